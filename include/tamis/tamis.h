@@ -1,0 +1,272 @@
+/* Tamis: "have I seen this?" about data too big to keep.
+ *
+ * A filter holds a set in a few bits per item. Asked about a key it answers "certainly not" or
+ * "maybe": a "no" is always right, a "maybe" is wrong with a probability you choose.
+ *
+ *     tamis_plan plan = {sizeof plan};
+ *     plan.items = 1000000;              // say two of: how many items,
+ *     plan.fpr = 0.01;                   //             how wrong, how many bytes
+ *     tamis *t;
+ *     if (tamis_create(&plan, NULL, &t, NULL) != TAMIS_OK) ...
+ *     tamis_add(t, "thisisavirus.com", 16, NULL);
+ *     if (!tamis_may_contain(t, "verynormalsite.com", 18)) ...   // certainly not in the set
+ *     tamis_save(t, "bad.tamis", NULL);
+ *     tamis_close(t);
+ *
+ * That is the whole idea; the rest of this page is detail. Link with -ltamis -lm.
+ *
+ * Threads: any number of threads may use one handle while none changes it; a call that changes it
+ * (its first argument is not const) must be alone. Different handles are independent.
+ * The library never prints, exits or reads the environment, and keeps no mutable globals.       */
+#ifndef TAMIS_TAMIS_H
+#define TAMIS_TAMIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TAMIS_VERSION_MAJOR 0
+#define TAMIS_VERSION_MINOR 1
+#define TAMIS_VERSION_PATCH 0
+#define TAMIS_VERSION_STRING "0.1.0"
+
+#if defined(_WIN32) || !defined(__GNUC__)
+#define TAMIS_API
+#else
+#define TAMIS_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- What can go wrong ---------------------------------------------------------------------------
+ * A failed call changes nothing and sets *out to NULL; the one exception is said at tamis_add_many.
+ * Numbers are never reused.                                                                      */
+typedef enum tamis_status {
+    TAMIS_OK = 0,
+    TAMIS_ENOMEM = -1,       /* memory, or a limit the caller set                                 */
+    TAMIS_EINVAL = -2,       /* a plan or argument that makes no sense                            */
+    TAMIS_EUNSUPPORTED = -3, /* this kind cannot do that; tamis_error.better_kind can             */
+    TAMIS_EFULL = -4,        /* a strict filter that holds all it was planned for                 */
+    TAMIS_EMISMATCH = -6,    /* merge of unequal kind, shape, hash or seed                        */
+    TAMIS_ECORRUPT = -7,     /* the bytes are not a whole, undamaged image                        */
+    TAMIS_EVERSION = -8,     /* a newer format than this library reads                            */
+    TAMIS_EKEY = -9,         /* a keyed image without its key, or with another                    */
+    TAMIS_EIO = -10,         /* the system said no; tamis_error.os is errno                       */
+    TAMIS_ESEALED = -11,     /* this handle is read-only                                          */
+    TAMIS_EBUSY = -13        /* another process holds or has changed this file                    */
+} tamis_status;
+
+/* Filled on failure when the caller passes one; NULL is allowed everywhere.                      */
+typedef struct tamis_error {
+    tamis_status status;
+    int os;               /* errno behind TAMIS_EIO, else 0                                       */
+    uint64_t offset;      /* byte of the image behind TAMIS_ECORRUPT, when one is to blame        */
+    uint32_t better_kind; /* a kind that can, behind TAMIS_EUNSUPPORTED; 0: none                  */
+    char text[160];       /* the reason as one line, without a newline; never empty               */
+} tamis_error;
+
+TAMIS_API const char *tamis_status_message(tamis_status s);
+TAMIS_API const char *tamis_version(void); /* of the library that runs, like "0.1.0"              */
+
+/* --- Kinds of structure --------------------------------------------------------------------------
+ * Bits per item are for 1 % false positives; the lower bound for any structure is 6.64.          */
+typedef enum tamis_kind {
+    TAMIS_AUTO = 0,        /* choose for me: blocked, or bloom where that is much smaller         */
+    TAMIS_BLOOM = 1,       /* the classic: k bits anywhere in m, 9.6 bits (k = 1: the bitmap)     */
+    TAMIS_PARTITIONED = 2, /* k rows of m bits, one bit in each row, 9.6 bits                     */
+    TAMIS_BLOCKED = 3      /* 8 bits in one cache line, 10.1 bits: the fastest                    */
+} tamis_kind;
+
+/* The name used by the command line ("blocked"), or NULL: no such kind in this library.          */
+TAMIS_API const char *tamis_kind_name(uint32_t kind);
+/* The kind of that name, or TAMIS_AUTO when there is none.                                       */
+TAMIS_API uint32_t tamis_kind_named(const char *name);
+
+/* --- The plan: say two of items, fpr and bytes; zero means "you decide" --------------------------
+ * With all three, items and fpr are met and bytes is a limit. A shape (m, and k or not) may stand
+ * for bytes. Begin with  tamis_plan plan = {sizeof plan};                                        */
+enum {
+    TAMIS_STRICT = 1,     /* refuse new items beyond the planned number (TAMIS_EFULL)             */
+    TAMIS_HASH_CALLER = 2 /* the caller brings 128-bit hashes; only the _hashes verbs work        */
+};
+typedef struct tamis_plan {
+    size_t struct_size; /* sizeof(tamis_plan)                                                     */
+    uint32_t kind;      /* a tamis_kind                                                           */
+    uint32_t flags;     /* TAMIS_STRICT, TAMIS_HASH_CALLER                                        */
+    uint64_t items;     /* expected distinct items, at most 2^52                                  */
+    double fpr;         /* false-positive rate, 1e-18 <= fpr < 1                                  */
+    uint64_t bytes;     /* budget for the whole image                                             */
+    uint64_t seed;      /* of XXH3; the default 0 is for all, so that filters merge               */
+    uint64_t m;         /* bits (partitioned: bits in each row; blocked: a multiple of 512)       */
+    uint32_t k;         /* probes per key, 1 ... 64 (blocked: 8)                                  */
+} tamis_plan;
+
+typedef struct tamis_promise {
+    size_t struct_size;    /* sizeof(tamis_promise)                                               */
+    uint64_t bytes;        /* of the whole image                                                  */
+    double fpr;            /* expected rate when the planned items are in                         */
+    double fpr_asymptotic; /* the same by the textbook formula, which is for endless m            */
+    double bits_per_item;  /* 8 * bytes / items                                                   */
+    double bound_bits;     /* log2(1/fpr): no structure at all needs fewer bits per item          */
+    double bound_ratio;    /* bits_per_item / bound_bits                                          */
+} tamis_promise;
+
+/* Fill in every field of the plan that was left zero, and set items, fpr and bytes to what the
+ * chosen shape really gives: never fewer items, a higher fpr or more bytes than were asked. Or say
+ * why not. Pure mathematics: no allocation, no clock, no randomness. Solving a solved plan changes
+ * nothing.                                                                                       */
+TAMIS_API tamis_status tamis_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
+
+/* --- Options: where and how a handle lives; NULL or all zero for the usual -----------------------*/
+enum {
+    TAMIS_MAP = 1,        /* open: share the file's pages with other processes; read-only. The
+                           * file must not be truncated meanwhile: replacing it is fine.          */
+    TAMIS_UNVERIFIED = 2, /* open, load, view: skip the sums of the sections (never the header's)  */
+    TAMIS_KEYLESS = 4,    /* open, load, view: accept a keyed image without its key, to inspect
+                           * or merge it; it then answers "maybe" to every key                    */
+    TAMIS_UPDATE = 8,     /* open: to be changed and saved again; TAMIS_EBUSY while another handle
+                           * has the file so. Held until close.                                   */
+    TAMIS_WAIT = 16       /* with TAMIS_UPDATE: wait instead of TAMIS_EBUSY                       */
+};
+/* alloc returns at least size bytes or NULL; no alignment beyond malloc's, no zeroing is needed.  */
+typedef struct tamis_memory {
+    void *ctx;
+    void *(*alloc)(void *ctx, size_t size);
+    void (*free)(void *ctx, void *p);
+} tamis_memory;
+typedef struct tamis_options {
+    size_t struct_size;         /* sizeof(tamis_options)                                          */
+    uint32_t flags;             /* TAMIS_MAP, ...                                                 */
+    const uint8_t *key;         /* 16 secret bytes: SipHash-2-4. Only a key id is stored. Use one
+                                 * when strangers choose the keys that are added or asked         */
+    uint64_t max_bytes;         /* TAMIS_ENOMEM for any image bigger than this; 0: no limit        */
+    const tamis_memory *memory; /* must outlive the handle; NULL: malloc and free                 */
+} tamis_options;
+
+/* --- Life -----------------------------------------------------------------------------------------*/
+typedef struct tamis tamis;
+
+TAMIS_API tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options,
+                                    tamis **out, tamis_error *why);
+/* Open a saved image. Hostile files are welcome: everything is validated before it is used, and
+ * nothing is allocated that the length of the file does not justify.                             */
+TAMIS_API tamis_status tamis_open(const char *path, const tamis_options *options, tamis **out,
+                                  tamis_error *why);
+/* The same from memory, at any alignment; copies.                                                */
+TAMIS_API tamis_status tamis_load(const void *image, size_t size, const tamis_options *options,
+                                  tamis **out, tamis_error *why);
+/* The same without a copy: image must be 64-byte aligned and unchanged until close; read-only.   */
+TAMIS_API tamis_status tamis_view(const void *image, size_t size, const tamis_options *options,
+                                  tamis **out, tamis_error *why);
+/* An independent handle with the same content, not read-only unless sealed.                      */
+TAMIS_API tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why);
+TAMIS_API tamis_status tamis_clear(tamis *t); /* back to empty                                    */
+TAMIS_API tamis_status tamis_seal(tamis *t);  /* read-only from now on, also once saved           */
+TAMIS_API void tamis_close(tamis *t);         /* NULL is allowed; nothing is saved                */
+
+/* --- Keys, one at a time -----------------------------------------------------------------------------
+ * A key is any bytes, NUL and the empty key included.
+ * add: *seen (or NULL) tells whether the key may have been there before. Adding past the plan is
+ * allowed, and tamis_info says so, unless the plan is strict.
+ * may_contain: "no" is always right; "yes" is wrong with the probability tamis_info reports.
+ * Whenever it cannot be certain (a keyed image without its key, a key where the caller was to
+ * bring hashes) it says yes.                                                                     */
+TAMIS_API tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen);
+TAMIS_API bool tamis_may_contain(const tamis *t, const void *key, size_t len);
+
+/* --- Keys, many at a time: the fast path ----------------------------------------------------------------
+ * Bit i%8 of byte i/8 of seen_bits (or NULL) and bits answers for key i; spare bits of the last
+ * byte are zero. Answers are as if the keys came one by one.                                     */
+typedef struct tamis_bytes {
+    const void *p;
+    size_t len;
+} tamis_bytes;
+/* If an add fails, exactly the keys [0, *done) were added; done may be NULL.                     */
+TAMIS_API tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t n,
+                                      uint8_t *seen_bits, size_t *done);
+/* Returns how many may be in.                                                                    */
+TAMIS_API size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys, size_t n,
+                                        uint8_t *bits);
+
+/* A key hashed once can be asked of every filter with the same hash and seed (or key).           */
+typedef struct tamis_hash {
+    uint64_t lo, hi;
+} tamis_hash;
+TAMIS_API tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n,
+                                       tamis_hash *out);
+TAMIS_API tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n,
+                                        uint8_t *seen_bits, size_t *done);
+TAMIS_API size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n,
+                                          uint8_t *bits);
+
+/* --- Together ----------------------------------------------------------------------------------------------
+ * merge: into becomes the filter of the union, bit for bit. Kind, shape, hash and seed (or key)
+ * must be equal (TAMIS_EMISMATCH). The number of items is an estimate from then on.              */
+TAMIS_API tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why);
+
+/* Sizes of union and intersection and their quotient, estimated from the bits of two filters that
+ * could be merged. Each [low, high] holds the truth with 99 % probability.                       */
+typedef struct tamis_similarity {
+    size_t struct_size;
+    double union_items, union_low, union_high;
+    double common_items, common_low, common_high;
+    double jaccard, jaccard_low, jaccard_high;
+} tamis_similarity;
+TAMIS_API tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out,
+                                     tamis_error *why);
+
+/* --- Looking inside -----------------------------------------------------------------------------------------
+ * Reads every cell: costs as much as reading the memory once.                                    */
+enum { TAMIS_HASH_XXH3 = 1, TAMIS_HASH_SIPHASH = 2, TAMIS_HASH_OWN = 3 };
+typedef struct tamis_facts {
+    size_t struct_size;
+    uint32_t kind, hash, k, format;
+    uint64_t m, seed, generation;
+    bool may_miss;         /* this structure can answer a wrong "no"                              */
+    bool keyed, strict;    /* hashed with a secret key; refuses items beyond the plan             */
+    bool sealed;           /* for ever read-only                                                  */
+    bool read_only;        /* this handle is: sealed, mapped, a view, or of a newer format        */
+    bool over_full;        /* holds more items than planned, so the rate is worse than planned    */
+    bool items_estimated;  /* items is an estimate, since a merge                                 */
+    uint64_t bytes;        /* of the whole image                                                  */
+    uint64_t items;        /* adds that changed something: just under the number of distinct keys */
+    uint64_t planned_items;
+    double fpr_planned;    /* at the planned items                                                */
+    double fpr_now;        /* from the bits: the chance that a key never added gets a "maybe"     */
+    double fpr_now_low, fpr_now_high; /* its 99 % interval; for these kinds the bits determine it */
+    double items_estimate; /* distinct items, estimated from the bits alone                       */
+    double items_low, items_high; /* its 99 % interval; high is infinite when every bit is set     */
+    double fill;           /* share of set bits                                                   */
+    double bits_per_item;  /* 8 * bytes / items (planned items while empty)                       */
+    double bound_bits;     /* log2(1/fpr_now) (fpr_planned while empty)                           */
+    double bound_ratio;    /* bits_per_item / bound_bits                                          */
+} tamis_facts;
+TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
+
+/* --- At rest --------------------------------------------------------------------------------------------------
+ * The image is specified in docs/FORMAT.md: little-endian, versioned, summed; the same bytes for
+ * the same plan and keys on every machine.                                                       */
+TAMIS_API uint64_t tamis_image_size(const tamis *t);
+/* Called with consecutive pieces; anything but TAMIS_OK stops the writing and is returned.       */
+typedef tamis_status (*tamis_sink)(void *ctx, const void *bytes, size_t n);
+TAMIS_API tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, tamis_error *why);
+/* Atomic and durable: whatever happens, the path holds the old file or the whole new one, and the
+ * new one is on disk when TAMIS_OK returns. A handle that was opened from this path refuses with
+ * TAMIS_EBUSY when somebody else has changed the file since.                                     */
+TAMIS_API tamis_status tamis_save(tamis *t, const char *path, tamis_error *why);
+/* The same, but TAMIS_EIO with os = EEXIST when path exists.                                     */
+TAMIS_API tamis_status tamis_save_new(tamis *t, const char *path, tamis_error *why);
+
+/* --- For drawings, teaching and debugging -----------------------------------------------------------------------
+ * The cells that decide about a key, in probe order; returns how many there are (which may be more
+ * than max; 0 when the key cannot be hashed). tamis_cell: the value of one cell.                 */
+TAMIS_API size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cells,
+                                size_t max);
+TAMIS_API uint64_t tamis_cell(const tamis *t, uint64_t cell);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,68 @@
+#include "bitrows.h"
+
+#include "plan.h"
+
+struct section tamis__bit_section(uint32_t kind, uint32_t k, uint64_t m, uint64_t cells)
+{
+    struct section s = {0};
+    s.role = TAMIS__ROLE_CELLS;
+    s.kind = (uint16_t)kind;
+    s.cell_bits = 1;
+    s.k = k;
+    s.m = m;
+    s.length = tamis__cell_bytes(cells);
+    return s;
+}
+
+const char *tamis__wrong_bit_section(const struct body *b, uint32_t kind, uint64_t cells)
+{
+    const struct section *s = b->sections;
+    if (b->count != 1) return "this kind has exactly one section";
+    if (s->role != TAMIS__ROLE_CELLS || s->kind != kind || s->variant != 0 || s->cell_bits != 1)
+        return "the section is not of this kind";
+    if (cells < 1 || cells > TAMIS__MAX_CELLS) return "the number of bits is out of range";
+    if (s->length != tamis__cell_bytes(cells)) return "the section's length does not fit its bits";
+    return NULL;
+}
+
+const char *tamis__wrong_spare_bits(const struct section *s, uint64_t cells)
+{
+    for (uint64_t i = cells; i < s->length * 8; i++)
+        if (tamis__bit(s->cells, i)) return "a bit beyond the last one is set";
+    return NULL;
+}
+
+void tamis__or_cells(struct body *into, const struct body *from)
+{
+    uint8_t *a = into->sections->cells;
+    const uint8_t *b = from->sections->cells;
+    for (uint64_t i = 0; i < into->sections->length; i++) a[i] |= b[i];
+}
+
+static uint64_t word_at(const uint8_t *a, const uint8_t *b, uint64_t byte)
+{
+    const uint64_t word = tamis__get64(a + byte);
+    return b != NULL ? word | tamis__get64(b + byte) : word;
+}
+
+uint64_t tamis__count_bits(const uint8_t *a, const uint8_t *b, uint64_t from, uint64_t to)
+{
+    uint64_t count = 0;
+    for (uint64_t word = from / 64; word * 64 < to; word++) {
+        uint64_t v = word_at(a, b, word * 8);
+        if (word * 64 < from) v &= ~UINT64_C(0) << (from - word * 64);
+        if (to - word * 64 < 64) v &= ~UINT64_C(0) >> (64 - (to - word * 64));
+        count += tamis__popcount(v);
+    }
+    return count;
+}
+
+size_t tamis__probe_cells(const struct probes *p, tamis_hash h, uint64_t *cells, size_t max)
+{
+    uint64_t x = h.lo;
+    for (uint32_t j = 0; j < p->k; j++) {
+        if (j < max) cells[j] = j * p->stride + tamis__mulhi(x, p->m);
+        x = tamis__next_probe(x, h);
+    }
+    return p->k;
+}

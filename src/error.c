@@ -1,0 +1,49 @@
+#include "error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *tamis_status_message(tamis_status s)
+{
+    switch (s) {
+    case TAMIS_OK: return "no error";
+    case TAMIS_ENOMEM: return "not enough memory, or a limit was reached";
+    case TAMIS_EINVAL: return "an argument makes no sense";
+    case TAMIS_EUNSUPPORTED: return "this kind of filter cannot do that";
+    case TAMIS_EFULL: return "the filter is full";
+    case TAMIS_EMISMATCH: return "the filters differ in kind, shape, hash or seed";
+    case TAMIS_ECORRUPT: return "not a whole, undamaged Tamis image";
+    case TAMIS_EVERSION: return "written by a newer version of Tamis";
+    case TAMIS_EKEY: return "the secret key is missing or another one";
+    case TAMIS_EIO: return "input/output error";
+    case TAMIS_ESEALED: return "read-only";
+    case TAMIS_EBUSY: return "another process is changing this file";
+    }
+    return "unknown status";
+}
+
+const char *tamis_version(void)
+{
+    return TAMIS_VERSION_STRING;
+}
+
+tamis_status tamis__fail(tamis_error *why, tamis_status status, const char *format, ...)
+{
+    if (why != NULL) {
+        memset(why, 0, sizeof *why);
+        why->status = status;
+        va_list args;
+        va_start(args, format);
+        vsnprintf(why->text, sizeof why->text, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+tamis_status tamis__corrupt(tamis_error *why, uint64_t offset, const char *reason)
+{
+    tamis__fail(why, TAMIS_ECORRUPT, "%s", reason);
+    if (why != NULL) why->offset = offset;
+    return TAMIS_ECORRUPT;
+}

@@ -1,0 +1,20 @@
+/* Reasons for failures, as one line of text. */
+#ifndef TAMIS_ERROR_H
+#define TAMIS_ERROR_H
+
+#include <tamis/tamis.h>
+
+#if defined(__GNUC__)
+#define TAMIS__PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define TAMIS__PRINTF(fmt, args)
+#endif
+
+/* Fill *why (which may be NULL) and return status, so that callers write `return tamis__fail(...)`. */
+tamis_status tamis__fail(tamis_error *why, tamis_status status, const char *format, ...)
+    TAMIS__PRINTF(3, 4);
+
+/* TAMIS_ECORRUPT at a byte of the image. */
+tamis_status tamis__corrupt(tamis_error *why, uint64_t offset, const char *reason);
+
+#endif

@@ -1,0 +1,410 @@
+/* Files: the only room that opens any.
+ *
+ * Saving never touches the old file: the image goes to an unnamed file in the same directory (a named
+ * one where the system has no such thing), is synced, and takes over the name by rename; then the
+ * directory is synced. After any failure nothing is left behind and the old file stands; a file whose
+ * fsync failed is never synced again, since the kernel may have dropped the pages and would say yes.
+ *
+ * Two writers. TAMIS_UPDATE locks the file itself with flock, which belongs to the open file and not to
+ * the process, so other descriptors do not disturb it. Since each save puts a new file under the name,
+ * whoever gets a lock checks that the name still leads to the file it locked, else starts again with
+ * the new one; and the new file is locked before it gets the name. No lock file is ever left lying
+ * around. A save over an existing file takes the same lock for its own duration. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* O_TMPFILE */
+#endif
+#define _FILE_OFFSET_BITS 64
+
+#include "error.h"
+#include "image.h"
+#include "memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct file {
+    uint64_t root;   /* of the image under the path when it was opened or saved last */
+    int lock;        /* a locked descriptor of the file, or -1 */
+    void *map;       /* or NULL */
+    size_t map_size;
+    char path[];     /* resolved */
+};
+
+static tamis_status io_fail(tamis_error *why, const char *what)
+{
+    const int os = errno;
+    tamis__fail(why, TAMIS_EIO, "%s: %s", what, strerror(os));
+    if (why != NULL) why->os = os;
+    return TAMIS_EIO;
+}
+
+static void close_quietly(int fd)
+{
+    const int kept = errno;
+    if (fd >= 0) close(fd);
+    errno = kept;
+}
+
+/* --- Opening --------------------------------------------------------------------------------------- */
+
+static tamis_status read_at(const struct source *src, uint64_t at, void *to, size_t n,
+                            tamis_error *why)
+{
+    for (uint8_t *p = to; n > 0;) {
+        const ssize_t got = pread(src->fd, p, n < SSIZE_MAX ? n : SSIZE_MAX, (off_t)at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return io_fail(why, "cannot read");
+        if (got == 0) return tamis__corrupt(why, at, "the file became shorter while it was read");
+        p += got;
+        at += (uint64_t)got;
+        n -= (size_t)got;
+    }
+    return TAMIS_OK;
+}
+
+/* A regular file, or why not. */
+static tamis_status open_regular(const char *path, int *fd, struct stat *st, tamis_error *why)
+{
+    /* Without O_NONBLOCK, opening a FIFO would wait for a writer. */
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (*fd < 0) return io_fail(why, "cannot open");
+    tamis_status s = TAMIS_OK;
+    if (fstat(*fd, st) != 0) {
+        s = io_fail(why, "cannot open");
+    } else if (!S_ISREG(st->st_mode)) {
+        errno = S_ISDIR(st->st_mode) ? EISDIR : EINVAL;
+        s = io_fail(why, S_ISDIR(st->st_mode) ? "cannot open" : "not a regular file");
+    }
+    if (s != TAMIS_OK) {
+        close_quietly(*fd);
+        *fd = -1;
+    }
+    return s;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Open and lock the file that has this name once the lock is held. */
+static tamis_status open_locked(const char *path, bool wait, int *fd, struct stat *st,
+                                tamis_error *why)
+{
+    for (;;) {
+        tamis_status s = open_regular(path, fd, st, why);
+        if (s != TAMIS_OK) return s;
+        int r;
+        do r = flock(*fd, LOCK_EX | (wait ? 0 : LOCK_NB));
+        while (r != 0 && errno == EINTR);
+        struct stat now;
+        if (r == 0 && stat(path, &now) == 0 && same_file(st, &now)) {
+            /* What another writer did while we waited. */
+            if (fstat(*fd, st) == 0) return TAMIS_OK;
+            r = -1;
+        }
+        if (r != 0) {
+            s = errno == EWOULDBLOCK
+                    ? tamis__fail(why, TAMIS_EBUSY, "another process is changing this file")
+                    : io_fail(why, "cannot lock");
+            close_quietly(*fd);
+            *fd = -1;
+            return s;
+        }
+        close(*fd);
+    }
+}
+
+static void close_file(tamis *t)
+{
+    if (t->file->lock >= 0) close(t->file->lock);
+    if (t->file->map != NULL) munmap(t->file->map, t->file->map_size);
+    tamis__free(t->memory, t->file);
+}
+
+static struct file *new_file(const tamis_memory *memory, const char *path)
+{
+    const size_t n = strlen(path) + 1;
+    struct file *f = tamis__alloc(memory, sizeof *f + n);
+    if (f == NULL) return NULL;
+    f->lock = -1;
+    memcpy(f->path, path, n);
+    return f;
+}
+
+static tamis_status read_file(int fd, const struct stat *st, const tamis_options *o,
+                              struct file *f, tamis **out, tamis_error *why)
+{
+    struct source src = {.size = (uint64_t)st->st_size, .read = read_at, .fd = fd};
+    const bool map = (o->flags & TAMIS_MAP) != 0 && src.size >= TAMIS__HEADER_BYTES;
+    if (map && src.size > SIZE_MAX) return tamis__fail(why, TAMIS_ENOMEM, "too big to map");
+    if (map) {
+        void *p = mmap(NULL, (size_t)src.size, PROT_READ, MAP_SHARED, fd, 0);
+        if (p == MAP_FAILED) return io_fail(why, "cannot map");
+        f->map = p;
+        f->map_size = (size_t)src.size;
+        src.memory = p;
+    }
+    uint8_t header[TAMIS__HEADER_BYTES];
+    tamis_status s = tamis__image_read(&src, o, map, out, why);
+    if (s == TAMIS_OK) s = read_at(&src, 0, header, sizeof header, why);
+    if (s == TAMIS_OK) tamis__image_root(header, &f->root);
+    return s;
+}
+
+#define OPEN_FLAGS ((uint32_t)(TAMIS_MAP | TAMIS_UNVERIFIED | TAMIS_KEYLESS | TAMIS_UPDATE | TAMIS_WAIT))
+
+tamis_status tamis_open(const char *path, const tamis_options *options, tamis **out,
+                        tamis_error *why)
+{
+    *out = NULL;
+    tamis_options o;
+    tamis_status s = tamis__check_options(options, OPEN_FLAGS, &o, why);
+    if (s != TAMIS_OK) return s;
+    const bool update = (o.flags & TAMIS_UPDATE) != 0;
+    if (update && (o.flags & TAMIS_MAP) != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "a mapped file cannot be updated");
+    int fd;
+    struct stat st;
+    s = update ? open_locked(path, (o.flags & TAMIS_WAIT) != 0, &fd, &st, why)
+               : open_regular(path, &fd, &st, why);
+    if (s != TAMIS_OK) return s;
+
+    char resolved[PATH_MAX];
+    tamis *t = NULL;
+    struct file *f = NULL;
+    if (realpath(path, resolved) == NULL)
+        s = io_fail(why, "cannot resolve the path");
+    else if ((f = new_file(o.memory, resolved)) == NULL)
+        s = tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    else
+        s = read_file(fd, &st, &o, f, &t, why);
+    if (s != TAMIS_OK) {
+        tamis_close(t);
+        if (f != NULL && f->map != NULL) munmap(f->map, f->map_size);
+        tamis__free(o.memory, f);
+        close_quietly(fd);
+        return s;
+    }
+    if (update)
+        f->lock = fd;
+    else
+        close(fd);
+    t->file = f;
+    t->close_file = close_file;
+    *out = t;
+    return TAMIS_OK;
+}
+
+/* --- Saving ------------------------------------------------------------------------------------------ */
+
+struct save {
+    char target[PATH_MAX]; /* resolved, so that a symbolic link is followed and not replaced */
+    const char *name;      /* the last part of target */
+    bool exists;           /* something has that name already */
+    bool only_new;         /* and then it is an error */
+    struct stat old;
+    int old_lock;          /* taken for this save, or -1 */
+    int dir, fd;
+    char temporary[64];    /* name in dir; empty: the file has none yet */
+    bool published;        /* the new file has taken the name */
+    tamis_error *why;
+};
+
+static tamis_status put_bytes(void *ctx, const void *bytes, size_t n)
+{
+    struct save *j = ctx;
+    for (const uint8_t *p = bytes; n > 0;) {
+        const ssize_t put = write(j->fd, p, n < SSIZE_MAX ? n : SSIZE_MAX);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return io_fail(j->why, "cannot write");
+        p += put;
+        n -= (size_t)put;
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status find_target(struct save *j, const char *path)
+{
+    if (realpath(path, j->target) != NULL) {
+        j->exists = true;
+        if (stat(j->target, &j->old) != 0) return io_fail(j->why, "cannot save");
+        if (!S_ISREG(j->old.st_mode)) {
+            errno = S_ISDIR(j->old.st_mode) ? EISDIR : EINVAL;
+            return io_fail(j->why, S_ISDIR(j->old.st_mode) ? "cannot save" : "not a regular file");
+        }
+    } else if (errno == ENOENT && strlen(path) < sizeof j->target) {
+        strcpy(j->target, path);
+    } else {
+        return io_fail(j->why, "cannot save");
+    }
+    if (j->exists && j->only_new) {
+        errno = EEXIST;
+        return io_fail(j->why, "cannot save");
+    }
+    char *slash = strrchr(j->target, '/');
+    j->name = slash != NULL ? slash + 1 : j->target;
+    if (*j->name == '\0') {
+        errno = EISDIR;
+        return io_fail(j->why, "cannot save");
+    }
+    char directory[PATH_MAX] = ".";
+    if (slash != NULL) {
+        const size_t n = slash == j->target ? 1 : (size_t)(slash - j->target);
+        memcpy(directory, j->target, n);
+        directory[n] = '\0';
+    }
+    j->dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return j->dir >= 0 ? TAMIS_OK : io_fail(j->why, "cannot open the directory");
+}
+
+/* The lock on what is to be replaced, and proof that it is what this handle has read. */
+static tamis_status claim_target(struct save *j, const tamis *t)
+{
+    if (!j->exists) return TAMIS_OK;
+    const bool origin = t->file != NULL && strcmp(t->file->path, j->target) == 0;
+    struct stat locked;
+    int fd = t->file != NULL ? t->file->lock : -1;
+    if (!origin || fd < 0 || fstat(fd, &locked) != 0 || !same_file(&locked, &j->old)) {
+        tamis_status s = open_locked(j->target, false, &j->old_lock, &j->old, j->why);
+        if (s != TAMIS_OK) return s;
+        fd = j->old_lock;
+    }
+    if (!origin) return TAMIS_OK;
+    uint8_t header[TAMIS__HEADER_BYTES];
+    uint64_t root;
+    const struct source src = {.fd = fd};
+    if (read_at(&src, 0, header, sizeof header, NULL) != TAMIS_OK ||
+        !tamis__image_root(header, &root) || root != t->file->root)
+        return tamis__fail(j->why, TAMIS_EBUSY, "changed by another process since it was opened");
+    return TAMIS_OK;
+}
+
+/* A name that is free in the directory, for as long as nobody else picks it. */
+static void pick_temporary_name(struct save *j, unsigned attempt)
+{
+    snprintf(j->temporary, sizeof j->temporary, ".tamis-%ld-%u.tmp", (long)getpid(), attempt);
+}
+
+#define MAX_ATTEMPTS 1000u
+
+static tamis_status open_temporary(struct save *j)
+{
+#ifdef O_TMPFILE
+    if (access("/proc/self/fd", X_OK) == 0) /* needed to give it a name later */
+        j->fd = openat(j->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+#endif
+    for (unsigned i = 0; j->fd < 0 && i < MAX_ATTEMPTS; i++) {
+        pick_temporary_name(j, i);
+        j->fd = openat(j->dir, j->temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW,
+                       0666);
+        if (j->fd < 0) j->temporary[0] = '\0';
+        if (j->fd < 0 && errno != EEXIST) break;
+    }
+    if (j->fd < 0) return io_fail(j->why, "cannot create a file in that directory");
+    if (j->exists && fchmod(j->fd, j->old.st_mode & 07777) != 0)
+        return io_fail(j->why, "cannot set the mode");
+    return TAMIS_OK;
+}
+
+static int link_open_file(const struct save *j, const char *name)
+{
+    char self[40];
+    if (j->temporary[0] != '\0') return linkat(j->dir, j->temporary, j->dir, name, 0);
+    snprintf(self, sizeof self, "/proc/self/fd/%d", j->fd);
+    return linkat(AT_FDCWD, self, j->dir, name, AT_SYMLINK_FOLLOW);
+}
+
+/* Give the finished file its name. */
+static tamis_status publish(struct save *j)
+{
+    if (j->only_new) {
+        if (link_open_file(j, j->name) != 0) return io_fail(j->why, "cannot save");
+    } else {
+        for (unsigned i = 0; j->temporary[0] == '\0' && i < MAX_ATTEMPTS; i++) {
+            struct save named = *j;
+            pick_temporary_name(&named, i);
+            if (link_open_file(j, named.temporary) == 0)
+                memcpy(j->temporary, named.temporary, sizeof j->temporary);
+            else if (errno != EEXIST)
+                break;
+        }
+        if (j->temporary[0] == '\0' || renameat(j->dir, j->temporary, j->dir, j->name) != 0)
+            return io_fail(j->why, "cannot save");
+        j->temporary[0] = '\0';
+    }
+    j->published = true;
+    if (fsync(j->dir) != 0) return io_fail(j->why, "saved, but the directory could not be synced");
+    return TAMIS_OK;
+}
+
+static tamis_status write_and_publish(struct save *j, const tamis *t, uint64_t *root)
+{
+    tamis_status s = open_temporary(j);
+    if (s == TAMIS_OK) s = tamis__image_write(t, put_bytes, j, root, j->why);
+    if (s != TAMIS_OK) return s;
+    if (fsync(j->fd) != 0) return io_fail(j->why, "cannot write to the disk");
+    if (flock(j->fd, LOCK_EX | LOCK_NB) != 0) return io_fail(j->why, "cannot lock the new file");
+    return publish(j);
+}
+
+/* The handle now stands for what was saved; a lock goes over to the new file. */
+static void adopt(tamis *t, struct save *j, uint64_t root)
+{
+    char resolved[PATH_MAX];
+    t->generation = tamis__generation(t);
+    t->changed = false;
+    if (t->file == NULL) {
+        if (realpath(j->target, resolved) == NULL || (t->file = new_file(t->memory, resolved)) == NULL)
+            return; /* later saves just replace it */
+        t->close_file = close_file;
+    } else if (strcmp(t->file->path, j->target) != 0) {
+        return; /* saved elsewhere; it still belongs to the file it came from */
+    }
+    t->file->root = root;
+    if (t->file->lock >= 0) {
+        close(t->file->lock);
+        t->file->lock = j->fd;
+        j->fd = -1;
+    }
+}
+
+static tamis_status save(tamis *t, const char *path, bool only_new, tamis_error *why)
+{
+    tamis_error ignored;
+    struct save *j = tamis__alloc(t->memory, sizeof *j);
+    if (j == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    j->old_lock = j->dir = j->fd = -1;
+    j->only_new = only_new;
+    j->why = why != NULL ? why : &ignored;
+    j->why->status = TAMIS_OK;
+    uint64_t root = 0;
+    tamis_status s = find_target(j, path);
+    if (s == TAMIS_OK) s = claim_target(j, t);
+    if (s == TAMIS_OK) s = write_and_publish(j, t, &root);
+    if (j->temporary[0] != '\0') unlinkat(j->dir, j->temporary, 0);
+    if (j->published) adopt(t, j, root);
+    if (j->fd >= 0) close(j->fd);
+    if (j->old_lock >= 0) close(j->old_lock);
+    if (j->dir >= 0) close(j->dir);
+    tamis__free(t->memory, j);
+    return s;
+}
+
+tamis_status tamis_save(tamis *t, const char *path, tamis_error *why)
+{
+    return save(t, path, false, why);
+}
+
+tamis_status tamis_save_new(tamis *t, const char *path, tamis_error *why)
+{
+    return save(t, path, true, why);
+}

@@ -1,0 +1,43 @@
+/* The handle behind the public API. */
+#ifndef TAMIS_HANDLE_H
+#define TAMIS_HANDLE_H
+
+#include "hash.h"
+#include "kind.h"
+
+struct tamis {
+    const struct kind *kind;
+    const tamis_memory *memory;
+    struct body body;
+    struct hasher hasher;
+    uint64_t items, planned_items;
+    double planned_fpr;
+    uint64_t generation;  /* of the file the content came from; 0: none */
+    bool changed;         /* since then, so that it is the next generation's */
+    bool items_estimated;
+    bool strict, sealed;
+    bool read_only;       /* sealed, or cells that are not ours to change, or a newer writer's */
+    bool borrowed;        /* the cells belong to a mapping or to the caller */
+
+    /* file.c's business: the path this handle came from, a lock, a mapping. */
+    struct file *file;
+    void (*close_file)(tamis *t);
+};
+
+/* A handle with room for so many sections, nothing else set; NULL: no memory. */
+tamis *tamis__new(const struct kind *kind, const tamis_memory *memory, uint32_t sections);
+
+/* Every section gets its cells, zeroed. False: no memory; tamis_close cleans up. */
+bool tamis__alloc_cells(tamis *t);
+
+/* Generation of the content as it is now. */
+static inline uint64_t tamis__generation(const tamis *t)
+{
+    return t->generation + (t->changed ? 1 : 0);
+}
+
+/* TAMIS_EINVAL unless options is NULL or makes sense with these flags; *out gets a copy. */
+tamis_status tamis__check_options(const tamis_options *options, uint32_t allowed, tamis_options *out,
+                                  tamis_error *why);
+
+#endif

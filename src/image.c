@@ -1,0 +1,472 @@
+#include "image.h"
+
+#include "bits.h"
+#include "error.h"
+#include "memory.h"
+
+#define ALIGN 64u
+#define ENTRY_BYTES 64u
+#define SUM_BYTES 8u
+#define CHUNK 65536u
+#define MAX_SECTIONS 1024u
+
+/* Offsets within the header and within a section's entry, as in docs/FORMAT.md. */
+enum {
+    H_MAGIC = 0,
+    H_READ_VERSION = 8,
+    H_WRITE_VERSION = 10,
+    H_LENGTH = 12,
+    H_REFUSE = 16,
+    H_READ_ONLY = 20,
+    H_IGNORE = 24,
+    H_HASH = 28,
+    H_KIND = 30,
+    H_SEED = 32,
+    H_KEY_ID = 40,
+    H_ITEMS = 56,
+    H_PLANNED_ITEMS = 64,
+    H_PLANNED_RATE = 72,
+    H_ZERO_16 = 80,
+    H_GENERATION = 96,
+    H_SECTIONS = 104,
+    H_ZERO_4 = 108,
+    H_TOTAL = 112,
+    H_ROOT = 120
+};
+enum {
+    E_ROLE = 0,
+    E_KIND = 2,
+    E_VARIANT = 4,
+    E_CELL_BITS = 6,
+    E_K = 8,
+    E_ZERO_4 = 12,
+    E_M = 16,
+    E_ZERO_24 = 24,
+    E_OFFSET = 48,
+    E_LENGTH = 56
+};
+enum { FLAG_SEALED = 1, FLAG_STRICT = 2, FLAG_ITEMS_ESTIMATED = 1 };
+
+static const uint8_t magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
+static const uint8_t zeros[ALIGN];
+
+/* --- Sizes ---------------------------------------------------------------------------------------- */
+
+static uint64_t aligned(uint64_t at)
+{
+    return (at + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static uint64_t chunks(uint64_t length)
+{
+    return length / CHUNK + (length % CHUNK != 0);
+}
+
+static uint64_t metadata_bytes(const struct section *s, uint32_t count)
+{
+    uint64_t bytes = TAMIS__HEADER_BYTES + (uint64_t)count * ENTRY_BYTES;
+    for (uint32_t i = 0; i < count; i++) bytes += chunks(s[i].length) * SUM_BYTES;
+    return bytes;
+}
+
+uint64_t tamis__image_bytes(const uint64_t *lengths, uint32_t count)
+{
+    uint64_t bytes = TAMIS__HEADER_BYTES + (uint64_t)count * ENTRY_BYTES;
+    for (uint32_t i = 0; i < count; i++) bytes += chunks(lengths[i]) * SUM_BYTES;
+    for (uint32_t i = 0; i < count; i++) bytes = aligned(bytes) + lengths[i];
+    return bytes;
+}
+
+void tamis__assign_offsets(struct body *b)
+{
+    uint64_t at = metadata_bytes(b->sections, b->count);
+    for (uint32_t i = 0; i < b->count; i++) {
+        b->sections[i].offset = aligned(at);
+        at = b->sections[i].offset + b->sections[i].length;
+    }
+}
+
+uint64_t tamis_image_size(const tamis *t)
+{
+    const struct section *last = &t->body.sections[t->body.count - 1];
+    return last->offset + last->length;
+}
+
+/* --- Writing --------------------------------------------------------------------------------------- */
+
+static void put_header(uint8_t *h, const tamis *t)
+{
+    const uint32_t read_only = (t->sealed ? FLAG_SEALED : 0u) | (t->strict ? FLAG_STRICT : 0u);
+    uint64_t rate;
+    memcpy(&rate, &t->planned_fpr, 8);
+    memcpy(h + H_MAGIC, magic, sizeof magic);
+    tamis__put16(h + H_READ_VERSION, TAMIS__FORMAT);
+    tamis__put16(h + H_WRITE_VERSION, TAMIS__FORMAT);
+    tamis__put32(h + H_LENGTH, TAMIS__HEADER_BYTES);
+    tamis__put32(h + H_READ_ONLY, read_only);
+    tamis__put32(h + H_IGNORE, t->items_estimated ? FLAG_ITEMS_ESTIMATED : 0);
+    tamis__put16(h + H_HASH, (uint16_t)t->hasher.id);
+    tamis__put16(h + H_KIND, (uint16_t)t->kind->id);
+    tamis__put64(h + H_SEED, t->hasher.seed);
+    memcpy(h + H_KEY_ID, t->hasher.key_id, 16);
+    tamis__put64(h + H_ITEMS, t->items);
+    tamis__put64(h + H_PLANNED_ITEMS, t->planned_items);
+    tamis__put64(h + H_PLANNED_RATE, rate);
+    tamis__put64(h + H_GENERATION, tamis__generation(t));
+    tamis__put32(h + H_SECTIONS, t->body.count);
+    tamis__put64(h + H_TOTAL, tamis_image_size(t));
+}
+
+static void put_entry(uint8_t *e, const struct section *s)
+{
+    tamis__put16(e + E_ROLE, s->role);
+    tamis__put16(e + E_KIND, s->kind);
+    tamis__put16(e + E_VARIANT, s->variant);
+    tamis__put16(e + E_CELL_BITS, s->cell_bits);
+    tamis__put32(e + E_K, s->k);
+    tamis__put64(e + E_M, s->m);
+    tamis__put64(e + E_OFFSET, s->offset);
+    tamis__put64(e + E_LENGTH, s->length);
+}
+
+static size_t chunk_length(const struct section *s, uint64_t chunk)
+{
+    const uint64_t rest = s->length - chunk * CHUNK;
+    return (size_t)(rest < CHUNK ? rest : CHUNK);
+}
+
+/* The root is taken with its own eight bytes as zero. */
+static uint64_t root_of(uint8_t *metadata, uint64_t bytes)
+{
+    uint8_t kept[8];
+    memcpy(kept, metadata + H_ROOT, 8);
+    memset(metadata + H_ROOT, 0, 8);
+    const uint64_t root = tamis__checksum(metadata, (size_t)bytes);
+    memcpy(metadata + H_ROOT, kept, 8);
+    return root;
+}
+
+/* Header, table and sums in one block; NULL: no memory. */
+static uint8_t *make_metadata(const tamis *t, uint64_t *bytes, uint64_t *root)
+{
+    const struct section *s = t->body.sections;
+    *bytes = metadata_bytes(s, t->body.count);
+    uint8_t *meta = tamis__alloc(t->memory, *bytes);
+    if (meta == NULL) return NULL;
+    put_header(meta, t);
+    uint8_t *sum = meta + TAMIS__HEADER_BYTES + (size_t)t->body.count * ENTRY_BYTES;
+    for (uint32_t i = 0; i < t->body.count; i++) {
+        put_entry(meta + TAMIS__HEADER_BYTES + (size_t)i * ENTRY_BYTES, &s[i]);
+        for (uint64_t c = 0; c < chunks(s[i].length); c++, sum += SUM_BYTES)
+            tamis__put64(sum, tamis__checksum(s[i].cells + c * CHUNK, chunk_length(&s[i], c)));
+    }
+    *root = root_of(meta, *bytes);
+    tamis__put64(meta + H_ROOT, *root);
+    return meta;
+}
+
+tamis_status tamis__image_write(const tamis *t, tamis_sink put, void *ctx, uint64_t *root,
+                                tamis_error *why)
+{
+    uint64_t at = 0;
+    uint8_t *meta = make_metadata(t, &at, root);
+    if (meta == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to write the image");
+    tamis_status s = put(ctx, meta, (size_t)at);
+    tamis__free(t->memory, meta);
+    for (uint32_t i = 0; i < t->body.count && s == TAMIS_OK; i++) {
+        const struct section *sec = &t->body.sections[i];
+        if (sec->offset > at) s = put(ctx, zeros, (size_t)(sec->offset - at));
+        if (s == TAMIS_OK) s = put(ctx, sec->cells, (size_t)sec->length);
+        at = sec->offset + sec->length;
+    }
+    if (s != TAMIS_OK && why != NULL && why->status != s)
+        tamis__fail(why, s, "writing the image: %s", tamis_status_message(s));
+    return s;
+}
+
+tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, tamis_error *why)
+{
+    uint64_t root;
+    if (why != NULL) why->status = TAMIS_OK;
+    return tamis__image_write(t, put, ctx, &root, why);
+}
+
+/* --- Reading: nothing is believed before it was checked --------------------------------------------- */
+
+static tamis_status fetch(const struct source *src, uint64_t at, void *to, size_t n,
+                          tamis_error *why)
+{
+    if (src->memory == NULL) return src->read(src, at, to, n, why);
+    memcpy(to, src->memory + at, n);
+    return TAMIS_OK;
+}
+
+static bool all_zero(const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i] != 0) return false;
+    return true;
+}
+
+bool tamis__image_root(const uint8_t *header, uint64_t *root)
+{
+    *root = tamis__get64(header + H_ROOT);
+    return memcmp(header, magic, sizeof magic) == 0;
+}
+
+/* What can be said of the first 128 bytes before the sums are known. */
+static tamis_status check_start(const uint8_t *h, uint64_t size, tamis_error *why)
+{
+    if (memcmp(h, magic, sizeof magic) != 0) {
+        if (memcmp(h + 1, magic + 1, 5) == 0)
+            return tamis__corrupt(why, 0, "a Tamis file damaged by a text-mode transfer");
+        return tamis__corrupt(why, 0, "not a Tamis file");
+    }
+    const unsigned version = tamis__get16(h + H_READ_VERSION);
+    if (version == 0) return tamis__corrupt(why, H_READ_VERSION, "format version 0");
+    if (version > TAMIS__FORMAT)
+        return tamis__fail(why, TAMIS_EVERSION,
+                           "needs a reader of format %u; this library reads up to %u", version,
+                           TAMIS__FORMAT);
+    if (tamis__get32(h + H_LENGTH) != TAMIS__HEADER_BYTES)
+        return tamis__corrupt(why, H_LENGTH, "wrong header length");
+    const uint64_t total = tamis__get64(h + H_TOTAL);
+    if (total > size) {
+        tamis__fail(why, TAMIS_ECORRUPT, "truncated: %llu bytes of %llu", (unsigned long long)size,
+                    (unsigned long long)total);
+        if (why != NULL) why->offset = size;
+        return TAMIS_ECORRUPT;
+    }
+    if (total < size) return tamis__corrupt(why, total, "bytes after the end of the image");
+    const uint32_t sections = tamis__get32(h + H_SECTIONS);
+    if (sections < 1 || sections > MAX_SECTIONS)
+        return tamis__corrupt(why, H_SECTIONS, "the number of sections is out of range");
+    if (TAMIS__HEADER_BYTES + (uint64_t)sections * ENTRY_BYTES > size)
+        return tamis__corrupt(why, H_SECTIONS, "the section table is longer than the image");
+    return TAMIS_OK;
+}
+
+/* The rest of the header, once the root has vouched for it against accidents. */
+static tamis_status check_header(const uint8_t *h, tamis_error *why)
+{
+    if (tamis__get32(h + H_REFUSE) != 0)
+        return tamis__fail(why, TAMIS_EVERSION, "uses a feature this library does not know");
+    if (tamis__get16(h + H_WRITE_VERSION) < tamis__get16(h + H_READ_VERSION))
+        return tamis__corrupt(why, H_WRITE_VERSION, "wrong write version");
+    const unsigned hash = tamis__get16(h + H_HASH);
+    if (hash < TAMIS_HASH_XXH3 || hash > TAMIS_HASH_OWN)
+        return tamis__fail(why, TAMIS_EVERSION, "hash function %u is not known to this library",
+                           hash);
+    if (hash != TAMIS_HASH_XXH3 && tamis__get64(h + H_SEED) != 0)
+        return tamis__corrupt(why, H_SEED, "a seed where there can be none");
+    if ((hash == TAMIS_HASH_SIPHASH) == all_zero(h + H_KEY_ID, 16))
+        return tamis__corrupt(why, H_KEY_ID, "wrong key id");
+    if (tamis__kind(tamis__get16(h + H_KIND)) == NULL)
+        return tamis__fail(why, TAMIS_EVERSION, "kind %u is not known to this library",
+                           tamis__get16(h + H_KIND));
+    uint64_t bits = tamis__get64(h + H_PLANNED_RATE);
+    double rate;
+    memcpy(&rate, &bits, 8);
+    if (!(rate > 0 && rate <= 1)) return tamis__corrupt(why, H_PLANNED_RATE, "wrong planned rate");
+    if (tamis__get64(h + H_PLANNED_ITEMS) < 1)
+        return tamis__corrupt(why, H_PLANNED_ITEMS, "no planned items");
+    if (tamis__get64(h + H_GENERATION) < 1 || tamis__get64(h + H_GENERATION) == UINT64_MAX)
+        return tamis__corrupt(why, H_GENERATION, "wrong generation");
+    if (!all_zero(h + H_ZERO_16, 16) || !all_zero(h + H_ZERO_4, 4))
+        return tamis__corrupt(why, H_ZERO_16, "a reserved field is not zero");
+    return TAMIS_OK;
+}
+
+/* Entries into sections; every length and offset is right afterwards, and the sums fit in front. */
+static tamis_status parse_table(const uint8_t *meta, uint64_t size, struct section *s,
+                                uint32_t count, tamis_error *why)
+{
+    uint64_t at = TAMIS__HEADER_BYTES + (uint64_t)count * ENTRY_BYTES;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t entry = TAMIS__HEADER_BYTES + (uint64_t)i * ENTRY_BYTES;
+        const uint8_t *e = meta + entry;
+        s[i].role = tamis__get16(e + E_ROLE);
+        s[i].kind = tamis__get16(e + E_KIND);
+        s[i].variant = tamis__get16(e + E_VARIANT);
+        s[i].cell_bits = tamis__get16(e + E_CELL_BITS);
+        s[i].k = tamis__get32(e + E_K);
+        s[i].m = tamis__get64(e + E_M);
+        s[i].length = tamis__get64(e + E_LENGTH);
+        /* Each within size, so no sum below can overflow: 1024 sections of less than 2^64 / 65536. */
+        if (s[i].length < 8 || s[i].length > size)
+            return tamis__corrupt(why, entry + E_LENGTH, "wrong section length");
+        if (!all_zero(e + E_ZERO_4, 4) || !all_zero(e + E_ZERO_24, 24))
+            return tamis__corrupt(why, entry + E_ZERO_4, "a reserved field is not zero");
+        at += chunks(s[i].length) * SUM_BYTES;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t entry = TAMIS__HEADER_BYTES + (uint64_t)i * ENTRY_BYTES;
+        s[i].offset = tamis__get64(meta + entry + E_OFFSET);
+        if (at > size || s[i].offset != aligned(at))
+            return tamis__corrupt(why, entry + E_OFFSET, "wrong section offset");
+        if (!tamis__sum(s[i].offset, s[i].length, &at) || at > size)
+            return tamis__corrupt(why, entry + E_LENGTH, "a section beyond the end of the image");
+    }
+    if (at != size) return tamis__corrupt(why, at, "bytes after the last section");
+    return TAMIS_OK;
+}
+
+/* The private copy of header, table and sums, complete and under its root. */
+struct metadata {
+    uint8_t *bytes;
+    struct section *sections;
+    uint32_t count;
+};
+
+static tamis_status read_metadata(const struct source *src, const tamis_memory *memory,
+                                  struct metadata *m, tamis_error *why)
+{
+    uint8_t start[TAMIS__HEADER_BYTES];
+    if (src->size == 0) return tamis__corrupt(why, 0, "empty file");
+    if (src->size < sizeof start) {
+        uint8_t first[sizeof magic] = {0};
+        const size_t n = src->size < sizeof first ? (size_t)src->size : sizeof first;
+        tamis_status s = fetch(src, 0, first, n, why);
+        if (s != TAMIS_OK) return s;
+        if (memcmp(first, magic, n) != 0) return tamis__corrupt(why, 0, "not a Tamis file");
+        return tamis__corrupt(why, src->size, "truncated within the header");
+    }
+    tamis_status s = fetch(src, 0, start, sizeof start, why);
+    if (s == TAMIS_OK) s = check_start(start, src->size, why);
+    if (s != TAMIS_OK) return s;
+    m->count = tamis__get32(start + H_SECTIONS);
+    const uint64_t table_end = TAMIS__HEADER_BYTES + (uint64_t)m->count * ENTRY_BYTES;
+    /* Room for the sums of any table that fits the size. */
+    m->bytes = tamis__alloc(memory, table_end + (src->size / CHUNK + m->count) * SUM_BYTES);
+    m->sections = tamis__alloc(memory, (uint64_t)m->count * sizeof *m->sections);
+    if (m->bytes == NULL || m->sections == NULL)
+        return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for the section table");
+    memcpy(m->bytes, start, sizeof start);
+    s = fetch(src, sizeof start, m->bytes + sizeof start, (size_t)(table_end - sizeof start), why);
+    if (s == TAMIS_OK) s = parse_table(m->bytes, src->size, m->sections, m->count, why);
+    if (s != TAMIS_OK) return s;
+    const uint64_t bytes = metadata_bytes(m->sections, m->count);
+    s = fetch(src, table_end, m->bytes + table_end, (size_t)(bytes - table_end), why);
+    if (s != TAMIS_OK) return s;
+    if (root_of(m->bytes, bytes) != tamis__get64(m->bytes + H_ROOT))
+        return tamis__corrupt(why, H_ROOT, "damaged: the sum of the header does not match");
+    return check_header(m->bytes, why);
+}
+
+static tamis_status set_hasher(tamis *t, const uint8_t *h, const tamis_options *o, tamis_error *why)
+{
+    const unsigned id = tamis__get16(h + H_HASH);
+    tamis__hasher_init(&t->hasher, tamis__get64(h + H_SEED),
+                       id == TAMIS_HASH_SIPHASH ? o->key : NULL);
+    if (id == TAMIS_HASH_SIPHASH && o->key == NULL) {
+        if ((o->flags & TAMIS_KEYLESS) == 0)
+            return tamis__fail(why, TAMIS_EKEY, "hashed with a secret key, which was not given");
+        memcpy(t->hasher.key_id, h + H_KEY_ID, 16);
+    }
+    if (memcmp(t->hasher.key_id, h + H_KEY_ID, 16) != 0)
+        return tamis__fail(why, TAMIS_EKEY, "hashed with another secret key");
+    if (o->key != NULL && id != TAMIS_HASH_SIPHASH)
+        return tamis__fail(why, TAMIS_EKEY, "a key was given, but this image is not keyed");
+    t->hasher.id = id;
+    t->hasher.usable = id == TAMIS_HASH_XXH3 || (id == TAMIS_HASH_SIPHASH && o->key != NULL);
+    return TAMIS_OK;
+}
+
+static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o, tamis_error *why)
+{
+    const uint32_t flags = tamis__get32(h + H_READ_ONLY);
+    uint64_t rate = tamis__get64(h + H_PLANNED_RATE);
+    memcpy(&t->planned_fpr, &rate, 8);
+    t->items = tamis__get64(h + H_ITEMS);
+    t->planned_items = tamis__get64(h + H_PLANNED_ITEMS);
+    t->generation = tamis__get64(h + H_GENERATION);
+    t->sealed = (flags & FLAG_SEALED) != 0;
+    t->strict = (flags & FLAG_STRICT) != 0;
+    t->items_estimated = (tamis__get32(h + H_IGNORE) & FLAG_ITEMS_ESTIMATED) != 0;
+    t->read_only = t->sealed || (flags & ~(uint32_t)(FLAG_SEALED | FLAG_STRICT)) != 0 ||
+                   tamis__get16(h + H_WRITE_VERSION) > TAMIS__FORMAT;
+    return set_hasher(t, h, o, why);
+}
+
+/* Bring in one section, a megabyte at a time, and check its sums while it is in the cache. */
+static tamis_status read_section(const struct source *src, const struct section *s,
+                                 const uint8_t *sums, bool verify, tamis_error *why)
+{
+    const uint64_t piece = 16 * CHUNK;
+    const bool in_place = src->memory != NULL && s->cells == src->memory + s->offset;
+    for (uint64_t at = 0; at < s->length; at += piece) {
+        const uint64_t n = s->length - at < piece ? s->length - at : piece;
+        if (!in_place) {
+            tamis_status st = fetch(src, s->offset + at, s->cells + at, (size_t)n, why);
+            if (st != TAMIS_OK) return st;
+        }
+        for (uint64_t c = at / CHUNK; verify && c * CHUNK < at + n; c++)
+            if (tamis__checksum(s->cells + c * CHUNK, chunk_length(s, c)) !=
+                tamis__get64(sums + c * SUM_BYTES))
+                return tamis__corrupt(why, s->offset + c * CHUNK,
+                                      "damaged: the sum of a chunk does not match");
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status read_cells(const struct source *src, tamis *t, const uint8_t *meta, bool verify,
+                               tamis_error *why)
+{
+    uint64_t at = metadata_bytes(t->body.sections, t->body.count);
+    const uint8_t *sums = meta + TAMIS__HEADER_BYTES + (size_t)t->body.count * ENTRY_BYTES;
+    for (uint32_t i = 0; i < t->body.count; i++) {
+        const struct section *s = &t->body.sections[i];
+        uint8_t padding[ALIGN];
+        const size_t gap = (size_t)(s->offset - at);
+        tamis_status st = fetch(src, at, padding, gap, why);
+        if (st != TAMIS_OK) return st;
+        if (!all_zero(padding, gap)) return tamis__corrupt(why, at, "padding is not zero");
+        st = read_section(src, s, sums, verify, why);
+        if (st != TAMIS_OK) return st;
+        sums += chunks(s->length) * SUM_BYTES;
+        at = s->offset + s->length;
+    }
+    const char *reason = t->kind->wrong_cells(&t->body);
+    return reason == NULL ? TAMIS_OK : tamis__corrupt(why, t->body.sections->offset, reason);
+}
+
+static tamis_status make_handle(const struct source *src, const tamis_options *o, bool in_place,
+                                const struct metadata *m, tamis **out, tamis_error *why)
+{
+    const struct kind *kind = tamis__kind(tamis__get16(m->bytes + H_KIND));
+    const struct body shape = {m->sections, m->count};
+    const char *reason = kind->wrong_shape(&shape);
+    if (reason != NULL) return tamis__corrupt(why, TAMIS__HEADER_BYTES, reason);
+    tamis *t = tamis__new(kind, o->memory, m->count);
+    if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    memcpy(t->body.sections, m->sections, m->count * sizeof *m->sections);
+    tamis_status s = set_facts(t, m->bytes, o, why);
+    if (s == TAMIS_OK && in_place) {
+        t->borrowed = t->read_only = true;
+        for (uint32_t i = 0; i < m->count; i++) /* read_only keeps the const promise */
+            t->body.sections[i].cells = (uint8_t *)(uintptr_t)(src->memory + m->sections[i].offset);
+    } else if (s == TAMIS_OK && !tamis__alloc_cells(t)) {
+        s = tamis__fail(why, TAMIS_ENOMEM, "not enough memory for an image of %llu bytes",
+                        (unsigned long long)src->size);
+    }
+    if (s == TAMIS_OK) s = read_cells(src, t, m->bytes, (o->flags & TAMIS_UNVERIFIED) == 0, why);
+    if (s == TAMIS_OK)
+        *out = t;
+    else
+        tamis_close(t);
+    return s;
+}
+
+tamis_status tamis__image_read(const struct source *src, const tamis_options *options, bool in_place,
+                               tamis **out, tamis_error *why)
+{
+    struct metadata m = {0};
+    if (options->max_bytes != 0 && src->size > options->max_bytes)
+        return tamis__fail(why, TAMIS_ENOMEM, "%llu bytes, more than the limit of %llu",
+                           (unsigned long long)src->size, (unsigned long long)options->max_bytes);
+    tamis_status s = read_metadata(src, options->memory, &m, why);
+    if (s == TAMIS_OK) s = make_handle(src, options, in_place, &m, out, why);
+    tamis__free(options->memory, m.sections);
+    tamis__free(options->memory, m.bytes);
+    return s;
+}

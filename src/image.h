@@ -1,0 +1,38 @@
+/* The image: docs/FORMAT.md in code. This file alone knows byte offsets. */
+#ifndef TAMIS_IMAGE_H
+#define TAMIS_IMAGE_H
+
+#include "handle.h"
+
+#define TAMIS__FORMAT 1u
+#define TAMIS__HEADER_BYTES 128u
+
+/* Bytes of an image whose sections have these lengths (which sum up to less than 2^63). */
+uint64_t tamis__image_bytes(const uint64_t *lengths, uint32_t count);
+
+/* Put the sections one after the other; to be called whenever their number or lengths change. */
+void tamis__assign_offsets(struct body *b);
+
+/* Where an image is read from: a piece of memory, or whatever read fetches. */
+struct source {
+    uint64_t size;
+    const uint8_t *memory; /* NULL: use read */
+    tamis_status (*read)(const struct source *src, uint64_t at, void *to, size_t n,
+                         tamis_error *why);
+    int fd;
+};
+
+/* Validate an image from a hostile source and make a handle of it. With in_place, which needs 64-byte
+ * aligned memory, the handle uses the source's bytes and is read-only. */
+tamis_status tamis__image_read(const struct source *src, const tamis_options *options, bool in_place,
+                               tamis **out, tamis_error *why);
+
+/* The root of an image's header, which identifies its content; false when these are not the first
+ * TAMIS__HEADER_BYTES of an image. */
+bool tamis__image_root(const uint8_t *header, uint64_t *root);
+
+/* tamis_write, which also tells the root. */
+tamis_status tamis__image_write(const tamis *t, tamis_sink put, void *ctx, uint64_t *root,
+                                tamis_error *why);
+
+#endif

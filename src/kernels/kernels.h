@@ -1,0 +1,58 @@
+/* The inner loops, in one table per instruction set. Every table computes the same bits in memory and
+ * the same answers; the scalar one is the oracle the others are tested against.
+ *
+ * Bit i of `seen` and `bits` answers for hash i. Whole bytes are written, spare bits zero. */
+#ifndef TAMIS_KERNELS_H
+#define TAMIS_KERNELS_H
+
+#include "../bits.h"
+
+#include <tamis/tamis.h>
+
+/* Where the k probes of a key fall: probe j in row j of m bits, stride bits after row j-1. A stride
+ * of 0 is the classic filter, in which all probes share one row. */
+struct probes {
+    uint64_t m, stride;
+    uint32_t k;
+};
+
+/* A full-period multiplier modulo 2^64 with good lattice structure in up to 32 dimensions
+ * (P. L'Ecuyer, "Tables of linear congruential generators of different sizes and good lattice
+ * structure", 1999). Stepping x by it, with the key's other 64 bits as increment, makes k probes that
+ * behave as independent ones even in filters of a few hundred bits, where the usual h1 + i·h2 is
+ * measurably worse (docs/ACCURACY.md). */
+#define TAMIS__PROBE_MULTIPLIER UINT64_C(2862933555777941757)
+
+static inline uint64_t tamis__next_probe(uint64_t x, tamis_hash h)
+{
+    return x * TAMIS__PROBE_MULTIPLIER + h.hi;
+}
+
+/* A line of the blocked filter: 8 words of 64 bits; a key has one bit in each. */
+#define TAMIS__LINE_BYTES 64u
+#define TAMIS__LINE_BITS 512u
+
+static inline uint64_t tamis__line_of(tamis_hash h, uint64_t lines)
+{
+    return tamis__mulhi(h.hi, lines);
+}
+
+static inline unsigned tamis__line_bit(tamis_hash h, unsigned word)
+{
+    return (unsigned)(h.lo >> 6 * word) & 63;
+}
+
+struct kernels {
+    const char *name;
+    void (*probe_add)(uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
+                      uint8_t *seen);
+    void (*probe_query)(const uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
+                        uint8_t *bits);
+    void (*line_add)(uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n, uint8_t *seen);
+    void (*line_query)(const uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
+                       uint8_t *bits);
+};
+
+extern const struct kernels tamis__scalar;
+
+#endif

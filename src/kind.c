@@ -1,0 +1,25 @@
+#include "kind.h"
+
+#include <string.h>
+
+static const struct kind *const kinds[] = {&tamis__bloom, &tamis__partitioned, &tamis__blocked};
+
+const struct kind *tamis__kind(uint32_t id)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i]->id == id) return kinds[i];
+    return NULL;
+}
+
+const char *tamis_kind_name(uint32_t kind)
+{
+    const struct kind *k = tamis__kind(kind);
+    return k != NULL ? k->name : NULL;
+}
+
+uint32_t tamis_kind_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i]->name, name) == 0) return kinds[i]->id;
+    return TAMIS_AUTO;
+}

@@ -1,0 +1,112 @@
+/* partitioned: k rows of m bits, one probe in each (the form taught with hash functions h1 ... hk, each
+ * with its own table).
+ *
+ *     k = 3, m = 5               row 0  0 1 1 0 0
+ *     "thisisavirus.com"  2,1,4  row 1  1 1 0 0 0      a key is in when its bit of every row is set
+ *     "totallynot..."     1,0,4  row 2  0 0 0 0 1
+ *     "verynormalsite.com" 2,0,4: set in all three rows, though never added: a false positive.
+ *
+ * The rows are independent and each gets n probes, so the textbook formula is exact at every size:
+ *
+ *     rate = (1-(1-1/m)^n)^k
+ *
+ * Space is that of `bloom` but for small filters, where a key's probes never fall on the same bit.
+ * Rows need not be a whole number of bytes; row j begins at bit j·m. */
+#include "../bitrows.h"
+#include "../cpu.h"
+#include "../plan.h"
+
+#include <math.h>
+
+#define MAX_K 64u
+
+static struct probes probes_of(const struct body *b)
+{
+    const struct probes p = {b->sections->m, b->sections->m, b->sections->k};
+    return p;
+}
+
+static double rate(double m, uint32_t k, double items)
+{
+    return pow(tamis__hit_share(m, items), k);
+}
+
+static uint64_t cells(uint64_t m, uint32_t k)
+{
+    return m * k; /* below 2^58: m <= 2^52, k <= 64 */
+}
+
+static const struct sizing sizing = {1, 1, MAX_K, rate, cells};
+
+static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+{
+    return tamis__solve_shape(plan, &sizing, promise, why);
+}
+
+static uint32_t layout(const tamis_plan *plan, struct section *out)
+{
+    if (out != NULL)
+        *out = tamis__bit_section(TAMIS_PARTITIONED, plan->k, plan->m, cells(plan->m, plan->k));
+    return 1;
+}
+
+static const char *wrong_shape(const struct body *b)
+{
+    const struct section *s = b->sections;
+    if (s->k < 1 || s->k > MAX_K) return "k is out of range";
+    if (s->m > TAMIS__MAX_CELLS) return "m is out of range";
+    return tamis__wrong_bit_section(b, TAMIS_PARTITIONED, cells(s->m, s->k));
+}
+
+static const char *wrong_cells(const struct body *b)
+{
+    return tamis__wrong_spare_bits(b->sections, cells(b->sections->m, b->sections->k));
+}
+
+static void add(struct body *b, const struct batch *keys, uint8_t *seen)
+{
+    const struct probes p = probes_of(b);
+    tamis__kernels()->probe_add(b->sections->cells, &p, keys->hashes, keys->n, seen);
+}
+
+static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+{
+    const struct probes p = probes_of(b);
+    tamis__kernels()->probe_query(b->sections->cells, &p, keys->hashes, keys->n, bits);
+}
+
+static void gauge(const struct body *b, const struct body *other, struct gauge *out)
+{
+    const struct section *s = b->sections;
+    const uint8_t *with = other != NULL ? other->sections->cells : NULL;
+    const struct occupancy o = {s->k, (double)s->m, 1, 0};
+    out->occupancy = o;
+    out->cells = cells(s->m, s->k);
+    out->hit = 0;
+    out->rate = 1;
+    for (uint32_t j = 0; j < s->k; j++) {
+        const uint64_t hit = tamis__count_bits(s->cells, with, j * s->m, (j + 1) * s->m);
+        out->hit += hit;
+        out->rate *= (double)hit / (double)s->m;
+    }
+}
+
+static size_t cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t max)
+{
+    const struct probes p = probes_of(b);
+    return tamis__probe_cells(&p, h, out, max);
+}
+
+const struct kind tamis__partitioned = {
+    .id = TAMIS_PARTITIONED,
+    .name = "partitioned",
+    .solve = solve,
+    .layout = layout,
+    .wrong_shape = wrong_shape,
+    .wrong_cells = wrong_cells,
+    .add = add,
+    .query = query,
+    .merge = tamis__or_cells,
+    .gauge = gauge,
+    .cells_of = cells_of,
+};

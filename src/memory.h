@@ -1,0 +1,11 @@
+/* All memory of the library comes from here. */
+#ifndef TAMIS_MEMORY_H
+#define TAMIS_MEMORY_H
+
+#include <tamis/tamis.h>
+
+/* Zeroed, aligned to a cache line; NULL when the allocator says no or size does not fit a size_t. */
+void *tamis__alloc(const tamis_memory *memory, uint64_t size);
+void tamis__free(const tamis_memory *memory, void *p);
+
+#endif

@@ -1,0 +1,92 @@
+#include "occupancy.h"
+
+#include <math.h>
+
+/* Powers like (1-1/m)^T go through log1p and expm1: m reaches 2^52, where 1-1/m rounds to 1. */
+
+static double empty_share(double cells, double balls)
+{
+    if (cells <= 1) return balls > 0 ? 0 : 1;
+    return exp(balls * log1p(-1 / cells));
+}
+
+double tamis__hit_share(double cells, double balls)
+{
+    if (cells <= 1) return balls > 0 ? 1 : 0;
+    return -expm1(balls * log1p(-1 / cells));
+}
+
+double tamis__occupied(const struct occupancy *o, double n)
+{
+    return o->rows * o->cells * tamis__hit_share(o->cells, o->throws * n);
+}
+
+/* Variance of the hit cells of one row: c·z(1-z) for the cells alone, less what they take from each
+ * other (they are negatively associated); z is the empty share, and (1-2/c)^T - z² is written as
+ * z²·((1-1/(c-1)²)^T - 1) to keep its digits. */
+static double row_variance(double c, double balls)
+{
+    if (c <= 1) return 0;
+    const double z = empty_share(c, balls);
+    const double apart = c > 2 ? expm1(balls * log1p(-1 / ((c - 1) * (c - 1)))) : (balls > 0 ? -1 : 0);
+    return c * z * -expm1(balls * log1p(-1 / c)) + c * (c - 1) * z * z * apart;
+}
+
+/* Covariance of two rows that share their lines: given how many items each line got, the rows are
+ * independent, so it is the variance of the sum over lines of w·q^X, with w cells of the row in a
+ * line, q = 1-1/w and X the items of the line. */
+static double line_covariance(const struct occupancy *o, double n)
+{
+    const double lines = o->lines, w = o->cells / lines, a = 1 / w;
+    if (lines <= 1) return 0;
+    const double mean = exp(n * log1p(-a / lines));
+    const double d = 1 - a / lines;
+    const double same = expm1(n * log1p(a * a * (1 - 1 / lines) / (lines * d * d)));
+    const double other = expm1(n * log1p(-(a / lines) * (a / lines) / (d * d)));
+    return w * w * mean * mean * (lines * same + lines * (lines - 1) * other);
+}
+
+double tamis__occupied_variance(const struct occupancy *o, double n)
+{
+    double v = o->rows * row_variance(o->cells, o->throws * n);
+    if (o->lines > 0) v += o->rows * (o->rows - 1) * line_covariance(o, n);
+    return v > 0 ? v : 0;
+}
+
+static double items_for(const struct occupancy *o, double hit)
+{
+    const double share = hit / (o->rows * o->cells);
+    if (o->cells <= 1) return hit > 0 ? 1 : 0;
+    return log1p(-share) / (o->throws * log1p(-1 / o->cells));
+}
+
+/* The n at which the expected hits, shifted by z deviations and the half step between counts,
+ * pass `hit`; increasing in n over the range that is searched. */
+static double solve_shifted(const struct occupancy *o, double hit, double z, double low, double high)
+{
+    for (int i = 0; i < 200 && high - low > 1e-9 * high; i++) {
+        const double n = (low + high) / 2;
+        if (tamis__occupied(o, n) + z * sqrt(tamis__occupied_variance(o, n)) < hit)
+            low = n;
+        else
+            high = n;
+    }
+    return (low + high) / 2;
+}
+
+struct estimate tamis__items_from_hits(const struct occupancy *o, double hit, double z)
+{
+    const double all = o->rows * o->cells;
+    struct estimate e = {0, 0, 0};
+    if (hit <= 0) return e;
+    /* With every cell hit the likeliest number is without bound; half a cell short names a number
+     * that is at least not absurd, and `high` tells the truth. */
+    e.value = items_for(o, hit < all ? hit : all - 0.5);
+    const double most = items_for(o, all - 0.5) * 4 + 64;
+    e.low = solve_shifted(o, hit - 0.5, z, 0, e.value);
+    e.high = hit < all ? solve_shifted(o, hit + 0.5, -z, e.value, most) : INFINITY;
+    if (e.value < 1) e.value = 1; /* a hit cell proves an item */
+    if (e.low < 1) e.low = 1;
+    if (e.high < 1) e.high = 1;
+    return e;
+}

@@ -1,0 +1,225 @@
+/* The planner. It knows no formula of any structure: a kind brings its true rate as a function of
+ * shape and items, and everything asked of a plan is a search over that function, which falls with m
+ * and rises with the items. All k are tried; there are at most 64. */
+#include "plan.h"
+
+#include "error.h"
+#include "image.h"
+#include "kind.h"
+
+#include <math.h>
+#include <string.h>
+
+uint64_t tamis__cell_bytes(uint64_t cells)
+{
+    return (cells + 63) / 64 * 8;
+}
+
+static uint64_t image_bytes(const struct sizing *s, uint64_t m, uint32_t k)
+{
+    const uint64_t length = tamis__cell_bytes(s->cells(m, k));
+    return tamis__image_bytes(&length, 1);
+}
+
+/* Largest m for k rows that the format allows. */
+static uint64_t most_steps(const struct sizing *s, uint32_t k)
+{
+    return TAMIS__MAX_CELLS / s->cells(s->step, k);
+}
+
+/* Smallest m that reaches the rate; 0: none does. */
+static uint64_t m_for_rate(const struct sizing *s, uint32_t k, double items, double fpr)
+{
+    uint64_t low = 0, high = most_steps(s, k);
+    if (!(s->rate((double)(high * s->step), k, items) <= fpr)) return 0;
+    while (high - low > 1) {
+        const uint64_t mid = low + (high - low) / 2;
+        if (s->rate((double)(mid * s->step), k, items) <= fpr)
+            high = mid;
+        else
+            low = mid;
+    }
+    return high * s->step;
+}
+
+/* Largest m whose image keeps the budget; 0: none does. */
+static uint64_t m_for_bytes(const struct sizing *s, uint32_t k, uint64_t bytes)
+{
+    uint64_t low = 0, high = most_steps(s, k) + 1;
+    while (high - low > 1) {
+        const uint64_t mid = low + (high - low) / 2;
+        if (image_bytes(s, mid * s->step, k) <= bytes)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low * s->step;
+}
+
+/* Most items that keep the rate; 0: not even one does. */
+static uint64_t items_for_rate(const struct sizing *s, uint64_t m, uint32_t k, double fpr)
+{
+    uint64_t low = 0, high = TAMIS__MAX_ITEMS + 1;
+    while (high - low > 1) {
+        const uint64_t mid = low + (high - low) / 2;
+        if (s->rate((double)m, k, (double)mid) <= fpr)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+struct shape {
+    uint64_t m, items, bytes;
+    uint32_t k;
+    double fpr;
+};
+
+/* The best shape for one k; m = 0 when there is none. */
+static struct shape shape_for_k(const tamis_plan *p, const struct sizing *s, uint32_t k)
+{
+    struct shape c = {p->m, p->items, 0, k, 0};
+    if (c.m == 0 && p->items != 0 && p->fpr != 0)
+        c.m = m_for_rate(s, k, (double)p->items, p->fpr);
+    else if (c.m == 0)
+        c.m = m_for_bytes(s, k, p->bytes);
+    if (c.m == 0 || s->cells(c.m, k) > TAMIS__MAX_CELLS) return (struct shape){0};
+    if (c.items == 0) c.items = items_for_rate(s, c.m, k, p->fpr);
+    if (c.items == 0) return (struct shape){0};
+    c.fpr = s->rate((double)c.m, k, (double)c.items);
+    if (c.fpr < TAMIS__MIN_FPR) c.fpr = TAMIS__MIN_FPR;
+    c.bytes = image_bytes(s, c.m, k);
+    return c;
+}
+
+/* Whichever of items, bytes and rate the plan left open decides. */
+static bool better(const tamis_plan *p, const struct shape *a, const struct shape *b)
+{
+    if (b->m == 0 || a->m == 0) return a->m != 0;
+    if (p->items == 0 && a->items != b->items) return a->items > b->items;
+    if (p->m == 0 && p->fpr != 0 && a->bytes != b->bytes) return a->bytes < b->bytes;
+    return a->fpr < b->fpr;
+}
+
+tamis_status tamis__solve_shape(tamis_plan *p, const struct sizing *s, tamis_promise *promise,
+                                tamis_error *why)
+{
+    if (p->k != 0 && (p->k < s->k_min || p->k > s->k_max))
+        return tamis__fail(why, TAMIS_EINVAL, "k must be from %u to %u, not %u", s->k_min, s->k_max,
+                           p->k);
+    if (p->m % s->step != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "m must be a multiple of %u bits", (unsigned)s->step);
+    if (p->m > TAMIS__MAX_CELLS)
+        return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 bits are not supported");
+
+    struct shape best = {0};
+    const uint32_t from = p->k != 0 ? p->k : s->k_min, to = p->k != 0 ? p->k : s->k_max;
+    for (uint32_t k = from; k <= to; k++) {
+        const struct shape c = shape_for_k(p, s, k);
+        if (better(p, &c, &best)) best = c;
+    }
+    if (best.m == 0) {
+        if (p->bytes != 0 && !(p->items != 0 && p->fpr != 0))
+            return tamis__fail(why, TAMIS_EINVAL,
+                               "%llu bytes are too few: the smallest image has %llu, and one item "
+                               "must fit",
+                               (unsigned long long)p->bytes,
+                               (unsigned long long)image_bytes(s, s->step, from));
+        return tamis__fail(why, TAMIS_EINVAL, "no shape of up to 2^52 bits does that");
+    }
+    if (p->bytes != 0 && best.bytes > p->bytes)
+        return tamis__fail(why, TAMIS_EINVAL, "that needs %llu bytes, more than the budget of %llu",
+                           (unsigned long long)best.bytes, (unsigned long long)p->bytes);
+    if (best.fpr >= 1)
+        return tamis__fail(why, TAMIS_EINVAL, "so few bits would answer maybe to every key");
+    if (p->fpr != 0 && best.fpr > p->fpr)
+        return tamis__fail(why, TAMIS_EINVAL, "that shape gives a rate of %.3g, not %.3g", best.fpr,
+                           p->fpr);
+    p->m = best.m;
+    p->k = best.k;
+    p->items = best.items;
+    p->fpr = best.fpr;
+    p->bytes = best.bytes;
+    /* Scaled up, the corrections for finite m vanish: what the textbooks print. */
+    const double vast = 1048576;
+    promise->fpr_asymptotic = s->rate((double)p->m * vast, p->k, (double)p->items * vast);
+    return TAMIS_OK;
+}
+
+/* blocked is several times faster; bloom is worth its cache misses only where blocked wastes space,
+ * which is at low rates (docs/ACCURACY.md): from a fifth more on. */
+#define WORTH_THE_SPEED 1.2
+
+static tamis_status solve_auto(tamis_plan *p, tamis_promise *promise, tamis_error *why)
+{
+    tamis_plan bloom = *p, blocked = *p;
+    bloom.kind = TAMIS_BLOOM;
+    blocked.kind = TAMIS_BLOCKED;
+    tamis_promise bloom_promise = *promise;
+    const tamis_status with_bloom = tamis__bloom.solve(&bloom, &bloom_promise, why);
+    const tamis_status with_blocked = tamis__blocked.solve(&blocked, promise, why);
+    if (with_bloom != TAMIS_OK && with_blocked != TAMIS_OK) return with_blocked;
+    if (with_bloom != TAMIS_OK) {
+        *p = blocked;
+        return TAMIS_OK;
+    }
+    /* Equal terms: bits per item, per bit of the bound. */
+    const double bloom_cost = (double)bloom.bytes / (double)bloom.items / log2(1 / bloom.fpr);
+    const double cost = (double)blocked.bytes / (double)blocked.items / log2(1 / blocked.fpr);
+    if (with_blocked == TAMIS_OK && cost <= WORTH_THE_SPEED * bloom_cost) {
+        *p = blocked;
+    } else {
+        *p = bloom;
+        *promise = bloom_promise;
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status check_request(const tamis_plan *p, tamis_error *why)
+{
+    const int given = (p->items != 0) + (p->fpr != 0) + (p->bytes != 0 || p->m != 0);
+    if (p->fpr != 0 && !(p->fpr >= TAMIS__MIN_FPR && p->fpr < 1))
+        return tamis__fail(why, TAMIS_EINVAL,
+                           "the false-positive rate must be at least 1e-18 and below 1");
+    if (p->items > TAMIS__MAX_ITEMS)
+        return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 items are not supported");
+    if ((p->flags & ~(uint32_t)(TAMIS_STRICT | TAMIS_HASH_CALLER)) != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "unknown flag in the plan");
+    if (given < 2)
+        return tamis__fail(why, TAMIS_EINVAL, "a plan needs two of: items, rate, bytes");
+    return TAMIS_OK;
+}
+
+tamis_status tamis_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+{
+    tamis_plan p;
+    tamis_promise r;
+    if (plan == NULL || plan->struct_size != sizeof p)
+        return tamis__fail(why, TAMIS_EINVAL, "plan.struct_size must be sizeof(tamis_plan)");
+    if (promise != NULL && promise->struct_size != sizeof r)
+        return tamis__fail(why, TAMIS_EINVAL, "promise.struct_size must be sizeof(tamis_promise)");
+    p = *plan;
+    memset(&r, 0, sizeof r);
+    tamis_status s = check_request(&p, why);
+    if (s != TAMIS_OK) return s;
+    if (p.kind == TAMIS_AUTO) {
+        s = solve_auto(&p, &r, why);
+    } else {
+        const struct kind *kind = tamis__kind(p.kind);
+        if (kind == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no kind %u", p.kind);
+        s = kind->solve(&p, &r, why);
+    }
+    if (s != TAMIS_OK) return s;
+    *plan = p;
+    if (promise != NULL) {
+        r.struct_size = sizeof r;
+        r.bytes = p.bytes;
+        r.fpr = p.fpr;
+        r.bits_per_item = 8 * (double)p.bytes / (double)p.items;
+        r.bound_bits = log2(1 / p.fpr);
+        r.bound_ratio = r.bits_per_item / r.bound_bits;
+        *promise = r;
+    }
+    return TAMIS_OK;
+}

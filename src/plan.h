@@ -1,0 +1,30 @@
+/* Sizing: from two of items, rate and bytes to a shape. */
+#ifndef TAMIS_PLAN_H
+#define TAMIS_PLAN_H
+
+#include <tamis/tamis.h>
+
+/* The most cells a structure may have, and the most items a plan: a double holds every integer up to
+ * 2^53, so no count in this library is ever rounded. 2^52 bits are 512 TiB. */
+#define TAMIS__MAX_CELLS (UINT64_C(1) << 52)
+#define TAMIS__MAX_ITEMS (UINT64_C(1) << 52)
+/* No plan promises less, however many bits it has: far above the chance (2^-128 an item) that two keys
+ * have the same hash. */
+#define TAMIS__MIN_FPR 1e-18
+
+/* A family of shapes (m, k) of bit cells, as the solver sees it. */
+struct sizing {
+    uint64_t step;         /* m is a multiple of this */
+    uint32_t k_min, k_max;
+    double (*rate)(double m, uint32_t k, double items); /* falls with m, rises with items */
+    uint64_t (*cells)(uint64_t m, uint32_t k);          /* in all; m <= TAMIS__MAX_CELLS */
+};
+
+/* Complete the plan with the best shape of the family: see tamis_solve. */
+tamis_status tamis__solve_shape(tamis_plan *plan, const struct sizing *s, tamis_promise *promise,
+                                tamis_error *why);
+
+/* Bytes of a section of that many one-bit cells: whole 64-bit words. */
+uint64_t tamis__cell_bytes(uint64_t cells);
+
+#endif

@@ -1,0 +1,454 @@
+/* The handle: every public verb but those of plan.c, image.c and file.c. Keys are hashed here, in
+ * windows that fit the L1 cache, and handed to the kind as a batch; a single key is a batch of one. */
+#include "bits.h"
+#include "error.h"
+#include "handle.h"
+#include "image.h"
+#include "memory.h"
+
+#include <math.h>
+
+/* Keys hashed ahead of their use: 4 KiB of hashes on the stack. A multiple of 8, so that each window
+ * writes whole bytes of answers. */
+#define WINDOW 256u
+
+/* --- Life ------------------------------------------------------------------------------------------- */
+
+tamis *tamis__new(const struct kind *kind, const tamis_memory *memory, uint32_t sections)
+{
+    tamis *t = tamis__alloc(memory, sizeof *t);
+    if (t == NULL) return NULL;
+    t->kind = kind;
+    t->memory = memory;
+    t->body.count = sections;
+    t->body.sections = tamis__alloc(memory, sections * sizeof *t->body.sections);
+    if (t->body.sections == NULL) {
+        tamis__free(memory, t);
+        return NULL;
+    }
+    return t;
+}
+
+bool tamis__alloc_cells(tamis *t)
+{
+    for (uint32_t i = 0; i < t->body.count; i++) t->body.sections[i].cells = NULL;
+    for (uint32_t i = 0; i < t->body.count; i++) {
+        struct section *s = &t->body.sections[i];
+        s->cells = tamis__alloc(t->memory, s->length);
+        if (s->cells == NULL) return false;
+    }
+    return true;
+}
+
+void tamis_close(tamis *t)
+{
+    if (t == NULL) return;
+    const tamis_memory *memory = t->memory;
+    for (uint32_t i = 0; i < t->body.count && !t->borrowed; i++)
+        tamis__free(memory, t->body.sections[i].cells);
+    if (t->close_file != NULL) t->close_file(t);
+    tamis__free(memory, t->body.sections);
+    tamis__free(memory, t);
+}
+
+tamis_status tamis__check_options(const tamis_options *options, uint32_t allowed, tamis_options *out,
+                                  tamis_error *why)
+{
+    memset(out, 0, sizeof *out);
+    if (options == NULL) return TAMIS_OK;
+    if (options->struct_size != sizeof *options)
+        return tamis__fail(why, TAMIS_EINVAL, "options.struct_size must be sizeof(tamis_options)");
+    if ((options->flags & ~allowed) != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "a flag in the options that this call does not know");
+    *out = *options;
+    return TAMIS_OK;
+}
+
+static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **out,
+                           tamis_error *why)
+{
+    if ((p->flags & TAMIS_HASH_CALLER) != 0 && (o->key != NULL || p->seed != 0))
+        return tamis__fail(why, TAMIS_EINVAL, "the caller's own hashes have no seed and no key");
+    if (o->key != NULL && p->seed != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "a seed or a key, not both");
+    if (o->max_bytes != 0 && p->bytes > o->max_bytes)
+        return tamis__fail(why, TAMIS_ENOMEM, "%llu bytes, more than the limit of %llu",
+                           (unsigned long long)p->bytes, (unsigned long long)o->max_bytes);
+    const struct kind *kind = tamis__kind(p->kind);
+    tamis *t = tamis__new(kind, o->memory, kind->layout(p, NULL));
+    if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    kind->layout(p, t->body.sections);
+    tamis__assign_offsets(&t->body);
+    if (!tamis__alloc_cells(t)) {
+        tamis_close(t);
+        return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
+                           (unsigned long long)p->bytes);
+    }
+    tamis__hasher_init(&t->hasher, p->seed, o->key);
+    if ((p->flags & TAMIS_HASH_CALLER) != 0) {
+        t->hasher.id = TAMIS_HASH_OWN;
+        t->hasher.usable = false;
+    }
+    t->planned_items = p->items;
+    t->planned_fpr = p->fpr;
+    t->strict = (p->flags & TAMIS_STRICT) != 0;
+    t->changed = true;
+    *out = t;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options, tamis **out,
+                          tamis_error *why)
+{
+    *out = NULL;
+    tamis_options o;
+    if (plan == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no plan");
+    tamis_plan p = *plan;
+    tamis_status s = tamis__check_options(options, 0, &o, why);
+    if (s == TAMIS_OK) s = tamis_solve(&p, NULL, why);
+    return s == TAMIS_OK ? create(&p, &o, out, why) : s;
+}
+
+#define READ_FLAGS ((uint32_t)(TAMIS_UNVERIFIED | TAMIS_KEYLESS))
+
+tamis_status tamis_load(const void *image, size_t size, const tamis_options *options, tamis **out,
+                        tamis_error *why)
+{
+    *out = NULL;
+    tamis_options o;
+    const struct source src = {.size = size, .memory = image != NULL ? image : ""};
+    tamis_status s = tamis__check_options(options, READ_FLAGS, &o, why);
+    if (image == NULL && size != 0) return tamis__fail(why, TAMIS_EINVAL, "there is no image");
+    return s == TAMIS_OK ? tamis__image_read(&src, &o, false, out, why) : s;
+}
+
+tamis_status tamis_view(const void *image, size_t size, const tamis_options *options, tamis **out,
+                        tamis_error *why)
+{
+    *out = NULL;
+    tamis_options o;
+    const struct source src = {.size = size, .memory = image};
+    tamis_status s = tamis__check_options(options, READ_FLAGS, &o, why);
+    if (image == NULL || (uintptr_t)image % 64 != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "an image in place must be 64-byte aligned");
+    return s == TAMIS_OK ? tamis__image_read(&src, &o, true, out, why) : s;
+}
+
+tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
+{
+    *out = NULL;
+    tamis *copy = tamis__new(t->kind, t->memory, t->body.count);
+    if (copy == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    const struct body body = copy->body;
+    *copy = *t;
+    copy->body = body;
+    copy->file = NULL;
+    copy->close_file = NULL;
+    copy->borrowed = false;
+    copy->read_only = t->sealed;
+    memcpy(body.sections, t->body.sections, body.count * sizeof *body.sections);
+    if (!tamis__alloc_cells(copy)) {
+        tamis_close(copy);
+        return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
+                           (unsigned long long)tamis_image_size(t));
+    }
+    for (uint32_t i = 0; i < body.count; i++)
+        memcpy(body.sections[i].cells, t->body.sections[i].cells, (size_t)body.sections[i].length);
+    *out = copy;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_clear(tamis *t)
+{
+    if (t->read_only) return TAMIS_ESEALED;
+    for (uint32_t i = 0; i < t->body.count; i++)
+        memset(t->body.sections[i].cells, 0, (size_t)t->body.sections[i].length);
+    t->items = 0;
+    t->items_estimated = false;
+    t->changed = true;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_seal(tamis *t)
+{
+    if (t->sealed) return TAMIS_OK;
+    if (t->read_only) return TAMIS_ESEALED;
+    t->sealed = t->read_only = t->changed = true;
+    return TAMIS_OK;
+}
+
+/* --- Adding ------------------------------------------------------------------------------------------- */
+
+static size_t count_answers(const uint8_t *bits, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < (n + 7) / 8; i++) count += tamis__popcount(bits[i]);
+    return count;
+}
+
+/* At most WINDOW hashes; returns how many were added, which is all unless the plan is strict. */
+static size_t add_window(tamis *t, const tamis_hash *h, size_t n, uint8_t *seen)
+{
+    const struct batch all = {h, n};
+    if (!t->strict || t->items + n <= t->planned_items) {
+        t->kind->add(&t->body, &all, seen);
+        t->items += n - count_answers(seen, n);
+        return n;
+    }
+    /* Near the limit, one by one: only a key that is new needs room. */
+    memset(seen, 0, (n + 7) / 8);
+    for (size_t i = 0; i < n; i++) {
+        const struct batch one = {h + i, 1};
+        uint8_t known;
+        t->kind->query(&t->body, &one, &known);
+        if (known == 0 && t->items >= t->planned_items) return i;
+        if (known == 0) {
+            t->kind->add(&t->body, &one, &known);
+            t->items++;
+        } else {
+            seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
+        }
+    }
+    return n;
+}
+
+/* Keys (when not NULL, hashed here) or hashes. */
+static tamis_status add_all(tamis *t, const tamis_bytes *keys, const tamis_hash *hashes, size_t n,
+                            uint8_t *seen_bits, size_t *done)
+{
+    tamis_hash window[WINDOW];
+    uint8_t unwanted[WINDOW / 8];
+    size_t added = 0;
+    tamis_status s = TAMIS_OK;
+    for (size_t at = 0; at < n && s == TAMIS_OK; at += WINDOW) {
+        const size_t count = n - at < WINDOW ? n - at : WINDOW;
+        if (keys != NULL) tamis__hash_keys(&t->hasher, keys + at, count, window);
+        const size_t now = add_window(t, keys != NULL ? window : hashes + at, count,
+                                      seen_bits != NULL ? seen_bits + at / 8 : unwanted);
+        added += now;
+        t->changed = true;
+        if (now < count) s = TAMIS_EFULL;
+    }
+    /* After a stop, the rest of the answers is "not seen". */
+    if (seen_bits != NULL && s != TAMIS_OK)
+        for (size_t byte = (added / WINDOW + 1) * WINDOW / 8; byte < (n + 7) / 8; byte++)
+            seen_bits[byte] = 0;
+    if (done != NULL) *done = added;
+    return s;
+}
+
+static tamis_status may_change_keys(const tamis *t)
+{
+    if (t->read_only) return TAMIS_ESEALED;
+    if (t->hasher.usable) return TAMIS_OK;
+    return t->hasher.id == TAMIS_HASH_OWN ? TAMIS_EUNSUPPORTED : TAMIS_EKEY;
+}
+
+tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t n, uint8_t *seen_bits,
+                            size_t *done)
+{
+    if (done != NULL) *done = 0;
+    const tamis_status s = may_change_keys(t);
+    return s == TAMIS_OK ? add_all(t, keys, NULL, n, seen_bits, done) : s;
+}
+
+tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *seen_bits,
+                              size_t *done)
+{
+    if (done != NULL) *done = 0;
+    if (t->read_only) return TAMIS_ESEALED;
+    return add_all(t, NULL, h, n, seen_bits, done);
+}
+
+tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen)
+{
+    const tamis_bytes one = {key, len};
+    uint8_t bit = 0;
+    const tamis_status s = tamis_add_many(t, &one, 1, &bit, NULL);
+    if (seen != NULL) *seen = bit != 0;
+    return s;
+}
+
+/* --- Asking --------------------------------------------------------------------------------------------- */
+
+static size_t say_maybe(uint8_t *bits, size_t n)
+{
+    memset(bits, 0xff, n / 8);
+    if (n % 8 != 0) bits[n / 8] = (uint8_t)((1u << n % 8) - 1);
+    return n;
+}
+
+static size_t query_all(const tamis *t, const tamis_bytes *keys, const tamis_hash *hashes, size_t n,
+                        uint8_t *bits)
+{
+    tamis_hash window[WINDOW];
+    size_t maybe = 0;
+    for (size_t at = 0; at < n; at += WINDOW) {
+        const size_t count = n - at < WINDOW ? n - at : WINDOW;
+        if (keys != NULL) tamis__hash_keys(&t->hasher, keys + at, count, window);
+        const struct batch b = {keys != NULL ? window : hashes + at, count};
+        t->kind->query(&t->body, &b, bits + at / 8);
+        maybe += count_answers(bits + at / 8, count);
+    }
+    return maybe;
+}
+
+size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys, size_t n, uint8_t *bits)
+{
+    return t->hasher.usable ? query_all(t, keys, NULL, n, bits) : say_maybe(bits, n);
+}
+
+size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n, uint8_t *bits)
+{
+    return query_all(t, NULL, h, n, bits);
+}
+
+bool tamis_may_contain(const tamis *t, const void *key, size_t len)
+{
+    const tamis_bytes one = {key, len};
+    uint8_t bit;
+    return tamis_may_contain_many(t, &one, 1, &bit) != 0;
+}
+
+tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n, tamis_hash *out)
+{
+    if (!t->hasher.usable)
+        return t->hasher.id == TAMIS_HASH_OWN ? TAMIS_EUNSUPPORTED : TAMIS_EKEY;
+    tamis__hash_keys(&t->hasher, keys, n, out);
+    return TAMIS_OK;
+}
+
+/* --- Together ----------------------------------------------------------------------------------------------- */
+
+static tamis_status check_alike(const tamis *a, const tamis *b, tamis_error *why)
+{
+    if (a == b) return tamis__fail(why, TAMIS_EINVAL, "a filter and itself");
+    if (a->kind != b->kind)
+        return tamis__fail(why, TAMIS_EMISMATCH, "one is %s, the other %s", a->kind->name,
+                           b->kind->name);
+    if (a->hasher.id != b->hasher.id)
+        return tamis__fail(why, TAMIS_EMISMATCH, "they use different hash functions");
+    if (!tamis__hasher_equal(&a->hasher, &b->hasher))
+        return tamis__fail(why, TAMIS_EMISMATCH, "they differ in their %s",
+                           a->hasher.id == TAMIS_HASH_SIPHASH ? "secret key" : "seed");
+    for (uint32_t i = 0; i < a->body.count; i++) {
+        const struct section *x = &a->body.sections[i], *y = &b->body.sections[i];
+        if (a->body.count != b->body.count || x->m != y->m || x->k != y->k ||
+            x->variant != y->variant || x->cell_bits != y->cell_bits)
+            return tamis__fail(why, TAMIS_EMISMATCH,
+                               "they differ in shape: m = %llu, k = %u and m = %llu, k = %u",
+                               (unsigned long long)x->m, x->k, (unsigned long long)y->m, y->k);
+    }
+    return TAMIS_OK;
+}
+
+static struct estimate estimate_items(const struct gauge *g, double z)
+{
+    return tamis__items_from_hits(&g->occupancy, (double)g->hit, z);
+}
+
+tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
+{
+    tamis_status s = check_alike(into, from, why);
+    if (s != TAMIS_OK) return s;
+    if (into->read_only) return tamis__fail(why, TAMIS_ESEALED, "the target is read-only");
+    struct gauge g;
+    into->kind->gauge(&into->body, &from->body, &g);
+    const double items = estimate_items(&g, TAMIS__Z99).value;
+    if (into->strict && items > (double)into->planned_items)
+        return tamis__fail(why, TAMIS_EFULL,
+                           "the union has about %.0f items, more than the strict plan's %llu", items,
+                           (unsigned long long)into->planned_items);
+    into->kind->merge(&into->body, &from->body);
+    into->items = (uint64_t)(items + 0.5);
+    into->items_estimated = into->changed = true;
+    return TAMIS_OK;
+}
+
+static double at_least(double v, double least)
+{
+    return v > least ? v : least;
+}
+
+tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out, tamis_error *why)
+{
+    if (out == NULL || out->struct_size != sizeof *out)
+        return tamis__fail(why, TAMIS_EINVAL, "struct_size must be sizeof(tamis_similarity)");
+    tamis_status s = check_alike(a, b, why);
+    if (s != TAMIS_OK) return s;
+    struct gauge ga, gb, gu;
+    a->kind->gauge(&a->body, NULL, &ga);
+    b->kind->gauge(&b->body, NULL, &gb);
+    a->kind->gauge(&a->body, &b->body, &gu);
+    /* |A and B| = |A| + |B| - |A or B|; the three intervals hold together with 99 %. */
+    const struct estimate ea = estimate_items(&ga, TAMIS__Z99_OF_3);
+    const struct estimate eb = estimate_items(&gb, TAMIS__Z99_OF_3);
+    const struct estimate eu = estimate_items(&gu, TAMIS__Z99_OF_3);
+    const double smaller_high = ea.high < eb.high ? ea.high : eb.high;
+    const double most = ea.high + eb.high - eu.low;
+    out->union_items = eu.value;
+    out->union_low = eu.low;
+    out->union_high = eu.high;
+    out->common_items = at_least(ea.value + eb.value - eu.value, 0);
+    out->common_low = at_least(ea.low + eb.low - eu.high, 0);
+    out->common_high = most < smaller_high ? at_least(most, 0) : smaller_high;
+    out->jaccard = eu.value > 0 ? out->common_items / eu.value : 0;
+    out->jaccard_low = eu.high > 0 ? out->common_low / eu.high : 0;
+    out->jaccard_high = eu.low > 0 && out->common_high < eu.low ? out->common_high / eu.low : 1;
+    if (eu.value <= 0) out->jaccard_high = 0;
+    return TAMIS_OK;
+}
+
+/* --- Looking inside --------------------------------------------------------------------------------------------- */
+
+tamis_status tamis_info(const tamis *t, tamis_facts *out)
+{
+    if (out == NULL || out->struct_size != sizeof *out) return TAMIS_EINVAL;
+    struct gauge g;
+    t->kind->gauge(&t->body, NULL, &g);
+    const struct estimate e = estimate_items(&g, TAMIS__Z99);
+    const bool empty = t->items == 0;
+    memset(out, 0, sizeof *out);
+    out->struct_size = sizeof *out;
+    out->kind = t->kind->id;
+    out->hash = t->hasher.id;
+    out->k = t->body.sections->k;
+    out->m = t->body.sections->m;
+    out->format = TAMIS__FORMAT;
+    out->seed = t->hasher.seed;
+    out->generation = tamis__generation(t);
+    out->keyed = t->hasher.id == TAMIS_HASH_SIPHASH;
+    out->strict = t->strict;
+    out->sealed = t->sealed;
+    out->read_only = t->read_only;
+    out->over_full = t->items > t->planned_items;
+    out->items_estimated = t->items_estimated;
+    out->bytes = tamis_image_size(t);
+    out->items = t->items;
+    out->planned_items = t->planned_items;
+    out->fpr_planned = t->planned_fpr;
+    out->fpr_now = out->fpr_now_low = out->fpr_now_high = g.rate;
+    out->items_estimate = e.value;
+    out->items_low = e.low;
+    out->items_high = e.high;
+    out->fill = (double)g.hit / (double)g.cells;
+    out->bits_per_item = 8 * (double)out->bytes / (double)(empty ? t->planned_items : t->items);
+    out->bound_bits = log2(1 / (empty || g.rate <= 0 ? t->planned_fpr : g.rate));
+    out->bound_ratio = out->bits_per_item / out->bound_bits;
+    return TAMIS_OK;
+}
+
+size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cells, size_t max)
+{
+    if (!t->hasher.usable) return 0;
+    const tamis_bytes one = {key, len};
+    tamis_hash h;
+    tamis__hash_keys(&t->hasher, &one, 1, &h);
+    return t->kind->cells_of(&t->body, h, cells, max);
+}
+
+uint64_t tamis_cell(const tamis *t, uint64_t cell)
+{
+    const struct section *s = t->body.sections;
+    return cell < s->length * 8 ? tamis__bit(s->cells, cell) : 0;
+}

@@ -1,0 +1,67 @@
+/* The smallest test harness that also runs where no test library is packaged: under qemu for other
+ * machines. A test program is a table of functions; a failed check ends its function. The last line,
+ * "N passed, N failed", is for people and CI alike. */
+#ifndef TAMIS_CHECK_H
+#define TAMIS_CHECK_H
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct test {
+    const char *name;
+    void (*run)(void);
+};
+
+static jmp_buf check__failed;
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            printf("%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);                       \
+            longjmp(check__failed, 1);                                                             \
+        }                                                                                          \
+    } while (0)
+
+/* With the values that disagree; both as double, which holds every count of the tests. */
+#define CHECK_THAT(left, op, right)                                                                \
+    do {                                                                                           \
+        const double check__l = (double)(left), check__r = (double)(right);                        \
+        if (!(check__l op check__r)) {                                                             \
+            printf("%s:%d: not true: %s %s %s, with %.17g and %.17g\n", __FILE__, __LINE__, #left, \
+                   #op, #right, check__l, check__r);                                               \
+            longjmp(check__failed, 1);                                                             \
+        }                                                                                          \
+    } while (0)
+
+#define CHECK_OK(call) CHECK_THAT(call, ==, TAMIS_OK)
+
+/* Runs all tests, or those whose name contains an argument. */
+static inline int run_tests(const struct test *tests, size_t n, int argc, char **argv)
+{
+    int passed = 0, failed = 0;
+    for (size_t i = 0; i < n; i++) {
+        volatile int wanted = argc < 2;
+        for (int a = 1; a < argc; a++) wanted |= strstr(tests[i].name, argv[a]) != NULL;
+        if (!wanted) continue;
+        fflush(stdout);
+        if (setjmp(check__failed) == 0) {
+            tests[i].run();
+            passed++;
+        } else {
+            printf("FAILED %s\n", tests[i].name);
+            failed++;
+        }
+    }
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0 || passed == 0;
+}
+
+#define TEST_MAIN(tests)                                                                           \
+    int main(int argc, char **argv)                                                                \
+    {                                                                                              \
+        return run_tests(tests, sizeof(tests) / sizeof *(tests), argc, argv);                      \
+    }
+
+#endif
