@@ -46,6 +46,13 @@ static tamis_status io_fail(tamis_error *why, const char *what)
     return TAMIS_EIO;
 }
 
+static tamis_status not_regular(const struct stat *st, tamis_error *why)
+{
+    tamis__fail(why, TAMIS_EIO, S_ISDIR(st->st_mode) ? "is a directory" : "not a regular file");
+    if (why != NULL) why->os = S_ISDIR(st->st_mode) ? EISDIR : EINVAL;
+    return TAMIS_EIO;
+}
+
 static void close_quietly(int fd)
 {
     const int kept = errno;
@@ -80,8 +87,7 @@ static tamis_status open_regular(const char *path, int *fd, struct stat *st, tam
     if (fstat(*fd, st) != 0) {
         s = io_fail(why, "cannot open");
     } else if (!S_ISREG(st->st_mode)) {
-        errno = S_ISDIR(st->st_mode) ? EISDIR : EINVAL;
-        s = io_fail(why, S_ISDIR(st->st_mode) ? "cannot open" : "not a regular file");
+        s = not_regular(st, why);
     }
     if (s != TAMIS_OK) {
         close_quietly(*fd);
@@ -237,10 +243,7 @@ static tamis_status find_target(struct save *j, const char *path)
     if (realpath(path, j->target) != NULL) {
         j->exists = true;
         if (stat(j->target, &j->old) != 0) return io_fail(j->why, "cannot save");
-        if (!S_ISREG(j->old.st_mode)) {
-            errno = S_ISDIR(j->old.st_mode) ? EISDIR : EINVAL;
-            return io_fail(j->why, S_ISDIR(j->old.st_mode) ? "cannot save" : "not a regular file");
-        }
+        if (!S_ISREG(j->old.st_mode)) return not_regular(&j->old, j->why);
     } else if (errno == ENOENT && strlen(path) < sizeof j->target) {
         strcpy(j->target, path);
     } else {

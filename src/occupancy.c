@@ -60,16 +60,36 @@ static double items_for(const struct occupancy *o, double hit)
     return log1p(-share) / (o->throws * log1p(-1 / o->cells));
 }
 
-/* The n at which the expected hits, shifted by z deviations and the half step between counts,
- * pass `hit`; increasing in n over the range that is searched. */
-static double solve_shifted(const struct occupancy *o, double hit, double z, double low, double high)
+/* The fewest items that `hit` does not contradict: where the expected hits and z deviations reach it.
+ * The hits' distribution leans to the few, so that its upper tail is lighter than the normal one. */
+static double fewest_items(const struct occupancy *o, double hit, double z, double high)
 {
+    double low = 0;
     for (int i = 0; i < 200 && high - low > 1e-9 * high; i++) {
         const double n = (low + high) / 2;
         if (tamis__occupied(o, n) + z * sqrt(tamis__occupied_variance(o, n)) < hit)
             low = n;
         else
             high = n;
+    }
+    return (low + high) / 2;
+}
+
+/* The most items. Here the tail is the heavy one: in a nearly empty filter the balls that hit nothing
+ * new, in a nearly full one the cells still empty, are few and all but Poisson. So c, the empty cells
+ * in excess of a shift, counts as Poisson with the variance v of the cells, which is a little heavier
+ * than the truth in between; n is too many when P[Poisson(v) >= c] is below the tail of z. That tail
+ * is a gamma distribution's, here by the cube root of E. B. Wilson and M. M. Hilferty (1931). */
+static double most_items(const struct occupancy *o, double hit, double z, double low, double high)
+{
+    for (int i = 0; i < 200 && high - low > 1e-9 * high; i++) {
+        const double n = (low + high) / 2;
+        const double v = tamis__occupied_variance(o, n), c = tamis__occupied(o, n) - hit + v;
+        const double root = c > 0 ? 1 - 1 / (9 * c) - z / (3 * sqrt(c)) : 0;
+        if (v < c * root * root * root)
+            high = n;
+        else
+            low = n;
     }
     return (low + high) / 2;
 }
@@ -83,8 +103,9 @@ struct estimate tamis__items_from_hits(const struct occupancy *o, double hit, do
      * that is at least not absurd, and `high` tells the truth. */
     e.value = items_for(o, hit < all ? hit : all - 0.5);
     const double most = items_for(o, all - 0.5) * 4 + 64;
-    e.low = solve_shifted(o, hit - 0.5, z, 0, e.value);
-    e.high = hit < all ? solve_shifted(o, hit + 0.5, -z, e.value, most) : INFINITY;
+    /* Counts are whole: half a cell is the usual correction. The Poisson tail needs none. */
+    e.low = fewest_items(o, hit - 0.5, z, e.value);
+    e.high = hit < all ? most_items(o, hit, z, e.value, most) : INFINITY;
     if (e.value < 1) e.value = 1; /* a hit cell proves an item */
     if (e.low < 1) e.low = 1;
     if (e.high < 1) e.high = 1;

@@ -17,8 +17,9 @@ double tamis__occupied_variance(const struct occupancy *o, double n);
 /* Share of a row that is hit after so many balls: 1 - (1-1/cells)^balls. */
 double tamis__hit_share(double cells, double balls);
 
-/* The number of items that explains `hit` cells best, with the interval of all numbers for which
- * `hit` lies within z standard deviations. high is infinite when every cell is hit. */
+/* The number of items that explains `hit` cells best, with the interval of all numbers that `hit` does
+ * not contradict at z standard deviations: it holds the truth at least as often as a normal variable
+ * stays within z, at every fill (tests/test_estimate.c). high is infinite when every cell is hit. */
 struct estimate {
     double value, low, high;
 };

@@ -3,9 +3,8 @@
  * A filter holds a set in a few bits per item. Asked about a key it answers "certainly not" or
  * "maybe": a "no" is always right, a "maybe" is wrong with a probability you choose.
  *
- *     tamis_plan plan = {sizeof plan};
- *     plan.items = 1000000;              // say two of: how many items,
- *     plan.fpr = 0.01;                   //             how wrong, how many bytes
+ *     // say two of: how many items, how wrong, how many bytes
+ *     tamis_plan plan = {.struct_size = sizeof plan, .items = 1000000, .fpr = 0.01};
  *     tamis *t;
  *     if (tamis_create(&plan, NULL, &t, NULL) != TAMIS_OK) ...
  *     tamis_add(t, "thisisavirus.com", 16, NULL);
@@ -86,7 +85,7 @@ TAMIS_API uint32_t tamis_kind_named(const char *name);
 
 /* --- The plan: say two of items, fpr and bytes; zero means "you decide" --------------------------
  * With all three, items and fpr are met and bytes is a limit. A shape (m, and k or not) may stand
- * for bytes. Begin with  tamis_plan plan = {sizeof plan};                                        */
+ * for bytes. Begin with  tamis_plan plan = {.struct_size = sizeof plan};                                        */
 enum {
     TAMIS_STRICT = 1,     /* refuse new items beyond the planned number (TAMIS_EFULL)             */
     TAMIS_HASH_CALLER = 2 /* the caller brings 128-bit hashes; only the _hashes verbs work        */

@@ -1,0 +1,51 @@
+#include "cli.h"
+
+#include <string.h>
+
+/* The filter, locked until it is closed; says so when another process makes us wait for it. */
+static tamis *open_for_update(const struct args *a, const char *path)
+{
+    uint8_t key[16];
+    tamis_options o = {.struct_size = sizeof o};
+    tamis_error why;
+    tamis *t;
+    if (!read_key(a, key, &o.key)) return NULL;
+    o.flags = TAMIS_UPDATE;
+    if (tamis_open(path, &o, &t, &why) == TAMIS_OK) return t;
+    if (why.status != TAMIS_EBUSY) return open_filter(a, path, TAMIS_UPDATE); /* for its message */
+    if (!a->quiet) complain(path, "waiting for another process that is changing it");
+    return open_filter(a, path, TAMIS_UPDATE | TAMIS_WAIT);
+}
+
+static int add_lines(const struct args *a, tamis *t, const char *path)
+{
+    tamis_bytes lines[LINES_AT_ONCE];
+    struct input in;
+    struct progress bar;
+    tamis_status s = TAMIS_OK;
+    size_t n;
+    if (!input_open(&in, a->words + 1, a->n_words - 1, a->nul)) return complain(NULL, "not enough memory");
+    progress_start(&bar, "adding", input_total(a->words + 1, a->n_words - 1), a->quiet);
+    while (s == TAMIS_OK && !in.failed && (n = input_lines(&in, lines, LINES_AT_ONCE)) > 0) {
+        s = tamis_add_many(t, lines, n, NULL, NULL);
+        progress_update(&bar, n, in.bytes);
+    }
+    progress_end(&bar);
+    input_close(&in);
+    if (in.failed) return complain(path, "unchanged");
+    if (s == TAMIS_EFULL)
+        return complain(path, "unchanged: a strict filter, and the lines are more than it was planned for");
+    return s == TAMIS_OK ? EXIT_FOUND : complain(path, "unchanged: %s", tamis_status_message(s));
+}
+
+int run_add(const struct args *a)
+{
+    const char *path = a->words[0];
+    tamis *t = open_for_update(a, path);
+    if (t == NULL) return EXIT_ERROR;
+    int status = add_lines(a, t, path);
+    if (status == EXIT_FOUND) status = save_filter(t, path, true);
+    if (status == EXIT_FOUND && !a->quiet) warn_if_over_full(t, path);
+    tamis_close(t);
+    return status;
+}

@@ -1,0 +1,125 @@
+/* build: the lines must be counted before the filter can be sized. Files are read twice; a stream is
+ * read once and remembered as 16-byte hashes, which is all a filter ever sees of a line. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_FPR 0.01
+
+struct spool {
+    tamis_hash *hashes;
+    size_t n, room;
+};
+
+static bool spool_lines(struct spool *s, const tamis *hasher, const tamis_bytes *lines, size_t n)
+{
+    if (s->room - s->n < n) {
+        const size_t room = s->room * 2 + LINES_AT_ONCE;
+        tamis_hash *bigger =
+            room <= SIZE_MAX / sizeof *bigger ? realloc(s->hashes, room * sizeof *bigger) : NULL;
+        if (bigger == NULL) return false;
+        s->hashes = bigger;
+        s->room = room;
+    }
+    tamis_hash_many(hasher, lines, n, s->hashes + s->n);
+    s->n += n;
+    return true;
+}
+
+/* A filter of one item with the right seed or key, only to hash with. */
+static tamis *make_hasher(const struct args *a, const tamis_options *o, tamis_error *why)
+{
+    tamis_plan p = {.struct_size = sizeof p};
+    tamis *t;
+    p.items = 1;
+    p.fpr = 0.5;
+    p.seed = a->seed;
+    return tamis_create(&p, o, &t, why) == TAMIS_OK ? t : NULL;
+}
+
+/* What is done with the lines of one pass: counted only, remembered, or added to a filter. */
+static int read_lines(const struct args *a, const char *verb, const tamis *hasher, struct spool *spool,
+                      tamis *t, uint64_t *count)
+{
+    tamis_bytes lines[LINES_AT_ONCE];
+    struct input in;
+    struct progress bar;
+    tamis_status s = TAMIS_OK;
+    size_t n;
+    if (!input_open(&in, a->words, a->n_words, a->nul)) return complain(NULL, "not enough memory");
+    progress_start(&bar, verb, input_total(a->words, a->n_words), a->quiet);
+    *count = 0;
+    while (s == TAMIS_OK && !in.failed && (n = input_lines(&in, lines, LINES_AT_ONCE)) > 0) {
+        if (spool != NULL && !spool_lines(spool, hasher, lines, n)) s = TAMIS_ENOMEM;
+        if (t != NULL) s = tamis_add_many(t, lines, n, NULL, NULL);
+        *count += n;
+        progress_update(&bar, n, in.bytes);
+    }
+    progress_end(&bar);
+    input_close(&in);
+    if (in.failed) return EXIT_ERROR;
+    return s == TAMIS_OK ? EXIT_FOUND : complain(a->output, "%s", tamis_status_message(s));
+}
+
+static tamis *create(const struct args *a, const tamis_options *o, uint64_t items)
+{
+    tamis_plan p = {.struct_size = sizeof p};
+    tamis_error why;
+    tamis *t;
+    p.kind = (uint32_t)kind_from(a);
+    p.items = items > 0 ? items : 1;
+    p.fpr = a->fpr != 0 || a->bytes != 0 || a->m != 0 ? a->fpr : DEFAULT_FPR;
+    p.bytes = a->bytes;
+    p.m = a->m;
+    p.k = (uint32_t)(a->k < UINT32_MAX ? a->k : UINT32_MAX);
+    p.seed = a->seed;
+    p.flags = a->strict ? TAMIS_STRICT : 0;
+    if (tamis_create(&p, o, &t, &why) == TAMIS_OK) return t;
+    complain(a->output, "%s", why.text);
+    return NULL;
+}
+
+/* Count, create, add; *out is NULL after a failure, which was reported. */
+static void build(const struct args *a, const tamis_options *o, tamis **out)
+{
+    struct spool spool = {0};
+    uint64_t count = a->items;
+    const bool twice = a->n_words > 0 && input_total(a->words, a->n_words) > 0;
+    bool good = true;
+    *out = NULL;
+    if (count == 0 && twice)
+        good = read_lines(a, "counting", NULL, NULL, NULL, &count) == EXIT_FOUND;
+    if (count == 0 && !twice) {
+        tamis_error why;
+        tamis *hasher = make_hasher(a, o, &why);
+        if (hasher == NULL) complain(a->output, "%s", why.text);
+        good = hasher != NULL && read_lines(a, "reading", hasher, &spool, NULL, &count) == EXIT_FOUND;
+        tamis_close(hasher);
+    }
+    tamis *t = good ? create(a, o, count) : NULL;
+    if (t != NULL && spool.n > 0) {
+        tamis_add_hashes(t, spool.hashes, spool.n, NULL, NULL);
+    } else if (t != NULL && (twice || a->items != 0)) {
+        if (read_lines(a, "building", NULL, NULL, t, &count) != EXIT_FOUND) {
+            tamis_close(t);
+            t = NULL;
+        }
+    }
+    free(spool.hashes);
+    *out = t;
+}
+
+int run_build(const struct args *a)
+{
+    uint8_t key[16];
+    tamis_options o = {.struct_size = sizeof o};
+    tamis *t;
+    if (check_output(a) != EXIT_FOUND || kind_from(a) < 0 || !read_key(a, key, &o.key)) return EXIT_ERROR;
+    build(a, &o, &t);
+    if (t == NULL) return EXIT_ERROR;
+    const int status = save_filter(t, a->output, a->force);
+    if (status == EXIT_FOUND) warn_if_over_full(t, a->output);
+    tamis_close(t);
+    return status;
+}

@@ -1,0 +1,124 @@
+/* What the files of the command line share: the arguments, messages, input lines, output. */
+#ifndef TAMIS_CLI_H
+#define TAMIS_CLI_H
+
+#include <tamis/tamis.h>
+
+#include <stdio.h>
+
+/* grep's: something was found or done; nothing was found; an error. */
+enum { EXIT_FOUND = 0, EXIT_NONE = 1, EXIT_ERROR = 2 };
+
+/* --- Arguments (options.c) --------------------------------------------------------------------------- */
+
+/* Values of all options of all commands; zero or NULL where one was not given. */
+struct args {
+    const struct command *command;
+    char **words; /* what is not an option */
+    int n_words;
+
+    uint64_t items, bytes, seed, m, k, keys;
+    double fpr;
+    const char *kind, *output, *key_file, *ask;
+    bool force, invert, count, quiet, nul, json, strict, help, man;
+};
+
+struct command {
+    const char *name, *words, *summary;
+    const char *text; /* for --help and the manual, may be of several lines */
+    const char *example;
+    const char *options; /* ids of the options it takes, one letter each: see options.c */
+    int least_words;
+    int (*run)(const struct args *a);
+};
+extern const struct command commands[];
+
+/* False after a message when the line makes no sense. */
+bool parse_args(int argc, char **argv, struct args *out);
+void print_help(const struct command *c, FILE *to); /* NULL: of the program */
+void print_manual(FILE *to);
+/* The kind of that name, 0 without one, or -1 after a message. */
+int64_t kind_from(const struct args *a);
+
+int run_plan(const struct args *a);
+int run_build(const struct args *a);
+int run_add(const struct args *a);
+int run_check(const struct args *a);
+int run_merge(const struct args *a);
+int run_info(const struct args *a);
+int run_verify(const struct args *a);
+int run_explain(const struct args *a);
+int run_help(const struct args *a);
+
+/* --- Messages and output (output.c) -------------------------------------------------------------------- */
+
+/* "tamis: about: reason" on stderr; about may be NULL. Returns EXIT_ERROR. */
+int complain(const char *about, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* 1234567 as "1,234,567", in a ring of static buffers that serves a few calls at once. */
+const char *grouped(uint64_t v);
+/* A probability as "0.98 % (1 in 102)", likewise. */
+const char *rate_text(double rate);
+
+/* JSON, one object at a time: members are separated as needed. */
+void json_open(char bracket);
+void json_close(char bracket);
+void json_text(const char *name, const char *value);
+void json_count(const char *name, uint64_t value);
+void json_number(const char *name, double value); /* null unless finite */
+void json_bool(const char *name, bool value);
+
+/* Flush stdout; EXIT_ERROR after a message when anything was not written. */
+int finish_output(int status);
+
+/* A line on stderr about long work, only on a terminal. */
+struct progress {
+    const char *verb;
+    uint64_t lines, bytes, total_bytes; /* total 0: unknown */
+    double started, shown;
+    bool wanted;
+};
+void progress_start(struct progress *p, const char *verb, uint64_t total_bytes, bool quiet);
+void progress_update(struct progress *p, uint64_t lines, uint64_t bytes);
+void progress_end(struct progress *p);
+
+/* --- Lines (input.c) -------------------------------------------------------------------------------------- */
+
+/* The lines of several files one after the other, any bytes, any length. */
+struct input {
+    char **paths; /* "-" is stdin */
+    int n_paths, next;
+    char end;     /* of a line */
+    int fd;
+    const char *path; /* being read */
+    char *buffer;
+    size_t room, from, to; /* unread bytes are [from, to) */
+    size_t searched;       /* of which these are known to hold no line end */
+    bool at_end;           /* of this file */
+    uint64_t bytes;        /* read so far, all files */
+    bool failed;           /* a file could not be read; a message was given */
+};
+/* No paths: stdin. False: no memory. */
+bool input_open(struct input *in, char **paths, int n, bool nul);
+/* Up to max lines, without their ends; valid until the next call. 0: no more. A file that cannot be
+ * read is reported and skipped, and sets `failed`. */
+size_t input_lines(struct input *in, tamis_bytes *lines, size_t max);
+void input_close(struct input *in);
+/* Bytes of all files when each is a regular one that can be read twice; else 0. */
+uint64_t input_total(char **paths, int n);
+
+/* --- Filters (filter.c) --------------------------------------------------------------------------------------- */
+
+enum { LINES_AT_ONCE = 4096 };
+
+/* False after a message. `key` gets the bytes of --key-file when there is one. */
+bool read_key(const struct args *a, uint8_t key[16], const uint8_t **out);
+/* NULL after a message. */
+tamis *open_filter(const struct args *a, const char *path, uint32_t flags);
+/* Save to a path, or to stdout for "-"; EXIT_FOUND, or EXIT_ERROR after a message. */
+int save_filter(tamis *t, const char *path, bool replace);
+/* EXIT_ERROR after a message when `path` exists and may not be replaced. */
+int check_output(const struct args *a);
+/* Say so on stderr when there are more items in it than planned. */
+void warn_if_over_full(const tamis *t, const char *path);
+
+#endif

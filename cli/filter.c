@@ -1,0 +1,102 @@
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+static bool parse_hex_key(const char *text, uint8_t key[16])
+{
+    for (int i = 0; i < 16; i++) {
+        const int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+        if (high < 0 || low < 0) return false;
+        key[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+bool read_key(const struct args *a, uint8_t key[16], const uint8_t **out)
+{
+    *out = NULL;
+    if (a->key_file == NULL) return true;
+    char text[40];
+    const int fd = open(a->key_file, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd >= 0 ? read(fd, text, sizeof text) : -1;
+    const int os = errno;
+    if (fd >= 0) close(fd);
+    if (n < 0) {
+        complain(a->key_file, "cannot read the key: %s", strerror(os));
+        return false;
+    }
+    if (n == 16)
+        memcpy(key, text, 16);
+    else if (!((n == 32 || (n == 33 && text[32] == '\n')) && parse_hex_key(text, key))) {
+        complain(a->key_file, "a key is 16 bytes, or 32 hex digits");
+        return false;
+    }
+    *out = key;
+    return true;
+}
+
+tamis *open_filter(const struct args *a, const char *path, uint32_t flags)
+{
+    uint8_t key[16];
+    tamis_options o = {.struct_size = sizeof o};
+    tamis_error why;
+    tamis *t;
+    o.flags = flags;
+    if (!read_key(a, key, &o.key)) return NULL;
+    if (tamis_open(path, &o, &t, &why) == TAMIS_OK) return t;
+    complain(path, "%s%s", why.text, why.status == TAMIS_EKEY && o.key == NULL ? "; see --key-file" : "");
+    return NULL;
+}
+
+static tamis_status to_stdout(void *ctx, const void *bytes, size_t n)
+{
+    (void)ctx;
+    return fwrite(bytes, 1, n, stdout) == n ? TAMIS_OK : TAMIS_EIO;
+}
+
+int save_filter(tamis *t, const char *path, bool replace)
+{
+    tamis_error why;
+    if (strcmp(path, "-") == 0) {
+        if (tamis_write(t, to_stdout, NULL, &why) == TAMIS_ENOMEM) return complain(NULL, "%s", why.text);
+        return finish_output(EXIT_FOUND);
+    }
+    const tamis_status s = replace ? tamis_save(t, path, &why) : tamis_save_new(t, path, &why);
+    if (s == TAMIS_OK) return EXIT_FOUND;
+    if (s == TAMIS_EIO && why.os == EEXIST) return complain(path, "exists already; -f replaces it");
+    return complain(path, "%s", why.text);
+}
+
+int check_output(const struct args *a)
+{
+    struct stat st;
+    if (a->output == NULL) return complain(NULL, "%s: where to? -o FILE", a->command->name);
+    if (strcmp(a->output, "-") == 0) {
+        if (isatty(STDOUT_FILENO)) return complain(NULL, "a filter is not for a terminal; use -o FILE");
+        return EXIT_FOUND;
+    }
+    if (!a->force && lstat(a->output, &st) == 0)
+        return complain(a->output, "exists already; -f replaces it");
+    return EXIT_FOUND;
+}
+
+void warn_if_over_full(const tamis *t, const char *path)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    if (tamis_info(t, &f) == TAMIS_OK && f.over_full)
+        complain(path, "over-full: about %s items, planned for %s; its false-positive rate is now %s",
+                 grouped((uint64_t)f.items_estimate), grouped(f.planned_items), rate_text(f.fpr_now));
+}

@@ -1,0 +1,92 @@
+#include "cli.h"
+
+#include <math.h>
+
+static const char *hash_name(uint32_t hash)
+{
+    return hash == TAMIS_HASH_XXH3 ? "xxh3-128" : hash == TAMIS_HASH_SIPHASH ? "siphash-2-4-128" : "caller";
+}
+
+static void print_json(const char *path, const tamis_facts *f)
+{
+    json_open('{');
+    json_text("file", path);
+    json_text("kind", tamis_kind_name(f->kind));
+    json_count("items", f->items);
+    json_bool("items_estimated", f->items_estimated);
+    json_count("planned_items", f->planned_items);
+    json_number("items_by_bits", f->items_estimate);
+    json_number("items_low", f->items_low);
+    json_number("items_high", f->items_high);
+    json_count("bytes", f->bytes);
+    json_number("bits_per_item", f->bits_per_item);
+    json_number("bound_bits", f->bound_bits);
+    json_number("bound_ratio", f->bound_ratio);
+    json_number("fpr_planned", f->fpr_planned);
+    json_number("fpr_now", f->fpr_now);
+    json_number("fill", f->fill);
+    json_count("m", f->m);
+    json_count("k", f->k);
+    json_text("hash", hash_name(f->hash));
+    json_count("seed", f->seed);
+    json_bool("keyed", f->keyed);
+    json_bool("sealed", f->sealed);
+    json_bool("strict", f->strict);
+    json_bool("over_full", f->over_full);
+    json_bool("may_miss", f->may_miss);
+    json_count("generation", f->generation);
+    json_count("format", f->format);
+    json_close('}');
+}
+
+static void print_items(const tamis_facts *f)
+{
+    printf("  items     %s%s of %s planned", f->items_estimated ? "about " : "", grouped(f->items),
+           grouped(f->planned_items));
+    if (f->over_full) printf(": over-full");
+    if (isfinite(f->items_high))
+        printf("\n            by the bits %s distinct, with 99 %% certainty %s to %s\n",
+               grouped((uint64_t)llround(f->items_estimate)), grouped((uint64_t)floor(f->items_low)),
+               grouped((uint64_t)ceil(f->items_high)));
+    else
+        printf("\n            every bit is set: more than %s distinct\n",
+               grouped((uint64_t)floor(f->items_low)));
+}
+
+static void print_text(const char *path, const tamis_facts *f)
+{
+    printf("%s: %s filter%s%s\n", path, tamis_kind_name(f->kind), f->sealed ? ", sealed" : "",
+           f->strict ? ", strict" : "");
+    print_items(f);
+    printf("  wrong     %s of never-added keys get a maybe now; planned %s\n", rate_text(f->fpr_now),
+           rate_text(f->fpr_planned));
+    printf("  size      %s bytes, %.2f bits per item", grouped(f->bytes), f->bits_per_item);
+    if (isfinite(f->bound_ratio))
+        printf("; %.2f times the lower bound of %.2f", f->bound_ratio, f->bound_bits);
+    printf("\n  bits      %.1f %% set; m = %s, k = %u\n", 100 * f->fill, grouped(f->m), f->k);
+    printf("  hash      %s, ", hash_name(f->hash));
+    if (f->keyed)
+        printf("with a secret key\n");
+    else
+        printf("seed %llu\n", (unsigned long long)f->seed);
+    printf("  file      format %u, generation %s\n", f->format, grouped(f->generation));
+}
+
+int run_info(const struct args *a)
+{
+    int status = EXIT_FOUND;
+    for (int i = 0; i < a->n_words; i++) {
+        tamis_facts f = {.struct_size = sizeof f};
+        tamis *t = open_filter(a, a->words[i], TAMIS_KEYLESS);
+        if (t == NULL || tamis_info(t, &f) != TAMIS_OK) {
+            status = EXIT_ERROR;
+        } else if (a->json) {
+            print_json(a->words[i], &f);
+            putchar('\n');
+        } else {
+            print_text(a->words[i], &f);
+        }
+        tamis_close(t);
+    }
+    return finish_output(status);
+}

@@ -1,0 +1,363 @@
+/* One table of options and one of commands; parsing, --help and the manual page all come from them. */
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- The tables ---------------------------------------------------------------------------------------- */
+
+enum type { FLAG, TEXT, COUNT, SEED, RATE };
+struct option {
+    char id;     /* in struct command.options; also the short form when `is_short` */
+    bool is_short;
+    const char *name, *value;
+    enum type type;
+    size_t offset; /* in struct args */
+    const char *help;
+};
+
+#define AT(field) offsetof(struct args, field)
+static const struct option options[] = {
+    {'n', true, "items", "N", COUNT, AT(items), "expected number of distinct items (1000000, 1M, 1e6)"},
+    {'p', true, "fpr", "RATE", RATE, AT(fpr), "false-positive rate (0.01, 1%, 1/100)"},
+    {'b', true, "bytes", "B", COUNT, AT(bytes), "size of the whole file (2000000, 2MB, 2MiB)"},
+    {'k', true, "kind", "KIND", TEXT, AT(kind), "blocked (default), bloom, partitioned or auto"},
+    {'o', true, "output", "FILE", TEXT, AT(output), "file to write; - for standard output"},
+    {'f', true, "force", NULL, FLAG, AT(force), "replace the output when it exists"},
+    {'v', true, "invert", NULL, FLAG, AT(invert), "print the lines that are certainly absent"},
+    {'c', true, "count", NULL, FLAG, AT(count), "print only the number of such lines, over all inputs"},
+    {'q', true, "quiet", NULL, FLAG, AT(quiet), "no output and no progress; the exit status tells"},
+    {'z', true, "null", NULL, FLAG, AT(nul), "lines end with a NUL byte, not a newline"},
+    {'j', false, "json", NULL, FLAG, AT(json), "print JSON"},
+    {'s', false, "seed", "S", SEED, AT(seed), "seed of the hash (default 0); filters merge only with equal seeds"},
+    {'y', false, "key-file", "FILE", TEXT, AT(key_file),
+     "secret key: 16 bytes, or 32 hex digits; for keys that strangers may choose"},
+    {'t', false, "strict", NULL, FLAG, AT(strict), "refuse items beyond the planned number"},
+    {'m', false, "m", "M", COUNT, AT(m), "bits per row (partitioned) or in all"},
+    {'K', false, "k", "K", COUNT, AT(k), "probes per key"},
+    {'N', false, "keys", "N", COUNT, AT(keys), "random keys to ask (default: as many as the rate needs)"},
+    {'a', false, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
+    {'M', false, "man", NULL, FLAG, AT(man), "print the manual page as roff source"},
+    {'h', true, "help", NULL, FLAG, AT(help), "this text"},
+};
+#define N_OPTIONS (sizeof options / sizeof *options)
+
+const struct command commands[] = {
+    {"plan", "", "how big, how wrong: sizes before anything is built",
+     "Say two of --items, --fpr and --bytes; the third is computed for every kind of filter,\n"
+     "with the lower bound that no structure can beat beside it.",
+     "tamis plan --items 1000000 --bytes 2000000", "npbkmKj", 0, run_plan},
+    {"build", "[FILE...]", "make a filter of lines",
+     "Reads the files, or standard input, and writes a filter of their lines. Without --items\n"
+     "the lines are counted; without --fpr and --bytes the rate is 1%. An existing output is\n"
+     "not replaced without -f. The output appears whole or not at all.",
+     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkmKsytofzq", 0, run_build},
+    {"add", "FILTER [FILE...]", "add lines to a filter",
+     "The file is replaced by the new one when all lines were read, or stays as it was. Several\n"
+     "adds to one filter at the same time wait for each other; no line is lost.",
+     "tamis add bad.tamis more-urls.txt", "yzq", 1, run_add},
+    {"check", "FILTER [FILE...]", "print the lines that may be in a filter",
+     "Like grep: the lines that may be in the filter are printed, with -v those that are\n"
+     "certainly not. Exit status 0 when a line was selected, 1 when none was, 2 on an error.\n"
+     "--json prints the totals as one object instead.",
+     "tamis check bad.tamis access-urls.txt", "vcqzjy", 1, run_check},
+    {"merge", "-o OUT FILTER...", "the union of filters",
+     "Filters of the same kind, shape and hash become the filter of all their items, bit for\n"
+     "bit. A secret key is not needed.",
+     "tamis merge -o all.tamis monday.tamis tuesday.tamis", "ofq", 1, run_merge},
+    {"info", "FILTER...", "what is in a filter, and how wrong it is now",
+     "Items and the false-positive rate are computed from the bits as they are now.\n"
+     "A secret key is not needed.",
+     "tamis info bad.tamis", "j", 1, run_info},
+    {"verify", "FILTER...", "check every sum and measure the rate",
+     "Reads the whole file against its sums, then asks for random keys and compares the share\n"
+     "of wrong answers with the rate that the bits predict. Exit status 0 when all is well, 1 when\n"
+     "the measured rate is not the predicted one, 2 when the file is damaged.",
+     "tamis verify bad.tamis", "Njy", 1, run_verify},
+    {"explain", "WORD...", "draw how a small filter works, bit by bit",
+     "Adds the words to a partitioned filter of --k rows of --m bits and draws each\n"
+     "step; --ask draws a question.",
+     "tamis explain --k 3 --m 5 apple pear --ask plum", "mKsa", 1, run_explain},
+    {"help", "[COMMAND]", "help about a command", "", "tamis help check", "M", 0, run_help},
+    {NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL},
+};
+
+static const char about[] =
+    "Tamis answers \"have I seen this?\" about data too big to keep, in a few bits per item.\n"
+    "A \"no\" is always right; a \"maybe\" is wrong at a rate you choose.\n";
+
+/* --- Values ------------------------------------------------------------------------------------------------ */
+
+/* Digits, optionally with an exponent and a unit: 1000000, 1e6, 1M, 2MB, 2MiB. */
+static bool parse_count(const char *s, uint64_t *out)
+{
+    static const struct {
+        const char *unit;
+        uint64_t factor;
+    } units[] = {{"", 1},
+                 {"k", 1000},
+                 {"K", 1000},
+                 {"M", 1000000},
+                 {"G", 1000000000},
+                 {"T", 1000000000000},
+                 {"Ki", 1024},
+                 {"Mi", 1048576},
+                 {"Gi", 1073741824},
+                 {"Ti", UINT64_C(1) << 40}};
+    char *end;
+    errno = 0;
+    if (*s < '0' || *s > '9') return false;
+    uint64_t whole = strtoull(s, &end, 10);
+    const bool exact = *end != '.' && *end != 'e' && *end != 'E';
+    if (exact && errno != 0) return false;
+    const double value = exact ? (double)whole : strtod(s, &end);
+    size_t unit_length = strlen(end);
+    if (unit_length > 0 && end[unit_length - 1] == 'B') unit_length--;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strlen(units[i].unit) != unit_length || strncmp(units[i].unit, end, unit_length) != 0)
+            continue;
+        if (exact) return !__builtin_mul_overflow(whole, units[i].factor, out);
+        const double scaled = value * (double)units[i].factor;
+        if (!(scaled < 1.8e19) || scaled != floor(scaled)) return false;
+        *out = (uint64_t)scaled;
+        return true;
+    }
+    return false;
+}
+
+/* 0.01, 1e-2, 1%, 1/100 */
+static bool parse_rate(const char *s, double *out)
+{
+    char *end;
+    double v = strtod(s, &end);
+    if (end == s) return false;
+    if (*end == '/') {
+        const char *below = end + 1;
+        v /= strtod(below, &end);
+        if (end == below) return false;
+    } else if (*end == '%') {
+        v /= 100;
+        end++;
+    }
+    *out = v;
+    return *end == '\0' && v > 0 && v < 1;
+}
+
+static bool parse_seed(const char *s, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtoull(s, &end, 0);
+    return *s >= '0' && *s <= '9' && *end == '\0' && errno == 0;
+}
+
+static bool set_value(const struct option *o, const char *text, struct args *a)
+{
+    void *field = (char *)a + o->offset;
+    bool good = true;
+    if (o->type == FLAG) *(bool *)field = true;
+    if (o->type == TEXT) *(const char **)field = text;
+    if (o->type == COUNT) good = parse_count(text, field) && *(uint64_t *)field != 0;
+    if (o->type == SEED) good = parse_seed(text, field);
+    if (o->type == RATE) good = parse_rate(text, field);
+    if (good) return true;
+    const char *wanted = o->type == RATE   ? "a rate between 0 and 1, like 0.01, 1% or 1/100"
+                         : o->type == SEED ? "a number below 2^64"
+                                           : "a whole number of at least 1, like 1000000, 1M or 1e6";
+    complain(NULL, "--%s: '%s' is not %s", o->name, text, wanted);
+    return false;
+}
+
+int64_t kind_from(const struct args *a)
+{
+    if (a->kind == NULL) return TAMIS_BLOCKED;
+    if (strcmp(a->kind, "auto") == 0) return TAMIS_AUTO;
+    const uint32_t kind = tamis_kind_named(a->kind);
+    if (kind != TAMIS_AUTO) return kind;
+    complain(NULL, "--kind: there is no '%s'; there are blocked, bloom, partitioned and auto", a->kind);
+    return -1;
+}
+
+/* --- Parsing ------------------------------------------------------------------------------------------------- */
+
+static bool takes(const struct command *c, const struct option *o)
+{
+    return o->id == 'h' || strchr(c->options, o->id) != NULL;
+}
+
+static const struct option *find_option(const struct command *c, const char *name, size_t length)
+{
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        const struct option *o = &options[i];
+        if (!takes(c, o)) continue;
+        if (strlen(o->name) == length && strncmp(o->name, name, length) == 0) return o;
+    }
+    return NULL;
+}
+
+static const struct option *find_short(const struct command *c, char letter)
+{
+    for (size_t i = 0; i < N_OPTIONS; i++)
+        if (options[i].is_short && options[i].id == letter && takes(c, &options[i])) return &options[i];
+    return NULL;
+}
+
+static bool bad_option(const struct command *c, const char *word)
+{
+    complain(NULL, "%s: unknown option '%s'; see 'tamis %s --help'", c->name, word, c->name);
+    return false;
+}
+
+/* argv[*i] is a long option; its value may be the next word. */
+static bool parse_long(int argc, char **argv, int *i, struct args *a)
+{
+    const char *name = argv[*i] + 2, *equals = strchr(name, '=');
+    const struct option *o =
+        find_option(a->command, name, equals != NULL ? (size_t)(equals - name) : strlen(name));
+    if (o == NULL) return bad_option(a->command, argv[*i]);
+    if (o->type == FLAG && equals != NULL) {
+        complain(NULL, "--%s takes no value", o->name);
+        return false;
+    }
+    const char *value = equals != NULL ? equals + 1 : NULL;
+    if (o->type != FLAG && value == NULL && *i + 1 < argc) value = argv[++*i];
+    if (o->type != FLAG && value == NULL) {
+        complain(NULL, "--%s needs a value: %s", o->name, o->value);
+        return false;
+    }
+    return set_value(o, value, a);
+}
+
+/* argv[*i] is one or more short options: -vc, -oFILE, -o FILE. */
+static bool parse_short(int argc, char **argv, int *i, struct args *a)
+{
+    for (const char *p = argv[*i] + 1; *p != '\0'; p++) {
+        const struct option *o = find_short(a->command, *p);
+        if (o == NULL) return bad_option(a->command, argv[*i]);
+        if (o->type == FLAG) {
+            set_value(o, NULL, a);
+            continue;
+        }
+        const char *value = p[1] != '\0' ? p + 1 : NULL;
+        if (value == NULL && *i + 1 < argc) value = argv[++*i];
+        if (value == NULL) {
+            complain(NULL, "-%c needs a value: %s", *p, o->value);
+            return false;
+        }
+        return set_value(o, value, a);
+    }
+    return true;
+}
+
+bool parse_args(int argc, char **argv, struct args *a)
+{
+    const struct command *command = a->command;
+    bool only_words = false;
+    memset(a, 0, sizeof *a);
+    a->command = command;
+    a->words = argv; /* words are moved to the front: never past where we read */
+    for (int i = 0; i < argc; i++) {
+        if (only_words || argv[i][0] != '-' || argv[i][1] == '\0')
+            a->words[a->n_words++] = argv[i];
+        else if (strcmp(argv[i], "--") == 0)
+            only_words = true;
+        else if (argv[i][1] == '-' ? !parse_long(argc, argv, &i, a) : !parse_short(argc, argv, &i, a))
+            return false;
+    }
+    if (a->help || a->n_words >= command->least_words) return true;
+    complain(NULL, "%s: usage: tamis %s [OPTION...] %s", command->name, command->name, command->words);
+    return false;
+}
+
+/* --- Help ------------------------------------------------------------------------------------------------------ */
+
+static void print_option(const struct option *o, FILE *to)
+{
+    char left[40];
+    snprintf(left, sizeof left, "%s%c%s --%s%s%s", o->is_short ? "-" : " ", o->is_short ? o->id : ' ',
+             o->is_short ? "," : " ", o->name, o->value != NULL ? " " : "",
+             o->value != NULL ? o->value : "");
+    fprintf(to, "  %-22s %s\n", left, o->help);
+}
+
+void print_help(const struct command *c, FILE *to)
+{
+    if (c == NULL) {
+        fprintf(to, "%s\nUsage: tamis COMMAND [OPTION...] [FILE...]\n\n", about);
+        for (c = commands; c->name != NULL; c++) fprintf(to, "  %-8s %s\n", c->name, c->summary);
+        fprintf(to, "\n'tamis COMMAND --help' tells more. Example:\n\n"
+                    "  tamis build -o seen.tamis list.txt && tamis check seen.tamis other.txt\n");
+        return;
+    }
+    fprintf(to, "Usage: tamis %s [OPTION...] %s\n\n%s\n", c->name, c->words, c->summary);
+    if (c->text[0] != '\0') fprintf(to, "\n%s\n", c->text);
+    fprintf(to, "\nOptions:\n");
+    for (size_t i = 0; i < N_OPTIONS; i++)
+        if (takes(c, &options[i])) print_option(&options[i], to);
+    fprintf(to, "\nExample:\n  %s\n", c->example);
+}
+
+/* Text for roff: a leading dot or quote would be a request, a minus sign a hyphen. */
+static void print_roff(const char *text, FILE *to)
+{
+    for (bool first = true; *text != '\0'; text++) {
+        if (first && (*text == '.' || *text == '\'')) fputs("\\&", to);
+        if (*text == '-')
+            fputs("\\-", to);
+        else if (*text == '\\')
+            fputs("\\e", to);
+        else
+            fputc(*text, to);
+        first = *text == '\n';
+    }
+}
+
+void print_manual(FILE *to)
+{
+    fprintf(to, ".TH TAMIS 1 \"\" \"tamis %s\" \"User commands\"\n.SH NAME\n", tamis_version());
+    fprintf(to, "tamis \\- have I seen this? approximate sets in a few bits per item\n.SH SYNOPSIS\n");
+    for (const struct command *c = commands; c->name != NULL; c++) {
+        fprintf(to, "%s.B tamis %s\n", c == commands ? "" : ".br\n", c->name);
+        print_roff("[OPTION...] ", to);
+        print_roff(c->words, to);
+        fputs("\n", to);
+    }
+    fprintf(to, ".SH DESCRIPTION\n");
+    print_roff(about, to);
+    print_roff("A line is a key: any bytes, any length, without its newline. Input comes from the files\n"
+               "named, or from standard input; - stands for standard input.\n", to);
+    fprintf(to, ".SH COMMANDS\n");
+    for (const struct command *c = commands; c->name != NULL; c++) {
+        fprintf(to, ".SS %s\n", c->name);
+        print_roff(c->summary, to);
+        fputs(".\n", to);
+        if (c->text[0] != '\0') {
+            fputs(".PP\n", to);
+            print_roff(c->text, to);
+            fputs("\n", to);
+        }
+        for (size_t i = 0; i < N_OPTIONS; i++) {
+            const struct option *o = &options[i];
+            if (!takes(c, o) || o->id == 'h') continue;
+            fputs(".TP\n.B ", to);
+            if (o->is_short) fprintf(to, "\\-%c, ", o->id);
+            fputs("\\-\\-", to);
+            print_roff(o->name, to);
+            if (o->value != NULL) fprintf(to, " \\fI%s\\fR", o->value);
+            fputs("\n", to);
+            print_roff(o->help, to);
+            fputs("\n", to);
+        }
+        fputs(".PP\nExample:\n.PP\n.nf\n", to);
+        print_roff(c->example, to);
+        fputs("\n.fi\n", to);
+    }
+    fprintf(to, ".SH EXIT STATUS\n");
+    print_roff("0: a line was selected, or the work was done. 1: no line was selected, or a measured rate\n"
+               "is off. 2: an error, with one line on standard error that names the file and the reason;\n"
+               "nothing was written.\n", to);
+    fprintf(to, ".SH SEE ALSO\n");
+    print_roff("grep(1), sort(1), uniq(1)\n", to);
+}

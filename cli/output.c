@@ -1,0 +1,169 @@
+#include "cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+int complain(const char *about, const char *format, ...)
+{
+    va_list args;
+    fflush(stdout);
+    fputs("tamis: ", stderr);
+    if (about != NULL) fprintf(stderr, "%s: ", about);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return EXIT_ERROR;
+}
+
+static char *next_buffer(void)
+{
+    static char ring[8][64];
+    static unsigned turn;
+    return ring[turn++ % 8];
+}
+
+const char *grouped(uint64_t v)
+{
+    char digits[24], *out = next_buffer(), *p = out;
+    const int n = snprintf(digits, sizeof digits, "%" PRIu64, v);
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0) *p++ = ',';
+        *p++ = digits[i];
+    }
+    *p = '\0';
+    return out;
+}
+
+const char *rate_text(double rate)
+{
+    char *out = next_buffer();
+    if (rate <= 0)
+        snprintf(out, 64, "0");
+    else if (rate > 0.5)
+        snprintf(out, 64, "%.3g %%", 100 * rate);
+    else if (rate >= 1e-15)
+        snprintf(out, 64, "%.3g %% (1 in %s)", 100 * rate, grouped((uint64_t)llround(1 / rate)));
+    else
+        snprintf(out, 64, "%.3g %%", 100 * rate);
+    return out;
+}
+
+/* --- JSON ------------------------------------------------------------------------------------------------ */
+
+static bool json_first = true;
+
+void json_open(char bracket)
+{
+    if (!json_first) putchar(',');
+    putchar(bracket);
+    json_first = true;
+}
+
+void json_close(char bracket)
+{
+    putchar(bracket);
+    json_first = false;
+}
+
+static void json_string(const char *s)
+{
+    putchar('"');
+    for (; *s != '\0'; s++) {
+        const unsigned char c = (unsigned char)*s;
+        if (c == '"' || c == '\\')
+            printf("\\%c", c);
+        else if (c < 0x20)
+            printf("\\u%04x", c);
+        else
+            putchar(c);
+    }
+    putchar('"');
+}
+
+static void json_name(const char *name)
+{
+    if (!json_first) fputs(", ", stdout);
+    json_first = false;
+    json_string(name);
+    fputs(": ", stdout);
+}
+
+void json_text(const char *name, const char *value)
+{
+    json_name(name);
+    json_string(value);
+}
+
+void json_count(const char *name, uint64_t value)
+{
+    json_name(name);
+    printf("%" PRIu64, value);
+}
+
+void json_number(const char *name, double value)
+{
+    json_name(name);
+    if (isfinite(value))
+        printf("%.12g", value);
+    else
+        fputs("null", stdout);
+}
+
+void json_bool(const char *name, bool value)
+{
+    json_name(name);
+    fputs(value ? "true" : "false", stdout);
+}
+
+int finish_output(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    return complain("standard output", "cannot write: %s", strerror(errno));
+}
+
+/* --- Progress ---------------------------------------------------------------------------------------------- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void progress_start(struct progress *p, const char *verb, uint64_t total_bytes, bool quiet)
+{
+    memset(p, 0, sizeof *p);
+    p->verb = verb;
+    p->total_bytes = total_bytes;
+    p->wanted = !quiet && isatty(STDERR_FILENO);
+    p->started = p->shown = now();
+}
+
+void progress_update(struct progress *p, uint64_t lines, uint64_t bytes)
+{
+    p->lines += lines;
+    p->bytes = bytes;
+    if (!p->wanted) return;
+    const double t = now(), elapsed = t - p->started;
+    if (t - p->shown < 0.1) return; /* ten times a second is what an eye follows */
+    p->shown = t;
+    fprintf(stderr, "\r%s: %s lines, %.1f M/s", p->verb, grouped(p->lines),
+            1e-6 * (double)p->lines / elapsed);
+    if (p->total_bytes != 0) {
+        const double share = (double)bytes / (double)p->total_bytes;
+        fprintf(stderr, ", %.0f %%, %.0f s left", 100 * share,
+                share > 0 ? elapsed * (1 - share) / share : 0.0);
+    }
+    fputs("\033[K", stderr);
+}
+
+void progress_end(struct progress *p)
+{
+    if (p->wanted && p->shown > p->started) fputs("\r\033[K", stderr);
+}

@@ -1,0 +1,64 @@
+#include "cli.h"
+
+#include <string.h>
+
+/* Every kind has a number below this one. */
+enum { KIND_END = 256 };
+
+static void print_json(const tamis_plan *p, const tamis_promise *r)
+{
+    json_open('{');
+    json_text("kind", tamis_kind_name(p->kind));
+    json_count("items", p->items);
+    json_count("bytes", r->bytes);
+    json_number("bits_per_item", r->bits_per_item);
+    json_number("bound_bits", r->bound_bits);
+    json_number("bound_ratio", r->bound_ratio);
+    json_number("fpr", r->fpr);
+    json_count("m", p->m);
+    json_count("k", p->k);
+    json_close('}');
+}
+
+static void print_row(const tamis_plan *p, const tamis_promise *r)
+{
+    char m[32];
+    snprintf(m, sizeof m, "%s%s", grouped(p->m), p->kind == TAMIS_PARTITIONED ? " a row" : "");
+    printf("%-12s %15s %15s %7.2f %6.2f %6.2f  %-27s %2u  %s\n", tamis_kind_name(p->kind),
+           grouped(p->items), grouped(r->bytes), r->bits_per_item, r->bound_bits, r->bound_ratio,
+           rate_text(r->fpr), p->k, m);
+}
+
+int run_plan(const struct args *a)
+{
+    const int64_t wanted = a->kind != NULL ? kind_from(a) : TAMIS_AUTO;
+    if (wanted < 0) return EXIT_ERROR;
+    const bool all = a->kind == NULL;
+    int shown = 0;
+    tamis_error why = {.text = ""};
+    for (uint32_t kind = 0; kind < KIND_END; kind++) {
+        if (all ? tamis_kind_name(kind) == NULL : kind != (uint32_t)wanted) continue;
+        tamis_plan p = {.struct_size = sizeof p};
+        tamis_promise r = {.struct_size = sizeof r};
+        p.kind = kind;
+        p.items = a->items;
+        p.fpr = a->fpr;
+        p.bytes = a->bytes;
+        p.m = a->m;
+        p.k = (uint32_t)(a->k < UINT32_MAX ? a->k : UINT32_MAX);
+        if (tamis_solve(&p, &r, &why) != TAMIS_OK) continue;
+        if (shown++ == 0 && a->json) json_open('[');
+        if (shown == 1 && !a->json)
+            printf("%-12s %15s %15s %7s %6s %6s  %-27s %2s  %s\n", "kind", "items", "bytes", "bits",
+                   "bound", "ratio", "false positives", "k", "m");
+        if (a->json)
+            print_json(&p, &r);
+        else
+            print_row(&p, &r);
+    }
+    if (shown == 0) return complain(NULL, "plan: %s", why.text);
+    if (a->json) json_close(']');
+    if (a->json) putchar('\n');
+    if (!a->json) printf("bits: per item, of the whole file; bound: fewer are impossible at that rate\n");
+    return finish_output(EXIT_FOUND);
+}

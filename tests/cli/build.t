@@ -1,0 +1,117 @@
+# A list becomes a filter, and the filter knows the list.
+$ seq 1 1000 > list; seq 501 1500 > other
+$ tamis build -o list.tamis list
+$ tamis check -c list.tamis list
+1000
+$ tamis check -vc list.tamis list
+0
+[1]
+$ tamis check list.tamis other | head -n 3
+501
+502
+503
+
+# From standard input, with "-" or nothing; the same bytes either way.
+$ tamis build -o stdin.tamis < list && cmp stdin.tamis list.tamis
+$ cat list | tamis build -o dash.tamis - && cmp dash.tamis list.tamis
+$ tamis build -o - list | cmp - list.tamis
+
+# Several files are one set.
+$ tamis build -o both.tamis list other && tamis info --json both.tamis | grep -o '"planned_items": [0-9]*'
+"planned_items": 2000
+
+# An output is not replaced unless asked for.
+$ tamis build -o list.tamis other
+tamis: list.tamis: exists already; -f replaces it
+[2]
+$ tamis check -c list.tamis list
+1000
+$ tamis build -f -o list.tamis other && tamis check -c list.tamis other
+1000
+
+# Planned by bytes, by rate, by both; too small a budget is an error and writes nothing.
+$ tamis build --bytes 4096 -o by-bytes.tamis list && wc -c < by-bytes.tamis
+4096
+$ tamis build --fpr 1e-6 --kind bloom -o by-rate.tamis list && tamis info --json by-rate.tamis | grep -o '"k": [0-9]*'
+"k": 19
+$ tamis build --fpr 1% --bytes 500 -o small.tamis list
+tamis: small.tamis: that needs 1536 bytes, more than the budget of 500
+[2]
+$ tamis build --fpr 1% --bytes 100 -o small.tamis --items 5 list
+tamis: small.tamis: that needs 320 bytes, more than the budget of 100
+[2]
+$ ls small.tamis
+ls: cannot access 'small.tamis': No such file or directory
+[2]
+
+# More lines than were announced: allowed, but said.
+$ tamis build --items 100 -o over.tamis list
+tamis: over.tamis: over-full: about ... items, planned for 100; its false-positive rate is now ...
+$ tamis check -vc over.tamis list
+0
+[1]
+$ tamis build --strict --items 100 -o strict.tamis list
+tamis: strict.tamis: the filter is full
+[2]
+$ ls strict.tamis
+ls: cannot access 'strict.tamis': No such file or directory
+[2]
+
+# Nothing in: a filter of nothing.
+$ tamis build -o empty.tamis /dev/null && tamis check -c empty.tamis list
+0
+[1]
+$ : > nothing; tamis build -o empty2.tamis nothing && cmp empty.tamis empty2.tamis
+
+# Bad plans and arguments.
+$ tamis build -o x.tamis --fpr 0 list
+tamis: --fpr: '0' is not a rate between 0 and 1, like 0.01, 1% or 1/100
+[2]
+$ tamis build -o x.tamis --fpr 1 list
+tamis: --fpr: '1' is not a rate between 0 and 1, like 0.01, 1% or 1/100
+[2]
+$ tamis build -o x.tamis --fpr nan list
+tamis: --fpr: 'nan' is not a rate between 0 and 1, like 0.01, 1% or 1/100
+[2]
+$ tamis build -o x.tamis --items 0 list
+tamis: --items: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
+[2]
+$ tamis build -o x.tamis --kind cube list
+tamis: --kind: there is no 'cube'; there are blocked, bloom, partitioned and auto
+[2]
+$ tamis build list
+tamis: build: where to? -o FILE
+[2]
+$ tamis build -o
+tamis: -o needs a value: FILE
+[2]
+$ tamis build -o x.tamis no-such-file
+tamis: no-such-file: cannot read: No such file or directory
+[2]
+$ tamis build -o x.tamis list no-such-file
+tamis: no-such-file: cannot read: No such file or directory
+[2]
+$ tamis build -o x.tamis .
+tamis: .: cannot read: Is a directory
+[2]
+$ tamis build -o no-such-dir/x.tamis list
+tamis: no-such-dir/x.tamis: cannot open the directory: No such file or directory
+[2]
+$ tamis build -f -o . list
+tamis: .: is a directory
+[2]
+$ tamis build --seed 1 --key-file list -o x.tamis list
+tamis: list: a key is 16 bytes, or 32 hex digits
+[2]
+$ ls x.tamis
+ls: cannot access 'x.tamis': No such file or directory
+[2]
+$ tamis build -o /dev/full list
+tamis: /dev/full: exists already; -f replaces it
+[2]
+$ tamis build -f -o /dev/full list
+tamis: /dev/full: not a regular file
+[2]
+$ tamis build -o - list > /dev/full
+tamis: standard output: cannot write: No space left on device
+[2]

@@ -1,0 +1,104 @@
+# add: the lines come in, or the file stays as it was.
+$ seq 1 1000 > one; seq 1001 2000 > two; tamis build --items 2000 -o f.tamis one
+$ tamis add f.tamis two && tamis check -vc f.tamis one two
+0
+[1]
+$ tamis info --json f.tamis | grep -o '"generation": [0-9]*'
+"generation": 2
+$ cp f.tamis before; tamis add f.tamis no-such-file
+tamis: no-such-file: cannot read: No such file or directory
+tamis: f.tamis: unchanged
+[2]
+$ cmp f.tamis before; ls -A | grep tmp
+[1]
+$ seq 5000 | tamis add f.tamis
+tamis: f.tamis: over-full: about ... items, planned for 2,000; its false-positive rate is now ...
+$ tamis build --strict --items 1000 -o s.tamis one && cp s.tamis before; tamis add s.tamis two
+tamis: s.tamis: unchanged: a strict filter, and the lines are more than it was planned for
+[2]
+$ cmp s.tamis before && tamis add s.tamis one
+
+# Modes and links stay.
+$ chmod 640 f.tamis; ln -s f.tamis link; echo x | tamis add -q link; stat -c '%a %F' f.tamis link
+640 regular file
+777 symbolic link
+
+# Many adds at the same time lose nothing.
+$ tamis build --items 4000 -o c.tamis /dev/null
+$ for i in $(seq 40); do seq $((i * 100)) $((i * 100 + 99)) | tamis add -q c.tamis & done; wait; seq 100 4099 | tamis check -vc c.tamis
+0
+[1]
+$ tamis info --json c.tamis | grep -o '"generation": [0-9]*'
+"generation": 41
+
+# merge: the filter of the union, bit for bit.
+$ tamis build --items 2000 -o a.tamis one; tamis build --items 2000 -o b.tamis two; tamis build --items 2000 -o ab.tamis one two
+$ tamis merge -o m.tamis a.tamis b.tamis; tail -c +257 m.tamis > m; tail -c +257 ab.tamis > ab; cmp m ab
+$ tamis info m.tamis | sed -n 2p
+  items     about 1,9... of 2,000 planned
+$ tamis merge -o m.tamis a.tamis
+tamis: m.tamis: exists already; -f replaces it
+[2]
+$ tamis build --items 3000 -o c3.tamis one; tamis merge -f -o m.tamis a.tamis c3.tamis
+tamis: c3.tamis: cannot be merged with a.tamis: they differ in shape: m = 20480, k = 8 and m = 30720, k = 8
+[2]
+$ tamis build --items 2000 --seed 7 -o s7.tamis one; tamis merge -f -o m.tamis a.tamis s7.tamis
+tamis: s7.tamis: cannot be merged with a.tamis: they differ in their seed
+[2]
+$ tamis build --items 2000 --kind bloom -o bl.tamis one; tamis merge -f -o m.tamis a.tamis bl.tamis
+tamis: bl.tamis: cannot be merged with a.tamis: one is blocked, the other bloom
+[2]
+$ tamis merge -f -o m.tamis a.tamis one
+tamis: one: not a Tamis file
+[2]
+$ tail -c +257 m.tamis | cmp - m
+
+# info and verify.
+$ tamis info a.tamis
+a.tamis: blocked filter
+  items     1,000 of 2,000 planned
+            by the bits 1,001 distinct, with 99 % certainty 986 to 1,016
+  wrong     0.0228 % (1 in 4,380) of never-added keys get a maybe now; planned 0.931 % (1 in 107)
+  size      2,816 bytes, 22.53 bits per item; 1.86 times the lower bound of 12.10
+  bits      32.4 % set; m = 20,480, k = 8
+  hash      xxh3-128, seed 0
+  file      format 1, generation 1
+$ tamis info --json a.tamis b.tamis | wc -l
+2
+$ tamis info a.tamis no-such-file | head -n 1
+tamis: no-such-file: cannot open: No such file or directory
+a.tamis: blocked filter
+$ tamis verify ab.tamis
+ab.tamis: whole: every sum is right
+ab.tamis: 9,104 of 1,000,000 random keys got a maybe: 0.91 % (1 in 110); the bits predict 0.919 % (1 in 109): good
+$ tamis verify --json --keys 1000 ab.tamis
+{"file": "ab.tamis", "sums": true, "keys": 1000, "maybe": ..., "fpr_measured": ..., "fpr_now": ..., "fpr_planned": ..., "over_full": false, "good": true}
+$ tamis verify one
+tamis: one: not a Tamis file
+[2]
+
+# Secret keys.
+$ printf 'sixteen  bytes!!' > key; printf '%032d\n' 0 > other-key
+$ tamis build --key-file key -o k.tamis one && tamis check --key-file key -c k.tamis one
+1000
+$ tamis check k.tamis one
+tamis: k.tamis: hashed with a secret key, which was not given; see --key-file
+[2]
+$ tamis check --key-file other-key k.tamis one
+tamis: k.tamis: hashed with another secret key
+[2]
+$ tamis check --key-file key a.tamis one
+tamis: a.tamis: a key was given, but this image is not keyed
+[2]
+$ tamis build --key-file other-key -o ok.tamis one; tamis merge -o km.tamis k.tamis ok.tamis
+tamis: ok.tamis: cannot be merged with k.tamis: they differ in their secret key
+[2]
+$ grep -c 'sixteen  bytes' k.tamis
+0
+[1]
+$ tamis info --json k.tamis | grep -o '"hash": "[a-z0-9-]*"\|"keyed": [a-z]*'
+"hash": "siphash-2-4-128"
+"keyed": true
+$ tamis build --key-file key --seed 3 -o x.tamis one
+tamis: x.tamis: a seed or a key, not both
+[2]

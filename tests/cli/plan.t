@@ -1,0 +1,57 @@
+$ tamis plan --items 1000000 --fpr 0.01
+kind                   items           bytes    bits  bound  ratio  false positives              k  m
+bloom              1,000,000       1,199,504    9.60   6.64   1.44  1 % (1 in 100)               7  9,592,957
+partitioned        1,000,000       1,199,512    9.60   6.64   1.44  1 % (1 in 100)               7  1,370,423 a row
+blocked            1,000,000       1,262,848   10.10   6.64   1.52  1 % (1 in 100)               8  10,099,712
+bits: per item, of the whole file; bound: fewer are impossible at that rate
+$ tamis plan --items 1M --bytes 2MB --kind bloom --json
+[{"kind": "bloom", "items": 1000000, "bytes": 2000000, "bits_per_item": 16, "bound_bits": 11.0876539144, "bound_ratio": 1.44304648427, "fpr": 0.00045949796276, "m": 15996416, "k": 11}]
+$ tamis plan --fpr 1/1000 --bytes 1MiB --kind blocked
+kind                   items           bytes    bits  bound  ratio  false positives              k  m
+blocked              533,309       1,048,576   15.73   9.97   1.58  0.1 % (1 in 1,000)           8  8,386,048
+bits: per item, of the whole file; bound: fewer are impossible at that rate
+
+# The k rows of m bits of the lecture: 75,000,000 bits, 1.28 %; the best k for as many bits: 0.074 %.
+$ tamis plan --kind partitioned --items 5000000 --k 30 --m 2500000
+kind                   items           bytes    bits  bound  ratio  false positives              k  m
+partitioned        5,000,000       9,376,344   15.00   6.29   2.38  1.27 % (1 in 78)            30  2,500,000 a row
+bits: per item, of the whole file; bound: fewer are impossible at that rate
+$ tamis plan --kind partitioned --items 5000000 --bytes 9376344
+kind                   items           bytes    bits  bound  ratio  false positives              k  m
+partitioned        5,000,000       9,376,344   15.00  10.39   1.44  0.0744 % (1 in 1,344)       10  7,500,000 a row
+bits: per item, of the whole file; bound: fewer are impossible at that rate
+
+# Choosing: blocked, but bloom where blocked wastes space.
+$ tamis plan --kind auto --items 1M --fpr 1% --json | grep -o '"kind": "[a-z]*"'
+"kind": "blocked"
+$ tamis plan --kind auto --items 1M --fpr 1e-6 --json | grep -o '"kind": "[a-z]*"'
+"kind": "bloom"
+
+# Plans that make no sense.
+$ tamis plan --items 1000
+tamis: plan: a plan needs two of: items, rate, bytes
+[2]
+$ tamis plan --fpr 0.1 --bytes 100
+tamis: plan: 100 bytes are too few: the smallest image has 320, and one item must fit
+[2]
+$ tamis plan --items 18446744073709551615 --fpr 0.1
+tamis: plan: more than 2^52 items are not supported
+[2]
+$ tamis plan --items 18446744073709551616 --fpr 0.1
+tamis: --items: '18446744073709551616' is not a whole number of at least 1, like 1000000, 1M or 1e6
+[2]
+$ tamis plan --items 1e15 --fpr 1e-9
+tamis: plan: no shape of up to 2^52 bits does that
+[2]
+$ tamis plan --kind bloom --items 10 --k 65 --fpr 0.1
+tamis: plan: k must be from 1 to 64, not 65
+[2]
+$ tamis plan --kind blocked --items 10 --m 1000
+tamis: plan: m must be a multiple of 512 bits
+[2]
+$ tamis plan --kind bloom --items 1000000 --m 10
+tamis: plan: so few bits would answer maybe to every key
+[2]
+$ tamis plan --items 1.5 --fpr 0.1
+tamis: --items: '1.5' is not a whole number of at least 1, like 1000000, 1M or 1e6
+[2]

@@ -1,0 +1,30 @@
+"""Every transcript of tests/cli, every example of README, GUIDE and --help."""
+import os, subprocess, sys, tempfile
+
+sys.path.insert(0, os.path.dirname(__file__))
+import transcript
+
+
+def help_examples():
+    """The example that each command's --help shows must work."""
+    commands = [line.split()[0] for line in transcript.run("tamis --help", ".")
+                if line.startswith("  ") and not line.startswith("  tamis")]
+    wrong = 0
+    for command in commands:
+        example = transcript.run(f"tamis {command} --help", ".")[-1].strip()
+        with tempfile.TemporaryDirectory() as directory:
+            for name in ("bad-urls.txt", "more-urls.txt", "access-urls.txt"):
+                with open(os.path.join(directory, name), "w") as f:
+                    f.write(f"http://a.example/\nhttp://{name}.example/\n")
+            if command != "build":
+                transcript.run("tamis build -o bad.tamis bad-urls.txt; cp bad.tamis monday.tamis; "
+                               "cp bad.tamis tuesday.tamis", directory)
+            got = transcript.run(example, directory)
+        if not example.startswith("tamis ") or (got and got[-1] in ("[1]", "[2]")):
+            print(f"the example of 'tamis {command} --help' fails: {example}: {got}")
+            wrong += 1
+    print(f"{len(commands) - wrong} passed, {wrong} failed")
+    return len(commands) < 8 or wrong > 0
+
+
+sys.exit(help_examples() or transcript.main([]))
