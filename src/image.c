@@ -9,6 +9,8 @@
 #define SUM_BYTES 8u
 #define CHUNK 65536u
 #define MAX_SECTIONS 1024u
+/* Where a generation stays: one that wrapped to 0 no reader would accept. */
+#define MAX_GENERATION (UINT64_MAX >> 1)
 
 /* Offsets within the header and within a section's entry, as in docs/FORMAT.md. */
 enum {
@@ -97,6 +99,7 @@ uint64_t tamis_image_size(const tamis *t)
 static void put_header(uint8_t *h, const tamis *t)
 {
     const uint32_t read_only = (t->sealed ? FLAG_SEALED : 0u) | (t->strict ? FLAG_STRICT : 0u);
+    const uint64_t generation = tamis__generation(t);
     uint64_t rate;
     memcpy(&rate, &t->planned_fpr, 8);
     memcpy(h + H_MAGIC, magic, sizeof magic);
@@ -112,7 +115,7 @@ static void put_header(uint8_t *h, const tamis *t)
     tamis__put64(h + H_ITEMS, t->items);
     tamis__put64(h + H_PLANNED_ITEMS, t->planned_items);
     tamis__put64(h + H_PLANNED_RATE, rate);
-    tamis__put64(h + H_GENERATION, tamis__generation(t));
+    tamis__put64(h + H_GENERATION, generation < MAX_GENERATION ? generation : MAX_GENERATION);
     tamis__put32(h + H_SECTIONS, t->body.count);
     tamis__put64(h + H_TOTAL, tamis_image_size(t));
 }
@@ -270,7 +273,7 @@ static tamis_status check_header(const uint8_t *h, tamis_error *why)
     if (!(rate > 0 && rate <= 1)) return tamis__corrupt(why, H_PLANNED_RATE, "wrong planned rate");
     if (tamis__get64(h + H_PLANNED_ITEMS) < 1)
         return tamis__corrupt(why, H_PLANNED_ITEMS, "no planned items");
-    if (tamis__get64(h + H_GENERATION) < 1 || tamis__get64(h + H_GENERATION) == UINT64_MAX)
+    if (tamis__get64(h + H_GENERATION) < 1 || tamis__get64(h + H_GENERATION) > MAX_GENERATION)
         return tamis__corrupt(why, H_GENERATION, "wrong generation");
     if (!all_zero(h + H_ZERO_16, 16) || !all_zero(h + H_ZERO_4, 4))
         return tamis__corrupt(why, H_ZERO_16, "a reserved field is not zero");

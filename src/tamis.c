@@ -186,13 +186,20 @@ static size_t count_answers(const uint8_t *bits, size_t n)
     return count;
 }
 
+/* Counts from a hostile image may stand at the very end: they stay there. */
+static void count_new(tamis *t, size_t n)
+{
+    t->items = n <= UINT64_MAX - t->items ? t->items + n : UINT64_MAX;
+    if (n != 0) t->changed = true;
+}
+
 /* At most WINDOW hashes; returns how many were added, which is all unless the plan is strict. */
 static size_t add_window(tamis *t, const tamis_hash *h, size_t n, uint8_t *seen)
 {
     const struct batch all = {h, n};
-    if (!t->strict || t->items + n <= t->planned_items) {
+    if (!t->strict || (t->items <= t->planned_items && n <= t->planned_items - t->items)) {
         t->kind->add(&t->body, &all, seen);
-        t->items += n - count_answers(seen, n);
+        count_new(t, n - count_answers(seen, n));
         return n;
     }
     /* Near the limit, one by one: only a key that is new needs room. */
@@ -204,7 +211,7 @@ static size_t add_window(tamis *t, const tamis_hash *h, size_t n, uint8_t *seen)
         if (known == 0 && t->items >= t->planned_items) return i;
         if (known == 0) {
             t->kind->add(&t->body, &one, &known);
-            t->items++;
+            count_new(t, 1);
         } else {
             seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
         }
@@ -226,7 +233,6 @@ static tamis_status add_all(tamis *t, const tamis_bytes *keys, const tamis_hash 
         const size_t now = add_window(t, keys != NULL ? window : hashes + at, count,
                                       seen_bits != NULL ? seen_bits + at / 8 : unwanted);
         added += now;
-        t->changed = true;
         if (now < count) s = TAMIS_EFULL;
     }
     /* After a stop, the rest of the answers is "not seen". */
@@ -354,13 +360,13 @@ tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
     if (into->read_only) return tamis__fail(why, TAMIS_ESEALED, "the target is read-only");
     struct gauge g;
     into->kind->gauge(&into->body, &from->body, &g);
-    const double items = estimate_items(&g, TAMIS__Z99).value;
-    if (into->strict && items > (double)into->planned_items)
+    const struct estimate e = estimate_items(&g, TAMIS__Z99);
+    if (into->strict && e.low > (double)into->planned_items)
         return tamis__fail(why, TAMIS_EFULL,
-                           "the union has about %.0f items, more than the strict plan's %llu", items,
+                           "the union has about %.0f items, more than the strict plan's %llu", e.value,
                            (unsigned long long)into->planned_items);
     into->kind->merge(&into->body, &from->body);
-    into->items = (uint64_t)(items + 0.5);
+    into->items = (uint64_t)(e.value + 0.5);
     into->items_estimated = into->changed = true;
     return TAMIS_OK;
 }
@@ -421,7 +427,8 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
     out->strict = t->strict;
     out->sealed = t->sealed;
     out->read_only = t->read_only;
-    out->over_full = t->items > t->planned_items;
+    /* An estimate is a reason for alarm only when it is sure to be too many. */
+    out->over_full = (t->items_estimated ? e.low : (double)t->items) > (double)t->planned_items;
     out->items_estimated = t->items_estimated;
     out->bytes = tamis_image_size(t);
     out->items = t->items;
