@@ -12,9 +12,8 @@ on() { # name, compiler, emulator
     mkdir -p "$out"
     for file in src/*.c src/*/*.c; do
         object=$out/$(echo "$file" | tr / _).o
-        [ "$object" -nt "$file" ] && [ -z "$(find src include -newer "$object" -name '*.h')" ] ||
-            "$2" -std=c11 -O2 -Wall -Wextra -Wconversion -Werror -Iinclude -idirafter /usr/include \
-                -c "$file" -o "$object"
+        "$2" -std=c11 -O2 -Wall -Wextra -Wconversion -Werror -Iinclude -idirafter /usr/include \
+            -c "$file" -o "$object"
     done
     for file in tests/test_*.c; do
         name=$(basename "$file" .c)

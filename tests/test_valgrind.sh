@@ -28,7 +28,7 @@ for kind in bloom partitioned blocked; do
     checked 0 verify --keys 20000 $kind.tamis
 done
 checked 0 build -o counted.tamis list other
-cat list | checked 0 build -o spooled.tamis
+checked 0 build -o spooled.tamis <list
 printf 'sixteen  bytes!!' >key
 checked 0 build --key-file key -o keyed.tamis list
 checked 0 check --key-file key --json keyed.tamis other
