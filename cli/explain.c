@@ -13,7 +13,8 @@ static void draw(const tamis *t, uint64_t k, uint64_t m, const uint64_t *touched
         for (uint64_t i = 0; i < m; i++) {
             const uint64_t cell = row * m + i;
             const bool mark = touched != NULL && touched[row] == cell;
-            printf("%c%d%c", mark ? '[' : ' ', (int)tamis_cell(t, cell), mark ? ']' : ' ');
+            printf("%c%d%s", mark ? '[' : ' ', (int)tamis_cell(t, cell),
+                   mark ? "]" : i + 1 < m ? " " : "");
         }
         putchar('\n');
     }

@@ -10,47 +10,53 @@
 
 int complain(const char *about, const char *format, ...)
 {
+    char reason[1024];
     va_list args;
-    fflush(stdout);
-    fputs("tamis: ", stderr);
-    if (about != NULL) fprintf(stderr, "%s: ", about);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
-    fputc('\n', stderr);
+    fflush(stdout);
+    /* One call, so that messages of several processes do not mix. */
+    fprintf(stderr, "tamis: %s%s%s\n", about != NULL ? about : "", about != NULL ? ": " : "", reason);
     return EXIT_ERROR;
 }
 
+enum { BUFFER = 64 };
+
 static char *next_buffer(void)
 {
-    static char ring[8][64];
+    static char ring[8][BUFFER];
     static unsigned turn;
     return ring[turn++ % 8];
 }
 
-const char *grouped(uint64_t v)
+static void write_grouped(uint64_t v, char *p)
 {
-    char digits[24], *out = next_buffer(), *p = out;
+    char digits[24];
     const int n = snprintf(digits, sizeof digits, "%" PRIu64, v);
     for (int i = 0; i < n; i++) {
         if (i > 0 && (n - i) % 3 == 0) *p++ = ',';
         *p++ = digits[i];
     }
     *p = '\0';
+}
+
+const char *grouped(uint64_t v)
+{
+    char *out = next_buffer();
+    write_grouped(v, out);
     return out;
 }
 
 const char *rate_text(double rate)
 {
     char *out = next_buffer();
-    if (rate <= 0)
-        snprintf(out, 64, "0");
-    else if (rate > 0.5)
-        snprintf(out, 64, "%.3g %%", 100 * rate);
-    else if (rate >= 1e-15)
-        snprintf(out, 64, "%.3g %% (1 in %s)", 100 * rate, grouped((uint64_t)llround(1 / rate)));
-    else
-        snprintf(out, 64, "%.3g %%", 100 * rate);
+    const int n = rate > 0 ? snprintf(out, BUFFER, "%.3g %%", 100 * rate) : snprintf(out, BUFFER, "0");
+    if (rate >= 1e-15 && rate <= 0.5) {
+        strcpy(out + n, " (1 in ");
+        write_grouped((uint64_t)llround(1 / rate), out + strlen(out));
+        strcat(out, ")");
+    }
     return out;
 }
 

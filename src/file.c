@@ -111,21 +111,19 @@ static tamis_status open_locked(const char *path, bool wait, int *fd, struct sta
         int r;
         do r = flock(*fd, LOCK_EX | (wait ? 0 : LOCK_NB));
         while (r != 0 && errno == EINTR);
-        struct stat now;
-        if (r == 0 && stat(path, &now) == 0 && same_file(st, &now)) {
-            /* What another writer did while we waited. */
-            if (fstat(*fd, st) == 0) return TAMIS_OK;
-            r = -1;
-        }
-        if (r != 0) {
+        struct stat now = {0};
+        if (r != 0)
             s = errno == EWOULDBLOCK
                     ? tamis__fail(why, TAMIS_EBUSY, "another process is changing this file")
                     : io_fail(why, "cannot lock");
-            close_quietly(*fd);
-            *fd = -1;
-            return s;
-        }
-        close(*fd);
+        else if ((stat(path, &now) != 0 && errno != ENOENT) ||
+                 fstat(*fd, st) != 0) /* again: somebody may have written while we waited */
+            s = io_fail(why, "cannot lock");
+        else if (same_file(st, &now))
+            return TAMIS_OK;
+        close_quietly(*fd);
+        *fd = -1;
+        if (s != TAMIS_OK) return s;
     }
 }
 
@@ -213,7 +211,7 @@ tamis_status tamis_open(const char *path, const tamis_options *options, tamis **
 /* --- Saving ------------------------------------------------------------------------------------------ */
 
 struct save {
-    char target[PATH_MAX]; /* resolved, so that a symbolic link is followed and not replaced */
+    char target[PATH_MAX]; /* resolved: a symbolic link to a file is followed, not replaced */
     const char *name;      /* the last part of target */
     bool exists;           /* something has that name already */
     bool only_new;         /* and then it is an error */
@@ -238,33 +236,48 @@ static tamis_status put_bytes(void *ctx, const void *bytes, size_t n)
     return TAMIS_OK;
 }
 
+/* There is no such file: only its directory can be resolved. */
+static tamis_status resolve_new(struct save *j, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    char directory[PATH_MAX] = ".";
+    const size_t n = slash == NULL || slash == path ? 1 : (size_t)(slash - path);
+    errno = ENAMETOOLONG;
+    if (n >= sizeof directory) return io_fail(j->why, "cannot save");
+    if (slash != NULL) memcpy(directory, path, n);
+    if (realpath(directory, j->target) == NULL)
+        return io_fail(j->why, "cannot open the directory");
+    const size_t at = strlen(j->target);
+    const char *between = j->target[at - 1] == '/' ? "" : "/";
+    errno = ENAMETOOLONG;
+    if (strlen(name) + 1 >= sizeof j->target - at) return io_fail(j->why, "cannot save");
+    snprintf(j->target + at, sizeof j->target - at, "%s%s", between, name);
+    return TAMIS_OK;
+}
+
 static tamis_status find_target(struct save *j, const char *path)
 {
     if (realpath(path, j->target) != NULL) {
         j->exists = true;
         if (stat(j->target, &j->old) != 0) return io_fail(j->why, "cannot save");
         if (!S_ISREG(j->old.st_mode)) return not_regular(&j->old, j->why);
-    } else if (errno == ENOENT && strlen(path) < sizeof j->target) {
-        strcpy(j->target, path);
     } else {
-        return io_fail(j->why, "cannot save");
+        tamis_status s = errno == ENOENT ? resolve_new(j, path) : io_fail(j->why, "cannot save");
+        if (s != TAMIS_OK) return s;
     }
     if (j->exists && j->only_new) {
         errno = EEXIST;
         return io_fail(j->why, "cannot save");
     }
-    char *slash = strrchr(j->target, '/');
-    j->name = slash != NULL ? slash + 1 : j->target;
+    const char *slash = strrchr(j->target, '/');
+    j->name = slash + 1;
     if (*j->name == '\0') {
         errno = EISDIR;
         return io_fail(j->why, "cannot save");
     }
-    char directory[PATH_MAX] = ".";
-    if (slash != NULL) {
-        const size_t n = slash == j->target ? 1 : (size_t)(slash - j->target);
-        memcpy(directory, j->target, n);
-        directory[n] = '\0';
-    }
+    char directory[PATH_MAX] = "/";
+    memcpy(directory, j->target, (size_t)(slash - j->target));
     j->dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return j->dir >= 0 ? TAMIS_OK : io_fail(j->why, "cannot open the directory");
 }
@@ -276,8 +289,10 @@ static tamis_status claim_target(struct save *j, const tamis *t)
     const bool origin = t->file != NULL && strcmp(t->file->path, j->target) == 0;
     struct stat locked;
     int fd = t->file != NULL ? t->file->lock : -1;
-    if (!origin || fd < 0 || fstat(fd, &locked) != 0 || !same_file(&locked, &j->old)) {
-        tamis_status s = open_locked(j->target, false, &j->old_lock, &j->old, j->why);
+    if (fd >= 0 && fstat(fd, &locked) != 0) return io_fail(j->why, "cannot save");
+    tamis_status s = TAMIS_OK;
+    if (!origin || fd < 0 || !same_file(&locked, &j->old)) {
+        s = open_locked(j->target, false, &j->old_lock, &j->old, j->why);
         if (s != TAMIS_OK) return s;
         fd = j->old_lock;
     }
@@ -285,8 +300,9 @@ static tamis_status claim_target(struct save *j, const tamis *t)
     uint8_t header[TAMIS__HEADER_BYTES];
     uint64_t root;
     const struct source src = {.fd = fd};
-    if (read_at(&src, 0, header, sizeof header, NULL) != TAMIS_OK ||
-        !tamis__image_root(header, &root) || root != t->file->root)
+    s = read_at(&src, 0, header, sizeof header, j->why);
+    if (s == TAMIS_EIO) return s;
+    if (s != TAMIS_OK || !tamis__image_root(header, &root) || root != t->file->root)
         return tamis__fail(j->why, TAMIS_EBUSY, "changed by another process since it was opened");
     return TAMIS_OK;
 }
@@ -362,12 +378,11 @@ static tamis_status write_and_publish(struct save *j, const tamis *t, uint64_t *
 /* The handle now stands for what was saved; a lock goes over to the new file. */
 static void adopt(tamis *t, struct save *j, uint64_t root)
 {
-    char resolved[PATH_MAX];
     t->generation = tamis__generation(t);
     t->changed = false;
     if (t->file == NULL) {
-        if (realpath(j->target, resolved) == NULL || (t->file = new_file(t->memory, resolved)) == NULL)
-            return; /* later saves just replace it */
+        t->file = new_file(t->memory, j->target);
+        if (t->file == NULL) return; /* later saves just replace it */
         t->close_file = close_file;
     } else if (strcmp(t->file->path, j->target) != 0) {
         return; /* saved elsewhere; it still belongs to the file it came from */

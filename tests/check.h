@@ -37,22 +37,29 @@ static jmp_buf check__failed;
 
 #define CHECK_OK(call) CHECK_THAT(call, ==, TAMIS_OK)
 
+static inline int passes(const struct test *t)
+{
+    if (setjmp(check__failed) == 0) {
+        t->run();
+        return 1;
+    }
+    printf("FAILED %s\n", t->name);
+    return 0;
+}
+
 /* Runs all tests, or those whose name contains an argument. */
 static inline int run_tests(const struct test *tests, size_t n, int argc, char **argv)
 {
     int passed = 0, failed = 0;
     for (size_t i = 0; i < n; i++) {
-        volatile int wanted = argc < 2;
+        int wanted = argc < 2;
         for (int a = 1; a < argc; a++) wanted |= strstr(tests[i].name, argv[a]) != NULL;
         if (!wanted) continue;
         fflush(stdout);
-        if (setjmp(check__failed) == 0) {
-            tests[i].run();
+        if (passes(&tests[i]))
             passed++;
-        } else {
-            printf("FAILED %s\n", tests[i].name);
+        else
             failed++;
-        }
     }
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0 || passed == 0;

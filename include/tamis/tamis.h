@@ -253,7 +253,8 @@ typedef tamis_status (*tamis_sink)(void *ctx, const void *bytes, size_t n);
 TAMIS_API tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, tamis_error *why);
 /* Atomic and durable: whatever happens, the path holds the old file or the whole new one, and the
  * new one is on disk when TAMIS_OK returns. A handle that was opened from this path refuses with
- * TAMIS_EBUSY when somebody else has changed the file since.                                     */
+ * TAMIS_EBUSY when somebody else has changed the file since. (When the very last step fails, the sync
+ * of the directory, the new file is in place but may not survive a power failure: TAMIS_EIO.)     */
 TAMIS_API tamis_status tamis_save(tamis *t, const char *path, tamis_error *why);
 /* The same, but TAMIS_EIO with os = EEXIST when path exists.                                     */
 TAMIS_API tamis_status tamis_save_new(tamis *t, const char *path, tamis_error *why);

@@ -65,8 +65,9 @@ a.tamis: blocked filter
   file      format 1, generation 1
 $ tamis info --json a.tamis b.tamis | wc -l
 2
-$ tamis info a.tamis no-such-file | head -n 1
+$ tamis info no-such-file a.tamis > out; echo $?; head -n 1 out
 tamis: no-such-file: cannot open: No such file or directory
+2
 a.tamis: blocked filter
 $ tamis verify ab.tamis
 ab.tamis: whole: every sum is right

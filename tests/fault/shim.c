@@ -1,0 +1,264 @@
+/* The N-th system call fails: an LD_PRELOAD library that stands between a program and the calls it
+ * makes on files. glibc's own calls (stdio, opendir, the loader) do not pass here, so a run counts
+ * the same calls every time.
+ *
+ *     FAULT_AT=N            the N-th counted call is hit; 0 or unset: none is
+ *     FAULT_HOW=EIO         it fails so (EIO, ENOSPC, EINTR, EMFILE);
+ *               short       a read or write moves half of its bytes, others are left alone;
+ *               kill        SIGKILL before the call, or after it with FAULT_AFTER=1
+ *     FAULT_ONCE=1          and later calls are well again; else the trouble goes on for ever.
+ *                           EINTR for ever is every other call, as nobody can outwait more
+ *     FAULT_CALLS=a,b       count only these calls; else all below
+ *     FAULT_MARK=text       count from the first open of a path that contains this
+ *     FAULT_NO_TMPFILE=1    a file system without O_TMPFILE
+ *     FAULT_COUNT=path      at exit, the number of counted calls is written here
+ *     FAULT_TRACE=path      each counted call adds a line: number, name, file, what was done to it.
+ *                           "file" numbers the opens, since descriptors and inodes are used again
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum how { NONE, FAIL, SHORT, KILL };
+
+#define MAX_FD 1024
+
+static struct {
+    enum how how;
+    int error; /* of FAIL */
+    long at;
+    bool once, after, no_tmpfile;
+    const char *calls, *mark, *count_path;
+    int trace; /* descriptor, or -1 */
+    bool counting;
+    long count;
+    int opens;
+    int file_of[MAX_FD];
+} shim = {.trace = -1};
+
+static bool is_on(const char *name)
+{
+    const char *v = getenv(name);
+    return v != NULL && *v != '\0' && strcmp(v, "0") != 0;
+}
+
+static void read_how(const char *how)
+{
+    static const struct {
+        const char *name;
+        enum how how;
+        int error;
+    } ways[] = {{"EIO", FAIL, EIO},       {"ENOSPC", FAIL, ENOSPC}, {"EINTR", FAIL, EINTR},
+                {"EMFILE", FAIL, EMFILE}, {"short", SHORT, 0},      {"kill", KILL, 0}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (strcmp(how, ways[i].name) != 0) continue;
+        shim.how = ways[i].how;
+        shim.error = ways[i].error;
+        return;
+    }
+    /* A misspelt fault that never strikes would pass every test. */
+    abort();
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *at = getenv("FAULT_AT"), *how = getenv("FAULT_HOW"), *trace = getenv("FAULT_TRACE");
+    shim.at = at != NULL ? strtol(at, NULL, 10) : 0;
+    if (how != NULL) read_how(how);
+    shim.once = is_on("FAULT_ONCE");
+    shim.after = is_on("FAULT_AFTER");
+    shim.no_tmpfile = is_on("FAULT_NO_TMPFILE");
+    shim.calls = getenv("FAULT_CALLS");
+    shim.mark = getenv("FAULT_MARK");
+    shim.count_path = getenv("FAULT_COUNT");
+    shim.counting = shim.mark == NULL;
+    if (trace == NULL) return;
+    /* By number, past this library's own names. */
+    const long fd = syscall(SYS_openat, AT_FDCWD, trace, O_WRONLY | O_CREAT | O_APPEND, 0666);
+    if (fd < 0) abort();
+    shim.trace = fcntl((int)fd, F_DUPFD_CLOEXEC, MAX_FD / 2);
+    syscall(SYS_close, fd);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    if (shim.count_path == NULL) return;
+    char text[32];
+    const int n = snprintf(text, sizeof text, "%ld\n", shim.count);
+    const long fd =
+        syscall(SYS_openat, AT_FDCWD, shim.count_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (fd < 0 || syscall(SYS_write, fd, text, n) != n) abort();
+    syscall(SYS_close, fd);
+}
+
+static bool is_counted(const char *name)
+{
+    if (!shim.counting) return false;
+    if (shim.calls == NULL) return true;
+    const size_t n = strlen(name);
+    for (const char *p = shim.calls; (p = strstr(p, name)) != NULL; p += n)
+        if ((p == shim.calls || p[-1] == ',') && (p[n] == ',' || p[n] == '\0')) return true;
+    return false;
+}
+
+static int file_of(int fd)
+{
+    return fd >= 0 && fd < MAX_FD ? shim.file_of[fd] : 0;
+}
+
+static void note_open(int fd)
+{
+    if (fd >= 0 && fd < MAX_FD) shim.file_of[fd] = ++shim.opens;
+}
+
+static void trace(const char *name, int fd, const char *done)
+{
+    char line[96];
+    const int kept = errno;
+    const int n =
+        snprintf(line, sizeof line, "%ld %s %d %s\n", shim.count, name, file_of(fd), done);
+    if (shim.trace >= 0 && syscall(SYS_write, shim.trace, line, n) != n) abort();
+    errno = kept;
+}
+
+static void die(void)
+{
+    raise(SIGKILL);
+}
+
+/* What is to happen to this call. On FAIL, errno is set and the call must not be made. */
+static enum how judge(const char *name, int fd)
+{
+    if (!is_counted(name)) return NONE;
+    const long n = ++shim.count;
+    enum how how = shim.at != 0 && n >= shim.at && (n == shim.at || !shim.once) ? shim.how : NONE;
+    if (how == FAIL && shim.error == EINTR && (n - shim.at) % 2 != 0) how = NONE;
+    static const char *const words[] = {"ok", "fail", "short", "kill"};
+    trace(name, fd, words[how]);
+    if (how == FAIL) errno = shim.error;
+    if (how == KILL && !shim.after) die();
+    return how;
+}
+
+static void look_for_mark(const char *path)
+{
+    if (shim.mark != NULL && strstr(path, shim.mark) != NULL) shim.counting = true;
+}
+
+/* Only then is there a third argument. */
+static bool needs_mode(int flags)
+{
+    return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+/* The function this one hides; looked up each time, which is quick enough here. */
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+/* A call that is either made or fails. */
+#define CALL(type, name, parameters, arguments, fd, failed)                                        \
+    type name parameters                                                                           \
+    {                                                                                              \
+        const enum how how = judge(#name, fd);                                                     \
+        if (how == FAIL) return failed;                                                            \
+        type result = REAL(name) arguments;                                                        \
+        if (how == KILL) die();                                                                    \
+        return result;                                                                             \
+    }
+
+/* One that may also move fewer bytes. */
+#define MOVE(name, parameters, arguments)                                                          \
+    ssize_t name parameters                                                                        \
+    {                                                                                              \
+        const enum how how = judge(#name, fd);                                                     \
+        if (how == FAIL) return -1;                                                                \
+        if (how == SHORT && n > 1) n /= 2;                                                         \
+        const ssize_t result = REAL(name) arguments;                                               \
+        if (how == KILL) die();                                                                    \
+        return result;                                                                             \
+    }
+
+MOVE(read, (int fd, void *p, size_t n), (fd, p, n))
+MOVE(write, (int fd, const void *p, size_t n), (fd, p, n))
+MOVE(pread, (int fd, void *p, size_t n, off_t at), (fd, p, n, at))
+MOVE(pread64, (int fd, void *p, size_t n, off64_t at), (fd, p, n, at))
+MOVE(pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
+MOVE(pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
+
+#define OPEN(name, parameters, arguments)                                                          \
+    int name parameters                                                                            \
+    {                                                                                              \
+        va_list rest;                                                                              \
+        va_start(rest, flags);                                                                     \
+        const mode_t mode = needs_mode(flags) ? va_arg(rest, mode_t) : 0;                          \
+        va_end(rest);                                                                              \
+        look_for_mark(path);                                                                       \
+        const enum how how = judge(#name, -1);                                                     \
+        if (how == FAIL) return -1;                                                                \
+        int fd = -1;                                                                               \
+        if (shim.no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE)                                   \
+            errno = EOPNOTSUPP;                                                                    \
+        else                                                                                       \
+            note_open(fd = REAL(name) arguments);                                                  \
+        if (how == KILL) die();                                                                    \
+        return fd;                                                                                 \
+    }
+
+OPEN(open, (const char *path, int flags, ...), (path, flags, mode))
+OPEN(open64, (const char *path, int flags, ...), (path, flags, mode))
+OPEN(openat, (int dir, const char *path, int flags, ...), (dir, path, flags, mode))
+OPEN(openat64, (int dir, const char *path, int flags, ...), (dir, path, flags, mode))
+
+/* Linux closes the descriptor even when it reports an error. */
+int close(int fd)
+{
+    const enum how how = judge("close", fd);
+    const int error = errno;
+    const int result = REAL(close)(fd);
+    if (how == KILL) die();
+    if (how == FAIL) errno = error;
+    return how == FAIL ? -1 : result;
+}
+
+CALL(int, fsync, (int fd), (fd), fd, -1)
+CALL(int, fdatasync, (int fd), (fd), fd, -1)
+CALL(int, fchmod, (int fd, mode_t mode), (fd, mode), fd, -1)
+CALL(int, flock, (int fd, int op), (fd, op), fd, -1)
+CALL(int, ftruncate, (int fd, off_t n), (fd, n), fd, -1)
+CALL(int, ftruncate64, (int fd, off64_t n), (fd, n), fd, -1)
+CALL(int, access, (const char *path, int mode), (path, mode), -1, -1)
+CALL(int, link, (const char *from, const char *to), (from, to), -1, -1)
+CALL(int, linkat, (int a, const char *from, int b, const char *to, int flags),
+     (a, from, b, to, flags), -1, -1)
+CALL(int, rename, (const char *from, const char *to), (from, to), -1, -1)
+CALL(int, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to), -1, -1)
+CALL(int, unlink, (const char *path), (path), -1, -1)
+CALL(int, unlinkat, (int dir, const char *path, int flags), (dir, path, flags), -1, -1)
+CALL(int, fstat, (int fd, struct stat *st), (fd, st), fd, -1)
+CALL(int, fstat64, (int fd, struct stat64 *st), (fd, st), fd, -1)
+CALL(int, stat, (const char *path, struct stat *st), (path, st), -1, -1)
+CALL(int, stat64, (const char *path, struct stat64 *st), (path, st), -1, -1)
+CALL(int, lstat, (const char *path, struct stat *st), (path, st), -1, -1)
+CALL(int, lstat64, (const char *path, struct stat64 *st), (path, st), -1, -1)
+CALL(int, fstatat, (int dir, const char *path, struct stat *st, int flags), (dir, path, st, flags),
+     -1, -1)
+CALL(int, fstatat64, (int dir, const char *path, struct stat64 *st, int flags),
+     (dir, path, st, flags), -1, -1)
+CALL(void *, mmap, (void *p, size_t n, int prot, int flags, int fd, off_t at),
+     (p, n, prot, flags, fd, at), fd, MAP_FAILED)
+CALL(void *, mmap64, (void *p, size_t n, int prot, int flags, int fd, off64_t at),
+     (p, n, prot, flags, fd, at), fd, MAP_FAILED)
+CALL(char *, realpath, (const char *path, char *to), (path, to), -1, NULL)
