@@ -80,10 +80,16 @@ struct shape {
 static struct shape shape_for_k(const tamis_plan *p, const struct sizing *s, uint32_t k)
 {
     struct shape c = {p->m, p->items, 0, k, 0};
-    if (c.m == 0 && p->items != 0 && p->fpr != 0)
-        c.m = m_for_rate(s, k, (double)p->items, p->fpr);
-    else if (c.m == 0)
-        c.m = m_for_bytes(s, k, p->bytes);
+    if (c.m == 0 && p->items != 0) {
+        /* A budget far beyond need stops at the lowest rate that is ever promised. */
+        c.m = m_for_rate(s, k, (double)p->items, p->fpr != 0 ? p->fpr : TAMIS__MIN_FPR);
+        /* The bits that fill up the last word cost nothing. */
+        if (c.m != 0) c.m = m_for_bytes(s, k, image_bytes(s, c.m, k));
+    }
+    if (p->m == 0 && (p->items == 0 || p->fpr == 0)) {
+        const uint64_t most = m_for_bytes(s, k, p->bytes);
+        if (c.m == 0 || c.m > most) c.m = most;
+    }
     if (c.m == 0 || s->cells(c.m, k) > TAMIS__MAX_CELLS) return (struct shape){0};
     if (c.items == 0) c.items = items_for_rate(s, c.m, k, p->fpr);
     if (c.items == 0) return (struct shape){0};
@@ -99,7 +105,7 @@ static bool better(const tamis_plan *p, const struct shape *a, const struct shap
     if (b->m == 0 || a->m == 0) return a->m != 0;
     if (p->items == 0 && a->items != b->items) return a->items > b->items;
     if (p->m == 0 && p->fpr != 0 && a->bytes != b->bytes) return a->bytes < b->bytes;
-    return a->fpr < b->fpr;
+    return a->fpr != b->fpr ? a->fpr < b->fpr : a->bytes < b->bytes;
 }
 
 tamis_status tamis__solve_shape(tamis_plan *p, const struct sizing *s, tamis_promise *promise,
@@ -147,8 +153,8 @@ tamis_status tamis__solve_shape(tamis_plan *p, const struct sizing *s, tamis_pro
     return TAMIS_OK;
 }
 
-/* blocked is several times faster; bloom is worth its cache misses only where blocked wastes space,
- * which is at low rates (docs/ACCURACY.md): from a fifth more on. */
+/* blocked is several times faster; bloom is worth its cache misses only where blocked wastes space, a
+ * fifth or more: at rates of 10 % and of 0.01 % and below (docs/ACCURACY.md). */
 #define WORTH_THE_SPEED 1.2
 
 static tamis_status solve_auto(tamis_plan *p, tamis_promise *promise, tamis_error *why)
@@ -157,9 +163,9 @@ static tamis_status solve_auto(tamis_plan *p, tamis_promise *promise, tamis_erro
     bloom.kind = TAMIS_BLOOM;
     blocked.kind = TAMIS_BLOCKED;
     tamis_promise bloom_promise = *promise;
-    const tamis_status with_bloom = tamis__bloom.solve(&bloom, &bloom_promise, why);
     const tamis_status with_blocked = tamis__blocked.solve(&blocked, promise, why);
-    if (with_bloom != TAMIS_OK && with_blocked != TAMIS_OK) return with_blocked;
+    const tamis_status with_bloom = tamis__bloom.solve(&bloom, &bloom_promise, why);
+    if (with_bloom != TAMIS_OK && with_blocked != TAMIS_OK) return with_bloom;
     if (with_bloom != TAMIS_OK) {
         *p = blocked;
         return TAMIS_OK;

@@ -33,7 +33,7 @@ $ tamis build -f -o list.tamis other && tamis check -c list.tamis other
 $ tamis build --bytes 4096 -o by-bytes.tamis list && wc -c < by-bytes.tamis
 4096
 $ tamis build --fpr 1e-6 --kind bloom -o by-rate.tamis list && tamis info --json by-rate.tamis | grep -o '"k": [0-9]*'
-"k": 19
+"k": 20
 $ tamis build --fpr 1% --bytes 500 -o small.tamis list
 tamis: small.tamis: that needs 1536 bytes, more than the budget of 500
 [2]

@@ -1,7 +1,7 @@
 $ tamis plan --items 1000000 --fpr 0.01
 kind                   items           bytes    bits  bound  ratio  false positives              k  m
-bloom              1,000,000       1,199,504    9.60   6.64   1.44  1 % (1 in 100)               7  9,592,957
-partitioned        1,000,000       1,199,512    9.60   6.64   1.44  1 % (1 in 100)               7  1,370,423 a row
+bloom              1,000,000       1,199,504    9.60   6.64   1.44  1 % (1 in 100)               7  9,592,960
+partitioned        1,000,000       1,199,512    9.60   6.64   1.44  1 % (1 in 100)               7  1,370,432 a row
 blocked            1,000,000       1,262,848   10.10   6.64   1.52  1 % (1 in 100)               8  10,099,712
 bits: per item, of the whole file; bound: fewer are impossible at that rate
 $ tamis plan --items 1M --bytes 2MB --kind bloom --json

@@ -1,0 +1,312 @@
+/* Measures what docs/ACCURACY.md claims and prints it as the Markdown tables of that page. All is
+ * seeded: two runs print the same. Uses the public interface only. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tamis/tamis.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+#define CHUNK 4096u
+#define KEY_MAX 128u
+
+static void must(tamis_status s)
+{
+    if (s == TAMIS_OK) return;
+    fprintf(stderr, "accuracy: %s\n", tamis_status_message(s));
+    exit(1);
+}
+
+/* --- Keys ------------------------------------------------------------------------------------- */
+
+enum style { INTEGER, TEXT, URL, SHORT, STRUCTURED, STYLES };
+static const char *const STYLE_NAMES[STYLES] = {"integers", "decimal text", "URLs", "4 bytes",
+                                                "100 bytes"};
+
+static size_t make_key(enum style style, uint64_t i, char *buf)
+{
+    const unsigned long long n = i, mixed = i * UINT64_C(0x9e3779b97f4a7c15) >> 33;
+    switch (style) {
+    case INTEGER:
+    case SHORT:
+        for (int b = 0; b < 8; b++) buf[b] = (char)(i >> 8 * b);
+        return style == SHORT ? 4 : 8;
+    case TEXT: return (size_t)snprintf(buf, KEY_MAX, "%llu", n);
+    case URL:
+        return (size_t)snprintf(buf, KEY_MAX,
+                                "https://www.site%04llu.example/%03llu/page-%llu.html",
+                                mixed % 5000, mixed / 5000 % 1000, n);
+    case STRUCTURED: /* equal but for 32 bits in the middle */
+        memset(buf, 'x', 100);
+        for (int b = 0; b < 8; b++) buf[48 + b] = (char)('a' + (i >> 4 * b & 15));
+        return 100;
+    case STYLES: break;
+    }
+    return 0;
+}
+
+/* Hashes of keys first ... first + n - 1, n <= CHUNK. */
+static void hash_keys(const tamis *t, enum style style, uint64_t first, size_t n, tamis_hash *out)
+{
+    static char text[CHUNK][KEY_MAX];
+    static tamis_bytes keys[CHUNK];
+    for (size_t i = 0; i < n; i++) {
+        keys[i].p = text[i];
+        keys[i].len = make_key(style, first + i, text[i]);
+    }
+    must(tamis_hash_many(t, keys, n, out));
+}
+
+/* Adds the first `items` keys to each filter, then counts who says maybe to the next `others`. */
+static void fill_and_ask(tamis *const *filters, size_t n, enum style style, uint64_t items,
+                         uint64_t others, double *positives)
+{
+    static tamis_hash h[CHUNK];
+    static uint8_t bits[CHUNK / 8];
+    for (size_t i = 0; i < n; i++) positives[i] = 0;
+    for (uint64_t at = 0; at < items + others;) {
+        const uint64_t end = at < items ? items : items + others;
+        const size_t count = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
+        hash_keys(filters[0], style, at, count, h);
+        for (size_t i = 0; i < n; i++) {
+            if (at < items)
+                must(tamis_add_hashes(filters[i], h, count, NULL, NULL));
+            else
+                positives[i] += (double)tamis_may_contain_hashes(filters[i], h, count, bits);
+        }
+        at += count;
+    }
+}
+
+static tamis_plan solved(tamis_plan p)
+{
+    must(tamis_solve(&p, NULL, NULL));
+    return p;
+}
+
+static tamis *create(const tamis_plan *p, const uint8_t *key)
+{
+    tamis *t;
+    const tamis_options o = {.struct_size = sizeof o, .key = key};
+    must(tamis_create(p, &o, &t, NULL));
+    return t;
+}
+
+static tamis_facts facts_of(const tamis *t)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    must(tamis_info(t, &f));
+    return f;
+}
+
+static const uint32_t KINDS[] = {TAMIS_BLOOM, TAMIS_PARTITIONED, TAMIS_BLOCKED};
+
+/* --- Table 1: the lectures -------------------------------------------------------------------- */
+
+static void print_figure(const char *what, const char *said, uint32_t kind, double bits, uint32_t k)
+{
+    const double million = 1e6;
+    tamis_plan p = {.struct_size = sizeof p, .kind = kind, .items = 1000000, .k = k};
+    p.m = (uint64_t)(bits * million / (kind == TAMIS_PARTITIONED ? k : 1) + 0.5);
+    p = solved(p);
+    /* Measured on a fifth: the formula depends on m/n only. */
+    tamis_plan small = {
+        .struct_size = sizeof small, .kind = kind, .items = p.items / 5, .m = p.m / 5};
+    small.k = p.k;
+    tamis *t = create(&small, NULL);
+    double positives;
+    fill_and_ask(&t, 1, URL, small.items, 2000000, &positives);
+    printf("| %s | %s | %.4g %% | %.4g %% |\n", what, said, 100 * p.fpr, 100 * positives / 2000000);
+    tamis_close(t);
+}
+
+static void print_lectures(void)
+{
+    printf("| what | lecture | formula | measured |\n|---|---|---|---|\n");
+    print_figure("m = 8n, k = 6", "2 %", TAMIS_BLOOM, 8, 6);
+    print_figure("m = 9.6n, k = 7", "1 %", TAMIS_BLOOM, 9.6, 7);
+    print_figure("m = 10n, k = 7", "less than 0.8 %", TAMIS_BLOOM, 10, 7);
+    print_figure("m = 20n, k = 14", "7e-5", TAMIS_BLOOM, 20, 14);
+    print_figure("bitmap, R = 10N", "1-(1-1/R)^N", TAMIS_BLOOM, 10, 1);
+    print_figure("k = 30 rows of n/2 bits", "1.28 %", TAMIS_PARTITIONED, 15, 30);
+    print_figure("the same 15n bits, best k", "", TAMIS_BLOOM, 15, 0);
+    const tamis_plan p = {
+        .struct_size = sizeof p, .items = 100000, .kind = TAMIS_BLOOM, .m = 1442695};
+    const tamis_plan best = solved(p);
+    tamis *t = create(&best, NULL);
+    double none;
+    fill_and_ask(&t, 1, TEXT, p.items, 0, &none);
+    printf("| best k at m = 14.427n | (m/n) ln 2 = %.4g | %u | |\n", 14.42695 * log(2), best.k);
+    printf("| share of zero bits there | 1/2 | | %.4f |\n\n", 1 - facts_of(t).fill);
+    tamis_close(t);
+}
+
+/* --- Table 2: predicted against measured ------------------------------------------------------ */
+
+#define ITEMS 100000u
+#define OTHERS (1u << 20)
+
+static const double RATES[] = {1e-1, 1e-2, 1e-3, 1e-4};
+#define FILTERS (LENGTH(KINDS) * LENGTH(RATES))
+
+static void print_rates(void)
+{
+    static const uint8_t key[16] = "sixteen secrets";
+    tamis *filters[FILTERS];
+    double planned[FILTERS], positives[FILTERS], shares[FILTERS][STYLES + 1];
+    double count[FILTERS] = {0}, expected[FILTERS] = {0};
+    for (int run = 0; run <= STYLES; run++) {
+        for (size_t i = 0; i < FILTERS; i++) {
+            tamis_plan p = {
+                .struct_size = sizeof p, .items = ITEMS, .kind = KINDS[i / LENGTH(RATES)]};
+            p.fpr = RATES[i % LENGTH(RATES)];
+            p = solved(p);
+            planned[i] = p.fpr;
+            filters[i] = create(&p, run == STYLES ? key : NULL);
+        }
+        fill_and_ask(filters, FILTERS, run == STYLES ? URL : (enum style)run, ITEMS, OTHERS,
+                     positives);
+        for (size_t i = 0; i < FILTERS; i++) {
+            shares[i][run] = positives[i] / OTHERS;
+            count[i] += positives[i];
+            expected[i] += facts_of(filters[i]).fpr_now * OTHERS;
+            tamis_close(filters[i]);
+        }
+    }
+    printf("| kind | planned |");
+    for (int i = 0; i < STYLES; i++) printf(" %s |", STYLE_NAMES[i]);
+    printf(" URLs, keyed | off |\n|---|---|");
+    for (int i = 0; i <= STYLES + 1; i++) printf("---|");
+    for (size_t i = 0; i < FILTERS; i++) {
+        printf("\n| %s | %.3e |", tamis_kind_name(KINDS[i / LENGTH(RATES)]), planned[i]);
+        for (int run = 0; run <= STYLES; run++) printf(" %.3e |", shares[i][run]);
+        printf(" %+.1f |", (count[i] - expected[i]) / sqrt(expected[i]));
+    }
+    printf("\n\n");
+}
+
+/* --- Table 3: space --------------------------------------------------------------------------- */
+
+static void print_space(void)
+{
+    printf(
+        "| rate | bound | bloom | k | ratio | partitioned | k | ratio | blocked | ratio | auto |\n"
+        "|---|---|---|---|---|---|---|---|---|---|---|\n");
+    for (int e = 1; e <= 6; e++) {
+        printf("| 1e-%d | %.2f |", e, e * log2(10));
+        for (size_t i = 0; i <= LENGTH(KINDS); i++) {
+            tamis_plan p = {.struct_size = sizeof p, .items = 10000000, .fpr = pow(10, -e)};
+            tamis_promise r = {.struct_size = sizeof r};
+            p.kind = i < LENGTH(KINDS) ? KINDS[i] : TAMIS_AUTO;
+            must(tamis_solve(&p, &r, NULL));
+            if (i == LENGTH(KINDS))
+                printf(" %s |\n", tamis_kind_name(p.kind));
+            else if (p.kind == TAMIS_BLOCKED)
+                printf(" %.2f | %.3f |", r.bits_per_item, r.bound_ratio);
+            else
+                printf(" %.2f | %u | %.3f |", r.bits_per_item, p.k, r.bound_ratio);
+        }
+    }
+    printf("\n");
+}
+
+/* --- Table 4: probes in tiny filters ---------------------------------------------------------- */
+
+#define ROUNDS 10000u
+#define ASKED 1000u
+
+/* Probe i at h1 + i·h2 mod m, the usual short cut, on a byte per bit. */
+static unsigned double_hashing(const tamis_hash *h, size_t items, uint64_t m, uint32_t k)
+{
+    static char bits[1 << 16];
+    unsigned positives = 0;
+    memset(bits, 0, (size_t)m);
+    for (size_t i = 0; i < items + ASKED; i++) {
+        uint64_t at = h[i].lo % m;
+        const uint64_t step = h[i].hi % m;
+        char all = 1;
+        for (uint32_t j = 0; j < k; j++) {
+            if (i < items) bits[at] = 1;
+            all &= bits[at];
+            at = at + step < m ? at + step : at + step - m;
+        }
+        positives += i >= items && all != 0;
+    }
+    return positives;
+}
+
+static void print_tiny(void)
+{
+    static const struct {
+        uint64_t items;
+        double fpr;
+    } cases[] = {{10, 1e-1},  {10, 1e-2},  {10, 1e-3},  {30, 1e-2},   {30, 1e-3},
+                 {100, 1e-2}, {100, 1e-3}, {100, 1e-4}, {1000, 1e-2}, {1000, 1e-4}};
+    static tamis_hash h[CHUNK];
+    uint8_t bits[ASKED / 8];
+    printf(
+        "| items | m | k | plain formula | Tamis predicts | Tamis measured | h1 + i·h2 measured |\n"
+        "|---|---|---|---|---|---|---|\n");
+    for (size_t c = 0; c < LENGTH(cases); c++) {
+        const size_t n = (size_t)cases[c].items;
+        const double bits_per_item = log2(1 / cases[c].fpr) / log(2);
+        tamis_plan p = {.struct_size = sizeof p, .kind = TAMIS_BLOOM, .items = n};
+        p.m = (uint64_t)ceil((double)n * bits_per_item);
+        p.k = (uint32_t)floor(log2(1 / cases[c].fpr) + 0.5);
+        p = solved(p);
+        double ours = 0, theirs = 0;
+        for (p.seed = 1; p.seed <= ROUNDS; p.seed++) {
+            tamis *t = create(&p, NULL);
+            hash_keys(t, INTEGER, 0, n + ASKED, h);
+            must(tamis_add_hashes(t, h, n, NULL, NULL));
+            ours += (double)tamis_may_contain_hashes(t, h + n, ASKED, bits);
+            theirs += double_hashing(h, n, p.m, p.k);
+            tamis_close(t);
+        }
+        const double plain = pow(-expm1((double)n * p.k * log1p(-1 / (double)p.m)), p.k);
+        const double asked = (double)ROUNDS * ASKED;
+        printf("| %zu | %llu | %u | %.3e | %.3e | %.3e | %.3e |\n", n, (unsigned long long)p.m, p.k,
+               plain, p.fpr, ours / asked, theirs / asked);
+    }
+    printf("\n");
+}
+
+/* --- Table 5: intervals ----------------------------------------------------------------------- */
+
+static void print_intervals(void)
+{
+    static const uint64_t items[] = {3, 30, 300, 1000, 3000};
+    static tamis_hash h[CHUNK];
+    printf("| kind | items | fill | estimate, mean | half the interval, mean | truth inside |\n"
+           "|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < LENGTH(KINDS) * LENGTH(items); i++) {
+        const size_t n = (size_t)items[i % LENGTH(items)];
+        tamis_plan p = {.struct_size = sizeof p, .items = 1000, .fpr = 0.01};
+        double fill = 0, estimate = 0, width = 0, inside = 0;
+        p.kind = KINDS[i / LENGTH(items)];
+        p = solved(p);
+        for (p.seed = 1; p.seed <= ROUNDS; p.seed++) {
+            tamis *t = create(&p, NULL);
+            hash_keys(t, INTEGER, 0, n, h);
+            must(tamis_add_hashes(t, h, n, NULL, NULL));
+            const tamis_facts f = facts_of(t);
+            fill += f.fill / ROUNDS;
+            estimate += f.items_estimate / ROUNDS;
+            width += (f.items_high - f.items_low) / 2 / ROUNDS;
+            inside += f.items_low <= (double)n && (double)n <= f.items_high;
+            tamis_close(t);
+        }
+        printf("| %s | %zu | %.1f %% | %.2f | %.2f | %.2f %% |\n", tamis_kind_name(p.kind), n,
+               100 * fill, estimate, width, 100 * inside / ROUNDS);
+    }
+}
+
+int main(void)
+{
+    print_lectures();
+    print_rates();
+    print_space();
+    print_tiny();
+    print_intervals();
+    return fflush(stdout) != 0 || ferror(stdout);
+}
