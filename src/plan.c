@@ -70,6 +70,15 @@ static uint64_t items_for_rate(const struct sizing *s, uint64_t m, uint32_t k, d
     return low;
 }
 
+/* A rate to 32 significant bits, upwards: what one mathematical library computes differs from another's in
+ * the last bit or two, and a plan, which is part of the image, must not. */
+static double tidy(double rate)
+{
+    int exponent;
+    const double fraction = frexp(rate, &exponent);
+    return ldexp(ceil(ldexp(fraction, 32)), exponent - 32);
+}
+
 struct shape {
     uint64_t m, items, bytes;
     uint32_t k;
@@ -93,7 +102,8 @@ static struct shape shape_for_k(const tamis_plan *p, const struct sizing *s, uin
     if (c.m == 0 || s->cells(c.m, k) > TAMIS__MAX_CELLS) return (struct shape){0};
     if (c.items == 0) c.items = items_for_rate(s, c.m, k, p->fpr);
     if (c.items == 0) return (struct shape){0};
-    c.fpr = s->rate((double)c.m, k, (double)c.items);
+    const double rate = s->rate((double)c.m, k, (double)c.items);
+    c.fpr = rate <= p->fpr && tidy(rate) > p->fpr ? p->fpr : tidy(rate);
     if (c.fpr < TAMIS__MIN_FPR) c.fpr = TAMIS__MIN_FPR;
     c.bytes = image_bytes(s, c.m, k);
     return c;

@@ -5,7 +5,7 @@ partitioned        1,000,000       1,199,512    9.60   6.64   1.44  1 % (1 in 10
 blocked            1,000,000       1,262,848   10.10   6.64   1.52  1 % (1 in 100)               8  10,099,712
 bits: per item, of the whole file; bound: fewer are impossible at that rate
 $ tamis plan --items 1M --bytes 2MB --kind bloom --json
-[{"kind": "bloom", "items": 1000000, "bytes": 2000000, "bits_per_item": 16, "bound_bits": 11.0876539144, "bound_ratio": 1.44304648427, "fpr": 0.00045949796276, "m": 15996416, "k": 11}]
+[{"kind": "bloom", "items": 1000000, "bytes": 2000000, "bits_per_item": 16, "bound_bits": 11.0876539144, "bound_ratio": 1.44304648428, "fpr": 0.000459497962765, "m": 15996416, "k": 11}]
 $ tamis plan --fpr 1/1000 --bytes 1MiB --kind blocked
 kind                   items           bytes    bits  bound  ratio  false positives              k  m
 blocked              533,309       1,048,576   15.73   9.97   1.58  0.1 % (1 in 1,000)           8  8,386,048

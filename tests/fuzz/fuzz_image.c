@@ -1,0 +1,175 @@
+/* The image reader and every verb behind it, on hostile bytes. The mutator repairs the sums most of the
+ * time, or nothing would ever get past the root; see tests/resum.h.
+ *
+ * With libFuzzer: ./run fuzz image. Without: -DFUZZ_STANDALONE makes a program that runs the files and
+ * directories it is given, so that the corpus is a regression test for any compiler. */
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64 /* readdir on 32-bit machines */
+#include "../resum.h"
+
+#include <tamis/tamis.h>
+
+#include <stdio.h>
+
+#define MAX_BYTES (1u << 20)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+
+/* An invariant that did not hold; a crash is what the fuzzer understands. */
+static void must(bool holds, const char *what)
+{
+    if (holds) return;
+    fprintf(stderr, "must hold: %s\n", what);
+    abort();
+}
+
+static const uint8_t key[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+static void ask(const tamis *t)
+{
+    static const tamis_bytes keys[3] = {
+        {"", 0}, {"key", 3}, {"a longer key, past sixteen bytes", 32}};
+    const tamis_hash h[2] = {{0, 0}, {UINT64_MAX, UINT64_MAX}};
+    uint8_t bits[1];
+    uint64_t cells[64];
+    tamis_facts f = {.struct_size = sizeof f};
+    must(tamis_may_contain_many(t, keys, 3, bits) <= 3 && bits[0] < 8, "at most three answers");
+    must(tamis_may_contain_hashes(t, h, 2, bits) <= 2 && bits[0] < 4, "at most two answers");
+    must(tamis_info(t, &f) == TAMIS_OK, "info");
+    must(f.fill >= 0 && f.fill <= 1 && f.fpr_now >= 0 && f.fpr_now <= 1, "shares are shares");
+    const size_t n = tamis_cells_of(t, "key", 3, cells, 64);
+    bool all = true;
+    for (size_t i = 0; i < n; i++) all = all && tamis_cell(t, cells[i]) == 1;
+    must(n == 0 || all == tamis_may_contain(t, "key", 3), "the cells decide");
+}
+
+static void change(tamis *t)
+{
+    tamis *copy;
+    tamis_similarity like = {.struct_size = sizeof like};
+    const tamis_hash h = {UINT64_MAX, UINT64_MAX};
+    uint8_t bit;
+    must(tamis_copy(t, &copy, NULL) == TAMIS_OK, "copy");
+    if (tamis_add(t, "key", 3, NULL) == TAMIS_OK)
+        must(tamis_may_contain(t, "key", 3), "no wrong no");
+    if (tamis_add_hashes(t, &h, 1, NULL, NULL) == TAMIS_OK)
+        must(tamis_may_contain_hashes(t, &h, 1, &bit) == 1, "no wrong no");
+    must(tamis_compare(t, copy, &like, NULL) == TAMIS_OK, "compare");
+    const tamis_status s = tamis_merge(t, copy, NULL);
+    must(s == TAMIS_OK || s == TAMIS_ESEALED || s == TAMIS_EFULL, "merge");
+    tamis_close(copy);
+}
+
+/* What was written reads back, and writes the same. */
+static void round_trip(const tamis *t, const tamis_options *o)
+{
+    struct bytes image = image_of(t);
+    tamis *again;
+    must(image.p != NULL, "write");
+    must(tamis_load(image.p, image.n, o, &again, NULL) == TAMIS_OK, "reload");
+    struct bytes second = image_of(again);
+    must(bytes_equal(image, second), "the same bytes");
+    tamis_close(again);
+    free(image.p);
+    free(second.p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    tamis_options o = {.struct_size = sizeof o, .max_bytes = MAX_BYTES};
+    if (size >= 30 && tamis__get16(data + 28) == TAMIS_HASH_SIPHASH) {
+        /* The right key opens it; for another's image, go in without. */
+        o.key = key;
+        o.flags = TAMIS_KEYLESS;
+    }
+    struct bytes image = bytes_copy(data, size);
+    tamis *t, *view;
+    tamis_error why;
+    tamis_status s = tamis_load(image.p, image.n, &o, &t, &why);
+    if (s == TAMIS_EKEY) {
+        o.key = NULL;
+        s = tamis_load(image.p, image.n, &o, &t, &why);
+    }
+    must((s == TAMIS_OK) == (t != NULL), "a handle or a reason");
+    must(s == TAMIS_OK || why.text[0] != '\0', "a reason has words");
+    must(tamis_view(image.p, image.n, &o, &view, NULL) == s, "load and view agree");
+    if (s == TAMIS_OK) {
+        ask(view);
+        round_trip(view, &o);
+        change(t);
+        ask(t);
+        round_trip(t, &o);
+    }
+    tamis_close(t);
+    tamis_close(view);
+    free(image.p);
+    return 0;
+}
+
+#ifndef FUZZ_STANDALONE
+
+/* One in eight stays broken, for the checks of the sums; half of the rest says its true length. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+    size = LLVMFuzzerMutate(data, size, max_size);
+    if (seed % 8 == 0 || size < 128) return size;
+    if (seed / 8 % 2 == 0) tamis__put64(data + 112, size);
+    image_resum(data, size);
+    return size;
+}
+
+#else
+
+#include <dirent.h>
+#include <errno.h>
+
+static int run_file(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    if (f == NULL) {
+        perror(path);
+        return 1;
+    }
+    struct bytes b = bytes_new(MAX_BYTES + 1);
+    b.n = fread(b.p, 1, b.n, f);
+    fclose(f);
+    LLVMFuzzerTestOneInput(b.p, b.n);
+    free(b.p);
+    return 0;
+}
+
+/* How many inputs ran, or a negative number. */
+static int run_path(const char *path)
+{
+    DIR *d = opendir(path);
+    if (d == NULL && errno == ENOTDIR) return run_file(path) == 0 ? 1 : -1;
+    if (d == NULL) {
+        perror(path);
+        return -1;
+    }
+    int ran = 0;
+    for (struct dirent *e = readdir(d); e != NULL && ran >= 0; e = readdir(d)) {
+        char name[4096];
+        if (e->d_name[0] == '.') continue;
+        snprintf(name, sizeof name, "%s/%s", path, e->d_name);
+        ran = run_file(name) == 0 ? ran + 1 : -1;
+    }
+    closedir(d);
+    return ran;
+}
+
+int main(int argc, char **argv)
+{
+    int ran = 0;
+    for (int i = 1; i < argc; i++) {
+        const int more = run_path(argv[i]);
+        if (more < 0) return 1;
+        ran += more;
+    }
+    printf("%d inputs\n", ran);
+    return ran == 0;
+}
+
+#endif

@@ -1,0 +1,152 @@
+/* The recipes of tests/golden/: how each image there came to be. make_golden.c wrote them once;
+ * test_golden.c cooks them again and wants the same bytes. New recipes are added at the end, old ones
+ * never change. */
+#ifndef TAMIS_TEST_GOLDEN_H
+#define TAMIS_TEST_GOLDEN_H
+
+#include "keys.h"
+#include "resum.h"
+
+#include <tamis/tamis.h>
+
+enum {
+    GOLDEN_KEYED = 1, /* under golden_secret */
+    GOLDEN_SEALED = 2,
+    GOLDEN_MERGED = 4, /* of two halves */
+    GOLDEN_AGAIN = 8   /* half of the keys, written, loaded, the other half: generation 2 */
+};
+
+struct recipe {
+    const char *name;
+    tamis_plan plan;
+    uint64_t keys; /* golden_key 0 ... keys-1 are added */
+    unsigned also;
+};
+
+#define GOLDEN_PLAN(...)                                                                           \
+    {                                                                                              \
+        .struct_size = sizeof(tamis_plan), __VA_ARGS__                                             \
+    }
+#define GOLDEN_SEED UINT64_C(0x0123456789abcdef)
+
+/* Shapes are given, so that a better planner changes none of them. Rates are high, so that the 64 absent
+ * keys meet some false positives. */
+static const struct recipe recipes[] = {
+    {"bloom.tamis", GOLDEN_PLAN(.kind = TAMIS_BLOOM, .items = 100, .m = 630, .k = 4), 100, 0},
+    {"bloom-bitmap-seeded.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_BLOOM, .items = 100, .m = 1001, .k = 1, .seed = GOLDEN_SEED), 100,
+     0},
+    {"bloom-merged.tamis", GOLDEN_PLAN(.kind = TAMIS_BLOOM, .items = 100, .m = 486, .k = 4), 100,
+     GOLDEN_MERGED},
+    {"bloom-caller.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_BLOOM, .flags = TAMIS_HASH_CALLER, .items = 90, .m = 448, .k = 3),
+     100, 0},
+    {"partitioned.tamis", GOLDEN_PLAN(.kind = TAMIS_PARTITIONED, .items = 100, .m = 157, .k = 4), 100,
+     0},
+    {"partitioned-seeded-again.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_PARTITIONED, .items = 100, .m = 129, .k = 5, .seed = GOLDEN_SEED),
+     100, GOLDEN_AGAIN},
+    {"partitioned-strict-sealed.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_PARTITIONED, .flags = TAMIS_STRICT, .items = 80, .m = 101, .k = 5), 80,
+     GOLDEN_SEALED},
+    {"blocked.tamis", GOLDEN_PLAN(.kind = TAMIS_BLOCKED, .items = 160, .m = 1024), 160, 0},
+    {"blocked-seeded.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_BLOCKED, .items = 180, .m = 1024, .seed = GOLDEN_SEED), 180, 0},
+    {"blocked-keyed.tamis", GOLDEN_PLAN(.kind = TAMIS_BLOCKED, .items = 160, .m = 1024), 160,
+     GOLDEN_KEYED},
+    {"blocked-empty.tamis", GOLDEN_PLAN(.kind = TAMIS_BLOCKED, .items = 100, .m = 1024), 0, 0},
+    /* 70 KiB of cells: a whole chunk and a short one. */
+    {"blocked-chunks.tamis", GOLDEN_PLAN(.kind = TAMIS_BLOCKED, .items = 100000, .m = 573440),
+     100000, 0},
+};
+#define RECIPES (sizeof recipes / sizeof *recipes)
+
+static const uint8_t golden_secret[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+#define GOLDEN_KEY_MAX 250
+#define GOLDEN_ABSENT UINT64_C(1000000000) /* golden_key from here on is never added */
+
+/* The i-th key: the empty one, then every length class of the hashes; returns its length. */
+static inline size_t golden_key(uint64_t i, uint8_t *key)
+{
+    static const uint8_t lengths[16] = {4, 5, 6, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 4, 4, 4};
+    if (i == 0) return 0;
+    size_t n = lengths[i % 16];
+    if (i % 64 == 61) n = 129;
+    if (i % 64 == 62) n = 241;
+    tamis__put32(key, (uint32_t)i);
+    for (size_t b = 4; b < n; b++) key[b] = (uint8_t)(i * 7 + b * 13);
+    return n;
+}
+
+/* What a caller's own hash function might have made of key i. */
+static inline tamis_hash golden_hash(uint64_t i)
+{
+    uint64_t state = i * UINT64_C(0x9e3779b97f4a7c15);
+    const uint64_t lo = splitmix(&state), hi = splitmix(&state);
+    return (tamis_hash){lo, hi};
+}
+
+static inline tamis_status golden_add(tamis *t, const struct recipe *r, uint64_t from, uint64_t to)
+{
+    tamis_status s = TAMIS_OK;
+    for (uint64_t i = from; i < to && s == TAMIS_OK; i++) {
+        uint8_t key[GOLDEN_KEY_MAX];
+        const tamis_hash h = golden_hash(i);
+        if ((r->plan.flags & TAMIS_HASH_CALLER) != 0)
+            s = tamis_add_hashes(t, &h, 1, NULL, NULL);
+        else
+            s = tamis_add(t, key, golden_key(i, key), NULL);
+    }
+    return s;
+}
+
+static inline tamis_options golden_options(const struct recipe *r)
+{
+    tamis_options o = {.struct_size = sizeof o};
+    if ((r->also & GOLDEN_KEYED) != 0) o.key = golden_secret;
+    return o;
+}
+
+/* The second half of the keys, by way of another handle. */
+static inline tamis_status golden_second_half(tamis **t, const struct recipe *r)
+{
+    const tamis_options o = golden_options(r);
+    tamis *other = NULL;
+    tamis_status s = TAMIS_OK;
+    if ((r->also & GOLDEN_MERGED) != 0) {
+        s = tamis_create(&r->plan, &o, &other, NULL);
+        if (s == TAMIS_OK) s = golden_add(other, r, r->keys / 2, r->keys);
+        if (s == TAMIS_OK) s = tamis_merge(*t, other, NULL);
+        tamis_close(other);
+    } else if ((r->also & GOLDEN_AGAIN) != 0) {
+        struct bytes image = image_of(*t);
+        s = tamis_load(image.p, image.n, &o, &other, NULL);
+        free(image.p);
+        if (s != TAMIS_OK) return s;
+        tamis_close(*t);
+        *t = other;
+        s = golden_add(other, r, r->keys / 2, r->keys);
+    } else {
+        s = golden_add(*t, r, r->keys / 2, r->keys);
+    }
+    return s;
+}
+
+static inline tamis_status golden_cook(const struct recipe *r, tamis **out)
+{
+    const tamis_options o = golden_options(r);
+    tamis *t = NULL;
+    tamis_status s = tamis_create(&r->plan, &o, &t, NULL);
+    if (s == TAMIS_OK) s = golden_add(t, r, 0, r->keys / 2);
+    if (s == TAMIS_OK) s = golden_second_half(&t, r);
+    if (s == TAMIS_OK && (r->also & GOLDEN_SEALED) != 0) s = tamis_seal(t);
+    if (s != TAMIS_OK) {
+        tamis_close(t);
+        t = NULL;
+    }
+    *out = t;
+    return s;
+}
+
+#endif

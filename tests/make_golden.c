@@ -1,0 +1,80 @@
+/* Writes tests/golden/, once and for all: never over a file that is there.
+ *
+ *     cc -std=c11 -Iinclude -Isrc tests/make_golden.c src/[a-z]*.c src/[a-z]*[a-z]/[a-z]*.c -lm -o make_golden
+ *     ./make_golden tests/golden
+ *
+ * answers.txt says of each image, on one line per key, whether the key was added, the key in hex ("-"
+ * is the empty one; where the caller brings hashes, 16 bytes: lo, hi, little-endian) and the answer. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <string.h>
+
+#include "golden.h"
+
+static FILE *create_in(const char *directory, const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *f = fopen(path, "wx");
+    if (f == NULL) perror(path);
+    return f;
+}
+
+static void write_answer(FILE *f, const struct recipe *r, const tamis *t, uint64_t i)
+{
+    uint8_t key[GOLDEN_KEY_MAX], bit = 0;
+    size_t n;
+    if ((r->plan.flags & TAMIS_HASH_CALLER) != 0) {
+        const tamis_hash h = golden_hash(i);
+        tamis_may_contain_hashes(t, &h, 1, &bit);
+        tamis__put64(key, h.lo);
+        tamis__put64(key + 8, h.hi);
+        n = 16;
+    } else {
+        n = golden_key(i, key);
+        bit = tamis_may_contain(t, key, n);
+    }
+    fprintf(f, "%s ", i < r->keys ? "in" : "not");
+    for (size_t b = 0; b < n; b++) fprintf(f, "%02x", key[b]);
+    fprintf(f, "%s %d\n", n == 0 ? "-" : "", bit);
+}
+
+static void write_answers(FILE *f, const struct recipe *r, const tamis *t)
+{
+    fprintf(f, "image %s", r->name);
+    if ((r->also & GOLDEN_KEYED) != 0) {
+        fprintf(f, " ");
+        for (size_t i = 0; i < 16; i++) fprintf(f, "%02x", golden_secret[i]);
+    }
+    fprintf(f, "\n");
+    for (uint64_t i = 0; i < 64; i++) write_answer(f, r, t, i);
+    for (uint64_t i = 0; i < 64; i++) write_answer(f, r, t, GOLDEN_ABSENT + i);
+}
+
+static int write_image(const char *directory, const struct recipe *r, FILE *answers)
+{
+    tamis *t;
+    if (golden_cook(r, &t) != TAMIS_OK) return 1;
+    struct bytes image = image_of(t);
+    FILE *f = create_in(directory, r->name);
+    int failed = f == NULL || fwrite(image.p, 1, image.n, f) != image.n;
+    if (f != NULL) failed |= fclose(f) != 0;
+    write_answers(answers, r, t);
+    free(image.p);
+    tamis_close(t);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fprintf(stderr, "usage: make_golden DIRECTORY\n");
+        return 2;
+    }
+    FILE *answers = create_in(argv[1], "answers.txt");
+    int failed = answers == NULL;
+    for (size_t i = 0; i < RECIPES && !failed; i++)
+        failed |= write_image(argv[1], &recipes[i], answers);
+    if (answers != NULL) failed |= fclose(answers) != 0;
+    return failed;
+}

@@ -1,0 +1,389 @@
+/* No memory: the N-th allocation of every public call fails, for every N, once and for ever after. The
+ * call says TAMIS_ENOMEM, returns nothing, leaks nothing, leaves the handle and the file as they were,
+ * and works when tried again. */
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64 /* readdir on 32-bit machines */
+#include "check.h"
+#include "keys.h"
+#include "resum.h"
+#include "tracking.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char directory[256];
+
+static const char *in_directory(const char *name)
+{
+    static char path[sizeof directory + 64];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+static void make_directory(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    snprintf(directory, sizeof directory, "%s/tamis-memory-XXXXXX", tmp != NULL ? tmp : "/tmp");
+    CHECK(mkdtemp(directory) != NULL);
+}
+
+static size_t files_in_directory(void)
+{
+    size_t n = 0;
+    DIR *d = opendir(directory);
+    CHECK(d != NULL);
+    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d))
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(d);
+    return n;
+}
+
+/* A handle to work on, a second one that can be merged, its image in memory and in a file; all but the
+ * last two from the tracked allocator. */
+struct scene {
+    struct tracker a;
+    tamis_options o;
+    tamis *t, *other;
+    struct bytes image;
+};
+
+static void add_numbers(tamis *t, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++) CHECK_OK(tamis_add(t, &i, sizeof i, NULL));
+}
+
+static void open_scene(struct scene *s, uint32_t kind)
+{
+    tracker_init(&s->a);
+    s->o = (tamis_options){.struct_size = sizeof s->o, .memory = &s->a.memory};
+    const tamis_plan plan = {.struct_size = sizeof plan, .kind = kind, .items = 500, .fpr = 0.01};
+    CHECK_OK(tamis_create(&plan, &s->o, &s->t, NULL));
+    CHECK_OK(tamis_create(&plan, &s->o, &s->other, NULL));
+    add_numbers(s->t, 0, 200);
+    add_numbers(s->other, 100, 300);
+    s->image = image_of(s->t);
+    FILE *f = fopen(in_directory("old"), "wb");
+    CHECK(f != NULL && fwrite(s->image.p, 1, s->image.n, f) == s->image.n && fclose(f) == 0);
+}
+
+static void close_scene(struct scene *s)
+{
+    tamis_close(s->t);
+    tamis_close(s->other);
+    free(s->image.p);
+    CHECK_THAT(s->a.blocks, ==, 0);
+    remove(in_directory("old"));
+    remove(in_directory("new"));
+    CHECK_THAT(files_in_directory(), ==, 0);
+}
+
+/* --- Every public call that may fail ------------------------------------------------------------------- */
+
+typedef tamis_status operation(struct scene *s, tamis **out, tamis_error *why);
+
+static tamis_status op_create(struct scene *s, tamis **out, tamis_error *why)
+{
+    const tamis_plan plan = {.struct_size = sizeof plan, .items = 500, .fpr = 0.01};
+    return tamis_create(&plan, &s->o, out, why);
+}
+
+static tamis_status op_load(struct scene *s, tamis **out, tamis_error *why)
+{
+    return tamis_load(s->image.p, s->image.n, &s->o, out, why);
+}
+
+static tamis_status op_view(struct scene *s, tamis **out, tamis_error *why)
+{
+    return tamis_view(s->image.p, s->image.n, &s->o, out, why);
+}
+
+static tamis_status open_with(struct scene *s, uint32_t flags, tamis **out, tamis_error *why)
+{
+    tamis_options o = s->o;
+    o.flags = flags;
+    return tamis_open(in_directory("old"), &o, out, why);
+}
+
+static tamis_status op_open(struct scene *s, tamis **out, tamis_error *why)
+{
+    return open_with(s, 0, out, why);
+}
+
+static tamis_status op_open_map(struct scene *s, tamis **out, tamis_error *why)
+{
+    return open_with(s, TAMIS_MAP, out, why);
+}
+
+/* A lock left behind by a failure would make the second try TAMIS_EBUSY. */
+static tamis_status op_open_update(struct scene *s, tamis **out, tamis_error *why)
+{
+    return open_with(s, TAMIS_UPDATE, out, why);
+}
+
+static tamis_status op_copy(struct scene *s, tamis **out, tamis_error *why)
+{
+    return tamis_copy(s->t, out, why);
+}
+
+static tamis_status op_write(struct scene *s, tamis **out, tamis_error *why)
+{
+    struct bytes_sink sink = {bytes_new(s->image.n), 0};
+    (void)out;
+    const tamis_status st = tamis_write(s->t, bytes_put, &sink, why);
+    CHECK(st != TAMIS_OK || bytes_equal(sink.to, s->image));
+    free(sink.to.p);
+    return st;
+}
+
+static tamis_status op_save(struct scene *s, tamis **out, tamis_error *why)
+{
+    (void)out;
+    return tamis_save(s->t, in_directory("new"), why);
+}
+
+static tamis_status op_save_over(struct scene *s, tamis **out, tamis_error *why)
+{
+    (void)out;
+    return tamis_save(s->t, in_directory("old"), why);
+}
+
+static tamis_status op_save_new(struct scene *s, tamis **out, tamis_error *why)
+{
+    (void)out;
+    return tamis_save_new(s->t, in_directory("new"), why);
+}
+
+/* --- Calls that need no memory, and so cannot fail for want of it ------------------------------------------ */
+
+static tamis_status op_add(struct scene *s, tamis **out, tamis_error *why)
+{
+    (void)out, (void)why;
+    return tamis_add(s->t, "one more", 8, NULL);
+}
+
+static tamis_status op_add_many(struct scene *s, tamis **out, tamis_error *why)
+{
+    static const tamis_bytes keys[] = {{"a", 1}, {"b", 1}, {"c", 1}};
+    uint8_t seen[1];
+    tamis_hash h[3];
+    (void)out, (void)why;
+    tamis_status st = tamis_add_many(s->t, keys, 3, seen, NULL);
+    if (st == TAMIS_OK) st = tamis_hash_many(s->t, keys, 3, h);
+    if (st == TAMIS_OK) st = tamis_add_hashes(s->t, h, 3, seen, NULL);
+    return st == TAMIS_OK && seen[0] != 7 ? TAMIS_ECORRUPT : st;
+}
+
+static tamis_status op_ask(struct scene *s, tamis **out, tamis_error *why)
+{
+    static const tamis_bytes keys[] = {{"\0\0\0\0", 4}, {"\1\0\0\0", 4}};
+    uint64_t cells[8];
+    uint8_t bits[1];
+    (void)out, (void)why;
+    if (tamis_cells_of(s->t, "x", 1, cells, 8) == 0) return TAMIS_ECORRUPT;
+    return tamis_may_contain_many(s->t, keys, 2, bits) == 0 ? TAMIS_ECORRUPT : TAMIS_OK;
+}
+
+static tamis_status op_merge(struct scene *s, tamis **out, tamis_error *why)
+{
+    (void)out;
+    return tamis_merge(s->t, s->other, why);
+}
+
+static tamis_status op_compare(struct scene *s, tamis **out, tamis_error *why)
+{
+    tamis_similarity like = {.struct_size = sizeof like};
+    (void)out;
+    return tamis_compare(s->t, s->other, &like, why);
+}
+
+static tamis_status op_info(struct scene *s, tamis **out, tamis_error *why)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    (void)out, (void)why;
+    return tamis_info(s->t, &f);
+}
+
+static tamis_status op_clear(struct scene *s, tamis **out, tamis_error *why)
+{
+    (void)out, (void)why;
+    return tamis_clear(s->t);
+}
+
+static tamis_status op_seal(struct scene *s, tamis **out, tamis_error *why)
+{
+    (void)out, (void)why;
+    return tamis_seal(s->t);
+}
+
+/* --- The loop -------------------------------------------------------------------------------------------------- */
+
+struct call {
+    const char *name;
+    operation *run;
+    bool allocates;
+    /* A save that is on the disk has succeeded, even when the handle cannot note where: a later save
+     * then just replaces the file (src/file.c). */
+    bool may_absorb;
+};
+
+static const struct call calls[] = {
+    {"create", op_create, true, false},      {"load", op_load, true, false},
+    {"view", op_view, true, false},          {"open", op_open, true, false},
+    {"open map", op_open_map, true, false},  {"open update", op_open_update, true, false},
+    {"copy", op_copy, true, false},          {"write", op_write, true, false},
+    {"save", op_save, true, true},           {"save over", op_save_over, true, true},
+    {"save new", op_save_new, true, true},   {"add", op_add, false, false},
+    {"add many", op_add_many, false, false}, {"ask", op_ask, false, false},
+    {"merge", op_merge, false, false},       {"compare", op_compare, false, false},
+    {"info", op_info, false, false},         {"clear", op_clear, false, false},
+    {"seal", op_seal, false, false},
+};
+
+static void check_failure(tamis_status st, const tamis *out, const tamis_error *why)
+{
+    CHECK_THAT(st, ==, TAMIS_ENOMEM);
+    CHECK(out == NULL);
+    CHECK(why->status == TAMIS_ENOMEM && why->text[0] != '\0');
+    CHECK(access(in_directory("new"), F_OK) != 0);
+    CHECK_THAT(files_in_directory(), ==, 1);
+    tamis *old;
+    CHECK_OK(tamis_open(in_directory("old"), NULL, &old, NULL));
+    tamis_close(old);
+}
+
+/* False when the call came through without meeting the failure. */
+static bool fails_at(const struct call *c, uint32_t kind, size_t n, bool for_ever)
+{
+    struct scene s;
+    open_scene(&s, kind);
+    const size_t blocks = s.a.blocks;
+    tamis *out = NULL;
+    tamis_error why;
+    memset(&why, 0, sizeof why);
+    s.a.calls = 0;
+    s.a.fail_at = n;
+    s.a.for_ever = for_ever;
+    const tamis_status st = c->run(&s, &out, &why);
+    const bool failed = s.a.failed;
+    s.a.fail_at = 0;
+    if (!failed || (c->may_absorb && st == TAMIS_OK)) {
+        CHECK_OK(st);
+    } else {
+        check_failure(st, out, &why);
+        CHECK_THAT(s.a.blocks, ==, blocks);
+        struct bytes after = image_of(s.t);
+        CHECK(bytes_equal(after, s.image));
+        free(after.p);
+        CHECK_OK(c->run(&s, &out, &why));
+    }
+    tamis_close(out);
+    close_scene(&s);
+    return failed;
+}
+
+static void test_every_allocation_fails(void)
+{
+    make_directory();
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        for (uint32_t kind = 1; kind <= 3; kind++)
+            for (int for_ever = 0; for_ever < 2; for_ever++) {
+                size_t n = 1;
+                while (fails_at(&calls[i], kind, n, for_ever != 0)) n++;
+                if ((n > 1) != calls[i].allocates) printf("%s\n", calls[i].name);
+                CHECK((n > 1) == calls[i].allocates);
+            }
+    CHECK(rmdir(directory) == 0);
+}
+
+/* Opened for an update, changed and saved: lock, generation and file survive a failed save. */
+static void test_update_survives(void)
+{
+    make_directory();
+    struct scene s;
+    open_scene(&s, TAMIS_BLOCKED);
+    for (size_t n = 1;; n++) {
+        tamis *t;
+        CHECK_OK(open_with(&s, TAMIS_UPDATE, &t, NULL));
+        CHECK_OK(tamis_add(t, &n, sizeof n, NULL));
+        struct bytes before = image_of(t);
+        s.a.calls = 0;
+        s.a.failed = false;
+        s.a.fail_at = n;
+        const tamis_status st = tamis_save(t, in_directory("old"), NULL);
+        s.a.fail_at = 0;
+        CHECK_THAT(st, ==, s.a.failed ? TAMIS_ENOMEM : TAMIS_OK);
+        tamis *second;
+        CHECK_THAT(open_with(&s, TAMIS_UPDATE, &second, NULL), ==, TAMIS_EBUSY);
+        CHECK_OK(tamis_save(t, in_directory("old"), NULL));
+        struct bytes after = image_of(t);
+        CHECK(bytes_equal(before, after));
+        free(before.p);
+        free(after.p);
+        tamis_close(t);
+        if (!s.a.failed) break;
+    }
+    close_scene(&s);
+    CHECK(rmdir(directory) == 0);
+}
+
+/* Exactly at the limit is allowed, one byte less is not, and costs nothing. */
+static void test_max_bytes(void)
+{
+    make_directory();
+    struct scene s;
+    open_scene(&s, TAMIS_BLOOM);
+    static const struct call limited[] = {{"load", op_load, true, false},
+                                          {"view", op_view, true, false},
+                                          {"open", op_open, true, false},
+                                          {"open map", op_open_map, true, false}};
+    for (size_t i = 0; i < sizeof limited / sizeof *limited; i++) {
+        tamis *t;
+        tamis_error why;
+        s.o.max_bytes = s.image.n;
+        CHECK_OK(limited[i].run(&s, &t, &why));
+        tamis_close(t);
+        s.o.max_bytes = s.image.n - 1;
+        CHECK_THAT(limited[i].run(&s, &t, &why), ==, TAMIS_ENOMEM);
+        CHECK(t == NULL && why.status == TAMIS_ENOMEM && why.text[0] != '\0');
+    }
+    tamis_plan plan = {.struct_size = sizeof plan, .items = 1000, .fpr = 0.01};
+    tamis *t;
+    CHECK_OK(tamis_solve(&plan, NULL, NULL));
+    s.o.max_bytes = plan.bytes;
+    CHECK_OK(tamis_create(&plan, &s.o, &t, NULL));
+    tamis_close(t);
+    s.o.max_bytes = plan.bytes - 1;
+    const size_t calls_before = s.a.calls;
+    CHECK_THAT(tamis_create(&plan, &s.o, &t, NULL), ==, TAMIS_ENOMEM);
+    CHECK(t == NULL && s.a.calls == calls_before);
+    close_scene(&s);
+    CHECK(rmdir(directory) == 0);
+}
+
+/* A plan for more than any machine has is a status, not a crash. */
+static void test_absurd_size(void)
+{
+    const tamis_plan plan = {.struct_size = sizeof plan,
+                             .kind = TAMIS_BLOOM,
+                             .items = UINT64_C(1) << 48,
+                             .m = UINT64_C(1) << 52};
+    struct tracker a;
+    tracker_init(&a);
+    a.fail_at = 3; /* handle and table are small; the cells are what no machine has */
+    a.for_ever = true;
+    const tamis_options o = {.struct_size = sizeof o, .memory = &a.memory};
+    tamis *t;
+    tamis_error why;
+    CHECK_THAT(tamis_create(&plan, &o, &t, &why), ==, TAMIS_ENOMEM);
+    CHECK(t == NULL && why.text[0] != '\0' && a.blocks == 0);
+}
+
+static const struct test tests[] = {
+    {"every allocation fails", test_every_allocation_fails},
+    {"update survives", test_update_survives},
+    {"max bytes", test_max_bytes},
+    {"absurd size", test_absurd_size},
+};
+
+TEST_MAIN(tests)

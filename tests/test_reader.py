@@ -1,0 +1,90 @@
+"""The second reader over all golden images: the same answers as the first, and the same eye for damage.
+
+Also the other way round: the images that tests/reader.py accepts are the ones docs/FORMAT.md describes,
+so a golden it refuses means that the page and the library have parted.
+"""
+import os
+import sys
+
+sys.dont_write_bytecode = True  # leaves the source tree as it was
+from reader import Damaged, Image, Newer, WrongKey
+
+GOLDEN = os.path.join(os.environ.get("TAMIS_SOURCE", "."), "tests", "golden")
+passed, failed = 0, 0
+
+
+def check(condition, what):
+    global passed, failed
+    if condition:
+        passed += 1
+    else:
+        failed += 1
+        print("not true: " + what)
+
+
+def read_golden(name):
+    with open(os.path.join(GOLDEN, name), "rb") as file:
+        return file.read()
+
+
+def read_answers():
+    """name -> (secret key or None, [(was added, key, answer)])"""
+    images = {}
+    for line in read_golden("answers.txt").decode().splitlines():
+        word, *rest = line.split()
+        if word == "image":
+            rows = []
+            images[rest[0]] = (bytes.fromhex(rest[1]) if len(rest) > 1 else None, rows)
+        else:
+            key = b"" if rest[0] == "-" else bytes.fromhex(rest[0])
+            rows.append((word == "in", key, rest[1] == "1"))
+    return images
+
+
+def refused(data, key):
+    try:
+        Image(data, key)
+        return False
+    except (Damaged, Newer, WrongKey):
+        return True
+
+
+def check_answers(name, key, rows):
+    image = Image(read_golden(name), key)
+    wrong = [k.hex() for _, k, answer in rows if image.may_contain(k) != answer]
+    check(not wrong, "%s answers as before, also for %s" % (name, wrong))
+    check(all(answer for added, _, answer in rows if added), "%s has no wrong no" % name)
+    check(len(rows) == 128, "%s has 128 answers" % name)
+
+
+def check_damage(name, key):
+    data = read_golden(name)
+    # The big one is sampled; test_golden.c does all of it.
+    stride = 1 if len(data) < 1024 else 251
+    lengths = range(0, len(data), stride)
+    check(all(refused(data[:n], key) for n in lengths), "%s notices truncation" % name)
+    check(refused(data + b"\0", key) and refused(data + data, key), "%s notices extension" % name)
+    missed = []
+    for bit in [*range(0, min(len(data), 256) * 8), *range(2048, len(data) * 8, stride * 8 + 1)]:
+        mutant = bytearray(data)
+        mutant[bit // 8] ^= 1 << bit % 8
+        if not refused(bytes(mutant), key):
+            missed.append(bit)
+    check(not missed, "%s notices flipped bits, also %s" % (name, missed[:5]))
+
+
+def main():
+    images = read_answers()
+    on_disk = sorted(n for n in os.listdir(GOLDEN) if n.endswith(".tamis"))
+    check(on_disk == sorted(images), "answers.txt knows every image and no other")
+    for name, (key, rows) in images.items():
+        check_answers(name, key, rows)
+        check_damage(name, key)
+        if key is not None:
+            check(refused(read_golden(name), None), "%s needs its key" % name)
+            check(refused(read_golden(name), bytes(16)), "%s refuses another key" % name)
+    print("%d passed, %d failed" % (passed, failed))
+    return failed != 0 or passed == 0
+
+
+sys.exit(main())
