@@ -1,6 +1,12 @@
 #include "bitrows.h"
 
+#include "cpu.h"
 #include "plan.h"
+
+const struct kernels *tamis__kernels_for(const struct body *b)
+{
+    return b->shared ? &tamis__shared : tamis__kernels();
+}
 
 struct section tamis__bit_section(uint32_t kind, uint32_t k, uint64_t m, uint64_t cells)
 {
@@ -55,6 +61,19 @@ uint64_t tamis__count_bits(const uint8_t *a, const uint8_t *b, uint64_t from, ui
         count += tamis__popcount(v);
     }
     return count;
+}
+
+void tamis__probe_prefetch(const uint8_t *rows, const struct probes *p, const struct batch *keys)
+{
+    for (size_t i = 0; i < keys->n; i++) {
+        const tamis_hash h = keys->hashes[i];
+        uint64_t x = h.lo, row = 0;
+        for (uint32_t j = 0; j < p->k; j++) {
+            TAMIS__PREFETCH(rows + ((row + tamis__mulhi(x, p->m)) >> 3));
+            x = tamis__next_probe(x, h);
+            row += p->stride;
+        }
+    }
 }
 
 size_t tamis__probe_cells(const struct probes *p, tamis_hash h, uint64_t *cells, size_t max)

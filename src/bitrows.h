@@ -6,6 +6,9 @@
 #include "kernels/kernels.h"
 #include "kind.h"
 
+/* The inner loops for this body. */
+const struct kernels *tamis__kernels_for(const struct body *b);
+
 /* The table entry of a bit section, or the reason why it is none: a cells section of `cells` bits. */
 struct section tamis__bit_section(uint32_t kind, uint32_t k, uint64_t m, uint64_t cells);
 const char *tamis__wrong_bit_section(const struct body *b, uint32_t kind, uint64_t cells);
@@ -17,6 +20,7 @@ void tamis__or_cells(struct body *into, const struct body *from);
 /* Set bits in [from, to) of a, or of a|b when b is not NULL. */
 uint64_t tamis__count_bits(const uint8_t *a, const uint8_t *b, uint64_t from, uint64_t to);
 
+void tamis__probe_prefetch(const uint8_t *rows, const struct probes *p, const struct batch *keys);
 size_t tamis__probe_cells(const struct probes *p, tamis_hash h, uint64_t *cells, size_t max);
 
 #endif

@@ -1,6 +1,37 @@
 #include "cpu.h"
 
+size_t tamis__runnable_kernels(const struct kernels **out)
+{
+    size_t n = 0;
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        out[n++] = &tamis__avx512;
+    if (__builtin_cpu_supports("avx2")) out[n++] = &tamis__avx2;
+#elif defined(__aarch64__) && defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    out[n++] = &tamis__neon;
+#endif
+    out[n++] = &tamis__scalar;
+    return n;
+}
+
+static const struct kernels *chosen;
+
 const struct kernels *tamis__kernels(void)
 {
-    return &tamis__scalar;
+    /* Every thread that finds it empty stores the same pointer. */
+    const struct kernels *k = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+    if (k == NULL) {
+        const struct kernels *runnable[4];
+        tamis__runnable_kernels(runnable);
+        k = runnable[0];
+        tamis__use_kernels(k);
+    }
+    return k;
+}
+
+void tamis__use_kernels(const struct kernels *k)
+{
+    __atomic_store_n(&chosen, k, __ATOMIC_RELAXED);
 }

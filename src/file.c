@@ -164,7 +164,9 @@ static tamis_status read_file(int fd, const struct stat *st, const tamis_options
     return s;
 }
 
-#define OPEN_FLAGS ((uint32_t)(TAMIS_MAP | TAMIS_UNVERIFIED | TAMIS_KEYLESS | TAMIS_UPDATE | TAMIS_WAIT))
+#define OPEN_FLAGS                                                                                 \
+    ((uint32_t)(TAMIS_MAP | TAMIS_UNVERIFIED | TAMIS_KEYLESS | TAMIS_UPDATE | TAMIS_WAIT |         \
+                TAMIS_SHARED))
 
 tamis_status tamis_open(const char *path, const tamis_options *options, tamis **out,
                         tamis_error *why)
@@ -174,8 +176,8 @@ tamis_status tamis_open(const char *path, const tamis_options *options, tamis **
     tamis_status s = tamis__check_options(options, OPEN_FLAGS, &o, why);
     if (s != TAMIS_OK) return s;
     const bool update = (o.flags & TAMIS_UPDATE) != 0;
-    if (update && (o.flags & TAMIS_MAP) != 0)
-        return tamis__fail(why, TAMIS_EINVAL, "a mapped file cannot be updated");
+    if ((o.flags & TAMIS_MAP) != 0 && (o.flags & (TAMIS_UPDATE | TAMIS_SHARED)) != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "a mapped file cannot be changed");
     int fd;
     struct stat st;
     s = update ? open_locked(path, (o.flags & TAMIS_WAIT) != 0, &fd, &st, why)

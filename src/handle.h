@@ -9,6 +9,7 @@ struct tamis {
     const struct kind *kind;
     const tamis_memory *memory;
     struct body body;
+    uint64_t scratch_bytes; /* for bulk.c */
     struct hasher hasher;
     uint64_t items, planned_items;
     double planned_fpr;
@@ -25,7 +26,10 @@ struct tamis {
 };
 
 /* A handle with room for so many sections, nothing else set; NULL: no memory. */
-tamis *tamis__new(const struct kind *kind, const tamis_memory *memory, uint32_t sections);
+tamis *tamis__new(const struct kind *kind, const tamis_options *o, uint32_t sections);
+
+/* The last step of creating or opening: hand the handle out, or close it when the options forbid it. */
+tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_error *why);
 
 /* Every section gets its cells, zeroed. False: no memory; tamis_close cleans up. */
 bool tamis__alloc_cells(tamis *t);

@@ -437,10 +437,10 @@ static tamis_status make_handle(const struct source *src, const tamis_options *o
                                 const struct metadata *m, tamis **out, tamis_error *why)
 {
     const struct kind *kind = tamis__kind(tamis__get16(m->bytes + H_KIND));
-    const struct body shape = {m->sections, m->count};
+    const struct body shape = {.sections = m->sections, .count = m->count};
     const char *reason = kind->wrong_shape(&shape);
     if (reason != NULL) return tamis__corrupt(why, TAMIS__HEADER_BYTES, reason);
-    tamis *t = tamis__new(kind, o->memory, m->count);
+    tamis *t = tamis__new(kind, o, m->count);
     if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     memcpy(t->body.sections, m->sections, m->count * sizeof *m->sections);
     tamis_status s = set_facts(t, m->bytes, o, why);
@@ -453,10 +453,8 @@ static tamis_status make_handle(const struct source *src, const tamis_options *o
                         (unsigned long long)src->size);
     }
     if (s == TAMIS_OK) s = read_cells(src, t, m->bytes, (o->flags & TAMIS_UNVERIFIED) == 0, why);
-    if (s == TAMIS_OK)
-        *out = t;
-    else
-        tamis_close(t);
+    if (s == TAMIS_OK) return tamis__finish(t, o, out, why);
+    tamis_close(t);
     return s;
 }
 

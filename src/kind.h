@@ -22,6 +22,7 @@ struct section {
 struct body {
     struct section *sections;
     uint32_t count;
+    bool shared; /* several threads add and ask at once */
 };
 
 /* Keys as the kinds see them. */
@@ -40,6 +41,7 @@ struct gauge {
 struct kind {
     uint32_t id;
     const char *name;
+    bool ordered; /* the cells of a key are near hash.hi/2^64 of its section: bulk.c may partition */
 
     /* Complete a plan (items, fpr and bytes as tamis_solve promises; m, k) and set
      * promise->fpr_asymptotic. */
@@ -54,6 +56,8 @@ struct kind {
     /* The same for the cells themselves. Must not read them all. */
     const char *(*wrong_cells)(const struct body *b);
 
+    /* Ask the memory for what add and query will touch; answers nothing. */
+    void (*prefetch)(const struct body *b, const struct batch *keys);
     /* Bit i of seen/bits answers for hash i; the callee clears the spare bits of the last byte. */
     void (*add)(struct body *b, const struct batch *keys, uint8_t *seen);
     void (*query)(const struct body *b, const struct batch *keys, uint8_t *bits);

@@ -1,6 +1,6 @@
-/* The handle: every public verb but those of plan.c, image.c and file.c. Keys are hashed here, in
- * windows that fit the L1 cache, and handed to the kind as a batch; a single key is a batch of one. */
+/* The handle: every public verb but those of plan.c, image.c and file.c. A single key is a batch of one. */
 #include "bits.h"
+#include "bulk.h"
 #include "error.h"
 #include "handle.h"
 #include "image.h"
@@ -8,18 +8,18 @@
 
 #include <math.h>
 
-/* Keys hashed ahead of their use: 4 KiB of hashes on the stack. A multiple of 8, so that each window
- * writes whole bytes of answers. */
-#define WINDOW 256u
+#define DEFAULT_SCRATCH ((uint64_t)64 << 20)
 
 /* --- Life ------------------------------------------------------------------------------------------- */
 
-tamis *tamis__new(const struct kind *kind, const tamis_memory *memory, uint32_t sections)
+tamis *tamis__new(const struct kind *kind, const tamis_options *o, uint32_t sections)
 {
+    const tamis_memory *memory = o->memory;
     tamis *t = tamis__alloc(memory, sizeof *t);
     if (t == NULL) return NULL;
     t->kind = kind;
     t->memory = memory;
+    t->scratch_bytes = o->scratch_bytes != 0 ? o->scratch_bytes : DEFAULT_SCRATCH;
     t->body.count = sections;
     t->body.sections = tamis__alloc(memory, sections * sizeof *t->body.sections);
     if (t->body.sections == NULL) {
@@ -51,6 +51,17 @@ void tamis_close(tamis *t)
     tamis__free(memory, t);
 }
 
+tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_error *why)
+{
+    t->body.shared = (o->flags & TAMIS_SHARED) != 0;
+    if (t->body.shared && t->strict) { /* a limit cannot be kept by threads that do not wait */
+        tamis_close(t);
+        return tamis__fail(why, TAMIS_EINVAL, "a strict filter cannot be shared by threads");
+    }
+    *out = t;
+    return TAMIS_OK;
+}
+
 tamis_status tamis__check_options(const tamis_options *options, uint32_t allowed, tamis_options *out,
                                   tamis_error *why)
 {
@@ -75,7 +86,7 @@ static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **
         return tamis__fail(why, TAMIS_ENOMEM, "%llu bytes, more than the limit of %llu",
                            (unsigned long long)p->bytes, (unsigned long long)o->max_bytes);
     const struct kind *kind = tamis__kind(p->kind);
-    tamis *t = tamis__new(kind, o->memory, kind->layout(p, NULL));
+    tamis *t = tamis__new(kind, o, kind->layout(p, NULL));
     if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     kind->layout(p, t->body.sections);
     tamis__assign_offsets(&t->body);
@@ -93,8 +104,7 @@ static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **
     t->planned_fpr = p->fpr;
     t->strict = (p->flags & TAMIS_STRICT) != 0;
     t->changed = true;
-    *out = t;
-    return TAMIS_OK;
+    return tamis__finish(t, o, out, why);
 }
 
 tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options, tamis **out,
@@ -104,12 +114,13 @@ tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options, 
     tamis_options o;
     if (plan == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no plan");
     tamis_plan p = *plan;
-    tamis_status s = tamis__check_options(options, 0, &o, why);
+    tamis_status s = tamis__check_options(options, TAMIS_SHARED, &o, why);
     if (s == TAMIS_OK) s = tamis_solve(&p, NULL, why);
     return s == TAMIS_OK ? create(&p, &o, out, why) : s;
 }
 
-#define READ_FLAGS ((uint32_t)(TAMIS_UNVERIFIED | TAMIS_KEYLESS))
+#define VIEW_FLAGS ((uint32_t)(TAMIS_UNVERIFIED | TAMIS_KEYLESS))
+#define LOAD_FLAGS (VIEW_FLAGS | TAMIS_SHARED)
 
 tamis_status tamis_load(const void *image, size_t size, const tamis_options *options, tamis **out,
                         tamis_error *why)
@@ -117,7 +128,7 @@ tamis_status tamis_load(const void *image, size_t size, const tamis_options *opt
     *out = NULL;
     tamis_options o;
     const struct source src = {.size = size, .memory = image != NULL ? image : ""};
-    tamis_status s = tamis__check_options(options, READ_FLAGS, &o, why);
+    tamis_status s = tamis__check_options(options, LOAD_FLAGS, &o, why);
     if (image == NULL && size != 0) return tamis__fail(why, TAMIS_EINVAL, "there is no image");
     return s == TAMIS_OK ? tamis__image_read(&src, &o, false, out, why) : s;
 }
@@ -128,7 +139,7 @@ tamis_status tamis_view(const void *image, size_t size, const tamis_options *opt
     *out = NULL;
     tamis_options o;
     const struct source src = {.size = size, .memory = image};
-    tamis_status s = tamis__check_options(options, READ_FLAGS, &o, why);
+    tamis_status s = tamis__check_options(options, VIEW_FLAGS, &o, why);
     if (image == NULL || (uintptr_t)image % 64 != 0)
         return tamis__fail(why, TAMIS_EINVAL, "an image in place must be 64-byte aligned");
     return s == TAMIS_OK ? tamis__image_read(&src, &o, true, out, why) : s;
@@ -137,11 +148,13 @@ tamis_status tamis_view(const void *image, size_t size, const tamis_options *opt
 tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
 {
     *out = NULL;
-    tamis *copy = tamis__new(t->kind, t->memory, t->body.count);
+    const tamis_options same = {.memory = t->memory, .scratch_bytes = t->scratch_bytes};
+    tamis *copy = tamis__new(t->kind, &same, t->body.count);
     if (copy == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     const struct body body = copy->body;
     *copy = *t;
     copy->body = body;
+    copy->body.shared = t->body.shared;
     copy->file = NULL;
     copy->close_file = NULL;
     copy->borrowed = false;
@@ -179,68 +192,11 @@ tamis_status tamis_seal(tamis *t)
 
 /* --- Adding ------------------------------------------------------------------------------------------- */
 
-static size_t count_answers(const uint8_t *bits, size_t n)
+static tamis_status add_all(tamis *t, const struct keys *in, uint8_t *seen_bits, size_t *done)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < (n + 7) / 8; i++) count += tamis__popcount(bits[i]);
-    return count;
-}
-
-/* Counts from a hostile image may stand at the very end: they stay there. */
-static void count_new(tamis *t, size_t n)
-{
-    t->items = n <= UINT64_MAX - t->items ? t->items + n : UINT64_MAX;
-    if (n != 0) t->changed = true;
-}
-
-/* At most WINDOW hashes; returns how many were added, which is all unless the plan is strict. */
-static size_t add_window(tamis *t, const tamis_hash *h, size_t n, uint8_t *seen)
-{
-    const struct batch all = {h, n};
-    if (!t->strict || (t->items <= t->planned_items && n <= t->planned_items - t->items)) {
-        t->kind->add(&t->body, &all, seen);
-        count_new(t, n - count_answers(seen, n));
-        return n;
-    }
-    /* Near the limit, one by one: only a key that is new needs room. */
-    memset(seen, 0, (n + 7) / 8);
-    for (size_t i = 0; i < n; i++) {
-        const struct batch one = {h + i, 1};
-        uint8_t known;
-        t->kind->query(&t->body, &one, &known);
-        if (known == 0 && t->items >= t->planned_items) return i;
-        if (known == 0) {
-            t->kind->add(&t->body, &one, &known);
-            count_new(t, 1);
-        } else {
-            seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
-        }
-    }
-    return n;
-}
-
-/* Keys (when not NULL, hashed here) or hashes. */
-static tamis_status add_all(tamis *t, const tamis_bytes *keys, const tamis_hash *hashes, size_t n,
-                            uint8_t *seen_bits, size_t *done)
-{
-    tamis_hash window[WINDOW];
-    uint8_t unwanted[WINDOW / 8];
-    size_t added = 0;
-    tamis_status s = TAMIS_OK;
-    for (size_t at = 0; at < n && s == TAMIS_OK; at += WINDOW) {
-        const size_t count = n - at < WINDOW ? n - at : WINDOW;
-        if (keys != NULL) tamis__hash_keys(&t->hasher, keys + at, count, window);
-        const size_t now = add_window(t, keys != NULL ? window : hashes + at, count,
-                                      seen_bits != NULL ? seen_bits + at / 8 : unwanted);
-        added += now;
-        if (now < count) s = TAMIS_EFULL;
-    }
-    /* After a stop, the rest of the answers is "not seen". */
-    if (seen_bits != NULL && s != TAMIS_OK)
-        for (size_t byte = (added / WINDOW + 1) * WINDOW / 8; byte < (n + 7) / 8; byte++)
-            seen_bits[byte] = 0;
+    const size_t added = tamis__bulk_add(t, in, seen_bits);
     if (done != NULL) *done = added;
-    return s;
+    return added == in->n ? TAMIS_OK : TAMIS_EFULL;
 }
 
 static tamis_status may_change_keys(const tamis *t)
@@ -255,7 +211,8 @@ tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t n, uint8_t
 {
     if (done != NULL) *done = 0;
     const tamis_status s = may_change_keys(t);
-    return s == TAMIS_OK ? add_all(t, keys, NULL, n, seen_bits, done) : s;
+    const struct keys in = {keys, NULL, n};
+    return s == TAMIS_OK ? add_all(t, &in, seen_bits, done) : s;
 }
 
 tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *seen_bits,
@@ -263,7 +220,8 @@ tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *
 {
     if (done != NULL) *done = 0;
     if (t->read_only) return TAMIS_ESEALED;
-    return add_all(t, NULL, h, n, seen_bits, done);
+    const struct keys in = {NULL, h, n};
+    return add_all(t, &in, seen_bits, done);
 }
 
 tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen)
@@ -284,29 +242,16 @@ static size_t say_maybe(uint8_t *bits, size_t n)
     return n;
 }
 
-static size_t query_all(const tamis *t, const tamis_bytes *keys, const tamis_hash *hashes, size_t n,
-                        uint8_t *bits)
-{
-    tamis_hash window[WINDOW];
-    size_t maybe = 0;
-    for (size_t at = 0; at < n; at += WINDOW) {
-        const size_t count = n - at < WINDOW ? n - at : WINDOW;
-        if (keys != NULL) tamis__hash_keys(&t->hasher, keys + at, count, window);
-        const struct batch b = {keys != NULL ? window : hashes + at, count};
-        t->kind->query(&t->body, &b, bits + at / 8);
-        maybe += count_answers(bits + at / 8, count);
-    }
-    return maybe;
-}
-
 size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys, size_t n, uint8_t *bits)
 {
-    return t->hasher.usable ? query_all(t, keys, NULL, n, bits) : say_maybe(bits, n);
+    const struct keys in = {keys, NULL, n};
+    return t->hasher.usable ? tamis__bulk_query(t, &in, bits) : say_maybe(bits, n);
 }
 
 size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n, uint8_t *bits)
 {
-    return query_all(t, NULL, h, n, bits);
+    const struct keys in = {NULL, h, n};
+    return tamis__bulk_query(t, &in, bits);
 }
 
 bool tamis_may_contain(const tamis *t, const void *key, size_t len)

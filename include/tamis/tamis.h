@@ -15,7 +15,8 @@
  * That is the whole idea; the rest of this page is detail. Link with -ltamis -lm.
  *
  * Threads: any number of threads may use one handle while none changes it; a call that changes it
- * (its first argument is not const) must be alone. Different handles are independent.
+ * (its first argument is not const) must be alone, but see TAMIS_SHARED. Different handles are
+ * independent.
  * The library never prints, exits or reads the environment, and keeps no mutable globals.       */
 #ifndef TAMIS_TAMIS_H
 #define TAMIS_TAMIS_H
@@ -127,7 +128,12 @@ enum {
                            * or merge it; it then answers "maybe" to every key                    */
     TAMIS_UPDATE = 8,     /* open: to be changed and saved again; TAMIS_EBUSY while another handle
                            * has the file so. Held until close.                                   */
-    TAMIS_WAIT = 16       /* with TAMIS_UPDATE: wait instead of TAMIS_EBUSY                       */
+    TAMIS_WAIT = 16,      /* with TAMIS_UPDATE: wait instead of TAMIS_EBUSY                       */
+    TAMIS_SHARED = 32     /* create, open, load: any number of threads may add and ask at once,
+                           * without a lock; not for strict plans. No key is ever lost; a thread
+                           * sees another's add once anything has made it happen before. When
+                           * several add the same new key, at least one is told it was not seen.
+                           * All other verbs still need the handle for themselves.                 */
 };
 /* alloc returns at least size bytes or NULL; no alignment beyond malloc's, no zeroing is needed.  */
 typedef struct tamis_memory {
@@ -141,6 +147,8 @@ typedef struct tamis_options {
     const uint8_t *key;         /* 16 secret bytes: SipHash-2-4. Only a key id is stored. Use one
                                  * when strangers choose the keys that are added or asked         */
     uint64_t max_bytes;         /* TAMIS_ENOMEM for any image bigger than this; 0: no limit        */
+    uint64_t scratch_bytes;     /* what a bulk call on a big table may allocate meanwhile; 0: 64 MiB.
+                                 * Less scratch, same answers: refused memory is no error         */
     const tamis_memory *memory; /* must outlive the handle; NULL: malloc and free                 */
 } tamis_options;
 

@@ -42,17 +42,49 @@ static inline unsigned tamis__line_bit(tamis_hash h, unsigned word)
     return (unsigned)(h.lo >> 6 * word) & 63;
 }
 
+#if defined(__GNUC__)
+#define TAMIS__PREFETCH(p) __builtin_prefetch(p)
+#else
+#define TAMIS__PREFETCH(p) ((void)(p))
+#endif
+
+typedef void tamis__probe_adder(uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
+                                uint8_t *seen);
+typedef void tamis__probe_asker(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
+                                size_t n, uint8_t *bits);
+typedef void tamis__line_adder(uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
+                               uint8_t *seen);
+typedef void tamis__line_asker(const uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
+                               uint8_t *bits);
+/* SipHash-2-4-128 of many keys under one secret key. */
+typedef void tamis__siphasher(const uint64_t key[2], const tamis_bytes *keys, size_t n,
+                              tamis_hash *out);
+
 struct kernels {
     const char *name;
-    void (*probe_add)(uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
-                      uint8_t *seen);
-    void (*probe_query)(const uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
-                        uint8_t *bits);
-    void (*line_add)(uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n, uint8_t *seen);
-    void (*line_query)(const uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
-                       uint8_t *bits);
+    tamis__probe_adder *probe_add;
+    tamis__probe_asker *probe_query;
+    tamis__line_adder *line_add;
+    tamis__line_asker *line_query;
+    tamis__siphasher *siphash;
 };
 
-extern const struct kernels tamis__scalar;
+extern const struct kernels tamis__scalar, tamis__avx2, tamis__avx512, tamis__neon;
+/* Cells by relaxed atomics, for TAMIS_SHARED; hashes nothing. */
+extern const struct kernels tamis__shared;
+
+/* What other tables borrow from the scalar one. */
+tamis__probe_adder tamis__probe_add;
+tamis__probe_asker tamis__probe_query;
+
+/* SipHash of one key, and its last block: what is left after whole words of 8 bytes, and the length. */
+tamis_hash tamis__siphash(const uint64_t key[2], const uint8_t *p, size_t len);
+
+static inline uint64_t tamis__siphash_last(const uint8_t *p, size_t len)
+{
+    uint64_t last = (uint64_t)len << 56;
+    for (size_t i = len / 8 * 8; i < len; i++) last |= (uint64_t)p[i] << 8 * (i % 8);
+    return last;
+}
 
 #endif

@@ -1,16 +1,5 @@
-/* The oracle: plain C, any machine, any byte order. Memory far ahead is prefetched, so that a batch
- * pays for bandwidth instead of latency. */
+/* The oracle: plain C, any machine, any byte order. */
 #include "kernels.h"
-
-/* Keys between a prefetch and its use: enough to cover a DRAM access of 100-200 ns at some 10 ns a
- * key, small against the L1 cache. */
-#define AHEAD 16u
-
-#if defined(__GNUC__)
-#define PREFETCH(p) __builtin_prefetch(p)
-#else
-#define PREFETCH(p) ((void)(p))
-#endif
 
 static void clear_answers(uint8_t *bits, size_t n)
 {
@@ -22,22 +11,13 @@ static void answer(uint8_t *bits, size_t i, bool yes)
     bits[i >> 3] = (uint8_t)(bits[i >> 3] | (unsigned)yes << (i & 7));
 }
 
-static void prefetch_probes(const uint8_t *rows, const struct probes *p, tamis_hash h)
-{
-    uint64_t x = h.lo, row = 0;
-    for (uint32_t j = 0; j < p->k; j++) {
-        PREFETCH(rows + ((row + tamis__mulhi(x, p->m)) >> 3));
-        x = tamis__next_probe(x, h);
-        row += p->stride;
-    }
-}
+/* --- Probes in rows of bits ------------------------------------------------------------------------------ */
 
-static void probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
+void tamis__probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
                       uint8_t *seen)
 {
     clear_answers(seen, n);
     for (size_t i = 0; i < n; i++) {
-        if (i + AHEAD < n) prefetch_probes(rows, p, h[i + AHEAD]);
         uint64_t x = h[i].lo, row = 0;
         unsigned all = 1;
         for (uint32_t j = 0; j < p->k; j++) {
@@ -52,16 +32,16 @@ static void probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h
     }
 }
 
-static void probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
+void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
                         uint8_t *bits)
 {
     clear_answers(bits, n);
     for (size_t i = 0; i < n; i++) {
-        if (i + AHEAD < n) prefetch_probes(rows, p, h[i + AHEAD]);
         uint64_t x = h[i].lo, row = 0;
-        bool all = true;
-        for (uint32_t j = 0; j < p->k && all; j++) {
-            all = tamis__bit(rows, row + tamis__mulhi(x, p->m));
+        unsigned all = 1;
+        /* To the end, though the first 0 decides: a branch that is wrong half the time costs more. */
+        for (uint32_t j = 0; j < p->k; j++) {
+            all &= tamis__bit(rows, row + tamis__mulhi(x, p->m));
             x = tamis__next_probe(x, h[i]);
             row += p->stride;
         }
@@ -69,11 +49,12 @@ static void probe_query(const uint8_t *rows, const struct probes *p, const tamis
     }
 }
 
+/* --- Lines ------------------------------------------------------------------------------------------------- */
+
 static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n, uint8_t *seen)
 {
     clear_answers(seen, n);
     for (size_t i = 0; i < n; i++) {
-        if (i + AHEAD < n) PREFETCH(table + tamis__line_of(h[i + AHEAD], lines) * TAMIS__LINE_BYTES);
         uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
         uint64_t missing = 0;
         for (unsigned j = 0; j < 8; j++) {
@@ -91,7 +72,6 @@ static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h
 {
     clear_answers(bits, n);
     for (size_t i = 0; i < n; i++) {
-        if (i + AHEAD < n) PREFETCH(table + tamis__line_of(h[i + AHEAD], lines) * TAMIS__LINE_BYTES);
         const uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
         uint64_t missing = 0;
         for (unsigned j = 0; j < 8; j++)
@@ -100,4 +80,61 @@ static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h
     }
 }
 
-const struct kernels tamis__scalar = {"scalar", probe_add, probe_query, line_add, line_query};
+/* --- SipHash-2-4 with 128-bit output (Aumasson, Bernstein; the reference's 16-byte variant) --------------- */
+
+static inline uint64_t rotl(uint64_t v, int by)
+{
+    return v << by | v >> (64 - by);
+}
+
+static inline void sip_round(uint64_t v[4])
+{
+    v[0] += v[1], v[1] = rotl(v[1], 13) ^ v[0], v[0] = rotl(v[0], 32);
+    v[2] += v[3], v[3] = rotl(v[3], 16) ^ v[2];
+    v[0] += v[3], v[3] = rotl(v[3], 21) ^ v[0];
+    v[2] += v[1], v[1] = rotl(v[1], 17) ^ v[2], v[2] = rotl(v[2], 32);
+}
+
+static inline void sip_absorb(uint64_t v[4], uint64_t word)
+{
+    v[3] ^= word;
+    sip_round(v);
+    sip_round(v);
+    v[0] ^= word;
+}
+
+static inline uint64_t sip_finish(uint64_t v[4])
+{
+    for (int i = 0; i < 4; i++) sip_round(v);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+tamis_hash tamis__siphash(const uint64_t key[2], const uint8_t *p, size_t len)
+{
+    /* "somepseudorandomlygeneratedbytes"; 0xee and 0xdd mark the 128-bit variant and its halves. */
+    uint64_t v[4] = {key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d ^ 0xee,
+                     key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573};
+    const uint64_t last = tamis__siphash_last(p, len);
+    for (; len >= 8; p += 8, len -= 8) sip_absorb(v, tamis__get64(p));
+    sip_absorb(v, last);
+    tamis_hash h;
+    v[2] ^= 0xee;
+    h.lo = sip_finish(v);
+    v[1] ^= 0xdd;
+    h.hi = sip_finish(v);
+    return h;
+}
+
+static void siphash(const uint64_t key[2], const tamis_bytes *keys, size_t n, tamis_hash *out)
+{
+    for (size_t i = 0; i < n; i++) out[i] = tamis__siphash(key, keys[i].p, keys[i].len);
+}
+
+const struct kernels tamis__scalar = {
+    .name = "scalar",
+    .probe_add = tamis__probe_add,
+    .probe_query = tamis__probe_query,
+    .line_add = line_add,
+    .line_query = line_query,
+    .siphash = siphash,
+};

@@ -22,7 +22,6 @@
  * items this is `partitioned` with k = 8, but rows that share their lines vary together (occupancy.c).
  * Given the bits, the rate now is the mean over lines of the product of the words' set shares. */
 #include "../bitrows.h"
-#include "../cpu.h"
 #include "../plan.h"
 
 #include <math.h>
@@ -99,14 +98,22 @@ static const char *wrong_cells(const struct body *b)
     return NULL; /* every value of a line is a line */
 }
 
+static void prefetch(const struct body *b, const struct batch *keys)
+{
+    const uint64_t lines = lines_of(b);
+    for (size_t i = 0; i < keys->n; i++)
+        TAMIS__PREFETCH(b->sections->cells +
+                        tamis__line_of(keys->hashes[i], lines) * TAMIS__LINE_BYTES);
+}
+
 static void add(struct body *b, const struct batch *keys, uint8_t *seen)
 {
-    tamis__kernels()->line_add(b->sections->cells, lines_of(b), keys->hashes, keys->n, seen);
+    tamis__kernels_for(b)->line_add(b->sections->cells, lines_of(b), keys->hashes, keys->n, seen);
 }
 
 static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
-    tamis__kernels()->line_query(b->sections->cells, lines_of(b), keys->hashes, keys->n, bits);
+    tamis__kernels_for(b)->line_query(b->sections->cells, lines_of(b), keys->hashes, keys->n, bits);
 }
 
 static void gauge(const struct body *b, const struct body *other, struct gauge *out)
@@ -144,10 +151,12 @@ static size_t cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t
 const struct kind tamis__blocked = {
     .id = TAMIS_BLOCKED,
     .name = "blocked",
+    .ordered = true,
     .solve = solve,
     .layout = layout,
     .wrong_shape = wrong_shape,
     .wrong_cells = wrong_cells,
+    .prefetch = prefetch,
     .add = add,
     .query = query,
     .merge = tamis__or_cells,

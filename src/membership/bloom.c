@@ -24,7 +24,6 @@
  * is why `blocked` exists. Its virtues: any rate at the same factor, union by OR, and everybody
  * knows it. */
 #include "../bitrows.h"
-#include "../cpu.h"
 #include "../plan.h"
 
 #include <math.h>
@@ -88,16 +87,22 @@ static const char *wrong_cells(const struct body *b)
     return tamis__wrong_spare_bits(b->sections, b->sections->m);
 }
 
+static void prefetch(const struct body *b, const struct batch *keys)
+{
+    const struct probes p = probes_of(b);
+    tamis__probe_prefetch(b->sections->cells, &p, keys);
+}
+
 static void add(struct body *b, const struct batch *keys, uint8_t *seen)
 {
     const struct probes p = probes_of(b);
-    tamis__kernels()->probe_add(b->sections->cells, &p, keys->hashes, keys->n, seen);
+    tamis__kernels_for(b)->probe_add(b->sections->cells, &p, keys->hashes, keys->n, seen);
 }
 
 static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct probes p = probes_of(b);
-    tamis__kernels()->probe_query(b->sections->cells, &p, keys->hashes, keys->n, bits);
+    tamis__kernels_for(b)->probe_query(b->sections->cells, &p, keys->hashes, keys->n, bits);
 }
 
 static void gauge(const struct body *b, const struct body *other, struct gauge *out)
@@ -123,6 +128,7 @@ const struct kind tamis__bloom = {
     .layout = layout,
     .wrong_shape = wrong_shape,
     .wrong_cells = wrong_cells,
+    .prefetch = prefetch,
     .add = add,
     .query = query,
     .merge = tamis__or_cells,

@@ -1,0 +1,20 @@
+/* Many keys at a time. */
+#ifndef TAMIS_BULK_H
+#define TAMIS_BULK_H
+
+#include "handle.h"
+
+/* The keys of a call: to be hashed, or hashed already (bytes is NULL). */
+struct keys {
+    const tamis_bytes *bytes;
+    const tamis_hash *hashes;
+    size_t n;
+};
+
+/* Adds until a strict plan is full; returns how many were added. seen may be NULL. */
+size_t tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen);
+
+/* Returns how many may be in. */
+size_t tamis__bulk_query(const tamis *t, const struct keys *in, uint8_t *bits);
+
+#endif

@@ -1,0 +1,147 @@
+/* Kernels for AVX-512: a line of the blocked filter is one register, eight probes of a classic one are
+ * another. Function-level target attributes, so that no compiler flag is needed; cpu.c hands this table out
+ * only where the processor has the instructions. */
+#include "kernels.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#include <immintrin.h>
+
+#define AVX512 __attribute__((target("avx512f,avx512dq,avx512vl")))
+
+/* --- Lines ------------------------------------------------------------------------------------------------- */
+
+/* One bit in each word: 1 rotated by the word's six bits of lo. A rotate takes its count modulo 64, so
+ * the bits above need no mask. */
+AVX512 static inline __m512i line_mask(tamis_hash h)
+{
+    const __m512i shifts = _mm512_set_epi64(42, 36, 30, 24, 18, 12, 6, 0);
+    return _mm512_rolv_epi64(_mm512_set1_epi64(1),
+                             _mm512_srlv_epi64(_mm512_set1_epi64((long long)h.lo), shifts));
+}
+
+AVX512 static inline unsigned query_one(const uint8_t *table, uint64_t lines, tamis_hash h)
+{
+    const void *line = table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES;
+    return _mm512_testn_epi64_mask(_mm512_load_si512(line), line_mask(h)) == 0;
+}
+
+AVX512 static inline unsigned add_one(uint8_t *table, uint64_t lines, tamis_hash h)
+{
+    void *line = table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES;
+    const __m512i old = _mm512_load_si512(line), mask = line_mask(h);
+    _mm512_store_si512(line, _mm512_or_si512(old, mask));
+    return _mm512_testn_epi64_mask(old, mask) == 0;
+}
+
+AVX512 static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
+                              uint8_t *bits)
+{
+    for (; n >= 8; n -= 8, h += 8) {
+        unsigned answers = 0;
+        for (unsigned j = 0; j < 8; j++) answers |= query_one(table, lines, h[j]) << j;
+        *bits++ = (uint8_t)answers;
+    }
+    if (n == 0) return;
+    *bits = 0;
+    for (unsigned j = 0; j < n; j++) *bits |= (uint8_t)(query_one(table, lines, h[j]) << j);
+}
+
+AVX512 static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
+                            uint8_t *seen)
+{
+    for (; n >= 8; n -= 8, h += 8) {
+        unsigned answers = 0;
+        for (unsigned j = 0; j < 8; j++) answers |= add_one(table, lines, h[j]) << j;
+        *seen++ = (uint8_t)answers;
+    }
+    if (n == 0) return;
+    *seen = 0;
+    for (unsigned j = 0; j < n; j++) *seen |= (uint8_t)(add_one(table, lines, h[j]) << j);
+}
+
+/* --- Probes ------------------------------------------------------------------------------------------------- */
+
+/* Probe j of a key is x[j] = C^j·lo + (1 + C + ... + C^(j-1))·hi: the recurrence of tamis__next_probe,
+ * unrolled, so that eight probes are computed side by side. */
+struct powers {
+    uint64_t lo[64], hi[64];
+};
+
+static void fill_powers(struct powers *p, unsigned n)
+{
+    uint64_t a = 1, b = 0;
+    for (unsigned j = 0; j < n; j++) {
+        p->lo[j] = a;
+        p->hi[j] = b;
+        b = b * TAMIS__PROBE_MULTIPLIER + 1;
+        a *= TAMIS__PROBE_MULTIPLIER;
+    }
+}
+
+/* High halves of the 128-bit products x·m, from four products of 32-bit halves. */
+AVX512 static inline __m512i mulhi(__m512i x, __m512i m)
+{
+    const __m512i low = _mm512_set1_epi64(0xffffffff);
+    const __m512i xh = _mm512_srli_epi64(x, 32), mh = _mm512_srli_epi64(m, 32);
+    const __m512i ll = _mm512_mul_epu32(x, m), lh = _mm512_mul_epu32(x, mh);
+    const __m512i hl = _mm512_mul_epu32(xh, m), hh = _mm512_mul_epu32(xh, mh);
+    const __m512i middle =
+        _mm512_add_epi64(_mm512_add_epi64(_mm512_srli_epi64(ll, 32), _mm512_and_si512(lh, low)),
+                         _mm512_and_si512(hl, low));
+    return _mm512_add_epi64(_mm512_add_epi64(hh, _mm512_srli_epi64(lh, 32)),
+                            _mm512_add_epi64(_mm512_srli_epi64(hl, 32), _mm512_srli_epi64(middle, 32)));
+}
+
+/* The same for m below 2^32. */
+AVX512 static inline __m512i mulhi_short(__m512i x, __m512i m)
+{
+    const __m512i high = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), m);
+    return _mm512_srli_epi64(_mm512_add_epi64(high, _mm512_srli_epi64(_mm512_mul_epu32(x, m), 32)), 32);
+}
+
+AVX512 static void probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
+                               size_t n, uint8_t *bits)
+{
+    const __m512i one = _mm512_set1_epi64(1), m = _mm512_set1_epi64((long long)p->m);
+    const bool is_short = p->m >> 32 == 0;
+    struct powers powers;
+    uint64_t starts[64]; /* of the rows */
+    fill_powers(&powers, (p->k + 7) / 8 * 8);
+    for (unsigned j = 0; j < (p->k + 7) / 8 * 8; j++) starts[j] = j * p->stride;
+    memset(bits, 0, (n + 7) / 8);
+    for (size_t i = 0; i < n; i++) {
+        const __m512i lo = _mm512_set1_epi64((long long)h[i].lo);
+        const __m512i hi = _mm512_set1_epi64((long long)h[i].hi);
+        unsigned missing = 0;
+        for (unsigned j = 0; j < p->k && missing == 0; j += 8) {
+            const __mmask8 live = (__mmask8)(p->k - j >= 8 ? 0xff : (1u << (p->k - j)) - 1);
+            const __m512i x = _mm512_add_epi64(
+                _mm512_mullo_epi64(lo, _mm512_loadu_si512(powers.lo + j)),
+                _mm512_mullo_epi64(hi, _mm512_loadu_si512(powers.hi + j)));
+            const __m512i at = _mm512_add_epi64(_mm512_loadu_si512(starts + j),
+                                                is_short ? mulhi_short(x, m) : mulhi(x, m));
+            const __m512i words =
+                _mm512_mask_i64gather_epi64(one, live, _mm512_srli_epi64(at, 6), rows, 8);
+            missing = _mm512_mask_testn_epi64_mask(live, words, _mm512_rolv_epi64(one, at));
+        }
+        bits[i / 8] = (uint8_t)(bits[i / 8] | (unsigned)(missing == 0) << i % 8);
+    }
+}
+
+/* --- SipHash, eight keys at once ------------------------------------------------------------------------------ */
+
+#define LANES 8
+#define TARGET AVX512
+#include "siphash_lanes.h"
+
+const struct kernels tamis__avx512 = {
+    .name = "avx512",
+    .probe_add = tamis__probe_add, /* eight scattered writes gain nothing */
+    .probe_query = probe_query,
+    .line_add = line_add,
+    .line_query = line_query,
+    .siphash = siphash_lanes,
+};
+
+#endif

@@ -1,0 +1,85 @@
+/* Kernels for handles that several threads add to and ask at once (TAMIS_SHARED): every access to a cell is a
+ * relaxed atomic one. A bit, once set, is never lost; most bits of most keys are set already or will stay
+ * unset, so a bit is looked at before the bus is asked for an atomic OR.
+ *
+ * On a big-endian machine an atomic word is not the word of the format, so bytes are used throughout: the
+ * same bits, and no slower where it matters, which is the cache line. */
+#include "kernels.h"
+
+static unsigned set_bit(uint8_t *cells, uint64_t at)
+{
+    uint8_t *byte = cells + (at >> 3);
+    const uint8_t bit = (uint8_t)(1u << (at & 7));
+    if ((__atomic_load_n(byte, __ATOMIC_RELAXED) & bit) != 0) return 1;
+    return (__atomic_fetch_or(byte, bit, __ATOMIC_RELAXED) & bit) != 0;
+}
+
+static unsigned get_bit(const uint8_t *cells, uint64_t at)
+{
+    return __atomic_load_n(cells + (at >> 3), __ATOMIC_RELAXED) >> (at & 7) & 1;
+}
+
+static void answer(uint8_t *bits, size_t i, unsigned yes)
+{
+    if (i % 8 == 0) bits[i / 8] = 0;
+    bits[i / 8] = (uint8_t)(bits[i / 8] | yes << i % 8);
+}
+
+static void probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
+                      uint8_t *seen)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = h[i].lo, row = 0;
+        unsigned all = 1;
+        for (uint32_t j = 0; j < p->k; j++) {
+            all &= set_bit(rows, row + tamis__mulhi(x, p->m));
+            x = tamis__next_probe(x, h[i]);
+            row += p->stride;
+        }
+        answer(seen, i, all);
+    }
+}
+
+static void probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
+                        uint8_t *bits)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = h[i].lo, row = 0;
+        unsigned all = 1;
+        for (uint32_t j = 0; j < p->k; j++) {
+            all &= get_bit(rows, row + tamis__mulhi(x, p->m));
+            x = tamis__next_probe(x, h[i]);
+            row += p->stride;
+        }
+        answer(bits, i, all);
+    }
+}
+
+static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n, uint8_t *seen)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
+        unsigned all = 1;
+        for (unsigned j = 0; j < 8; j++) all &= set_bit(line, 64 * j + tamis__line_bit(h[i], j));
+        answer(seen, i, all);
+    }
+}
+
+static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
+                       uint8_t *bits)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
+        unsigned all = 1;
+        for (unsigned j = 0; j < 8; j++) all &= get_bit(line, 64 * j + tamis__line_bit(h[i], j));
+        answer(bits, i, all);
+    }
+}
+
+const struct kernels tamis__shared = {
+    .name = "shared",
+    .probe_add = probe_add,
+    .probe_query = probe_query,
+    .line_add = line_add,
+    .line_query = line_query,
+};

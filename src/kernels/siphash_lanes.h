@@ -1,0 +1,78 @@
+/* SipHash-2-4-128 of several keys at once, one in each lane of a vector. Included by a kernel file with
+ * LANES and TARGET (a function attribute) defined; plain C with the compilers' vector types, so that one
+ * source serves all instruction sets.
+ *
+ * The lanes go in step, a block of 8 bytes at a time. A lane whose key has ended keeps its state while the
+ * longer ones go on, so keys of like length cost least. */
+
+typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
+
+#define ROTL(v, by) ((v) << (by) | (v) >> (64 - (by)))
+#define ROUND                                                                                      \
+    do {                                                                                           \
+        v0 += v1, v1 = ROTL(v1, 13) ^ v0, v0 = ROTL(v0, 32);                                       \
+        v2 += v3, v3 = ROTL(v3, 16) ^ v2;                                                          \
+        v0 += v3, v3 = ROTL(v3, 21) ^ v0;                                                          \
+        v2 += v1, v1 = ROTL(v1, 17) ^ v2, v2 = ROTL(v2, 32);                                       \
+    } while (0)
+
+TARGET static void siphash_group(const uint64_t key[2], const tamis_bytes *keys, tamis_hash *out)
+{
+    const lanes none = {0};
+    lanes v0 = none + (key[0] ^ UINT64_C(0x736f6d6570736575));
+    lanes v1 = none + (key[1] ^ UINT64_C(0x646f72616e646f6d) ^ 0xee);
+    lanes v2 = none + (key[0] ^ UINT64_C(0x6c7967656e657261));
+    lanes v3 = none + (key[1] ^ UINT64_C(0x7465646279746573));
+    lanes word, live;
+    uint64_t last[LANES], words[LANES], lives[LANES];
+    size_t blocks[LANES], most = 0, least = SIZE_MAX;
+    for (unsigned i = 0; i < LANES; i++) {
+        blocks[i] = keys[i].len / 8;
+        last[i] = tamis__siphash_last(keys[i].p, keys[i].len);
+        if (blocks[i] > most) most = blocks[i];
+        if (blocks[i] < least) least = blocks[i];
+    }
+    for (size_t b = 0; b < least; b++) { /* every lane has a whole block */
+        for (unsigned i = 0; i < LANES; i++) words[i] = tamis__get64((const uint8_t *)keys[i].p + 8 * b);
+        memcpy(&word, words, sizeof word);
+        v3 ^= word;
+        ROUND;
+        ROUND;
+        v0 ^= word;
+    }
+    for (size_t b = least; b <= most; b++) {
+        for (unsigned i = 0; i < LANES; i++) {
+            words[i] = b < blocks[i] ? tamis__get64((const uint8_t *)keys[i].p + 8 * b) : last[i];
+            lives[i] = b <= blocks[i] ? UINT64_MAX : 0;
+        }
+        memcpy(&word, words, sizeof word);
+        memcpy(&live, lives, sizeof live);
+        const lanes k0 = v0, k1 = v1, k2 = v2, k3 = v3;
+        v3 ^= word;
+        ROUND;
+        ROUND;
+        v0 ^= word;
+        v0 = (v0 & live) | (k0 & ~live);
+        v1 = (v1 & live) | (k1 & ~live);
+        v2 = (v2 & live) | (k2 & ~live);
+        v3 = (v3 & live) | (k3 & ~live);
+    }
+    v2 ^= 0xee;
+    for (int i = 0; i < 4; i++) ROUND;
+    const lanes lo = v0 ^ v1 ^ v2 ^ v3;
+    v1 ^= 0xdd;
+    for (int i = 0; i < 4; i++) ROUND;
+    const lanes hi = v0 ^ v1 ^ v2 ^ v3;
+    for (unsigned i = 0; i < LANES; i++) out[i] = (tamis_hash){lo[i], hi[i]};
+}
+
+TARGET static void siphash_lanes(const uint64_t key[2], const tamis_bytes *keys, size_t n,
+                                 tamis_hash *out)
+{
+    size_t i = 0;
+    for (; n - i >= LANES; i += LANES) siphash_group(key, keys + i, out + i);
+    for (; i < n; i++) out[i] = tamis__siphash(key, keys[i].p, keys[i].len);
+}
+
+#undef ROUND
+#undef ROTL

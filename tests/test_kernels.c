@@ -1,0 +1,160 @@
+/* Every kernel table that runs on this machine against the scalar oracle: the same bits in memory, the same
+ * answers, for every batch length and awkward shape. */
+#include "check.h"
+#include "cpu.h"
+#include "keys.h"
+
+#include <tamis/tamis.h>
+
+enum { MOST = 70 };
+
+static const struct kernels *tables[4];
+static size_t n_tables;
+
+static void fill(tamis_hash *h, size_t n, uint64_t seed)
+{
+    for (size_t i = 0; i < n; i++) {
+        h[i].lo = splitmix(&seed);
+        h[i].hi = splitmix(&seed);
+    }
+    h[0] = h[n / 2]; /* a repeat within the batch */
+}
+
+static void *aligned_cells(size_t size)
+{
+    void *p = NULL;
+    CHECK(posix_memalign(&p, 64, size) == 0);
+    memset(p, 0, size);
+    return p;
+}
+
+/* What the oracle and `k` do with the same batches; ends after the first difference. */
+static void compare_lines(const struct kernels *k, uint64_t lines, uint64_t seed)
+{
+    const size_t size = (size_t)lines * 64;
+    uint8_t *expected = aligned_cells(size), *cells = aligned_cells(size);
+    for (size_t n = 1; n <= MOST; n++) {
+        tamis_hash h[MOST];
+        uint8_t want[(MOST + 7) / 8 + 1], got[(MOST + 7) / 8 + 1];
+        memset(want, 0xaa, sizeof want); /* the byte after the answers must stay */
+        memset(got, 0xaa, sizeof got);
+        fill(h, n, seed + n);
+        tamis__scalar.line_add(expected, lines, h, n, want);
+        k->line_add(cells, lines, h, n, got);
+        CHECK(memcmp(want, got, sizeof want) == 0 && memcmp(expected, cells, size) == 0);
+        fill(h, n, seed + n + (n % 3 == 0)); /* some just added, some not */
+        tamis__scalar.line_query(expected, lines, h, n, want);
+        k->line_query(cells, lines, h, n, got);
+        CHECK(memcmp(want, got, sizeof want) == 0 && memcmp(expected, cells, size) == 0);
+    }
+    free(expected);
+    free(cells);
+}
+
+static void lines_agree(void)
+{
+    static const uint64_t shapes[] = {1, 2, 3, 7, 64, 1000};
+    for (size_t t = 0; t < n_tables; t++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            compare_lines(tables[t], shapes[s], s + 1);
+}
+
+static void compare_probes(const struct kernels *k, const struct probes *p, uint64_t seed)
+{
+    const uint64_t bits = p->stride != 0 ? p->m * p->k : p->m;
+    const size_t size = (size_t)((bits + 63) / 64 * 8);
+    uint8_t *expected = calloc(1, size), *cells = calloc(1, size);
+    CHECK(expected != NULL && cells != NULL);
+    for (size_t n = 1; n <= MOST; n += n < 20 ? 1 : 17) {
+        tamis_hash h[MOST];
+        uint8_t want[(MOST + 7) / 8 + 1], got[(MOST + 7) / 8 + 1];
+        memset(want, 0xaa, sizeof want);
+        memset(got, 0xaa, sizeof got);
+        fill(h, n, seed + n);
+        tamis__scalar.probe_add(expected, p, h, n, want);
+        k->probe_add(cells, p, h, n, got);
+        CHECK(memcmp(want, got, sizeof want) == 0);
+        fill(h, n, seed + n + (n % 3 == 0));
+        tamis__scalar.probe_query(expected, p, h, n, want);
+        k->probe_query(cells, p, h, n, got);
+        CHECK(memcmp(want, got, sizeof want) == 0);
+    }
+    if (size < 1 << 24) CHECK(memcmp(expected, cells, size) == 0);
+    free(expected);
+    free(cells);
+}
+
+static void probes_agree(void)
+{
+    static const uint64_t sizes[] = {1, 2, 63, 64, 65, 1000, 4099, 1000003};
+    for (size_t t = 0; t < n_tables; t++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+            for (uint32_t k = 1; k <= 64; k += k < 18 ? 1 : 7) {
+                const struct probes classic = {sizes[s], 0, k}, rows = {sizes[s], sizes[s], k};
+                compare_probes(tables[t], &classic, 100 * s + k);
+                compare_probes(tables[t], &rows, 100 * s + k);
+            }
+}
+
+/* Positions beyond 2^32 take another way through the SIMD arithmetic. Memory is touched only where the
+ * probes fall. */
+static void wide_probes_agree(void)
+{
+    if (sizeof(size_t) < 8) return;
+    static const uint64_t sizes[] = {(UINT64_C(1) << 32) - 1, UINT64_C(1) << 32, (UINT64_C(1) << 34) + 12345};
+    for (size_t t = 0; t < n_tables; t++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            const struct probes classic = {sizes[s], 0, 9};
+            compare_probes(tables[t], &classic, s);
+        }
+}
+
+static void siphash_agrees(void)
+{
+    static const uint64_t key[2] = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)};
+    static uint8_t text[4096];
+    uint64_t seed = 5;
+    for (size_t i = 0; i < sizeof text; i++) text[i] = (uint8_t)splitmix(&seed);
+    for (size_t t = 0; t < n_tables; t++)
+        for (size_t n = 1; n <= MOST; n++) {
+            tamis_bytes keys[MOST];
+            tamis_hash got[MOST + 1], guard = {1, 2};
+            for (size_t i = 0; i < n; i++) {
+                const uint64_t r = splitmix(&seed);
+                keys[i].len = n % 2 == 0 ? n : r % (n % 5 == 0 ? 300 : 20); /* alike, or mixed */
+                keys[i].p = text + (r >> 32) % (sizeof text - 400);
+            }
+            got[n] = guard;
+            tables[t]->siphash(key, keys, n, got);
+            CHECK(got[n].lo == guard.lo && got[n].hi == guard.hi);
+            for (size_t i = 0; i < n; i++) {
+                const tamis_hash want = tamis__siphash(key, keys[i].p, keys[i].len);
+                CHECK(got[i].lo == want.lo && got[i].hi == want.hi);
+            }
+        }
+}
+
+/* The tables are chosen best first, and the oracle is always there. */
+static void tables_are_listed(void)
+{
+    CHECK(n_tables >= 1 && tables[n_tables - 1] == &tamis__scalar);
+    CHECK(tamis__kernels() == tables[0]);
+    printf("kernels here:");
+    for (size_t t = 0; t < n_tables; t++) printf(" %s", tables[t]->name);
+    printf("\n");
+#if defined(__aarch64__)
+    CHECK(strcmp(tables[0]->name, "neon") == 0);
+#endif
+}
+
+static const struct test tests[] = {
+    {"tables_are_listed", tables_are_listed}, {"lines_agree", lines_agree},
+    {"probes_agree", probes_agree},           {"wide_probes_agree", wide_probes_agree},
+    {"siphash_agrees", siphash_agrees},
+};
+
+int main(int argc, char **argv)
+{
+    n_tables = tamis__runnable_kernels(tables);
+    return run_tests(tests, sizeof tests / sizeof *tests, argc, argv);
+}
