@@ -1,6 +1,5 @@
 #include "cli.h"
-
-#include <string.h>
+#include "lines.h"
 
 /* The filter, locked until it is closed; says so when another process makes us wait for it. */
 static tamis *open_for_update(const struct args *a, const char *path)
@@ -19,20 +18,22 @@ static tamis *open_for_update(const struct args *a, const char *path)
 
 static int add_lines(const struct args *a, tamis *t, const char *path)
 {
-    tamis_bytes lines[LINES_AT_ONCE];
-    struct input in;
+    char **files = a->words + 1;
+    const int n = a->n_words - 1;
+    struct lines *in = lines_open(files, n, a->nul, t, threads_from(a));
     struct progress bar;
+    const struct block *b;
     tamis_status s = TAMIS_OK;
-    size_t n;
-    if (!input_open(&in, a->words + 1, a->n_words - 1, a->nul)) return complain(NULL, "not enough memory");
-    progress_start(&bar, "adding", input_total(a->words + 1, a->n_words - 1), a->quiet);
-    while (s == TAMIS_OK && !in.failed && (n = input_lines(&in, lines, LINES_AT_ONCE)) > 0) {
-        s = tamis_add_many(t, lines, n, NULL, NULL);
-        progress_update(&bar, n, in.bytes);
+    if (in == NULL) return complain(NULL, "not enough memory");
+    progress_start(&bar, "adding", lines_total_bytes(files, n), a->quiet);
+    while (s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
+        s = tamis_add_hashes(t, b->hashes, b->n, NULL, NULL);
+        progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);
-    input_close(&in);
-    if (in.failed) return complain(path, "unchanged");
+    const bool failed = lines_failed(in);
+    lines_close(in);
+    if (failed) return complain(path, "unchanged");
     if (s == TAMIS_EFULL)
         return complain(path, "unchanged: a strict filter, and the lines are more than it was planned for");
     return s == TAMIS_OK ? EXIT_FOUND : complain(path, "unchanged: %s", tamis_status_message(s));
@@ -43,7 +44,8 @@ int run_add(const struct args *a)
     const char *path = a->words[0];
     tamis *t = open_for_update(a, path);
     if (t == NULL) return EXIT_ERROR;
-    int status = add_lines(a, t, path);
+    int status = check_hashable(t, path);
+    if (status == EXIT_FOUND) status = add_lines(a, t, path);
     if (status == EXIT_FOUND) status = save_filter(t, path, true);
     if (status == EXIT_FOUND && !a->quiet) warn_if_over_full(t, path);
     tamis_close(t);

@@ -1,6 +1,7 @@
 /* build: the lines must be counted before the filter can be sized. Files are read twice; a stream is
  * read once and remembered as 16-byte hashes, which is all a filter ever sees of a line. */
 #include "cli.h"
+#include "lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +13,18 @@ struct spool {
     size_t n, room;
 };
 
-static bool spool_lines(struct spool *s, const tamis *hasher, const tamis_bytes *lines, size_t n)
+static bool spool_hashes(struct spool *s, const struct block *b)
 {
-    if (s->room - s->n < n) {
-        const size_t room = s->room * 2 + LINES_AT_ONCE;
+    if (s->room - s->n < b->n) {
+        const size_t room = s->room * 2 + b->n;
         tamis_hash *bigger =
             room <= SIZE_MAX / sizeof *bigger ? realloc(s->hashes, room * sizeof *bigger) : NULL;
         if (bigger == NULL) return false;
         s->hashes = bigger;
         s->room = room;
     }
-    tamis_hash_many(hasher, lines, n, s->hashes + s->n);
-    s->n += n;
+    memcpy(s->hashes + s->n, b->hashes, b->n * sizeof *b->hashes);
+    s->n += b->n;
     return true;
 }
 
@@ -38,27 +39,27 @@ static tamis *make_hasher(const struct args *a, const tamis_options *o, tamis_er
     return tamis_create(&p, o, &t, why) == TAMIS_OK ? t : NULL;
 }
 
-/* What is done with the lines of one pass: counted only, remembered, or added to a filter. */
+/* Hash the lines with `hasher`; remember the hashes, or add them to `t`. */
 static int read_lines(const struct args *a, const char *verb, const tamis *hasher, struct spool *spool,
-                      tamis *t, uint64_t *count)
+                      tamis *t)
 {
-    tamis_bytes lines[LINES_AT_ONCE];
-    struct input in;
+    struct lines *in = lines_open(a->words, a->n_words, a->nul, hasher, threads_from(a));
     struct progress bar;
+    const struct block *b;
     tamis_status s = TAMIS_OK;
-    size_t n;
-    if (!input_open(&in, a->words, a->n_words, a->nul)) return complain(NULL, "not enough memory");
-    progress_start(&bar, verb, input_total(a->words, a->n_words), a->quiet);
-    *count = 0;
-    while (s == TAMIS_OK && !in.failed && (n = input_lines(&in, lines, LINES_AT_ONCE)) > 0) {
-        if (spool != NULL && !spool_lines(spool, hasher, lines, n)) s = TAMIS_ENOMEM;
-        if (t != NULL) s = tamis_add_many(t, lines, n, NULL, NULL);
-        *count += n;
-        progress_update(&bar, n, in.bytes);
+    if (in == NULL) return complain(NULL, "not enough memory");
+    progress_start(&bar, verb, lines_total_bytes(a->words, a->n_words), a->quiet);
+    while (s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
+        if (t != NULL)
+            s = tamis_add_hashes(t, b->hashes, b->n, NULL, NULL);
+        else if (!spool_hashes(spool, b))
+            s = TAMIS_ENOMEM;
+        progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);
-    input_close(&in);
-    if (in.failed) return EXIT_ERROR;
+    const bool failed = lines_failed(in);
+    lines_close(in);
+    if (failed) return EXIT_ERROR;
     return s == TAMIS_OK ? EXIT_FOUND : complain(a->output, "%s", tamis_status_message(s));
 }
 
@@ -85,23 +86,27 @@ static void build(const struct args *a, const tamis_options *o, tamis **out)
 {
     struct spool spool = {0};
     uint64_t count = a->items;
-    const bool twice = a->n_words > 0 && input_total(a->words, a->n_words) > 0;
+    const bool twice = a->n_words > 0 && lines_total_bytes(a->words, a->n_words) > 0;
     bool good = true;
     *out = NULL;
-    if (count == 0 && twice)
-        good = read_lines(a, "counting", NULL, NULL, NULL, &count) == EXIT_FOUND;
+    if (count == 0 && twice) good = lines_count(a->words, a->n_words, a->nul, &count);
     if (count == 0 && !twice) {
         tamis_error why;
         tamis *hasher = make_hasher(a, o, &why);
         if (hasher == NULL) complain(a->output, "%s", why.text);
-        good = hasher != NULL && read_lines(a, "reading", hasher, &spool, NULL, &count) == EXIT_FOUND;
+        good = hasher != NULL && read_lines(a, "reading", hasher, &spool, NULL) == EXIT_FOUND;
+        count = spool.n;
         tamis_close(hasher);
     }
     tamis *t = good ? create(a, o, count) : NULL;
     if (t != NULL && spool.n > 0) {
-        tamis_add_hashes(t, spool.hashes, spool.n, NULL, NULL);
+        if (tamis_add_hashes(t, spool.hashes, spool.n, NULL, NULL) != TAMIS_OK) {
+            complain(a->output, "%s", tamis_status_message(TAMIS_EFULL));
+            tamis_close(t);
+            t = NULL;
+        }
     } else if (t != NULL && (twice || a->items != 0)) {
-        if (read_lines(a, "building", NULL, NULL, t, &count) != EXIT_FOUND) {
+        if (read_lines(a, "building", t, NULL, t) != EXIT_FOUND) {
             tamis_close(t);
             t = NULL;
         }

@@ -1,17 +1,22 @@
 #include "cli.h"
+#include "lines.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 struct totals {
     uint64_t lines, maybe;
 };
 
-static void print_selected(const struct args *a, const tamis_bytes *lines, size_t n, const uint8_t *maybe)
+/* Neighbours that are all selected are one piece of memory, ends included. */
+static void print_selected(const struct args *a, const struct block *b, const uint8_t *maybe)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < b->n; i++) {
         if ((maybe[i / 8] >> i % 8 & 1) == a->invert) continue;
-        fwrite(lines[i].p, 1, lines[i].len, stdout);
-        putchar(a->nul ? '\0' : '\n');
+        size_t last = i;
+        while (last + 1 < b->n && (maybe[(last + 1) / 8] >> (last + 1) % 8 & 1) != a->invert) last++;
+        const char *from = b->lines[i].p, *to = (const char *)b->lines[last].p + b->lines[last].len + 1;
+        fwrite(from, 1, (size_t)(to - from), stdout);
+        i = last;
     }
 }
 
@@ -20,30 +25,42 @@ static uint64_t selected(const struct args *a, const struct totals *t)
     return a->invert ? t->lines - t->maybe : t->maybe;
 }
 
+/* False when something could not be read, which was reported. */
 static bool check_lines(const struct args *a, const tamis *t, struct totals *totals)
 {
-    tamis_bytes lines[LINES_AT_ONCE];
-    uint8_t maybe[LINES_AT_ONCE / 8];
+    char **files = a->words + 1;
+    const int n = a->n_words - 1;
     const bool print = !a->count && !a->quiet && !a->json;
-    struct input in;
+    struct lines *in = lines_open(files, n, a->nul, t, threads_from(a));
     struct progress bar;
-    size_t n;
-    if (!input_open(&in, a->words + 1, a->n_words - 1, a->nul)) {
+    const struct block *b;
+    uint8_t *maybe = NULL;
+    size_t room = 0;
+    if (in == NULL) {
         complain(NULL, "not enough memory");
         return false;
     }
-    progress_start(&bar, "checking", input_total(a->words + 1, a->n_words - 1), a->quiet || print);
-    while ((n = input_lines(&in, lines, LINES_AT_ONCE)) > 0) {
-        totals->maybe += tamis_may_contain_many(t, lines, n, maybe);
-        totals->lines += n;
-        if (print) print_selected(a, lines, n, maybe);
+    progress_start(&bar, "checking", lines_total_bytes(files, n), a->quiet || print);
+    while ((b = lines_next(in)) != NULL) {
+        if (b->n > room) {
+            free(maybe);
+            room = b->n;
+            maybe = malloc(room / 8 + 1);
+            if (maybe == NULL) break;
+        }
+        totals->maybe += tamis_may_contain_hashes(t, b->hashes, b->n, maybe);
+        totals->lines += b->n;
+        if (print) print_selected(a, b, maybe);
         if (a->quiet && selected(a, totals) > 0) break; /* enough is known */
         if (ferror(stdout)) break;
-        progress_update(&bar, n, in.bytes);
+        progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);
-    input_close(&in);
-    return !in.failed;
+    const bool good = !lines_failed(in) && (maybe != NULL || room == 0);
+    if (maybe == NULL && room > 0) complain(NULL, "not enough memory");
+    lines_close(in);
+    free(maybe);
+    return good;
 }
 
 int run_check(const struct args *a)
@@ -52,6 +69,10 @@ int run_check(const struct args *a)
     tamis_facts f = {.struct_size = sizeof f};
     tamis *t = open_filter(a, a->words[0], 0);
     if (t == NULL) return EXIT_ERROR;
+    if (check_hashable(t, a->words[0]) != EXIT_FOUND) {
+        tamis_close(t);
+        return EXIT_ERROR;
+    }
     const bool read = check_lines(a, t, &totals);
     if (a->json && tamis_info(t, &f) == TAMIS_OK) {
         json_open('{');

@@ -17,7 +17,7 @@ struct args {
     char **words; /* what is not an option */
     int n_words;
 
-    uint64_t items, bytes, seed, m, k, keys;
+    uint64_t items, bytes, seed, m, k, keys, threads;
     double fpr;
     const char *kind, *output, *key_file, *ask;
     bool force, invert, count, quiet, nul, json, strict, help, man;
@@ -81,37 +81,14 @@ void progress_start(struct progress *p, const char *verb, uint64_t total_bytes, 
 void progress_update(struct progress *p, uint64_t lines, uint64_t bytes);
 void progress_end(struct progress *p);
 
-/* --- Lines (input.c) -------------------------------------------------------------------------------------- */
-
-/* The lines of several files one after the other, any bytes, any length. */
-struct input {
-    char **paths; /* "-" is stdin */
-    int n_paths, next;
-    char end;     /* of a line */
-    int fd;
-    const char *path; /* being read */
-    char *buffer;
-    size_t room, from, to; /* unread bytes are [from, to) */
-    size_t searched;       /* of which these are known to hold no line end */
-    bool at_end;           /* of this file */
-    uint64_t bytes;        /* read so far, all files */
-    bool failed;           /* a file could not be read; a message was given */
-};
-/* No paths: stdin. False: no memory. */
-bool input_open(struct input *in, char **paths, int n, bool nul);
-/* Up to max lines, without their ends; valid until the next call. 0: no more. A file that cannot be
- * read is reported and skipped, and sets `failed`. */
-size_t input_lines(struct input *in, tamis_bytes *lines, size_t max);
-void input_close(struct input *in);
-/* Bytes of all files when each is a regular one that can be read twice; else 0. */
-uint64_t input_total(char **paths, int n);
-
 /* --- Filters (filter.c) --------------------------------------------------------------------------------------- */
-
-enum { LINES_AT_ONCE = 4096 };
 
 /* False after a message. `key` gets the bytes of --key-file when there is one. */
 bool read_key(const struct args *a, uint8_t key[16], const uint8_t **out);
+/* How many threads to use: --threads, or one per processor. */
+unsigned threads_from(const struct args *a);
+/* EXIT_ERROR after a message when lines cannot be hashed for this filter. */
+int check_hashable(const tamis *t, const char *path);
 /* NULL after a message. */
 tamis *open_filter(const struct args *a, const char *path, uint32_t flags);
 /* Save to a path, or to stdout for "-"; EXIT_FOUND, or EXIT_ERROR after a message. */

@@ -61,6 +61,19 @@ tamis *open_filter(const struct args *a, const char *path, uint32_t flags)
     return NULL;
 }
 
+unsigned threads_from(const struct args *a)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (a->threads != 0) return (unsigned)(a->threads < 64 ? a->threads : 64);
+    return processors > 1 ? (unsigned)processors : 1;
+}
+
+int check_hashable(const tamis *t, const char *path)
+{
+    if (tamis_hash_many(t, NULL, 0, NULL) == TAMIS_OK) return EXIT_FOUND;
+    return complain(path, "made from hashes of another program's; lines cannot be added or checked");
+}
+
 static tamis_status to_stdout(void *ctx, const void *bytes, size_t n)
 {
     (void)ctx;

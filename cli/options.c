@@ -38,6 +38,7 @@ static const struct option options[] = {
     {'m', false, "m", "M", COUNT, AT(m), "bits per row (partitioned) or in all"},
     {'K', false, "k", "K", COUNT, AT(k), "probes per key"},
     {'N', false, "keys", "N", COUNT, AT(keys), "random keys to ask (default: as many as the rate needs)"},
+    {'T', false, "threads", "N", COUNT, AT(threads), "threads to use (default: one per processor)"},
     {'a', false, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
     {'M', false, "man", NULL, FLAG, AT(man), "print the manual page as roff source"},
     {'h', true, "help", NULL, FLAG, AT(help), "this text"},
@@ -53,16 +54,16 @@ const struct command commands[] = {
      "Reads the files, or standard input, and writes a filter of their lines. Without --items\n"
      "the lines are counted; without --fpr and --bytes the rate is 1%. An existing output is\n"
      "not replaced without -f. The output appears whole or not at all.",
-     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkmKsytofzq", 0, run_build},
+     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkmKsytofzTq", 0, run_build},
     {"add", "FILTER [FILE...]", "add lines to a filter",
      "The file is replaced by the new one when all lines were read, or stays as it was. Several\n"
      "adds to one filter at the same time wait for each other; no line is lost.",
-     "tamis add bad.tamis more-urls.txt", "yzq", 1, run_add},
+     "tamis add bad.tamis more-urls.txt", "yzTq", 1, run_add},
     {"check", "FILTER [FILE...]", "print the lines that may be in a filter",
      "Like grep: the lines that may be in the filter are printed, with -v those that are\n"
      "certainly not. Exit status 0 when a line was selected, 1 when none was, 2 on an error.\n"
      "--json prints the totals as one object instead.",
-     "tamis check bad.tamis access-urls.txt", "vcqzjy", 1, run_check},
+     "tamis check bad.tamis access-urls.txt", "vcqzTjy", 1, run_check},
     {"merge", "-o OUT FILTER...", "the union of filters",
      "Filters of the same kind, shape and hash become the filter of all their items, bit for\n"
      "bit. A secret key is not needed.",

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { AT_ONCE = 4096 };
+
 /* A measured count further from its expectation than this many deviations has a chance below 1e-9. */
 #define SIGMAS 6.2
 
@@ -18,12 +20,12 @@ static uint64_t next_random(uint64_t *state)
 
 static uint64_t ask_random_keys(const tamis *t, uint64_t keys)
 {
-    uint64_t words[2 * LINES_AT_ONCE], state = 1, maybe = 0;
-    tamis_bytes batch[LINES_AT_ONCE];
-    uint8_t bits[LINES_AT_ONCE / 8];
-    for (size_t i = 0; i < LINES_AT_ONCE; i++) batch[i] = (tamis_bytes){&words[2 * i], 16};
+    uint64_t words[2 * AT_ONCE], state = 1, maybe = 0;
+    tamis_bytes batch[AT_ONCE];
+    uint8_t bits[AT_ONCE / 8];
+    for (size_t i = 0; i < AT_ONCE; i++) batch[i] = (tamis_bytes){&words[2 * i], 16};
     for (uint64_t done = 0; done < keys;) {
-        const size_t n = keys - done < LINES_AT_ONCE ? (size_t)(keys - done) : LINES_AT_ONCE;
+        const size_t n = keys - done < AT_ONCE ? (size_t)(keys - done) : AT_ONCE;
         for (size_t i = 0; i < 2 * n; i++) words[i] = next_random(&state);
         maybe += tamis_may_contain_many(t, batch, n, bits);
         done += n;

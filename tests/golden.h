@@ -41,14 +41,14 @@ static const struct recipe recipes[] = {
     {"bloom-caller.tamis",
      GOLDEN_PLAN(.kind = TAMIS_BLOOM, .flags = TAMIS_HASH_CALLER, .items = 90, .m = 448, .k = 3),
      100, 0},
-    {"partitioned.tamis", GOLDEN_PLAN(.kind = TAMIS_PARTITIONED, .items = 100, .m = 157, .k = 4), 100,
-     0},
+    {"partitioned.tamis", GOLDEN_PLAN(.kind = TAMIS_PARTITIONED, .items = 100, .m = 157, .k = 4),
+     100, 0},
     {"partitioned-seeded-again.tamis",
      GOLDEN_PLAN(.kind = TAMIS_PARTITIONED, .items = 100, .m = 129, .k = 5, .seed = GOLDEN_SEED),
      100, GOLDEN_AGAIN},
     {"partitioned-strict-sealed.tamis",
-     GOLDEN_PLAN(.kind = TAMIS_PARTITIONED, .flags = TAMIS_STRICT, .items = 80, .m = 101, .k = 5), 80,
-     GOLDEN_SEALED},
+     GOLDEN_PLAN(.kind = TAMIS_PARTITIONED, .flags = TAMIS_STRICT, .items = 80, .m = 101, .k = 5),
+     80, GOLDEN_SEALED},
     {"blocked.tamis", GOLDEN_PLAN(.kind = TAMIS_BLOCKED, .items = 160, .m = 1024), 160, 0},
     {"blocked-seeded.tamis",
      GOLDEN_PLAN(.kind = TAMIS_BLOCKED, .items = 180, .m = 1024, .seed = GOLDEN_SEED), 180, 0},
@@ -147,6 +147,17 @@ static inline tamis_status golden_cook(const struct recipe *r, tamis **out)
     }
     *out = t;
     return s;
+}
+
+/* The bytes of it, to be freed. */
+static inline struct bytes golden_image(const struct recipe *r)
+{
+    tamis *t;
+    if (golden_cook(r, &t) != TAMIS_OK) abort();
+    struct bytes image = image_of(t);
+    if (image.p == NULL) abort();
+    tamis_close(t);
+    return image;
 }
 
 #endif

@@ -58,6 +58,23 @@ static inline struct bytes image_of(const tamis *t)
     return (struct bytes){NULL, 0};
 }
 
+/* A field of an image, wherever docs/FORMAT.md puts it. */
+struct field {
+    unsigned offset, width;
+};
+
+static inline uint64_t get_field(const uint8_t *p, struct field f)
+{
+    uint64_t v = 0;
+    for (unsigned i = 0; i < f.width; i++) v |= (uint64_t)p[f.offset + i] << 8 * i;
+    return v;
+}
+
+static inline void put_field(uint8_t *p, struct field f, uint64_t v)
+{
+    for (unsigned i = 0; i < f.width; i++) p[f.offset + i] = (uint8_t)(v >> 8 * i);
+}
+
 /* Make every sum that the section table asks for right, then the root. A table that makes no sense is
  * taken at its word as far as the bytes go, and never beyond. */
 static inline void image_resum(uint8_t *image, size_t size)

@@ -446,36 +446,44 @@ static void test_generations(void)
     CHECK(remove(path) == 0);
 }
 
-/* Lengths around whole chunks, and eight sums, after which no padding is needed: the plan, the handle and
- * docs/FORMAT.md agree about every byte. */
+/* Cells of this many bytes: the plan, the handle and docs/FORMAT.md agree about every byte. */
+static void check_size(uint64_t length)
+{
+    tamis_plan plan = {.struct_size = sizeof plan, .kind = TAMIS_BLOCKED, .items = 1000};
+    plan.m = length * 8;
+    CHECK_OK(tamis_solve(&plan, NULL, NULL));
+    const uint64_t sums = (length + 65535) / 65536;
+    const uint64_t offset = (128 + 64 + 8 * sums + 63) / 64 * 64;
+    CHECK_THAT(plan.bytes, ==, offset + length);
+    tamis *t = create(&plan, NULL), *again;
+    CHECK_OK(tamis_add_many(t, keys, MANY, NULL, NULL));
+    struct bytes image = image_of(t);
+    CHECK_THAT(image.n, ==, plan.bytes);
+    CHECK(tamis__get64(image.p + 128 + 48) == offset && tamis__get64(image.p + 112) == image.n);
+    struct bytes summed = bytes_copy(image.p, image.n);
+    image_resum(summed.p, summed.n); /* by the page: it must change nothing */
+    CHECK(bytes_equal(image, summed));
+    CHECK_OK(tamis_load(image.p, image.n, NULL, &again, NULL));
+    CHECK(same_image(t, again));
+    image.p[image.n - 1] ^= 1;
+    tamis *none;
+    tamis_error why;
+    CHECK_THAT(tamis_load(image.p, image.n, NULL, &none, &why), ==, TAMIS_ECORRUPT);
+    CHECK_THAT(why.offset, ==, offset + (sums - 1) * 65536); /* the chunk that is to blame */
+    free(image.p), free(summed.p);
+    tamis_close(t), tamis_close(again);
+}
+
+/* Around whole chunks; eight sums, after which no padding is needed; more than one megabyte, which is
+ * how much is read at a time. */
 static void test_sizes(void)
 {
+    static const uint64_t chunks[] = {1, 2, 7, 8, 9, 16, 32, 40};
     make_keys();
-    for (uint64_t chunks = 1; chunks <= 9; chunks++)
-        for (uint64_t length = chunks * 65536 - 64; length <= chunks * 65536 + 64; length += 64) {
-            tamis_plan plan = {.struct_size = sizeof plan, .kind = TAMIS_BLOCKED, .items = 1000};
-            plan.m = length * 8;
-            CHECK_OK(tamis_solve(&plan, NULL, NULL));
-            const uint64_t sums = (length + 65535) / 65536;
-            const uint64_t offset = (128 + 64 + 8 * sums + 63) / 64 * 64;
-            CHECK_THAT(plan.bytes, ==, offset + length);
-            tamis *t = create(&plan, NULL), *again;
-            CHECK_OK(tamis_add_many(t, keys, MANY, NULL, NULL));
-            struct bytes image = image_of(t);
-            CHECK_THAT(image.n, ==, plan.bytes);
-            CHECK(tamis__get64(image.p + 128 + 48) == offset &&
-                  tamis__get64(image.p + 112) == image.n);
-            struct bytes summed = bytes_copy(image.p, image.n);
-            image_resum(summed.p, summed.n); /* by the page: it must change nothing */
-            CHECK(bytes_equal(image, summed));
-            CHECK_OK(tamis_load(image.p, image.n, NULL, &again, NULL));
-            CHECK(same_image(t, again));
-            image.p[image.n - 1] ^= 1;
-            tamis *none;
-            CHECK_THAT(tamis_load(image.p, image.n, NULL, &none, NULL), ==, TAMIS_ECORRUPT);
-            free(image.p), free(summed.p);
-            tamis_close(t), tamis_close(again);
-        }
+    for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++)
+        for (uint64_t length = chunks[i] * 65536 - 64; length <= chunks[i] * 65536 + 64;
+             length += 64)
+            check_size(length);
 }
 
 struct picky {

@@ -107,10 +107,6 @@ static tamis_status exercise(const uint8_t *p, size_t n, const tamis_options *op
 
 /* --- Fields ------------------------------------------------------------------------------------------ */
 
-struct field {
-    unsigned offset, width;
-};
-
 /* Header and the one table entry, all of docs/FORMAT.md but the root, which is repaired. */
 static const struct field fields[] = {
     {0, 8},   {8, 2},   {10, 2},  {12, 4},  {16, 4},  {20, 4},  {24, 4},  {28, 2},  {30, 2},
@@ -121,18 +117,6 @@ static const struct field fields[] = {
 #define FIELDS (sizeof fields / sizeof *fields)
 #define VALUES 12
 #define PAIR_VALUES 7u /* the first of them, for pairs of fields */
-
-static uint64_t get_field(const uint8_t *p, struct field f)
-{
-    uint64_t v = 0;
-    for (unsigned i = 0; i < f.width; i++) v |= (uint64_t)p[f.offset + i] << 8 * i;
-    return v;
-}
-
-static void put_field(uint8_t *p, struct field f, uint64_t v)
-{
-    for (unsigned i = 0; i < f.width; i++) p[f.offset + i] = (uint8_t)(v >> 8 * i);
-}
 
 static uint64_t evil_value(unsigned i, uint64_t was)
 {
@@ -147,16 +131,6 @@ static uint64_t evil_value(unsigned i, uint64_t was)
     }
 }
 
-static struct bytes cook(const struct recipe *r)
-{
-    tamis *t;
-    CHECK_OK(golden_cook(r, &t));
-    struct bytes b = image_of(t);
-    CHECK(b.p != NULL);
-    tamis_close(t);
-    return b;
-}
-
 static bool is_small(const struct recipe *r)
 {
     return r->plan.m < 100000;
@@ -167,7 +141,7 @@ static void test_every_field(void)
     size_t accepted = 0, refused = 0;
     for (size_t r = 0; r < RECIPES; r++) {
         if (!is_small(&recipes[r])) continue;
-        struct bytes good = cook(&recipes[r]);
+        struct bytes good = golden_image(&recipes[r]);
         const tamis_options o = golden_options(&recipes[r]);
         CHECK_OK(exercise(good.p, good.n, &o));
         struct bytes bad = bytes_copy(good.p, good.n);
@@ -191,7 +165,7 @@ static void test_every_field(void)
 
 static void all_pairs(const struct recipe *r)
 {
-    struct bytes good = cook(r), bad = bytes_copy(good.p, good.n);
+    struct bytes good = golden_image(r), bad = bytes_copy(good.p, good.n);
     const tamis_options o = golden_options(r);
     for (unsigned f = 0; f < FIELDS * PAIR_VALUES; f++)
         for (unsigned g = (f / PAIR_VALUES + 1) * PAIR_VALUES; g < FIELDS * PAIR_VALUES; g++) {
@@ -223,7 +197,7 @@ static void test_consistent_shapes(void)
             for (uint64_t m = 1; m <= 1024; m += m < 10 ? 1 : 61) {
                 const uint64_t bits = kind == TAMIS_PARTITIONED ? m * k : m;
                 const size_t length = (size_t)((bits + 63) / 64 * 8);
-                struct bytes good = cook(&recipes[0]), bad = bytes_new(256 + length);
+                struct bytes good = golden_image(&recipes[0]), bad = bytes_new(256 + length);
                 memset(bad.p, 0, bad.n);
                 memcpy(bad.p, good.p, 192);
                 put_field(bad.p, (struct field){30, 2}, kind);
@@ -279,7 +253,7 @@ static void mutate(struct bytes *b)
 static void test_random_mutants(void)
 {
     struct bytes good[RECIPES], bad = bytes_new(1024);
-    for (size_t r = 0; r < RECIPES; r++) good[r] = cook(&recipes[r]);
+    for (size_t r = 0; r < RECIPES; r++) good[r] = golden_image(&recipes[r]);
     random_state = UINT64_C(0x1234567890abcdef);
     for (unsigned i = 0; i < 60000; i++) {
         const size_t r = (size_t)next_random(RECIPES);
@@ -302,7 +276,7 @@ static void test_unverified_cells(void)
 {
     random_state = 99;
     for (size_t r = 0; r < RECIPES; r++) {
-        struct bytes good = cook(&recipes[r]);
+        struct bytes good = golden_image(&recipes[r]);
         tamis_options o = golden_options(&recipes[r]);
         o.flags = TAMIS_UNVERIFIED;
         tamis *t;
@@ -329,7 +303,7 @@ static void test_every_field_of_a_file(void)
     const char *tmp = getenv("TMPDIR");
     char path[512];
     snprintf(path, sizeof path, "%s/tamis-hostile-%ld", tmp != NULL ? tmp : "/tmp", (long)getpid());
-    struct bytes good = cook(&recipes[4]), bad = bytes_copy(good.p, good.n);
+    struct bytes good = golden_image(&recipes[4]), bad = bytes_copy(good.p, good.n);
     for (size_t f = 0; f < FIELDS; f++)
         for (unsigned v = 0; v < VALUES; v++) {
             memcpy(bad.p, good.p, good.n);
@@ -356,291 +330,6 @@ static void test_every_field_of_a_file(void)
     free(good.p);
 }
 
-/* --- What each field is for --------------------------------------------------------------------------------- */
-
-/* recipes[0] with one field changed and the sums repaired. */
-static tamis_status load_with(unsigned offset, unsigned width, uint64_t value, tamis **t,
-                              tamis_error *why)
-{
-    struct bytes b = cook(&recipes[0]);
-    put_field(b.p, (struct field){offset, width}, value);
-    image_resum(b.p, b.n);
-    const tamis_status s = tamis_load(b.p, b.n, NULL, t, why);
-    free(b.p);
-    return s;
-}
-
-/* Both sides of every limit of docs/FORMAT.md that one field of a bloom filter can cross. */
-static void test_limits(void)
-{
-    static const struct {
-        unsigned offset, width;
-        uint64_t value;
-        tamis_status expected;
-    } cases[] = {
-        {12, 4, 127, TAMIS_ECORRUPT}, /* header length */
-        {12, 4, 129, TAMIS_ECORRUPT},
-        {40, 8, 1, TAMIS_ECORRUPT}, /* a key id without a key */
-        {48, 8, 1, TAMIS_ECORRUPT},
-        {56, 8, UINT64_MAX, TAMIS_OK}, /* items */
-        {64, 8, 0, TAMIS_ECORRUPT},    /* planned items */
-        {64, 8, 1, TAMIS_OK},
-        {64, 8, UINT64_MAX, TAMIS_OK},
-        {72, 8, 0, TAMIS_ECORRUPT}, /* planned rate: 0 */
-        {72, 8, 1, TAMIS_OK},       /* the smallest of all doubles */
-        {72, 8, 0x3ff0000000000000, TAMIS_OK},
-        {72, 8, 0x3ff0000000000001, TAMIS_ECORRUPT},
-        {72, 8, 0x7ff0000000000000, TAMIS_ECORRUPT}, /* infinite */
-        {72, 8, 0x7ff8000000000000, TAMIS_ECORRUPT}, /* not a number */
-        {72, 8, 0xbfe0000000000000, TAMIS_ECORRUPT}, /* negative */
-        {80, 8, 1, TAMIS_ECORRUPT},                  /* zero fields */
-        {88, 8, UINT64_C(1) << 63, TAMIS_ECORRUPT},
-        {96, 8, 0, TAMIS_ECORRUPT}, /* generation */
-        {96, 8, 1, TAMIS_OK},
-        {96, 8, UINT64_MAX >> 1, TAMIS_OK},
-        {96, 8, (UINT64_MAX >> 1) + 1, TAMIS_ECORRUPT},
-        {104, 4, 0, TAMIS_ECORRUPT}, /* sections */
-        {104, 4, 2, TAMIS_ECORRUPT},
-        {108, 4, 1, TAMIS_ECORRUPT}, /* zero field */
-        {128, 2, 0, TAMIS_ECORRUPT}, /* role */
-        {128, 2, 2, TAMIS_ECORRUPT},
-        {130, 2, 2, TAMIS_ECORRUPT}, /* kind of the section */
-        {132, 2, 1, TAMIS_ECORRUPT}, /* variant */
-        {134, 2, 0, TAMIS_ECORRUPT}, /* cell bits */
-        {134, 2, 2, TAMIS_ECORRUPT},
-        {136, 4, 0, TAMIS_ECORRUPT}, /* k */
-        {136, 4, 1, TAMIS_OK},
-        {136, 4, 64, TAMIS_OK},
-        {136, 4, 65, TAMIS_ECORRUPT},
-        {140, 4, 1, TAMIS_ECORRUPT}, /* zero fields */
-        {152, 8, 1, TAMIS_ECORRUPT},
-        {160, 8, 1, TAMIS_ECORRUPT},
-        {168, 8, UINT64_C(1) << 63, TAMIS_ECORRUPT},
-        {176, 8, 192, TAMIS_ECORRUPT}, /* offset */
-        {176, 8, 320, TAMIS_ECORRUPT},
-        {184, 8, 72, TAMIS_ECORRUPT}, /* length, which is 80 */
-        {184, 8, 88, TAMIS_ECORRUPT},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tamis *t;
-        tamis_error why;
-        const tamis_status s = load_with(cases[i].offset, cases[i].width, cases[i].value, &t, &why);
-        if (s != cases[i].expected) printf("case %zu, offset %u\n", i, cases[i].offset);
-        CHECK_THAT(s, ==, cases[i].expected);
-        tamis_close(t);
-    }
-}
-
-/* m of recipes[0] is 630, in 640 bits: what the length allows, and the spare bits forbid. */
-static void test_limits_of_m(void)
-{
-    tamis *t;
-    struct bytes b = cook(&recipes[0]);
-    CHECK(tamis__get64(b.p + 144) == 630 && b.n == 256 + 80);
-    CHECK_THAT(load_with(144, 8, 576, &t, NULL), ==, TAMIS_ECORRUPT); /* nine words would do */
-    CHECK_THAT(load_with(144, 8, 577, &t, NULL), ==, TAMIS_ECORRUPT); /* bits beyond the last */
-    CHECK_OK(load_with(144, 8, 640, &t, NULL));
-    tamis_close(t);
-    CHECK_THAT(load_with(144, 8, 641, &t, NULL), ==, TAMIS_ECORRUPT);
-    CHECK_THAT(load_with(144, 8, 0, &t, NULL), ==, TAMIS_ECORRUPT);
-    CHECK_THAT(load_with(144, 8, (UINT64_C(1) << 52) + 1, &t, NULL), ==, TAMIS_ECORRUPT);
-    for (unsigned bit = 630; bit < 640; bit++) { /* each of the spare ones */
-        struct bytes bad = bytes_copy(b.p, b.n);
-        bad.p[256 + bit / 8] |= (uint8_t)(1u << bit % 8);
-        image_resum(bad.p, bad.n);
-        CHECK_THAT(tamis_load(bad.p, bad.n, NULL, &t, NULL), ==, TAMIS_ECORRUPT);
-        CHECK_THAT(tamis_view(bad.p, bad.n, NULL, &t, NULL), ==, TAMIS_ECORRUPT);
-        free(bad.p);
-    }
-    free(b.p);
-}
-
-/* Seeds and key ids where the hash has none, and no key id where it needs one. */
-static void test_hash_fields(void)
-{
-    for (size_t r = 0; r < RECIPES; r++) {
-        const bool keyed = (recipes[r].also & GOLDEN_KEYED) != 0;
-        if (!keyed && (recipes[r].plan.flags & TAMIS_HASH_CALLER) == 0) continue;
-        const tamis_options o = golden_options(&recipes[r]);
-        struct bytes b = cook(&recipes[r]);
-        tamis *t;
-        put_field(b.p, (struct field){32, 8}, 1);
-        image_resum(b.p, b.n);
-        CHECK_THAT(tamis_load(b.p, b.n, &o, &t, NULL), ==, TAMIS_ECORRUPT);
-        put_field(b.p, (struct field){32, 8}, 0);
-        put_field(b.p, (struct field){48, 8}, keyed ? 0 : 1);
-        image_resum(b.p, b.n);
-        CHECK_THAT(tamis_load(b.p, b.n, &o, &t, NULL), ==, keyed ? TAMIS_EKEY : TAMIS_ECORRUPT);
-        put_field(b.p, (struct field){40, 8}, 0);
-        image_resum(b.p, b.n);
-        CHECK_THAT(tamis_load(b.p, b.n, &o, &t, NULL), ==, TAMIS_ECORRUPT);
-        free(b.p);
-    }
-}
-
-/* Tables of many sections, all of them right: no kind here has more than one, and that is the only
- * reason to refuse them. With one byte of padding set, or one section too many, there is another. */
-static void test_many_sections(void)
-{
-    static const uint32_t counts[] = {2, 3, 17, 1024, 1025};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        const uint32_t count = counts[i];
-        const uint64_t meta = 128 + 72 * (uint64_t)count, first = (meta + 63) / 64 * 64;
-        struct bytes good = cook(&recipes[0]);
-        struct bytes b = bytes_new((size_t)(first + 64 * (uint64_t)(count - 1) + 40));
-        memset(b.p, 0, b.n);
-        memcpy(b.p, good.p, 128);
-        put_field(b.p, (struct field){104, 4}, count);
-        put_field(b.p, (struct field){112, 8}, b.n);
-        for (uint32_t s = 0; s < count; s++) {
-            uint8_t *entry = b.p + 128 + 64 * (size_t)s;
-            memcpy(entry, good.p + 128, 64);
-            tamis__put64(entry + 16, 320);
-            tamis__put64(entry + 48, first + 64 * (uint64_t)s);
-            tamis__put64(entry + 56, 40);
-        }
-        image_resum(b.p, b.n);
-        const tamis_options o = {.struct_size = sizeof o};
-        tamis *t;
-        tamis_error why;
-        CHECK_THAT(exercise(b.p, b.n, &o), ==, TAMIS_ECORRUPT);
-        CHECK_THAT(tamis_load(b.p, b.n, NULL, &t, &why), ==, TAMIS_ECORRUPT);
-        CHECK(strstr(why.text, count <= 1024 ? "exactly one section" : "number of sections") !=
-              NULL);
-        b.p[128 + 64 * (count - 1) + 40] = 1; /* a zero field of the last entry */
-        image_resum(b.p, b.n);
-        CHECK_THAT(tamis_load(b.p, b.n, NULL, &t, &why), ==, TAMIS_ECORRUPT);
-        CHECK(strstr(why.text, count <= 1024 ? "reserved" : "number of sections") != NULL);
-        free(b.p);
-        free(good.p);
-    }
-}
-
-static bool is_read_only(const tamis *t)
-{
-    tamis_facts f = {.struct_size = sizeof f};
-    CHECK_OK(tamis_info(t, &f));
-    return f.read_only;
-}
-
-static void test_versions(void)
-{
-    tamis *t;
-    CHECK_THAT(load_with(8, 2, 2, &t, NULL), ==, TAMIS_EVERSION);
-    CHECK_THAT(load_with(8, 2, 65535, &t, NULL), ==, TAMIS_EVERSION);
-    CHECK_THAT(load_with(8, 2, 0, &t, NULL), ==, TAMIS_ECORRUPT);
-    CHECK_THAT(load_with(10, 2, 0, &t, NULL), ==, TAMIS_ECORRUPT);
-    for (uint64_t version = 2; version <= 65535; version += 65533) {
-        CHECK_OK(load_with(10, 2, version, &t, NULL));
-        CHECK(is_read_only(t));
-        CHECK_THAT(tamis_add(t, "x", 1, NULL), ==, TAMIS_ESEALED);
-        CHECK_THAT(tamis_clear(t), ==, TAMIS_ESEALED);
-        tamis_close(t);
-    }
-}
-
-static void test_flags(void)
-{
-    tamis *t;
-    for (unsigned bit = 0; bit < 32; bit++) {
-        CHECK_THAT(load_with(16, 4, UINT64_C(1) << bit, &t, NULL), ==, TAMIS_EVERSION);
-        CHECK_OK(load_with(20, 4, UINT64_C(1) << bit, &t, NULL));
-        CHECK(is_read_only(t) == (bit != 1)); /* 2, strict, is known and changeable */
-        CHECK((tamis_add(t, "x", 1, NULL) == TAMIS_ESEALED) == (bit != 1));
-        tamis_close(t);
-        CHECK_OK(load_with(24, 4, UINT64_C(1) << bit, &t, NULL));
-        CHECK(!is_read_only(t));
-        CHECK_OK(tamis_add(t, "x", 1, NULL));
-        struct bytes written = image_of(t);
-        CHECK_THAT(tamis__get32(written.p + 24), ==, bit == 0 ? 1 : 0);
-        free(written.p);
-        tamis_close(t);
-    }
-}
-
-static void test_unknown_numbers(void)
-{
-    tamis *t;
-    for (uint64_t n = 0; n < 65536; n += n < 20 ? 1 : 4369) {
-        const tamis_status kind = load_with(30, 2, n, &t, NULL);
-        CHECK_THAT(kind, ==,
-                   n == 1             ? TAMIS_OK
-                   : n == 2 || n == 3 ? TAMIS_ECORRUPT
-                                      : TAMIS_EVERSION);
-        tamis_close(t);
-        const tamis_status hash = load_with(28, 2, n, &t, NULL);
-        CHECK_THAT(hash, ==,
-                   n == 1 || n == 3 ? TAMIS_OK
-                   : n == 2         ? TAMIS_ECORRUPT
-                                    : TAMIS_EVERSION);
-        tamis_close(t);
-    }
-}
-
-/* What FTP's text mode, a 7-bit channel and an editor do to the first bytes. */
-static void test_damaged_magic(void)
-{
-    static const uint8_t starts[][8] = {
-        {0x89, 'T', 'A', 'M', 'I', 'S', '\n', 1},
-        {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\r'},
-        {0x09, 'T', 'A', 'M', 'I', 'S', '\r', '\n'},
-        {0x89, 'T', 'A', 'M', 'I', 'S', '\n', '\n'},
-    };
-    struct bytes b = cook(&recipes[0]);
-    tamis *t;
-    tamis_error why;
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        memcpy(b.p, starts[i], 8);
-        image_resum(b.p, b.n);
-        CHECK_THAT(tamis_load(b.p, b.n, NULL, &t, &why), ==, TAMIS_ECORRUPT);
-        CHECK(strstr(why.text, "text-mode") != NULL);
-    }
-    memcpy(b.p, "PK\3\4....", 8);
-    CHECK_THAT(tamis_load(b.p, b.n, NULL, &t, &why), ==, TAMIS_ECORRUPT);
-    CHECK(strstr(why.text, "not a Tamis file") != NULL);
-    free(b.p);
-}
-
-static void test_max_bytes(void)
-{
-    struct bytes b = cook(&recipes[0]);
-    tamis_options o = {.struct_size = sizeof o, .max_bytes = b.n};
-    tamis *t;
-    CHECK_OK(tamis_load(b.p, b.n, &o, &t, NULL));
-    tamis_close(t);
-    o.max_bytes = b.n - 1;
-    CHECK_THAT(tamis_load(b.p, b.n, &o, &t, NULL), ==, TAMIS_ENOMEM);
-    CHECK_THAT(tamis_view(b.p, b.n, &o, &t, NULL), ==, TAMIS_ENOMEM);
-    free(b.p);
-}
-
-/* Counters from a hostile header must not wrap around into a promise that is false. */
-static void test_counters_at_the_end(void)
-{
-    tamis *t;
-    tamis_facts f = {.struct_size = sizeof f};
-    CHECK_OK(load_with(56, 8, UINT64_MAX, &t, NULL));
-    for (int i = 0; i < 50; i++) CHECK_OK(tamis_add(t, &i, sizeof i, NULL));
-    CHECK_OK(tamis_info(t, &f));
-    CHECK(f.items == UINT64_MAX && f.over_full);
-    tamis_close(t);
-
-    struct bytes b = cook(&recipes[0]);
-    put_field(b.p, (struct field){20, 4}, 2); /* strict */
-    put_field(b.p, (struct field){56, 8}, UINT64_MAX);
-    image_resum(b.p, b.n);
-    CHECK_OK(tamis_load(b.p, b.n, NULL, &t, NULL));
-    tamis_bytes keys[300];
-    int numbers[300];
-    for (int i = 0; i < 300; i++) {
-        numbers[i] = i;
-        keys[i] = (tamis_bytes){&numbers[i], sizeof numbers[i]};
-    }
-    CHECK_THAT(tamis_add_many(t, keys, 300, NULL, NULL), ==, TAMIS_EFULL);
-    tamis_close(t);
-    free(b.p);
-}
-
 static const struct test tests[] = {
     {"every field", test_every_field},
     {"every pair of fields", test_every_pair_of_fields},
@@ -648,16 +337,6 @@ static const struct test tests[] = {
     {"random mutants", test_random_mutants},
     {"unverified cells", test_unverified_cells},
     {"every field of a file", test_every_field_of_a_file},
-    {"limits", test_limits},
-    {"limits of m", test_limits_of_m},
-    {"hash fields", test_hash_fields},
-    {"many sections", test_many_sections},
-    {"versions", test_versions},
-    {"flags", test_flags},
-    {"unknown numbers", test_unknown_numbers},
-    {"damaged magic", test_damaged_magic},
-    {"max bytes", test_max_bytes},
-    {"counters at the end", test_counters_at_the_end},
 };
 
 TEST_MAIN(tests)

@@ -197,7 +197,9 @@ TAMIS_API tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t 
 TAMIS_API size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys, size_t n,
                                         uint8_t *bits);
 
-/* A key hashed once can be asked of every filter with the same hash and seed (or key).           */
+/* A key hashed once can be asked of every filter with the same hash and seed (or key). The hash of a
+ * handle never changes: tamis_hash_many may be called at any time, even while another thread changes
+ * the filter. TAMIS_EKEY, TAMIS_EUNSUPPORTED: the key was not given; the caller was to hash.      */
 typedef struct tamis_hash {
     uint64_t lo, hi;
 } tamis_hash;

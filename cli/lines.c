@@ -1,0 +1,374 @@
+/* The main thread reads, the workers split and hash, the main thread gets the blocks back in order. The ring
+ * of blocks bounds the memory. With one thread, or while the input is a single block, nobody else is
+ * started. */
+#include "lines.h"
+
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Large enough that system calls and hand-overs do not count, small enough for the second-level cache. */
+#define BLOCK_BYTES ((size_t)1 << 18)
+enum { MAX_WORKERS = 7, MAX_BLOCKS = 2 * MAX_WORKERS + 2 };
+
+enum state { EMPTY, FILLED, DONE };
+
+struct slot {
+    struct block block;
+    enum state state;
+    bool failed;
+    char *text;
+    size_t size, room, room_lines;
+};
+
+struct lines {
+    char **paths;
+    int n_paths, next_path, fd;
+    const char *path; /* being read */
+    char end;         /* of a line */
+    bool failed, ended;
+    uint64_t bytes;
+    const tamis *hasher;
+    char *rest; /* of a line whose end has not been read */
+    size_t rest_size, rest_room;
+
+    struct slot slots[MAX_BLOCKS];
+    unsigned n_slots, first, used; /* slots in use, in order from `first` */
+    bool lent;                     /* the first is with the caller */
+
+    pthread_t workers[MAX_WORKERS];
+    unsigned n_workers, started, taken; /* taken: slots from `first` that a worker has begun */
+    bool stop;
+    pthread_mutex_t mutex;
+    pthread_cond_t filled, done;
+};
+
+/* --- Reading ------------------------------------------------------------------------------------------------ */
+
+static void fail(struct lines *l)
+{
+    complain(l->path, "cannot read: %s", strerror(errno));
+    l->failed = true;
+}
+
+static void close_file(struct lines *l)
+{
+    if (l->fd > STDIN_FILENO) close(l->fd);
+    l->fd = -1;
+}
+
+/* The next file that can be opened; false: no more. */
+static bool open_next(struct lines *l)
+{
+    while (l->next_path < l->n_paths) {
+        const char *path = l->paths[l->next_path++];
+        const bool is_stdin = strcmp(path, "-") == 0;
+        l->path = is_stdin ? "standard input" : path;
+        l->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (l->fd >= 0) return true;
+        fail(l);
+    }
+    return false;
+}
+
+static bool grow(char **p, size_t *room, size_t wanted)
+{
+    if (wanted <= *room) return true;
+    size_t bigger = *room < BLOCK_BYTES ? BLOCK_BYTES : *room;
+    while (bigger < wanted) bigger = bigger <= SIZE_MAX / 2 ? bigger * 2 : wanted;
+    char *q = realloc(*p, bigger);
+    if (q == NULL) return false;
+    *p = q;
+    *room = bigger;
+    return true;
+}
+
+/* Read once behind what the slot holds. 0: the end of the file, or an error that was reported. */
+static size_t read_more(struct lines *l, struct slot *s)
+{
+    /* One byte stays free for the end of a last line that has none. */
+    if (!grow(&s->text, &s->room, s->size + (s->size < BLOCK_BYTES / 2 ? BLOCK_BYTES - s->size : BLOCK_BYTES / 2))) {
+        errno = ENOMEM;
+        fail(l);
+        return 0;
+    }
+    ssize_t got;
+    do got = read(l->fd, s->text + s->size, s->room - s->size - 1);
+    while (got < 0 && errno == EINTR);
+    if (got < 0) fail(l);
+    if (got <= 0) return 0;
+    s->size += (size_t)got;
+    l->bytes += (size_t)got;
+    return (size_t)got;
+}
+
+/* Keep what follows the last line end for the next block. */
+static bool set_rest_aside(struct lines *l, struct slot *s, size_t from)
+{
+    l->rest_size = s->size - from;
+    if (!grow(&l->rest, &l->rest_room, l->rest_size)) return false;
+    memcpy(l->rest, s->text + from, l->rest_size);
+    s->size = from;
+    return true;
+}
+
+/* Fill a slot with whole lines; false: there is no more input. */
+static bool fill(struct lines *l, struct slot *s)
+{
+    s->size = 0;
+    s->failed = false;
+    if (l->rest_size > 0) {
+        if (!grow(&s->text, &s->room, l->rest_size)) {
+            errno = ENOMEM;
+            fail(l);
+            return false;
+        }
+        memcpy(s->text, l->rest, l->rest_size);
+        s->size = l->rest_size;
+        l->rest_size = 0;
+    }
+    while (l->fd >= 0 || open_next(l)) {
+        const size_t got = read_more(l, s);
+        if (got == 0) {
+            close_file(l);
+            if (s->size == 0) continue;
+            if (s->text[s->size - 1] != l->end) s->text[s->size++] = l->end;
+            break;
+        }
+        const char *last = memrchr(s->text + s->size - got, l->end, got);
+        if (last == NULL) continue; /* a line longer than all that was read */
+        if (!set_rest_aside(l, s, (size_t)(last - s->text) + 1)) {
+            errno = ENOMEM;
+            fail(l);
+            return false;
+        }
+        break;
+    }
+    s->block.input_bytes = l->bytes;
+    return s->size > 0;
+}
+
+/* Whether reading would give something at once. */
+static bool input_is_ready(const struct lines *l)
+{
+    struct pollfd p = {.fd = l->fd, .events = POLLIN};
+    return l->fd < 0 || poll(&p, 1, 0) != 0;
+}
+
+/* --- Splitting and hashing ------------------------------------------------------------------------------------- */
+
+static bool make_room(struct slot *s, bool hashes)
+{
+    const size_t room = s->room_lines * 2 + 8192;
+    tamis_bytes *lines = realloc(s->block.lines, room * sizeof *lines);
+    if (lines == NULL) return false;
+    s->block.lines = lines;
+    if (hashes) {
+        tamis_hash *h = realloc(s->block.hashes, room * sizeof *h);
+        if (h == NULL) return false;
+        s->block.hashes = h;
+    }
+    s->room_lines = room;
+    return true;
+}
+
+static void process(const struct lines *l, struct slot *s)
+{
+    const char *p = s->text, *const stop = s->text + s->size;
+    size_t n = 0;
+    while (p < stop) {
+        if (n == s->room_lines && !make_room(s, l->hasher != NULL)) {
+            s->failed = true;
+            break;
+        }
+        const char *end = memchr(p, l->end, (size_t)(stop - p)); /* there is one: the text ends with it */
+        s->block.lines[n++] = (tamis_bytes){p, (size_t)(end - p)};
+        p = end + 1;
+    }
+    s->block.n = n;
+    if (l->hasher != NULL && !s->failed) tamis_hash_many(l->hasher, s->block.lines, n, s->block.hashes);
+}
+
+static struct slot *slot_at(struct lines *l, unsigned i)
+{
+    return &l->slots[(l->first + i) % l->n_slots];
+}
+
+static void *work(void *arg)
+{
+    struct lines *l = arg;
+    pthread_mutex_lock(&l->mutex);
+    for (;;) {
+        while (!l->stop && l->taken == l->used) pthread_cond_wait(&l->filled, &l->mutex);
+        if (l->stop) break;
+        struct slot *s = slot_at(l, l->taken++);
+        pthread_mutex_unlock(&l->mutex);
+        process(l, s);
+        pthread_mutex_lock(&l->mutex);
+        s->state = DONE;
+        pthread_cond_signal(&l->done);
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return NULL;
+}
+
+/* --- In order ------------------------------------------------------------------------------------------------------ */
+
+struct lines *lines_open(char **paths, int n, bool nul, const tamis *hasher, unsigned threads)
+{
+    static char *stdin_only[] = {"-"};
+    struct lines *l = calloc(1, sizeof *l);
+    if (l == NULL) return NULL;
+    l->paths = n > 0 ? paths : stdin_only;
+    l->n_paths = n > 0 ? n : 1;
+    l->end = nul ? '\0' : '\n';
+    l->fd = -1;
+    l->hasher = hasher;
+    l->n_workers = threads > 1 ? threads - 1 : 0;
+    if (l->n_workers > MAX_WORKERS) l->n_workers = MAX_WORKERS;
+    l->n_slots = 2 * l->n_workers + 2;
+    pthread_mutex_init(&l->mutex, NULL);
+    pthread_cond_init(&l->filled, NULL);
+    pthread_cond_init(&l->done, NULL);
+    return l;
+}
+
+/* Read a block ahead, and see that somebody splits it; false: the input has ended. */
+static bool read_ahead(struct lines *l)
+{
+    struct slot *s = slot_at(l, l->used);
+    if (!fill(l, s)) return false;
+    /* Threads are for long input: the first block is split here and now. */
+    if (l->started < l->n_workers && (l->used > 0 || l->lent || l->bytes > BLOCK_BYTES) &&
+        pthread_create(&l->workers[l->started], NULL, work, l) == 0)
+        l->started++;
+    s->state = FILLED;
+    if (l->started == 0) {
+        process(l, s);
+        s->state = DONE;
+    }
+    pthread_mutex_lock(&l->mutex);
+    if (l->started == 0) l->taken++;
+    l->used++;
+    pthread_cond_signal(&l->filled);
+    pthread_mutex_unlock(&l->mutex);
+    return true;
+}
+
+static bool first_is_done(struct lines *l, bool wait)
+{
+    pthread_mutex_lock(&l->mutex);
+    while (wait && slot_at(l, 0)->state != DONE) pthread_cond_wait(&l->done, &l->mutex);
+    const bool done = slot_at(l, 0)->state == DONE;
+    pthread_mutex_unlock(&l->mutex);
+    return done;
+}
+
+static void give_back(struct lines *l)
+{
+    pthread_mutex_lock(&l->mutex);
+    slot_at(l, 0)->state = EMPTY;
+    l->first = (l->first + 1) % l->n_slots;
+    l->used--;
+    l->taken--;
+    pthread_mutex_unlock(&l->mutex);
+    l->lent = false;
+}
+
+const struct block *lines_next(struct lines *l)
+{
+    if (l->lent) give_back(l);
+    for (;;) {
+        const bool may_read = !l->ended && l->used < l->n_slots && (l->used == 0 || input_is_ready(l));
+        /* With workers, first keep them busy; alone, first hand out what there is. */
+        if (l->used > 0 && first_is_done(l, false) && (l->started == 0 || !may_read)) break;
+        if (may_read)
+            l->ended = !read_ahead(l);
+        else if (l->used > 0)
+            first_is_done(l, true);
+        else
+            return NULL;
+    }
+    l->lent = true;
+    struct slot *s = slot_at(l, 0);
+    if (!s->failed) return &s->block;
+    complain(NULL, "not enough memory");
+    l->failed = true;
+    return NULL;
+}
+
+bool lines_failed(const struct lines *l)
+{
+    return l->failed;
+}
+
+void lines_close(struct lines *l)
+{
+    pthread_mutex_lock(&l->mutex);
+    l->stop = true;
+    pthread_cond_broadcast(&l->filled);
+    pthread_mutex_unlock(&l->mutex);
+    for (unsigned i = 0; i < l->started; i++) pthread_join(l->workers[i], NULL);
+    pthread_mutex_destroy(&l->mutex);
+    pthread_cond_destroy(&l->filled);
+    pthread_cond_destroy(&l->done);
+    close_file(l);
+    for (unsigned i = 0; i < MAX_BLOCKS; i++) {
+        free(l->slots[i].text);
+        free(l->slots[i].block.lines);
+        free(l->slots[i].block.hashes);
+    }
+    free(l->rest);
+    free(l);
+}
+
+/* --- Before reading ------------------------------------------------------------------------------------------------- */
+
+uint64_t lines_total_bytes(char **paths, int n)
+{
+    uint64_t total = 0;
+    struct stat st;
+    for (int i = 0; i < n; i++) {
+        if (strcmp(paths[i], "-") == 0 || stat(paths[i], &st) != 0 || !S_ISREG(st.st_mode)) return 0;
+        total += (uint64_t)st.st_size;
+    }
+    return total;
+}
+
+bool lines_count(char **paths, int n, bool nul, uint64_t *count)
+{
+    struct lines *l = lines_open(paths, n, nul, NULL, 1);
+    static char buffer[BLOCK_BYTES];
+    *count = 0;
+    if (l == NULL) {
+        complain(NULL, "not enough memory");
+        return false;
+    }
+    while (!l->failed && open_next(l)) {
+        ssize_t got;
+        char last = l->end;
+        while ((got = read(l->fd, buffer, sizeof buffer)) != 0) {
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0) {
+                fail(l);
+                break;
+            }
+            uint64_t ends = 0;
+            for (ssize_t i = 0; i < got; i++) ends += buffer[i] == l->end;
+            *count += ends;
+            last = buffer[got - 1];
+        }
+        *count += last != l->end; /* a last line without its end is a line */
+        close_file(l);
+    }
+    const bool good = !l->failed;
+    lines_close(l);
+    return good;
+}
