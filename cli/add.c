@@ -1,21 +1,6 @@
 #include "cli.h"
 #include "lines.h"
 
-/* The filter, locked until it is closed; says so when another process makes us wait for it. */
-static tamis *open_for_update(const struct args *a, const char *path)
-{
-    uint8_t key[16];
-    tamis_options o = {.struct_size = sizeof o};
-    tamis_error why;
-    tamis *t;
-    if (!read_key(a, key, &o.key)) return NULL;
-    o.flags = TAMIS_UPDATE;
-    if (tamis_open(path, &o, &t, &why) == TAMIS_OK) return t;
-    if (why.status != TAMIS_EBUSY) return open_filter(a, path, TAMIS_UPDATE); /* for its message */
-    if (!a->quiet) complain(path, "waiting for another process that is changing it");
-    return open_filter(a, path, TAMIS_UPDATE | TAMIS_WAIT);
-}
-
 static int add_lines(const struct args *a, tamis *t, const char *path)
 {
     char **files = a->words + 1;
@@ -42,7 +27,7 @@ static int add_lines(const struct args *a, tamis *t, const char *path)
 int run_add(const struct args *a)
 {
     const char *path = a->words[0];
-    tamis *t = open_for_update(a, path);
+    tamis *t = open_filter(a, path, TAMIS_UPDATE | TAMIS_WAIT);
     if (t == NULL) return EXIT_ERROR;
     int status = check_hashable(t, path);
     if (status == EXIT_FOUND) status = add_lines(a, t, path);

@@ -117,14 +117,15 @@ static void build(const struct args *a, const tamis_options *o, tamis **out)
 
 int run_build(const struct args *a)
 {
-    uint8_t key[16];
-    tamis_options o = {.struct_size = sizeof o};
+    const tamis_options o = {.struct_size = sizeof o, .key = a->key};
     tamis *t;
-    if (check_output(a) != EXIT_FOUND || kind_from(a) < 0 || !read_key(a, key, &o.key)) return EXIT_ERROR;
+    if (check_output(a) != EXIT_FOUND || kind_from(a) < 0) return EXIT_ERROR;
+    for (int i = 0; i < a->n_words; i++)
+        if (same_file(a->words[i], a->output)) return complain(a->output, "is one of the inputs");
     build(a, &o, &t);
     if (t == NULL) return EXIT_ERROR;
     const int status = save_filter(t, a->output, a->force);
-    if (status == EXIT_FOUND) warn_if_over_full(t, a->output);
+    if (status == EXIT_FOUND && !a->quiet) warn_if_over_full(t, a->output);
     tamis_close(t);
     return status;
 }

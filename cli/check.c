@@ -74,7 +74,7 @@ int run_check(const struct args *a)
         return EXIT_ERROR;
     }
     const bool read = check_lines(a, t, &totals);
-    if (a->json && tamis_info(t, &f) == TAMIS_OK) {
+    if (a->json && !a->quiet && tamis_info(t, &f) == TAMIS_OK) {
         json_open('{');
         json_text("filter", a->words[0]);
         json_count("lines", totals.lines);

@@ -20,6 +20,8 @@ struct args {
     uint64_t items, bytes, seed, m, k, keys, threads;
     double fpr;
     const char *kind, *output, *key_file, *ask;
+    uint8_t key_bytes[16];
+    const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, json, strict, help, man;
 };
 
@@ -83,12 +85,14 @@ void progress_end(struct progress *p);
 
 /* --- Filters (filter.c) --------------------------------------------------------------------------------------- */
 
-/* False after a message. `key` gets the bytes of --key-file when there is one. */
-bool read_key(const struct args *a, uint8_t key[16], const uint8_t **out);
+/* Read --key-file, if there is one, into a->key; false after a message. */
+bool read_key(struct args *a);
 /* How many threads to use: --threads, or one per processor. */
 unsigned threads_from(const struct args *a);
 /* EXIT_ERROR after a message when lines cannot be hashed for this filter. */
 int check_hashable(const tamis *t, const char *path);
+/* Whether two paths lead to the same file. */
+bool same_file(const char *a, const char *b);
 /* NULL after a message. */
 tamis *open_filter(const struct args *a, const char *path, uint32_t flags);
 /* Save to a path, or to stdout for "-"; EXIT_FOUND, or EXIT_ERROR after a message. */

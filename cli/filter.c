@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,39 +26,52 @@ static bool parse_hex_key(const char *text, uint8_t key[16])
     return true;
 }
 
-bool read_key(const struct args *a, uint8_t key[16], const uint8_t **out)
+bool read_key(struct args *a)
 {
-    *out = NULL;
     if (a->key_file == NULL) return true;
     char text[40];
+    size_t n = 0;
+    ssize_t got = -1;
     const int fd = open(a->key_file, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd >= 0 ? read(fd, text, sizeof text) : -1;
+    while (fd >= 0 && n < sizeof text && (got = read(fd, text + n, sizeof text - n)) != 0) {
+        if (got < 0 && errno != EINTR) break;
+        if (got > 0) n += (size_t)got;
+    }
     const int os = errno;
     if (fd >= 0) close(fd);
-    if (n < 0) {
+    if (got < 0) {
         complain(a->key_file, "cannot read the key: %s", strerror(os));
         return false;
     }
     if (n == 16)
-        memcpy(key, text, 16);
-    else if (!((n == 32 || (n == 33 && text[32] == '\n')) && parse_hex_key(text, key))) {
+        memcpy(a->key_bytes, text, 16);
+    else if (!((n == 32 || (n == 33 && text[32] == '\n')) && parse_hex_key(text, a->key_bytes))) {
         complain(a->key_file, "a key is 16 bytes, or 32 hex digits");
         return false;
     }
-    *out = key;
+    a->key = a->key_bytes;
     return true;
+}
+
+bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 tamis *open_filter(const struct args *a, const char *path, uint32_t flags)
 {
-    uint8_t key[16];
-    tamis_options o = {.struct_size = sizeof o};
+    tamis_options o = {.struct_size = sizeof o, .flags = flags & ~(uint32_t)TAMIS_WAIT, .key = a->key};
     tamis_error why;
     tamis *t;
-    o.flags = flags;
-    if (!read_key(a, key, &o.key)) return NULL;
-    if (tamis_open(path, &o, &t, &why) == TAMIS_OK) return t;
-    complain(path, "%s%s", why.text, why.status == TAMIS_EKEY && o.key == NULL ? "; see --key-file" : "");
+    tamis_status s = tamis_open(path, &o, &t, &why);
+    if (s == TAMIS_EBUSY && (flags & TAMIS_WAIT) != 0) {
+        if (!a->quiet) complain(path, "waiting for another process that is changing it");
+        o.flags = flags;
+        s = tamis_open(path, &o, &t, &why);
+    }
+    if (s == TAMIS_OK) return t;
+    complain(path, "%s%s", why.text, s == TAMIS_EKEY && o.key == NULL ? "; see --key-file" : "");
     return NULL;
 }
 
@@ -110,6 +124,8 @@ void warn_if_over_full(const tamis *t, const char *path)
 {
     tamis_facts f = {.struct_size = sizeof f};
     if (tamis_info(t, &f) == TAMIS_OK && f.over_full)
-        complain(path, "over-full: about %s items, planned for %s; its false-positive rate is now %s",
-                 grouped((uint64_t)f.items_estimate), grouped(f.planned_items), rate_text(f.fpr_now));
+        complain(path, "over-full: %s %s items, planned for %s; its false-positive rate is now %s",
+                 isfinite(f.items_high) ? "about" : "more than",
+                 grouped((uint64_t)(isfinite(f.items_high) ? f.items_estimate : f.items_low)),
+                 grouped(f.planned_items), rate_text(f.fpr_now));
 }

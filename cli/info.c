@@ -4,7 +4,7 @@
 
 static const char *hash_name(uint32_t hash)
 {
-    return hash == TAMIS_HASH_XXH3 ? "xxh3-128" : hash == TAMIS_HASH_SIPHASH ? "siphash-2-4-128" : "caller";
+    return hash == TAMIS_XXH3 ? "xxh3-128" : hash == TAMIS_SIPHASH ? "siphash-2-4-128" : "caller";
 }
 
 static void print_json(const char *path, const tamis_facts *f)

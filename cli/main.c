@@ -1,6 +1,8 @@
 #include "cli.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command *find_command(const char *name)
 {
@@ -25,8 +27,17 @@ int run_help(const struct args *a)
     return finish_output(EXIT_FOUND);
 }
 
+/* A closed standard stream would lend its number to the next file that is opened, and what is meant for
+ * the stream would go there. */
+static void open_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) _exit(EXIT_ERROR);
+}
+
 int main(int argc, char **argv)
 {
+    open_standard_streams();
     if (argc < 2) {
         print_help(NULL, stderr);
         return EXIT_ERROR;
@@ -46,5 +57,5 @@ int main(int argc, char **argv)
         print_help(a.command, stdout);
         return finish_output(EXIT_FOUND);
     }
-    return a.command->run(&a);
+    return read_key(&a) ? a.command->run(&a) : EXIT_ERROR;
 }

@@ -1,17 +1,28 @@
 #include "cli.h"
 
+/* The operand that is also the output, which must stay locked from reading to writing; -1: none is. */
+static int operand_to_update(const struct args *a)
+{
+    for (int i = 0; i < a->n_words; i++)
+        if (same_file(a->words[i], a->output)) return i;
+    return -1;
+}
+
 int run_merge(const struct args *a)
 {
     if (check_output(a) != EXIT_FOUND) return EXIT_ERROR;
-    tamis *all = open_filter(a, a->words[0], TAMIS_KEYLESS);
+    const int update = operand_to_update(a), first = update >= 0 ? update : 0;
+    const uint32_t lock = update >= 0 ? TAMIS_UPDATE | TAMIS_WAIT : 0;
+    tamis *all = open_filter(a, a->words[first], TAMIS_KEYLESS | lock);
     int status = all != NULL ? EXIT_FOUND : EXIT_ERROR;
-    for (int i = 1; i < a->n_words && status == EXIT_FOUND; i++) {
+    for (int i = 0; i < a->n_words && status == EXIT_FOUND; i++) {
+        if (i == first || (update >= 0 && same_file(a->words[i], a->output))) continue;
         tamis_error why;
         tamis *next = open_filter(a, a->words[i], TAMIS_KEYLESS);
         if (next == NULL)
             status = EXIT_ERROR;
         else if (tamis_merge(all, next, &why) != TAMIS_OK)
-            status = complain(a->words[i], "cannot be merged with %s: %s", a->words[0], why.text);
+            status = complain(a->words[i], "cannot be merged with %s: %s", a->words[first], why.text);
         tamis_close(next);
     }
     if (status == EXIT_FOUND) status = save_filter(all, a->output, a->force);

@@ -23,7 +23,7 @@ static const struct option options[] = {
     {'n', true, "items", "N", COUNT, AT(items), "expected number of distinct items (1000000, 1M, 1e6)"},
     {'p', true, "fpr", "RATE", RATE, AT(fpr), "false-positive rate (0.01, 1%, 1/100)"},
     {'b', true, "bytes", "B", COUNT, AT(bytes), "size of the whole file (2000000, 2MB, 2MiB)"},
-    {'k', true, "kind", "KIND", TEXT, AT(kind), "blocked (default), bloom, partitioned or auto"},
+    {'k', true, "kind", "KIND", TEXT, AT(kind), "blocked, bloom, partitioned, or auto to choose; build makes blocked"},
     {'o', true, "output", "FILE", TEXT, AT(output), "file to write; - for standard output"},
     {'f', true, "force", NULL, FLAG, AT(force), "replace the output when it exists"},
     {'v', true, "invert", NULL, FLAG, AT(invert), "print the lines that are certainly absent"},
@@ -150,7 +150,7 @@ static bool parse_seed(const char *s, uint64_t *out)
 {
     char *end;
     errno = 0;
-    *out = strtoull(s, &end, 0);
+    *out = strtoull(s, &end, strncmp(s, "0x", 2) == 0 ? 16 : 10);
     return *s >= '0' && *s <= '9' && *end == '\0' && errno == 0;
 }
 
@@ -358,7 +358,7 @@ void print_manual(FILE *to)
     fprintf(to, ".SH EXIT STATUS\n");
     print_roff("0: a line was selected, or the work was done. 1: no line was selected, or a measured rate\n"
                "is off. 2: an error, with one line on standard error that names the file and the reason;\n"
-               "nothing was written.\n", to);
+               "no filter was written or changed.\n", to);
     fprintf(to, ".SH SEE ALSO\n");
     print_roff("grep(1), sort(1), uniq(1)\n", to);
 }

@@ -63,10 +63,11 @@ const char *rate_text(double rate)
 /* --- JSON ------------------------------------------------------------------------------------------------ */
 
 static bool json_first = true;
+static unsigned json_depth;
 
 void json_open(char bracket)
 {
-    if (!json_first) putchar(',');
+    if (json_depth++ > 0 && !json_first) putchar(',');
     putchar(bracket);
     json_first = true;
 }
@@ -74,20 +75,32 @@ void json_open(char bracket)
 void json_close(char bracket)
 {
     putchar(bracket);
+    json_depth--;
     json_first = false;
 }
 
-static void json_string(const char *s)
+/* Length of the UTF-8 character at s, or 0 when it is none. */
+static int utf8_length(const unsigned char *s)
+{
+    const int n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+    for (int i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    return n;
+}
+
+/* File names are bytes; what is not UTF-8 in them becomes the character of that number. */
+static void json_string(const char *text)
 {
     putchar('"');
-    for (; *s != '\0'; s++) {
-        const unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\')
-            printf("\\%c", c);
-        else if (c < 0x20)
-            printf("\\u%04x", c);
+    for (const unsigned char *s = (const unsigned char *)text; *s != '\0';) {
+        const int n = utf8_length(s);
+        if (*s == '"' || *s == '\\')
+            printf("\\%c", *s);
+        else if (*s < 0x20 || n == 0)
+            printf("\\u%04x", *s);
         else
-            putchar(c);
+            fwrite(s, 1, (size_t)n, stdout);
+        s += n > 0 ? n : 1;
     }
     putchar('"');
 }

@@ -29,23 +29,37 @@ static void print_row(const tamis_plan *p, const tamis_promise *r)
            rate_text(r->fpr), p->k, m);
 }
 
+static tamis_plan request(const struct args *a, uint32_t kind)
+{
+    tamis_plan p = {.struct_size = sizeof p, .kind = kind, .items = a->items, .fpr = a->fpr};
+    p.bytes = a->bytes;
+    p.m = a->m;
+    p.k = (uint32_t)(a->k < UINT32_MAX ? a->k : UINT32_MAX);
+    return p;
+}
+
+/* Kinds that cannot do what others can. */
+static void print_refusals(const struct args *a)
+{
+    for (uint32_t kind = 1; kind < KIND_END; kind++) {
+        tamis_plan p = request(a, kind);
+        tamis_error why;
+        if (tamis_kind_name(kind) != NULL && tamis_solve(&p, NULL, &why) != TAMIS_OK)
+            printf("%-12s %s\n", tamis_kind_name(kind), why.text);
+    }
+}
+
 int run_plan(const struct args *a)
 {
     const int64_t wanted = a->kind != NULL ? kind_from(a) : TAMIS_AUTO;
     if (wanted < 0) return EXIT_ERROR;
-    const bool all = a->kind == NULL;
+    if (a->n_words > 0) return complain(NULL, "plan: what is '%s'?", a->words[0]);
     int shown = 0;
     tamis_error why = {.text = ""};
     for (uint32_t kind = 0; kind < KIND_END; kind++) {
-        if (all ? tamis_kind_name(kind) == NULL : kind != (uint32_t)wanted) continue;
-        tamis_plan p = {.struct_size = sizeof p};
+        if (a->kind == NULL ? tamis_kind_name(kind) == NULL : kind != (uint32_t)wanted) continue;
+        tamis_plan p = request(a, kind);
         tamis_promise r = {.struct_size = sizeof r};
-        p.kind = kind;
-        p.items = a->items;
-        p.fpr = a->fpr;
-        p.bytes = a->bytes;
-        p.m = a->m;
-        p.k = (uint32_t)(a->k < UINT32_MAX ? a->k : UINT32_MAX);
         if (tamis_solve(&p, &r, &why) != TAMIS_OK) continue;
         if (shown++ == 0 && a->json) json_open('[');
         if (shown == 1 && !a->json)
@@ -59,6 +73,7 @@ int run_plan(const struct args *a)
     if (shown == 0) return complain(NULL, "plan: %s", why.text);
     if (a->json) json_close(']');
     if (a->json) putchar('\n');
+    if (a->kind == NULL && !a->json) print_refusals(a);
     if (!a->json) printf("bits: per item, of the whole file; bound: fewer are impossible at that rate\n");
     return finish_output(EXIT_FOUND);
 }

@@ -46,7 +46,7 @@ static int verify(const struct args *a, const char *path)
     tamis *t = open_filter(a, path, 0);
     if (t == NULL || tamis_info(t, &f) != TAMIS_OK) return EXIT_ERROR;
     const uint64_t keys = a->keys != 0 ? a->keys : keys_for(f.fpr_now);
-    const bool own_hashes = f.hash == TAMIS_HASH_OWN; /* nothing to ask: every key is a maybe */
+    const bool own_hashes = f.hash == TAMIS_OWN_HASH; /* nothing to ask: every key is a maybe */
     const uint64_t maybe = own_hashes ? 0 : ask_random_keys(t, keys);
     tamis_close(t);
     const double expected = f.fpr_now * (double)keys;

@@ -58,11 +58,6 @@ static inline uint64_t tamis__mulhi(uint64_t a, uint64_t b)
 #endif
 }
 
-static inline bool tamis__mul(uint64_t a, uint64_t b, uint64_t *out)
-{
-    return !__builtin_mul_overflow(a, b, out);
-}
-
 static inline bool tamis__sum(uint64_t a, uint64_t b, uint64_t *out)
 {
     return !__builtin_add_overflow(a, b, out);

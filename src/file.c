@@ -2,7 +2,8 @@
  *
  * Saving never touches the old file: the image goes to an unnamed file in the same directory (a named
  * one where the system has no such thing), is synced, and takes over the name by rename; then the
- * directory is synced. After any failure nothing is left behind and the old file stands; a file whose
+ * directory is synced. After any failure nothing is left behind and the old file stands (only a kill between
+ * naming the new file and renaming it leaves a `.tamis-*.tmp`, which may be removed); a file whose
  * fsync failed is never synced again, since the kernel may have dropped the pages and would say yes.
  *
  * Two writers. TAMIS_UPDATE locks the file itself with flock, which belongs to the open file and not to
@@ -77,11 +78,22 @@ static tamis_status read_at(const struct source *src, uint64_t at, void *to, siz
     return TAMIS_OK;
 }
 
-/* A regular file, or why not. */
-static tamis_status open_regular(const char *path, int *fd, struct stat *st, tamis_error *why)
+/* A descriptor of 0 to 2 is somebody's standard stream as soon as they print or read: never ours. */
+static int off_standard_streams(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO) return fd;
+    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close_quietly(fd);
+    return moved;
+}
+
+/* A regular file, or why not. To be locked: with write access if we have it, which NFS wants for that. */
+static tamis_status open_regular(const char *path, bool lock, int *fd, struct stat *st, tamis_error *why)
 {
     /* Without O_NONBLOCK, opening a FIFO would wait for a writer. */
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const int flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    *fd = lock ? off_standard_streams(open(path, O_RDWR | flags)) : -1;
+    if (*fd < 0) *fd = off_standard_streams(open(path, O_RDONLY | flags));
     if (*fd < 0) return io_fail(why, "cannot open");
     tamis_status s = TAMIS_OK;
     if (fstat(*fd, st) != 0) {
@@ -106,7 +118,7 @@ static tamis_status open_locked(const char *path, bool wait, int *fd, struct sta
                                 tamis_error *why)
 {
     for (;;) {
-        tamis_status s = open_regular(path, fd, st, why);
+        tamis_status s = open_regular(path, true, fd, st, why);
         if (s != TAMIS_OK) return s;
         int r;
         do r = flock(*fd, LOCK_EX | (wait ? 0 : LOCK_NB));
@@ -181,7 +193,7 @@ tamis_status tamis_open(const char *path, const tamis_options *options, tamis **
     int fd;
     struct stat st;
     s = update ? open_locked(path, (o.flags & TAMIS_WAIT) != 0, &fd, &st, why)
-               : open_regular(path, &fd, &st, why);
+               : open_regular(path, false, &fd, &st, why);
     if (s != TAMIS_OK) return s;
 
     char resolved[PATH_MAX];
@@ -241,6 +253,11 @@ static tamis_status put_bytes(void *ctx, const void *bytes, size_t n)
 /* There is no such file: only its directory can be resolved. */
 static tamis_status resolve_new(struct save *j, const char *path)
 {
+    struct stat link;
+    if (lstat(path, &link) == 0) { /* /dev/stdout to a pipe, for one: not ours to replace */
+        errno = ENOENT;
+        return io_fail(j->why, "a symbolic link that leads to no file");
+    }
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     char directory[PATH_MAX] = ".";
@@ -321,18 +338,21 @@ static tamis_status open_temporary(struct save *j)
 {
 #ifdef O_TMPFILE
     if (access("/proc/self/fd", X_OK) == 0) /* needed to give it a name later */
-        j->fd = openat(j->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+        j->fd = off_standard_streams(openat(j->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
 #endif
     for (unsigned i = 0; j->fd < 0 && i < MAX_ATTEMPTS; i++) {
         pick_temporary_name(j, i);
-        j->fd = openat(j->dir, j->temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW,
-                       0666);
+        j->fd = off_standard_streams(openat(
+            j->dir, j->temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666));
         if (j->fd < 0) j->temporary[0] = '\0';
         if (j->fd < 0 && errno != EEXIST) break;
     }
     if (j->fd < 0) return io_fail(j->why, "cannot create a file in that directory");
-    if (j->exists && fchmod(j->fd, j->old.st_mode & 07777) != 0)
-        return io_fail(j->why, "cannot set the mode");
+    if (!j->exists) return TAMIS_OK;
+    /* Only root can give a file away; for others it becomes their own, as with any editor. */
+    if (fchown(j->fd, j->old.st_uid, j->old.st_gid) != 0 && errno != EPERM)
+        return io_fail(j->why, "cannot set the owner");
+    if (fchmod(j->fd, j->old.st_mode & 07777) != 0) return io_fail(j->why, "cannot set the mode");
     return TAMIS_OK;
 }
 

@@ -18,6 +18,7 @@ struct tamis {
     bool items_estimated;
     bool strict, sealed;
     bool read_only;       /* sealed, or cells that are not ours to change, or a newer writer's */
+    bool newer;           /* of a newer writer, whose rules we do not know: never written again */
     bool borrowed;        /* the cells belong to a mapping or to the caller */
 
     /* file.c's business: the path this handle came from, a lock, a mapping. */

@@ -11,11 +11,11 @@ void tamis__hasher_init(struct hasher *h, uint64_t seed, const uint8_t *key)
     memset(h, 0, sizeof *h);
     h->usable = true;
     if (key == NULL) {
-        h->id = TAMIS_HASH_XXH3;
+        h->id = TAMIS_XXH3;
         h->seed = seed;
         return;
     }
-    h->id = TAMIS_HASH_SIPHASH;
+    h->id = TAMIS_SIPHASH;
     h->key[0] = tamis__get64(key);
     h->key[1] = tamis__get64(key + 8);
     const tamis_hash id = tamis__siphash(h->key, (const uint8_t *)"Tamis key id", 12);
@@ -30,7 +30,7 @@ static XXH128_hash_t xxh3(const void *p, size_t len, uint64_t seed)
 
 void tamis__hash_keys(const struct hasher *h, const tamis_bytes *keys, size_t n, tamis_hash *out)
 {
-    if (h->id == TAMIS_HASH_SIPHASH) {
+    if (h->id == TAMIS_SIPHASH) {
         tamis__kernels()->siphash(h->key, keys, n, out);
         return;
     }

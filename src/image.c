@@ -172,6 +172,9 @@ tamis_status tamis__image_write(const tamis *t, tamis_sink put, void *ctx, uint6
                                 tamis_error *why)
 {
     uint64_t at = 0;
+    if (t->newer)
+        return tamis__fail(why, TAMIS_EVERSION,
+                           "of a newer format, which this library can read but not write");
     uint8_t *meta = make_metadata(t, &at, root);
     if (meta == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to write the image");
     tamis_status s = put(ctx, meta, (size_t)at);
@@ -231,6 +234,8 @@ static tamis_status check_start(const uint8_t *h, uint64_t size, tamis_error *wh
         return tamis__fail(why, TAMIS_EVERSION,
                            "needs a reader of format %u; this library reads up to %u", version,
                            TAMIS__FORMAT);
+    if (tamis__get32(h + H_REFUSE) != 0)
+        return tamis__fail(why, TAMIS_EVERSION, "uses a feature this library does not know");
     if (tamis__get32(h + H_LENGTH) != TAMIS__HEADER_BYTES)
         return tamis__corrupt(why, H_LENGTH, "wrong header length");
     const uint64_t total = tamis__get64(h + H_TOTAL);
@@ -252,17 +257,15 @@ static tamis_status check_start(const uint8_t *h, uint64_t size, tamis_error *wh
 /* The rest of the header, once the root has vouched for it against accidents. */
 static tamis_status check_header(const uint8_t *h, tamis_error *why)
 {
-    if (tamis__get32(h + H_REFUSE) != 0)
-        return tamis__fail(why, TAMIS_EVERSION, "uses a feature this library does not know");
     if (tamis__get16(h + H_WRITE_VERSION) < tamis__get16(h + H_READ_VERSION))
         return tamis__corrupt(why, H_WRITE_VERSION, "wrong write version");
     const unsigned hash = tamis__get16(h + H_HASH);
-    if (hash < TAMIS_HASH_XXH3 || hash > TAMIS_HASH_OWN)
+    if (hash < TAMIS_XXH3 || hash > TAMIS_OWN_HASH)
         return tamis__fail(why, TAMIS_EVERSION, "hash function %u is not known to this library",
                            hash);
-    if (hash != TAMIS_HASH_XXH3 && tamis__get64(h + H_SEED) != 0)
+    if (hash != TAMIS_XXH3 && tamis__get64(h + H_SEED) != 0)
         return tamis__corrupt(why, H_SEED, "a seed where there can be none");
-    if ((hash == TAMIS_HASH_SIPHASH) == all_zero(h + H_KEY_ID, 16))
+    if ((hash == TAMIS_SIPHASH) == all_zero(h + H_KEY_ID, 16))
         return tamis__corrupt(why, H_KEY_ID, "wrong key id");
     if (tamis__kind(tamis__get16(h + H_KIND)) == NULL)
         return tamis__fail(why, TAMIS_EVERSION, "kind %u is not known to this library",
@@ -360,18 +363,18 @@ static tamis_status set_hasher(tamis *t, const uint8_t *h, const tamis_options *
 {
     const unsigned id = tamis__get16(h + H_HASH);
     tamis__hasher_init(&t->hasher, tamis__get64(h + H_SEED),
-                       id == TAMIS_HASH_SIPHASH ? o->key : NULL);
-    if (id == TAMIS_HASH_SIPHASH && o->key == NULL) {
+                       id == TAMIS_SIPHASH ? o->key : NULL);
+    if (id == TAMIS_SIPHASH && o->key == NULL) {
         if ((o->flags & TAMIS_KEYLESS) == 0)
             return tamis__fail(why, TAMIS_EKEY, "hashed with a secret key, which was not given");
         memcpy(t->hasher.key_id, h + H_KEY_ID, 16);
     }
     if (memcmp(t->hasher.key_id, h + H_KEY_ID, 16) != 0)
         return tamis__fail(why, TAMIS_EKEY, "hashed with another secret key");
-    if (o->key != NULL && id != TAMIS_HASH_SIPHASH)
+    if (o->key != NULL && id != TAMIS_SIPHASH)
         return tamis__fail(why, TAMIS_EKEY, "a key was given, but this image is not keyed");
     t->hasher.id = id;
-    t->hasher.usable = id == TAMIS_HASH_XXH3 || (id == TAMIS_HASH_SIPHASH && o->key != NULL);
+    t->hasher.usable = id == TAMIS_XXH3 || (id == TAMIS_SIPHASH && o->key != NULL);
     return TAMIS_OK;
 }
 
@@ -386,8 +389,9 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
     t->sealed = (flags & FLAG_SEALED) != 0;
     t->strict = (flags & FLAG_STRICT) != 0;
     t->items_estimated = (tamis__get32(h + H_IGNORE) & FLAG_ITEMS_ESTIMATED) != 0;
-    t->read_only = t->sealed || (flags & ~(uint32_t)(FLAG_SEALED | FLAG_STRICT)) != 0 ||
-                   tamis__get16(h + H_WRITE_VERSION) > TAMIS__FORMAT;
+    t->newer = (flags & ~(uint32_t)(FLAG_SEALED | FLAG_STRICT)) != 0 ||
+               tamis__get16(h + H_WRITE_VERSION) > TAMIS__FORMAT;
+    t->read_only = t->sealed || t->newer;
     return set_hasher(t, h, o, why);
 }
 
@@ -438,6 +442,10 @@ static tamis_status make_handle(const struct source *src, const tamis_options *o
 {
     const struct kind *kind = tamis__kind(tamis__get16(m->bytes + H_KIND));
     const struct body shape = {.sections = m->sections, .count = m->count};
+    for (uint32_t i = 0; i < m->count; i++)
+        if (m->sections[i].role != TAMIS__ROLE_CELLS || m->sections[i].variant != 0)
+            return tamis__fail(why, TAMIS_EVERSION, "a section of role %u, variant %u is not known",
+                               m->sections[i].role, m->sections[i].variant);
     const char *reason = kind->wrong_shape(&shape);
     if (reason != NULL) return tamis__corrupt(why, TAMIS__HEADER_BYTES, reason);
     tamis *t = tamis__new(kind, o, m->count);

@@ -47,6 +47,7 @@ void tamis_close(tamis *t)
     for (uint32_t i = 0; i < t->body.count && !t->borrowed; i++)
         tamis__free(memory, t->body.sections[i].cells);
     if (t->close_file != NULL) t->close_file(t);
+    for (volatile uint64_t *k = t->hasher.key; k < t->hasher.key + 2; k++) *k = 0; /* a secret */
     tamis__free(memory, t->body.sections);
     tamis__free(memory, t);
 }
@@ -97,7 +98,7 @@ static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **
     }
     tamis__hasher_init(&t->hasher, p->seed, o->key);
     if ((p->flags & TAMIS_HASH_CALLER) != 0) {
-        t->hasher.id = TAMIS_HASH_OWN;
+        t->hasher.id = TAMIS_OWN_HASH;
         t->hasher.usable = false;
     }
     t->planned_items = p->items;
@@ -158,7 +159,7 @@ tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
     copy->file = NULL;
     copy->close_file = NULL;
     copy->borrowed = false;
-    copy->read_only = t->sealed;
+    copy->read_only = t->sealed || t->newer;
     memcpy(body.sections, t->body.sections, body.count * sizeof *body.sections);
     if (!tamis__alloc_cells(copy)) {
         tamis_close(copy);
@@ -203,7 +204,7 @@ static tamis_status may_change_keys(const tamis *t)
 {
     if (t->read_only) return TAMIS_ESEALED;
     if (t->hasher.usable) return TAMIS_OK;
-    return t->hasher.id == TAMIS_HASH_OWN ? TAMIS_EUNSUPPORTED : TAMIS_EKEY;
+    return t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY;
 }
 
 tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t n, uint8_t *seen_bits,
@@ -264,7 +265,7 @@ bool tamis_may_contain(const tamis *t, const void *key, size_t len)
 tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n, tamis_hash *out)
 {
     if (!t->hasher.usable)
-        return t->hasher.id == TAMIS_HASH_OWN ? TAMIS_EUNSUPPORTED : TAMIS_EKEY;
+        return t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY;
     tamis__hash_keys(&t->hasher, keys, n, out);
     return TAMIS_OK;
 }
@@ -281,7 +282,7 @@ static tamis_status check_alike(const tamis *a, const tamis *b, tamis_error *why
         return tamis__fail(why, TAMIS_EMISMATCH, "they use different hash functions");
     if (!tamis__hasher_equal(&a->hasher, &b->hasher))
         return tamis__fail(why, TAMIS_EMISMATCH, "they differ in their %s",
-                           a->hasher.id == TAMIS_HASH_SIPHASH ? "secret key" : "seed");
+                           a->hasher.id == TAMIS_SIPHASH ? "secret key" : "seed");
     for (uint32_t i = 0; i < a->body.count; i++) {
         const struct section *x = &a->body.sections[i], *y = &b->body.sections[i];
         if (a->body.count != b->body.count || x->m != y->m || x->k != y->k ||
@@ -368,7 +369,7 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
     out->format = TAMIS__FORMAT;
     out->seed = t->hasher.seed;
     out->generation = tamis__generation(t);
-    out->keyed = t->hasher.id == TAMIS_HASH_SIPHASH;
+    out->keyed = t->hasher.id == TAMIS_SIPHASH;
     out->strict = t->strict;
     out->sealed = t->sealed;
     out->read_only = t->read_only;

@@ -271,6 +271,13 @@ static void test_clear(void)
         CHECK(facts_of(t).items_estimated);
         CHECK_OK(tamis_clear(t));
         CHECK(same_image(t, fresh) && !facts_of(t).items_estimated);
+        struct bytes image = image_of(t);
+        tamis *again;
+        CHECK_OK(tamis_load(image.p, image.n, NULL, &again, NULL));
+        CHECK_OK(tamis_clear(again)); /* a change like any other */
+        CHECK_THAT(facts_of(again).generation, ==, 2);
+        free(image.p);
+        tamis_close(again);
         for (size_t i = 0; i < MANY; i++) CHECK(!tamis_may_contain(t, keys[i].p, keys[i].len));
         tamis_close(t), tamis_close(fresh), tamis_close(other);
     }
@@ -291,6 +298,27 @@ static void test_copy(void)
         CHECK(tamis_may_contain(copy, "c", 1));
         tamis_close(copy);
     }
+}
+
+/* A copy has no file: it outlives the handle it came from, which keeps the lock for itself. */
+static void test_copy_of_a_file(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    char path[512];
+    snprintf(path, sizeof path, "%s/tamis-copy-%ld", tmp != NULL ? tmp : "/tmp", (long)getpid());
+    const tamis_options update = {.struct_size = sizeof update, .flags = TAMIS_UPDATE};
+    tamis *t = create_kind(TAMIS_BLOOM), *opened, *copy;
+    CHECK_OK(tamis_save(t, path, NULL));
+    CHECK_OK(tamis_open(path, &update, &opened, NULL));
+    CHECK_OK(tamis_copy(opened, &copy, NULL));
+    CHECK_OK(tamis_add(copy, "new", 3, NULL));
+    CHECK_THAT(tamis_save(copy, path, NULL), ==, TAMIS_EBUSY);
+    tamis_close(opened);
+    CHECK_OK(tamis_save(copy, path, NULL));
+    CHECK_OK(tamis_open(path, NULL, &opened, NULL));
+    CHECK(tamis_may_contain(opened, "new", 3) && facts_of(opened).generation == 2);
+    CHECK(remove(path) == 0);
+    tamis_close(t), tamis_close(copy), tamis_close(opened);
 }
 
 static void test_load_anywhere_view_aligned(void)
@@ -331,7 +359,7 @@ static struct bytes keyed_image(uint32_t kind)
     const tamis_plan plan = plan_of(kind, 100);
     tamis *t = create(&plan, secret);
     CHECK_OK(tamis_add(t, "old", 3, NULL));
-    CHECK(facts_of(t).keyed && facts_of(t).hash == TAMIS_HASH_SIPHASH);
+    CHECK(facts_of(t).keyed && facts_of(t).hash == TAMIS_SIPHASH);
     struct bytes image = image_of(t);
     for (size_t i = 0; i + 16 <= image.n; i++) CHECK(memcmp(image.p + i, secret, 16) != 0);
     tamis_close(t);
@@ -340,6 +368,7 @@ static struct bytes keyed_image(uint32_t kind)
 
 static void test_keyless(void)
 {
+    make_keys();
     for (uint32_t kind = 1; kind <= 3; kind++) {
         struct bytes image = keyed_image(kind);
         tamis_options o = {.struct_size = sizeof o, .flags = TAMIS_KEYLESS};
@@ -354,6 +383,13 @@ static void test_keyless(void)
         CHECK(tamis_may_contain(blind, "new", 3) && !tamis_may_contain(seeing, "new", 3));
         CHECK_THAT(tamis_may_contain_many(blind, &key, 1, &bits), ==, 1);
         CHECK_THAT(bits, ==, 1);
+        struct answers a;
+        for (size_t n = 0; n <= 20; n++) {
+            prepare_answers(&a);
+            CHECK_THAT(tamis_may_contain_many(blind, keys, n, a.bits), ==, n);
+            check_spare(&a, n);
+            for (size_t i = 0; i < n; i++) CHECK(bit(a.bits, i));
+        }
         CHECK_THAT(tamis_add(blind, "new", 3, NULL), ==, TAMIS_EKEY);
         CHECK_THAT(tamis_hash_many(blind, &key, 1, &h), ==, TAMIS_EKEY);
         CHECK_THAT(tamis_cells_of(blind, "new", 3, cells, 64), ==, 0);
@@ -404,11 +440,11 @@ static void test_caller_hashes(void)
         CHECK_THAT(tamis_add(t, "key", 3, NULL), ==, TAMIS_EUNSUPPORTED);
         CHECK_THAT(tamis_hash_many(t, &key, 1, &h), ==, TAMIS_EUNSUPPORTED);
         CHECK_THAT(tamis_cells_of(t, "key", 3, cells, 64), ==, 0);
-        CHECK(facts_of(t).hash == TAMIS_HASH_OWN && !facts_of(t).keyed && facts_of(t).items == 1);
+        CHECK(facts_of(t).hash == TAMIS_OWN_HASH && !facts_of(t).keyed && facts_of(t).items == 1);
         struct bytes image = image_of(t);
         tamis *again;
         CHECK_OK(tamis_load(image.p, image.n, NULL, &again, NULL));
-        CHECK(facts_of(again).hash == TAMIS_HASH_OWN);
+        CHECK(facts_of(again).hash == TAMIS_OWN_HASH);
         CHECK_THAT(tamis_may_contain_hashes(again, &h, 1, &bits), ==, 1);
         free(image.p);
         tamis_close(t), tamis_close(again);
@@ -525,6 +561,7 @@ static const struct test tests[] = {
     {"seal", test_seal},
     {"clear", test_clear},
     {"copy", test_copy},
+    {"copy of a file", test_copy_of_a_file},
     {"load anywhere, view aligned", test_load_anywhere_view_aligned},
     {"keyless", test_keyless},
     {"wrong key", test_wrong_key},

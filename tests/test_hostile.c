@@ -43,10 +43,13 @@ static void check_adds(tamis *t)
     CHECK(with_hash != TAMIS_OK || tamis_may_contain_hashes(t, &h, 1, &bit) == 1);
 }
 
-/* What this library writes, it reads, and it is the same again. */
+/* What this library writes, it reads, and it is the same again. What a newer one wrote, it does not. */
 static void check_round_trip(const tamis *t, const tamis_options *o)
 {
     struct bytes image = image_of(t);
+    tamis_facts f = {.struct_size = sizeof f};
+    CHECK_OK(tamis_info(t, &f));
+    if (image.p == NULL && f.read_only) return;
     CHECK(image.p != NULL);
     tamis *again;
     CHECK_OK(tamis_load(image.p, image.n, o, &again, NULL));

@@ -172,6 +172,39 @@ static void test_big_blocked(void)
     big(TAMIS_BLOCKED, 8);
 }
 
+/* Five million keys in one call, which goes through the table part by part, and in many, which does not:
+ * the same cells, the same answers. */
+#define BULK 5000000u
+
+static void test_big_bulk(void)
+{
+    if (sizeof(size_t) < 8) return;
+    const tamis_plan plan = {
+        .struct_size = sizeof plan, .kind = TAMIS_BLOCKED, .items = BULK, .m = BITS};
+    tamis_hash *h = malloc(BULK * sizeof *h);
+    uint8_t *bits = malloc(BULK / 8);
+    tamis *one, *many;
+    CHECK(h != NULL && bits != NULL);
+    CHECK_OK(tamis_create(&plan, NULL, &one, NULL));
+    CHECK_OK(tamis_create(&plan, NULL, &many, NULL));
+    for (uint64_t i = 0; i < BULK; i += BATCH) {
+        prepare(i);
+        CHECK_OK(tamis_hash_many(one, batch, BATCH, h + i));
+        CHECK_OK(tamis_add_many(many, batch, BATCH, NULL, NULL));
+    }
+    CHECK_OK(tamis_add_hashes(one, h, BULK, NULL, NULL));
+    CHECK(one->items == many->items);
+    CHECK(memcmp(one->body.sections->cells, many->body.sections->cells, (size_t)(BITS / 8)) == 0);
+    CHECK_THAT(tamis_may_contain_hashes(one, h, BULK, bits), ==, BULK);
+    for (size_t i = 0; i < BULK / 8; i++) CHECK(bits[i] == 0xff);
+    for (size_t i = 0; i < BULK; i++) h[i].lo = ~h[i].lo;
+    CHECK_THAT(tamis_may_contain_hashes(one, h, BULK, bits), <=, 20);
+    tamis_close(one);
+    tamis_close(many);
+    free(h);
+    free(bits);
+}
+
 static void check_counter(uint64_t items, uint64_t planned)
 {
     const tamis_plan plan = {.struct_size = sizeof plan, .items = 100, .fpr = 0.01};
@@ -204,6 +237,7 @@ static const struct test tests[] = {
     {"counters", test_counters},
     {"big bloom", test_big_bloom},
     {"big blocked", test_big_blocked},
+    {"big bulk", test_big_bulk},
 };
 
 TEST_MAIN(tests)

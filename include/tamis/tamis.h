@@ -41,7 +41,8 @@ extern "C" {
 #endif
 
 /* --- What can go wrong ---------------------------------------------------------------------------
- * A failed call changes nothing and sets *out to NULL; the one exception is said at tamis_add_many.
+ * A failed call changes nothing and sets *out to NULL; the exceptions are said at tamis_add_many and
+ * tamis_save.
  * Numbers are never reused.                                                                      */
 typedef enum tamis_status {
     TAMIS_OK = 0,
@@ -51,7 +52,7 @@ typedef enum tamis_status {
     TAMIS_EFULL = -4,        /* a strict filter that holds all it was planned for                 */
     TAMIS_EMISMATCH = -6,    /* merge of unequal kind, shape, hash or seed                        */
     TAMIS_ECORRUPT = -7,     /* the bytes are not a whole, undamaged image                        */
-    TAMIS_EVERSION = -8,     /* a newer format than this library reads                            */
+    TAMIS_EVERSION = -8,     /* a newer format than this library reads, or may write               */
     TAMIS_EKEY = -9,         /* a keyed image without its key, or with another                    */
     TAMIS_EIO = -10,         /* the system said no; tamis_error.os is errno                       */
     TAMIS_ESEALED = -11,     /* this handle is read-only                                          */
@@ -135,7 +136,8 @@ enum {
                            * several add the same new key, at least one is told it was not seen.
                            * All other verbs still need the handle for themselves.                 */
 };
-/* alloc returns at least size bytes or NULL; no alignment beyond malloc's, no zeroing is needed.  */
+/* alloc returns at least size bytes or NULL; no alignment beyond malloc's, no zeroing is needed. Both
+ * are called from whatever thread calls the library, from several at once when those do.          */
 typedef struct tamis_memory {
     void *ctx;
     void *(*alloc)(void *ctx, size_t size);
@@ -228,7 +230,7 @@ TAMIS_API tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_simil
 
 /* --- Looking inside -----------------------------------------------------------------------------------------
  * Reads every cell: costs as much as reading the memory once.                                    */
-enum { TAMIS_HASH_XXH3 = 1, TAMIS_HASH_SIPHASH = 2, TAMIS_HASH_OWN = 3 };
+enum { TAMIS_XXH3 = 1, TAMIS_SIPHASH = 2, TAMIS_OWN_HASH = 3 }; /* tamis_facts.hash */
 typedef struct tamis_facts {
     size_t struct_size;
     uint32_t kind, hash, k, format;

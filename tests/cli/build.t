@@ -46,7 +46,7 @@ ls: cannot access 'small.tamis': No such file or directory
 
 # More lines than were announced: allowed, but said.
 $ tamis build --items 100 -o over.tamis list
-tamis: over.tamis: over-full: about ... items, planned for 100; its false-positive rate is now ...
+tamis: over.tamis: over-full: more than 629 items, planned for 100; its false-positive rate is now 100 %
 $ tamis check -vc over.tamis list
 0
 [1]

@@ -77,14 +77,27 @@ tamis: newer: needs a reader of format 2; this library reads up to 1
 $ tr -d '\r' < fruit.tamis > text; tamis check text fruit
 tamis: text: a Tamis file damaged by a text-mode transfer
 [2]
-$ test "$(id -u)" = 0 && echo 'tamis: secret: cannot open: Permission denied' || { cp fruit.tamis secret; chmod 0 secret; tamis check secret fruit; true; }
+$ cp fruit.tamis secret; chmod 0 secret; chmod 755 .; cp "$(command -v tamis)" as-nobody
+$ if [ "$(id -u)" = 0 ]; then setpriv --reuid 65534 --regid 65534 --clear-groups ./as-nobody check secret fruit; else tamis check secret fruit; fi
 tamis: secret: cannot open: Permission denied
+[2]
 
 # A closed or full output.
 $ seq 1000000 > many; tamis build -o many.tamis many; tamis check many.tamis many | head -n 1
 1
+$ { tamis check many.tamis many; echo $? > status; } | head -n 1; cat status
+1
+141
 $ tamis check many.tamis many > /dev/full
 tamis: standard output: cannot write: No space left on device
+[2]
+
+# A filter of hashes that are not ours cannot be asked about lines.
+$ tamis check "$TAMIS_SOURCE/tests/golden/bloom-caller.tamis" fruit
+tamis: .../bloom-caller.tamis: made from hashes of another program's; lines cannot be added or checked
+[2]
+$ cp "$TAMIS_SOURCE/tests/golden/bloom-caller.tamis" own; tamis add own fruit
+tamis: own: made from hashes of another program's; lines cannot be added or checked
 [2]
 
 # Arguments.

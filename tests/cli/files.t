@@ -53,6 +53,31 @@ tamis: one: not a Tamis file
 [2]
 $ tail -c +257 m.tamis | cmp - m
 
+# A merge into one of its own operands waits its turn like an add: nothing is lost.
+$ tamis build --items 4000 -o acc.tamis /dev/null; tamis build --items 4000 -o one-more.tamis one
+$ for i in $(seq 30); do seq $((i * 100)) $((i * 100 + 99)) | tamis add -q acc.tamis & tamis merge -q -f -o acc.tamis one-more.tamis acc.tamis & done; wait; seq 100 3099 | tamis check -vc acc.tamis
+0
+[1]
+$ tamis check -vc acc.tamis one
+0
+[1]
+
+# Symbolic links that lead nowhere are not replaced, nor is an input by its filter.
+$ ln -s nowhere dangling; tamis build -f -o dangling one
+tamis: dangling: a symbolic link that leads to no file: No such file or directory
+[2]
+$ tamis build -f -o /dev/stdout one | wc -c
+tamis: /dev/stdout: a symbolic link that leads to no file: No such file or directory
+0
+$ cp one both; tamis build -f -o both both; cmp one both
+tamis: both: is one of the inputs
+
+# Closed standard streams do not lend their numbers to files.
+$ tamis build --items 100 -o c0.tamis two; cp c0.tamis c1.tamis; tamis add -q c0.tamis <&-; tail -c +257 c0.tamis > c0; tail -c +257 c1.tamis | cmp - c0
+tamis: c0.tamis: over-full: ...
+$ tamis add c0.tamis two <&- >&- 2>&-; tamis verify --keys 1000 c0.tamis | head -n 1
+c0.tamis: whole: every sum is right
+
 # info and verify.
 $ tamis info a.tamis
 a.tamis: blocked filter
@@ -63,8 +88,10 @@ a.tamis: blocked filter
   bits      32.4 % set; m = 20,480, k = 8
   hash      xxh3-128, seed 0
   file      format 1, generation 1
-$ tamis info --json a.tamis b.tamis | wc -l
-2
+$ tamis info --json a.tamis b.tamis | /usr/bin/python3 -c 'import json, sys; print(*[json.loads(line)["file"] for line in sys.stdin])'
+a.tamis b.tamis
+$ cp a.tamis "$(printf 'odd\377"name')"; tamis info --json odd* | /usr/bin/python3 -c 'import json, sys; print(ascii(json.load(sys.stdin)["file"]))'
+'odd\xff"name'
 $ tamis info no-such-file a.tamis > out; echo $?; head -n 1 out
 tamis: no-such-file: cannot open: No such file or directory
 2

@@ -55,3 +55,14 @@ tamis: plan: so few bits would answer maybe to every key
 $ tamis plan --items 1.5 --fpr 0.1
 tamis: --items: '1.5' is not a whole number of at least 1, like 1000000, 1M or 1e6
 [2]
+$ tamis plan ten items
+tamis: plan: what is 'ten'?
+[2]
+
+# A kind that does not fit says why, beside those that do.
+$ tamis plan --items 1M --fpr 1% --bytes 1200000
+kind                   items           bytes    bits  bound  ratio  false positives              k  m
+bloom              1,000,000       1,199,504    9.60   6.64   1.44  1 % (1 in 100)               7  9,592,960
+partitioned        1,000,000       1,199,512    9.60   6.64   1.44  1 % (1 in 100)               7  1,370,432 a row
+blocked      that needs 1262848 bytes, more than the budget of 1200000
+bits: per item, of the whole file; bound: fewer are impossible at that rate

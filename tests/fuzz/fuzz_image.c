@@ -67,6 +67,7 @@ static void round_trip(const tamis *t, const tamis_options *o)
 {
     struct bytes image = image_of(t);
     tamis *again;
+    if (image.p == NULL && tamis_write(t, bytes_put, NULL, NULL) == TAMIS_EVERSION) return;
     must(image.p != NULL, "write");
     must(tamis_load(image.p, image.n, o, &again, NULL) == TAMIS_OK, "reload");
     struct bytes second = image_of(again);
@@ -79,7 +80,7 @@ static void round_trip(const tamis *t, const tamis_options *o)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     tamis_options o = {.struct_size = sizeof o, .max_bytes = MAX_BYTES};
-    if (size >= 30 && tamis__get16(data + 28) == TAMIS_HASH_SIPHASH) {
+    if (size >= 30 && tamis__get16(data + 28) == TAMIS_SIPHASH) {
         /* The right key opens it; for another's image, go in without. */
         o.key = key;
         o.flags = TAMIS_KEYLESS;
