@@ -75,7 +75,7 @@ static tamis *create(const struct args *a, const tamis_options *o, uint64_t item
     p.m = a->m;
     p.k = (uint32_t)(a->k < UINT32_MAX ? a->k : UINT32_MAX);
     p.seed = a->seed;
-    p.flags = a->strict ? TAMIS_STRICT : 0;
+    p.flags = (a->strict ? TAMIS_STRICT : 0u) | (a->compact ? TAMIS_COMPACT : 0u);
     if (tamis_create(&p, o, &t, &why) == TAMIS_OK) return t;
     complain(a->output, "%s", why.text);
     return NULL;

@@ -22,7 +22,7 @@ struct args {
     const char *kind, *output, *key_file, *ask;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
-    bool force, invert, count, quiet, nul, json, strict, help, man;
+    bool force, invert, count, quiet, nul, json, strict, compact, help, man;
 };
 
 struct command {

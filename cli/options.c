@@ -35,6 +35,7 @@ static const struct option options[] = {
     {'y', false, "key-file", "FILE", TEXT, AT(key_file),
      "secret key: 16 bytes, or 32 hex digits; for keys that strangers may choose"},
     {'t', false, "strict", NULL, FLAG, AT(strict), "refuse items beyond the planned number"},
+    {'C', false, "compact", NULL, FLAG, AT(compact), "blocked filters: a little smaller, slower to build"},
     {'m', false, "m", "M", COUNT, AT(m), "bits per row (partitioned) or in all"},
     {'K', false, "k", "K", COUNT, AT(k), "probes per key"},
     {'N', false, "keys", "N", COUNT, AT(keys), "random keys to ask (default: as many as the rate needs)"},
@@ -49,12 +50,12 @@ const struct command commands[] = {
     {"plan", "", "how big, how wrong: sizes before anything is built",
      "Say two of --items, --fpr and --bytes; the third is computed for every kind of filter,\n"
      "with the lower bound that no structure can beat beside it.",
-     "tamis plan --items 1000000 --bytes 2000000", "npbkmKj", 0, run_plan},
+     "tamis plan --items 1000000 --bytes 2000000", "npbkCmKj", 0, run_plan},
     {"build", "[FILE...]", "make a filter of lines",
      "Reads the files, or standard input, and writes a filter of their lines. Without --items\n"
      "the lines are counted; without --fpr and --bytes the rate is 1%. An existing output is\n"
      "not replaced without -f. The output appears whole or not at all.",
-     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkmKsytofzTq", 0, run_build},
+     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkCmKsytofzTq", 0, run_build},
     {"add", "FILTER [FILE...]", "add lines to a filter",
      "The file is replaced by the new one when all lines were read, or stays as it was. Several\n"
      "adds to one filter at the same time wait for each other; no line is lost.",

@@ -32,6 +32,7 @@ static void print_row(const tamis_plan *p, const tamis_promise *r)
 static tamis_plan request(const struct args *a, uint32_t kind)
 {
     tamis_plan p = {.struct_size = sizeof p, .kind = kind, .items = a->items, .fpr = a->fpr};
+    p.flags = a->compact && kind == TAMIS_BLOCKED ? TAMIS_COMPACT : 0;
     p.bytes = a->bytes;
     p.m = a->m;
     p.k = (uint32_t)(a->k < UINT32_MAX ? a->k : UINT32_MAX);

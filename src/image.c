@@ -443,7 +443,7 @@ static tamis_status make_handle(const struct source *src, const tamis_options *o
     const struct kind *kind = tamis__kind(tamis__get16(m->bytes + H_KIND));
     const struct body shape = {.sections = m->sections, .count = m->count};
     for (uint32_t i = 0; i < m->count; i++)
-        if (m->sections[i].role != TAMIS__ROLE_CELLS || m->sections[i].variant != 0)
+        if (m->sections[i].role != TAMIS__ROLE_CELLS || m->sections[i].variant > kind->variants)
             return tamis__fail(why, TAMIS_EVERSION, "a section of role %u, variant %u is not known",
                                m->sections[i].role, m->sections[i].variant);
     const char *reason = kind->wrong_shape(&shape);

@@ -41,6 +41,7 @@ struct gauge {
 struct kind {
     uint32_t id;
     const char *name;
+    uint16_t variants; /* the highest number of a layout variant */
     bool ordered; /* the cells of a key are near hash.hi/2^64 of its section: bulk.c may partition */
 
     /* Complete a plan (items, fpr and bytes as tamis_solve promises; m, k) and set

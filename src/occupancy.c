@@ -16,9 +16,23 @@ double tamis__hit_share(double cells, double balls)
     return -expm1(balls * log1p(-1 / cells));
 }
 
+/* Share of a line's w cells (of one row) that an item hits when it comes to that line. */
+static double line_share(const struct occupancy *o)
+{
+    return tamis__hit_share(o->cells / o->lines, o->throws);
+}
+
+/* Logarithm of the chance that an item misses a given cell. */
+static double log_miss(const struct occupancy *o)
+{
+    if (o->lines > 0) return log1p(-line_share(o) / o->lines);
+    return o->throws * log1p(-1 / o->cells);
+}
+
 double tamis__occupied(const struct occupancy *o, double n)
 {
-    return o->rows * o->cells * tamis__hit_share(o->cells, o->throws * n);
+    if (o->cells <= 1) return n > 0 ? o->rows * o->cells : 0;
+    return o->rows * o->cells * -expm1(n * log_miss(o));
 }
 
 /* Variance of the hit cells of one row: c·z(1-z) for the cells alone, less what they take from each
@@ -30,6 +44,19 @@ static double row_variance(double c, double balls)
     const double z = empty_share(c, balls);
     const double apart = c > 2 ? expm1(balls * log1p(-1 / ((c - 1) * (c - 1)))) : (balls > 0 ? -1 : 0);
     return c * z * -expm1(balls * log1p(-1 / c)) + c * (c - 1) * z * z * apart;
+}
+
+/* The same for a row whose items throw several balls, all into one line of w cells: now cells of one line
+ * gain from each other. An item misses one given cell of its line with 1-h, two with 1-s. */
+static double lined_row_variance(const struct occupancy *o, double n)
+{
+    const double c = o->cells, lines = o->lines, w = c / lines, h = line_share(o) / lines;
+    const double one = 1 - 1 / w, two = 1 - 2 / w, d = (1 - h) * (1 - h);
+    const double z = exp(n * log1p(-h));
+    const double together = (1 - 2 * pow(one, o->throws) + pow(two, o->throws)) / lines; /* 2h - s */
+    const double same = expm1(n * log1p((together - h * h) / d));
+    const double other = expm1(n * log1p(-h * h / d));
+    return c * z * (1 - z) + c * z * z * ((w - 1) * same + (c - w) * other);
 }
 
 /* Covariance of two rows that share their lines: given how many items each line got, the rows are
@@ -48,7 +75,8 @@ static double line_covariance(const struct occupancy *o, double n)
 
 double tamis__occupied_variance(const struct occupancy *o, double n)
 {
-    double v = o->rows * row_variance(o->cells, o->throws * n);
+    double v = o->rows * (o->lines > 0 && o->throws > 1 ? lined_row_variance(o, n)
+                                                        : row_variance(o->cells, o->throws * n));
     if (o->lines > 0) v += o->rows * (o->rows - 1) * line_covariance(o, n);
     return v > 0 ? v : 0;
 }
@@ -57,7 +85,7 @@ static double items_for(const struct occupancy *o, double hit)
 {
     const double share = hit / (o->rows * o->cells);
     if (o->cells <= 1) return hit > 0 ? 1 : 0;
-    return log1p(-share) / (o->throws * log1p(-1 / o->cells));
+    return log1p(-share) / log_miss(o);
 }
 
 /* The fewest items that `hit` does not contradict: where the expected hits and z deviations reach it.
@@ -110,4 +138,19 @@ struct estimate tamis__items_from_hits(const struct occupancy *o, double hit, do
     if (e.low < 1) e.low = 1;
     if (e.high < 1) e.high = 1;
     return e;
+}
+
+double tamis__all_hit(double cells, double throws, double n, unsigned k)
+{
+    const struct occupancy o = {1, cells, throws, 0};
+    const double p = tamis__occupied(&o, n) / cells;
+    const double v = tamis__occupied_variance(&o, n) / (cells * cells);
+    if (p <= 0) return 0;
+    /* term(i) = C(k,i) p^(k-i) v^(i/2) (i-1)!!; each follows from the one before. */
+    double term = pow(p, k), sum = term;
+    for (unsigned i = 0; i + 2 <= k; i += 2) {
+        term *= (double)(k - i) * (double)(k - i - 1) / (i + 2) * v / (p * p);
+        sum += term;
+    }
+    return sum < 1 ? sum : 1;
 }

@@ -14,6 +14,10 @@ struct occupancy {
 double tamis__occupied(const struct occupancy *o, double n);
 double tamis__occupied_variance(const struct occupancy *o, double n);
 
+/* E[(Y/cells)^k], Y the hit cells of a single row without lines after n items: the chance that k further
+ * balls all fall on hit cells. */
+double tamis__all_hit(double cells, double throws, double n, unsigned k);
+
 /* Share of a row that is hit after so many balls: 1 - (1-1/cells)^balls. */
 double tamis__hit_share(double cells, double balls);
 

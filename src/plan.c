@@ -200,7 +200,7 @@ static tamis_status check_request(const tamis_plan *p, tamis_error *why)
                            "the false-positive rate must be at least 1e-18 and below 1");
     if (p->items > TAMIS__MAX_ITEMS)
         return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 items are not supported");
-    if ((p->flags & ~(uint32_t)(TAMIS_STRICT | TAMIS_HASH_CALLER)) != 0)
+    if ((p->flags & ~(uint32_t)(TAMIS_STRICT | TAMIS_HASH_CALLER | TAMIS_COMPACT)) != 0)
         return tamis__fail(why, TAMIS_EINVAL, "unknown flag in the plan");
     if (given < 2)
         return tamis__fail(why, TAMIS_EINVAL, "a plan needs two of: items, rate, bytes");
@@ -219,6 +219,9 @@ tamis_status tamis_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *
     memset(&r, 0, sizeof r);
     tamis_status s = check_request(&p, why);
     if (s != TAMIS_OK) return s;
+    if ((p.flags & TAMIS_COMPACT) != 0 && p.kind == TAMIS_AUTO) p.kind = TAMIS_BLOCKED;
+    if ((p.flags & TAMIS_COMPACT) != 0 && p.kind != TAMIS_BLOCKED)
+        return tamis__fail(why, TAMIS_EINVAL, "only blocked filters have a compact variant");
     if (p.kind == TAMIS_AUTO) {
         s = solve_auto(&p, &r, why);
     } else {

@@ -137,10 +137,12 @@ class Image:
     def check_shape(self):
         need(self.count == 1, "one section")
         role, kind, variant, cell_bits, self.k, _, self.m, _, offset, length = self.sections[0]
-        need((role, kind, variant, cell_bits) == (1, self.kind, 0, 1), "section of this kind")
+        self.compact = kind == 3 and variant == 1
+        need((role, kind, variant, cell_bits) == (1, self.kind, int(self.compact), 1), "section of this kind")
         self.bits = self.m * self.k if self.kind == 2 else self.m
         need(1 <= self.m and self.bits <= 2**52, "m")
-        need(self.k == 8 if self.kind == 3 else 1 <= self.k <= 64, "k")
+        most = 16 if self.compact else 64
+        need(self.k == 8 if self.kind == 3 and not self.compact else 1 <= self.k <= most, "k")
         need(self.kind != 3 or self.m % 512 == 0, "whole lines")
         need(length == 8 * -(-self.bits // 64), "length of the cells")
         self.cells = int.from_bytes(self.data[offset:], "little")
@@ -168,11 +170,14 @@ class Image:
         lo, hi = self.hash_of(key)
         if self.kind == 3:
             line = hi * (self.m // 512) >> 64
-            return [512 * line + 64 * j + (lo >> 6 * j) % 64 for j in range(8)]
+            if not self.compact:
+                return [512 * line + 64 * j + (lo >> 6 * j) % 64 for j in range(8)]
         x, cells = lo, []
         for j in range(self.k):
-            row = j * self.m if self.kind == 2 else 0
-            cells.append(row + (x * self.m >> 64))
+            if self.compact:
+                cells.append(512 * line + (x >> 55))
+            else:
+                cells.append((j * self.m if self.kind == 2 else 0) + (x * self.m >> 64))
             x = (x * MULTIPLIER + hi) & MASK
         return cells
 

@@ -109,6 +109,49 @@ static void wide_probes_agree(void)
         }
 }
 
+static void compare_compact(const struct kernels *k, uint64_t lines, uint32_t bits, uint64_t seed)
+{
+    const size_t size = (size_t)lines * 64;
+    uint8_t *expected = aligned_cells(size), *cells = aligned_cells(size);
+    for (size_t n = 1; n <= MOST; n++) {
+        tamis_hash h[MOST];
+        uint8_t want[(MOST + 7) / 8 + 1], got[(MOST + 7) / 8 + 1];
+        memset(want, 0xaa, sizeof want);
+        memset(got, 0xaa, sizeof got);
+        fill(h, n, seed + n);
+        tamis__scalar.compact_add(expected, lines, bits, h, n, want);
+        k->compact_add(cells, lines, bits, h, n, got);
+        CHECK(memcmp(want, got, sizeof want) == 0 && memcmp(expected, cells, size) == 0);
+        fill(h, n, seed + n + (n % 3 == 0));
+        tamis__scalar.compact_query(expected, lines, bits, h, n, want);
+        k->compact_query(cells, lines, bits, h, n, got);
+        CHECK(memcmp(want, got, sizeof want) == 0 && memcmp(expected, cells, size) == 0);
+    }
+    free(expected);
+    free(cells);
+}
+
+static void compact_lines_agree(void)
+{
+    for (size_t t = 0; t < n_tables; t++)
+        for (uint32_t bits = 1; bits <= 16; bits++) {
+            compare_compact(tables[t], 1, bits, bits);
+            compare_compact(tables[t], 37, bits, bits);
+        }
+}
+
+/* The table for handles that threads share is one more that must agree. */
+static void shared_agrees(void)
+{
+    compare_lines(&tamis__shared, 5, 1);
+    for (uint32_t k = 1; k <= 16; k++) {
+        const struct probes classic = {1000, 0, k}, rows = {333, 333, k};
+        compare_probes(&tamis__shared, &classic, k);
+        compare_probes(&tamis__shared, &rows, k);
+        compare_compact(&tamis__shared, 3, k, k);
+    }
+}
+
 static void siphash_agrees(void)
 {
     static const uint64_t key[2] = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)};
@@ -150,6 +193,8 @@ static void tables_are_listed(void)
 static const struct test tests[] = {
     {"tables_are_listed", tables_are_listed}, {"lines_agree", lines_agree},
     {"probes_agree", probes_agree},           {"wide_probes_agree", wide_probes_agree},
+    {"compact_lines_agree", compact_lines_agree},
+    {"shared_agrees", shared_agrees},
     {"siphash_agrees", siphash_agrees},
 };
 

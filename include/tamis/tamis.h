@@ -90,18 +90,19 @@ TAMIS_API uint32_t tamis_kind_named(const char *name);
  * for bytes. Begin with  tamis_plan plan = {.struct_size = sizeof plan};                                        */
 enum {
     TAMIS_STRICT = 1,     /* refuse new items beyond the planned number (TAMIS_EFULL)             */
-    TAMIS_HASH_CALLER = 2 /* the caller brings 128-bit hashes; only the _hashes verbs work        */
+    TAMIS_HASH_CALLER = 2, /* the caller brings 128-bit hashes; only the _hashes verbs work        */
+    TAMIS_COMPACT = 4     /* blocked: bits anywhere in the line; 2 % smaller at 1 %, 7 % at 0.01 % */
 };
 typedef struct tamis_plan {
     size_t struct_size; /* sizeof(tamis_plan)                                                     */
     uint32_t kind;      /* a tamis_kind                                                           */
-    uint32_t flags;     /* TAMIS_STRICT, TAMIS_HASH_CALLER                                        */
+    uint32_t flags;     /* TAMIS_STRICT, ...                                                      */
     uint64_t items;     /* expected distinct items, at most 2^52                                  */
     double fpr;         /* false-positive rate, 1e-18 <= fpr < 1                                  */
     uint64_t bytes;     /* budget for the whole image                                             */
     uint64_t seed;      /* of XXH3; the default 0 is for all, so that filters merge               */
     uint64_t m;         /* bits (partitioned: bits in each row; blocked: a multiple of 512)       */
-    uint32_t k;         /* probes per key, 1 ... 64 (blocked: 8)                                  */
+    uint32_t k;         /* probes per key, 1 ... 64 (blocked: 8; compact: 1 ... 16)               */
 } tamis_plan;
 
 typedef struct tamis_promise {

@@ -129,6 +129,34 @@ AVX512 static void probe_query(const uint8_t *rows, const struct probes *p, cons
     }
 }
 
+/* --- Compact lines ---------------------------------------------------------------------------------------------- */
+
+/* The line is a table of eight words that the top three bits of each position pick from. */
+AVX512 static void compact_query(const uint8_t *table, uint64_t lines, uint32_t k, const tamis_hash *h,
+                                 size_t n, uint8_t *bits)
+{
+    const __m512i one = _mm512_set1_epi64(1);
+    struct powers powers;
+    fill_powers(&powers, (k + 7) / 8 * 8);
+    memset(bits, 0, (n + 7) / 8);
+    for (size_t i = 0; i < n; i++) {
+        const __m512i line = _mm512_load_si512(table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES);
+        const __m512i lo = _mm512_set1_epi64((long long)h[i].lo);
+        const __m512i hi = _mm512_set1_epi64((long long)h[i].hi);
+        unsigned missing = 0;
+        for (unsigned j = 0; j < k; j += 8) {
+            const __mmask8 live = (__mmask8)(k - j >= 8 ? 0xff : (1u << (k - j)) - 1);
+            const __m512i x = _mm512_add_epi64(
+                _mm512_mullo_epi64(lo, _mm512_loadu_si512(powers.lo + j)),
+                _mm512_mullo_epi64(hi, _mm512_loadu_si512(powers.hi + j)));
+            const __m512i at = _mm512_srli_epi64(x, 55);
+            const __m512i words = _mm512_permutexvar_epi64(_mm512_srli_epi64(at, 6), line);
+            missing |= _mm512_mask_testn_epi64_mask(live, words, _mm512_rolv_epi64(one, at));
+        }
+        bits[i / 8] = (uint8_t)(bits[i / 8] | (unsigned)(missing == 0) << i % 8);
+    }
+}
+
 /* --- SipHash, eight keys at once ------------------------------------------------------------------------------ */
 
 #define LANES 8
@@ -141,6 +169,8 @@ const struct kernels tamis__avx512 = {
     .probe_query = probe_query,
     .line_add = line_add,
     .line_query = line_query,
+    .compact_add = tamis__compact_add,
+    .compact_query = compact_query,
     .siphash = siphash_lanes,
 };
 

@@ -42,6 +42,12 @@ static inline unsigned tamis__line_bit(tamis_hash h, unsigned word)
     return (unsigned)(h.lo >> 6 * word) & 63;
 }
 
+/* The compact variant: k bits anywhere in the line, the probes of a classic filter of 512 bits. */
+static inline unsigned tamis__compact_bit(uint64_t x)
+{
+    return (unsigned)(x >> 55);
+}
+
 #if defined(__GNUC__)
 #define TAMIS__PREFETCH(p) __builtin_prefetch(p)
 #else
@@ -56,6 +62,10 @@ typedef void tamis__line_adder(uint8_t *table, uint64_t lines, const tamis_hash 
                                uint8_t *seen);
 typedef void tamis__line_asker(const uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
                                uint8_t *bits);
+typedef void tamis__compact_adder(uint8_t *table, uint64_t lines, uint32_t k, const tamis_hash *h,
+                                  size_t n, uint8_t *seen);
+typedef void tamis__compact_asker(const uint8_t *table, uint64_t lines, uint32_t k,
+                                  const tamis_hash *h, size_t n, uint8_t *bits);
 /* SipHash-2-4-128 of many keys under one secret key. */
 typedef void tamis__siphasher(const uint64_t key[2], const tamis_bytes *keys, size_t n,
                               tamis_hash *out);
@@ -66,6 +76,8 @@ struct kernels {
     tamis__probe_asker *probe_query;
     tamis__line_adder *line_add;
     tamis__line_asker *line_query;
+    tamis__compact_adder *compact_add;
+    tamis__compact_asker *compact_query;
     tamis__siphasher *siphash;
 };
 
@@ -76,6 +88,8 @@ extern const struct kernels tamis__shared;
 /* What other tables borrow from the scalar one. */
 tamis__probe_adder tamis__probe_add;
 tamis__probe_asker tamis__probe_query;
+tamis__compact_adder tamis__compact_add;
+tamis__compact_asker tamis__compact_query;
 
 /* SipHash of one key, and its last block: what is left after whole words of 8 bytes, and the length. */
 tamis_hash tamis__siphash(const uint64_t key[2], const uint8_t *p, size_t len);

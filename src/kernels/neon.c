@@ -60,6 +60,8 @@ const struct kernels tamis__neon = {
     .probe_query = tamis__probe_query,
     .line_add = line_add,
     .line_query = line_query,
+    .compact_add = tamis__compact_add,
+    .compact_query = tamis__compact_query,
     .siphash = siphash_lanes,
 };
 

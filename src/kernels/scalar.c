@@ -80,6 +80,40 @@ static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h
     }
 }
 
+void tamis__compact_add(uint8_t *table, uint64_t lines, uint32_t k, const tamis_hash *h, size_t n,
+                        uint8_t *seen)
+{
+    clear_answers(seen, n);
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
+        uint64_t x = h[i].lo;
+        unsigned all = 1;
+        for (uint32_t j = 0; j < k; j++) {
+            const unsigned at = tamis__compact_bit(x), byte = line[at >> 3], bit = 1u << (at & 7);
+            all &= (byte & bit) != 0;
+            line[at >> 3] = (uint8_t)(byte | bit);
+            x = tamis__next_probe(x, h[i]);
+        }
+        answer(seen, i, all);
+    }
+}
+
+void tamis__compact_query(const uint8_t *table, uint64_t lines, uint32_t k, const tamis_hash *h,
+                          size_t n, uint8_t *bits)
+{
+    clear_answers(bits, n);
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
+        uint64_t x = h[i].lo;
+        unsigned all = 1;
+        for (uint32_t j = 0; j < k; j++) {
+            all &= tamis__bit(line, tamis__compact_bit(x));
+            x = tamis__next_probe(x, h[i]);
+        }
+        answer(bits, i, all);
+    }
+}
+
 /* --- SipHash-2-4 with 128-bit output (Aumasson, Bernstein; the reference's 16-byte variant) --------------- */
 
 static inline uint64_t rotl(uint64_t v, int by)
@@ -136,5 +170,7 @@ const struct kernels tamis__scalar = {
     .probe_query = tamis__probe_query,
     .line_add = line_add,
     .line_query = line_query,
+    .compact_add = tamis__compact_add,
+    .compact_query = tamis__compact_query,
     .siphash = siphash,
 };

@@ -76,10 +76,42 @@ static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h
     }
 }
 
+static void compact_add(uint8_t *table, uint64_t lines, uint32_t k, const tamis_hash *h, size_t n,
+                        uint8_t *seen)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
+        uint64_t x = h[i].lo;
+        unsigned all = 1;
+        for (uint32_t j = 0; j < k; j++) {
+            all &= set_bit(line, tamis__compact_bit(x));
+            x = tamis__next_probe(x, h[i]);
+        }
+        answer(seen, i, all);
+    }
+}
+
+static void compact_query(const uint8_t *table, uint64_t lines, uint32_t k, const tamis_hash *h,
+                          size_t n, uint8_t *bits)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
+        uint64_t x = h[i].lo;
+        unsigned all = 1;
+        for (uint32_t j = 0; j < k; j++) {
+            all &= get_bit(line, tamis__compact_bit(x));
+            x = tamis__next_probe(x, h[i]);
+        }
+        answer(bits, i, all);
+    }
+}
+
 const struct kernels tamis__shared = {
     .name = "shared",
     .probe_add = probe_add,
     .probe_query = probe_query,
     .line_add = line_add,
     .line_query = line_query,
+    .compact_add = compact_add,
+    .compact_query = compact_query,
 };

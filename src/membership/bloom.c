@@ -44,17 +44,7 @@ static struct occupancy occupancy_of(double m, uint32_t k)
 
 static double rate(double m, uint32_t k, double items)
 {
-    const struct occupancy o = occupancy_of(m, k);
-    const double p = tamis__occupied(&o, items) / m;
-    const double v = tamis__occupied_variance(&o, items) / (m * m);
-    if (p <= 0) return 0;
-    /* term(i) = C(k,i) p^(k-i) v^(i/2) (i-1)!!; each follows from the one before. */
-    double term = pow(p, k), sum = term;
-    for (uint32_t i = 0; i + 2 <= k; i += 2) {
-        term *= (double)(k - i) * (double)(k - i - 1) / (i + 2) * v / (p * p);
-        sum += term;
-    }
-    return sum < 1 ? sum : 1;
+    return tamis__all_hit(m, k, items, k);
 }
 
 static uint64_t cells(uint64_t m, uint32_t k)
