@@ -8,6 +8,12 @@ const struct kernels *tamis__kernels_for(const struct body *b)
     return b->shared ? &tamis__shared : tamis__kernels();
 }
 
+bool tamis__never_packs(const struct body *b)
+{
+    (void)b;
+    return false;
+}
+
 struct section tamis__bit_section(uint32_t kind, uint32_t k, uint64_t m, uint64_t cells)
 {
     struct section s = {0};

@@ -42,7 +42,6 @@ struct kind {
     uint32_t id;
     const char *name;
     uint16_t variants; /* the highest number of a layout variant */
-    bool ordered; /* the cells of a key are near hash.hi/2^64 of its section: bulk.c may partition */
 
     /* Complete a plan (items, fpr and bytes as tamis_solve promises; m, k) and set
      * promise->fpr_asymptotic. */
@@ -57,6 +56,9 @@ struct kind {
     /* The same for the cells themselves. Must not read them all. */
     const char *(*wrong_cells)(const struct body *b);
 
+    /* Whether a key is a line of 64 bytes, number mulhi(hi, lines), and the lower 48 bits of lo, and nothing
+     * else: then bulk.c may partition. */
+    bool (*packs)(const struct body *b);
     /* Ask the memory for what add and query will touch; answers nothing. */
     void (*prefetch)(const struct body *b, const struct batch *keys);
     /* Bit i of seen/bits answers for hash i; the callee clears the spare bits of the last byte. */

@@ -131,6 +131,11 @@ static const char *wrong_cells(const struct body *b)
     return NULL; /* every value of a line is a line */
 }
 
+static bool packs(const struct body *b)
+{
+    return !is_compact(b); /* whose bits come from all of the hash */
+}
+
 static void prefetch(const struct body *b, const struct batch *keys)
 {
     const uint64_t lines = lines_of(b);
@@ -217,12 +222,12 @@ static size_t cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t
 const struct kind tamis__blocked = {
     .id = TAMIS_BLOCKED,
     .name = "blocked",
-    .ordered = true,
     .variants = COMPACT,
     .solve = solve,
     .layout = layout,
     .wrong_shape = wrong_shape,
     .wrong_cells = wrong_cells,
+    .packs = packs,
     .prefetch = prefetch,
     .add = add,
     .query = query,

@@ -109,6 +109,7 @@ const struct kind tamis__partitioned = {
     .layout = layout,
     .wrong_shape = wrong_shape,
     .wrong_cells = wrong_cells,
+    .packs = tamis__never_packs,
     .prefetch = prefetch,
     .add = add,
     .query = query,
