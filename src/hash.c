@@ -23,9 +23,14 @@ void tamis__hasher_init(struct hasher *h, uint64_t seed, const uint8_t *key)
     tamis__put64(h->key_id + 8, id.hi);
 }
 
-static XXH128_hash_t xxh3(const void *p, size_t len, uint64_t seed)
+static inline tamis_hash xxh3(const tamis_bytes *key, uint64_t seed)
 {
-    return XXH3_128bits_withSeed(len != 0 ? p : "", len, seed); /* it wants a pointer even for no bytes */
+    /* A constant length lets the compiler drop all of XXH3 but the few instructions for 64-bit integers, the
+     * commonest keys of programs. It wants a pointer even for no bytes. */
+    const XXH128_hash_t x = key->len == 8 ? XXH3_128bits_withSeed(key->p, 8, seed)
+                                          : XXH3_128bits_withSeed(key->len != 0 ? key->p : "", key->len, seed);
+    const tamis_hash h = {x.low64, x.high64};
+    return h;
 }
 
 void tamis__hash_keys(const struct hasher *h, const tamis_bytes *keys, size_t n, tamis_hash *out)
@@ -34,14 +39,10 @@ void tamis__hash_keys(const struct hasher *h, const tamis_bytes *keys, size_t n,
         tamis__kernels()->siphash(h->key, keys, n, out);
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        /* A constant length lets the compiler drop all of XXH3 but the few instructions for 64-bit
-         * integers, the commonest keys of programs. */
-        const XXH128_hash_t x = keys[i].len == 8 ? XXH3_128bits_withSeed(keys[i].p, 8, h->seed)
-                                                 : xxh3(keys[i].p, keys[i].len, h->seed);
-        out[i].lo = x.low64;
-        out[i].hi = x.high64;
-    }
+    tamis__word_hasher *words = tamis__kernels()->xxh3_words;
+    size_t i = 0;
+    if (words != NULL && n > 0 && keys[0].len == 8) i = words(h->seed, keys, n, out);
+    for (; i < n; i++) out[i] = xxh3(&keys[i], h->seed);
 }
 
 bool tamis__hasher_equal(const struct hasher *a, const struct hasher *b)

@@ -113,6 +113,8 @@ static void test_one_many_and_hashes_agree(void)
             check_ways_agree(&plan, secret, awkward[i]);
             plan.seed = 42;
             check_ways_agree(&plan, NULL, awkward[i]);
+            plan.flags = TAMIS_COMPACT;
+            if (kind == TAMIS_BLOCKED) check_ways_agree(&plan, NULL, awkward[i]);
         }
 }
 

@@ -2,6 +2,7 @@
  * answers, for every batch length and awkward shape. */
 #include "check.h"
 #include "cpu.h"
+#include "hash.h"
 #include "keys.h"
 
 #include <tamis/tamis.h>
@@ -177,6 +178,30 @@ static void siphash_agrees(void)
         }
 }
 
+/* Against xxHash, through the front door with the oracle's table. */
+static void words_agree(void)
+{
+    uint64_t numbers[MOST], seed = 6;
+    for (size_t i = 0; i < MOST; i++) numbers[i] = splitmix(&seed);
+    for (size_t t = 0; t < n_tables; t++)
+        for (size_t n = 1; n <= MOST; n++) {
+            struct hasher h;
+            tamis_bytes keys[MOST];
+            tamis_hash want[MOST], got[MOST];
+            tamis__hasher_init(&h, n % 4 == 0 ? 0 : splitmix(&seed), NULL);
+            for (size_t i = 0; i < n; i++) { /* in a row, scattered, or of other lengths here and there */
+                keys[i] = (tamis_bytes){&numbers[n % 2 == 0 ? i : (i * 7) % MOST], 8};
+                if (n % 3 == 0 && i % 11 == 10) keys[i].len = i % 8;
+            }
+            tamis__use_kernels(&tamis__scalar);
+            tamis__hash_keys(&h, keys, n, want);
+            tamis__use_kernels(tables[t]);
+            tamis__hash_keys(&h, keys, n, got);
+            CHECK(memcmp(want, got, n * sizeof *want) == 0);
+        }
+    tamis__use_kernels(tables[0]);
+}
+
 /* The tables are chosen best first, and the oracle is always there. */
 static void tables_are_listed(void)
 {
@@ -196,6 +221,7 @@ static const struct test tests[] = {
     {"compact_lines_agree", compact_lines_agree},
     {"shared_agrees", shared_agrees},
     {"siphash_agrees", siphash_agrees},
+    {"words_agree", words_agree},
 };
 
 int main(int argc, char **argv)

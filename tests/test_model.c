@@ -149,9 +149,10 @@ static size_t step(struct pair *p, struct pair *other)
     return 0;
 }
 
-static void play(uint32_t kind, uint64_t seed, const uint8_t *key)
+static void play(uint32_t kind, uint32_t flags, uint64_t seed, const uint8_t *key)
 {
-    const tamis_plan plan = {.struct_size = sizeof plan, .kind = kind, .items = 2000, .fpr = 0.02};
+    tamis_plan plan = {.struct_size = sizeof plan, .kind = kind, .items = 2000, .fpr = 0.02};
+    plan.flags = flags;
     static struct pair a, b;
     random_state = seed;
     options = (tamis_options){.struct_size = sizeof options, .key = key};
@@ -168,33 +169,39 @@ static void play(uint32_t kind, uint64_t seed, const uint8_t *key)
     tamis_close(b.t);
 }
 
-static void play_kind(uint32_t kind)
+static void play_kind(uint32_t kind, uint32_t flags)
 {
     static const uint8_t secret[16] = "sixteen bytes...";
     make_universe();
-    for (uint64_t seed = 1; seed <= 3; seed++) play(kind, seed, NULL);
-    play(kind, 4, secret);
+    for (uint64_t seed = 1; seed <= 3; seed++) play(kind, flags, seed, NULL);
+    play(kind, flags, 4, secret);
 }
 
 static void test_bloom(void)
 {
-    play_kind(TAMIS_BLOOM);
+    play_kind(TAMIS_BLOOM, 0);
 }
 
 static void test_partitioned(void)
 {
-    play_kind(TAMIS_PARTITIONED);
+    play_kind(TAMIS_PARTITIONED, 0);
 }
 
 static void test_blocked(void)
 {
-    play_kind(TAMIS_BLOCKED);
+    play_kind(TAMIS_BLOCKED, 0);
+}
+
+static void test_compact(void)
+{
+    play_kind(TAMIS_BLOCKED, TAMIS_COMPACT);
 }
 
 static const struct test tests[] = {
     {"bloom", test_bloom},
     {"partitioned", test_partitioned},
     {"blocked", test_blocked},
+    {"compact", test_compact},
 };
 
 TEST_MAIN(tests)

@@ -70,6 +70,10 @@ typedef void tamis__compact_asker(const uint8_t *table, uint64_t lines, uint32_t
 typedef void tamis__siphasher(const uint64_t key[2], const tamis_bytes *keys, size_t n,
                               tamis_hash *out);
 
+/* XXH3-128 of keys of 8 bytes: as many of the first ones as this kernel takes at once, maybe none; returns
+ * how many. */
+typedef size_t tamis__word_hasher(uint64_t seed, const tamis_bytes *keys, size_t n, tamis_hash *out);
+
 struct kernels {
     const char *name;
     tamis__probe_adder *probe_add;
@@ -79,6 +83,7 @@ struct kernels {
     tamis__compact_adder *compact_add;
     tamis__compact_asker *compact_query;
     tamis__siphasher *siphash;
+    tamis__word_hasher *xxh3_words; /* NULL: none is faster than xxHash itself */
 };
 
 extern const struct kernels tamis__scalar, tamis__avx2, tamis__avx512, tamis__neon;
