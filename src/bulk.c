@@ -170,9 +170,9 @@ static size_t stream_query(const tamis *t, const struct body *body, const struct
 
 /* --- Partitioned ------------------------------------------------------------------------------------------- */
 
-/* Where it begins to pay: tables beyond the last-level cache, with a key for every few lines. */
+/* Where it begins to pay (measured): tables beyond the last-level cache, and a key for each line; two when
+ * the answers have to be put back in order. */
 #define PARTITION_FROM ((uint64_t)64 << 20)
-#define BYTES_PER_KEY 256u
 
 /* 2^13 lines of 64 bytes: a part sits in a second-level cache of 1 MiB beside what is worked off. */
 #define PART_LOG 13u
@@ -202,13 +202,15 @@ static void parts_close(const tamis *t, struct parts *p)
 static bool parts_open(const tamis *t, size_t n, bool places, struct parts *p)
 {
     const uint64_t length = t->body.sections->length;
-    if (length < PARTITION_FROM || n < length / BYTES_PER_KEY || !t->kind->packs(&t->body)) return false;
+    const uint64_t lines = length / LINE_BYTES;
+    if (length < PARTITION_FROM || n < (places ? 2 * lines : lines) || !t->kind->packs(&t->body)) return false;
     memset(p, 0, sizeof *p);
-    p->lines = length / LINE_BYTES;
-    p->count = (size_t)((p->lines >> PART_LOG) + 1);
+    p->lines = lines;
+    p->count = (size_t)((lines >> PART_LOG) + 1);
     const size_t bytes_per_key = sizeof *p->words + (places ? sizeof *p->places : 0);
-    const uint64_t room = t->scratch_bytes / bytes_per_key / p->count;
-    p->room = (size_t)(room < n ? room : n) / 8 * 8;
+    /* No more than a short batch will fill: fresh memory has its price. */
+    const uint64_t room = t->scratch_bytes / bytes_per_key / p->count, enough = 2 * (n / p->count) + 64;
+    p->room = (size_t)(room < enough ? room : enough) / 8 * 8;
     if (p->room < 4 * GROUP) return false;
     p->words = tamis__alloc(t->memory, (uint64_t)p->count * p->room * sizeof *p->words);
     p->filled = tamis__alloc(t->memory, (uint64_t)p->count * sizeof *p->filled);

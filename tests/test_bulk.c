@@ -8,7 +8,7 @@
 
 /* 64 MiB, where partitioning begins, and keys enough for it. */
 #define TABLE_BITS (UINT64_C(512) << 20)
-#define KEYS ((size_t)300000)
+#define KEYS ((size_t)2200000)
 
 /* An allocator that counts, and refuses on demand. */
 struct counter {
