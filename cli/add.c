@@ -20,7 +20,8 @@ static int add_lines(const struct args *a, tamis *t, const char *path)
     lines_close(in);
     if (failed) return complain(path, "unchanged");
     if (s == TAMIS_EFULL)
-        return complain(path, "unchanged: a strict filter, and the lines are more than it was planned for");
+        return complain(
+            path, "unchanged: a strict filter, and the lines are more than it was planned for");
     return s == TAMIS_OK ? EXIT_FOUND : complain(path, "unchanged: %s", tamis_status_message(s));
 }
 

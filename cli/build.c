@@ -40,8 +40,8 @@ static tamis *make_hasher(const struct args *a, const tamis_options *o, tamis_er
 }
 
 /* Hash the lines with `hasher`; remember the hashes, or add them to `t`. */
-static int read_lines(const struct args *a, const char *verb, const tamis *hasher, struct spool *spool,
-                      tamis *t)
+static int read_lines(const struct args *a, const char *verb, const tamis *hasher,
+                      struct spool *spool, tamis *t)
 {
     struct lines *in = lines_open(a->words, a->n_words, a->nul, hasher, threads_from(a));
     struct progress bar;

@@ -13,8 +13,10 @@ static void print_selected(const struct args *a, const struct block *b, const ui
     for (size_t i = 0; i < b->n; i++) {
         if ((maybe[i / 8] >> i % 8 & 1) == a->invert) continue;
         size_t last = i;
-        while (last + 1 < b->n && (maybe[(last + 1) / 8] >> (last + 1) % 8 & 1) != a->invert) last++;
-        const char *from = b->lines[i].p, *to = (const char *)b->lines[last].p + b->lines[last].len + 1;
+        while (last + 1 < b->n && (maybe[(last + 1) / 8] >> (last + 1) % 8 & 1) != a->invert)
+            last++;
+        const char *from = b->lines[i].p,
+                   *to = (const char *)b->lines[last].p + b->lines[last].len + 1;
         fwrite(from, 1, (size_t)(to - from), stdout);
         i = last;
     }

@@ -14,7 +14,9 @@ static void draw(const tamis *t, uint64_t k, uint64_t m, const uint64_t *touched
             const uint64_t cell = row * m + i;
             const bool mark = touched != NULL && touched[row] == cell;
             printf("%c%d%s", mark ? '[' : ' ', (int)tamis_cell(t, cell),
-                   mark ? "]" : i + 1 < m ? " " : "");
+                   mark        ? "]"
+                   : i + 1 < m ? " "
+                               : "");
         }
         putchar('\n');
     }
@@ -52,7 +54,8 @@ int run_explain(const struct args *a)
 {
     const uint64_t k = a->k != 0 ? a->k : 3, m = a->m != 0 ? a->m : 16;
     if (k > MAX_ROWS || m > MAX_ROW_BITS)
-        return complain(NULL, "explain: at most %d rows of %d bits can be drawn", MAX_ROWS, MAX_ROW_BITS);
+        return complain(NULL, "explain: at most %d rows of %d bits can be drawn", MAX_ROWS,
+                        MAX_ROW_BITS);
     tamis_plan p = {.struct_size = sizeof p};
     tamis_error why;
     tamis *t;
@@ -61,7 +64,8 @@ int run_explain(const struct args *a)
     p.k = (uint32_t)k;
     p.m = m;
     p.seed = a->seed;
-    if (tamis_create(&p, NULL, &t, &why) != TAMIS_OK) return complain(NULL, "explain: %s", why.text);
+    if (tamis_create(&p, NULL, &t, &why) != TAMIS_OK)
+        return complain(NULL, "explain: %s", why.text);
     printf("An empty filter: %llu rows of %llu bits, a hash function for each row.\n\n",
            (unsigned long long)k, (unsigned long long)m);
     draw(t, k, m, NULL);
@@ -79,8 +83,9 @@ int run_explain(const struct args *a)
     if (a->ask != NULL) ask(a, t, k, m);
     tamis_facts f = {.struct_size = sizeof f};
     if (tamis_info(t, &f) == TAMIS_OK)
-        printf("\n%.0f %% of the bits are set: a word never added gets a maybe with probability %s.\n",
-               100 * f.fill, rate_text(f.fpr_now));
+        printf(
+            "\n%.0f %% of the bits are set: a word never added gets a maybe with probability %s.\n",
+            100 * f.fill, rate_text(f.fpr_now));
     tamis_close(t);
     return finish_output(EXIT_FOUND);
 }

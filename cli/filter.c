@@ -61,7 +61,8 @@ bool same_file(const char *a, const char *b)
 
 tamis *open_filter(const struct args *a, const char *path, uint32_t flags)
 {
-    tamis_options o = {.struct_size = sizeof o, .flags = flags & ~(uint32_t)TAMIS_WAIT, .key = a->key};
+    tamis_options o = {
+        .struct_size = sizeof o, .flags = flags & ~(uint32_t)TAMIS_WAIT, .key = a->key};
     tamis_error why;
     tamis *t;
     tamis_status s = tamis_open(path, &o, &t, &why);
@@ -85,7 +86,8 @@ unsigned threads_from(const struct args *a)
 int check_hashable(const tamis *t, const char *path)
 {
     if (tamis_hash_many(t, NULL, 0, NULL) == TAMIS_OK) return EXIT_FOUND;
-    return complain(path, "made from hashes of another program's; lines cannot be added or checked");
+    return complain(path,
+                    "made from hashes of another program's; lines cannot be added or checked");
 }
 
 static tamis_status to_stdout(void *ctx, const void *bytes, size_t n)
@@ -98,7 +100,8 @@ int save_filter(tamis *t, const char *path, bool replace)
 {
     tamis_error why;
     if (strcmp(path, "-") == 0) {
-        if (tamis_write(t, to_stdout, NULL, &why) == TAMIS_ENOMEM) return complain(NULL, "%s", why.text);
+        if (tamis_write(t, to_stdout, NULL, &why) == TAMIS_ENOMEM)
+            return complain(NULL, "%s", why.text);
         return finish_output(EXIT_FOUND);
     }
     const tamis_status s = replace ? tamis_save(t, path, &why) : tamis_save_new(t, path, &why);
@@ -112,7 +115,8 @@ int check_output(const struct args *a)
     struct stat st;
     if (a->output == NULL) return complain(NULL, "%s: where to? -o FILE", a->command->name);
     if (strcmp(a->output, "-") == 0) {
-        if (isatty(STDOUT_FILENO)) return complain(NULL, "a filter is not for a terminal; use -o FILE");
+        if (isatty(STDOUT_FILENO))
+            return complain(NULL, "a filter is not for a terminal; use -o FILE");
         return EXIT_FOUND;
     }
     if (!a->force && lstat(a->output, &st) == 0)

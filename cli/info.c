@@ -46,8 +46,8 @@ static void print_items(const tamis_facts *f)
     if (f->over_full) printf(": over-full");
     if (isfinite(f->items_high))
         printf("\n            by the bits %s distinct, with 99 %% certainty %s to %s\n",
-               grouped((uint64_t)llround(f->items_estimate)), grouped((uint64_t)floor(f->items_low)),
-               grouped((uint64_t)ceil(f->items_high)));
+               grouped((uint64_t)llround(f->items_estimate)),
+               grouped((uint64_t)floor(f->items_low)), grouped((uint64_t)ceil(f->items_high)));
     else
         printf("\n            every bit is set: more than %s distinct\n",
                grouped((uint64_t)floor(f->items_low)));
@@ -58,8 +58,8 @@ static void print_text(const char *path, const tamis_facts *f)
     printf("%s: %s filter%s%s\n", path, tamis_kind_name(f->kind), f->sealed ? ", sealed" : "",
            f->strict ? ", strict" : "");
     print_items(f);
-    printf("  wrong     %s of never-added keys get a maybe now; planned %s\n", rate_text(f->fpr_now),
-           rate_text(f->fpr_planned));
+    printf("  wrong     %s of never-added keys get a maybe now; planned %s\n",
+           rate_text(f->fpr_now), rate_text(f->fpr_planned));
     printf("  size      %s bytes, %.2f bits per item", grouped(f->bytes), f->bits_per_item);
     if (isfinite(f->bound_ratio))
         printf("; %.2f times the lower bound of %.2f", f->bound_ratio, f->bound_bits);

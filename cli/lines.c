@@ -94,7 +94,8 @@ static bool grow(char **p, size_t *room, size_t wanted)
 static size_t read_more(struct lines *l, struct slot *s)
 {
     /* One byte stays free for the end of a last line that has none. */
-    if (!grow(&s->text, &s->room, s->size + (s->size < BLOCK_BYTES / 2 ? BLOCK_BYTES - s->size : BLOCK_BYTES / 2))) {
+    if (!grow(&s->text, &s->room,
+              s->size + (s->size < BLOCK_BYTES / 2 ? BLOCK_BYTES - s->size : BLOCK_BYTES / 2))) {
         errno = ENOMEM;
         fail(l);
         return 0;
@@ -188,12 +189,14 @@ static void process(const struct lines *l, struct slot *s)
             s->failed = true;
             break;
         }
-        const char *end = memchr(p, l->end, (size_t)(stop - p)); /* there is one: the text ends with it */
+        const char *end =
+            memchr(p, l->end, (size_t)(stop - p)); /* there is one: the text ends with it */
         s->block.lines[n++] = (tamis_bytes){p, (size_t)(end - p)};
         p = end + 1;
     }
     s->block.n = n;
-    if (l->hasher != NULL && !s->failed) tamis_hash_many(l->hasher, s->block.lines, n, s->block.hashes);
+    if (l->hasher != NULL && !s->failed)
+        tamis_hash_many(l->hasher, s->block.lines, n, s->block.hashes);
 }
 
 static struct slot *slot_at(struct lines *l, unsigned i)
@@ -286,7 +289,8 @@ const struct block *lines_next(struct lines *l)
 {
     if (l->lent) give_back(l);
     for (;;) {
-        const bool may_read = !l->ended && l->used < l->n_slots && (l->used == 0 || input_is_ready(l));
+        const bool may_read =
+            !l->ended && l->used < l->n_slots && (l->used == 0 || input_is_ready(l));
         /* With workers, first keep them busy; alone, first hand out what there is. */
         if (l->used > 0 && first_is_done(l, false) && (l->started == 0 || !may_read)) break;
         if (may_read)
@@ -336,7 +340,8 @@ uint64_t lines_total_bytes(char **paths, int n)
     uint64_t total = 0;
     struct stat st;
     for (int i = 0; i < n; i++) {
-        if (strcmp(paths[i], "-") == 0 || stat(paths[i], &st) != 0 || !S_ISREG(st.st_mode)) return 0;
+        if (strcmp(paths[i], "-") == 0 || stat(paths[i], &st) != 0 || !S_ISREG(st.st_mode))
+            return 0;
         total += (uint64_t)st.st_size;
     }
     return total;

@@ -6,7 +6,8 @@
 #include <tamis/tamis.h>
 
 struct block {
-    tamis_bytes *lines; /* without their ends; each is followed by its end in memory, even the last */
+    tamis_bytes
+        *lines; /* without their ends; each is followed by its end in memory, even the last */
     tamis_hash *hashes; /* of the lines, when a hasher was given */
     size_t n;
     uint64_t input_bytes; /* read so far, this block included */

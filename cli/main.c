@@ -19,7 +19,8 @@ static int unknown_command(const char *name)
 int run_help(const struct args *a)
 {
     const struct command *c = NULL;
-    if (a->n_words > 0 && (c = find_command(a->words[0])) == NULL) return unknown_command(a->words[0]);
+    if (a->n_words > 0 && (c = find_command(a->words[0])) == NULL)
+        return unknown_command(a->words[0]);
     if (a->man)
         print_manual(stdout);
     else

@@ -22,7 +22,8 @@ int run_merge(const struct args *a)
         if (next == NULL)
             status = EXIT_ERROR;
         else if (tamis_merge(all, next, &why) != TAMIS_OK)
-            status = complain(a->words[i], "cannot be merged with %s: %s", a->words[first], why.text);
+            status =
+                complain(a->words[i], "cannot be merged with %s: %s", a->words[first], why.text);
         tamis_close(next);
     }
     if (status == EXIT_FOUND) status = save_filter(all, a->output, a->force);

@@ -10,7 +10,7 @@
 
 enum type { FLAG, TEXT, COUNT, SEED, RATE };
 struct option {
-    char id;     /* in struct command.options; also the short form when `is_short` */
+    char id; /* in struct command.options; also the short form when `is_short` */
     bool is_short;
     const char *name, *value;
     enum type type;
@@ -20,25 +20,31 @@ struct option {
 
 #define AT(field) offsetof(struct args, field)
 static const struct option options[] = {
-    {'n', true, "items", "N", COUNT, AT(items), "expected number of distinct items (1000000, 1M, 1e6)"},
+    {'n', true, "items", "N", COUNT, AT(items),
+     "expected number of distinct items (1000000, 1M, 1e6)"},
     {'p', true, "fpr", "RATE", RATE, AT(fpr), "false-positive rate (0.01, 1%, 1/100)"},
     {'b', true, "bytes", "B", COUNT, AT(bytes), "size of the whole file (2000000, 2MB, 2MiB)"},
-    {'k', true, "kind", "KIND", TEXT, AT(kind), "blocked, bloom, partitioned, or auto to choose; build makes blocked"},
+    {'k', true, "kind", "KIND", TEXT, AT(kind),
+     "blocked, bloom, partitioned, or auto to choose; build makes blocked"},
     {'o', true, "output", "FILE", TEXT, AT(output), "file to write; - for standard output"},
     {'f', true, "force", NULL, FLAG, AT(force), "replace the output when it exists"},
     {'v', true, "invert", NULL, FLAG, AT(invert), "print the lines that are certainly absent"},
-    {'c', true, "count", NULL, FLAG, AT(count), "print only the number of such lines, over all inputs"},
+    {'c', true, "count", NULL, FLAG, AT(count),
+     "print only the number of such lines, over all inputs"},
     {'q', true, "quiet", NULL, FLAG, AT(quiet), "no output and no progress; the exit status tells"},
     {'z', true, "null", NULL, FLAG, AT(nul), "lines end with a NUL byte, not a newline"},
     {'j', false, "json", NULL, FLAG, AT(json), "print JSON"},
-    {'s', false, "seed", "S", SEED, AT(seed), "seed of the hash (default 0); filters merge only with equal seeds"},
+    {'s', false, "seed", "S", SEED, AT(seed),
+     "seed of the hash (default 0); filters merge only with equal seeds"},
     {'y', false, "key-file", "FILE", TEXT, AT(key_file),
      "secret key: 16 bytes, or 32 hex digits; for keys that strangers may choose"},
     {'t', false, "strict", NULL, FLAG, AT(strict), "refuse items beyond the planned number"},
-    {'C', false, "compact", NULL, FLAG, AT(compact), "blocked filters: a little smaller, slower to build"},
+    {'C', false, "compact", NULL, FLAG, AT(compact),
+     "blocked filters: a little smaller, slower to build"},
     {'m', false, "m", "M", COUNT, AT(m), "bits per row (partitioned) or in all"},
     {'K', false, "k", "K", COUNT, AT(k), "probes per key"},
-    {'N', false, "keys", "N", COUNT, AT(keys), "random keys to ask (default: as many as the rate needs)"},
+    {'N', false, "keys", "N", COUNT, AT(keys),
+     "random keys to ask (default: as many as the rate needs)"},
     {'T', false, "threads", "N", COUNT, AT(threads), "threads to use (default: one per processor)"},
     {'a', false, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
     {'M', false, "man", NULL, FLAG, AT(man), "print the manual page as roff source"},
@@ -75,7 +81,8 @@ const struct command commands[] = {
      "tamis info bad.tamis", "j", 1, run_info},
     {"verify", "FILTER...", "check every sum and measure the rate",
      "Reads the whole file against its sums, then asks for random keys and compares the share\n"
-     "of wrong answers with the rate that the bits predict. Exit status 0 when all is well, 1 when\n"
+     "of wrong answers with the rate that the bits predict. Exit status 0 when all is well, 1 "
+     "when\n"
      "the measured rate is not the predicted one, 2 when the file is damaged.",
      "tamis verify bad.tamis", "Njy", 1, run_verify},
     {"explain", "WORD...", "draw how a small filter works, bit by bit",
@@ -165,9 +172,10 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
     if (o->type == SEED) good = parse_seed(text, field);
     if (o->type == RATE) good = parse_rate(text, field);
     if (good) return true;
-    const char *wanted = o->type == RATE   ? "a rate between 0 and 1, like 0.01, 1% or 1/100"
-                         : o->type == SEED ? "a number below 2^64"
-                                           : "a whole number of at least 1, like 1000000, 1M or 1e6";
+    const char *wanted = o->type == RATE ? "a rate between 0 and 1, like 0.01, 1% or 1/100"
+                         : o->type == SEED
+                             ? "a number below 2^64"
+                             : "a whole number of at least 1, like 1000000, 1M or 1e6";
     complain(NULL, "--%s: '%s' is not %s", o->name, text, wanted);
     return false;
 }
@@ -178,7 +186,8 @@ int64_t kind_from(const struct args *a)
     if (strcmp(a->kind, "auto") == 0) return TAMIS_AUTO;
     const uint32_t kind = tamis_kind_named(a->kind);
     if (kind != TAMIS_AUTO) return kind;
-    complain(NULL, "--kind: there is no '%s'; there are blocked, bloom, partitioned and auto", a->kind);
+    complain(NULL, "--kind: there is no '%s'; there are blocked, bloom, partitioned and auto",
+             a->kind);
     return -1;
 }
 
@@ -202,7 +211,8 @@ static const struct option *find_option(const struct command *c, const char *nam
 static const struct option *find_short(const struct command *c, char letter)
 {
     for (size_t i = 0; i < N_OPTIONS; i++)
-        if (options[i].is_short && options[i].id == letter && takes(c, &options[i])) return &options[i];
+        if (options[i].is_short && options[i].id == letter && takes(c, &options[i]))
+            return &options[i];
     return NULL;
 }
 
@@ -265,11 +275,13 @@ bool parse_args(int argc, char **argv, struct args *a)
             a->words[a->n_words++] = argv[i];
         else if (strcmp(argv[i], "--") == 0)
             only_words = true;
-        else if (argv[i][1] == '-' ? !parse_long(argc, argv, &i, a) : !parse_short(argc, argv, &i, a))
+        else if (argv[i][1] == '-' ? !parse_long(argc, argv, &i, a)
+                                   : !parse_short(argc, argv, &i, a))
             return false;
     }
     if (a->help || a->n_words >= command->least_words) return true;
-    complain(NULL, "%s: usage: tamis %s [OPTION...] %s", command->name, command->name, command->words);
+    complain(NULL, "%s: usage: tamis %s [OPTION...] %s", command->name, command->name,
+             command->words);
     return false;
 }
 
@@ -278,9 +290,9 @@ bool parse_args(int argc, char **argv, struct args *a)
 static void print_option(const struct option *o, FILE *to)
 {
     char left[40];
-    snprintf(left, sizeof left, "%s%c%s --%s%s%s", o->is_short ? "-" : " ", o->is_short ? o->id : ' ',
-             o->is_short ? "," : " ", o->name, o->value != NULL ? " " : "",
-             o->value != NULL ? o->value : "");
+    snprintf(left, sizeof left, "%s%c%s --%s%s%s", o->is_short ? "-" : " ",
+             o->is_short ? o->id : ' ', o->is_short ? "," : " ", o->name,
+             o->value != NULL ? " " : "", o->value != NULL ? o->value : "");
     fprintf(to, "  %-22s %s\n", left, o->help);
 }
 
@@ -319,7 +331,8 @@ static void print_roff(const char *text, FILE *to)
 void print_manual(FILE *to)
 {
     fprintf(to, ".TH TAMIS 1 \"\" \"tamis %s\" \"User commands\"\n.SH NAME\n", tamis_version());
-    fprintf(to, "tamis \\- have I seen this? approximate sets in a few bits per item\n.SH SYNOPSIS\n");
+    fprintf(to,
+            "tamis \\- have I seen this? approximate sets in a few bits per item\n.SH SYNOPSIS\n");
     for (const struct command *c = commands; c->name != NULL; c++) {
         fprintf(to, "%s.B tamis %s\n", c == commands ? "" : ".br\n", c->name);
         print_roff("[OPTION...] ", to);
@@ -328,8 +341,10 @@ void print_manual(FILE *to)
     }
     fprintf(to, ".SH DESCRIPTION\n");
     print_roff(about, to);
-    print_roff("A line is a key: any bytes, any length, without its newline. Input comes from the files\n"
-               "named, or from standard input; - stands for standard input.\n", to);
+    print_roff(
+        "A line is a key: any bytes, any length, without its newline. Input comes from the files\n"
+        "named, or from standard input; - stands for standard input.\n",
+        to);
     fprintf(to, ".SH COMMANDS\n");
     for (const struct command *c = commands; c->name != NULL; c++) {
         fprintf(to, ".SS %s\n", c->name);
@@ -357,9 +372,12 @@ void print_manual(FILE *to)
         fputs("\n.fi\n", to);
     }
     fprintf(to, ".SH EXIT STATUS\n");
-    print_roff("0: a line was selected, or the work was done. 1: no line was selected, or a measured rate\n"
-               "is off. 2: an error, with one line on standard error that names the file and the reason;\n"
-               "no filter was written or changed.\n", to);
+    print_roff(
+        "0: a line was selected, or the work was done. 1: no line was selected, or a measured "
+        "rate\n"
+        "is off. 2: an error, with one line on standard error that names the file and the reason;\n"
+        "no filter was written or changed.\n",
+        to);
     fprintf(to, ".SH SEE ALSO\n");
     print_roff("grep(1), sort(1), uniq(1)\n", to);
 }

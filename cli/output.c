@@ -17,7 +17,8 @@ int complain(const char *about, const char *format, ...)
     va_end(args);
     fflush(stdout);
     /* One call, so that messages of several processes do not mix. */
-    fprintf(stderr, "tamis: %s%s%s\n", about != NULL ? about : "", about != NULL ? ": " : "", reason);
+    fprintf(stderr, "tamis: %s%s%s\n", about != NULL ? about : "", about != NULL ? ": " : "",
+            reason);
     return EXIT_ERROR;
 }
 
@@ -51,7 +52,8 @@ const char *grouped(uint64_t v)
 const char *rate_text(double rate)
 {
     char *out = next_buffer();
-    const int n = rate > 0 ? snprintf(out, BUFFER, "%.3g %%", 100 * rate) : snprintf(out, BUFFER, "0");
+    const int n =
+        rate > 0 ? snprintf(out, BUFFER, "%.3g %%", 100 * rate) : snprintf(out, BUFFER, "0");
     if (rate >= 1e-15 && rate <= 0.5) {
         strcpy(out + n, " (1 in ");
         write_grouped((uint64_t)llround(1 / rate), out + strlen(out));
@@ -82,7 +84,12 @@ void json_close(char bracket)
 /* Length of the UTF-8 character at s, or 0 when it is none. */
 static int utf8_length(const unsigned char *s)
 {
-    const int n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+    const int n = s[0] < 0x80   ? 1
+                  : s[0] < 0xc2 ? 0
+                  : s[0] < 0xe0 ? 2
+                  : s[0] < 0xf0 ? 3
+                  : s[0] < 0xf5 ? 4
+                                : 0;
     for (int i = 1; i < n; i++)
         if ((s[i] & 0xc0) != 0x80) return 0;
     return n;

@@ -75,6 +75,7 @@ int run_plan(const struct args *a)
     if (a->json) json_close(']');
     if (a->json) putchar('\n');
     if (a->kind == NULL && !a->json) print_refusals(a);
-    if (!a->json) printf("bits: per item, of the whole file; bound: fewer are impossible at that rate\n");
+    if (!a->json)
+        printf("bits: per item, of the whole file; bound: fewer are impossible at that rate\n");
     return finish_output(EXIT_FOUND);
 }

@@ -30,8 +30,7 @@ const char *tamis__wrong_bit_section(const struct body *b, uint32_t kind, uint64
 {
     const struct section *s = b->sections;
     if (b->count != 1) return "this kind has exactly one section";
-    if (s->kind != kind || s->cell_bits != 1)
-        return "the section is not of this kind";
+    if (s->kind != kind || s->cell_bits != 1) return "the section is not of this kind";
     if (cells < 1 || cells > TAMIS__MAX_CELLS) return "the number of bits is out of range";
     if (s->length != tamis__cell_bytes(cells)) return "the section's length does not fit its bits";
     return NULL;

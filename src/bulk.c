@@ -141,7 +141,8 @@ static size_t stream_add(tamis *t, struct body *body, const struct keys *in, con
         if (at < in->n) stream_send(&s, at);
         if (at < s.lag || at - s.lag >= in->n) continue;
         const struct batch b = stream_group(&s, at - s.lag);
-        const size_t now = add_group(t, body, &b, seen != NULL ? seen + (at - s.lag) / 8 : unwanted);
+        const size_t now =
+            add_group(t, body, &b, seen != NULL ? seen + (at - s.lag) / 8 : unwanted);
         added += now;
         if (now < b.n) break;
     }
@@ -187,7 +188,7 @@ struct parts {
     uint64_t *words;    /* count buffers of room */
     uint32_t *places;   /* of each key among the answers; NULL: not wanted */
     uint32_t *filled;
-    uint8_t *answers;   /* of one buffer */
+    uint8_t *answers; /* of one buffer */
 };
 
 static void parts_close(const tamis *t, struct parts *p)
@@ -203,13 +204,15 @@ static bool parts_open(const tamis *t, size_t n, bool places, struct parts *p)
 {
     const uint64_t length = t->body.sections->length;
     const uint64_t lines = length / LINE_BYTES;
-    if (length < PARTITION_FROM || n < (places ? 2 * lines : lines) || !t->kind->packs(&t->body)) return false;
+    if (length < PARTITION_FROM || n < (places ? 2 * lines : lines) || !t->kind->packs(&t->body))
+        return false;
     memset(p, 0, sizeof *p);
     p->lines = lines;
     p->count = (size_t)((lines >> PART_LOG) + 1);
     const size_t bytes_per_key = sizeof *p->words + (places ? sizeof *p->places : 0);
     /* No more than a short batch will fill: fresh memory has its price. */
-    const uint64_t room = t->scratch_bytes / bytes_per_key / p->count, enough = 2 * (n / p->count) + 64;
+    const uint64_t room = t->scratch_bytes / bytes_per_key / p->count,
+                   enough = 2 * (n / p->count) + 64;
     p->room = (size_t)(room < enough ? room : enough) / 8 * 8;
     if (p->room < 4 * GROUP) return false;
     p->words = tamis__alloc(t->memory, (uint64_t)p->count * p->room * sizeof *p->words);
@@ -218,7 +221,8 @@ static bool parts_open(const tamis *t, size_t n, bool places, struct parts *p)
         p->places = tamis__alloc(t->memory, (uint64_t)p->count * p->room * sizeof *p->places);
         p->answers = tamis__alloc(t->memory, p->room / 8);
     }
-    if (p->words != NULL && p->filled != NULL && (!places || (p->places != NULL && p->answers != NULL)))
+    if (p->words != NULL && p->filled != NULL &&
+        (!places || (p->places != NULL && p->answers != NULL)))
         return true;
     parts_close(t, p);
     return false;
@@ -292,7 +296,8 @@ static size_t partitioned_add(tamis *t, const struct keys *in, struct parts *p)
 }
 
 /* At most RUN keys. */
-static size_t partitioned_query(const tamis *t, const struct keys *in, struct parts *p, uint8_t *bits)
+static size_t partitioned_query(const tamis *t, const struct keys *in, struct parts *p,
+                                uint8_t *bits)
 {
     tamis_hash room[GROUP];
     size_t maybe = 0;

@@ -32,11 +32,11 @@
 #include <unistd.h>
 
 struct file {
-    uint64_t root;   /* of the image under the path when it was opened or saved last */
-    int lock;        /* a locked descriptor of the file, or -1 */
-    void *map;       /* or NULL */
+    uint64_t root; /* of the image under the path when it was opened or saved last */
+    int lock;      /* a locked descriptor of the file, or -1 */
+    void *map;     /* or NULL */
     size_t map_size;
-    char path[];     /* resolved */
+    char path[]; /* resolved */
 };
 
 static tamis_status io_fail(tamis_error *why, const char *what)
@@ -88,7 +88,8 @@ static int off_standard_streams(int fd)
 }
 
 /* A regular file, or why not. To be locked: with write access if we have it, which NFS wants for that. */
-static tamis_status open_regular(const char *path, bool lock, int *fd, struct stat *st, tamis_error *why)
+static tamis_status open_regular(const char *path, bool lock, int *fd, struct stat *st,
+                                 tamis_error *why)
 {
     /* Without O_NONBLOCK, opening a FIFO would wait for a writer. */
     const int flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
@@ -156,8 +157,8 @@ static struct file *new_file(const tamis_memory *memory, const char *path)
     return f;
 }
 
-static tamis_status read_file(int fd, const struct stat *st, const tamis_options *o,
-                              struct file *f, tamis **out, tamis_error *why)
+static tamis_status read_file(int fd, const struct stat *st, const tamis_options *o, struct file *f,
+                              tamis **out, tamis_error *why)
 {
     struct source src = {.size = (uint64_t)st->st_size, .read = read_at, .fd = fd};
     const bool map = (o->flags & TAMIS_MAP) != 0 && src.size >= TAMIS__HEADER_BYTES;
@@ -230,10 +231,10 @@ struct save {
     bool exists;           /* something has that name already */
     bool only_new;         /* and then it is an error */
     struct stat old;
-    int old_lock;          /* taken for this save, or -1 */
+    int old_lock; /* taken for this save, or -1 */
     int dir, fd;
-    char temporary[64];    /* name in dir; empty: the file has none yet */
-    bool published;        /* the new file has taken the name */
+    char temporary[64]; /* name in dir; empty: the file has none yet */
+    bool published;     /* the new file has taken the name */
     tamis_error *why;
 };
 
@@ -265,8 +266,7 @@ static tamis_status resolve_new(struct save *j, const char *path)
     errno = ENAMETOOLONG;
     if (n >= sizeof directory) return io_fail(j->why, "cannot save");
     if (slash != NULL) memcpy(directory, path, n);
-    if (realpath(directory, j->target) == NULL)
-        return io_fail(j->why, "cannot open the directory");
+    if (realpath(directory, j->target) == NULL) return io_fail(j->why, "cannot open the directory");
     const size_t at = strlen(j->target);
     const char *between = j->target[at - 1] == '/' ? "" : "/";
     errno = ENAMETOOLONG;
@@ -342,8 +342,8 @@ static tamis_status open_temporary(struct save *j)
 #endif
     for (unsigned i = 0; j->fd < 0 && i < MAX_ATTEMPTS; i++) {
         pick_temporary_name(j, i);
-        j->fd = off_standard_streams(openat(
-            j->dir, j->temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666));
+        j->fd = off_standard_streams(
+            openat(j->dir, j->temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666));
         if (j->fd < 0) j->temporary[0] = '\0';
         if (j->fd < 0 && errno != EEXIST) break;
     }

@@ -13,13 +13,13 @@ struct tamis {
     struct hasher hasher;
     uint64_t items, planned_items;
     double planned_fpr;
-    uint64_t generation;  /* of the file the content came from; 0: none */
-    bool changed;         /* since then, so that it is the next generation's */
+    uint64_t generation; /* of the file the content came from; 0: none */
+    bool changed;        /* since then, so that it is the next generation's */
     bool items_estimated;
     bool strict, sealed;
-    bool read_only;       /* sealed, or cells that are not ours to change, or a newer writer's */
-    bool newer;           /* of a newer writer, whose rules we do not know: never written again */
-    bool borrowed;        /* the cells belong to a mapping or to the caller */
+    bool read_only; /* sealed, or cells that are not ours to change, or a newer writer's */
+    bool newer;     /* of a newer writer, whose rules we do not know: never written again */
+    bool borrowed;  /* the cells belong to a mapping or to the caller */
 
     /* file.c's business: the path this handle came from, a lock, a mapping. */
     struct file *file;
@@ -42,7 +42,7 @@ static inline uint64_t tamis__generation(const tamis *t)
 }
 
 /* TAMIS_EINVAL unless options is NULL or makes sense with these flags; *out gets a copy. */
-tamis_status tamis__check_options(const tamis_options *options, uint32_t allowed, tamis_options *out,
-                                  tamis_error *why);
+tamis_status tamis__check_options(const tamis_options *options, uint32_t allowed,
+                                  tamis_options *out, tamis_error *why);
 
 #endif

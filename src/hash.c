@@ -27,8 +27,9 @@ static inline tamis_hash xxh3(const tamis_bytes *key, uint64_t seed)
 {
     /* A constant length lets the compiler drop all of XXH3 but the few instructions for 64-bit integers, the
      * commonest keys of programs. It wants a pointer even for no bytes. */
-    const XXH128_hash_t x = key->len == 8 ? XXH3_128bits_withSeed(key->p, 8, seed)
-                                          : XXH3_128bits_withSeed(key->len != 0 ? key->p : "", key->len, seed);
+    const XXH128_hash_t x =
+        key->len == 8 ? XXH3_128bits_withSeed(key->p, 8, seed)
+                      : XXH3_128bits_withSeed(key->len != 0 ? key->p : "", key->len, seed);
     const tamis_hash h = {x.low64, x.high64};
     return h;
 }

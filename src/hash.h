@@ -8,11 +8,11 @@
 #include <tamis/tamis.h>
 
 struct hasher {
-    uint32_t id;          /* TAMIS_HASH_... */
-    bool usable;          /* false: a keyed image without its key, or the caller's own hashes */
-    uint64_t seed;        /* XXH3 */
-    uint64_t key[2];      /* SipHash */
-    uint8_t key_id[16];   /* zero unless keyed */
+    uint32_t id;        /* TAMIS_HASH_... */
+    bool usable;        /* false: a keyed image without its key, or the caller's own hashes */
+    uint64_t seed;      /* XXH3 */
+    uint64_t key[2];    /* SipHash */
+    uint8_t key_id[16]; /* zero unless keyed */
 };
 
 /* Keyed when key is not NULL (16 bytes), else seeded. */

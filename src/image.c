@@ -362,8 +362,7 @@ static tamis_status read_metadata(const struct source *src, const tamis_memory *
 static tamis_status set_hasher(tamis *t, const uint8_t *h, const tamis_options *o, tamis_error *why)
 {
     const unsigned id = tamis__get16(h + H_HASH);
-    tamis__hasher_init(&t->hasher, tamis__get64(h + H_SEED),
-                       id == TAMIS_SIPHASH ? o->key : NULL);
+    tamis__hasher_init(&t->hasher, tamis__get64(h + H_SEED), id == TAMIS_SIPHASH ? o->key : NULL);
     if (id == TAMIS_SIPHASH && o->key == NULL) {
         if ((o->flags & TAMIS_KEYLESS) == 0)
             return tamis__fail(why, TAMIS_EKEY, "hashed with a secret key, which was not given");
@@ -466,8 +465,8 @@ static tamis_status make_handle(const struct source *src, const tamis_options *o
     return s;
 }
 
-tamis_status tamis__image_read(const struct source *src, const tamis_options *options, bool in_place,
-                               tamis **out, tamis_error *why)
+tamis_status tamis__image_read(const struct source *src, const tamis_options *options,
+                               bool in_place, tamis **out, tamis_error *why)
 {
     struct metadata m = {0};
     if (options->max_bytes != 0 && src->size > options->max_bytes)

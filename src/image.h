@@ -24,8 +24,8 @@ struct source {
 
 /* Validate an image from a hostile source and make a handle of it. With in_place, which needs 64-byte
  * aligned memory, the handle uses the source's bytes and is read-only. */
-tamis_status tamis__image_read(const struct source *src, const tamis_options *options, bool in_place,
-                               tamis **out, tamis_error *why);
+tamis_status tamis__image_read(const struct source *src, const tamis_options *options,
+                               bool in_place, tamis **out, tamis_error *why);
 
 /* The root of an image's header, which identifies its content; false when these are not the first
  * TAMIS__HEADER_BYTES of an image. */

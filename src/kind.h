@@ -34,8 +34,8 @@ struct batch {
 /* What the cells say. */
 struct gauge {
     struct occupancy occupancy;
-    uint64_t hit, cells;  /* set cells, all cells */
-    double rate;          /* chance that a random key finds all its cells set */
+    uint64_t hit, cells; /* set cells, all cells */
+    double rate;         /* chance that a random key finds all its cells set */
 };
 
 struct kind {

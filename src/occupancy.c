@@ -42,7 +42,8 @@ static double row_variance(double c, double balls)
 {
     if (c <= 1) return 0;
     const double z = empty_share(c, balls);
-    const double apart = c > 2 ? expm1(balls * log1p(-1 / ((c - 1) * (c - 1)))) : (balls > 0 ? -1 : 0);
+    const double apart =
+        c > 2 ? expm1(balls * log1p(-1 / ((c - 1) * (c - 1)))) : (balls > 0 ? -1 : 0);
     return c * z * -expm1(balls * log1p(-1 / c)) + c * (c - 1) * z * z * apart;
 }
 
@@ -53,7 +54,8 @@ static double lined_row_variance(const struct occupancy *o, double n)
     const double c = o->cells, lines = o->lines, w = c / lines, h = line_share(o) / lines;
     const double one = 1 - 1 / w, two = 1 - 2 / w, d = (1 - h) * (1 - h);
     const double z = exp(n * log1p(-h));
-    const double together = (1 - 2 * pow(one, o->throws) + pow(two, o->throws)) / lines; /* 2h - s */
+    const double together =
+        (1 - 2 * pow(one, o->throws) + pow(two, o->throws)) / lines; /* 2h - s */
     const double same = expm1(n * log1p((together - h * h) / d));
     const double other = expm1(n * log1p(-h * h / d));
     return c * z * (1 - z) + c * z * z * ((w - 1) * same + (c - w) * other);

@@ -202,8 +202,7 @@ static tamis_status check_request(const tamis_plan *p, tamis_error *why)
         return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 items are not supported");
     if ((p->flags & ~(uint32_t)(TAMIS_STRICT | TAMIS_HASH_CALLER | TAMIS_COMPACT)) != 0)
         return tamis__fail(why, TAMIS_EINVAL, "unknown flag in the plan");
-    if (given < 2)
-        return tamis__fail(why, TAMIS_EINVAL, "a plan needs two of: items, rate, bytes");
+    if (given < 2) return tamis__fail(why, TAMIS_EINVAL, "a plan needs two of: items, rate, bytes");
     return TAMIS_OK;
 }
 

@@ -14,7 +14,7 @@
 
 /* A family of shapes (m, k) of bit cells, as the solver sees it. */
 struct sizing {
-    uint64_t step;         /* m is a multiple of this */
+    uint64_t step; /* m is a multiple of this */
     uint32_t k_min, k_max;
     double (*rate)(double m, uint32_t k, double items); /* falls with m, rises with items */
     uint64_t (*cells)(uint64_t m, uint32_t k);          /* in all; m <= TAMIS__MAX_CELLS */

@@ -63,8 +63,8 @@ tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_
     return TAMIS_OK;
 }
 
-tamis_status tamis__check_options(const tamis_options *options, uint32_t allowed, tamis_options *out,
-                                  tamis_error *why)
+tamis_status tamis__check_options(const tamis_options *options, uint32_t allowed,
+                                  tamis_options *out, tamis_error *why)
 {
     memset(out, 0, sizeof *out);
     if (options == NULL) return TAMIS_OK;
@@ -264,8 +264,7 @@ bool tamis_may_contain(const tamis *t, const void *key, size_t len)
 
 tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n, tamis_hash *out)
 {
-    if (!t->hasher.usable)
-        return t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY;
+    if (!t->hasher.usable) return t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY;
     tamis__hash_keys(&t->hasher, keys, n, out);
     return TAMIS_OK;
 }
@@ -309,8 +308,8 @@ tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
     const struct estimate e = estimate_items(&g, TAMIS__Z99);
     if (into->strict && e.low > (double)into->planned_items)
         return tamis__fail(why, TAMIS_EFULL,
-                           "the union has about %.0f items, more than the strict plan's %llu", e.value,
-                           (unsigned long long)into->planned_items);
+                           "the union has about %.0f items, more than the strict plan's %llu",
+                           e.value, (unsigned long long)into->planned_items);
     into->kind->merge(&into->body, &from->body);
     into->items = (uint64_t)(e.value + 0.5);
     into->items_estimated = into->changed = true;

@@ -59,8 +59,8 @@ static const struct recipe recipes[] = {
     {"blocked-chunks.tamis", GOLDEN_PLAN(.kind = TAMIS_BLOCKED, .items = 100000, .m = 573440),
      100000, 0},
     {"blocked-compact.tamis",
-     GOLDEN_PLAN(.kind = TAMIS_BLOCKED, .flags = TAMIS_COMPACT, .items = 160, .m = 1024, .k = 9), 160,
-     0},
+     GOLDEN_PLAN(.kind = TAMIS_BLOCKED, .flags = TAMIS_COMPACT, .items = 160, .m = 1024, .k = 9),
+     160, 0},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 

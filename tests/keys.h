@@ -28,9 +28,10 @@ static inline size_t make_key(enum key_style style, uint64_t i, char *buf)
     case KEY_URL: {
         uint64_t s = i;
         const uint64_t r = splitmix(&s);
-        return (size_t)snprintf(buf, KEY_MAX, "https://www.site%04llu.example/%03llu/page-%llu.html",
-                                (unsigned long long)(r % 5000), (unsigned long long)(r >> 40) % 1000,
-                                (unsigned long long)i);
+        return (size_t)snprintf(buf, KEY_MAX,
+                                "https://www.site%04llu.example/%03llu/page-%llu.html",
+                                (unsigned long long)(r % 5000),
+                                (unsigned long long)(r >> 40) % 1000, (unsigned long long)i);
     }
     case KEY_SHORT: /* four bytes, all of them used */
         for (int b = 0; b < 4; b++) buf[b] = (char)(i >> 8 * b);

@@ -48,7 +48,8 @@ static inline void add_from_threads(tamis *t, unsigned threads, uint64_t each, b
                                     struct worker *w)
 {
     for (unsigned i = 0; i < threads; i++) {
-        w[i] = (struct worker){.t = t, .from = same ? 0 : i * each, .to = same ? each : (i + 1) * each};
+        w[i] = (struct worker){
+            .t = t, .from = same ? 0 : i * each, .to = same ? each : (i + 1) * each};
         CHECK(pthread_create(&w[i].thread, NULL, work, &w[i]) == 0);
     }
     for (unsigned i = 0; i < threads; i++) CHECK(pthread_join(w[i].thread, NULL) == 0);

@@ -94,8 +94,8 @@ static void check_against_streaming(uint64_t scratch, unsigned wanted_allocation
 
 static void any_scratch_gives_the_same(void)
 {
-    check_against_streaming(0, 1);          /* the default */
-    check_against_streaming(3000000, 1);    /* buffers that fill up many times */
+    check_against_streaming(0, 1);       /* the default */
+    check_against_streaming(3000000, 1); /* buffers that fill up many times */
     check_against_streaming(NO_SCRATCH, 0);
 }
 

@@ -57,11 +57,15 @@ static void space_is_as_promised(void)
         double fpr, bits, split;
     } wanted[] = {{0.01, 9.95, 10.15}, {0.001, 15.6, 15.8}};
     for (size_t i = 0; i < 2; i++) {
-        tamis_plan p = {.struct_size = sizeof p, .kind = TAMIS_BLOCKED, .items = 1000000, .fpr = wanted[i].fpr};
+        tamis_plan p = {
+            .struct_size = sizeof p, .kind = TAMIS_BLOCKED, .items = 1000000, .fpr = wanted[i].fpr};
         tamis_promise r = {.struct_size = sizeof r};
         CHECK_OK(tamis_solve(&p, &r, NULL));
         CHECK_THAT(r.bits_per_item, <=, wanted[i].split);
-        p = (tamis_plan){.struct_size = sizeof p, .items = 1000000, .fpr = wanted[i].fpr, .flags = TAMIS_COMPACT};
+        p = (tamis_plan){.struct_size = sizeof p,
+                         .items = 1000000,
+                         .fpr = wanted[i].fpr,
+                         .flags = TAMIS_COMPACT};
         CHECK_OK(tamis_solve(&p, &r, NULL));
         CHECK(p.kind == TAMIS_BLOCKED);
         CHECK_THAT(r.bits_per_item, <=, wanted[i].bits);
@@ -111,7 +115,8 @@ static void cells_are_the_ones_set(void)
     tamis_facts f = {.struct_size = sizeof f};
     CHECK_OK(tamis_info(t, &f));
     CHECK(k == f.k);
-    for (size_t i = 0; i < k; i++) CHECK(tamis_cell(t, cells[i]) == 1 && cells[i] / 512 == cells[0] / 512);
+    for (size_t i = 0; i < k; i++)
+        CHECK(tamis_cell(t, cells[i]) == 1 && cells[i] / 512 == cells[0] / 512);
     tamis_close(t);
 }
 

@@ -102,7 +102,8 @@ static void probes_agree(void)
 static void wide_probes_agree(void)
 {
     if (sizeof(size_t) < 8) return;
-    static const uint64_t sizes[] = {(UINT64_C(1) << 32) - 1, UINT64_C(1) << 32, (UINT64_C(1) << 34) + 12345};
+    static const uint64_t sizes[] = {(UINT64_C(1) << 32) - 1, UINT64_C(1) << 32,
+                                     (UINT64_C(1) << 34) + 12345};
     for (size_t t = 0; t < n_tables; t++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             const struct probes classic = {sizes[s], 0, 9};
@@ -189,7 +190,8 @@ static void words_agree(void)
             tamis_bytes keys[MOST];
             tamis_hash want[MOST], got[MOST];
             tamis__hasher_init(&h, n % 4 == 0 ? 0 : splitmix(&seed), NULL);
-            for (size_t i = 0; i < n; i++) { /* in a row, scattered, or of other lengths here and there */
+            for (size_t i = 0; i < n;
+                 i++) { /* in a row, scattered, or of other lengths here and there */
                 keys[i] = (tamis_bytes){&numbers[n % 2 == 0 ? i : (i * 7) % MOST], 8};
                 if (n % 3 == 0 && i % 11 == 10) keys[i].len = i % 8;
             }
@@ -216,8 +218,10 @@ static void tables_are_listed(void)
 }
 
 static const struct test tests[] = {
-    {"tables_are_listed", tables_are_listed}, {"lines_agree", lines_agree},
-    {"probes_agree", probes_agree},           {"wide_probes_agree", wide_probes_agree},
+    {"tables_are_listed", tables_are_listed},
+    {"lines_agree", lines_agree},
+    {"probes_agree", probes_agree},
+    {"wide_probes_agree", wide_probes_agree},
     {"compact_lines_agree", compact_lines_agree},
     {"shared_agrees", shared_agrees},
     {"siphash_agrees", siphash_agrees},

@@ -5,8 +5,10 @@ static void a_hundred_million(void)
 {
     enum { EACH = 25000000, THREADS = 4 };
     for (uint32_t kind = TAMIS_BLOOM; kind <= TAMIS_BLOCKED; kind++) {
-        const tamis_plan plan = {
-            .struct_size = sizeof plan, .kind = kind, .items = (uint64_t)THREADS * EACH, .fpr = 0.01};
+        const tamis_plan plan = {.struct_size = sizeof plan,
+                                 .kind = kind,
+                                 .items = (uint64_t)THREADS * EACH,
+                                 .fpr = 0.01};
         const tamis_options options = {.struct_size = sizeof options, .flags = TAMIS_SHARED};
         struct worker w[MOST_THREADS];
         tamis *t;

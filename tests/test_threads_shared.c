@@ -6,7 +6,8 @@ enum { EACH = 20000, THREADS = 4 };
 
 static tamis *make(uint32_t kind, uint32_t flags)
 {
-    const tamis_plan plan = {.struct_size = sizeof plan, .kind = kind, .items = THREADS * EACH, .fpr = 0.01};
+    const tamis_plan plan = {
+        .struct_size = sizeof plan, .kind = kind, .items = THREADS * EACH, .fpr = 0.01};
     const tamis_options options = {.struct_size = sizeof options, .flags = flags};
     tamis *t;
     CHECK_OK(tamis_create(&plan, &options, &t, NULL));

@@ -18,6 +18,7 @@
  * (its first argument is not const) must be alone, but see TAMIS_SHARED. Different handles are
  * independent.
  * The library never prints, exits or reads the environment, and keeps no mutable globals.       */
+/* clang-format off */
 #ifndef TAMIS_TAMIS_H
 #define TAMIS_TAMIS_H
 

@@ -57,7 +57,8 @@ AVX2 static void line_query(const uint8_t *table, uint64_t lines, const tamis_ha
 {
     for (size_t i = 0; i < n; i += 8) {
         unsigned answers = 0;
-        for (unsigned j = 0; j < 8 && i + j < n; j++) answers |= query_one(table, lines, h[i + j]) << j;
+        for (unsigned j = 0; j < 8 && i + j < n; j++)
+            answers |= query_one(table, lines, h[i + j]) << j;
         bits[i / 8] = (uint8_t)answers;
     }
 }
@@ -67,7 +68,8 @@ AVX2 static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h, s
 {
     for (size_t i = 0; i < n; i += 8) {
         unsigned answers = 0;
-        for (unsigned j = 0; j < 8 && i + j < n; j++) answers |= add_one(table, lines, h[i + j]) << j;
+        for (unsigned j = 0; j < 8 && i + j < n; j++)
+            answers |= add_one(table, lines, h[i + j]) << j;
         seen[i / 8] = (uint8_t)answers;
     }
 }

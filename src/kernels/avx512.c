@@ -89,15 +89,17 @@ AVX512 static inline __m512i mulhi(__m512i x, __m512i m)
     const __m512i middle =
         _mm512_add_epi64(_mm512_add_epi64(_mm512_srli_epi64(ll, 32), _mm512_and_si512(lh, low)),
                          _mm512_and_si512(hl, low));
-    return _mm512_add_epi64(_mm512_add_epi64(hh, _mm512_srli_epi64(lh, 32)),
-                            _mm512_add_epi64(_mm512_srli_epi64(hl, 32), _mm512_srli_epi64(middle, 32)));
+    return _mm512_add_epi64(
+        _mm512_add_epi64(hh, _mm512_srli_epi64(lh, 32)),
+        _mm512_add_epi64(_mm512_srli_epi64(hl, 32), _mm512_srli_epi64(middle, 32)));
 }
 
 /* The same for m below 2^32. */
 AVX512 static inline __m512i mulhi_short(__m512i x, __m512i m)
 {
     const __m512i high = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), m);
-    return _mm512_srli_epi64(_mm512_add_epi64(high, _mm512_srli_epi64(_mm512_mul_epu32(x, m), 32)), 32);
+    return _mm512_srli_epi64(_mm512_add_epi64(high, _mm512_srli_epi64(_mm512_mul_epu32(x, m), 32)),
+                             32);
 }
 
 AVX512 static void probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
@@ -116,9 +118,9 @@ AVX512 static void probe_query(const uint8_t *rows, const struct probes *p, cons
         unsigned missing = 0;
         for (unsigned j = 0; j < p->k && missing == 0; j += 8) {
             const __mmask8 live = (__mmask8)(p->k - j >= 8 ? 0xff : (1u << (p->k - j)) - 1);
-            const __m512i x = _mm512_add_epi64(
-                _mm512_mullo_epi64(lo, _mm512_loadu_si512(powers.lo + j)),
-                _mm512_mullo_epi64(hi, _mm512_loadu_si512(powers.hi + j)));
+            const __m512i x =
+                _mm512_add_epi64(_mm512_mullo_epi64(lo, _mm512_loadu_si512(powers.lo + j)),
+                                 _mm512_mullo_epi64(hi, _mm512_loadu_si512(powers.hi + j)));
             const __m512i at = _mm512_add_epi64(_mm512_loadu_si512(starts + j),
                                                 is_short ? mulhi_short(x, m) : mulhi(x, m));
             const __m512i words =
@@ -132,23 +134,24 @@ AVX512 static void probe_query(const uint8_t *rows, const struct probes *p, cons
 /* --- Compact lines ---------------------------------------------------------------------------------------------- */
 
 /* The line is a table of eight words that the top three bits of each position pick from. */
-AVX512 static void compact_query(const uint8_t *table, uint64_t lines, uint32_t k, const tamis_hash *h,
-                                 size_t n, uint8_t *bits)
+AVX512 static void compact_query(const uint8_t *table, uint64_t lines, uint32_t k,
+                                 const tamis_hash *h, size_t n, uint8_t *bits)
 {
     const __m512i one = _mm512_set1_epi64(1);
     struct powers powers;
     fill_powers(&powers, (k + 7) / 8 * 8);
     memset(bits, 0, (n + 7) / 8);
     for (size_t i = 0; i < n; i++) {
-        const __m512i line = _mm512_load_si512(table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES);
+        const __m512i line =
+            _mm512_load_si512(table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES);
         const __m512i lo = _mm512_set1_epi64((long long)h[i].lo);
         const __m512i hi = _mm512_set1_epi64((long long)h[i].hi);
         unsigned missing = 0;
         for (unsigned j = 0; j < k; j += 8) {
             const __mmask8 live = (__mmask8)(k - j >= 8 ? 0xff : (1u << (k - j)) - 1);
-            const __m512i x = _mm512_add_epi64(
-                _mm512_mullo_epi64(lo, _mm512_loadu_si512(powers.lo + j)),
-                _mm512_mullo_epi64(hi, _mm512_loadu_si512(powers.hi + j)));
+            const __m512i x =
+                _mm512_add_epi64(_mm512_mullo_epi64(lo, _mm512_loadu_si512(powers.lo + j)),
+                                 _mm512_mullo_epi64(hi, _mm512_loadu_si512(powers.hi + j)));
             const __m512i at = _mm512_srli_epi64(x, 55);
             const __m512i words = _mm512_permutexvar_epi64(_mm512_srli_epi64(at, 6), line);
             missing |= _mm512_mask_testn_epi64_mask(live, words, _mm512_rolv_epi64(one, at));
@@ -178,7 +181,8 @@ AVX512 static size_t xxh3_words(uint64_t seed, const tamis_bytes *keys, size_t n
         const __m512i lengths = _mm512_permutex2var_epi64(a, odd, b);
         if (_mm512_cmpneq_epi64_mask(lengths, _mm512_set1_epi64(8)) != 0) break;
         /* Mostly the keys are an array; gathering them one by one costs a third more. */
-        const __m512i in_a_row = _mm512_add_epi64(_mm512_set1_epi64((long long)(uintptr_t)keys[i].p), steps);
+        const __m512i in_a_row =
+            _mm512_add_epi64(_mm512_set1_epi64((long long)(uintptr_t)keys[i].p), steps);
         const __m512i words = _mm512_cmpneq_epi64_mask(from, in_a_row) == 0
                                   ? _mm512_loadu_si512(keys[i].p)
                                   : _mm512_i64gather_epi64(from, NULL, 1);
@@ -190,8 +194,8 @@ AVX512 static size_t xxh3_words(uint64_t seed, const tamis_bytes *keys, size_t n
         lo = _mm512_xor_si512(lo, _mm512_srli_epi64(lo, 28));
         hi = _mm512_mullo_epi64(_mm512_xor_si512(hi, _mm512_srli_epi64(hi, 37)), mix_hi);
         hi = _mm512_xor_si512(hi, _mm512_srli_epi64(hi, 32));
-        _mm512_storeu_si512(out + i, _mm512_permutex2var_epi64(
-                                         lo, _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), hi));
+        _mm512_storeu_si512(
+            out + i, _mm512_permutex2var_epi64(lo, _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), hi));
         _mm512_storeu_si512(out + i + 4, _mm512_permutex2var_epi64(
                                              lo, _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4), hi));
     }

@@ -54,8 +54,8 @@ static inline unsigned tamis__compact_bit(uint64_t x)
 #define TAMIS__PREFETCH(p) ((void)(p))
 #endif
 
-typedef void tamis__probe_adder(uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
-                                uint8_t *seen);
+typedef void tamis__probe_adder(uint8_t *rows, const struct probes *p, const tamis_hash *h,
+                                size_t n, uint8_t *seen);
 typedef void tamis__probe_asker(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
                                 size_t n, uint8_t *bits);
 typedef void tamis__line_adder(uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
@@ -72,7 +72,8 @@ typedef void tamis__siphasher(const uint64_t key[2], const tamis_bytes *keys, si
 
 /* XXH3-128 of keys of 8 bytes: as many of the first ones as this kernel takes at once, maybe none; returns
  * how many. */
-typedef size_t tamis__word_hasher(uint64_t seed, const tamis_bytes *keys, size_t n, tamis_hash *out);
+typedef size_t tamis__word_hasher(uint64_t seed, const tamis_bytes *keys, size_t n,
+                                  tamis_hash *out);
 
 struct kernels {
     const char *name;

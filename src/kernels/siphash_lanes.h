@@ -33,7 +33,8 @@ TARGET static void siphash_group(const uint64_t key[2], const tamis_bytes *keys,
         if (blocks[i] < least) least = blocks[i];
     }
     for (size_t b = 0; b < least; b++) { /* every lane has a whole block */
-        for (unsigned i = 0; i < LANES; i++) words[i] = tamis__get64((const uint8_t *)keys[i].p + 8 * b);
+        for (unsigned i = 0; i < LANES; i++)
+            words[i] = tamis__get64((const uint8_t *)keys[i].p + 8 * b);
         memcpy(&word, words, sizeof word);
         v3 ^= word;
         ROUND;

@@ -106,7 +106,8 @@ static const struct sizing compact = {TAMIS__LINE_BITS, 1, MAX_K, compact_rate, 
 
 static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
 {
-    return tamis__solve_shape(plan, (plan->flags & TAMIS_COMPACT) != 0 ? &compact : &split, promise, why);
+    return tamis__solve_shape(plan, (plan->flags & TAMIS_COMPACT) != 0 ? &compact : &split, promise,
+                              why);
 }
 
 static uint32_t layout(const tamis_plan *plan, struct section *out)
@@ -165,7 +166,8 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
 }
 
 /* Set bits of the eight words of a line. */
-static void count_line(const struct section *s, const struct body *other, uint64_t line, unsigned set[WORDS])
+static void count_line(const struct section *s, const struct body *other, uint64_t line,
+                       unsigned set[WORDS])
 {
     const uint64_t at = line * TAMIS__LINE_BYTES;
     for (unsigned j = 0; j < WORDS; j++) {

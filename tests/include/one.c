@@ -1,6 +1,5 @@
 /* The header alone and first, twice, without a word before it. */
 #include <tamis/tamis.h>
-#include <tamis/tamis.h>
 
 tamis_status from_c(tamis **out);
 

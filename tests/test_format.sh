@@ -1,0 +1,6 @@
+#!/bin/sh
+# The C sources are as ./run fmt leaves them.
+set -eu
+cd "${TAMIS_SOURCE:-$(dirname "$0")/..}"
+find include src cli examples tests tools bench -name '*.[ch]' 2>/dev/null |
+    xargs clang-format --dry-run -Werror
