@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <tamis/tamis.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -40,7 +41,9 @@ unsigned cores(void);
 void *take(size_t bytes);
 void give_back(void *p);
 uint64_t huge_bytes(void); /* how much memory of this process is in huge pages now */
-void describe_machine(const char *path);
+/* Every build gets fresh pages from the system, however many there were before. */
+void fix_memory(void);
+void describe_machine(FILE *f); /* fields of a JSON object, each with its comma; prints them, too */
 
 /* --- keys.c ------------------------------------------------------------------------------------------ */
 
@@ -162,6 +165,7 @@ struct scene {
     unsigned scale; /* 0, 1, 2: one, ten and a hundred million, or what stands for them */
     bool brief;     /* ten million in a minute: only what can be compared with one million */
 };
+void describe_plans(FILE *f); /* a JSON array: what each kind needs at many rates */
 void measure_filters(const struct scene *s, double rate);
 void measure_libbloom(const struct scene *s, double rate);
 void measure_exact(const struct scene *s);

@@ -3,7 +3,6 @@
 #include "bench.h"
 
 #include <lmdb.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -156,6 +156,27 @@ static void measure_scratch(const struct build *build, struct trial *trial)
     give_back(bits);
 }
 
+/* --- Space --------------------------------------------------------------------------------------------- */
+
+void describe_plans(FILE *f)
+{
+    const char *comma = "";
+    fputc('[', f);
+    for (size_t i = 0; i < LENGTH(CONTESTANTS); i++)
+        for (int tenths = 10; tenths <= 60; tenths++) {
+            tamis_plan plan = {.struct_size = sizeof plan, .kind = CONTESTANTS[i].kind,
+                               .flags = CONTESTANTS[i].plan_flags, .items = 1000000,
+                               .fpr = pow(10, -tenths / 10.0)};
+            tamis_promise promise = {.struct_size = sizeof promise};
+            must(tamis_solve(&plan, &promise, NULL));
+            fprintf(f, "%s\n  {\"kind\": \"%s\", \"rate\": %.6g, \"bits_per_item\": %.6g, "
+                       "\"bound_bits\": %.6g}", comma, CONTESTANTS[i].name, promise.fpr,
+                    promise.bits_per_item, promise.bound_bits);
+            comma = ",";
+        }
+    fputc(']', f);
+}
+
 /* --- What is run ------------------------------------------------------------------------------------- */
 
 static uint64_t most_asks(const struct scene *s, unsigned way)

@@ -1,7 +1,6 @@
 /* Keys: 64-bit integers in an array, and URLs of about 50 bytes one after the other in one buffer. */
 #include "bench.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const char *const KEY_TYPES[2] = {"int", "url"};

@@ -8,7 +8,6 @@
 #include <malloc.h>
 #include <sched.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -150,15 +149,10 @@ static void put_huge_pages(FILE *f)
     put(f, "huge_pages", from != NULL ? from + 1 : "none");
 }
 
-void describe_machine(const char *path)
+void describe_machine(FILE *f)
 {
     char text[256], family[32], model[32];
     struct utsname system;
-    FILE *f = fopen(path, "w");
-    if (f == NULL) die("cannot write %s", path);
-    /* Every build gets fresh pages from the system, however many there were before. */
-    mallopt(M_MMAP_THRESHOLD, 128 * 1024);
-    fputs("{\n", f);
     field("/proc/cpuinfo", "model name", text, sizeof text);
     field("/proc/cpuinfo", "cpu family", family, sizeof family);
     field("/proc/cpuinfo", "model\t", model, sizeof model);
@@ -178,7 +172,9 @@ void describe_machine(const char *path)
     }
     put(f, "compiler", BENCH_COMPILER);
     put(f, "library", tamis_version());
-    fprintf(f, "  \"run\": \"%s\"\n}\n",
-            settings.check ? "check" : settings.quick ? "quick" : "full");
-    fclose(f);
+}
+
+void fix_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 }

@@ -1,13 +1,13 @@
 /* build/bench [--quick | --check] [--out FILE]
  *
  * Measures the machine's limits, our kinds, libbloom and exact structures in one run, prints a table with
- * ratios and writes bench.json beside the program (or FILE), with the machine in bench_machine.json. */
+ * ratios and writes bench.json beside the program (or FILE). What is not timed, the machine and the sizes
+ * of plans, goes into bench_context.json. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* readlink */
 #endif
 #include "bench.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -66,16 +66,26 @@ static void default_path(char *out, size_t room)
     snprintf(out + used, room - used, "bench.json");
 }
 
-static void machine_path(const char *json, char *out, size_t room)
+static void write_context(const char *json)
 {
+    char path[4200];
     const size_t n = strlen(json);
     const size_t stem = n > 5 && strcmp(json + n - 5, ".json") == 0 ? n - 5 : n;
-    snprintf(out, room, "%.*s_machine.json", (int)stem, json);
+    snprintf(path, sizeof path, "%.*s_context.json", (int)stem, json);
+    FILE *f = fopen(path, "w");
+    if (f == NULL) die("cannot write %s", path);
+    fputs("{\n", f);
+    describe_machine(f);
+    fprintf(f, "  \"run\": \"%s\",\n  \"plans\": ",
+            settings.check ? "check" : settings.quick ? "quick" : "full");
+    describe_plans(f);
+    fputs("\n}\n", f);
+    if (fclose(f) != 0) die("cannot write %s", path);
 }
 
 int main(int argc, char **argv)
 {
-    char json[4096], machine[4200];
+    char json[4096];
     default_path(json, sizeof json);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--quick") == 0) {
@@ -93,9 +103,9 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    machine_path(json, machine, sizeof machine);
     const double start = seconds();
-    describe_machine(machine);
+    fix_memory();
+    write_context(json);
     measure_all();
     rows_write(json);
     printf("\n%s: %.0f s\n", json, seconds() - start);

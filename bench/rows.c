@@ -2,7 +2,6 @@
 #include "bench.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static struct row rows[2048];
