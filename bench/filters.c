@@ -1,0 +1,271 @@
+/* Our kinds, in every way they can be called:
+ *
+ *     single       one key per call
+ *     bulk         batches; scratch refused, so that even big tables are streamed
+ *     partitioned  all keys in one call with the default scratch, for kinds and sizes that use it
+ *     hashes       batches that were hashed before
+ *
+ * and, for two threads, batches out of a common array: adds and queries of a TAMIS_SHARED handle, queries
+ * of a plain one. The same with one thread shows what sharing costs. */
+#include "bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A kind joins by one line. */
+static const struct contestant {
+    const char *name;
+    uint32_t kind, plan_flags;
+    bool partitions; /* bulk calls on big tables are partitioned */
+    bool shares;     /* TAMIS_SHARED works */
+    bool slow;       /* many lines per key: at the largest size only what is needed to compare */
+} CONTESTANTS[] = {
+    {"blocked", TAMIS_BLOCKED, 0, true, true, false},
+    {"bloom", TAMIS_BLOOM, 0, false, true, true},
+    {"partitioned", TAMIS_PARTITIONED, 0, false, true, true},
+};
+
+struct build {
+    tamis_plan plan;
+    tamis_options options;
+};
+
+static void must(tamis_status status)
+{
+    if (status != TAMIS_OK) die("%s", tamis_status_message(status));
+}
+
+/* --- The ways of calling ----------------------------------------------------------------------------- */
+
+static void *open_filter(const void *about)
+{
+    const struct build *b = about;
+    tamis *t;
+    must(tamis_create(&b->plan, &b->options, &t, NULL));
+    return t;
+}
+
+static void add_single(void *it, const struct batch *b)
+{
+    for (size_t i = 0; i < b->n; i++) must(tamis_add(it, b->keys[i].p, b->keys[i].len, NULL));
+}
+
+static size_t ask_single(void *it, const struct batch *b)
+{
+    size_t yes = 0;
+    for (size_t i = 0; i < b->n; i++) yes += tamis_may_contain(it, b->keys[i].p, b->keys[i].len);
+    return yes;
+}
+
+static void add_bulk(void *it, const struct batch *b)
+{
+    must(tamis_add_many(it, b->keys, b->n, NULL, NULL));
+}
+
+static size_t ask_bulk(void *it, const struct batch *b)
+{
+    return tamis_may_contain_many(it, b->keys, b->n, b->bits);
+}
+
+static void prepare_hashes(void *it, struct batch *b)
+{
+    must(tamis_hash_many(it, b->keys, b->n, b->hashes));
+}
+
+static void add_hashes(void *it, const struct batch *b)
+{
+    must(tamis_add_hashes(it, b->hashes, b->n, NULL, NULL));
+}
+
+static size_t ask_hashes(void *it, const struct batch *b)
+{
+    return tamis_may_contain_hashes(it, b->hashes, b->n, b->bits);
+}
+
+static uint64_t filter_bytes(void *it)
+{
+    return tamis_image_size(it);
+}
+
+static void close_filter(void *it)
+{
+    tamis_close(it);
+}
+
+enum { SINGLE, BULK, PARTITIONED, HASHES, MODES };
+static const struct mode {
+    const char *name;
+    void (*prepare)(void *it, struct batch *b);
+    void (*add)(void *it, const struct batch *b);
+    size_t (*ask)(void *it, const struct batch *b);
+} WAYS[MODES] = {
+    [SINGLE] = {"single", NULL, add_single, ask_single},
+    [BULK] = {"bulk", NULL, add_bulk, ask_bulk},
+    [PARTITIONED] = {"partitioned", NULL, add_bulk, ask_bulk},
+    [HASHES] = {"hashes", prepare_hashes, add_hashes, ask_hashes},
+};
+
+/* --- Scratch ----------------------------------------------------------------------------------------- */
+
+struct tally {
+    uint64_t now, peak;
+};
+
+static void *count_alloc(void *ctx, size_t size)
+{
+    struct tally *tally = ctx;
+    size_t *p = malloc(size + 16);
+    if (p == NULL) return NULL;
+    *p = size;
+    tally->now += size;
+    if (tally->now > tally->peak) tally->peak = tally->now;
+    return (char *)p + 16;
+}
+
+static void count_free(void *ctx, void *p)
+{
+    struct tally *tally = ctx;
+    if (p == NULL) return;
+    size_t *raw = (size_t *)(void *)((char *)p - 16);
+    tally->now -= *raw;
+    free(raw);
+}
+
+/* What the same calls allocate, seen by an allocator of our own, outside the clock. A part
+ * of the keys in one call is enough to tell. */
+static void measure_scratch(const struct build *build, struct trial *trial)
+{
+    struct tally tally = {0, 0};
+    const tamis_memory memory = {&tally, count_alloc, count_free};
+    struct build counted = *build;
+    counted.options.memory = &memory;
+    const size_t n = (size_t)(trial->in->n / (trial->shape.call == BATCH ? 100 : 10));
+    tamis_bytes *keys = take(n * sizeof *keys);
+    uint8_t *bits = take((n + 7) / 8);
+    keys_describe(trial->in, 0, n, keys);
+    tamis *t = open_filter(&counted);
+    const uint64_t own = tally.now;
+    must(tamis_add_many(t, keys, n, NULL, NULL));
+    trial->row.scratch_bytes = tally.peak - own;
+    tally.peak = tally.now;
+    tamis_may_contain_many(t, keys, n, bits);
+    trial->ask_scratch = tally.peak - own;
+    tamis_close(t);
+    give_back(keys);
+    give_back(bits);
+}
+
+/* --- Space --------------------------------------------------------------------------------------------- */
+
+void describe_plans(FILE *f)
+{
+    const char *comma = "";
+    fputc('[', f);
+    for (size_t i = 0; i < LENGTH(CONTESTANTS); i++)
+        for (int tenths = 10; tenths <= 60; tenths++) {
+            tamis_plan plan = {.struct_size = sizeof plan,
+                               .kind = CONTESTANTS[i].kind,
+                               .flags = CONTESTANTS[i].plan_flags,
+                               .items = 1000000,
+                               .fpr = pow(10, -tenths / 10.0)};
+            tamis_promise promise = {.struct_size = sizeof promise};
+            must(tamis_solve(&plan, &promise, NULL));
+            fprintf(f,
+                    "%s\n  {\"kind\": \"%s\", \"rate\": %.6g, \"bits_per_item\": %.6g, "
+                    "\"bound_bits\": %.6g}",
+                    comma, CONTESTANTS[i].name, promise.fpr, promise.bits_per_item,
+                    promise.bound_bits);
+            comma = ",";
+        }
+    fputc(']', f);
+}
+
+/* --- What is run ------------------------------------------------------------------------------------- */
+
+static uint64_t most_asks(const struct scene *s, unsigned way)
+{
+    /* The promise of partitioning is for batches of 32 million. */
+    const uint64_t batch = UINT64_C(1) << 25;
+    return way == PARTITIONED && s->out.n >= batch ? batch : settings.most_asks;
+}
+
+/* threads: 0, or how many take their batches out of an array. */
+struct variant {
+    unsigned way, threads;
+    bool keyed, shared;
+};
+
+static void run(const struct contestant *c, const struct scene *s, double rate, struct variant v)
+{
+    const struct mode *way = WAYS + v.way;
+    const bool whole = v.way == PARTITIONED;
+    struct build build = {.plan = {.struct_size = sizeof build.plan,
+                                   .kind = c->kind,
+                                   .flags = c->plan_flags,
+                                   .items = s->in.n,
+                                   .fpr = rate},
+                          .options = {.struct_size = sizeof build.options,
+                                      .key = v.keyed ? SECRET : NULL,
+                                      .flags = v.shared ? TAMIS_SHARED : 0,
+                                      .scratch_bytes = whole ? 0 : 1}};
+    const struct subject subject = {.open = open_filter,
+                                    .prepare = way->prepare,
+                                    .add = way->add,
+                                    .ask = way->ask,
+                                    .bytes = filter_bytes,
+                                    .close = close_filter,
+                                    .about = &build};
+    struct trial trial = {.subject = &subject,
+                          .row = row_of(c->name, way->name, s->in.type, s->in.n),
+                          .in = &s->in,
+                          .out = &s->out,
+                          .asks = most_asks(s, v.way),
+                          .asks_only = v.threads != 0 && !v.shared,
+                          .shape = {.array = v.threads != 0 || whole,
+                                    .call = whole ? SIZE_MAX : BATCH,
+                                    .threads = v.threads != 0 ? v.threads : 1}};
+    if (s->shuffled.n != 0 && !v.keyed && v.threads == 0 && v.way <= BULK)
+        trial.shuffled = &s->shuffled;
+    trial.row.rate = rate;
+    trial.row.keyed = v.keyed;
+    trial.row.shared = v.shared;
+    if (v.way != HASHES) trial.row.hash_ns = hash_cost(&s->in, v.keyed).ns;
+    if (v.way == BULK || whole) measure_scratch(&build, &trial);
+    measure(&trial);
+}
+
+/* Which ways are worth their time: nearly all at one and ten million, the main ones where a repetition
+ * takes seconds. */
+static bool wanted(const struct contestant *c, const struct scene *s, double rate, struct variant v)
+{
+    const bool low = rate < 0.005, big = s->scale == 2, integers = s->in.type == INTEGERS;
+    const bool main_only = c->slow && (big || s->brief);
+    if (main_only && (low || v.way > BULK || v.keyed)) return false;
+    if (main_only && s->brief && v.threads != 0) return false;
+    if (low && (settings.quick || big) && (v.keyed || v.threads != 0)) return false;
+    if (s->brief && v.way == SINGLE && (low || v.keyed || (c->slow && !integers))) return false;
+    if (v.way == PARTITIONED && !(big && c->partitions)) return false;
+    if ((v.way == HASHES || v.threads != 0) && !integers) return false;
+    return !v.shared || c->shares;
+}
+
+void measure_filters(const struct scene *s, double rate)
+{
+    static const struct variant variants[] = {
+        {.way = SINGLE},
+        {.way = BULK},
+        {.way = PARTITIONED},
+        {.way = HASHES},
+        {.way = SINGLE, .keyed = true},
+        {.way = BULK, .keyed = true},
+        {.way = BULK, .threads = 1},
+        {.way = BULK, .threads = 2},
+        {.way = BULK, .threads = 1, .shared = true},
+        {.way = BULK, .threads = 2, .shared = true},
+    };
+    for (size_t i = 0; i < LENGTH(CONTESTANTS); i++)
+        for (size_t j = 0; j < LENGTH(variants); j++)
+            if (wanted(CONTESTANTS + i, s, rate, variants[j]))
+                run(CONTESTANTS + i, s, rate, variants[j]);
+}

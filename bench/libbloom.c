@@ -1,0 +1,64 @@
+/* The peer that Debian ships: libbloom, on the same keys at the same rates. One key per call is all it
+ * has. */
+#include "bench.h"
+
+#include <bloom.h>
+#include <stdlib.h>
+
+struct wish {
+    uint64_t n;
+    double rate;
+};
+
+static void *open_bloom(const void *about)
+{
+    const struct wish *w = about;
+    struct bloom *b = malloc(sizeof *b);
+    if (b == NULL || bloom_init(b, (int)w->n, w->rate) != 0) die("libbloom refuses");
+    return b;
+}
+
+static void add_bloom(void *it, const struct batch *b)
+{
+    for (size_t i = 0; i < b->n; i++) bloom_add(it, b->keys[i].p, (int)b->keys[i].len);
+}
+
+static size_t ask_bloom(void *it, const struct batch *b)
+{
+    size_t yes = 0;
+    for (size_t i = 0; i < b->n; i++)
+        yes += bloom_check(it, b->keys[i].p, (int)b->keys[i].len) == 1;
+    return yes;
+}
+
+static uint64_t bloom_bytes(void *it)
+{
+    return (uint64_t)((struct bloom *)it)->bytes;
+}
+
+static void close_bloom(void *it)
+{
+    bloom_free(it);
+    free(it);
+}
+
+void measure_libbloom(const struct scene *s, double rate)
+{
+    const struct wish wish = {s->in.n, rate};
+    const struct subject subject = {.open = open_bloom,
+                                    .add = add_bloom,
+                                    .ask = ask_bloom,
+                                    .bytes = bloom_bytes,
+                                    .close = close_bloom,
+                                    .about = &wish};
+    struct trial trial = {.subject = &subject,
+                          .row = row_of("libbloom", "single", s->in.type, s->in.n),
+                          .in = &s->in,
+                          .out = &s->out,
+                          .asks = settings.most_asks,
+                          .shape = {.call = BATCH, .threads = 1}};
+    if (s->scale == 2 && rate < 0.005) return; /* two minutes for what we do not compare */
+    if (s->shuffled.n != 0) trial.shuffled = &s->shuffled;
+    trial.row.rate = rate;
+    measure(&trial);
+}

@@ -1,0 +1,522 @@
+#!/usr/bin/python3
+"""Turns build/bench.json into the table of targets and, with --docs, into docs/BENCHMARKS.md and its plots.
+
+    tools/bench_report.py [--docs FOLDER] [--no-plots] [build/bench.json]
+
+Every number of the page is one of the file or computed here from those. Words about why a target was missed
+stand in bench/NOTES.md and are copied.
+"""
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+EXACT = ("list", "sorted-list", "hash-table", "lmdb")
+NOT_FILTERS = EXACT + ("limit", "hash", "libbloom")
+MIB = 1 << 20
+
+
+class Run:
+    """The rows of one run."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as f:
+            self.rows = json.load(f)
+        with open(path.removesuffix(".json") + "_context.json", encoding="utf-8") as f:
+            self.context = json.load(f)
+        self.sizes = sorted({r["keys"] for r in self.rows if r["kind"] == "blocked"})
+        self.kinds = list(dict.fromkeys(r["kind"] for r in self.rows if r["kind"] not in NOT_FILTERS))
+        self.rates = sorted({r["rate"] for r in self.rows if r["rate"]}, reverse=True)
+        self.tiny = self.context["run"] == "check"
+
+    def all(self, **wanted):
+        return [r for r in self.rows if all(r[k] == v for k, v in wanted.items())]
+
+    def one(self, kind, op, mode, keys, rate=0.01, **more):
+        """The plain row (64-bit integers, not keyed, one thread, not shared) but for what `more` says."""
+        wanted = {"kind": kind, "op": op, "mode": mode, "keys": keys, "rate": rate, "key_type": "int",
+                  "keyed": False, "shared": False, "threads": 1,
+                  "input": "array" if mode == "partitioned" else "batch", **more}
+        found = self.all(**wanted)
+        return found[0] if found else None
+
+    def size(self, scale):
+        """1, 10 or 100 million keys, or None when this run has no such size."""
+        return self.sizes[scale] if scale < len(self.sizes) else None
+
+    def limit(self, kib, mode="plain"):
+        found = self.all(kind="limit", mode=mode, bytes=kib if self.tiny else kib * 1024)
+        return found[0] if found else None
+
+
+# --- Targets -------------------------------------------------------------------------------------------------
+
+
+def ratio(row, reference):
+    """Median by median, and minimum by minimum: (0.98, 0.97), or None."""
+    if row is None or reference is None:
+        return None
+    return row["ns"] / reference["ns"], row["min_ns"] / reference["min_ns"]
+
+
+def worst(pairs, pick):
+    pairs = [p for p in pairs if p is not None]
+    return pick(pairs, key=lambda p: p[0]) if pairs else None
+
+
+def own_limit(run, row):
+    """The plain loop over an array of the size of this row's table."""
+    if row is None:
+        return None
+    lines = run.all(kind="limit", mode="plain")
+    return min(lines, key=lambda r: abs(r["bytes"] - row["bytes"]))
+
+
+def bulk(run, op, scale, mode="bulk", **more):
+    keys = run.size(scale)
+    return run.one("blocked", op, mode, keys, **more) if keys else None
+
+
+def against_own_limit(run, scale, mode="bulk"):
+    rows = [bulk(run, op, scale, mode) for op in ("positive", "negative")]
+    return worst([ratio(r, own_limit(run, r)) for r in rows], max)
+
+
+def against_limit(run, scale, kib):
+    rows = [bulk(run, op, scale) for op in ("positive", "negative")]
+    return worst([ratio(r, run.limit(kib)) for r in rows], max)
+
+
+def against_hashing(run):
+    """URLs, the smallest table: the worst of add and query."""
+    hashing = run.all(kind="hash", key_type="url", keyed=False)
+    if not hashing:
+        return None
+    rows = [bulk(run, op, 0, key_type="url") for op in ("add", "positive", "negative")]
+    return worst([ratio(r, hashing[0]) for r in rows], max)
+
+
+def against_libbloom(run, ops, key_type, scales):
+    """How many times faster, at worst; with partitioning where that is what a call of all keys does."""
+    pairs = []
+    for scale in scales:
+        for op in ops:
+            peer = run.one("libbloom", op, "single", run.size(scale), key_type=key_type)
+            ours = (bulk(run, op, scale, "partitioned", key_type=key_type)
+                    or bulk(run, op, scale, key_type=key_type))
+            pairs.append(ratio(peer, ours))
+    return worst(pairs, min)
+
+
+def space(run, kind, rate):
+    """At the largest size, so that the header does not count."""
+    found = [r for r in run.all(kind=kind, rate=rate, op="add") if r["keys"] == run.sizes[-1]]
+    return (found[0]["bits_per_item"], None) if found else None
+
+
+def targets(run):
+    """(what, goal in words, goal, at most or at least, measured)"""
+    query = ("positive", "negative")
+    urls = [s for s in (0, 1) if run.size(s)]
+    integers = [s for s in (0, 2) if run.size(s)]
+    add = ratio(bulk(run, "add", 2, "partitioned"), bulk(run, "add", 2))
+    return [
+        ("blocked, bulk query, 100 M, streaming, to the plain-loop limit at its size", 1.05, "max",
+         against_own_limit(run, 2)),
+        ("the same, partitioned, in a batch of 2^25", 0.8, "max", against_own_limit(run, 2, "partitioned")),
+        ("blocked, bulk add, 100 M, partitioned, to the streaming add", 0.6, "max", add),
+        ("blocked, bulk query, 10 M, to the L3 limit (16 MiB)", 1.3, "max",
+         against_limit(run, 1, 16 * 1024)),
+        ("blocked, bulk query, 1 M, to the L2 limit (512 KiB)", 1.8, "max", against_limit(run, 0, 512)),
+        ("blocked, bits per item at 1 %", 10.15, "max", space(run, "blocked", 0.01)),
+        ("blocked, bits per item at 0.1 %", 15.8, "max", space(run, "blocked", 0.001)),
+        ("compact, bits per item at 1 %", 9.95, "max", space(run, "compact", 0.01)),
+        ("compact, bits per item at 0.1 %", 15.6, "max", space(run, "compact", 0.001)),
+        ("blocked, URLs, bulk add and query in cache, to hashing alone", 1.7, "max", against_hashing(run)),
+        ("libbloom to blocked bulk, integers, add", 20, "min",
+         against_libbloom(run, ("add",), "int", integers)),
+        ("libbloom to blocked bulk, integers, query", 8, "min", against_libbloom(run, query, "int", integers)),
+        ("libbloom to blocked bulk, URLs, add", 10, "min", against_libbloom(run, ("add",), "url", urls)),
+        ("libbloom to blocked bulk, URLs, query", 5, "min", against_libbloom(run, query, "url", urls)),
+    ]
+
+
+def target_rows(run):
+    for what, goal, side, measured in targets(run):
+        sign = "≤" if side == "max" else "≥"
+        if measured is None:
+            yield what, f"{sign} {goal:g}", "-", "-", "not in this run"
+            continue
+        median, minimum = measured
+        met = median <= goal if side == "max" else median >= goal
+        yield (what, f"{sign} {goal:g}", f"{median:.2f}", "" if minimum is None else f"{minimum:.2f}",
+               "met" if met else "**missed**")
+
+
+def print_targets(run):
+    print("\ntargets: ratios of medians (of minima), worst of the cells\n")
+    for what, goal, median, minimum, verdict in target_rows(run):
+        both = f"{median} ({minimum})" if minimum not in ("", "-") else median
+        print(f"{what:78} {goal:>8} {both:>16}  {verdict.strip('*')}")
+
+
+# --- The page ------------------------------------------------------------------------------------------------
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(str(c) for c in row) + " |" for row in rows])
+
+
+def count(n):
+    return f"{n / 1e6:g} M" if n >= 1e6 else f"{n:,}"
+
+
+def percent(rate):
+    return f"{100 * rate:g} %"
+
+
+def num(x, digits=1):
+    if x is None:
+        return ""
+    return f"{x:.{digits}f}" if abs(x) < 1000 else f"{x:,.0f}"
+
+
+def ns(row):
+    return "" if row is None else f"{num(row['ns'])} ({num(row['min_ns'])})"
+
+
+def times(row):
+    return "" if row is None or not row["libbloom_ns"] else num(row["libbloom_ns"] / row["ns"])
+
+
+def mib(n):
+    return f"{n / MIB:.4g} MiB" if n else ""
+
+
+def machine(run):
+    c = run.context
+    names = {"processor": "processor", "cores": "cores we may use", "caches": "caches (L1d, L2, L3)",
+             "memory": "memory", "huge_pages": "transparent huge pages", "system": "system",
+             "compiler": "compiler", "library": "library"}
+    return table(("", ""), [(text, c[name]) for name, text in names.items() if c.get(name)])
+
+
+def limits(run):
+    rows = []
+    for plain in sorted(run.all(kind="limit", mode="plain"), key=lambda r: r["bytes"]):
+        rolling = run.all(kind="limit", mode="rolling", bytes=plain["bytes"])[0]
+        rows.append((mib(plain["bytes"]), mib(plain["huge_bytes"]), ns(plain), ns(rolling)))
+    return table(("array", "in huge pages", "plain loop", "rolling prefetch"), rows)
+
+
+def hashing(run):
+    rows = [(count(r["keys"]), r["key_type"], "SipHash-2-4" if r["keyed"] else "XXH3", ns(r))
+            for r in run.all(kind="hash")]
+    return table(("keys", "type", "hash", "ns"), rows)
+
+
+def variants(run, keys, rate, key_type):
+    """Rows of one group, by what was measured together: {(kind, mode, keyed, ...): {op: row}}"""
+    found = {}
+    for r in run.rows:
+        if r["keys"] == keys and r["rate"] == rate and r["key_type"] == key_type:
+            name = (r["kind"], r["mode"], r["keyed"], r["input"], r["threads"], r["shared"])
+            found.setdefault(name, {})[r["op"]] = r
+    return found
+
+
+def filters(run, keys, rate, key_type):
+    rows = []
+    for (kind, mode, keyed, given, threads, shared), ops in variants(run, keys, rate, key_type).items():
+        if threads > 1 or shared or (given == "array" and mode != "partitioned"):
+            continue
+        positive, negative = ops["positive"], ops["negative"]
+        scratch = max(r["scratch_bytes"] for r in ops.values())
+        rows.append((f"{kind}{', keyed' if keyed else ''}", mode, ns(ops.get("add")), ns(positive),
+                     ns(negative), num(positive["ratio"], 2), num(negative["ratio"], 2),
+                     times(ops.get("add")), times(positive), times(negative),
+                     num(positive["bits_per_item"], 2), f"{100 * negative['fpr']:.4f}", mib(scratch)))
+    return table(("kind", "mode", "add ns", "positive ns", "negative ns", "positive ÷ line",
+                  "negative ÷ line", "× libbloom, add", "positive", "negative", "bits", "FPR %", "scratch"),
+                 rows)
+
+
+def groups(run, key_type):
+    parts = []
+    for keys in run.sizes:
+        for rate in run.rates:
+            if variants(run, keys, rate, key_type):
+                parts.append(f"### {count(keys)}, {percent(rate)}\n\n{filters(run, keys, rate, key_type)}")
+    return "\n\n".join(parts)
+
+
+def threads(run):
+    rows = []
+    for keys in run.sizes:
+        for (kind, mode, _, given, n, shared), ops in variants(run, keys, 0.01, "int").items():
+            if given == "array" and mode == "bulk":
+                rows.append((count(keys), kind, "shared" if shared else "plain", n, ns(ops.get("add")),
+                             ns(ops["positive"]), ns(ops["negative"])))
+    return table(("keys", "kind", "handle", "threads", "add ns", "positive ns", "negative ns"), rows)
+
+
+def log2_choose(u, n):
+    """log2 of the number of sets of n out of u, by Stirling; for u far above n."""
+    return (n * (math.log2(u) - math.log2(n)) + n / math.log(2)
+            - 0.5 * math.log2(2 * math.pi * n))
+
+
+def exact(run):
+    rows = []
+    for keys in sorted({r["keys"] for r in run.all(kind="lmdb")}):
+        rows.append((count(keys), "array of one bit for every possible key", "formula 2^64 ÷ n",
+                     f"{2 ** 64 / keys:.3g}", "", "", ""))
+        rows.append((count(keys), "hash table of 4n words", "formula", "256", "", "", ""))
+        bound = log2_choose(2.0 ** 64, keys) / keys
+        rows.append((count(keys), "any exact structure", "formula log2 C(2^64, n) ÷ n", num(bound, 2), "",
+                     "", ""))
+        names = [(k, None) for k in EXACT] + [(k, r) for k in run.kinds for r in run.rates]
+        for kind, rate in names:
+            add, hit, miss = (run.one(kind, op, "single", keys, rate)
+                              for op in ("add", "positive-random", "negative"))
+            if add is None or hit is None:
+                continue
+            rows.append((count(keys), kind if rate is None else f"{kind}, {percent(rate)}", "measured",
+                         num(add["bits_per_item"], 2), ns(add), ns(hit), ns(miss)))
+    return table(("keys", "structure", "", "bits per item", "build ns per key", "found, ns",
+                  "not found, ns"), rows)
+
+
+def collisions(run):
+    rows = [(count(r["keys"]), f"{(r['keys'] - 1) / 2:,.1f}", f"{r['collisions']:,.0f}")
+            for r in run.all(kind="hash-table", op="add")]
+    return table(("keys in as many places", "expected pairs (n-1)/2", "counted pairs"), rows)
+
+
+def lost_to_libbloom(run):
+    """By kind, way and operation: in how many cells libbloom is faster, and the worst of them."""
+    cells = {}
+    for r in run.rows:
+        if (r["kind"] in run.kinds and r["libbloom_ns"] and not r["keyed"] and not r["shared"]
+                and r["threads"] == 1):
+            cells.setdefault((r["kind"], r["mode"], r["op"]), []).append(r)
+    rows = []
+    for (kind, mode, op), found in cells.items():
+        lost = [r for r in found if r["ns"] > r["libbloom_ns"]]
+        if lost:
+            r = max(lost, key=lambda r: r["ns"] / r["libbloom_ns"])
+            rows.append((kind, mode, op, f"{len(lost)} of {len(found)}",
+                         f"{num(r['ns'])} against {num(r['libbloom_ns'])} ns: {count(r['keys'])} "
+                         f"{r['key_type']} keys, {percent(r['rate'])}"))
+    if not rows:
+        return "* No cell in which libbloom is faster."
+    return "libbloom is faster here:\n\n" + table(("kind", "mode", "op", "cells", "the worst"), rows) + "\n"
+
+
+def lost_space(run):
+    for rate in run.rates:
+        peer = space(run, "libbloom", rate)
+        for kind in run.kinds:
+            ours = space(run, kind, rate)
+            if ours and peer and ours[0] > 1.005 * peer[0]:
+                yield (f"* {kind} takes {ours[0]:.2f} bits per item at {percent(rate)}, libbloom "
+                       f"{peer[0]:.2f}.")
+
+
+def lost_to_sharing(run):
+    for kind in run.kinds:
+        for keys in run.sizes:
+            one, two = (run.one(kind, "add", "bulk", keys, shared=True, input="array", threads=n)
+                        for n in (1, 2))
+            plain = run.one(kind, "add", "bulk", keys)
+            if two and plain and two["ns"] > plain["ns"]:
+                yield (f"* Two threads adding to a shared {kind} of {count(keys)} keys take "
+                       f"{num(two['ns'])} ns per key, one takes {num(one['ns'])}; one alone with a plain "
+                       f"handle takes {num(plain['ns'])}.")
+
+
+def lost_to_exact(run):
+    for kind in run.kinds:
+        for keys in run.sizes:
+            ours = run.one(kind, "positive-random", "single", keys)
+            exact_row = run.one("hash-table", "positive-random", "single", keys, None)
+            if ours and exact_row and ours["ns"] > exact_row["ns"]:
+                yield (f"* An exact hash table of {count(keys)} integers finds a key in "
+                       f"{num(exact_row['ns'])} ns, {kind} in {num(ours['ns'])}, one key per call.")
+
+
+def losses(run):
+    """What a reader must know before choosing us."""
+    lines = [*lost_space(run), *lost_to_sharing(run), *lost_to_exact(run)]
+    return "\n".join(["The targets marked missed, and:\n", *lines, "", lost_to_libbloom(run)]).strip()
+
+
+def notes():
+    path = os.path.join(ROOT, "bench", "NOTES.md")
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8") as f:
+        return "\n" + f.read().strip() + "\n"
+
+
+PAGE = """# Benchmarks
+
+Written by `./run bench`{how}: do not edit. All numbers are from one run, so ratios are fair; absolute times
+are this machine's. Nanoseconds per key, median of at least three repetitions, the minimum in parentheses.
+Where they disagree somebody else was using the machine: trust the minimum.
+
+{machine}
+
+![time of a query](bench-query.svg)
+![time of an add](bench-add.svg)
+![space](bench-space.svg)
+
+## What is measured
+
+* **Keys.** Integers: 64 bits, random, distinct. URLs: 42 to 58 bytes, distinct. They lie one after the other in
+  memory and are asked in that order; integers also in random order, copied into that order first.
+* **What the clock includes.** Batches of 4096 keys: the calls alone. The descriptors (pointer and length) of
+  a batch were written just before; the keys themselves come from memory. In the mode *partitioned*, and with
+  threads, all descriptors come from memory as well, 16 bytes more per key.
+* **Builds** include creating the structure, planning, and touching its pages for the first time. **Queries** find
+  it built.
+* **Modes.** single: one key per call. bulk: `tamis_add_many`, `tamis_may_contain_many` in batches, streaming.
+  partitioned: all keys in one call (queries: 2^25), with the default scratch. hashes: batches hashed
+  beforehand. libbloom has only single.
+* **One core**, bound to it. With threads: each bound to its own, the time is that of the whole.
+* **÷ line** is the time by that of a random 64-byte line in a plain loop over an array of the same size, in the
+  same sort of pages. **× libbloom** is libbloom's time (Debian's package, same keys, same rate) by ours.
+* **Memory.** From 4 MiB on the library asks for huge pages, and so does the loop. libbloom does not.
+
+## Targets
+
+Ratios of medians (minima); the worst of positive and negative queries and of the sizes named.
+
+{targets}
+{notes}
+## Where we lose
+
+{losses}
+
+## The limits of the machine
+
+A random line of 64 bytes, by array size: the sizes of the targets and those of the tables below.
+
+{limits}
+
+Hashing alone, in the same batches:
+
+{hashing}
+
+## 64-bit integers
+
+{integers}
+
+## URLs of 50 bytes
+
+{urls}
+
+## Threads
+
+64-bit integers, 1 %, batches out of a common array. *shared*: a `TAMIS_SHARED` handle; a plain one takes
+queries from any number of threads, but adds from one.
+
+{threads}
+
+## What a filter saves
+
+Sets of 64-bit integers, one key per call, found keys in random order. The list is searched from its beginning,
+for 64 keys; the sorted list by halving; the hash table is open addressing, half full; LMDB is a B+tree in a
+file, built in one transaction without syncing.
+
+{exact}
+
+Collisions of a hash table with as many places as keys:
+
+{collisions}
+"""
+
+
+def page(run):
+    rows = [(w, g, m if not low or low == "-" else f"{m} ({low})", v) for w, g, m, low, v in target_rows(run)]
+    how = "" if run.context["run"] == "full" else f" in a {run.context['run']} run"
+    return PAGE.format(
+        how=how, machine=machine(run), targets=table(("", "target", "measured", ""), rows), notes=notes(),
+        losses=losses(run), limits=limits(run), hashing=hashing(run), integers=groups(run, "int"),
+        urls=groups(run, "url"), threads=threads(run), exact=exact(run), collisions=collisions(run))
+
+
+# --- Plots ---------------------------------------------------------------------------------------------------
+
+
+def curve(run, op, kind, mode, value="ns"):
+    rows = [run.one(kind, op, mode, keys) for keys in run.sizes]
+    return [(r["keys"], r[value]) for r in rows if r is not None]
+
+
+def time_curves(run, op):
+    curves = [("a random line (limit)", curve(run, op, "blocked", "bulk", "limit_ns")),
+              ("libbloom", curve(run, op, "libbloom", "single"))]
+    for kind in run.kinds:
+        for mode in ("single", "bulk", "partitioned"):
+            name = {"partitioned": "one call"}.get(mode, mode)
+            curves.append((f"{kind}, {name}", curve(run, op, kind, mode)))
+    return curves
+
+
+def space_curves(run):
+    plans = run.context["plans"]
+    bound = sorted({(p["rate"], p["bound_bits"]) for p in plans})
+    curves = [("lower bound", bound)]
+    for kind in dict.fromkeys(p["kind"] for p in plans):
+        curves.append((kind, sorted((p["rate"], p["bits_per_item"]) for p in plans if p["kind"] == kind)))
+    return curves
+
+
+def plot(curves, style, out):
+    """One block of the data file per curve, its name first, for tools/plot.gp."""
+    with tempfile.NamedTemporaryFile("w", suffix=".dat", encoding="utf-8") as f:
+        curves = [(name, points) for name, points in curves if points]
+        for name, points in curves:
+            f.write(f'"{name}"\n' + "".join(f"{x:.6g} {y:.6g}\n" for x, y in points) + "\n\n")
+        f.flush()
+        settings = f"data='{f.name}'; out='{out}'; n={len(curves)}; style='{style}'"
+        subprocess.run(["gnuplot", "-e", settings, os.path.join(HERE, "plot.gp")], check=True)
+
+
+def write_plots(run, folder):
+    plot(time_curves(run, "positive"), "query", os.path.join(folder, "bench-query.svg"))
+    plot(time_curves(run, "add"), "add", os.path.join(folder, "bench-add.svg"))
+    plot(space_curves(run), "space", os.path.join(folder, "bench-space.svg"))
+
+
+def main(arguments):
+    folder, plots, path = None, True, os.path.join(ROOT, "build", "bench.json")
+    while arguments:
+        word = arguments.pop(0)
+        if word == "--docs" and arguments:
+            folder = arguments.pop(0)
+        elif word == "--no-plots":
+            plots = False
+        elif not word.startswith("-"):
+            path = word
+        else:
+            sys.exit(__doc__)
+    run = Run(path)
+    print_targets(run)
+    if folder is None:
+        return
+    with open(os.path.join(folder, "BENCHMARKS.md"), "w", encoding="utf-8") as f:
+        f.write(page(run))
+    if plots:
+        write_plots(run, folder)
+    print(f"\nwrote {os.path.join(folder, 'BENCHMARKS.md')}" + (" and its plots" if plots else ""))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
