@@ -214,7 +214,7 @@ static bool parts_open(const tamis *t, size_t n, bool places, struct parts *p)
     const uint64_t room = t->scratch_bytes / bytes_per_key / p->count,
                    enough = 2 * (n / p->count) + 64;
     p->room = (size_t)(room < enough ? room : enough) / 8 * 8;
-    if (p->room < 4 * GROUP) return false;
+    if (p->room < 4 * GROUP || p->room > UINT32_MAX) return false;
     p->words = tamis__alloc(t->memory, (uint64_t)p->count * p->room * sizeof *p->words);
     p->filled = tamis__alloc(t->memory, (uint64_t)p->count * sizeof *p->filled);
     if (places) {
