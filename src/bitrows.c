@@ -68,25 +68,46 @@ uint64_t tamis__count_bits(const uint8_t *a, const uint8_t *b, uint64_t from, ui
     return count;
 }
 
-void tamis__probe_prefetch(const uint8_t *rows, const struct probes *p, const struct batch *keys)
+static struct probes probes_of(const struct body *b)
 {
+    const struct section *s = b->sections;
+    const struct probes p = {s->m, s->kind == TAMIS_PARTITIONED ? s->m : 0, s->k};
+    return p;
+}
+
+void tamis__rows_prefetch(const struct body *b, const struct batch *keys)
+{
+    const struct probes p = probes_of(b);
     for (size_t i = 0; i < keys->n; i++) {
         const tamis_hash h = keys->hashes[i];
         uint64_t x = h.lo, row = 0;
-        for (uint32_t j = 0; j < p->k; j++) {
-            TAMIS__PREFETCH(rows + ((row + tamis__mulhi(x, p->m)) >> 3));
+        for (uint32_t j = 0; j < p.k; j++) {
+            TAMIS__PREFETCH(b->sections->cells + ((row + tamis__mulhi(x, p.m)) >> 3));
             x = tamis__next_probe(x, h);
-            row += p->stride;
+            row += p.stride;
         }
     }
 }
 
-size_t tamis__probe_cells(const struct probes *p, tamis_hash h, uint64_t *cells, size_t max)
+void tamis__rows_add(struct body *b, const struct batch *keys, uint8_t *seen)
 {
+    const struct probes p = probes_of(b);
+    tamis__kernels_for(b)->probe_add(b->sections->cells, &p, keys->hashes, keys->n, seen);
+}
+
+void tamis__rows_query(const struct body *b, const struct batch *keys, uint8_t *bits)
+{
+    const struct probes p = probes_of(b);
+    tamis__kernels_for(b)->probe_query(b->sections->cells, &p, keys->hashes, keys->n, bits);
+}
+
+size_t tamis__rows_cells_of(const struct body *b, tamis_hash h, uint64_t *cells, size_t max)
+{
+    const struct probes p = probes_of(b);
     uint64_t x = h.lo;
-    for (uint32_t j = 0; j < p->k; j++) {
-        if (j < max) cells[j] = j * p->stride + tamis__mulhi(x, p->m);
+    for (uint32_t j = 0; j < p.k; j++) {
+        if (j < max) cells[j] = j * p.stride + tamis__mulhi(x, p.m);
         x = tamis__next_probe(x, h);
     }
-    return p->k;
+    return p.k;
 }

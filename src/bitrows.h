@@ -23,7 +23,11 @@ void tamis__or_cells(struct body *into, const struct body *from);
 /* Set bits in [from, to) of a, or of a|b when b is not NULL. */
 uint64_t tamis__count_bits(const uint8_t *a, const uint8_t *b, uint64_t from, uint64_t to);
 
-void tamis__probe_prefetch(const uint8_t *rows, const struct probes *p, const struct batch *keys);
-size_t tamis__probe_cells(const struct probes *p, tamis_hash h, uint64_t *cells, size_t max);
+/* The verbs of filters whose k probes go to rows of m bits, one row for all (bloom) or one each
+ * (partitioned): entries of struct kind. */
+void tamis__rows_prefetch(const struct body *b, const struct batch *keys);
+void tamis__rows_add(struct body *b, const struct batch *keys, uint8_t *seen);
+void tamis__rows_query(const struct body *b, const struct batch *keys, uint8_t *bits);
+size_t tamis__rows_cells_of(const struct body *b, tamis_hash h, uint64_t *cells, size_t max);
 
 #endif

@@ -5,7 +5,7 @@ set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 cd "$source"
 # The statistics do not depend on the machine; ./run test --long runs them all the same.
-skip=${CROSS_SKIP-"test_estimate test_lectures test_plan test_rate"}
+skip=${CROSS_SKIP-"test_compact test_estimate test_lectures test_plan test_rate"}
 
 on() { # name, compiler, emulator, tests
     out=build/cross/$1

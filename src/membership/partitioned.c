@@ -19,12 +19,6 @@
 
 #define MAX_K 64u
 
-static struct probes probes_of(const struct body *b)
-{
-    const struct probes p = {b->sections->m, b->sections->m, b->sections->k};
-    return p;
-}
-
 static double rate(double m, uint32_t k, double items)
 {
     return pow(tamis__hit_share(m, items), k);
@@ -62,24 +56,6 @@ static const char *wrong_cells(const struct body *b)
     return tamis__wrong_spare_bits(b->sections, cells(b->sections->m, b->sections->k));
 }
 
-static void prefetch(const struct body *b, const struct batch *keys)
-{
-    const struct probes p = probes_of(b);
-    tamis__probe_prefetch(b->sections->cells, &p, keys);
-}
-
-static void add(struct body *b, const struct batch *keys, uint8_t *seen)
-{
-    const struct probes p = probes_of(b);
-    tamis__kernels_for(b)->probe_add(b->sections->cells, &p, keys->hashes, keys->n, seen);
-}
-
-static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
-{
-    const struct probes p = probes_of(b);
-    tamis__kernels_for(b)->probe_query(b->sections->cells, &p, keys->hashes, keys->n, bits);
-}
-
 static void gauge(const struct body *b, const struct body *other, struct gauge *out)
 {
     const struct section *s = b->sections;
@@ -96,12 +72,6 @@ static void gauge(const struct body *b, const struct body *other, struct gauge *
     }
 }
 
-static size_t cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t max)
-{
-    const struct probes p = probes_of(b);
-    return tamis__probe_cells(&p, h, out, max);
-}
-
 const struct kind tamis__partitioned = {
     .id = TAMIS_PARTITIONED,
     .name = "partitioned",
@@ -110,10 +80,10 @@ const struct kind tamis__partitioned = {
     .wrong_shape = wrong_shape,
     .wrong_cells = wrong_cells,
     .packs = tamis__never_packs,
-    .prefetch = prefetch,
-    .add = add,
-    .query = query,
+    .prefetch = tamis__rows_prefetch,
+    .add = tamis__rows_add,
+    .query = tamis__rows_query,
     .merge = tamis__or_cells,
     .gauge = gauge,
-    .cells_of = cells_of,
+    .cells_of = tamis__rows_cells_of,
 };
