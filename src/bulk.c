@@ -320,6 +320,12 @@ static size_t partitioned_query(const tamis *t, const struct keys *in, struct pa
 size_t tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen)
 {
     struct parts p;
+    if (in->n == 1) { /* nothing to overlap */
+        tamis_hash room;
+        const struct batch one = {hash_group(t, in, 0, 1, &room), 1};
+        uint8_t unwanted;
+        return add_group(t, &t->body, &one, seen != NULL ? seen : &unwanted);
+    }
     /* Answers are wanted in order, or the plan may stop us anywhere: one after the other. */
     if (seen != NULL || !has_room(t, in->n) || !parts_open(t, in->n, false, &p))
         return stream_add(t, &t->body, in, NULL, seen);
@@ -332,6 +338,12 @@ size_t tamis__bulk_query(const tamis *t, const struct keys *in, uint8_t *bits)
 {
     struct parts p;
     size_t maybe = 0;
+    if (in->n == 1) {
+        tamis_hash room;
+        const struct batch one = {hash_group(t, in, 0, 1, &room), 1};
+        t->kind->query(&t->body, &one, bits);
+        return bits[0];
+    }
     if (!parts_open(t, in->n, true, &p)) return stream_query(t, &t->body, in, NULL, bits);
     for (size_t at = 0; at < in->n; at += RUN) {
         const struct keys run = {in->bytes != NULL ? in->bytes + at : NULL,

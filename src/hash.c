@@ -42,7 +42,7 @@ void tamis__hash_keys(const struct hasher *h, const tamis_bytes *keys, size_t n,
     }
     tamis__word_hasher *words = tamis__kernels()->xxh3_words;
     size_t i = 0;
-    if (words != NULL && n > 0 && keys[0].len == 8) i = words(h->seed, keys, n, out);
+    if (words != NULL && n >= 8 && keys[0].len == 8) i = words(h->seed, keys, n, out);
     for (; i < n; i++) out[i] = xxh3(&keys[i], h->seed);
 }
 

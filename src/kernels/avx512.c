@@ -105,6 +105,10 @@ AVX512 static inline __m512i mulhi_short(__m512i x, __m512i m)
 AVX512 static void probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
                                size_t n, uint8_t *bits)
 {
+    if (n < 4) { /* too few to pay for the powers */
+        tamis__probe_query(rows, p, h, n, bits);
+        return;
+    }
     const __m512i one = _mm512_set1_epi64(1), m = _mm512_set1_epi64((long long)p->m);
     const bool is_short = p->m >> 32 == 0;
     struct powers powers;
@@ -137,6 +141,10 @@ AVX512 static void probe_query(const uint8_t *rows, const struct probes *p, cons
 AVX512 static void compact_query(const uint8_t *table, uint64_t lines, uint32_t k,
                                  const tamis_hash *h, size_t n, uint8_t *bits)
 {
+    if (n < 4) {
+        tamis__compact_query(table, lines, k, h, n, bits);
+        return;
+    }
     const __m512i one = _mm512_set1_epi64(1);
     struct powers powers;
     fill_powers(&powers, (k + 7) / 8 * 8);

@@ -32,9 +32,24 @@ void tamis__probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h
     }
 }
 
+static unsigned query_one(const uint8_t *rows, const struct probes *p, tamis_hash h)
+{
+    uint64_t x = h.lo, row = 0;
+    for (uint32_t j = 0; j < p->k; j++) {
+        if (!tamis__bit(rows, row + tamis__mulhi(x, p->m))) return 0;
+        x = tamis__next_probe(x, h);
+        row += p->stride;
+    }
+    return 1;
+}
+
 void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
                         uint8_t *bits)
 {
+    if (n == 1) { /* nothing to overlap with: stop as soon as it is known */
+        *bits = (uint8_t)query_one(rows, p, *h);
+        return;
+    }
     clear_answers(bits, n);
     for (size_t i = 0; i < n; i++) {
         uint64_t x = h[i].lo, row = 0;
