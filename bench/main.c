@@ -107,6 +107,7 @@ int main(int argc, char **argv)
     }
     const double start = seconds();
     fix_memory();
+    remove(json); /* rows of an older run must not stand beside this one's context */
     write_context(json);
     measure_all();
     rows_write(json);

@@ -20,7 +20,11 @@ set linetype 6 lc rgb "#9467bd"
 set linetype 7 lc rgb "#ff7f0e"
 set linetype 8 lc rgb "#8c564b"
 set linetype 9 lc rgb "#17becf"
-set linetype cycle 9
+set linetype 10 lc rgb "#e377c2"
+set linetype 11 lc rgb "#bcbd22"
+set linetype 12 lc rgb "#003366"
+set linetype 13 lc rgb "#7f0000"
+set linetype cycle 13
 if (style eq "space") {
     set title "Bits per item (plans for a million items)"
     set xlabel "false-positive rate"
@@ -28,7 +32,7 @@ if (style eq "space") {
     set xrange [0.1:1e-6] reverse
     set yrange [0:*]
     set format x "10^{%L}"
-    plot for [i = 0:n - 1] data index i using 1:2 with lines lw 2 lt i + 1 title columnheader(1)
+    plot for [i = 0:n - 1] data index i using 1:2 with lines lw 2 lt (i == 0 ? 1 : i + 2) title columnheader(1)
 } else {
     set title style eq "add" ? "Add, 64-bit integers, 1 %" : "Query of keys that are in, 64-bit integers, 1 %"
     set xlabel "keys"
