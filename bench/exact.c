@@ -146,7 +146,6 @@ static double collisions(const struct keys *k)
 /* --- LMDB -------------------------------------------------------------------------------------------- */
 
 struct store {
-    char folder[256];
     MDB_env *env;
     MDB_txn *txn;
     MDB_dbi db;
@@ -157,17 +156,31 @@ static void must(int code)
     if (code != 0) die("LMDB: %s", mdb_strerror(code));
 }
 
+/* Nothing is left behind, however we end: an open file needs no name. */
+static void unname(const char *folder)
+{
+    static const char *const names[] = {"data.mdb", "lock.mdb"};
+    for (size_t i = 0; i < LENGTH(names); i++) {
+        char path[300];
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
 static void *open_store(const void *about)
 {
     const struct keys *k = about;
     const char *room = getenv("TMPDIR");
+    char folder[256];
     struct store *s = calloc(1, sizeof *s);
     if (s == NULL) die("no memory");
-    snprintf(s->folder, sizeof s->folder, "%s/tamis-bench-XXXXXX", room != NULL ? room : "/tmp");
-    if (mkdtemp(s->folder) == NULL) die("cannot make a folder like %s", s->folder);
+    snprintf(folder, sizeof folder, "%s/tamis-bench-XXXXXX", room != NULL ? room : "/tmp");
+    if (mkdtemp(folder) == NULL) die("cannot make a folder like %s", folder);
     must(mdb_env_create(&s->env));
     must(mdb_env_set_mapsize(s->env, (size_t)k->n * 128 + ((size_t)16 << 20)));
-    must(mdb_env_open(s->env, s->folder, MDB_NOSYNC | MDB_WRITEMAP, 0600));
+    must(mdb_env_open(s->env, folder, MDB_NOSYNC | MDB_WRITEMAP, 0600));
+    unname(folder);
     must(mdb_txn_begin(s->env, NULL, 0, &s->txn));
     must(mdb_dbi_open(s->txn, NULL, MDB_INTEGERKEY, &s->db));
     return s;
@@ -217,14 +230,8 @@ static uint64_t store_bytes(void *it)
 static void close_store(void *it)
 {
     struct store *s = it;
-    char path[300];
     mdb_txn_abort(s->txn);
     mdb_env_close(s->env);
-    snprintf(path, sizeof path, "%s/data.mdb", s->folder);
-    unlink(path);
-    snprintf(path, sizeof path, "%s/lock.mdb", s->folder);
-    unlink(path);
-    rmdir(s->folder);
     free(s);
 }
 
