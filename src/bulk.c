@@ -83,8 +83,9 @@ static void stream_send(struct stream *s, size_t at)
 
 static size_t count_answers(const uint8_t *bits, size_t n)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < (n + 7) / 8; i++) count += tamis__popcount(bits[i]);
+    size_t count = 0, bytes = (n + 7) / 8;
+    for (; bytes >= 4; bytes -= 4, bits += 4) count += tamis__popcount(tamis__get32(bits));
+    for (; bytes > 0; bytes--) count += tamis__popcount(*bits++);
     return count;
 }
 
