@@ -4,7 +4,8 @@
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 cd "$source"
-# The statistics do not depend on the machine; ./run test --long runs them all the same.
+# The statistics do not depend on the machine, and emulated floating point is slow; ./run test --long runs
+# most of them all the same.
 skip=${CROSS_SKIP-"test_compact test_estimate test_lectures test_plan test_rate"}
 
 on() { # name, compiler, emulator, tests
