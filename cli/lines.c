@@ -115,7 +115,7 @@ static bool set_rest_aside(struct lines *l, struct slot *s, size_t from)
 {
     l->rest_size = s->size - from;
     if (!grow(&l->rest, &l->rest_room, l->rest_size)) return false;
-    memcpy(l->rest, s->text + from, l->rest_size);
+    if (l->rest_size > 0) memcpy(l->rest, s->text + from, l->rest_size);
     s->size = from;
     return true;
 }

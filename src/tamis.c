@@ -282,10 +282,12 @@ static tamis_status check_alike(const tamis *a, const tamis *b, tamis_error *why
     if (!tamis__hasher_equal(&a->hasher, &b->hasher))
         return tamis__fail(why, TAMIS_EMISMATCH, "they differ in their %s",
                            a->hasher.id == TAMIS_SIPHASH ? "secret key" : "seed");
+    if (a->body.count != b->body.count)
+        return tamis__fail(why, TAMIS_EMISMATCH, "they differ in their number of sections");
     for (uint32_t i = 0; i < a->body.count; i++) {
         const struct section *x = &a->body.sections[i], *y = &b->body.sections[i];
-        if (a->body.count != b->body.count || x->m != y->m || x->k != y->k ||
-            x->variant != y->variant || x->cell_bits != y->cell_bits)
+        if (x->m != y->m || x->k != y->k || x->variant != y->variant ||
+            x->cell_bits != y->cell_bits)
             return tamis__fail(why, TAMIS_EMISMATCH,
                                "they differ in shape: m = %llu, k = %u and m = %llu, k = %u",
                                (unsigned long long)x->m, x->k, (unsigned long long)y->m, y->k);

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 static inline uint64_t splitmix(uint64_t *state)
 {
