@@ -3,7 +3,7 @@ $ seq -f 'https://www.site%.0f.example/some/path/index.html' 1 200000 > urls; se
 $ tamis build --threads 1 -o one.tamis urls numbers last && tamis build --threads 5 -o five.tamis urls numbers last && cmp one.tamis five.tamis
 $ cat urls numbers last | tamis build --threads 3 -o pipe.tamis && cmp one.tamis pipe.tamis
 $ seq 1 400000 > ask; for t in 1 2 8; do tamis check --threads $t one.tamis ask urls last > out$t; done; cmp out1 out2 && cmp out1 out8 && wc -l < out1
-...
+260545
 $ tail -n 1 out1
 no end
 $ tamis check -vc --threads 4 one.tamis urls numbers last
