@@ -40,7 +40,7 @@ static const struct option options[] = {
      "secret key: 16 bytes, or 32 hex digits; for keys that strangers may choose"},
     {'t', false, "strict", NULL, FLAG, AT(strict), "refuse items beyond the planned number"},
     {'C', false, "compact", NULL, FLAG, AT(compact),
-     "blocked filters: a little smaller, slower to build"},
+     "blocked filters: a little smaller, and slower"},
     {'m', false, "m", "M", COUNT, AT(m), "bits per row (partitioned) or in all"},
     {'K', false, "k", "K", COUNT, AT(k), "probes per key"},
     {'N', false, "keys", "N", COUNT, AT(keys),

@@ -13,8 +13,8 @@
 #define LINE 64u
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* From this size on, ask for huge pages: with 4 KiB pages, random access to a big table spends a fifth of
- * its time on looking up pages. Only advice: nothing is reserved, nothing can fail. */
+/* From this size on, ask for huge pages: with 4 KiB pages, random access to a big table also pays for
+ * looking up its pages. Only advice: nothing is reserved, nothing can fail. */
 #define HUGE_FROM (2 * HUGE_PAGE)
 
 static void advise(unsigned char *p, size_t size)
