@@ -2,7 +2,7 @@
  *
  *     single       one key per call
  *     bulk         batches; scratch refused, so that even big tables are streamed
- *     partitioned  all keys in one call with the default scratch, for kinds and sizes that use it
+ *     partitioned  all keys in one call with the default scratch, for kinds and sizes that use it to add
  *     hashes       batches that were hashed before
  *
  * and, for two threads, batches out of a common array: adds and queries of a TAMIS_SHARED handle, queries

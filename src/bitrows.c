@@ -8,12 +8,6 @@ const struct kernels *tamis__kernels_for(const struct body *b)
     return b->shared ? &tamis__shared : tamis__kernels();
 }
 
-bool tamis__never_packs(const struct body *b)
-{
-    (void)b;
-    return false;
-}
-
 struct section tamis__bit_section(uint32_t kind, uint32_t k, uint64_t m, uint64_t cells)
 {
     struct section s = {0};
@@ -89,14 +83,22 @@ void tamis__rows_prefetch(const struct body *b, const struct batch *keys)
     }
 }
 
+static void prefetch_ahead(const struct body *b, const struct batch *keys)
+{
+    const struct batch ahead = {keys->ahead, keys->n, NULL};
+    tamis__rows_prefetch(b, &ahead);
+}
+
 void tamis__rows_add(struct body *b, const struct batch *keys, uint8_t *seen)
 {
+    if (keys->ahead != NULL) prefetch_ahead(b, keys);
     const struct probes p = probes_of(b);
     tamis__kernels_for(b)->probe_add(b->sections->cells, &p, keys->hashes, keys->n, seen);
 }
 
 void tamis__rows_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
+    if (keys->ahead != NULL) prefetch_ahead(b, keys);
     const struct probes p = probes_of(b);
     tamis__kernels_for(b)->probe_query(b->sections->cells, &p, keys->hashes, keys->n, bits);
 }

@@ -17,4 +17,16 @@ size_t tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen);
 /* Returns how many may be in. */
 size_t tamis__bulk_query(const tamis *t, const struct keys *in, uint8_t *bits);
 
+/* --- For the ways of adding --- */
+
+/* The hashes of keys [at, at + n); `room` is for those that have to be computed. */
+const tamis_hash *tamis__hash_group(const tamis *t, const struct keys *in, size_t at, size_t n,
+                                    tamis_hash *room);
+
+/* How many of the first n answers are yes. */
+size_t tamis__count_answers(const uint8_t *bits, size_t n);
+
+/* n keys were new. */
+void tamis__count_new(tamis *t, size_t n);
+
 #endif

@@ -29,6 +29,7 @@ struct body {
 struct batch {
     const tamis_hash *hashes;
     size_t n;
+    const tamis_hash *ahead; /* n more, to be prefetched on the way; or NULL */
 };
 
 /* What the cells say. */
@@ -57,8 +58,11 @@ struct kind {
     const char *(*wrong_cells)(const struct body *b);
 
     /* Whether a key is a line of 64 bytes, number mulhi(hi, lines), and the lower 48 bits of lo, and nothing
-     * else: then bulk.c may partition. */
+     * else: then partition.c may add. NULL: never. */
     bool (*packs)(const struct body *b);
+    /* Keys packed by tamis__pack into lines that start at `first`. */
+    void (*add_packed)(struct body *b, uint64_t first, const uint64_t *words, size_t n,
+                       uint8_t *seen);
     /* Ask the memory for what add and query will touch; answers nothing. */
     void (*prefetch)(const struct body *b, const struct batch *keys);
     /* Bit i of seen/bits answers for hash i; the callee clears the spare bits of the last byte. */

@@ -127,7 +127,7 @@ def targets(run):
     return [
         ("blocked, bulk query, 100 M, streaming, to the plain-loop limit at its size", 1.05, "max",
          against_own_limit(run, 2)),
-        ("the same, partitioned, in a batch of 2^25", 0.8, "max", against_own_limit(run, 2, "partitioned")),
+        ("the same in one call of 2^25 keys", 0.8, "max", against_own_limit(run, 2, "partitioned")),
         ("blocked, bulk add, 100 M, partitioned, to the streaming add", 0.6, "max", add),
         ("blocked, bulk query, 10 M, to the L3 limit (16 MiB)", 1.3, "max",
          against_limit(run, 1, 16 * 1024)),
@@ -386,8 +386,8 @@ Where they disagree somebody else was using the machine: trust the minimum.
 * **Builds** include creating the structure and touching its pages for the first time, but not `tamis_solve`, whose
   time does not depend on the number of keys. **Queries** find it built.
 * **Modes.** single: one key per call. bulk: `tamis_add_many`, `tamis_may_contain_many` in batches, streaming.
-  partitioned: all keys in one call (queries: 2^25), with the default scratch. hashes: batches hashed
-  beforehand. libbloom has only single.
+  partitioned: all keys in one call with the default scratch, so that big adds are partitioned (queries, 2^25 in
+  one call, are streamed). hashes: batches hashed beforehand. libbloom has only single.
 * **One core**, bound to it. With threads: each bound to its own, the time is that of the whole.
 * **÷ line** is the time by that of a random 64-byte line in a plain loop over an array of the same size, in the
   same sort of pages. **× libbloom** is libbloom's time (Debian's package, same keys, same rate) by ours.

@@ -12,9 +12,9 @@ struct line {
     __m256i low, high;
 };
 
-AVX2 static inline struct line line_mask(tamis_hash h)
+AVX2 static inline struct line line_mask(uint64_t key)
 {
-    const __m256i lo = _mm256_set1_epi64x((long long)h.lo), one = _mm256_set1_epi64x(1);
+    const __m256i lo = _mm256_set1_epi64x((long long)key), one = _mm256_set1_epi64x(1);
     const __m256i six_bits = _mm256_set1_epi64x(63);
     const __m256i first = _mm256_srlv_epi64(lo, _mm256_set_epi64x(18, 12, 6, 0));
     const __m256i second = _mm256_srlv_epi64(lo, _mm256_set_epi64x(42, 36, 30, 24));
@@ -40,21 +40,21 @@ AVX2 static inline unsigned covers(struct line l, struct line mask)
 
 AVX2 static inline unsigned query_one(const uint8_t *table, uint64_t lines, tamis_hash h)
 {
-    return covers(load(table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES), line_mask(h));
+    return covers(load(table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES), line_mask(h.lo));
 }
 
-AVX2 static inline unsigned add_one(uint8_t *table, uint64_t lines, tamis_hash h)
+AVX2 static inline unsigned add_to_line(uint8_t *at, uint64_t lo)
 {
-    uint8_t *at = table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES;
-    const struct line old = load(at), mask = line_mask(h);
+    const struct line old = load(at), mask = line_mask(lo);
     _mm256_store_si256((__m256i *)at, _mm256_or_si256(old.low, mask.low));
     _mm256_store_si256((__m256i *)(at + 32), _mm256_or_si256(old.high, mask.high));
     return covers(old, mask);
 }
 
-AVX2 static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
-                            uint8_t *bits)
+AVX2 static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
+                            const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
+    tamis__prefetch_lines(table, lines, ahead, n);
     for (size_t i = 0; i < n; i += 8) {
         unsigned answers = 0;
         for (unsigned j = 0; j < 8 && i + j < n; j++)
@@ -63,13 +63,29 @@ AVX2 static void line_query(const uint8_t *table, uint64_t lines, const tamis_ha
     }
 }
 
-AVX2 static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
-                          uint8_t *seen)
+AVX2 static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h,
+                          const tamis_hash *ahead, size_t n, uint8_t *seen)
 {
+    tamis__prefetch_lines(table, lines, ahead, n);
     for (size_t i = 0; i < n; i += 8) {
         unsigned answers = 0;
         for (unsigned j = 0; j < 8 && i + j < n; j++)
-            answers |= add_one(table, lines, h[i + j]) << j;
+            answers |= add_to_line(table + tamis__line_of(h[i + j], lines) * TAMIS__LINE_BYTES,
+                                   h[i + j].lo)
+                       << j;
+        seen[i / 8] = (uint8_t)answers;
+    }
+}
+
+AVX2 static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
+{
+    for (size_t i = 0; i < n; i += 8) {
+        unsigned answers = 0;
+        for (unsigned j = 0; j < 8 && i + j < n; j++) {
+            if (n - i > TAMIS__PACKED_AHEAD + j)
+                TAMIS__PREFETCH(tamis__packed_line(table, words[i + j + TAMIS__PACKED_AHEAD]));
+            answers |= add_to_line(tamis__packed_line(table, words[i + j]), words[i + j]) << j;
+        }
         seen[i / 8] = (uint8_t)answers;
     }
 }
@@ -84,6 +100,7 @@ const struct kernels tamis__avx2 = {
     .probe_query = tamis__probe_query,
     .line_add = line_add,
     .line_query = line_query,
+    .packed_add = packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,
     .siphash = siphash_lanes,

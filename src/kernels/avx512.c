@@ -13,51 +13,97 @@
 
 /* One bit in each word: 1 rotated by the word's six bits of lo. A rotate takes its count modulo 64, so
  * the bits above need no mask. */
-AVX512 static inline __m512i line_mask(tamis_hash h)
+AVX512 static inline __m512i line_mask(uint64_t lo)
 {
     const __m512i shifts = _mm512_set_epi64(42, 36, 30, 24, 18, 12, 6, 0);
     return _mm512_rolv_epi64(_mm512_set1_epi64(1),
-                             _mm512_srlv_epi64(_mm512_set1_epi64((long long)h.lo), shifts));
+                             _mm512_srlv_epi64(_mm512_set1_epi64((long long)lo), shifts));
 }
 
-AVX512 static inline unsigned query_one(const uint8_t *table, uint64_t lines, tamis_hash h)
+/* In two halves: on Zen 4, waiting for a line with one load of 64 bytes costs a third more than with two
+ * (6.6 against 4.9 ns a key in 120 MB), and where nothing waits it is the same. */
+AVX512 static inline __m512i load_line(const uint8_t *line)
 {
-    const void *line = table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES;
-    return _mm512_testn_epi64_mask(_mm512_load_si512(line), line_mask(h)) == 0;
+    return _mm512_inserti64x4(
+        _mm512_castsi256_si512(_mm256_load_si256((const __m256i *)(const void *)line)),
+        _mm256_load_si256((const __m256i *)(const void *)(line + 32)), 1);
 }
 
-AVX512 static inline unsigned add_one(uint8_t *table, uint64_t lines, tamis_hash h)
+/* The words of a key's line that lack its bit. */
+AVX512 static inline uint64_t query_one(const uint8_t *table, uint64_t lines, tamis_hash h)
 {
-    void *line = table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES;
-    const __m512i old = _mm512_load_si512(line), mask = line_mask(h);
+    const uint8_t *line = table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES;
+    return _mm512_testn_epi64_mask(load_line(line), line_mask(h.lo));
+}
+
+AVX512 static inline uint64_t add_to_line(uint8_t *line, uint64_t lo)
+{
+    const __m512i old = load_line(line), mask = line_mask(lo);
     _mm512_store_si512(line, _mm512_or_si512(old, mask));
-    return _mm512_testn_epi64_mask(old, mask) == 0;
+    return _mm512_testn_epi64_mask(old, mask);
 }
 
-AVX512 static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
-                              uint8_t *bits)
+AVX512 static inline uint64_t add_one(uint8_t *table, uint64_t lines, tamis_hash h)
+{
+    return add_to_line(table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES, h.lo);
+}
+
+/* From a byte of missing words for each of eight keys: which have none. */
+AVX512 static inline uint8_t complete(uint64_t missing)
+{
+    const __m128i zero = _mm_setzero_si128();
+    return (uint8_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_set_epi64x(-1, (long long)missing), zero));
+}
+
+AVX512 static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
+                              const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
     for (; n >= 8; n -= 8, h += 8) {
-        unsigned answers = 0;
-        for (unsigned j = 0; j < 8; j++) answers |= query_one(table, lines, h[j]) << j;
-        *bits++ = (uint8_t)answers;
+        uint64_t missing = 0;
+        for (unsigned j = 0; j < 8; j++) {
+            missing |= query_one(table, lines, h[j]) << 8 * j;
+            if (ahead != NULL) TAMIS__PREFETCH(table + tamis__line_of(ahead[j], lines) * 64);
+        }
+        if (ahead != NULL) ahead += 8;
+        *bits++ = complete(missing);
     }
     if (n == 0) return;
     *bits = 0;
-    for (unsigned j = 0; j < n; j++) *bits |= (uint8_t)(query_one(table, lines, h[j]) << j);
+    for (unsigned j = 0; j < n; j++) *bits |= (uint8_t)((query_one(table, lines, h[j]) == 0) << j);
 }
 
-AVX512 static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
-                            uint8_t *seen)
+AVX512 static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h,
+                            const tamis_hash *ahead, size_t n, uint8_t *seen)
 {
     for (; n >= 8; n -= 8, h += 8) {
-        unsigned answers = 0;
-        for (unsigned j = 0; j < 8; j++) answers |= add_one(table, lines, h[j]) << j;
-        *seen++ = (uint8_t)answers;
+        uint64_t missing = 0;
+        for (unsigned j = 0; j < 8; j++) {
+            missing |= add_one(table, lines, h[j]) << 8 * j;
+            if (ahead != NULL) TAMIS__PREFETCH(table + tamis__line_of(ahead[j], lines) * 64);
+        }
+        if (ahead != NULL) ahead += 8;
+        *seen++ = complete(missing);
     }
     if (n == 0) return;
     *seen = 0;
-    for (unsigned j = 0; j < n; j++) *seen |= (uint8_t)(add_one(table, lines, h[j]) << j);
+    for (unsigned j = 0; j < n; j++) *seen |= (uint8_t)((add_one(table, lines, h[j]) == 0) << j);
+}
+
+AVX512 static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
+{
+    for (; n >= 8; n -= 8, words += 8) {
+        uint64_t missing = 0;
+        for (unsigned j = 0; j < 8; j++) {
+            missing |= add_to_line(tamis__packed_line(table, words[j]), words[j]) << 8 * j;
+            if (n >= TAMIS__PACKED_AHEAD + 8)
+                TAMIS__PREFETCH(tamis__packed_line(table, words[j + TAMIS__PACKED_AHEAD]));
+        }
+        *seen++ = complete(missing);
+    }
+    if (n == 0) return;
+    *seen = 0;
+    for (unsigned j = 0; j < n; j++)
+        *seen |= (uint8_t)((add_to_line(tamis__packed_line(table, words[j]), words[j]) == 0) << j);
 }
 
 /* --- Probes ------------------------------------------------------------------------------------------------- */
@@ -150,8 +196,7 @@ AVX512 static void compact_query(const uint8_t *table, uint64_t lines, uint32_t 
     fill_powers(&powers, (k + 7) / 8 * 8);
     memset(bits, 0, (n + 7) / 8);
     for (size_t i = 0; i < n; i++) {
-        const __m512i line =
-            _mm512_load_si512(table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES);
+        const __m512i line = load_line(table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES);
         const __m512i lo = _mm512_set1_epi64((long long)h[i].lo);
         const __m512i hi = _mm512_set1_epi64((long long)h[i].hi);
         unsigned missing = 0;
@@ -222,6 +267,7 @@ const struct kernels tamis__avx512 = {
     .probe_query = probe_query,
     .line_add = line_add,
     .line_query = line_query,
+    .packed_add = packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = compact_query,
     .siphash = siphash_lanes,

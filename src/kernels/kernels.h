@@ -37,9 +37,25 @@ static inline uint64_t tamis__line_of(tamis_hash h, uint64_t lines)
     return tamis__mulhi(h.hi, lines);
 }
 
-static inline unsigned tamis__line_bit(tamis_hash h, unsigned word)
+static inline unsigned tamis__line_bit(uint64_t lo, unsigned word)
 {
-    return (unsigned)(h.lo >> 6 * word) & 63;
+    return (unsigned)(lo >> 6 * word) & 63;
+}
+
+/* A key as one word, for a table of up to 2^16 lines: the line above, the bits within it below. */
+#define TAMIS__PACKED_BITS 48u
+
+static inline uint64_t tamis__pack(uint64_t line, tamis_hash h)
+{
+    return line << TAMIS__PACKED_BITS | (h.lo & ((UINT64_C(1) << TAMIS__PACKED_BITS) - 1));
+}
+
+/* A packed key is prefetched so many before its turn. */
+#define TAMIS__PACKED_AHEAD 64u
+
+static inline uint8_t *tamis__packed_line(uint8_t *table, uint64_t word)
+{
+    return table + (word >> TAMIS__PACKED_BITS) * TAMIS__LINE_BYTES;
 }
 
 /* The compact variant: k bits anywhere in the line, the probes of a classic filter of 512 bits. */
@@ -49,19 +65,31 @@ static inline unsigned tamis__compact_bit(uint64_t x)
 }
 
 #if defined(__GNUC__)
-#define TAMIS__PREFETCH(p) __builtin_prefetch(p)
+/* Into the second-level cache, which on some machines keeps far more lines on their way than the first: on
+ * Zen 4 a random line of 120 MB then costs 4.3 ns, and 8.1 when prefetched into the first. */
+#define TAMIS__PREFETCH(p) __builtin_prefetch(p, 0, 2)
 #else
 #define TAMIS__PREFETCH(p) ((void)(p))
 #endif
+
+/* Ask for the lines of n keys; NULL: of none. */
+static inline void tamis__prefetch_lines(const uint8_t *table, uint64_t lines, const tamis_hash *h,
+                                         size_t n)
+{
+    if (h == NULL) return;
+    for (size_t i = 0; i < n; i++)
+        TAMIS__PREFETCH(table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES);
+}
 
 typedef void tamis__probe_adder(uint8_t *rows, const struct probes *p, const tamis_hash *h,
                                 size_t n, uint8_t *seen);
 typedef void tamis__probe_asker(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
                                 size_t n, uint8_t *bits);
-typedef void tamis__line_adder(uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
-                               uint8_t *seen);
-typedef void tamis__line_asker(const uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
-                               uint8_t *bits);
+typedef void tamis__line_adder(uint8_t *table, uint64_t lines, const tamis_hash *h,
+                               const tamis_hash *ahead, size_t n, uint8_t *seen);
+typedef void tamis__line_asker(const uint8_t *table, uint64_t lines, const tamis_hash *h,
+                               const tamis_hash *ahead, size_t n, uint8_t *bits);
+typedef void tamis__packed_adder(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen);
 typedef void tamis__compact_adder(uint8_t *table, uint64_t lines, uint32_t k, const tamis_hash *h,
                                   size_t n, uint8_t *seen);
 typedef void tamis__compact_asker(const uint8_t *table, uint64_t lines, uint32_t k,
@@ -81,6 +109,7 @@ struct kernels {
     tamis__probe_asker *probe_query;
     tamis__line_adder *line_add;
     tamis__line_asker *line_query;
+    tamis__packed_adder *packed_add;
     tamis__compact_adder *compact_add;
     tamis__compact_asker *compact_query;
     tamis__siphasher *siphash;

@@ -66,31 +66,48 @@ void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis
 
 /* --- Lines ------------------------------------------------------------------------------------------------- */
 
-static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n, uint8_t *seen)
+static bool add_to_line(uint8_t *line, uint64_t lo)
+{
+    uint64_t missing = 0;
+    for (unsigned j = 0; j < 8; j++) {
+        const uint64_t word = tamis__get64(line + 8 * j);
+        const uint64_t bit = UINT64_C(1) << tamis__line_bit(lo, j);
+        missing |= bit & ~word;
+        tamis__put64(line + 8 * j, word | bit);
+    }
+    return missing == 0;
+}
+
+static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h, const tamis_hash *ahead,
+                     size_t n, uint8_t *seen)
+{
+    tamis__prefetch_lines(table, lines, ahead, n);
+    clear_answers(seen, n);
+    for (size_t i = 0; i < n; i++)
+        answer(seen, i,
+               add_to_line(table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES, h[i].lo));
+}
+
+static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
 {
     clear_answers(seen, n);
     for (size_t i = 0; i < n; i++) {
-        uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
-        uint64_t missing = 0;
-        for (unsigned j = 0; j < 8; j++) {
-            const uint64_t word = tamis__get64(line + 8 * j);
-            const uint64_t bit = UINT64_C(1) << tamis__line_bit(h[i], j);
-            missing |= bit & ~word;
-            tamis__put64(line + 8 * j, word | bit);
-        }
-        answer(seen, i, missing == 0);
+        if (n - i > TAMIS__PACKED_AHEAD)
+            TAMIS__PREFETCH(tamis__packed_line(table, words[i + TAMIS__PACKED_AHEAD]));
+        answer(seen, i, add_to_line(tamis__packed_line(table, words[i]), words[i]));
     }
 }
 
-static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
-                       uint8_t *bits)
+static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
+                       const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
+    tamis__prefetch_lines(table, lines, ahead, n);
     clear_answers(bits, n);
     for (size_t i = 0; i < n; i++) {
         const uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
         uint64_t missing = 0;
         for (unsigned j = 0; j < 8; j++)
-            missing |= ~tamis__get64(line + 8 * j) & UINT64_C(1) << tamis__line_bit(h[i], j);
+            missing |= ~tamis__get64(line + 8 * j) & UINT64_C(1) << tamis__line_bit(h[i].lo, j);
         answer(bits, i, missing == 0);
     }
 }
@@ -185,6 +202,7 @@ const struct kernels tamis__scalar = {
     .probe_query = tamis__probe_query,
     .line_add = line_add,
     .line_query = line_query,
+    .packed_add = packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,
     .siphash = siphash,

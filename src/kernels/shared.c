@@ -55,23 +55,39 @@ static void probe_query(const uint8_t *rows, const struct probes *p, const tamis
     }
 }
 
-static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n, uint8_t *seen)
+static unsigned add_to_line(uint8_t *line, uint64_t lo)
+{
+    unsigned all = 1;
+    for (unsigned j = 0; j < 8; j++) all &= set_bit(line, 64 * j + tamis__line_bit(lo, j));
+    return all;
+}
+
+static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h, const tamis_hash *ahead,
+                     size_t n, uint8_t *seen)
+{
+    tamis__prefetch_lines(table, lines, ahead, n);
+    for (size_t i = 0; i < n; i++)
+        answer(seen, i,
+               add_to_line(table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES, h[i].lo));
+}
+
+static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
 {
     for (size_t i = 0; i < n; i++) {
-        uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
-        unsigned all = 1;
-        for (unsigned j = 0; j < 8; j++) all &= set_bit(line, 64 * j + tamis__line_bit(h[i], j));
-        answer(seen, i, all);
+        if (n - i > TAMIS__PACKED_AHEAD)
+            TAMIS__PREFETCH(tamis__packed_line(table, words[i + TAMIS__PACKED_AHEAD]));
+        answer(seen, i, add_to_line(tamis__packed_line(table, words[i]), words[i]));
     }
 }
 
-static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n,
-                       uint8_t *bits)
+static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
+                       const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
+    tamis__prefetch_lines(table, lines, ahead, n);
     for (size_t i = 0; i < n; i++) {
         const uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
         unsigned all = 1;
-        for (unsigned j = 0; j < 8; j++) all &= get_bit(line, 64 * j + tamis__line_bit(h[i], j));
+        for (unsigned j = 0; j < 8; j++) all &= get_bit(line, 64 * j + tamis__line_bit(h[i].lo, j));
         answer(bits, i, all);
     }
 }
@@ -112,6 +128,7 @@ const struct kernels tamis__shared = {
     .probe_query = probe_query,
     .line_add = line_add,
     .line_query = line_query,
+    .packed_add = packed_add,
     .compact_add = compact_add,
     .compact_query = compact_query,
 };

@@ -138,32 +138,38 @@ static bool packs(const struct body *b)
     return !is_compact(b); /* whose bits come from all of the hash */
 }
 
+static void add_packed(struct body *b, uint64_t first, const uint64_t *words, size_t n,
+                       uint8_t *seen)
+{
+    tamis__kernels_for(b)->packed_add(b->sections->cells + first * TAMIS__LINE_BYTES, words, n,
+                                      seen);
+}
+
 static void prefetch(const struct body *b, const struct batch *keys)
 {
-    const uint64_t lines = lines_of(b);
-    for (size_t i = 0; i < keys->n; i++)
-        TAMIS__PREFETCH(b->sections->cells +
-                        tamis__line_of(keys->hashes[i], lines) * TAMIS__LINE_BYTES);
+    tamis__prefetch_lines(b->sections->cells, lines_of(b), keys->hashes, keys->n);
 }
 
 static void add(struct body *b, const struct batch *keys, uint8_t *seen)
 {
     const struct kernels *k = tamis__kernels_for(b);
     struct section *s = b->sections;
+    if (is_compact(b)) tamis__prefetch_lines(s->cells, lines_of(b), keys->ahead, keys->n);
     if (is_compact(b))
         k->compact_add(s->cells, lines_of(b), s->k, keys->hashes, keys->n, seen);
     else
-        k->line_add(s->cells, lines_of(b), keys->hashes, keys->n, seen);
+        k->line_add(s->cells, lines_of(b), keys->hashes, keys->ahead, keys->n, seen);
 }
 
 static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct kernels *k = tamis__kernels_for(b);
     const struct section *s = b->sections;
+    if (is_compact(b)) tamis__prefetch_lines(s->cells, lines_of(b), keys->ahead, keys->n);
     if (is_compact(b))
         k->compact_query(s->cells, lines_of(b), s->k, keys->hashes, keys->n, bits);
     else
-        k->line_query(s->cells, lines_of(b), keys->hashes, keys->n, bits);
+        k->line_query(s->cells, lines_of(b), keys->hashes, keys->ahead, keys->n, bits);
 }
 
 /* Set bits of the eight words of a line. */
@@ -218,7 +224,7 @@ static size_t cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t
     if (is_compact(b)) return compact_cells_of(b, h, out, max);
     const uint64_t line = tamis__line_of(h, lines_of(b));
     for (unsigned j = 0; j < WORDS && j < max; j++)
-        out[j] = line * TAMIS__LINE_BITS + 64 * j + tamis__line_bit(h, j);
+        out[j] = line * TAMIS__LINE_BITS + 64 * j + tamis__line_bit(h.lo, j);
     return WORDS;
 }
 
@@ -231,6 +237,7 @@ const struct kind tamis__blocked = {
     .wrong_shape = wrong_shape,
     .wrong_cells = wrong_cells,
     .packs = packs,
+    .add_packed = add_packed,
     .prefetch = prefetch,
     .add = add,
     .query = query,

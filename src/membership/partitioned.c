@@ -79,7 +79,6 @@ const struct kind tamis__partitioned = {
     .layout = layout,
     .wrong_shape = wrong_shape,
     .wrong_cells = wrong_cells,
-    .packs = tamis__never_packs,
     .prefetch = tamis__rows_prefetch,
     .add = tamis__rows_add,
     .query = tamis__rows_query,
