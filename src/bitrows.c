@@ -72,15 +72,7 @@ static struct probes probes_of(const struct body *b)
 void tamis__rows_prefetch(const struct body *b, const struct batch *keys)
 {
     const struct probes p = probes_of(b);
-    for (size_t i = 0; i < keys->n; i++) {
-        const tamis_hash h = keys->hashes[i];
-        uint64_t x = h.lo, row = 0;
-        for (uint32_t j = 0; j < p.k; j++) {
-            TAMIS__PREFETCH(b->sections->cells + ((row + tamis__mulhi(x, p.m)) >> 3));
-            x = tamis__next_probe(x, h);
-            row += p.stride;
-        }
-    }
+    tamis__kernels_for(b)->probe_prefetch(b->sections->cells, &p, keys->hashes, keys->n);
 }
 
 static void prefetch_ahead(const struct body *b, const struct batch *keys)

@@ -1,4 +1,4 @@
-/* Many keys at a time. */
+/* Keys, many at a time and one by one. */
 #ifndef TAMIS_BULK_H
 #define TAMIS_BULK_H
 
@@ -16,6 +16,10 @@ size_t tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen);
 
 /* Returns how many may be in. */
 size_t tamis__bulk_query(const tamis *t, const struct keys *in, uint8_t *bits);
+
+/* One key, with no more ado than that: false when a strict plan is full. seen may be NULL. */
+bool tamis__add_key(tamis *t, tamis_hash h, bool *seen);
+bool tamis__query_key(const tamis *t, tamis_hash h);
 
 /* --- For the ways of adding --- */
 

@@ -23,27 +23,57 @@ void tamis__hasher_init(struct hasher *h, uint64_t seed, const uint8_t *key)
     tamis__put64(h->key_id + 8, id.hi);
 }
 
-static inline tamis_hash xxh3(const tamis_bytes *key, uint64_t seed)
+static inline tamis_hash xxh3(const void *key, size_t len, uint64_t seed)
 {
     /* A constant length lets the compiler drop all of XXH3 but the few instructions for 64-bit integers, the
      * commonest keys of programs. It wants a pointer even for no bytes. */
-    const XXH128_hash_t x =
-        key->len == 8 ? XXH3_128bits_withSeed(key->p, 8, seed)
-                      : XXH3_128bits_withSeed(key->len != 0 ? key->p : "", key->len, seed);
+    const XXH128_hash_t x = len == 8 ? XXH3_128bits_withSeed(key, 8, seed)
+                                     : XXH3_128bits_withSeed(len != 0 ? key : "", len, seed);
     const tamis_hash h = {x.low64, x.high64};
     return h;
 }
 
+tamis_hash tamis__hash_key(const struct hasher *h, const void *key, size_t len)
+{
+    return h->id == TAMIS_SIPHASH ? tamis__siphash(h->key, key, len) : xxh3(key, len, h->seed);
+}
+
+/* Keys of 33 to 64 bytes (URLs, UUIDs, digests in hexadecimal) are set aside until there are eight. */
+static void xxh3_lanes(tamis__middle_hasher *eight, uint64_t seed, const tamis_bytes *keys,
+                       size_t n, tamis_hash *out)
+{
+    const tamis_bytes *aside[8];
+    tamis_hash hashes[8];
+    size_t waiting = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (keys[i].len < 33 || keys[i].len > 64) {
+            out[i] = xxh3(keys[i].p, keys[i].len, seed);
+            continue;
+        }
+        aside[waiting++] = keys + i;
+        if (waiting < 8) continue;
+        eight(seed, aside, hashes);
+        for (size_t j = 0; j < 8; j++) out[aside[j] - keys] = hashes[j];
+        waiting = 0;
+    }
+    for (size_t j = 0; j < waiting; j++)
+        out[aside[j] - keys] = xxh3(aside[j]->p, aside[j]->len, seed);
+}
+
 void tamis__hash_keys(const struct hasher *h, const tamis_bytes *keys, size_t n, tamis_hash *out)
 {
+    const struct kernels *k = tamis__kernels();
     if (h->id == TAMIS_SIPHASH) {
-        tamis__kernels()->siphash(h->key, keys, n, out);
+        k->siphash(h->key, keys, n, out);
         return;
     }
-    tamis__word_hasher *words = tamis__kernels()->xxh3_words;
     size_t i = 0;
-    if (words != NULL && n >= 8 && keys[0].len == 8) i = words(h->seed, keys, n, out);
-    for (; i < n; i++) out[i] = xxh3(&keys[i], h->seed);
+    if (k->xxh3_words != NULL && n >= 8 && keys[0].len == 8)
+        i = k->xxh3_words(h->seed, keys, n, out);
+    if (k->xxh3_eight != NULL && n >= 8)
+        xxh3_lanes(k->xxh3_eight, h->seed, keys + i, n - i, out + i);
+    else
+        for (; i < n; i++) out[i] = xxh3(keys[i].p, keys[i].len, h->seed);
 }
 
 bool tamis__hasher_equal(const struct hasher *a, const struct hasher *b)

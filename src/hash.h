@@ -19,6 +19,7 @@ struct hasher {
 void tamis__hasher_init(struct hasher *h, uint64_t seed, const uint8_t *key);
 
 /* h->usable must be true. */
+tamis_hash tamis__hash_key(const struct hasher *h, const void *key, size_t len);
 void tamis__hash_keys(const struct hasher *h, const tamis_bytes *keys, size_t n, tamis_hash *out);
 
 /* Same id, and same seed or same key. */

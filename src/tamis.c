@@ -227,11 +227,10 @@ tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *
 
 tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen)
 {
-    const tamis_bytes one = {key, len};
-    uint8_t bit = 0;
-    const tamis_status s = tamis_add_many(t, &one, 1, &bit, NULL);
-    if (seen != NULL) *seen = bit != 0;
-    return s;
+    if (seen != NULL) *seen = false;
+    const tamis_status s = may_change_keys(t);
+    if (s != TAMIS_OK) return s;
+    return tamis__add_key(t, tamis__hash_key(&t->hasher, key, len), seen) ? TAMIS_OK : TAMIS_EFULL;
 }
 
 /* --- Asking --------------------------------------------------------------------------------------------- */
@@ -257,9 +256,7 @@ size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n, u
 
 bool tamis_may_contain(const tamis *t, const void *key, size_t len)
 {
-    const tamis_bytes one = {key, len};
-    uint8_t bit;
-    return tamis_may_contain_many(t, &one, 1, &bit) != 0;
+    return !t->hasher.usable || tamis__query_key(t, tamis__hash_key(&t->hasher, key, len));
 }
 
 tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n, tamis_hash *out)

@@ -4,6 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "bits.h"
 #include "check.h"
+#include "cpu.h"
 #include "hash.h"
 
 #include <tamis/tamis.h>
@@ -145,6 +146,34 @@ static void test_xxh3_all_lengths_and_seeds(void)
     CHECK(digest == UINT64_C(0xd6b024bbbd317a62));
 }
 
+/* Many keys in one call, of all lengths and mixtures of lengths, at any alignment, are hashed as each alone. */
+static void test_many_as_one(void)
+{
+    prepare();
+    const struct kernels *runnable[8];
+    const size_t tables = tamis__runnable_kernels(runnable);
+    for (size_t t = 0; t < tables; t++) {
+        tamis__use_kernels(runnable[t]);
+        for (size_t round = 0; round < 400; round++) {
+            struct hasher h;
+            tamis_bytes keys[40];
+            tamis_hash out[40];
+            const size_t n = 1 + round % 40, least = round % 70, spread = 1 + round / 40 * 7;
+            tamis__hasher_init(&h, round * UINT64_C(0x9e3779b97f4a7c15), NULL);
+            for (size_t i = 0; i < n; i++)
+                keys[i] = (tamis_bytes){sanity + i * 3 % 29, least + (i * 37 + round) % spread};
+            tamis__hash_keys(&h, keys, n, out);
+            for (size_t i = 0; i < n; i++) {
+                const tamis_hash one = hash_one(&h, keys[i].p, keys[i].len);
+                CHECK(one.lo == out[i].lo && one.hi == out[i].hi);
+                const tamis_hash alone = tamis__hash_key(&h, keys[i].p, keys[i].len);
+                CHECK(one.lo == alone.lo && one.hi == alone.hi);
+            }
+        }
+    }
+    tamis__use_kernels(runnable[0]);
+}
+
 /* XXH3-64, of which the sums of an image are made. */
 static void test_checksum(void)
 {
@@ -246,6 +275,7 @@ static const struct test tests[] = {
     {"siphash all lengths", test_siphash_all_lengths},
     {"xxh3 vectors", test_xxh3_vectors},
     {"xxh3 all lengths and seeds", test_xxh3_all_lengths_and_seeds},
+    {"many as one", test_many_as_one},
     {"checksum", test_checksum},
     {"alignment", test_alignment},
     {"empty key without pointer", test_empty_key_without_pointer},

@@ -96,6 +96,7 @@ AVX2 static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uin
 
 const struct kernels tamis__avx2 = {
     .name = "avx2",
+    .probe_prefetch = tamis__probe_prefetch,
     .probe_add = tamis__probe_add,
     .probe_query = tamis__probe_query,
     .line_add = line_add,

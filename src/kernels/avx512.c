@@ -55,6 +55,15 @@ AVX512 static inline uint8_t complete(uint64_t missing)
     return (uint8_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_set_epi64x(-1, (long long)missing), zero));
 }
 
+/* Fewer than eight; on its own, so that one key does not pay for the frame of many. */
+AVX512 __attribute__((noinline)) static void query_few(const uint8_t *table, uint64_t lines,
+                                                       const tamis_hash *h, size_t n, uint8_t *bits)
+{
+    unsigned answers = 0;
+    for (unsigned j = 0; j < n; j++) answers |= (unsigned)(query_one(table, lines, h[j]) == 0) << j;
+    *bits = (uint8_t)answers;
+}
+
 AVX512 static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
                               const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
@@ -67,9 +76,16 @@ AVX512 static void line_query(const uint8_t *table, uint64_t lines, const tamis_
         if (ahead != NULL) ahead += 8;
         *bits++ = complete(missing);
     }
-    if (n == 0) return;
-    *bits = 0;
-    for (unsigned j = 0; j < n; j++) *bits |= (uint8_t)((query_one(table, lines, h[j]) == 0) << j);
+    if (n != 0) query_few(table, lines, h, n, bits);
+}
+
+/* Fewer than eight; on its own, so that one key does not pay for the frame of many. */
+AVX512 __attribute__((noinline)) static void add_few(uint8_t *table, uint64_t lines,
+                                                     const tamis_hash *h, size_t n, uint8_t *seen)
+{
+    unsigned answers = 0;
+    for (unsigned j = 0; j < n; j++) answers |= (unsigned)(add_one(table, lines, h[j]) == 0) << j;
+    *seen = (uint8_t)answers;
 }
 
 AVX512 static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h,
@@ -84,9 +100,7 @@ AVX512 static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h,
         if (ahead != NULL) ahead += 8;
         *seen++ = complete(missing);
     }
-    if (n == 0) return;
-    *seen = 0;
-    for (unsigned j = 0; j < n; j++) *seen |= (uint8_t)((add_one(table, lines, h[j]) == 0) << j);
+    if (n != 0) add_few(table, lines, h, n, seen);
 }
 
 AVX512 static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
@@ -132,12 +146,11 @@ AVX512 static inline __m512i mulhi(__m512i x, __m512i m)
     const __m512i xh = _mm512_srli_epi64(x, 32), mh = _mm512_srli_epi64(m, 32);
     const __m512i ll = _mm512_mul_epu32(x, m), lh = _mm512_mul_epu32(x, mh);
     const __m512i hl = _mm512_mul_epu32(xh, m), hh = _mm512_mul_epu32(xh, mh);
-    const __m512i middle =
-        _mm512_add_epi64(_mm512_add_epi64(_mm512_srli_epi64(ll, 32), _mm512_and_si512(lh, low)),
-                         _mm512_and_si512(hl, low));
-    return _mm512_add_epi64(
-        _mm512_add_epi64(hh, _mm512_srli_epi64(lh, 32)),
-        _mm512_add_epi64(_mm512_srli_epi64(hl, 32), _mm512_srli_epi64(middle, 32)));
+    /* Neither sum overflows: (2^32-1)^2 + 2^32-1 < 2^64. */
+    const __m512i t = _mm512_add_epi64(hl, _mm512_srli_epi64(ll, 32));
+    const __m512i w = _mm512_add_epi64(lh, _mm512_and_si512(t, low));
+    return _mm512_add_epi64(_mm512_add_epi64(hh, _mm512_srli_epi64(t, 32)),
+                            _mm512_srli_epi64(w, 32));
 }
 
 /* The same for m below 2^32. */
@@ -148,6 +161,39 @@ AVX512 static inline __m512i mulhi_short(__m512i x, __m512i m)
                              32);
 }
 
+/* A gather is no faster than eight loads, and there is no scatter of bits: the positions are computed side by
+ * side, the rest is plain. */
+struct prober {
+    struct powers powers;
+    uint64_t starts[64]; /* of the rows */
+    uint32_t k, rounded; /* to whole registers */
+    __m512i m;
+    bool is_short;
+};
+
+AVX512 static inline void prober_open(struct prober *r, const struct probes *p)
+{
+    r->k = p->k;
+    r->rounded = (p->k + 7) / 8 * 8;
+    r->m = _mm512_set1_epi64((long long)p->m);
+    r->is_short = p->m >> 32 == 0;
+    fill_powers(&r->powers, r->rounded);
+    for (unsigned j = 0; j < r->rounded; j++) r->starts[j] = j * p->stride;
+}
+
+/* The positions of a key, and some beyond the last. */
+AVX512 static inline void aim(const struct prober *r, tamis_hash h, uint64_t at[64])
+{
+    const __m512i lo = _mm512_set1_epi64((long long)h.lo), hi = _mm512_set1_epi64((long long)h.hi);
+    for (unsigned j = 0; j < r->rounded; j += 8) {
+        const __m512i x =
+            _mm512_add_epi64(_mm512_mullo_epi64(lo, _mm512_loadu_si512(r->powers.lo + j)),
+                             _mm512_mullo_epi64(hi, _mm512_loadu_si512(r->powers.hi + j)));
+        const __m512i in_row = r->is_short ? mulhi_short(x, r->m) : mulhi(x, r->m);
+        _mm512_storeu_si512(at + j, _mm512_add_epi64(_mm512_loadu_si512(r->starts + j), in_row));
+    }
+}
+
 AVX512 static void probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
                                size_t n, uint8_t *bits)
 {
@@ -155,29 +201,61 @@ AVX512 static void probe_query(const uint8_t *rows, const struct probes *p, cons
         tamis__probe_query(rows, p, h, n, bits);
         return;
     }
-    const __m512i one = _mm512_set1_epi64(1), m = _mm512_set1_epi64((long long)p->m);
-    const bool is_short = p->m >> 32 == 0;
-    struct powers powers;
-    uint64_t starts[64]; /* of the rows */
-    fill_powers(&powers, (p->k + 7) / 8 * 8);
-    for (unsigned j = 0; j < (p->k + 7) / 8 * 8; j++) starts[j] = j * p->stride;
-    memset(bits, 0, (n + 7) / 8);
-    for (size_t i = 0; i < n; i++) {
-        const __m512i lo = _mm512_set1_epi64((long long)h[i].lo);
-        const __m512i hi = _mm512_set1_epi64((long long)h[i].hi);
-        unsigned missing = 0;
-        for (unsigned j = 0; j < p->k && missing == 0; j += 8) {
-            const __mmask8 live = (__mmask8)(p->k - j >= 8 ? 0xff : (1u << (p->k - j)) - 1);
-            const __m512i x =
-                _mm512_add_epi64(_mm512_mullo_epi64(lo, _mm512_loadu_si512(powers.lo + j)),
-                                 _mm512_mullo_epi64(hi, _mm512_loadu_si512(powers.hi + j)));
-            const __m512i at = _mm512_add_epi64(_mm512_loadu_si512(starts + j),
-                                                is_short ? mulhi_short(x, m) : mulhi(x, m));
-            const __m512i words =
-                _mm512_mask_i64gather_epi64(one, live, _mm512_srli_epi64(at, 6), rows, 8);
-            missing = _mm512_mask_testn_epi64_mask(live, words, _mm512_rolv_epi64(one, at));
+    struct prober r;
+    prober_open(&r, p);
+    for (size_t i = 0; i < n; i += 8) {
+        uint64_t at[8][64];
+        unsigned answers = 0;
+        const unsigned few = n - i < 8 ? (unsigned)(n - i) : 8;
+        for (unsigned l = 0; l < few; l++) aim(&r, h[i + l], at[l]);
+        for (unsigned l = 0; l < few; l++) {
+            unsigned all = 1;
+            for (uint32_t j = 0; j < r.k; j++)
+                all &= (unsigned)rows[at[l][j] >> 3] >> (at[l][j] & 7);
+            answers |= all << l;
         }
-        bits[i / 8] = (uint8_t)(bits[i / 8] | (unsigned)(missing == 0) << i % 8);
+        bits[i / 8] = (uint8_t)answers;
+    }
+}
+
+AVX512 static void probe_prefetch(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
+                                  size_t n)
+{
+    struct prober r;
+    prober_open(&r, p);
+    for (size_t i = 0; i < n; i += 8) {
+        uint64_t at[8][64];
+        const unsigned few = n - i < 8 ? (unsigned)(n - i) : 8;
+        for (unsigned l = 0; l < few; l++) aim(&r, h[i + l], at[l]);
+        for (unsigned l = 0; l < few; l++)
+            for (uint32_t j = 0; j < r.k; j++) TAMIS__PREFETCH(rows + (at[l][j] >> 3));
+    }
+}
+
+AVX512 static void probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
+                             uint8_t *seen)
+{
+    if (n < 4) {
+        tamis__probe_add(rows, p, h, n, seen);
+        return;
+    }
+    struct prober r;
+    prober_open(&r, p);
+    for (size_t i = 0; i < n; i += 8) {
+        uint64_t at[8][64];
+        unsigned answers = 0;
+        const unsigned few = n - i < 8 ? (unsigned)(n - i) : 8;
+        for (unsigned l = 0; l < few; l++) aim(&r, h[i + l], at[l]);
+        for (unsigned l = 0; l < few; l++) {
+            unsigned all = 1;
+            for (uint32_t j = 0; j < r.k; j++) {
+                uint8_t *byte = rows + (at[l][j] >> 3);
+                all &= (unsigned)*byte >> (at[l][j] & 7);
+                *byte = (uint8_t)(*byte | 1u << (at[l][j] & 7));
+            }
+            answers |= all << l;
+        }
+        seen[i / 8] = (uint8_t)answers;
     }
 }
 
@@ -215,6 +293,14 @@ AVX512 static void compact_query(const uint8_t *table, uint64_t lines, uint32_t 
 
 /* --- XXH3 of eight words at once ----------------------------------------------------------------------------------- */
 
+AVX512 static inline void store_hashes(__m512i lo, __m512i hi, tamis_hash *out)
+{
+    const __m512i first = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
+    const __m512i second = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
+    _mm512_storeu_si512(out, _mm512_permutex2var_epi64(lo, first, hi));
+    _mm512_storeu_si512(out + 4, _mm512_permutex2var_epi64(lo, second, hi));
+}
+
 /* XXH3_len_4to8_128b of xxHash for a length of 8, in eight lanes. The constants are its own: two words of
  * the secret combined, PRIME64_1 + (8 << 2), and the multipliers of its finalization. */
 AVX512 static size_t xxh3_words(uint64_t seed, const tamis_bytes *keys, size_t n, tamis_hash *out)
@@ -247,12 +333,82 @@ AVX512 static size_t xxh3_words(uint64_t seed, const tamis_bytes *keys, size_t n
         lo = _mm512_xor_si512(lo, _mm512_srli_epi64(lo, 28));
         hi = _mm512_mullo_epi64(_mm512_xor_si512(hi, _mm512_srli_epi64(hi, 37)), mix_hi);
         hi = _mm512_xor_si512(hi, _mm512_srli_epi64(hi, 32));
-        _mm512_storeu_si512(
-            out + i, _mm512_permutex2var_epi64(lo, _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), hi));
-        _mm512_storeu_si512(out + i + 4, _mm512_permutex2var_epi64(
-                                             lo, _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4), hi));
+        store_hashes(lo, hi, out + i);
     }
     return i;
+}
+
+/* The words of eight rows, column by column. */
+AVX512 static inline void transpose(__m512i r[8])
+{
+    __m512i a[8], b[8];
+    for (int i = 0; i < 4; i++) {
+        a[2 * i] = _mm512_unpacklo_epi64(r[2 * i], r[2 * i + 1]);
+        a[2 * i + 1] = _mm512_unpackhi_epi64(r[2 * i], r[2 * i + 1]);
+    }
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) {
+            b[4 * i + j] = _mm512_shuffle_i64x2(a[4 * i + j], a[4 * i + j + 2], 0x88);
+            b[4 * i + j + 2] = _mm512_shuffle_i64x2(a[4 * i + j], a[4 * i + j + 2], 0xdd);
+        }
+    for (int j = 0; j < 4; j++) {
+        r[j] = _mm512_shuffle_i64x2(b[j], b[j + 4], 0x88);
+        r[j + 4] = _mm512_shuffle_i64x2(b[j], b[j + 4], 0xdd);
+    }
+}
+
+/* XXH3's mix16B: both halves of a 128-bit product, folded. */
+AVX512 static inline __m512i mix(__m512i a, __m512i b, const uint64_t secret[2])
+{
+    const __m512i x = _mm512_xor_si512(a, _mm512_set1_epi64((long long)secret[0]));
+    const __m512i y = _mm512_xor_si512(b, _mm512_set1_epi64((long long)secret[1]));
+    return _mm512_xor_si512(mulhi(x, y), _mm512_mullo_epi64(x, y));
+}
+
+AVX512 static inline __m512i avalanche(__m512i x)
+{
+    const __m512i by = _mm512_set1_epi64((long long)UINT64_C(0x165667919e3779f9));
+    x = _mm512_mullo_epi64(_mm512_xor_si512(x, _mm512_srli_epi64(x, 37)), by);
+    return _mm512_xor_si512(x, _mm512_srli_epi64(x, 32));
+}
+
+/* XXH3_len_17to128_128b of xxHash for lengths of 33 to 64, in eight lanes: the first and the last 32 bytes of
+ * a key, each word of them in a register. */
+AVX512 static void xxh3_eight(uint64_t seed, const tamis_bytes *const keys[8], tamis_hash *out)
+{
+    const uint64_t secret[8] = {
+        UINT64_C(0xbe4ba423396cfeb8) + seed, UINT64_C(0x1cad21f72c81017c) - seed,
+        UINT64_C(0xdb979083e96dd4de) + seed, UINT64_C(0x1f67b3b7a4a44072) - seed,
+        UINT64_C(0x78e5c0cc4ee679cb) + seed, UINT64_C(0x2172ffcc7dd05a82) - seed,
+        UINT64_C(0x8e2443f7744608b8) + seed, UINT64_C(0x4c263a81e69035e0) - seed};
+    const __m512i prime1 = _mm512_set1_epi64((long long)UINT64_C(0x9e3779b185ebca87));
+    const __m512i prime2 = _mm512_set1_epi64((long long)UINT64_C(0xc2b2ae3d27d4eb4f));
+    const __m512i prime4 = _mm512_set1_epi64((long long)UINT64_C(0x85ebca77c2b2ae63));
+    __m512i w[8];
+    uint64_t lengths[8];
+    for (int i = 0; i < 8; i++) {
+        const uint8_t *p = keys[i]->p;
+        lengths[i] = keys[i]->len;
+        w[i] = _mm512_inserti64x4(
+            _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(const void *)p)),
+            _mm256_loadu_si256((const __m256i *)(const void *)(p + lengths[i] - 32)), 1);
+    }
+    transpose(w);
+    const __m512i length = _mm512_loadu_si512(lengths);
+    __m512i lo = _mm512_add_epi64(_mm512_mullo_epi64(length, prime1), mix(w[2], w[3], secret + 4));
+    __m512i hi = mix(w[4], w[5], secret + 6);
+    lo = _mm512_xor_si512(lo, _mm512_add_epi64(w[4], w[5]));
+    hi = _mm512_xor_si512(hi, _mm512_add_epi64(w[2], w[3]));
+    lo = _mm512_add_epi64(lo, mix(w[0], w[1], secret));
+    hi = _mm512_add_epi64(hi, mix(w[6], w[7], secret + 2));
+    lo = _mm512_xor_si512(lo, _mm512_add_epi64(w[6], w[7]));
+    hi = _mm512_xor_si512(hi, _mm512_add_epi64(w[0], w[1]));
+    const __m512i seeded = _mm512_sub_epi64(length, _mm512_set1_epi64((long long)seed));
+    const __m512i sum = _mm512_add_epi64(
+        _mm512_add_epi64(_mm512_mullo_epi64(lo, prime1), _mm512_mullo_epi64(hi, prime4)),
+        _mm512_mullo_epi64(seeded, prime2));
+    store_hashes(avalanche(_mm512_add_epi64(lo, hi)),
+                 _mm512_sub_epi64(_mm512_setzero_si512(), avalanche(sum)), out);
 }
 
 /* --- SipHash, eight keys at once ------------------------------------------------------------------------------ */
@@ -263,7 +419,8 @@ AVX512 static size_t xxh3_words(uint64_t seed, const tamis_bytes *keys, size_t n
 
 const struct kernels tamis__avx512 = {
     .name = "avx512",
-    .probe_add = tamis__probe_add, /* there is no scatter of single bits */
+    .probe_prefetch = probe_prefetch,
+    .probe_add = probe_add,
     .probe_query = probe_query,
     .line_add = line_add,
     .line_query = line_query,
@@ -272,6 +429,7 @@ const struct kernels tamis__avx512 = {
     .compact_query = compact_query,
     .siphash = siphash_lanes,
     .xxh3_words = xxh3_words,
+    .xxh3_eight = xxh3_eight,
 };
 
 #endif

@@ -81,6 +81,8 @@ static inline void tamis__prefetch_lines(const uint8_t *table, uint64_t lines, c
         TAMIS__PREFETCH(table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES);
 }
 
+typedef void tamis__probe_prefetcher(const uint8_t *rows, const struct probes *p,
+                                     const tamis_hash *h, size_t n);
 typedef void tamis__probe_adder(uint8_t *rows, const struct probes *p, const tamis_hash *h,
                                 size_t n, uint8_t *seen);
 typedef void tamis__probe_asker(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
@@ -103,8 +105,12 @@ typedef void tamis__siphasher(const uint64_t key[2], const tamis_bytes *keys, si
 typedef size_t tamis__word_hasher(uint64_t seed, const tamis_bytes *keys, size_t n,
                                   tamis_hash *out);
 
+/* XXH3-128 of eight keys of 33 to 64 bytes. */
+typedef void tamis__middle_hasher(uint64_t seed, const tamis_bytes *const keys[8], tamis_hash *out);
+
 struct kernels {
     const char *name;
+    tamis__probe_prefetcher *probe_prefetch;
     tamis__probe_adder *probe_add;
     tamis__probe_asker *probe_query;
     tamis__line_adder *line_add;
@@ -113,7 +119,8 @@ struct kernels {
     tamis__compact_adder *compact_add;
     tamis__compact_asker *compact_query;
     tamis__siphasher *siphash;
-    tamis__word_hasher *xxh3_words; /* NULL: none is faster than xxHash itself */
+    tamis__word_hasher *xxh3_words; /* these two may be NULL: none is faster than xxHash itself */
+    tamis__middle_hasher *xxh3_eight;
 };
 
 extern const struct kernels tamis__scalar, tamis__avx2, tamis__avx512, tamis__neon;
@@ -121,6 +128,7 @@ extern const struct kernels tamis__scalar, tamis__avx2, tamis__avx512, tamis__ne
 extern const struct kernels tamis__shared;
 
 /* What other tables borrow from the scalar one. */
+tamis__probe_prefetcher tamis__probe_prefetch;
 tamis__probe_adder tamis__probe_add;
 tamis__probe_asker tamis__probe_query;
 tamis__compact_adder tamis__compact_add;

@@ -75,6 +75,7 @@ static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t 
 
 const struct kernels tamis__neon = {
     .name = "neon",
+    .probe_prefetch = tamis__probe_prefetch,
     .probe_add = tamis__probe_add,
     .probe_query = tamis__probe_query,
     .line_add = line_add,

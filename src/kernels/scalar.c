@@ -13,6 +13,19 @@ static void answer(uint8_t *bits, size_t i, bool yes)
 
 /* --- Probes in rows of bits ------------------------------------------------------------------------------ */
 
+void tamis__probe_prefetch(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
+                           size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = h[i].lo, row = 0;
+        for (uint32_t j = 0; j < p->k; j++) {
+            TAMIS__PREFETCH(rows + ((row + tamis__mulhi(x, p->m)) >> 3));
+            x = tamis__next_probe(x, h[i]);
+            row += p->stride;
+        }
+    }
+}
+
 void tamis__probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
                       uint8_t *seen)
 {
@@ -198,6 +211,7 @@ static void siphash(const uint64_t key[2], const tamis_bytes *keys, size_t n, ta
 
 const struct kernels tamis__scalar = {
     .name = "scalar",
+    .probe_prefetch = tamis__probe_prefetch,
     .probe_add = tamis__probe_add,
     .probe_query = tamis__probe_query,
     .line_add = line_add,

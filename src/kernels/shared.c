@@ -124,6 +124,7 @@ static void compact_query(const uint8_t *table, uint64_t lines, uint32_t k, cons
 
 const struct kernels tamis__shared = {
     .name = "shared",
+    .probe_prefetch = tamis__probe_prefetch,
     .probe_add = probe_add,
     .probe_query = probe_query,
     .line_add = line_add,
