@@ -3,6 +3,7 @@
 
 static int add_lines(const struct args *a, tamis *t, const char *path)
 {
+    tamis_facts f = {.struct_size = sizeof f};
     char **files = a->words + 1;
     const int n = a->n_words - 1;
     struct lines *in = lines_open(files, n, a->nul, t, threads_from(a));
@@ -19,21 +20,33 @@ static int add_lines(const struct args *a, tamis *t, const char *path)
     const bool failed = lines_failed(in);
     lines_close(in);
     if (failed) return complain(path, "unchanged");
-    if (s == TAMIS_EFULL)
+    if (s == TAMIS_EFULL && tamis_info(t, &f) == TAMIS_OK && f.strict)
         return complain(
             path, "unchanged: a strict filter, and the lines are more than it was planned for");
     return s == TAMIS_OK ? EXIT_FOUND : complain(path, "unchanged: %s", tamis_status_message(s));
 }
 
-int run_add(const struct args *a)
+static int update(const struct args *a, bool from_empty)
 {
     const char *path = a->words[0];
     tamis *t = open_filter(a, path, TAMIS_UPDATE | TAMIS_WAIT);
     if (t == NULL) return EXIT_ERROR;
     int status = check_hashable(t, path);
+    if (status == EXIT_FOUND && from_empty && tamis_clear(t) != TAMIS_OK)
+        status = complain(path, "%s", tamis_status_message(TAMIS_ESEALED));
     if (status == EXIT_FOUND) status = add_lines(a, t, path);
     if (status == EXIT_FOUND) status = save_filter(t, path, true);
     if (status == EXIT_FOUND && !a->quiet) warn_if_over_full(t, path);
     tamis_close(t);
     return status;
+}
+
+int run_add(const struct args *a)
+{
+    return update(a, false);
+}
+
+int run_compact(const struct args *a)
+{
+    return update(a, true);
 }

@@ -65,17 +65,12 @@ static int read_lines(const struct args *a, const char *verb, const tamis *hashe
 
 static tamis *create(const struct args *a, const tamis_options *o, uint64_t items)
 {
-    tamis_plan p = {.struct_size = sizeof p};
+    tamis_plan p;
     tamis_error why;
     tamis *t;
-    p.kind = (uint32_t)kind_from(a);
-    p.items = items > 0 ? items : 1;
-    p.fpr = a->fpr != 0 || a->bytes != 0 || a->m != 0 ? a->fpr : DEFAULT_FPR;
-    p.bytes = a->bytes;
-    p.m = a->m;
-    p.k = (uint32_t)(a->k < UINT32_MAX ? a->k : UINT32_MAX);
-    p.seed = a->seed;
-    p.flags = (a->strict ? TAMIS_STRICT : 0u) | (a->compact ? TAMIS_COMPACT : 0u);
+    if (!plan_from(a, &p)) return NULL;
+    p.items = items > 0 || p.kind == TAMIS_GROWING ? items : 1;
+    if (a->fpr == 0 && a->bytes == 0 && a->m == 0) p.fpr = DEFAULT_FPR;
     if (tamis_create(&p, o, &t, &why) == TAMIS_OK) return t;
     complain(a->output, "%s", why.text);
     return NULL;
@@ -87,10 +82,11 @@ static void build(const struct args *a, const tamis_options *o, tamis **out)
     struct spool spool = {0};
     uint64_t count = a->items;
     const bool twice = a->n_words > 0 && lines_total_bytes(a->words, a->n_words) > 0;
+    const bool grows = a->kind != NULL && tamis_kind_named(a->kind) == TAMIS_GROWING;
     bool good = true;
     *out = NULL;
-    if (count == 0 && twice) good = lines_count(a->words, a->n_words, a->nul, &count);
-    if (count == 0 && !twice) {
+    if (count == 0 && twice && !grows) good = lines_count(a->words, a->n_words, a->nul, &count);
+    if (count == 0 && !twice && !grows) {
         tamis_error why;
         tamis *hasher = make_hasher(a, o, &why);
         if (hasher == NULL) complain(a->output, "%s", why.text);
@@ -105,7 +101,7 @@ static void build(const struct args *a, const tamis_options *o, tamis **out)
             tamis_close(t);
             t = NULL;
         }
-    } else if (t != NULL && (twice || a->items != 0)) {
+    } else if (t != NULL && (twice || grows || a->items != 0)) {
         if (read_lines(a, "building", t, NULL, t) != EXIT_FOUND) {
             tamis_close(t);
             t = NULL;
@@ -119,7 +115,8 @@ int run_build(const struct args *a)
 {
     const tamis_options o = {.struct_size = sizeof o, .key = a->key};
     tamis *t;
-    if (check_output(a) != EXIT_FOUND || kind_from(a) < 0) return EXIT_ERROR;
+    tamis_plan asked;
+    if (check_output(a) != EXIT_FOUND || !plan_from(a, &asked)) return EXIT_ERROR;
     for (int i = 0; i < a->n_words; i++)
         if (same_file(a->words[i], a->output)) return complain(a->output, "is one of the inputs");
     build(a, &o, &t);

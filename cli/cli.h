@@ -17,12 +17,12 @@ struct args {
     char **words; /* what is not an option */
     int n_words;
 
-    uint64_t items, bytes, seed, m, k, keys, threads;
+    uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations;
     double fpr;
-    const char *kind, *output, *key_file, *ask;
+    const char *kind, *inner, *to, *output, *key_file, *ask;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
-    bool force, invert, count, quiet, nul, json, strict, compact, help, man;
+    bool force, invert, count, quiet, nul, json, strict, compact, turning, help, man;
 };
 
 struct command {
@@ -39,12 +39,20 @@ extern const struct command commands[];
 bool parse_args(int argc, char **argv, struct args *out);
 void print_help(const struct command *c, FILE *to); /* NULL: of the program */
 void print_manual(FILE *to);
-/* The kind of that name, 0 without one, or -1 after a message. */
-int64_t kind_from(const struct args *a);
+/* The plan that the options ask for (request.c); false after a message. */
+bool plan_from(const struct args *a, tamis_plan *out);
+/* The same for another kind, without what that kind does not know. */
+void plan_for_kind(tamis_plan *p, uint32_t kind);
+/* Every kind has a number below this one. */
+enum { KIND_END = 256 };
 
 int run_plan(const struct args *a);
 int run_build(const struct args *a);
 int run_add(const struct args *a);
+int run_remove(const struct args *a);
+int run_rotate(const struct args *a);
+int run_compact(const struct args *a);
+int run_convert(const struct args *a);
 int run_check(const struct args *a);
 int run_merge(const struct args *a);
 int run_info(const struct args *a);

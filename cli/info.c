@@ -34,6 +34,11 @@ static void print_json(const char *path, const tamis_facts *f)
     json_bool("strict", f->strict);
     json_bool("over_full", f->over_full);
     json_bool("may_miss", f->may_miss);
+    json_number("miss_rate", f->miss_rate);
+    json_count("cell_bits", f->cell_bits);
+    json_count("saturated", f->saturated);
+    json_count("sections", f->sections);
+    json_bool("turning", f->turning);
     json_count("generation", f->generation);
     json_count("format", f->format);
     json_close('}');
@@ -53,6 +58,20 @@ static void print_items(const tamis_facts *f)
                grouped((uint64_t)floor(f->items_low)));
 }
 
+static void print_cells(const tamis_facts *f)
+{
+    if (f->cell_bits == 1)
+        printf("\n  bits      %.1f %% set; m = %s, k = %u", 100 * f->fill, grouped(f->m), f->k);
+    else
+        printf("\n  cells     %.1f %% in use; m = %s of %u bits, k = %u", 100 * f->fill,
+               grouped(f->m), f->cell_bits, f->k);
+    if (f->kind == TAMIS_COUNTING)
+        printf("; %s counters at their end", f->saturated != 0 ? grouped(f->saturated) : "no");
+    if (f->kind == TAMIS_WINDOW)
+        printf("; %u generations%s", f->sections, f->turning ? " that turn by themselves" : "");
+    putchar('\n');
+}
+
 static void print_text(const char *path, const tamis_facts *f)
 {
     printf("%s: %s filter%s%s\n", path, tamis_kind_name(f->kind), f->sealed ? ", sealed" : "",
@@ -60,10 +79,13 @@ static void print_text(const char *path, const tamis_facts *f)
     print_items(f);
     printf("  wrong     %s of never-added keys get a maybe now; planned %s\n",
            rate_text(f->fpr_now), rate_text(f->fpr_planned));
+    if (f->may_miss)
+        printf("  missed    %s of the keys that are in get a wrong no now\n",
+               rate_text(f->miss_rate));
     printf("  size      %s bytes, %.2f bits per item", grouped(f->bytes), f->bits_per_item);
     if (isfinite(f->bound_ratio))
         printf("; %.2f times the lower bound of %.2f", f->bound_ratio, f->bound_bits);
-    printf("\n  bits      %.1f %% set; m = %s, k = %u\n", 100 * f->fill, grouped(f->m), f->k);
+    print_cells(f);
     printf("  hash      %s, ", hash_name(f->hash));
     if (f->keyed)
         printf("with a secret key\n");

@@ -25,7 +25,15 @@ static const struct option options[] = {
     {'p', true, "fpr", "RATE", RATE, AT(fpr), "false-positive rate (0.01, 1%, 1/100)"},
     {'b', true, "bytes", "B", COUNT, AT(bytes), "size of the whole file (2000000, 2MB, 2MiB)"},
     {'k', true, "kind", "KIND", TEXT, AT(kind),
-     "blocked, bloom, partitioned, or auto to choose; build makes blocked"},
+     "blocked (default), bloom, partitioned; counting, cuckoo, pair (keys can be removed);\n"
+     "growing (size unknown), window (forgets); auto chooses blocked or bloom"},
+    {'i', false, "inner", "KIND", TEXT, AT(inner),
+     "what window and pair are made of; how counters lie (counting: bloom, blocked)"},
+    {'B', false, "counter-bits", "N", COUNT, AT(counter_bits), "counting: 4 (default), 8 or 16"},
+    {'g', false, "generations", "N", COUNT, AT(generations), "window: how many (default 4)"},
+    {'u', false, "turning", NULL, FLAG, AT(turning),
+     "window: rotates by itself when the newest generation is full"},
+    {'w', false, "to", "KIND", TEXT, AT(to), "the kind to convert to"},
     {'o', true, "output", "FILE", TEXT, AT(output), "file to write; - for standard output"},
     {'f', true, "force", NULL, FLAG, AT(force), "replace the output when it exists"},
     {'v', true, "invert", NULL, FLAG, AT(invert), "print the lines that are certainly absent"},
@@ -56,16 +64,29 @@ const struct command commands[] = {
     {"plan", "", "how big, how wrong: sizes before anything is built",
      "Say two of --items, --fpr and --bytes; the third is computed for every kind of filter,\n"
      "with the lower bound that no structure can beat beside it.",
-     "tamis plan --items 1000000 --bytes 2000000", "npbkCmKj", 0, run_plan},
+     "tamis plan --items 1000000 --bytes 2000000", "npbkiBguCmKj", 0, run_plan},
     {"build", "[FILE...]", "make a filter of lines",
      "Reads the files, or standard input, and writes a filter of their lines. Without --items\n"
      "the lines are counted; without --fpr and --bytes the rate is 1%. An existing output is\n"
      "not replaced without -f. The output appears whole or not at all.",
-     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkCmKsytofzTq", 0, run_build},
+     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkiBguCmKsytofzTq", 0, run_build},
     {"add", "FILTER [FILE...]", "add lines to a filter",
      "The file is replaced by the new one when all lines were read, or stays as it was. Several\n"
      "adds to one filter at the same time wait for each other; no line is lost.",
      "tamis add bad.tamis more-urls.txt", "yzTq", 1, run_add},
+    {"remove", "FILTER [FILE...]", "remove lines from a counting, cuckoo or pair filter",
+     "Remove only lines that were added: removing one that was not, but looks as if, takes away\n"
+     "what belongs to others. Lines that are certainly not in are counted on standard error and\n"
+     "change nothing. Exit status 0 when a line was removed, 1 when none was in, 2 on an error.",
+     "tamis remove users.tamis gone.txt", "yzTq", 1, run_remove},
+    {"rotate", "FILTER...", "begin a new generation of a window and forget the oldest",
+     "A secret key is not needed. For a window of the last day in hours: 25 generations, and\n"
+     "this from cron every hour.",
+     "tamis rotate seen-today.tamis", "", 1, run_rotate},
+    {"compact", "FILTER [FILE...]", "build a filter again from the lines that are left",
+     "The filter keeps its plan and loses everything else: what removals have left behind, or\n"
+     "items beyond the plan. The file is replaced when all lines were read, or stays as it was.",
+     "tamis compact users.tamis users.txt", "yzTq", 1, run_compact},
     {"check", "FILTER [FILE...]", "print the lines that may be in a filter",
      "Like grep: the lines that may be in the filter are printed, with -v those that are\n"
      "certainly not. Exit status 0 when a line was selected, 1 when none was, 2 on an error.\n"
@@ -75,6 +96,10 @@ const struct command commands[] = {
      "Filters of the same kind, shape and hash become the filter of all their items, bit for\n"
      "bit. A secret key is not needed.",
      "tamis merge -o all.tamis monday.tamis tuesday.tamis", "ofq", 1, run_merge},
+    {"convert", "--to KIND -o OUT FILTER", "the plain filter with the same answers",
+     "A counting filter becomes a bloom filter of a quarter of the size, to be shipped to those\n"
+     "who only ask; a window becomes the filter of all its generations.",
+     "tamis convert --to bloom -o users.bloom users.tamis", "wofq", 1, run_convert},
     {"info", "FILTER...", "what is in a filter, and how wrong it is now",
      "Items and the false-positive rate are computed from the bits as they are now.\n"
      "A secret key is not needed.",
@@ -180,17 +205,6 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
     return false;
 }
 
-int64_t kind_from(const struct args *a)
-{
-    if (a->kind == NULL) return TAMIS_BLOCKED;
-    if (strcmp(a->kind, "auto") == 0) return TAMIS_AUTO;
-    const uint32_t kind = tamis_kind_named(a->kind);
-    if (kind != TAMIS_AUTO) return kind;
-    complain(NULL, "--kind: there is no '%s'; there are blocked, bloom, partitioned and auto",
-             a->kind);
-    return -1;
-}
-
 /* --- Parsing ------------------------------------------------------------------------------------------------- */
 
 static bool takes(const struct command *c, const struct option *o)
@@ -293,7 +307,12 @@ static void print_option(const struct option *o, FILE *to)
     snprintf(left, sizeof left, "%s%c%s --%s%s%s", o->is_short ? "-" : " ",
              o->is_short ? o->id : ' ', o->is_short ? "," : " ", o->name,
              o->value != NULL ? " " : "", o->value != NULL ? o->value : "");
-    fprintf(to, "  %-22s %s\n", left, o->help);
+    fprintf(to, "  %-22s ", left);
+    for (const char *p = o->help; *p != '\0'; p++) { /* further lines under the first */
+        fputc(*p, to);
+        if (*p == '\n') fprintf(to, "%25s", "");
+    }
+    fputc('\n', to);
 }
 
 void print_help(const struct command *c, FILE *to)

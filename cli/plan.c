@@ -2,9 +2,6 @@
 
 #include <string.h>
 
-/* Every kind has a number below this one. */
-enum { KIND_END = 256 };
-
 static void print_json(const tamis_plan *p, const tamis_promise *r)
 {
     json_open('{');
@@ -17,6 +14,10 @@ static void print_json(const tamis_plan *p, const tamis_promise *r)
     json_number("fpr", r->fpr);
     json_count("m", p->m);
     json_count("k", p->k);
+    if (p->cell_bits != 0) json_count("cell_bits", p->cell_bits);
+    if (p->kind == TAMIS_COUNTING) json_number("overflow", r->overflow);
+    if (p->generations != 0) json_count("generations", p->generations);
+    if (p->inner_kind != 0) json_text("inner", tamis_kind_name(p->inner_kind));
     json_close('}');
 }
 
@@ -29,22 +30,13 @@ static void print_row(const tamis_plan *p, const tamis_promise *r)
            rate_text(r->fpr), p->k, m);
 }
 
-static tamis_plan request(const struct args *a, uint32_t kind)
-{
-    tamis_plan p = {.struct_size = sizeof p, .kind = kind, .items = a->items, .fpr = a->fpr};
-    p.flags = a->compact && kind == TAMIS_BLOCKED ? TAMIS_COMPACT : 0;
-    p.bytes = a->bytes;
-    p.m = a->m;
-    p.k = (uint32_t)(a->k < UINT32_MAX ? a->k : UINT32_MAX);
-    return p;
-}
-
 /* Kinds that cannot do what others can. */
-static void print_refusals(const struct args *a)
+static void print_refusals(const tamis_plan *asked)
 {
     for (uint32_t kind = 1; kind < KIND_END; kind++) {
-        tamis_plan p = request(a, kind);
+        tamis_plan p = *asked;
         tamis_error why;
+        plan_for_kind(&p, kind);
         if (tamis_kind_name(kind) != NULL && tamis_solve(&p, NULL, &why) != TAMIS_OK)
             printf("%-12s %s\n", tamis_kind_name(kind), why.text);
     }
@@ -52,14 +44,15 @@ static void print_refusals(const struct args *a)
 
 int run_plan(const struct args *a)
 {
-    const int64_t wanted = a->kind != NULL ? kind_from(a) : TAMIS_AUTO;
-    if (wanted < 0) return EXIT_ERROR;
+    tamis_plan asked;
+    if (!plan_from(a, &asked)) return EXIT_ERROR;
     if (a->n_words > 0) return complain(NULL, "plan: what is '%s'?", a->words[0]);
     int shown = 0;
     tamis_error why = {.text = ""};
     for (uint32_t kind = 0; kind < KIND_END; kind++) {
-        if (a->kind == NULL ? tamis_kind_name(kind) == NULL : kind != (uint32_t)wanted) continue;
-        tamis_plan p = request(a, kind);
+        if (a->kind == NULL ? tamis_kind_name(kind) == NULL : kind != asked.kind) continue;
+        tamis_plan p = asked;
+        if (a->kind == NULL) plan_for_kind(&p, kind);
         tamis_promise r = {.struct_size = sizeof r};
         if (tamis_solve(&p, &r, &why) != TAMIS_OK) continue;
         if (shown++ == 0 && a->json) json_open('[');
@@ -74,7 +67,7 @@ int run_plan(const struct args *a)
     if (shown == 0) return complain(NULL, "plan: %s", why.text);
     if (a->json) json_close(']');
     if (a->json) putchar('\n');
-    if (a->kind == NULL && !a->json) print_refusals(a);
+    if (a->kind == NULL && !a->json) print_refusals(&asked);
     if (!a->json)
         printf("bits: per item, of the whole file; bound: fewer are impossible at that rate\n");
     return finish_output(EXIT_FOUND);

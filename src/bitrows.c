@@ -81,11 +81,13 @@ static void prefetch_ahead(const struct body *b, const struct batch *keys)
     tamis__rows_prefetch(b, &ahead);
 }
 
-void tamis__rows_add(struct body *b, const struct batch *keys, uint8_t *seen)
+tamis_status tamis__rows_add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
+    (void)done;
     if (keys->ahead != NULL) prefetch_ahead(b, keys);
     const struct probes p = probes_of(b);
     tamis__kernels_for(b)->probe_add(b->sections->cells, &p, keys->hashes, keys->n, seen);
+    return TAMIS_OK;
 }
 
 void tamis__rows_query(const struct body *b, const struct batch *keys, uint8_t *bits)

@@ -23,7 +23,7 @@ uint64_t tamis__count_bits(const uint8_t *a, const uint8_t *b, uint64_t from, ui
 /* The verbs of filters whose k probes go to rows of m bits, one row for all (bloom) or one each
  * (partitioned): entries of struct kind. */
 void tamis__rows_prefetch(const struct body *b, const struct batch *keys);
-void tamis__rows_add(struct body *b, const struct batch *keys, uint8_t *seen);
+tamis_status tamis__rows_add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done);
 void tamis__rows_query(const struct body *b, const struct batch *keys, uint8_t *bits);
 size_t tamis__rows_cells_of(const struct body *b, tamis_hash h, uint64_t *cells, size_t max);
 

@@ -68,6 +68,19 @@ static inline bool tamis__bit(const uint8_t *bits, uint64_t i)
     return bits[i >> 3] >> (i & 7) & 1;
 }
 
+/* n <= 64 bits from bit i on; touches no byte without one of them. */
+static inline uint64_t tamis__get_bits(const uint8_t *bits, uint64_t i, unsigned n)
+{
+    uint64_t v = 0;
+    for (unsigned got = 0; got < n;) {
+        const unsigned at = (unsigned)(i + got) & 7, take = 8 - at < n - got ? 8 - at : n - got;
+        const uint64_t part = (uint64_t)(bits[(i + got) >> 3] >> at) & ((1u << take) - 1);
+        v |= part << got;
+        got += take;
+    }
+    return v;
+}
+
 static inline unsigned tamis__popcount(uint64_t v)
 {
 #if defined(__POPCNT__) || defined(__aarch64__)

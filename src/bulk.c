@@ -13,7 +13,7 @@
 /* A multiple of 8, so that a group writes whole bytes of answers. Between its prefetch and its use a line has the
  * time of 128 others to arrive. For memory 64 were as good, 32 too few; for small tables the fewer calls count
  * (1 M keys: 3.3, 2.8, 2.6 ns). The ring of hashes takes 4 KiB of the first-level cache. */
-#define GROUP 128u
+#define GROUP TAMIS__MOST_BATCH
 
 /* Answers to adds are counted so many at a time. Right after they were written, byte by byte, a wider load of
  * them would wait until the stores are done. */
@@ -39,24 +39,48 @@ const tamis_hash *tamis__hash_group(const tamis *t, const struct keys *in, size_
     return room;
 }
 
-size_t tamis__count_answers(const uint8_t *bits, size_t n)
+/* How many of the first n answers are yes. */
+static size_t count_answers(const uint8_t *bits, size_t n)
 {
-    size_t count = 0, bytes = (n + 7) / 8;
+    size_t count = 0, bytes = n / 8;
     for (; bytes >= 8; bytes -= 8, bits += 8) count += tamis__popcount(tamis__get64(bits));
     for (; bytes > 0; bytes--) count += tamis__popcount(*bits++);
+    if (n % 8 != 0) count += tamis__popcount(*bits & ((1u << n % 8) - 1));
     return count;
 }
 
-void tamis__count_new(tamis *t, size_t n)
+static void count_items(tamis *t, size_t n)
 {
-    if (t->body.shared && n != 0) {
+    if (n == 0) return;
+    if (t->body.shared) {
         __atomic_fetch_add(&t->items, n, __ATOMIC_RELAXED);
         __atomic_store_n(&t->changed, true, __ATOMIC_RELAXED);
+        return;
     }
-    if (t->body.shared) return;
     /* Counts from a hostile image may stand at the very end: they stay there. */
     t->items = n <= UINT64_MAX - t->items ? t->items + n : UINT64_MAX;
-    if (n != 0) t->changed = true;
+    t->changed = true;
+}
+
+static bool is_multiset(const tamis *t)
+{
+    return (t->kind->traits & TAMIS__MULTISET) != 0;
+}
+
+void tamis__sum_items(tamis *t)
+{
+    t->items = 0;
+    for (uint32_t i = 0; i < t->body.count; i++)
+        if (!tamis__sum(t->items, t->body.sections[i].items, &t->items)) t->items = UINT64_MAX;
+    t->changed = true;
+}
+
+void tamis__count_added(tamis *t, size_t n, const uint8_t *seen)
+{
+    if ((t->kind->traits & TAMIS__SECTION_ITEMS) != 0)
+        tamis__sum_items(t);
+    else
+        count_items(t, is_multiset(t) ? n : n - count_answers(seen, n));
 }
 
 /* --- Streaming ------------------------------------------------------------------------------------------- */
@@ -100,23 +124,29 @@ static struct batch stream_step(struct stream *s, size_t at)
     return due;
 }
 
-/* All of them; they are sure to fit. */
-static void stream_add(tamis *t, const struct keys *in, uint8_t *seen)
+/* Of keys that the plan has room for; see tamis__bulk_add. */
+static tamis_status stream_add(tamis *t, const struct keys *in, uint8_t *seen, size_t *done)
 {
     struct stream s;
     uint8_t unwanted[UNCOUNTED / 8];
     size_t counted = 0;
+    tamis_status status = TAMIS_OK;
     stream_open(&s, t, in);
-    for (size_t at = 0; at < in->n + s.lag; at += GROUP) {
+    for (size_t at = 0; at < in->n + s.lag && status == TAMIS_OK; at += GROUP) {
         const struct batch b = stream_step(&s, at);
         if (b.n == 0) continue;
-        const size_t from = at - s.lag, uncounted = from + b.n - counted;
+        const size_t from = at - s.lag;
         uint8_t *out = seen != NULL ? seen + counted / 8 : unwanted;
-        t->kind->add(&t->body, &b, out + (from - counted) / 8);
-        if (uncounted < UNCOUNTED && from + b.n < in->n) continue;
-        tamis__count_new(t, uncounted - tamis__count_answers(out, uncounted));
+        size_t added = b.n;
+        status = t->kind->add(&t->body, &b, out + (from - counted) / 8, &added);
+        if (status == TAMIS_OK) added = b.n;
+        const size_t uncounted = from + added - counted;
+        if (uncounted < UNCOUNTED && from + added < in->n && status == TAMIS_OK) continue;
+        tamis__count_added(t, uncounted, out);
         counted += uncounted;
     }
+    *done = counted;
+    return status;
 }
 
 size_t tamis__bulk_query(const tamis *t, const struct keys *in, uint8_t *bits)
@@ -127,7 +157,7 @@ size_t tamis__bulk_query(const tamis *t, const struct keys *in, uint8_t *bits)
         const struct batch b = stream_step(&s, at);
         if (b.n != 0) t->kind->query(&t->body, &b, bits + (at - s.lag) / 8);
     }
-    return tamis__count_answers(bits, in->n);
+    return count_answers(bits, in->n);
 }
 
 /* --- Adding, with a plan that may be strict ---------------------------------------------------------------- */
@@ -140,30 +170,38 @@ static size_t sure_to_fit(const tamis *t, size_t n)
     return room < n ? (size_t)room : n;
 }
 
-/* One by one: only a key that is new needs room. Returns how many were added. */
-static size_t add_carefully(tamis *t, const struct batch *keys, uint8_t *seen)
+/* Near the limit of a strict plan, where only a key that is new needs room. */
+static tamis_status add_carefully(tamis *t, tamis_hash h, uint8_t *seen)
 {
-    memset(seen, 0, (keys->n + 7) / 8);
-    for (size_t i = 0; i < keys->n; i++) {
-        const struct batch one = {keys->hashes + i, 1, NULL};
-        uint8_t known;
-        t->kind->query(&t->body, &one, &known);
-        if (known == 0 && sure_to_fit(t, 1) == 0) return i;
-        if (known == 0) {
-            t->kind->add(&t->body, &one, &known);
-            tamis__count_new(t, 1);
-        } else {
-            seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
-        }
-    }
-    return keys->n;
+    const struct batch one = {&h, 1, NULL};
+    size_t done;
+    t->kind->query(&t->body, &one, seen);
+    if (sure_to_fit(t, 1) == 0) return *seen != 0 && !is_multiset(t) ? TAMIS_OK : TAMIS_EFULL;
+    const tamis_status s = t->kind->add(&t->body, &one, seen, &done);
+    if (s == TAMIS_OK) tamis__count_added(t, 1, seen);
+    return s;
 }
 
-/* Keys that are sure to fit. */
-static void add_sure(tamis *t, const struct keys *in, uint8_t *seen)
+/* Up to eight keys, a byte of answers. */
+static tamis_status add_few(tamis *t, const struct batch *keys, uint8_t *seen, size_t *done)
+{
+    *seen = 0;
+    for (*done = 0; *done < keys->n; ++*done) {
+        uint8_t known = 0;
+        const tamis_status s = add_carefully(t, keys->hashes[*done], &known);
+        if (s != TAMIS_OK) return s;
+        *seen = (uint8_t)(*seen | (known != 0) << *done);
+    }
+    return TAMIS_OK;
+}
+
+/* Keys that the plan has room for. */
+static tamis_status add_sure(tamis *t, const struct keys *in, uint8_t *seen, size_t *done)
 {
     /* Answers are wanted in order: one after the other. */
-    if (seen != NULL || !tamis__partitioned_add(t, in)) stream_add(t, in, seen);
+    if (seen != NULL || !tamis__partitioned_add(t, in)) return stream_add(t, in, seen, done);
+    *done = in->n;
+    return TAMIS_OK;
 }
 
 static struct keys keys_from(const struct keys *all, size_t at, size_t n)
@@ -173,19 +211,47 @@ static struct keys keys_from(const struct keys *all, size_t at, size_t n)
     return k;
 }
 
-bool tamis__add_key(tamis *t, tamis_hash h, bool *seen)
+tamis_status tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen, size_t *done)
+{
+    tamis_status s = TAMIS_OK;
+    size_t at = 0;
+    while (at < in->n && s == TAMIS_OK) {
+        const size_t rest = in->n - at, sure = sure_to_fit(t, rest);
+        uint8_t unwanted, *out = seen != NULL ? seen + at / 8 : &unwanted;
+        size_t added = 0;
+        if (sure >= 8 || sure == rest) {
+            const struct keys now = keys_from(in, at, sure == rest ? rest : sure / 8 * 8);
+            s = add_sure(t, &now, seen != NULL ? out : NULL, &added);
+        } else {
+            tamis_hash room[8];
+            const size_t n = rest < 8 ? rest : 8;
+            const struct batch few = {tamis__hash_group(t, in, at, n, room), n, NULL};
+            s = add_few(t, &few, out, &added);
+        }
+        at += added;
+    }
+    *done = at;
+    /* After a stop, the rest of the answers is "not seen". */
+    if (seen == NULL || at == in->n) return s;
+    seen[at / 8] = (uint8_t)(seen[at / 8] & ((1u << at % 8) - 1));
+    memset(seen + at / 8 + 1, 0, (in->n + 7) / 8 - at / 8 - 1);
+    return s;
+}
+
+tamis_status tamis__add_key(tamis *t, tamis_hash h, bool *seen)
 {
     const struct batch one = {&h, 1, NULL};
     uint8_t known = 0;
-    bool added = true;
-    if (sure_to_fit(t, 1) != 0) {
-        t->kind->add(&t->body, &one, &known);
-        tamis__count_new(t, 1u - known);
+    size_t done;
+    tamis_status s = TAMIS_OK;
+    if (sure_to_fit(t, 1) == 0) {
+        s = add_carefully(t, h, &known);
     } else {
-        added = add_carefully(t, &one, &known) == 1;
+        s = t->kind->add(&t->body, &one, &known, &done);
+        if (s == TAMIS_OK) tamis__count_added(t, 1, &known);
     }
-    if (seen != NULL) *seen = known != 0;
-    return added;
+    if (seen != NULL) *seen = s == TAMIS_OK && known != 0;
+    return s;
 }
 
 bool tamis__query_key(const tamis *t, tamis_hash h)
@@ -194,28 +260,4 @@ bool tamis__query_key(const tamis *t, tamis_hash h)
     uint8_t bit;
     t->kind->query(&t->body, &one, &bit);
     return bit != 0;
-}
-
-size_t tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen)
-{
-    size_t at = 0;
-    while (at < in->n) {
-        const size_t rest = in->n - at, sure = sure_to_fit(t, rest);
-        uint8_t unwanted, *out = seen != NULL ? seen + at / 8 : &unwanted;
-        if (sure >= 8 || sure == rest) {
-            const struct keys now = keys_from(in, at, sure == rest ? rest : sure / 8 * 8);
-            add_sure(t, &now, seen != NULL ? out : NULL);
-            at += now.n;
-            continue;
-        }
-        tamis_hash room[8]; /* a byte of answers */
-        const size_t n = rest < 8 ? rest : 8;
-        const struct batch few = {tamis__hash_group(t, in, at, n, room), n, NULL};
-        const size_t added = add_carefully(t, &few, out);
-        at += added;
-        if (added < n) break;
-    }
-    /* After a stop, the rest of the answers is "not seen". */
-    if (seen != NULL && at < in->n) memset(seen + at / 8 + 1, 0, (in->n + 7) / 8 - at / 8 - 1);
-    return at;
 }

@@ -11,14 +11,14 @@ struct keys {
     size_t n;
 };
 
-/* Adds until a strict plan is full; returns how many were added. seen may be NULL. */
-size_t tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen);
+/* TAMIS_OK, or why no more than the first *done were added. seen may be NULL. */
+tamis_status tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen, size_t *done);
 
 /* Returns how many may be in. */
 size_t tamis__bulk_query(const tamis *t, const struct keys *in, uint8_t *bits);
 
-/* One key, with no more ado than that: false when a strict plan is full. seen may be NULL. */
-bool tamis__add_key(tamis *t, tamis_hash h, bool *seen);
+/* One key, with no more ado than that. seen may be NULL. */
+tamis_status tamis__add_key(tamis *t, tamis_hash h, bool *seen);
 bool tamis__query_key(const tamis *t, tamis_hash h);
 
 /* --- For the ways of adding --- */
@@ -27,10 +27,10 @@ bool tamis__query_key(const tamis *t, tamis_hash h);
 const tamis_hash *tamis__hash_group(const tamis *t, const struct keys *in, size_t at, size_t n,
                                     tamis_hash *room);
 
-/* How many of the first n answers are yes. */
-size_t tamis__count_answers(const uint8_t *bits, size_t n);
+/* Of a kind whose sections have items of their own. */
+void tamis__sum_items(tamis *t);
 
-/* n keys were new. */
-void tamis__count_new(tamis *t, size_t n);
+/* n keys were added, and these are the answers. */
+void tamis__count_added(tamis *t, size_t n, const uint8_t *seen);
 
 #endif

@@ -12,6 +12,7 @@ const char *tamis_status_message(tamis_status s)
     case TAMIS_EINVAL: return "an argument makes no sense";
     case TAMIS_EUNSUPPORTED: return "this kind of filter cannot do that";
     case TAMIS_EFULL: return "the filter is full";
+    case TAMIS_EABSENT: return "certainly not in the filter";
     case TAMIS_EMISMATCH: return "the filters differ in kind, shape, hash or seed";
     case TAMIS_ECORRUPT: return "not a whole, undamaged Tamis image";
     case TAMIS_EVERSION: return "written by a newer version of Tamis";
@@ -39,6 +40,23 @@ tamis_status tamis__fail(tamis_error *why, tamis_status status, const char *form
         va_end(args);
     }
     return status;
+}
+
+tamis_status tamis__unsupported(tamis_error *why, uint32_t better_kind, const char *format, ...)
+{
+    if (why != NULL) {
+        va_list args;
+        va_start(args, format);
+        memset(why, 0, sizeof *why);
+        vsnprintf(why->text, sizeof why->text, format, args);
+        va_end(args);
+        why->status = TAMIS_EUNSUPPORTED;
+        why->better_kind = better_kind;
+        const size_t used = strlen(why->text);
+        snprintf(why->text + used, sizeof why->text - used, "; %s can",
+                 tamis_kind_name(better_kind));
+    }
+    return TAMIS_EUNSUPPORTED;
 }
 
 tamis_status tamis__corrupt(tamis_error *why, uint64_t offset, const char *reason)

@@ -14,6 +14,10 @@
 tamis_status tamis__fail(tamis_error *why, tamis_status status, const char *format, ...)
     TAMIS__PRINTF(3, 4);
 
+/* TAMIS_EUNSUPPORTED, and a kind that can. */
+tamis_status tamis__unsupported(tamis_error *why, uint32_t better_kind, const char *format, ...)
+    TAMIS__PRINTF(3, 4);
+
 /* TAMIS_ECORRUPT at a byte of the image. */
 tamis_status tamis__corrupt(tamis_error *why, uint64_t offset, const char *reason);
 

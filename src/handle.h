@@ -32,6 +32,9 @@ tamis *tamis__new(const struct kind *kind, const tamis_options *o, uint32_t sect
 /* The last step of creating or opening: hand the handle out, or close it when the options forbid it. */
 tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_error *why);
 
+/* A window that turns by itself, once its plan and sections are known. */
+void tamis__set_turning(tamis *t);
+
 /* Every section gets its cells, zeroed. False: no memory; tamis_close cleans up. */
 bool tamis__alloc_cells(tamis *t);
 

@@ -43,11 +43,12 @@ enum {
     E_K = 8,
     E_ZERO_4 = 12,
     E_M = 16,
-    E_ZERO_24 = 24,
+    E_ITEMS = 24,
+    E_ZERO_16 = 32,
     E_OFFSET = 48,
     E_LENGTH = 56
 };
-enum { FLAG_SEALED = 1, FLAG_STRICT = 2, FLAG_ITEMS_ESTIMATED = 1 };
+enum { FLAG_SEALED = 1, FLAG_STRICT = 2, FLAG_TURNING = 4, FLAG_ITEMS_ESTIMATED = 1 };
 
 static const uint8_t magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
 static const uint8_t zeros[ALIGN];
@@ -71,12 +72,11 @@ static uint64_t metadata_bytes(const struct section *s, uint32_t count)
     return bytes;
 }
 
-uint64_t tamis__image_bytes(const uint64_t *lengths, uint32_t count)
+uint64_t tamis__image_bytes(uint64_t length, uint32_t count)
 {
-    uint64_t bytes = TAMIS__HEADER_BYTES + (uint64_t)count * ENTRY_BYTES;
-    for (uint32_t i = 0; i < count; i++) bytes += chunks(lengths[i]) * SUM_BYTES;
-    for (uint32_t i = 0; i < count; i++) bytes = aligned(bytes) + lengths[i];
-    return bytes;
+    const uint64_t metadata =
+        TAMIS__HEADER_BYTES + count * (ENTRY_BYTES + chunks(length) * SUM_BYTES);
+    return aligned(metadata) + (count - 1) * aligned(length) + length;
 }
 
 void tamis__assign_offsets(struct body *b)
@@ -98,7 +98,8 @@ uint64_t tamis_image_size(const tamis *t)
 
 static void put_header(uint8_t *h, const tamis *t)
 {
-    const uint32_t read_only = (t->sealed ? FLAG_SEALED : 0u) | (t->strict ? FLAG_STRICT : 0u);
+    const uint32_t read_only = (t->sealed ? FLAG_SEALED : 0u) | (t->strict ? FLAG_STRICT : 0u) |
+                               (t->body.turn_at != 0 ? FLAG_TURNING : 0u);
     const uint64_t generation = tamis__generation(t);
     uint64_t rate;
     memcpy(&rate, &t->planned_fpr, 8);
@@ -128,6 +129,7 @@ static void put_entry(uint8_t *e, const struct section *s)
     tamis__put16(e + E_CELL_BITS, s->cell_bits);
     tamis__put32(e + E_K, s->k);
     tamis__put64(e + E_M, s->m);
+    tamis__put64(e + E_ITEMS, s->items);
     tamis__put64(e + E_OFFSET, s->offset);
     tamis__put64(e + E_LENGTH, s->length);
 }
@@ -297,11 +299,12 @@ static tamis_status parse_table(const uint8_t *meta, uint64_t size, struct secti
         s[i].cell_bits = tamis__get16(e + E_CELL_BITS);
         s[i].k = tamis__get32(e + E_K);
         s[i].m = tamis__get64(e + E_M);
+        s[i].items = tamis__get64(e + E_ITEMS);
         s[i].length = tamis__get64(e + E_LENGTH);
         /* Each within size, so no sum below can overflow: 1024 sections of less than 2^64 / 65536. */
         if (s[i].length < 8 || s[i].length > size)
             return tamis__corrupt(why, entry + E_LENGTH, "wrong section length");
-        if (!all_zero(e + E_ZERO_4, 4) || !all_zero(e + E_ZERO_24, 24))
+        if (!all_zero(e + E_ZERO_4, 4) || !all_zero(e + E_ZERO_16, 16))
             return tamis__corrupt(why, entry + E_ZERO_4, "a reserved field is not zero");
         at += chunks(s[i].length) * SUM_BYTES;
     }
@@ -388,7 +391,10 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
     t->sealed = (flags & FLAG_SEALED) != 0;
     t->strict = (flags & FLAG_STRICT) != 0;
     t->items_estimated = (tamis__get32(h + H_IGNORE) & FLAG_ITEMS_ESTIMATED) != 0;
-    t->newer = (flags & ~(uint32_t)(FLAG_SEALED | FLAG_STRICT)) != 0 ||
+    if ((flags & FLAG_TURNING) != 0 && t->kind->rotate == NULL)
+        return tamis__corrupt(why, H_READ_ONLY, "turns, but has no generations");
+    if ((flags & FLAG_TURNING) != 0) tamis__set_turning(t);
+    t->newer = (flags & ~(uint32_t)(FLAG_SEALED | FLAG_STRICT | FLAG_TURNING)) != 0 ||
                tamis__get16(h + H_WRITE_VERSION) > TAMIS__FORMAT;
     t->read_only = t->sealed || t->newer;
     return set_hasher(t, h, o, why);
@@ -436,15 +442,30 @@ static tamis_status read_cells(const struct source *src, tamis *t, const uint8_t
     return reason == NULL ? TAMIS_OK : tamis__corrupt(why, t->body.sections->offset, reason);
 }
 
+/* What every kind asks of its sections. */
+static tamis_status check_section(const struct kind *kind, const struct section *s,
+                                  tamis_error *why)
+{
+    const struct kind *inner = tamis__kind(s->kind);
+    const unsigned most_role = kind->roles != 0 ? kind->roles : TAMIS__ROLE_CELLS;
+    if (inner == NULL || s->role < 1 || s->role > most_role || s->variant > inner->variants)
+        return tamis__fail(why, TAMIS_EVERSION,
+                           "a section of kind %u, role %u, variant %u is not known", s->kind,
+                           s->role, s->variant);
+    if (s->items != 0 && (kind->traits & TAMIS__SECTION_ITEMS) == 0)
+        return tamis__corrupt(why, TAMIS__HEADER_BYTES, "a reserved field is not zero");
+    return TAMIS_OK;
+}
+
 static tamis_status make_handle(const struct source *src, const tamis_options *o, bool in_place,
                                 const struct metadata *m, tamis **out, tamis_error *why)
 {
     const struct kind *kind = tamis__kind(tamis__get16(m->bytes + H_KIND));
     const struct body shape = {.sections = m->sections, .count = m->count};
-    for (uint32_t i = 0; i < m->count; i++)
-        if (m->sections[i].role != TAMIS__ROLE_CELLS || m->sections[i].variant > kind->variants)
-            return tamis__fail(why, TAMIS_EVERSION, "a section of role %u, variant %u is not known",
-                               m->sections[i].role, m->sections[i].variant);
+    for (uint32_t i = 0; i < m->count; i++) {
+        tamis_status s = check_section(kind, &m->sections[i], why);
+        if (s != TAMIS_OK) return s;
+    }
     const char *reason = kind->wrong_shape(&shape);
     if (reason != NULL) return tamis__corrupt(why, TAMIS__HEADER_BYTES, reason);
     tamis *t = tamis__new(kind, o, m->count);

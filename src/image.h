@@ -7,8 +7,8 @@
 #define TAMIS__FORMAT 1u
 #define TAMIS__HEADER_BYTES 128u
 
-/* Bytes of an image whose sections have these lengths (which sum up to less than 2^63). */
-uint64_t tamis__image_bytes(const uint64_t *lengths, uint32_t count);
+/* Bytes of an image of so many sections of this length (in all less than 2^63 bytes). */
+uint64_t tamis__image_bytes(uint64_t length, uint32_t count);
 
 /* Put the sections one after the other; to be called whenever their number or lengths change. */
 void tamis__assign_offsets(struct body *b);

@@ -4,28 +4,42 @@
 #ifndef TAMIS_KIND_H
 #define TAMIS_KIND_H
 
+#include "bits.h"
 #include "occupancy.h"
+#include "plan.h"
 
 #include <tamis/tamis.h>
 
 /* A section of the image: the same bytes in memory as at rest. */
-enum { TAMIS__ROLE_CELLS = 1 };
+enum { TAMIS__ROLE_CELLS = 1, TAMIS__ROLE_REMOVED = 2 };
 struct section {
     uint16_t role, kind, variant, cell_bits;
     uint32_t k;
     uint64_t m;
+    uint64_t items;          /* of this section alone, where TAMIS__SECTION_ITEMS */
     uint64_t offset, length; /* in the image, bytes */
     uint8_t *cells;          /* length bytes, 64-byte aligned */
 };
+
+static inline uint64_t tamis__cell(const struct section *s, uint64_t i)
+{
+    return tamis__get_bits(s->cells, i * s->cell_bits, s->cell_bits);
+}
 
 /* The sections of one structure; kinds that are made of others hand slices of theirs on. */
 struct body {
     struct section *sections;
     uint32_t count;
     bool shared; /* several threads add and ask at once */
+    /* For kinds that grow: where cells come from, and the limit of the image (0: none). */
+    const tamis_memory *memory;
+    uint64_t max_bytes;
+    /* Of windows: items of the newest generation at which an add begins another; 0: never. */
+    uint64_t turn_at;
 };
 
-/* Keys as the kinds see them. */
+/* Keys as the kinds see them, never more than these at a time. */
+#define TAMIS__MOST_BATCH 128u
 struct batch {
     const tamis_hash *hashes;
     size_t n;
@@ -34,19 +48,35 @@ struct batch {
 
 /* What the cells say. */
 struct gauge {
-    struct occupancy occupancy;
-    uint64_t hit, cells; /* set cells, all cells */
-    double rate;         /* chance that a random key finds all its cells set */
+    struct estimate items; /* distinct ones */
+    uint64_t hit, cells;   /* cells in use, all cells */
+    double rate;           /* chance that a key never added gets a "maybe" */
+    double miss_rate;      /* chance that a key that is in gets a "no" */
+    uint64_t saturated;    /* counters that stick */
+    double held; /* items that the fullest part surely holds, where they may be more than `items` */
+};
+
+enum {
+    TAMIS__MULTISET = 1,      /* every add counts, not only of new keys */
+    TAMIS__MISSES = 2,        /* a "no" can be wrong */
+    TAMIS__GROWS = 4,         /* never over-full; changes its sections while adding */
+    TAMIS__COMPARES = 8,      /* gauge of a union with another one makes sense */
+    TAMIS__SHARES = 16,       /* TAMIS_SHARED works */
+    TAMIS__SECTION_ITEMS = 32 /* sections have items of their own */
 };
 
 struct kind {
     uint32_t id;
     const char *name;
-    uint16_t variants; /* the highest number of a layout variant */
+    uint32_t traits;
+    uint16_t variants,
+        roles; /* the highest number of a layout variant, of a role (0: only cells) */
 
     /* Complete a plan (items, fpr and bytes as tamis_solve promises; m, k) and set
      * promise->fpr_asymptotic. */
     tamis_status (*solve)(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
+    /* The shapes of one part, for a plan of this kind or one that is made of it. NULL: not to be composed. */
+    struct sizing (*sizing)(const tamis_plan *plan);
     /* Describe the sections of a solved plan in out (all but offset and cells); returns how many.
      * With out NULL, only counts. */
     uint32_t (*layout)(const tamis_plan *plan, struct section *out);
@@ -65,20 +95,46 @@ struct kind {
                        uint8_t *seen);
     /* Ask the memory for what add and query will touch; answers nothing. */
     void (*prefetch)(const struct body *b, const struct batch *keys);
-    /* Bit i of seen/bits answers for hash i; the callee clears the spare bits of the last byte. */
-    void (*add)(struct body *b, const struct batch *keys, uint8_t *seen);
+    /* Bit i of seen/bits answers for hash i; the callee clears the spare bits of the last byte. When an add
+     * fails, *done says how many were added before, and their bits are right. */
+    tamis_status (*add)(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done);
     void (*query)(const struct body *b, const struct batch *keys, uint8_t *bits);
-    /* Equal shapes are checked before. */
+    /* TAMIS_EABSENT when the key is certainly not in; then nothing has changed. NULL: cannot. */
+    tamis_status (*remove)(struct body *b, tamis_hash h);
+    /* How often the key was added, never less; UINT64_MAX: more than the cells can tell. NULL: cannot. */
+    uint64_t (*count)(const struct body *b, tamis_hash h);
+    /* Forget the oldest generation. NULL: has none. */
+    void (*rotate)(struct body *b);
+    /* The plain filter with the same answers: its section but for offset and cells, and, when cells is not
+     * NULL, what is in them. NULL: there is none; false: not of this variant. */
+    bool (*plain)(const struct body *b, struct section *out, uint8_t *cells);
+    /* Equal shapes are checked before. NULL: cannot. */
     void (*merge)(struct body *into, const struct body *from);
-    /* Of the union with `other` when that is not NULL. Reads every cell. */
-    void (*gauge)(const struct body *b, const struct body *other, struct gauge *out);
-    /* The cells of one key, in probe order; returns how many, writes at most max. */
+    /* Of the union with `other` when that is not NULL; z: of the interval of items. Reads every cell. */
+    void (*gauge)(const struct body *b, const struct body *other, double z, struct gauge *out);
+    /* The cells of one key, in probe order; returns how many, writes at most max. NULL: none to show. */
     size_t (*cells_of)(const struct body *b, tamis_hash h, uint64_t *cells, size_t max);
 };
 
-extern const struct kind tamis__bloom, tamis__partitioned, tamis__blocked;
+extern const struct kind tamis__bloom, tamis__partitioned, tamis__blocked, tamis__counting,
+    tamis__pair, tamis__growing, tamis__window, tamis__cuckoo;
 
 /* NULL when there is no such kind. */
 const struct kind *tamis__kind(uint32_t id);
+
+/* --- For kinds that are made of others: one section is one filter --- */
+
+static inline const struct kind *tamis__inner(const struct body *b)
+{
+    return tamis__kind(b->sections->kind);
+}
+
+static inline struct body tamis__part(const struct body *b, uint32_t i)
+{
+    struct body one = *b;
+    one.sections = b->sections + i;
+    one.count = 1;
+    return one;
+}
 
 #endif

@@ -156,3 +156,53 @@ double tamis__all_hit(double cells, double throws, double n, unsigned k)
     }
     return sum < 1 ? sum : 1;
 }
+
+double tamis__over_lines(double lines, double n, double (*of_line)(uint32_t k, double items),
+                         uint32_t k)
+{
+    const double p = 1 / lines, load = n * p;
+    if (lines <= 1) return of_line(k, n);
+    /* From here on every cell of every line is hit but for a chance below 1e-20. */
+    if (load > 4096) return 1;
+    /* Weights relative to the mode's, by the recurrence of the binomial; their sum normalizes, so no
+     * factorial of a large number is ever taken. */
+    const double odds = p / (1 - p), mode = floor((n + 1) * p);
+    double total = 0, sum = 0, weight = 1;
+    for (double x = mode; x <= n && weight > 1e-25; x++) {
+        total += weight;
+        sum += weight * of_line(k, x);
+        weight *= (n - x) / (x + 1) * odds;
+    }
+    weight = 1;
+    for (double x = mode; x > 0; x--) {
+        weight *= x / ((n - x + 1) * odds);
+        if (weight < 1e-25) break;
+        total += weight;
+        sum += weight * of_line(k, x - 1);
+    }
+    return sum / total;
+}
+
+double tamis__binomial_tail(double n, double p, unsigned c)
+{
+    if (c == 0 || p >= 1) return n >= c ? 1 : 0;
+    if (n < c) return 0;
+    /* The term at c in logarithms, then upwards: each term is (n-i)/(i+1) · p/(1-p) of the one before. Below
+     * the mean the tail is nearly all, and its complement is summed from 0. */
+    double log_term = n * log1p(-p), sum = 0;
+    const double odds = p / (1 - p);
+    if (c <= n * p) {
+        for (unsigned i = 0; i < c; i++) {
+            sum += exp(log_term);
+            log_term += log((n - i) / (i + 1.0) * odds);
+        }
+        return sum < 1 ? 1 - sum : 0;
+    }
+    for (unsigned i = 0; i < c; i++) log_term += log((n - i) / (i + 1.0) * odds);
+    double term = exp(log_term);
+    for (double i = c; i <= n && term > sum * 1e-17; i++) {
+        sum += term;
+        term *= (n - i) / (i + 1) * odds;
+    }
+    return sum;
+}

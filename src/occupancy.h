@@ -4,6 +4,8 @@
 #ifndef TAMIS_OCCUPANCY_H
 #define TAMIS_OCCUPANCY_H
 
+#include <stdint.h>
+
 /* Each item throws `throws` balls into each of `rows` rows of `cells` cells. When lines > 0 the
  * rows are cut into that many lines and one item's balls all fall into one line (blocked). */
 struct occupancy {
@@ -17,6 +19,13 @@ double tamis__occupied_variance(const struct occupancy *o, double n);
 /* E[(Y/cells)^k], Y the hit cells of a single row without lines after n items: the chance that k further
  * balls all fall on hit cells. */
 double tamis__all_hit(double cells, double throws, double n, unsigned k);
+
+/* The mean of of_line(k, X), X the items of one of so many lines when n items fall on lines at random. */
+double tamis__over_lines(double lines, double n, double (*of_line)(uint32_t k, double items),
+                         uint32_t k);
+
+/* P[X >= c], X binomial (n, p). */
+double tamis__binomial_tail(double n, double p, unsigned c);
 
 /* Share of a row that is hit after so many balls: 1 - (1-1/cells)^balls. */
 double tamis__hit_share(double cells, double balls);

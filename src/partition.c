@@ -72,7 +72,7 @@ static void work_off(tamis *t, struct parts *p, size_t part)
     const size_t n = p->filled[part];
     t->kind->add_packed(&t->body, (uint64_t)part << PART_LOG, p->words + part * p->room, n,
                         p->seen);
-    tamis__count_new(t, n - tamis__count_answers(p->seen, n));
+    tamis__count_added(t, n, p->seen);
     p->filled[part] = 0;
 }
 

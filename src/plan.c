@@ -15,26 +15,43 @@ uint64_t tamis__cell_bytes(uint64_t cells)
     return (cells + 63) / 64 * 8;
 }
 
+static uint32_t parts(const struct sizing *s)
+{
+    return s->parts != 0 ? s->parts : 1;
+}
+
+/* Bits of one part. */
+static uint64_t bits(const struct sizing *s, uint64_t m, uint32_t k)
+{
+    return s->cells(m, k) * (s->cell_bits != 0 ? s->cell_bits : 1);
+}
+
 static uint64_t image_bytes(const struct sizing *s, uint64_t m, uint32_t k)
 {
-    const uint64_t length = tamis__cell_bytes(s->cells(m, k));
-    return tamis__image_bytes(&length, 1);
+    return tamis__image_bytes(tamis__cell_bytes(bits(s, m, k)), parts(s));
 }
 
 /* Largest m for k rows that the format allows. */
 static uint64_t most_steps(const struct sizing *s, uint32_t k)
 {
-    return TAMIS__MAX_CELLS / s->cells(s->step, k);
+    return TAMIS__MAX_CELLS / parts(s) / bits(s, s->step, k);
+}
+
+static double rate_of(const struct sizing *s, double m, uint32_t k, double items)
+{
+    if (!s->shared) return s->rate(m, k, items);
+    const double one = s->rate(m, k, ceil(items / parts(s)));
+    return one < 1 ? -expm1(parts(s) * log1p(-one)) : 1;
 }
 
 /* Smallest m that reaches the rate; 0: none does. */
 static uint64_t m_for_rate(const struct sizing *s, uint32_t k, double items, double fpr)
 {
     uint64_t low = 0, high = most_steps(s, k);
-    if (!(s->rate((double)(high * s->step), k, items) <= fpr)) return 0;
+    if (!(rate_of(s, (double)(high * s->step), k, items) <= fpr)) return 0;
     while (high - low > 1) {
         const uint64_t mid = low + (high - low) / 2;
-        if (s->rate((double)(mid * s->step), k, items) <= fpr)
+        if (rate_of(s, (double)(mid * s->step), k, items) <= fpr)
             high = mid;
         else
             low = mid;
@@ -62,7 +79,7 @@ static uint64_t items_for_rate(const struct sizing *s, uint64_t m, uint32_t k, d
     uint64_t low = 0, high = TAMIS__MAX_ITEMS + 1;
     while (high - low > 1) {
         const uint64_t mid = low + (high - low) / 2;
-        if (s->rate((double)m, k, (double)mid) <= fpr)
+        if (rate_of(s, (double)m, k, (double)mid) <= fpr)
             low = mid;
         else
             high = mid;
@@ -99,10 +116,10 @@ static struct shape shape_for_k(const tamis_plan *p, const struct sizing *s, uin
         const uint64_t most = m_for_bytes(s, k, p->bytes);
         if (c.m == 0 || c.m > most) c.m = most;
     }
-    if (c.m == 0 || s->cells(c.m, k) > TAMIS__MAX_CELLS) return (struct shape){0};
+    if (c.m == 0 || c.m / s->step > most_steps(s, k)) return (struct shape){0};
     if (c.items == 0) c.items = items_for_rate(s, c.m, k, p->fpr);
     if (c.items == 0) return (struct shape){0};
-    const double rate = s->rate((double)c.m, k, (double)c.items);
+    const double rate = rate_of(s, (double)c.m, k, (double)c.items);
     c.fpr = rate <= p->fpr && tidy(rate) > p->fpr ? p->fpr : tidy(rate);
     if (c.fpr < TAMIS__MIN_FPR) c.fpr = TAMIS__MIN_FPR;
     c.bytes = image_bytes(s, c.m, k);
@@ -159,8 +176,14 @@ tamis_status tamis__solve_shape(tamis_plan *p, const struct sizing *s, tamis_pro
     p->bytes = best.bytes;
     /* Scaled up, the corrections for finite m vanish: what the textbooks print. */
     const double vast = 1048576;
-    promise->fpr_asymptotic = s->rate((double)p->m * vast, p->k, (double)p->items * vast);
+    promise->fpr_asymptotic = rate_of(s, (double)p->m * vast, p->k, (double)p->items * vast);
     return TAMIS_OK;
+}
+
+tamis_status tamis__solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+{
+    const struct sizing s = tamis__kind(plan->kind)->sizing(plan);
+    return tamis__solve_shape(plan, &s, promise, why);
 }
 
 /* blocked is several times faster; bloom is worth its cache misses only where blocked wastes space, a
@@ -173,8 +196,8 @@ static tamis_status solve_auto(tamis_plan *p, tamis_promise *promise, tamis_erro
     bloom.kind = TAMIS_BLOOM;
     blocked.kind = TAMIS_BLOCKED;
     tamis_promise bloom_promise = *promise;
-    const tamis_status with_blocked = tamis__blocked.solve(&blocked, promise, why);
-    const tamis_status with_bloom = tamis__bloom.solve(&bloom, &bloom_promise, why);
+    const tamis_status with_blocked = tamis__solve(&blocked, promise, why);
+    const tamis_status with_bloom = tamis__solve(&bloom, &bloom_promise, why);
     if (with_bloom != TAMIS_OK && with_blocked != TAMIS_OK) return with_bloom;
     if (with_bloom != TAMIS_OK) {
         *p = blocked;
@@ -192,6 +215,22 @@ static tamis_status solve_auto(tamis_plan *p, tamis_promise *promise, tamis_erro
     return TAMIS_OK;
 }
 
+/* What only some kinds know. */
+static tamis_status check_extras(const tamis_plan *p, tamis_error *why)
+{
+    const bool counting = p->kind == TAMIS_COUNTING, window = p->kind == TAMIS_WINDOW;
+    const bool inner = counting || window || p->kind == TAMIS_PAIR;
+    if (p->cell_bits != 0 && !counting)
+        return tamis__fail(why, TAMIS_EINVAL, "only counting filters have counters");
+    if ((p->generations != 0 || (p->flags & TAMIS_TURNING) != 0) && !window)
+        return tamis__fail(why, TAMIS_EINVAL, "only a window has generations");
+    if (p->inner_kind != 0 && !inner)
+        return tamis__fail(why, TAMIS_EINVAL, "only window, pair and counting have an inner kind");
+    if ((p->flags & TAMIS_STRICT) != 0 && p->kind == TAMIS_GROWING)
+        return tamis__fail(why, TAMIS_EINVAL, "a growing filter is never full");
+    return TAMIS_OK;
+}
+
 static tamis_status check_request(const tamis_plan *p, tamis_error *why)
 {
     const int given = (p->items != 0) + (p->fpr != 0) + (p->bytes != 0 || p->m != 0);
@@ -200,9 +239,11 @@ static tamis_status check_request(const tamis_plan *p, tamis_error *why)
                            "the false-positive rate must be at least 1e-18 and below 1");
     if (p->items > TAMIS__MAX_ITEMS)
         return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 items are not supported");
-    if ((p->flags & ~(uint32_t)(TAMIS_STRICT | TAMIS_HASH_CALLER | TAMIS_COMPACT)) != 0)
+    if ((p->flags &
+         ~(uint32_t)(TAMIS_STRICT | TAMIS_HASH_CALLER | TAMIS_COMPACT | TAMIS_TURNING)) != 0)
         return tamis__fail(why, TAMIS_EINVAL, "unknown flag in the plan");
-    if (given < 2) return tamis__fail(why, TAMIS_EINVAL, "a plan needs two of: items, rate, bytes");
+    if (given < 2 && !(p->kind == TAMIS_GROWING && p->fpr != 0))
+        return tamis__fail(why, TAMIS_EINVAL, "a plan needs two of: items, rate, bytes");
     return TAMIS_OK;
 }
 
@@ -217,6 +258,7 @@ tamis_status tamis_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *
     p = *plan;
     memset(&r, 0, sizeof r);
     tamis_status s = check_request(&p, why);
+    if (s == TAMIS_OK) s = check_extras(&p, why);
     if (s != TAMIS_OK) return s;
     if ((p.flags & TAMIS_COMPACT) != 0 && p.kind == TAMIS_AUTO) p.kind = TAMIS_BLOCKED;
     if ((p.flags & TAMIS_COMPACT) != 0 && p.kind != TAMIS_BLOCKED)

@@ -2,6 +2,7 @@
 #ifndef TAMIS_PLAN_H
 #define TAMIS_PLAN_H
 
+#include <stdbool.h>
 #include <tamis/tamis.h>
 
 /* The most cells a structure may have, and the most items a plan: a double holds every integer up to
@@ -12,17 +13,22 @@
  * have the same hash. */
 #define TAMIS__MIN_FPR 1e-18
 
-/* A family of shapes (m, k) of bit cells, as the solver sees it. */
+/* A family of shapes (m, k), as the solver sees it. */
 struct sizing {
     uint64_t step; /* m is a multiple of this */
     uint32_t k_min, k_max;
     double (*rate)(double m, uint32_t k, double items); /* falls with m, rises with items */
     uint64_t (*cells)(uint64_t m, uint32_t k);          /* in all; m <= TAMIS__MAX_CELLS */
+    uint32_t cell_bits;                                 /* 0: 1 */
+    uint32_t parts; /* sections of this shape, 0: 1. The rate is that of one of them, unless ... */
+    bool shared;    /* ... the items are spread over the parts and a query asks them all */
 };
 
 /* Complete the plan with the best shape of the family: see tamis_solve. */
 tamis_status tamis__solve_shape(tamis_plan *plan, const struct sizing *s, tamis_promise *promise,
                                 tamis_error *why);
+/* struct kind.solve of kinds that have a sizing and nothing else to say. */
+tamis_status tamis__solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
 
 /* Bytes of a section of that many one-bit cells: whole 64-bit words. */
 uint64_t tamis__cell_bytes(uint64_t cells);

@@ -20,6 +20,8 @@ tamis *tamis__new(const struct kind *kind, const tamis_options *o, uint32_t sect
     t->kind = kind;
     t->memory = memory;
     t->scratch_bytes = o->scratch_bytes != 0 ? o->scratch_bytes : DEFAULT_SCRATCH;
+    t->body.memory = memory;
+    t->body.max_bytes = o->max_bytes;
     t->body.count = sections;
     t->body.sections = tamis__alloc(memory, sections * sizeof *t->body.sections);
     if (t->body.sections == NULL) {
@@ -52,12 +54,24 @@ void tamis_close(tamis *t)
     tamis__free(memory, t);
 }
 
+void tamis__set_turning(tamis *t)
+{
+    const uint64_t share = t->planned_items / t->body.count;
+    t->body.turn_at = share + (share * t->body.count < t->planned_items);
+}
+
 tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_error *why)
 {
     t->body.shared = (o->flags & TAMIS_SHARED) != 0;
-    if (t->body.shared && t->strict) { /* a limit cannot be kept by threads that do not wait */
+    tamis_status s = TAMIS_OK;
+    if (t->body.shared && (t->kind->traits & TAMIS__SHARES) == 0)
+        s = tamis__unsupported(why, TAMIS_BLOCKED, "a %s filter cannot be shared by threads",
+                               t->kind->name);
+    else if (t->body.shared && t->strict) /* a limit cannot be kept by threads that do not wait */
+        s = tamis__fail(why, TAMIS_EINVAL, "a strict filter cannot be shared by threads");
+    if (s != TAMIS_OK) {
         tamis_close(t);
-        return tamis__fail(why, TAMIS_EINVAL, "a strict filter cannot be shared by threads");
+        return s;
     }
     *out = t;
     return TAMIS_OK;
@@ -104,6 +118,7 @@ static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **
     t->planned_items = p->items;
     t->planned_fpr = p->fpr;
     t->strict = (p->flags & TAMIS_STRICT) != 0;
+    if ((p->flags & TAMIS_TURNING) != 0) tamis__set_turning(t);
     t->changed = true;
     return tamis__finish(t, o, out, why);
 }
@@ -149,13 +164,14 @@ tamis_status tamis_view(const void *image, size_t size, const tamis_options *opt
 tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
 {
     *out = NULL;
-    const tamis_options same = {.memory = t->memory, .scratch_bytes = t->scratch_bytes};
+    const tamis_options same = {
+        .memory = t->memory, .scratch_bytes = t->scratch_bytes, .max_bytes = t->body.max_bytes};
     tamis *copy = tamis__new(t->kind, &same, t->body.count);
     if (copy == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
-    const struct body body = copy->body;
+    struct body body = t->body;
+    body.sections = copy->body.sections;
     *copy = *t;
     copy->body = body;
-    copy->body.shared = t->body.shared;
     copy->file = NULL;
     copy->close_file = NULL;
     copy->borrowed = false;
@@ -177,6 +193,7 @@ tamis_status tamis_clear(tamis *t)
     if (t->read_only) return TAMIS_ESEALED;
     for (uint32_t i = 0; i < t->body.count; i++)
         memset(t->body.sections[i].cells, 0, (size_t)t->body.sections[i].length);
+    for (uint32_t i = 0; i < t->body.count; i++) t->body.sections[i].items = 0;
     t->items = 0;
     t->items_estimated = false;
     t->changed = true;
@@ -195,9 +212,10 @@ tamis_status tamis_seal(tamis *t)
 
 static tamis_status add_all(tamis *t, const struct keys *in, uint8_t *seen_bits, size_t *done)
 {
-    const size_t added = tamis__bulk_add(t, in, seen_bits);
+    size_t added;
+    const tamis_status s = tamis__bulk_add(t, in, seen_bits, &added);
     if (done != NULL) *done = added;
-    return added == in->n ? TAMIS_OK : TAMIS_EFULL;
+    return s;
 }
 
 static tamis_status may_change_keys(const tamis *t)
@@ -230,7 +248,7 @@ tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen)
     if (seen != NULL) *seen = false;
     const tamis_status s = may_change_keys(t);
     if (s != TAMIS_OK) return s;
-    return tamis__add_key(t, tamis__hash_key(&t->hasher, key, len), seen) ? TAMIS_OK : TAMIS_EFULL;
+    return tamis__add_key(t, tamis__hash_key(&t->hasher, key, len), seen);
 }
 
 /* --- Asking --------------------------------------------------------------------------------------------- */
@@ -266,6 +284,95 @@ tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n, 
     return TAMIS_OK;
 }
 
+/* --- Removing, counting, forgetting ---------------------------------------------------------------------------- */
+
+static tamis_status refuse(tamis_error *why, tamis_status s)
+{
+    return s == TAMIS_OK ? s : tamis__fail(why, s, "%s", tamis_status_message(s));
+}
+
+static tamis_status cannot_remove(const tamis *t, tamis_error *why)
+{
+    return tamis__unsupported(why, TAMIS_COUNTING, "keys cannot be removed from a %s filter",
+                              t->kind->name);
+}
+
+static tamis_status remove_key(tamis *t, tamis_hash h)
+{
+    const tamis_status s = t->kind->remove(&t->body, h);
+    if (s != TAMIS_OK) return s;
+    if (t->items > 0) t->items--;
+    t->changed = true;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_remove(tamis *t, const void *key, size_t len, tamis_error *why)
+{
+    if (t->kind->remove == NULL) return cannot_remove(t, why);
+    tamis_status s = may_change_keys(t);
+    if (s == TAMIS_OK) s = remove_key(t, tamis__hash_key(&t->hasher, key, len));
+    return refuse(why, s);
+}
+
+static tamis_status remove_all(tamis *t, const struct keys *in, uint8_t *absent_bits)
+{
+    for (size_t at = 0; at < in->n; at += TAMIS__MOST_BATCH) {
+        tamis_hash room[TAMIS__MOST_BATCH];
+        uint8_t absent[TAMIS__MOST_BATCH / 8] = {0};
+        const size_t rest = in->n - at, n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH;
+        const struct batch b = {tamis__hash_group(t, in, at, n, room), n, NULL};
+        t->kind->prefetch(&t->body, &b);
+        for (size_t i = 0; i < n; i++)
+            if (remove_key(t, b.hashes[i]) != TAMIS_OK)
+                absent[i / 8] = (uint8_t)(absent[i / 8] | 1u << i % 8);
+        if (absent_bits != NULL) memcpy(absent_bits + at / 8, absent, (n + 7) / 8);
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size_t n, uint8_t *absent_bits,
+                               tamis_error *why)
+{
+    const struct keys in = {keys, NULL, n};
+    if (t->kind->remove == NULL) return cannot_remove(t, why);
+    const tamis_status s = may_change_keys(t);
+    return s == TAMIS_OK ? remove_all(t, &in, absent_bits) : refuse(why, s);
+}
+
+tamis_status tamis_remove_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *absent_bits,
+                                 tamis_error *why)
+{
+    const struct keys in = {NULL, h, n};
+    if (t->kind->remove == NULL) return cannot_remove(t, why);
+    return t->read_only ? refuse(why, TAMIS_ESEALED) : remove_all(t, &in, absent_bits);
+}
+
+tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_estimate *out,
+                         tamis_error *why)
+{
+    if (t->kind->count == NULL)
+        return tamis__unsupported(why, TAMIS_COUNTING, "a %s filter does not count", t->kind->name);
+    if (!t->hasher.usable)
+        return refuse(why, t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
+    const uint64_t most = t->kind->count(&t->body, tamis__hash_key(&t->hasher, key, len));
+    out->lower = 0;
+    out->upper = most <= INT64_MAX ? (int64_t)most : INT64_MAX;
+    out->estimate = out->upper;
+    out->confidence = 1;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_rotate(tamis *t, tamis_error *why)
+{
+    if (t->kind->rotate == NULL)
+        return tamis__unsupported(why, TAMIS_WINDOW, "a %s filter has no generations",
+                                  t->kind->name);
+    if (t->read_only) return refuse(why, TAMIS_ESEALED);
+    t->kind->rotate(&t->body);
+    tamis__sum_items(t);
+    return TAMIS_OK;
+}
+
 /* --- Together ----------------------------------------------------------------------------------------------- */
 
 static tamis_status check_alike(const tamis *a, const tamis *b, tamis_error *why)
@@ -292,26 +399,84 @@ static tamis_status check_alike(const tamis *a, const tamis *b, tamis_error *why
     return TAMIS_OK;
 }
 
-static struct estimate estimate_items(const struct gauge *g, double z)
+static void gauge(const tamis *t, const struct body *other, double z, struct gauge *out)
 {
-    return tamis__items_from_hits(&g->occupancy, (double)g->hit, z);
+    memset(out, 0, sizeof *out);
+    t->kind->gauge(&t->body, other, z, out);
+}
+
+/* The items of a union: a multiset's are known, a set's are estimated from the bits. */
+struct count {
+    uint64_t items;
+    double least; /* surely */
+    bool exact;
+};
+
+static struct count count_union(const tamis *a, const tamis *b)
+{
+    struct count c;
+    struct gauge g;
+    c.exact = (a->kind->traits & TAMIS__MULTISET) != 0;
+    if (c.exact) {
+        if (!tamis__sum(a->items, b->items, &c.items)) c.items = UINT64_MAX;
+        c.least = (double)c.items;
+        return c;
+    }
+    gauge(a, &b->body, TAMIS__Z99, &g);
+    c.items = (uint64_t)(g.items.value + 0.5);
+    c.least = g.items.low;
+    return c;
 }
 
 tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
 {
     tamis_status s = check_alike(into, from, why);
     if (s != TAMIS_OK) return s;
+    if (into->kind->merge == NULL)
+        return tamis__unsupported(why, TAMIS_BLOCKED, "%s filters cannot be merged",
+                                  into->kind->name);
     if (into->read_only) return tamis__fail(why, TAMIS_ESEALED, "the target is read-only");
-    struct gauge g;
-    into->kind->gauge(&into->body, &from->body, &g);
-    const struct estimate e = estimate_items(&g, TAMIS__Z99);
-    if (into->strict && e.low > (double)into->planned_items)
+    const struct count c = count_union(into, from);
+    if (into->strict && c.least > (double)into->planned_items)
         return tamis__fail(why, TAMIS_EFULL,
-                           "the union has about %.0f items, more than the strict plan's %llu",
-                           e.value, (unsigned long long)into->planned_items);
+                           "the union has about %llu items, more than the strict plan's %llu",
+                           (unsigned long long)c.items, (unsigned long long)into->planned_items);
     into->kind->merge(&into->body, &from->body);
-    into->items = (uint64_t)(e.value + 0.5);
-    into->items_estimated = into->changed = true;
+    into->items = c.items;
+    into->items_estimated = into->items_estimated || from->items_estimated || !c.exact;
+    into->changed = true;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_error *why)
+{
+    struct section shape;
+    *out = NULL;
+    const tamis_options same = {.memory = t->memory, .scratch_bytes = t->scratch_bytes};
+    if (t->kind->plain == NULL || !t->kind->plain(&t->body, &shape, NULL) || shape.kind != kind)
+        return tamis__fail(why, TAMIS_EUNSUPPORTED, "no %s filter has the answers of this %s one",
+                           tamis_kind_name(kind) != NULL ? tamis_kind_name(kind) : "such",
+                           t->kind->name);
+    tamis *plain = tamis__new(tamis__kind(kind), &same, 1);
+    if (plain == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    shape.items = 0;
+    plain->body.sections[0] = shape;
+    tamis__assign_offsets(&plain->body);
+    if (!tamis__alloc_cells(plain)) {
+        tamis_close(plain);
+        return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
+                           (unsigned long long)shape.length);
+    }
+    t->kind->plain(&t->body, &shape, plain->body.sections->cells);
+    plain->hasher = t->hasher;
+    plain->planned_items = t->planned_items;
+    plain->planned_fpr = t->planned_fpr;
+    plain->changed = true;
+    struct gauge g;
+    gauge(plain, NULL, TAMIS__Z99, &g);
+    plain->items = (uint64_t)(g.items.value + 0.5);
+    plain->items_estimated = true;
+    *out = plain;
     return TAMIS_OK;
 }
 
@@ -326,14 +491,15 @@ tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out
         return tamis__fail(why, TAMIS_EINVAL, "struct_size must be sizeof(tamis_similarity)");
     tamis_status s = check_alike(a, b, why);
     if (s != TAMIS_OK) return s;
+    if ((a->kind->traits & TAMIS__COMPARES) == 0)
+        return tamis__unsupported(why, TAMIS_BLOCKED, "%s filters cannot be compared",
+                                  a->kind->name);
     struct gauge ga, gb, gu;
-    a->kind->gauge(&a->body, NULL, &ga);
-    b->kind->gauge(&b->body, NULL, &gb);
-    a->kind->gauge(&a->body, &b->body, &gu);
     /* |A and B| = |A| + |B| - |A or B|; the three intervals hold together with 99 %. */
-    const struct estimate ea = estimate_items(&ga, TAMIS__Z99_OF_3);
-    const struct estimate eb = estimate_items(&gb, TAMIS__Z99_OF_3);
-    const struct estimate eu = estimate_items(&gu, TAMIS__Z99_OF_3);
+    gauge(a, NULL, TAMIS__Z99_OF_3, &ga);
+    gauge(b, NULL, TAMIS__Z99_OF_3, &gb);
+    gauge(a, &b->body, TAMIS__Z99_OF_3, &gu);
+    const struct estimate ea = ga.items, eb = gb.items, eu = gu.items;
     const double smaller_high = ea.high < eb.high ? ea.high : eb.high;
     const double most = ea.high + eb.high - eu.low;
     out->union_items = eu.value;
@@ -355,8 +521,8 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
 {
     if (out == NULL || out->struct_size != sizeof *out) return TAMIS_EINVAL;
     struct gauge g;
-    t->kind->gauge(&t->body, NULL, &g);
-    const struct estimate e = estimate_items(&g, TAMIS__Z99);
+    gauge(t, NULL, TAMIS__Z99, &g);
+    const struct estimate e = g.items;
     const bool empty = t->items == 0;
     memset(out, 0, sizeof *out);
     out->struct_size = sizeof *out;
@@ -372,7 +538,14 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
     out->sealed = t->sealed;
     out->read_only = t->read_only;
     /* An estimate is a reason for alarm only when it is sure to be too many. */
-    out->over_full = (t->items_estimated ? e.low : (double)t->items) > (double)t->planned_items;
+    const double held = g.held > 0 ? g.held : t->items_estimated ? e.low : (double)t->items;
+    out->over_full = (t->kind->traits & TAMIS__GROWS) == 0 && held > (double)t->planned_items;
+    out->turning = t->body.turn_at != 0;
+    out->may_miss = (t->kind->traits & TAMIS__MISSES) != 0;
+    out->miss_rate = g.miss_rate;
+    out->saturated = g.saturated;
+    out->cell_bits = t->body.sections->cell_bits;
+    out->sections = t->body.count;
     out->items_estimated = t->items_estimated;
     out->bytes = tamis_image_size(t);
     out->items = t->items;
@@ -391,15 +564,12 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
 
 size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cells, size_t max)
 {
-    if (!t->hasher.usable) return 0;
-    const tamis_bytes one = {key, len};
-    tamis_hash h;
-    tamis__hash_keys(&t->hasher, &one, 1, &h);
-    return t->kind->cells_of(&t->body, h, cells, max);
+    if (!t->hasher.usable || t->kind->cells_of == NULL) return 0;
+    return t->kind->cells_of(&t->body, tamis__hash_key(&t->hasher, key, len), cells, max);
 }
 
 uint64_t tamis_cell(const tamis *t, uint64_t cell)
 {
     const struct section *s = t->body.sections;
-    return cell < s->length * 8 ? tamis__bit(s->cells, cell) : 0;
+    return cell < s->length * 8 / s->cell_bits ? tamis__cell(s, cell) : 0;
 }

@@ -244,10 +244,13 @@ static void test_flags(void)
     tamis *t;
     for (unsigned bit = 0; bit < 32; bit++) {
         CHECK_THAT(load_with(16, 4, UINT64_C(1) << bit, &t, NULL), ==, TAMIS_EVERSION);
-        CHECK_OK(load_with(20, 4, UINT64_C(1) << bit, &t, NULL));
-        if (bit > 1) check_never_changed(t);
-        CHECK(is_read_only(t) == (bit != 1)); /* 2, strict, is known and changeable */
-        CHECK((tamis_add(t, "x", 1, NULL) == TAMIS_ESEALED) == (bit != 1));
+        const tamis_status s = load_with(20, 4, UINT64_C(1) << bit, &t, NULL);
+        CHECK_THAT(s, ==, bit == 2 ? TAMIS_ECORRUPT : TAMIS_OK); /* 4: only windows turn */
+        if (s == TAMIS_OK) {
+            if (bit > 1) check_never_changed(t);
+            CHECK(is_read_only(t) == (bit != 1)); /* 2, strict, is known and changeable */
+            CHECK((tamis_add(t, "x", 1, NULL) == TAMIS_ESEALED) == (bit != 1));
+        }
         tamis_close(t);
         CHECK_OK(load_with(24, 4, UINT64_C(1) << bit, &t, NULL));
         CHECK(!is_read_only(t));
@@ -265,9 +268,9 @@ static void test_unknown_numbers(void)
     for (uint64_t n = 0; n < 65536; n += n < 20 ? 1 : 4369) {
         const tamis_status kind = load_with(30, 2, n, &t, NULL);
         CHECK_THAT(kind, ==,
-                   n == 1             ? TAMIS_OK
-                   : n == 2 || n == 3 ? TAMIS_ECORRUPT
-                                      : TAMIS_EVERSION);
+                   n == 1                                 ? TAMIS_OK
+                   : tamis_kind_name((uint32_t)n) != NULL ? TAMIS_ECORRUPT
+                                                          : TAMIS_EVERSION);
         tamis_close(t);
         const tamis_status hash = load_with(28, 2, n, &t, NULL);
         CHECK_THAT(hash, ==,

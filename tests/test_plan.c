@@ -240,7 +240,7 @@ static void absurd_plans_are_refused(void)
             check_refused(&p);
         }
     }
-    for (uint32_t kind = 4; kind != 0; kind = kind < 100 ? kind + 1 : kind << 1) {
+    for (uint32_t kind = 200; kind != 0; kind = kind < 300 ? kind + 1 : kind << 1) {
         const tamis_plan p = wish(kind, 100, 0.01, 0);
         check_refused(&p);
     }

@@ -49,7 +49,8 @@ typedef enum tamis_status {
     TAMIS_ENOMEM = -1,       /* memory, or a limit the caller set                                 */
     TAMIS_EINVAL = -2,       /* a plan or argument that makes no sense                            */
     TAMIS_EUNSUPPORTED = -3, /* this kind cannot do that; tamis_error.better_kind can             */
-    TAMIS_EFULL = -4,        /* a strict filter that holds all it was planned for                 */
+    TAMIS_EFULL = -4,        /* a strict filter that holds all it was planned for, or no room left */
+    TAMIS_EABSENT = -5,      /* remove of a key that is certainly not in                          */
     TAMIS_EMISMATCH = -6,    /* merge of unequal kind, shape, hash or seed                        */
     TAMIS_ECORRUPT = -7,     /* the bytes are not a whole, undamaged image                        */
     TAMIS_EVERSION = -8,     /* a newer format than this library reads, or may write              */
@@ -77,7 +78,13 @@ typedef enum tamis_kind {
     TAMIS_AUTO = 0,        /* choose for me: blocked, or bloom where that is much smaller         */
     TAMIS_BLOOM = 1,       /* the classic: k bits anywhere in m, 9.6 bits (k = 1: the bitmap)     */
     TAMIS_PARTITIONED = 2, /* k rows of m bits, one bit in each row, 9.6 bits                     */
-    TAMIS_BLOCKED = 3      /* 8 bits in one cache line, 10.1 bits: the fastest                    */
+    TAMIS_BLOCKED = 3,     /* 8 bits in one cache line, 10.1 bits: the fastest                    */
+    /* Sets that shrink or grow: */
+    TAMIS_COUNTING = 4,    /* bloom with counters instead of bits: keys can be removed, 38 bits   */
+    TAMIS_PAIR = 5,        /* a filter of added and one of removed keys, 20 bits; can miss        */
+    TAMIS_GROWING = 6,     /* of unknown size: keeps its rate however many come, 13 to 26 bits    */
+    TAMIS_WINDOW = 7,      /* generations of filters: forgets the oldest keys                     */
+    TAMIS_CUCKOO = 8       /* fingerprints: keys can be removed, 9.6 bits                         */
 } tamis_kind;
 
 /* The name used by the command line ("blocked"), or NULL: no such kind in this library.          */
@@ -91,7 +98,8 @@ TAMIS_API uint32_t tamis_kind_named(const char *name);
 enum {
     TAMIS_STRICT = 1,      /* refuse new items beyond the planned number (TAMIS_EFULL)            */
     TAMIS_HASH_CALLER = 2, /* the caller brings 128-bit hashes; only the _hashes verbs work       */
-    TAMIS_COMPACT = 4      /* blocked: bits anywhere in the line; 2 % smaller at 1 %, 7 % at 1e-4 */
+    TAMIS_COMPACT = 4,     /* blocked: bits anywhere in the line; 2 % smaller at 1 %, 7 % at 1e-4 */
+    TAMIS_TURNING = 8      /* window: an add rotates first when the newest generation is full     */
 };
 typedef struct tamis_plan {
     size_t struct_size; /* sizeof(tamis_plan)                                                     */
@@ -103,6 +111,10 @@ typedef struct tamis_plan {
     uint64_t seed;      /* of XXH3; the default 0 is for all, so that filters merge               */
     uint64_t m;         /* bits (partitioned: bits in each row; blocked: a multiple of 512)       */
     uint32_t k;         /* probes per key, 1 ... 64 (blocked: 8; compact: 1 ... 16)               */
+    uint32_t cell_bits; /* counting: bits of a counter, 4 (default), 8 or 16                      */
+    uint32_t generations; /* window: how many, 2 ... 256; default 4                               */
+    uint32_t inner_kind;  /* window, pair: of their parts, default blocked; counting: bloom
+                           * (default), or blocked, whose counters of a key share a cache line     */
 } tamis_plan;
 
 typedef struct tamis_promise {
@@ -113,6 +125,7 @@ typedef struct tamis_promise {
     double bits_per_item;  /* 8 * bytes / items                                                   */
     double bound_bits;     /* log2(1/fpr): no structure at all needs fewer bits per item          */
     double bound_ratio;    /* bits_per_item / bound_bits                                          */
+    double overflow;       /* counting: chance that any counter reaches its end at these items    */
 } tamis_promise;
 
 /* Fill in every field of the plan that was left zero, and set items, fpr and bytes to what the
@@ -150,7 +163,7 @@ typedef struct tamis_options {
     const uint8_t *key;         /* 16 secret bytes: SipHash-2-4. Only a key id is stored. Use one
                                  * when strangers choose the keys that are added or asked         */
     uint64_t max_bytes;         /* TAMIS_ENOMEM for any image bigger than this; 0: no limit        */
-    uint64_t scratch_bytes;     /* what a bulk call on a big table may allocate meanwhile; 0: 64 MiB.
+    uint64_t scratch_bytes;     /* what a bulk add to a big table may allocate meanwhile; 0: 64 MiB.
                                  * Less scratch, same answers: refused memory is no error         */
     const tamis_memory *memory; /* must outlive the handle; NULL: malloc and free                 */
 } tamis_options;
@@ -213,10 +226,37 @@ TAMIS_API tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n,
 TAMIS_API size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n,
                                           uint8_t *bits);
 
+/* --- Removing, counting, forgetting -----------------------------------------------------------------------
+ * Kinds that cannot say TAMIS_EUNSUPPORTED and name one that can in tamis_error.better_kind.
+ * remove: the key must have been added; TAMIS_EABSENT when it certainly was not, and then nothing
+ * has changed. Removing a key that was never added but looks present takes away what belongs to
+ * others, which may then be missed: no such filter can know. Remove what you added.
+ * remove_many: bit i of absent_bits (or NULL) is set when key i was certainly not in.
+ * count: how often the key was added and not removed, never less than the truth (upper is INT64_MAX
+ * when a counter has saturated). counting and cuckoo.
+ * rotate: window forgets its oldest generation and begins a new one.                             */
+typedef struct tamis_estimate {
+    int64_t estimate, lower, upper;
+    double confidence; /* that the truth is in [lower, upper]                                     */
+} tamis_estimate;
+TAMIS_API tamis_status tamis_remove(tamis *t, const void *key, size_t len, tamis_error *why);
+TAMIS_API tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size_t n,
+                                         uint8_t *absent_bits, tamis_error *why);
+TAMIS_API tamis_status tamis_remove_hashes(tamis *t, const tamis_hash *h, size_t n,
+                                           uint8_t *absent_bits, tamis_error *why);
+TAMIS_API tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_estimate *out,
+                                   tamis_error *why);
+TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
+
 /* --- Together ----------------------------------------------------------------------------------------------
  * merge: into becomes the filter of the union, bit for bit. Kind, shape, hash and seed (or key)
  * must be equal (TAMIS_EMISMATCH). The number of items is an estimate from then on.              */
 TAMIS_API tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why);
+
+/* convert: the plain filter that gives the same answers, smaller and without what its source could do
+ * besides: a counting filter (not one of blocked layout) as bloom, a quarter of the size or less; a
+ * window as what it is made of. TAMIS_EUNSUPPORTED: there is none of that kind.                  */
+TAMIS_API tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_error *why);
 
 /* Sizes of union and intersection and their quotient, estimated from the bits of two filters that
  * could be merged. Each [low, high] holds the truth with 99 % probability.                       */
@@ -236,8 +276,10 @@ typedef struct tamis_facts {
     size_t struct_size;
     uint32_t kind, hash, k, format;
     uint64_t m, seed, generation;
+    uint32_t cell_bits, sections;
     bool may_miss;         /* this structure can answer a wrong "no"                              */
     bool keyed, strict;    /* hashed with a secret key; refuses items beyond the plan             */
+    bool turning;          /* a window that rotates by itself                                     */
     bool sealed;           /* for ever read-only                                                  */
     bool read_only;        /* this handle is: sealed, mapped, a view, or of a newer format        */
     bool over_full;        /* holds more items than planned, so the rate is worse than planned    */
@@ -248,9 +290,11 @@ typedef struct tamis_facts {
     double fpr_planned;    /* at the planned items                                                */
     double fpr_now;        /* from the bits: the chance that a key never added gets a "maybe"     */
     double fpr_now_low, fpr_now_high; /* its 99 % interval; for these kinds the bits determine it */
+    double miss_rate;      /* chance that a key that is in gets a "no"; 0 unless may_miss         */
+    uint64_t saturated;    /* counting: counters that have reached their end, and stay there      */
     double items_estimate; /* distinct items, estimated from the bits alone                       */
     double items_low, items_high; /* its 99 % interval; high is infinite when every bit is set     */
-    double fill;           /* share of set bits                                                   */
+    double fill;           /* share of set bits, or of cells in use                               */
     double bits_per_item;  /* 8 * bytes / items (planned items while empty)                       */
     double bound_bits;     /* log2(1/fpr_now) (fpr_planned while empty)                           */
     double bound_ratio;    /* bits_per_item / bound_bits                                          */

@@ -45,9 +45,6 @@ static bool is_compact(const struct body *b)
     return b->sections->variant == COMPACT;
 }
 
-/* Rate of a line that got so many keys. */
-typedef double line_rate(uint32_t k, double keys);
-
 static double split_line_rate(uint32_t k, double keys)
 {
     (void)k;
@@ -61,39 +58,14 @@ static double compact_line_rate(uint32_t k, double keys)
     return tamis__all_hit(TAMIS__LINE_BITS, k, keys, k);
 }
 
-static double mixture(double m, uint32_t k, double items, line_rate *rate_of)
-{
-    const double lines = m / TAMIS__LINE_BITS, p = 1 / lines, load = items * p;
-    if (lines <= 1) return rate_of(k, items);
-    /* From here on every word of every line is full but for a chance below 1e-20. */
-    if (load > 4096) return 1;
-    /* Weights relative to the mode's, by the recurrence of the binomial; their sum normalizes, so no
-     * factorial of a large number is ever taken. */
-    const double odds = p / (1 - p), mode = floor((items + 1) * p);
-    double total = 0, sum = 0, weight = 1;
-    for (double x = mode; x <= items && weight > 1e-25; x++) {
-        total += weight;
-        sum += weight * rate_of(k, x);
-        weight *= (items - x) / (x + 1) * odds;
-    }
-    weight = 1;
-    for (double x = mode; x > 0; x--) {
-        weight *= x / ((items - x + 1) * odds);
-        if (weight < 1e-25) break;
-        total += weight;
-        sum += weight * rate_of(k, x - 1);
-    }
-    return sum / total;
-}
-
 static double split_rate(double m, uint32_t k, double items)
 {
-    return mixture(m, k, items, split_line_rate);
+    return tamis__over_lines(m / TAMIS__LINE_BITS, items, split_line_rate, k);
 }
 
 static double compact_rate(double m, uint32_t k, double items)
 {
-    return mixture(m, k, items, compact_line_rate);
+    return tamis__over_lines(m / TAMIS__LINE_BITS, items, compact_line_rate, k);
 }
 
 static uint64_t cells(uint64_t m, uint32_t k)
@@ -102,13 +74,16 @@ static uint64_t cells(uint64_t m, uint32_t k)
     return m;
 }
 
-static const struct sizing split = {TAMIS__LINE_BITS, WORDS, WORDS, split_rate, cells};
-static const struct sizing compact = {TAMIS__LINE_BITS, 1, MAX_K, compact_rate, cells};
-
-static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+static struct sizing sizing(const tamis_plan *plan)
 {
-    return tamis__solve_shape(plan, (plan->flags & TAMIS_COMPACT) != 0 ? &compact : &split, promise,
-                              why);
+    const struct sizing split = {.step = TAMIS__LINE_BITS,
+                                 .k_min = WORDS,
+                                 .k_max = WORDS,
+                                 .rate = split_rate,
+                                 .cells = cells};
+    const struct sizing compact = {
+        .step = TAMIS__LINE_BITS, .k_min = 1, .k_max = MAX_K, .rate = compact_rate, .cells = cells};
+    return (plan->flags & TAMIS_COMPACT) != 0 ? compact : split;
 }
 
 static uint32_t layout(const tamis_plan *plan, struct section *out)
@@ -150,8 +125,9 @@ static void prefetch(const struct body *b, const struct batch *keys)
     tamis__prefetch_lines(b->sections->cells, lines_of(b), keys->hashes, keys->n);
 }
 
-static void add(struct body *b, const struct batch *keys, uint8_t *seen)
+static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
+    (void)done;
     const struct kernels *k = tamis__kernels_for(b);
     struct section *s = b->sections;
     if (is_compact(b)) tamis__prefetch_lines(s->cells, lines_of(b), keys->ahead, keys->n);
@@ -159,6 +135,7 @@ static void add(struct body *b, const struct batch *keys, uint8_t *seen)
         k->compact_add(s->cells, lines_of(b), s->k, keys->hashes, keys->n, seen);
     else
         k->line_add(s->cells, lines_of(b), keys->hashes, keys->ahead, keys->n, seen);
+    return TAMIS_OK;
 }
 
 static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
@@ -184,14 +161,13 @@ static void count_line(const struct section *s, const struct body *other, uint64
     }
 }
 
-static void gauge(const struct body *b, const struct body *other, struct gauge *out)
+static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
 {
     const struct section *s = b->sections;
     const uint64_t lines = lines_of(b);
     const struct occupancy rows = {WORDS, (double)s->m / WORDS, 1, (double)lines};
     const struct occupancy free_bits = {1, (double)s->m, s->k, (double)lines};
     double rates = 0;
-    out->occupancy = is_compact(b) ? free_bits : rows;
     out->cells = s->m;
     out->hit = 0;
     for (uint64_t line = 0; line < lines; line++) {
@@ -206,6 +182,7 @@ static void gauge(const struct body *b, const struct body *other, struct gauge *
         rates += is_compact(b) ? pow(sum / 512.0, s->k) : share;
     }
     out->rate = rates / (double)lines;
+    out->items = tamis__items_from_hits(is_compact(b) ? &free_bits : &rows, (double)out->hit, z);
 }
 
 static size_t compact_cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t max)
@@ -231,8 +208,10 @@ static size_t cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t
 const struct kind tamis__blocked = {
     .id = TAMIS_BLOCKED,
     .name = "blocked",
+    .traits = TAMIS__COMPARES | TAMIS__SHARES,
     .variants = COMPACT,
-    .solve = solve,
+    .solve = tamis__solve,
+    .sizing = sizing,
     .layout = layout,
     .wrong_shape = wrong_shape,
     .wrong_cells = wrong_cells,

@@ -41,11 +41,11 @@ static uint64_t cells(uint64_t m, uint32_t k)
     return m;
 }
 
-static const struct sizing sizing = {1, 1, MAX_K, rate, cells};
-
-static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+static struct sizing sizing(const tamis_plan *plan)
 {
-    return tamis__solve_shape(plan, &sizing, promise, why);
+    (void)plan;
+    const struct sizing s = {.step = 1, .k_min = 1, .k_max = MAX_K, .rate = rate, .cells = cells};
+    return s;
 }
 
 static uint32_t layout(const tamis_plan *plan, struct section *out)
@@ -65,21 +65,23 @@ static const char *wrong_cells(const struct body *b)
     return tamis__wrong_spare_bits(b->sections, b->sections->m);
 }
 
-static void gauge(const struct body *b, const struct body *other, struct gauge *out)
+static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
 {
     const struct section *s = b->sections;
     const uint8_t *with = other != NULL ? other->sections->cells : NULL;
     const struct occupancy o = {1, (double)s->m, s->k, 0};
-    out->occupancy = o;
     out->hit = tamis__count_bits(s->cells, with, 0, s->m);
     out->cells = s->m;
     out->rate = pow((double)out->hit / (double)s->m, s->k);
+    out->items = tamis__items_from_hits(&o, (double)out->hit, z);
 }
 
 const struct kind tamis__bloom = {
     .id = TAMIS_BLOOM,
     .name = "bloom",
-    .solve = solve,
+    .traits = TAMIS__COMPARES | TAMIS__SHARES,
+    .solve = tamis__solve,
+    .sizing = sizing,
     .layout = layout,
     .wrong_shape = wrong_shape,
     .wrong_cells = wrong_cells,

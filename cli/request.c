@@ -1,0 +1,61 @@
+/* From options to a plan. */
+#include "cli.h"
+
+#include <string.h>
+
+static void list_kinds(char *out, size_t room)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (uint32_t kind = 1; kind < KIND_END && used < room; kind++)
+        if (tamis_kind_name(kind) != NULL)
+            used += (size_t)snprintf(out + used, room - used, "%s, ", tamis_kind_name(kind));
+}
+
+/* The kind of that name; `without` when there is no name. False after a message. */
+static bool kind_from(const char *option, const char *name, uint32_t without, uint32_t *out)
+{
+    char known[200];
+    *out = without;
+    if (name == NULL) return true;
+    *out = tamis_kind_named(name);
+    if (*out != TAMIS_AUTO || strcmp(name, "auto") == 0) return true;
+    list_kinds(known, sizeof known);
+    complain(NULL, "--%s: there is no '%s'; there are %sand auto", option, name, known);
+    return false;
+}
+
+static uint32_t number(uint64_t v)
+{
+    return (uint32_t)(v < UINT32_MAX ? v : UINT32_MAX);
+}
+
+bool plan_from(const struct args *a, tamis_plan *out)
+{
+    const tamis_plan p = {.struct_size = sizeof p,
+                          .items = a->items,
+                          .fpr = a->fpr,
+                          .bytes = a->bytes,
+                          .seed = a->seed,
+                          .m = a->m,
+                          .k = number(a->k),
+                          .cell_bits = number(a->counter_bits),
+                          .generations = number(a->generations),
+                          .flags = (a->strict ? TAMIS_STRICT : 0u) |
+                                   (a->compact ? TAMIS_COMPACT : 0u) |
+                                   (a->turning ? TAMIS_TURNING : 0u)};
+    *out = p;
+    return kind_from("kind", a->kind, TAMIS_BLOCKED, &out->kind) &&
+           kind_from("inner", a->inner, 0, &out->inner_kind);
+}
+
+void plan_for_kind(tamis_plan *p, uint32_t kind)
+{
+    const bool window = kind == TAMIS_WINDOW, counting = kind == TAMIS_COUNTING;
+    p->kind = kind;
+    if (kind != TAMIS_BLOCKED) p->flags &= ~(uint32_t)TAMIS_COMPACT;
+    if (!window) p->flags &= ~(uint32_t)TAMIS_TURNING;
+    if (!window) p->generations = 0;
+    if (!counting) p->cell_bits = 0;
+    if (!window && !counting && kind != TAMIS_PAIR) p->inner_kind = 0;
+}

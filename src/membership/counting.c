@@ -1,0 +1,360 @@
+/* counting: a classic filter with counters instead of bits, so that keys can be removed (L. Fan, P. Cao,
+ * J. Almeida, A. Broder, "Summary cache", 2000).
+ *
+ *     add: each of the key's k counters + 1      remove: each - 1      may_contain: is none of them 0?
+ *
+ *     k = 3, counters of 4 bits       0 0 1 0 0 0 0 2 0 0 1 0 0 0 1 1
+ *     "a": 2, 7, 10   "b": 7, 14, 15      ^         ^     ^       ^ ^
+ *     remove("a")                     0 0 0 0 0 0 0 1 0 0 0 0 0 0 1 1     "b" is still whole
+ *
+ * The guarantee. As long as only keys that are in are removed, a counter is at least the number of keys in that
+ * touch it, so a key that is in is never missed. A counter that reaches its end (15 of 4 bits) cannot know
+ * what is behind it, so it stays there for ever: some keys may then outlive their removal as false positives, but
+ * none is missed. remove() of a key one of whose counters is 0 is refused and changes nothing.
+ *
+ * How likely is that end? n keys throw kn balls at m counters, so a counter is binomial (kn, 1/m); at the best k,
+ * kn/m = ln 2, and P[counter >= 16] <= (e ln 2 / 16)^16 = 1.4e-15: for 10^10 counters still less than 1.4e-5. The
+ * promise holds m · P[counter >= 15], computed and not bounded.
+ *
+ * Two probes of one key may hit the same counter, which then counts both; the formula above counts balls, and
+ * removing takes both away again.
+ *
+ * Layout 0 is the classic one. In layout 1 (inner kind blocked) the counters of a key are in one line of 64 bytes,
+ * 128 of 4 bits: one memory access instead of k, for a rate and an overflow that are means over lines that
+ * fill unevenly, computed as for the compact variant of blocked. The rate is that of the filter of non-zero counters
+ * in either layout. */
+#include "../bitrows.h"
+#include "../error.h"
+#include "../plan.h"
+
+#include <math.h>
+
+#define MAX_K 64u
+#define LINED 1u /* variant */
+#define MAX_LINED_K 16u
+
+/* --- Counters --------------------------------------------------------------------------------------------- */
+
+static unsigned most(const struct section *s)
+{
+    return (1u << s->cell_bits) - 1;
+}
+
+static unsigned get(const struct section *s, uint64_t i)
+{
+    if (s->cell_bits == 4) return s->cells[i >> 1] >> 4 * (i & 1) & 15;
+    return s->cell_bits == 8 ? s->cells[i] : tamis__get16(s->cells + 2 * i);
+}
+
+static void put(struct section *s, uint64_t i, unsigned v)
+{
+    if (s->cell_bits == 4) {
+        uint8_t *byte = s->cells + (i >> 1);
+        *byte = (uint8_t)((*byte & (15u << 4 * !(i & 1))) | v << 4 * (i & 1));
+    } else if (s->cell_bits == 8) {
+        s->cells[i] = (uint8_t)v;
+    } else {
+        tamis__put16(s->cells + 2 * i, (uint16_t)v);
+    }
+}
+
+static unsigned per_line(const struct section *s)
+{
+    return TAMIS__LINE_BITS / s->cell_bits; /* 128, 64 or 32 */
+}
+
+static void aim(const struct section *s, tamis_hash h, uint64_t at[MAX_K])
+{
+    uint64_t x = h.lo;
+    if (s->variant == LINED) {
+        const uint64_t n = per_line(s), line = tamis__mulhi(h.hi, s->m / n);
+        for (uint32_t j = 0; j < s->k; j++, x = tamis__next_probe(x, h))
+            at[j] = line * n + tamis__mulhi(x, n);
+    } else {
+        for (uint32_t j = 0; j < s->k; j++, x = tamis__next_probe(x, h))
+            at[j] = tamis__mulhi(x, s->m);
+    }
+}
+
+/* --- Planning --------------------------------------------------------------------------------------------- */
+
+static double classic_rate(double m, uint32_t k, double items)
+{
+    return tamis__all_hit(m, k, items, k);
+}
+
+static uint64_t cells(uint64_t m, uint32_t k)
+{
+    (void)k;
+    return m;
+}
+
+/* Lines of 128, 64 and 32 counters. */
+static double rate_in_128(uint32_t k, double keys)
+{
+    return tamis__all_hit(128, k, keys, k);
+}
+
+static double rate_in_64(uint32_t k, double keys)
+{
+    return tamis__all_hit(64, k, keys, k);
+}
+
+static double rate_in_32(uint32_t k, double keys)
+{
+    return tamis__all_hit(32, k, keys, k);
+}
+
+static double rate_of_128(double m, uint32_t k, double items)
+{
+    return tamis__over_lines(m / 128, items, rate_in_128, k);
+}
+
+static double rate_of_64(double m, uint32_t k, double items)
+{
+    return tamis__over_lines(m / 64, items, rate_in_64, k);
+}
+
+static double rate_of_32(double m, uint32_t k, double items)
+{
+    return tamis__over_lines(m / 32, items, rate_in_32, k);
+}
+
+/* The chance that a given counter of a line has reached its end. */
+static double end_in_128(uint32_t k, double keys)
+{
+    return tamis__binomial_tail(k * keys, 1.0 / 128, 15);
+}
+
+static double end_in_64(uint32_t k, double keys)
+{
+    return tamis__binomial_tail(k * keys, 1.0 / 64, 255);
+}
+
+static double end_in_32(uint32_t k, double keys)
+{
+    return tamis__binomial_tail(k * keys, 1.0 / 32, 65535);
+}
+
+/* Of any of the counters, by the sum of their chances. */
+static double overflow(const tamis_plan *p)
+{
+    const double m = (double)p->m, n = (double)p->items;
+    const unsigned end = (1u << p->cell_bits) - 1;
+    double (*in_line)(uint32_t, double) = p->cell_bits == 4   ? end_in_128
+                                          : p->cell_bits == 8 ? end_in_64
+                                                              : end_in_32;
+    const double one =
+        p->inner_kind == TAMIS_BLOCKED
+            ? tamis__over_lines(m * p->cell_bits / TAMIS__LINE_BITS, n, in_line, p->k)
+            : tamis__binomial_tail(p->k * n, 1 / m, end);
+    return m * one < 1 ? m * one : 1;
+}
+
+static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+{
+    struct sizing s = {.step = 1, .k_min = 1, .k_max = MAX_K, .rate = classic_rate, .cells = cells};
+    if (plan->cell_bits == 0) plan->cell_bits = 4;
+    if (plan->inner_kind == 0) plan->inner_kind = TAMIS_BLOOM;
+    if (plan->cell_bits != 4 && plan->cell_bits != 8 && plan->cell_bits != 16)
+        return tamis__fail(why, TAMIS_EINVAL, "a counter has 4, 8 or 16 bits, not %u",
+                           plan->cell_bits);
+    if (plan->inner_kind != TAMIS_BLOOM && plan->inner_kind != TAMIS_BLOCKED)
+        return tamis__fail(why, TAMIS_EINVAL, "counters lie as in bloom or as in blocked");
+    s.cell_bits = plan->cell_bits;
+    if (plan->inner_kind == TAMIS_BLOCKED) {
+        s.step = TAMIS__LINE_BITS / plan->cell_bits;
+        s.k_max = MAX_LINED_K;
+        s.rate = plan->cell_bits == 4   ? rate_of_128
+                 : plan->cell_bits == 8 ? rate_of_64
+                                        : rate_of_32;
+    }
+    const tamis_status status = tamis__solve_shape(plan, &s, promise, why);
+    if (status == TAMIS_OK) promise->overflow = overflow(plan);
+    return status;
+}
+
+static uint32_t layout(const tamis_plan *plan, struct section *out)
+{
+    if (out == NULL) return 1;
+    *out = tamis__bit_section(TAMIS_COUNTING, plan->k, plan->m, plan->m * plan->cell_bits);
+    out->cell_bits = (uint16_t)plan->cell_bits;
+    out->variant = plan->inner_kind == TAMIS_BLOCKED ? LINED : 0;
+    return 1;
+}
+
+static const char *wrong_shape(const struct body *b)
+{
+    const struct section *s = b->sections;
+    const bool lined = s->variant == LINED;
+    if (b->count != 1) return "this kind has exactly one section";
+    if (s->kind != TAMIS_COUNTING) return "the section is not of this kind";
+    if (s->cell_bits != 4 && s->cell_bits != 8 && s->cell_bits != 16)
+        return "wrong size of counters";
+    if (s->k < 1 || s->k > (lined ? MAX_LINED_K : MAX_K)) return "k is out of range";
+    if (s->m < 1 || s->m > TAMIS__MAX_CELLS / s->cell_bits)
+        return "the number of counters is out of range";
+    if (lined && s->m % per_line(s) != 0) return "m is no whole number of lines";
+    if (s->length != tamis__cell_bytes(s->m * s->cell_bits))
+        return "the section's length does not fit its counters";
+    return NULL;
+}
+
+static const char *wrong_cells(const struct body *b)
+{
+    return tamis__wrong_spare_bits(b->sections, b->sections->m * b->sections->cell_bits);
+}
+
+/* --- The verbs --------------------------------------------------------------------------------------------- */
+
+static void prefetch(const struct body *b, const struct batch *keys)
+{
+    const struct section *s = b->sections;
+    for (size_t i = 0; i < keys->n; i++) {
+        uint64_t at[MAX_K];
+        aim(s, keys->hashes[i], at);
+        const uint32_t n = s->variant == LINED ? 1 : s->k;
+        for (uint32_t j = 0; j < n; j++) TAMIS__PREFETCH(s->cells + at[j] * s->cell_bits / 8);
+    }
+}
+
+static bool present(const struct section *s, const uint64_t *at)
+{
+    bool all = true;
+    for (uint32_t j = 0; j < s->k; j++) all &= get(s, at[j]) != 0;
+    return all;
+}
+
+static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+{
+    struct section *s = b->sections;
+    const struct batch ahead = {keys->ahead, keys->n, NULL};
+    (void)done;
+    if (keys->ahead != NULL) prefetch(b, &ahead);
+    memset(seen, 0, (keys->n + 7) / 8);
+    for (size_t i = 0; i < keys->n; i++) {
+        uint64_t at[MAX_K];
+        aim(s, keys->hashes[i], at);
+        seen[i / 8] = (uint8_t)(seen[i / 8] | present(s, at) << i % 8);
+        for (uint32_t j = 0; j < s->k; j++) {
+            const unsigned v = get(s, at[j]);
+            if (v < most(s)) put(s, at[j], v + 1);
+        }
+    }
+    return TAMIS_OK;
+}
+
+static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+{
+    const struct section *s = b->sections;
+    const struct batch ahead = {keys->ahead, keys->n, NULL};
+    if (keys->ahead != NULL) prefetch(b, &ahead);
+    memset(bits, 0, (keys->n + 7) / 8);
+    for (size_t i = 0; i < keys->n; i++) {
+        uint64_t at[MAX_K];
+        aim(s, keys->hashes[i], at);
+        bits[i / 8] = (uint8_t)(bits[i / 8] | present(s, at) << i % 8);
+    }
+}
+
+static tamis_status take_away(struct body *b, tamis_hash h)
+{
+    struct section *s = b->sections;
+    uint64_t at[MAX_K], taken = 0;
+    aim(s, h, at);
+    for (uint32_t j = 0; j < s->k; j++) {
+        const unsigned v = get(s, at[j]);
+        if (v == 0) { /* also where two probes meet and only one key was there: give back */
+            for (uint32_t i = 0; i < j; i++)
+                if ((taken >> i & 1) != 0) put(s, at[i], get(s, at[i]) + 1);
+            return TAMIS_EABSENT;
+        }
+        if (v == most(s)) continue;
+        put(s, at[j], v - 1);
+        taken |= UINT64_C(1) << j;
+    }
+    return TAMIS_OK;
+}
+
+static uint64_t count(const struct body *b, tamis_hash h)
+{
+    const struct section *s = b->sections;
+    uint64_t at[MAX_K], least = UINT64_MAX;
+    aim(s, h, at);
+    for (uint32_t j = 0; j < s->k; j++) {
+        const unsigned v = get(s, at[j]);
+        uint64_t times = 0; /* that one add counts here */
+        for (uint32_t i = 0; i < s->k; i++) times += at[i] == at[j];
+        if (v != most(s) && v / times < least) least = v / times;
+    }
+    return least;
+}
+
+static void merge(struct body *into, const struct body *from)
+{
+    struct section *s = into->sections;
+    for (uint64_t i = 0; i < s->m; i++) {
+        const unsigned sum = get(s, i) + get(from->sections, i);
+        put(s, i, sum < most(s) ? sum : most(s));
+    }
+}
+
+static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+{
+    const struct section *s = b->sections;
+    const uint64_t line = s->variant == LINED ? per_line(s) : s->m;
+    const double lines = (double)(s->m / line);
+    const struct occupancy o = {1, (double)s->m, s->k, s->variant == LINED ? lines : 0};
+    double rates = 0;
+    for (uint64_t from = 0; from < s->m; from += line) {
+        uint64_t hit = 0;
+        for (uint64_t i = from; i < from + line; i++) {
+            const unsigned v = get(s, i);
+            hit += v != 0 || (other != NULL && get(other->sections, i) != 0);
+            out->saturated += v == most(s);
+        }
+        out->hit += hit;
+        rates += pow((double)hit / (double)line, s->k);
+    }
+    out->cells = s->m;
+    out->rate = rates / lines;
+    out->items = tamis__items_from_hits(&o, (double)out->hit, z);
+}
+
+static bool plain(const struct body *b, struct section *out, uint8_t *bits)
+{
+    const struct section *s = b->sections;
+    if (s->variant == LINED) return false; /* no plain kind has lines of 128 bits */
+    *out = tamis__bit_section(TAMIS_BLOOM, s->k, s->m, s->m);
+    for (uint64_t i = 0; bits != NULL && i < s->m; i++)
+        bits[i >> 3] = (uint8_t)(bits[i >> 3] | (get(s, i) != 0) << (i & 7));
+    return true;
+}
+
+static size_t cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t max)
+{
+    uint64_t at[MAX_K];
+    aim(b->sections, h, at);
+    for (uint32_t j = 0; j < b->sections->k && j < max; j++) out[j] = at[j];
+    return b->sections->k;
+}
+
+const struct kind tamis__counting = {
+    .id = TAMIS_COUNTING,
+    .name = "counting",
+    .traits = TAMIS__MULTISET | TAMIS__COMPARES,
+    .variants = LINED,
+    .solve = solve,
+    .layout = layout,
+    .wrong_shape = wrong_shape,
+    .wrong_cells = wrong_cells,
+    .prefetch = prefetch,
+    .add = add,
+    .query = query,
+    .remove = take_away,
+    .count = count,
+    .merge = merge,
+    .gauge = gauge,
+    .plain = plain,
+    .cells_of = cells_of,
+};
