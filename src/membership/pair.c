@@ -4,17 +4,23 @@
  *
  * Cheap deletion: twice a plain filter instead of four times. And with a price, which is why tamis_facts.may_miss is
  * set: the second filter has false positives like any other, and a key that is in and falls on one is missed. Of
- * the keys that are in, the share removed's rate (tamis_facts.miss_rate) gets a wrong "no"; it is 0 while nothing
- * was removed. On the other hand fewer keys that were never added get a "maybe": f(added) · (1 - f(removed)), less
- * than f(added) alone, as the lecture says; the difference is small while f(removed) is.
+ * the keys that are in, the share tamis_facts.miss_rate, which is removed's rate, gets a wrong "no"; it is 0 while
+ * nothing was removed. On the other hand fewer keys that were never added get a "maybe": none that added alone would
+ * refuse, and about f(added) · (1 - f(removed)) in all, less than f(added), as the lecture says; the difference is small
+ * while f(removed) is.
  *
- * Adding a key again after it was removed must bring it back. removed forgets one of its bits then, the first; so
- * "added, hence present" holds for the moment after every add, without exception. What is lost: other removed
- * keys with that bit are no longer known as removed and are false positives until they are removed again. (They are
- * few: of R removed keys in a blocked filter of L lines, about R/(64 L).)
+ * Adding a key again after it was removed must bring it back, and no filter can forget a key without harming others. So
+ * a key has lives: life j of x is x with its hash remixed by j. Adding a removed key adds its next life, removing
+ * it removes the life it has.
  *
- * Both filters only fill. Many adds and removes wear them out, which tamis_info shows as over_full and in both
- * rates; the cure is to clear and to add the keys that are left (`tamis compact`). */
+ *     life 0: added and removed     life 1: added and removed     life 2: added, not removed: x is in, for the third time
+ *
+ *     may_contain(x): the first life that was not both added and removed decides: was it added?
+ *
+ * So the moment after an add the key is there, and the moment after a remove it is not, without exception: when the
+ * next life looks added by chance, it is removed as well. Each life takes the room of a key. After MAX_LIVES the key
+ * can only be cured by what cures all wear: both filters only fill, which tamis_info shows as over_full and in both
+ * rates; clear the pair and add the keys that are left (`tamis compact`). */
 #include "../error.h"
 #include "../kind.h"
 
@@ -71,55 +77,91 @@ static void prefetch(const struct body *b, const struct batch *keys)
     tamis__inner(b)->prefetch(&removed, keys);
 }
 
+#define MAX_LIVES 64u
+
+static uint64_t remix(uint64_t z)
+{
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static tamis_hash life(tamis_hash h, uint64_t j)
+{
+    const uint64_t step = j * UINT64_C(0x9e3779b97f4a7c15);
+    const tamis_hash next = {remix(h.lo + step), remix(h.hi + step)};
+    return j == 0 ? h : next;
+}
+
+static bool in_part(const struct body *b, uint32_t i, tamis_hash h)
+{
+    const struct body one = tamis__part(b, i);
+    const struct batch key = {&h, 1, NULL};
+    uint8_t bit;
+    tamis__inner(b)->query(&one, &key, &bit);
+    return bit != 0;
+}
+
+static void put_in_part(struct body *b, uint32_t i, tamis_hash h)
+{
+    struct body one = tamis__part(b, i);
+    const struct batch key = {&h, 1, NULL};
+    uint8_t unused;
+    size_t done;
+    tamis__inner(b)->add(&one, &key, &unused, &done);
+}
+
+/* The first life from j on that was not both added and removed, or MAX_LIVES; *in: whether it was added. */
+static uint64_t find_life(const struct body *b, tamis_hash h, uint64_t j, bool *in)
+{
+    for (; j < MAX_LIVES; j++) {
+        const tamis_hash now = life(h, j);
+        *in = in_part(b, 0, now);
+        if (!*in || !in_part(b, 1, now)) return j;
+    }
+    *in = true; /* nobody can tell */
+    return MAX_LIVES;
+}
+
 static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct body added = tamis__part(b, 0), removed = tamis__part(b, 1);
     uint8_t gone[TAMIS__MOST_BATCH / 8];
     tamis__inner(b)->query(&added, keys, bits);
     tamis__inner(b)->query(&removed, keys, gone);
-    for (size_t i = 0; i < (keys->n + 7) / 8; i++) bits[i] = (uint8_t)(bits[i] & ~gone[i]);
+    for (size_t i = 0; i < keys->n; i++) {
+        if ((bits[i / 8] & gone[i / 8] & 1u << i % 8) == 0) continue;
+        bool in;
+        find_life(b, keys->hashes[i], 1, &in);
+        if (!in) bits[i / 8] = (uint8_t)(bits[i / 8] & ~(1u << i % 8));
+    }
 }
 
-/* No longer removed: its first bit goes. */
-static void bring_back(const struct body *removed, tamis_hash h)
-{
-    uint64_t cell;
-    tamis__inner(removed)->cells_of(removed, h, &cell, 1);
-    uint8_t *byte = removed->sections->cells + (cell >> 3);
-    *byte = (uint8_t)(*byte & ~(1u << (cell & 7)));
-}
-
-/* One after the other, since adding one may bring back another. */
 static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
-    struct body added = tamis__part(b, 0), removed = tamis__part(b, 1);
-    (void)done;
     if (keys->ahead != NULL) {
         const struct batch ahead = {keys->ahead, keys->n, NULL};
         prefetch(b, &ahead);
     }
     memset(seen, 0, (keys->n + 7) / 8);
-    for (size_t i = 0; i < keys->n; i++) {
-        const struct batch one = {keys->hashes + i, 1, NULL};
-        uint8_t known, gone;
-        size_t unused;
-        tamis__inner(b)->add(&added, &one, &known, &unused);
-        tamis__inner(b)->query(&removed, &one, &gone);
-        if (gone != 0) bring_back(&removed, keys->hashes[i]);
-        seen[i / 8] = (uint8_t)(seen[i / 8] | (known != 0 && gone == 0) << i % 8);
+    for (*done = 0; *done < keys->n; ++*done) {
+        const size_t i = *done;
+        bool in;
+        const uint64_t j = find_life(b, keys->hashes[i], 0, &in);
+        if (j == MAX_LIVES) return TAMIS_EFULL;
+        if (!in) put_in_part(b, 0, life(keys->hashes[i], j));
+        seen[i / 8] = (uint8_t)(seen[i / 8] | in << i % 8);
     }
     return TAMIS_OK;
 }
 
 static tamis_status take_away(struct body *b, tamis_hash h)
 {
-    struct body removed = tamis__part(b, 1);
-    const struct batch one = {&h, 1, NULL};
-    uint8_t present, unused;
-    size_t done;
-    query(b, &one, &present);
-    if (present == 0) return TAMIS_EABSENT;
-    return tamis__inner(b)->add(&removed, &one, &unused, &done);
+    bool in;
+    uint64_t j = find_life(b, h, 0, &in);
+    if (!in) return TAMIS_EABSENT;
+    for (; in && j < MAX_LIVES; j = find_life(b, h, j, &in)) put_in_part(b, 1, life(h, j));
+    return TAMIS_OK;
 }
 
 static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
@@ -131,11 +173,18 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
     tamis__inner(b)->gauge(&removed, NULL, z, &r);
     out->hit = a.hit + r.hit;
     out->cells = a.cells + r.cells;
-    out->rate = a.rate * (1 - r.rate);
-    out->miss_rate = r.rate;
-    out->items.value = a.items.value > r.items.value ? a.items.value - r.items.value : 0;
-    out->items.low = a.items.low > r.items.high ? a.items.low - r.items.high : 0;
-    out->items.high = a.items.high > r.items.low ? a.items.high - r.items.low : 0;
+    out->rate = a.rate * (1 - r.rate) / (1 - a.rate * r.rate);
+    out->miss_rate = r.rate * (1 - a.rate) / (1 - a.rate * r.rate);
+    if (a.rate >= 1 && r.rate >= 1) { /* full to the last bit: maybe to everything */
+        out->rate = 1;
+        out->miss_rate = 0;
+    }
+    /* A share a.rate of those removed had a next life that looked added, and removed holds that, too. */
+    const double once = 1 - a.rate;
+    const struct estimate gone = {r.items.value * once, r.items.low * once, r.items.high};
+    out->items.value = a.items.value > gone.value ? a.items.value - gone.value : 0;
+    out->items.low = a.items.low > gone.high ? a.items.low - gone.high : 0;
+    out->items.high = a.items.high > gone.low ? a.items.high - gone.low : 0;
     out->held = a.items.low > r.items.low ? a.items.low : r.items.low;
 }
 

@@ -164,6 +164,7 @@ static void merge(struct body *into, const struct body *from)
 static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
 {
     double none = 0; /* logarithm of the chance that no generation says maybe */
+    uint64_t fullest = 0;
     for (uint32_t i = 0; i < b->count; i++) {
         const struct body one = tamis__part(b, i);
         struct body with = {0};
@@ -176,9 +177,11 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
         out->items.value += g.items.value;
         out->items.low += g.items.low;
         out->items.high += g.items.high;
-        if (g.items.low * b->count > out->held) out->held = g.items.low * b->count;
+        if (b->sections[i].items > fullest) fullest = b->sections[i].items;
     }
     out->rate = -expm1(none);
+    /* The fewest items of a plan whose share for a generation, rounded up, is that. */
+    if (fullest != 0) out->held = (double)(fullest - 1) * b->count + 1;
 }
 
 static bool plain(const struct body *b, struct section *out, uint8_t *cells)
