@@ -12,8 +12,10 @@
 enum {
     GOLDEN_KEYED = 1, /* under golden_secret */
     GOLDEN_SEALED = 2,
-    GOLDEN_MERGED = 4, /* of two halves */
-    GOLDEN_AGAIN = 8   /* half of the keys, written, loaded, the other half: generation 2 */
+    GOLDEN_MERGED = 4,   /* of two halves */
+    GOLDEN_AGAIN = 8,    /* half of the keys, written, loaded, the other half: generation 2 */
+    GOLDEN_REMOVED = 16, /* other keys were added before and removed after */
+    GOLDEN_ROTATED = 32  /* after the first half */
 };
 
 struct recipe {
@@ -61,6 +63,30 @@ static const struct recipe recipes[] = {
     {"blocked-compact.tamis",
      GOLDEN_PLAN(.kind = TAMIS_BLOCKED, .flags = TAMIS_COMPACT, .items = 160, .m = 1024, .k = 9),
      160, 0},
+    {"counting.tamis", GOLDEN_PLAN(.kind = TAMIS_COUNTING, .items = 100, .m = 601, .k = 4), 100,
+     GOLDEN_REMOVED},
+    {"counting-8-again.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_COUNTING, .items = 100, .m = 500, .k = 3, .cell_bits = 8), 100,
+     GOLDEN_AGAIN},
+    {"counting-16-lined.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_COUNTING, .items = 100, .m = 640, .k = 4, .cell_bits = 16,
+                 .inner_kind = TAMIS_BLOCKED),
+     100, GOLDEN_REMOVED},
+    {"counting-4-lined-keyed.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_COUNTING, .items = 100, .m = 640, .k = 5,
+                 .inner_kind = TAMIS_BLOCKED),
+     100, GOLDEN_KEYED},
+    {"pair.tamis", GOLDEN_PLAN(.kind = TAMIS_PAIR, .items = 150, .m = 1536), 100, GOLDEN_REMOVED},
+    {"pair-partitioned.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_PAIR, .items = 100, .m = 199, .k = 4,
+                 .inner_kind = TAMIS_PARTITIONED),
+     100, GOLDEN_REMOVED},
+    {"window.tamis", GOLDEN_PLAN(.kind = TAMIS_WINDOW, .items = 300, .m = 1024, .generations = 3),
+     150, GOLDEN_ROTATED},
+    {"window-bloom-turning.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_WINDOW, .flags = TAMIS_TURNING, .items = 100, .m = 333, .k = 4,
+                 .generations = 2, .inner_kind = TAMIS_BLOOM),
+     100, 0},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 
@@ -68,6 +94,7 @@ static const uint8_t golden_secret[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 
 
 #define GOLDEN_KEY_MAX 250
 #define GOLDEN_ABSENT UINT64_C(1000000000) /* golden_key from here on is never added */
+#define GOLDEN_GONE UINT64_C(500000000)    /* 40 from here on are those that are removed */
 
 /* The i-th key: the empty one, then every length class of the hashes; returns its length. */
 static inline size_t golden_key(uint64_t i, uint8_t *key)
@@ -141,8 +168,15 @@ static inline tamis_status golden_cook(const struct recipe *r, tamis **out)
     const tamis_options o = golden_options(r);
     tamis *t = NULL;
     tamis_status s = tamis_create(&r->plan, &o, &t, NULL);
+    const bool removed = (r->also & GOLDEN_REMOVED) != 0;
+    if (s == TAMIS_OK && removed) s = golden_add(t, r, GOLDEN_GONE, GOLDEN_GONE + 40);
     if (s == TAMIS_OK) s = golden_add(t, r, 0, r->keys / 2);
+    if (s == TAMIS_OK && (r->also & GOLDEN_ROTATED) != 0) s = tamis_rotate(t, NULL);
     if (s == TAMIS_OK) s = golden_second_half(&t, r);
+    for (uint64_t i = GOLDEN_GONE; removed && s == TAMIS_OK && i < GOLDEN_GONE + 40; i++) {
+        uint8_t key[GOLDEN_KEY_MAX];
+        s = tamis_remove(t, key, golden_key(i, key), NULL);
+    }
     if (s == TAMIS_OK && (r->also & GOLDEN_SEALED) != 0) s = tamis_seal(t);
     if (s != TAMIS_OK) {
         tamis_close(t);

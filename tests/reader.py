@@ -12,9 +12,10 @@ import xxhash
 MASK = 2**64 - 1
 MULTIPLIER = 2862933555777941757
 CHUNK = 65536
-KINDS = {1: "bloom", 2: "partitioned", 3: "blocked"}
+KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 7: "window"}
+VARIANTS = {3: 1, 4: 1}  # the highest of a kind that has any
 HEADER = struct.Struct("<8sHHIIIIHHQ16sQQd16sQIIQQ")
-ENTRY = struct.Struct("<HHHHIIQ24sQQ")
+ENTRY = struct.Struct("<HHHHIIQQ16sQQ")
 
 
 class Damaged(Exception):
@@ -70,6 +71,99 @@ def aligned(at):
     return (at + 63) // 64 * 64
 
 
+class Bits:
+    """One section of bits: bloom, partitioned or blocked."""
+
+    def __init__(self, entry, cells):
+        _, self.kind, variant, cell_bits, self.k, _, self.m, *_, length = entry
+        self.compact = self.kind == 3 and variant == 1
+        need(self.kind in (1, 2, 3) and cell_bits == 1, "bits")
+        self.bits = self.m * self.k if self.kind == 2 else self.m
+        need(1 <= self.m and self.bits <= 2**52, "m")
+        most = 16 if self.compact else 64
+        need(self.k == 8 if self.kind == 3 and not self.compact else 1 <= self.k <= most, "k")
+        need(self.kind != 3 or self.m % 512 == 0, "whole lines")
+        need(length == 8 * -(-self.bits // 64), "length of the cells")
+        self.cells = int.from_bytes(cells, "little")
+        need(self.cells >> self.bits == 0, "bits beyond the last")
+
+    def cells_of(self, lo, hi):
+        if self.kind == 3:
+            line = hi * (self.m // 512) >> 64
+            if not self.compact:
+                return [512 * line + 64 * j + (lo >> 6 * j) % 64 for j in range(8)]
+        x, cells = lo, []
+        for j in range(self.k):
+            if self.compact:
+                cells.append(512 * line + (x >> 55))
+            else:
+                cells.append((j * self.m if self.kind == 2 else 0) + (x * self.m >> 64))
+            x = (x * MULTIPLIER + hi) & MASK
+        return cells
+
+    def has(self, lo, hi):
+        return all(self.cells >> cell & 1 for cell in self.cells_of(lo, hi))
+
+    def shape(self):
+        return self.kind, self.compact, self.m, self.k
+
+
+class Counting:
+    def __init__(self, entry, cells):
+        _, _, self.variant, self.width, self.k, _, self.m, *_, length = entry
+        need(self.width in (4, 8, 16), "width of a counter")
+        need(1 <= self.k <= (16 if self.variant == 1 else 64), "k")
+        need(1 <= self.m and self.m * self.width <= 2**52, "m")
+        self.line = 512 // self.width
+        need(self.variant == 0 or self.m % self.line == 0, "whole lines")
+        need(length == 8 * -(-self.m * self.width // 64), "length of the counters")
+        self.cells = int.from_bytes(cells, "little")
+        need(self.cells >> self.m * self.width == 0, "bits beyond the last")
+
+    def has(self, lo, hi):
+        x, at = lo, []
+        for _ in range(self.k):
+            if self.variant == 1:
+                at.append((hi * (self.m // self.line) >> 64) * self.line + (x * self.line >> 64))
+            else:
+                at.append(x * self.m >> 64)
+            x = (x * MULTIPLIER + hi) & MASK
+        return all(self.cells >> i * self.width & (1 << self.width) - 1 for i in at)
+
+
+class Pair:
+    def __init__(self, sections):
+        need(len(sections) == 2 and [e[0] for e, _ in sections] == [1, 2], "added and removed")
+        self.added, self.removed = (Bits(e, c) for e, c in sections)
+        need(self.added.shape() == self.removed.shape(), "equal shapes")
+
+    @staticmethod
+    def remix(z):
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
+        z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
+        return z ^ z >> 31
+
+    def has(self, lo, hi):
+        for life in range(64):
+            h = lo, hi
+            if life > 0:
+                step = life * 0x9E3779B97F4A7C15
+                h = self.remix((lo + step) & MASK), self.remix((hi + step) & MASK)
+            if not self.added.has(*h) or not self.removed.has(*h):
+                return self.added.has(*h)
+        return True
+
+
+class Window:
+    def __init__(self, sections):
+        need(2 <= len(sections) <= 256, "number of generations")
+        self.generations = [Bits(e, c) for e, c in sections]
+        need(len({g.shape() for g in self.generations}) == 1, "equal shapes")
+
+    def has(self, lo, hi):
+        return any(g.has(lo, hi) for g in self.generations)
+
+
 class Image:
     def __init__(self, data, key=None):
         self.data, self.key = bytes(data), key
@@ -97,12 +191,13 @@ class Image:
 
     def read_table(self):
         self.sections = [ENTRY.unpack_from(self.data, 128 + 64 * i) for i in range(self.count)]
-        lengths = [s[9] for s in self.sections]
+        lengths = [s[10] for s in self.sections]
         need(all(8 <= n <= self.total for n in lengths), "section length")
         at = self.metadata = 128 + 64 * self.count + sum(8 * -(-n // CHUNK) for n in lengths)
         for s in self.sections:
-            zero_4, zero_24, offset, length = s[5], s[7], s[8], s[9]
-            need(zero_4 == 0 and zero_24 == bytes(24), "zero fields of a section")
+            zero_4, items, zero_16, offset, length = s[5], s[7], s[8], s[9], s[10]
+            need(zero_4 == 0 and zero_16 == bytes(16), "zero fields of a section")
+            need(items == 0 or self.kind == 7, "items of a section")
             need(offset == aligned(at) and offset + length <= self.total, "section offset")
             need(not any(self.data[at:offset]), "padding")
             at = offset + length
@@ -132,21 +227,21 @@ class Image:
         need(self.zero_16 == bytes(16) and self.zero_4 == 0, "zero fields of the header")
         need(self.generation >= 1, "generation")
         self.sealed, self.strict = bool(self.read_only & 1), bool(self.read_only & 2)
-        self.changeable = self.write_version == 1 and self.read_only & ~2 == 0
+        need(self.read_only & 4 == 0 or self.kind == 7, "turning")
+        self.changeable = self.write_version == 1 and self.read_only & ~6 == 0
 
     def check_shape(self):
-        need(self.count == 1, "one section")
-        role, kind, variant, cell_bits, self.k, _, self.m, _, offset, length = self.sections[0]
-        self.compact = kind == 3 and variant == 1
-        need((role, kind, variant, cell_bits) == (1, self.kind, int(self.compact), 1), "section of this kind")
-        self.bits = self.m * self.k if self.kind == 2 else self.m
-        need(1 <= self.m and self.bits <= 2**52, "m")
-        most = 16 if self.compact else 64
-        need(self.k == 8 if self.kind == 3 and not self.compact else 1 <= self.k <= most, "k")
-        need(self.kind != 3 or self.m % 512 == 0, "whole lines")
-        need(length == 8 * -(-self.bits // 64), "length of the cells")
-        self.cells = int.from_bytes(self.data[offset:], "little")
-        need(self.cells >> self.bits == 0, "bits beyond the last")
+        parts = []
+        for entry in self.sections:
+            role, kind, variant, *_, offset, length = entry
+            if kind not in KINDS or variant > VARIANTS.get(kind, 0) or not 1 <= role <= (2 if self.kind == 5 else 1):
+                raise Newer("a section of role %d, kind %d, variant %d" % (role, kind, variant))
+            parts.append((entry, self.data[offset:offset + length]))
+        if self.kind in (5, 7):
+            self.filter = (Pair if self.kind == 5 else Window)(parts)
+            return
+        need(self.count == 1 and self.sections[0][1] == self.kind, "one section of this kind")
+        self.filter = (Counting if self.kind == 4 else Bits)(*parts[0])
 
     def check_key(self):
         if self.hash != 2 and self.key is not None:
@@ -166,31 +261,15 @@ class Image:
         digest = xxhash.xxh3_128_intdigest(key, self.seed)
         return digest & MASK, digest >> 64
 
-    def cells_of(self, key):
-        lo, hi = self.hash_of(key)
-        if self.kind == 3:
-            line = hi * (self.m // 512) >> 64
-            if not self.compact:
-                return [512 * line + 64 * j + (lo >> 6 * j) % 64 for j in range(8)]
-        x, cells = lo, []
-        for j in range(self.k):
-            if self.compact:
-                cells.append(512 * line + (x >> 55))
-            else:
-                cells.append((j * self.m if self.kind == 2 else 0) + (x * self.m >> 64))
-            x = (x * MULTIPLIER + hi) & MASK
-        return cells
-
     def may_contain(self, key):
-        return all(self.cells >> cell & 1 for cell in self.cells_of(key))
+        return self.filter.has(*self.hash_of(key))
 
 
 def main(arguments):
     with open(arguments[0], "rb") as file:
         image = Image(file.read(), bytes.fromhex(arguments[1]) if len(arguments) > 1 else None)
-    print("%s, m %d, k %d, %d items (planned %d at %.3g), %.1f %% full" % (
-        KINDS[image.kind], image.m, image.k, image.items, image.planned_items, image.planned_rate,
-        100 * bin(image.cells).count("1") / image.bits))
+    print("%s, %d sections, %d items (planned %d at %.3g)" % (
+        KINDS[image.kind], image.count, image.items, image.planned_items, image.planned_rate))
 
 
 if __name__ == "__main__":
