@@ -127,7 +127,14 @@ int check_output(const struct args *a)
 void warn_if_over_full(const tamis *t, const char *path)
 {
     tamis_facts f = {.struct_size = sizeof f};
-    if (tamis_info(t, &f) == TAMIS_OK && f.over_full)
+    if (tamis_info(t, &f) != TAMIS_OK || !f.over_full) return;
+    if (f.may_miss)
+        complain(
+            path,
+            "worn: adds and removes have filled it beyond its plan; %s of never-added keys get "
+            "a maybe now, and %s of those in it a no; see 'tamis compact'",
+            rate_text(f.fpr_now), rate_text(f.miss_rate));
+    else
         complain(path, "over-full: %s %s items, planned for %s; its false-positive rate is now %s",
                  isfinite(f.items_high) ? "about" : "more than",
                  grouped((uint64_t)(isfinite(f.items_high) ? f.items_estimate : f.items_low)),

@@ -37,6 +37,7 @@ static void print_json(const char *path, const tamis_facts *f)
     json_number("miss_rate", f->miss_rate);
     json_count("cell_bits", f->cell_bits);
     json_count("saturated", f->saturated);
+    json_number("overflow", f->overflow);
     json_count("sections", f->sections);
     json_bool("turning", f->turning);
     json_count("generation", f->generation);
@@ -66,7 +67,8 @@ static void print_cells(const tamis_facts *f)
         printf("\n  cells     %.1f %% in use; m = %s of %u bits, k = %u", 100 * f->fill,
                grouped(f->m), f->cell_bits, f->k);
     if (f->kind == TAMIS_COUNTING)
-        printf("; %s counters at their end", f->saturated != 0 ? grouped(f->saturated) : "no");
+        printf("\n            %s counters at their end, with a chance of %.2g of any",
+               f->saturated != 0 ? grouped(f->saturated) : "no", f->overflow);
     if (f->kind == TAMIS_WINDOW)
         printf("; %u generations%s", f->sections, f->turning ? " that turn by themselves" : "");
     putchar('\n');

@@ -53,6 +53,7 @@ struct gauge {
     double rate;           /* chance that a key never added gets a "maybe" */
     double miss_rate;      /* chance that a key that is in gets a "no" */
     uint64_t saturated;    /* counters that stick */
+    double overflow;       /* chance that as many adds as are in make any counter stick */
     double held; /* items that the fullest part surely holds, where they may be more than `items` */
 };
 

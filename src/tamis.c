@@ -365,8 +365,7 @@ tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_esti
 tamis_status tamis_rotate(tamis *t, tamis_error *why)
 {
     if (t->kind->rotate == NULL)
-        return tamis__unsupported(why, TAMIS_WINDOW, "a %s filter has no generations",
-                                  t->kind->name);
+        return tamis__unsupported(why, TAMIS_WINDOW, "a %s filter cannot rotate", t->kind->name);
     if (t->read_only) return refuse(why, TAMIS_ESEALED);
     t->kind->rotate(&t->body);
     tamis__sum_items(t);
@@ -544,6 +543,7 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
     out->may_miss = (t->kind->traits & TAMIS__MISSES) != 0;
     out->miss_rate = g.miss_rate;
     out->saturated = g.saturated;
+    out->overflow = g.overflow;
     out->cell_bits = t->body.sections->cell_bits;
     out->sections = t->body.count;
     out->items_estimated = t->items_estimated;

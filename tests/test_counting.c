@@ -228,6 +228,17 @@ static void the_bound_of_the_lectures(void)
     CHECK_OK(tamis_solve(&p, &r, NULL));
     CHECK_THAT(r.overflow, <, 1e-4); /* any of 10^9 counters */
     CHECK_THAT(r.overflow, >, 0);
+    /* The same from the counters, once the planned items are in. */
+    for (size_t s = 0; s < LENGTH(SHAPES); s++) {
+        p = counting_plan(&SHAPES[s], 1000, 0.01);
+        CHECK_OK(tamis_solve(&p, &r, NULL));
+        tamis *t = create(&p, NULL);
+        CHECK_THAT(facts_of(t).overflow, ==, 0);
+        for (uint64_t i = 0; i < p.items; i++) CHECK_OK(tamis_add(t, &i, sizeof i, NULL));
+        const double now = facts_of(t).overflow;
+        CHECK_THAT(fabs(now - r.overflow), <=, 1e-9 * r.overflow);
+        tamis_close(t);
+    }
 }
 
 /* The tail itself, against sums of exact terms. */

@@ -292,6 +292,7 @@ typedef struct tamis_facts {
     double fpr_now_low, fpr_now_high; /* its 99 % interval; for these kinds the bits determine it */
     double miss_rate;      /* chance that a key that is in gets a "no"; 0 unless may_miss         */
     uint64_t saturated;    /* counting: counters that have reached their end, and stay there      */
+    double overflow;       /* counting: chance of any, with as many adds of distinct keys         */
     double items_estimate; /* distinct items, estimated from the bits alone                       */
     double items_low, items_high; /* its 99 % interval; high is infinite when every bit is set     */
     double fill;           /* share of set bits, or of cells in use                               */

@@ -136,18 +136,14 @@ static double end_in_32(uint32_t k, double keys)
     return tamis__binomial_tail(k * keys, 1.0 / 32, 65535);
 }
 
-/* Of any of the counters, by the sum of their chances. */
-static double overflow(const tamis_plan *p)
+/* Of any of m counters after n items, by the sum of their chances. */
+static double overflow(double m, uint32_t k, unsigned bits, bool lined, double n)
 {
-    const double m = (double)p->m, n = (double)p->items;
-    const unsigned end = (1u << p->cell_bits) - 1;
-    double (*in_line)(uint32_t, double) = p->cell_bits == 4   ? end_in_128
-                                          : p->cell_bits == 8 ? end_in_64
-                                                              : end_in_32;
-    const double one =
-        p->inner_kind == TAMIS_BLOCKED
-            ? tamis__over_lines(m * p->cell_bits / TAMIS__LINE_BITS, n, in_line, p->k)
-            : tamis__binomial_tail(p->k * n, 1 / m, end);
+    double (*in_line)(uint32_t, double) = bits == 4   ? end_in_128
+                                          : bits == 8 ? end_in_64
+                                                      : end_in_32;
+    const double one = lined ? tamis__over_lines(m * bits / TAMIS__LINE_BITS, n, in_line, k)
+                             : tamis__binomial_tail(k * n, 1 / m, (1u << bits) - 1);
     return m * one < 1 ? m * one : 1;
 }
 
@@ -170,7 +166,9 @@ static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error 
                                         : rate_of_32;
     }
     const tamis_status status = tamis__solve_shape(plan, &s, promise, why);
-    if (status == TAMIS_OK) promise->overflow = overflow(plan);
+    if (status == TAMIS_OK)
+        promise->overflow = overflow((double)plan->m, plan->k, plan->cell_bits,
+                                     plan->inner_kind == TAMIS_BLOCKED, (double)plan->items);
     return status;
 }
 
@@ -306,12 +304,14 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
     const double lines = (double)(s->m / line);
     const struct occupancy o = {1, (double)s->m, s->k, s->variant == LINED ? lines : 0};
     double rates = 0;
+    uint64_t balls = 0;
     for (uint64_t from = 0; from < s->m; from += line) {
         uint64_t hit = 0;
         for (uint64_t i = from; i < from + line; i++) {
             const unsigned v = get(s, i);
             hit += v != 0 || (other != NULL && get(other->sections, i) != 0);
             out->saturated += v == most(s);
+            balls += v;
         }
         out->hit += hit;
         rates += pow((double)hit / (double)line, s->k);
@@ -319,6 +319,8 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
     out->cells = s->m;
     out->rate = rates / lines;
     out->items = tamis__items_from_hits(&o, (double)out->hit, z);
+    out->overflow =
+        overflow((double)s->m, s->k, s->cell_bits, s->variant == LINED, ceil((double)balls / s->k));
 }
 
 static bool plain(const struct body *b, struct section *out, uint8_t *bits)

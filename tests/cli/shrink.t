@@ -1,0 +1,146 @@
+$ seq 1000 > all; seq 1 2 999 > odd
+
+# Removing: counting filters, and pairs.
+$ tamis build --kind counting --fpr 0.0001 -o c.tamis all
+$ tamis info c.tamis
+c.tamis: counting filter
+  items     1,000 of 1,000 planned
+            by the bits 989 distinct, with 99 % certainty 974 to 1,004
+  wrong     0.00898 % (1 in 11,138) of never-added keys get a maybe now; planned 0.00996 % (1 in 10,037)
+  size      9,848 bytes, 78.78 bits per item; 5.86 times the lower bound of 13.44
+  cells     48.8 % in use; m = 19,184 of 4 bits, k = 13
+            no counters at their end, with a chance of 2.3e-11 of any
+  hash      xxh3-128, seed 0
+  file      format 1, generation 1
+$ tamis remove c.tamis odd
+$ tamis check -c c.tamis all
+500
+$ tamis check -c c.tamis odd
+0
+[1]
+$ tamis remove c.tamis odd
+tamis: c.tamis: 500 of 500 lines were certainly not in it
+[1]
+$ printf '2\nbrick\n' | tamis remove c.tamis
+tamis: c.tamis: 1 of 2 lines were certainly not in it
+$ printf '2\n' | tamis remove -q c.tamis
+[1]
+$ tamis add c.tamis odd && tamis check -c c.tamis all
+999
+$ tamis build --kind counting --counter-bits 8 --inner blocked --fpr 1% -o lined.tamis all && tamis info lined.tamis | grep cells
+  cells     33.0 % in use; m = 12,160 of 8 bits, k = 5
+$ tamis build --kind counting --counter-bits 7 -o bad.tamis all
+tamis: bad.tamis: a counter has 4, 8 or 16 bits, not 7
+[2]
+$ tamis build --kind bloom --counter-bits 8 -o bad.tamis all
+tamis: bad.tamis: only counting filters have counters
+[2]
+$ tamis build --kind pair --fpr 0.0001 -o p.tamis all && tamis remove p.tamis odd && tamis check -c p.tamis all
+500
+$ tamis add p.tamis odd && tamis check -c p.tamis all
+tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 0.104 % (1 in 964) of never-added keys get a maybe now, and 0.0002 % (1 in 500,003) of those in it a no; see 'tamis compact'
+1000
+$ tamis info p.tamis | grep missed
+  missed    0.0002 % (1 in 500,003) of the keys that are in get a wrong no now
+
+# A filter that cannot says which can.
+$ tamis build -o b.tamis all
+$ tamis remove b.tamis odd
+tamis: b.tamis: keys cannot be removed from a blocked filter; counting can
+[2]
+$ tamis rotate b.tamis
+tamis: b.tamis: a blocked filter cannot rotate; window can
+[2]
+$ tamis merge -o m.tamis p.tamis p.tamis
+tamis: p.tamis: cannot be merged with p.tamis: pair filters cannot be merged; blocked can
+[2]
+$ tamis remove no-such-file odd
+tamis: no-such-file: cannot open: No such file or directory
+[2]
+
+# Compacting: from the lines that are left.
+$ tamis remove p.tamis odd && seq 2 2 1000 > even && tamis compact p.tamis even && tamis check -c p.tamis all
+500
+$ tamis info p.tamis | grep missed
+  missed    0 of the keys that are in get a wrong no now
+$ tamis compact p.tamis no-such-file
+tamis: no-such-file: cannot read: No such file or directory
+tamis: p.tamis: unchanged
+[2]
+$ tamis check -c p.tamis all
+500
+
+# Windows: four generations, forgotten one by one.
+$ tamis build --kind window --fpr 0.0001 -o w.tamis all
+$ tamis rotate w.tamis && seq 2001 3000 | tamis add w.tamis && tamis info w.tamis
+w.tamis: window filter
+  items     2,000 of 4,000 planned
+            by the bits 1,999 distinct, with 99 % certainty 1,976 to 2,023
+  wrong     0.00574 % (1 in 17,432) of never-added keys get a maybe now; planned 0.00934 % (1 in 10,705)
+  size      15,552 bytes, 62.21 bits per item; 4.42 times the lower bound of 14.09
+  bits      11.6 % set; m = 30,208, k = 8; 4 generations
+  hash      xxh3-128, seed 0
+  file      format 1, generation 3
+$ tamis check -c w.tamis all
+1000
+$ tamis rotate w.tamis w.tamis && tamis check -c w.tamis all
+1000
+$ tamis rotate w.tamis && tamis check -c w.tamis all
+0
+[1]
+$ tamis rotate w.tamis && tamis check -c w.tamis all
+0
+[1]
+$ tamis build --kind window --turning --items 400 --fpr 0.0001 --generations 4 -o t.tamis all && tamis info t.tamis
+t.tamis: window filter
+  items     400 of 400 planned
+            by the bits 399 distinct, with 99 % certainty 385 to 416
+  wrong     0.00841 % (1 in 11,892) of never-added keys get a maybe now; planned 0.00742 % (1 in 13,472)
+  size      1,984 bytes, 39.68 bits per item; 2.93 times the lower bound of 13.54
+  bits      22.9 % set; m = 3,072, k = 8; 4 generations that turn by themselves
+  hash      xxh3-128, seed 0
+  file      format 1, generation 1
+$ seq 701 1000 | tamis check -c t.tamis
+300
+$ seq 1 599 | tamis check -c t.tamis
+0
+[1]
+$ tamis build --kind window --generations 300 -o bad.tamis all
+tamis: bad.tamis: a window has 2 to 256 generations, not 300
+[2]
+$ tamis build --kind bloom --generations 3 -o bad.tamis all
+tamis: bad.tamis: only a window has generations
+[2]
+
+# The plain filter of the same answers.
+$ tamis convert --to bloom -o plain.tamis c.tamis && tamis check -c plain.tamis all
+999
+$ tamis convert --to blocked -o w2.tamis w.tamis && tamis info w2.tamis | head -1
+w2.tamis: blocked filter
+$ tamis convert --to bloom -o plain.tamis c.tamis
+tamis: plain.tamis: exists already; -f replaces it
+[2]
+$ tamis convert --to bloom -f -o c.tamis c.tamis
+tamis: c.tamis: is the input
+[2]
+$ tamis convert --to counting -o x.tamis plain.tamis
+tamis: plain.tamis: no counting filter has the answers of this bloom one
+[2]
+$ tamis convert --to cheese -o x.tamis plain.tamis
+tamis: --to: there is no kind 'cheese'
+[2]
+$ tamis convert -o x.tamis plain.tamis
+tamis: convert: to what? --to bloom
+[2]
+
+# Help.
+$ tamis remove --help | head -3
+Usage: tamis remove [OPTION...] FILTER [FILE...]
+
+remove lines from a counting, cuckoo or pair filter
+$ tamis rotate
+tamis: rotate: usage: tamis rotate [OPTION...] FILTER...
+[2]
+$ tamis build --kind cheese -o x.tamis all
+tamis: --kind: there is no 'cheese'; there are bloom, partitioned, blocked, counting, pair, window, and auto
+[2]
