@@ -387,6 +387,12 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
     memcpy(&t->planned_fpr, &rate, 8);
     t->items = tamis__get64(h + H_ITEMS);
     t->planned_items = tamis__get64(h + H_PLANNED_ITEMS);
+    uint64_t sum = 0;
+    bool known = true;
+    for (uint32_t i = 0; i < t->body.count; i++)
+        known = known && tamis__sum(sum, t->body.sections[i].items, &sum);
+    if ((t->kind->traits & TAMIS__SECTION_ITEMS) != 0 && !(known && sum == t->items))
+        return tamis__corrupt(why, H_ITEMS, "the items of the sections do not add up");
     t->generation = tamis__get64(h + H_GENERATION);
     t->sealed = (flags & FLAG_SEALED) != 0;
     t->strict = (flags & FLAG_STRICT) != 0;

@@ -441,7 +441,10 @@ tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
                            "the union has about %llu items, more than the strict plan's %llu",
                            (unsigned long long)c.items, (unsigned long long)into->planned_items);
     into->kind->merge(&into->body, &from->body);
-    into->items = c.items;
+    if ((into->kind->traits & TAMIS__SECTION_ITEMS) != 0)
+        tamis__sum_items(into);
+    else
+        into->items = c.items;
     into->items_estimated = into->items_estimated || from->items_estimated || !c.exact;
     into->changed = true;
     return TAMIS_OK;

@@ -237,6 +237,7 @@ class Image:
             if kind not in KINDS or variant > VARIANTS.get(kind, 0) or not 1 <= role <= (2 if self.kind == 5 else 1):
                 raise Newer("a section of role %d, kind %d, variant %d" % (role, kind, variant))
             parts.append((entry, self.data[offset:offset + length]))
+        need(self.kind != 7 or sum(s[7] for s in self.sections) == self.items, "items of the sections")
         if self.kind in (5, 7):
             self.filter = (Pair if self.kind == 5 else Window)(parts)
             return
