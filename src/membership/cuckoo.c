@@ -1,0 +1,512 @@
+/* cuckoo: fingerprints of keys, which can be taken out again (B. Fan, D. Andersen, M. Kaminsky, M. Mitzenmacher,
+ * "Cuckoo filter: practically better than Bloom", 2014), in windows that overlap (J. Schmitz, J. Zentgraf, S. Rahmann,
+ * "Smaller and more flexible cuckoo filters", 2025, arXiv 2505.05847).
+ *
+ * The table is two halves of m/2 slots. A slot is empty or holds an entry: the f bits of a fingerprint, never 0, and
+ * a bit that tells its place. Two neighbours of one half are a window. A key has a fingerprint and a window in each
+ * half, and its entry is in one of these four slots:
+ *
+ *     half 0   [ ][ ][ ][1][2][ ][ ][ ]       half 1   [ ][3][4][ ][ ][ ][ ][ ]
+ *                     window 3, slots 3, 4                window 1, slots 9, 10
+ *
+ *     place 0: first slot of the entry's window        place 1: second slot of the entry's window
+ *
+ * Windows of the classic filter do not overlap: half of the places a slot could offer are lost, and its size is a
+ * power of two. Here every slot but those at the ends of a half is in two windows, and m is any even number. The place
+ * bit says in which, so from a slot alone an entry's window is known, and with the fingerprint the window in the
+ * other half: its number is g(fingerprint) minus the first, modulo the number of windows H = m/2 - 1. That is what
+ * lets an entry move although its key is long forgotten.
+ *
+ *     may_contain: is the fingerprint in one of the four slots, with the right place?     remove: empty that slot
+ *     add: into a free one of the four; when there is none, the entries there move, and those in their way
+ *
+ * The rate, exactly. What the table can tell of a key is its class: the window in half 0 (H equally likely ones) and
+ * the fingerprint (2^f - 1). The other window and every match follow from it. So a key gets a wrong "maybe" just when
+ * one of the keys in the table is of its class: with C = H (2^f - 1) classes and n keys, 1 - (1 - 1/C)^n, wherever the
+ * entries lie. With the load a = n/m that is about 2a / (2^f - 1). tamis_info counts the classes that are there.
+ *
+ * How full. For random windows of this form there is a load, 0.9649, up to which nearly every set of keys can be placed
+ * and beyond which none. Near it chains of moves grow long. They are found breadth first, so nothing moves in vain,
+ * and by looking at up to 4096 entries. Measured: share of adds that had to look at more than so many,
+ *
+ *     load          > 256     > 512    > 1024    > 2048    mean       m = 4,000,000, f = 10
+ *     0.935-0.940  2.9e-2    1.8e-3        -         -      54
+ *     0.940-0.945  7.6e-2    1.0e-2    3.0e-4        -      79        > 4096: about 2e-13 by their fall
+ *     0.945-0.950  1.7e-1    5.1e-2    6.3e-3    1.0e-4    134        > 4096: about 3e-8
+ *
+ * A plan fills to 0.945: 10^9 keys then all go in but for a chance of 1e-6. At 0.95 already 10^6 keys would fail once in
+ * 8,000 tables, or 8192 entries, 90 KB of stack, would be needed, to save 0.5 % of space. The first add fails at a load
+ * of 0.955 (m = 10^6; 0.9649 while m <= 4096, where the search is complete).
+ *
+ * Small tables. The number that go in scatters by 0.23 sqrt(m), and few windows meet by chance. A plan has
+ * n/0.945 + sqrt(n) + 24 slots. With f = 16, tables of random keys that failed: n = 10: 2 in 40 million (with 20 for 24),
+ * n = 30: 11 in 20 million, n = 100: 2 in 6 million (20), n = 200: none in 3 million (20); n = 400 to 30,000: none.
+ *
+ * Five of a kind. A class has four slots, so the fifth copy of a key is refused (TAMIS_EFULL), and so is the fifth of
+ * different keys that share their four slots. n keys hold at most n^5 / 120 sets of five. Five keys are in the same
+ * window of half 0 with the chance H^-4, and in the same of half 1 if g gives one value for all their fingerprints;
+ * over the partitions of five into equal fingerprints (1, 15, 25, 10, 1 of them into 1, ... 5 parts), with
+ * p = 2^f - 1 and u = p/H: p^-4 (1 + 15u + 25u^2 + 10u^3 + u^4). A plan keeps the product, which is the promise's
+ * `overflow`, below 1e-4, when needed with longer fingerprints than the rate asks for: 6 bits hold 15 thousand keys, 7 bits
+ * 250 thousand, 8 bits 4 million, 9 bits 60 million, 10 bits 10^9. Sets of six and more that have too few slots
+ * add to it in small tables: measured up to four times as much (f = 6, n = 200: 5e-5).
+ *
+ * Removing. As long as only keys that are in are removed, no key is missed: each has an entry of its class of its own.
+ * Removing a key that was never added but looks present takes the entry of another key of its class.
+ *
+ * Costs. A question reads two windows, two cache lines. An add moves nothing at first, and looks at 79 entries at the
+ * end of the plan. Keys, and their order, determine every bit: there is no random choice. */
+#include "../bitrows.h"
+#include "../error.h"
+#include "../image.h"
+
+#include <math.h>
+
+/* Bits of a fingerprint. Fewer than 6 fail too often (above), more than 32 are no case for a filter. */
+#define MIN_PRINT 6u
+#define MAX_PRINT 32u
+#define WINDOWS 2u /* of a key */
+#define MIN_SLOTS 4u
+/* A window of two slots of so many bits, wherever it begins in a byte, is within eight bytes. */
+#define ONE_LOAD_BITS 28u
+
+/* --- Slots -------------------------------------------------------------------------------------------------- */
+
+static uint64_t slot_mask(const struct section *s)
+{
+    return (UINT64_C(1) << s->cell_bits) - 1;
+}
+
+/* At least 57 bits from slot i on. The spare word at the end keeps the load inside the section. */
+static uint64_t bits_from(const struct section *s, uint64_t i)
+{
+    const uint64_t at = i * s->cell_bits;
+    return tamis__get64(s->cells + (at >> 3)) >> (at & 7);
+}
+
+static uint64_t get(const struct section *s, uint64_t i)
+{
+    return bits_from(s, i) & slot_mask(s);
+}
+
+static void put(struct section *s, uint64_t i, uint64_t v)
+{
+    const uint64_t at = i * s->cell_bits;
+    uint8_t *p = s->cells + (at >> 3);
+    const uint64_t others = tamis__get64(p) & ~(slot_mask(s) << (at & 7));
+    tamis__put64(p, others | v << (at & 7));
+}
+
+static bool is_free(uint64_t slot)
+{
+    return slot >> 1 == 0;
+}
+
+/* --- Keys --------------------------------------------------------------------------------------------------- */
+
+struct key {
+    uint64_t print;
+    uint64_t start[WINDOWS]; /* first slots of its windows, one in each half */
+};
+
+static uint64_t windows_in_half(uint64_t m)
+{
+    return m / 2 - 1;
+}
+
+/* Whether a window begins here: not at the last slot of a half, which has no second one. */
+static bool is_window(const struct section *s, uint64_t start)
+{
+    return start < s->m - 1 && start != s->m / 2 - 1;
+}
+
+/* The window that the entry of slot i says it is in; of hostile cells it may be none. */
+static uint64_t start_of(uint64_t i, uint64_t slot)
+{
+    return i - (slot & 1);
+}
+
+/* The window in the other half. Counted from the start of their halves, the numbers of both add up to what the
+ * fingerprint says, so one function leads there and back. */
+static uint64_t other(const struct section *s, uint64_t start, uint64_t print)
+{
+    const uint64_t half = s->m / 2, windows = windows_in_half(s->m);
+    const uint64_t from = start < half ? start : start - half, base = start < half ? half : 0;
+    uint64_t x = print * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    const uint64_t sum = tamis__mulhi(x, windows);
+    return base + (sum >= from ? sum - from : sum + windows - from);
+}
+
+static struct key aim(const struct section *s, tamis_hash h)
+{
+    struct key k;
+    k.print = 1 + tamis__mulhi(h.lo, slot_mask(s) >> 1);
+    k.start[0] = tamis__mulhi(h.hi, windows_in_half(s->m));
+    k.start[1] = other(s, k.start[0], k.print);
+    return k;
+}
+
+/* Bit p is set when the slot at place p of the window holds this fingerprint for this window. */
+static unsigned matches(const struct section *s, uint64_t start, uint64_t print)
+{
+    const uint64_t mask = slot_mask(s), first = bits_from(s, start);
+    const uint64_t second =
+        s->cell_bits <= ONE_LOAD_BITS ? first >> s->cell_bits : bits_from(s, start + 1);
+    const bool one = ((first ^ print << 1) & mask) == 0;
+    const bool two = ((second ^ (print << 1 | 1)) & mask) == 0;
+    return (unsigned)one | (unsigned)two << 1;
+}
+
+static bool present(const struct section *s, const struct key *k)
+{
+    return (matches(s, k->start[0], k->print) | matches(s, k->start[1], k->print)) != 0;
+}
+
+/* --- Making room --------------------------------------------------------------------------------------------- */
+
+/* Where an entry can be: a slot, and whether it is the first or the second of the entry's window. */
+struct place {
+    uint64_t slot_and_bit;
+};
+
+static struct place place_of(uint64_t start, uint64_t bit)
+{
+    return (struct place){(start + bit) << 1 | bit};
+}
+
+static uint64_t slot_of(struct place at)
+{
+    return at.slot_and_bit >> 1;
+}
+
+/* Slots whose entries would have to go, breadth first. */
+#define MOST_SLOTS 4096u
+#define NOTES (8 * MOST_SLOTS)
+#define NOBODY UINT32_MAX
+struct search {
+    uint32_t n;
+    uint8_t
+        noted[NOTES /
+              8]; /* by slot mod NOTES: exact in small tables; in others a few slots count as noted
+                               * that are not, and are left out */
+    uint16_t parent
+        [MOST_SLOTS]; /* whose entry would come here; of the first ones: itself, for the new key */
+    struct place at[MOST_SLOTS];
+};
+
+static void put_entry(struct section *s, struct place at, uint64_t print)
+{
+    put(s, slot_of(at), print << 1 | (at.slot_and_bit & 1));
+}
+
+/* Note a slot with entry v, unless it is noted already or its entry cannot move. */
+static void note(const struct section *s, struct search *q, struct place at, uint64_t v,
+                 uint32_t parent)
+{
+    const uint64_t slot = slot_of(at), start = start_of(slot, v), bit = slot % NOTES;
+    if (q->n == MOST_SLOTS || !is_window(s, start) || tamis__bit(q->noted, bit)) return;
+    q->noted[bit >> 3] = (uint8_t)(q->noted[bit >> 3] | 1u << (bit & 7));
+    TAMIS__PREFETCH(s->cells + (other(s, start, v >> 1) * s->cell_bits >> 3));
+    q->at[q->n] = at;
+    q->parent[q->n] = (uint16_t)parent;
+    q->n++;
+}
+
+/* A free slot of the window, else both are noted. */
+static bool look(const struct section *s, struct search *q, uint64_t start, uint32_t parent,
+                 struct place *hole)
+{
+    for (uint64_t bit = 0; bit < 2; bit++) {
+        const struct place at = place_of(start, bit);
+        const uint64_t v = get(s, start + bit);
+        *hole = at;
+        if (is_free(v)) return true;
+        if (q != NULL) note(s, q, at, v, parent != NOBODY ? parent : q->n);
+    }
+    return false;
+}
+
+/* The shortest chain of entries that make room for each other. Nothing moves before it is found; then its far end
+ * moves first. */
+static bool make_room(struct section *s, const struct key *k, struct place *hole)
+{
+    struct search q;
+    uint32_t i = 0;
+    q.n = 0;
+    memset(q.noted, 0, sizeof q.noted);
+    for (unsigned j = 0; j < WINDOWS; j++) look(s, &q, k->start[j], NOBODY, hole);
+    for (; i < q.n; i++) {
+        const uint64_t slot = slot_of(q.at[i]), v = get(s, slot), start = start_of(slot, v);
+        if (look(s, &q, start, i, hole) || look(s, &q, other(s, start, v >> 1), i, hole)) break;
+    }
+    if (i == q.n) return false;
+    for (;;) {
+        put_entry(s, *hole, get(s, slot_of(q.at[i])) >> 1);
+        *hole = q.at[i];
+        if (q.parent[i] == i) return true;
+        i = q.parent[i];
+    }
+}
+
+static bool store(struct section *s, const struct key *k)
+{
+    struct place at;
+    if (!look(s, NULL, k->start[0], NOBODY, &at) && !look(s, NULL, k->start[1], NOBODY, &at) &&
+        !make_room(s, k, &at))
+        return false;
+    put_entry(s, at, k->print);
+    return true;
+}
+
+/* --- Planning --------------------------------------------------------------------------------------------- */
+
+#define PLANNED_LOAD 0.945
+#define MOST_OVERFLOW 1e-4
+/* Of a plan that says neither rate nor bytes, only slots. */
+#define USUAL_FPR 0.01
+
+static double slots_for(double items)
+{
+    return items / PLANNED_LOAD + sqrt(items) + 24;
+}
+
+static double classes(double m, uint32_t print_bits)
+{
+    return (m / 2 - 1) * (ldexp(1, (int)print_bits) - 1);
+}
+
+/* The chance that five keys share their four slots, at most. */
+static double overflow(double m, uint32_t print_bits, double items)
+{
+    const double u = (ldexp(1, (int)print_bits) - 1) / (m / 2 - 1);
+    const double of_class = items / classes(m, print_bits);
+    const double pairs = of_class * of_class;
+    const double chance = items / 120 * pairs * pairs * (1 + u * (15 + u * (25 + u * (10 + u))));
+    return chance < 1 ? chance : 1;
+}
+
+static double rate(double m, uint32_t print_bits, double items)
+{
+    if (m < slots_for(items) || overflow(m, print_bits, items) > MOST_OVERFLOW) return 1;
+    return -expm1(items * log1p(-1 / classes(m, print_bits)));
+}
+
+/* As bits: the slots and the spare word. */
+static uint64_t cells(uint64_t m, uint32_t print_bits)
+{
+    return m * (print_bits + 1) + 64;
+}
+
+/* The longest fingerprints that m slots of an image of so many bytes can have; 0: too few bytes. What a solved plan
+ * says of its fingerprints. */
+static uint32_t print_bits_for(uint64_t m, uint64_t bytes)
+{
+    uint32_t f = MAX_PRINT;
+    while (f >= MIN_PRINT && tamis__image_bytes(tamis__cell_bytes(cells(m, f)), 1) > bytes) f--;
+    return f >= MIN_PRINT ? f : 0;
+}
+
+static uint64_t most_items(uint64_t m)
+{
+    uint64_t low = 0, high = m + 1;
+    while (high - low > 1) {
+        const uint64_t mid = low + (high - low) / 2;
+        if (slots_for((double)mid) <= (double)m)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Of a plan that names its slots. */
+static uint32_t print_bits_of(const tamis_plan *p)
+{
+    if (p->bytes != 0) return print_bits_for(p->m, p->bytes);
+    const double items = (double)(p->items != 0 ? p->items : most_items(p->m));
+    const double fpr = p->fpr != 0 ? p->fpr : USUAL_FPR;
+    uint32_t f = MIN_PRINT;
+    while (f < MAX_PRINT && !(rate((double)p->m, f, items) <= fpr)) f++;
+    /* The bits that fill up the last word cost nothing. */
+    return print_bits_for(p->m, tamis__image_bytes(tamis__cell_bytes(cells(p->m, f)), 1));
+}
+
+/* The planner's k is the length of fingerprints here. It does not stay in the plan, which has it by m and bytes. */
+static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+{
+    const struct sizing s = {
+        .step = 2, .k_min = MIN_PRINT, .k_max = MAX_PRINT, .rate = rate, .cells = cells};
+    tamis_plan p = *plan;
+    tamis_status status = TAMIS_OK;
+    if (plan->k != 0 && plan->k != WINDOWS)
+        return tamis__fail(why, TAMIS_EINVAL, "a key has 2 windows in a cuckoo filter, not k = %u",
+                           plan->k);
+    if (plan->m > TAMIS__MAX_CELLS / (MAX_PRINT + 1 + 64))
+        return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 bits are not supported");
+    if (plan->m != 0 && plan->items != 0 && (double)plan->m < slots_for((double)plan->items))
+        return tamis__fail(why, TAMIS_EINVAL,
+                           "%llu slots are too few for so many items, which need %.0f",
+                           (unsigned long long)plan->m, ceil(slots_for((double)plan->items)));
+    p.k = 0;
+    if (p.m == 0) status = tamis__solve_shape(&p, &s, promise, why);
+    if (status != TAMIS_OK) return status;
+    p.fpr = plan->fpr;
+    p.k = print_bits_of(&p);
+    if (p.k == 0)
+        return tamis__fail(why, TAMIS_EINVAL, "%llu bytes are too few for %llu slots",
+                           (unsigned long long)p.bytes, (unsigned long long)p.m);
+    status = tamis__solve_shape(&p, &s, promise, why);
+    if (status != TAMIS_OK) return status;
+    promise->overflow = overflow((double)p.m, p.k, (double)p.items);
+    promise->fpr_asymptotic = 2 * (double)p.items / (double)p.m / (ldexp(1, (int)p.k) - 1);
+    p.k = WINDOWS;
+    *plan = p;
+    return TAMIS_OK;
+}
+
+static uint64_t section_bytes(uint64_t m, uint32_t cell_bits)
+{
+    return tamis__cell_bytes(m * cell_bits) + 8;
+}
+
+static uint32_t layout(const tamis_plan *plan, struct section *out)
+{
+    if (out == NULL) return 1;
+    const uint32_t cell_bits = print_bits_for(plan->m, plan->bytes) + 1;
+    *out = tamis__bit_section(TAMIS_CUCKOO, WINDOWS, plan->m, 0);
+    out->cell_bits = (uint16_t)cell_bits;
+    out->length = section_bytes(plan->m, cell_bits);
+    return 1;
+}
+
+static const char *wrong_shape(const struct body *b)
+{
+    const struct section *s = b->sections;
+    if (b->count != 1) return "this kind has exactly one section";
+    if (s->kind != TAMIS_CUCKOO) return "the section is not of this kind";
+    if (s->cell_bits < MIN_PRINT + 1 || s->cell_bits > MAX_PRINT + 1) return "wrong size of slots";
+    if (s->k != WINDOWS) return "k is not 2";
+    if (s->m < MIN_SLOTS || s->m % 2 != 0 || s->m > TAMIS__MAX_CELLS / s->cell_bits)
+        return "the number of slots is odd or out of range";
+    if (s->length != section_bytes(s->m, s->cell_bits))
+        return "the section's length does not fit its slots";
+    return NULL;
+}
+
+static const char *wrong_cells(const struct body *b)
+{
+    return tamis__wrong_spare_bits(b->sections, b->sections->m * b->sections->cell_bits);
+}
+
+/* --- The verbs --------------------------------------------------------------------------------------------- */
+
+static void prefetch_key(const struct section *s, tamis_hash h)
+{
+    const struct key k = aim(s, h);
+    for (unsigned j = 0; j < WINDOWS; j++)
+        TAMIS__PREFETCH(s->cells + (k.start[j] * s->cell_bits >> 3));
+}
+
+static void prefetch(const struct body *b, const struct batch *keys)
+{
+    for (size_t i = 0; i < keys->n; i++) prefetch_key(b->sections, keys->hashes[i]);
+}
+
+static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+{
+    struct section *s = b->sections;
+    memset(seen, 0, (keys->n + 7) / 8);
+    for (size_t i = 0; i < keys->n; i++) {
+        if (keys->ahead != NULL) prefetch_key(s, keys->ahead[i]);
+        const struct key k = aim(s, keys->hashes[i]);
+        const bool known = present(s, &k);
+        *done = i;
+        if (!store(s, &k)) return TAMIS_EFULL;
+        seen[i / 8] = (uint8_t)(seen[i / 8] | known << i % 8);
+    }
+    return TAMIS_OK;
+}
+
+static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+{
+    const struct section *s = b->sections;
+    memset(bits, 0, (keys->n + 7) / 8);
+    for (size_t i = 0; i < keys->n; i++) {
+        if (keys->ahead != NULL) prefetch_key(s, keys->ahead[i]);
+        const struct key k = aim(s, keys->hashes[i]);
+        bits[i / 8] = (uint8_t)(bits[i / 8] | present(s, &k) << i % 8);
+    }
+}
+
+static tamis_status take_out(struct body *b, tamis_hash h)
+{
+    struct section *s = b->sections;
+    const struct key k = aim(s, h);
+    for (unsigned j = 0; j < WINDOWS; j++) {
+        const unsigned found = matches(s, k.start[j], k.print);
+        if (found == 0) continue;
+        put(s, k.start[j] + !(found & 1), 0);
+        return TAMIS_OK;
+    }
+    return TAMIS_EABSENT;
+}
+
+static uint64_t count(const struct body *b, tamis_hash h)
+{
+    const struct section *s = b->sections;
+    const struct key k = aim(s, h);
+    const unsigned found = matches(s, k.start[0], k.print) | matches(s, k.start[1], k.print) << 2;
+    return tamis__popcount(found);
+}
+
+/* Whether an entry is the first of its class, in the order of the slots. */
+static bool is_first(const struct section *s, uint64_t i, uint64_t v)
+{
+    const uint64_t start = start_of(i, v), print = v >> 1;
+    if (!is_window(s, start)) return false; /* found by no key */
+    if (i != start && (matches(s, start, print) & 1) != 0) return false;
+    return i < s->m / 2 || matches(s, other(s, start, print), print) == 0;
+}
+
+static void gauge(const struct body *b, const struct body *with, double z, struct gauge *out)
+{
+    const struct section *s = b->sections;
+    uint64_t known = 0; /* classes */
+    (void)with;
+    (void)z;
+    for (uint64_t i = 0; i < s->m; i++) {
+        const uint64_t v = get(s, i);
+        if (is_free(v)) continue;
+        out->hit++;
+        known += is_first(s, i, v);
+    }
+    const double n = (double)out->hit;
+    out->cells = s->m;
+    out->items = (struct estimate){n, n, n};
+    out->rate = (double)known / classes((double)s->m, s->cell_bits - 1u);
+}
+
+static size_t cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t max)
+{
+    const struct key k = aim(b->sections, h);
+    for (size_t j = 0; j < 2 * WINDOWS && j < max; j++) out[j] = k.start[j / 2] + j % 2;
+    return 2 * WINDOWS;
+}
+
+const struct kind tamis__cuckoo = {
+    .id = TAMIS_CUCKOO,
+    .name = "cuckoo",
+    .traits = TAMIS__MULTISET,
+    .solve = solve,
+    .layout = layout,
+    .wrong_shape = wrong_shape,
+    .wrong_cells = wrong_cells,
+    .prefetch = prefetch,
+    .add = add,
+    .query = query,
+    .remove = take_out,
+    .count = count,
+    .gauge = gauge,
+    .cells_of = cells_of,
+};
