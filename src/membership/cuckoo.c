@@ -97,6 +97,21 @@ static void put(struct section *s, uint64_t i, uint64_t v)
     tamis__put64(p, others | v << (at & 7));
 }
 
+/* GCC drops the calls of a function that only prefetches, as they have no effect, unless it is inlined before. */
+#if defined(__GNUC__)
+#define PREFETCHES static inline __attribute__((always_inline)) void
+#else
+#define PREFETCHES static inline void
+#endif
+
+/* One load in nine lies across two lines. */
+PREFETCHES prefetch_window(const struct section *s, uint64_t start)
+{
+    const uint8_t *p = s->cells + (start * s->cell_bits >> 3);
+    TAMIS__PREFETCH(p);
+    TAMIS__PREFETCH(p + 7);
+}
+
 static bool is_free(uint64_t slot)
 {
     return slot >> 1 == 0;
@@ -126,16 +141,21 @@ static uint64_t start_of(uint64_t i, uint64_t slot)
     return i - (slot & 1);
 }
 
-/* The window in the other half. Counted from the start of their halves, the numbers of both add up to what the
- * fingerprint says, so one function leads there and back. */
-static uint64_t other(const struct section *s, uint64_t start, uint64_t print)
+/* The number of the window in the other half. Both add up to what the fingerprint says, so one function leads there
+ * and back. */
+static uint64_t partner(uint64_t windows, uint64_t number, uint64_t print)
 {
-    const uint64_t half = s->m / 2, windows = windows_in_half(s->m);
-    const uint64_t from = start < half ? start : start - half, base = start < half ? half : 0;
     uint64_t x = print * UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
     const uint64_t sum = tamis__mulhi(x, windows);
-    return base + (sum >= from ? sum - from : sum + windows - from);
+    return sum - number + (sum < number ? windows : 0);
+}
+
+static uint64_t other(const struct section *s, uint64_t start, uint64_t print)
+{
+    const uint64_t half = s->m / 2, windows = windows_in_half(s->m);
+    return start < half ? half + partner(windows, start, print)
+                        : partner(windows, start - half, print);
 }
 
 static struct key aim(const struct section *s, tamis_hash h)
@@ -143,7 +163,7 @@ static struct key aim(const struct section *s, tamis_hash h)
     struct key k;
     k.print = 1 + tamis__mulhi(h.lo, slot_mask(s) >> 1);
     k.start[0] = tamis__mulhi(h.hi, windows_in_half(s->m));
-    k.start[1] = other(s, k.start[0], k.print);
+    k.start[1] = s->m / 2 + partner(windows_in_half(s->m), k.start[0], k.print);
     return k;
 }
 
@@ -207,7 +227,7 @@ static void note(const struct section *s, struct search *q, struct place at, uin
     const uint64_t slot = slot_of(at), start = start_of(slot, v), bit = slot % NOTES;
     if (q->n == MOST_SLOTS || !is_window(s, start) || tamis__bit(q->noted, bit)) return;
     q->noted[bit >> 3] = (uint8_t)(q->noted[bit >> 3] | 1u << (bit & 7));
-    TAMIS__PREFETCH(s->cells + (other(s, start, v >> 1) * s->cell_bits >> 3));
+    prefetch_window(s, other(s, start, v >> 1));
     q->at[q->n] = at;
     q->parent[q->n] = (uint16_t)parent;
     q->n++;
@@ -401,11 +421,10 @@ static const char *wrong_cells(const struct body *b)
 
 /* --- The verbs --------------------------------------------------------------------------------------------- */
 
-static void prefetch_key(const struct section *s, tamis_hash h)
+PREFETCHES prefetch_key(const struct section *s, tamis_hash h)
 {
     const struct key k = aim(s, h);
-    for (unsigned j = 0; j < WINDOWS; j++)
-        TAMIS__PREFETCH(s->cells + (k.start[j] * s->cell_bits >> 3));
+    for (unsigned j = 0; j < WINDOWS; j++) prefetch_window(s, k.start[j]);
 }
 
 static void prefetch(const struct body *b, const struct batch *keys)
@@ -430,12 +449,17 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
 
 static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
-    const struct section *s = b->sections;
-    memset(bits, 0, (keys->n + 7) / 8);
-    for (size_t i = 0; i < keys->n; i++) {
-        if (keys->ahead != NULL) prefetch_key(s, keys->ahead[i]);
-        const struct key k = aim(s, keys->hashes[i]);
-        bits[i / 8] = (uint8_t)(bits[i / 8] | present(s, &k) << i % 8);
+    const struct section s =
+        *b->sections; /* a copy, or every byte of answers might have changed it */
+    for (size_t i = 0; i < keys->n; i += 8) {
+        const size_t n = keys->n - i < 8 ? keys->n - i : 8;
+        unsigned answers = 0;
+        for (size_t j = 0; j < n; j++) {
+            if (keys->ahead != NULL) prefetch_key(&s, keys->ahead[i + j]);
+            const struct key k = aim(&s, keys->hashes[i + j]);
+            answers |= (unsigned)present(&s, &k) << j;
+        }
+        bits[i / 8] = (uint8_t)answers;
     }
 }
 
