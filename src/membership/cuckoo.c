@@ -11,11 +11,11 @@
  *
  *     place 0: first slot of the entry's window        place 1: second slot of the entry's window
  *
- * Windows of the classic filter do not overlap: half of the places a slot could offer are lost, and its size is a
- * power of two. Here every slot but those at the ends of a half is in two windows, and m is any even number. The place
- * bit says in which, so from a slot alone an entry's window is known, and with the fingerprint the window in the
- * other half: its number is g(fingerprint) minus the first, modulo the number of windows H = m/2 - 1. That is what
- * lets an entry move although its key is long forgotten.
+ * The classic filter has buckets of four slots side by side, and a power of two of them. Here every slot but those at the
+ * ends of a half is in two windows, m is any even number, and fewer slots are compared for the same load. The place
+ * bit says which window an entry is in, and with the fingerprint the window in the other half is known too: its number
+ * is g(fingerprint) minus the first, modulo the number of windows H = m/2 - 1. That is what lets an entry move
+ * although its key is long forgotten.
  *
  *     may_contain: is the fingerprint in one of the four slots, with the right place?     remove: empty that slot
  *     add: into a free one of the four; when there is none, the entries there move, and those in their way
@@ -26,35 +26,36 @@
  * entries lie. With the load a = n/m that is about 2a / (2^f - 1). tamis_info counts the classes that are there.
  *
  * How full. For random windows of this form there is a load, 0.9649, up to which nearly every set of keys can be placed
- * and beyond which none. Near it chains of moves grow long. They are found breadth first, so nothing moves in vain,
- * and by looking at up to 4096 entries. Measured: share of adds that had to look at more than so many,
+ * and beyond which none. Near it chains of moves grow long. They are searched breadth first, so nothing moves before
+ * the shortest is found, among up to 4096 entries (45 KB of stack). Without that limit, the share of adds that have
+ * to look at more than so many entries, one table of m = 4,000,000, f = 10:
  *
- *     load          > 256     > 512    > 1024    > 2048    mean       m = 4,000,000, f = 10
- *     0.935-0.940  2.9e-2    1.8e-3        -         -      54
- *     0.940-0.945  7.6e-2    1.0e-2    3.0e-4        -      79        > 4096: about 2e-13 by their fall
- *     0.945-0.950  1.7e-1    5.1e-2    6.3e-3    1.0e-4    134        > 4096: about 3e-8
+ *     load         > 256     > 512     > 1024    > 2048    mean
+ *     0.935-0.940  2.6e-2    1.1e-3         -         -      50
+ *     0.940-0.945  6.9e-2    9.7e-3    3.0e-4         -      76      > 4096: 3e-13, if they go on to fall like this
+ *     0.945-0.950  1.7e-1    4.2e-2    3.5e-3    1.0e-4     126      > 4096: 8e-8
  *
- * A plan fills to 0.945: 10^9 keys then all go in but for a chance of 1e-6. At 0.95 already 10^6 keys would fail once in
- * 8,000 tables, or 8192 entries, 90 KB of stack, would be needed, to save 0.5 % of space. The first add fails at a load
- * of 0.955 (m = 10^6; 0.9649 while m <= 4096, where the search is complete).
+ * So a plan fills to 0.945: a billion keys find their way but for a chance of 2e-6. At 0.95 a million would fail in one table
+ * of 2500, to save 0.5 % of space. The first add fails at a load of 0.953 to 0.956 (m = 10^6 and 10^7, f = 6 to 16),
+ * and at 0.965 while m <= 4096, where the search is complete.
  *
  * Small tables. The number that go in scatters by 0.23 sqrt(m), and few windows meet by chance. A plan has
- * n/0.945 + sqrt(n) + 24 slots. With f = 16, tables of random keys that failed: n = 10: 2 in 40 million (with 20 for 24),
- * n = 30: 11 in 20 million, n = 100: 2 in 6 million (20), n = 200: none in 3 million (20); n = 400 to 30,000: none.
+ * n/0.945 + sqrt(n) + 24 slots. With f = 16, tables of random keys that failed: n = 10: none of 30 million, n = 30: 6 of
+ * 10 million, n = 100: 1 of 3 million, n = 300, 1000, 10,000: none of 10^8/n. tests/test_long_cuckoo.c does it again.
  *
  * Five of a kind. A class has four slots, so the fifth copy of a key is refused (TAMIS_EFULL), and so is the fifth of
  * different keys that share their four slots. n keys hold at most n^5 / 120 sets of five. Five keys are in the same
  * window of half 0 with the chance H^-4, and in the same of half 1 if g gives one value for all their fingerprints;
  * over the partitions of five into equal fingerprints (1, 15, 25, 10, 1 of them into 1, ... 5 parts), with
  * p = 2^f - 1 and u = p/H: p^-4 (1 + 15u + 25u^2 + 10u^3 + u^4). A plan keeps the product, which is the promise's
- * `overflow`, below 1e-4, when needed with longer fingerprints than the rate asks for: 6 bits hold 15 thousand keys, 7 bits
+ * `overflow`, below 1e-4, when needed with longer fingerprints than the rate asks for: 6 bits hold 14 thousand keys, 7 bits
  * 250 thousand, 8 bits 4 million, 9 bits 60 million, 10 bits 10^9. Sets of six and more that have too few slots
  * add to it in small tables: measured up to four times as much (f = 6, n = 200: 5e-5).
  *
  * Removing. As long as only keys that are in are removed, no key is missed: each has an entry of its class of its own.
  * Removing a key that was never added but looks present takes the entry of another key of its class.
  *
- * Costs. A question reads two windows, two cache lines. An add moves nothing at first, and looks at 79 entries at the
+ * Costs. A question reads two windows, two cache lines. An add moves nothing at first, and looks at 76 entries at the
  * end of the plan. Keys, and their order, determine every bit: there is no random choice. */
 #include "../bitrows.h"
 #include "../error.h"
@@ -364,12 +365,15 @@ static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error 
                            plan->k);
     if (plan->m > TAMIS__MAX_CELLS / (MAX_PRINT + 1 + 64))
         return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 bits are not supported");
-    if (plan->m != 0 && plan->items != 0 && (double)plan->m < slots_for((double)plan->items))
-        return tamis__fail(why, TAMIS_EINVAL,
-                           "%llu slots are too few for so many items, which need %.0f",
-                           (unsigned long long)plan->m, ceil(slots_for((double)plan->items)));
+    const double least = slots_for(plan->items != 0 ? (double)plan->items : 1);
+    if (plan->m != 0 && (double)plan->m < least)
+        return tamis__fail(why, TAMIS_EINVAL, "%llu slots are too few, the items need %.0f",
+                           (unsigned long long)plan->m, ceil(least));
     p.k = 0;
     if (p.m == 0) status = tamis__solve_shape(&p, &s, promise, why);
+    if (status != TAMIS_OK && plan->fpr == 0)
+        return tamis__fail(why, status, "%llu bytes are too few for a cuckoo filter of %llu items",
+                           (unsigned long long)p.bytes, (unsigned long long)p.items);
     if (status != TAMIS_OK) return status;
     p.fpr = plan->fpr;
     p.k = print_bits_of(&p);
