@@ -24,7 +24,7 @@
 
 /* Keys may lie anywhere: ask for both ends of the next ones while these are hashed. Not for integers, which are
  * an array as a rule. */
-static void fetch_keys(const struct keys *in, size_t at, size_t n)
+TAMIS__PREFETCHES fetch_keys(const struct keys *in, size_t at, size_t n)
 {
     if (at >= in->n || in->bytes[at].len <= 8) return;
     for (size_t i = at; i < at + n && i < in->n; i++) TAMIS__PREFETCH(in->bytes[i].p);

@@ -72,9 +72,17 @@ static inline unsigned tamis__compact_bit(uint64_t x)
 #define TAMIS__PREFETCH(p) ((void)(p))
 #endif
 
+/* For functions that only prefetch: GCC takes their calls for calls without effect and drops them, unless they are
+ * inlined before. */
+#if defined(__GNUC__)
+#define TAMIS__PREFETCHES static inline __attribute__((always_inline)) void
+#else
+#define TAMIS__PREFETCHES static inline void
+#endif
+
 /* Ask for the lines of n keys; NULL: of none. */
-static inline void tamis__prefetch_lines(const uint8_t *table, uint64_t lines, const tamis_hash *h,
-                                         size_t n)
+TAMIS__PREFETCHES tamis__prefetch_lines(const uint8_t *table, uint64_t lines, const tamis_hash *h,
+                                        size_t n)
 {
     if (h == NULL) return;
     for (size_t i = 0; i < n; i++)

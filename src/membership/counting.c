@@ -205,15 +205,19 @@ static const char *wrong_cells(const struct body *b)
 
 /* --- The verbs --------------------------------------------------------------------------------------------- */
 
+TAMIS__PREFETCHES prefetch_keys(const struct section *s, const tamis_hash *h, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at[MAX_K];
+        aim(s, h[i], at);
+        const uint32_t places = s->variant == LINED ? 1 : s->k;
+        for (uint32_t j = 0; j < places; j++) TAMIS__PREFETCH(s->cells + at[j] * s->cell_bits / 8);
+    }
+}
+
 static void prefetch(const struct body *b, const struct batch *keys)
 {
-    const struct section *s = b->sections;
-    for (size_t i = 0; i < keys->n; i++) {
-        uint64_t at[MAX_K];
-        aim(s, keys->hashes[i], at);
-        const uint32_t n = s->variant == LINED ? 1 : s->k;
-        for (uint32_t j = 0; j < n; j++) TAMIS__PREFETCH(s->cells + at[j] * s->cell_bits / 8);
-    }
+    prefetch_keys(b->sections, keys->hashes, keys->n);
 }
 
 static bool present(const struct section *s, const uint64_t *at)
@@ -226,9 +230,8 @@ static bool present(const struct section *s, const uint64_t *at)
 static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
     struct section *s = b->sections;
-    const struct batch ahead = {keys->ahead, keys->n, NULL};
     (void)done;
-    if (keys->ahead != NULL) prefetch(b, &ahead);
+    if (keys->ahead != NULL) prefetch_keys(s, keys->ahead, keys->n);
     memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
         uint64_t at[MAX_K];
@@ -245,8 +248,7 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
 static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct section *s = b->sections;
-    const struct batch ahead = {keys->ahead, keys->n, NULL};
-    if (keys->ahead != NULL) prefetch(b, &ahead);
+    if (keys->ahead != NULL) prefetch_keys(s, keys->ahead, keys->n);
     memset(bits, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
         uint64_t at[MAX_K];

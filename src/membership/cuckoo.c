@@ -98,15 +98,8 @@ static void put(struct section *s, uint64_t i, uint64_t v)
     tamis__put64(p, others | v << (at & 7));
 }
 
-/* GCC drops the calls of a function that only prefetches, as they have no effect, unless it is inlined before. */
-#if defined(__GNUC__)
-#define PREFETCHES static inline __attribute__((always_inline)) void
-#else
-#define PREFETCHES static inline void
-#endif
-
 /* One load in nine lies across two lines. */
-PREFETCHES prefetch_window(const struct section *s, uint64_t start)
+TAMIS__PREFETCHES prefetch_window(const struct section *s, uint64_t start)
 {
     const uint8_t *p = s->cells + (start * s->cell_bits >> 3);
     TAMIS__PREFETCH(p);
@@ -425,7 +418,7 @@ static const char *wrong_cells(const struct body *b)
 
 /* --- The verbs --------------------------------------------------------------------------------------------- */
 
-PREFETCHES prefetch_key(const struct section *s, tamis_hash h)
+TAMIS__PREFETCHES prefetch_key(const struct section *s, tamis_hash h)
 {
     const struct key k = aim(s, h);
     for (unsigned j = 0; j < WINDOWS; j++) prefetch_window(s, k.start[j]);
