@@ -2,9 +2,10 @@
 
 #include <string.h>
 
-static const struct kind *const kinds[] = {&tamis__bloom,    &tamis__partitioned, &tamis__blocked,
-                                           &tamis__counting, &tamis__pair,        &tamis__window,
-                                           &tamis__cuckoo};
+static const struct kind *const kinds[] = {
+    &tamis__bloom, &tamis__partitioned, &tamis__blocked, &tamis__counting,
+    &tamis__pair,  &tamis__growing,     &tamis__window,  &tamis__cuckoo,
+};
 
 const struct kind *tamis__kind(uint32_t id)
 {

@@ -1,0 +1,412 @@
+/* A rank-and-select quotient table (P. Pandey, M. Bender, R. Johnson, R. Patro, "A general-purpose counting filter",
+ * 2017). Entries want to be in their home slot; where homes collide they are pushed to the right, and entries of one
+ * home stay together, a run, in the order of their homes. Two bits a slot tell the runs apart: `occupied` belongs to
+ * a slot as a home (there is a run), `run end` to a slot as a place (the last entry of a run is here).
+ *
+ *     slot        0    1    2    3    4    5    6    7
+ *     value       a0   b1   c1   d1   e3   .    f6   .          letter: entry, digit: its home
+ *     occupied    1    1    0    1    0    0    1    0
+ *     run end     1    0    0    1    1    0    1    0          the n-th occupied home has the n-th run end
+ *
+ * So the run of a home is found by counting (rank) the occupied bits up to it and seeking (select) as many run ends. A
+ * count kept with each block of 64 slots, how many of its first slots belong to homes before the block, lets
+ * both begin there. One block is 18 + 8 width bytes:
+ *
+ *     | occupied, 64 bits | run ends, 64 bits | offset, 16 bits | 64 slots of width bits, lowest bits first |
+ *
+ * Every loop ends at the last block and every index is checked against it, whatever the bytes say: a table that
+ * was mapped from a file may change under its reader. */
+#include "quotient.h"
+
+#define NOWHERE UINT64_MAX
+
+/* The most slots that may be filled from before a block. At 15/16 the displacement of a random table exceeds x slots
+ * with a chance of about exp(-x/7.5), so 400 never happens among 2^46; what goes beyond this is a pile of keys made
+ * to collide, and would make every add slow. */
+#define MOST_OFFSET 1023u
+
+/* --- Words and slots ---------------------------------------------------------------------------------------- */
+
+static uint64_t bits_below(unsigned i) /* i < 64 */
+{
+    return (UINT64_C(1) << i) - 1;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Of the n-th bit that is set, n from 1 to the number of them. */
+static unsigned select_bit(uint64_t word, unsigned n)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t sums = word - (word >> 1 & UINT64_C(0x5555555555555555));
+    sums = (sums & UINT64_C(0x3333333333333333)) + (sums >> 2 & UINT64_C(0x3333333333333333));
+    sums = ((sums + (sums >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * ones; /* of bytes 0 ... i */
+    const uint64_t reached = ((sums | ones << 7) - n * ones) & ones << 7;
+    const unsigned byte = (unsigned)__builtin_ctzll(reached) & 56;
+    unsigned left = n - (unsigned)((sums << 8) >> byte & 255);
+    unsigned rest = (unsigned)(word >> byte & 255);
+    while (--left > 0) rest &= rest - 1;
+    return byte + (unsigned)__builtin_ctz(rest);
+}
+
+static uint8_t *block_at(const struct quotient *t, uint64_t block)
+{
+    return t->cells + block * tamis__block_bytes(t->width);
+}
+
+static uint64_t slots(const struct quotient *t)
+{
+    return t->blocks * 64;
+}
+
+static uint64_t homes(const struct quotient *t)
+{
+    return UINT64_C(1) << t->log;
+}
+
+static uint64_t occupied(const struct quotient *t, uint64_t block)
+{
+    return tamis__get64(block_at(t, block) + TAMIS__BLOCK_OCCUPIED);
+}
+
+static uint64_t run_ends(const struct quotient *t, uint64_t block)
+{
+    return tamis__get64(block_at(t, block) + TAMIS__BLOCK_RUN_ENDS);
+}
+
+static unsigned offset(const struct quotient *t, uint64_t block)
+{
+    return tamis__get16(block_at(t, block) + TAMIS__BLOCK_OFFSET);
+}
+
+static void set_bit(const struct quotient *t, unsigned which, uint64_t slot, bool on)
+{
+    uint8_t *byte = block_at(t, slot / 64) + which + slot % 64 / 8;
+    const unsigned bit = 1u << slot % 8;
+    *byte = (uint8_t)(on ? *byte | bit : *byte & ~bit);
+}
+
+/* Eight bytes of a block that hold the whole slot: the ones it begins in, or the last. */
+struct place {
+    uint8_t *word;
+    unsigned shift;
+};
+
+static struct place place_of(const struct quotient *t, uint64_t slot)
+{
+    const unsigned bit = (unsigned)(slot % 64) * t->width, last = 8 * t->width - 8;
+    const unsigned byte = bit / 8 < last ? bit / 8 : last;
+    return (struct place){block_at(t, slot / 64) + TAMIS__BLOCK_SLOTS + byte, bit - 8 * byte};
+}
+
+static uint64_t get(const struct quotient *t, uint64_t slot)
+{
+    const struct place p = place_of(t, slot);
+    return tamis__get64(p.word) >> p.shift & bits_below(t->width);
+}
+
+static void put(const struct quotient *t, uint64_t slot, uint64_t value)
+{
+    const struct place p = place_of(t, slot);
+    const uint64_t mask = bits_below(t->width) << p.shift;
+    tamis__put64(p.word, (tamis__get64(p.word) & ~mask) | value << p.shift);
+}
+
+static uint8_t *entries_at(const struct quotient *t)
+{
+    return t->cells + tamis__quotient_bytes(t->log, t->width) - 8;
+}
+
+/* --- Sizes --------------------------------------------------------------------------------------------------- */
+
+/* Enough for what a random table at its capacity pushes over its end but for a chance of 1e-11; if not, it
+ * doubles early. */
+static uint64_t blocks_beyond(unsigned log)
+{
+    return log < 10 ? 1 : log < 12 ? 2 : 3;
+}
+
+struct quotient tamis__quotient(uint8_t *cells, unsigned log, unsigned width)
+{
+    return (struct quotient){cells, log, width, (UINT64_C(1) << (log - 6)) + blocks_beyond(log)};
+}
+
+uint64_t tamis__quotient_bytes(unsigned log, unsigned width)
+{
+    const struct quotient t = tamis__quotient(NULL, log, width);
+    return (t.blocks * tamis__block_bytes(width) + 7) / 8 * 8 + 8;
+}
+
+uint64_t tamis__quotient_capacity(unsigned log)
+{
+    return UINT64_C(15) << (log - 4);
+}
+
+uint64_t tamis__quotient_entries(const struct quotient *t)
+{
+    return tamis__get64(entries_at(t));
+}
+
+/* --- Where things are ------------------------------------------------------------------------------------------ */
+
+/* The slot after the n-th run of a block's own homes; n = 0: after the runs of all blocks before. */
+static uint64_t after_run(const struct quotient *t, uint64_t block, unsigned n)
+{
+    const uint64_t from = 64 * block + offset(t, block);
+    if (n == 0) return from;
+    if (from >= slots(t)) return NOWHERE;
+    block = from / 64;
+    uint64_t word = run_ends(t, block) & ~bits_below(from % 64);
+    for (unsigned here; (here = tamis__popcount(word)) < n; n -= here) {
+        if (++block == t->blocks) return NOWHERE;
+        word = run_ends(t, block);
+    }
+    return 64 * block + select_bit(word, n) + 1;
+}
+
+/* Where the run of a home begins, or would begin. */
+static uint64_t run_start(const struct quotient *t, uint64_t home)
+{
+    const uint64_t before = occupied(t, home / 64) & bits_below(home % 64);
+    return later(home, after_run(t, home / 64, tamis__popcount(before)));
+}
+
+/* The slot after the run that begins here. */
+static uint64_t run_end(const struct quotient *t, uint64_t start)
+{
+    if (start >= slots(t)) return NOWHERE;
+    uint64_t block = start / 64, word = run_ends(t, block) & ~bits_below(start % 64);
+    while (word == 0) {
+        if (++block == t->blocks) return NOWHERE;
+        word = run_ends(t, block);
+    }
+    return 64 * block + (unsigned)__builtin_ctzll(word) + 1;
+}
+
+/* The first unused slot from here on. The slot s is used when the runs of the homes up to s reach beyond it. */
+static uint64_t unused_from(const struct quotient *t, uint64_t slot)
+{
+    while (slot < slots(t)) {
+        const uint64_t upto = bits_below(slot % 64) << 1 | 1;
+        const unsigned runs = tamis__popcount(occupied(t, slot / 64) & upto);
+        const uint64_t after = after_run(t, slot / 64, runs);
+        if (after <= slot) return slot;
+        slot = after;
+    }
+    return NOWHERE;
+}
+
+bool tamis__quotient_find(const struct quotient *t, uint64_t home, uint64_t f)
+{
+    if ((occupied(t, home / 64) >> home % 64 & 1) == 0) return false;
+    for (uint64_t s = run_start(t, home); s < slots(t); s++) {
+        if (tamis__quotient_match(get(t, s), f)) return true;
+        if ((run_ends(t, s / 64) >> s % 64 & 1) != 0) return false;
+    }
+    return true;
+}
+
+/* --- Inserting --------------------------------------------------------------------------------------------------- */
+
+/* Slots from ... to-1 of a block move up by one; what was in `to` is lost. */
+static void shift_slots(const struct quotient *t, uint64_t block, unsigned from, unsigned to)
+{
+    uint8_t *words = block_at(t, block) + TAMIS__BLOCK_SLOTS;
+    const unsigned w = t->width, first = from * w, end = (to + 1) * w;
+    for (unsigned j = (end - 1) / 64;; j--) {
+        const uint64_t was = tamis__get64(words + 8 * j);
+        const uint64_t low = j > 0 ? tamis__get64(words + 8 * j - 8) >> (64 - w) : 0;
+        uint64_t mask = ~UINT64_C(0);
+        if (first > 64 * j) mask &= ~bits_below(first - 64 * j);
+        if (end < 64 * j + 64) mask &= bits_below(end - 64 * j);
+        tamis__put64(words + 8 * j, (was & ~mask) | ((was << w | low) & mask));
+        if (j == first / 64) return;
+    }
+}
+
+static void shift_run_ends(const struct quotient *t, uint64_t block, unsigned from, unsigned to,
+                           bool first)
+{
+    uint8_t *word = block_at(t, block) + TAMIS__BLOCK_RUN_ENDS;
+    const uint64_t was = tamis__get64(word), upto = bits_below(to) << 1 | 1;
+    const uint64_t mask = upto & ~bits_below(from);
+    tamis__put64(word, (was & ~mask) | (was << 1 & mask & ~(UINT64_C(1) << from)) |
+                           (uint64_t)first << from);
+}
+
+/* Make room at `at` by moving everything up to the unused slot, and put an entry that ends its run there. */
+static void push_in(const struct quotient *t, uint64_t at, uint64_t unused, uint64_t value)
+{
+    bool ends = true;
+    for (uint64_t block = at / 64; block <= unused / 64; block++) {
+        const unsigned from = block == at / 64 ? (unsigned)(at % 64) : 0;
+        const unsigned to = block == unused / 64 ? (unsigned)(unused % 64) : 63;
+        const uint64_t last = 64 * block + to, pushed = get(t, last);
+        const bool pushed_ends = (run_ends(t, block) >> to & 1) != 0;
+        shift_slots(t, block, from, to);
+        shift_run_ends(t, block, from, to, ends);
+        put(t, 64 * block + from, value);
+        value = pushed;
+        ends = pushed_ends;
+    }
+}
+
+bool tamis__quotient_insert(struct quotient *t, uint64_t home, uint64_t value)
+{
+    const bool known = (occupied(t, home / 64) >> home % 64 & 1) != 0;
+    uint64_t at = run_start(t, home);
+    if (known) at = run_end(t, at);
+    const uint64_t unused = unused_from(t, at);
+    if (unused == NOWHERE) return false;
+    for (uint64_t b = home / 64 + 1; b <= unused / 64; b++)
+        if (offset(t, b) >= MOST_OFFSET) return false;
+    push_in(t, at, unused, value);
+    if (known)
+        set_bit(t, TAMIS__BLOCK_RUN_ENDS, at - 1, false);
+    else
+        set_bit(t, TAMIS__BLOCK_OCCUPIED, home, true);
+    for (uint64_t b = home / 64 + 1; b <= unused / 64; b++)
+        tamis__put16(block_at(t, b) + TAMIS__BLOCK_OFFSET, (uint16_t)(offset(t, b) + 1));
+    tamis__put64(entries_at(t), tamis__quotient_entries(t) + 1);
+    return true;
+}
+
+/* --- All runs, in order -------------------------------------------------------------------------------------------- */
+
+struct runs {
+    uint64_t block, left; /* homes of this block that are still to come */
+    uint64_t home, start, end;
+    bool broken;
+};
+
+static bool next_run(const struct quotient *t, struct runs *r)
+{
+    while (r->left == 0) {
+        if (r->block == homes(t) / 64) return false;
+        r->left = occupied(t, r->block++);
+    }
+    r->home = 64 * (r->block - 1) + (unsigned)__builtin_ctzll(r->left);
+    r->left &= r->left - 1;
+    r->start = later(r->home, r->end);
+    r->end = run_end(t, r->start);
+    r->broken = r->end == NOWHERE;
+    return !r->broken;
+}
+
+/* Slots from `block` on that are filled from before it, when all runs of earlier homes end before `end`. */
+static uint64_t offset_for(uint64_t block, uint64_t end)
+{
+    return end > 64 * block ? end - 64 * block : 0;
+}
+
+/* Writes runs, in order, to an empty table. */
+struct builder {
+    struct quotient *to;
+    uint64_t end;    /* after the last run */
+    uint64_t blocks; /* whose offset is set */
+    uint64_t entries;
+};
+
+/* Set the offsets of the blocks that begin up to `slot`. */
+static bool set_offsets(struct builder *b, uint64_t slot)
+{
+    for (; b->blocks <= slot / 64; b->blocks++) {
+        const uint64_t o = offset_for(b->blocks, b->end);
+        if (o > MOST_OFFSET) return false;
+        tamis__put16(block_at(b->to, b->blocks) + TAMIS__BLOCK_OFFSET, (uint16_t)o);
+    }
+    return true;
+}
+
+/* The entries of a run that go to the lower (0) or upper (1) of the two homes. */
+static bool build_half(struct builder *b, const struct quotient *from, const struct runs *r,
+                       unsigned half)
+{
+    const uint64_t home = 2 * r->home + half, none = UINT64_C(1) << (from->width - 1);
+    uint64_t at = later(home, b->end);
+    const uint64_t start = at;
+    for (uint64_t s = r->start; s < r->end; s++) {
+        const uint64_t v = get(from, s);
+        if (v != none && (v >> (from->width - 1)) != half) continue;
+        if (at >= slots(b->to)) return false;
+        const uint64_t rest = v == none ? v : v << 1 & bits_below(from->width);
+        put(b->to, at++,
+            b->to->width >= from->width ? rest << (b->to->width - from->width) : rest >> 1);
+    }
+    if (at == start) return true;
+    if (!set_offsets(b, home)) return false;
+    set_bit(b->to, TAMIS__BLOCK_OCCUPIED, home, true);
+    set_bit(b->to, TAMIS__BLOCK_RUN_ENDS, at - 1, true);
+    b->entries += at - start;
+    b->end = at;
+    return true;
+}
+
+bool tamis__quotient_double(const struct quotient *from, struct quotient *to)
+{
+    struct builder b = {to, 0, 0, 0};
+    struct runs r = {0};
+    while (next_run(from, &r))
+        if (!build_half(&b, from, &r, 0) || !build_half(&b, from, &r, 1)) return false;
+    if (r.broken || !set_offsets(&b, slots(to) - 1)) return false;
+    tamis__put64(entries_at(to), b.entries);
+    return true;
+}
+
+/* --- Looking over all of it ---------------------------------------------------------------------------------------- */
+
+uint64_t tamis__quotient_slot(const struct quotient *t, uint64_t slot)
+{
+    return get(t, slot);
+}
+
+void tamis__quotient_lengths(const struct quotient *t, uint64_t counts[64])
+{
+    for (uint64_t s = 0; s < slots(t); s++) {
+        const uint64_t v = get(t, s);
+        if (v != 0) counts[t->width - 1 - (unsigned)__builtin_ctzll(v)]++;
+    }
+}
+
+/* Offsets of the blocks that begin up to `slot`, when the runs before end at `end`. */
+static bool wrong_offsets(const struct quotient *t, uint64_t *block, uint64_t slot, uint64_t end)
+{
+    for (; *block <= slot / 64; ++*block)
+        if (offset(t, *block) != offset_for(*block, end)) return true;
+    return false;
+}
+
+/* Every slot in a run is in use, so as many used slots as the runs have leaves none outside; run ends alike. */
+static const char *wrong_totals(const struct quotient *t, uint64_t entries, uint64_t count)
+{
+    uint64_t used = 0, ends = 0;
+    for (uint64_t b = 0; b < t->blocks; b++) ends += tamis__popcount(run_ends(t, b));
+    for (uint64_t s = 0; s < slots(t); s++) used += get(t, s) != 0;
+    if (used != entries || ends != count) return "there are entries outside the runs";
+    if (entries > tamis__quotient_capacity(t->log)) return "more entries than the table may hold";
+    if (entries != tamis__quotient_entries(t)) return "the number of entries is wrong";
+    return NULL;
+}
+
+const char *tamis__quotient_wrong(const struct quotient *t)
+{
+    const uint64_t end = t->blocks * tamis__block_bytes(t->width);
+    uint64_t entries = 0, count = 0, block = 0, before = 0;
+    struct runs r = {0};
+    for (uint64_t b = homes(t) / 64; b < t->blocks; b++)
+        if (occupied(t, b) != 0) return "a home beyond the last one";
+    for (const uint8_t *p = t->cells + end; p < entries_at(t); p++)
+        if (*p != 0) return "a spare byte is not zero";
+    for (; next_run(t, &r); before = r.end, count++) {
+        if (wrong_offsets(t, &block, r.home, before)) return "the offset of a block is wrong";
+        for (uint64_t s = r.start; s < r.end; s++)
+            if (get(t, s) == 0) return "an empty slot in a run";
+        entries += r.end - r.start;
+    }
+    if (r.broken) return "a run without an end";
+    if (wrong_offsets(t, &block, slots(t) - 1, before)) return "the offset of a block is wrong";
+    return wrong_totals(t, entries, count);
+}
