@@ -85,7 +85,7 @@ struct kind {
     /* The reason why sections from a hostile table (cells not loaded yet) cannot be this kind's, or
      * NULL. What passes makes every later access safe, whatever the cells hold. */
     const char *(*wrong_shape)(const struct body *b);
-    /* The same for the cells themselves. Must not read them all. */
+    /* The same for the cells themselves. Reads them all only where their order means something (growing). */
     const char *(*wrong_cells)(const struct body *b);
 
     /* Whether a key is a line of 64 bytes, number mulhi(hi, lines), and the lower 48 bits of lo, and nothing

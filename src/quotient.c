@@ -40,6 +40,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 /* Of the n-th bit that is set, n from 1 to the number of them. */
 static unsigned select_bit(uint64_t word, unsigned n)
 {
+    if (n == 1) return (unsigned)__builtin_ctzll(word);
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t sums = word - (word >> 1 & UINT64_C(0x5555555555555555));
     sums = (sums & UINT64_C(0x3333333333333333)) + (sums >> 2 & UINT64_C(0x3333333333333333));
@@ -152,14 +153,11 @@ uint64_t tamis__quotient_entries(const struct quotient *t)
 
 /* --- Where things are ------------------------------------------------------------------------------------------ */
 
-/* The slot after the n-th run of a block's own homes; n = 0: after the runs of all blocks before. */
-static uint64_t after_run(const struct quotient *t, uint64_t block, unsigned n)
+/* The slot after the n-th run that ends from `slot` on. */
+static uint64_t after_ends(const struct quotient *t, uint64_t slot, unsigned n)
 {
-    const uint64_t from = 64 * block + offset(t, block);
-    if (n == 0) return from;
-    if (from >= slots(t)) return NOWHERE;
-    block = from / 64;
-    uint64_t word = run_ends(t, block) & ~bits_below(from % 64);
+    if (slot >= slots(t)) return NOWHERE;
+    uint64_t block = slot / 64, word = run_ends(t, block) & ~bits_below(slot % 64);
     for (unsigned here; (here = tamis__popcount(word)) < n; n -= here) {
         if (++block == t->blocks) return NOWHERE;
         word = run_ends(t, block);
@@ -170,43 +168,54 @@ static uint64_t after_run(const struct quotient *t, uint64_t block, unsigned n)
 /* Where the run of a home begins, or would begin. */
 static uint64_t run_start(const struct quotient *t, uint64_t home)
 {
-    const uint64_t before = occupied(t, home / 64) & bits_below(home % 64);
-    return later(home, after_run(t, home / 64, tamis__popcount(before)));
+    const uint64_t block = home / 64, before = occupied(t, block) & bits_below(home % 64);
+    const uint64_t from = 64 * block + offset(t, block);
+    return later(home, before == 0 ? from : after_ends(t, from, tamis__popcount(before)));
 }
 
 /* The slot after the run that begins here. */
 static uint64_t run_end(const struct quotient *t, uint64_t start)
 {
-    if (start >= slots(t)) return NOWHERE;
-    uint64_t block = start / 64, word = run_ends(t, block) & ~bits_below(start % 64);
-    while (word == 0) {
-        if (++block == t->blocks) return NOWHERE;
-        word = run_ends(t, block);
-    }
-    return 64 * block + (unsigned)__builtin_ctzll(word) + 1;
+    return after_ends(t, start, 1);
 }
 
-/* The first unused slot from here on. The slot s is used when the runs of the homes up to s reach beyond it. */
-static uint64_t unused_from(const struct quotient *t, uint64_t slot)
+/* Homes from ... to that have a run. */
+static unsigned runs_between(const struct quotient *t, uint64_t from, uint64_t to)
+{
+    unsigned n = 0;
+    for (uint64_t block = from / 64; block <= to / 64; block++) {
+        uint64_t word = occupied(t, block);
+        if (block == from / 64) word &= ~bits_below(from % 64);
+        if (block == to / 64) word &= bits_below(to % 64) << 1 | 1;
+        n += tamis__popcount(word);
+    }
+    return n;
+}
+
+/* The first unused slot from `slot` on, where the runs of all homes up to `home` end before it: one that the runs of
+ * the homes up to itself do not reach. */
+static uint64_t unused_from(const struct quotient *t, uint64_t home, uint64_t slot)
 {
     while (slot < slots(t)) {
-        const uint64_t upto = bits_below(slot % 64) << 1 | 1;
-        const unsigned runs = tamis__popcount(occupied(t, slot / 64) & upto);
-        const uint64_t after = after_run(t, slot / 64, runs);
-        if (after <= slot) return slot;
-        slot = after;
+        const unsigned runs = home < slot ? runs_between(t, home + 1, slot) : 0;
+        if (runs == 0) return slot;
+        home = slot;
+        slot = after_ends(t, slot, runs);
     }
     return NOWHERE;
 }
 
-bool tamis__quotient_find(const struct quotient *t, uint64_t home, uint64_t f)
+bool tamis__quotient_find(const struct quotient *t, uint64_t home, uint64_t f, uint64_t *after)
 {
-    if ((occupied(t, home / 64) >> home % 64 & 1) == 0) return false;
-    for (uint64_t s = run_start(t, home); s < slots(t); s++) {
-        if (tamis__quotient_match(get(t, s), f)) return true;
-        if ((run_ends(t, s / 64) >> s % 64 & 1) != 0) return false;
+    const bool known = (occupied(t, home / 64) >> home % 64 & 1) != 0;
+    if (!known && after == NULL) return false;
+    uint64_t s = run_start(t, home);
+    for (bool ended = !known; !ended; s++) {
+        if (s >= slots(t) || tamis__quotient_match(get(t, s), f)) return true;
+        ended = (run_ends(t, s / 64) >> s % 64 & 1) != 0;
     }
-    return true;
+    if (after != NULL) *after = s;
+    return false;
 }
 
 /* --- Inserting --------------------------------------------------------------------------------------------------- */
@@ -254,12 +263,10 @@ static void push_in(const struct quotient *t, uint64_t at, uint64_t unused, uint
     }
 }
 
-bool tamis__quotient_insert(struct quotient *t, uint64_t home, uint64_t value)
+bool tamis__quotient_insert(struct quotient *t, uint64_t home, uint64_t at, uint64_t value)
 {
     const bool known = (occupied(t, home / 64) >> home % 64 & 1) != 0;
-    uint64_t at = run_start(t, home);
-    if (known) at = run_end(t, at);
-    const uint64_t unused = unused_from(t, at);
+    const uint64_t unused = unused_from(t, home, at);
     if (unused == NOWHERE) return false;
     for (uint64_t b = home / 64 + 1; b <= unused / 64; b++)
         if (offset(t, b) >= MOST_OFFSET) return false;

@@ -41,10 +41,12 @@ static inline bool tamis__quotient_match(uint64_t value, uint64_t f)
     return ((f << 1 | 1) ^ value) <= ((value & (0 - value)) << 1) - 1;
 }
 
-/* Whether an entry of this home matches. Of a broken table: true, where it is broken. */
-bool tamis__quotient_find(const struct quotient *t, uint64_t home, uint64_t f);
-/* False, and nothing has changed: no slot is left that way. Does not look at the capacity. */
-bool tamis__quotient_insert(struct quotient *t, uint64_t home, uint64_t value);
+/* Whether an entry of this home matches. Of a broken table: true, where it is broken. When none does and `after` is
+ * not NULL, *after is the slot where one of this home would be put. */
+bool tamis__quotient_find(const struct quotient *t, uint64_t home, uint64_t f, uint64_t *after);
+/* Put an entry where find said. False, and nothing has changed: no slot is left that way. Does not look at the
+ * capacity. */
+bool tamis__quotient_insert(struct quotient *t, uint64_t home, uint64_t after, uint64_t value);
 /* Copy every entry of `from` to `to`, which is empty and has one log more and a width of at least one less: the
  * first bit of a fingerprint goes to its home; an entry without bits goes to both. False: no room, or broken. */
 bool tamis__quotient_double(const struct quotient *from, struct quotient *to);
