@@ -1,5 +1,5 @@
 /* The growing filter: no key is lost however often it doubles, its rate stays below the promise, its space near
- * that of a filter that was planned; and its quotient table against a plain list of what was put into it. */
+ * that of a filter that was planned. test_quotient.c looks at the table it is made of. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "handle.h"
@@ -77,135 +77,6 @@ static double stray(double mean)
 static uint64_t slots_now(const tamis *t)
 {
     return t->body.sections->m;
-}
-
-/* After all entries of its home, whether one matches or not. */
-static bool insert(struct quotient *t, uint64_t home, uint64_t value)
-{
-    const uint64_t bytes = tamis__block_bytes(t->width);
-    uint64_t at = 0;
-    for (uint64_t q = 0; q <= home; q++) {
-        if (at < q && (q == home || tamis__bit(t->cells + q / 64 * bytes, q % 64))) at = q;
-        if (!tamis__bit(t->cells + q / 64 * bytes, q % 64)) continue;
-        while (!tamis__bit(t->cells + at / 64 * bytes + 8, at % 64)) at++;
-        at++;
-    }
-    return tamis__quotient_insert(t, home, at, value);
-}
-
-/* --- The table against a list --------------------------------------------------------------------------------- */
-
-enum { HOMES = 128, MODEL_WIDTH = 9, FINGERPRINTS = 1 << (MODEL_WIDTH - 1) };
-
-struct model {
-    unsigned n[2 * HOMES];
-    uint64_t values[2 * HOMES][256]; /* in the order they came */
-};
-
-/* Read as docs/FORMAT.md says, without rank, select or offsets. */
-static void check_model(const struct quotient *t, const struct model *m)
-{
-    const uint64_t bytes = tamis__block_bytes(t->width);
-    uint64_t next = 0;
-    CHECK(tamis__quotient_wrong(t) == NULL);
-    for (uint64_t home = 0; home < UINT64_C(1) << t->log; home++) {
-        const uint8_t *block = t->cells + home / 64 * bytes;
-        CHECK(tamis__bit(block, home % 64) == (m->n[home] != 0));
-        if (m->n[home] == 0) continue;
-        if (next < home) next = home;
-        for (unsigned i = 0; i < m->n[home]; i++, next++) {
-            CHECK(next < t->blocks * 64);
-            CHECK(tamis__quotient_slot(t, next) == m->values[home][i]);
-            const uint8_t *at = t->cells + next / 64 * bytes;
-            CHECK(tamis__bit(at + 8, next % 64) == (i == m->n[home] - 1));
-            CHECK(tamis__get_bits(at + 18, next % 64 * t->width, t->width) == m->values[home][i]);
-        }
-    }
-}
-
-static bool model_has(const struct model *m, uint64_t home, uint64_t f)
-{
-    for (unsigned i = 0; i < m->n[home]; i++) {
-        const uint64_t v = m->values[home][i];
-        const unsigned zeros = (unsigned)__builtin_ctzll(v);
-        if (v >> (zeros + 1) == f >> zeros) return true;
-    }
-    return false;
-}
-
-static void check_answers(const struct quotient *t, const struct model *m)
-{
-    for (uint64_t home = 0; home < HOMES; home++)
-        for (uint64_t f = 0; f < FINGERPRINTS; f++)
-            CHECK(tamis__quotient_find(t, home, f, NULL) == model_has(m, home, f));
-}
-
-static void model_put(struct model *m, uint64_t home, uint64_t value)
-{
-    m->values[home][m->n[home]++] = value;
-}
-
-/* What a doubled table must hold. */
-static void check_doubled(const struct quotient *t, const struct model *m, unsigned width)
-{
-    static struct model twice;
-    memset(&twice, 0, sizeof twice);
-    for (uint64_t home = 0; home < HOMES; home++)
-        for (unsigned i = 0; i < m->n[home]; i++) {
-            const uint64_t v = m->values[home][i], top = v >> (MODEL_WIDTH - 1);
-            const uint64_t rest = v << 1 & (2 * FINGERPRINTS - 1);
-            const uint64_t aligned =
-                (rest != 0 ? rest : FINGERPRINTS) << (width + 1 - MODEL_WIDTH) >> 1;
-            if (rest == 0 || top == 0) model_put(&twice, 2 * home, aligned);
-            if (rest == 0 || top == 1) model_put(&twice, 2 * home + 1, aligned);
-        }
-    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(t->log + 1, width));
-    memset(cells.p, 0, cells.n);
-    struct quotient to = tamis__quotient(cells.p, t->log + 1, width);
-    CHECK(tamis__quotient_double(t, &to));
-    check_model(&to, &twice);
-    free(cells.p);
-}
-
-/* Homes anywhere, at the border of two blocks, and at the end of the table. */
-static uint64_t pick_home(unsigned style, uint64_t r)
-{
-    const uint64_t near = style % 4 == 1 ? 58 + r % 8 : 122 + r % 6;
-    return style % 4 == 0 || (style % 4 == 3 && (r >> 32 & 1) != 0) ? (r >> 8) % HOMES : near;
-}
-
-static void table_is_the_list(void)
-{
-    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(7, MODEL_WIDTH));
-    struct bytes before = bytes_new(cells.n);
-    static struct model m;
-    uint64_t random = 1, refused = 0;
-    for (unsigned round = 0; round < 40; round++) {
-        struct quotient t = tamis__quotient(cells.p, 7, MODEL_WIDTH);
-        memset(cells.p, 0, cells.n);
-        memset(&m, 0, sizeof m);
-        for (unsigned i = 0; i < tamis__quotient_capacity(7); i++) {
-            const uint64_t home = pick_home(round, splitmix(&random));
-            const uint64_t length = splitmix(&random) % MODEL_WIDTH;
-            const uint64_t bits = splitmix(&random) & ((UINT64_C(1) << length) - 1);
-            const uint64_t value = (bits << 1 | 1) << (MODEL_WIDTH - 1 - length);
-            memcpy(before.p, cells.p, cells.n);
-            if (insert(&t, home, value)) {
-                model_put(&m, home, value);
-            } else {
-                CHECK(memcmp(before.p, cells.p, cells.n) == 0);
-                refused++;
-            }
-            check_model(&t, &m);
-            if (i % 16 == 15) check_answers(&t, &m);
-        }
-        if (round % 4 > 1) continue; /* the end would have no room for twice the empty ones */
-        check_doubled(&t, &m, MODEL_WIDTH - 1);
-        check_doubled(&t, &m, MODEL_WIDTH + 5);
-    }
-    CHECK_THAT(refused, >, 100); /* the end of the table was reached */
-    free(cells.p);
-    free(before.p);
 }
 
 /* --- Keys, rate, space -------------------------------------------------------------------------------------------- */
@@ -670,7 +541,7 @@ static void void_tables_do_not_grow_for_ever(void)
     const struct section *s = t->body.sections;
     struct quotient q = tamis__quotient(s->cells, 7, s->cell_bits);
     for (uint64_t home = 0; home < 120; home++)
-        CHECK(insert(&q, home, UINT64_C(1) << (s->cell_bits - 1)));
+        CHECK(tamis__quotient_insert(&q, home, home, UINT64_C(1) << (s->cell_bits - 1)));
     struct bytes image = image_of(t);
     tamis_close(t);
     CHECK_OK(tamis_load(image.p, image.n, NULL, &t, NULL));
@@ -688,7 +559,6 @@ static void void_tables_do_not_grow_for_ever(void)
 }
 
 static const struct test tests[] = {
-    {"table_is_the_list", table_is_the_list},
     {"keeps_one_in_a_hundred", keeps_one_in_a_hundred},
     {"keeps_one_in_a_million", keeps_one_in_a_million},
     {"keeps_keys_without_bits", keeps_keys_without_bits},
