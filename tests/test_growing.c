@@ -408,6 +408,31 @@ static void plans_are_solved(void)
     for (uint64_t items = 1; items < UINT64_C(1) << 45; items *= 3) solved(items, 0.01, 0, 0, 0);
 }
 
+static unsigned fingerprint_bits(uint32_t k, unsigned log)
+{
+    const tamis_plan p = {.struct_size = sizeof p, .m = UINT64_C(1) << log, .k = k};
+    struct section s;
+    CHECK_THAT(tamis__kind(TAMIS_GROWING)->layout(&p, &s), ==, 1);
+    return s.cell_bits - 1u;
+}
+
+/* The sum at the top of growing.c, from every first table to the last one; and an entry that keeps its bits
+ * fits every later table. */
+static void promise_holds_for_ever(void)
+{
+    for (double fpr = 0.9; fpr > 1e-14; fpr *= 0.7) {
+        const uint32_t k = solved(100, fpr, 0, 0, 0).k;
+        for (unsigned first = 7; first <= 46; first++) {
+            double rate = 15.0 / 16 * pow(2, -(double)fingerprint_bits(k, first));
+            for (unsigned log = first + 1; log <= 46; log++) {
+                rate += 15.0 / 16 * pow(2, -(double)fingerprint_bits(k, log) - 1);
+                CHECK(fingerprint_bits(k, log) + 1 >= fingerprint_bits(k, log - 1));
+            }
+            CHECK_THAT(rate, <=, fpr);
+        }
+    }
+}
+
 static void what_it_cannot_do_it_says(void)
 {
     tamis *a = make(0.01, 0), *b = make(0.01, 0);
@@ -570,6 +595,7 @@ static const struct test tests[] = {
     {"refused_memory_changes_nothing", refused_memory_changes_nothing},
     {"piles_do_not_make_it_grow", piles_do_not_make_it_grow},
     {"plans_are_solved", plans_are_solved},
+    {"promise_holds_for_ever", promise_holds_for_ever},
     {"what_it_cannot_do_it_says", what_it_cannot_do_it_says},
     {"hostile_images_are_harmless", hostile_images_are_harmless},
     {"hostile_shapes_are_refused", hostile_shapes_are_refused},
