@@ -154,8 +154,58 @@ static void answers_of_a_broken_table_are_maybe(void)
     free(cells.p);
 }
 
+/* Any one bit that is not a fingerprint's matters to the check: every word that steers, unused slots, spare bytes, the
+ * number of entries. Of a used slot only an emptied one is wrong. */
+static void every_bit_is_checked(void)
+{
+    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(7, MODEL_WIDTH));
+    struct quotient t = tamis__quotient(cells.p, 7, MODEL_WIDTH);
+    const uint64_t bytes = tamis__block_bytes(t.width);
+    uint64_t random = 9;
+    memset(cells.p, 0, cells.n);
+    for (unsigned i = 0; i < 100; i++)
+        insert(&t, pick_home(i % 4, splitmix(&random)), splitmix(&random) % 3 + 1);
+    CHECK(tamis__quotient_wrong(&t) == NULL);
+    CHECK_THAT(tamis__quotient_slot(&t, 3 * 64 - 1), ==, 0);
+    for (uint64_t i = 0; i < cells.n * 8; i++) {
+        const uint64_t block = i / 8 / bytes, in_block = i - block * bytes * 8;
+        bool is_used = false;
+        if (block < t.blocks && in_block >= 18 * 8)
+            is_used = tamis__quotient_slot(&t, block * 64 + (in_block - 18 * 8) / t.width) != 0;
+        cells.p[i / 8] ^= (uint8_t)(1u << i % 8);
+        if (is_used)
+            is_used = tamis__quotient_slot(&t, block * 64 + (in_block - 18 * 8) / t.width) != 0;
+        CHECK((tamis__quotient_wrong(&t) == NULL) == is_used);
+        cells.p[i / 8] ^= (uint8_t)(1u << i % 8);
+    }
+    free(cells.p);
+}
+
+/* 1087 entries of home 0 fill 1023 slots of the blocks after theirs, the most there may be. Doubled, they
+ * begin one slot later. */
+static void piles_are_refused(void)
+{
+    enum { LOG = 11, WIDTH = 13 };
+    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(LOG, WIDTH));
+    struct bytes room = bytes_new((size_t)tamis__quotient_bytes(LOG + 1, WIDTH));
+    struct quotient t = tamis__quotient(cells.p, LOG, WIDTH);
+    struct quotient to = tamis__quotient(room.p, LOG + 1, WIDTH);
+    memset(cells.p, 0, cells.n);
+    memset(room.p, 0, room.n);
+    for (uint64_t i = 0; i < 1087; i++)
+        CHECK(tamis__quotient_insert(&t, 0, i, UINT64_C(1) << (WIDTH - 1) | (i << 1 | 1)));
+    CHECK(tamis__quotient_wrong(&t) == NULL);
+    CHECK(!tamis__quotient_insert(&t, 0, 1087, 1));
+    CHECK(tamis__quotient_insert(&t, 1500, 1500, 1));
+    CHECK(!tamis__quotient_double(&t, &to));
+    free(room.p);
+    free(cells.p);
+}
+
 static const struct test tests[] = {
     {"table_is_the_list", table_is_the_list},
+    {"every_bit_is_checked", every_bit_is_checked},
+    {"piles_are_refused", piles_are_refused},
     {"answers_of_a_broken_table_are_maybe", answers_of_a_broken_table_are_maybe},
 };
 TEST_MAIN(tests)
