@@ -31,8 +31,9 @@
  * Space at 1 %: 98 bytes for 64 slots. 13.1 bits per key when a table of 1 M to 126 M keys is full, 26.1 just after it
  * has doubled; 18.4 to 36.8 for smaller and 17.3 to 34.7 for greater ones. While it doubles both tables are in memory.
  *
- * Cost: a question reads one or two cache lines. An add moves the entries up to the next unused slot, some ten on
- * average and a hundred when nearly full; doubling copies the table in order and costs each key 30 ns in the long run.
+ * Cost: a question reads one or two cache lines. An add moves the entries up to the next unused slot, (1 + 1/(1-load)^2)/2
+ * of them: 15 on average between two doublings, 128 when full. Doubling copies the table in order and costs each key
+ * some 30 ns in the long run.
  *
  * Keys that strangers choose need a secret key (tamis_options.key). Without it they can pile up keys in one place: then
  * a table that is less than a quarter full is not doubled, an add says TAMIS_EFULL instead. */
