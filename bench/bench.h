@@ -84,6 +84,7 @@ struct subject {
     void (*prepare)(void *it, struct batch *b); /* before each call, not timed; or NULL */
     void (*add)(void *it, const struct batch *b);
     void (*finish)(void *it);                       /* after the last add, timed; or NULL */
+    void (*take)(void *it, const struct batch *b);  /* remove again; or NULL */
     size_t (*ask)(void *it, const struct batch *b); /* how many it says it holds */
     uint64_t (*bytes)(void *it);
     void (*close)(void *it);

@@ -25,6 +25,11 @@ static const struct contestant {
     {"compact", TAMIS_BLOCKED, TAMIS_COMPACT, false, true, true},
     {"bloom", TAMIS_BLOOM, 0, false, true, true},
     {"partitioned", TAMIS_PARTITIONED, 0, false, true, true},
+    {"counting", TAMIS_COUNTING, 0, false, false, true},
+    {"pair", TAMIS_PAIR, 0, false, false, true},
+    {"window", TAMIS_WINDOW, TAMIS_TURNING, false, false, true},
+    {"growing", TAMIS_GROWING, 0, false, false, true},
+    {"cuckoo", TAMIS_CUCKOO, 0, false, false, true},
 };
 
 struct build {
@@ -82,6 +87,16 @@ static void add_hashes(void *it, const struct batch *b)
 static size_t ask_hashes(void *it, const struct batch *b)
 {
     return tamis_may_contain_hashes(it, b->hashes, b->n, b->bits);
+}
+
+static void take_bulk(void *it, const struct batch *b)
+{
+    must(tamis_remove_many(it, b->keys, b->n, NULL, NULL));
+}
+
+static bool can_remove(uint32_t kind)
+{
+    return kind == TAMIS_COUNTING || kind == TAMIS_PAIR || kind == TAMIS_CUCKOO;
 }
 
 static uint64_t filter_bytes(void *it)
@@ -204,7 +219,8 @@ static void run(const struct contestant *c, const struct scene *s, double rate, 
     struct build build = {.plan = {.struct_size = sizeof build.plan,
                                    .kind = c->kind,
                                    .flags = c->plan_flags,
-                                   .items = s->in.n,
+                                   /* a growing one starts small, and grows */
+                                   .items = c->kind == TAMIS_GROWING ? 0 : s->in.n,
                                    .fpr = rate},
                           .options = {.struct_size = sizeof build.options,
                                       .key = v.keyed ? SECRET : NULL,
@@ -217,6 +233,7 @@ static void run(const struct contestant *c, const struct scene *s, double rate, 
                                     .add = way->add,
                                     .ask = way->ask,
                                     .bytes = filter_bytes,
+                                    .take = v.way == BULK && can_remove(c->kind) ? take_bulk : NULL,
                                     .close = close_filter,
                                     .about = &build};
     struct trial trial = {.subject = &subject,

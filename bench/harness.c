@@ -38,7 +38,7 @@ struct pass {
     const struct keys *keys;
     uint64_t n;
     struct shape shape;
-    bool asks;
+    bool asks, takes;
     uint64_t yes, huge_bytes;
 };
 
@@ -71,7 +71,10 @@ void release_batches(void)
 static size_t call(const struct pass *p, const struct batch *b)
 {
     if (p->asks) return p->subject->ask(p->it, b);
-    p->subject->add(p->it, b);
+    if (p->takes)
+        p->subject->take(p->it, b);
+    else
+        p->subject->add(p->it, b);
     return 0;
 }
 
@@ -253,5 +256,10 @@ void measure(struct trial *t)
     t->row.threads = t->shape.threads;
     if (!t->asks_only) report(t, "add", timing, NAN);
     measure_asks(t, build.it);
+    if (t->subject->take != NULL && !t->asks_only) {
+        build.takes = true; /* once: what is gone cannot go again */
+        const double ns = one_pass(&build) / (double)build.n * 1e9;
+        report(t, "remove", (struct timing){.ns = ns, .min_ns = ns, .repetitions = 1}, NAN);
+    }
     t->subject->close(build.it);
 }

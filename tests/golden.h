@@ -87,6 +87,16 @@ static const struct recipe recipes[] = {
      GOLDEN_PLAN(.kind = TAMIS_WINDOW, .flags = TAMIS_TURNING, .items = 100, .m = 333, .k = 4,
                  .generations = 2, .inner_kind = TAMIS_BLOOM),
      100, 0},
+    {"growing.tamis", GOLDEN_PLAN(.kind = TAMIS_GROWING, .fpr = 0.25, .m = 128, .k = 5), 110, 0},
+    /* Three doublings, one of them after it was loaded again. */
+    {"growing-grown-again.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_GROWING, .fpr = 0.9, .m = 128, .k = 3, .seed = GOLDEN_SEED), 700,
+     GOLDEN_AGAIN},
+    {"cuckoo.tamis", GOLDEN_PLAN(.kind = TAMIS_CUCKOO, .items = 150, .m = 200, .bytes = 500), 120,
+     GOLDEN_REMOVED},
+    {"cuckoo-keyed-again.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_CUCKOO, .items = 100, .m = 151 * 2, .bytes = 700), 100,
+     GOLDEN_KEYED | GOLDEN_AGAIN},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 

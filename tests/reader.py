@@ -12,7 +12,8 @@ import xxhash
 MASK = 2**64 - 1
 MULTIPLIER = 2862933555777941757
 CHUNK = 65536
-KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 7: "window"}
+KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6: "growing", 7: "window",
+         8: "cuckoo"}
 VARIANTS = {3: 1, 4: 1}  # the highest of a kind that has any
 HEADER = struct.Struct("<8sHHIIIIHHQ16sQQd16sQIIQQ")
 ENTRY = struct.Struct("<HHHHIIQQ16sQQ")
@@ -154,6 +155,79 @@ class Pair:
         return True
 
 
+class Growing:
+    def __init__(self, entry, cells):
+        _, _, _, self.width, base, _, m, *_, length = entry
+        self.log = m.bit_length() - 1
+        need(m == 1 << self.log and 7 <= self.log <= 46 and 3 <= base <= 51, "m and k")
+        bits = base + (5 if self.log < 15 else 20 - self.log if self.log < 20 else 0 if self.log < 28 else 4)
+        need(self.width == bits + 1, "width of a slot")
+        blocks = m // 64 + (1 if self.log < 10 else 2 if self.log < 12 else 3)
+        size = 18 + 8 * self.width
+        need(length == 8 * -(-blocks * size // 8) + 8, "length of the table")
+        need(not any(cells[blocks * size:length - 8]), "bytes between the blocks and the count")
+        self.occupied, self.ends, self.slots, self.offsets = 0, 0, [], []
+        for b in range(blocks):
+            at = b * size
+            self.occupied |= int.from_bytes(cells[at:at + 8], "little") << 64 * b
+            self.ends |= int.from_bytes(cells[at + 8:at + 16], "little") << 64 * b
+            self.offsets.append(int.from_bytes(cells[at + 16:at + 18], "little"))
+            packed = int.from_bytes(cells[at + 18:at + size], "little")
+            self.slots += [packed >> i * self.width & (1 << self.width) - 1 for i in range(64)]
+        need(self.occupied >> m == 0, "occupied beyond the homes")
+        self.check_runs(m, blocks, int.from_bytes(cells[length - 8:], "little"))
+
+    def check_runs(self, m, blocks, entries):
+        self.runs, after, used, offsets = {}, 0, 0, []
+        for q in range(m + 64 * (blocks - m // 64)):
+            if q % 64 == 0:
+                offsets.append(max(0, after - q))
+            if not self.occupied >> q & 1:
+                continue
+            start = end = max(q, after)
+            while end < 64 * blocks and not self.ends >> end & 1:
+                end += 1
+            need(end < 64 * blocks, "end of a run")
+            after = end + 1
+            self.runs[q] = self.slots[start:after]
+            need(all(self.runs[q]), "an empty slot in a run")
+            used += after - start
+        need(self.offsets == offsets, "offsets")
+        need(used == entries <= 15 * m // 16, "number of entries")
+        need(sum(v != 0 for v in self.slots) == used and bin(self.ends).count("1") == len(self.runs), "unused slots")
+
+    def has(self, lo, hi):
+        key = hi << 64 | lo
+        f = key >> 128 - self.log - self.width + 1 & (1 << self.width - 1) - 1
+        for v in self.runs.get(key >> 128 - self.log, ()):
+            t = (v & -v).bit_length() - 1
+            if f >> t == v >> t + 1:
+                return True
+        return False
+
+
+class Cuckoo:
+    def __init__(self, entry, cells):
+        _, _, _, self.width, k, _, self.m, *_, length = entry
+        need(k == 2 and 7 <= self.width <= 33, "k and the width of a slot")
+        need(self.m >= 4 and self.m % 2 == 0 and self.m * self.width <= 2**52, "m")
+        need(length == 8 * -(-self.m * self.width // 64) + 8, "length of the slots")
+        self.cells = int.from_bytes(cells, "little")
+        need(self.cells >> self.m * self.width == 0, "bits beyond the last")
+
+    def slot(self, i):
+        return self.cells >> i * self.width & (1 << self.width) - 1
+
+    def has(self, lo, hi):
+        windows = self.m // 2 - 1
+        print_ = 1 + (lo * ((1 << self.width - 1) - 1) >> 64)
+        first = hi * windows >> 64
+        x = print_ * 0x9E3779B97F4A7C15 & MASK
+        x = (x ^ x >> 32) * 0xD6E8FEB86659FD93 & MASK
+        second = self.m // 2 + ((x * windows >> 64) - first) % windows
+        return any(self.slot(s) == 2 * print_ or self.slot(s + 1) == 2 * print_ + 1 for s in (first, second))
+
+
 class Window:
     def __init__(self, sections):
         need(2 <= len(sections) <= 256, "number of generations")
@@ -242,7 +316,8 @@ class Image:
             self.filter = (Pair if self.kind == 5 else Window)(parts)
             return
         need(self.count == 1 and self.sections[0][1] == self.kind, "one section of this kind")
-        self.filter = (Counting if self.kind == 4 else Bits)(*parts[0])
+        need(self.sections[0][0] == 1, "cells")
+        self.filter = {4: Counting, 6: Growing, 8: Cuckoo}.get(self.kind, Bits)(*parts[0])
 
     def check_key(self):
         if self.hash != 2 and self.key is not None:

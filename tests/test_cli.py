@@ -18,7 +18,9 @@ def help_examples():
                     f.write(f"http://a.example/\nhttp://{name}.example/\n")
             if command != "build":
                 transcript.run("tamis build -o bad.tamis bad-urls.txt; cp bad.tamis monday.tamis; "
-                               "cp bad.tamis tuesday.tamis", directory)
+                               "cp bad.tamis tuesday.tamis; cp bad-urls.txt users.txt; cp bad-urls.txt gone.txt; "
+                               "tamis build --kind counting -o users.tamis users.txt; "
+                               "tamis build --kind window -o seen-today.tamis users.txt", directory)
             got = transcript.run(example, directory)
         if not example.startswith("tamis ") or (got and got[-1] in ("[1]", "[2]")):
             print(f"the example of 'tamis {command} --help' fails: {example}: {got}")

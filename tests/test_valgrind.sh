@@ -27,6 +27,21 @@ for kind in bloom partitioned blocked; do
     checked 0 info $kind.tamis both-$kind.tamis
     checked 0 verify --keys 20000 $kind.tamis
 done
+for kind in counting pair cuckoo growing window; do
+    checked 0 build --kind $kind --items 6000 -o $kind.tamis list
+    checked 0 add $kind.tamis other
+    checked 0 check $kind.tamis list other
+    checked 0 info $kind.tamis
+    checked 0 verify --keys 20000 $kind.tamis
+    case $kind in
+    growing | window) checked 2 remove $kind.tamis list ;;
+    *) checked 0 remove $kind.tamis list ;;
+    esac
+    checked 0 compact $kind.tamis other
+done
+checked 0 rotate window.tamis
+checked 0 convert --to bloom -o plain.tamis counting.tamis
+checked 2 convert --to bloom -o x.tamis cuckoo.tamis
 checked 0 build -o counted.tamis list other
 checked 0 build -o spooled.tamis <list
 printf 'sixteen  bytes!!' >key

@@ -82,9 +82,10 @@ typedef enum tamis_kind {
     /* Sets that shrink or grow: */
     TAMIS_COUNTING = 4,    /* bloom with counters instead of bits: keys can be removed, 38 bits   */
     TAMIS_PAIR = 5,        /* a filter of added and one of removed keys, 20 bits; can miss        */
-    TAMIS_GROWING = 6,     /* of unknown size: keeps its rate however many come, 13 to 26 bits    */
+    TAMIS_GROWING = 6,     /* of unknown size: keeps its rate however many come; 13 bits when a
+                            * table of a million or more is full, twice that when it has doubled   */
     TAMIS_WINDOW = 7,      /* generations of filters: forgets the oldest keys                     */
-    TAMIS_CUCKOO = 8       /* fingerprints: keys can be removed, 9.6 bits                         */
+    TAMIS_CUCKOO = 8       /* fingerprints: keys can be removed, 9.5 bits                         */
 } tamis_kind;
 
 /* The name used by the command line ("blocked"), or NULL: no such kind in this library.          */

@@ -142,5 +142,5 @@ $ tamis rotate
 tamis: rotate: usage: tamis rotate [OPTION...] FILTER...
 [2]
 $ tamis build --kind cheese -o x.tamis all
-tamis: --kind: there is no 'cheese'; there are bloom, partitioned, blocked, counting, pair, window, and auto
+tamis: --kind: there is no 'cheese'; there are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, and auto
 [2]
