@@ -3,7 +3,6 @@
 
 static int add_lines(const struct args *a, tamis *t, const char *path)
 {
-    tamis_facts f = {.struct_size = sizeof f};
     char **files = a->words + 1;
     const int n = a->n_words - 1;
     struct lines *in = lines_open(files, n, a->nul, t, threads_from(a));
@@ -20,10 +19,7 @@ static int add_lines(const struct args *a, tamis *t, const char *path)
     const bool failed = lines_failed(in);
     lines_close(in);
     if (failed) return complain(path, "unchanged");
-    if (s == TAMIS_EFULL && tamis_info(t, &f) == TAMIS_OK && f.strict)
-        return complain(
-            path, "unchanged: a strict filter, and the lines are more than it was planned for");
-    return s == TAMIS_OK ? EXIT_FOUND : complain(path, "unchanged: %s", tamis_status_message(s));
+    return s == TAMIS_OK ? EXIT_FOUND : complain(path, "unchanged: %s", why_not_added(t, s));
 }
 
 static int update(const struct args *a, bool from_empty)

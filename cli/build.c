@@ -60,7 +60,7 @@ static int read_lines(const struct args *a, const char *verb, const tamis *hashe
     const bool failed = lines_failed(in);
     lines_close(in);
     if (failed) return EXIT_ERROR;
-    return s == TAMIS_OK ? EXIT_FOUND : complain(a->output, "%s", tamis_status_message(s));
+    return s == TAMIS_OK ? EXIT_FOUND : complain(a->output, "%s", why_not_added(hasher, s));
 }
 
 static tamis *create(const struct args *a, const tamis_options *o, uint64_t items)
@@ -99,8 +99,9 @@ static void build(const struct args *a, const tamis_options *o, tamis **out)
     }
     tamis *t = good ? create(a, o, count) : NULL;
     if (t != NULL && spool.n > 0) {
-        if (tamis_add_hashes(t, spool.hashes, spool.n, NULL, NULL) != TAMIS_OK) {
-            complain(a->output, "%s", tamis_status_message(TAMIS_EFULL));
+        const tamis_status s = tamis_add_hashes(t, spool.hashes, spool.n, NULL, NULL);
+        if (s != TAMIS_OK) {
+            complain(a->output, "%s", why_not_added(t, s));
             tamis_close(t);
             t = NULL;
         }

@@ -107,6 +107,8 @@ tamis *open_filter(const struct args *a, const char *path, uint32_t flags);
 int save_filter(tamis *t, const char *path, bool replace);
 /* EXIT_ERROR after a message when `path` exists and may not be replaced. */
 int check_output(const struct args *a);
+/* Why an add failed with this status, in words for the line after "unchanged: ". */
+const char *why_not_added(const tamis *t, tamis_status s);
 /* Say so on stderr when there are more items in it than planned. */
 void warn_if_over_full(const tamis *t, const char *path);
 

@@ -124,6 +124,16 @@ int check_output(const struct args *a)
     return EXIT_FOUND;
 }
 
+const char *why_not_added(const tamis *t, tamis_status s)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    if (s != TAMIS_EFULL || tamis_info(t, &f) != TAMIS_OK) return tamis_status_message(s);
+    if (f.strict) return "a strict filter, and the lines are more than it was planned for";
+    if (f.kind == TAMIS_CUCKOO)
+        return "no room for a line; repeated lines take room as well: try sort -u, or more --items";
+    return tamis_status_message(s);
+}
+
 void warn_if_over_full(const tamis *t, const char *path)
 {
     tamis_facts f = {.struct_size = sizeof f};

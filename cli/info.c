@@ -47,16 +47,19 @@ static void print_json(const char *path, const tamis_facts *f)
 
 static void print_items(const tamis_facts *f)
 {
-    printf("  items     %s%s of %s planned", f->items_estimated ? "about " : "", grouped(f->items),
-           grouped(f->planned_items));
-    if (f->over_full) printf(": over-full");
-    if (isfinite(f->items_high))
-        printf("\n            by the bits %s distinct, with 99 %% certainty %s to %s\n",
+    printf("  items     %s%s", f->items_estimated ? "about " : "", grouped(f->items));
+    if (f->kind == TAMIS_GROWING)
+        printf(", grown from %s", grouped(f->planned_items));
+    else
+        printf(" of %s planned%s", grouped(f->planned_items), f->over_full ? ": over-full" : "");
+    putchar('\n');
+    if (!isfinite(f->items_high))
+        printf("            every bit is set: more than %s distinct\n",
+               grouped((uint64_t)floor(f->items_low)));
+    else if (f->items_low < f->items_high) /* else the cells say nothing new */
+        printf("            by the bits %s distinct, with 99 %% certainty %s to %s\n",
                grouped((uint64_t)llround(f->items_estimate)),
                grouped((uint64_t)floor(f->items_low)), grouped((uint64_t)ceil(f->items_high)));
-    else
-        printf("\n            every bit is set: more than %s distinct\n",
-               grouped((uint64_t)floor(f->items_low)));
 }
 
 static void print_cells(const tamis_facts *f)

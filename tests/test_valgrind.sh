@@ -28,7 +28,7 @@ for kind in bloom partitioned blocked; do
     checked 0 verify --keys 20000 $kind.tamis
 done
 for kind in counting pair cuckoo growing window; do
-    checked 0 build --kind $kind --items 6000 -o $kind.tamis list
+    checked 0 build --kind $kind --items 8000 --fpr 0.01% -o $kind.tamis list
     checked 0 add $kind.tamis other
     checked 0 check $kind.tamis list other
     checked 0 info $kind.tamis

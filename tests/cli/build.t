@@ -51,7 +51,7 @@ $ tamis check -vc over.tamis list
 0
 [1]
 $ tamis build --strict --items 100 -o strict.tamis list
-tamis: strict.tamis: the filter is full
+tamis: strict.tamis: a strict filter, and the lines are more than it was planned for
 [2]
 $ ls strict.tamis
 ls: cannot access 'strict.tamis': No such file or directory

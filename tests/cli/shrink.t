@@ -144,3 +144,44 @@ tamis: rotate: usage: tamis rotate [OPTION...] FILTER...
 $ tamis build --kind cheese -o x.tamis all
 tamis: --kind: there is no 'cheese'; there are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, and auto
 [2]
+
+# A cuckoo filter takes a line four times.
+$ yes apple | head -4 | tamis build --kind cuckoo --items 100 -o f.tamis && yes apple | head -1 | tamis add f.tamis
+tamis: f.tamis: unchanged: no room for a line; repeated lines take room as well: try sort -u, or more --items
+[2]
+$ yes apple | head -3 | tamis remove f.tamis && echo apple | tamis check f.tamis && echo apple | tamis remove f.tamis && echo apple | tamis check f.tamis
+apple
+[1]
+$ tamis build --kind cuckoo --fpr 0.1% -o k.tamis all && tamis remove k.tamis odd && tamis check -c k.tamis all && tamis info k.tamis
+500
+k.tamis: cuckoo filter
+  items     500 of 1,000 planned
+  wrong     0.0439 % (1 in 2,276) of never-added keys get a maybe now; planned 0.0878 % (1 in 1,139)
+  size      1,936 bytes, 30.98 bits per item; 2.78 times the lower bound of 11.15
+  cells     44.9 % in use; m = 1,114 of 12 bits, k = 2
+  hash      xxh3-128, seed 0
+  file      format 1, generation 2
+
+# A growing filter needs no number, and takes no limit but one of memory.
+$ seq 20000 | tamis build --kind growing --fpr 0.1% -o g.tamis && seq 20000 | tamis check -c g.tamis && tamis info g.tamis
+20000
+g.tamis: growing filter
+  items     19,999, grown from 100
+            by the bits 19,999 distinct, with 99 % certainty 19,999 to 20,002
+  wrong     0.00166 % (1 in 60,120) of never-added keys get a maybe now; planned 0.1 % (1 in 1,000)
+  size      87,816 bytes, 35.13 bits per item; 2.21 times the lower bound of 15.88
+  cells     61.0 % in use; m = 32,768 of 19 bits, k = 13
+  hash      xxh3-128, seed 0
+  file      format 1, generation 1
+$ tamis build --kind growing --strict -o bad.tamis all
+tamis: bad.tamis: a growing filter is never full
+[2]
+$ tamis plan --kind growing --fpr 0.01
+kind                   items           bytes    bits  bound  ratio  false positives              k  m
+growing                  100             680   54.40   6.64   8.19  1 % (1 in 100)               9  128
+bits: per item, of the whole file; bound: fewer are impossible at that rate
+$ tamis verify g.tamis k.tamis
+g.tamis: whole: every sum is right
+g.tamis: 820 of 50,000,000 random keys got a maybe: 0.00164 % (1 in 60,976); the bits predict 0.00166 % (1 in 60,120): good
+k.tamis: whole: every sum is right
+k.tamis: 1,013 of 2,276,264 random keys got a maybe: 0.0445 % (1 in 2,247); the bits predict 0.0439 % (1 in 2,276): good
