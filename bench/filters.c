@@ -20,16 +20,17 @@ static const struct contestant {
     bool partitions; /* bulk calls on big tables are partitioned */
     bool shares;     /* TAMIS_SHARED works */
     bool brief;      /* where time is short, only what is needed to compare */
+    bool plain;      /* never keyed, hashed before or by threads: what that costs is known */
 } CONTESTANTS[] = {
-    {"blocked", TAMIS_BLOCKED, 0, true, true, false},
-    {"compact", TAMIS_BLOCKED, TAMIS_COMPACT, false, true, true},
-    {"bloom", TAMIS_BLOOM, 0, false, true, true},
-    {"partitioned", TAMIS_PARTITIONED, 0, false, true, true},
-    {"counting", TAMIS_COUNTING, 0, false, false, true},
-    {"pair", TAMIS_PAIR, 0, false, false, true},
-    {"window", TAMIS_WINDOW, TAMIS_TURNING, false, false, true},
-    {"growing", TAMIS_GROWING, 0, false, false, true},
-    {"cuckoo", TAMIS_CUCKOO, 0, false, false, true},
+    {"blocked", TAMIS_BLOCKED, 0, true, true, false, false},
+    {"compact", TAMIS_BLOCKED, TAMIS_COMPACT, false, true, true, false},
+    {"bloom", TAMIS_BLOOM, 0, false, true, true, false},
+    {"partitioned", TAMIS_PARTITIONED, 0, false, true, true, false},
+    {"counting", TAMIS_COUNTING, 0, false, false, true, true},
+    {"pair", TAMIS_PAIR, 0, false, false, true, true},
+    {"window", TAMIS_WINDOW, TAMIS_TURNING, false, false, true, true},
+    {"growing", TAMIS_GROWING, 0, false, false, true, true},
+    {"cuckoo", TAMIS_CUCKOO, 0, false, false, true, true},
 };
 
 struct build {
@@ -261,6 +262,7 @@ static bool wanted(const struct contestant *c, const struct scene *s, double rat
 {
     const bool low = rate < 0.005, big = s->scale == 2, integers = s->in.type == INTEGERS;
     const bool main_only = c->brief && (big || s->brief);
+    if (c->plain && (v.keyed || v.threads != 0 || v.way > BULK)) return false;
     if (main_only && (low || v.way > BULK || v.keyed)) return false;
     if (main_only && s->brief && v.threads != 0) return false;
     if (low && (settings.quick || big) && (v.keyed || v.threads != 0)) return false;

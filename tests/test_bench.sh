@@ -50,7 +50,8 @@ OPS = ("add", "positive", "negative")
 RATES = (0.01, 0.001)
 small, middle, big = sizes = sorted({r["keys"] for r in rows if r["kind"] == "blocked"})
 kinds = {r["kind"] for r in rows if r["rate"] is not None} - {"libbloom"}
-assert {"blocked", "bloom", "partitioned", "counting", "pair", "growing", "window", "cuckoo"} <= kinds
+plain = {"counting", "pair", "growing", "window", "cuckoo"}
+assert {"blocked", "compact", "bloom", "partitioned", *plain} == kinds
 for kind in ("counting", "pair", "cuckoo"):
     has(kind=kind, op="remove", mode="bulk", keys=big)
 for kib in (512, 1024, 16384, 131072, 1048576):
@@ -66,8 +67,10 @@ for keys in (small, middle):
             for kind in kinds:
                 for key_type in ("int", "url"):
                     for mode in ("single", "bulk"):
-                        for keyed in (False, True):
+                        for keyed in (False,) if kind in plain else (False, True):
                             has(kind=kind, key_type=key_type, mode=mode, keyed=keyed, threads=1, **cell)
+                if kind in plain:
+                    continue
                 has(kind=kind, mode="hashes", **cell)
                 if op != "add":
                     has(kind=kind, threads=2, shared=False, **cell)
