@@ -31,6 +31,7 @@ static const struct contestant {
     {"window", TAMIS_WINDOW, TAMIS_TURNING, false, false, true, true},
     {"growing", TAMIS_GROWING, 0, false, false, true, true},
     {"cuckoo", TAMIS_CUCKOO, 0, false, false, true, true},
+    {"fuse", TAMIS_FUSE, 0, false, false, true, true},
 };
 
 struct build {
@@ -93,6 +94,11 @@ static size_t ask_hashes(void *it, const struct batch *b)
 static void take_bulk(void *it, const struct batch *b)
 {
     must(tamis_remove_many(it, b->keys, b->n, NULL, NULL));
+}
+
+static void seal_filter(void *it)
+{
+    must(tamis_seal(it, NULL));
 }
 
 static bool can_remove(uint32_t kind)
@@ -232,6 +238,7 @@ static void run(const struct contestant *c, const struct scene *s, double rate, 
     const struct subject subject = {.open = open_filter,
                                     .prepare = way->prepare,
                                     .add = way->add,
+                                    .finish = c->kind == TAMIS_FUSE ? seal_filter : NULL,
                                     .ask = way->ask,
                                     .bytes = filter_bytes,
                                     .take = v.way == BULK && can_remove(c->kind) ? take_bulk : NULL,

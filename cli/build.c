@@ -115,6 +115,17 @@ static void build(const struct args *a, const tamis_options *o, tamis **out)
     *out = t;
 }
 
+/* Static kinds have only collected so far. False after a message. */
+static bool seal_if_static(const struct args *a, tamis *t)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis_error why;
+    if (tamis_info(t, &f) != TAMIS_OK || !f.collecting || tamis_seal(t, &why) == TAMIS_OK)
+        return true;
+    complain(a->output, "%s", why.text);
+    return false;
+}
+
 int run_build(const struct args *a)
 {
     const tamis_options o = {.struct_size = sizeof o, .key = a->key};
@@ -124,7 +135,10 @@ int run_build(const struct args *a)
     for (int i = 0; i < a->n_words; i++)
         if (same_file(a->words[i], a->output)) return complain(a->output, "is one of the inputs");
     build(a, &o, &t);
-    if (t == NULL) return EXIT_ERROR;
+    if (t == NULL || !seal_if_static(a, t)) {
+        tamis_close(t);
+        return EXIT_ERROR;
+    }
     const int status = save_filter(t, a->output, a->force);
     if (status == EXIT_FOUND && !a->quiet) warn_if_over_full(t, a->output);
     tamis_close(t);

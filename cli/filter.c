@@ -127,6 +127,7 @@ int check_output(const struct args *a)
 const char *why_not_added(const tamis *t, tamis_status s)
 {
     tamis_facts f = {.struct_size = sizeof f};
+    if (s == TAMIS_ESEALED) return "sealed, so it cannot change; build it again from all the lines";
     if (s != TAMIS_EFULL || tamis_info(t, &f) != TAMIS_OK) return tamis_status_message(s);
     if (f.strict) return "a strict filter, and the lines are more than it was planned for";
     if (f.kind == TAMIS_CUCKOO)

@@ -31,6 +31,7 @@ static void print_json(const char *path, const tamis_facts *f)
     json_count("seed", f->seed);
     json_bool("keyed", f->keyed);
     json_bool("sealed", f->sealed);
+    json_bool("collecting", f->collecting);
     json_bool("strict", f->strict);
     json_bool("over_full", f->over_full);
     json_bool("may_miss", f->may_miss);
@@ -79,8 +80,8 @@ static void print_cells(const tamis_facts *f)
 
 static void print_text(const char *path, const tamis_facts *f)
 {
-    printf("%s: %s filter%s%s\n", path, tamis_kind_name(f->kind), f->sealed ? ", sealed" : "",
-           f->strict ? ", strict" : "");
+    printf("%s: %s filter%s%s%s\n", path, tamis_kind_name(f->kind), f->sealed ? ", sealed" : "",
+           f->collecting ? ", not sealed yet" : "", f->strict ? ", strict" : "");
     print_items(f);
     printf("  wrong     %s of never-added keys get a maybe now; planned %s\n",
            rate_text(f->fpr_now), rate_text(f->fpr_planned));

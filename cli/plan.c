@@ -24,7 +24,8 @@ static void print_json(const tamis_plan *p, const tamis_promise *r)
 static void print_row(const tamis_plan *p, const tamis_promise *r)
 {
     char m[32];
-    snprintf(m, sizeof m, "%s%s", grouped(p->m), p->kind == TAMIS_PARTITIONED ? " a row" : "");
+    snprintf(m, sizeof m, "%s%s", p->m != 0 ? grouped(p->m) : "-",
+             p->kind == TAMIS_PARTITIONED ? " a row" : "");
     printf("%-12s %15s %15s %7.2f %6.2f %6.2f  %-27s %2u  %s\n", tamis_kind_name(p->kind),
            grouped(p->items), grouped(r->bytes), r->bits_per_item, r->bound_bits, r->bound_ratio,
            rate_text(r->fpr), p->k, m);

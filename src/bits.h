@@ -58,6 +58,14 @@ static inline uint64_t tamis__mulhi(uint64_t a, uint64_t b)
 #endif
 }
 
+/* A bijection that makes another hash of a hash: the finalizer of SplitMix64 (Steele, Lea, Flood, 2014). */
+static inline uint64_t tamis__remix(uint64_t z)
+{
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
 static inline bool tamis__sum(uint64_t a, uint64_t b, uint64_t *out)
 {
     return !__builtin_add_overflow(a, b, out);

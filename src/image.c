@@ -41,7 +41,7 @@ enum {
     E_VARIANT = 4,
     E_CELL_BITS = 6,
     E_K = 8,
-    E_ZERO_4 = 12,
+    E_SALT = 12,
     E_M = 16,
     E_ITEMS = 24,
     E_ZERO_16 = 32,
@@ -128,6 +128,7 @@ static void put_entry(uint8_t *e, const struct section *s)
     tamis__put16(e + E_VARIANT, s->variant);
     tamis__put16(e + E_CELL_BITS, s->cell_bits);
     tamis__put32(e + E_K, s->k);
+    tamis__put32(e + E_SALT, s->salt);
     tamis__put64(e + E_M, s->m);
     tamis__put64(e + E_ITEMS, s->items);
     tamis__put64(e + E_OFFSET, s->offset);
@@ -298,14 +299,15 @@ static tamis_status parse_table(const uint8_t *meta, uint64_t size, struct secti
         s[i].variant = tamis__get16(e + E_VARIANT);
         s[i].cell_bits = tamis__get16(e + E_CELL_BITS);
         s[i].k = tamis__get32(e + E_K);
+        s[i].salt = tamis__get32(e + E_SALT);
         s[i].m = tamis__get64(e + E_M);
         s[i].items = tamis__get64(e + E_ITEMS);
         s[i].length = tamis__get64(e + E_LENGTH);
         /* Each within size, so no sum below can overflow: 1024 sections of less than 2^64 / 65536. */
         if (s[i].length < 8 || s[i].length > size)
             return tamis__corrupt(why, entry + E_LENGTH, "wrong section length");
-        if (!all_zero(e + E_ZERO_4, 4) || !all_zero(e + E_ZERO_16, 16))
-            return tamis__corrupt(why, entry + E_ZERO_4, "a reserved field is not zero");
+        if (!all_zero(e + E_ZERO_16, 16))
+            return tamis__corrupt(why, entry + E_ZERO_16, "a reserved field is not zero");
         at += chunks(s[i].length) * SUM_BYTES;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -397,6 +399,9 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
     t->sealed = (flags & FLAG_SEALED) != 0;
     t->strict = (flags & FLAG_STRICT) != 0;
     t->items_estimated = (tamis__get32(h + H_IGNORE) & FLAG_ITEMS_ESTIMATED) != 0;
+    const bool hashes = t->body.sections->role == TAMIS__ROLE_HASHES;
+    if ((t->kind->traits & TAMIS__STATIC) != 0 && hashes == t->sealed)
+        return tamis__corrupt(why, H_READ_ONLY, "a static kind is sealed or collects");
     if ((flags & FLAG_TURNING) != 0 && t->kind->rotate == NULL)
         return tamis__corrupt(why, H_READ_ONLY, "turns, but has no generations");
     if ((flags & FLAG_TURNING) != 0) tamis__set_turning(t);
@@ -449,17 +454,20 @@ static tamis_status read_cells(const struct source *src, tamis *t, const uint8_t
 }
 
 /* What every kind asks of its sections. */
-static tamis_status check_section(const struct kind *kind, const struct section *s,
+static tamis_status check_section(const struct kind *kind, const struct section *s, uint32_t i,
                                   tamis_error *why)
 {
     const struct kind *inner = tamis__kind(s->kind);
     const unsigned most_role = kind->roles != 0 ? kind->roles : TAMIS__ROLE_CELLS;
+    const uint64_t entry = TAMIS__HEADER_BYTES + (uint64_t)i * ENTRY_BYTES;
     if (inner == NULL || s->role < 1 || s->role > most_role || s->variant > inner->variants)
         return tamis__fail(why, TAMIS_EVERSION,
                            "a section of kind %u, role %u, variant %u is not known", s->kind,
                            s->role, s->variant);
     if (s->items != 0 && (kind->traits & TAMIS__SECTION_ITEMS) == 0)
-        return tamis__corrupt(why, TAMIS__HEADER_BYTES, "a reserved field is not zero");
+        return tamis__corrupt(why, entry + E_ITEMS, "a reserved field is not zero");
+    if (s->salt != 0 && (kind->traits & TAMIS__STATIC) == 0)
+        return tamis__corrupt(why, entry + E_SALT, "a reserved field is not zero");
     return TAMIS_OK;
 }
 
@@ -469,7 +477,7 @@ static tamis_status make_handle(const struct source *src, const tamis_options *o
     const struct kind *kind = tamis__kind(tamis__get16(m->bytes + H_KIND));
     const struct body shape = {.sections = m->sections, .count = m->count};
     for (uint32_t i = 0; i < m->count; i++) {
-        tamis_status s = check_section(kind, &m->sections[i], why);
+        tamis_status s = check_section(kind, &m->sections[i], i, why);
         if (s != TAMIS_OK) return s;
     }
     const char *reason = kind->wrong_shape(&shape);

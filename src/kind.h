@@ -11,14 +11,16 @@
 #include <tamis/tamis.h>
 
 /* A section of the image: the same bytes in memory as at rest. */
-enum { TAMIS__ROLE_CELLS = 1, TAMIS__ROLE_REMOVED = 2 };
+enum { TAMIS__ROLE_CELLS = 1, TAMIS__ROLE_REMOVED = 2, TAMIS__ROLE_HASHES = 3 };
 struct section {
     uint16_t role, kind, variant, cell_bits;
     uint32_t k;
+    uint32_t salt; /* of static kinds: which of the hash functions worked */
     uint64_t m;
     uint64_t items;          /* of this section alone, where TAMIS__SECTION_ITEMS */
     uint64_t offset, length; /* in the image, bytes */
     uint8_t *cells;          /* length bytes, 64-byte aligned */
+    uint64_t room;           /* bytes there, when they are more */
 };
 
 static inline uint64_t tamis__cell(const struct section *s, uint64_t i)
@@ -58,12 +60,13 @@ struct gauge {
 };
 
 enum {
-    TAMIS__MULTISET = 1,      /* every add counts, not only of new keys */
-    TAMIS__MISSES = 2,        /* a "no" can be wrong */
-    TAMIS__GROWS = 4,         /* never over-full; changes its sections while adding */
-    TAMIS__COMPARES = 8,      /* gauge of a union with another one makes sense */
-    TAMIS__SHARES = 16,       /* TAMIS_SHARED works */
-    TAMIS__SECTION_ITEMS = 32 /* sections have items of their own */
+    TAMIS__MULTISET = 1,       /* every add counts, not only of new keys */
+    TAMIS__MISSES = 2,         /* a "no" can be wrong */
+    TAMIS__GROWS = 4,          /* never over-full; changes its sections while adding */
+    TAMIS__COMPARES = 8,       /* gauge of a union with another one makes sense */
+    TAMIS__SHARES = 16,        /* TAMIS_SHARED works */
+    TAMIS__SECTION_ITEMS = 32, /* sections have items of their own */
+    TAMIS__STATIC = 64         /* collects until it is sealed, and is solved then */
 };
 
 struct kind {
@@ -104,6 +107,10 @@ struct kind {
     tamis_status (*remove)(struct body *b, tamis_hash h);
     /* How often the key was added, never less; UINT64_MAX: more than the cells can tell. NULL: cannot. */
     uint64_t (*count)(const struct body *b, tamis_hash h);
+    /* Static kinds: solve for the collected hashes, at this rate. Nothing has changed when it fails. */
+    tamis_status (*seal)(struct body *b, double fpr, tamis_error *why);
+    /* Back to empty. NULL: all cells zero, and no items. */
+    void (*clear)(struct body *b);
     /* Forget the oldest generation. NULL: has none. */
     void (*rotate)(struct body *b);
     /* The plain filter with the same answers: its section but for offset and cells, and, when cells is not
@@ -118,7 +125,7 @@ struct kind {
 };
 
 extern const struct kind tamis__bloom, tamis__partitioned, tamis__blocked, tamis__counting,
-    tamis__pair, tamis__growing, tamis__window, tamis__cuckoo;
+    tamis__pair, tamis__growing, tamis__window, tamis__cuckoo, tamis__fuse;
 
 /* NULL when there is no such kind. */
 const struct kind *tamis__kind(uint32_t id);

@@ -38,6 +38,7 @@ bool tamis__alloc_cells(tamis *t)
         struct section *s = &t->body.sections[i];
         s->cells = tamis__alloc(t->memory, s->length);
         if (s->cells == NULL) return false;
+        s->room = s->length;
     }
     return true;
 }
@@ -191,19 +192,28 @@ tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
 tamis_status tamis_clear(tamis *t)
 {
     if (t->read_only) return TAMIS_ESEALED;
-    for (uint32_t i = 0; i < t->body.count; i++)
-        memset(t->body.sections[i].cells, 0, (size_t)t->body.sections[i].length);
-    for (uint32_t i = 0; i < t->body.count; i++) t->body.sections[i].items = 0;
+    if (t->kind->clear != NULL) {
+        t->kind->clear(&t->body);
+    } else {
+        for (uint32_t i = 0; i < t->body.count; i++) {
+            memset(t->body.sections[i].cells, 0, (size_t)t->body.sections[i].length);
+            t->body.sections[i].items = 0;
+        }
+    }
     t->items = 0;
     t->items_estimated = false;
     t->changed = true;
     return TAMIS_OK;
 }
 
-tamis_status tamis_seal(tamis *t)
+tamis_status tamis_seal(tamis *t, tamis_error *why)
 {
     if (t->sealed) return TAMIS_OK;
-    if (t->read_only) return TAMIS_ESEALED;
+    if (t->read_only) return tamis__fail(why, TAMIS_ESEALED, "this handle is read-only");
+    if (t->kind->seal != NULL) {
+        const tamis_status s = t->kind->seal(&t->body, t->planned_fpr, why);
+        if (s != TAMIS_OK) return s;
+    }
     t->sealed = t->read_only = t->changed = true;
     return TAMIS_OK;
 }
@@ -524,7 +534,9 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
     if (out == NULL || out->struct_size != sizeof *out) return TAMIS_EINVAL;
     struct gauge g;
     gauge(t, NULL, TAMIS__Z99, &g);
-    const struct estimate e = g.items;
+    const double items = (double)t->items;
+    const struct estimate e = /* what is sealed cannot be counted */
+        (t->kind->traits & TAMIS__STATIC) != 0 ? (struct estimate){items, items, items} : g.items;
     const bool empty = t->items == 0;
     memset(out, 0, sizeof *out);
     out->struct_size = sizeof *out;
@@ -538,6 +550,7 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
     out->keyed = t->hasher.id == TAMIS_SIPHASH;
     out->strict = t->strict;
     out->sealed = t->sealed;
+    out->collecting = t->kind->seal != NULL && !t->sealed;
     out->read_only = t->read_only;
     /* An estimate is a reason for alarm only when it is sure to be too many. */
     const double held = g.held > 0 ? g.held : t->items_estimated ? e.low : (double)t->items;

@@ -97,6 +97,12 @@ static const struct recipe recipes[] = {
     {"cuckoo-keyed-again.tamis",
      GOLDEN_PLAN(.kind = TAMIS_CUCKOO, .items = 100, .m = 151 * 2, .bytes = 700), 100,
      GOLDEN_KEYED | GOLDEN_AGAIN},
+    {"fuse.tamis", GOLDEN_PLAN(.kind = TAMIS_FUSE, .items = 100, .fpr = 0.0625), 150,
+     GOLDEN_SEALED},
+    {"fuse-4-keyed.tamis", GOLDEN_PLAN(.kind = TAMIS_FUSE, .items = 100, .fpr = 0.03125, .k = 4),
+     100, GOLDEN_SEALED | GOLDEN_KEYED},
+    {"fuse-collecting.tamis", GOLDEN_PLAN(.kind = TAMIS_FUSE, .items = 100, .fpr = 0.01), 70,
+     GOLDEN_AGAIN},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 
@@ -187,7 +193,7 @@ static inline tamis_status golden_cook(const struct recipe *r, tamis **out)
         uint8_t key[GOLDEN_KEY_MAX];
         s = tamis_remove(t, key, golden_key(i, key), NULL);
     }
-    if (s == TAMIS_OK && (r->also & GOLDEN_SEALED) != 0) s = tamis_seal(t);
+    if (s == TAMIS_OK && (r->also & GOLDEN_SEALED) != 0) s = tamis_seal(t, NULL);
     if (s != TAMIS_OK) {
         tamis_close(t);
         t = NULL;

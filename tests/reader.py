@@ -13,8 +13,8 @@ MASK = 2**64 - 1
 MULTIPLIER = 2862933555777941757
 CHUNK = 65536
 KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6: "growing", 7: "window",
-         8: "cuckoo"}
-VARIANTS = {3: 1, 4: 1}  # the highest of a kind that has any
+         8: "cuckoo", 9: "fuse"}
+VARIANTS = {3: 1, 4: 1, 9: 18}  # the highest of a kind that has any
 HEADER = struct.Struct("<8sHHIIIIHHQ16sQQd16sQIIQQ")
 ENTRY = struct.Struct("<HHHHIIQQ16sQQ")
 
@@ -228,6 +228,37 @@ class Cuckoo:
         return any(self.slot(s) == 2 * print_ or self.slot(s + 1) == 2 * print_ + 1 for s in (first, second))
 
 
+class Collection:
+    def __init__(self, entry, cells):
+        _, _, variant, bits, k, salt, m, *_, length = entry
+        need(variant == 0 and salt == 0 and k in (3, 4) and 4 <= bits <= 32, "shape of a collection")
+        need(length == (16 * m or 16) and (m > 0 or not any(cells)), "length of the hashes")
+
+    def has(self, lo, hi):
+        return True
+
+
+class Fuse:
+    def __init__(self, entry, cells):
+        _, _, variant, self.bits, self.d, self.salt, self.m, *_, length = entry
+        self.segment = 1 << variant
+        need(self.d in (3, 4) and 4 <= self.bits <= 32, "k and the width of a cell")
+        need(self.m % self.segment == 0 and self.d * self.segment <= self.m <= 2**47, "m")
+        need(length == 8 * -(-self.m * self.bits // 64) + 8, "length of the cells")
+        self.cells = int.from_bytes(cells, "little")
+        need(self.cells >> self.m * self.bits == 0, "bits beyond the last")
+
+    def has(self, lo, hi):
+        step = self.salt * 0x9E3779B97F4A7C15
+        e = Pair.remix((lo + Pair.remix((hi + step) & MASK)) & MASK)
+        first = e * (self.m - (self.d - 1) * self.segment) >> 64
+        at = [first] + [(first + j * self.segment) ^ (e >> 18 * (j - 1)) % self.segment for j in range(1, self.d)]
+        total = hi >> 64 - self.bits
+        for i in at:
+            total ^= self.cells >> i * self.bits & (1 << self.bits) - 1
+        return total == 0
+
+
 class Window:
     def __init__(self, sections):
         need(2 <= len(sections) <= 256, "number of generations")
@@ -269,8 +300,8 @@ class Image:
         need(all(8 <= n <= self.total for n in lengths), "section length")
         at = self.metadata = 128 + 64 * self.count + sum(8 * -(-n // CHUNK) for n in lengths)
         for s in self.sections:
-            zero_4, items, zero_16, offset, length = s[5], s[7], s[8], s[9], s[10]
-            need(zero_4 == 0 and zero_16 == bytes(16), "zero fields of a section")
+            salt, items, zero_16, offset, length = s[5], s[7], s[8], s[9], s[10]
+            need((salt == 0 or self.kind == 9) and zero_16 == bytes(16), "zero fields of a section")
             need(items == 0 or self.kind == 7, "items of a section")
             need(offset == aligned(at) and offset + length <= self.total, "section offset")
             need(not any(self.data[at:offset]), "padding")
@@ -308,7 +339,7 @@ class Image:
         parts = []
         for entry in self.sections:
             role, kind, variant, *_, offset, length = entry
-            if kind not in KINDS or variant > VARIANTS.get(kind, 0) or not 1 <= role <= (2 if self.kind == 5 else 1):
+            if kind not in KINDS or variant > VARIANTS.get(kind, 0) or not 1 <= role <= {5: 2, 9: 3}.get(self.kind, 1):
                 raise Newer("a section of role %d, kind %d, variant %d" % (role, kind, variant))
             parts.append((entry, self.data[offset:offset + length]))
         need(self.kind != 7 or sum(s[7] for s in self.sections) == self.items, "items of the sections")
@@ -316,8 +347,12 @@ class Image:
             self.filter = (Pair if self.kind == 5 else Window)(parts)
             return
         need(self.count == 1 and self.sections[0][1] == self.kind, "one section of this kind")
+        need(self.kind != 9 or self.sealed == (self.sections[0][0] == 1), "sealed, or a collection")
+        if self.kind == 9 and self.sections[0][0] == 3:
+            self.filter = Collection(*parts[0])
+            return
         need(self.sections[0][0] == 1, "cells")
-        self.filter = {4: Counting, 6: Growing, 8: Cuckoo}.get(self.kind, Bits)(*parts[0])
+        self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse}.get(self.kind, Bits)(*parts[0])
 
     def check_key(self):
         if self.hash != 2 and self.key is not None:

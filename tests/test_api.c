@@ -247,8 +247,8 @@ static void test_seal(void)
     for (uint32_t kind = 1; kind <= 3; kind++) {
         tamis *t = create_kind(kind), *other = create_kind(kind), *loaded, *copy;
         CHECK_OK(tamis_add(t, "old", 3, NULL));
-        CHECK_OK(tamis_seal(t));
-        CHECK_OK(tamis_seal(t));
+        CHECK_OK(tamis_seal(t, NULL));
+        CHECK_OK(tamis_seal(t, NULL));
         CHECK(facts_of(t).sealed);
         check_unchangeable(t, other);
         struct bytes image = image_of(t);
@@ -344,7 +344,7 @@ static void test_load_anywhere_view_aligned(void)
         CHECK_OK(tamis_view(image.p, image.n, NULL, &u, NULL));
         CHECK(same_image(t, u));
         check_unchangeable(u, other);
-        CHECK_THAT(tamis_seal(u), ==, TAMIS_ESEALED);
+        CHECK_THAT(tamis_seal(u, NULL), ==, TAMIS_ESEALED);
         CHECK(!facts_of(u).sealed);
         CHECK_OK(tamis_copy(u, &copy, NULL)); /* its own memory, so it may change */
         CHECK_OK(tamis_add(copy, "new", 3, NULL));

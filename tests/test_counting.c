@@ -178,7 +178,7 @@ static void refusals(void)
     CHECK(why.status == TAMIS_EABSENT && why.text[0] != '\0');
     CHECK_THAT(tamis_rotate(t, &why), ==, TAMIS_EUNSUPPORTED);
     CHECK(why.better_kind == TAMIS_WINDOW && strstr(why.text, "window") != NULL);
-    CHECK_OK(tamis_seal(t));
+    CHECK_OK(tamis_seal(t, NULL));
     CHECK_THAT(tamis_remove(t, "a", 1, &why), ==, TAMIS_ESEALED);
     CHECK_THAT(tamis_remove_many(t, keys, 0, NULL, &why), ==, TAMIS_ESEALED);
     tamis_close(t);

@@ -245,7 +245,7 @@ static tamis_status op_clear(struct scene *s, tamis **out, tamis_error *why)
 static tamis_status op_seal(struct scene *s, tamis **out, tamis_error *why)
 {
     (void)out, (void)why;
-    return tamis_seal(s->t);
+    return tamis_seal(s->t, NULL);
 }
 
 /* --- The loop -------------------------------------------------------------------------------------------------- */
@@ -338,6 +338,8 @@ static void test_every_allocation_fails(void)
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         for (uint32_t kind = TAMIS_BLOOM; tamis_kind_name(kind) != NULL; kind++)
             for (int for_ever = 0; for_ever < 2; for_ever++) {
+                /* Static kinds collect, and so allocate, where others need nothing: test_fuse.c. */
+                if (kind >= TAMIS_FUSE && (calls[i].is & (ALLOCATES | MAKES_HANDLE)) == 0) continue;
                 size_t n = 1;
                 while (fails_at(&calls[i], kind, n, for_ever != 0)) n++;
                 const bool allocates = (calls[i].is & ALLOCATES) != 0;

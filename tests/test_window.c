@@ -267,7 +267,7 @@ static void plans(void)
     }
     tamis *t = create_kind(TAMIS_WINDOW);
     CHECK_THAT(tamis_remove(t, "x", 1, &why), ==, TAMIS_EUNSUPPORTED);
-    CHECK_OK(tamis_seal(t));
+    CHECK_OK(tamis_seal(t, NULL));
     CHECK_THAT(tamis_rotate(t, &why), ==, TAMIS_ESEALED);
     tamis_close(t);
 }

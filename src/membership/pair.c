@@ -79,17 +79,10 @@ static void prefetch(const struct body *b, const struct batch *keys)
 
 #define MAX_LIVES 64u
 
-static uint64_t remix(uint64_t z)
-{
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 static tamis_hash life(tamis_hash h, uint64_t j)
 {
     const uint64_t step = j * UINT64_C(0x9e3779b97f4a7c15);
-    const tamis_hash next = {remix(h.lo + step), remix(h.hi + step)};
+    const tamis_hash next = {tamis__remix(h.lo + step), tamis__remix(h.hi + step)};
     return j == 0 ? h : next;
 }
 

@@ -142,7 +142,7 @@ $ tamis rotate
 tamis: rotate: usage: tamis rotate [OPTION...] FILTER...
 [2]
 $ tamis build --kind cheese -o x.tamis all
-tamis: --kind: there is no 'cheese'; there are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, and auto
+tamis: --kind: there is no 'cheese'; there are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, and auto
 [2]
 
 # A cuckoo filter takes a line four times.

@@ -86,6 +86,8 @@ static void change(tamis *t)
     s = tamis_rotate(t, NULL);
     must(s == TAMIS_OK || s == TAMIS_ESEALED || s == TAMIS_EUNSUPPORTED, "rotate");
     convert(t);
+    s = tamis_seal(t, NULL);
+    must(s == TAMIS_OK || s == TAMIS_ESEALED || s == TAMIS_ENOMEM || s == TAMIS_EINVAL, "seal");
     tamis_close(copy);
 }
 

@@ -1,0 +1,506 @@
+/* fuse: the binary fuse filter (T. M. Graf, D. Lemire, "Binary fuse filters: fast and smaller than xor filters",
+ * 2022). Static: sealed once for all its keys, then 3 or 4 memory accesses in neighbouring segments and no more than
+ * 1.13 or 1.08 of the lower bound, with plain instructions that every processor has.
+ *
+ *     cells of f bits, in segments of L:   | 0 | 1 | 2 | 3 | ... |
+ *     a key:                                     ^   ^   ^            one cell in each of d neighbouring segments
+ *     it may be in when   cell ^ cell ^ cell == its fingerprint
+ *
+ * Building. Each key is an edge between its d cells. A cell that only one key touches can be left to that key: take
+ * both away, and others become so. When all keys are gone, go back: each key in turn sets its cell to what makes the sum
+ * right. With 1.125 (1.075) cells per key, in segments of the right length, nearly every set of keys comes apart
+ * this way; when one does not, another salt makes other edges, and after some failures there are more cells.
+ * Equal keys could never be told apart, so after the first failure they are sorted out.
+ *
+ * The rate is 2^-f, exactly: for a key that was not in, the cells' sum has nothing to do with its fingerprint, which
+ * comes from the other half of the hash. f is a whole number; ribbon has rates in between.
+ *
+ * Keys are dealt by segment first, so that building works in the caches. Peak memory: 32 bytes a key beside what was
+ * collected, 16 a key, so three times the hashes. */
+#include "../bitrows.h"
+#include "../collect.h"
+#include "../error.h"
+#include "../image.h"
+#include "../memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MIN_BITS 4u
+#define MAX_BITS 32u
+#define MAX_SEGMENT_LOG 18u /* longer ones make no smaller filters */
+#define MOST_SALTS 100u     /* a random set fails with a chance of about 1 in 20 each time */
+#define SPARE_BYTES 8u      /* after the cells, so that eight bytes can be read anywhere */
+
+/* --- Shape ----------------------------------------------------------------------------------------------------- */
+
+struct shape {
+    uint64_t cells,
+        starts; /* starts: cells of the first segments, where a key's first cell may be */
+    uint32_t d, bits;
+    unsigned log; /* of the segment's length */
+};
+
+static uint64_t cell_bytes(uint64_t cells, uint32_t bits)
+{
+    return tamis__cell_bytes(cells * bits) + SPARE_BYTES;
+}
+
+/* The constants are those of the paper's authors; `more` is for sets that will not come apart. */
+static struct shape shape_for(uint64_t keys, uint32_t d, uint32_t bits, double more)
+{
+    struct shape s = {.d = d, .bits = bits};
+    const double n = keys > 2 ? (double)keys : 2, ln = log(n);
+    const double log2_length = d == 3 ? floor(ln / log(3.33) + 2.25) : floor(ln / log(2.91) - 0.5);
+    s.log = log2_length < 1                 ? 1
+            : log2_length > MAX_SEGMENT_LOG ? MAX_SEGMENT_LOG
+                                            : (unsigned)log2_length;
+    const double factor = d == 3 ? fmax(1.125, 0.875 + 0.25 * log(1e6) / ln)
+                                 : fmax(1.075, 0.77 + 0.305 * log(6e5) / ln);
+    const uint64_t wanted = (uint64_t)ceil(n * factor * more), length = UINT64_C(1) << s.log;
+    uint64_t segments = (wanted + length - 1) / length;
+    if (segments < d) segments = d;
+    s.cells = segments * length;
+    s.starts = (segments - (d - 1)) * length;
+    return s;
+}
+
+static struct shape shape_of(const struct section *s)
+{
+    const uint64_t length = UINT64_C(1) << s->variant;
+    const struct shape f = {s->m, s->m - (s->k - 1) * length, s->k, s->cell_bits, s->variant};
+    return f;
+}
+
+/* What a key is to the cells, under a salt; and its fingerprint, under any. Remixed twice, so that keys that collide by
+ * design under one salt do not under the next. */
+static uint64_t edge_of(tamis_hash h, uint32_t salt)
+{
+    return tamis__remix(h.lo + tamis__remix(h.hi + salt * UINT64_C(0x9e3779b97f4a7c15)));
+}
+
+static uint32_t fingerprint_of(tamis_hash h, uint32_t bits)
+{
+    return (uint32_t)(h.hi >> (64 - bits));
+}
+
+/* The first cell by the upper bits, the others by 18 lower ones each. d is a constant where speed matters. */
+static inline void cells_of_edge(const struct shape *s, uint32_t d, uint64_t edge, uint64_t at[4])
+{
+    const uint64_t length = UINT64_C(1) << s->log, first = tamis__mulhi(edge, s->starts);
+    at[0] = first;
+    at[1] = (first + length) ^ (edge & (length - 1));
+    at[2] = (first + 2 * length) ^ (edge >> 18 & (length - 1));
+    if (d == 4) at[3] = (first + 3 * length) ^ (edge >> 36 & (length - 1));
+}
+
+static inline uint32_t get(const uint8_t *cells, uint64_t i, uint32_t bits)
+{
+    const uint64_t at = i * bits;
+    return (uint32_t)(tamis__get64(cells + (at >> 3)) >> (at & 7) & ((UINT64_C(1) << bits) - 1));
+}
+
+static void put(uint8_t *cells, uint64_t i, uint32_t bits, uint32_t value)
+{
+    const uint64_t at = i * bits, mask = ((UINT64_C(1) << bits) - 1) << (at & 7);
+    const uint64_t old = tamis__get64(cells + (at >> 3));
+    tamis__put64(cells + (at >> 3), (old & ~mask) | (uint64_t)value << (at & 7));
+}
+
+/* --- Planning ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t image_bytes(uint64_t items, uint32_t d, uint32_t bits)
+{
+    return tamis__image_bytes(cell_bytes(shape_for(items, d, bits, 1).cells, bits), 1);
+}
+
+/* Most items whose image keeps the budget; 0: none. Not quite monotone where segments double: the last that fits. */
+static uint64_t items_for_bytes(uint64_t bytes, uint32_t d, uint32_t bits)
+{
+    uint64_t low = 0, high = TAMIS__MAX_ITEMS / MAX_BITS;
+    while (high - low > 1) {
+        const uint64_t mid = low + (high - low) / 2;
+        if (image_bytes(mid, d, bits) <= bytes)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
+{
+    if (p->m != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "the size of a fuse filter follows its keys");
+    if (p->k == 0) p->k = 3;
+    if (p->k != 3 && p->k != 4)
+        return tamis__fail(why, TAMIS_EINVAL, "k must be 3 or 4, not %u", p->k);
+    if (p->items > TAMIS__MAX_ITEMS / MAX_BITS)
+        return tamis__fail(why, TAMIS_EINVAL, "no shape of up to 2^52 bits does that");
+    uint32_t bits = MIN_BITS;
+    if (p->fpr != 0)
+        while (bits < MAX_BITS && ldexp(1, -(int)bits) > p->fpr) bits++;
+    else
+        while (bits < MAX_BITS && image_bytes(p->items, p->k, bits + 1) <= p->bytes) bits++;
+    if (p->fpr != 0 && ldexp(1, -(int)bits) > p->fpr)
+        return tamis__fail(why, TAMIS_EINVAL, "a fingerprint has at most 32 bits: 2^-32, not %.3g",
+                           p->fpr);
+    if (p->items == 0) p->items = items_for_bytes(p->bytes, p->k, bits);
+    const uint64_t bytes = p->items != 0 ? image_bytes(p->items, p->k, bits) : UINT64_MAX;
+    if (p->bytes != 0 && bytes > p->bytes)
+        return tamis__fail(why, TAMIS_EINVAL,
+                           "%llu bytes are too few: the smallest such image has %llu",
+                           (unsigned long long)p->bytes,
+                           (unsigned long long)image_bytes(p->items != 0 ? p->items : 1, p->k,
+                                                           p->fpr != 0 ? bits : MIN_BITS));
+    p->bytes = bytes;
+    p->fpr = promise->fpr_asymptotic = ldexp(1, -(int)bits);
+    return TAMIS_OK;
+}
+
+static uint32_t layout(const tamis_plan *plan, struct section *out)
+{
+    if (out != NULL)
+        *out = tamis__collection(TAMIS_FUSE, plan->k, (uint32_t)lround(-log2(plan->fpr)));
+    return 1;
+}
+
+static const char *wrong_shape(const struct body *b)
+{
+    const struct section *s = b->sections;
+    if (s->kind != TAMIS_FUSE) return "the section is not of this kind";
+    if (s->k != 3 && s->k != 4) return "k is out of range";
+    if (s->cell_bits < MIN_BITS || s->cell_bits > MAX_BITS) return "wrong size of fingerprints";
+    if (tamis__collecting(b))
+        return s->variant != 0 || s->salt != 0 ? "a collection with a shape"
+                                               : tamis__wrong_collection(b);
+    if (b->count != 1 || s->role != TAMIS__ROLE_CELLS) return "this kind has exactly one section";
+    if (s->m > TAMIS__MAX_CELLS / MAX_BITS || s->m < s->k << s->variant ||
+        s->m % (UINT64_C(1) << s->variant) != 0)
+        return "the number of cells is out of range";
+    if (s->length != cell_bytes(s->m, s->cell_bits))
+        return "the section's length does not fit its cells";
+    return NULL;
+}
+
+static const char *wrong_cells(const struct body *b)
+{
+    const struct section *s = b->sections;
+    if (tamis__collecting(b)) return NULL;
+    for (uint64_t i = s->m * s->cell_bits; i < s->length * 8; i++)
+        if (tamis__bit(s->cells, i)) return "a bit beyond the last one is set";
+    return NULL;
+}
+
+/* --- Asking --------------------------------------------------------------------------------------------------------- */
+
+static inline void prefetch_keys(const struct section *s, uint32_t d, const tamis_hash *h, size_t n)
+{
+    const struct shape f = shape_of(s);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at[4];
+        cells_of_edge(&f, d, edge_of(h[i], s->salt), at);
+        for (uint32_t j = 0; j < d; j++) TAMIS__PREFETCH(s->cells + (at[j] * f.bits >> 3));
+    }
+}
+
+static void prefetch(const struct body *b, const struct batch *keys)
+{
+    if (tamis__collecting(b)) return;
+    if (b->sections->k == 3)
+        prefetch_keys(b->sections, 3, keys->hashes, keys->n);
+    else
+        prefetch_keys(b->sections, 4, keys->hashes, keys->n);
+}
+
+/* Bits of the next eight keys, or fewer. */
+static inline uint8_t ask(const struct section *s, const struct shape *f, uint32_t d,
+                          const tamis_hash *h, size_t n)
+{
+    unsigned answers = 0;
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t at[4];
+        uint32_t sum = fingerprint_of(h[i], f->bits);
+        cells_of_edge(f, d, edge_of(h[i], s->salt), at);
+        for (uint32_t j = 0; j < d; j++) sum ^= get(s->cells, at[j], f->bits);
+        answers |= (unsigned)(sum == 0) << i;
+    }
+    return (uint8_t)answers;
+}
+
+static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+{
+    const struct section *s = b->sections;
+    const struct shape f = shape_of(s);
+    if (tamis__collecting(b)) {
+        tamis__say_maybe(keys, bits);
+        return;
+    }
+    for (size_t i = 0; i < keys->n; i += 8) {
+        const size_t n = keys->n - i < 8 ? keys->n - i : 8;
+        const struct batch ahead = {keys->ahead + i, n, NULL};
+        if (keys->ahead != NULL) prefetch(b, &ahead);
+        bits[i / 8] =
+            f.d == 3 ? ask(s, &f, 3, keys->hashes + i, n) : ask(s, &f, 4, keys->hashes + i, n);
+    }
+}
+
+/* --- Sealing ---------------------------------------------------------------------------------------------------------- */
+
+/* A key while building: 12 bytes. */
+struct edge {
+    uint32_t low, high, print;
+};
+
+struct builder {
+    struct shape shape;
+    uint32_t salt;
+    uint64_t n;         /* edges */
+    struct edge *edges; /* dealt by segment; later those taken away, in order */
+    uint8_t *which;     /* of the d cells was left to each of them */
+    struct edge *sums;  /* of the edges at each cell */
+    uint8_t *counts;    /* of them; 255 means too many to go on */
+    uint32_t *queue;    /* cells that only one edge touches: the lower half of their numbers, */
+    uint8_t *upper;     /* and the upper one, where there are more than 2^32; or NULL */
+    uint64_t *ends;     /* of the segments' shares among the edges */
+};
+
+static uint64_t word(struct edge e)
+{
+    return (uint64_t)e.high << 32 | e.low;
+}
+
+/* What only peeling needs. */
+static void drop_drawing(const tamis_memory *memory, struct builder *w)
+{
+    tamis__free(memory, w->sums);
+    tamis__free(memory, w->counts);
+    tamis__free(memory, w->queue);
+    tamis__free(memory, w->upper);
+    w->sums = NULL;
+    w->counts = w->upper = NULL;
+    w->queue = NULL;
+}
+
+static void builder_close(const tamis_memory *memory, struct builder *w)
+{
+    drop_drawing(memory, w);
+    tamis__free(memory, w->edges);
+    tamis__free(memory, w->which);
+    tamis__free(memory, w->ends);
+    memset(w, 0, sizeof *w);
+}
+
+static bool builder_open(const tamis_memory *memory, uint64_t n, struct shape shape, uint32_t salt,
+                         struct builder *w)
+{
+    memset(w, 0, sizeof *w);
+    w->shape = shape;
+    w->salt = salt;
+    w->n = n;
+    w->edges = tamis__alloc(memory, n * sizeof *w->edges);
+    w->which = tamis__alloc(memory, n);
+    w->sums = tamis__alloc(memory, shape.cells * sizeof *w->sums);
+    w->counts = tamis__alloc(memory, shape.cells);
+    const bool wide = shape.cells >> 32 != 0; /* and below 2^48: at most 2^52 bits */
+    w->queue = tamis__alloc(memory, shape.cells * sizeof *w->queue);
+    w->upper = wide ? tamis__alloc(memory, shape.cells * 2) : NULL;
+    w->ends = tamis__alloc(memory, ((shape.starts >> shape.log) + 1) * sizeof *w->ends);
+    if (w->edges != NULL && w->which != NULL && w->sums != NULL && w->counts != NULL &&
+        w->queue != NULL && w->ends != NULL && (!wide || w->upper != NULL))
+        return true;
+    builder_close(memory, w);
+    return false;
+}
+
+/* Counting sort by the segment of the first cell. */
+static void deal(struct builder *w, const struct section *from)
+{
+    const uint64_t segments = w->shape.starts >> w->shape.log;
+    for (uint64_t i = 0; i < w->n; i++) {
+        const uint64_t edge = edge_of(tamis__collected(from, i), w->salt);
+        w->ends[(tamis__mulhi(edge, w->shape.starts) >> w->shape.log) + 1]++;
+    }
+    for (uint64_t i = 0; i < segments; i++) w->ends[i + 1] += w->ends[i];
+    for (uint64_t i = 0; i < w->n; i++) {
+        const tamis_hash h = tamis__collected(from, i);
+        const uint64_t edge = edge_of(h, w->salt);
+        const uint64_t segment = tamis__mulhi(edge, w->shape.starts) >> w->shape.log;
+        const struct edge e = {(uint32_t)edge, (uint32_t)(edge >> 32),
+                               fingerprint_of(h, w->shape.bits)};
+        w->edges[w->ends[segment]++] = e; /* ends[i] becomes the end of segment i */
+    }
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+    const uint64_t x = word(*(const struct edge *)a), y = word(*(const struct edge *)b);
+    return x < y ? -1 : x > y;
+}
+
+/* Equal keys fall into the same segment. */
+static void drop_equal(struct builder *w)
+{
+    const uint64_t segments = w->shape.starts >> w->shape.log;
+    uint64_t kept = 0, from = 0;
+    for (uint64_t i = 0; i < segments; from = w->ends[i++]) {
+        qsort(w->edges + from, (size_t)(w->ends[i] - from), sizeof *w->edges, compare_edges);
+        for (uint64_t j = from; j < w->ends[i]; j++) {
+            const struct edge e = w->edges[j];
+            const bool again = j > from && word(w->edges[kept - 1]) == word(e) &&
+                               w->edges[kept - 1].print == e.print;
+            if (!again) w->edges[kept++] = e;
+        }
+    }
+    w->n = kept;
+}
+
+static void touch(struct builder *w, uint64_t cell, struct edge e)
+{
+    struct edge *sum = &w->sums[cell];
+    sum->low ^= e.low;
+    sum->high ^= e.high;
+    sum->print ^= e.print;
+}
+
+static bool draw(struct builder *w)
+{
+    for (uint64_t i = 0; i < w->n; i++) {
+        const struct edge e = w->edges[i];
+        uint64_t at[4];
+        cells_of_edge(&w->shape, w->shape.d, word(e), at);
+        for (uint32_t j = 0; j < w->shape.d; j++) {
+            touch(w, at[j], e);
+            if (++w->counts[at[j]] == 255) return false;
+        }
+    }
+    return true;
+}
+
+static void enqueue(struct builder *w, uint64_t i, uint64_t cell)
+{
+    w->queue[i] = (uint32_t)cell;
+    if (w->upper != NULL) tamis__put16(w->upper + 2 * i, (uint16_t)(cell >> 32));
+}
+
+static uint64_t dequeue(const struct builder *w, uint64_t i)
+{
+    return w->queue[i] | (w->upper != NULL ? (uint64_t)tamis__get16(w->upper + 2 * i) << 32 : 0);
+}
+
+/* Take edges away as long as there is a cell with only one. True when none is left. */
+static bool peel(struct builder *w)
+{
+    uint64_t waiting = 0, taken = 0;
+    for (uint64_t cell = 0; cell < w->shape.cells; cell++)
+        if (w->counts[cell] == 1) enqueue(w, waiting++, cell);
+    while (waiting > 0) {
+        const uint64_t cell = dequeue(w, --waiting);
+        if (w->counts[cell] != 1) continue; /* its edge went by another cell */
+        const struct edge e = w->sums[cell];
+        uint64_t at[4];
+        cells_of_edge(&w->shape, w->shape.d, word(e), at);
+        for (uint32_t j = 0; j < w->shape.d; j++) {
+            if (at[j] == cell) w->which[taken] = (uint8_t)j;
+            touch(w, at[j], e);
+            if (--w->counts[at[j]] == 1) enqueue(w, waiting++, at[j]);
+        }
+        w->edges[taken++] = e;
+    }
+    return taken == w->n;
+}
+
+static void assign(const struct builder *w, uint8_t *cells)
+{
+    for (uint64_t i = w->n; i-- > 0;) {
+        uint64_t at[4];
+        uint32_t sum = w->edges[i].print;
+        cells_of_edge(&w->shape, w->shape.d, word(w->edges[i]), at);
+        for (uint32_t j = 0; j < w->shape.d; j++) sum ^= get(cells, at[j], w->shape.bits);
+        put(cells, at[w->which[i]], w->shape.bits, sum);
+    }
+}
+
+/* One salt: TAMIS_OK with the cells in *out (NULL when they did not come apart), or no memory. */
+static tamis_status try_salt(const struct body *b, struct shape shape, uint32_t salt, uint8_t **out)
+{
+    struct builder w;
+    const struct section *s = b->sections;
+    *out = NULL;
+    if (!builder_open(b->memory, s->m, shape, salt, &w)) return TAMIS_ENOMEM;
+    deal(&w, s);
+    if (salt > 0) drop_equal(&w);
+    const bool good = draw(&w) && peel(&w);
+    drop_drawing(b->memory, &w);
+    if (good) *out = tamis__alloc(b->memory, cell_bytes(shape.cells, shape.bits));
+    if (good && *out != NULL) assign(&w, *out);
+    builder_close(b->memory, &w);
+    return good && *out == NULL ? TAMIS_ENOMEM : TAMIS_OK;
+}
+
+static tamis_status seal(struct body *b, double fpr, tamis_error *why)
+{
+    const struct section from = *b->sections;
+    struct section s = {0};
+    uint32_t salt = 0;
+    (void)fpr;
+    for (double more = 1; s.cells == NULL; salt++) {
+        if (salt >= 8) more += 0.02; /* a set that is hard to take apart gets more room */
+        if (salt == MOST_SALTS)
+            return tamis__fail(why, TAMIS_EINVAL, "hashes that were made not to come apart");
+        const struct shape shape = shape_for(from.m, from.k, from.cell_bits, more);
+        if (try_salt(b, shape, salt, &s.cells) != TAMIS_OK)
+            return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to seal %llu keys",
+                               (unsigned long long)from.m);
+        s.m = shape.cells;
+        s.variant = (uint16_t)shape.log;
+    }
+    s.role = TAMIS__ROLE_CELLS;
+    s.kind = TAMIS_FUSE;
+    s.k = from.k;
+    s.cell_bits = from.cell_bits;
+    s.salt = salt - 1;
+    s.length = cell_bytes(s.m, s.cell_bits);
+    if (tamis__replace_sections(b, &s, 1)) return TAMIS_OK;
+    tamis__free(b->memory, s.cells);
+    return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+}
+
+/* --- The rest ------------------------------------------------------------------------------------------------------------ */
+
+static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+{
+    const struct section *s = b->sections;
+    (void)other, (void)z;
+    out->rate = tamis__collecting(b) ? 1 : ldexp(1, -(int)s->cell_bits);
+    out->cells = out->hit = s->m != 0 ? s->m : 1;
+}
+
+static size_t cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t max)
+{
+    const struct shape f = shape_of(b->sections);
+    uint64_t at[4];
+    if (tamis__collecting(b)) return 0;
+    cells_of_edge(&f, f.d, edge_of(h, b->sections->salt), at);
+    for (uint32_t j = 0; j < f.d && j < max; j++) out[j] = at[j];
+    return f.d;
+}
+
+const struct kind tamis__fuse = {
+    .id = TAMIS_FUSE,
+    .name = "fuse",
+    .traits = TAMIS__MULTISET | TAMIS__GROWS | TAMIS__STATIC,
+    .variants = MAX_SEGMENT_LOG,
+    .roles = TAMIS__ROLE_HASHES,
+    .solve = solve,
+    .layout = layout,
+    .wrong_shape = wrong_shape,
+    .wrong_cells = wrong_cells,
+    .prefetch = prefetch,
+    .add = tamis__collect,
+    .query = query,
+    .seal = seal,
+    .clear = tamis__clear_collection,
+    .gauge = gauge,
+    .cells_of = cells_of,
+};
