@@ -73,7 +73,8 @@ static tamis *create(const struct args *a, const tamis_options *o, uint64_t item
     /* All the lines go to one generation; the others are for as many that will come. */
     if (p.kind == TAMIS_WINDOW && a->items == 0 && !a->turning)
         p.items *= p.generations != 0 ? p.generations : (p.generations = 4);
-    if (a->fpr == 0 && a->bytes == 0 && a->m == 0) p.fpr = DEFAULT_FPR;
+    const bool shaped = (a->bytes != 0 || a->m != 0) && p.kind != TAMIS_GROWING;
+    if (a->fpr == 0 && !shaped) p.fpr = DEFAULT_FPR;
     if (tamis_create(&p, o, &t, &why) == TAMIS_OK) return t;
     complain(a->output, "%s", why.text);
     return NULL;

@@ -145,6 +145,11 @@ void warn_if_over_full(const tamis *t, const char *path)
             "worn: adds and removes have filled it beyond its plan; %s of never-added keys get "
             "a maybe now, and %s of those in it a no; see 'tamis compact'",
             rate_text(f.fpr_now), rate_text(f.miss_rate));
+    else if (f.kind == TAMIS_WINDOW)
+        complain(path,
+                 "over-full: its generations hold more than was planned; its false-positive "
+                 "rate is now %s",
+                 rate_text(f.fpr_now));
     else
         complain(path, "over-full: %s %s items, planned for %s; its false-positive rate is now %s",
                  isfinite(f.items_high) ? "about" : "more than",

@@ -50,8 +50,9 @@ static const struct option options[] = {
     {'t', false, "strict", NULL, FLAG, AT(strict), "refuse items beyond the planned number"},
     {'C', false, "compact", NULL, FLAG, AT(compact),
      "blocked filters: a little smaller, and slower"},
-    {'m', false, "m", "M", COUNT, AT(m), "bits per row (partitioned) or in all"},
-    {'K', false, "k", "K", COUNT, AT(k), "probes per key"},
+    {'m', false, "m", "M", COUNT, AT(m),
+     "bits per row (partitioned) or in all; counters (counting); slots (cuckoo, growing)"},
+    {'K', false, "k", "K", COUNT, AT(k), "probes per key (fuse: 3 or 4; growing: least bits kept)"},
     {'N', false, "keys", "N", COUNT, AT(keys),
      "random keys to ask (default: as many as the rate needs)"},
     {'T', false, "threads", "N", COUNT, AT(threads), "threads to use (default: one per processor)"},
@@ -83,10 +84,11 @@ const struct command commands[] = {
     {"rotate", "FILTER...", "begin a new generation of a window and forget the oldest",
      "A secret key is not needed. For a window of the last day in hours: 25 generations, and\n"
      "this from cron every hour.",
-     "tamis rotate seen-today.tamis", "", 1, run_rotate},
+     "tamis rotate seen-today.tamis", "q", 1, run_rotate},
     {"compact", "FILTER [FILE...]", "build a filter again from the lines that are left",
-     "The filter keeps its plan and loses everything else: what removals have left behind, or\n"
-     "items beyond the plan. The file is replaced when all lines were read, or stays as it was.",
+     "The filter keeps its plan (a growing one the size it has) and loses everything else: what\n"
+     "removals have left behind, or items beyond the plan. The file is replaced when all lines "
+     "were read, or stays as it was.",
      "tamis compact users.tamis users.txt", "yzTq", 1, run_compact},
     {"check", "FILTER [FILE...]", "print the lines that may be in a filter",
      "Like grep: the lines that may be in the filter are printed, with -v those that are\n"
@@ -99,8 +101,8 @@ const struct command commands[] = {
      "tamis merge -o all.tamis monday.tamis tuesday.tamis", "ofq", 1, run_merge},
     {"convert", "--to KIND -o OUT FILTER", "the plain filter with the same answers",
      "A counting filter becomes a bloom filter of a quarter of the size, to be shipped to those\n"
-     "who only ask; a window becomes the filter of all its generations.",
-     "tamis convert --to bloom -o users.bloom users.tamis", "wofq", 1, run_convert},
+     "who only ask.",
+     "tamis convert --to bloom -o users.bloom users.tamis", "wof", 1, run_convert},
     {"info", "FILTER...", "what is in a filter, and how wrong it is now",
      "Items and the false-positive rate are computed from the bits as they are now.\n"
      "A secret key is not needed.",
@@ -121,7 +123,7 @@ const struct command commands[] = {
 
 static const char about[] =
     "Tamis answers \"have I seen this?\" about data too big to keep, in a few bits per item.\n"
-    "A \"no\" is always right; a \"maybe\" is wrong at a rate you choose.\n";
+    "A \"no\" is always right (but of a pair filter); a \"maybe\" is wrong at a rate you choose.\n";
 
 /* --- Values ------------------------------------------------------------------------------------------------ */
 

@@ -38,8 +38,10 @@ static int remove_lines(const struct args *a, tamis *t, const char *path)
     if (failed) return complain(path, "unchanged");
     if (s == TAMIS_ENOMEM) return complain(path, "unchanged: not enough memory");
     if (s != TAMIS_OK) return complain(path, "%s", why.text);
-    if (absent != 0 && !a->quiet)
-        complain(path, "%s of %s lines were certainly not in it", grouped(absent), grouped(lines));
+    tamis_facts f = {.struct_size = sizeof f};
+    if (absent != 0 && !a->quiet && tamis_info(t, &f) == TAMIS_OK)
+        complain(path, "%s of %s lines were %snot in it", grouped(absent), grouped(lines),
+                 f.may_miss ? "" : "certainly ");
     return absent < lines ? EXIT_FOUND : EXIT_NONE;
 }
 

@@ -22,8 +22,8 @@
 /* Smaller tables are in the second-level cache: the processor itself looks far enough ahead. */
 #define PREFETCH_FROM (1u << 20)
 
-/* Keys may lie anywhere: ask for both ends of the next ones while these are hashed. Not for integers, which are
- * an array as a rule. */
+/* Keys may lie anywhere: ask for the next ones while these are hashed. Not for integers, which are an array as a
+ * rule. */
 TAMIS__PREFETCHES fetch_keys(const struct keys *in, size_t at, size_t n)
 {
     if (at >= in->n || in->bytes[at].len <= 8) return;

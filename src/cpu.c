@@ -5,9 +5,11 @@ size_t tamis__runnable_kernels(const struct kernels **out)
     size_t n = 0;
 #if defined(__x86_64__) && defined(__GNUC__)
     __builtin_cpu_init();
+#if !defined(__ILP32__) /* which takes two 64-bit words for a pointer and a length */
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl"))
         out[n++] = &tamis__avx512;
+#endif
     if (__builtin_cpu_supports("avx2")) out[n++] = &tamis__avx2;
 #elif defined(__aarch64__) && defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     out[n++] = &tamis__neon;

@@ -162,8 +162,8 @@ double tamis__over_lines(double lines, double n, double (*of_line)(uint32_t k, d
 {
     const double p = 1 / lines, load = n * p;
     if (lines <= 1) return of_line(k, n);
-    /* From here on every cell of every line is hit but for a chance below 1e-20. */
-    if (load > 4096) return 1;
+    /* From here on all lines are much the same. */
+    if (load > 4096) return of_line(k, load);
     /* Weights relative to the mode's, by the recurrence of the binomial; their sum normalizes, so no
      * factorial of a large number is ever taken. */
     const double odds = p / (1 - p), mode = floor((n + 1) * p);

@@ -242,7 +242,10 @@ static tamis_status check_request(const tamis_plan *p, tamis_error *why)
     if ((p->flags &
          ~(uint32_t)(TAMIS_STRICT | TAMIS_HASH_CALLER | TAMIS_COMPACT | TAMIS_TURNING)) != 0)
         return tamis__fail(why, TAMIS_EINVAL, "unknown flag in the plan");
-    if (given < 2 && !(p->kind == TAMIS_GROWING && p->fpr != 0))
+    if (p->kind == TAMIS_GROWING && p->fpr == 0 && p->k == 0)
+        return tamis__fail(why, TAMIS_EINVAL,
+                           "a growing filter needs the false-positive rate it is to keep");
+    if (given < 2 && p->kind != TAMIS_GROWING)
         return tamis__fail(why, TAMIS_EINVAL, "a plan needs two of: items, rate, bytes");
     return TAMIS_OK;
 }

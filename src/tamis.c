@@ -298,7 +298,11 @@ tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n, 
 
 static tamis_status refuse(tamis_error *why, tamis_status s)
 {
-    return s == TAMIS_OK ? s : tamis__fail(why, s, "%s", tamis_status_message(s));
+    if (s == TAMIS_OK) return s;
+    const bool caller = s == TAMIS_EUNSUPPORTED; /* kinds that cannot were sorted out before */
+    return tamis__fail(why, s, "%s",
+                       caller ? "made for the caller's own hashes: use the verbs that take hashes"
+                              : tamis_status_message(s));
 }
 
 static tamis_status cannot_remove(const tamis *t, tamis_error *why)
@@ -324,20 +328,27 @@ tamis_status tamis_remove(tamis *t, const void *key, size_t len, tamis_error *wh
     return refuse(why, s);
 }
 
-static tamis_status remove_all(tamis *t, const struct keys *in, uint8_t *absent_bits)
+/* Goes on to the end; TAMIS_EFULL when a pair has no life left for some key, which stays in. */
+static tamis_status remove_all(tamis *t, const struct keys *in, uint8_t *absent_bits,
+                               tamis_error *why)
 {
+    tamis_status worst = TAMIS_OK;
     for (size_t at = 0; at < in->n; at += TAMIS__MOST_BATCH) {
         tamis_hash room[TAMIS__MOST_BATCH];
         uint8_t absent[TAMIS__MOST_BATCH / 8] = {0};
         const size_t rest = in->n - at, n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH;
         const struct batch b = {tamis__hash_group(t, in, at, n, room), n, NULL};
         t->kind->prefetch(&t->body, &b);
-        for (size_t i = 0; i < n; i++)
-            if (remove_key(t, b.hashes[i]) != TAMIS_OK)
+        for (size_t i = 0; i < n; i++) {
+            const tamis_status s = remove_key(t, b.hashes[i]);
+            if (s == TAMIS_EABSENT)
                 absent[i / 8] = (uint8_t)(absent[i / 8] | 1u << i % 8);
+            else if (s != TAMIS_OK)
+                worst = s;
+        }
         if (absent_bits != NULL) memcpy(absent_bits + at / 8, absent, (n + 7) / 8);
     }
-    return TAMIS_OK;
+    return refuse(why, worst);
 }
 
 tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size_t n, uint8_t *absent_bits,
@@ -346,7 +357,7 @@ tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size_t n, uint
     const struct keys in = {keys, NULL, n};
     if (t->kind->remove == NULL) return cannot_remove(t, why);
     const tamis_status s = may_change_keys(t);
-    return s == TAMIS_OK ? remove_all(t, &in, absent_bits) : refuse(why, s);
+    return s == TAMIS_OK ? remove_all(t, &in, absent_bits, why) : refuse(why, s);
 }
 
 tamis_status tamis_remove_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *absent_bits,
@@ -354,7 +365,7 @@ tamis_status tamis_remove_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_
 {
     const struct keys in = {NULL, h, n};
     if (t->kind->remove == NULL) return cannot_remove(t, why);
-    return t->read_only ? refuse(why, TAMIS_ESEALED) : remove_all(t, &in, absent_bits);
+    return t->read_only ? refuse(why, TAMIS_ESEALED) : remove_all(t, &in, absent_bits, why);
 }
 
 tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_estimate *out,
@@ -439,11 +450,11 @@ static struct count count_union(const tamis *a, const tamis *b)
 
 tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
 {
-    tamis_status s = check_alike(into, from, why);
-    if (s != TAMIS_OK) return s;
     if (into->kind->merge == NULL)
         return tamis__unsupported(why, TAMIS_BLOCKED, "%s filters cannot be merged",
                                   into->kind->name);
+    tamis_status s = check_alike(into, from, why);
+    if (s != TAMIS_OK) return s;
     if (into->read_only) return tamis__fail(why, TAMIS_ESEALED, "the target is read-only");
     const struct count c = count_union(into, from);
     if (into->strict && c.least > (double)into->planned_items)
@@ -501,11 +512,11 @@ tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out
 {
     if (out == NULL || out->struct_size != sizeof *out)
         return tamis__fail(why, TAMIS_EINVAL, "struct_size must be sizeof(tamis_similarity)");
-    tamis_status s = check_alike(a, b, why);
-    if (s != TAMIS_OK) return s;
     if ((a->kind->traits & TAMIS__COMPARES) == 0)
         return tamis__unsupported(why, TAMIS_BLOCKED, "%s filters cannot be compared",
                                   a->kind->name);
+    tamis_status s = check_alike(a, b, why);
+    if (s != TAMIS_OK) return s;
     struct gauge ga, gb, gu;
     /* |A and B| = |A| + |B| - |A or B|; the three intervals hold together with 99 %. */
     gauge(a, NULL, TAMIS__Z99_OF_3, &ga);
@@ -555,6 +566,8 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
     /* An estimate is a reason for alarm only when it is sure to be too many. */
     const double held = g.held > 0 ? g.held : t->items_estimated ? e.low : (double)t->items;
     out->over_full = (t->kind->traits & TAMIS__GROWS) == 0 && held > (double)t->planned_items;
+    /* One generation may have more than its share while the others have less. */
+    if (t->kind->rotate != NULL && g.rate <= t->planned_fpr) out->over_full = false;
     out->turning = t->body.turn_at != 0;
     out->may_miss = (t->kind->traits & TAMIS__MISSES) != 0;
     out->miss_rate = g.miss_rate;
@@ -572,7 +585,9 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
     out->items_low = e.low;
     out->items_high = e.high;
     out->fill = (double)g.hit / (double)g.cells;
-    out->bits_per_item = 8 * (double)out->bytes / (double)(empty ? t->planned_items : t->items);
+    /* Of a counting filter that surely has keys more than once, the keys count. */
+    const double distinct = t->kind->id == TAMIS_COUNTING && items > e.high ? e.value : items;
+    out->bits_per_item = 8 * (double)out->bytes / (empty ? (double)t->planned_items : distinct);
     out->bound_bits = log2(1 / (empty || g.rate <= 0 ? t->planned_fpr : g.rate));
     out->bound_ratio = out->bits_per_item / out->bound_bits;
     return TAMIS_OK;
@@ -587,5 +602,6 @@ size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cel
 uint64_t tamis_cell(const tamis *t, uint64_t cell)
 {
     const struct section *s = t->body.sections;
-    return cell < s->length * 8 / s->cell_bits ? tamis__cell(s, cell) : 0;
+    if (t->kind->cells_of == NULL || cell >= s->length * 8 / s->cell_bits) return 0;
+    return tamis__cell(s, cell);
 }

@@ -205,7 +205,7 @@ static void counters_stick(void)
         if (facts_of(t).saturated == 0) CHECK_THAT(count_of(t, key).upper, ==, end - 2);
         for (unsigned i = 0; i < 10; i++) CHECK_OK(tamis_add(t, &key, sizeof key, NULL));
         CHECK_THAT(count_of(t, key).upper, ==, INT64_MAX);
-        CHECK_THAT(facts_of(t).saturated, >, 0);
+        CHECK(facts_of(t).saturated > 0 && facts_of(t).overflow == 1);
         for (unsigned i = 0; i < 2 * end; i++) CHECK_OK(take(t, key));
         CHECK(has(t, key) && has(t, other)); /* for ever, and nothing else was harmed */
         tamis_close(t);
@@ -310,6 +310,20 @@ static void rates_are_as_promised(void)
         CHECK_THAT(f.items_high, >=, ITEMS);
         tamis_close(t);
     }
+}
+
+/* The same key again and again fills nothing: neither over-full nor below the lower bound. */
+static void repeats_are_not_items(void)
+{
+    tamis *t = make(&SHAPES[5], 1000, 0.01);
+    for (uint64_t i = 0; i < 20000; i++) {
+        const uint64_t key = i % 10;
+        CHECK_OK(tamis_add(t, &key, sizeof key, NULL));
+    }
+    const tamis_facts f = facts_of(t);
+    CHECK(f.items == 20000 && !f.over_full && f.bound_ratio > 1);
+    CHECK(f.saturated == 0 && f.overflow < 1e-9);
+    tamis_close(t);
 }
 
 static void four_bits_for_one(void)
@@ -417,6 +431,7 @@ static const struct test tests[] = {
     {"binomial_tails", binomial_tails},
     {"counters_end_as_often_as_promised", counters_end_as_often_as_promised},
     {"rates_are_as_promised", rates_are_as_promised},
+    {"repeats_are_not_items", repeats_are_not_items},
     {"four_bits_for_one", four_bits_for_one},
     {"wrong_plans", wrong_plans},
     {"merging_adds", merging_adds},

@@ -107,7 +107,7 @@ static void keeps_keys_and_rate(double fpr, uint32_t k, uint64_t most, uint64_t 
         CHECK_THAT(count_maybe(t, 0, n), ==, n);
         const tamis_facts f = facts_of(t);
         CHECK_THAT(f.fpr_now, <=, f.fpr_planned);
-        CHECK_THAT(f.fpr_planned, ==, fpr);
+        CHECK_THAT(f.fpr_planned, <=, fpr);
         CHECK(!f.over_full);
         check_reload(t, n);
         const double wrong = (double)count_maybe(t, UINT64_C(1) << 40, (UINT64_C(1) << 40) + asked);
@@ -409,7 +409,8 @@ static bool refused(uint64_t items, double fpr, uint64_t bytes, uint64_t m, uint
 static void plans_are_solved(void)
 {
     const tamis_plan p = solved(0, 0.01, 0, 0, 0);
-    CHECK(p.items == 100 && p.fpr == 0.01 && p.m == 128 && p.k == 9 && p.bytes < 1024);
+    CHECK(p.items == 100 && p.fpr <= 0.01 && p.fpr > 0.009 && p.m == 128 && p.k == 9 &&
+          p.bytes < 1024);
     CHECK_THAT(solved(121, 0.01, 0, 0, 0).m, ==, 256);
     CHECK_THAT(solved(1000000, 0.01, 0, 0, 0).m, ==, 1 << 21);
     CHECK_THAT(solved(0, 0.01, 0, 1024, 0).items, ==, 960);

@@ -61,7 +61,7 @@ static void check_other_verbs(tamis *t)
     for (uint32_t kind = TAMIS_BLOOM; kind <= TAMIS_BLOCKED; kind++) {
         tamis *plain;
         if (tamis_convert(t, kind, &plain, NULL) != TAMIS_OK) continue;
-        CHECK(tamis_may_contain(plain, "key", 3) || !tamis_may_contain(t, "key", 3));
+        CHECK(tamis_may_contain(plain, "key", 3) == tamis_may_contain(t, "key", 3));
         tamis_close(plain);
     }
 }

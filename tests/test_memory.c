@@ -130,8 +130,8 @@ static tamis_status op_convert(struct scene *s, tamis **out, tamis_error *why)
 {
     tamis_facts f = {.struct_size = sizeof f};
     if (tamis_info(s->t, &f) != TAMIS_OK) return TAMIS_ECORRUPT;
-    if (f.kind != TAMIS_COUNTING && f.kind != TAMIS_WINDOW) return tamis_copy(s->t, out, why);
-    return tamis_convert(s->t, f.kind == TAMIS_WINDOW ? TAMIS_BLOCKED : TAMIS_BLOOM, out, why);
+    if (f.kind != TAMIS_COUNTING) return tamis_copy(s->t, out, why);
+    return tamis_convert(s->t, TAMIS_BLOOM, out, why);
 }
 
 static tamis_status op_write(struct scene *s, tamis **out, tamis_error *why)

@@ -216,24 +216,27 @@ static void merging_generation_by_generation(void)
     tamis_close(all);
 }
 
-static void converting_to_what_it_is_made_of(void)
+/* A filter of all generations would be over-full: there is none with the same answers. */
+static void no_plain_filter(void)
 {
-    for (size_t i = 0; i < LENGTH(INNER); i++) {
-        const tamis_plan p = window_plan(INNER[i], 3, 3000, 0.01);
-        tamis *t = create(&p, NULL), *plain;
-        tamis_error why;
-        for (uint64_t key = 0; key < 3000; key++) {
-            if (key == 1000 || key == 2000) CHECK_OK(tamis_rotate(t, NULL));
-            add(t, key);
-        }
-        CHECK_OK(tamis_convert(t, INNER[i], &plain, &why));
-        for (uint64_t key = 0; key < 3000; key++) CHECK(has(plain, key));
-        for (uint64_t key = 3000; key < 20000; key++) CHECK(has(plain, key) || !has(t, key));
-        CHECK_THAT(facts_of(plain).kind, ==, INNER[i]);
-        tamis_close(plain);
-        CHECK_THAT(tamis_convert(t, TAMIS_COUNTING, &plain, &why), ==, TAMIS_EUNSUPPORTED);
-        tamis_close(t);
-    }
+    tamis *t = create_kind(TAMIS_WINDOW), *plain;
+    tamis_error why;
+    for (uint32_t kind = TAMIS_BLOOM; kind <= TAMIS_BLOCKED; kind++)
+        CHECK_THAT(tamis_convert(t, kind, &plain, &why), ==, TAMIS_EUNSUPPORTED);
+    CHECK(plain == NULL);
+    tamis_close(t);
+}
+
+/* Over-full is when the rate is: not when one generation has a little more and the others have none. */
+static void over_full_by_the_rate(void)
+{
+    const tamis_plan p = window_plan(0, 4, 4000, 0.01);
+    tamis *t = create(&p, NULL);
+    for (uint64_t key = 0; key < 1010; key++) add(t, key);
+    CHECK(!facts_of(t).over_full);
+    for (uint64_t key = 0; key < 4000; key++) add(t, key);
+    CHECK(facts_of(t).over_full && facts_of(t).fpr_now > 0.01);
+    tamis_close(t);
 }
 
 static void plans(void)
@@ -277,7 +280,8 @@ static const struct test tests[] = {
     {"rates_are_as_promised", rates_are_as_promised},
     {"turning", turning},
     {"merging_generation_by_generation", merging_generation_by_generation},
-    {"converting_to_what_it_is_made_of", converting_to_what_it_is_made_of},
+    {"no_plain_filter", no_plain_filter},
+    {"over_full_by_the_rate", over_full_by_the_rate},
     {"plans", plans},
 };
 TEST_MAIN(tests)

@@ -99,7 +99,8 @@ TAMIS_API uint32_t tamis_kind_named(const char *name);
  * With all three, items and fpr are met and bytes is a limit. A shape (m, and k or not) may stand
  * for bytes. Begin with  tamis_plan plan = {.struct_size = sizeof plan};                         */
 enum {
-    TAMIS_STRICT = 1,      /* refuse new items beyond the planned number (TAMIS_EFULL)            */
+    TAMIS_STRICT = 1,      /* refuse new items beyond the planned number (TAMIS_EFULL); counting,
+                            * cuckoo and static kinds count repeated keys as well                 */
     TAMIS_HASH_CALLER = 2, /* the caller brings 128-bit hashes; only the _hashes verbs work       */
     TAMIS_COMPACT = 4,     /* blocked: bits anywhere in the line; 2 % smaller at 1 %, 7 % at 1e-4 */
     TAMIS_TURNING = 8      /* window: an add rotates first when the newest generation is full     */
@@ -112,8 +113,11 @@ typedef struct tamis_plan {
     double fpr;         /* false-positive rate, 1e-18 <= fpr < 1                                  */
     uint64_t bytes;     /* budget for the whole image                                             */
     uint64_t seed;      /* of XXH3; the default 0 is for all, so that filters merge               */
-    uint64_t m;         /* bits (partitioned: bits in each row; blocked: a multiple of 512)       */
-    uint32_t k;         /* probes per key, 1 ... 64 (blocked: 8; compact: 1 ... 16)               */
+    uint64_t m;         /* bits (partitioned: bits in each row; blocked: a multiple of 512);
+                         * counting: counters; cuckoo: slots, an even number; growing: slots of the
+                         * first table, a power of two; fuse: 0, it follows the keys              */
+    uint32_t k;         /* probes per key, 1 ... 64 (blocked: 8; compact and counting in lines:
+                         * 1 ... 16; cuckoo: 2; fuse: 3 or 4); growing: bits kept, 3 ... 51        */
     uint32_t cell_bits; /* counting: bits of a counter, 4 (default), 8 or 16                      */
     uint32_t generations; /* window: how many, 2 ... 256; default 4                               */
     uint32_t inner_kind;  /* window, pair: of their parts, default blocked; counting: bloom
@@ -123,12 +127,14 @@ typedef struct tamis_plan {
 typedef struct tamis_promise {
     size_t struct_size;    /* sizeof(tamis_promise)                                               */
     uint64_t bytes;        /* of the whole image                                                  */
-    double fpr;            /* expected rate when the planned items are in                         */
+    double fpr;            /* expected rate when the planned items are in (growing: what it never
+                            * exceeds; pair: that of the first filter)                            */
     double fpr_asymptotic; /* the same by the textbook formula, which is for endless m            */
     double bits_per_item;  /* 8 * bytes / items                                                   */
     double bound_bits;     /* log2(1/fpr): no structure at all needs fewer bits per item          */
     double bound_ratio;    /* bits_per_item / bound_bits                                          */
-    double overflow;       /* counting: chance that any counter reaches its end at these items    */
+    double overflow;       /* counting: chance that any counter reaches its end at these items;
+                            * cuckoo: that some add finds no room                                 */
 } tamis_promise;
 
 /* Fill in every field of the plan that was left zero, and set items, fpr and bytes to what the
@@ -151,7 +157,8 @@ enum {
                            * without a lock; not for strict plans. No key is ever lost; a thread
                            * sees another's add once anything has made it happen before. When
                            * several add the same new key, at least one is told it was not seen.
-                           * All other verbs still need the handle for themselves.                 */
+                           * All other verbs still need the handle for themselves. Only bloom,
+                           * partitioned and blocked can.                                          */
 };
 /* alloc returns at least size bytes or NULL; no alignment beyond malloc's, no zeroing is needed. Both
  * are called from whatever thread calls the library, from several at once when those do.          */
@@ -165,7 +172,8 @@ typedef struct tamis_options {
     uint32_t flags;             /* TAMIS_MAP, ...                                                 */
     const uint8_t *key;         /* 16 secret bytes: SipHash-2-4. Only a key id is stored. Use one
                                  * when strangers choose the keys that are added or asked         */
-    uint64_t max_bytes;         /* TAMIS_ENOMEM for any image bigger than this; 0: no limit        */
+    uint64_t max_bytes;         /* TAMIS_ENOMEM for any image bigger than this; what grows while
+                                 * adding is full there (TAMIS_EFULL); 0: no limit                 */
     uint64_t scratch_bytes;     /* what a bulk add to a big table may allocate meanwhile; 0: 64 MiB.
                                  * Less scratch, same answers: refused memory is no error         */
     const tamis_memory *memory; /* must outlive the handle; NULL: malloc and free                 */
@@ -188,7 +196,7 @@ TAMIS_API tamis_status tamis_view(const void *image, size_t size, const tamis_op
                                   tamis **out, tamis_error *why);
 /* An independent handle with the same content, not read-only unless sealed.                      */
 TAMIS_API tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why);
-TAMIS_API tamis_status tamis_clear(tamis *t); /* back to empty                                    */
+TAMIS_API tamis_status tamis_clear(tamis *t); /* back to empty; a growing one keeps its table     */
 /* Read-only from now on, also once saved. Static kinds (fuse, ribbon) are solved by this: before it
  * they only collect and answer "maybe" to every key, after it they answer.                        */
 TAMIS_API tamis_status tamis_seal(tamis *t, tamis_error *why);
@@ -198,7 +206,8 @@ TAMIS_API void tamis_close(tamis *t);         /* NULL is allowed; nothing is sav
  * A key is any bytes, NUL and the empty key included.
  * add: *seen (or NULL) tells whether the key may have been there before. Adding past the plan is
  * allowed, and tamis_info says so, unless the plan is strict.
- * may_contain: "no" is always right; "yes" is wrong with the probability tamis_info reports.
+ * may_contain: "no" is always right, except of a pair, which can miss (tamis_facts.may_miss);
+ * "yes" is wrong with the probability tamis_info reports.
  * Whenever it cannot be certain (a keyed image without its key, a key where the caller was to
  * bring hashes) it says yes.                                                                     */
 TAMIS_API tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen);
@@ -233,12 +242,12 @@ TAMIS_API size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, s
 
 /* --- Removing, counting, forgetting -----------------------------------------------------------------------
  * Kinds that cannot say TAMIS_EUNSUPPORTED and name one that can in tamis_error.better_kind.
- * remove: the key must have been added; TAMIS_EABSENT when it certainly was not, and then nothing
- * has changed. Removing a key that was never added but looks present takes away what belongs to
+ * remove: the key must have been added; TAMIS_EABSENT when it certainly is not in (or, of a pair,
+ * looks so), and then nothing has changed. TAMIS_EFULL: a pair has no life left for that key. Removing a key that was never added but looks present takes away what belongs to
  * others, which may then be missed: no such filter can know. Remove what you added.
  * remove_many: bit i of absent_bits (or NULL) is set when key i was certainly not in.
  * count: how often the key was added and not removed, never less than the truth (upper is INT64_MAX
- * when a counter has saturated). counting and cuckoo.
+ * when all its counters have saturated). counting and cuckoo.
  * rotate: window forgets its oldest generation and begins a new one.                             */
 typedef struct tamis_estimate {
     int64_t estimate, lower, upper;
@@ -255,12 +264,13 @@ TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
 
 /* --- Together ----------------------------------------------------------------------------------------------
  * merge: into becomes the filter of the union, bit for bit. Kind, shape, hash and seed (or key)
- * must be equal (TAMIS_EMISMATCH). The number of items is an estimate from then on.              */
+ * must be equal (TAMIS_EMISMATCH). The number of items is an estimate from then on, but for counting,
+ * whose counters add up.                                                                         */
 TAMIS_API tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why);
 
 /* convert: the plain filter that gives the same answers, smaller and without what its source could do
- * besides: a counting filter (not one of blocked layout) as bloom, a quarter of the size or less; a
- * window as what it is made of. TAMIS_EUNSUPPORTED: there is none of that kind.                  */
+ * besides: a counting filter (not one of blocked layout) as bloom, a quarter of the size or less.
+ * TAMIS_EUNSUPPORTED: there is none of that kind.                                                */
 TAMIS_API tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_error *why);
 
 /* Sizes of union and intersection and their quotient, estimated from the bits of two filters that
@@ -291,7 +301,8 @@ typedef struct tamis_facts {
     bool over_full;        /* holds more items than planned, so the rate is worse than planned    */
     bool items_estimated;  /* items is an estimate, since a merge                                 */
     uint64_t bytes;        /* of the whole image                                                  */
-    uint64_t items;        /* adds that changed something: just under the number of distinct keys */
+    uint64_t items;        /* adds that changed something: just under the number of distinct keys.
+                            * counting, cuckoo, static kinds: all adds, less removes              */
     uint64_t planned_items;
     double fpr_planned;    /* at the planned items                                                */
     double fpr_now;        /* from the bits: the chance that a key never added gets a "maybe"     */
@@ -299,7 +310,8 @@ typedef struct tamis_facts {
     double miss_rate;      /* chance that a key that is in gets a "no"; 0 unless may_miss         */
     uint64_t saturated;    /* counting: counters that have reached their end, and stay there      */
     double overflow;       /* counting: chance of any, with as many adds of distinct keys         */
-    double items_estimate; /* distinct items, estimated from the bits alone                       */
+    double items_estimate; /* distinct items, estimated from the bits alone (cuckoo and static
+                            * kinds: items again)                                                 */
     double items_low, items_high; /* its 99 % interval; high is infinite when every bit is set     */
     double fill;           /* share of set bits, or of cells in use                               */
     double bits_per_item;  /* 8 * bytes / items (planned items while empty)                       */
@@ -325,7 +337,8 @@ TAMIS_API tamis_status tamis_save_new(tamis *t, const char *path, tamis_error *w
 
 /* --- For drawings, teaching and debugging -----------------------------------------------------------------------
  * The cells that decide about a key, in probe order; returns how many there are (which may be more
- * than max; 0 when the key cannot be hashed). tamis_cell: the value of one cell.                 */
+ * than max; 0 when the key cannot be hashed, or no such cells do: pair, growing, window, and static
+ * kinds before the seal). tamis_cell: the value of one cell.                                     */
 TAMIS_API size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cells,
                                 size_t max);
 TAMIS_API uint64_t tamis_cell(const tamis *t, uint64_t cell);

@@ -3,7 +3,7 @@
  * only where the processor has the instructions. */
 #include "kernels.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && !defined(__ILP32__) && defined(__GNUC__)
 
 #include <immintrin.h>
 

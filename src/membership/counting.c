@@ -321,8 +321,10 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
     out->cells = s->m;
     out->rate = rates / lines;
     out->items = tamis__items_from_hits(&o, (double)out->hit, z);
+    out->held = out->items.low; /* the same key again makes no other key look present */
     out->overflow =
         overflow((double)s->m, s->k, s->cell_bits, s->variant == LINED, ceil((double)balls / s->k));
+    if (out->saturated != 0) out->overflow = 1; /* it has happened */
 }
 
 static bool plain(const struct body *b, struct section *out, uint8_t *bits)

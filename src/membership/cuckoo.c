@@ -356,7 +356,7 @@ static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error 
     if (plan->k != 0 && plan->k != WINDOWS)
         return tamis__fail(why, TAMIS_EINVAL, "a key has 2 windows in a cuckoo filter, not k = %u",
                            plan->k);
-    if (plan->m > TAMIS__MAX_CELLS / (MAX_PRINT + 1 + 64))
+    if (plan->m > TAMIS__MAX_CELLS / (MIN_PRINT + 1)) /* the solver knows the rest */
         return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 bits are not supported");
     const double least = slots_for(plan->items != 0 ? (double)plan->items : 1);
     if (plan->m != 0 && (double)plan->m < least)

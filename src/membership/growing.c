@@ -131,6 +131,7 @@ static tamis_status solve_base(tamis_plan *p, tamis_error *why)
         return tamis__fail(why, TAMIS_EINVAL, "that growing filter keeps a rate of %.3g, not %.3g",
                            rate_for_ever(base), p->fpr);
     p->k = base;
+    p->fpr = rate_for_ever(base);
     return TAMIS_OK;
 }
 

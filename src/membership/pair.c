@@ -17,9 +17,9 @@
  *
  *     may_contain(x): the first life that was not both added and removed decides: was it added?
  *
- * So the moment after an add the key is there, and the moment after a remove it is not, without exception: when the
- * next life looks added by chance, it is removed as well. Each life takes the room of a key. After MAX_LIVES the key
- * can only be cured by what cures all wear: both filters only fill, which tamis_info shows as over_full and in both
+ * So the moment after an add the key is there, and the moment after a remove it is not: when the next life looks
+ * added by chance, it is removed as well. Each life takes the room of a key. There are MAX_LIVES of them: then add and
+ * remove say TAMIS_EFULL and change nothing, and the key stays in. That can only be cured by what cures all wear: both filters only fill, which tamis_info shows as over_full and in both
  * rates; clear the pair and add the keys that are left (`tamis compact`). */
 #include "../error.h"
 #include "../kind.h"
@@ -138,22 +138,27 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     }
     memset(seen, 0, (keys->n + 7) / 8);
     for (*done = 0; *done < keys->n; ++*done) {
-        const size_t i = *done;
+        const tamis_hash h = keys->hashes[*done];
         bool in;
-        const uint64_t j = find_life(b, keys->hashes[i], 0, &in);
+        uint64_t j = find_life(b, h, 0, &in);
         if (j == MAX_LIVES) return TAMIS_EFULL;
-        if (!in) put_in_part(b, 0, life(keys->hashes[i], j));
-        seen[i / 8] = (uint8_t)(seen[i / 8] | in << i % 8);
+        seen[*done / 8] = (uint8_t)(seen[*done / 8] | in << *done % 8);
+        /* Once is enough, but for a forged image where more was removed than added. */
+        for (; !in; j = find_life(b, h, j, &in)) put_in_part(b, 0, life(h, j));
     }
     return TAMIS_OK;
 }
 
+/* All lives from the present one to the next that was not added, by chance or ever: or there is no such life left. */
 static tamis_status take_away(struct body *b, tamis_hash h)
 {
     bool in;
-    uint64_t j = find_life(b, h, 0, &in);
+    const uint64_t from = find_life(b, h, 0, &in);
     if (!in) return TAMIS_EABSENT;
-    for (; in && j < MAX_LIVES; j = find_life(b, h, j, &in)) put_in_part(b, 1, life(h, j));
+    uint64_t to = from + 1;
+    while (to < MAX_LIVES && in_part(b, 0, life(h, to))) to++;
+    if (to >= MAX_LIVES) return TAMIS_EFULL;
+    for (uint64_t j = from; j < to; j++) put_in_part(b, 1, life(h, j));
     return TAMIS_OK;
 }
 
@@ -181,12 +186,6 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
     out->held = a.items.low > r.items.low ? a.items.low : r.items.low;
 }
 
-static size_t cells_of(const struct body *b, tamis_hash h, uint64_t *cells, size_t max)
-{
-    const struct body added = tamis__part(b, 0);
-    return tamis__inner(b)->cells_of(&added, h, cells, max);
-}
-
 const struct kind tamis__pair = {
     .id = TAMIS_PAIR,
     .name = "pair",
@@ -201,5 +200,4 @@ const struct kind tamis__pair = {
     .query = query,
     .remove = take_away,
     .gauge = gauge,
-    .cells_of = cells_of,
 };

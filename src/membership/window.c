@@ -122,7 +122,8 @@ static void add_to_newest(struct body *b, const struct batch *keys, uint8_t *see
     size_t unused;
     query_from(b, 1, keys, seen);
     tamis__inner(b)->add(&newest, keys, known, &unused);
-    for (size_t i = 0; i < keys->n; i++) b->sections->items += !(known[i / 8] >> i % 8 & 1);
+    for (size_t i = 0; i < keys->n; i++) /* those of a hostile image may stand at the very end */
+        b->sections->items += !(known[i / 8] >> i % 8 & 1) && b->sections->items < UINT64_MAX;
     for (size_t i = 0; i < (keys->n + 7) / 8; i++) seen[i] = (uint8_t)(seen[i] | known[i]);
 }
 
@@ -184,20 +185,6 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
     if (fullest != 0) out->held = (double)(fullest - 1) * b->count + 1;
 }
 
-static bool plain(const struct body *b, struct section *out, uint8_t *cells)
-{
-    *out = b->sections[0];
-    for (uint32_t i = 0; cells != NULL && i < b->count; i++)
-        for (uint64_t j = 0; j < out->length; j++) cells[j] |= b->sections[i].cells[j];
-    return true;
-}
-
-static size_t cells_of(const struct body *b, tamis_hash h, uint64_t *cells, size_t max)
-{
-    const struct body newest = tamis__part(b, 0);
-    return tamis__inner(b)->cells_of(&newest, h, cells, max);
-}
-
 const struct kind tamis__window = {
     .id = TAMIS_WINDOW,
     .name = "window",
@@ -212,6 +199,4 @@ const struct kind tamis__window = {
     .rotate = rotate,
     .merge = merge,
     .gauge = gauge,
-    .plain = plain,
-    .cells_of = cells_of,
 };
