@@ -301,6 +301,93 @@ static void print_intervals(void)
     }
 }
 
+/* --- Table 6: kinds that shrink, grow, forget or are sealed --------------------------------------- */
+
+enum { LIVE = 100000, GONE = 100000, ASKED_OUT = 1 << 20 };
+
+static void print_row(const char *what, tamis *t)
+{
+    static tamis_hash h[CHUNK];
+    static uint8_t bits[CHUNK / 8];
+    uint64_t wrong = 0, found = 0;
+    for (uint64_t at = 0; at < ASKED_OUT; at += CHUNK) {
+        hash_keys(t, URL, UINT64_C(1) << 40 | at, CHUNK, h);
+        wrong += tamis_may_contain_hashes(t, h, CHUNK, bits);
+    }
+    for (uint64_t at = 0; at < LIVE; at += CHUNK) {
+        const size_t n = LIVE - at < CHUNK ? (size_t)(LIVE - at) : CHUNK;
+        hash_keys(t, URL, at, n, h);
+        found += tamis_may_contain_hashes(t, h, n, bits);
+    }
+    const tamis_facts f = facts_of(t);
+    printf("| %s | %.2f | %.3e | %.3e | %.3e | %.3e |\n", what, 8 * (double)f.bytes / LIVE,
+           f.fpr_now, (double)wrong / ASKED_OUT, f.miss_rate, (double)(LIVE - found) / LIVE);
+}
+
+/* `all` keys go in, in `turns` turns with a rotation between; those beyond LIVE are removed again. */
+static tamis *fill(tamis_plan plan, uint64_t all, unsigned turns)
+{
+    static tamis_hash h[CHUNK];
+    const tamis_plan p = solved(plan);
+    tamis *t = create(&p, NULL);
+    for (unsigned turn = 0; turn < turns; turn++) {
+        const uint64_t from = all * turn / turns, to = all * (turn + 1) / turns;
+        if (turn != 0) must(tamis_rotate(t, NULL));
+        for (uint64_t at = from; at < to; at += CHUNK) {
+            const size_t n = to - at < CHUNK ? (size_t)(to - at) : CHUNK;
+            hash_keys(t, URL, at, n, h);
+            must(tamis_add_hashes(t, h, n, NULL, NULL));
+        }
+    }
+    for (uint64_t at = LIVE; at < all; at += CHUNK) {
+        const size_t n = all - at < CHUNK ? (size_t)(all - at) : CHUNK;
+        hash_keys(t, URL, at, n, h);
+        must(tamis_remove_hashes(t, h, n, NULL, NULL));
+    }
+    must(tamis_seal(t, NULL));
+    return t;
+}
+
+static void print_others(void)
+{
+    static const struct {
+        const char *what;
+        tamis_plan plan;
+        uint64_t all;
+        unsigned turns;
+    } rows[] = {
+        {"counting", {.kind = TAMIS_COUNTING, .items = LIVE}, LIVE, 1},
+        {"counting, as many more removed", {.kind = TAMIS_COUNTING, .items = LIVE}, LIVE + GONE, 1},
+        {"counting in lines",
+         {.kind = TAMIS_COUNTING, .items = LIVE, .inner_kind = TAMIS_BLOCKED},
+         LIVE,
+         1},
+        {"cuckoo", {.kind = TAMIS_CUCKOO, .items = LIVE}, LIVE, 1},
+        {"cuckoo, half of it removed",
+         {.kind = TAMIS_CUCKOO, .items = LIVE + GONE},
+         LIVE + GONE,
+         1},
+        {"pair", {.kind = TAMIS_PAIR, .items = LIVE}, LIVE, 1},
+        {"pair, half of it removed", {.kind = TAMIS_PAIR, .items = LIVE + GONE}, LIVE + GONE, 1},
+        {"pair, over-full", {.kind = TAMIS_PAIR, .items = LIVE}, LIVE + GONE, 1},
+        {"window of 4", {.kind = TAMIS_WINDOW, .items = LIVE}, LIVE, 4},
+        {"growing, from 100", {.kind = TAMIS_GROWING}, LIVE, 1},
+        {"fuse, 3 cells", {.kind = TAMIS_FUSE, .items = LIVE}, LIVE, 1},
+        {"fuse, 4 cells", {.kind = TAMIS_FUSE, .items = LIVE, .k = 4}, LIVE, 1},
+    };
+    printf("| kind | bits per item | rate, predicted | measured | missed, predicted | measured |\n"
+           "|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        tamis_plan p = rows[i].plan;
+        p.struct_size = sizeof p;
+        p.fpr = 0.01;
+        tamis *t = fill(p, rows[i].all, rows[i].turns);
+        print_row(rows[i].what, t);
+        tamis_close(t);
+    }
+    printf("\n");
+}
+
 int main(void)
 {
     print_lectures();
@@ -308,5 +395,6 @@ int main(void)
     print_space();
     print_tiny();
     print_intervals();
+    print_others();
     return fflush(stdout) != 0 || ferror(stdout);
 }

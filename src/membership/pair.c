@@ -5,9 +5,9 @@
  * Cheap deletion: twice a plain filter instead of four times. And with a price, which is why tamis_facts.may_miss is
  * set: the second filter has false positives like any other, and a key that is in and falls on one is missed. Of
  * the keys that are in, the share tamis_facts.miss_rate, which is removed's rate, gets a wrong "no"; it is 0 while
- * nothing was removed. On the other hand fewer keys that were never added get a "maybe": none that added alone would
- * refuse, and about f(added) · (1 - f(removed)) in all, less than f(added), as the lecture says; the difference is small
- * while f(removed) is.
+ * nothing was removed, and more than that when the pair is over-full. On the other hand fewer keys that were never
+ * added get a "maybe": none that added alone would refuse, and about f(added) - f(removed) in all, as the lecture says;
+ * the difference is small while f(removed) is.
  *
  * Adding a key again after it was removed must bring it back, and no filter can forget a key without harming others. So
  * a key has lives: life j of x is x with its hash remixed by j. Adding a removed key adds its next life, removing
@@ -23,6 +23,8 @@
  * rates; clear the pair and add the keys that are left (`tamis compact`). */
 #include "../error.h"
 #include "../kind.h"
+
+#include <math.h>
 
 static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
 {
@@ -171,12 +173,11 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
     tamis__inner(b)->gauge(&removed, NULL, z, &r);
     out->hit = a.hit + r.hit;
     out->cells = a.cells + r.cells;
-    out->rate = a.rate * (1 - r.rate) / (1 - a.rate * r.rate);
-    out->miss_rate = r.rate * (1 - a.rate) / (1 - a.rate * r.rate);
-    if (a.rate >= 1 && r.rate >= 1) { /* full to the last bit: maybe to everything */
-        out->rate = 1;
-        out->miss_rate = 0;
-    }
+    /* What was removed was added: every bit of the second filter is in the first, so a key that was never added and is
+     * in the second is in both, and its next life decides. In a forged image it may be otherwise. */
+    const double first = a.rate > r.rate ? a.rate - r.rate : 0;
+    out->rate = r.rate < 1 ? fmin(first / (1 - r.rate), 1) : 1;
+    out->miss_rate = r.rate * (1 - out->rate);
     /* A share a.rate of those removed had a next life that looked added, and removed holds that, too. */
     const double once = 1 - a.rate;
     const struct estimate gone = {r.items.value * once, r.items.low * once, r.items.high};
