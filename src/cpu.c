@@ -8,9 +8,12 @@ size_t tamis__runnable_kernels(const struct kernels **out)
 #if !defined(__ILP32__) /* which takes two 64-bit words for a pointer and a length */
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl"))
-        out[n++] = &tamis__avx512;
+        out[n++] =
+            __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq")
+                ? &tamis__avx512_bits
+                : &tamis__avx512;
 #endif
-    if (__builtin_cpu_supports("avx2")) out[n++] = &tamis__avx2;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt")) out[n++] = &tamis__avx2;
 #elif defined(__aarch64__) && defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     out[n++] = &tamis__neon;
 #endif

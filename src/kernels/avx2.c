@@ -1,5 +1,6 @@
 /* Kernels for AVX2: a line of the blocked filter is two registers. There is no 64-bit product and no useful
  * gather, so the probes of classic filters stay scalar. */
+#include "../ribbon.h"
 #include "kernels.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -90,6 +91,87 @@ AVX2 static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uin
     }
 }
 
+/* --- Ribbons ------------------------------------------------------------------------------------------------- */
+
+/* Two neighbouring segments' words of four columns, shifted to the window. A count of 64 shifts everything out. */
+AVX2 static inline __m256i window(const struct ribbon_window *w, uint32_t column)
+{
+    const __m256i lanes = _mm256_set_epi64x(3, 2, 1, 0);
+    const __m256i live =
+        _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)w->columns - column), lanes);
+    const __m256i low =
+        _mm256_maskload_epi64((const long long *)(const void *)w->low + column, live);
+    const __m256i high =
+        _mm256_maskload_epi64((const long long *)(const void *)w->high + column, live);
+    return _mm256_or_si256(_mm256_srl_epi64(low, _mm_cvtsi32_si128((int)w->shift)),
+                           _mm256_sll_epi64(high, _mm_cvtsi32_si128(64 - (int)w->shift)));
+}
+
+/* Columns of up to eight whose parity is not their bit of the side. Each word is folded to 32 bits, so that eight
+ * fill one register, first and second four in turns; the parity ends up in the sign. */
+AVX2 static inline unsigned ribbon_eight(const struct ribbon_window *w, uint32_t column,
+                                         __m256i row, uint32_t side)
+{
+    const __m256i to_sign = _mm256_set_epi32(24, 28, 25, 29, 26, 30, 27, 31);
+    const __m256i a = _mm256_and_si256(window(w, column), row);
+    const __m256i b = _mm256_and_si256(window(w, column + 4), row);
+    __m256i x = _mm256_blend_epi32(_mm256_xor_si256(a, _mm256_srli_epi64(a, 32)),
+                                   _mm256_xor_si256(b, _mm256_slli_epi64(b, 32)), 0xaa);
+    x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 16));
+    x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 8));
+    x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 4));
+    x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 2));
+    x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 1));
+    x = _mm256_xor_si256(x, _mm256_sllv_epi32(_mm256_set1_epi32((int)side), to_sign));
+    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(x));
+}
+
+AVX2 static inline unsigned ribbon_one(const struct ribbon_layer *l, tamis_hash h, uint64_t start)
+{
+    const struct ribbon_window w = tamis__ribbon_window(l, start);
+    const __m256i row = _mm256_set1_epi64x((long long)tamis__ribbon_row(h));
+    uint32_t side = tamis__ribbon_side(h, l->homogeneous, w.columns);
+    unsigned wrong = 0;
+    for (uint32_t c = 0; c < w.columns; c += 8) {
+        wrong |= ribbon_eight(&w, c, row, side);
+        side >>= 8;
+    }
+    return wrong == 0;
+}
+
+AVX2 void tamis__ribbon_ask_avx2(const struct ribbon_layer *l, const tamis_hash *h,
+                                 const tamis_hash *ahead, size_t n, uint8_t *bits, uint8_t *bumped)
+{
+    const uint64_t starts = tamis__ribbon_starts(l->segments);
+    for (size_t i = 0; i < n; i += 8) {
+        unsigned answers = 0, marks = 0;
+        for (unsigned j = 0; j < 8 && i + j < n; j++) {
+            const uint64_t start = tamis__ribbon_start(h[i + j], starts);
+            answers |= ribbon_one(l, h[i + j], start) << j;
+            if (bumped != NULL) marks |= (unsigned)tamis__ribbon_bumps(l->thresholds, start) << j;
+            if (ahead != NULL) tamis__prefetch_window(l, tamis__ribbon_start(ahead[i + j], starts));
+        }
+        bits[i / 8] = (uint8_t)answers;
+        if (bumped != NULL) bumped[i / 8] = (uint8_t)marks;
+    }
+}
+
+/* As the oracle does it, with the instruction that counts bits, which every processor with AVX2 has. */
+__attribute__((target("avx2,popcnt"))) void tamis__ribbon_solve_avx2(const uint64_t *rows,
+                                                                     const uint32_t *sides,
+                                                                     uint32_t columns,
+                                                                     uint64_t *words)
+{
+    for (unsigned i = TAMIS__RIBBON_WIDTH; i-- > 0;) {
+        const uint64_t row = rows[i], side = sides[i];
+        for (uint32_t c = 0; c < columns; c++) {
+            const uint64_t after = words[c] << 1;
+            const uint64_t ones = (uint64_t)__builtin_popcountll(after & row);
+            words[c] = after | ((ones ^ side >> c) & 1);
+        }
+    }
+}
+
 #define LANES 4
 #define TARGET AVX2
 #include "siphash_lanes.h"
@@ -104,6 +186,8 @@ const struct kernels tamis__avx2 = {
     .packed_add = packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,
+    .ribbon_query = tamis__ribbon_ask_avx2,
+    .ribbon_solve = tamis__ribbon_solve_avx2,
     .siphash = siphash_lanes,
 };
 

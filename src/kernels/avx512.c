@@ -1,6 +1,7 @@
 /* Kernels for AVX-512: a line of the blocked filter is one register, eight probes of a classic one are
  * another. Function-level target attributes, so that no compiler flag is needed; cpu.c hands this table out
  * only where the processor has the instructions. */
+#include "../ribbon.h"
 #include "kernels.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__) && defined(__GNUC__)
@@ -417,19 +418,106 @@ AVX512 static void xxh3_eight(uint64_t seed, const tamis_bytes *const keys[8], t
 #define TARGET AVX512
 #include "siphash_lanes.h"
 
+/* --- Ribbons, where the processor also shifts pairs of words and counts their bits -------------------------------- */
+
+#define AVX512_BITS __attribute__((target("avx512f,avx512dq,avx512vl,avx512vbmi2,avx512vpopcntdq")))
+
+/* The parities of up to eight columns of a window. */
+AVX512_BITS static inline unsigned parities(__m512i low, __m512i high, unsigned shift, uint64_t row)
+{
+    const __m512i window = _mm512_shrdv_epi64(low, high, _mm512_set1_epi64(shift));
+    const __m512i ones =
+        _mm512_popcnt_epi64(_mm512_and_si512(window, _mm512_set1_epi64((long long)row)));
+    return _mm512_test_epi64_mask(ones, _mm512_set1_epi64(1));
+}
+
+/* Columns that say no. */
+AVX512_BITS static inline unsigned ribbon_one(const struct ribbon_layer *l, tamis_hash h,
+                                              uint64_t start)
+{
+    const struct ribbon_window w = tamis__ribbon_window(l, start);
+    const uint64_t row = tamis__ribbon_row(h);
+    uint32_t side = tamis__ribbon_side(h, l->homogeneous, w.columns);
+    unsigned wrong = 0;
+    for (uint32_t c = 0; c < w.columns; c += 8) {
+        const __mmask8 live = (__mmask8)(w.columns - c >= 8 ? 0xff : (1u << (w.columns - c)) - 1);
+        wrong |= parities(_mm512_maskz_loadu_epi64(live, w.low + 8 * c),
+                          _mm512_maskz_loadu_epi64(live, w.high + 8 * c), w.shift, row) ^
+                 (side & 0xff);
+        side >>= 8;
+    }
+    return wrong;
+}
+
+/* The same where every segment has eight columns: a line. */
+AVX512_BITS static inline unsigned ribbon_line(const struct ribbon_layer *l, tamis_hash h,
+                                               uint64_t start)
+{
+    const uint8_t *low = l->solution + 64 * (start / 64), *high = low + (start % 64 != 0 ? 64 : 0);
+    return parities(_mm512_loadu_si512(low), _mm512_loadu_si512(high), start % 64,
+                    tamis__ribbon_row(h)) ^
+           tamis__ribbon_side(h, l->homogeneous, 8);
+}
+
+AVX512_BITS static void ribbon_ask(const struct ribbon_layer *l, const tamis_hash *h,
+                                   const tamis_hash *ahead, size_t n, uint8_t *bits,
+                                   uint8_t *bumped)
+{
+    const uint64_t starts = tamis__ribbon_starts(l->segments);
+    const bool are_lines = l->columns == 8 && l->boundary == l->segments;
+    for (size_t i = 0; i < n; i += 8) {
+        const unsigned few = n - i < 8 ? (unsigned)(n - i) : 8;
+        unsigned answers = 0, marks = 0;
+        for (unsigned j = 0; j < few; j++) {
+            const uint64_t start = tamis__ribbon_start(h[i + j], starts);
+            const unsigned wrong =
+                are_lines ? ribbon_line(l, h[i + j], start) : ribbon_one(l, h[i + j], start);
+            answers |= (unsigned)(wrong == 0) << j;
+            if (bumped != NULL) marks |= (unsigned)tamis__ribbon_bumps(l->thresholds, start) << j;
+            if (ahead != NULL) tamis__prefetch_window(l, tamis__ribbon_start(ahead[i + j], starts));
+        }
+        bits[i / 8] = (uint8_t)answers;
+        if (bumped != NULL) bumped[i / 8] = (uint8_t)marks;
+    }
+}
+
+/* Eight columns side by side, one slot after the other. */
+AVX512_BITS static void ribbon_solve(const uint64_t *rows, const uint32_t *sides, uint32_t columns,
+                                     uint64_t *words)
+{
+    const __m512i one = _mm512_set1_epi64(1);
+    for (uint32_t c = 0; c < columns; c += 8) {
+        const __m512i columns_at = _mm512_add_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
+                                                    _mm512_set1_epi64((long long)c));
+        __m512i word = _mm512_loadu_si512(words + c);
+        for (unsigned i = TAMIS__RIBBON_WIDTH; i-- > 0;) {
+            const __m512i side = _mm512_srlv_epi64(_mm512_set1_epi64(sides[i]), columns_at);
+            const __m512i row = _mm512_set1_epi64((long long)rows[i]);
+            const __m512i after = _mm512_slli_epi64(word, 1);
+            const __m512i ones = _mm512_popcnt_epi64(_mm512_and_si512(after, row));
+            const __m512i bit = _mm512_and_si512(_mm512_xor_si512(ones, side), one);
+            word = _mm512_or_si512(after, bit);
+        }
+        _mm512_storeu_si512(words + c, word);
+    }
+}
+
+#define COMMON                                                                                     \
+    .name = "avx512", .probe_prefetch = probe_prefetch, .probe_add = probe_add,                    \
+    .probe_query = probe_query, .line_add = line_add, .line_query = line_query,                    \
+    .packed_add = packed_add, .compact_add = tamis__compact_add, .compact_query = compact_query,   \
+    .siphash = siphash_lanes, .xxh3_words = xxh3_words, .xxh3_eight = xxh3_eight
+
 const struct kernels tamis__avx512 = {
-    .name = "avx512",
-    .probe_prefetch = probe_prefetch,
-    .probe_add = probe_add,
-    .probe_query = probe_query,
-    .line_add = line_add,
-    .line_query = line_query,
-    .packed_add = packed_add,
-    .compact_add = tamis__compact_add,
-    .compact_query = compact_query,
-    .siphash = siphash_lanes,
-    .xxh3_words = xxh3_words,
-    .xxh3_eight = xxh3_eight,
+    COMMON,
+    .ribbon_query = tamis__ribbon_ask_avx2,
+    .ribbon_solve = tamis__ribbon_solve_avx2,
+};
+
+const struct kernels tamis__avx512_bits = {
+    COMMON,
+    .ribbon_query = ribbon_ask,
+    .ribbon_solve = ribbon_solve,
 };
 
 #endif

@@ -104,6 +104,16 @@ typedef void tamis__compact_adder(uint8_t *table, uint64_t lines, uint32_t k, co
                                   size_t n, uint8_t *seen);
 typedef void tamis__compact_asker(const uint8_t *table, uint64_t lines, uint32_t k,
                                   const tamis_hash *h, size_t n, uint8_t *bits);
+/* Of one layer of a ribbon (ribbon.h), for keys that are in it and keys that it bumps alike. `bumped` tells which
+ * it bumps, and their answers mean nothing; NULL: the layer is homogeneous. */
+struct ribbon_layer;
+typedef void tamis__ribbon_asker(const struct ribbon_layer *l, const tamis_hash *h,
+                                 const tamis_hash *ahead, size_t n, uint8_t *bits, uint8_t *bumped);
+/* Back substitution of a segment, from its last slot to its first: rows of the eliminated system, 0 where a slot
+ * has none, and their right-hand sides, of `columns` bits. words holds the following segment's solution on
+ * entry and this one's on return; there is room for 32. */
+typedef void tamis__ribbon_solver(const uint64_t *rows, const uint32_t *sides, uint32_t columns,
+                                  uint64_t *words);
 /* SipHash-2-4-128 of many keys under one secret key. */
 typedef void tamis__siphasher(const uint64_t key[2], const tamis_bytes *keys, size_t n,
                               tamis_hash *out);
@@ -126,12 +136,16 @@ struct kernels {
     tamis__packed_adder *packed_add;
     tamis__compact_adder *compact_add;
     tamis__compact_asker *compact_query;
+    tamis__ribbon_asker *ribbon_query;
+    tamis__ribbon_solver *ribbon_solve;
     tamis__siphasher *siphash;
     tamis__word_hasher *xxh3_words; /* these two may be NULL: none is faster than xxHash itself */
     tamis__middle_hasher *xxh3_eight;
 };
 
 extern const struct kernels tamis__scalar, tamis__avx2, tamis__avx512, tamis__neon;
+/* tamis__avx512 for processors that also have VBMI2 and VPOPCNTDQ. */
+extern const struct kernels tamis__avx512_bits;
 /* Cells by relaxed atomics, for TAMIS_SHARED; hashes nothing. */
 extern const struct kernels tamis__shared;
 
@@ -141,6 +155,11 @@ tamis__probe_adder tamis__probe_add;
 tamis__probe_asker tamis__probe_query;
 tamis__compact_adder tamis__compact_add;
 tamis__compact_asker tamis__compact_query;
+tamis__ribbon_asker tamis__ribbon_ask;
+tamis__ribbon_solver tamis__ribbon_solve;
+/* And from that of AVX2. */
+tamis__ribbon_asker tamis__ribbon_ask_avx2;
+tamis__ribbon_solver tamis__ribbon_solve_avx2;
 
 /* SipHash of one key, and its last block: what is left after whole words of 8 bytes, and the length. */
 tamis_hash tamis__siphash(const uint64_t key[2], const uint8_t *p, size_t len);

@@ -1,4 +1,5 @@
 /* The oracle: plain C, any machine, any byte order. */
+#include "../ribbon.h"
 #include "kernels.h"
 
 static void clear_answers(uint8_t *bits, size_t n)
@@ -159,6 +160,54 @@ void tamis__compact_query(const uint8_t *table, uint64_t lines, uint32_t k, cons
     }
 }
 
+/* --- Ribbons ------------------------------------------------------------------------------------------------- */
+
+static inline unsigned parity(uint64_t v)
+{
+    return (unsigned)__builtin_parityll(v);
+}
+
+static bool ribbon_one(const struct ribbon_layer *l, tamis_hash h, uint64_t start)
+{
+    const struct ribbon_window w = tamis__ribbon_window(l, start);
+    const uint64_t row = tamis__ribbon_row(h);
+    const uint32_t side = tamis__ribbon_side(h, l->homogeneous, w.columns);
+    for (uint32_t c = 0; c < w.columns; c++) {
+        /* In two steps, as a shift by 64 is none. */
+        const uint64_t low = tamis__get64(w.low + 8 * c) >> w.shift;
+        const uint64_t high = tamis__get64(w.high + 8 * c) << 1 << (63 - w.shift);
+        if (parity((low | high) & row) != (side >> c & 1)) return false;
+    }
+    return true;
+}
+
+void tamis__ribbon_ask(const struct ribbon_layer *l, const tamis_hash *h, const tamis_hash *ahead,
+                       size_t n, uint8_t *bits, uint8_t *bumped)
+{
+    const uint64_t starts = tamis__ribbon_starts(l->segments);
+    clear_answers(bits, n);
+    if (bumped != NULL) clear_answers(bumped, n);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t start = tamis__ribbon_start(h[i], starts);
+        if (ahead != NULL) tamis__prefetch_window(l, tamis__ribbon_start(ahead[i], starts));
+        if (bumped != NULL) answer(bumped, i, tamis__ribbon_bumps(l->thresholds, start));
+        answer(bits, i, ribbon_one(l, h[i], start));
+    }
+}
+
+void tamis__ribbon_solve(const uint64_t *rows, const uint32_t *sides, uint32_t columns,
+                         uint64_t *words)
+{
+    for (uint32_t c = 0; c < columns; c++) {
+        uint64_t word = words[c];
+        for (unsigned i = TAMIS__RIBBON_WIDTH; i-- > 0;) {
+            const uint64_t after = word << 1;
+            word = after | (parity(after & rows[i]) ^ (sides[i] >> c & 1));
+        }
+        words[c] = word;
+    }
+}
+
 /* --- SipHash-2-4 with 128-bit output (Aumasson, Bernstein; the reference's 16-byte variant) --------------- */
 
 static inline uint64_t rotl(uint64_t v, int by)
@@ -219,5 +268,7 @@ const struct kernels tamis__scalar = {
     .packed_add = packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,
+    .ribbon_query = tamis__ribbon_ask,
+    .ribbon_solve = tamis__ribbon_solve,
     .siphash = siphash,
 };

@@ -132,4 +132,6 @@ const struct kernels tamis__shared = {
     .packed_add = packed_add,
     .compact_add = compact_add,
     .compact_query = compact_query,
+    .ribbon_query = tamis__ribbon_ask,
+    .ribbon_solve = tamis__ribbon_solve,
 };

@@ -1,0 +1,14 @@
+/* Hashes in order, each once. */
+#ifndef TAMIS_HASH_SORT_H
+#define TAMIS_HASH_SORT_H
+
+#include <tamis/tamis.h>
+
+/* Bytes of scratch that sorting n hashes takes: n hashes and 64 KiB. UINT64_MAX: too many. */
+uint64_t tamis__sort_scratch(uint64_t n);
+
+/* Sorts by hi, then by lo, drops repeats, and returns how many are left. Uniform hashes take linear time, any
+ * others n·log n. */
+uint64_t tamis__sort_hashes(tamis_hash *h, uint64_t n, void *scratch);
+
+#endif

@@ -1,0 +1,262 @@
+/* ribbon: placeholder */
+#include "ribbon.h"
+
+#include "cpu.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* Windows of a homogeneous layer that are looked at for its rate. */
+#define MOST_WINDOWS 4096u
+
+/* --- Shapes ----------------------------------------------------------------------------------------------------- */
+
+/* 2^64 · 2^-x for 0 <= x < 1, x in units of 2^-16: of integers alone, as exp2 may differ in its last bit from one
+ * machine to the next, and with it a shape. Constant i is 2^64 · 2^-(2^-(i+1)). */
+static uint64_t power(uint32_t x)
+{
+    static const uint64_t roots[16] = {
+        UINT64_C(0xb504f333f9de6484), UINT64_C(0xd744fccad69d6af4), UINT64_C(0xeac0c6e7dd24392f),
+        UINT64_C(0xf5257d152486cc2c), UINT64_C(0xfa83b2db722a033a), UINT64_C(0xfd3e0c0cf486c175),
+        UINT64_C(0xfe9e115c7b8f884c), UINT64_C(0xff4ecb59511ec8a5), UINT64_C(0xffa756521c8daed2),
+        UINT64_C(0xffd3a751c0f7e10c), UINT64_C(0xffe9d2b2f7db2756), UINT64_C(0xfff4e91bff1b8c3e),
+        UINT64_C(0xfffa747ea0040664), UINT64_C(0xfffd3a3b7814eb54), UINT64_C(0xfffe9d1cc60ddab1),
+        UINT64_C(0xffff4e8e25879bfa)};
+    uint64_t p = UINT64_MAX;
+    for (unsigned i = 0; i < 16; i++)
+        if ((x >> (15 - i) & 1) != 0) p = tamis__mulhi(p, roots[i]);
+    return p;
+}
+
+/* Of S starts let b·64 have r columns and the others r+1: the rate 2^-r · (1/2 + 32·b/S) is to be 2^-(r+x) or just
+ * below, so b = S·(2^-x - 1/2)/32. */
+static void split(double columns, struct ribbon_layer *l)
+{
+    const uint32_t fixed = (uint32_t)ceil(columns * 65536), x = fixed & 0xffff;
+    l->columns = fixed >> 16;
+    l->boundary = l->segments;
+    if (x == 0) return;
+    const uint64_t share = power(x) - (UINT64_C(1) << 63);
+    l->boundary = tamis__mulhi(share, tamis__ribbon_starts(l->segments)) / 32;
+    if (l->boundary > 0) return;
+    l->columns++;
+    l->boundary = l->segments;
+}
+
+static uint64_t solution_bytes(const struct ribbon_layer *l)
+{
+    return 8 * tamis__ribbon_word(l, l->segments);
+}
+
+/* In whole words. */
+static uint64_t threshold_bytes(const struct ribbon_layer *l)
+{
+    const uint64_t starts = tamis__ribbon_starts(l->segments);
+    const uint64_t buckets = (starts - 1) / TAMIS__RIBBON_BUCKET + 1;
+    return l->homogeneous ? 0 : (buckets + 31) / 32 * 8;
+}
+
+bool tamis__ribbon_shape(uint64_t n, double columns, bool is_last, struct ribbon_layer *l)
+{
+    memset(l, 0, sizeof *l);
+    if (!(columns >= 1 && columns <= TAMIS__RIBBON_COLUMNS)) return false;
+    if (n > TAMIS__RIBBON_SEGMENTS * (TAMIS__RIBBON_WIDTH / 2)) return false;
+    /* Bumped: 1.05 keys a slot. Homogeneous: as much slack as keeps every window's rank full. */
+    const uint64_t slots = is_last ? n + n / 12 + (uint64_t)columns + 8 : n - n / 21;
+    l->segments = (slots + (is_last ? 63 : 32)) / TAMIS__RIBBON_WIDTH;
+    if (l->segments == 0) l->segments = 1;
+    l->homogeneous = is_last;
+    split(columns, l);
+    l->solution_bytes = solution_bytes(l);
+    l->threshold_bytes = threshold_bytes(l);
+    return true;
+}
+
+uint64_t tamis__ribbon_bytes(uint64_t n, double columns)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < TAMIS__RIBBON_LAYERS && n > 0; i++) {
+        struct ribbon_layer l;
+        const bool is_last = n <= TAMIS__RIBBON_FEW || i == TAMIS__RIBBON_LAYERS - 1;
+        if (!tamis__ribbon_shape(n, columns, is_last, &l)) return UINT64_MAX;
+        sum += l.solution_bytes + l.threshold_bytes;
+        if (is_last) break;
+        /* What stays free, measured: one slot in a thousand, and some at the ends. */
+        const uint64_t slots = l.segments * TAMIS__RIBBON_WIDTH, kept = slots - slots / 1000 - 24;
+        n = n > kept ? n - kept : 0;
+    }
+    return sum;
+}
+
+uint64_t tamis__ribbon_payload(const struct ribbon *r)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < r->count; i++)
+        sum += r->layers[i].solution_bytes + r->layers[i].threshold_bytes;
+    return sum;
+}
+
+const char *tamis__ribbon_wrong(const struct ribbon *r)
+{
+    if (r->count > TAMIS__RIBBON_LAYERS) return "there are too many layers";
+    for (uint32_t i = 0; i < r->count; i++) {
+        const struct ribbon_layer *l = &r->layers[i];
+        if (l->segments < 1 || l->segments > TAMIS__RIBBON_SEGMENTS)
+            return "the segments are out of range";
+        if (l->boundary < 1 || l->boundary > l->segments) return "the boundary is out of range";
+        if (l->columns < 1 || l->columns > TAMIS__RIBBON_COLUMNS ||
+            tamis__ribbon_columns(l, l->segments - 1) > TAMIS__RIBBON_COLUMNS)
+            return "the columns are out of range";
+        if (l->homogeneous != (i == r->count - 1))
+            return "the last layer, and no other, is homogeneous";
+        if (l->solution_bytes != solution_bytes(l)) return "the solution has a wrong length";
+        if (l->threshold_bytes != threshold_bytes(l)) return "the thresholds have a wrong length";
+    }
+    return NULL;
+}
+
+/* --- The rate ------------------------------------------------------------------------------------------------------ */
+
+/* Starts of a layer that it keeps, and the sum of their rates. */
+static double bumped_rate(const struct ribbon_layer *l, double *kept)
+{
+    const uint64_t starts = tamis__ribbon_starts(l->segments);
+    double rates = 0;
+    *kept = 0;
+    for (uint64_t from = 0; from < starts; from += TAMIS__RIBBON_WIDTH) {
+        const uint64_t left = starts - from < 64 ? starts - from : 64;
+        const uint64_t bucket = from / TAMIS__RIBBON_BUCKET;
+        const unsigned code = tamis__ribbon_code(l->thresholds, bucket);
+        const uint64_t first = bucket * TAMIS__RIBBON_BUCKET + tamis__ribbon_threshold(code);
+        const uint64_t lost = first <= from ? 0 : first - from < left ? first - from : left;
+        *kept += (double)(left - lost);
+        rates += ldexp((double)(left - lost), -(int)tamis__ribbon_columns(l, from / 64));
+    }
+    return rates;
+}
+
+/* Column bits of one slot of the window. */
+static uint32_t slot_of(const struct ribbon_window *w, unsigned slot)
+{
+    const unsigned at = w->shift + slot;
+    const uint8_t *words = at < TAMIS__RIBBON_WIDTH ? w->low : w->high;
+    uint32_t v = 0;
+    for (uint32_t c = 0; c < w->columns; c++)
+        v |= (uint32_t)(tamis__get64(words + 8 * c) >> at % TAMIS__RIBBON_WIDTH & 1) << c;
+    return v;
+}
+
+/* Reduces v by a basis whose entry i has its highest bit at i. */
+static uint32_t reduce(const uint32_t *basis, uint32_t v)
+{
+    for (unsigned i = TAMIS__RIBBON_COLUMNS; i-- > 0;)
+        if ((v >> i & 1) != 0) v ^= basis[i];
+    return v;
+}
+
+static double window_rate(const struct ribbon_layer *l, uint64_t start)
+{
+    const struct ribbon_window w = tamis__ribbon_window(l, start);
+    uint32_t basis[TAMIS__RIBBON_COLUMNS] = {0};
+    int rank = 0;
+    for (unsigned slot = 1; slot < TAMIS__RIBBON_WIDTH; slot++) {
+        const uint32_t v = reduce(basis, slot_of(&w, slot));
+        if (v == 0) continue;
+        unsigned top = 0;
+        while (v >> top > 1) top++;
+        basis[top] = v;
+        rank++;
+    }
+    return reduce(basis, slot_of(&w, 0)) == 0 ? ldexp(1, -rank) : 0;
+}
+
+/* The sum over all starts, or as many times the mean of some of them. */
+static double homogeneous_rate(const struct ribbon_layer *l)
+{
+    const uint64_t starts = tamis__ribbon_starts(l->segments), step = 1 + starts / MOST_WINDOWS;
+    double sum = 0, seen = 0;
+    for (uint64_t start = 0; start < starts; start += step, seen++) sum += window_rate(l, start);
+    return sum / seen * (double)starts;
+}
+
+double tamis__ribbon_rate(const struct ribbon *r)
+{
+    double rate = 0, here = 1; /* the share of hashes that come as far as this layer */
+    for (uint32_t i = 0; i < r->count; i++) {
+        const struct ribbon_layer *l = &r->layers[i];
+        const double starts = (double)tamis__ribbon_starts(l->segments);
+        double kept = starts;
+        rate += here * (l->homogeneous ? homogeneous_rate(l) : bumped_rate(l, &kept)) / starts;
+        here *= 1 - kept / starts;
+    }
+    return rate;
+}
+
+/* --- Queries -------------------------------------------------------------------------------------------------------- */
+
+void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t n)
+{
+    if (r->count == 0) return;
+    const uint64_t starts = tamis__ribbon_starts(r->layers->segments);
+    for (size_t i = 0; i < n; i++)
+        tamis__prefetch_window(r->layers, tamis__ribbon_start(h[i], starts));
+}
+
+/* Hashes on their way down the layers, and whose answers they are. */
+struct bumped {
+    tamis_hash hashes[TAMIS__RIBBON_BATCH];
+    uint8_t of[TAMIS__RIBBON_BATCH];
+    size_t n;
+};
+
+/* Those marked of the hashes h, remixed, and on their way from memory; h may be b's own. `of` NULL: hash i is of
+ * key i. */
+static void collect(struct bumped *b, const struct ribbon_layer *l, const tamis_hash *h,
+                    const uint8_t *of, const uint8_t *marks)
+{
+    const uint64_t starts = tamis__ribbon_starts(l->segments);
+    b->n = 0;
+    for (unsigned from = 0; from < TAMIS__RIBBON_BATCH; from += 64) {
+        for (uint64_t left = tamis__get64(marks + from / 8); left != 0; left &= left - 1) {
+            const unsigned i = from + (unsigned)__builtin_ctzll(left);
+            const tamis_hash next = tamis__ribbon_next(h[i]);
+            b->of[b->n] = of != NULL ? of[i] : (uint8_t)i;
+            b->hashes[b->n++] = next;
+            tamis__prefetch_window(l, tamis__ribbon_start(next, starts));
+        }
+    }
+}
+
+/* The keys that the first layer bumped. */
+static void query_rest(const struct ribbon *r, const tamis_hash *h, const uint8_t *marks,
+                       uint8_t *bits)
+{
+    struct bumped b;
+    const struct kernels *k = tamis__kernels();
+    collect(&b, r->layers + 1, h, NULL, marks);
+    for (const struct ribbon_layer *l = r->layers + 1; b.n != 0; l++) {
+        uint8_t yes[TAMIS__RIBBON_BATCH / 8], again[TAMIS__RIBBON_BATCH / 8] = {0};
+        k->ribbon_query(l, b.hashes, NULL, b.n, yes, l->homogeneous ? NULL : again);
+        for (size_t i = 0; i < b.n; i++) {
+            const unsigned of = b.of[i], bit = 1u << of % 8;
+            const unsigned others = bits[of / 8] & ~bit;
+            bits[of / 8] = (uint8_t)(others | (tamis__bit(yes, i) ? bit : 0));
+        }
+        if (l->homogeneous) break;
+        collect(&b, l + 1, b.hashes, b.of, again);
+    }
+}
+
+void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, const tamis_hash *ahead,
+                         size_t n, uint8_t *bits)
+{
+    uint8_t marks[TAMIS__RIBBON_BATCH / 8] = {0};
+    assert(n <= TAMIS__RIBBON_BATCH);
+    if (r->count == 0) {
+        memset(bits, 0, (n + 7) / 8);
+        return;
+    }
+    const bool is_all = r->layers->homogeneous;
+    tamis__kernels()->ribbon_query(r->layers, h, ahead, n, bits, is_all ? NULL : marks);
+    if (!is_all) query_rest(r, h, marks, bits);
+}

@@ -1,0 +1,168 @@
+/* The bumped ribbon: a static filter within half a percent of the smallest possible (ribbon.c tells how).
+ *
+ * This is the core alone: arrays of 128-bit hashes in, layers of bits out. */
+#ifndef TAMIS_RIBBON_H
+#define TAMIS_RIBBON_H
+
+#include "bits.h"
+#include "kernels/kernels.h"
+
+#include <tamis/tamis.h>
+
+#define TAMIS__RIBBON_WIDTH 64u   /* slots that a key's window has, and a segment */
+#define TAMIS__RIBBON_BUCKET 128u /* slots that share a threshold */
+#define TAMIS__RIBBON_COLUMNS 32u /* at most */
+#define TAMIS__RIBBON_LAYERS 8u   /* at most; enough for 10^12 keys */
+#define TAMIS__RIBBON_SEGMENTS (UINT64_C(1) << 44) /* at most, in a layer: nothing overflows */
+#define TAMIS__RIBBON_BATCH 128u                   /* hashes of one query, at most */
+
+/* Segments 0 ... boundary-1 have `columns` columns, those from boundary on one more. */
+struct ribbon_layer {
+    uint64_t segments, boundary;
+    uint32_t columns;
+    bool homogeneous;    /* the last layer: bumps nobody, and every fingerprint is 0 */
+    uint8_t *solution;   /* segment by segment, each of its columns a 64-bit little-endian word */
+    uint8_t *thresholds; /* two bits a bucket; NULL when homogeneous */
+    uint64_t solution_bytes, threshold_bytes;
+};
+
+/* No layers: the empty set. */
+struct ribbon {
+    struct ribbon_layer layers[TAMIS__RIBBON_LAYERS];
+    uint32_t count;
+};
+
+/* A filter of the n hashes with the rate 2^-columns, 1 <= columns <= 32, fractions welcome. Repeated hashes count
+ * once. The bytes depend on the set of hashes and on columns only: not on their order, not on the machine.
+ * The array is scratch: what is in it afterwards is of no use. Beside it, and beside the result, the peak is
+ * 16 bytes a hash and 64 KiB. TAMIS_EINVAL: columns out of range, or more hashes than layers can hold;
+ * TAMIS_ENOMEM. On failure *out is empty. */
+tamis_status tamis__ribbon_build(const tamis_memory *memory, tamis_hash *hashes, uint64_t n,
+                                 double columns, struct ribbon *out);
+void tamis__ribbon_free(const tamis_memory *memory, struct ribbon *r);
+
+/* Bytes of solutions and thresholds that n different uniform hashes will take, on average; a plan, not a promise.
+ * UINT64_MAX when there is no such filter. */
+uint64_t tamis__ribbon_bytes(uint64_t n, double columns);
+
+/* The shape of a layer for n keys, without its bytes: homogeneous when it is the last. False: too many. */
+bool tamis__ribbon_shape(uint64_t n, double columns, bool is_last, struct ribbon_layer *l);
+
+/* So many keys at most need no layer but the homogeneous one: measured, where both ways take as much. */
+#define TAMIS__RIBBON_FEW 1000u
+
+/* And what they do take. */
+uint64_t tamis__ribbon_payload(const struct ribbon *r);
+
+/* The reason why a shape cannot be (pointers are not looked at), or NULL. A ribbon that passed may be asked
+ * whatever its solution_bytes and threshold_bytes bytes hold. */
+const char *tamis__ribbon_wrong(const struct ribbon *r);
+
+/* Chance that a uniform hash is answered "maybe". Reads all thresholds and some of the last layer. */
+double tamis__ribbon_rate(const struct ribbon *r);
+
+/* Ask the memory for what a query will touch in the first layer. */
+void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t n);
+
+/* Bit i answers for hash i; n <= TAMIS__RIBBON_BATCH; whole bytes are written, spare bits zero. `ahead`: n more
+ * hashes to be prefetched on the way, or NULL. */
+void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, const tamis_hash *ahead,
+                         size_t n, uint8_t *bits);
+
+/* --- The law of a key in a layer, for the builder and the kernels --------------------------------------------- */
+
+/* A window has its 64 slots inside the table. */
+static inline uint64_t tamis__ribbon_starts(uint64_t segments)
+{
+    return segments * TAMIS__RIBBON_WIDTH - (TAMIS__RIBBON_WIDTH - 1);
+}
+
+static inline uint64_t tamis__ribbon_start(tamis_hash h, uint64_t starts)
+{
+    return tamis__mulhi(h.hi, starts);
+}
+
+/* Bit j belongs to slot start + j. */
+static inline uint64_t tamis__ribbon_row(tamis_hash h)
+{
+    return h.lo | 1;
+}
+
+/* One bit for each column. */
+static inline uint32_t tamis__ribbon_side(tamis_hash h, bool homogeneous, uint32_t columns)
+{
+    return homogeneous ? 0 : (uint32_t)(h.hi & ((UINT64_C(1) << columns) - 1));
+}
+
+static inline uint32_t tamis__ribbon_columns(const struct ribbon_layer *l, uint64_t segment)
+{
+    return l->columns + (segment >= l->boundary);
+}
+
+/* Where a segment begins, in words. */
+static inline uint64_t tamis__ribbon_word(const struct ribbon_layer *l, uint64_t segment)
+{
+    return segment * l->columns + (segment > l->boundary ? segment - l->boundary : 0);
+}
+
+/* The slots of a bucket whose keys are bumped, by the bucket's code: none, 24, 48 or all. */
+static inline unsigned tamis__ribbon_threshold(unsigned code)
+{
+    return UINT32_C(0x80301800) >> 8 * code & 0xff;
+}
+
+static inline unsigned tamis__ribbon_code(const uint8_t *thresholds, uint64_t bucket)
+{
+    return thresholds[bucket / 4] >> 2 * (bucket % 4) & 3;
+}
+
+static inline bool tamis__ribbon_bumps(const uint8_t *thresholds, uint64_t start)
+{
+    const unsigned code = tamis__ribbon_code(thresholds, start / TAMIS__RIBBON_BUCKET);
+    return start % TAMIS__RIBBON_BUCKET < tamis__ribbon_threshold(code);
+}
+
+static inline uint64_t tamis__ribbon_remix(uint64_t z)
+{
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* The hash of a bumped key in the next layer: two rounds of a Feistel network, so different ones stay different. */
+static inline tamis_hash tamis__ribbon_next(tamis_hash h)
+{
+    h.lo ^= tamis__ribbon_remix(h.hi + UINT64_C(0x9e3779b97f4a7c15));
+    h.hi ^= tamis__ribbon_remix(h.lo);
+    return h;
+}
+
+/* --- Where a query looks --------------------------------------------------------------------------------------- */
+
+struct ribbon_window {
+    const uint8_t *low, *high; /* the segments of its first and of its last slot */
+    uint32_t columns;
+    unsigned shift; /* of the first slot in its segment */
+};
+
+static inline struct ribbon_window tamis__ribbon_window(const struct ribbon_layer *l,
+                                                        uint64_t start)
+{
+    const uint64_t segment = start / TAMIS__RIBBON_WIDTH;
+    const unsigned shift = start % TAMIS__RIBBON_WIDTH;
+    /* A window that begins with a segment has no slot in the next, which may not exist. */
+    const struct ribbon_window w = {l->solution + 8 * tamis__ribbon_word(l, segment),
+                                    l->solution + 8 * tamis__ribbon_word(l, segment + (shift != 0)),
+                                    tamis__ribbon_columns(l, segment), shift};
+    return w;
+}
+
+static inline void tamis__prefetch_window(const struct ribbon_layer *l, uint64_t start)
+{
+    const struct ribbon_window w = tamis__ribbon_window(l, start);
+    const uintptr_t line = 64, last = (uintptr_t)w.high + 8 * w.columns - 1;
+    for (uintptr_t at = (uintptr_t)w.low / line * line; at <= last; at += line)
+        TAMIS__PREFETCH((const void *)at);
+}
+
+#endif
