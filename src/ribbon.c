@@ -135,14 +135,13 @@ static double bumped_rate(const struct ribbon_layer *l, double *kept)
     return rates;
 }
 
-/* Column bits of one slot of the window. */
-static uint32_t slot_of(const struct ribbon_window *w, unsigned slot)
+/* Column bits of one slot. */
+static uint32_t slot_of(const struct ribbon_layer *l, uint64_t slot, uint32_t columns)
 {
-    const unsigned at = w->shift + slot;
-    const uint8_t *words = at < TAMIS__RIBBON_WIDTH ? w->low : w->high;
+    const uint8_t *words = l->solution + 8 * tamis__ribbon_word(l, slot / TAMIS__RIBBON_WIDTH);
     uint32_t v = 0;
-    for (uint32_t c = 0; c < w->columns; c++)
-        v |= (uint32_t)(tamis__get64(words + 8 * c) >> at % TAMIS__RIBBON_WIDTH & 1) << c;
+    for (uint32_t c = 0; c < columns; c++)
+        v |= (uint32_t)(tamis__get64(words + 8 * c) >> slot % TAMIS__RIBBON_WIDTH & 1) << c;
     return v;
 }
 
@@ -156,18 +155,18 @@ static uint32_t reduce(const uint32_t *basis, uint32_t v)
 
 static double window_rate(const struct ribbon_layer *l, uint64_t start)
 {
-    const struct ribbon_window w = tamis__ribbon_window(l, start);
+    const uint32_t columns = tamis__ribbon_columns(l, start / TAMIS__RIBBON_WIDTH);
     uint32_t basis[TAMIS__RIBBON_COLUMNS] = {0};
     int rank = 0;
     for (unsigned slot = 1; slot < TAMIS__RIBBON_WIDTH; slot++) {
-        const uint32_t v = reduce(basis, slot_of(&w, slot));
+        const uint32_t v = reduce(basis, slot_of(l, start + slot, columns));
         if (v == 0) continue;
         unsigned top = 0;
         while (v >> top > 1) top++;
         basis[top] = v;
         rank++;
     }
-    return reduce(basis, slot_of(&w, 0)) == 0 ? ldexp(1, -rank) : 0;
+    return reduce(basis, slot_of(l, start, columns)) == 0 ? ldexp(1, -rank) : 0;
 }
 
 /* The sum over all starts, or as many times the mean of some of them. */
@@ -196,10 +195,11 @@ double tamis__ribbon_rate(const struct ribbon *r)
 
 void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t n)
 {
+    struct ribbon_aim aim;
+    assert(n <= TAMIS__RIBBON_BATCH);
     if (r->count == 0) return;
-    const uint64_t starts = tamis__ribbon_starts(r->layers->segments);
-    for (size_t i = 0; i < n; i++)
-        tamis__prefetch_window(r->layers, tamis__ribbon_start(h[i], starts));
+    tamis__kernels()->ribbon_aim(r->layers, h, n, &aim, NULL);
+    for (size_t i = 0; i < n; i++) tamis__ribbon_fetch(r->layers, &aim, i);
 }
 
 /* Hashes on their way down the layers, and whose answers they are. */
@@ -207,56 +207,65 @@ struct bumped {
     tamis_hash hashes[TAMIS__RIBBON_BATCH];
     uint8_t of[TAMIS__RIBBON_BATCH];
     size_t n;
+    struct ribbon_aim aim;
+    uint8_t marks[TAMIS__RIBBON_BATCH / 8]; /* those that this layer bumps again */
 };
 
-/* Those marked of the hashes h, remixed, and on their way from memory; h may be b's own. `of` NULL: hash i is of
- * key i. */
+/* Those marked of the hashes h, remixed for layer l and on their way from memory; h may be b's own. `of` NULL: hash i
+ * is of key i. */
 static void collect(struct bumped *b, const struct ribbon_layer *l, const tamis_hash *h,
                     const uint8_t *of, const uint8_t *marks)
 {
-    const uint64_t starts = tamis__ribbon_starts(l->segments);
     b->n = 0;
     for (unsigned from = 0; from < TAMIS__RIBBON_BATCH; from += 64) {
         for (uint64_t left = tamis__get64(marks + from / 8); left != 0; left &= left - 1) {
             const unsigned i = from + (unsigned)__builtin_ctzll(left);
-            const tamis_hash next = tamis__ribbon_next(h[i]);
             b->of[b->n] = of != NULL ? of[i] : (uint8_t)i;
-            b->hashes[b->n++] = next;
-            tamis__prefetch_window(l, tamis__ribbon_start(next, starts));
+            b->hashes[b->n++] = tamis__ribbon_next(h[i]);
         }
     }
+    memset(b->marks, 0, sizeof b->marks);
+    if (b->n == 0) return;
+    tamis__kernels()->ribbon_aim(l, b->hashes, b->n, &b->aim, l->homogeneous ? NULL : b->marks);
+    for (size_t i = 0; i < b->n; i++) tamis__ribbon_fetch(l, &b->aim, i);
 }
 
-/* The keys that the first layer bumped. */
-static void query_rest(const struct ribbon *r, const tamis_hash *h, const uint8_t *marks,
-                       uint8_t *bits)
+/* Puts the answers of layer l and of those below it in their places. */
+static void query_bumped(const struct kernels *k, const struct ribbon_layer *l, struct bumped *b,
+                         uint8_t *bits)
 {
-    struct bumped b;
-    const struct kernels *k = tamis__kernels();
-    collect(&b, r->layers + 1, h, NULL, marks);
-    for (const struct ribbon_layer *l = r->layers + 1; b.n != 0; l++) {
-        uint8_t yes[TAMIS__RIBBON_BATCH / 8], again[TAMIS__RIBBON_BATCH / 8] = {0};
-        k->ribbon_query(l, b.hashes, NULL, b.n, yes, l->homogeneous ? NULL : again);
-        for (size_t i = 0; i < b.n; i++) {
-            const unsigned of = b.of[i], bit = 1u << of % 8;
-            const unsigned others = bits[of / 8] & ~bit;
-            bits[of / 8] = (uint8_t)(others | (tamis__bit(yes, i) ? bit : 0));
+    for (; b->n != 0; l++) {
+        uint8_t yes[TAMIS__RIBBON_BATCH / 8], marks[TAMIS__RIBBON_BATCH / 8];
+        k->ribbon_query(l, b->hashes, &b->aim, NULL, b->n, yes);
+        for (size_t i = 0; i < b->n; i++) {
+            const unsigned of = b->of[i], bit = 1u << of % 8;
+            bits[of / 8] = (uint8_t)((bits[of / 8] & ~bit) | (tamis__bit(yes, i) ? bit : 0));
         }
         if (l->homogeneous) break;
-        collect(&b, l + 1, b.hashes, b.of, again);
+        memcpy(marks, b->marks, sizeof marks);
+        collect(b, l + 1, b->hashes, b->of, marks);
     }
 }
 
+/* The windows that the second layer will be asked for are fetched before the first layer is asked: by then they are
+ * there. */
 void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, const tamis_hash *ahead,
                          size_t n, uint8_t *bits)
 {
+    const struct kernels *k = tamis__kernels();
+    const struct ribbon_layer *l = r->layers;
+    struct ribbon_aim aim, next;
     uint8_t marks[TAMIS__RIBBON_BATCH / 8] = {0};
+    struct bumped b;
     assert(n <= TAMIS__RIBBON_BATCH);
+    b.n = 0;
     if (r->count == 0) {
         memset(bits, 0, (n + 7) / 8);
         return;
     }
-    const bool is_all = r->layers->homogeneous;
-    tamis__kernels()->ribbon_query(r->layers, h, ahead, n, bits, is_all ? NULL : marks);
-    if (!is_all) query_rest(r, h, marks, bits);
+    k->ribbon_aim(l, h, n, &aim, l->homogeneous ? NULL : marks);
+    if (ahead != NULL) k->ribbon_aim(l, ahead, n, &next, NULL);
+    if (!l->homogeneous) collect(&b, l + 1, h, NULL, marks);
+    k->ribbon_query(l, h, &aim, ahead != NULL ? &next : NULL, n, bits);
+    query_bumped(k, l + 1, &b, bits);
 }

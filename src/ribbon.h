@@ -139,30 +139,34 @@ static inline tamis_hash tamis__ribbon_next(tamis_hash h)
 
 /* --- Where a query looks --------------------------------------------------------------------------------------- */
 
-struct ribbon_window {
-    const uint8_t *low, *high; /* the segments of its first and of its last slot */
-    uint32_t columns;
-    unsigned shift; /* of the first slot in its segment */
+/* By byte offsets in the solution: the segments of the first and of the last slot of each key's window. */
+struct ribbon_aim {
+    uint64_t start[TAMIS__RIBBON_BATCH], low[TAMIS__RIBBON_BATCH], high[TAMIS__RIBBON_BATCH];
 };
 
-static inline struct ribbon_window tamis__ribbon_window(const struct ribbon_layer *l,
-                                                        uint64_t start)
+static inline void tamis__ribbon_aim_at(const struct ribbon_layer *l, uint64_t start, size_t i,
+                                        struct ribbon_aim *aim)
 {
-    const uint64_t segment = start / TAMIS__RIBBON_WIDTH;
-    const unsigned shift = start % TAMIS__RIBBON_WIDTH;
+    aim->start[i] = start;
+    aim->low[i] = 8 * tamis__ribbon_word(l, start / TAMIS__RIBBON_WIDTH);
     /* A window that begins with a segment has no slot in the next, which may not exist. */
-    const struct ribbon_window w = {l->solution + 8 * tamis__ribbon_word(l, segment),
-                                    l->solution + 8 * tamis__ribbon_word(l, segment + (shift != 0)),
-                                    tamis__ribbon_columns(l, segment), shift};
-    return w;
+    aim->high[i] =
+        8 * tamis__ribbon_word(l, (start + TAMIS__RIBBON_WIDTH - 1) / TAMIS__RIBBON_WIDTH);
 }
 
-static inline void tamis__prefetch_window(const struct ribbon_layer *l, uint64_t start)
+/* Ask the memory for window i. Inlined by force: a function that does nothing but prefetch has no effect in the eyes
+ * of GCC 12, which drops calls of it. */
+#if defined(__GNUC__)
+__attribute__((always_inline))
+#endif
+static inline void
+tamis__ribbon_fetch(const struct ribbon_layer *l, const struct ribbon_aim *aim, size_t i)
 {
-    const struct ribbon_window w = tamis__ribbon_window(l, start);
-    const uintptr_t line = 64, last = (uintptr_t)w.high + 8 * w.columns - 1;
-    for (uintptr_t at = (uintptr_t)w.low / line * line; at <= last; at += line)
-        TAMIS__PREFETCH((const void *)at);
+    const uint32_t columns = tamis__ribbon_columns(l, aim->start[i] / TAMIS__RIBBON_WIDTH);
+    const uint64_t last = aim->high[i] + 8 * columns - 1;
+    TAMIS__PREFETCH(l->solution + aim->low[i]);
+    for (uint64_t at = aim->low[i] + 64; at < last; at += 64) TAMIS__PREFETCH(l->solution + at);
+    TAMIS__PREFETCH(l->solution + last);
 }
 
 #endif

@@ -46,7 +46,6 @@ struct lane {
 struct walker {
     uint64_t row, slot;
     uint32_t side;
-    bool is_live; /* false: the lane has no keys left */
 };
 
 static uint64_t start_of(const struct table *t, const tamis_hash *h)
@@ -98,13 +97,13 @@ static bool open_bucket(struct lane *l)
     return open_group(l); /* which a bucket with keys always has */
 }
 
-static struct walker walk(const struct lane *l)
+static void walk(const struct lane *l, struct walker *w)
 {
     const struct ribbon_layer *layer = l->t->layer;
     const uint32_t columns = tamis__ribbon_columns(layer, layer->segments - 1);
-    const struct walker w = {tamis__ribbon_row(*l->key), start_of(l->t, l->key),
-                             tamis__ribbon_side(*l->key, layer->homogeneous, columns), true};
-    return w;
+    w->row = tamis__ribbon_row(*l->key);
+    w->slot = start_of(l->t, l->key);
+    w->side = tamis__ribbon_side(*l->key, layer->homogeneous, columns);
 }
 
 static void undo_group(struct lane *l)
@@ -115,19 +114,19 @@ static void undo_group(struct lane *l)
     }
 }
 
-/* The end of a walk: the row found its slot, or came to nothing. Returns the next one. */
-__attribute__((noinline)) static struct walker turn(struct lane *l, struct walker w)
+/* The end of a walk: the row found its slot, or came to nothing. Begins the next one; false: there is none. */
+__attribute__((noinline)) static bool turn(struct lane *l, struct walker *w)
 {
     bool is_done = false; /* the bucket */
-    if (w.row == 0 && w.side != 0) {
+    if (w->row == 0 && w->side != 0) {
         undo_group(l);
         close_bucket(l, l->group_end);
         is_done = true;
     } else {
-        if (w.row != 0) {
-            l->t->rows[w.slot] = w.row;
-            l->t->sides[w.slot] = w.side;
-            l->placed[l->n_placed++] = w.slot;
+        if (w->row != 0) {
+            l->t->rows[w->slot] = w->row;
+            l->t->sides[w->slot] = w->side;
+            l->placed[l->n_placed++] = w->slot;
         }
         if (++l->key == l->group_end) {
             l->code--;
@@ -135,39 +134,38 @@ __attribute__((noinline)) static struct walker turn(struct lane *l, struct walke
             if (is_done) close_bucket(l, l->group);
         }
     }
-    if (!is_done || open_bucket(l)) return walk(l);
-    w.is_live = false;
-    return w;
+    if (is_done && !open_bucket(l)) return false;
+    walk(l, w);
+    return true;
 }
 
 /* --- Elimination -------------------------------------------------------------------------------------------------- */
 
-static inline struct walker step(const struct table *t, struct lane *l, struct walker w)
+/* False when the lane has come to its end. */
+static inline bool step(const struct table *t, struct lane *l, struct walker *w)
 {
-    const uint64_t there = t->rows[w.slot], row = w.row ^ there;
+    const uint64_t there = t->rows[w->slot], row = w->row ^ there;
     if (there == 0) return turn(l, w);
-    w.side ^= t->sides[w.slot];
-    w.row = row;
-    if (row == 0) return turn(l, w);
+    w->side ^= t->sides[w->slot];
+    if (row == 0) {
+        w->row = 0;
+        return turn(l, w);
+    }
     const unsigned zeros = (unsigned)__builtin_ctzll(row);
-    w.row >>= zeros;
-    w.slot += zeros;
-    return w;
+    w->row = row >> zeros;
+    w->slot += zeros;
+    return true;
 }
 
-static struct walker lane_open(struct lane *l, const struct table *t, tamis_hash *from,
-                               tamis_hash *to)
+static bool lane_open(struct lane *l, const struct table *t, tamis_hash *from, tamis_hash *to,
+                      struct walker *w)
 {
-    const struct walker none = {0, 0, 0, false};
     l->t = t;
     l->bucket = l->bumped = from;
     l->end = to;
-    return open_bucket(l) ? walk(l) : none;
-}
-
-static void run_lane(const struct table *t, struct lane *l, struct walker w)
-{
-    while (w.is_live) w = step(t, l, w);
+    if (!open_bucket(l)) return false;
+    walk(l, w);
+    return true;
 }
 
 /* The first of n sorted keys whose start is not before `start`. */
@@ -188,24 +186,21 @@ static uint64_t first_from(const struct table *t, const tamis_hash *h, uint64_t 
 static uint64_t eliminate(const struct table *t, tamis_hash *h, uint64_t n)
 {
     struct lane lanes[LANES];
-    struct walker w[LANES];
+    struct walker a, b, c;
     const uint64_t part = t->starts / LANES / TAMIS__RIBBON_BUCKET * TAMIS__RIBBON_BUCKET;
-    uint64_t from[LANES + 1] = {0};
-    from[LANES] = n;
-    for (unsigned i = 1; i < LANES; i++)
-        from[i] = n < LANES_FROM ? n : first_from(t, h, n, i * part);
-    for (unsigned i = 0; i < LANES; i++)
-        w[i] = lane_open(&lanes[i], t, h + from[i], h + from[i + 1]);
-
-    struct walker a = w[0], b = w[1], c = w[2];
-    while (a.is_live && b.is_live && c.is_live) {
-        a = step(t, &lanes[0], a);
-        b = step(t, &lanes[1], b);
-        c = step(t, &lanes[2], c);
+    uint64_t from[LANES + 1] = {0, n, n, n};
+    for (unsigned i = 1; i < LANES && n >= LANES_FROM; i++) from[i] = first_from(t, h, n, i * part);
+    bool a_lives = lane_open(&lanes[0], t, h, h + from[1], &a);
+    bool b_lives = lane_open(&lanes[1], t, h + from[1], h + from[2], &b);
+    bool c_lives = lane_open(&lanes[2], t, h + from[2], h + n, &c);
+    while (a_lives && b_lives && c_lives) {
+        a_lives = step(t, &lanes[0], &a);
+        b_lives = step(t, &lanes[1], &b);
+        c_lives = step(t, &lanes[2], &c);
     }
-    run_lane(t, &lanes[0], a);
-    run_lane(t, &lanes[1], b);
-    run_lane(t, &lanes[2], c);
+    while (a_lives) a_lives = step(t, &lanes[0], &a);
+    while (b_lives) b_lives = step(t, &lanes[1], &b);
+    while (c_lives) c_lives = step(t, &lanes[2], &c);
 
     uint64_t bumped = (uint64_t)(lanes[0].bumped - h);
     for (unsigned i = 1; i < LANES; i++) {

@@ -93,28 +93,33 @@ AVX2 static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uin
 
 /* --- Ribbons ------------------------------------------------------------------------------------------------- */
 
-/* Two neighbouring segments' words of four columns, shifted to the window. A count of 64 shifts everything out. */
-AVX2 static inline __m256i window(const struct ribbon_window *w, uint32_t column)
+/* A key's window: words of its two segments, and how far to shift them. */
+struct window {
+    const uint8_t *low, *high;
+    __m128i right, left;
+    uint32_t columns;
+};
+
+/* Of four columns, zero beyond the last. A shift by 64 leaves nothing. */
+AVX2 static inline __m256i window_words(const struct window *w, uint32_t column)
 {
     const __m256i lanes = _mm256_set_epi64x(3, 2, 1, 0);
     const __m256i live =
         _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)w->columns - column), lanes);
-    const __m256i low =
-        _mm256_maskload_epi64((const long long *)(const void *)w->low + column, live);
-    const __m256i high =
-        _mm256_maskload_epi64((const long long *)(const void *)w->high + column, live);
-    return _mm256_or_si256(_mm256_srl_epi64(low, _mm_cvtsi32_si128((int)w->shift)),
-                           _mm256_sll_epi64(high, _mm_cvtsi32_si128(64 - (int)w->shift)));
+    const long long *from = (const long long *)(const void *)(w->low + 8 * column);
+    const long long *next = (const long long *)(const void *)(w->high + 8 * column);
+    return _mm256_or_si256(_mm256_srl_epi64(_mm256_maskload_epi64(from, live), w->right),
+                           _mm256_sll_epi64(_mm256_maskload_epi64(next, live), w->left));
 }
 
 /* Columns of up to eight whose parity is not their bit of the side. Each word is folded to 32 bits, so that eight
  * fill one register, first and second four in turns; the parity ends up in the sign. */
-AVX2 static inline unsigned ribbon_eight(const struct ribbon_window *w, uint32_t column,
-                                         __m256i row, uint32_t side)
+AVX2 static inline unsigned ribbon_eight(const struct window *w, uint32_t column, __m256i row,
+                                         uint32_t side)
 {
     const __m256i to_sign = _mm256_set_epi32(24, 28, 25, 29, 26, 30, 27, 31);
-    const __m256i a = _mm256_and_si256(window(w, column), row);
-    const __m256i b = _mm256_and_si256(window(w, column + 4), row);
+    const __m256i a = _mm256_and_si256(window_words(w, column), row);
+    const __m256i b = _mm256_and_si256(window_words(w, column + 4), row);
     __m256i x = _mm256_blend_epi32(_mm256_xor_si256(a, _mm256_srli_epi64(a, 32)),
                                    _mm256_xor_si256(b, _mm256_slli_epi64(b, 32)), 0xaa);
     x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 16));
@@ -126,9 +131,13 @@ AVX2 static inline unsigned ribbon_eight(const struct ribbon_window *w, uint32_t
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(x));
 }
 
-AVX2 static inline unsigned ribbon_one(const struct ribbon_layer *l, tamis_hash h, uint64_t start)
+AVX2 static inline unsigned ribbon_one(const struct ribbon_layer *l, tamis_hash h,
+                                       const struct ribbon_aim *aim, size_t i)
 {
-    const struct ribbon_window w = tamis__ribbon_window(l, start);
+    const int shift = (int)(aim->start[i] % TAMIS__RIBBON_WIDTH);
+    const struct window w = {l->solution + aim->low[i], l->solution + aim->high[i],
+                             _mm_cvtsi32_si128(shift), _mm_cvtsi32_si128(64 - shift),
+                             tamis__ribbon_columns(l, aim->start[i] / TAMIS__RIBBON_WIDTH)};
     const __m256i row = _mm256_set1_epi64x((long long)tamis__ribbon_row(h));
     uint32_t side = tamis__ribbon_side(h, l->homogeneous, w.columns);
     unsigned wrong = 0;
@@ -140,19 +149,17 @@ AVX2 static inline unsigned ribbon_one(const struct ribbon_layer *l, tamis_hash 
 }
 
 AVX2 void tamis__ribbon_ask_avx2(const struct ribbon_layer *l, const tamis_hash *h,
-                                 const tamis_hash *ahead, size_t n, uint8_t *bits, uint8_t *bumped)
+                                 const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
+                                 size_t n, uint8_t *bits)
 {
-    const uint64_t starts = tamis__ribbon_starts(l->segments);
+    const struct ribbon_layer own = *l; /* which no write of answers can change */
     for (size_t i = 0; i < n; i += 8) {
-        unsigned answers = 0, marks = 0;
+        unsigned answers = 0;
         for (unsigned j = 0; j < 8 && i + j < n; j++) {
-            const uint64_t start = tamis__ribbon_start(h[i + j], starts);
-            answers |= ribbon_one(l, h[i + j], start) << j;
-            if (bumped != NULL) marks |= (unsigned)tamis__ribbon_bumps(l->thresholds, start) << j;
-            if (ahead != NULL) tamis__prefetch_window(l, tamis__ribbon_start(ahead[i + j], starts));
+            answers |= ribbon_one(&own, h[i + j], aim, i + j) << j;
+            if (ahead != NULL) tamis__ribbon_fetch(&own, ahead, i + j);
         }
         bits[i / 8] = (uint8_t)answers;
-        if (bumped != NULL) bumped[i / 8] = (uint8_t)marks;
     }
 }
 
@@ -186,6 +193,7 @@ const struct kernels tamis__avx2 = {
     .packed_add = packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,
+    .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = tamis__ribbon_ask_avx2,
     .ribbon_solve = tamis__ribbon_solve_avx2,
     .siphash = siphash_lanes,

@@ -422,10 +422,65 @@ AVX512 static void xxh3_eight(uint64_t seed, const tamis_bytes *const keys[8], t
 
 #define AVX512_BITS __attribute__((target("avx512f,avx512dq,avx512vl,avx512vbmi2,avx512vpopcntdq")))
 
-/* The parities of up to eight columns of a window. */
-AVX512_BITS static inline unsigned parities(__m512i low, __m512i high, unsigned shift, uint64_t row)
+AVX512_BITS static inline __m512i ribbon_bytes(const struct ribbon_layer *l, __m512i segments)
 {
-    const __m512i window = _mm512_shrdv_epi64(low, high, _mm512_set1_epi64(shift));
+    const __m512i columns = _mm512_set1_epi64(l->columns);
+    const __m512i boundary = _mm512_set1_epi64((long long)l->boundary);
+    const __m512i more =
+        _mm512_max_epi64(_mm512_sub_epi64(segments, boundary), _mm512_setzero_si512());
+    return _mm512_slli_epi64(_mm512_add_epi64(_mm512_mullo_epi64(segments, columns), more), 3);
+}
+
+/* Hashes i to i+7; returns which of them the layer bumps, if asked. */
+AVX512_BITS static inline unsigned aim_eight(const struct ribbon_layer *l, const tamis_hash *h,
+                                             size_t i, struct ribbon_aim *aim, bool is_asked)
+{
+    const __m512i odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
+    const __m512i hi =
+        _mm512_permutex2var_epi64(_mm512_loadu_si512(h + i), odd, _mm512_loadu_si512(h + i + 4));
+    const uint64_t starts = tamis__ribbon_starts(l->segments);
+    const __m512i start = mulhi(hi, _mm512_set1_epi64((long long)starts));
+    const __m512i end = _mm512_add_epi64(start, _mm512_set1_epi64(TAMIS__RIBBON_WIDTH - 1));
+    _mm512_storeu_si512(aim->start + i, start);
+    _mm512_storeu_si512(aim->low + i, ribbon_bytes(l, _mm512_srli_epi64(start, 6)));
+    _mm512_storeu_si512(aim->high + i, ribbon_bytes(l, _mm512_srli_epi64(end, 6)));
+    if (!is_asked) return 0;
+    /* 32 buckets a word; the thresholds end with a whole one. */
+    const __m512i codes =
+        _mm512_srlv_epi64(_mm512_i64gather_epi64(_mm512_srli_epi64(start, 12), l->thresholds, 8),
+                          _mm512_and_si512(_mm512_srli_epi64(start, 6), _mm512_set1_epi64(62)));
+    const __m512i thresholds = _mm512_set_epi64(0, 0, 0, 0, 128, 48, 24, 0);
+    const __m512i in_bucket = _mm512_and_si512(start, _mm512_set1_epi64(127));
+    return _mm512_cmplt_epu64_mask(
+        in_bucket,
+        _mm512_permutexvar_epi64(_mm512_and_si512(codes, _mm512_set1_epi64(3)), thresholds));
+}
+
+/* Through memory: eight addresses come out of it faster than out of a register. */
+AVX512_BITS static void ribbon_aim(const struct ribbon_layer *l, const tamis_hash *h, size_t n,
+                                   struct ribbon_aim *aim, uint8_t *bumped)
+{
+    const struct ribbon_layer own = *l; /* which no write can change */
+    const uint64_t starts = tamis__ribbon_starts(own.segments);
+    size_t i = 0;
+    for (; n - i >= 8; i += 8) {
+        const unsigned marks = aim_eight(&own, h, i, aim, bumped != NULL);
+        if (bumped != NULL) bumped[i / 8] = (uint8_t)marks;
+    }
+    if (i == n) return;
+    unsigned marks = 0;
+    for (; i < n; i++) {
+        const uint64_t start = tamis__ribbon_start(h[i], starts);
+        tamis__ribbon_aim_at(&own, start, i, aim);
+        if (bumped != NULL) marks |= (unsigned)tamis__ribbon_bumps(own.thresholds, start) << i % 8;
+    }
+    if (bumped != NULL) bumped[n / 8] = (uint8_t)marks;
+}
+
+/* The parities of up to eight columns of a window. */
+AVX512_BITS static inline unsigned parities(__m512i low, __m512i high, uint64_t start, uint64_t row)
+{
+    const __m512i window = _mm512_shrdv_epi64(low, high, _mm512_set1_epi64((long long)start));
     const __m512i ones =
         _mm512_popcnt_epi64(_mm512_and_si512(window, _mm512_set1_epi64((long long)row)));
     return _mm512_test_epi64_mask(ones, _mm512_set1_epi64(1));
@@ -433,16 +488,17 @@ AVX512_BITS static inline unsigned parities(__m512i low, __m512i high, unsigned 
 
 /* Columns that say no. */
 AVX512_BITS static inline unsigned ribbon_one(const struct ribbon_layer *l, tamis_hash h,
-                                              uint64_t start)
+                                              const struct ribbon_aim *aim, size_t i)
 {
-    const struct ribbon_window w = tamis__ribbon_window(l, start);
+    const uint8_t *low = l->solution + aim->low[i], *high = l->solution + aim->high[i];
+    const uint32_t columns = tamis__ribbon_columns(l, aim->start[i] / TAMIS__RIBBON_WIDTH);
     const uint64_t row = tamis__ribbon_row(h);
-    uint32_t side = tamis__ribbon_side(h, l->homogeneous, w.columns);
+    uint32_t side = tamis__ribbon_side(h, l->homogeneous, columns);
     unsigned wrong = 0;
-    for (uint32_t c = 0; c < w.columns; c += 8) {
-        const __mmask8 live = (__mmask8)(w.columns - c >= 8 ? 0xff : (1u << (w.columns - c)) - 1);
-        wrong |= parities(_mm512_maskz_loadu_epi64(live, w.low + 8 * c),
-                          _mm512_maskz_loadu_epi64(live, w.high + 8 * c), w.shift, row) ^
+    for (uint32_t c = 0; c < columns; c += 8) {
+        const __mmask8 live = (__mmask8)(columns - c >= 8 ? 0xff : (1u << (columns - c)) - 1);
+        wrong |= parities(_mm512_maskz_loadu_epi64(live, low + 8 * c),
+                          _mm512_maskz_loadu_epi64(live, high + 8 * c), aim->start[i], row) ^
                  (side & 0xff);
         side >>= 8;
     }
@@ -450,34 +506,43 @@ AVX512_BITS static inline unsigned ribbon_one(const struct ribbon_layer *l, tami
 }
 
 /* The same where every segment has eight columns: a line. */
-AVX512_BITS static inline unsigned ribbon_line(const struct ribbon_layer *l, tamis_hash h,
-                                               uint64_t start)
+AVX512_BITS static inline unsigned ribbon_lines(const struct ribbon_layer *l, const tamis_hash *h,
+                                                const struct ribbon_aim *aim, size_t i)
 {
-    const uint8_t *low = l->solution + 64 * (start / 64), *high = low + (start % 64 != 0 ? 64 : 0);
-    return parities(_mm512_loadu_si512(low), _mm512_loadu_si512(high), start % 64,
-                    tamis__ribbon_row(h)) ^
-           tamis__ribbon_side(h, l->homogeneous, 8);
+    const uint8_t *solution = l->solution;
+    const uint64_t sides = l->homogeneous ? 0 : 0xff;
+    uint64_t wrong = 0;
+    for (unsigned j = 0; j < 8; j++) {
+        const uint64_t got =
+            parities(load_line(solution + aim->low[i + j]), load_line(solution + aim->high[i + j]),
+                     aim->start[i + j], tamis__ribbon_row(h[i + j]));
+        wrong |= (got ^ (h[i + j].hi & sides)) << 8 * j;
+    }
+    return complete(wrong);
 }
 
 AVX512_BITS static void ribbon_ask(const struct ribbon_layer *l, const tamis_hash *h,
-                                   const tamis_hash *ahead, size_t n, uint8_t *bits,
-                                   uint8_t *bumped)
+                                   const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
+                                   size_t n, uint8_t *bits)
 {
-    const uint64_t starts = tamis__ribbon_starts(l->segments);
-    const bool are_lines = l->columns == 8 && l->boundary == l->segments;
-    for (size_t i = 0; i < n; i += 8) {
-        const unsigned few = n - i < 8 ? (unsigned)(n - i) : 8;
-        unsigned answers = 0, marks = 0;
-        for (unsigned j = 0; j < few; j++) {
-            const uint64_t start = tamis__ribbon_start(h[i + j], starts);
-            const unsigned wrong =
-                are_lines ? ribbon_line(l, h[i + j], start) : ribbon_one(l, h[i + j], start);
-            answers |= (unsigned)(wrong == 0) << j;
-            if (bumped != NULL) marks |= (unsigned)tamis__ribbon_bumps(l->thresholds, start) << j;
-            if (ahead != NULL) tamis__prefetch_window(l, tamis__ribbon_start(ahead[i + j], starts));
+    const struct ribbon_layer own = *l; /* which no write of answers can change */
+    const bool are_lines = own.columns == 8 && own.boundary == own.segments;
+    size_t i = 0;
+    for (; are_lines && n - i >= 8; i += 8) {
+        bits[i / 8] = (uint8_t)ribbon_lines(&own, h, aim, i);
+        for (size_t j = i; ahead != NULL && j < i + 8; j++) {
+            TAMIS__PREFETCH(own.solution + ahead->low[j]);
+            TAMIS__PREFETCH(own.solution + ahead->high[j]);
         }
-        bits[i / 8] = (uint8_t)answers;
-        if (bumped != NULL) bumped[i / 8] = (uint8_t)marks;
+    }
+    while (i < n) {
+        unsigned answers = 0;
+        do {
+            answers |= (unsigned)(ribbon_one(&own, h[i], aim, i) == 0) << i % 8;
+            if (ahead != NULL) tamis__ribbon_fetch(&own, ahead, i);
+            i++;
+        } while (i < n && i % 8 != 0);
+        bits[(i - 1) / 8] = (uint8_t)answers;
     }
 }
 
@@ -510,12 +575,14 @@ AVX512_BITS static void ribbon_solve(const uint64_t *rows, const uint32_t *sides
 
 const struct kernels tamis__avx512 = {
     COMMON,
+    .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = tamis__ribbon_ask_avx2,
     .ribbon_solve = tamis__ribbon_solve_avx2,
 };
 
 const struct kernels tamis__avx512_bits = {
     COMMON,
+    .ribbon_aim = ribbon_aim,
     .ribbon_query = ribbon_ask,
     .ribbon_solve = ribbon_solve,
 };

@@ -104,11 +104,16 @@ typedef void tamis__compact_adder(uint8_t *table, uint64_t lines, uint32_t k, co
                                   size_t n, uint8_t *seen);
 typedef void tamis__compact_asker(const uint8_t *table, uint64_t lines, uint32_t k,
                                   const tamis_hash *h, size_t n, uint8_t *bits);
-/* Of one layer of a ribbon (ribbon.h), for keys that are in it and keys that it bumps alike. `bumped` tells which
- * it bumps, and their answers mean nothing; NULL: the layer is homogeneous. */
+/* Of one layer of a ribbon (ribbon.h) and at most a batch of its keys. First where they look, and, unless bumped is
+ * NULL, which of them the layer bumps; then the answers, which mean nothing for those. `ahead`: as many aims to
+ * be prefetched on the way, or NULL. */
 struct ribbon_layer;
+struct ribbon_aim;
+typedef void tamis__ribbon_aimer(const struct ribbon_layer *l, const tamis_hash *h, size_t n,
+                                 struct ribbon_aim *aim, uint8_t *bumped);
 typedef void tamis__ribbon_asker(const struct ribbon_layer *l, const tamis_hash *h,
-                                 const tamis_hash *ahead, size_t n, uint8_t *bits, uint8_t *bumped);
+                                 const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
+                                 size_t n, uint8_t *bits);
 /* Back substitution of a segment, from its last slot to its first: rows of the eliminated system, 0 where a slot
  * has none, and their right-hand sides, of `columns` bits. words holds the following segment's solution on
  * entry and this one's on return; there is room for 32. */
@@ -136,6 +141,7 @@ struct kernels {
     tamis__packed_adder *packed_add;
     tamis__compact_adder *compact_add;
     tamis__compact_asker *compact_query;
+    tamis__ribbon_aimer *ribbon_aim;
     tamis__ribbon_asker *ribbon_query;
     tamis__ribbon_solver *ribbon_solve;
     tamis__siphasher *siphash;
@@ -155,6 +161,7 @@ tamis__probe_adder tamis__probe_add;
 tamis__probe_asker tamis__probe_query;
 tamis__compact_adder tamis__compact_add;
 tamis__compact_asker tamis__compact_query;
+tamis__ribbon_aimer tamis__ribbon_aim;
 tamis__ribbon_asker tamis__ribbon_ask;
 tamis__ribbon_solver tamis__ribbon_solve;
 /* And from that of AVX2. */

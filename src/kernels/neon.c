@@ -83,6 +83,7 @@ const struct kernels tamis__neon = {
     .packed_add = packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,
+    .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = tamis__ribbon_ask,
     .ribbon_solve = tamis__ribbon_solve,
     .siphash = siphash_lanes,

@@ -167,31 +167,43 @@ static inline unsigned parity(uint64_t v)
     return (unsigned)__builtin_parityll(v);
 }
 
-static bool ribbon_one(const struct ribbon_layer *l, tamis_hash h, uint64_t start)
+void tamis__ribbon_aim(const struct ribbon_layer *l, const tamis_hash *h, size_t n,
+                       struct ribbon_aim *aim, uint8_t *bumped)
 {
-    const struct ribbon_window w = tamis__ribbon_window(l, start);
+    const uint64_t starts = tamis__ribbon_starts(l->segments);
+    for (size_t i = 0; i < n; i++)
+        tamis__ribbon_aim_at(l, tamis__ribbon_start(h[i], starts), i, aim);
+    if (bumped == NULL) return;
+    clear_answers(bumped, n);
+    for (size_t i = 0; i < n; i++)
+        answer(bumped, i, tamis__ribbon_bumps(l->thresholds, aim->start[i]));
+}
+
+static bool ribbon_one(const struct ribbon_layer *l, tamis_hash h, const struct ribbon_aim *aim,
+                       size_t i)
+{
+    const uint8_t *low = l->solution + aim->low[i], *high = l->solution + aim->high[i];
+    const unsigned shift = aim->start[i] % TAMIS__RIBBON_WIDTH;
+    const uint32_t columns = tamis__ribbon_columns(l, aim->start[i] / TAMIS__RIBBON_WIDTH);
     const uint64_t row = tamis__ribbon_row(h);
-    const uint32_t side = tamis__ribbon_side(h, l->homogeneous, w.columns);
-    for (uint32_t c = 0; c < w.columns; c++) {
-        /* In two steps, as a shift by 64 is none. */
-        const uint64_t low = tamis__get64(w.low + 8 * c) >> w.shift;
-        const uint64_t high = tamis__get64(w.high + 8 * c) << 1 << (63 - w.shift);
-        if (parity((low | high) & row) != (side >> c & 1)) return false;
+    const uint32_t side = tamis__ribbon_side(h, l->homogeneous, columns);
+    for (uint32_t c = 0; c < columns; c++) {
+        /* The second in two steps, as a shift by 64 is none. */
+        const uint64_t window = tamis__get64(low + 8 * c) >> shift | tamis__get64(high + 8 * c)
+                                                                         << 1 << (63 - shift);
+        if (parity(window & row) != (side >> c & 1)) return false;
     }
     return true;
 }
 
-void tamis__ribbon_ask(const struct ribbon_layer *l, const tamis_hash *h, const tamis_hash *ahead,
-                       size_t n, uint8_t *bits, uint8_t *bumped)
+void tamis__ribbon_ask(const struct ribbon_layer *l, const tamis_hash *h,
+                       const struct ribbon_aim *aim, const struct ribbon_aim *ahead, size_t n,
+                       uint8_t *bits)
 {
-    const uint64_t starts = tamis__ribbon_starts(l->segments);
     clear_answers(bits, n);
-    if (bumped != NULL) clear_answers(bumped, n);
     for (size_t i = 0; i < n; i++) {
-        const uint64_t start = tamis__ribbon_start(h[i], starts);
-        if (ahead != NULL) tamis__prefetch_window(l, tamis__ribbon_start(ahead[i], starts));
-        if (bumped != NULL) answer(bumped, i, tamis__ribbon_bumps(l->thresholds, start));
-        answer(bits, i, ribbon_one(l, h[i], start));
+        if (ahead != NULL) tamis__ribbon_fetch(l, ahead, i);
+        answer(bits, i, ribbon_one(l, h[i], aim, i));
     }
 }
 
@@ -268,6 +280,7 @@ const struct kernels tamis__scalar = {
     .packed_add = packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,
+    .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = tamis__ribbon_ask,
     .ribbon_solve = tamis__ribbon_solve,
     .siphash = siphash,

@@ -132,6 +132,7 @@ const struct kernels tamis__shared = {
     .packed_add = packed_add,
     .compact_add = compact_add,
     .compact_query = compact_query,
+    .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = tamis__ribbon_ask,
     .ribbon_solve = tamis__ribbon_solve,
 };
