@@ -100,16 +100,22 @@ struct window {
     uint32_t columns;
 };
 
-/* Of four columns, zero beyond the last. A shift by 64 leaves nothing. */
+/* Four words, or those before the last column and zeros. */
+AVX2 static inline __m256i load_words(const uint8_t *from, uint32_t left)
+{
+    if (left >= 4) return _mm256_loadu_si256((const __m256i *)(const void *)from);
+    const __m256i lanes = _mm256_set_epi64x(3, 2, 1, 0);
+    return _mm256_maskload_epi64((const long long *)(const void *)from,
+                                 _mm256_cmpgt_epi64(_mm256_set1_epi64x(left), lanes));
+}
+
+/* Of four columns. A shift by 64 leaves nothing. */
 AVX2 static inline __m256i window_words(const struct window *w, uint32_t column)
 {
-    const __m256i lanes = _mm256_set_epi64x(3, 2, 1, 0);
-    const __m256i live =
-        _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)w->columns - column), lanes);
-    const long long *from = (const long long *)(const void *)(w->low + 8 * column);
-    const long long *next = (const long long *)(const void *)(w->high + 8 * column);
-    return _mm256_or_si256(_mm256_srl_epi64(_mm256_maskload_epi64(from, live), w->right),
-                           _mm256_sll_epi64(_mm256_maskload_epi64(next, live), w->left));
+    if (column >= w->columns) return _mm256_setzero_si256();
+    const uint32_t left = w->columns - column;
+    return _mm256_or_si256(_mm256_srl_epi64(load_words(w->low + 8 * column, left), w->right),
+                           _mm256_sll_epi64(load_words(w->high + 8 * column, left), w->left));
 }
 
 /* Columns of up to eight whose parity is not their bit of the side. Each word is folded to 32 bits, so that eight

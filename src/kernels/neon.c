@@ -1,4 +1,5 @@
 /* Kernels for 64-bit ARM, where NEON is always there: a line of the blocked filter is four registers. */
+#include "../ribbon.h"
 #include "kernels.h"
 
 #if defined(__aarch64__) && defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -69,6 +70,65 @@ static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t 
     }
 }
 
+/* --- Ribbons ------------------------------------------------------------------------------------------------- */
+
+/* Counts of the bits of two columns' windows under the row, byte by byte. A shift by 64 leaves nothing. */
+static inline uint8x16_t count_two(const uint8_t *low, const uint8_t *high, int64_t shift,
+                                   uint64_t row)
+{
+    const uint64x2_t first = vshlq_u64(vreinterpretq_u64_u8(vld1q_u8(low)), vdupq_n_s64(-shift));
+    const uint64x2_t second =
+        vshlq_u64(vreinterpretq_u64_u8(vld1q_u8(high)), vdupq_n_s64(64 - shift));
+    return vcntq_u8(vreinterpretq_u8_u64(vandq_u64(vorrq_u64(first, second), vdupq_n_u64(row))));
+}
+
+/* Of eight columns, those whose parity is not their bit of the side: anything but 0. */
+static inline uint64_t ribbon_eight(const uint8_t *low, const uint8_t *high, int64_t shift,
+                                    uint64_t row, uint32_t side)
+{
+    static const uint8_t bits[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+    const uint8x16_t a =
+        vpaddq_u8(count_two(low, high, shift, row), count_two(low + 16, high + 16, shift, row));
+    const uint8x16_t b = vpaddq_u8(count_two(low + 32, high + 32, shift, row),
+                                   count_two(low + 48, high + 48, shift, row));
+    const uint8x16_t pairs = vpaddq_u8(a, b);
+    const uint8x8_t counts = vpadd_u8(vget_low_u8(pairs), vget_high_u8(pairs));
+    const uint8x8_t wrong =
+        veor_u8(vtst_u8(counts, vdup_n_u8(1)), vtst_u8(vdup_n_u8((uint8_t)side), vld1_u8(bits)));
+    return vget_lane_u64(vreinterpret_u64_u8(wrong), 0);
+}
+
+static inline unsigned ribbon_one(const struct ribbon_layer *l, tamis_hash h,
+                                  const struct ribbon_aim *aim, size_t i)
+{
+    const uint8_t *low = l->solution + aim->low[i], *high = l->solution + aim->high[i];
+    const int64_t shift = (int64_t)(aim->start[i] % TAMIS__RIBBON_WIDTH);
+    const uint64_t row = tamis__ribbon_row(h);
+    uint32_t left = tamis__ribbon_columns(l, aim->start[i] / TAMIS__RIBBON_WIDTH);
+    uint32_t side = tamis__ribbon_side(h, l->homogeneous, left);
+    uint64_t wrong = 0;
+    for (; left >= 8; left -= 8, low += 64, high += 64, side >>= 8)
+        wrong |= ribbon_eight(low, high, shift, row, side);
+    if (left != 0) { /* whose segment may end where the memory does */
+        uint8_t words[2][64] = {{0}, {0}};
+        memcpy(words[0], low, 8 * left);
+        memcpy(words[1], high, 8 * left);
+        wrong |= ribbon_eight(words[0], words[1], shift, row, side);
+    }
+    return wrong == 0;
+}
+
+static void ribbon_ask(const struct ribbon_layer *l, const tamis_hash *h,
+                       const struct ribbon_aim *aim, const struct ribbon_aim *ahead, size_t n,
+                       uint8_t *bits)
+{
+    memset(bits, 0, (n + 7) / 8);
+    for (size_t i = 0; i < n; i++) {
+        bits[i / 8] = (uint8_t)(bits[i / 8] | ribbon_one(l, h[i], aim, i) << i % 8);
+        if (ahead != NULL) tamis__ribbon_fetch(l, ahead, i);
+    }
+}
+
 #define LANES 2
 #define TARGET
 #include "siphash_lanes.h"
@@ -84,7 +144,7 @@ const struct kernels tamis__neon = {
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,
     .ribbon_aim = tamis__ribbon_aim,
-    .ribbon_query = tamis__ribbon_ask,
+    .ribbon_query = ribbon_ask,
     .ribbon_solve = tamis__ribbon_solve,
     .siphash = siphash_lanes,
 };

@@ -207,17 +207,15 @@ void tamis__ribbon_ask(const struct ribbon_layer *l, const tamis_hash *h,
     }
 }
 
+/* Slot by slot: the columns do not wait for each other. */
 void tamis__ribbon_solve(const uint64_t *rows, const uint32_t *sides, uint32_t columns,
                          uint64_t *words)
 {
-    for (uint32_t c = 0; c < columns; c++) {
-        uint64_t word = words[c];
-        for (unsigned i = TAMIS__RIBBON_WIDTH; i-- > 0;) {
-            const uint64_t after = word << 1;
-            word = after | (parity(after & rows[i]) ^ (sides[i] >> c & 1));
+    for (unsigned i = TAMIS__RIBBON_WIDTH; i-- > 0;)
+        for (uint32_t c = 0; c < columns; c++) {
+            const uint64_t after = words[c] << 1;
+            words[c] = after | (parity(after & rows[i]) ^ (sides[i] >> c & 1));
         }
-        words[c] = word;
-    }
 }
 
 /* --- SipHash-2-4 with 128-bit output (Aumasson, Bernstein; the reference's 16-byte variant) --------------- */
