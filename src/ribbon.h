@@ -162,11 +162,14 @@ __attribute__((always_inline))
 static inline void
 tamis__ribbon_fetch(const struct ribbon_layer *l, const struct ribbon_aim *aim, size_t i)
 {
-    const uint32_t columns = tamis__ribbon_columns(l, aim->start[i] / TAMIS__RIBBON_WIDTH);
+    const uint32_t columns = tamis__ribbon_columns(l, l->segments - 1);
     const uint64_t last = aim->high[i] + 8 * columns - 1;
     TAMIS__PREFETCH(l->solution + aim->low[i]);
-    for (uint64_t at = aim->low[i] + 64; at < last; at += 64) TAMIS__PREFETCH(l->solution + at);
+    TAMIS__PREFETCH(l->solution + aim->high[i]);
+    if (columns == 8) return; /* segments are lines */
     TAMIS__PREFETCH(l->solution + last);
+    if (columns < 8) return;
+    for (uint64_t at = aim->low[i] + 64; at < last; at += 64) TAMIS__PREFETCH(l->solution + at);
 }
 
 #endif

@@ -422,6 +422,13 @@ AVX512 static void xxh3_eight(uint64_t seed, const tamis_bytes *const keys[8], t
 
 #define AVX512_BITS __attribute__((target("avx512f,avx512dq,avx512vl,avx512vbmi2,avx512vpopcntdq")))
 
+/* Of eight hashes. */
+AVX512_BITS static inline __m512i high_halves(const tamis_hash *h)
+{
+    const __m512i odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
+    return _mm512_permutex2var_epi64(_mm512_loadu_si512(h), odd, _mm512_loadu_si512(h + 4));
+}
+
 AVX512_BITS static inline __m512i ribbon_bytes(const struct ribbon_layer *l, __m512i segments)
 {
     const __m512i columns = _mm512_set1_epi64(l->columns);
@@ -435,9 +442,7 @@ AVX512_BITS static inline __m512i ribbon_bytes(const struct ribbon_layer *l, __m
 AVX512_BITS static inline unsigned aim_eight(const struct ribbon_layer *l, const tamis_hash *h,
                                              size_t i, struct ribbon_aim *aim, bool is_asked)
 {
-    const __m512i odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
-    const __m512i hi =
-        _mm512_permutex2var_epi64(_mm512_loadu_si512(h + i), odd, _mm512_loadu_si512(h + i + 4));
+    const __m512i hi = high_halves(h + i);
     const uint64_t starts = tamis__ribbon_starts(l->segments);
     const __m512i start = mulhi(hi, _mm512_set1_epi64((long long)starts));
     const __m512i end = _mm512_add_epi64(start, _mm512_set1_epi64(TAMIS__RIBBON_WIDTH - 1));
@@ -477,48 +482,75 @@ AVX512_BITS static void ribbon_aim(const struct ribbon_layer *l, const tamis_has
     if (bumped != NULL) bumped[n / 8] = (uint8_t)marks;
 }
 
-/* The parities of up to eight columns of a window. */
-AVX512_BITS static inline unsigned parities(__m512i low, __m512i high, uint64_t start, uint64_t row)
+/* Eight words, or those in the mask and zeros; never a byte beyond them. In halves: see load_line. */
+AVX512_BITS static inline __m512i load_words(const uint8_t *from, __mmask8 live)
 {
-    const __m512i window = _mm512_shrdv_epi64(low, high, _mm512_set1_epi64((long long)start));
-    const __m512i ones =
-        _mm512_popcnt_epi64(_mm512_and_si512(window, _mm512_set1_epi64((long long)row)));
-    return _mm512_test_epi64_mask(ones, _mm512_set1_epi64(1));
+    if (live != 0xff) return _mm512_maskz_loadu_epi64(live, from);
+    const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)from);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low),
+                              _mm256_loadu_si256((const __m256i *)(const void *)(from + 32)), 1);
 }
 
-/* Columns that say no. */
-AVX512_BITS static inline unsigned ribbon_one(const struct ribbon_layer *l, tamis_hash h,
-                                              const struct ribbon_aim *aim, size_t i)
+/* A byte for each of the keys i to i+7: the parities of the live ones of eight columns, `at` bytes after the first
+ * one. */
+AVX512_BITS static inline uint64_t parities(const struct ribbon_layer *l, const tamis_hash *h,
+                                            const struct ribbon_aim *aim, size_t i, uint32_t at,
+                                            __mmask8 live)
 {
-    const uint8_t *low = l->solution + aim->low[i], *high = l->solution + aim->high[i];
-    const uint32_t columns = tamis__ribbon_columns(l, aim->start[i] / TAMIS__RIBBON_WIDTH);
-    const uint64_t row = tamis__ribbon_row(h);
-    uint32_t side = tamis__ribbon_side(h, l->homogeneous, columns);
-    unsigned wrong = 0;
-    for (uint32_t c = 0; c < columns; c += 8) {
-        const __mmask8 live = (__mmask8)(columns - c >= 8 ? 0xff : (1u << (columns - c)) - 1);
-        wrong |= parities(_mm512_maskz_loadu_epi64(live, low + 8 * c),
-                          _mm512_maskz_loadu_epi64(live, high + 8 * c), aim->start[i], row) ^
-                 (side & 0xff);
-        side >>= 8;
+    const uint8_t *columns = l->solution + at;
+    uint64_t all = 0;
+    for (unsigned j = 0; j < 8; j++) {
+        const __m512i start = _mm512_set1_epi64((long long)aim->start[i + j]);
+        const __m512i row = _mm512_set1_epi64((long long)tamis__ribbon_row(h[i + j]));
+        /* The shift takes its count modulo 64. */
+        const __m512i window =
+            _mm512_shrdv_epi64(load_words(columns + aim->low[i + j], live),
+                               load_words(columns + aim->high[i + j], live), start);
+        const __m512i ones = _mm512_popcnt_epi64(_mm512_and_si512(window, row));
+        all |= (uint64_t)_mm512_test_epi64_mask(ones, _mm512_set1_epi64(1)) << 8 * j;
     }
-    return wrong;
+    return all;
 }
 
-/* The same where every segment has eight columns: a line. */
+AVX512_BITS static inline uint64_t low_bytes(__m512i v)
+{
+    return (uint64_t)_mm_cvtsi128_si64(_mm512_cvtepi64_epi8(v));
+}
+
+static inline __mmask8 live_columns(uint32_t columns, uint32_t c)
+{
+    return (__mmask8)(columns <= c ? 0 : columns - c >= 8 ? 0xff : (1u << (columns - c)) - 1);
+}
+
+/* The answers to keys i to i+7. All are asked as many columns as the last segment has: where there are fewer, another
+ * segment follows, so that the memory does not end; what comes from there is not counted. */
+AVX512_BITS static inline unsigned ribbon_eight(const struct ribbon_layer *l, const tamis_hash *h,
+                                                const struct ribbon_aim *aim, size_t i)
+{
+    const uint32_t most = tamis__ribbon_columns(l, l->segments - 1);
+    const __m512i boundary = _mm512_set1_epi64((long long)(l->boundary * TAMIS__RIBBON_WIDTH));
+    const __mmask8 has_most = _mm512_cmpge_epu64_mask(_mm512_loadu_si512(aim->start + i), boundary);
+    __m512i hi = high_halves(h + i);
+    if (l->homogeneous) hi = _mm512_setzero_si512();
+    uint64_t wrong = 0;
+    for (uint32_t c = 0; c < most; c += 8) {
+        const __mmask8 live = live_columns(most, c);
+        const __m512i counted = _mm512_mask_blend_epi64(
+            has_most, _mm512_set1_epi64(live_columns(l->columns, c)), _mm512_set1_epi64(live));
+        const uint64_t got = live == 0xff ? parities(l, h, aim, i, 8 * c, 0xff)
+                                          : parities(l, h, aim, i, 8 * c, live);
+        wrong |= (got ^ low_bytes(hi)) & low_bytes(counted);
+        hi = _mm512_srli_epi64(hi, 8);
+    }
+    return complete(wrong);
+}
+
+/* The same where every segment is a line of eight columns. */
 AVX512_BITS static inline unsigned ribbon_lines(const struct ribbon_layer *l, const tamis_hash *h,
                                                 const struct ribbon_aim *aim, size_t i)
 {
-    const uint8_t *solution = l->solution;
-    const uint64_t sides = l->homogeneous ? 0 : 0xff;
-    uint64_t wrong = 0;
-    for (unsigned j = 0; j < 8; j++) {
-        const uint64_t got =
-            parities(load_line(solution + aim->low[i + j]), load_line(solution + aim->high[i + j]),
-                     aim->start[i + j], tamis__ribbon_row(h[i + j]));
-        wrong |= (got ^ (h[i + j].hi & sides)) << 8 * j;
-    }
-    return complete(wrong);
+    const __m512i hi = high_halves(h + i);
+    return complete(parities(l, h, aim, i, 0, 0xff) ^ (l->homogeneous ? 0 : low_bytes(hi)));
 }
 
 AVX512_BITS static void ribbon_ask(const struct ribbon_layer *l, const tamis_hash *h,
@@ -535,15 +567,23 @@ AVX512_BITS static void ribbon_ask(const struct ribbon_layer *l, const tamis_has
             TAMIS__PREFETCH(own.solution + ahead->high[j]);
         }
     }
-    while (i < n) {
-        unsigned answers = 0;
-        do {
-            answers |= (unsigned)(ribbon_one(&own, h[i], aim, i) == 0) << i % 8;
-            if (ahead != NULL) tamis__ribbon_fetch(&own, ahead, i);
-            i++;
-        } while (i < n && i % 8 != 0);
-        bits[(i - 1) / 8] = (uint8_t)answers;
+    for (; n - i >= 8; i += 8) {
+        bits[i / 8] = (uint8_t)ribbon_eight(&own, h, aim, i);
+        for (size_t j = i; ahead != NULL && j < i + 8; j++) tamis__ribbon_fetch(&own, ahead, j);
     }
+    if (i == n) return;
+    /* The last few, and what they look for once more. */
+    tamis_hash few[8];
+    struct ribbon_aim few_aims;
+    for (size_t j = 0; j < 8; j++) {
+        const size_t from = i + j < n ? i + j : i;
+        few[j] = h[from];
+        few_aims.start[j] = aim->start[from];
+        few_aims.low[j] = aim->low[from];
+        few_aims.high[j] = aim->high[from];
+        if (ahead != NULL && i + j < n) tamis__ribbon_fetch(&own, ahead, i + j);
+    }
+    bits[i / 8] = (uint8_t)(ribbon_eight(&own, few, &few_aims, 0) & ((1u << (n - i)) - 1));
 }
 
 /* Eight columns side by side, one slot after the other. */
