@@ -49,7 +49,7 @@ uint64_t tamis__ribbon_bytes(uint64_t n, double columns);
 bool tamis__ribbon_shape(uint64_t n, double columns, bool is_last, struct ribbon_layer *l);
 
 /* So many keys at most need no layer but the homogeneous one: measured, where both ways take as much. */
-#define TAMIS__RIBBON_FEW 1000u
+#define TAMIS__RIBBON_FEW 700u
 
 /* And what they do take. */
 uint64_t tamis__ribbon_payload(const struct ribbon *r);
@@ -156,10 +156,7 @@ static inline void tamis__ribbon_aim_at(const struct ribbon_layer *l, uint64_t s
 
 /* Ask the memory for window i. Inlined by force: a function that does nothing but prefetch has no effect in the eyes
  * of GCC 12, which drops calls of it. */
-#if defined(__GNUC__)
-__attribute__((always_inline))
-#endif
-static inline void
+__attribute__((always_inline)) static inline void
 tamis__ribbon_fetch(const struct ribbon_layer *l, const struct ribbon_aim *aim, size_t i)
 {
     const uint32_t columns = tamis__ribbon_columns(l, l->segments - 1);

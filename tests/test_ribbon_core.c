@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-static const struct kernels *tables[4];
+static const struct kernels *tables[5];
 static size_t n_tables;
 
 static const double all_columns[] = {1, 2, 4, 7.3, 8, 12.5, 16, 24};
@@ -261,7 +261,7 @@ static void sizes_are_as_stated(void)
     } cells[] = {{1000000, 8, 1.006}, {1000000, 12, 1.006},  {1000000, 16, 1.006},
                  {1000000, 4, 1.012}, {1000000, 7.3, 1.017}, {1000000, 12.5, 1.012},
                  {1000000, 1, 1.025}, {100000, 8, 1.01},     {10000, 8, 1.05},
-                 {2000, 8, 1.15},     {1000, 8, 1.17},       {1000000, 32, 1.006}};
+                 {2000, 8, 1.15},     {1000, 8, 1.12},       {1000000, 32, 1.006}};
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         const double bits = (double)cells[i].n * cells[i].columns;
         tamis_hash *h = random_hashes(cells[i].n, i);
@@ -485,5 +485,9 @@ static const struct test tests[] = {
 int main(int argc, char **argv)
 {
     n_tables = tamis__runnable_kernels(tables);
+#if defined(__x86_64__)
+    /* For processors that lack some of what this one has. */
+    if (tables[0] == &tamis__avx512_bits) tables[n_tables++] = &tamis__avx512;
+#endif
     return run_tests(tests, sizeof tests / sizeof *tests, argc, argv);
 }
