@@ -102,7 +102,9 @@ static inline uint32_t tamis__ribbon_columns(const struct ribbon_layer *l, uint6
 /* Where a segment begins, in words. */
 static inline uint64_t tamis__ribbon_word(const struct ribbon_layer *l, uint64_t segment)
 {
-    return segment * l->columns + (segment > l->boundary ? segment - l->boundary : 0);
+    /* Without a branch, which no processor could foresee. */
+    const uint64_t all_ones = 0 - (uint64_t)(segment > l->boundary);
+    return segment * l->columns + ((segment - l->boundary) & all_ones);
 }
 
 /* The slots of a bucket whose keys are bumped, by the bucket's code: none, 24, 48 or all. */

@@ -93,14 +93,39 @@ AVX2 static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uin
 
 /* --- Ribbons ------------------------------------------------------------------------------------------------- */
 
-/* A key's window: words of its two segments, and how far to shift them. */
-struct window {
-    const uint8_t *low, *high;
-    __m128i right, left;
-    uint32_t columns;
+/* What a layer's keys have in common. All are asked as many columns as the last segment has: where there are fewer,
+ * another segment follows, so that the memory does not end; what comes from there is not counted. */
+struct ribbon_shape {
+    const uint8_t *solution;
+    uint64_t boundary; /* slot */
+    uint32_t columns, sides;
+    uint8_t
+        counted[2]
+               [4]; /* lanes, for keys before the boundary and from it on, of eight columns each */
 };
 
-/* Four words, or those before the last column and zeros. */
+/* Lanes of those columns from c on that there are: first and second four in turns. */
+static uint8_t lanes_of(uint32_t columns, uint32_t c)
+{
+    unsigned lanes = 0;
+    for (unsigned j = 0; j < 8 && c + j < columns; j++) lanes |= 1u << (2 * (j % 4) + j / 4);
+    return (uint8_t)lanes;
+}
+
+static struct ribbon_shape shape_of(const struct ribbon_layer *l)
+{
+    struct ribbon_shape s = {.solution = l->solution,
+                             .boundary = l->boundary * TAMIS__RIBBON_WIDTH,
+                             .columns = tamis__ribbon_columns(l, l->segments - 1),
+                             .sides = l->homogeneous ? 0 : UINT32_MAX};
+    for (uint32_t i = 0; i < 4; i++) {
+        s.counted[0][i] = lanes_of(l->columns, 8 * i);
+        s.counted[1][i] = lanes_of(s.columns, 8 * i);
+    }
+    return s;
+}
+
+/* Four words, or the `left` ones that there are and zeros. */
 AVX2 static inline __m256i load_words(const uint8_t *from, uint32_t left)
 {
     if (left >= 4) return _mm256_loadu_si256((const __m256i *)(const void *)from);
@@ -109,46 +134,48 @@ AVX2 static inline __m256i load_words(const uint8_t *from, uint32_t left)
                                  _mm256_cmpgt_epi64(_mm256_set1_epi64x(left), lanes));
 }
 
-/* Of four columns. A shift by 64 leaves nothing. */
-AVX2 static inline __m256i window_words(const struct window *w, uint32_t column)
+/* Four columns of a window under its row; none beyond the last. A shift by 64 leaves nothing. */
+AVX2 static inline __m256i window_words(const uint8_t *low, const uint8_t *high, int shift,
+                                        __m256i row, int32_t left)
 {
-    if (column >= w->columns) return _mm256_setzero_si256();
-    const uint32_t left = w->columns - column;
-    return _mm256_or_si256(_mm256_srl_epi64(load_words(w->low + 8 * column, left), w->right),
-                           _mm256_sll_epi64(load_words(w->high + 8 * column, left), w->left));
+    if (left <= 0) return _mm256_setzero_si256();
+    const __m256i first =
+        _mm256_srl_epi64(load_words(low, (uint32_t)left), _mm_cvtsi32_si128(shift));
+    const __m256i second =
+        _mm256_sll_epi64(load_words(high, (uint32_t)left), _mm_cvtsi32_si128(64 - shift));
+    return _mm256_and_si256(_mm256_or_si256(first, second), row);
 }
 
-/* Columns of up to eight whose parity is not their bit of the side. Each word is folded to 32 bits, so that eight
- * fill one register, first and second four in turns; the parity ends up in the sign. */
-AVX2 static inline unsigned ribbon_eight(const struct window *w, uint32_t column, __m256i row,
-                                         uint32_t side)
+/* The parities of four columns and of four more in the signs of eight lanes. Each word is folded to 32 bits first. */
+AVX2 static inline __m256i parities(__m256i a, __m256i b)
 {
-    const __m256i to_sign = _mm256_set_epi32(24, 28, 25, 29, 26, 30, 27, 31);
-    const __m256i a = _mm256_and_si256(window_words(w, column), row);
-    const __m256i b = _mm256_and_si256(window_words(w, column + 4), row);
     __m256i x = _mm256_blend_epi32(_mm256_xor_si256(a, _mm256_srli_epi64(a, 32)),
                                    _mm256_xor_si256(b, _mm256_slli_epi64(b, 32)), 0xaa);
     x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 16));
     x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 8));
     x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 4));
     x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 2));
-    x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 1));
-    x = _mm256_xor_si256(x, _mm256_sllv_epi32(_mm256_set1_epi32((int)side), to_sign));
-    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(x));
+    return _mm256_xor_si256(x, _mm256_slli_epi32(x, 1));
 }
 
-AVX2 static inline unsigned ribbon_one(const struct ribbon_layer *l, tamis_hash h,
+AVX2 static inline unsigned ribbon_one(const struct ribbon_shape *s, tamis_hash h,
                                        const struct ribbon_aim *aim, size_t i)
 {
-    const int shift = (int)(aim->start[i] % TAMIS__RIBBON_WIDTH);
-    const struct window w = {l->solution + aim->low[i], l->solution + aim->high[i],
-                             _mm_cvtsi32_si128(shift), _mm_cvtsi32_si128(64 - shift),
-                             tamis__ribbon_columns(l, aim->start[i] / TAMIS__RIBBON_WIDTH)};
+    const __m256i to_sign = _mm256_set_epi32(24, 28, 25, 29, 26, 30, 27, 31);
     const __m256i row = _mm256_set1_epi64x((long long)tamis__ribbon_row(h));
-    uint32_t side = tamis__ribbon_side(h, l->homogeneous, w.columns);
+    const int shift = (int)(aim->start[i] % TAMIS__RIBBON_WIDTH);
+    const uint8_t *counted = s->counted[aim->start[i] >= s->boundary];
+    const uint8_t *low = s->solution + aim->low[i], *high = s->solution + aim->high[i];
+    uint32_t side = (uint32_t)h.hi & s->sides;
     unsigned wrong = 0;
-    for (uint32_t c = 0; c < w.columns; c += 8) {
-        wrong |= ribbon_eight(&w, c, row, side);
+    for (int32_t left = (int32_t)s->columns; left > 0; left -= 8) {
+        const __m256i got = parities(window_words(low, high, shift, row, left),
+                                     window_words(low + 32, high + 32, shift, row, left - 4));
+        const __m256i want = _mm256_sllv_epi32(_mm256_set1_epi32((int)side), to_sign);
+        const __m256i differ = _mm256_xor_si256(got, want);
+        wrong |= (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(differ)) & *counted++;
+        low += 64;
+        high += 64;
         side >>= 8;
     }
     return wrong == 0;
@@ -159,13 +186,13 @@ AVX2 void tamis__ribbon_ask_avx2(const struct ribbon_layer *l, const tamis_hash 
                                  size_t n, uint8_t *bits)
 {
     const struct ribbon_layer own = *l; /* which no write of answers can change */
+    const struct ribbon_shape shape = shape_of(l);
     for (size_t i = 0; i < n; i += 8) {
+        const unsigned few = n - i < 8 ? (unsigned)(n - i) : 8;
         unsigned answers = 0;
-        for (unsigned j = 0; j < 8 && i + j < n; j++) {
-            answers |= ribbon_one(&own, h[i + j], aim, i + j) << j;
-            if (ahead != NULL) tamis__ribbon_fetch(&own, ahead, i + j);
-        }
+        for (unsigned j = 0; j < few; j++) answers |= ribbon_one(&shape, h[i + j], aim, i + j) << j;
         bits[i / 8] = (uint8_t)answers;
+        for (unsigned j = 0; ahead != NULL && j < few; j++) tamis__ribbon_fetch(&own, ahead, i + j);
     }
 }
 
