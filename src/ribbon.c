@@ -289,25 +289,47 @@ static void query_bumped(const struct kernels *k, const struct ribbon_layer *l, 
     }
 }
 
+/* Alone, without what pays for many only. */
+static bool query_one(const struct ribbon *r, tamis_hash h)
+{
+    const struct ribbon_layer *l = r->layers;
+    struct ribbon_aim aim;
+    uint8_t bit;
+    for (;; l++, h = tamis__ribbon_next(h)) {
+        const uint64_t start = tamis__ribbon_start(h, tamis__ribbon_starts(l->segments));
+        tamis__ribbon_aim_at(l, start, 0, &aim);
+        if (l->homogeneous || !tamis__ribbon_bumps(l->thresholds, start)) break;
+    }
+    tamis__kernels()->ribbon_query(l, &h, &aim, NULL, 1, &bit);
+    return bit != 0;
+}
+
 /* The windows that the second layer will be asked for are fetched before the first layer is asked: by then they are
  * there. */
-void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, const tamis_hash *ahead,
-                         size_t n, uint8_t *bits)
+static void query_many(const struct ribbon *r, const tamis_hash *h, const tamis_hash *ahead,
+                       size_t n, uint8_t *bits)
 {
     const struct kernels *k = tamis__kernels();
     const struct ribbon_layer *l = r->layers;
     struct ribbon_aim aim, next;
     uint8_t marks[TAMIS__RIBBON_BATCH / 8] = {0};
     struct bumped b;
-    assert(n <= TAMIS__RIBBON_BATCH);
     b.n = 0;
-    if (r->count == 0) {
-        memset(bits, 0, (n + 7) / 8);
-        return;
-    }
     k->ribbon_aim(l, h, n, &aim, l->homogeneous ? NULL : marks);
     if (ahead != NULL) k->ribbon_aim(l, ahead, n, &next, NULL);
     if (!l->homogeneous) collect(&b, l + 1, h, NULL, marks);
     k->ribbon_query(l, h, &aim, ahead != NULL ? &next : NULL, n, bits);
     query_bumped(k, l + 1, &b, bits);
+}
+
+void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, const tamis_hash *ahead,
+                         size_t n, uint8_t *bits)
+{
+    assert(n <= TAMIS__RIBBON_BATCH);
+    if (r->count == 0)
+        memset(bits, 0, (n + 7) / 8);
+    else if (n == 1 && ahead == NULL)
+        *bits = query_one(r, *h);
+    else
+        query_many(r, h, ahead, n, bits);
 }

@@ -105,11 +105,10 @@ struct ribbon_shape {
 };
 
 /* Lanes of those columns from c on that there are: first and second four in turns. */
-static uint8_t lanes_of(uint32_t columns, uint32_t c)
+static inline uint8_t lanes_of(uint32_t columns, uint32_t c)
 {
-    unsigned lanes = 0;
-    for (unsigned j = 0; j < 8 && c + j < columns; j++) lanes |= 1u << (2 * (j % 4) + j / 4);
-    return (uint8_t)lanes;
+    static const uint8_t lanes[9] = {0, 0x01, 0x05, 0x15, 0x55, 0x57, 0x5f, 0x7f, 0xff};
+    return lanes[columns <= c ? 0 : columns - c < 8 ? columns - c : 8];
 }
 
 static struct ribbon_shape shape_of(const struct ribbon_layer *l)
@@ -118,7 +117,7 @@ static struct ribbon_shape shape_of(const struct ribbon_layer *l)
                              .boundary = l->boundary * TAMIS__RIBBON_WIDTH,
                              .columns = tamis__ribbon_columns(l, l->segments - 1),
                              .sides = l->homogeneous ? 0 : UINT32_MAX};
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; 8 * i < s.columns; i++) {
         s.counted[0][i] = lanes_of(l->columns, 8 * i);
         s.counted[1][i] = lanes_of(s.columns, 8 * i);
     }

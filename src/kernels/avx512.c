@@ -557,6 +557,10 @@ AVX512_BITS static void ribbon_ask(const struct ribbon_layer *l, const tamis_has
                                    const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
                                    size_t n, uint8_t *bits)
 {
+    if (n < 3) { /* too few for eight */
+        tamis__ribbon_ask_avx2(l, h, aim, ahead, n, bits);
+        return;
+    }
     const struct ribbon_layer own = *l; /* which no write of answers can change */
     const bool are_lines = own.columns == 8 && own.boundary == own.segments;
     size_t i = 0;
