@@ -2,6 +2,7 @@
  * gives the same bytes and answers; hostile bytes and missing memory do no harm. */
 #include "check.h"
 #include "cpu.h"
+#include "hash.h"
 #include "hash_sort.h"
 #include "keys.h"
 #include "ribbon.h"
@@ -314,6 +315,36 @@ static void kernels_build_the_same(void)
     tamis__use_kernels(tables[0]);
 }
 
+/* On every machine: these were computed once. */
+static void bytes_are_the_same_everywhere(void)
+{
+    static const struct {
+        uint64_t n;
+        double columns;
+        uint64_t sum;
+    } cells[] = {{1, 8, UINT64_C(0x1284fbf48b912ed0)},
+                 {100, 5.25, UINT64_C(0x61a405d775a668c2)},
+                 {3000, 1, UINT64_C(0x8a31c55782f53ce9)},
+                 {20000, 6.64, UINT64_C(0xfea8db3d57e54d1d)},
+                 {60000, 13.5, UINT64_C(0x8af8c94de2ccfbe3)}};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        tamis_hash *h = random_hashes(cells[i].n, 2024 + i);
+        struct ribbon r = build_of(h, cells[i].n, cells[i].columns);
+        uint64_t sum = r.count;
+        for (uint32_t j = 0; j < r.count; j++) {
+            const struct ribbon_layer *l = &r.layers[j];
+            sum = sum * 31 + tamis__checksum(l->solution, (size_t)l->solution_bytes);
+            if (l->homogeneous) continue;
+            sum = sum * 31 + tamis__checksum(l->thresholds, (size_t)l->threshold_bytes);
+        }
+        if (sum != cells[i].sum)
+            printf("cell %zu: UINT64_C(0x%016llx)\n", i, (unsigned long long)sum);
+        CHECK(sum == cells[i].sum);
+        tamis__ribbon_free(NULL, &r);
+        free(h);
+    }
+}
+
 /* Exactly as big as stated, so that a step beyond is seen, and full of random bytes. */
 static uint8_t *random_bytes(uint64_t n, uint64_t *seed)
 {
@@ -477,6 +508,7 @@ static const struct test tests[] = {
     {"sizes_are_as_stated", sizes_are_as_stated},
     {"absurd_plans_are_refused", absurd_plans_are_refused},
     {"kernels_build_the_same", kernels_build_the_same},
+    {"bytes_are_the_same_everywhere", bytes_are_the_same_everywhere},
     {"kernels_answer_the_same", kernels_answer_the_same},
     {"wrong_shapes_are_refused", wrong_shapes_are_refused},
     {"every_allocation_fails", every_allocation_fails},
