@@ -11,8 +11,9 @@
  * does the solution in which all free slots are 0: so the bytes depend on the set alone.
  *
  * Speed. One step of a walk waits for the load of one row, and for little else. So three walks go on at a time, in
- * three parts of the table, the lanes: 33 ns a key instead of 60. Where a lane ends, the next has already been: a few
- * more keys are bumped there. */
+ * three parts of the table, the lanes: 33 ns a key instead of 60. They must not meet, as one could undo a row that another
+ * has used: the last bucket before a lane, the seam, is left until all are done. A lane's rows end in it: a window is
+ * shorter than a bucket. */
 #include "ribbon.h"
 
 #include "cpu.h"
@@ -20,10 +21,12 @@
 #include "memory.h"
 
 #define LANES 3u
+#define PIECES (2 * LANES - 1)         /* lanes, and seams between them */
 #define LANES_FROM (UINT64_C(1) << 15) /* keys; with fewer the seams would be felt */
 
-/* Slots that rows of one bucket can stand in: its own, and those after it that the last window reaches. */
-#define REACH (TAMIS__RIBBON_BUCKET + TAMIS__RIBBON_WIDTH)
+/* A group's rows are within so many slots, the bucket's and those after it that the last window reaches; no more of
+ * them can be independent. Where rows of a lane follow, they may be pushed beyond, but not be more. */
+#define REACH (TAMIS__RIBBON_BUCKET + TAMIS__RIBBON_WIDTH - 1)
 
 struct table {
     uint64_t *rows;
@@ -182,29 +185,48 @@ static uint64_t first_from(const struct table *t, const tamis_hash *h, uint64_t 
     return from;
 }
 
+/* Lane, seam, lane, seam, lane: from[i] is the first key of piece i. A seam is the last bucket before a lane. */
+static void cut(const struct table *t, const tamis_hash *h, uint64_t n, uint64_t from[PIECES + 1])
+{
+    const uint64_t part = t->starts / LANES / TAMIS__RIBBON_BUCKET * TAMIS__RIBBON_BUCKET;
+    from[0] = 0;
+    for (unsigned i = 1; i <= PIECES; i++) from[i] = n;
+    for (unsigned i = 1; i < LANES && n >= LANES_FROM; i++) {
+        from[2 * i - 1] = first_from(t, h, n, i * part - TAMIS__RIBBON_BUCKET);
+        from[2 * i] = first_from(t, h, n, i * part);
+    }
+}
+
+static void run_lanes(const struct table *t, tamis_hash *h, const uint64_t *from, struct lane *l)
+{
+    struct walker a, b, c;
+    bool a_lives = lane_open(&l[0], t, h + from[0], h + from[1], &a);
+    bool b_lives = lane_open(&l[2], t, h + from[2], h + from[3], &b);
+    bool c_lives = lane_open(&l[4], t, h + from[4], h + from[5], &c);
+    while (a_lives && b_lives && c_lives) {
+        a_lives = step(t, &l[0], &a);
+        b_lives = step(t, &l[2], &b);
+        c_lives = step(t, &l[4], &c);
+    }
+    while (a_lives) a_lives = step(t, &l[0], &a);
+    while (b_lives) b_lives = step(t, &l[2], &b);
+    while (c_lives) c_lives = step(t, &l[4], &c);
+}
+
 /* Puts the bumped ones of n sorted keys in front and returns how many they are. */
 static uint64_t eliminate(const struct table *t, tamis_hash *h, uint64_t n)
 {
-    struct lane lanes[LANES];
-    struct walker a, b, c;
-    const uint64_t part = t->starts / LANES / TAMIS__RIBBON_BUCKET * TAMIS__RIBBON_BUCKET;
-    uint64_t from[LANES + 1] = {0, n, n, n};
-    for (unsigned i = 1; i < LANES && n >= LANES_FROM; i++) from[i] = first_from(t, h, n, i * part);
-    bool a_lives = lane_open(&lanes[0], t, h, h + from[1], &a);
-    bool b_lives = lane_open(&lanes[1], t, h + from[1], h + from[2], &b);
-    bool c_lives = lane_open(&lanes[2], t, h + from[2], h + n, &c);
-    while (a_lives && b_lives && c_lives) {
-        a_lives = step(t, &lanes[0], &a);
-        b_lives = step(t, &lanes[1], &b);
-        c_lives = step(t, &lanes[2], &c);
+    struct lane pieces[PIECES];
+    uint64_t from[PIECES + 1], bumped = 0;
+    cut(t, h, n, from);
+    run_lanes(t, h, from, pieces);
+    for (unsigned i = 1; i < PIECES; i += 2) {
+        struct walker w;
+        bool lives = lane_open(&pieces[i], t, h + from[i], h + from[i + 1], &w);
+        while (lives) lives = step(t, &pieces[i], &w);
     }
-    while (a_lives) a_lives = step(t, &lanes[0], &a);
-    while (b_lives) b_lives = step(t, &lanes[1], &b);
-    while (c_lives) c_lives = step(t, &lanes[2], &c);
-
-    uint64_t bumped = (uint64_t)(lanes[0].bumped - h);
-    for (unsigned i = 1; i < LANES; i++) {
-        const uint64_t more = (uint64_t)(lanes[i].bumped - (h + from[i]));
+    for (unsigned i = 0; i < PIECES; i++) {
+        const uint64_t more = (uint64_t)(pieces[i].bumped - (h + from[i]));
         memmove(h + bumped, h + from[i], (size_t)more * sizeof *h);
         bumped += more;
     }

@@ -176,6 +176,42 @@ static void hostile_keys_are_kept(void)
         }
 }
 
+/* A uniform hash of a key that starts at this slot of so many. */
+static tamis_hash hash_at(uint64_t slot, uint64_t starts, uint64_t *seed)
+{
+    const uint64_t step = UINT64_MAX / starts;
+    tamis_hash h = {splitmix(seed), slot * step + splitmix(seed) % (step / 2) + step / 4};
+    while (tamis__ribbon_start(h, starts) < slot) h.hi += step / 4;
+    return h;
+}
+
+/* The builder works at three parts of the table at a time (ribbon_build.c). Crowds around their seams, where one part
+ * may undo what its neighbour has already used. */
+static void crowds_at_seams_are_kept(void)
+{
+    enum { KEYS = 50000 };
+    struct ribbon_layer l;
+    CHECK(tamis__ribbon_shape(KEYS, 8, false, &l));
+    const uint64_t starts = tamis__ribbon_starts(l.segments), part = starts / 3 / 128 * 128;
+    tamis_hash *h = memory_for(KEYS * sizeof *h);
+    for (uint64_t trial = 1; trial <= 300; trial++) {
+        uint64_t seed = trial;
+        const uint64_t before = 1 + splitmix(&seed) % 256, after = 1 + splitmix(&seed) % 256;
+        const uint64_t crowd = 50 + splitmix(&seed) % 600;
+        for (uint64_t i = 0; i < KEYS; i++) {
+            const uint64_t r = splitmix(&seed), seam = part * (1 + r % 2);
+            const uint64_t near = seam - before + (r >> 8) % (before + after);
+            /* Most are where the other parts have to do for long, so that no part ends early. */
+            const uint64_t far = starts - 1 - (r >> 8) % (part / 2);
+            h[i] = hash_at(i < 2 * crowd ? near : far, starts, &seed);
+        }
+        struct ribbon r = build_of(h, KEYS, 8);
+        CHECK_THAT(count_in(&r, h, KEYS, TAMIS__RIBBON_BATCH), ==, KEYS);
+        tamis__ribbon_free(NULL, &r);
+    }
+    free(h);
+}
+
 static void sorting_is_sorting(void)
 {
     static const uint64_t sizes[] = {0, 1, 2, 48, 49, 100, 5000, 20000, 100000};
@@ -502,6 +538,7 @@ static const struct test tests[] = {
     {"small_sets_are_right", small_sets_are_right},
     {"repeats_and_order_do_not_matter", repeats_and_order_do_not_matter},
     {"hostile_keys_are_kept", hostile_keys_are_kept},
+    {"crowds_at_seams_are_kept", crowds_at_seams_are_kept},
     {"sorting_is_sorting", sorting_is_sorting},
     {"rates_are_as_stated", rates_are_as_stated},
     {"small_rates_are_as_stated", small_rates_are_as_stated},
