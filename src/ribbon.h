@@ -124,18 +124,11 @@ static inline bool tamis__ribbon_bumps(const uint8_t *thresholds, uint64_t start
     return start % TAMIS__RIBBON_BUCKET < tamis__ribbon_threshold(code);
 }
 
-static inline uint64_t tamis__ribbon_remix(uint64_t z)
-{
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 /* The hash of a bumped key in the next layer: two rounds of a Feistel network, so different ones stay different. */
 static inline tamis_hash tamis__ribbon_next(tamis_hash h)
 {
-    h.lo ^= tamis__ribbon_remix(h.hi + UINT64_C(0x9e3779b97f4a7c15));
-    h.hi ^= tamis__ribbon_remix(h.lo);
+    h.lo ^= tamis__remix(h.hi + UINT64_C(0x9e3779b97f4a7c15));
+    h.hi ^= tamis__remix(h.lo);
     return h;
 }
 
@@ -156,10 +149,9 @@ static inline void tamis__ribbon_aim_at(const struct ribbon_layer *l, uint64_t s
         8 * tamis__ribbon_word(l, (start + TAMIS__RIBBON_WIDTH - 1) / TAMIS__RIBBON_WIDTH);
 }
 
-/* Ask the memory for window i. Inlined by force: a function that does nothing but prefetch has no effect in the eyes
- * of GCC 12, which drops calls of it. */
-__attribute__((always_inline)) static inline void
-tamis__ribbon_fetch(const struct ribbon_layer *l, const struct ribbon_aim *aim, size_t i)
+/* Ask the memory for window i. */
+TAMIS__PREFETCHES tamis__ribbon_fetch(const struct ribbon_layer *l, const struct ribbon_aim *aim,
+                                      size_t i)
 {
     const uint32_t columns = tamis__ribbon_columns(l, l->segments - 1);
     const uint64_t last = aim->high[i] + 8 * columns - 1;

@@ -252,7 +252,7 @@ static uint64_t eliminate(const struct table *t, tamis_hash *h, uint64_t n)
 static void fill_free(const struct table *t, uint64_t slots)
 {
     for (uint64_t i = 0; i < slots; i++)
-        if (t->rows[i] == 0) t->sides[i] = (uint32_t)(tamis__ribbon_remix(i + 1) >> 32);
+        if (t->rows[i] == 0) t->sides[i] = (uint32_t)(tamis__remix(i + 1) >> 32);
 }
 
 static void substitute(const struct table *t)

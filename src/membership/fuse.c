@@ -194,7 +194,7 @@ static const char *wrong_cells(const struct body *b)
 
 /* --- Asking --------------------------------------------------------------------------------------------------------- */
 
-static inline void prefetch_keys(const struct section *s, uint32_t d, const tamis_hash *h, size_t n)
+TAMIS__PREFETCHES prefetch_keys(const struct section *s, uint32_t d, const tamis_hash *h, size_t n)
 {
     const struct shape f = shape_of(s);
     for (size_t i = 0; i < n; i++) {
@@ -238,8 +238,8 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
     }
     for (size_t i = 0; i < keys->n; i += 8) {
         const size_t n = keys->n - i < 8 ? keys->n - i : 8;
-        const struct batch ahead = {keys->ahead + i, n, NULL};
-        if (keys->ahead != NULL) prefetch(b, &ahead);
+        if (keys->ahead != NULL && f.d == 3) prefetch_keys(s, 3, keys->ahead + i, n);
+        if (keys->ahead != NULL && f.d == 4) prefetch_keys(s, 4, keys->ahead + i, n);
         bits[i / 8] =
             f.d == 3 ? ask(s, &f, 3, keys->hashes + i, n) : ask(s, &f, 4, keys->hashes + i, n);
     }
