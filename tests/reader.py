@@ -249,8 +249,9 @@ class Fuse:
         need(self.cells >> self.m * self.bits == 0, "bits beyond the last")
 
     def has(self, lo, hi):
-        step = self.salt * 0x9E3779B97F4A7C15
-        e = Pair.remix((lo + Pair.remix((hi + step) & MASK)) & MASK)
+        b = (hi + self.salt * 0x9E3779B97F4A7C15) & MASK ^ 0xE7037ED1A0B428DB
+        product = (lo ^ 0xA0761D6478BD642F) * b
+        e = product >> 64 ^ product & MASK
         first = e * (self.m - (self.d - 1) * self.segment) >> 64
         at = [first] + [(first + j * self.segment) ^ (e >> 18 * (j - 1)) % self.segment for j in range(1, self.d)]
         total = hi >> 64 - self.bits

@@ -72,11 +72,13 @@ static struct shape shape_of(const struct section *s)
     return f;
 }
 
-/* What a key is to the cells, under a salt; and its fingerprint, under any. Remixed twice, so that keys that collide by
- * design under one salt do not under the next. */
-static uint64_t edge_of(tamis_hash h, uint32_t salt)
+/* What a key is to the cells, under a salt; and its fingerprint, under any. One product of both halves, folded: keys that
+ * collide by chance under one salt do not under the next. */
+static inline uint64_t edge_of(tamis_hash h, uint32_t salt)
 {
-    return tamis__remix(h.lo + tamis__remix(h.hi + salt * UINT64_C(0x9e3779b97f4a7c15)));
+    const uint64_t a = h.lo ^ UINT64_C(0xa0761d6478bd642f);
+    const uint64_t b = (h.hi + salt * UINT64_C(0x9e3779b97f4a7c15)) ^ UINT64_C(0xe7037ed1a0b428db);
+    return tamis__mulhi(a, b) ^ a * b;
 }
 
 static uint32_t fingerprint_of(tamis_hash h, uint32_t bits)
