@@ -32,6 +32,7 @@ static const struct contestant {
     {"growing", TAMIS_GROWING, 0, false, false, true, true},
     {"cuckoo", TAMIS_CUCKOO, 0, false, false, true, true},
     {"fuse", TAMIS_FUSE, 0, false, false, true, true},
+    {"ribbon", TAMIS_RIBBON, 0, false, false, true, true},
 };
 
 struct build {
@@ -238,7 +239,7 @@ static void run(const struct contestant *c, const struct scene *s, double rate, 
     const struct subject subject = {.open = open_filter,
                                     .prepare = way->prepare,
                                     .add = way->add,
-                                    .finish = c->kind == TAMIS_FUSE ? seal_filter : NULL,
+                                    .finish = c->kind >= TAMIS_FUSE ? seal_filter : NULL,
                                     .ask = way->ask,
                                     .bytes = filter_bytes,
                                     .take = v.way == BULK && can_remove(c->kind) ? take_bulk : NULL,

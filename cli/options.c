@@ -26,8 +26,8 @@ static const struct option options[] = {
     {'b', true, "bytes", "B", COUNT, AT(bytes), "size of the whole file (2000000, 2MB, 2MiB)"},
     {'k', true, "kind", "KIND", TEXT, AT(kind),
      "blocked (default), bloom, partitioned; counting, cuckoo, pair (keys can be removed);\n"
-     "growing (size unknown), window (forgets); fuse (sealed: small, never changes);\n"
-     "auto chooses blocked or bloom"},
+     "growing (size unknown), window (forgets); ribbon, fuse (sealed: smallest, never\n"
+     "change); auto chooses blocked or bloom"},
     {'i', false, "inner", "KIND", TEXT, AT(inner),
      "what window and pair are made of; how counters lie (counting: bloom, blocked)"},
     {'B', false, "counter-bits", "N", COUNT, AT(counter_bits), "counting: 4 (default), 8 or 16"},

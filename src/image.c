@@ -44,7 +44,8 @@ enum {
     E_SALT = 12,
     E_M = 16,
     E_ITEMS = 24,
-    E_ZERO_16 = 32,
+    E_BOUNDARY = 32,
+    E_ZERO_8 = 40,
     E_OFFSET = 48,
     E_LENGTH = 56
 };
@@ -131,6 +132,7 @@ static void put_entry(uint8_t *e, const struct section *s)
     tamis__put32(e + E_SALT, s->salt);
     tamis__put64(e + E_M, s->m);
     tamis__put64(e + E_ITEMS, s->items);
+    tamis__put64(e + E_BOUNDARY, s->boundary);
     tamis__put64(e + E_OFFSET, s->offset);
     tamis__put64(e + E_LENGTH, s->length);
 }
@@ -302,12 +304,13 @@ static tamis_status parse_table(const uint8_t *meta, uint64_t size, struct secti
         s[i].salt = tamis__get32(e + E_SALT);
         s[i].m = tamis__get64(e + E_M);
         s[i].items = tamis__get64(e + E_ITEMS);
+        s[i].boundary = tamis__get64(e + E_BOUNDARY);
         s[i].length = tamis__get64(e + E_LENGTH);
         /* Each within size, so no sum below can overflow: 1024 sections of less than 2^64 / 65536. */
         if (s[i].length < 8 || s[i].length > size)
             return tamis__corrupt(why, entry + E_LENGTH, "wrong section length");
-        if (!all_zero(e + E_ZERO_16, 16))
-            return tamis__corrupt(why, entry + E_ZERO_16, "a reserved field is not zero");
+        if (!all_zero(e + E_ZERO_8, 8))
+            return tamis__corrupt(why, entry + E_ZERO_8, "a reserved field is not zero");
         at += chunks(s[i].length) * SUM_BYTES;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -468,6 +471,8 @@ static tamis_status check_section(const struct kind *kind, const struct section 
                            s->role, s->variant);
     if (s->items != 0 && (kind->traits & TAMIS__SECTION_ITEMS) == 0)
         return tamis__corrupt(why, entry + E_ITEMS, "a reserved field is not zero");
+    if (s->boundary != 0 && kind->id != TAMIS_RIBBON)
+        return tamis__corrupt(why, entry + E_BOUNDARY, "a reserved field is not zero");
     if (s->salt != 0 && (kind->traits & TAMIS__STATIC) == 0)
         return tamis__corrupt(why, entry + E_SALT, "a reserved field is not zero");
     return TAMIS_OK;

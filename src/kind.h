@@ -11,13 +11,19 @@
 #include <tamis/tamis.h>
 
 /* A section of the image: the same bytes in memory as at rest. */
-enum { TAMIS__ROLE_CELLS = 1, TAMIS__ROLE_REMOVED = 2, TAMIS__ROLE_HASHES = 3 };
+enum {
+    TAMIS__ROLE_CELLS = 1,
+    TAMIS__ROLE_REMOVED = 2,
+    TAMIS__ROLE_HASHES = 3,
+    TAMIS__ROLE_THRESHOLDS = 4
+};
 struct section {
     uint16_t role, kind, variant, cell_bits;
     uint32_t k;
     uint32_t salt; /* of static kinds: which of the hash functions worked */
     uint64_t m;
     uint64_t items;          /* of this section alone, where TAMIS__SECTION_ITEMS */
+    uint64_t boundary;       /* ribbon: the first segment with a column more */
     uint64_t offset, length; /* in the image, bytes */
     uint8_t *cells;          /* length bytes, 64-byte aligned */
     uint64_t room;           /* bytes there, when they are more */
@@ -125,7 +131,7 @@ struct kind {
 };
 
 extern const struct kind tamis__bloom, tamis__partitioned, tamis__blocked, tamis__counting,
-    tamis__pair, tamis__growing, tamis__window, tamis__cuckoo, tamis__fuse;
+    tamis__pair, tamis__growing, tamis__window, tamis__cuckoo, tamis__fuse, tamis__ribbon_kind;
 
 /* NULL when there is no such kind. */
 const struct kind *tamis__kind(uint32_t id);

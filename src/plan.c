@@ -89,7 +89,7 @@ static uint64_t items_for_rate(const struct sizing *s, uint64_t m, uint32_t k, d
 
 /* A rate to 32 significant bits, upwards: what one mathematical library computes differs from another's in
  * the last bit or two, and a plan, which is part of the image, must not. */
-static double tidy(double rate)
+double tamis__tidy(double rate)
 {
     int exponent;
     const double fraction = frexp(rate, &exponent);
@@ -120,7 +120,7 @@ static struct shape shape_for_k(const tamis_plan *p, const struct sizing *s, uin
     if (c.items == 0) c.items = items_for_rate(s, c.m, k, p->fpr);
     if (c.items == 0) return (struct shape){0};
     const double rate = rate_of(s, (double)c.m, k, (double)c.items);
-    c.fpr = rate <= p->fpr && tidy(rate) > p->fpr ? p->fpr : tidy(rate);
+    c.fpr = rate <= p->fpr && tamis__tidy(rate) > p->fpr ? p->fpr : tamis__tidy(rate);
     if (c.fpr < TAMIS__MIN_FPR) c.fpr = TAMIS__MIN_FPR;
     c.bytes = image_bytes(s, c.m, k);
     return c;

@@ -30,6 +30,9 @@ tamis_status tamis__solve_shape(tamis_plan *plan, const struct sizing *s, tamis_
 /* struct kind.solve of kinds that have a sizing and nothing else to say. */
 tamis_status tamis__solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
 
+/* A rate to 32 significant bits, upwards. */
+double tamis__tidy(double rate);
+
 /* Bytes of a section of that many one-bit cells: whole 64-bit words. */
 uint64_t tamis__cell_bytes(uint64_t cells);
 

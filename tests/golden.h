@@ -103,6 +103,12 @@ static const struct recipe recipes[] = {
      100, GOLDEN_SEALED | GOLDEN_KEYED},
     {"fuse-collecting.tamis", GOLDEN_PLAN(.kind = TAMIS_FUSE, .items = 100, .fpr = 0.01), 70,
      GOLDEN_AGAIN},
+    {"ribbon.tamis", GOLDEN_PLAN(.kind = TAMIS_RIBBON, .items = 100, .fpr = 0.07), 150,
+     GOLDEN_SEALED},
+    {"ribbon-layers-keyed.tamis", GOLDEN_PLAN(.kind = TAMIS_RIBBON, .items = 2500, .fpr = 0.11),
+     2500, GOLDEN_SEALED | GOLDEN_KEYED},
+    {"ribbon-collecting.tamis", GOLDEN_PLAN(.kind = TAMIS_RIBBON, .items = 100, .fpr = 0.01), 70,
+     GOLDEN_AGAIN},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 

@@ -50,7 +50,7 @@ OPS = ("add", "positive", "negative")
 RATES = (0.01, 0.001)
 small, middle, big = sizes = sorted({r["keys"] for r in rows if r["kind"] == "blocked"})
 kinds = {r["kind"] for r in rows if r["rate"] is not None} - {"libbloom"}
-plain = {"counting", "pair", "growing", "window", "cuckoo", "fuse"}
+plain = {"counting", "pair", "growing", "window", "cuckoo", "fuse", "ribbon"}
 assert {"blocked", "compact", "bloom", "partitioned", *plain} == kinds
 for kind in ("counting", "pair", "cuckoo"):
     has(kind=kind, op="remove", mode="bulk", keys=big)

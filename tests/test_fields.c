@@ -145,7 +145,7 @@ static void check_broken_tables(struct bytes *b, uint32_t count, uint64_t first)
     const struct field total = {112, 8};
     const uint64_t at = first + 64 * (uint64_t)(count - 1);
     put_field(b->p, zero, 1);
-    check_blame(b, "reserved", entry + 32);
+    check_blame(b, "reserved", entry + 40);
     put_field(b->p, zero, 0);
     put_field(b->p, offset, at - 64);
     check_blame(b, "wrong section offset", offset.offset);

@@ -374,6 +374,7 @@ static void print_others(void)
         {"growing, from 100", {.kind = TAMIS_GROWING}, LIVE, 1},
         {"fuse, 3 cells", {.kind = TAMIS_FUSE, .items = LIVE}, LIVE, 1},
         {"fuse, 4 cells", {.kind = TAMIS_FUSE, .items = LIVE, .k = 4}, LIVE, 1},
+        {"ribbon", {.kind = TAMIS_RIBBON, .items = LIVE}, LIVE, 1},
     };
     printf("| kind | bits per item | rate, predicted | measured | missed, predicted | measured |\n"
            "|---|---|---|---|---|---|\n");

@@ -87,7 +87,8 @@ typedef enum tamis_kind {
     TAMIS_WINDOW = 7,      /* generations of filters: forgets the oldest keys                     */
     TAMIS_CUCKOO = 8,      /* fingerprints: keys can be removed, 9.5 bits                         */
     /* Sealed once for all keys: */
-    TAMIS_FUSE = 9         /* 3 or 4 cells per key, 7.9 or 7.5 bits at 0.8 %; fast anywhere       */
+    TAMIS_FUSE = 9,        /* 3 or 4 cells per key, 7.9 or 7.5 bits at 0.8 %; fast anywhere       */
+    TAMIS_RIBBON = 10      /* 6.7 bits: the smallest, at any rate down to 2^-32                   */
 } tamis_kind;
 
 /* The name used by the command line ("blocked"), or NULL: no such kind in this library.          */
@@ -115,7 +116,7 @@ typedef struct tamis_plan {
     uint64_t seed;      /* of XXH3; the default 0 is for all, so that filters merge               */
     uint64_t m;         /* bits (partitioned: bits in each row; blocked: a multiple of 512);
                          * counting: counters; cuckoo: slots, an even number; growing: slots of the
-                         * first table, a power of two; fuse: 0, it follows the keys              */
+                         * first table, a power of two; static kinds: 0, it follows the keys      */
     uint32_t k;         /* probes per key, 1 ... 64 (blocked: 8; compact and counting in lines:
                          * 1 ... 16; cuckoo: 2; fuse: 3 or 4); growing: bits kept, 3 ... 51        */
     uint32_t cell_bits; /* counting: bits of a counter, 4 (default), 8 or 16                      */

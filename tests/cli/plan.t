@@ -9,6 +9,7 @@ growing            1,000,000       3,212,208   25.70   6.71   3.83  0.956 % (1 i
 window             1,000,000       1,658,240   13.27   6.64   2.00  0.999 % (1 in 100)           8  3,315,200
 cuckoo             1,000,000       1,192,024    9.54   7.08   1.35  0.738 % (1 in 136)           2  1,059,228
 fuse               1,000,000         989,512    7.92   7.00   1.13  0.781 % (1 in 128)           3  -
+ribbon             1,000,000         847,917    6.78   6.64   1.02  1 % (1 in 100)               0  -
 bits: per item, of the whole file; bound: fewer are impossible at that rate
 $ tamis plan --items 1M --bytes 2MB --kind bloom --json
 [{"kind": "bloom", "items": 1000000, "bytes": 2000000, "bits_per_item": 16, "bound_bits": 11.0876539144, "bound_ratio": 1.44304648428, "fpr": 0.000459497962765, "m": 15996416, "k": 11}]
@@ -38,7 +39,7 @@ $ tamis plan --items 1000
 tamis: plan: a plan needs two of: items, rate, bytes
 [2]
 $ tamis plan --fpr 0.1 --bytes 100
-tamis: plan: 100 bytes are too few: the smallest such image has 272
+tamis: plan: 100 bytes are too few
 [2]
 $ tamis plan --items 18446744073709551615 --fpr 0.1
 tamis: plan: more than 2^52 items are not supported
@@ -72,6 +73,7 @@ bloom              1,000,000       1,199,504    9.60   6.64   1.44  1 % (1 in 10
 partitioned        1,000,000       1,199,512    9.60   6.64   1.44  1 % (1 in 100)               7  1,370,432 a row
 cuckoo             1,000,000       1,192,024    9.54   7.08   1.35  0.738 % (1 in 136)           2  1,059,228
 fuse               1,000,000         989,512    7.92   7.00   1.13  0.781 % (1 in 128)           3  -
+ribbon             1,000,000         847,917    6.78   6.64   1.02  1 % (1 in 100)               0  -
 blocked      that needs 1262848 bytes, more than the budget of 1200000
 counting     that needs 4797312 bytes, more than the budget of 1200000
 pair         that needs 2525504 bytes, more than the budget of 1200000

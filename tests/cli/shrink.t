@@ -38,10 +38,10 @@ tamis: bad.tamis: only counting filters have counters
 $ tamis build --kind pair --fpr 0.0001 -o p.tamis all && tamis remove p.tamis odd && tamis check -c p.tamis all
 500
 $ tamis add p.tamis odd && tamis check -c p.tamis all
-tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 0.104 % (1 in 964) of never-added keys get a maybe now, and 0.0002 % (1 in 500,003) of those in it a no; see 'tamis compact'
+tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 0.104 % (1 in 966) of never-added keys get a maybe now, and 0.0002 % (1 in 500,002) of those in it a no; see 'tamis compact'
 1000
 $ tamis info p.tamis | grep missed
-  missed    0.0002 % (1 in 500,003) of the keys that are in get a wrong no now
+  missed    0.0002 % (1 in 500,002) of the keys that are in get a wrong no now
 
 # A filter that cannot says which can.
 $ tamis build -o b.tamis all
@@ -143,7 +143,7 @@ $ tamis rotate
 tamis: rotate: usage: tamis rotate [OPTION...] FILTER...
 [2]
 $ tamis build --kind cheese -o x.tamis all
-tamis: --kind: there is no 'cheese'; there are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, and auto
+tamis: --kind: there is no 'cheese'; there are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, and auto
 [2]
 
 # A cuckoo filter takes a line four times.

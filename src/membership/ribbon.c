@@ -1,0 +1,274 @@
+/* ribbon: the bumped ribbon filter, the smallest of all: half a percent above the lower bound (src/ribbon.c tells how and
+ * why). This file makes a kind of it: planning, sections, sealing.
+ *
+ * Static. Any rate from 1/2 to 2^-32, fractions included: a filter of 6.64 columns is one of 6 in one part of the table and
+ * of 7 in the rest. Building cannot fail, repeated keys are welcome, and the bytes depend on the set of keys alone, not on
+ * their order.
+ *
+ * Each layer is a section of cells, and all but the last have a section of thresholds after it. */
+#include "../ribbon.h"
+#include "../bitrows.h"
+#include "../collect.h"
+#include "../error.h"
+#include "../image.h"
+#include "../memory.h"
+
+#include <math.h>
+
+enum { SOLVED = 0, HOMOGENEOUS = 1, NOTHING = 2 }; /* variants of a section of cells */
+
+#define ONE 65536u /* columns are counted in 65536ths */
+#define MAX_FIXED (TAMIS__RIBBON_COLUMNS * ONE)
+#define MAX_SECTIONS (2 * TAMIS__RIBBON_LAYERS)
+#define NOTHING_BYTES 8u
+
+/* --- Planning ------------------------------------------------------------------------------------------------------ */
+
+/* Of n uniform hashes; the layers after the first take what the one before bumps, which varies a little. */
+static uint64_t image_bytes(uint64_t n, uint32_t fixed)
+{
+    const double columns = (double)fixed / ONE;
+    const uint64_t payload = tamis__ribbon_bytes(n, columns);
+    uint64_t sections = 1;
+    for (uint64_t left = n; left > TAMIS__RIBBON_FEW; left /= 20) sections += 2;
+    if (payload >= UINT64_C(1) << 49) return UINT64_MAX;
+    const double scatter = 4 * sqrt((double)n) * (columns + 1) / 8;
+    return tamis__image_bytes(payload + (uint64_t)scatter, 1) + (sections - 1) * (64 + 64 + 8);
+}
+
+static uint64_t items_for_bytes(uint64_t bytes, uint32_t fixed)
+{
+    uint64_t low = 0, high = TAMIS__MAX_ITEMS / TAMIS__RIBBON_COLUMNS;
+    while (high - low > 1) {
+        const uint64_t mid = low + (high - low) / 2;
+        if (image_bytes(mid, fixed) <= bytes)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Most columns that keep the budget; 0: not even one does. */
+static uint32_t columns_for_bytes(uint64_t items, uint64_t bytes)
+{
+    uint32_t low = ONE - 1, high = MAX_FIXED + 1;
+    while (high - low > 1) {
+        const uint32_t mid = low + (high - low) / 2;
+        if (image_bytes(items, mid) <= bytes)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low >= ONE ? low : 0;
+}
+
+/* Fewest columns for a rate; a hair less counts as enough, so that a solved plan stays what it is. */
+static uint32_t columns_for(double fpr)
+{
+    const double wanted = ceil(-log2(fpr) * ONE - 1e-3);
+    return wanted < ONE ? ONE : wanted > MAX_FIXED ? MAX_FIXED + 1 : (uint32_t)wanted;
+}
+
+static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
+{
+    if (p->m != 0 || p->k != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "the shape of a ribbon filter follows its keys");
+    if (p->items > TAMIS__MAX_ITEMS / TAMIS__RIBBON_COLUMNS)
+        return tamis__fail(why, TAMIS_EINVAL, "no shape of up to 2^52 bits does that");
+    const uint32_t fixed =
+        p->fpr != 0 ? columns_for(p->fpr) : columns_for_bytes(p->items, p->bytes);
+    if (fixed > MAX_FIXED)
+        return tamis__fail(why, TAMIS_EINVAL, "a ribbon has at most 32 columns: 2^-32, not %.3g",
+                           p->fpr);
+    if (p->items == 0) p->items = items_for_bytes(p->bytes, fixed);
+    const uint64_t bytes = fixed != 0 && p->items != 0 ? image_bytes(p->items, fixed) : UINT64_MAX;
+    if (p->bytes != 0 && bytes > p->bytes)
+        return tamis__fail(why, TAMIS_EINVAL, "%llu bytes are too few",
+                           (unsigned long long)p->bytes);
+    if (bytes == UINT64_MAX)
+        return tamis__fail(why, TAMIS_EINVAL, "no shape of up to 2^52 bits does that");
+    const double rate = tamis__tidy(exp2(-(double)fixed / ONE));
+    if (p->fpr == 0 || rate < p->fpr) p->fpr = rate;
+    p->bytes = bytes;
+    promise->fpr_asymptotic = p->fpr;
+    return TAMIS_OK;
+}
+
+static uint32_t layout(const tamis_plan *plan, struct section *out)
+{
+    if (out != NULL) *out = tamis__collection(TAMIS_RIBBON, columns_for(plan->fpr), 1);
+    return 1;
+}
+
+/* --- Sections and layers --------------------------------------------------------------------------------------------- */
+
+/* The layers that the sections are; a reason when they are none. */
+static const char *view(const struct body *b, struct ribbon *out)
+{
+    out->count = 0;
+    if (b->sections->variant == NOTHING) return b->count == 1 ? NULL : "nothing has one section";
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct section *s = b->sections + i;
+        if (out->count == TAMIS__RIBBON_LAYERS) return "too many layers";
+        struct ribbon_layer *l = &out->layers[out->count++];
+        *l = (struct ribbon_layer){.segments = s->m,
+                                   .boundary = s->boundary,
+                                   .columns = s->k,
+                                   .homogeneous = s->variant == HOMOGENEOUS,
+                                   .solution = s->cells,
+                                   .solution_bytes = s->length};
+        if (s->role != TAMIS__ROLE_CELLS || s->variant > HOMOGENEOUS || s->salt != 0)
+            return "a layer without cells";
+        if (l->homogeneous) continue;
+        if (++i == b->count || b->sections[i].role != TAMIS__ROLE_THRESHOLDS)
+            return "a layer without thresholds";
+        const struct section *t = b->sections + i;
+        if (t->m != s->m || t->k != 2 || t->variant != 0 || t->boundary != 0 || t->salt != 0)
+            return "wrong thresholds";
+        l->thresholds = t->cells;
+        l->threshold_bytes = t->length;
+    }
+    return NULL;
+}
+
+static const char *wrong_shape(const struct body *b)
+{
+    struct ribbon r;
+    const struct section *s = b->sections;
+    for (uint32_t i = 0; i < b->count; i++)
+        if (s[i].kind != TAMIS_RIBBON || s[i].cell_bits != 1)
+            return "a section is not of this kind";
+    if (tamis__collecting(b)) {
+        if (s->variant != 0 || s->salt != 0 || s->boundary != 0 || s->k < ONE || s->k > MAX_FIXED)
+            return "a collection with a wrong shape";
+        return tamis__wrong_collection(b);
+    }
+    const char *reason = view(b, &r);
+    if (reason != NULL) return reason;
+    if (s->variant != NOTHING) return tamis__ribbon_wrong(&r);
+    return s->role != TAMIS__ROLE_CELLS || s->m != 0 || s->k != 1 || s->boundary != 0 ||
+                   s->salt != 0 || s->length != NOTHING_BYTES
+               ? "nothing has a wrong shape"
+               : NULL;
+}
+
+static const char *wrong_cells(const struct body *b)
+{
+    const struct section *s = b->sections;
+    if (!tamis__collecting(b) && s->variant == NOTHING && tamis__get64(s->cells) != 0)
+        return "nothing is not zero";
+    return NULL; /* any bits are a solution */
+}
+
+static struct section section_of(uint16_t role, const struct ribbon_layer *l)
+{
+    const bool cells = role == TAMIS__ROLE_CELLS;
+    const struct section s = {.role = role,
+                              .kind = TAMIS_RIBBON,
+                              .variant = cells && l->homogeneous ? HOMOGENEOUS : SOLVED,
+                              .cell_bits = 1,
+                              .k = cells ? l->columns : 2,
+                              .m = l->segments,
+                              .boundary = cells ? l->boundary : 0,
+                              .length = cells ? l->solution_bytes : l->threshold_bytes,
+                              .cells = cells ? l->solution : l->thresholds};
+    return s;
+}
+
+/* --- Sealing ----------------------------------------------------------------------------------------------------------- */
+
+static tamis_status no_memory(const struct section *s, tamis_error *why)
+{
+    return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to seal %llu keys",
+                       (unsigned long long)s->m);
+}
+
+static uint32_t sections_of(const struct ribbon *r, const tamis_memory *memory,
+                            struct section out[MAX_SECTIONS])
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        out[n++] = section_of(TAMIS__ROLE_CELLS, &r->layers[i]);
+        if (!r->layers[i].homogeneous) out[n++] = section_of(TAMIS__ROLE_THRESHOLDS, &r->layers[i]);
+    }
+    if (n > 0) return n;
+    out[0] = (struct section){.role = TAMIS__ROLE_CELLS,
+                              .kind = TAMIS_RIBBON,
+                              .variant = NOTHING,
+                              .cell_bits = 1,
+                              .k = 1,
+                              .length = NOTHING_BYTES,
+                              .cells = tamis__alloc(memory, NOTHING_BYTES)};
+    return out[0].cells != NULL ? 1 : 0;
+}
+
+static tamis_status seal(struct body *b, double fpr, tamis_error *why)
+{
+    const struct section *s = b->sections;
+    struct ribbon r = {.count = 0};
+    struct section sections[MAX_SECTIONS];
+    (void)fpr; /* k has it */
+    tamis_hash *h = tamis__alloc(b->memory, (s->m + 1) * sizeof *h);
+    if (h == NULL) return no_memory(s, why);
+    for (uint64_t i = 0; i < s->m; i++) h[i] = tamis__collected(s, i);
+    const tamis_status status = tamis__ribbon_build(b->memory, h, s->m, (double)s->k / ONE, &r);
+    tamis__free(b->memory, h);
+    if (status == TAMIS_ENOMEM) return no_memory(s, why);
+    if (status != TAMIS_OK) return tamis__fail(why, status, "these keys make no ribbon");
+    const uint32_t n = sections_of(&r, b->memory, sections);
+    if (n > 0 && tamis__replace_sections(b, sections, n)) return TAMIS_OK;
+    if (n > 0 && r.count == 0) tamis__free(b->memory, sections[0].cells);
+    tamis__ribbon_free(b->memory, &r);
+    return no_memory(s, why);
+}
+
+/* --- Asking ------------------------------------------------------------------------------------------------------------ */
+
+static void prefetch(const struct body *b, const struct batch *keys)
+{
+    struct ribbon r;
+    if (tamis__collecting(b)) return;
+    view(b, &r);
+    if (r.count != 0) tamis__ribbon_prefetch(&r, keys->hashes, keys->n);
+}
+
+static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+{
+    struct ribbon r;
+    if (tamis__collecting(b)) {
+        tamis__say_maybe(keys, bits);
+        return;
+    }
+    view(b, &r);
+    tamis__ribbon_query(&r, keys->hashes, keys->ahead, keys->n, bits);
+}
+
+static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+{
+    struct ribbon r;
+    (void)other, (void)z;
+    out->cells = out->hit = 1;
+    out->rate = 1;
+    if (tamis__collecting(b)) return;
+    view(b, &r);
+    out->rate = r.count != 0 ? tamis__ribbon_rate(&r) : 0;
+}
+
+const struct kind tamis__ribbon_kind = {
+    .id = TAMIS_RIBBON,
+    .name = "ribbon",
+    .traits = TAMIS__MULTISET | TAMIS__GROWS | TAMIS__STATIC,
+    .variants = NOTHING,
+    .roles = TAMIS__ROLE_THRESHOLDS,
+    .solve = solve,
+    .layout = layout,
+    .wrong_shape = wrong_shape,
+    .wrong_cells = wrong_cells,
+    .prefetch = prefetch,
+    .add = tamis__collect,
+    .query = query,
+    .seal = seal,
+    .clear = tamis__clear_collection,
+    .gauge = gauge,
+};
