@@ -99,7 +99,7 @@ static void report(const struct limit *limit, const char *mode, struct timing ti
 /* Sizes within half a per cent of each other are one: images differ by their headers. */
 const struct limit *limit_at(uint64_t bytes)
 {
-    static struct limit known[64];
+    static struct limit known[256];
     static size_t count;
     bytes = bytes / LINE * LINE;
     for (size_t i = 0; i < count; i++)

@@ -255,7 +255,7 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
     out->rate = r.count != 0 ? tamis__ribbon_rate(&r) : 0;
 }
 
-const struct kind tamis__ribbon_kind = {
+const struct kind tamis__ribbon = {
     .id = TAMIS_RIBBON,
     .name = "ribbon",
     .traits = TAMIS__MULTISET | TAMIS__GROWS | TAMIS__STATIC,
