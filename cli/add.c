@@ -29,7 +29,7 @@ static int update(const struct args *a, bool from_empty)
     if (t == NULL) return EXIT_ERROR;
     int status = check_hashable(t, path);
     if (status == EXIT_FOUND && from_empty && tamis_clear(t) != TAMIS_OK)
-        status = complain(path, "%s", tamis_status_message(TAMIS_ESEALED));
+        status = complain(path, "unchanged: %s", why_not_added(t, TAMIS_ESEALED));
     if (status == EXIT_FOUND) status = add_lines(a, t, path);
     if (status == EXIT_FOUND) status = save_filter(t, path, true);
     if (status == EXIT_FOUND && !a->quiet) warn_if_over_full(t, path);

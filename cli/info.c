@@ -65,7 +65,11 @@ static void print_items(const tamis_facts *f)
 
 static void print_cells(const tamis_facts *f)
 {
-    if (f->cell_bits == 1)
+    const bool is_static = f->collecting || f->kind >= TAMIS_FUSE;
+    if (is_static) /* every cell is part of a solution */
+        printf("\n  table     %s", f->collecting ? "hashes, to be solved by the seal"
+                                                 : "solved for all its keys at once");
+    else if (f->cell_bits == 1)
         printf("\n  bits      %.1f %% set; m = %s, k = %u", 100 * f->fill, grouped(f->m), f->k);
     else
         printf("\n  cells     %.1f %% in use; m = %s of %u bits, k = %u", 100 * f->fill,
