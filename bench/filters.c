@@ -271,6 +271,8 @@ static bool wanted(const struct contestant *c, const struct scene *s, double rat
     const bool low = rate < 0.005, big = s->scale == 2, integers = s->in.type == INTEGERS;
     const bool main_only = c->brief && (big || s->brief);
     if (c->plain && (v.keyed || v.threads != 0 || v.way > BULK)) return false;
+    if (c->plain && settings.quick && (v.way != BULK || low || s->scale != 0 || !integers))
+        return false;
     if (main_only && (low || v.way > BULK || v.keyed)) return false;
     if (main_only && s->brief && v.threads != 0) return false;
     if (low && (settings.quick || big) && (v.keyed || v.threads != 0)) return false;
