@@ -308,7 +308,8 @@ typedef struct tamis_facts {
     double fpr_planned;    /* at the planned items                                                */
     double fpr_now;        /* from the bits: the chance that a key never added gets a "maybe"     */
     double fpr_now_low, fpr_now_high; /* its 99 % interval; for these kinds the bits determine it */
-    double miss_rate;      /* chance that a key that is in gets a "no"; 0 unless may_miss         */
+    double miss_rate;      /* chance that a key that is in gets a "no", more than this when
+                            * over_full; 0 unless may_miss                                        */
     uint64_t saturated;    /* counting: counters that have reached their end, and stay there      */
     double overflow;       /* counting: chance of any, with as many adds of distinct keys         */
     double items_estimate; /* distinct items, estimated from the bits alone (cuckoo and static
