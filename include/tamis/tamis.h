@@ -50,7 +50,7 @@ typedef enum tamis_status {
     TAMIS_EINVAL = -2,       /* a plan or argument that makes no sense                            */
     TAMIS_EUNSUPPORTED = -3, /* this kind cannot do that; tamis_error.better_kind can             */
     TAMIS_EFULL = -4,        /* a strict filter that holds all it was planned for, or no room left */
-    TAMIS_EABSENT = -5,      /* remove of a key that is certainly not in                          */
+    TAMIS_EABSENT = -5,      /* remove of a key that is not in                                    */
     TAMIS_EMISMATCH = -6,    /* merge of unequal kind, shape, hash or seed                        */
     TAMIS_ECORRUPT = -7,     /* the bytes are not a whole, undamaged image                        */
     TAMIS_EVERSION = -8,     /* a newer format than this library reads, or may write              */
