@@ -11,18 +11,25 @@ enum { EXIT_FOUND = 0, EXIT_NONE = 1, EXIT_ERROR = 2 };
 
 /* --- Arguments (options.c) --------------------------------------------------------------------------- */
 
+/* Of an option that may come several times. */
+struct texts {
+    char *text[16];
+    int n;
+};
+
 /* Values of all options of all commands; zero or NULL where one was not given. */
 struct args {
     const struct command *command;
     char **words; /* what is not an option */
     int n_words;
 
-    uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations;
+    uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, never_items;
     double fpr;
     const char *kind, *inner, *to, *output, *key_file, *ask;
+    struct texts never;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
-    bool force, invert, count, quiet, nul, json, strict, compact, turning, help, man;
+    bool force, invert, count, quiet, nul, json, strict, compact, turning, is_static, help, man;
 };
 
 struct command {

@@ -8,7 +8,7 @@
 
 /* --- The tables ---------------------------------------------------------------------------------------- */
 
-enum type { FLAG, TEXT, COUNT, SEED, RATE };
+enum type { FLAG, TEXT, TEXTS, COUNT, SEED, RATE };
 struct option {
     char id; /* in struct command.options; also the short form when `is_short` */
     bool is_short;
@@ -26,7 +26,7 @@ static const struct option options[] = {
     {'b', true, "bytes", "B", COUNT, AT(bytes), "size of the whole file (2000000, 2MB, 2MiB)"},
     {'k', true, "kind", "KIND", TEXT, AT(kind),
      "blocked (default), bloom, partitioned; counting, cuckoo, pair (keys can be removed);\n"
-     "growing (size unknown), window (forgets); ribbon, fuse (sealed: smallest, never\n"
+     "growing (size unknown), window (forgets); ribbon, fuse, exact (sealed: smallest, never\n"
      "change); auto chooses blocked or bloom"},
     {'i', false, "inner", "KIND", TEXT, AT(inner),
      "what window and pair are made of; how counters lie (counting: bloom, blocked)"},
@@ -34,6 +34,13 @@ static const struct option options[] = {
     {'g', false, "generations", "N", COUNT, AT(generations), "window: how many (default 4)"},
     {'u', false, "turning", NULL, FLAG, AT(turning),
      "window: rotates by itself when the newest generation is full"},
+    {'S', false, "static", NULL, FLAG, AT(is_static),
+     "the smallest sealed kind, which never changes again; says which"},
+    {'x', false, "never", "FILE", TEXTS, AT(never),
+     "lines that are not in the set and shall never be a maybe: makes an exact filter; may be\n"
+     "given several times"},
+    {'X', false, "never-items", "N", COUNT, AT(never_items),
+     "exact: how many such lines there will be"},
     {'w', false, "to", "KIND", TEXT, AT(to), "the kind to convert to"},
     {'o', true, "output", "FILE", TEXT, AT(output), "file to write; - for standard output"},
     {'f', true, "force", NULL, FLAG, AT(force), "replace the output when it exists"},
@@ -67,12 +74,12 @@ const struct command commands[] = {
     {"plan", "", "how big, how wrong: sizes before anything is built",
      "Say two of --items, --fpr and --bytes; the third is computed for every kind of filter,\n"
      "with the lower bound that no structure can beat beside it.",
-     "tamis plan --items 1000000 --bytes 2000000", "npbkiBguCmKj", 0, run_plan},
+     "tamis plan --items 1000000 --bytes 2000000", "npbkXiBguCmKj", 0, run_plan},
     {"build", "[FILE...]", "make a filter of lines",
      "Reads the files, or standard input, and writes a filter of their lines. Without --items\n"
      "the lines are counted; without --fpr and --bytes the rate is 1%. An existing output is\n"
      "not replaced without -f. The output appears whole or not at all.",
-     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkiBguCmKsytofzTq", 0, run_build},
+     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkSxiBguCmKsytofzTq", 0, run_build},
     {"add", "FILTER [FILE...]", "add lines to a filter",
      "The file is replaced by the new one when all lines were read, or stays as it was. Several\n"
      "adds to one filter at the same time wait for each other; no line is lost.",
@@ -197,6 +204,14 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
     bool good = true;
     if (o->type == FLAG) *(bool *)field = true;
     if (o->type == TEXT) *(const char **)field = text;
+    if (o->type == TEXTS) {
+        struct texts *t = field;
+        if (t->n == (int)(sizeof t->text / sizeof *t->text)) {
+            complain(NULL, "--%s: no more than %d times", o->name, t->n);
+            return false;
+        }
+        t->text[t->n++] = (char *)text; /* a word of argv */
+    }
     if (o->type == COUNT) good = parse_count(text, field) && *(uint64_t *)field != 0;
     if (o->type == SEED) good = parse_seed(text, field);
     if (o->type == RATE) good = parse_rate(text, field);
