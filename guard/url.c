@@ -137,12 +137,11 @@ static struct scheme known_scheme(const uint8_t *name, size_t len)
     return (struct scheme){NULL, 0};
 }
 
-/* Whether a ':' is followed by a port and the end of the authority. */
+/* Whether a ':' is followed by a port, maybe an empty one, and the end of the authority. */
 static bool port_follows(const uint8_t *p, const uint8_t *end)
 {
-    const uint8_t *begin = p;
     while (p < end && is_decimal(*p)) p++;
-    return p > begin && (p == end || *p == '/' || *p == '?');
+    return p == end || *p == '/' || *p == '?';
 }
 
 /* Takes the scheme and "://" off the text. */
@@ -369,7 +368,5 @@ guard_url_status guard_url_canonical(const void *bytes, size_t len, guard_url_id
     if (size < GUARD_URL_ROOM(0) || len > (size - GUARD_URL_ROOM(0)) / 3) return GUARD_URL_EROOM;
     uint8_t *out = (uint8_t *)room;
     const struct text t = copy_stripped(bytes, len, out + (GUARD_URL_ROOM(len) - len));
-    const guard_url_status status = canonical(t, idn, out, url);
-    if (status != GUARD_URL_OK) memset(url, 0, sizeof *url);
-    return status;
+    return canonical(t, idn, out, url);
 }

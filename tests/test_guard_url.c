@@ -115,6 +115,8 @@ static const struct vector ours[] = {
     {"http://1.2.65536/", NULL},
     {"http://08/", NULL},
     {"http://1.2.3.4.5/", NULL},
+    {"http://1.2.3.4.0/", NULL},
+    {"http://18446744073709551617/", NULL}, /* 2^64 + 1 */
     {"http://1.2.3.4x/", NULL},
     {"http://99999999999999999999999999/", NULL},
     /* IPv6. */
@@ -177,6 +179,7 @@ static const struct refusal {
     {"http://[]/", GUARD_URL_EADDRESS},
     {"http://[:1]/", GUARD_URL_EADDRESS},
     {"http://[1:]/", GUARD_URL_EADDRESS},
+    {"http://[1::2:]/", GUARD_URL_EADDRESS},
     {"http://[1:2:3:4:5:6:7]/", GUARD_URL_EADDRESS},
     {"http://[1:2:3:4:5:6:7:8:9]/", GUARD_URL_EADDRESS},
     {"http://[1::2:3:4:5:6:7:8]/", GUARD_URL_EADDRESS},

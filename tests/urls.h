@@ -89,7 +89,7 @@ static inline const char *canonical_fault(const void *bytes, size_t n, guard_url
         if (fault == NULL && (u.host != v.host || u.path != v.path || u.query != v.query ||
                               u.address != v.address || u.escaped_name != v.escaped_name))
             fault = "the same text, other parts";
-    } else if (u.text != NULL || u.length != 0) {
+    } else if (u.text != NULL || u.length != 0 || u.address || u.escaped_name) {
         fault = "refused, but something is there";
     }
     free(in);
