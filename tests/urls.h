@@ -2,7 +2,7 @@
 #ifndef TAMIS_TEST_URLS_H
 #define TAMIS_TEST_URLS_H
 
-#include "../guard/url.h"
+#include "../guard/list.h"
 #include "keys.h"
 
 #include <stdlib.h>
@@ -95,6 +95,41 @@ static inline const char *canonical_fault(const void *bytes, size_t n, guard_url
     free(in);
     free(again);
     *text = room;
+    return fault;
+}
+
+/* What must be true of any line: it is one of the three, and an entry is an expression of the URL that it names. */
+static inline const char *line_fault(const void *bytes, size_t n, guard_url_idn *idn,
+                                     guard_line_kind *kind)
+{
+    char *in = exact_copy(bytes, n), *room = malloc(GUARD_URL_ROOM(n));
+    const char *fault = NULL;
+    if (room == NULL) abort();
+    const guard_line line = guard_list_line(in, n, idn, room, GUARD_URL_ROOM(n));
+    const guard_span e = line.expression;
+    *kind = line.kind;
+    if (line.kind == GUARD_LINE_ENTRY) {
+        char *url = malloc(7 + e.length), *again = malloc(GUARD_URL_ROOM(7 + e.length));
+        guard_url u;
+        guard_span all[GUARD_URL_EXPRESSIONS];
+        if (url == NULL || again == NULL) abort();
+        memcpy(url, "http://", 7);
+        memcpy(url + 7, e.bytes, e.length);
+        if (e.bytes < room || e.bytes + e.length > room + GUARD_URL_ROOM(n))
+            fault = "an entry beyond the buffer";
+        if (guard_url_canonical(url, 7 + e.length, NULL, again, GUARD_URL_ROOM(7 + e.length), &u) !=
+            GUARD_URL_OK)
+            fault = "an entry that is no expression";
+        else if (guard_url_expressions(&u, all) < 1 || all[0].length != e.length ||
+                 memcmp(all[0].bytes, e.bytes, e.length) != 0)
+            fault = "an entry that no URL has among its expressions";
+        free(url);
+        free(again);
+    } else if (e.bytes != NULL || (line.reason != NULL) != (line.kind == GUARD_LINE_REJECT)) {
+        fault = "neither an entry nor a reason";
+    }
+    free(in);
+    free(room);
     return fault;
 }
 

@@ -1,4 +1,4 @@
-/* Hostile URLs: bounds, parts, and that of what is canonical the canonical form is the same, with and without a
+/* Hostile URLs, also as lines of lists: bounds, parts, and that of what is canonical the canonical form is the same, with and without a
  * hostile IDN. ./run fuzz url */
 #include "fuzz.h"
 
@@ -12,6 +12,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         char *text;
         const char *fault = canonical_fault(data, size, idns[i], &status, &text);
         free(text);
+        must(fault == NULL, fault);
+        guard_line_kind kind;
+        fault = line_fault(data, size, idns[i], &kind);
         must(fault == NULL, fault);
     }
     return 0;
