@@ -155,7 +155,7 @@ static const char url_pieces[] =
 static inline size_t random_url(uint64_t *state, char *out, size_t size)
 {
     const unsigned style = (unsigned)(splitmix(state) % 8);
-    const size_t parts = 1 + splitmix(state) % 16;
+    const size_t parts = 1 + (size_t)(splitmix(state) % 16);
     size_t n = 0;
     /* Most begin so that they have a chance. */
     if (style < 4) n = (size_t)snprintf(out, size, "http://%s", style < 2 ? "a.b" : "");
@@ -165,7 +165,7 @@ static inline size_t random_url(uint64_t *state, char *out, size_t size)
             if (n < size) out[n++] = (char)(r >> 32);
             continue;
         }
-        size_t at = (r >> 16) % (sizeof url_pieces - 1), end = at;
+        size_t at = (size_t)((r >> 16) % (sizeof url_pieces - 1)), end = at;
         while (at > 0 && url_pieces[at - 1] != '|') at--;
         while (url_pieces[end] != '|' && url_pieces[end] != 0) end++;
         if (n + (end - at) > size) break;
