@@ -65,6 +65,12 @@ static const struct option options[] = {
      "random keys to ask (default: as many as the rate needs)"},
     {'T', false, "threads", "N", COUNT, AT(threads), "threads to use (default: one per processor)"},
     {'a', false, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
+    {'L', false, "max-bytes", "B", COUNT, AT(max_bytes),
+     "size of the filter, at most (default 2000000)"},
+    {'P', false, "port", "N", COUNT, AT(port), "port to listen at (default 8080)"},
+    {'A', false, "address", "IP", TEXT, AT(address), "address to listen at (default 127.0.0.1)"},
+    {'R', false, "rate-limit", "N", COUNT, AT(rate_limit),
+     "requests a second of one client address (default: no limit)"},
     {'M', false, "man", NULL, FLAG, AT(man), "print the manual page as roff source"},
     {'h', true, "help", NULL, FLAG, AT(help), "this text"},
 };
@@ -125,6 +131,35 @@ const struct command commands[] = {
      "Adds the words to a partitioned filter of --k rows of --m bits and draws each\n"
      "step; --ask draws a question.",
      "tamis explain --k 3 --m 5 apple pear --ask plum", "mKsa", 1, run_explain},
+#ifdef WITH_GUARD
+    {"guard build", "DIR LIST...", "publish lists of bad URLs in a directory",
+     "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. "
+     "LABEL=FILE\n"
+     "gives a list a name, which a verdict tells; without it the name is that of the file. Lines\n"
+     "that are none of these are reported with their numbers and left out. URLs of --never lists\n"
+     "are never taken for bad ones. A directory that has a version gets the next: small when "
+     "little\n"
+     "has changed, and published whole or not at all.",
+     "tamis guard build /srv/guard malware=bad-urls.txt --never popular.txt", "Lxq", 2,
+     run_guard_build},
+    {"guard check", "DIR [URL...]", "say which URLs are listed",
+     "URLs, or with - or none the lines of standard input. Prints a verdict for each: clean, "
+     "listed\n"
+     "(with the labels), or unconfirmed, and the way it took. Exit status 0 when one was listed, "
+     "1\n"
+     "when all were clean, 2 on an error or a doubt.",
+     "tamis guard check /srv/guard http://evil.example/login", "qj", 1, run_guard_check},
+    {"guard explain", "URL [DIR]", "the canonical form of a URL and its expressions",
+     "With a directory also their hashes, and what its filter and its store say of them.",
+     "tamis guard explain 'HTTP://A.B.C:80/x/../1/%32.html?p=1#top'", "j", 1, run_guard_explain},
+    {"guard serve", "DIR", "serve a directory over HTTP",
+     "The filter for clients to ask first (/filter), the confirmation of what it cannot exclude, "
+     "by\n"
+     "four bytes of a hash (/v1/confirm), updates (/v1/update), figures (/metrics). A new version "
+     "of\n"
+     "the directory is served as soon as it is published. Stops on SIGTERM.",
+     "tamis guard serve /srv/guard --port 8080", "PARTq", 1, run_guard_serve},
+#endif
     {"help", "[COMMAND]", "help about a command", "", "tamis help check", "M", 0, run_help},
     {NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL},
 };
