@@ -7,6 +7,9 @@
  *     ||evil.example^                     the same in a filter list
  *     # or ! and a comment                nothing, as is a blank line
  *
+ * As in Safe Browsing, what ends in a slash stands for all below it, http://evil.example/ for the whole host; and every
+ * entry is about the hosts below its own as well, whatever the scheme and the port.
+ *
  * A line that is none of these is rejected with a reason, and never taken for something near: of a pattern, a rule with
  * options or an exception, a part would say more than the whole. */
 #ifndef GUARD_LIST_H

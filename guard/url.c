@@ -18,6 +18,8 @@
  *   - A backslash before the path is refused: browsers take it for a slash, the rules for a letter. In the path it is a
  *     letter; a browser that hands over a URL has made slashes of those that it took for one.
  *   - ".." takes the component before it even when that is empty, and double slashes go after.
+ *   - Both are done after step 3, as the rules say. Browsers resolve dots before they unescape anything, so that a URL
+ *     with %2F or %3F before a /../ must have been through a browser to be listed as the browser will ask for it.
  *   - "name:" without "//" is a host with its port when digits follow, else a scheme, and refused.
  *   - ':', '[' and ']' in a name are refused. (http://:80:./ would be another URL each time it is made canonical.)
  *   - An IPv4 part that is too big makes a name, not another address.
