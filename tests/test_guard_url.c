@@ -289,6 +289,10 @@ static void the_published_expressions(void)
 
 static void the_edges_of_the_expressions(void)
 {
+    /* As at the top of guard/url.h. */
+    check_expressions("HTTP://user@A.B.C:80/x/../1/%32.html?param=1#top",
+                      "a.b.c/1/2.html?param=1 a.b.c/1/2.html a.b.c/ a.b.c/1/ "
+                      "b.c/1/2.html?param=1 b.c/1/2.html b.c/ b.c/1/ ");
     check_expressions("http://host", "host/ ");
     check_expressions("https://b.c/", "b.c/ ");
     check_expressions("http://a.b.c.d.e/", "a.b.c.d.e/ b.c.d.e/ c.d.e/ d.e/ ");
