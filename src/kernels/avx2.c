@@ -228,6 +228,8 @@ const struct kernels tamis__avx2 = {
     .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = tamis__ribbon_ask_avx2,
     .ribbon_solve = tamis__ribbon_solve_avx2,
+    .fuse_aim = tamis__fuse_aim,
+    .fuse_query = tamis__fuse_ask,
     .siphash = siphash_lanes,
 };
 
