@@ -61,13 +61,18 @@ const char *tamis__ribbon_wrong(const struct ribbon *r);
 /* Chance that a uniform hash is answered "maybe". Reads all thresholds and some of the last layer. */
 double tamis__ribbon_rate(const struct ribbon *r);
 
-/* Ask the memory for what a query will touch in the first layer. */
-void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t n);
+/* Where keys look in the first layer, kept from prefetch to query. */
+struct ribbon_aim;
 
-/* Bit i answers for hash i; n <= TAMIS__RIBBON_BATCH; whole bytes are written, spare bits zero. `ahead`: n more
- * hashes to be prefetched on the way, or NULL. */
-void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, const tamis_hash *ahead,
-                         size_t n, uint8_t *bits);
+/* Ask the memory for what a query will touch in the first layer; n <= TAMIS__RIBBON_BATCH. */
+void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t n,
+                            struct ribbon_aim *aim);
+
+/* Bit i answers for hash i; n <= TAMIS__RIBBON_BATCH; whole bytes are written, spare bits zero. aim: of these hashes, or
+ * NULL: they were not prefetched. `ahead`: n more hashes to be prefetched on the way, with their aim in *next; or NULL. */
+void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, size_t n,
+                         const struct ribbon_aim *aim, const tamis_hash *ahead,
+                         struct ribbon_aim *next, uint8_t *bits);
 
 /* --- The law of a key in a layer, for the builder and the kernels --------------------------------------------- */
 
@@ -134,9 +139,11 @@ static inline tamis_hash tamis__ribbon_next(tamis_hash h)
 
 /* --- Where a query looks --------------------------------------------------------------------------------------- */
 
-/* By byte offsets in the solution: the segments of the first and of the last slot of each key's window. */
+/* By byte offsets in the solution: the segments of the first and of the last slot of each key's window; and a bit for
+ * each key: whether the layer bumps it. Whole bytes, spare bits zero. */
 struct ribbon_aim {
     uint64_t start[TAMIS__RIBBON_BATCH], low[TAMIS__RIBBON_BATCH], high[TAMIS__RIBBON_BATCH];
+    uint8_t bumped[TAMIS__RIBBON_BATCH / 8];
 };
 
 static inline void tamis__ribbon_aim_at(const struct ribbon_layer *l, uint64_t start, size_t i,

@@ -18,9 +18,9 @@ AVX512_BITS static inline __m512i ribbon_bytes(const struct ribbon_layer *l, __m
     return _mm512_slli_epi64(_mm512_add_epi64(_mm512_mullo_epi64(segments, columns), more), 3);
 }
 
-/* Hashes i to i+7; returns which of them the layer bumps, if asked. */
+/* Hashes i to i+7; returns which of them the layer bumps. */
 AVX512_BITS static inline unsigned aim_eight(const struct ribbon_layer *l, const tamis_hash *h,
-                                             size_t i, struct ribbon_aim *aim, bool is_asked)
+                                             size_t i, struct ribbon_aim *aim)
 {
     const __m512i hi = high_halves(h + i);
     const uint64_t starts = tamis__ribbon_starts(l->segments);
@@ -29,7 +29,7 @@ AVX512_BITS static inline unsigned aim_eight(const struct ribbon_layer *l, const
     _mm512_storeu_si512(aim->start + i, start);
     _mm512_storeu_si512(aim->low + i, ribbon_bytes(l, _mm512_srli_epi64(start, 6)));
     _mm512_storeu_si512(aim->high + i, ribbon_bytes(l, _mm512_srli_epi64(end, 6)));
-    if (!is_asked) return 0;
+    if (l->homogeneous) return 0;
     /* 32 buckets a word; the thresholds end with a whole one. */
     const __m512i codes =
         _mm512_srlv_epi64(_mm512_i64gather_epi64(_mm512_srli_epi64(start, 12), l->thresholds, 8),
@@ -43,23 +43,21 @@ AVX512_BITS static inline unsigned aim_eight(const struct ribbon_layer *l, const
 
 /* Through memory: eight addresses come out of it faster than out of a register. */
 AVX512_BITS void tamis__ribbon_aim_avx512(const struct ribbon_layer *l, const tamis_hash *h,
-                                          size_t n, struct ribbon_aim *aim, uint8_t *bumped)
+                                          size_t n, struct ribbon_aim *aim)
 {
     const struct ribbon_layer own = *l; /* which no write can change */
     const uint64_t starts = tamis__ribbon_starts(own.segments);
     size_t i = 0;
-    for (; n - i >= 8; i += 8) {
-        const unsigned marks = aim_eight(&own, h, i, aim, bumped != NULL);
-        if (bumped != NULL) bumped[i / 8] = (uint8_t)marks;
-    }
+    for (; n - i >= 8; i += 8) aim->bumped[i / 8] = (uint8_t)aim_eight(&own, h, i, aim);
     if (i == n) return;
     unsigned marks = 0;
     for (; i < n; i++) {
         const uint64_t start = tamis__ribbon_start(h[i], starts);
         tamis__ribbon_aim_at(&own, start, i, aim);
-        if (bumped != NULL) marks |= (unsigned)tamis__ribbon_bumps(own.thresholds, start) << i % 8;
+        if (!own.homogeneous)
+            marks |= (unsigned)tamis__ribbon_bumps(own.thresholds, start) << i % 8;
     }
-    if (bumped != NULL) bumped[n / 8] = (uint8_t)marks;
+    aim->bumped[n / 8] = (uint8_t)marks;
 }
 
 /* Eight words, or those in the mask and zeros; never a byte beyond them. In halves: see load_line. */

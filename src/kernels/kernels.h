@@ -104,13 +104,13 @@ typedef void tamis__compact_adder(uint8_t *table, uint64_t lines, uint32_t k, co
                                   size_t n, uint8_t *seen);
 typedef void tamis__compact_asker(const uint8_t *table, uint64_t lines, uint32_t k,
                                   const tamis_hash *h, size_t n, uint8_t *bits);
-/* Of one layer of a ribbon (ribbon.h) and at most a batch of its keys. First where they look, and, unless bumped is
- * NULL, which of them the layer bumps; then the answers, which mean nothing for those. `ahead`: as many aims to
- * be prefetched on the way, or NULL. */
+/* Of one layer of a ribbon (ribbon.h) and at most a batch of its keys. First where they look, and which of them the layer
+ * bumps; then the answers, which mean nothing for those. `ahead`: as many aims to be prefetched on the way, or
+ * NULL. */
 struct ribbon_layer;
 struct ribbon_aim;
 typedef void tamis__ribbon_aimer(const struct ribbon_layer *l, const tamis_hash *h, size_t n,
-                                 struct ribbon_aim *aim, uint8_t *bumped);
+                                 struct ribbon_aim *aim);
 typedef void tamis__ribbon_asker(const struct ribbon_layer *l, const tamis_hash *h,
                                  const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
                                  size_t n, uint8_t *bits);

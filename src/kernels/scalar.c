@@ -169,17 +169,17 @@ static inline unsigned parity(uint64_t v)
 }
 
 void tamis__ribbon_aim(const struct ribbon_layer *l, const tamis_hash *h, size_t n,
-                       struct ribbon_aim *aim, uint8_t *bumped)
+                       struct ribbon_aim *aim)
 {
     const struct ribbon_layer own = *l; /* which no write can change */
     const uint64_t starts = tamis__ribbon_starts(own.segments);
     for (size_t i = 0; i < n; i++)
         tamis__ribbon_aim_at(&own, tamis__ribbon_start(h[i], starts), i, aim);
-    for (size_t i = 0; bumped != NULL && i < n; i += 8) {
+    for (size_t i = 0; i < n; i += 8) {
         unsigned marks = 0;
-        for (unsigned j = 0; j < 8 && i + j < n; j++)
+        for (unsigned j = 0; !own.homogeneous && j < 8 && i + j < n; j++)
             marks |= (unsigned)tamis__ribbon_bumps(own.thresholds, aim->start[i + j]) << j;
-        bumped[i / 8] = (uint8_t)marks;
+        aim->bumped[i / 8] = (uint8_t)marks;
     }
 }
 
