@@ -112,10 +112,12 @@ static inline uint64_t tamis__ribbon_word(const struct ribbon_layer *l, uint64_t
     return segment * l->columns + ((segment - l->boundary) & all_ones);
 }
 
-/* The slots of a bucket whose keys are bumped, by the bucket's code: none, 24, 48 or all. */
+/* The slots of a bucket whose keys are bumped, by the bucket's code, a byte each: none, 24, 48 or all. */
+#define TAMIS__RIBBON_THRESHOLDS UINT32_C(0x80301800)
+
 static inline unsigned tamis__ribbon_threshold(unsigned code)
 {
-    return UINT32_C(0x80301800) >> 8 * code & 0xff;
+    return TAMIS__RIBBON_THRESHOLDS >> 8 * code & 0xff;
 }
 
 static inline unsigned tamis__ribbon_code(const uint8_t *thresholds, uint64_t bucket)

@@ -393,7 +393,7 @@ AVX512 static void xxh3_eight(uint64_t seed, const tamis_bytes *const keys[8], t
 
 const struct kernels tamis__avx512 = {
     COMMON,
-    .ribbon_aim = tamis__ribbon_aim,
+    .ribbon_aim = tamis__ribbon_aim_avx2,
     .ribbon_query = tamis__ribbon_ask_avx2,
     .ribbon_solve = tamis__ribbon_solve_avx2,
 };

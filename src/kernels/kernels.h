@@ -178,6 +178,7 @@ tamis__ribbon_solver tamis__ribbon_solve;
 tamis__fuse_aimer tamis__fuse_aim;
 tamis__fuse_asker tamis__fuse_ask;
 /* And from that of AVX2. */
+tamis__ribbon_aimer tamis__ribbon_aim_avx2;
 tamis__ribbon_asker tamis__ribbon_ask_avx2;
 tamis__ribbon_solver tamis__ribbon_solve_avx2;
 
