@@ -158,17 +158,18 @@ static inline void tamis__ribbon_aim_at(const struct ribbon_layer *l, uint64_t s
         8 * tamis__ribbon_word(l, (start + TAMIS__RIBBON_WIDTH - 1) / TAMIS__RIBBON_WIDTH);
 }
 
-/* Ask the memory for window i. */
+/* Ask the memory for window i. Of fewer columns than eight, kernels read eight: a load with a mask costs more than the line
+ * that it saves. */
 TAMIS__PREFETCHES tamis__ribbon_fetch(const struct ribbon_layer *l, const struct ribbon_aim *aim,
                                       size_t i)
 {
     const uint32_t columns = tamis__ribbon_columns(l, l->segments - 1);
-    const uint64_t last = aim->high[i] + 8 * columns - 1;
+    const uint64_t last = aim->high[i] + 8 * (columns < 8 ? 8 : columns) - 1;
     TAMIS__PREFETCH(l->solution + aim->low[i]);
     TAMIS__PREFETCH(l->solution + aim->high[i]);
-    if (columns == 8) return; /* segments are lines */
+    if (columns == 8 && l->columns == 8) return; /* segments are lines */
     TAMIS__PREFETCH(l->solution + last);
-    if (columns < 8) return;
+    if (columns <= 8) return;
     for (uint64_t at = aim->low[i] + 64; at < last; at += 64) TAMIS__PREFETCH(l->solution + at);
 }
 

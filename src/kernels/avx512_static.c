@@ -7,6 +7,7 @@
 
 /* --- Ribbons, where the processor also shifts pairs of words and counts their bits -------------------------------- */
 
+#define INLINE static inline __attribute__((always_inline)) /* with its constants */
 #define AVX512_BITS __attribute__((target("avx512f,avx512dq,avx512vl,avx512vbmi2,avx512vpopcntdq")))
 
 AVX512_BITS static inline __m512i ribbon_bytes(const struct ribbon_layer *l, __m512i segments)
@@ -123,12 +124,63 @@ AVX512_BITS static inline unsigned ribbon_eight(const struct ribbon_layer *l, co
     return complete(wrong);
 }
 
-/* The same where every segment is a line of eight columns. */
-AVX512_BITS static inline unsigned ribbon_lines(const struct ribbon_layer *l, const tamis_hash *h,
-                                                const struct ribbon_aim *aim, size_t i)
+/* The same, where there are up to eight columns: a byte for every key, looked at when all are there. are_lines: every
+ * segment is a line of eight. Loads and prefetches take turns, key by key. */
+AVX512_BITS INLINE void narrow_parities(const struct ribbon_layer *l, const tamis_hash *h,
+                                        const struct ribbon_aim *aim,
+                                        const struct ribbon_aim *ahead, size_t n, bool are_lines,
+                                        uint8_t *got)
 {
-    const __m512i hi = high_halves(h + i);
-    return complete(parities(l, h, aim, i, 0, 0xff) ^ (l->homogeneous ? 0 : low_bytes(hi)));
+    const uint32_t most = tamis__ribbon_columns(l, l->segments - 1);
+    const __mmask8 live = live_columns(most, 0);
+    const __m512i one = _mm512_set1_epi64(1);
+    const uint8_t *solution = l->solution;
+#pragma GCC unroll 1
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t low = aim->low[i], high = aim->high[i];
+        /* Eight words may be read where there are so many. */
+        const bool fits = are_lines || high + 64 <= l->solution_bytes;
+        const __m512i first = load_words(solution + low, fits ? 0xff : live);
+        const __m512i second = load_words(solution + high, fits ? 0xff : live);
+        const __m512i row = _mm512_or_si512(_mm512_set1_epi64((long long)h[i].lo), one);
+        /* The shift takes its count modulo 64. */
+        const __m512i window =
+            _mm512_shrdv_epi64(first, second, _mm512_set1_epi64((long long)aim->start[i]));
+        const __m512i ones = _mm512_popcnt_epi64(_mm512_and_si512(window, row));
+        got[i] = _mm512_test_epi64_mask(ones, one);
+        if (ahead != NULL) tamis__ribbon_fetch(l, ahead, i);
+    }
+}
+
+AVX512_BITS static void ask_narrow(const struct ribbon_layer *l, const tamis_hash *h,
+                                   const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
+                                   size_t n, uint8_t *bits)
+{
+    const uint32_t most = tamis__ribbon_columns(l, l->segments - 1);
+    const uint64_t boundary = l->boundary * TAMIS__RIBBON_WIDTH;
+    const __mmask8 fewer = live_columns(l->columns, 0), all = live_columns(most, 0);
+    uint8_t got[TAMIS__RIBBON_BATCH];
+    if (l->columns == 8)
+        narrow_parities(l, h, aim, ahead, n, true, got);
+    else
+        narrow_parities(l, h, aim, ahead, n, false, got);
+    size_t i = 0;
+    for (; n - i >= 8; i += 8) {
+        const __mmask8 has_most = _mm512_cmpge_epu64_mask(_mm512_loadu_si512(aim->start + i),
+                                                          _mm512_set1_epi64((long long)boundary));
+        const __m512i counted =
+            _mm512_mask_blend_epi64(has_most, _mm512_set1_epi64(fewer), _mm512_set1_epi64(all));
+        const uint64_t sides = l->homogeneous ? 0 : low_bytes(high_halves(h + i));
+        bits[i / 8] = complete((tamis__get64(got + i) ^ sides) & low_bytes(counted));
+    }
+    if (i == n) return;
+    unsigned answers = 0;
+    for (unsigned j = 0; i + j < n; j++) {
+        const unsigned side = l->homogeneous ? 0 : (unsigned)h[i + j].hi;
+        const unsigned counted = aim->start[i + j] >= boundary ? all : fewer;
+        answers |= (unsigned)(((got[i + j] ^ side) & counted) == 0) << j;
+    }
+    bits[i / 8] = (uint8_t)answers;
 }
 
 AVX512_BITS void tamis__ribbon_ask_avx512(const struct ribbon_layer *l, const tamis_hash *h,
@@ -140,15 +192,11 @@ AVX512_BITS void tamis__ribbon_ask_avx512(const struct ribbon_layer *l, const ta
         return;
     }
     const struct ribbon_layer own = *l; /* which no write of answers can change */
-    const bool are_lines = own.columns == 8 && own.boundary == own.segments;
-    size_t i = 0;
-    for (; are_lines && n - i >= 8; i += 8) {
-        bits[i / 8] = (uint8_t)ribbon_lines(&own, h, aim, i);
-        for (size_t j = i; ahead != NULL && j < i + 8; j++) {
-            TAMIS__PREFETCH(own.solution + ahead->low[j]);
-            TAMIS__PREFETCH(own.solution + ahead->high[j]);
-        }
+    if (tamis__ribbon_columns(&own, own.segments - 1) <= 8) {
+        ask_narrow(&own, h, aim, ahead, n, bits);
+        return;
     }
+    size_t i = 0;
     for (; n - i >= 8; i += 8) {
         bits[i / 8] = (uint8_t)ribbon_eight(&own, h, aim, i);
         for (size_t j = i; ahead != NULL && j < i + 8; j++) tamis__ribbon_fetch(&own, ahead, j);
@@ -190,8 +238,6 @@ AVX512_BITS void tamis__ribbon_solve_avx512(const uint64_t *rows, const uint32_t
 }
 
 /* --- Fuse -------------------------------------------------------------------------------------------------------- */
-
-#define INLINE static inline __attribute__((always_inline)) /* with its constants */
 
 /* What all keys have in common. */
 struct fuse_lanes {
