@@ -61,8 +61,8 @@ AVX512_BITS void tamis__ribbon_aim_avx512(const struct ribbon_layer *l, const ta
     aim->bumped[n / 8] = (uint8_t)marks;
 }
 
-/* Eight words, or those in the mask and zeros; never a byte beyond them. In halves: see load_line. */
-AVX512_BITS static inline __m512i load_words(const uint8_t *from, __mmask8 live)
+/* Eight words, or those in the mask and zeros; never a byte beyond them. In halves: see load_line of avx512.c. */
+AVX512_BITS INLINE __m512i load_words(const uint8_t *from, __mmask8 live)
 {
     if (live != 0xff) return _mm512_maskz_loadu_epi64(live, from);
     const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)from);
@@ -70,25 +70,43 @@ AVX512_BITS static inline __m512i load_words(const uint8_t *from, __mmask8 live)
                               _mm256_loadu_si256((const __m256i *)(const void *)(from + 32)), 1);
 }
 
-/* A byte for each of the keys i to i+7: the parities of the live ones of eight columns, `at` bytes after the first
- * one. */
-AVX512_BITS static inline uint64_t parities(const struct ribbon_layer *l, const tamis_hash *h,
-                                            const struct ribbon_aim *aim, size_t i, uint32_t at,
-                                            __mmask8 live)
+static inline __mmask8 live_columns(uint32_t columns, uint32_t c)
 {
-    const uint8_t *columns = l->solution + at;
-    uint64_t all = 0;
-    for (unsigned j = 0; j < 8; j++) {
-        const __m512i start = _mm512_set1_epi64((long long)aim->start[i + j]);
-        const __m512i row = _mm512_set1_epi64((long long)tamis__ribbon_row(h[i + j]));
-        /* The shift takes its count modulo 64. */
-        const __m512i window =
-            _mm512_shrdv_epi64(load_words(columns + aim->low[i + j], live),
-                               load_words(columns + aim->high[i + j], live), start);
-        const __m512i ones = _mm512_popcnt_epi64(_mm512_and_si512(window, row));
-        all |= (uint64_t)_mm512_test_epi64_mask(ones, _mm512_set1_epi64(1)) << 8 * j;
+    return (__mmask8)(columns <= c ? 0 : columns - c >= 8 ? 0xff : (1u << (columns - c)) - 1);
+}
+
+/* Parities of up to eight columns each time, a byte for every key; looked at when all are there, since a wide load right
+ * after narrow stores would wait for them. */
+struct ribbon_found {
+    uint8_t parities[TAMIS__RIBBON_COLUMNS / 8][TAMIS__RIBBON_BATCH];
+};
+
+/* Of all keys as many columns as the last segment has, and up to eight: where there are fewer, another segment follows, or
+ * the words are masked at the end of the solution. What comes from there is not counted. Loads and prefetches take
+ * turns, key by key. are_lines: every segment is a line of eight columns. */
+AVX512_BITS INLINE void read_windows(const struct ribbon_layer *l, const tamis_hash *h,
+                                     const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
+                                     size_t n, uint32_t eights, bool are_lines,
+                                     struct ribbon_found *found)
+{
+    const uint32_t most = tamis__ribbon_columns(l, l->segments - 1);
+    const __m512i one = _mm512_set1_epi64(1);
+#pragma GCC unroll 1
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *low = l->solution + aim->low[i], *high = l->solution + aim->high[i];
+        const bool fits = are_lines || aim->high[i] + 64 * eights <= l->solution_bytes;
+        const __m512i start = _mm512_set1_epi64((long long)aim->start[i]);
+        const __m512i row = _mm512_or_si512(_mm512_set1_epi64((long long)h[i].lo), one);
+        for (uint32_t e = 0; e < eights; e++) {
+            const __mmask8 live = fits ? 0xff : live_columns(most, 8 * e);
+            /* The shift takes its count modulo 64. */
+            const __m512i window = _mm512_shrdv_epi64(load_words(low + 64 * e, live),
+                                                      load_words(high + 64 * e, live), start);
+            const __m512i ones = _mm512_popcnt_epi64(_mm512_and_si512(window, row));
+            found->parities[e][i] = _mm512_test_epi64_mask(ones, one);
+        }
+        if (ahead != NULL) tamis__ribbon_fetch(l, ahead, i);
     }
-    return all;
 }
 
 AVX512_BITS static inline uint64_t low_bytes(__m512i v)
@@ -96,124 +114,57 @@ AVX512_BITS static inline uint64_t low_bytes(__m512i v)
     return (uint64_t)_mm_cvtsi128_si64(_mm512_cvtepi64_epi8(v));
 }
 
-static inline __mmask8 live_columns(uint32_t columns, uint32_t c)
-{
-    return (__mmask8)(columns <= c ? 0 : columns - c >= 8 ? 0xff : (1u << (columns - c)) - 1);
-}
-
-/* The answers to keys i to i+7. All are asked as many columns as the last segment has: where there are fewer, another
- * segment follows, so that the memory does not end; what comes from there is not counted. */
-AVX512_BITS static inline unsigned ribbon_eight(const struct ribbon_layer *l, const tamis_hash *h,
-                                                const struct ribbon_aim *aim, size_t i)
+/* The answers to keys i to i+7, whose hashes h has. */
+AVX512_BITS INLINE uint8_t judge_eight(const struct ribbon_layer *l, const tamis_hash *h,
+                                       const struct ribbon_aim *aim, uint32_t eights,
+                                       bool are_lines, const struct ribbon_found *found, size_t i)
 {
     const uint32_t most = tamis__ribbon_columns(l, l->segments - 1);
     const __m512i boundary = _mm512_set1_epi64((long long)(l->boundary * TAMIS__RIBBON_WIDTH));
     const __mmask8 has_most = _mm512_cmpge_epu64_mask(_mm512_loadu_si512(aim->start + i), boundary);
-    __m512i hi = high_halves(h + i);
-    if (l->homogeneous) hi = _mm512_setzero_si512();
+    __m512i sides = l->homogeneous ? _mm512_setzero_si512() : high_halves(h);
     uint64_t wrong = 0;
-    for (uint32_t c = 0; c < most; c += 8) {
-        const __mmask8 live = live_columns(most, c);
-        const __m512i counted = _mm512_mask_blend_epi64(
-            has_most, _mm512_set1_epi64(live_columns(l->columns, c)), _mm512_set1_epi64(live));
-        const uint64_t got = live == 0xff ? parities(l, h, aim, i, 8 * c, 0xff)
-                                          : parities(l, h, aim, i, 8 * c, live);
-        wrong |= (got ^ low_bytes(hi)) & low_bytes(counted);
-        hi = _mm512_srli_epi64(hi, 8);
+    for (uint32_t e = 0; e < eights; e++) {
+        const __m512i counted =
+            _mm512_mask_blend_epi64(has_most, _mm512_set1_epi64(live_columns(l->columns, 8 * e)),
+                                    _mm512_set1_epi64(live_columns(most, 8 * e)));
+        wrong |= (tamis__get64(found->parities[e] + i) ^ low_bytes(sides)) &
+                 (are_lines ? UINT64_MAX : low_bytes(counted));
+        sides = _mm512_srli_epi64(sides, 8);
     }
     return complete(wrong);
 }
 
-/* The same, where there are up to eight columns: a byte for every key, looked at when all are there. are_lines: every
- * segment is a line of eight. Loads and prefetches take turns, key by key. */
-AVX512_BITS INLINE void narrow_parities(const struct ribbon_layer *l, const tamis_hash *h,
-                                        const struct ribbon_aim *aim,
-                                        const struct ribbon_aim *ahead, size_t n, bool are_lines,
-                                        uint8_t *got)
-{
-    const uint32_t most = tamis__ribbon_columns(l, l->segments - 1);
-    const __mmask8 live = live_columns(most, 0);
-    const __m512i one = _mm512_set1_epi64(1);
-    const uint8_t *solution = l->solution;
-#pragma GCC unroll 1
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t low = aim->low[i], high = aim->high[i];
-        /* Eight words may be read where there are so many. */
-        const bool fits = are_lines || high + 64 <= l->solution_bytes;
-        const __m512i first = load_words(solution + low, fits ? 0xff : live);
-        const __m512i second = load_words(solution + high, fits ? 0xff : live);
-        const __m512i row = _mm512_or_si512(_mm512_set1_epi64((long long)h[i].lo), one);
-        /* The shift takes its count modulo 64. */
-        const __m512i window =
-            _mm512_shrdv_epi64(first, second, _mm512_set1_epi64((long long)aim->start[i]));
-        const __m512i ones = _mm512_popcnt_epi64(_mm512_and_si512(window, row));
-        got[i] = _mm512_test_epi64_mask(ones, one);
-        if (ahead != NULL) tamis__ribbon_fetch(l, ahead, i);
-    }
-}
-
-AVX512_BITS static void ask_narrow(const struct ribbon_layer *l, const tamis_hash *h,
+AVX512_BITS INLINE void ask_eights(const struct ribbon_layer *l, const tamis_hash *h,
                                    const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
-                                   size_t n, uint8_t *bits)
+                                   size_t n, uint32_t eights, bool are_lines, uint8_t *bits)
 {
-    const uint32_t most = tamis__ribbon_columns(l, l->segments - 1);
-    const uint64_t boundary = l->boundary * TAMIS__RIBBON_WIDTH;
-    const __mmask8 fewer = live_columns(l->columns, 0), all = live_columns(most, 0);
-    uint8_t got[TAMIS__RIBBON_BATCH];
-    if (l->columns == 8)
-        narrow_parities(l, h, aim, ahead, n, true, got);
-    else
-        narrow_parities(l, h, aim, ahead, n, false, got);
+    struct ribbon_found found;
     size_t i = 0;
-    for (; n - i >= 8; i += 8) {
-        const __mmask8 has_most = _mm512_cmpge_epu64_mask(_mm512_loadu_si512(aim->start + i),
-                                                          _mm512_set1_epi64((long long)boundary));
-        const __m512i counted =
-            _mm512_mask_blend_epi64(has_most, _mm512_set1_epi64(fewer), _mm512_set1_epi64(all));
-        const uint64_t sides = l->homogeneous ? 0 : low_bytes(high_halves(h + i));
-        bits[i / 8] = complete((tamis__get64(got + i) ^ sides) & low_bytes(counted));
-    }
+    read_windows(l, h, aim, ahead, n, eights, are_lines, &found);
+    for (; n - i >= 8; i += 8)
+        bits[i / 8] = judge_eight(l, h + i, aim, eights, are_lines, &found, i);
     if (i == n) return;
-    unsigned answers = 0;
-    for (unsigned j = 0; i + j < n; j++) {
-        const unsigned side = l->homogeneous ? 0 : (unsigned)h[i + j].hi;
-        const unsigned counted = aim->start[i + j] >= boundary ? all : fewer;
-        answers |= (unsigned)(((got[i + j] ^ side) & counted) == 0) << j;
-    }
-    bits[i / 8] = (uint8_t)answers;
+    tamis_hash few[8] = {{0, 0}};
+    memcpy(few, h + i, (n - i) * sizeof *few);
+    const unsigned last = judge_eight(l, few, aim, eights, are_lines, &found, i);
+    bits[i / 8] = (uint8_t)(last & ((1u << (n - i)) - 1));
 }
 
 AVX512_BITS void tamis__ribbon_ask_avx512(const struct ribbon_layer *l, const tamis_hash *h,
                                           const struct ribbon_aim *aim,
                                           const struct ribbon_aim *ahead, size_t n, uint8_t *bits)
 {
-    if (n < 3) { /* too few for eight */
-        tamis__ribbon_ask_avx2(l, h, aim, ahead, n, bits);
-        return;
-    }
     const struct ribbon_layer own = *l; /* which no write of answers can change */
-    if (tamis__ribbon_columns(&own, own.segments - 1) <= 8) {
-        ask_narrow(&own, h, aim, ahead, n, bits);
-        return;
-    }
-    size_t i = 0;
-    for (; n - i >= 8; i += 8) {
-        bits[i / 8] = (uint8_t)ribbon_eight(&own, h, aim, i);
-        for (size_t j = i; ahead != NULL && j < i + 8; j++) tamis__ribbon_fetch(&own, ahead, j);
-    }
-    if (i == n) return;
-    /* The last few, and what they look for once more. */
-    tamis_hash few[8];
-    struct ribbon_aim few_aims;
-    for (size_t j = 0; j < 8; j++) {
-        const size_t from = i + j < n ? i + j : i;
-        few[j] = h[from];
-        few_aims.start[j] = aim->start[from];
-        few_aims.low[j] = aim->low[from];
-        few_aims.high[j] = aim->high[from];
-        if (ahead != NULL && i + j < n) tamis__ribbon_fetch(&own, ahead, i + j);
-    }
-    bits[i / 8] = (uint8_t)(ribbon_eight(&own, few, &few_aims, 0) & ((1u << (n - i)) - 1));
+    const uint32_t most = tamis__ribbon_columns(&own, own.segments - 1);
+    if (n < 3) /* too few for eight */
+        tamis__ribbon_ask_avx2(l, h, aim, ahead, n, bits);
+    else if (most == 8 && own.columns == 8)
+        ask_eights(&own, h, aim, ahead, n, 1, true, bits);
+    else if (most <= 8)
+        ask_eights(&own, h, aim, ahead, n, 1, false, bits);
+    else
+        ask_eights(&own, h, aim, ahead, n, (most + 7) / 8, false, bits);
 }
 
 /* Eight columns side by side, one slot after the other. */
