@@ -259,7 +259,7 @@ static void wide_fuses_agree(void)
     if (sizeof(size_t) < 8) return;
     static const uint64_t segments[] = {(1u << 14) + 2, (1u << 14) + 77};
     for (uint32_t i = 0; i < 2; i++) {
-        struct fuse f = {.d = 3 + i, .bits = 4 + 4 * i, .log = TAMIS__FUSE_LONGEST, .salt = 1};
+        struct fuse f = {.d = 3 + i, .bits = 4, .log = TAMIS__FUSE_LONGEST, .salt = 1};
         f.cells = segments[i] << f.log;
         f.starts = (segments[i] - f.d + 1) << f.log;
         uint8_t *table = calloc(1, (size_t)(f.cells * f.bits / 8 + TAMIS__FUSE_SPARE));

@@ -19,7 +19,7 @@
  * collected, 16 a key, so three times the hashes.
  *
  * Time, on one core of a Zen 4, asking for integers in batches, 8 bits: 4.7 ns at 10^6 and 5.1 at 10^7 (3-wise), 6.3 (4-wise)
- * with AVX-512; 8.4, 8.9 and 10.5 without SIMD, of which hashing takes 2.6. A random line of 11 MB costs 1.0 ns when many
+ * with AVX-512; 8.2, 8.6 and 10.3 without SIMD, of which hashing takes 2.6. A random line of 11 MB costs 1.0 ns when many
  * are on their way: so a key's cells are computed once, prefetched, and kept for the time when its group is due. */
 #include "../fuse.h"
 #include "../collect.h"
