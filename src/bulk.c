@@ -12,7 +12,8 @@
 
 /* A multiple of 8, so that a group writes whole bytes of answers. Between its prefetch and its use a line has the
  * time of 128 others to arrive. For memory 64 were as good, 32 too few; for small tables the fewer calls count
- * (1 M keys: 3.3, 2.8, 2.6 ns). The ring of hashes takes 4 KiB of the first-level cache. */
+ * (1 M keys: 3.3, 2.8, 2.6 ns). The ring of hashes takes 4 KiB of the first-level cache, and what some
+ * kinds keep of their keys up to 10 more. */
 #define GROUP TAMIS__MOST_BATCH
 
 /* Answers to adds are counted so many at a time. Right after they were written, byte by byte, a wider load of
