@@ -319,7 +319,7 @@ static tamis_status exclude_all(tamis *t, const struct keys *in, tamis_error *wh
     for (size_t at = 0; at < in->n && s == TAMIS_OK; at += TAMIS__MOST_BATCH) {
         tamis_hash room[TAMIS__MOST_BATCH];
         const size_t rest = in->n - at, n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH;
-        const struct batch b = {tamis__hash_group(t, in, at, n, room), n, NULL};
+        const struct batch b = {.hashes = tamis__hash_group(t, in, at, n, room), .n = n};
         s = t->kind->exclude(&t->body, &b);
         t->changed = true;
     }
@@ -378,7 +378,7 @@ static tamis_status remove_all(tamis *t, const struct keys *in, uint8_t *absent_
         tamis_hash room[TAMIS__MOST_BATCH];
         uint8_t absent[TAMIS__MOST_BATCH / 8] = {0};
         const size_t rest = in->n - at, n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH;
-        const struct batch b = {tamis__hash_group(t, in, at, n, room), n, NULL};
+        const struct batch b = {.hashes = tamis__hash_group(t, in, at, n, room), .n = n};
         t->kind->prefetch(&t->body, &b);
         for (size_t i = 0; i < n; i++) {
             const tamis_status s = remove_key(t, b.hashes[i]);
