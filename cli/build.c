@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "lines.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +128,20 @@ static bool seal_if_static(const struct args *a, tamis *t)
     return false;
 }
 
+/* What the filter will take on the wire. */
+static void tell_packed_size(const tamis *t, const char *path)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis_promise r = {.struct_size = sizeof r};
+    if (tamis_info(t, &f) != TAMIS_OK) return;
+    tamis_plan p = {.struct_size = sizeof p, .kind = f.kind, .flags = TAMIS_TRANSFER};
+    p.items = f.items > 0 ? (uint64_t)llround(f.items_estimate) : 1;
+    p.m = f.m;
+    p.k = f.k;
+    if (tamis_solve(&p, &r, NULL) == TAMIS_OK)
+        complain(path, "%s bytes, about %s when packed", grouped(f.bytes), grouped(r.packed_bytes));
+}
+
 int run_build(const struct args *a)
 {
     const tamis_options o = {.struct_size = sizeof o, .key = a->key};
@@ -142,6 +157,7 @@ int run_build(const struct args *a)
     }
     const int status = save_filter(t, a->output, a->force);
     if (status == EXIT_FOUND && !a->quiet) warn_if_over_full(t, a->output);
+    if (status == EXIT_FOUND && !a->quiet && a->for_transfer) tell_packed_size(t, a->output);
     tamis_close(t);
     return status;
 }

@@ -32,20 +32,21 @@ static uint32_t number(uint64_t v)
 
 bool plan_from(const struct args *a, tamis_plan *out)
 {
-    const tamis_plan p = {.struct_size = sizeof p,
-                          .items = a->items,
-                          .fpr = a->fpr,
-                          .bytes = a->bytes,
-                          .seed = a->seed,
-                          .m = a->m,
-                          .k = number(a->k),
-                          .cell_bits = number(a->counter_bits),
-                          .generations = number(a->generations),
-                          .flags = (a->strict ? TAMIS_STRICT : 0u) |
-                                   (a->compact ? TAMIS_COMPACT : 0u) |
-                                   (a->turning ? TAMIS_TURNING : 0u)};
+    const tamis_plan p = {
+        .struct_size = sizeof p,
+        .items = a->items,
+        .fpr = a->fpr,
+        .bytes = a->bytes,
+        .seed = a->seed,
+        .m = a->m,
+        .k = number(a->k),
+        .cell_bits = number(a->counter_bits),
+        .generations = number(a->generations),
+        .flags = (a->strict ? TAMIS_STRICT : 0u) | (a->compact ? TAMIS_COMPACT : 0u) |
+                 (a->turning ? TAMIS_TURNING : 0u) | (a->for_transfer ? TAMIS_TRANSFER : 0u)};
+    const uint32_t usual = a->for_transfer ? TAMIS_BLOOM : TAMIS_BLOCKED;
     *out = p;
-    return kind_from("kind", a->kind, TAMIS_BLOCKED, &out->kind) &&
+    return kind_from("kind", a->kind, usual, &out->kind) &&
            kind_from("inner", a->inner, 0, &out->inner_kind);
 }
 
