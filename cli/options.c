@@ -115,7 +115,7 @@ const struct command commands[] = {
      "The very filter, bit for bit, to be asked, added to and merged like any other. It may take\n"
      "thousands of times the room of the packed file, when that is almost empty: unpack what\n"
      "strangers send under a limit of memory (ulimit -v).",
-     "tamis unpack -o bad.tamis bad.packed", "of", 1, run_unpack},
+     "tamis unpack -o arrived.tamis arrived.packed", "of", 1, run_unpack},
     {"info", "FILTER...", "what is in a filter, and how wrong it is now",
      "Items and the false-positive rate are computed from the bits as they are now.\n"
      "A secret key is not needed.",
