@@ -36,16 +36,6 @@ static tamis_status put_growing(void *ctx, const void *p, size_t n)
     return TAMIS_OK;
 }
 
-/* Exactly as many bytes as there are, so that ASan sees a reader that goes on. */
-static struct bytes pack(const tamis *t)
-{
-    struct growing_sink s = {.room = 0};
-    CHECK_OK(tamis_pack(t, put_growing, &s, NULL));
-    struct bytes exact = bytes_copy(s.b.p, s.b.n);
-    free(s.b.p);
-    return exact;
-}
-
 static void repair_sum(struct bytes packed)
 {
     if (packed.n < 40) return;
@@ -71,7 +61,7 @@ static void set(tamis *t, uint64_t i)
 /* Packs and unpacks; returns the bytes of the packed file. */
 static size_t round_trip(const tamis *t, const tamis_options *o)
 {
-    struct bytes image = image_of(t), packed = pack(t);
+    struct bytes image = image_of(t), packed = packed_of(t);
     tamis_error why;
     tamis *again;
     if (tamis_unpack(packed.p, packed.n, o, &again, &why) != TAMIS_OK) printf("%s\n", why.text);
@@ -101,6 +91,26 @@ static void test_every_kind(void)
         o.flags = TAMIS_KEYLESS;
         round_trip(t, &o);
         tamis_close(t);
+    }
+}
+
+static void test_golden(void)
+{
+    for (size_t i = 0; i < PACKED_RECIPES; i++) {
+        const tamis_options o = golden_options(&packed_recipes[i]);
+        tamis *cooked, *t;
+        CHECK_OK(golden_cook(&packed_recipes[i], &cooked));
+        struct bytes file = read_golden(packed_recipes[i].name), packed = packed_of(cooked);
+        CHECK(bytes_equal(file, packed));
+        CHECK_OK(tamis_unpack(file.p, file.n, &o, &t, NULL));
+        struct bytes image = image_of(cooked), back = image_of(t);
+        CHECK(bytes_equal(image, back));
+        free(image.p);
+        free(back.p);
+        free(packed.p);
+        free(file.p);
+        tamis_close(t);
+        tamis_close(cooked);
     }
 }
 
@@ -218,7 +228,7 @@ static void check_refused(const uint8_t *p, size_t n)
 static void test_damage(void)
 {
     tamis *t = small();
-    struct bytes packed = pack(t);
+    struct bytes packed = packed_of(t);
     CHECK_THAT(packed.n, <, 600);
     for (size_t n = 0; n < packed.n; n++) {
         check_refused(packed.p, n);
@@ -275,7 +285,7 @@ static bool exercise(const uint8_t *p, size_t n)
 static void test_forged(void)
 {
     tamis *t = small();
-    struct bytes good = pack(t), bad = bytes_copy(good.p, good.n);
+    struct bytes good = packed_of(t), bad = bytes_copy(good.p, good.n);
     size_t accepted = 0;
     for (size_t i = 0; i < good.n - 8; i++)
         for (unsigned flip = 1; flip < 256; flip++) {
@@ -321,7 +331,7 @@ static void test_forged(void)
 static void test_expansion(void)
 {
     tamis *t = bits(UINT64_C(1) << 30), *again;
-    struct bytes packed = pack(t);
+    struct bytes packed = packed_of(t);
     const uint64_t image = tamis_image_size(t);
     CHECK_THAT(image / packed.n, >, 5000);
     CHECK_THAT(image / packed.n, <=, 5462);
@@ -349,7 +359,7 @@ static void test_expansion(void)
 static void test_metadata_in_frames(void)
 {
     tamis *t = small();
-    struct bytes packed = pack(t), image = image_of(t);
+    struct bytes packed = packed_of(t), image = image_of(t);
     const uint64_t metadata = tamis__get64(packed.p + 24);
     for (uint64_t n = 0; n <= image.n; n++) {
         struct bytes other = bytes_new(32 + image.n + 1 + 8);
@@ -372,7 +382,7 @@ static void test_wrong_door(void)
 {
     tamis *t = small(), *out;
     tamis_error why;
-    struct bytes packed = pack(t), image = image_of(t);
+    struct bytes packed = packed_of(t), image = image_of(t);
     for (int in_place = 0; in_place < 2; in_place++) {
         CHECK_THAT(in_place ? tamis_view(packed.p, packed.n, NULL, &out, &why)
                             : tamis_load(packed.p, packed.n, NULL, &out, &why),
@@ -402,7 +412,7 @@ static void test_wrong_door(void)
 static void test_alive(void)
 {
     tamis *t = small(), *there;
-    struct bytes packed = pack(t);
+    struct bytes packed = packed_of(t);
     const tamis_options shared = {.struct_size = sizeof shared, .flags = TAMIS_SHARED};
     CHECK_OK(tamis_unpack(packed.p, packed.n, &shared, &there, NULL));
     CHECK_OK(tamis_add(there, "new", 3, NULL));
@@ -424,7 +434,7 @@ static void test_no_memory(void)
         .struct_size = sizeof plan, .flags = TAMIS_TRANSFER, .items = 2000, .fpr = 0.01};
     tamis *t, *again = NULL;
     CHECK_OK(tamis_create(&plan, &o, &t, NULL));
-    struct bytes packed = pack(t);
+    struct bytes packed = packed_of(t);
     const size_t blocks = a.blocks;
     for (int for_ever = 0; for_ever < 2; for_ever++)
         for (int unpacks = 0; unpacks < 2; unpacks++) {
@@ -479,7 +489,7 @@ static void test_file(void)
     remove(path);
     tamis *t = small(), *out;
     tamis_error why;
-    struct bytes packed = pack(t), found = bytes_new(packed.n + 1);
+    struct bytes packed = packed_of(t), found = bytes_new(packed.n + 1);
     CHECK_OK(tamis_save_packed(t, path, false, &why));
     CHECK_THAT(tamis_save_packed(t, path, false, &why), ==, TAMIS_EIO);
     CHECK(why.os == EEXIST);
@@ -512,6 +522,7 @@ static void test_file(void)
 
 static const struct test tests[] = {
     {"every kind", test_every_kind},
+    {"golden", test_golden},
     {"few bits", test_few_bits},
     {"full", test_full},
     {"random fills", test_random_fills},
