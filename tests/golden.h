@@ -222,17 +222,6 @@ static inline tamis_status golden_cook(const struct recipe *r, tamis **out)
     return s;
 }
 
-/* The packed file of a handle, to be freed. */
-static inline struct bytes packed_of(const tamis *t)
-{
-    const size_t room = (size_t)tamis_image_size(t) + 64 + (size_t)tamis_image_size(t) / 65536;
-    struct bytes_sink s = {bytes_new(room), 0};
-    if (tamis_pack(t, bytes_put, &s, NULL) != TAMIS_OK) abort();
-    struct bytes exact = bytes_copy(s.to.p, s.at);
-    free(s.to.p);
-    return exact;
-}
-
 /* A file of tests/golden, to be freed. */
 static inline struct bytes read_golden(const char *name)
 {
