@@ -238,9 +238,12 @@ static void test_damage(void)
     }
     for (size_t i = 0; i < packed.n; i++)
         for (unsigned flip = 1; flip < 256; flip++) {
-            packed.p[i] ^= (uint8_t)flip;
-            check_refused(packed.p, packed.n);
-            packed.p[i] ^= (uint8_t)flip;
+            struct bytes bent = bytes_copy(packed.p, packed.n);
+            bent.p[i] ^= (uint8_t)flip;
+            check_refused(bent.p, bent.n);
+            repair_sum(bent); /* the rules of the code notice, or the image's own sums */
+            if (i < packed.n - 8) check_refused(bent.p, bent.n);
+            free(bent.p);
         }
     for (size_t more = 1; more < 100; more++) {
         struct bytes longer = bytes_new(packed.n + more);
@@ -253,6 +256,49 @@ static void test_damage(void)
     }
     free(packed.p);
     tamis_close(t);
+}
+
+/* A frame that is cut off must not be read on in what follows it. */
+static void test_damaged_frames(void)
+{
+    struct bytes packed = read_golden("bloom-transfer.packed");
+    for (size_t n = 0; n < packed.n; n++) {
+        struct bytes cut = bytes_copy(packed.p, n);
+        repair_sum(cut);
+        check_refused(cut.p, n);
+        free(cut.p);
+    }
+    free(packed.p);
+}
+
+/* The whole image is one empty frame, coded with the r that is given. */
+static tamis_status unpack_empty(unsigned r)
+{
+    tamis *t = bits(8000), *out;
+    struct bytes image = image_of(t), packed = bytes_new(32 + 200 + 1 + 5 + 8);
+    memset(packed.p, 0, packed.n);
+    struct bytes true_one = packed_of(t);
+    memcpy(packed.p, true_one.p, 32 + 200);
+    const uint64_t gap = 8 * (uint64_t)(image.n - 200), ones = UINT64_C(1) << (gap >> r);
+    packed.p[232] = (uint8_t)r;
+    const uint64_t code = ones | (gap & ((UINT64_C(1) << r) - 1)) * ones * 2;
+    const size_t n = (size_t)((gap >> r) + 1 + r + 7) / 8;
+    for (size_t i = 0; i < n; i++) packed.p[233 + i] = (uint8_t)(code >> 8 * i);
+    packed.n = 233 + n + 8;
+    repair_sum(packed);
+    const tamis_status s = tamis_unpack(packed.p, packed.n, NULL, &out, NULL);
+    tamis_close(out);
+    tamis_close(t);
+    free(image.p);
+    free(packed.p);
+    free(true_one.p);
+    return s;
+}
+
+static void test_every_rice(void)
+{
+    for (unsigned r = 10; r <= 24; r++) /* a longer code than is needed is a code all the same */
+        CHECK_THAT(unpack_empty(r), ==, r <= 19 ? TAMIS_OK : TAMIS_ECORRUPT);
 }
 
 /* All that the sums can vouch for is right again; the answer is a reason, or a filter that can be used, packed
@@ -491,6 +537,8 @@ static const struct test tests[] = {
     {"random fills", test_random_fills},
     {"uneven", test_uneven},
     {"damage", test_damage},
+    {"damaged frames", test_damaged_frames},
+    {"every rice", test_every_rice},
     {"forged", test_forged},
     {"expansion", test_expansion},
     {"metadata in frames", test_metadata_in_frames},
