@@ -105,11 +105,12 @@ enum {
     TAMIS_HASH_CALLER = 2, /* the caller brings 128-bit hashes; only the _hashes verbs work       */
     TAMIS_COMPACT = 4,     /* blocked: bits anywhere in the line; 2 % smaller at 1 %, 7 % at 1e-4 */
     TAMIS_TURNING = 8,     /* window: an add rotates first when the newest generation is full     */
-    TAMIS_TRANSFER = 16    /* bloom, planned to be packed: more bits, fewer probes, so that what
-                            * tamis_pack writes is within 1.25 of the bound at rates of 1 % and below
-                            * (100,000 items or more; a plain one is 1.44), and of those the smallest
-                            * in memory: 100 bits an item at 1 %, 199 at 1e-4, but 1000 at 0.1 %.
-                            * bytes is still the whole image, not packed; give it to set a limit     */
+    TAMIS_TRANSFER = 16    /* bloom, planned to be packed: more bits and fewer probes, so that what
+                            * tamis_pack writes is within 1.25 of the bound at 1 % and below, from
+                            * 100,000 items on (a plain filter: 1.44), and of such shapes the
+                            * smallest in memory: 100 bits an item at 1 %, 199 at 1e-4, but 1000
+                            * at 0.1 %. bytes is still the whole image, not packed; as a limit it
+                            * may make the file bigger                                            */
 };
 typedef struct tamis_plan {
     size_t struct_size; /* sizeof(tamis_plan)                                                     */
@@ -347,11 +348,11 @@ TAMIS_API tamis_status tamis_save_new(tamis *t, const char *path, tamis_error *w
 /* --- For the wire -----------------------------------------------------------------------------------------------
  * pack: the image as a smaller file, where few of its bits are set (see TAMIS_TRANSFER); never more
  * than 40 bytes, and one for every 64 KiB, bigger. Any kind; a ribbon is at the bound already and
- * does not shrink. It needs 130 KiB of memory and reads the cells once to sum and once to code them.
+ * does not shrink. It needs 130 KiB of memory, and reads the cells once to sum and once to code.
  * unpack: the very image, bit for bit. Hostile bytes are welcome, but an image may be 5462 times as
  * long as its packed file (an empty one is): set tamis_options.max_bytes. The offsets of its errors
- * are within the image, or within the packed file where that is not whole. tamis_open, load and view
- * do not take packed files and say so.                                                           */
+ * are within the image, or within the packed file where that is not whole. tamis_open, load and
+ * view do not take packed files and say so.                                                      */
 TAMIS_API tamis_status tamis_pack(const tamis *t, tamis_sink put, void *ctx, tamis_error *why);
 TAMIS_API tamis_status tamis_unpack(const void *packed, size_t size, const tamis_options *options,
                                     tamis **out, tamis_error *why);
