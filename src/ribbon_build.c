@@ -79,7 +79,7 @@ static void close_bucket(struct lane *l, const tamis_hash *kept)
     const size_t bumped = (size_t)(kept - l->bucket);
     memmove(l->bumped, l->bucket, bumped * sizeof *l->bumped);
     l->bumped += bumped;
-    if (!layer->homogeneous) {
+    if (!layer->last) {
         const uint64_t bucket = l->bucket_start / TAMIS__RIBBON_BUCKET;
         uint8_t *byte = layer->thresholds + bucket / 4;
         *byte = (uint8_t)(*byte | l->code << 2 * (bucket % 4));
@@ -106,6 +106,7 @@ static void walk(const struct lane *l, struct walker *w)
     w->row = tamis__ribbon_row(*l->key);
     w->slot = start_of(l->t, l->key);
     w->side = tamis__ribbon_side(*l->key, layer->homogeneous, columns);
+    if (layer->retrieves) w->side ^= (uint32_t)(l->key->lo & 1);
 }
 
 static void undo_group(struct lane *l)
@@ -190,7 +191,7 @@ static void cut(const struct table *t, const tamis_hash *h, uint64_t n, uint64_t
     const uint64_t part = t->starts / LANES / TAMIS__RIBBON_BUCKET * TAMIS__RIBBON_BUCKET;
     from[0] = 0;
     for (unsigned i = 1; i <= PIECES; i++) from[i] = n;
-    if (n < LANES_FROM || t->layer->homogeneous) return; /* whose seams could not bump */
+    if (n < LANES_FROM || t->layer->last) return; /* whose seams could not bump */
     for (unsigned i = 1; i < LANES; i++) {
         from[2 * i - 1] = first_from(t, h, n, i * part - TAMIS__RIBBON_BUCKET);
         from[2 * i] = first_from(t, h, n, i * part);
@@ -304,19 +305,38 @@ static bool layer_alloc(const tamis_memory *memory, struct ribbon_layer *l)
     return l->solution != NULL && (l->thresholds != NULL || l->threshold_bytes == 0);
 }
 
-/* Layers for n >= 1 keys, which the scratch is big enough for. */
+/* The bit to be retrieved stays as it is. */
+static tamis_hash with_bit(tamis_hash h, uint64_t lo)
+{
+    h.lo = (h.lo & ~UINT64_C(1)) | (lo & 1);
+    return h;
+}
+
+static void enter(const struct ribbon_layer *l, tamis_hash *h, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        const tamis_hash next = tamis__ribbon_enter(l, h[i]);
+        h[i] = l->retrieves ? with_bit(next, h[i].lo) : next;
+    }
+}
+
+/* Layers for n >= 1 keys, which the scratch is big enough for. Of a retrieval all but the last: *left keys, in front, remain
+ * for that. */
 static tamis_status build_layers(const tamis_memory *memory, tamis_hash *h, uint64_t n,
-                                 double columns, void *scratch, struct ribbon *out)
+                                 const struct ribbon_layer *like, double columns, void *scratch,
+                                 struct ribbon *out, uint64_t *left)
 {
     for (bool is_last = false; !is_last;) {
         struct ribbon_layer *l = &out->layers[out->count];
-        n = tamis__sort_hashes(h, n, scratch);
+        *left = n = tamis__sort_hashes(h, n, scratch);
         is_last = n <= TAMIS__RIBBON_FEW || out->count == TAMIS__RIBBON_LAYERS - 1;
+        if (is_last && like->retrieves) break;
         if (!tamis__ribbon_shape(n, columns, is_last, l)) return TAMIS_EINVAL;
+        l->retrieves = like->retrieves;
         out->count++;
         if (!layer_alloc(memory, l)) return TAMIS_ENOMEM;
         n = solve_layer(l, h, n, scratch);
-        for (uint64_t i = 0; i < n; i++) h[i] = tamis__ribbon_next(h[i]);
+        enter(like, h, n);
     }
     return TAMIS_OK;
 }
@@ -325,14 +345,77 @@ tamis_status tamis__ribbon_build(const tamis_memory *memory, tamis_hash *hashes,
                                  double columns, struct ribbon *out)
 {
     struct ribbon_layer biggest;
+    uint64_t left;
     memset(out, 0, sizeof *out);
     if (!tamis__ribbon_shape(n, columns, true, &biggest)) return TAMIS_EINVAL;
     if (n == 0) return TAMIS_OK;
     void *scratch = tamis__alloc(memory, scratch_bytes(n, &biggest));
     if (scratch == NULL) return TAMIS_ENOMEM;
-    const tamis_status status = build_layers(memory, hashes, n, columns, scratch, out);
+    const tamis_status status =
+        build_layers(memory, hashes, n, &biggest, columns, scratch, out, &left);
     tamis__free(memory, scratch);
     if (status != TAMIS_OK) tamis__ribbon_free(memory, out);
+    return status;
+}
+
+/* --- Retrieval ------------------------------------------------------------------------------------------------------- */
+
+/* Salts to be tried. Of random keys one in three fails at first; from the ninth on there is more and more room. */
+#define SALTS 64u
+
+/* The last layer, if it can be solved with this salt: TAMIS_EABSENT when not. */
+static tamis_status try_last(const tamis_memory *memory, const tamis_hash *keys, uint64_t n,
+                             uint32_t salt, struct ribbon_layer *l)
+{
+    const uint64_t room = n + (salt < 8 ? 0 : n / 16 * (salt - 7) + salt);
+    if (!tamis__ribbon_shape(room, 1, true, l)) return TAMIS_EINVAL;
+    l->homogeneous = false;
+    l->retrieves = true;
+    const uint64_t bytes = scratch_bytes(n, l);
+    tamis_hash *h = tamis__alloc(memory, (n + 1) * sizeof *h);
+    void *scratch = tamis__alloc(memory, bytes);
+    bool solved = false;
+    const bool enough = h != NULL && scratch != NULL && layer_alloc(memory, l);
+    if (enough) {
+        memcpy(h, keys, n * sizeof *h);
+        l->salt = salt;
+        for (uint64_t i = 0; i < n && salt != 0; i++)
+            h[i] = with_bit(tamis__ribbon_salted(salt, keys[i]), keys[i].lo);
+        solved = solve_layer(l, h, tamis__sort_hashes(h, n, scratch), scratch) == 0;
+    }
+    tamis__free(memory, scratch);
+    tamis__free(memory, h);
+    if (solved) return TAMIS_OK;
+    tamis__free(memory, l->solution);
+    memset(l, 0, sizeof *l);
+    return enough ? TAMIS_EABSENT : TAMIS_ENOMEM;
+}
+
+tamis_status tamis__ribbon_retrieval(const tamis_memory *memory, tamis_hash *hashes, uint64_t n,
+                                     struct ribbon *out)
+{
+    struct ribbon_layer biggest;
+    uint64_t left;
+    memset(out, 0, sizeof *out);
+    if (!tamis__ribbon_shape(n, 1, true, &biggest)) return TAMIS_EINVAL;
+    if (n == 0) return TAMIS_OK;
+    biggest.retrieves = true;
+    void *scratch = tamis__alloc(memory, scratch_bytes(n, &biggest));
+    if (scratch == NULL) return TAMIS_ENOMEM;
+    enter(&biggest, hashes, n);
+    tamis_status status = build_layers(memory, hashes, n, &biggest, 1, scratch, out, &left);
+    tamis__free(memory, scratch);
+    for (uint32_t salt = 0; status == TAMIS_OK; salt++) {
+        const tamis_status last =
+            salt < SALTS ? try_last(memory, hashes, left, salt, &out->layers[out->count])
+                         : TAMIS_EINVAL;
+        if (last == TAMIS_OK) {
+            out->count++;
+            return TAMIS_OK;
+        }
+        if (last != TAMIS_EABSENT) status = last;
+    }
+    tamis__ribbon_free(memory, out);
     return status;
 }
 

@@ -1,20 +1,15 @@
 /* The image reader and every verb behind it, on hostile bytes. The mutator repairs the sums most of the
  * time, or nothing would ever get past the root; see tests/resum.h.
  *
- * With libFuzzer: ./run fuzz image. Without: -DFUZZ_STANDALONE makes a program that runs the files and
- * directories it is given, so that the corpus is a regression test for any compiler. */
-#define _POSIX_C_SOURCE 200809L
-#define _FILE_OFFSET_BITS 64 /* readdir on 32-bit machines */
+ * ./run fuzz image */
+#include "fuzz.h"
+
 #include "../resum.h"
-#include "must.h"
 
 #include <tamis/tamis.h>
 
 #include <stdio.h>
 
-#define MAX_BYTES (1u << 20)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 
@@ -143,6 +138,4 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     return size;
 }
 
-#else
-#include "standalone.h"
 #endif

@@ -1,19 +1,13 @@
 /* The reader of packed files on hostile bytes. The mutator repairs the sum of the file and the root of the
  * metadata most of the time; the sums of the cells are waived, or no frame but a true one would count.
  *
- * With libFuzzer: ./run fuzz pack. Without, -DFUZZ_STANDALONE: see standalone.h. */
-#define _POSIX_C_SOURCE 200809L
-#define _FILE_OFFSET_BITS 64 /* readdir on 32-bit machines */
+ * ./run fuzz pack */
+#include "fuzz.h"
+
 #include "../resum.h"
-#include "must.h"
 
 #include <tamis/tamis.h>
 
-#include <stdio.h>
-
-#define MAX_BYTES (1u << 20)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 
@@ -73,6 +67,4 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     return size;
 }
 
-#else
-#include "standalone.h"
 #endif

@@ -1,9 +1,30 @@
-/* A main for fuzz targets without libFuzzer: runs the files and directories it is given. */
-#ifndef TAMIS_FUZZ_STANDALONE_H
-#define TAMIS_FUZZ_STANDALONE_H
+/* What the fuzz targets share. With libFuzzer: ./run fuzz TARGET. Without, -DFUZZ_STANDALONE makes a program that runs
+ * the files and directories it is given, so that the corpus is a regression test for any compiler. Include it first. */
+#ifndef TAMIS_FUZZ_H
+#define TAMIS_FUZZ_H
 
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64 /* readdir on 32-bit machines */
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX_BYTES (1u << 20)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* An invariant that did not hold; a crash is what the fuzzer understands. */
+static void must(bool holds, const char *what)
+{
+    if (holds) return;
+    fprintf(stderr, "must hold: %s\n", what);
+    abort();
+}
+
+#ifdef FUZZ_STANDALONE
 
 static int run_file(const char *path)
 {
@@ -12,11 +33,12 @@ static int run_file(const char *path)
         perror(path);
         return 1;
     }
-    struct bytes b = bytes_new(MAX_BYTES + 1);
-    b.n = fread(b.p, 1, b.n, f);
+    uint8_t *bytes = malloc(MAX_BYTES + 1);
+    if (bytes == NULL) abort();
+    const size_t n = fread(bytes, 1, MAX_BYTES + 1, f);
     fclose(f);
-    LLVMFuzzerTestOneInput(b.p, b.n);
-    free(b.p);
+    LLVMFuzzerTestOneInput(bytes, n);
+    free(bytes);
     return 0;
 }
 
@@ -52,4 +74,5 @@ int main(int argc, char **argv)
     return ran == 0;
 }
 
+#endif
 #endif
