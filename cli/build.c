@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "lines.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,6 +224,20 @@ static bool seal_if_static(const struct args *a, tamis *t)
     return false;
 }
 
+/* What the filter will take on the wire. */
+static void tell_packed_size(const tamis *t, const char *path)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis_promise r = {.struct_size = sizeof r};
+    if (tamis_info(t, &f) != TAMIS_OK) return;
+    tamis_plan p = {.struct_size = sizeof p, .kind = f.kind, .flags = TAMIS_TRANSFER};
+    p.items = f.items > 0 ? (uint64_t)llround(f.items_estimate) : 1;
+    p.m = f.m;
+    p.k = f.k;
+    if (tamis_solve(&p, &r, NULL) == TAMIS_OK)
+        complain(path, "%s bytes, about %s when packed", grouped(f.bytes), grouped(r.packed_bytes));
+}
+
 /* How an exact filter came out: its rate was not asked for. */
 static void tell_exact(const struct args *a, const tamis *t)
 {
@@ -254,6 +269,7 @@ int run_build(const struct args *a)
     const int status = save_filter(t, a->output, a->force);
     if (status == EXIT_FOUND) tell_exact(a, t);
     if (status == EXIT_FOUND && !a->quiet) warn_if_over_full(t, a->output);
+    if (status == EXIT_FOUND && !a->quiet && a->for_transfer) tell_packed_size(t, a->output);
     tamis_close(t);
     return status;
 }

@@ -137,7 +137,6 @@ tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options, 
 }
 
 #define VIEW_FLAGS ((uint32_t)(TAMIS_UNVERIFIED | TAMIS_KEYLESS))
-#define LOAD_FLAGS (VIEW_FLAGS | TAMIS_SHARED)
 
 tamis_status tamis_load(const void *image, size_t size, const tamis_options *options, tamis **out,
                         tamis_error *why)
@@ -145,7 +144,7 @@ tamis_status tamis_load(const void *image, size_t size, const tamis_options *opt
     *out = NULL;
     tamis_options o;
     const struct source src = {.size = size, .memory = image != NULL ? image : ""};
-    tamis_status s = tamis__check_options(options, LOAD_FLAGS, &o, why);
+    tamis_status s = tamis__check_options(options, TAMIS__LOAD_FLAGS, &o, why);
     if (image == NULL && size != 0) return tamis__fail(why, TAMIS_EINVAL, "there is no image");
     return s == TAMIS_OK ? tamis__image_read(&src, &o, false, out, why) : s;
 }
