@@ -214,17 +214,18 @@ static void crowds_at_seams_are_kept(void)
 
 static void sorting_is_sorting(void)
 {
-    static const uint64_t sizes[] = {0, 1, 2, 48, 49, 100, 5000, 20000, 100000};
+    static const uint64_t sizes[] = {0, 1, 2, 48, 49, 100, 5000, 20000, 100000, 500000};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (unsigned style = 0; style < 12; style++) {
             const uint64_t n = sizes[s];
+            const uint32_t threads = 1 + style % 4;
             tamis_hash *h = random_hashes(n, 3);
             if (style < 11)
                 for (uint64_t i = 0; i < n; i++) h[i] = hostile_hash(style, i);
             uint64_t sum = 0, kept_sum = 0;
             for (uint64_t i = 0; i < n; i++) sum ^= h[i].lo * 3 + h[i].hi;
-            void *scratch = memory_for((size_t)tamis__sort_scratch(n));
-            const uint64_t kept = tamis__sort_hashes(h, n, scratch);
+            void *scratch = memory_for((size_t)tamis__sort_scratch(n, threads));
+            const uint64_t kept = tamis__sort_hashes(h, n, threads, scratch);
             CHECK(kept <= n && (kept > 0 || n == 0));
             for (uint64_t i = 0; i < kept; i++) kept_sum ^= h[i].lo * 3 + h[i].hi;
             for (uint64_t i = 1; i < kept; i++)
@@ -324,7 +325,7 @@ static void absurd_plans_are_refused(void)
     CHECK_THAT(tamis__ribbon_build(NULL, &h, UINT64_MAX, 8, &r), ==, TAMIS_EINVAL);
     CHECK(tamis__ribbon_bytes(UINT64_MAX, 8) == UINT64_MAX);
     CHECK(tamis__ribbon_bytes(UINT64_C(1) << 40, 8) < UINT64_C(1028) << 30);
-    CHECK(tamis__sort_scratch(UINT64_MAX) == UINT64_MAX);
+    CHECK(tamis__sort_scratch(UINT64_MAX, 1) == UINT64_MAX);
 }
 
 /* --- Kernels -------------------------------------------------------------------------------------------------------- */
