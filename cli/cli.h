@@ -17,9 +17,9 @@ struct args {
     char **words; /* what is not an option */
     int n_words;
 
-    uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations;
+    uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, memory;
     double fpr;
-    const char *kind, *inner, *to, *output, *key_file, *ask;
+    const char *kind, *inner, *to, *output, *key_file, *ask, *temp;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, json, strict, compact, turning, help, man;
