@@ -72,6 +72,12 @@ static int read_lines(const struct args *a, const char *verb, const tamis *hashe
     return s == TAMIS_OK ? EXIT_FOUND : complain(a->output, "%s", why_not_added(hasher, s));
 }
 
+/* What failed: until the filter is saved, the only file is the temporary one. */
+static const char *blamed(const struct args *a, const tamis_error *why)
+{
+    return why->status == TAMIS_EIO ? a->temp : a->output;
+}
+
 static tamis *create(const struct args *a, const tamis_options *o, uint64_t items)
 {
     tamis_plan p;
@@ -85,7 +91,7 @@ static tamis *create(const struct args *a, const tamis_options *o, uint64_t item
     const bool shaped = (a->bytes != 0 || a->m != 0) && p.kind != TAMIS_GROWING;
     if (a->fpr == 0 && !shaped) p.fpr = DEFAULT_FPR;
     if (tamis_create(&p, o, &t, &why) == TAMIS_OK) return t;
-    complain(a->output, "%s", why.text);
+    complain(blamed(a, &why), "%s", why.text);
     return NULL;
 }
 
@@ -132,7 +138,7 @@ static bool seal_if_static(const struct args *a, tamis *t)
     tamis_error why;
     if (tamis_info(t, &f) != TAMIS_OK || !f.collecting || tamis_seal(t, &why) == TAMIS_OK)
         return true;
-    complain(a->output, "%s", why.text);
+    complain(blamed(a, &why), "%s", why.text);
     return false;
 }
 
