@@ -185,7 +185,7 @@ static tamis_hash hash_at(uint64_t slot, uint64_t starts, uint64_t *seed)
     return h;
 }
 
-/* The builder works at three parts of the table at a time (ribbon_build.c). Crowds around their seams, where one part
+/* The builder works at three parts of the table at a time (ribbon_piece.c). Crowds around their seams, where one part
  * may undo what its neighbour has already used. */
 static void crowds_at_seams_are_kept(void)
 {
@@ -205,6 +205,27 @@ static void crowds_at_seams_are_kept(void)
             const uint64_t far = starts - 1 - (r >> 8) % (part / 2);
             h[i] = hash_at(i < 2 * crowd ? near : far, starts, &seed);
         }
+        struct ribbon r = build_of(h, KEYS, 8);
+        CHECK_THAT(count_in(&r, h, KEYS, TAMIS__RIBBON_BATCH), ==, KEYS);
+        tamis__ribbon_free(NULL, &r);
+    }
+    free(h);
+}
+
+/* The same around the border of two pieces, in a table that is full everywhere else. */
+static void crowds_at_borders_are_kept(void)
+{
+    enum { KEYS = 1100000 };
+    struct ribbon_layer l;
+    CHECK(tamis__ribbon_shape(KEYS, 8, false, &l));
+    const uint64_t starts = tamis__ribbon_starts(l.segments), border = (starts / 512 + 1) / 2 * 512;
+    tamis_hash *h = random_hashes(KEYS, 5);
+    for (uint64_t trial = 1; trial <= 6; trial++) {
+        uint64_t seed = trial;
+        const uint64_t before = 1 + splitmix(&seed) % 200, after = 1 + splitmix(&seed) % 200;
+        const uint64_t crowd = 30 * trial;
+        for (uint64_t i = 0; i < crowd; i++)
+            h[i] = hash_at(border - before + splitmix(&seed) % (before + after), starts, &seed);
         struct ribbon r = build_of(h, KEYS, 8);
         CHECK_THAT(count_in(&r, h, KEYS, TAMIS__RIBBON_BATCH), ==, KEYS);
         tamis__ribbon_free(NULL, &r);
@@ -363,7 +384,8 @@ static void bytes_are_the_same_everywhere(void)
                  {100, 5.25, UINT64_C(0x61a405d775a668c2)},
                  {3000, 1, UINT64_C(0x8a31c55782f53ce9)},
                  {20000, 6.64, UINT64_C(0xfea8db3d57e54d1d)},
-                 {200000, 13.5, UINT64_C(0x66baaf0c0907025e)}};
+                 {200000, 13.5, UINT64_C(0x66baaf0c0907025e)},
+                 {2200000, 3.2, UINT64_C(0xfd3f00374147d258)}}; /* in pieces */
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         tamis_hash *h = random_hashes(cells[i].n, 2024 + i);
         struct ribbon r = build_of(h, cells[i].n, cells[i].columns);
@@ -540,6 +562,7 @@ static const struct test tests[] = {
     {"repeats_and_order_do_not_matter", repeats_and_order_do_not_matter},
     {"hostile_keys_are_kept", hostile_keys_are_kept},
     {"crowds_at_seams_are_kept", crowds_at_seams_are_kept},
+    {"crowds_at_borders_are_kept", crowds_at_borders_are_kept},
     {"sorting_is_sorting", sorting_is_sorting},
     {"rates_are_as_stated", rates_are_as_stated},
     {"small_rates_are_as_stated", small_rates_are_as_stated},

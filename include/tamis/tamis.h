@@ -206,11 +206,11 @@ TAMIS_API tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
 TAMIS_API tamis_status tamis_clear(tamis *t); /* back to empty; a growing one keeps its table     */
 /* Read-only from now on, also once saved. Static kinds (fuse, ribbon) are solved by this: before it
  * they only collect and answer "maybe" to every key, after it they answer.
- * Beyond memory (options.temp_dir): of keys or other uniform hashes, however many, collecting and
- * sealing never take more than the sealed filter, scratch_bytes (at least 1 MiB) and 32 MiB for each
- * thread. An add that cannot write to the file is TAMIS_EIO, with the reason in errno, and has added
- * nothing; what was added before is safe, and the add may be tried again. While hashes are in the
- * file, save, write and copy are TAMIS_EUNSUPPORTED; a copy made before has no such file. */
+ * Beyond memory (options.temp_dir): however many keys there are, collecting and sealing never take
+ * more than the sealed filter, scratch_bytes (at least 1 MiB) and 32 MiB for each thread; a caller's
+ * own hashes must be uniform for that. An add that cannot write to the file is TAMIS_EIO, with the
+ * reason in errno; it may be tried again, and nothing is lost. While hashes are in the file,
+ * save, write and copy are TAMIS_EUNSUPPORTED. A copy made before collects in memory.            */
 TAMIS_API tamis_status tamis_seal(tamis *t, tamis_error *why);
 TAMIS_API void tamis_close(tamis *t);         /* NULL is allowed; nothing is saved                */
 
