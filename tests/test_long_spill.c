@@ -1,5 +1,5 @@
 /* A hundred million keys in a ribbon, within 256 MiB beside the filter itself. Takes 3.4 GB in $TMPDIR. */
-#include "spill.h"
+#include "spilling.h"
 #include "tracking.h"
 
 #define KEYS UINT64_C(100000000)

@@ -2,7 +2,9 @@
  * says, and a full disk, a missing directory or missing memory lose nothing. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64 /* readdir on 32-bit machines */
+#include "hash_sort.h"
 #include "spill.h"
+#include "spilling.h"
 #include "tracking.h"
 
 #include <dirent.h>
@@ -74,6 +76,41 @@ static void repeats_across_runs(void)
     check_same(t, m);
 }
 
+/* Runs with much in common, many hashes of one hi, and so little room that every share is filled often. */
+static void merging_is_sorting(void)
+{
+    enum { RUNS = 7, IN_RUN = 3000, ALL = RUNS * IN_RUN };
+    static tamis_hash all[ALL], merged[ALL], room[RUNS * 40];
+    static uint64_t scratch[ALL * 2 + 8192];
+    CHECK_THAT(sizeof scratch, >=, tamis__sort_scratch(ALL, 1));
+    for (uint64_t values = 1; values <= 1000; values *= 10) {
+        struct spill *s, out, none;
+        uint64_t seed = values, at;
+        CHECK_OK(tamis__spill_open(temp_dir(), 1, NULL, &s, NULL));
+        for (unsigned r = 0; r < RUNS; r++) {
+            tamis_hash *run = all + r * IN_RUN;
+            for (unsigned i = 0; i < IN_RUN; i++)
+                run[i] = (tamis_hash){splitmix(&seed) % 5000, splitmix(&seed) % values};
+            memcpy(merged, run, IN_RUN * sizeof *run);
+            const uint64_t n = tamis__sort_hashes(merged, IN_RUN, 1, scratch);
+            CHECK_OK(tamis__spill_write(s, merged, n, NULL));
+        }
+        CHECK_THAT(tamis__spill_merge(s, room, RUNS * 16 - 1, 1, &none, NULL), ==, TAMIS_ENOMEM);
+        CHECK_OK(tamis__spill_merge(s, room, RUNS * 40, 1, &out, NULL));
+        const uint64_t n = tamis__sort_hashes(all, ALL, 1, scratch);
+        CHECK(out.count == 1 && out.runs->n == n);
+        CHECK_OK(tamis__spill_read(&out, 0, merged, n, NULL));
+        CHECK(memcmp(all, merged, (size_t)n * sizeof *all) == 0);
+        for (uint64_t hi = 0; hi <= values; hi += 1 + values / 10) {
+            CHECK_OK(tamis__spill_find(&out, hi, &at, NULL));
+            CHECK(at == n || all[at].hi >= hi);
+            CHECK(at == 0 || all[at - 1].hi < hi);
+        }
+        tamis__spill_forget(&out);
+        tamis__spill_close(s);
+    }
+}
+
 /* --- Memory ----------------------------------------------------------------------------------------------------------- */
 
 /* tamis.h: the sealed filter, scratch_bytes, 32 MiB for each thread. */
@@ -83,9 +120,9 @@ static void memory_is_as_stated(void)
         uint64_t n;
         size_t scratch;
         uint32_t threads;
-    } cases[] = {{21000, 1, 1},         {60000, 1, 1},          {2500000, 1, 1},
-                 {2500000, 1, 3},       {2090000, 4 * MIB, 1},  {2090000, 64 * MIB, 2},
-                 {5000000, 8 * MIB, 2}, {4200000, 200 * MIB, 4}};
+    } cases[] = {{21000, 1, 1},         {60000, 1, 1},           {2500000, 1, 1},
+                 {2500000, 1, 3},       {2090000, 4 * MIB, 1},   {2090000, 64 * MIB, 2},
+                 {5000000, 8 * MIB, 2}, {2150000, 100 * MIB, 1}, {3200000, 100 * MIB, 1}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct tracker a;
         tracker_init(&a);
@@ -186,7 +223,11 @@ static void full_while_sealing(void)
         CHECK(why.os == EFBIG && strstr(why.text, "temporary file") != NULL);
         CHECK(facts_of(t).collecting && facts_of(t).items == N);
         limit_files(RLIM_INFINITY);
-        fill(t, UNIFORM, N, N + 10);
+        const tamis_hash next = hash_of(UNIFORM, N);
+        uint8_t seen = 0;
+        CHECK_OK(tamis_add_hashes(t, &next, 1, &seen, NULL));
+        CHECK_THAT(seen, ==, 1); /* only the first of all is certainly new */
+        fill(t, UNIFORM, N + 1, N + 10);
         CHECK_OK(tamis_seal(t, &why));
         check_same(t, sealed_ribbon(NULL, UNIFORM, N + 10));
     }
@@ -329,6 +370,7 @@ static const struct test tests[] = {
     {"scratch_does_not_matter", scratch_does_not_matter},
     {"hard_sets", hard_sets},
     {"repeats_across_runs", repeats_across_runs},
+    {"merging_is_sorting", merging_is_sorting},
     {"memory_is_as_stated", memory_is_as_stated},
     {"no_memory", no_memory},
     {"full_while_adding", full_while_adding},

@@ -1,5 +1,5 @@
 /* However many threads seal a ribbon, in memory or beyond it, its bytes are the same. */
-#include "spill.h"
+#include "spilling.h"
 #include "threads.h"
 
 /* Under a sanitizer, or emulated, the biggest would take minutes. */

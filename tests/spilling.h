@@ -1,19 +1,21 @@
 /* Ribbons of so many hashes, sealed by some threads, in memory or beyond it, for the tests of both. */
-#ifndef TAMIS_TEST_SPILL_H
-#define TAMIS_TEST_SPILL_H
+#ifndef TAMIS_TEST_SPILLING_H
+#define TAMIS_TEST_SPILLING_H
 
 #include "filters.h"
 
 #define MIB ((size_t)1 << 20)
 
 /* Hash i of a set; some sets are hard. */
-enum set { UNIFORM, REPEATED, ONE_START, ONE_ROW, COUNTED, SETS };
+enum set { UNIFORM, REPEATED, ONE_START, ONE_ROW, COUNTED, CLUSTERED, SETS };
 
 static inline tamis_hash hash_of(enum set set, uint64_t i)
 {
     uint64_t seed = set == REPEATED ? i % 1000 : i; /* a thousand, however many come */
     const tamis_hash h = {splitmix(&seed), splitmix(&seed)};
-    const tamis_hash all[SETS] = {h, h, {h.lo, UINT64_MAX}, {7, h.hi}, {i, i}};
+    uint64_t cluster = i % 10000;
+    const tamis_hash all[SETS] = {h,         h,      {h.lo, UINT64_MAX},
+                                  {7, h.hi}, {i, i}, {h.lo, splitmix(&cluster)}};
     return all[set];
 }
 
