@@ -7,7 +7,8 @@
  *                     is done in order when all of them are ready
  *     beyond memory   the sorted keys are in a file (spill.c), and only those of the pieces at hand are read
  *
- * A seam between pieces costs some 40 bumped keys. At 10^7 keys, building takes 60 ns a key by one thread, 36 by two. */
+ * Each lane more costs the room of some 70 keys at its seam: 0.03 % of the filter. At 10^7 keys, sealing takes 65 ns a key by
+ * one thread, 40 by two; from a file, with 64 MiB of scratch, 67 by one, and collecting 23 instead of 7. */
 #include "ribbon_piece.h"
 
 #include "error.h"
