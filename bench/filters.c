@@ -21,18 +21,23 @@ static const struct contestant {
     bool shares;     /* TAMIS_SHARED works */
     bool brief;      /* where time is short, only what is needed to compare */
     bool plain;      /* never keyed, hashed before or by threads: what that costs is known */
+    uint32_t k;
+    double rate; /* instead of 1 %, where whole columns count; no other rate then */
 } CONTESTANTS[] = {
-    {"blocked", TAMIS_BLOCKED, 0, true, true, false, false},
-    {"compact", TAMIS_BLOCKED, TAMIS_COMPACT, false, true, true, false},
-    {"bloom", TAMIS_BLOOM, 0, false, true, true, false},
-    {"partitioned", TAMIS_PARTITIONED, 0, false, true, true, false},
-    {"counting", TAMIS_COUNTING, 0, false, false, true, true},
-    {"pair", TAMIS_PAIR, 0, false, false, true, true},
-    {"window", TAMIS_WINDOW, TAMIS_TURNING, false, false, true, true},
-    {"growing", TAMIS_GROWING, 0, false, false, true, true},
-    {"cuckoo", TAMIS_CUCKOO, 0, false, false, true, true},
-    {"fuse", TAMIS_FUSE, 0, false, false, true, true},
-    {"ribbon", TAMIS_RIBBON, 0, false, false, true, true},
+    {"blocked", TAMIS_BLOCKED, 0, true, true, false, false, 0, 0},
+    {"compact", TAMIS_BLOCKED, TAMIS_COMPACT, false, true, true, false, 0, 0},
+    {"bloom", TAMIS_BLOOM, 0, false, true, true, false, 0, 0},
+    {"partitioned", TAMIS_PARTITIONED, 0, false, true, true, false, 0, 0},
+    {"counting", TAMIS_COUNTING, 0, false, false, true, true, 0, 0},
+    {"pair", TAMIS_PAIR, 0, false, false, true, true, 0, 0},
+    {"window", TAMIS_WINDOW, TAMIS_TURNING, false, false, true, true, 0, 0},
+    {"growing", TAMIS_GROWING, 0, false, false, true, true, 0, 0},
+    {"cuckoo", TAMIS_CUCKOO, 0, false, false, true, true, 0, 0},
+    {"fuse", TAMIS_FUSE, 0, false, false, true, true, 3, 0},
+    {"fuse-4", TAMIS_FUSE, 0, false, false, true, true, 4, 0},
+    {"ribbon", TAMIS_RIBBON, 0, false, false, true, true, 0, 0},
+    {"ribbon-8", TAMIS_RIBBON, 0, false, false, true, true, 0, 1.0 / 256},
+    {"exact", TAMIS_EXACT, 0, false, false, true, true, 0, 0},
 };
 
 struct build {
@@ -192,8 +197,10 @@ void describe_plans(FILE *f)
                                .kind = CONTESTANTS[i].kind,
                                .flags = CONTESTANTS[i].plan_flags,
                                .items = 1000000,
+                               .k = CONTESTANTS[i].k,
                                .fpr = pow(10, -tenths / 10.0)};
             tamis_promise promise = {.struct_size = sizeof promise};
+            if (CONTESTANTS[i].rate != 0) continue; /* a kind of its own it is not */
             must(tamis_solve(&plan, &promise, NULL));
             fprintf(f,
                     "%s\n  {\"kind\": \"%s\", \"rate\": %.6g, \"bits_per_item\": %.6g, "
@@ -229,7 +236,8 @@ static void run(const struct contestant *c, const struct scene *s, double rate, 
                                    .flags = c->plan_flags,
                                    /* a growing one starts small, and grows */
                                    .items = c->kind == TAMIS_GROWING ? 0 : s->in.n,
-                                   .fpr = rate},
+                                   .k = c->k,
+                                   .fpr = c->rate != 0 ? c->rate : rate},
                           .options = {.struct_size = sizeof build.options,
                                       .key = v.keyed ? SECRET : NULL,
                                       .flags = v.shared ? TAMIS_SHARED : 0,
@@ -270,6 +278,7 @@ static bool wanted(const struct contestant *c, const struct scene *s, double rat
 {
     const bool low = rate < 0.005, big = s->scale == 2, integers = s->in.type == INTEGERS;
     const bool main_only = c->brief && (big || s->brief);
+    if (c->rate != 0 && (low || v.way != BULK)) return false;
     if (c->plain && (v.keyed || v.threads != 0 || v.way > BULK)) return false;
     if (c->plain && settings.quick && (v.way != BULK || low || s->scale != 0 || !integers))
         return false;

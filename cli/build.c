@@ -45,22 +45,34 @@ static tamis *make_hasher(const struct args *a, const tamis_options *o, tamis_er
     return tamis_create(&p, o, &t, why) == TAMIS_OK ? t : NULL;
 }
 
-/* Hash the lines with `hasher`; remember the hashes, or add them to `t`. */
-static int read_lines(const struct args *a, const char *verb, const tamis *hasher,
-                      struct spool *spool, tamis *t)
+/* What becomes of lines: hashes to be remembered, or keys that are in `t`, or never. */
+struct use {
+    const char *verb;
+    struct spool *spool;
+    tamis *t;
+    bool never;
+};
+
+static tamis_status use_block(const struct use *u, const struct block *b)
 {
-    struct lines *in = lines_open(a->words, a->n_words, a->nul, hasher, threads_from(a));
+    if (u->spool != NULL) return spool_hashes(u->spool, b) ? TAMIS_OK : TAMIS_ENOMEM;
+    if (u->never) return tamis_exclude_hashes(u->t, b->hashes, b->n, NULL);
+    return tamis_add_hashes(u->t, b->hashes, b->n, NULL, NULL);
+}
+
+/* Hash the lines with `hasher`. */
+static int read_lines(const struct args *a, char **paths, int n, const tamis *hasher,
+                      const struct use *u)
+{
+    struct lines *in = lines_open(paths, n, a->nul, hasher, threads_from(a));
     struct progress bar;
     const struct block *b;
     tamis_status s = TAMIS_OK;
     int os = 0;
     if (in == NULL) return complain(NULL, "not enough memory");
-    progress_start(&bar, verb, lines_total_bytes(a->words, a->n_words), a->quiet);
+    progress_start(&bar, u->verb, lines_total_bytes(paths, n), a->quiet);
     while (s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
-        if (t != NULL)
-            s = tamis_add_hashes(t, b->hashes, b->n, NULL, NULL);
-        else if (!spool_hashes(spool, b))
-            s = TAMIS_ENOMEM;
+        s = use_block(u, b);
         if (s == TAMIS_EIO) os = errno;
         progress_update(&bar, b->n, b->input_bytes);
     }
@@ -78,7 +90,32 @@ static const char *blamed(const struct args *a, const tamis_error *why)
     return why->status == TAMIS_EIO ? a->temp : a->output;
 }
 
-static tamis *create(const struct args *a, const tamis_options *o, uint64_t items)
+/* --static: the smaller of the sealed kinds becomes the plan's; one line says why. */
+static void choose_static(const struct args *a, tamis_plan *p)
+{
+    static const uint32_t kinds[] = {TAMIS_RIBBON, TAMIS_FUSE};
+    tamis_promise r[2] = {{.struct_size = sizeof *r}, {.struct_size = sizeof *r}};
+    tamis_promise blocked = {.struct_size = sizeof blocked};
+    tamis_plan plans[2] = {*p, *p}, other = *p;
+    bool can[2];
+    for (int i = 0; i < 2; i++) {
+        plan_for_kind(&plans[i], kinds[i]);
+        can[i] = tamis_solve(&plans[i], &r[i], NULL) == TAMIS_OK;
+    }
+    const int best = can[1] && (!can[0] || r[1].bytes < r[0].bytes);
+    plan_for_kind(p, kinds[best]);
+    plan_for_kind(&other, TAMIS_BLOCKED);
+    if (a->quiet || !can[best]) return;
+    const bool compared = can[1 - best] && tamis_solve(&other, &blocked, NULL) == TAMIS_OK;
+    fprintf(stderr, "tamis: %s: %s, the smallest: %s bytes, %.2f times the lower bound", a->output,
+            tamis_kind_name(kinds[best]), grouped(r[best].bytes), r[best].bound_ratio);
+    if (compared)
+        fprintf(stderr, "; %s %s, blocked %s", tamis_kind_name(kinds[1 - best]),
+                grouped(r[1 - best].bytes), grouped(blocked.bytes));
+    fputc('\n', stderr);
+}
+
+static tamis *create(const struct args *a, const tamis_options *o, uint64_t items, uint64_t never)
 {
     tamis_plan p;
     tamis_error why;
@@ -89,46 +126,102 @@ static tamis *create(const struct args *a, const tamis_options *o, uint64_t item
     if (p.kind == TAMIS_WINDOW && a->items == 0 && !a->turning)
         p.items *= p.generations != 0 ? p.generations : (p.generations = 4);
     const bool shaped = (a->bytes != 0 || a->m != 0) && p.kind != TAMIS_GROWING;
-    if (a->fpr == 0 && !shaped) p.fpr = DEFAULT_FPR;
+    if (p.kind == TAMIS_EXACT && p.excluded == 0) p.excluded = never;
+    if (a->fpr == 0 && !shaped && p.excluded == 0) p.fpr = DEFAULT_FPR;
+    if (a->is_static && p.kind != TAMIS_EXACT) choose_static(a, &p);
     if (tamis_create(&p, o, &t, &why) == TAMIS_OK) return t;
     complain(blamed(a, &why), "%s", why.text);
     return NULL;
+}
+
+/* How many lines of --never to plan for: the seal goes by those that come. */
+static bool count_never(const struct args *a, uint64_t *out)
+{
+    struct texts never = a->never;
+    *out = never.n > 0;
+    if (lines_total_bytes(never.text, never.n) == 0) return true;
+    if (!lines_count(never.text, never.n, a->nul, out)) return false;
+    if (*out == 0) *out = 1;
+    return true;
+}
+
+/* A stream: all its lines as hashes. */
+static bool remember(const struct args *a, const tamis_options *o, struct spool *spool)
+{
+    tamis_error why;
+    tamis *hasher = make_hasher(a, o, &why);
+    const struct use u = {"reading", spool, NULL, false};
+    if (hasher == NULL) complain(a->output, "%s", why.text);
+    const bool good =
+        hasher != NULL && read_lines(a, a->words, a->n_words, hasher, &u) == EXIT_FOUND;
+    tamis_close(hasher);
+    return good;
+}
+
+/* What is not in t yet; false after a message. */
+static bool fill(const struct args *a, tamis *t, const struct spool *spool, bool read)
+{
+    struct texts never = a->never;
+    if (spool->n > 0) {
+        const tamis_status s = tamis_add_hashes(t, spool->hashes, spool->n, NULL, NULL);
+        if (s != TAMIS_OK) {
+            complain(a->output, "%s", why_not_added(t, s));
+            return false;
+        }
+    } else if (read) {
+        const struct use u = {"building", NULL, t, false};
+        if (read_lines(a, a->words, a->n_words, t, &u) != EXIT_FOUND) return false;
+    }
+    const struct use u = {"excluding", NULL, t, true};
+    return never.n == 0 || read_lines(a, never.text, never.n, t, &u) == EXIT_FOUND;
 }
 
 /* Count, create, add; *out is NULL after a failure, which was reported. */
 static void build(const struct args *a, const tamis_options *o, tamis **out)
 {
     struct spool spool = {0};
-    uint64_t count = a->items;
+    uint64_t count = a->items, never;
     const bool twice = a->n_words > 0 && lines_total_bytes(a->words, a->n_words) > 0;
     const bool grows = a->kind != NULL && tamis_kind_named(a->kind) == TAMIS_GROWING;
-    bool good = true;
+    bool good = count_never(a, &never);
     *out = NULL;
-    if (count == 0 && twice && !grows) good = lines_count(a->words, a->n_words, a->nul, &count);
-    if (count == 0 && !twice && !grows) {
-        tamis_error why;
-        tamis *hasher = make_hasher(a, o, &why);
-        if (hasher == NULL) complain(a->output, "%s", why.text);
-        good = hasher != NULL && read_lines(a, "reading", hasher, &spool, NULL) == EXIT_FOUND;
+    if (good && count == 0 && twice && !grows)
+        good = lines_count(a->words, a->n_words, a->nul, &count);
+    if (good && count == 0 && !twice && !grows) {
+        good = remember(a, o, &spool);
         count = spool.n;
-        tamis_close(hasher);
     }
-    tamis *t = good ? create(a, o, count) : NULL;
-    if (t != NULL && spool.n > 0) {
-        const tamis_status s = tamis_add_hashes(t, spool.hashes, spool.n, NULL, NULL);
-        if (s != TAMIS_OK) {
-            complain(a->output, "%s", why_not_added(t, s));
-            tamis_close(t);
-            t = NULL;
-        }
-    } else if (t != NULL && (twice || grows || a->items != 0)) {
-        if (read_lines(a, "building", t, NULL, t) != EXIT_FOUND) {
-            tamis_close(t);
-            t = NULL;
-        }
+    tamis *t = good ? create(a, o, count, never) : NULL;
+    if (t != NULL && !fill(a, t, &spool, twice || grows || a->items != 0)) {
+        tamis_close(t);
+        t = NULL;
     }
     free(spool.hashes);
     *out = t;
+}
+
+/* The key on both lists was number `which` of --never: say its name, if its file can be read again. */
+static void name_conflict(const struct args *a, uint64_t which)
+{
+    struct texts never = a->never;
+    for (int i = 0; i < never.n && lines_total_bytes(never.text + i, 1) > 0; i++) {
+        struct lines *in = lines_open(never.text + i, 1, a->nul, NULL, 1);
+        const struct block *b;
+        uint64_t line = 0;
+        while (in != NULL && (b = lines_next(in)) != NULL) {
+            if (which < b->n) {
+                complain(never.text[i], "line %s, '%.*s', is in the set as well",
+                         grouped(line + which + 1), (int)b->lines[which].len,
+                         (const char *)b->lines[which].p);
+                lines_close(in);
+                return;
+            }
+            which -= b->n;
+            line += b->n;
+        }
+        lines_close(in);
+    }
+    complain(a->output, "line %s of --never is in the set as well", grouped(which + 1));
 }
 
 /* Static kinds have only collected so far. False after a message. */
@@ -138,8 +231,23 @@ static bool seal_if_static(const struct args *a, tamis *t)
     tamis_error why;
     if (tamis_info(t, &f) != TAMIS_OK || !f.collecting || tamis_seal(t, &why) == TAMIS_OK)
         return true;
-    complain(blamed(a, &why), "%s", why.text);
+    if (why.status == TAMIS_EINVAL && a->never.n > 0)
+        name_conflict(a, why.offset);
+    else
+        complain(blamed(a, &why), "%s", why.text);
     return false;
+}
+
+/* How an exact filter came out: its rate was not asked for. */
+static void tell_exact(const struct args *a, const tamis *t)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    if (a->quiet || a->never.n == 0 || tamis_info(t, &f) != TAMIS_OK) return;
+    fprintf(stderr,
+            "tamis: %s: exact, %s bytes, %.2f times the lower bound; %s of lines on neither "
+            "list get a maybe%s\n",
+            a->output, grouped(f.bytes), f.bound_ratio, rate_text(f.fpr_now),
+            a->fpr == 0 && a->bytes == 0 ? " (--fpr lowers that)" : "");
 }
 
 /* Where the file for keys beyond memory goes. */
@@ -186,6 +294,7 @@ static bool build_and_save(const struct args *a)
     build(a, &o, &t);
     bool good = t != NULL && seal_if_static(a, t);
     good = good && save_filter(t, a->output, a->force) == EXIT_FOUND;
+    if (good) tell_exact(a, t);
     if (good && !a->quiet) warn_if_over_full(t, a->output);
     tamis_close(t);
     return good;
@@ -199,6 +308,8 @@ int run_build(const struct args *asked)
         return EXIT_ERROR;
     for (int i = 0; i < a.n_words; i++)
         if (same_file(a.words[i], a.output)) return complain(a.output, "is one of the inputs");
+    for (int i = 0; i < a.never.n; i++)
+        if (same_file(a.never.text[i], a.output)) return complain(a.output, "is one of the inputs");
     if (a.memory != 0) a.temp = temp_dir(&a);
     return build_and_save(&a) ? EXIT_FOUND : EXIT_ERROR;
 }

@@ -11,18 +11,26 @@ enum { EXIT_FOUND = 0, EXIT_NONE = 1, EXIT_ERROR = 2 };
 
 /* --- Arguments (options.c) --------------------------------------------------------------------------- */
 
+/* Of an option that may come several times. */
+struct texts {
+    char *text[16];
+    int n;
+};
+
 /* Values of all options of all commands; zero or NULL where one was not given. */
 struct args {
     const struct command *command;
     char **words; /* what is not an option */
     int n_words;
 
-    uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, memory;
+    uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, never_items,
+        max_bytes, port, rate_limit, memory;
     double fpr;
-    const char *kind, *inner, *to, *output, *key_file, *ask, *temp;
+    const char *kind, *inner, *to, *output, *key_file, *ask, *address, *temp;
+    struct texts never;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
-    bool force, invert, count, quiet, nul, json, strict, compact, turning, help, man;
+    bool force, invert, count, quiet, nul, json, strict, compact, turning, is_static, help, man;
 };
 
 struct command {
@@ -59,6 +67,12 @@ int run_info(const struct args *a);
 int run_verify(const struct args *a);
 int run_explain(const struct args *a);
 int run_help(const struct args *a);
+#ifdef WITH_GUARD
+int run_guard_build(const struct args *a);
+int run_guard_check(const struct args *a);
+int run_guard_explain(const struct args *a);
+int run_guard_serve(const struct args *a);
+#endif
 
 /* --- Messages and output (output.c) -------------------------------------------------------------------- */
 
@@ -72,7 +86,9 @@ const char *rate_text(double rate);
 /* JSON, one object at a time: members are separated as needed. */
 void json_open(char bracket);
 void json_close(char bracket);
-void json_text(const char *name, const char *value);
+void json_text(const char *name, const char *value); /* name NULL: of a list */
+void json_text_n(const char *name, const char *value, size_t length);
+void json_list(const char *name); /* ends with json_close(']') */
 void json_count(const char *name, uint64_t value);
 void json_number(const char *name, double value); /* null unless finite */
 void json_bool(const char *name, bool value);

@@ -15,6 +15,7 @@ static void print_json(const char *path, const tamis_facts *f)
     json_count("items", f->items);
     json_bool("items_estimated", f->items_estimated);
     json_count("planned_items", f->planned_items);
+    if (f->kind == TAMIS_EXACT) json_count("excluded", f->excluded);
     json_number("items_by_bits", f->items_estimate);
     json_number("items_low", f->items_low);
     json_number("items_high", f->items_high);
@@ -87,8 +88,11 @@ static void print_text(const char *path, const tamis_facts *f)
     printf("%s: %s filter%s%s%s\n", path, tamis_kind_name(f->kind), f->sealed ? ", sealed" : "",
            f->collecting ? ", not sealed yet" : "", f->strict ? ", strict" : "");
     print_items(f);
-    printf("  wrong     %s of never-added keys get a maybe now; planned %s\n",
-           rate_text(f->fpr_now), rate_text(f->fpr_planned));
+    if (f->excluded != 0)
+        printf("  never     %s known others%s\n", grouped(f->excluded),
+               f->sealed ? ": none of them gets a maybe" : "");
+    printf("  wrong     %s of %s keys get a maybe now; planned %s\n", rate_text(f->fpr_now),
+           f->excluded != 0 ? "all other" : "never-added", rate_text(f->fpr_planned));
     if (f->may_miss)
         printf("  missed    %s of the keys that are in get a wrong no now\n",
                rate_text(f->miss_rate));

@@ -11,6 +11,14 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
+/* "guard check" is one command of two words: joins them, and returns how many words the name has. */
+static int command_words(int argc, char **argv, char *name, size_t size)
+{
+    const bool two = argc > 1 && strcmp(argv[0], "guard") == 0 && argv[1][0] != '-';
+    snprintf(name, size, "%s%s%s", argv[0], two ? " " : "", two ? argv[1] : "");
+    return two ? 2 : 1;
+}
+
 static int unknown_command(const char *name)
 {
     return complain(NULL, "there is no command '%s'; see 'tamis --help'", name);
@@ -19,8 +27,11 @@ static int unknown_command(const char *name)
 int run_help(const struct args *a)
 {
     const struct command *c = NULL;
-    if (a->n_words > 0 && (c = find_command(a->words[0])) == NULL)
-        return unknown_command(a->words[0]);
+    char name[80];
+    if (a->n_words > 0) {
+        command_words(a->n_words, a->words, name, sizeof name);
+        if ((c = find_command(name)) == NULL) return unknown_command(name);
+    }
     if (a->man)
         print_manual(stdout);
     else
@@ -51,9 +62,11 @@ int main(int argc, char **argv)
         print_help(NULL, stdout);
         return finish_output(EXIT_FOUND);
     }
-    struct args a = {.command = find_command(argv[1])};
-    if (a.command == NULL) return unknown_command(argv[1]);
-    if (!parse_args(argc - 2, argv + 2, &a)) return EXIT_ERROR;
+    char name[80];
+    const int words = command_words(argc - 1, argv + 1, name, sizeof name);
+    struct args a = {.command = find_command(name)};
+    if (a.command == NULL) return unknown_command(name);
+    if (!parse_args(argc - 1 - words, argv + 1 + words, &a)) return EXIT_ERROR;
     if (a.help) {
         print_help(a.command, stdout);
         return finish_output(EXIT_FOUND);

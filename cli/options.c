@@ -8,7 +8,7 @@
 
 /* --- The tables ---------------------------------------------------------------------------------------- */
 
-enum type { FLAG, TEXT, COUNT, SEED, RATE };
+enum type { FLAG, TEXT, TEXTS, COUNT, SEED, RATE };
 struct option {
     char id; /* in struct command.options; also the short form when `is_short` */
     bool is_short;
@@ -26,7 +26,7 @@ static const struct option options[] = {
     {'b', true, "bytes", "B", COUNT, AT(bytes), "size of the whole file (2000000, 2MB, 2MiB)"},
     {'k', true, "kind", "KIND", TEXT, AT(kind),
      "blocked (default), bloom, partitioned; counting, cuckoo, pair (keys can be removed);\n"
-     "growing (size unknown), window (forgets); ribbon, fuse (sealed: smallest, never\n"
+     "growing (size unknown), window (forgets); ribbon, fuse, exact (sealed: smallest, never\n"
      "change); auto chooses blocked or bloom"},
     {'i', false, "inner", "KIND", TEXT, AT(inner),
      "what window and pair are made of; how counters lie (counting: bloom, blocked)"},
@@ -34,6 +34,13 @@ static const struct option options[] = {
     {'g', false, "generations", "N", COUNT, AT(generations), "window: how many (default 4)"},
     {'u', false, "turning", NULL, FLAG, AT(turning),
      "window: rotates by itself when the newest generation is full"},
+    {'S', false, "static", NULL, FLAG, AT(is_static),
+     "the smallest sealed kind, which never changes again; says which"},
+    {'x', false, "never", "FILE", TEXTS, AT(never),
+     "lines that are not in the set and shall never be a maybe: makes an exact filter; may be\n"
+     "given several times"},
+    {'X', false, "never-items", "N", COUNT, AT(never_items),
+     "exact: how many such lines there will be"},
     {'w', false, "to", "KIND", TEXT, AT(to), "the kind to convert to"},
     {'o', true, "output", "FILE", TEXT, AT(output), "file to write; - for standard output"},
     {'f', true, "force", NULL, FLAG, AT(force), "replace the output when it exists"},
@@ -62,6 +69,12 @@ static const struct option options[] = {
      "it wait in a temporary file, 16 to 34 bytes each"},
     {'D', false, "temp", "DIR", TEXT, AT(temp), "where that file goes (default: $TMPDIR, or /tmp)"},
     {'a', false, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
+    {'L', false, "max-bytes", "B", COUNT, AT(max_bytes),
+     "size of the filter, at most (default 2000000)"},
+    {'P', false, "port", "N", COUNT, AT(port), "port to listen at (default 8080)"},
+    {'A', false, "address", "IP", TEXT, AT(address), "address to listen at (default 127.0.0.1)"},
+    {'R', false, "rate-limit", "N", COUNT, AT(rate_limit),
+     "requests a second of one client address (default: no limit)"},
     {'M', false, "man", NULL, FLAG, AT(man), "print the manual page as roff source"},
     {'h', true, "help", NULL, FLAG, AT(help), "this text"},
 };
@@ -71,12 +84,12 @@ const struct command commands[] = {
     {"plan", "", "how big, how wrong: sizes before anything is built",
      "Say two of --items, --fpr and --bytes; the third is computed for every kind of filter,\n"
      "with the lower bound that no structure can beat beside it.",
-     "tamis plan --items 1000000 --bytes 2000000", "npbkiBguCmKj", 0, run_plan},
+     "tamis plan --items 1000000 --bytes 2000000", "npbkXiBguCmKj", 0, run_plan},
     {"build", "[FILE...]", "make a filter of lines",
      "Reads the files, or standard input, and writes a filter of their lines. Without --items\n"
      "the lines are counted; without --fpr and --bytes the rate is 1%. An existing output is\n"
      "not replaced without -f. The output appears whole or not at all.",
-     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkiBguCmKsytofzTEDq", 0, run_build},
+     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkSxiBguCmKsytofzTEDq", 0, run_build},
     {"add", "FILTER [FILE...]", "add lines to a filter",
      "The file is replaced by the new one when all lines were read, or stays as it was. Several\n"
      "adds to one filter at the same time wait for each other; no line is lost.",
@@ -122,6 +135,35 @@ const struct command commands[] = {
      "Adds the words to a partitioned filter of --k rows of --m bits and draws each\n"
      "step; --ask draws a question.",
      "tamis explain --k 3 --m 5 apple pear --ask plum", "mKsa", 1, run_explain},
+#ifdef WITH_GUARD
+    {"guard build", "DIR LIST...", "publish lists of bad URLs in a directory",
+     "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. "
+     "LABEL=FILE\n"
+     "gives a list a name, which a verdict tells; without it the name is that of the file. Lines\n"
+     "that are none of these are reported with their numbers and left out. URLs of --never lists\n"
+     "are never taken for bad ones. A directory that has a version gets the next: small when "
+     "little\n"
+     "has changed, and published whole or not at all.",
+     "tamis guard build /srv/guard malware=bad-urls.txt --never popular.txt", "Lxq", 2,
+     run_guard_build},
+    {"guard check", "DIR [URL...]", "say which URLs are listed",
+     "URLs, or with - or none the lines of standard input. Prints a verdict for each: clean, "
+     "listed\n"
+     "(with the labels), or unconfirmed, and the way it took. Exit status 0 when one was listed, "
+     "1\n"
+     "when all were clean, 2 on an error or a doubt.",
+     "tamis guard check /srv/guard http://evil.example/login", "qj", 1, run_guard_check},
+    {"guard explain", "URL [DIR]", "the canonical form of a URL and its expressions",
+     "With a directory also their hashes, and what its filter and its store say of them.",
+     "tamis guard explain 'HTTP://A.B.C:80/x/../1/%32.html?p=1#top'", "j", 1, run_guard_explain},
+    {"guard serve", "DIR", "serve a directory over HTTP",
+     "The filter for clients to ask first (/filter), the confirmation of what it cannot exclude, "
+     "by\n"
+     "four bytes of a hash (/v1/confirm), updates (/v1/update), figures (/metrics). A new version "
+     "of\n"
+     "the directory is served as soon as it is published. Stops on SIGTERM.",
+     "tamis guard serve /srv/guard --port 8080", "PARTq", 1, run_guard_serve},
+#endif
     {"help", "[COMMAND]", "help about a command", "", "tamis help check", "M", 0, run_help},
     {NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL},
 };
@@ -201,6 +243,14 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
     bool good = true;
     if (o->type == FLAG) *(bool *)field = true;
     if (o->type == TEXT) *(const char **)field = text;
+    if (o->type == TEXTS) {
+        struct texts *t = field;
+        if (t->n == (int)(sizeof t->text / sizeof *t->text)) {
+            complain(NULL, "--%s: no more than %d times", o->name, t->n);
+            return false;
+        }
+        t->text[t->n++] = (char *)text; /* a word of argv */
+    }
     if (o->type == COUNT) good = parse_count(text, field) && *(uint64_t *)field != 0;
     if (o->type == SEED) good = parse_seed(text, field);
     if (o->type == RATE) good = parse_rate(text, field);

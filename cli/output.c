@@ -81,8 +81,8 @@ void json_close(char bracket)
     json_first = false;
 }
 
-/* Length of the UTF-8 character at s, or 0 when it is none. */
-static int utf8_length(const unsigned char *s)
+/* Length of the UTF-8 character at s, of which there are so many bytes, or 0 when it is none. */
+static int utf8_length(const unsigned char *s, size_t most)
 {
     const int n = s[0] < 0x80   ? 1
                   : s[0] < 0xc2 ? 0
@@ -90,17 +90,19 @@ static int utf8_length(const unsigned char *s)
                   : s[0] < 0xf0 ? 3
                   : s[0] < 0xf5 ? 4
                                 : 0;
+    if ((size_t)n > most) return 0;
     for (int i = 1; i < n; i++)
         if ((s[i] & 0xc0) != 0x80) return 0;
     return n;
 }
 
 /* File names are bytes; what is not UTF-8 in them becomes the character of that number. */
-static void json_string(const char *text)
+static void json_string(const char *text, size_t length)
 {
+    const unsigned char *s = (const unsigned char *)text, *end = s + length;
     putchar('"');
-    for (const unsigned char *s = (const unsigned char *)text; *s != '\0';) {
-        const int n = utf8_length(s);
+    while (s < end) {
+        const int n = utf8_length(s, (size_t)(end - s));
         if (*s == '"' || *s == '\\')
             printf("\\%c", *s);
         else if (*s < 0x20 || n == 0)
@@ -112,18 +114,32 @@ static void json_string(const char *text)
     putchar('"');
 }
 
+/* name NULL: of a list. */
 static void json_name(const char *name)
 {
     if (!json_first) fputs(", ", stdout);
     json_first = false;
-    json_string(name);
+    if (name == NULL) return;
+    json_string(name, strlen(name));
     fputs(": ", stdout);
+}
+
+void json_list(const char *name)
+{
+    json_name(name);
+    json_first = true;
+    json_open('[');
+}
+
+void json_text_n(const char *name, const char *value, size_t length)
+{
+    json_name(name);
+    json_string(value, length);
 }
 
 void json_text(const char *name, const char *value)
 {
-    json_name(name);
-    json_string(value);
+    json_text_n(name, value, strlen(value));
 }
 
 void json_count(const char *name, uint64_t value)

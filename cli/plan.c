@@ -31,6 +31,15 @@ static void print_row(const tamis_plan *p, const tamis_promise *r)
            rate_text(r->fpr), p->k, m);
 }
 
+/* Whether a table of all kinds has this one: exact where there are lines to exclude, and then alone when nothing else
+ * is said. */
+static bool has_row(const tamis_plan *asked, uint32_t kind)
+{
+    if (asked->excluded != 0 && asked->fpr == 0 && asked->bytes == 0 && asked->m == 0)
+        return kind == TAMIS_EXACT;
+    return tamis_kind_name(kind) != NULL && (kind != TAMIS_EXACT || asked->excluded != 0);
+}
+
 /* Kinds that cannot do what others can. */
 static void print_refusals(const tamis_plan *asked)
 {
@@ -38,7 +47,7 @@ static void print_refusals(const tamis_plan *asked)
         tamis_plan p = *asked;
         tamis_error why;
         plan_for_kind(&p, kind);
-        if (tamis_kind_name(kind) != NULL && tamis_solve(&p, NULL, &why) != TAMIS_OK)
+        if (has_row(asked, kind) && tamis_solve(&p, NULL, &why) != TAMIS_OK)
             printf("%-12s %s\n", tamis_kind_name(kind), why.text);
     }
 }
@@ -51,7 +60,7 @@ int run_plan(const struct args *a)
     int shown = 0;
     tamis_error why = {.text = ""};
     for (uint32_t kind = 0; kind < KIND_END; kind++) {
-        if (a->kind == NULL ? tamis_kind_name(kind) == NULL : kind != asked.kind) continue;
+        if (a->kind == NULL ? !has_row(&asked, kind) : kind != asked.kind) continue;
         tamis_plan p = asked;
         if (a->kind == NULL) plan_for_kind(&p, kind);
         tamis_promise r = {.struct_size = sizeof r};

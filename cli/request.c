@@ -41,18 +41,32 @@ bool plan_from(const struct args *a, tamis_plan *out)
                           .k = number(a->k),
                           .cell_bits = number(a->counter_bits),
                           .generations = number(a->generations),
+                          .excluded = a->never_items,
                           .flags = (a->strict ? TAMIS_STRICT : 0u) |
                                    (a->compact ? TAMIS_COMPACT : 0u) |
                                    (a->turning ? TAMIS_TURNING : 0u)};
     *out = p;
-    return kind_from("kind", a->kind, TAMIS_BLOCKED, &out->kind) &&
-           kind_from("inner", a->inner, 0, &out->inner_kind);
+    const uint32_t without = a->never.n > 0 ? TAMIS_EXACT
+                             : a->is_static ? TAMIS_RIBBON
+                                            : TAMIS_BLOCKED;
+    if (!kind_from("kind", a->kind, without, &out->kind)) return false;
+    if (a->is_static && a->kind != NULL) {
+        complain(NULL, "--static chooses the kind, so does --kind: one of them");
+        return false;
+    }
+    if (a->never.n > 0 && out->kind != TAMIS_EXACT) {
+        complain(NULL, "--never is for exact filters; a %s one can be wrong about any line",
+                 tamis_kind_name(out->kind) != NULL ? tamis_kind_name(out->kind) : "blocked");
+        return false;
+    }
+    return kind_from("inner", a->inner, 0, &out->inner_kind);
 }
 
 void plan_for_kind(tamis_plan *p, uint32_t kind)
 {
     const bool window = kind == TAMIS_WINDOW, counting = kind == TAMIS_COUNTING;
     p->kind = kind;
+    if (kind != TAMIS_EXACT) p->excluded = 0;
     if (kind != TAMIS_BLOCKED) p->flags &= ~(uint32_t)TAMIS_COMPACT;
     if (!window) p->flags &= ~(uint32_t)TAMIS_TURNING;
     if (!window) p->generations = 0;

@@ -471,9 +471,9 @@ static tamis_status check_section(const struct kind *kind, const struct section 
         return tamis__fail(why, TAMIS_EVERSION,
                            "a section of kind %u, role %u, variant %u is not known", s->kind,
                            s->role, s->variant);
-    if (s->items != 0 && (kind->traits & TAMIS__SECTION_ITEMS) == 0)
+    if (s->items != 0 && (kind->traits & (TAMIS__SECTION_ITEMS | TAMIS__EXCLUDES)) == 0)
         return tamis__corrupt(why, entry + E_ITEMS, "a reserved field is not zero");
-    if (s->boundary != 0 && kind->id != TAMIS_RIBBON)
+    if (s->boundary != 0 && (kind->traits & TAMIS__RIBBONS) == 0)
         return tamis__corrupt(why, entry + E_BOUNDARY, "a reserved field is not zero");
     if (s->salt != 0 && (kind->traits & TAMIS__STATIC) == 0)
         return tamis__corrupt(why, entry + E_SALT, "a reserved field is not zero");

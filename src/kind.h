@@ -15,15 +15,16 @@ enum {
     TAMIS__ROLE_CELLS = 1,
     TAMIS__ROLE_REMOVED = 2,
     TAMIS__ROLE_HASHES = 3,
-    TAMIS__ROLE_THRESHOLDS = 4
+    TAMIS__ROLE_THRESHOLDS = 4,
+    TAMIS__ROLE_BITS = 5 /* of a retrieval: one column of a ribbon */
 };
 struct section {
     uint16_t role, kind, variant, cell_bits;
     uint32_t k;
     uint32_t salt; /* of static kinds: which of the hash functions worked */
     uint64_t m;
-    uint64_t items;          /* of this section alone, where TAMIS__SECTION_ITEMS */
-    uint64_t boundary;       /* ribbon: the first segment with a column more */
+    uint64_t items;          /* of this section alone, where TAMIS__SECTION_ITEMS; excluded keys */
+    uint64_t boundary;       /* of a ribbon: the first segment with a column more */
     uint64_t offset, length; /* in the image, bytes */
     uint8_t *cells;          /* length bytes, 64-byte aligned */
     uint64_t room;           /* bytes there, when they are more */
@@ -66,6 +67,7 @@ struct gauge {
     uint64_t saturated;    /* counters that stick */
     double overflow;       /* chance that as many adds as are in make any counter stick */
     double held; /* items that the fullest part surely holds, where they may be more than `items` */
+    uint64_t excluded; /* keys that are known not to be in */
 };
 
 enum {
@@ -76,7 +78,9 @@ enum {
     TAMIS__SHARES = 16,        /* TAMIS_SHARED works */
     TAMIS__SECTION_ITEMS = 32, /* sections have items of their own */
     TAMIS__STATIC = 64,        /* collects until it is sealed, and is solved then */
-    TAMIS__SPILLS = 128        /* and can do that from hashes beyond memory */
+    TAMIS__RIBBONS = 128,      /* sections have boundaries */
+    TAMIS__EXCLUDES = 256,     /* the items of a section are excluded keys */
+    TAMIS__SPILLS = 512        /* static: can be solved from hashes beyond memory */
 };
 
 struct kind {
@@ -117,6 +121,8 @@ struct kind {
     tamis_status (*remove)(struct body *b, tamis_hash h);
     /* How often the key was added, never less; UINT64_MAX: more than the cells can tell. NULL: cannot. */
     uint64_t (*count)(const struct body *b, tamis_hash h);
+    /* The keys are not in, and shall never be a "maybe". NULL: cannot promise that. */
+    tamis_status (*exclude)(struct body *b, const struct batch *keys);
     /* Static kinds: solve for the collected hashes, at this rate. Nothing has changed when it fails. */
     tamis_status (*seal)(struct body *b, double fpr, tamis_error *why);
     /* Back to empty. NULL: all cells zero, and no items. */
@@ -135,7 +141,8 @@ struct kind {
 };
 
 extern const struct kind tamis__bloom, tamis__partitioned, tamis__blocked, tamis__counting,
-    tamis__pair, tamis__growing, tamis__window, tamis__cuckoo, tamis__fuse, tamis__ribbon;
+    tamis__pair, tamis__growing, tamis__window, tamis__cuckoo, tamis__fuse, tamis__ribbon,
+    tamis__exact;
 
 /* NULL when there is no such kind. */
 const struct kind *tamis__kind(uint32_t id);

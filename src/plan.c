@@ -215,6 +215,31 @@ static tamis_status solve_auto(tamis_plan *p, tamis_promise *promise, tamis_erro
     return TAMIS_OK;
 }
 
+/* ln n!, by Stirling's series: right to 1e-6 from n = 2 on, and exact below. (lgamma would write to a global variable.) */
+static double ln_factorial(double n)
+{
+    const double half_ln_2_pi = 0.91893853320467274178;
+    if (n < 2) return 0;
+    return (n + 0.5) * log(n) - n + half_ln_2_pi + 1 / (12 * n) - 1 / (360 * n * n * n) +
+           1 / (1260 * n * n * n * n * n);
+}
+
+double tamis__two_set_bound(double n, double x)
+{
+    const double ln_2 = 0.69314718055994530942;
+    if (n < 1 || x < 1) return 0;
+    /* Apart, the three terms of great numbers would lose what counts. */
+    if (n + x > 1e6) return (n * log2((n + x) / n) + x * log1p(n / x) / ln_2) / n;
+    return (ln_factorial(n + x) - ln_factorial(n) - ln_factorial(x)) / ln_2 / n;
+}
+
+static double bound_of(const tamis_plan *p)
+{
+    const double rate = log2(1 / p->fpr);
+    const double sets = tamis__two_set_bound((double)p->items, (double)p->excluded);
+    return rate > sets ? rate : sets;
+}
+
 /* What only some kinds know. */
 static tamis_status check_extras(const tamis_plan *p, tamis_error *why)
 {
@@ -224,6 +249,8 @@ static tamis_status check_extras(const tamis_plan *p, tamis_error *why)
         return tamis__fail(why, TAMIS_EINVAL, "only counting filters have counters");
     if ((p->generations != 0 || (p->flags & TAMIS_TURNING) != 0) && !window)
         return tamis__fail(why, TAMIS_EINVAL, "only a window has generations");
+    if (p->excluded != 0 && p->kind != TAMIS_EXACT)
+        return tamis__fail(why, TAMIS_EINVAL, "only an exact filter is told of keys not in it");
     if (p->inner_kind != 0 && !inner)
         return tamis__fail(why, TAMIS_EINVAL, "only window, pair and counting have an inner kind");
     if ((p->flags & TAMIS_STRICT) != 0 && p->kind == TAMIS_GROWING)
@@ -233,7 +260,8 @@ static tamis_status check_extras(const tamis_plan *p, tamis_error *why)
 
 static tamis_status check_request(const tamis_plan *p, tamis_error *why)
 {
-    const int given = (p->items != 0) + (p->fpr != 0) + (p->bytes != 0 || p->m != 0);
+    const int given = (p->items != 0) + (p->fpr != 0) + (p->bytes != 0 || p->m != 0) +
+                      (p->kind == TAMIS_EXACT && p->excluded != 0);
     if (p->fpr != 0 && !(p->fpr >= TAMIS__MIN_FPR && p->fpr < 1))
         return tamis__fail(why, TAMIS_EINVAL,
                            "the false-positive rate must be at least 1e-18 and below 1");
@@ -280,7 +308,7 @@ tamis_status tamis_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *
         r.bytes = p.bytes;
         r.fpr = p.fpr;
         r.bits_per_item = 8 * (double)p.bytes / (double)p.items;
-        r.bound_bits = log2(1 / p.fpr);
+        r.bound_bits = bound_of(&p);
         r.bound_ratio = r.bits_per_item / r.bound_bits;
         *promise = r;
     }

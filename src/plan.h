@@ -33,6 +33,9 @@ tamis_status tamis__solve(tamis_plan *plan, tamis_promise *promise, tamis_error 
 /* A rate to 32 significant bits, upwards. */
 double tamis__tidy(double rate);
 
+/* Bits per member that telling n members from x other keys takes at the least: log2 C(n + x, n) / n. */
+double tamis__two_set_bound(double n, double x);
+
 /* Bytes of a section of that many one-bit cells: whole 64-bit words. */
 uint64_t tamis__cell_bytes(uint64_t cells);
 

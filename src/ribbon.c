@@ -95,7 +95,7 @@ static uint64_t threshold_bytes(const struct ribbon_layer *l)
 {
     const uint64_t starts = tamis__ribbon_starts(l->segments);
     const uint64_t buckets = (starts - 1) / TAMIS__RIBBON_BUCKET + 1;
-    return l->homogeneous ? 0 : (buckets + 31) / 32 * 8;
+    return l->last ? 0 : (buckets + 31) / 32 * 8;
 }
 
 bool tamis__ribbon_shape(uint64_t n, double columns, bool is_last, struct ribbon_layer *l)
@@ -107,7 +107,7 @@ bool tamis__ribbon_shape(uint64_t n, double columns, bool is_last, struct ribbon
     const uint64_t slots = is_last ? n + n / 12 + (uint64_t)columns + 8 : n - n / 21;
     l->segments = (slots + (is_last ? 63 : 32)) / TAMIS__RIBBON_WIDTH;
     if (l->segments == 0) l->segments = 1;
-    l->homogeneous = is_last;
+    l->last = l->homogeneous = is_last;
     split(columns, l);
     l->solution_bytes = solution_bytes(l);
     l->threshold_bytes = threshold_bytes(l);
@@ -149,8 +149,12 @@ const char *tamis__ribbon_wrong(const struct ribbon *r)
         if (l->columns < 1 || l->columns > TAMIS__RIBBON_COLUMNS ||
             tamis__ribbon_columns(l, l->segments - 1) > TAMIS__RIBBON_COLUMNS)
             return "the columns are out of range";
-        if (l->homogeneous != (i == r->count - 1))
-            return "the last layer, and no other, is homogeneous";
+        if (l->last != (i == r->count - 1)) return "the last layer, and no other, bumps nobody";
+        if (l->retrieves != r->layers[0].retrieves || l->homogeneous != (l->last && !l->retrieves))
+            return "a layer of another structure";
+        if (l->retrieves && (l->columns != 1 || l->boundary != l->segments))
+            return "a retrieval has one column";
+        if (l->salt != 0 && !(l->retrieves && l->last)) return "a salt where there is none";
         if (l->solution_bytes != solution_bytes(l)) return "the solution has a wrong length";
         if (l->threshold_bytes != threshold_bytes(l)) return "the thresholds have a wrong length";
     }
@@ -227,7 +231,12 @@ double tamis__ribbon_rate(const struct ribbon *r)
         const struct ribbon_layer *l = &r->layers[i];
         const double starts = (double)tamis__ribbon_starts(l->segments);
         double kept = starts;
-        rate += here * (l->homogeneous ? homogeneous_rate(l) : bumped_rate(l, &kept)) / starts;
+        if (l->homogeneous)
+            rate += here * homogeneous_rate(l) / starts;
+        else if (l->last)
+            rate += here / 2; /* a fair coin */
+        else
+            rate += here * bumped_rate(l, &kept) / starts;
         here *= 1 - kept / starts;
     }
     return rate;
@@ -263,12 +272,12 @@ static void collect(struct bumped *b, const struct ribbon_layer *l, const tamis_
         for (uint64_t left = tamis__get64(marks + from / 8); left != 0; left &= left - 1) {
             const unsigned i = from + (unsigned)__builtin_ctzll(left);
             b->of[b->n] = of != NULL ? of[i] : (uint8_t)i;
-            b->hashes[b->n++] = tamis__ribbon_next(h[i]);
+            b->hashes[b->n++] = tamis__ribbon_enter(l, h[i]);
         }
     }
     memset(b->marks, 0, sizeof b->marks);
     if (b->n == 0) return;
-    tamis__kernels()->ribbon_aim(l, b->hashes, b->n, &b->aim, l->homogeneous ? NULL : b->marks);
+    tamis__kernels()->ribbon_aim(l, b->hashes, b->n, &b->aim, l->last ? NULL : b->marks);
     for (size_t i = 0; i < b->n; i++) tamis__ribbon_fetch(l, &b->aim, i);
 }
 
@@ -283,7 +292,7 @@ static void query_bumped(const struct kernels *k, const struct ribbon_layer *l, 
             const unsigned of = b->of[i], bit = 1u << of % 8;
             bits[of / 8] = (uint8_t)((bits[of / 8] & ~bit) | (tamis__bit(yes, i) ? bit : 0));
         }
-        if (l->homogeneous) break;
+        if (l->last) break;
         memcpy(marks, b->marks, sizeof marks);
         collect(b, l + 1, b->hashes, b->of, marks);
     }
@@ -295,10 +304,10 @@ static bool query_one(const struct ribbon *r, tamis_hash h)
     const struct ribbon_layer *l = r->layers;
     struct ribbon_aim aim;
     uint8_t bit;
-    for (;; l++, h = tamis__ribbon_next(h)) {
+    for (;; l++, h = tamis__ribbon_enter(l, h)) {
         const uint64_t start = tamis__ribbon_start(h, tamis__ribbon_starts(l->segments));
         tamis__ribbon_aim_at(l, start, 0, &aim);
-        if (l->homogeneous || !tamis__ribbon_bumps(l->thresholds, start)) break;
+        if (l->last || !tamis__ribbon_bumps(l->thresholds, start)) break;
     }
     tamis__kernels()->ribbon_query(l, &h, &aim, NULL, 1, &bit);
     return bit != 0;
@@ -315,9 +324,9 @@ static void query_many(const struct ribbon *r, const tamis_hash *h, const tamis_
     uint8_t marks[TAMIS__RIBBON_BATCH / 8] = {0};
     struct bumped b;
     b.n = 0;
-    k->ribbon_aim(l, h, n, &aim, l->homogeneous ? NULL : marks);
+    k->ribbon_aim(l, h, n, &aim, l->last ? NULL : marks);
     if (ahead != NULL) k->ribbon_aim(l, ahead, n, &next, NULL);
-    if (!l->homogeneous) collect(&b, l + 1, h, NULL, marks);
+    if (!l->last) collect(&b, l + 1, h, NULL, marks);
     k->ribbon_query(l, h, &aim, ahead != NULL ? &next : NULL, n, bits);
     query_bumped(k, l + 1, &b, bits);
 }

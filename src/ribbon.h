@@ -20,9 +20,12 @@
 struct ribbon_layer {
     uint64_t segments, boundary;
     uint32_t columns;
-    bool homogeneous;    /* the last layer: bumps nobody, and every fingerprint is 0 */
+    bool last;           /* bumps nobody */
+    bool homogeneous;    /* the last layer of a filter: every fingerprint is 0 */
+    bool retrieves;      /* of a retrieval, see below: one column */
+    uint32_t salt;       /* of a retrieval's last layer: which of the hashes could be solved */
     uint8_t *solution;   /* segment by segment, each of its columns a 64-bit little-endian word */
-    uint8_t *thresholds; /* two bits a bucket; NULL when homogeneous */
+    uint8_t *thresholds; /* two bits a bucket; NULL in the last layer */
     uint64_t solution_bytes, threshold_bytes;
 };
 
@@ -53,11 +56,18 @@ tamis_status tamis__ribbon_build_with(const struct ribbon_means *by, tamis_hash 
                                       double columns, struct ribbon *out, tamis_error *why);
 void tamis__ribbon_free(const tamis_memory *memory, struct ribbon *r);
 
+/* The same with one column, and a bit for each key: lo of a hash is even when the key is to be answered "maybe", and odd
+ * when it is to be answered "no". Keys may differ in that bit only if they are the same key, which must not be. Asked with
+ * tamis__ribbon_enter of the first layer, and with even hashes. A last layer that cannot be solved is tried with other
+ * salts; TAMIS_EINVAL when none will do, which takes hashes that are no hashes. */
+tamis_status tamis__ribbon_retrieval(const tamis_memory *memory, tamis_hash *hashes, uint64_t n,
+                                     struct ribbon *out);
+
 /* Bytes of solutions and thresholds that n different uniform hashes will take, on average; a plan, not a promise.
  * UINT64_MAX when there is no such filter. */
 uint64_t tamis__ribbon_bytes(uint64_t n, double columns);
 
-/* The shape of a layer for n keys, without its bytes: homogeneous when it is the last. False: too many. */
+/* The shape of a filter's layer for n keys, without its bytes: homogeneous when it is the last. False: too many. */
 bool tamis__ribbon_shape(uint64_t n, double columns, bool is_last, struct ribbon_layer *l);
 
 /* So many keys at most need no layer but the homogeneous one: measured, where both ways take as much. */
@@ -100,7 +110,7 @@ static inline uint64_t tamis__ribbon_row(tamis_hash h)
     return h.lo | 1;
 }
 
-/* One bit for each column. */
+/* One bit for each column; of a retrieval, as "maybe" has it. */
 static inline uint32_t tamis__ribbon_side(tamis_hash h, bool homogeneous, uint32_t columns)
 {
     return homogeneous ? 0 : (uint32_t)(h.hi & ((UINT64_C(1) << columns) - 1));
@@ -142,6 +152,21 @@ static inline tamis_hash tamis__ribbon_next(tamis_hash h)
     h.lo ^= tamis__remix(h.hi + UINT64_C(0x9e3779b97f4a7c15));
     h.hi ^= tamis__remix(h.lo);
     return h;
+}
+
+/* The last layer of a retrieval has a hash for every salt but 0, made from that for 0. */
+static inline tamis_hash tamis__ribbon_salted(uint32_t salt, tamis_hash h)
+{
+    h.lo = (h.lo & ~UINT64_C(1)) ^ (uint64_t)salt << 1;
+    return tamis__ribbon_next(h);
+}
+
+/* The hash of a key that comes to a layer which is not the first, or to any of a retrieval. */
+static inline tamis_hash tamis__ribbon_enter(const struct ribbon_layer *l, tamis_hash h)
+{
+    h.lo &= ~(uint64_t)l->retrieves;
+    h = tamis__ribbon_next(h);
+    return l->salt != 0 ? tamis__ribbon_salted(l->salt, h) : h;
 }
 
 /* --- Where a query looks --------------------------------------------------------------------------------------- */

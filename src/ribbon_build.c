@@ -28,6 +28,7 @@
 struct task {
     const struct ribbon_means *by;
     double columns;
+    bool retrieves;
     struct ribbon *out;
     tamis_error *why;
 };
@@ -88,7 +89,7 @@ static void plan_pieces(struct layer_work *w)
 {
     const struct ribbon_layer *l = w->layer;
     w->starts = tamis__ribbon_starts(l->segments);
-    w->has_lanes = w->keys.n >= LANES_FROM && !l->homogeneous; /* whose seams could not bump */
+    w->has_lanes = w->keys.n >= LANES_FROM && !l->last; /* whose seams could not bump */
     w->pieces = 1;
     while (w->has_lanes && w->keys.n / w->pieces > MOST_IN_PIECE) w->pieces *= 2;
 }
@@ -208,16 +209,39 @@ static void make_piece(void *crew, uint64_t i)
 
 /* --- Bumped keys -------------------------------------------------------------------------------------------------------- */
 
+/* The bit to be retrieved stays as it is. */
+static tamis_hash with_bit(tamis_hash h, uint64_t lo)
+{
+    h.lo = (h.lo & ~UINT64_C(1)) | (lo & 1);
+    return h;
+}
+
+/* The hash in the next layer. */
+static tamis_hash next_of(const struct task *t, tamis_hash h)
+{
+    const struct ribbon_layer like = {.retrieves = t->retrieves};
+    const tamis_hash next = tamis__ribbon_enter(&like, h);
+    return t->retrieves ? with_bit(next, h.lo) : next;
+}
+
+/* Also drops repeats. */
+static tamis_status sort(const struct task *t, tamis_hash *h, uint64_t *n)
+{
+    const uint32_t threads = threads_of(t);
+    void *scratch = tamis__alloc(t->by->memory, tamis__sort_scratch(*n, threads));
+    if (scratch == NULL) return no_memory(t);
+    *n = tamis__sort_hashes(h, *n, threads, scratch);
+    tamis__free(t->by->memory, scratch);
+    return TAMIS_OK;
+}
+
 /* The array as a run. */
 static tamis_status write_bumped(const struct task *t, struct bumped *b)
 {
-    const uint32_t threads = threads_of(t);
-    void *scratch = tamis__alloc(t->by->memory, tamis__sort_scratch(b->n, threads));
-    if (scratch == NULL) return no_memory(t);
-    const uint64_t n = tamis__sort_hashes(b->array, b->n, threads, scratch);
-    tamis__free(t->by->memory, scratch);
+    const tamis_status status = sort(t, b->array, &b->n);
+    const uint64_t n = b->n;
     b->n = 0;
-    return tamis__spill_write(&b->runs, b->array, n, t->why);
+    return status == TAMIS_OK ? tamis__spill_write(&b->runs, b->array, n, t->why) : status;
 }
 
 /* The first n keys of a piece that is done. */
@@ -234,7 +258,7 @@ static tamis_status take_bumped(struct layer_work *w, const struct ribbon_piece 
             const tamis_status status = write_bumped(w->task, b);
             if (status != TAMIS_OK) return status;
         }
-        b->array[b->n++] = tamis__ribbon_next(p->keys[i]);
+        b->array[b->n++] = next_of(w->task, p->keys[i]);
     }
     return TAMIS_OK;
 }
@@ -282,44 +306,52 @@ static bool layer_alloc(const tamis_memory *memory, struct ribbon_layer *l)
     return l->solution != NULL && (l->thresholds != NULL || l->threshold_bytes == 0);
 }
 
-/* One layer more. Keys in memory: the bumped ones are in front afterwards, and keys->n says how many. */
-static tamis_status add_layer(const struct task *t, struct keys *keys, struct bumped *bumped)
+/* Keys in memory: the bumped ones are in front afterwards, and keys->n says how many. */
+static tamis_status solve_layer(const struct task *t, const struct ribbon_layer *l,
+                                struct keys *keys, struct bumped *bumped)
 {
-    struct ribbon_layer *l = &t->out->layers[t->out->count];
-    const bool is_last = keys->n <= TAMIS__RIBBON_FEW || t->out->count == TAMIS__RIBBON_LAYERS - 1;
-    if (!tamis__ribbon_shape(keys->n, t->columns, is_last, l))
-        return tamis__fail(t->why, TAMIS_EINVAL, "these keys make no ribbon");
-    t->out->count++;
-    if (!layer_alloc(t->by->memory, l)) return no_memory(t);
     struct layer_work w = {
         .task = t, .layer = l, .keys = *keys, .bumped_from = keys->n, .bumped = bumped};
     plan_pieces(&w);
     const tamis_status status = solve(&w);
-    if (keys->spill != NULL) return status;
+    if (keys->spill != NULL || status != TAMIS_OK) return status;
     keys->n -= w.bumped_from;
-    for (uint64_t i = 0; i < keys->n; i++)
-        keys->array[i] = tamis__ribbon_next(keys->array[w.bumped_from + i]);
-    return status;
+    memmove(keys->array, keys->array + w.bumped_from, (size_t)keys->n * sizeof *keys->array);
+    return TAMIS_OK;
+}
+
+static bool is_last(const struct task *t, uint64_t n)
+{
+    return n <= TAMIS__RIBBON_FEW || t->out->count == TAMIS__RIBBON_LAYERS - 1;
+}
+
+static tamis_status add_layer(const struct task *t, struct keys *keys, struct bumped *bumped)
+{
+    struct ribbon_layer *l = &t->out->layers[t->out->count];
+    if (!tamis__ribbon_shape(keys->n, t->columns, is_last(t, keys->n), l))
+        return tamis__fail(t->why, TAMIS_EINVAL, "these keys make no ribbon");
+    l->retrieves = t->retrieves;
+    t->out->count++;
+    return layer_alloc(t->by->memory, l) ? solve_layer(t, l, keys, bumped) : no_memory(t);
 }
 
 static bool is_complete(const struct ribbon *r)
 {
-    return r->count > 0 && r->layers[r->count - 1].homogeneous;
+    return r->count > 0 && r->layers[r->count - 1].last;
 }
 
-/* All the layers that are left, for n >= 1 keys in memory. */
-static tamis_status build_layers(const struct task *t, tamis_hash *h, uint64_t n)
+/* All the layers that are left, for *n keys in memory. Of a retrieval all but the last: *n keys, in front, remain for
+ * that. */
+static tamis_status build_layers(const struct task *t, tamis_hash *h, uint64_t *n)
 {
-    const tamis_memory *memory = t->by->memory;
-    const uint32_t threads = threads_of(t);
-    struct keys keys = {h, NULL, n};
     while (!is_complete(t->out)) {
-        void *scratch = tamis__alloc(memory, tamis__sort_scratch(keys.n, threads));
-        if (scratch == NULL) return no_memory(t);
-        keys.n = tamis__sort_hashes(h, keys.n, threads, scratch);
-        tamis__free(memory, scratch);
-        const tamis_status status = add_layer(t, &keys, NULL);
+        tamis_status status = sort(t, h, n);
+        if (status != TAMIS_OK || (t->retrieves && is_last(t, *n))) return status;
+        struct keys keys = {h, NULL, *n};
+        status = add_layer(t, &keys, NULL);
         if (status != TAMIS_OK) return status;
+        *n = keys.n;
+        for (uint64_t i = 0; i < *n; i++) h[i] = next_of(t, h[i]);
     }
     return TAMIS_OK;
 }
@@ -348,14 +380,14 @@ static tamis_status build_from_runs(const struct task *t, tamis_hash *h)
     tamis_status status = layer_of_runs(t, t->by->spill, &b);
     while (status == TAMIS_OK && b.runs.count > 0) status = layer_of_runs(t, &b.runs, &b);
     tamis__spill_forget(&b.runs);
-    return status == TAMIS_OK && !is_complete(t->out) ? build_layers(t, h, b.n) : status;
+    return status == TAMIS_OK && !is_complete(t->out) ? build_layers(t, h, &b.n) : status;
 }
 
 tamis_status tamis__ribbon_build_with(const struct ribbon_means *by, tamis_hash *hashes, uint64_t n,
                                       double columns, struct ribbon *out, tamis_error *why)
 {
     struct ribbon_layer biggest;
-    const struct task t = {by, columns, out, why};
+    const struct task t = {by, columns, false, out, why};
     tamis_status status = TAMIS_OK;
     memset(out, 0, sizeof *out);
     if (!tamis__ribbon_shape(n, columns, true, &biggest))
@@ -363,7 +395,7 @@ tamis_status tamis__ribbon_build_with(const struct ribbon_means *by, tamis_hash 
     if (by->spill != NULL)
         status = build_from_runs(&t, hashes);
     else if (n > 0)
-        status = build_layers(&t, hashes, n);
+        status = build_layers(&t, hashes, &n);
     if (status != TAMIS_OK) tamis__ribbon_free(by->memory, out);
     return status;
 }
@@ -373,6 +405,62 @@ tamis_status tamis__ribbon_build(const tamis_memory *memory, tamis_hash *hashes,
 {
     const struct ribbon_means by = {.memory = memory};
     return tamis__ribbon_build_with(&by, hashes, n, columns, out, NULL);
+}
+
+/* --- Retrieval ------------------------------------------------------------------------------------------------------- */
+
+/* Salts to be tried. Of random keys one in three fails at first; from the ninth on there is more and more room. */
+#define SALTS 64u
+
+/* The last layer, if it can be solved with this salt: TAMIS_EABSENT when not. */
+static tamis_status try_last(const struct task *t, const tamis_hash *keys, uint64_t n,
+                             uint32_t salt, struct ribbon_layer *l)
+{
+    const tamis_memory *memory = t->by->memory;
+    const uint64_t room = n + (salt < 8 ? 0 : n / 16 * (salt - 7) + salt);
+    if (!tamis__ribbon_shape(room, 1, true, l)) return TAMIS_EINVAL;
+    l->homogeneous = false;
+    l->retrieves = true;
+    l->salt = salt;
+    struct keys copy = {tamis__alloc(memory, (n + 1) * sizeof *keys), NULL, n};
+    tamis_status status = TAMIS_ENOMEM;
+    if (copy.array != NULL && layer_alloc(memory, l)) {
+        memcpy(copy.array, keys, n * sizeof *keys);
+        for (uint64_t i = 0; i < n && salt != 0; i++)
+            copy.array[i] = with_bit(tamis__ribbon_salted(salt, keys[i]), keys[i].lo);
+        status = sort(t, copy.array, &copy.n);
+        if (status == TAMIS_OK) status = solve_layer(t, l, &copy, NULL);
+        if (status == TAMIS_OK && copy.n > 0) status = TAMIS_EABSENT;
+    }
+    tamis__free(memory, copy.array);
+    if (status == TAMIS_OK) return TAMIS_OK;
+    tamis__free(memory, l->solution);
+    memset(l, 0, sizeof *l);
+    return status;
+}
+
+tamis_status tamis__ribbon_retrieval(const tamis_memory *memory, tamis_hash *hashes, uint64_t n,
+                                     struct ribbon *out)
+{
+    const struct ribbon_means by = {.memory = memory};
+    const struct task t = {&by, 1, true, out, NULL};
+    struct ribbon_layer biggest;
+    memset(out, 0, sizeof *out);
+    if (!tamis__ribbon_shape(n, 1, true, &biggest)) return TAMIS_EINVAL;
+    if (n == 0) return TAMIS_OK;
+    for (uint64_t i = 0; i < n; i++) hashes[i] = next_of(&t, hashes[i]);
+    tamis_status status = build_layers(&t, hashes, &n);
+    for (uint32_t salt = 0; status == TAMIS_OK; salt++) {
+        const tamis_status last =
+            salt < SALTS ? try_last(&t, hashes, n, salt, &out->layers[out->count]) : TAMIS_EINVAL;
+        if (last == TAMIS_OK) {
+            out->count++;
+            return TAMIS_OK;
+        }
+        if (last != TAMIS_EABSENT) status = last;
+    }
+    tamis__ribbon_free(memory, out);
+    return status;
 }
 
 void tamis__ribbon_free(const tamis_memory *memory, struct ribbon *r)

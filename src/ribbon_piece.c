@@ -58,7 +58,7 @@ static void close_bucket(struct ribbon_lane *l, const tamis_hash *kept)
     const size_t bumped = (size_t)(kept - l->bucket);
     memmove(l->bumped, l->bucket, bumped * sizeof *l->bumped);
     l->bumped += bumped;
-    if (!layer->homogeneous) {
+    if (!layer->last) {
         const uint64_t bucket = (l->piece->first + l->bucket_start) / TAMIS__RIBBON_BUCKET;
         uint8_t *byte = layer->thresholds + bucket / 4;
         *byte = (uint8_t)(*byte | l->code << 2 * (bucket % 4));
@@ -85,6 +85,7 @@ static void walk(const struct ribbon_lane *l, struct walker *w)
     w->row = tamis__ribbon_row(*l->key);
     w->slot = start_of(l->piece, l->key);
     w->side = tamis__ribbon_side(*l->key, layer->homogeneous, columns);
+    if (layer->retrieves) w->side ^= (uint32_t)(l->key->lo & 1);
 }
 
 static void undo_group(struct ribbon_lane *l)

@@ -314,7 +314,7 @@ tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n, 
     return TAMIS_OK;
 }
 
-/* --- Removing, counting, forgetting ---------------------------------------------------------------------------- */
+/* --- Excluding ---------------------------------------------------------------------------------------------------- */
 
 static tamis_status refuse(tamis_error *why, tamis_status s)
 {
@@ -324,6 +324,47 @@ static tamis_status refuse(tamis_error *why, tamis_status s)
                        caller ? "made for the caller's own hashes: use the verbs that take hashes"
                               : tamis_status_message(s));
 }
+
+static tamis_status exclude_all(tamis *t, const struct keys *in, tamis_error *why)
+{
+    tamis_status s = TAMIS_OK;
+    if (t->kind->exclude == NULL)
+        return tamis__unsupported(why, TAMIS_EXACT,
+                                  "a %s filter can be wrong about any key that is not in",
+                                  t->kind->name);
+    if (t->read_only)
+        s = TAMIS_ESEALED;
+    else if (in->bytes != NULL)
+        s = may_change_keys(t);
+    for (size_t at = 0; at < in->n && s == TAMIS_OK; at += TAMIS__MOST_BATCH) {
+        tamis_hash room[TAMIS__MOST_BATCH];
+        const size_t rest = in->n - at, n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH;
+        const struct batch b = {tamis__hash_group(t, in, at, n, room), n, NULL};
+        s = t->kind->exclude(&t->body, &b);
+        t->changed = true;
+    }
+    return refuse(why, s);
+}
+
+tamis_status tamis_exclude_many(tamis *t, const tamis_bytes *keys, size_t n, tamis_error *why)
+{
+    const struct keys in = {keys, NULL, n};
+    return exclude_all(t, &in, why);
+}
+
+tamis_status tamis_exclude_hashes(tamis *t, const tamis_hash *h, size_t n, tamis_error *why)
+{
+    const struct keys in = {NULL, h, n};
+    return exclude_all(t, &in, why);
+}
+
+tamis_status tamis_exclude(tamis *t, const void *key, size_t len, tamis_error *why)
+{
+    const tamis_bytes one = {key, len};
+    return tamis_exclude_many(t, &one, 1, why);
+}
+
+/* --- Removing, counting, forgetting ---------------------------------------------------------------------------- */
 
 static tamis_status cannot_remove(const tamis *t, tamis_error *why)
 {
@@ -599,6 +640,7 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
     out->bytes = tamis_image_size(t);
     out->items = t->items;
     out->planned_items = t->planned_items;
+    out->excluded = g.excluded;
     out->fpr_planned = t->planned_fpr;
     out->fpr_now = out->fpr_now_low = out->fpr_now_high = g.rate;
     out->items_estimate = e.value;
@@ -609,6 +651,8 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
     const double distinct = t->kind->id == TAMIS_COUNTING && items > e.high ? e.value : items;
     out->bits_per_item = 8 * (double)out->bytes / (empty ? (double)t->planned_items : distinct);
     out->bound_bits = log2(1 / (empty || g.rate <= 0 ? t->planned_fpr : g.rate));
+    const double sets = tamis__two_set_bound(items, (double)g.excluded);
+    if (sets > out->bound_bits) out->bound_bits = sets;
     out->bound_ratio = out->bits_per_item / out->bound_bits;
     return TAMIS_OK;
 }

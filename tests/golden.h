@@ -109,6 +109,15 @@ static const struct recipe recipes[] = {
      2500, GOLDEN_SEALED | GOLDEN_KEYED},
     {"ribbon-collecting.tamis", GOLDEN_PLAN(.kind = TAMIS_RIBBON, .items = 100, .fpr = 0.01), 70,
      GOLDEN_AGAIN},
+    /* Keys from GOLDEN_ABSENT on are excluded: 30 of the 64 absent ones that are asked, or all. */
+    {"exact.tamis", GOLDEN_PLAN(.kind = TAMIS_EXACT, .items = 100, .excluded = 30, .fpr = 0.3), 150,
+     GOLDEN_SEALED},
+    {"exact-layers-keyed.tamis", GOLDEN_PLAN(.kind = TAMIS_EXACT, .items = 900, .excluded = 5000),
+     900, GOLDEN_SEALED | GOLDEN_KEYED},
+    {"exact-one-ribbon.tamis", GOLDEN_PLAN(.kind = TAMIS_EXACT, .items = 800, .excluded = 800), 800,
+     GOLDEN_SEALED},
+    {"exact-collecting.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_EXACT, .items = 100, .excluded = 50, .fpr = 0.01), 70, GOLDEN_AGAIN},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 
@@ -195,6 +204,10 @@ static inline tamis_status golden_cook(const struct recipe *r, tamis **out)
     if (s == TAMIS_OK) s = golden_add(t, r, 0, r->keys / 2);
     if (s == TAMIS_OK && (r->also & GOLDEN_ROTATED) != 0) s = tamis_rotate(t, NULL);
     if (s == TAMIS_OK) s = golden_second_half(&t, r);
+    for (uint64_t i = 0; s == TAMIS_OK && i < r->plan.excluded; i++) {
+        uint8_t key[GOLDEN_KEY_MAX];
+        s = tamis_exclude(t, key, golden_key(GOLDEN_ABSENT + i, key), NULL);
+    }
     for (uint64_t i = GOLDEN_GONE; removed && s == TAMIS_OK && i < GOLDEN_GONE + 40; i++) {
         uint8_t key[GOLDEN_KEY_MAX];
         s = tamis_remove(t, key, golden_key(i, key), NULL);

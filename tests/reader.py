@@ -13,8 +13,8 @@ MASK = 2**64 - 1
 MULTIPLIER = 2862933555777941757
 CHUNK = 65536
 KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6: "growing", 7: "window",
-         8: "cuckoo", 9: "fuse", 10: "ribbon"}
-VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2}  # the highest of a kind that has any
+         8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact"}
+VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2}  # the highest of a kind that has any
 HEADER = struct.Struct("<8sHHIIIIHHQ16sQQd16sQIIQQ")
 ENTRY = struct.Struct("<HHHHIIQQQQQQ")
 
@@ -231,8 +231,9 @@ class Cuckoo:
 class Collection:
     def __init__(self, kind, entry, cells):
         _, own, variant, bits, k, salt, m, *_, length = entry
-        need(own == kind and variant == 0 and salt == 0 and entry[8] == 0, "shape of a collection")
-        need(k in (3, 4) and 4 <= bits <= 32 if kind == 9 else 65536 <= k <= 32 * 65536 and bits == 1, "its k")
+        need(own == kind and variant < 2 and salt == 0 and entry[7] == 0 and entry[8] == 0, "shape of a collection")
+        most = 32 if kind == 10 else 33
+        need(k in (3, 4) and 4 <= bits <= 32 if kind == 9 else 65536 <= k <= most * 65536 and bits == 1, "its k")
         need(length == (16 * m or 16) and (m > 0 or not any(cells)), "length of the hashes")
 
     def has(self, lo, hi):
@@ -261,38 +262,53 @@ class Fuse:
         return total == 0
 
 
+def is_nothing(sections):
+    entry, cells = sections[0]
+    if entry[2] != 2:
+        return False
+    need(len(sections) == 1 and (entry[0], entry[4], entry[6]) == (1, 1, 0) and cells == bytes(8), "nothing")
+    return True
+
+
 class Ribbon:
-    def __init__(self, sections):
-        self.layers = []
-        if sections[0][0][2] == 2:
-            entry, cells = sections[0]
-            need(len(sections) == 1 and (entry[0], entry[4], entry[6]) == (1, 1, 0) and cells == bytes(8), "nothing")
-            return
-        todo = list(sections)
-        while todo:
-            (role, kind, variant, bits, r, _, m, _, boundary, _, _, length), cells = todo.pop(0)
-            need((role, kind, bits) == (1, 10, 1) and variant < 2 and len(self.layers) < 8, "a layer")
+    """A filter (role 1), or a retrieval of one bit (role 5); takes its sections from the front of the list."""
+
+    def __init__(self, kind, sections, cells_role):
+        self.layers, self.retrieves = [], cells_role == 5
+        while not self.layers or self.layers[-1][4] is not None:
+            need(sections and len(self.layers) < 8, "a layer")
+            (role, own, variant, bits, r, salt, m, _, boundary, _, _, length), cells = sections.pop(0)
+            need((role, own, bits) == (cells_role, kind, 1) and variant < 2, "cells of a layer")
             need(1 <= boundary <= m <= 2**44 and 1 <= r and r + (boundary < m) <= 32, "its shape")
+            need(not self.retrieves or (r, boundary) == (1, m), "one column")
+            need(salt == 0 or self.retrieves and variant == 1, "its salt")
             need(length == 8 * (m * r + m - boundary), "its length")
             thresholds = None
             if variant == 0:
-                need(todo, "its thresholds")
-                entry, thresholds = todo.pop(0)
-                need((entry[0], entry[1], entry[2], entry[3], entry[4], entry[6], entry[8]) == (4, 10, 0, 1, 2, m, 0),
-                     "thresholds")
+                need(sections, "its thresholds")
+                entry, thresholds = sections.pop(0)
+                need(entry[:7] == (4, kind, 0, 1, 2, 0, m) and entry[8] == 0, "thresholds")
                 need(entry[11] == 8 * -(-(-(-(64 * m - 63) // 128)) // 32), "their length")
-            self.layers.append((m, boundary, r, cells, thresholds))
-        need([t is None for *_, t in self.layers] == [False] * (len(self.layers) - 1) + [True], "the last layer")
+            self.layers.append((m, boundary, r, cells, thresholds, salt))
+
+    @staticmethod
+    def next(lo, hi):
+        lo ^= Pair.remix((hi + 0x9E3779B97F4A7C15) & MASK)
+        return lo, hi ^ Pair.remix(lo)
 
     def has(self, lo, hi):
-        for m, boundary, r, cells, thresholds in self.layers:
+        for i, (m, boundary, r, cells, thresholds, salt) in enumerate(self.layers):
+            if self.retrieves:
+                lo, hi = self.next(lo & ~1, hi)
+                if salt:
+                    lo, hi = self.next(lo & ~1 ^ salt << 1, hi)
+            elif i > 0:
+                lo, hi = self.next(lo, hi)
             s = hi * (64 * m - 63) >> 64
             if thresholds is not None:
                 bucket = s // 128
                 code = thresholds[bucket // 4] >> 2 * (bucket % 4) & 3
                 if s % 128 < (0, 24, 48, 128)[code]:
-                    lo ^= Pair.remix((hi + 0x9E3779B97F4A7C15) & MASK)
-                    hi ^= Pair.remix(lo)
                     continue
 
             def word(segment, column):
@@ -300,12 +316,41 @@ class Ribbon:
                 return int.from_bytes(cells[at:at + 8], "little")
 
             g, o = divmod(s, 64)
+            homogeneous = thresholds is None and not self.retrieves
             for c in range(r + (g >= boundary)):
                 window = word(g, c) >> o | (word(g + 1, c) << 64 - o & MASK if o else 0)
-                if bin(window & (lo | 1)).count("1") % 2 != (0 if thresholds is None else hi >> c & 1):
+                if bin(window & (lo | 1)).count("1") % 2 != (0 if homogeneous else hi >> c & 1):
                     return False
             return True
-        return False
+
+
+class RibbonKind:
+    def __init__(self, sections):
+        self.empty, left = is_nothing(sections), list(sections)
+        self.filter = None if self.empty else Ribbon(10, left, 1)
+        need(self.empty or not left, "sections of something else")
+
+    def has(self, lo, hi):
+        return not self.empty and self.filter.has(lo, hi)
+
+
+class Exact:
+    def __init__(self, sections):
+        self.empty, left = is_nothing(sections), list(sections)
+        self.filter = self.retrieval = None
+        if self.empty:
+            return
+        if left[0][0][0] == 1:
+            self.filter = Ribbon(11, left, 1)
+        first = left[0] if left else None
+        self.retrieval = Ribbon(11, left, 5)
+        need(not left, "sections of something else")
+        need(not any(s[0][7] for s in sections if s is not first), "items of a section")
+
+    def has(self, lo, hi):
+        if self.empty or self.filter and not self.filter.has(lo, hi):
+            return False
+        return self.retrieval.has(hi, lo)
 
 
 class Window:
@@ -350,9 +395,9 @@ class Image:
         at = self.metadata = 128 + 64 * self.count + sum(8 * -(-n // CHUNK) for n in lengths)
         for s in self.sections:
             salt, items, boundary, zero, offset, length = s[5], s[7], s[8], s[9], s[10], s[11]
-            need((salt == 0 or self.kind == 9) and (boundary == 0 or self.kind == 10) and zero == 0,
+            need((salt == 0 or self.kind in (9, 10, 11)) and (boundary == 0 or self.kind in (10, 11)) and zero == 0,
                  "zero fields of a section")
-            need(items == 0 or self.kind == 7, "items of a section")
+            need(items == 0 or self.kind in (7, 11), "items of a section")
             need(offset == aligned(at) and offset + length <= self.total, "section offset")
             need(not any(self.data[at:offset]), "padding")
             at = offset + length
@@ -389,21 +434,24 @@ class Image:
         parts = []
         for entry in self.sections:
             role, kind, variant, *_, offset, length = entry
-            if kind not in KINDS or variant > VARIANTS.get(kind, 0) or not 1 <= role <= {5: 2, 9: 3, 10: 4}.get(self.kind, 1):
+            if kind not in KINDS or variant > VARIANTS.get(kind, 0) or not 1 <= role <= {5: 2, 9: 3, 10: 4, 11: 5}.get(self.kind, 1):
                 raise Newer("a section of role %d, kind %d, variant %d" % (role, kind, variant))
             parts.append((entry, self.data[offset:offset + length]))
         need(self.kind != 7 or sum(s[7] for s in self.sections) == self.items, "items of the sections")
         if self.kind in (5, 7):
             self.filter = (Pair if self.kind == 5 else Window)(parts)
             return
-        need((self.count == 1 or self.kind == 10) and self.sections[0][1] == self.kind, "one section of this kind")
-        need(self.kind not in (9, 10) or self.sealed == (self.sections[0][0] != 3), "sealed, or a collection")
-        if self.kind in (9, 10) and self.sections[0][0] == 3:
-            need(self.count == 1, "one collection")
-            self.filter = Collection(self.kind, *parts[0])
+        need(all(entry[1] == self.kind for entry in self.sections), "sections of this kind")
+        need(self.count == 1 or self.kind in (10, 11), "one section")
+        need(self.kind not in (9, 10, 11) or self.sealed == (self.sections[0][0] != 3), "sealed, or a collection")
+        if self.kind in (9, 10, 11) and self.sections[0][0] == 3:
+            lists = 2 if self.kind == 11 else 1
+            need([(e[0], e[2]) for e in self.sections] == [(3, 0), (3, 1)][:lists], "collections")
+            need(len({e[4] for e in self.sections}) == 1, "their k")
+            self.filter = [Collection(self.kind, *part) for part in parts][0]
             return
-        if self.kind == 10:
-            self.filter = Ribbon(parts)
+        if self.kind in (10, 11):
+            self.filter = (RibbonKind if self.kind == 10 else Exact)(parts)
             return
         need(self.sections[0][0] == 1, "cells")
         self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse}.get(self.kind, Bits)(*parts[0])

@@ -50,8 +50,11 @@ OPS = ("add", "positive", "negative")
 RATES = (0.01, 0.001)
 small, middle, big = sizes = sorted({r["keys"] for r in rows if r["kind"] == "blocked"})
 kinds = {r["kind"] for r in rows if r["rate"] is not None} - {"libbloom"}
-plain = {"counting", "pair", "growing", "window", "cuckoo", "fuse", "ribbon"}
-assert {"blocked", "compact", "bloom", "partitioned", *plain} == kinds
+plain = {"counting", "pair", "growing", "window", "cuckoo", "fuse", "fuse-4", "ribbon", "exact"}
+assert {"blocked", "compact", "bloom", "partitioned", "ribbon-8", *plain} == kinds
+for op in OPS:
+    has(kind="ribbon-8", op=op, mode="bulk", keys=big, rate=0.01)
+kinds.remove("ribbon-8")  # only that
 for kind in ("counting", "pair", "cuckoo"):
     has(kind=kind, op="remove", mode="bulk", keys=big)
 for kib in (512, 1024, 16384, 131072, 1048576):

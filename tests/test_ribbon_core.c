@@ -425,7 +425,7 @@ static struct ribbon random_ribbon(uint64_t seed)
         l->boundary = seed % 2 == 0 ? l->segments : 1 + splitmix(&seed) % l->segments;
         l->columns = seed % 5 == 0 ? 8 : 1 + (uint32_t)(splitmix(&seed) % 32);
         if (l->columns == 32) l->boundary = l->segments;
-        l->homogeneous = i == r.count - 1;
+        l->last = l->homogeneous = i == r.count - 1;
         l->solution_bytes = 8 * (l->segments * l->columns + l->segments - l->boundary);
         l->threshold_bytes = l->homogeneous ? 0 : (l->segments * 64 - 64) / 128 / 32 * 8 + 8;
         l->solution = random_bytes(l->solution_bytes, &seed);

@@ -389,6 +389,73 @@ static void print_others(void)
     printf("\n");
 }
 
+/* --- Static kinds against the lower bound --------------------------------------------------------------------- */
+
+/* Keys 0 ... items-1 are in; as many after them as the plan says are excluded. */
+static tamis *seal_exact(tamis_plan plan)
+{
+    static tamis_hash h[CHUNK];
+    const tamis_plan p = solved(plan);
+    tamis *t = create(&p, NULL);
+    for (uint64_t at = 0; at < plan.items + plan.excluded;) {
+        const bool in = at < plan.items;
+        const uint64_t rest = (in ? plan.items : plan.items + plan.excluded) - at;
+        const size_t n = rest < CHUNK ? (size_t)rest : CHUNK;
+        hash_keys(t, INTEGER, at, n, h);
+        must(in ? tamis_add_hashes(t, h, n, NULL, NULL) : tamis_exclude_hashes(t, h, n, NULL));
+        at += n;
+    }
+    must(tamis_seal(t, NULL));
+    return t;
+}
+
+static double bound_ratio(tamis_plan plan)
+{
+    plan.struct_size = sizeof plan;
+    tamis *t = seal_exact(plan);
+    const double ratio = facts_of(t).bound_ratio;
+    tamis_close(t);
+    return ratio;
+}
+
+static void print_static(void)
+{
+    static const double rates[] = {0.25,  0.0625,      0.01,          1.0 / 256,
+                                   0.001, 1.0 / 65536, 1.0 / 16777216};
+    static const uint64_t items[] = {100, 1000, 10000, 100000, 1000000};
+    printf("| kind | items | 1/4 | 1/16 | 1 %% | 1/256 | 0.1 %% | 2^-16 | 2^-24 |\n"
+           "|---|---|---|---|---|---|---|---|---|\n");
+    for (int kind = 0; kind < 3; kind++) {
+        static const char *const names[] = {"ribbon", "fuse, 3 cells", "fuse, 4 cells"};
+        for (size_t i = 0; i < LENGTH(items); i++) {
+            printf("| %s | %llu |", names[kind], (unsigned long long)items[i]);
+            for (size_t r = 0; r < LENGTH(rates); r++) {
+                const tamis_plan p = {.kind = kind == 0 ? TAMIS_RIBBON : TAMIS_FUSE,
+                                      .items = items[i],
+                                      .fpr = rates[r],
+                                      .k = kind == 0   ? 0
+                                           : kind == 1 ? 3
+                                                       : 4};
+                printf(" %.3f |", bound_ratio(p));
+            }
+            printf("\n");
+        }
+    }
+    static const uint64_t others[] = {10000, 100000, 200000, 1000000, 10000000};
+    static const double asked[] = {0, 0.01, 1.0 / 40000};
+    printf("\n| excluded per member | no rate asked | 1 %% | 1/40,000 |\n|---|---|---|---|\n");
+    for (size_t i = 0; i < LENGTH(others); i++) {
+        printf("| %g |", (double)others[i] / 100000);
+        for (size_t r = 0; r < LENGTH(asked); r++) {
+            const tamis_plan p = {
+                .kind = TAMIS_EXACT, .items = 100000, .excluded = others[i], .fpr = asked[r]};
+            printf(" %.3f |", bound_ratio(p));
+        }
+        printf("\n");
+    }
+    printf("\n");
+}
+
 int main(void)
 {
     print_lectures();
@@ -397,5 +464,6 @@ int main(void)
     print_tiny();
     print_intervals();
     print_others();
+    print_static();
     return fflush(stdout) != 0 || ferror(stdout);
 }

@@ -88,7 +88,10 @@ typedef enum tamis_kind {
     TAMIS_CUCKOO = 8,      /* fingerprints: keys can be removed, 9.5 bits                         */
     /* Sealed once for all keys: */
     TAMIS_FUSE = 9,        /* 3 or 4 cells per key, 7.9 or 7.5 bits at 0.8 %; fast anywhere       */
-    TAMIS_RIBBON = 10      /* 6.7 bits: the smallest, at any rate down to 2^-32                   */
+    TAMIS_RIBBON = 10,     /* 6.7 bits: the smallest, at any rate down to 2^-32                   */
+    TAMIS_EXACT = 11       /* ribbon that is never wrong about the keys it was told of, members or
+                            * not (tamis_exclude): 2 bits per member for as many others, 9 for a
+                            * hundred times as many                                               */
 } tamis_kind;
 
 /* The name used by the command line ("blocked"), or NULL: no such kind in this library.          */
@@ -123,6 +126,9 @@ typedef struct tamis_plan {
     uint32_t generations; /* window: how many, 2 ... 256; default 4                               */
     uint32_t inner_kind;  /* window, pair: of their parts, default blocked; counting: bloom
                            * (default), or blocked, whose counters of a key share a cache line     */
+    uint64_t excluded;    /* exact: keys that will be excluded; items and this are enough for a plan,
+                           * and the rate is that of the smallest image. The seal goes by the keys
+                           * that did come, and by the rate                                       */
 } tamis_plan;
 
 typedef struct tamis_promise {
@@ -132,7 +138,9 @@ typedef struct tamis_promise {
                             * exceeds; pair: that of the first filter)                            */
     double fpr_asymptotic; /* the same by the textbook formula, which is for endless m            */
     double bits_per_item;  /* 8 * bytes / items                                                   */
-    double bound_bits;     /* log2(1/fpr): no structure at all needs fewer bits per item          */
+    double bound_bits;     /* log2(1/fpr): no structure at all needs fewer bits per item; exact: the
+                            * greater of that and log2 of the ways to choose the items from all keys
+                            * that are known, divided by items                                    */
     double bound_ratio;    /* bits_per_item / bound_bits                                          */
     double overflow;       /* counting: chance that any counter reaches its end at these items;
                             * cuckoo: that some add finds no room                                 */
@@ -204,8 +212,9 @@ TAMIS_API tamis_status tamis_view(const void *image, size_t size, const tamis_op
 /* An independent handle with the same content, not read-only unless sealed.                      */
 TAMIS_API tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why);
 TAMIS_API tamis_status tamis_clear(tamis *t); /* back to empty; a growing one keeps its table     */
-/* Read-only from now on, also once saved. Static kinds (fuse, ribbon) are solved by this: before it
- * they only collect and answer "maybe" to every key, after it they answer.
+/* Read-only from now on, also once saved. Static kinds (fuse, ribbon, exact) are solved by this: before
+ * it they only collect and answer "maybe" to every key, after it they answer. TAMIS_EINVAL: a key of an
+ * exact filter was added and excluded; tamis_error.offset is its number among the excluded, from 0.
  * Beyond memory (options.temp_dir): however many keys there are, collecting and sealing never take
  * more than the sealed filter, scratch_bytes (at least 1 MiB) and 32 MiB for each thread; a caller's
  * own hashes must be uniform for that. An add that cannot write to the file is TAMIS_EIO, with the
@@ -251,6 +260,16 @@ TAMIS_API tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n,
                                         uint8_t *seen_bits, size_t *done);
 TAMIS_API size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n,
                                           uint8_t *bits);
+
+/* --- Keys that are known not to be in: exact ------------------------------------------------------------
+ * Once sealed, the filter says "no" to every one of them. Other kinds cannot promise that:
+ * TAMIS_EUNSUPPORTED. After a failure some of the keys may be excluded; excluding them again is no
+ * harm.                                                                                          */
+TAMIS_API tamis_status tamis_exclude(tamis *t, const void *key, size_t len, tamis_error *why);
+TAMIS_API tamis_status tamis_exclude_many(tamis *t, const tamis_bytes *keys, size_t n,
+                                          tamis_error *why);
+TAMIS_API tamis_status tamis_exclude_hashes(tamis *t, const tamis_hash *h, size_t n,
+                                            tamis_error *why);
 
 /* --- Removing, counting, forgetting -----------------------------------------------------------------------
  * Kinds that cannot say TAMIS_EUNSUPPORTED and name one that can in tamis_error.better_kind.
@@ -316,6 +335,8 @@ typedef struct tamis_facts {
     uint64_t items;        /* adds that changed something: just under the number of distinct keys.
                             * counting, cuckoo, static kinds: all adds, less removes              */
     uint64_t planned_items;
+    uint64_t excluded;     /* exact: different keys that are known not to be in, and get a "no"
+                            * (before the seal: all that were excluded)                           */
     double fpr_planned;    /* at the planned items                                                */
     double fpr_now;        /* from the bits: the chance that a key never added gets a "maybe"     */
     double fpr_now_low, fpr_now_high; /* its 99 % interval; for these kinds the bits determine it */
@@ -328,7 +349,7 @@ typedef struct tamis_facts {
     double items_low, items_high; /* its 99 % interval; high is infinite when every bit is set     */
     double fill;           /* share of set bits, or of cells in use                               */
     double bits_per_item;  /* 8 * bytes / items (planned items while empty)                       */
-    double bound_bits;     /* log2(1/fpr_now) (fpr_planned while empty)                           */
+    double bound_bits;     /* log2(1/fpr_now) (fpr_planned while empty), or as in tamis_promise    */
     double bound_ratio;    /* bits_per_item / bound_bits                                          */
 } tamis_facts;
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);

@@ -5,22 +5,18 @@
  * of 7 in the rest. Building cannot fail, repeated keys are welcome, and the bytes depend on the set of keys alone, not on
  * their order.
  *
- * Each layer is a section of cells, and all but the last have a section of thresholds after it. */
-#include "../ribbon.h"
+ * Sections: those of the layers (src/ribbon_sections.h); before the seal the hashes that were added. */
 #include "../bitrows.h"
 #include "../collect.h"
 #include "../error.h"
 #include "../image.h"
 #include "../memory.h"
+#include "../ribbon_sections.h"
 
 #include <math.h>
 
-enum { SOLVED = 0, HOMOGENEOUS = 1, NOTHING = 2 }; /* variants of a section of cells */
-
-#define ONE 65536u /* columns are counted in 65536ths */
+#define ONE TAMIS__RIBBON_ONE
 #define MAX_FIXED (TAMIS__RIBBON_COLUMNS * ONE)
-#define MAX_SECTIONS (2 * TAMIS__RIBBON_LAYERS)
-#define NOTHING_BYTES 8u
 
 /* --- Planning ------------------------------------------------------------------------------------------------------ */
 
@@ -63,13 +59,6 @@ static uint32_t columns_for_bytes(uint64_t items, uint64_t bytes)
     return low >= ONE ? low : 0;
 }
 
-/* Fewest columns for a rate; a hair less counts as enough, so that a solved plan stays what it is. */
-static uint32_t columns_for(double fpr)
-{
-    const double wanted = ceil(-log2(fpr) * ONE - 1e-3);
-    return wanted < ONE ? ONE : wanted > MAX_FIXED ? MAX_FIXED + 1 : (uint32_t)wanted;
-}
-
 static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
 {
     if (p->m != 0 || p->k != 0)
@@ -77,7 +66,7 @@ static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *wh
     if (p->items > TAMIS__MAX_ITEMS / TAMIS__RIBBON_COLUMNS)
         return tamis__fail(why, TAMIS_EINVAL, "no shape of up to 2^52 bits does that");
     const uint32_t fixed =
-        p->fpr != 0 ? columns_for(p->fpr) : columns_for_bytes(p->items, p->bytes);
+        p->fpr != 0 ? tamis__ribbon_columns_for(p->fpr) : columns_for_bytes(p->items, p->bytes);
     if (fixed > MAX_FIXED)
         return tamis__fail(why, TAMIS_EINVAL, "a ribbon has at most 32 columns: 2^-32, not %.3g",
                            p->fpr);
@@ -97,39 +86,22 @@ static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *wh
 
 static uint32_t layout(const tamis_plan *plan, struct section *out)
 {
-    if (out != NULL) *out = tamis__collection(TAMIS_RIBBON, columns_for(plan->fpr), 1);
+    if (out != NULL)
+        *out = tamis__collection(TAMIS_RIBBON, tamis__ribbon_columns_for(plan->fpr), 1);
     return 1;
 }
 
 /* --- Sections and layers --------------------------------------------------------------------------------------------- */
 
-/* The layers that the sections are; a reason when they are none. */
 static const char *view(const struct body *b, struct ribbon *out)
 {
+    uint32_t used = 0;
     out->count = 0;
-    if (b->sections->variant == NOTHING) return b->count == 1 ? NULL : "nothing has one section";
-    for (uint32_t i = 0; i < b->count; i++) {
-        const struct section *s = b->sections + i;
-        if (out->count == TAMIS__RIBBON_LAYERS) return "too many layers";
-        struct ribbon_layer *l = &out->layers[out->count++];
-        *l = (struct ribbon_layer){.segments = s->m,
-                                   .boundary = s->boundary,
-                                   .columns = s->k,
-                                   .homogeneous = s->variant == HOMOGENEOUS,
-                                   .solution = s->cells,
-                                   .solution_bytes = s->length};
-        if (s->role != TAMIS__ROLE_CELLS || s->variant > HOMOGENEOUS || s->salt != 0)
-            return "a layer without cells";
-        if (l->homogeneous) continue;
-        if (++i == b->count || b->sections[i].role != TAMIS__ROLE_THRESHOLDS)
-            return "a layer without thresholds";
-        const struct section *t = b->sections + i;
-        if (t->m != s->m || t->k != 2 || t->variant != 0 || t->boundary != 0 || t->salt != 0)
-            return "wrong thresholds";
-        l->thresholds = t->cells;
-        l->threshold_bytes = t->length;
-    }
-    return NULL;
+    if (tamis__ribbon_is_nothing(b->sections))
+        return tamis__ribbon_wrong_nothing(b->sections, b->count);
+    const char *reason = tamis__ribbon_from_sections(b->sections, b->count, &used, out);
+    if (reason != NULL) return reason;
+    return used != b->count || out->layers[0].retrieves ? "sections of something else" : NULL;
 }
 
 static const char *wrong_shape(const struct body *b)
@@ -145,35 +117,13 @@ static const char *wrong_shape(const struct body *b)
         return tamis__wrong_collection(b);
     }
     const char *reason = view(b, &r);
-    if (reason != NULL) return reason;
-    if (s->variant != NOTHING) return tamis__ribbon_wrong(&r);
-    return s->role != TAMIS__ROLE_CELLS || s->m != 0 || s->k != 1 || s->boundary != 0 ||
-                   s->salt != 0 || s->length != NOTHING_BYTES
-               ? "nothing has a wrong shape"
-               : NULL;
+    return reason != NULL || tamis__ribbon_is_nothing(s) ? reason : tamis__ribbon_wrong(&r);
 }
 
 static const char *wrong_cells(const struct body *b)
 {
-    const struct section *s = b->sections;
-    if (!tamis__collecting(b) && s->variant == NOTHING && tamis__get64(s->cells) != 0)
-        return "nothing is not zero";
-    return NULL; /* any bits are a solution */
-}
-
-static struct section section_of(uint16_t role, const struct ribbon_layer *l)
-{
-    const bool cells = role == TAMIS__ROLE_CELLS;
-    const struct section s = {.role = role,
-                              .kind = TAMIS_RIBBON,
-                              .variant = cells && l->homogeneous ? HOMOGENEOUS : SOLVED,
-                              .cell_bits = 1,
-                              .k = cells ? l->columns : 2,
-                              .m = l->segments,
-                              .boundary = cells ? l->boundary : 0,
-                              .length = cells ? l->solution_bytes : l->threshold_bytes,
-                              .cells = cells ? l->solution : l->thresholds};
-    return s;
+    const bool nothing = !tamis__collecting(b) && tamis__ribbon_is_nothing(b->sections);
+    return nothing ? tamis__ribbon_wrong_nothing_cells(b->sections) : NULL; /* any bits solve */
 }
 
 /* --- Sealing ----------------------------------------------------------------------------------------------------------- */
@@ -184,23 +134,12 @@ static tamis_status no_memory(const struct section *s, tamis_error *why)
                        (unsigned long long)s->m);
 }
 
-static uint32_t sections_of(const struct ribbon *r, const tamis_memory *memory,
-                            struct section out[MAX_SECTIONS])
+static uint32_t sections_of(const struct ribbon *r, const tamis_memory *memory, struct section *out)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < r->count; i++) {
-        out[n++] = section_of(TAMIS__ROLE_CELLS, &r->layers[i]);
-        if (!r->layers[i].homogeneous) out[n++] = section_of(TAMIS__ROLE_THRESHOLDS, &r->layers[i]);
-    }
-    if (n > 0) return n;
-    out[0] = (struct section){.role = TAMIS__ROLE_CELLS,
-                              .kind = TAMIS_RIBBON,
-                              .variant = NOTHING,
-                              .cell_bits = 1,
-                              .k = 1,
-                              .length = NOTHING_BYTES,
-                              .cells = tamis__alloc(memory, NOTHING_BYTES)};
-    return out[0].cells != NULL ? 1 : 0;
+    if (r->count > 0) return tamis__ribbon_to_sections(r, TAMIS_RIBBON, out);
+    *out = tamis__ribbon_nothing(TAMIS_RIBBON);
+    out->cells = tamis__alloc(memory, out->length);
+    return out->cells != NULL ? 1 : 0;
 }
 
 /* Nothing is in memory any more: the cells are room for the work. */
@@ -228,7 +167,7 @@ static tamis_status seal(struct body *b, double fpr, tamis_error *why)
 {
     const struct section *s = b->sections;
     struct ribbon r = {.count = 0};
-    struct section sections[MAX_SECTIONS];
+    struct section sections[TAMIS__RIBBON_SECTIONS];
     (void)fpr; /* k has it */
     tamis_status status = TAMIS_OK;
     const bool spilled = tamis__spilled(b);
@@ -278,8 +217,8 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
 const struct kind tamis__ribbon = {
     .id = TAMIS_RIBBON,
     .name = "ribbon",
-    .traits = TAMIS__MULTISET | TAMIS__GROWS | TAMIS__STATIC | TAMIS__SPILLS,
-    .variants = NOTHING,
+    .traits = TAMIS__MULTISET | TAMIS__GROWS | TAMIS__STATIC | TAMIS__RIBBONS | TAMIS__SPILLS,
+    .variants = TAMIS__RIBBON_VARIANTS,
     .roles = TAMIS__ROLE_THRESHOLDS,
     .solve = solve,
     .layout = layout,

@@ -77,7 +77,7 @@ $ tamis build -o x.tamis --items 0 list
 tamis: --items: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
 [2]
 $ tamis build -o x.tamis --kind cube list
-tamis: --kind: there is no 'cube'; there are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, and auto
+tamis: --kind: there is no 'cube'; there are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, and auto
 [2]
 $ tamis build list
 tamis: build: where to? -o FILE

@@ -143,7 +143,7 @@ $ tamis rotate
 tamis: rotate: usage: tamis rotate [OPTION...] FILTER...
 [2]
 $ tamis build --kind cheese -o x.tamis all
-tamis: --kind: there is no 'cheese'; there are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, and auto
+tamis: --kind: there is no 'cheese'; there are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, and auto
 [2]
 
 # A cuckoo filter takes a line four times.

@@ -1,29 +1,17 @@
 /* The image reader and every verb behind it, on hostile bytes. The mutator repairs the sums most of the
  * time, or nothing would ever get past the root; see tests/resum.h.
  *
- * With libFuzzer: ./run fuzz image. Without: -DFUZZ_STANDALONE makes a program that runs the files and
- * directories it is given, so that the corpus is a regression test for any compiler. */
-#define _POSIX_C_SOURCE 200809L
-#define _FILE_OFFSET_BITS 64 /* readdir on 32-bit machines */
+ * ./run fuzz image */
+#include "fuzz.h"
+
 #include "../resum.h"
 
 #include <tamis/tamis.h>
 
 #include <stdio.h>
 
-#define MAX_BYTES (1u << 20)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-
-/* An invariant that did not hold; a crash is what the fuzzer understands. */
-static void must(bool holds, const char *what)
-{
-    if (holds) return;
-    fprintf(stderr, "must hold: %s\n", what);
-    abort();
-}
 
 static const uint8_t key[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
@@ -148,58 +136,6 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     if (seed / 8 % 2 == 0) tamis__put64(data + 112, size);
     image_resum(data, size);
     return size;
-}
-
-#else
-
-#include <dirent.h>
-#include <errno.h>
-
-static int run_file(const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    if (f == NULL) {
-        perror(path);
-        return 1;
-    }
-    struct bytes b = bytes_new(MAX_BYTES + 1);
-    b.n = fread(b.p, 1, b.n, f);
-    fclose(f);
-    LLVMFuzzerTestOneInput(b.p, b.n);
-    free(b.p);
-    return 0;
-}
-
-/* How many inputs ran, or a negative number. */
-static int run_path(const char *path)
-{
-    DIR *d = opendir(path);
-    if (d == NULL && errno == ENOTDIR) return run_file(path) == 0 ? 1 : -1;
-    if (d == NULL) {
-        perror(path);
-        return -1;
-    }
-    int ran = 0;
-    for (struct dirent *e = readdir(d); e != NULL && ran >= 0; e = readdir(d)) {
-        char name[4096];
-        if (e->d_name[0] == '.') continue;
-        snprintf(name, sizeof name, "%s/%s", path, e->d_name);
-        ran = run_file(name) == 0 ? ran + 1 : -1;
-    }
-    closedir(d);
-    return ran;
-}
-
-int main(int argc, char **argv)
-{
-    int ran = 0;
-    for (int i = 1; i < argc; i++) {
-        const int more = run_path(argv[i]);
-        if (more < 0) return 1;
-        ran += more;
-    }
-    printf("%d inputs\n", ran);
-    return ran == 0;
 }
 
 #endif

@@ -1,0 +1,416 @@
+/* From lists to a published version.
+ *
+ * The base filter is a big download, so it stays when little has changed: a small filter of what was added since, the
+ * delta, and a list of what was removed go with it. When added and removed ones together pass a twentieth of the base, or
+ * a good URL would be taken for a bad one, a new base is built. */
+#include "guard.h"
+
+#include "lists.h"
+#include "manifest.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <tamis/tamis.h>
+#include <unistd.h>
+
+#define REBASE_SHARE 20 /* changes beyond this part of the base make a new one */
+/* A lower rate is of no use: a page of 30 expressions is asked about once in half a million times then. */
+#define LEAST_RATE (1.0 / (1 << 24))
+/* The delta is small, so it can afford two more bits: both together have 1.25 times the rate of the base. */
+#define DELTA_SHARE 4
+
+struct build {
+    const guard_request *request;
+    guard_error *why;
+    guard_manifest old, fresh;
+    bool has_old;
+    struct guard_entries bad, good;
+    struct guard_entries added; /* since the base */
+    struct guard_entries removed;
+};
+
+/* --- What is in the directory ------------------------------------------------------------------------------------------------ */
+
+static bool names(const guard_manifest *m, uint64_t version, const char *part)
+{
+    if (version == m->base && (strcmp(part, "filter") == 0 || strcmp(part, "store") == 0))
+        return true;
+    return version == m->version && (strcmp(part, "store") == 0 || strcmp(part, "delta") == 0 ||
+                                     strcmp(part, "removed") == 0);
+}
+
+static bool is_ours(const char *part)
+{
+    static const char *const parts[] = {"filter", "store", "delta", "removed"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(part, parts[i]) == 0) return true;
+    return false;
+}
+
+/* Files of versions that are not published any more, or never were because a build was killed. */
+static void remove_others(const char *directory, const guard_manifest *keep)
+{
+    DIR *d = opendir(directory);
+    if (d == NULL) return;
+    for (const struct dirent *e; (e = readdir(d)) != NULL;) {
+        char *dot = NULL;
+        const uint64_t version = strtoull(e->d_name, &dot, 10);
+        const bool ours = dot != e->d_name && *dot == '.' && is_ours(dot + 1);
+        if (!ours && strcmp(e->d_name, "manifest.new") != 0) continue;
+        if (ours && keep != NULL && names(keep, version, dot + 1)) continue;
+        unlinkat(dirfd(d), e->d_name, 0);
+    }
+    closedir(d);
+}
+
+/* One build at a time; returns a descriptor to be closed, or -1 after a failure. */
+static int lock(const char *directory, guard_error *why)
+{
+    if (mkdir(directory, 0755) != 0 && errno != EEXIST) {
+        guard_fail(why, "%s: %s", directory, strerror(errno));
+        return -1;
+    }
+    const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        guard_fail(why, "%s: %s", directory, strerror(errno));
+    } else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        guard_fail(why, "%s: another build is going on there", directory);
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* --- Reading ------------------------------------------------------------------------------------------------------------------ */
+
+/* The bit of a label; 0: too many, or no name for one. */
+static uint64_t label_bit(guard_manifest *m, const char *label)
+{
+    const size_t n = strlen(label);
+    if (n == 0 || n >= GUARD_LABEL_SIZE) return 0;
+    for (size_t i = 0; i < n; i++)
+        if (label[i] <= ' ' || label[i] >= 0x7f || label[i] == '"' || label[i] == '\\') return 0;
+    for (size_t i = 0; i < m->n_labels; i++)
+        if (strcmp(m->labels[i], label) == 0) return UINT64_C(1) << i;
+    if (m->n_labels == GUARD_LABELS) return 0;
+    memcpy(m->labels[m->n_labels], label, n + 1);
+    return UINT64_C(1) << m->n_labels++;
+}
+
+static bool read_lists(struct build *b)
+{
+    const guard_request *r = b->request;
+    struct guard_tally tally = {0, 0}, good = {0, 0};
+    for (size_t i = 0; i < r->n_bad; i++) {
+        const uint64_t bit = label_bit(&b->fresh, r->bad[i].label);
+        if (bit == 0)
+            return guard_fail(b->why,
+                              "'%s' is no label: up to %d printable characters, and up to "
+                              "%d labels",
+                              r->bad[i].label, GUARD_LABEL_SIZE - 1, GUARD_LABELS);
+        if (!guard_read_bad(r, &r->bad[i], bit, &b->bad, &tally, b->why)) return false;
+    }
+    guard_entries_sort(&b->bad);
+    for (size_t i = 0; i < r->n_good; i++)
+        if (!guard_read_good(r, &r->good[i], &b->bad, &b->good, &good, b->why)) return false;
+    guard_entries_sort(&b->good);
+    b->fresh.lines = tally.lines;
+    b->fresh.rejects = tally.rejects + good.rejects;
+    b->fresh.entries = b->bad.n;
+    b->fresh.good = b->good.n;
+    return true;
+}
+
+/* --- Filters ------------------------------------------------------------------------------------------------------------------ */
+
+static tamis_status fill(tamis *t, const struct guard_entries *e, bool exclude)
+{
+    enum { PIECE = 1024 };
+    tamis_bytes keys[PIECE];
+    tamis_status s = TAMIS_OK;
+    for (size_t at = 0; at < e->n && s == TAMIS_OK; at += PIECE) {
+        const size_t n = e->n - at < PIECE ? e->n - at : PIECE;
+        for (size_t i = 0; i < n; i++) keys[i] = (tamis_bytes){e->at[at + i].hash, GUARD_HASH_SIZE};
+        s = exclude ? tamis_exclude_many(t, keys, n, NULL) : tamis_add_many(t, keys, n, NULL, NULL);
+    }
+    return s;
+}
+
+/* A public seed of its own for each filter: a URL that is forged to fool this one does not fool the next. */
+static bool random_seed(uint64_t *seed, guard_error *why)
+{
+    if (getrandom(seed, sizeof *seed, 0) == (ssize_t)sizeof *seed) return true;
+    return guard_fail(why, "no random numbers: %s", strerror(errno));
+}
+
+/* Writes the filter; *rate is what it turned out to have. bytes 0: of this rate. */
+static bool write_filter(struct build *b, const struct guard_entries *members, const char *path,
+                         uint64_t bytes, double *rate, uint64_t *seed)
+{
+    tamis_plan p = {.struct_size = sizeof p,
+                    .kind = b->good.n > 0 ? TAMIS_EXACT : TAMIS_RIBBON,
+                    .items = members->n > 0 ? members->n : 1,
+                    .excluded = b->good.n,
+                    .bytes = bytes,
+                    .fpr = *rate};
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis_error why;
+    tamis *t = NULL;
+    if (!random_seed(&p.seed, b->why)) return false;
+    tamis_plan small = p;
+    small.fpr = LEAST_RATE;
+    tamis_status s = TAMIS_OK;
+    if (bytes != 0 && tamis_solve(&small, NULL, NULL) == TAMIS_OK) p = small;
+    s = tamis_create(&p, NULL, &t, &why);
+    if (s == TAMIS_OK && fill(t, members, false) != TAMIS_OK) s = TAMIS_ENOMEM;
+    if (s == TAMIS_OK && b->good.n > 0 && fill(t, &b->good, true) != TAMIS_OK) s = TAMIS_ENOMEM;
+    if (s == TAMIS_ENOMEM) snprintf(why.text, sizeof why.text, "not enough memory");
+    if (s == TAMIS_OK) s = tamis_seal(t, &why);
+    if (s == TAMIS_OK) s = tamis_save(t, path, &why);
+    if (s == TAMIS_OK && (s = tamis_info(t, &f)) == TAMIS_OK) {
+        *rate = f.fpr_now;
+        *seed = f.seed;
+    }
+    tamis_close(t);
+    return s == TAMIS_OK || guard_fail(b->why, "%s: %s", path, why.text);
+}
+
+/* --- Against the base ----------------------------------------------------------------------------------------------------------- */
+
+static bool take_base_entry(void *ctx, const uint8_t hash[GUARD_HASH_SIZE], uint64_t labels)
+{
+    struct guard_entries *e = ctx;
+    if (e->n == e->room) return false;
+    memcpy(e->at[e->n].hash, hash, GUARD_HASH_SIZE);
+    e->at[e->n++].labels = labels;
+    return true;
+}
+
+static bool read_base(struct build *b, struct guard_entries *out)
+{
+    char *path = guard_part_path(b->request->directory, b->old.base, "store");
+    guard_part found;
+    out->at = malloc((b->old.base_entries + 1) * sizeof *out->at);
+    out->room = (size_t)b->old.base_entries;
+    bool good = path != NULL && out->at != NULL && guard_sum_file(path, &found, b->why) &&
+                strcmp(found.sha256, b->old.base_store.sha256) == 0;
+    struct guard_store *s = good ? guard_store_open(path, b->why) : NULL;
+    good = s != NULL && guard_store_each(s, NULL, 0, take_base_entry, out);
+    guard_store_close(s);
+    free(path);
+    return good && out->n == out->room;
+}
+
+/* What one has and the other has not; both are sorted. False: no memory. */
+static bool difference(const struct guard_entries *a, const struct guard_entries *b,
+                       struct guard_entries *out)
+{
+    out->at = malloc((a->n + 1) * sizeof *out->at);
+    if (out->at == NULL) return false;
+    for (size_t i = 0, j = 0; i < a->n; i++) {
+        int order = -1;
+        while (j < b->n && (order = memcmp(b->at[j].hash, a->at[i].hash, GUARD_HASH_SIZE)) < 0) j++;
+        if (j == b->n || order != 0) out->at[out->n++] = a->at[i];
+    }
+    return true;
+}
+
+/* The removed prefixes, each once, but for those that a listed expression has as well. */
+static size_t removed_prefixes(const struct build *b, uint8_t *out)
+{
+    size_t n = 0, j = 0;
+    for (size_t i = 0; i < b->removed.n; i++) {
+        const uint8_t *prefix = b->removed.at[i].hash;
+        int order = 1;
+        while (j < b->bad.n && (order = memcmp(b->bad.at[j].hash, prefix, GUARD_PREFIX)) < 0) j++;
+        const bool listed = j < b->bad.n && order == 0;
+        const bool known = n > 0 && memcmp(out + (n - 1) * GUARD_PREFIX, prefix, GUARD_PREFIX) == 0;
+        if (!listed && !known) memcpy(out + n++ * GUARD_PREFIX, prefix, GUARD_PREFIX);
+    }
+    return n;
+}
+
+/* Whether the base says maybe to a good expression that is not bad: then it would do so again and again. */
+static bool base_blames_good(const struct build *b, const char *path)
+{
+    tamis *t;
+    bool blames = true;
+    if (tamis_open(path, NULL, &t, NULL) != TAMIS_OK) return true;
+    blames = false;
+    for (size_t i = 0; i < b->good.n && !blames; i++)
+        blames = tamis_may_contain(t, b->good.at[i].hash, GUARD_HASH_SIZE);
+    tamis_close(t);
+    return blames;
+}
+
+/* Whether the base of the version before can stay; then the differences to it are known. */
+static bool keep_base(struct build *b)
+{
+    struct guard_entries base = {0};
+    guard_error unused, *why = b->why;
+    char *path = guard_part_path(b->request->directory, b->old.base, "filter");
+    guard_part found;
+    b->why = &unused;
+    const bool whole = b->has_old && path != NULL && guard_sum_file(path, &found, &unused) &&
+                       strcmp(found.sha256, b->old.filter.sha256) == 0 &&
+                       b->old.filter.bytes <= b->request->max_bytes;
+    bool keep = whole && read_base(b, &base) && difference(&b->bad, &base, &b->added) &&
+                difference(&base, &b->bad, &b->removed);
+    b->why = why;
+    keep =
+        keep && (b->added.n + b->removed.n) * REBASE_SHARE <= base.n && !base_blames_good(b, path);
+    guard_entries_free(&base);
+    free(path);
+    return keep;
+}
+
+/* --- Writing --------------------------------------------------------------------------------------------------------------------- */
+
+static bool sum_part(struct build *b, uint64_t version, const char *name, guard_part *out)
+{
+    char *path = guard_part_path(b->request->directory, version, name);
+    const bool good = path != NULL && guard_sum_file(path, out, b->why);
+    free(path);
+    return good;
+}
+
+static bool write_base(struct build *b, const char *path)
+{
+    guard_manifest *m = &b->fresh;
+    m->base = m->version;
+    m->base_entries = m->entries;
+    m->rate = 0;
+    return write_filter(b, &b->bad, path, b->request->max_bytes, &m->rate, &m->seed) &&
+           sum_part(b, m->version, "filter", &m->filter);
+}
+
+static bool write_delta(struct build *b, const char *path)
+{
+    guard_manifest *m = &b->fresh;
+    double rate = m->rate / DELTA_SHARE; /* so far it is the base's */
+    uint64_t seed;
+    if (b->added.n == 0) return true;
+    if (rate < LEAST_RATE / DELTA_SHARE) rate = LEAST_RATE / DELTA_SHARE;
+    if (!write_filter(b, &b->added, path, 0, &rate, &seed)) return false;
+    m->rate += rate;
+    return sum_part(b, m->version, "delta", &m->delta);
+}
+
+static bool write_removed(struct build *b, const char *path)
+{
+    uint8_t *prefixes = malloc((b->removed.n + 1) * GUARD_PREFIX);
+    if (prefixes == NULL) return guard_fail(b->why, "not enough memory");
+    const size_t n = removed_prefixes(b, prefixes);
+    bool good = true;
+    if (n > 0)
+        good = guard_write_file(path, prefixes, n * GUARD_PREFIX, b->why) &&
+               sum_part(b, b->fresh.version, "removed", &b->fresh.removal);
+    free(prefixes);
+    return good;
+}
+
+/* The rate of the base alone, from its own image. */
+static bool base_rate(const struct build *b, double *rate)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis *t;
+    char *path = guard_part_path(b->request->directory, b->old.base, "filter");
+    const bool good = path != NULL && tamis_open(path, NULL, &t, NULL) == TAMIS_OK;
+    if (good && tamis_info(t, &f) == TAMIS_OK) *rate = f.fpr_now;
+    if (good) tamis_close(t);
+    free(path);
+    return good || guard_fail(b->why, "the base filter cannot be read any more");
+}
+
+static bool write_changes(struct build *b)
+{
+    guard_manifest *m = &b->fresh;
+    const char *directory = b->request->directory;
+    m->base = b->old.base;
+    m->base_entries = b->old.base_entries;
+    m->filter = b->old.filter;
+    m->base_store = b->old.base_store;
+    m->seed = b->old.seed;
+    m->added = b->added.n;
+    m->removed = b->removed.n;
+    char *delta = guard_part_path(directory, m->version, "delta");
+    char *removed = guard_part_path(directory, m->version, "removed");
+    const bool good = delta != NULL && removed != NULL && base_rate(b, &m->rate) &&
+                      write_delta(b, delta) && write_removed(b, removed);
+    free(delta);
+    free(removed);
+    return good;
+}
+
+static bool write_version(struct build *b)
+{
+    guard_manifest *m = &b->fresh;
+    const char *directory = b->request->directory;
+    char *store = guard_part_path(directory, m->version, "store");
+    char *filter = guard_part_path(directory, m->version, "filter");
+    bool good = store != NULL && filter != NULL &&
+                guard_store_write(store, b->bad.at, b->bad.n, b->why) &&
+                sum_part(b, m->version, "store", &m->store);
+    if (good && keep_base(b)) {
+        good = write_changes(b);
+    } else if (good) {
+        m->base_store = m->store;
+        good = write_base(b, filter);
+    }
+    free(store);
+    free(filter);
+    return good;
+}
+
+static bool begin(struct build *b)
+{
+    bool absent;
+    uint8_t id[16];
+    b->has_old = guard_manifest_read(b->request->directory, &b->old, &absent, b->why);
+    if (!b->has_old && !absent) return false; /* damaged: not ours to overwrite */
+    b->fresh.version = b->old.version + 1;
+    b->fresh.built = time(NULL);
+    if (getrandom(id, sizeof id, 0) != (ssize_t)sizeof id)
+        return guard_fail(b->why, "no random numbers: %s", strerror(errno));
+    for (size_t i = 0; i < sizeof id; i++) snprintf(b->fresh.id + 2 * i, 3, "%02x", id[i]);
+    remove_others(b->request->directory, b->has_old ? &b->old : NULL);
+    return true;
+}
+
+/* A failure may have come before the new manifest was in place, or after: what it says counts. */
+static void remove_unpublished(const char *directory)
+{
+    guard_manifest published;
+    guard_error unused;
+    bool absent;
+    if (guard_manifest_read(directory, &published, &absent, &unused))
+        remove_others(directory, &published);
+    else if (absent)
+        remove_others(directory, NULL);
+}
+
+bool guard_build(const guard_request *r, guard_manifest *out, guard_error *why)
+{
+    struct build *b = calloc(1, sizeof *b);
+    if (b == NULL) return guard_fail(why, "not enough memory");
+    b->request = r;
+    b->why = why;
+    const int held = lock(r->directory, why);
+    const bool good = held >= 0 && begin(b) && read_lists(b) && write_version(b) &&
+                      guard_manifest_write(r->directory, &b->fresh, why);
+    if (held >= 0) remove_unpublished(r->directory);
+    if (held >= 0) close(held);
+    *out = b->fresh;
+    guard_entries_free(&b->bad);
+    guard_entries_free(&b->good);
+    guard_entries_free(&b->added);
+    guard_entries_free(&b->removed);
+    free(b);
+    return good;
+}

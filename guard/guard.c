@@ -1,0 +1,160 @@
+/* One version of a directory, open. */
+#include "guard.h"
+
+#include "manifest.h"
+#include "store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tamis/tamis.h>
+
+/* The builder removes the files of the version before once it has published the next: whoever was just reading the old
+ * manifest reads the new one then. */
+#define ATTEMPTS 10
+
+/* A file in memory, aligned as tamis_view wants it. */
+struct bytes {
+    void *p;
+    size_t n;
+};
+
+struct guard {
+    guard_manifest about;
+    struct bytes filter_bytes, delta_bytes, removed;
+    tamis *filter, *delta; /* NULL: there is no delta */
+    struct guard_store *store;
+};
+
+/* Reads a part whose size and sum the manifest knows. */
+static bool read_part(const char *directory, uint64_t version, const char *name,
+                      const guard_part *part, struct bytes *out, guard_error *why)
+{
+    char *path = guard_part_path(directory, version, name);
+    guard_part found;
+    if (path == NULL) return guard_fail(why, "not enough memory");
+    bool good = guard_sum_file(path, &found, why);
+    if (good && (found.bytes != part->bytes || strcmp(found.sha256, part->sha256) != 0))
+        good = guard_fail(why, "%s: damaged, or of another version than the manifest", path);
+    FILE *f = good && out != NULL ? fopen(path, "re") : NULL;
+    if (good && out != NULL) {
+        out->n = (size_t)part->bytes;
+        out->p = aligned_alloc(64, (out->n + 63) / 64 * 64);
+        good = f != NULL && out->p != NULL && fread(out->p, 1, out->n, f) == out->n;
+        if (!good) guard_fail(why, "%s: cannot read: %s", path, strerror(errno));
+    }
+    if (f != NULL) fclose(f);
+    free(path);
+    return good;
+}
+
+static bool view(const char *what, const struct bytes *b, tamis **out, guard_error *why)
+{
+    tamis_error reason;
+    if (tamis_view(b->p, b->n, NULL, out, &reason) == TAMIS_OK) return true;
+    return guard_fail(why, "the %s: %s", what, reason.text);
+}
+
+static bool load(guard *g, const char *directory, guard_error *why)
+{
+    const guard_manifest *m = &g->about;
+    bool good = read_part(directory, m->base, "filter", &m->filter, &g->filter_bytes, why) &&
+                view("filter", &g->filter_bytes, &g->filter, why);
+    if (good && m->delta.bytes != 0)
+        good = read_part(directory, m->version, "delta", &m->delta, &g->delta_bytes, why) &&
+               view("delta", &g->delta_bytes, &g->delta, why);
+    if (good && m->removal.bytes != 0)
+        good = read_part(directory, m->version, "removed", &m->removal, &g->removed, why);
+    good = good && read_part(directory, m->version, "store", &m->store, NULL, why);
+    if (!good) return false;
+    char *path = guard_part_path(directory, m->version, "store");
+    g->store = path != NULL ? guard_store_open(path, why) : NULL;
+    free(path);
+    return g->store != NULL;
+}
+
+guard *guard_open(const char *directory, guard_error *why)
+{
+    char id[sizeof((guard_manifest *)0)->id] = "";
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        bool absent;
+        guard *g = calloc(1, sizeof *g);
+        if (g == NULL) {
+            guard_fail(why, "not enough memory");
+            return NULL;
+        }
+        if (!guard_manifest_read(directory, &g->about, &absent, why)) {
+            guard_close(g);
+            return NULL;
+        }
+        if (load(g, directory, why)) return g;
+        /* The same manifest as before: then it is damage, and not the next version. */
+        const bool again = strcmp(id, g->about.id) == 0;
+        memcpy(id, g->about.id, sizeof id);
+        guard_close(g);
+        if (again) break;
+    }
+    return NULL;
+}
+
+void guard_close(guard *g)
+{
+    if (g == NULL) return;
+    tamis_close(g->filter);
+    tamis_close(g->delta);
+    guard_store_close(g->store);
+    free(g->filter_bytes.p);
+    free(g->delta_bytes.p);
+    free(g->removed.p);
+    free(g);
+}
+
+const guard_manifest *guard_about(const guard *g)
+{
+    return &g->about;
+}
+
+const void *guard_bytes(const guard *g, const char *part, size_t *size)
+{
+    const struct bytes *b = strcmp(part, "filter") == 0    ? &g->filter_bytes
+                            : strcmp(part, "delta") == 0   ? &g->delta_bytes
+                            : strcmp(part, "removed") == 0 ? &g->removed
+                                                           : NULL;
+    *size = b != NULL ? b->n : 0;
+    return b != NULL ? b->p : NULL;
+}
+
+static bool is_removed(const struct bytes *removed, const uint8_t *prefix)
+{
+    size_t from = 0, to = removed->n / GUARD_PREFIX;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        const int order =
+            memcmp((const uint8_t *)removed->p + middle * GUARD_PREFIX, prefix, GUARD_PREFIX);
+        if (order == 0) return true;
+        if (order < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return false;
+}
+
+bool guard_may_list(const guard *g, const uint8_t hash[GUARD_HASH_SIZE])
+{
+    const bool in = tamis_may_contain(g->filter, hash, GUARD_HASH_SIZE) ||
+                    (g->delta != NULL && tamis_may_contain(g->delta, hash, GUARD_HASH_SIZE));
+    return in && !is_removed(&g->removed, hash);
+}
+
+int guard_confirm(const guard *g, const uint8_t hash[GUARD_HASH_SIZE], uint64_t *labels)
+{
+    return guard_store_find(g->store, hash, labels);
+}
+
+bool guard_find_prefix(const guard *g, const uint8_t prefix[GUARD_PREFIX],
+                       bool (*put)(void *ctx, const uint8_t hash[GUARD_HASH_SIZE], uint64_t labels),
+                       void *ctx)
+{
+    return guard_store_each(g->store, prefix, GUARD_PREFIX, put, ctx);
+}

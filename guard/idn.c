@@ -1,0 +1,33 @@
+/* Two goes: libidn2 applies the strict rules about hyphens to what UTS 46 mapped, and refuses names like -ü.example,
+ * which browsers visit. Without the mapping it lets them pass, and refuses whatever would have had to be mapped, so
+ * that the second go never gives another name than the first would have given. */
+#include "idn.h"
+
+#include <idn2.h>
+#include <string.h>
+
+/* More UTF-8 than this fits no name: each code point takes a byte of Punycode at least, and four of UTF-8 at most. */
+#define LONGEST (4 * GUARD_URL_NAME)
+
+static size_t to_ascii(const char *host, int flags, char *name)
+{
+    char *ascii = NULL;
+    if (idn2_to_ascii_8z(host, &ascii, flags) != IDN2_OK) return 0;
+    size_t n = strlen(ascii);
+    if (n <= GUARD_URL_NAME)
+        memcpy(name, ascii, n);
+    else
+        n = 0;
+    idn2_free(ascii);
+    return n;
+}
+
+size_t guard_idn(const char *host, size_t len, char *name)
+{
+    char text[LONGEST + 1];
+    if (len > LONGEST || memchr(host, 0, len) != NULL) return 0;
+    memcpy(text, host, len);
+    text[len] = 0;
+    const size_t n = to_ascii(text, IDN2_NONTRANSITIONAL | IDN2_NFC_INPUT, name);
+    return n > 0 ? n : to_ascii(text, IDN2_NO_TR46 | IDN2_NFC_INPUT, name);
+}

@@ -1,0 +1,164 @@
+#include "lists.h"
+
+#include "idn.h"
+#include "list.h"
+#include "manifest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Lists have lines of a hundred bytes; a longer one than this is no URL. */
+#define LONGEST_LINE 65536u
+
+void guard_entries_free(struct guard_entries *e)
+{
+    free(e->at);
+    memset(e, 0, sizeof *e);
+}
+
+static bool push(struct guard_entries *e, guard_span expression, uint64_t labels, guard_error *why)
+{
+    if (e->n == e->room) {
+        const size_t room = e->room * 2 + 1024;
+        struct guard_entry *more = realloc(e->at, room * sizeof *more);
+        if (more == NULL) return guard_fail(why, "not enough memory for %zu entries", room);
+        e->at = more;
+        e->room = room;
+    }
+    guard_hash(expression, e->at[e->n].hash);
+    e->at[e->n++].labels = labels;
+    return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct guard_entry *x = a, *y = b;
+    return memcmp(x->hash, y->hash, sizeof x->hash);
+}
+
+void guard_entries_sort(struct guard_entries *e)
+{
+    size_t kept = 0;
+    if (e->n == 0) return;
+    qsort(e->at, e->n, sizeof *e->at, compare);
+    for (size_t i = 1; i < e->n; i++) {
+        if (compare(&e->at[kept], &e->at[i]) == 0)
+            e->at[kept].labels |= e->at[i].labels;
+        else
+            e->at[++kept] = e->at[i];
+    }
+    e->n = kept + 1;
+}
+
+const struct guard_entry *guard_entries_find(const struct guard_entries *e,
+                                             const uint8_t hash[GUARD_HASH_SIZE])
+{
+    struct guard_entry key;
+    memcpy(key.hash, hash, sizeof key.hash);
+    return e->n > 0 ? bsearch(&key, e->at, e->n, sizeof key, compare) : NULL;
+}
+
+/* --- Lines ------------------------------------------------------------------------------------------------------------------ */
+
+/* What is being read. */
+struct reading {
+    const guard_request *request;
+    const guard_list *list;
+    const struct guard_entries *bad; /* NULL: this is a bad list */
+    struct guard_entries *out;
+    struct guard_tally *tally;
+    uint64_t line, labels;
+    char *room, *again;
+    guard_error *why;
+};
+
+static void reject(struct reading *r, const char *reason)
+{
+    r->tally->rejects++;
+    if (r->request->reject != NULL)
+        r->request->reject(r->request->ctx, r->list->path, r->line, reason);
+}
+
+/* All expressions of a good URL, but for those that are listed: a good page on a bad host stays listed by its host. */
+static bool take_good(struct reading *r, guard_span expression)
+{
+    const size_t n = expression.length + 7;
+    guard_span all[GUARD_URL_EXPRESSIONS];
+    guard_url url;
+    memcpy(r->again, "http://", 7);
+    memcpy(r->again + 7, expression.bytes, expression.length);
+    /* The first buffer is still in use by the expression; it was copied, so no more. */
+    const guard_url_status s =
+        guard_url_canonical(r->again, n, NULL, r->room, GUARD_URL_ROOM(LONGEST_LINE), &url);
+    if (s != GUARD_URL_OK) return true; /* it was canonical: cannot be */
+    const size_t count = guard_url_expressions(&url, all);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t hash[GUARD_HASH_SIZE];
+        guard_hash(all[i], hash);
+        const bool listed = guard_entries_find(r->bad, hash) != NULL;
+        if (listed && i == 0)
+            return guard_fail(r->why, "%s: line %llu: '%.*s' is on a bad list as well",
+                              r->list->path, (unsigned long long)r->line,
+                              (int)(all[i].length < 120 ? all[i].length : 120), all[i].bytes);
+        if (!listed && !push(r->out, all[i], 0, r->why)) return false;
+    }
+    return true;
+}
+
+static bool take_line(struct reading *r, const char *text, size_t n)
+{
+    if (n > LONGEST_LINE - 8) {
+        reject(r, "longer than any URL");
+        return true;
+    }
+    const guard_line line =
+        guard_list_line(text, n, guard_idn, r->room, GUARD_URL_ROOM(LONGEST_LINE));
+    if (line.kind == GUARD_LINE_REJECT) reject(r, line.reason);
+    if (line.kind != GUARD_LINE_ENTRY) return true;
+    r->tally->lines++;
+    if (r->bad != NULL) return take_good(r, line.expression);
+    return push(r->out, line.expression, r->labels, r->why);
+}
+
+static bool read_list(struct reading *r)
+{
+    const bool in = strcmp(r->list->path, "-") == 0;
+    FILE *f = in ? stdin : fopen(r->list->path, "re");
+    if (f == NULL) return guard_fail(r->why, "%s: cannot read: %s", r->list->path, strerror(errno));
+    r->room = malloc(GUARD_URL_ROOM(LONGEST_LINE));
+    r->again = malloc(GUARD_URL_ROOM(LONGEST_LINE) + 8);
+    bool good = r->room != NULL && r->again != NULL;
+    if (!good) guard_fail(r->why, "not enough memory");
+    char *text = NULL;
+    size_t size = 0;
+    ssize_t n;
+    while (good && (n = getline(&text, &size, f)) > 0) {
+        r->line++;
+        good = take_line(r, text, (size_t)n - (text[n - 1] == '\n'));
+    }
+    if (good && ferror(f))
+        good = guard_fail(r->why, "%s: cannot read: %s", r->list->path, strerror(errno));
+    free(text);
+    free(r->room);
+    free(r->again);
+    if (!in) fclose(f);
+    return good;
+}
+
+bool guard_read_bad(const guard_request *r, const guard_list *list, uint64_t labels,
+                    struct guard_entries *out, struct guard_tally *tally, guard_error *why)
+{
+    struct reading reading = {
+        .request = r, .list = list, .out = out, .tally = tally, .labels = labels, .why = why};
+    return read_list(&reading);
+}
+
+bool guard_read_good(const guard_request *r, const guard_list *list,
+                     const struct guard_entries *bad, struct guard_entries *out,
+                     struct guard_tally *tally, guard_error *why)
+{
+    struct reading reading = {
+        .request = r, .list = list, .bad = bad, .out = out, .tally = tally, .why = why};
+    return read_list(&reading);
+}

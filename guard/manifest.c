@@ -1,0 +1,282 @@
+#include "manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <nettle/sha2.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_LINE "tamis-guard 1\n"
+#define MOST_BYTES 16384 /* of a manifest with all labels */
+
+bool guard_fail(guard_error *why, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why->text, sizeof why->text, format, args);
+    va_end(args);
+    return false;
+}
+
+char *guard_path(const char *directory, const char *name)
+{
+    const size_t size = strlen(directory) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path != NULL) snprintf(path, size, "%s/%s", directory, name);
+    return path;
+}
+
+char *guard_part_path(const char *directory, uint64_t version, const char *part)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%" PRIu64 ".%s", version, part);
+    return guard_path(directory, name);
+}
+
+/* --- Sums and files ---------------------------------------------------------------------------------------------------- */
+
+static void to_hex(const uint8_t *bytes, size_t n, char *hex)
+{
+    for (size_t i = 0; i < n; i++) snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static void sum_bytes(const void *bytes, size_t n, char *hex)
+{
+    struct sha256_ctx sum;
+    uint8_t digest[GUARD_HASH_SIZE];
+    sha256_init(&sum);
+    sha256_update(&sum, n, bytes);
+    sha256_digest(&sum, sizeof digest, digest);
+    to_hex(digest, sizeof digest, hex);
+}
+
+bool guard_sum_file(const char *path, guard_part *out, guard_error *why)
+{
+    static const size_t PIECE = 1 << 18;
+    struct sha256_ctx sum;
+    uint8_t digest[GUARD_HASH_SIZE], *buffer = malloc(PIECE);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = -1;
+    memset(out, 0, sizeof *out);
+    sha256_init(&sum);
+    while (fd >= 0 && buffer != NULL && (got = read(fd, buffer, PIECE)) != 0) {
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) break;
+        sha256_update(&sum, (size_t)got, buffer);
+        out->bytes += (uint64_t)got;
+    }
+    const int os = errno;
+    if (fd >= 0) close(fd);
+    free(buffer);
+    if (got < 0) return guard_fail(why, "%s: %s", path, strerror(os));
+    sha256_digest(&sum, sizeof digest, digest);
+    to_hex(digest, sizeof digest, out->sha256);
+    return true;
+}
+
+static bool write_whole(int fd, const void *bytes, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        const ssize_t put = write(fd, (const uint8_t *)bytes + at, n - at);
+        if (put < 0 && errno != EINTR) return false;
+        if (put > 0) at += (size_t)put;
+    }
+    return fsync(fd) == 0;
+}
+
+bool guard_write_file(const char *path, const void *bytes, size_t n, guard_error *why)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0) return guard_fail(why, "%s: %s", path, strerror(errno));
+    const bool good = write_whole(fd, bytes, n);
+    const int os = errno;
+    if (close(fd) == 0 && good) return true;
+    return guard_fail(why, "%s: %s", path, strerror(good ? errno : os));
+}
+
+bool guard_sync_directory(const char *directory, guard_error *why)
+{
+    const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool good = fd >= 0 && fsync(fd) == 0;
+    const int os = errno;
+    if (fd >= 0) close(fd);
+    return good || guard_fail(why, "%s: %s", directory, strerror(os));
+}
+
+/* --- The text ------------------------------------------------------------------------------------------------------------ */
+
+struct field {
+    const char *name;
+    enum { COUNT, RATE, TIME, ID, PART } type;
+    size_t offset;
+};
+#define FIELD(name, type, field)                                                                   \
+    {                                                                                              \
+        name, type, offsetof(guard_manifest, field)                                                \
+    }
+static const struct field FIELDS[] = {
+    FIELD("version", COUNT, version),
+    FIELD("base", COUNT, base),
+    FIELD("built", TIME, built),
+    FIELD("id", ID, id),
+    FIELD("entries", COUNT, entries),
+    FIELD("base-entries", COUNT, base_entries),
+    FIELD("added", COUNT, added),
+    FIELD("removed", COUNT, removed),
+    FIELD("lines", COUNT, lines),
+    FIELD("rejects", COUNT, rejects),
+    FIELD("good", COUNT, good),
+    FIELD("rate", RATE, rate),
+    FIELD("seed", COUNT, seed),
+    FIELD("filter", PART, filter),
+    FIELD("delta", PART, delta),
+    FIELD("removal", PART, removal),
+    FIELD("base-store", PART, base_store),
+    FIELD("store", PART, store),
+};
+#define N_FIELDS (sizeof FIELDS / sizeof *FIELDS)
+
+static size_t print_field(const guard_manifest *m, const struct field *f, char *to, size_t room)
+{
+    const void *at = (const char *)m + f->offset;
+    const guard_part *part = at;
+    switch (f->type) {
+    case COUNT:
+        return (size_t)snprintf(to, room, "%s %" PRIu64 "\n", f->name, *(const uint64_t *)at);
+    case RATE: return (size_t)snprintf(to, room, "%s %.9g\n", f->name, *(const double *)at);
+    case TIME:
+        return (size_t)snprintf(to, room, "%s %lld\n", f->name, (long long)*(const time_t *)at);
+    case ID: return (size_t)snprintf(to, room, "%s %s\n", f->name, (const char *)at);
+    case PART:
+        return (size_t)snprintf(to, room, "%s %" PRIu64 " %s\n", f->name, part->bytes,
+                                part->bytes != 0 ? part->sha256 : "-");
+    }
+    return 0;
+}
+
+static bool is_hex(const char *text, size_t n)
+{
+    return strlen(text) == n && strspn(text, "0123456789abcdef") == n;
+}
+
+static bool read_field(guard_manifest *m, const struct field *f, const char *value)
+{
+    void *at = (char *)m + f->offset;
+    guard_part *part = at;
+    char *end;
+    long long when;
+    char sum[80];
+    switch (f->type) {
+    case COUNT:
+        errno = 0;
+        *(uint64_t *)at = strtoull(value, &end, 10);
+        return *value >= '0' && *value <= '9' && *end == '\0' && errno == 0;
+    case RATE:
+        *(double *)at = strtod(value, &end);
+        return *end == '\0' && *(double *)at >= 0 && *(double *)at <= 1;
+    case TIME:
+        if (sscanf(value, "%lld", &when) != 1) return false;
+        *(time_t *)at = (time_t)when;
+        return true;
+    case ID:
+        if (!is_hex(value, sizeof m->id - 1)) return false;
+        memcpy(at, value, sizeof m->id);
+        return true;
+    case PART:
+        if (sscanf(value, "%" SCNu64 " %79s", &part->bytes, sum) != 2) return false;
+        if (part->bytes == 0) return strcmp(sum, "-") == 0;
+        if (!is_hex(sum, 2 * GUARD_HASH_SIZE)) return false;
+        memcpy(part->sha256, sum, sizeof part->sha256);
+        return true;
+    }
+    return false;
+}
+
+static bool good_label(const char *text)
+{
+    const size_t n = strlen(text);
+    if (n == 0 || n >= GUARD_LABEL_SIZE) return false;
+    for (size_t i = 0; i < n; i++)
+        if (text[i] <= ' ' || text[i] >= 0x7f || text[i] == '"' || text[i] == '\\') return false;
+    return true;
+}
+
+/* One line, without its end. */
+static bool read_line(guard_manifest *m, size_t *next_field, char *line)
+{
+    char *value = strchr(line, ' ');
+    if (value == NULL) return false;
+    *value++ = '\0';
+    if (strcmp(line, "label") == 0) {
+        if (!good_label(value) || m->n_labels == GUARD_LABELS) return false;
+        memcpy(m->labels[m->n_labels++], value, strlen(value) + 1);
+        return true;
+    }
+    if (*next_field == N_FIELDS || strcmp(line, FIELDS[*next_field].name) != 0) return false;
+    return read_field(m, &FIELDS[(*next_field)++], value);
+}
+
+/* text: without its last line, the sum, which has been checked. */
+static bool parse(char *text, guard_manifest *m)
+{
+    size_t next_field = 0;
+    char *rest = NULL;
+    if (strncmp(text, FIRST_LINE, strlen(FIRST_LINE)) != 0) return false;
+    for (char *line = strtok_r(text + strlen(FIRST_LINE), "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest))
+        if (!read_line(m, &next_field, line)) return false;
+    return next_field == N_FIELDS && m->base >= 1 && m->base <= m->version && m->filter.bytes != 0;
+}
+
+bool guard_manifest_read(const char *directory, guard_manifest *out, bool *absent, guard_error *why)
+{
+    char *path = guard_path(directory, "manifest"), text[MOST_BYTES + 1], sum[80];
+    memset(out, 0, sizeof *out);
+    *absent = false;
+    if (path == NULL) return guard_fail(why, "not enough memory");
+    FILE *f = fopen(path, "re");
+    free(path);
+    if (f == NULL) {
+        *absent = errno == ENOENT;
+        return guard_fail(why, "%s: no list has been built there: %s", directory, strerror(errno));
+    }
+    const size_t n = fread(text, 1, MOST_BYTES, f);
+    fclose(f);
+    text[n] = '\0';
+    const size_t last = 4 + 2 * GUARD_HASH_SIZE + 1; /* "sum ...\n" */
+    if (n <= last || strlen(text) != n || strncmp(text + n - last, "sum ", 4) != 0)
+        return guard_fail(why, "%s/manifest: damaged or of a newer version", directory);
+    sum_bytes(text, n - last, sum);
+    const bool right = strncmp(text + n - last + 4, sum, 2 * GUARD_HASH_SIZE) == 0;
+    text[n - last] = '\0';
+    if (!right || !parse(text, out))
+        return guard_fail(why, "%s/manifest: damaged or of a newer version", directory);
+    return true;
+}
+
+bool guard_manifest_write(const char *directory, const guard_manifest *m, guard_error *why)
+{
+    char text[MOST_BYTES], sum[80];
+    size_t n = (size_t)snprintf(text, sizeof text, FIRST_LINE);
+    for (size_t i = 0; i < N_FIELDS; i++)
+        n += print_field(m, &FIELDS[i], text + n, sizeof text - n);
+    for (size_t i = 0; i < m->n_labels; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "label %s\n", m->labels[i]);
+    sum_bytes(text, n, sum);
+    n += (size_t)snprintf(text + n, sizeof text - n, "sum %s\n", sum);
+    char *path = guard_path(directory, "manifest"), *fresh = guard_path(directory, "manifest.new");
+    bool good = path != NULL && fresh != NULL;
+    if (!good) guard_fail(why, "not enough memory");
+    good = good && guard_write_file(fresh, text, n, why);
+    /* What the manifest names must be on disk before the manifest is. */
+    good = good && guard_sync_directory(directory, why);
+    if (good && rename(fresh, path) != 0) good = guard_fail(why, "%s: %s", path, strerror(errno));
+    good = good && guard_sync_directory(directory, why);
+    free(path);
+    free(fresh);
+    return good;
+}

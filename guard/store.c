@@ -1,0 +1,144 @@
+#include "store.h"
+
+#include <fcntl.h>
+#include <lmdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LABEL_BYTES 8
+/* LMDB takes pages as it needs them up to this. An entry takes 48 bytes and its share of half-empty pages; appended in
+ * order, pages are full. */
+#define MAP_PER_ENTRY 128u
+#define MAP_LEAST (16u << 20)
+/* One file, no lock file: nobody writes to it after it has been published. */
+#define FLAGS (MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOTLS)
+
+struct guard_store {
+    MDB_env *env;
+    MDB_dbi db;
+};
+
+static bool fail(guard_error *why, const char *path, int code)
+{
+    snprintf(why->text, sizeof why->text, "%s: %s", path, mdb_strerror(code));
+    return false;
+}
+
+static void put_labels(uint8_t *to, uint64_t labels)
+{
+    for (int i = 0; i < LABEL_BYTES; i++) to[i] = (uint8_t)(labels >> 8 * i);
+}
+
+static uint64_t get_labels(const MDB_val *v)
+{
+    uint64_t labels = 0;
+    for (int i = 0; i < LABEL_BYTES && v->mv_size == LABEL_BYTES; i++)
+        labels |= (uint64_t)((const uint8_t *)v->mv_data)[i] << 8 * i;
+    return labels;
+}
+
+static int write_all(MDB_env *env, const struct guard_entry *entries, size_t n)
+{
+    MDB_txn *txn;
+    MDB_dbi db;
+    int code = mdb_txn_begin(env, NULL, 0, &txn);
+    if (code != 0) return code;
+    code = mdb_dbi_open(txn, NULL, 0, &db);
+    for (size_t i = 0; i < n && code == 0; i++) {
+        uint8_t hash[GUARD_HASH_SIZE], labels[LABEL_BYTES];
+        memcpy(hash, entries[i].hash, sizeof hash);
+        put_labels(labels, entries[i].labels);
+        MDB_val key = {sizeof hash, hash}, value = {sizeof labels, labels};
+        code = mdb_put(txn, db, &key, &value, MDB_APPEND);
+    }
+    if (code == 0) return mdb_txn_commit(txn);
+    mdb_txn_abort(txn);
+    return code;
+}
+
+bool guard_store_write(const char *path, const struct guard_entry *entries, size_t n,
+                       guard_error *why)
+{
+    MDB_env *env;
+    int code = mdb_env_create(&env);
+    if (code != 0) return fail(why, path, code);
+    code = mdb_env_set_mapsize(env, n * MAP_PER_ENTRY + MAP_LEAST);
+    if (code == 0) code = mdb_env_open(env, path, FLAGS | MDB_NOSYNC, 0644);
+    if (code == 0) code = write_all(env, entries, n);
+    if (code == 0) code = mdb_env_sync(env, 1);
+    mdb_env_close(env);
+    return code == 0 || fail(why, path, code);
+}
+
+struct guard_store *guard_store_open(const char *path, guard_error *why)
+{
+    struct guard_store *s = calloc(1, sizeof *s);
+    MDB_txn *txn = NULL;
+    if (s == NULL) {
+        fail(why, path, MDB_PANIC);
+        return NULL;
+    }
+    int code = mdb_env_create(&s->env);
+    if (code == 0) code = mdb_env_set_maxreaders(s->env, 1024);
+    if (code == 0) code = mdb_env_open(s->env, path, FLAGS | MDB_RDONLY, 0644);
+    if (code == 0) code = mdb_txn_begin(s->env, NULL, MDB_RDONLY, &txn);
+    if (code == 0) code = mdb_dbi_open(txn, NULL, 0, &s->db);
+    if (txn != NULL) mdb_txn_abort(txn);
+    if (code == 0) return s;
+    fail(why, path, code);
+    guard_store_close(s);
+    return NULL;
+}
+
+void guard_store_close(struct guard_store *s)
+{
+    if (s == NULL) return;
+    if (s->env != NULL) mdb_env_close(s->env);
+    free(s);
+}
+
+int guard_store_find(const struct guard_store *s, const uint8_t hash[GUARD_HASH_SIZE],
+                     uint64_t *labels)
+{
+    MDB_txn *txn;
+    uint8_t copy[GUARD_HASH_SIZE];
+    memcpy(copy, hash, sizeof copy);
+    MDB_val key = {sizeof copy, copy}, value;
+    if (mdb_txn_begin(s->env, NULL, MDB_RDONLY, &txn) != 0) return -1;
+    const int code = mdb_get(txn, s->db, &key, &value);
+    if (code == 0) *labels = get_labels(&value);
+    mdb_txn_abort(txn);
+    return code == 0 ? 1 : code == MDB_NOTFOUND ? 0 : -1;
+}
+
+/* From the first that is not before the prefix, as long as they have it. */
+static bool each_from(MDB_cursor *cursor, const uint8_t *prefix, size_t size, guard_put *put,
+                      void *ctx)
+{
+    uint8_t copy[GUARD_HASH_SIZE] = {0};
+    memcpy(copy, prefix, size);
+    MDB_val key = {size != 0 ? size : 1, copy}, value;
+    int code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+    while (code == 0 && key.mv_size == GUARD_HASH_SIZE && memcmp(key.mv_data, prefix, size) == 0) {
+        if (!put(ctx, key.mv_data, get_labels(&value))) return false;
+        code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+    }
+    return code == 0 || code == MDB_NOTFOUND;
+}
+
+bool guard_store_each(const struct guard_store *s, const uint8_t *prefix, size_t size,
+                      guard_put *put, void *ctx)
+{
+    static const uint8_t nothing[1];
+    MDB_txn *txn;
+    MDB_cursor *cursor;
+    if (size > GUARD_HASH_SIZE || mdb_txn_begin(s->env, NULL, MDB_RDONLY, &txn) != 0) return false;
+    bool good = mdb_cursor_open(txn, s->db, &cursor) == 0;
+    if (good) {
+        good = each_from(cursor, size != 0 ? prefix : nothing, size, put, ctx);
+        mdb_cursor_close(cursor);
+    }
+    mdb_txn_abort(txn);
+    return good;
+}

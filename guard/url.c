@@ -1,0 +1,374 @@
+/* The canonical form of a URL, by the rules of Safe Browsing v4:
+ *
+ *     1  bytes <= 0x20 around it go, and every TAB, CR and LF; so does all from the first '#' on
+ *     2  user and password go
+ *     3  %XX is unescaped until none is left
+ *     4  scheme, host, path and query are told apart; no scheme is http
+ *     5  the host loses a user that was escaped, its port, its case and its empty labels; addresses get one form
+ *     6  the path loses /./, /../ and double slashes; the query is left alone
+ *     7  bytes <= 0x20 and >= 0x7f, '#' and '%' are written as %XX
+ *
+ * Step 3 takes one pass. A byte that completes a %XX at the end of what was unescaped so far is joined with it at
+ * once, and so on. Two %XX never share a byte, so the order in which they are resolved does not matter, and this ends
+ * where pass after pass would end, in linear time: %252525...25 takes no longer than anything else.
+ *
+ * Where the rules leave a choice, or differ from what browsers do, we do what leads to the host a browser would visit:
+ *
+ *   - Step 2 is before step 3 as in Chromium, or http://good.com%2F@evil.com/ would be a page of good.com.
+ *   - A backslash before the path is refused: browsers take it for a slash, the rules for a letter. In the path it is a
+ *     letter; a browser that hands over a URL has made slashes of those that it took for one.
+ *   - ".." takes the component before it even when that is empty, and double slashes go after.
+ *   - Both are done after step 3, as the rules say. Browsers resolve dots before they unescape anything, so that a URL
+ *     with %2F or %3F before a /../ must have been through a browser to be listed as the browser will ask for it.
+ *   - "name:" without "//" is a host with its port when digits follow, else a scheme, and refused.
+ *   - ':', '[' and ']' in a name are refused. (http://:80:./ would be another URL each time it is made canonical.)
+ *   - An IPv4 part that is too big makes a name, not another address.
+ *
+ * All is done in the caller's buffer: the input is copied to its end, taken apart there, and written from the front.
+ * One byte read is at most three bytes written, so the writer, who begins 2 len + GUARD_URL_NAME + 32 bytes before the
+ * reader, never overtakes it; the constant is for the scheme and a host that grew. */
+#include "url.h"
+
+#include "address.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* Bytes that are left to work on. */
+struct text {
+    uint8_t *at, *end;
+};
+
+struct scheme {
+    const char *name; /* "http", or NULL: none was given */
+    size_t length;
+};
+
+const char *guard_url_message(guard_url_status s)
+{
+    switch (s) {
+    case GUARD_URL_OK: return "no error";
+    case GUARD_URL_EROOM: return "the URL is longer than the room for it";
+    case GUARD_URL_ESCHEME: return "only http, https and ftp URLs can be checked";
+    case GUARD_URL_ENOHOST: return "the URL has no host";
+    case GUARD_URL_EHOST: return "the host holds a character that no host has";
+    case GUARD_URL_EPORT: return "the port is not a number up to 65535";
+    case GUARD_URL_EADDRESS: return "there is no IPv6 address between the brackets";
+    }
+    return "unknown status";
+}
+
+/* --- Bytes ----------------------------------------------------------------------------------------------------- */
+
+static bool is_decimal(uint8_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static uint8_t lower(uint8_t c)
+{
+    return c >= 'A' && c <= 'Z' ? (uint8_t)(c + 'a' - 'A') : c;
+}
+
+static bool is_letter(uint8_t c)
+{
+    return lower(c) >= 'a' && lower(c) <= 'z';
+}
+
+/* The first c in [at, end), or end. */
+static uint8_t *seek(uint8_t *at, uint8_t *end, uint8_t c)
+{
+    while (at < end && *at != c) at++;
+    return at;
+}
+
+/* Where the authority (user, host and port) ends. */
+static uint8_t *authority_end(struct text t)
+{
+    uint8_t *p = t.at;
+    while (p < t.end && *p != '/' && *p != '?') p++;
+    return p;
+}
+
+static uint8_t *after_user(uint8_t *at, uint8_t *end)
+{
+    for (uint8_t *p = end; p > at; p--)
+        if (p[-1] == '@') return p;
+    return at;
+}
+
+/* --- Steps 1 to 4 ---------------------------------------------------------------------------------------------- */
+
+static struct text copy_stripped(const uint8_t *in, size_t len, uint8_t *to)
+{
+    struct text t = {to, to};
+    while (len > 0 && in[len - 1] <= 0x20) len--;
+    while (len > 0 && *in <= 0x20) {
+        in++;
+        len--;
+    }
+    for (; len > 0 && *in != '#'; in++, len--)
+        if (*in != '\t' && *in != '\r' && *in != '\n') *t.end++ = *in;
+    return t;
+}
+
+static void unescape(struct text *t)
+{
+    uint8_t *w = t->at;
+    for (const uint8_t *r = t->at; r < t->end; r++) {
+        *w++ = *r;
+        while (w - t->at >= 3 && w[-3] == '%') {
+            const unsigned high = guard__digit(w[-2]), low = guard__digit(w[-1]);
+            if (high > 15 || low > 15) break;
+            w -= 2;
+            w[-1] = (uint8_t)(high << 4 | low);
+        }
+    }
+    t->end = w;
+}
+
+static struct scheme known_scheme(const uint8_t *name, size_t len)
+{
+    static const struct scheme known[] = {{"http", 4}, {"https", 5}, {"ftp", 3}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (known[i].length != len) continue;
+        size_t same = 0;
+        while (same < len && lower(name[same]) == (uint8_t)known[i].name[same]) same++;
+        if (same == len) return known[i];
+    }
+    return (struct scheme){NULL, 0};
+}
+
+/* Whether a ':' is followed by a port, maybe an empty one, and the end of the authority. */
+static bool port_follows(const uint8_t *p, const uint8_t *end)
+{
+    while (p < end && is_decimal(*p)) p++;
+    return p == end || *p == '/' || *p == '?';
+}
+
+/* Takes the scheme and "://" off the text. */
+static guard_url_status take_scheme(struct text *t, struct scheme *s)
+{
+    uint8_t *p = t->at;
+    *s = (struct scheme){NULL, 0};
+    if (p == t->end || !is_letter(*p)) return GUARD_URL_OK;
+    while (p < t->end && (is_letter(*p) || is_decimal(*p) || *p == '+' || *p == '-' || *p == '.'))
+        p++;
+    if (p == t->end || *p != ':') return GUARD_URL_OK;
+    const struct scheme known = known_scheme(t->at, (size_t)(p - t->at));
+    if (t->end - p >= 3 && p[1] == '/' && p[2] == '/') {
+        if (known.name == NULL) return GUARD_URL_ESCHEME;
+        *s = known;
+        t->at = p + 3;
+        return GUARD_URL_OK;
+    }
+    return known.name == NULL && port_follows(p + 1, t->end) ? GUARD_URL_OK : GUARD_URL_ESCHEME;
+}
+
+/* Scheme and user off, the rest unescaped. */
+static guard_url_status take_apart(struct text *t, struct scheme *s)
+{
+    guard_url_status status = take_scheme(t, s);
+    if (status != GUARD_URL_OK) return status;
+    uint8_t *end = authority_end(*t);
+    if (seek(t->at, end, '\\') < end) return GUARD_URL_EHOST;
+    t->at = after_user(t->at, end);
+    unescape(t);
+    return s->name == NULL ? take_scheme(t, s) : GUARD_URL_OK;
+}
+
+/* --- Step 5: the host -------------------------------------------------------------------------------------------- */
+
+/* Lower case, no dots around, no two dots in a row. */
+static void tidy_labels(struct text *t)
+{
+    uint8_t *w = t->at;
+    for (const uint8_t *r = t->at; r < t->end; r++) {
+        if (*r == '.' && (w == t->at || w[-1] == '.')) continue;
+        *w++ = lower(*r);
+    }
+    if (w > t->at && w[-1] == '.') w--;
+    t->end = w;
+}
+
+static bool has_high_byte(struct text t)
+{
+    while (t.at < t.end && *t.at < 0x80) t.at++;
+    return t.at < t.end;
+}
+
+/* Whether a name holds a byte of `bad`. */
+static bool holds(struct text t, const char *bad)
+{
+    for (; t.at < t.end; t.at++)
+        for (const char *b = bad; *b != 0; b++)
+            if (*t.at == (uint8_t)*b) return true;
+    return false;
+}
+
+/* What IDNA made may be any ASCII, since some letters look like a '/' or a '%' and are mapped to it. Browsers refuse
+ * these in a name, and so must we: after step 3 nothing may look like a part of a URL again. */
+static bool wrong_idn(struct text t)
+{
+    for (const uint8_t *p = t.at; p < t.end; p++)
+        if (*p <= 0x20 || *p >= 0x7f) return true;
+    return holds(t, "#%/:<>?@[\\]^|");
+}
+
+/* Takes ":80" off; a name has no other ':'. */
+static guard_url_status take_port(struct text *host, uint8_t *colon, bool had_scheme)
+{
+    uint32_t port = 0;
+    for (const uint8_t *p = colon + 1; p < host->end; p++) {
+        if (!is_decimal(*p)) return GUARD_URL_EPORT;
+        port = port * 10 + (uint32_t)(*p - '0');
+        if (port > 65535) return GUARD_URL_EPORT;
+    }
+    /* "name:" alone is more likely a scheme with something odd about it. */
+    if (!had_scheme && colon + 1 >= host->end) return GUARD_URL_ESCHEME;
+    host->end = colon;
+    return GUARD_URL_OK;
+}
+
+/* The host in its last form, in `buffer` or where it was. */
+static guard_url_status name_or_ip4(struct text *host, guard_url_idn *idn,
+                                    uint8_t buffer[GUARD_URL_NAME], guard_url *url)
+{
+    tidy_labels(host);
+    if (holds(*host, ":[\\]")) return GUARD_URL_EHOST;
+    if (idn != NULL && has_high_byte(*host)) {
+        const size_t n =
+            idn((const char *)host->at, (size_t)(host->end - host->at), (char *)buffer);
+        if (n > 0 && n <= GUARD_URL_NAME) {
+            *host = (struct text){buffer, buffer + n};
+            if (wrong_idn(*host)) return GUARD_URL_EHOST;
+            tidy_labels(host);
+        }
+    }
+    if (host->at == host->end) return GUARD_URL_ENOHOST;
+    url->escaped_name = has_high_byte(*host);
+    uint8_t address[GUARD__ADDRESS_SIZE];
+    const size_t n = guard__ip4(host->at, (size_t)(host->end - host->at), address);
+    url->address = n > 0;
+    if (n > 0) {
+        memcpy(buffer, address, n);
+        *host = (struct text){buffer, buffer + n};
+    }
+    return GUARD_URL_OK;
+}
+
+/* From the authority to the host. */
+static guard_url_status take_host(struct text *host, bool had_scheme, guard_url_idn *idn,
+                                  uint8_t buffer[GUARD_URL_NAME], guard_url *url)
+{
+    host->at = after_user(host->at, host->end);
+    const bool bracket = host->at < host->end && *host->at == '[';
+    uint8_t *name_end = bracket ? seek(host->at, host->end, ']') : host->at;
+    if (bracket && name_end == host->end) return GUARD_URL_EADDRESS;
+    uint8_t *colon = seek(name_end, host->end, ':');
+    if (bracket && colon != name_end + 1 && name_end + 1 != host->end) return GUARD_URL_EHOST;
+    if (colon < host->end) {
+        const guard_url_status status = take_port(host, colon, had_scheme);
+        if (status != GUARD_URL_OK) return status;
+    }
+    if (!bracket) return name_or_ip4(host, idn, buffer, url);
+    const size_t n = guard__ip6(host->at + 1, (size_t)(name_end - host->at - 1), buffer);
+    if (n == 0) return GUARD_URL_EADDRESS;
+    *host = (struct text){buffer, buffer + n};
+    url->address = true;
+    return GUARD_URL_OK;
+}
+
+/* --- Step 6: the path -------------------------------------------------------------------------------------------- */
+
+/* "." and ".." resolved in a path that begins with a slash. */
+static void resolve_dots(struct text *path)
+{
+    uint8_t *w = path->at;
+    for (uint8_t *r = path->at; r < path->end;) {
+        uint8_t *next = seek(r + 1, path->end, '/');
+        const size_t n = (size_t)(next - r); /* of a slash and a component */
+        const bool up = n == 3 && r[1] == '.' && r[2] == '.';
+        if (up || (n == 2 && r[1] == '.')) {
+            while (up && w > path->at && *--w != '/') {
+            }
+            if (next == path->end) *w++ = '/';
+        } else {
+            memmove(w, r, n);
+            w += n;
+        }
+        r = next;
+    }
+    path->end = w;
+}
+
+static void join_slashes(struct text *path)
+{
+    uint8_t *w = path->at;
+    for (const uint8_t *r = path->at; r < path->end; r++)
+        if (*r != '/' || w == path->at || w[-1] != '/') *w++ = *r;
+    path->end = w;
+}
+
+/* --- Step 7: writing ---------------------------------------------------------------------------------------------- */
+
+static uint8_t *put_escaped(uint8_t *w, struct text t)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    for (; t.at < t.end; t.at++) {
+        const uint8_t c = *t.at;
+        if (c > 0x20 && c < 0x7f && c != '#' && c != '%') {
+            *w++ = c;
+            continue;
+        }
+        *w++ = '%';
+        *w++ = (uint8_t)digits[c >> 4];
+        *w++ = (uint8_t)digits[c & 15];
+    }
+    return w;
+}
+
+static guard_url_status canonical(struct text t, guard_url_idn *idn, uint8_t *out, guard_url *url)
+{
+    struct scheme scheme;
+    guard_url_status status = take_apart(&t, &scheme);
+    if (status != GUARD_URL_OK) return status;
+    uint8_t buffer[GUARD_URL_NAME];
+    struct text host = {t.at, authority_end(t)};
+    struct text path = {host.end, seek(host.end, t.end, '?')};
+    const struct text query = {path.end, t.end};
+    status = take_host(&host, scheme.name != NULL, idn, buffer, url);
+    if (status != GUARD_URL_OK) return status;
+    resolve_dots(&path);
+    join_slashes(&path);
+
+    if (scheme.name == NULL) scheme = (struct scheme){"http", 4};
+    uint8_t *w = out;
+    memcpy(w, scheme.name, scheme.length);
+    w += scheme.length;
+    memcpy(w, "://", 3);
+    w += 3;
+    url->host = (size_t)(w - out);
+    w = put_escaped(w, host);
+    url->path = (size_t)(w - out);
+    if (path.at == path.end)
+        *w++ = '/';
+    else
+        w = put_escaped(w, path);
+    url->query = (size_t)(w - out);
+    w = put_escaped(w, query);
+    *w = 0;
+    url->text = (const char *)out;
+    url->length = (size_t)(w - out);
+    return GUARD_URL_OK;
+}
+
+guard_url_status guard_url_canonical(const void *bytes, size_t len, guard_url_idn *idn, char *room,
+                                     size_t size, guard_url *url)
+{
+    memset(url, 0, sizeof *url);
+    if (size < GUARD_URL_ROOM(0) || len > (size - GUARD_URL_ROOM(0)) / 3) return GUARD_URL_EROOM;
+    uint8_t *out = (uint8_t *)room;
+    const struct text t = copy_stripped(bytes, len, out + (GUARD_URL_ROOM(len) - len));
+    return canonical(t, idn, out, url);
+}

@@ -1,0 +1,479 @@
+/* exact: no false negatives, and no false positives on any key that was named (tamis_exclude); on all other keys a rate.
+ *
+ * Static. Given n members and x non-members, two structures. First a ribbon filter of the members with a columns: the
+ * share 2^-a of the non-members survives it. Then a ribbon that retrieves one bit of a key: 1 for a member, 0 for a
+ * survivor, half of each for all others.
+ *
+ *     key ── filter, a columns ── no                     members         pass, 1    maybe
+ *                │ pass                                  known others    no, or 0   no, always
+ *            retrieval, 1 column ── 0: no                unknown ones    2^-a · 1/2
+ *                │ 1
+ *              maybe
+ *
+ * Space: a·n bits and 1·(n + x·2^-a), which is least when 2^a is x/n, rounded to a power of two, or half that: about
+ * n·(log2(x/n) + 1.9 ... 2). The bound is the number of ways to choose the members from all that are known:
+ * log2 C(n + x, n), about n·(log2(x/n) + 1.44). So it costs half a bit per member, 9 % for x/n = 10 and 5 % for 500, and
+ * what ribbons cost (1.5 % of few columns, 2.8 % of one): in all 12 % and 6 %, and 3 % when x = n, where nothing else is
+ * lost. Nor is it when a lower rate is asked for than that balance has (n members at rate f take n·log2(1/f) bits whatever
+ * they are, and the survivors are few then): the two ribbons together are one filter, the retrieval its last column: 1.2 %
+ * at 1/40,000. Clubcards (J. Schanck, "Clubcards for the WebPKI", 2025) are made like this from ribbons that fail; these do not.
+ *
+ * Sections: the filter's layers, if a > 0, then the retrieval's. Before the seal: the members' hashes, the others'. */
+#include "../bitrows.h"
+#include "../collect.h"
+#include "../error.h"
+#include "../hash_sort.h"
+#include "../image.h"
+#include "../memory.h"
+#include "../ribbon_sections.h"
+
+#include <math.h>
+
+#define ONE TAMIS__RIBBON_ONE
+/* The filter's columns and the retrieval's one. */
+#define MAX_FIXED ((TAMIS__RIBBON_COLUMNS + 1) * ONE)
+#define MOST_SECTIONS (2 * TAMIS__RIBBON_SECTIONS)
+
+enum { MEMBERS = 0, OTHERS = 1 }; /* sections of a collection */
+
+/* --- Planning ------------------------------------------------------------------------------------------------------ */
+
+/* Columns of the filter for so many in all: none, or at least one. */
+static double filter_columns(uint32_t fixed)
+{
+    if (fixed <= ONE) return 0;
+    return fixed < 2 * ONE ? 1 : (double)(fixed - ONE) / ONE;
+}
+
+/* Columns in all for a rate; more than MAX_FIXED when there are none. */
+static uint32_t columns_for(double rate)
+{
+    return rate < 0.5 ? tamis__ribbon_columns_for(2 * rate) + ONE : ONE;
+}
+
+/* Columns in all that take the least space. */
+static uint32_t best_columns(uint64_t members, uint64_t others)
+{
+    uint32_t a = 0;
+    double survivors = (double)others; /* one column more costs `members` and spares half of them */
+    while (a < TAMIS__RIBBON_COLUMNS && survivors / 2 > (double)members) {
+        survivors /= 2;
+        a++;
+    }
+    return (a + 1) * ONE;
+}
+
+static uint64_t image_bytes(uint64_t members, uint64_t others, uint32_t fixed)
+{
+    const double a = filter_columns(fixed), survivors = (double)others * exp2(-a);
+    const uint64_t bits = members + (uint64_t)survivors;
+    const uint64_t filter = a > 0 ? tamis__ribbon_bytes(members, a) : 0;
+    const uint64_t retrieval = tamis__ribbon_bytes(bits, 1);
+    uint64_t sections = a > 0 ? 2 : 1;
+    if (filter >= UINT64_C(1) << 48 || retrieval >= UINT64_C(1) << 48) return UINT64_MAX;
+    for (uint64_t left = members; left > TAMIS__RIBBON_FEW && a > 0; left /= 20) sections += 2;
+    for (uint64_t left = bits; left > TAMIS__RIBBON_FEW; left /= 20) sections += 2;
+    /* What is bumped varies, and so do the survivors. */
+    const double scatter = 4 * sqrt((double)bits) * (a + 2) / 8;
+    return tamis__image_bytes(filter + retrieval + (uint64_t)scatter, 1) +
+           (sections - 1) * (64 + 64 + 8);
+}
+
+/* Most columns that keep the budget, not fewer than `low`; 0: not even those do. */
+static uint32_t columns_for_bytes(const tamis_plan *p, uint32_t low)
+{
+    uint32_t high = MAX_FIXED + 1;
+    if (image_bytes(p->items, p->excluded, low) > p->bytes) return 0;
+    while (high - low > 1) {
+        const uint32_t mid = low + (high - low) / 2;
+        if (image_bytes(p->items, p->excluded, mid) <= p->bytes)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
+{
+    if (p->m != 0 || p->k != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "the shape of an exact filter follows its keys");
+    if (p->items == 0)
+        return tamis__fail(why, TAMIS_EINVAL, "an exact filter needs the number of its items");
+    if (p->items > TAMIS__MAX_ITEMS / MAX_FIXED * ONE || p->excluded > TAMIS__MAX_ITEMS)
+        return tamis__fail(why, TAMIS_EINVAL, "no shape of up to 2^52 bits does that");
+    const uint32_t best = best_columns(p->items, p->excluded);
+    uint32_t fixed = best;
+    if (p->fpr != 0) {
+        fixed = columns_for(p->fpr);
+        if (fixed < best) fixed = best;
+        if (fixed > MAX_FIXED)
+            return tamis__fail(why, TAMIS_EINVAL, "an exact filter reaches 2^-33, not %.3g",
+                               p->fpr);
+    } else if (p->bytes != 0) {
+        fixed = columns_for_bytes(p, best);
+    }
+    const uint64_t bytes = fixed != 0 ? image_bytes(p->items, p->excluded, fixed) : UINT64_MAX;
+    if (p->bytes != 0 && bytes > p->bytes)
+        return tamis__fail(why, TAMIS_EINVAL, "%llu bytes are too few",
+                           (unsigned long long)p->bytes);
+    if (bytes == UINT64_MAX)
+        return tamis__fail(why, TAMIS_EINVAL, "no shape of up to 2^52 bits does that");
+    const double rate = tamis__tidy(exp2(-filter_columns(fixed)) / 2);
+    if (p->fpr == 0 || rate < p->fpr) p->fpr = rate;
+    p->bytes = bytes;
+    promise->fpr_asymptotic = p->fpr;
+    return TAMIS_OK;
+}
+
+/* k of the collections is the least number of columns in all. */
+static uint32_t layout(const tamis_plan *plan, struct section *out)
+{
+    if (out == NULL) return 2;
+    const uint32_t fixed = columns_for(plan->fpr);
+    for (uint16_t i = MEMBERS; i <= OTHERS; i++) {
+        out[i] = tamis__collection(TAMIS_EXACT, fixed, 1);
+        out[i].variant = i;
+    }
+    return 2;
+}
+
+/* --- Collecting ---------------------------------------------------------------------------------------------------- */
+
+static tamis_status collect(struct body *b, uint32_t which, const struct batch *keys, uint8_t *seen,
+                            size_t *done)
+{
+    struct body part = tamis__part(b, which);
+    if (b->max_bytes != 0) { /* what the other one takes, with its entry, sums and padding */
+        const uint64_t length = b->sections[1 - which].length;
+        const uint64_t taken = length + length / 8192 + 3 * UINT64_C(64);
+        part.max_bytes = b->max_bytes > taken ? b->max_bytes - taken : 1;
+    }
+    const tamis_status s = tamis__collect(&part, keys, seen, done);
+    tamis__assign_offsets(b);
+    return s;
+}
+
+static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+{
+    return collect(b, MEMBERS, keys, seen, done);
+}
+
+static tamis_status exclude(struct body *b, const struct batch *keys)
+{
+    uint8_t unused[TAMIS__MOST_BATCH / 8];
+    size_t done;
+    return collect(b, OTHERS, keys, unused, &done);
+}
+
+static void clear(struct body *b)
+{
+    for (uint32_t i = MEMBERS; i <= OTHERS; i++) {
+        struct body part = tamis__part(b, i);
+        tamis__clear_collection(&part);
+    }
+    tamis__assign_offsets(b);
+}
+
+/* --- Sections -------------------------------------------------------------------------------------------------------- */
+
+struct exact {
+    struct ribbon filter, retrieval; /* no layers: everything passes; nothing is in */
+    uint64_t excluded;
+};
+
+static const char *view(const struct body *b, struct exact *out)
+{
+    const struct section *s = b->sections;
+    uint32_t used = 0, more = 0;
+    out->filter.count = out->retrieval.count = 0;
+    out->excluded = 0;
+    if (tamis__ribbon_is_nothing(s)) return tamis__ribbon_wrong_nothing(s, b->count);
+    if (s->role == TAMIS__ROLE_CELLS) {
+        const char *reason = tamis__ribbon_from_sections(s, b->count, &used, &out->filter);
+        if (reason != NULL) return reason;
+    }
+    if (used == b->count || s[used].role != TAMIS__ROLE_BITS) return "there is no retrieval";
+    const char *reason =
+        tamis__ribbon_from_sections(s + used, b->count - used, &more, &out->retrieval);
+    if (reason == NULL && used + more != b->count) reason = "too many sections";
+    out->excluded = s[used].items;
+    return reason;
+}
+
+static const char *wrong_collections(const struct body *b)
+{
+    if (b->count != 2) return "there are two collections";
+    for (uint32_t i = MEMBERS; i <= OTHERS; i++) {
+        const struct section *s = b->sections + i;
+        const struct body part = tamis__part(b, i);
+        if (s->role != TAMIS__ROLE_HASHES || s->variant != i || s->salt != 0 || s->boundary != 0 ||
+            s->items != 0 || s->k < ONE || s->k > MAX_FIXED || s->k != b->sections->k)
+            return "a collection with a wrong shape";
+        const char *reason = tamis__wrong_collection(&part);
+        if (reason != NULL) return reason;
+    }
+    return NULL;
+}
+
+static const char *wrong_shape(const struct body *b)
+{
+    struct exact e;
+    bool told = false; /* how many are excluded: once, at the retrieval */
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct section *s = b->sections + i;
+        if (s->kind != TAMIS_EXACT || s->cell_bits != 1) return "a section is not of this kind";
+        const bool may_tell = s->role == TAMIS__ROLE_BITS && !told;
+        if (s->items != 0 && !may_tell) return "a section has items";
+        told = told || s->role == TAMIS__ROLE_BITS;
+    }
+    if (tamis__collecting(b)) return wrong_collections(b);
+    const char *reason = view(b, &e);
+    if (reason != NULL || tamis__ribbon_is_nothing(b->sections)) return reason;
+    reason = tamis__ribbon_wrong(&e.filter);
+    return reason != NULL ? reason : tamis__ribbon_wrong(&e.retrieval);
+}
+
+static const char *wrong_cells(const struct body *b)
+{
+    const bool nothing = !tamis__collecting(b) && tamis__ribbon_is_nothing(b->sections);
+    return nothing ? tamis__ribbon_wrong_nothing_cells(b->sections) : NULL; /* any bits solve */
+}
+
+/* --- Asking ------------------------------------------------------------------------------------------------------------ */
+
+/* The hash of a key for the retrieval: the filter must not have used it. */
+static tamis_hash turned(tamis_hash h)
+{
+    const tamis_hash t = {h.hi, h.lo};
+    return t;
+}
+
+/* Clears the bits of those that the retrieval says are no members. */
+static void retrieve(const struct ribbon *r, const tamis_hash *h, size_t n, uint8_t *bits)
+{
+    tamis_hash passed[TAMIS__MOST_BATCH];
+    uint8_t of[TAMIS__MOST_BATCH], yes[TAMIS__MOST_BATCH / 8];
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        of[count] = (uint8_t)i;
+        passed[count] = tamis__ribbon_enter(r->layers, turned(h[i]));
+        count += tamis__bit(bits, i);
+    }
+    if (count == 0) return;
+    if (count > 1) tamis__ribbon_prefetch(r, passed, count);
+    tamis__ribbon_query(r, passed, NULL, count, yes);
+    for (size_t i = 0; i < count; i++)
+        if (!tamis__bit(yes, i)) bits[of[i] / 8] = (uint8_t)(bits[of[i] / 8] & ~(1u << of[i] % 8));
+}
+
+static void prefetch(const struct body *b, const struct batch *keys)
+{
+    struct exact e;
+    if (tamis__collecting(b)) return;
+    view(b, &e);
+    if (e.filter.count != 0) tamis__ribbon_prefetch(&e.filter, keys->hashes, keys->n);
+}
+
+static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+{
+    struct exact e;
+    tamis__say_maybe(keys, bits);
+    if (tamis__collecting(b)) return;
+    view(b, &e);
+    if (e.retrieval.count == 0) {
+        memset(bits, 0, (keys->n + 7) / 8);
+        return;
+    }
+    if (e.filter.count != 0)
+        tamis__ribbon_query(&e.filter, keys->hashes, keys->ahead, keys->n, bits);
+    retrieve(&e.retrieval, keys->hashes, keys->n, bits);
+}
+
+static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+{
+    struct exact e;
+    (void)other, (void)z;
+    out->cells = out->hit = 1;
+    out->rate = 1;
+    if (tamis__collecting(b)) {
+        out->excluded = b->sections[OTHERS].m;
+        return;
+    }
+    view(b, &e);
+    out->excluded = e.excluded;
+    out->rate = e.retrieval.count != 0 ? tamis__ribbon_rate(&e.retrieval) : 0;
+    if (e.filter.count != 0) out->rate *= tamis__ribbon_rate(&e.filter);
+}
+
+/* --- Sealing ----------------------------------------------------------------------------------------------------------- */
+
+/* Sorted, each once. */
+struct set {
+    tamis_hash *hashes;
+    uint64_t n;
+};
+
+static bool set_of(const tamis_memory *memory, const struct section *s, struct set *out)
+{
+    out->n = 0;
+    out->hashes = tamis__alloc(memory, (s->m + 1) * sizeof *out->hashes);
+    void *scratch = tamis__alloc(memory, tamis__sort_scratch(s->m, 1) + 1);
+    if (out->hashes != NULL && scratch != NULL) {
+        for (uint64_t i = 0; i < s->m; i++) out->hashes[i] = tamis__collected(s, i);
+        out->n = tamis__sort_hashes(out->hashes, s->m, 1, scratch);
+    }
+    tamis__free(memory, scratch);
+    return out->hashes != NULL && scratch != NULL;
+}
+
+static int compare(tamis_hash a, tamis_hash b)
+{
+    if (a.hi != b.hi) return a.hi < b.hi ? -1 : 1;
+    return a.lo == b.lo ? 0 : a.lo < b.lo ? -1 : 1;
+}
+
+/* A hash that both have, or NULL. */
+static const tamis_hash *common(const struct set *a, const struct set *b)
+{
+    for (uint64_t i = 0, j = 0; i < a->n && j < b->n;) {
+        const int order = compare(a->hashes[i], b->hashes[j]);
+        if (order == 0) return &a->hashes[i];
+        i += order < 0;
+        j += order > 0;
+    }
+    return NULL;
+}
+
+static uint64_t position(const struct section *s, tamis_hash h)
+{
+    uint64_t i = 0;
+    while (i < s->m && compare(tamis__collected(s, i), h) != 0) i++;
+    return i;
+}
+
+static tamis_status on_both(const struct body *b, tamis_hash h, tamis_error *why)
+{
+    const uint64_t member = position(b->sections + MEMBERS, h);
+    const uint64_t other = position(b->sections + OTHERS, h);
+    tamis__fail(why, TAMIS_EINVAL, "key %llu that was added is key %llu that was excluded",
+                (unsigned long long)member + 1, (unsigned long long)other + 1);
+    if (why != NULL) why->offset = other;
+    return TAMIS_EINVAL;
+}
+
+/* Keeps those that the filter lets pass, in front. */
+static void keep_survivors(const struct ribbon *filter, struct set *others)
+{
+    uint64_t kept = 0;
+    for (uint64_t at = 0; at < others->n && filter->count != 0; at += TAMIS__RIBBON_BATCH) {
+        const uint64_t rest = others->n - at;
+        const size_t n = rest < TAMIS__RIBBON_BATCH ? (size_t)rest : TAMIS__RIBBON_BATCH;
+        uint8_t bits[TAMIS__RIBBON_BATCH / 8];
+        tamis__ribbon_query(filter, others->hashes + at, NULL, n, bits);
+        for (size_t i = 0; i < n; i++)
+            if (tamis__bit(bits, i)) others->hashes[kept++] = others->hashes[at + i];
+    }
+    if (filter->count != 0) others->n = kept;
+}
+
+static void put_bits(tamis_hash *to, const struct set *from, uint64_t bit)
+{
+    for (uint64_t i = 0; i < from->n; i++) {
+        to[i] = turned(from->hashes[i]);
+        to[i].lo = (to[i].lo & ~UINT64_C(1)) | bit;
+    }
+}
+
+/* The filter for the members, then the retrieval for them and the survivors. Both sets are used up. */
+static tamis_status build(const tamis_memory *memory, struct set *members, struct set *others,
+                          uint32_t fixed, struct exact *out)
+{
+    const double a = filter_columns(fixed);
+    tamis_hash *h = tamis__alloc(memory, (members->n + 1) * sizeof *h);
+    if (h == NULL) return TAMIS_ENOMEM;
+    tamis_status s = TAMIS_OK;
+    memcpy(h, members->hashes, members->n * sizeof *h);
+    if (a > 0) s = tamis__ribbon_build(memory, h, members->n, a, &out->filter);
+    tamis__free(memory, h);
+    if (s != TAMIS_OK) return s;
+    keep_survivors(&out->filter, others);
+    const uint64_t n = members->n + others->n;
+    h = tamis__alloc(memory, n * sizeof *h);
+    if (h == NULL) return TAMIS_ENOMEM;
+    put_bits(h, members, 0);
+    put_bits(h + members->n, others, 1);
+    s = tamis__ribbon_retrieval(memory, h, n, &out->retrieval);
+    tamis__free(memory, h);
+    return s;
+}
+
+static tamis_status replace(struct body *b, const struct exact *e)
+{
+    struct section sections[MOST_SECTIONS];
+    uint32_t n = tamis__ribbon_to_sections(&e->filter, TAMIS_EXACT, sections);
+    if (e->retrieval.count == 0) {
+        sections[0] = tamis__ribbon_nothing(TAMIS_EXACT);
+        sections[0].cells = tamis__alloc(b->memory, sections[0].length);
+        if (sections[0].cells == NULL) return TAMIS_ENOMEM;
+        n = 1;
+    } else {
+        sections[n].items = 0;
+        const uint32_t first = n;
+        n += tamis__ribbon_to_sections(&e->retrieval, TAMIS_EXACT, sections + n);
+        sections[first].items = e->excluded;
+    }
+    if (tamis__replace_sections(b, sections, n)) return TAMIS_OK;
+    if (e->retrieval.count == 0) tamis__free(b->memory, sections[0].cells);
+    return TAMIS_ENOMEM;
+}
+
+static tamis_status seal(struct body *b, double fpr, tamis_error *why)
+{
+    const struct section *s = b->sections;
+    struct set members = {NULL, 0}, others = {NULL, 0};
+    struct exact e = {.excluded = 0};
+    (void)fpr; /* k has it */
+    tamis_status status = TAMIS_ENOMEM;
+    if (set_of(b->memory, s + MEMBERS, &members) && set_of(b->memory, s + OTHERS, &others)) {
+        const tamis_hash *both = common(&members, &others);
+        const uint32_t best = best_columns(members.n, others.n);
+        e.excluded = others.n;
+        if (both != NULL)
+            status = on_both(b, *both, why);
+        else if (members.n > 0)
+            status = build(b->memory, &members, &others, s->k > best ? s->k : best, &e);
+        else
+            status = TAMIS_OK;
+        if (status == TAMIS_EINVAL && both == NULL)
+            tamis__fail(why, status, "these hashes are not random enough");
+    }
+    if (status == TAMIS_OK) status = replace(b, &e);
+    tamis__free(b->memory, members.hashes);
+    tamis__free(b->memory, others.hashes);
+    if (status == TAMIS_OK) return TAMIS_OK;
+    tamis__ribbon_free(b->memory, &e.filter);
+    tamis__ribbon_free(b->memory, &e.retrieval);
+    if (status != TAMIS_ENOMEM) return status;
+    return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to seal %llu keys",
+                       (unsigned long long)s->m);
+}
+
+const struct kind tamis__exact = {
+    .id = TAMIS_EXACT,
+    .name = "exact",
+    .traits = TAMIS__MULTISET | TAMIS__GROWS | TAMIS__STATIC | TAMIS__RIBBONS | TAMIS__EXCLUDES,
+    .variants = TAMIS__RIBBON_VARIANTS,
+    .roles = TAMIS__ROLE_BITS,
+    .solve = solve,
+    .layout = layout,
+    .wrong_shape = wrong_shape,
+    .wrong_cells = wrong_cells,
+    .prefetch = prefetch,
+    .add = add,
+    .exclude = exclude,
+    .query = query,
+    .seal = seal,
+    .clear = clear,
+    .gauge = gauge,
+};

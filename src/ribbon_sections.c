@@ -1,0 +1,120 @@
+#include "ribbon_sections.h"
+
+#include <math.h>
+
+enum {
+    SOLVED = 0,
+    LAST = 1,
+    NOTHING = TAMIS__RIBBON_VARIANTS
+}; /* variants of a section of cells */
+
+#define NOTHING_BYTES 8u
+#define MOST_COLUMNS (TAMIS__RIBBON_COLUMNS * TAMIS__RIBBON_ONE)
+
+/* A hair less counts as enough, so that a solved plan stays what it is. */
+uint32_t tamis__ribbon_columns_for(double rate)
+{
+    const double wanted = ceil(-log2(rate) * TAMIS__RIBBON_ONE - 1e-3);
+    if (wanted < TAMIS__RIBBON_ONE) return TAMIS__RIBBON_ONE;
+    return wanted > MOST_COLUMNS ? MOST_COLUMNS + 1 : (uint32_t)wanted;
+}
+
+static struct section section_of(uint16_t role, uint32_t kind, const struct ribbon_layer *l)
+{
+    const bool cells = role != TAMIS__ROLE_THRESHOLDS;
+    const struct section s = {.role = role,
+                              .kind = (uint16_t)kind,
+                              .variant = cells && l->last ? LAST : SOLVED,
+                              .cell_bits = 1,
+                              .k = cells ? l->columns : 2,
+                              .salt = cells ? l->salt : 0,
+                              .m = l->segments,
+                              .boundary = cells ? l->boundary : 0,
+                              .length = cells ? l->solution_bytes : l->threshold_bytes,
+                              .cells = cells ? l->solution : l->thresholds};
+    return s;
+}
+
+uint32_t tamis__ribbon_to_sections(const struct ribbon *r, uint32_t kind, struct section *out)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        const struct ribbon_layer *l = &r->layers[i];
+        out[n++] = section_of(l->retrieves ? TAMIS__ROLE_BITS : TAMIS__ROLE_CELLS, kind, l);
+        if (!l->last) out[n++] = section_of(TAMIS__ROLE_THRESHOLDS, kind, l);
+    }
+    return n;
+}
+
+static const char *layer_from(const struct section *s, bool retrieves, struct ribbon_layer *l)
+{
+    const bool last = s->variant == LAST;
+    *l = (struct ribbon_layer){.segments = s->m,
+                               .boundary = s->boundary,
+                               .columns = s->k,
+                               .last = last,
+                               .homogeneous = last && !retrieves,
+                               .retrieves = retrieves,
+                               .salt = s->salt,
+                               .solution = s->cells,
+                               .solution_bytes = s->length};
+    const bool fits = s->role == (retrieves ? TAMIS__ROLE_BITS : TAMIS__ROLE_CELLS);
+    return fits && s->variant <= LAST && s->cell_bits == 1 ? NULL : "a layer without cells";
+}
+
+static const char *thresholds_from(const struct section *s, struct ribbon_layer *l)
+{
+    l->thresholds = s->cells;
+    l->threshold_bytes = s->length;
+    return s->m != l->segments || s->k != 2 || s->cell_bits != 1 || s->variant != 0 ||
+                   s->boundary != 0 || s->salt != 0
+               ? "wrong thresholds"
+               : NULL;
+}
+
+const char *tamis__ribbon_from_sections(const struct section *s, uint32_t count, uint32_t *used,
+                                        struct ribbon *out)
+{
+    const bool retrieves = count > 0 && s->role == TAMIS__ROLE_BITS;
+    uint32_t i = 0;
+    out->count = 0;
+    for (bool last = false; !last;) {
+        if (i == count) return "there is no last layer";
+        if (out->count == TAMIS__RIBBON_LAYERS) return "too many layers";
+        struct ribbon_layer *l = &out->layers[out->count++];
+        const char *reason = layer_from(s + i++, retrieves, l);
+        if (reason != NULL) return reason;
+        last = l->last;
+        if (last) continue;
+        if (i == count || s[i].role != TAMIS__ROLE_THRESHOLDS) return "a layer without thresholds";
+        reason = thresholds_from(s + i++, l);
+        if (reason != NULL) return reason;
+    }
+    *used = i;
+    return NULL;
+}
+
+struct section tamis__ribbon_nothing(uint32_t kind)
+{
+    const struct section s = {.role = TAMIS__ROLE_CELLS,
+                              .kind = (uint16_t)kind,
+                              .variant = NOTHING,
+                              .cell_bits = 1,
+                              .k = 1,
+                              .length = NOTHING_BYTES};
+    return s;
+}
+
+const char *tamis__ribbon_wrong_nothing(const struct section *s, uint32_t count)
+{
+    if (count != 1) return "nothing has one section";
+    return s->role != TAMIS__ROLE_CELLS || s->cell_bits != 1 || s->m != 0 || s->k != 1 ||
+                   s->boundary != 0 || s->salt != 0 || s->length != NOTHING_BYTES
+               ? "nothing has a wrong shape"
+               : NULL;
+}
+
+const char *tamis__ribbon_wrong_nothing_cells(const struct section *s)
+{
+    return tamis__get64(s->cells) != 0 ? "nothing is not zero" : NULL;
+}
