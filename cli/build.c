@@ -4,6 +4,7 @@
 #include "lines.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,6 +239,20 @@ static bool seal_if_static(const struct args *a, tamis *t)
     return false;
 }
 
+/* What the filter will take on the wire. */
+static void tell_packed_size(const tamis *t, const char *path)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis_promise r = {.struct_size = sizeof r};
+    if (tamis_info(t, &f) != TAMIS_OK) return;
+    tamis_plan p = {.struct_size = sizeof p, .kind = f.kind, .flags = TAMIS_TRANSFER};
+    p.items = f.items > 0 ? (uint64_t)llround(f.items_estimate) : 1;
+    p.m = f.m;
+    p.k = f.k;
+    if (tamis_solve(&p, &r, NULL) == TAMIS_OK)
+        complain(path, "%s bytes, about %s when packed", grouped(f.bytes), grouped(r.packed_bytes));
+}
+
 /* How an exact filter came out: its rate was not asked for. */
 static void tell_exact(const struct args *a, const tamis *t)
 {
@@ -296,6 +311,7 @@ static bool build_and_save(const struct args *a)
     good = good && save_filter(t, a->output, a->force) == EXIT_FOUND;
     if (good) tell_exact(a, t);
     if (good && !a->quiet) warn_if_over_full(t, a->output);
+    if (good && !a->quiet && a->for_transfer) tell_packed_size(t, a->output);
     tamis_close(t);
     return good;
 }

@@ -30,7 +30,8 @@ struct args {
     struct texts never;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
-    bool force, invert, count, quiet, nul, json, strict, compact, turning, is_static, help, man;
+    bool force, invert, count, quiet, nul, json, strict, compact, turning, is_static, for_transfer,
+        help, man;
 };
 
 struct command {
@@ -61,6 +62,8 @@ int run_remove(const struct args *a);
 int run_rotate(const struct args *a);
 int run_compact(const struct args *a);
 int run_convert(const struct args *a);
+int run_pack(const struct args *a);
+int run_unpack(const struct args *a);
 int run_check(const struct args *a);
 int run_merge(const struct args *a);
 int run_info(const struct args *a);
@@ -121,6 +124,8 @@ bool same_file(const char *a, const char *b);
 tamis *open_filter(const struct args *a, const char *path, uint32_t flags);
 /* Save to a path, or to stdout for "-"; EXIT_FOUND, or EXIT_ERROR after a message. */
 int save_filter(tamis *t, const char *path, bool replace);
+/* The same, packed; tells how many bytes it has. */
+int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes);
 /* EXIT_ERROR after a message when `path` exists and may not be replaced. */
 int check_output(const struct args *a);
 /* Why an add failed with this status, in words for the line after "unchanged: ". */

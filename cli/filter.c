@@ -92,22 +92,42 @@ int check_hashable(const tamis *t, const char *path)
 
 static tamis_status to_stdout(void *ctx, const void *bytes, size_t n)
 {
-    (void)ctx;
+    *(uint64_t *)ctx += n;
     return fwrite(bytes, 1, n, stdout) == n ? TAMIS_OK : TAMIS_EIO;
+}
+
+/* How a save ended: to stdout, whose failures finish_output reports, or to a path. */
+static int saved(tamis_status s, const char *path, const tamis_error *why)
+{
+    if (strcmp(path, "-") == 0)
+        return s == TAMIS_OK || s == TAMIS_EIO ? finish_output(EXIT_FOUND)
+                                               : complain(NULL, "%s", why->text);
+    if (s == TAMIS_OK) return EXIT_FOUND;
+    if (s == TAMIS_EIO && why->os == EEXIST)
+        return complain(path, "exists already; -f replaces it");
+    return complain(path, "%s", why->text);
 }
 
 int save_filter(tamis *t, const char *path, bool replace)
 {
     tamis_error why;
-    if (strcmp(path, "-") == 0) {
-        if (tamis_write(t, to_stdout, NULL, &why) == TAMIS_ENOMEM)
-            return complain(NULL, "%s", why.text);
-        return finish_output(EXIT_FOUND);
-    }
-    const tamis_status s = replace ? tamis_save(t, path, &why) : tamis_save_new(t, path, &why);
-    if (s == TAMIS_OK) return EXIT_FOUND;
-    if (s == TAMIS_EIO && why.os == EEXIST) return complain(path, "exists already; -f replaces it");
-    return complain(path, "%s", why.text);
+    uint64_t bytes = 0;
+    const tamis_status s = strcmp(path, "-") == 0 ? tamis_write(t, to_stdout, &bytes, &why)
+                           : replace              ? tamis_save(t, path, &why)
+                                                  : tamis_save_new(t, path, &why);
+    return saved(s, path, &why);
+}
+
+int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes)
+{
+    tamis_error why;
+    struct stat st;
+    *bytes = 0;
+    const bool is_stdout = strcmp(path, "-") == 0;
+    const tamis_status s = is_stdout ? tamis_pack(t, to_stdout, bytes, &why)
+                                     : tamis_save_packed(t, path, replace, &why);
+    if (s == TAMIS_OK && !is_stdout && stat(path, &st) == 0) *bytes = (uint64_t)st.st_size;
+    return saved(s, path, &why);
 }
 
 int check_output(const struct args *a)

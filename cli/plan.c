@@ -8,6 +8,7 @@ static void print_json(const tamis_plan *p, const tamis_promise *r)
     json_text("kind", tamis_kind_name(p->kind));
     json_count("items", p->items);
     json_count("bytes", r->bytes);
+    if (r->packed_bytes != 0) json_count("packed_bytes", r->packed_bytes);
     json_number("bits_per_item", r->bits_per_item);
     json_number("bound_bits", r->bound_bits);
     json_number("bound_ratio", r->bound_ratio);
@@ -29,6 +30,15 @@ static void print_row(const tamis_plan *p, const tamis_promise *r)
     printf("%-12s %15s %15s %7.2f %6.2f %6.2f  %-27s %2u  %s\n", tamis_kind_name(p->kind),
            grouped(p->items), grouped(r->bytes), r->bits_per_item, r->bound_bits, r->bound_ratio,
            rate_text(r->fpr), p->k, m);
+}
+
+/* Under the row of a plan for transfer. */
+static void print_packed(const tamis_plan *p, const tamis_promise *r)
+{
+    const double bits = 8 * (double)r->packed_bytes / (double)p->items;
+    if (r->packed_bytes == 0) return;
+    printf("%-12s %15s %15s %7.2f %6.2f %6.2f\n", "packed", "", grouped(r->packed_bytes), bits,
+           r->bound_bits, bits / r->bound_bits);
 }
 
 /* Whether a table of all kinds has this one: exact where there are lines to exclude, and then alone when nothing else
@@ -57,12 +67,13 @@ int run_plan(const struct args *a)
     tamis_plan asked;
     if (!plan_from(a, &asked)) return EXIT_ERROR;
     if (a->n_words > 0) return complain(NULL, "plan: what is '%s'?", a->words[0]);
+    const bool all = a->kind == NULL && !a->for_transfer;
     int shown = 0;
     tamis_error why = {.text = ""};
     for (uint32_t kind = 0; kind < KIND_END; kind++) {
-        if (a->kind == NULL ? !has_row(&asked, kind) : kind != asked.kind) continue;
+        if (all ? !has_row(&asked, kind) : kind != asked.kind) continue;
         tamis_plan p = asked;
-        if (a->kind == NULL) plan_for_kind(&p, kind);
+        if (all) plan_for_kind(&p, kind);
         tamis_promise r = {.struct_size = sizeof r};
         if (tamis_solve(&p, &r, &why) != TAMIS_OK) continue;
         if (shown++ == 0 && a->json) json_open('[');
@@ -73,11 +84,12 @@ int run_plan(const struct args *a)
             print_json(&p, &r);
         else
             print_row(&p, &r);
+        if (!a->json) print_packed(&p, &r);
     }
     if (shown == 0) return complain(NULL, "plan: %s", why.text);
     if (a->json) json_close(']');
     if (a->json) putchar('\n');
-    if (a->kind == NULL && !a->json) print_refusals(&asked);
+    if (all && !a->json) print_refusals(&asked);
     if (!a->json)
         printf("bits: per item, of the whole file; bound: fewer are impossible at that rate\n");
     return finish_output(EXIT_FOUND);

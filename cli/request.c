@@ -32,23 +32,24 @@ static uint32_t number(uint64_t v)
 
 bool plan_from(const struct args *a, tamis_plan *out)
 {
-    const tamis_plan p = {.struct_size = sizeof p,
-                          .items = a->items,
-                          .fpr = a->fpr,
-                          .bytes = a->bytes,
-                          .seed = a->seed,
-                          .m = a->m,
-                          .k = number(a->k),
-                          .cell_bits = number(a->counter_bits),
-                          .generations = number(a->generations),
-                          .excluded = a->never_items,
-                          .flags = (a->strict ? TAMIS_STRICT : 0u) |
-                                   (a->compact ? TAMIS_COMPACT : 0u) |
-                                   (a->turning ? TAMIS_TURNING : 0u)};
+    const tamis_plan p = {
+        .struct_size = sizeof p,
+        .items = a->items,
+        .fpr = a->fpr,
+        .bytes = a->bytes,
+        .seed = a->seed,
+        .m = a->m,
+        .k = number(a->k),
+        .cell_bits = number(a->counter_bits),
+        .generations = number(a->generations),
+        .excluded = a->never_items,
+        .flags = (a->strict ? TAMIS_STRICT : 0u) | (a->compact ? TAMIS_COMPACT : 0u) |
+                 (a->turning ? TAMIS_TURNING : 0u) | (a->for_transfer ? TAMIS_TRANSFER : 0u)};
     *out = p;
-    const uint32_t without = a->never.n > 0 ? TAMIS_EXACT
-                             : a->is_static ? TAMIS_RIBBON
-                                            : TAMIS_BLOCKED;
+    const uint32_t without = a->never.n > 0    ? TAMIS_EXACT
+                             : a->is_static    ? TAMIS_RIBBON
+                             : a->for_transfer ? TAMIS_BLOOM
+                                               : TAMIS_BLOCKED;
     if (!kind_from("kind", a->kind, without, &out->kind)) return false;
     if (a->is_static && a->kind != NULL) {
         complain(NULL, "--static chooses the kind, so does --kind: one of them");

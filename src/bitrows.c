@@ -77,7 +77,7 @@ void tamis__rows_prefetch(const struct body *b, const struct batch *keys)
 
 static void prefetch_ahead(const struct body *b, const struct batch *keys)
 {
-    const struct batch ahead = {keys->ahead, keys->n, NULL};
+    const struct batch ahead = {.hashes = keys->ahead, .n = keys->n};
     tamis__rows_prefetch(b, &ahead);
 }
 

@@ -58,6 +58,19 @@ static inline uint64_t tamis__mulhi(uint64_t a, uint64_t b)
 #endif
 }
 
+/* Both halves of the 128-bit product, folded. */
+static inline uint64_t tamis__fold(uint64_t a, uint64_t b)
+{
+#if defined(__SIZEOF_INT128__)
+    /* In one product: GCC makes two of it otherwise. */
+    __extension__ typedef unsigned __int128 wide;
+    const wide p = (wide)a * b;
+    return (uint64_t)(p >> 64) ^ (uint64_t)p;
+#else
+    return tamis__mulhi(a, b) ^ a * b;
+#endif
+}
+
 /* A bijection that makes another hash of a hash: the finalizer of SplitMix64 (Steele, Lea, Flood, 2014). */
 static inline uint64_t tamis__remix(uint64_t z)
 {

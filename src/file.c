@@ -232,6 +232,7 @@ struct save {
     const char *name;      /* the last part of target */
     bool exists;           /* something has that name already */
     bool only_new;         /* and then it is an error */
+    bool packed;           /* to be written so */
     struct stat old;
     int old_lock; /* taken for this save, or -1 */
     int dir, fd;
@@ -392,7 +393,9 @@ static tamis_status publish(struct save *j)
 static tamis_status write_and_publish(struct save *j, const tamis *t, uint64_t *root)
 {
     tamis_status s = open_temporary(j);
-    if (s == TAMIS_OK) s = tamis__image_write(t, put_bytes, j, root, j->why);
+    if (s == TAMIS_OK)
+        s = j->packed ? tamis_pack(t, put_bytes, j, j->why)
+                      : tamis__image_write(t, put_bytes, j, root, j->why);
     if (s != TAMIS_OK) return s;
     if (fsync(j->fd) != 0) return io_fail(j->why, "cannot write to the disk");
     if (flock(j->fd, LOCK_EX | LOCK_NB) != 0) return io_fail(j->why, "cannot lock the new file");
@@ -419,13 +422,16 @@ static void adopt(tamis *t, struct save *j, uint64_t root)
     }
 }
 
-static tamis_status save(tamis *t, const char *path, bool only_new, tamis_error *why)
+/* `adopts` is t, or NULL to write a packed file, which no handle stands for. */
+static tamis_status save(const tamis *t, tamis *adopts, const char *path, bool only_new,
+                         tamis_error *why)
 {
     tamis_error ignored;
     struct save *j = tamis__alloc(t->memory, sizeof *j);
     if (j == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     j->old_lock = j->dir = j->fd = -1;
     j->only_new = only_new;
+    j->packed = adopts == NULL;
     j->why = why != NULL ? why : &ignored;
     j->why->status = TAMIS_OK;
     uint64_t root = 0;
@@ -433,7 +439,7 @@ static tamis_status save(tamis *t, const char *path, bool only_new, tamis_error 
     if (s == TAMIS_OK) s = claim_target(j, t);
     if (s == TAMIS_OK) s = write_and_publish(j, t, &root);
     if (j->temporary[0] != '\0') unlinkat(j->dir, j->temporary, 0);
-    if (j->published) adopt(t, j, root);
+    if (j->published && adopts != NULL) adopt(adopts, j, root);
     if (j->fd >= 0) close(j->fd);
     if (j->old_lock >= 0) close(j->old_lock);
     if (j->dir >= 0) close(j->dir);
@@ -443,12 +449,17 @@ static tamis_status save(tamis *t, const char *path, bool only_new, tamis_error 
 
 tamis_status tamis_save(tamis *t, const char *path, tamis_error *why)
 {
-    return save(t, path, false, why);
+    return save(t, t, path, false, why);
 }
 
 tamis_status tamis_save_new(tamis *t, const char *path, tamis_error *why)
 {
-    return save(t, path, true, why);
+    return save(t, t, path, true, why);
+}
+
+tamis_status tamis_save_packed(const tamis *t, const char *path, bool replace, tamis_error *why)
+{
+    return save(t, NULL, path, !replace, why);
 }
 
 /* --- Temporary files ------------------------------------------------------------------------------------ */

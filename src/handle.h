@@ -44,6 +44,9 @@ static inline uint64_t tamis__generation(const tamis *t)
     return t->generation + (t->changed ? 1 : 0);
 }
 
+/* Options that make sense where an image is copied from memory. */
+#define TAMIS__LOAD_FLAGS ((uint32_t)(TAMIS_UNVERIFIED | TAMIS_KEYLESS | TAMIS_SHARED))
+
 /* TAMIS_EINVAL unless options is NULL or makes sense with these flags; *out gets a copy. */
 tamis_status tamis__check_options(const tamis_options *options, uint32_t allowed,
                                   tamis_options *out, tamis_error *why);

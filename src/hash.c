@@ -85,3 +85,22 @@ uint64_t tamis__checksum(const void *bytes, size_t n)
 {
     return XXH3_64bits(bytes, n);
 }
+
+_Static_assert(sizeof(XXH3_state_t) <= sizeof(struct summing), "room for XXH3's state");
+
+void tamis__summing_start(struct summing *s)
+{
+    XXH3_state_t *state = (void *)s->state;
+    XXH3_INITSTATE(state);
+    XXH3_64bits_reset(state);
+}
+
+void tamis__summing_add(struct summing *s, const void *bytes, size_t n)
+{
+    XXH3_64bits_update((void *)s->state, bytes, n);
+}
+
+uint64_t tamis__summing_end(const struct summing *s)
+{
+    return XXH3_64bits_digest((const void *)s->state);
+}

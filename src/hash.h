@@ -28,4 +28,12 @@ bool tamis__hasher_equal(const struct hasher *a, const struct hasher *b);
 /* XXH3-64, seed 0. */
 uint64_t tamis__checksum(const void *bytes, size_t n);
 
+/* The same of bytes that come in pieces. */
+struct summing {
+    _Alignas(64) uint8_t state[576]; /* XXH3's */
+};
+void tamis__summing_start(struct summing *s);
+void tamis__summing_add(struct summing *s, const void *bytes, size_t n);
+uint64_t tamis__summing_end(const struct summing *s);
+
 #endif

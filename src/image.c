@@ -4,6 +4,7 @@
 #include "collect.h"
 #include "error.h"
 #include "memory.h"
+#include "pack.h"
 
 #define ALIGN 64u
 #define ENTRY_BYTES 64u
@@ -230,6 +231,11 @@ bool tamis__image_root(const uint8_t *header, uint64_t *root)
 /* What can be said of the first 128 bytes before the sums are known. */
 static tamis_status check_start(const uint8_t *h, uint64_t size, tamis_error *why)
 {
+    uint64_t total;
+    if (tamis__is_packed(h, TAMIS__HEADER_BYTES, &total))
+        return tamis__fail(why, TAMIS_ECORRUPT,
+                           "packed: unpack it first (tamis unpack); it has %llu bytes then",
+                           (unsigned long long)total);
     if (memcmp(h, magic, sizeof magic) != 0) {
         if (memcmp(h + 1, magic + 1, 5) == 0)
             return tamis__corrupt(why, 0, "a Tamis file damaged by a text-mode transfer");
@@ -245,7 +251,7 @@ static tamis_status check_start(const uint8_t *h, uint64_t size, tamis_error *wh
         return tamis__fail(why, TAMIS_EVERSION, "uses a feature this library does not know");
     if (tamis__get32(h + H_LENGTH) != TAMIS__HEADER_BYTES)
         return tamis__corrupt(why, H_LENGTH, "wrong header length");
-    const uint64_t total = tamis__get64(h + H_TOTAL);
+    total = tamis__get64(h + H_TOTAL);
     if (total > size) {
         tamis__fail(why, TAMIS_ECORRUPT, "truncated: %llu bytes of %llu", (unsigned long long)size,
                     (unsigned long long)total);
@@ -362,6 +368,8 @@ static tamis_status read_metadata(const struct source *src, const tamis_memory *
     if (s == TAMIS_OK) s = parse_table(m->bytes, src->size, m->sections, m->count, why);
     if (s != TAMIS_OK) return s;
     const uint64_t bytes = metadata_bytes(m->sections, m->count);
+    if (src->metadata_bytes != 0 && src->metadata_bytes != bytes)
+        return tamis__corrupt(why, H_SECTIONS, "wrong length of the metadata");
     s = fetch(src, table_end, m->bytes + table_end, (size_t)(bytes - table_end), why);
     if (s != TAMIS_OK) return s;
     if (root_of(m->bytes, bytes) != tamis__get64(m->bytes + H_ROOT))

@@ -13,13 +13,16 @@ uint64_t tamis__image_bytes(uint64_t length, uint32_t count);
 /* Put the sections one after the other; to be called whenever their number or lengths change. */
 void tamis__assign_offsets(struct body *b);
 
-/* Where an image is read from: a piece of memory, or whatever read fetches. */
+/* Where an image is read from: a piece of memory, or whatever read fetches, which is asked for every byte
+ * once and in order. */
 struct source {
     uint64_t size;
-    const uint8_t *memory; /* NULL: use read */
+    uint64_t metadata_bytes; /* of header, table and sums, which must be so many; 0: not known */
+    const uint8_t *memory;   /* NULL: use read */
     tamis_status (*read)(const struct source *src, uint64_t at, void *to, size_t n,
                          tamis_error *why);
     int fd;
+    void *ctx;
 };
 
 /* Validate an image from a hostile source and make a handle of it. With in_place, which needs 64-byte
@@ -31,7 +34,7 @@ tamis_status tamis__image_read(const struct source *src, const tamis_options *op
  * TAMIS__HEADER_BYTES of an image. */
 bool tamis__image_root(const uint8_t *header, uint64_t *root);
 
-/* tamis_write, which also tells the root. */
+/* tamis_write, which also tells the root. The first piece is the metadata: header, table and sums. */
 tamis_status tamis__image_write(const tamis *t, tamis_sink put, void *ctx, uint64_t *root,
                                 tamis_error *why);
 

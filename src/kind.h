@@ -56,7 +56,12 @@ struct batch {
     const tamis_hash *hashes;
     size_t n;
     const tamis_hash *ahead; /* n more, to be prefetched on the way; or NULL */
+    /* Room for what a kind keeps of these keys between prefetch and query, TAMIS__AIM_BYTES: a prefetch writes it, or the
+     * query that has them ahead, where it is next_aim. NULL: they were not prefetched. Only for kinds that no
+     * other is made of, as there is but one. */
+    void *aim, *next_aim;
 };
+#define TAMIS__AIM_BYTES (40u * TAMIS__MOST_BATCH)
 
 /* What the cells say. */
 struct gauge {

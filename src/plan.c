@@ -6,6 +6,7 @@
 #include "error.h"
 #include "image.h"
 #include "kind.h"
+#include "pack.h"
 
 #include <math.h>
 #include <string.h>
@@ -100,12 +101,28 @@ struct shape {
     uint64_t m, items, bytes;
     uint32_t k;
     double fpr;
+    double excess; /* of plans for transfer; see there */
 };
+
+/* A plan for transfer wants the smallest image whose code is this near to the bound (pack.c): 2 % of the bits
+ * set, or fewer. It leaves a little for the metadata to stay within 1.25. */
+#define NEAR_ENOUGH 1.24
+
+/* Bits of code per item, over the bound; 0: near enough, or not asked for. */
+static double excess(const tamis_plan *p, const struct sizing *s, const struct shape *c)
+{
+    if (s->fill == NULL) return 0;
+    if (c->fpr >= 1 || (p->bytes != 0 && c->bytes > p->bytes)) return INFINITY;
+    const double items = (double)c->items, cells = (double)s->cells(c->m, c->k);
+    const double coded = cells * tamis__coded_bits(s->fill((double)c->m, c->k, items)) / items;
+    const double ratio = coded / log2(1 / c->fpr);
+    return ratio <= NEAR_ENOUGH ? 0 : ratio;
+}
 
 /* The best shape for one k; m = 0 when there is none. */
 static struct shape shape_for_k(const tamis_plan *p, const struct sizing *s, uint32_t k)
 {
-    struct shape c = {p->m, p->items, 0, k, 0};
+    struct shape c = {p->m, p->items, 0, k, 0, 0};
     if (c.m == 0 && p->items != 0) {
         /* A budget far beyond need stops at the lowest rate that is ever promised. */
         c.m = m_for_rate(s, k, (double)p->items, p->fpr != 0 ? p->fpr : TAMIS__MIN_FPR);
@@ -123,13 +140,15 @@ static struct shape shape_for_k(const tamis_plan *p, const struct sizing *s, uin
     c.fpr = rate <= p->fpr && tamis__tidy(rate) > p->fpr ? p->fpr : tamis__tidy(rate);
     if (c.fpr < TAMIS__MIN_FPR) c.fpr = TAMIS__MIN_FPR;
     c.bytes = image_bytes(s, c.m, k);
+    c.excess = excess(p, s, &c);
     return c;
 }
 
-/* Whichever of items, bytes and rate the plan left open decides. */
+/* Whichever of items, bytes and rate the plan left open decides, once the code is small enough. */
 static bool better(const tamis_plan *p, const struct shape *a, const struct shape *b)
 {
     if (b->m == 0 || a->m == 0) return a->m != 0;
+    if (a->excess != b->excess) return a->excess < b->excess;
     if (p->items == 0 && a->items != b->items) return a->items > b->items;
     if (p->m == 0 && p->fpr != 0 && a->bytes != b->bytes) return a->bytes < b->bytes;
     return a->fpr != b->fpr ? a->fpr < b->fpr : a->bytes < b->bytes;
@@ -177,6 +196,10 @@ tamis_status tamis__solve_shape(tamis_plan *p, const struct sizing *s, tamis_pro
     /* Scaled up, the corrections for finite m vanish: what the textbooks print. */
     const double vast = 1048576;
     promise->fpr_asymptotic = rate_of(s, (double)p->m * vast, p->k, (double)p->items * vast);
+    if (s->fill != NULL)
+        promise->packed_bytes =
+            tamis__packed_bytes(p->bytes, tamis__cell_bytes(bits(s, p->m, p->k)),
+                                s->fill((double)p->m, p->k, (double)p->items));
     return TAMIS_OK;
 }
 
@@ -267,8 +290,8 @@ static tamis_status check_request(const tamis_plan *p, tamis_error *why)
                            "the false-positive rate must be at least 1e-18 and below 1");
     if (p->items > TAMIS__MAX_ITEMS)
         return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 items are not supported");
-    if ((p->flags &
-         ~(uint32_t)(TAMIS_STRICT | TAMIS_HASH_CALLER | TAMIS_COMPACT | TAMIS_TURNING)) != 0)
+    if ((p->flags & ~(uint32_t)(TAMIS_STRICT | TAMIS_HASH_CALLER | TAMIS_COMPACT | TAMIS_TURNING |
+                                TAMIS_TRANSFER)) != 0)
         return tamis__fail(why, TAMIS_EINVAL, "unknown flag in the plan");
     if (p->kind == TAMIS_GROWING && p->fpr == 0 && p->k == 0)
         return tamis__fail(why, TAMIS_EINVAL,
@@ -294,6 +317,9 @@ tamis_status tamis_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *
     if ((p.flags & TAMIS_COMPACT) != 0 && p.kind == TAMIS_AUTO) p.kind = TAMIS_BLOCKED;
     if ((p.flags & TAMIS_COMPACT) != 0 && p.kind != TAMIS_BLOCKED)
         return tamis__fail(why, TAMIS_EINVAL, "only blocked filters have a compact variant");
+    if ((p.flags & TAMIS_TRANSFER) != 0 && p.kind == TAMIS_AUTO) p.kind = TAMIS_BLOOM;
+    if ((p.flags & TAMIS_TRANSFER) != 0 && p.kind != TAMIS_BLOOM)
+        return tamis__fail(why, TAMIS_EINVAL, "only bloom filters are planned for transfer");
     if (p.kind == TAMIS_AUTO) {
         s = solve_auto(&p, &r, why);
     } else {

@@ -22,6 +22,8 @@ struct sizing {
     uint32_t cell_bits;                                 /* 0: 1 */
     uint32_t parts; /* sections of this shape, 0: 1. The rate is that of one of them, unless ... */
     bool shared;    /* ... the items are spread over the parts and a query asks them all */
+    /* Of plans for transfer: the expected share of set bits. NULL: all others. */
+    double (*fill)(double m, uint32_t k, double items);
 };
 
 /* Complete the plan with the best shape of the family: see tamis_solve. */

@@ -39,8 +39,9 @@
  * Space, n = 10^6, against the bound n·log2(1/rate): r = 4: 1.0054, r = 8: 1.0031, r = 16: 1.0024; for 1 %, with its
  * fraction, 1.0154. Of the 0.3 % at r = 8, 0.2 % are the thresholds and 0.1 % free slots.
  *
- * Time, on one core of a Zen 4: building 62 ns a key at 10^7, of which 19 are sorting (40 by two threads). Asking in batches, r = 8:
- * 4.8 ns at 10^6 and 5.2 at 10^7 with AVX-512, 12 and 12.5 with AVX2, 25 without either. */
+ * Time, on one core of a Zen 4: building 62 ns a key at 10^7, of which 19 are sorting (40 by two threads). Asking for
+ * hashes in batches, r = 8: 4.3 ns at 10^6 and 4.8 at 10^7 with AVX-512, 6.8 and 6.6 with AVX2, 23 without either;
+ * for 1 %, with its fraction, 4.8 and 5.6, 7.0 and 7.4, 22. */
 #include "ribbon.h"
 
 #include "cpu.h"
@@ -244,13 +245,13 @@ double tamis__ribbon_rate(const struct ribbon *r)
 
 /* --- Queries -------------------------------------------------------------------------------------------------------- */
 
-void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t n)
+void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t n,
+                            struct ribbon_aim *aim)
 {
-    struct ribbon_aim aim;
     assert(n <= TAMIS__RIBBON_BATCH);
     if (r->count == 0) return;
-    tamis__kernels()->ribbon_aim(r->layers, h, n, &aim, NULL);
-    for (size_t i = 0; i < n; i++) tamis__ribbon_fetch(r->layers, &aim, i);
+    tamis__kernels()->ribbon_aim(r->layers, h, n, aim);
+    for (size_t i = 0; i < n; i++) tamis__ribbon_fetch(r->layers, aim, i);
 }
 
 /* Hashes on their way down the layers, and whose answers they are. */
@@ -259,14 +260,15 @@ struct bumped {
     uint8_t of[TAMIS__RIBBON_BATCH];
     size_t n;
     struct ribbon_aim aim;
-    uint8_t marks[TAMIS__RIBBON_BATCH / 8]; /* those that this layer bumps again */
 };
 
-/* Those marked of the hashes h, remixed for layer l and on their way from memory; h may be b's own. `of` NULL: hash i
+/* Those marked of the n hashes h, remixed for layer l and on their way from memory; h may be b's own. `of` NULL: hash i
  * is of key i. */
-static void collect(struct bumped *b, const struct ribbon_layer *l, const tamis_hash *h,
-                    const uint8_t *of, const uint8_t *marks)
+static void collect(struct bumped *b, const struct ribbon_layer *l, const tamis_hash *h, size_t n,
+                    const uint8_t *of, const uint8_t *bumped)
 {
+    uint8_t marks[TAMIS__RIBBON_BATCH / 8] = {0};
+    memcpy(marks, bumped, (n + 7) / 8);
     b->n = 0;
     for (unsigned from = 0; from < TAMIS__RIBBON_BATCH; from += 64) {
         for (uint64_t left = tamis__get64(marks + from / 8); left != 0; left &= left - 1) {
@@ -275,9 +277,8 @@ static void collect(struct bumped *b, const struct ribbon_layer *l, const tamis_
             b->hashes[b->n++] = tamis__ribbon_enter(l, h[i]);
         }
     }
-    memset(b->marks, 0, sizeof b->marks);
     if (b->n == 0) return;
-    tamis__kernels()->ribbon_aim(l, b->hashes, b->n, &b->aim, l->last ? NULL : b->marks);
+    tamis__kernels()->ribbon_aim(l, b->hashes, b->n, &b->aim);
     for (size_t i = 0; i < b->n; i++) tamis__ribbon_fetch(l, &b->aim, i);
 }
 
@@ -286,15 +287,14 @@ static void query_bumped(const struct kernels *k, const struct ribbon_layer *l, 
                          uint8_t *bits)
 {
     for (; b->n != 0; l++) {
-        uint8_t yes[TAMIS__RIBBON_BATCH / 8], marks[TAMIS__RIBBON_BATCH / 8];
+        uint8_t yes[TAMIS__RIBBON_BATCH / 8];
         k->ribbon_query(l, b->hashes, &b->aim, NULL, b->n, yes);
         for (size_t i = 0; i < b->n; i++) {
             const unsigned of = b->of[i], bit = 1u << of % 8;
             bits[of / 8] = (uint8_t)((bits[of / 8] & ~bit) | (tamis__bit(yes, i) ? bit : 0));
         }
         if (l->last) break;
-        memcpy(marks, b->marks, sizeof marks);
-        collect(b, l + 1, b->hashes, b->of, marks);
+        collect(b, l + 1, b->hashes, b->n, b->of, b->aim.bumped);
     }
 }
 
@@ -315,30 +315,33 @@ static bool query_one(const struct ribbon *r, tamis_hash h)
 
 /* The windows that the second layer will be asked for are fetched before the first layer is asked: by then they are
  * there. */
-static void query_many(const struct ribbon *r, const tamis_hash *h, const tamis_hash *ahead,
-                       size_t n, uint8_t *bits)
+static void query_many(const struct ribbon *r, const tamis_hash *h, size_t n,
+                       const struct ribbon_aim *aim, const struct ribbon_aim *next, uint8_t *bits)
 {
     const struct kernels *k = tamis__kernels();
     const struct ribbon_layer *l = r->layers;
-    struct ribbon_aim aim, next;
-    uint8_t marks[TAMIS__RIBBON_BATCH / 8] = {0};
     struct bumped b;
     b.n = 0;
-    k->ribbon_aim(l, h, n, &aim, l->last ? NULL : marks);
-    if (ahead != NULL) k->ribbon_aim(l, ahead, n, &next, NULL);
-    if (!l->last) collect(&b, l + 1, h, NULL, marks);
-    k->ribbon_query(l, h, &aim, ahead != NULL ? &next : NULL, n, bits);
+    if (!l->last) collect(&b, l + 1, h, n, NULL, aim->bumped);
+    k->ribbon_query(l, h, aim, next, n, bits);
     query_bumped(k, l + 1, &b, bits);
 }
 
-void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, const tamis_hash *ahead,
-                         size_t n, uint8_t *bits)
+void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, size_t n,
+                         const struct ribbon_aim *aim, const tamis_hash *ahead,
+                         struct ribbon_aim *next, uint8_t *bits)
 {
+    struct ribbon_aim own;
     assert(n <= TAMIS__RIBBON_BATCH);
-    if (r->count == 0)
+    if (r->count == 0) {
         memset(bits, 0, (n + 7) / 8);
-    else if (n == 1 && ahead == NULL)
+        return;
+    }
+    if (n == 1 && aim == NULL && ahead == NULL) {
         *bits = query_one(r, *h);
-    else
-        query_many(r, h, ahead, n, bits);
+        return;
+    }
+    if (aim == NULL) tamis__kernels()->ribbon_aim(r->layers, h, n, &own);
+    if (ahead != NULL) tamis__kernels()->ribbon_aim(r->layers, ahead, n, next);
+    query_many(r, h, n, aim != NULL ? aim : &own, ahead != NULL ? next : NULL, bits);
 }

@@ -83,13 +83,18 @@ const char *tamis__ribbon_wrong(const struct ribbon *r);
 /* Chance that a uniform hash is answered "maybe". Reads all thresholds and some of the last layer. */
 double tamis__ribbon_rate(const struct ribbon *r);
 
-/* Ask the memory for what a query will touch in the first layer. */
-void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t n);
+/* Where keys look in the first layer, kept from prefetch to query. */
+struct ribbon_aim;
 
-/* Bit i answers for hash i; n <= TAMIS__RIBBON_BATCH; whole bytes are written, spare bits zero. `ahead`: n more
- * hashes to be prefetched on the way, or NULL. */
-void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, const tamis_hash *ahead,
-                         size_t n, uint8_t *bits);
+/* Ask the memory for what a query will touch in the first layer; n <= TAMIS__RIBBON_BATCH. */
+void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t n,
+                            struct ribbon_aim *aim);
+
+/* Bit i answers for hash i; n <= TAMIS__RIBBON_BATCH; whole bytes are written, spare bits zero. aim: of these hashes, or
+ * NULL: they were not prefetched. `ahead`: n more hashes to be prefetched on the way, with their aim in *next; or NULL. */
+void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, size_t n,
+                         const struct ribbon_aim *aim, const tamis_hash *ahead,
+                         struct ribbon_aim *next, uint8_t *bits);
 
 /* --- The law of a key in a layer, for the builder and the kernels --------------------------------------------- */
 
@@ -129,10 +134,12 @@ static inline uint64_t tamis__ribbon_word(const struct ribbon_layer *l, uint64_t
     return segment * l->columns + ((segment - l->boundary) & all_ones);
 }
 
-/* The slots of a bucket whose keys are bumped, by the bucket's code: none, 24, 48 or all. */
+/* The slots of a bucket whose keys are bumped, by the bucket's code, a byte each: none, 24, 48 or all. */
+#define TAMIS__RIBBON_THRESHOLDS UINT32_C(0x80301800)
+
 static inline unsigned tamis__ribbon_threshold(unsigned code)
 {
-    return UINT32_C(0x80301800) >> 8 * code & 0xff;
+    return TAMIS__RIBBON_THRESHOLDS >> 8 * code & 0xff;
 }
 
 static inline unsigned tamis__ribbon_code(const uint8_t *thresholds, uint64_t bucket)
@@ -171,9 +178,11 @@ static inline tamis_hash tamis__ribbon_enter(const struct ribbon_layer *l, tamis
 
 /* --- Where a query looks --------------------------------------------------------------------------------------- */
 
-/* By byte offsets in the solution: the segments of the first and of the last slot of each key's window. */
+/* By byte offsets in the solution: the segments of the first and of the last slot of each key's window; and a bit for
+ * each key: whether the layer bumps it. Whole bytes, spare bits zero. */
 struct ribbon_aim {
     uint64_t start[TAMIS__RIBBON_BATCH], low[TAMIS__RIBBON_BATCH], high[TAMIS__RIBBON_BATCH];
+    uint8_t bumped[TAMIS__RIBBON_BATCH / 8];
 };
 
 static inline void tamis__ribbon_aim_at(const struct ribbon_layer *l, uint64_t start, size_t i,
@@ -186,17 +195,18 @@ static inline void tamis__ribbon_aim_at(const struct ribbon_layer *l, uint64_t s
         8 * tamis__ribbon_word(l, (start + TAMIS__RIBBON_WIDTH - 1) / TAMIS__RIBBON_WIDTH);
 }
 
-/* Ask the memory for window i. */
+/* Ask the memory for window i. Of fewer columns than eight, kernels read eight: a load with a mask costs more than the line
+ * that it saves. */
 TAMIS__PREFETCHES tamis__ribbon_fetch(const struct ribbon_layer *l, const struct ribbon_aim *aim,
                                       size_t i)
 {
     const uint32_t columns = tamis__ribbon_columns(l, l->segments - 1);
-    const uint64_t last = aim->high[i] + 8 * columns - 1;
+    const uint64_t last = aim->high[i] + 8 * (columns < 8 ? 8 : columns) - 1;
     TAMIS__PREFETCH(l->solution + aim->low[i]);
     TAMIS__PREFETCH(l->solution + aim->high[i]);
-    if (columns == 8) return; /* segments are lines */
+    if (columns == 8 && l->columns == 8) return; /* segments are lines */
     TAMIS__PREFETCH(l->solution + last);
-    if (columns < 8) return;
+    if (columns <= 8) return;
     for (uint64_t at = aim->low[i] + 64; at < last; at += 64) TAMIS__PREFETCH(l->solution + at);
 }
 

@@ -153,7 +153,6 @@ tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options, 
 }
 
 #define VIEW_FLAGS ((uint32_t)(TAMIS_UNVERIFIED | TAMIS_KEYLESS))
-#define LOAD_FLAGS (VIEW_FLAGS | TAMIS_SHARED)
 
 tamis_status tamis_load(const void *image, size_t size, const tamis_options *options, tamis **out,
                         tamis_error *why)
@@ -161,7 +160,7 @@ tamis_status tamis_load(const void *image, size_t size, const tamis_options *opt
     *out = NULL;
     tamis_options o;
     const struct source src = {.size = size, .memory = image != NULL ? image : ""};
-    tamis_status s = tamis__check_options(options, LOAD_FLAGS, &o, why);
+    tamis_status s = tamis__check_options(options, TAMIS__LOAD_FLAGS, &o, why);
     if (image == NULL && size != 0) return tamis__fail(why, TAMIS_EINVAL, "there is no image");
     return s == TAMIS_OK ? tamis__image_read(&src, &o, false, out, why) : s;
 }
@@ -339,7 +338,7 @@ static tamis_status exclude_all(tamis *t, const struct keys *in, tamis_error *wh
     for (size_t at = 0; at < in->n && s == TAMIS_OK; at += TAMIS__MOST_BATCH) {
         tamis_hash room[TAMIS__MOST_BATCH];
         const size_t rest = in->n - at, n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH;
-        const struct batch b = {tamis__hash_group(t, in, at, n, room), n, NULL};
+        const struct batch b = {.hashes = tamis__hash_group(t, in, at, n, room), .n = n};
         s = t->kind->exclude(&t->body, &b);
         t->changed = true;
     }
@@ -398,7 +397,7 @@ static tamis_status remove_all(tamis *t, const struct keys *in, uint8_t *absent_
         tamis_hash room[TAMIS__MOST_BATCH];
         uint8_t absent[TAMIS__MOST_BATCH / 8] = {0};
         const size_t rest = in->n - at, n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH;
-        const struct batch b = {tamis__hash_group(t, in, at, n, room), n, NULL};
+        const struct batch b = {.hashes = tamis__hash_group(t, in, at, n, room), .n = n};
         t->kind->prefetch(&t->body, &b);
         for (size_t i = 0; i < n; i++) {
             const tamis_status s = remove_key(t, b.hashes[i]);

@@ -8,7 +8,7 @@ cd "$source"
 # most of them all the same. test_golden builds an image of every kind here, too, byte for byte.
 skip=${CROSS_SKIP-"test_compact test_counting test_cuckoo test_estimate test_exact test_fuse test_growing test_guard_random
 test_lectures test_pair test_plan test_rate test_ribbon test_ribbon_core test_spill
-test_threads_seal test_window"}
+test_threads_seal test_transfer test_window"}
 skip=$(echo "$skip" | tr '\n' ' ')
 
 on() { # name, compiler, emulator, tests

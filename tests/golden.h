@@ -121,6 +121,20 @@ static const struct recipe recipes[] = {
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 
+/* Those that are there as packed files, and only so. */
+static const struct recipe packed_recipes[] = {
+    /* 75 KB: a whole frame and a short one, both coded. */
+    {"bloom-transfer.packed", GOLDEN_PLAN(.kind = TAMIS_BLOOM, .items = 2000, .m = 600000, .k = 2),
+     2000, 0},
+    {"bloom-transfer-empty.packed",
+     GOLDEN_PLAN(.kind = TAMIS_BLOOM, .items = 40, .m = 4001, .k = 1), 0, 0},
+    {"window.packed", GOLDEN_PLAN(.kind = TAMIS_WINDOW, .items = 300, .m = 2048, .generations = 3),
+     60, GOLDEN_ROTATED},
+    {"ribbon-keyed.packed", GOLDEN_PLAN(.kind = TAMIS_RIBBON, .items = 1500, .fpr = 0.07), 1500,
+     GOLDEN_SEALED | GOLDEN_KEYED}, /* a stored frame */
+};
+#define PACKED_RECIPES (sizeof packed_recipes / sizeof *packed_recipes)
+
 static const uint8_t golden_secret[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 #define GOLDEN_KEY_MAX 250
@@ -219,6 +233,25 @@ static inline tamis_status golden_cook(const struct recipe *r, tamis **out)
     }
     *out = t;
     return s;
+}
+
+/* A file of tests/golden, to be freed. */
+static inline struct bytes read_golden(const char *name)
+{
+    char path[4096];
+    const char *source = getenv("TAMIS_SOURCE");
+    snprintf(path, sizeof path, "%s/tests/golden/%s", source != NULL ? source : ".", name);
+    FILE *f = fopen(path, "rb");
+    long size = -1;
+    if (f != NULL && fseek(f, 0, SEEK_END) == 0) size = ftell(f);
+    if (size <= 0 || fseek(f, 0, SEEK_SET) != 0) {
+        printf("cannot read %s\n", path);
+        abort();
+    }
+    struct bytes b = bytes_new((size_t)size);
+    if (fread(b.p, 1, b.n, f) != b.n) abort();
+    fclose(f);
+    return b;
 }
 
 /* The bytes of it, to be freed. */

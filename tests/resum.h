@@ -58,6 +58,17 @@ static inline struct bytes image_of(const tamis *t)
     return (struct bytes){NULL, 0};
 }
 
+/* The packed file of a handle, to be freed; p is NULL when tamis_pack failed or wrote more than it may. */
+static inline struct bytes packed_of(const tamis *t)
+{
+    const size_t image = (size_t)tamis_image_size(t);
+    struct bytes_sink s = {bytes_new(image + 40 + image / 65536 + 1), 0};
+    struct bytes exact = {NULL, 0};
+    if (tamis_pack(t, bytes_put, &s, NULL) == TAMIS_OK) exact = bytes_copy(s.to.p, s.at);
+    free(s.to.p);
+    return exact;
+}
+
 /* A field of an image, wherever docs/FORMAT.md puts it. */
 struct field {
     unsigned offset, width;

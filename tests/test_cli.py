@@ -20,7 +20,8 @@ def help_examples():
                 transcript.run("tamis build -o bad.tamis bad-urls.txt; cp bad.tamis monday.tamis; "
                                "cp bad.tamis tuesday.tamis; cp bad-urls.txt users.txt; cp bad-urls.txt gone.txt; "
                                "tamis build --kind counting -o users.tamis users.txt; "
-                               "tamis build --kind window -o seen-today.tamis users.txt", directory)
+                               "tamis build --kind window -o seen-today.tamis users.txt; "
+                               "tamis pack -q -o arrived.packed bad.tamis", directory)
             got = transcript.run(example, directory)
         if not example.startswith("tamis ") or (got and got[-1] in ("[1]", "[2]")):
             print(f"the example of 'tamis {command} --help' fails: {example}: {got}")

@@ -113,12 +113,15 @@ class Sweep:
         subprocess.run([saver, "update", second], check=True)
         if [workshop.generation(saver, p) for p in (first, second)] != [1, 2]:
             sys.exit("the saver does not even work without faults")
-        with open(first, "rb") as f, open(second, "rb") as s:
-            self.old, self.new = f.read(), s.read()
+        packed = os.path.join(room, "packed")
+        subprocess.run([saver, "pack", packed], check=True)
+        with open(first, "rb") as f, open(second, "rb") as s, open(packed, "rb") as p:
+            self.old, self.new, self.packed = f.read(), s.read(), p.read()
 
     def strike(self, saver, mode, name, environment):
         """The N-th call is struck, for every N there is."""
-        before, after = (None, self.old) if mode == "new" else (self.old, self.new)
+        before = None if mode == "new" else self.old
+        after = {"new": self.old, "pack": self.packed}.get(mode, self.new)
         for n in range(1, 1000):
             run = Run(self.room, saver, mode, {**environment, "FAULT_AT": str(n)}, before)
             if not run.hits:
@@ -161,7 +164,7 @@ class Sweep:
 
     def plain(self):
         for no_tmpfile in ("0", "1"):
-            for mode in ("update", "again", "new"):
+            for mode in ("update", "again", "new", "pack"):
                 for name, how in WAYS:
                     environment = {"LD_PRELOAD": self.shim, "FAULT_NO_TMPFILE": no_tmpfile, **how}
                     self.strike(self.saver, mode, name + " without O_TMPFILE" * int(no_tmpfile),

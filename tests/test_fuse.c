@@ -85,6 +85,41 @@ static void space_is_near_the_bound(void)
     }
 }
 
+/* In tables that are prefetched for many keys and in one that is not, however the keys come. */
+static void many_are_as_one(void)
+{
+    static const struct {
+        uint64_t items;
+        int bits;
+    } shapes[] = {{1000000, 8}, {900000, 10}, {600000, 17}, {300000, 31}, {1000, 8}, {1000, 7}};
+    static const size_t asks[] = {1, 2, 9, 127, 128, 129, 255, 256, 257, 1000, 4099};
+    enum { MOST = 4099 };
+    static uint64_t words[MOST];
+    static tamis_bytes asked[MOST];
+    static tamis_hash hashes[MOST];
+    uint8_t by_key[MOST / 8 + 1], by_hash[MOST / 8 + 1];
+    for (size_t i = 0; i < LENGTH(shapes); i++) {
+        tamis *t = make(3 + (uint32_t)i % 2, shapes[i].items, ldexp(1, -shapes[i].bits), 1);
+        for (size_t j = 0; j < MOST; j++) {
+            words[j] = j % 2 == 0 ? j : j + shapes[i].items;
+            asked[j] = (tamis_bytes){&words[j], sizeof words[j]};
+        }
+        CHECK_OK(tamis_hash_many(t, asked, MOST, hashes));
+        for (size_t a = 0; a < LENGTH(asks); a++) {
+            const size_t n = asks[a], yes = tamis_may_contain_many(t, asked, n, by_key);
+            size_t expected = 0;
+            CHECK_THAT(tamis_may_contain_hashes(t, hashes, n, by_hash), ==, yes);
+            CHECK(memcmp(by_key, by_hash, (n + 7) / 8) == 0);
+            for (size_t j = 0; j < n; j++) {
+                CHECK_THAT(by_key[j / 8] >> j % 8 & 1, ==, has(t, words[j]));
+                expected += has(t, words[j]);
+            }
+            CHECK_THAT(yes, ==, expected);
+        }
+        tamis_close(t);
+    }
+}
+
 /* --- Before the seal ------------------------------------------------------------------------------------------------- */
 
 static void collecting_says_maybe(void)
@@ -309,6 +344,7 @@ static const struct test tests[] = {
     {"rates_are_exact", rates_are_exact},
     {"every_width_works", every_width_works},
     {"space_is_near_the_bound", space_is_near_the_bound},
+    {"many_are_as_one", many_are_as_one},
     {"collecting_says_maybe", collecting_says_maybe},
     {"clearing_a_collection", clearing_a_collection},
     {"nothing_at_all", nothing_at_all},

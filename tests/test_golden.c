@@ -4,23 +4,6 @@
 #include "check.h"
 #include "golden.h"
 
-static struct bytes read_golden(const char *name)
-{
-    char path[4096];
-    const char *source = getenv("TAMIS_SOURCE");
-    snprintf(path, sizeof path, "%s/tests/golden/%s", source != NULL ? source : ".", name);
-    FILE *f = fopen(path, "rb");
-    if (f == NULL) printf("cannot open %s\n", path);
-    CHECK(f != NULL);
-    CHECK(fseek(f, 0, SEEK_END) == 0);
-    const long size = ftell(f);
-    CHECK(size > 0 && fseek(f, 0, SEEK_SET) == 0);
-    struct bytes b = bytes_new((size_t)size);
-    CHECK(fread(b.p, 1, b.n, f) == b.n);
-    fclose(f);
-    return b;
-}
-
 static void test_rewritten_identically(void)
 {
     for (size_t i = 0; i < RECIPES; i++) {

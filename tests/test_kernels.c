@@ -2,6 +2,7 @@
  * answers, for every batch length and awkward shape. */
 #include "check.h"
 #include "cpu.h"
+#include "fuse.h"
 #include "hash.h"
 #include "keys.h"
 
@@ -184,6 +185,93 @@ static void shared_agrees(void)
     }
 }
 
+/* By the law alone, bit by bit. */
+static bool fuse_has(const struct fuse *f, tamis_hash h)
+{
+    uint64_t at[4], sum = tamis__fuse_print(h, f->bits);
+    tamis__fuse_cells(f, f->d, tamis__fuse_edge(h, f->salt), at);
+    for (uint32_t c = 0; c < f->d; c++) sum ^= tamis__get_bits(f->table, at[c] * f->bits, f->bits);
+    return sum == 0;
+}
+
+/* Hashes whose fingerprints are 0, but for every third: in a table of mostly zeros, many of them are in. */
+static void fill_prints(tamis_hash *h, size_t n, uint32_t bits, uint64_t seed)
+{
+    fill(h, n, seed);
+    for (size_t i = 0; i < n; i++)
+        if (i % 3 != 0) h[i].hi = h[i].hi << 1 >> bits >> 1;
+}
+
+static void check_fuse_answers(const struct fuse *f, const tamis_hash *h, size_t n,
+                               const uint8_t *got)
+{
+    for (size_t i = 0; i < n; i++) CHECK_THAT(tamis__bit(got, i), ==, fuse_has(f, h[i]));
+    for (size_t i = n; i % 8 != 0; i++) CHECK(!tamis__bit(got, i));
+    CHECK_THAT(got[(n + 7) / 8], ==, 0xaa);
+}
+
+/* A batch whose successor is aimed at on the way, and that one. */
+static void compare_fuse(const struct kernels *k, const struct fuse *f, size_t n, uint64_t seed)
+{
+    enum { BATCH = TAMIS__FUSE_BATCH };
+    tamis_hash h[BATCH], more[BATCH];
+    struct fuse_aim aim, next;
+    uint8_t got[BATCH / 8 + 1];
+    fill_prints(h, n, f->bits, seed);
+    fill_prints(more, n, f->bits, seed + 1);
+    memset(got, 0xaa, sizeof got);
+    k->fuse_aim(f, h, n, &aim, n % 2 == 0);
+    k->fuse_query(f, &aim, n, more, &next, got);
+    check_fuse_answers(f, h, n, got);
+    memset(got, 0xaa, sizeof got);
+    k->fuse_query(f, &next, n, NULL, NULL, got);
+    check_fuse_answers(f, more, n, got);
+}
+
+/* The memory ends with the section. */
+static void fuses_agree(void)
+{
+    static const unsigned logs[] = {0, 1, 7, 18};
+    uint64_t seed = 7;
+    for (uint32_t bits = 4; bits <= TAMIS__FUSE_MOST_BITS; bits++)
+        for (uint32_t shape = 0; shape < 8; shape++) {
+            const uint32_t d = 3 + shape % 2, segments = d + (shape % 3 == 0 ? 5 : 0);
+            struct fuse f = {.d = d, .bits = bits, .log = logs[shape / 2], .salt = shape % 5};
+            f.cells = (uint64_t)segments << f.log;
+            f.starts = (uint64_t)(segments - d + 1) << f.log;
+            const size_t size = (size_t)((f.cells * bits + 63) / 64 * 8 + TAMIS__FUSE_SPARE);
+            uint8_t *table = calloc(1, size);
+            CHECK(table != NULL);
+            for (uint64_t i = 0; i < f.cells / 4; i++)
+                table[splitmix(&seed) % size] = (uint8_t)splitmix(&seed);
+            f.table = table;
+            for (size_t t = 0; t < n_tables; t++) {
+                for (size_t n = 1; n <= 40; n++) compare_fuse(tables[t], &f, n, seed + n);
+                compare_fuse(tables[t], &f, TAMIS__FUSE_BATCH, seed);
+            }
+            free(table);
+        }
+}
+
+/* Cells beyond 2^32; only pages that the keys touch are there. */
+static void wide_fuses_agree(void)
+{
+    if (sizeof(size_t) < 8) return;
+    static const uint64_t segments[] = {(1u << 14) + 2, (1u << 14) + 77};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct fuse f = {.d = 3 + i, .bits = 4, .log = TAMIS__FUSE_LONGEST, .salt = 1};
+        f.cells = segments[i] << f.log;
+        f.starts = (segments[i] - f.d + 1) << f.log;
+        uint8_t *table = calloc(1, (size_t)(f.cells * f.bits / 8 + TAMIS__FUSE_SPARE));
+        CHECK(table != NULL);
+        memset(table, 0x35, 1 << 20);
+        f.table = table;
+        for (size_t t = 0; t < n_tables; t++)
+            for (size_t n = 1; n <= 20; n++) compare_fuse(tables[t], &f, n, n);
+        free(table);
+    }
+}
+
 static void siphash_agrees(void)
 {
     static const uint64_t key[2] = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)};
@@ -255,6 +343,8 @@ static const struct test tests[] = {
     {"wide_probes_agree", wide_probes_agree},
     {"compact_lines_agree", compact_lines_agree},
     {"shared_agrees", shared_agrees},
+    {"fuses_agree", fuses_agree},
+    {"wide_fuses_agree", wide_fuses_agree},
     {"siphash_agrees", siphash_agrees},
     {"words_agree", words_agree},
 };

@@ -45,7 +45,7 @@ struct scene {
     struct tracker a;
     tamis_options o;
     tamis *t, *other;
-    struct bytes image;
+    struct bytes image, packed;
 };
 
 static void add_numbers(tamis *t, uint32_t from, uint32_t to)
@@ -63,6 +63,7 @@ static void open_scene(struct scene *s, uint32_t kind)
     add_numbers(s->t, 0, 200);
     add_numbers(s->other, 100, 300);
     s->image = image_of(s->t);
+    s->packed = packed_of(s->t);
     FILE *f = fopen(in_directory("old"), "wb");
     CHECK(f != NULL && fwrite(s->image.p, 1, s->image.n, f) == s->image.n && fclose(f) == 0);
 }
@@ -72,6 +73,7 @@ static void close_scene(struct scene *s)
     tamis_close(s->t);
     tamis_close(s->other);
     free(s->image.p);
+    free(s->packed.p);
     CHECK_THAT(s->a.blocks, ==, 0);
     remove(in_directory("old"));
     remove(in_directory("new"));
@@ -160,6 +162,27 @@ static tamis_status op_save_new(struct scene *s, tamis **out, tamis_error *why)
 {
     (void)out;
     return tamis_save_new(s->t, in_directory("new"), why);
+}
+
+static tamis_status op_save_packed(struct scene *s, tamis **out, tamis_error *why)
+{
+    (void)out;
+    return tamis_save_packed(s->t, in_directory("new"), false, why);
+}
+
+static tamis_status op_pack(struct scene *s, tamis **out, tamis_error *why)
+{
+    struct bytes_sink sink = {bytes_new(s->packed.n), 0};
+    (void)out;
+    const tamis_status st = tamis_pack(s->t, bytes_put, &sink, why);
+    CHECK(st != TAMIS_OK || bytes_equal(sink.to, s->packed));
+    free(sink.to.p);
+    return st;
+}
+
+static tamis_status op_unpack(struct scene *s, tamis **out, tamis_error *why)
+{
+    return tamis_unpack(s->packed.p, s->packed.n, &s->o, out, why);
 }
 
 /* --- Calls that need no memory, and so cannot fail for want of it ------------------------------------------ */
@@ -277,6 +300,9 @@ static const struct call calls[] = {
     {"save", op_save, ALLOCATES | MAY_ABSORB},
     {"save over", op_save_over, ALLOCATES | MAY_ABSORB},
     {"save new", op_save_new, ALLOCATES | MAY_ABSORB},
+    {"save packed", op_save_packed, ALLOCATES},
+    {"pack", op_pack, ALLOCATES},
+    {"unpack", op_unpack, MAKES_HANDLE | ALLOCATES},
     {"add", op_add, 0},
     {"add many", op_add_many, 0},
     {"ask", op_ask, 0},

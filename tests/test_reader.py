@@ -7,7 +7,7 @@ import os
 import sys
 
 sys.dont_write_bytecode = True  # leaves the source tree as it was
-from reader import Damaged, Image, Newer, WrongKey
+from reader import Damaged, Image, Newer, WrongKey, unpack
 
 GOLDEN = os.path.join(os.environ.get("TAMIS_SOURCE", "."), "tests", "golden")
 passed, failed = 0, 0
@@ -73,8 +73,37 @@ def check_damage(name, key):
     check(not missed, "%s notices flipped bits, also %s" % (name, missed[:5]))
 
 
+def not_unpacked(data):
+    try:
+        unpack(data)
+        return False
+    except (Damaged, Newer):
+        return True
+
+
+def check_packed(name):
+    data = read_golden(name)
+    image = unpack(data)  # whose sums vouch for every bit
+    check(len(image) > 200, "%s unpacks" % name)
+    lengths = range(0, len(data), 1 if len(data) < 1024 else 37)
+    check(all(not_unpacked(data[:n]) for n in lengths), "%s notices truncation" % name)
+    check(not_unpacked(data + b"\0") and not_unpacked(data + data), "%s notices extension" % name)
+    missed = []
+    for bit in range(0, len(data) * 8, 1 if len(data) < 1024 else 37):
+        mutant = bytearray(data)
+        mutant[bit // 8] ^= 1 << bit % 8
+        if not not_unpacked(bytes(mutant)):
+            missed.append(bit)
+    check(not missed, "%s notices flipped bits, also %s" % (name, missed[:5]))
+    check(refused(data, None), "%s is no image" % name)
+
+
 def main():
     images = read_answers()
+    packed = sorted(n for n in os.listdir(GOLDEN) if n.endswith(".packed"))
+    check(len(packed) >= 4, "there are packed files")
+    for name in packed:
+        check_packed(name)
     on_disk = sorted(n for n in os.listdir(GOLDEN) if n.endswith(".tamis"))
     check(on_disk == sorted(images), "answers.txt knows every image and no other")
     for name, (key, rows) in images.items():

@@ -47,15 +47,19 @@ static struct ribbon build_of(const tamis_hash *h, uint64_t n, double columns)
     return r;
 }
 
-/* How many of the hashes may be in, asked in batches of `batch`. */
+/* How many of the hashes may be in, asked in batches of `batch`; most were ahead before. */
 static uint64_t count_in(const struct ribbon *r, const tamis_hash *h, uint64_t n, size_t batch)
 {
+    struct ribbon_aim aims[2], *aim = NULL;
+    unsigned turn = 0;
     uint64_t count = 0;
     for (uint64_t at = 0; at < n; at += batch) {
         const size_t now = n - at < batch ? (size_t)(n - at) : batch;
         const tamis_hash *ahead = at + 2 * now <= n ? h + at + now : NULL;
         uint8_t bits[TAMIS__RIBBON_BATCH / 8];
-        tamis__ribbon_query(r, h + at, ahead, now, bits);
+        struct ribbon_aim *next = ahead != NULL ? &aims[turn++ % 2] : NULL;
+        tamis__ribbon_query(r, h + at, now, aim, ahead, next, bits);
+        aim = next;
         for (size_t i = 0; i < now; i++) count += tamis__bit(bits, i);
         if (now % 8 != 0) CHECK(bits[now / 8] >> now % 8 == 0);
     }
@@ -465,13 +469,20 @@ static void check_answers(const struct ribbon *r, uint64_t seed)
     tamis_hash *h = random_hashes(TAMIS__RIBBON_BATCH, seed);
     for (size_t n = 1; n <= TAMIS__RIBBON_BATCH; n += 1 + seed % 9) {
         uint8_t want[TAMIS__RIBBON_BATCH / 8 + 1] = {0}, got[TAMIS__RIBBON_BATCH / 8 + 1];
+        struct ribbon_aim aim, next;
         want[(n + 7) / 8] = 0xaa; /* the byte after the answers must stay */
         for (size_t i = 0; i < n; i++) want[i / 8] |= (uint8_t)(by_the_law(r, h[i]) << i % 8);
         for (size_t t = 0; t < n_tables; t++) {
             memset(got, 0xaa, sizeof got);
             tamis__use_kernels(tables[t]);
-            tamis__ribbon_prefetch(r, h, n);
-            tamis__ribbon_query(r, h, t % 2 == 0 ? h : NULL, n, got);
+            tamis__ribbon_query(r, h, n, NULL, NULL, NULL, got);
+            CHECK(memcmp(want, got, (n + 7) / 8 + 1) == 0);
+            memset(got, 0xaa, sizeof got);
+            tamis__ribbon_prefetch(r, h, n, &aim);
+            tamis__ribbon_query(r, h, n, &aim, h, &next, got);
+            CHECK(memcmp(want, got, (n + 7) / 8 + 1) == 0);
+            memset(got, 0xaa, sizeof got);
+            tamis__ribbon_query(r, h, n, &next, NULL, NULL, got);
             CHECK(memcmp(want, got, (n + 7) / 8 + 1) == 0);
         }
     }

@@ -42,6 +42,13 @@ done
 checked 0 rotate window.tamis
 checked 0 convert --to bloom -o plain.tamis counting.tamis
 checked 2 convert --to bloom -o x.tamis cuckoo.tamis
+checked 0 plan --for-transfer --items 1000 --fpr 0.01
+checked 0 build --for-transfer -o sparse.tamis list
+checked 0 pack -o sparse.packed sparse.tamis
+checked 0 unpack -o again.tamis sparse.packed
+checked 0 pack -o cuckoo.packed cuckoo.tamis
+checked 2 unpack -o x.tamis sparse.tamis
+checked 2 info sparse.packed
 checked 0 build -o counted.tamis list other
 checked 0 build -o spooled.tamis <list
 printf 'sixteen  bytes!!' >key

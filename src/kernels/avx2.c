@@ -93,113 +93,282 @@ AVX2 static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uin
 
 /* --- Ribbons ------------------------------------------------------------------------------------------------- */
 
+AVX2 static inline __m256i load_four(const void *p)
+{
+    return _mm256_loadu_si256((const __m256i *)p);
+}
+
+AVX2 static inline unsigned signs(__m256i v)
+{
+    return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(v));
+}
+
+AVX2 static inline __m256i ribbon_bytes(const struct ribbon_layer *l, __m256i segments)
+{
+    const __m256i columns = _mm256_set1_epi64x(l->columns);
+    const __m256i boundary = _mm256_set1_epi64x((long long)l->boundary);
+    const __m256i more = _mm256_and_si256(_mm256_sub_epi64(segments, boundary),
+                                          _mm256_cmpgt_epi64(segments, boundary));
+    return _mm256_slli_epi64(_mm256_add_epi64(_mm256_mul_epu32(segments, columns), more), 3);
+}
+
+/* Hashes i to i+3 of a layer with less than 2^32 starts; returns which of them it bumps. */
+AVX2 static inline unsigned aim_four(const struct ribbon_layer *l, const tamis_hash *h, size_t i,
+                                     struct ribbon_aim *aim)
+{
+    const __m256i hi = _mm256_permute4x64_epi64(
+        _mm256_unpackhi_epi64(load_four(h + i), load_four(h + i + 2)), 0xd8);
+    const __m256i starts = _mm256_set1_epi64x((long long)tamis__ribbon_starts(l->segments));
+    const __m256i start =
+        _mm256_srli_epi64(_mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(hi, 32), starts),
+                                           _mm256_srli_epi64(_mm256_mul_epu32(hi, starts), 32)),
+                          32);
+    const __m256i end = _mm256_add_epi64(start, _mm256_set1_epi64x(TAMIS__RIBBON_WIDTH - 1));
+    _mm256_storeu_si256((__m256i *)(void *)(aim->start + i), start);
+    _mm256_storeu_si256((__m256i *)(void *)(aim->low + i),
+                        ribbon_bytes(l, _mm256_srli_epi64(start, 6)));
+    _mm256_storeu_si256((__m256i *)(void *)(aim->high + i),
+                        ribbon_bytes(l, _mm256_srli_epi64(end, 6)));
+    if (l->last) return 0;
+    /* 32 buckets a word; the thresholds end with a whole one. */
+    long long words[4];
+    for (unsigned j = 0; j < 4; j++)
+        words[j] = (long long)tamis__get64(l->thresholds + 8 * (aim->start[i + j] >> 12));
+    const __m256i codes =
+        _mm256_srlv_epi64(_mm256_set_epi64x(words[3], words[2], words[1], words[0]),
+                          _mm256_and_si256(_mm256_srli_epi64(start, 6), _mm256_set1_epi64x(62)));
+    const __m256i eight_codes =
+        _mm256_slli_epi64(_mm256_and_si256(codes, _mm256_set1_epi64x(3)), 3);
+    const __m256i thresholds = _mm256_and_si256(
+        _mm256_srlv_epi64(_mm256_set1_epi64x(TAMIS__RIBBON_THRESHOLDS), eight_codes),
+        _mm256_set1_epi64x(0xff));
+    const __m256i in_bucket = _mm256_and_si256(start, _mm256_set1_epi64x(127));
+    return signs(_mm256_cmpgt_epi64(thresholds, in_bucket));
+}
+
+AVX2 void tamis__ribbon_aim_avx2(const struct ribbon_layer *l, const tamis_hash *h, size_t n,
+                                 struct ribbon_aim *aim)
+{
+    const struct ribbon_layer own = *l; /* which no write can change */
+    const uint64_t starts = tamis__ribbon_starts(own.segments);
+    if (starts >> 32 != 0) {
+        tamis__ribbon_aim(l, h, n, aim);
+        return;
+    }
+    size_t i = 0;
+    for (; n - i >= 8; i += 8)
+        aim->bumped[i / 8] =
+            (uint8_t)(aim_four(&own, h, i, aim) | aim_four(&own, h, i + 4, aim) << 4);
+    if (i == n) return;
+    unsigned marks = 0;
+    for (; i < n; i++) {
+        const uint64_t start = tamis__ribbon_start(h[i], starts);
+        tamis__ribbon_aim_at(&own, start, i, aim);
+        if (!own.last) marks |= (unsigned)tamis__ribbon_bumps(own.thresholds, start) << i % 8;
+    }
+    aim->bumped[n / 8] = (uint8_t)marks;
+}
+
 /* What a layer's keys have in common. All are asked as many columns as the last segment has: where there are fewer,
  * another segment follows, so that the memory does not end; what comes from there is not counted. */
 struct ribbon_shape {
     const uint8_t *solution;
-    uint64_t boundary; /* slot */
+    uint64_t boundary,
+        last_high; /* slot; the last byte where all columns, in eights, can be read */
     uint32_t columns, sides;
-    uint8_t
-        counted[2]
-               [4]; /* lanes, for keys before the boundary and from it on, of eight columns each */
+    /* Of eight columns each time, four bits a column, one for each of four keys: those that count for all, and the first
+     * bit of the one that counts from the boundary on. */
+    uint32_t counted[4], extra[4];
 };
 
-/* Lanes of those columns from c on that there are: first and second four in turns. */
-static inline uint8_t lanes_of(uint32_t columns, uint32_t c)
+/* Eight columns are in this order: the first and the second four in turns. */
+static inline uint32_t lanes_of(uint32_t columns, uint32_t c)
 {
-    static const uint8_t lanes[9] = {0, 0x01, 0x05, 0x15, 0x55, 0x57, 0x5f, 0x7f, 0xff};
+    static const uint32_t lanes[9] = {0x0,       0x1,       0x101,     0x10101,   0x1010101,
+                                      0x1010111, 0x1011111, 0x1111111, 0x11111111};
     return lanes[columns <= c ? 0 : columns - c < 8 ? columns - c : 8];
 }
 
-static struct ribbon_shape shape_of(const struct ribbon_layer *l)
+static inline struct ribbon_shape shape_of(const struct ribbon_layer *l)
 {
+    const uint32_t columns = tamis__ribbon_columns(l, l->segments - 1);
+    const uint64_t size = (columns + 7) / 8 * 64;
     struct ribbon_shape s = {.solution = l->solution,
                              .boundary = l->boundary * TAMIS__RIBBON_WIDTH,
-                             .columns = tamis__ribbon_columns(l, l->segments - 1),
+                             .last_high = l->solution_bytes - size,
+                             .columns = columns,
                              .sides = l->homogeneous ? 0 : UINT32_MAX};
-    for (uint32_t i = 0; 8 * i < s.columns; i++) {
-        s.counted[0][i] = lanes_of(l->columns, 8 * i);
-        s.counted[1][i] = lanes_of(s.columns, 8 * i);
+    for (uint32_t i = 0; 8 * i < columns; i++) {
+        s.counted[i] = 15 * lanes_of(l->columns, 8 * i);
+        s.extra[i] = lanes_of(columns, 8 * i) ^ lanes_of(l->columns, 8 * i);
     }
     return s;
 }
 
-/* Four words, or the `left` ones that there are and zeros. */
-AVX2 static inline __m256i load_words(const uint8_t *from, uint32_t left)
+/* Four columns of a window. A shift by 64 leaves nothing. */
+AVX2 static inline __m256i window_words(const uint8_t *low, const uint8_t *high, __m256i shift)
 {
-    if (left >= 4) return _mm256_loadu_si256((const __m256i *)(const void *)from);
-    const __m256i lanes = _mm256_set_epi64x(3, 2, 1, 0);
-    return _mm256_maskload_epi64((const long long *)(const void *)from,
-                                 _mm256_cmpgt_epi64(_mm256_set1_epi64x(left), lanes));
+    const __m256i back = _mm256_sub_epi64(_mm256_set1_epi64x(TAMIS__RIBBON_WIDTH), shift);
+    return _mm256_or_si256(_mm256_srlv_epi64(load_four(low), shift),
+                           _mm256_sllv_epi64(load_four(high), back));
 }
 
-/* Four columns of a window under its row; none beyond the last. A shift by 64 leaves nothing. */
-AVX2 static inline __m256i window_words(const uint8_t *low, const uint8_t *high, int shift,
-                                        __m256i row, int32_t left)
+/* Eight columns of a key's window under its row, each folded to 32 bits. */
+AVX2 static inline __m256i key_lanes(const uint8_t *low, const uint8_t *high, uint64_t start,
+                                     tamis_hash h)
 {
-    if (left <= 0) return _mm256_setzero_si256();
-    const __m256i first =
-        _mm256_srl_epi64(load_words(low, (uint32_t)left), _mm_cvtsi32_si128(shift));
-    const __m256i second =
-        _mm256_sll_epi64(load_words(high, (uint32_t)left), _mm_cvtsi32_si128(64 - shift));
-    return _mm256_and_si256(_mm256_or_si256(first, second), row);
+    const __m256i row = _mm256_or_si256(_mm256_set1_epi64x((long long)h.lo), _mm256_set1_epi64x(1));
+    const __m256i shift = _mm256_and_si256(_mm256_set1_epi64x((long long)start),
+                                           _mm256_set1_epi64x(TAMIS__RIBBON_WIDTH - 1));
+    const __m256i a = _mm256_and_si256(window_words(low, high, shift), row);
+    const __m256i b = _mm256_and_si256(window_words(low + 32, high + 32, shift), row);
+    return _mm256_blend_epi32(_mm256_xor_si256(a, _mm256_srli_epi64(a, 32)),
+                              _mm256_xor_si256(b, _mm256_slli_epi64(b, 32)), 0xaa);
 }
 
-/* The parities of four columns and of four more in the signs of eight lanes. Each word is folded to 32 bits first. */
-AVX2 static inline __m256i parities(__m256i a, __m256i b)
+/* The parities of four keys' columns in the signs of bytes: each fold makes room for another key. */
+AVX2 static inline __m256i parities(const __m256i k[4])
 {
-    __m256i x = _mm256_blend_epi32(_mm256_xor_si256(a, _mm256_srli_epi64(a, 32)),
-                                   _mm256_xor_si256(b, _mm256_slli_epi64(b, 32)), 0xaa);
-    x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 16));
-    x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 8));
-    x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 4));
-    x = _mm256_xor_si256(x, _mm256_slli_epi32(x, 2));
-    return _mm256_xor_si256(x, _mm256_slli_epi32(x, 1));
+    const __m256i odd_bytes = _mm256_set1_epi16((short)0xff00);
+    const __m256i of_nibble = _mm256_broadcastsi128_si256(
+        _mm_set_epi8(0, -128, -128, 0, -128, 0, 0, -128, -128, 0, 0, -128, 0, -128, -128, 0));
+    const __m256i even =
+        _mm256_blend_epi16(_mm256_xor_si256(k[0], _mm256_srli_epi32(k[0], 16)),
+                           _mm256_xor_si256(k[2], _mm256_slli_epi32(k[2], 16)), 0xaa);
+    const __m256i odd =
+        _mm256_blend_epi16(_mm256_xor_si256(k[1], _mm256_srli_epi32(k[1], 16)),
+                           _mm256_xor_si256(k[3], _mm256_slli_epi32(k[3], 16)), 0xaa);
+    const __m256i all =
+        _mm256_blendv_epi8(_mm256_xor_si256(even, _mm256_srli_epi16(even, 8)),
+                           _mm256_xor_si256(odd, _mm256_slli_epi16(odd, 8)), odd_bytes);
+    const __m256i nibbles =
+        _mm256_and_si256(_mm256_xor_si256(all, _mm256_srli_epi16(all, 4)), _mm256_set1_epi8(15));
+    return _mm256_shuffle_epi8(of_nibble, nibbles);
 }
 
-AVX2 static inline unsigned ribbon_one(const struct ribbon_shape *s, tamis_hash h,
+/* Columns c to c+7 of keys i to i+3: bit 4·lane + key where they are wrong, and count. */
+AVX2 static inline uint32_t wrong_four(const struct ribbon_shape *s, const tamis_hash *h,
+                                       const struct ribbon_aim *aim, size_t i, uint32_t c)
+{
+    const __m256i bit_of_lane =
+        _mm256_set_epi32((int)0x80808080, 0x08080808, 0x40404040, 0x04040404, 0x20202020,
+                         0x02020202, 0x10101010, 0x01010101);
+    const __m256i before = _mm256_set1_epi64x((long long)s->boundary - 1);
+    const uint32_t counted =
+        s->counted[c / 8] |
+        signs(_mm256_cmpgt_epi64(load_four(aim->start + i), before)) * s->extra[c / 8];
+    __m256i lanes[4];
+    uint32_t sides = 0;
+    for (unsigned k = 0; k < 4; k++) {
+        lanes[k] = key_lanes(s->solution + aim->low[i + k] + 8 * c,
+                             s->solution + aim->high[i + k] + 8 * c, aim->start[i + k], h[i + k]);
+        sides |= (uint32_t)(uint8_t)(h[i + k].hi >> c) << 8 * k;
+    }
+    const __m256i want = _mm256_and_si256(_mm256_set1_epi32((int)(sides & s->sides)), bit_of_lane);
+    const __m256i wrong = _mm256_xor_si256(parities(lanes), _mm256_cmpeq_epi8(want, bit_of_lane));
+    return (uint32_t)_mm256_movemask_epi8(wrong) & counted;
+}
+
+/* From four bits a lane for four keys, and so for four more: which keys have none. */
+static inline unsigned right_of(uint64_t wrong)
+{
+    wrong |= wrong >> 16;
+    wrong |= wrong >> 8;
+    wrong |= wrong >> 4;
+    return 0xff ^ (unsigned)((wrong & 15) | (wrong >> 28 & 0xf0));
+}
+
+/* The answers to keys i to i+7, of up to eight columns. */
+AVX2 static inline unsigned ribbon_eight(const struct ribbon_shape *s, const tamis_hash *h,
+                                         const struct ribbon_aim *aim, size_t i)
+{
+    const uint64_t second = wrong_four(s, h, aim, i + 4, 0);
+    return right_of(wrong_four(s, h, aim, i, 0) | second << 32);
+}
+
+/* And of more; on its own, or both would keep too much at hand. */
+AVX2 __attribute__((noinline)) static unsigned ribbon_eight_wide(const struct ribbon_shape *s,
+                                                                 const tamis_hash *h,
+                                                                 const struct ribbon_aim *aim,
+                                                                 size_t i)
+{
+    uint64_t wrong = 0;
+    for (uint32_t c = 0; c < s->columns; c += 8)
+        wrong |= wrong_four(s, h, aim, i, c) | (uint64_t)wrong_four(s, h, aim, i + 4, c) << 32;
+    return right_of(wrong);
+}
+
+/* Whether eight columns can be read wherever there are some, without going beyond the solution. */
+AVX2 static inline bool has_room(const struct ribbon_shape *s, const struct ribbon_aim *aim,
+                                 size_t i)
+{
+    const __m256i last = _mm256_set1_epi64x((long long)s->last_high);
+    return s->columns % 8 == 0 ||
+           signs(_mm256_or_si256(_mm256_cmpgt_epi64(load_four(aim->high + i), last),
+                                 _mm256_cmpgt_epi64(load_four(aim->high + i + 4), last))) == 0;
+}
+
+/* What the oracle does, with the instruction that counts bits, which every processor with AVX2 has. */
+#define AVX2_POPCNT __attribute__((target("avx2,popcnt")))
+
+AVX2_POPCNT static unsigned ribbon_one(const struct ribbon_layer *l, tamis_hash h,
                                        const struct ribbon_aim *aim, size_t i)
 {
-    const __m256i to_sign = _mm256_set_epi32(24, 28, 25, 29, 26, 30, 27, 31);
-    const __m256i row = _mm256_set1_epi64x((long long)tamis__ribbon_row(h));
-    const int shift = (int)(aim->start[i] % TAMIS__RIBBON_WIDTH);
-    const uint8_t *counted = s->counted[aim->start[i] >= s->boundary];
-    const uint8_t *low = s->solution + aim->low[i], *high = s->solution + aim->high[i];
-    uint32_t side = (uint32_t)h.hi & s->sides;
-    unsigned wrong = 0;
-    for (int32_t left = (int32_t)s->columns; left > 0; left -= 8) {
-        const __m256i got = parities(window_words(low, high, shift, row, left),
-                                     window_words(low + 32, high + 32, shift, row, left - 4));
-        const __m256i want = _mm256_sllv_epi32(_mm256_set1_epi32((int)side), to_sign);
-        const __m256i differ = _mm256_xor_si256(got, want);
-        wrong |= (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(differ)) & *counted++;
-        low += 64;
-        high += 64;
-        side >>= 8;
+    const uint8_t *low = l->solution + aim->low[i], *high = l->solution + aim->high[i];
+    const unsigned shift = aim->start[i] % TAMIS__RIBBON_WIDTH;
+    const uint32_t columns = tamis__ribbon_columns(l, aim->start[i] / TAMIS__RIBBON_WIDTH);
+    const uint32_t side = tamis__ribbon_side(h, l->homogeneous, columns);
+    uint64_t wrong = 0;
+    for (uint32_t c = 0; c < columns; c++) {
+        const uint64_t window = tamis__get64(low + 8 * c) >> shift | tamis__get64(high + 8 * c)
+                                                                         << 1 << (63 - shift);
+        wrong |= (uint64_t)__builtin_popcountll(window & tamis__ribbon_row(h)) ^ side >> c;
     }
-    return wrong == 0;
+    return (wrong & 1) == 0;
+}
+
+/* Up to eight, one by one. */
+AVX2_POPCNT __attribute__((noinline)) static uint8_t ribbon_few(const struct ribbon_layer *l,
+                                                                const tamis_hash *h,
+                                                                const struct ribbon_aim *aim,
+                                                                size_t i, size_t n)
+{
+    unsigned answers = 0;
+    for (unsigned j = 0; j < 8 && i + j < n; j++)
+        answers |= ribbon_one(l, h[i + j], aim, i + j) << j;
+    return (uint8_t)answers;
+}
+
+AVX2 __attribute__((noinline)) static void
+ribbon_many(const struct ribbon_layer *l, const tamis_hash *h, const struct ribbon_aim *aim,
+            const struct ribbon_aim *ahead, size_t n, uint8_t *bits)
+{
+    const struct ribbon_layer own = *l; /* which no write of answers can change */
+    const struct ribbon_shape shape = shape_of(l);
+    for (size_t i = 0; i < n; i += 8) {
+        if (n - i < 8 || !has_room(&shape, aim, i))
+            bits[i / 8] = ribbon_few(&own, h, aim, i, n);
+        else if (shape.columns <= 8)
+            bits[i / 8] = (uint8_t)ribbon_eight(&shape, h, aim, i);
+        else
+            bits[i / 8] = (uint8_t)ribbon_eight_wide(&shape, h, aim, i);
+        for (size_t j = i; ahead != NULL && j < i + 8 && j < n; j++)
+            tamis__ribbon_fetch(&own, ahead, j);
+    }
 }
 
 AVX2 void tamis__ribbon_ask_avx2(const struct ribbon_layer *l, const tamis_hash *h,
                                  const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
                                  size_t n, uint8_t *bits)
 {
-    const struct ribbon_layer own = *l; /* which no write of answers can change */
-    const struct ribbon_shape shape = shape_of(l);
-    for (size_t i = 0; i < n; i += 8) {
-        const unsigned few = n - i < 8 ? (unsigned)(n - i) : 8;
-        unsigned answers = 0;
-        for (unsigned j = 0; j < few; j++) answers |= ribbon_one(&shape, h[i + j], aim, i + j) << j;
-        bits[i / 8] = (uint8_t)answers;
-        for (unsigned j = 0; ahead != NULL && j < few; j++) tamis__ribbon_fetch(&own, ahead, i + j);
-    }
+    if (n < 8 && ahead == NULL)
+        *bits = ribbon_few(l, h, aim, 0, n);
+    else
+        ribbon_many(l, h, aim, ahead, n, bits);
 }
 
-/* As the oracle does it, with the instruction that counts bits, which every processor with AVX2 has. */
-__attribute__((target("avx2,popcnt"))) void tamis__ribbon_solve_avx2(const uint64_t *rows,
-                                                                     const uint32_t *sides,
-                                                                     uint32_t columns,
-                                                                     uint64_t *words)
+AVX2_POPCNT void tamis__ribbon_solve_avx2(const uint64_t *rows, const uint32_t *sides,
+                                          uint32_t columns, uint64_t *words)
 {
     for (unsigned i = TAMIS__RIBBON_WIDTH; i-- > 0;) {
         const uint64_t row = rows[i], side = sides[i];
@@ -225,9 +394,11 @@ const struct kernels tamis__avx2 = {
     .packed_add = packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,
-    .ribbon_aim = tamis__ribbon_aim,
+    .ribbon_aim = tamis__ribbon_aim_avx2,
     .ribbon_query = tamis__ribbon_ask_avx2,
     .ribbon_solve = tamis__ribbon_solve_avx2,
+    .fuse_aim = tamis__fuse_aim,
+    .fuse_query = tamis__fuse_ask,
     .siphash = siphash_lanes,
 };
 

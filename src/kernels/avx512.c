@@ -1,14 +1,9 @@
 /* Kernels for AVX-512: a line of the blocked filter is one register, eight probes of a classic one are
  * another. Function-level target attributes, so that no compiler flag is needed; cpu.c hands this table out
  * only where the processor has the instructions. */
-#include "../ribbon.h"
-#include "kernels.h"
+#include "avx512.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__) && defined(__GNUC__)
-
-#include <immintrin.h>
-
-#define AVX512 __attribute__((target("avx512f,avx512dq,avx512vl")))
 
 /* --- Lines ------------------------------------------------------------------------------------------------- */
 
@@ -47,13 +42,6 @@ AVX512 static inline uint64_t add_to_line(uint8_t *line, uint64_t lo)
 AVX512 static inline uint64_t add_one(uint8_t *table, uint64_t lines, tamis_hash h)
 {
     return add_to_line(table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES, h.lo);
-}
-
-/* From a byte of missing words for each of eight keys: which have none. */
-AVX512 static inline uint8_t complete(uint64_t missing)
-{
-    const __m128i zero = _mm_setzero_si128();
-    return (uint8_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_set_epi64x(-1, (long long)missing), zero));
 }
 
 /* Fewer than eight; on its own, so that one key does not pay for the frame of many. */
@@ -138,28 +126,6 @@ static void fill_powers(struct powers *p, unsigned n)
         b = b * TAMIS__PROBE_MULTIPLIER + 1;
         a *= TAMIS__PROBE_MULTIPLIER;
     }
-}
-
-/* High halves of the 128-bit products x·m, from four products of 32-bit halves. */
-AVX512 static inline __m512i mulhi(__m512i x, __m512i m)
-{
-    const __m512i low = _mm512_set1_epi64(0xffffffff);
-    const __m512i xh = _mm512_srli_epi64(x, 32), mh = _mm512_srli_epi64(m, 32);
-    const __m512i ll = _mm512_mul_epu32(x, m), lh = _mm512_mul_epu32(x, mh);
-    const __m512i hl = _mm512_mul_epu32(xh, m), hh = _mm512_mul_epu32(xh, mh);
-    /* Neither sum overflows: (2^32-1)^2 + 2^32-1 < 2^64. */
-    const __m512i t = _mm512_add_epi64(hl, _mm512_srli_epi64(ll, 32));
-    const __m512i w = _mm512_add_epi64(lh, _mm512_and_si512(t, low));
-    return _mm512_add_epi64(_mm512_add_epi64(hh, _mm512_srli_epi64(t, 32)),
-                            _mm512_srli_epi64(w, 32));
-}
-
-/* The same for m below 2^32. */
-AVX512 static inline __m512i mulhi_short(__m512i x, __m512i m)
-{
-    const __m512i high = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), m);
-    return _mm512_srli_epi64(_mm512_add_epi64(high, _mm512_srli_epi64(_mm512_mul_epu32(x, m), 32)),
-                             32);
 }
 
 /* A gather is no faster than eight loads, and there is no scatter of bits: the positions are computed side by
@@ -418,217 +384,25 @@ AVX512 static void xxh3_eight(uint64_t seed, const tamis_bytes *const keys[8], t
 #define TARGET AVX512
 #include "siphash_lanes.h"
 
-/* --- Ribbons, where the processor also shifts pairs of words and counts their bits -------------------------------- */
-
-#define AVX512_BITS __attribute__((target("avx512f,avx512dq,avx512vl,avx512vbmi2,avx512vpopcntdq")))
-
-/* Of eight hashes. */
-AVX512_BITS static inline __m512i high_halves(const tamis_hash *h)
-{
-    const __m512i odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
-    return _mm512_permutex2var_epi64(_mm512_loadu_si512(h), odd, _mm512_loadu_si512(h + 4));
-}
-
-AVX512_BITS static inline __m512i ribbon_bytes(const struct ribbon_layer *l, __m512i segments)
-{
-    const __m512i columns = _mm512_set1_epi64(l->columns);
-    const __m512i boundary = _mm512_set1_epi64((long long)l->boundary);
-    const __m512i more =
-        _mm512_max_epi64(_mm512_sub_epi64(segments, boundary), _mm512_setzero_si512());
-    return _mm512_slli_epi64(_mm512_add_epi64(_mm512_mullo_epi64(segments, columns), more), 3);
-}
-
-/* Hashes i to i+7; returns which of them the layer bumps, if asked. */
-AVX512_BITS static inline unsigned aim_eight(const struct ribbon_layer *l, const tamis_hash *h,
-                                             size_t i, struct ribbon_aim *aim, bool is_asked)
-{
-    const __m512i hi = high_halves(h + i);
-    const uint64_t starts = tamis__ribbon_starts(l->segments);
-    const __m512i start = mulhi(hi, _mm512_set1_epi64((long long)starts));
-    const __m512i end = _mm512_add_epi64(start, _mm512_set1_epi64(TAMIS__RIBBON_WIDTH - 1));
-    _mm512_storeu_si512(aim->start + i, start);
-    _mm512_storeu_si512(aim->low + i, ribbon_bytes(l, _mm512_srli_epi64(start, 6)));
-    _mm512_storeu_si512(aim->high + i, ribbon_bytes(l, _mm512_srli_epi64(end, 6)));
-    if (!is_asked) return 0;
-    /* 32 buckets a word; the thresholds end with a whole one. */
-    const __m512i codes =
-        _mm512_srlv_epi64(_mm512_i64gather_epi64(_mm512_srli_epi64(start, 12), l->thresholds, 8),
-                          _mm512_and_si512(_mm512_srli_epi64(start, 6), _mm512_set1_epi64(62)));
-    const __m512i thresholds = _mm512_set_epi64(0, 0, 0, 0, 128, 48, 24, 0);
-    const __m512i in_bucket = _mm512_and_si512(start, _mm512_set1_epi64(127));
-    return _mm512_cmplt_epu64_mask(
-        in_bucket,
-        _mm512_permutexvar_epi64(_mm512_and_si512(codes, _mm512_set1_epi64(3)), thresholds));
-}
-
-/* Through memory: eight addresses come out of it faster than out of a register. */
-AVX512_BITS static void ribbon_aim(const struct ribbon_layer *l, const tamis_hash *h, size_t n,
-                                   struct ribbon_aim *aim, uint8_t *bumped)
-{
-    const struct ribbon_layer own = *l; /* which no write can change */
-    const uint64_t starts = tamis__ribbon_starts(own.segments);
-    size_t i = 0;
-    for (; n - i >= 8; i += 8) {
-        const unsigned marks = aim_eight(&own, h, i, aim, bumped != NULL);
-        if (bumped != NULL) bumped[i / 8] = (uint8_t)marks;
-    }
-    if (i == n) return;
-    unsigned marks = 0;
-    for (; i < n; i++) {
-        const uint64_t start = tamis__ribbon_start(h[i], starts);
-        tamis__ribbon_aim_at(&own, start, i, aim);
-        if (bumped != NULL) marks |= (unsigned)tamis__ribbon_bumps(own.thresholds, start) << i % 8;
-    }
-    if (bumped != NULL) bumped[n / 8] = (uint8_t)marks;
-}
-
-/* Eight words, or those in the mask and zeros; never a byte beyond them. In halves: see load_line. */
-AVX512_BITS static inline __m512i load_words(const uint8_t *from, __mmask8 live)
-{
-    if (live != 0xff) return _mm512_maskz_loadu_epi64(live, from);
-    const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)from);
-    return _mm512_inserti64x4(_mm512_castsi256_si512(low),
-                              _mm256_loadu_si256((const __m256i *)(const void *)(from + 32)), 1);
-}
-
-/* A byte for each of the keys i to i+7: the parities of the live ones of eight columns, `at` bytes after the first
- * one. */
-AVX512_BITS static inline uint64_t parities(const struct ribbon_layer *l, const tamis_hash *h,
-                                            const struct ribbon_aim *aim, size_t i, uint32_t at,
-                                            __mmask8 live)
-{
-    const uint8_t *columns = l->solution + at;
-    uint64_t all = 0;
-    for (unsigned j = 0; j < 8; j++) {
-        const __m512i start = _mm512_set1_epi64((long long)aim->start[i + j]);
-        const __m512i row = _mm512_set1_epi64((long long)tamis__ribbon_row(h[i + j]));
-        /* The shift takes its count modulo 64. */
-        const __m512i window =
-            _mm512_shrdv_epi64(load_words(columns + aim->low[i + j], live),
-                               load_words(columns + aim->high[i + j], live), start);
-        const __m512i ones = _mm512_popcnt_epi64(_mm512_and_si512(window, row));
-        all |= (uint64_t)_mm512_test_epi64_mask(ones, _mm512_set1_epi64(1)) << 8 * j;
-    }
-    return all;
-}
-
-AVX512_BITS static inline uint64_t low_bytes(__m512i v)
-{
-    return (uint64_t)_mm_cvtsi128_si64(_mm512_cvtepi64_epi8(v));
-}
-
-static inline __mmask8 live_columns(uint32_t columns, uint32_t c)
-{
-    return (__mmask8)(columns <= c ? 0 : columns - c >= 8 ? 0xff : (1u << (columns - c)) - 1);
-}
-
-/* The answers to keys i to i+7. All are asked as many columns as the last segment has: where there are fewer, another
- * segment follows, so that the memory does not end; what comes from there is not counted. */
-AVX512_BITS static inline unsigned ribbon_eight(const struct ribbon_layer *l, const tamis_hash *h,
-                                                const struct ribbon_aim *aim, size_t i)
-{
-    const uint32_t most = tamis__ribbon_columns(l, l->segments - 1);
-    const __m512i boundary = _mm512_set1_epi64((long long)(l->boundary * TAMIS__RIBBON_WIDTH));
-    const __mmask8 has_most = _mm512_cmpge_epu64_mask(_mm512_loadu_si512(aim->start + i), boundary);
-    __m512i hi = high_halves(h + i);
-    if (l->homogeneous) hi = _mm512_setzero_si512();
-    uint64_t wrong = 0;
-    for (uint32_t c = 0; c < most; c += 8) {
-        const __mmask8 live = live_columns(most, c);
-        const __m512i counted = _mm512_mask_blend_epi64(
-            has_most, _mm512_set1_epi64(live_columns(l->columns, c)), _mm512_set1_epi64(live));
-        const uint64_t got = live == 0xff ? parities(l, h, aim, i, 8 * c, 0xff)
-                                          : parities(l, h, aim, i, 8 * c, live);
-        wrong |= (got ^ low_bytes(hi)) & low_bytes(counted);
-        hi = _mm512_srli_epi64(hi, 8);
-    }
-    return complete(wrong);
-}
-
-/* The same where every segment is a line of eight columns. */
-AVX512_BITS static inline unsigned ribbon_lines(const struct ribbon_layer *l, const tamis_hash *h,
-                                                const struct ribbon_aim *aim, size_t i)
-{
-    const __m512i hi = high_halves(h + i);
-    return complete(parities(l, h, aim, i, 0, 0xff) ^ (l->homogeneous ? 0 : low_bytes(hi)));
-}
-
-AVX512_BITS static void ribbon_ask(const struct ribbon_layer *l, const tamis_hash *h,
-                                   const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
-                                   size_t n, uint8_t *bits)
-{
-    if (n < 3) { /* too few for eight */
-        tamis__ribbon_ask_avx2(l, h, aim, ahead, n, bits);
-        return;
-    }
-    const struct ribbon_layer own = *l; /* which no write of answers can change */
-    const bool are_lines = own.columns == 8 && own.boundary == own.segments;
-    size_t i = 0;
-    for (; are_lines && n - i >= 8; i += 8) {
-        bits[i / 8] = (uint8_t)ribbon_lines(&own, h, aim, i);
-        for (size_t j = i; ahead != NULL && j < i + 8; j++) {
-            TAMIS__PREFETCH(own.solution + ahead->low[j]);
-            TAMIS__PREFETCH(own.solution + ahead->high[j]);
-        }
-    }
-    for (; n - i >= 8; i += 8) {
-        bits[i / 8] = (uint8_t)ribbon_eight(&own, h, aim, i);
-        for (size_t j = i; ahead != NULL && j < i + 8; j++) tamis__ribbon_fetch(&own, ahead, j);
-    }
-    if (i == n) return;
-    /* The last few, and what they look for once more. */
-    tamis_hash few[8];
-    struct ribbon_aim few_aims;
-    for (size_t j = 0; j < 8; j++) {
-        const size_t from = i + j < n ? i + j : i;
-        few[j] = h[from];
-        few_aims.start[j] = aim->start[from];
-        few_aims.low[j] = aim->low[from];
-        few_aims.high[j] = aim->high[from];
-        if (ahead != NULL && i + j < n) tamis__ribbon_fetch(&own, ahead, i + j);
-    }
-    bits[i / 8] = (uint8_t)(ribbon_eight(&own, few, &few_aims, 0) & ((1u << (n - i)) - 1));
-}
-
-/* Eight columns side by side, one slot after the other. */
-AVX512_BITS static void ribbon_solve(const uint64_t *rows, const uint32_t *sides, uint32_t columns,
-                                     uint64_t *words)
-{
-    const __m512i one = _mm512_set1_epi64(1);
-    for (uint32_t c = 0; c < columns; c += 8) {
-        const __m512i columns_at = _mm512_add_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
-                                                    _mm512_set1_epi64((long long)c));
-        __m512i word = _mm512_loadu_si512(words + c);
-        for (unsigned i = TAMIS__RIBBON_WIDTH; i-- > 0;) {
-            const __m512i side = _mm512_srlv_epi64(_mm512_set1_epi64(sides[i]), columns_at);
-            const __m512i row = _mm512_set1_epi64((long long)rows[i]);
-            const __m512i after = _mm512_slli_epi64(word, 1);
-            const __m512i ones = _mm512_popcnt_epi64(_mm512_and_si512(after, row));
-            const __m512i bit = _mm512_and_si512(_mm512_xor_si512(ones, side), one);
-            word = _mm512_or_si512(after, bit);
-        }
-        _mm512_storeu_si512(words + c, word);
-    }
-}
-
 #define COMMON                                                                                     \
     .name = "avx512", .probe_prefetch = probe_prefetch, .probe_add = probe_add,                    \
     .probe_query = probe_query, .line_add = line_add, .line_query = line_query,                    \
     .packed_add = packed_add, .compact_add = tamis__compact_add, .compact_query = compact_query,   \
+    .fuse_aim = tamis__fuse_aim_avx512, .fuse_query = tamis__fuse_ask_avx512,                      \
     .siphash = siphash_lanes, .xxh3_words = xxh3_words, .xxh3_eight = xxh3_eight
 
 const struct kernels tamis__avx512 = {
     COMMON,
-    .ribbon_aim = tamis__ribbon_aim,
+    .ribbon_aim = tamis__ribbon_aim_avx2,
     .ribbon_query = tamis__ribbon_ask_avx2,
     .ribbon_solve = tamis__ribbon_solve_avx2,
 };
 
 const struct kernels tamis__avx512_bits = {
     COMMON,
-    .ribbon_aim = ribbon_aim,
-    .ribbon_query = ribbon_ask,
-    .ribbon_solve = ribbon_solve,
+    .ribbon_aim = tamis__ribbon_aim_avx512,
+    .ribbon_query = tamis__ribbon_ask_avx512,
+    .ribbon_solve = tamis__ribbon_solve_avx512,
 };
 
 #endif

@@ -104,16 +104,25 @@ typedef void tamis__compact_adder(uint8_t *table, uint64_t lines, uint32_t k, co
                                   size_t n, uint8_t *seen);
 typedef void tamis__compact_asker(const uint8_t *table, uint64_t lines, uint32_t k,
                                   const tamis_hash *h, size_t n, uint8_t *bits);
-/* Of one layer of a ribbon (ribbon.h) and at most a batch of its keys. First where they look, and, unless bumped is
- * NULL, which of them the layer bumps; then the answers, which mean nothing for those. `ahead`: as many aims to
- * be prefetched on the way, or NULL. */
+/* Of one layer of a ribbon (ribbon.h) and at most a batch of its keys. First where they look, and which of them the layer
+ * bumps; then the answers, which mean nothing for those. `ahead`: as many aims to be prefetched on the way, or
+ * NULL. */
 struct ribbon_layer;
 struct ribbon_aim;
 typedef void tamis__ribbon_aimer(const struct ribbon_layer *l, const tamis_hash *h, size_t n,
-                                 struct ribbon_aim *aim, uint8_t *bumped);
+                                 struct ribbon_aim *aim);
 typedef void tamis__ribbon_asker(const struct ribbon_layer *l, const tamis_hash *h,
                                  const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
                                  size_t n, uint8_t *bits);
+/* Of a binary fuse filter (fuse.h) and at most a batch of its keys. First where they look, and `fetches`: ask the memory for
+ * it; then the answers, which need no more than that. `ahead`, unless NULL: as many hashes to be aimed at and prefetched
+ * on the way. */
+struct fuse;
+struct fuse_aim;
+typedef void tamis__fuse_aimer(const struct fuse *f, const tamis_hash *h, size_t n,
+                               struct fuse_aim *aim, bool fetches);
+typedef void tamis__fuse_asker(const struct fuse *f, const struct fuse_aim *aim, size_t n,
+                               const tamis_hash *ahead, struct fuse_aim *next, uint8_t *bits);
 /* Back substitution of a segment, from its last slot to its first: rows of the eliminated system, 0 where a slot
  * has none, and their right-hand sides, of `columns` bits. words holds the following segment's solution on
  * entry and this one's on return; there is room for 32. */
@@ -144,6 +153,8 @@ struct kernels {
     tamis__ribbon_aimer *ribbon_aim;
     tamis__ribbon_asker *ribbon_query;
     tamis__ribbon_solver *ribbon_solve;
+    tamis__fuse_aimer *fuse_aim;
+    tamis__fuse_asker *fuse_query;
     tamis__siphasher *siphash;
     tamis__word_hasher *xxh3_words; /* these two may be NULL: none is faster than xxHash itself */
     tamis__middle_hasher *xxh3_eight;
@@ -164,7 +175,10 @@ tamis__compact_asker tamis__compact_query;
 tamis__ribbon_aimer tamis__ribbon_aim;
 tamis__ribbon_asker tamis__ribbon_ask;
 tamis__ribbon_solver tamis__ribbon_solve;
+tamis__fuse_aimer tamis__fuse_aim;
+tamis__fuse_asker tamis__fuse_ask;
 /* And from that of AVX2. */
+tamis__ribbon_aimer tamis__ribbon_aim_avx2;
 tamis__ribbon_asker tamis__ribbon_ask_avx2;
 tamis__ribbon_solver tamis__ribbon_solve_avx2;
 

@@ -146,6 +146,8 @@ const struct kernels tamis__neon = {
     .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = ribbon_ask,
     .ribbon_solve = tamis__ribbon_solve,
+    .fuse_aim = tamis__fuse_aim,
+    .fuse_query = tamis__fuse_ask,
     .siphash = siphash_lanes,
 };
 

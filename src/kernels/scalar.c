@@ -1,4 +1,5 @@
 /* The oracle: plain C, any machine, any byte order. */
+#include "../fuse.h"
 #include "../ribbon.h"
 #include "kernels.h"
 
@@ -168,17 +169,17 @@ static inline unsigned parity(uint64_t v)
 }
 
 void tamis__ribbon_aim(const struct ribbon_layer *l, const tamis_hash *h, size_t n,
-                       struct ribbon_aim *aim, uint8_t *bumped)
+                       struct ribbon_aim *aim)
 {
     const struct ribbon_layer own = *l; /* which no write can change */
     const uint64_t starts = tamis__ribbon_starts(own.segments);
     for (size_t i = 0; i < n; i++)
         tamis__ribbon_aim_at(&own, tamis__ribbon_start(h[i], starts), i, aim);
-    for (size_t i = 0; bumped != NULL && i < n; i += 8) {
+    for (size_t i = 0; i < n; i += 8) {
         unsigned marks = 0;
-        for (unsigned j = 0; j < 8 && i + j < n; j++)
+        for (unsigned j = 0; !own.last && j < 8 && i + j < n; j++)
             marks |= (unsigned)tamis__ribbon_bumps(own.thresholds, aim->start[i + j]) << j;
-        bumped[i / 8] = (uint8_t)marks;
+        aim->bumped[i / 8] = (uint8_t)marks;
     }
 }
 
@@ -219,6 +220,78 @@ void tamis__ribbon_solve(const uint64_t *rows, const uint32_t *sides, uint32_t c
             const uint64_t after = words[c] << 1;
             words[c] = after | (parity(after & rows[i]) ^ (sides[i] >> c & 1));
         }
+}
+
+/* --- Fuse ------------------------------------------------------------------------------------------------------ */
+
+/* Aims are the bits where cells begin. d, cell_bits and reach are constants where speed matters. */
+static inline void fuse_aim_at(const struct fuse *f, uint32_t d, uint32_t cell_bits, tamis_hash h,
+                               struct fuse_aim *aim, size_t i, bool fetches)
+{
+    uint64_t at[4];
+    tamis__fuse_cells(f, d, tamis__fuse_edge(h, f->salt), at);
+    aim->print[i] = tamis__fuse_print(h, cell_bits);
+    for (uint32_t c = 0; c < d; c++) {
+        aim->at[c][i] = at[c] * cell_bits;
+        if (fetches) TAMIS__PREFETCH(f->table + (aim->at[c][i] >> 3));
+    }
+}
+
+void tamis__fuse_aim(const struct fuse *f, const tamis_hash *h, size_t n, struct fuse_aim *aim,
+                     bool fetches)
+{
+    const struct fuse own = *f; /* which no write can change */
+    for (size_t i = 0; own.d == 3 && i < n; i++)
+        fuse_aim_at(&own, 3, own.bits, h[i], aim, i, fetches);
+    for (size_t i = 0; own.d == 4 && i < n; i++)
+        fuse_aim_at(&own, 4, own.bits, h[i], aim, i, fetches);
+}
+
+static inline unsigned fuse_one(const struct fuse *f, uint32_t d, uint32_t cell_bits,
+                                unsigned reach, const struct fuse_aim *aim, size_t i)
+{
+    uint64_t sum = aim->print[i];
+    for (uint32_t c = 0; c < d; c++) {
+        const uint64_t at = aim->at[c][i];
+        const unsigned shift = cell_bits == 8 ? 0 : at & 7;
+        sum ^= tamis__fuse_load(f->table + (at >> 3), reach) >> shift;
+    }
+    return sum << (64 - cell_bits) == 0;
+}
+
+/* Inlined, so that the constants are some. */
+#if defined(__GNUC__)
+__attribute__((always_inline))
+#endif
+static inline void
+fuse_all(const struct fuse *f, uint32_t d, uint32_t cell_bits, unsigned reach,
+         const struct fuse_aim *aim, size_t n, const tamis_hash *ahead, struct fuse_aim *next,
+         uint8_t *bits)
+{
+    for (size_t i = 0; i < n; i += 8) {
+        const unsigned few = n - i < 8 ? (unsigned)(n - i) : 8;
+        unsigned answers = 0;
+        for (unsigned j = 0; ahead != NULL && j < few; j++)
+            fuse_aim_at(f, d, cell_bits, ahead[i + j], next, i + j, true);
+        for (unsigned j = 0; j < few; j++)
+            answers |= fuse_one(f, d, cell_bits, reach, aim, i + j) << j;
+        bits[i / 8] = (uint8_t)answers;
+    }
+}
+
+void tamis__fuse_ask(const struct fuse *f, const struct fuse_aim *aim, size_t n,
+                     const tamis_hash *ahead, struct fuse_aim *next, uint8_t *bits)
+{
+    const struct fuse own = *f; /* which no write can change */
+    switch (10 * own.d + tamis__fuse_reach(own.bits)) {
+    case 31: fuse_all(&own, 3, 8, 1, aim, n, ahead, next, bits); break;
+    case 32: fuse_all(&own, 3, own.bits, 2, aim, n, ahead, next, bits); break;
+    case 34: fuse_all(&own, 3, own.bits, 4, aim, n, ahead, next, bits); break;
+    case 41: fuse_all(&own, 4, 8, 1, aim, n, ahead, next, bits); break;
+    case 42: fuse_all(&own, 4, own.bits, 2, aim, n, ahead, next, bits); break;
+    case 44: fuse_all(&own, 4, own.bits, 4, aim, n, ahead, next, bits); break;
+    default: fuse_all(&own, own.d, own.bits, 8, aim, n, ahead, next, bits);
+    }
 }
 
 /* --- SipHash-2-4 with 128-bit output (Aumasson, Bernstein; the reference's 16-byte variant) --------------- */
@@ -284,5 +357,7 @@ const struct kernels tamis__scalar = {
     .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = tamis__ribbon_ask,
     .ribbon_solve = tamis__ribbon_solve,
+    .fuse_aim = tamis__fuse_aim,
+    .fuse_query = tamis__fuse_ask,
     .siphash = siphash,
 };

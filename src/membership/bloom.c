@@ -35,6 +35,11 @@ static double rate(double m, uint32_t k, double items)
     return tamis__all_hit(m, k, items, k);
 }
 
+static double fill(double m, uint32_t k, double items)
+{
+    return tamis__hit_share(m, k * items);
+}
+
 static uint64_t cells(uint64_t m, uint32_t k)
 {
     (void)k;
@@ -43,8 +48,8 @@ static uint64_t cells(uint64_t m, uint32_t k)
 
 static struct sizing sizing(const tamis_plan *plan)
 {
-    (void)plan;
-    const struct sizing s = {.step = 1, .k_min = 1, .k_max = MAX_K, .rate = rate, .cells = cells};
+    struct sizing s = {.step = 1, .k_min = 1, .k_max = MAX_K, .rate = rate, .cells = cells};
+    if ((plan->flags & TAMIS_TRANSFER) != 0) s.fill = fill;
     return s;
 }
 

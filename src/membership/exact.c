@@ -261,8 +261,9 @@ static void retrieve(const struct ribbon *r, const tamis_hash *h, size_t n, uint
         count += tamis__bit(bits, i);
     }
     if (count == 0) return;
-    if (count > 1) tamis__ribbon_prefetch(r, passed, count);
-    tamis__ribbon_query(r, passed, NULL, count, yes);
+    struct ribbon_aim aim;
+    if (count > 1) tamis__ribbon_prefetch(r, passed, count, &aim);
+    tamis__ribbon_query(r, passed, count, count > 1 ? &aim : NULL, NULL, NULL, yes);
     for (size_t i = 0; i < count; i++)
         if (!tamis__bit(yes, i)) bits[of[i] / 8] = (uint8_t)(bits[of[i] / 8] & ~(1u << of[i] % 8));
 }
@@ -270,9 +271,9 @@ static void retrieve(const struct ribbon *r, const tamis_hash *h, size_t n, uint
 static void prefetch(const struct body *b, const struct batch *keys)
 {
     struct exact e;
-    if (tamis__collecting(b)) return;
+    if (tamis__collecting(b) || keys->aim == NULL) return;
     view(b, &e);
-    if (e.filter.count != 0) tamis__ribbon_prefetch(&e.filter, keys->hashes, keys->n);
+    if (e.filter.count != 0) tamis__ribbon_prefetch(&e.filter, keys->hashes, keys->n, keys->aim);
 }
 
 static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
@@ -286,7 +287,8 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
         return;
     }
     if (e.filter.count != 0)
-        tamis__ribbon_query(&e.filter, keys->hashes, keys->ahead, keys->n, bits);
+        tamis__ribbon_query(&e.filter, keys->hashes, keys->n, keys->aim, keys->ahead,
+                            keys->next_aim, bits);
     retrieve(&e.retrieval, keys->hashes, keys->n, bits);
 }
 
@@ -370,7 +372,7 @@ static void keep_survivors(const struct ribbon *filter, struct set *others)
         const uint64_t rest = others->n - at;
         const size_t n = rest < TAMIS__RIBBON_BATCH ? (size_t)rest : TAMIS__RIBBON_BATCH;
         uint8_t bits[TAMIS__RIBBON_BATCH / 8];
-        tamis__ribbon_query(filter, others->hashes + at, NULL, n, bits);
+        tamis__ribbon_query(filter, others->hashes + at, n, NULL, NULL, NULL, bits);
         for (size_t i = 0; i < n; i++)
             if (tamis__bit(bits, i)) others->hashes[kept++] = others->hashes[at + i];
     }

@@ -215,7 +215,7 @@ static void prefetch(const struct body *b, const struct batch *keys)
 
 static void prefetch_for(const struct body *b, const struct batch *keys)
 {
-    const struct batch ahead = {keys->ahead, keys->n, NULL};
+    const struct batch ahead = {.hashes = keys->ahead, .n = keys->n};
     if (keys->ahead != NULL)
         prefetch(b, &ahead);
     else if (keys->n > 1 && b->sections->length >= PREFETCH_FROM)

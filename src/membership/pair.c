@@ -91,7 +91,7 @@ static tamis_hash life(tamis_hash h, uint64_t j)
 static bool in_part(const struct body *b, uint32_t i, tamis_hash h)
 {
     const struct body one = tamis__part(b, i);
-    const struct batch key = {&h, 1, NULL};
+    const struct batch key = {.hashes = &h, .n = 1};
     uint8_t bit;
     tamis__inner(b)->query(&one, &key, &bit);
     return bit != 0;
@@ -100,7 +100,7 @@ static bool in_part(const struct body *b, uint32_t i, tamis_hash h)
 static void put_in_part(struct body *b, uint32_t i, tamis_hash h)
 {
     struct body one = tamis__part(b, i);
-    const struct batch key = {&h, 1, NULL};
+    const struct batch key = {.hashes = &h, .n = 1};
     uint8_t unused;
     size_t done;
     tamis__inner(b)->add(&one, &key, &unused, &done);
@@ -135,7 +135,7 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
 static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
     if (keys->ahead != NULL) {
-        const struct batch ahead = {keys->ahead, keys->n, NULL};
+        const struct batch ahead = {.hashes = keys->ahead, .n = keys->n};
         prefetch(b, &ahead);
     }
     memset(seen, 0, (keys->n + 7) / 8);

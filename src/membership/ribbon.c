@@ -184,12 +184,14 @@ static tamis_status seal(struct body *b, double fpr, tamis_error *why)
 
 /* --- Asking ------------------------------------------------------------------------------------------------------------ */
 
+_Static_assert(sizeof(struct ribbon_aim) <= TAMIS__AIM_BYTES, "aims have room");
+
 static void prefetch(const struct body *b, const struct batch *keys)
 {
     struct ribbon r;
-    if (tamis__collecting(b)) return;
+    if (tamis__collecting(b) || keys->aim == NULL) return;
     view(b, &r);
-    if (r.count != 0) tamis__ribbon_prefetch(&r, keys->hashes, keys->n);
+    tamis__ribbon_prefetch(&r, keys->hashes, keys->n, keys->aim);
 }
 
 static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
@@ -200,7 +202,7 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
         return;
     }
     view(b, &r);
-    tamis__ribbon_query(&r, keys->hashes, keys->ahead, keys->n, bits);
+    tamis__ribbon_query(&r, keys->hashes, keys->n, keys->aim, keys->ahead, keys->next_aim, bits);
 }
 
 static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)

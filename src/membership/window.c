@@ -141,7 +141,7 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     /* A generation may become full among them. */
     memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
-        const struct batch one = {keys->hashes + i, 1, NULL};
+        const struct batch one = {.hashes = keys->hashes + i, .n = 1};
         uint8_t known;
         if (b->sections->items >= b->turn_at) rotate(b);
         add_to_newest(b, &one, &known);

@@ -4,6 +4,7 @@
  *     saver update PATH    open for update, add a key, save
  *     saver again PATH     the same, and what fails is tried once more
  *     saver new PATH       as make, but the path must be free
+ *     saver pack PATH      over it, a packed file of a fresh image
  *     saver lost PATH      open for update; the file is removed; two generations are saved all the
  *                          same, and the second has the lock
  *     saver loop PATH      save generation after generation for ever, and print each once it is safe
@@ -72,6 +73,17 @@ static int make(const char *path, bool only_new)
     tamis_status s = tamis_create(&plan, NULL, &t, &why);
     if (s == TAMIS_OK) s = add_key(t, 1);
     if (s == TAMIS_OK) s = only_new ? tamis_save_new(t, path, &why) : tamis_save(t, path, &why);
+    tamis_close(t);
+    return s == TAMIS_OK ? 0 : failed(s, &why);
+}
+
+static int pack(const char *path)
+{
+    tamis_error why = {.text = "cannot add"};
+    tamis *t;
+    tamis_status s = tamis_create(&plan, NULL, &t, &why);
+    if (s == TAMIS_OK) s = add_key(t, 1);
+    if (s == TAMIS_OK) s = tamis_save_packed(t, path, true, &why);
     tamis_close(t);
     return s == TAMIS_OK ? 0 : failed(s, &why);
 }
@@ -152,6 +164,7 @@ static int run(const char *what, const char *path)
 {
     if (strcmp(what, "make") == 0) return make(path, false);
     if (strcmp(what, "new") == 0) return make(path, true);
+    if (strcmp(what, "pack") == 0) return pack(path);
     if (strcmp(what, "update") == 0) return update(path, false);
     if (strcmp(what, "again") == 0) return update(path, true);
     if (strcmp(what, "lost") == 0) return lost(path);
