@@ -66,6 +66,10 @@ static const struct option options[] = {
     {'N', false, "keys", "N", COUNT, AT(keys),
      "random keys to ask (default: as many as the rate needs)"},
     {'T', false, "threads", "N", COUNT, AT(threads), "threads to use (default: one per processor)"},
+    {'E', false, "memory", "SIZE", COUNT, AT(memory),
+     "ribbon: memory to build with, beside the filter itself (64MiB or more); keys beyond\n"
+     "it wait in a temporary file, 16 to 34 bytes each"},
+    {'D', false, "temp", "DIR", TEXT, AT(temp), "where that file goes (default: $TMPDIR, or /tmp)"},
     {'a', false, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
     {'L', false, "max-bytes", "B", COUNT, AT(max_bytes),
      "size of the filter, at most (default 2000000)"},
@@ -87,7 +91,7 @@ const struct command commands[] = {
      "Reads the files, or standard input, and writes a filter of their lines. Without --items\n"
      "the lines are counted; without --fpr and --bytes the rate is 1%. An existing output is\n"
      "not replaced without -f. The output appears whole or not at all.",
-     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkSxiBguCWmKsytofzTq", 0, run_build},
+     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkSxiBguCWmKsytofzTEDq", 0, run_build},
     {"add", "FILTER [FILE...]", "add lines to a filter",
      "The file is replaced by the new one when all lines were read, or stays as it was. Several\n"
      "adds to one filter at the same time wait for each other; no line is lost.",

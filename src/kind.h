@@ -43,6 +43,9 @@ struct body {
     /* For kinds that grow: where cells come from, and the limit of the image (0: none). */
     const tamis_memory *memory;
     uint64_t max_bytes;
+    /* For static kinds: threads that the seal may use; where hashes beyond memory go (NULL: nowhere). */
+    uint32_t threads;
+    struct spill *spill;
     /* Of windows: items of the newest generation at which an add begins another; 0: never. */
     uint64_t turn_at;
 };
@@ -81,7 +84,8 @@ enum {
     TAMIS__SECTION_ITEMS = 32, /* sections have items of their own */
     TAMIS__STATIC = 64,        /* collects until it is sealed, and is solved then */
     TAMIS__RIBBONS = 128,      /* sections have boundaries */
-    TAMIS__EXCLUDES = 256      /* the items of a section are excluded keys */
+    TAMIS__EXCLUDES = 256,     /* the items of a section are excluded keys */
+    TAMIS__SPILLS = 512        /* static: can be solved from hashes beyond memory */
 };
 
 struct kind {

@@ -320,10 +320,10 @@ static bool set_of(const tamis_memory *memory, const struct section *s, struct s
 {
     out->n = 0;
     out->hashes = tamis__alloc(memory, (s->m + 1) * sizeof *out->hashes);
-    void *scratch = tamis__alloc(memory, tamis__sort_scratch(s->m) + 1);
+    void *scratch = tamis__alloc(memory, tamis__sort_scratch(s->m, 1) + 1);
     if (out->hashes != NULL && scratch != NULL) {
         for (uint64_t i = 0; i < s->m; i++) out->hashes[i] = tamis__collected(s, i);
-        out->n = tamis__sort_hashes(out->hashes, s->m, scratch);
+        out->n = tamis__sort_hashes(out->hashes, s->m, 1, scratch);
     }
     tamis__free(memory, scratch);
     return out->hashes != NULL && scratch != NULL;
