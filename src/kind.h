@@ -128,8 +128,9 @@ struct kind {
     uint64_t (*count)(const struct body *b, tamis_hash h);
     /* The keys are not in, and shall never be a "maybe". NULL: cannot promise that. */
     tamis_status (*exclude)(struct body *b, const struct batch *keys);
-    /* Static kinds: solve for the collected hashes, at this rate. Nothing has changed when it fails. */
-    tamis_status (*seal)(struct body *b, double fpr, tamis_error *why);
+    /* Static kinds: solve for the collected hashes, and tell how many different ones there were. Nothing has changed
+     * when it fails. */
+    tamis_status (*seal)(struct body *b, uint64_t *distinct, tamis_error *why);
     /* Back to empty. NULL: all cells zero, and no items. */
     void (*clear)(struct body *b);
     /* Forget the oldest generation. NULL: has none. */

@@ -33,6 +33,7 @@ struct ribbon_layer {
 struct ribbon {
     struct ribbon_layer layers[TAMIS__RIBBON_LAYERS];
     uint32_t count;
+    uint64_t keys; /* different ones, that it was built for */
 };
 
 /* A filter of the n hashes with the rate 2^-columns, 1 <= columns <= 32, fractions welcome. Repeated hashes count

@@ -331,6 +331,7 @@ static tamis_status add_layer(const struct task *t, struct keys *keys, struct bu
     if (!tamis__ribbon_shape(keys->n, t->columns, is_last(t, keys->n), l))
         return tamis__fail(t->why, TAMIS_EINVAL, "these keys make no ribbon");
     l->retrieves = t->retrieves;
+    if (t->out->count == 0) t->out->keys = keys->n;
     t->out->count++;
     return layer_alloc(t->by->memory, l) ? solve_layer(t, l, keys, bumped) : no_memory(t);
 }

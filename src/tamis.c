@@ -228,8 +228,10 @@ tamis_status tamis_seal(tamis *t, tamis_error *why)
     if (t->sealed) return TAMIS_OK;
     if (t->read_only) return tamis__fail(why, TAMIS_ESEALED, "this handle is read-only");
     if (t->kind->seal != NULL) {
-        const tamis_status s = t->kind->seal(&t->body, t->planned_fpr, why);
+        uint64_t distinct = 0;
+        const tamis_status s = t->kind->seal(&t->body, &distinct, why);
         if (s != TAMIS_OK) return s;
+        t->items = distinct;
         tamis__spill_close(t->body.spill);
         t->body.spill = NULL;
     }

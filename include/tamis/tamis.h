@@ -341,7 +341,8 @@ typedef struct tamis_facts {
     bool items_estimated;  /* items is an estimate, since a merge                                 */
     uint64_t bytes;        /* of the whole image                                                  */
     uint64_t items;        /* adds that changed something: just under the number of distinct keys.
-                            * counting, cuckoo, static kinds: all adds, less removes              */
+                            * counting, cuckoo, static kinds: all adds, less removes; sealed
+                            * static kinds: different keys                                        */
     uint64_t planned_items;
     uint64_t excluded;     /* exact: different keys that are known not to be in, and get a "no"
                             * (before the seal: all that were excluded)                           */

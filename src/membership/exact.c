@@ -430,17 +430,17 @@ static tamis_status replace(struct body *b, const struct exact *e)
     return TAMIS_ENOMEM;
 }
 
-static tamis_status seal(struct body *b, double fpr, tamis_error *why)
+static tamis_status seal(struct body *b, uint64_t *distinct, tamis_error *why)
 {
     const struct section *s = b->sections;
     struct set members = {NULL, 0}, others = {NULL, 0};
     struct exact e = {.excluded = 0};
-    (void)fpr; /* k has it */
     tamis_status status = TAMIS_ENOMEM;
     if (set_of(b->memory, s + MEMBERS, &members) && set_of(b->memory, s + OTHERS, &others)) {
         const tamis_hash *both = common(&members, &others);
         const uint32_t best = best_columns(members.n, others.n);
         e.excluded = others.n;
+        *distinct = members.n;
         if (both != NULL)
             status = on_both(b, *both, why);
         else if (members.n > 0)

@@ -163,12 +163,11 @@ static tamis_status build_from_memory(struct body *b, struct ribbon *r, tamis_er
     return status == TAMIS_ENOMEM ? no_memory(s, why) : status;
 }
 
-static tamis_status seal(struct body *b, double fpr, tamis_error *why)
+static tamis_status seal(struct body *b, uint64_t *distinct, tamis_error *why)
 {
     const struct section *s = b->sections;
     struct ribbon r = {.count = 0};
     struct section sections[TAMIS__RIBBON_SECTIONS];
-    (void)fpr; /* k has it */
     tamis_status status = TAMIS_OK;
     const bool spilled = tamis__spilled(b);
     if (spilled) status = tamis__spill_collection(b, why);
@@ -176,6 +175,7 @@ static tamis_status seal(struct body *b, double fpr, tamis_error *why)
         status = spilled ? build_from_file(b, &r, why) : build_from_memory(b, &r, why);
     if (status != TAMIS_OK) return status;
     const uint32_t n = sections_of(&r, b->memory, sections);
+    *distinct = r.keys;
     if (n > 0 && tamis__replace_sections(b, sections, n)) return TAMIS_OK;
     if (n > 0 && r.count == 0) tamis__free(b->memory, sections[0].cells);
     tamis__ribbon_free(b->memory, &r);
