@@ -67,10 +67,18 @@ static const struct option options[] = {
     {'a', false, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
     {'L', false, "max-bytes", "B", COUNT, AT(max_bytes),
      "size of the filter, at most (default 2000000)"},
-    {'P', false, "port", "N", COUNT, AT(port), "port to listen at (default 8080)"},
+    {'P', false, "port", "N", TEXT, AT(port),
+     "port to listen at (default 8080); 0: one that is free"},
     {'A', false, "address", "IP", TEXT, AT(address), "address to listen at (default 127.0.0.1)"},
     {'R', false, "rate-limit", "N", COUNT, AT(rate_limit),
      "requests a second of one client address (default: no limit)"},
+    {'D', false, "connections", "N", COUNT, AT(connections), "connections at once (default 1000)"},
+    {'E', false, "per-address", "N", COUNT, AT(per_address),
+     "connections at once of one client address (default 64)"},
+    {'G', false, "timeout", "SECONDS", COUNT, AT(timeout),
+     "how long a client may be silent (default 10)"},
+    {'H', false, "cache", "SECONDS", COUNT, AT(cache_seconds),
+     "how long a client may keep an answer (default 300)"},
     {'M', false, "man", NULL, FLAG, AT(man), "print the manual page as roff source"},
     {'h', true, "help", NULL, FLAG, AT(help), "this text"},
 };
@@ -158,7 +166,7 @@ const struct command commands[] = {
      "four bytes of a hash (/v1/confirm), updates (/v1/update), figures (/metrics). A new version "
      "of\n"
      "the directory is served as soon as it is published. Stops on SIGTERM.",
-     "tamis guard serve /srv/guard --port 8080", "PARTq", 1, run_guard_serve},
+     "tamis guard serve /srv/guard --port 8080", "PATRDEGHq", 1, run_guard_serve},
 #endif
     {"help", "[COMMAND]", "help about a command", "", "tamis help check", "M", 0, run_help},
     {NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL},
