@@ -161,12 +161,13 @@ static enum MHD_Result answer_confirm(struct guard_ask *ask)
     struct found f = {
         .m = about(ask), .hashes = {.most = MOST_TEXT}, .labels = {.most = MOST_TEXT}};
     struct guard_text out = {.most = 3 * MOST_TEXT};
-    const bool good = find_all(ask, prefixes, p.n, &f);
-    guard_text_add(
-        &out, "{\"version\":%" PRIu64 ",\"hashes\":[%s],\"labels\":[%s],\"cache_seconds\":%u}\n",
-        f.m->version, f.n > 0 ? f.hashes.at : "", f.n > 0 ? f.labels.at : "",
-        ask->server->settings.cache_seconds);
-    out.failed = out.failed || !good;
+    out.failed = !find_all(ask, prefixes, p.n, &f);
+    if (!out.failed)
+        guard_text_add(&out,
+                       "{\"version\":%" PRIu64
+                       ",\"hashes\":[%s],\"labels\":[%s],\"cache_seconds\":%u}\n",
+                       f.m->version, f.n > 0 ? f.hashes.at : "", f.n > 0 ? f.labels.at : "",
+                       ask->server->settings.cache_seconds);
     free(f.hashes.at);
     free(f.labels.at);
     ask->server->metrics.prefixes += p.n;

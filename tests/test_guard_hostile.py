@@ -48,14 +48,15 @@ def test_slow(room):
         except OSError:
             pass
         drip.close()
-        assert alive(s) and s.metric("slow_connections_total") == 1
-        # A client that takes its time between requests is none of these.
+        assert alive(s) and s.metric("slow_connections_total") >= 1
+        s.wait_for(lambda: s.metric("connections") == 1, "all others gone")
+        assert s.stop() == ""
+    with Server(room / "d", "--timeout", "2") as s:  # who takes his time between requests is none of these
         connection = s.connect()
-        for _ in range(5):
+        for _ in range(9):
             assert s.ask("/healthz", on=connection).status == 200
             time.sleep(0.6)
-        s.wait_for(lambda: s.metric("connections") <= 2, "all others gone")
-        assert s.stop() == ""
+        assert s.metric("slow_connections_total") == 0 and s.stop() == ""
 
 
 def test_huge(room):
