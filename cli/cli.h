@@ -24,9 +24,9 @@ struct args {
     int n_words;
 
     uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, never_items,
-        max_bytes, port, rate_limit, memory;
+        max_bytes, rate_limit, memory, connections, per_address, timeout, cache_seconds;
     double fpr;
-    const char *kind, *inner, *to, *output, *key_file, *ask, *address, *temp;
+    const char *kind, *inner, *to, *output, *key_file, *ask, *address, *port, *temp;
     struct texts never;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */

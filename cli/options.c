@@ -73,10 +73,18 @@ static const struct option options[] = {
     {'a', false, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
     {'L', false, "max-bytes", "B", COUNT, AT(max_bytes),
      "size of the filter, at most (default 2000000)"},
-    {'P', false, "port", "N", COUNT, AT(port), "port to listen at (default 8080)"},
+    {'P', false, "port", "N", TEXT, AT(port),
+     "port to listen at (default 8080); 0: one that is free"},
     {'A', false, "address", "IP", TEXT, AT(address), "address to listen at (default 127.0.0.1)"},
     {'R', false, "rate-limit", "N", COUNT, AT(rate_limit),
      "requests a second of one client address (default: no limit)"},
+    {'D', false, "connections", "N", COUNT, AT(connections), "connections at once (default 1000)"},
+    {'E', false, "per-address", "N", COUNT, AT(per_address),
+     "connections at once of one client address (default 64)"},
+    {'G', false, "timeout", "SECONDS", COUNT, AT(timeout),
+     "how long a client may be silent (default 10)"},
+    {'H', false, "cache", "SECONDS", COUNT, AT(cache_seconds),
+     "how long a client may keep an answer (default 300)"},
     {'M', false, "man", NULL, FLAG, AT(man), "print the manual page as roff source"},
     {'h', true, "help", NULL, FLAG, AT(help), "this text"},
 };
@@ -156,15 +164,14 @@ const struct command commands[] = {
      "are never taken for bad ones. A directory that has a version gets the next: small when "
      "little\n"
      "has changed, and published whole or not at all.",
-     "tamis guard build /srv/guard malware=bad-urls.txt --never popular.txt", "Lxq", 2,
-     run_guard_build},
+     "tamis guard build guard malware=bad-urls.txt --never popular.txt", "Lxq", 2, run_guard_build},
     {"guard check", "DIR [URL...]", "say which URLs are listed",
      "URLs, or with - or none the lines of standard input. Prints a verdict for each: clean, "
      "listed\n"
      "(with the labels), or unconfirmed, and the way it took. Exit status 0 when one was listed, "
      "1\n"
      "when all were clean, 2 on an error or a doubt.",
-     "tamis guard check /srv/guard http://evil.example/login", "qj", 1, run_guard_check},
+     "tamis guard check guard http://evil.example/login", "qj", 1, run_guard_check},
     {"guard explain", "URL [DIR]", "the canonical form of a URL and its expressions",
      "With a directory also their hashes, and what its filter and its store say of them.",
      "tamis guard explain 'HTTP://A.B.C:80/x/../1/%32.html?p=1#top'", "j", 1, run_guard_explain},
@@ -174,7 +181,7 @@ const struct command commands[] = {
      "four bytes of a hash (/v1/confirm), updates (/v1/update), figures (/metrics). A new version "
      "of\n"
      "the directory is served as soon as it is published. Stops on SIGTERM.",
-     "tamis guard serve /srv/guard --port 8080", "PARTq", 1, run_guard_serve},
+     "tamis guard serve guard --port 8080", "PATRDEGHq", 1, run_guard_serve},
 #endif
     {"help", "[COMMAND]", "help about a command", "", "tamis help check", "M", 0, run_help},
     {NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL},
@@ -389,7 +396,7 @@ void print_help(const struct command *c, FILE *to)
 {
     if (c == NULL) {
         fprintf(to, "%s\nUsage: tamis COMMAND [OPTION...] [FILE...]\n\n", about);
-        for (c = commands; c->name != NULL; c++) fprintf(to, "  %-8s %s\n", c->name, c->summary);
+        for (c = commands; c->name != NULL; c++) fprintf(to, "  %-13s %s\n", c->name, c->summary);
         fprintf(to, "\n'tamis COMMAND --help' tells more. Example:\n\n"
                     "  tamis build -o seen.tamis list.txt && tamis check seen.tamis other.txt\n");
         return;

@@ -62,3 +62,16 @@ checked 2 info list no-such-file
 checked 2 merge -o x.tamis bloom.tamis blocked.tamis
 checked 2 build --strict --items 10 -o x.tamis list
 checked 2 nonsense
+if "$tamis" guard explain a.example >/dev/null 2>&1; then # else it was built without
+    seq -f 'host%.0f.example' 1 1000 >hosts
+    seq -f 'host%.0f.example' 5 1005 >later
+    checked 0 guard build dir list=hosts
+    checked 0 guard build dir list=later
+    checked 0 guard check dir host7.example 'http://xn--mller-kva.example/a?b'
+    checked 1 guard check --json dir host1.example
+    checked 0 guard explain --json host7.example dir
+    checked 2 guard check missing host7.example
+    rm dir/2.store
+    checked 2 guard build dir hosts --never hosts
+    checked 2 guard check dir host7.example
+fi
