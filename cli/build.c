@@ -65,7 +65,7 @@ static tamis_status use_block(const struct use *u, const struct block *b)
 static int read_lines(const struct args *a, char **paths, int n, const tamis *hasher,
                       const struct use *u)
 {
-    struct lines *in = lines_open(paths, n, a->nul, hasher, threads_from(a));
+    struct lines *in = lines_open(a, paths, n, hasher, threads_from(a));
     struct progress bar;
     const struct block *b;
     tamis_status s = TAMIS_OK;
@@ -141,7 +141,7 @@ static bool count_never(const struct args *a, uint64_t *out)
     struct texts never = a->never;
     *out = never.n > 0;
     if (lines_total_bytes(never.text, never.n) == 0) return true;
-    if (!lines_count(never.text, never.n, a->nul, out)) return false;
+    if (!lines_count(a, never.text, never.n, out)) return false;
     if (*out == 0) *out = 1;
     return true;
 }
@@ -186,8 +186,7 @@ static void build(const struct args *a, const tamis_options *o, tamis **out)
     const bool grows = a->kind != NULL && tamis_kind_named(a->kind) == TAMIS_GROWING;
     bool good = count_never(a, &never);
     *out = NULL;
-    if (good && count == 0 && twice && !grows)
-        good = lines_count(a->words, a->n_words, a->nul, &count);
+    if (good && count == 0 && twice && !grows) good = lines_count(a, a->words, a->n_words, &count);
     if (good && count == 0 && !twice && !grows) {
         good = remember(a, o, &spool);
         count = spool.n;
@@ -206,7 +205,7 @@ static void name_conflict(const struct args *a, uint64_t which)
 {
     struct texts never = a->never;
     for (int i = 0; i < never.n && lines_total_bytes(never.text + i, 1) > 0; i++) {
-        struct lines *in = lines_open(never.text + i, 1, a->nul, NULL, 1);
+        struct lines *in = lines_open(a, never.text + i, 1, NULL, 1);
         const struct block *b;
         uint64_t line = 0;
         while (in != NULL && (b = lines_next(in)) != NULL) {

@@ -30,8 +30,8 @@ struct args {
     struct texts never;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
-    bool force, invert, count, quiet, nul, json, strict, compact, turning, is_static, for_transfer,
-        help, man;
+    bool force, invert, count, quiet, nul, raw, json, strict, compact, turning, is_static,
+        for_transfer, help, man;
 };
 
 struct command {

@@ -50,6 +50,8 @@ static const struct option options[] = {
      "print only the number of such lines, over all inputs"},
     {'q', true, "quiet", NULL, FLAG, AT(quiet), "no output and no progress; the exit status tells"},
     {'z', true, "null", NULL, FLAG, AT(nul), "lines end with a NUL byte, not a newline"},
+    {'r', false, "raw", NULL, FLAG, AT(raw),
+     "take the input as it is; without it gzip, zstd, bzip2 and xz are unpacked"},
     {'j', false, "json", NULL, FLAG, AT(json), "print JSON"},
     {'s', false, "seed", "S", SEED, AT(seed),
      "seed of the hash (default 0); filters merge only with equal seeds"},
@@ -99,16 +101,16 @@ const struct command commands[] = {
      "Reads the files, or standard input, and writes a filter of their lines. Without --items\n"
      "the lines are counted; without --fpr and --bytes the rate is 1%. An existing output is\n"
      "not replaced without -f. The output appears whole or not at all.",
-     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkSxiBguCWmKsytofzTEDq", 0, run_build},
+     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkSxiBguCWmKsytofzrTEDq", 0, run_build},
     {"add", "FILTER [FILE...]", "add lines to a filter",
      "The file is replaced by the new one when all lines were read, or stays as it was. Several\n"
      "adds to one filter at the same time wait for each other; no line is lost.",
-     "tamis add bad.tamis more-urls.txt", "yzTq", 1, run_add},
+     "tamis add bad.tamis more-urls.txt", "yzrTq", 1, run_add},
     {"remove", "FILTER [FILE...]", "remove lines from a counting, cuckoo or pair filter",
      "Remove only lines that were added: removing one that was not, but looks as if, takes away\n"
      "what belongs to others. Lines that are certainly not in are counted on standard error and\n"
      "change nothing. Exit status 0 when a line was removed, 1 when none was in, 2 on an error.",
-     "tamis remove users.tamis gone.txt", "yzTq", 1, run_remove},
+     "tamis remove users.tamis gone.txt", "yzrTq", 1, run_remove},
     {"rotate", "FILTER...", "begin a new generation of a window and forget the oldest",
      "A secret key is not needed. For a window of the last day in hours: 25 generations, and\n"
      "this from cron every hour.",
@@ -117,12 +119,12 @@ const struct command commands[] = {
      "The filter keeps its plan (a growing one the size it has) and loses everything else: what\n"
      "removals have left behind, or items beyond the plan. The file is replaced when all lines "
      "were read, or stays as it was.",
-     "tamis compact users.tamis users.txt", "yzTq", 1, run_compact},
+     "tamis compact users.tamis users.txt", "yzrTq", 1, run_compact},
     {"check", "FILTER [FILE...]", "print the lines that may be in a filter",
      "Like grep: the lines that may be in the filter are printed, with -v those that are\n"
      "certainly not. Exit status 0 when a line was selected, 1 when none was, 2 on an error.\n"
      "--json prints the totals as one object instead.",
-     "tamis check bad.tamis access-urls.txt", "vcqzTjy", 1, run_check},
+     "tamis check bad.tamis access-urls.txt", "vcqzrTjy", 1, run_check},
     {"merge", "-o OUT FILTER...", "the union of filters",
      "Filters of the same kind, shape and hash become the filter of all their items, bit for\n"
      "bit. A secret key is not needed.",
