@@ -293,6 +293,7 @@ const struct block *lines_next(struct lines *l)
         const bool may_read = !l->ended && l->used < l->n_slots && (l->used == 0 || is_ready(l));
         /* With workers, first keep them busy; alone, first hand out what there is. */
         if (l->used > 0 && first_is_done(l, false) && (l->started == 0 || !may_read)) break;
+        if (may_read && !is_ready(l)) fflush(stdout); /* nobody waits for what is known */
         if (may_read)
             l->ended = !read_ahead(l);
         else if (l->used > 0)

@@ -65,6 +65,13 @@ static const struct option options[] = {
     {'m', false, "m", "M", COUNT, AT(m),
      "bits per row (partitioned) or in all; counters (counting); slots (cuckoo, growing)"},
     {'K', false, "k", "K", COUNT, AT(k), "probes per key (fuse: 3 or 4; growing: least bits kept)"},
+    {'e', false, "exact-until", "B", COUNT, AT(exact_until),
+     "be exact, by 128-bit hashes, until they take this many bytes"},
+    {'Z', false, "state", "FILE", TEXT, AT(state),
+     "go on from this file, and save to it in the end"},
+    {'d', true, "repeated", NULL, FLAG, AT(repeated), "the lines that came before instead"},
+    {'O', false, "window", "W", TEXT, AT(window),
+     "remember the last W different lines (1000, 1M), or so long (30s, 5m, 1h, 1d)"},
     {'N', false, "keys", "N", COUNT, AT(keys),
      "random keys to ask (default: as many as the rate needs)"},
     {'T', false, "threads", "N", COUNT, AT(threads), "threads to use (default: one per processor)"},
@@ -125,6 +132,13 @@ const struct command commands[] = {
      "certainly not. Exit status 0 when a line was selected, 1 when none was, 2 on an error.\n"
      "--json prints the totals as one object instead.",
      "tamis check bad.tamis access-urls.txt", "vcqzrTjy", 1, run_check},
+    {"uniq", "[FILE...]", "drop the lines that came before, and keep the order",
+     "In a few bytes per line, however long the lines. Without --items and --bytes the filter "
+     "grows\n"
+     "with the lines. The one error possible is a new line that is dropped, at the rate of --fpr\n"
+     "(default 0.0001%). -c prints only their number, --json the totals, with the number of lines\n"
+     "that were wrongly dropped, to be expected.",
+     "tamis uniq access-urls.txt", "npbkeZdOcjsyzrTq", 0, run_uniq},
     {"merge", "-o OUT FILTER...", "the union of filters",
      "Filters of the same kind, shape and hash become the filter of all their items, bit for\n"
      "bit. A secret key is not needed.",
@@ -195,8 +209,8 @@ static const char about[] =
 
 /* --- Values ------------------------------------------------------------------------------------------------ */
 
-/* Digits, optionally with an exponent and a unit: 1000000, 1e6, 1M, 2MB, 2MiB. */
-static bool parse_count(const char *s, uint64_t *out)
+/* Digits, optionally with an exponent and a unit. */
+bool parse_number(const char *s, uint64_t *out)
 {
     static const struct {
         const char *unit;
@@ -272,7 +286,7 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
         }
         t->text[t->n++] = (char *)text; /* a word of argv */
     }
-    if (o->type == COUNT) good = parse_count(text, field) && *(uint64_t *)field != 0;
+    if (o->type == COUNT) good = parse_number(text, field) && *(uint64_t *)field != 0;
     if (o->type == SEED) good = parse_seed(text, field);
     if (o->type == RATE) good = parse_rate(text, field);
     if (good) return true;

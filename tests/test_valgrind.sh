@@ -27,6 +27,11 @@ for kind in bloom partitioned blocked; do
     checked 0 info $kind.tamis both-$kind.tamis
     checked 0 verify --keys 20000 $kind.tamis
 done
+checked 0 uniq --json list other
+checked 0 uniq --exact-until 20kB -c list other
+checked 0 uniq --state state.tamis list
+gzip -c list >list.gz
+checked 0 check -c bloom.tamis list.gz
 for kind in counting pair cuckoo growing window; do
     checked 0 build --kind $kind --items 8000 --fpr 0.01% -o $kind.tamis list
     checked 0 add $kind.tamis other
