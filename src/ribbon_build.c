@@ -426,7 +426,7 @@ static tamis_status try_last(const struct task *t, const tamis_hash *keys, uint6
     struct keys copy = {tamis__alloc(memory, (n + 1) * sizeof *keys), NULL, n};
     tamis_status status = TAMIS_ENOMEM;
     if (copy.array != NULL && layer_alloc(memory, l)) {
-        memcpy(copy.array, keys, n * sizeof *keys);
+        memcpy(copy.array, keys, (size_t)n * sizeof *keys);
         for (uint64_t i = 0; i < n && salt != 0; i++)
             copy.array[i] = with_bit(tamis__ribbon_salted(salt, keys[i]), keys[i].lo);
         status = sort(t, copy.array, &copy.n);

@@ -395,7 +395,7 @@ static tamis_status build(const tamis_memory *memory, struct set *members, struc
     tamis_hash *h = tamis__alloc(memory, (members->n + 1) * sizeof *h);
     if (h == NULL) return TAMIS_ENOMEM;
     tamis_status s = TAMIS_OK;
-    memcpy(h, members->hashes, members->n * sizeof *h);
+    memcpy(h, members->hashes, (size_t)members->n * sizeof *h);
     if (a > 0) s = tamis__ribbon_build(memory, h, members->n, a, &out->filter);
     tamis__free(memory, h);
     if (s != TAMIS_OK) return s;
