@@ -15,7 +15,7 @@
  * log2 C(n + x, n), about n·(log2(x/n) + 1.44). So it costs half a bit per member, 9 % for x/n = 10 and 5 % for 500, and
  * what ribbons cost (1.5 % of few columns, 2.8 % of one): in all 12 % and 6 %, and 3 % when x = n, where nothing else is
  * lost. Nor is it when a lower rate is asked for than that balance has (n members at rate f take n·log2(1/f) bits whatever
- * they are, and the survivors are few then): the two ribbons together are one filter, the retrieval its last column: 1.2 %
+ * they are, and the survivors are few then): the two ribbons together are one filter, the retrieval its last column: 1.5 %
  * at 1/40,000. Clubcards (J. Schanck, "Clubcards for the WebPKI", 2025) are made like this from ribbons that fail; these do not.
  *
  * Sections: the filter's layers, if a > 0, then the retrieval's. Before the seal: the members' hashes, the others'. */
