@@ -17,9 +17,10 @@ struct tamis {
     bool changed;        /* since then, so that it is the next generation's */
     bool items_estimated;
     bool strict, sealed;
-    bool read_only; /* sealed, or cells that are not ours to change, or a newer writer's */
-    bool newer;     /* of a newer writer, whose rules we do not know: never written again */
-    bool borrowed;  /* the cells belong to a mapping or to the caller */
+    bool read_only;      /* sealed, or cells that are not ours to change, or a newer writer's */
+    bool newer;          /* of a newer writer, whose rules we do not know: never written again */
+    bool borrowed;       /* the cells belong to a mapping or to the caller */
+    struct noise *noise; /* of kinds that weigh: see noise.h */
 
     /* file.c's business: the path this handle came from, a lock, a mapping. */
     struct file *file;
@@ -37,6 +38,12 @@ void tamis__set_turning(tamis *t);
 
 /* Every section gets its cells, zeroed. False: no memory; tamis_close cleans up. */
 bool tamis__alloc_cells(tamis *t);
+
+/* Whether keys may be added and taken away; hashes only need a handle that is not read-only. */
+tamis_status tamis__may_change_keys(const tamis *t);
+
+/* Give the reason for a status that a verb has come to; TAMIS_OK passes. */
+tamis_status tamis__refuse(tamis_error *why, tamis_status s);
 
 /* Generation of the content as it is now. */
 static inline uint64_t tamis__generation(const tamis *t)

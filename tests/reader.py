@@ -13,8 +13,8 @@ MASK = 2**64 - 1
 MULTIPLIER = 2862933555777941757
 CHUNK = 65536
 KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6: "growing", 7: "window",
-         8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact"}
-VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2}  # the highest of a kind that has any
+         8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact", 32: "count-min"}
+VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2, 32: 1}  # the highest of a kind that has any
 HEADER = struct.Struct("<8sHHIIIIHHQ16sQQd16sQIIQQ")
 ENTRY = struct.Struct("<HHHHIIQQQQQQ")
 
@@ -353,6 +353,31 @@ class Exact:
         return self.retrieval.has(hi, lo)
 
 
+END = 2**63 - 1  # of every count
+
+
+class CountMin:
+    def __init__(self, entry, cells):
+        _, _, _, self.width, self.k, _, self.m, *_, length = entry
+        need(self.width in (32, 64), "width of a counter")
+        need(1 <= self.k <= 32 and 1 <= self.m and self.k * self.m * self.width <= 2**52, "k and m")
+        need(length == 8 * -(-self.k * self.m * self.width // 64), "length of the counters")
+        self.cells = int.from_bytes(cells, "little")
+        need(self.cells >> self.k * self.m * self.width == 0, "bits beyond the last")
+
+    def count(self, lo, hi):
+        x, least = lo, END
+        end = END if self.width == 64 else 2**32 - 1
+        for j in range(self.k):
+            v = self.cells >> (j * self.m + (x * self.m >> 64)) * self.width & (1 << self.width) - 1
+            least = min(least, END if v >= end else v)
+            x = (x * MULTIPLIER + hi) & MASK
+        return least
+
+    def has(self, lo, hi):
+        return self.count(lo, hi) > 0
+
+
 class Window:
     def __init__(self, sections):
         need(2 <= len(sections) <= 256, "number of generations")
@@ -398,7 +423,7 @@ class Image:
             salt, items, boundary, zero, offset, length = s[5], s[7], s[8], s[9], s[10], s[11]
             need((salt == 0 or self.kind in (9, 10, 11)) and (boundary == 0 or self.kind in (10, 11)) and zero == 0,
                  "zero fields of a section")
-            need(items == 0 or self.kind in (7, 11), "items of a section")
+            need(items == 0 or self.kind in (7, 11) or self.kind >= 32, "items of a section")
             need(offset == aligned(at) and offset + length <= self.total, "section offset")
             need(not any(self.data[at:offset]), "padding")
             at = offset + length
@@ -429,6 +454,7 @@ class Image:
         need(self.generation >= 1, "generation")
         self.sealed, self.strict = bool(self.read_only & 1), bool(self.read_only & 2)
         need(self.read_only & 4 == 0 or self.kind == 7, "turning")
+        need(not self.strict or self.kind < 32, "strict")
         self.changeable = self.write_version == 1 and self.read_only & ~6 == 0
 
     def check_shape(self):
@@ -438,7 +464,7 @@ class Image:
             if kind not in KINDS or variant > VARIANTS.get(kind, 0) or not 1 <= role <= {5: 2, 9: 3, 10: 4, 11: 5}.get(self.kind, 1):
                 raise Newer("a section of role %d, kind %d, variant %d" % (role, kind, variant))
             parts.append((entry, self.data[offset:offset + length]))
-        need(self.kind != 7 or sum(s[7] for s in self.sections) == self.items, "items of the sections")
+        need(7 != self.kind < 32 or sum(s[7] for s in self.sections) == self.items, "items of the sections")
         if self.kind in (5, 7):
             self.filter = (Pair if self.kind == 5 else Window)(parts)
             return
@@ -455,7 +481,7 @@ class Image:
             self.filter = (RibbonKind if self.kind == 10 else Exact)(parts)
             return
         need(self.sections[0][0] == 1, "cells")
-        self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse}.get(self.kind, Bits)(*parts[0])
+        self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse, 32: CountMin}.get(self.kind, Bits)(*parts[0])
 
     def check_key(self):
         if self.hash != 2 and self.key is not None:
@@ -474,6 +500,9 @@ class Image:
             return siphash128(self.key, key)
         digest = xxhash.xxh3_128_intdigest(key, self.seed)
         return digest & MASK, digest >> 64
+
+    def count_of(self, key):
+        return self.filter.count(*self.hash_of(key))
 
     def may_contain(self, key):
         return self.filter.has(*self.hash_of(key))
