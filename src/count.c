@@ -37,8 +37,8 @@ bool tamis__takes_away(const tamis *t)
 tamis_status tamis__cannot_take_away(const tamis *t, tamis_error *why)
 {
     return tamis__unsupported(why, TAMIS_COUNT_MIN,
-                              "%s sketch with conservative updates cannot take away what was added",
-                              t->kind->id == TAMIS_COUNT_MIN ? "a" : "a tally is a");
+                              "updates of this %s are conservative, so nothing can be taken away",
+                              t->kind->name);
 }
 
 /* --- Adding ------------------------------------------------------------------------------------------------- */
@@ -54,8 +54,7 @@ static tamis_status add_all(tamis *t, const struct keys *in, size_t *done, tamis
     size_t added = 0;
     if (done != NULL) *done = 0;
     if (!weighs(t))
-        return tamis__unsupported(why, TAMIS_COUNT_MIN, "a %s filter knows no weights",
-                                  t->kind->name);
+        return tamis__unsupported(why, TAMIS_TALLY, "a %s filter knows no weights", t->kind->name);
     const tamis_status may = in->bytes != NULL ? tamis__may_change_keys(t)
                              : t->read_only    ? TAMIS_ESEALED
                                                : TAMIS_OK;

@@ -127,6 +127,12 @@ static const struct recipe recipes[] = {
     {"count-min-conservative-keyed.tamis",
      GOLDEN_PLAN(.kind = TAMIS_COUNT_MIN, .flags = TAMIS_CONSERVATIVE, .m = 75, .k = 4), 100,
      GOLDEN_WEIGHED | GOLDEN_KEYED},
+    {"tally.tamis", GOLDEN_PLAN(.kind = TAMIS_TALLY, .m = 56 * 5), 100, 0},
+    /* Counters of all lengths. */
+    {"tally-weighed-keyed-again.tamis", GOLDEN_PLAN(.kind = TAMIS_TALLY, .m = 56 * 3), 100,
+     GOLDEN_WEIGHED | GOLDEN_KEYED | GOLDEN_AGAIN},
+    {"tally-merged.tamis", GOLDEN_PLAN(.kind = TAMIS_TALLY, .m = 56 * 8, .seed = GOLDEN_SEED), 100,
+     GOLDEN_WEIGHED | GOLDEN_MERGED},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 

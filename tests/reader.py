@@ -13,7 +13,7 @@ MASK = 2**64 - 1
 MULTIPLIER = 2862933555777941757
 CHUNK = 65536
 KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6: "growing", 7: "window",
-         8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact", 32: "count-min"}
+         8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact", 32: "count-min", 34: "tally"}
 VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2, 32: 1}  # the highest of a kind that has any
 HEADER = struct.Struct("<8sHHIIIIHHQ16sQQd16sQIIQQ")
 ENTRY = struct.Struct("<HHHHIIQQQQQQ")
@@ -378,6 +378,38 @@ class CountMin:
         return self.count(lo, hi) > 0
 
 
+class Tally:
+    def __init__(self, entry, cells):
+        _, _, _, width, k, _, m, *_, length = entry
+        self.lines = m // 56
+        need((width, k) == (8, 4) and m % 56 == 0 and 2 <= self.lines <= 2**43, "shape")
+        need(length == 64 * self.lines, "length of the lines")
+        self.cells = cells
+        for at in range(0, length, 64):
+            need(cells[at + 63] == 0, "the last byte of a line")
+            for j in cells[at + 56:at + 63]:
+                need(j < 128 and (not j & 2 or j & 5 == 5) and (not j & 32 or j & 80 == 80), "halves of a quad")
+                need(not j & 8 or j & 34 == 34, "halves of an octet")
+
+    def counters(self, line, bits):
+        r = bits * 7
+        first, r = r >> 32, (r & 0xFFFFFFFF) * 6
+        second, r = (first + 1 + (r >> 32)) % 7, (r & 0xFFFFFFFF) * 64
+        for octet, byte in ((first, (r >> 32) % 8), (second, r >> 35)):
+            j = self.cells[64 * line + 56 + octet]
+            size = 8 if j & 8 else 4 if j >> (byte & 4) & 2 else 2 if j >> (byte & 6) & 1 else 1
+            at = 64 * line + 8 * octet + byte // size * size
+            yield int.from_bytes(self.cells[at:at + size], "little")
+
+    def count(self, lo, hi):
+        first = hi * self.lines >> 64
+        second = (first + 1 + (lo * (self.lines - 1) >> 64)) % self.lines
+        return min(END, *self.counters(first, hi & 0xFFFFFFFF), *self.counters(second, lo & 0xFFFFFFFF))
+
+    def has(self, lo, hi):
+        return self.count(lo, hi) > 0
+
+
 class Window:
     def __init__(self, sections):
         need(2 <= len(sections) <= 256, "number of generations")
@@ -481,7 +513,7 @@ class Image:
             self.filter = (RibbonKind if self.kind == 10 else Exact)(parts)
             return
         need(self.sections[0][0] == 1, "cells")
-        self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse, 32: CountMin}.get(self.kind, Bits)(*parts[0])
+        self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse, 32: CountMin, 34: Tally}.get(self.kind, Bits)(*parts[0])
 
     def check_key(self):
         if self.hash != 2 and self.key is not None:

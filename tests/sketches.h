@@ -22,6 +22,7 @@ static const struct sketch sketches[] = {
     {"count-min of 64 bits", TAMIS_COUNT_MIN, 0, 64, true, false, true},
     {"conservative", TAMIS_COUNT_MIN, TAMIS_CONSERVATIVE, 32, false, false, false},
     {"conservative of 64 bits", TAMIS_COUNT_MIN, TAMIS_CONSERVATIVE, 64, false, false, false},
+    {"tally", TAMIS_TALLY, 0, 8, false, false, false},
 };
 #define SKETCHES (sizeof sketches / sizeof *sketches)
 

@@ -93,7 +93,9 @@ typedef enum tamis_kind {
                             * not (tamis_exclude): 2 bits per member for as many others, 9 for a
                             * hundred times as many                                               */
     /* How often, not whether: see "How often" below */
-    TAMIS_COUNT_MIN = 32   /* k rows of m counters, the least of a key's counts; never too few     */
+    TAMIS_COUNT_MIN = 32,  /* k rows of m counters, the least of a key's counts; never too few     */
+    TAMIS_TALLY = 34       /* counters of a byte that grow where they must; never too few, and 7 to 60
+                            * times nearer than count-min in the same memory                      */
 } tamis_kind;
 
 /* The name used by the command line ("blocked"), or NULL: no such kind in this library.          */
@@ -131,12 +133,12 @@ typedef struct tamis_plan {
     uint64_t m;         /* bits (partitioned: bits in each row; blocked: a multiple of 512);
                          * counting: counters; cuckoo: slots, an even number; growing: slots of the
                          * first table, a power of two; static kinds: 0, it follows the keys;
-                         * count-min: counters in each row                                        */
+                         * count-min: counters in each row; tally: counters, a multiple of 56      */
     uint32_t k;         /* probes per key, 1 ... 64 (blocked: 8; compact and counting in lines:
                          * 1 ... 16; cuckoo: 2; fuse: 3 or 4); growing: bits kept, 3 ... 51;
-                         * count-min: rows, default 4                                             */
+                         * count-min: rows, default 4; tally: 4                                   */
     uint32_t cell_bits; /* bits of a counter. counting: 4 (default), 8 or 16; count-min: 32
-                         * (default) or 64                                                        */
+                         * (default) or 64; tally: 8, to begin with                               */
     uint32_t generations; /* window: how many, 2 ... 256; default 4                               */
     uint32_t inner_kind;  /* window, pair: of their parts, default blocked; counting: bloom
                            * (default), or blocked, whose counters of a key share a cache line     */
@@ -297,7 +299,7 @@ TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
  * Kinds from TAMIS_COUNT_MIN on keep a count for every key that ever came, in memory that does not grow;
  * counting and cuckoo count as well, up to the end of their small counters.
  *
- *     tamis_plan plan = {.struct_size = sizeof plan, .kind = TAMIS_COUNT_MIN, .bytes = 1 << 20};
+ *     tamis_plan plan = {.struct_size = sizeof plan, .kind = TAMIS_TALLY, .bytes = 1 << 20};
  *     ...
  *     tamis_add_weight(t, "example.org", 11, 1500, NULL);            // bytes sent, say
  *     tamis_estimate e;
