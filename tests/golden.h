@@ -133,6 +133,14 @@ static const struct recipe recipes[] = {
      GOLDEN_WEIGHED | GOLDEN_KEYED | GOLDEN_AGAIN},
     {"tally-merged.tamis", GOLDEN_PLAN(.kind = TAMIS_TALLY, .m = 56 * 8, .seed = GOLDEN_SEED), 100,
      GOLDEN_WEIGHED | GOLDEN_MERGED},
+    {"count-sketch.tamis", GOLDEN_PLAN(.kind = TAMIS_COUNT_SKETCH, .m = 33, .k = 5), 100,
+     GOLDEN_REMOVED},
+    /* Some counters have reached their end. */
+    {"count-sketch-weighed-keyed.tamis", GOLDEN_PLAN(.kind = TAMIS_COUNT_SKETCH, .m = 90, .k = 3),
+     100, GOLDEN_WEIGHED | GOLDEN_KEYED},
+    {"count-sketch-64-again.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_COUNT_SKETCH, .m = 20, .k = 7, .cell_bits = 64), 100,
+     GOLDEN_WEIGHED | GOLDEN_AGAIN},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 
@@ -255,6 +263,12 @@ static inline tamis_status golden_cook(const struct recipe *r, tamis **out)
     }
     *out = t;
     return s;
+}
+
+/* What counts.txt has of a count: what the counters alone say. */
+static inline int64_t golden_count(const struct recipe *r, const tamis_estimate *e)
+{
+    return r->plan.kind == TAMIS_COUNT_SKETCH ? e->estimate : e->upper;
 }
 
 /* Whether counts.txt has what the image says. */

@@ -13,7 +13,8 @@ MASK = 2**64 - 1
 MULTIPLIER = 2862933555777941757
 CHUNK = 65536
 KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6: "growing", 7: "window",
-         8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact", 32: "count-min", 34: "tally"}
+         8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact", 32: "count-min",
+         33: "count-sketch", 34: "tally"}
 VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2, 32: 1}  # the highest of a kind that has any
 HEADER = struct.Struct("<8sHHIIIIHHQ16sQQd16sQIIQQ")
 ENTRY = struct.Struct("<HHHHIIQQQQQQ")
@@ -378,6 +379,27 @@ class CountMin:
         return self.count(lo, hi) > 0
 
 
+class CountSketch:
+    def __init__(self, entry, cells):
+        self.rows = CountMin(entry, cells)
+        need(self.rows.k % 2 == 1, "an odd k")
+
+    def count(self, lo, hi):
+        x, values, r = lo, [], self.rows
+        end = 2**(r.width - 1) - 1
+        for j in range(r.k):
+            half = x * 2 * r.m >> 64
+            v = r.cells >> (j * r.m + half // 2) * r.width & (1 << r.width) - 1
+            v = max(-end, v - (v >> r.width - 1 << r.width))
+            values.append(-v if half % 2 else v)
+            x = (x * MULTIPLIER + hi) & MASK
+        middle = sorted(values)[r.k // 2]
+        return middle if abs(middle) < end else END if middle > 0 else -END
+
+    def has(self, lo, hi):
+        return True
+
+
 class Tally:
     def __init__(self, entry, cells):
         _, _, _, width, k, _, m, *_, length = entry
@@ -513,7 +535,8 @@ class Image:
             self.filter = (RibbonKind if self.kind == 10 else Exact)(parts)
             return
         need(self.sections[0][0] == 1, "cells")
-        self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse, 32: CountMin, 34: Tally}.get(self.kind, Bits)(*parts[0])
+        self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse, 32: CountMin, 33: CountSketch,
+                       34: Tally}.get(self.kind, Bits)(*parts[0])
 
     def check_key(self):
         if self.hash != 2 and self.key is not None:

@@ -94,6 +94,8 @@ typedef enum tamis_kind {
                             * hundred times as many                                               */
     /* How often, not whether: see "How often" below */
     TAMIS_COUNT_MIN = 32,  /* k rows of m counters, the least of a key's counts; never too few     */
+    TAMIS_COUNT_SKETCH = 33, /* k rows of m signed counters, the median: as often too few as too many;
+                            * for weights of either sign                                          */
     TAMIS_TALLY = 34       /* counters of a byte that grow where they must; never too few, and 7 to 60
                             * times nearer than count-min in the same memory                      */
 } tamis_kind;
@@ -133,12 +135,13 @@ typedef struct tamis_plan {
     uint64_t m;         /* bits (partitioned: bits in each row; blocked: a multiple of 512);
                          * counting: counters; cuckoo: slots, an even number; growing: slots of the
                          * first table, a power of two; static kinds: 0, it follows the keys;
-                         * count-min: counters in each row; tally: counters, a multiple of 56      */
+                         * count-min and count-sketch: counters in each row; tally: counters, a
+                         * multiple of 56                                                         */
     uint32_t k;         /* probes per key, 1 ... 64 (blocked: 8; compact and counting in lines:
                          * 1 ... 16; cuckoo: 2; fuse: 3 or 4); growing: bits kept, 3 ... 51;
-                         * count-min: rows, default 4; tally: 4                                   */
-    uint32_t cell_bits; /* bits of a counter. counting: 4 (default), 8 or 16; count-min: 32
-                         * (default) or 64; tally: 8, to begin with                               */
+                         * count-min: rows, default 4; count-sketch: rows, odd, default 5; tally: 4 */
+    uint32_t cell_bits; /* bits of a counter. counting: 4 (default), 8 or 16; count-min and
+                         * count-sketch: 32 (default) or 64; tally: 8, to begin with              */
     uint32_t generations; /* window: how many, 2 ... 256; default 4                               */
     uint32_t inner_kind;  /* window, pair: of their parts, default blocked; counting: bloom
                            * (default), or blocked, whose counters of a key share a cache line     */
@@ -147,7 +150,8 @@ typedef struct tamis_plan {
                            * that did come, and by the rate                                       */
     double error, delta;  /* count-min: a count is too high by more than error times the weight of all
                            * adds with a chance of at most delta: m = e / error, k = ln (1 / delta).
-                           * In practice it is far better, see tamis_estimate                     */
+                           * In practice it is far better, see tamis_estimate. count-sketch: wrong by
+                           * more than error times the root of the sum of all squared counts      */
 } tamis_plan;
 
 typedef struct tamis_promise {
@@ -305,8 +309,9 @@ TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
  *     tamis_estimate e;
  *     if (tamis_count(t, "example.org", 11, &e, NULL) == TAMIS_OK) ... // e.lower ... e.upper
  *
- * Keys share counters, so a count is an interval. upper is never below the truth, and INT64_MAX when the
- * counters have reached their end and cannot tell. lower comes from what the sketch itself says of keys
+ * Keys share counters, so a count is an interval. upper is never below the truth (but for count-sketch,
+ * whose intervals are uncertain on both sides), and INT64_MAX when the counters have reached their end and
+ * cannot tell. lower comes from what the sketch itself says of keys
  * that certainly never came: how much of others' weight a key sees. The truth is in [lower, upper] with
  * `confidence` for keys that were not chosen against the hash (that is what tamis_options.key is for).
  * estimate is the best guess, somewhere in it.
@@ -396,10 +401,11 @@ typedef struct tamis_facts {
     double bound_ratio;    /* bits_per_item / bound_bits                                          */
     /* Of kinds that tell how often, which have no planned items, no rate and no bits per item: */
     bool conservative;     /* TAMIS_CONSERVATIVE                                                  */
-    int64_t weight;        /* of all adds, less what was taken away; items is the same            */
+    int64_t weight;        /* of all adds, less what was taken away; items is the same, or 0      */
     int64_t noise_half, noise_99, noise_999; /* what one half, 99 % and 99.9 % of the keys that never
-                            * came do not exceed; noise_999 is the noise floor                    */
-    double error;          /* as in the plan; error times weight is the textbook's bound; 0: none   */
+                            * came do not exceed (of count-sketch, on either side of 0); noise_999 is
+                            * the noise floor                                                     */
+    double error;          /* as in the plan: times weight, the textbook's bound of count-min; 0: none */
 } tamis_facts;
 /* TAMIS_ENOMEM only of kinds that tell how often.                                                */
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
