@@ -2,6 +2,7 @@
  * docs/FORMAT.md. Images must be equal bit for bit, through joins of every length, and merges. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
+#include "cpu.h"
 #include "sketches.h"
 
 #define LINES 6u
@@ -208,6 +209,37 @@ static void test_merges(void)
     }
 }
 
+/* Every instruction set makes the same bits of the same adds, many at a time. */
+static void test_kernels(void)
+{
+    const struct kernels *tables[4], *before = tamis__kernels();
+    const size_t n_tables = tamis__runnable_kernels(tables);
+    static tamis_hash h[30000];
+    for (uint64_t lines = 2; lines <= 200; lines = lines * 3 + 1) {
+        uint64_t random = lines;
+        struct bytes first = {NULL, 0};
+        for (size_t i = 0; i < 30000; i++) { /* some keys thousands of times */
+            uint64_t key = splitmix(&random) % (1 + splitmix(&random) % 3000);
+            h[i] = (tamis_hash){splitmix(&key), splitmix(&key)};
+        }
+        for (size_t i = 0; i < n_tables; i++) {
+            tamis__use_kernels(tables[i]);
+            tamis *t = tally_new(lines, 0);
+            for (size_t at = 0, n = 1; at < 30000; at += n, n = n * 2 % 4095)
+                CHECK_OK(tamis_add_weight_hashes(t, h + at, NULL, n < 30000 - at ? n : 30000 - at,
+                                                 NULL, NULL));
+            struct bytes image = image_of(t);
+            tamis_close(t);
+            if (i == 0) first = image;
+            if (!bytes_equal(image, first)) printf("%s\n", tables[i]->name);
+            CHECK(bytes_equal(image, first));
+            if (i != 0) free(image.p);
+        }
+        free(first.p);
+    }
+    tamis__use_kernels(before);
+}
+
 /* One key alone, up to and over the end of each length, one by one and at once. */
 static void test_every_length(void)
 {
@@ -312,6 +344,7 @@ static void test_impossible_joins(void)
 static const struct test tests[] = {
     {"model", test_model},
     {"merges", test_merges},
+    {"kernels", test_kernels},
     {"every length", test_every_length},
     {"better than count-min", test_better_than_count_min},
     {"parts", test_parts},

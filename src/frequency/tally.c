@@ -30,6 +30,7 @@
  *
  * Counters end at 2^63 - 1, which means "or more". Nothing can be taken away: see count-min and count-sketch for that. */
 #include "../bitrows.h"
+#include "../cpu.h"
 #include "../error.h"
 #include "../image.h"
 
@@ -41,12 +42,6 @@
 #define JOINS 56u    /* where the bytes begin that tell who has joined */
 #define PLACES 4u
 #define MOST_LINES (TAMIS__MAX_CELLS / 512)
-
-#if defined(__GNUC__)
-#define FETCH(p) __builtin_prefetch(p, 1, 3) /* into the first-level cache */
-#else
-#define FETCH(p) ((void)(p))
-#endif
 
 /* --- One octet ------------------------------------------------------------------------------------------------ */
 
@@ -148,22 +143,11 @@ static inline void places_in(uint8_t *line, uint32_t bits, struct place *out)
     out[1] = (struct place){line + 8 * second, line + JOINS + second, (unsigned)(r >> 35)};
 }
 
-static inline uint64_t first_line(tamis_hash h, uint64_t lines)
-{
-    return tamis__mulhi(h.hi, lines);
-}
-
-static inline uint64_t second_line(tamis_hash h, uint64_t lines, uint64_t first)
-{
-    const uint64_t line = first + 1 + tamis__mulhi(h.lo, lines - 1);
-    return line >= lines ? line - lines : line;
-}
-
 static inline void aim(uint8_t *cells, uint64_t lines, tamis_hash h, struct place *out)
 {
-    const uint64_t first = first_line(h, lines);
+    const uint64_t first = tamis__tally_first(h, lines);
     places_in(cells + LINE * first, (uint32_t)h.hi, out);
-    places_in(cells + LINE * second_line(h, lines, first), (uint32_t)h.lo, out + 2);
+    places_in(cells + LINE * tamis__tally_second(h, lines, first), (uint32_t)h.lo, out + 2);
 }
 
 static uint64_t lines_of(const struct section *s)
@@ -257,9 +241,9 @@ TAMIS__PREFETCHES prefetch_keys(const struct section *s, const tamis_hash *h, si
 {
     const uint64_t lines = lines_of(s);
     for (size_t i = 0; i < n; i++) {
-        const uint64_t first = first_line(h[i], lines);
+        const uint64_t first = tamis__tally_first(h[i], lines);
         TAMIS__PREFETCH(s->cells + LINE * first);
-        TAMIS__PREFETCH(s->cells + LINE * second_line(h[i], lines, first));
+        TAMIS__PREFETCH(s->cells + LINE * tamis__tally_second(h[i], lines, first));
     }
 }
 
@@ -341,11 +325,17 @@ static void add_ones(struct section *s, const struct batch *keys)
     const size_t n = keys->n;
     const uint64_t lines = lines_of(s);
     uint8_t *cells = s->cells;
+    tamis__tally_adder *kernel = tamis__kernels()->tally_add;
     for (size_t i = 0; i < n; i++) {
-        const tamis_hash then = h[i + AHEAD < n ? i + AHEAD : i];
-        const uint64_t first = first_line(then, lines);
-        FETCH(cells + LINE * first);
-        FETCH(cells + LINE * second_line(then, lines, first));
+        if (kernel != NULL) {
+            i += kernel(cells, lines, h + i, n - i);
+            if (i == n) break;
+        } else {
+            const tamis_hash then = h[i + AHEAD < n ? i + AHEAD : i];
+            const uint64_t first = tamis__tally_first(then, lines);
+            TAMIS__FETCH(cells + LINE * first);
+            TAMIS__FETCH(cells + LINE * tamis__tally_second(then, lines, first));
+        }
         add_key(cells, lines, h[i], 1);
     }
 }
