@@ -50,8 +50,9 @@ static tamis_status check_asked(const tamis_plan *p, const struct row_bounds *r,
 
 static uint32_t rows_for(const struct row_bounds *r, double delta)
 {
+    const uint32_t step = 1 + r->odd;
     uint32_t k = 1;
-    while (k < TAMIS__MAX_ROWS && r->delta_of(k) > delta) k += 1 + r->odd;
+    while (k + step <= TAMIS__MAX_ROWS && r->delta_of(k) > delta) k += step;
     return k;
 }
 

@@ -17,14 +17,16 @@ struct tamis {
     bool changed;        /* since then, so that it is the next generation's */
     bool items_estimated;
     bool strict, sealed;
-    bool read_only;      /* sealed, or cells that are not ours to change, or a newer writer's */
-    bool newer;          /* of a newer writer, whose rules we do not know: never written again */
-    bool borrowed;       /* the cells belong to a mapping or to the caller */
-    struct noise *noise; /* of kinds that weigh: see noise.h */
+    bool read_only; /* sealed, or cells that are not ours to change, or a newer writer's */
+    bool newer;     /* of a newer writer, whose rules we do not know: never written again */
+    bool borrowed;  /* the cells belong to a mapping or to the caller */
 
     /* file.c's business: the path this handle came from, a lock, a mapping. */
     struct file *file;
     void (*close_file)(tamis *t);
+
+    /* Of kinds that weigh: see noise.h. The last, since it alone may change while others only read. */
+    struct noise *noise;
 };
 
 /* A handle with room for so many sections, nothing else set; NULL: no memory. */

@@ -173,10 +173,9 @@ tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
     if (copy == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     struct body body = t->body;
     body.sections = copy->body.sections;
-    *copy = *t;
+    memcpy(copy, t, offsetof(tamis, noise));
     copy->body = body;
     copy->file = NULL;
-    copy->noise = NULL;
     copy->close_file = NULL;
     copy->borrowed = false;
     copy->read_only = t->sealed || t->newer;

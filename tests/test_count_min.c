@@ -101,6 +101,11 @@ static void test_plan_from_error(void)
             p.bytes--;
             CHECK_THAT(tamis_solve(&p, NULL, NULL), ==, TAMIS_EINVAL);
         }
+    tamis_plan rare = {.struct_size = sizeof rare, .kind = TAMIS_COUNT_MIN, .m = 9, .delta = 1e-14};
+    CHECK_THAT(tamis_solve(&rare, NULL, NULL), ==, TAMIS_EINVAL); /* 32 rows give 1.3e-14 */
+    rare.delta = 1.3e-14;
+    CHECK_OK(tamis_solve(&rare, NULL, NULL));
+    CHECK_THAT(rare.k, ==, 32);
 }
 
 /* No counter of a conservative sketch is above the plain one's, and the mean error is half or less. */

@@ -310,13 +310,13 @@ TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
  *     if (tamis_count(t, "example.org", 11, &e, NULL) == TAMIS_OK) ... // e.lower ... e.upper
  *
  * Keys share counters, so a count is an interval. upper is never below the truth (but for count-sketch,
- * whose intervals are uncertain on both sides), and INT64_MAX when the counters have reached their end and
- * cannot tell. lower comes from what the sketch itself says of keys
- * that certainly never came: how much of others' weight a key sees. The truth is in [lower, upper] with
- * `confidence` for keys that were not chosen against the hash (that is what tamis_options.key is for).
- * estimate is the best guess, somewhere in it.
- * Asking reads what 16384 such keys see, once after the weight of all adds has changed by one part in 128,
- * and needs 300 KB for it meanwhile (TAMIS_ENOMEM).                                               */
+ * which is uncertain on both sides), and INT64_MAX when the counters have reached their end and cannot
+ * tell. lower comes from what the sketch itself says of keys that certainly never came: how much of
+ * others' weight a key sees. The truth is in [lower, upper] with `confidence`, for keys that were not
+ * chosen against the hash (tamis_options.key is for that). estimate is the best guess, somewhere in it.
+ * Asking reads what 16384 such keys see, once after the weight of all adds has changed by one part in
+ * 128, and needs 300 KB for it meanwhile (TAMIS_ENOMEM).
+ * may_contain asks whether the count is not 0; count-sketch, which cannot be certain, says yes.   */
 typedef struct tamis_estimate {
     int64_t estimate, lower, upper;
     double confidence; /* that the truth is in [lower, upper]                                     */
@@ -344,7 +344,8 @@ TAMIS_API tamis_status tamis_count_hashes(const tamis *t, const tamis_hash *h, s
 /* --- Together ----------------------------------------------------------------------------------------------
  * merge: into becomes the filter of the union, bit for bit. Kind, shape, hash and seed (or key)
  * must be equal (TAMIS_EMISMATCH). The number of items is an estimate from then on, but for counting
- * and kinds that tell how often, whose counters add up.                                          */
+ * and kinds that tell how often, whose counters add up. (tally and conservative count-min: never too
+ * few for the union, but not bit for bit what it would have been.)                               */
 TAMIS_API tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why);
 
 /* convert: the plain filter that gives the same answers, smaller and without what its source could do
@@ -393,8 +394,9 @@ typedef struct tamis_facts {
     uint64_t saturated;    /* counting: counters that have reached their end, and stay there      */
     double overflow;       /* counting: chance of any, with as many adds of distinct keys         */
     double items_estimate; /* distinct items, estimated from the bits alone (cuckoo and static
-                            * kinds: items again)                                                 */
-    double items_low, items_high; /* its 99 % interval; high is infinite when every bit is set     */
+                            * kinds: items again; tally and count-sketch: 0, they cannot tell)    */
+    double items_low, items_high; /* its 99 % interval; high is infinite when every bit is set, or
+                            * the bits do not tell                                                */
     double fill;           /* share of set bits, or of cells in use                               */
     double bits_per_item;  /* 8 * bytes / items (planned items while empty)                       */
     double bound_bits;     /* log2(1/fpr_now) (fpr_planned while empty), or as in tamis_promise    */
