@@ -56,8 +56,8 @@ void print_manual(FILE *to);
 bool plan_from(const struct args *a, tamis_plan *out);
 /* The same for another kind, without what that kind does not know. */
 void plan_for_kind(tamis_plan *p, uint32_t kind);
-/* Every kind has a number below this one. */
-enum { KIND_END = 256 };
+/* Every kind of filter has a number below this one; from it on they tell how often. */
+enum { KIND_END = TAMIS_COUNT_MIN };
 
 int run_plan(const struct args *a);
 int run_build(const struct args *a);

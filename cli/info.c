@@ -7,11 +7,28 @@ static const char *hash_name(uint32_t hash)
     return hash == TAMIS_XXH3 ? "xxh3-128" : hash == TAMIS_SIPHASH ? "siphash-2-4-128" : "caller";
 }
 
+/* Kinds that tell how often, from here on. */
+static bool weighs(const tamis_facts *f)
+{
+    return f->kind >= TAMIS_COUNT_MIN;
+}
+
+static void json_weights(const tamis_facts *f)
+{
+    json_number("weight", (double)f->weight);
+    json_count("noise_half", (uint64_t)f->noise_half);
+    json_count("noise_99", (uint64_t)f->noise_99);
+    json_count("noise_999", (uint64_t)f->noise_999);
+    json_number("error", f->error);
+    json_bool("conservative", f->conservative);
+}
+
 static void print_json(const char *path, const tamis_facts *f)
 {
     json_open('{');
     json_text("file", path);
     json_text("kind", tamis_kind_name(f->kind));
+    if (weighs(f)) json_weights(f);
     json_count("items", f->items);
     json_bool("items_estimated", f->items_estimated);
     json_count("planned_items", f->planned_items);
@@ -83,8 +100,39 @@ static void print_cells(const tamis_facts *f)
     putchar('\n');
 }
 
+static void print_hash(const tamis_facts *f)
+{
+    printf("  hash      %s, ", hash_name(f->hash));
+    if (f->keyed)
+        printf("with a secret key\n");
+    else
+        printf("seed %llu\n", (unsigned long long)f->seed);
+    printf("  file      format %u, generation %s\n", f->format, grouped(f->generation));
+}
+
+static void print_weights(const char *path, const tamis_facts *f)
+{
+    printf("%s: %s sketch%s%s\n", path, tamis_kind_name(f->kind),
+           f->conservative ? ", conservative" : "", f->sealed ? ", sealed" : "");
+    printf("  weight    %s%s in all\n", f->weight < 0 ? "-" : "",
+           grouped(f->weight < 0 ? 0 - (uint64_t)f->weight : (uint64_t)f->weight));
+    printf("  noise     a key that never came counts %s as a rule",
+           grouped((uint64_t)f->noise_half));
+    printf(", up to %s in 99 %%", grouped((uint64_t)f->noise_99));
+    printf(" and %s in 99.9 %% of cases\n", grouped((uint64_t)f->noise_999));
+    printf("  size      %s bytes\n", grouped(f->bytes));
+    printf("  cells     %.1f %% in use; m = %s of %u bits, k = %u; ", 100 * f->fill, grouped(f->m),
+           f->cell_bits, f->k);
+    printf("%s at their end\n", f->saturated != 0 ? grouped(f->saturated) : "none");
+    print_hash(f);
+}
+
 static void print_text(const char *path, const tamis_facts *f)
 {
+    if (weighs(f)) {
+        print_weights(path, f);
+        return;
+    }
     printf("%s: %s filter%s%s%s\n", path, tamis_kind_name(f->kind), f->sealed ? ", sealed" : "",
            f->collecting ? ", not sealed yet" : "", f->strict ? ", strict" : "");
     print_items(f);
@@ -100,12 +148,7 @@ static void print_text(const char *path, const tamis_facts *f)
     if (isfinite(f->bound_ratio))
         printf("; %.2f times the lower bound of %.2f", f->bound_ratio, f->bound_bits);
     print_cells(f);
-    printf("  hash      %s, ", hash_name(f->hash));
-    if (f->keyed)
-        printf("with a secret key\n");
-    else
-        printf("seed %llu\n", (unsigned long long)f->seed);
-    printf("  file      format %u, generation %s\n", f->format, grouped(f->generation));
+    print_hash(f);
 }
 
 int run_info(const struct args *a)

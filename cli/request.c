@@ -19,7 +19,7 @@ static bool kind_from(const char *option, const char *name, uint32_t without, ui
     *out = without;
     if (name == NULL) return true;
     *out = tamis_kind_named(name);
-    if (*out != TAMIS_AUTO || strcmp(name, "auto") == 0) return true;
+    if ((*out != TAMIS_AUTO && *out < KIND_END) || strcmp(name, "auto") == 0) return true;
     list_kinds(known, sizeof known);
     complain(NULL, "--%s: there is no '%s'; there are %sand auto", option, name, known);
     return false;

@@ -8,6 +8,7 @@
 
 #include "bits.h"
 #include "kernels/kernels.h"
+#include "noise.h"
 #include "partition.h"
 
 /* A multiple of 8, so that a group writes whole bytes of answers. Between its prefetch and its use a line has the
@@ -74,6 +75,7 @@ void tamis__sum_items(tamis *t)
     for (uint32_t i = 0; i < t->body.count; i++)
         if (!tamis__sum(t->items, t->body.sections[i].items, &t->items)) t->items = UINT64_MAX;
     t->changed = true;
+    tamis__noise_age(t);
 }
 
 void tamis__count_added(tamis *t, size_t n, const uint8_t *seen)
@@ -109,6 +111,7 @@ static struct batch stream_group(struct stream *s, size_t at, bool now)
     struct batch b = {.n = rest < GROUP ? rest : GROUP};
     tamis_hash *slot = s->ring + at % (2 * GROUP);
     b.hashes = s->in->bytes == NULL ? s->in->hashes + at : slot;
+    if (s->in->weights != NULL) b.weights = s->in->weights + at;
     if (now) tamis__hash_group(s->t, s->in, at, b.n, slot);
     return b;
 }
@@ -136,6 +139,7 @@ static tamis_status stream_add(tamis *t, const struct keys *in, uint8_t *seen, s
     uint8_t unwanted[UNCOUNTED / 8];
     size_t counted = 0;
     tamis_status status = TAMIS_OK;
+    const bool unasked = seen == NULL && (t->kind->traits & TAMIS__WEIGHS) != 0;
     stream_open(&s, t, in);
     for (size_t at = 0; at < in->n + s.lag && status == TAMIS_OK; at += GROUP) {
         const struct batch b = stream_step(&s, at);
@@ -143,7 +147,8 @@ static tamis_status stream_add(tamis *t, const struct keys *in, uint8_t *seen, s
         const size_t from = at - s.lag;
         uint8_t *out = seen != NULL ? seen + counted / 8 : unwanted;
         size_t added = b.n;
-        status = t->kind->add(&t->body, &b, out + (from - counted) / 8, &added);
+        uint8_t *answers = unasked ? NULL : out + (from - counted) / 8;
+        status = t->kind->add(&t->body, &b, answers, &added);
         if (status == TAMIS_OK) added = b.n;
         const size_t uncounted = from + added - counted;
         if (uncounted < UNCOUNTED && from + added < in->n && status == TAMIS_OK) continue;
@@ -163,6 +168,16 @@ size_t tamis__bulk_query(const tamis *t, const struct keys *in, uint8_t *bits)
         if (b.n != 0) t->kind->query(&t->body, &b, bits + (at - s.lag) / 8);
     }
     return count_answers(bits, in->n);
+}
+
+void tamis__bulk_count(const tamis *t, const struct keys *in, int64_t *out)
+{
+    struct stream s;
+    stream_open(&s, t, in);
+    for (size_t at = 0; at < in->n + s.lag; at += GROUP) {
+        const struct batch b = stream_step(&s, at);
+        if (b.n != 0) t->kind->count(&t->body, &b, out + (at - s.lag));
+    }
 }
 
 /* --- Adding, with a plan that may be strict ---------------------------------------------------------------- */
@@ -212,7 +227,8 @@ static tamis_status add_sure(tamis *t, const struct keys *in, uint8_t *seen, siz
 static struct keys keys_from(const struct keys *all, size_t at, size_t n)
 {
     const struct keys k = {all->bytes != NULL ? all->bytes + at : NULL,
-                           all->hashes != NULL ? all->hashes + at : NULL, n};
+                           all->hashes != NULL ? all->hashes + at : NULL,
+                           all->weights != NULL ? all->weights + at : NULL, n};
     return k;
 }
 

@@ -24,6 +24,9 @@ struct tamis {
     /* file.c's business: the path this handle came from, a lock, a mapping. */
     struct file *file;
     void (*close_file)(tamis *t);
+
+    /* Of kinds that weigh: see noise.h. The last, since it alone may change while others only read. */
+    struct noise *noise;
 };
 
 /* A handle with room for so many sections, nothing else set; NULL: no memory. */
@@ -37,6 +40,12 @@ void tamis__set_turning(tamis *t);
 
 /* Every section gets its cells, zeroed. False: no memory; tamis_close cleans up. */
 bool tamis__alloc_cells(tamis *t);
+
+/* Whether keys may be added and taken away; hashes only need a handle that is not read-only. */
+tamis_status tamis__may_change_keys(const tamis *t);
+
+/* Give the reason for a status that a verb has come to; TAMIS_OK passes. */
+tamis_status tamis__refuse(tamis_error *why, tamis_status s);
 
 /* Generation of the content as it is now. */
 static inline uint64_t tamis__generation(const tamis *t)

@@ -418,7 +418,8 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
     if ((flags & FLAG_TURNING) != 0 && t->kind->rotate == NULL)
         return tamis__corrupt(why, H_READ_ONLY, "turns, but has no generations");
     if ((flags & FLAG_TURNING) != 0) tamis__set_turning(t);
-    if (t->strict && (t->kind->rotate != NULL || t->kind->id == TAMIS_GROWING))
+    if (t->strict && (t->kind->rotate != NULL || t->kind->id == TAMIS_GROWING ||
+                      (t->kind->traits & TAMIS__WEIGHS) != 0))
         return tamis__corrupt(why, H_READ_ONLY, "strict, but never full");
     t->newer = (flags & ~(uint32_t)(FLAG_SEALED | FLAG_STRICT | FLAG_TURNING)) != 0 ||
                tamis__get16(h + H_WRITE_VERSION) > TAMIS__FORMAT;

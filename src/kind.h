@@ -48,7 +48,18 @@ struct body {
     struct spill *spill;
     /* Of windows: items of the newest generation at which an add begins another; 0: never. */
     uint64_t turn_at;
+    /* Of kinds that weigh: all the weight that was added or taken away since the body was made, up to its end. */
+    uint64_t moved;
 };
+
+/* Of kinds that weigh, where all counters end. */
+#define TAMIS__MOST_WEIGHT ((uint64_t)INT64_MAX)
+
+static inline uint64_t tamis__add_up(uint64_t a, uint64_t b)
+{
+    const uint64_t sum = a + b; /* of two that are no more than the most */
+    return sum < TAMIS__MOST_WEIGHT ? sum : TAMIS__MOST_WEIGHT;
+}
 
 /* Keys as the kinds see them, never more than these at a time. */
 #define TAMIS__MOST_BATCH 128u
@@ -60,6 +71,7 @@ struct batch {
      * query that has them ahead, where it is next_aim. NULL: they were not prefetched. Only for kinds that no
      * other is made of, as there is but one. */
     void *aim, *next_aim;
+    const int64_t *weights; /* of kinds that weigh; NULL: all 1 */
 };
 #define TAMIS__AIM_BYTES (40u * TAMIS__MOST_BATCH)
 
@@ -85,7 +97,11 @@ enum {
     TAMIS__STATIC = 64,        /* collects until it is sealed, and is solved then */
     TAMIS__RIBBONS = 128,      /* sections have boundaries */
     TAMIS__EXCLUDES = 256,     /* the items of a section are excluded keys */
-    TAMIS__SPILLS = 512        /* static: can be solved from hashes beyond memory */
+    TAMIS__SPILLS = 512,       /* static: can be solved from hashes beyond memory */
+    /* How often, not whether: knows weights, and no plan of items; the items of its section are their sum, as
+     * a signed number where it is two-sided. */
+    TAMIS__WEIGHS = 1024,
+    TAMIS__TWO_SIDED = 2048 /* a count may be too low as well */
 };
 
 struct kind {
@@ -119,13 +135,15 @@ struct kind {
     /* Ask the memory for what add and query will touch; answers nothing. */
     void (*prefetch)(const struct body *b, const struct batch *keys);
     /* Bit i of seen/bits answers for hash i; the callee clears the spare bits of the last byte. When an add
-     * fails, *done says how many were added before, and their bits are right. */
+     * fails, *done says how many were added before, and their bits are right. Of kinds that weigh, seen may be
+     * NULL. */
     tamis_status (*add)(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done);
     void (*query)(const struct body *b, const struct batch *keys, uint8_t *bits);
     /* TAMIS_EABSENT when the key is certainly not in; then nothing has changed. NULL: cannot. */
     tamis_status (*remove)(struct body *b, tamis_hash h);
-    /* How often the key was added, never less; UINT64_MAX: more than the cells can tell. NULL: cannot. */
-    uint64_t (*count)(const struct body *b, tamis_hash h);
+    /* How often each key was added, never less unless two-sided; INT64_MAX: more than the cells can tell (and
+     * -INT64_MAX: less). NULL: cannot. */
+    void (*count)(const struct body *b, const struct batch *keys, int64_t *out);
     /* The keys are not in, and shall never be a "maybe". NULL: cannot promise that. */
     tamis_status (*exclude)(struct body *b, const struct batch *keys);
     /* Static kinds: solve for the collected hashes, and tell how many different ones there were. Nothing has changed
@@ -148,7 +166,7 @@ struct kind {
 
 extern const struct kind tamis__bloom, tamis__partitioned, tamis__blocked, tamis__counting,
     tamis__pair, tamis__growing, tamis__window, tamis__cuckoo, tamis__fuse, tamis__ribbon,
-    tamis__exact;
+    tamis__exact, tamis__count_min, tamis__count_sketch, tamis__tally;
 
 /* NULL when there is no such kind. */
 const struct kind *tamis__kind(uint32_t id);

@@ -263,13 +263,23 @@ static double bound_of(const tamis_plan *p)
     return rate > sets ? rate : sets;
 }
 
+static bool weighs(const tamis_plan *p)
+{
+    const struct kind *kind = tamis__kind(p->kind);
+    return kind != NULL && (kind->traits & TAMIS__WEIGHS) != 0;
+}
+
 /* What only some kinds know. */
 static tamis_status check_extras(const tamis_plan *p, tamis_error *why)
 {
     const bool counting = p->kind == TAMIS_COUNTING, window = p->kind == TAMIS_WINDOW;
     const bool inner = counting || window || p->kind == TAMIS_PAIR;
-    if (p->cell_bits != 0 && !counting)
+    if (p->cell_bits != 0 && !counting && !weighs(p))
         return tamis__fail(why, TAMIS_EINVAL, "only counting filters have counters");
+    if ((p->error != 0 || p->delta != 0) && !weighs(p))
+        return tamis__fail(why, TAMIS_EINVAL, "error and delta are for kinds that tell how often");
+    if ((p->flags & TAMIS_CONSERVATIVE) != 0 && p->kind != TAMIS_COUNT_MIN)
+        return tamis__fail(why, TAMIS_EINVAL, "only count-min has conservative updates");
     if ((p->generations != 0 || (p->flags & TAMIS_TURNING) != 0) && !window)
         return tamis__fail(why, TAMIS_EINVAL, "only a window has generations");
     if (p->excluded != 0 && p->kind != TAMIS_EXACT)
@@ -278,6 +288,8 @@ static tamis_status check_extras(const tamis_plan *p, tamis_error *why)
         return tamis__fail(why, TAMIS_EINVAL, "only window, pair and counting have an inner kind");
     if ((p->flags & TAMIS_STRICT) != 0 && p->kind == TAMIS_GROWING)
         return tamis__fail(why, TAMIS_EINVAL, "a growing filter is never full");
+    if ((p->flags & TAMIS_STRICT) != 0 && weighs(p))
+        return tamis__fail(why, TAMIS_EINVAL, "a kind that tells how often is never full");
     return TAMIS_OK;
 }
 
@@ -291,12 +303,16 @@ static tamis_status check_request(const tamis_plan *p, tamis_error *why)
     if (p->items > TAMIS__MAX_ITEMS)
         return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 items are not supported");
     if ((p->flags & ~(uint32_t)(TAMIS_STRICT | TAMIS_HASH_CALLER | TAMIS_COMPACT | TAMIS_TURNING |
-                                TAMIS_TRANSFER)) != 0)
+                                TAMIS_TRANSFER | TAMIS_CONSERVATIVE)) != 0)
         return tamis__fail(why, TAMIS_EINVAL, "unknown flag in the plan");
     if (p->kind == TAMIS_GROWING && p->fpr == 0 && p->k == 0)
         return tamis__fail(why, TAMIS_EINVAL,
                            "a growing filter needs the false-positive rate it is to keep");
-    if (given < 2 && p->kind != TAMIS_GROWING)
+    if (weighs(p) && (p->items != 0 || p->fpr != 0))
+        return tamis__fail(why, TAMIS_EINVAL,
+                           "a kind that tells how often has no items and no false positives: plan "
+                           "it by bytes, error or m");
+    if (given < 2 && p->kind != TAMIS_GROWING && !weighs(p))
         return tamis__fail(why, TAMIS_EINVAL, "a plan needs two of: items, rate, bytes");
     return TAMIS_OK;
 }
@@ -332,6 +348,10 @@ tamis_status tamis_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *
     if (promise != NULL) {
         r.struct_size = sizeof r;
         r.bytes = p.bytes;
+        if (weighs(&p)) {
+            *promise = r;
+            return TAMIS_OK;
+        }
         r.fpr = p.fpr;
         r.bits_per_item = 8 * (double)p.bytes / (double)p.items;
         r.bound_bits = bound_of(&p);

@@ -6,6 +6,7 @@
 #include "handle.h"
 #include "image.h"
 #include "memory.h"
+#include "noise.h"
 
 #include <math.h>
 
@@ -49,6 +50,7 @@ void tamis_close(tamis *t)
 {
     if (t == NULL) return;
     const tamis_memory *memory = t->memory;
+    tamis__noise_drop(t);
     for (uint32_t i = 0; i < t->body.count && !t->borrowed; i++)
         tamis__free(memory, t->body.sections[i].cells);
     if (t->close_file != NULL) t->close_file(t);
@@ -134,6 +136,7 @@ static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **
     }
     t->planned_items = p->items;
     t->planned_fpr = p->fpr;
+    if ((kind->traits & TAMIS__WEIGHS) != 0) tamis__set_error(t, p->error);
     t->strict = (p->flags & TAMIS_STRICT) != 0;
     if ((p->flags & TAMIS_TURNING) != 0) tamis__set_turning(t);
     t->changed = true;
@@ -187,7 +190,7 @@ tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
     if (copy == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     struct body body = t->body;
     body.sections = copy->body.sections;
-    *copy = *t;
+    memcpy(copy, t, offsetof(tamis, noise));
     copy->body = body;
     copy->body.spill = NULL;
     copy->file = NULL;
@@ -220,6 +223,7 @@ tamis_status tamis_clear(tamis *t)
     t->items = 0;
     t->items_estimated = false;
     t->changed = true;
+    tamis__noise_drop(t);
     return TAMIS_OK;
 }
 
@@ -249,7 +253,7 @@ static tamis_status add_all(tamis *t, const struct keys *in, uint8_t *seen_bits,
     return s;
 }
 
-static tamis_status may_change_keys(const tamis *t)
+tamis_status tamis__may_change_keys(const tamis *t)
 {
     if (t->read_only) return TAMIS_ESEALED;
     if (t->hasher.usable) return TAMIS_OK;
@@ -260,8 +264,8 @@ tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t n, uint8_t
                             size_t *done)
 {
     if (done != NULL) *done = 0;
-    const tamis_status s = may_change_keys(t);
-    const struct keys in = {keys, NULL, n};
+    const tamis_status s = tamis__may_change_keys(t);
+    const struct keys in = {.bytes = keys, .n = n};
     return s == TAMIS_OK ? add_all(t, &in, seen_bits, done) : s;
 }
 
@@ -270,14 +274,14 @@ tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *
 {
     if (done != NULL) *done = 0;
     if (t->read_only) return TAMIS_ESEALED;
-    const struct keys in = {NULL, h, n};
+    const struct keys in = {.hashes = h, .n = n};
     return add_all(t, &in, seen_bits, done);
 }
 
 tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen)
 {
     if (seen != NULL) *seen = false;
-    const tamis_status s = may_change_keys(t);
+    const tamis_status s = tamis__may_change_keys(t);
     if (s != TAMIS_OK) return s;
     return tamis__add_key(t, tamis__hash_key(&t->hasher, key, len), seen);
 }
@@ -293,13 +297,13 @@ static size_t say_maybe(uint8_t *bits, size_t n)
 
 size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys, size_t n, uint8_t *bits)
 {
-    const struct keys in = {keys, NULL, n};
+    const struct keys in = {.bytes = keys, .n = n};
     return t->hasher.usable ? tamis__bulk_query(t, &in, bits) : say_maybe(bits, n);
 }
 
 size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n, uint8_t *bits)
 {
-    const struct keys in = {NULL, h, n};
+    const struct keys in = {.hashes = h, .n = n};
     return tamis__bulk_query(t, &in, bits);
 }
 
@@ -317,7 +321,7 @@ tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n, 
 
 /* --- Excluding ---------------------------------------------------------------------------------------------------- */
 
-static tamis_status refuse(tamis_error *why, tamis_status s)
+tamis_status tamis__refuse(tamis_error *why, tamis_status s)
 {
     if (s == TAMIS_OK) return s;
     const bool caller = s == TAMIS_EUNSUPPORTED; /* kinds that cannot were sorted out before */
@@ -336,7 +340,7 @@ static tamis_status exclude_all(tamis *t, const struct keys *in, tamis_error *wh
     if (t->read_only)
         s = TAMIS_ESEALED;
     else if (in->bytes != NULL)
-        s = may_change_keys(t);
+        s = tamis__may_change_keys(t);
     for (size_t at = 0; at < in->n && s == TAMIS_OK; at += TAMIS__MOST_BATCH) {
         tamis_hash room[TAMIS__MOST_BATCH];
         const size_t rest = in->n - at, n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH;
@@ -344,18 +348,18 @@ static tamis_status exclude_all(tamis *t, const struct keys *in, tamis_error *wh
         s = t->kind->exclude(&t->body, &b);
         t->changed = true;
     }
-    return refuse(why, s);
+    return tamis__refuse(why, s);
 }
 
 tamis_status tamis_exclude_many(tamis *t, const tamis_bytes *keys, size_t n, tamis_error *why)
 {
-    const struct keys in = {keys, NULL, n};
+    const struct keys in = {.bytes = keys, .n = n};
     return exclude_all(t, &in, why);
 }
 
 tamis_status tamis_exclude_hashes(tamis *t, const tamis_hash *h, size_t n, tamis_error *why)
 {
-    const struct keys in = {NULL, h, n};
+    const struct keys in = {.hashes = h, .n = n};
     return exclude_all(t, &in, why);
 }
 
@@ -365,10 +369,17 @@ tamis_status tamis_exclude(tamis *t, const void *key, size_t len, tamis_error *w
     return tamis_exclude_many(t, &one, 1, why);
 }
 
-/* --- Removing, counting, forgetting ---------------------------------------------------------------------------- */
+/* --- Removing, forgetting -------------------------------------------------------------------------------------- */
+
+static bool can_remove(const tamis *t)
+{
+    const bool weighs = (t->kind->traits & TAMIS__WEIGHS) != 0;
+    return t->kind->remove != NULL && (!weighs || tamis__takes_away(t));
+}
 
 static tamis_status cannot_remove(const tamis *t, tamis_error *why)
 {
+    if ((t->kind->traits & TAMIS__WEIGHS) != 0) return tamis__cannot_take_away(t, why);
     return tamis__unsupported(why, TAMIS_COUNTING, "keys cannot be removed from a %s filter",
                               t->kind->name);
 }
@@ -377,17 +388,20 @@ static tamis_status remove_key(tamis *t, tamis_hash h)
 {
     const tamis_status s = t->kind->remove(&t->body, h);
     if (s != TAMIS_OK) return s;
-    if (t->items > 0) t->items--;
+    if ((t->kind->traits & TAMIS__SECTION_ITEMS) != 0)
+        tamis__sum_items(t);
+    else if (t->items > 0)
+        t->items--;
     t->changed = true;
     return TAMIS_OK;
 }
 
 tamis_status tamis_remove(tamis *t, const void *key, size_t len, tamis_error *why)
 {
-    if (t->kind->remove == NULL) return cannot_remove(t, why);
-    tamis_status s = may_change_keys(t);
+    if (!can_remove(t)) return cannot_remove(t, why);
+    tamis_status s = tamis__may_change_keys(t);
     if (s == TAMIS_OK) s = remove_key(t, tamis__hash_key(&t->hasher, key, len));
-    return refuse(why, s);
+    return tamis__refuse(why, s);
 }
 
 /* Goes on to the end; TAMIS_EFULL when a pair has no life left for some key, which stays in. */
@@ -410,46 +424,31 @@ static tamis_status remove_all(tamis *t, const struct keys *in, uint8_t *absent_
         }
         if (absent_bits != NULL) memcpy(absent_bits + at / 8, absent, (n + 7) / 8);
     }
-    return refuse(why, worst);
+    return tamis__refuse(why, worst);
 }
 
 tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size_t n, uint8_t *absent_bits,
                                tamis_error *why)
 {
-    const struct keys in = {keys, NULL, n};
-    if (t->kind->remove == NULL) return cannot_remove(t, why);
-    const tamis_status s = may_change_keys(t);
-    return s == TAMIS_OK ? remove_all(t, &in, absent_bits, why) : refuse(why, s);
+    const struct keys in = {.bytes = keys, .n = n};
+    if (!can_remove(t)) return cannot_remove(t, why);
+    const tamis_status s = tamis__may_change_keys(t);
+    return s == TAMIS_OK ? remove_all(t, &in, absent_bits, why) : tamis__refuse(why, s);
 }
 
 tamis_status tamis_remove_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *absent_bits,
                                  tamis_error *why)
 {
-    const struct keys in = {NULL, h, n};
-    if (t->kind->remove == NULL) return cannot_remove(t, why);
-    return t->read_only ? refuse(why, TAMIS_ESEALED) : remove_all(t, &in, absent_bits, why);
-}
-
-tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_estimate *out,
-                         tamis_error *why)
-{
-    if (t->kind->count == NULL)
-        return tamis__unsupported(why, TAMIS_COUNTING, "a %s filter does not count", t->kind->name);
-    if (!t->hasher.usable)
-        return refuse(why, t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
-    const uint64_t most = t->kind->count(&t->body, tamis__hash_key(&t->hasher, key, len));
-    out->lower = 0;
-    out->upper = most <= INT64_MAX ? (int64_t)most : INT64_MAX;
-    out->estimate = out->upper;
-    out->confidence = 1;
-    return TAMIS_OK;
+    const struct keys in = {.hashes = h, .n = n};
+    if (!can_remove(t)) return cannot_remove(t, why);
+    return t->read_only ? tamis__refuse(why, TAMIS_ESEALED) : remove_all(t, &in, absent_bits, why);
 }
 
 tamis_status tamis_rotate(tamis *t, tamis_error *why)
 {
     if (t->kind->rotate == NULL)
         return tamis__unsupported(why, TAMIS_WINDOW, "a %s filter cannot rotate", t->kind->name);
-    if (t->read_only) return refuse(why, TAMIS_ESEALED);
+    if (t->read_only) return tamis__refuse(why, TAMIS_ESEALED);
     t->kind->rotate(&t->body);
     tamis__sum_items(t);
     return TAMIS_OK;
@@ -498,7 +497,7 @@ static struct count count_union(const tamis *a, const tamis *b)
 {
     struct count c;
     struct gauge g;
-    c.exact = (a->kind->traits & TAMIS__MULTISET) != 0;
+    c.exact = (a->kind->traits & (TAMIS__MULTISET | TAMIS__WEIGHS)) != 0;
     if (c.exact) {
         if (!tamis__sum(a->items, b->items, &c.items)) c.items = UINT64_MAX;
         c.least = (double)c.items;
@@ -524,6 +523,7 @@ tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
                            "the union has about %llu items, more than the strict plan's %llu",
                            (unsigned long long)c.items, (unsigned long long)into->planned_items);
     into->kind->merge(&into->body, &from->body);
+    tamis__noise_drop(into);
     if ((into->kind->traits & TAMIS__SECTION_ITEMS) != 0)
         tamis__sum_items(into);
     else
@@ -627,7 +627,8 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
     out->read_only = t->read_only;
     /* An estimate is a reason for alarm only when it is sure to be too many. */
     const double held = g.held > 0 ? g.held : t->items_estimated ? e.low : (double)t->items;
-    out->over_full = (t->kind->traits & TAMIS__GROWS) == 0 && held > (double)t->planned_items;
+    out->over_full =
+        (t->kind->traits & (TAMIS__GROWS | TAMIS__WEIGHS)) == 0 && held > (double)t->planned_items;
     /* One generation may have more than its share while the others have less. */
     if (t->kind->rotate != NULL && g.rate <= t->planned_fpr) out->over_full = false;
     out->turning = t->body.turn_at != 0;
@@ -655,7 +656,7 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
     const double sets = tamis__two_set_bound(items, (double)g.excluded);
     if (sets > out->bound_bits) out->bound_bits = sets;
     out->bound_ratio = out->bits_per_item / out->bound_bits;
-    return TAMIS_OK;
+    return (t->kind->traits & TAMIS__WEIGHS) != 0 ? tamis__weight_facts(t, out) : TAMIS_OK;
 }
 
 size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cells, size_t max)

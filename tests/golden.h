@@ -15,7 +15,8 @@ enum {
     GOLDEN_MERGED = 4,   /* of two halves */
     GOLDEN_AGAIN = 8,    /* half of the keys, written, loaded, the other half: generation 2 */
     GOLDEN_REMOVED = 16, /* other keys were added before and removed after */
-    GOLDEN_ROTATED = 32  /* after the first half */
+    GOLDEN_ROTATED = 32, /* after the first half */
+    GOLDEN_WEIGHED = 64  /* keys have weights, every seventh a huge one */
 };
 
 struct recipe {
@@ -118,6 +119,28 @@ static const struct recipe recipes[] = {
      GOLDEN_SEALED},
     {"exact-collecting.tamis",
      GOLDEN_PLAN(.kind = TAMIS_EXACT, .items = 100, .excluded = 50, .fpr = 0.01), 70, GOLDEN_AGAIN},
+    {"count-min.tamis", GOLDEN_PLAN(.kind = TAMIS_COUNT_MIN, .m = 61, .k = 3), 100, GOLDEN_REMOVED},
+    {"count-min-64-again.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_COUNT_MIN, .m = 40, .k = 4, .cell_bits = 64, .seed = GOLDEN_SEED),
+     100, GOLDEN_WEIGHED | GOLDEN_AGAIN},
+    /* Some counters have reached their end. */
+    {"count-min-conservative-keyed.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_COUNT_MIN, .flags = TAMIS_CONSERVATIVE, .m = 75, .k = 4), 100,
+     GOLDEN_WEIGHED | GOLDEN_KEYED},
+    {"tally.tamis", GOLDEN_PLAN(.kind = TAMIS_TALLY, .m = 56 * 5), 100, 0},
+    /* Counters of all lengths. */
+    {"tally-weighed-keyed-again.tamis", GOLDEN_PLAN(.kind = TAMIS_TALLY, .m = 56 * 3), 100,
+     GOLDEN_WEIGHED | GOLDEN_KEYED | GOLDEN_AGAIN},
+    {"tally-merged.tamis", GOLDEN_PLAN(.kind = TAMIS_TALLY, .m = 56 * 8, .seed = GOLDEN_SEED), 100,
+     GOLDEN_WEIGHED | GOLDEN_MERGED},
+    {"count-sketch.tamis", GOLDEN_PLAN(.kind = TAMIS_COUNT_SKETCH, .m = 33, .k = 5), 100,
+     GOLDEN_REMOVED},
+    /* Some counters have reached their end. */
+    {"count-sketch-weighed-keyed.tamis", GOLDEN_PLAN(.kind = TAMIS_COUNT_SKETCH, .m = 90, .k = 3),
+     100, GOLDEN_WEIGHED | GOLDEN_KEYED},
+    {"count-sketch-64-again.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_COUNT_SKETCH, .m = 20, .k = 7, .cell_bits = 64), 100,
+     GOLDEN_WEIGHED | GOLDEN_AGAIN},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 
@@ -162,6 +185,11 @@ static inline tamis_hash golden_hash(uint64_t i)
     return (tamis_hash){lo, hi};
 }
 
+static inline int64_t golden_weight(uint64_t i)
+{
+    return (int64_t)(i % 7 == 3 ? i * i * i * 5000011 : 1 + i * 3);
+}
+
 static inline tamis_status golden_add(tamis *t, const struct recipe *r, uint64_t from, uint64_t to)
 {
     tamis_status s = TAMIS_OK;
@@ -170,6 +198,8 @@ static inline tamis_status golden_add(tamis *t, const struct recipe *r, uint64_t
         const tamis_hash h = golden_hash(i);
         if ((r->plan.flags & TAMIS_HASH_CALLER) != 0)
             s = tamis_add_hashes(t, &h, 1, NULL, NULL);
+        else if ((r->also & GOLDEN_WEIGHED) != 0)
+            s = tamis_add_weight(t, key, golden_key(i, key), golden_weight(i), NULL);
         else
             s = tamis_add(t, key, golden_key(i, key), NULL);
     }
@@ -233,6 +263,18 @@ static inline tamis_status golden_cook(const struct recipe *r, tamis **out)
     }
     *out = t;
     return s;
+}
+
+/* What counts.txt has of a count: what the counters alone say. */
+static inline int64_t golden_count(const struct recipe *r, const tamis_estimate *e)
+{
+    return r->plan.kind == TAMIS_COUNT_SKETCH ? e->estimate : e->upper;
+}
+
+/* Whether counts.txt has what the image says. */
+static inline bool golden_counts(const struct recipe *r)
+{
+    return r->plan.kind >= TAMIS_COUNT_MIN;
 }
 
 /* A file of tests/golden, to be freed. */

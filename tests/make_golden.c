@@ -4,7 +4,8 @@
  *     ./make_golden tests/golden
  *
  * answers.txt says of each image, on one line per key, whether the key was added, the key in hex ("-"
- * is the empty one; where the caller brings hashes, 16 bytes: lo, hi, little-endian) and the answer. */
+ * is the empty one; where the caller brings hashes, 16 bytes: lo, hi, little-endian) and the answer.
+ * counts.txt says of the images of kinds that tell how often, likewise, the key and what its counters say. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +50,20 @@ static void write_answers(FILE *f, const struct recipe *r, const tamis *t)
     for (uint64_t i = 0; i < 64; i++) write_answer(f, r, t, GOLDEN_ABSENT + i);
 }
 
-static int write_image(const char *directory, const struct recipe *r, FILE *answers)
+static void write_counts(FILE *f, const struct recipe *r, const tamis *t)
+{
+    fprintf(f, "image %s\n", r->name);
+    for (uint64_t i = 0; i < 128; i++) {
+        uint8_t key[GOLDEN_KEY_MAX];
+        const size_t n = golden_key(i < 64 ? i : GOLDEN_ABSENT + i, key);
+        tamis_estimate e = {0};
+        tamis_count(t, key, n, &e, NULL);
+        for (size_t b = 0; b < n; b++) fprintf(f, "%02x", key[b]);
+        fprintf(f, "%s %lld\n", n == 0 ? "-" : "", (long long)golden_count(r, &e));
+    }
+}
+
+static int write_image(const char *directory, const struct recipe *r, FILE *answers, FILE *counts)
 {
     tamis *t;
     FILE *f = open_in(directory, r->name, "wx");
@@ -62,6 +76,7 @@ static int write_image(const char *directory, const struct recipe *r, FILE *answ
     int failed = fwrite(image.p, 1, image.n, f) != image.n;
     failed |= fclose(f) != 0;
     write_answers(answers, r, t);
+    if (golden_counts(r)) write_counts(counts, r, t);
     free(image.p);
     tamis_close(t);
     return failed;
@@ -91,11 +106,13 @@ int main(int argc, char **argv)
         return 2;
     }
     FILE *answers = open_in(argv[1], "answers.txt", "a");
-    int failed = answers == NULL;
+    FILE *counts = open_in(argv[1], "counts.txt", "a");
+    int failed = answers == NULL || counts == NULL;
     for (size_t i = 0; i < RECIPES && !failed; i++)
-        failed |= write_image(argv[1], &recipes[i], answers);
+        failed |= write_image(argv[1], &recipes[i], answers, counts);
     for (size_t i = 0; i < PACKED_RECIPES && !failed; i++)
         failed |= write_packed(argv[1], &packed_recipes[i]);
     if (answers != NULL) failed |= fclose(answers) != 0;
+    if (counts != NULL) failed |= fclose(counts) != 0;
     return failed;
 }

@@ -13,8 +13,9 @@ MASK = 2**64 - 1
 MULTIPLIER = 2862933555777941757
 CHUNK = 65536
 KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6: "growing", 7: "window",
-         8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact"}
-VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2}  # the highest of a kind that has any
+         8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact", 32: "count-min",
+         33: "count-sketch", 34: "tally"}
+VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2, 32: 1}  # the highest of a kind that has any
 HEADER = struct.Struct("<8sHHIIIIHHQ16sQQd16sQIIQQ")
 ENTRY = struct.Struct("<HHHHIIQQQQQQ")
 
@@ -353,6 +354,84 @@ class Exact:
         return self.retrieval.has(hi, lo)
 
 
+END = 2**63 - 1  # of every count
+
+
+class CountMin:
+    def __init__(self, entry, cells):
+        _, _, _, self.width, self.k, _, self.m, *_, length = entry
+        need(self.width in (32, 64), "width of a counter")
+        need(1 <= self.k <= 32 and 1 <= self.m and self.k * self.m * self.width <= 2**52, "k and m")
+        need(length == 8 * -(-self.k * self.m * self.width // 64), "length of the counters")
+        self.cells = int.from_bytes(cells, "little")
+        need(self.cells >> self.k * self.m * self.width == 0, "bits beyond the last")
+
+    def count(self, lo, hi):
+        x, least = lo, END
+        end = END if self.width == 64 else 2**32 - 1
+        for j in range(self.k):
+            v = self.cells >> (j * self.m + (x * self.m >> 64)) * self.width & (1 << self.width) - 1
+            least = min(least, END if v >= end else v)
+            x = (x * MULTIPLIER + hi) & MASK
+        return least
+
+    def has(self, lo, hi):
+        return self.count(lo, hi) > 0
+
+
+class CountSketch:
+    def __init__(self, entry, cells):
+        self.rows = CountMin(entry, cells)
+        need(self.rows.k % 2 == 1, "an odd k")
+
+    def count(self, lo, hi):
+        x, values, r = lo, [], self.rows
+        end = 2**(r.width - 1) - 1
+        for j in range(r.k):
+            half = x * 2 * r.m >> 64
+            v = r.cells >> (j * r.m + half // 2) * r.width & (1 << r.width) - 1
+            v = max(-end, v - (v >> r.width - 1 << r.width))
+            values.append(-v if half % 2 else v)
+            x = (x * MULTIPLIER + hi) & MASK
+        middle = sorted(values)[r.k // 2]
+        return middle if abs(middle) < end else END if middle > 0 else -END
+
+    def has(self, lo, hi):
+        return True
+
+
+class Tally:
+    def __init__(self, entry, cells):
+        _, _, _, width, k, _, m, *_, length = entry
+        self.lines = m // 56
+        need((width, k) == (8, 4) and m % 56 == 0 and 2 <= self.lines <= 2**43, "shape")
+        need(length == 64 * self.lines, "length of the lines")
+        self.cells = cells
+        for at in range(0, length, 64):
+            need(cells[at + 63] == 0, "the last byte of a line")
+            for j in cells[at + 56:at + 63]:
+                need(j < 128 and (not j & 2 or j & 5 == 5) and (not j & 32 or j & 80 == 80), "halves of a quad")
+                need(not j & 8 or j & 34 == 34, "halves of an octet")
+
+    def counters(self, line, bits):
+        r = bits * 7
+        first, r = r >> 32, (r & 0xFFFFFFFF) * 6
+        second, r = (first + 1 + (r >> 32)) % 7, (r & 0xFFFFFFFF) * 64
+        for octet, byte in ((first, (r >> 32) % 8), (second, r >> 35)):
+            j = self.cells[64 * line + 56 + octet]
+            size = 8 if j & 8 else 4 if j >> (byte & 4) & 2 else 2 if j >> (byte & 6) & 1 else 1
+            at = 64 * line + 8 * octet + byte // size * size
+            yield int.from_bytes(self.cells[at:at + size], "little")
+
+    def count(self, lo, hi):
+        first = hi * self.lines >> 64
+        second = (first + 1 + (lo * (self.lines - 1) >> 64)) % self.lines
+        return min(END, *self.counters(first, hi & 0xFFFFFFFF), *self.counters(second, lo & 0xFFFFFFFF))
+
+    def has(self, lo, hi):
+        return self.count(lo, hi) > 0
+
+
 class Window:
     def __init__(self, sections):
         need(2 <= len(sections) <= 256, "number of generations")
@@ -398,7 +477,7 @@ class Image:
             salt, items, boundary, zero, offset, length = s[5], s[7], s[8], s[9], s[10], s[11]
             need((salt == 0 or self.kind in (9, 10, 11)) and (boundary == 0 or self.kind in (10, 11)) and zero == 0,
                  "zero fields of a section")
-            need(items == 0 or self.kind in (7, 11), "items of a section")
+            need(items == 0 or self.kind in (7, 11) or self.kind >= 32, "items of a section")
             need(offset == aligned(at) and offset + length <= self.total, "section offset")
             need(not any(self.data[at:offset]), "padding")
             at = offset + length
@@ -429,6 +508,7 @@ class Image:
         need(self.generation >= 1, "generation")
         self.sealed, self.strict = bool(self.read_only & 1), bool(self.read_only & 2)
         need(self.read_only & 4 == 0 or self.kind == 7, "turning")
+        need(not self.strict or self.kind < 32, "strict")
         self.changeable = self.write_version == 1 and self.read_only & ~6 == 0
 
     def check_shape(self):
@@ -438,7 +518,7 @@ class Image:
             if kind not in KINDS or variant > VARIANTS.get(kind, 0) or not 1 <= role <= {5: 2, 9: 3, 10: 4, 11: 5}.get(self.kind, 1):
                 raise Newer("a section of role %d, kind %d, variant %d" % (role, kind, variant))
             parts.append((entry, self.data[offset:offset + length]))
-        need(self.kind != 7 or sum(s[7] for s in self.sections) == self.items, "items of the sections")
+        need(7 != self.kind < 32 or sum(s[7] for s in self.sections) == self.items, "items of the sections")
         if self.kind in (5, 7):
             self.filter = (Pair if self.kind == 5 else Window)(parts)
             return
@@ -455,7 +535,8 @@ class Image:
             self.filter = (RibbonKind if self.kind == 10 else Exact)(parts)
             return
         need(self.sections[0][0] == 1, "cells")
-        self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse}.get(self.kind, Bits)(*parts[0])
+        self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse, 32: CountMin, 33: CountSketch,
+                       34: Tally}.get(self.kind, Bits)(*parts[0])
 
     def check_key(self):
         if self.hash != 2 and self.key is not None:
@@ -474,6 +555,9 @@ class Image:
             return siphash128(self.key, key)
         digest = xxhash.xxh3_128_intdigest(key, self.seed)
         return digest & MASK, digest >> 64
+
+    def count_of(self, key):
+        return self.filter.count(*self.hash_of(key))
 
     def may_contain(self, key):
         return self.filter.has(*self.hash_of(key))

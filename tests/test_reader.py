@@ -57,6 +57,20 @@ def check_answers(name, key, rows):
     check(len(rows) == 128, "%s has 128 answers" % name)
 
 
+def check_counts(keys):
+    """counts.txt: of each image, keys and the upper bounds of their counts."""
+    image, rows = None, 0
+    for line in read_golden("counts.txt").decode().splitlines():
+        word, value = line.split()
+        if word == "image":
+            image = Image(read_golden(value), keys[value])
+            continue
+        key = b"" if word == "-" else bytes.fromhex(word)
+        check(image.count_of(key) == int(value), "%d is the count of %s" % (int(value), word))
+        rows += 1
+    check(rows > 0 and rows % 128 == 0, "there are counts")
+
+
 def check_damage(name, key):
     data = read_golden(name)
     # The big one is sampled; test_golden.c does all of it.
@@ -106,6 +120,7 @@ def main():
         check_packed(name)
     on_disk = sorted(n for n in os.listdir(GOLDEN) if n.endswith(".tamis"))
     check(on_disk == sorted(images), "answers.txt knows every image and no other")
+    check_counts({name: key for name, (key, _) in images.items()})
     for name, (key, rows) in images.items():
         check_answers(name, key, rows)
         check_damage(name, key)

@@ -168,10 +168,65 @@ static void test_independent_handles(void)
     for (size_t i = 0; i < THREADS; i++) free(writers[i].image.p);
 }
 
+/* The first count of a sketch makes what all others use, whichever thread is first. */
+struct counter {
+    pthread_t thread;
+    pthread_barrier_t *start;
+    const tamis *t;
+    tamis_estimate count, copied;
+    int64_t noise;
+    bool failed;
+};
+
+static void *count_along(void *ctx)
+{
+    struct counter *c = ctx;
+    const uint32_t key = 7;
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis *copy;
+    pthread_barrier_wait(c->start);
+    c->failed |= tamis_count(c->t, &key, sizeof key, &c->count, NULL) != TAMIS_OK;
+    c->failed |= tamis_copy(c->t, &copy, NULL) != TAMIS_OK;
+    c->failed |= tamis_count(copy, &key, sizeof key, &c->copied, NULL) != TAMIS_OK;
+    c->failed |= tamis_info(c->t, &f) != TAMIS_OK;
+    c->noise = f.noise_99;
+    tamis_close(copy);
+    return NULL;
+}
+
+static void test_counters_at_once(void)
+{
+    for (uint32_t kind = TAMIS_COUNT_MIN; kind <= TAMIS_TALLY; kind++)
+        for (uint32_t round = 0; round < 5; round++) {
+            const tamis_plan plan = {.struct_size = sizeof plan, .kind = kind, .bytes = 4000};
+            struct counter c[THREADS];
+            pthread_barrier_t start;
+            tamis *t;
+            memset(c, 0, sizeof c);
+            CHECK_OK(tamis_create(&plan, NULL, &t, NULL));
+            for (uint32_t i = 0; i < 5000; i++) tamis_add(t, &i, sizeof i, NULL);
+            CHECK(pthread_barrier_init(&start, NULL, THREADS) == 0);
+            for (size_t i = 0; i < THREADS; i++) {
+                c[i].start = &start;
+                c[i].t = t;
+                CHECK(pthread_create(&c[i].thread, NULL, count_along, &c[i]) == 0);
+            }
+            for (size_t i = 0; i < THREADS; i++) CHECK(pthread_join(c[i].thread, NULL) == 0);
+            for (size_t i = 0; i < THREADS; i++) {
+                CHECK(!c[i].failed && c[i].noise == c[0].noise && c[i].noise > 0);
+                CHECK(c[i].count.lower == c[0].count.lower && c[i].count.upper >= 1);
+                CHECK(c[i].count.estimate == c[i].copied.estimate);
+            }
+            pthread_barrier_destroy(&start);
+            tamis_close(t);
+        }
+}
+
 /* Independent handles first: it is the one that meets an untouched library. */
 static const struct test tests[] = {
     {"independent handles", test_independent_handles},
     {"many readers", test_many_readers},
+    {"counters at once", test_counters_at_once},
 };
 
 TEST_MAIN(tests)

@@ -492,6 +492,119 @@ static void print_static(void)
     printf("\n");
 }
 
+/* --- How often --------------------------------------------------------------------------------- */
+
+#define DRAWS 1000000u
+#define UNIVERSE 200000u
+#define TOP 1000u
+
+/* A stream: draws of keys 0 ... UNIVERSE-1, key i with a chance in proportion to (i + 1)^-alpha. */
+static tamis_hash drawn[DRAWS], every[UNIVERSE];
+static int64_t truth[UNIVERSE];
+
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static void draw(const tamis *t, double alpha)
+{
+    static double sums[UNIVERSE];
+    double all = 0;
+    uint64_t state = 1;
+    memset(truth, 0, sizeof truth);
+    for (uint32_t i = 0; i < UNIVERSE; i++) sums[i] = all += pow(i + 1, -alpha);
+    for (size_t i = 0; i < UNIVERSE; i += CHUNK)
+        hash_keys(t, URL, i, UNIVERSE - i < CHUNK ? UNIVERSE - i : CHUNK, every + i);
+    for (size_t i = 0; i < DRAWS; i++) {
+        const double u = (double)(next_random(&state) >> 11) * 0x1p-53 * all;
+        size_t low = 0, high = UNIVERSE - 1;
+        while (low < high) {
+            const size_t mid = low + (high - low) / 2;
+            if (sums[mid] >= u)
+                high = mid;
+            else
+                low = mid + 1;
+        }
+        drawn[i] = every[low];
+        truth[low]++;
+    }
+}
+
+/* Mean errors over all keys that came, of the bound and of the guess; shares within the interval. */
+struct counted {
+    double bound, guess, in, top_in;
+    tamis_facts facts;
+};
+
+static struct counted count_stream(uint32_t kind, uint32_t flags, uint64_t bytes)
+{
+    static tamis_estimate e[UNIVERSE];
+    const tamis_plan p = {.struct_size = sizeof p, .kind = kind, .flags = flags, .bytes = bytes};
+    struct counted c = {.facts = {.struct_size = sizeof c.facts}};
+    double keys = 0;
+    tamis *t;
+    must(tamis_create(&p, NULL, &t, NULL));
+    must(tamis_add_weight_hashes(t, drawn, NULL, DRAWS, NULL, NULL));
+    must(tamis_count_hashes(t, every, UNIVERSE, e, NULL));
+    must(tamis_info(t, &c.facts));
+    for (uint32_t i = 0; i < UNIVERSE; i++) {
+        const bool in = e[i].lower <= truth[i] && truth[i] <= e[i].upper;
+        if (i < TOP) c.top_in += (double)in / TOP;
+        if (truth[i] == 0) continue;
+        keys++;
+        c.bound += (double)(e[i].upper - truth[i]);
+        c.guess += fabs((double)(e[i].estimate - truth[i]));
+        c.in += in;
+    }
+    c.bound /= keys;
+    c.guess /= keys;
+    c.in /= keys;
+    tamis_close(t);
+    return c;
+}
+
+static void print_counts(void)
+{
+    static const double alphas[] = {0.8, 1.0, 1.3};
+    static const struct {
+        const char *name;
+        uint32_t kind, flags;
+    } rows[] = {{"count-min", TAMIS_COUNT_MIN, 0},
+                {"conservative", TAMIS_COUNT_MIN, TAMIS_CONSERVATIVE},
+                {"tally", TAMIS_TALLY, 0},
+                {"count-sketch", TAMIS_COUNT_SKETCH, 0}};
+    const tamis_plan any = {.struct_size = sizeof any, .kind = TAMIS_TALLY, .bytes = 1000};
+    tamis *t;
+    must(tamis_create(&any, NULL, &t, NULL));
+    printf("| stream | KiB | structure | upper bound | best guess | 99 %% margin | eN/m | covered "
+           "| of "
+           "the top 1000 |\n|---|---|---|---|---|---|---|---|---|\n");
+    for (size_t a = 0; a < LENGTH(alphas); a++) {
+        draw(t, alphas[a]);
+        double keys = 0;
+        for (uint32_t i = 0; i < UNIVERSE; i++) keys += truth[i] != 0;
+        printf("| Zipf %.1f | | always 0 | | %.3g | | | | |\n", alphas[a], DRAWS / keys);
+        for (uint64_t kib = 16; kib <= 1024; kib *= 8)
+            for (size_t r = 0; r < LENGTH(rows); r++) {
+                const struct counted c = count_stream(rows[r].kind, rows[r].flags, kib << 10);
+                char classic[32] = "", bound[32] = "";
+                if (rows[r].kind == TAMIS_COUNT_MIN)
+                    snprintf(classic, sizeof classic, "%.0f", c.facts.error * DRAWS);
+                if (rows[r].kind != TAMIS_COUNT_SKETCH) /* which has no bound that holds */
+                    snprintf(bound, sizeof bound, "%.3g", c.bound);
+                printf("| Zipf %.1f | %u | %s | %s | %.3g | %lld | %s | %.1f %% | %.1f %% |\n",
+                       alphas[a], (unsigned)kib, rows[r].name, bound, c.guess,
+                       (long long)c.facts.noise_99, classic, 100 * c.in, 100 * c.top_in);
+            }
+    }
+    printf("\n");
+    tamis_close(t);
+}
+
 int main(void)
 {
     print_lectures();
@@ -502,5 +615,6 @@ int main(void)
     print_others();
     print_static();
     print_transfer();
+    print_counts();
     return fflush(stdout) != 0 || ferror(stdout);
 }

@@ -1,4 +1,4 @@
-/* Tamis: "have I seen this?" about data too big to keep.
+/* Tamis: "have I seen this?" and "how often?" about data too big to keep.
  *
  * A filter holds a set in a few bits per item. Asked about a key it answers "certainly not" or
  * "maybe": a "no" is always right, a "maybe" is wrong with a probability you choose.
@@ -89,9 +89,15 @@ typedef enum tamis_kind {
     /* Sealed once for all keys: */
     TAMIS_FUSE = 9,        /* 3 or 4 cells per key, 7.9 or 7.5 bits at 0.8 %; fast anywhere       */
     TAMIS_RIBBON = 10,     /* 6.7 bits: the smallest, at any rate down to 2^-32                   */
-    TAMIS_EXACT = 11       /* ribbon that is never wrong about the keys it was told of, members or
+    TAMIS_EXACT = 11,      /* ribbon that is never wrong about the keys it was told of, members or
                             * not (tamis_exclude): 2 bits per member for as many others, 9 for a
                             * hundred times as many                                               */
+    /* How often, not whether: see "How often" below */
+    TAMIS_COUNT_MIN = 32,  /* k rows of m counters, the least of a key's counts; never too few     */
+    TAMIS_COUNT_SKETCH = 33, /* k rows of m signed counters, the median: as often too few as too many;
+                            * for weights of either sign                                          */
+    TAMIS_TALLY = 34       /* counters of a byte that grow where they must; never too few, and 7 to 60
+                            * times nearer than count-min in the same memory                      */
 } tamis_kind;
 
 /* The name used by the command line ("blocked"), or NULL: no such kind in this library.          */
@@ -101,19 +107,22 @@ TAMIS_API uint32_t tamis_kind_named(const char *name);
 
 /* --- The plan: say two of items, fpr and bytes; zero means "you decide" --------------------------
  * With all three, items and fpr are met and bytes is a limit. A shape (m, and k or not) may stand
- * for bytes. Begin with  tamis_plan plan = {.struct_size = sizeof plan};                         */
+ * for bytes. Kinds that tell how often know neither items nor fpr: say bytes, or error (and delta),
+ * or m (and k). Begin with  tamis_plan plan = {.struct_size = sizeof plan};                      */
 enum {
     TAMIS_STRICT = 1,      /* refuse new items beyond the planned number (TAMIS_EFULL); counting,
                             * cuckoo and static kinds count repeated keys as well                 */
     TAMIS_HASH_CALLER = 2, /* the caller brings 128-bit hashes; only the _hashes verbs work       */
     TAMIS_COMPACT = 4,     /* blocked: bits anywhere in the line; 2 % smaller at 1 %, 7 % at 1e-4 */
     TAMIS_TURNING = 8,     /* window: an add rotates first when the newest generation is full     */
-    TAMIS_TRANSFER = 16    /* bloom, planned to be packed: more bits and fewer probes, so that what
+    TAMIS_TRANSFER = 16,   /* bloom, planned to be packed: more bits and fewer probes, so that what
                             * tamis_pack writes is within 1.25 of the bound at 1 % and below, from
                             * 100,000 items on (a plain filter: 1.44), and of such shapes the
                             * smallest in memory: 100 bits an item at 1 %, 199 at 1e-4, but 1000
                             * at 0.1 %. bytes is still the whole image, not packed; as a limit it
                             * may make the file bigger                                            */
+    TAMIS_CONSERVATIVE = 32 /* count-min: an add raises only what is too low, for half the error; but
+                            * then nothing can be taken away again                                */
 };
 typedef struct tamis_plan {
     size_t struct_size; /* sizeof(tamis_plan)                                                     */
@@ -125,16 +134,24 @@ typedef struct tamis_plan {
     uint64_t seed;      /* of XXH3; the default 0 is for all, so that filters merge               */
     uint64_t m;         /* bits (partitioned: bits in each row; blocked: a multiple of 512);
                          * counting: counters; cuckoo: slots, an even number; growing: slots of the
-                         * first table, a power of two; static kinds: 0, it follows the keys      */
+                         * first table, a power of two; static kinds: 0, it follows the keys;
+                         * count-min and count-sketch: counters in each row; tally: counters, a
+                         * multiple of 56                                                         */
     uint32_t k;         /* probes per key, 1 ... 64 (blocked: 8; compact and counting in lines:
-                         * 1 ... 16; cuckoo: 2; fuse: 3 or 4); growing: bits kept, 3 ... 51        */
-    uint32_t cell_bits; /* counting: bits of a counter, 4 (default), 8 or 16                      */
+                         * 1 ... 16; cuckoo: 2; fuse: 3 or 4); growing: bits kept, 3 ... 51;
+                         * count-min: rows, default 4; count-sketch: rows, odd, default 5; tally: 4 */
+    uint32_t cell_bits; /* bits of a counter. counting: 4 (default), 8 or 16; count-min and
+                         * count-sketch: 32 (default) or 64; tally: 8, to begin with              */
     uint32_t generations; /* window: how many, 2 ... 256; default 4                               */
     uint32_t inner_kind;  /* window, pair: of their parts, default blocked; counting: bloom
                            * (default), or blocked, whose counters of a key share a cache line     */
     uint64_t excluded;    /* exact: keys that will be excluded; items and this are enough for a plan,
                            * and the rate is that of the smallest image. The seal goes by the keys
                            * that did come, and by the rate                                       */
+    double error, delta;  /* count-min: a count is too high by more than error times the weight of all
+                           * adds with a chance of at most delta: m = e / error, k = ln (1 / delta).
+                           * In practice it is far better, see tamis_estimate. count-sketch: wrong by
+                           * more than error times the root of the sum of all squared counts      */
 } tamis_plan;
 
 typedef struct tamis_promise {
@@ -279,32 +296,67 @@ TAMIS_API tamis_status tamis_exclude_many(tamis *t, const tamis_bytes *keys, siz
 TAMIS_API tamis_status tamis_exclude_hashes(tamis *t, const tamis_hash *h, size_t n,
                                             tamis_error *why);
 
-/* --- Removing, counting, forgetting -----------------------------------------------------------------------
+/* --- Removing, forgetting ---------------------------------------------------------------------------------
  * Kinds that cannot say TAMIS_EUNSUPPORTED and name one that can in tamis_error.better_kind.
  * remove: the key must have been added; TAMIS_EABSENT when it certainly is not in (or, of a pair,
  * looks so), and then nothing has changed. TAMIS_EFULL: a pair has no life left for that key. Removing a key that was never added but looks present takes away what belongs to
  * others, which may then be missed: no such filter can know. Remove what you added.
  * remove_many: bit i of absent_bits (or NULL) is set when key i was certainly not in.
- * count: how often the key was added and not removed, never less than the truth (upper is INT64_MAX
- * when all its counters have saturated). counting and cuckoo.
  * rotate: window forgets its oldest generation and begins a new one.                             */
-typedef struct tamis_estimate {
-    int64_t estimate, lower, upper;
-    double confidence; /* that the truth is in [lower, upper]                                     */
-} tamis_estimate;
 TAMIS_API tamis_status tamis_remove(tamis *t, const void *key, size_t len, tamis_error *why);
 TAMIS_API tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size_t n,
                                          uint8_t *absent_bits, tamis_error *why);
 TAMIS_API tamis_status tamis_remove_hashes(tamis *t, const tamis_hash *h, size_t n,
                                            uint8_t *absent_bits, tamis_error *why);
+TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
+
+/* --- How often -----------------------------------------------------------------------------------------------
+ * Kinds from TAMIS_COUNT_MIN on keep a count for every key that ever came, in memory that does not grow;
+ * counting and cuckoo count as well, up to the end of their small counters.
+ *
+ *     tamis_plan plan = {.struct_size = sizeof plan, .kind = TAMIS_TALLY, .bytes = 1 << 20};
+ *     ...
+ *     tamis_add_weight(t, "example.org", 11, 1500, NULL);            // bytes sent, say
+ *     tamis_estimate e;
+ *     if (tamis_count(t, "example.org", 11, &e, NULL) == TAMIS_OK) ... // e.lower ... e.upper
+ *
+ * Keys share counters, so a count is an interval. upper is never below the truth (but for count-sketch,
+ * which is uncertain on both sides), and INT64_MAX when the counters have reached their end and cannot
+ * tell. lower comes from what the sketch itself says of keys that certainly never came: how much of
+ * others' weight a key sees. The truth is in [lower, upper] with `confidence`, for keys that were not
+ * chosen against the hash (tamis_options.key is for that). estimate is the best guess, somewhere in it.
+ * Asking reads what 16384 such keys see, once after the weight of all adds has changed by one part in
+ * 128, and needs 300 KB for it meanwhile (TAMIS_ENOMEM).
+ * may_contain asks whether the count is not 0; count-sketch, which cannot be certain, says yes.   */
+typedef struct tamis_estimate {
+    int64_t estimate, lower, upper;
+    double confidence; /* that the truth is in [lower, upper]                                     */
+    bool below_noise;  /* one in a thousand keys that never came has as much: this may be one      */
+} tamis_estimate;
+/* weight: any number of adds at once, in the time of one; tamis_add adds 1. A negative one takes away what
+ * was added, where the kind can (TAMIS_EUNSUPPORTED), and TAMIS_EABSENT says that the key certainly has
+ * less. Counters that reach their end stay there (tamis_facts.saturated); they never wrap. weights NULL:
+ * all 1. If one fails, exactly the keys [0, *done) were added; done may be NULL.                  */
+TAMIS_API tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, int64_t weight,
+                                        tamis_error *why);
+TAMIS_API tamis_status tamis_add_weight_many(tamis *t, const tamis_bytes *keys,
+                                             const int64_t *weights, size_t n, size_t *done,
+                                             tamis_error *why);
+TAMIS_API tamis_status tamis_add_weight_hashes(tamis *t, const tamis_hash *h,
+                                               const int64_t *weights, size_t n, size_t *done,
+                                               tamis_error *why);
 TAMIS_API tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_estimate *out,
                                    tamis_error *why);
-TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
+TAMIS_API tamis_status tamis_count_many(const tamis *t, const tamis_bytes *keys, size_t n,
+                                        tamis_estimate *out, tamis_error *why);
+TAMIS_API tamis_status tamis_count_hashes(const tamis *t, const tamis_hash *h, size_t n,
+                                          tamis_estimate *out, tamis_error *why);
 
 /* --- Together ----------------------------------------------------------------------------------------------
  * merge: into becomes the filter of the union, bit for bit. Kind, shape, hash and seed (or key)
- * must be equal (TAMIS_EMISMATCH). The number of items is an estimate from then on, but for counting,
- * whose counters add up.                                                                         */
+ * must be equal (TAMIS_EMISMATCH). The number of items is an estimate from then on, but for counting
+ * and kinds that tell how often, whose counters add up. (tally and conservative count-min: never too
+ * few for the union, but not bit for bit what it would have been.)                               */
 TAMIS_API tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why);
 
 /* convert: the plain filter that gives the same answers, smaller and without what its source could do
@@ -354,13 +406,22 @@ typedef struct tamis_facts {
     uint64_t saturated;    /* counting: counters that have reached their end, and stay there      */
     double overflow;       /* counting: chance of any, with as many adds of distinct keys         */
     double items_estimate; /* distinct items, estimated from the bits alone (cuckoo and static
-                            * kinds: items again)                                                 */
-    double items_low, items_high; /* its 99 % interval; high is infinite when every bit is set     */
+                            * kinds: items again; tally and count-sketch: 0, they cannot tell)    */
+    double items_low, items_high; /* its 99 % interval; high is infinite when every bit is set, or
+                            * the bits do not tell                                                */
     double fill;           /* share of set bits, or of cells in use                               */
     double bits_per_item;  /* 8 * bytes / items (planned items while empty)                       */
     double bound_bits;     /* log2(1/fpr_now) (fpr_planned while empty), or as in tamis_promise    */
     double bound_ratio;    /* bits_per_item / bound_bits                                          */
+    /* Of kinds that tell how often, which have no planned items, no rate and no bits per item: */
+    bool conservative;     /* TAMIS_CONSERVATIVE                                                  */
+    int64_t weight;        /* of all adds, less what was taken away; items is the same, or 0      */
+    int64_t noise_half, noise_99, noise_999; /* what one half, 99 % and 99.9 % of the keys that never
+                            * came do not exceed (of count-sketch, on either side of 0); noise_999 is
+                            * the noise floor                                                     */
+    double error;          /* as in the plan: times weight, the textbook's bound of count-min; 0: none */
 } tamis_facts;
+/* TAMIS_ENOMEM only of kinds that tell how often.                                                */
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
 
 /* --- At rest --------------------------------------------------------------------------------------------------

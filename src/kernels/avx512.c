@@ -389,7 +389,8 @@ AVX512 static void xxh3_eight(uint64_t seed, const tamis_bytes *const keys[8], t
     .probe_query = probe_query, .line_add = line_add, .line_query = line_query,                    \
     .packed_add = packed_add, .compact_add = tamis__compact_add, .compact_query = compact_query,   \
     .fuse_aim = tamis__fuse_aim_avx512, .fuse_query = tamis__fuse_ask_avx512,                      \
-    .siphash = siphash_lanes, .xxh3_words = xxh3_words, .xxh3_eight = xxh3_eight
+    .tally_add = tamis__tally_add_avx512, .siphash = siphash_lanes, .xxh3_words = xxh3_words,      \
+    .xxh3_eight = xxh3_eight
 
 const struct kernels tamis__avx512 = {
     COMMON,

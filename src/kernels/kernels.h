@@ -42,6 +42,18 @@ static inline unsigned tamis__line_bit(uint64_t lo, unsigned word)
     return (unsigned)(lo >> 6 * word) & 63;
 }
 
+/* The two lines of a key in a tally, which differ. */
+static inline uint64_t tamis__tally_first(tamis_hash h, uint64_t lines)
+{
+    return tamis__mulhi(h.hi, lines);
+}
+
+static inline uint64_t tamis__tally_second(tamis_hash h, uint64_t lines, uint64_t first)
+{
+    const uint64_t line = first + 1 + tamis__mulhi(h.lo, lines - 1);
+    return line >= lines ? line - lines : line;
+}
+
 /* A key as one word, for a table of up to 2^16 lines: the line above, the bits within it below. */
 #define TAMIS__PACKED_BITS 48u
 
@@ -70,6 +82,13 @@ static inline unsigned tamis__compact_bit(uint64_t x)
 #define TAMIS__PREFETCH(p) __builtin_prefetch(p, 0, 2)
 #else
 #define TAMIS__PREFETCH(p) ((void)(p))
+#endif
+
+/* To be written soon, into the first-level cache. */
+#if defined(__GNUC__)
+#define TAMIS__FETCH(p) __builtin_prefetch(p, 1, 3)
+#else
+#define TAMIS__FETCH(p) ((void)(p))
 #endif
 
 /* For functions that only prefetch: GCC takes their calls for calls without effect and drops them, unless they are
@@ -128,6 +147,9 @@ typedef void tamis__fuse_asker(const struct fuse *f, const struct fuse_aim *aim,
  * entry and this one's on return; there is room for 32. */
 typedef void tamis__ribbon_solver(const uint64_t *rows, const uint32_t *sides, uint32_t columns,
                                   uint64_t *words);
+/* Adds of weight 1 to a tally: returns how many of the n keys it has added, up to the first one with a counter that has to join
+ * another, which is for whoever calls. */
+typedef size_t tamis__tally_adder(uint8_t *cells, uint64_t lines, const tamis_hash *h, size_t n);
 /* SipHash-2-4-128 of many keys under one secret key. */
 typedef void tamis__siphasher(const uint64_t key[2], const tamis_bytes *keys, size_t n,
                               tamis_hash *out);
@@ -155,6 +177,7 @@ struct kernels {
     tamis__ribbon_solver *ribbon_solve;
     tamis__fuse_aimer *fuse_aim;
     tamis__fuse_asker *fuse_query;
+    tamis__tally_adder *tally_add; /* may be NULL: none is faster than the kind itself */
     tamis__siphasher *siphash;
     tamis__word_hasher *xxh3_words; /* these two may be NULL: none is faster than xxHash itself */
     tamis__middle_hasher *xxh3_eight;
@@ -181,6 +204,9 @@ tamis__fuse_asker tamis__fuse_ask;
 tamis__ribbon_aimer tamis__ribbon_aim_avx2;
 tamis__ribbon_asker tamis__ribbon_ask_avx2;
 tamis__ribbon_solver tamis__ribbon_solve_avx2;
+
+/* And those of AVX-512 with one another. */
+tamis__tally_adder tamis__tally_add_avx512;
 
 /* SipHash of one key, and its last block: what is left after whole words of 8 bytes, and the length. */
 tamis_hash tamis__siphash(const uint64_t key[2], const uint8_t *p, size_t len);

@@ -276,18 +276,23 @@ static tamis_status take_away(struct body *b, tamis_hash h)
     return TAMIS_OK;
 }
 
-static uint64_t count(const struct body *b, tamis_hash h)
+static int64_t count_key(const struct section *s, tamis_hash h)
 {
-    const struct section *s = b->sections;
-    uint64_t at[MAX_K], least = UINT64_MAX;
+    uint64_t at[MAX_K];
+    int64_t least = INT64_MAX;
     aim(s, h, at);
     for (uint32_t j = 0; j < s->k; j++) {
         const unsigned v = get(s, at[j]);
-        uint64_t times = 0; /* that one add counts here */
+        unsigned times = 0; /* that one add counts here */
         for (uint32_t i = 0; i < s->k; i++) times += at[i] == at[j];
         if (v != most(s) && v / times < least) least = v / times;
     }
     return least;
+}
+
+static void count(const struct body *b, const struct batch *keys, int64_t *out)
+{
+    for (size_t i = 0; i < keys->n; i++) out[i] = count_key(b->sections, keys->hashes[i]);
 }
 
 static void merge(struct body *into, const struct body *from)

@@ -473,12 +473,14 @@ static tamis_status take_out(struct body *b, tamis_hash h)
     return TAMIS_EABSENT;
 }
 
-static uint64_t count(const struct body *b, tamis_hash h)
+static void count(const struct body *b, const struct batch *keys, int64_t *out)
 {
     const struct section *s = b->sections;
-    const struct key k = aim(s, h);
-    const unsigned found = matches(s, k.start[0], k.print) | matches(s, k.start[1], k.print) << 2;
-    return tamis__popcount(found);
+    for (size_t i = 0; i < keys->n; i++) {
+        const struct key k = aim(s, keys->hashes[i]);
+        const unsigned first = matches(s, k.start[0], k.print);
+        out[i] = tamis__popcount(first | matches(s, k.start[1], k.print) << 2);
+    }
 }
 
 /* Whether an entry is the first of its class, in the order of the slots. */

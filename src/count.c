@@ -1,0 +1,230 @@
+/* How often: the verbs of counts and weights. Kinds tell what their counters say; here it becomes an interval. */
+#include "bulk.h"
+#include "error.h"
+#include "memory.h"
+#include "noise.h"
+
+/* Asked so many at a time. */
+#define PIECE 2048u
+#define CONFIDENCE 0.99
+
+static bool weighs(const tamis *t)
+{
+    return (t->kind->traits & TAMIS__WEIGHS) != 0;
+}
+
+static bool two_sided(const tamis *t)
+{
+    return (t->kind->traits & TAMIS__TWO_SIDED) != 0;
+}
+
+static bool conservative(const tamis *t)
+{
+    return t->kind->id == TAMIS_COUNT_MIN && t->body.sections->variant != 0;
+}
+
+void tamis__set_error(tamis *t, double error)
+{
+    t->planned_items = 1;
+    t->planned_fpr = error > 0 && error < 1 ? error : 1;
+}
+
+bool tamis__takes_away(const tamis *t)
+{
+    return t->kind->remove != NULL && !conservative(t);
+}
+
+tamis_status tamis__cannot_take_away(const tamis *t, tamis_error *why)
+{
+    return tamis__unsupported(why, TAMIS_COUNT_MIN,
+                              "updates of this %s are conservative, so nothing can be taken away",
+                              t->kind->name);
+}
+
+/* --- Adding ------------------------------------------------------------------------------------------------- */
+
+static tamis_status explain(const tamis *t, tamis_status s, tamis_error *why)
+{
+    if (s == TAMIS_EUNSUPPORTED) return tamis__cannot_take_away(t, why); /* a negative weight */
+    return tamis__refuse(why, s);
+}
+
+static tamis_status add_all(tamis *t, const struct keys *in, size_t *done, tamis_error *why)
+{
+    size_t added = 0;
+    if (done != NULL) *done = 0;
+    if (!weighs(t))
+        return tamis__unsupported(why, TAMIS_TALLY, "a %s filter knows no weights", t->kind->name);
+    const tamis_status may = in->bytes != NULL ? tamis__may_change_keys(t)
+                             : t->read_only    ? TAMIS_ESEALED
+                                               : TAMIS_OK;
+    if (may != TAMIS_OK) return tamis__refuse(why, may);
+    const tamis_status s = tamis__bulk_add(t, in, NULL, &added);
+    if (done != NULL) *done = added;
+    return explain(t, s, why);
+}
+
+tamis_status tamis_add_weight_many(tamis *t, const tamis_bytes *keys, const int64_t *weights,
+                                   size_t n, size_t *done, tamis_error *why)
+{
+    const struct keys in = {.bytes = keys, .weights = weights, .n = n};
+    return add_all(t, &in, done, why);
+}
+
+tamis_status tamis_add_weight_hashes(tamis *t, const tamis_hash *h, const int64_t *weights,
+                                     size_t n, size_t *done, tamis_error *why)
+{
+    const struct keys in = {.hashes = h, .weights = weights, .n = n};
+    return add_all(t, &in, done, why);
+}
+
+tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, int64_t weight,
+                              tamis_error *why)
+{
+    if (weighs(t) && tamis__may_change_keys(t) == TAMIS_OK) {
+        const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
+        const struct batch one = {.hashes = &h, .n = 1, .weights = &weight};
+        size_t done;
+        const tamis_status s = t->kind->add(&t->body, &one, NULL, &done);
+        if (s == TAMIS_OK) tamis__sum_items(t);
+        return explain(t, s, why);
+    }
+    const tamis_bytes one = {key, len};
+    return tamis_add_weight_many(t, &one, &weight, 1, NULL, why);
+}
+
+/* --- Counting ------------------------------------------------------------------------------------------------- */
+
+/* a + b, up to the ends. */
+static int64_t sum(int64_t a, int64_t b)
+{
+    int64_t s;
+    if (!__builtin_add_overflow(a, b, &s)) return s;
+    return b > 0 ? INT64_MAX : INT64_MIN;
+}
+
+/* The last number that a counter can tell. */
+static int64_t last(const tamis *t)
+{
+    const unsigned bits = t->body.sections->cell_bits;
+    if (bits != 32) return INT64_MAX;
+    return two_sided(t) ? INT32_MAX : UINT32_MAX;
+}
+
+/* What may be noise at 99 %, now. */
+static int64_t margin(const tamis *t, const struct noise *n)
+{
+    const uint64_t since = t->body.moved - n->moved;
+    const int64_t growth = (n->most_99 >> 6) + 1;
+    return sum(n->most_99, since < (uint64_t)growth ? (int64_t)since : growth);
+}
+
+static tamis_estimate one_sided_interval(const tamis *t, const struct noise *n, int64_t v)
+{
+    tamis_estimate e = {.estimate = v, .upper = v, .confidence = CONFIDENCE};
+    const int64_t known = v < INT64_MAX ? v : last(t), unsure = margin(t, n);
+    e.lower = known > unsure ? known - unsure : 0;
+    e.below_noise = v <= n->most_999;
+    if (e.below_noise) e.estimate = v - tamis__noise_below(n, v);
+    return e;
+}
+
+static tamis_estimate two_sided_interval(const tamis *t, const struct noise *n, int64_t v)
+{
+    tamis_estimate e = {.estimate = v, .confidence = CONFIDENCE};
+    const int64_t unsure = margin(t, n), end = last(t);
+    e.below_noise = v <= n->most_999 && v >= -n->most_999;
+    e.lower = v == -INT64_MAX ? INT64_MIN : sum(v < INT64_MAX ? v : end, -unsure);
+    e.upper = v == INT64_MAX ? INT64_MAX : sum(v > -INT64_MAX ? v : -end, unsure);
+    return e;
+}
+
+static tamis_estimate interval(const tamis *t, const struct noise *n, int64_t v)
+{
+    if (!weighs(t)) return (tamis_estimate){.estimate = v, .upper = v, .confidence = 1};
+    return two_sided(t) ? two_sided_interval(t, n, v) : one_sided_interval(t, n, v);
+}
+
+/* What there is to know before the first count; *made as in noise.h. */
+static tamis_status prepare(const tamis *t, bool keys, const struct noise **n, struct noise **made,
+                            tamis_error *why)
+{
+    *n = *made = NULL;
+    if (t->kind->count == NULL)
+        return tamis__unsupported(why, TAMIS_COUNTING, "a %s filter does not count", t->kind->name);
+    if (keys && !t->hasher.usable)
+        return tamis__refuse(why, t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
+    if (weighs(t)) *n = tamis__noise(t, made);
+    if (weighs(t) && *n == NULL)
+        return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to tell counts from noise");
+    return TAMIS_OK;
+}
+
+static tamis_status count_all(const tamis *t, const struct keys *in, tamis_estimate *out,
+                              tamis_error *why)
+{
+    const struct noise *noise;
+    struct noise *made;
+    const tamis_status s = prepare(t, in->bytes != NULL, &noise, &made, why);
+    for (size_t at = 0; at < in->n && s == TAMIS_OK; at += PIECE) {
+        int64_t values[PIECE];
+        const size_t n = in->n - at < PIECE ? in->n - at : PIECE;
+        const struct keys piece = {.bytes = in->bytes != NULL ? in->bytes + at : NULL,
+                                   .hashes = in->hashes != NULL ? in->hashes + at : NULL,
+                                   .n = n};
+        tamis__bulk_count(t, &piece, values);
+        for (size_t i = 0; i < n; i++) out[at + i] = interval(t, noise, values[i]);
+    }
+    tamis__free(t->memory, made);
+    return s;
+}
+
+tamis_status tamis_count_many(const tamis *t, const tamis_bytes *keys, size_t n,
+                              tamis_estimate *out, tamis_error *why)
+{
+    const struct keys in = {.bytes = keys, .n = n};
+    return count_all(t, &in, out, why);
+}
+
+tamis_status tamis_count_hashes(const tamis *t, const tamis_hash *h, size_t n, tamis_estimate *out,
+                                tamis_error *why)
+{
+    const struct keys in = {.hashes = h, .n = n};
+    return count_all(t, &in, out, why);
+}
+
+tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_estimate *out,
+                         tamis_error *why)
+{
+    const struct noise *noise;
+    struct noise *made;
+    const tamis_status s = prepare(t, true, &noise, &made, why);
+    if (s != TAMIS_OK) return s;
+    const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
+    const struct batch one = {.hashes = &h, .n = 1};
+    int64_t v;
+    t->kind->count(&t->body, &one, &v);
+    *out = interval(t, noise, v);
+    tamis__free(t->memory, made);
+    return TAMIS_OK;
+}
+
+/* --- Looking inside ------------------------------------------------------------------------------------------- */
+
+tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out)
+{
+    struct noise *made;
+    const struct noise *n = tamis__noise(t, &made);
+    if (n == NULL) return TAMIS_ENOMEM;
+    const uint64_t most = TAMIS__MOST_WEIGHT;
+    out->noise_half = n->half;
+    out->noise_99 = n->most_99;
+    out->noise_999 = n->most_999;
+    out->conservative = conservative(t);
+    out->weight = (int64_t)(two_sided(t) || t->items < most ? t->items : most);
+    out->items = out->weight > 0 ? (uint64_t)out->weight : 0;
+    out->error = t->planned_fpr < 1 ? t->planned_fpr : 0;
+    out->bits_per_item = out->bound_bits = out->bound_ratio = 0;
+    tamis__free(t->memory, made);
+    return TAMIS_OK;
+}

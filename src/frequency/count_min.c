@@ -1,0 +1,311 @@
+/* count-min: rows of counters, and the least of a key's (G. Cormode, S. Muthukrishnan, "An improved data stream
+ * summary: the count-min sketch and its applications", 2005).
+ *
+ *     add(key, w): one counter in each of k rows + w        count(key): the least of these k counters
+ *
+ *     k = 2, m = 6      row 0   0 3 0 0 7 0     "a" x 3: 1, 4    "b" x 7: 4, 4
+ *                       row 1   0 0 0 0 10 0    count("a") = min(3, 10) = 3    count("b") = min(7, 10) = 7
+ *
+ * The guarantee. All that was added for a key is in each of its counters, so no count is ever too low. What is too much
+ * came from others: with N the weight of all adds, a counter has N/m of it on average, so one row is wrong by more
+ * than eN/m with a chance of at most 1/e (Markov), and all k rows are with at most e^-k. That holds for every key and
+ * any stream. The tail bound is the better one: outside the chance of meeting one of the m/4 heaviest keys, only the
+ * weight of all others counts (tests/test_count_min.c).
+ *
+ * In practice the error is far below eN/m, and more rows than 3 or 4 only make it worse, since they make each row narrower:
+ * of 1 MiB and ten million adds (Zipf 1.0) the mean error is 17 with 2 rows, 21 with 3, 27 with 4, 56 with 8.
+ *
+ * Conservative update (C. Estan, G. Varghese, 2002), variant 1: the count after an add of w must be at least the count
+ * before + w, and nothing asks for more. So every counter of the key is raised to that and no further: half the error,
+ * and nearly none for frequent keys. Stored without a branch (whether a counter is too low is as good as random) it costs
+ * no more than the plain one. But a counter is then no longer the sum of its keys, so nothing can be taken away.
+ *
+ * Weights may be negative in variant 0: what was added may be taken away again. No counter goes below 0; an add that
+ * would do so is refused, as that key certainly has less.
+ *
+ * A counter that reaches its end, 2^32 - 1 of 32 bits or 2^63 - 1 of 64, stays there for ever and means "or more". */
+#include "../counter_rows.h"
+#include "../error.h"
+#include "../occupancy.h"
+
+#include <math.h>
+
+#define CONSERVATIVE 1u /* variant */
+
+#if defined(__GNUC__)
+#define SPECIALIZED static inline __attribute__((always_inline))
+#else
+#define SPECIALIZED static inline
+#endif
+
+/* --- Counters ------------------------------------------------------------------------------------------------- */
+
+static inline uint64_t end(bool wide)
+{
+    return wide ? TAMIS__MOST_WEIGHT : UINT32_MAX;
+}
+
+static inline uint64_t get(const uint8_t *cells, uint64_t i, bool wide)
+{
+    if (!wide) return tamis__get32(cells + 4 * i);
+    const uint64_t v = tamis__get64(cells + 8 * i);
+    return v < TAMIS__MOST_WEIGHT ? v : TAMIS__MOST_WEIGHT; /* whatever an image holds */
+}
+
+static inline void put(uint8_t *cells, uint64_t i, bool wide, uint64_t v)
+{
+    if (wide)
+        tamis__put64(cells + 8 * i, v);
+    else
+        tamis__put32(cells + 4 * i, (uint32_t)v);
+}
+
+static bool is_wide(const struct section *s)
+{
+    return s->cell_bits == 64;
+}
+
+SPECIALIZED void aim(tamis_hash h, uint64_t m, uint32_t k, uint64_t *at)
+{
+    uint64_t x = h.lo, row = 0;
+    for (uint32_t j = 0; j < k; j++, x = tamis__next_probe(x, h), row += m)
+        at[j] = row + tamis__mulhi(x, m);
+}
+
+/* --- Planning ------------------------------------------------------------------------------------------------- */
+
+#define E 2.71828182845904523536
+
+static double m_for(double error)
+{
+    return E / error;
+}
+
+static double error_of(double m)
+{
+    return E / m;
+}
+
+static double delta_of(uint32_t k)
+{
+    return exp(-(double)k);
+}
+
+static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+{
+    const struct row_bounds r = {4, 0, m_for, error_of, delta_of};
+    (void)promise;
+    return tamis__solve_rows(plan, &r, why);
+}
+
+static uint32_t layout(const tamis_plan *plan, struct section *out)
+{
+    tamis__rows_section(plan, out);
+    if (out != NULL) out->variant = (plan->flags & TAMIS_CONSERVATIVE) != 0 ? CONSERVATIVE : 0;
+    return 1;
+}
+
+static const char *wrong_shape(const struct body *b)
+{
+    return tamis__wrong_rows(b, TAMIS_COUNT_MIN, false);
+}
+
+/* --- The verbs ------------------------------------------------------------------------------------------------- */
+
+/* How a section is read, as constants where the compiler should know them. */
+struct way {
+    uint32_t k;
+    bool wide, conservative;
+};
+
+SPECIALIZED uint64_t add_key(uint8_t *cells, uint64_t m, struct way y, tamis_hash h, uint64_t w)
+{
+    uint64_t at[TAMIS__MAX_ROWS], c[TAMIS__MAX_ROWS], least = UINT64_MAX;
+    const uint64_t most = end(y.wide);
+    aim(h, m, y.k, at);
+    for (uint32_t j = 0; j < y.k; j++) {
+        c[j] = get(cells, at[j], y.wide);
+        least = c[j] < least ? c[j] : least;
+    }
+    const uint64_t raised = least + w < most ? least + w : most;
+    for (uint32_t j = 0; j < y.k; j++) {
+        uint64_t v = raised > c[j] ? raised : c[j];
+        if (!y.conservative) v = c[j] + w < most ? c[j] + w : most;
+        put(cells, at[j], y.wide, v);
+    }
+    return least;
+}
+
+/* TAMIS_EABSENT, and nothing has changed, when a counter has less. */
+static tamis_status take_key(struct section *s, tamis_hash h, uint64_t w)
+{
+    uint64_t at[TAMIS__MAX_ROWS];
+    const bool wide = is_wide(s);
+    if (s->variant == CONSERVATIVE) return TAMIS_EUNSUPPORTED;
+    aim(h, s->m, s->k, at);
+    for (uint32_t j = 0; j < s->k; j++) {
+        const uint64_t v = get(s->cells, at[j], wide);
+        if (v < w && v != end(wide)) return TAMIS_EABSENT;
+    }
+    for (uint32_t j = 0; j < s->k; j++) {
+        const uint64_t v = get(s->cells, at[j], wide);
+        if (v != end(wide)) put(s->cells, at[j], wide, v - w);
+    }
+    return TAMIS_OK;
+}
+
+/* All of weight 1, and nobody asks what was there before. */
+SPECIALIZED void add_ones(struct section *s, const struct batch *keys, struct way y)
+{
+    uint8_t *cells = s->cells;
+    /* Cells are bytes, which may be anything: what is in a struct would be read anew after each store. */
+    const tamis_hash *h = keys->hashes, *last = h + keys->n;
+    const uint64_t m = s->m;
+    for (; h < last; h++) add_key(cells, m, y, *h, 1);
+}
+
+static tamis_status add_weights(struct section *s, const struct batch *keys, struct way y,
+                                uint8_t *seen, size_t *done)
+{
+    for (*done = 0; *done < keys->n; ++*done) {
+        const size_t i = *done;
+        const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
+        if (w < 0) {
+            const tamis_status status = take_key(s, keys->hashes[i], 0 - (uint64_t)w);
+            if (status != TAMIS_OK) return status;
+        } else {
+            const uint64_t before = add_key(s->cells, s->m, y, keys->hashes[i], (uint64_t)w);
+            if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
+        }
+    }
+    return TAMIS_OK;
+}
+
+/* The first `done` of them were added. */
+static void add_up(struct body *b, const struct batch *keys, size_t done)
+{
+    struct section *s = b->sections;
+    uint64_t sum = keys->weights == NULL ? done : 0, less = 0;
+    for (size_t i = 0; i < done && keys->weights != NULL; i++) {
+        const int64_t w = keys->weights[i];
+        if (w >= 0)
+            sum = tamis__add_up(sum, (uint64_t)w);
+        else
+            less = tamis__add_up(less, w == INT64_MIN ? TAMIS__MOST_WEIGHT : 0 - (uint64_t)w);
+    }
+    b->moved = tamis__add_up(tamis__add_up(b->moved, sum), less);
+    if (s->items >= TAMIS__MOST_WEIGHT) return; /* where it stays */
+    s->items = tamis__add_up(s->items, sum);
+    if (s->items < TAMIS__MOST_WEIGHT) s->items = s->items > less ? s->items - less : 0;
+}
+
+static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+{
+    struct section *s = b->sections;
+    const struct way y = {s->k, is_wide(s), s->variant == CONSERVATIVE};
+    tamis_status status = TAMIS_OK;
+    if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
+    if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
+    *done = keys->n;
+    if (seen != NULL || keys->weights != NULL || y.k != 4 || y.wide)
+        status = add_weights(s, keys, y, seen, done);
+    else if (y.conservative)
+        add_ones(s, keys, (struct way){4, false, true});
+    else
+        add_ones(s, keys, (struct way){4, false, false});
+    add_up(b, keys, *done);
+    return status;
+}
+
+static tamis_status take_away(struct body *b, tamis_hash h)
+{
+    const int64_t one = -1;
+    const struct batch key = {.hashes = &h, .n = 1, .weights = &one};
+    size_t done;
+    return add(b, &key, NULL, &done);
+}
+
+SPECIALIZED uint64_t least_of(const struct section *s, tamis_hash h, uint32_t k, bool wide)
+{
+    uint64_t at[TAMIS__MAX_ROWS], least = UINT64_MAX;
+    aim(h, s->m, k, at);
+    for (uint32_t j = 0; j < k; j++) {
+        const uint64_t v = get(s->cells, at[j], wide);
+        least = v < least ? v : least;
+    }
+    return least;
+}
+
+static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+{
+    const struct section *s = b->sections;
+    if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
+    memset(bits, 0, (keys->n + 7) / 8);
+    for (size_t i = 0; i < keys->n; i++) {
+        const bool some = least_of(s, keys->hashes[i], s->k, is_wide(s)) != 0;
+        bits[i / 8] = (uint8_t)(bits[i / 8] | some << i % 8);
+    }
+}
+
+static void count(const struct body *b, const struct batch *keys, int64_t *out)
+{
+    const struct section *s = b->sections;
+    const bool wide = is_wide(s);
+    if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
+    for (size_t i = 0; i < keys->n; i++) {
+        const uint64_t v = s->k == 4 && !wide ? least_of(s, keys->hashes[i], 4, false)
+                                              : least_of(s, keys->hashes[i], s->k, wide);
+        out[i] = v != end(wide) ? (int64_t)v : INT64_MAX;
+    }
+}
+
+static void merge(struct body *into, const struct body *from)
+{
+    struct section *s = into->sections;
+    const bool wide = is_wide(s);
+    for (uint64_t i = 0; i < s->m * s->k; i++) {
+        const uint64_t sum = get(s->cells, i, wide) + get(from->sections->cells, i, wide);
+        put(s->cells, i, wide, sum < end(wide) ? sum : end(wide));
+    }
+    const uint64_t mine = s->items, theirs = from->sections->items, most = TAMIS__MOST_WEIGHT;
+    s->items = mine < most && theirs < most ? tamis__add_up(mine, theirs) : most;
+}
+
+static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+{
+    const struct section *s = b->sections;
+    const struct occupancy o = {s->k, (double)s->m, 1, 0};
+    const bool wide = is_wide(s);
+    out->rate = 1;
+    for (uint32_t row = 0; row < s->k; row++) {
+        uint64_t hit = 0;
+        for (uint64_t i = row * s->m; i < (row + 1) * s->m; i++) {
+            const uint64_t v = get(s->cells, i, wide);
+            hit += v != 0 || (other != NULL && get(other->sections->cells, i, wide) != 0);
+            out->saturated += v == end(wide);
+        }
+        out->hit += hit;
+        out->rate *= (double)hit / (double)s->m;
+    }
+    out->cells = s->m * s->k;
+    out->items = tamis__items_from_hits(&o, (double)out->hit, z);
+}
+
+const struct kind tamis__count_min = {
+    .id = TAMIS_COUNT_MIN,
+    .name = "count-min",
+    .traits = TAMIS__WEIGHS | TAMIS__SECTION_ITEMS,
+    .variants = CONSERVATIVE,
+    .solve = solve,
+    .layout = layout,
+    .wrong_shape = wrong_shape,
+    .wrong_cells = tamis__wrong_row_ends,
+    .prefetch = tamis__counter_prefetch,
+    .add = add,
+    .query = query,
+    .remove = take_away,
+    .count = count,
+    .merge = merge,
+    .gauge = gauge,
+    .cells_of = tamis__counters_of,
+};

@@ -1,0 +1,285 @@
+/* count-sketch: rows of signed counters, and the median of a key's (M. Charikar, K. Chen, M. Farach-Colton, "Finding
+ * frequent items in data streams", 2002).
+ *
+ *     add(key, w): one counter in each of k rows + w or - w, as the key's sign in that row says
+ *     count(key):  the median of its k counters, each with its sign
+ *
+ *     k = 3, m = 4    "a" x 5: +0 -2 +3      row 0   5  0  2  0     "b" alone: +2 -2 -1
+ *                     "b" x 2: +2 -2 -1      row 1   0  0 -7  0     count("b") = median(2, 7, 2) = 2
+ *                                            row 2   0 -2  0  5
+ *
+ * Where count-min sees the sum of all that meets in a counter, here other keys add and subtract with equal chance, so that
+ * their mean is 0: a count is as often too low as too high, and it is right on average. Its variance in a row is at most
+ * F/m, F the sum of the squares of all counts, so that one row is wrong by more than sqrt(3 F / m) with a chance of at
+ * most 1/3 (Chebyshev), and the median of k rows only when more than half of them are: delta is that binomial tail,
+ * computed and not bounded. sqrt(F) is the length of the vector of counts, far below the weight of all adds where no key
+ * has most of it. As with count-min, the heaviest keys may be left out of F at the price of the chance to meet one of them
+ * (tests/test_count_sketch.c).
+ *
+ * It is for streams that take away: differences of two streams (merge one with the negative of another), counts that go
+ * below 0, sums of weights of either sign. For streams that only add, count-min and tally know a bound that holds, and tally
+ * is nearer as well.
+ *
+ * "Whether" is not a question for it: a count of 0 proves nothing, so every key may be in.
+ *
+ * A counter that reaches its end, 2^31 - 1 of 32 bits or 2^63 - 1 of 64, or its negative, stays there for ever and means "or
+ * more". */
+#include "../counter_rows.h"
+#include "../error.h"
+#include "../occupancy.h"
+
+#include <math.h>
+
+#if defined(__GNUC__)
+#define SPECIALIZED static inline __attribute__((always_inline))
+#else
+#define SPECIALIZED static inline
+#endif
+
+/* --- Counters ---------------------------------------------------------------------------------------------------- */
+
+static inline int64_t end(bool wide)
+{
+    return wide ? INT64_MAX : INT32_MAX;
+}
+
+static inline int64_t get(const uint8_t *cells, uint64_t i, bool wide)
+{
+    const int64_t v =
+        wide ? (int64_t)tamis__get64(cells + 8 * i) : (int32_t)tamis__get32(cells + 4 * i);
+    return v > -end(wide) ? v : -end(wide); /* an image may hold one less */
+}
+
+static inline void put(uint8_t *cells, uint64_t i, bool wide, int64_t v)
+{
+    if (wide)
+        tamis__put64(cells + 8 * i, (uint64_t)v);
+    else
+        tamis__put32(cells + 4 * i, (uint32_t)v);
+}
+
+static bool is_wide(const struct section *s)
+{
+    return s->cell_bits == 64;
+}
+
+/* a + b, and at the ends for ever: -most ... most. */
+static inline int64_t add_to(int64_t a, int64_t b, int64_t most)
+{
+    int64_t sum;
+    if (a == most || a == -most) return a;
+    if (__builtin_add_overflow(a, b, &sum)) sum = b > 0 ? INT64_MAX : -INT64_MAX;
+    return sum > most ? most : sum < -most ? -most : sum;
+}
+
+static int64_t negative(int64_t w)
+{
+    return w > -INT64_MAX ? -w : INT64_MAX;
+}
+
+/* Rows have two halves for each counter: where its weight counts as it is, and where it counts as its negative. */
+SPECIALIZED void aim(tamis_hash h, uint64_t m, uint32_t k, uint64_t *at, bool *minus)
+{
+    uint64_t x = h.lo, row = 0;
+    for (uint32_t j = 0; j < k; j++, x = tamis__next_probe(x, h), row += m) {
+        const uint64_t half = tamis__mulhi(x, 2 * m);
+        at[j] = row + half / 2;
+        minus[j] = half % 2 != 0;
+    }
+}
+
+/* --- Planning ---------------------------------------------------------------------------------------------------- */
+
+static double m_for(double error)
+{
+    return 3 / (error * error);
+}
+
+static double error_of(double m)
+{
+    return sqrt(3 / m);
+}
+
+static double delta_of(uint32_t k)
+{
+    return tamis__binomial_tail(k, 1.0 / 3, (k + 1) / 2);
+}
+
+static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+{
+    const struct row_bounds r = {5, 1, m_for, error_of, delta_of};
+    (void)promise;
+    return tamis__solve_rows(plan, &r, why);
+}
+
+static const char *wrong_shape(const struct body *b)
+{
+    return tamis__wrong_rows(b, TAMIS_COUNT_SKETCH, true);
+}
+
+/* --- The verbs --------------------------------------------------------------------------------------------------- */
+
+SPECIALIZED void add_key(struct section *s, uint32_t k, bool wide, tamis_hash h, int64_t w)
+{
+    uint64_t at[TAMIS__MAX_ROWS];
+    bool minus[TAMIS__MAX_ROWS];
+    aim(h, s->m, k, at, minus);
+    for (uint32_t j = 0; j < k; j++) {
+        const int64_t v = get(s->cells, at[j], wide);
+        put(s->cells, at[j], wide, add_to(v, minus[j] ? negative(w) : w, end(wide)));
+    }
+}
+
+/* Of weight 1, 32 bits and five rows: v + 1 or v - 1 without a branch, unless it is at an end. */
+static void add_ones(struct section *s, const struct batch *keys)
+{
+    const tamis_hash *h = keys->hashes, *last = h + keys->n;
+    const uint64_t m = s->m;
+    uint8_t *cells = s->cells;
+    for (; h < last; h++) {
+        uint64_t at[5];
+        bool minus[5];
+        aim(*h, m, 5, at, minus);
+        for (uint32_t j = 0; j < 5; j++) {
+            const int64_t v = get(cells, at[j], false);
+            const int64_t moves = v < INT32_MAX && v > -INT32_MAX;
+            put(cells, at[j], false, v + ((minus[j] ? -1 : 1) & -moves));
+        }
+    }
+}
+
+static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+{
+    struct section *s = b->sections;
+    int64_t total = (int64_t)s->items;
+    if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
+    if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
+    for (size_t i = 0; i < keys->n && seen != NULL; i++) /* who knows */
+        seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
+    *done = keys->n;
+    if (keys->weights == NULL && s->k == 5 && !is_wide(s)) {
+        add_ones(s, keys);
+        b->moved = tamis__add_up(b->moved, keys->n);
+        s->items = (uint64_t)add_to(total, (int64_t)keys->n, INT64_MAX);
+        return TAMIS_OK;
+    }
+    for (size_t i = 0; i < keys->n; i++) {
+        const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
+        add_key(s, s->k, is_wide(s), keys->hashes[i], w);
+        total = add_to(total, w, INT64_MAX);
+        b->moved = tamis__add_up(b->moved, (uint64_t)(w < 0 ? negative(w) : w));
+    }
+    s->items = (uint64_t)total;
+    return TAMIS_OK;
+}
+
+static tamis_status take_away(struct body *b, tamis_hash h)
+{
+    const int64_t one = -1;
+    const struct batch key = {.hashes = &h, .n = 1, .weights = &one};
+    size_t done;
+    return add(b, &key, NULL, &done);
+}
+
+static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+{
+    (void)b;
+    memset(bits, 0xff, (keys->n + 7) / 8);
+    if (keys->n % 8 != 0) bits[keys->n / 8] = (uint8_t)((1u << keys->n % 8) - 1);
+}
+
+static inline void order(int64_t *a, int64_t *b)
+{
+    const int64_t low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
+    *a = low;
+    *b = high;
+}
+
+static inline int64_t median_of_5(int64_t *v)
+{
+    order(&v[0], &v[1]);
+    order(&v[3], &v[4]);
+    order(&v[0], &v[3]); /* v[0] and v[4] are now the least and the greatest of four */
+    order(&v[1], &v[4]);
+    order(&v[1], &v[2]);
+    order(&v[2], &v[3]);
+    return v[1] > v[2] ? v[1] : v[2];
+}
+
+static int64_t median(int64_t *v, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++)
+        for (uint32_t j = i; j > 0 && v[j - 1] > v[j]; j--) order(&v[j - 1], &v[j]);
+    return v[n / 2];
+}
+
+SPECIALIZED int64_t count_key(const struct section *s, uint32_t k, bool wide, tamis_hash h)
+{
+    uint64_t at[TAMIS__MAX_ROWS];
+    bool minus[TAMIS__MAX_ROWS];
+    int64_t v[TAMIS__MAX_ROWS];
+    aim(h, s->m, k, at, minus);
+    for (uint32_t j = 0; j < k; j++) {
+        const int64_t c = get(s->cells, at[j], wide);
+        v[j] = minus[j] ? -c : c;
+    }
+    const int64_t mid = k == 5 ? median_of_5(v) : median(v, k);
+    return mid == end(wide) ? INT64_MAX : mid == -end(wide) ? -INT64_MAX : mid;
+}
+
+static void count(const struct body *b, const struct batch *keys, int64_t *out)
+{
+    const struct section *s = b->sections;
+    const bool wide = is_wide(s), usual = s->k == 5 && !wide;
+    if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
+    for (size_t i = 0; i < keys->n; i++)
+        out[i] = usual ? count_key(s, 5, false, keys->hashes[i])
+                       : count_key(s, s->k, wide, keys->hashes[i]);
+}
+
+static void merge(struct body *into, const struct body *from)
+{
+    struct section *s = into->sections;
+    const struct section *f = from->sections;
+    const bool wide = is_wide(s);
+    const int64_t most = end(wide);
+    for (uint64_t i = 0; i < s->m * s->k; i++) {
+        const int64_t a = get(s->cells, i, wide), b = get(f->cells, i, wide);
+        const bool ended = b == most || b == -most;
+        put(s->cells, i, wide, ended && a != most && a != -most ? b : add_to(a, b, most));
+    }
+    s->items = (uint64_t)add_to((int64_t)s->items, (int64_t)f->items, INT64_MAX);
+}
+
+static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+{
+    const struct section *s = b->sections;
+    const bool wide = is_wide(s);
+    (void)other;
+    (void)z;
+    out->cells = s->m * s->k;
+    for (uint64_t i = 0; i < out->cells; i++) {
+        const int64_t v = get(s->cells, i, wide);
+        out->hit += v != 0;
+        out->saturated += v == end(wide) || v == -end(wide);
+    }
+    out->rate = 1;
+    out->items = (struct estimate){0, 0, INFINITY}; /* what cancels out does not tell */
+}
+
+const struct kind tamis__count_sketch = {
+    .id = TAMIS_COUNT_SKETCH,
+    .name = "count-sketch",
+    .traits = TAMIS__WEIGHS | TAMIS__TWO_SIDED | TAMIS__SECTION_ITEMS,
+    .solve = solve,
+    .layout = tamis__rows_section,
+    .wrong_shape = wrong_shape,
+    .wrong_cells = tamis__wrong_row_ends,
+    .prefetch = tamis__counter_prefetch,
+    .add = add,
+    .query = query,
+    .remove = take_away,
+    .count = count,
+    .merge = merge,
+    .gauge = gauge,
+};

@@ -1,0 +1,44 @@
+/* What a sketch says of keys that never came: the source of its error bars.
+ *
+ * A key that never came should count 0, so its count is pure error: what its counters have of other keys. Hashes are
+ * uniform, so any hashes that nobody added stand for all such keys (D. Ting, "Count-Min: optimal estimation and tight
+ * error bounds using empirical error distributions", 2018), and a key that did come sees as much of the others, or
+ * less where updates are conservative. */
+#ifndef TAMIS_NOISE_H
+#define TAMIS_NOISE_H
+
+#include "handle.h"
+
+/* Nothing is known any more. The handle must be for us alone. */
+void tamis__noise_drop(tamis *t);
+
+/* The same, unless no more than a 128th of the weight has moved since; for adds, after which a count is often wanted. */
+void tamis__noise_age(tamis *t);
+
+/* --- What the verbs of tamis.c leave to count.c --- */
+
+/* The plan of a kind that weighs: what stands for the rate is its error; 0: none. */
+void tamis__set_error(tamis *t, double error);
+
+/* Whether weights may be negative here, and the reason why not. */
+bool tamis__takes_away(const tamis *t);
+tamis_status tamis__cannot_take_away(const tamis *t, tamis_error *why);
+
+/* The part of tamis_info that is about weights, and the undoing of what is not. */
+tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out);
+
+/* The quantiles of what keys that never came count, or how far from 0 that is where it may be either side. */
+struct noise {
+    int64_t half, most_99, most_999;
+    uint64_t moved;       /* struct body.moved, then */
+    uint64_t weight;      /* of all adds, then */
+    int64_t sorted[1024]; /* every 16th of them */
+};
+
+/* What keys see now; *made is to be freed when it is not NULL. NULL: no memory. Several threads may ask at once. */
+const struct noise *tamis__noise(const tamis *t, struct noise **made);
+
+/* The median of those that are at most v. */
+int64_t tamis__noise_below(const struct noise *n, int64_t v);
+
+#endif
