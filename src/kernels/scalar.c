@@ -283,6 +283,9 @@ void tamis__fuse_ask(const struct fuse *f, const struct fuse_aim *aim, size_t n,
                      const tamis_hash *ahead, struct fuse_aim *next, uint8_t *bits)
 {
     const struct fuse own = *f; /* which no write can change */
+#ifdef TAMIS_LEAN
+    fuse_all(&own, own.d, own.bits, tamis__fuse_reach(own.bits), aim, n, ahead, next, bits);
+#else
     switch (10 * own.d + tamis__fuse_reach(own.bits)) {
     case 31: fuse_all(&own, 3, 8, 1, aim, n, ahead, next, bits); break;
     case 32: fuse_all(&own, 3, own.bits, 2, aim, n, ahead, next, bits); break;
@@ -292,6 +295,7 @@ void tamis__fuse_ask(const struct fuse *f, const struct fuse_aim *aim, size_t n,
     case 44: fuse_all(&own, 4, own.bits, 4, aim, n, ahead, next, bits); break;
     default: fuse_all(&own, own.d, own.bits, 8, aim, n, ahead, next, bits);
     }
+#endif
 }
 
 /* --- SipHash-2-4 with 128-bit output (Aumasson, Bernstein; the reference's 16-byte variant) --------------- */

@@ -217,10 +217,10 @@ const struct kind tamis__blocked = {
     .wrong_cells = wrong_cells,
     .packs = packs,
     .add_packed = add_packed,
-    .prefetch = prefetch,
+    .prefetch = TAMIS__FULL(prefetch),
     .add = add,
     .query = query,
-    .merge = tamis__or_cells,
+    .merge = TAMIS__FULL(tamis__or_cells),
     .gauge = gauge,
     .cells_of = cells_of,
 };
