@@ -283,9 +283,6 @@ void tamis__fuse_ask(const struct fuse *f, const struct fuse_aim *aim, size_t n,
                      const tamis_hash *ahead, struct fuse_aim *next, uint8_t *bits)
 {
     const struct fuse own = *f; /* which no write can change */
-#ifdef TAMIS_LEAN
-    fuse_all(&own, own.d, own.bits, tamis__fuse_reach(own.bits), aim, n, ahead, next, bits);
-#else
     switch (10 * own.d + tamis__fuse_reach(own.bits)) {
     case 31: fuse_all(&own, 3, 8, 1, aim, n, ahead, next, bits); break;
     case 32: fuse_all(&own, 3, own.bits, 2, aim, n, ahead, next, bits); break;
@@ -295,7 +292,6 @@ void tamis__fuse_ask(const struct fuse *f, const struct fuse_aim *aim, size_t n,
     case 44: fuse_all(&own, 4, own.bits, 4, aim, n, ahead, next, bits); break;
     default: fuse_all(&own, own.d, own.bits, 8, aim, n, ahead, next, bits);
     }
-#endif
 }
 
 /* --- SipHash-2-4 with 128-bit output (Aumasson, Bernstein; the reference's 16-byte variant) --------------- */
@@ -360,8 +356,10 @@ const struct kernels tamis__scalar = {
     .compact_query = tamis__compact_query,
     .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = tamis__ribbon_ask,
+#ifndef TAMIS_LEAN /* which makes no ribbons, and asks fuse filters key by key */
     .ribbon_solve = tamis__ribbon_solve,
     .fuse_aim = tamis__fuse_aim,
     .fuse_query = tamis__fuse_ask,
+#endif
     .siphash = siphash,
 };
