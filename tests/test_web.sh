@@ -8,4 +8,4 @@ for tool in clang wasm-ld node; do
 done
 [ -f "$build/web/package.json" ] || { echo 'skipped: built without TAMIS_WEB'; exit 77; }
 export TAMIS_SOURCE="$source" TAMIS_BUILD="$build"
-node --expose-gc --test "$source"/web/test/*.test.mjs
+timeout 600 node --expose-gc --test "$source"/web/test/*.test.mjs

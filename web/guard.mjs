@@ -183,11 +183,11 @@ export class Guard {
     return this.#updating ||= this.#update().finally(() => { this.#updating = undefined; });
   }
 
-  async #update(attempt = 1, from = this.#now?.version) {
-    const m = await this.#json(`v1/update${from === undefined ? '' : `?from=${from}`}`);
+  async #update(attempt = 1, from = this.#now?.version ?? '') {
+    const m = await this.#json(`v1/update${from === '' ? '' : `?from=${from}`}`);
     // The same number is not the same version when the lists were built anew.
-    if (m.unchanged && m.id !== this.#now?.id) return this.#update(attempt, undefined);
-    if (m.unchanged) return { changed: false, version: m.version, bytes: 0 };
+    if (m.unchanged && from !== '')
+      return m.id === this.#now.id ? { changed: false, version: m.version, bytes: 0 } : this.#update(attempt, '');
     try {
       const [filter, delta, removed] = await Promise.all(
         ['filter', 'delta', 'removed'].map((name) => this.#part(m[name], name === 'filter' && this.#now?.kept)));

@@ -1,9 +1,8 @@
 // Where things are, and the recipes of the C tests, read from their sources so that there is one of each.
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 
 export const source = resolve(process.env.TAMIS_SOURCE ?? '.');
 export const build = resolve(process.env.TAMIS_BUILD ?? join(source, 'build'));
@@ -16,11 +15,6 @@ export function native(args, input) {
   const run = spawnSync(command, args, { input, maxBuffer: 1 << 28 });
   if (run.error || run.status > 1 || run.status === null) throw new Error(`tamis ${args.join(' ')}: ${run.stderr}`);
   return run.stdout;
-}
-
-// The same without holding up a server in this process.
-export async function nativeLater(args) {
-  return (await promisify(execFile)(command, args)).stdout;
 }
 
 export function room(t) {
