@@ -30,6 +30,7 @@ export const host = {
     if (typeof from === 'string' || from instanceof URL) from = await fetch(from);
     if (from.ok === false) throw new TamisError('EIO', `${from.url}: HTTP ${from.status}`);
     if (from.arrayBuffer) from = await from.arrayBuffer();
+    if (!(from.byteLength >= 0)) throw new TypeError('a filter comes from bytes, a Response, a Blob or a URL');
     if (ArrayBuffer.isView(from)) return new Uint8Array(from.buffer, from.byteOffset, from.byteLength);
     return new Uint8Array(from);
   },

@@ -67,6 +67,7 @@ test('what is no filter, no key, no plan', async () => {
   await assert.rejects(Tamis.create({ items: 2 ** 40, fpr: 0.01 }), { status: 'ENOMEM' });
   await assert.rejects(Tamis.create({ items: 1e6, fpr: 0.01, maxBytes: 1000 }), { status: 'ENOMEM' });
   await assert.rejects(Tamis.load(all[0].image, { maxBytes: 10 }), { status: 'ENOMEM' });
+  for (const from of [undefined, null, 42, {}, [1, 2]]) await assert.rejects(Tamis.load(from), TypeError);
   await assert.rejects(Tamis.load('/there/is/no/such.tamis'), { status: 'EIO' });
   assert.throws(() => new Tamis(), { status: 'EINVAL' });
   t.close();
