@@ -283,6 +283,7 @@ static bool wanted(const struct contestant *c, const struct scene *s, double rat
     if (c->plain && settings.quick && (v.way != BULK || low || s->scale != 0 || !integers))
         return false;
     if (main_only && (low || v.way > BULK || v.keyed)) return false;
+    if (c->plain && s->scale > 0 && (v.way != BULK || !integers)) return false;
     if (main_only && s->brief && v.threads != 0) return false;
     if (low && (settings.quick || big) && (v.keyed || v.threads != 0)) return false;
     if (s->brief && v.way == SINGLE && (low || v.keyed || (c->brief && !integers))) return false;

@@ -5,7 +5,7 @@ static int add_lines(const struct args *a, tamis *t, const char *path)
 {
     char **files = a->words + 1;
     const int n = a->n_words - 1;
-    struct lines *in = lines_open(files, n, a->nul, t, threads_from(a));
+    struct lines *in = lines_open(a, files, n, t, threads_from(a));
     struct progress bar;
     const struct block *b;
     tamis_status s = TAMIS_OK;

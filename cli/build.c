@@ -3,11 +3,17 @@
 #include "cli.h"
 #include "lines.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_FPR 0.01
+
+#define MIB ((uint64_t)1 << 20)
+#define FOR_LINES (16 * MIB)       /* what splitting and hashing take */
+#define FOR_EACH_THREAD (32 * MIB) /* of the seal: see tamis_seal */
+#define LEAST_MEMORY (64 * MIB)
 
 struct spool {
     tamis_hash *hashes;
@@ -59,21 +65,30 @@ static tamis_status use_block(const struct use *u, const struct block *b)
 static int read_lines(const struct args *a, char **paths, int n, const tamis *hasher,
                       const struct use *u)
 {
-    struct lines *in = lines_open(paths, n, a->nul, hasher, threads_from(a));
+    struct lines *in = lines_open(a, paths, n, hasher, threads_from(a));
     struct progress bar;
     const struct block *b;
     tamis_status s = TAMIS_OK;
+    int os = 0;
     if (in == NULL) return complain(NULL, "not enough memory");
     progress_start(&bar, u->verb, lines_total_bytes(paths, n), a->quiet);
     while (s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
         s = use_block(u, b);
+        if (s == TAMIS_EIO) os = errno;
         progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);
     const bool failed = lines_failed(in);
     lines_close(in);
     if (failed) return EXIT_ERROR;
+    if (s == TAMIS_EIO) return complain(a->temp, "no room for keys: %s", strerror(os));
     return s == TAMIS_OK ? EXIT_FOUND : complain(a->output, "%s", why_not_added(hasher, s));
+}
+
+/* What failed: until the filter is saved, the only file is the temporary one. */
+static const char *blamed(const struct args *a, const tamis_error *why)
+{
+    return why->status == TAMIS_EIO ? a->temp : a->output;
 }
 
 /* --static: the smaller of the sealed kinds becomes the plan's; one line says why. */
@@ -116,7 +131,7 @@ static tamis *create(const struct args *a, const tamis_options *o, uint64_t item
     if (a->fpr == 0 && !shaped && p.excluded == 0) p.fpr = DEFAULT_FPR;
     if (a->is_static && p.kind != TAMIS_EXACT) choose_static(a, &p);
     if (tamis_create(&p, o, &t, &why) == TAMIS_OK) return t;
-    complain(a->output, "%s", why.text);
+    complain(blamed(a, &why), "%s", why.text);
     return NULL;
 }
 
@@ -126,7 +141,7 @@ static bool count_never(const struct args *a, uint64_t *out)
     struct texts never = a->never;
     *out = never.n > 0;
     if (lines_total_bytes(never.text, never.n) == 0) return true;
-    if (!lines_count(never.text, never.n, a->nul, out)) return false;
+    if (!lines_count(a, never.text, never.n, out)) return false;
     if (*out == 0) *out = 1;
     return true;
 }
@@ -171,8 +186,7 @@ static void build(const struct args *a, const tamis_options *o, tamis **out)
     const bool grows = a->kind != NULL && tamis_kind_named(a->kind) == TAMIS_GROWING;
     bool good = count_never(a, &never);
     *out = NULL;
-    if (good && count == 0 && twice && !grows)
-        good = lines_count(a->words, a->n_words, a->nul, &count);
+    if (good && count == 0 && twice && !grows) good = lines_count(a, a->words, a->n_words, &count);
     if (good && count == 0 && !twice && !grows) {
         good = remember(a, o, &spool);
         count = spool.n;
@@ -191,7 +205,7 @@ static void name_conflict(const struct args *a, uint64_t which)
 {
     struct texts never = a->never;
     for (int i = 0; i < never.n && lines_total_bytes(never.text + i, 1) > 0; i++) {
-        struct lines *in = lines_open(never.text + i, 1, a->nul, NULL, 1);
+        struct lines *in = lines_open(a, never.text + i, 1, NULL, 1);
         const struct block *b;
         uint64_t line = 0;
         while (in != NULL && (b = lines_next(in)) != NULL) {
@@ -220,7 +234,7 @@ static bool seal_if_static(const struct args *a, tamis *t)
     if (why.status == TAMIS_EINVAL && a->never.n > 0)
         name_conflict(a, why.offset);
     else
-        complain(a->output, "%s", why.text);
+        complain(blamed(a, &why), "%s", why.text);
     return false;
 }
 
@@ -250,26 +264,67 @@ static void tell_exact(const struct args *a, const tamis *t)
             a->fpr == 0 && a->bytes == 0 ? " (--fpr lowers that)" : "");
 }
 
-int run_build(const struct args *a)
+/* Where the file for keys beyond memory goes. */
+static const char *temp_dir(const struct args *a)
 {
-    const tamis_options o = {.struct_size = sizeof o, .key = a->key};
+    const char *set = getenv("TMPDIR");
+    return a->temp != NULL ? a->temp : set != NULL && *set != '\0' ? set : "/tmp";
+}
+
+/* False after a message when --memory makes no sense here. */
+static bool check_memory(const struct args *a)
+{
+    const bool is_stream = a->n_words == 0 || lines_total_bytes(a->words, a->n_words) == 0;
+    const char *wrong = NULL;
+    if (a->memory == 0)
+        wrong = a->temp != NULL ? "--temp: only with --memory" : NULL;
+    else if (a->kind == NULL || tamis_kind_named(a->kind) != TAMIS_RIBBON)
+        wrong = "--memory: only for --kind ribbon";
+    else if (a->memory < LEAST_MEMORY)
+        wrong = "--memory: at least 64MiB";
+    else if (is_stream && a->items == 0)
+        wrong = "--memory: say --items, as lines of a stream can be counted only in memory";
+    if (wrong != NULL) complain(NULL, "%s", wrong);
+    return wrong == NULL;
+}
+
+/* Memory is for lines, threads and keys; at least half of it for keys. */
+static tamis_options options_from(const struct args *a)
+{
+    tamis_options o = {.struct_size = sizeof o, .key = a->key, .threads = threads_from(a)};
+    if (a->memory == 0) return o;
+    const uint64_t most = a->memory / 2 / FOR_EACH_THREAD;
+    if (o.threads > most) o.threads = (uint32_t)most;
+    o.scratch_bytes = a->memory - FOR_LINES - o.threads * FOR_EACH_THREAD;
+    o.temp_dir = a->temp;
+    return o;
+}
+
+/* False after a message. */
+static bool build_and_save(const struct args *a)
+{
+    const tamis_options o = options_from(a);
     tamis *t;
-    tamis_plan asked;
-    if (check_output(a) != EXIT_FOUND || !plan_from(a, &asked)) return EXIT_ERROR;
-    for (int i = 0; i < a->n_words; i++)
-        if (same_file(a->words[i], a->output)) return complain(a->output, "is one of the inputs");
-    for (int i = 0; i < a->never.n; i++)
-        if (same_file(a->never.text[i], a->output))
-            return complain(a->output, "is one of the inputs");
     build(a, &o, &t);
-    if (t == NULL || !seal_if_static(a, t)) {
-        tamis_close(t);
-        return EXIT_ERROR;
-    }
-    const int status = save_filter(t, a->output, a->force);
-    if (status == EXIT_FOUND) tell_exact(a, t);
-    if (status == EXIT_FOUND && !a->quiet) warn_if_over_full(t, a->output);
-    if (status == EXIT_FOUND && !a->quiet && a->for_transfer) tell_packed_size(t, a->output);
+    bool good = t != NULL && seal_if_static(a, t);
+    good = good && save_filter(t, a->output, a->force) == EXIT_FOUND;
+    if (good) tell_exact(a, t);
+    if (good && !a->quiet) warn_if_over_full(t, a->output);
+    if (good && !a->quiet && a->for_transfer) tell_packed_size(t, a->output);
     tamis_close(t);
-    return status;
+    return good;
+}
+
+int run_build(const struct args *asked)
+{
+    struct args a = *asked;
+    tamis_plan plan;
+    if (check_output(&a) != EXIT_FOUND || !plan_from(&a, &plan) || !check_memory(&a))
+        return EXIT_ERROR;
+    for (int i = 0; i < a.n_words; i++)
+        if (same_file(a.words[i], a.output)) return complain(a.output, "is one of the inputs");
+    for (int i = 0; i < a.never.n; i++)
+        if (same_file(a.never.text[i], a.output)) return complain(a.output, "is one of the inputs");
+    if (a.memory != 0) a.temp = temp_dir(&a);
+    return build_and_save(&a) ? EXIT_FOUND : EXIT_ERROR;
 }

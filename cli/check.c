@@ -33,7 +33,7 @@ static bool check_lines(const struct args *a, const tamis *t, struct totals *tot
     char **files = a->words + 1;
     const int n = a->n_words - 1;
     const bool print = !a->count && !a->quiet && !a->json;
-    struct lines *in = lines_open(files, n, a->nul, t, threads_from(a));
+    struct lines *in = lines_open(a, files, n, t, threads_from(a));
     struct progress bar;
     const struct block *b;
     uint8_t *maybe = NULL;

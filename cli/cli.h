@@ -24,14 +24,16 @@ struct args {
     int n_words;
 
     uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, never_items,
-        max_bytes, port, rate_limit;
+        max_bytes, rate_limit, memory, exact_until, connections, per_address, timeout,
+        cache_seconds;
     double fpr;
-    const char *kind, *inner, *to, *output, *key_file, *ask, *address;
+    const char *kind, *inner, *to, *output, *key_file, *ask, *address, *port, *temp, *state,
+        *window;
     struct texts never;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
-    bool force, invert, count, quiet, nul, json, strict, compact, turning, is_static, for_transfer,
-        help, man;
+    bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
+        for_transfer, help, man;
 };
 
 struct command {
@@ -44,6 +46,8 @@ struct command {
 };
 extern const struct command commands[];
 
+/* 1000000, 1e6, 1M, 2MB, 2MiB. */
+bool parse_number(const char *text, uint64_t *out);
 /* False after a message when the line makes no sense. */
 bool parse_args(int argc, char **argv, struct args *out);
 void print_help(const struct command *c, FILE *to); /* NULL: of the program */
@@ -65,6 +69,7 @@ int run_convert(const struct args *a);
 int run_pack(const struct args *a);
 int run_unpack(const struct args *a);
 int run_check(const struct args *a);
+int run_uniq(const struct args *a);
 int run_merge(const struct args *a);
 int run_info(const struct args *a);
 int run_verify(const struct args *a);

@@ -14,6 +14,7 @@
 #define DEFAULT_PORT 8080
 #define MOST_REJECTS 20 /* shown one by one */
 #define REMEMBERED 65536
+#define MOST_OF_A_LIMIT 1000000
 /* The lectures' year of browsing: 102,000 pages, half a second for each question to the database. */
 #define PAGE_VIEWS 102000.0
 
@@ -298,23 +299,45 @@ int run_guard_explain(const struct args *a)
 static void say_ready(void *ctx, uint16_t port)
 {
     const struct args *a = ctx;
+    const char *address = a->address != NULL ? a->address : "127.0.0.1";
+    const bool v6 = strchr(address, ':') != NULL;
     if (a->quiet) return;
-    printf("listening at http://%s:%u/\n", a->address != NULL ? a->address : "127.0.0.1", port);
+    printf("listening at http://%s%s%s:%u/\n", v6 ? "[" : "", address, v6 ? "]" : "", port);
     fflush(stdout);
+}
+
+/* 0 is a port as well: any that is free. */
+static bool port_from(const char *text, uint16_t *out)
+{
+    char *end;
+    *out = DEFAULT_PORT;
+    if (text == NULL) return true;
+    const unsigned long port = strtoul(text, &end, 10);
+    *out = (uint16_t)port;
+    return *text >= '0' && *text <= '9' && *end == '\0' && port <= UINT16_MAX;
 }
 
 int run_guard_serve(const struct args *a)
 {
     guard_error why;
     struct args copy = *a;
-    const guard_service s = {.directory = a->words[0],
-                             .address = a->address,
-                             .port = (uint16_t)(a->port != 0 ? a->port : DEFAULT_PORT),
-                             .threads = (unsigned)a->threads,
-                             .requests_per_second = (unsigned)a->rate_limit,
-                             .ready = say_ready,
-                             .ctx = &copy};
-    if (a->port > 65535) return complain(NULL, "--port: up to 65535");
+    const uint64_t counts[] = {a->threads,     a->rate_limit, a->connections,
+                               a->per_address, a->timeout,    a->cache_seconds};
+    guard_service s = {.directory = a->words[0],
+                       .address = a->address,
+                       .threads = (unsigned)a->threads,
+                       .cache_seconds = (unsigned)a->cache_seconds,
+                       .connections = (unsigned)a->connections,
+                       .per_address = (unsigned)a->per_address,
+                       .requests_per_second = (unsigned)a->rate_limit,
+                       .timeout_seconds = (unsigned)a->timeout,
+                       .ready = say_ready,
+                       .ctx = &copy};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i] > MOST_OF_A_LIMIT)
+            return complain(NULL, "%s: no limit is above %s", a->command->name,
+                            grouped(MOST_OF_A_LIMIT));
+    if (!port_from(a->port, &s.port)) return complain(NULL, "--port: a number up to 65535");
     if (guard_serve(&s, &why)) return EXIT_FOUND;
     return complain(NULL, "%s", why.text);
 }

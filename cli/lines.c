@@ -4,10 +4,9 @@
 #include "lines.h"
 
 #include "cli.h"
+#include "input.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +29,12 @@ struct slot {
 
 struct lines {
     char **paths;
-    int n_paths, next_path, fd;
+    int n_paths, next_path;
+    struct input *in; /* NULL: none is open */
     const char *path; /* being read */
     char end;         /* of a line */
-    bool failed, ended;
-    uint64_t bytes;
+    bool failed, ended, raw;
+    uint64_t bytes, bytes_before; /* of the files; of those before this one */
     const tamis *hasher;
     char *rest; /* of a line whose end has not been read */
     size_t rest_size, rest_room;
@@ -52,16 +52,22 @@ struct lines {
 
 /* --- Reading ------------------------------------------------------------------------------------------------ */
 
-static void fail(struct lines *l)
+static void fail(struct lines *l, const char *reason)
 {
-    complain(l->path, "cannot read: %s", strerror(errno));
+    complain(l->path, "cannot read: %s", reason);
     l->failed = true;
+}
+
+static void no_memory(struct lines *l)
+{
+    fail(l, strerror(ENOMEM));
 }
 
 static void close_file(struct lines *l)
 {
-    if (l->fd > STDIN_FILENO) close(l->fd);
-    l->fd = -1;
+    if (l->in != NULL) l->bytes_before += input_taken(l->in);
+    input_close(l->in);
+    l->in = NULL;
 }
 
 /* The next file that can be opened; false: no more. */
@@ -71,9 +77,9 @@ static bool open_next(struct lines *l)
         const char *path = l->paths[l->next_path++];
         const bool is_stdin = strcmp(path, "-") == 0;
         l->path = is_stdin ? "standard input" : path;
-        l->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        if (l->fd >= 0) return true;
-        fail(l);
+        l->in = input_open(path, l->raw);
+        if (l->in != NULL) return true;
+        fail(l, strerror(errno));
     }
     return false;
 }
@@ -96,17 +102,14 @@ static size_t read_more(struct lines *l, struct slot *s)
     /* One byte stays free for the end of a last line that has none. */
     if (!grow(&s->text, &s->room,
               s->size + (s->size < BLOCK_BYTES / 2 ? BLOCK_BYTES - s->size : BLOCK_BYTES / 2))) {
-        errno = ENOMEM;
-        fail(l);
+        no_memory(l);
         return 0;
     }
-    ssize_t got;
-    do got = read(l->fd, s->text + s->size, s->room - s->size - 1);
-    while (got < 0 && errno == EINTR);
-    if (got < 0) fail(l);
+    const ssize_t got = input_read(l->in, s->text + s->size, s->room - s->size - 1);
+    l->bytes = l->bytes_before + input_taken(l->in);
+    if (got < 0) fail(l, input_reason(l->in));
     if (got <= 0) return 0;
     s->size += (size_t)got;
-    l->bytes += (size_t)got;
     return (size_t)got;
 }
 
@@ -127,15 +130,14 @@ static bool fill(struct lines *l, struct slot *s)
     s->failed = false;
     if (l->rest_size > 0) {
         if (!grow(&s->text, &s->room, l->rest_size)) {
-            errno = ENOMEM;
-            fail(l);
+            no_memory(l);
             return false;
         }
         memcpy(s->text, l->rest, l->rest_size);
         s->size = l->rest_size;
         l->rest_size = 0;
     }
-    while (l->fd >= 0 || open_next(l)) {
+    while (l->in != NULL || open_next(l)) {
         const size_t got = read_more(l, s);
         if (got == 0) {
             close_file(l);
@@ -146,8 +148,7 @@ static bool fill(struct lines *l, struct slot *s)
         const char *last = memrchr(s->text + s->size - got, l->end, got);
         if (last == NULL) continue; /* a line longer than all that was read */
         if (!set_rest_aside(l, s, (size_t)(last - s->text) + 1)) {
-            errno = ENOMEM;
-            fail(l);
+            no_memory(l);
             return false;
         }
         break;
@@ -157,10 +158,9 @@ static bool fill(struct lines *l, struct slot *s)
 }
 
 /* Whether reading would give something at once. */
-static bool input_is_ready(const struct lines *l)
+static bool is_ready(const struct lines *l)
 {
-    struct pollfd p = {.fd = l->fd, .events = POLLIN};
-    return l->fd < 0 || poll(&p, 1, 0) != 0;
+    return l->in == NULL || input_is_ready(l->in);
 }
 
 /* --- Splitting and hashing ------------------------------------------------------------------------------------- */
@@ -224,15 +224,16 @@ static void *work(void *arg)
 
 /* --- In order ------------------------------------------------------------------------------------------------------ */
 
-struct lines *lines_open(char **paths, int n, bool nul, const tamis *hasher, unsigned threads)
+struct lines *lines_open(const struct args *a, char **paths, int n, const tamis *hasher,
+                         unsigned threads)
 {
     static char *stdin_only[] = {"-"};
     struct lines *l = calloc(1, sizeof *l);
     if (l == NULL) return NULL;
     l->paths = n > 0 ? paths : stdin_only;
     l->n_paths = n > 0 ? n : 1;
-    l->end = nul ? '\0' : '\n';
-    l->fd = -1;
+    l->end = a->nul ? '\0' : '\n';
+    l->raw = a->raw;
     l->hasher = hasher;
     l->n_workers = threads > 1 ? threads - 1 : 0;
     if (l->n_workers > MAX_WORKERS) l->n_workers = MAX_WORKERS;
@@ -289,10 +290,10 @@ const struct block *lines_next(struct lines *l)
 {
     if (l->lent) give_back(l);
     for (;;) {
-        const bool may_read =
-            !l->ended && l->used < l->n_slots && (l->used == 0 || input_is_ready(l));
+        const bool may_read = !l->ended && l->used < l->n_slots && (l->used == 0 || is_ready(l));
         /* With workers, first keep them busy; alone, first hand out what there is. */
         if (l->used > 0 && first_is_done(l, false) && (l->started == 0 || !may_read)) break;
+        if (may_read && !is_ready(l)) fflush(stdout); /* nobody waits for what is known */
         if (may_read)
             l->ended = !read_ahead(l);
         else if (l->used > 0)
@@ -347,9 +348,9 @@ uint64_t lines_total_bytes(char **paths, int n)
     return total;
 }
 
-bool lines_count(char **paths, int n, bool nul, uint64_t *count)
+bool lines_count(const struct args *a, char **paths, int n, uint64_t *count)
 {
-    struct lines *l = lines_open(paths, n, nul, NULL, 1);
+    struct lines *l = lines_open(a, paths, n, NULL, 1);
     static char buffer[BLOCK_BYTES];
     *count = 0;
     if (l == NULL) {
@@ -359,10 +360,9 @@ bool lines_count(char **paths, int n, bool nul, uint64_t *count)
     while (!l->failed && open_next(l)) {
         ssize_t got;
         char last = l->end;
-        while ((got = read(l->fd, buffer, sizeof buffer)) != 0) {
-            if (got < 0 && errno == EINTR) continue;
+        while ((got = input_read(l->in, buffer, sizeof buffer)) != 0) {
             if (got < 0) {
-                fail(l);
+                fail(l, input_reason(l->in));
                 break;
             }
             uint64_t ends = 0;

@@ -3,7 +3,7 @@
 #ifndef TAMIS_CLI_LINES_H
 #define TAMIS_CLI_LINES_H
 
-#include <tamis/tamis.h>
+#include "cli.h"
 
 struct block {
     tamis_bytes
@@ -14,8 +14,10 @@ struct block {
 };
 
 struct lines;
-/* No paths: stdin, as is "-". hasher (or NULL) must live as long. NULL: no memory. */
-struct lines *lines_open(char **paths, int n, bool nul, const tamis *hasher, unsigned threads);
+/* No paths: stdin, as is "-". The arguments say how lines end and whether compressed input is unpacked. hasher (or NULL)
+ * must live as long. NULL: no memory. */
+struct lines *lines_open(const struct args *a, char **paths, int n, const tamis *hasher,
+                         unsigned threads);
 /* The next block, valid until the next call; NULL: no more. A file that cannot be read is reported and
  * skipped. What has arrived is handed out at once: a slow pipe does not hold its lines back. */
 const struct block *lines_next(struct lines *l);
@@ -26,6 +28,6 @@ void lines_close(struct lines *l);
 /* Bytes of all files when each is a regular one that can be read twice; else 0. */
 uint64_t lines_total_bytes(char **paths, int n);
 /* Their number; false when a file could not be read, which was reported. */
-bool lines_count(char **paths, int n, bool nul, uint64_t *count);
+bool lines_count(const struct args *a, char **paths, int n, uint64_t *count);
 
 #endif

@@ -50,6 +50,8 @@ static const struct option options[] = {
      "print only the number of such lines, over all inputs"},
     {'q', true, "quiet", NULL, FLAG, AT(quiet), "no output and no progress; the exit status tells"},
     {'z', true, "null", NULL, FLAG, AT(nul), "lines end with a NUL byte, not a newline"},
+    {'r', false, "raw", NULL, FLAG, AT(raw),
+     "take the input as it is; without it gzip, zstd, bzip2 and xz are unpacked"},
     {'j', false, "json", NULL, FLAG, AT(json), "print JSON"},
     {'s', false, "seed", "S", SEED, AT(seed),
      "seed of the hash (default 0); filters merge only with equal seeds"},
@@ -63,16 +65,35 @@ static const struct option options[] = {
     {'m', false, "m", "M", COUNT, AT(m),
      "bits per row (partitioned) or in all; counters (counting); slots (cuckoo, growing)"},
     {'K', false, "k", "K", COUNT, AT(k), "probes per key (fuse: 3 or 4; growing: least bits kept)"},
+    {'e', false, "exact-until", "B", COUNT, AT(exact_until),
+     "be exact, by 128-bit hashes, until they take this many bytes"},
+    {'Z', false, "state", "FILE", TEXT, AT(state),
+     "go on from this file, and save to it in the end"},
+    {'d', true, "repeated", NULL, FLAG, AT(repeated), "the lines that came before instead"},
+    {'O', false, "window", "W", TEXT, AT(window),
+     "remember the last W different lines (1000, 1M), or so long (30s, 5m, 1h, 1d)"},
     {'N', false, "keys", "N", COUNT, AT(keys),
      "random keys to ask (default: as many as the rate needs)"},
     {'T', false, "threads", "N", COUNT, AT(threads), "threads to use (default: one per processor)"},
+    {'E', false, "memory", "SIZE", COUNT, AT(memory),
+     "ribbon: memory to build with, beside the filter itself (64MiB or more); keys beyond\n"
+     "it wait in a temporary file, 16 to 34 bytes each"},
+    {'D', false, "temp", "DIR", TEXT, AT(temp), "where that file goes (default: $TMPDIR, or /tmp)"},
     {'a', false, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
     {'L', false, "max-bytes", "B", COUNT, AT(max_bytes),
      "size of the filter, at most (default 2000000)"},
-    {'P', false, "port", "N", COUNT, AT(port), "port to listen at (default 8080)"},
+    {'P', false, "port", "N", TEXT, AT(port),
+     "port to listen at (default 8080); 0: one that is free"},
     {'A', false, "address", "IP", TEXT, AT(address), "address to listen at (default 127.0.0.1)"},
     {'R', false, "rate-limit", "N", COUNT, AT(rate_limit),
      "requests a second of one client address (default: no limit)"},
+    {'D', false, "connections", "N", COUNT, AT(connections), "connections at once (default 1000)"},
+    {'E', false, "per-address", "N", COUNT, AT(per_address),
+     "connections at once of one client address (default 64)"},
+    {'G', false, "timeout", "SECONDS", COUNT, AT(timeout),
+     "how long a client may be silent (default 10)"},
+    {'H', false, "cache", "SECONDS", COUNT, AT(cache_seconds),
+     "how long a client may keep an answer (default 300)"},
     {'M', false, "man", NULL, FLAG, AT(man), "print the manual page as roff source"},
     {'h', true, "help", NULL, FLAG, AT(help), "this text"},
 };
@@ -87,16 +108,16 @@ const struct command commands[] = {
      "Reads the files, or standard input, and writes a filter of their lines. Without --items\n"
      "the lines are counted; without --fpr and --bytes the rate is 1%. An existing output is\n"
      "not replaced without -f. The output appears whole or not at all.",
-     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkSxiBguCWmKsytofzTq", 0, run_build},
+     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt", "npbkSxiBguCWmKsytofzrTEDq", 0, run_build},
     {"add", "FILTER [FILE...]", "add lines to a filter",
      "The file is replaced by the new one when all lines were read, or stays as it was. Several\n"
      "adds to one filter at the same time wait for each other; no line is lost.",
-     "tamis add bad.tamis more-urls.txt", "yzTq", 1, run_add},
+     "tamis add bad.tamis more-urls.txt", "yzrTq", 1, run_add},
     {"remove", "FILTER [FILE...]", "remove lines from a counting, cuckoo or pair filter",
      "Remove only lines that were added: removing one that was not, but looks as if, takes away\n"
      "what belongs to others. Lines that are certainly not in are counted on standard error and\n"
      "change nothing. Exit status 0 when a line was removed, 1 when none was in, 2 on an error.",
-     "tamis remove users.tamis gone.txt", "yzTq", 1, run_remove},
+     "tamis remove users.tamis gone.txt", "yzrTq", 1, run_remove},
     {"rotate", "FILTER...", "begin a new generation of a window and forget the oldest",
      "A secret key is not needed. For a window of the last day in hours: 25 generations, and\n"
      "this from cron every hour.",
@@ -105,12 +126,19 @@ const struct command commands[] = {
      "The filter keeps its plan (a growing one the size it has) and loses everything else: what\n"
      "removals have left behind, or items beyond the plan. The file is replaced when all lines "
      "were read, or stays as it was.",
-     "tamis compact users.tamis users.txt", "yzTq", 1, run_compact},
+     "tamis compact users.tamis users.txt", "yzrTq", 1, run_compact},
     {"check", "FILTER [FILE...]", "print the lines that may be in a filter",
      "Like grep: the lines that may be in the filter are printed, with -v those that are\n"
      "certainly not. Exit status 0 when a line was selected, 1 when none was, 2 on an error.\n"
      "--json prints the totals as one object instead.",
-     "tamis check bad.tamis access-urls.txt", "vcqzTjy", 1, run_check},
+     "tamis check bad.tamis access-urls.txt", "vcqzrTjy", 1, run_check},
+    {"uniq", "[FILE...]", "drop the lines that came before, and keep the order",
+     "In a few bytes per line, however long the lines. Without --items and --bytes the filter "
+     "grows\n"
+     "with the lines. The one error possible is a new line that is dropped, at the rate of --fpr\n"
+     "(default 0.0001%). -c prints only their number, --json the totals, with the number of lines\n"
+     "that were wrongly dropped, to be expected.",
+     "tamis uniq access-urls.txt", "npbkeZdOcjsyzrTq", 0, run_uniq},
     {"merge", "-o OUT FILTER...", "the union of filters",
      "Filters of the same kind, shape and hash become the filter of all their items, bit for\n"
      "bit. A secret key is not needed.",
@@ -152,15 +180,14 @@ const struct command commands[] = {
      "are never taken for bad ones. A directory that has a version gets the next: small when "
      "little\n"
      "has changed, and published whole or not at all.",
-     "tamis guard build /srv/guard malware=bad-urls.txt --never popular.txt", "Lxq", 2,
-     run_guard_build},
+     "tamis guard build guard malware=bad-urls.txt --never popular.txt", "Lxq", 2, run_guard_build},
     {"guard check", "DIR [URL...]", "say which URLs are listed",
      "URLs, or with - or none the lines of standard input. Prints a verdict for each: clean, "
      "listed\n"
      "(with the labels), or unconfirmed, and the way it took. Exit status 0 when one was listed, "
      "1\n"
      "when all were clean, 2 on an error or a doubt.",
-     "tamis guard check /srv/guard http://evil.example/login", "qj", 1, run_guard_check},
+     "tamis guard check guard http://evil.example/login", "qj", 1, run_guard_check},
     {"guard explain", "URL [DIR]", "the canonical form of a URL and its expressions",
      "With a directory also their hashes, and what its filter and its store say of them.",
      "tamis guard explain 'HTTP://A.B.C:80/x/../1/%32.html?p=1#top'", "j", 1, run_guard_explain},
@@ -170,7 +197,7 @@ const struct command commands[] = {
      "four bytes of a hash (/v1/confirm), updates (/v1/update), figures (/metrics). A new version "
      "of\n"
      "the directory is served as soon as it is published. Stops on SIGTERM.",
-     "tamis guard serve /srv/guard --port 8080", "PARTq", 1, run_guard_serve},
+     "tamis guard serve guard --port 8080", "PATRDEGHq", 1, run_guard_serve},
 #endif
     {"help", "[COMMAND]", "help about a command", "", "tamis help check", "M", 0, run_help},
     {NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL},
@@ -182,8 +209,8 @@ static const char about[] =
 
 /* --- Values ------------------------------------------------------------------------------------------------ */
 
-/* Digits, optionally with an exponent and a unit: 1000000, 1e6, 1M, 2MB, 2MiB. */
-static bool parse_count(const char *s, uint64_t *out)
+/* Digits, optionally with an exponent and a unit. */
+bool parse_number(const char *s, uint64_t *out)
 {
     static const struct {
         const char *unit;
@@ -259,7 +286,7 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
         }
         t->text[t->n++] = (char *)text; /* a word of argv */
     }
-    if (o->type == COUNT) good = parse_count(text, field) && *(uint64_t *)field != 0;
+    if (o->type == COUNT) good = parse_number(text, field) && *(uint64_t *)field != 0;
     if (o->type == SEED) good = parse_seed(text, field);
     if (o->type == RATE) good = parse_rate(text, field);
     if (good) return true;
@@ -385,7 +412,7 @@ void print_help(const struct command *c, FILE *to)
 {
     if (c == NULL) {
         fprintf(to, "%s\nUsage: tamis COMMAND [OPTION...] [FILE...]\n\n", about);
-        for (c = commands; c->name != NULL; c++) fprintf(to, "  %-8s %s\n", c->name, c->summary);
+        for (c = commands; c->name != NULL; c++) fprintf(to, "  %-13s %s\n", c->name, c->summary);
         fprintf(to, "\n'tamis COMMAND --help' tells more. Example:\n\n"
                     "  tamis build -o seen.tamis list.txt && tamis check seen.tamis other.txt\n");
         return;

@@ -16,7 +16,7 @@ static int remove_lines(const struct args *a, tamis *t, const char *path)
 {
     char **files = a->words + 1;
     const int n = a->n_words - 1;
-    struct lines *in = lines_open(files, n, a->nul, t, threads_from(a));
+    struct lines *in = lines_open(a, files, n, t, threads_from(a));
     struct progress bar;
     const struct block *b;
     uint64_t lines = 0, absent = 0;

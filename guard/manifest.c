@@ -248,7 +248,8 @@ bool guard_manifest_read(const char *directory, guard_manifest *out, bool *absen
     fclose(f);
     text[n] = '\0';
     const size_t last = 4 + 2 * GUARD_HASH_SIZE + 1; /* "sum ...\n" */
-    if (n <= last || strlen(text) != n || strncmp(text + n - last, "sum ", 4) != 0)
+    if (n <= last || strlen(text) != n || text[n - 1] != '\n' ||
+        strncmp(text + n - last, "sum ", 4) != 0)
         return guard_fail(why, "%s/manifest: damaged or of a newer version", directory);
     sum_bytes(text, n - last, sum);
     const bool right = strncmp(text + n - last + 4, sum, 2 * GUARD_HASH_SIZE) == 0;

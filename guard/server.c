@@ -1,8 +1,316 @@
-#include "guard.h"
+/* The life of the server: its socket, its connections, its signals.
+ *
+ * libmicrohttpd's threads answer; the thread that called waits for signals and, each second, looks for a new version and
+ * for clients that take too long over the head of a request. There is no log of requests: who asks about what is nobody's
+ * business. */
+#include "server.h"
 
 #include "manifest.h"
 
-bool guard_serve(const guard_service *s, guard_error *why)
+#include <arpa/inet.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define BACKLOG 511
+#define LOOK_SECONDS 1
+/* Of a connection: the head of a request, what libmicrohttpd makes of it, and the head of the answer. A question has up
+ * to 30 parameters of 16 bytes and 64 more for each; a browser's fields are a kilobyte or two. */
+#define CONNECTION_BYTES 8192
+/* The address of a server as a socket wants it. */
+union address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+};
+
+/* --- Connections ------------------------------------------------------------------------------------------------------------ */
+
+struct guard_client {
+    struct guard_client *next, **link;
+    int fd;
+    atomic_llong waiting; /* since when for the head of a request; 0: it is being answered */
+    bool begun;           /* the head has been read */
+    uint64_t sent;        /* size of the body of the answer */
+};
+
+static void client_came(struct guard_server *s, struct MHD_Connection *connection, void **place)
 {
-    return guard_fail(why, "%s: there is no server yet", s->directory);
+    struct guard_client *c = calloc(1, sizeof *c);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    *place = c;
+    s->metrics.connections++;
+    if (c == NULL) return; /* its first request is refused then */
+    c->fd = info != NULL ? info->connect_fd : -1;
+    atomic_init(&c->waiting, guard_clock());
+    pthread_mutex_lock(&s->lock);
+    c->next = s->clients;
+    c->link = &s->clients;
+    if (c->next != NULL) c->next->link = &c->next;
+    s->clients = c;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* libmicrohttpd closes the socket only after this, so that no other connection can have its number before. */
+static void client_left(struct guard_server *s, struct guard_client *c)
+{
+    s->metrics.connections--;
+    if (c == NULL) return;
+    pthread_mutex_lock(&s->lock);
+    *c->link = c->next;
+    if (c->next != NULL) c->next->link = c->link;
+    pthread_mutex_unlock(&s->lock);
+    free(c);
+}
+
+static void on_connection(void *ctx, struct MHD_Connection *connection, void **place,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    if (what == MHD_CONNECTION_NOTIFY_STARTED)
+        client_came(ctx, connection, place);
+    else
+        client_left(ctx, *place);
+}
+
+/* A byte now and then keeps a connection from being idle. So the whole head must come in twice the time that silence may
+ * last: a client that has been silent as long as it may still has as long again. */
+static void cut_slow(struct guard_server *s, int64_t now)
+{
+    const int64_t before = now - 2000 * (int64_t)s->settings.timeout_seconds;
+    pthread_mutex_lock(&s->lock);
+    for (struct guard_client *c = s->clients; c != NULL; c = c->next) {
+        const int64_t since = atomic_load(&c->waiting);
+        if (since == 0 || since >= before || c->fd < 0) continue;
+        shutdown(c->fd, SHUT_RDWR);
+        atomic_store(&c->waiting, 0);
+        s->metrics.slow++;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* --- Requests ---------------------------------------------------------------------------------------------------------------- */
+
+static bool has_body(struct MHD_Connection *connection)
+{
+    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
+    return (length != NULL && strspn(length, "0") != strlen(length)) ||
+           MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding") != NULL;
+}
+
+/* Called with the head of a request, and again when it is complete. */
+static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *http, const char *upload,
+                                  size_t *upload_size, void **place)
+{
+    struct guard_server *s = ctx;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct guard_client *c = info != NULL ? info->socket_context : NULL;
+    (void)http;
+    (void)upload;
+    if (c == NULL) return MHD_NO;
+    *place = c;
+    const bool first = !c->begun;
+    if (first) {
+        c->begun = true;
+        c->sent = 0;
+        atomic_store(&c->waiting, 0);
+        s->metrics.active++;
+        if (!has_body(connection)) return MHD_YES;
+    }
+    if (*upload_size != 0) return MHD_NO; /* a body that was not announced */
+    struct guard_ask ask = {.server = s,
+                            .connection = connection,
+                            .version = guard_live_take(&s->live),
+                            .at = GUARD_AT_OTHER,
+                            .sent = &c->sent};
+    static const struct guard_field end[] = {{"Connection", "close"}, {NULL, NULL}};
+    const enum MHD_Result answered =
+        first ? guard_reply_error(&ask, MHD_HTTP_CONTENT_TOO_LARGE, "no body is wanted", end)
+              : guard_answer_request(&ask, url, method);
+    guard_live_release(ask.version);
+    return answered;
+}
+
+static void on_completed(void *ctx, struct MHD_Connection *connection, void **place,
+                         enum MHD_RequestTerminationCode how)
+{
+    struct guard_server *s = ctx;
+    struct guard_client *c = *place;
+    (void)connection;
+    if (c == NULL || !c->begun) return;
+    if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK) s->metrics.sent += c->sent;
+    c->begun = false;
+    atomic_store(&c->waiting, guard_clock());
+    s->metrics.active--;
+}
+
+/* --- Listening --------------------------------------------------------------------------------------------------------------- */
+
+static bool address_from(const char *text, uint16_t port, union address *out)
+{
+    memset(out, 0, sizeof *out);
+    if (inet_pton(AF_INET, text, &out->v4.sin_addr) == 1) {
+        out->v4.sin_family = AF_INET;
+        out->v4.sin_port = htons(port);
+        return true;
+    }
+    out->v6.sin6_family = AF_INET6;
+    out->v6.sin6_port = htons(port);
+    return inet_pton(AF_INET6, text, &out->v6.sin6_addr) == 1;
+}
+
+/* The listening socket, and the port that it has got; -1 after a failure. */
+static int listen_at(const char *text, uint16_t port, uint16_t *got, guard_error *why)
+{
+    union address a;
+    const int yes = 1, no = 0;
+    if (!address_from(text, port, &a)) {
+        guard_fail(why, "'%s' is no IP address", text);
+        return -1;
+    }
+    socklen_t size = a.any.sa_family == AF_INET ? sizeof a.v4 : sizeof a.v6;
+    const int fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool good = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0;
+    if (good && a.any.sa_family == AF_INET6) /* "::" is every address, of IPv4 as well */
+        good = setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no) == 0;
+    good = good && bind(fd, &a.any, size) == 0 && listen(fd, BACKLOG) == 0 &&
+           getsockname(fd, &a.any, &size) == 0;
+    if (good) {
+        *got = ntohs(a.any.sa_family == AF_INET ? a.v4.sin_port : a.v6.sin6_port);
+        return fd;
+    }
+    guard_fail(why, "cannot listen at %s, port %u: %s", text, (unsigned)port, strerror(errno));
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
+/* Every connection needs a descriptor; the files of two versions and libmicrohttpd's own a few more. */
+static void raise_descriptors(unsigned connections)
+{
+    struct rlimit l;
+    const rlim_t wanted = (rlim_t)connections + 128;
+    if (getrlimit(RLIMIT_NOFILE, &l) != 0 || l.rlim_cur >= wanted) return;
+    l.rlim_cur = wanted < l.rlim_max ? wanted : l.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &l); /* without it, fewer connections at once */
+}
+
+static struct MHD_Daemon *start(struct guard_server *s, int fd)
+{
+    const guard_service *v = &s->settings;
+    const struct MHD_OptionItem options[] = {
+        {MHD_OPTION_LISTEN_SOCKET, fd, NULL},
+        {MHD_OPTION_THREAD_POOL_SIZE, v->threads > 1 ? v->threads : 0, NULL},
+        {MHD_OPTION_CONNECTION_LIMIT, v->connections, NULL},
+        {MHD_OPTION_PER_IP_CONNECTION_LIMIT, v->per_address, NULL},
+        {MHD_OPTION_CONNECTION_TIMEOUT, v->timeout_seconds, NULL},
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES, NULL},
+        {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, s},
+        {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, s},
+        {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)guard_unescape, NULL},
+        {MHD_OPTION_END, 0, NULL}};
+    return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, on_request,
+                            s, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+}
+
+/* --- Life ------------------------------------------------------------------------------------------------------------------- */
+
+/* The signal that came within this time, or -1. */
+static int next_signal(const sigset_t *set, long milliseconds)
+{
+    const struct timespec t = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    return sigtimedwait(set, NULL, &t);
+}
+
+static void serve(struct guard_server *s, const sigset_t *set)
+{
+    for (;;) {
+        const int signal_number = next_signal(set, 1000 * LOOK_SECONDS);
+        if (signal_number == SIGTERM || signal_number == SIGINT) return;
+        guard_live_look(&s->live, guard_clock(), signal_number == SIGHUP);
+        cut_slow(s, guard_clock());
+    }
+}
+
+/* No new connections; those that have asked get their answer, unless they are slower than a silence may be or a second
+ * signal says that it is urgent. */
+static void stop(struct guard_server *s, struct MHD_Daemon *daemon, const sigset_t *set)
+{
+    const int64_t end = guard_clock() + 1000 * (int64_t)s->settings.timeout_seconds;
+    atomic_store(&s->stopping, true);
+    MHD_quiesce_daemon(daemon);
+    for (bool done = false; !done;) {
+        const int signal_number = next_signal(set, 20);
+        done = s->metrics.active == 0 || guard_clock() > end || signal_number == SIGTERM ||
+               signal_number == SIGINT;
+    }
+    MHD_stop_daemon(daemon);
+}
+
+static void set_defaults(guard_service *v)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (v->address == NULL) v->address = "127.0.0.1";
+    if (v->cache_seconds == 0) v->cache_seconds = 300;
+    if (v->connections == 0) v->connections = 1000;
+    if (v->per_address == 0) v->per_address = 64;
+    if (v->timeout_seconds == 0) v->timeout_seconds = 10;
+    if (v->threads == 0) v->threads = processors > 0 ? (unsigned)processors : 1;
+    if (v->threads > v->connections) v->threads = v->connections; /* which the threads share */
+}
+
+static bool run(struct guard_server *s, const sigset_t *set, guard_error *why)
+{
+    uint16_t port;
+    const int fd = listen_at(s->settings.address, s->settings.port, &port, why);
+    if (fd < 0) return false;
+    struct MHD_Daemon *daemon = start(s, fd);
+    if (daemon == NULL) {
+        guard_fail(why, "cannot start the threads of the server");
+    } else {
+        if (s->settings.ready != NULL) s->settings.ready(s->settings.ctx, port);
+        serve(s, set);
+        stop(s, daemon, set);
+    }
+    close(fd);
+    return daemon != NULL;
+}
+
+/* The threads inherit the mask, so that every signal comes to the one that waits for it. */
+bool guard_serve(const guard_service *service, guard_error *why)
+{
+    struct guard_server *s = calloc(1, sizeof *s);
+    sigset_t set, old;
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, pipes;
+    if (s == NULL) return guard_fail(why, "not enough memory");
+    s->settings = *service;
+    set_defaults(&s->settings);
+    s->metrics.started = guard_clock();
+    pthread_mutex_init(&s->lock, NULL);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &set, &old);
+    sigaction(SIGPIPE, &ignore, &pipes);
+    raise_descriptors(s->settings.connections);
+    bool good = guard_live_start(&s->live, s->settings.directory, why);
+    if (good && s->settings.requests_per_second != 0) {
+        s->limits = guard_limits_new(s->settings.requests_per_second);
+        if (s->limits == NULL) good = guard_fail(why, "not enough memory");
+    }
+    good = good && run(s, &set, why);
+    guard_live_end(&s->live);
+    guard_limits_free(s->limits);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+    while (next_signal(&set, 0) >= 0) continue; /* one that came twice would end the program now */
+    sigaction(SIGPIPE, &pipes, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return good;
 }

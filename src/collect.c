@@ -1,5 +1,7 @@
 #include "collect.h"
 
+#include "error.h"
+#include "hash_sort.h"
 #include "image.h"
 #include "memory.h"
 
@@ -33,14 +35,22 @@ const char *tamis__wrong_collection(const struct body *b)
     return NULL;
 }
 
+static void put_hash(const struct section *s, uint64_t i, tamis_hash h)
+{
+    tamis__put64(s->cells + i * HASH_BYTES, h.lo);
+    tamis__put64(s->cells + i * HASH_BYTES + 8, h.hi);
+}
+
 /* Room for so many bytes; doubles, so that an add costs the same in the long run. */
 static tamis_status make_room(struct body *b, uint64_t bytes)
 {
     struct section *s = b->sections;
     const uint64_t had = s->room > s->length ? s->room : s->length;
-    if (b->max_bytes != 0 && tamis__image_bytes(bytes, 1) > b->max_bytes) return TAMIS_EFULL;
     if (bytes <= had) return TAMIS_OK;
-    const uint64_t room = bytes > 2 * had ? bytes : 2 * had;
+    uint64_t room = bytes > 2 * had ? bytes : 2 * had;
+    const struct spill *spill = tamis__spill(b);
+    if (spill != NULL && room > spill->most * HASH_BYTES && bytes <= spill->most * HASH_BYTES)
+        room = spill->most * HASH_BYTES;
     uint8_t *cells = tamis__alloc(b->memory, room);
     if (cells == NULL) return TAMIS_ENOMEM;
     memcpy(cells, s->cells, (size_t)s->length);
@@ -50,22 +60,68 @@ static tamis_status make_room(struct body *b, uint64_t bytes)
     return TAMIS_OK;
 }
 
+static void set_count(struct body *b, uint64_t m)
+{
+    struct section *s = b->sections;
+    s->m = m;
+    s->length = m != 0 ? m * HASH_BYTES : EMPTY_BYTES;
+    tamis__assign_offsets(b);
+}
+
+/* The section's bytes are those of the image, the file's are this machine's. */
+tamis_status tamis__spill_collection(struct body *b, tamis_error *why)
+{
+    struct section *s = b->sections;
+    tamis_hash *h = (tamis_hash *)(void *)s->cells;
+    if (s->m == 0) return TAMIS_OK;
+    void *scratch = tamis__alloc(b->memory, tamis__sort_scratch(s->m, b->threads));
+    if (scratch == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    for (uint64_t i = 0; i < s->m; i++) h[i] = tamis__collected(s, i);
+    const uint64_t n = tamis__sort_hashes(h, s->m, b->threads, scratch);
+    tamis__free(b->memory, scratch);
+    const tamis_status status = tamis__spill_write(b->spill, h, n, why);
+    if (status == TAMIS_OK) {
+        set_count(b, 0);
+        return TAMIS_OK;
+    }
+    for (uint64_t i = 0; i < n; i++) put_hash(s, i, h[i]);
+    set_count(b, n);
+    return status;
+}
+
+tamis_status tamis__in_file(tamis_error *why)
+{
+    return tamis__fail(
+        why, TAMIS_EUNSUPPORTED,
+        "its hashes are in a temporary file: seal it, then it can be saved or copied");
+}
+
+/* Before n more are added. */
+static tamis_status prepare(struct body *b, size_t n)
+{
+    const struct section *s = b->sections;
+    const struct spill *spill = tamis__spill(b);
+    const uint64_t in_file = spill != NULL ? spill->end : 0;
+    const uint64_t bytes = (in_file + s->m + n) * HASH_BYTES;
+    if (b->max_bytes != 0 && tamis__image_bytes(bytes, 1) > b->max_bytes) return TAMIS_EFULL;
+    if (spill != NULL && s->m + n > spill->most) {
+        const tamis_status status = tamis__spill_collection(b, NULL);
+        if (status != TAMIS_OK) return status;
+    }
+    return make_room(b, (s->m + n) * HASH_BYTES);
+}
+
 tamis_status tamis__collect(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
     struct section *s = b->sections;
-    const tamis_status status = make_room(b, (s->m + keys->n) * HASH_BYTES);
+    const bool is_first = s->m == 0 && !tamis__spilled(b);
+    const tamis_status status = prepare(b, keys->n);
     *done = 0;
     if (status != TAMIS_OK) return status;
     tamis__say_maybe(keys, seen);
-    if (s->m == 0) seen[0] = (uint8_t)(seen[0] & ~1u); /* the first of all is new */
-    for (size_t i = 0; i < keys->n; i++) {
-        uint8_t *to = s->cells + (s->m + i) * HASH_BYTES;
-        tamis__put64(to, keys->hashes[i].lo);
-        tamis__put64(to + 8, keys->hashes[i].hi);
-    }
-    s->m += keys->n;
-    s->length = s->m * HASH_BYTES;
-    tamis__assign_offsets(b);
+    if (is_first) seen[0] = (uint8_t)(seen[0] & ~1u); /* the first of all is new */
+    for (size_t i = 0; i < keys->n; i++) put_hash(s, s->m + i, keys->hashes[i]);
+    set_count(b, s->m + keys->n);
     return TAMIS_OK;
 }
 
@@ -74,9 +130,8 @@ void tamis__clear_collection(struct body *b)
     struct section *s = b->sections;
     memset(s->cells, 0, (size_t)s->length);
     if (s->room < s->length) s->room = s->length;
-    s->m = 0;
-    s->length = EMPTY_BYTES;
-    tamis__assign_offsets(b);
+    set_count(b, 0);
+    if (tamis__spill(b) != NULL) tamis__spill_clear(b->spill);
 }
 
 void tamis__say_maybe(const struct batch *keys, uint8_t *bits)

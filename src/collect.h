@@ -4,6 +4,7 @@
 #define TAMIS_COLLECT_H
 
 #include "kind.h"
+#include "spill.h"
 
 /* The section of an empty collection; k and cell_bits are the kind's own, kept for the seal. */
 struct section tamis__collection(uint32_t kind, uint32_t k, uint32_t cell_bits);
@@ -12,10 +13,25 @@ bool tamis__collecting(const struct body *b);
 /* A reason why the only section is no collection, or NULL. */
 const char *tamis__wrong_collection(const struct body *b);
 
-/* struct kind.add: TAMIS_ENOMEM, or TAMIS_EFULL at the limit of the body. */
+/* struct kind.add: TAMIS_ENOMEM, or TAMIS_EFULL at the limit of the body; TAMIS_EIO where hashes go to a file. */
 tamis_status tamis__collect(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done);
 /* struct kind.clear. */
 void tamis__clear_collection(struct body *b);
+/* Where hashes beyond memory go, or NULL. A lean build makes no kind that has such a file. */
+static inline struct spill *tamis__spill(const struct body *b)
+{
+    (void)b;
+    return TAMIS__FULL(b->spill);
+}
+/* Whether hashes are in a file, and not all in the section. */
+static inline bool tamis__spilled(const struct body *b)
+{
+    return tamis__spill(b) != NULL && tamis__spill(b)->count > 0;
+}
+/* TAMIS_EUNSUPPORTED, as that has no image. */
+tamis_status tamis__in_file(tamis_error *why);
+/* All that are in memory go to the file, as a run. What failed has not happened. */
+tamis_status tamis__spill_collection(struct body *b, tamis_error *why);
 /* "Maybe" to every key. */
 void tamis__say_maybe(const struct batch *keys, uint8_t *bits);
 
@@ -24,6 +40,12 @@ static inline tamis_hash tamis__collected(const struct section *s, uint64_t i)
 {
     const tamis_hash h = {tamis__get64(s->cells + 16 * i), tamis__get64(s->cells + 16 * i + 8)};
     return h;
+}
+
+/* How many the cells have room for. */
+static inline uint64_t tamis__collection_room(const struct section *s)
+{
+    return (s->room > s->length ? s->room : s->length) / 16;
 }
 
 /* Replace the sections by `count` new ones, whose cells the body takes over. False: no memory, and nothing has

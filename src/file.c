@@ -16,6 +16,8 @@
 #endif
 #define _FILE_OFFSET_BITS 64
 
+#include "file.h"
+
 #include "error.h"
 #include "image.h"
 #include "memory.h"
@@ -458,4 +460,59 @@ tamis_status tamis_save_new(tamis *t, const char *path, tamis_error *why)
 tamis_status tamis_save_packed(const tamis *t, const char *path, bool replace, tamis_error *why)
 {
     return save(t, NULL, path, !replace, why);
+}
+
+/* --- Temporary files ------------------------------------------------------------------------------------ */
+
+tamis_status tamis__temporary_open(const char *directory, int *fd, tamis_error *why)
+{
+    const int flags = O_RDWR | O_CLOEXEC;
+    char name[64];
+    const int dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *fd = -1;
+    if (dir < 0) return io_fail(why, "cannot open the directory for temporary files");
+#ifdef O_TMPFILE
+    *fd = off_standard_streams(openat(dir, ".", O_TMPFILE | flags, 0600));
+#endif
+    for (unsigned i = 0; *fd < 0 && i < MAX_ATTEMPTS; i++) {
+        snprintf(name, sizeof name, ".tamis-%ld-%u.tmp", (long)getpid(), i);
+        *fd = off_standard_streams(openat(dir, name, O_CREAT | O_EXCL | O_NOFOLLOW | flags, 0600));
+        if (*fd >= 0)
+            unlinkat(dir, name, 0);
+        else if (errno != EEXIST)
+            break;
+    }
+    close_quietly(dir);
+    return *fd >= 0 ? TAMIS_OK : io_fail(why, "cannot create a temporary file");
+}
+
+tamis_status tamis__temporary_write(int fd, uint64_t at, const void *bytes, size_t n,
+                                    tamis_error *why)
+{
+    for (const uint8_t *p = bytes; n > 0;) {
+        const ssize_t put = pwrite(fd, p, n < SSIZE_MAX ? n : SSIZE_MAX, (off_t)at);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return io_fail(why, "cannot write to the temporary file");
+        p += put;
+        at += (uint64_t)put;
+        n -= (size_t)put;
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tamis__temporary_read(int fd, uint64_t at, void *to, size_t n, tamis_error *why)
+{
+    const struct source src = {.fd = fd};
+    return read_at(&src, at, to, n, why);
+}
+
+/* Only to give the room back: what was in it is not looked at again either way. */
+void tamis__temporary_empty(int fd)
+{
+    while (ftruncate(fd, 0) != 0 && errno == EINTR) continue;
+}
+
+void tamis__temporary_close(int fd)
+{
+    close_quietly(fd);
 }

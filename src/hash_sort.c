@@ -5,8 +5,13 @@
  *     each group  --next bits-->  its place in h: [..|..|..|...]  about 2 to 4 hashes each, then insertion
  *
  * That relies on uniform hashes only for its speed: a group that got too many is sorted by heap. At 10 M hashes it
- * takes 19 ns a hash. */
+ * takes 19 ns a hash.
+ *
+ * Threads take equal shares of h in the first step and ranges of groups in the second. Each share has counts of its own,
+ * from which all know where in a group theirs go. */
 #include "hash_sort.h"
+
+#include "threads.h"
 
 #include <string.h>
 
@@ -14,14 +19,27 @@
 #define GROUP_LOG 12u /* of hashes that two copies of fit the second-level cache */
 #define FEW 48u       /* to be sorted by insertion */
 
+/* Hashes that keep a thread busy for a millisecond. */
+#define SHARE_FROM (UINT64_C(1) << 16)
+#define MOST_SHARES 64u
+
 struct counts {
     uint64_t first[1u << MOST_BITS], second[1u << MOST_BITS];
 };
 
-uint64_t tamis__sort_scratch(uint64_t n)
+/* One thread does it all, two or more have a share each. */
+static uint32_t shares_of(uint64_t n, uint32_t threads)
 {
-    if (n > UINT64_MAX / sizeof(tamis_hash) - sizeof(struct counts)) return UINT64_MAX;
-    return n * sizeof(tamis_hash) + sizeof(struct counts);
+    const uint64_t useful = n / SHARE_FROM, most = useful < MOST_SHARES ? useful : MOST_SHARES;
+    return most < 2 || threads < 2 ? 1 : threads < most ? threads : (uint32_t)most;
+}
+
+uint64_t tamis__sort_scratch(uint64_t n, uint32_t threads)
+{
+    const uint64_t counts = shares_of(n, threads) * sizeof(struct counts);
+    if (n > UINT64_MAX / sizeof(tamis_hash) - MOST_SHARES * sizeof(struct counts))
+        return UINT64_MAX;
+    return n * sizeof(tamis_hash) + counts;
 }
 
 static inline bool is_less(tamis_hash a, tamis_hash b)
@@ -70,19 +88,30 @@ static inline uint64_t digit(uint64_t hi, unsigned above, unsigned bits)
     return bits == 0 ? 0 : hi << above >> (64 - bits);
 }
 
+static void count(const tamis_hash *h, uint64_t n, unsigned above, unsigned bits, uint64_t *counts)
+{
+    memset(counts, 0, sizeof *counts << bits);
+    for (uint64_t i = 0; i < n; i++) counts[digit(h[i].hi, above, bits)]++;
+}
+
+static void move(const tamis_hash *from, uint64_t n, unsigned above, unsigned bits, uint64_t *at,
+                 tamis_hash *to)
+{
+    for (uint64_t i = 0; i < n; i++) to[at[digit(from[i].hi, above, bits)]++] = from[i];
+}
+
 /* By the `bits` bits of hi below the top `above` ones. Afterwards ends[i] is where group i ends. */
 static void scatter(const tamis_hash *from, uint64_t n, unsigned above, unsigned bits,
                     uint64_t *ends, tamis_hash *to)
 {
-    memset(ends, 0, sizeof *ends << bits);
-    for (uint64_t i = 0; i < n; i++) ends[digit(from[i].hi, above, bits)]++;
     uint64_t sum = 0;
+    count(from, n, above, bits, ends);
     for (uint64_t i = 0; i < (uint64_t)1 << bits; i++) {
-        const uint64_t count = ends[i];
+        const uint64_t in_group = ends[i];
         ends[i] = sum;
-        sum += count;
+        sum += in_group;
     }
-    for (uint64_t i = 0; i < n; i++) to[ends[digit(from[i].hi, above, bits)]++] = from[i];
+    move(from, n, above, bits, ends, to);
 }
 
 static unsigned bits_for(uint64_t groups)
@@ -101,29 +130,96 @@ static uint64_t append(tamis_hash *h, uint64_t kept, const tamis_hash *from, uin
     return kept;
 }
 
-uint64_t tamis__sort_hashes(tamis_hash *h, uint64_t n, void *scratch)
+struct sort {
+    tamis_hash *h, *groups;
+    uint64_t n;
+    unsigned bits; /* of the first step */
+    uint32_t shares;
+    struct counts *counts; /* of each share */
+    uint64_t from[MOST_SHARES],
+        kept[MOST_SHARES]; /* of each range of groups: where it begins, what is new in it */
+};
+
+/* The first of share i. */
+static uint64_t share(const struct sort *s, uint64_t i)
 {
-    struct counts *ends = scratch;
-    tamis_hash *groups = (tamis_hash *)(void *)(ends + 1);
-    const unsigned bits = bits_for(n >> GROUP_LOG);
+    return s->n / s->shares * i + (i < s->n % s->shares ? i : s->n % s->shares);
+}
+
+static void count_share(void *sort, uint64_t i)
+{
+    const struct sort *s = sort;
+    count(s->h + share(s, i), share(s, i + 1) - share(s, i), 0, s->bits, s->counts[i].first);
+}
+
+static void move_share(void *sort, uint64_t i)
+{
+    const struct sort *s = sort;
+    move(s->h + share(s, i), share(s, i + 1) - share(s, i), 0, s->bits, s->counts[i].first,
+         s->groups);
+}
+
+/* Where each share puts its part of each group: after what the shares before it have there. */
+static void place_shares(struct sort *s)
+{
+    uint64_t sum = 0;
+    for (uint64_t g = 0; g < (uint64_t)1 << s->bits; g++)
+        for (uint32_t i = 0; i < s->shares; i++) {
+            const uint64_t in_group = s->counts[i].first[g];
+            s->counts[i].first[g] = sum;
+            sum += in_group;
+        }
+}
+
+/* Group g, which begins at `from`, goes back to its place in order; returns where it ends. */
+static uint64_t sort_one(const struct sort *s, uint64_t g, uint64_t from, uint64_t *ends)
+{
+    const uint64_t to = s->counts[s->shares - 1].first[g], in_group = to - from;
+    const unsigned more = bits_for(in_group / 2);
+    tamis_hash *place = s->h + from;
+    uint64_t at = 0;
+    scatter(s->groups + from, in_group, s->bits, more, ends, place);
+    for (uint64_t i = 0; i < (uint64_t)1 << more; i++) {
+        sort_group(place + at, ends[i] - at);
+        at = ends[i];
+    }
+    return to;
+}
+
+/* A range of groups, with what is new in front. */
+static void sort_range(void *sort, uint64_t i)
+{
+    struct sort *s = sort;
+    const uint64_t groups = (uint64_t)1 << s->bits;
+    const uint64_t first = groups * i / s->shares, last = groups * (i + 1) / s->shares;
+    uint64_t from = first > 0 ? s->counts[s->shares - 1].first[first - 1] : 0, kept = 0;
+    tamis_hash *h = s->h + from;
+    s->from[i] = from;
+    for (uint64_t g = first; g < last; g++) {
+        const uint64_t to = sort_one(s, g, from, s->counts[i].second);
+        kept = append(h, kept, s->h + from, to - from);
+        from = to;
+    }
+    s->kept[i] = kept;
+}
+
+uint64_t tamis__sort_hashes(tamis_hash *h, uint64_t n, uint32_t threads, void *scratch)
+{
+    struct sort s = {.h = h, .n = n, .counts = scratch, .shares = shares_of(n, threads)};
+    uint64_t kept = 0;
     if (n <= FEW) {
         sort_few(h, n);
         return append(h, 0, h, n);
     }
-    scatter(h, n, 0, bits, ends->first, groups);
-    uint64_t kept = 0, from = 0;
-    for (uint64_t g = 0; g < (uint64_t)1 << bits; g++) {
-        const uint64_t to = ends->first[g], in_group = to - from;
-        const unsigned more = bits_for(in_group / 2);
-        tamis_hash *place = h + from; /* everything before it is done and at most `kept` */
-        scatter(groups + from, in_group, bits, more, ends->second, place);
-        uint64_t at = 0;
-        for (uint64_t i = 0; i < (uint64_t)1 << more; i++) {
-            sort_group(place + at, ends->second[i] - at);
-            at = ends->second[i];
-        }
-        kept = append(h, kept, place, in_group);
-        from = to;
+    s.groups = (tamis_hash *)(void *)(s.counts + s.shares);
+    s.bits = bits_for(n >> GROUP_LOG);
+    tamis__in_parallel(threads, s.shares, count_share, &s);
+    place_shares(&s);
+    tamis__in_parallel(threads, s.shares, move_share, &s);
+    tamis__in_parallel(threads, s.shares, sort_range, &s);
+    for (uint32_t i = 0; i < s.shares; i++) {
+        if (kept != s.from[i]) memmove(h + kept, h + s.from[i], (size_t)s.kept[i] * sizeof *h);
+        kept += s.kept[i];
     }
     return kept;
 }

@@ -1,6 +1,7 @@
 #include "image.h"
 
 #include "bits.h"
+#include "collect.h"
 #include "error.h"
 #include "memory.h"
 #include "pack.h"
@@ -181,6 +182,7 @@ tamis_status tamis__image_write(const tamis *t, tamis_sink put, void *ctx, uint6
     if (t->newer)
         return tamis__fail(why, TAMIS_EVERSION,
                            "of a newer format, which this library can read but not write");
+    if (tamis__spilled(&t->body)) return tamis__in_file(why);
     uint8_t *meta = make_metadata(t, &at, root);
     if (meta == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to write the image");
     tamis_status s = put(ctx, meta, (size_t)at);

@@ -52,6 +52,9 @@ struct body {
     /* For kinds that grow: where cells come from, and the limit of the image (0: none). */
     const tamis_memory *memory;
     uint64_t max_bytes;
+    /* For static kinds: threads that the seal may use; where hashes beyond memory go (NULL: nowhere). */
+    uint32_t threads;
+    struct spill *spill;
     /* Of windows: items of the newest generation at which an add begins another; 0: never. */
     uint64_t turn_at;
 };
@@ -90,7 +93,8 @@ enum {
     TAMIS__SECTION_ITEMS = 32, /* sections have items of their own */
     TAMIS__STATIC = 64,        /* collects until it is sealed, and is solved then */
     TAMIS__RIBBONS = 128,      /* sections have boundaries */
-    TAMIS__EXCLUDES = 256      /* the items of a section are excluded keys */
+    TAMIS__EXCLUDES = 256,     /* the items of a section are excluded keys */
+    TAMIS__SPILLS = 512        /* static: can be solved from hashes beyond memory */
 };
 
 struct kind {
@@ -133,8 +137,9 @@ struct kind {
     uint64_t (*count)(const struct body *b, tamis_hash h);
     /* The keys are not in, and shall never be a "maybe". NULL: cannot promise that. */
     tamis_status (*exclude)(struct body *b, const struct batch *keys);
-    /* Static kinds: solve for the collected hashes, at this rate. Nothing has changed when it fails. */
-    tamis_status (*seal)(struct body *b, double fpr, tamis_error *why);
+    /* Static kinds: solve for the collected hashes, and tell how many different ones there were. Nothing has changed
+     * when it fails. */
+    tamis_status (*seal)(struct body *b, uint64_t *distinct, tamis_error *why);
     /* Back to empty. NULL: all cells zero, and no items. */
     void (*clear)(struct body *b);
     /* Forget the oldest generation. NULL: has none. */

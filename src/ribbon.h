@@ -33,6 +33,7 @@ struct ribbon_layer {
 struct ribbon {
     struct ribbon_layer layers[TAMIS__RIBBON_LAYERS];
     uint32_t count;
+    uint64_t keys; /* different ones, that it was built for */
 };
 
 /* A filter of the n hashes with the rate 2^-columns, 1 <= columns <= 32, fractions welcome. Repeated hashes count
@@ -42,6 +43,18 @@ struct ribbon {
  * TAMIS_ENOMEM. On failure *out is empty. */
 tamis_status tamis__ribbon_build(const tamis_memory *memory, tamis_hash *hashes, uint64_t n,
                                  double columns, struct ribbon *out);
+
+/* The same bytes by several threads (the peak is 64 KiB more for each), or from hashes beyond memory: with a spill, n is
+ * 0 and the hashes are those of its runs, which stay as they are. Then the peak beside the array and the result is the
+ * array once more, and 32 MiB for each thread, if the hashes are uniform. Also TAMIS_EIO. */
+struct ribbon_means {
+    const tamis_memory *memory;
+    uint32_t threads;          /* 0 is 1 */
+    const struct spill *spill; /* or NULL */
+    uint64_t room;             /* with a spill: hashes that the array has room for */
+};
+tamis_status tamis__ribbon_build_with(const struct ribbon_means *by, tamis_hash *hashes, uint64_t n,
+                                      double columns, struct ribbon *out, tamis_error *why);
 void tamis__ribbon_free(const tamis_memory *memory, struct ribbon *r);
 
 /* The same with one column, and a bit for each key: lo of a hash is even when the key is to be answered "maybe", and odd

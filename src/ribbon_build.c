@@ -1,301 +1,302 @@
 /* Building a ribbon: sort, eliminate, substitute, and once more with the keys that were bumped.
  *
- * Elimination. rows[i] is 0, or the row whose lowest bit is slot i, shifted so that this bit is bit 0. A new row walks:
- * where its first slot has a row, that one is added to it, which clears the slot, and it moves on to the next slot it
- * has left; where the slot is free, it stays. A row that comes to nothing was a sum of others; its side then is 0 when
- * it was the same sum, and else the key cannot be kept.
+ * Pieces. A layer of more than 2^20 keys is solved in pieces of half that to that many (ribbon_piece.c), from right to
+ * left. How many they are depends on the number of keys alone, so the bytes do not know how they were made:
  *
- * Bumping. The keys of a bucket come in three groups, those of the last slots first: their walks go to the right, and
- * what the bucket before left over stands at the left. A group is kept as a whole or not at all; the first one
- * that is not, and all after it, are bumped. Keys are sorted by all their bits, so the bytes depend on the set alone.
+ *     threads         each takes a piece, with rows of its own; what pieces have to do with their neighbours is little, and
+ *                     is done in order when all of them are ready
+ *     beyond memory   the sorted keys are in a file (spill.c), and only those of the pieces at hand are read
  *
- * Speed. One step of a walk waits for the load of one row, and for little else. So three walks go on at a time, in
- * three parts of the table, the lanes: 33 ns a key instead of 60. They must not meet, as one could undo a row that another
- * has used: the last bucket before a lane, the seam, is left until all are done. A lane's rows end in it: a window is
- * shorter than a bucket. */
-#include "ribbon.h"
+ * Each lane more costs the room of some 70 keys at its seam: 0.03 % of the filter. At 10^7 keys, sealing takes 65 ns a key by
+ * one thread, 40 by two; from a file, with 64 MiB of scratch, 67 by one, and collecting 23 instead of 7. */
+#include "ribbon_piece.h"
 
-#include "cpu.h"
+#include "error.h"
 #include "hash_sort.h"
 #include "memory.h"
+#include "spill.h"
+#include "threads.h"
 
-#define LANES 3u
-#define PIECES (2 * LANES - 1) /* lanes, and seams between them */
-/* Keys. There the seams cost 0.1 % of space, with fewer more. */
+/* Keys. There the seams between lanes cost 0.1 % of space, with fewer more. */
 #define LANES_FROM (UINT64_C(1) << 17)
+#define MOST_IN_PIECE (UINT64_C(1) << 20)
+/* A piece begins with a byte of thresholds, which no other writes then. */
+#define PIECE_STEP (4 * TAMIS__RIBBON_BUCKET)
+#define MOST_CREW 64u
 
-/* Slots that rows of one bucket can stand in: its own, and those after it that the last window reaches. */
-#define REACH (TAMIS__RIBBON_BUCKET + TAMIS__RIBBON_WIDTH - 1)
+/* What is to be built, of what. */
+struct task {
+    const struct ribbon_means *by;
+    double columns;
+    bool retrieves;
+    struct ribbon *out;
+    tamis_error *why;
+};
 
-struct table {
-    uint64_t *rows;
-    uint32_t *sides;
-    uint64_t starts;
+/* Sorted, each once: in the array, or in the only run of a spill. */
+struct keys {
+    tamis_hash *array;
+    const struct spill *spill;
+    uint64_t n;
+};
+
+/* Bumped ones, hashed for the next layer, from a layer whose keys are not in memory. What the array has no room for
+ * becomes a run. */
+struct bumped {
+    tamis_hash *array;
+    uint64_t n;
+    struct spill runs;
+};
+
+/* A piece in the making. */
+struct member {
+    struct ribbon_piece piece;
+    const struct keys *keys;
+    uint64_t at, room; /* of the first key; keys that its own array has room for */
+    tamis_status status;
+    tamis_error why;
+};
+
+/* A layer in the making. */
+struct layer_work {
+    const struct task *task;
     const struct ribbon_layer *layer;
+    struct keys keys;
+    uint64_t starts, pieces;
+    bool has_lanes;
+    struct member *crew; /* as many pieces as are made at a time */
+    uint32_t n_crew;
+    void *windows; /* of the crew */
+    struct ribbon_border border;
+    uint64_t bumped_from;  /* keys in memory: the bumped ones are put to the end */
+    struct bumped *bumped; /* others */
 };
 
-struct lane {
-    const struct table *t;
-    tamis_hash *bucket, *bucket_end, *end; /* keys: of the bucket at hand; the end of the lane's */
-    tamis_hash *bumped;                  /* where the next bumped one goes, over others long done */
-    tamis_hash *group, *key, *group_end; /* of the group: the first, the walking one, the end */
-    uint64_t bucket_start;               /* slot */
-    unsigned code;                       /* of the bucket, if the group at hand fails */
-    unsigned n_placed;
-    uint64_t placed[REACH]; /* slots of this group's rows */
-};
-
-struct walker {
-    uint64_t row, slot;
-    uint32_t side;
-};
-
-static uint64_t start_of(const struct table *t, const tamis_hash *h)
+static uint32_t threads_of(const struct task *t)
 {
-    return tamis__ribbon_start(*h, t->starts);
+    const uint32_t n = t->by->threads;
+    return n == 0 ? 1 : n < MOST_CREW ? n : MOST_CREW;
 }
 
-/* --- Groups -------------------------------------------------------------------------------------------------------- */
-
-/* The next group that has keys, of the bucket at hand. False: there is none. */
-static bool open_group(struct lane *l)
+static tamis_status no_memory(const struct task *t)
 {
-    while (l->code > 0) {
-        const uint64_t from = l->bucket_start + tamis__ribbon_threshold(l->code - 1);
-        l->group_end = l->group;
-        while (l->group > l->bucket && start_of(l->t, l->group - 1) >= from) l->group--;
-        l->key = l->group;
-        l->n_placed = 0;
-        if (l->group < l->group_end) return true;
-        l->code--;
+    return tamis__fail(t->why, TAMIS_ENOMEM, "not enough memory");
+}
+
+/* --- Pieces ---------------------------------------------------------------------------------------------------------- */
+
+static void plan_pieces(struct layer_work *w)
+{
+    const struct ribbon_layer *l = w->layer;
+    w->starts = tamis__ribbon_starts(l->segments);
+    w->has_lanes = w->keys.n >= LANES_FROM && !l->last; /* whose seams could not bump */
+    w->pieces = 1;
+    while (w->has_lanes && w->keys.n / w->pieces > MOST_IN_PIECE) w->pieces *= 2;
+}
+
+/* Where piece i begins; that after the last is the end of the table. */
+static uint64_t first_slot(const struct layer_work *w, uint64_t i)
+{
+    const uint64_t steps = w->starts / PIECE_STEP, more = steps % w->pieces;
+    if (i == w->pieces) return w->layer->segments * TAMIS__RIBBON_WIDTH;
+    return (steps / w->pieces * i + (i < more ? i : more)) * PIECE_STEP;
+}
+
+/* Slots of the biggest window: of the first piece, or of the last, which has all that is left. */
+static uint64_t most_slots(const struct layer_work *w)
+{
+    const uint64_t first = first_slot(w, 1);
+    const uint64_t last = first_slot(w, w->pieces) - first_slot(w, w->pieces - 1);
+    return (first > last ? first : last) + TAMIS__RIBBON_WIDTH;
+}
+
+static tamis_status open_crew(struct layer_work *w)
+{
+    const struct task *t = w->task;
+    const uint64_t slots = most_slots(w), bytes = slots * (sizeof(uint64_t) + sizeof(uint32_t));
+    const uint32_t most = threads_of(t);
+    w->n_crew = w->pieces < most ? (uint32_t)w->pieces : most;
+    w->crew = tamis__alloc(t->by->memory, w->n_crew * sizeof *w->crew);
+    w->windows = tamis__alloc(t->by->memory, w->n_crew * bytes);
+    if (w->crew == NULL || w->windows == NULL) return no_memory(t);
+    for (uint32_t i = 0; i < w->n_crew; i++) {
+        struct ribbon_piece *p = &w->crew[i].piece;
+        uint8_t *window = (uint8_t *)w->windows + i * bytes;
+        p->layer = w->layer;
+        p->starts = w->starts;
+        p->has_lanes = w->has_lanes;
+        p->rows = (uint64_t *)(void *)window;
+        p->sides = (uint32_t *)(void *)(window + slots * sizeof(uint64_t));
+        w->crew[i].keys = &w->keys;
     }
-    return false;
+    return TAMIS_OK;
 }
 
-/* Ends the bucket at hand: its keys before `kept` are bumped. */
-static void close_bucket(struct lane *l, const tamis_hash *kept)
+static void close_crew(struct layer_work *w)
 {
-    const struct ribbon_layer *layer = l->t->layer;
-    const size_t bumped = (size_t)(kept - l->bucket);
-    memmove(l->bumped, l->bucket, bumped * sizeof *l->bumped);
-    l->bumped += bumped;
-    if (!layer->last) {
-        const uint64_t bucket = l->bucket_start / TAMIS__RIBBON_BUCKET;
-        uint8_t *byte = layer->thresholds + bucket / 4;
-        *byte = (uint8_t)(*byte | l->code << 2 * (bucket % 4));
-    }
-    l->bucket = l->bucket_end;
+    const tamis_memory *memory = w->task->by->memory;
+    for (uint32_t i = 0; w->crew != NULL && i < w->n_crew; i++)
+        if (w->crew[i].room != 0) tamis__free(memory, w->crew[i].piece.keys);
+    tamis__free(memory, w->windows);
+    tamis__free(memory, w->crew);
 }
 
-static bool open_bucket(struct lane *l)
+/* The least hi of a key that starts at this slot or after it. */
+static uint64_t least_hi(uint64_t start, uint64_t starts)
 {
-    if (l->bucket == l->end) return false;
-    l->bucket_start = start_of(l->t, l->bucket) / TAMIS__RIBBON_BUCKET * TAMIS__RIBBON_BUCKET;
-    l->bucket_end = l->bucket;
-    const uint64_t end = l->bucket_start + TAMIS__RIBBON_BUCKET;
-    while (l->bucket_end < l->end && start_of(l->t, l->bucket_end) < end) l->bucket_end++;
-    l->group = l->bucket_end;
-    l->code = 3;
-    return open_group(l); /* which a bucket with keys always has */
+    uint64_t hi = 0;
+    for (uint64_t bit = UINT64_C(1) << 63; bit != 0; bit >>= 1)
+        if (tamis__mulhi(hi | (bit - 1), starts) < start) hi |= bit;
+    return hi;
 }
 
-static void walk(const struct lane *l, struct walker *w)
+/* How many keys start before this slot. */
+static tamis_status find_start(const struct layer_work *w, uint64_t slot, uint64_t *at)
 {
-    const struct ribbon_layer *layer = l->t->layer;
-    const uint32_t columns = tamis__ribbon_columns(layer, layer->segments - 1);
-    w->row = tamis__ribbon_row(*l->key);
-    w->slot = start_of(l->t, l->key);
-    w->side = tamis__ribbon_side(*l->key, layer->homogeneous, columns);
-    if (layer->retrieves) w->side ^= (uint32_t)(l->key->lo & 1);
-}
-
-static void undo_group(struct lane *l)
-{
-    for (unsigned i = 0; i < l->n_placed; i++) {
-        l->t->rows[l->placed[i]] = 0;
-        l->t->sides[l->placed[i]] = 0;
-    }
-}
-
-/* The end of a walk: the row found its slot, or came to nothing. Begins the next one; false: there is none. */
-__attribute__((noinline)) static bool turn(struct lane *l, struct walker *w)
-{
-    bool is_done = false; /* the bucket */
-    if (w->row == 0 && w->side != 0) {
-        undo_group(l);
-        close_bucket(l, l->group_end);
-        is_done = true;
-    } else {
-        if (w->row != 0) {
-            l->t->rows[w->slot] = w->row;
-            l->t->sides[w->slot] = w->side;
-            l->placed[l->n_placed++] = w->slot;
-        }
-        if (++l->key == l->group_end) {
-            l->code--;
-            is_done = !open_group(l);
-            if (is_done) close_bucket(l, l->group);
-        }
-    }
-    if (is_done && !open_bucket(l)) return false;
-    walk(l, w);
-    return true;
-}
-
-/* --- Elimination -------------------------------------------------------------------------------------------------- */
-
-/* False when the lane has come to its end. */
-static inline bool step(const struct table *t, struct lane *l, struct walker *w)
-{
-    const uint64_t there = t->rows[w->slot], row = w->row ^ there;
-    if (there == 0) return turn(l, w);
-    w->side ^= t->sides[w->slot];
-    if (row == 0) {
-        w->row = 0;
-        return turn(l, w);
-    }
-    const unsigned zeros = (unsigned)__builtin_ctzll(row);
-    w->row = row >> zeros;
-    w->slot += zeros;
-    return true;
-}
-
-static bool lane_open(struct lane *l, const struct table *t, tamis_hash *from, tamis_hash *to,
-                      struct walker *w)
-{
-    l->t = t;
-    l->bucket = l->bumped = from;
-    l->end = to;
-    if (!open_bucket(l)) return false;
-    walk(l, w);
-    return true;
-}
-
-/* The first of n sorted keys whose start is not before `start`. */
-static uint64_t first_from(const struct table *t, const tamis_hash *h, uint64_t n, uint64_t start)
-{
-    uint64_t from = 0;
-    while (from < n) {
-        const uint64_t middle = from + (n - from) / 2;
-        if (start_of(t, h + middle) < start)
-            from = middle + 1;
+    const uint64_t hi = least_hi(slot, w->starts);
+    uint64_t to = w->keys.n;
+    if (w->keys.spill != NULL) return tamis__spill_find(w->keys.spill, hi, at, w->task->why);
+    *at = 0;
+    while (*at < to) {
+        const uint64_t middle = *at + (to - *at) / 2;
+        if (w->keys.array[middle].hi < hi)
+            *at = middle + 1;
         else
-            n = middle;
+            to = middle;
     }
-    return from;
+    return TAMIS_OK;
 }
 
-/* Lane, seam, lane, seam, lane: from[i] is the first key of piece i. A seam is the last bucket before a lane. */
-static void cut(const struct table *t, const tamis_hash *h, uint64_t n, uint64_t from[PIECES + 1])
+/* Room for the keys of a piece that come from a file; pieces of uniform keys are of one size within a few permille. */
+static tamis_status key_room(const struct layer_work *w, struct member *m)
 {
-    const uint64_t part = t->starts / LANES / TAMIS__RIBBON_BUCKET * TAMIS__RIBBON_BUCKET;
-    from[0] = 0;
-    for (unsigned i = 1; i <= PIECES; i++) from[i] = n;
-    if (n < LANES_FROM || t->layer->last) return; /* whose seams could not bump */
-    for (unsigned i = 1; i < LANES; i++) {
-        from[2 * i - 1] = first_from(t, h, n, i * part - TAMIS__RIBBON_BUCKET);
-        from[2 * i] = first_from(t, h, n, i * part);
-    }
+    if (m->room >= m->piece.n && m->room > 0) return TAMIS_OK;
+    const tamis_memory *memory = w->task->by->memory;
+    const uint64_t room = m->piece.n + m->piece.n / 64 + 1;
+    if (m->room != 0) tamis__free(memory, m->piece.keys);
+    m->room = 0;
+    m->piece.keys = tamis__alloc(memory, room * sizeof *m->piece.keys);
+    if (m->piece.keys == NULL) return no_memory(w->task);
+    m->room = room;
+    return TAMIS_OK;
 }
 
-static void run_lanes(const struct table *t, tamis_hash *h, const uint64_t *from, struct lane *l)
+/* Piece i, whose last key is before `end`. */
+static tamis_status assign(const struct layer_work *w, struct member *m, uint64_t i, uint64_t end)
 {
-    struct walker a, b, c;
-    bool a_lives = lane_open(&l[0], t, h + from[0], h + from[1], &a);
-    bool b_lives = lane_open(&l[2], t, h + from[2], h + from[3], &b);
-    bool c_lives = lane_open(&l[4], t, h + from[4], h + from[5], &c);
-    while (a_lives && b_lives && c_lives) {
-        a_lives = step(t, &l[0], &a);
-        b_lives = step(t, &l[2], &b);
-        c_lives = step(t, &l[4], &c);
-    }
-    while (a_lives) a_lives = step(t, &l[0], &a);
-    while (b_lives) b_lives = step(t, &l[2], &b);
-    while (c_lives) c_lives = step(t, &l[4], &c);
+    struct ribbon_piece *p = &m->piece;
+    p->first = first_slot(w, i);
+    p->is_last = i == w->pieces - 1;
+    p->slots = first_slot(w, i + 1) - p->first;
+    m->at = 0;
+    const tamis_status status = i > 0 ? find_start(w, p->first, &m->at) : TAMIS_OK;
+    if (status != TAMIS_OK) return status;
+    p->n = end - m->at;
+    if (w->keys.spill != NULL) return key_room(w, m);
+    p->keys = w->keys.array + m->at;
+    return TAMIS_OK;
 }
 
-/* After a seam comes a full lane, and a row could walk through all of it to the next free slot. One that leaves the
- * seam's windows does not fit. */
-static void run_seam(const struct table *t, tamis_hash *from, tamis_hash *to, struct lane *l)
+static void make_piece(void *crew, uint64_t i)
 {
-    struct walker w;
-    bool lives = lane_open(l, t, from, to, &w);
-    while (lives) {
-        if (w.slot < l->bucket_start + REACH) {
-            lives = step(t, l, &w);
-            continue;
+    struct member *m = (struct member *)crew + i;
+    const struct spill *spill = m->keys->spill;
+    m->status = TAMIS_OK;
+    if (spill != NULL)
+        m->status = tamis__spill_read(spill, m->at, m->piece.keys, m->piece.n, &m->why);
+    if (m->status == TAMIS_OK) tamis__ribbon_eliminate(&m->piece);
+}
+
+/* --- Bumped keys -------------------------------------------------------------------------------------------------------- */
+
+/* The bit to be retrieved stays as it is. */
+static tamis_hash with_bit(tamis_hash h, uint64_t lo)
+{
+    h.lo = (h.lo & ~UINT64_C(1)) | (lo & 1);
+    return h;
+}
+
+/* The hash in the next layer. */
+static tamis_hash next_of(const struct task *t, tamis_hash h)
+{
+    const struct ribbon_layer like = {.retrieves = t->retrieves};
+    const tamis_hash next = tamis__ribbon_enter(&like, h);
+    return t->retrieves ? with_bit(next, h.lo) : next;
+}
+
+/* Also drops repeats. */
+static tamis_status sort(const struct task *t, tamis_hash *h, uint64_t *n)
+{
+    const uint32_t threads = threads_of(t);
+    void *scratch = tamis__alloc(t->by->memory, tamis__sort_scratch(*n, threads));
+    if (scratch == NULL) return no_memory(t);
+    *n = tamis__sort_hashes(h, *n, threads, scratch);
+    tamis__free(t->by->memory, scratch);
+    return TAMIS_OK;
+}
+
+/* The array as a run. */
+static tamis_status write_bumped(const struct task *t, struct bumped *b)
+{
+    const tamis_status status = sort(t, b->array, &b->n);
+    const uint64_t n = b->n;
+    b->n = 0;
+    return status == TAMIS_OK ? tamis__spill_write(&b->runs, b->array, n, t->why) : status;
+}
+
+/* The first n keys of a piece that is done. */
+static tamis_status take_bumped(struct layer_work *w, const struct ribbon_piece *p, uint64_t n)
+{
+    struct bumped *b = w->bumped;
+    if (w->keys.spill == NULL) {
+        w->bumped_from -= n;
+        memmove(w->keys.array + w->bumped_from, p->keys, (size_t)n * sizeof *p->keys);
+        return TAMIS_OK;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        if (b->n == w->task->by->room) {
+            const tamis_status status = write_bumped(w->task, b);
+            if (status != TAMIS_OK) return status;
         }
-        w.row = 0;
-        w.side = 1;
-        lives = turn(l, &w);
+        b->array[b->n++] = next_of(w->task, p->keys[i]);
     }
+    return TAMIS_OK;
 }
 
-/* Puts the bumped ones of n sorted keys in front and returns how many they are. */
-static uint64_t eliminate(const struct table *t, tamis_hash *h, uint64_t n)
+/* --- Layers ------------------------------------------------------------------------------------------------------------- */
+
+/* The crew's next pieces, from piece end-1 on to the left; their keys are before *end_key. */
+static tamis_status make_pieces(struct layer_work *w, uint64_t end, uint32_t n, uint64_t *end_key)
 {
-    struct lane pieces[PIECES];
-    uint64_t from[PIECES + 1], bumped = 0;
-    cut(t, h, n, from);
-    run_lanes(t, h, from, pieces);
-    for (unsigned i = 1; i < PIECES; i += 2) run_seam(t, h + from[i], h + from[i + 1], &pieces[i]);
-    for (unsigned i = 0; i < PIECES; i++) {
-        const uint64_t more = (uint64_t)(pieces[i].bumped - (h + from[i]));
-        memmove(h + bumped, h + from[i], (size_t)more * sizeof *h);
-        bumped += more;
+    tamis_status status = TAMIS_OK;
+    for (uint32_t i = 0; i < n && status == TAMIS_OK; i++) {
+        status = assign(w, &w->crew[i], end - 1 - i, *end_key);
+        *end_key = w->crew[i].at;
     }
-    return bumped;
-}
-
-/* --- Substitution -------------------------------------------------------------------------------------------------- */
-
-/* In a homogeneous system the free slots must be random: all 0 would solve it too. */
-static void fill_free(const struct table *t, uint64_t slots)
-{
-    for (uint64_t i = 0; i < slots; i++)
-        if (t->rows[i] == 0) t->sides[i] = (uint32_t)(tamis__remix(i + 1) >> 32);
-}
-
-static void substitute(const struct table *t)
-{
-    const struct ribbon_layer *l = t->layer;
-    const struct kernels *k = tamis__kernels();
-    uint64_t words[TAMIS__RIBBON_COLUMNS] = {0};
-    for (uint64_t segment = l->segments; segment-- > 0;) {
-        const uint64_t first = segment * TAMIS__RIBBON_WIDTH;
-        const uint32_t columns = tamis__ribbon_columns(l, segment);
-        uint8_t *to = l->solution + 8 * tamis__ribbon_word(l, segment);
-        k->ribbon_solve(t->rows + first, t->sides + first, columns, words);
-        for (uint32_t c = 0; c < columns; c++) tamis__put64(to + 8 * c, words[c]);
+    if (status != TAMIS_OK) return status;
+    tamis__in_parallel(threads_of(w->task), n, make_piece, w->crew);
+    for (uint32_t i = 0; i < n && status == TAMIS_OK; i++) {
+        struct member *m = &w->crew[i];
+        status = m->status;
+        if (status != TAMIS_OK && w->task->why != NULL) *w->task->why = m->why;
+        if (status != TAMIS_OK) break;
+        const uint64_t bumped = tamis__ribbon_join(&m->piece, &w->border);
+        status = take_bumped(w, &m->piece, bumped);
     }
+    return status;
 }
 
-/* --- Layers ---------------------------------------------------------------------------------------------------------- */
-
-static uint64_t table_bytes(const struct ribbon_layer *l)
+static tamis_status solve(struct layer_work *w)
 {
-    return l->segments * TAMIS__RIBBON_WIDTH * (sizeof(uint64_t) + sizeof(uint32_t));
-}
-
-/* What sorting and then solving n keys takes; solving a layer for fewer takes less. */
-static uint64_t scratch_bytes(uint64_t n, const struct ribbon_layer *l)
-{
-    const uint64_t sort = tamis__sort_scratch(n), solve = table_bytes(l);
-    return sort > solve ? sort : solve;
-}
-
-/* Returns how many of n sorted keys are bumped; they are in front. */
-static uint64_t solve_layer(const struct ribbon_layer *l, tamis_hash *h, uint64_t n, void *scratch)
-{
-    const uint64_t slots = l->segments * TAMIS__RIBBON_WIDTH;
-    uint64_t *rows = scratch;
-    memset(scratch, 0, (size_t)table_bytes(l));
-    const struct table t = {rows, (uint32_t *)(void *)(rows + slots),
-                            tamis__ribbon_starts(l->segments), l};
-    const uint64_t bumped = eliminate(&t, h, n);
-    if (l->homogeneous) fill_free(&t, slots);
-    substitute(&t);
-    return bumped;
+    uint64_t end = w->pieces, end_key = w->keys.n;
+    tamis_status status = open_crew(w);
+    while (end > 0 && status == TAMIS_OK) {
+        const uint32_t n = end < w->n_crew ? (uint32_t)end : w->n_crew;
+        status = make_pieces(w, end, n, &end_key);
+        end -= n;
+    }
+    close_crew(w);
+    return status;
 }
 
 static bool layer_alloc(const tamis_memory *memory, struct ribbon_layer *l)
@@ -305,57 +306,106 @@ static bool layer_alloc(const tamis_memory *memory, struct ribbon_layer *l)
     return l->solution != NULL && (l->thresholds != NULL || l->threshold_bytes == 0);
 }
 
-/* The bit to be retrieved stays as it is. */
-static tamis_hash with_bit(tamis_hash h, uint64_t lo)
+/* Keys in memory: the bumped ones are in front afterwards, and keys->n says how many. */
+static tamis_status solve_layer(const struct task *t, const struct ribbon_layer *l,
+                                struct keys *keys, struct bumped *bumped)
 {
-    h.lo = (h.lo & ~UINT64_C(1)) | (lo & 1);
-    return h;
+    struct layer_work w = {
+        .task = t, .layer = l, .keys = *keys, .bumped_from = keys->n, .bumped = bumped};
+    plan_pieces(&w);
+    const tamis_status status = solve(&w);
+    if (keys->spill != NULL || status != TAMIS_OK) return status;
+    keys->n -= w.bumped_from;
+    memmove(keys->array, keys->array + w.bumped_from, (size_t)keys->n * sizeof *keys->array);
+    return TAMIS_OK;
 }
 
-static void enter(const struct ribbon_layer *l, tamis_hash *h, uint64_t n)
+static bool is_last(const struct task *t, uint64_t n)
 {
-    for (uint64_t i = 0; i < n; i++) {
-        const tamis_hash next = tamis__ribbon_enter(l, h[i]);
-        h[i] = l->retrieves ? with_bit(next, h[i].lo) : next;
-    }
+    return n <= TAMIS__RIBBON_FEW || t->out->count == TAMIS__RIBBON_LAYERS - 1;
 }
 
-/* Layers for n >= 1 keys, which the scratch is big enough for. Of a retrieval all but the last: *left keys, in front, remain
- * for that. */
-static tamis_status build_layers(const tamis_memory *memory, tamis_hash *h, uint64_t n,
-                                 const struct ribbon_layer *like, double columns, void *scratch,
-                                 struct ribbon *out, uint64_t *left)
+static tamis_status add_layer(const struct task *t, struct keys *keys, struct bumped *bumped)
 {
-    for (bool is_last = false; !is_last;) {
-        struct ribbon_layer *l = &out->layers[out->count];
-        *left = n = tamis__sort_hashes(h, n, scratch);
-        is_last = n <= TAMIS__RIBBON_FEW || out->count == TAMIS__RIBBON_LAYERS - 1;
-        if (is_last && like->retrieves) break;
-        if (!tamis__ribbon_shape(n, columns, is_last, l)) return TAMIS_EINVAL;
-        l->retrieves = like->retrieves;
-        out->count++;
-        if (!layer_alloc(memory, l)) return TAMIS_ENOMEM;
-        n = solve_layer(l, h, n, scratch);
-        enter(like, h, n);
+    struct ribbon_layer *l = &t->out->layers[t->out->count];
+    if (!tamis__ribbon_shape(keys->n, t->columns, is_last(t, keys->n), l))
+        return tamis__fail(t->why, TAMIS_EINVAL, "these keys make no ribbon");
+    l->retrieves = t->retrieves;
+    if (t->out->count == 0) t->out->keys = keys->n;
+    t->out->count++;
+    return layer_alloc(t->by->memory, l) ? solve_layer(t, l, keys, bumped) : no_memory(t);
+}
+
+static bool is_complete(const struct ribbon *r)
+{
+    return r->count > 0 && r->layers[r->count - 1].last;
+}
+
+/* All the layers that are left, for *n keys in memory. Of a retrieval all but the last: *n keys, in front, remain for
+ * that. */
+static tamis_status build_layers(const struct task *t, tamis_hash *h, uint64_t *n)
+{
+    while (!is_complete(t->out)) {
+        tamis_status status = sort(t, h, n);
+        if (status != TAMIS_OK || (t->retrieves && is_last(t, *n))) return status;
+        struct keys keys = {h, NULL, *n};
+        status = add_layer(t, &keys, NULL);
+        if (status != TAMIS_OK) return status;
+        *n = keys.n;
+        for (uint64_t i = 0; i < *n; i++) h[i] = next_of(t, h[i]);
     }
     return TAMIS_OK;
+}
+
+/* A layer of the keys in these runs, which may be b's own: the bumped keys take their place. */
+static tamis_status layer_of_runs(const struct task *t, const struct spill *runs, struct bumped *b)
+{
+    struct spill merged;
+    tamis_status status =
+        tamis__spill_merge(runs, b->array, t->by->room, threads_of(t), &merged, t->why);
+    if (status != TAMIS_OK) return status;
+    struct keys keys = {NULL, &merged, merged.runs->n};
+    tamis__spill_forget(&b->runs);
+    b->runs = tamis__spill_behind(&merged);
+    b->n = 0;
+    status = add_layer(t, &keys, b);
+    if (status == TAMIS_OK && b->runs.count > 0 && b->n > 0) status = write_bumped(t, b);
+    tamis__spill_forget(&merged);
+    return status;
+}
+
+/* From the file, layer by layer, until the bumped keys fit the memory. */
+static tamis_status build_from_runs(const struct task *t, tamis_hash *h)
+{
+    struct bumped b = {.array = h, .runs = tamis__spill_behind(t->by->spill)};
+    tamis_status status = layer_of_runs(t, t->by->spill, &b);
+    while (status == TAMIS_OK && b.runs.count > 0) status = layer_of_runs(t, &b.runs, &b);
+    tamis__spill_forget(&b.runs);
+    return status == TAMIS_OK && !is_complete(t->out) ? build_layers(t, h, &b.n) : status;
+}
+
+tamis_status tamis__ribbon_build_with(const struct ribbon_means *by, tamis_hash *hashes, uint64_t n,
+                                      double columns, struct ribbon *out, tamis_error *why)
+{
+    struct ribbon_layer biggest;
+    const struct task t = {by, columns, false, out, why};
+    tamis_status status = TAMIS_OK;
+    memset(out, 0, sizeof *out);
+    if (!tamis__ribbon_shape(n, columns, true, &biggest))
+        return tamis__fail(why, TAMIS_EINVAL, "these keys make no ribbon");
+    if (by->spill != NULL)
+        status = build_from_runs(&t, hashes);
+    else if (n > 0)
+        status = build_layers(&t, hashes, &n);
+    if (status != TAMIS_OK) tamis__ribbon_free(by->memory, out);
+    return status;
 }
 
 tamis_status tamis__ribbon_build(const tamis_memory *memory, tamis_hash *hashes, uint64_t n,
                                  double columns, struct ribbon *out)
 {
-    struct ribbon_layer biggest;
-    uint64_t left;
-    memset(out, 0, sizeof *out);
-    if (!tamis__ribbon_shape(n, columns, true, &biggest)) return TAMIS_EINVAL;
-    if (n == 0) return TAMIS_OK;
-    void *scratch = tamis__alloc(memory, scratch_bytes(n, &biggest));
-    if (scratch == NULL) return TAMIS_ENOMEM;
-    const tamis_status status =
-        build_layers(memory, hashes, n, &biggest, columns, scratch, out, &left);
-    tamis__free(memory, scratch);
-    if (status != TAMIS_OK) tamis__ribbon_free(memory, out);
-    return status;
+    const struct ribbon_means by = {.memory = memory};
+    return tamis__ribbon_build_with(&by, hashes, n, columns, out, NULL);
 }
 
 /* --- Retrieval ------------------------------------------------------------------------------------------------------- */
@@ -364,51 +414,46 @@ tamis_status tamis__ribbon_build(const tamis_memory *memory, tamis_hash *hashes,
 #define SALTS 64u
 
 /* The last layer, if it can be solved with this salt: TAMIS_EABSENT when not. */
-static tamis_status try_last(const tamis_memory *memory, const tamis_hash *keys, uint64_t n,
+static tamis_status try_last(const struct task *t, const tamis_hash *keys, uint64_t n,
                              uint32_t salt, struct ribbon_layer *l)
 {
+    const tamis_memory *memory = t->by->memory;
     const uint64_t room = n + (salt < 8 ? 0 : n / 16 * (salt - 7) + salt);
     if (!tamis__ribbon_shape(room, 1, true, l)) return TAMIS_EINVAL;
     l->homogeneous = false;
     l->retrieves = true;
-    const uint64_t bytes = scratch_bytes(n, l);
-    tamis_hash *h = tamis__alloc(memory, (n + 1) * sizeof *h);
-    void *scratch = tamis__alloc(memory, bytes);
-    bool solved = false;
-    const bool enough = h != NULL && scratch != NULL && layer_alloc(memory, l);
-    if (enough) {
-        memcpy(h, keys, n * sizeof *h);
-        l->salt = salt;
+    l->salt = salt;
+    struct keys copy = {tamis__alloc(memory, (n + 1) * sizeof *keys), NULL, n};
+    tamis_status status = TAMIS_ENOMEM;
+    if (copy.array != NULL && layer_alloc(memory, l)) {
+        memcpy(copy.array, keys, (size_t)n * sizeof *keys);
         for (uint64_t i = 0; i < n && salt != 0; i++)
-            h[i] = with_bit(tamis__ribbon_salted(salt, keys[i]), keys[i].lo);
-        solved = solve_layer(l, h, tamis__sort_hashes(h, n, scratch), scratch) == 0;
+            copy.array[i] = with_bit(tamis__ribbon_salted(salt, keys[i]), keys[i].lo);
+        status = sort(t, copy.array, &copy.n);
+        if (status == TAMIS_OK) status = solve_layer(t, l, &copy, NULL);
+        if (status == TAMIS_OK && copy.n > 0) status = TAMIS_EABSENT;
     }
-    tamis__free(memory, scratch);
-    tamis__free(memory, h);
-    if (solved) return TAMIS_OK;
+    tamis__free(memory, copy.array);
+    if (status == TAMIS_OK) return TAMIS_OK;
     tamis__free(memory, l->solution);
     memset(l, 0, sizeof *l);
-    return enough ? TAMIS_EABSENT : TAMIS_ENOMEM;
+    return status;
 }
 
 tamis_status tamis__ribbon_retrieval(const tamis_memory *memory, tamis_hash *hashes, uint64_t n,
                                      struct ribbon *out)
 {
+    const struct ribbon_means by = {.memory = memory};
+    const struct task t = {&by, 1, true, out, NULL};
     struct ribbon_layer biggest;
-    uint64_t left;
     memset(out, 0, sizeof *out);
     if (!tamis__ribbon_shape(n, 1, true, &biggest)) return TAMIS_EINVAL;
     if (n == 0) return TAMIS_OK;
-    biggest.retrieves = true;
-    void *scratch = tamis__alloc(memory, scratch_bytes(n, &biggest));
-    if (scratch == NULL) return TAMIS_ENOMEM;
-    enter(&biggest, hashes, n);
-    tamis_status status = build_layers(memory, hashes, n, &biggest, 1, scratch, out, &left);
-    tamis__free(memory, scratch);
+    for (uint64_t i = 0; i < n; i++) hashes[i] = next_of(&t, hashes[i]);
+    tamis_status status = build_layers(&t, hashes, &n);
     for (uint32_t salt = 0; status == TAMIS_OK; salt++) {
         const tamis_status last =
-            salt < SALTS ? try_last(memory, hashes, left, salt, &out->layers[out->count])
-                         : TAMIS_EINVAL;
+            salt < SALTS ? try_last(&t, hashes, n, salt, &out->layers[out->count]) : TAMIS_EINVAL;
         if (last == TAMIS_OK) {
             out->count++;
             return TAMIS_OK;

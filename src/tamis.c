@@ -1,6 +1,7 @@
 /* The handle: every public verb but those of plan.c, image.c and file.c. A single key is a batch of one. */
 #include "bits.h"
 #include "bulk.h"
+#include "collect.h"
 #include "error.h"
 #include "handle.h"
 #include "image.h"
@@ -22,6 +23,7 @@ tamis *tamis__new(const struct kind *kind, const tamis_options *o, uint32_t sect
     t->scratch_bytes = o->scratch_bytes != 0 ? o->scratch_bytes : DEFAULT_SCRATCH;
     t->body.memory = memory;
     t->body.max_bytes = o->max_bytes;
+    t->body.threads = o->threads;
     t->body.count = sections;
     t->body.sections = tamis__alloc(memory, sections * sizeof *t->body.sections);
     if (t->body.sections == NULL) {
@@ -50,6 +52,7 @@ void tamis_close(tamis *t)
     for (uint32_t i = 0; i < t->body.count && !t->borrowed; i++)
         tamis__free(memory, t->body.sections[i].cells);
     if (t->close_file != NULL) t->close_file(t);
+    tamis__spill_close(tamis__spill(&t->body));
     for (volatile uint64_t *k = t->hasher.key; k < t->hasher.key + 2; k++) *k = 0; /* a secret */
     tamis__free(memory, t->body.sections);
     tamis__free(memory, t);
@@ -59,6 +62,17 @@ void tamis__set_turning(tamis *t)
 {
     const uint64_t share = t->planned_items / t->body.count;
     t->body.turn_at = share + (share * t->body.count < t->planned_items);
+}
+
+/* The file for hashes beyond memory, where one is wanted and of use. */
+static tamis_status open_spill(tamis *t, const char *directory, tamis_error *why)
+{
+    if (directory == NULL || t->read_only || (t->kind->traits & TAMIS__STATIC) == 0)
+        return TAMIS_OK;
+    if ((t->kind->traits & TAMIS__SPILLS) == 0)
+        return tamis__unsupported(why, TAMIS_RIBBON, "a %s filter is built in memory",
+                                  t->kind->name);
+    return tamis__spill_open(directory, t->scratch_bytes, t->memory, &t->body.spill, why);
 }
 
 tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_error *why)
@@ -71,6 +85,8 @@ tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_
                                t->kind->name);
     else if (t->body.shared && t->strict) /* a limit cannot be kept by threads that do not wait */
         s = tamis__fail(why, TAMIS_EINVAL, "a strict filter cannot be shared by threads");
+    else
+        s = open_spill(t, o->temp_dir, why);
     if (s != TAMIS_OK) {
         tamis_close(t);
         return s;
@@ -167,12 +183,14 @@ tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
     *out = NULL;
     const tamis_options same = {
         .memory = t->memory, .scratch_bytes = t->scratch_bytes, .max_bytes = t->body.max_bytes};
+    if (tamis__spilled(&t->body)) return tamis__in_file(why);
     tamis *copy = tamis__new(t->kind, &same, t->body.count);
     if (copy == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     struct body body = t->body;
     body.sections = copy->body.sections;
     *copy = *t;
     copy->body = body;
+    copy->body.spill = NULL;
     copy->file = NULL;
     copy->close_file = NULL;
     copy->borrowed = false;
@@ -211,8 +229,12 @@ tamis_status tamis_seal(tamis *t, tamis_error *why)
     if (t->sealed) return TAMIS_OK;
     if (t->read_only) return tamis__fail(why, TAMIS_ESEALED, "this handle is read-only");
     if (t->kind->seal != NULL) {
-        const tamis_status s = t->kind->seal(&t->body, t->planned_fpr, why);
+        uint64_t distinct = 0;
+        const tamis_status s = t->kind->seal(&t->body, &distinct, why);
         if (s != TAMIS_OK) return s;
+        t->items = distinct;
+        tamis__spill_close(t->body.spill);
+        t->body.spill = NULL;
     }
     t->sealed = t->read_only = t->changed = true;
     return TAMIS_OK;

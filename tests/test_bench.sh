@@ -68,8 +68,9 @@ for keys in (small, middle):
         for op in OPS:
             cell = {"op": op, "keys": keys, "rate": rate}
             for kind in kinds:
-                for key_type in ("int", "url"):
-                    for mode in ("single", "bulk"):
+                most = kind in plain and keys != small
+                for key_type in ("int",) if most else ("int", "url"):
+                    for mode in ("bulk",) if most else ("single", "bulk"):
                         for keyed in (False,) if kind in plain else (False, True):
                             has(kind=kind, key_type=key_type, mode=mode, keyed=keyed, threads=1, **cell)
                 if kind in plain:

@@ -7,7 +7,8 @@ import transcript
 
 def help_examples():
     """The example that each command's --help shows must work."""
-    commands = [line.split()[0] for line in transcript.run("tamis --help", ".")
+    commands = [" ".join(line.split()[:2 if line.startswith("  guard ") else 1])
+                for line in transcript.run("tamis --help", ".")
                 if line.startswith("  ") and not line.startswith("  tamis")]
     wrong = 0
     for command in commands:
@@ -22,7 +23,14 @@ def help_examples():
                                "tamis build --kind counting -o users.tamis users.txt; "
                                "tamis build --kind window -o seen-today.tamis users.txt; "
                                "tamis pack -q -o arrived.packed bad.tamis", directory)
-            got = transcript.run(example, directory)
+            if command.startswith("guard"):
+                transcript.run("echo good.example > popular.txt; echo evil.example > evil.txt; "
+                               "tamis guard build guard evil.txt", directory)
+            if command == "guard serve":  # until it is told to stop, at a port that is free
+                example = example.replace("8080", "0")
+                got = transcript.run(f"timeout --preserve-status 2 {example}", directory)
+            else:
+                got = transcript.run(example, directory)
         if not example.startswith("tamis ") or (got and got[-1] in ("[1]", "[2]")):
             print(f"the example of 'tamis {command} --help' fails: {example}: {got}")
             wrong += 1

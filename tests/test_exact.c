@@ -206,6 +206,8 @@ static void only_the_sets_count(void)
     CHECK_OK(tamis_exclude_hashes(a, h + 3000, 2000, NULL));
     CHECK_OK(tamis_add_hashes(a, h, 3000, NULL, NULL));
     for (uint64_t key = 2999; key < 3000; key--) CHECK_OK(tamis_add(b, &key, sizeof key, NULL));
+    CHECK_OK(tamis_add(b, &(uint64_t){7}, sizeof(uint64_t), NULL));
+    CHECK_THAT(facts_of(b).items, ==, 3001);
     for (int twice = 0; twice < 2; twice++) {
         for (uint64_t key = 3000; key < 5000; key++) {
             const tamis_bytes one = {&key, sizeof key};
@@ -216,6 +218,7 @@ static void only_the_sets_count(void)
     CHECK_OK(tamis_seal(a, NULL));
     CHECK_OK(tamis_seal(b, NULL));
     CHECK_THAT(facts_of(b).excluded, ==, 2000);
+    CHECK_THAT(facts_of(b).items, ==, 3000);
     CHECK(same_image(a, b));
     tamis_close(a);
     tamis_close(b);

@@ -193,6 +193,9 @@ static void duplicates_are_welcome(void)
 {
     tamis *once = make(3, 1000, 0.01, 1), *often = make(3, 1000, 0.01, 5);
     for (uint64_t key = 0; key < 1000; key++) CHECK(has(often, key));
+    /* They take no room, and do not count. */
+    CHECK_THAT(facts_of(often).items, ==, 1000);
+    CHECK_THAT(tamis_image_size(often), ==, tamis_image_size(once));
     tamis_close(once);
     tamis_close(often);
     const tamis_plan p = fuse_plan(4, 10, 0.01);

@@ -153,6 +153,8 @@ static void duplicates_are_welcome(void)
 {
     tamis *once = make(1000, 0.01, 1), *often = make(1000, 0.01, 5);
     for (uint64_t key = 0; key < 1000; key++) CHECK(has(often, key));
+    CHECK_THAT(facts_of(often).items, ==, 1000);
+    CHECK(same_image(once, often));
     tamis_close(once);
     tamis_close(often);
     const tamis_plan p = ribbon_plan(10, 0.01);

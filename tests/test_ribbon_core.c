@@ -189,7 +189,7 @@ static tamis_hash hash_at(uint64_t slot, uint64_t starts, uint64_t *seed)
     return h;
 }
 
-/* The builder works at three parts of the table at a time (ribbon_build.c). Crowds around their seams, where one part
+/* The builder works at three parts of the table at a time (ribbon_piece.c). Crowds around their seams, where one part
  * may undo what its neighbour has already used. */
 static void crowds_at_seams_are_kept(void)
 {
@@ -216,19 +216,41 @@ static void crowds_at_seams_are_kept(void)
     free(h);
 }
 
+/* The same around the border of two pieces, in a table that is full everywhere else. */
+static void crowds_at_borders_are_kept(void)
+{
+    enum { KEYS = 1100000 };
+    struct ribbon_layer l;
+    CHECK(tamis__ribbon_shape(KEYS, 8, false, &l));
+    const uint64_t starts = tamis__ribbon_starts(l.segments), border = (starts / 512 + 1) / 2 * 512;
+    tamis_hash *h = random_hashes(KEYS, 5);
+    for (uint64_t trial = 1; trial <= 6; trial++) {
+        uint64_t seed = trial;
+        const uint64_t before = 1 + splitmix(&seed) % 200, after = 1 + splitmix(&seed) % 200;
+        const uint64_t crowd = 30 * trial;
+        for (uint64_t i = 0; i < crowd; i++)
+            h[i] = hash_at(border - before + splitmix(&seed) % (before + after), starts, &seed);
+        struct ribbon r = build_of(h, KEYS, 8);
+        CHECK_THAT(count_in(&r, h, KEYS, TAMIS__RIBBON_BATCH), ==, KEYS);
+        tamis__ribbon_free(NULL, &r);
+    }
+    free(h);
+}
+
 static void sorting_is_sorting(void)
 {
-    static const uint64_t sizes[] = {0, 1, 2, 48, 49, 100, 5000, 20000, 100000};
+    static const uint64_t sizes[] = {0, 1, 2, 48, 49, 100, 5000, 20000, 100000, 500000};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (unsigned style = 0; style < 12; style++) {
             const uint64_t n = sizes[s];
+            const uint32_t threads = 1 + style % 4;
             tamis_hash *h = random_hashes(n, 3);
             if (style < 11)
                 for (uint64_t i = 0; i < n; i++) h[i] = hostile_hash(style, i);
             uint64_t sum = 0, kept_sum = 0;
             for (uint64_t i = 0; i < n; i++) sum ^= h[i].lo * 3 + h[i].hi;
-            void *scratch = memory_for((size_t)tamis__sort_scratch(n));
-            const uint64_t kept = tamis__sort_hashes(h, n, scratch);
+            void *scratch = memory_for((size_t)tamis__sort_scratch(n, threads));
+            const uint64_t kept = tamis__sort_hashes(h, n, threads, scratch);
             CHECK(kept <= n && (kept > 0 || n == 0));
             for (uint64_t i = 0; i < kept; i++) kept_sum ^= h[i].lo * 3 + h[i].hi;
             for (uint64_t i = 1; i < kept; i++)
@@ -328,7 +350,7 @@ static void absurd_plans_are_refused(void)
     CHECK_THAT(tamis__ribbon_build(NULL, &h, UINT64_MAX, 8, &r), ==, TAMIS_EINVAL);
     CHECK(tamis__ribbon_bytes(UINT64_MAX, 8) == UINT64_MAX);
     CHECK(tamis__ribbon_bytes(UINT64_C(1) << 40, 8) < UINT64_C(1028) << 30);
-    CHECK(tamis__sort_scratch(UINT64_MAX) == UINT64_MAX);
+    CHECK(tamis__sort_scratch(UINT64_MAX, 1) == UINT64_MAX);
 }
 
 /* --- Kernels -------------------------------------------------------------------------------------------------------- */
@@ -366,7 +388,8 @@ static void bytes_are_the_same_everywhere(void)
                  {100, 5.25, UINT64_C(0x61a405d775a668c2)},
                  {3000, 1, UINT64_C(0x8a31c55782f53ce9)},
                  {20000, 6.64, UINT64_C(0xfea8db3d57e54d1d)},
-                 {200000, 13.5, UINT64_C(0x66baaf0c0907025e)}};
+                 {200000, 13.5, UINT64_C(0x66baaf0c0907025e)},
+                 {2200000, 3.2, UINT64_C(0xfd3f00374147d258)}}; /* in pieces */
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         tamis_hash *h = random_hashes(cells[i].n, 2024 + i);
         struct ribbon r = build_of(h, cells[i].n, cells[i].columns);
@@ -550,6 +573,7 @@ static const struct test tests[] = {
     {"repeats_and_order_do_not_matter", repeats_and_order_do_not_matter},
     {"hostile_keys_are_kept", hostile_keys_are_kept},
     {"crowds_at_seams_are_kept", crowds_at_seams_are_kept},
+    {"crowds_at_borders_are_kept", crowds_at_borders_are_kept},
     {"sorting_is_sorting", sorting_is_sorting},
     {"rates_are_as_stated", rates_are_as_stated},
     {"small_rates_are_as_stated", small_rates_are_as_stated},

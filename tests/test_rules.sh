@@ -160,6 +160,8 @@ BEGIN {
     n = split("__builtin_cpu_init __builtin_cpu_supports __builtin_cpu_is __cpuid __cpuid_count " \
               "__cpuidex __get_cpuid __get_cpuid_count __get_cpuid_max _xgetbv getauxval", list, " ")
     for (i = 1; i <= n; i++) cpu_call[list[i]] = 1
+    n = split("pthread_create thrd_create fork vfork", list, " ")
+    for (i = 1; i <= n; i++) thread_call[list[i]] = 1
     n = split(kinds, list, " ")
     for (i = 1; i <= n; i++) kind["tamis__" list[i]] = list[i]
 }
@@ -169,6 +171,8 @@ function word_of(name, before, after) {
     # A function pointer in a struct may have any name.
     if (name in file_call && after ~ /^ *\(/ && before !~ /(\.|->) *$/ && FILENAME != "src/file.c")
         report("only src/file.c calls " name)
+    if (name in thread_call && FILENAME != "src/threads.c")
+        report("only src/threads.c calls " name)
     if (name in kind && FILENAME ~ /^src\/(membership|frequency)\// &&
         FILENAME !~ ("/" kind[name] "\\.c$"))
         report("goes past the kind table to " name)
@@ -246,6 +250,7 @@ make_bad_tree() {
 
     printf '#include <xxhash.h>\nint fd = open("x", 0);\n' >src/file.c
     printf 'int n = tamis__bloom.id;\n' >src/plan.c
+    printf 'int n = pthread_create(0, 0, 0, 0);\n' | tee src/threads.c >src/bulk.c
     printf '#include <xxhash.h>\n#include "kernels/kernels.h"\n#include "membership/bloom.h"\n' \
         >src/hash.c
     printf '%s\n' '/* open( and' ' * mmap( are words here */ int ok; // fopen(' \
@@ -294,6 +299,7 @@ guard/url.c:3: goes to the browser, which has no cli.h
 guard/url.c:3: may not include cli/cli.h
 guard/url.c:4: goes to the browser, which has no stdio.h
 redis/compat/layout.c:2: may not include guard/guard.h
+src/bulk.c:1: only src/threads.c calls pthread_create
 src/file.c:1: only src/hash.c includes xxhash.h
 src/frequency/tally.c:1: an essay of 1 lines is none
 src/frequency/tally.c:3: may not include src/membership/bloom.h

@@ -27,6 +27,11 @@ for kind in bloom partitioned blocked; do
     checked 0 info $kind.tamis both-$kind.tamis
     checked 0 verify --keys 20000 $kind.tamis
 done
+checked 0 uniq --json list other
+checked 0 uniq --exact-until 20kB -c list other
+checked 0 uniq --state state.tamis list
+gzip -c list >list.gz
+checked 0 check -c bloom.tamis list.gz
 for kind in counting pair cuckoo growing window; do
     checked 0 build --kind $kind --items 8000 --fpr 0.01% -o $kind.tamis list
     checked 0 add $kind.tamis other
@@ -62,3 +67,16 @@ checked 2 info list no-such-file
 checked 2 merge -o x.tamis bloom.tamis blocked.tamis
 checked 2 build --strict --items 10 -o x.tamis list
 checked 2 nonsense
+if "$tamis" guard explain a.example >/dev/null 2>&1; then # else it was built without
+    seq -f 'host%.0f.example' 1 1000 >hosts
+    seq -f 'host%.0f.example' 5 1005 >later
+    checked 0 guard build dir list=hosts
+    checked 0 guard build dir list=later
+    checked 0 guard check dir host7.example 'http://xn--mller-kva.example/a?b'
+    checked 1 guard check --json dir host1.example
+    checked 0 guard explain --json host7.example dir
+    checked 2 guard check missing host7.example
+    rm dir/2.store
+    checked 2 guard build dir hosts --never hosts
+    checked 2 guard check dir host7.example
+fi

@@ -12,7 +12,7 @@
  *     tamis_save(t, "bad.tamis", NULL);
  *     tamis_close(t);
  *
- * That is the whole idea; the rest of this page is detail. Link with -ltamis -lm.
+ * That is the whole idea; the rest of this page is detail. Link with -ltamis -lm -pthread.
  *
  * Threads: any number of threads may use one handle while none changes it; a call that changes it
  * (its first argument is not const) must be alone, but see TAMIS_SHARED. Different handles are
@@ -194,6 +194,12 @@ typedef struct tamis_options {
     uint64_t scratch_bytes;     /* what a bulk add to a big table may allocate meanwhile; 0: 64 MiB.
                                  * Less scratch, same answers: refused memory is no error         */
     const tamis_memory *memory; /* must outlive the handle; NULL: malloc and free                 */
+    uint32_t threads;           /* that tamis_seal may use meanwhile, the caller's included; 0: 1.
+                                 * Same bytes. Only ribbon does                                   */
+    const char *temp_dir;       /* static kinds: hashes collected beyond scratch_bytes go to a file
+                                 * without a name in this directory, 16 bytes each, and as many
+                                 * again during the seal. See tamis_seal; NULL: all in memory. Only
+                                 * ribbon can (fuse: TAMIS_EUNSUPPORTED); others need no such file */
 } tamis_options;
 
 /* --- Life -----------------------------------------------------------------------------------------*/
@@ -216,7 +222,12 @@ TAMIS_API tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
 TAMIS_API tamis_status tamis_clear(tamis *t); /* back to empty; a growing one keeps its table     */
 /* Read-only from now on, also once saved. Static kinds (fuse, ribbon, exact) are solved by this: before
  * it they only collect and answer "maybe" to every key, after it they answer. TAMIS_EINVAL: a key of an
- * exact filter was added and excluded; tamis_error.offset is its number among the excluded, from 0. */
+ * exact filter was added and excluded; tamis_error.offset is its number among the excluded, from 0.
+ * Beyond memory (options.temp_dir): however many keys there are, collecting and sealing never take
+ * more than the sealed filter, scratch_bytes (at least 1 MiB) and 32 MiB for each thread; a caller's
+ * own hashes must be uniform for that. An add that cannot write to the file is TAMIS_EIO, with the
+ * reason in errno; it may be tried again, and nothing is lost. While hashes are in the file,
+ * save, write and copy are TAMIS_EUNSUPPORTED. A copy made before collects in memory.            */
 TAMIS_API tamis_status tamis_seal(tamis *t, tamis_error *why);
 TAMIS_API void tamis_close(tamis *t);         /* NULL is allowed; nothing is saved                */
 
@@ -330,7 +341,8 @@ typedef struct tamis_facts {
     bool items_estimated;  /* items is an estimate, since a merge                                 */
     uint64_t bytes;        /* of the whole image                                                  */
     uint64_t items;        /* adds that changed something: just under the number of distinct keys.
-                            * counting, cuckoo, static kinds: all adds, less removes              */
+                            * counting, cuckoo, static kinds: all adds, less removes; sealed
+                            * static kinds: different keys                                        */
     uint64_t planned_items;
     uint64_t excluded;     /* exact: different keys that are known not to be in, and get a "no"
                             * (before the seal: all that were excluded)                           */

@@ -320,10 +320,10 @@ static bool set_of(const tamis_memory *memory, const struct section *s, struct s
 {
     out->n = 0;
     out->hashes = tamis__alloc(memory, (s->m + 1) * sizeof *out->hashes);
-    void *scratch = tamis__alloc(memory, tamis__sort_scratch(s->m) + 1);
+    void *scratch = tamis__alloc(memory, tamis__sort_scratch(s->m, 1) + 1);
     if (out->hashes != NULL && scratch != NULL) {
         for (uint64_t i = 0; i < s->m; i++) out->hashes[i] = tamis__collected(s, i);
-        out->n = tamis__sort_hashes(out->hashes, s->m, scratch);
+        out->n = tamis__sort_hashes(out->hashes, s->m, 1, scratch);
     }
     tamis__free(memory, scratch);
     return out->hashes != NULL && scratch != NULL;
@@ -395,7 +395,7 @@ static tamis_status build(const tamis_memory *memory, struct set *members, struc
     tamis_hash *h = tamis__alloc(memory, (members->n + 1) * sizeof *h);
     if (h == NULL) return TAMIS_ENOMEM;
     tamis_status s = TAMIS_OK;
-    memcpy(h, members->hashes, members->n * sizeof *h);
+    memcpy(h, members->hashes, (size_t)members->n * sizeof *h);
     if (a > 0) s = tamis__ribbon_build(memory, h, members->n, a, &out->filter);
     tamis__free(memory, h);
     if (s != TAMIS_OK) return s;
@@ -430,17 +430,17 @@ static tamis_status replace(struct body *b, const struct exact *e)
     return TAMIS_ENOMEM;
 }
 
-static tamis_status seal(struct body *b, double fpr, tamis_error *why)
+static tamis_status seal(struct body *b, uint64_t *distinct, tamis_error *why)
 {
     const struct section *s = b->sections;
     struct set members = {NULL, 0}, others = {NULL, 0};
     struct exact e = {.excluded = 0};
-    (void)fpr; /* k has it */
     tamis_status status = TAMIS_ENOMEM;
     if (set_of(b->memory, s + MEMBERS, &members) && set_of(b->memory, s + OTHERS, &others)) {
         const tamis_hash *both = common(&members, &others);
         const uint32_t best = best_columns(members.n, others.n);
         e.excluded = others.n;
+        *distinct = members.n;
         if (both != NULL)
             status = on_both(b, *both, why);
         else if (members.n > 0)

@@ -387,8 +387,10 @@ static void assign(const struct builder *w, uint8_t *cells)
     }
 }
 
-/* One salt: TAMIS_OK with the cells in *out (NULL when they did not come apart), or no memory. */
-static tamis_status try_salt(const struct body *b, struct fuse shape, uint8_t **out)
+/* One salt: TAMIS_OK with the cells in *out (NULL when they did not come apart), or no memory. Different keys are told
+ * from the second salt on. */
+static tamis_status try_salt(const struct body *b, struct fuse shape, uint8_t **out,
+                             uint64_t *distinct)
 {
     struct builder w;
     const struct section *s = b->sections;
@@ -396,6 +398,7 @@ static tamis_status try_salt(const struct body *b, struct fuse shape, uint8_t **
     if (!builder_open(b->memory, s->m, shape, &w)) return TAMIS_ENOMEM;
     deal(&w, s);
     if (shape.salt > 0) drop_equal(&w);
+    *distinct = w.n;
     const bool good = draw(&w) && peel(&w);
     drop_drawing(b->memory, &w);
     if (good) *out = tamis__alloc(b->memory, cell_bytes(shape.cells, shape.bits));
@@ -404,21 +407,26 @@ static tamis_status try_salt(const struct body *b, struct fuse shape, uint8_t **
     return good && *out == NULL ? TAMIS_ENOMEM : TAMIS_OK;
 }
 
-static tamis_status seal(struct body *b, double fpr, tamis_error *why)
+static tamis_status seal(struct body *b, uint64_t *distinct, tamis_error *why)
 {
     const struct section from = *b->sections;
     struct section s = {0};
     uint32_t salt = 0;
-    (void)fpr;
+    uint64_t n = from.m;
     for (double more = 1; s.cells == NULL; salt++) {
         if (salt >= 8) more += 0.02; /* a set that is hard to take apart gets more room */
         if (salt == MOST_SALTS)
             return tamis__fail(why, TAMIS_EINVAL, "hashes that were made not to come apart");
-        struct fuse shape = shape_for(from.m, from.k, from.cell_bits, more);
+        struct fuse shape = shape_for(n, from.k, from.cell_bits, more);
         shape.salt = salt;
-        if (try_salt(b, shape, &s.cells) != TAMIS_OK)
+        if (try_salt(b, shape, &s.cells, distinct) != TAMIS_OK)
             return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to seal %llu keys",
                                (unsigned long long)from.m);
+        if (*distinct < n) { /* equal ones fail at first, and then want no room */
+            n = *distinct;
+            tamis__free(b->memory, s.cells);
+            s.cells = NULL;
+        }
         s.m = shape.cells;
         s.variant = (uint16_t)shape.log;
     }

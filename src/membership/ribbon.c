@@ -142,20 +142,40 @@ static uint32_t sections_of(const struct ribbon *r, const tamis_memory *memory, 
     return out->cells != NULL ? 1 : 0;
 }
 
-static tamis_status seal(struct body *b, double fpr, tamis_error *why)
+/* Nothing is in memory any more: the cells are room for the work. */
+static tamis_status build_from_file(struct body *b, struct ribbon *r, tamis_error *why)
+{
+    const struct section *s = b->sections;
+    const struct ribbon_means by = {b->memory, b->threads, b->spill, tamis__collection_room(s)};
+    tamis_hash *room = (tamis_hash *)(void *)s->cells;
+    return tamis__ribbon_build_with(&by, room, 0, (double)s->k / ONE, r, why);
+}
+
+static tamis_status build_from_memory(struct body *b, struct ribbon *r, tamis_error *why)
+{
+    const struct section *s = b->sections;
+    const struct ribbon_means by = {.memory = b->memory, .threads = b->threads};
+    tamis_hash *h = tamis__alloc(b->memory, (s->m + 1) * sizeof *h);
+    if (h == NULL) return no_memory(s, why);
+    for (uint64_t i = 0; i < s->m; i++) h[i] = tamis__collected(s, i);
+    const tamis_status status = tamis__ribbon_build_with(&by, h, s->m, (double)s->k / ONE, r, why);
+    tamis__free(b->memory, h);
+    return status == TAMIS_ENOMEM ? no_memory(s, why) : status;
+}
+
+static tamis_status seal(struct body *b, uint64_t *distinct, tamis_error *why)
 {
     const struct section *s = b->sections;
     struct ribbon r = {.count = 0};
     struct section sections[TAMIS__RIBBON_SECTIONS];
-    (void)fpr; /* k has it */
-    tamis_hash *h = tamis__alloc(b->memory, (s->m + 1) * sizeof *h);
-    if (h == NULL) return no_memory(s, why);
-    for (uint64_t i = 0; i < s->m; i++) h[i] = tamis__collected(s, i);
-    const tamis_status status = tamis__ribbon_build(b->memory, h, s->m, (double)s->k / ONE, &r);
-    tamis__free(b->memory, h);
-    if (status == TAMIS_ENOMEM) return no_memory(s, why);
-    if (status != TAMIS_OK) return tamis__fail(why, status, "these keys make no ribbon");
+    tamis_status status = TAMIS_OK;
+    const bool spilled = tamis__spilled(b);
+    if (spilled) status = tamis__spill_collection(b, why);
+    if (status == TAMIS_OK)
+        status = spilled ? build_from_file(b, &r, why) : build_from_memory(b, &r, why);
+    if (status != TAMIS_OK) return status;
     const uint32_t n = sections_of(&r, b->memory, sections);
+    *distinct = r.keys;
     if (n > 0 && tamis__replace_sections(b, sections, n)) return TAMIS_OK;
     if (n > 0 && r.count == 0) tamis__free(b->memory, sections[0].cells);
     tamis__ribbon_free(b->memory, &r);
@@ -199,7 +219,7 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
 const struct kind tamis__ribbon = {
     .id = TAMIS_RIBBON,
     .name = "ribbon",
-    .traits = TAMIS__MULTISET | TAMIS__GROWS | TAMIS__STATIC | TAMIS__RIBBONS,
+    .traits = TAMIS__MULTISET | TAMIS__GROWS | TAMIS__STATIC | TAMIS__RIBBONS | TAMIS__SPILLS,
     .variants = TAMIS__RIBBON_VARIANTS,
     .roles = TAMIS__ROLE_THRESHOLDS,
     .solve = TAMIS__FULL(solve),

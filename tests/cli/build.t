@@ -115,3 +115,29 @@ tamis: /dev/full: not a regular file
 $ tamis build -o - list > /dev/full
 tamis: standard output: cannot write: No space left on device
 [2]
+
+# Within a limit of memory: the same file. A stream is counted by its owner; without --memory it is as ever.
+$ seq 1 1500000 > many; tamis build --kind ribbon --threads 1 -o in.tamis many; tamis build --kind ribbon --memory 64MiB --temp . --threads 2 -o out.tamis many && cmp in.tamis out.tamis
+$ seq 1 1500000 | tamis build --kind ribbon --memory 100MB --items 1500000 --threads 7 -o pipe.tamis && cmp in.tamis pipe.tamis; ls -A | grep tmp
+[1]
+$ seq 10 | tamis build --kind ribbon --memory 1GiB -o no.tamis
+tamis: --memory: say --items, as lines of a stream can be counted only in memory
+[2]
+$ tamis build --kind blocked --memory 1GiB -o no.tamis many
+tamis: --memory: only for --kind ribbon
+[2]
+$ tamis build --memory 1GiB -o no.tamis many
+tamis: --memory: only for --kind ribbon
+[2]
+$ tamis build --kind ribbon --memory 63MiB -o no.tamis many
+tamis: --memory: at least 64MiB
+[2]
+$ tamis build --kind ribbon --temp /tmp -o no.tamis many
+tamis: --temp: only with --memory
+[2]
+$ tamis build --kind ribbon --memory 1GiB --temp none -o no.tamis many
+tamis: none: cannot open the directory for temporary files: No such file or directory
+[2]
+$ ( trap '' XFSZ; ulimit -f 2000; tamis build --kind ribbon --memory 64MiB --temp . -o no.tamis many ); test -e no.tamis
+tamis: .: no room for keys: File too large
+[1]

@@ -1,0 +1,222 @@
+/* Answers in HTTP: fields, tags, ranges, errors. */
+#include "server.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JSON "application/json"
+static const struct guard_field NO_STORE[] = {{"Cache-Control", "no-store"}, {NULL, NULL}};
+
+/* --- Sending -------------------------------------------------------------------------------------------------------------- */
+
+static void add_fields(struct MHD_Response *r, const struct guard_field *fields)
+{
+    for (; fields != NULL && fields->name != NULL; fields++)
+        MHD_add_response_header(r, fields->name, fields->value);
+}
+
+/* Queues the response and gives it up. */
+static enum MHD_Result send_response(struct guard_ask *ask, unsigned status, struct MHD_Response *r,
+                                     size_t size)
+{
+    static const struct guard_field everywhere[] = {
+        {"X-Content-Type-Options", "nosniff"}, {"Referrer-Policy", "no-referrer"}, {NULL, NULL}};
+    static const struct guard_field in_public[] = {
+        {"Access-Control-Allow-Origin", "*"},
+        {"Access-Control-Expose-Headers", "ETag, Content-Range, Retry-After"},
+        {NULL, NULL}};
+    if (r == NULL) return MHD_NO;
+    add_fields(r, everywhere);
+    if (ask->is_public) add_fields(r, in_public);
+    if (atomic_load(&ask->server->stopping)) MHD_add_response_header(r, "Connection", "close");
+    const enum MHD_Result queued = MHD_queue_response(ask->connection, status, r);
+    MHD_destroy_response(r);
+    if (queued == MHD_YES) {
+        guard_metrics_count(&ask->server->metrics, ask->at, status);
+        *ask->sent = ask->head ? 0 : size;
+    }
+    return queued;
+}
+
+enum MHD_Result guard_reply(struct guard_ask *ask, unsigned status, const char *type,
+                            struct guard_text *text, const struct guard_field *fields)
+{
+    if (text->failed) {
+        free(text->at);
+        return guard_reply_error(ask, MHD_HTTP_SERVICE_UNAVAILABLE, "cannot confirm", NULL);
+    }
+    struct MHD_Response *r =
+        MHD_create_response_from_buffer(text->length, text->at, MHD_RESPMEM_MUST_FREE);
+    if (r == NULL) free(text->at);
+    if (r != NULL && type != NULL) MHD_add_response_header(r, "Content-Type", type);
+    if (r != NULL) add_fields(r, fields);
+    return send_response(ask, status, r, text->length);
+}
+
+enum MHD_Result guard_reply_error(struct guard_ask *ask, unsigned status, const char *reason,
+                                  const struct guard_field *fields)
+{
+    char text[200];
+    const int n = snprintf(text, sizeof text, "{\"error\":\"%s\"}\n", reason);
+    struct MHD_Response *r =
+        MHD_create_response_from_buffer((size_t)n, text, MHD_RESPMEM_MUST_COPY);
+    if (r != NULL) {
+        MHD_add_response_header(r, "Content-Type", JSON);
+        add_fields(r, NO_STORE);
+        add_fields(r, fields);
+    }
+    return send_response(ask, status, r, (size_t)n);
+}
+
+/* --- Parts ---------------------------------------------------------------------------------------------------------------- */
+
+bool guard_tag_listed(const char *field, const char *tag)
+{
+    const size_t n = strlen(tag);
+    for (const char *p = field; *p != '\0';) {
+        p += strspn(p, " \t,");
+        if (*p == '*') return true;
+        if (strncmp(p, "W/", 2) == 0) p += 2;
+        if (strncmp(p, tag, n) == 0 && strchr(" \t,", p[n]) != NULL) return true; /* or its end */
+        p += strcspn(p, ",");
+    }
+    return false;
+}
+
+/* Digits to a number; as many as no size has become the largest. False: there are none. */
+static bool read_digits(const char **p, uint64_t *out)
+{
+    const size_t n = strspn(*p, "0123456789");
+    *out = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t digit = (uint64_t)((*p)[i] - '0');
+        *out = *out > (UINT64_MAX - digit) / 10 ? UINT64_MAX : 10 * *out + digit;
+    }
+    *p += n;
+    return n > 0;
+}
+
+/* A field that makes no sense, or asks for several ranges, asks for the whole (RFC 9110, 14.2). */
+enum guard_range guard_range_read(const char *field, uint64_t size, uint64_t *from, uint64_t *to)
+{
+    if (strncmp(field, "bytes=", 6) != 0) return GUARD_RANGE_WHOLE;
+    const char *p = field + 6;
+    const bool starts = read_digits(&p, from);
+    if (*p++ != '-') return GUARD_RANGE_WHOLE;
+    const bool ends = read_digits(&p, to);
+    if (*p != '\0' || (!starts && !ends) || (starts && ends && *to < *from))
+        return GUARD_RANGE_WHOLE;
+    if (!starts) { /* the last so many */
+        if (*to == 0) return GUARD_RANGE_NONE;
+        *from = *to < size ? size - *to : 0;
+    }
+    if (*from >= size) return GUARD_RANGE_NONE;
+    if (!starts || !ends || *to >= size) *to = size - 1;
+    return GUARD_RANGE_PART;
+}
+
+struct count {
+    const char *name;
+    unsigned n;
+};
+
+static enum MHD_Result count_field(void *ctx, enum MHD_ValueKind kind, const char *name,
+                                   const char *value)
+{
+    struct count *c = ctx;
+    (void)kind;
+    (void)value;
+    c->n += strcasecmp(name, c->name) == 0;
+    return MHD_YES;
+}
+
+/* The field, if the request has it exactly once. */
+static const char *only_field(struct guard_ask *ask, const char *name)
+{
+    struct count c = {name, 0};
+    MHD_get_connection_values(ask->connection, MHD_HEADER_KIND, count_field, &c);
+    return c.n == 1 ? MHD_lookup_connection_value(ask->connection, MHD_HEADER_KIND, name) : NULL;
+}
+
+static void release_version(void *version)
+{
+    guard_live_release(version);
+}
+
+/* A response of bytes of the version, which lives as long as it does. */
+static struct MHD_Response *respond_with(struct guard_ask *ask, const void *bytes, size_t size)
+{
+    ask->version->users++;
+    struct MHD_Response *r = MHD_create_response_from_buffer_with_free_callback_cls(
+        size, (void *)bytes, release_version, ask->version);
+    if (r == NULL) guard_live_release(ask->version);
+    return r;
+}
+
+enum MHD_Result guard_reply_part(struct guard_ask *ask, const void *bytes, size_t size,
+                                 const char *sha256, const char *cache)
+{
+    char tag[2 * GUARD_HASH_SIZE + 3], range[80];
+    uint64_t from = 0, to = size - 1;
+    unsigned status = MHD_HTTP_OK;
+    snprintf(tag, sizeof tag, "\"%s\"", sha256);
+    const char *known =
+        MHD_lookup_connection_value(ask->connection, MHD_HEADER_KIND, "If-None-Match");
+    const char *wanted = ask->head ? NULL : only_field(ask, "Range");
+    const char *only_if = MHD_lookup_connection_value(ask->connection, MHD_HEADER_KIND, "If-Range");
+    if (known != NULL && guard_tag_listed(known, tag)) {
+        status = MHD_HTTP_NOT_MODIFIED;
+    } else if (wanted != NULL && (only_if == NULL || strcmp(only_if, tag) == 0)) {
+        const enum guard_range r = guard_range_read(wanted, size, &from, &to);
+        if (r == GUARD_RANGE_NONE) {
+            snprintf(range, sizeof range, "bytes */%zu", size);
+            const struct guard_field field[] = {{"Content-Range", range}, {NULL, NULL}};
+            return guard_reply_error(ask, MHD_HTTP_RANGE_NOT_SATISFIABLE, "there is no such range",
+                                     field);
+        }
+        if (r == GUARD_RANGE_PART) status = MHD_HTTP_PARTIAL_CONTENT;
+        if (r == GUARD_RANGE_WHOLE) from = 0, to = size - 1;
+    }
+    const size_t n = status == MHD_HTTP_NOT_MODIFIED ? 0 : (size_t)(to - from + 1);
+    struct MHD_Response *r = respond_with(ask, (const uint8_t *)bytes + from, n);
+    if (r == NULL) return MHD_NO;
+    snprintf(range, sizeof range, "bytes %" PRIu64 "-%" PRIu64 "/%zu", from, to, size);
+    const struct guard_field fields[] = {
+        {"ETag", tag},
+        {"Cache-Control", cache},
+        {"Accept-Ranges", "bytes"},
+        {status != MHD_HTTP_NOT_MODIFIED ? "Content-Type" : NULL, "application/octet-stream"},
+        {status == MHD_HTTP_PARTIAL_CONTENT ? "Content-Range" : NULL, range},
+        {NULL, NULL}};
+    add_fields(r, fields);
+    return send_response(ask, status, r, n);
+}
+
+/* --- Escapes --------------------------------------------------------------------------------------------------------------- */
+
+static int hex_digit(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *at = c != '\0' ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
+    return at != NULL ? (int)(at - digits) : -1;
+}
+
+size_t guard_unescape(void *ctx, struct MHD_Connection *connection, char *text)
+{
+    char *to = text;
+    (void)ctx;
+    (void)connection;
+    for (const char *p = text; *p != '\0'; p++) {
+        const int high = *p == '%' ? hex_digit(p[1]) : -1;
+        const int low = high >= 0 ? hex_digit(p[2]) : -1;
+        if (low < 0 || high + low == 0) {
+            *to++ = *p;
+        } else {
+            *to++ = (char)(high << 4 | low);
+            p += 2;
+        }
+    }
+    *to = '\0';
+    return (size_t)(to - text);
+}

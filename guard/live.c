@@ -1,0 +1,104 @@
+#include "live.h"
+
+#include "manifest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RETRY 10000 /* milliseconds: a directory that is being copied here may become whole */
+
+static struct guard_published *publish(guard *g)
+{
+    struct guard_published *p = malloc(sizeof *p);
+    if (p == NULL) return NULL;
+    p->g = g;
+    atomic_init(&p->users, 1); /* being current */
+    return p;
+}
+
+struct guard_published *guard_live_take(struct guard_live *l)
+{
+    pthread_mutex_lock(&l->lock);
+    struct guard_published *p = l->current;
+    p->users++;
+    pthread_mutex_unlock(&l->lock);
+    return p;
+}
+
+void guard_live_release(struct guard_published *p)
+{
+    if (p == NULL || --p->users != 0) return;
+    guard_close(p->g);
+    free(p);
+}
+
+/* Looks at the manifest; false: it is the one that was seen last. */
+static bool has_changed(struct guard_live *l)
+{
+    struct stat now;
+    char *path = guard_path(l->directory, "manifest");
+    if (path == NULL || stat(path, &now) != 0) memset(&now, 0, sizeof now);
+    free(path);
+    const bool same = now.st_ino == l->seen.st_ino && now.st_dev == l->seen.st_dev &&
+                      now.st_size == l->seen.st_size &&
+                      now.st_mtim.tv_sec == l->seen.st_mtim.tv_sec &&
+                      now.st_mtim.tv_nsec == l->seen.st_mtim.tv_nsec;
+    l->seen = now;
+    return !same;
+}
+
+/* Opens what is there now and puts it in the place of the current one. */
+static bool take_up(struct guard_live *l, guard_error *why)
+{
+    guard *g = guard_open(l->directory, why);
+    if (g == NULL) return false;
+    if (l->current != NULL && strcmp(guard_about(g)->id, guard_about(l->current->g)->id) == 0) {
+        guard_close(g); /* the manifest was touched, not changed */
+        return true;
+    }
+    struct guard_published *fresh = publish(g), *old;
+    if (fresh == NULL) {
+        guard_close(g);
+        return guard_fail(why, "not enough memory");
+    }
+    pthread_mutex_lock(&l->lock);
+    old = l->current;
+    l->current = fresh;
+    pthread_mutex_unlock(&l->lock);
+    if (old != NULL) l->reloads++;
+    guard_live_release(old);
+    return true;
+}
+
+bool guard_live_start(struct guard_live *l, const char *directory, guard_error *why)
+{
+    memset(l, 0, sizeof *l);
+    l->directory = directory;
+    pthread_mutex_init(&l->lock, NULL);
+    has_changed(l); /* seen before it is opened: what comes meanwhile is new then */
+    return take_up(l, why);
+}
+
+void guard_live_end(struct guard_live *l)
+{
+    guard_live_release(l->current);
+    pthread_mutex_destroy(&l->lock);
+}
+
+void guard_live_look(struct guard_live *l, int64_t now, bool anyway)
+{
+    guard_error why;
+    const bool changed = has_changed(l);
+    if (!changed && !anyway && (l->again == 0 || now < l->again)) return;
+    if (take_up(l, &why)) {
+        l->again = 0;
+        l->said.text[0] = '\0';
+        return;
+    }
+    l->failed++;
+    l->again = now + RETRY;
+    if (strcmp(l->said.text, why.text) == 0) return;
+    l->said = why;
+    fprintf(stderr, "tamis: not taken up: %s; still serving version %llu\n", why.text,
+            (unsigned long long)guard_about(l->current->g)->version);
+}

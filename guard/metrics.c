@@ -1,0 +1,63 @@
+#include "metrics.h"
+
+static const unsigned STATUSES[GUARD_STATUSES] = {200, 204, 206, 304, 400, 404,
+                                                  405, 413, 416, 429, 503};
+
+int64_t guard_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void guard_metrics_count(struct guard_metrics *m, enum guard_endpoint at, unsigned status)
+{
+    for (size_t i = 0; i < GUARD_STATUSES; i++)
+        if (STATUSES[i] == status) m->requests[at][i]++;
+}
+
+static void print_requests(struct guard_metrics *m, struct guard_text *out)
+{
+    static const char *const names[GUARD_ENDPOINTS] = {
+        "page", "filter", "delta", "removed", "confirm", "update", "metrics", "healthz", "other"};
+    guard_text_add(out, "# HELP tamis_guard_requests_total Requests answered.\n"
+                        "# TYPE tamis_guard_requests_total counter\n");
+    for (size_t at = 0; at < GUARD_ENDPOINTS; at++) {
+        for (size_t i = 0; i < GUARD_STATUSES; i++) {
+            const unsigned long long n = m->requests[at][i];
+            if (n == 0) continue;
+            guard_text_add(out, "tamis_guard_requests_total{endpoint=\"%s\",status=\"%u\"} %llu\n",
+                           names[at], STATUSES[i], n);
+        }
+    }
+}
+
+void guard_metrics_print(struct guard_metrics *m, const guard_manifest *about,
+                         unsigned long long reloads, unsigned long long failed_reloads,
+                         struct guard_text *out)
+{
+    const struct {
+        const char *name, *type, *help;
+        unsigned long long value;
+    } rows[] = {
+        {"confirm_prefixes_total", "counter", "Prefixes asked.", m->prefixes},
+        {"confirm_hashes_total", "counter", "Hashes returned.", m->hashes},
+        {"sent_bytes_total", "counter", "Bytes of bodies sent.", m->sent},
+        {"rate_limited_total", "counter", "Requests refused: too many.", m->limited},
+        {"slow_connections_total", "counter", "Connections cut: too slow.", m->slow},
+        {"connections", "gauge", "Connections open.", m->connections},
+        {"version", "gauge", "Version served.", about->version},
+        {"base_version", "gauge", "Version of its base filter.", about->base},
+        {"entries", "gauge", "Listed expressions.", about->entries},
+        {"built_seconds", "gauge", "When it was built.", (unsigned long long)about->built},
+        {"reloads_total", "counter", "New versions taken up.", reloads},
+        {"failed_reloads_total", "counter", "New versions refused.", failed_reloads},
+        {"uptime_seconds", "gauge", "Seconds since the start.",
+         (unsigned long long)(guard_clock() - m->started) / 1000},
+    };
+    print_requests(m, out);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        guard_text_add(
+            out, "# HELP tamis_guard_%s %s\n# TYPE tamis_guard_%s %s\ntamis_guard_%s %llu\n",
+            rows[i].name, rows[i].help, rows[i].name, rows[i].type, rows[i].name, rows[i].value);
+}

@@ -1,0 +1,334 @@
+/* What is asked, and the answers. Every answer comes from one version, which the request holds. */
+#include "server.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tamis/tamis.h>
+
+#define JSON "application/json"
+#define MOST_PREFIXES 30 /* the expressions of a URL */
+/* A list has one hash to a prefix, rarely two. What is far beyond is a list made to be asked about. */
+#define MOST_HASHES 10000
+#define MOST_TEXT (4u << 20)
+#define BAD MHD_HTTP_BAD_REQUEST
+
+static const struct guard_field NO_STORE[] = {{"Cache-Control", "no-store"}, {NULL, NULL}};
+
+static const guard_manifest *about(const struct guard_ask *ask)
+{
+    return guard_about(ask->version->g);
+}
+
+/* --- Parameters ------------------------------------------------------------------------------------------------------------ */
+
+/* The one parameter that an endpoint knows, with its values; more than there is room for are counted. */
+struct parameter {
+    const char *name;
+    const char *values[MOST_PREFIXES];
+    size_t n;
+    bool strange; /* there was another one */
+};
+
+static enum MHD_Result take_parameter(void *ctx, enum MHD_ValueKind kind, const char *name,
+                                      const char *value)
+{
+    struct parameter *p = ctx;
+    (void)kind;
+    if (strcmp(name, p->name) != 0)
+        p->strange = true;
+    else if (p->n++ < MOST_PREFIXES)
+        p->values[p->n - 1] = value != NULL ? value : "";
+    return MHD_YES;
+}
+
+static struct parameter parameter(struct guard_ask *ask, const char *name)
+{
+    struct parameter p = {.name = name};
+    MHD_get_connection_values(ask->connection, MHD_GET_ARGUMENT_KIND, take_parameter, &p);
+    return p;
+}
+
+/* A parameter that is a version, or is left out: *version is `none` then. False: it is neither. */
+static bool version_from(const struct parameter *p, uint64_t none, uint64_t *version)
+{
+    *version = none;
+    if (p->strange || p->n > 1) return false;
+    if (p->n == 0) return true;
+    const char *text = p->values[0];
+    const size_t digits = strspn(text, "0123456789");
+    errno = 0;
+    *version = strtoull(text, NULL, 10);
+    return digits > 0 && text[digits] == '\0' && errno == 0;
+}
+
+/* --- /filter, /delta, /removed ----------------------------------------------------------------------------------------------- */
+
+static enum MHD_Result answer_part(struct guard_ask *ask, const char *name, uint64_t version,
+                                   const guard_part *part)
+{
+    const struct parameter p = parameter(ask, "version");
+    uint64_t wanted;
+    size_t size;
+    if (!version_from(&p, version, &wanted))
+        return guard_reply_error(ask, BAD, "version: one number, and no other parameter", NULL);
+    if (wanted != version)
+        return guard_reply_error(ask, MHD_HTTP_NOT_FOUND,
+                                 "this version is not served any more, or not yet", NULL);
+    const void *bytes = guard_bytes(ask->version->g, name, &size);
+    if (bytes == NULL || size == 0)
+        return guard_reply_error(ask, MHD_HTTP_NOT_FOUND, "this version has none", NULL);
+    return guard_reply_part(ask, bytes, size, part->sha256,
+                            p.n != 0 ? "public, max-age=31536000, immutable" : "no-cache");
+}
+
+static enum MHD_Result answer_filter(struct guard_ask *ask)
+{
+    return answer_part(ask, "filter", about(ask)->base, &about(ask)->filter);
+}
+
+static enum MHD_Result answer_delta(struct guard_ask *ask)
+{
+    return answer_part(ask, "delta", about(ask)->version, &about(ask)->delta);
+}
+
+static enum MHD_Result answer_removed(struct guard_ask *ask)
+{
+    return answer_part(ask, "removed", about(ask)->version, &about(ask)->removal);
+}
+
+/* --- /v1/confirm -------------------------------------------------------------------------------------------------------------- */
+
+struct found {
+    const guard_manifest *m;
+    struct guard_text hashes, labels;
+    unsigned n;
+};
+
+static bool put_found(void *ctx, const uint8_t hash[GUARD_HASH_SIZE], uint64_t labels)
+{
+    struct found *f = ctx;
+    const char *comma = "";
+    if (f->n++ == MOST_HASHES) return false;
+    guard_text_add(&f->hashes, "%s\"", f->n > 1 ? "," : "");
+    guard_text_hex(&f->hashes, hash, GUARD_HASH_SIZE);
+    guard_text_add(&f->hashes, "\"");
+    guard_text_add(&f->labels, "%s[", f->n > 1 ? "," : "");
+    for (size_t i = 0; i < f->m->n_labels; i++) {
+        if ((labels >> i & 1) == 0) continue;
+        guard_text_add(&f->labels, "%s\"%s\"", comma, f->m->labels[i]);
+        comma = ",";
+    }
+    guard_text_add(&f->labels, "]");
+    return !f->hashes.failed && !f->labels.failed;
+}
+
+/* Exactly eight hex digits. */
+static bool prefix_from(const char *text, uint8_t prefix[GUARD_PREFIX])
+{
+    if (strlen(text) != 2 * GUARD_PREFIX ||
+        strspn(text, "0123456789abcdefABCDEF") != 2 * GUARD_PREFIX)
+        return false;
+    const unsigned long value = strtoul(text, NULL, 16);
+    for (size_t i = 0; i < GUARD_PREFIX; i++) prefix[i] = (uint8_t)(value >> (24 - 8 * i));
+    return true;
+}
+
+/* Finds all of the prefixes, each once. False: it cannot tell. */
+static bool find_all(struct guard_ask *ask, uint8_t (*prefixes)[GUARD_PREFIX], size_t n,
+                     struct found *f)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t j = 0;
+        while (memcmp(prefixes[j], prefixes[i], GUARD_PREFIX) != 0) j++;
+        if (j == i && !guard_find_prefix(ask->version->g, prefixes[i], put_found, f)) return false;
+    }
+    return true;
+}
+
+static enum MHD_Result answer_confirm(struct guard_ask *ask)
+{
+    const struct parameter p = parameter(ask, "prefix");
+    uint8_t prefixes[MOST_PREFIXES][GUARD_PREFIX];
+    if (p.strange) return guard_reply_error(ask, BAD, "no parameter but prefix", NULL);
+    if (p.n == 0 || p.n > MOST_PREFIXES)
+        return guard_reply_error(ask, BAD, "1 to 30 parameters prefix", NULL);
+    for (size_t i = 0; i < p.n; i++)
+        if (!prefix_from(p.values[i], prefixes[i]))
+            return guard_reply_error(ask, BAD, "a prefix is 8 hex digits", NULL);
+    struct found f = {
+        .m = about(ask), .hashes = {.most = MOST_TEXT}, .labels = {.most = MOST_TEXT}};
+    struct guard_text out = {.most = 3 * MOST_TEXT};
+    out.failed = !find_all(ask, prefixes, p.n, &f);
+    if (!out.failed)
+        guard_text_add(&out,
+                       "{\"version\":%" PRIu64
+                       ",\"hashes\":[%s],\"labels\":[%s],\"cache_seconds\":%u}\n",
+                       f.m->version, f.n > 0 ? f.hashes.at : "", f.n > 0 ? f.labels.at : "",
+                       ask->server->settings.cache_seconds);
+    free(f.hashes.at);
+    free(f.labels.at);
+    ask->server->metrics.prefixes += p.n;
+    if (!out.failed) ask->server->metrics.hashes += f.n;
+    return guard_reply(ask, MHD_HTTP_OK, JSON, &out, NO_STORE);
+}
+
+/* --- /v1/update -------------------------------------------------------------------------------------------------------------- */
+
+static void put_part(struct guard_text *out, const char *name, uint64_t version,
+                     const guard_part *part)
+{
+    if (part->bytes == 0)
+        guard_text_add(out, ",\"%s\":null", name);
+    else
+        guard_text_add(out,
+                       ",\"%s\":{\"url\":\"/%s?version=%" PRIu64 "\",\"bytes\":%" PRIu64
+                       ",\"sha256\":\"%s\"}",
+                       name, name, version, part->bytes, part->sha256);
+}
+
+static enum MHD_Result answer_update(struct guard_ask *ask)
+{
+    const guard_manifest *m = about(ask);
+    const struct parameter p = parameter(ask, "from");
+    struct guard_text out = {.most = MOST_TEXT};
+    uint64_t from;
+    if (!version_from(&p, 0, &from))
+        return guard_reply_error(ask, BAD, "from: one number, and no other parameter", NULL);
+    guard_text_add(&out, "{\"version\":%" PRIu64 ",\"id\":\"%s\",\"base\":%" PRIu64, m->version,
+                   m->id, m->base);
+    if (from == m->version) {
+        guard_text_add(&out, ",\"unchanged\":true");
+    } else {
+        guard_text_add(&out, ",\"unchanged\":false");
+        put_part(&out, "filter", m->base, &m->filter);
+        put_part(&out, "delta", m->version, &m->delta);
+        put_part(&out, "removed", m->version, &m->removal);
+    }
+    guard_text_add(&out,
+                   ",\"entries\":%" PRIu64 ",\"rate\":%.9g,\"built\":%lld,\"cache_seconds\":%u"
+                   ",\"labels\":[",
+                   m->entries, m->rate, (long long)m->built, ask->server->settings.cache_seconds);
+    for (size_t i = 0; i < m->n_labels; i++)
+        guard_text_add(&out, "%s\"%s\"", i > 0 ? "," : "", m->labels[i]);
+    guard_text_add(&out, "]}\n");
+    return guard_reply(ask, MHD_HTTP_OK, JSON, &out, NO_STORE);
+}
+
+/* --- For people and machines that watch ------------------------------------------------------------------------------------------ */
+
+static enum MHD_Result answer_page(struct guard_ask *ask)
+{
+    static const struct guard_field fields[] = {
+        {"Content-Security-Policy",
+         "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+        {"Cache-Control", "no-cache"},
+        {NULL, NULL}};
+    const guard_manifest *m = about(ask);
+    struct guard_text out = {.most = MOST_TEXT};
+    guard_text_add(
+        &out,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>tamis "
+        "guard</title>\n"
+        "<h1>tamis guard</h1>\n<p>Version %" PRIu64 ": %" PRIu64 " listed expressions of bad URLs; "
+        "tamis %s.\n<ul>\n<li>filter of version %" PRIu64 ": %" PRIu64 " bytes\n<li>added since: "
+        "%" PRIu64 ", %" PRIu64 " bytes\n<li>removed since: %" PRIu64 ", %" PRIu64 " bytes\n",
+        m->version, m->entries, tamis_version(), m->base, m->filter.bytes, m->added, m->delta.bytes,
+        m->removed, m->removal.bytes);
+    guard_text_add(
+        &out,
+        "<li>asked in vain: %.2g of expressions, %.2g of pages with 8 of them\n</ul>\n<ul>\n"
+        "<li><a href=\"/filter\">/filter</a>, <a href=\"/delta\">/delta</a>, "
+        "<a href=\"/removed\">/removed</a>\n<li>/v1/confirm?prefix=8 hex digits\n"
+        "<li><a href=\"/v1/update\">/v1/update</a>\n<li><a href=\"/metrics\">/metrics</a>, "
+        "<a href=\"/healthz\">/healthz</a>\n</ul>\n</html>\n",
+        m->rate, -expm1(8 * log1p(-m->rate)));
+    return guard_reply(ask, MHD_HTTP_OK, "text/html; charset=utf-8", &out, fields);
+}
+
+static enum MHD_Result answer_metrics(struct guard_ask *ask)
+{
+    struct guard_text out = {.most = MOST_TEXT};
+    guard_metrics_print(&ask->server->metrics, about(ask), ask->server->live.reloads,
+                        ask->server->live.failed, &out);
+    return guard_reply(ask, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", &out,
+                       NO_STORE);
+}
+
+static enum MHD_Result answer_healthz(struct guard_ask *ask)
+{
+    struct guard_text out = {.most = MOST_TEXT};
+    const bool stopping = atomic_load(&ask->server->stopping);
+    guard_text_add(&out, stopping ? "stopping\n" : "ok\n");
+    return guard_reply(ask, stopping ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK,
+                       "text/plain; charset=utf-8", &out, NO_STORE);
+}
+
+/* --- Which is which ---------------------------------------------------------------------------------------------------------------- */
+
+static const struct route {
+    const char *path;
+    enum guard_endpoint at;
+    bool is_public;
+    enum MHD_Result (*answer)(struct guard_ask *ask);
+} ROUTES[] = {
+    {"/", GUARD_AT_PAGE, false, answer_page},
+    {"/filter", GUARD_AT_FILTER, true, answer_filter},
+    {"/delta", GUARD_AT_DELTA, true, answer_delta},
+    {"/removed", GUARD_AT_REMOVED, true, answer_removed},
+    {"/v1/confirm", GUARD_AT_CONFIRM, true, answer_confirm},
+    {"/v1/update", GUARD_AT_UPDATE, true, answer_update},
+    {"/metrics", GUARD_AT_METRICS, false, answer_metrics},
+    {"/healthz", GUARD_AT_HEALTHZ, false, answer_healthz},
+};
+
+/* What a browser asks before it lets a page of another origin use more than the simplest fields. */
+static enum MHD_Result answer_preflight(struct guard_ask *ask)
+{
+    static const struct guard_field fields[] = {
+        {"Allow", "GET, HEAD, OPTIONS"},
+        {"Access-Control-Allow-Methods", "GET, HEAD, OPTIONS"},
+        {"Access-Control-Allow-Headers", "If-None-Match, If-Range, Range"},
+        {"Access-Control-Max-Age", "86400"},
+        {NULL, NULL}};
+    struct guard_text nothing = {.most = 0};
+    return guard_reply(ask, MHD_HTTP_NO_CONTENT, NULL, &nothing, fields);
+}
+
+static bool within_limit(struct guard_ask *ask, unsigned *wait)
+{
+    if (ask->server->limits == NULL) return true;
+    const union MHD_ConnectionInfo *client =
+        MHD_get_connection_info(ask->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return guard_limits_take(ask->server->limits, client != NULL ? client->client_addr : NULL,
+                             guard_clock(), wait);
+}
+
+enum MHD_Result guard_answer_request(struct guard_ask *ask, const char *path, const char *method)
+{
+    const struct route *route = NULL;
+    unsigned wait = 0;
+    ask->head = strcmp(method, "HEAD") == 0;
+    for (size_t i = 0; i < sizeof ROUTES / sizeof *ROUTES && route == NULL; i++)
+        if (strcmp(path, ROUTES[i].path) == 0) route = &ROUTES[i];
+    ask->at = route != NULL ? route->at : GUARD_AT_OTHER;
+    ask->is_public = route != NULL && route->is_public;
+    if (!within_limit(ask, &wait)) {
+        char seconds[16];
+        snprintf(seconds, sizeof seconds, "%u", wait);
+        const struct guard_field later[] = {{"Retry-After", seconds}, {NULL, NULL}};
+        ask->server->metrics.limited++;
+        return guard_reply_error(ask, MHD_HTTP_TOO_MANY_REQUESTS, "too many requests", later);
+    }
+    if (route == NULL)
+        return guard_reply_error(ask, MHD_HTTP_NOT_FOUND, "there is no such page", NULL);
+    if (ask->is_public && strcmp(method, "OPTIONS") == 0) return answer_preflight(ask);
+    if (!ask->head && strcmp(method, "GET") != 0) {
+        const struct guard_field allow[] = {
+            {"Allow", ask->is_public ? "GET, HEAD, OPTIONS" : "GET, HEAD"}, {NULL, NULL}};
+        return guard_reply_error(ask, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD", allow);
+    }
+    return route->answer(ask);
+}

@@ -1,0 +1,48 @@
+/* Temporary files without a name, for what does not fit the memory: they end with the process, however that ends. */
+#ifndef TAMIS_FILE_H
+#define TAMIS_FILE_H
+
+#include <tamis/tamis.h>
+
+#ifndef __wasm__
+
+/* TAMIS_EIO, with os. *fd is -1 then. */
+tamis_status tamis__temporary_open(const char *directory, int *fd, tamis_error *why);
+/* All n bytes, or TAMIS_EIO, with os; then what is in the file from `at` on is not known. */
+tamis_status tamis__temporary_write(int fd, uint64_t at, const void *bytes, size_t n,
+                                    tamis_error *why);
+tamis_status tamis__temporary_read(int fd, uint64_t at, void *to, size_t n, tamis_error *why);
+void tamis__temporary_empty(int fd);
+void tamis__temporary_close(int fd);
+
+#else /* where there are no files, none can be opened, and the others are never called */
+
+static inline tamis_status tamis__temporary_open(const char *directory, int *fd, tamis_error *why)
+{
+    (void)directory, (void)why;
+    *fd = -1;
+    return TAMIS_EUNSUPPORTED;
+}
+static inline tamis_status tamis__temporary_write(int fd, uint64_t at, const void *bytes, size_t n,
+                                                  tamis_error *why)
+{
+    (void)fd, (void)at, (void)bytes, (void)n, (void)why;
+    return TAMIS_EUNSUPPORTED;
+}
+static inline tamis_status tamis__temporary_read(int fd, uint64_t at, void *to, size_t n,
+                                                 tamis_error *why)
+{
+    (void)fd, (void)at, (void)to, (void)n, (void)why;
+    return TAMIS_EUNSUPPORTED;
+}
+static inline void tamis__temporary_empty(int fd)
+{
+    (void)fd;
+}
+static inline void tamis__temporary_close(int fd)
+{
+    (void)fd;
+}
+
+#endif
+#endif

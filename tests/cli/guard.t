@@ -1,0 +1,197 @@
+# Lists of bad URLs: a URL, a host, a line of a hosts file, a rule; what is none of these is said with its number.
+$ printf '%s\n' '# a comment' 'http://evil.example/login?x=1' 'bad.example' '0.0.0.0 hosts.example' '||rule.example^' '' > malware.txt
+$ printf '%s\n' 'bad.example' 'phish.example/folder/' 'two words' '||*.x^$third-party' '@@||good.example^' '93.184.216.34 somewhere.example' > list
+$ tamis guard build g malware.txt phishing=list
+tamis: list: line 3: left out: white space inside; in a URL write %20
+tamis: list: line 4: left out: a filter rule with options, or other than ||host^
+tamis: list: line 5: left out: an exception from a filter rule
+tamis: list: line 6: left out: an address that leads somewhere
+g: version 1
+  listed    5 expressions of 6 lines; 4 more were left out
+  filter    ... bytes, ... bits per expression
+  wrong     5.96e-06 % (1 in 16,777,216) of expressions; 4.77e-05 % (1 in 2,097,152) of pages with 8,
+            0.000179 % (1 in 559,241) of pages with 30
+  asked     0.0 times in vain in 102,000 page views
+  store     12,288 bytes
+$ ls g
+1.filter
+1.store
+manifest
+
+# Verdicts, their labels, and the way they took.
+$ tamis guard check g 'http://evil.example/login?x=1' 'https://sub.bad.example:8443/a/b?c' hosts.example rule.example
+listed      http://evil.example/login?x=1  (malware: evil.example/login?x=1)
+listed      https://sub.bad.example:8443/a/b?c  (malware, phishing: bad.example/)
+listed      hosts.example  (malware: hosts.example/)
+listed      rule.example  (malware: rule.example/)
+$ tamis guard check g http://phish.example/folder/page.html
+listed      http://phish.example/folder/page.html  (phishing: phish.example/folder/)
+$ tamis guard check g http://phish.example/folde http://evil.example/login http://xbad.example/
+clean       http://phish.example/folde  (the filter said no)
+clean       http://evil.example/login  (the filter said no)
+clean       http://xbad.example/  (the filter said no)
+[1]
+$ printf 'http://nothing.example/\n\nhttp://bad.example/\n' | tamis guard check g
+clean       http://nothing.example/  (the filter said no)
+listed      http://bad.example/  (malware, phishing: bad.example/)
+$ printf 'http://nothing.example/\n' | tamis guard check g -
+clean       http://nothing.example/  (the filter said no)
+[1]
+$ tamis guard check g -q bad.example
+$ tamis guard check g -q nothing.example
+[1]
+$ tamis guard check g 'http://[' mailto:a@bad.example bad.example
+no URL      http://[  (there is no IPv6 address between the brackets)
+no URL      mailto:a@bad.example  (only http, https and ftp URLs can be checked)
+listed      bad.example  (malware, phishing: bad.example/)
+[2]
+$ tamis guard check g --json BAD.example nothing.example 'http:///'
+{"url": "BAD.example", "verdict": "listed", "expression": "bad.example/", "labels": ["malware", "phishing"], "expressions": 1, "maybes": 1, "asked": 1}
+{"url": "nothing.example", "verdict": "clean", "expressions": 1, "maybes": 0, "asked": 0}
+{"url": "http:///", "verdict": "no URL", "reason": "the URL has no host", "expressions": 0, "maybes": 0, "asked": 0}
+[2]
+
+# A URL taken apart, with what filter and store say of it.
+$ tamis guard explain 'HTTP://User@A.B.C:80/x/../1/%32.html?p=1#top'
+canonical http://a.b.c/1/2.html?p=1
+expressions
+  a.b.c/1/2.html?p=1
+  a.b.c/1/2.html
+  a.b.c/
+  a.b.c/1/
+  b.c/1/2.html?p=1
+  b.c/1/2.html
+  b.c/
+  b.c/1/
+$ tamis guard explain 'http://www.bad.example/x' g
+canonical http://www.bad.example/x
+expressions
+  www.bad.example/x
+    2cffda10cce0ae59d22adc3fc4c6ec959526664aae796a3b5964de6b599a1ed5
+    filter no
+  www.bad.example/
+    addba630f55ac4344c5fabffc610b34eea843e034195eca1f62d495e2a6abd28
+    filter no
+  bad.example/x
+    5ee820ac312813d21ef28bf90284cb44b2dfe392080acccb4fccc5ad9ee2a0e1
+    filter no
+  bad.example/
+    611d2cf5687a72278c3da89f28dc0cc5f674b1b7fca042bf31fce4a9d1e159a5
+    filter maybe, store listed: malware, phishing
+$ tamis guard explain --json 'http://www.bad.example/x' g
+{"canonical": "http://www.bad.example/x", "expressions": ["www.bad.example/x", "www.bad.example/", "bad.example/x", "bad.example/"], "answers": [{"expression": "www.bad.example/x", "hash": "2cffda10cce0ae59d22adc3fc4c6ec959526664aae796a3b5964de6b599a1ed5", "filter": "no"},{"expression": "www.bad.example/", "hash": "addba630f55ac4344c5fabffc610b34eea843e034195eca1f62d495e2a6abd28", "filter": "no"},{"expression": "bad.example/x", "hash": "5ee820ac312813d21ef28bf90284cb44b2dfe392080acccb4fccc5ad9ee2a0e1", "filter": "no"},{"expression": "bad.example/", "hash": "611d2cf5687a72278c3da89f28dc0cc5f674b1b7fca042bf31fce4a9d1e159a5", "filter": "maybe", "store": "listed"}]}
+$ tamis guard explain --json 'http://a.b.c/1/2.html?param=1'
+{"canonical": "http://a.b.c/1/2.html?param=1", "expressions": ["a.b.c/1/2.html?param=1", "a.b.c/1/2.html", "a.b.c/", "a.b.c/1/", "b.c/1/2.html?param=1", "b.c/1/2.html", "b.c/", "b.c/1/"]}
+$ tamis guard explain 'javascript:alert(1)'
+tamis: javascript:alert(1): only http, https and ftp URLs can be checked
+[2]
+$ tamis guard explain 'http://a..:x/' g
+tamis: http://a..:x/: the port is not a number up to 65535
+[2]
+$ tamis guard explain http://bad.example/ none
+tamis: none: no list has been built there: No such file or directory
+[2]
+
+# The next version: little has changed, so that the base stays.
+$ seq -f 'host%.0f.example' 1000 > many && tamis guard build -q h many
+$ (tail -n +3 many; echo new.example) > fewer && tamis guard build h many=fewer
+h: version 2
+  listed    999 expressions of 999 lines
+  filter    ... bytes, ... bits per expression; of version 1, with
+            ... bytes for 1 added and 8 for 2 removed
+  wrong     7.45e-06 % (1 in 13,421,773) of expressions; 5.96e-05 % (1 in 1,677,722) of pages with 8,
+            0.000224 % (1 in 447,393) of pages with 30
+  asked     0.1 times in vain in 102,000 page views
+  store     65,536 bytes
+$ ls h
+1.filter
+1.store
+2.delta
+2.removed
+2.store
+manifest
+$ tamis guard check h host1.example host3.example new.example
+clean       host1.example  (the filter said no)
+listed      host3.example  (many: host3.example/)
+listed      new.example  (many: new.example/)
+$ tamis guard build -q h many=list
+$ ls h
+3.filter
+3.store
+manifest
+
+# Good URLs are never asked about; but what is bad stays bad.
+$ seq -f 'http://popular%.0f.example/page' 3000 > good && tamis guard build k many --never good
+k: version 1
+  listed    1,000 expressions of 1,000 lines
+  never     6,000 expressions of good URLs
+  filter    ... bytes, ... bits per expression
+  wrong     5.96e-06 % (1 in 16,777,216) of expressions; 4.77e-05 % (1 in 2,097,152) of pages with 8,
+            0.000179 % (1 in 559,241) of pages with 30
+  asked     0.0 times in vain in 102,000 page views
+  store     65,536 bytes
+$ tamis guard check k --json popular7.example/page | grep -o '"maybes": 0'
+"maybes": 0
+$ echo host7.example/ > both && tamis guard build k many --never good --never both
+tamis: both: line 1: 'host7.example/' is on a bad list as well
+[2]
+$ tamis guard check k host7.example
+listed      host7.example  (many: host7.example/)
+
+# What cannot be built.
+$ tamis guard build x missing
+tamis: missing: cannot read: No such file or directory
+[2]
+$ tamis guard build x 'a label=many'
+tamis: 'a label' is no label: up to 63 printable characters, and up to 64 labels
+[2]
+$ tamis guard build x many --max-bytes 100
+tamis: x/1.filter: 100 bytes are too few
+[2]
+$ ls x
+$ tamis guard build g
+tamis: guard build: usage: tamis guard build [OPTION...] DIR LIST...
+[2]
+
+# Nothing there, or damaged: never a verdict.
+$ tamis guard check none bad.example
+tamis: none: no list has been built there: No such file or directory
+[2]
+$ mkdir empty && tamis guard check empty bad.example
+tamis: empty: no list has been built there: No such file or directory
+[2]
+$ cp -r h damaged && printf x >> damaged/3.filter && tamis guard check damaged bad.example
+tamis: damaged/3.filter: damaged, or of another version than the manifest
+[2]
+$ rm -r damaged && cp -r h damaged && printf x | dd of=damaged/3.store bs=1 seek=5000 conv=notrunc status=none && tamis guard check damaged bad.example
+tamis: damaged/3.store: damaged, or of another version than the manifest
+[2]
+$ rm -r damaged && cp -r h damaged && sed -i 's/^entries .*/entries 9/' damaged/manifest && tamis guard check damaged bad.example
+tamis: damaged/manifest: damaged or of a newer version
+[2]
+$ rm -r damaged && cp -r h damaged && cp g/1.store damaged/3.store && tamis guard check damaged bad.example
+tamis: damaged/3.store: damaged, or of another version than the manifest
+[2]
+$ rm damaged/3.store && tamis guard check damaged bad.example
+tamis: damaged/3.store: No such file or directory
+[2]
+$ tamis guard explain bad.example damaged
+tamis: damaged/3.store: No such file or directory
+[2]
+$ tamis guard serve damaged --port 0
+tamis: damaged/3.store: No such file or directory
+[2]
+
+# Options of the server that make no sense.
+$ tamis guard serve h --port 70000
+tamis: --port: a number up to 65535
+[2]
+$ tamis guard serve h --port 0 --address localhost
+tamis: 'localhost' is no IP address
+[2]
+$ tamis guard serve h --port 0 --connections 0
+tamis: --connections: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
+[2]
+$ tamis guard serve h --port 0 --timeout 10000000
+tamis: guard serve: no limit is above 1,000,000
+[2]
