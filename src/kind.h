@@ -10,7 +10,7 @@
 
 #include <tamis/tamis.h>
 
-/* The browser's build (web/) only reads some of the kinds: without what plans, fills and changes them it is a third
+/* The browser's build (web/) only reads some of the kinds: without what plans, fills and changes them it is a quarter
  * smaller. Where a table lacks `add`, its filters are read-only, and where it lacks `solve`, none are made. It neither merges
  * nor converts, and WebAssembly cannot prefetch. */
 #ifdef TAMIS_LEAN
