@@ -5,7 +5,12 @@
 
 const struct kernels *tamis__kernels_for(const struct body *b)
 {
+#ifdef TAMIS_LEAN
+    (void)b; /* no threads there */
+    return tamis__kernels();
+#else
     return b->shared ? &tamis__shared : tamis__kernels();
+#endif
 }
 
 struct section tamis__bit_section(uint32_t kind, uint32_t k, uint64_t m, uint64_t cells)

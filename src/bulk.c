@@ -101,7 +101,8 @@ static void stream_open(struct stream *s, const tamis *t, const struct keys *in)
 {
     s->t = t;
     s->in = in;
-    s->lag = t->body.sections->length >= PREFETCH_FROM ? GROUP : 0;
+    const bool pays = t->kind->prefetch != NULL && t->body.sections->length >= PREFETCH_FROM;
+    s->lag = pays ? GROUP : 0;
 }
 
 /* The group at `at`, hashed before unless it is sent now. */

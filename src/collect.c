@@ -48,9 +48,9 @@ static tamis_status make_room(struct body *b, uint64_t bytes)
     const uint64_t had = s->room > s->length ? s->room : s->length;
     if (bytes <= had) return TAMIS_OK;
     uint64_t room = bytes > 2 * had ? bytes : 2 * had;
-    if (b->spill != NULL && room > b->spill->most * HASH_BYTES &&
-        bytes <= b->spill->most * HASH_BYTES)
-        room = b->spill->most * HASH_BYTES;
+    const struct spill *spill = tamis__spill(b);
+    if (spill != NULL && room > spill->most * HASH_BYTES && bytes <= spill->most * HASH_BYTES)
+        room = spill->most * HASH_BYTES;
     uint8_t *cells = tamis__alloc(b->memory, room);
     if (cells == NULL) return TAMIS_ENOMEM;
     memcpy(cells, s->cells, (size_t)s->length);
@@ -100,10 +100,11 @@ tamis_status tamis__in_file(tamis_error *why)
 static tamis_status prepare(struct body *b, size_t n)
 {
     const struct section *s = b->sections;
-    const uint64_t in_file = b->spill != NULL ? b->spill->end : 0;
+    const struct spill *spill = tamis__spill(b);
+    const uint64_t in_file = spill != NULL ? spill->end : 0;
     const uint64_t bytes = (in_file + s->m + n) * HASH_BYTES;
     if (b->max_bytes != 0 && tamis__image_bytes(bytes, 1) > b->max_bytes) return TAMIS_EFULL;
-    if (b->spill != NULL && s->m + n > b->spill->most) {
+    if (spill != NULL && s->m + n > spill->most) {
         const tamis_status status = tamis__spill_collection(b, NULL);
         if (status != TAMIS_OK) return status;
     }
@@ -130,7 +131,7 @@ void tamis__clear_collection(struct body *b)
     memset(s->cells, 0, (size_t)s->length);
     if (s->room < s->length) s->room = s->length;
     set_count(b, 0);
-    if (b->spill != NULL) tamis__spill_clear(b->spill);
+    if (tamis__spill(b) != NULL) tamis__spill_clear(b->spill);
 }
 
 void tamis__say_maybe(const struct batch *keys, uint8_t *bits)

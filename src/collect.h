@@ -17,10 +17,16 @@ const char *tamis__wrong_collection(const struct body *b);
 tamis_status tamis__collect(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done);
 /* struct kind.clear. */
 void tamis__clear_collection(struct body *b);
+/* Where hashes beyond memory go, or NULL. A lean build makes no kind that has such a file. */
+static inline struct spill *tamis__spill(const struct body *b)
+{
+    (void)b;
+    return TAMIS__FULL(b->spill);
+}
 /* Whether hashes are in a file, and not all in the section. */
 static inline bool tamis__spilled(const struct body *b)
 {
-    return b->spill != NULL && b->spill->count > 0;
+    return tamis__spill(b) != NULL && tamis__spill(b)->count > 0;
 }
 /* TAMIS_EUNSUPPORTED, as that has no image. */
 tamis_status tamis__in_file(tamis_error *why);

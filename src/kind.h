@@ -10,6 +10,15 @@
 
 #include <tamis/tamis.h>
 
+/* The browser's build (web/) only reads some of the kinds: without what plans, fills and changes them it is a quarter
+ * smaller. Where a table lacks `add`, its filters are read-only, and where it lacks `solve`, none are made. It neither merges
+ * nor converts, and WebAssembly cannot prefetch. */
+#ifdef TAMIS_LEAN
+#define TAMIS__FULL(f) NULL
+#else
+#define TAMIS__FULL(f) f
+#endif
+
 /* A section of the image: the same bytes in memory as at rest. */
 enum {
     TAMIS__ROLE_CELLS = 1,
@@ -132,7 +141,7 @@ struct kind {
     /* Keys packed by tamis__pack into lines that start at `first`. */
     void (*add_packed)(struct body *b, uint64_t first, const uint64_t *words, size_t n,
                        uint8_t *seen);
-    /* Ask the memory for what add and query will touch; answers nothing. */
+    /* Ask the memory for what add and query will touch; answers nothing. NULL: the machine cannot. */
     void (*prefetch)(const struct body *b, const struct batch *keys);
     /* Bit i of seen/bits answers for hash i; the callee clears the spare bits of the last byte. When an add
      * fails, *done says how many were added before, and their bits are right. Of kinds that weigh, seen may be

@@ -9,6 +9,7 @@
 
 #include "handle.h"
 
+#ifndef TAMIS_LEAN
 /* Nothing is known any more. The handle must be for us alone. */
 void tamis__noise_drop(tamis *t);
 
@@ -26,6 +27,35 @@ tamis_status tamis__cannot_take_away(const tamis *t, tamis_error *why);
 
 /* The part of tamis_info that is about weights, and the undoing of what is not. */
 tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out);
+#else /* no kind that weighs */
+static inline void tamis__noise_drop(tamis *t)
+{
+    (void)t;
+}
+static inline void tamis__noise_age(tamis *t)
+{
+    (void)t;
+}
+static inline void tamis__set_error(tamis *t, double error)
+{
+    (void)t, (void)error;
+}
+static inline bool tamis__takes_away(const tamis *t)
+{
+    (void)t;
+    return false;
+}
+static inline tamis_status tamis__cannot_take_away(const tamis *t, tamis_error *why)
+{
+    (void)t, (void)why;
+    return TAMIS_EUNSUPPORTED;
+}
+static inline tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out)
+{
+    (void)t, (void)out;
+    return TAMIS_OK;
+}
+#endif
 
 /* The quantiles of what keys that never came count, or how far from 0 that is where it may be either side. */
 struct noise {

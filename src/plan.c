@@ -341,6 +341,9 @@ tamis_status tamis_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *
     } else {
         const struct kind *kind = tamis__kind(p.kind);
         if (kind == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no kind %u", p.kind);
+        if (kind->solve == NULL)
+            return tamis__unsupported(why, TAMIS_FUSE, "this build only reads %s filters",
+                                      kind->name);
         s = kind->solve(&p, &r, why);
     }
     if (s != TAMIS_OK) return s;

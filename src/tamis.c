@@ -54,7 +54,7 @@ void tamis_close(tamis *t)
     for (uint32_t i = 0; i < t->body.count && !t->borrowed; i++)
         tamis__free(memory, t->body.sections[i].cells);
     if (t->close_file != NULL) t->close_file(t);
-    tamis__spill_close(t->body.spill);
+    tamis__spill_close(tamis__spill(&t->body));
     for (volatile uint64_t *k = t->hasher.key; k < t->hasher.key + 2; k++) *k = 0; /* a secret */
     tamis__free(memory, t->body.sections);
     tamis__free(memory, t);
@@ -80,6 +80,7 @@ static tamis_status open_spill(tamis *t, const char *directory, tamis_error *why
 tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_error *why)
 {
     t->body.shared = (o->flags & TAMIS_SHARED) != 0;
+    if (t->kind->add == NULL) t->read_only = true;
     tamis_status s = TAMIS_OK;
     if (t->body.shared && (t->kind->traits & TAMIS__SHARES) == 0)
         s = tamis__unsupported(why, TAMIS_BLOCKED, "a %s filter cannot be shared by threads",
@@ -196,7 +197,7 @@ tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
     copy->file = NULL;
     copy->close_file = NULL;
     copy->borrowed = false;
-    copy->read_only = t->sealed || t->newer;
+    copy->read_only = t->sealed || t->newer || t->kind->add == NULL;
     memcpy(body.sections, t->body.sections, body.count * sizeof *body.sections);
     if (!tamis__alloc_cells(copy)) {
         tamis_close(copy);
@@ -304,7 +305,9 @@ size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys, size_t n,
 size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n, uint8_t *bits)
 {
     const struct keys in = {.hashes = h, .n = n};
-    return tamis__bulk_query(t, &in, bits);
+    if (n != 1) return tamis__bulk_query(t, &in, bits);
+    bits[0] = tamis__query_key(t, *h);
+    return bits[0];
 }
 
 bool tamis_may_contain(const tamis *t, const void *key, size_t len)
@@ -380,6 +383,7 @@ static bool can_remove(const tamis *t)
 static tamis_status cannot_remove(const tamis *t, tamis_error *why)
 {
     if ((t->kind->traits & TAMIS__WEIGHS) != 0) return tamis__cannot_take_away(t, why);
+    if (t->kind->add == NULL) return tamis__refuse(why, TAMIS_ESEALED);
     return tamis__unsupported(why, TAMIS_COUNTING, "keys cannot be removed from a %s filter",
                               t->kind->name);
 }
@@ -414,7 +418,7 @@ static tamis_status remove_all(tamis *t, const struct keys *in, uint8_t *absent_
         uint8_t absent[TAMIS__MOST_BATCH / 8] = {0};
         const size_t rest = in->n - at, n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH;
         const struct batch b = {.hashes = tamis__hash_group(t, in, at, n, room), .n = n};
-        t->kind->prefetch(&t->body, &b);
+        if (t->kind->prefetch != NULL) t->kind->prefetch(&t->body, &b);
         for (size_t i = 0; i < n; i++) {
             const tamis_status s = remove_key(t, b.hashes[i]);
             if (s == TAMIS_EABSENT)

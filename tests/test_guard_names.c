@@ -4,6 +4,12 @@
 #include "check.h"
 #include "urls.h"
 
+/* The browser's build has a SHA-256 of its own, here beside nettle's. */
+void hash_in_browsers(guard_span expression, uint8_t hash[GUARD_HASH_SIZE]);
+#define guard_hash hash_in_browsers
+#include "../web/sha256.c"
+#undef guard_hash
+
 static const struct name {
     const char *input, *canonical;
     bool escaped;
@@ -129,12 +135,27 @@ static void the_published_hashes(void)
     CHECK(strcmp(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855") == 0);
 }
 
+/* Every length of up to nine blocks, and a big one. */
+static void the_browsers_hashes(void)
+{
+    static char text[100003];
+    uint8_t ours[GUARD_HASH_SIZE], theirs[GUARD_HASH_SIZE];
+    uint64_t state = 3;
+    for (size_t i = 0; i < sizeof text; i++) text[i] = (char)splitmix(&state);
+    for (size_t n = 0; n <= sizeof text; n += n < 600 ? 1 : sizeof text - 600) {
+        hash_in_browsers((guard_span){text, n}, ours);
+        guard_hash((guard_span){text, n}, theirs);
+        CHECK(memcmp(ours, theirs, GUARD_HASH_SIZE) == 0);
+    }
+}
+
 static const struct test tests[] = {
     {"international names", international_names},
     {"names that would divide the URL", names_that_would_divide_the_url},
     {"long names", long_names},
     {"random names", random_names},
     {"the published hashes", the_published_hashes},
+    {"the browser's hashes", the_browsers_hashes},
 };
 
 TEST_MAIN(tests)

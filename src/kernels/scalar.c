@@ -356,8 +356,10 @@ const struct kernels tamis__scalar = {
     .compact_query = tamis__compact_query,
     .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = tamis__ribbon_ask,
+#ifndef TAMIS_LEAN /* which makes no ribbons, and asks fuse filters key by key */
     .ribbon_solve = tamis__ribbon_solve,
     .fuse_aim = tamis__fuse_aim,
     .fuse_query = tamis__fuse_ask,
+#endif
     .siphash = siphash,
 };

@@ -186,8 +186,13 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
         tamis__say_maybe(keys, bits);
         return;
     }
-    const struct kernels *k = tamis__kernels();
     const struct fuse f = view(b->sections);
+#ifdef TAMIS_LEAN /* one by one: nothing is prefetched there */
+    memset(bits, 0, (keys->n + 7) / 8);
+    for (size_t i = 0; i < keys->n; i++)
+        bits[i / 8] |= (uint8_t)(query_one(&f, keys->hashes[i]) << i % 8);
+#else
+    const struct kernels *k = tamis__kernels();
     if (keys->aim != NULL) {
         k->fuse_query(&f, keys->aim, keys->n, keys->ahead, keys->next_aim, bits);
     } else if (keys->n == 1) {
@@ -197,6 +202,7 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
         k->fuse_aim(&f, keys->hashes, keys->n, &aim, false);
         k->fuse_query(&f, &aim, keys->n, NULL, NULL, bits);
     }
+#endif
 }
 
 /* --- Sealing ---------------------------------------------------------------------------------------------------------- */
@@ -465,7 +471,7 @@ const struct kind tamis__fuse = {
     .layout = layout,
     .wrong_shape = wrong_shape,
     .wrong_cells = wrong_cells,
-    .prefetch = prefetch,
+    .prefetch = TAMIS__FULL(prefetch),
     .add = tamis__collect,
     .query = query,
     .seal = seal,

@@ -81,10 +81,10 @@ const struct kind tamis__partitioned = {
     .layout = layout,
     .wrong_shape = wrong_shape,
     .wrong_cells = wrong_cells,
-    .prefetch = tamis__rows_prefetch,
+    .prefetch = TAMIS__FULL(tamis__rows_prefetch),
     .add = tamis__rows_add,
     .query = tamis__rows_query,
-    .merge = tamis__or_cells,
+    .merge = TAMIS__FULL(tamis__or_cells),
     .gauge = gauge,
     .cells_of = tamis__rows_cells_of,
 };

@@ -1,0 +1,12 @@
+#!/bin/sh
+# assemble.sh SOURCE OUT: what npm publishes, around OUT/tamis.wasm. The scripts go without their comments and indentation,
+# a sixth of what a browser would fetch; tamis.d.ts keeps its own.
+set -eu
+source=$1 out=$2
+for name in core guard inline node tamis; do
+    sed -e 's/^ *//' -e '/^\/\//d' -e '/^$/d' "$source/web/$name.mjs" >"$out/$name.mjs"
+done
+printf "export default '%s';\n" "$(base64 -w 0 "$out/tamis.wasm")" >"$out/bytes.mjs"
+chmod 644 "$out/tamis.wasm"
+cp "$source/web/tamis.d.ts" "$source/web/README.md" "$source/LICENSE" "$out"
+cp "$source/web/package.json" "$out"

@@ -1,0 +1,126 @@
+// node web/bench.mjs [BUILD]: what an operation costs here, beside what else npm has. Minima of several rounds, since other
+// programs only ever make it slower. Those of npm join in after `npm ci --prefix web/bench`.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const build = resolve(process.argv[2] ?? new URL('../build', import.meta.url).pathname);
+const { Tamis, Guard } = await import(join(build, 'web/node.mjs'));
+const N = 100000, ROUNDS = 7;
+
+// 50 characters each, made beforehand: only the operation counts.
+const word = (i) => `https://www.example-${String(i).padStart(8, '0')}.com/path/index`.padEnd(50, '.').slice(0, 50);
+const present = Array.from({ length: N }, (_, i) => word(i)), absent = Array.from({ length: N }, (_, i) => word(N + i));
+
+function fastest(run, n) {
+  let best = Infinity;
+  for (let round = 0; round < ROUNDS; round++) {
+    const from = performance.now();
+    run();
+    best = Math.min(best, performance.now() - from);
+  }
+  return best / n * 1e6;
+}
+
+function count(has, keys) {
+  let found = 0;
+  for (const key of keys) found += has(key) ? 1 : 0;
+  return found;
+}
+
+const rows = [];
+function row(name, has, addNs, bytes) {
+  const missed = N - count(has, present), wrong = count(has, absent);
+  if (missed !== 0) throw new Error(`${name} misses ${missed}`);
+  rows.push([name, addNs?.toFixed(0) ?? '', fastest(() => count(has, present), N).toFixed(0),
+    fastest(() => count(has, absent), N).toFixed(0), `${(100 * wrong / N).toFixed(2)} %`, (8 * bytes / N).toFixed(1)]);
+}
+
+// An empty filter three times, filled by `fill`: the last one, and what a key took at best.
+async function filled(make, fill) {
+  let filter, best = Infinity;
+  for (let round = 0; round < 3; round++) {
+    filter?.close?.();
+    filter = await make();
+    const from = performance.now();
+    fill(filter);
+    best = Math.min(best, performance.now() - from);
+  }
+  return [filter, best / N * 1e6];
+}
+
+async function ours(kind) {
+  const [t, ns] = await filled(() => Tamis.create({ kind, items: N, fpr: 0.01 }), (empty) => {
+    empty.addMany(present);
+    if (kind === 'fuse') empty.seal();
+  });
+  row(`tamis ${kind}`, (key) => t.has(key), ns, t.info().bytes);
+}
+
+for (const kind of ['blocked', 'bloom', 'partitioned', 'counting', 'fuse']) await ours(kind);
+
+// Ribbons come from the command line.
+const dir = mkdtempSync(join(tmpdir(), 'tamis-bench-')), file = join(dir, 'ribbon.tamis');
+const native = (args, lines) => {
+  const run = spawnSync(join(build, 'tamis'), args, { input: lines, maxBuffer: 1 << 28 });
+  if (run.status !== 0) throw new Error(String(run.stderr));
+};
+native(['build', '-q', '--kind', 'ribbon', '-o', file], present.map((key) => `${key}\n`).join(''));
+const ribbon = await Tamis.load(file);
+row('tamis ribbon', (key) => ribbon.has(key), undefined, ribbon.info().bytes);
+
+const require = createRequire(new URL('./bench/', import.meta.url));
+try {
+  const { BloomFilter } = require('bloom-filters');
+  const [f, ns] = await filled(() => BloomFilter.create(N, 0.01), (empty) => { for (const key of present) empty.add(key); });
+  row('bloom-filters 3.0.4', (key) => f.has(key), ns, f.size / 8);
+} catch (e) {
+  if (e.code !== 'MODULE_NOT_FOUND') throw e;
+  console.error('without bloom-filters: npm ci --prefix web/bench');
+}
+try {
+  const { BloomFilter } = await import(require.resolve('bloomfilter'));
+  const [f, ns] = await filled(() => BloomFilter.withTargetError(N, 0.01),
+    (empty) => { for (const key of present) empty.add(key); });
+  row('bloomfilter 1.1.0', (key) => f.test(key), ns, f.buckets.byteLength);
+} catch (e) {
+  if (e.code !== 'MODULE_NOT_FOUND') throw e;
+  console.error('without bloomfilter: npm ci --prefix web/bench');
+}
+
+console.log(`Node ${process.version}, ${N} keys of 50 characters, planned for 1 %\n`);
+console.log('| | add, ns | has, ns | has not, ns | wrong | bits per key |\n|---|---|---|---|---|---|');
+for (const cells of rows) console.log(`| ${cells.join(' | ')} |`);
+
+// A million keys in 1.9 MB, from bytes to the first answer.
+const many = Array.from({ length: 1e6 }, (_, i) => `${word(i)}\n`).join('');
+native(['build', '-q', '-f', '--kind', 'ribbon', '--bytes', '1.9MB', '-o', file], many);
+const image = readFileSync(file);
+let ready = Infinity, start;
+for (let round = 0; round < ROUNDS; round++) {
+  const from = performance.now(), t = await Tamis.load(image);
+  if (!t.has(word(0))) throw new Error('not in');
+  ready = Math.min(ready, performance.now() - from);
+  t.close();
+}
+{
+  const run = spawnSync(process.execPath, ['--input-type=module', '-e', `const from = performance.now();
+    const { Tamis } = await import(${JSON.stringify(join(build, 'web/node.mjs'))});
+    await Tamis.plan({ items: 1, fpr: 0.1 });
+    console.log(performance.now() - from);`], { encoding: 'utf8' });
+  start = Number(run.stdout);
+}
+const guard = await Guard.load({ filter: image });
+const urls = Array.from({ length: 20000 }, (_, i) => `https://www.good-${i}.example/a/b/c.html?id=${i}`);
+const look = fastest(() => { for (const url of urls) guard.check(url); }, urls.length);
+const size = (...names) => names.reduce((sum, name) => sum + gzipSync(readFileSync(join(build, 'web', name)), { level: 9 }).length, 0);
+console.log(`\nloading the script and its module: ${start.toFixed(1)} ms`);
+console.log(`a ribbon of a million keys, ${image.length} bytes: ready after ${ready.toFixed(1)} ms`);
+console.log(`Guard.check of a clean URL with ${guard.look(urls[0]).expressions.length} expressions: ` +
+  `${(look / 1000).toFixed(1)} µs`);
+console.log(`to fetch, gzipped: ${size('tamis.wasm', 'tamis.mjs', 'core.mjs', 'guard.mjs')} bytes, of which the module ` +
+  `${size('tamis.wasm')}; inline: ${size('inline.mjs', 'bytes.mjs', 'core.mjs', 'guard.mjs')} bytes`);
+rmSync(dir, { recursive: true });

@@ -1,0 +1,282 @@
+// Filters in JavaScript: the C library as WebAssembly, and the little around it. tamis.d.ts is the manual.
+
+const STATUS = ['OK', 'ENOMEM', 'EINVAL', 'EUNSUPPORTED', 'EFULL', 'EABSENT', 'EMISMATCH', 'ECORRUPT', 'EVERSION', 'EKEY',
+  'EIO', 'ESEALED'];
+const KINDS = ['auto', 'bloom', 'partitioned', 'blocked', 'counting', 'pair', 'growing', 'window', 'cuckoo', 'fuse',
+  'ribbon', 'exact'];
+const FLAGS = ['strict', 'callerHashes', 'compact', 'turning', 'transfer'];
+// In the order of exports.c.
+const PLAN = 'kind flags items fpr bytes m k cellBits innerKind'.split(' ');
+const PROMISE = 'fprAsymptotic bitsPerItem boundBits boundRatio overflow packedBytes'.split(' ');
+const FACTS = ('kind hash m k cellBits format generation sections bytes items plannedItems excluded saturated fprPlanned ' +
+  'fprNow fprNowLow fprNowHigh missRate overflow itemsEstimate itemsLow itemsHigh fill bitsPerItem boundBits ' +
+  'boundRatio mayMiss keyed strict turning sealed collecting readOnly overFull itemsEstimated').split(' ');
+const FIRST_TRUTH = FACTS.indexOf('mayMiss');
+
+export class TamisError extends Error {
+  constructor(status, message, more) {
+    super(message);
+    Object.assign(this, { name: 'TamisError', status }, more);
+  }
+}
+
+// --- The module, once for all filters ---------------------------------------------------------------------
+
+export const host = {
+  wasm: null, // where the module is, or its bytes; set by the entry
+  // Whatever can be loaded, as bytes.
+  async read(from) {
+    from = await from;
+    if (typeof from === 'string' || from instanceof URL) from = await fetch(from);
+    if (from.ok === false) throw new TamisError('EIO', `${from.url}: HTTP ${from.status}`);
+    if (from.arrayBuffer) from = await from.arrayBuffer();
+    if (!(from.byteLength >= 0)) throw new TypeError('a filter comes from bytes, a Response, a Blob or a URL');
+    if (ArrayBuffer.isView(from)) return new Uint8Array(from.buffer, from.byteOffset, from.byteLength);
+    return new Uint8Array(from);
+  },
+};
+
+export let c;
+export let room; // where `put` puts
+let starting, memory, size = 1 << 12;
+const encoder = new TextEncoder(), decoder = new TextDecoder();
+
+export function start() {
+  return starting ||= (async () => {
+    const { instance } = await WebAssembly.instantiate(await host.read(host.wasm), { Math });
+    c = instance.exports;
+    room = c.alloc(size);
+  })().catch((e) => {
+    starting = undefined;
+    throw e;
+  });
+}
+
+// Growing detaches old views.
+export function heap() {
+  return memory?.length ? memory : memory = new Uint8Array(c.memory.buffer);
+}
+
+export function text(at) {
+  const m = heap();
+  return decoder.decode(m.subarray(at, m.indexOf(0, at)));
+}
+
+export function allocate(n) {
+  const p = n < 2 ** 32 ? c.alloc(n) : 0;
+  if (!p) throw new TamisError('ENOMEM', `not enough memory for ${n} bytes`);
+  return p;
+}
+
+export function fail(status, message = text(c.why())) {
+  const offset = c.whyMore(0), better = c.whyMore(1);
+  throw new TamisError(STATUS[-status] ?? 'EBUSY', message, {
+    ...(offset && status === -7 && { offset }), ...(better && { betterKind: KINDS[better] }),
+  });
+}
+
+function invalid(message) {
+  throw new TamisError('EINVAL', message);
+}
+
+// The bytes go to `room`; returns how many. Strings are UTF-8, and short ones of ASCII are done before the encoder begins.
+export function put(key) {
+  const isText = typeof key === 'string';
+  if (!isText && !(key instanceof Uint8Array)) throw new TypeError('a key is a string or a Uint8Array');
+  const n = key.length, most = isText ? 3 * n : n;
+  if (most > size) {
+    const more = allocate(most);
+    c.free(room);
+    room = more;
+    size = most;
+  }
+  const m = heap();
+  if (!isText) {
+    m.set(key, room);
+    return n;
+  }
+  let i = 0;
+  if (n < 128) {
+    for (let code; i < n && (code = key.charCodeAt(i)) < 128; i++) m[room + i] = code;
+    if (i === n) return n;
+  }
+  return i + encoder.encodeInto(i ? key.slice(i) : key, m.subarray(room + i, room + size)).written;
+}
+
+// A copy of its own in the module's memory, to be freed.
+export function keep(bytes) {
+  const p = allocate(bytes.length);
+  heap().set(bytes, p);
+  return p;
+}
+
+export function sha256(bytes) {
+  const p = keep(bytes);
+  try {
+    const at = c.sha256(p, bytes.length);
+    return hex(heap().subarray(at, at + 32));
+  } finally {
+    c.free(p);
+  }
+}
+
+export const hex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('');
+
+function withKey(key, use) {
+  if (key === undefined) return use(0);
+  if (!(key instanceof Uint8Array && key.length === 16)) invalid('a secret key is a Uint8Array of 16 bytes');
+  const p = keep(key);
+  try {
+    return use(p);
+  } finally {
+    heap().fill(0, p, p + 16);
+    c.free(p);
+  }
+}
+
+// --- Plans ------------------------------------------------------------------------------------------------
+
+const numbers = () => new Float64Array(c.memory.buffer, c.numbers(), 40);
+
+function kind(name = 'auto') {
+  const id = KINDS.indexOf(name);
+  return id < 0 ? invalid(`there is no kind '${name}'`) : id;
+}
+
+function request(plan) {
+  const { kind: name, innerKind, seed = 0, key, maxBytes, fpr = 0, ...rest } = plan;
+  const wanted = { kind: kind(name), innerKind: kind(innerKind), flags: 0 };
+  if (typeof fpr !== 'number' || !(fpr >= 0)) invalid('fpr is a number');
+  for (const [name, value] of Object.entries(rest)) {
+    const flag = FLAGS.indexOf(name);
+    if (value === undefined) continue;
+    if (flag >= 0) wanted.flags |= value ? 1 << flag : 0;
+    else if (!PLAN.includes(name)) invalid(`a plan has no '${name}'`);
+    else if (!Number.isSafeInteger(value) || value < 0) invalid(`${name} is a whole number`);
+    else wanted[name] = value;
+  }
+  const bits = BigInt.asUintN(64, BigInt(seed));
+  numbers().set([...PLAN.map((name) => (name === 'fpr' ? fpr : wanted[name] ?? 0)), Number(bits & 0xffffffffn),
+    Number(bits >> 32n)]);
+}
+
+function limit(bytes = 0) {
+  return Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : invalid('maxBytes is a whole number');
+}
+
+// --- The filter ---------------------------------------------------------------------------------------------
+
+const lost = new FinalizationRegistry((t) => c.close(t));
+
+export class Tamis {
+  #t;
+
+  constructor(t) {
+    if (!t) invalid('filters come from Tamis.create and Tamis.load');
+    this.#t = t;
+    lost.register(this, t, this);
+  }
+
+  static async load(from, { key, keyless, maxBytes } = {}) {
+    const most = limit(maxBytes);
+    const [bytes] = await Promise.all([host.read(from), start()]);
+    const p = keep(bytes);
+    try {
+      const t = withKey(key, (secret) => c.load(p, bytes.length, secret, keyless ? 4 : 0, most));
+      return t ? new Tamis(t) : failed();
+    } finally {
+      c.free(p);
+    }
+  }
+
+  static async create(plan) {
+    await start();
+    request(plan);
+    const most = limit(plan.maxBytes);
+    const t = withKey(plan.key, (secret) => c.create(secret, most));
+    return t ? new Tamis(t) : failed();
+  }
+
+  static async plan(plan) {
+    await start();
+    request(plan);
+    const s = c.plan();
+    if (s < 0) fail(s);
+    const n = numbers(), out = {};
+    [...PLAN, ...PROMISE].forEach((name, i) => { out[name] = n[i]; });
+    const { flags, ...said } = out;
+    return { ...said, kind: KINDS[said.kind], innerKind: KINDS[said.innerKind] };
+  }
+
+  /** For guard.mjs. */
+  get handle() {
+    return this.#t || invalid('this filter is closed');
+  }
+
+  has(key) {
+    const t = this.handle, n = put(key);
+    return c.has(t, room, n) === 1;
+  }
+
+  hasMany(keys) {
+    return Array.from(keys, (key) => this.has(key));
+  }
+
+  hasHash(hash) {
+    if (hash.length !== 16) invalid('a hash has 16 bytes');
+    const t = this.handle;
+    put(hash);
+    return c.hasHash(t, room) === 1;
+  }
+
+  add(key) {
+    return this.#change('add', key) === 0;
+  }
+
+  addMany(keys) {
+    for (const key of keys) this.add(key);
+    return this;
+  }
+
+  remove(key) {
+    this.#change('remove', key);
+  }
+
+  #change(verb, key) {
+    const t = this.handle, n = put(key), s = c[verb](t, room, n);
+    return s < 0 ? fail(s) : s;
+  }
+
+  seal() {
+    const s = c.seal(this.handle);
+    if (s < 0) fail(s);
+    return this;
+  }
+
+  info() {
+    const s = c.info(this.handle);
+    if (s < 0) fail(s);
+    const n = numbers(), out = {};
+    FACTS.forEach((name, i) => { out[name] = i < FIRST_TRUTH ? n[i] : n[i] === 1; });
+    out.seed = BigInt(n[FACTS.length]) | BigInt(n[FACTS.length + 1]) << 32n;
+    return { ...out, kind: KINDS[out.kind], hash: ['xxh3', 'siphash', 'own'][out.hash - 1] };
+  }
+
+  save() {
+    const n = c.size(this.handle), p = allocate(n), s = c.save(this.#t, p);
+    const image = heap().slice(p, p + n);
+    c.free(p);
+    return s < 0 ? fail(s) : image;
+  }
+
+  close() {
+    if (!this.#t) return;
+    lost.unregister(this);
+    c.close(this.#t);
+    this.#t = 0;
+  }
+}
+
+function failed() {
+  return fail(c.whyMore(2));
+}

@@ -1,0 +1,318 @@
+/* What core.mjs calls. Numbers go as doubles and 32-bit words, which JavaScript has; lists of them come back in `numbers`,
+ * in an order that both sides know; a failure leaves its reason in `why`. */
+#include "../guard/hash.h"
+#include "../guard/url.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <tamis/tamis.h>
+
+#define EXPORT(name) __attribute__((export_name(#name)))
+
+static tamis_error why;
+static double numbers[40];
+
+EXPORT(numbers) const double *web_numbers(void)
+{
+    return numbers;
+}
+
+EXPORT(why) const char *web_why(void)
+{
+    return why.text;
+}
+
+/* Where the image is wrong, a kind that can what this one cannot, and the status. */
+EXPORT(whyMore) double web_why_more(int what)
+{
+    const double more[] = {(double)why.offset, why.better_kind, why.status};
+    return more[what];
+}
+
+EXPORT(alloc) void *web_alloc(size_t size)
+{
+    return malloc(size);
+}
+
+EXPORT(free) void web_free(void *p)
+{
+    free(p);
+}
+
+/* --- Life ------------------------------------------------------------------------------------------------- */
+
+static void *take(void *ctx, size_t size)
+{
+    (void)ctx;
+    return malloc(size);
+}
+
+static void give(void *ctx, void *p)
+{
+    (void)ctx;
+    free(p);
+}
+
+/* The library's own way to malloc aligns big blocks to huge pages, of which there are none here. */
+static const tamis_memory memory = {NULL, take, give};
+
+static tamis_options options(const uint8_t *key, uint32_t flags, double max_bytes)
+{
+    return (tamis_options){.struct_size = sizeof(tamis_options),
+                           .flags = flags,
+                           .key = key,
+                           .max_bytes = (uint64_t)max_bytes,
+                           .memory = &memory};
+}
+
+static tamis_status solve(const double *n, tamis_plan *plan, tamis_promise *promise)
+{
+    *plan = (tamis_plan){.struct_size = sizeof *plan,
+                         .kind = (uint32_t)n[0],
+                         .flags = (uint32_t)n[1],
+                         .items = (uint64_t)n[2],
+                         .fpr = n[3],
+                         .bytes = (uint64_t)n[4],
+                         .m = (uint64_t)n[5],
+                         .k = (uint32_t)n[6],
+                         .cell_bits = (uint32_t)n[7],
+                         .inner_kind = (uint32_t)n[8],
+                         .seed = (uint64_t)n[10] << 32 | (uint64_t)n[9]};
+    promise->struct_size = sizeof *promise;
+    return tamis_solve(plan, promise, &why);
+}
+
+/* The request is in `numbers`, and so is the answer. */
+EXPORT(plan) int web_plan(void)
+{
+    tamis_plan p;
+    tamis_promise r;
+    const tamis_status s = solve(numbers, &p, &r);
+    if (s != TAMIS_OK) return s;
+    const double out[] = {
+        p.kind,          p.flags,      (double)p.items, p.fpr,        (double)p.bytes,
+        (double)p.m,     p.k,          p.cell_bits,     p.inner_kind, r.fpr_asymptotic,
+        r.bits_per_item, r.bound_bits, r.bound_ratio,   r.overflow,   (double)r.packed_bytes};
+    memcpy(numbers, out, sizeof out);
+    return s;
+}
+
+EXPORT(create) tamis *web_create(const uint8_t *key, double max_bytes)
+{
+    tamis_plan p;
+    tamis_promise r;
+    tamis *t = NULL;
+    const tamis_options o = options(key, 0, max_bytes);
+    if (solve(numbers, &p, &r) == TAMIS_OK) tamis_create(&p, &o, &t, &why);
+    return t;
+}
+
+EXPORT(load)
+tamis *web_load(const void *image, size_t size, const uint8_t *key, uint32_t flags,
+                double max_bytes)
+{
+    const tamis_options o = options(key, flags, max_bytes);
+    tamis *t;
+    tamis_load(image, size, &o, &t, &why);
+    return t;
+}
+
+EXPORT(close) void web_close(tamis *t)
+{
+    tamis_close(t);
+}
+
+EXPORT(seal) int web_seal(tamis *t)
+{
+    return tamis_seal(t, &why);
+}
+
+/* --- Keys ----------------------------------------------------------------------------------------------------- */
+
+EXPORT(has) int web_has(const tamis *t, const void *key, size_t len)
+{
+    return tamis_may_contain(t, key, len);
+}
+
+/* For images of the caller's own hashes: 16 bytes, lo and hi. */
+EXPORT(hasHash) int web_has_hash(const tamis *t, const uint8_t *bytes)
+{
+    tamis_hash h;
+    uint8_t bit;
+    memcpy(&h, bytes, sizeof h);
+    return tamis_may_contain_hashes(t, &h, 1, &bit) == 1;
+}
+
+static int because(tamis_status s)
+{
+    why = (tamis_error){.status = s};
+    const char *text = tamis_status_message(s);
+    memcpy(why.text, text, strlen(text));
+    return s;
+}
+
+/* 1: it may have been there before. */
+EXPORT(add) int web_add(tamis *t, const void *key, size_t len)
+{
+    bool seen;
+    const tamis_status s = tamis_add(t, key, len, &seen);
+    return s == TAMIS_OK ? seen : because(s);
+}
+
+EXPORT(remove) int web_remove(tamis *t, const void *key, size_t len)
+{
+    return tamis_remove(t, key, len, &why);
+}
+
+/* --- Looking inside, and out ----------------------------------------------------------------------------------- */
+
+EXPORT(info) int web_info(const tamis *t)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    const tamis_status s = tamis_info(t, &f);
+    if (s != TAMIS_OK) return because(s);
+    const double out[] = {f.kind,
+                          f.hash,
+                          (double)f.m,
+                          f.k,
+                          f.cell_bits,
+                          f.format,
+                          (double)f.generation,
+                          f.sections,
+                          (double)f.bytes,
+                          (double)f.items,
+                          (double)f.planned_items,
+                          (double)f.excluded,
+                          (double)f.saturated,
+                          f.fpr_planned,
+                          f.fpr_now,
+                          f.fpr_now_low,
+                          f.fpr_now_high,
+                          f.miss_rate,
+                          f.overflow,
+                          f.items_estimate,
+                          f.items_low,
+                          f.items_high,
+                          f.fill,
+                          f.bits_per_item,
+                          f.bound_bits,
+                          f.bound_ratio,
+                          f.may_miss,
+                          f.keyed,
+                          f.strict,
+                          f.turning,
+                          f.sealed,
+                          f.collecting,
+                          f.read_only,
+                          f.over_full,
+                          f.items_estimated,
+                          (double)(uint32_t)f.seed,
+                          (double)(f.seed >> 32)};
+    _Static_assert(sizeof out <= sizeof numbers, "numbers has room");
+    memcpy(numbers, out, sizeof out);
+    return s;
+}
+
+EXPORT(size) double web_size(const tamis *t)
+{
+    return (double)tamis_image_size(t);
+}
+
+static tamis_status append(void *ctx, const void *bytes, size_t n)
+{
+    uint8_t **at = ctx;
+    memcpy(*at, bytes, n);
+    *at += n;
+    return TAMIS_OK;
+}
+
+/* To `out`, of that size. */
+EXPORT(save) int web_save(const tamis *t, uint8_t *out)
+{
+    return tamis_write(t, append, &out, &why);
+}
+
+/* --- URLs -------------------------------------------------------------------------------------------------------- */
+
+static guard_url url;
+static char *url_room;
+static guard_span expressions[GUARD_URL_EXPRESSIONS];
+static uint8_t hashes[GUARD_URL_EXPRESSIONS][GUARD_HASH_SIZE];
+static size_t n_expressions;
+
+EXPORT(sha256) const uint8_t *web_sha256(const char *bytes, size_t n)
+{
+    static uint8_t hash[GUARD_HASH_SIZE];
+    guard_hash((guard_span){bytes, n}, hash);
+    return hash;
+}
+
+/* How many expressions there are now, or why there are none. */
+EXPORT(url) int web_url(const char *text, size_t len)
+{
+    n_expressions = 0;
+    free(url_room);
+    url_room = len < (size_t)1 << 28 ? malloc(GUARD_URL_ROOM(len)) : NULL;
+    const guard_url_status s =
+        guard_url_canonical(text, len, NULL, url_room, url_room ? GUARD_URL_ROOM(len) : 0, &url);
+    if (s != GUARD_URL_OK) {
+        const char *message = guard_url_message(s);
+        why = (tamis_error){.status = TAMIS_EINVAL};
+        memcpy(why.text, message, strlen(message));
+        return s;
+    }
+    n_expressions = guard_url_expressions(&url, expressions);
+    for (size_t i = 0; i < n_expressions; i++) guard_hash(expressions[i], hashes[i]);
+    return (int)n_expressions;
+}
+
+EXPORT(urlText) const char *web_url_text(void)
+{
+    return url.text;
+}
+
+/* Whether its host should be written in Punycode first. */
+EXPORT(urlEscaped) int web_url_escaped(void)
+{
+    return url.escaped_name;
+}
+
+/* Pairs of an address and a length. */
+EXPORT(expressions) const guard_span *web_expressions(void)
+{
+    return expressions;
+}
+
+EXPORT(hashes) const uint8_t *web_hashes(void)
+{
+    return hashes[0];
+}
+
+/* Whether the prefix of a hash is in the sorted list. */
+static bool is_removed(const uint8_t *removed, size_t n, const uint8_t *hash)
+{
+    size_t from = 0;
+    while (from < n) {
+        const size_t middle = from + (n - from) / 2;
+        const int order = memcmp(removed + 4 * middle, hash, 4);
+        if (order == 0) return true;
+        if (order < 0)
+            from = middle + 1;
+        else
+            n = middle;
+    }
+    return false;
+}
+
+/* The expressions that may be listed, a bit each (guard/guard.h). There may be no delta and no removed prefixes. */
+EXPORT(maybes)
+uint32_t web_maybes(const tamis *filter, const tamis *delta, const uint8_t *removed, size_t n)
+{
+    uint32_t bits = 0;
+    for (size_t i = 0; i < n_expressions; i++) {
+        const bool in = tamis_may_contain(filter, hashes[i], GUARD_HASH_SIZE) ||
+                        (delta != NULL && tamis_may_contain(delta, hashes[i], GUARD_HASH_SIZE));
+        if (in && !is_removed(removed, n, hashes[i])) bits |= UINT32_C(1) << i;
+    }
+    return bits;
+}

@@ -1,0 +1,74 @@
+// Where things are, and the recipes of the C tests, read from their sources so that there is one of each.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+export const source = resolve(process.env.TAMIS_SOURCE ?? '.');
+export const build = resolve(process.env.TAMIS_BUILD ?? join(source, 'build'));
+export const command = resolve(process.env.TAMIS ?? join(build, 'tamis'));
+export const web = join(build, 'web');
+export const { Tamis, TamisError, Guard } = await import(join(web, 'node.mjs'));
+export const core = await import(join(web, 'core.mjs'));
+
+export function native(args, input) {
+  const run = spawnSync(command, args, { input, maxBuffer: 1 << 28 });
+  if (run.error || run.status > 1 || run.status === null) throw new Error(`tamis ${args.join(' ')}: ${run.stderr}`);
+  return run.stdout;
+}
+
+export function room(t) {
+  const path = mkdtempSync(join(tmpdir(), 'tamis-web-'));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+export const golden = (name) => new Uint8Array(readFileSync(join(source, 'tests/golden', name)));
+
+export const secret = Uint8Array.from({ length: 16 }, (_, i) => i);
+
+export const bytesOf = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+
+// A generator of its own: tests fail the same way twice.
+export function random(seed) {
+  let x = BigInt(seed);
+  return (below) => {
+    x = BigInt.asUintN(64, x + 0x9e3779b97f4a7c15n);
+    let z = BigInt.asUintN(64, (x ^ x >> 30n) * 0xbf58476d1ce4e5b9n);
+    z = BigInt.asUintN(64, (z ^ z >> 27n) * 0x94d049bb133111ebn);
+    return Number((z ^ z >> 31n) % BigInt(below));
+  };
+}
+
+// tests/golden.h: golden_key.
+export function goldenKey(i) {
+  const lengths = [4, 5, 6, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 4, 4, 4];
+  if (i === 0) return new Uint8Array(0);
+  const n = i % 64 === 61 ? 129 : i % 64 === 62 ? 241 : lengths[i % 16];
+  const key = Uint8Array.from({ length: n }, (_, b) => (i * 7 + b * 13) & 255);
+  new DataView(key.buffer).setUint32(0, i, true);
+  return key;
+}
+
+// The recipes there, but for kinds that count: name, plan, number of keys, and what else.
+const COUNTS = ['count_min', 'count_sketch', 'tally'];
+export function recipes() {
+  const text = readFileSync(join(source, 'tests/golden.h'), 'utf8');
+  const found = text.matchAll(/\{"([\w-]+\.tamis)",\s*GOLDEN_PLAN\(([^)]*)\),\s*(\d+),\s*([A-Z_0-9| ]+)\}/g);
+  return Array.from(found, ([, name, fields, keys, also]) => {
+    const plan = {};
+    for (const [, field, value] of fields.matchAll(/\.(\w+) = ([\w.* ]+)/g)) {
+      const word = value.trim();
+      if (field === 'kind' || field === 'inner_kind') {
+        plan[field === 'kind' ? 'kind' : 'innerKind'] = word.replace('TAMIS_', '').toLowerCase();
+      } else if (field === 'flags') {
+        plan[word.replace('TAMIS_', '').toLowerCase().replace('hash_caller', 'callerHashes')] = true;
+      } else if (field === 'seed') {
+        plan.seed = 0x0123456789abcdefn;
+      } else {
+        plan[field === 'cell_bits' ? 'cellBits' : field] = word.split('*').reduce((a, b) => a * Number(b), 1);
+      }
+    }
+    return { name, plan, keys: Number(keys), also: also.replaceAll('GOLDEN_', '').split(/[ |]+/) };
+  }).filter(({ plan }) => !COUNTS.includes(plan.kind));
+}
