@@ -284,6 +284,8 @@ static bool wanted(const struct contestant *c, const struct scene *s, double rat
         return false;
     if (main_only && (low || v.way > BULK || v.keyed)) return false;
     if (c->plain && s->scale > 0 && (v.way != BULK || !integers)) return false;
+    /* Of these, two are built for a hundred million: minutes each. */
+    if (c->plain && big && c->kind != TAMIS_CUCKOO && c->rate == 0) return false;
     if (main_only && s->brief && v.threads != 0) return false;
     if (low && (settings.quick || big) && (v.keyed || v.threads != 0)) return false;
     if (s->brief && v.way == SINGLE && (low || v.keyed || (c->brief && !integers))) return false;

@@ -56,7 +56,8 @@ for op in OPS:
     has(kind="ribbon-8", op=op, mode="bulk", keys=big, rate=0.01)
 kinds.remove("ribbon-8")  # only that
 for kind in ("counting", "pair", "cuckoo"):
-    has(kind=kind, op="remove", mode="bulk", keys=big)
+    has(kind=kind, op="remove", mode="bulk", keys=middle)
+has(kind="cuckoo", op="remove", mode="bulk", keys=big)
 for kib in (512, 1024, 16384, 131072, 1048576):
     for mode in ("plain", "rolling"):
         has(kind="limit", op="line", mode=mode, bytes=kib)
@@ -86,12 +87,12 @@ for kind in ("list", "sorted-list", "hash-table", "lmdb"):
         for keys in (small, middle):
             has(kind=kind, op=op, keys=keys)
 for op in OPS:
-    for kind in (*kinds, "libbloom"):
+    for kind in (*kinds - plain, "cuckoo", "libbloom"):
         has(kind=kind, op=op, keys=big, rate=0.01)
     for rate in RATES:
         has(kind="blocked", op=op, keys=big, rate=rate, mode="partitioned", input="array")
 for kind in kinds:
-    has(kind=kind, op="positive-random", mode="bulk", keys=big)
+    has(kind=kind, op="positive-random", mode="bulk", keys=middle if kind in plain else big)
     assert len([p for p in context["plans"] if p["kind"] == kind]) > 10, kind
 assert all(context[f] for f in ("processor", "compiler", "huge_pages", "run")), context
 PYTHON
