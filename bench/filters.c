@@ -283,6 +283,7 @@ static bool wanted(const struct contestant *c, const struct scene *s, double rat
     if (c->plain && settings.quick && (v.way != BULK || low || s->scale != 0 || !integers))
         return false;
     if (main_only && (low || v.way > BULK || v.keyed)) return false;
+    if (main_only && big && v.way == SINGLE) return false;
     if (c->plain && s->scale > 0 && (v.way != BULK || !integers)) return false;
     /* Of these, two are built for a hundred million: minutes each. */
     if (c->plain && big && c->kind != TAMIS_CUCKOO && c->rate == 0) return false;
