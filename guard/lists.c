@@ -91,7 +91,10 @@ static bool take_good(struct reading *r, guard_span expression)
     /* The first buffer is still in use by the expression; it was copied, so no more. */
     const guard_url_status s =
         guard_url_canonical(r->again, n, NULL, r->room, GUARD_URL_ROOM(LONGEST_LINE), &url);
-    if (s != GUARD_URL_OK) return true; /* it was canonical: cannot be */
+    if (s != GUARD_URL_OK) { /* it was canonical, so it can only be too long */
+        reject(r, guard_url_message(s));
+        return true;
+    }
     const size_t count = guard_url_expressions(&url, all);
     for (size_t i = 0; i < count; i++) {
         uint8_t hash[GUARD_HASH_SIZE];
@@ -137,7 +140,7 @@ static bool read_list(struct reading *r)
         r->line++;
         good = take_line(r, text, (size_t)n - (text[n - 1] == '\n'));
     }
-    if (good && ferror(f))
+    if (good && !feof(f)) /* a failure of the file, or no memory for a line: a part is no list */
         good = guard_fail(r->why, "%s: cannot read: %s", r->list->path, strerror(errno));
     free(text);
     free(r->room);
