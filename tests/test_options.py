@@ -13,7 +13,7 @@ assert len(options) > 20 and len(commands) > 10, "the tables are written otherwi
 named = set()
 for words, command in commands:
     letters = {}
-    for name in words.split() + ["help"]:
+    for name in words.split() + ["help", "color"]:
         assert name in options, f"{command}: no option is named {name}"
         named.add(name)
         letter = options[name]
