@@ -7,11 +7,13 @@
 
 enum { LABEL = 13, FIGURE = 10, MOST_COLUMNS = 160 };
 
-/* Columns for a bar between its label and its figure. */
+/* Columns for a bar between its label and its figure; on a very narrow terminal lines wrap. */
 static unsigned bar_columns(void)
 {
+    enum { LEAST = 30 };
     const unsigned columns = columns_of(stdout);
-    return columns < MOST_COLUMNS ? columns - LABEL - FIGURE : MOST_COLUMNS - LABEL - FIGURE;
+    if (columns < LABEL + LEAST + FIGURE) return LEAST;
+    return (columns < MOST_COLUMNS ? columns : MOST_COLUMNS) - LABEL - FIGURE;
 }
 
 static void repeat(const char *what, unsigned n)

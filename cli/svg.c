@@ -203,7 +203,8 @@ static void draw_legend(const struct picture *p, const tamis_plan *asked, const 
                 tamis_kind_name(rows[i].plan.kind));
         fprintf(p->to, "<text class=\"faint\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
                 WIDTH - 16, y, asked->fpr != 0 ? size_text(bytes) : rate_only);
-        if (log(bytes) >= p->x.low && log(bytes) <= p->x.high && log(rate) >= p->y.low)
+        if (log(bytes) >= p->x.low && log(bytes) <= p->x.high && log(rate) >= p->y.low &&
+            rate <= HIGHEST)
             fprintf(p->to,
                     "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>%s: %s, %s"
                     "</title></circle>\n",

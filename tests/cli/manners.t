@@ -192,6 +192,8 @@ $ tamis build --kind ribbon -o ribbon.tamis many; COLUMNS=60 tamis info --plot r
 $ tamis build --kind growing -o growing.tamis many; COLUMNS=60 tamis info --plot growing.tamis | tail -n 2
   file      format 1, generation 1
   cells     [#############....] 76.3 % in use
+$ for columns in 0 1 30 99999999999999999999 x; do COLUMNS=$columns tamis info --plot many.tamis | wc -l; done | uniq
+16
 $ tamis info --plot --json many.tamis
 tamis: info: --plot is for people, --json for programs: one of them
 [2]
@@ -219,5 +221,10 @@ tamis: plan: --svg is drawn for a number of --items
 $ tamis plan --items 1M --fpr 1% --svg no/where.svg
 tamis: no/where.svg: cannot write: No such file or directory
 [2]
+$ for plan in '1 --fpr 0.9' '4e15 --fpr 0.1' '10 --bytes 1TB' '1000 --fpr 1e-18'; do tamis plan --items $plan --svg - | tail -n 1; done
+</svg>
+tamis: plan: no shape of up to 2^52 bits does that
+</svg>
+</svg>
 $ ls *.tmp* 2> /dev/null
 [2]
