@@ -23,6 +23,7 @@ const struct topic topics[] = {
      "  count-min          rows of counters, the least of a key's counts; never too few\n"
      "  count-sketch       rows of signed counters, the median\n"
      "  tally              counters of a byte that grow where they must; never too few\n"
+     "  signed-tally       the same for weights of either sign; wrong on either side\n"
      "\n"
      "'tamis plan' computes their sizes for your numbers.",
      "tamis plan --items 1M --fpr 1%"},

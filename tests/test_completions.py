@@ -27,6 +27,10 @@ CASES = [
 ]
 
 
+if subprocess.run([TAMIS, "guard", "explain", "a.example"], capture_output=True).returncode != 0:  # built without it
+    CASES = [(line, wanted - {"guard"}, unwanted) for line, wanted, unwanted in CASES if "guard" not in line]
+
+
 def bash(line):
     words = line.split(" ")
     program = ('eval "$("$TAMIS" help --completions bash)"; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1));'
@@ -86,6 +90,8 @@ def zsh_completes():
                          ("build -k cuck", "build|-k|cuckoo"), ("info --color alw", "info|--color|always"),
                          ("help exit", "help|exit-status"), ("check oth", "check|other"),
                          ("build --temp fold", "build|--temp|folder"), ("build --never=oth", "build|--never=other")):
+        if "guard" in line and not any("guard" in case[0] for case in CASES):
+            continue
         shown = say(f"tamis {line}\t\n", "GOT:")
         while ":" not in shown.split("GOT:")[-1]:
             shown += os.read(master, 65536).decode(errors="replace")

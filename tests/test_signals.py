@@ -1,6 +1,6 @@
 """SIGINT, SIGTERM and SIGHUP at any moment leave no half file and no file besides, and SIGPIPE is quiet. While a file
 is being saved the shim of tests/fault sends the signal at every system call in turn, with O_TMPFILE and without."""
-import os, signal, subprocess, sys, tempfile, time
+import array, fcntl, os, signal, subprocess, sys, tempfile, termios, time
 
 sys.dont_write_bytecode = True  # the source tree may be read-only
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "fault"))
@@ -40,7 +40,6 @@ def while_reading(room):
 
 def wait_until_read(p):
     """Until the pipe is empty: the reader has taken what was written."""
-    import array, fcntl, termios
     left = array.array("i", [1])
     for _ in range(3000):
         fcntl.ioctl(p.stdin, termios.FIONREAD, left)
@@ -95,9 +94,11 @@ def while_saving(room):
                        "FAULT_HOW": "int", "FAULT_ONCE": "1"}
                 at, calls = 0, 1
                 while at <= calls:  # 0: to count them
-                    os.unlink(out) if os.path.exists(out) else None
+                    if os.path.exists(out):
+                        os.unlink(out)
                     if old:
-                        open(out, "wb").write(old)
+                        with open(out, "wb") as f:
+                            f.write(old)
                     done = subprocess.run([TAMIS, *arguments], env={**env, "FAULT_AT": str(at)},
                                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
                     assert done.returncode in (0 if at == 0 else -signal.SIGINT, 0) and done.stderr == b"", done
