@@ -7,6 +7,5 @@ for name in core guard inline node tamis; do
     sed -e 's/^ *//' -e '/^\/\//d' -e '/^$/d' "$source/web/$name.mjs" >"$out/$name.mjs"
 done
 printf "export default '%s';\n" "$(base64 -w 0 "$out/tamis.wasm")" >"$out/bytes.mjs"
-chmod 644 "$out/tamis.wasm"
 cp "$source/web/tamis.d.ts" "$source/web/README.md" "$source/LICENSE" "$out"
 cp "$source/web/package.json" "$out"
