@@ -60,6 +60,7 @@ function draw(touched = []) {
   const on = cells.filter((cell) => cell.classList.contains('on')).length;
   $('bits').caption.textContent = `${shape.kind}: ${isRows() ? `${plural(shape.k, 'row')} of ${shape.m} bits` : `${shape.m} ${what}`}. ` +
     `${count(on)} of ${count(cells.length)} are ${shape.kind === 'counting' ? 'in use' : '1'}.`;
+  $('key-on').textContent = shape.kind === 'counting' ? 'more' : '1';
   $('p-fill-name').textContent = shape.kind === 'counting' ? 'Counters in use' : 'Bits set';
   $('p-fill').textContent = `${count(on)} of ${count(cells.length)}`;
 }
@@ -67,7 +68,7 @@ function draw(touched = []) {
 function measure() {
   let maybes = 0;
   for (let i = 0; i < TRIALS; i++) maybes += filter.has(`never added ${i}`) ? 1 : 0;
-  return maybes / TRIALS;
+  return maybes > 0 ? rate(maybes / TRIALS) : `none of ${count(TRIALS)}`;
 }
 
 async function predicted(n) {
@@ -85,10 +86,10 @@ async function tell(text, touched) {
   $('step').textContent = text;
   $('p-words').textContent = count(words.length);
   $('p-now').textContent = rate(filter.info().fprNow);
-  $('p-measured').textContent = rate(measure());
+  $('p-measured').textContent = words.length > 0 ? measure() : '0 %';
   $('words').replaceChildren(...[...new Set(words)].map((word) => el('li', {}, el('button', {
-    type: 'button', class: 'small', title: `Test ${word}`, click: () => test(word),
-  }, word === '' ? '(the empty word)' : word))));
+    type: 'button', class: 'small', 'aria-label': `Test ${word}`, title: 'Test it', click: () => test(word),
+  }, word))));
   const p = await predicted(distinct);
   if (mine === generation) $('p-predicted').textContent = rate(p);
 }
@@ -130,8 +131,8 @@ function remove(word) {
 
 // The filter of this shape with the same words.
 async function make(text) {
-  const { k, ...others } = shape;
-  const next = await Tamis.create({ ...others, k: KINDS[shape.kind].k ?? k, items: 1 });
+  const wanted = shape, next = await Tamis.create({ ...wanted, items: 1 });
+  if (wanted !== shape) return next.close(); // the slider has moved on
   filter?.close();
   filter = next;
   filter.addMany(words);

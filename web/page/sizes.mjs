@@ -16,8 +16,9 @@ const KINDS = {
   exact: 'no false positive on keys you name',
 };
 const FIRST = 0.5, LAST = 9, STEP = 0.25; // powers of ten of the rate
-const LEAST_BITS = 1, MOST_BITS = 256;
-const EDGE = { left: 40, right: 12, top: 12, bottom: 40 };
+const LEAST_BITS = 1, MOST_BITS = 512;
+const EDGE = { left: 40, top: 12, bottom: 40 };
+const ROOM_FOR_NAMES = 640, NAME_HEIGHT = 15;
 
 let items = 1e6, exponent = 2, curves, waiting = 0;
 const hidden = new Set(), rows = new Map(), kept = new Map();
@@ -44,34 +45,60 @@ async function curvesFor(n) {
 
 // --- The drawing -------------------------------------------------------------------------------------------------------
 
-function draw() {
-  const width = Math.max($('plot').clientWidth, 260), height = Math.round(Math.min(Math.max(0.6 * width, 280), 460));
-  const x = (e) => EDGE.left + (width - EDGE.left - EDGE.right) * (e - FIRST) / (LAST - FIRST);
-  const top = Math.log2(MOST_BITS / LEAST_BITS);
-  const y = (bits) => height - EDGE.bottom - (height - EDGE.top - EDGE.bottom) * Math.log2(bits / LEAST_BITS) / top;
-  const path = (points) => points.map(([a, b], i) => `${i ? 'L' : 'M'}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join('');
-  const grid = [];
+// Pixels of a rate and of a number of bits, both in powers.
+function scales() {
+  const width = Math.max($('plot').clientWidth, 260), height = Math.round(Math.min(Math.max(0.6 * width, 300), 480));
+  const right = width - (width >= ROOM_FOR_NAMES ? 96 : 20), bottom = height - EDGE.bottom;
+  const all = Math.log2(MOST_BITS / LEAST_BITS);
+  return {
+    width, height, right, bottom,
+    x: (e) => EDGE.left + (right - EDGE.left) * (e - FIRST) / (LAST - FIRST),
+    y: (bits) => bottom - (bottom - EDGE.top) * Math.log2(bits / LEAST_BITS) / all,
+  };
+}
+
+function grid({ width, right, bottom, x, y }) {
+  const lines = [];
   for (let bits = LEAST_BITS; bits <= MOST_BITS; bits *= 2)
-    grid.push(svg('line', { class: 'grid', x1: EDGE.left, x2: width - EDGE.right, y1: y(bits), y2: y(bits) }),
+    lines.push(svg('line', { class: 'grid', x1: EDGE.left, x2: right, y1: y(bits), y2: y(bits) }),
       svg('text', { class: 'tick end', x: EDGE.left - 6, y: y(bits) + 4 }, String(bits)));
   for (let e = 1; e <= LAST; e += width < 480 ? 2 : 1)
-    grid.push(svg('line', { class: 'grid', x1: x(e), x2: x(e), y1: EDGE.top, y2: height - EDGE.bottom }),
-      svg('text', { class: 'tick middle', x: x(e), y: height - EDGE.bottom + 16 }, e < 3 ? `${10 ** (2 - e)} %` : `1e-${e}`));
-  const lines = Object.entries(curves).filter(([kind]) => !hidden.has(kind)).map(([kind, points]) => svg('path', {
+    lines.push(svg('line', { class: 'grid', x1: x(e), x2: x(e), y1: EDGE.top, y2: bottom }),
+      svg('text', { class: 'tick middle', x: x(e), y: bottom + 16 }, e < 3 ? `${10 ** (2 - e)} %` : `1e-${e}`));
+  return lines;
+}
+
+// Names beside the ends of the curves, moved apart where they would cover each other.
+function names({ width, right, bottom, y }, shown) {
+  if (width < ROOM_FOR_NAMES) return [];
+  const ends = shown.map(([kind, points]) => [kind, points.filter((p) => !p.refused).at(-1)]).filter(([, last]) => last)
+    .map(([kind, last]) => ({ kind, at: y(last.bitsPerItem) }));
+  ends.push({ kind: 'bound', at: y(LAST * Math.log2(10)) });
+  ends.sort((a, b) => b.at - a.at);
+  let free = bottom;
+  for (const end of ends) {
+    end.at = Math.min(end.at, free);
+    free = end.at - NAME_HEIGHT;
+  }
+  return ends.map(({ kind, at }) => svg('text', { class: `name kind-${kind}`, x: right + 8, y: at + 4 }, kind === 'bound' ? 'the bound' : kind));
+}
+
+function draw() {
+  const scale = scales(), { width, height, right, bottom, x, y } = scale;
+  const path = (points) => points.map(([a, b], i) => `${i ? 'L' : 'M'}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join('');
+  const shown = Object.entries(curves).filter(([kind]) => !hidden.has(kind));
+  const lines = shown.map(([kind, points]) => svg('path', {
     class: `curve kind-${kind}`, d: path(points.filter((p) => !p.refused).map((p) => [p.e, p.bitsPerItem])),
   }, svg('title', {}, kind)));
-  const bound = [FIRST, LAST].map((e) => e * Math.log2(10));
-  const straight = Array.from({ length: 35 }, (_, i) => FIRST + i * STEP).map((e) => [e, e * Math.log2(10)]);
+  const bound = curves.bloom.map(({ e }) => [e, e * Math.log2(10)]);
   $('plot').replaceChildren(svg('svg', {
     role: 'img', viewBox: `0 0 ${width} ${height}`, width, height,
     'aria-label': `Bits per item against the false-positive rate for ${count(items)} items. The bound goes from ` +
-      `${number(bound[0])} to ${number(bound[1])} bits; the table has all kinds at the chosen rate.`,
-  }, ...grid,
-  svg('text', { class: 'tick middle', x: (EDGE.left + width - EDGE.right) / 2, y: height - 6 }, 'false-positive rate'),
-  svg('path', { class: 'curve bound', d: path(straight) }),
-  svg('text', { class: 'tick bound-name', x: x(LAST) - 4, y: y(bound[1]) + 18 }, 'the bound'),
-  ...lines,
-  svg('line', { class: 'cursor', x1: x(exponent), x2: x(exponent), y1: EDGE.top, y2: height - EDGE.bottom })));
+      `${number(bound[0][1])} to ${number(bound.at(-1)[1])} bits; the table has all kinds at the chosen rate.`,
+  }, ...grid(scale),
+  svg('text', { class: 'tick middle', x: (EDGE.left + right) / 2, y: height - 6 }, 'false-positive rate'),
+  svg('path', { class: 'curve bound', d: path(bound) }), ...lines,
+  svg('line', { class: 'cursor', x1: x(exponent), x2: x(exponent), y1: EDGE.top, y2: bottom }), ...names(scale, shown)));
 }
 
 // --- The table -------------------------------------------------------------------------------------------------------
@@ -96,6 +123,7 @@ function fillTable() {
     const { row, figures } = rows.get(kind), p = curves[kind][at];
     const texts = p.refused ? ['–', '–', p.refused] : [p.bitsPerItem.toFixed(2), p.boundRatio.toFixed(2), bytes(p.bytes)];
     figures.forEach((cell, i) => { cell.textContent = texts[i]; });
+    figures[2].className = p.refused ? 'refused' : '';
     body.append(row);
   }
   if (body.contains(focused)) focused.focus();

@@ -85,7 +85,7 @@ async function checkAll(urls) {
   let said = '';
   for (const url of urls) {
     prefixes = [];
-    const look = guard.look(url), found = await guard.check(url);
+    const look = guard.look(url), found = await guard.check(url, { insist: true });
     said = show(url, look, found, prefixes);
   }
   $('said').textContent = urls.length > 1 ? `${plural(urls.length, 'URL')} checked; the last one: ${said}` : said;

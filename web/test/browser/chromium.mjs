@@ -15,10 +15,16 @@ const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run
 
 export const PATIENCE = 60000; // milliseconds: only what hangs takes so long, whatever the machine does meanwhile
 
-// A directory for a profile, for tests that start a browser on it twice.
+const contexts = []; // with the directories of their profiles
+
+// A directory for a profile, for tests that start a browser on it twice. A browser that still runs would write into it again
+// while it is being removed.
 export function profile(t) {
   const path = mkdtempSync(join(tmpdir(), 'tamis-chromium-'));
-  t.after(() => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
+  t.after(async () => {
+    for (const { at, context } of contexts) if (at === path) await context.close();
+    rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  });
   return path;
 }
 
@@ -35,6 +41,7 @@ export async function browser(t, { extension, hosts = [], args = [], at = profil
     ...options,
   });
   context.setDefaultTimeout(PATIENCE);
+  contexts.push({ at, context });
   t.after(() => context.close());
   return context;
 }
