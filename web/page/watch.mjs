@@ -115,8 +115,10 @@ async function fromServer() {
   guard ??= await Guard.load(base, { fetch: watched });
   const about = await (await fetch(new URL('v1/update', base), { cache: 'no-store' })).json();
   const size = ['filter', 'delta', 'removed'].reduce((sum, part) => sum + (about[part]?.bytes ?? 0), 0);
-  say(`Version ${count(guard.version)} of the server’s lists: ${plural(about.entries, 'entry', 'entries')} in ${bytes(size)}, ` +
-    `${(8 * size / about.entries).toFixed(1)} bits each. Lists: ${about.labels.join(', ')}.`);
+  // Of a few entries it is the head of the file that counts.
+  const each = about.entries >= 1000 ? `, ${(8 * size / about.entries).toFixed(1)} bits each` : '';
+  say(`Version ${count(guard.version)} of the server’s lists: ${plural(about.entries, 'entry', 'entries')} in ${bytes(size)}${each}. ` +
+    `Lists: ${about.labels.join(', ')}.`);
 }
 
 async function fromDemo() {
