@@ -180,9 +180,10 @@ const struct command commands[] = {
     {"guard serve", "DIR", "serve a directory over HTTP",
      "The filter for clients to ask first (/filter), the confirmation of what it cannot exclude, "
      "by\n"
-     "four bytes of a hash (/v1/confirm), updates (/v1/update), figures (/metrics). A new version "
-     "of\n"
-     "the directory is served as soon as it is published. Stops on SIGTERM.",
+     "four bytes of a hash (/v1/confirm), updates (/v1/update), figures (/metrics), and a page "
+     "for\n"
+     "people (/). A new version of the directory is served as soon as it is published. Stops on\n"
+     "SIGTERM.",
      "tamis guard serve guard --port 8080",
      "port address threads rate-limit connections per-address timeout cache quiet", 1,
      run_guard_serve},
