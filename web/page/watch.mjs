@@ -12,6 +12,8 @@ const VERDICTS = {
   'no-url': ['No URL', 'nothing that could be listed'],
 };
 
+const HINT = $('urls-hint').textContent;
+
 let guard, checked = 0, sent = 0, prefixes = [], working = Promise.resolve();
 
 function asked(some) {
@@ -27,7 +29,7 @@ function watched(url, init) {
 
 // --- One URL, step by step ------------------------------------------------------------------------------------------
 
-const step = (state, title, ...more) => el('li', { class: state }, el('h4', {}, title), ...more);
+const step = (state, title, ...more) => el('li', { class: state }, el('h3', {}, title), ...more);
 
 function expressionTable(expressions) {
   return el('div', { class: 'scroll' }, el('table', {},
@@ -92,16 +94,22 @@ async function checkAll(urls) {
   if (guard.stale) await load(() => guard.update());
 }
 
+// A complaint is heard as well as seen.
+function hint(complaint) {
+  $('urls-hint').textContent = complaint ?? HINT;
+  if (complaint) $('said').textContent = complaint;
+}
+
 function submit() {
   const urls = $('urls').value.split('\n').map((line) => line.trim()).filter((line) => line !== '');
   if (!guard || urls.length === 0) return;
   if (urls.length > MOST_AT_ONCE) {
-    $('said').textContent = '';
-    $('urls-hint').textContent = `${count(urls.length)} are too many: at most ${MOST_AT_ONCE} at once.`;
+    hint(`${count(urls.length)} are too many: at most ${MOST_AT_ONCE} at once.`);
     return;
   }
   $('urls').value = '';
-  working = working.then(() => checkAll(urls));
+  hint();
+  working = working.then(() => checkAll(urls)).catch((error) => hint(`This could not be checked: ${error.message}`));
 }
 
 // --- The lists -------------------------------------------------------------------------------------------------------

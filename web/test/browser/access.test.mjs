@@ -18,9 +18,7 @@ async function full(t, options) {
 // As assistive technology gets it.
 async function tree(context, page) {
   const { nodes } = await (await context.newCDPSession(page)).send('Accessibility.getFullAXTree');
-  return nodes.filter((node) => !node.ignored).map(({ role, name, properties = [] }) => ({
-    role: role?.value, name: name?.value ?? '', level: properties.find((p) => p.name === 'level')?.value.value,
-  }));
+  return nodes.filter((node) => !node.ignored).map(({ role, name }) => ({ role: role?.value, name: name?.value ?? '' }));
 }
 
 test('every control has a name, headings are in order, drawings have words', async (t) => {
@@ -32,13 +30,13 @@ test('every control has a name, headings are in order, drawings have words', asy
     for (const node of some) assert.ok(node.name.trim() !== '', `a ${role} without a name`);
   }
   assert.ok(nodes.filter((node) => node.role === 'slider').length === 4);
-  const levels = nodes.filter((node) => node.role === 'heading').map((node) => node.level);
+  const levels = await page.locator('h1, h2, h3, h4').evaluateAll((all) => all.map((it) => Number(it.tagName[1])));
   assert.equal(levels[0], 1);
-  levels.forEach((level, i) => assert.ok(i === 0 || level <= levels[i - 1] + 1 || level === 4, `h${levels[i - 1]}, then h${level}`));
+  levels.forEach((level, i) => assert.ok(i === 0 || level <= levels[i - 1] + 1, `h${levels[i - 1]}, then h${level}`));
   assert.ok(nodes.some((node) => node.role === 'image' && /The bound goes from/.test(node.name)));
   // The bits are a table, by rows and columns.
   assert.ok(nodes.some((node) => node.role === 'table' && /partitioned: 3 rows of 5 bits\. 5 of 15 are 1/.test(node.name)));
-  assert.deepEqual(nodes.filter((node) => node.role === 'rowheader').map((node) => node.name).slice(0, 3), ['h1', 'h2', 'h3']);
+  for (const row of ['h1', 'h2', 'h3']) assert.ok(nodes.some((node) => node.role === 'rowheader' && node.name === row), row);
   for (const landmark of ['banner', 'main', 'navigation', 'contentinfo'])
     assert.ok(nodes.some((node) => node.role === landmark), landmark);
   assert.equal(await page.locator('[role=status]').count(), 3);
@@ -84,7 +82,11 @@ test('by keyboard alone', async (t) => {
   await page.keyboard.press('ArrowRight');
   await page.waitForFunction(() => document.querySelectorAll('#bits tbody tr').length === 4);
   assert.equal(await page.locator('#k').getAttribute('aria-valuetext'), '4 probes');
+  await tabTo('lecture');
+  await page.keyboard.press('Space');
+  await page.waitForFunction(() => document.getElementById('step').textContent.includes('false positive'));
   await tabTo('word');
+  await page.keyboard.press('Control+A');
   await page.keyboard.type('apple');
   await page.keyboard.press('Enter');
   assert.match(await page.locator('#step').textContent(), /^Added apple/);
@@ -92,9 +94,6 @@ test('by keyboard alone', async (t) => {
   await tabTo('test');
   await page.keyboard.press('Enter');
   assert.match(await page.locator('#step').textContent(), /^Is pear in\?/);
-  await tabTo('lecture');
-  await page.keyboard.press('Space');
-  await page.waitForFunction(() => document.getElementById('step').textContent.includes('false positive'));
   await tabTo('rate');
   await page.keyboard.press('End');
   await page.waitForFunction(() => document.getElementById('rate-value').textContent.startsWith('1 in 1.0·10⁹'));
@@ -131,7 +130,7 @@ for (const [name, options] of [
       .filter((it) => it.checkVisibility()).map((it) => [it.id || it.textContent, (it.closest('label') ?? it).getBoundingClientRect().height])
       .filter(([, height]) => height < 24)), []);
     assert.deepEqual(wrong, []);
-    await page.waitForTimeout(1000); // the drawing has come to rest
+    await page.waitForFunction(() => document.getAnimations().every((it) => it.playState === 'finished'));
     await page.evaluate(() => scrollTo(0, 0));
     await shot(page, `page-${name}`);
   });

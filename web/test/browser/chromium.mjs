@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize, sep } from 'node:path';
+import { after } from 'node:test';
 import { build } from '../help.mjs';
 
 const { chromium } = createRequire(join(build, 'web-tools/'))('playwright-core');
@@ -28,12 +29,25 @@ export function profile(t) {
   return path;
 }
 
+const program = process.env.CHROMIUM ?? '/usr/bin/chromium';
+let one;
+after(async () => (await one)?.close());
+
+// A context of its own in one browser for all tests of a file: much sooner there than a browser. Knows no names.
+export async function visitor(t, options = {}) {
+  one ??= chromium.launch({ executablePath: program, headless: true, args: [...ARGS, '--host-resolver-rules=MAP * ~NOTFOUND,EXCLUDE 127.0.0.1'] });
+  const context = await (await one).newContext({ viewport: { width: 1024, height: 768 }, ...options });
+  context.setDefaultTimeout(PATIENCE);
+  t.after(() => context.close());
+  return context;
+}
+
 // A browser, closed after the test. `hosts` are rules of Chromium's for names, like 'MAP *.test 127.0.0.1:8080'; names without
 // a rule do not exist. `extension` is the folder of one. All else goes to playwright: viewport, colorScheme, ...
 export async function browser(t, { extension, hosts = [], args = [], at = profile(t), ...options } = {}) {
   const rules = [...hosts, 'EXCLUDE 127.0.0.1', 'EXCLUDE localhost', 'MAP * ~NOTFOUND'];
   const context = await chromium.launchPersistentContext(at, {
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: program,
     headless: true,
     viewport: { width: 1024, height: 768 },
     args: [...ARGS, `--host-resolver-rules=${rules.join(',')}`, ...args,

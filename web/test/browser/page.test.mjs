@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { native } from '../help.mjs';
-import { browser, listen, serve, shot, watch } from './chromium.mjs';
+import { listen, serve, shot, visitor, watch } from './chromium.mjs';
 import { check, folder, guardServer, texts, verdicts, visit, visitStatic } from './pages.mjs';
 
 const withGuard = { skip: !native(['help']).includes('guard serve') && 'built without the guard' };
@@ -46,7 +46,7 @@ test('a server that is gone: unconfirmed, never clean, and the way back', withGu
 
 test('lists that cannot be had are told, and can be tried again', withGuard, async (t) => {
   const { url } = await guardServer(t, { malware: ['bad.example'] });
-  const context = await browser(t), page = await context.newPage();
+  const context = await visitor(t), page = await context.newPage();
   await page.route('**/v1/update', (route) => route.fulfill({ status: 503, body: '{"error":"cannot confirm"}' }));
   await page.goto(`${url}/`);
   await page.getByRole('button', { name: 'Try again' }).waitFor();
@@ -114,7 +114,7 @@ test('without its module the page says that it does not work', async (t) => {
     const file = path === '/' ? 'index.html' : path.slice(1);
     return response.writeHead(200, { 'Content-Type': type[file.split('.').pop()] }).end(readFileSync(join(folder, file)));
   });
-  const page = await (await browser(t)).newPage();
+  const page = await (await visitor(t)).newPage();
   await page.goto(`${url}/`);
   await page.locator('#broken').waitFor();
   assert.match(await page.locator('#broken').textContent(), /does not work here: .*tamis\.wasm: HTTP 404/);
@@ -123,7 +123,7 @@ test('without its module the page says that it does not work', async (t) => {
 test('the policy in the page is the strict one, and holds: neither inline scripts nor other origins', async (t) => {
   const { url } = await serve(t, { '/': folder });
   const other = await listen(t, (request, response) => response.writeHead(200, { 'Access-Control-Allow-Origin': '*' }).end('x'));
-  const page = await (await browser(t)).newPage(), wrong = watch(page);
+  const page = await (await visitor(t)).newPage(), wrong = watch(page);
   await page.goto(`${url}/`);
   await page.evaluate(async (address) => {
     const script = document.createElement('script');

@@ -3,13 +3,13 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, command, native, room } from '../help.mjs';
-import { PATIENCE, browser, serve, watch } from './chromium.mjs';
+import { PATIENCE, serve, visitor, watch } from './chromium.mjs';
 
 export const folder = join(build, 'page');
 
 // The page at an address, ready; `wrong` is what it complains about.
 export async function visit(t, url, options = {}) {
-  const context = await browser(t, options), page = await context.newPage(), wrong = watch(page, url);
+  const context = await visitor(t, options), page = await context.newPage(), wrong = watch(page, url);
   await page.goto(`${url}/`);
   await page.waitForFunction(() => document.querySelectorAll('#costs tbody tr').length > 0 &&
     !document.getElementById('lists').textContent.startsWith('Loading'));
