@@ -187,7 +187,10 @@ STRICT = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 's
 
 def test_page(room):
     """The files of build/page, from the program itself; where it was built without them, the bare facts and how to get more."""
-    files = sorted((BUILD / "page").glob("*")) if (BUILD / "page" / "index.html").exists() else []
+    cache = (BUILD / "CMakeCache.txt").read_text()
+    made = all(line in cache for line in ["TAMIS_WEB:BOOL=ON", "WASM_CLANG:FILEPATH=/", "WASM_LD:FILEPATH=/"])
+    files = sorted((BUILD / "page").glob("*")) if made else []
+    assert made == bool(files)
     with Server(two_versions(room)) as s:
         page = s.ask("/")
         policy = page.fields["Content-Security-Policy"]
