@@ -1,0 +1,103 @@
+// A small world for the extension: hosts under .test that all are one server of this process, a real `tamis guard serve`, and a
+// browser with the extension that knows both.
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build, command, native, room } from '../help.mjs';
+import { browser, listen, profile } from './chromium.mjs';
+
+export const extension = join(build, 'extension');
+
+// Lists on disk and their server, which can be stopped and started again at the same port.
+export class GuardServer {
+  constructor(t) {
+    this.dir = room(t);
+    t.after(() => this.stop());
+  }
+
+  publish(labels) {
+    const lists = Object.entries(labels).map(([label, hosts]) => {
+      const path = join(this.dir, `${label}.txt`);
+      writeFileSync(path, hosts.map((host) => `${host}\n`).join(''));
+      return `${label}=${path}`;
+    });
+    native(['guard', 'build', '-q', join(this.dir, 'guard'), ...lists]);
+    this.process?.kill('SIGHUP');
+  }
+
+  async start(...options) {
+    this.process = spawn(command, ['guard', 'serve', join(this.dir, 'guard'), '--port', String(this.port ?? 0), ...options],
+      { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.ended = new Promise((done) => { this.process.on('exit', done); });
+    const line = await new Promise((done) => { this.process.stdout.once('data', (data) => done(String(data))); });
+    this.url = line.match(/http:\S+/)[0].replace(/\/$/, '');
+    this.port = Number(new URL(this.url).port);
+  }
+
+  async stop() {
+    if (!this.process) return;
+    this.process.kill('SIGTERM');
+    await this.ended;
+    this.process = undefined;
+  }
+
+  // What it counted under a name.
+  async metric(name) {
+    const text = await (await fetch(`${this.url}/metrics`)).text();
+    return Number(text.match(new RegExp(`^tamis_guard_${name} (\\d+)$`, 'm'))[1]);
+  }
+}
+
+const html = (title, body = '') => `<!DOCTYPE html><html lang="en"><title>${title}</title><link rel="icon" href="data:,">` +
+  `<h1>${title}</h1>${body}`;
+
+// What the hosts answer: any path a page with itself as the title, and a few that do something.
+function answer(request, response) {
+  const url = new URL(request.url, `http://${request.headers.host}`), to = url.searchParams.get('to');
+  const page = (body, fields = {}) =>
+    response.writeHead(200, { 'Content-Type': 'text/html', ...fields }).end(html(`${url.hostname}${url.pathname}`, body));
+  if (url.pathname === '/redirect') response.writeHead(302, { Location: to }).end();
+  else if (url.pathname === '/meta') page(`<meta http-equiv="refresh" content="0;url=${to}">`);
+  else if (url.pathname === '/link') page(`<a id="link" href="${to}">link</a>`);
+  else if (url.pathname === '/script') page(`<script>location.href = ${JSON.stringify(to)}</script>`);
+  else if (url.pathname === '/frame') page(`<iframe src="${to}" width="600" height="400"></iframe>`);
+  else if (url.pathname === '/frame-policy') page(`<iframe src="${to}"></iframe>`, { 'Content-Security-Policy': "frame-src 'self' http:" });
+  else if (url.pathname === '/form') page(`<form method="post" action="${to}"><input name="word" value="kept"><button>send</button></form>`);
+  else if (url.pathname === '/download') response.writeHead(200, { 'Content-Disposition': 'attachment; filename=a.bin' }).end('abc');
+  else if (url.pathname === '/nothing') response.writeHead(204).end();
+  else if (url.pathname === '/cookie') page('', { 'Set-Cookie': ['strict=1; SameSite=Strict', 'lax=1; SameSite=Lax'] });
+  else if (request.method === 'POST') request.toArray().then((parts) => page(`<p id="body">${Buffer.concat(parts)}</p>`));
+  else page();
+}
+
+export async function world(t, { lists = { malware: ['bad.test', 'worse.test'] }, serving = true, configured = serving, ...options } = {}) {
+  const guard = new GuardServer(t), requests = [];
+  guard.publish(lists);
+  if (serving) await guard.start();
+  const hosts = await listen(t, (request, response) => {
+    requests.push({ method: request.method, host: request.headers.host, path: request.url, headers: request.headers });
+    answer(request, response);
+  });
+  const at = profile(t);
+  const open = async () => {
+    const context = await browser(t, { extension, hosts: [`MAP *.test 127.0.0.1:${hosts.port}`], at, ...options });
+    const worker = context.serviceWorkers()[0] ?? await context.waitForEvent('serviceworker');
+    return { context, id: new URL(worker.url()).host };
+  };
+  const it = { guard, requests, hosts, open, ...await open() };
+  it.log = (host) => requests.filter((r) => r.host === host).map((r) => `${r.method} ${r.path}`);
+  it.page = (name) => `chrome-extension://${it.id}/${name}`;
+  it.status = () => it.context.serviceWorkers()[0].evaluate(() => chrome.action.getBadgeText({}));
+  if (configured) await use(it, guard.url);
+  return it;
+}
+
+// As a user does: the server's address into the options page.
+export async function use(it, url) {
+  const page = await it.context.newPage();
+  await page.goto(it.page('options.html'));
+  await page.getByLabel('Server of the list').fill(url);
+  await page.getByRole('button', { name: 'Use it' }).click();
+  await page.getByText('The list of this server is in use.').waitFor();
+  await page.close();
+}
