@@ -49,7 +49,7 @@ function show(view, url, answer = {}) {
   $('go').hidden = !stopped || !alone || view === 'broken';
   $('alone').hidden = !stopped || alone;
   if (url) $('alone').href = url.href;
-  $(alone ? 'back' : 'alone').focus();
+  if (alone) $('back').focus(); // a frame takes no focus from its page
 }
 
 // Or to a page without permissions that does (rules.mjs). What stays here was a download.

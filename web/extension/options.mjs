@@ -4,13 +4,15 @@ const $ = (id) => document.getElementById(id);
 const ask = async (what) => await chrome.runtime.sendMessage(what) ?? { problem: 'the extension does not answer' };
 const pages = (n) => (n === 1 ? '1 page' : `${n} pages`);
 
+let entered = false; // what the user writes stays until it is in use
+
 async function show() {
   const { server, version, updated, problem, blocked, warned, allowed } = await ask({ ask: 'status' });
   const on = version !== undefined;
   $('state').textContent = on ? 'On. Pages are checked before they are opened.'
     : 'Off. There is no list yet, and nothing is checked.';
   $('state').classList.toggle('off', !on);
-  if (document.activeElement !== $('server')) $('server').value = server;
+  if (!entered) $('server').value = server;
   $('version').textContent = on ? String(version) : 'none';
   $('updated').textContent = updated ? new Date(updated).toLocaleString() : 'never';
   $('problem').textContent = problem ?? '';
@@ -30,6 +32,7 @@ async function busy(what, done) {
   const { problem } = await ask(what);
   $('said').textContent = problem ? `That failed: ${problem}. Nothing has changed.` : done;
   $('said').classList.toggle('problem', Boolean(problem));
+  if (!problem) entered = false;
   await show();
 }
 
@@ -43,6 +46,7 @@ $('form').addEventListener('submit', (event) => {
     $('said').classList.add('problem');
   }
 });
+$('server').addEventListener('input', () => { entered = true; });
 $('update').addEventListener('click', () => busy({ ask: 'update' }, 'The list is up to date.'));
 $('forget').addEventListener('click', async () => {
   await ask({ ask: 'forget' });

@@ -18,6 +18,13 @@ const options = {
 let loading, updating;
 const asked = new Map(); // what the user asked for, by tab: it is held a moment before check.html wants to know
 
+// The browser's words for what happens to requests, in ours.
+function plainly(reason) {
+  return reason?.replace(/^(Failed to fetch|NetworkError.*?)(?=;|$)/, 'the server cannot be reached')
+    .replace(/^.*(is not valid JSON|JSON input|JSON at position \d+)(?=;|$)/, 'what answers there is no server of lists')
+    .replace(/^.*(timed out|aborted)(?=;|$)/, 'the server did not answer in time');
+}
+
 // The guard, or undefined while there is no list.
 function guard() {
   return loading ||= (async () => {
@@ -45,8 +52,9 @@ async function fetchNew(server) {
     await set({ server: server ?? before, tried, updated: tried, problem: '' });
     return {};
   } catch (e) {
-    await set({ tried, problem: e.message });
-    return { problem: e.message };
+    const problem = plainly(e.message);
+    if (!server) await set({ tried, problem });
+    return { problem };
   } finally {
     if (await guard()) await hold();
     await schedule();
@@ -103,7 +111,7 @@ async function judge(url, insist) {
   const result = await on.check(url, { insist }), { allowed } = await session();
   if (on.stale) update();
   if (result.verdict === 'clean' && result.asked > 0) await keep('list', on.save()); // with what was refuted
-  return { ...result, stops: grounds(on, url, result, allowed) };
+  return { ...result, reason: plainly(result.reason), stops: grounds(on, url, result, allowed) };
 }
 
 // Whether a URL may get the cookies that are for requests from its own site alone: the user asked for it, or a page of the same
@@ -123,7 +131,7 @@ async function open(message, sender, how) {
 async function check(message, sender) {
   const { stops, ...result } = await judge(message.url, message.insist);
   if (stops.length > 0) {
-    if (!message.insist) await count(result.verdict === 'listed' ? 'blocked' : 'warned');
+    if (!message.insist || result.verdict === 'listed') await count(result.verdict === 'listed' ? 'blocked' : 'warned');
     return result;
   }
   const go = await open(message, sender);

@@ -13,12 +13,17 @@ const { chromium } = createRequire(join(build, 'web-tools/'))('playwright-core')
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync', '--force-color-profile=srgb'];
 
-export const PATIENCE = 60000; // milliseconds: only what hangs takes so long, whatever the machine does meanwhile
+export const PATIENCE = Number(process.env.PATIENCE ?? 60000); // milliseconds: only what hangs takes so long, whatever the machine does meanwhile
 
-// A directory for a profile, for tests that start a browser on it twice.
+// A directory for a profile, for tests that start a browser on it twice. Gone after the test, once its browsers are closed.
+const open = new Map();
 export function profile(t) {
   const path = mkdtempSync(join(tmpdir(), 'tamis-chromium-'));
-  t.after(() => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
+  open.set(path, []);
+  t.after(async () => {
+    for (const context of open.get(path)) await context.close();
+    rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  });
   return path;
 }
 
@@ -35,7 +40,7 @@ export async function browser(t, { extension, hosts = [], args = [], at = profil
     ...options,
   });
   context.setDefaultTimeout(PATIENCE);
-  t.after(() => context.close());
+  open.get(at).push(context);
   return context;
 }
 

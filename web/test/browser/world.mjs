@@ -15,13 +15,13 @@ export class GuardServer {
     t.after(() => this.stop());
   }
 
-  publish(labels) {
+  publish(labels, options = []) {
     const lists = Object.entries(labels).map(([label, hosts]) => {
       const path = join(this.dir, `${label}.txt`);
       writeFileSync(path, hosts.map((host) => `${host}\n`).join(''));
       return `${label}=${path}`;
     });
-    native(['guard', 'build', '-q', join(this.dir, 'guard'), ...lists]);
+    native(['guard', 'build', '-q', join(this.dir, 'guard'), ...lists, ...options]);
     this.process?.kill('SIGHUP');
   }
 
@@ -70,10 +70,20 @@ function answer(request, response) {
   else page();
 }
 
-export async function world(t, { lists = { malware: ['bad.test', 'worse.test'] }, serving = true, configured = serving, ...options } = {}) {
+export const canServe = (() => {
+  try {
+    return native(['guard', 'serve', '--help']).includes('--port');
+  } catch {
+    return false;
+  }
+})();
+
+const LISTS = { malware: ['bad.test', 'worse.test'] };
+
+export async function world(t, { lists = LISTS, buildOptions = [], configured = true, ...options } = {}) {
   const guard = new GuardServer(t), requests = [];
-  guard.publish(lists);
-  if (serving) await guard.start();
+  guard.publish(lists, buildOptions);
+  await guard.start();
   const hosts = await listen(t, (request, response) => {
     requests.push({ method: request.method, host: request.headers.host, path: request.url, headers: request.headers });
     answer(request, response);
@@ -87,10 +97,43 @@ export async function world(t, { lists = { malware: ['bad.test', 'worse.test'] }
   const it = { guard, requests, hosts, open, ...await open() };
   it.log = (host) => requests.filter((r) => r.host === host).map((r) => `${r.method} ${r.path}`);
   it.page = (name) => `chrome-extension://${it.id}/${name}`;
-  it.status = () => it.context.serviceWorkers()[0].evaluate(() => chrome.action.getBadgeText({}));
   if (configured) await use(it, guard.url);
   return it;
 }
+
+// Begins to go there. Where that leads to is for `at` and `stopped` to tell: what is held and goes on counts as aborted.
+export const go = (page, url) => page.goto(url, { waitUntil: 'commit' }).catch((e) => {
+  if (!/ERR_ABORTED|interrupted by another navigation/.test(e.message)) throw e;
+});
+export const at = (page, url) => page.waitForURL((now) => now.href === url, { waitUntil: 'load' });
+export const stopped = (page) => page.getByRole('heading', { name: 'This page was stopped' }).waitFor();
+
+// Something done in a page of the extension, as the worker may be asleep.
+async function aside(it, act) {
+  const page = await it.context.newPage();
+  await page.goto(it.page('options.html'));
+  try {
+    return await act(page);
+  } finally {
+    await page.close();
+  }
+}
+
+export const badge = (it) => aside(it, (page) => page.evaluate(() => chrome.action.getBadgeText({})));
+
+// As the browser does after half a minute of rest.
+export const stopWorker = (it) => aside(it, async (page) => {
+  const session = await it.context.newCDPSession(page);
+  const done = new Promise((resolve) => {
+    session.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
+      if (versions.some((v) => v.runningStatus === 'stopped')) resolve();
+    });
+  });
+  await session.send('ServiceWorker.enable');
+  await session.send('ServiceWorker.stopAllWorkers');
+  await done;
+  await session.detach();
+});
 
 // As a user does: the server's address into the options page.
 export async function use(it, url) {
