@@ -9,6 +9,6 @@ for tool in clang wasm-ld node npm chromium; do
 done
 [ -f "$build/web/package.json" ] || { echo 'skipped: built without TAMIS_WEB'; exit 77; }
 export TAMIS_SOURCE="$source" TAMIS_BUILD="$build"
-sh "$source/web/test/tools.sh" "$build"
+sh "$source/web/tools.sh" "$source/web/test" "$build/web-tools"
 # One file after the other: browsers side by side only wait for one another.
 timeout 900 node --test --test-concurrency=1 "$source"/web/test/browser/*.test.mjs

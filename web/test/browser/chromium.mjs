@@ -1,5 +1,5 @@
 // Chromium for tests: a browser with a profile of its own that is gone afterwards, folders over HTTP, what pages complain
-// about, and screenshots. web/test/tools.sh fetches what drives it.
+// about, and screenshots. web/tools.sh fetches what drives it.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';

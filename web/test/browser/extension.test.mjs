@@ -154,6 +154,17 @@ test('frames are held too, and cannot be clicked through', { skip }, async (t) =
   assert.deepEqual(it.log('bad.test'), []);
 });
 
+test('many frames at once, each judged for itself', { skip }, async (t) => {
+  const it = await world(t), page = await it.context.newPage();
+  const inside = Array.from({ length: 12 }, (_, i) => (i % 4 === 3 ? `http://bad.test/${i}` : `http://f${i % 3}.test/${i}`));
+  await go(page, `http://good.test/frames?${inside.map((url) => `to=${url}`).join('&')}`);
+  for (const [i, url] of inside.entries())
+    await page.frameLocator(`iframe >> nth=${i}`).getByText(i % 4 === 3 ? 'This page was stopped' : url.slice(7)).waitFor();
+  assert.deepEqual(it.log('bad.test'), []);
+  assert.equal(it.requests.length, 10); // nothing twice
+  assert.equal(await badge(it), '3');
+});
+
 test('forms are sent whole; an answer from a bad host is not left unremarked', { skip }, async (t) => {
   const it = await world(t), page = await it.context.newPage();
   await go(page, 'http://good.test/form?to=http://fine.test/post');

@@ -61,6 +61,7 @@ function answer(request, response) {
   else if (url.pathname === '/link') page(`<a id="link" href="${to}">link</a>`);
   else if (url.pathname === '/script') page(`<script>location.href = ${JSON.stringify(to)}</script>`);
   else if (url.pathname === '/frame') page(`<iframe src="${to}" width="600" height="400"></iframe>`);
+  else if (url.pathname === '/frames') page(url.searchParams.getAll('to').map((at) => `<iframe src="${at}"></iframe>`).join(''));
   else if (url.pathname === '/frame-policy') page(`<iframe src="${to}"></iframe>`, { 'Content-Security-Policy': "frame-src 'self' http:" });
   else if (url.pathname === '/form') page(`<form method="post" action="${to}"><input name="word" value="kept"><button>send</button></form>`);
   else if (url.pathname === '/download') response.writeHead(200, { 'Content-Disposition': 'attachment; filename=a.bin' }).end('abc');
