@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { Guard, build } from '../help.mjs';
 import { shot, watch } from './chromium.mjs';
-import { at, badge, canServe, extension, go, stopWorker, stopped, use, world } from './world.mjs';
+import { at, badge, canServe, extension, go, stopWorker, stopped, until, use, world } from './world.mjs';
 
 const skip = canServe ? false : 'this build has no guard';
 
@@ -183,7 +183,7 @@ test('cookies are sent as without the extension', { skip }, async (t) => {
     await go(page, url);
     await at(page, url);
     if (act) await act();
-    for (const end = Date.now() + 20000; Date.now() < end && it.log('good.test').at(-1) !== 'GET /end';) await page.waitForTimeout(20);
+    await until(() => it.log('good.test').at(-1) === 'GET /end', 'GET /end');
     const sent = it.requests.filter((r) => r.host === 'good.test' && r.path === '/end').at(-1).headers.cookie;
     it.requests.length = 0;
     return sent;
@@ -328,8 +328,8 @@ test('a new version of the list: by hand, and when the server shows one', { skip
   const options = await it.context.newPage();
   await options.goto(it.page('options.html'));
   const version = (n) => options.locator('#version').filter({ hasText: new RegExp(`^${n}$`) });
-  // The server takes a moment to see it.
-  for (const end = Date.now() + 20000; Date.now() < end && await it.guard.metric('version') < 2;) await options.waitForTimeout(20);
+  const served = (n) => until(async () => await it.guard.metric('version') === n, `version ${n}`);
+  await served(2);
   await options.getByRole('button', { name: 'Update now' }).click();
   await version(2).waitFor();
   await go(page, 'http://new.test/x');
@@ -340,7 +340,7 @@ test('a new version of the list: by hand, and when the server shows one', { skip
     [['update', 30]]);
   // A confirmation from a newer version brings that version.
   it.guard.publish({ malware: ['bad.test', 'newest.test'] });
-  for (const end = Date.now() + 20000; Date.now() < end && await it.guard.metric('version') < 3;) await options.waitForTimeout(20);
+  await served(3);
   await go(page, 'http://bad.test/');
   await stopped(page);
   await version(3).waitFor();

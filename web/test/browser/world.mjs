@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, command, native, room } from '../help.mjs';
-import { browser, listen, profile } from './chromium.mjs';
+import { PATIENCE, browser, listen, profile } from './chromium.mjs';
 
 export const extension = join(build, 'extension');
 
@@ -108,6 +108,14 @@ export const go = (page, url) => page.goto(url, { waitUntil: 'commit' }).catch((
 });
 export const at = (page, url) => page.waitForURL((now) => now.href === url, { waitUntil: 'load' });
 export const stopped = (page) => page.getByRole('heading', { name: 'This page was stopped' }).waitFor();
+
+// Waits for what happens elsewhere than in a page.
+export async function until(done, what) {
+  for (const end = Date.now() + PATIENCE; !await done();) {
+    if (Date.now() > end) throw new Error(`never happened: ${what}`);
+    await new Promise((next) => { setTimeout(next, 20); });
+  }
+}
 
 // Something done in a page of the extension, as the worker may be asleep.
 async function aside(it, act) {
