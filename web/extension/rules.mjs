@@ -62,9 +62,9 @@ export function pass(tab, frame, url, { wide = false } = {}) {
   });
 }
 
-// Something is shown in a frame of a tab, or nothing will be; without a frame the tab itself is gone. What was in the frames of
-// a tab is gone with its page. Returns whether there was a pass.
-export function end(tab, frame = 0) {
+// Something is shown in a frame of a tab, or nothing will be; 0 is the tab itself, and what was in its frames is gone with its
+// page. Returns whether there was a pass.
+export function end(tab, frame) {
   return change(async ({ passes }) => {
     const ends = passes.filter((p) => p.tab === tab && (frame === 0 || p.frame === frame));
     if (ends.length === 0) return { result: false };

@@ -7,6 +7,7 @@ import { change, forget, keep, recall, session, set, settings } from './store.mj
 const MINUTES = 30; // between updates
 const MINUTES_WITHOUT = 1; // while there is no list
 const CHECK = chrome.runtime.getURL('check.html');
+const USER = ''; // no host
 const BY_USER = ['typed', 'auto_bookmark', 'generated', 'keyword', 'keyword_generated', 'reload', 'start_page'];
 const LONG = 120000; // milliseconds for a list; a confirmation has the guard's own few seconds
 
@@ -17,6 +18,7 @@ const options = {
 };
 let loading, updating;
 const asked = new Map(); // what the user asked for, by tab: it is held a moment before check.html wants to know
+const opening = new Map(); // for whom a frame is going where cookies of the site's own are sent: USER, or the site's host
 
 // The browser's words for what happens to requests, in ours.
 function plainly(reason) {
@@ -114,12 +116,18 @@ async function judge(url, insist) {
   return { ...result, reason: plainly(result.reason), stops: grounds(on, url, result, allowed) };
 }
 
+const near = (a, b) => a === b || a.endsWith(`.${b}`) || b.endsWith(`.${a}`);
+
 // Whether a URL may get the cookies that are for requests from its own site alone: the user asked for it, or a page of the same
-// site did. Frames also have to stand in a page of the same host.
+// site did, or for what redirects to it. Frames also have to stand in a page of the same host.
 async function isOwn({ url, same }, { tab, frameId }) {
-  const of = new URL(url).hostname, within = frameId === 0 ? of : new URL(tab.url).hostname;
-  const near = of === within || of.endsWith(`.${within}`) || within.endsWith(`.${of}`);
-  return near && (asked.get(tab.id) === url || same === (await settings()).word);
+  const host = new URL(url).hostname, key = `${tab.id} ${frameId}`, before = opening.get(key);
+  const user = frameId === 0 && (asked.get(tab.id) === url || before === USER);
+  const site = same === (await settings()).word || (before !== undefined && near(before, host));
+  const own = user || (site && (frameId === 0 || near(new URL(tab.url).hostname, host)));
+  if (own) opening.set(key, user ? USER : host);
+  else opening.delete(key);
+  return own;
 }
 
 // What check.html does next: goes on by itself, or by go.html.
@@ -171,22 +179,28 @@ chrome.runtime.onMessage.addListener((message, sender, reply) => {
 
 // --- What happens in the browser ------------------------------------------------------------------------------
 
+function ended(tab, frame) {
+  for (const key of opening.keys())
+    if (key === `${tab} ${frame}` || (frame === 0 && key.startsWith(`${tab} `))) opening.delete(key);
+  return end(tab, frame);
+}
+
 // The second line: what came in without being held, as the answer to a form. Its server has the request by then, but nobody
 // goes on unwarned.
 chrome.webNavigation.onCommitted.addListener(async ({ tabId, frameId, url, transitionType }) => {
   if (frameId === 0) asked.delete(tabId);
   if (frameId === 0 && url.startsWith(CHECK) && BY_USER.includes(transitionType)) asked.set(tabId, url.slice(url.indexOf('#') + 1));
   if (!/^https?:/.test(url)) return;
-  const held = await end(tabId, frameId);
+  const held = await ended(tabId, frameId);
   if (held || frameId !== 0 || (await judge(url)).stops.length === 0) return;
   await chrome.tabs.update(tabId, { url: `${CHECK}?late#${url}` });
 });
 chrome.webNavigation.onErrorOccurred.addListener(({ tabId, frameId, url }) => {
-  if (/^https?:/.test(url)) end(tabId, frameId);
+  if (/^https?:/.test(url)) ended(tabId, frameId);
 });
 chrome.tabs.onRemoved.addListener((tabId) => {
   asked.delete(tabId);
-  end(tabId);
+  ended(tabId, 0);
 });
 chrome.alarms.onAlarm.addListener(() => { update(); });
 chrome.runtime.onInstalled.addListener(() => { update(); });

@@ -2,6 +2,7 @@
 // about, and screenshots. web/tools.sh fetches what drives it.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize, sep } from 'node:path';
@@ -50,13 +51,14 @@ const TYPES = {
 };
 
 // An HTTP server at a free port of the loopback address, closed after the test: `answer(request, response)`. Its log has
-// a line per request: method, host and path.
-export async function listen(t, answer) {
+// a line per request: method, host and path. With `secret`, { key, cert }, it speaks HTTPS.
+export async function listen(t, answer, secret) {
   const log = [];
-  const server = createServer((request, response) => {
+  const take = (request, response) => {
     log.push(`${request.method} ${request.headers.host}${request.url}`);
     return answer(request, response);
-  });
+  };
+  const server = secret ? createSecureServer(secret, take) : createServer(take);
   await new Promise((done) => server.listen(0, '127.0.0.1', done));
   const close = () => new Promise((done) => { server.close(done); server.closeAllConnections?.(); });
   t.after(close);

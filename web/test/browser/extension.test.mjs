@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { Guard, build } from '../help.mjs';
 import { shot, watch } from './chromium.mjs';
-import { at, badge, canServe, extension, go, stopWorker, stopped, until, use, world } from './world.mjs';
+import { at, badge, canServe, certificate, extension, go, stopWorker, stopped, until, use, world } from './world.mjs';
 
 const skip = canServe ? false : 'this build has no guard';
 
@@ -181,7 +181,7 @@ test('cookies are sent as without the extension', { skip }, async (t) => {
   const it = await world(t), page = await it.context.newPage();
   const cookies = async (url, act) => {
     await go(page, url);
-    await at(page, url);
+    if (act) await at(page, url);
     if (act) await act();
     await until(() => it.log('good.test').at(-1) === 'GET /end', 'GET /end');
     const sent = it.requests.filter((r) => r.host === 'good.test' && r.path === '/end').at(-1).headers.cookie;
@@ -197,9 +197,34 @@ test('cookies are sent as without the extension', { skip }, async (t) => {
   assert.equal(await cookies('http://other.test/link?to=http://good.test/end', click), 'lax=1');
   assert.equal(await cookies('http://good.test/frame?to=/end'), 'strict=1; lax=1');
   assert.equal(await cookies('http://other.test/frame?to=http://good.test/end'), undefined);
+  const hop = encodeURIComponent('http://good.test/redirect?to=http://good.test/end');
+  assert.equal(await cookies('http://good.test/redirect?to=/end'), 'strict=1; lax=1');
+  assert.equal(await cookies(`http://good.test/link?to=${hop}`, click), 'strict=1; lax=1');
+  assert.equal(await cookies(`http://good.test/frame?to=${hop}`), 'strict=1; lax=1');
+  assert.equal(await cookies(`http://other.test/link?to=${hop}`, click), 'lax=1');
+  assert.equal(await cookies(`http://other.test/link?to=${encodeURIComponent('/redirect?to=http://good.test/end')}`, click), 'lax=1');
+  assert.equal(await cookies(`http://other.test/frame?to=${hop}`), undefined);
   // A page that opens the check itself gets no more, whatever it writes there.
   const forged = encodeURIComponent(`${it.page('check.html?same=x')}#http://good.test/end`);
   assert.equal(await cookies(`http://other.test/link?to=${forged}`, click), 'lax=1');
+});
+
+test('over HTTPS', { skip }, async (t) => {
+  const secret = certificate(t);
+  if (!secret) return t.skip('there is no openssl');
+  const it = await world(t, { secret }), page = await it.context.newPage();
+  for (const url of ['https://good.test/a?b#c', 'http://good.test/redirect?to=https://good.test/end']) {
+    await go(page, url);
+    await at(page, url.replace(/.*=https/, 'https'));
+  }
+  await go(page, 'https://good.test/frame?to=https://bad.test/');
+  await page.frameLocator('iframe').getByText('This page was stopped').waitFor();
+  for (const url of ['https://bad.test/', 'http://good.test/redirect?to=https://bad.test/']) {
+    await go(page, url);
+    await stopped(page);
+  }
+  assert.deepEqual(it.log('bad.test'), []);
+  return undefined;
 });
 
 test('downloads begin, and what is left of them says so', { skip }, async (t) => {

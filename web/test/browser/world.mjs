@@ -1,7 +1,7 @@
 // A small world for the extension: hosts under .test that all are one server of this process, a real `tamis guard serve`, and a
 // browser with the extension that knows both.
-import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, command, native, room } from '../help.mjs';
 import { PATIENCE, browser, listen, profile } from './chromium.mjs';
@@ -79,19 +79,29 @@ export const canServe = (() => {
   }
 })();
 
+// A certificate that nobody believes but a browser that is told to. Undefined where there is no openssl.
+export function certificate(t) {
+  const dir = room(t), key = join(dir, 'key.pem'), cert = join(dir, 'cert.pem');
+  const run = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
+    '-subj', '/CN=test', '-addext', 'subjectAltName=DNS:*.test', '-keyout', key, '-out', cert]);
+  return run.status === 0 ? { key: readFileSync(key), cert: readFileSync(cert) } : undefined;
+}
+
 const LISTS = { malware: ['bad.test', 'worse.test'] };
 
-export async function world(t, { lists = LISTS, buildOptions = [], configured = true, ...options } = {}) {
+export async function world(t, { lists = LISTS, buildOptions = [], configured = true, secret, ...options } = {}) {
   const guard = new GuardServer(t), requests = [];
   guard.publish(lists, buildOptions);
   await guard.start();
-  const hosts = await listen(t, (request, response) => {
+  const take = (request, response) => {
     requests.push({ method: request.method, host: request.headers.host, path: request.url, headers: request.headers });
     answer(request, response);
-  });
-  const at = profile(t);
+  };
+  const hosts = await listen(t, take), rules = [`MAP *.test 127.0.0.1:${hosts.port}`];
+  if (secret) rules.unshift(`MAP *.test:443 127.0.0.1:${(await listen(t, take, secret)).port}`);
+  const at = profile(t), args = secret ? ['--ignore-certificate-errors'] : [];
   const open = async () => {
-    const context = await browser(t, { extension, hosts: [`MAP *.test 127.0.0.1:${hosts.port}`], at, ...options });
+    const context = await browser(t, { extension, hosts: rules, args, at, ...options });
     const worker = context.serviceWorkers()[0] ?? await context.waitForEvent('serviceworker');
     return { context, id: new URL(worker.url()).host };
   };
