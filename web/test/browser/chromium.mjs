@@ -1,7 +1,8 @@
 // Chromium for tests: a browser with a profile of its own that is gone afterwards, folders over HTTP, what pages complain
-// about, and screenshots. web/test/tools.sh fetches what drives it.
+// about, and screenshots. web/tools.sh fetches what drives it.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize, sep } from 'node:path';
@@ -14,17 +15,16 @@ const { chromium } = createRequire(join(build, 'web-tools/'))('playwright-core')
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync', '--force-color-profile=srgb'];
 
-export const PATIENCE = 60000; // milliseconds: only what hangs takes so long, whatever the machine does meanwhile
+export const PATIENCE = Number(process.env.PATIENCE ?? 60000); // milliseconds: only what hangs takes so long, whatever the machine does meanwhile
 
-const contexts = []; // with the directories of their profiles
-
-// A directory for a profile, for tests that start a browser on it twice. A browser that still runs would write into it again
-// while it is being removed.
+// A directory for a profile, for tests that start a browser on it twice. Gone after the test, once its browsers are closed.
+const open = new Map();
 export function profile(t) {
   const path = mkdtempSync(join(tmpdir(), 'tamis-chromium-'));
+  open.set(path, []);
   t.after(async () => {
-    for (const { at, context } of contexts) if (at === path) await context.close();
-    rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    for (const context of open.get(path)) await context.close();
+    rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   });
   return path;
 }
@@ -55,8 +55,7 @@ export async function browser(t, { extension, hosts = [], args = [], at = profil
     ...options,
   });
   context.setDefaultTimeout(PATIENCE);
-  contexts.push({ at, context });
-  t.after(() => context.close());
+  open.get(at).push(context);
   return context;
 }
 
@@ -66,13 +65,14 @@ const TYPES = {
 };
 
 // An HTTP server at a free port of the loopback address, closed after the test: `answer(request, response)`. Its log has
-// a line per request: method, host and path.
-export async function listen(t, answer) {
+// a line per request: method, host and path. With `secret`, { key, cert }, it speaks HTTPS.
+export async function listen(t, answer, secret) {
   const log = [];
-  const server = createServer((request, response) => {
+  const take = (request, response) => {
     log.push(`${request.method} ${request.headers.host}${request.url}`);
     return answer(request, response);
-  });
+  };
+  const server = secret ? createSecureServer(secret, take) : createServer(take);
   await new Promise((done) => server.listen(0, '127.0.0.1', done));
   const close = () => new Promise((done) => { server.close(done); server.closeAllConnections?.(); });
   t.after(close);
