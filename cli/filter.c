@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -108,14 +110,75 @@ static int saved(tamis_status s, const char *path, const tamis_error *why)
     return complain(path, "%s", why->text);
 }
 
+/* Signals that end us wait until a file is in place: where the system has no files without names, one with a name
+ * would be left behind, half written. Not for stdout, whose reader may never come. */
+static void hold_signals(const char *path, sigset_t *before)
+{
+    sigset_t held;
+    sigemptyset(&held);
+    if (strcmp(path, "-") != 0) {
+        sigaddset(&held, SIGINT);
+        sigaddset(&held, SIGTERM);
+        sigaddset(&held, SIGHUP);
+    }
+    pthread_sigmask(SIG_BLOCK, &held, before);
+}
+
+static void let_signals(const sigset_t *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
 int save_filter(tamis *t, const char *path, bool replace)
 {
     tamis_error why;
     uint64_t bytes = 0;
+    sigset_t before;
+    hold_signals(path, &before);
     const tamis_status s = strcmp(path, "-") == 0 ? tamis_write(t, to_stdout, &bytes, &why)
                            : replace              ? tamis_save(t, path, &why)
                                                   : tamis_save_new(t, path, &why);
+    let_signals(&before);
     return saved(s, path, &why);
+}
+
+/* Through a file of another name beside it; error: errno. */
+static bool put_text(const char *path, const char *text, size_t length, bool replace)
+{
+    char other[PATH_MAX];
+    struct stat st;
+    if (snprintf(other, sizeof other, "%s.tmp-%ld", path, (long)getpid()) >= (int)sizeof other) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    /* A device, or a pipe, cannot be replaced, only written to. */
+    const bool direct = replace && stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    FILE *to = fopen(direct ? path : other, direct ? "w" : "wx");
+    if (to == NULL) return false;
+    bool good = fwrite(text, 1, length, to) == length;
+    good = fclose(to) == 0 && good;
+    if (direct) return good;
+    good = good && (replace ? rename(other, path) : link(other, path)) == 0;
+    const int os = errno;
+    unlink(other);
+    errno = os;
+    return good;
+}
+
+int save_text(const char *path, const char *text, size_t length, bool replace)
+{
+    sigset_t before;
+    if (strcmp(path, "-") == 0) {
+        fwrite(text, 1, length, stdout);
+        return finish_output(EXIT_FOUND);
+    }
+    hold_signals(path, &before);
+    const bool good = put_text(path, text, length, replace);
+    const int os = errno;
+    let_signals(&before);
+    if (good) return EXIT_FOUND;
+    if (os == EEXIST) return complain(path, "exists already; -f replaces it");
+    return complain(path, "cannot write: %s", strerror(os));
 }
 
 int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes)
@@ -124,8 +187,11 @@ int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes)
     struct stat st;
     *bytes = 0;
     const bool is_stdout = strcmp(path, "-") == 0;
+    sigset_t before;
+    hold_signals(path, &before);
     const tamis_status s = is_stdout ? tamis_pack(t, to_stdout, bytes, &why)
                                      : tamis_save_packed(t, path, replace, &why);
+    let_signals(&before);
     if (s == TAMIS_OK && !is_stdout && stat(path, &st) == 0) *bytes = (uint64_t)st.st_size;
     return saved(s, path, &why);
 }
