@@ -17,12 +17,16 @@ enum { HEADER = 20, LINK = 53 };
 /* Links are no power of two of bits; entries are bits; hashes are of 64 bits; a full filter is full. */
 enum { NO_ROUND = 1, ENTRIES_ARE_BITS = 2, HASH_64 = 4, NON_SCALING = 8 };
 #define SEED UINT64_C(0xc6a4a7935bd1e995)
+/* With fifteen digits, as there: then the fields agree to the last bit, and so does the number of probes, which RedisBloom
+ * checks when it loads. */
+#define LN2 0.693147180559945
+#define LN2_SQUARED 0.480453013918201
 
 /* --- What both forms hold ---------------------------------------------------------------------------------- */
 
 static double probes_for(double bits_per_entry)
 {
-    return ceil(log(2) * bits_per_entry);
+    return ceil(LN2 * bits_per_entry);
 }
 
 const char *tamis__redis_wrong_link(const struct link *l)
@@ -97,7 +101,7 @@ uint64_t tamis__redis_first_byte(const struct link *l, tamis_hash h)
 /* As BF.RESERVE makes it: the first link has half the rate, so that all that may follow add up to the whole. */
 tamis_status tamis__redis_shape(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why)
 {
-    const double ln2 = log(2), error = plan->fpr / 2, bits_per_entry = -log(error) / (ln2 * ln2);
+    const double error = plan->fpr / 2, bits_per_entry = -log(error) / LN2_SQUARED;
     const uint64_t bits = (uint64_t)((double)plan->items * bits_per_entry);
     (void)why; /* 2^52 items at 1e-18 are 2^59 bits */
     struct link *l = &f->links[0];

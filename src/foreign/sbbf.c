@@ -192,7 +192,7 @@ struct census tamis__sbbf_census(const struct link *l)
         }
         c.ones += ones;
         c.rate += all;
-        c.items += log1p(-ones / 256.0) / log1p(-1.0 / 32);
+        c.items += log1p(-(double)ones / 256) / log1p(-1.0 / 32);
     }
     c.rate /= (double)(l->bytes / BLOCK);
     return c;
