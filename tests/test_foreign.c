@@ -95,6 +95,7 @@ static void test_answers(void)
         tamis_foreign *f = open_bytes(b, FILES[i].format);
         check_answers(FILES[i].answers, FILES[i].how, ask, f);
         CHECK(facts_of(f).format == FILES[i].format);
+        CHECK(tamis_foreign_format_of(f) == FILES[i].format);
         tamis_foreign_close(f);
         free(b.p);
     }
@@ -326,6 +327,7 @@ static void test_sbbf_header(void)
     memset(js.p, 0, js.n);
     memcpy(js.p, unnamed, 10);
     again = open_bytes(js, TAMIS_FOREIGN_AUTO);
+    CHECK(!tamis_foreign_is_certain(again) && tamis_foreign_is_certain(f));
     CHECK(facts_of(again).unnamed_hash && facts_of(again).fpr_now == 1);
     CHECK(tamis_foreign_may_contain(again, "x", 1) && ask(again, "y", 1));
     struct bytes js_again = written(again, TAMIS_FOREIGN_AUTO, js.n);

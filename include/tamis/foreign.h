@@ -55,6 +55,10 @@ TAMIS_API tamis_status tamis_foreign_open(const void *bytes, size_t size, uint32
                                           const tamis_options *options, tamis_foreign **out,
                                           tamis_error *why);
 
+/* The format of a file that begins with these bytes, 128 or the whole, as AUTO would take it; AUTO: it cannot
+ * be told. That the rest is there and right is not known yet.                                    */
+TAMIS_API uint32_t tamis_foreign_told(const void *beginning, size_t n);
+
 /* An empty one, to be filled and written. Its shape is what the format's own program makes of these
  * numbers; but a DCSO filter never has a power of two of bits, at which its hash is at its worst.
  * redisbloom: as BF.RESERVE, so that it can grow in Redis, and beyond items TAMIS_EFULL here.     */
@@ -78,6 +82,10 @@ TAMIS_API tamis_status tamis_foreign_add(tamis_foreign *f, const void *key, size
 TAMIS_API bool tamis_foreign_may_contain(const tamis_foreign *f, const void *key, size_t len);
 TAMIS_API size_t tamis_foreign_may_contain_many(const tamis_foreign *f, const tamis_bytes *keys,
                                                 size_t n, uint8_t *bits);
+
+/* Its format, as it was found; and false when every answer is "maybe", for want of a named hash.  */
+TAMIS_API uint32_t tamis_foreign_format_of(const tamis_foreign *f);
+TAMIS_API bool tamis_foreign_is_certain(const tamis_foreign *f);
 
 typedef struct tamis_foreign_facts {
     size_t struct_size;

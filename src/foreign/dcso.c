@@ -15,12 +15,17 @@ enum { HEADER = 48 };
 #define P UINT64_C(18446744073709551557)
 #define G UINT64_C(18446744073709550147)
 
+/* No version has flags above the low byte: with them zero, eight bytes tell the format. */
+static bool begins(const uint8_t *p, size_t n)
+{
+    return n >= HEADER && tamis__get64(p) == 1;
+}
+
 static tamis_status open_dcso(const uint8_t *p, size_t n, const tamis_options *o,
                               tamis_foreign **out, tamis_error *why)
 {
     if (n < HEADER) return tamis__corrupt(why, n, "too short for a DCSO filter");
-    /* No version has flags above the low byte: with them zero, eight bytes tell the format. */
-    if (tamis__get64(p) != 1) return tamis__corrupt(why, 0, "not a DCSO filter of version 1");
+    if (!begins(p, n)) return tamis__corrupt(why, 0, "not a DCSO filter of version 1");
     const uint64_t items = tamis__get64(p + 8), rate = tamis__get64(p + 16);
     const uint64_t k = tamis__get64(p + 24), m = tamis__get64(p + 32);
     double fpr;
@@ -109,7 +114,7 @@ const struct foreign_format tamis__foreign_dcso = {
     .id = TAMIS_FOREIGN_DCSO,
     .family = TAMIS_FOREIGN_DCSO,
     .name = "dcso",
-    .has_magic = true,
+    .begins = begins,
     .open = open_dcso,
     .shape = shape,
     .hash = hash,

@@ -71,16 +71,11 @@ void tamis_foreign_close(tamis_foreign *f)
     tamis__free(memory, f);
 }
 
-/* Whatever looks like one of those that can be told; the reason of the last that failed says nothing. */
-static tamis_status open_any(const uint8_t *p, size_t n, const tamis_options *o,
-                             tamis_foreign **out, tamis_error *why)
+uint32_t tamis_foreign_told(const void *beginning, size_t n)
 {
-    for (size_t i = 0; i < N_FORMATS; i++) {
-        if (!FORMATS[i]->has_magic) continue;
-        const tamis_status s = FORMATS[i]->open(p, n, o, out, why);
-        if (s != TAMIS_ECORRUPT) return s;
-    }
-    return tamis__corrupt(why, 0, "of no format that is known by its content; guava must be named");
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (FORMATS[i]->begins != NULL && FORMATS[i]->begins(beginning, n)) return FORMATS[i]->id;
+    return TAMIS_FOREIGN_AUTO;
 }
 
 tamis_status tamis_foreign_open(const void *bytes, size_t size, uint32_t format,
@@ -93,7 +88,9 @@ tamis_status tamis_foreign_open(const void *bytes, size_t size, uint32_t format,
     tamis_status s = tamis__check_options(options, 0, &o, why);
     if (s != TAMIS_OK) return s;
     const uint8_t *p = bytes != NULL ? bytes : (const uint8_t *)"";
-    if (format == TAMIS_FOREIGN_AUTO) return open_any(p, size, &o, out, why);
+    if (format == TAMIS_FOREIGN_AUTO &&
+        (format = tamis_foreign_told(p, size)) == TAMIS_FOREIGN_AUTO)
+        return tamis__corrupt(why, 0, "of no foreign format that is told by its content");
     const struct foreign_format *f = find(format);
     if (f == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no such foreign format");
     s = f->open(p, size, &o, out, why);
@@ -214,6 +211,16 @@ bool tamis_foreign_may_contain(const tamis_foreign *f, const void *key, size_t l
 }
 
 /* --- What is in it -------------------------------------------------------------------------------------- */
+
+uint32_t tamis_foreign_format_of(const tamis_foreign *f)
+{
+    return f->format->id;
+}
+
+bool tamis_foreign_is_certain(const tamis_foreign *f)
+{
+    return !f->unnamed_hash;
+}
 
 static struct census plain_census(const struct link *l)
 {

@@ -42,7 +42,8 @@ struct tamis_foreign {
 struct foreign_format {
     uint32_t id, family; /* formats of one family have the same bits */
     const char *name;
-    bool has_magic; /* a file of something else does not pass for one */
+    /* Whether a file that begins so is one, whole or not; NULL: that cannot be told. */
+    bool (*begins)(const uint8_t *p, size_t n);
     tamis_status (*open)(const uint8_t *p, size_t n, const tamis_options *o, tamis_foreign **out,
                          tamis_error *why);
     /* Sets everything of the empty filter but the memory for its bits. */

@@ -231,6 +231,12 @@ static bool fill(tamis_foreign *f, struct rdb r)
     return true;
 }
 
+static bool begins(const uint8_t *p, size_t n)
+{
+    struct rdb r = {p, n, 0, false};
+    return big_endian(&r, 1) == TYPE_MODULE && length(&r, NULL) >> 10 == MODULE && !r.bad;
+}
+
 static tamis_status open_dump(const uint8_t *p, size_t n, const tamis_options *o,
                               tamis_foreign **out, tamis_error *why)
 {
@@ -356,7 +362,7 @@ const struct foreign_format tamis__foreign_redis_dump = {
     .id = TAMIS_FOREIGN_REDIS_DUMP,
     .family = TAMIS_FOREIGN_REDISBLOOM,
     .name = "redisbloom-dump",
-    .has_magic = true,
+    .begins = begins,
     .open = open_dump,
     .shape = tamis__redis_shape,
     .hash = tamis__redis_hash,

@@ -16,6 +16,7 @@
 enum { HEADER = 20, LINK = 53 };
 /* Links are no power of two of bits; entries are bits; hashes are of 64 bits; a full filter is full. */
 enum { NO_ROUND = 1, ENTRIES_ARE_BITS = 2, HASH_64 = 4, NON_SCALING = 8 };
+#define ALL_OPTIONS ((uint32_t)(NO_ROUND | ENTRIES_ARE_BITS | HASH_64 | NON_SCALING))
 #define SEED UINT64_C(0xc6a4a7935bd1e995)
 /* With fifteen digits, as there: then the fields agree to the last bit, and so does the number of probes, which RedisBloom
  * checks when it loads. */
@@ -48,7 +49,7 @@ static const char *wrong_chain(const tamis_foreign *f)
     uint64_t items = 0;
     for (uint32_t i = 0; i < f->n_links; i++) items += f->links[i].items;
     if (items != f->items) return "a RedisBloom filter whose links have other items than the whole";
-    if ((f->options & ~(uint32_t)(NO_ROUND | ENTRIES_ARE_BITS | HASH_64 | NON_SCALING)) != 0)
+    if ((f->options & ~ALL_OPTIONS) != 0)
         return "a RedisBloom filter with options that are not known";
     return NULL;
 }
@@ -158,6 +159,15 @@ static void put_link(uint8_t *p, const struct link *l)
     p[52] = l->log2;
 }
 
+/* There is no magic, but numbers that must agree. */
+static bool begins(const uint8_t *p, size_t n)
+{
+    struct link first = {0};
+    if (n < HEADER + LINK || tamis__get32(p + 8) == 0) return false;
+    get_link(p + HEADER, &first);
+    return (tamis__get32(p + 12) & ~ALL_OPTIONS) == 0 && tamis__redis_wrong_link(&first) == NULL;
+}
+
 /* Every link against the rules and the whole against its length; a reason, or NULL. */
 static const char *wrong(const uint8_t *p, size_t n, uint32_t links, size_t *at)
 {
@@ -222,7 +232,7 @@ const struct foreign_format tamis__foreign_redisbloom = {
     .id = TAMIS_FOREIGN_REDISBLOOM,
     .family = TAMIS_FOREIGN_REDISBLOOM,
     .name = "redisbloom",
-    .has_magic = true, /* not a magic, but lengths that must all agree */
+    .begins = begins,
     .open = open_chunks,
     .shape = tamis__redis_shape,
     .hash = tamis__redis_hash,

@@ -103,14 +103,23 @@ tamis_foreign *tamis__sbbf_new(const tamis_options *o, uint64_t bytes, bool unna
     return f;
 }
 
+static bool begins(const uint8_t *p, size_t n)
+{
+    tamis_error reason = {.status = TAMIS_OK};
+    uint64_t bytes;
+    bool unnamed;
+    if (n == 0 || p[0] != 0x15) return false; /* field 1, an i32: how every writer begins */
+    return tamis__sbbf_header(p, n, &bytes, &unnamed, &reason) != 0 ||
+           reason.status == TAMIS_EUNSUPPORTED;
+}
+
 static tamis_status open_sbbf(const uint8_t *p, size_t n, const tamis_options *o,
                               tamis_foreign **out, tamis_error *why)
 {
     tamis_error reason;
     uint64_t bytes;
     bool unnamed;
-    if (n == 0 || p[0] != 0x15) /* field 1, an i32: how every writer begins */
-        return tamis__corrupt(why, 0, "not a Parquet Bloom filter");
+    if (n == 0) return tamis__corrupt(why, 0, "too short for a Parquet Bloom filter");
     const size_t header = tamis__sbbf_header(p, n, &bytes, &unnamed, &reason);
     if (header == 0) {
         if (why != NULL) *why = reason;
@@ -213,7 +222,7 @@ const struct foreign_format tamis__foreign_parquet = {
     .id = TAMIS_FOREIGN_PARQUET,
     .family = TAMIS_FOREIGN_PARQUET,
     .name = "parquet",
-    .has_magic = true,
+    .begins = begins,
     .open = open_sbbf,
     .shape = shape,
     .hash = hash,
