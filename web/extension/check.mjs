@@ -40,7 +40,8 @@ function show(view, url, answer = {}) {
   fill('expression', answer.expression);
   fill('reason', answer.reason ?? answer.problem);
   fill('version', answer.version && String(answer.version));
-  fill('sent', late ? 'It came as the answer to a form, so its server has been sent that form.' : 'Nothing has been sent to its server.');
+  fill('sent', late ? 'It came as the answer to a form, so its server has been sent that form.'
+    : 'Nothing has been sent to its server.');
   const stopped = !['none', 'gone'].includes(view);
   $('facts').hidden = !url;
   $('ways').hidden = false;

@@ -27,16 +27,18 @@ function plainly(reason) {
     .replace(/^.*(timed out|aborted)(?=;|$)/, 'the server did not answer in time');
 }
 
-// The guard, or undefined while there is no list.
+// The guard, or undefined while there is no list. A list that is damaged is dropped; one that cannot be read just now is not.
 function guard() {
   return loading ||= (async () => {
+    let parts;
     try {
-      const parts = await recall('list');
+      parts = await recall('list');
       if (parts) await set({ server: parts.server });
       return parts && await Guard.load(parts, options);
     } catch (e) {
-      await forget('list');
-      await set({ problem: `The list that was kept is damaged: ${e.message}` });
+      loading = undefined;
+      if (parts) await forget('list');
+      await set({ problem: `The list that was kept cannot be used: ${e.message}` });
       return undefined;
     }
   })();
@@ -67,7 +69,9 @@ async function fetchNew(server) {
 // One at a time; a try that runs already is as good as a new one, unless that is about another server.
 function update(server) {
   if (updating && !server) return updating;
-  const mine = Promise.resolve(updating).then(() => fetchNew(server)).finally(() => { if (updating === mine) updating = undefined; });
+  const mine = Promise.resolve(updating).then(() => fetchNew(server)).finally(() => {
+    if (updating === mine) updating = undefined;
+  });
   return updating = mine;
 }
 
@@ -188,8 +192,10 @@ function ended(tab, frame) {
 // The second line: what came in without being held, as the answer to a form. Its server has the request by then, but nobody
 // goes on unwarned.
 chrome.webNavigation.onCommitted.addListener(async ({ tabId, frameId, url, transitionType }) => {
-  if (frameId === 0) asked.delete(tabId);
-  if (frameId === 0 && url.startsWith(CHECK) && BY_USER.includes(transitionType)) asked.set(tabId, url.slice(url.indexOf('#') + 1));
+  if (frameId === 0) {
+    asked.delete(tabId);
+    if (url.startsWith(CHECK) && BY_USER.includes(transitionType)) asked.set(tabId, url.slice(url.indexOf('#') + 1));
+  }
   if (!/^https?:/.test(url)) return;
   const held = await ended(tabId, frameId);
   if (held || frameId !== 0 || (await judge(url)).stops.length === 0) return;

@@ -15,7 +15,8 @@ const { chromium } = createRequire(join(build, 'web-tools/'))('playwright-core')
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync', '--force-color-profile=srgb'];
 
-export const PATIENCE = Number(process.env.PATIENCE ?? 60000); // milliseconds: only what hangs takes so long, whatever the machine does meanwhile
+// Milliseconds: only what hangs takes so long, whatever the machine does meanwhile.
+export const PATIENCE = Number(process.env.PATIENCE ?? 60000);
 
 // A directory for a profile, for tests that start a browser on it twice. Gone after the test, once its browsers are closed.
 const open = new Map();

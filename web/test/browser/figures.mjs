@@ -61,7 +61,8 @@ try {
   const { module, ready, fetched, has, bytes } = await inPage();
   console.log(`has, a string of 50 characters: ${has.toFixed(0)} ns`);
   console.log(`loading the script and its module: ${module.toFixed(1)} ms`);
-  console.log(`a ribbon of a million keys, ${bytes} bytes: ready after ${ready.toFixed(1)} ms; with fetching, ${fetched.toFixed(1)} ms`);
+  console.log(`a ribbon of a million keys, ${bytes} bytes: ready after ${ready.toFixed(1)} ms; with fetching, ` +
+    `${fetched.toFixed(1)} ms`);
   const it = await world(t, { configured: false, lists: { malware: Array.from({ length: N }, (_, i) => host(i)) } });
   const page = await it.context.newPage(), without = await pageLoads(page, 'without');
   const options = await it.context.newPage();

@@ -27,12 +27,12 @@ const worker = (entry) => `
 // A service worker gets its scripts when it is installed.
 const service = (entry) => `
   import { goldens } from './${entry}.mjs';
-  addEventListener('message', (event) => event.waitUntil(goldens(event.data).catch(String).then((answer) => event.source.postMessage(answer))));`;
+  onmessage = (event) => event.waitUntil(goldens(event.data).catch(String).then((answer) => event.source.postMessage(answer)));`;
 
 async function start(t) {
   const dir = room(t), pages = join(dir, 'pages');
   mkdirSync(pages);
-  writeFileSync(join(pages, 'index.html'), '<!DOCTYPE html><html lang="en"><title>goldens</title><link rel="icon" href="data:,">');
+  writeFileSync(join(pages, 'index.html'), '<!DOCTYPE html><title>goldens</title><link rel="icon" href="data:,">');
   for (const entry of ['tamis', 'inline']) {
     writeFileSync(join(pages, `${entry}.mjs`), script(entry));
     writeFileSync(join(pages, `${entry}-worker.mjs`), worker(entry));
@@ -63,7 +63,8 @@ test('the golden images in a page, a worker and a service worker', async (t) => 
       it.postMessage(all);
     }), [entry, recipes()]));
     good(await page.evaluate(async ([name, all]) => {
-      const { installing } = await navigator.serviceWorker.register(`/${name}-service.mjs`, { type: 'module', scope: `/${name}/` });
+      const { installing } = await navigator.serviceWorker.register(`/${name}-service.mjs`,
+        { type: 'module', scope: `/${name}/` });
       return new Promise((done) => {
         navigator.serviceWorker.onmessage = ({ data }) => done(data);
         navigator.serviceWorker.startMessages();

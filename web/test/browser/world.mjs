@@ -52,23 +52,27 @@ const html = (title, body = '') => `<!DOCTYPE html><html lang="en"><title>${titl
   `<h1>${title}</h1>${body}`;
 
 // What the hosts answer: any path a page with itself as the title, and a few that do something.
-function answer(request, response) {
-  const url = new URL(request.url, `http://${request.headers.host}`), to = url.searchParams.get('to');
-  const page = (body, fields = {}) =>
-    response.writeHead(200, { 'Content-Type': 'text/html', ...fields }).end(html(`${url.hostname}${url.pathname}`, body));
-  if (url.pathname === '/redirect') response.writeHead(302, { Location: to }).end();
-  else if (url.pathname === '/meta') page(`<meta http-equiv="refresh" content="0;url=${to}">`);
-  else if (url.pathname === '/link') page(`<a id="link" href="${to}">link</a>`);
-  else if (url.pathname === '/script') page(`<script>location.href = ${JSON.stringify(to)}</script>`);
-  else if (url.pathname === '/frame') page(`<iframe src="${to}" width="600" height="400"></iframe>`);
-  else if (url.pathname === '/frames') page(url.searchParams.getAll('to').map((at) => `<iframe src="${at}"></iframe>`).join(''));
-  else if (url.pathname === '/frame-policy') page(`<iframe src="${to}"></iframe>`, { 'Content-Security-Policy': "frame-src 'self' http:" });
-  else if (url.pathname === '/form') page(`<form method="post" action="${to}"><input name="word" value="kept"><button>send</button></form>`);
-  else if (url.pathname === '/download') response.writeHead(200, { 'Content-Disposition': 'attachment; filename=a.bin' }).end('abc');
-  else if (url.pathname === '/nothing') response.writeHead(204).end();
-  else if (url.pathname === '/cookie') page('', { 'Set-Cookie': ['strict=1; SameSite=Strict', 'lax=1; SameSite=Lax'] });
-  else if (request.method === 'POST') request.toArray().then((parts) => page(`<p id="body">${Buffer.concat(parts)}</p>`));
-  else page();
+const frame = (url, more = '') => `<iframe src="${url}"${more}></iframe>`;
+const BODIES = {
+  '/meta': ([to]) => `<meta http-equiv="refresh" content="0;url=${to}">`,
+  '/link': ([to]) => `<a id="link" href="${to}">link</a>`,
+  '/script': ([to]) => `<script>location.href = ${JSON.stringify(to)}</script>`,
+  '/frame': ([to]) => frame(to, ' width="600" height="400"'),
+  '/frames': (to) => to.map((url) => frame(url)).join(''),
+  '/frame-policy': ([to]) => frame(to),
+  '/form': ([to]) => `<form method="post" action="${to}"><input name="word" value="kept"><button>send</button></form>`,
+};
+const FIELDS = {
+  '/frame-policy': { 'Content-Security-Policy': "frame-src 'self' http:" },
+  '/cookie': { 'Set-Cookie': ['strict=1; SameSite=Strict', 'lax=1; SameSite=Lax'] },
+};
+
+async function answer(request, response) {
+  const url = new URL(request.url, `http://${request.headers.host}`), to = url.searchParams.getAll('to'), path = url.pathname;
+  if (path === '/redirect') return response.writeHead(302, { Location: to[0] }).end();
+  if (path === '/download') return response.writeHead(200, { 'Content-Disposition': 'attachment; filename=a.bin' }).end('abc');
+  const body = request.method === 'POST' ? `<p>${Buffer.concat(await request.toArray())}</p>` : BODIES[path]?.(to);
+  return response.writeHead(200, { 'Content-Type': 'text/html', ...FIELDS[path] }).end(html(`${url.hostname}${path}`, body));
 }
 
 export const canServe = (() => {
@@ -82,8 +86,8 @@ export const canServe = (() => {
 // A certificate that nobody believes but a browser that is told to. Undefined where there is no openssl.
 export function certificate(t) {
   const dir = room(t), key = join(dir, 'key.pem'), cert = join(dir, 'cert.pem');
-  const run = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
-    '-subj', '/CN=test', '-addext', 'subjectAltName=DNS:*.test', '-keyout', key, '-out', cert]);
+  const run = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes',
+    '-days', '2', '-subj', '/CN=test', '-addext', 'subjectAltName=DNS:*.test', '-keyout', key, '-out', cert]);
   return run.status === 0 ? { key: readFileSync(key), cert: readFileSync(cert) } : undefined;
 }
 
