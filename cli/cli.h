@@ -27,8 +27,8 @@ struct args {
         max_bytes, rate_limit, memory, exact_until, connections, per_address, timeout,
         cache_seconds, visits, item_bytes;
     double fpr, lookup, confirm;
-    const char *kind, *inner, *to, *output, *key_file, *ask, *address, *port, *temp, *state,
-        *window, *svg, *bad, *color, *completions;
+    const char *kind, *inner, *from, *to, *type, *column, *row_group, *output, *key_file, *ask,
+        *address, *port, *temp, *state, *window, *svg, *bad, *color, *completions;
     struct texts never;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */

@@ -1,4 +1,4 @@
-#include "cli.h"
+#include "foreign.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,20 +61,60 @@ bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-tamis *open_filter(const struct args *a, const char *path, uint32_t flags)
+/* No message but that it waits. */
+static tamis_status try_filter(const struct args *a, const char *path, uint32_t flags, tamis **out,
+                               tamis_error *why)
 {
     tamis_options o = {
         .struct_size = sizeof o, .flags = flags & ~(uint32_t)TAMIS_WAIT, .key = a->key};
-    tamis_error why;
-    tamis *t;
-    tamis_status s = tamis_open(path, &o, &t, &why);
+    tamis_status s = tamis_open(path, &o, out, why);
     if (s == TAMIS_EBUSY && (flags & TAMIS_WAIT) != 0) {
         if (!a->quiet) complain(path, "waiting for another process that is changing it");
         o.flags = flags;
-        s = tamis_open(path, &o, &t, &why);
+        s = tamis_open(path, &o, out, why);
     }
+    return s;
+}
+
+static void refuse(const struct args *a, const char *path, const tamis_error *why)
+{
+    const bool needs_key = why->status == TAMIS_EKEY && a->key == NULL;
+    complain(path, "%s%s", why->text, needs_key ? "; see --key-file" : "");
+}
+
+tamis *open_filter(const struct args *a, const char *path, uint32_t flags)
+{
+    const struct args any = {.command = a->command};
+    struct foreign f;
+    tamis_error why;
+    tamis *t;
+    const tamis_status s = try_filter(a, path, flags, &t, &why);
     if (s == TAMIS_OK) return t;
-    complain(path, "%s%s", why.text, s == TAMIS_EKEY && o.key == NULL ? "; see --key-file" : "");
+    if (s != TAMIS_ECORRUPT) {
+        refuse(a, path, &why);
+        return NULL;
+    }
+    switch (foreign_open(&any, path, &f)) {
+    case FOREIGN_NO: refuse(a, path, &why); break;
+    case FOREIGN_YES:
+        complain(path, "a filter of another program: only check, info and convert take it");
+        foreign_close(&f);
+        break;
+    case FOREIGN_BAD: break;
+    }
+    return NULL;
+}
+
+tamis *open_any_filter(const struct args *a, const char *path, uint32_t flags, struct foreign *f)
+{
+    tamis_error why = {.status = TAMIS_ECORRUPT};
+    tamis *t = NULL;
+    memset(f, 0, sizeof *f);
+    if (a->from == NULL && try_filter(a, path, flags, &t, &why) == TAMIS_OK) return t;
+    if (why.status != TAMIS_ECORRUPT)
+        refuse(a, path, &why);
+    else if (foreign_open(a, path, f) == FOREIGN_NO)
+        refuse(a, path, &why);
     return NULL;
 }
 
@@ -193,6 +233,18 @@ int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes)
                                      : tamis_save_packed(t, path, replace, &why);
     let_signals(&before);
     if (s == TAMIS_OK && !is_stdout && stat(path, &st) == 0) *bytes = (uint64_t)st.st_size;
+    return saved(s, path, &why);
+}
+
+int save_foreign(const tamis_foreign *f, uint32_t format, const char *from, const char *path,
+                 bool replace)
+{
+    tamis_error why;
+    uint64_t bytes = 0;
+    const tamis_status s = strcmp(path, "-") == 0
+                               ? tamis_foreign_write(f, format, to_stdout, &bytes, &why)
+                               : tamis_foreign_save(f, format, path, replace, &why);
+    if (s == TAMIS_EUNSUPPORTED) return complain(from, "%s", why.text);
     return saved(s, path, &why);
 }
 

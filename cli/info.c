@@ -1,3 +1,4 @@
+#include "foreign.h"
 #include "plot.h"
 #include "terminal.h"
 
@@ -161,8 +162,12 @@ int run_info(const struct args *a)
         return complain(NULL, "info: --plot is for people, --json for programs: one of them");
     for (int i = 0; i < a->n_words; i++) {
         tamis_facts f = {.struct_size = sizeof f};
-        tamis *t = open_filter(a, a->words[i], TAMIS_KEYLESS);
-        if (t == NULL || tamis_info(t, &f) != TAMIS_OK) {
+        struct foreign other;
+        tamis *t = open_any_filter(a, a->words[i], TAMIS_KEYLESS, &other);
+        if (t == NULL && other.path != NULL) {
+            if (info_foreign(a, &other) != EXIT_FOUND) status = EXIT_ERROR;
+            foreign_close(&other);
+        } else if (t == NULL || tamis_info(t, &f) != TAMIS_OK) {
             status = EXIT_ERROR;
         } else if (a->json) {
             print_json(a->words[i], &f);
