@@ -48,6 +48,22 @@ static bool make_room(struct asked *q, size_t lines)
     return false;
 }
 
+/* Every line, after the probability that it is in; false after a message. */
+static bool print_probabilities(const struct args *a, const struct asked *q, const struct block *b)
+{
+    double *p = malloc((b->n + 1) * sizeof *p);
+    tamis_error why = {.text = "not enough memory"};
+    const bool good =
+        p != NULL && tamis_probability_hashes(q->t, b->hashes, b->n, a->prior, p, &why) == TAMIS_OK;
+    if (!good) complain(a->words[0], "%s", why.text);
+    for (size_t i = 0; i < b->n && good; i++) {
+        printf("%.6g\t", p[i]);
+        fwrite(b->lines[i].p, 1, b->lines[i].len + 1, stdout);
+    }
+    free(p);
+    return good;
+}
+
 /* Adds to the totals; false after a message. */
 static bool ask(struct asked *q, const struct block *b, struct totals *totals)
 {
@@ -80,7 +96,11 @@ static bool check_lines(const struct args *a, struct asked *q, struct totals *to
     while ((b = lines_next(in)) != NULL) {
         good = ask(q, b, totals);
         if (!good) break;
-        if (print) print_selected(a, b, q->maybe);
+        if (print && a->prior != 0)
+            good = print_probabilities(a, q, b);
+        else if (print)
+            print_selected(a, b, q->maybe);
+        if (!good) break;
         if (a->quiet && selected(a, totals) > 0) break; /* enough is known */
         if (ferror(stdout)) break;
         progress_update(&bar, b->n, b->input_bytes);
@@ -89,6 +109,22 @@ static bool check_lines(const struct args *a, struct asked *q, struct totals *to
     good = good && !lines_failed(in);
     lines_close(in);
     return good;
+}
+
+/* EXIT_ERROR after a message when that is not for this filter. */
+static int check_private(const struct args *a, const tamis *t)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    if (tamis_info(t, &f) != TAMIS_OK) return complain(a->words[0], "not enough memory");
+    if (f.kind != TAMIS_PRIVATE && a->prior != 0)
+        return complain(a->words[0], "--prior is for private filters; the noes of a %s filter %s",
+                        tamis_kind_name(f.kind), f.may_miss ? "may be wrong" : "are certain");
+    if (a->prior != 0 && (a->count || a->invert || a->json))
+        return complain(NULL, "check: --prior prints every line: not with -c, -v or --json");
+    if (f.kind == TAMIS_PRIVATE && !a->quiet && !a->json && a->prior == 0)
+        complain(a->words[0], "private: %s of the lines that are in are missed; see --prior",
+                 rate_text(f.miss_rate));
+    return EXIT_FOUND;
 }
 
 static int check_and_tell(const struct args *a, struct asked *q)
@@ -104,6 +140,8 @@ static int check_and_tell(const struct args *a, struct asked *q)
         json_count("maybe", totals.maybe);
         json_count("absent", totals.lines - totals.maybe);
         json_number("fpr_now", q->t != NULL ? f.fpr_now : foreign_rate(q->foreign));
+        if (f.may_miss) json_number("miss_rate", f.miss_rate);
+        if (f.kind == TAMIS_PRIVATE) json_number("epsilon", f.epsilon);
         json_close('}');
         putchar('\n');
     } else if (a->count && !a->quiet) {
@@ -121,7 +159,9 @@ static int check_foreign(const struct args *a, struct foreign *f)
 {
     struct asked q = {.foreign = f};
     int status = EXIT_ERROR;
-    if (a->key != NULL)
+    if (a->prior != 0)
+        complain(f->path, "--prior is for private filters");
+    else if (a->key != NULL)
         complain(f->path, "a filter of another program has no key of ours");
     else if (foreign_select(a, f))
         status = check_and_tell(a, &q);
@@ -139,7 +179,7 @@ int run_check(const struct args *a)
     q.t = t;
     if (a->type != NULL || a->column != NULL || a->row_group != NULL)
         complain(a->words[0], "--type, --column and --row-group are for filters of other programs");
-    else if (check_hashable(t, a->words[0]) == EXIT_FOUND)
+    else if (check_hashable(t, a->words[0]) == EXIT_FOUND && check_private(a, t) == EXIT_FOUND)
         status = check_and_tell(a, &q);
     tamis_close(t);
     return status;

@@ -26,14 +26,14 @@ struct args {
     uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, never_items,
         max_bytes, rate_limit, memory, exact_until, connections, per_address, timeout,
         cache_seconds, visits, item_bytes;
-    double fpr, lookup, confirm;
+    double fpr, lookup, confirm, epsilon, prior;
     const char *kind, *inner, *from, *to, *type, *column, *row_group, *output, *key_file, *ask,
         *address, *port, *temp, *state, *window, *svg, *bad, *color, *completions;
     struct texts never;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
-        for_transfer, plot, help, man;
+        for_transfer, plot, again, help, man;
 };
 
 struct command {
@@ -70,6 +70,7 @@ int run_compact(const struct args *a);
 int run_convert(const struct args *a);
 int run_pack(const struct args *a);
 int run_unpack(const struct args *a);
+int run_release(const struct args *a);
 int run_check(const struct args *a);
 int run_uniq(const struct args *a);
 int run_merge(const struct args *a);

@@ -37,7 +37,7 @@ const struct option options[] = {
     {'o', "output", "FILE", TEXT, AT(output), "file to write; - for standard output"},
     {'f', "force", NULL, FLAG, AT(force), "replace the output when it exists"},
     {'v', "invert", NULL, FLAG, AT(invert),
-     "print the lines that are absent: certainly so, but of a pair"},
+     "print the lines that are absent: certainly so, but of a pair and a private filter"},
     {'c', "count", NULL, FLAG, AT(count), "print only the number of such lines, over all inputs"},
     {'q', "quiet", NULL, FLAG, AT(quiet), "no output and no progress; the exit status tells"},
     {'z', "null", NULL, FLAG, AT(nul), "lines end with a NUL byte, not a newline"},
@@ -79,6 +79,13 @@ const struct option options[] = {
     {0, "timeout", "SECONDS", COUNT, AT(timeout), "how long a client may be silent (default 10)"},
     {0, "cache", "SECONDS", COUNT, AT(cache_seconds),
      "how long a client may keep an answer (default 300)"},
+    {0, "epsilon", "E", POSITIVE, AT(epsilon),
+     "what the release may betray, 0.001 to 16: less is more private (1 is usual)"},
+    {0, "again", NULL, FLAG, AT(again),
+     "release it once more, with other noise; the epsilons of all releases add up"},
+    {0, "prior", "RATE", RATE, AT(prior),
+     "private filters: print every line after the probability that it is in, if it was this\n"
+     "before anybody looked (50%: nothing is known)"},
     {0, "plot", NULL, FLAG, AT(plot), "draw it as well"},
     {0, "svg", "FILE", TEXT, AT(svg),
      "write a picture of the rate against the size, for every kind"},
@@ -139,9 +146,10 @@ const struct command commands[] = {
      "--json prints the totals as one object instead. Filters of Parquet files, DCSO bloom and\n"
      "RedisBloom are told by their content, Guava's by --from; of a Parquet file a line is "
      "printed\n"
-     "when it may be in any row group.",
+     "when it may be in any row group. A private filter may miss a line that is in: see --prior.",
      "tamis check bad.tamis access-urls.txt",
-     "invert count quiet null raw threads json key-file from type column row-group", 1, run_check},
+     "invert count quiet null raw threads json key-file from type column row-group prior", 1,
+     run_check},
     {"uniq", "[FILE...]", "drop the lines that came before, and keep the order",
      "In a few bytes per line, however long the lines. Without --items and --bytes the filter "
      "grows\n"
@@ -174,6 +182,18 @@ const struct command commands[] = {
      "thousands of times the room of the packed file, when that is almost empty: unpack what\n"
      "strangers send under a limit of memory (ulimit -v).",
      "tamis unpack -o arrived.tamis arrived.packed", "output force", 1, run_unpack},
+    {"release", "--epsilon E -o OUT FILTER", "a filter to publish, that betrays nobody in it",
+     "Flips each bit of a bloom filter with k = 1 by the system's random numbers: an\n"
+     "epsilon-differentially private release. Whatever is published is at most e^E times as\n"
+     "likely with any one line as without it; to exchange a line costs 2 E. The release may miss\n"
+     "a line that is in, with a chance of 1 in 1 + e^E, and can neither be added to nor merged.\n"
+     "What was released is noted in FILTER.releases, which stays with the filter and is not to\n"
+     "be published: the same release again is the same file again, as noise that is drawn anew\n"
+     "averages out; --again draws it all the same. The number of bits is published as it is: plan\n"
+     "it by a round --items, not by the lines counted.",
+     "tamis build --kind bloom --k 1 --items 100k --fpr 10% -o visits.tamis visits.txt && "
+     "tamis release --epsilon 2 -o visits.private visits.tamis",
+     "epsilon again output force quiet", 1, run_release},
     {"info", "FILTER...", "what is in a filter, and how wrong it is now",
      "Items and the false-positive rate are computed from the bits as they are now.\n"
      "A secret key is not needed. Takes filters of other programs as well, as check does; of a\n"

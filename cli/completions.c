@@ -21,7 +21,8 @@ static const char *values_of(const char *value)
     if (strcmp(value, "KIND") != 0) return "";
     strcpy(kinds, "auto ");
     for (uint32_t kind = 1; kind < KIND_END; kind++)
-        if (tamis_kind_name(kind) != NULL) append(kinds, sizeof kinds, tamis_kind_name(kind));
+        if (tamis_kind_name(kind) != NULL && kind != TAMIS_PRIVATE)
+            append(kinds, sizeof kinds, tamis_kind_name(kind));
     return kinds;
 }
 

@@ -56,6 +56,7 @@ static void print_json(const char *path, const tamis_facts *f)
     json_bool("over_full", f->over_full);
     json_bool("may_miss", f->may_miss);
     json_number("miss_rate", f->miss_rate);
+    if (f->kind == TAMIS_PRIVATE) json_number("epsilon", f->epsilon);
     json_count("cell_bits", f->cell_bits);
     json_count("saturated", f->saturated);
     json_number("overflow", f->overflow);
@@ -71,7 +72,7 @@ static void print_items(const tamis_facts *f)
     printf("  items     %s%s", f->items_estimated ? "about " : "", grouped(f->items));
     if (f->kind == TAMIS_GROWING)
         printf(", grown from %s", grouped(f->planned_items));
-    else
+    else if (f->kind != TAMIS_PRIVATE) /* whose plan is not its source's */
         printf(" of %s planned%s%s%s", grouped(f->planned_items),
                f->over_full ? ink(stdout, BAD) : "", f->over_full ? ": over-full" : "",
                f->over_full ? ink(stdout, PLAIN) : "");
@@ -87,7 +88,7 @@ static void print_items(const tamis_facts *f)
 
 static void print_cells(const tamis_facts *f)
 {
-    const bool is_static = f->collecting || f->kind >= TAMIS_FUSE;
+    const bool is_static = f->collecting || (f->kind >= TAMIS_FUSE && f->kind != TAMIS_PRIVATE);
     if (is_static) /* every cell is part of a solution */
         printf("\n  table     %s", f->collecting ? "hashes, to be solved by the seal"
                                                  : "solved for all its keys at once");
@@ -143,13 +144,19 @@ static void print_text(const char *path, const tamis_facts *f)
     if (f->excluded != 0)
         printf("  never     %s known others%s\n", grouped(f->excluded),
                f->sealed ? ": none of them gets a maybe" : "");
-    printf("  wrong     %s of %s keys get a maybe now; planned %s\n", rate_text(f->fpr_now),
-           f->excluded != 0 ? "all other" : "never-added", rate_text(f->fpr_planned));
+    printf("  wrong     %s of %s keys get a maybe now", rate_text(f->fpr_now),
+           f->excluded != 0 ? "all other" : "never-added");
+    if (f->kind != TAMIS_PRIVATE) printf("; planned %s", rate_text(f->fpr_planned));
+    putchar('\n');
     if (f->may_miss)
         printf("  missed    %s of the keys that are in get a wrong no now\n",
                rate_text(f->miss_rate));
+    if (f->kind == TAMIS_PRIVATE)
+        printf(
+            "  privacy   epsilon %.4g for one item more or less, twice that for another instead\n",
+            f->epsilon);
     printf("  size      %s bytes, %.2f bits per item", grouped(f->bytes), f->bits_per_item);
-    if (isfinite(f->bound_ratio))
+    if (isfinite(f->bound_ratio) && f->kind != TAMIS_PRIVATE)
         printf("; %.2f times the lower bound of %.2f", f->bound_ratio, f->bound_bits);
     print_cells(f);
     print_hash(f);

@@ -81,6 +81,13 @@ static bool parse_seconds(const char *s, double *out)
     return false;
 }
 
+static bool parse_positive(const char *s, double *out)
+{
+    char *end;
+    *out = strtod(s, &end);
+    return ((*s >= '0' && *s <= '9') || *s == '.') && *end == '\0' && isfinite(*out) && *out > 0;
+}
+
 static bool parse_seed(const char *s, uint64_t *out)
 {
     char *end;
@@ -107,12 +114,14 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
     if (o->type == SEED) good = parse_seed(text, field);
     if (o->type == RATE) good = parse_rate(text, field);
     if (o->type == SECONDS) good = parse_seconds(text, field);
+    if (o->type == POSITIVE) good = parse_positive(text, field);
     if (good) return true;
     static const char *const wanted_of[] = {
         [COUNT] = "a whole number of at least 1, like 1000000, 1M or 1e6",
         [SEED] = "a number below 2^64",
         [RATE] = "a rate between 0 and 1, like 0.01, 1% or 1/100",
-        [SECONDS] = "a time, like 0.5, 500ms or 20us"};
+        [SECONDS] = "a time, like 0.5, 500ms or 20us",
+        [POSITIVE] = "a number above 0, like 0.5 or 2"};
     const char *wanted = wanted_of[o->type];
     complain(NULL, "--%s: '%s' is not %s", o->name, text, wanted);
     return false;

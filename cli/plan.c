@@ -47,6 +47,7 @@ static bool has_row(const tamis_plan *asked, uint32_t kind)
 {
     if (asked->excluded != 0 && asked->fpr == 0 && asked->bytes == 0 && asked->m == 0)
         return kind == TAMIS_EXACT;
+    if (kind == TAMIS_PRIVATE) return false; /* is released, not planned */
     return tamis_kind_name(kind) != NULL && (kind != TAMIS_EXACT || asked->excluded != 0);
 }
 

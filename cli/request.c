@@ -9,7 +9,7 @@ static void list_kinds(char *out, size_t room)
     size_t used = 0;
     out[0] = '\0';
     for (uint32_t kind = 1; kind < KIND_END && used < room; kind++)
-        if (tamis_kind_name(kind) != NULL)
+        if (tamis_kind_name(kind) != NULL && kind != TAMIS_PRIVATE)
             used += (size_t)snprintf(out + used, room - used, "%s, ", tamis_kind_name(kind));
 }
 

@@ -17,6 +17,7 @@ const struct topic topics[] = {
      "  ribbon        6.8  sealed for ever: the smallest\n"
      "  fuse          7.9  sealed for ever: fast without SIMD\n"
      "  exact         6.8  sealed for ever: never wrong about the keys you list (--never)\n"
+     "  private            flipped bits, to be published (tamis release); can miss\n"
      "\n"
      "How often, not whether:\n"
      "\n"

@@ -51,7 +51,14 @@ static bool read_part(const char *directory, uint64_t version, const char *name,
 static bool view(const char *what, const struct bytes *b, tamis **out, guard_error *why)
 {
     tamis_error reason;
-    if (tamis_view(b->p, b->n, NULL, out, &reason) == TAMIS_OK) return true;
+    tamis_facts f = {.struct_size = sizeof f};
+    if (tamis_view(b->p, b->n, NULL, out, &reason) == TAMIS_OK) {
+        if (tamis_info(*out, &f) == TAMIS_OK && !f.may_miss) return true;
+        tamis_close(*out);
+        *out = NULL;
+        return guard_fail(why, "the %s: a %s filter can miss what is listed", what,
+                          tamis_kind_name(f.kind));
+    }
     return guard_fail(why, "the %s: %s", what, reason.text);
 }
 

@@ -415,6 +415,8 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
     const bool hashes = t->body.sections->role == TAMIS__ROLE_HASHES;
     if ((t->kind->traits & TAMIS__STATIC) != 0 && hashes == t->sealed)
         return tamis__corrupt(why, H_READ_ONLY, "a static kind is sealed or collects");
+    if ((t->kind->traits & TAMIS__NOISY) != 0 && (!t->sealed || t->strict))
+        return tamis__corrupt(why, H_READ_ONLY, "a release is sealed, and not strict");
     if ((flags & FLAG_TURNING) != 0 && t->kind->rotate == NULL)
         return tamis__corrupt(why, H_READ_ONLY, "turns, but has no generations");
     if ((flags & FLAG_TURNING) != 0) tamis__set_turning(t);
@@ -484,7 +486,7 @@ static tamis_status check_section(const struct kind *kind, const struct section 
         return tamis__corrupt(why, entry + E_ITEMS, "a reserved field is not zero");
     if (s->boundary != 0 && (kind->traits & TAMIS__RIBBONS) == 0)
         return tamis__corrupt(why, entry + E_BOUNDARY, "a reserved field is not zero");
-    if (s->salt != 0 && (kind->traits & TAMIS__STATIC) == 0)
+    if (s->salt != 0 && (kind->traits & (TAMIS__STATIC | TAMIS__NOISY)) == 0)
         return tamis__corrupt(why, entry + E_SALT, "a reserved field is not zero");
     return TAMIS_OK;
 }

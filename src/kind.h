@@ -30,7 +30,8 @@ enum {
 struct section {
     uint16_t role, kind, variant, cell_bits;
     uint32_t k;
-    uint32_t salt; /* of static kinds: which of the hash functions worked */
+    uint32_t
+        salt; /* of static kinds: which of the hash functions worked; private: see TAMIS__NOISY */
     uint64_t m;
     uint64_t items;          /* of this section alone, where TAMIS__SECTION_ITEMS; excluded keys */
     uint64_t boundary;       /* of a ribbon: the first segment with a column more */
@@ -94,6 +95,7 @@ struct gauge {
     double overflow;       /* chance that as many adds as are in make any counter stick */
     double held; /* items that the fullest part surely holds, where they may be more than `items` */
     uint64_t excluded; /* keys that are known not to be in */
+    double epsilon;    /* of a release: what it cost */
 };
 
 enum {
@@ -110,7 +112,8 @@ enum {
     /* How often, not whether: knows weights, and no plan of items; the items of its section are their sum, as
      * a signed number where it is two-sided. */
     TAMIS__WEIGHS = 1024,
-    TAMIS__TWO_SIDED = 2048 /* a count may be too low as well */
+    TAMIS__TWO_SIDED = 2048, /* a count may be too low as well */
+    TAMIS__NOISY = 4096      /* bits are flipped; the salt of a section is how often: flip.h */
 };
 
 struct kind {
@@ -175,7 +178,8 @@ struct kind {
 
 extern const struct kind tamis__bloom, tamis__partitioned, tamis__blocked, tamis__counting,
     tamis__pair, tamis__growing, tamis__window, tamis__cuckoo, tamis__fuse, tamis__ribbon,
-    tamis__exact, tamis__count_min, tamis__count_sketch, tamis__tally, tamis__signed_tally;
+    tamis__exact, tamis__private, tamis__count_min, tamis__count_sketch, tamis__tally,
+    tamis__signed_tally;
 
 /* NULL when there is no such kind. */
 const struct kind *tamis__kind(uint32_t id);

@@ -280,6 +280,9 @@ tamis_status tamis_pack(const tamis *t, tamis_sink put, void *ctx, tamis_error *
     uint64_t root;
     uint8_t sum[SUM_BYTES];
     if (why != NULL) why->status = TAMIS_OK;
+    if ((t->kind->traits & TAMIS__NOISY) != 0)
+        return tamis__fail(why, TAMIS_EUNSUPPORTED,
+                           "noise does not shrink: send the private filter as it is");
     struct packer *p = tamis__alloc(t->memory, sizeof *p);
     if (p == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to pack the image");
     p->put = put;

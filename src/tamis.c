@@ -515,6 +515,10 @@ static struct count count_union(const tamis *a, const tamis *b)
 
 tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
 {
+    if (((into->kind->traits | from->kind->traits) & TAMIS__NOISY) != 0)
+        return tamis__unsupported(
+            why, TAMIS_BLOOM,
+            "noise adds up: private filters cannot be merged, merge their sources");
     if (into->kind->merge == NULL)
         return tamis__unsupported(why, TAMIS_BLOCKED, "%s filters cannot be merged",
                                   into->kind->name);
@@ -638,6 +642,7 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
     out->turning = t->body.turn_at != 0;
     out->may_miss = (t->kind->traits & TAMIS__MISSES) != 0;
     out->miss_rate = g.miss_rate;
+    out->epsilon = g.epsilon;
     out->saturated = g.saturated;
     out->overflow = g.overflow;
     out->cell_bits = t->body.sections->cell_bits;

@@ -92,6 +92,7 @@ typedef enum tamis_kind {
     TAMIS_EXACT = 11,      /* ribbon that is never wrong about the keys it was told of, members or
                             * not (tamis_exclude): 2 bits per member for as many others, 9 for a
                             * hundred times as many                                               */
+    TAMIS_PRIVATE = 12,    /* published without betraying its keys: see "For publishing"; can miss */
     /* How often, not whether: see "How often" below */
     TAMIS_COUNT_MIN = 32,  /* k rows of m counters, the least of a key's counts; never too few     */
     TAMIS_COUNT_SKETCH = 33, /* k rows of m signed counters, the median: as often too few as too many;
@@ -255,7 +256,8 @@ TAMIS_API void tamis_close(tamis *t);         /* NULL is allowed; nothing is sav
  * A key is any bytes, NUL and the empty key included.
  * add: *seen (or NULL) tells whether the key may have been there before. Adding past the plan is
  * allowed, and tamis_info says so, unless the plan is strict.
- * may_contain: "no" is always right, except of a pair, which can miss (tamis_facts.may_miss);
+ * may_contain: "no" is always right, except of a pair and a private filter, which can miss
+ * (tamis_facts.may_miss);
  * "yes" is wrong with the probability tamis_info reports.
  * Whenever it cannot be certain (a keyed image without its key, a key where the caller was to
  * bring hashes) it says yes.                                                                     */
@@ -423,6 +425,7 @@ typedef struct tamis_facts {
                             * came do not exceed (of count-sketch, on either side of 0); noise_999 is
                             * the noise floor                                                     */
     double error;          /* as in the plan: times weight, the textbook's bound of count-min; 0: none */
+    double epsilon;        /* private: what the release costs, never less than it does; else 0    */
 } tamis_facts;
 /* TAMIS_ENOMEM only of kinds that tell how often.                                                */
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
@@ -445,7 +448,7 @@ TAMIS_API tamis_status tamis_save_new(tamis *t, const char *path, tamis_error *w
 /* --- For the wire -----------------------------------------------------------------------------------------------
  * pack: the image as a smaller file, where few of its bits are set (see TAMIS_TRANSFER); never more
  * than 40 bytes, and one for every 64 KiB, bigger. Any kind; a ribbon is at the bound already and
- * does not shrink. It needs 130 KiB of memory, and reads the cells once to sum and once to code.
+ * does not shrink, and a private one is refused (TAMIS_EUNSUPPORTED). It needs 130 KiB of memory, and reads the cells once to sum and once to code.
  * unpack: the very image, bit for bit. Hostile bytes are welcome, but an image may be 5462 times as
  * long as its packed file (an empty one is): set tamis_options.max_bytes. The offsets of its errors
  * are within the image, or within the packed file where that is not whole. tamis_open, load and
@@ -457,6 +460,34 @@ TAMIS_API tamis_status tamis_unpack(const void *packed, size_t size, const tamis
  * (TAMIS_EIO with os = EEXIST).                                                                  */
 TAMIS_API tamis_status tamis_save_packed(const tamis *t, const char *path, bool replace,
                                          tamis_error *why);
+
+/* --- For publishing -------------------------------------------------------------------------------------------
+ * release: a copy whose bits are flipped, each with the same chance, by the system's random bits: an
+ * epsilon-differentially private release of the set (docs/ACCURACY.md). Only of a bloom filter with
+ * k = 1 (TAMIS_EUNSUPPORTED), 0.001 <= epsilon <= 16; TAMIS_EIO where the system has no random bits.
+ *
+ * The promise: for two sets of which one has a single item more, no release is more than e^epsilon
+ * times as likely from the one as from the other. To exchange an item costs 2 epsilon; a person with
+ * r items in the set, r epsilon. It is for one release. Each call draws anew, and n releases of a set
+ * and its like cost n epsilon together, so keep the first and hand out copies of it (tamis_write; the
+ * command does). m, seed and key id are published as they are: they must not be chosen by looking at
+ * the data, as a plan for exactly the keys that are there would be. Nothing else comes from the source
+ * but its bits: not its plan, its count of items or its generation.
+ *
+ * The result is sealed, of kind TAMIS_PRIVATE, and can miss: may_contain is wrong about a key that is
+ * in with the chance tamis_facts.miss_rate, 1 / (1 + e^epsilon) or a little more, and about one that
+ * is not with fpr_now. items_estimate and its interval allow for the noise. It cannot be added to,
+ * merged or packed, and the guard does not take it.                                              */
+TAMIS_API tamis_status tamis_release(const tamis *from, double epsilon, tamis **out,
+                                     tamis_error *why);
+/* The chance that a key is in, given its bit and the prior: what you took it for before you asked,
+ * above 0 and below 1. 0.5 is to know nothing: then above 0.5 speaks for it and below against. No
+ * answer moves the odds by more than e^epsilon. Only of private filters (TAMIS_EUNSUPPORTED). Reads
+ * every cell once: ask for many keys at a time.                                                  */
+TAMIS_API tamis_status tamis_probability(const tamis *t, const void *key, size_t len, double prior,
+                                         double *out, tamis_error *why);
+TAMIS_API tamis_status tamis_probability_hashes(const tamis *t, const tamis_hash *h, size_t n,
+                                                double prior, double *out, tamis_error *why);
 
 /* --- For drawings, teaching and debugging -----------------------------------------------------------------------
  * The cells that decide about a key, in probe order; returns how many there are (which may be more

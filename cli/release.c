@@ -1,0 +1,253 @@
+/* release: a private copy of a filter, and the book that is kept of such copies.
+ *
+ * The book is FILTER.releases, a line for each: a hash of the filter that was released, the epsilon, a hash of the release and
+ * where it went. It is for the owner. A hash of the source within the release itself would betray the source: whoever
+ * guesses the set could prove the guess. */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define HASH_TEXT 33
+
+struct book {
+    FILE *file;
+    char path[PATH_MAX];
+    /* Of all that is in it: */
+    double spent; /* epsilons of every release, of this and other contents of the filter */
+    unsigned releases;
+    /* Of the last release of this very content at this epsilon: */
+    bool found;
+    char hash[HASH_TEXT], where[PATH_MAX];
+};
+
+/* --- Hashes of images ------------------------------------------------------------------------------------------ */
+
+struct hashing {
+    const tamis *by;
+    tamis_hash sum;
+    bool begun;
+};
+
+static tamis_status mix(struct hashing *h, const void *bytes, size_t n)
+{
+    tamis_hash two[2] = {h->sum};
+    const tamis_bytes piece = {bytes, n}, both = {two, sizeof two};
+    const tamis_status s = tamis_hash_many(h->by, &piece, 1, &two[1]);
+    return s == TAMIS_OK ? tamis_hash_many(h->by, &both, 1, &h->sum) : s;
+}
+
+/* The first piece has the generation, which changes when nothing else does. */
+static tamis_status hash_piece(void *ctx, const void *bytes, size_t n)
+{
+    struct hashing *h = ctx;
+    const bool first = !h->begun;
+    h->begun = true;
+    return first ? TAMIS_OK : mix(h, bytes, n);
+}
+
+/* A hash of the bits of a filter, and of what they mean; false after a message. */
+static bool hash_of(const tamis *t, char out[HASH_TEXT])
+{
+    const tamis_plan any = {
+        .struct_size = sizeof any, .kind = TAMIS_BLOOM, .items = 1, .m = 64, .k = 1};
+    struct hashing h = {.begun = false};
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis_error why;
+    tamis *by;
+    tamis_status s = tamis_create(&any, NULL, &by, &why);
+    h.by = by;
+    if (s == TAMIS_OK) s = tamis_info(t, &f);
+    const uint64_t meaning[4] = {f.kind, f.hash, f.m, f.seed};
+    if (s == TAMIS_OK) s = mix(&h, meaning, sizeof meaning);
+    if (s == TAMIS_OK) s = tamis_write(t, hash_piece, &h, &why);
+    tamis_close(by);
+    snprintf(out, HASH_TEXT, "%016llx%016llx", (unsigned long long)h.sum.hi,
+             (unsigned long long)h.sum.lo);
+    if (s != TAMIS_OK) complain(NULL, "%s", tamis_status_message(s));
+    return s == TAMIS_OK;
+}
+
+/* --- The book ---------------------------------------------------------------------------------------------------- */
+
+/* Opened, and locked until it is closed; false after a message. */
+static bool open_book(struct book *b, const char *filter)
+{
+    memset(b, 0, sizeof *b);
+    if (snprintf(b->path, sizeof b->path, "%s.releases", filter) >= (int)sizeof b->path) {
+        complain(filter, "%s", strerror(ENAMETOOLONG));
+        return false;
+    }
+    const int fd = open(b->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd >= 0 && flock(fd, LOCK_EX) == 0) b->file = fdopen(fd, "r+");
+    if (b->file != NULL) return true;
+    complain(b->path, "a release must be noted there, and cannot: %s", strerror(errno));
+    if (fd >= 0) close(fd);
+    return false;
+}
+
+/* False after a message: who cannot read what was spent must not spend more. */
+static bool read_book(struct book *b, const char *source, double epsilon)
+{
+    char *line = NULL;
+    size_t room = 0;
+    bool good = true;
+    while (good && getline(&line, &room, b->file) > 0) {
+        char from[HASH_TEXT], hash[HASH_TEXT], spent[64];
+        double cost;
+        int where = 0;
+        line[strcspn(line, "\n")] = '\0';
+        good = sscanf(line, "%32s %63s %32s %n", from, spent, hash, &where) == 3 && where > 0 &&
+               sscanf(spent, "%lf", &cost) == 1 && cost > 0 &&
+               strlen(line + where) < sizeof b->where;
+        if (!good) break;
+        b->spent += cost;
+        b->releases++;
+        char wanted[64];
+        snprintf(wanted, sizeof wanted, "%.17g", epsilon);
+        if (strcmp(from, source) != 0 || strcmp(spent, wanted) != 0) continue;
+        b->found = true;
+        strcpy(b->hash, hash);
+        strcpy(b->where, line + where);
+    }
+    if (good) good = !ferror(b->file);
+    if (!good) complain(b->path, "not a book of releases: line %u is damaged", b->releases + 1);
+    free(line);
+    return good;
+}
+
+/* Where a later command finds the file, wherever that is run. */
+static void whole_path(const char *path, char out[PATH_MAX])
+{
+    char here[PATH_MAX] = "";
+    const bool relative = path[0] != '/' && strcmp(path, "-") != 0;
+    if (relative && getcwd(here, sizeof here - 1) != NULL) strcat(here, "/");
+    if (snprintf(out, PATH_MAX, "%s%s", here, path) >= PATH_MAX) snprintf(out, PATH_MAX, "-");
+}
+
+static bool note(struct book *b, const char *source, double epsilon, const char *hash,
+                 const char *output)
+{
+    char where[PATH_MAX];
+    whole_path(output, where);
+    where[strcspn(where, "\n")] = '\0'; /* then it is not found again; a line is a line */
+    const bool good = fseek(b->file, 0, SEEK_END) == 0 &&
+                      fprintf(b->file, "%s %.17g %s %s\n", source, epsilon, hash, where) > 0 &&
+                      fflush(b->file) == 0 && fsync(fileno(b->file)) == 0;
+    if (!good) complain(b->path, "cannot write: %s", strerror(errno));
+    return good;
+}
+
+/* --- The release --------------------------------------------------------------------------------------------------- */
+
+/* The release of that hash at a path, or NULL, without a word. */
+static tamis *kept_at(const char *path, const char *hash)
+{
+    const tamis_options o = {.struct_size = sizeof o, .flags = TAMIS_KEYLESS};
+    char text[HASH_TEXT];
+    tamis *t;
+    if (tamis_open(path, &o, &t, NULL) != TAMIS_OK) return NULL;
+    if (hash_of(t, text) && strcmp(text, hash) == 0) return t;
+    tamis_close(t);
+    return NULL;
+}
+
+/* The same release again: the file that is there, or a copy of it. */
+static int repeat(const struct args *a, const struct book *b)
+{
+    tamis *t = kept_at(a->output, b->hash);
+    if (t != NULL) {
+        tamis_close(t);
+        if (!a->quiet) complain(a->output, "is that release already: nothing to do");
+        return EXIT_FOUND;
+    }
+    t = kept_at(b->where, b->hash);
+    if (t == NULL)
+        return complain(
+            a->words[0],
+            "was released at this epsilon, as %s, which is not there any more: copy it from "
+            "where it is; other noise (--again) makes it %.4g in all",
+            b->where, b->spent + a->epsilon);
+    int status = check_output(a);
+    if (status == EXIT_FOUND) status = save_filter(t, a->output, a->force);
+    if (status == EXIT_FOUND && !a->quiet)
+        complain(a->output, "a copy of %s: the same release costs nothing again", b->where);
+    tamis_close(t);
+    return status;
+}
+
+/* Two digits and zeros: chosen, not counted. */
+static bool is_round(uint64_t v)
+{
+    while (v >= 100 && v % 10 == 0) v /= 10;
+    return v < 100;
+}
+
+static void say_what_it_costs(const struct args *a, const struct book *b, const tamis *source,
+                              const tamis_facts *f)
+{
+    tamis_facts of_source = {.struct_size = sizeof of_source};
+    if (tamis_info(source, &of_source) == TAMIS_OK && !is_round(of_source.planned_items))
+        complain(a->words[0],
+                 "planned for %s items, which looks counted: then the number of bits betrays "
+                 "the number of lines; build it with a round --items",
+                 grouped(of_source.planned_items));
+    fprintf(stderr, "tamis: %s: epsilon %.4g, %s of the lines that are in are missed", a->output,
+            f->epsilon, rate_text(f->miss_rate));
+    if (b->releases > 0)
+        fprintf(stderr, "; %.4g in all, with %u before", b->spent + a->epsilon, b->releases);
+    fputc('\n', stderr);
+}
+
+static int publish(const struct args *a, const tamis *source, tamis *t, const char *from,
+                   struct book *b)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    char hash[HASH_TEXT];
+    if (!a->force && access(a->output, F_OK) == 0)
+        return complain(a->output,
+                        "exists already, and is another file than this release; -f replaces it");
+    if (check_output(a) != EXIT_FOUND || tamis_info(t, &f) != TAMIS_OK) return EXIT_ERROR;
+    /* Noted first: a release that nobody got costs nothing, one that nobody noted would. */
+    if (!hash_of(t, hash) || !note(b, from, a->epsilon, hash, a->output)) return EXIT_ERROR;
+    const int status = save_filter(t, a->output, a->force);
+    if (status == EXIT_FOUND && !a->quiet) say_what_it_costs(a, b, source, &f);
+    return status;
+}
+
+static int release(const struct args *a, const tamis *source)
+{
+    struct book b;
+    char from[HASH_TEXT];
+    tamis_error why;
+    tamis *t;
+    int status = EXIT_ERROR;
+    /* Drawn before the book is opened, so that none is begun for what cannot be released. Nobody has seen it yet. */
+    if (tamis_release(source, a->epsilon, &t, &why) != TAMIS_OK)
+        return complain(a->words[0], "%s", why.text);
+    if (open_book(&b, a->words[0])) {
+        if (hash_of(source, from) && read_book(&b, from, a->epsilon))
+            status = b.found && !a->again ? repeat(a, &b) : publish(a, source, t, from, &b);
+        fclose(b.file);
+    }
+    tamis_close(t);
+    return status;
+}
+
+int run_release(const struct args *a)
+{
+    if (a->n_words > 1) return complain(NULL, "release: one filter, not %d", a->n_words);
+    if (a->epsilon == 0) return complain(NULL, "release: how private? --epsilon 1");
+    if (a->output == NULL) return check_output(a);
+    if (same_file(a->words[0], a->output)) return complain(a->output, "is the input");
+    tamis *t = open_filter(a, a->words[0], TAMIS_KEYLESS);
+    if (t == NULL) return EXIT_ERROR;
+    const int status = release(a, t);
+    tamis_close(t);
+    return status;
+}

@@ -1,0 +1,133 @@
+/* From a filter to its private release, and what the release says of a key: see membership/private.c. */
+#include "release.h"
+
+#include "bulk.h"
+#include "error.h"
+#include "flip.h"
+#include "handle.h"
+#include "image.h"
+
+#include <math.h>
+
+static tamis_status check_source(const tamis *from, double epsilon, tamis_error *why)
+{
+    const struct section *s = from->body.sections;
+    if (!(epsilon >= TAMIS__LEAST_EPSILON && epsilon <= TAMIS__MOST_EPSILON))
+        return tamis__fail(why, TAMIS_EINVAL, "epsilon must be between %g and %g",
+                           TAMIS__LEAST_EPSILON, TAMIS__MOST_EPSILON);
+    if ((from->kind->traits & TAMIS__NOISY) != 0)
+        return tamis__fail(why, TAMIS_EUNSUPPORTED,
+                           "a release already: copy it, more noise protects nobody better");
+    if (from->kind->id != TAMIS_BLOOM || s->k != 1)
+        return tamis__unsupported(why, TAMIS_BLOOM,
+                                  "k bits per key cost k times the privacy, and this %s filter has "
+                                  "k = %u: build one for release, with --k 1",
+                                  from->kind->name, s->k);
+    if (from->newer)
+        return tamis__fail(why, TAMIS_EVERSION, "of a newer format, which cannot be released");
+    return TAMIS_OK;
+}
+
+/* All that is not a bit follows from the shape, so that it tells nothing about the keys: the plan is for as many items as
+ * set half of the bits of the source. */
+static void set_public_facts(tamis *t)
+{
+    const struct section *s = t->body.sections;
+    const double items = floor(log(2) * (double)s->m);
+    struct gauge g = {0};
+    t->kind->gauge(&t->body, NULL, TAMIS__Z99, &g);
+    t->planned_items = items > 1 ? (uint64_t)items : 1;
+    t->planned_fpr = 0.5; /* whatever the noise: p / 2 + (1 - p) / 2 */
+    t->items = (uint64_t)(fmin(g.items.value, (double)TAMIS__MAX_ITEMS) + 0.5);
+    t->items_estimated = true;
+    t->sealed = t->read_only = t->changed = true;
+}
+
+tamis_status tamis__release(const tamis *from, double epsilon, const struct randomness *random,
+                            tamis **out, tamis_error *why)
+{
+    *out = NULL;
+    const tamis_options same = {.memory = from->memory, .scratch_bytes = from->scratch_bytes};
+    const tamis_status status = check_source(from, epsilon, why);
+    if (status != TAMIS_OK) return status;
+    const struct section *s = from->body.sections;
+    tamis *t = tamis__new(tamis__kind(TAMIS_PRIVATE), &same, 1);
+    if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    t->body.sections[0] = *s;
+    t->body.sections->kind = TAMIS_PRIVATE;
+    t->body.sections->salt = tamis__flip_threshold(epsilon);
+    tamis__assign_offsets(&t->body);
+    if (!tamis__alloc_cells(t)) {
+        tamis_close(t);
+        return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
+                           (unsigned long long)s->length);
+    }
+    struct section *noisy = t->body.sections;
+    memcpy(noisy->cells, s->cells, (size_t)s->length);
+    const int os = tamis__flip(noisy->cells, noisy->m, noisy->salt, random);
+    if (os != 0) {
+        tamis_close(t);
+        tamis__fail(why, TAMIS_EIO, "the system gives no random bits, and no others will do");
+        if (why != NULL && os > 0) why->os = os;
+        return TAMIS_EIO;
+    }
+    t->hasher = from->hasher;
+    set_public_facts(t);
+    *out = t;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_release(const tamis *from, double epsilon, tamis **out, tamis_error *why)
+{
+    return tamis__release(from, epsilon, &tamis__system_random, out, why);
+}
+
+/* --- What it says of a key ----------------------------------------------------------------------------------- */
+
+/* The chance that a key is in, by Bayes' rule: `in` and `out` are those of the bit as it is. */
+static double posterior(double prior, double in, double out)
+{
+    return prior * in / (prior * in + (1 - prior) * out);
+}
+
+static tamis_status answer(const tamis *t, const struct keys *in, double prior, double *out,
+                           tamis_error *why)
+{
+    struct gauge g = {0};
+    if ((t->kind->traits & TAMIS__NOISY) == 0)
+        return tamis__unsupported(why, TAMIS_PRIVATE,
+                                  "a %s filter says no or maybe, and tamis_info how often wrongly",
+                                  t->kind->name);
+    if (!(prior > 0 && prior < 1))
+        return tamis__fail(why, TAMIS_EINVAL, "the prior must be above 0 and below 1");
+    if (in->bytes != NULL && !t->hasher.usable)
+        return tamis__refuse(why, t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
+    t->kind->gauge(&t->body, NULL, TAMIS__Z99, &g);
+    /* By chance the share of set bits may be less than noise alone would set. No answer is worth more than epsilon. */
+    const double p = g.miss_rate, set = fmin(fmax(g.rate, p), 1 - p);
+    const double if_set = posterior(prior, 1 - p, set), if_not = posterior(prior, p, 1 - set);
+    for (size_t at = 0; at < in->n; at += TAMIS__MOST_BATCH) {
+        tamis_hash room[TAMIS__MOST_BATCH];
+        uint8_t bits[TAMIS__MOST_BATCH / 8];
+        const size_t rest = in->n - at, n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH;
+        const struct batch b = {.hashes = tamis__hash_group(t, in, at, n, room), .n = n};
+        t->kind->query(&t->body, &b, bits);
+        for (size_t i = 0; i < n; i++) out[at + i] = tamis__bit(bits, i) ? if_set : if_not;
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tamis_probability_hashes(const tamis *t, const tamis_hash *h, size_t n, double prior,
+                                      double *out, tamis_error *why)
+{
+    const struct keys in = {.hashes = h, .n = n};
+    return answer(t, &in, prior, out, why);
+}
+
+tamis_status tamis_probability(const tamis *t, const void *key, size_t len, double prior,
+                               double *out, tamis_error *why)
+{
+    const tamis_bytes one = {key, len};
+    const struct keys in = {.bytes = &one, .n = 1};
+    return answer(t, &in, prior, out, why);
+}
