@@ -5,6 +5,7 @@
 #define TAMIS_TEST_GOLDEN_H
 
 #include "keys.h"
+#include "release.h"
 #include "resum.h"
 
 #include <tamis/tamis.h>
@@ -12,11 +13,12 @@
 enum {
     GOLDEN_KEYED = 1, /* under golden_secret */
     GOLDEN_SEALED = 2,
-    GOLDEN_MERGED = 4,   /* of two halves */
-    GOLDEN_AGAIN = 8,    /* half of the keys, written, loaded, the other half: generation 2 */
-    GOLDEN_REMOVED = 16, /* other keys were added before and removed after */
-    GOLDEN_ROTATED = 32, /* after the first half */
-    GOLDEN_WEIGHED = 64  /* keys have weights, every seventh a huge one */
+    GOLDEN_MERGED = 4,    /* of two halves */
+    GOLDEN_AGAIN = 8,     /* half of the keys, written, loaded, the other half: generation 2 */
+    GOLDEN_REMOVED = 16,  /* other keys were added before and removed after */
+    GOLDEN_ROTATED = 32,  /* after the first half */
+    GOLDEN_WEIGHED = 64,  /* keys have weights, every seventh a huge one */
+    GOLDEN_RELEASED = 128 /* with epsilon 2, and noise that is always the same */
 };
 
 struct recipe {
@@ -148,6 +150,10 @@ static const struct recipe recipes[] = {
     {"signed-tally-merged.tamis",
      GOLDEN_PLAN(.kind = TAMIS_SIGNED_TALLY, .m = 56 * 8, .seed = GOLDEN_SEED), 100,
      GOLDEN_WEIGHED | GOLDEN_MERGED},
+    {"private.tamis", GOLDEN_PLAN(.kind = TAMIS_BLOOM, .items = 100, .m = 1001, .k = 1), 100,
+     GOLDEN_RELEASED},
+    {"private-keyed.tamis", GOLDEN_PLAN(.kind = TAMIS_BLOOM, .items = 300, .m = 640, .k = 1), 300,
+     GOLDEN_RELEASED | GOLDEN_KEYED},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 
@@ -245,6 +251,32 @@ static inline tamis_status golden_second_half(tamis **t, const struct recipe *r)
     return s;
 }
 
+/* Anything but random: for tests. ctx is the state of splitmix. */
+static inline int golden_noise(void *ctx, void *to, size_t n)
+{
+    uint8_t *at = to;
+    for (size_t i = 0; i < n; i += 4)
+        tamis__put32(at + i, (uint32_t)(splitmix((uint64_t *)ctx) >> 32));
+    return 0;
+}
+
+/* In place of the filter, which is closed. */
+static inline tamis_status golden_release(tamis **t)
+{
+    uint64_t state = GOLDEN_SEED;
+    const struct randomness noise = {golden_noise, &state};
+    tamis *out;
+    const tamis_status s = tamis__release(*t, 2, &noise, &out, NULL);
+    tamis_close(*t);
+    *t = out;
+    return s;
+}
+
+static inline uint32_t golden_kind(const struct recipe *r)
+{
+    return (r->also & GOLDEN_RELEASED) != 0 ? TAMIS_PRIVATE : r->plan.kind;
+}
+
 static inline tamis_status golden_cook(const struct recipe *r, tamis **out)
 {
     const tamis_options o = golden_options(r);
@@ -264,6 +296,7 @@ static inline tamis_status golden_cook(const struct recipe *r, tamis **out)
         s = tamis_remove(t, key, golden_key(i, key), NULL);
     }
     if (s == TAMIS_OK && (r->also & GOLDEN_SEALED) != 0) s = tamis_seal(t, NULL);
+    if (s == TAMIS_OK && (r->also & GOLDEN_RELEASED) != 0) s = golden_release(&t);
     if (s != TAMIS_OK) {
         tamis_close(t);
         t = NULL;

@@ -13,7 +13,7 @@ MASK = 2**64 - 1
 MULTIPLIER = 2862933555777941757
 CHUNK = 65536
 KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6: "growing", 7: "window",
-         8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact", 32: "count-min",
+         8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact", 12: "private", 32: "count-min",
          33: "count-sketch", 34: "tally", 36: "signed-tally"}
 VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2, 32: 1}  # the highest of a kind that has any
 HEADER = struct.Struct("<8sHHIIIIHHQ16sQQd16sQIIQQ")
@@ -108,6 +108,15 @@ class Bits:
 
     def shape(self):
         return self.kind, self.compact, self.m, self.k
+
+
+class Private(Bits):
+    """A bloom filter with k = 1 whose bits were flipped; the salt says how often, in 2^32."""
+
+    def __init__(self, entry, cells):
+        super().__init__((entry[0], 1, *entry[2:]), cells)
+        need(entry[1] == 12 and self.k == 1, "one probe")
+        need(1 <= entry[5] < 2**31, "chance of a flip")
 
 
 class Counting:
@@ -516,7 +525,7 @@ class Image:
         at = self.metadata = 128 + 64 * self.count + sum(8 * -(-n // CHUNK) for n in lengths)
         for s in self.sections:
             salt, items, boundary, zero, offset, length = s[5], s[7], s[8], s[9], s[10], s[11]
-            need((salt == 0 or self.kind in (9, 10, 11)) and (boundary == 0 or self.kind in (10, 11)) and zero == 0,
+            need((salt == 0 or self.kind in (9, 10, 11, 12)) and (boundary == 0 or self.kind in (10, 11)) and zero == 0,
                  "zero fields of a section")
             need(items == 0 or self.kind in (7, 11) or self.kind >= 32, "items of a section")
             need(offset == aligned(at) and offset + length <= self.total, "section offset")
@@ -548,6 +557,7 @@ class Image:
         need(self.zero_16 == bytes(16) and self.zero_4 == 0, "zero fields of the header")
         need(self.generation >= 1, "generation")
         self.sealed, self.strict = bool(self.read_only & 1), bool(self.read_only & 2)
+        need(self.kind != 12 or self.sealed and not self.strict, "a release is sealed")
         need(self.read_only & 4 == 0 or self.kind == 7, "turning")
         need(not self.strict or self.kind < 32, "strict")
         self.changeable = self.write_version == 1 and self.read_only & ~6 == 0
@@ -576,7 +586,7 @@ class Image:
             self.filter = (RibbonKind if self.kind == 10 else Exact)(parts)
             return
         need(self.sections[0][0] == 1, "cells")
-        self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse, 32: CountMin, 33: CountSketch,
+        self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse, 12: Private, 32: CountMin, 33: CountSketch,
                        34: Tally, 36: SignedTally}.get(self.kind, Bits)(*parts[0])
 
     def check_key(self):

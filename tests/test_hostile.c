@@ -52,6 +52,14 @@ static void check_other_verbs(tamis *t)
     const tamis_hash last = {UINT64_MAX, UINT64_MAX};
     tamis_estimate e;
     uint8_t absent;
+    double chance = -1;
+    tamis *out;
+    if (tamis_probability_hashes(t, &last, 1, 0.5, &chance, NULL) == TAMIS_OK)
+        CHECK(chance > 0 && chance < 1);
+    if (tamis_release(t, 1, &out, NULL) == TAMIS_OK) {
+        check_facts(out);
+        tamis_close(out);
+    }
     tamis_status s = tamis_count(t, "key", 3, &e, NULL);
     if (s == TAMIS_OK) CHECK(e.lower <= e.estimate && e.estimate <= e.upper);
     for (int i = 0; i < 4; i++) {

@@ -93,8 +93,8 @@ static struct estimate items_from(const struct noisy *o, double hit, double z)
     struct estimate e = {0, 0, INFINITY};
     if (occupied > 0 && m > 1) /* with every bit set, half a bit short of that: see occupancy.c */
         e.value = log1p(-fmin(occupied, m - 0.5) / m) / log1p(-1 / m);
-    if (contradicts(o, 0, hit, z)) e.low = edge(o, 0, e.value, hit, z);
-    if (!contradicts(o, INFINITY, hit, z)) return e;
+    if (e.value > 0 && contradicts(o, 0, hit, z)) e.low = edge(o, 0, e.value, hit, z);
+    if (occupied >= m || !contradicts(o, INFINITY, hit, z)) return e;
     double beyond = 2 * e.value + 64;
     while (!contradicts(o, beyond, hit, z) && beyond < 1e300) beyond *= 2;
     e.high = edge(o, beyond, e.value, hit, z);

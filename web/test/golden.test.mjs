@@ -19,7 +19,8 @@ test('what can be made here is made byte for byte', async () => {
   assert.ok(await made(Tamis, recipes(), golden) >= 17);
 });
 
-test('kinds that count are refused, with a reason', async () => {
+test('kinds that count, and those that can miss on purpose, are refused, with a reason', async () => {
+  await assert.rejects(Tamis.load(golden('private.tamis')), { name: 'TamisError', message: /kind 12 is not known/ });
   await assert.rejects(Tamis.load(golden('count-min.tamis')), { name: 'TamisError', message: /kind 32 is not known/ });
 });
 

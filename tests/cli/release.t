@@ -1,0 +1,166 @@
+# A filter to publish: one bit for each line, a round plan, and noise.
+$ seq 1 10000 > list; tamis build --kind bloom --k 1 --items 10k --m 100k -o f.tamis list
+$ tamis release --epsilon 2 -o f.private f.tamis
+tamis: f.private: epsilon 2, 11.9 % (1 in 8) of the lines that are in are missed
+$ tamis info f.private
+f.private: private filter, sealed
+  items     about ...
+            by the bits ... distinct, with 99 % certainty ... to ...
+  wrong     19... % (1 in 5) of never-added keys get a maybe now
+  missed    11.9 % (1 in 8) of the keys that are in get a wrong no now
+  privacy   epsilon 2 for one item more or less, twice that for another instead
+  size      12,760 bytes, ... bits per item
+  bits      19... % set; m = 100,000, k = 1
+  hash      xxh3-128, seed 0
+  file      format 1, generation 1
+$ tamis info --json f.private | grep -o '"kind": "[a-z]*"\|"sealed": true\|"may_miss": true\|"epsilon": [0-9.]*\|"generation": 1'
+"kind": "private"
+"sealed": true
+"may_miss": true
+"epsilon": 1.99999999927
+"generation": 1
+
+# It misses some of the lines that are in, and finds some that are not: an answer is evidence.
+# (8,808 of them are to be expected, and 9 deviations are 300.)
+$ hits=$(tamis check -c f.private list); test $hits -gt 8500 -a $hits -lt 9100
+tamis: f.private: private: 11.9 % (1 in 8) of the lines that are in are missed; see --prior
+$ tamis check --json f.private list | grep -o '"miss_rate": 0.11920...\|"epsilon": 1.9999'
+"miss_rate": 0.11920292
+"epsilon": 1.9999
+$ tamis check -q f.private list
+$ head -n 400 list | tamis check --prior 50% f.private | cut -f1 | cut -c1-3 | sort -u
+0.1
+0.8
+$ head -n 400 list | tamis check --prior 50% f.private | cut -f2 > seen; head -n 400 list | cmp - seen
+$ head -n 400 list | tamis check --prior 1e-3 f.private | cut -f1 | cut -c1-5 | sort -u
+0.000
+0.004
+$ tamis check --prior 50% -c f.private list
+tamis: check: --prior prints every line: not with -c, -v or --json
+[2]
+$ tamis check --prior 50% f.tamis list
+tamis: f.tamis: --prior is for private filters; the noes of a bloom filter are certain
+[2]
+$ tamis check --prior 0 f.private list
+tamis: --prior: '0' is not a rate between 0 and 1, like 0.01, 1% or 1/100
+[2]
+
+# The same release again is the same file again; other noise is a matter of the budget.
+$ cp f.private kept; tamis release --epsilon 2 -o f.private f.tamis; cmp kept f.private
+tamis: f.private: is that release already: nothing to do
+$ tamis release --epsilon 2 -o copy.private f.tamis; cmp kept copy.private
+tamis: copy.private: a copy of ...f.private: the same release costs nothing again
+$ tamis release --epsilon 2 -o - f.tamis | cmp - kept
+tamis: -: a copy of ...f.private: the same release costs nothing again
+$ tamis release --epsilon 1 -o f.private f.tamis
+tamis: f.private: exists already, and is another file than this release; -f replaces it
+[2]
+$ tamis release --epsilon 1 -f -o f.private f.tamis; cmp -s kept f.private
+tamis: f.private: epsilon 1, 26.9 % (1 in 4) of the lines that are in are missed; 3 in all, with 1 before
+[1]
+$ tamis release --epsilon 2 -o f2.private f.tamis
+tamis: f.tamis: was released at this epsilon, as ...f.private, which is not there any more: copy it from where it is; other noise (--again) makes it 5 in all
+[2]
+$ tamis release --epsilon 2 --again -o f2.private f.tamis; cmp -s f2.private kept
+tamis: f2.private: epsilon 2, 11.9 % (1 in 8) of the lines that are in are missed; 5 in all, with 2 before
+[1]
+$ rm f2.private; tamis release --epsilon 2 -q -o g.private f.tamis
+tamis: f.tamis: was released at this epsilon, as ...f2.private, which is not there any more: copy it from where it is; other noise (--again) makes it 7 in all
+[2]
+$ wc -l < f.tamis.releases; stat -c %a f.tamis.releases
+3
+600
+
+# A filter that was only saved again is the same; one that has changed is not.
+$ tamis add -q f.tamis list; tamis release --epsilon 1 -o again.private f.tamis; cmp again.private f.private
+tamis: again.private: a copy of ...f.private: the same release costs nothing again
+$ echo new | tamis add -q f.tamis; tamis release --epsilon 1 -q -o new.private f.tamis; cmp -s new.private f.private
+[1]
+$ echo damage >> f.tamis.releases; tamis release --epsilon 3 -o more.private f.tamis
+tamis: f.tamis.releases: not a book of releases: line 5 is damaged
+[2]
+
+# A plan of the lines that are there betrays how many they are.
+$ head -n 1234 list | tamis build --kind bloom --k 1 --fpr 10% -o counted.tamis; tamis release --epsilon 1 -o counted.private counted.tamis
+tamis: counted.tamis: planned for 1,234 items, which looks counted: then the number of bits betrays the number of lines; build it with a round --items
+tamis: counted.private: epsilon 1, 26.9 % (1 in 4) of the lines that are in are missed
+
+# With a secret key, which is not needed to release.
+$ printf 'sixteen  bytes!!' > key; tamis build --key-file key --kind bloom --k 1 --items 10k --m 100k -o k.tamis list
+$ tamis release --epsilon 8 -q -o k.private k.tamis; tamis check --key-file key -qc k.private list; tamis check k.private list
+tamis: k.private: hashed with a secret key, which was not given; see --key-file
+[2]
+
+# What cannot be done.
+$ tamis build -o b.tamis list; tamis release --epsilon 1 -o b.private b.tamis; ls b.private b.tamis.releases
+tamis: b.tamis: k bits per key cost k times the privacy, and this blocked filter has k = 8: build one for release, with --k 1; bloom can
+ls: cannot access 'b.private': No such file or directory
+ls: cannot access 'b.tamis.releases': No such file or directory
+[2]
+$ tamis release --epsilon 1 -o x f.private
+tamis: f.private: a release already: copy it, more noise protects nobody better
+[2]
+$ tamis release --epsilon 17 -o x f.tamis
+tamis: f.tamis: epsilon must be between 0.001 and 16
+[2]
+$ tamis release --epsilon -1 -o x f.tamis
+tamis: --epsilon: '-1' is not a number above 0, like 0.5 or 2
+[2]
+$ tamis release -o x f.tamis
+tamis: release: how private? --epsilon 1
+[2]
+$ tamis release --epsilon 1 f.tamis
+tamis: release: where to? -o FILE
+[2]
+$ tamis release --epsilon 1 -o f.tamis f.tamis
+tamis: f.tamis: is the input
+[2]
+$ tamis release --epsilon 1 -o x f.tamis b.tamis
+tamis: release: one filter, not 2
+[2]
+$ echo a | tamis add f.private
+tamis: f.private: unchanged: sealed, so it cannot change; build it again from all the lines
+[2]
+$ tamis merge -o x f.private new.private
+tamis: new.private: cannot be merged with f.private: noise adds up: private filters cannot be merged, merge their sources; bloom can
+[2]
+$ tamis pack -o x f.private
+tamis: x: noise does not shrink: send the private filter as it is
+[2]
+$ tamis convert --to bloom -o x f.private
+tamis: f.private: no bloom filter has the answers of this private one
+[2]
+$ tamis build --kind private -o x list
+tamis: x: a private filter is released from a bloom filter with k = 1, not planned
+[2]
+$ tamis plan --kind private --items 1k --fpr 1%
+tamis: plan: a private filter is released from a bloom filter with k = 1, not planned
+[2]
+$ mkdir readonly; cp k.tamis readonly; mkdir readonly/k.tamis.releases; tamis release --epsilon 1 -o x readonly/k.tamis
+tamis: readonly/k.tamis.releases: a release must be noted there, and cannot: Is a directory
+[2]
+$ tamis help release
+Usage: tamis release [OPTION...] --epsilon E -o OUT FILTER
+
+a filter to publish, that betrays nobody in it
+
+Flips each bit of a bloom filter with k = 1 by the system's random numbers: an
+epsilon-differentially private release. Whatever is published is at most e^E times as
+likely with any one line as without it; to exchange a line costs 2 E. The release may miss
+a line that is in, with a chance of 1 in 1 + e^E, and can neither be added to nor merged.
+What was released is noted in FILTER.releases, which stays with the filter and is not to
+be published: the same release again is the same file again, as noise that is drawn anew
+averages out; --again draws it all the same. The number of bits is published as it is: plan
+it by a round --items, not by the lines counted.
+
+Options:
+  -o, --output FILE      file to write; - for standard output
+  -f, --force            replace the output when it exists
+  -q, --quiet            no output and no progress; the exit status tells
+      --epsilon E        what the release may betray, 0.001 to 16: less is more private (1 is usual)
+      --again            release it once more, with other noise; the epsilons of all releases add up
+      --color WHEN       auto (default: on a terminal, unless NO_COLOR is set), always or never
+  -h, --help             this text
+
+Example:
+  tamis build --kind bloom --k 1 --items 100k --fpr 10% -o visits.tamis visits.txt && tamis release --epsilon 2 -o visits.private visits.tamis
