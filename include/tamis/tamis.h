@@ -110,7 +110,8 @@ TAMIS_API uint32_t tamis_kind_named(const char *name);
 /* --- The plan: say two of items, fpr and bytes; zero means "you decide" --------------------------
  * With all three, items and fpr are met and bytes is a limit. A shape (m, and k or not) may stand
  * for bytes. Kinds that tell how often know neither items nor fpr: say bytes, or error (and delta),
- * or m (and k); but top knows items, those that are to be listed. Begin with  tamis_plan plan = {.struct_size = sizeof plan};                      */
+ * or m (and k); top knows items, those that are to be listed.
+ * Begin with  tamis_plan plan = {.struct_size = sizeof plan};                                    */
 enum {
     TAMIS_STRICT = 1,      /* refuse new items beyond the planned number (TAMIS_EFULL); counting,
                             * cuckoo and static kinds count repeated keys as well                 */
