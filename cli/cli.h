@@ -9,7 +9,7 @@
 /* grep's: something was found or done; nothing was found; an error. */
 enum { EXIT_FOUND = 0, EXIT_NONE = 1, EXIT_ERROR = 2 };
 
-/* --- Arguments (options.c) --------------------------------------------------------------------------- */
+/* --- Arguments (commands.c, options.c, manual.c) -------------------------------------------------------- */
 
 /* Of an option that may come several times. */
 struct texts {
@@ -40,7 +40,7 @@ struct command {
     const char *name, *words, *summary;
     const char *text; /* for --help and the manual, may be of several lines */
     const char *example;
-    const char *options; /* ids of the options it takes, one letter each: see options.c */
+    const char *options; /* names of those it takes, in one string with blanks between */
     int least_words;
     int (*run)(const struct args *a);
 };

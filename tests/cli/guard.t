@@ -195,3 +195,8 @@ tamis: --connections: '0' is not a whole number of at least 1, like 1000000, 1M 
 $ tamis guard serve h --port 0 --timeout 10000000
 tamis: guard serve: no limit is above 1,000,000
 [2]
+
+# Options of the server are no options of other commands.
+$ tamis build --connections 3 -o x.tamis /dev/null
+tamis: build: unknown option '--connections'; see 'tamis build --help'
+[2]

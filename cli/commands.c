@@ -1,0 +1,192 @@
+/* One table of options and one of commands; parsing (options.c), --help and the manual page (manual.c) all come from
+ * them. */
+#include "options.h"
+
+#define AT(field) offsetof(struct args, field)
+const struct option options[] = {
+    {'n', "items", "N", COUNT, AT(items), "expected number of distinct items (1000000, 1M, 1e6)"},
+    {'p', "fpr", "RATE", RATE, AT(fpr), "false-positive rate (0.01, 1%, 1/100)"},
+    {'b', "bytes", "B", COUNT, AT(bytes), "size of the whole file (2000000, 2MB, 2MiB)"},
+    {'k', "kind", "KIND", TEXT, AT(kind),
+     "blocked (default), bloom, partitioned; counting, cuckoo, pair (keys can be removed);\n"
+     "growing (size unknown), window (forgets); ribbon, fuse, exact (sealed: smallest, never\n"
+     "change); auto chooses blocked or bloom"},
+    {0, "inner", "KIND", TEXT, AT(inner),
+     "what window and pair are made of; how counters lie (counting: bloom, blocked)"},
+    {0, "counter-bits", "N", COUNT, AT(counter_bits), "counting: 4 (default), 8 or 16"},
+    {0, "generations", "N", COUNT, AT(generations), "window: how many (default 4)"},
+    {0, "turning", NULL, FLAG, AT(turning),
+     "window: rotates by itself when the newest generation is full"},
+    {0, "static", NULL, FLAG, AT(is_static),
+     "the smallest sealed kind, which never changes again; says which"},
+    {0, "never", "FILE", TEXTS, AT(never),
+     "lines that are not in the set and shall never be a maybe: makes an exact filter; may be\n"
+     "given several times"},
+    {0, "never-items", "N", COUNT, AT(never_items), "exact: how many such lines there will be"},
+    {0, "to", "KIND", TEXT, AT(to), "the kind to convert to"},
+    {'o', "output", "FILE", TEXT, AT(output), "file to write; - for standard output"},
+    {'f', "force", NULL, FLAG, AT(force), "replace the output when it exists"},
+    {'v', "invert", NULL, FLAG, AT(invert),
+     "print the lines that are absent: certainly so, but of a pair"},
+    {'c', "count", NULL, FLAG, AT(count), "print only the number of such lines, over all inputs"},
+    {'q', "quiet", NULL, FLAG, AT(quiet), "no output and no progress; the exit status tells"},
+    {'z', "null", NULL, FLAG, AT(nul), "lines end with a NUL byte, not a newline"},
+    {0, "raw", NULL, FLAG, AT(raw),
+     "take the input as it is; without it gzip, zstd, bzip2 and xz are unpacked"},
+    {0, "json", NULL, FLAG, AT(json), "print JSON"},
+    {0, "seed", "S", SEED, AT(seed),
+     "seed of the hash (default 0); filters merge only with equal seeds"},
+    {0, "key-file", "FILE", TEXT, AT(key_file),
+     "secret key: 16 bytes, or 32 hex digits; for keys that strangers may choose"},
+    {0, "strict", NULL, FLAG, AT(strict), "refuse items beyond the planned number"},
+    {0, "compact", NULL, FLAG, AT(compact), "blocked filters: a little smaller, and slower"},
+    {0, "for-transfer", NULL, FLAG, AT(for_transfer),
+     "bloom filters, to be sent by 'tamis pack': bigger here, smaller on the wire"},
+    {0, "m", "M", COUNT, AT(m),
+     "bits per row (partitioned) or in all; counters (counting); slots (cuckoo, growing)"},
+    {0, "k", "K", COUNT, AT(k), "probes per key (fuse: 3 or 4; growing: least bits kept)"},
+    {0, "exact-until", "B", COUNT, AT(exact_until),
+     "be exact, by 128-bit hashes, until they take this many bytes"},
+    {0, "state", "FILE", TEXT, AT(state), "go on from this file, and save to it in the end"},
+    {'d', "repeated", NULL, FLAG, AT(repeated), "the lines that came before instead"},
+    {0, "window", "W", TEXT, AT(window),
+     "remember the last W different lines (1000, 1M), or so long (30s, 5m, 1h, 1d)"},
+    {0, "keys", "N", COUNT, AT(keys), "random keys to ask (default: as many as the rate needs)"},
+    {0, "threads", "N", COUNT, AT(threads), "threads to use (default: one per processor)"},
+    {0, "memory", "SIZE", COUNT, AT(memory),
+     "ribbon: memory to build with, beside the filter itself (64MiB or more); keys beyond\n"
+     "it wait in a temporary file, 16 to 34 bytes each"},
+    {0, "temp", "DIR", TEXT, AT(temp), "where that file goes (default: $TMPDIR, or /tmp)"},
+    {0, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
+    {0, "max-bytes", "B", COUNT, AT(max_bytes), "size of the filter, at most (default 2000000)"},
+    {0, "port", "N", TEXT, AT(port), "port to listen at (default 8080); 0: one that is free"},
+    {0, "address", "IP", TEXT, AT(address), "address to listen at (default 127.0.0.1)"},
+    {0, "rate-limit", "N", COUNT, AT(rate_limit),
+     "requests a second of one client address (default: no limit)"},
+    {0, "connections", "N", COUNT, AT(connections), "connections at once (default 1000)"},
+    {0, "per-address", "N", COUNT, AT(per_address),
+     "connections at once of one client address (default 64)"},
+    {0, "timeout", "SECONDS", COUNT, AT(timeout), "how long a client may be silent (default 10)"},
+    {0, "cache", "SECONDS", COUNT, AT(cache_seconds),
+     "how long a client may keep an answer (default 300)"},
+    {0, "man", NULL, FLAG, AT(man), "print the manual page as roff source"},
+    {'h', "help", NULL, FLAG, AT(help), "this text"},
+};
+const size_t n_options = sizeof options / sizeof *options;
+
+const struct command commands[] = {
+    {"plan", "", "how big, how wrong: sizes before anything is built",
+     "Say two of --items, --fpr and --bytes; the third is computed for every kind of filter,\n"
+     "with the lower bound that no structure can beat beside it.",
+     "tamis plan --items 1000000 --bytes 2000000",
+     "items fpr bytes kind never-items inner counter-bits generations turning compact for-transfer "
+     "m k json",
+     0, run_plan},
+    {"build", "[FILE...]", "make a filter of lines",
+     "Reads the files, or standard input, and writes a filter of their lines. Without --items\n"
+     "the lines are counted; without --fpr and --bytes the rate is 1%. An existing output is\n"
+     "not replaced without -f. The output appears whole or not at all.",
+     "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt",
+     "items fpr bytes kind static never inner counter-bits generations turning compact "
+     "for-transfer m k seed key-file strict output force null raw threads memory temp quiet",
+     0, run_build},
+    {"add", "FILTER [FILE...]", "add lines to a filter",
+     "The file is replaced by the new one when all lines were read, or stays as it was. Several\n"
+     "adds to one filter at the same time wait for each other; no line is lost.",
+     "tamis add bad.tamis more-urls.txt", "key-file null raw threads quiet", 1, run_add},
+    {"remove", "FILTER [FILE...]", "remove lines from a counting, cuckoo or pair filter",
+     "Remove only lines that were added: removing one that was not, but looks as if, takes away\n"
+     "what belongs to others. Lines that are certainly not in are counted on standard error and\n"
+     "change nothing. Exit status 0 when a line was removed, 1 when none was in, 2 on an error.",
+     "tamis remove users.tamis gone.txt", "key-file null raw threads quiet", 1, run_remove},
+    {"rotate", "FILTER...", "begin a new generation of a window and forget the oldest",
+     "A secret key is not needed. For a window of the last day in hours: 25 generations, and\n"
+     "this from cron every hour.",
+     "tamis rotate seen-today.tamis", "quiet", 1, run_rotate},
+    {"compact", "FILTER [FILE...]", "build a filter again from the lines that are left",
+     "The filter keeps its plan (a growing one the size it has) and loses everything else: what\n"
+     "removals have left behind, or items beyond the plan. The file is replaced when all lines "
+     "were read, or stays as it was.",
+     "tamis compact users.tamis users.txt", "key-file null raw threads quiet", 1, run_compact},
+    {"check", "FILTER [FILE...]", "print the lines that may be in a filter",
+     "Like grep: the lines that may be in the filter are printed, with -v those that are\n"
+     "certainly not. Exit status 0 when a line was selected, 1 when none was, 2 on an error.\n"
+     "--json prints the totals as one object instead.",
+     "tamis check bad.tamis access-urls.txt", "invert count quiet null raw threads json key-file",
+     1, run_check},
+    {"uniq", "[FILE...]", "drop the lines that came before, and keep the order",
+     "In a few bytes per line, however long the lines. Without --items and --bytes the filter "
+     "grows\n"
+     "with the lines. The one error possible is a new line that is dropped, at the rate of --fpr\n"
+     "(default 0.0001%). -c prints only their number, --json the totals, with the number of lines\n"
+     "that were wrongly dropped, to be expected.",
+     "tamis uniq access-urls.txt",
+     "items fpr bytes kind exact-until state repeated window count json seed key-file null raw "
+     "threads quiet",
+     0, run_uniq},
+    {"merge", "-o OUT FILTER...", "the union of filters",
+     "Filters of the same kind, shape and hash become the filter of all their items, bit for\n"
+     "bit. A secret key is not needed.",
+     "tamis merge -o all.tamis monday.tamis tuesday.tamis", "output force quiet", 1, run_merge},
+    {"convert", "--to KIND -o OUT FILTER", "the plain filter with the same answers",
+     "A counting filter becomes a bloom filter of a quarter of the size, to be shipped to those\n"
+     "who only ask.",
+     "tamis convert --to bloom -o users.bloom users.tamis", "to output force", 1, run_convert},
+    {"pack", "-o OUT FILTER", "a smaller file of a filter, for the wire",
+     "The fewer of its bits are set, the smaller the file: a filter built --for-transfer takes\n"
+     "1.22 times the lower bound at 1%, where a plain bloom filter takes 1.44. Filters that are\n"
+     "half full, and ribbons, do not shrink. A secret key is not needed.",
+     "tamis pack -o bad.packed bad.tamis", "output force quiet", 1, run_pack},
+    {"unpack", "-o OUT FILE", "the filter that was packed",
+     "The very filter, bit for bit, to be asked, added to and merged like any other. It may take\n"
+     "thousands of times the room of the packed file, when that is almost empty: unpack what\n"
+     "strangers send under a limit of memory (ulimit -v).",
+     "tamis unpack -o arrived.tamis arrived.packed", "output force", 1, run_unpack},
+    {"info", "FILTER...", "what is in a filter, and how wrong it is now",
+     "Items and the false-positive rate are computed from the bits as they are now.\n"
+     "A secret key is not needed.",
+     "tamis info bad.tamis", "json", 1, run_info},
+    {"verify", "FILTER...", "check every sum and measure the rate",
+     "Reads the whole file against its sums, then asks for random keys and compares the share\n"
+     "of wrong answers with the rate that the bits predict. Exit status 0 when all is well, 1 "
+     "when\n"
+     "the measured rate is not the predicted one, 2 when the file is damaged.",
+     "tamis verify bad.tamis", "keys json key-file", 1, run_verify},
+    {"explain", "WORD...", "draw how a small filter works, bit by bit",
+     "Adds the words to a partitioned filter of --k rows of --m bits and draws each\n"
+     "step; --ask draws a question.",
+     "tamis explain --k 3 --m 5 apple pear --ask plum", "m k seed ask", 1, run_explain},
+#ifdef WITH_GUARD
+    {"guard build", "DIR LIST...", "publish lists of bad URLs in a directory",
+     "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. "
+     "LABEL=FILE\n"
+     "gives a list a name, which a verdict tells; without it the name is that of the file. Lines\n"
+     "that are none of these are reported with their numbers and left out. URLs of --never lists\n"
+     "are never taken for bad ones. A directory that has a version gets the next: small when "
+     "little\n"
+     "has changed, and published whole or not at all.",
+     "tamis guard build guard malware=bad-urls.txt --never popular.txt", "max-bytes never quiet", 2,
+     run_guard_build},
+    {"guard check", "DIR [URL...]", "say which URLs are listed",
+     "URLs, or with - or none the lines of standard input. Prints a verdict for each: clean, "
+     "listed\n"
+     "(with the labels), or unconfirmed, and the way it took. Exit status 0 when one was listed, "
+     "1\n"
+     "when all were clean, 2 on an error or a doubt.",
+     "tamis guard check guard http://evil.example/login", "quiet json", 1, run_guard_check},
+    {"guard explain", "URL [DIR]", "the canonical form of a URL and its expressions",
+     "With a directory also their hashes, and what its filter and its store say of them.",
+     "tamis guard explain 'HTTP://A.B.C:80/x/../1/%32.html?p=1#top'", "json", 1, run_guard_explain},
+    {"guard serve", "DIR", "serve a directory over HTTP",
+     "The filter for clients to ask first (/filter), the confirmation of what it cannot exclude, "
+     "by\n"
+     "four bytes of a hash (/v1/confirm), updates (/v1/update), figures (/metrics). A new version "
+     "of\n"
+     "the directory is served as soon as it is published. Stops on SIGTERM.",
+     "tamis guard serve guard --port 8080",
+     "port address threads rate-limit connections per-address timeout cache quiet", 1,
+     run_guard_serve},
+#endif
+    {"help", "[COMMAND]", "help about a command", "", "tamis help check", "man", 0, run_help},
+    {NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,22 @@
+#!/usr/bin/python3
+"""The tables of cli/commands.c agree with each other: every option that a command names exists, and no command
+takes two of the same letter."""
+import os
+import re
+
+source = open(os.path.join(os.environ["TAMIS_SOURCE"], "cli/commands.c"), encoding="utf-8").read()
+source = re.sub(r'"\s*\n\s*"', "", source)  # pieces of one string
+options = dict((name, letter) for letter, name in
+               re.findall(r"\{(0|'.'), \"([a-z0-9-]+)\",", source))
+commands = re.findall(r'"([a-z0-9 -]*)",\s*\d,\s*run_(\w+)\}', source)
+assert len(options) > 20 and len(commands) > 10, "the tables are written otherwise now"
+named = set()
+for words, command in commands:
+    letters = {}
+    for name in words.split() + ["help"]:
+        assert name in options, f"{command}: no option is named {name}"
+        named.add(name)
+        letter = options[name]
+        assert letter == "0" or letter not in letters, f"{command}: {name} and {letters[letter]}"
+        letters[letter] = name
+assert named == set(options), f"no command takes {set(options) - named}"
