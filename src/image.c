@@ -426,10 +426,9 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
     const bool hashes = t->body.sections->role == TAMIS__ROLE_HASHES;
     if ((t->kind->traits & TAMIS__STATIC) != 0 && hashes == t->sealed)
         return tamis__corrupt(why, H_READ_ONLY, "a static kind is sealed or collects");
-    if ((flags & FLAG_TURNING) != 0 && t->kind->rotate == NULL)
-        return tamis__corrupt(why, H_READ_ONLY, "turns, but has no generations");
-    if ((flags & FLAG_TURNING) != 0 && (t->kind->traits & TAMIS__WEIGHS) != 0)
-        return tamis__corrupt(why, H_READ_ONLY, "turns, but counts");
+    if ((flags & FLAG_TURNING) != 0 &&
+        (t->kind->rotate == NULL || (t->kind->traits & TAMIS__WEIGHS) != 0))
+        return tamis__corrupt(why, H_READ_ONLY, "turns, but has no generations that do");
     if ((flags & FLAG_TURNING) != 0) tamis__set_turning(t);
     if (t->strict && (t->kind->rotate != NULL || t->kind->id == TAMIS_GROWING ||
                       (t->kind->traits & TAMIS__WEIGHS) != 0))

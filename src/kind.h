@@ -126,9 +126,13 @@ enum {
     TAMIS__RIBBONS = 128,      /* sections have boundaries */
     TAMIS__EXCLUDES = 256,     /* the items of a section are excluded keys */
     TAMIS__SPILLS = 512,       /* static: can be solved from hashes beyond memory */
-    /* How often, not whether: knows weights, and no plan of items; the items of its section are their sum, as
+/* How often, not whether: knows weights, and no plan of items; the items of its section are their sum, as
      * a signed number where it is two-sided. */
+#ifdef TAMIS_LEAN /* none does */
+    TAMIS__WEIGHS = 0,
+#else
     TAMIS__WEIGHS = 1024,
+#endif
     TAMIS__TWO_SIDED = 2048, /* a count may be too low as well */
     TAMIS__TEXTS = 4096      /* keeps texts, so hashes alone cannot be added */
 };
@@ -209,7 +213,11 @@ extern const struct kind tamis__windows_of_counts[3];
 /* NULL when there is no such kind. */
 const struct kind *tamis__kind(uint32_t id);
 /* The same for kinds that are made of another, which is 0 or what the first section is of. */
+#ifdef TAMIS_LEAN
+#define tamis__kind_of(id, inner, lists) ((void)(lists), tamis__kind(id))
+#else
 const struct kind *tamis__kind_of(uint32_t id, uint32_t inner, bool lists);
+#endif
 
 /* --- For kinds that are made of others: one section is one filter --- */
 
