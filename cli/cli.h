@@ -25,7 +25,7 @@ struct args {
 
     uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, never_items,
         max_bytes, rate_limit, memory, exact_until, connections, per_address, timeout,
-        cache_seconds;
+        cache_seconds, field, weight_field;
     double fpr;
     const char *kind, *inner, *to, *output, *key_file, *ask, *address, *port, *temp, *state,
         *window;
@@ -34,6 +34,7 @@ struct args {
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
         for_transfer, help, man;
+    char delimiter;
 };
 
 struct command {
@@ -135,6 +136,10 @@ int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes)
 int check_output(const struct args *a);
 /* Why an add failed with this status, in words for the line after "unchanged: ". */
 const char *why_not_added(const tamis *t, tamis_status s);
+/* Add the lines of files, with their weights if there are any (add.c). EXIT_ERROR after a message, or with *reason for
+ * one. */
+int add_lines(const struct args *a, tamis *t, char **files, int n, const char *verb,
+              const char **reason);
 /* Say so on stderr when there are more items in it than planned. */
 void warn_if_over_full(const tamis *t, const char *path);
 

@@ -33,6 +33,12 @@ const struct option options[] = {
     {'z', "null", NULL, FLAG, AT(nul), "lines end with a NUL byte, not a newline"},
     {0, "raw", NULL, FLAG, AT(raw),
      "take the input as it is; without it gzip, zstd, bzip2 and xz are unpacked"},
+    {0, "field", "N", COUNT, AT(field),
+     "the key is field N of a line, from 1; lines with fewer are skipped and counted"},
+    {'d', "delimiter", "C", BYTE, AT(delimiter),
+     "what separates fields: one byte (default: a tab)"},
+    {0, "weight-field", "N", COUNT, AT(weight_field),
+     "field N is a whole number that the line counts for (default: each counts 1)"},
     {0, "json", NULL, FLAG, AT(json), "print JSON"},
     {0, "seed", "S", SEED, AT(seed),
      "seed of the hash (default 0); filters merge only with equal seeds"},
@@ -90,10 +96,11 @@ const struct command commands[] = {
      "items fpr bytes kind static never inner counter-bits generations turning compact "
      "for-transfer m k seed key-file strict output force null raw threads memory temp quiet",
      0, run_build},
-    {"add", "FILTER [FILE...]", "add lines to a filter",
+    {"add", "FILTER [FILE...]", "add lines to a filter or a sketch",
      "The file is replaced by the new one when all lines were read, or stays as it was. Several\n"
      "adds to one filter at the same time wait for each other; no line is lost.",
-     "tamis add bad.tamis more-urls.txt", "key-file null raw threads quiet", 1, run_add},
+     "tamis add bad.tamis more-urls.txt",
+     "field delimiter weight-field key-file null raw threads quiet", 1, run_add},
     {"remove", "FILTER [FILE...]", "remove lines from a counting, cuckoo or pair filter",
      "Remove only lines that were added: removing one that was not, but looks as if, takes away\n"
      "what belongs to others. Lines that are certainly not in are counted on standard error and\n"

@@ -71,6 +71,13 @@ static bool parse_seed(const char *s, uint64_t *out)
     return *s >= '0' && *s <= '9' && *end == '\0' && errno == 0;
 }
 
+/* A single byte, or \t for the one that is hard to type. */
+static bool parse_byte(const char *s, char *out)
+{
+    *out = strcmp(s, "\\t") == 0 ? '\t' : s[0];
+    return strcmp(s, "\\t") == 0 || strlen(s) == 1;
+}
+
 static bool set_value(const struct option *o, const char *text, struct args *a)
 {
     void *field = (char *)a + o->offset;
@@ -88,10 +95,12 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
     if (o->type == COUNT) good = parse_number(text, field) && *(uint64_t *)field != 0;
     if (o->type == SEED) good = parse_seed(text, field);
     if (o->type == RATE) good = parse_rate(text, field);
+    if (o->type == BYTE) good = parse_byte(text, field);
     if (good) return true;
-    const char *wanted = o->type == RATE ? "a rate between 0 and 1, like 0.01, 1% or 1/100"
-                         : o->type == SEED
-                             ? "a number below 2^64"
+    const char *wanted = o->type == RATE   ? "a rate between 0 and 1, like 0.01, 1% or 1/100"
+                         : o->type == SEED ? "a number below 2^64"
+                         : o->type == BYTE
+                             ? "a single byte, or \\t for a tab"
                              : "a whole number of at least 1, like 1000000, 1M or 1e6";
     complain(NULL, "--%s: '%s' is not %s", o->name, text, wanted);
     return false;
