@@ -1,95 +1,254 @@
+/* check: the lines that may be in a filter, or that are in a set. A filter answers first and excludes most of what is not
+ * in; what is left is a maybe, or confirmed by the bytes: of patterns (-f), of a store or of a list (--confirm). */
 #include "cli.h"
+#include "confirm.h"
+#include "fields.h"
+#include "line_set.h"
 #include "lines.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-struct totals {
-    uint64_t lines, maybe;
+/* Of the filter before the patterns: one wrong maybe in a hundred costs next to nothing. */
+#define FRONT_FPR 0.01
+
+struct check {
+    const struct args *args;
+    char **files; /* to be checked */
+    int n_files;
+    tamis *t;
+    bool has_patterns, is_exact;
+    struct line_set patterns;
+    struct store *store;
+    struct waiting *waiting;
+    uint8_t *bits; /* of a block: what may be in, then what is */
+    size_t room;
+    struct totals totals;
 };
 
-/* Neighbours that are all selected are one piece of memory, ends included. */
-static void print_selected(const struct args *a, const struct block *b, const uint8_t *maybe)
+static uint64_t selected(const struct check *c)
 {
-    for (size_t i = 0; i < b->n; i++) {
-        if ((maybe[i / 8] >> i % 8 & 1) == a->invert) continue;
-        size_t last = i;
-        while (last + 1 < b->n && (maybe[(last + 1) / 8] >> (last + 1) % 8 & 1) != a->invert)
-            last++;
-        const char *from = b->lines[i].p,
-                   *to = (const char *)b->lines[last].p + b->lines[last].len + 1;
-        fwrite(from, 1, (size_t)(to - from), stdout);
-        i = last;
-    }
+    return c->args->invert ? c->totals.absent : c->totals.found;
 }
 
-static uint64_t selected(const struct args *a, const struct totals *t)
+/* --- Before the first line ------------------------------------------------------------------------------------------------ */
+
+/* All lines of the files of -f. False after a message. */
+static bool read_patterns(struct check *c, const tamis *hasher)
 {
-    return a->invert ? t->lines - t->maybe : t->maybe;
+    const struct args *a = c->args;
+    const struct args whole = whole_lines(a);
+    struct texts files = a->patterns;
+    struct lines *in = lines_open(&whole, files.text, files.n, hasher, threads_from(a));
+    const struct block *b;
+    bool good = in != NULL;
+    c->patterns.hasher = hasher;
+    while (good && !lines_failed(in) && (b = lines_next(in)) != NULL)
+        good = line_set_add_many(&c->patterns, b->hashes, b->lines, b->n);
+    if (!good) complain(NULL, "not enough memory for the patterns");
+    if (in != NULL) good = good && !lines_failed(in);
+    if (in != NULL) lines_close(in);
+    return good;
+}
+
+/* The filter that is asked before the patterns. */
+static bool make_front(struct check *c)
+{
+    const tamis_options o = {.struct_size = sizeof o, .key = c->args->key};
+    const tamis_plan p = {.struct_size = sizeof p,
+                          .kind = TAMIS_BLOCKED,
+                          .items = c->patterns.n > 0 ? c->patterns.n : 1,
+                          .fpr = FRONT_FPR};
+    tamis_error why;
+    tamis *t;
+    if (tamis_create(&p, &o, &t, &why) != TAMIS_OK) {
+        complain(NULL, "check: %s", why.text);
+        return false;
+    }
+    const tamis_status s = line_set_copy(&c->patterns, t);
+    c->t = t;
+    c->patterns.hasher = t;
+    if (s != TAMIS_OK) complain(NULL, "check: %s", tamis_status_message(s));
+    return s == TAMIS_OK;
+}
+
+/* -f: the set itself, or only a filter of it. False after a message. */
+static bool open_patterns(struct check *c)
+{
+    const struct args *a = c->args;
+    if (a->fpr == 0 && a->bytes == 0) {
+        tamis *hasher = make_hasher(a);
+        const bool good = hasher != NULL && read_patterns(c, hasher) && make_front(c);
+        tamis_close(hasher);
+        c->is_exact = true;
+        return good;
+    }
+    struct args build = whole_lines(a);
+    build.words = build.patterns.text;
+    build.n_words = build.patterns.n;
+    build.output = build.patterns.text[0]; /* what messages are about */
+    build.memory = 0;
+    c->t = build_filter(&build);
+    return c->t != NULL;
+}
+
+static bool open_set(struct check *c)
+{
+    const struct args *a = c->args;
+    if (c->has_patterns) return open_patterns(c);
+    c->t = open_filter(a, a->words[0], 0);
+    if (c->t == NULL || check_hashable(c->t, a->words[0]) != EXIT_FOUND) return false;
+    if (a->confirm == NULL) return true;
+    c->is_exact = true;
+    if (is_store(a->confirm)) return (c->store = store_open(a->confirm, c->t)) != NULL;
+    return (c->waiting = waiting_open(a, c->t)) != NULL;
+}
+
+/* Standard input can be read once: EXIT_ERROR after a message when it is wanted twice. */
+static int check_stdin(const struct check *c)
+{
+    const struct args *a = c->args;
+    int wanted = c->n_files == 0;
+    for (int i = 0; i < c->n_files; i++) wanted += strcmp(c->files[i], "-") == 0;
+    if (a->confirm != NULL && strcmp(a->confirm, "-") == 0 && wanted > 0)
+        return complain(NULL, "check: standard input cannot be both the list and what is checked");
+    for (int i = 0; i < a->patterns.n; i++)
+        if (strcmp(a->patterns.text[i], "-") == 0 && wanted > 0)
+            return complain(
+                NULL, "check: standard input cannot be both the patterns and what is checked");
+    return EXIT_FOUND;
+}
+
+/* EXIT_ERROR after a message when the options make no sense together. */
+static int check_options(const struct check *c)
+{
+    const struct args *a = c->args;
+    const char *wrong = NULL;
+    if (!c->has_patterns && a->n_words == 0) return complain_usage(a->command);
+    if (c->has_patterns && a->confirm != NULL)
+        wrong = "--confirm is for a filter; with -f the patterns themselves confirm";
+    else if (!c->has_patterns && (a->fpr != 0 || a->bytes != 0))
+        wrong = "--fpr and --bytes are for -f; a filter has its size and its rate";
+    else if (a->memory != 0 && a->confirm == NULL)
+        wrong = "--memory is for --confirm";
+    if (wrong != NULL) return complain(NULL, "check: %s", wrong);
+    return check_fields(a) == EXIT_FOUND ? check_stdin(c) : EXIT_ERROR;
+}
+
+/* --- Lines ---------------------------------------------------------------------------------------------------------------- */
+
+/* Neighbours that are all selected are one piece of memory, ends included. */
+static void print_selected(const struct check *c, const struct block *b)
+{
+    const bool invert = c->args->invert;
+    const char *from = NULL, *to = NULL;
+    for (size_t i = 0; i < b->n; i++) {
+        if ((c->bits[i / 8] >> i % 8 & 1) == invert) continue;
+        const char *p = b->lines[i].p;
+        if (p != to) {
+            if (to != from) fwrite_unlocked(from, 1, (size_t)(to - from), stdout);
+            from = p;
+        }
+        to = p + b->lines[i].len + 1;
+    }
+    if (to != from) fwrite_unlocked(from, 1, (size_t)(to - from), stdout);
+}
+
+/* False after a message. */
+static bool take_block(struct check *c, const struct block *b)
+{
+    const struct args *a = c->args;
+    struct totals *t = &c->totals;
+    if (b->n > c->room) {
+        free(c->bits);
+        c->room = b->n;
+        c->bits = malloc(b->n / 8 + 1);
+    }
+    if (c->bits == NULL) {
+        complain(NULL, "not enough memory");
+        return false;
+    }
+    size_t found = tamis_may_contain_hashes(c->t, b->hashes, b->n, c->bits);
+    t->lines += b->n;
+    t->maybe += found;
+    if (c->waiting != NULL) return waiting_add(c->waiting, b, c->bits, t);
+    if (c->store != NULL && !store_confirm(c->store, b->keys, b->n, c->bits, &found)) return false;
+    if (c->has_patterns && c->is_exact)
+        found = line_set_confirm(&c->patterns, b->hashes, b->keys, b->n, c->bits);
+    t->found += found;
+    t->absent += b->n - found;
+    if (!a->count && !a->quiet && !a->json) print_selected(c, b);
+    return true;
 }
 
 /* False when something could not be read, which was reported. */
-static bool check_lines(const struct args *a, const tamis *t, struct totals *totals)
+static bool check_lines(struct check *c)
 {
-    char **files = a->words + 1;
-    const int n = a->n_words - 1;
-    const bool print = !a->count && !a->quiet && !a->json;
-    struct lines *in = lines_open(a, files, n, t, threads_from(a));
+    const struct args *a = c->args;
+    struct lines *in = lines_open(a, c->files, c->n_files, c->t, threads_from(a));
     struct progress bar;
     const struct block *b;
-    uint8_t *maybe = NULL;
-    size_t room = 0;
+    bool good = true, enough = false;
     if (in == NULL) {
         complain(NULL, "not enough memory");
         return false;
     }
-    progress_start(&bar, "checking", lines_total_bytes(files, n), a->quiet || print);
-    while ((b = lines_next(in)) != NULL) {
-        if (b->n > room) {
-            free(maybe);
-            room = b->n;
-            maybe = malloc(room / 8 + 1);
-            if (maybe == NULL) break;
-        }
-        totals->maybe += tamis_may_contain_hashes(t, b->hashes, b->n, maybe);
-        totals->lines += b->n;
-        if (print) print_selected(a, b, maybe);
-        if (a->quiet && selected(a, totals) > 0) break; /* enough is known */
-        if (ferror(stdout)) break;
+    progress_start(&bar, "checking", lines_total_bytes(c->files, c->n_files),
+                   a->quiet || !(a->count || a->json));
+    while (good && !enough && (b = lines_next(in)) != NULL) {
+        good = take_block(c, b);
+        enough = (a->quiet && selected(c) > 0) || ferror(stdout);
         progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);
-    const bool good = !lines_failed(in) && (maybe != NULL || room == 0);
-    if (maybe == NULL && room > 0) complain(NULL, "not enough memory");
+    if (good && !enough && c->waiting != NULL) good = waiting_finish(c->waiting, &c->totals);
+    good = good && !lines_failed(in);
     lines_close(in);
-    free(maybe);
     return good;
+}
+
+/* --- The end -------------------------------------------------------------------------------------------------------------- */
+
+static void report(const struct check *c)
+{
+    const struct args *a = c->args;
+    const struct totals *t = &c->totals;
+    tamis_facts f = {.struct_size = sizeof f};
+    if (a->count && !a->json) printf("%llu\n", (unsigned long long)selected(c));
+    if (!a->json || tamis_info(c->t, &f) != TAMIS_OK) return;
+    json_open('{');
+    if (!c->has_patterns) json_text("filter", a->words[0]);
+    if (c->has_patterns) json_count("patterns", c->is_exact ? c->patterns.n : f.items);
+    json_count("lines", t->lines);
+    if (!(c->has_patterns && c->is_exact)) json_count("maybe", t->maybe);
+    if (c->is_exact) json_count("found", t->found);
+    json_count("absent", t->absent);
+    json_number("fpr_now", c->has_patterns && c->is_exact ? 0 : f.fpr_now);
+    if (c->has_patterns)
+        json_count("bytes",
+                   tamis_image_size(c->t) + (c->is_exact ? line_set_bytes(&c->patterns) : 0));
+    json_close('}');
+    putchar('\n');
 }
 
 int run_check(const struct args *a)
 {
-    struct totals totals = {0, 0};
-    tamis_facts f = {.struct_size = sizeof f};
-    tamis *t = open_filter(a, a->words[0], 0);
-    if (t == NULL) return EXIT_ERROR;
-    if (check_hashable(t, a->words[0]) != EXIT_FOUND) {
-        tamis_close(t);
-        return EXIT_ERROR;
+    struct check c = {.args = a, .has_patterns = a->patterns.n > 0};
+    c.files = a->words + !c.has_patterns;
+    c.n_files = a->n_words - !c.has_patterns;
+    if (check_options(&c) != EXIT_FOUND) return EXIT_ERROR;
+    bool good = open_set(&c);
+    if (good) {
+        good = check_lines(&c);
+        /* After a failure, what is known of only some lines is no answer. */
+        if (!a->quiet && c.totals.found + c.totals.absent == c.totals.lines) report(&c);
     }
-    const bool read = check_lines(a, t, &totals);
-    if (a->json && !a->quiet && tamis_info(t, &f) == TAMIS_OK) {
-        json_open('{');
-        json_text("filter", a->words[0]);
-        json_count("lines", totals.lines);
-        json_count("maybe", totals.maybe);
-        json_count("absent", totals.lines - totals.maybe);
-        json_number("fpr_now", f.fpr_now);
-        json_close('}');
-        putchar('\n');
-    } else if (a->count && !a->quiet) {
-        printf("%llu\n", (unsigned long long)selected(a, &totals));
-    }
-    tamis_close(t);
+    tamis_close(c.t);
+    line_set_free(&c.patterns);
+    store_close(c.store);
+    waiting_close(c.waiting);
+    free(c.bits);
     /* As with grep: a file that could not be read is an error, unless -q has its answer already. */
-    if (!read && !(a->quiet && selected(a, &totals) > 0)) return finish_output(EXIT_ERROR);
-    return finish_output(selected(a, &totals) > 0 ? EXIT_FOUND : EXIT_NONE);
+    if (!good && !(a->quiet && selected(&c) > 0)) return finish_output(EXIT_ERROR);
+    return finish_output(selected(&c) > 0 ? EXIT_FOUND : EXIT_NONE);
 }

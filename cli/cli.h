@@ -29,7 +29,8 @@ struct args {
     double fpr;
     const char *kind, *inner, *to, *output, *key_file, *ask, *address, *port, *temp, *state,
         *window;
-    struct texts never;
+    const char *confirm;
+    struct texts never, patterns;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
@@ -51,6 +52,8 @@ extern const struct command commands[];
 bool parse_number(const char *text, uint64_t *out);
 /* False after a message when the line makes no sense. */
 bool parse_args(int argc, char **argv, struct args *out);
+/* Says how the command is used. Returns EXIT_ERROR. */
+int complain_usage(const struct command *c);
 void print_help(const struct command *c, FILE *to); /* NULL: of the program */
 void print_manual(FILE *to);
 /* The plan that the options ask for (request.c); false after a message. */
@@ -122,6 +125,10 @@ void progress_end(struct progress *p);
 bool read_key(struct args *a);
 /* How many threads to use: --threads, or one per processor. */
 unsigned threads_from(const struct args *a);
+/* A filter of one item with the seed or key of the arguments, only to hash with; NULL after a message. */
+tamis *make_hasher(const struct args *a);
+/* The filter that `tamis build` would make of the words of these arguments, not sealed (build.c); NULL after a message. */
+tamis *build_filter(const struct args *a);
 /* EXIT_ERROR after a message when lines cannot be hashed for this filter. */
 int check_hashable(const tamis *t, const char *path);
 /* Whether two paths lead to the same file. */

@@ -24,6 +24,12 @@ const struct option options[] = {
      "given several times"},
     {0, "never-items", "N", COUNT, AT(never_items), "exact: how many such lines there will be"},
     {0, "to", "KIND", TEXT, AT(to), "the kind to convert to"},
+    {'f', "patterns", "FILE", TEXTS, AT(patterns),
+     "the lines of FILE instead of a filter, as with grep -Fxf: exact; with --fpr or --bytes\n"
+     "they are kept as a filter only; may be given several times"},
+    {0, "confirm", "PATH", TEXT, AT(confirm),
+     "look every maybe up in the list that the filter was made of, so that the answer is\n"
+     "exact: a file of lines, or an LMDB whose keys are the lines"},
     {'o', "output", "FILE", TEXT, AT(output), "file to write; - for standard output"},
     {'f', "force", NULL, FLAG, AT(force), "replace the output when it exists"},
     {'v', "invert", NULL, FLAG, AT(invert),
@@ -60,9 +66,10 @@ const struct option options[] = {
     {0, "keys", "N", COUNT, AT(keys), "random keys to ask (default: as many as the rate needs)"},
     {0, "threads", "N", COUNT, AT(threads), "threads to use (default: one per processor)"},
     {0, "memory", "SIZE", COUNT, AT(memory),
-     "ribbon: memory to build with, beside the filter itself (64MiB or more); keys beyond\n"
-     "it wait in a temporary file, 16 to 34 bytes each"},
-    {0, "temp", "DIR", TEXT, AT(temp), "where that file goes (default: $TMPDIR, or /tmp)"},
+     "beside the filter itself. build, of a ribbon: 64MiB or more; keys beyond it wait in a\n"
+     "temporary file, 16 to 34 bytes each. check --confirm LIST: for lines that wait for the\n"
+     "list, which is read once each time that it is full (default 256MiB)"},
+    {0, "temp", "DIR", TEXT, AT(temp), "where the temporary file goes (default: $TMPDIR, or /tmp)"},
     {0, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
     {0, "max-bytes", "B", COUNT, AT(max_bytes), "size of the filter, at most (default 2000000)"},
     {0, "port", "N", TEXT, AT(port), "port to listen at (default 8080); 0: one that is free"},
@@ -94,7 +101,8 @@ const struct command commands[] = {
      "not replaced without -f. The output appears whole or not at all.",
      "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt",
      "items fpr bytes kind static never inner counter-bits generations turning compact "
-     "for-transfer m k seed key-file strict output force null raw threads memory temp quiet",
+     "for-transfer m k seed key-file strict output force field delimiter null raw threads memory "
+     "temp quiet",
      0, run_build},
     {"add", "FILTER [FILE...]", "add lines to a filter or a sketch",
      "The file is replaced by the new one when all lines were read, or stays as it was. Several\n"
@@ -115,12 +123,18 @@ const struct command commands[] = {
      "removals have left behind, or items beyond the plan. The file is replaced when all lines "
      "were read, or stays as it was.",
      "tamis compact users.tamis users.txt", "key-file null raw threads quiet", 1, run_compact},
-    {"check", "FILTER [FILE...]", "print the lines that may be in a filter",
+    {"check", "{FILTER | -f PATTERNS} [FILE...]", "print the lines that may be in a filter",
      "Like grep: the lines that may be in the filter are printed, with -v those that are\n"
      "certainly not. Exit status 0 when a line was selected, 1 when none was, 2 on an error.\n"
-     "--json prints the totals as one object instead.",
-     "tamis check bad.tamis access-urls.txt", "invert count quiet null raw threads json key-file",
-     1, run_check},
+     "With -f, or --confirm, the answer is exact, and -v its complement. With --field one field "
+     "of\n"
+     "each line is looked for, and the line is printed; fields are split at every delimiter: "
+     "quotes,\n"
+     "as in CSV, are bytes like others. --json prints the totals as one object instead.",
+     "tamis check bad.tamis access-urls.txt",
+     "patterns confirm field delimiter invert count quiet null raw threads memory fpr bytes json "
+     "key-file",
+     0, run_check},
     {"uniq", "[FILE...]", "drop the lines that came before, and keep the order",
      "In a few bytes per line, however long the lines. Without --items and --bytes the filter "
      "grows\n"

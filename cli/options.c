@@ -184,6 +184,11 @@ static bool parse_short(int argc, char **argv, int *i, struct args *a)
     return true;
 }
 
+int complain_usage(const struct command *c)
+{
+    return complain(NULL, "%s: usage: tamis %s [OPTION...] %s", c->name, c->name, c->words);
+}
+
 bool parse_args(int argc, char **argv, struct args *a)
 {
     const struct command *command = a->command;
@@ -200,8 +205,5 @@ bool parse_args(int argc, char **argv, struct args *a)
                                    : !parse_short(argc, argv, &i, a))
             return false;
     }
-    if (a->help || a->n_words >= command->least_words) return true;
-    complain(NULL, "%s: usage: tamis %s [OPTION...] %s", command->name, command->name,
-             command->words);
-    return false;
+    return a->help || a->n_words >= command->least_words || complain_usage(command) == EXIT_FOUND;
 }
