@@ -1,0 +1,259 @@
+#!/usr/bin/python3
+"""The command line beside the commands it replaces: time and peak memory on the same files, in one run.
+
+    bench/cli.py [--lines N] [--repeat N] [--folder DIR] [--docs FOLDER] --tamis PATH --out build/bench-cli.json
+
+Every command writes to a file: grep knows /dev/null and would stop at the first line. What is exact is compared with what the
+others wrote. Memory is the peak of the largest process, as GNU time tells it. Commands that are not installed are left out
+and named."""
+import argparse
+import hashlib
+import json
+import os
+import platform
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+# --- Data ------------------------------------------------------------------------------------------------------------------
+
+REPEATED = 0.5  # of the lines came before
+SEED = 1
+
+
+def url(i):
+    """Number i: 44 to 64 bytes with its newline; different for different i, since the factor is odd."""
+    h = (i * 0x9E3779B97F4A7C15 + 12345) & (1 << 64) - 1
+    return b"https://www.site%d.example/%s/%016x.html\n" % (h % 9973, b"abcdefghij"[: h >> 8 & 7], h)
+
+
+def make_data(folder, n):
+    """lines: n URLs, half of them repeated. patterns: a tenth as many different ones, half of them among the lines."""
+    chance = random.Random(SEED)
+    new, pieces = 0, []
+    with open(os.path.join(folder, "lines"), "wb") as f:
+        for _ in range(n):
+            if new and chance.random() < REPEATED:
+                pieces.append(url(int(chance.random() * new)))
+            else:
+                pieces.append(url(new))
+                new += 1
+            if len(pieces) == 100000:
+                f.write(b"".join(pieces))
+                pieces = []
+        f.write(b"".join(pieces))
+    with open(os.path.join(folder, "patterns"), "wb") as f:
+        f.write(b"".join(map(url, chance.sample(range(2 * new), n // 10))))
+
+
+ENOUGH = 60  # seconds after which it is not repeated
+RG_LIMITS = "--regex-size-limit 20G --dfa-size-limit 20G"  # without them it refuses so many patterns
+
+# --- What is run -----------------------------------------------------------------------------------------------------------
+
+#        job, name, program, command, what must write the same ("": nothing to compare)
+def commands(n):
+    items, patterns = n // 2, n // 10
+    return [
+        ("uniq", "tamis uniq", "tamis", "tamis uniq lines", "uniq"),
+        ("uniq", "tamis uniq --items", "tamis", f"tamis uniq --items {items} lines", "uniq"),
+        ("uniq", "tamis uniq --threads 1", "tamis", "tamis uniq --threads 1 lines", "uniq"),
+        ("uniq", "mawk '!s[$0]++'", "mawk", "mawk '!s[$0]++' lines", "uniq"),
+        ("uniq", "gawk '!s[$0]++'", "gawk", "gawk '!s[$0]++' lines", "uniq"),
+        ("uniq", "sort -u", "sort", "sort -u lines", ""),
+        ("check -f", "tamis check -f", "tamis", "tamis check -f patterns lines", "check"),
+        ("check -f", "tamis check -f --threads 1", "tamis", "tamis check --threads 1 -f patterns lines", "check"),
+        ("check -f", "grep -Fxf", "grep", "grep -Fxf patterns lines", "check"),
+        ("check -f", "rg -Fxf", "rg", f"rg --no-config {RG_LIMITS} -Fxf patterns lines", "check"),
+        ("build", "tamis build", "tamis", "tamis build -f -p 1% -o set.tamis patterns", ""),
+        ("build", "tamis build --threads 1", "tamis", "tamis build --threads 1 -f -p 1% -o set.tamis patterns", ""),
+        ("build", "bloom create, insert", "bloom",
+         f"bloom create -p 0.01 -n {patterns} set.bloom && bloom insert set.bloom < patterns", ""),
+        ("check", "tamis check", "tamis", "tamis check set.tamis lines", ""),
+        ("check", "tamis check --threads 1", "tamis", "tamis check --threads 1 set.tamis lines", ""),
+        ("check", "tamis check --confirm", "tamis", "tamis check --confirm patterns set.tamis lines", "check"),
+        ("check", "bloom check", "bloom", "bloom check set.bloom < lines", ""),
+        ("top", "tamis top", "tamis", "tamis top -k 100 lines", ""),
+        ("top", "sort | uniq -c | sort -rn | head", "sort", "sort lines | uniq -c | sort -rn | head -n 100", ""),
+        ("top", "mawk, sort", "mawk", "mawk '{ c[$0]++ } END { for (k in c) print c[k], k }' lines | "
+         "sort -rn | head -n 100", ""),
+    ]
+
+
+def measure(command, limit, folder, environment):
+    """Seconds and peak bytes of one run; None when it failed."""
+    told = os.path.join(folder, "told")
+    with open(os.path.join(folder, "out"), "wb") as out:
+        begin = time.perf_counter()
+        done = subprocess.run(["/usr/bin/time", "-q", "-f", "%M", "-o", told, "timeout", str(limit), "sh", "-c", command],
+                              cwd=folder, stdout=out, env=environment, check=False)
+        seconds = time.perf_counter() - begin
+    if done.returncode != 0:
+        return None
+    with open(told, encoding="ascii") as f:
+        return seconds, int(f.read().split()[-1]) * 1024
+
+
+def measure_often(command, options, folder, environment):
+    """A run that failed ends it, and so does one that took long."""
+    runs = []
+    while len(runs) < options.repeat and None not in runs and sum(r[0] for r in runs) < ENOUGH:
+        runs.append(measure(command, options.limit, folder, environment))
+    return runs
+
+
+def digest(path):
+    with open(path, "rb") as f:
+        return hashlib.file_digest(f, "sha256").hexdigest()
+
+
+def run_all(options, folder, environment):
+    rows, missing, failed, written = [], [], [], {}
+    for job, name, program, command, same in commands(options.lines):
+        known = shutil.which(program, path=environment["PATH"]) is not None
+        if known and program == "tamis":
+            known = subprocess.run(["tamis", "help", command.split()[1]], env=environment, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, check=False).returncode == 0
+        if not known:
+            missing.append(name)
+            continue
+        runs = measure_often(command, options, folder, environment)
+        if None in runs and program == "tamis":
+            sys.exit(f"{command}: failed")
+        if None in runs:
+            failed.append(name)
+            continue
+        if same:
+            sum_now = digest(os.path.join(folder, "out"))
+            if written.setdefault(same, sum_now) != sum_now:
+                sys.exit(f"{name} wrote something else than the others did")
+        seconds = [r[0] for r in runs]
+        rows.append({"job": job, "name": name, "command": command, "seconds": statistics.median(seconds),
+                     "min_seconds": min(seconds), "peak_bytes": max(r[1] for r in runs)})
+        row = rows[-1]
+        print(f"{job:9} {name:33} {row['seconds']:8.2f} s ({row['min_seconds']:.2f})  "
+              f"{row['peak_bytes'] / 1e6:8.1f} MB", flush=True)
+    return rows, missing, failed
+
+
+# --- The report ------------------------------------------------------------------------------------------------------------
+
+
+class Report:
+    def __init__(self, rows, context):
+        self.rows, self.context = {r["name"]: r for r in rows}, context
+
+    def ratio(self, ours, theirs, field):
+        if ours not in self.rows or theirs not in self.rows:
+            return None
+        return self.rows[theirs][field] / self.rows[ours][field]
+
+    def targets(self):
+        """(what, target, measured or None)"""
+        sums = {}
+        for who, parts in (("tamis", ("tamis build", "tamis check")), ("bloom", ("bloom create, insert", "bloom check"))):
+            if all(p in self.rows for p in parts):
+                sums[who] = sum(self.rows[p]["seconds"] for p in parts)
+        one_core = self.rows.get("tamis check --threads 1")
+        return [
+            ("uniq: times faster than mawk", 4, self.ratio("tamis uniq", "mawk '!s[$0]++'", "seconds")),
+            ("uniq: times less memory than mawk", 20, self.ratio("tamis uniq", "mawk '!s[$0]++'", "peak_bytes")),
+            ("uniq --items: times less memory than mawk", 20,
+             self.ratio("tamis uniq --items", "mawk '!s[$0]++'", "peak_bytes")),
+            ("check -f: times faster than grep -Fxf", 10, self.ratio("tamis check -f", "grep -Fxf", "seconds")),
+            ("build and check: times faster than DCSO's bloom", 15, sums["bloom"] / sums["tamis"] if len(sums) == 2 else None),
+            ("check on one core: MB/s", 500,
+             self.context["line_bytes"] / one_core["seconds"] / 1e6 if one_core else None),
+        ]
+
+    def page(self):
+        c = self.context
+        out = ["# Benchmarks of the command line", "",
+               "Written by `./run bench cli`: do not edit. All numbers are from one run on one machine, so ratios are fair; "
+               "absolute",
+               f"times are this machine's. Median of {c['repeat']} runs (fewer of what takes a minute), the minimum in "
+               "parentheses: where", "they disagree somebody else was using the machine. Files are in the page cache, and every command writes to a file. Memory is the peak of "
+               "the", "largest process.", "",
+               "|  |  |", "|---|---|", f"| processor | {c['processor']} |", f"| cores we may use | {c['cores']} |",
+               f"| system | {c['system']} |",
+               f"| lines | {c['lines']:,} URLs, {c['line_bytes'] / c['lines']:.1f} bytes each, half of them repeated |",
+               f"| patterns | {c['patterns']:,}, half of them among the lines; a tenth of the lines are found |",
+               f"| locale | C |", ""]
+        jobs = list(dict.fromkeys(r["job"] for r in self.rows.values()))
+        titles = {"uniq": "Lines that did not come before", "check -f": "Lines that are among the patterns",
+                  "build": "A filter of the patterns", "check": "Lines that may be in the filter",
+                  "top": "The most frequent lines"}
+        for job in jobs:
+            rows = [r for r in self.rows.values() if r["job"] == job]
+            best = rows[0]
+            out += [f"## {titles[job]}", "", f"| command | seconds | MB | × time of {best['name']} | × its memory |",
+                    "|---|---:|---:|---:|---:|"]
+            for r in rows:
+                out.append(f"| `{r['name']}` | {r['seconds']:.2f} ({r['min_seconds']:.2f}) | {r['peak_bytes'] / 1e6:.1f} "
+                           f"| {r['seconds'] / best['seconds']:.2f} | {r['peak_bytes'] / best['peak_bytes']:.2f} |")
+            out.append("")
+        out += ["`tamis uniq` may drop a new line wrongly, 1 in a million at most; in this run it wrote what awk wrote. "
+                "`sort -u` is exact", "and sorts. `check -f` and `--confirm` are exact and wrote what grep wrote. `bloom` is "
+                "DCSO's, at the same rate of 1 %.", "", "## Targets", "",
+                "| what | target | measured | |", "|---|---:|---:|---|"]
+        for what, target, got in self.targets():
+            shown, met = ("not measured", "") if got is None else (f"{got:.1f}", "met" if got >= target else "**missed**")
+            out.append(f"| {what} | {target} | {shown} | {met} |")
+        if c["missing"]:
+            out += ["", "Not installed, or not there yet: " + ", ".join(f"`{m}`" for m in c["missing"]) + "."]
+        if c["failed"]:
+            out += ["", f"Failed, or took more than {c['limit']} seconds: " + ", ".join(f"`{m}`" for m in c["failed"]) + "."]
+        return "\n".join(out) + "\n"
+
+
+def processor():
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        fields = dict(line.split(":", 1) for line in f.read().split("\n\n")[0].split("\n") if ":" in line)
+    names = {k.strip(): v.strip() for k, v in fields.items()}
+    name = names.get("model name", platform.machine())
+    family = f", family {names['cpu family']} model {names['model']}" if "cpu family" in names else ""
+    return name + family
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--lines", type=int, default=10_000_000)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--limit", type=int, default=180, help="seconds for one run of a command")
+    parser.add_argument("--folder", help="where the data goes (default: a temporary one)")
+    parser.add_argument("--docs")
+    parser.add_argument("--tamis", required=True)
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--make", metavar="FOLDER", help="only make the data there")
+    options = parser.parse_args()
+    if options.make:
+        make_data(options.make, options.lines)
+        return
+    environment = dict(os.environ, LC_ALL="C")
+    environment["PATH"] = os.path.dirname(os.path.abspath(options.tamis)) + ":" + environment["PATH"]
+    with tempfile.TemporaryDirectory(prefix="tamis-bench-cli-", dir=options.folder) as folder:
+        # By another process: a small one is what GNU time should be started from.
+        subprocess.run([sys.executable, os.path.abspath(__file__), "--make", folder, "--lines", str(options.lines),
+                        "--tamis", "-", "--out", "-"], check=True)
+        size = os.path.getsize(os.path.join(folder, "lines"))
+        rows, missing, failed = run_all(options, folder, environment)
+    context = {"processor": processor(), "cores": len(os.sched_getaffinity(0)), "lines": options.lines,
+               "system": f"{platform.system()} {platform.release()}", "line_bytes": size,
+               "patterns": options.lines // 10, "repeat": options.repeat, "seed": SEED, "limit": options.limit, "missing": missing, "failed": failed}
+    with open(options.out, "w", encoding="utf-8") as f:
+        json.dump({"context": context, "rows": rows}, f, indent=1)
+    report = Report(rows, context)
+    for what, target, got in report.targets():
+        if got is not None:
+            print(f"{what}: {got:.1f} (target {target}{'' if got >= target else ', missed'})")
+    if options.docs:
+        with open(os.path.join(options.docs, "BENCHMARKS-CLI.md"), "w", encoding="utf-8") as f:
+            f.write(report.page())
+
+
+if __name__ == "__main__":
+    main()
