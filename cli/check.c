@@ -218,7 +218,7 @@ static void report(const struct check *c)
     if (!a->json || tamis_info(c->t, &f) != TAMIS_OK) return;
     json_open('{');
     if (!c->has_patterns) json_text("filter", a->words[0]);
-    if (c->has_patterns) json_count("patterns", c->is_exact ? c->patterns.n : f.items);
+    if (c->has_patterns && c->is_exact) json_count("patterns", c->patterns.n);
     json_count("lines", t->lines);
     if (!(c->has_patterns && c->is_exact)) json_count("maybe", t->maybe);
     if (c->is_exact) json_count("found", t->found);
