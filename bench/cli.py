@@ -61,11 +61,11 @@ RG_MEMORY = 8 << 20  # KiB
 def commands(n):
     items, patterns = n // 2, n // 10
     return [
-        ("uniq", "tamis uniq", "tamis", "tamis uniq lines", "uniq"),
-        ("uniq", "tamis uniq --items", "tamis", f"tamis uniq --items {items} lines", "uniq"),
-        ("uniq", "tamis uniq --threads 1", "tamis", "tamis uniq --threads 1 lines", "uniq"),
-        ("uniq", "mawk '!s[$0]++'", "mawk", "mawk '!s[$0]++' lines", "uniq"),
-        ("uniq", "gawk '!s[$0]++'", "gawk", "gawk '!s[$0]++' lines", "uniq"),
+        ("uniq", "tamis uniq", "tamis", "tamis uniq lines", ""),
+        ("uniq", "tamis uniq --items", "tamis", f"tamis uniq --items {items} lines", ""),
+        ("uniq", "tamis uniq --threads 1", "tamis", "tamis uniq --threads 1 lines", ""),
+        ("uniq", "mawk '!s[$0]++'", "mawk", "mawk '!s[$0]++' lines", ""),
+        ("uniq", "gawk '!s[$0]++'", "gawk", "gawk '!s[$0]++' lines", ""),
         ("uniq", "sort -u", "sort", "sort -u lines", ""),
         ("check -f", "tamis check -f", "tamis", "tamis check -f patterns lines", "check"),
         ("check -f", "tamis check -f --threads 1", "tamis", "tamis check --threads 1 -f patterns lines", "check"),
@@ -87,17 +87,18 @@ def commands(n):
 
 
 def measure(command, limit, folder, environment):
-    """Seconds and peak bytes of one run; None when it failed."""
+    """Seconds, seconds of processors and peak bytes of one run; None when it failed."""
     told = os.path.join(folder, "told")
     with open(os.path.join(folder, "out"), "wb") as out:
         begin = time.perf_counter()
-        done = subprocess.run(["/usr/bin/time", "-q", "-f", "%M", "-o", told, "timeout", str(limit), "sh", "-c", command],
+        done = subprocess.run(["/usr/bin/time", "-q", "-f", "%U %S %M", "-o", told, "timeout", str(limit), "sh", "-c", command],
                               cwd=folder, stdout=out, env=environment, check=False)
         seconds = time.perf_counter() - begin
     if done.returncode != 0:
         return None
     with open(told, encoding="ascii") as f:
-        return seconds, int(f.read().split()[-1]) * 1024
+        user, system, peak = f.read().split()[-3:]
+    return seconds, float(user) + float(system), int(peak) * 1024
 
 
 def measure_often(command, options, folder, environment):
@@ -111,6 +112,11 @@ def measure_often(command, options, folder, environment):
 def digest(path):
     with open(path, "rb") as f:
         return hashlib.file_digest(f, "sha256").hexdigest()
+
+
+def count_lines(path):
+    with open(path, "rb") as f:
+        return sum(piece.count(b"\n") for piece in iter(lambda: f.read(1 << 20), b""))
 
 
 def run_all(options, folder, environment):
@@ -135,9 +141,10 @@ def run_all(options, folder, environment):
                 sys.exit(f"{name} wrote something else than the others did")
         seconds = [r[0] for r in runs]
         rows.append({"job": job, "name": name, "command": command, "seconds": statistics.median(seconds),
-                     "min_seconds": min(seconds), "peak_bytes": max(r[1] for r in runs)})
+                     "min_seconds": min(seconds), "cpu_seconds": statistics.median(r[1] for r in runs),
+                     "peak_bytes": max(r[2] for r in runs), "lines_written": count_lines(os.path.join(folder, "out"))})
         row = rows[-1]
-        print(f"{job:9} {name:33} {row['seconds']:8.2f} s ({row['min_seconds']:.2f})  "
+        print(f"{job:9} {name:33} {row['seconds']:8.2f} s ({row['min_seconds']:.2f})  {row['cpu_seconds']:7.2f} s CPU  "
               f"{row['peak_bytes'] / 1e6:8.1f} MB", flush=True)
     return rows, missing, failed
 
@@ -192,13 +199,15 @@ class Report:
         for job in jobs:
             rows = [r for r in self.rows.values() if r["job"] == job]
             best = rows[0]
-            out += [f"## {titles[job]}", "", f"| command | seconds | MB | × time of {best['name']} | × its memory |",
-                    "|---|---:|---:|---:|---:|"]
+            out += [f"## {titles[job]}", "",
+                    f"| command | seconds | of processors | MB | lines written | × time of {best['name']} | × its memory |",
+                    "|---|---:|---:|---:|---:|---:|---:|"]
             for r in rows:
-                out.append(f"| `{r['name']}` | {r['seconds']:.2f} ({r['min_seconds']:.2f}) | {r['peak_bytes'] / 1e6:.1f} "
+                out.append(f"| `{r['name']}` | {r['seconds']:.2f} ({r['min_seconds']:.2f}) | {r['cpu_seconds']:.2f} "
+                           f"| {r['peak_bytes'] / 1e6:.1f} | {r['lines_written']:,} "
                            f"| {r['seconds'] / best['seconds']:.2f} | {r['peak_bytes'] / best['peak_bytes']:.2f} |")
             out.append("")
-        out += ["`tamis uniq` may drop a new line wrongly, 1 in a million at most; in this run it wrote what awk wrote. "
+        out += ["`tamis uniq` may drop a new line wrongly, 1 in a million at most: that is what it wrote less than awk. "
                 "`sort -u` is exact", "and sorts. `check -f` and `--confirm` are exact and wrote what grep wrote. `bloom` is "
                 "DCSO's, at the same rate of 1 %.", "", "## Targets", "",
                 "| what | target | measured | |", "|---|---:|---:|---|"]
