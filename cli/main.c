@@ -49,8 +49,8 @@ static void open_standard_streams(void)
 
 int main(int argc, char **argv)
 {
-    static char
-        output[1 << 16]; /* the system would give a file 4096 bytes, and be called as often */
+    /* The system would give a file 4096 bytes, and be called for each. */
+    static char output[1 << 16];
     open_standard_streams();
     if (!isatty(STDOUT_FILENO)) setvbuf(stdout, output, _IOFBF, sizeof output);
     if (argc < 2) {
