@@ -64,3 +64,9 @@ tamis: no-store: cannot read the store: No such file or directory
 $ (head -c 100 odd.mdb; echo) > cut.mdb; tamis check --confirm cut.mdb f.tamis all
 tamis: cut.mdb: cannot read the store: MDB_INVALID: File is not an LMDB file
 [2]
+
+# A pair may say no to a line that is in. The list shows whether it does; a store would not.
+$ tamis build -q --kind pair --fpr 1e-6 -o pair.tamis odd; tamis check --confirm odd pair.tamis all | cmp - odd
+$ tamis check --confirm store pair.tamis all
+tamis: pair.tamis: can miss lines, so a store does not make it exact; --confirm a list instead
+[2]
