@@ -157,6 +157,7 @@ class Report:
         self.rows, self.context = {r["name"]: r for r in rows}, context
 
     def ratio(self, ours, theirs, field):
+        """How many times more the other takes."""
         if ours not in self.rows or theirs not in self.rows:
             return None
         return self.rows[theirs][field] / self.rows[ours][field]
@@ -191,7 +192,10 @@ class Report:
                f"| system | {c['system']} |",
                f"| lines | {c['lines']:,} URLs, {c['line_bytes'] / c['lines']:.1f} bytes each, half of them repeated |",
                f"| patterns | {c['patterns']:,}, half of them among the lines; a tenth of the lines are found |",
-               f"| locale | C |", ""]
+               "| locale | C |",
+               f"| processes that wanted a core, on average | {c['load']:.1f} before, {c['load_after']:.1f} after |", ""]
+        if max(c["load"], c["load_after"] - 1) > c["cores"] / 2:
+            out += ["**The machine was busy with other work**: what was waited for says little, the seconds of processors more.", ""]
         jobs = list(dict.fromkeys(r["job"] for r in self.rows.values()))
         titles = {"uniq": "Lines that did not come before", "check -f": "Lines that are among the patterns",
                   "build": "A filter of the patterns", "check": "Lines that may be in the filter",
@@ -239,11 +243,28 @@ def main():
     parser.add_argument("--docs")
     parser.add_argument("--tamis", required=True)
     parser.add_argument("--out", required=True)
+    parser.add_argument("--report", action="store_true", help="nothing but the page, from --out")
     parser.add_argument("--make", metavar="FOLDER", help="only make the data there")
     options = parser.parse_args()
     if options.make:
         make_data(options.make, options.lines)
         return
+    if not options.report:
+        run(options)
+    with open(options.out, encoding="utf-8") as f:
+        told = json.load(f)
+    report = Report(told["rows"], told["context"])
+    for what, target, got in report.targets():
+        if got is not None:
+            print(f"{what}: {got:.1f} (target {target}{'' if got >= target else ', missed'})")
+    if options.docs:
+        with open(os.path.join(options.docs, "BENCHMARKS-CLI.md"), "w", encoding="utf-8") as f:
+            f.write(report.page())
+
+
+def run(options):
+    """Measures all and writes the JSON."""
+    load = os.getloadavg()[0]
     environment = dict(os.environ, LC_ALL="C")
     environment["PATH"] = os.path.dirname(os.path.abspath(options.tamis)) + ":" + environment["PATH"]
     with tempfile.TemporaryDirectory(prefix="tamis-bench-cli-", dir=options.folder) as folder:
@@ -254,16 +275,10 @@ def main():
         rows, missing, failed = run_all(options, folder, environment)
     context = {"processor": processor(), "cores": len(os.sched_getaffinity(0)), "lines": options.lines,
                "system": f"{platform.system()} {platform.release()}", "line_bytes": size,
-               "patterns": options.lines // 10, "repeat": options.repeat, "seed": SEED, "limit": options.limit, "missing": missing, "failed": failed}
+               "patterns": options.lines // 10, "repeat": options.repeat, "seed": SEED, "limit": options.limit,
+               "missing": missing, "failed": failed, "load": load, "load_after": os.getloadavg()[0]}
     with open(options.out, "w", encoding="utf-8") as f:
         json.dump({"context": context, "rows": rows}, f, indent=1)
-    report = Report(rows, context)
-    for what, target, got in report.targets():
-        if got is not None:
-            print(f"{what}: {got:.1f} (target {target}{'' if got >= target else ', missed'})")
-    if options.docs:
-        with open(os.path.join(options.docs, "BENCHMARKS-CLI.md"), "w", encoding="utf-8") as f:
-            f.write(report.page())
 
 
 if __name__ == "__main__":
