@@ -51,7 +51,7 @@ def make_data(folder, n):
 
 
 ENOUGH = 60  # seconds after which it is not repeated
-# Without such limits ripgrep refuses so many patterns; with them it takes 27 KB for each, so its memory has an end as well.
+# Without such limits ripgrep refuses so many patterns; with them it takes 27 KB and more for each, so its memory is limited too.
 RG_LIMITS = "--regex-size-limit 20G --dfa-size-limit 20G"
 RG_MEMORY = 8 << 20  # KiB
 
@@ -152,39 +152,45 @@ def run_all(options, folder, environment):
 # --- The report ------------------------------------------------------------------------------------------------------------
 
 
+def cell(text):
+    """A bar would end the cell of a table."""
+    return text.replace("|", "\\|")
+
+
 class Report:
     def __init__(self, rows, context):
         self.rows, self.context = {r["name"]: r for r in rows}, context
 
     def ratio(self, ours, theirs, field):
-        """How many times more the other takes."""
-        if ours not in self.rows or theirs not in self.rows:
+        """How many times more the others take than we do; None when it was not measured, or is too short to be."""
+        if not all(name in self.rows for name in ours + theirs):
             return None
-        return self.rows[theirs][field] / self.rows[ours][field]
+        mine, others = (sum(self.rows[name][field] for name in names) for names in (ours, theirs))
+        return others / mine if mine > 0 else None
 
     def targets(self):
-        """(what, target, measured or None)"""
-        sums = {}
-        for who, parts in (("tamis", ("tamis build", "tamis check")), ("bloom", ("bloom create, insert", "bloom check"))):
-            if all(p in self.rows for p in parts):
-                sums[who] = sum(self.rows[p]["seconds"] for p in parts)
-        one_core = self.rows.get("tamis check --threads 1")
-        return [
-            ("uniq: times faster than mawk", 4, self.ratio("tamis uniq", "mawk '!s[$0]++'", "seconds")),
-            ("uniq: times less memory than mawk", 20, self.ratio("tamis uniq", "mawk '!s[$0]++'", "peak_bytes")),
-            ("uniq --items: times less memory than mawk", 20,
-             self.ratio("tamis uniq --items", "mawk '!s[$0]++'", "peak_bytes")),
-            ("check -f: times faster than grep -Fxf", 10, self.ratio("tamis check -f", "grep -Fxf", "seconds")),
-            ("build and check: times faster than DCSO's bloom", 15, sums["bloom"] / sums["tamis"] if len(sums) == 2 else None),
-            ("check on one core: MB/s", 500,
-             self.context["line_bytes"] / one_core["seconds"] / 1e6 if one_core else None),
-        ]
+        """(what, target, measured, the same by seconds of processors); None: not measured."""
+        mawk = ["mawk '!s[$0]++'"]
+        out = []
+        for what, target, ours, theirs, field in (
+                ("uniq: times faster than mawk", 4, ["tamis uniq"], mawk, "seconds"),
+                ("uniq: times less memory than mawk", 20, ["tamis uniq"], mawk, "peak_bytes"),
+                ("uniq --items: times less memory than mawk", 20, ["tamis uniq --items"], mawk, "peak_bytes"),
+                ("check -f: times faster than grep -Fxf", 10, ["tamis check -f"], ["grep -Fxf"], "seconds"),
+                ("build and check: times faster than DCSO's bloom", 15, ["tamis build", "tamis check"],
+                 ["bloom create, insert", "bloom check"], "seconds")):
+            by_processors = self.ratio(ours, theirs, "cpu_seconds") if field == "seconds" else None
+            out.append((what, target, self.ratio(ours, theirs, field), by_processors))
+        one = self.rows.get("tamis check --threads 1")
+        speeds = [self.context["line_bytes"] / one[f] / 1e6 if one and one[f] > 0 else None for f in ("seconds", "cpu_seconds")]
+        out.append(("check on one core: MB/s", 500, *speeds))
+        return out
 
     def page(self):
         c = self.context
         out = ["# Benchmarks of the command line", "",
-               "Written by `./run bench cli`: do not edit. All numbers are from one run on one machine, so ratios are fair; "
-               "absolute",
+               "Written by bench/cli.py, do not edit: `./run bench cli` makes it anew, with 10 million lines. All numbers are from "
+               "one", "run on one machine, so ratios are fair; absolute",
                f"times are this machine's. Median of {c['repeat']} runs (fewer of what takes a minute), the minimum in "
                "parentheses: where", "they disagree somebody else was using the machine. Files are in the page cache, and every command writes to a file. Memory is the peak of "
                "the", "largest process.", "",
@@ -196,6 +202,8 @@ class Report:
                f"| processes that wanted a core, on average | {c['load']:.1f} before, {c['load_after']:.1f} after |", ""]
         if max(c["load"], c["load_after"] - 1) > c["cores"] / 2:
             out += ["**The machine was busy with other work**: what was waited for says little, the seconds of processors more.", ""]
+        if "note" in c:  # of whoever made the run
+            out += [c["note"], ""]
         jobs = list(dict.fromkeys(r["job"] for r in self.rows.values()))
         titles = {"uniq": "Lines that did not come before", "check -f": "Lines that are among the patterns",
                   "build": "A filter of the patterns", "check": "Lines that may be in the filter",
@@ -204,20 +212,20 @@ class Report:
             rows = [r for r in self.rows.values() if r["job"] == job]
             best = rows[0]
             out += [f"## {titles[job]}", "",
-                    f"| command | seconds | of processors | MB | lines written | × time of {best['name']} | × its memory |",
+                    f"| command | seconds | of processors | MB | lines written | × time of {cell(best['name'])} | × its memory |",
                     "|---|---:|---:|---:|---:|---:|---:|"]
             for r in rows:
-                out.append(f"| `{r['name']}` | {r['seconds']:.2f} ({r['min_seconds']:.2f}) | {r['cpu_seconds']:.2f} "
+                out.append(f"| `{cell(r['name'])}` | {r['seconds']:.2f} ({r['min_seconds']:.2f}) | {r['cpu_seconds']:.2f} "
                            f"| {r['peak_bytes'] / 1e6:.1f} | {r['lines_written']:,} "
                            f"| {r['seconds'] / best['seconds']:.2f} | {r['peak_bytes'] / best['peak_bytes']:.2f} |")
             out.append("")
         out += ["`tamis uniq` may drop a new line wrongly, 1 in a million at most: that is what it wrote less than awk. "
                 "`sort -u` is exact", "and sorts. `check -f` and `--confirm` are exact and wrote what grep wrote. `bloom` is "
                 "DCSO's, at the same rate of 1 %.", "", "## Targets", "",
-                "| what | target | measured | |", "|---|---:|---:|---|"]
-        for what, target, got in self.targets():
+                "| what | target | measured | | by seconds of processors |", "|---|---:|---:|---|---:|"]
+        for what, target, got, by_processors in self.targets():
             shown, met = ("not measured", "") if got is None else (f"{got:.1f}", "met" if got >= target else "**missed**")
-            out.append(f"| {what} | {target} | {shown} | {met} |")
+            out.append(f"| {what} | {target} | {shown} | {met} | {'' if by_processors is None else f'{by_processors:.1f}'} |")
         if c["missing"]:
             out += ["", "Not installed, or not there yet: " + ", ".join(f"`{m}`" for m in c["missing"]) + "."]
         if c["failed"]:
@@ -254,9 +262,10 @@ def main():
     with open(options.out, encoding="utf-8") as f:
         told = json.load(f)
     report = Report(told["rows"], told["context"])
-    for what, target, got in report.targets():
+    for what, target, got, by_processors in report.targets():
         if got is not None:
-            print(f"{what}: {got:.1f} (target {target}{'' if got >= target else ', missed'})")
+            print(f"{what}: {got:.1f} (target {target}{'' if got >= target else ', missed'})" +
+                  (f"; by seconds of processors {by_processors:.1f}" if by_processors is not None else ""))
     if options.docs:
         with open(os.path.join(options.docs, "BENCHMARKS-CLI.md"), "w", encoding="utf-8") as f:
             f.write(report.page())
