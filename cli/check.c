@@ -1,10 +1,9 @@
 /* check: the lines that may be in a filter, or that are in a set. A filter answers first and excludes most of what is not
  * in; what is left is a maybe, or confirmed by the bytes: of patterns (-f), of a store or of a list (--confirm). */
-#include "cli.h"
 #include "confirm.h"
 #include "fields.h"
+#include "foreign.h"
 #include "line_set.h"
-#include "lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +16,13 @@ struct check {
     char **files; /* to be checked */
     int n_files;
     tamis *t;
+    struct foreign foreign; /* a filter of another program instead; path NULL: none */
+    struct encoded encoded; /* its keys */
     bool has_patterns, is_exact;
     struct line_set patterns;
     struct store *store;
     struct waiting *waiting;
-    uint8_t *bits; /* of a block: what may be in, then what is */
+    uint8_t *bits, *spare; /* of a block: what may be in, then what is */
     size_t room;
     struct totals totals;
 };
@@ -104,12 +105,30 @@ static bool open_store(struct check *c)
     return (c->store = store_open(c->args->confirm, c->t)) != NULL;
 }
 
+static bool open_foreign(struct check *c)
+{
+    const struct args *a = c->args;
+    const char *wrong = NULL;
+    if (a->key != NULL) wrong = "a filter of another program has no key of ours";
+    if (a->confirm != NULL) wrong = "a filter of another program: --confirm is for those of ours";
+    if (wrong != NULL) complain(a->words[0], "%s", wrong);
+    return wrong == NULL && foreign_select(a, &c->foreign);
+}
+
+static bool has_no_foreign_options(const struct args *a)
+{
+    if (a->type == NULL && a->column == NULL && a->row_group == NULL) return true;
+    complain(a->words[0], "--type, --column and --row-group are for filters of other programs");
+    return false;
+}
+
 static bool open_set(struct check *c)
 {
     const struct args *a = c->args;
     if (c->has_patterns) return open_patterns(c);
-    c->t = open_filter(a, a->words[0], 0);
-    if (c->t == NULL || check_hashable(c->t, a->words[0]) != EXIT_FOUND) return false;
+    c->t = open_any_filter(a, a->words[0], 0, &c->foreign);
+    if (c->t == NULL) return c->foreign.path != NULL && open_foreign(c);
+    if (check_hashable(c->t, a->words[0]) != EXIT_FOUND || !has_no_foreign_options(a)) return false;
     if (a->confirm == NULL) return true;
     c->is_exact = true;
     if (is_store(a->confirm)) return open_store(c);
@@ -143,6 +162,8 @@ static int check_options(const struct check *c)
         wrong = "--fpr and --bytes are for -f; a filter has its size and its rate";
     else if (a->memory != 0 && a->confirm == NULL)
         wrong = "--memory is for --confirm";
+    else if (c->has_patterns && (a->from || a->type || a->column || a->row_group))
+        wrong = "--from, --type, --column and --row-group are for filters of other programs";
     if (wrong != NULL) return complain(NULL, "check: %s", wrong);
     return check_fields(a) == EXIT_FOUND ? check_stdin(c) : EXIT_ERROR;
 }
@@ -166,21 +187,40 @@ static void print_selected(const struct check *c, const struct block *b)
     if (to != from) fwrite_unlocked(from, 1, (size_t)(to - from), stdout);
 }
 
+/* For the bits of that many lines; false after a message. */
+static bool make_room(struct check *c, size_t lines)
+{
+    if (lines > c->room) {
+        free(c->bits);
+        free(c->spare);
+        c->room = lines;
+        c->bits = malloc(lines / 8 + 1);
+        c->spare = malloc(lines / 8 + 1);
+    }
+    if (c->bits != NULL && c->spare != NULL) return true;
+    complain(NULL, "not enough memory");
+    return false;
+}
+
+/* Which lines may be in, and how many; false after a message. */
+static bool ask(struct check *c, const struct block *b, size_t *maybe)
+{
+    if (c->t != NULL) {
+        *maybe = tamis_may_contain_hashes(c->t, b->hashes, b->n, c->bits);
+        return true;
+    }
+    if (!encode_lines(c->foreign.encoding, b, c->totals.lines, &c->encoded)) return false;
+    *maybe = foreign_ask(&c->foreign, c->encoded.keys, b->n, c->bits, c->spare);
+    return true;
+}
+
 /* False after a message. */
 static bool take_block(struct check *c, const struct block *b)
 {
     const struct args *a = c->args;
     struct totals *t = &c->totals;
-    if (b->n > c->room) {
-        free(c->bits);
-        c->room = b->n;
-        c->bits = malloc(b->n / 8 + 1);
-    }
-    if (c->bits == NULL) {
-        complain(NULL, "not enough memory");
-        return false;
-    }
-    size_t found = tamis_may_contain_hashes(c->t, b->hashes, b->n, c->bits);
+    size_t found;
+    if (!make_room(c, b->n) || !ask(c, b, &found)) return false;
     t->lines += b->n;
     t->maybe += found;
     if (c->waiting != NULL) return waiting_add(c->waiting, b, c->bits, t);
@@ -227,7 +267,8 @@ static void report(const struct check *c)
     const struct totals *t = &c->totals;
     tamis_facts f = {.struct_size = sizeof f};
     if (a->count && !a->json) printf("%llu\n", (unsigned long long)selected(c));
-    if (!a->json || tamis_info(c->t, &f) != TAMIS_OK) return;
+    if (!a->json || (c->t != NULL && tamis_info(c->t, &f) != TAMIS_OK)) return;
+    const double rate = c->t != NULL ? f.fpr_now : foreign_rate(&c->foreign);
     json_open('{');
     if (!c->has_patterns) json_text("filter", a->words[0]);
     if (c->has_patterns && c->is_exact) json_count("patterns", c->patterns.n);
@@ -235,7 +276,7 @@ static void report(const struct check *c)
     if (!(c->has_patterns && c->is_exact)) json_count("maybe", t->maybe);
     if (c->is_exact) json_count("found", t->found);
     json_count("absent", t->absent);
-    json_number("fpr_now", c->has_patterns && c->is_exact ? 0 : f.fpr_now);
+    json_number("fpr_now", c->has_patterns && c->is_exact ? 0 : rate);
     if (c->has_patterns)
         json_count("bytes",
                    tamis_image_size(c->t) + (c->is_exact ? line_set_bytes(&c->patterns) : 0));
@@ -256,10 +297,13 @@ int run_check(const struct args *a)
         if (!a->quiet && c.totals.found + c.totals.absent == c.totals.lines) report(&c);
     }
     tamis_close(c.t);
+    if (c.foreign.path != NULL) foreign_close(&c.foreign);
+    encoded_free(&c.encoded);
     line_set_free(&c.patterns);
     store_close(c.store);
     waiting_close(c.waiting);
     free(c.bits);
+    free(c.spare);
     /* As with grep: a file that could not be read is an error, unless -q has its answer already. */
     if (!good && !(a->quiet && selected(&c) > 0)) return finish_output(EXIT_ERROR);
     return finish_output(selected(&c) > 0 ? EXIT_FOUND : EXIT_NONE);
