@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { build, native } from './help.mjs';
 
 const folder = join(build, 'page');
@@ -12,6 +13,10 @@ core.host.wasm = readFileSync(join(folder, 'tamis.wasm'));
 test('imports nothing but mathematics', async () => {
   for (const { module, name } of WebAssembly.Module.imports(await WebAssembly.compile(core.host.wasm)))
     assert.ok(module === 'Math' && name in Math, `${module}.${name}`);
+});
+
+test('under 60 KB, gzipped', () => {
+  assert.ok(gzipSync(core.host.wasm, { level: 9 }).length < 60000);
 });
 
 test('every file that is named is there', () => {
