@@ -3,11 +3,14 @@
 #include <string.h>
 
 static const struct kind *const kinds[] = {
-    &tamis__bloom,     &tamis__partitioned,  &tamis__blocked, &tamis__counting,     &tamis__pair,
-    &tamis__growing,   &tamis__window,       &tamis__cuckoo,  &tamis__fuse,         &tamis__ribbon,
-    &tamis__exact,
+    &tamis__bloom,     &tamis__partitioned,  &tamis__blocked, &tamis__counting,
+    &tamis__pair,      &tamis__growing,      &tamis__window,  &tamis__cuckoo,
+    &tamis__fuse,      &tamis__ribbon,       &tamis__exact,
 #ifndef TAMIS_LEAN
-    &tamis__count_min, &tamis__count_sketch, &tamis__tally,   &tamis__signed_tally, &tamis__top,
+    &tamis__count_min, &tamis__count_sketch, &tamis__tally,   &tamis__signed_tally,
+#ifndef TAMIS_NO_TOP
+    &tamis__top,
+#endif
 #endif
 };
 
@@ -18,7 +21,7 @@ const struct kind *tamis__kind(uint32_t id)
     return NULL;
 }
 
-#ifndef TAMIS_LEAN
+#if !defined TAMIS_LEAN && !defined TAMIS_NO_TOP
 const struct kind *tamis__kind_of(uint32_t id, uint32_t inner, bool lists)
 {
     const struct kind *part = id == TAMIS_WINDOW ? tamis__kind(inner) : NULL;

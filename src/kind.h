@@ -213,7 +213,8 @@ extern const struct kind tamis__windows_of_counts[3];
 /* NULL when there is no such kind. */
 const struct kind *tamis__kind(uint32_t id);
 /* The same for kinds that are made of another, which is 0 or what the first section is of. */
-#ifdef TAMIS_LEAN
+/* The page (web/) shows neither windows of counts nor top, which would add 9 KB to its 57. */
+#if defined TAMIS_LEAN || defined TAMIS_NO_TOP
 #define tamis__kind_of(id, inner, lists) ((void)(lists), tamis__kind(id))
 #else
 const struct kind *tamis__kind_of(uint32_t id, uint32_t inner, bool lists);
