@@ -618,6 +618,7 @@ int main(void)
     print_static();
     print_transfer();
     print_counts();
+    print_top();
     print_private();
     return fflush(stdout) != 0 || ferror(stdout);
 }

@@ -1,8 +1,10 @@
-/* What the files of the program `accuracy` share. */
+/* What tools/accuracy.c prints from other files. */
 #ifndef TAMIS_ACCURACY_H
 #define TAMIS_ACCURACY_H
 
-/* Tables of the chapter on privacy. */
+/* The most frequent URLs of a log, in every order. */
+void print_top(void);
+/* What naive noise betrays, and what honest noise leaves. */
 void print_private(void);
 
 #endif

@@ -39,7 +39,7 @@ $ tamis check --prior 50% -c f.private list
 tamis: check: --prior prints every line: not with -c, -v or --json
 [2]
 $ tamis check --prior 50% f.tamis list
-tamis: f.tamis: --prior is for private filters; the noes of a bloom filter are certain
+tamis: f.tamis: --prior is for private filters
 [2]
 $ tamis check --prior 0 f.private list
 tamis: --prior: '0' is not a rate between 0 and 1, like 0.01, 1% or 1/100
