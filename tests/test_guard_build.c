@@ -1,10 +1,12 @@
 /* From lists to verdicts: versions against a model, and every way in which a version can be wrong. */
 #include "../guard/guard.h"
+#include "../guard/manifest.h"
 #include "check.h"
 #include "keys.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
+#include <tamis/tamis.h>
 #include <unistd.h>
 
 #define HOSTS 3000u
@@ -434,6 +436,36 @@ static void test_strangers_are_refused(void)
     }
 }
 
+/* A filter that can miss would let listed hosts pass, however whole it and its manifest are. */
+static void test_filters_that_miss_are_refused(void)
+{
+    const tamis_plan p = {
+        .struct_size = sizeof p, .kind = TAMIS_BLOOM, .items = 1000, .m = 10000, .k = 1};
+    guard_manifest about;
+    guard_error why = {""};
+    bool absent;
+    tamis *t, *noisy;
+    enter_room();
+    two_versions();
+    CHECK(tamis_create(&p, NULL, &t, NULL) == TAMIS_OK);
+    CHECK(tamis_release(t, 1, &noisy, NULL) == TAMIS_OK);
+    CHECK(tamis_save(noisy, path_of("d/1.filter"), NULL) == TAMIS_OK);
+    CHECK(guard_manifest_read(directory, &about, &absent, &why));
+    CHECK(guard_sum_file(path_of("d/1.filter"), &about.filter, &why));
+    CHECK(guard_manifest_write(directory, &about, &why));
+    guard *g = guard_open(directory, &why);
+    CHECK(g == NULL && strstr(why.text, "a private filter can miss what is listed") != NULL);
+    /* And the same with one that cannot. */
+    CHECK(tamis_save(t, path_of("d/1.filter"), NULL) == TAMIS_OK);
+    CHECK(guard_sum_file(path_of("d/1.filter"), &about.filter, &why));
+    CHECK(guard_manifest_write(directory, &about, &why));
+    g = guard_open(directory, &why);
+    CHECK(g != NULL);
+    guard_close(g);
+    tamis_close(t);
+    tamis_close(noisy);
+}
+
 static void test_build_keeps_off_damage(void)
 {
     static struct model m;
@@ -462,6 +494,7 @@ static const struct test tests[] = {
     {"a removed prefix hides nothing", test_removed_prefix_hides_nothing},
     {"damage is refused", test_damage_is_refused},
     {"strangers are refused", test_strangers_are_refused},
+    {"filters that miss are refused", test_filters_that_miss_are_refused},
     {"a build keeps off damage", test_build_keeps_off_damage},
 };
 

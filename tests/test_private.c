@@ -312,7 +312,7 @@ static void check_estimate(double epsilon, double expected_sd)
     enum { M = 20000, N = 5000, TRIALS = 10000 };
     uint64_t state = (uint64_t)(epsilon * 100);
     const struct randomness source = seeded(&state);
-    uint8_t cells[M / 8];
+    uint8_t cells[(M + 63) / 64 * 8];
     struct section s = {
         .role = 1, .kind = TAMIS_PRIVATE, .cell_bits = 1, .k = 1, .m = M, .cells = cells};
     const struct body b = {.sections = &s, .count = 1};
