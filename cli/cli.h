@@ -26,14 +26,14 @@ struct args {
     uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, never_items,
         max_bytes, rate_limit, memory, exact_until, connections, per_address, timeout,
         cache_seconds, field, weight_field;
-    double fpr;
+    double fpr, error, delta;
     const char *kind, *inner, *to, *output, *key_file, *ask, *address, *port, *temp, *state,
         *window;
     struct texts never;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
-        for_transfer, help, man;
+        for_transfer, conservative, help, man;
     char delimiter;
 };
 
@@ -55,7 +55,9 @@ void print_help(const struct command *c, FILE *to); /* NULL: of the program */
 void print_manual(FILE *to);
 /* The plan that the options ask for (request.c); false after a message. */
 bool plan_from(const struct args *a, tamis_plan *out);
-/* The same for another kind, without what that kind does not know. */
+/* The same for a sketch, which tells how often. */
+bool sketch_from(const struct args *a, tamis_plan *out);
+/* The same as plan_from for another kind, without what that kind does not know. */
 void plan_for_kind(tamis_plan *p, uint32_t kind);
 /* Every kind of filter has a number below this one; from it on they tell how often. */
 enum { KIND_END = TAMIS_COUNT_MIN };
@@ -71,6 +73,8 @@ int run_pack(const struct args *a);
 int run_unpack(const struct args *a);
 int run_check(const struct args *a);
 int run_uniq(const struct args *a);
+int run_count(const struct args *a);
+int run_freq(const struct args *a);
 int run_merge(const struct args *a);
 int run_info(const struct args *a);
 int run_verify(const struct args *a);
@@ -92,6 +96,10 @@ const char *grouped(uint64_t v);
 /* A probability as "0.98 % (1 in 102)", likewise. */
 const char *rate_text(double rate);
 
+/* One item of freq and top: as JSON, or its count, the interval and the item, which on a terminal has its control
+ * bytes escaped. */
+void print_frequency(const struct args *a, tamis_bytes item, const tamis_estimate *e);
+
 /* JSON, one object at a time: members are separated as needed. */
 void json_open(char bracket);
 void json_close(char bracket);
@@ -99,6 +107,7 @@ void json_text(const char *name, const char *value); /* name NULL: of a list */
 void json_text_n(const char *name, const char *value, size_t length);
 void json_list(const char *name); /* ends with json_close(']') */
 void json_count(const char *name, uint64_t value);
+void json_integer(const char *name, int64_t value);
 void json_number(const char *name, double value); /* null unless finite */
 void json_bool(const char *name, bool value);
 

@@ -10,10 +10,17 @@ const struct option options[] = {
     {'k', "kind", "KIND", TEXT, AT(kind),
      "blocked (default), bloom, partitioned; counting, cuckoo, pair (keys can be removed);\n"
      "growing (size unknown), window (forgets); ribbon, fuse, exact (sealed: smallest, never\n"
-     "change); auto chooses blocked or bloom"},
+     "change); auto chooses blocked or bloom. count: tally (default), count-min, count-sketch"},
     {0, "inner", "KIND", TEXT, AT(inner),
      "what window and pair are made of; how counters lie (counting: bloom, blocked)"},
-    {0, "counter-bits", "N", COUNT, AT(counter_bits), "counting: 4 (default), 8 or 16"},
+    {0, "error", "E", RATE, AT(error),
+     "count-min: no count too high by more than E times the weight of all lines (1e-4);\n"
+     "count-sketch: none wrong by more than E times the root of the sum of squared counts"},
+    {0, "delta", "D", RATE, AT(delta), "but with a chance of D for each (1%)"},
+    {0, "conservative", NULL, FLAG, AT(conservative),
+     "count-min: half the error, but nothing can be taken away"},
+    {0, "counter-bits", "N", COUNT, AT(counter_bits),
+     "counting: 4 (default), 8 or 16; count-min, count-sketch: 32 (default) or 64"},
     {0, "generations", "N", COUNT, AT(generations), "window: how many (default 4)"},
     {0, "turning", NULL, FLAG, AT(turning),
      "window: rotates by itself when the newest generation is full"},
@@ -131,9 +138,25 @@ const struct command commands[] = {
      "items fpr bytes kind exact-until state repeated window count json seed key-file null raw "
      "threads quiet",
      0, run_uniq},
-    {"merge", "-o OUT FILTER...", "the union of filters",
+    {"count", "-o OUT [FILE...]", "make a sketch of how often lines came",
+     "Reads the files, or standard input, and writes a sketch of their lines in memory that does\n"
+     "not grow: 1 MiB unless --bytes, or --error and --delta, say otherwise. See freq for asking,\n"
+     "add for going on, merge for adding sketches up, info for how sure it is.",
+     "tamis count --bytes 256KiB -o seen.tamis access-urls.txt",
+     "kind bytes error delta conservative m k counter-bits field delimiter weight-field seed "
+     "key-file output force null raw threads quiet",
+     0, run_count},
+    {"freq", "SKETCH [ITEM... | -]", "how often items came, by a sketch",
+     "Of the items, or with - or none the lines of standard input, prints the count, the interval\n"
+     "that holds the truth, and the item. The upper end always holds (but of a count-sketch), the\n"
+     "lower one with 99 %. A ~ marks counts that items that never came have as well. Counting and\n"
+     "cuckoo filters can be asked, too. Exit status 0 when an item may have come, 1 when none "
+     "did,\n"
+     "2 on an error.",
+     "tamis freq counts.tamis http://a.example/", "json key-file null raw quiet", 1, run_freq},
+    {"merge", "-o OUT FILTER...", "the union of filters, the sum of sketches",
      "Filters of the same kind, shape and hash become the filter of all their items, bit for\n"
-     "bit. A secret key is not needed.",
+     "bit; sketches become the sketch of all their lines. A secret key is not needed.",
      "tamis merge -o all.tamis monday.tamis tuesday.tamis", "output force quiet", 1, run_merge},
     {"convert", "--to KIND -o OUT FILTER", "the plain filter with the same answers",
      "A counting filter becomes a bloom filter of a quarter of the size, to be shipped to those\n"

@@ -34,11 +34,11 @@ struct slot {
 struct lines {
     char **paths;
     int n_paths, next_path;
-    struct input *in; /* NULL: none is open */
-    const char *path; /* being read */
-    char end;         /* of a line */
-    bool failed, ended, raw;
-    uint64_t bytes, bytes_before; /* of the files; of those before this one */
+    struct input *in;                  /* NULL: none is open */
+    const char *path;                  /* being read */
+    char end;                          /* of a line */
+    bool failed, ended, finished, raw; /* ended: all is read; finished: and handed out */
+    uint64_t bytes, bytes_before;      /* of the files; of those before this one */
     const struct args *args;
     const tamis *hasher;
     const char *counted; /* the file of the last block handed out, */
@@ -365,8 +365,10 @@ const struct block *lines_next(struct lines *l)
             l->ended = !read_ahead(l);
         else if (l->used > 0)
             first_is_done(l, true);
-        else
+        else {
+            l->finished = true;
             return NULL;
+        }
     }
     l->lent = true;
     struct slot *s = slot_at(l, 0);
@@ -393,7 +395,7 @@ uint64_t lines_skipped(const struct lines *l)
 void lines_close(struct lines *l)
 {
     const uint64_t field = l->args->field, weight = l->args->weight_field;
-    if (l->skipped > 0 && !l->failed && !l->args->quiet)
+    if (l->skipped > 0 && l->finished && !l->failed && !l->args->quiet)
         complain(NULL, "skipped %s line%s of fewer than %s fields", grouped(l->skipped),
                  l->skipped > 1 ? "s" : "", grouped(field > weight ? field : weight));
     pthread_mutex_lock(&l->mutex);

@@ -31,7 +31,7 @@ uint64_t lines_number(const struct lines *l, size_t i, const char **path);
 bool lines_failed(const struct lines *l);
 /* How many lines had too few fields. */
 uint64_t lines_skipped(const struct lines *l);
-/* Says on stderr how many lines had too few fields, if any, unless quiet. */
+/* Says on stderr how many lines had too few fields, if any, when all were read; unless quiet. */
 void lines_close(struct lines *l);
 
 /* Bytes of all files when each is a regular one that can be read twice; else 0. */

@@ -148,6 +148,12 @@ void json_count(const char *name, uint64_t value)
     printf("%" PRIu64, value);
 }
 
+void json_integer(const char *name, int64_t value)
+{
+    json_name(name);
+    printf("%" PRId64, value);
+}
+
 void json_number(const char *name, double value)
 {
     json_name(name);
@@ -161,6 +167,46 @@ void json_bool(const char *name, bool value)
 {
     json_name(name);
     fputs(value ? "true" : "false", stdout);
+}
+
+/* --- Counts -------------------------------------------------------------------------------------------------- */
+
+/* What could move the cursor or ring the bell is shown as \xHH. */
+static void print_item(tamis_bytes item, bool escape)
+{
+    const unsigned char *p = item.p, *const end = p + item.len;
+    if (!escape) fwrite(p, 1, item.len, stdout);
+    while (escape && p < end) {
+        const int n = utf8_length(p, (size_t)(end - p));
+        const bool control = *p < 0x20 || *p == 0x7f || (*p == 0xc2 && n == 2 && p[1] < 0xa0);
+        if (n == 0 || control)
+            printf("\\x%02x", *p);
+        else
+            fwrite(p, 1, (size_t)n, stdout);
+        p += n > 0 && !control ? n : 1;
+    }
+}
+
+void print_frequency(const struct args *a, tamis_bytes item, const tamis_estimate *e)
+{
+    if (a->json) {
+        json_open('{');
+        json_text_n("item", item.p, item.len);
+        json_integer("count", e->estimate);
+        json_integer("lower", e->lower);
+        json_integer("upper", e->upper);
+        json_bool("below_noise", e->below_noise);
+        json_close('}');
+        putchar('\n');
+        return;
+    }
+    char count[32], interval[48];
+    snprintf(interval, sizeof interval, "%" PRId64 "..%" PRId64, e->lower, e->upper);
+    snprintf(count, sizeof count, "%s%" PRId64, e->below_noise && e->lower != e->upper ? "~" : "",
+             e->estimate);
+    printf("%10s  %-16s  ", count, interval);
+    print_item(item, isatty(STDOUT_FILENO) != 0);
+    putchar(a->nul ? '\0' : '\n');
 }
 
 int finish_output(int status)

@@ -22,7 +22,8 @@ def help_examples():
                                "cp bad.tamis tuesday.tamis; cp bad-urls.txt users.txt; cp bad-urls.txt gone.txt; "
                                "tamis build --kind counting -o users.tamis users.txt; "
                                "tamis build --kind window -o seen-today.tamis users.txt; "
-                               "tamis pack -q -o arrived.packed bad.tamis", directory)
+                               "tamis pack -q -o arrived.packed bad.tamis; "
+                               "tamis count -o counts.tamis bad-urls.txt", directory)
             if command.startswith("guard"):
                 transcript.run("echo good.example > popular.txt; echo evil.example > evil.txt; "
                                "tamis guard build guard evil.txt", directory)
