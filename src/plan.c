@@ -308,7 +308,7 @@ static tamis_status check_request(const tamis_plan *p, tamis_error *why)
     if (p->kind == TAMIS_GROWING && p->fpr == 0 && p->k == 0)
         return tamis__fail(why, TAMIS_EINVAL,
                            "a growing filter needs the false-positive rate it is to keep");
-    if (weighs(p) && (p->items != 0 || p->fpr != 0))
+    if (weighs(p) && ((p->items != 0 && p->kind != TAMIS_TOP) || p->fpr != 0))
         return tamis__fail(why, TAMIS_EINVAL,
                            "a kind that tells how often has no items and no false positives: plan "
                            "it by bytes, error or m");

@@ -33,136 +33,23 @@
 #include "../cpu.h"
 #include "../error.h"
 #include "../image.h"
+#include "../tally_cells.h"
 
 #include <math.h>
 
-#define LINE 64u
-#define OCTETS 7u
-#define COUNTERS 56u /* of a line, before they join */
-#define JOINS 56u    /* where the bytes begin that tell who has joined */
-#define PLACES 4u
-#define MOST_LINES (TAMIS__MAX_CELLS / 512)
-
-/* --- One octet ------------------------------------------------------------------------------------------------ */
-
-#define LEVEL(j, p) (((j) >> ((p)&6) & 1) + ((j) >> (((p)&4) | 1) & 1) + ((j) >> 3 & 1))
-
-/* For the counter of byte p under j: its first bit, and 64 less its bits. */
-struct span {
-    uint8_t shift, spare;
-};
-#define SPAN(j, p)                                                                                 \
-    {                                                                                              \
-        ((p) >> LEVEL(j, p) << LEVEL(j, p)) * 8, 64 - (8 << LEVEL(j, p))                           \
-    }
-#define SPANS(j)                                                                                   \
-    {                                                                                              \
-        SPAN(j, 0), SPAN(j, 1), SPAN(j, 2), SPAN(j, 3), SPAN(j, 4), SPAN(j, 5), SPAN(j, 6),        \
-            SPAN(j, 7)                                                                             \
-    }
-#define SPANS_4(j) SPANS(j), SPANS((j) + 1), SPANS((j) + 2), SPANS((j) + 3)
-#define SPANS_16(j) SPANS_4(j), SPANS_4((j) + 4), SPANS_4((j) + 8), SPANS_4((j) + 12)
-#define SPANS_64(j) SPANS_16(j), SPANS_16((j) + 16), SPANS_16((j) + 32), SPANS_16((j) + 48)
-static const struct span spans[128][8] = {SPANS_64(0), SPANS_64(64)};
-
-static inline uint64_t mask_of(struct span s)
-{
-    return ~UINT64_C(0) >> s.spare;
-}
-
-/* Bytes of the counter of byte p. */
-static unsigned size_at(unsigned j, unsigned p)
-{
-    return 1u << LEVEL(j, p);
-}
-
-static uint64_t value_at(uint64_t octet, unsigned j, unsigned p)
-{
-    const struct span s = spans[j][p];
-    const uint64_t v = octet >> s.shift & mask_of(s);
-    return v < TAMIS__MOST_WEIGHT ? v : TAMIS__MOST_WEIGHT;
-}
-
-/* The greatest counter in `size` bytes from p on, which end where counters do. */
-static uint64_t greatest(uint64_t octet, unsigned j, unsigned p, unsigned size)
-{
-    uint64_t most = 0;
-    for (unsigned i = p; i < p + size; i += size_at(j, i)) {
-        const uint64_t v = value_at(octet, j, i);
-        if (v > most) most = v;
-    }
-    return most;
-}
-
-/* j when the counter of byte p has joined its neighbour. */
-static unsigned joined(unsigned j, unsigned p)
-{
-    static const uint8_t quad[2] = {0x07, 0x70};
-    switch (size_at(j, p)) {
-    case 1: return j | 1u << (p & 6);
-    case 2: return j | quad[p >> 2];
-    default: return 0x7f;
-    }
-}
-
-/* The counter of byte p becomes at least t, and as long as that takes. */
-static void raise(uint8_t *octet, uint8_t *joins, unsigned p, uint64_t t)
-{
-    const uint64_t was = tamis__get64(octet);
-    const unsigned before = *joins;
-    unsigned j = before;
-    if (value_at(was, j, p) >= t) return;
-    while (t > mask_of(spans[j][p])) {
-        j = joined(j, p);
-        const unsigned size = size_at(j, p);
-        const uint64_t most = greatest(was, before, p & ~(size - 1), size);
-        if (most > t) t = most;
-    }
-    const struct span s = spans[j][p];
-    tamis__put64(octet, (was & ~(mask_of(s) << s.shift)) | t << s.shift);
-    *joins = (uint8_t)j;
-}
-
-/* --- Where the counters of a key are ----------------------------------------------------------------------------- */
-
-struct place {
-    uint8_t *octet, *joins;
-    unsigned p;
-};
-
-/* Two octets of a line and a byte in each, from 32 uniform bits. */
-static inline void places_in(uint8_t *line, uint32_t bits, struct place *out)
-{
-    uint64_t r = (uint64_t)bits * OCTETS;
-    const unsigned first = (unsigned)(r >> 32);
-    r = (uint64_t)(uint32_t)r * (OCTETS - 1);
-    unsigned second = first + 1 + (unsigned)(r >> 32);
-    second -= second >= OCTETS ? OCTETS : 0;
-    r = (uint64_t)(uint32_t)r * 64;
-    out[0] = (struct place){line + 8 * first, line + JOINS + first, (unsigned)(r >> 32) & 7};
-    out[1] = (struct place){line + 8 * second, line + JOINS + second, (unsigned)(r >> 35)};
-}
-
-static inline void aim(uint8_t *cells, uint64_t lines, tamis_hash h, struct place *out)
-{
-    const uint64_t first = tamis__tally_first(h, lines);
-    places_in(cells + LINE * first, (uint32_t)h.hi, out);
-    places_in(cells + LINE * tamis__tally_second(h, lines, first), (uint32_t)h.lo, out + 2);
-}
-
 static uint64_t lines_of(const struct section *s)
 {
-    return s->length / LINE;
+    return s->length / TALLY_LINE;
 }
 
 /* --- Planning --------------------------------------------------------------------------------------------------- */
 
 static uint64_t lines_for(uint64_t bytes)
 {
-    uint64_t low = 0, high = MOST_LINES + 1;
+    uint64_t low = 0, high = TALLY_MOST_LINES + 1;
     while (high - low > 1) {
         const uint64_t mid = low + (high - low) / 2;
-        if (tamis__image_bytes(LINE * mid, 1) <= bytes)
+        if (tamis__image_bytes(TALLY_LINE * mid, 1) <= bytes)
             low = mid;
         else
             high = mid;
@@ -179,19 +66,19 @@ static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *wh
                            "plan it by bytes");
     if (p->bytes == 0 && p->m == 0)
         return tamis__fail(why, TAMIS_EINVAL, "a plan needs one of: bytes, m");
-    if ((p->k != 0 && p->k != PLACES) || (p->cell_bits != 0 && p->cell_bits != 8))
+    if ((p->k != 0 && p->k != TALLY_PLACES) || (p->cell_bits != 0 && p->cell_bits != 8))
         return tamis__fail(why, TAMIS_EINVAL, "a tally has 4 counters a key, of 8 bits or more");
-    if (p->m % COUNTERS != 0)
-        return tamis__fail(why, TAMIS_EINVAL, "m must be a multiple of %u", COUNTERS);
-    const uint64_t lines = p->m != 0 ? p->m / COUNTERS : lines_for(p->bytes);
-    const uint64_t bytes = tamis__image_bytes(LINE * (lines > 2 ? lines : 2), 1);
-    if (lines > MOST_LINES)
+    if (p->m % TALLY_COUNTERS != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "m must be a multiple of %u", TALLY_COUNTERS);
+    const uint64_t lines = p->m != 0 ? p->m / TALLY_COUNTERS : lines_for(p->bytes);
+    const uint64_t bytes = tamis__image_bytes(TALLY_LINE * (lines > 2 ? lines : 2), 1);
+    if (lines > TALLY_MOST_LINES)
         return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 bits are not supported");
     if (lines < 2 || (p->bytes != 0 && bytes > p->bytes))
         return tamis__fail(why, TAMIS_EINVAL, "that is too small: it takes %llu bytes",
                            (unsigned long long)bytes);
-    p->m = lines * COUNTERS;
-    p->k = PLACES;
+    p->m = lines * TALLY_COUNTERS;
+    p->k = TALLY_PLACES;
     p->cell_bits = 8;
     p->bytes = bytes;
     return TAMIS_OK;
@@ -203,9 +90,9 @@ static uint32_t layout(const tamis_plan *plan, struct section *out)
         *out = (struct section){.role = TAMIS__ROLE_CELLS,
                                 .kind = TAMIS_TALLY,
                                 .cell_bits = 8,
-                                .k = PLACES,
+                                .k = TALLY_PLACES,
                                 .m = plan->m,
-                                .length = plan->m / COUNTERS * LINE};
+                                .length = plan->m / TALLY_COUNTERS * TALLY_LINE};
     return 1;
 }
 
@@ -214,10 +101,12 @@ static const char *wrong_shape(const struct body *b)
     const struct section *s = b->sections;
     if (b->count != 1) return "this kind has exactly one section";
     if (s->kind != TAMIS_TALLY) return "the section is not of this kind";
-    if (s->cell_bits != 8 || s->k != PLACES) return "wrong counters";
-    if (s->m % COUNTERS != 0 || s->m / COUNTERS < 2 || s->m / COUNTERS > MOST_LINES)
+    if (s->cell_bits != 8 || s->k != TALLY_PLACES) return "wrong counters";
+    if (s->m % TALLY_COUNTERS != 0 || s->m / TALLY_COUNTERS < 2 ||
+        s->m / TALLY_COUNTERS > TALLY_MOST_LINES)
         return "m is out of range, or no whole number of lines";
-    if (s->length != s->m / COUNTERS * LINE) return "the section's length does not fit its lines";
+    if (s->length != s->m / TALLY_COUNTERS * TALLY_LINE)
+        return "the section's length does not fit its lines";
     return NULL;
 }
 
@@ -225,7 +114,7 @@ static const char *wrong_cells(const struct body *b)
 {
     const struct section *s = b->sections;
     const uint64_t each = UINT64_C(0x0001010101010101); /* bit 0 of each j */
-    for (uint64_t at = JOINS; at < s->length; at += LINE) {
+    for (uint64_t at = TALLY_JOINS; at < s->length; at += TALLY_LINE) {
         const uint64_t j = tamis__get64(s->cells + at);
         const uint64_t quads = (j >> 1 & ~(j & j >> 2)) | (j >> 5 & ~(j >> 4 & j >> 6));
         const uint64_t whole = j >> 3 & ~(j >> 1 & j >> 5);
@@ -242,59 +131,14 @@ TAMIS__PREFETCHES prefetch_keys(const struct section *s, const tamis_hash *h, si
     const uint64_t lines = lines_of(s);
     for (size_t i = 0; i < n; i++) {
         const uint64_t first = tamis__tally_first(h[i], lines);
-        TAMIS__PREFETCH(s->cells + LINE * first);
-        TAMIS__PREFETCH(s->cells + LINE * tamis__tally_second(h[i], lines, first));
+        TAMIS__PREFETCH(s->cells + TALLY_LINE * first);
+        TAMIS__PREFETCH(s->cells + TALLY_LINE * tamis__tally_second(h[i], lines, first));
     }
 }
 
 static void prefetch(const struct body *b, const struct batch *keys)
 {
     prefetch_keys(b->sections, keys->hashes, keys->n);
-}
-
-static void raise_all(const struct place *at, uint64_t t)
-{
-    for (unsigned i = 0; i < PLACES; i++) raise(at[i].octet, at[i].joins, at[i].p, t);
-}
-
-/* The count before. */
-static inline uint64_t add_key(uint8_t *cells, uint64_t lines, tamis_hash h, uint64_t w)
-{
-    struct place at[PLACES];
-    struct span s[PLACES];
-    uint64_t octet[PLACES], v[PLACES], least = TAMIS__MOST_WEIGHT, room = UINT64_MAX;
-    aim(cells, lines, h, at);
-    for (unsigned i = 0; i < PLACES; i++) {
-        octet[i] = tamis__get64(at[i].octet);
-        s[i] = spans[*at[i].joins][at[i].p];
-        v[i] = octet[i] >> s[i].shift & mask_of(s[i]);
-        least = v[i] < least ? v[i] : least;
-        room = mask_of(s[i]) < room ? mask_of(s[i]) : room;
-    }
-    const uint64_t t = tamis__add_up(least, w);
-    if (t > room) {
-        raise_all(at, t);
-        return least;
-    }
-    for (unsigned i = 0; i < PLACES; i++) {
-        /* No branch: whether a counter is too low is as good as random. */
-        const uint64_t more = (v[i] ^ t) & (0 - (uint64_t)(v[i] < t));
-        tamis__put64(at[i].octet, octet[i] ^ more << s[i].shift);
-    }
-    return least;
-}
-
-static uint64_t count_key(const struct section *s, uint64_t lines, tamis_hash h)
-{
-    struct place at[PLACES];
-    uint64_t least = TAMIS__MOST_WEIGHT;
-    aim(s->cells, lines, h, at);
-    for (unsigned i = 0; i < PLACES; i++) {
-        const struct span one = spans[*at[i].joins][at[i].p];
-        const uint64_t v = tamis__get64(at[i].octet) >> one.shift & mask_of(one);
-        least = v < least ? v : least;
-    }
-    return least;
 }
 
 static tamis_status add_weights(struct section *s, const struct batch *keys, uint8_t *seen,
@@ -306,7 +150,7 @@ static tamis_status add_weights(struct section *s, const struct batch *keys, uin
         const size_t i = *done;
         const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
         if (w < 0) return TAMIS_EUNSUPPORTED;
-        const uint64_t before = add_key(s->cells, lines, keys->hashes[i], (uint64_t)w);
+        const uint64_t before = tally_add(s->cells, lines, keys->hashes[i], (uint64_t)w);
         *sum = tamis__add_up(*sum, (uint64_t)w);
         if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
     }
@@ -333,10 +177,10 @@ static void add_ones(struct section *s, const struct batch *keys)
         } else {
             const tamis_hash then = h[i + AHEAD < n ? i + AHEAD : i];
             const uint64_t first = tamis__tally_first(then, lines);
-            TAMIS__FETCH(cells + LINE * first);
-            TAMIS__FETCH(cells + LINE * tamis__tally_second(then, lines, first));
+            TAMIS__FETCH(cells + TALLY_LINE * first);
+            TAMIS__FETCH(cells + TALLY_LINE * tamis__tally_second(then, lines, first));
         }
-        add_key(cells, lines, h[i], 1);
+        tally_add(cells, lines, h[i], 1);
     }
 }
 
@@ -363,7 +207,7 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
     if (keys->ahead != NULL) prefetch_keys(s, keys->ahead, keys->n);
     memset(bits, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
-        const bool some = count_key(s, lines_of(s), keys->hashes[i]) != 0;
+        const bool some = tally_count(s->cells, lines_of(s), keys->hashes[i]) != 0;
         bits[i / 8] = (uint8_t)(bits[i / 8] | some << i % 8);
     }
 }
@@ -373,7 +217,8 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
     const struct section *s = b->sections;
     const uint64_t lines = lines_of(s);
     if (keys->ahead != NULL) prefetch_keys(s, keys->ahead, keys->n);
-    for (size_t i = 0; i < keys->n; i++) out[i] = (int64_t)count_key(s, lines, keys->hashes[i]);
+    for (size_t i = 0; i < keys->n; i++)
+        out[i] = (int64_t)tally_count(s->cells, lines, keys->hashes[i]);
 }
 
 /* j of the sum of two octets, and the sum: as short as it can be with no counter shorter than in either. */
@@ -382,13 +227,14 @@ static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, u
     unsigned j = ja | jb;
     *sum = 0;
     for (unsigned p = 0; p < 8;) {
-        const unsigned size = size_at(j, p);
-        const uint64_t v = tamis__add_up(greatest(a, ja, p, size), greatest(b, jb, p, size));
-        if (v <= mask_of(spans[j][p])) {
-            *sum |= v << spans[j][p].shift;
+        const unsigned size = tally_size(j, p);
+        const uint64_t v = tamis__add_up(tamis__tally_greatest(a, ja, p, size),
+                                         tamis__tally_greatest(b, jb, p, size));
+        if (v <= tally_mask(tamis__tally_spans[j][p])) {
+            *sum |= v << tamis__tally_spans[j][p].shift;
             p += size;
         } else { /* once more, with longer ones; at most seven times */
-            j = joined(j, p);
+            j = tamis__tally_joined(j, p);
             *sum = 0;
             p = 0;
         }
@@ -396,30 +242,31 @@ static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, u
     return j;
 }
 
-static void merge(struct body *into, const struct body *from)
+static tamis_status merge(struct body *into, const struct body *from)
 {
     struct section *s = into->sections;
-    for (uint64_t at = 0; at < s->length; at += LINE)
-        for (unsigned o = 0; o < OCTETS; o++) {
+    for (uint64_t at = 0; at < s->length; at += TALLY_LINE)
+        for (unsigned o = 0; o < TALLY_OCTETS; o++) {
             uint8_t *mine = s->cells + at;
             const uint8_t *theirs = from->sections->cells + at;
             uint64_t sum;
-            mine[JOINS + o] =
-                (uint8_t)merge_octets(tamis__get64(mine + 8 * o), mine[JOINS + o],
-                                      tamis__get64(theirs + 8 * o), theirs[JOINS + o], &sum);
+            mine[TALLY_JOINS + o] =
+                (uint8_t)merge_octets(tamis__get64(mine + 8 * o), mine[TALLY_JOINS + o],
+                                      tamis__get64(theirs + 8 * o), theirs[TALLY_JOINS + o], &sum);
             tamis__put64(mine + 8 * o, sum);
         }
     const uint64_t a = s->items, b = from->sections->items, most = TAMIS__MOST_WEIGHT;
     s->items = a < most && b < most ? tamis__add_up(a, b) : most;
+    return TAMIS_OK;
 }
 
 /* Bytes of an octet whose counter is not 0. */
 static unsigned used(uint64_t octet, unsigned j, uint64_t *ends)
 {
     unsigned bytes = 0;
-    for (unsigned p = 0; p < 8; p += size_at(j, p)) {
-        const uint64_t v = value_at(octet, j, p);
-        bytes += v != 0 ? size_at(j, p) : 0;
+    for (unsigned p = 0; p < 8; p += tally_size(j, p)) {
+        const uint64_t v = tally_value(octet, j, p);
+        bytes += v != 0 ? tally_size(j, p) : 0;
         *ends += v == TAMIS__MOST_WEIGHT;
     }
     return bytes;
@@ -433,16 +280,17 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
     double sum = 0, squares = 0;
     (void)other;
     (void)z;
-    for (uint64_t at = 0; at < s->length; at += LINE) {
+    for (uint64_t at = 0; at < s->length; at += TALLY_LINE) {
         double shares = 0, square = 0;
-        for (unsigned o = 0; o < OCTETS; o++) {
+        for (unsigned o = 0; o < TALLY_OCTETS; o++) {
             const uint8_t *line = s->cells + at;
-            const unsigned n = used(tamis__get64(line + 8 * o), line[JOINS + o], &out->saturated);
+            const unsigned n =
+                used(tamis__get64(line + 8 * o), line[TALLY_JOINS + o], &out->saturated);
             out->hit += n;
             shares += n / 8.0;
             square += n / 8.0 * n / 8.0;
         }
-        const double both = (shares * shares - square) / (OCTETS * (OCTETS - 1));
+        const double both = (shares * shares - square) / (TALLY_OCTETS * (TALLY_OCTETS - 1));
         sum += both;
         squares += both * both;
     }
