@@ -25,15 +25,15 @@ struct args {
 
     uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, never_items,
         max_bytes, rate_limit, memory, exact_until, connections, per_address, timeout,
-        cache_seconds, field, weight_field;
-    double fpr, error, delta;
+        cache_seconds, field, weight_field, most;
+    double fpr, error, delta, min;
     const char *kind, *inner, *to, *output, *key_file, *ask, *address, *port, *temp, *state,
         *window;
     struct texts never;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
-        for_transfer, conservative, help, man;
+        for_transfer, conservative, live, help, man;
     char delimiter;
 };
 
@@ -75,6 +75,7 @@ int run_check(const struct args *a);
 int run_uniq(const struct args *a);
 int run_count(const struct args *a);
 int run_freq(const struct args *a);
+int run_top(const struct args *a);
 int run_merge(const struct args *a);
 int run_info(const struct args *a);
 int run_verify(const struct args *a);
@@ -96,9 +97,10 @@ const char *grouped(uint64_t v);
 /* A probability as "0.98 % (1 in 102)", likewise. */
 const char *rate_text(double rate);
 
-/* One item of freq and top: as JSON, or its count, the interval and the item, which on a terminal has its control
- * bytes escaped. */
-void print_frequency(const struct args *a, tamis_bytes item, const tamis_estimate *e);
+/* A count and its interval, in columns; ~ where it may be noise. */
+void print_count(const tamis_estimate *e);
+/* An item as it is; on a terminal with its control bytes escaped. */
+void print_item(tamis_bytes item);
 
 /* JSON, one object at a time: members are separated as needed. */
 void json_open(char bracket);
@@ -110,6 +112,7 @@ void json_count(const char *name, uint64_t value);
 void json_integer(const char *name, int64_t value);
 void json_number(const char *name, double value); /* null unless finite */
 void json_bool(const char *name, bool value);
+void json_frequency(const tamis_estimate *e); /* members of an object */
 
 /* Flush stdout; EXIT_ERROR after a message when anything was not written. */
 int finish_output(int status);
@@ -145,10 +148,19 @@ int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes)
 int check_output(const struct args *a);
 /* Why an add failed with this status, in words for the line after "unchanged: ". */
 const char *why_not_added(const tamis *t, tamis_status s);
+/* Who wants to see lines come in. */
+struct watch {
+    void *ctx;
+    void (*added)(void *ctx, uint64_t lines); /* again and again, also when none come */
+    bool (*stop)(void *ctx);
+};
 /* Add the lines of files, with their weights if there are any (add.c). EXIT_ERROR after a message, or with *reason for
  * one. */
 int add_lines(const struct args *a, tamis *t, char **files, int n, const char *verb,
               const char **reason);
+/* The same, watched; NULL: by nobody. */
+int add_lines_watched(const struct args *a, tamis *t, char **files, int n, const char *verb,
+                      const struct watch *w, const char **reason);
 /* Say so on stderr when there are more items in it than planned. */
 void warn_if_over_full(const tamis *t, const char *path);
 

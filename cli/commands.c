@@ -10,7 +10,8 @@ const struct option options[] = {
     {'k', "kind", "KIND", TEXT, AT(kind),
      "blocked (default), bloom, partitioned; counting, cuckoo, pair (keys can be removed);\n"
      "growing (size unknown), window (forgets); ribbon, fuse, exact (sealed: smallest, never\n"
-     "change); auto chooses blocked or bloom. count: tally (default), count-min, count-sketch"},
+     "change); auto chooses blocked or bloom. count: tally (default), count-min, count-sketch, "
+     "top"},
     {0, "inner", "KIND", TEXT, AT(inner),
      "what window and pair are made of; how counters lie (counting: bloom, blocked)"},
     {0, "error", "E", RATE, AT(error),
@@ -31,6 +32,11 @@ const struct option options[] = {
      "given several times"},
     {0, "never-items", "N", COUNT, AT(never_items), "exact: how many such lines there will be"},
     {0, "to", "KIND", TEXT, AT(to), "the kind to convert to"},
+    {'k', "number", "N", COUNT, AT(most), "how many to list (default 10; with --min all)"},
+    {0, "min", "RATE", RATE, AT(min),
+     "list what makes up this share of all lines (0.1%), every such item for sure, or say why not"},
+    {0, "live", NULL, FLAG, AT(live),
+     "show the list while lines come; Ctrl-C ends with what there is"},
     {'o', "output", "FILE", TEXT, AT(output), "file to write; - for standard output"},
     {'f', "force", NULL, FLAG, AT(force), "replace the output when it exists"},
     {'v', "invert", NULL, FLAG, AT(invert),
@@ -154,6 +160,17 @@ const struct command commands[] = {
      "did,\n"
      "2 on an error.",
      "tamis freq counts.tamis http://a.example/", "json key-file null raw quiet", 1, run_freq},
+    {"top", "[FILE... | SKETCH]", "the most frequent lines, with their counts",
+     "In place of sort | uniq -c | sort -rn | head, in 1 MiB of memory (or --bytes) and one pass.\n"
+     "Prints the count, the interval that holds the truth, and the line; the interval is one "
+     "number\n"
+     "where the count is exact. -o keeps the sketch, to be asked again by top and freq, added to "
+     "and\n"
+     "merged. Exit status 0 when a line was listed, 1 when there was none, 2 on an error.",
+     "tamis top -k 20 access-urls.txt",
+     "number min bytes field delimiter weight-field live json output force seed key-file null raw "
+     "threads quiet",
+     0, run_top},
     {"merge", "-o OUT FILTER...", "the union of filters, the sum of sketches",
      "Filters of the same kind, shape and hash become the filter of all their items, bit for\n"
      "bit; sketches become the sketch of all their lines. A secret key is not needed.",

@@ -342,9 +342,13 @@ static bool hand_out(struct lines *l, struct slot *s, uint64_t before)
     if (s->failed) {
         complain(NULL, "not enough memory");
     } else if (s->bad_weight.p != NULL) {
-        const int shown = s->bad_weight.len < 40 ? (int)s->bad_weight.len : 40;
-        complain(s->path, "line %s: the weight '%.*s' is not a whole number of 64 bits",
-                 grouped(line_with(l, s, s->bad_weight.p)), shown, (const char *)s->bad_weight.p);
+        char shown[41] = "";
+        for (size_t i = 0; i < s->bad_weight.len && i + 1 < sizeof shown; i++) {
+            const char c = ((const char *)s->bad_weight.p)[i];
+            shown[i] = c >= ' ' && c <= '~' ? c : '?'; /* messages are for terminals */
+        }
+        complain(s->path, "line %s: the weight '%s' is not a whole number of 64 bits",
+                 grouped(line_with(l, s, s->bad_weight.p)), shown);
     } else {
         return true;
     }
@@ -373,6 +377,11 @@ const struct block *lines_next(struct lines *l)
     l->lent = true;
     struct slot *s = slot_at(l, 0);
     return hand_out(l, s, before) ? &s->block : NULL;
+}
+
+bool lines_wait(const struct lines *l, int milliseconds)
+{
+    return l->used > (l->lent ? 1u : 0u) || l->in == NULL || input_wait(l->in, milliseconds);
 }
 
 uint64_t lines_number(const struct lines *l, size_t i, const char **path)

@@ -25,6 +25,8 @@ struct lines *lines_open(const struct args *a, char **paths, int n, const tamis 
  * skipped; so are lines with too few fields, which are counted. A weight that is no number is reported with its line,
  * and ends the input. What has arrived is handed out at once: a slow pipe does not hold its lines back. */
 const struct block *lines_next(struct lines *l);
+/* Whether lines_next would give something, or the end, within so many milliseconds. */
+bool lines_wait(const struct lines *l, int milliseconds);
 /* Where line i of that block stands: its number in the file, and the file. For messages. */
 uint64_t lines_number(const struct lines *l, size_t i, const char **path);
 /* Whether a file or a weight could not be read, or memory ran out; a message was given. */

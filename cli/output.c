@@ -93,6 +93,11 @@ static int utf8_length(const unsigned char *s, size_t most)
     if ((size_t)n > most) return 0;
     for (int i = 1; i < n; i++)
         if ((s[i] & 0xc0) != 0x80) return 0;
+    /* Longer than need be, a half of a pair, beyond the last. */
+    if (s[0] == 0xe0 && s[1] < 0xa0) return 0;
+    if (s[0] == 0xed && s[1] >= 0xa0) return 0;
+    if (s[0] == 0xf0 && s[1] < 0x90) return 0;
+    if (s[0] == 0xf4 && s[1] >= 0x90) return 0;
     return n;
 }
 
@@ -172,9 +177,10 @@ void json_bool(const char *name, bool value)
 /* --- Counts -------------------------------------------------------------------------------------------------- */
 
 /* What could move the cursor or ring the bell is shown as \xHH. */
-static void print_item(tamis_bytes item, bool escape)
+void print_item(tamis_bytes item)
 {
     const unsigned char *p = item.p, *const end = p + item.len;
+    const bool escape = isatty(STDOUT_FILENO) != 0;
     if (!escape) fwrite(p, 1, item.len, stdout);
     while (escape && p < end) {
         const int n = utf8_length(p, (size_t)(end - p));
@@ -187,26 +193,22 @@ static void print_item(tamis_bytes item, bool escape)
     }
 }
 
-void print_frequency(const struct args *a, tamis_bytes item, const tamis_estimate *e)
+void print_count(const tamis_estimate *e)
 {
-    if (a->json) {
-        json_open('{');
-        json_text_n("item", item.p, item.len);
-        json_integer("count", e->estimate);
-        json_integer("lower", e->lower);
-        json_integer("upper", e->upper);
-        json_bool("below_noise", e->below_noise);
-        json_close('}');
-        putchar('\n');
-        return;
-    }
     char count[32], interval[48];
-    snprintf(interval, sizeof interval, "%" PRId64 "..%" PRId64, e->lower, e->upper);
     snprintf(count, sizeof count, "%s%" PRId64, e->below_noise && e->lower != e->upper ? "~" : "",
              e->estimate);
+    snprintf(interval, sizeof interval, "%" PRId64 "..%" PRId64, e->lower, e->upper);
     printf("%10s  %-16s  ", count, interval);
-    print_item(item, isatty(STDOUT_FILENO) != 0);
-    putchar(a->nul ? '\0' : '\n');
+}
+
+void json_frequency(const tamis_estimate *e)
+{
+    json_integer("count", e->estimate);
+    json_integer("lower", e->lower);
+    json_integer("upper", e->upper);
+    json_number("confidence", e->confidence);
+    json_bool("below_noise", e->below_noise);
 }
 
 int finish_output(int status)

@@ -48,15 +48,16 @@ $ tamis count --error 1e-3 --delta 1% -f -o s.tamis list && tamis info s.tamis
 s.tamis: count-min sketch
   weight    5,050 in all
   noise     a key that never came counts 0 as a rule, up to 0 in 99 % and 0 in 99.9 % of cases
+            (the textbook only promises 5: 0.001 times the weight)
   size      54,640 bytes
   cells     3.6 % in use; m = 2,719 of 32 bits, k = 5; none at their end
   hash      xxh3-128, seed 0
   file      format 1, generation 1
-$ tamis count --conservative --m 1000 --k 3 --counter-bits 64 -f -o s.tamis list && tamis info s.tamis | sed -n '1p;5p'
+$ tamis count --conservative --m 1000 --k 3 --counter-bits 64 -f -o s.tamis list && tamis info s.tamis | sed -n '1p;6p'
 s.tamis: count-min sketch, conservative
   cells     9.3 % in use; m = 1,000 of 64 bits, k = 3; none at their end
 $ tamis count --kind blocked -o x.tamis list
-tamis: --kind: 'blocked' does not tell how often; there are count-min, count-sketch, tally
+tamis: --kind: 'blocked' does not tell how often; there are count-min, count-sketch, tally, top
 [2]
 $ tamis count --kind tally --error 1e-3 -o x.tamis list
 tamis: count: no formula tells the error of a tally, which depends on the stream: plan it by bytes
