@@ -276,7 +276,8 @@ struct lines *lines_open(const struct args *a, char **paths, int n, const tamis 
     l->hasher = hasher;
     l->n_workers = threads > 1 ? threads - 1 : 0;
     if (l->n_workers > MAX_WORKERS) l->n_workers = MAX_WORKERS;
-    l->n_slots = 2 * l->n_workers + 2;
+    /* Splitting alone is quick: a worker needs no second block waiting. */
+    l->n_slots = (hasher != NULL ? 2 * l->n_workers : l->n_workers) + 2;
     pthread_mutex_init(&l->mutex, NULL);
     pthread_cond_init(&l->filled, NULL);
     pthread_cond_init(&l->done, NULL);
