@@ -16,6 +16,7 @@
 
 /* Large enough that system calls and hand-overs do not count, small enough for the second-level cache. */
 #define BLOCK_BYTES ((size_t)1 << 18)
+#define LEAST_BYTES ((size_t)1 << 12)
 enum { MAX_WORKERS = 7, MAX_BLOCKS = 2 * MAX_WORKERS + 2 };
 
 enum state { EMPTY, FILLED, DONE };
@@ -34,9 +35,10 @@ struct slot {
 struct lines {
     char **paths;
     int n_paths, next_path;
-    struct input *in;                  /* NULL: none is open */
-    const char *path;                  /* being read */
-    char end;                          /* of a line */
+    struct input *in; /* NULL: none is open */
+    const char *path; /* being read */
+    char end;         /* of a line */
+    size_t block_bytes;
     bool failed, ended, finished, raw; /* ended: all is read; finished: and handed out */
     uint64_t bytes, bytes_before;      /* of the files; of those before this one */
     const struct args *args;
@@ -95,7 +97,7 @@ static bool open_next(struct lines *l)
 static bool grow(char **p, size_t *room, size_t wanted)
 {
     if (wanted <= *room) return true;
-    size_t bigger = *room < BLOCK_BYTES ? BLOCK_BYTES : *room;
+    size_t bigger = *room < LEAST_BYTES ? LEAST_BYTES : *room;
     while (bigger < wanted) bigger = bigger <= SIZE_MAX / 2 ? bigger * 2 : wanted;
     char *q = realloc(*p, bigger);
     if (q == NULL) return false;
@@ -109,7 +111,8 @@ static size_t read_more(struct lines *l, struct slot *s)
 {
     /* One byte stays free for the end of a last line that has none. */
     if (!grow(&s->text, &s->room,
-              s->size + (s->size < BLOCK_BYTES / 2 ? BLOCK_BYTES - s->size : BLOCK_BYTES / 2))) {
+              s->size +
+                  (s->size < l->block_bytes / 2 ? l->block_bytes - s->size : l->block_bytes / 2))) {
         no_memory(l);
         return 0;
     }
@@ -276,8 +279,9 @@ struct lines *lines_open(const struct args *a, char **paths, int n, const tamis 
     l->hasher = hasher;
     l->n_workers = threads > 1 ? threads - 1 : 0;
     if (l->n_workers > MAX_WORKERS) l->n_workers = MAX_WORKERS;
-    /* Splitting alone is quick: a worker needs no second block waiting. */
+    /* Splitting alone is quick: less has to wait for it. */
     l->n_slots = (hasher != NULL ? 2 * l->n_workers : l->n_workers) + 2;
+    l->block_bytes = hasher != NULL ? BLOCK_BYTES : BLOCK_BYTES / 2;
     pthread_mutex_init(&l->mutex, NULL);
     pthread_cond_init(&l->filled, NULL);
     pthread_cond_init(&l->done, NULL);

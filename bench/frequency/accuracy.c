@@ -4,7 +4,8 @@
  *     upper    mean of upper - truth: the one-sided error        inside  share of keys with the truth in the interval
  *     p99      what 99 % of |estimate - truth| do not exceed     width   of an interval that does not end at 0
  *     first    mean of |estimate - truth| of the 100 and 1000 most frequent
- *     found    share of the 100 keys with the greatest estimates that are among the 100 most frequent
+ *     found    share of the 100 keys with the greatest estimates that are among the 100 most frequent (of a top: of its
+ *              list, with their texts)
  *
  * A structure that always says 0 stands beside them: means over all keys, most of which are rare, flatter it. */
 #include "frequency.h"
@@ -22,6 +23,7 @@ const struct structure STRUCTURES[] = {
     {"conservative", TAMIS_COUNT_MIN, TAMIS_CONSERVATIVE, 32},
     {"count-sketch", TAMIS_COUNT_SKETCH, 0, 32},
     {"tally", TAMIS_TALLY, 0, 0},
+    {"top", TAMIS_TOP, 0, 0},
 };
 const size_t N_STRUCTURES = LENGTH(STRUCTURES);
 
@@ -38,13 +40,21 @@ tamis *structure_open(const struct structure *s, uint64_t bytes)
     return t;
 }
 
-static void add_all(tamis *t, const struct stream *s)
+/* A top keeps the items, all others only need their hashes. */
+static void add_all(tamis *t, const struct structure *of, const struct stream *s)
 {
     tamis_hash h[BATCH];
+    tamis_bytes keys[BATCH];
     for (uint32_t at = 0; at < s->n; at += BATCH) {
         const uint32_t n = s->n - at < BATCH ? s->n - at : BATCH;
-        for (uint32_t i = 0; i < n; i++) h[i] = s->hashes[s->draws[at + i]];
-        if (tamis_add_weight_hashes(t, h, NULL, n, NULL, NULL) != TAMIS_OK) die("an add failed");
+        for (uint32_t i = 0; i < n; i++) {
+            h[i] = s->hashes[s->draws[at + i]];
+            if (of->kind == TAMIS_TOP) keys[i] = stream_key(s, s->draws[at + i]);
+        }
+        const tamis_status status = of->kind == TAMIS_TOP
+                                        ? tamis_add_weight_many(t, keys, NULL, n, NULL, NULL)
+                                        : tamis_add_weight_hashes(t, h, NULL, n, NULL, NULL);
+        if (status != TAMIS_OK) die("%s: %s", of->name, tamis_status_message(status));
     }
 }
 
@@ -118,6 +128,26 @@ static double share_found(const struct stream *s, const tamis_estimate *e, int64
     return (double)good / k;
 }
 
+/* The same of a list that a structure keeps itself: items are told apart by their bytes. */
+static double share_listed(const tamis *t, const struct stream *s)
+{
+    tamis_heavy list[100];
+    const size_t n = tamis_top(t, list, 100);
+    const uint32_t least = s->truth[s->by_rank[s->distinct < 100 ? s->distinct - 1 : 99]];
+    size_t good = 0;
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t rank = 0; rank < s->distinct; rank++) {
+            const uint32_t id = s->by_rank[rank];
+            if (s->truth[id] < least) break;
+            const tamis_bytes key = stream_key(s, id);
+            if (s->hashes[id].lo != list[i].hash) continue;
+            good += list[i].item.p != NULL && list[i].length == key.len &&
+                    memcmp(list[i].item.p, key.p, list[i].item.len) == 0;
+            break;
+        }
+    return (double)good / (s->distinct < 100 ? s->distinct : 100);
+}
+
 static struct result judge(const struct stream *s, const tamis_estimate *e)
 {
     struct result r = {.mean = 0};
@@ -154,17 +184,28 @@ static double textbook(const struct stream *s, uint64_t bytes)
     return p.error * s->n;
 }
 
-static void report(const struct stream *s, uint64_t bytes, const char *name, const struct result *r)
+/* The mean of upper - truth says nothing of a structure that is uncertain on both sides, or never. */
+static const char *upper_text(const struct structure *of, const struct result *r, char out[32])
 {
+    snprintf(out, 32, "null");
+    if (of != NULL && of->kind != TAMIS_COUNT_SKETCH) snprintf(out, 32, "%.6g", r->upper);
+    return out;
+}
+
+static void report(const struct stream *s, uint64_t bytes, const struct structure *of,
+                   const struct result *r)
+{
+    const char *name = of != NULL ? of->name : "always 0";
+    char upper[32];
+    upper_text(of, r, upper);
     rows_row("\"stream\": \"%s\", \"n\": %u, \"bytes\": %" PRIu64 ", \"structure\": \"%s\", "
-             "\"mean\": %.6g, \"upper\": %.6g, \"relative\": %.6g, \"p99\": %.6g, "
+             "\"mean\": %.6g, \"upper\": %s, \"relative\": %.6g, \"p99\": %.6g, "
              "\"first_100\": %.6g, \"first_1000\": %.6g, \"found\": %.4g, \"under\": %.6g, "
              "\"inside\": %.6g, \"width\": %.6g, \"textbook\": %.6g",
-             s->name, s->n, bytes, name, r->mean, r->upper, r->relative, r->p99, r->first_100,
+             s->name, s->n, bytes, name, r->mean, upper, r->relative, r->p99, r->first_100,
              r->first_1000, r->found, r->under, r->inside, r->width, textbook(s, bytes));
-    printf("%-12s %5" PRIu64
-           " KiB  %-20s %10.4g %10.4g %8.4g %9.4g %9.4g %6.2f %7.2f %7.2f %7.4g\n",
-           s->name, bytes / 1024, name, r->mean, r->upper, r->p99, r->first_100, r->first_1000,
+    printf("%-12s %5" PRIu64 " KiB  %-20s %10.4g %10s %8.4g %9.4g %9.4g %6.2f %7.2f %7.2f %7.4g\n",
+           s->name, bytes / 1024, name, r->mean, upper, r->p99, r->first_100, r->first_1000,
            r->found, 100 * r->under, 100 * r->inside, r->width);
     fflush(stdout);
 }
@@ -172,10 +213,11 @@ static void report(const struct stream *s, uint64_t bytes, const char *name, con
 static void measure_one(const struct stream *s, const struct structure *of, uint64_t bytes)
 {
     tamis *t = of != NULL ? structure_open(of, bytes) : NULL;
-    if (t != NULL) add_all(t, s);
+    if (t != NULL) add_all(t, of, s);
     tamis_estimate *e = ask_all(t, s);
-    const struct result r = judge(s, e);
-    report(s, bytes, of != NULL ? of->name : "always 0", &r);
+    struct result r = judge(s, e);
+    if (of != NULL && of->kind == TAMIS_TOP) r.found = share_listed(t, s);
+    report(s, bytes, of, &r);
     free(e);
     tamis_close(t);
 }

@@ -13,7 +13,7 @@
 /* --- Streams ------------------------------------------------------------------------------------------- */
 
 struct stream {
-    char name[16];
+    char name[32];
     uint32_t n, ids; /* draws; ids are below this */
     uint32_t *draws;
     uint32_t *truth;   /* of each id: how often it was drawn */

@@ -180,7 +180,8 @@ void stream_cluster(struct stream *s, bool ascending)
     qsort(ids, s->distinct, sizeof *ids, by_mixed);
     for (uint32_t i = 0; i < s->distinct; i++)
         for (uint32_t j = 0; j < s->truth[ids[i]]; j++) s->draws[at++] = ids[i];
-    strcat(s->name, ascending ? ", rising" : ", sorted");
+    s->name[strcspn(s->name, ",")] = '\0';
+    strcat(s->name, ascending ? ", rising" : ", grouped");
     free(ids);
 }
 
