@@ -19,7 +19,7 @@ static const char *wrong_entry(const struct buckets *b, uint64_t slot)
 const char *tamis__wrong_buckets(const struct buckets *b)
 {
     for (uint64_t i = 0; i < b->n; i++) {
-        const uint8_t *last = b->bytes + i * BUCKET + 112;
+        const uint8_t *last = b->bytes + i * BUCKET + BUCKET_LAST;
         for (uint64_t s = i * BUCKET_WAYS; s < (i + 1) * BUCKET_WAYS; s++) {
             /* A print twice in one bucket is found by neither. */
             const char *reason = wrong_entry(b, s);

@@ -17,6 +17,7 @@
 
 #define BUCKET 128u
 #define BUCKET_WAYS 4u
+#define BUCKET_LAST 112u /* where the last key begins */
 #define MOST_BUCKETS (UINT64_C(1) << 30)
 #define TEXTLESS (UINT64_C(1) << 63)
 #define FRESH (UINT64_C(1) << 63)
@@ -103,8 +104,28 @@ static inline uint64_t bucket_find_in(const struct buckets *b, uint64_t bucket, 
 /* The slot of a key's entry, or NO_SLOT. */
 static inline uint64_t bucket_find(const struct buckets *b, struct bucket_pair p, uint64_t print)
 {
-    const uint64_t slot = bucket_find_in(b, p.first, print);
-    return slot != NO_SLOT ? slot : bucket_find_in(b, p.second, print);
+    const uint8_t *one = b->bytes + p.first * BUCKET, *other = b->bytes + p.second * BUCKET;
+    unsigned hit = 0;
+    /* Of the two buckets at once: which of them has it is as good as random. */
+    for (unsigned i = 0; i < BUCKET_WAYS; i++) {
+        hit |= (unsigned)(tamis__get64(one + 8 * i) == print) << i;
+        hit |= (unsigned)(tamis__get64(other + 8 * i) == print) << (BUCKET_WAYS + i);
+    }
+    if (hit == 0) return NO_SLOT;
+    const unsigned way = (unsigned)__builtin_ctz(hit);
+    return (way < BUCKET_WAYS ? p.first : p.second) * BUCKET_WAYS + way % BUCKET_WAYS;
+}
+
+/* The least count of a bucket; a free slot counts 0. */
+static inline uint64_t bucket_least_count(const struct buckets *b, uint64_t bucket)
+{
+    const uint8_t *counts = b->bytes + bucket * BUCKET + 32;
+    uint64_t least = TAMIS__MOST_WEIGHT;
+    for (unsigned i = 0; i < BUCKET_WAYS; i++) {
+        const uint64_t count = tamis__get64(counts + 8 * i) & ~TEXTLESS;
+        least = count < least ? count : least;
+    }
+    return least;
 }
 
 /* The first slot of a bucket with the least count; one without an entry counts 0. */

@@ -141,6 +141,13 @@ static const struct recipe recipes[] = {
     {"count-sketch-64-again.tamis",
      GOLDEN_PLAN(.kind = TAMIS_COUNT_SKETCH, .m = 20, .k = 7, .cell_bits = 64), 100,
      GOLDEN_WEIGHED | GOLDEN_AGAIN},
+    /* More keys than places, and texts that are cut and dropped. */
+    {"top.tamis", GOLDEN_PLAN(.kind = TAMIS_TOP, .m = 56 * 5, .items = 6), 100, 0},
+    {"top-weighed-keyed-again.tamis", GOLDEN_PLAN(.kind = TAMIS_TOP, .m = 56 * 3, .items = 10), 100,
+     GOLDEN_WEIGHED | GOLDEN_KEYED | GOLDEN_AGAIN},
+    {"top-merged.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_TOP, .m = 56 * 8, .items = 8, .seed = GOLDEN_SEED), 100,
+     GOLDEN_WEIGHED | GOLDEN_MERGED},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 

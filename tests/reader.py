@@ -14,7 +14,7 @@ MULTIPLIER = 2862933555777941757
 CHUNK = 65536
 KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6: "growing", 7: "window",
          8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact", 32: "count-min",
-         33: "count-sketch", 34: "tally"}
+         33: "count-sketch", 34: "tally", 35: "top"}
 VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2, 32: 1}  # the highest of a kind that has any
 HEADER = struct.Struct("<8sHHIIIIHHQ16sQQd16sQIIQQ")
 ENTRY = struct.Struct("<HHHHIIQQQQQQ")
@@ -432,6 +432,69 @@ class Tally:
         return self.count(lo, hi) > 0
 
 
+class Top:
+    def __init__(self, sections):
+        need(len(sections) == 3 and [e[:3] for e, _ in sections] == [(1, 34, 0), (6, 35, 0), (7, 35, 0)], "sections")
+        self.tally = Tally(*sections[0])
+        (_, _, _, width, ways, _, m, *rest, length), self.entries = sections[1]
+        self.buckets = m // 4
+        need((width, ways) == (64, 4) and m % 4 == 0 and 2 <= self.buckets <= 2**30 and length == 32 * m, "entries")
+        (_, _, _, width, one, _, size, *_, length), self.texts = sections[2]
+        need((width, one) == (8, 1) and size == length and size % 64 == 0 and 128 <= size <= 2**34, "texts")
+        need(not any(e[7] for e, _ in sections[1:]), "items of the entries")
+        self.found = {}
+        for slot in range(m):
+            self.check_entry(slot)
+        for b in range(self.buckets):
+            last, since = struct.unpack_from("<QQ", self.entries, 128 * b + 112)
+            need((last == 0) == (since == 0) and since <= END, "last key of a bucket")
+        self.check_texts(m, size)
+
+    def check_entry(self, slot):
+        at, way = slot // 4 * 128, slot % 4
+        print_, count, error = (int.from_bytes(self.entries[at + o + 8 * way:][:8], "little") for o in (0, 32, 64))
+        text = int.from_bytes(self.entries[at + 96 + 4 * way:][:4], "little")
+        if print_ == 0:
+            need(count == error == text == 0, "no entry")
+            return
+        need((text == 0) == (count >> 63 == 1), "text or none")
+        need(1 <= count & END and error & END < count & END, "count and error")
+        need(slot // 4 in self.pair(print_) and print_ not in self.found, "place of an entry")
+        self.found[print_] = count & END, error & END, text, slot
+
+    def check_texts(self, m, size):
+        used, text_floor, floor, zero = struct.unpack_from("<QQQQ", self.texts)
+        need(zero == 0 and text_floor <= END and floor <= END, "floors")
+        need(used % 8 == 0 and (used == 0 or 32 <= used <= size), "used")
+        limit, at, owner = min(4096, 8 * ((size - 32) // 64)), 32, {}
+        while at < used:
+            need(at + 8 <= used, "a record")
+            slot, length = struct.unpack_from("<II", self.texts, at)
+            end = at + 8 + min(length, limit)
+            need(slot < m and end + -end % 8 <= used, "a record")
+            need(not any(self.texts[end:end + -end % 8]), "zeros behind a text")
+            owner[at // 8] = slot, self.texts[at + 8:end]
+            at = end + -end % 8
+        need(not any(self.texts[max(used, 32):]), "zeros behind the texts")
+        need(all(text == 0 or text in owner and owner[text][0] == slot for _, _, text, slot in self.found.values()), "whose text")
+        self.items = {p: owner[text][1] for p, (_, _, text, _) in self.found.items() if text}
+
+    def pair(self, print_):
+        z = Pair.remix(print_) * 0x9E3779B97F4A7C15 & MASK
+        first = z * self.buckets >> 64
+        return first, (first + 1 + ((z << 32 & MASK | z >> 32) * (self.buckets - 1) >> 64)) % self.buckets
+
+    def count(self, lo, hi):
+        print_ = lo or 1
+        return self.found[print_][0] if print_ in self.found else self.tally.count(print_, Pair.remix(print_))
+
+    def text(self, lo, hi):
+        return self.items.get(lo or 1)
+
+    def has(self, lo, hi):
+        return self.count(lo, hi) > 0
+
+
 class Window:
     def __init__(self, sections):
         need(2 <= len(sections) <= 256, "number of generations")
@@ -515,12 +578,15 @@ class Image:
         parts = []
         for entry in self.sections:
             role, kind, variant, *_, offset, length = entry
-            if kind not in KINDS or variant > VARIANTS.get(kind, 0) or not 1 <= role <= {5: 2, 9: 3, 10: 4, 11: 5}.get(self.kind, 1):
+            if kind not in KINDS or variant > VARIANTS.get(kind, 0) or not 1 <= role <= {5: 2, 9: 3, 10: 4, 11: 5, 35: 7}.get(self.kind, 1):
                 raise Newer("a section of role %d, kind %d, variant %d" % (role, kind, variant))
             parts.append((entry, self.data[offset:offset + length]))
         need(7 != self.kind < 32 or sum(s[7] for s in self.sections) == self.items, "items of the sections")
         if self.kind in (5, 7):
             self.filter = (Pair if self.kind == 5 else Window)(parts)
+            return
+        if self.kind == 35:
+            self.filter = Top(parts)
             return
         need(all(entry[1] == self.kind for entry in self.sections), "sections of this kind")
         need(self.count == 1 or self.kind in (10, 11), "one section")

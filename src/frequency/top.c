@@ -264,28 +264,32 @@ static uint64_t add_light(struct top *t, tamis_hash key, struct bucket_pair p, u
 {
     struct tally_view v;
     tally_look(t->tally, t->lines, key, &v);
-    const uint64_t count = tamis__add_up(v.count, w);
-    const uint64_t least = slot_count(&t->buckets, bucket_least_of(&t->buckets, p));
-    uint8_t *last = t->buckets.bytes + p.first * BUCKET + 112;
+    uint8_t *last = t->buckets.bytes + p.first * BUCKET + BUCKET_LAST;
     const uint64_t since = tamis__get64(last) == key.lo ? tamis__get64(last + 8) : 0;
-    const uint64_t known = tamis__add_up(since, w);
+    const uint64_t count = tamis__add_up(v.count, w), known = tamis__add_up(since, w);
+    const uint64_t least =
+        lesser(bucket_least_count(&t->buckets, p.first), bucket_least_count(&t->buckets, p.second));
     if (count <= least && count <= texts_unlisted(&t->texts)) {
         tally_raise_to(&v, count);
-        tamis__put64(last, key.lo);
-        tamis__put64(last + 8, known);
-        return v.count;
+    } else {
+        const bool fresh = known >= v.count + w - known;
+        place(t, (struct entry){key.lo, count, begin(count, known, fresh), 0});
+        const uint64_t slot = bucket_find(&t->buckets, p, key.lo);
+        if (slot != NO_SLOT) {
+            if (since != 0) memset(last, 0, 16);
+            tamis__text_put(&t->texts, &t->buckets, slot, item->p, item->len);
+            return v.count;
+        }
     }
-    if (since != 0) memset(last, 0, 16);
-    place(t, (struct entry){key.lo, count, begin(count, known, known >= v.count + w - known), 0});
-    const uint64_t slot = bucket_find(&t->buckets, p, key.lo);
-    if (slot != NO_SLOT) tamis__text_put(&t->texts, &t->buckets, slot, item->p, item->len);
+    tamis__put64(last, key.lo);
+    tamis__put64(last + 8, known);
     return v.count;
 }
 
 /* Returns the count before. */
-static inline uint64_t add_key(struct top *t, tamis_hash key, uint64_t w, const tamis_bytes *item)
+static inline uint64_t add_key(struct top *t, tamis_hash key, struct bucket_pair p, uint64_t w,
+                               const tamis_bytes *item)
 {
-    const struct bucket_pair p = bucket_pair(key, t->buckets.n);
     const uint64_t slot = bucket_find(&t->buckets, p, key.lo);
     if (slot == NO_SLOT)
         return w != 0 ? add_light(t, key, p, w, item) : tally_count(t->tally, t->lines, key);
@@ -300,11 +304,11 @@ static inline uint64_t add_key(struct top *t, tamis_hash key, uint64_t w, const 
 
 /* --- The verbs --------------------------------------------------------------------------------------------------- */
 
-TAMIS__PREFETCHES fetch(const struct top *t, tamis_hash key)
+TAMIS__PREFETCHES fetch(const struct top *t, tamis_hash key, struct bucket_pair p)
 {
-    const struct bucket_pair p = bucket_pair(key, t->buckets.n);
     const uint64_t first = tamis__tally_first(key, t->lines);
     TAMIS__FETCH(t->buckets.bytes + p.first * BUCKET);
+    TAMIS__FETCH(t->buckets.bytes + p.first * BUCKET + BUCKET_LAST);
     TAMIS__FETCH(t->buckets.bytes + p.second * BUCKET);
     TAMIS__FETCH(t->tally + TALLY_LINE * first);
     TAMIS__FETCH(t->tally + TALLY_LINE * tamis__tally_second(key, t->lines, first));
@@ -337,21 +341,25 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     struct top t = parts_of(b);
     struct section *s = b->sections;
     tamis_hash key[TAMIS__MOST_BATCH];
+    struct bucket_pair pair[TAMIS__MOST_BATCH];
     tamis_status status = TAMIS_OK;
     uint64_t sum = 0;
     if (keys->keys == NULL) return TAMIS_EUNSUPPORTED;
     if (keys->ahead != NULL) prefetch_keys(&t, keys->ahead, keys->n);
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
-    for (size_t i = 0; i < keys->n; i++) key[i] = bucket_key(keys->hashes[i]);
+    for (size_t i = 0; i < keys->n; i++) {
+        key[i] = bucket_key(keys->hashes[i]);
+        pair[i] = bucket_pair(key[i], t.buckets.n);
+    }
     for (*done = 0; *done < keys->n; ++*done) {
         const size_t i = *done;
         const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
-        if (i + AHEAD < keys->n) fetch(&t, key[i + AHEAD]);
+        if (i + AHEAD < keys->n) fetch(&t, key[i + AHEAD], pair[i + AHEAD]);
         if (w < 0) {
             status = TAMIS_EUNSUPPORTED;
             break;
         }
-        const uint64_t before = add_key(&t, key[i], (uint64_t)w, keys->keys + i);
+        const uint64_t before = add_key(&t, key[i], pair[i], (uint64_t)w, keys->keys + i);
         sum = tamis__add_up(sum, (uint64_t)w);
         if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
     }

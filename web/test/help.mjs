@@ -51,7 +51,7 @@ export function goldenKey(i) {
 }
 
 // The recipes there, but for kinds that count: name, plan, number of keys, and what else.
-const COUNTS = ['count_min', 'count_sketch', 'tally'];
+const COUNTS = ['count_min', 'count_sketch', 'tally', 'top'];
 export function recipes() {
   const text = readFileSync(join(source, 'tests/golden.h'), 'utf8');
   const found = text.matchAll(/\{"([\w-]+\.tamis)",\s*GOLDEN_PLAN\(([^)]*)\),\s*(\d+),\s*([A-Z_0-9| ]+)\}/g);
