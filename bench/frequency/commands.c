@@ -64,20 +64,39 @@ static struct cost run(const char *line, const char *out)
                          1024.0 * (double)used.ru_maxrss};
 }
 
-/* "count item" of each line: its first word and its last. */
+#define LISTED 20u
+struct entry {
+    unsigned long count;
+    char item[256];
+};
+
+static int by_item(const void *a, const void *b)
+{
+    return strcmp(((const struct entry *)a)->item, ((const struct entry *)b)->item);
+}
+
+/* "count item" of each line, its first word and its last, in the order of the items: who is before whom of equal ones is
+ * nobody's business, nor who of them is the last. */
 static void read_list(const char *path, char *out, size_t room)
 {
+    static struct entry list[LISTED];
     char line[512];
-    size_t used = 0;
+    size_t n = 0, used = 0;
     FILE *f = fopen(path, "r");
-    out[0] = '\0';
-    while (f != NULL && fgets(line, sizeof line, f) != NULL && used < room) {
-        const char *first = line + strspn(line, " "), *last = strrchr(line, ' ');
+    while (f != NULL && n < LISTED && fgets(line, sizeof line, f) != NULL) {
+        const char *last = strrchr(line, ' ');
         if (last == NULL) continue;
-        used += (size_t)snprintf(out + used, room - used, "%.*s %s", (int)strcspn(first, " "),
-                                 first, last + 1);
+        list[n].count = strtoul(line, NULL, 10);
+        snprintf(list[n++].item, sizeof list->item, "%s", last + 1);
     }
     if (f != NULL) fclose(f);
+    const unsigned long least = n > 0 ? list[n - 1].count : 0;
+    qsort(list, n, sizeof *list, by_item);
+    out[0] = '\0';
+    for (size_t i = 0; i < n && used < room; i++)
+        if (list[i].count > least)
+            used +=
+                (size_t)snprintf(out + used, room - used, "%lu %s", list[i].count, list[i].item);
 }
 
 /* The command that was built is the one that is measured. */
