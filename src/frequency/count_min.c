@@ -194,8 +194,8 @@ APART void add_conservative(uint8_t *r0, uint8_t *r1, uint8_t *r2, uint8_t *r3, 
             p[j] = row[j] + 4 * tamis__mulhi(x, m);
             c[j] = tamis__get32(p[j]);
         }
+        /* 0 when all are at their end, where they stay. */
         const uint32_t raised = lesser(lesser(c[0], c[1]), lesser(c[2], c[3])) + 1;
-        if (raised == 0) continue; /* all are at their end */
         for (int j = 0; j < 4; j++) tamis__put32(p[j], c[j] > raised ? c[j] : raised);
     }
 }
