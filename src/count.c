@@ -20,7 +20,7 @@ static bool two_sided(const tamis *t)
 
 static bool conservative(const tamis *t)
 {
-    return t->kind->id == TAMIS_COUNT_MIN && t->body.sections->variant != 0;
+    return t->body.sections->kind == TAMIS_COUNT_MIN && t->body.sections->variant != 0;
 }
 
 void tamis__set_error(tamis *t, double error)
@@ -36,6 +36,9 @@ bool tamis__takes_away(const tamis *t)
 
 tamis_status tamis__cannot_take_away(const tamis *t, tamis_error *why)
 {
+    if (t->kind->rotate != NULL)
+        return tamis__unsupported(why, TAMIS_COUNT_MIN,
+                                  "from a window nothing can be taken away: it forgets");
     return tamis__unsupported(why, TAMIS_COUNT_MIN,
                               "updates of this %s are conservative, so nothing can be taken away",
                               t->kind->name);
@@ -255,7 +258,8 @@ tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out)
     out->noise_99 = n->most_99;
     out->noise_999 = n->most_999;
     out->conservative = conservative(t);
-    out->weight = (int64_t)(two_sided(t) || t->items < most ? t->items : most);
+    const bool is_signed = two_sided(t) && t->kind->rotate == NULL;
+    out->weight = (int64_t)(is_signed || t->items < most ? t->items : most);
     out->items = out->weight > 0 ? (uint64_t)out->weight : 0;
     out->error = t->planned_fpr < 1 ? t->planned_fpr : 0;
     out->bits_per_item = out->bound_bits = out->bound_ratio = 0;

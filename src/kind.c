@@ -18,6 +18,19 @@ const struct kind *tamis__kind(uint32_t id)
     return NULL;
 }
 
+const struct kind *tamis__kind_of(uint32_t id, uint32_t inner, bool lists)
+{
+#ifndef TAMIS_LEAN
+    const struct kind *part = id == TAMIS_WINDOW ? tamis__kind(inner) : NULL;
+    if (part != NULL && (part->traits & TAMIS__WEIGHS) != 0) {
+        const bool two_sided = (part->traits & TAMIS__TWO_SIDED) != 0;
+        return tamis__windows_of_counts + (lists ? 2 : two_sided ? 1 : 0);
+    }
+#endif
+    (void)inner, (void)lists;
+    return tamis__kind(id);
+}
+
 const char *tamis_kind_name(uint32_t kind)
 {
     const struct kind *k = tamis__kind(kind);

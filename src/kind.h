@@ -195,15 +195,20 @@ struct kind {
      * none. */
     uint64_t (*slots)(const struct body *b);
     bool (*listed)(const struct body *b, uint64_t slot, struct listed *out);
+    uint64_t (*slot_of)(const struct body *b, tamis_hash h); /* UINT64_MAX: none */
     int64_t (*unlisted)(const struct body *b);
 };
 
 extern const struct kind tamis__bloom, tamis__partitioned, tamis__blocked, tamis__counting,
     tamis__pair, tamis__growing, tamis__window, tamis__cuckoo, tamis__fuse, tamis__ribbon,
     tamis__exact, tamis__count_min, tamis__count_sketch, tamis__tally, tamis__top;
+/* Windows of kinds that tell how often: never too few, two-sided, and with lists. */
+extern const struct kind tamis__windows_of_counts[3];
 
 /* NULL when there is no such kind. */
 const struct kind *tamis__kind(uint32_t id);
+/* The same for kinds that are made of another, which is 0 or what the first section is of. */
+const struct kind *tamis__kind_of(uint32_t id, uint32_t inner, bool lists);
 
 /* --- For kinds that are made of others: one section is one filter --- */
 

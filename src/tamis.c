@@ -120,7 +120,7 @@ static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **
     if (o->max_bytes != 0 && p->bytes > o->max_bytes)
         return tamis__fail(why, TAMIS_ENOMEM, "%llu bytes, more than the limit of %llu",
                            (unsigned long long)p->bytes, (unsigned long long)o->max_bytes);
-    const struct kind *kind = tamis__kind(p->kind);
+    const struct kind *kind = tamis__kind_of(p->kind, p->inner_kind, p->inner_kind == TAMIS_TOP);
     tamis *t = tamis__new(kind, o, kind->layout(p, NULL));
     if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     kind->layout(p, t->body.sections);
@@ -456,6 +456,7 @@ tamis_status tamis_rotate(tamis *t, tamis_error *why)
         return tamis__unsupported(why, TAMIS_WINDOW, "a %s filter cannot rotate", t->kind->name);
     if (t->read_only) return tamis__refuse(why, TAMIS_ESEALED);
     t->kind->rotate(&t->body);
+    tamis__noise_drop(t);
     tamis__sum_items(t);
     return TAMIS_OK;
 }

@@ -497,9 +497,24 @@ class Top:
 
 class Window:
     def __init__(self, sections):
-        need(2 <= len(sections) <= 256, "number of generations")
-        self.generations = [Bits(e, c) for e, c in sections]
-        need(len({g.shape() for g in self.generations}) == 1, "equal shapes")
+        self.counts = sections[0][0][1] >= 32
+        parts = 3 if len(sections) > 1 and sections[1][0][0] == 6 else 1
+        need(len(sections) % parts == 0 and 2 <= len(sections) // parts <= 256, "number of generations")
+        if not self.counts:
+            self.generations = [Bits(e, c) for e, c in sections]
+            need(len({g.shape() for g in self.generations}) == 1, "equal shapes")
+            return
+        need(len({(*e[:5], e[6], i % parts) for i, (e, _) in enumerate(sections)}) == parts, "equal shapes")
+        need(all(e[7] <= END for e, _ in sections), "weight of a generation")
+        if parts == 3:
+            self.generations = [Top(sections[i:i + 3]) for i in range(0, len(sections), 3)]
+            return
+        kinds = {32: CountMin, 33: CountSketch, 34: Tally}
+        need(all(e[0] == 1 and e[1] in kinds for e, _ in sections), "generations of counters")
+        self.generations = [kinds[e[1]](e, c) for e, c in sections]
+
+    def count(self, lo, hi):
+        return max(-END, min(END, sum(g.count(lo, hi) for g in self.generations)))
 
     def has(self, lo, hi):
         return any(g.has(lo, hi) for g in self.generations)
@@ -575,13 +590,17 @@ class Image:
         self.changeable = self.write_version == 1 and self.read_only & ~6 == 0
 
     def check_shape(self):
+        lists = self.count > 1 and self.sections[1][0] == 6
+        counts = self.kind == 7 and self.sections[0][1] >= 32
         parts = []
         for entry in self.sections:
             role, kind, variant, *_, offset, length = entry
-            if kind not in KINDS or variant > VARIANTS.get(kind, 0) or not 1 <= role <= {5: 2, 9: 3, 10: 4, 11: 5, 35: 7}.get(self.kind, 1):
+            if kind not in KINDS or variant > VARIANTS.get(kind, 0) or not 1 <= role <= {5: 2, 7: 7 if lists and counts else 1, 9: 3, 10: 4, 11: 5, 35: 7}.get(self.kind, 1):
                 raise Newer("a section of role %d, kind %d, variant %d" % (role, kind, variant))
             parts.append((entry, self.data[offset:offset + length]))
-        need(7 != self.kind < 32 or sum(s[7] for s in self.sections) == self.items, "items of the sections")
+        total = sum(s[7] for s in self.sections)
+        need(7 != self.kind < 32 or (min(total, MASK) if counts else total) == self.items, "items of the sections")
+        need(not counts or self.read_only & 4 == 0, "turning")
         if self.kind in (5, 7):
             self.filter = (Pair if self.kind == 5 else Window)(parts)
             return
@@ -629,67 +648,8 @@ class Image:
         return self.filter.has(*self.hash_of(key))
 
 
-PACKED_MAGIC = b"\x89TAMPK\r\n"
-
-
-def unpack_frame(data, at, n):
-    """The n bytes of the frame that begins at data[at], and where the next one begins."""
-    need(at < len(data), "a frame's first byte")
-    r, at = data[at], at + 1
-    if r == 255:
-        need(at + n <= len(data), "a stored frame")
-        return data[at:at + n], at + n
-    need(r <= 19, "r")
-    bits, bit, from_, out = 8 * n, 0, 8 * at, bytearray(n)
-
-    def take():
-        nonlocal from_
-        need(from_ < 8 * len(data), "end of a code")
-        from_ += 1
-        return data[from_ - 1 >> 3] >> (from_ - 1 & 7) & 1
-
-    while True:
-        gap = 0
-        while not take():
-            gap += 1 << r
-            need(bit + gap <= bits, "a gap beyond the frame")
-        gap += sum(take() << i for i in range(r))
-        bit += gap
-        need(bit <= bits, "a gap beyond the frame")
-        if bit == bits:
-            break
-        out[bit >> 3] |= 1 << (bit & 7)
-        bit += 1
-    while from_ % 8:
-        need(not take(), "the rest of a code's last byte")
-    return bytes(out), from_ // 8
-
-
-def unpack(data):
-    """The image in a packed file."""
-    need(len(data) >= 40 and data[:8] == PACKED_MAGIC, "start of a packed file")
-    version, zero, total, metadata = struct.unpack_from("<H6sQQ", data, 8)
-    need(version >= 1, "packed version")
-    if version > 1:
-        raise Newer("packed version %d" % version)
-    (expected,) = struct.unpack_from("<Q", data, len(data) - 8)
-    data = data[:-8]
-    need(xxhash.xxh3_64_intdigest(data) == expected, "sum of a packed file")
-    need(zero == bytes(6), "zero field")
-    need(metadata <= total and metadata <= len(data) - 32, "length of the metadata")
-    need(4 * ((total - metadata) // CHUNK) <= len(data) - 32 - metadata, "room for the frames")
-    parts, at, left = [data[32:32 + metadata]], 32 + metadata, total - metadata
-    while left > 0:
-        frame, at = unpack_frame(data, at, min(left, CHUNK))
-        parts.append(frame)
-        left -= len(frame)
-    need(at == len(data), "end of the last frame")
-    image = b"".join(parts)
-    need(Image(image, check_key=False).metadata == metadata, "length of the metadata")
-    return image
-
-
 def main(arguments):
+    from reader_packed import PACKED_MAGIC, unpack
     with open(arguments[0], "rb") as file:
         data = file.read()
         image = Image(unpack(data) if data[:8] == PACKED_MAGIC else data, bytes.fromhex(arguments[1]) if len(arguments) > 1 else None)

@@ -2,7 +2,7 @@
  * there is no chance in any of this. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
-#include "url_log.h"
+#include "../tools/url_log.h"
 
 /* test_long_top.c has all ten million. */
 #ifndef LINES

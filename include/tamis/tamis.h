@@ -110,7 +110,8 @@ TAMIS_API uint32_t tamis_kind_named(const char *name);
 /* --- The plan: say two of items, fpr and bytes; zero means "you decide" --------------------------
  * With all three, items and fpr are met and bytes is a limit. A shape (m, and k or not) may stand
  * for bytes. Kinds that tell how often know neither items nor fpr: say bytes, or error (and delta),
- * or m (and k); but top knows items, those that are to be listed. Begin with  tamis_plan plan = {.struct_size = sizeof plan};                      */
+ * or m (and k); top knows items, those that are to be listed.
+ * Begin with  tamis_plan plan = {.struct_size = sizeof plan};                                    */
 enum {
     TAMIS_STRICT = 1,      /* refuse new items beyond the planned number (TAMIS_EFULL); counting,
                             * cuckoo and static kinds count repeated keys as well                 */
@@ -148,7 +149,9 @@ typedef struct tamis_plan {
                          * count-sketch: 32 (default) or 64; tally, top: 8, to begin with         */
     uint32_t generations; /* window: how many, 2 ... 256; default 4                               */
     uint32_t inner_kind;  /* window, pair: of their parts, default blocked; counting: bloom
-                           * (default), or blocked, whose counters of a key share a cache line     */
+                           * (default), or blocked, whose counters of a key share a cache line. A
+                           * window of kinds that tell how often counts what came in its generations,
+                           * bytes for all of them together; it never turns by itself             */
     uint64_t excluded;    /* exact: keys that will be excluded; items and this are enough for a plan,
                            * and the rate is that of the smallest image. The seal goes by the keys
                            * that did come, and by the rate                                       */
@@ -306,7 +309,9 @@ TAMIS_API tamis_status tamis_exclude_hashes(tamis *t, const tamis_hash *h, size_
  * looks so), and then nothing has changed. TAMIS_EFULL: a pair has no life left for that key. Removing a key that was never added but looks present takes away what belongs to
  * others, which may then be missed: no such filter can know. Remove what you added.
  * remove_many: bit i of absent_bits (or NULL) is set when key i was certainly not in.
- * rotate: window forgets its oldest generation and begins a new one.                             */
+ * rotate: window forgets its oldest generation and begins a new one. "How often in the last hour" is a
+ * window of TAMIS_TALLY or TAMIS_TOP (plan.inner_kind) of 13 generations, rotated every 5 minutes: it
+ * tells of 60 to 65 minutes. Counts and lists are of all generations together.                   */
 TAMIS_API tamis_status tamis_remove(tamis *t, const void *key, size_t len, tamis_error *why);
 TAMIS_API tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size_t n,
                                          uint8_t *absent_bits, tamis_error *why);
@@ -368,7 +373,7 @@ TAMIS_API tamis_status tamis_count_hashes(const tamis *t, const tamis_hash *h, s
  * What an item in the list counts since it got there is exact: the interval of its count is often narrower
  * than that of other keys, and where its lower end is certain as well confidence is 1. The order
  * in which items come does not matter much: early or late, spread or all together. Kinds of hashes: keys only,
- * the _hashes verbs of adding are TAMIS_EUNSUPPORTED. Weights are never negative.
+ * the _hashes verbs of adding are TAMIS_EUNSUPPORTED. Weights are never negative, nor in a window.
  * Two keys are one to it when 64 bits of their hashes agree, a chance of 5e-20 for any two.       */
 typedef struct tamis_heavy {
     tamis_bytes item;     /* valid until the next change. Of a long item only the beginning is kept: 4096
@@ -382,7 +387,7 @@ typedef struct tamis_heavy {
 } tamis_heavy;
 /* The n most frequent, by the estimate of their count, the greatest first (equal ones by their bytes, or by
  * hash where those are not kept). Returns how many were written, fewer when the list is
- * shorter; with out NULL, how many there are. 0 for other kinds. Without the memory for the noise (see
+ * shorter; with out NULL, how many there are. 0 for kinds but top and windows of it. Without the memory for the noise (see
  * above) estimates are upper ends, and lower ones those that are certain.                        */
 TAMIS_API size_t tamis_top(const tamis *t, tamis_heavy *out, size_t n);
 /* All items whose count may be `weight` or more, in the same order: every item that was added with a

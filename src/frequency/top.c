@@ -413,6 +413,13 @@ static uint64_t slots(const struct body *b)
     return b->sections[1].m;
 }
 
+static uint64_t slot_of(const struct body *b, tamis_hash h)
+{
+    const struct top t = parts_of(b);
+    const tamis_hash key = bucket_key(h);
+    return bucket_find(&t.buckets, bucket_pair(key, t.buckets.n), key.lo);
+}
+
 static bool listed(const struct body *b, uint64_t i, struct listed *out)
 {
     const struct top t = parts_of(b);
@@ -568,5 +575,6 @@ const struct kind tamis__top = {
     .gauge = gauge,
     .slots = slots,
     .listed = listed,
+    .slot_of = slot_of,
     .unlisted = unlisted,
 };

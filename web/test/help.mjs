@@ -70,5 +70,5 @@ export function recipes() {
       }
     }
     return { name, plan, keys: Number(keys), also: also.replaceAll('GOLDEN_', '').split(/[ |]+/) };
-  }).filter(({ plan }) => !COUNTS.includes(plan.kind));
+  }).filter(({ plan }) => !COUNTS.includes(plan.kind) && !COUNTS.includes(plan.innerKind));
 }

@@ -1,8 +1,8 @@
 /* A log of URLs as a busy site might write it, always the same: pages by popularity that drifts, searches that hardly ever
  * repeat, reloads. Of ten million lines the ids, as little-endian 32-bit numbers, have the MD5
  * 8a6a6bf95057c662c1dab6155ae7f0e4. */
-#ifndef TAMIS_TEST_URL_LOG_H
-#define TAMIS_TEST_URL_LOG_H
+#ifndef TAMIS_URL_LOG_H
+#define TAMIS_URL_LOG_H
 
 #include <math.h>
 #include <stdint.h>
