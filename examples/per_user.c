@@ -10,8 +10,8 @@
 
 enum {
     USERS = 20000,
-    SECONDS = 180,
-    REQUESTS = 5000,
+    SECONDS = 120,
+    REQUESTS = 2000,
     LIMIT = 600
 }; /* requests a second, of all; of one a minute */
 

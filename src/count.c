@@ -39,9 +39,9 @@ tamis_status tamis__cannot_take_away(const tamis *t, tamis_error *why)
     if (t->kind->rotate != NULL)
         return tamis__unsupported(why, TAMIS_COUNT_MIN,
                                   "from a window nothing can be taken away: it forgets");
-    return tamis__unsupported(why, TAMIS_COUNT_MIN,
-                              "updates of this %s are conservative, so nothing can be taken away",
-                              t->kind->name);
+    return tamis__unsupported(
+        why, t->kind->id == TAMIS_TALLY ? TAMIS_SIGNED_TALLY : TAMIS_COUNT_MIN,
+        "updates of this %s are conservative, so nothing can be taken away", t->kind->name);
 }
 
 /* --- Adding ------------------------------------------------------------------------------------------------- */

@@ -3,11 +3,11 @@
 #include <string.h>
 
 static const struct kind *const kinds[] = {
-    &tamis__bloom,     &tamis__partitioned,  &tamis__blocked, &tamis__counting,
-    &tamis__pair,      &tamis__growing,      &tamis__window,  &tamis__cuckoo,
-    &tamis__fuse,      &tamis__ribbon,       &tamis__exact,
+    &tamis__bloom,     &tamis__partitioned,  &tamis__blocked, &tamis__counting,     &tamis__pair,
+    &tamis__growing,   &tamis__window,       &tamis__cuckoo,  &tamis__fuse,         &tamis__ribbon,
+    &tamis__exact,
 #ifndef TAMIS_LEAN
-    &tamis__count_min, &tamis__count_sketch, &tamis__tally,   &tamis__top,
+    &tamis__count_min, &tamis__count_sketch, &tamis__tally,   &tamis__signed_tally, &tamis__top,
 #endif
 };
 

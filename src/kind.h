@@ -201,7 +201,8 @@ struct kind {
 
 extern const struct kind tamis__bloom, tamis__partitioned, tamis__blocked, tamis__counting,
     tamis__pair, tamis__growing, tamis__window, tamis__cuckoo, tamis__fuse, tamis__ribbon,
-    tamis__exact, tamis__count_min, tamis__count_sketch, tamis__tally, tamis__top;
+    tamis__exact, tamis__count_min, tamis__count_sketch, tamis__tally, tamis__signed_tally,
+    tamis__top;
 /* Windows of kinds that tell how often: never too few, two-sided, and with lists. */
 extern const struct kind tamis__windows_of_counts[3];
 

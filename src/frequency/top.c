@@ -38,6 +38,7 @@
 #define DEFAULT_ITEMS 100u
 #define MOST_ITEMS (UINT64_C(1) << 30)
 #define MOST_TEXTS (UINT64_C(1) << 34)
+#define MOST_LINES (TAMIS__MAX_CELLS / TAMIS__LINE_BITS)
 #define SECTIONS 3u
 
 /* A body, with its parts by name. */
@@ -52,7 +53,7 @@ static struct top parts_of(const struct body *b)
 {
     const struct section *s = b->sections;
     return (struct top){s[0].cells,
-                        s[0].length / TALLY_LINE,
+                        s[0].length / TAMIS__LINE_BYTES,
                         {s[1].cells, s[1].length / BUCKET},
                         {s[2].cells, s[2].length}};
 }
@@ -85,8 +86,8 @@ static void describe(uint64_t lines, uint64_t items, struct section *out)
                               .kind = TAMIS_TALLY,
                               .cell_bits = 8,
                               .k = TALLY_PLACES,
-                              .m = lines * TALLY_COUNTERS,
-                              .length = lines * TALLY_LINE};
+                              .m = lines * TAMIS__LINE_COUNTERS,
+                              .length = lines * TAMIS__LINE_BYTES};
     out[1] = (struct section){.role = TAMIS__ROLE_ENTRIES,
                               .kind = TAMIS_TOP,
                               .cell_bits = 64,
@@ -112,7 +113,7 @@ static uint64_t bytes_of(uint64_t lines, uint64_t items)
 
 static uint64_t lines_for(uint64_t bytes, uint64_t items)
 {
-    uint64_t low = 0, high = TALLY_MOST_LINES + 1;
+    uint64_t low = 0, high = MOST_LINES + 1;
     while (high - low > 1) {
         const uint64_t mid = low + (high - low) / 2;
         if (bytes_of(mid, items) <= bytes)
@@ -136,13 +137,13 @@ static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *wh
         return tamis__fail(why, TAMIS_EINVAL, "a top keeps the items themselves, not their hashes");
     if ((p->k != 0 && p->k != TALLY_PLACES) || (p->cell_bits != 0 && p->cell_bits != 8))
         return tamis__fail(why, TAMIS_EINVAL, "a top has 4 counters a key, of 8 bits or more");
-    if (p->m % TALLY_COUNTERS != 0)
-        return tamis__fail(why, TAMIS_EINVAL, "m must be a multiple of %u", TALLY_COUNTERS);
+    if (p->m % TAMIS__LINE_COUNTERS != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "m must be a multiple of %u", TAMIS__LINE_COUNTERS);
     if (p->items > MOST_ITEMS)
         return tamis__fail(why, TAMIS_EINVAL, "a top lists no more than 2^30 items");
     const uint64_t items = p->items != 0 ? p->items : DEFAULT_ITEMS;
-    const uint64_t lines = p->m != 0 ? p->m / TALLY_COUNTERS : lines_for(p->bytes, items);
-    if (lines > TALLY_MOST_LINES)
+    const uint64_t lines = p->m != 0 ? p->m / TAMIS__LINE_COUNTERS : lines_for(p->bytes, items);
+    if (lines > MOST_LINES)
         return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 bits are not supported");
     const uint64_t bytes = bytes_of(greater(lines, 2), items);
     if (lines < 2 || (p->bytes != 0 && bytes > p->bytes))
@@ -150,7 +151,7 @@ static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *wh
                            "that is too small for %llu items: it takes %llu bytes",
                            (unsigned long long)items, (unsigned long long)bytes);
     p->items = items;
-    p->m = lines * TALLY_COUNTERS;
+    p->m = lines * TAMIS__LINE_COUNTERS;
     p->k = TALLY_PLACES;
     p->cell_bits = 8;
     p->bytes = bytes;
@@ -159,7 +160,7 @@ static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *wh
 
 static uint32_t layout(const tamis_plan *plan, struct section *out)
 {
-    if (out != NULL) describe(plan->m / TALLY_COUNTERS, plan->items, out);
+    if (out != NULL) describe(plan->m / TAMIS__LINE_COUNTERS, plan->items, out);
     return SECTIONS;
 }
 
@@ -310,8 +311,8 @@ TAMIS__PREFETCHES fetch(const struct top *t, tamis_hash key, struct bucket_pair 
     TAMIS__FETCH(t->buckets.bytes + p.first * BUCKET);
     TAMIS__FETCH(t->buckets.bytes + p.first * BUCKET + BUCKET_LAST);
     TAMIS__FETCH(t->buckets.bytes + p.second * BUCKET);
-    TAMIS__FETCH(t->tally + TALLY_LINE * first);
-    TAMIS__FETCH(t->tally + TALLY_LINE * tamis__tally_second(key, t->lines, first));
+    TAMIS__FETCH(t->tally + TAMIS__LINE_BYTES * first);
+    TAMIS__FETCH(t->tally + TAMIS__LINE_BYTES * tamis__tally_second(key, t->lines, first));
 }
 
 TAMIS__PREFETCHES prefetch_keys(const struct top *t, const tamis_hash *h, size_t n)
@@ -322,8 +323,8 @@ TAMIS__PREFETCHES prefetch_keys(const struct top *t, const tamis_hash *h, size_t
         const uint64_t first = tamis__tally_first(key, t->lines);
         TAMIS__PREFETCH(t->buckets.bytes + p.first * BUCKET);
         TAMIS__PREFETCH(t->buckets.bytes + p.second * BUCKET);
-        TAMIS__PREFETCH(t->tally + TALLY_LINE * first);
-        TAMIS__PREFETCH(t->tally + TALLY_LINE * tamis__tally_second(key, t->lines, first));
+        TAMIS__PREFETCH(t->tally + TAMIS__LINE_BYTES * first);
+        TAMIS__PREFETCH(t->tally + TAMIS__LINE_BYTES * tamis__tally_second(key, t->lines, first));
     }
 }
 
