@@ -23,6 +23,7 @@ ORDERS = ("url", "url, grouped", "url, rising")
 # known of every one.
 BEST_RULE = {"z0.8": (7.57, None, 2.29, 0.149), "z1.0": (8.09, 3.02, 1.19, 0.044),
              "url": (4.77, 1.63, 0.99, 0.299)}
+MISSING = "Not in this run."
 SORT, AWK, TOP = "sort | uniq -c | sort -rn | head", "mawk | sort -rn | head", "tamis top"
 
 
@@ -34,6 +35,8 @@ class Run:
             self.context = json.load(f)
         for name in ("accuracy", "contest", "speed", "commands"):
             setattr(self, name, self.context.pop(name, []))
+        # Targets are about streams of full length.
+        self.full = self.context["run"] == "full"
 
     def error(self, stream, size, structure):
         for r in self.accuracy:
@@ -123,7 +126,7 @@ def targets(run):
 def target_rows(run):
     for what, goal, side, measured in targets(run):
         sign = "≤" if side == "max" else "≥"
-        if measured is None:
+        if measured is None or not run.full:
             yield what, f"{sign} {goal:g}", "-", "not in this run"
             continue
         met = measured <= goal if side == "max" else measured >= goal
@@ -141,7 +144,7 @@ def print_targets(run):
 
 def table(head, rows):
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(str(c) for c in row) + " |" for row in rows])
+    return "\n".join(lines + ["| " + " | ".join(str(c).replace("|", "\\|") for c in row) + " |" for row in rows])
 
 
 def num(x):
@@ -179,11 +182,13 @@ def accuracy(run, stream):
 
 def accuracies(run):
     streams = dict.fromkeys(r["stream"] for r in run.accuracy)
-    return "\n\n".join(f"### {s}\n\n{accuracy(run, s)}" for s in streams)
+    return "\n\n".join(f"### {s}\n\n{accuracy(run, s)}" for s in streams) or MISSING
 
 
 def speeds(run):
     rows = []
+    if not run.speed:
+        return MISSING
     for r in run.speed:
         base = run.rate(r["stream"], r["bytes"], "count-min", r["how"])
         rows.append((r["stream"], size_text(r["bytes"]), r["structure"], r["how"], f"{1e3 / r['ns']:.0f}",
@@ -193,10 +198,12 @@ def speeds(run):
 
 def commands(run):
     ours = run.command(TOP)
+    if not ours:
+        return MISSING
     rows = [(f"`{r['command']}`", f"{r['wall']:.2f}", f"{r['cpu']:.2f}", f"{r['rss'] / 1e6:.1f}",
              f"{r['wall'] / ours['wall']:.1f}", f"{r['rss'] / ours['rss']:.1f}",
              "" if r["command"].startswith("wc") else "yes" if r["same"] else "no")
-            for r in run.commands] if ours else []
+            for r in run.commands]
     return table(("", "s", "CPU s", "MB", "time to `tamis top`", "memory", "the exact list"), rows)
 
 
@@ -237,7 +244,7 @@ searches of a long tail. **grouped** has all lines of a key together, keys at ra
 
 ## Targets
 
-Speeds and times are the best of five runs; errors are the same on every machine.
+Speeds are the best of five rounds, times of commands the best of three in turn; errors are the same on every machine.
 
 {targets}
 
@@ -282,13 +289,19 @@ The 20 most frequent lines of the URL log, {lines:,} lines, in the page cache, `
 """
 
 
+def length(rows, name):
+    return rows[0][name] if rows else 0
+
+
 def page(run):
-    how = "" if run.context["run"] == "full" else f" in a {run.context['run']} run"
+    how = "" if run.full else f" in a {run.context['run']} run"
+    if "only" in run.context:
+        how += f" (nothing but {run.context['only']} this time)"
     return PAGE.format(
-        how=how, machine=machine(run), n=run.accuracy[0]["n"], notes=notes(),
+        how=how, machine=machine(run), n=length(run.accuracy, "n"), notes=notes(),
         targets=table(("", "target", "measured", ""), target_rows(run)), losses=losses(run),
-        accuracies=accuracies(run), contest=run.contest[0]["n"], speeds=speeds(run), commands=commands(run),
-        lines=run.commands[0]["lines"])
+        accuracies=accuracies(run), contest=length(run.contest, "n"), speeds=speeds(run), commands=commands(run),
+        lines=length(run.commands, "lines"))
 
 
 # --- Plots ---------------------------------------------------------------------------------------------------

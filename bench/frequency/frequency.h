@@ -48,8 +48,8 @@ tamis *structure_open(const struct structure *s, uint64_t bytes);
 
 /* --- What is measured: rows of one JSON file, printed, too --------------------------------------------- */
 
-void rows_open(const char *path);
-void rows_list(const char *name); /* a new list begins */
+void rows_open(const char *path, const char *only); /* only: a section, or NULL for all */
+void rows_list(const char *name);                   /* a new list begins */
 void rows_row(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void rows_close(void);
 

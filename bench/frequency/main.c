@@ -18,7 +18,7 @@ struct settings settings = {.least = 5, .budget = 0};
 static FILE *file;
 static bool first_list = true, first_row;
 
-void rows_open(const char *path)
+void rows_open(const char *path, const char *only)
 {
     file = fopen(path, "w");
     if (file == NULL) die("cannot write %s", path);
@@ -28,6 +28,7 @@ void rows_open(const char *path)
             settings.check   ? "check"
             : settings.quick ? "quick"
                              : "full");
+    if (only != NULL) fprintf(file, ",\n  \"only\": \"%s\"", only);
 }
 
 void rows_list(const char *name)
@@ -175,7 +176,7 @@ int main(int argc, char **argv)
     }
     const double start = seconds();
     fix_memory();
-    rows_open(json);
+    rows_open(json, only);
     measure_all(folder, n, only);
     rows_close();
     printf("\n%s: %.0f s\n", json, seconds() - start);

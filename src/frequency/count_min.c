@@ -163,7 +163,7 @@ SPECIALIZED uint32_t lesser(uint32_t a, uint32_t b)
 
 /* All of weight 1 in four rows of 32 bits, and nobody asks what was there before: the usual case. What limits it is how many
  * keys the processor has in flight, so every instruction counts: counters stay in 32 bits, and the rows are arguments that
- * the compiler cannot take for sums of others (15 % more keys a second). */
+ * the compiler cannot take for sums of others (a tenth more keys a second). */
 APART void add_plain(uint8_t *r0, uint8_t *r1, uint8_t *r2, uint8_t *r3, uint64_t m,
                      const struct batch *keys)
 {
