@@ -1,9 +1,6 @@
 #include "live.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,29 +13,6 @@ bool terminal_size(unsigned *columns, unsigned *rows)
     *columns = w.ws_col != 0 ? w.ws_col : 80;
     *rows = w.ws_row != 0 ? w.ws_row : 24;
     return true;
-}
-
-static bool is_utf8(void)
-{
-    const char *names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = getenv(names[i]);
-        if (value != NULL && value[0] != '\0')
-            return strcasestr(value, "utf-8") != NULL || strcasestr(value, "utf8") != NULL;
-    }
-    return false;
-}
-
-void print_bar(double share, unsigned columns)
-{
-    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    const bool blocks = is_utf8();
-    const double all = share < 0 ? 0 : share > 1 ? 8.0 * columns : share * 8 * columns;
-    const unsigned n = (unsigned)(blocks ? all : all / 8 * 8), whole = n / 8;
-    const unsigned rest = blocks ? n % 8 : 0;
-    for (unsigned i = 0; i < whole; i++) fputs(blocks ? "█" : "#", stdout);
-    fputs(eighths[rest], stdout);
-    printf("%*s", (int)(columns - whole - (rest > 0)), "");
 }
 
 /* --- Repainting ------------------------------------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* A list on a terminal: bars, and repainting while lines come. */
+/* A list on a terminal, repainted while lines come. */
 #ifndef TAMIS_CLI_LIVE_H
 #define TAMIS_CLI_LIVE_H
 
@@ -9,9 +9,6 @@
 
 /* Columns and rows of standard output; false: it is no terminal. */
 bool terminal_size(unsigned *columns, unsigned *rows);
-/* A bar of `share` of so many columns, in eighths of one; the rest is blank. ASCII where the locale is not UTF-8. */
-void print_bar(double share, unsigned columns);
-
 struct live {
     unsigned painted;  /* lines that are on the screen */
     double next, time; /* of the next painting; now */

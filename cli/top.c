@@ -3,6 +3,7 @@
 #include "fields.h"
 #include "lines.h"
 #include "live.h"
+#include "terminal.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -97,8 +98,9 @@ static void print_entry(const struct job *j, const tamis_heavy *h, int64_t great
     }
     print_count(&h->count);
     if (columns >= WIDE_ENOUGH) {
-        print_bar(greatest > 0 ? (double)h->count.estimate / (double)greatest : 0, BAR);
-        fputs("  ", stdout);
+        char bar[3 * BAR + 1];
+        draw_bar(bar, BAR, greatest > 0 ? (double)h->count.estimate / (double)greatest : 0);
+        printf("%s  ", bar);
     }
     print_item(item);
     if (h->length > item.len && h->item.p != NULL) fputs("...", stdout);

@@ -141,7 +141,7 @@ class Terminal:
 
 def bars_on_a_terminal():
     lines = b"a\n" * 8 + b"b\n" * 4 + b"c\x1b[2J\n"
-    for columns, locale, bar in ((100, "C.UTF-8", "█" * 8 + " "), (100, "C", "#" * 8 + " "), (60, "C.UTF-8", None)):
+    for columns, locale, bar in ((100, "C.UTF-8", "█" * 8 + " "), (100, "C", "#" * 8 + "."), (60, "C.UTF-8", None)):
         t = Terminal("top", columns=columns, locale=locale)
         t.send(lines)
         t.process.stdin.close()
