@@ -9,6 +9,14 @@ int check_fields(const struct args *a)
     return EXIT_FOUND;
 }
 
+struct args whole_lines(const struct args *a)
+{
+    struct args whole = *a;
+    whole.field = whole.weight_field = 0;
+    whole.delimiter = '\0';
+    return whole;
+}
+
 char delimiter_from(const struct args *a)
 {
     return a->delimiter != '\0' ? a->delimiter : '\t';

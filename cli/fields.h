@@ -8,6 +8,9 @@
 /* EXIT_ERROR after a message when one of the options is useless without another. */
 int check_fields(const struct args *a);
 
+/* The same arguments for files whose lines are keys as they are: a list beside the input. */
+struct args whole_lines(const struct args *a);
+
 /* The delimiter in use. */
 char delimiter_from(const struct args *a);
 /* Field n of a line, from 1; false: it has fewer. A line without a delimiter is one field, even when it is empty. */

@@ -129,6 +129,17 @@ tamis *open_any_filter(const struct args *a, const char *path, uint32_t flags, s
     return NULL;
 }
 
+tamis *make_hasher(const struct args *a)
+{
+    const tamis_options o = {.struct_size = sizeof o, .key = a->key};
+    const tamis_plan p = {.struct_size = sizeof p, .items = 1, .fpr = 0.5, .seed = a->seed};
+    tamis_error why;
+    tamis *t;
+    if (tamis_create(&p, &o, &t, &why) == TAMIS_OK) return t;
+    complain(NULL, "%s: %s", a->command->name, why.text);
+    return NULL;
+}
+
 unsigned threads_from(const struct args *a)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
