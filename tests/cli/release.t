@@ -163,4 +163,4 @@ Options:
   -h, --help             this text
 
 Example:
-  tamis build --kind bloom --k 1 --items 100k --fpr 10% -o visits.tamis visits.txt && tamis release --epsilon 2 -o visits.private visits.tamis
+  tamis build --kind bloom --k 1 --items 100k --fpr 10% -o urls.tamis access-urls.txt && tamis release --epsilon 2 -o urls.private urls.tamis
