@@ -185,10 +185,10 @@ static uint64_t items_by_bits(const struct compat_bloom_link *l)
     return (uint64_t)(-(double)l->bits / l->hashes * log(empty) + 0.5);
 }
 
-enum compat_status compat_bloom_merge(struct compat_bloom *into, const struct compat_bloom *from)
+enum compat_status compat_bloom_mergeable(const struct compat_bloom *into,
+                                          const struct compat_bloom *from)
 {
-    if (into->links != from->links || into->growth != from->growth ||
-        into->options != from->options)
+    if (into->links != from->links || into->growth != from->growth || into->options != from->options)
         return COMPAT_MISMATCH;
     for (uint32_t i = 0; i < into->links; i++) {
         const struct compat_bloom_link *x = &into->link[i], *y = &from->link[i];
@@ -196,6 +196,12 @@ enum compat_status compat_bloom_merge(struct compat_bloom *into, const struct co
             x->capacity != y->capacity)
             return COMPAT_MISMATCH;
     }
+    return COMPAT_OK;
+}
+
+enum compat_status compat_bloom_merge(struct compat_bloom *into, const struct compat_bloom *from)
+{
+    if (compat_bloom_mergeable(into, from) != COMPAT_OK) return COMPAT_MISMATCH;
     if (into == from) return COMPAT_OK;
     into->items = 0;
     for (uint32_t i = 0; i < into->links; i++) {

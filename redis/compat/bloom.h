@@ -37,6 +37,8 @@ enum compat_status compat_bloom_add(struct compat_bloom *b, const struct compat_
                                     const void *item, size_t len);
 bool compat_bloom_has(const struct compat_bloom *b, const void *item, size_t len);
 /* What is in `from` is in `into` afterwards. Their shapes must be equal link by link: COMPAT_MISMATCH. */
+enum compat_status compat_bloom_mergeable(const struct compat_bloom *into,
+                                          const struct compat_bloom *from);
 enum compat_status compat_bloom_merge(struct compat_bloom *into, const struct compat_bloom *from);
 
 uint64_t compat_bloom_capacity(const struct compat_bloom *b);
