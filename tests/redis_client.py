@@ -203,7 +203,7 @@ class Server:
     def __exit__(self, kind, value, trace):
         self.stop()
         if kind is not None:
-            print(self.log()[-6000:], self.said[-6000:])
+            print("\n".join(self.log().splitlines()[-40:])[-4000:], self.said[-4000:])
         shutil.rmtree(self.room, ignore_errors=True)
 
 
