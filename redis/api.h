@@ -135,6 +135,8 @@ struct redis_command_info {
     X(1, int, SetCommandACLCategories, (redis_command * c, const char *categories))                \
     X(0, redis_type *, CreateDataType,                                                             \
       (redis_ctx * ctx, const char *name, int encver, struct redis_type_methods *methods))         \
+    X(0, int, IsKeysPositionRequest, (redis_ctx * ctx))                                            \
+    X(0, void, KeyAtPosWithFlags, (redis_ctx * ctx, int at, int flags))                            \
     X(0, int, WrongArity, (redis_ctx * ctx))                                                       \
     X(0, int, ReplyWithLongLong, (redis_ctx * ctx, long long n))                                   \
     X(0, int, ReplyWithError, (redis_ctx * ctx, const char *text))                                 \

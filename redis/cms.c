@@ -211,8 +211,19 @@ static const char *merge(redis_ctx *ctx, redis_string **argv, int argc, struct c
     return problem;
 }
 
+/* Where the keys are, for the server's question. */
+static int tell_keys(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    long long n;
+    redis.KeyAtPosWithFlags(ctx, 1, REDIS_KEY_WRITE);
+    if (!redis_number(argv[2], &n)) return REDIS_OK;
+    for (int i = 3; i < argc && i - 3 < n; i++) redis.KeyAtPosWithFlags(ctx, i, REDIS_KEY_READ);
+    return REDIS_OK;
+}
+
 int redis_cms_merge(redis_ctx *ctx, redis_string **argv, int argc)
 {
+    if (redis.IsKeysPositionRequest(ctx)) return tell_keys(ctx, argv, argc);
     struct redis_open open =
         redis_open_key(ctx, argv[1], redis_sketch_type, REDIS_READ | REDIS_WRITE);
     bool other_type = open.other_type;

@@ -16,9 +16,6 @@ static const struct command commands[] = {
 #undef ROW
 };
 
-#define KEY_READ (REDIS_KEY_RO | REDIS_KEY_ACCESS)
-#define KEY_WRITE (REDIS_KEY_RW | REDIS_KEY_UPDATE | REDIS_KEY_ACCESS)
-
 static struct redis_key_spec range(int first, int last, uint64_t flags)
 {
     return (struct redis_key_spec){.flags = flags,
@@ -42,10 +39,10 @@ static int set_info(redis_command *c, const struct command *row)
                                                       sizeof(struct redis_key_spec),
                                                       sizeof(struct redis_argument)};
     struct redis_key_spec keys[3] = {0};
-    keys[0] = range(1, 0, row->keys == REDIS_KEYS_READ ? KEY_READ : KEY_WRITE);
-    if (row->keys == REDIS_KEYS_ALL) keys[1] = range(2, -1, KEY_READ);
+    keys[0] = range(1, 0, row->keys == REDIS_KEYS_READ ? REDIS_KEY_READ : REDIS_KEY_WRITE);
+    if (row->keys == REDIS_KEYS_ALL) keys[1] = range(2, -1, REDIS_KEY_READ);
     if (row->keys == REDIS_KEYS_MERGE)
-        keys[1] = (struct redis_key_spec){.flags = KEY_READ,
+        keys[1] = (struct redis_key_spec){.flags = REDIS_KEY_READ,
                                           .begin = REDIS_BEGIN_INDEX,
                                           .from.index.pos = 2,
                                           .find = REDIS_FIND_KEYNUM,

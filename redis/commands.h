@@ -13,6 +13,8 @@ enum redis_keys { REDIS_KEYS_READ, REDIS_KEYS_WRITE, REDIS_KEYS_MERGE, REDIS_KEY
 #define TAKES "write fast"
 #define READS "readonly fast"
 #define SCANS "readonly"
+/* The routing of a cluster, other than ACL, does not read the specification of counted keys: it asks. */
+#define MERGES "write deny-oom getkeys-api"
 
 /* X(handler, name, arity, flags, keys, arguments, summary) */
 #define REDIS_COMMANDS_BF(X)                                                                       \
@@ -65,7 +67,7 @@ enum redis_keys { REDIS_KEYS_READ, REDIS_KEYS_WRITE, REDIS_KEYS_MERGE, REDIS_KEY
     X(cms_incrby, "CMS.INCRBY", -4, WRITES, WRITE, "key item n [item n ...]",                      \
       "counts n more of items; replies with their counts")                                         \
     X(cms_query, "CMS.QUERY", -3, SCANS, READ, "key item [item ...]", "counts of items")           \
-    X(cms_merge, "CMS.MERGE", -4, WRITES, MERGE,                                                   \
+    X(cms_merge, "CMS.MERGE", -4, MERGES, MERGE,                                                   \
       "destination n source [source ...] [WEIGHTS weight [weight ...]]",                           \
       "replaces a sketch by the weighted sum of others")                                           \
     X(cms_info, "CMS.INFO", 2, SCANS, READ, "key", "facts about a sketch")
@@ -119,6 +121,9 @@ enum redis_keys { REDIS_KEYS_READ, REDIS_KEYS_WRITE, REDIS_KEYS_MERGE, REDIS_KEY
     REDIS_COMMANDS_CMS(X)                                                                          \
     REDIS_COMMANDS_TOPK(X)                                                                         \
     REDIS_COMMANDS_TAMIS(X)
+
+#define REDIS_KEY_READ (REDIS_KEY_RO | REDIS_KEY_ACCESS)
+#define REDIS_KEY_WRITE (REDIS_KEY_RW | REDIS_KEY_UPDATE | REDIS_KEY_ACCESS)
 
 #define REDIS_HANDLER(handler, name, arity, flags, keys, arguments, summary)                       \
     redis_command_function redis_##handler;
