@@ -188,7 +188,8 @@ static uint64_t items_by_bits(const struct compat_bloom_link *l)
 enum compat_status compat_bloom_mergeable(const struct compat_bloom *into,
                                           const struct compat_bloom *from)
 {
-    if (into->links != from->links || into->growth != from->growth || into->options != from->options)
+    if (into->links != from->links || into->growth != from->growth ||
+        into->options != from->options)
         return COMPAT_MISMATCH;
     for (uint32_t i = 0; i < into->links; i++) {
         const struct compat_bloom_link *x = &into->link[i], *y = &from->link[i];
@@ -221,10 +222,10 @@ enum compat_status compat_bloom_merge(struct compat_bloom *into, const struct co
 /* Everything that reading and adding rely on. */
 static bool link_is_sound(const struct compat_bloom_link *l)
 {
-    const uint64_t least = l->bits / 8 + (l->bits % 8 != 0);
-    return l->bits > 0 && l->bits < (uint64_t)1 << 62 && l->bytes >= least &&
-           l->bytes - least < 8 && l->hashes > 0 && l->hashes <= MAX_HASHES && l->capacity > 0 &&
-           l->error > 0 && l->error < 1 && l->bits_per_item > 0 && isfinite(l->bits_per_item) &&
+    return l->bits > 0 && l->bits < (uint64_t)1 << 62 &&
+           l->bytes == l->bits / 8 + (l->bits % 8 != 0) && l->hashes > 0 &&
+           l->hashes <= MAX_HASHES && l->capacity > 0 && l->error > 0 && l->error < 1 &&
+           l->bits_per_item > 0 && isfinite(l->bits_per_item) &&
            (l->n2 == 0 || (l->n2 < 63 && l->bits == (uint64_t)1 << l->n2));
 }
 
