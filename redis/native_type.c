@@ -51,7 +51,8 @@ struct native_body *native_load(const void *image, size_t size, uint64_t limit, 
 {
     struct native_body *b = body_new(why);
     if (b == NULL) return NULL;
-    const tamis_options options = options_of(b, limit);
+    tamis_options options = options_of(b, limit);
+    options.flags = TAMIS_STEADY; /* a replica that was loaded is no other than its primary */
     if (tamis_load(image, size, &options, &b->t, why) == TAMIS_OK) return b;
     native_free(b);
     return NULL;

@@ -207,6 +207,11 @@ class Server:
         shutil.rmtree(self.room, ignore_errors=True)
 
 
+def used_memory(client):
+    info = client.text("INFO", "memory")
+    return int([line for line in info.splitlines() if line.startswith("used_memory:")][0].split(":")[1])
+
+
 def wait_for(what, reason):
     end = time.monotonic() + PATIENCE
     while not what():

@@ -53,6 +53,16 @@ def fill(c, tag="", rounds=60):
     c.do("CMS.MERGE", f"sum{t}", 1, f"cms{t}")
 
 
+def touch(c, tag):
+    """Changes what fill() made."""
+    for kind in KINDS:
+        c.call("TAMIS.MADD", kind + tag, "more", "and", "more")
+    c.do("BF.MADD", f"bf{tag}", "more", "and", "more")
+    c.do("CF.ADD", f"cf{tag}", "more")
+    c.do("CMS.INCRBY", f"cms{tag}", "more", 3)
+    c.do("TOPK.INCRBY", f"topk{tag}", "more", 100, "and", 30)
+
+
 def state(c):
     """Every value as the bytes of its DUMP."""
     return {key: c.do("DUMP", key) for key in sorted(c.do("KEYS", "*"))}
@@ -85,8 +95,7 @@ def aof(preamble):
         assert b"aof_last_bgrewrite_status:ok" in c.do("INFO", "persistence")
         check(c, ("DEBUG LOADAOF", "OK"))  # the values, as they were rewritten
         assert state(c) == before
-        c.do("BF.ADD", "bf", "one-more")
-        c.do("TOPK.ADD", "topk", "one-more")
+        touch(c, "")
         before = state(c)
         server.restart()
         assert state(server.client()) == before
@@ -121,6 +130,7 @@ def test_replica():
         replica.do("REPLICAOF", "127.0.0.1", one.port)
         synced(primary, replica)
         fill(primary, "late")
+        touch(primary, "early")
         synced(primary, replica)
         assert state(primary) == state(replica)
         assert primary.do("DEBUG", "DIGEST") == replica.do("DEBUG", "DIGEST")
@@ -189,7 +199,7 @@ class Cluster:
 
 
 def test_cluster():
-    options = ("--cluster-enabled", "yes", "--cluster-node-timeout", "3000", "--appendonly", "no", "--repl-diskless-sync-delay", "0")
+    options = ("--cluster-enabled", "yes", "--cluster-node-timeout", "15000", "--appendonly", "no", "--repl-diskless-sync-delay", "0")
     servers = []
     try:
         for _ in range(6):

@@ -4,7 +4,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from redis_client import Error, Server, WRONGTYPE, main  # noqa: E402
+from redis_client import Error, Server, WRONGTYPE, main, used_memory  # noqa: E402
 from test_redis_bloom import check  # noqa: E402
 
 INCREMENT = Error("TopK: increment must be an integer greater or equal to 0" + " " * 28 + "and smaller or equal to 100,000")
@@ -155,22 +155,17 @@ def test_copy_digest_memory():
         # What MEMORY USAGE says of a big one is what the server has less without it, to a few per cent.
         for command in ("BF.RESERVE big 0.01 1000000", "CF.RESERVE big 4000000", "CMS.INITBYDIM big 200000 5",
                         "TOPK.RESERVE big 100 100000 5 0.9", "TAMIS.CREATE big blocked ITEMS 4000000 RATE 0.01"):
-            before = used(c)
+            before = used_memory(c)
             c.do(*command.split())
-            taken, said = used(c) - before, c.do("MEMORY", "USAGE", "big")
+            taken, said = used_memory(c) - before, c.do("MEMORY", "USAGE", "big")
             assert abs(taken - said) < 0.02 * taken + 30000, (command, taken, said)
             c.do("UNLINK", "big")
-            end = used(c)
+            end = used_memory(c)
             for _ in range(1000):
                 if end - before < 100000:
                     break
-                end = used(c)
+                end = used_memory(c)
             assert end - before < 100000, (command, before, end)
-
-
-def used(client):
-    info = client.text("INFO", "memory")
-    return int([line for line in info.splitlines() if line.startswith("used_memory:")][0].split(":")[1])
 
 
 def test_acl():
