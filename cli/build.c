@@ -1,7 +1,6 @@
 /* build: the lines must be counted before the filter can be sized. Files are read twice; a stream is
  * read once and remembered as 16-byte hashes, which is all a filter ever sees of a line. */
-#include "cli.h"
-#include "lines.h"
+#include "foreign.h"
 
 #include <errno.h>
 #include <math.h>
@@ -323,6 +322,9 @@ int run_build(const struct args *asked)
         return EXIT_ERROR;
     for (int i = 0; i < a.n_words; i++)
         if (same_file(a.words[i], a.output)) return complain(a.output, "is one of the inputs");
+    if (a.to != NULL) return build_foreign(&a);
+    if (a.type != NULL)
+        return complain(NULL, "--type: only with --to, for filters of other programs");
     for (int i = 0; i < a.never.n; i++)
         if (same_file(a.never.text[i], a.output)) return complain(a.output, "is one of the inputs");
     if (a.memory != 0) a.temp = temp_dir(&a);

@@ -25,15 +25,15 @@ struct args {
 
     uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, never_items,
         max_bytes, rate_limit, memory, exact_until, connections, per_address, timeout,
-        cache_seconds;
-    double fpr;
-    const char *kind, *inner, *to, *output, *key_file, *ask, *address, *port, *temp, *state,
-        *window;
+        cache_seconds, visits, item_bytes;
+    double fpr, lookup, confirm;
+    const char *kind, *inner, *from, *to, *type, *column, *row_group, *output, *key_file, *ask,
+        *address, *port, *temp, *state, *window, *svg, *bad, *color, *completions;
     struct texts never;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
-        for_transfer, help, man;
+        for_transfer, plot, help, man;
 };
 
 struct command {
@@ -48,6 +48,8 @@ extern const struct command commands[];
 
 /* 1000000, 1e6, 1M, 2MB, 2MiB. */
 bool parse_number(const char *text, uint64_t *out);
+/* 0.01, 1%, 1/100: above 0 and below 1. */
+bool parse_rate(const char *text, double *out);
 /* False after a message when the line makes no sense. */
 bool parse_args(int argc, char **argv, struct args *out);
 void print_help(const struct command *c, FILE *to); /* NULL: of the program */
@@ -74,6 +76,7 @@ int run_merge(const struct args *a);
 int run_info(const struct args *a);
 int run_verify(const struct args *a);
 int run_explain(const struct args *a);
+int run_explain_cost(const struct args *a);
 int run_help(const struct args *a);
 #ifdef WITH_GUARD
 int run_guard_build(const struct args *a);
@@ -104,7 +107,7 @@ void json_bool(const char *name, bool value);
 /* Flush stdout; EXIT_ERROR after a message when anything was not written. */
 int finish_output(int status);
 
-/* A line on stderr about long work, only on a terminal. */
+/* A line on stderr about long work, only on a terminal (terminal.c). */
 struct progress {
     const char *verb;
     uint64_t lines, bytes, total_bytes; /* total 0: unknown */
@@ -131,6 +134,8 @@ tamis *open_filter(const struct args *a, const char *path, uint32_t flags);
 int save_filter(tamis *t, const char *path, bool replace);
 /* The same, packed; tells how many bytes it has. */
 int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes);
+/* The same for a text: the path holds what it held, or all of it. */
+int save_text(const char *path, const char *text, size_t length, bool replace);
 /* EXIT_ERROR after a message when `path` exists and may not be replaced. */
 int check_output(const struct args *a);
 /* Why an add failed with this status, in words for the line after "unchanged: ". */

@@ -23,7 +23,17 @@ const struct option options[] = {
      "lines that are not in the set and shall never be a maybe: makes an exact filter; may be\n"
      "given several times"},
     {0, "never-items", "N", COUNT, AT(never_items), "exact: how many such lines there will be"},
-    {0, "to", "KIND", TEXT, AT(to), "the kind to convert to"},
+    {0, "to", "KIND", TEXT, AT(to),
+     "the kind to convert to; or a filter for another program: parquet, dcso, redisbloom (the\n"
+     "data of SCANDUMP's chunks in a row), redisbloom-dump (for RESTORE), guava"},
+    {0, "from", "FORMAT", TEXT, AT(from),
+     "the other program's format, where the content does not tell: guava; or as --to"},
+    {0, "type", "TYPE", TEXT, AT(type),
+     "what the lines are in another program's filter: string, utf16, int32, int64, uint32,\n"
+     "uint64, float, double, hex (bytes in hexadecimal)"},
+    {0, "column", "NAME", TEXT, AT(column), "the column of a Parquet file"},
+    {0, "row-group", "N", TEXT, AT(row_group),
+     "only this row group of a Parquet file, from 0 on (default: all)"},
     {'o', "output", "FILE", TEXT, AT(output), "file to write; - for standard output"},
     {'f', "force", NULL, FLAG, AT(force), "replace the output when it exists"},
     {'v', "invert", NULL, FLAG, AT(invert),
@@ -69,7 +79,20 @@ const struct option options[] = {
     {0, "timeout", "SECONDS", COUNT, AT(timeout), "how long a client may be silent (default 10)"},
     {0, "cache", "SECONDS", COUNT, AT(cache_seconds),
      "how long a client may keep an answer (default 300)"},
+    {0, "plot", NULL, FLAG, AT(plot), "draw it as well"},
+    {0, "svg", "FILE", TEXT, AT(svg),
+     "write a picture of the rate against the size, for every kind"},
+    {0, "visits", "N", COUNT, AT(visits), "questions in all (default 102000)"},
+    {0, "bad", "N", TEXT, AT(bad),
+     "how many of them are in the set, or which share (default 2000)"},
+    {0, "lookup", "TIME", SECONDS, AT(lookup), "of a question to the filter (default 1ms)"},
+    {0, "confirm", "TIME", SECONDS, AT(confirm), "of a question to the whole set (default 500ms)"},
+    {0, "item-bytes", "N", COUNT, AT(item_bytes), "length of an item (default 40)"},
     {0, "man", NULL, FLAG, AT(man), "print the manual page as roff source"},
+    {0, "completions", "SHELL", TEXT, AT(completions),
+     "print what bash, zsh or fish needs to complete command lines"},
+    {0, "color", "WHEN", TEXT, AT(color),
+     "auto (default: on a terminal, unless NO_COLOR is set), always or never"},
     {'h', "help", NULL, FLAG, AT(help), "this text"},
 };
 const size_t n_options = sizeof options / sizeof *options;
@@ -80,15 +103,17 @@ const struct command commands[] = {
      "with the lower bound that no structure can beat beside it.",
      "tamis plan --items 1000000 --bytes 2000000",
      "items fpr bytes kind never-items inner counter-bits generations turning compact for-transfer "
-     "m k json",
+     "m k plot svg force json",
      0, run_plan},
     {"build", "[FILE...]", "make a filter of lines",
      "Reads the files, or standard input, and writes a filter of their lines. Without --items\n"
      "the lines are counted; without --fpr and --bytes the rate is 1%. An existing output is\n"
-     "not replaced without -f. The output appears whole or not at all.",
+     "not replaced without -f. The output appears whole or not at all. With --to it is a filter\n"
+     "for another program; then a stream needs --items.",
      "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt",
      "items fpr bytes kind static never inner counter-bits generations turning compact "
-     "for-transfer m k seed key-file strict output force null raw threads memory temp quiet",
+     "for-transfer m k seed key-file strict to type output force null raw threads memory temp "
+     "quiet",
      0, run_build},
     {"add", "FILTER [FILE...]", "add lines to a filter",
      "The file is replaced by the new one when all lines were read, or stays as it was. Several\n"
@@ -111,9 +136,12 @@ const struct command commands[] = {
     {"check", "FILTER [FILE...]", "print the lines that may be in a filter",
      "Like grep: the lines that may be in the filter are printed, with -v those that are\n"
      "certainly not. Exit status 0 when a line was selected, 1 when none was, 2 on an error.\n"
-     "--json prints the totals as one object instead.",
-     "tamis check bad.tamis access-urls.txt", "invert count quiet null raw threads json key-file",
-     1, run_check},
+     "--json prints the totals as one object instead. Filters of Parquet files, DCSO bloom and\n"
+     "RedisBloom are told by their content, Guava's by --from; of a Parquet file a line is "
+     "printed\n"
+     "when it may be in any row group.",
+     "tamis check bad.tamis access-urls.txt",
+     "invert count quiet null raw threads json key-file from type column row-group", 1, run_check},
     {"uniq", "[FILE...]", "drop the lines that came before, and keep the order",
      "In a few bytes per line, however long the lines. Without --items and --bytes the filter "
      "grows\n"
@@ -130,8 +158,12 @@ const struct command commands[] = {
      "tamis merge -o all.tamis monday.tamis tuesday.tamis", "output force quiet", 1, run_merge},
     {"convert", "--to KIND -o OUT FILTER", "the plain filter with the same answers",
      "A counting filter becomes a bloom filter of a quarter of the size, to be shipped to those\n"
-     "who only ask.",
-     "tamis convert --to bloom -o users.bloom users.tamis", "to output force", 1, run_convert},
+     "who only ask. A filter of another program keeps its bits and changes its container: out of\n"
+     "a Parquet file (--column, --row-group), between the two forms of RedisBloom, out of gzip. "
+     "To\n"
+     "change the hash, build the filter again from the keys: tamis build --to.",
+     "tamis convert --to bloom -o users.bloom users.tamis", "to from column row-group output force",
+     1, run_convert},
     {"pack", "-o OUT FILTER", "a smaller file of a filter, for the wire",
      "The fewer of its bits are set, the smaller the file: a filter built --for-transfer takes\n"
      "1.22 times the lower bound at 1%, where a plain bloom filter takes 1.44. Filters that are\n"
@@ -144,8 +176,9 @@ const struct command commands[] = {
      "tamis unpack -o arrived.tamis arrived.packed", "output force", 1, run_unpack},
     {"info", "FILTER...", "what is in a filter, and how wrong it is now",
      "Items and the false-positive rate are computed from the bits as they are now.\n"
-     "A secret key is not needed.",
-     "tamis info bad.tamis", "json", 1, run_info},
+     "A secret key is not needed. Takes filters of other programs as well, as check does; of a\n"
+     "Parquet file it lists those of all columns.",
+     "tamis info bad.tamis", "plot json from", 1, run_info},
     {"verify", "FILTER...", "check every sum and measure the rate",
      "Reads the whole file against its sums, then asks for random keys and compares the share\n"
      "of wrong answers with the rate that the bits predict. Exit status 0 when all is well, 1 "
@@ -156,6 +189,15 @@ const struct command commands[] = {
      "Adds the words to a partitioned filter of --k rows of --m bits and draws each\n"
      "step; --ask draws a question.",
      "tamis explain --k 3 --m 5 apple pear --ask plum", "m k seed ask", 1, run_explain},
+    {"explain cost", "[FILTER]", "what a filter saves: the time with it and without",
+     "The lectures' example unless told otherwise: 102,000 pages a year, of which 2,000 are bad, "
+     "a\n"
+     "list of 5,000,000 URLs in a database, and a filter of 30 rows of 2,500,000 bits. --fpr sets\n"
+     "another rate; a filter that is named brings its own, as it is now, and its size. (To add "
+     "the\n"
+     "word cost to a drawing: tamis explain -- cost.)",
+     "tamis explain cost --visits 1M --bad 1% --confirm 20ms --fpr 0.1%",
+     "visits bad lookup confirm items item-bytes fpr json", 0, run_explain_cost},
 #ifdef WITH_GUARD
     {"guard build", "DIR LIST...", "publish lists of bad URLs in a directory",
      "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. "
@@ -180,13 +222,15 @@ const struct command commands[] = {
     {"guard serve", "DIR", "serve a directory over HTTP",
      "The filter for clients to ask first (/filter), the confirmation of what it cannot exclude, "
      "by\n"
-     "four bytes of a hash (/v1/confirm), updates (/v1/update), figures (/metrics). A new version "
-     "of\n"
-     "the directory is served as soon as it is published. Stops on SIGTERM.",
+     "four bytes of a hash (/v1/confirm), updates (/v1/update), figures (/metrics), and a page "
+     "for\n"
+     "people (/). A new version of the directory is served as soon as it is published. Stops on\n"
+     "SIGTERM.",
      "tamis guard serve guard --port 8080",
      "port address threads rate-limit connections per-address timeout cache quiet", 1,
      run_guard_serve},
 #endif
-    {"help", "[COMMAND]", "help about a command", "", "tamis help check", "man", 0, run_help},
+    {"help", "[COMMAND | TOPIC]", "help about a command or a topic", "", "tamis help exit-status",
+     "man completions", 0, run_help},
     {NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL},
 };

@@ -1,6 +1,7 @@
 /* explain: a filter small enough to look at. k rows of m bits are drawn after every step; a bit that
  * the step touches stands in brackets. */
 #include "cli.h"
+#include "terminal.h"
 
 #include <string.h>
 
@@ -13,10 +14,11 @@ static void draw(const tamis *t, uint64_t k, uint64_t m, const uint64_t *touched
         for (uint64_t i = 0; i < m; i++) {
             const uint64_t cell = row * m + i;
             const bool mark = touched != NULL && touched[row] == cell;
-            printf("%c%d%s", mark ? '[' : ' ', (int)tamis_cell(t, cell),
-                   mark        ? "]"
-                   : i + 1 < m ? " "
-                               : "");
+            if (mark)
+                printf("%s[%d]%s", ink(stdout, STRONG), (int)tamis_cell(t, cell),
+                       ink(stdout, PLAIN));
+            else
+                printf(" %d%s", (int)tamis_cell(t, cell), i + 1 < m ? " " : "");
         }
         putchar('\n');
     }

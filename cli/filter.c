@@ -1,8 +1,10 @@
-#include "cli.h"
+#include "foreign.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -59,20 +61,60 @@ bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-tamis *open_filter(const struct args *a, const char *path, uint32_t flags)
+/* No message but that it waits. */
+static tamis_status try_filter(const struct args *a, const char *path, uint32_t flags, tamis **out,
+                               tamis_error *why)
 {
     tamis_options o = {
         .struct_size = sizeof o, .flags = flags & ~(uint32_t)TAMIS_WAIT, .key = a->key};
-    tamis_error why;
-    tamis *t;
-    tamis_status s = tamis_open(path, &o, &t, &why);
+    tamis_status s = tamis_open(path, &o, out, why);
     if (s == TAMIS_EBUSY && (flags & TAMIS_WAIT) != 0) {
         if (!a->quiet) complain(path, "waiting for another process that is changing it");
         o.flags = flags;
-        s = tamis_open(path, &o, &t, &why);
+        s = tamis_open(path, &o, out, why);
     }
+    return s;
+}
+
+static void refuse(const struct args *a, const char *path, const tamis_error *why)
+{
+    const bool needs_key = why->status == TAMIS_EKEY && a->key == NULL;
+    complain(path, "%s%s", why->text, needs_key ? "; see --key-file" : "");
+}
+
+tamis *open_filter(const struct args *a, const char *path, uint32_t flags)
+{
+    const struct args any = {.command = a->command};
+    struct foreign f;
+    tamis_error why;
+    tamis *t;
+    const tamis_status s = try_filter(a, path, flags, &t, &why);
     if (s == TAMIS_OK) return t;
-    complain(path, "%s%s", why.text, s == TAMIS_EKEY && o.key == NULL ? "; see --key-file" : "");
+    if (s != TAMIS_ECORRUPT) {
+        refuse(a, path, &why);
+        return NULL;
+    }
+    switch (foreign_open(&any, path, &f)) {
+    case FOREIGN_NO: refuse(a, path, &why); break;
+    case FOREIGN_YES:
+        complain(path, "a filter of another program: only check, info and convert take it");
+        foreign_close(&f);
+        break;
+    case FOREIGN_BAD: break;
+    }
+    return NULL;
+}
+
+tamis *open_any_filter(const struct args *a, const char *path, uint32_t flags, struct foreign *f)
+{
+    tamis_error why = {.status = TAMIS_ECORRUPT};
+    tamis *t = NULL;
+    memset(f, 0, sizeof *f);
+    if (a->from == NULL && try_filter(a, path, flags, &t, &why) == TAMIS_OK) return t;
+    if (why.status != TAMIS_ECORRUPT)
+        refuse(a, path, &why);
+    else if (foreign_open(a, path, f) == FOREIGN_NO)
+        refuse(a, path, &why);
     return NULL;
 }
 
@@ -108,14 +150,75 @@ static int saved(tamis_status s, const char *path, const tamis_error *why)
     return complain(path, "%s", why->text);
 }
 
+/* Signals that end us wait until a file is in place: where the system has no files without names, one with a name
+ * would be left behind, half written. Not for stdout, whose reader may never come. */
+static void hold_signals(const char *path, sigset_t *before)
+{
+    sigset_t held;
+    sigemptyset(&held);
+    if (strcmp(path, "-") != 0) {
+        sigaddset(&held, SIGINT);
+        sigaddset(&held, SIGTERM);
+        sigaddset(&held, SIGHUP);
+    }
+    pthread_sigmask(SIG_BLOCK, &held, before);
+}
+
+static void let_signals(const sigset_t *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
 int save_filter(tamis *t, const char *path, bool replace)
 {
     tamis_error why;
     uint64_t bytes = 0;
+    sigset_t before;
+    hold_signals(path, &before);
     const tamis_status s = strcmp(path, "-") == 0 ? tamis_write(t, to_stdout, &bytes, &why)
                            : replace              ? tamis_save(t, path, &why)
                                                   : tamis_save_new(t, path, &why);
+    let_signals(&before);
     return saved(s, path, &why);
+}
+
+/* Through a file of another name beside it; error: errno. */
+static bool put_text(const char *path, const char *text, size_t length, bool replace)
+{
+    char other[PATH_MAX];
+    struct stat st;
+    if (snprintf(other, sizeof other, "%s.tmp-%ld", path, (long)getpid()) >= (int)sizeof other) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    /* A device, or a pipe, cannot be replaced, only written to. */
+    const bool direct = replace && stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    FILE *to = fopen(direct ? path : other, direct ? "w" : "wx");
+    if (to == NULL) return false;
+    bool good = fwrite(text, 1, length, to) == length;
+    good = fclose(to) == 0 && good;
+    if (direct) return good;
+    good = good && (replace ? rename(other, path) : link(other, path)) == 0;
+    const int os = errno;
+    unlink(other);
+    errno = os;
+    return good;
+}
+
+int save_text(const char *path, const char *text, size_t length, bool replace)
+{
+    sigset_t before;
+    if (strcmp(path, "-") == 0) {
+        fwrite(text, 1, length, stdout);
+        return finish_output(EXIT_FOUND);
+    }
+    hold_signals(path, &before);
+    const bool good = put_text(path, text, length, replace);
+    const int os = errno;
+    let_signals(&before);
+    if (good) return EXIT_FOUND;
+    if (os == EEXIST) return complain(path, "exists already; -f replaces it");
+    return complain(path, "cannot write: %s", strerror(os));
 }
 
 int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes)
@@ -124,9 +227,24 @@ int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes)
     struct stat st;
     *bytes = 0;
     const bool is_stdout = strcmp(path, "-") == 0;
+    sigset_t before;
+    hold_signals(path, &before);
     const tamis_status s = is_stdout ? tamis_pack(t, to_stdout, bytes, &why)
                                      : tamis_save_packed(t, path, replace, &why);
+    let_signals(&before);
     if (s == TAMIS_OK && !is_stdout && stat(path, &st) == 0) *bytes = (uint64_t)st.st_size;
+    return saved(s, path, &why);
+}
+
+int save_foreign(const tamis_foreign *f, uint32_t format, const char *from, const char *path,
+                 bool replace)
+{
+    tamis_error why;
+    uint64_t bytes = 0;
+    const tamis_status s = strcmp(path, "-") == 0
+                               ? tamis_foreign_write(f, format, to_stdout, &bytes, &why)
+                               : tamis_foreign_save(f, format, path, replace, &why);
+    if (s == TAMIS_EUNSUPPORTED) return complain(from, "%s", why.text);
     return saved(s, path, &why);
 }
 

@@ -1,6 +1,7 @@
 /* guard: bad URLs, from lists to verdicts. */
 #ifdef WITH_GUARD
 #include "cli.h"
+#include "terminal.h"
 
 #include "../guard/guard.h"
 #include "../guard/idn.h"
@@ -155,7 +156,9 @@ static void print_json_answer(const struct checking *c, const guard_answer *answ
 
 static void print_answer(const struct checking *c, const guard_answer *answer, const char *url)
 {
-    printf("%-11s %s", verdict_name(answer->verdict), url);
+    static const enum ink inks[] = {GOOD, BAD, DOUBT, DOUBT};
+    printf("%s%-11s%s %s", ink(stdout, inks[answer->verdict]), verdict_name(answer->verdict),
+           ink(stdout, PLAIN), url);
     if (answer->verdict == GUARD_LISTED) {
         printf("  (");
         print_labels(c->g, answer->labels);

@@ -1,4 +1,6 @@
-#include "cli.h"
+#include "foreign.h"
+#include "plot.h"
+#include "terminal.h"
 
 #include <math.h>
 
@@ -70,7 +72,9 @@ static void print_items(const tamis_facts *f)
     if (f->kind == TAMIS_GROWING)
         printf(", grown from %s", grouped(f->planned_items));
     else
-        printf(" of %s planned%s", grouped(f->planned_items), f->over_full ? ": over-full" : "");
+        printf(" of %s planned%s%s%s", grouped(f->planned_items),
+               f->over_full ? ink(stdout, BAD) : "", f->over_full ? ": over-full" : "",
+               f->over_full ? ink(stdout, PLAIN) : "");
     putchar('\n');
     if (!isfinite(f->items_high))
         printf("            every bit is set: more than %s distinct\n",
@@ -154,16 +158,23 @@ static void print_text(const char *path, const tamis_facts *f)
 int run_info(const struct args *a)
 {
     int status = EXIT_FOUND;
+    if (a->json && a->plot)
+        return complain(NULL, "info: --plot is for people, --json for programs: one of them");
     for (int i = 0; i < a->n_words; i++) {
         tamis_facts f = {.struct_size = sizeof f};
-        tamis *t = open_filter(a, a->words[i], TAMIS_KEYLESS);
-        if (t == NULL || tamis_info(t, &f) != TAMIS_OK) {
+        struct foreign other;
+        tamis *t = open_any_filter(a, a->words[i], TAMIS_KEYLESS, &other);
+        if (t == NULL && other.path != NULL) {
+            if (info_foreign(a, &other) != EXIT_FOUND) status = EXIT_ERROR;
+            foreign_close(&other);
+        } else if (t == NULL || tamis_info(t, &f) != TAMIS_OK) {
             status = EXIT_ERROR;
         } else if (a->json) {
             print_json(a->words[i], &f);
             putchar('\n');
         } else {
             print_text(a->words[i], &f);
+            if (a->plot) plot_filter(t, &f);
         }
         tamis_close(t);
     }

@@ -1,41 +1,95 @@
-#include "cli.h"
+#include "options.h"
+#include "suggest.h"
+#include "terminal.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-static const struct command *find_command(const char *name)
+const struct command *find_command(const char *name)
 {
     for (const struct command *c = commands; c->name != NULL; c++)
         if (strcmp(c->name, name) == 0) return c;
     return NULL;
 }
 
-/* "guard check" is one command of two words: joins them, and returns how many words the name has. */
-static int command_words(int argc, char **argv, char *name, size_t size)
+const char *after_group(const struct command *c, const char *group)
 {
-    const bool two = argc > 1 && strcmp(argv[0], "guard") == 0 && argv[1][0] != '-';
-    snprintf(name, size, "%s%s%s", argv[0], two ? " " : "", two ? argv[1] : "");
-    return two ? 2 : 1;
+    const size_t n = strlen(group);
+    return strncmp(c->name, group, n) == 0 && c->name[n] == ' ' ? c->name + n + 1 : NULL;
 }
 
-static int unknown_command(const char *name)
+bool is_group(const char *name)
 {
-    return complain(NULL, "there is no command '%s'; see 'tamis --help'", name);
+    for (const struct command *c = commands; c->name != NULL; c++)
+        if (after_group(c, name) != NULL) return true;
+    return false;
+}
+
+int command_words(int argc, char **argv, char *name, size_t size)
+{
+    if (argc > 1 && argv[1][0] != '-') {
+        snprintf(name, size, "%s %s", argv[0], argv[1]);
+        /* "explain cost" is a command; "explain apple" is the command explain, with a word. */
+        if (find_command(name) != NULL || (is_group(argv[0]) && find_command(argv[0]) == NULL))
+            return 2;
+    }
+    snprintf(name, size, "%s", argv[0]);
+    return 1;
+}
+
+/* Of a group alone, the commands that it has. */
+static int unknown_command(const char *name, bool topics_too)
+{
+    struct guess g = {.word = name, .length = strlen(name)};
+    char parts[200];
+    size_t used = 0;
+    for (const struct command *c = commands; c->name != NULL; c++) {
+        const char *part = after_group(c, name);
+        if (part != NULL && used < sizeof parts)
+            used += (size_t)snprintf(parts + used, sizeof parts - used, "%s%s",
+                                     used > 0 ? ", " : "", part);
+        consider(&g, c->name);
+    }
+    if (used > 0) return complain(NULL, "%s: which? There are %s", name, parts);
+    for (const struct topic *t = topics; t->name != NULL && topics_too; t++) consider(&g, t->name);
+    return complain(NULL, "there is no command%s '%s'%s", topics_too ? " or topic" : "", name,
+                    g.best != NULL ? did_you_mean(&g, "") : "; see 'tamis --help'");
+}
+
+static int help_about(int argc, char **argv)
+{
+    char name[80];
+    command_words(argc, argv, name, sizeof name);
+    const struct command *c = find_command(name);
+    if (c == NULL && is_group(name)) {
+        print_group(name, stdout);
+        return finish_output(EXIT_FOUND);
+    }
+    for (const struct topic *t = topics; t->name != NULL && c == NULL; t++) {
+        if (strcmp(t->name, name) != 0) continue;
+        print_topic(t, stdout);
+        return finish_output(EXIT_FOUND);
+    }
+    if (c == NULL) return unknown_command(name, true);
+    print_help(c, stdout);
+    return finish_output(EXIT_FOUND);
 }
 
 int run_help(const struct args *a)
 {
-    const struct command *c = NULL;
-    char name[80];
-    if (a->n_words > 0) {
-        command_words(a->n_words, a->words, name, sizeof name);
-        if ((c = find_command(name)) == NULL) return unknown_command(name);
+    if (a->completions != NULL) {
+        if (!print_completions(a->completions, stdout))
+            return complain(NULL, "--completions: for bash, zsh and fish, not for '%s'",
+                            a->completions);
+        return finish_output(EXIT_FOUND);
     }
     if (a->man)
         print_manual(stdout);
+    else if (a->n_words > 0)
+        return help_about(a->n_words, a->words);
     else
-        print_help(c, stdout);
+        print_help(NULL, stdout);
     return finish_output(EXIT_FOUND);
 }
 
@@ -47,6 +101,11 @@ static void open_standard_streams(void)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) _exit(EXIT_ERROR);
 }
 
+static bool is_one_of(const char *word, const char *a, const char *b)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
 int main(int argc, char **argv)
 {
     open_standard_streams();
@@ -54,19 +113,22 @@ int main(int argc, char **argv)
         print_help(NULL, stderr);
         return EXIT_ERROR;
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (is_one_of(argv[1], "--version", "-V")) {
         printf("tamis %s\n", tamis_version());
         return finish_output(EXIT_FOUND);
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    if (is_one_of(argv[1], "--help", "-h")) {
         print_help(NULL, stdout);
         return finish_output(EXIT_FOUND);
     }
     char name[80];
     const int words = command_words(argc - 1, argv + 1, name, sizeof name);
     struct args a = {.command = find_command(name)};
-    if (a.command == NULL) return unknown_command(name);
-    if (!parse_args(argc - 1 - words, argv + 1 + words, &a)) return EXIT_ERROR;
+    if (a.command == NULL && argc > 2 && is_group(name) && is_one_of(argv[2], "--help", "-h"))
+        return help_about(1, argv + 1);
+    if (a.command == NULL) return unknown_command(name, false);
+    if (!parse_args(argc - 1 - words, argv + 1 + words, &a) || !set_color(a.color))
+        return EXIT_ERROR;
     if (a.help) {
         print_help(a.command, stdout);
         return finish_output(EXIT_FOUND);

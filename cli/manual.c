@@ -1,9 +1,14 @@
 /* --help and the manual page, from the tables. */
 #include "options.h"
+#include "terminal.h"
+
+#include <ctype.h>
 
 static const char about[] =
     "Tamis answers \"have I seen this?\" about data too big to keep, in a few bits per item.\n"
     "A \"no\" is always right (but of a pair filter); a \"maybe\" is wrong at a rate you choose.\n";
+static const char overview_example[] =
+    "tamis build -o seen.tamis list.txt && tamis check seen.tamis other.txt";
 
 static void print_option(const struct option *o, FILE *to)
 {
@@ -20,21 +25,65 @@ static void print_option(const struct option *o, FILE *to)
     fputc('\n', to);
 }
 
+static void print_heading(const char *text, FILE *to)
+{
+    fprintf(to, "%s%s%s", ink(to, STRONG), text, ink(to, PLAIN));
+}
+
+static void print_example(const char *example, FILE *to)
+{
+    fputc('\n', to);
+    print_heading("Example:", to);
+    fprintf(to, "\n  %s\n", example);
+}
+
+static void print_overview(FILE *to)
+{
+    fprintf(to, "%s\n", about);
+    print_heading("Usage:", to);
+    fprintf(to, " tamis COMMAND [OPTION...] [FILE...]\n\n");
+    for (const struct command *c = commands; c->name != NULL; c++)
+        fprintf(to, "  %-13s %s\n", c->name, c->summary);
+    fputc('\n', to);
+    print_heading("Topics:", to);
+    fprintf(to, "\n");
+    for (const struct topic *t = topics; t->name != NULL; t++)
+        fprintf(to, "  %-13s %s\n", t->name, t->summary);
+    fprintf(to, "\n'tamis COMMAND --help' and 'tamis help TOPIC' tell more; tamis --version.\n");
+    print_example(overview_example, to);
+}
+
 void print_help(const struct command *c, FILE *to)
 {
     if (c == NULL) {
-        fprintf(to, "%s\nUsage: tamis COMMAND [OPTION...] [FILE...]\n\n", about);
-        for (c = commands; c->name != NULL; c++) fprintf(to, "  %-13s %s\n", c->name, c->summary);
-        fprintf(to, "\n'tamis COMMAND --help' tells more. Example:\n\n"
-                    "  tamis build -o seen.tamis list.txt && tamis check seen.tamis other.txt\n");
+        print_overview(to);
         return;
     }
-    fprintf(to, "Usage: tamis %s [OPTION...] %s\n\n%s\n", c->name, c->words, c->summary);
+    print_heading("Usage:", to);
+    fprintf(to, " tamis %s [OPTION...] %s\n\n%s\n", c->name, c->words, c->summary);
     if (c->text[0] != '\0') fprintf(to, "\n%s\n", c->text);
-    fprintf(to, "\nOptions:\n");
+    fputc('\n', to);
+    print_heading("Options:", to);
+    fputc('\n', to);
     for (size_t i = 0; i < n_options; i++)
         if (takes(c, &options[i])) print_option(&options[i], to);
-    fprintf(to, "\nExample:\n  %s\n", c->example);
+    print_example(c->example, to);
+}
+
+void print_topic(const struct topic *t, FILE *to)
+{
+    print_heading(t->name, to);
+    fprintf(to, ": %s\n\n%s\n", t->summary, t->text);
+    print_example(t->example, to);
+}
+
+void print_group(const char *group, FILE *to)
+{
+    print_heading("Usage:", to);
+    fprintf(to, " tamis %s COMMAND [OPTION...] ...\n\n", group);
+    for (const struct command *c = commands; c->name != NULL; c++)
+        if (after_group(c, group) != NULL) fprintf(to, "  %-13s %s\n", c->name, c->summary);
+    fprintf(to, "\n'tamis %s COMMAND --help' tells more.\n", group);
 }
 
 /* Text for roff: a leading dot or quote would be a request, a minus sign a hyphen. */
@@ -52,6 +101,52 @@ static void print_roff(const char *text, FILE *to)
     }
 }
 
+static void roff_option(const struct option *o, FILE *to)
+{
+    fputs(".TP\n.B ", to);
+    if (o->letter != 0) fprintf(to, "\\-%c, ", o->letter);
+    fputs("\\-\\-", to);
+    print_roff(o->name, to);
+    if (o->value != NULL) fprintf(to, " \\fI%s\\fR", o->value);
+    fputs("\n", to);
+    print_roff(o->help, to);
+    fputs("\n", to);
+}
+
+static void roff_example(const char *example, FILE *to)
+{
+    fputs(".PP\nExample:\n.PP\n.nf\n", to);
+    print_roff(example, to);
+    fputs("\n.fi\n", to);
+}
+
+static void roff_command(const struct command *c, FILE *to)
+{
+    fprintf(to, ".SS %s\n", c->name);
+    print_roff(c->summary, to);
+    fputs(".\n", to);
+    if (c->text[0] != '\0') {
+        fputs(".PP\n", to);
+        print_roff(c->text, to);
+        fputs("\n", to);
+    }
+    for (size_t i = 0; i < n_options; i++)
+        if (takes(c, &options[i]) && !is_common(&options[i])) roff_option(&options[i], to);
+    roff_example(c->example, to);
+}
+
+/* exit-status becomes EXIT STATUS. Its lines stay as they are. */
+static void roff_topic(const struct topic *t, FILE *to)
+{
+    fputs(".SH ", to);
+    for (const char *p = t->name; *p != '\0'; p++)
+        fputc(*p == '-' ? ' ' : toupper((unsigned char)*p), to);
+    fputs("\n.nf\n", to);
+    print_roff(t->text, to);
+    fputs("\n.fi\n", to);
+    roff_example(t->example, to);
+}
+
 void print_manual(FILE *to)
 {
     fprintf(to, ".TH TAMIS 1 \"\" \"tamis %s\" \"User commands\"\n.SH NAME\n", tamis_version());
@@ -65,43 +160,13 @@ void print_manual(FILE *to)
     }
     fprintf(to, ".SH DESCRIPTION\n");
     print_roff(about, to);
-    print_roff(
-        "A line is a key: any bytes, any length, without its newline. Input comes from the files\n"
-        "named, or from standard input; - stands for standard input.\n",
-        to);
+    roff_example(overview_example, to);
+    fprintf(to, ".SH OPTIONS OF EVERY COMMAND\n");
+    for (size_t i = 0; i < n_options; i++)
+        if (is_common(&options[i])) roff_option(&options[i], to);
     fprintf(to, ".SH COMMANDS\n");
-    for (const struct command *c = commands; c->name != NULL; c++) {
-        fprintf(to, ".SS %s\n", c->name);
-        print_roff(c->summary, to);
-        fputs(".\n", to);
-        if (c->text[0] != '\0') {
-            fputs(".PP\n", to);
-            print_roff(c->text, to);
-            fputs("\n", to);
-        }
-        for (size_t i = 0; i < n_options; i++) {
-            const struct option *o = &options[i];
-            if (!takes(c, o) || o->letter == 'h') continue;
-            fputs(".TP\n.B ", to);
-            if (o->letter != 0) fprintf(to, "\\-%c, ", o->letter);
-            fputs("\\-\\-", to);
-            print_roff(o->name, to);
-            if (o->value != NULL) fprintf(to, " \\fI%s\\fR", o->value);
-            fputs("\n", to);
-            print_roff(o->help, to);
-            fputs("\n", to);
-        }
-        fputs(".PP\nExample:\n.PP\n.nf\n", to);
-        print_roff(c->example, to);
-        fputs("\n.fi\n", to);
-    }
-    fprintf(to, ".SH EXIT STATUS\n");
-    print_roff(
-        "0: a line was selected, or the work was done. 1: no line was selected, or a measured "
-        "rate\n"
-        "is off. 2: an error, with one line on standard error that names the file and the reason;\n"
-        "no filter was written or changed.\n",
-        to);
+    for (const struct command *c = commands; c->name != NULL; c++) roff_command(c, to);
+    for (const struct topic *t = topics; t->name != NULL; t++) roff_topic(t, to);
     fprintf(to, ".SH SEE ALSO\n");
     print_roff("grep(1), sort(1), uniq(1)\n", to);
 }

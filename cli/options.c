@@ -1,5 +1,6 @@
 /* From the words of a command line to struct args. */
 #include "options.h"
+#include "suggest.h"
 
 #include <errno.h>
 #include <math.h>
@@ -45,8 +46,7 @@ bool parse_number(const char *s, uint64_t *out)
     return false;
 }
 
-/* 0.01, 1e-2, 1%, 1/100 */
-static bool parse_rate(const char *s, double *out)
+bool parse_rate(const char *s, double *out)
 {
     char *end;
     double v = strtod(s, &end);
@@ -61,6 +61,24 @@ static bool parse_rate(const char *s, double *out)
     }
     *out = v;
     return *end == '\0' && v > 0 && v < 1;
+}
+
+/* 0.5, 0.5s, 500ms, 20us, 90ns */
+static bool parse_seconds(const char *s, double *out)
+{
+    static const struct {
+        const char *unit;
+        double factor;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+    char *end;
+    const double v = strtod(s, &end);
+    if (!((*s >= '0' && *s <= '9') || *s == '.') || !isfinite(v)) return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(end, units[i].unit) != 0) continue;
+        *out = v * units[i].factor;
+        return *out > 0;
+    }
+    return false;
 }
 
 static bool parse_seed(const char *s, uint64_t *out)
@@ -88,20 +106,28 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
     if (o->type == COUNT) good = parse_number(text, field) && *(uint64_t *)field != 0;
     if (o->type == SEED) good = parse_seed(text, field);
     if (o->type == RATE) good = parse_rate(text, field);
+    if (o->type == SECONDS) good = parse_seconds(text, field);
     if (good) return true;
-    const char *wanted = o->type == RATE ? "a rate between 0 and 1, like 0.01, 1% or 1/100"
-                         : o->type == SEED
-                             ? "a number below 2^64"
-                             : "a whole number of at least 1, like 1000000, 1M or 1e6";
+    static const char *const wanted_of[] = {
+        [COUNT] = "a whole number of at least 1, like 1000000, 1M or 1e6",
+        [SEED] = "a number below 2^64",
+        [RATE] = "a rate between 0 and 1, like 0.01, 1% or 1/100",
+        [SECONDS] = "a time, like 0.5, 500ms or 20us"};
+    const char *wanted = wanted_of[o->type];
     complain(NULL, "--%s: '%s' is not %s", o->name, text, wanted);
     return false;
 }
 
 /* --- Parsing ------------------------------------------------------------------------------------------------- */
 
+bool is_common(const struct option *o)
+{
+    return strcmp(o->name, "help") == 0 || strcmp(o->name, "color") == 0;
+}
+
 bool takes(const struct command *c, const struct option *o)
 {
-    if (strcmp(o->name, "help") == 0) return true;
+    if (is_common(o)) return true;
     const size_t length = strlen(o->name);
     for (const char *p = c->options; *p != '\0'; p += strspn(p, " ")) {
         const size_t word = strcspn(p, " ");
@@ -130,7 +156,15 @@ static const struct option *find_short(const struct command *c, char letter)
 
 static bool bad_option(const struct command *c, const char *word)
 {
-    complain(NULL, "%s: unknown option '%s'; see 'tamis %s --help'", c->name, word, c->name);
+    struct guess g = {.word = word + 2, .length = strcspn(word, "=")};
+    g.length =
+        g.length > 2 && word[1] == '-' ? g.length - 2 : 0; /* letters are too short to guess */
+    for (size_t i = 0; i < n_options && g.length > 0; i++)
+        if (takes(c, &options[i])) consider(&g, options[i].name);
+    if (g.best != NULL)
+        complain(NULL, "%s: unknown option '%s'%s", c->name, word, did_you_mean(&g, "--"));
+    else
+        complain(NULL, "%s: unknown option '%s'; see 'tamis %s --help'", c->name, word, c->name);
     return false;
 }
 

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-enum type { FLAG, TEXT, TEXTS, COUNT, SEED, RATE };
+enum type { FLAG, TEXT, TEXTS, COUNT, SEED, RATE, SECONDS };
 struct option {
     char letter; /* the short form; 0: none. No command takes two options of the same */
     const char *name, *value;
@@ -15,7 +15,27 @@ struct option {
 extern const struct option options[];
 extern const size_t n_options;
 
-/* Whether a command knows an option. */
+/* Whether every command knows an option, and whether this one does. */
+bool is_common(const struct option *o);
 bool takes(const struct command *c, const struct option *o);
+
+/* What belongs to no command (topics.c). */
+struct topic {
+    const char *name, *summary, *text, *example;
+};
+extern const struct topic topics[];
+
+/* "guard check" is a command of two words: joins those of argv that name one, and returns how many. */
+int command_words(int argc, char **argv, char *name, size_t size);
+const struct command *find_command(const char *name);
+/* Whether commands of two words begin with this one. */
+bool is_group(const char *name);
+/* The part after the group, or NULL when the command is not of it. */
+const char *after_group(const struct command *c, const char *group);
+
+/* Completions for bash, zsh or fish; false when there are none for that shell (completions.c). */
+bool print_completions(const char *shell, FILE *to);
+void print_topic(const struct topic *t, FILE *to);
+void print_group(const char *group, FILE *to);
 
 #endif

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 int complain(const char *about, const char *format, ...)
 {
@@ -167,45 +165,4 @@ int finish_output(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) return status;
     return complain("standard output", "cannot write: %s", strerror(errno));
-}
-
-/* --- Progress ---------------------------------------------------------------------------------------------- */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-void progress_start(struct progress *p, const char *verb, uint64_t total_bytes, bool quiet)
-{
-    memset(p, 0, sizeof *p);
-    p->verb = verb;
-    p->total_bytes = total_bytes;
-    p->wanted = !quiet && isatty(STDERR_FILENO);
-    p->started = p->shown = now();
-}
-
-void progress_update(struct progress *p, uint64_t lines, uint64_t bytes)
-{
-    p->lines += lines;
-    p->bytes = bytes;
-    if (!p->wanted) return;
-    const double t = now(), elapsed = t - p->started;
-    if (t - p->shown < 0.1) return; /* ten times a second is what an eye follows */
-    p->shown = t;
-    fprintf(stderr, "\r%s: %s lines, %.1f M/s", p->verb, grouped(p->lines),
-            1e-6 * (double)p->lines / elapsed);
-    if (p->total_bytes != 0) {
-        const double share = (double)bytes / (double)p->total_bytes;
-        fprintf(stderr, ", %.0f %%, %.0f s left", 100 * share,
-                share > 0 ? elapsed * (1 - share) / share : 0.0);
-    }
-    fputs("\033[K", stderr);
-}
-
-void progress_end(struct progress *p)
-{
-    if (p->wanted && p->shown > p->started) fputs("\r\033[K", stderr);
 }

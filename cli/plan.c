@@ -1,4 +1,4 @@
-#include "cli.h"
+#include "plot.h"
 
 #include <string.h>
 
@@ -62,35 +62,54 @@ static void print_refusals(const tamis_plan *asked)
     }
 }
 
+/* Every kind that can, or the one that is asked for; returns how many. */
+static size_t solve_all(const tamis_plan *asked, bool all, struct solved *rows, tamis_error *why)
+{
+    size_t n = 0;
+    for (uint32_t kind = 0; kind < KIND_END; kind++) {
+        if (all ? !has_row(asked, kind) : kind != asked->kind) continue;
+        struct solved row = {.plan = *asked, .promise.struct_size = sizeof row.promise};
+        if (all) plan_for_kind(&row.plan, kind);
+        if (tamis_solve(&row.plan, &row.promise, why) == TAMIS_OK) rows[n++] = row;
+    }
+    return n;
+}
+
+static void print_rows(const struct args *a, const struct solved *rows, size_t n)
+{
+    if (a->json) {
+        json_open('[');
+        for (size_t i = 0; i < n; i++) print_json(&rows[i].plan, &rows[i].promise);
+        json_close(']');
+        putchar('\n');
+        return;
+    }
+    printf("%-12s %15s %15s %7s %6s %6s  %-27s %2s  %s\n", "kind", "items", "bytes", "bits",
+           "bound", "ratio", "false positives", "k", "m");
+    for (size_t i = 0; i < n; i++) {
+        print_row(&rows[i].plan, &rows[i].promise);
+        print_packed(&rows[i].plan, &rows[i].promise);
+    }
+}
+
 int run_plan(const struct args *a)
 {
     tamis_plan asked;
+    tamis_error why = {.text = ""};
+    struct solved rows[KIND_END];
     if (!plan_from(a, &asked)) return EXIT_ERROR;
     if (a->n_words > 0) return complain(NULL, "plan: what is '%s'?", a->words[0]);
+    if (a->json && a->plot)
+        return complain(NULL, "plan: --plot is for people, --json for programs: one of them");
     const bool all = a->kind == NULL && !a->for_transfer;
-    int shown = 0;
-    tamis_error why = {.text = ""};
-    for (uint32_t kind = 0; kind < KIND_END; kind++) {
-        if (all ? !has_row(&asked, kind) : kind != asked.kind) continue;
-        tamis_plan p = asked;
-        if (all) plan_for_kind(&p, kind);
-        tamis_promise r = {.struct_size = sizeof r};
-        if (tamis_solve(&p, &r, &why) != TAMIS_OK) continue;
-        if (shown++ == 0 && a->json) json_open('[');
-        if (shown == 1 && !a->json)
-            printf("%-12s %15s %15s %7s %6s %6s  %-27s %2s  %s\n", "kind", "items", "bytes", "bits",
-                   "bound", "ratio", "false positives", "k", "m");
-        if (a->json)
-            print_json(&p, &r);
-        else
-            print_row(&p, &r);
-        if (!a->json) print_packed(&p, &r);
-    }
-    if (shown == 0) return complain(NULL, "plan: %s", why.text);
-    if (a->json) json_close(']');
-    if (a->json) putchar('\n');
+    const size_t n = solve_all(&asked, all, rows, &why);
+    if (n == 0) return complain(NULL, "plan: %s", why.text);
+    if (a->svg != NULL && write_svg(a, &asked, rows, n) != EXIT_FOUND) return EXIT_ERROR;
+    if (a->svg != NULL && strcmp(a->svg, "-") == 0) return finish_output(EXIT_FOUND);
+    print_rows(a, rows, n);
     if (all && !a->json) print_refusals(&asked);
     if (!a->json)
         printf("bits: per item, of the whole file; bound: fewer are impossible at that rate\n");
+    if (a->plot) plot_plans(rows, n);
     return finish_output(EXIT_FOUND);
 }

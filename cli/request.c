@@ -1,5 +1,6 @@
 /* From options to a plan. */
 #include "cli.h"
+#include "suggest.h"
 
 #include <string.h>
 
@@ -20,6 +21,13 @@ static bool kind_from(const char *option, const char *name, uint32_t without, ui
     if (name == NULL) return true;
     *out = tamis_kind_named(name);
     if ((*out != TAMIS_AUTO && *out < KIND_END) || strcmp(name, "auto") == 0) return true;
+    struct guess g = {.word = name, .length = strlen(name)};
+    for (uint32_t kind = 1; kind < KIND_END; kind++)
+        if (tamis_kind_name(kind) != NULL) consider(&g, tamis_kind_name(kind));
+    if (g.best != NULL) {
+        complain(NULL, "--%s: there is no '%s'%s", option, name, did_you_mean(&g, ""));
+        return false;
+    }
     list_kinds(known, sizeof known);
     complain(NULL, "--%s: there is no '%s'; there are %sand auto", option, name, known);
     return false;

@@ -69,7 +69,7 @@ enum MHD_Result guard_reply_error(struct guard_ask *ask, unsigned status, const 
     return send_response(ask, status, r, (size_t)n);
 }
 
-/* --- Parts ---------------------------------------------------------------------------------------------------------------- */
+/* --- Bytes under a tag ---------------------------------------------------------------------------------------------------- */
 
 bool guard_tag_listed(const char *field, const char *tag)
 {
@@ -144,23 +144,25 @@ static void release_version(void *version)
     guard_live_release(version);
 }
 
-/* A response of bytes of the version, which lives as long as it does. */
-static struct MHD_Response *respond_with(struct guard_ask *ask, const void *bytes, size_t size)
+/* A response of n of the bytes, which holds the version if they are of it. */
+static struct MHD_Response *respond_with(struct guard_ask *ask, const struct guard_content *c,
+                                         uint64_t from, size_t n)
 {
+    void *bytes = (uint8_t *)c->bytes + from;
+    if (!c->of_version) return MHD_create_response_from_buffer(n, bytes, MHD_RESPMEM_PERSISTENT);
     ask->version->users++;
     struct MHD_Response *r = MHD_create_response_from_buffer_with_free_callback_cls(
-        size, (void *)bytes, release_version, ask->version);
+        n, bytes, release_version, ask->version);
     if (r == NULL) guard_live_release(ask->version);
     return r;
 }
 
-enum MHD_Result guard_reply_part(struct guard_ask *ask, const void *bytes, size_t size,
-                                 const char *sha256, const char *cache)
+enum MHD_Result guard_reply_content(struct guard_ask *ask, const struct guard_content *c)
 {
     char tag[2 * GUARD_HASH_SIZE + 3], range[80];
-    uint64_t from = 0, to = size - 1;
+    uint64_t from = 0, to = c->size - 1;
     unsigned status = MHD_HTTP_OK;
-    snprintf(tag, sizeof tag, "\"%s\"", sha256);
+    snprintf(tag, sizeof tag, "\"%s\"", c->sha256);
     const char *known =
         MHD_lookup_connection_value(ask->connection, MHD_HEADER_KIND, "If-None-Match");
     const char *wanted = ask->head ? NULL : only_field(ask, "Range");
@@ -168,28 +170,29 @@ enum MHD_Result guard_reply_part(struct guard_ask *ask, const void *bytes, size_
     if (known != NULL && guard_tag_listed(known, tag)) {
         status = MHD_HTTP_NOT_MODIFIED;
     } else if (wanted != NULL && (only_if == NULL || strcmp(only_if, tag) == 0)) {
-        const enum guard_range r = guard_range_read(wanted, size, &from, &to);
+        const enum guard_range r = guard_range_read(wanted, c->size, &from, &to);
         if (r == GUARD_RANGE_NONE) {
-            snprintf(range, sizeof range, "bytes */%zu", size);
+            snprintf(range, sizeof range, "bytes */%zu", c->size);
             const struct guard_field field[] = {{"Content-Range", range}, {NULL, NULL}};
             return guard_reply_error(ask, MHD_HTTP_RANGE_NOT_SATISFIABLE, "there is no such range",
                                      field);
         }
         if (r == GUARD_RANGE_PART) status = MHD_HTTP_PARTIAL_CONTENT;
-        if (r == GUARD_RANGE_WHOLE) from = 0, to = size - 1;
+        if (r == GUARD_RANGE_WHOLE) from = 0, to = c->size - 1;
     }
     const size_t n = status == MHD_HTTP_NOT_MODIFIED ? 0 : (size_t)(to - from + 1);
-    struct MHD_Response *r = respond_with(ask, (const uint8_t *)bytes + from, n);
+    struct MHD_Response *r = respond_with(ask, c, from, n);
     if (r == NULL) return MHD_NO;
-    snprintf(range, sizeof range, "bytes %" PRIu64 "-%" PRIu64 "/%zu", from, to, size);
+    snprintf(range, sizeof range, "bytes %" PRIu64 "-%" PRIu64 "/%zu", from, to, c->size);
     const struct guard_field fields[] = {
         {"ETag", tag},
-        {"Cache-Control", cache},
+        {"Cache-Control", c->cache},
         {"Accept-Ranges", "bytes"},
-        {status != MHD_HTTP_NOT_MODIFIED ? "Content-Type" : NULL, "application/octet-stream"},
+        {status != MHD_HTTP_NOT_MODIFIED ? "Content-Type" : NULL, c->type},
         {status == MHD_HTTP_PARTIAL_CONTENT ? "Content-Range" : NULL, range},
         {NULL, NULL}};
     add_fields(r, fields);
+    add_fields(r, c->fields);
     return send_response(ask, status, r, n);
 }
 

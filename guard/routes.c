@@ -1,9 +1,10 @@
 /* What is asked, and the answers. Every answer comes from one version, which the request holds. */
 #include "server.h"
 
+#include "page.h"
+
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tamis/tamis.h>
@@ -80,8 +81,14 @@ static enum MHD_Result answer_part(struct guard_ask *ask, const char *name, uint
     const void *bytes = guard_bytes(ask->version->g, name, &size);
     if (bytes == NULL || size == 0)
         return guard_reply_error(ask, MHD_HTTP_NOT_FOUND, "this version has none", NULL);
-    return guard_reply_part(ask, bytes, size, part->sha256,
-                            p.n != 0 ? "public, max-age=31536000, immutable" : "no-cache");
+    const struct guard_content c = {.bytes = bytes,
+                                    .size = size,
+                                    .sha256 = part->sha256,
+                                    .type = "application/octet-stream",
+                                    .cache = p.n != 0 ? "public, max-age=31536000, immutable"
+                                                      : "no-cache",
+                                    .of_version = true};
+    return guard_reply_content(ask, &c);
 }
 
 static enum MHD_Result answer_filter(struct guard_ask *ask)
@@ -219,35 +226,6 @@ static enum MHD_Result answer_update(struct guard_ask *ask)
 
 /* --- For people and machines that watch ------------------------------------------------------------------------------------------ */
 
-static enum MHD_Result answer_page(struct guard_ask *ask)
-{
-    static const struct guard_field fields[] = {
-        {"Content-Security-Policy",
-         "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
-        {"Cache-Control", "no-cache"},
-        {NULL, NULL}};
-    const guard_manifest *m = about(ask);
-    struct guard_text out = {.most = MOST_TEXT};
-    guard_text_add(
-        &out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>tamis "
-        "guard</title>\n"
-        "<h1>tamis guard</h1>\n<p>Version %" PRIu64 ": %" PRIu64 " listed expressions of bad URLs; "
-        "tamis %s.\n<ul>\n<li>filter of version %" PRIu64 ": %" PRIu64 " bytes\n<li>added since: "
-        "%" PRIu64 ", %" PRIu64 " bytes\n<li>removed since: %" PRIu64 ", %" PRIu64 " bytes\n",
-        m->version, m->entries, tamis_version(), m->base, m->filter.bytes, m->added, m->delta.bytes,
-        m->removed, m->removal.bytes);
-    guard_text_add(
-        &out,
-        "<li>asked in vain: %.2g of expressions, %.2g of pages with 8 of them\n</ul>\n<ul>\n"
-        "<li><a href=\"/filter\">/filter</a>, <a href=\"/delta\">/delta</a>, "
-        "<a href=\"/removed\">/removed</a>\n<li>/v1/confirm?prefix=8 hex digits\n"
-        "<li><a href=\"/v1/update\">/v1/update</a>\n<li><a href=\"/metrics\">/metrics</a>, "
-        "<a href=\"/healthz\">/healthz</a>\n</ul>\n</html>\n",
-        m->rate, -expm1(8 * log1p(-m->rate)));
-    return guard_reply(ask, MHD_HTTP_OK, "text/html; charset=utf-8", &out, fields);
-}
-
 static enum MHD_Result answer_metrics(struct guard_ask *ask)
 {
     struct guard_text out = {.most = MOST_TEXT};
@@ -274,7 +252,8 @@ static const struct route {
     bool is_public;
     enum MHD_Result (*answer)(struct guard_ask *ask);
 } ROUTES[] = {
-    {"/", GUARD_AT_PAGE, false, answer_page},
+    /* The first also has the files of the page. */
+    {"/", GUARD_AT_PAGE, false, guard_answer_page},
     {"/filter", GUARD_AT_FILTER, true, answer_filter},
     {"/delta", GUARD_AT_DELTA, true, answer_delta},
     {"/removed", GUARD_AT_REMOVED, true, answer_removed},
@@ -313,6 +292,8 @@ enum MHD_Result guard_answer_request(struct guard_ask *ask, const char *path, co
     ask->head = strcmp(method, "HEAD") == 0;
     for (size_t i = 0; i < sizeof ROUTES / sizeof *ROUTES && route == NULL; i++)
         if (strcmp(path, ROUTES[i].path) == 0) route = &ROUTES[i];
+    if (route == NULL && guard_page_find(path) != NULL) route = &ROUTES[0];
+    ask->path = path;
     ask->at = route != NULL ? route->at : GUARD_AT_OTHER;
     ask->is_public = route != NULL && route->is_public;
     if (!within_limit(ask, &wait)) {

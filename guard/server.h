@@ -1,4 +1,4 @@
-/* What the files of the server share. server.c lives, routes.c answers, http.c says it in HTTP. */
+/* What the files of the server share. server.c lives, routes.c and page.c answer, http.c says it in HTTP. */
 #ifndef GUARD_SERVER_H
 #define GUARD_SERVER_H
 
@@ -26,6 +26,7 @@ struct guard_ask {
     struct guard_server *server;
     struct MHD_Connection *connection;
     struct guard_published *version;
+    const char *path;
     enum guard_endpoint at;
     bool is_public; /* any page may read the answer */
     bool head;
@@ -36,6 +37,10 @@ struct guard_ask {
 
 /* Answers a request that has no body. MHD_NO: it could not, and the connection ends. */
 enum MHD_Result guard_answer_request(struct guard_ask *ask, const char *path, const char *method);
+
+/* --- page.c -------------------------------------------------------------------------------------------------------------- */
+
+enum MHD_Result guard_answer_page(struct guard_ask *ask);
 
 /* --- http.c -------------------------------------------------------------------------------------------------------------- */
 
@@ -50,9 +55,15 @@ enum MHD_Result guard_reply(struct guard_ask *ask, unsigned status, const char *
 /* {"error":"reason"}; the reason has nothing that JSON would escape. */
 enum MHD_Result guard_reply_error(struct guard_ask *ask, unsigned status, const char *reason,
                                   const struct guard_field *fields);
-/* A part of the version, or the range of it that was asked for. */
-enum MHD_Result guard_reply_part(struct guard_ask *ask, const void *bytes, size_t size,
-                                 const char *sha256, const char *cache);
+/* Bytes under a tag, or the range of them that was asked for. */
+struct guard_content {
+    const void *bytes;
+    size_t size;
+    const char *sha256, *type, *cache;
+    const struct guard_field *fields; /* more of them; NULL: none */
+    bool of_version;                  /* the bytes live as long as the version, else for ever */
+};
+enum MHD_Result guard_reply_content(struct guard_ask *ask, const struct guard_content *c);
 
 /* What "Range" asks of so many bytes. */
 enum guard_range { GUARD_RANGE_WHOLE, GUARD_RANGE_PART, GUARD_RANGE_NONE };

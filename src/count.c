@@ -36,9 +36,9 @@ bool tamis__takes_away(const tamis *t)
 
 tamis_status tamis__cannot_take_away(const tamis *t, tamis_error *why)
 {
-    return tamis__unsupported(why, TAMIS_COUNT_MIN,
-                              "updates of this %s are conservative, so nothing can be taken away",
-                              t->kind->name);
+    return tamis__unsupported(
+        why, t->kind->id == TAMIS_TALLY ? TAMIS_SIGNED_TALLY : TAMIS_COUNT_MIN,
+        "updates of this %s are conservative, so nothing can be taken away", t->kind->name);
 }
 
 /* --- Adding ------------------------------------------------------------------------------------------------- */

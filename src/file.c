@@ -228,11 +228,12 @@ tamis_status tamis_open(const char *path, const tamis_options *options, tamis **
 /* --- Saving ------------------------------------------------------------------------------------------ */
 
 struct save {
-    char target[PATH_MAX]; /* resolved: a symbolic link to a file is followed, not replaced */
-    const char *name;      /* the last part of target */
-    bool exists;           /* something has that name already */
-    bool only_new;         /* and then it is an error */
-    bool packed;           /* to be written so */
+    char target[PATH_MAX];   /* resolved: a symbolic link to a file is followed, not replaced */
+    const char *name;        /* the last part of target */
+    bool exists;             /* something has that name already */
+    bool only_new;           /* and then it is an error */
+    tamis__writer *write_to; /* of `what`; NULL: the image of a handle is saved */
+    const void *what;
     struct stat old;
     int old_lock; /* taken for this save, or -1 */
     int dir, fd;
@@ -308,9 +309,10 @@ static tamis_status find_target(struct save *j, const char *path)
 static tamis_status claim_target(struct save *j, const tamis *t)
 {
     if (!j->exists) return TAMIS_OK;
-    const bool origin = t->file != NULL && strcmp(t->file->path, j->target) == 0;
+    const struct file *file = t != NULL ? t->file : NULL;
+    const bool origin = file != NULL && strcmp(file->path, j->target) == 0;
     struct stat locked;
-    int fd = t->file != NULL ? t->file->lock : -1;
+    int fd = file != NULL ? file->lock : -1;
     if (fd >= 0 && fstat(fd, &locked) != 0) return io_fail(j->why, "cannot save");
     tamis_status s = TAMIS_OK;
     if (!origin || fd < 0 || !same_file(&locked, &j->old)) {
@@ -324,7 +326,7 @@ static tamis_status claim_target(struct save *j, const tamis *t)
     const struct source src = {.fd = fd};
     s = read_at(&src, 0, header, sizeof header, j->why);
     if (s == TAMIS_EIO) return s;
-    if (s != TAMIS_OK || !tamis__image_root(header, &root) || root != t->file->root)
+    if (s != TAMIS_OK || !tamis__image_root(header, &root) || root != file->root)
         return tamis__fail(j->why, TAMIS_EBUSY, "changed by another process since it was opened");
     return TAMIS_OK;
 }
@@ -394,8 +396,8 @@ static tamis_status write_and_publish(struct save *j, const tamis *t, uint64_t *
 {
     tamis_status s = open_temporary(j);
     if (s == TAMIS_OK)
-        s = j->packed ? tamis_pack(t, put_bytes, j, j->why)
-                      : tamis__image_write(t, put_bytes, j, root, j->why);
+        s = j->write_to != NULL ? j->write_to(j->what, put_bytes, j, j->why)
+                                : tamis__image_write(t, put_bytes, j, root, j->why);
     if (s != TAMIS_OK) return s;
     if (fsync(j->fd) != 0) return io_fail(j->why, "cannot write to the disk");
     if (flock(j->fd, LOCK_EX | LOCK_NB) != 0) return io_fail(j->why, "cannot lock the new file");
@@ -422,19 +424,12 @@ static void adopt(tamis *t, struct save *j, uint64_t root)
     }
 }
 
-/* `adopts` is t, or NULL to write a packed file, which no handle stands for. */
-static tamis_status save(const tamis *t, tamis *adopts, const char *path, bool only_new,
-                         tamis_error *why)
+/* t is the handle behind what is saved, or NULL; `adopts` is t when it stands for the new file from then on. */
+static tamis_status save(struct save *j, const tamis *t, tamis *adopts, const char *path)
 {
-    tamis_error ignored;
-    struct save *j = tamis__alloc(t->memory, sizeof *j);
-    if (j == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
-    j->old_lock = j->dir = j->fd = -1;
-    j->only_new = only_new;
-    j->packed = adopts == NULL;
-    j->why = why != NULL ? why : &ignored;
-    j->why->status = TAMIS_OK;
     uint64_t root = 0;
+    j->old_lock = j->dir = j->fd = -1;
+    j->why->status = TAMIS_OK;
     tamis_status s = find_target(j, path);
     if (s == TAMIS_OK) s = claim_target(j, t);
     if (s == TAMIS_OK) s = write_and_publish(j, t, &root);
@@ -443,23 +438,62 @@ static tamis_status save(const tamis *t, tamis *adopts, const char *path, bool o
     if (j->fd >= 0) close(j->fd);
     if (j->old_lock >= 0) close(j->old_lock);
     if (j->dir >= 0) close(j->dir);
+    return s;
+}
+
+static tamis_status save_image(tamis *t, const char *path, bool only_new, tamis_error *why)
+{
+    tamis_error ignored;
+    struct save *j = tamis__alloc(t->memory, sizeof *j);
+    if (j == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    j->only_new = only_new;
+    j->why = why != NULL ? why : &ignored;
+    const tamis_status s = save(j, t, t, path);
     tamis__free(t->memory, j);
     return s;
 }
 
 tamis_status tamis_save(tamis *t, const char *path, tamis_error *why)
 {
-    return save(t, t, path, false, why);
+    return save_image(t, path, false, why);
 }
 
 tamis_status tamis_save_new(tamis *t, const char *path, tamis_error *why)
 {
-    return save(t, t, path, true, why);
+    return save_image(t, path, true, why);
+}
+
+/* Files that no handle stands for. */
+static tamis_status save_other(tamis__writer *write_to, const void *what, const tamis *t,
+                               const tamis_memory *memory, const char *path, bool replace,
+                               tamis_error *why)
+{
+    tamis_error ignored;
+    struct save *j = tamis__alloc(memory, sizeof *j);
+    if (j == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    j->only_new = !replace;
+    j->write_to = write_to;
+    j->what = what;
+    j->why = why != NULL ? why : &ignored;
+    const tamis_status s = save(j, t, NULL, path);
+    tamis__free(memory, j);
+    return s;
+}
+
+tamis_status tamis__save_by(tamis__writer *write_to, const void *what, const tamis_memory *memory,
+                            const char *path, bool replace, tamis_error *why)
+{
+    return save_other(write_to, what, NULL, memory, path, replace, why);
+}
+
+static tamis_status write_packed(const void *t, tamis_sink put, void *ctx, tamis_error *why)
+{
+    return tamis_pack(t, put, ctx, why);
 }
 
 tamis_status tamis_save_packed(const tamis *t, const char *path, bool replace, tamis_error *why)
 {
-    return save(t, NULL, path, !replace, why);
+    return save_other(write_packed, t, t, t->memory, path, replace, why);
 }
 
 /* --- Temporary files ------------------------------------------------------------------------------------ */

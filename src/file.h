@@ -1,10 +1,16 @@
-/* Temporary files without a name, for what does not fit the memory: they end with the process, however that ends. */
+/* Files that appear whole or not at all; and temporary ones without a name, for what does not fit the memory: they end with
+ * the process, however that ends. */
 #ifndef TAMIS_FILE_H
 #define TAMIS_FILE_H
 
 #include <tamis/tamis.h>
 
 #ifndef __wasm__
+
+/* Whatever `write` puts, saved as tamis_save_packed does. */
+typedef tamis_status tamis__writer(const void *what, tamis_sink put, void *ctx, tamis_error *why);
+tamis_status tamis__save_by(tamis__writer *write_to, const void *what, const tamis_memory *memory,
+                            const char *path, bool replace, tamis_error *why);
 
 /* TAMIS_EIO, with os. *fd is -1 then. */
 tamis_status tamis__temporary_open(const char *directory, int *fd, tamis_error *why);

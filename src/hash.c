@@ -104,3 +104,8 @@ uint64_t tamis__summing_end(const struct summing *s)
 {
     return XXH3_64bits_digest((const void *)s->state);
 }
+
+uint64_t tamis__xxh64(const void *bytes, size_t n)
+{
+    return XXH64(n != 0 ? bytes : "", n, 0);
+}

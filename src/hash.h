@@ -36,4 +36,7 @@ void tamis__summing_start(struct summing *s);
 void tamis__summing_add(struct summing *s, const void *bytes, size_t n);
 uint64_t tamis__summing_end(const struct summing *s);
 
+/* XXH64, seed 0, which Parquet has. */
+uint64_t tamis__xxh64(const void *bytes, size_t n);
+
 #endif

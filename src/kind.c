@@ -7,7 +7,7 @@ static const struct kind *const kinds[] = {
     &tamis__pair,      &tamis__growing,      &tamis__window,  &tamis__cuckoo,
     &tamis__fuse,      &tamis__ribbon,       &tamis__exact,
 #ifndef TAMIS_LEAN
-    &tamis__count_min, &tamis__count_sketch, &tamis__tally,
+    &tamis__count_min, &tamis__count_sketch, &tamis__tally,   &tamis__signed_tally,
 #endif
 };
 

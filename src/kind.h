@@ -175,7 +175,7 @@ struct kind {
 
 extern const struct kind tamis__bloom, tamis__partitioned, tamis__blocked, tamis__counting,
     tamis__pair, tamis__growing, tamis__window, tamis__cuckoo, tamis__fuse, tamis__ribbon,
-    tamis__exact, tamis__count_min, tamis__count_sketch, tamis__tally;
+    tamis__exact, tamis__count_min, tamis__count_sketch, tamis__tally, tamis__signed_tally;
 
 /* NULL when there is no such kind. */
 const struct kind *tamis__kind(uint32_t id);

@@ -141,6 +141,13 @@ static const struct recipe recipes[] = {
     {"count-sketch-64-again.tamis",
      GOLDEN_PLAN(.kind = TAMIS_COUNT_SKETCH, .m = 20, .k = 7, .cell_bits = 64), 100,
      GOLDEN_WEIGHED | GOLDEN_AGAIN},
+    {"signed-tally.tamis", GOLDEN_PLAN(.kind = TAMIS_SIGNED_TALLY, .m = 56 * 5), 100,
+     GOLDEN_REMOVED},
+    {"signed-tally-weighed-keyed-again.tamis", GOLDEN_PLAN(.kind = TAMIS_SIGNED_TALLY, .m = 56 * 3),
+     100, GOLDEN_WEIGHED | GOLDEN_KEYED | GOLDEN_AGAIN},
+    {"signed-tally-merged.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_SIGNED_TALLY, .m = 56 * 8, .seed = GOLDEN_SEED), 100,
+     GOLDEN_WEIGHED | GOLDEN_MERGED},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 
@@ -268,7 +275,8 @@ static inline tamis_status golden_cook(const struct recipe *r, tamis **out)
 /* What counts.txt has of a count: what the counters alone say. */
 static inline int64_t golden_count(const struct recipe *r, const tamis_estimate *e)
 {
-    return r->plan.kind == TAMIS_COUNT_SKETCH ? e->estimate : e->upper;
+    const bool two_sided = r->plan.kind == TAMIS_COUNT_SKETCH || r->plan.kind == TAMIS_SIGNED_TALLY;
+    return two_sided ? e->estimate : e->upper;
 }
 
 /* Whether counts.txt has what the image says. */

@@ -14,7 +14,7 @@ MULTIPLIER = 2862933555777941757
 CHUNK = 65536
 KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6: "growing", 7: "window",
          8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact", 32: "count-min",
-         33: "count-sketch", 34: "tally"}
+         33: "count-sketch", 34: "tally", 36: "signed-tally"}
 VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2, 32: 1}  # the highest of a kind that has any
 HEADER = struct.Struct("<8sHHIIIIHHQ16sQQd16sQIIQQ")
 ENTRY = struct.Struct("<HHHHIIQQQQQQ")
@@ -402,26 +402,36 @@ class CountSketch:
 
 class Tally:
     def __init__(self, entry, cells):
-        _, _, _, width, k, _, m, *_, length = entry
-        self.lines = m // 56
-        need((width, k) == (8, 4) and m % 56 == 0 and 2 <= self.lines <= 2**43, "shape")
-        need(length == 64 * self.lines, "length of the lines")
+        self.lines = self.check_lines(entry, cells)
+        need(entry[4] == 4, "shape")
         self.cells = cells
+
+    @staticmethod
+    def check_lines(entry, cells):
+        _, _, _, width, _, _, m, *_, length = entry
+        lines = m // 56
+        need(width == 8 and m % 56 == 0 and 2 <= lines <= 2**43, "shape")
+        need(length == 64 * lines, "length of the lines")
         for at in range(0, length, 64):
             need(cells[at + 63] == 0, "the last byte of a line")
             for j in cells[at + 56:at + 63]:
                 need(j < 128 and (not j & 2 or j & 5 == 5) and (not j & 32 or j & 80 == 80), "halves of a quad")
                 need(not j & 8 or j & 34 == 34, "halves of an octet")
+        return lines
+
+    @staticmethod
+    def counter_at(cells, line, octet, byte):
+        j = cells[64 * line + 56 + octet]
+        size = 8 if j & 8 else 4 if j >> (byte & 4) & 2 else 2 if j >> (byte & 6) & 1 else 1
+        at = 64 * line + 8 * octet + byte // size * size
+        return int.from_bytes(cells[at:at + size], "little"), size
 
     def counters(self, line, bits):
         r = bits * 7
         first, r = r >> 32, (r & 0xFFFFFFFF) * 6
         second, r = (first + 1 + (r >> 32)) % 7, (r & 0xFFFFFFFF) * 64
         for octet, byte in ((first, (r >> 32) % 8), (second, r >> 35)):
-            j = self.cells[64 * line + 56 + octet]
-            size = 8 if j & 8 else 4 if j >> (byte & 4) & 2 else 2 if j >> (byte & 6) & 1 else 1
-            at = 64 * line + 8 * octet + byte // size * size
-            yield int.from_bytes(self.cells[at:at + size], "little")
+            yield self.counter_at(self.cells, line, octet, byte)[0]
 
     def count(self, lo, hi):
         first = hi * self.lines >> 64
@@ -430,6 +440,37 @@ class Tally:
 
     def has(self, lo, hi):
         return self.count(lo, hi) > 0
+
+
+class SignedTally:
+    def __init__(self, entry, cells):
+        self.lines = Tally.check_lines(entry, cells)
+        need(entry[4] == 5, "shape")
+        self.cells = cells
+
+    def counters(self, line, bits, three):
+        r = bits * 7
+        first, r = r >> 32, (r & 0xFFFFFFFF) * 6
+        second, r = 1 + (r >> 32), r & 0xFFFFFFFF
+        octets = [first, (first + second) % 7]
+        if three:
+            r *= 5
+            third, r = 1 + (r >> 32), r & 0xFFFFFFFF
+            octets.append((first + third + (third >= second)) % 7)
+        places = r * 512 >> 32
+        for i, octet in enumerate(octets):
+            v, size = Tally.counter_at(self.cells, line, octet, places >> 3 * i & 7)
+            yield max(-END, v - (v >> 8 * size - 1 << 8 * size))
+
+    def count(self, lo, hi):
+        first = hi * self.lines >> 64
+        second = (first + 1 + (lo * (self.lines - 1) >> 64)) % self.lines
+        signs = Pair.remix(lo ^ hi) >> 59
+        values = [*self.counters(first, hi & 0xFFFFFFFF, True), *self.counters(second, lo & 0xFFFFFFFF, False)]
+        return sorted(-v if signs >> i & 1 else v for i, v in enumerate(values))[2]
+
+    def has(self, lo, hi):
+        return True
 
 
 class Window:
@@ -536,7 +577,7 @@ class Image:
             return
         need(self.sections[0][0] == 1, "cells")
         self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse, 32: CountMin, 33: CountSketch,
-                       34: Tally}.get(self.kind, Bits)(*parts[0])
+                       34: Tally, 36: SignedTally}.get(self.kind, Bits)(*parts[0])
 
     def check_key(self):
         if self.hash != 2 and self.key is not None:

@@ -23,6 +23,7 @@ static const struct sketch sketches[] = {
     {"conservative", TAMIS_COUNT_MIN, TAMIS_CONSERVATIVE, 32, false, false, false},
     {"conservative of 64 bits", TAMIS_COUNT_MIN, TAMIS_CONSERVATIVE, 64, false, false, false},
     {"tally", TAMIS_TALLY, 0, 8, false, false, false},
+    {"signed-tally", TAMIS_SIGNED_TALLY, 0, 8, true, true, false},
     {"count-sketch", TAMIS_COUNT_SKETCH, 0, 32, true, true, true},
     {"count-sketch of 64 bits", TAMIS_COUNT_SKETCH, 0, 64, true, true, true},
 };

@@ -1,41 +1,68 @@
-"""Every transcript of tests/cli, every example of README, GUIDE and --help."""
-import os, subprocess, sys, tempfile
+"""Every transcript of tests/cli, every example of README, GUIDE, --help, 'tamis help TOPIC' and the manual page."""
+import os, re, subprocess, sys, tempfile
 
 sys.path.insert(0, os.path.dirname(__file__))
 import transcript
 
+# What the examples speak of, beside a filter and a list of URLs.
+WORKSHOP = ("cp bad.tamis monday.tamis; cp bad.tamis tuesday.tamis; cp bad-urls.txt users.txt; cp bad-urls.txt gone.txt; "
+            "cp bad-urls.txt list.txt; cp bad-urls.txt other.txt; head -c 16 /dev/zero > secret.key; "
+            "tamis build --kind counting -o users.tamis users.txt; "
+            "tamis build --kind window -o seen-today.tamis users.txt; "
+            "tamis pack -q -o arrived.packed bad.tamis")
+GUARD = "echo good.example > popular.txt; echo evil.example > evil.txt; tamis guard build guard evil.txt"
+
+
+def named(lines, heading, end):
+    """The names that the overview lists under a heading."""
+    lines = lines[[line.startswith(heading) for line in lines].index(True):]
+    lines = lines[:[line.startswith(end) for line in lines].index(True)]
+    return [line[2:15].strip() for line in lines if line.startswith("  ")]
+
+
+def examples():
+    """Of the overview, of each command and of each topic: what was asked to see it, and the example."""
+    overview = transcript.run("tamis --help", ".")
+    asked = ["tamis --help"]
+    asked += [f"tamis {name} --help" for name in named(overview, "Usage:", "Topics:")]
+    asked += [f"tamis help {name}" for name in named(overview, "Topics:", "'tamis")]
+    assert len(asked) > 20, asked
+    return {ask: transcript.run(ask, ".")[-1].strip() for ask in asked}
+
+
+def manual_examples():
+    lines = [re.sub(r"\\(.)", r"\1", line) for line in transcript.run("tamis help --man", ".")]
+    return [lines[i + 3] for i, line in enumerate(lines) if line == "Example:"]
+
+
+def run_example(ask, example):
+    with tempfile.TemporaryDirectory() as directory:
+        for name in ("bad-urls.txt", "more-urls.txt", "access-urls.txt"):
+            with open(os.path.join(directory, name), "w") as f:
+                f.write(f"http://a.example/\nhttp://{name}.example/\n")
+        if ask != "tamis build --help":
+            transcript.run(f"tamis build -o bad.tamis bad-urls.txt; {WORKSHOP}", directory)
+        if ask.startswith("tamis guard"):
+            transcript.run(GUARD, directory)
+        if ask == "tamis guard serve --help":  # until it is told to stop, at a port that is free
+            example = example.replace("8080", "0")
+            return transcript.run(f"timeout --preserve-status 2 {example}", directory)
+        return transcript.run(example, directory)
+
 
 def help_examples():
-    """The example that each command's --help shows must work."""
-    commands = [" ".join(line.split()[:2 if line.startswith("  guard ") else 1])
-                for line in transcript.run("tamis --help", ".")
-                if line.startswith("  ") and not line.startswith("  tamis")]
+    shown = examples()
     wrong = 0
-    for command in commands:
-        example = transcript.run(f"tamis {command} --help", ".")[-1].strip()
-        with tempfile.TemporaryDirectory() as directory:
-            for name in ("bad-urls.txt", "more-urls.txt", "access-urls.txt"):
-                with open(os.path.join(directory, name), "w") as f:
-                    f.write(f"http://a.example/\nhttp://{name}.example/\n")
-            if command != "build":
-                transcript.run("tamis build -o bad.tamis bad-urls.txt; cp bad.tamis monday.tamis; "
-                               "cp bad.tamis tuesday.tamis; cp bad-urls.txt users.txt; cp bad-urls.txt gone.txt; "
-                               "tamis build --kind counting -o users.tamis users.txt; "
-                               "tamis build --kind window -o seen-today.tamis users.txt; "
-                               "tamis pack -q -o arrived.packed bad.tamis", directory)
-            if command.startswith("guard"):
-                transcript.run("echo good.example > popular.txt; echo evil.example > evil.txt; "
-                               "tamis guard build guard evil.txt", directory)
-            if command == "guard serve":  # until it is told to stop, at a port that is free
-                example = example.replace("8080", "0")
-                got = transcript.run(f"timeout --preserve-status 2 {example}", directory)
-            else:
-                got = transcript.run(example, directory)
-        if not example.startswith("tamis ") or (got and got[-1] in ("[1]", "[2]")):
-            print(f"the example of 'tamis {command} --help' fails: {example}: {got}")
+    for ask, example in shown.items():
+        got = run_example(ask, example)
+        if "tamis " not in example or (got and got[-1] in ("[1]", "[2]")):
+            print(f"the example of '{ask}' fails: {example}: {got}")
             wrong += 1
-    print(f"{len(commands) - wrong} passed, {wrong} failed")
-    return len(commands) < 8 or wrong > 0
+    if sorted(manual_examples()) != sorted(shown.values()):
+        print("the manual page has other examples:", set(manual_examples()) ^ set(shown.values()))
+        wrong += 1
+    print(f"{len(shown) - wrong} passed, {wrong} failed")
+    return wrong > 0
 
 
 sys.exit(help_examples() or transcript.main([]))

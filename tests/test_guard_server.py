@@ -3,6 +3,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -12,7 +13,7 @@ import tempfile
 import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from serving import Server, Answer, build, main, prefix, sha, tamis  # noqa: E402
+from serving import BUILD, SOURCE, Server, Answer, build, main, prefix, sha, tamis  # noqa: E402
 
 HOSTS = [f"evil{i}.example" for i in range(3000)]
 PUBLIC = "/filter /delta /removed /v1/confirm /v1/update".split()
@@ -59,13 +60,13 @@ def test_everything_listed(room):
             assert {sha(host) for host in some} <= set(hashes)
 
 
-def check_part(s, path, part, immutable):
+def check_part(s, path, part, immutable, kind="application/octet-stream"):
     whole = s.ask(path)
     tag = f'"{part["sha256"]}"'
     n = part["bytes"]
     assert whole.status == 200 and len(whole.body) == n
     assert hashlib.sha256(whole.body).hexdigest() == part["sha256"] and whole.fields["ETag"] == tag
-    assert whole.fields["Content-Type"] == "application/octet-stream"
+    assert whole.fields["Content-Type"] == kind
     assert whole.fields["Cache-Control"] == ("public, max-age=31536000, immutable" if immutable else "no-cache")
     for match in [tag, "*", f'"x", {tag}', f"W/{tag}", f'"x",W/{tag} , "y"']:
         answer = s.ask(path, If_None_Match=match)
@@ -166,9 +167,6 @@ def test_fields(room):
                 answer = s.ask(path, method="OPTIONS", Origin="https://a.example", Access_Control_Request_Method="GET")
                 assert answer.status == 204 and answer.fields["Access-Control-Allow-Origin"] == "*"
                 assert "Range" in answer.fields["Access-Control-Allow-Headers"]
-        page = s.ask("/")
-        assert page.fields["Content-Security-Policy"].startswith("default-src 'none'")
-        assert b"http:" not in page.body and b"https:" not in page.body and b"Version 2" in page.body
         assert s.ask("/healthz").body == b"ok\n"
         for path in ["/x", "/filter/", "//filter", "/v1", "/v1/", "/v1/confirm/", "/filter%00", "/filter%00.x", "/FILTER",
                      "/../filter", "/%2e%2e/etc/passwd", "/manifest", "/1.store", "*"]:
@@ -179,6 +177,54 @@ def test_fields(room):
         assert metrics['tamis_guard_requests_total{endpoint="filter",status="204"}'] == 1
         assert metrics['tamis_guard_requests_total{endpoint="other",status="404"}'] == 14
         assert metrics["tamis_guard_sent_bytes_total"] > 10000 and metrics["tamis_guard_connections"] >= 1
+        assert s.stop() == ""
+
+
+TYPES = {".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8", ".mjs": "text/javascript; charset=utf-8",
+         ".svg": "image/svg+xml", ".wasm": "application/wasm"}
+STRICT = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+
+
+def test_page(room):
+    """The files of build/page, from the program itself; where it was built without them, the bare facts and how to get more."""
+    cache = (BUILD / "CMakeCache.txt").read_text()
+    made = all(line in cache for line in ["TAMIS_WEB:BOOL=ON", "WASM_CLANG:FILEPATH=/", "WASM_LD:FILEPATH=/"])
+    files = sorted((BUILD / "page").glob("*")) if made else []
+    assert made == bool(files)
+    with Server(two_versions(room)) as s:
+        page = s.ask("/")
+        policy = page.fields["Content-Security-Policy"]
+        assert page.status == 200 and page.fields["Content-Type"] == TYPES[".html"] and page.fields["Referrer-Policy"] == "no-referrer"
+        assert policy.endswith("; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"), policy
+        if not files:
+            assert b"built without its page" in page.body and b"clang lld" in page.body and b"Version 2" in page.body
+            assert policy.startswith("default-src 'none'; base-uri") and b"http:" not in page.body
+            assert s.ask("/index.html").status == 404
+        for file in files:
+            path, whole = "/" + file.name, file.read_bytes()
+            if file.name == "server.mjs":
+                whole = (SOURCE / "web/page/served/server.mjs").read_bytes()
+            answer = check_part(s, path, {"sha256": hashlib.sha256(whole).hexdigest(), "bytes": len(whole)}, False, TYPES[file.suffix])
+            assert answer == whole, path
+            fields = s.ask(path).fields
+            assert fields["Content-Security-Policy"] == policy and fields["X-Content-Type-Options"] == "nosniff", path
+            assert fields["Access-Control-Allow-Origin"] is None and fields["Cross-Origin-Resource-Policy"] == "same-origin", path
+            assert s.ask(path, method="POST").fields["Allow"] == "GET, HEAD", path
+        if files:
+            assert page.body == (BUILD / "page/index.html").read_bytes() and policy.startswith(STRICT)
+            # The same policy for other servers, but for what only a field can say.
+            assert policy.removesuffix("; frame-ancestors 'none'") in page.body.decode()
+            for name in re.findall(r'(?:src|href)="([^"#]+)"', page.body.decode()):
+                assert s.ask("/" + name).status == 200 and ":" not in name, name
+            for module in (file for file in files if file.suffix == ".mjs"):
+                text = module.read_text()
+                for name in re.findall(r"from '([^']+)'", text):
+                    assert s.ask("/" + name.removeprefix("./")).status == 200, (module, name)
+                assert "innerHTML" not in text and "eval(" not in text
+            assert {"tamis.wasm", "core.mjs", "guard.mjs", "style.css"} <= {file.name for file in files}
+        assert s.metrics()['tamis_guard_requests_total{endpoint="page",status="200"}'] >= 1
+        for path in ["/page", "/index", "/cells.c", "/served/server.mjs", "/index.html/", "/../index.html", "/INDEX.HTML"]:
+            assert s.ask(path).status == 404, path
         assert s.stop() == ""
 
 

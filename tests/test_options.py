@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The tables of cli/commands.c agree with each other: every option that a command names exists, and no command
-takes two of the same letter."""
+takes two of the same letter; and 'tamis help kinds' tells of every kind of the header."""
 import os
 import re
 
@@ -13,10 +13,18 @@ assert len(options) > 20 and len(commands) > 10, "the tables are written otherwi
 named = set()
 for words, command in commands:
     letters = {}
-    for name in words.split() + ["help"]:
+    for name in words.split() + ["help", "color"]:
         assert name in options, f"{command}: no option is named {name}"
         named.add(name)
         letter = options[name]
         assert letter == "0" or letter not in letters, f"{command}: {name} and {letters[letter]}"
         letters[letter] = name
 assert named == set(options), f"no command takes {set(options) - named}"
+
+header = open(os.path.join(os.environ["TAMIS_SOURCE"], "include/tamis/tamis.h"), encoding="utf-8").read()
+kinds = re.findall(r"^ *TAMIS_([A-Z_]+) = \d+", re.search(r"enum tamis_kind \{(.*?)\}", header, re.S)[1], re.M)
+topics = open(os.path.join(os.environ["TAMIS_SOURCE"], "cli/topics.c"), encoding="utf-8").read()
+assert len(kinds) > 12, kinds
+for kind in kinds:
+    name = kind.lower().replace("_", "-")
+    assert name == "auto" or f'"  {name} ' in topics, f"'tamis help kinds' does not tell of {name}"

@@ -73,6 +73,9 @@ check_text() {
               !quoted && /[ \t\r]$/ { print FILENAME ":" FNR ": white space at the end of the line" }'
     files '*.[ch]' '*.cc' '*.hh' |
         over '/\t/ { print FILENAME ":" FNR ": a tab" }'
+    # Where packages come from is for whoever fetches them to say; their sums are enough.
+    files 'package-lock.json' |
+        over '/"resolved"/ { print FILENAME ":" FNR ": names a place to fetch from" }'
 }
 
 # A body is what stands between a brace and a brace, both in the first column or the first after its
@@ -280,6 +283,7 @@ make_bad_tree() {
     printf '# XX''XX TO''DOS\n# TO''DO: this\n# (FIX''ME)\nx = "XX''X" \n' >tests/marks.py
     printf 'int a;\t/* tab */\nint b; \n' >cli/tab.h
     printf 'all:\n\ttrue\n' >cli/Makefile
+    printf '{"integrity": "sha512-"}\n{"resolved": "https://a.example/b.tgz"}\n' >web/package-lock.json
     printf 'a line  \n```\nas printed \n```\nanother \n' >docs/a.md
 }
 
@@ -320,6 +324,7 @@ tests/marks.py:3: a mark left behind: finish it or drop it
 tests/marks.py:4: a mark left behind: finish it or drop it
 tests/marks.py:4: white space at the end of the line
 web/exports.c:2: may not include guard/guard.h
+web/package-lock.json:2: names a place to fetch from
 web/shim.c:1: may not include src/kind.h
 web/shim.c:2: may not include src/kind.h
 web/shim.c:3: may not include src/bits.h

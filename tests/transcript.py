@@ -110,7 +110,7 @@ def main(arguments):
     files = [pathlib.Path(a) for a in arguments if a != "--accept"]
     if not files:
         files = sorted((SOURCE / "tests/cli").glob("*.t"))
-        files += [SOURCE / page for page in ("README.md", "docs/GUIDE.md", "docs/GUARD.md")]
+        files += [SOURCE / page for page in ("README.md", "docs/GUIDE.md", "docs/FOREIGN.md", "docs/GUARD.md")]
         if run("tamis guard explain a.example", ".")[-1] == "[2]":  # built without it
             files = [path for path in files if path.stem.lower() != "guard"]
     passed = failed = 0

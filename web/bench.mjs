@@ -1,5 +1,6 @@
 // node web/bench.mjs [BUILD]: what an operation costs here, beside what else npm has. Minima of several rounds, since other
-// programs only ever make it slower. Those of npm join in after `npm ci --prefix web/bench`.
+// programs only ever make it slower. Those of npm join in after
+// `sh web/tools.sh web/bench build/web-bench`.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -72,14 +73,14 @@ native(['build', '-q', '--kind', 'ribbon', '-o', file], present.map((key) => `${
 const ribbon = await Tamis.load(file);
 row('tamis ribbon', (key) => ribbon.has(key), undefined, ribbon.info().bytes);
 
-const require = createRequire(new URL('./bench/', import.meta.url));
+const require = createRequire(join(build, 'web-bench/'));
 try {
   const { BloomFilter } = require('bloom-filters');
   const [f, ns] = await filled(() => BloomFilter.create(N, 0.01), (empty) => { for (const key of present) empty.add(key); });
   row('bloom-filters 3.0.4', (key) => f.has(key), ns, f.size / 8);
 } catch (e) {
   if (e.code !== 'MODULE_NOT_FOUND') throw e;
-  console.error('without bloom-filters: npm ci --prefix web/bench');
+  console.error('without bloom-filters: sh web/tools.sh web/bench build/web-bench');
 }
 try {
   const { BloomFilter } = await import(require.resolve('bloomfilter'));
@@ -88,7 +89,7 @@ try {
   row('bloomfilter 1.1.0', (key) => f.test(key), ns, f.buckets.byteLength);
 } catch (e) {
   if (e.code !== 'MODULE_NOT_FOUND') throw e;
-  console.error('without bloomfilter: npm ci --prefix web/bench');
+  console.error('without bloomfilter: sh web/tools.sh web/bench build/web-bench');
 }
 
 console.log(`Node ${process.version}, ${N} keys of 50 characters, planned for 1 %\n`);

@@ -4,6 +4,9 @@ import { Tamis, TamisError, c, heap, hex, host, keep, put, room, sha256, start, 
 
 const MOST_SECONDS = 86400;
 const ATTEMPTS = 3; // a version may be replaced while its parts are fetched
+// After a failure nobody is asked for half a minute, and for twice as long after each further one, up to an hour: a server
+// in trouble is not helped by questions, and pages do not wait for one that is gone.
+const QUIET = 30e3, MOST_QUIET = 3600e3;
 
 // Forgets what was added first.
 class Bounded extends Map {
@@ -63,6 +66,9 @@ export class Guard {
   #confirm;
   #options;
   #updating;
+  #failures = 0;
+  #quiet = 0; // until then
+  #why;
 
   constructor() {
     this.version = undefined;
@@ -81,6 +87,7 @@ export class Guard {
     guard.#confirm = from.confirm;
     const [filter, delta, removed] = await Promise.all([from.filter, from.delta, from.removed].map(partOf));
     await guard.#become({ version: from.version, id: from.id, base: from.base }, { filter, delta, removed });
+    for (const hash of from.refuted ?? []) guard.#now.refuted.set(hash, true);
     return guard;
   }
 
@@ -98,7 +105,7 @@ export class Guard {
     return { ...rest, expressions: expressions(n, bits) };
   }
 
-  async check(given) {
+  async check(given, { insist } = {}) {
     const state = this.#now, { n, bits, url, reason } = this.#look(given);
     const result = { verdict: 'clean', url, version: state.version, expressions: n, maybes: 0, asked: 0, labels: [] };
     if (reason) return { ...result, verdict: 'no-url', reason };
@@ -118,7 +125,7 @@ export class Guard {
     if (prefixes.length === 0) return result;
     result.asked = prefixes.length;
     try {
-      const { listed, version } = await this.#ask(state, prefixes);
+      const { listed, version } = await this.#ask(state, prefixes, insist);
       if (version === state.version) for (const e of maybes) if (!listed.has(e.hash)) state.refuted.set(e.hash, true);
       judge((hash) => listed.get(hash));
     } catch (e) {
@@ -135,24 +142,35 @@ export class Guard {
   }
 
   // Checks that wait for the same answer share it.
-  #ask(state, prefixes) {
+  #ask(state, prefixes, insist) {
     const name = prefixes.join();
     let answer = state.asking.get(name);
     if (!answer) {
-      answer = this.#askOnce(state, prefixes).finally(() => state.asking.delete(name));
+      answer = this.#askOnce(state, prefixes, insist).finally(() => state.asking.delete(name));
       state.asking.set(name, answer);
     }
     return answer;
   }
 
-  async #askOnce(state, prefixes) {
-    const answer = this.#confirm ? await this.#confirm(prefixes)
-      : await this.#json(`v1/confirm?${prefixes.map((p) => `prefix=${p}`).join('&')}`);
-    const listed = understood(answer, prefixes), { version = state.version } = answer;
-    const until = this.#options.clock() + 1000 * Math.min(answer.cache_seconds, MOST_SECONDS);
-    for (const p of prefixes) state.answers.set(p, { until, listed });
-    if (version !== state.version) this.stale = true;
-    return { listed, version };
+  async #askOnce(state, prefixes, insist) {
+    const { clock } = this.#options, failures = this.#failures, wait = this.#quiet - clock();
+    if (wait > 0 && !insist) throw new TamisError('EIO', `${this.#why}; asked again in ${Math.ceil(wait / 1000)} s`);
+    try {
+      const answer = this.#confirm ? await this.#confirm(prefixes)
+        : await this.#json(`v1/confirm?${prefixes.map((p) => `prefix=${p}`).join('&')}`);
+      const listed = understood(answer, prefixes), { version = state.version } = answer;
+      const until = clock() + 1000 * Math.min(answer.cache_seconds, MOST_SECONDS);
+      for (const p of prefixes) state.answers.set(p, { until, listed });
+      if (version !== state.version) this.stale = true;
+      this.#failures = this.#quiet = 0;
+      return { listed, version };
+    } catch (e) {
+      // Questions that fail together are one failure.
+      this.#failures = failures + 1;
+      this.#quiet = clock() + Math.min(QUIET * 2 ** failures, MOST_QUIET);
+      this.#why = e.message;
+      throw e;
+    }
   }
 
   // --- Versions -----------------------------------------------------------------------------------------------
@@ -185,6 +203,7 @@ export class Guard {
 
   async #update(attempt = 1, from = this.#now?.version ?? '') {
     const m = await this.#json(`v1/update${from === '' ? '' : `?from=${from}`}`);
+    this.#failures = this.#quiet = 0;
     // The same number is not the same version when the lists were built anew.
     if (m.unchanged && from !== '')
       return m.id === this.#now.id ? { changed: false, version: m.version, bytes: 0 } : this.#update(attempt, '');
@@ -228,9 +247,9 @@ export class Guard {
   }
 
   save() {
-    const { version, id, base, filter, delta, removed, removals } = this.#now;
+    const { version, id, base, filter, delta, removed, removals, refuted } = this.#now;
     return {
-      server: this.#server, version, id, base,
+      server: this.#server, version, id, base, refuted: [...refuted.keys()],
       filter: filter.save(), delta: delta?.save(), removed: heap().slice(removed, removed + 4 * removals),
     };
   }

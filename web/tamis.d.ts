@@ -172,6 +172,8 @@ export interface GuardParts {
   version?: number;
   id?: string;
   base?: number;
+  /** Hashes that the filter could not exclude and the server did, in this version. */
+  refuted?: string[];
 }
 
 export interface GuardOptions {
@@ -220,8 +222,9 @@ export class Guard {
   readonly version: number | undefined;
   /** The server has shown another version: time for update(). */
   readonly stale: boolean;
-  /** Never rejects because of the network: that is an 'unconfirmed'. */
-  check(url: Key): Promise<Verdict>;
+  /** Never rejects because of the network: that is an 'unconfirmed'. After a failure the server is not asked for 30 seconds,
+   * then for twice as long each time, up to an hour, and the verdict is that at once; `insist` asks all the same. */
+  check(url: Key, options?: { insist?: boolean }): Promise<Verdict>;
   /** The local half alone, in detail. */
   look(url: Key): Look;
   /** Fetches what is new and goes over to it at once; on failure the version before stays. */

@@ -96,8 +96,10 @@ typedef enum tamis_kind {
     TAMIS_COUNT_MIN = 32,  /* k rows of m counters, the least of a key's counts; never too few     */
     TAMIS_COUNT_SKETCH = 33, /* k rows of m signed counters, the median: as often too few as too many;
                             * for weights of either sign                                          */
-    TAMIS_TALLY = 34       /* counters of a byte that grow where they must; never too few, and 7 to 60
+    TAMIS_TALLY = 34,      /* counters of a byte that grow where they must; never too few, and 7 to 60
                             * times nearer than count-min in the same memory                      */
+    TAMIS_SIGNED_TALLY = 36 /* the same for weights of either sign: as often too few as too many, and
+                            * 2 to 3 times nearer than count-sketch                               */
 } tamis_kind;
 
 /* The name used by the command line ("blocked"), or NULL: no such kind in this library.          */
@@ -135,13 +137,14 @@ typedef struct tamis_plan {
     uint64_t m;         /* bits (partitioned: bits in each row; blocked: a multiple of 512);
                          * counting: counters; cuckoo: slots, an even number; growing: slots of the
                          * first table, a power of two; static kinds: 0, it follows the keys;
-                         * count-min and count-sketch: counters in each row; tally: counters, a
+                         * count-min and count-sketch: counters in each row; tallies: counters, a
                          * multiple of 56                                                         */
     uint32_t k;         /* probes per key, 1 ... 64 (blocked: 8; compact and counting in lines:
                          * 1 ... 16; cuckoo: 2; fuse: 3 or 4); growing: bits kept, 3 ... 51;
-                         * count-min: rows, default 4; count-sketch: rows, odd, default 5; tally: 4 */
+                         * count-min: rows, default 4; count-sketch: rows, odd, default 5; tally: 4,
+                         * signed-tally: 5                                                        */
     uint32_t cell_bits; /* bits of a counter. counting: 4 (default), 8 or 16; count-min and
-                         * count-sketch: 32 (default) or 64; tally: 8, to begin with              */
+                         * count-sketch: 32 (default) or 64; tallies: 8, to begin with            */
     uint32_t generations; /* window: how many, 2 ... 256; default 4                               */
     uint32_t inner_kind;  /* window, pair: of their parts, default blocked; counting: bloom
                            * (default), or blocked, whose counters of a key share a cache line     */
@@ -409,7 +412,7 @@ typedef struct tamis_facts {
     uint64_t saturated;    /* counting: counters that have reached their end, and stay there      */
     double overflow;       /* counting: chance of any, with as many adds of distinct keys         */
     double items_estimate; /* distinct items, estimated from the bits alone (cuckoo and static
-                            * kinds: items again; tally and count-sketch: 0, they cannot tell)    */
+                            * kinds: items again; tallies, count-sketch: 0, they cannot tell)     */
     double items_low, items_high; /* its 99 % interval; high is infinite when every bit is set, or
                             * the bits do not tell                                                */
     double fill;           /* share of set bits, or of cells in use                               */

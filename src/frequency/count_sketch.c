@@ -27,6 +27,7 @@
 #include "../counter_rows.h"
 #include "../error.h"
 #include "../occupancy.h"
+#include "../signed_counters.h"
 
 #include <math.h>
 
@@ -61,20 +62,6 @@ static inline void put(uint8_t *cells, uint64_t i, bool wide, int64_t v)
 static bool is_wide(const struct section *s)
 {
     return s->cell_bits == 64;
-}
-
-/* a + b, and at the ends for ever: -most ... most. */
-static inline int64_t add_to(int64_t a, int64_t b, int64_t most)
-{
-    int64_t sum;
-    if (a == most || a == -most) return a;
-    if (__builtin_add_overflow(a, b, &sum)) sum = b > 0 ? INT64_MAX : -INT64_MAX;
-    return sum > most ? most : sum < -most ? -most : sum;
-}
-
-static int64_t negative(int64_t w)
-{
-    return w > -INT64_MAX ? -w : INT64_MAX;
 }
 
 /* Rows have two halves for each counter: where its weight counts as it is, and where it counts as its negative. */
@@ -126,7 +113,8 @@ SPECIALIZED void add_key(struct section *s, uint32_t k, bool wide, tamis_hash h,
     aim(h, s->m, k, at, minus);
     for (uint32_t j = 0; j < k; j++) {
         const int64_t v = get(s->cells, at[j], wide);
-        put(s->cells, at[j], wide, add_to(v, minus[j] ? negative(w) : w, end(wide)));
+        put(s->cells, at[j], wide,
+            tamis__add_signed(v, minus[j] ? tamis__negative(w) : w, end(wide)));
     }
 }
 
@@ -153,21 +141,19 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     struct section *s = b->sections;
     int64_t total = (int64_t)s->items;
     if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
-    if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
-    for (size_t i = 0; i < keys->n && seen != NULL; i++) /* who knows */
-        seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
+    if (seen != NULL) tamis__all_maybe(seen, keys->n); /* who knows */
     *done = keys->n;
     if (keys->weights == NULL && s->k == 5 && !is_wide(s)) {
         add_ones(s, keys);
         b->moved = tamis__add_up(b->moved, keys->n);
-        s->items = (uint64_t)add_to(total, (int64_t)keys->n, INT64_MAX);
+        s->items = (uint64_t)tamis__add_signed(total, (int64_t)keys->n, INT64_MAX);
         return TAMIS_OK;
     }
     for (size_t i = 0; i < keys->n; i++) {
         const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
         add_key(s, s->k, is_wide(s), keys->hashes[i], w);
-        total = add_to(total, w, INT64_MAX);
-        b->moved = tamis__add_up(b->moved, (uint64_t)(w < 0 ? negative(w) : w));
+        total = tamis__add_signed(total, w, INT64_MAX);
+        b->moved = tamis__add_up(b->moved, (uint64_t)(w < 0 ? tamis__negative(w) : w));
     }
     s->items = (uint64_t)total;
     return TAMIS_OK;
@@ -184,32 +170,13 @@ static tamis_status take_away(struct body *b, tamis_hash h)
 static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     (void)b;
-    memset(bits, 0xff, (keys->n + 7) / 8);
-    if (keys->n % 8 != 0) bits[keys->n / 8] = (uint8_t)((1u << keys->n % 8) - 1);
-}
-
-static inline void order(int64_t *a, int64_t *b)
-{
-    const int64_t low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
-    *a = low;
-    *b = high;
-}
-
-static inline int64_t median_of_5(int64_t *v)
-{
-    order(&v[0], &v[1]);
-    order(&v[3], &v[4]);
-    order(&v[0], &v[3]); /* v[0] and v[4] are now the least and the greatest of four */
-    order(&v[1], &v[4]);
-    order(&v[1], &v[2]);
-    order(&v[2], &v[3]);
-    return v[1] > v[2] ? v[1] : v[2];
+    tamis__all_maybe(bits, keys->n);
 }
 
 static int64_t median(int64_t *v, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)
-        for (uint32_t j = i; j > 0 && v[j - 1] > v[j]; j--) order(&v[j - 1], &v[j]);
+        for (uint32_t j = i; j > 0 && v[j - 1] > v[j]; j--) tamis__order(&v[j - 1], &v[j]);
     return v[n / 2];
 }
 
@@ -223,7 +190,7 @@ SPECIALIZED int64_t count_key(const struct section *s, uint32_t k, bool wide, ta
         const int64_t c = get(s->cells, at[j], wide);
         v[j] = minus[j] ? -c : c;
     }
-    const int64_t mid = k == 5 ? median_of_5(v) : median(v, k);
+    const int64_t mid = k == 5 ? tamis__median_of_5(v) : median(v, k);
     return mid == end(wide) ? INT64_MAX : mid == -end(wide) ? -INT64_MAX : mid;
 }
 
@@ -245,10 +212,9 @@ static void merge(struct body *into, const struct body *from)
     const int64_t most = end(wide);
     for (uint64_t i = 0; i < s->m * s->k; i++) {
         const int64_t a = get(s->cells, i, wide), b = get(f->cells, i, wide);
-        const bool ended = b == most || b == -most;
-        put(s->cells, i, wide, ended && a != most && a != -most ? b : add_to(a, b, most));
+        put(s->cells, i, wide, tamis__merge_signed(a, b, most));
     }
-    s->items = (uint64_t)add_to((int64_t)s->items, (int64_t)f->items, INT64_MAX);
+    s->items = (uint64_t)tamis__add_signed((int64_t)s->items, (int64_t)f->items, INT64_MAX);
 }
 
 static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)

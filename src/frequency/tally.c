@@ -6,80 +6,33 @@
  * S. Vargaftik, "SALSA: Self-Adjusting Lean Streaming Analytics", 2021). With conservative updates the mean error is 7 to
  * 60 times below that of 32-bit counters in the same memory (64 KiB to 1 MiB, ten million adds).
  *
- * A line is 64 bytes: seven octets of eight counters, seven bytes that say which of them have joined, and a zero.
- *
- *     0        8        16       ...      48       56 57 58 59 60 61 62 63
- *     | octet 0| octet 1| octet 2|  ...   | octet 6| j0 j1 j2 j3 j4 j5 j6 0
- *
- *     j of an octet   bit 0, 2, 4, 6: bytes 0-1, 2-3, 4-5, 6-7 are one counter; bit 1, 5: bytes 0-3, 4-7 are;
- *                     bit 3: all eight are. A bit implies those of its halves, so the number of bits that are set
- *                     on the way from a byte to the octet is the level of its counter: 1, 2, 4 or 8 bytes
- *
  * A key has four counters: two lines that differ, two octets that differ in each, one byte in each octet. Two lines are
  * two cache misses instead of four; with one line all keys of a line would suffer from the same giant (at 64 KiB 28 to 63 of
  * the top 100 were wrong), with two it is no worse than with rows. The count is the least of the four. An add raises each
  * to the count before + w and no further; a counter that joins others takes the greatest of them. So no count is ever
  * too low: a counter is at least the count of every key that has it, and joining only makes it greater.
  *
- * Nothing branches on the values but the overflow, which is rare. A table of what the eight bytes are under each j, 2 KiB of
- * which a few lines are ever used, tells shift and width of a counter.
+ * Nothing branches on the values but the overflow, which is rare. How counters lie in their lines: see octets.h.
  *
  * Merging: a byte's counter is as long as the longer of the two, or longer, and holds the sum of both: of the greatest each has
  * in those bytes. All is computed from the two as they were; adding on the way while counters join would count
  * twice.
  *
- * Counters end at 2^63 - 1, which means "or more". Nothing can be taken away: see count-min and count-sketch for that. */
-#include "../bitrows.h"
+ * Counters end at 2^63 - 1, which means "or more". Nothing can be taken away: see count-sketch for that. */
 #include "../cpu.h"
 #include "../error.h"
-#include "../image.h"
+#include "../octets.h"
 
 #include <math.h>
 
-#define LINE 64u
-#define OCTETS 7u
-#define COUNTERS 56u /* of a line, before they join */
-#define JOINS 56u    /* where the bytes begin that tell who has joined */
 #define PLACES 4u
-#define MOST_LINES (TAMIS__MAX_CELLS / 512)
 
 /* --- One octet ------------------------------------------------------------------------------------------------ */
 
-#define LEVEL(j, p) (((j) >> ((p)&6) & 1) + ((j) >> (((p)&4) | 1) & 1) + ((j) >> 3 & 1))
-
-/* For the counter of byte p under j: its first bit, and 64 less its bits. */
-struct span {
-    uint8_t shift, spare;
-};
-#define SPAN(j, p)                                                                                 \
-    {                                                                                              \
-        ((p) >> LEVEL(j, p) << LEVEL(j, p)) * 8, 64 - (8 << LEVEL(j, p))                           \
-    }
-#define SPANS(j)                                                                                   \
-    {                                                                                              \
-        SPAN(j, 0), SPAN(j, 1), SPAN(j, 2), SPAN(j, 3), SPAN(j, 4), SPAN(j, 5), SPAN(j, 6),        \
-            SPAN(j, 7)                                                                             \
-    }
-#define SPANS_4(j) SPANS(j), SPANS((j) + 1), SPANS((j) + 2), SPANS((j) + 3)
-#define SPANS_16(j) SPANS_4(j), SPANS_4((j) + 4), SPANS_4((j) + 8), SPANS_4((j) + 12)
-#define SPANS_64(j) SPANS_16(j), SPANS_16((j) + 16), SPANS_16((j) + 32), SPANS_16((j) + 48)
-static const struct span spans[128][8] = {SPANS_64(0), SPANS_64(64)};
-
-static inline uint64_t mask_of(struct span s)
-{
-    return ~UINT64_C(0) >> s.spare;
-}
-
-/* Bytes of the counter of byte p. */
-static unsigned size_at(unsigned j, unsigned p)
-{
-    return 1u << LEVEL(j, p);
-}
-
 static uint64_t value_at(uint64_t octet, unsigned j, unsigned p)
 {
-    const struct span s = spans[j][p];
-    const uint64_t v = octet >> s.shift & mask_of(s);
+    const struct octet_span s = tamis__octet_spans[j][p];
+    const uint64_t v = octet >> s.shift & tamis__octet_mask(s);
     return v < TAMIS__MOST_WEIGHT ? v : TAMIS__MOST_WEIGHT;
 }
 
@@ -87,22 +40,11 @@ static uint64_t value_at(uint64_t octet, unsigned j, unsigned p)
 static uint64_t greatest(uint64_t octet, unsigned j, unsigned p, unsigned size)
 {
     uint64_t most = 0;
-    for (unsigned i = p; i < p + size; i += size_at(j, i)) {
+    for (unsigned i = p; i < p + size; i += tamis__octet_size(j, i)) {
         const uint64_t v = value_at(octet, j, i);
         if (v > most) most = v;
     }
     return most;
-}
-
-/* j when the counter of byte p has joined its neighbour. */
-static unsigned joined(unsigned j, unsigned p)
-{
-    static const uint8_t quad[2] = {0x07, 0x70};
-    switch (size_at(j, p)) {
-    case 1: return j | 1u << (p & 6);
-    case 2: return j | quad[p >> 2];
-    default: return 0x7f;
-    }
 }
 
 /* The counter of byte p becomes at least t, and as long as that takes. */
@@ -112,14 +54,14 @@ static void raise(uint8_t *octet, uint8_t *joins, unsigned p, uint64_t t)
     const unsigned before = *joins;
     unsigned j = before;
     if (value_at(was, j, p) >= t) return;
-    while (t > mask_of(spans[j][p])) {
-        j = joined(j, p);
-        const unsigned size = size_at(j, p);
+    while (t > tamis__octet_mask(tamis__octet_spans[j][p])) {
+        j = tamis__octet_joined(j, p);
+        const unsigned size = tamis__octet_size(j, p);
         const uint64_t most = greatest(was, before, p & ~(size - 1), size);
         if (most > t) t = most;
     }
-    const struct span s = spans[j][p];
-    tamis__put64(octet, (was & ~(mask_of(s) << s.shift)) | t << s.shift);
+    const struct octet_span s = tamis__octet_spans[j][p];
+    tamis__put64(octet, (was & ~(tamis__octet_mask(s) << s.shift)) | t << s.shift);
     *joins = (uint8_t)j;
 }
 
@@ -133,124 +75,41 @@ struct place {
 /* Two octets of a line and a byte in each, from 32 uniform bits. */
 static inline void places_in(uint8_t *line, uint32_t bits, struct place *out)
 {
-    uint64_t r = (uint64_t)bits * OCTETS;
+    uint64_t r = (uint64_t)bits * TAMIS__OCTETS;
     const unsigned first = (unsigned)(r >> 32);
-    r = (uint64_t)(uint32_t)r * (OCTETS - 1);
+    r = (uint64_t)(uint32_t)r * (TAMIS__OCTETS - 1);
     unsigned second = first + 1 + (unsigned)(r >> 32);
-    second -= second >= OCTETS ? OCTETS : 0;
+    second -= second >= TAMIS__OCTETS ? TAMIS__OCTETS : 0;
     r = (uint64_t)(uint32_t)r * 64;
-    out[0] = (struct place){line + 8 * first, line + JOINS + first, (unsigned)(r >> 32) & 7};
-    out[1] = (struct place){line + 8 * second, line + JOINS + second, (unsigned)(r >> 35)};
+    out[0] = (struct place){line + 8 * first, line + TAMIS__JOINS + first, (unsigned)(r >> 32) & 7};
+    out[1] = (struct place){line + 8 * second, line + TAMIS__JOINS + second, (unsigned)(r >> 35)};
 }
 
 static inline void aim(uint8_t *cells, uint64_t lines, tamis_hash h, struct place *out)
 {
     const uint64_t first = tamis__tally_first(h, lines);
-    places_in(cells + LINE * first, (uint32_t)h.hi, out);
-    places_in(cells + LINE * tamis__tally_second(h, lines, first), (uint32_t)h.lo, out + 2);
-}
-
-static uint64_t lines_of(const struct section *s)
-{
-    return s->length / LINE;
-}
-
-/* --- Planning --------------------------------------------------------------------------------------------------- */
-
-static uint64_t lines_for(uint64_t bytes)
-{
-    uint64_t low = 0, high = MOST_LINES + 1;
-    while (high - low > 1) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (tamis__image_bytes(LINE * mid, 1) <= bytes)
-            low = mid;
-        else
-            high = mid;
-    }
-    return low;
+    places_in(cells + TAMIS__LINE_BYTES * first, (uint32_t)h.hi, out);
+    places_in(cells + TAMIS__LINE_BYTES * tamis__tally_second(h, lines, first), (uint32_t)h.lo,
+              out + 2);
 }
 
 static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
 {
     (void)promise;
-    if (p->error != 0 || p->delta != 0)
-        return tamis__fail(why, TAMIS_EINVAL,
-                           "no formula tells the error of a tally, which depends on the stream: "
-                           "plan it by bytes");
-    if (p->bytes == 0 && p->m == 0)
-        return tamis__fail(why, TAMIS_EINVAL, "a plan needs one of: bytes, m");
-    if ((p->k != 0 && p->k != PLACES) || (p->cell_bits != 0 && p->cell_bits != 8))
-        return tamis__fail(why, TAMIS_EINVAL, "a tally has 4 counters a key, of 8 bits or more");
-    if (p->m % COUNTERS != 0)
-        return tamis__fail(why, TAMIS_EINVAL, "m must be a multiple of %u", COUNTERS);
-    const uint64_t lines = p->m != 0 ? p->m / COUNTERS : lines_for(p->bytes);
-    const uint64_t bytes = tamis__image_bytes(LINE * (lines > 2 ? lines : 2), 1);
-    if (lines > MOST_LINES)
-        return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 bits are not supported");
-    if (lines < 2 || (p->bytes != 0 && bytes > p->bytes))
-        return tamis__fail(why, TAMIS_EINVAL, "that is too small: it takes %llu bytes",
-                           (unsigned long long)bytes);
-    p->m = lines * COUNTERS;
-    p->k = PLACES;
-    p->cell_bits = 8;
-    p->bytes = bytes;
-    return TAMIS_OK;
+    return tamis__solve_octets(p, PLACES, why);
 }
 
 static uint32_t layout(const tamis_plan *plan, struct section *out)
 {
-    if (out != NULL)
-        *out = (struct section){.role = TAMIS__ROLE_CELLS,
-                                .kind = TAMIS_TALLY,
-                                .cell_bits = 8,
-                                .k = PLACES,
-                                .m = plan->m,
-                                .length = plan->m / COUNTERS * LINE};
-    return 1;
+    return tamis__octets_section(plan, TAMIS_TALLY, out);
 }
 
 static const char *wrong_shape(const struct body *b)
 {
-    const struct section *s = b->sections;
-    if (b->count != 1) return "this kind has exactly one section";
-    if (s->kind != TAMIS_TALLY) return "the section is not of this kind";
-    if (s->cell_bits != 8 || s->k != PLACES) return "wrong counters";
-    if (s->m % COUNTERS != 0 || s->m / COUNTERS < 2 || s->m / COUNTERS > MOST_LINES)
-        return "m is out of range, or no whole number of lines";
-    if (s->length != s->m / COUNTERS * LINE) return "the section's length does not fit its lines";
-    return NULL;
-}
-
-static const char *wrong_cells(const struct body *b)
-{
-    const struct section *s = b->sections;
-    const uint64_t each = UINT64_C(0x0001010101010101); /* bit 0 of each j */
-    for (uint64_t at = JOINS; at < s->length; at += LINE) {
-        const uint64_t j = tamis__get64(s->cells + at);
-        const uint64_t quads = (j >> 1 & ~(j & j >> 2)) | (j >> 5 & ~(j >> 4 & j >> 6));
-        const uint64_t whole = j >> 3 & ~(j >> 1 & j >> 5);
-        if (((quads | whole | j >> 7) & each) != 0 || j >> 56 != 0)
-            return "counters that have joined in no possible way";
-    }
-    return NULL;
+    return tamis__wrong_lines(b, TAMIS_TALLY, PLACES);
 }
 
 /* --- The verbs --------------------------------------------------------------------------------------------------- */
-
-TAMIS__PREFETCHES prefetch_keys(const struct section *s, const tamis_hash *h, size_t n)
-{
-    const uint64_t lines = lines_of(s);
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t first = tamis__tally_first(h[i], lines);
-        TAMIS__PREFETCH(s->cells + LINE * first);
-        TAMIS__PREFETCH(s->cells + LINE * tamis__tally_second(h[i], lines, first));
-    }
-}
-
-static void prefetch(const struct body *b, const struct batch *keys)
-{
-    prefetch_keys(b->sections, keys->hashes, keys->n);
-}
 
 static void raise_all(const struct place *at, uint64_t t)
 {
@@ -261,15 +120,15 @@ static void raise_all(const struct place *at, uint64_t t)
 static inline uint64_t add_key(uint8_t *cells, uint64_t lines, tamis_hash h, uint64_t w)
 {
     struct place at[PLACES];
-    struct span s[PLACES];
+    struct octet_span s[PLACES];
     uint64_t octet[PLACES], v[PLACES], least = TAMIS__MOST_WEIGHT, room = UINT64_MAX;
     aim(cells, lines, h, at);
     for (unsigned i = 0; i < PLACES; i++) {
         octet[i] = tamis__get64(at[i].octet);
-        s[i] = spans[*at[i].joins][at[i].p];
-        v[i] = octet[i] >> s[i].shift & mask_of(s[i]);
+        s[i] = tamis__octet_spans[*at[i].joins][at[i].p];
+        v[i] = octet[i] >> s[i].shift & tamis__octet_mask(s[i]);
         least = v[i] < least ? v[i] : least;
-        room = mask_of(s[i]) < room ? mask_of(s[i]) : room;
+        room = tamis__octet_mask(s[i]) < room ? tamis__octet_mask(s[i]) : room;
     }
     const uint64_t t = tamis__add_up(least, w);
     if (t > room) {
@@ -290,8 +149,8 @@ static uint64_t count_key(const struct section *s, uint64_t lines, tamis_hash h)
     uint64_t least = TAMIS__MOST_WEIGHT;
     aim(s->cells, lines, h, at);
     for (unsigned i = 0; i < PLACES; i++) {
-        const struct span one = spans[*at[i].joins][at[i].p];
-        const uint64_t v = tamis__get64(at[i].octet) >> one.shift & mask_of(one);
+        const struct octet_span one = tamis__octet_spans[*at[i].joins][at[i].p];
+        const uint64_t v = tamis__get64(at[i].octet) >> one.shift & tamis__octet_mask(one);
         least = v < least ? v : least;
     }
     return least;
@@ -300,7 +159,7 @@ static uint64_t count_key(const struct section *s, uint64_t lines, tamis_hash h)
 static tamis_status add_weights(struct section *s, const struct batch *keys, uint8_t *seen,
                                 size_t *done, uint64_t *sum)
 {
-    const uint64_t lines = lines_of(s);
+    const uint64_t lines = tamis__octet_lines(s);
     *sum = 0;
     for (*done = 0; *done < keys->n; ++*done) {
         const size_t i = *done;
@@ -323,7 +182,7 @@ static void add_ones(struct section *s, const struct batch *keys)
     /* Cells are bytes, which may be anything: what is in a struct would be read anew after each store. */
     const tamis_hash *h = keys->hashes;
     const size_t n = keys->n;
-    const uint64_t lines = lines_of(s);
+    const uint64_t lines = tamis__octet_lines(s);
     uint8_t *cells = s->cells;
     tamis__tally_adder *kernel = tamis__kernels()->tally_add;
     for (size_t i = 0; i < n; i++) {
@@ -333,8 +192,8 @@ static void add_ones(struct section *s, const struct batch *keys)
         } else {
             const tamis_hash then = h[i + AHEAD < n ? i + AHEAD : i];
             const uint64_t first = tamis__tally_first(then, lines);
-            TAMIS__FETCH(cells + LINE * first);
-            TAMIS__FETCH(cells + LINE * tamis__tally_second(then, lines, first));
+            TAMIS__FETCH(cells + TAMIS__LINE_BYTES * first);
+            TAMIS__FETCH(cells + TAMIS__LINE_BYTES * tamis__tally_second(then, lines, first));
         }
         add_key(cells, lines, h[i], 1);
     }
@@ -345,7 +204,7 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     struct section *s = b->sections;
     tamis_status status = TAMIS_OK;
     uint64_t sum = keys->n;
-    if (keys->ahead != NULL) prefetch_keys(s, keys->ahead, keys->n);
+    if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     *done = keys->n;
     if (seen == NULL && keys->weights == NULL)
@@ -360,10 +219,10 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
 static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct section *s = b->sections;
-    if (keys->ahead != NULL) prefetch_keys(s, keys->ahead, keys->n);
+    if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
     memset(bits, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
-        const bool some = count_key(s, lines_of(s), keys->hashes[i]) != 0;
+        const bool some = count_key(s, tamis__octet_lines(s), keys->hashes[i]) != 0;
         bits[i / 8] = (uint8_t)(bits[i / 8] | some << i % 8);
     }
 }
@@ -371,8 +230,8 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
 static void count(const struct body *b, const struct batch *keys, int64_t *out)
 {
     const struct section *s = b->sections;
-    const uint64_t lines = lines_of(s);
-    if (keys->ahead != NULL) prefetch_keys(s, keys->ahead, keys->n);
+    const uint64_t lines = tamis__octet_lines(s);
+    if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
     for (size_t i = 0; i < keys->n; i++) out[i] = (int64_t)count_key(s, lines, keys->hashes[i]);
 }
 
@@ -382,13 +241,13 @@ static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, u
     unsigned j = ja | jb;
     *sum = 0;
     for (unsigned p = 0; p < 8;) {
-        const unsigned size = size_at(j, p);
+        const unsigned size = tamis__octet_size(j, p);
         const uint64_t v = tamis__add_up(greatest(a, ja, p, size), greatest(b, jb, p, size));
-        if (v <= mask_of(spans[j][p])) {
-            *sum |= v << spans[j][p].shift;
+        if (v <= tamis__octet_mask(tamis__octet_spans[j][p])) {
+            *sum |= v << tamis__octet_spans[j][p].shift;
             p += size;
         } else { /* once more, with longer ones; at most seven times */
-            j = joined(j, p);
+            j = tamis__octet_joined(j, p);
             *sum = 0;
             p = 0;
         }
@@ -399,14 +258,14 @@ static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, u
 static void merge(struct body *into, const struct body *from)
 {
     struct section *s = into->sections;
-    for (uint64_t at = 0; at < s->length; at += LINE)
-        for (unsigned o = 0; o < OCTETS; o++) {
+    for (uint64_t at = 0; at < s->length; at += TAMIS__LINE_BYTES)
+        for (unsigned o = 0; o < TAMIS__OCTETS; o++) {
             uint8_t *mine = s->cells + at;
             const uint8_t *theirs = from->sections->cells + at;
             uint64_t sum;
-            mine[JOINS + o] =
-                (uint8_t)merge_octets(tamis__get64(mine + 8 * o), mine[JOINS + o],
-                                      tamis__get64(theirs + 8 * o), theirs[JOINS + o], &sum);
+            mine[TAMIS__JOINS + o] =
+                (uint8_t)merge_octets(tamis__get64(mine + 8 * o), mine[TAMIS__JOINS + o],
+                                      tamis__get64(theirs + 8 * o), theirs[TAMIS__JOINS + o], &sum);
             tamis__put64(mine + 8 * o, sum);
         }
     const uint64_t a = s->items, b = from->sections->items, most = TAMIS__MOST_WEIGHT;
@@ -417,9 +276,9 @@ static void merge(struct body *into, const struct body *from)
 static unsigned used(uint64_t octet, unsigned j, uint64_t *ends)
 {
     unsigned bytes = 0;
-    for (unsigned p = 0; p < 8; p += size_at(j, p)) {
+    for (unsigned p = 0; p < 8; p += tamis__octet_size(j, p)) {
         const uint64_t v = value_at(octet, j, p);
-        bytes += v != 0 ? size_at(j, p) : 0;
+        bytes += v != 0 ? tamis__octet_size(j, p) : 0;
         *ends += v == TAMIS__MOST_WEIGHT;
     }
     return bytes;
@@ -429,20 +288,21 @@ static unsigned used(uint64_t octet, unsigned j, uint64_t *ends)
 static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
 {
     const struct section *s = b->sections;
-    const double lines = (double)lines_of(s);
+    const double lines = (double)tamis__octet_lines(s);
     double sum = 0, squares = 0;
     (void)other;
     (void)z;
-    for (uint64_t at = 0; at < s->length; at += LINE) {
+    for (uint64_t at = 0; at < s->length; at += TAMIS__LINE_BYTES) {
         double shares = 0, square = 0;
-        for (unsigned o = 0; o < OCTETS; o++) {
+        for (unsigned o = 0; o < TAMIS__OCTETS; o++) {
             const uint8_t *line = s->cells + at;
-            const unsigned n = used(tamis__get64(line + 8 * o), line[JOINS + o], &out->saturated);
+            const unsigned n =
+                used(tamis__get64(line + 8 * o), line[TAMIS__JOINS + o], &out->saturated);
             out->hit += n;
             shares += n / 8.0;
             square += n / 8.0 * n / 8.0;
         }
-        const double both = (shares * shares - square) / (OCTETS * (OCTETS - 1));
+        const double both = (shares * shares - square) / (TAMIS__OCTETS * (TAMIS__OCTETS - 1));
         sum += both;
         squares += both * both;
     }
@@ -460,8 +320,8 @@ const struct kind tamis__tally = {
     .solve = solve,
     .layout = layout,
     .wrong_shape = wrong_shape,
-    .wrong_cells = wrong_cells,
-    .prefetch = prefetch,
+    .wrong_cells = tamis__wrong_octets,
+    .prefetch = tamis__octet_prefetch,
     .add = add,
     .query = query,
     .count = count,

@@ -105,7 +105,7 @@ $ tamis check
 tamis: check: usage: tamis check [OPTION...] FILTER [FILE...]
 [2]
 $ tamis check --inverted fruit.tamis
-tamis: check: unknown option '--inverted'; see 'tamis check --help'
+tamis: check: unknown option '--inverted'; did you mean '--invert'?
 [2]
 $ tamis check -x fruit.tamis
 tamis: check: unknown option '-x'; see 'tamis check --help'
@@ -114,7 +114,7 @@ $ tamis check --json=yes fruit.tamis
 tamis: --json takes no value
 [2]
 $ tamis chek
-tamis: there is no command 'chek'; see 'tamis --help'
+tamis: there is no command 'chek'; did you mean 'check'?
 [2]
 $ cp a ./-a; tamis check -c fruit.tamis -- -a
 2

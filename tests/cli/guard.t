@@ -200,3 +200,22 @@ tamis: guard serve: no limit is above 1,000,000
 $ tamis build --connections 3 -o x.tamis /dev/null
 tamis: build: unknown option '--connections'; see 'tamis build --help'
 [2]
+
+# The commands of the group.
+$ tamis guard
+tamis: guard: which? There are build, check, explain, serve
+[2]
+$ tamis guard chek
+tamis: there is no command 'guard chek'; did you mean 'guard check'?
+[2]
+$ tamis guard --help
+Usage: tamis guard COMMAND [OPTION...] ...
+
+  guard build   publish lists of bad URLs in a directory
+  guard check   say which URLs are listed
+  guard explain the canonical form of a URL and its expressions
+  guard serve   serve a directory over HTTP
+
+'tamis guard COMMAND --help' tells more.
+$ tamis help guard | head -n 1
+Usage: tamis guard COMMAND [OPTION...] ...

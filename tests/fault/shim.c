@@ -6,6 +6,7 @@
  *     FAULT_HOW=EIO         it fails so (EIO, ENOSPC, EINTR, EMFILE);
  *               short       a read or write moves half of its bytes, others are left alone;
  *               kill        SIGKILL before the call, or after it with FAULT_AFTER=1
+ *               int         the same with SIGINT
  *     FAULT_ONCE=1          and later calls are well again; else the trouble goes on for ever.
  *                           EINTR for ever is every other call, as nobody can outwait more
  *     FAULT_CALLS=a,b       count only these calls; else all below
@@ -39,7 +40,7 @@ enum how { NONE, FAIL, SHORT, KILL };
 
 static struct {
     enum how how;
-    int error; /* of FAIL */
+    int error; /* of FAIL; of KILL, the signal */
     long at;
     bool once, after, no_tmpfile;
     const char *calls, *mark, *count_path;
@@ -63,7 +64,8 @@ static void read_how(const char *how)
         enum how how;
         int error;
     } ways[] = {{"EIO", FAIL, EIO},       {"ENOSPC", FAIL, ENOSPC}, {"EINTR", FAIL, EINTR},
-                {"EMFILE", FAIL, EMFILE}, {"short", SHORT, 0},      {"kill", KILL, 0}};
+                {"EMFILE", FAIL, EMFILE}, {"short", SHORT, 0},      {"kill", KILL, SIGKILL},
+                {"int", KILL, SIGINT}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         if (strcmp(how, ways[i].name) != 0) continue;
         shim.how = ways[i].how;
@@ -137,7 +139,7 @@ static void trace(const char *name, int fd, const char *done)
 
 static void die(void)
 {
-    raise(SIGKILL);
+    kill(getpid(), shim.error);
 }
 
 /* What is to happen to this call. On FAIL, errno is set and the call must not be made. */

@@ -249,13 +249,48 @@ test('without an answer that can be believed a maybe is unconfirmed', async (t) 
   ];
   for (const answer of answers) {
     lists.special = (at, response) => (at.pathname === '/v1/confirm' ? (answer(response), true) : undefined);
-    const verdict = await guard.check('http://bad-5.example/');
+    const verdict = await guard.check('http://bad-5.example/', { insist: true });
     assert.equal(verdict.verdict, 'unconfirmed', String(answer));
     assert.ok(verdict.reason.length > 0);
     assert.equal((await guard.check('http://good.example/')).verdict, 'clean');
   }
   lists.special = undefined;
-  assert.equal((await guard.check('http://bad-5.example/')).verdict, 'listed');
+  assert.equal((await guard.check('http://bad-5.example/', { insist: true })).verdict, 'listed');
+});
+
+test('a server that fails is left alone for a while, then for longer', async (t) => {
+  const lists = await new Lists(hosts(0, 300)).publish();
+  const { url, log } = await serve(t, lists);
+  let now = 1e12;
+  const guard = await Guard.load(url, { clock: () => now });
+  const ask = async (name, options) => {
+    log.length = 0;
+    const { verdict, reason } = await guard.check(name, options);
+    return { verdict, reason, asked: log.length };
+  };
+  lists.special = (at, response) => (at.pathname === '/v1/confirm' ? (response.writeHead(503).end('{}'), true) : undefined);
+  for (const seconds of [30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]) {
+    // Two at once are one failure.
+    await Promise.all([guard.check('bad-6.example'), ask('bad-5.example')]);
+    assert.equal(log.length, 2);
+    now += 1000 * seconds - 1;
+    const { verdict, reason, asked } = await ask('bad-7.example');
+    assert.deepEqual([verdict, asked], ['unconfirmed', 0]);
+    assert.match(reason, /HTTP 503; asked again in 1 s$/);
+    now += 1;
+  }
+  assert.equal((await ask('bad-5.example')).asked, 1);
+  lists.special = undefined;
+  assert.deepEqual(await ask('bad-5.example'), { verdict: 'unconfirmed', reason: (await ask('bad-5.example')).reason, asked: 0 });
+  // Whoever insists is answered, and that ends it, as an update does.
+  assert.deepEqual(await ask('bad-5.example', { insist: true }), { verdict: 'listed', reason: undefined, asked: 1 });
+  assert.deepEqual(await ask('bad-6.example'), { verdict: 'listed', reason: undefined, asked: 1 });
+  lists.special = (at, response) => (at.pathname === '/v1/confirm' ? (response.writeHead(503).end('{}'), true) : undefined);
+  assert.equal((await ask('bad-8.example')).verdict, 'unconfirmed');
+  lists.special = undefined;
+  assert.equal((await ask('bad-8.example')).asked, 0);
+  await guard.update();
+  assert.deepEqual(await ask('bad-8.example'), { verdict: 'listed', reason: undefined, asked: 1 });
 });
 
 test('checks that wait for the same answer ask once', async (t) => {
@@ -289,6 +324,12 @@ test('parts without a server, and starting again from what was saved', async (t)
   const again = await Guard.load(saved);
   assert.deepEqual(log, []);
   assert.equal((await again.update()).changed, false);
+  // What was refuted stays so.
+  const [wrong] = await falsePositives(again, 1);
+  assert.deepEqual([(await again.check(wrong)).asked, again.save().refuted.length], [1, 1]);
+  const third = await Guard.load(again.save());
+  assert.deepEqual([(await third.check(wrong)).verdict, (await third.check(wrong)).maybes, (await third.check(wrong)).asked],
+    ['clean', 1, 0]);
   assert.equal((await again.check('new.example')).verdict, 'listed');
   await lists.publish(['newer.example']);
   log.length = 0;

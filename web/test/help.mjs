@@ -25,10 +25,6 @@ export function room(t) {
 
 export const golden = (name) => new Uint8Array(readFileSync(join(source, 'tests/golden', name)));
 
-export const secret = Uint8Array.from({ length: 16 }, (_, i) => i);
-
-export const bytesOf = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-
 // A generator of its own: tests fail the same way twice.
 export function random(seed) {
   let x = BigInt(seed);
@@ -40,18 +36,8 @@ export function random(seed) {
   };
 }
 
-// tests/golden.h: golden_key.
-export function goldenKey(i) {
-  const lengths = [4, 5, 6, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 4, 4, 4];
-  if (i === 0) return new Uint8Array(0);
-  const n = i % 64 === 61 ? 129 : i % 64 === 62 ? 241 : lengths[i % 16];
-  const key = Uint8Array.from({ length: n }, (_, b) => (i * 7 + b * 13) & 255);
-  new DataView(key.buffer).setUint32(0, i, true);
-  return key;
-}
-
-// The recipes there, but for kinds that count: name, plan, number of keys, and what else.
-const COUNTS = ['count_min', 'count_sketch', 'tally'];
+// The recipes of tests/golden.h, but for kinds that count: name, plan, number of keys, and what else.
+const COUNTS = ['count_min', 'count_sketch', 'tally', 'signed_tally'];
 export function recipes() {
   const text = readFileSync(join(source, 'tests/golden.h'), 'utf8');
   const found = text.matchAll(/\{"([\w-]+\.tamis)",\s*GOLDEN_PLAN\(([^)]*)\),\s*(\d+),\s*([A-Z_0-9| ]+)\}/g);

@@ -1,10 +1,11 @@
 // Whatever the bytes: an exception with a reason, no trap, no leak, and everything else goes on.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Tamis, TamisError, core, golden, goldenKey, random, recipes, secret } from './help.mjs';
+import { goldenKey, keyOf } from './goldens.mjs';
+import { Tamis, TamisError, core, golden, random, recipes } from './help.mjs';
 
 const all = recipes().map((recipe) => ({
-  ...recipe, image: golden(recipe.name), options: recipe.also.includes('KEYED') ? { key: secret } : {},
+  ...recipe, image: golden(recipe.name), options: keyOf(recipe),
 }));
 
 async function refused(bytes, options, what) {

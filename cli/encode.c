@@ -1,0 +1,208 @@
+#include "encode.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One line to bytes: how many there are, or NONE. Texts are not longer than twice the line; numbers have 8 at most. */
+#define NONE SIZE_MAX
+typedef size_t encoder(const uint8_t *line, size_t n, uint8_t *to);
+
+struct encoding {
+    const char *name;
+    encoder *encode; /* NULL: as they are */
+};
+
+static size_t put(uint64_t v, size_t bytes, uint8_t *to)
+{
+    for (size_t i = 0; i < bytes; i++) to[i] = (uint8_t)(v >> 8 * i);
+    return bytes;
+}
+
+/* A copy that ends, for the functions of C; false: no number is that long, or begins with a blank. */
+static bool terminate(const uint8_t *line, size_t n, char text[64])
+{
+    if (n == 0 || n >= 64 || memchr(line, '\0', n) != NULL) return false;
+    memcpy(text, line, n);
+    text[n] = '\0';
+    return strchr(" \t\n\v\f\r", text[0]) == NULL;
+}
+
+static size_t integer(const uint8_t *line, size_t n, int64_t low, uint64_t high, size_t bytes,
+                      uint8_t *to)
+{
+    char text[64], *end;
+    if (!terminate(line, n, text)) return NONE;
+    const char *digits = text + (text[0] == '-' || text[0] == '+');
+    errno = 0;
+    if (text[0] == '-') {
+        const long long v = strtoll(text, &end, 10);
+        if (errno != 0 || *end != '\0' || end == digits || v < low) return NONE;
+        return put((uint64_t)v, bytes, to);
+    }
+    const unsigned long long v = strtoull(digits, &end, 10);
+    if (*digits < '0' || *digits > '9' || errno != 0 || *end != '\0' || v > high) return NONE;
+    return put(v, bytes, to);
+}
+
+static size_t int32(const uint8_t *line, size_t n, uint8_t *to)
+{
+    return integer(line, n, INT32_MIN, INT32_MAX, 4, to);
+}
+
+static size_t int64(const uint8_t *line, size_t n, uint8_t *to)
+{
+    return integer(line, n, INT64_MIN, INT64_MAX, 8, to);
+}
+
+static size_t uint32(const uint8_t *line, size_t n, uint8_t *to)
+{
+    return integer(line, n, 0, UINT32_MAX, 4, to);
+}
+
+static size_t uint64(const uint8_t *line, size_t n, uint8_t *to)
+{
+    return integer(line, n, 0, UINT64_MAX, 8, to);
+}
+
+static size_t single(const uint8_t *line, size_t n, uint8_t *to)
+{
+    char text[64], *end;
+    uint32_t bits;
+    if (!terminate(line, n, text)) return NONE;
+    const float v = strtof(text, &end);
+    if (*end != '\0' || (isinf(v) && strpbrk(text, "0123456789") != NULL))
+        return NONE; /* too big */
+    memcpy(&bits, &v, sizeof bits);
+    return put(bits, 4, to);
+}
+
+static size_t wide(const uint8_t *line, size_t n, uint8_t *to)
+{
+    char text[64], *end;
+    uint64_t bits;
+    if (!terminate(line, n, text)) return NONE;
+    const double v = strtod(text, &end);
+    if (*end != '\0' || (isinf(v) && strpbrk(text, "0123456789") != NULL))
+        return NONE; /* too big */
+    memcpy(&bits, &v, sizeof bits);
+    return put(bits, 8, to);
+}
+
+/* The character at line[*at], which is moved on; NONE as a number: not UTF-8. */
+static uint32_t next_character(const uint8_t *line, size_t n, size_t *at)
+{
+    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    const uint8_t first = line[(*at)++];
+    if (first < 0x80) return first;
+    const unsigned more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
+    if (first < 0xc0 || first >= 0xf8 || more > n - *at) return UINT32_MAX;
+    uint32_t c = first & (0x3fu >> more);
+    for (unsigned i = 0; i < more; i++) {
+        if ((line[*at] & 0xc0) != 0x80) return UINT32_MAX;
+        c = c << 6 | (line[(*at)++] & 0x3f);
+    }
+    const bool bad = c < least[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000);
+    return bad ? UINT32_MAX : c;
+}
+
+/* Little-endian, as Guava feeds a CharSequence to its hash. */
+static size_t utf16(const uint8_t *line, size_t n, uint8_t *to)
+{
+    size_t size = 0;
+    for (size_t at = 0; at < n;) {
+        const uint32_t c = next_character(line, n, &at);
+        if (c == UINT32_MAX) return NONE;
+        if (c >= 0x10000) {
+            size += put(0xd800 + ((c - 0x10000) >> 10), 2, to + size);
+            size += put(0xdc00 + (c & 0x3ff), 2, to + size);
+        } else {
+            size += put(c, 2, to + size);
+        }
+    }
+    return size;
+}
+
+static int digit(uint8_t c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if ((c | 32) >= 'a' && (c | 32) <= 'f') return (c | 32) - 'a' + 10;
+    return -1;
+}
+
+static size_t hex(const uint8_t *line, size_t n, uint8_t *to)
+{
+    if (n % 2 != 0) return NONE;
+    for (size_t i = 0; i < n; i += 2) {
+        const int high = digit(line[i]), low = digit(line[i + 1]);
+        if (high < 0 || low < 0) return NONE;
+        to[i / 2] = (uint8_t)(high << 4 | low);
+    }
+    return n / 2;
+}
+
+static const struct encoding ALL[] = {
+    {"string", NULL},   {"utf16", utf16},  {"int32", int32}, {"int64", int64}, {"uint32", uint32},
+    {"uint64", uint64}, {"float", single}, {"double", wide}, {"hex", hex},
+};
+
+const struct encoding *encoding_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof ALL / sizeof *ALL; i++)
+        if (strcmp(ALL[i].name, name) == 0) return &ALL[i];
+    return NULL;
+}
+
+const char *encoding_name(const struct encoding *e)
+{
+    return e->name;
+}
+
+static bool make_room(struct encoded *out, size_t keys, size_t bytes)
+{
+    if (keys > out->n_room) {
+        free(out->room);
+        out->room = malloc(keys * sizeof *out->room);
+        out->n_room = out->room != NULL ? keys : 0;
+    }
+    if (bytes > out->n_bytes) {
+        free(out->bytes);
+        out->bytes = malloc(bytes);
+        out->n_bytes = out->bytes != NULL ? bytes : 0;
+    }
+    return keys <= out->n_room && bytes <= out->n_bytes;
+}
+
+bool encode_lines(const struct encoding *e, const struct block *b, uint64_t before,
+                  struct encoded *out)
+{
+    size_t bytes = 8 * b->n, at = 0;
+    out->keys = b->lines;
+    if (e->encode == NULL) return true;
+    for (size_t i = 0; i < b->n; i++) bytes += 2 * b->lines[i].len;
+    if (!make_room(out, b->n, bytes)) {
+        complain(NULL, "not enough memory");
+        return false;
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        const tamis_bytes line = b->lines[i];
+        const size_t n = e->encode(line.p, line.len, out->bytes + at);
+        if (n == NONE) {
+            complain(NULL, "line %s, '%.*s', is no %s", grouped(before + i + 1),
+                     (int)(line.len < 100 ? line.len : 100), (const char *)line.p,
+                     e->encode == utf16 ? "UTF-8 text" : e->name);
+            return false;
+        }
+        out->room[i] = (tamis_bytes){out->bytes + at, n};
+        at += n;
+    }
+    out->keys = out->room;
+    return true;
+}
+
+void encoded_free(struct encoded *e)
+{
+    free(e->room);
+    free(e->bytes);
+}

@@ -1,0 +1,276 @@
+/* What info, convert and build do with filters of other programs. */
+#include "foreign.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_FPR 0.01
+
+/* --- info -------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *title, *hash, *keys;
+} WORDS[] = {
+    [TAMIS_FOREIGN_PARQUET] = {"Parquet split-block filter", "xxh64, seed 0",
+                               "the file does not say what they are: see --type"},
+    [TAMIS_FOREIGN_DCSO] = {"DCSO filter", "FNV-1, with DCSO's steps", "any bytes"},
+    [TAMIS_FOREIGN_REDISBLOOM] = {"RedisBloom filter, as SCANDUMP's chunks", "two of MurmurHash64A",
+                                  "any bytes"},
+    [TAMIS_FOREIGN_REDIS_DUMP] = {"RedisBloom filter, as a DUMP", "two of MurmurHash64A",
+                                  "any bytes"},
+    [TAMIS_FOREIGN_GUAVA] = {"Guava filter", "MurmurHash3 x64 128, seed 0",
+                             "the file does not say what they are: see --type"},
+};
+
+static void print_filter(const char *path, const tamis_foreign_facts *f)
+{
+    printf("%s: %s\n", path, WORDS[f->format].title);
+    printf("  items     ");
+    if (f->items_told)
+        printf("%s of %s planned%s, by its own count\n            ", grouped(f->items),
+               grouped(f->planned_items), f->items > f->planned_items ? ": over-full" : "");
+    if (isfinite(f->items_estimate))
+        printf("by the bits about %s distinct\n", grouped((uint64_t)llround(f->items_estimate)));
+    else
+        printf("every bit is set\n");
+    printf("  wrong     %s of never-added keys get a maybe now", rate_text(f->fpr_now));
+    if (isfinite(f->fpr_planned)) printf("; planned %s", rate_text(f->fpr_planned));
+    printf("%s\n", f->weak ? ", and more than that:\n            m is a power of two, at which "
+                             "this hash is at its worst"
+                           : "");
+    printf("  bits      %.1f %% of %s set, in %s bytes; k = %u", 100 * f->fill, grouped(f->m),
+           grouped(f->bytes), f->k);
+    if (f->links > 1) printf("; %u links", f->links);
+    printf("\n  hash      %s",
+           f->unnamed_hash ? "not named: every answer is a maybe" : WORDS[f->format].hash);
+    if (f->format == TAMIS_FOREIGN_GUAVA)
+        printf(", MURMUR128_MITZ_%s", f->strategy == 0 ? "32" : "64");
+    printf("\n  keys      %s\n", WORDS[f->format].keys);
+    if (f->extra_size > 0) printf("  attached  %s bytes\n", grouped(f->extra_size));
+}
+
+static void json_filter(const char *path, const tamis_foreign_facts *f)
+{
+    json_open('{');
+    json_text("file", path);
+    json_text("format", tamis_foreign_name(f->format));
+    if (f->items_told) {
+        json_count("items", f->items);
+        json_count("planned_items", f->planned_items);
+    }
+    json_number("items_by_bits", f->items_estimate);
+    if (isfinite(f->fpr_planned)) json_number("fpr_planned", f->fpr_planned);
+    json_number("fpr_now", f->fpr_now);
+    json_bool("weak", f->weak);
+    json_bool("hash_named", !f->unnamed_hash);
+    json_number("fill", f->fill);
+    json_count("m", f->m);
+    json_count("k", f->k);
+    json_count("links", f->links);
+    json_count("bytes", f->bytes);
+    if (f->format == TAMIS_FOREIGN_GUAVA) json_count("strategy", f->strategy);
+    if (f->extra_size > 0) json_text_n("attached", f->extra, f->extra_size);
+    json_close('}');
+    putchar('\n');
+}
+
+/* A name of a stranger's, without what a terminal would obey. */
+static void for_terminal(const char *name, char *to, size_t size)
+{
+    snprintf(to, size, "%s", name);
+    for (; *to != '\0'; to++)
+        if ((unsigned char)*to < 0x20 || *to == 0x7f) *to = '?';
+}
+
+/* One chunk of a Parquet file; false after a message. */
+static bool print_chunk(const struct args *a, const struct foreign *f, uint64_t i)
+{
+    static const char *const types[] = {"boolean", "int32",  "int64",  "int96",
+                                        "float",   "double", "string", "fixed"};
+    tamis_parquet_chunk c = {.struct_size = sizeof c};
+    tamis_foreign_facts facts = {.struct_size = sizeof facts};
+    tamis_foreign *filter = NULL;
+    tamis_error why;
+    if (tamis_parquet_chunk_at(f->parquet, i, &c) != TAMIS_OK) return false;
+    if (c.has_filter && tamis_parquet_filter(f->parquet, i, &filter, &why) != TAMIS_OK) {
+        complain(f->path, "row group %s, column '%s': %s", grouped(c.row_group), c.name, why.text);
+        return false;
+    }
+    if (filter != NULL) tamis_foreign_info(filter, &facts);
+    tamis_foreign_close(filter);
+    if (a->json) {
+        json_open('{');
+        json_count("row_group", c.row_group);
+        json_text_n("column", c.name, c.name_len);
+        json_text("type", types[c.type]);
+        json_count("values", c.values);
+        json_bool("filter", c.has_filter);
+        if (c.has_filter) {
+            json_count("offset", c.offset);
+            json_count("bytes", facts.bytes);
+            json_number("fpr_now", facts.fpr_now);
+            json_number("items_by_bits", facts.items_estimate);
+        }
+        json_close('}');
+        return true;
+    }
+    char name[64];
+    for_terminal(c.name, name, sizeof name);
+    printf("  %9s  %-20s %-7s %12s", grouped(c.row_group), name, types[c.type], grouped(c.values));
+    if (!c.has_filter)
+        printf("  no filter\n");
+    else
+        printf("  %s bytes at %s, wrong %s%s\n", grouped(facts.bytes), grouped(c.offset),
+               rate_text(facts.fpr_now), facts.unnamed_hash ? ": its hash is not named" : "");
+    return true;
+}
+
+static int info_parquet(const struct args *a, const struct foreign *f)
+{
+    const uint64_t n = tamis_parquet_chunks(f->parquet);
+    uint64_t filters = 0;
+    tamis_parquet_chunk c = {.struct_size = sizeof c};
+    bool good = true;
+    for (uint64_t i = 0; i < n; i++)
+        filters += tamis_parquet_chunk_at(f->parquet, i, &c) == TAMIS_OK && c.has_filter;
+    if (a->json) {
+        json_open('{');
+        json_text("file", f->path);
+        json_text("format", "parquet");
+        json_count("filters", filters);
+        json_list("chunks");
+    } else {
+        printf("%s: Parquet file with %s Bloom filters\n", f->path, grouped(filters));
+        printf("  row group  column               type          values  filter\n");
+    }
+    for (uint64_t i = 0; i < n; i++) good &= print_chunk(a, f, i);
+    if (a->json) {
+        json_close(']');
+        json_close('}');
+        putchar('\n');
+    }
+    return good ? EXIT_FOUND : EXIT_ERROR;
+}
+
+int info_foreign(const struct args *a, const struct foreign *f)
+{
+    tamis_foreign_facts facts = {.struct_size = sizeof facts};
+    if (f->parquet != NULL) return info_parquet(a, f);
+    if (tamis_foreign_info(f->filters[0], &facts) != TAMIS_OK) return EXIT_ERROR;
+    if (a->json)
+        json_filter(f->path, &facts);
+    else
+        print_filter(f->path, &facts);
+    return EXIT_FOUND;
+}
+
+/* --- convert ------------------------------------------------------------------------------------------------------ */
+
+int convert_foreign(const struct args *a, struct foreign *f)
+{
+    uint32_t format;
+    if (tamis_kind_named(a->to) != TAMIS_AUTO)
+        return complain(
+            f->path,
+            "its bits are under another program's hash: build a filter of ours from the "
+            "keys, with 'tamis build --kind %s'",
+            a->to);
+    if (!foreign_format_of("to", a->to, &format) || !foreign_select_filters(a, f))
+        return EXIT_ERROR;
+    if (f->n + f->holes > 1)
+        return complain(f->path,
+                        "the column has a filter in each row group: which? --row-group 0, ...");
+    return save_foreign(f->filters[0], format, f->path, a->output, a->force);
+}
+
+/* --- build -------------------------------------------------------------------------------------------------------- */
+
+/* What only filters of ours have. */
+static const char *not_for_foreign(const struct args *a)
+{
+    return a->kind != NULL          ? "--kind"
+           : a->bytes != 0          ? "--bytes"
+           : a->is_static           ? "--static"
+           : a->never.n > 0         ? "--never"
+           : a->seed != 0           ? "--seed"
+           : a->key_file != NULL    ? "--key-file"
+           : a->strict              ? "--strict"
+           : a->compact             ? "--compact"
+           : a->for_transfer        ? "--for-transfer"
+           : a->m != 0 || a->k != 0 ? "--m and --k"
+           : a->memory != 0         ? "--memory"
+           : a->inner != NULL       ? "--inner"
+           : a->counter_bits != 0   ? "--counter-bits"
+           : a->generations != 0    ? "--generations"
+           : a->turning             ? "--turning"
+                                    : NULL;
+}
+
+static bool add_lines(const struct args *a, const struct encoding *e, tamis_foreign *f)
+{
+    struct lines *in = lines_open(a, a->words, a->n_words, NULL, 1);
+    struct encoded keys = {0};
+    struct progress bar;
+    const struct block *b;
+    uint64_t lines = 0;
+    tamis_status s = TAMIS_OK;
+    bool good = in != NULL;
+    if (in == NULL) complain(NULL, "not enough memory");
+    progress_start(&bar, "building", lines_total_bytes(a->words, a->n_words), a->quiet);
+    while (good && s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
+        good = encode_lines(e, b, lines, &keys);
+        if (good) s = tamis_foreign_add_many(f, keys.keys, b->n, NULL, NULL);
+        lines += b->n;
+        progress_update(&bar, b->n, b->input_bytes);
+    }
+    progress_end(&bar);
+    if (s == TAMIS_EFULL)
+        complain(a->output, "more lines than --items, and a RedisBloom filter is full then");
+    else if (s != TAMIS_OK)
+        complain(a->output, "%s", tamis_status_message(s));
+    if (in != NULL) {
+        good = good && !lines_failed(in);
+        lines_close(in);
+    }
+    encoded_free(&keys);
+    return good && s == TAMIS_OK;
+}
+
+static void warn_if_worse(const struct args *a, const tamis_foreign *f, double planned)
+{
+    tamis_foreign_facts facts = {.struct_size = sizeof facts};
+    /* A tenth above the plan is chance, in small filters. */
+    if (a->quiet || tamis_foreign_info(f, &facts) != TAMIS_OK || facts.fpr_now < 1.5 * planned)
+        return;
+    complain(a->output, "over-full: about %s items; its false-positive rate is now %s",
+             isfinite(facts.items_estimate) ? grouped((uint64_t)llround(facts.items_estimate))
+                                            : "many",
+             rate_text(facts.fpr_now));
+}
+
+int build_foreign(const struct args *a)
+{
+    tamis_foreign_plan plan = {.struct_size = sizeof plan, .items = a->items};
+    tamis_foreign *f;
+    tamis_error why;
+    if (!foreign_format_of("to", a->to, &plan.format)) return EXIT_ERROR;
+    const char *wrong = not_for_foreign(a);
+    if (wrong != NULL) return complain(NULL, "--to %s: %s is for filters of ours", a->to, wrong);
+    const struct encoding *e = foreign_encoding(a, plan.format);
+    if (e == NULL) return EXIT_ERROR;
+    const bool stream = a->n_words == 0 || lines_total_bytes(a->words, a->n_words) == 0;
+    if (plan.items == 0 && stream)
+        return complain(NULL, "--to %s: say --items, as the lines of a stream are read only once",
+                        a->to);
+    if (plan.items == 0 && !lines_count(a, a->words, a->n_words, &plan.items)) return EXIT_ERROR;
+    if (plan.items == 0) plan.items = 1;
+    plan.fpr = a->fpr != 0 ? a->fpr : DEFAULT_FPR;
+    if (tamis_foreign_create(&plan, NULL, &f, &why) != TAMIS_OK)
+        return complain(a->output, "%s", why.text);
+    int status = EXIT_ERROR;
+    if (add_lines(a, e, f)) status = save_foreign(f, plan.format, a->output, a->output, a->force);
+    if (status == EXIT_FOUND) warn_if_worse(a, f, plan.fpr);
+    tamis_foreign_close(f);
+    return status;
+}

@@ -1,0 +1,258 @@
+/* plan --svg: the false-positive rate against the size of the file, both on logarithmic scales. There every kind
+ * is the curve of the lower bound, moved to the right by its ratio to it. */
+#include "plot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WIDTH = 860,
+    HEIGHT = 520,
+    LEFT = 84,
+    RIGHT = 610,
+    TOP = 64,
+    BOTTOM = 450,
+    POINTS = 97,
+    LEGEND = 634,
+    LINE = 24
+};
+#define HIGHEST 0.5
+
+struct scale {
+    double low, high; /* of the data, as logarithms */
+    double from, to;  /* where they are drawn */
+};
+
+static double at(const struct scale *s, double value)
+{
+    return s->from + (log(value) - s->low) / (s->high - s->low) * (s->to - s->from);
+}
+
+struct picture {
+    FILE *to;
+    struct scale x, y;
+    uint64_t items;
+    double lowest; /* rate */
+};
+
+/* One hue each, told apart on white and on black; every second line is dashed, as some lie on others. */
+static const char *const hues[] = {"#d1495b", "#2e86ab", "#e08e0b", "#3c9d4e",
+                                   "#8e6bbf", "#b5651d", "#d064a8", "#6b8e23",
+                                   "#1fa3a3", "#5a7fd6", "#c0392b", "#7f8c8d"};
+enum { HUES = sizeof hues / sizeof *hues };
+
+static const char style[] = "<style>\n"
+                            "  text { font: 13px system-ui, sans-serif; fill: #222; }\n"
+                            "  .title { font-size: 17px; font-weight: 600; }\n"
+                            "  .faint { fill: #666; }\n"
+                            "  .paper { fill: #fff; }\n"
+                            "  .grid { stroke: #ddd; }\n"
+                            "  .asked { stroke: #222; stroke-dasharray: 2 4; }\n"
+                            "  .bound { fill: none; stroke: #222; stroke-width: 2.5; }\n"
+                            "  .never { fill: #00000012; }\n"
+                            "  .kind { fill: none; stroke-width: 2; stroke-linejoin: round; }\n"
+                            "  .dashed { stroke-dasharray: 7 4; }\n"
+                            "  @media (prefers-color-scheme: dark) {\n"
+                            "    text { fill: #eee; }\n"
+                            "    .faint { fill: #aaa; }\n"
+                            "    .paper { fill: #16181c; }\n"
+                            "    .grid { stroke: #383c44; }\n"
+                            "    .asked { stroke: #eee; }\n"
+                            "    .bound { stroke: #eee; }\n"
+                            "    .never { fill: #ffffff14; }\n"
+                            "  }\n"
+                            "</style>\n";
+
+/* 500 kB, 2 MB */
+static const char *size_text(double bytes)
+{
+    static char text[4][24];
+    static unsigned turn;
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    unsigned unit = 0;
+    for (; bytes >= 999.5 && unit < 5; unit++) bytes /= 1000;
+    char *out = text[turn++ % 4];
+    snprintf(out, sizeof *text, bytes < 10 ? "%.3g %s" : "%.0f %s", bytes, units[unit]);
+    return out;
+}
+
+/* --- Curves ------------------------------------------------------------------------------------------------- */
+
+static double rate_of_point(const struct picture *p, unsigned i)
+{
+    return HIGHEST * pow(p->lowest / HIGHEST, (double)i / (POINTS - 1));
+}
+
+/* Size and rate of a kind that is planned for this rate; false where it cannot be. */
+static bool solve_point(const struct picture *p, const tamis_plan *row, double rate, double *bytes,
+                        double *got)
+{
+    tamis_promise r = {.struct_size = sizeof r};
+    tamis_plan plan = *row;
+    plan.items = p->items;
+    plan.fpr = rate;
+    plan.bytes = plan.m = plan.k = 0;
+    if (tamis_solve(&plan, &r, NULL) != TAMIS_OK) return false;
+    *bytes = (double)r.bytes;
+    *got = r.fpr;
+    return true;
+}
+
+static void find_scales(struct picture *p, const struct solved *rows, size_t n)
+{
+    double most = 0, bytes, rate;
+    for (size_t i = 0; i < n; i++)
+        if (solve_point(p, &rows[i].plan, p->lowest, &bytes, &rate)) most = fmax(most, bytes);
+    const double least = (double)p->items / 8 * log2(1 / HIGHEST);
+    p->x = (struct scale){log(least), log(fmax(most, 4 * least)), LEFT, RIGHT};
+    p->y = (struct scale){log(p->lowest), log(HIGHEST), BOTTOM, TOP};
+}
+
+static void draw_kind(const struct picture *p, const tamis_plan *row, size_t index)
+{
+    bool first = true;
+    double last_bytes = 0, last_rate = 0, bytes, rate;
+    fprintf(p->to, "<path class=\"kind%s\" stroke=\"%s\" d=\"", index % 2 != 0 ? " dashed" : "",
+            hues[index % HUES]);
+    for (unsigned i = 0; i < POINTS; i++) {
+        if (!solve_point(p, row, rate_of_point(p, i), &bytes, &rate)) continue;
+        if (bytes == last_bytes && rate == last_rate)
+            continue; /* a kind of few rates stays there */
+        if (log(bytes) > p->x.high || log(bytes) < p->x.low || log(rate) < p->y.low - 0.02)
+            continue;
+        fprintf(p->to, "%c%.1f %.1f", first ? 'M' : 'L', at(&p->x, bytes), at(&p->y, rate));
+        first = false;
+        last_bytes = bytes;
+        last_rate = rate;
+    }
+    fprintf(p->to, "\"><title>%s</title></path>\n", tamis_kind_name(row->kind));
+}
+
+static void draw_bound(const struct picture *p)
+{
+    for (int fill = 1; fill >= 0; fill--) {
+        fprintf(p->to, "<path class=\"%s\" d=\"", fill ? "never" : "bound");
+        for (unsigned i = 0; i < POINTS; i++) {
+            const double rate = rate_of_point(p, i), bytes = (double)p->items / 8 * log2(1 / rate);
+            if (log(bytes) > p->x.high) break;
+            fprintf(p->to, "%c%.1f %.1f", i == 0 ? 'M' : 'L', at(&p->x, bytes), at(&p->y, rate));
+        }
+        if (fill)
+            fprintf(p->to, "L%d %dZ\"/>\n", LEFT, BOTTOM);
+        else
+            fputs("\"><title>lower bound</title></path>\n", p->to);
+    }
+    fprintf(p->to, "<text class=\"faint\" x=\"%d\" y=\"%d\">no structure</text>\n", LEFT + 12,
+            BOTTOM - 32);
+    fprintf(p->to, "<text class=\"faint\" x=\"%d\" y=\"%d\">can be here</text>\n", LEFT + 12,
+            BOTTOM - 14);
+}
+
+/* --- Around them ---------------------------------------------------------------------------------------------- */
+
+static void draw_axes(const struct picture *p)
+{
+    for (double rate = 0.1; rate >= p->lowest * 0.99; rate /= 10) {
+        const double y = at(&p->y, rate);
+        fprintf(p->to, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, RIGHT);
+        fprintf(p->to, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.4g %%</text>\n", LEFT - 8,
+                y + 4, 100 * rate);
+    }
+    static const double steps[] = {1, 2, 5};
+    for (int power = 0; power < 18; power++)
+        for (int i = 0; i < 3; i++) {
+            const double bytes = steps[i] * pow(10, power), x = at(&p->x, bytes);
+            if (x < LEFT || x > RIGHT) continue;
+            fprintf(p->to, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>\n", x, TOP, BOTTOM);
+            fprintf(p->to, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x,
+                    BOTTOM + 20, size_text(bytes));
+        }
+    fprintf(p->to,
+            "<text class=\"faint\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">size of the file"
+            "</text>\n<text class=\"faint\" x=\"%d\" y=\"%d\">false positives</text>\n",
+            (LEFT + RIGHT) / 2, BOTTOM + 44, LEFT, TOP - 10);
+}
+
+static void draw_asked(const struct picture *p, const tamis_plan *asked)
+{
+    if (asked->fpr != 0 && asked->fpr <= HIGHEST)
+        fprintf(p->to, "<path class=\"asked\" d=\"M%d %.1fH%d\"/>\n", LEFT, at(&p->y, asked->fpr),
+                RIGHT);
+    const double x = asked->bytes != 0 ? at(&p->x, (double)asked->bytes) : 0;
+    if (x >= LEFT && x <= RIGHT)
+        fprintf(p->to, "<path class=\"asked\" d=\"M%.1f %dV%d\"/>\n", x, TOP, BOTTOM);
+}
+
+/* Beside each kind stands what was not asked for: its size, or the rate that it reaches in that size. */
+static void draw_legend(const struct picture *p, const tamis_plan *asked, const struct solved *rows,
+                        size_t n)
+{
+    char rate_only[24];
+    int y = TOP + 12;
+    fprintf(p->to,
+            "<path class=\"bound\" d=\"M%d %dh26\"/><text x=\"%d\" y=\"%d\">lower bound</text>\n",
+            LEGEND, y - 4, LEGEND + 34, y);
+    for (size_t i = 0; i < n; i++) {
+        const double bytes = (double)rows[i].promise.bytes, rate = rows[i].promise.fpr;
+        snprintf(rate_only, sizeof rate_only, "%.2g %%", 100 * rate);
+        y += LINE;
+        fprintf(p->to, "<path class=\"kind%s\" stroke=\"%s\" d=\"M%d %dh26\"/>",
+                i % 2 != 0 ? " dashed" : "", hues[i % HUES], LEGEND, y - 4);
+        fprintf(p->to, "<text x=\"%d\" y=\"%d\">%s</text>", LEGEND + 34, y,
+                tamis_kind_name(rows[i].plan.kind));
+        fprintf(p->to, "<text class=\"faint\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
+                WIDTH - 16, y, asked->fpr != 0 ? size_text(bytes) : rate_only);
+        if (log(bytes) >= p->x.low && log(bytes) <= p->x.high && log(rate) >= p->y.low &&
+            rate <= HIGHEST)
+            fprintf(p->to,
+                    "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>%s: %s, %s"
+                    "</title></circle>\n",
+                    at(&p->x, bytes), at(&p->y, rate), hues[i % HUES],
+                    tamis_kind_name(rows[i].plan.kind), size_text(bytes), rate_text(rate));
+    }
+}
+
+static void draw(struct picture *p, const tamis_plan *asked, const struct solved *rows, size_t n)
+{
+    fprintf(p->to,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+            "height=\"%d\" role=\"img\" aria-labelledby=\"title desc\">\n",
+            WIDTH, HEIGHT, WIDTH, HEIGHT);
+    fprintf(p->to, "<title id=\"title\">False-positive rate against size, for %s items</title>\n",
+            grouped(p->items));
+    fputs("<desc id=\"desc\">", p->to);
+    for (size_t i = 0; i < n; i++)
+        fprintf(p->to, "%s: %s bytes, %s. ", tamis_kind_name(rows[i].plan.kind),
+                grouped(rows[i].promise.bytes), rate_text(rows[i].promise.fpr));
+    fprintf(p->to, "No structure can be below the lower bound.</desc>\n%s", style);
+    fprintf(p->to, "<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n", WIDTH, HEIGHT);
+    fprintf(p->to, "<text class=\"title\" x=\"%d\" y=\"30\">How wrong, how big: %s items</text>\n",
+            LEFT, grouped(p->items));
+    draw_axes(p);
+    draw_bound(p);
+    draw_asked(p, asked);
+    for (size_t i = 0; i < n; i++) draw_kind(p, &rows[i].plan, i);
+    draw_legend(p, asked, rows, n);
+    fputs("</svg>\n", p->to);
+}
+
+int write_svg(const struct args *a, const tamis_plan *asked, const struct solved *rows, size_t n)
+{
+    struct picture p = {.items = asked->items, .lowest = 1e-6};
+    char *text = NULL;
+    size_t length = 0;
+    if (asked->items == 0) return complain(NULL, "plan: --svg is drawn for a number of --items");
+    for (size_t i = 0; i < n; i++) /* what is marked shall be seen, with air below it */
+        while (rows[i].promise.fpr < 2 * p.lowest && p.lowest > 1e-18) p.lowest /= 10;
+    p.to = open_memstream(&text, &length);
+    if (p.to == NULL) return complain(NULL, "not enough memory");
+    find_scales(&p, rows, n);
+    draw(&p, asked, rows, n);
+    const bool whole = fflush(p.to) == 0 && !ferror(p.to);
+    fclose(p.to);
+    const int status =
+        whole ? save_text(a->svg, text, length, a->force) : complain(NULL, "not enough memory");
+    free(text);
+    return status;
+}

@@ -1,0 +1,15 @@
+# cmake -DOUT=FILE -DHEADER=page.h -DFILES=A;B -P embed.cmake: the files as an array in C.
+set(arrays "")
+set(rows "")
+set(n 0)
+foreach(file ${FILES})
+  get_filename_component(name ${file} NAME)
+  file(READ ${file} hex HEX)
+  file(SHA256 ${file} sum)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+  string(APPEND arrays "static const uint8_t file_${n}[] = {${bytes}};\n")
+  string(APPEND rows "    {\"/${name}\", file_${n}, sizeof file_${n}, \"${sum}\"},\n")
+  math(EXPR n "${n} + 1")
+endforeach()
+file(WRITE ${OUT} "#include \"${HEADER}\"\n\n${arrays}
+const struct guard_file guard_page[] = {\n${rows}    {NULL, NULL, 0, \"\"},\n};\n")

@@ -1,0 +1,99 @@
+/* What the files of foreign formats share. A format is one `struct foreign_format` and one file; the verbs in
+ * foreign.c know no format. */
+#ifndef TAMIS_FOREIGN_INSIDE_H
+#define TAMIS_FOREIGN_INSIDE_H
+
+#include <tamis/foreign.h>
+
+#include "../bits.h"
+#include "../error.h"
+#include "../memory.h"
+
+/* The least positive double is 2^-1074: no rate asks for more probes. Bounds the time that a hostile file can make a
+ * question take. */
+enum { MOST_PROBES = 1075 };
+
+/* One filter; RedisBloom has chains of them. */
+struct link {
+    const uint8_t *bits;
+    uint8_t *own; /* the same, where they may be changed; else NULL */
+    uint64_t bytes, m;
+    uint32_t k;
+    uint32_t strategy;            /* guava */
+    uint64_t items, capacity;     /* beyond which nothing is added; redisbloom */
+    double error, bits_per_entry; /* redisbloom, as they stand in the file */
+    uint8_t log2;                 /* redisbloom: m is that power of two, or 0 */
+};
+
+struct tamis_foreign {
+    const struct foreign_format *format;
+    const tamis_memory *memory;
+    void *owned; /* the bits, or NULL: with the caller */
+    bool items_told, unnamed_hash;
+    uint64_t items, planned_items;
+    double fpr_planned;
+    uint32_t options, growth; /* redisbloom */
+    const uint8_t *extra;
+    size_t extra_size;
+    uint32_t n_links;
+    struct link links[];
+};
+
+struct foreign_format {
+    uint32_t id, family; /* formats of one family have the same bits */
+    const char *name;
+    /* Whether a file that begins so is one, whole or not; NULL: that cannot be told. */
+    bool (*begins)(const uint8_t *p, size_t n);
+    tamis_status (*open)(const uint8_t *p, size_t n, const tamis_options *o, tamis_foreign **out,
+                         tamis_error *why);
+    /* Sets everything of the empty filter but the memory for its bits. */
+    tamis_status (*shape)(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why);
+    tamis_hash (*hash)(const void *key, size_t len);
+    /* Whether all bits of the key are set. They are from then on, when `own` (link.own) is not NULL. */
+    bool (*probe)(const struct link *l, uint8_t *own, tamis_hash h);
+    uint64_t (*first_byte)(const struct link *l, tamis_hash h); /* that a question reads */
+    tamis_status (*write)(const tamis_foreign *f, tamis_sink put, void *ctx, tamis_error *why);
+};
+
+extern const struct foreign_format tamis__foreign_parquet, tamis__foreign_dcso,
+    tamis__foreign_redisbloom, tamis__foreign_redis_dump, tamis__foreign_guava;
+
+/* A handle with room for so many links, and bits of its own when bytes is not 0. NULL after TAMIS_ENOMEM. */
+tamis_foreign *tamis__foreign_new(const struct foreign_format *format, const tamis_options *o,
+                                  uint32_t links, uint64_t bytes, tamis_error *why);
+
+/* Whether the bit was set; sets it when own is not NULL. */
+static inline bool tamis__touch(const struct link *l, uint8_t *own, uint64_t byte, unsigned bit)
+{
+    const uint8_t mask = (uint8_t)(1u << bit);
+    const bool was = (l->bits[byte] & mask) != 0;
+    if (own != NULL) own[byte] |= mask;
+    return was;
+}
+
+/* The share of set bits, and what a key that was never added meets: of plain filters the share to the k, of
+ * Parquet's the mean over its blocks (sbbf.c). */
+struct census {
+    uint64_t ones;
+    double rate, items;
+};
+struct census tamis__sbbf_census(const struct link *l);
+
+/* The length of the header of a Parquet filter of which n bytes are at hand, and what it says; 0 after an error.
+ * *bytes is checked: what the format allows, but nothing is known of whether they are there. */
+size_t tamis__sbbf_header(const uint8_t *p, size_t n, uint64_t *bytes, bool *unnamed_hash,
+                          tamis_error *why);
+/* A handle for `bytes` of bits that follow; links[0].own is for them to be put in. */
+tamis_foreign *tamis__sbbf_new(const tamis_options *o, uint64_t bytes, bool unnamed_hash,
+                               tamis_error *why);
+
+/* One link of RedisBloom, as either of its forms tells it; a reason, or NULL: it is good. */
+const char *tamis__redis_wrong_link(const struct link *l);
+/* The last step of opening either form: hands f out, or closes it when the whole does not agree with its links. */
+tamis_status tamis__redis_finish(tamis_foreign *f, tamis_foreign **out, tamis_error *why);
+tamis_hash tamis__redis_hash(const void *key, size_t len);
+bool tamis__redis_probe(const struct link *l, uint8_t *own, tamis_hash h);
+uint64_t tamis__redis_first_byte(const struct link *l, tamis_hash h);
+tamis_status tamis__redis_shape(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why);
+
+#endif

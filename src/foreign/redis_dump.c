@@ -1,0 +1,372 @@
+/* What Redis' DUMP tells of a key with a RedisBloom filter, and RESTORE takes: a value of a module as in its RDB files,
+ * the version of those in two bytes, and a CRC-64 of all that. The value is a type (7), the name and version of the
+ * module's type in 64 bits (MBbloom--, 4), numbers, doubles and strings, each after its kind, and a zero:
+ *
+ *     items, links, options, growth; for each link capacity, error, probes, bits per entry, bits, log2, the bits, items
+ *
+ * Numbers have one to nine bytes. Strings may be compressed by LZF: bytes as they are, and copies of earlier ones. */
+#include "foreign.h"
+
+enum { TYPE_MODULE = 7, FOOTER = 10 };
+enum { KIND_END = 0, KIND_NUMBER = 2, KIND_DOUBLE = 4, KIND_STRING = 5 };
+/* "MBbloom--", six bits a letter, then ten for the version of the layout. */
+#define MODULE (UINT64_C(0x3016e5a289bef804) >> 10)
+enum { OLDEST_LAYOUT = 2, GROWTH_SINCE = 4, LAYOUT = 4 };
+/* Old enough for Redis 5, which has module values of this kind; newer ones take it as well. */
+enum { RDB_VERSION = 9 };
+
+/* --- Sums ------------------------------------------------------------------------------------------------------- */
+
+/* CRC-64 of Jones, reflected, as Redis has it. */
+static void make_table(uint64_t table[256])
+{
+    for (unsigned i = 0; i < 256; i++) {
+        uint64_t v = i;
+        for (int b = 0; b < 8; b++) v = v >> 1 ^ (v & 1 ? UINT64_C(0x95ac9329ac4bc9b5) : 0);
+        table[i] = v;
+    }
+}
+
+static uint64_t crc(const uint64_t table[256], uint64_t v, const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) v = table[(uint8_t)v ^ p[i]] ^ v >> 8;
+    return v;
+}
+
+/* --- Reading ------------------------------------------------------------------------------------------------------ */
+
+struct rdb {
+    const uint8_t *p;
+    size_t n, at;
+    bool bad;
+};
+
+static const uint8_t *take(struct rdb *r, uint64_t n)
+{
+    if (r->bad || n > r->n - r->at) {
+        r->bad = true;
+        return NULL;
+    }
+    r->at += (size_t)n;
+    return r->p + r->at - (size_t)n;
+}
+
+static uint64_t big_endian(struct rdb *r, unsigned bytes)
+{
+    const uint8_t *p = take(r, bytes);
+    uint64_t v = 0;
+    for (unsigned i = 0; p != NULL && i < bytes; i++) v = v << 8 | p[i];
+    return v;
+}
+
+/* A number; with `special` set to it, the two upper bits of a string's length may say that it is not plain. */
+static uint64_t length(struct rdb *r, bool *special)
+{
+    const uint64_t first = big_endian(r, 1);
+    if (special != NULL) *special = first >> 6 == 3;
+    switch (first >> 6) {
+    case 0: return first;
+    case 1: return (first & 63) << 8 | big_endian(r, 1);
+    case 2:
+        if (first == 0x80) return big_endian(r, 4);
+        if (first == 0x81) return big_endian(r, 8);
+        break;
+    default:
+        if (special != NULL) return first & 63;
+    }
+    r->bad = true;
+    return 0;
+}
+
+static void expect(struct rdb *r, unsigned kind)
+{
+    if (length(r, NULL) != kind) r->bad = true;
+}
+
+static uint64_t number(struct rdb *r)
+{
+    expect(r, KIND_NUMBER);
+    return length(r, NULL);
+}
+
+static double real(struct rdb *r)
+{
+    double v = 0;
+    expect(r, KIND_DOUBLE);
+    const uint8_t *p = take(r, 8);
+    if (p == NULL) return v;
+    const uint64_t bits = tamis__get64(p);
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+struct string {
+    const uint8_t *p;
+    uint64_t stored, size; /* size differs from stored when it is compressed */
+    bool packed;
+};
+
+static struct string string(struct rdb *r)
+{
+    enum { LZF = 3, MOST_EXPANSION = 88 }; /* three bytes stand for at most 264 */
+    struct string s = {NULL, 0, 0, false};
+    expect(r, KIND_STRING);
+    s.stored = s.size = length(r, &s.packed);
+    if (s.packed) {
+        if (s.stored != LZF) r->bad = true; /* else a number, which is no bit array */
+        s.stored = length(r, NULL);
+        s.size = length(r, NULL);
+        if (s.size / MOST_EXPANSION > s.stored) r->bad = true;
+    }
+    s.p = take(r, s.stored);
+    return s;
+}
+
+/* False unless exactly `size` bytes come out. */
+static bool unpack(const struct string *s, uint8_t *to)
+{
+    uint64_t in = 0, out = 0;
+    while (in < s->stored) {
+        const unsigned control = s->p[in++];
+        if (control < 32) { /* so many bytes and one, as they are */
+            if (control + 1 > s->stored - in || control + 1 > s->size - out) return false;
+            memcpy(to + out, s->p + in, control + 1);
+            in += control + 1;
+            out += control + 1;
+            continue;
+        }
+        uint64_t n = control >> 5;
+        if (n == 7) {
+            if (in == s->stored) return false;
+            n += s->p[in++];
+        }
+        n += 2;
+        if (in == s->stored) return false;
+        const uint64_t back = ((uint64_t)(control & 31) << 8 | s->p[in++]) + 1;
+        if (back > out || n > s->size - out) return false;
+        for (; n > 0; n--, out++) to[out] = to[out - back]; /* they may overlap */
+    }
+    return out == s->size;
+}
+
+/* One link; its bits stay packed. */
+static struct string link_of(struct rdb *r, struct link *l)
+{
+    l->capacity = number(r);
+    l->error = real(r);
+    const uint64_t k = number(r);
+    l->k = k <= MOST_PROBES ? (uint32_t)k : 0;
+    l->bits_per_entry = real(r);
+    l->m = number(r);
+    const uint64_t log2 = number(r);
+    l->log2 = log2 < 64 ? (uint8_t)log2 : UINT8_MAX;
+    const struct string s = string(r);
+    l->bytes = s.size;
+    l->items = number(r);
+    return s;
+}
+
+struct head {
+    uint64_t layout, items, links, options, growth;
+};
+
+static struct head head_of(struct rdb *r)
+{
+    struct head h = {0};
+    if (big_endian(r, 1) != TYPE_MODULE) r->bad = true;
+    const uint64_t id = length(r, NULL);
+    if (id >> 10 != MODULE) r->bad = true;
+    h.layout = id & 1023;
+    if (r->bad || h.layout < OLDEST_LAYOUT || h.layout > LAYOUT) return h;
+    h.items = number(r);
+    h.links = number(r);
+    h.options = number(r);
+    h.growth = h.layout >= GROWTH_SINCE ? number(r) : 2;
+    return h;
+}
+
+/* The payload without its end, when version and sum are right. redis-cli --raw puts a newline behind it. */
+static bool strip(const uint8_t *p, size_t *n)
+{
+    uint64_t table[256];
+    make_table(table);
+    for (size_t newline = 0; newline <= 1; newline++) {
+        if (*n < FOOTER + newline + 1 || (newline == 1 && p[*n - 1] != '\n')) return false;
+        const size_t sum = *n - newline - 8;
+        if (crc(table, 0, p, sum) != tamis__get64(p + sum)) continue;
+        *n = sum - 2;
+        return true;
+    }
+    return false;
+}
+
+/* Checks all links, and tells how many bytes those that are packed will take. */
+static const char *wrong(struct rdb r, uint64_t links, uint64_t *unpacked)
+{
+    *unpacked = 0;
+    for (uint64_t i = 0; i < links; i++) {
+        struct link l = {0};
+        const struct string s = link_of(&r, &l);
+        if (r.bad) return "a RedisBloom filter whose payload is damaged";
+        const char *reason = tamis__redis_wrong_link(&l);
+        if (reason != NULL) return reason;
+        if (s.packed && !tamis__sum(*unpacked, s.size, unpacked)) return "too big";
+    }
+    expect(&r, KIND_END);
+    return r.bad || r.at != r.n ? "a RedisBloom filter with something behind it" : NULL;
+}
+
+static bool fill(tamis_foreign *f, struct rdb r)
+{
+    uint8_t *to = f->owned;
+    for (uint32_t i = 0; i < f->n_links; i++) {
+        struct link *l = &f->links[i];
+        const struct string s = link_of(&r, l);
+        l->bits = s.p;
+        if (!s.packed) continue;
+        if (!unpack(&s, to)) return false;
+        l->bits = to;
+        to += s.size;
+    }
+    return true;
+}
+
+static bool begins(const uint8_t *p, size_t n)
+{
+    struct rdb r = {p, n, 0, false};
+    return big_endian(&r, 1) == TYPE_MODULE && length(&r, NULL) >> 10 == MODULE && !r.bad;
+}
+
+static tamis_status open_dump(const uint8_t *p, size_t n, const tamis_options *o,
+                              tamis_foreign **out, tamis_error *why)
+{
+    struct rdb r = {p, n, 0, false};
+    uint64_t unpacked;
+    const struct head early =
+        head_of(&r); /* before the sum of what may be gigabytes of something else */
+    if (r.bad) return tamis__corrupt(why, 0, "not the DUMP of a RedisBloom filter");
+    if (early.layout < OLDEST_LAYOUT || early.layout > LAYOUT)
+        return tamis__fail(why, TAMIS_EUNSUPPORTED,
+                           "the DUMP of a RedisBloom filter in a layout that is not known");
+    if (!strip(p, &n)) return tamis__corrupt(why, n, "a DUMP of Redis that is cut off or damaged");
+    r = (struct rdb){p, n, 0, false};
+    const struct head h = head_of(&r);
+    if (r.bad || h.links == 0 || h.links > n - r.at || h.options > UINT32_MAX ||
+        h.growth > UINT32_MAX)
+        return tamis__corrupt(why, 0, "a RedisBloom filter whose payload is damaged");
+    const char *reason = wrong(r, h.links, &unpacked);
+    if (reason != NULL) return tamis__corrupt(why, 0, reason);
+    tamis_foreign *f =
+        tamis__foreign_new(&tamis__foreign_redis_dump, o, (uint32_t)h.links, unpacked, why);
+    if (f == NULL) return TAMIS_ENOMEM;
+    f->items_told = true;
+    f->items = h.items;
+    f->options = (uint32_t)h.options;
+    f->growth = (uint32_t)h.growth;
+    if (!fill(f, r)) {
+        tamis_foreign_close(f);
+        return tamis__corrupt(why, 0, "a RedisBloom filter whose bits cannot be unpacked");
+    }
+    return tamis__redis_finish(f, out, why);
+}
+
+/* --- Writing ---------------------------------------------------------------------------------------------------------- */
+
+struct writer {
+    tamis_sink put;
+    void *ctx;
+    tamis_status status;
+    uint64_t sum, table[256];
+};
+
+static void put_bytes(struct writer *w, const void *p, size_t n)
+{
+    if (w->status != TAMIS_OK) return;
+    w->sum = crc(w->table, w->sum, p, n);
+    w->status = w->put(w->ctx, p, n);
+}
+
+static void put_length(struct writer *w, uint64_t v)
+{
+    uint8_t b[9] = {(uint8_t)v};
+    size_t n = 1;
+    if (v >= 64 && v < 16384) {
+        b[0] = (uint8_t)(64 | v >> 8);
+        b[1] = (uint8_t)v;
+        n = 2;
+    } else if (v >= 16384) {
+        n = v <= UINT32_MAX ? 5 : 9;
+        b[0] = n == 5 ? 0x80 : 0x81;
+        for (size_t i = 1; i < n; i++) b[i] = (uint8_t)(v >> 8 * (n - 1 - i));
+    }
+    put_bytes(w, b, n);
+}
+
+static void put_number(struct writer *w, uint64_t v)
+{
+    put_length(w, KIND_NUMBER);
+    put_length(w, v);
+}
+
+static void put_real(struct writer *w, double v)
+{
+    uint64_t bits;
+    uint8_t b[8];
+    memcpy(&bits, &v, sizeof bits);
+    tamis__put64(b, bits);
+    put_length(w, KIND_DOUBLE);
+    put_bytes(w, b, sizeof b);
+}
+
+static void put_link(struct writer *w, const struct link *l)
+{
+    put_number(w, l->capacity);
+    put_real(w, l->error);
+    put_number(w, l->k);
+    put_real(w, l->bits_per_entry);
+    put_number(w, l->m);
+    put_number(w, l->log2);
+    put_length(w, KIND_STRING);
+    put_length(w, l->bytes);
+    put_bytes(w, l->bits, (size_t)l->bytes);
+    put_number(w, l->items);
+}
+
+static tamis_status write_dump(const tamis_foreign *f, tamis_sink put, void *ctx, tamis_error *why)
+{
+    static const uint8_t type = TYPE_MODULE, version[2] = {RDB_VERSION, 0};
+    struct writer w = {put, ctx, TAMIS_OK, 0, {0}};
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < f->n_links; i++) bytes += f->links[i].bytes;
+    if (bytes > UINT64_C(512) << 20)
+        return tamis__fail(
+            why, TAMIS_EUNSUPPORTED,
+            "Redis does not RESTORE more than 512 MB; redisbloom (BF.LOADCHUNK) can");
+    make_table(w.table);
+    put_bytes(&w, &type, 1);
+    put_length(&w, MODULE << 10 | LAYOUT);
+    put_number(&w, f->items);
+    put_number(&w, f->n_links);
+    put_number(&w, f->options);
+    put_number(&w, f->growth);
+    for (uint32_t i = 0; i < f->n_links; i++) put_link(&w, &f->links[i]);
+    put_length(&w, KIND_END);
+    put_bytes(&w, version, sizeof version);
+    uint8_t sum[8];
+    tamis__put64(sum, w.sum);
+    put_bytes(&w, sum, sizeof sum);
+    return w.status == TAMIS_OK ? TAMIS_OK : tamis__fail(why, w.status, "cannot write");
+}
+
+const struct foreign_format tamis__foreign_redis_dump = {
+    .id = TAMIS_FOREIGN_REDIS_DUMP,
+    .family = TAMIS_FOREIGN_REDISBLOOM,
+    .name = "redisbloom-dump",
+    .begins = begins,
+    .open = open_dump,
+    .shape = tamis__redis_shape,
+    .hash = tamis__redis_hash,
+    .probe = tamis__redis_probe,
+    .first_byte = tamis__redis_first_byte,
+    .write = write_dump,
+};

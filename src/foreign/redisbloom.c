@@ -1,0 +1,242 @@
+/* RedisBloom's Bloom filters: a chain of links, of which only the last is added to. The data of all chunks of
+ * BF.SCANDUMP, one after the other, is this:
+ *
+ *     20 bytes: u64 items, u32 links, u32 options, u32 growth
+ *     53 bytes for each link: u64 bytes, u64 bits, u64 items, f64 error, f64 bits per entry, u32 probes, u64 capacity, u8 log2
+ *     the bits of each link
+ *
+ * little-endian and packed. A chunk is at most 16 MiB and of one link, so the chunks can be cut again from the lengths.
+ * Both hashes are MurmurHash64A: a with a constant seed, b with seed a; probe i is bit (a + i * b) mod bits. The facts are
+ * from its replies; its code, which has another licence, was not taken. */
+#include "foreign.h"
+#include "hashes.h"
+
+#include <math.h>
+
+enum { HEADER = 20, LINK = 53 };
+/* Links are no power of two of bits; entries are bits; hashes are of 64 bits; a full filter is full. */
+enum { NO_ROUND = 1, ENTRIES_ARE_BITS = 2, HASH_64 = 4, NON_SCALING = 8 };
+#define ALL_OPTIONS ((uint32_t)(NO_ROUND | ENTRIES_ARE_BITS | HASH_64 | NON_SCALING))
+#define SEED UINT64_C(0xc6a4a7935bd1e995)
+/* With fifteen digits, as there: then the fields agree to the last bit, and so does the number of probes, which RedisBloom
+ * checks when it loads. */
+#define LN2 0.693147180559945
+#define LN2_SQUARED 0.480453013918201
+
+/* --- What both forms hold ---------------------------------------------------------------------------------- */
+
+static double probes_for(double bits_per_entry)
+{
+    return ceil(LN2 * bits_per_entry);
+}
+
+const char *tamis__redis_wrong_link(const struct link *l)
+{
+    if (l->m == 0 || l->bytes > UINT64_MAX / 8 || l->m > 8 * l->bytes || 8 * l->bytes - l->m >= 64)
+        return "a RedisBloom filter whose bits and bytes disagree";
+    if (l->log2 > 63 || (l->log2 > 0 && l->m != UINT64_C(1) << l->log2))
+        return "a RedisBloom filter that is no power of two of bits, but says so";
+    if (!(l->error > 0 && l->error < 1)) return "a RedisBloom filter with a wrong rate";
+    if (l->capacity == 0) return "a RedisBloom filter for no items";
+    if (l->k == 0 || l->k > MOST_PROBES || probes_for(l->bits_per_entry) != l->k)
+        return "a RedisBloom filter with a wrong number of probes";
+    return NULL;
+}
+
+/* A reason why these links make no whole, or NULL. */
+static const char *wrong_chain(const tamis_foreign *f)
+{
+    uint64_t items = 0;
+    for (uint32_t i = 0; i < f->n_links; i++) items += f->links[i].items;
+    if (items != f->items) return "a RedisBloom filter whose links have other items than the whole";
+    if ((f->options & ~ALL_OPTIONS) != 0)
+        return "a RedisBloom filter with options that are not known";
+    return NULL;
+}
+
+tamis_status tamis__redis_finish(tamis_foreign *f, tamis_foreign **out, tamis_error *why)
+{
+    tamis_status s = TAMIS_OK;
+    const char *reason = wrong_chain(f);
+    if (reason != NULL)
+        s = tamis__corrupt(why, 0, reason);
+    else if ((f->options & HASH_64) == 0)
+        s = tamis__fail(why, TAMIS_EUNSUPPORTED,
+                        "a RedisBloom filter with 32-bit hashes, of a version before 2");
+    if (s != TAMIS_OK) {
+        tamis_foreign_close(f);
+        return s;
+    }
+    f->planned_items = 0;
+    for (uint32_t i = 0; i < f->n_links; i++)
+        if (!tamis__sum(f->planned_items, f->links[i].capacity, &f->planned_items))
+            f->planned_items = UINT64_MAX;
+    f->fpr_planned = f->links[0].error * ((f->options & NON_SCALING) != 0 ? 1 : 2);
+    *out = f;
+    return TAMIS_OK;
+}
+
+tamis_hash tamis__redis_hash(const void *key, size_t len)
+{
+    const uint64_t a = tamis__murmur2(key, len, SEED);
+    return (tamis_hash){a, tamis__murmur2(key, len, a)};
+}
+
+bool tamis__redis_probe(const struct link *l, uint8_t *own, tamis_hash h)
+{
+    bool all = true;
+    uint64_t at = h.lo;
+    for (uint32_t i = 0; i < l->k; i++, at += h.hi) {
+        const uint64_t bit = at % l->m;
+        all &= tamis__touch(l, own, bit >> 3, bit & 7);
+        if (!all && own == NULL) return false;
+    }
+    return all;
+}
+
+uint64_t tamis__redis_first_byte(const struct link *l, tamis_hash h)
+{
+    return h.lo % l->m >> 3;
+}
+
+/* As BF.RESERVE makes it: the first link has half the rate, so that all that may follow add up to the whole. */
+tamis_status tamis__redis_shape(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why)
+{
+    const double error = plan->fpr / 2, bits_per_entry = -log(error) / LN2_SQUARED;
+    const uint64_t bits = (uint64_t)((double)plan->items * bits_per_entry);
+    (void)why; /* 2^52 items at 1e-18 are 2^59 bits */
+    struct link *l = &f->links[0];
+    l->bytes = 8 * (bits / 64 + (bits % 64 != 0));
+    l->m = 8 * l->bytes;
+    l->error = error;
+    l->bits_per_entry = bits_per_entry;
+    l->k = (uint32_t)probes_for(bits_per_entry);
+    l->capacity = plan->items;
+    f->options = NO_ROUND | HASH_64;
+    f->growth = 2;
+    f->items_told = true;
+    return TAMIS_OK;
+}
+
+/* --- The data of SCANDUMP ------------------------------------------------------------------------------------ */
+
+static double get_double(const uint8_t *p)
+{
+    const uint64_t bits = tamis__get64(p);
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+static void put_double(uint8_t *p, double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    tamis__put64(p, bits);
+}
+
+static void get_link(const uint8_t *p, struct link *l)
+{
+    l->bytes = tamis__get64(p);
+    l->m = tamis__get64(p + 8);
+    l->items = tamis__get64(p + 16);
+    l->error = get_double(p + 24);
+    l->bits_per_entry = get_double(p + 32);
+    l->k = tamis__get32(p + 40);
+    l->capacity = tamis__get64(p + 44);
+    l->log2 = p[52];
+}
+
+static void put_link(uint8_t *p, const struct link *l)
+{
+    tamis__put64(p, l->bytes);
+    tamis__put64(p + 8, l->m);
+    tamis__put64(p + 16, l->items);
+    put_double(p + 24, l->error);
+    put_double(p + 32, l->bits_per_entry);
+    tamis__put32(p + 40, l->k);
+    tamis__put64(p + 44, l->capacity);
+    p[52] = l->log2;
+}
+
+/* There is no magic, but numbers that must agree. */
+static bool begins(const uint8_t *p, size_t n)
+{
+    struct link first = {0};
+    if (n < HEADER + LINK || tamis__get32(p + 8) == 0) return false;
+    get_link(p + HEADER, &first);
+    return (tamis__get32(p + 12) & ~ALL_OPTIONS) == 0 && tamis__redis_wrong_link(&first) == NULL;
+}
+
+/* Every link against the rules and the whole against its length; a reason, or NULL. */
+static const char *wrong(const uint8_t *p, size_t n, uint32_t links, size_t *at)
+{
+    uint64_t left = n - HEADER - (size_t)links * LINK;
+    for (uint32_t i = 0; i < links; i++) {
+        struct link l = {0};
+        *at = HEADER + (size_t)i * LINK;
+        get_link(p + *at, &l);
+        const char *reason = tamis__redis_wrong_link(&l);
+        if (reason != NULL) return reason;
+        if (l.bytes > left)
+            return "a RedisBloom filter that is cut off: are all chunks of SCANDUMP there?";
+        left -= l.bytes;
+    }
+    return left == 0 ? NULL : "a RedisBloom filter with something behind it";
+}
+
+static tamis_status open_chunks(const uint8_t *p, size_t n, const tamis_options *o,
+                                tamis_foreign **out, tamis_error *why)
+{
+    size_t at = 0;
+    if (n < HEADER) return tamis__corrupt(why, n, "too short for a RedisBloom filter");
+    const uint32_t links = tamis__get32(p + 8);
+    if (links == 0 || links > (n - HEADER) / LINK)
+        return tamis__corrupt(why, 8, "not a RedisBloom filter: more links than bytes");
+    const char *reason = wrong(p, n, links, &at);
+    if (reason != NULL) return tamis__corrupt(why, at, reason);
+    tamis_foreign *f = tamis__foreign_new(&tamis__foreign_redisbloom, o, links, 0, why);
+    if (f == NULL) return TAMIS_ENOMEM;
+    f->items_told = true;
+    f->items = tamis__get64(p);
+    f->options = tamis__get32(p + 12);
+    f->growth = tamis__get32(p + 16);
+    const uint8_t *bits = p + HEADER + (size_t)links * LINK;
+    for (uint32_t i = 0; i < links; i++) {
+        get_link(p + HEADER + (size_t)i * LINK, &f->links[i]);
+        f->links[i].bits = bits;
+        bits += f->links[i].bytes;
+    }
+    return tamis__redis_finish(f, out, why);
+}
+
+static tamis_status write_chunks(const tamis_foreign *f, tamis_sink put, void *ctx,
+                                 tamis_error *why)
+{
+    uint8_t header[HEADER], link[LINK];
+    tamis__put64(header, f->items);
+    tamis__put32(header + 8, f->n_links);
+    tamis__put32(header + 12, f->options);
+    tamis__put32(header + 16, f->growth);
+    tamis_status s = put(ctx, header, sizeof header);
+    for (uint32_t i = 0; i < f->n_links && s == TAMIS_OK; i++) {
+        put_link(link, &f->links[i]);
+        s = put(ctx, link, sizeof link);
+    }
+    for (uint32_t i = 0; i < f->n_links && s == TAMIS_OK; i++)
+        s = put(ctx, f->links[i].bits, (size_t)f->links[i].bytes);
+    return s == TAMIS_OK ? s : tamis__fail(why, s, "cannot write");
+}
+
+const struct foreign_format tamis__foreign_redisbloom = {
+    .id = TAMIS_FOREIGN_REDISBLOOM,
+    .family = TAMIS_FOREIGN_REDISBLOOM,
+    .name = "redisbloom",
+    .begins = begins,
+    .open = open_chunks,
+    .shape = tamis__redis_shape,
+    .hash = tamis__redis_hash,
+    .probe = tamis__redis_probe,
+    .first_byte = tamis__redis_first_byte,
+    .write = write_chunks,
+};

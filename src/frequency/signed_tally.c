@@ -1,0 +1,284 @@
+/* signed-tally: count-sketch on one-byte counters that join their neighbour when they are full (the signed form of SALSA, see
+ * tally.c and count_sketch.c).
+ *
+ *     add(key, w): five counters + w or - w, as the key's sign there says
+ *     count(key):  the median of its five counters, each with its sign
+ *
+ * For streams that take away as well as add: what is open now, differences of two streams, sums of weights of either
+ * sign. A counter that joins its neighbour becomes the sum of both, so that everything that ever went in can be taken out again:
+ * a count is right on average, and as often too low as too high. In the same memory the error is 2 to 3 times below
+ * that of 32-bit count-sketch counters. Where nothing is ever taken away, tally is nearer and never too low.
+ *
+ * A key has three counters in one line and two in another, in octets that differ: two cache misses instead of five. Of the
+ * five, three must be spoilt before the median is: two keys whose first lines are the same can meet in three octets, but that
+ * all three bytes are the same is as rare as to meet in three rows.
+ *
+ * "Whether" is not a question for it: a count of 0 proves nothing, so every key may be in.
+ *
+ * A counter of eight bytes that reaches 2^63 - 1 or its negative stays there for ever, and means "or more". */
+#include "../octets.h"
+#include "../signed_counters.h"
+
+#include <math.h>
+
+#define PLACES 5u
+
+/* --- One octet ------------------------------------------------------------------------------------------------ */
+
+static inline int64_t value_in(uint64_t octet, struct octet_span s)
+{
+    /* The sign bit goes to the top, and comes down again as the sign. */
+    const int64_t v = (int64_t)(octet << (s.spare - s.shift)) >> s.spare;
+    return v > -INT64_MAX ? v : -INT64_MAX; /* an image may hold one less */
+}
+
+static int64_t value_at(uint64_t octet, unsigned j, unsigned p)
+{
+    return value_in(octet, tamis__octet_spans[j][p]);
+}
+
+static inline bool fits(int64_t v, struct octet_span s)
+{
+    return v == (int64_t)((uint64_t)v << s.spare) >> s.spare;
+}
+
+static inline uint64_t with(uint64_t octet, struct octet_span s, int64_t v)
+{
+    const uint64_t mask = tamis__octet_mask(s);
+    return (octet & ~(mask << s.shift)) | ((uint64_t)v & mask) << s.shift;
+}
+
+/* The sum of all counters in `size` bytes from p on, which end where counters do. */
+static int64_t sum_of(uint64_t octet, unsigned j, unsigned p, unsigned size)
+{
+    int64_t sum = 0;
+    if (tamis__octet_size(j, p) == size)
+        return value_at(octet, j, p); /* the only one that can be at its end */
+    for (unsigned i = p; i < p + size; i += tamis__octet_size(j, i)) sum += value_at(octet, j, i);
+    return sum;
+}
+
+/* The counter of byte p becomes w more, and as long as that takes. */
+static void move(uint8_t *octet, uint8_t *joins, unsigned p, int64_t w)
+{
+    const uint64_t was = tamis__get64(octet);
+    const unsigned before = *joins;
+    unsigned j = before, size = tamis__octet_size(j, p);
+    int64_t v = tamis__add_signed(value_at(was, j, p), w, INT64_MAX);
+    while (!fits(v, tamis__octet_spans[j][p])) {
+        j = tamis__octet_joined(j, p);
+        size = tamis__octet_size(j, p);
+        v = tamis__add_signed(sum_of(was, before, p & ~(size - 1), size), w, INT64_MAX);
+    }
+    tamis__put64(octet, with(was, tamis__octet_spans[j][p], v));
+    *joins = (uint8_t)j;
+}
+
+/* --- Where the counters of a key are ----------------------------------------------------------------------------- */
+
+struct place {
+    uint8_t *octet, *joins;
+    unsigned p;
+};
+
+static inline struct place place_in(uint8_t *line, unsigned octet, unsigned p)
+{
+    octet -= octet >= TAMIS__OCTETS ? TAMIS__OCTETS : 0;
+    return (struct place){line + 8 * octet, line + TAMIS__JOINS + octet, p & 7};
+}
+
+/* n octets of a line, 2 or 3, and a byte in each, from 32 uniform bits. */
+static inline void places_in(uint8_t *line, uint32_t bits, unsigned n, struct place *out)
+{
+    uint64_t r = (uint64_t)bits * TAMIS__OCTETS;
+    const unsigned first = (unsigned)(r >> 32);
+    r = (uint64_t)(uint32_t)r * (TAMIS__OCTETS - 1);
+    const unsigned second = 1 + (unsigned)(r >> 32); /* after the first */
+    unsigned third = 0;
+    if (n == 3) {
+        r = (uint64_t)(uint32_t)r * (TAMIS__OCTETS - 2);
+        third = 1 + (unsigned)(r >> 32);
+        third += third >= second;
+    }
+    r = (uint64_t)(uint32_t)r * 512;
+    out[0] = place_in(line, first, (unsigned)(r >> 32));
+    out[1] = place_in(line, first + second, (unsigned)(r >> 35));
+    if (n == 3) out[2] = place_in(line, first + third, (unsigned)(r >> 38));
+}
+
+/* The places, and in bits 0 to 4 of the result where the sign is minus. */
+static inline unsigned aim(uint8_t *cells, uint64_t lines, tamis_hash h, struct place *out)
+{
+    const uint64_t first = tamis__tally_first(h, lines);
+    places_in(cells + TAMIS__LINE_BYTES * first, (uint32_t)h.hi, 3, out);
+    places_in(cells + TAMIS__LINE_BYTES * tamis__tally_second(h, lines, first), (uint32_t)h.lo, 2,
+              out + 3);
+    /* Of all bits of the hash, and not of some that have chosen places already. */
+    return (unsigned)(tamis__remix(h.lo ^ h.hi) >> 59);
+}
+
+static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
+{
+    (void)promise;
+    return tamis__solve_octets(p, PLACES, why);
+}
+
+static uint32_t layout(const tamis_plan *plan, struct section *out)
+{
+    return tamis__octets_section(plan, TAMIS_SIGNED_TALLY, out);
+}
+
+static const char *wrong_shape(const struct body *b)
+{
+    return tamis__wrong_lines(b, TAMIS_SIGNED_TALLY, PLACES);
+}
+
+/* --- The verbs --------------------------------------------------------------------------------------------------- */
+
+static inline void add_key(uint8_t *cells, uint64_t lines, tamis_hash h, int64_t w)
+{
+    struct place at[PLACES];
+    struct octet_span s[PLACES];
+    uint64_t octet[PLACES];
+    int64_t v[PLACES];
+    /* Then no sum of counters of four bytes or less is beyond 64 bits. */
+    bool simple = w < INT32_MAX && w > INT32_MIN;
+    const unsigned minus = aim(cells, lines, h, at);
+    for (unsigned i = 0; i < PLACES; i++) {
+        octet[i] = tamis__get64(at[i].octet);
+        s[i] = tamis__octet_spans[*at[i].joins][at[i].p];
+        const uint64_t sign = 0 - (uint64_t)(minus >> i & 1);
+        v[i] = (int64_t)((uint64_t)value_in(octet[i], s[i]) + (((uint64_t)w ^ sign) - sign));
+        simple &= s[i].spare != 0 && fits(v[i], s[i]);
+    }
+    for (unsigned i = 0; i < PLACES; i++)
+        if (simple)
+            tamis__put64(at[i].octet, with(octet[i], s[i], v[i]));
+        else
+            move(at[i].octet, at[i].joins, at[i].p, minus >> i & 1 ? tamis__negative(w) : w);
+}
+
+static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+{
+    struct section *s = b->sections;
+    const uint64_t lines = tamis__octet_lines(s);
+    int64_t total = (int64_t)s->items;
+    if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
+    if (seen != NULL) tamis__all_maybe(seen, keys->n); /* who knows */
+    for (size_t i = 0; i < keys->n; i++) {
+        const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
+        add_key(s->cells, lines, keys->hashes[i], w);
+        total = tamis__add_signed(total, w, INT64_MAX);
+        b->moved = tamis__add_up(b->moved, (uint64_t)(w < 0 ? tamis__negative(w) : w));
+    }
+    s->items = (uint64_t)total;
+    *done = keys->n;
+    return TAMIS_OK;
+}
+
+static tamis_status take_away(struct body *b, tamis_hash h)
+{
+    const int64_t one = -1;
+    const struct batch key = {.hashes = &h, .n = 1, .weights = &one};
+    size_t done;
+    return add(b, &key, NULL, &done);
+}
+
+static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+{
+    (void)b;
+    tamis__all_maybe(bits, keys->n);
+}
+
+static void count(const struct body *b, const struct batch *keys, int64_t *out)
+{
+    const struct section *s = b->sections;
+    const uint64_t lines = tamis__octet_lines(s);
+    if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
+    for (size_t i = 0; i < keys->n; i++) {
+        struct place at[PLACES];
+        int64_t v[PLACES];
+        const unsigned minus = aim(s->cells, lines, keys->hashes[i], at);
+        for (unsigned j = 0; j < PLACES; j++) {
+            const int64_t c = value_at(tamis__get64(at[j].octet), *at[j].joins, at[j].p);
+            v[j] = minus >> j & 1 ? -c : c;
+        }
+        out[i] = tamis__median_of_5(v);
+    }
+}
+
+/* j of the sum of two octets, and the sum: as short as it can be with no counter shorter than in either. */
+static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, uint64_t *sum)
+{
+    unsigned j = ja | jb;
+    *sum = 0;
+    for (unsigned p = 0; p < 8;) {
+        const unsigned size = tamis__octet_size(j, p);
+        const struct octet_span s = tamis__octet_spans[j][p];
+        const int64_t v =
+            tamis__merge_signed(sum_of(a, ja, p, size), sum_of(b, jb, p, size), INT64_MAX);
+        if (fits(v, s)) {
+            *sum = with(*sum, s, v);
+            p += size;
+        } else { /* once more, with longer ones; at most seven times */
+            j = tamis__octet_joined(j, p);
+            *sum = 0;
+            p = 0;
+        }
+    }
+    return j;
+}
+
+static void merge(struct body *into, const struct body *from)
+{
+    struct section *s = into->sections;
+    for (uint64_t at = 0; at < s->length; at += TAMIS__LINE_BYTES)
+        for (unsigned o = 0; o < TAMIS__OCTETS; o++) {
+            uint8_t *mine = s->cells + at;
+            const uint8_t *theirs = from->sections->cells + at;
+            uint64_t sum;
+            mine[TAMIS__JOINS + o] =
+                (uint8_t)merge_octets(tamis__get64(mine + 8 * o), mine[TAMIS__JOINS + o],
+                                      tamis__get64(theirs + 8 * o), theirs[TAMIS__JOINS + o], &sum);
+            tamis__put64(mine + 8 * o, sum);
+        }
+    s->items =
+        (uint64_t)tamis__add_signed((int64_t)s->items, (int64_t)from->sections->items, INT64_MAX);
+}
+
+static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+{
+    const struct section *s = b->sections;
+    (void)other;
+    (void)z;
+    for (uint64_t at = 0; at < s->length; at += TAMIS__LINE_BYTES)
+        for (unsigned o = 0; o < TAMIS__OCTETS; o++) {
+            const uint64_t octet = tamis__get64(s->cells + at + 8 * o);
+            const unsigned j = s->cells[at + TAMIS__JOINS + o];
+            for (unsigned p = 0; p < 8; p += tamis__octet_size(j, p)) {
+                const int64_t v = value_at(octet, j, p);
+                out->hit += v != 0 ? tamis__octet_size(j, p) : 0;
+                out->saturated += v == INT64_MAX || v == -INT64_MAX;
+            }
+        }
+    out->cells = s->m;
+    out->rate = 1;
+    out->items = (struct estimate){0, 0, INFINITY}; /* what cancels out does not tell */
+}
+
+const struct kind tamis__signed_tally = {
+    .id = TAMIS_SIGNED_TALLY,
+    .name = "signed-tally",
+    .traits = TAMIS__WEIGHS | TAMIS__TWO_SIDED | TAMIS__SECTION_ITEMS,
+    .solve = solve,
+    .layout = layout,
+    .wrong_shape = wrong_shape,
+    .wrong_cells = tamis__wrong_octets,
+    .prefetch = tamis__octet_prefetch,
+    .add = add,
+    .query = query,
+    .remove = take_away,
+    .count = count,
+    .merge = merge,
+    .gauge = gauge,
+};

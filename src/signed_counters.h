@@ -1,0 +1,54 @@
+/* Counters of either sign that stay at their ends for ever, and the median of a key's: of count-sketch and signed-tally. */
+#ifndef TAMIS_SIGNED_COUNTERS_H
+#define TAMIS_SIGNED_COUNTERS_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* a + b, and at the ends for ever: -most ... most. */
+static inline int64_t tamis__add_signed(int64_t a, int64_t b, int64_t most)
+{
+    int64_t sum;
+    if (a == most || a == -most) return a;
+    if (__builtin_add_overflow(a, b, &sum)) sum = b > 0 ? INT64_MAX : -INT64_MAX;
+    return sum > most ? most : sum < -most ? -most : sum;
+}
+
+/* The same of two counters, where b may be at its end as well. */
+static inline int64_t tamis__merge_signed(int64_t a, int64_t b, int64_t most)
+{
+    const int64_t a_ended = a == most || a == -most, b_ended = b == most || b == -most;
+    return b_ended && !a_ended ? b : tamis__add_signed(a, b, most);
+}
+
+static inline int64_t tamis__negative(int64_t w)
+{
+    return w > -INT64_MAX ? -w : INT64_MAX;
+}
+
+static inline void tamis__order(int64_t *a, int64_t *b)
+{
+    const int64_t low = *a < *b ? *a : *b, high = *a < *b ? *b : *a;
+    *a = low;
+    *b = high;
+}
+
+static inline int64_t tamis__median_of_5(int64_t *v)
+{
+    tamis__order(&v[0], &v[1]);
+    tamis__order(&v[3], &v[4]);
+    tamis__order(&v[0], &v[3]); /* v[0] and v[4] are now the least and the greatest of four */
+    tamis__order(&v[1], &v[4]);
+    tamis__order(&v[1], &v[2]);
+    tamis__order(&v[2], &v[3]);
+    return v[1] > v[2] ? v[1] : v[2];
+}
+
+/* "Maybe" to every one of n keys: what cancels out proves nothing. */
+static inline void tamis__all_maybe(uint8_t *bits, size_t n)
+{
+    memset(bits, 0xff, n / 8);
+    if (n % 8 != 0) bits[n / 8] = (uint8_t)((1u << n % 8) - 1);
+}
+
+#endif

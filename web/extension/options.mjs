@@ -1,0 +1,57 @@
+// Where the list comes from, and how it is.
+
+const $ = (id) => document.getElementById(id);
+const ask = async (what) => await chrome.runtime.sendMessage(what) ?? { problem: 'the extension does not answer' };
+const pages = (n) => (n === 1 ? '1 page' : `${n} pages`);
+
+let entered = false; // what the user writes stays until it is in use
+
+async function show() {
+  const { server, version, updated, problem, blocked, warned, allowed } = await ask({ ask: 'status' });
+  const on = version !== undefined;
+  $('state').textContent = on ? 'On. Pages are checked before they are opened.'
+    : 'Off. There is no list yet, and nothing is checked.';
+  $('state').classList.toggle('off', !on);
+  if (!entered) $('server').value = server;
+  $('version').textContent = on ? String(version) : 'none';
+  $('updated').textContent = updated ? new Date(updated).toLocaleString() : 'never';
+  $('problem').textContent = problem ?? '';
+  $('problem').hidden = $('problem-name').hidden = !problem;
+  $('blocked').textContent = pages(blocked);
+  $('warned').textContent = pages(warned);
+  $('allowed').replaceChildren(...allowed.map((text) => {
+    const item = document.createElement('li');
+    item.textContent = text;
+    return item;
+  }));
+  $('allowed-part').hidden = allowed.length === 0;
+}
+
+async function busy(what, done) {
+  $('said').textContent = 'Asking the server…';
+  const { problem } = await ask(what);
+  $('said').textContent = problem ? `That failed: ${problem}. Nothing has changed.` : done;
+  $('said').classList.toggle('problem', Boolean(problem));
+  if (!problem) entered = false;
+  await show();
+}
+
+$('form').addEventListener('submit', (event) => {
+  event.preventDefault();
+  const text = $('server').value.trim();
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) {
+    busy({ ask: 'use', server: text }, 'The list of this server is in use.');
+  } else {
+    $('said').textContent = 'A server is an address that begins with https:// or http://.';
+    $('said').classList.add('problem');
+  }
+});
+$('server').addEventListener('input', () => { entered = true; });
+$('update').addEventListener('click', () => busy({ ask: 'update' }, 'The list is up to date.'));
+$('forget').addEventListener('click', async () => {
+  await ask({ ask: 'forget' });
+  await show();
+  $('server').focus();
+});
+chrome.storage.onChanged.addListener(show);
+show();

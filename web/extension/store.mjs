@@ -1,0 +1,51 @@
+// What outlives the worker, which the browser stops after half a minute of rest: the list in IndexedDB, settings in
+// storage.local, and what ends with the browser's session in storage.session.
+
+function database() {
+  return new Promise((done, failed) => {
+    const request = indexedDB.open('tamis', 1);
+    request.onupgradeneeded = () => request.result.createObjectStore('kept');
+    request.onsuccess = () => done(request.result);
+    request.onerror = () => failed(request.error);
+  });
+}
+
+async function transact(mode, act) {
+  const base = await database();
+  try {
+    return await new Promise((done, failed) => {
+      const all = base.transaction('kept', mode), request = act(all.objectStore('kept'));
+      all.oncomplete = () => done(request.result);
+      all.onabort = () => failed(all.error);
+    });
+  } finally {
+    base.close();
+  }
+}
+
+export const recall = (name) => transact('readonly', (kept) => kept.get(name));
+export const keep = (name, value) => transact('readwrite', (kept) => kept.put(value, name));
+export const forget = (name) => transact('readwrite', (kept) => kept.delete(name));
+
+export const SERVER = 'http://127.0.0.1:8080';
+
+// server; tried, updated: when the list was asked for and when that went well; problem: why the last try did not;
+// word: see rules.mjs.
+export const settings = async () => ({ server: SERVER, ...await chrome.storage.local.get() });
+export const set = (values) => chrome.storage.local.set(values);
+
+// blocked, warned: how many pages; allowed: expressions that the user went through to, each with the verdict at that time;
+// passes: see rules.mjs.
+export const session = () => chrome.storage.session.get({ blocked: 0, warned: 0, allowed: {}, passes: [] });
+
+// Changes of the session one after the other, or one of two at once would be lost.
+let last = Promise.resolve();
+export function change(how) {
+  const next = last.then(async () => {
+    const now = await session(), { values, result } = await how(now);
+    if (values) await chrome.storage.session.set(values);
+    return result;
+  });
+  last = next.catch(() => {});
+  return next;
+}

@@ -1,0 +1,27 @@
+/* For drawings: the cells behind a key, and what is in them. In the page's module only. */
+#include <stdlib.h>
+#include <tamis/tamis.h>
+
+#define EXPORT(name) __attribute__((export_name(#name)))
+#define MOST 64 /* probes of a key */
+
+/* How many there are; their numbers, as doubles, are where cellsAt says. */
+static double found[MOST];
+
+EXPORT(cellsOf) size_t web_cells_of(const tamis *t, const void *key, size_t len)
+{
+    uint64_t cells[MOST];
+    const size_t n = tamis_cells_of(t, key, len, cells, MOST), kept = n < MOST ? n : MOST;
+    for (size_t i = 0; i < kept; i++) found[i] = (double)cells[i];
+    return kept;
+}
+
+EXPORT(cellsAt) const double *web_cells_at(void)
+{
+    return found;
+}
+
+EXPORT(cell) double web_cell(const tamis *t, double cell)
+{
+    return (double)tamis_cell(t, (uint64_t)cell);
+}

@@ -1,0 +1,2 @@
+// The same server has this page.
+export default './';

@@ -1,0 +1,180 @@
+// The page for everybody: by keyboard, by screen reader, on a phone, at night.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { shot } from './chromium.mjs';
+import { check, verdicts, visitStatic } from './pages.mjs';
+
+const CONTROLS = ['button', 'checkbox', 'combobox', 'link', 'slider', 'spinbutton', 'textbox', 'DisclosureTriangle'];
+
+// With something in every part of it.
+async function full(t, options) {
+  const it = await visitStatic(t, options);
+  await check(it.page, 'http://www.example.org/', 'http://www.bad.example/a/page.html?q=1', 'mailto:x@example.org');
+  await it.page.click('#lecture');
+  await it.page.waitForFunction(() => document.getElementById('step').textContent.includes('false positive'));
+  return it;
+}
+
+// As assistive technology gets it.
+async function tree(context, page) {
+  const { nodes } = await (await context.newCDPSession(page)).send('Accessibility.getFullAXTree');
+  return nodes.filter((node) => !node.ignored).map(({ role, name }) => ({ role: role?.value, name: name?.value ?? '' }));
+}
+
+test('every control has a name, headings are in order, drawings have words', async (t) => {
+  const { page, context } = await full(t);
+  const nodes = await tree(context, page);
+  for (const role of CONTROLS) {
+    const some = nodes.filter((node) => node.role === role);
+    assert.ok(some.length > 0, `no ${role}`);
+    for (const node of some) assert.ok(node.name.trim() !== '', `a ${role} without a name`);
+  }
+  assert.ok(nodes.filter((node) => node.role === 'slider').length === 4);
+  const levels = await page.locator('h1, h2, h3, h4').evaluateAll((all) => all.map((it) => Number(it.tagName[1])));
+  assert.equal(levels[0], 1);
+  levels.forEach((level, i) => assert.ok(i === 0 || level <= levels[i - 1] + 1, `h${levels[i - 1]}, then h${level}`));
+  assert.ok(nodes.some((node) => node.role === 'image' && /The bound goes from/.test(node.name)));
+  // The bits are a table, by rows and columns.
+  assert.ok(nodes.some((node) => node.role === 'table' && /partitioned: 3 rows of 5 bits\. 5 of 15 are 1/.test(node.name)));
+  for (const row of ['h1', 'h2', 'h3']) assert.ok(nodes.some((node) => node.role === 'rowheader' && node.name === row), row);
+  for (const landmark of ['banner', 'main', 'navigation', 'contentinfo'])
+    assert.ok(nodes.some((node) => node.role === landmark), landmark);
+  assert.equal(await page.locator('[role=status]').count(), 3);
+  assert.equal(await page.locator('html').getAttribute('lang'), 'en');
+});
+
+test('the checker can fail', async (t) => {
+  const { page, context } = await visitStatic(t);
+  await page.evaluate(() => document.querySelector('label[for=seed]').remove());
+  assert.ok((await tree(context, page)).some((node) => node.role === 'spinbutton' && node.name === ''));
+});
+
+test('by keyboard alone', async (t) => {
+  const { page, wrong } = await visitStatic(t);
+  const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.textContent.trim());
+  // Tab after Tab; whatever has the focus shows it.
+  const tabTo = async (name) => {
+    for (let i = 0; i < 80; i++) {
+      await page.keyboard.press('Tab');
+      const seen = await page.evaluate(() => {
+        const style = getComputedStyle(document.activeElement);
+        return style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2;
+      });
+      assert.ok(seen, `the focus of ${await focused()} cannot be seen`);
+      if (await focused() === name) return;
+    }
+    assert.fail(`Tab never came to ${name}`);
+  };
+  await page.keyboard.press('Tab');
+  assert.equal(await focused(), 'Skip to the content');
+  await page.keyboard.press('Enter');
+  await tabTo('urls');
+  await page.keyboard.type('http://bad.example/');
+  await page.keyboard.press('Shift+Enter');
+  await page.keyboard.type('example.org');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.querySelectorAll('#results > li').length === 2);
+  assert.deepEqual(await verdicts(page), ['Clean', 'Listed']);
+  await tabTo('kind');
+  await page.keyboard.press('ArrowDown');
+  await page.waitForFunction(() => document.getElementById('bits').classList.contains('partitioned'));
+  await tabTo('k');
+  await page.keyboard.press('ArrowRight');
+  await page.waitForFunction(() => document.querySelectorAll('#bits tbody tr').length === 4);
+  assert.equal(await page.locator('#k').getAttribute('aria-valuetext'), '4 probes');
+  await tabTo('lecture');
+  await page.keyboard.press('Space');
+  await page.waitForFunction(() => document.getElementById('step').textContent.includes('false positive'));
+  await tabTo('word');
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('apple');
+  await page.keyboard.press('Enter');
+  assert.match(await page.locator('#step').textContent(), /^Added apple/);
+  await page.keyboard.type('pear');
+  await tabTo('test');
+  await page.keyboard.press('Enter');
+  assert.match(await page.locator('#step').textContent(), /^Is pear in\?/);
+  await tabTo('rate');
+  await page.keyboard.press('End');
+  await page.waitForFunction(() => document.getElementById('rate-value').textContent.startsWith('1 in 1.0·10⁹'));
+  await tabTo('show-bloom');
+  await page.keyboard.press('Space');
+  assert.equal(await page.locator('#plot path.kind-bloom').count(), 0);
+  assert.deepEqual(wrong, []);
+});
+
+for (const [name, options] of [
+  ['phone', { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true }],
+  ['narrow', { viewport: { width: 320, height: 640 } }],
+  ['night', { colorScheme: 'dark' }],
+  ['phone-night', { viewport: { width: 360, height: 740 }, colorScheme: 'dark' }],
+  ['day', {}],
+]) {
+  test(`${name}: nothing sticks out, all text can be read, what can be touched is big enough`, async (t) => {
+    const { page, wrong } = await full(t, options);
+    await page.mouse.move(0, 0);
+    const measure = () => page.evaluate(() => ({ all: document.documentElement.scrollWidth, seen: document.documentElement.clientWidth }));
+    for (const kind of ['bloom', 'blocked', 'counting', 'partitioned']) {
+      await page.selectOption('#kind', kind);
+      await page.waitForFunction((k) => document.getElementById('bits').classList.contains(k), kind);
+      if (kind === 'partitioned') await page.locator('#m').fill('32');
+      const { all, seen } = await measure();
+      assert.ok(all <= seen, `${kind}: ${all} of ${seen} pixels`);
+    }
+    // Nor does a table need to be scrolled sideways on a phone of the usual width.
+    if (options.viewport?.width !== 320)
+      assert.deepEqual(await page.locator('.scroll').evaluateAll((all) => all.filter((box) => box.scrollWidth > box.clientWidth)
+        .map((box) => box.firstElementChild.id)), []);
+    assert.deepEqual(await page.evaluate(poorContrast), []);
+    assert.deepEqual(await page.evaluate(() => Array.from(document.querySelectorAll('button, input, select, textarea, summary'))
+      .filter((it) => it.checkVisibility()).map((it) => [it.id || it.textContent, (it.closest('label') ?? it).getBoundingClientRect().height])
+      .filter(([, height]) => height < 24)), []);
+    assert.deepEqual(wrong, []);
+    await page.waitForFunction(() => document.getAnimations().every((it) => it.playState === 'finished'));
+    await page.evaluate(() => scrollTo(0, 0));
+    await shot(page, `page-${name}`);
+  });
+}
+
+// In the page: texts whose contrast is below 4.5 to 1 (WCAG 2.1, 1.4.3), and 3 to 1 for big ones.
+function poorContrast() {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const rgba = (color) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = color;
+    canvas.fillRect(0, 0, 1, 1);
+    return Array.from(canvas.getImageData(0, 0, 1, 1).data);
+  };
+  const light = (color) => rgba(color).slice(0, 3).map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (it) => {
+    for (; it; it = it.parentElement) if (rgba(getComputedStyle(it).backgroundColor)[3] === 255) return getComputedStyle(it).backgroundColor;
+    return 'white';
+  };
+  const poor = [];
+  for (const it of document.querySelectorAll('body *')) {
+    const own = Array.from(it.childNodes).some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim() !== '');
+    const style = getComputedStyle(it), size = parseFloat(style.fontSize);
+    if (!own || !it.checkVisibility() || it.closest('.visually-hidden, :disabled, .columns-many') || size === 0) continue;
+    const color = it instanceof SVGElement ? style.fill : style.color;
+    const [a, b] = [light(color), light(behind(it))].sort((x, y) => y - x), ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < (size >= 24 || (size >= 18.66 && style.fontWeight >= 700) ? 3 : 4.5))
+      poor.push(`${it.tagName}.${it.getAttribute('class')} ${it.textContent.slice(0, 30)}: ${ratio.toFixed(2)}`);
+  }
+  return [...new Set(poor)];
+}
+
+test('no motion for those who want none', async (t) => {
+  for (const [reducedMotion, animation] of [['reduce', 'none'], ['no-preference', 'light']]) {
+    const { page } = await full(t, { reducedMotion });
+    assert.equal(await page.locator('#bits td.probe').first().evaluate((it) => getComputedStyle(it).animationName), animation);
+  }
+});
+
+test('the dark scheme is dark', async (t) => {
+  for (const [colorScheme, dark] of [['dark', true], ['light', false]]) {
+    const { page } = await visitStatic(t, { colorScheme });
+    const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    assert.equal(Number(background.match(/\d+/)[0]) < 64, dark, background);
+  }
+});

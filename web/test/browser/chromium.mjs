@@ -1,0 +1,121 @@
+// Chromium for tests: a browser with a profile of its own that is gone afterwards, folders over HTTP, what pages complain
+// about, and screenshots. web/tools.sh fetches what drives it.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { extname, join, normalize, sep } from 'node:path';
+import { after } from 'node:test';
+import { build } from '../help.mjs';
+
+const { chromium } = createRequire(join(build, 'web-tools/'))('playwright-core');
+
+// Nothing that would ask the world, and nothing that needs a screen.
+const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync', '--force-color-profile=srgb'];
+
+// Milliseconds: only what hangs takes so long, whatever the machine does meanwhile.
+export const PATIENCE = Number(process.env.PATIENCE ?? 60000);
+
+// A directory for a profile, for tests that start a browser on it twice. Gone after the test, once its browsers are closed.
+const open = new Map();
+export function profile(t) {
+  const path = mkdtempSync(join(tmpdir(), 'tamis-chromium-'));
+  open.set(path, []);
+  t.after(async () => {
+    for (const context of open.get(path)) await context.close();
+    rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  });
+  return path;
+}
+
+const program = process.env.CHROMIUM ?? '/usr/bin/chromium';
+let one;
+after(async () => (await one)?.close());
+
+// A context of its own in one browser for all tests of a file: much sooner there than a browser. Knows no names.
+export async function visitor(t, options = {}) {
+  one ??= chromium.launch({ executablePath: program, headless: true, args: [...ARGS, '--host-resolver-rules=MAP * ~NOTFOUND,EXCLUDE 127.0.0.1'] });
+  const context = await (await one).newContext({ viewport: { width: 1024, height: 768 }, ...options });
+  context.setDefaultTimeout(PATIENCE);
+  t.after(() => context.close());
+  return context;
+}
+
+// A browser, closed after the test. `hosts` are rules of Chromium's for names, like 'MAP *.test 127.0.0.1:8080'; names without
+// a rule do not exist. `extension` is the folder of one. All else goes to playwright: viewport, colorScheme, ...
+export async function browser(t, { extension, hosts = [], args = [], at = profile(t), ...options } = {}) {
+  const rules = [...hosts, 'EXCLUDE 127.0.0.1', 'EXCLUDE localhost', 'MAP * ~NOTFOUND'];
+  const context = await chromium.launchPersistentContext(at, {
+    executablePath: program,
+    headless: true,
+    viewport: { width: 1024, height: 768 },
+    args: [...ARGS, `--host-resolver-rules=${rules.join(',')}`, ...args,
+      ...(extension ? [`--disable-extensions-except=${extension}`, `--load-extension=${extension}`] : [])],
+    ...options,
+  });
+  context.setDefaultTimeout(PATIENCE);
+  open.get(at).push(context);
+  return context;
+}
+
+const TYPES = {
+  '.css': 'text/css', '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.json': 'application/json',
+  '.mjs': 'text/javascript', '.svg': 'image/svg+xml', '.wasm': 'application/wasm',
+};
+
+// An HTTP server at a free port of the loopback address, closed after the test: `answer(request, response)`. Its log has
+// a line per request: method, host and path. With `secret`, { key, cert }, it speaks HTTPS.
+export async function listen(t, answer, secret) {
+  const log = [];
+  const take = (request, response) => {
+    log.push(`${request.method} ${request.headers.host}${request.url}`);
+    return answer(request, response);
+  };
+  const server = secret ? createSecureServer(secret, take) : createServer(take);
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  const close = () => new Promise((done) => { server.close(done); server.closeAllConnections?.(); });
+  t.after(close);
+  const { port } = server.address();
+  return { url: `http://127.0.0.1:${port}`, port, log, close };
+}
+
+// Folders as they are: { '/': dir, '/golden/': dir }; the longest prefix wins. `fields` are sent with every file.
+export function serve(t, folders, fields = {}) {
+  const prefixes = Object.keys(folders).sort((a, b) => b.length - a.length);
+  return listen(t, (request, response) => {
+    const path = decodeURIComponent(new URL(request.url, 'http://x').pathname);
+    const prefix = prefixes.find((p) => path.startsWith(p)), root = prefix && normalize(folders[prefix] + sep);
+    const file = root && join(root, path.slice(prefix.length) || 'index.html');
+    try {
+      if (!file?.startsWith(root)) throw new Error('outside');
+      const bytes = readFileSync(file);
+      response.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream', ...fields }).end(bytes);
+    } catch {
+      response.writeHead(404, { 'Content-Type': 'text/plain' }).end('there is no such file\n');
+    }
+  });
+}
+
+// Whatever goes wrong in a page from now on, as text: exceptions, console errors (violations of the Content-Security-Policy
+// are among them), requests to other origins than `origin`.
+export function watch(page, origin) {
+  const wrong = [];
+  page.on('pageerror', (e) => wrong.push(`exception: ${e.message}`));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) wrong.push(`console: ${message.text()}`);
+  });
+  page.on('request', (request) => {
+    if (origin && !request.url().startsWith(origin) && !/^(blob|data):/.test(request.url()))
+      wrong.push(`request: ${request.url()}`);
+  });
+  return wrong;
+}
+
+// build/screenshots/NAME.png, for people to look at.
+export async function shot(page, name) {
+  const dir = join(build, 'screenshots');
+  mkdirSync(dir, { recursive: true });
+  await page.screenshot({ path: join(dir, `${name}.png`), fullPage: true });
+}

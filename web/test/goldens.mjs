@@ -1,0 +1,83 @@
+// What the golden images promise, for any place where the package runs: Node and Chromium do the same here. `read` gives the
+// bytes of a golden image; whatever is wrong is an exception.
+
+export const MADE_HERE = ['bloom', 'partitioned', 'blocked', 'counting', 'fuse'];
+export const secret = Uint8Array.from({ length: 16 }, (_, i) => i);
+export const bytesOf = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+export const keyOf = (recipe) => (recipe.also.includes('KEYED') ? { key: secret } : {});
+
+function must(right, what) {
+  if (!right) throw new Error(what);
+}
+
+const equal = (a, b) => a.length === b.length && a.every((byte, i) => byte === b[i]);
+
+// tests/golden.h: golden_key.
+export function goldenKey(i) {
+  const lengths = [4, 5, 6, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 4, 4, 4];
+  if (i === 0) return new Uint8Array(0);
+  const n = i % 64 === 61 ? 129 : i % 64 === 62 ? 241 : lengths[i % 16];
+  const key = Uint8Array.from({ length: n }, (_, b) => (i * 7 + b * 13) & 255);
+  new DataView(key.buffer).setUint32(0, i, true);
+  return key;
+}
+
+// Every image answers as it did; `text` is tests/golden/answers.txt. Returns how many did.
+export async function answers(Tamis, recipes, read, text) {
+  const known = new Set(recipes.map((r) => r.name));
+  const images = text.split(/^image /m).slice(1).filter((part) => known.has(part.split(/[ \n]/)[0]));
+  let maybes = 0;
+  must(images.length === recipes.length, `${images.length} images of ${recipes.length}`);
+  for (const part of images) {
+    const [head, ...lines] = part.trimEnd().split('\n');
+    const [name, key] = head.split(' ');
+    const t = await Tamis.load(await read(name), key ? { key: bytesOf(key) } : {});
+    const own = t.info().hash === 'own';
+    must(lines.length === 128, name);
+    for (const line of lines) {
+      const [word, hex, answer] = line.split(' ');
+      const bytes = hex === '-' ? new Uint8Array(0) : bytesOf(hex);
+      must((own ? t.hasHash(bytes) : t.has(bytes)) === (answer === '1'), `${name}: ${line}`);
+      if (word === 'not' && answer === '1') maybes++;
+    }
+    t.close();
+  }
+  must(maybes > 0, 'false positives are part of the promise');
+  return images.length;
+}
+
+// What is loaded is saved as the same bytes, and tells what it is.
+export async function savedAgain(Tamis, recipes, read) {
+  for (const recipe of recipes) {
+    const image = await read(recipe.name), t = await Tamis.load(image, keyOf(recipe));
+    must(equal(t.save(), image), `${recipe.name}: other bytes`);
+    const { kind, bytes, seed, sealed, readOnly } = t.info();
+    must(kind === recipe.plan.kind, `${recipe.name}: ${kind}`);
+    must(bytes === image.length, `${recipe.name}: ${bytes} bytes`);
+    must(seed === BigInt(recipe.plan.seed ?? 0), `${recipe.name}: seed ${seed}`);
+    must(sealed === recipe.also.includes('SEALED'), `${recipe.name}: sealed is ${sealed}`);
+    must(readOnly === (sealed || !MADE_HERE.includes(kind)), `${recipe.name}: readOnly is ${readOnly}`);
+    t.close();
+  }
+  return recipes.length;
+}
+
+// What can be made here is made byte for byte. Returns how many were.
+export async function made(Tamis, recipes, read) {
+  let count = 0;
+  for (const recipe of recipes) {
+    const { name, plan, keys, also } = recipe;
+    if (!MADE_HERE.includes(plan.kind) || also.includes('MERGED') || plan.callerHashes) continue;
+    let t = await Tamis.create({ ...plan, ...keyOf(recipe) });
+    const gone = Array.from({ length: also.includes('REMOVED') ? 40 : 0 }, (_, i) => goldenKey(500000000 + i));
+    t.addMany(gone);
+    for (let i = 0; i < Math.floor(keys / 2); i++) t.add(goldenKey(i));
+    if (also.includes('AGAIN')) t = await Tamis.load(t.save(), keyOf(recipe));
+    for (let i = Math.floor(keys / 2); i < keys; i++) t.add(goldenKey(i));
+    for (const key of gone) t.remove(key);
+    if (also.includes('SEALED')) t.seal();
+    must(equal(t.save(), await read(name)), `${name}: other bytes`);
+    count++;
+  }
+  return count;
+}

@@ -1,0 +1,42 @@
+// Compiled by tsc --strict against tamis.d.ts, never run: what users write must fit, and what is wrong must not.
+import { Guard, Tamis, TamisError } from 'tamis';
+import type { Confirmation, Facts, GuardParts, Verdict } from 'tamis';
+import { Tamis as Inline } from 'tamis/inline';
+
+export async function filters(response: Response): Promise<number> {
+  const t: Tamis = await Tamis.load(response, { maxBytes: 1 << 20 });
+  const made = await Tamis.create({ kind: 'counting', items: 100, fpr: 0.01, seed: 5n, key: new Uint8Array(16) });
+  made.addMany(['a', new Uint8Array(3)]).seal();
+  const isNew: boolean = made.add('b'), many: boolean[] = t.hasMany(new Set(['a']));
+  const facts: Facts = made.info(), image: Uint8Array = made.save();
+  const { packedBytes } = await Tamis.plan({ items: 5, bytes: 100 });
+  (await Inline.load(fetch('/a'))).close();
+  await Tamis.load(new URL('https://a.example/'));
+  await Tamis.load(new Blob([image.slice()]));
+  return isNew && many[0] ? packedBytes : facts.fprNow;
+}
+
+export function why(e: unknown): string {
+  return e instanceof TamisError ? `${e.status} ${e.offset ?? ''} ${e.betterKind ?? ''}` : '';
+}
+
+export async function urls(parts: GuardParts): Promise<Verdict['verdict']> {
+  const confirm = async (prefixes: string[]): Promise<Confirmation> =>
+    ({ hashes: prefixes, labels: [['x']], cache_seconds: 1 });
+  const guard = await Guard.load({ ...parts, confirm }, { timeout: 1, clock: () => 0 });
+  const { changed, version } = await guard.update();
+  if (changed && version !== guard.version && guard.stale) guard.close();
+  const again = await Guard.load(guard.save());
+  return again.look('x').expressions[0].maybe ? 'clean' : (await guard.check('http://a.example/', { insist: true })).verdict;
+}
+
+// @ts-expect-error A key is a string or bytes.
+export const wrongKey = (t: Tamis) => t.has(5);
+// @ts-expect-error There is no such kind.
+export const wrongKind = () => Tamis.create({ kind: 'blooom', items: 1, fpr: 0.1 });
+// @ts-expect-error Filters come from create and load.
+export const wrongWay = () => new Tamis();
+// @ts-expect-error A verdict is one of four words.
+export const wrongVerdict = (v: Verdict) => v.verdict === 'bad';
+// @ts-expect-error A version is told, not set.
+export const wrongSet = (g: Guard) => { g.version = 5; };
