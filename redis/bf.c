@@ -96,7 +96,7 @@ int redis_bf_reserve(redis_ctx *ctx, redis_string **argv, int argc)
         if (create(ctx, &s, &b) != COMPAT_OK) {
             redis_error(ctx, "ERR Insufficient memory to create filter");
         } else {
-            redis_set_value(ctx, &open, redis_bloom_type, b);
+            redis_set_value(&open, redis_bloom_type, b);
             /* With its expansion: a replica may have another default. */
             if (s.expansion == 0)
                 redis.Replicate(ctx, "BF.RESERVE", "sssc", argv[1], argv[2], argv[3], "NONSCALING");
@@ -125,8 +125,12 @@ static void replicate(redis_ctx *ctx, redis_string *key, const struct shape *mad
         redis.ReplicateVerbatim(ctx);
     } else {
         snprintf(error, sizeof error, "%.17g", made->error);
-        redis.Replicate(ctx, "BF.INSERT", "sclccclcv", key, "CAPACITY", made->capacity, "ERROR",
-                        error, "EXPANSION", made->expansion, "ITEMS", e->items, e->n);
+        if (made->expansion == 0)
+            redis.Replicate(ctx, "BF.INSERT", "sclccccv", key, "CAPACITY", made->capacity, "ERROR",
+                            error, "NONSCALING", "ITEMS", e->items, e->n);
+        else
+            redis.Replicate(ctx, "BF.INSERT", "sclccclcv", key, "CAPACITY", made->capacity, "ERROR",
+                            error, "EXPANSION", made->expansion, "ITEMS", e->items, e->n);
     }
 }
 
@@ -146,7 +150,7 @@ static int add_items(redis_ctx *ctx, redis_string *key, redis_string **items, in
         redis_error(ctx, "ERR Insufficient memory to create filter");
         b = NULL;
     } else if (open.value == NULL) {
-        redis_set_value(ctx, &open, redis_bloom_type, b);
+        redis_set_value(&open, redis_bloom_type, b);
         made = shape;
     }
     if (b != NULL) {
@@ -382,7 +386,7 @@ static const char *load_header(redis_ctx *ctx, struct redis_open *open, tamis_by
     const enum compat_status s = compat_bloom_from_header(&room, data.p, data.len, &b);
     if (s == COMPAT_NO_MEMORY) return "ERR Insufficient memory to create filter";
     if (s != COMPAT_OK) return "ERR received bad data";
-    redis_set_value(ctx, open, redis_bloom_type, b);
+    redis_set_value(open, redis_bloom_type, b);
     return NULL;
 }
 
@@ -463,7 +467,7 @@ int redis_bf_merge(redis_ctx *ctx, redis_string **argv, int argc)
         compat_bloom_free(&redis_memory, made);
         redis_error(ctx, problem);
     } else {
-        if (made != NULL) redis_set_value(ctx, &into, redis_bloom_type, made);
+        if (made != NULL) redis_set_value(&into, redis_bloom_type, made);
         redis.ReplicateVerbatim(ctx);
         redis_notify(ctx, "bf.merge", argv[1]);
         redis_ok(ctx);

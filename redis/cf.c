@@ -93,7 +93,7 @@ int redis_cf_reserve(redis_ctx *ctx, redis_string **argv, int argc)
     } else if (create(ctx, &s, &c) != COMPAT_OK) {
         redis_error(ctx, "ERR Insufficient memory to create filter");
     } else {
-        redis_set_value(ctx, &open, redis_cuckoo_type, c);
+        redis_set_value(&open, redis_cuckoo_type, c);
         replicate_reserve(ctx, argv[1], &s);
         redis_notify(ctx, "cf.reserve", argv[1]);
         redis_ok(ctx);
@@ -117,7 +117,7 @@ static struct compat_cuckoo *filter_to_fill(redis_ctx *ctx, redis_string *key,
     } else if (create(ctx, s, &c) != COMPAT_OK) {
         redis_error(ctx, "ERR Insufficient memory to create filter");
     } else {
-        redis_set_value(ctx, open, redis_cuckoo_type, c);
+        redis_set_value(open, redis_cuckoo_type, c);
         replicate_reserve(ctx, key, s);
         return c;
     }
@@ -398,7 +398,7 @@ static const char *load_header(redis_ctx *ctx, struct redis_open *open, tamis_by
     if (data.len != COMPAT_CUCKOO_HEADER) return "Invalid header";
     if (compat_cuckoo_from_header(&room, data.p, data.len, &c) != COMPAT_OK)
         return "Couldn't create filter!";
-    redis_set_value(ctx, open, redis_cuckoo_type, c);
+    redis_set_value(open, redis_cuckoo_type, c);
     return NULL;
 }
 

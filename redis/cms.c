@@ -58,7 +58,7 @@ static int init(redis_ctx *ctx, redis_string **argv, shape_function *shape)
     if (problem != NULL) {
         redis_error(ctx, problem);
     } else {
-        redis_set_value(ctx, &open, redis_sketch_type, s);
+        redis_set_value(&open, redis_sketch_type, s);
         redis.ReplicateVerbatim(ctx);
         redis_notify(ctx, "cms.init", argv[1]);
         redis_ok(ctx);

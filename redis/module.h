@@ -49,8 +49,8 @@ void redis_close_key(struct redis_open *open);
  * returns NULL. */
 void *redis_read_key(redis_ctx *ctx, redis_string *name, const redis_type *type, const char *absent,
                      struct redis_open *open);
-/* Gives an empty key its value, and says so in the keyspace. */
-void redis_set_value(redis_ctx *ctx, struct redis_open *open, redis_type *type, void *value);
+/* Gives a key its value, which it owns from then on. */
+void redis_set_value(struct redis_open *open, redis_type *type, void *value);
 void redis_notify(redis_ctx *ctx, const char *event, redis_string *name);
 
 /* --- Words and replies (support.c) ------------------------------------------------------------------- */

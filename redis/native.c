@@ -42,7 +42,7 @@ bool native_set(redis_ctx *ctx, struct redis_open *open, struct native_body *b)
         native_say(ctx, "no memory");
         return false;
     }
-    redis_set_value(ctx, open, redis_tamis_type, n);
+    redis_set_value(open, redis_tamis_type, n);
     return true;
 }
 

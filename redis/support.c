@@ -84,9 +84,8 @@ void *redis_read_key(redis_ctx *ctx, redis_string *name, const redis_type *type,
     return NULL;
 }
 
-void redis_set_value(redis_ctx *ctx, struct redis_open *open, redis_type *type, void *value)
+void redis_set_value(struct redis_open *open, redis_type *type, void *value)
 {
-    (void)ctx;
     redis.ModuleTypeSetValue(open->key, type, value);
     open->value = value;
 }

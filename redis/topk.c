@@ -45,7 +45,7 @@ int redis_topk_reserve(redis_ctx *ctx, redis_string **argv, int argc)
     if (problem != NULL) {
         redis_error(ctx, problem);
     } else {
-        redis_set_value(ctx, &open, redis_top_type, t);
+        redis_set_value(&open, redis_top_type, t);
         redis.ReplicateVerbatim(ctx);
         redis_notify(ctx, "topk.reserve", argv[1]);
         redis_ok(ctx);
@@ -63,6 +63,17 @@ static bool increments_are_good(redis_string **argv, int argc)
     return true;
 }
 
+/* Whether the list stays within the limit when all these items enter it. Short ones, however many, do. */
+static bool items_fit(redis_ctx *ctx, const struct compat_top *t, redis_string **argv, int argc,
+                      int step)
+{
+    uint64_t bytes = 0;
+    for (int i = 2; i < argc; i += step) bytes += redis_bytes(argv[i]).len;
+    return bytes < (1u << 16) ||
+           compat_top_bytes(t) + bytes <= (uint64_t)redis_settings.max_bytes ||
+           redis_must_obey(ctx);
+}
+
 /* Items from argv[2] on, each followed by its number when step is 2. Replies with what each pushed out. */
 static int add(redis_ctx *ctx, redis_string **argv, int argc, int step)
 {
@@ -77,6 +88,8 @@ static int add(redis_ctx *ctx, redis_string **argv, int argc, int step)
         redis.ReplyWithArray(ctx, 1);
         redis_error(ctx, "TopK: increment must be an integer greater or equal to 0"
                          "                            and smaller or equal to 100,000");
+    } else if (!items_fit(ctx, open.value, argv, argc, step)) {
+        redis_error(ctx, "ERR Insufficient memory");
     } else {
         redis.ReplyWithArray(ctx, (argc - 2) / step);
         for (int i = 2; i < argc; i += step) {

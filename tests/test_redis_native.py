@@ -59,6 +59,19 @@ def test_kinds():
             assert c.do("TAMIS.DUMP", "r" + kind) == image
 
 
+def test_redisbloom_files():
+    """The command makes RedisBloom's dumps, which load here, and reads those of this server."""
+    with Server() as server, tempfile.TemporaryDirectory() as room:
+        c = server.client()
+        lines, path = "".join(item + "\n" for item in ITEMS), pathlib.Path(room, "dump")
+        made = shell("build", "-q", "--to", "redisbloom-dump", "--items", 1000, "--fpr", "1%", "-o", path, text=lines)
+        assert made.returncode == 0, made.stderr
+        check(c, (["RESTORE", "b", 0, path.read_bytes()], "OK"), (["BF.MEXISTS", "b", *ITEMS], [1] * 1000), ("BF.CARD b", 1000))
+        c.do("BF.MADD", "here", *ITEMS)
+        path.write_bytes(c.do("DUMP", "here"))
+        assert shell("check", "-c", path, text=lines + "never\nthere\n").stdout == "1000\n"
+
+
 def test_exact():
     with Server() as server:
         c = server.client()
@@ -152,4 +165,4 @@ def test_errors():
 
 
 if __name__ == "__main__":
-    main([test_kinds, test_exact, test_counts, test_windows, test_merge, test_errors])
+    main([test_kinds, test_redisbloom_files, test_exact, test_counts, test_windows, test_merge, test_errors])

@@ -178,8 +178,12 @@ bool compat_bloom_has(const struct compat_bloom *b, const void *item, size_t len
  * what the set bits say: n = -bits / hashes * ln(1 - share of set bits). */
 static uint64_t items_by_bits(const struct compat_bloom_link *l)
 {
-    uint64_t set = 0;
-    for (uint64_t i = 0; i < l->bytes; i++) set += (uint64_t)__builtin_popcount(l->cells[i]);
+    uint64_t set = 0, i = 0, word;
+    for (; i + 8 <= l->bytes; i += 8) {
+        memcpy(&word, l->cells + i, 8);
+        set += (uint64_t)__builtin_popcountll(word);
+    }
+    for (; i < l->bytes; i++) set += (uint64_t)__builtin_popcount(l->cells[i]);
     if (set >= l->bits) return l->capacity;
     const double empty = 1 - (double)set / (double)l->bits;
     return (uint64_t)(-(double)l->bits / l->hashes * log(empty) + 0.5);
