@@ -1,25 +1,51 @@
 #include "cli.h"
+#include "fields.h"
 #include "lines.h"
 
-static int add_lines(const struct args *a, tamis *t, const char *path)
+/* What refused line i of the block, and where that stands. */
+static void complain_of_line(const struct lines *in, size_t i, const tamis_error *why)
 {
-    char **files = a->words + 1;
-    const int n = a->n_words - 1;
+    const char *path;
+    const uint64_t line = lines_number(in, i, &path);
+    complain(path, "line %s: %s", grouped(line), why->text);
+}
+
+int add_lines(const struct args *a, tamis *t, char **files, int n, const char *verb,
+              const char **reason)
+{
     struct lines *in = lines_open(a, files, n, t, threads_from(a));
     struct progress bar;
     const struct block *b;
     tamis_status s = TAMIS_OK;
+    tamis_error why;
+    size_t done;
+    *reason = NULL;
     if (in == NULL) return complain(NULL, "not enough memory");
-    progress_start(&bar, "adding", lines_total_bytes(files, n), a->quiet);
+    progress_start(&bar, verb, lines_total_bytes(files, n), a->quiet);
     while (s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
-        s = tamis_add_hashes(t, b->hashes, b->n, NULL, NULL);
-        progress_update(&bar, b->n, b->input_bytes);
+        if (b->weights == NULL)
+            s = tamis_add_hashes(t, b->hashes, b->n, NULL, NULL);
+        else
+            s = tamis_add_weight_hashes(t, b->hashes, b->weights, b->n, &done, &why);
+        if (s == TAMIS_OK) progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);
+    if (s != TAMIS_OK && a->weight_field != 0)
+        complain_of_line(in, done, &why);
+    else if (s != TAMIS_OK)
+        *reason = why_not_added(t, s);
     const bool failed = lines_failed(in);
     lines_close(in);
-    if (failed) return complain(path, "unchanged");
-    return s == TAMIS_OK ? EXIT_FOUND : complain(path, "unchanged: %s", why_not_added(t, s));
+    return failed || s != TAMIS_OK ? EXIT_ERROR : EXIT_FOUND;
+}
+
+static int add_or_leave(const struct args *a, tamis *t, const char *path)
+{
+    const char *reason;
+    if (add_lines(a, t, a->words + 1, a->n_words - 1, "adding", &reason) == EXIT_FOUND)
+        return EXIT_FOUND;
+    return complain(path, "unchanged%s%s", reason != NULL ? ": " : "",
+                    reason != NULL ? reason : "");
 }
 
 static int update(const struct args *a, bool from_empty)
@@ -30,7 +56,7 @@ static int update(const struct args *a, bool from_empty)
     int status = check_hashable(t, path);
     if (status == EXIT_FOUND && from_empty && tamis_clear(t) != TAMIS_OK)
         status = complain(path, "unchanged: %s", why_not_added(t, TAMIS_ESEALED));
-    if (status == EXIT_FOUND) status = add_lines(a, t, path);
+    if (status == EXIT_FOUND) status = add_or_leave(a, t, path);
     if (status == EXIT_FOUND) status = save_filter(t, path, true);
     if (status == EXIT_FOUND && !a->quiet) warn_if_over_full(t, path);
     tamis_close(t);
@@ -39,6 +65,7 @@ static int update(const struct args *a, bool from_empty)
 
 int run_add(const struct args *a)
 {
+    if (check_fields(a) != EXIT_FOUND) return EXIT_ERROR;
     return update(a, false);
 }
 

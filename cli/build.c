@@ -1,5 +1,6 @@
 /* build: the lines must be counted before the filter can be sized. Files are read twice; a stream is
  * read once and remembered as 16-byte hashes, which is all a filter ever sees of a line. */
+#include "fields.h"
 #include "foreign.h"
 
 #include <errno.h>
@@ -32,17 +33,6 @@ static bool spool_hashes(struct spool *s, const struct block *b)
     memcpy(s->hashes + s->n, b->hashes, b->n * sizeof *b->hashes);
     s->n += b->n;
     return true;
-}
-
-/* A filter of one item with the right seed or key, only to hash with. */
-static tamis *make_hasher(const struct args *a, const tamis_options *o, tamis_error *why)
-{
-    tamis_plan p = {.struct_size = sizeof p};
-    tamis *t;
-    p.items = 1;
-    p.fpr = 0.5;
-    p.seed = a->seed;
-    return tamis_create(&p, o, &t, why) == TAMIS_OK ? t : NULL;
 }
 
 /* What becomes of lines: hashes to be remembered, or keys that are in `t`, or never. */
@@ -146,12 +136,10 @@ static bool count_never(const struct args *a, uint64_t *out)
 }
 
 /* A stream: all its lines as hashes. */
-static bool remember(const struct args *a, const tamis_options *o, struct spool *spool)
+static bool remember(const struct args *a, struct spool *spool)
 {
-    tamis_error why;
-    tamis *hasher = make_hasher(a, o, &why);
+    tamis *hasher = make_hasher(a);
     const struct use u = {"reading", spool, NULL, false};
-    if (hasher == NULL) complain(a->output, "%s", why.text);
     const bool good =
         hasher != NULL && read_lines(a, a->words, a->n_words, hasher, &u) == EXIT_FOUND;
     tamis_close(hasher);
@@ -176,18 +164,17 @@ static bool fill(const struct args *a, tamis *t, const struct spool *spool, bool
     return never.n == 0 || read_lines(a, never.text, never.n, t, &u) == EXIT_FOUND;
 }
 
-/* Count, create, add; *out is NULL after a failure, which was reported. */
-static void build(const struct args *a, const tamis_options *o, tamis **out)
+/* Count, create, add; NULL after a failure, which was reported. */
+static tamis *build(const struct args *a, const tamis_options *o)
 {
     struct spool spool = {0};
     uint64_t count = a->items, never;
     const bool twice = a->n_words > 0 && lines_total_bytes(a->words, a->n_words) > 0;
     const bool grows = a->kind != NULL && tamis_kind_named(a->kind) == TAMIS_GROWING;
     bool good = count_never(a, &never);
-    *out = NULL;
     if (good && count == 0 && twice && !grows) good = lines_count(a, a->words, a->n_words, &count);
     if (good && count == 0 && !twice && !grows) {
-        good = remember(a, o, &spool);
+        good = remember(a, &spool);
         count = spool.n;
     }
     tamis *t = good ? create(a, o, count, never) : NULL;
@@ -196,7 +183,7 @@ static void build(const struct args *a, const tamis_options *o, tamis **out)
         t = NULL;
     }
     free(spool.hashes);
-    *out = t;
+    return t;
 }
 
 /* The key on both lists was number `which` of --never: say its name, if its file can be read again. */
@@ -206,17 +193,17 @@ static void name_conflict(const struct args *a, uint64_t which)
     for (int i = 0; i < never.n && lines_total_bytes(never.text + i, 1) > 0; i++) {
         struct lines *in = lines_open(a, never.text + i, 1, NULL, 1);
         const struct block *b;
-        uint64_t line = 0;
         while (in != NULL && (b = lines_next(in)) != NULL) {
             if (which < b->n) {
+                const char *path;
+                const tamis_bytes key = b->keys[which];
                 complain(never.text[i], "line %s, '%.*s', is in the set as well",
-                         grouped(line + which + 1), (int)b->lines[which].len,
-                         (const char *)b->lines[which].p);
+                         grouped(lines_number(in, which, &path)),
+                         key.len < 200 ? (int)key.len : 200, (const char *)key.p);
                 lines_close(in);
                 return;
             }
             which -= b->n;
-            line += b->n;
         }
         lines_close(in);
     }
@@ -299,12 +286,17 @@ static tamis_options options_from(const struct args *a)
     return o;
 }
 
+tamis *build_filter(const struct args *a)
+{
+    const tamis_options o = options_from(a);
+    return build(a, &o);
+}
+
 /* False after a message. */
 static bool build_and_save(const struct args *a)
 {
     const tamis_options o = options_from(a);
-    tamis *t;
-    build(a, &o, &t);
+    tamis *t = build(a, &o);
     bool good = t != NULL && seal_if_static(a, t);
     good = good && save_filter(t, a->output, a->force) == EXIT_FOUND;
     if (good) tell_exact(a, t);
@@ -318,7 +310,8 @@ int run_build(const struct args *asked)
 {
     struct args a = *asked;
     tamis_plan plan;
-    if (check_output(&a) != EXIT_FOUND || !plan_from(&a, &plan) || !check_memory(&a))
+    if (check_fields(&a) != EXIT_FOUND || check_output(&a) != EXIT_FOUND || !plan_from(&a, &plan) ||
+        !check_memory(&a))
         return EXIT_ERROR;
     for (int i = 0; i < a.n_words; i++)
         if (same_file(a.words[i], a.output)) return complain(a.output, "is one of the inputs");

@@ -1,146 +1,310 @@
+/* check: the lines that may be in a filter, or that are in a set. A filter answers first and excludes most of what is not
+ * in; what is left is a maybe, or confirmed by the bytes: of patterns (-f), of a store or of a list (--confirm). */
+#include "confirm.h"
+#include "fields.h"
 #include "foreign.h"
+#include "line_set.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-struct totals {
-    uint64_t lines, maybe;
+/* Of the filter before the patterns: one wrong maybe in a hundred costs next to nothing. */
+#define FRONT_FPR 0.01
+
+struct check {
+    const struct args *args;
+    char **files; /* to be checked */
+    int n_files;
+    tamis *t;
+    struct foreign foreign; /* a filter of another program instead; path NULL: none */
+    struct encoded encoded; /* its keys */
+    bool has_patterns, is_exact;
+    struct line_set patterns;
+    struct store *store;
+    struct waiting *waiting;
+    uint8_t *bits, *spare; /* of a block: what may be in, then what is */
+    size_t room;
+    struct totals totals;
 };
+
+static uint64_t selected(const struct check *c)
+{
+    return c->args->invert ? c->totals.absent : c->totals.found;
+}
+
+/* --- Before the first line ------------------------------------------------------------------------------------------------ */
+
+/* All lines of the files of -f. False after a message. */
+static bool read_patterns(struct check *c, const tamis *hasher)
+{
+    const struct args *a = c->args;
+    const struct args whole = whole_lines(a);
+    struct texts files = a->patterns;
+    struct lines *in = lines_open(&whole, files.text, files.n, hasher, threads_from(a));
+    const struct block *b;
+    bool good = in != NULL;
+    c->patterns.hasher = hasher;
+    while (good && !lines_failed(in) && (b = lines_next(in)) != NULL)
+        good = line_set_add_many(&c->patterns, b->hashes, b->lines, b->n);
+    if (!good) complain(NULL, "not enough memory for the patterns");
+    if (in != NULL) good = good && !lines_failed(in);
+    if (in != NULL) lines_close(in);
+    return good;
+}
+
+/* The filter that is asked before the patterns. */
+static bool make_front(struct check *c)
+{
+    const tamis_options o = {.struct_size = sizeof o, .key = c->args->key};
+    const tamis_plan p = {.struct_size = sizeof p,
+                          .kind = TAMIS_BLOCKED,
+                          .items = c->patterns.n > 0 ? c->patterns.n : 1,
+                          .fpr = FRONT_FPR};
+    tamis_error why;
+    tamis *t;
+    if (tamis_create(&p, &o, &t, &why) != TAMIS_OK) {
+        complain(NULL, "check: %s", why.text);
+        return false;
+    }
+    const tamis_status s = line_set_copy(&c->patterns, t);
+    c->t = t;
+    c->patterns.hasher = t;
+    if (s != TAMIS_OK) complain(NULL, "check: %s", tamis_status_message(s));
+    return s == TAMIS_OK;
+}
+
+/* -f: the set itself, or only a filter of it. False after a message. */
+static bool open_patterns(struct check *c)
+{
+    const struct args *a = c->args;
+    if (a->fpr == 0 && a->bytes == 0) {
+        tamis *hasher = make_hasher(a);
+        const bool good = hasher != NULL && read_patterns(c, hasher) && make_front(c);
+        tamis_close(hasher);
+        c->is_exact = true;
+        return good;
+    }
+    struct args build = whole_lines(a);
+    build.words = build.patterns.text;
+    build.n_words = build.patterns.n;
+    build.output = build.patterns.text[0]; /* what messages are about */
+    build.memory = 0;
+    c->t = build_filter(&build);
+    return c->t != NULL;
+}
+
+/* A line that the filter misses is never looked up. While a list is read that shows; a store is not read as a whole. */
+static bool open_store(struct check *c)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    if (tamis_info(c->t, &f) == TAMIS_OK && f.may_miss) {
+        complain(c->args->words[0], "can miss lines, so a store does not make it exact; "
+                                    "--confirm a list instead");
+        return false;
+    }
+    return (c->store = store_open(c->args->confirm, c->t)) != NULL;
+}
+
+static bool open_foreign(struct check *c)
+{
+    const struct args *a = c->args;
+    const char *wrong = NULL;
+    if (a->key != NULL) wrong = "a filter of another program has no key of ours";
+    if (a->confirm != NULL) wrong = "a filter of another program: --confirm is for those of ours";
+    if (wrong != NULL) complain(a->words[0], "%s", wrong);
+    return wrong == NULL && foreign_select(a, &c->foreign);
+}
+
+static bool has_no_foreign_options(const struct args *a)
+{
+    if (a->type == NULL && a->column == NULL && a->row_group == NULL) return true;
+    complain(a->words[0], "--type, --column and --row-group are for filters of other programs");
+    return false;
+}
+
+static bool open_set(struct check *c)
+{
+    const struct args *a = c->args;
+    if (c->has_patterns) return open_patterns(c);
+    c->t = open_any_filter(a, a->words[0], 0, &c->foreign);
+    if (c->t == NULL) return c->foreign.path != NULL && open_foreign(c);
+    if (check_hashable(c->t, a->words[0]) != EXIT_FOUND || !has_no_foreign_options(a)) return false;
+    if (a->confirm == NULL) return true;
+    c->is_exact = true;
+    if (is_store(a->confirm)) return open_store(c);
+    return (c->waiting = waiting_open(a, c->t)) != NULL;
+}
+
+/* Standard input can be read once: EXIT_ERROR after a message when it is wanted twice. */
+static int check_stdin(const struct check *c)
+{
+    const struct args *a = c->args;
+    int wanted = c->n_files == 0;
+    for (int i = 0; i < c->n_files; i++) wanted += strcmp(c->files[i], "-") == 0;
+    if (a->confirm != NULL && strcmp(a->confirm, "-") == 0 && wanted > 0)
+        return complain(NULL, "check: standard input cannot be both the list and what is checked");
+    for (int i = 0; i < a->patterns.n; i++)
+        if (strcmp(a->patterns.text[i], "-") == 0 && wanted > 0)
+            return complain(
+                NULL, "check: standard input cannot be both the patterns and what is checked");
+    return EXIT_FOUND;
+}
+
+/* EXIT_ERROR after a message when the options make no sense together. */
+static int check_options(const struct check *c)
+{
+    const struct args *a = c->args;
+    const char *wrong = NULL;
+    if (!c->has_patterns && a->n_words == 0) return complain_usage(a->command);
+    if (c->has_patterns && a->confirm != NULL)
+        wrong = "--confirm is for a filter; with -f the patterns themselves confirm";
+    else if (!c->has_patterns && (a->fpr != 0 || a->bytes != 0))
+        wrong = "--fpr and --bytes are for -f; a filter has its size and its rate";
+    else if (a->memory != 0 && a->confirm == NULL)
+        wrong = "--memory is for --confirm";
+    else if (c->has_patterns && (a->from || a->type || a->column || a->row_group))
+        wrong = "--from, --type, --column and --row-group are for filters of other programs";
+    if (wrong != NULL) return complain(NULL, "check: %s", wrong);
+    return check_fields(a) == EXIT_FOUND ? check_stdin(c) : EXIT_ERROR;
+}
+
+/* --- Lines ---------------------------------------------------------------------------------------------------------------- */
 
 /* Neighbours that are all selected are one piece of memory, ends included. */
-static void print_selected(const struct args *a, const struct block *b, const uint8_t *maybe)
+static void print_selected(const struct check *c, const struct block *b)
 {
+    const bool invert = c->args->invert;
+    const char *from = NULL, *to = NULL;
     for (size_t i = 0; i < b->n; i++) {
-        if ((maybe[i / 8] >> i % 8 & 1) == a->invert) continue;
-        size_t last = i;
-        while (last + 1 < b->n && (maybe[(last + 1) / 8] >> (last + 1) % 8 & 1) != a->invert)
-            last++;
-        const char *from = b->lines[i].p,
-                   *to = (const char *)b->lines[last].p + b->lines[last].len + 1;
-        fwrite(from, 1, (size_t)(to - from), stdout);
-        i = last;
+        if ((c->bits[i / 8] >> i % 8 & 1) == invert) continue;
+        const char *p = b->lines[i].p;
+        if (p != to) {
+            if (to != from) fwrite_unlocked(from, 1, (size_t)(to - from), stdout);
+            from = p;
+        }
+        to = p + b->lines[i].len + 1;
     }
+    if (to != from) fwrite_unlocked(from, 1, (size_t)(to - from), stdout);
 }
 
-static uint64_t selected(const struct args *a, const struct totals *t)
+/* For the bits of that many lines; false after a message. */
+static bool make_room(struct check *c, size_t lines)
 {
-    return a->invert ? t->lines - t->maybe : t->maybe;
-}
-
-/* Who is asked: a filter of ours, or of another program. */
-struct asked {
-    const tamis *t;
-    const struct foreign *foreign;
-    struct encoded keys;
-    uint8_t *maybe, *spare; /* bits for the lines of a block */
-    size_t room;
-};
-
-static bool make_room(struct asked *q, size_t lines)
-{
-    if (lines <= q->room) return true;
-    free(q->maybe);
-    free(q->spare);
-    q->room = lines;
-    q->maybe = malloc(lines / 8 + 1);
-    q->spare = malloc(lines / 8 + 1);
-    if (q->maybe != NULL && q->spare != NULL) return true;
+    if (lines > c->room) {
+        free(c->bits);
+        free(c->spare);
+        c->room = lines;
+        c->bits = malloc(lines / 8 + 1);
+        c->spare = malloc(lines / 8 + 1);
+    }
+    if (c->bits != NULL && c->spare != NULL) return true;
     complain(NULL, "not enough memory");
     return false;
 }
 
-/* Adds to the totals; false after a message. */
-static bool ask(struct asked *q, const struct block *b, struct totals *totals)
+/* Which lines may be in, and how many; false after a message. */
+static bool ask(struct check *c, const struct block *b, size_t *maybe)
 {
-    if (!make_room(q, b->n)) return false;
-    if (q->foreign == NULL) {
-        totals->maybe += tamis_may_contain_hashes(q->t, b->hashes, b->n, q->maybe);
-    } else {
-        if (!encode_lines(q->foreign->encoding, b, totals->lines, &q->keys)) return false;
-        totals->maybe += foreign_ask(q->foreign, q->keys.keys, b->n, q->maybe, q->spare);
+    if (c->t != NULL) {
+        *maybe = tamis_may_contain_hashes(c->t, b->hashes, b->n, c->bits);
+        return true;
     }
-    totals->lines += b->n;
+    if (!encode_lines(c->foreign.encoding, b, c->totals.lines, &c->encoded)) return false;
+    *maybe = foreign_ask(&c->foreign, c->encoded.keys, b->n, c->bits, c->spare);
+    return true;
+}
+
+/* False after a message. */
+static bool take_block(struct check *c, const struct block *b)
+{
+    const struct args *a = c->args;
+    struct totals *t = &c->totals;
+    size_t found;
+    if (!make_room(c, b->n) || !ask(c, b, &found)) return false;
+    t->lines += b->n;
+    t->maybe += found;
+    if (c->waiting != NULL) return waiting_add(c->waiting, b, c->bits, t);
+    if (c->store != NULL && !store_confirm(c->store, b->keys, b->n, c->bits, &found)) return false;
+    if (c->has_patterns && c->is_exact)
+        found = line_set_confirm(&c->patterns, b->hashes, b->keys, b->n, c->bits);
+    t->found += found;
+    t->absent += b->n - found;
+    if (!a->count && !a->quiet && !a->json) print_selected(c, b);
     return true;
 }
 
 /* False when something could not be read, which was reported. */
-static bool check_lines(const struct args *a, struct asked *q, struct totals *totals)
+static bool check_lines(struct check *c)
 {
-    char **files = a->words + 1;
-    const int n = a->n_words - 1;
-    const bool print = !a->count && !a->quiet && !a->json;
-    struct lines *in = lines_open(a, files, n, q->t, threads_from(a));
+    const struct args *a = c->args;
+    struct lines *in = lines_open(a, c->files, c->n_files, c->t, threads_from(a));
     struct progress bar;
     const struct block *b;
-    bool good = true;
+    bool good = true, enough = false;
     if (in == NULL) {
         complain(NULL, "not enough memory");
         return false;
     }
-    progress_start(&bar, "checking", lines_total_bytes(files, n), a->quiet || print);
-    while ((b = lines_next(in)) != NULL) {
-        good = ask(q, b, totals);
-        if (!good) break;
-        if (print) print_selected(a, b, q->maybe);
-        if (a->quiet && selected(a, totals) > 0) break; /* enough is known */
-        if (ferror(stdout)) break;
+    progress_start(&bar, "checking", lines_total_bytes(c->files, c->n_files),
+                   a->quiet || !(a->count || a->json));
+    while (good && !enough && (b = lines_next(in)) != NULL) {
+        good = take_block(c, b);
+        enough = (a->quiet && selected(c) > 0) || ferror(stdout);
         progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);
+    if (good && !enough && c->waiting != NULL) good = waiting_finish(c->waiting, &c->totals);
     good = good && !lines_failed(in);
     lines_close(in);
     return good;
 }
 
-static int check_and_tell(const struct args *a, struct asked *q)
-{
-    struct totals totals = {0, 0};
-    tamis_facts f = {.struct_size = sizeof f};
-    const bool read = check_lines(a, q, &totals);
-    if (a->json && !a->quiet) {
-        if (q->t != NULL) tamis_info(q->t, &f);
-        json_open('{');
-        json_text("filter", a->words[0]);
-        json_count("lines", totals.lines);
-        json_count("maybe", totals.maybe);
-        json_count("absent", totals.lines - totals.maybe);
-        json_number("fpr_now", q->t != NULL ? f.fpr_now : foreign_rate(q->foreign));
-        json_close('}');
-        putchar('\n');
-    } else if (a->count && !a->quiet) {
-        printf("%llu\n", (unsigned long long)selected(a, &totals));
-    }
-    free(q->maybe);
-    free(q->spare);
-    encoded_free(&q->keys);
-    /* As with grep: a file that could not be read is an error, unless -q has its answer already. */
-    if (!read && !(a->quiet && selected(a, &totals) > 0)) return finish_output(EXIT_ERROR);
-    return finish_output(selected(a, &totals) > 0 ? EXIT_FOUND : EXIT_NONE);
-}
+/* --- The end -------------------------------------------------------------------------------------------------------------- */
 
-static int check_foreign(const struct args *a, struct foreign *f)
+static void report(const struct check *c)
 {
-    struct asked q = {.foreign = f};
-    int status = EXIT_ERROR;
-    if (a->key != NULL)
-        complain(f->path, "a filter of another program has no key of ours");
-    else if (foreign_select(a, f))
-        status = check_and_tell(a, &q);
-    foreign_close(f);
-    return status;
+    const struct args *a = c->args;
+    const struct totals *t = &c->totals;
+    tamis_facts f = {.struct_size = sizeof f};
+    if (a->count && !a->json) printf("%llu\n", (unsigned long long)selected(c));
+    if (!a->json || (c->t != NULL && tamis_info(c->t, &f) != TAMIS_OK)) return;
+    const double rate = c->t != NULL ? f.fpr_now : foreign_rate(&c->foreign);
+    json_open('{');
+    if (!c->has_patterns) json_text("filter", a->words[0]);
+    if (c->has_patterns && c->is_exact) json_count("patterns", c->patterns.n);
+    json_count("lines", t->lines);
+    if (!(c->has_patterns && c->is_exact)) json_count("maybe", t->maybe);
+    if (c->is_exact) json_count("found", t->found);
+    json_count("absent", t->absent);
+    json_number("fpr_now", c->has_patterns && c->is_exact ? 0 : rate);
+    if (c->has_patterns)
+        json_count("bytes",
+                   tamis_image_size(c->t) + (c->is_exact ? line_set_bytes(&c->patterns) : 0));
+    json_close('}');
+    putchar('\n');
 }
 
 int run_check(const struct args *a)
 {
-    struct asked q = {.t = NULL};
-    struct foreign f;
-    int status = EXIT_ERROR;
-    tamis *t = open_any_filter(a, a->words[0], 0, &f);
-    if (t == NULL) return f.path != NULL ? check_foreign(a, &f) : EXIT_ERROR;
-    q.t = t;
-    if (a->type != NULL || a->column != NULL || a->row_group != NULL)
-        complain(a->words[0], "--type, --column and --row-group are for filters of other programs");
-    else if (check_hashable(t, a->words[0]) == EXIT_FOUND)
-        status = check_and_tell(a, &q);
-    tamis_close(t);
-    return status;
+    struct check c = {.args = a, .has_patterns = a->patterns.n > 0};
+    c.files = a->words + !c.has_patterns;
+    c.n_files = a->n_words - !c.has_patterns;
+    if (check_options(&c) != EXIT_FOUND) return EXIT_ERROR;
+    bool good = open_set(&c);
+    if (good) {
+        good = check_lines(&c);
+        /* After a failure, what is known of only some lines is no answer. */
+        if (!a->quiet && c.totals.found + c.totals.absent == c.totals.lines) report(&c);
+    }
+    tamis_close(c.t);
+    if (c.foreign.path != NULL) foreign_close(&c.foreign);
+    encoded_free(&c.encoded);
+    line_set_free(&c.patterns);
+    store_close(c.store);
+    waiting_close(c.waiting);
+    free(c.bits);
+    free(c.spare);
+    /* As with grep: a file that could not be read is an error, unless -q has its answer already. */
+    if (!good && !(a->quiet && selected(&c) > 0)) return finish_output(EXIT_ERROR);
+    return finish_output(selected(&c) > 0 ? EXIT_FOUND : EXIT_NONE);
 }

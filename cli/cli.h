@@ -25,15 +25,16 @@ struct args {
 
     uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, never_items,
         max_bytes, rate_limit, memory, exact_until, connections, per_address, timeout,
-        cache_seconds, visits, item_bytes;
-    double fpr, lookup, confirm;
+        cache_seconds, field, weight_field, visits, item_bytes;
+    double fpr, lookup;
     const char *kind, *inner, *from, *to, *type, *column, *row_group, *output, *key_file, *ask,
-        *address, *port, *temp, *state, *window, *svg, *bad, *color, *completions;
-    struct texts never;
+        *address, *port, *temp, *state, *window, *svg, *bad, *color, *completions, *confirm;
+    struct texts never, patterns;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
         for_transfer, plot, help, man;
+    char delimiter;
 };
 
 struct command {
@@ -48,10 +49,14 @@ extern const struct command commands[];
 
 /* 1000000, 1e6, 1M, 2MB, 2MiB. */
 bool parse_number(const char *text, uint64_t *out);
+/* 0.5, 0.5s, 500ms, 20us, 90ns */
+bool parse_seconds(const char *text, double *out);
 /* 0.01, 1%, 1/100: above 0 and below 1. */
 bool parse_rate(const char *text, double *out);
 /* False after a message when the line makes no sense. */
 bool parse_args(int argc, char **argv, struct args *out);
+/* Says how the command is used. Returns EXIT_ERROR. */
+int complain_usage(const struct command *c);
 void print_help(const struct command *c, FILE *to); /* NULL: of the program */
 void print_manual(FILE *to);
 /* The plan that the options ask for (request.c); false after a message. */
@@ -124,6 +129,10 @@ void progress_end(struct progress *p);
 bool read_key(struct args *a);
 /* How many threads to use: --threads, or one per processor. */
 unsigned threads_from(const struct args *a);
+/* A filter of one item with the seed or key of the arguments, only to hash with; NULL after a message. */
+tamis *make_hasher(const struct args *a);
+/* The filter that `tamis build` would make of the words of these arguments, not sealed (build.c); NULL after a message. */
+tamis *build_filter(const struct args *a);
 /* EXIT_ERROR after a message when lines cannot be hashed for this filter. */
 int check_hashable(const tamis *t, const char *path);
 /* Whether two paths lead to the same file. */
@@ -140,6 +149,10 @@ int save_text(const char *path, const char *text, size_t length, bool replace);
 int check_output(const struct args *a);
 /* Why an add failed with this status, in words for the line after "unchanged: ". */
 const char *why_not_added(const tamis *t, tamis_status s);
+/* Add the lines of files, with their weights if there are any (add.c). EXIT_ERROR after a message, or with *reason for
+ * one. */
+int add_lines(const struct args *a, tamis *t, char **files, int n, const char *verb,
+              const char **reason);
 /* Say so on stderr when there are more items in it than planned. */
 void warn_if_over_full(const tamis *t, const char *path);
 

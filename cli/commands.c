@@ -34,6 +34,13 @@ const struct option options[] = {
     {0, "column", "NAME", TEXT, AT(column), "the column of a Parquet file"},
     {0, "row-group", "N", TEXT, AT(row_group),
      "only this row group of a Parquet file, from 0 on (default: all)"},
+    {'f', "patterns", "FILE", TEXTS, AT(patterns),
+     "the lines of FILE instead of a filter, as with grep -Fxf: exact; with --fpr or --bytes\n"
+     "they are kept as a filter only; may be given several times"},
+    {0, "confirm", "FILE", TEXT, AT(confirm),
+     "look every maybe up in the list that the filter was made of, so that the answer is\n"
+     "exact: a file of lines, or an LMDB whose keys are the lines. explain cost: the time of a\n"
+     "question to the whole set (default 500ms)"},
     {'o', "output", "FILE", TEXT, AT(output), "file to write; - for standard output"},
     {'f', "force", NULL, FLAG, AT(force), "replace the output when it exists"},
     {'v', "invert", NULL, FLAG, AT(invert),
@@ -43,6 +50,12 @@ const struct option options[] = {
     {'z', "null", NULL, FLAG, AT(nul), "lines end with a NUL byte, not a newline"},
     {0, "raw", NULL, FLAG, AT(raw),
      "take the input as it is; without it gzip, zstd, bzip2 and xz are unpacked"},
+    {0, "field", "N", COUNT, AT(field),
+     "the key is field N of a line, from 1; lines with fewer are skipped and counted"},
+    {'d', "delimiter", "C", BYTE, AT(delimiter),
+     "what separates fields: one byte (default: a tab)"},
+    {0, "weight-field", "N", COUNT, AT(weight_field),
+     "field N is a whole number that the line counts for (default: each counts 1)"},
     {0, "json", NULL, FLAG, AT(json), "print JSON"},
     {0, "seed", "S", SEED, AT(seed),
      "seed of the hash (default 0); filters merge only with equal seeds"},
@@ -64,9 +77,10 @@ const struct option options[] = {
     {0, "keys", "N", COUNT, AT(keys), "random keys to ask (default: as many as the rate needs)"},
     {0, "threads", "N", COUNT, AT(threads), "threads to use (default: one per processor)"},
     {0, "memory", "SIZE", COUNT, AT(memory),
-     "ribbon: memory to build with, beside the filter itself (64MiB or more); keys beyond\n"
-     "it wait in a temporary file, 16 to 34 bytes each"},
-    {0, "temp", "DIR", TEXT, AT(temp), "where that file goes (default: $TMPDIR, or /tmp)"},
+     "beside the filter itself. build, of a ribbon: 64MiB or more; keys beyond it wait in a\n"
+     "temporary file, 16 to 34 bytes each. check --confirm LIST: for lines that wait for the\n"
+     "list, which is read once each time that it is full (default 256MiB)"},
+    {0, "temp", "DIR", TEXT, AT(temp), "where the temporary file goes (default: $TMPDIR, or /tmp)"},
     {0, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
     {0, "max-bytes", "B", COUNT, AT(max_bytes), "size of the filter, at most (default 2000000)"},
     {0, "port", "N", TEXT, AT(port), "port to listen at (default 8080); 0: one that is free"},
@@ -86,7 +100,6 @@ const struct option options[] = {
     {0, "bad", "N", TEXT, AT(bad),
      "how many of them are in the set, or which share (default 2000)"},
     {0, "lookup", "TIME", SECONDS, AT(lookup), "of a question to the filter (default 1ms)"},
-    {0, "confirm", "TIME", SECONDS, AT(confirm), "of a question to the whole set (default 500ms)"},
     {0, "item-bytes", "N", COUNT, AT(item_bytes), "length of an item (default 40)"},
     {0, "man", NULL, FLAG, AT(man), "print the manual page as roff source"},
     {0, "completions", "SHELL", TEXT, AT(completions),
@@ -112,13 +125,14 @@ const struct command commands[] = {
      "for another program; then a stream needs --items.",
      "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt",
      "items fpr bytes kind static never inner counter-bits generations turning compact "
-     "for-transfer m k seed key-file strict to type output force null raw threads memory temp "
-     "quiet",
+     "for-transfer m k seed key-file strict to type output force field delimiter null raw threads "
+     "memory temp quiet",
      0, run_build},
-    {"add", "FILTER [FILE...]", "add lines to a filter",
+    {"add", "FILTER [FILE...]", "add lines to a filter or a sketch",
      "The file is replaced by the new one when all lines were read, or stays as it was. Several\n"
      "adds to one filter at the same time wait for each other; no line is lost.",
-     "tamis add bad.tamis more-urls.txt", "key-file null raw threads quiet", 1, run_add},
+     "tamis add bad.tamis more-urls.txt",
+     "field delimiter weight-field key-file null raw threads quiet", 1, run_add},
     {"remove", "FILTER [FILE...]", "remove lines from a counting, cuckoo or pair filter",
      "Remove only lines that were added: removing one that was not, but looks as if, takes away\n"
      "what belongs to others. Lines that are certainly not in are counted on standard error and\n"
@@ -133,15 +147,20 @@ const struct command commands[] = {
      "removals have left behind, or items beyond the plan. The file is replaced when all lines "
      "were read, or stays as it was.",
      "tamis compact users.tamis users.txt", "key-file null raw threads quiet", 1, run_compact},
-    {"check", "FILTER [FILE...]", "print the lines that may be in a filter",
+    {"check", "{FILTER | -f PATTERNS} [FILE...]", "print the lines that may be in a filter",
      "Like grep: the lines that may be in the filter are printed, with -v those that are\n"
      "certainly not. Exit status 0 when a line was selected, 1 when none was, 2 on an error.\n"
-     "--json prints the totals as one object instead. Filters of Parquet files, DCSO bloom and\n"
-     "RedisBloom are told by their content, Guava's by --from; of a Parquet file a line is "
-     "printed\n"
-     "when it may be in any row group.",
+     "With -f, or --confirm, the answer is exact, and -v its complement. With --field one field "
+     "of\n"
+     "each line is looked for, and the line is printed; fields are split at every delimiter: "
+     "quotes,\n"
+     "as in CSV, are bytes like others. --json prints the totals as one object instead.\n"
+     "Filters of Parquet files, DCSO bloom and RedisBloom are told by their content, Guava's by\n"
+     "--from; of a Parquet file a line is printed when it may be in any row group.",
      "tamis check bad.tamis access-urls.txt",
-     "invert count quiet null raw threads json key-file from type column row-group", 1, run_check},
+     "patterns confirm field delimiter invert count quiet null raw threads memory fpr bytes json "
+     "key-file from type column row-group",
+     0, run_check},
     {"uniq", "[FILE...]", "drop the lines that came before, and keep the order",
      "In a few bytes per line, however long the lines. Without --items and --bytes the filter "
      "grows\n"

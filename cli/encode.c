@@ -178,15 +178,15 @@ bool encode_lines(const struct encoding *e, const struct block *b, uint64_t befo
                   struct encoded *out)
 {
     size_t bytes = 8 * b->n, at = 0;
-    out->keys = b->lines;
+    out->keys = b->keys;
     if (e->encode == NULL) return true;
-    for (size_t i = 0; i < b->n; i++) bytes += 2 * b->lines[i].len;
+    for (size_t i = 0; i < b->n; i++) bytes += 2 * b->keys[i].len;
     if (!make_room(out, b->n, bytes)) {
         complain(NULL, "not enough memory");
         return false;
     }
     for (size_t i = 0; i < b->n; i++) {
-        const tamis_bytes line = b->lines[i];
+        const tamis_bytes line = b->keys[i];
         const size_t n = e->encode(line.p, line.len, out->bytes + at);
         if (n == NONE) {
             complain(NULL, "line %s, '%.*s', is no %s", grouped(before + i + 1),

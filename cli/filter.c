@@ -55,10 +55,21 @@ bool read_key(struct args *a)
     return true;
 }
 
+static bool same_inode(const struct stat *x, const struct stat *y)
+{
+    return x->st_dev == y->st_dev && x->st_ino == y->st_ino;
+}
+
+/* Another process may replace the file between two looks: a difference counts only when the first path has not changed
+ * meanwhile. */
 bool same_file(const char *a, const char *b)
 {
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    struct stat x, y, again;
+    do {
+        if (stat(a, &x) != 0 || stat(b, &y) != 0) return false;
+        if (strcmp(a, b) == 0 || same_inode(&x, &y)) return true;
+    } while (stat(a, &again) == 0 && !same_inode(&x, &again));
+    return false;
 }
 
 /* No message but that it waits. */
@@ -115,6 +126,17 @@ tamis *open_any_filter(const struct args *a, const char *path, uint32_t flags, s
         refuse(a, path, &why);
     else if (foreign_open(a, path, f) == FOREIGN_NO)
         refuse(a, path, &why);
+    return NULL;
+}
+
+tamis *make_hasher(const struct args *a)
+{
+    const tamis_options o = {.struct_size = sizeof o, .key = a->key};
+    const tamis_plan p = {.struct_size = sizeof p, .items = 1, .fpr = 0.5, .seed = a->seed};
+    tamis_error why;
+    tamis *t;
+    if (tamis_create(&p, &o, &t, &why) == TAMIS_OK) return t;
+    complain(NULL, "%s: %s", a->command->name, why.text);
     return NULL;
 }
 

@@ -207,7 +207,7 @@ static const char *not_for_foreign(const struct args *a)
                                     : NULL;
 }
 
-static bool add_lines(const struct args *a, const struct encoding *e, tamis_foreign *f)
+static bool add_foreign_lines(const struct args *a, const struct encoding *e, tamis_foreign *f)
 {
     struct lines *in = lines_open(a, a->words, a->n_words, NULL, 1);
     struct encoded keys = {0};
@@ -269,7 +269,8 @@ int build_foreign(const struct args *a)
     if (tamis_foreign_create(&plan, NULL, &f, &why) != TAMIS_OK)
         return complain(a->output, "%s", why.text);
     int status = EXIT_ERROR;
-    if (add_lines(a, e, f)) status = save_foreign(f, plan.format, a->output, a->output, a->force);
+    if (add_foreign_lines(a, e, f))
+        status = save_foreign(f, plan.format, a->output, a->output, a->force);
     if (status == EXIT_FOUND) warn_if_worse(a, f, plan.fpr);
     tamis_foreign_close(f);
     return status;

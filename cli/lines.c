@@ -4,6 +4,7 @@
 #include "lines.h"
 
 #include "cli.h"
+#include "fields.h"
 #include "input.h"
 
 #include <errno.h>
@@ -25,6 +26,9 @@ struct slot {
     bool failed;
     char *text;
     size_t size, room, room_lines;
+    const char *path;       /* of the one file that its lines are from */
+    uint64_t all;           /* lines, those left out included */
+    tamis_bytes bad_weight; /* the first that is no number; p NULL: none */
 };
 
 struct lines {
@@ -35,8 +39,12 @@ struct lines {
     char end;         /* of a line */
     bool failed, ended, raw;
     uint64_t bytes, bytes_before; /* of the files; of those before this one */
+    const struct args *args;
     const tamis *hasher;
-    char *rest; /* of a line whose end has not been read */
+    const char *counted; /* the file of the last block handed out, */
+    uint64_t lines;      /* and its lines before that block */
+    uint64_t skipped;    /* lines with too few fields */
+    char *rest;          /* of a line whose end has not been read */
     size_t rest_size, rest_room;
 
     struct slot slots[MAX_BLOCKS];
@@ -128,6 +136,8 @@ static bool fill(struct lines *l, struct slot *s)
 {
     s->size = 0;
     s->failed = false;
+    s->all = 0;
+    s->bad_weight.p = NULL;
     if (l->rest_size > 0) {
         if (!grow(&s->text, &s->room, l->rest_size)) {
             no_memory(l);
@@ -153,6 +163,7 @@ static bool fill(struct lines *l, struct slot *s)
         }
         break;
     }
+    s->path = l->path;
     s->block.input_bytes = l->bytes;
     return s->size > 0;
 }
@@ -165,38 +176,65 @@ static bool is_ready(const struct lines *l)
 
 /* --- Splitting and hashing ------------------------------------------------------------------------------------- */
 
-static bool make_room(struct slot *s, bool hashes)
+/* *array, of any type, with room for n of that size. */
+static bool resize(void *array, size_t n, size_t size)
 {
+    void *p;
+    memcpy(&p, array, sizeof p);
+    p = realloc(p, n * size);
+    if (p != NULL) memcpy(array, &p, sizeof p);
+    return p != NULL;
+}
+
+static bool make_room(const struct lines *l, struct slot *s)
+{
+    struct block *b = &s->block;
     const size_t room = s->room_lines * 2 + 8192;
-    tamis_bytes *lines = realloc(s->block.lines, room * sizeof *lines);
-    if (lines == NULL) return false;
-    s->block.lines = lines;
-    if (hashes) {
-        tamis_hash *h = realloc(s->block.hashes, room * sizeof *h);
-        if (h == NULL) return false;
-        s->block.hashes = h;
-    }
+    if (!resize(&b->lines, room, sizeof *b->lines)) return false;
+    if (l->args->field == 0) b->keys = b->lines;
+    if ((l->args->field != 0 && !resize(&b->keys, room, sizeof *b->keys)) ||
+        (l->args->weight_field != 0 && !resize(&b->weights, room, sizeof *b->weights)) ||
+        (l->hasher != NULL && !resize(&b->hashes, room, sizeof *b->hashes)))
+        return false;
     s->room_lines = room;
     return true;
+}
+
+/* The fields of line i; false: it has too few, or a bad weight, which is noted. */
+static bool cut(const struct lines *l, struct slot *s, size_t i)
+{
+    const struct args *a = l->args;
+    const char delimiter = delimiter_from(a);
+    const tamis_bytes line = s->block.lines[i];
+    tamis_bytes weight;
+    if (a->field != 0 && !field_of(line, a->field, delimiter, &s->block.keys[i])) return false;
+    if (a->weight_field == 0) return true;
+    if (!field_of(line, a->weight_field, delimiter, &weight)) return false;
+    if (weight_of(weight, &s->block.weights[i])) return true;
+    s->bad_weight = weight;
+    return false;
 }
 
 static void process(const struct lines *l, struct slot *s)
 {
     const char *p = s->text, *const stop = s->text + s->size;
+    const bool fields = l->args->field != 0 || l->args->weight_field != 0;
     size_t n = 0;
-    while (p < stop) {
-        if (n == s->room_lines && !make_room(s, l->hasher != NULL)) {
+    while (p < stop && s->bad_weight.p == NULL) {
+        if (n == s->room_lines && !make_room(l, s)) {
             s->failed = true;
             break;
         }
         const char *end =
             memchr(p, l->end, (size_t)(stop - p)); /* there is one: the text ends with it */
-        s->block.lines[n++] = (tamis_bytes){p, (size_t)(end - p)};
+        s->block.lines[n] = (tamis_bytes){p, (size_t)(end - p)};
         p = end + 1;
+        s->all++;
+        if (!fields || cut(l, s, n)) n++;
     }
     s->block.n = n;
     if (l->hasher != NULL && !s->failed)
-        tamis_hash_many(l->hasher, s->block.lines, n, s->block.hashes);
+        tamis_hash_many(l->hasher, s->block.keys, n, s->block.hashes);
 }
 
 static struct slot *slot_at(struct lines *l, unsigned i)
@@ -234,6 +272,7 @@ struct lines *lines_open(const struct args *a, char **paths, int n, const tamis 
     l->n_paths = n > 0 ? n : 1;
     l->end = a->nul ? '\0' : '\n';
     l->raw = a->raw;
+    l->args = a;
     l->hasher = hasher;
     l->n_workers = threads > 1 ? threads - 1 : 0;
     if (l->n_workers > MAX_WORKERS) l->n_workers = MAX_WORKERS;
@@ -286,8 +325,36 @@ static void give_back(struct lines *l)
     l->lent = false;
 }
 
+/* The number in its file of the line with this byte, of the block that is being handed out. */
+static uint64_t line_with(const struct lines *l, const struct slot *s, const char *byte)
+{
+    uint64_t line = l->lines + 1;
+    for (const char *p = s->text; p < byte; p++) line += *p == l->end;
+    return line;
+}
+
+/* Numbers of lines are known here, where blocks come in order. False after a message. */
+static bool hand_out(struct lines *l, struct slot *s, uint64_t before)
+{
+    l->lines = l->counted == s->path ? l->lines + before : 0;
+    l->counted = s->path;
+    l->skipped += s->all - s->block.n;
+    if (s->failed) {
+        complain(NULL, "not enough memory");
+    } else if (s->bad_weight.p != NULL) {
+        const int shown = s->bad_weight.len < 40 ? (int)s->bad_weight.len : 40;
+        complain(s->path, "line %s: the weight '%.*s' is not a whole number of 64 bits",
+                 grouped(line_with(l, s, s->bad_weight.p)), shown, (const char *)s->bad_weight.p);
+    } else {
+        return true;
+    }
+    l->failed = true;
+    return false;
+}
+
 const struct block *lines_next(struct lines *l)
 {
+    const uint64_t before = l->lent ? slot_at(l, 0)->all : 0;
     if (l->lent) give_back(l);
     for (;;) {
         const bool may_read = !l->ended && l->used < l->n_slots && (l->used == 0 || is_ready(l));
@@ -303,10 +370,14 @@ const struct block *lines_next(struct lines *l)
     }
     l->lent = true;
     struct slot *s = slot_at(l, 0);
-    if (!s->failed) return &s->block;
-    complain(NULL, "not enough memory");
-    l->failed = true;
-    return NULL;
+    return hand_out(l, s, before) ? &s->block : NULL;
+}
+
+uint64_t lines_number(const struct lines *l, size_t i, const char **path)
+{
+    const struct slot *s = &l->slots[l->first % l->n_slots];
+    *path = s->path;
+    return line_with(l, s, s->block.lines[i].p);
 }
 
 bool lines_failed(const struct lines *l)
@@ -314,8 +385,17 @@ bool lines_failed(const struct lines *l)
     return l->failed;
 }
 
+uint64_t lines_skipped(const struct lines *l)
+{
+    return l->skipped;
+}
+
 void lines_close(struct lines *l)
 {
+    const uint64_t field = l->args->field, weight = l->args->weight_field;
+    if (l->skipped > 0 && !l->failed && !l->args->quiet)
+        complain(NULL, "skipped %s line%s of fewer than %s fields", grouped(l->skipped),
+                 l->skipped > 1 ? "s" : "", grouped(field > weight ? field : weight));
     pthread_mutex_lock(&l->mutex);
     l->stop = true;
     pthread_cond_broadcast(&l->filled);
@@ -326,9 +406,12 @@ void lines_close(struct lines *l)
     pthread_cond_destroy(&l->done);
     close_file(l);
     for (unsigned i = 0; i < MAX_BLOCKS; i++) {
-        free(l->slots[i].text);
-        free(l->slots[i].block.lines);
-        free(l->slots[i].block.hashes);
+        struct slot *s = &l->slots[i];
+        if (l->args->field != 0) free(s->block.keys);
+        free(s->block.lines);
+        free(s->block.weights);
+        free(s->block.hashes);
+        free(s->text);
     }
     free(l->rest);
     free(l);

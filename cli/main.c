@@ -108,7 +108,10 @@ static bool is_one_of(const char *word, const char *a, const char *b)
 
 int main(int argc, char **argv)
 {
+    /* The system would give a file 4096 bytes, and be called for each. */
+    static char output[1 << 16];
     open_standard_streams();
+    if (!isatty(STDOUT_FILENO)) setvbuf(stdout, output, _IOFBF, sizeof output);
     if (argc < 2) {
         print_help(NULL, stderr);
         return EXIT_ERROR;

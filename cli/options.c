@@ -63,8 +63,7 @@ bool parse_rate(const char *s, double *out)
     return *end == '\0' && v > 0 && v < 1;
 }
 
-/* 0.5, 0.5s, 500ms, 20us, 90ns */
-static bool parse_seconds(const char *s, double *out)
+bool parse_seconds(const char *s, double *out)
 {
     static const struct {
         const char *unit;
@@ -89,6 +88,13 @@ static bool parse_seed(const char *s, uint64_t *out)
     return *s >= '0' && *s <= '9' && *end == '\0' && errno == 0;
 }
 
+/* A single byte, or \t for the one that is hard to type. */
+static bool parse_byte(const char *s, char *out)
+{
+    *out = strcmp(s, "\\t") == 0 ? '\t' : s[0];
+    return strcmp(s, "\\t") == 0 || strlen(s) == 1;
+}
+
 static bool set_value(const struct option *o, const char *text, struct args *a)
 {
     void *field = (char *)a + o->offset;
@@ -106,12 +112,14 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
     if (o->type == COUNT) good = parse_number(text, field) && *(uint64_t *)field != 0;
     if (o->type == SEED) good = parse_seed(text, field);
     if (o->type == RATE) good = parse_rate(text, field);
+    if (o->type == BYTE) good = parse_byte(text, field);
     if (o->type == SECONDS) good = parse_seconds(text, field);
     if (good) return true;
     static const char *const wanted_of[] = {
         [COUNT] = "a whole number of at least 1, like 1000000, 1M or 1e6",
         [SEED] = "a number below 2^64",
         [RATE] = "a rate between 0 and 1, like 0.01, 1% or 1/100",
+        [BYTE] = "a single byte, or \\t for a tab",
         [SECONDS] = "a time, like 0.5, 500ms or 20us"};
     const char *wanted = wanted_of[o->type];
     complain(NULL, "--%s: '%s' is not %s", o->name, text, wanted);
@@ -209,6 +217,11 @@ static bool parse_short(int argc, char **argv, int *i, struct args *a)
     return true;
 }
 
+int complain_usage(const struct command *c)
+{
+    return complain(NULL, "%s: usage: tamis %s [OPTION...] %s", c->name, c->name, c->words);
+}
+
 bool parse_args(int argc, char **argv, struct args *a)
 {
     const struct command *command = a->command;
@@ -225,8 +238,5 @@ bool parse_args(int argc, char **argv, struct args *a)
                                    : !parse_short(argc, argv, &i, a))
             return false;
     }
-    if (a->help || a->n_words >= command->least_words) return true;
-    complain(NULL, "%s: usage: tamis %s [OPTION...] %s", command->name, command->name,
-             command->words);
-    return false;
+    return a->help || a->n_words >= command->least_words || complain_usage(command) == EXIT_FOUND;
 }

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-enum type { FLAG, TEXT, TEXTS, COUNT, SEED, RATE, SECONDS };
+enum type { FLAG, TEXT, TEXTS, COUNT, SEED, RATE, SECONDS, BYTE };
 struct option {
     char letter; /* the short form; 0: none. No command takes two options of the same */
     const char *name, *value;

@@ -276,18 +276,6 @@ static bool read_all(struct uniq *u, const tamis *hasher)
     return good;
 }
 
-/* Whatever lines are hashed with, while there is no filter. */
-static tamis *make_hasher(const struct args *a)
-{
-    const tamis_options o = {.struct_size = sizeof o, .key = a->key};
-    tamis_plan p = {.struct_size = sizeof p, .items = 1, .fpr = 0.5, .seed = a->seed};
-    tamis_error why;
-    tamis *t;
-    if (tamis_create(&p, &o, &t, &why) == TAMIS_OK) return t;
-    complain(NULL, "uniq: %s", why.text);
-    return NULL;
-}
-
 static bool save_state(struct uniq *u)
 {
     if (u->a->state == NULL) return true;

@@ -108,6 +108,53 @@ int redis_tamis_merge(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
+/* --- The most frequent -----------------------------------------------------------------------------------------*/
+
+static void reply_heavy(redis_ctx *ctx, const tamis_heavy *h)
+{
+    redis.ReplyWithArray(ctx, 4);
+    if (h->item.p == NULL) /* its text had to go */
+        redis.ReplyWithNull(ctx);
+    else
+        redis.ReplyWithStringBuffer(ctx, h->item.p, h->item.len);
+    redis.ReplyWithLongLong(ctx, h->count.estimate);
+    redis.ReplyWithLongLong(ctx, h->count.lower);
+    redis.ReplyWithLongLong(ctx, h->count.upper);
+}
+
+/* Of a kind that keeps no list the library says that it is empty, which here would be a quiet wrong answer. */
+static bool keeps_list(const tamis *t)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    return tamis_info(t, &f) == TAMIS_OK && (f.kind == TAMIS_TOP || f.kind == TAMIS_WINDOW);
+}
+
+int redis_tamis_top(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    long long wanted = 10;
+    if (argc > 3) return redis.WrongArity(ctx);
+    if (argc == 3 && (!redis_number(argv[2], &wanted) || wanted < 0))
+        return redis_error(ctx, "ERR value is not an integer or out of range");
+    const tamis *t = native_open(ctx, argv[1], REDIS_READ, &open);
+    if (t == NULL) return REDIS_OK;
+    size_t n = tamis_top(t, NULL, 0);
+    if (n > (uint64_t)wanted) n = (size_t)wanted;
+    tamis_heavy *list = redis_memory.alloc(NULL, n * sizeof *list);
+    if (n == 0 && wanted > 0 && !keeps_list(t)) {
+        native_say(ctx, "this kind keeps no list of items; top does");
+    } else if (list == NULL) {
+        native_say(ctx, "no memory");
+    } else {
+        n = n == 0 ? 0 : tamis_top(t, list, n);
+        redis.ReplyWithArray(ctx, (long)n);
+        for (size_t i = 0; i < n; i++) reply_heavy(ctx, &list[i]);
+    }
+    if (list != NULL) redis_memory.free(NULL, list);
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
 /* --- Facts -----------------------------------------------------------------------------------------------------*/
 
 static void real_field(redis_ctx *ctx, const char *name, double value)

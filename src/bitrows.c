@@ -42,11 +42,12 @@ const char *tamis__wrong_spare_bits(const struct section *s, uint64_t cells)
     return NULL;
 }
 
-void tamis__or_cells(struct body *into, const struct body *from)
+tamis_status tamis__or_cells(struct body *into, const struct body *from)
 {
     uint8_t *a = into->sections->cells;
     const uint8_t *b = from->sections->cells;
     for (uint64_t i = 0; i < into->sections->length; i++) a[i] |= b[i];
+    return TAMIS_OK;
 }
 
 static uint64_t word_at(const uint8_t *a, const uint8_t *b, uint64_t byte)

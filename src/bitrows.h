@@ -15,7 +15,7 @@ const char *tamis__wrong_bit_section(const struct body *b, uint32_t kind, uint64
 /* A reason when a bit at or beyond `cells` is set. */
 const char *tamis__wrong_spare_bits(const struct section *s, uint64_t cells);
 
-void tamis__or_cells(struct body *into, const struct body *from);
+tamis_status tamis__or_cells(struct body *into, const struct body *from);
 
 /* Set bits in [from, to) of a, or of a|b when b is not NULL. */
 uint64_t tamis__count_bits(const uint8_t *a, const uint8_t *b, uint64_t from, uint64_t to);

@@ -113,6 +113,8 @@ static struct batch stream_group(struct stream *s, size_t at, bool now)
     tamis_hash *slot = s->ring + at % (2 * GROUP);
     b.hashes = s->in->bytes == NULL ? s->in->hashes + at : slot;
     if (s->in->weights != NULL) b.weights = s->in->weights + at;
+    if (s->in->bytes != NULL) b.keys = s->in->bytes + at;
+    if (s->in->known != NULL) b.known = s->in->known + at;
     if (now) tamis__hash_group(s->t, s->in, at, b.n, slot);
     return b;
 }
@@ -227,9 +229,10 @@ static tamis_status add_sure(tamis *t, const struct keys *in, uint8_t *seen, siz
 
 static struct keys keys_from(const struct keys *all, size_t at, size_t n)
 {
-    const struct keys k = {all->bytes != NULL ? all->bytes + at : NULL,
-                           all->hashes != NULL ? all->hashes + at : NULL,
-                           all->weights != NULL ? all->weights + at : NULL, n};
+    const struct keys k = {.bytes = all->bytes != NULL ? all->bytes + at : NULL,
+                           .hashes = all->hashes != NULL ? all->hashes + at : NULL,
+                           .weights = all->weights != NULL ? all->weights + at : NULL,
+                           .n = n};
     return k;
 }
 
@@ -260,9 +263,9 @@ tamis_status tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen, siz
     return s;
 }
 
-tamis_status tamis__add_key(tamis *t, tamis_hash h, bool *seen)
+tamis_status tamis__add_key(tamis *t, const tamis_bytes *key, tamis_hash h, bool *seen)
 {
-    const struct batch one = {.hashes = &h, .n = 1};
+    const struct batch one = {.hashes = &h, .n = 1, .keys = key};
     uint8_t known = 0;
     size_t done;
     tamis_status s = TAMIS_OK;

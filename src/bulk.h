@@ -9,6 +9,7 @@ struct keys {
     const tamis_bytes *bytes;
     const tamis_hash *hashes;
     const int64_t *weights; /* of kinds that weigh; NULL: all 1 */
+    struct known *known;    /* of a count, as in struct batch */
     size_t n;
 };
 
@@ -22,7 +23,7 @@ size_t tamis__bulk_query(const tamis *t, const struct keys *in, uint8_t *bits);
 void tamis__bulk_count(const tamis *t, const struct keys *in, int64_t *out);
 
 /* One key, with no more ado than that. seen may be NULL. */
-tamis_status tamis__add_key(tamis *t, tamis_hash h, bool *seen);
+tamis_status tamis__add_key(tamis *t, const tamis_bytes *key, tamis_hash h, bool *seen);
 bool tamis__query_key(const tamis *t, tamis_hash h);
 
 /* --- For the ways of adding --- */

@@ -20,7 +20,7 @@ static bool two_sided(const tamis *t)
 
 static bool conservative(const tamis *t)
 {
-    return t->kind->id == TAMIS_COUNT_MIN && t->body.sections->variant != 0;
+    return t->body.sections->kind == TAMIS_COUNT_MIN && t->body.sections->variant != 0;
 }
 
 void tamis__set_error(tamis *t, double error)
@@ -36,6 +36,9 @@ bool tamis__takes_away(const tamis *t)
 
 tamis_status tamis__cannot_take_away(const tamis *t, tamis_error *why)
 {
+    if (t->kind->rotate != NULL)
+        return tamis__unsupported(why, TAMIS_COUNT_MIN,
+                                  "from a window nothing can be taken away: it forgets");
     return tamis__unsupported(
         why, t->kind->id == TAMIS_TALLY ? TAMIS_SIGNED_TALLY : TAMIS_COUNT_MIN,
         "updates of this %s are conservative, so nothing can be taken away", t->kind->name);
@@ -55,6 +58,9 @@ static tamis_status add_all(tamis *t, const struct keys *in, size_t *done, tamis
     if (done != NULL) *done = 0;
     if (!weighs(t))
         return tamis__unsupported(why, TAMIS_TALLY, "a %s filter knows no weights", t->kind->name);
+    if (in->bytes == NULL && (t->kind->traits & TAMIS__TEXTS) != 0)
+        return tamis__unsupported(why, TAMIS_TALLY, "a %s keeps the items themselves, not hashes",
+                                  t->kind->name);
     const tamis_status may = in->bytes != NULL ? tamis__may_change_keys(t)
                              : t->read_only    ? TAMIS_ESEALED
                                                : TAMIS_OK;
@@ -83,7 +89,8 @@ tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, int64_t wei
 {
     if (weighs(t) && tamis__may_change_keys(t) == TAMIS_OK) {
         const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
-        const struct batch one = {.hashes = &h, .n = 1, .weights = &weight};
+        const tamis_bytes item = {key, len};
+        const struct batch one = {.hashes = &h, .n = 1, .weights = &weight, .keys = &item};
         size_t done;
         const tamis_status s = t->kind->add(&t->body, &one, NULL, &done);
         if (s == TAMIS_OK) tamis__sum_items(t);
@@ -139,9 +146,36 @@ static tamis_estimate two_sided_interval(const tamis *t, const struct noise *n, 
     return e;
 }
 
-static tamis_estimate interval(const tamis *t, const struct noise *n, int64_t v)
+/* What the tally told too much of a key before it got its entry. The noise was less then; how much less, the count tells at
+ * which it got in, since that grows along with the noise. Half of it was best for all orders of arrival (docs/ACCURACY.md). */
+static int64_t noise_before(const tamis *t, const struct noise *n, int64_t before)
+{
+    const double now = (double)t->kind->unlisted(&t->body);
+    const double share = (double)before < now ? (double)before / now : 1;
+    return (int64_t)(share * (double)n->half / 2);
+}
+
+/* Of a key with an entry: only what it had before that can be noise. */
+static tamis_estimate listed_interval(const tamis *t, const struct noise *n, int64_t v,
+                                      struct known k)
+{
+    tamis_estimate e = one_sided_interval(t, n, v);
+    const int64_t before = v - k.certain;
+    const bool fresh = k.likely < v && before <= n->most_999;
+    e.below_noise = false;
+    e.estimate = fresh ? k.likely : v - noise_before(t, n, before);
+    if (k.certain >= e.lower) {
+        e.lower = k.certain;
+        e.confidence = 1;
+    }
+    if (e.estimate < e.lower) e.estimate = e.lower;
+    return e;
+}
+
+tamis_estimate tamis__interval(const tamis *t, const struct noise *n, int64_t v, struct known k)
 {
     if (!weighs(t)) return (tamis_estimate){.estimate = v, .upper = v, .confidence = 1};
+    if (k.certain > 0) return listed_interval(t, n, v, k);
     return two_sided(t) ? two_sided_interval(t, n, v) : one_sided_interval(t, n, v);
 }
 
@@ -168,12 +202,14 @@ static tamis_status count_all(const tamis *t, const struct keys *in, tamis_estim
     const tamis_status s = prepare(t, in->bytes != NULL, &noise, &made, why);
     for (size_t at = 0; at < in->n && s == TAMIS_OK; at += PIECE) {
         int64_t values[PIECE];
+        struct known known[PIECE] = {{0, 0}};
         const size_t n = in->n - at < PIECE ? in->n - at : PIECE;
         const struct keys piece = {.bytes = in->bytes != NULL ? in->bytes + at : NULL,
                                    .hashes = in->hashes != NULL ? in->hashes + at : NULL,
+                                   .known = known,
                                    .n = n};
         tamis__bulk_count(t, &piece, values);
-        for (size_t i = 0; i < n; i++) out[at + i] = interval(t, noise, values[i]);
+        for (size_t i = 0; i < n; i++) out[at + i] = tamis__interval(t, noise, values[i], known[i]);
     }
     tamis__free(t->memory, made);
     return s;
@@ -201,10 +237,11 @@ tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_esti
     const tamis_status s = prepare(t, true, &noise, &made, why);
     if (s != TAMIS_OK) return s;
     const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
-    const struct batch one = {.hashes = &h, .n = 1};
     int64_t v;
+    struct known known = {0, 0};
+    const struct batch one = {.hashes = &h, .n = 1, .known = &known};
     t->kind->count(&t->body, &one, &v);
-    *out = interval(t, noise, v);
+    *out = tamis__interval(t, noise, v, known);
     tamis__free(t->memory, made);
     return TAMIS_OK;
 }
@@ -221,10 +258,12 @@ tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out)
     out->noise_99 = n->most_99;
     out->noise_999 = n->most_999;
     out->conservative = conservative(t);
-    out->weight = (int64_t)(two_sided(t) || t->items < most ? t->items : most);
+    const bool is_signed = two_sided(t) && t->kind->rotate == NULL;
+    out->weight = (int64_t)(is_signed || t->items < most ? t->items : most);
     out->items = out->weight > 0 ? (uint64_t)out->weight : 0;
     out->error = t->planned_fpr < 1 ? t->planned_fpr : 0;
     out->bits_per_item = out->bound_bits = out->bound_ratio = 0;
+    if (t->kind->listed != NULL) tamis__list_facts(t, out);
     tamis__free(t->memory, made);
     return TAMIS_OK;
 }

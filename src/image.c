@@ -82,6 +82,13 @@ uint64_t tamis__image_bytes(uint64_t length, uint32_t count)
     return aligned(metadata) + (count - 1) * aligned(length) + length;
 }
 
+uint64_t tamis__repeated_bytes(const struct section *s, uint32_t count, uint32_t times)
+{
+    uint64_t at = TAMIS__HEADER_BYTES + times * (metadata_bytes(s, count) - TAMIS__HEADER_BYTES);
+    for (uint64_t i = 0; i < (uint64_t)count * times; i++) at = aligned(at) + s[i % count].length;
+    return at;
+}
+
 void tamis__assign_offsets(struct body *b)
 {
     uint64_t at = metadata_bytes(b->sections, b->count);
@@ -406,6 +413,10 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
     bool known = true;
     for (uint32_t i = 0; i < t->body.count; i++)
         known = known && tamis__sum(sum, t->body.sections[i].items, &sum);
+    if (!known && (t->kind->traits & TAMIS__WEIGHS) != 0) { /* where the sum ends */
+        sum = UINT64_MAX;
+        known = true;
+    }
     if ((t->kind->traits & TAMIS__SECTION_ITEMS) != 0 && !(known && sum == t->items))
         return tamis__corrupt(why, H_ITEMS, "the items of the sections do not add up");
     t->generation = tamis__get64(h + H_GENERATION);
@@ -415,8 +426,9 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
     const bool hashes = t->body.sections->role == TAMIS__ROLE_HASHES;
     if ((t->kind->traits & TAMIS__STATIC) != 0 && hashes == t->sealed)
         return tamis__corrupt(why, H_READ_ONLY, "a static kind is sealed or collects");
-    if ((flags & FLAG_TURNING) != 0 && t->kind->rotate == NULL)
-        return tamis__corrupt(why, H_READ_ONLY, "turns, but has no generations");
+    if ((flags & FLAG_TURNING) != 0 &&
+        (t->kind->rotate == NULL || (t->kind->traits & TAMIS__WEIGHS) != 0))
+        return tamis__corrupt(why, H_READ_ONLY, "turns, but has no generations that do");
     if ((flags & FLAG_TURNING) != 0) tamis__set_turning(t);
     if (t->strict && (t->kind->rotate != NULL || t->kind->id == TAMIS_GROWING ||
                       (t->kind->traits & TAMIS__WEIGHS) != 0))
@@ -492,7 +504,9 @@ static tamis_status check_section(const struct kind *kind, const struct section 
 static tamis_status make_handle(const struct source *src, const tamis_options *o, bool in_place,
                                 const struct metadata *m, tamis **out, tamis_error *why)
 {
-    const struct kind *kind = tamis__kind(tamis__get16(m->bytes + H_KIND));
+    const bool lists = m->count > 1 && m->sections[1].role == TAMIS__ROLE_ENTRIES;
+    const struct kind *kind =
+        tamis__kind_of(tamis__get16(m->bytes + H_KIND), m->sections[0].kind, lists);
     const struct body shape = {.sections = m->sections, .count = m->count};
     for (uint32_t i = 0; i < m->count; i++) {
         tamis_status s = check_section(kind, &m->sections[i], i, why);

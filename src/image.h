@@ -10,6 +10,9 @@
 /* Bytes of an image of so many sections of this length (in all less than 2^63 bytes). */
 uint64_t tamis__image_bytes(uint64_t length, uint32_t count);
 
+/* The same of these sections, all of them so many times. */
+uint64_t tamis__repeated_bytes(const struct section *s, uint32_t count, uint32_t times);
+
 /* Put the sections one after the other; to be called whenever their number or lengths change. */
 void tamis__assign_offsets(struct body *b);
 

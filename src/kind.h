@@ -25,7 +25,9 @@ enum {
     TAMIS__ROLE_REMOVED = 2,
     TAMIS__ROLE_HASHES = 3,
     TAMIS__ROLE_THRESHOLDS = 4,
-    TAMIS__ROLE_BITS = 5 /* of a retrieval: one column of a ribbon */
+    TAMIS__ROLE_BITS = 5, /* of a retrieval: one column of a ribbon */
+    TAMIS__ROLE_ENTRIES = 6,
+    TAMIS__ROLE_TEXTS = 7
 };
 struct section {
     uint16_t role, kind, variant, cell_bits;
@@ -70,6 +72,11 @@ static inline uint64_t tamis__add_up(uint64_t a, uint64_t b)
     return sum < TAMIS__MOST_WEIGHT ? sum : TAMIS__MOST_WEIGHT;
 }
 
+/* Of a key that has an entry of its own: it surely came so often, and most likely so often. All 0: it has none. */
+struct known {
+    int64_t certain, likely;
+};
+
 /* Keys as the kinds see them, never more than these at a time. */
 #define TAMIS__MOST_BATCH 128u
 struct batch {
@@ -80,7 +87,10 @@ struct batch {
      * query that has them ahead, where it is next_aim. NULL: they were not prefetched. Only for kinds that no
      * other is made of, as there is but one. */
     void *aim, *next_aim;
-    const int64_t *weights; /* of kinds that weigh; NULL: all 1 */
+    const int64_t *weights;  /* of kinds that weigh; NULL: all 1 */
+    const tamis_bytes *keys; /* the keys themselves, of an add to a kind that keeps texts */
+    struct known
+        *known; /* where not NULL, of a count: what else there is to tell of a key with an entry */
 };
 #define TAMIS__AIM_BYTES (40u * TAMIS__MOST_BATCH)
 
@@ -96,6 +106,15 @@ struct gauge {
     uint64_t excluded; /* keys that are known not to be in */
 };
 
+/* An item that is listed. */
+struct listed {
+    tamis_bytes item; /* what is kept of it; p is NULL where nothing is */
+    uint64_t length;  /* of the whole */
+    uint64_t hash;    /* 64 bits of it, by which the kind knows it */
+    int64_t count;
+    struct known known;
+};
+
 enum {
     TAMIS__MULTISET = 1,       /* every add counts, not only of new keys */
     TAMIS__MISSES = 2,         /* a "no" can be wrong */
@@ -107,10 +126,15 @@ enum {
     TAMIS__RIBBONS = 128,      /* sections have boundaries */
     TAMIS__EXCLUDES = 256,     /* the items of a section are excluded keys */
     TAMIS__SPILLS = 512,       /* static: can be solved from hashes beyond memory */
-    /* How often, not whether: knows weights, and no plan of items; the items of its section are their sum, as
+/* How often, not whether: knows weights, and no plan of items; the items of its section are their sum, as
      * a signed number where it is two-sided. */
+#ifdef TAMIS_LEAN /* none does */
+    TAMIS__WEIGHS = 0,
+#else
     TAMIS__WEIGHS = 1024,
-    TAMIS__TWO_SIDED = 2048 /* a count may be too low as well */
+#endif
+    TAMIS__TWO_SIDED = 2048, /* a count may be too low as well */
+    TAMIS__TEXTS = 4096      /* keeps texts, so hashes alone cannot be added */
 };
 
 struct kind {
@@ -165,20 +189,36 @@ struct kind {
     /* The plain filter with the same answers: its section but for offset and cells, and, when cells is not
      * NULL, what is in them. NULL: there is none; false: not of this variant. */
     bool (*plain)(const struct body *b, struct section *out, uint8_t *cells);
-    /* Equal shapes are checked before. NULL: cannot. */
-    void (*merge)(struct body *into, const struct body *from);
+    /* Equal shapes are checked before; TAMIS_ENOMEM at the most, and then nothing has changed. NULL: cannot. */
+    tamis_status (*merge)(struct body *into, const struct body *from);
     /* Of the union with `other` when that is not NULL; z: of the interval of items. Reads every cell. */
     void (*gauge)(const struct body *b, const struct body *other, double z, struct gauge *out);
     /* The cells of one key, in probe order; returns how many, writes at most max. NULL: none to show. */
     size_t (*cells_of)(const struct body *b, tamis_hash h, uint64_t *cells, size_t max);
+    /* Kinds that list items: places for them; what is in one (false: nothing); and the most that any key counts that is in
+     * none. */
+    uint64_t (*slots)(const struct body *b);
+    bool (*listed)(const struct body *b, uint64_t slot, struct listed *out);
+    uint64_t (*slot_of)(const struct body *b, tamis_hash h); /* UINT64_MAX: none */
+    int64_t (*unlisted)(const struct body *b);
 };
 
 extern const struct kind tamis__bloom, tamis__partitioned, tamis__blocked, tamis__counting,
     tamis__pair, tamis__growing, tamis__window, tamis__cuckoo, tamis__fuse, tamis__ribbon,
-    tamis__exact, tamis__count_min, tamis__count_sketch, tamis__tally, tamis__signed_tally;
+    tamis__exact, tamis__count_min, tamis__count_sketch, tamis__tally, tamis__signed_tally,
+    tamis__top;
+/* Windows of kinds that tell how often: never too few, two-sided, and with lists. */
+extern const struct kind tamis__windows_of_counts[3];
 
 /* NULL when there is no such kind. */
 const struct kind *tamis__kind(uint32_t id);
+/* The same for kinds that are made of another, which is 0 or what the first section is of. */
+/* The page (web/) shows neither windows of counts nor top, which would add 9 KB to its 57. */
+#if defined TAMIS_LEAN || defined TAMIS_NO_TOP
+#define tamis__kind_of(id, inner, lists) ((void)(lists), tamis__kind(id))
+#else
+const struct kind *tamis__kind_of(uint32_t id, uint32_t inner, bool lists);
+#endif
 
 /* --- For kinds that are made of others: one section is one filter --- */
 

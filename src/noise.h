@@ -68,6 +68,12 @@ struct noise {
 /* What keys see now; *made is to be freed when it is not NULL. NULL: no memory. Several threads may ask at once. */
 const struct noise *tamis__noise(const tamis *t, struct noise **made);
 
+/* The interval for a count; noise: NULL only where nothing is weighed. */
+tamis_estimate tamis__interval(const tamis *t, const struct noise *n, int64_t v, struct known k);
+
+/* The part of tamis_info that is about items that are listed. */
+void tamis__list_facts(const tamis *t, tamis_facts *out);
+
 /* The median of those that are at most v. */
 int64_t tamis__noise_below(const struct noise *n, int64_t v);
 

@@ -265,7 +265,7 @@ static double bound_of(const tamis_plan *p)
 
 static bool weighs(const tamis_plan *p)
 {
-    const struct kind *kind = tamis__kind(p->kind);
+    const struct kind *kind = tamis__kind_of(p->kind, p->inner_kind, p->inner_kind == TAMIS_TOP);
     return kind != NULL && (kind->traits & TAMIS__WEIGHS) != 0;
 }
 
@@ -278,7 +278,8 @@ static tamis_status check_extras(const tamis_plan *p, tamis_error *why)
         return tamis__fail(why, TAMIS_EINVAL, "only counting filters have counters");
     if ((p->error != 0 || p->delta != 0) && !weighs(p))
         return tamis__fail(why, TAMIS_EINVAL, "error and delta are for kinds that tell how often");
-    if ((p->flags & TAMIS_CONSERVATIVE) != 0 && p->kind != TAMIS_COUNT_MIN)
+    if ((p->flags & TAMIS_CONSERVATIVE) != 0 && p->kind != TAMIS_COUNT_MIN &&
+        p->inner_kind != TAMIS_COUNT_MIN)
         return tamis__fail(why, TAMIS_EINVAL, "only count-min has conservative updates");
     if ((p->generations != 0 || (p->flags & TAMIS_TURNING) != 0) && !window)
         return tamis__fail(why, TAMIS_EINVAL, "only a window has generations");
@@ -308,7 +309,8 @@ static tamis_status check_request(const tamis_plan *p, tamis_error *why)
     if (p->kind == TAMIS_GROWING && p->fpr == 0 && p->k == 0)
         return tamis__fail(why, TAMIS_EINVAL,
                            "a growing filter needs the false-positive rate it is to keep");
-    if (weighs(p) && (p->items != 0 || p->fpr != 0))
+    if (weighs(p) &&
+        ((p->items != 0 && p->kind != TAMIS_TOP && p->inner_kind != TAMIS_TOP) || p->fpr != 0))
         return tamis__fail(why, TAMIS_EINVAL,
                            "a kind that tells how often has no items and no false positives: plan "
                            "it by bytes, error or m");
@@ -339,7 +341,7 @@ tamis_status tamis_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *
     if (p.kind == TAMIS_AUTO) {
         s = solve_auto(&p, &r, why);
     } else {
-        const struct kind *kind = tamis__kind(p.kind);
+        const struct kind *kind = tamis__kind_of(p.kind, p.inner_kind, p.inner_kind == TAMIS_TOP);
         if (kind == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no kind %u", p.kind);
         if (kind->solve == NULL)
             return tamis__unsupported(why, TAMIS_FUSE, "this build only reads %s filters",

@@ -121,7 +121,7 @@ static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **
     if (o->max_bytes != 0 && p->bytes > o->max_bytes)
         return tamis__fail(why, TAMIS_ENOMEM, "%llu bytes, more than the limit of %llu",
                            (unsigned long long)p->bytes, (unsigned long long)o->max_bytes);
-    const struct kind *kind = tamis__kind(p->kind);
+    const struct kind *kind = tamis__kind_of(p->kind, p->inner_kind, p->inner_kind == TAMIS_TOP);
     tamis *t = tamis__new(kind, o, kind->layout(p, NULL));
     if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     kind->layout(p, t->body.sections);
@@ -276,6 +276,7 @@ tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *
 {
     if (done != NULL) *done = 0;
     if (t->read_only) return TAMIS_ESEALED;
+    if ((t->kind->traits & TAMIS__TEXTS) != 0) return TAMIS_EUNSUPPORTED;
     const struct keys in = {.hashes = h, .n = n};
     return add_all(t, &in, seen_bits, done);
 }
@@ -285,7 +286,8 @@ tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen)
     if (seen != NULL) *seen = false;
     const tamis_status s = tamis__may_change_keys(t);
     if (s != TAMIS_OK) return s;
-    return tamis__add_key(t, tamis__hash_key(&t->hasher, key, len), seen);
+    const tamis_bytes one = {key, len};
+    return tamis__add_key(t, &one, tamis__hash_key(&t->hasher, key, len), seen);
 }
 
 /* --- Asking --------------------------------------------------------------------------------------------- */
@@ -455,6 +457,7 @@ tamis_status tamis_rotate(tamis *t, tamis_error *why)
         return tamis__unsupported(why, TAMIS_WINDOW, "a %s filter cannot rotate", t->kind->name);
     if (t->read_only) return tamis__refuse(why, TAMIS_ESEALED);
     t->kind->rotate(&t->body);
+    tamis__noise_drop(t);
     tamis__sum_items(t);
     return TAMIS_OK;
 }
@@ -527,7 +530,8 @@ tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
         return tamis__fail(why, TAMIS_EFULL,
                            "the union has about %llu items, more than the strict plan's %llu",
                            (unsigned long long)c.items, (unsigned long long)into->planned_items);
-    into->kind->merge(&into->body, &from->body);
+    s = into->kind->merge(&into->body, &from->body);
+    if (s != TAMIS_OK) return tamis__refuse(why, s);
     tamis__noise_drop(into);
     if ((into->kind->traits & TAMIS__SECTION_ITEMS) != 0)
         tamis__sum_items(into);

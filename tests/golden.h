@@ -148,6 +148,20 @@ static const struct recipe recipes[] = {
     {"signed-tally-merged.tamis",
      GOLDEN_PLAN(.kind = TAMIS_SIGNED_TALLY, .m = 56 * 8, .seed = GOLDEN_SEED), 100,
      GOLDEN_WEIGHED | GOLDEN_MERGED},
+    /* More keys than places, and texts that are cut and dropped. */
+    {"top.tamis", GOLDEN_PLAN(.kind = TAMIS_TOP, .m = 56 * 5, .items = 6), 100, 0},
+    {"top-weighed-keyed-again.tamis", GOLDEN_PLAN(.kind = TAMIS_TOP, .m = 56 * 3, .items = 10), 100,
+     GOLDEN_WEIGHED | GOLDEN_KEYED | GOLDEN_AGAIN},
+    {"top-merged.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_TOP, .m = 56 * 8, .items = 8, .seed = GOLDEN_SEED), 100,
+     GOLDEN_WEIGHED | GOLDEN_MERGED},
+    {"window-of-tally.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_WINDOW, .m = 56 * 3, .generations = 3, .inner_kind = TAMIS_TALLY),
+     100, GOLDEN_WEIGHED | GOLDEN_ROTATED},
+    {"window-of-top-keyed.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_WINDOW, .items = 2, .m = 56 * 2, .generations = 2,
+                 .inner_kind = TAMIS_TOP),
+     100, GOLDEN_WEIGHED | GOLDEN_ROTATED | GOLDEN_KEYED},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 
@@ -282,7 +296,7 @@ static inline int64_t golden_count(const struct recipe *r, const tamis_estimate 
 /* Whether counts.txt has what the image says. */
 static inline bool golden_counts(const struct recipe *r)
 {
-    return r->plan.kind >= TAMIS_COUNT_MIN;
+    return r->plan.kind >= TAMIS_COUNT_MIN || r->plan.inner_kind >= TAMIS_COUNT_MIN;
 }
 
 /* A file of tests/golden, to be freed. */

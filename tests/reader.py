@@ -9,12 +9,14 @@ import sys
 
 import xxhash
 
+from siphash import siphash128
+
 MASK = 2**64 - 1
 MULTIPLIER = 2862933555777941757
 CHUNK = 65536
 KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6: "growing", 7: "window",
          8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact", 32: "count-min",
-         33: "count-sketch", 34: "tally", 36: "signed-tally"}
+         33: "count-sketch", 34: "tally", 35: "top", 36: "signed-tally"}
 VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2, 32: 1}  # the highest of a kind that has any
 HEADER = struct.Struct("<8sHHIIIIHHQ16sQQd16sQIIQQ")
 ENTRY = struct.Struct("<HHHHIIQQQQQQ")
@@ -35,38 +37,6 @@ class WrongKey(Exception):
 def need(condition, rule):
     if not condition:
         raise Damaged(rule)
-
-
-def siphash128(key, message):
-    """SipHash-2-4 with 16 bytes of output (Aumasson, Bernstein 2012)."""
-    k0, k1 = struct.unpack("<QQ", key)
-    v0, v1 = k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D ^ 0xEE
-    v2, v3 = k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573
-
-    def rotate(x, by):
-        return (x << by | x >> (64 - by)) & MASK
-
-    def rounds(n):
-        nonlocal v0, v1, v2, v3
-        for _ in range(n):
-            v0, v2 = (v0 + v1) & MASK, (v2 + v3) & MASK
-            v1, v3 = rotate(v1, 13) ^ v0, rotate(v3, 16) ^ v2
-            v0 = rotate(v0, 32)
-            v2, v0 = (v2 + v1) & MASK, (v0 + v3) & MASK
-            v1, v3 = rotate(v1, 17) ^ v2, rotate(v3, 21) ^ v0
-            v2 = rotate(v2, 32)
-
-    padded = message + bytes(7 - len(message) % 8) + bytes([len(message) % 256])
-    for (word,) in struct.iter_unpack("<Q", padded):
-        v3 ^= word
-        rounds(2)
-        v0 ^= word
-    v2 ^= 0xEE
-    rounds(4)
-    lo = v0 ^ v1 ^ v2 ^ v3
-    v1 ^= 0xDD
-    rounds(4)
-    return lo, v0 ^ v1 ^ v2 ^ v3
 
 
 def aligned(at):
@@ -442,6 +412,69 @@ class Tally:
         return self.count(lo, hi) > 0
 
 
+class Top:
+    def __init__(self, sections):
+        need(len(sections) == 3 and [e[:3] for e, _ in sections] == [(1, 34, 0), (6, 35, 0), (7, 35, 0)], "sections")
+        self.tally = Tally(*sections[0])
+        (_, _, _, width, ways, _, m, *rest, length), self.entries = sections[1]
+        self.buckets = m // 4
+        need((width, ways) == (64, 4) and m % 4 == 0 and 2 <= self.buckets <= 2**30 and length == 32 * m, "entries")
+        (_, _, _, width, one, _, size, *_, length), self.texts = sections[2]
+        need((width, one) == (8, 1) and size == length and size % 64 == 0 and 128 <= size <= 2**34, "texts")
+        need(not any(e[7] for e, _ in sections[1:]), "items of the entries")
+        self.found = {}
+        for slot in range(m):
+            self.check_entry(slot)
+        for b in range(self.buckets):
+            last, since = struct.unpack_from("<QQ", self.entries, 128 * b + 112)
+            need((last == 0) == (since == 0) and since <= END, "last key of a bucket")
+        self.check_texts(m, size)
+
+    def check_entry(self, slot):
+        at, way = slot // 4 * 128, slot % 4
+        print_, count, error = (int.from_bytes(self.entries[at + o + 8 * way:][:8], "little") for o in (0, 32, 64))
+        text = int.from_bytes(self.entries[at + 96 + 4 * way:][:4], "little")
+        if print_ == 0:
+            need(count == error == text == 0, "no entry")
+            return
+        need((text == 0) == (count >> 63 == 1), "text or none")
+        need(1 <= count & END and error & END < count & END, "count and error")
+        need(slot // 4 in self.pair(print_) and print_ not in self.found, "place of an entry")
+        self.found[print_] = count & END, error & END, text, slot
+
+    def check_texts(self, m, size):
+        used, text_floor, floor, zero = struct.unpack_from("<QQQQ", self.texts)
+        need(zero == 0 and text_floor <= END and floor <= END, "floors")
+        need(used % 8 == 0 and (used == 0 or 32 <= used <= size), "used")
+        limit, at, owner = min(4096, 8 * ((size - 32) // 64)), 32, {}
+        while at < used:
+            need(at + 8 <= used, "a record")
+            slot, length = struct.unpack_from("<II", self.texts, at)
+            end = at + 8 + min(length, limit)
+            need(slot < m and end + -end % 8 <= used, "a record")
+            need(not any(self.texts[end:end + -end % 8]), "zeros behind a text")
+            owner[at // 8] = slot, self.texts[at + 8:end]
+            at = end + -end % 8
+        need(not any(self.texts[max(used, 32):]), "zeros behind the texts")
+        need(all(text == 0 or text in owner and owner[text][0] == slot for _, _, text, slot in self.found.values()), "whose text")
+        self.items = {p: owner[text][1] for p, (_, _, text, _) in self.found.items() if text}
+
+    def pair(self, print_):
+        z = Pair.remix(print_) * 0x9E3779B97F4A7C15 & MASK
+        first = z * self.buckets >> 64
+        return first, (first + 1 + ((z << 32 & MASK | z >> 32) * (self.buckets - 1) >> 64)) % self.buckets
+
+    def count(self, lo, hi):
+        print_ = lo or 1
+        return self.found[print_][0] if print_ in self.found else self.tally.count(print_, Pair.remix(print_))
+
+    def text(self, lo, hi):
+        return self.items.get(lo or 1)
+
+    def has(self, lo, hi):
+        return self.count(lo, hi) > 0
+
+
 class SignedTally:
     def __init__(self, entry, cells):
         self.lines = Tally.check_lines(entry, cells)
@@ -475,9 +508,24 @@ class SignedTally:
 
 class Window:
     def __init__(self, sections):
-        need(2 <= len(sections) <= 256, "number of generations")
-        self.generations = [Bits(e, c) for e, c in sections]
-        need(len({g.shape() for g in self.generations}) == 1, "equal shapes")
+        self.counts = sections[0][0][1] >= 32
+        parts = 3 if len(sections) > 1 and sections[1][0][0] == 6 else 1
+        need(len(sections) % parts == 0 and 2 <= len(sections) // parts <= 256, "number of generations")
+        if not self.counts:
+            self.generations = [Bits(e, c) for e, c in sections]
+            need(len({g.shape() for g in self.generations}) == 1, "equal shapes")
+            return
+        need(len({(*e[:5], e[6], i % parts) for i, (e, _) in enumerate(sections)}) == parts, "equal shapes")
+        need(all(e[7] <= END for e, _ in sections), "weight of a generation")
+        if parts == 3:
+            self.generations = [Top(sections[i:i + 3]) for i in range(0, len(sections), 3)]
+            return
+        kinds = {32: CountMin, 33: CountSketch, 34: Tally, 36: SignedTally}
+        need(all(e[0] == 1 and e[1] in kinds for e, _ in sections), "generations of counters")
+        self.generations = [kinds[e[1]](e, c) for e, c in sections]
+
+    def count(self, lo, hi):
+        return max(-END, min(END, sum(g.count(lo, hi) for g in self.generations)))
 
     def has(self, lo, hi):
         return any(g.has(lo, hi) for g in self.generations)
@@ -553,15 +601,22 @@ class Image:
         self.changeable = self.write_version == 1 and self.read_only & ~6 == 0
 
     def check_shape(self):
+        lists = self.count > 1 and self.sections[1][0] == 6
+        counts = self.kind == 7 and self.sections[0][1] >= 32
         parts = []
         for entry in self.sections:
             role, kind, variant, *_, offset, length = entry
-            if kind not in KINDS or variant > VARIANTS.get(kind, 0) or not 1 <= role <= {5: 2, 9: 3, 10: 4, 11: 5}.get(self.kind, 1):
+            if kind not in KINDS or variant > VARIANTS.get(kind, 0) or not 1 <= role <= {5: 2, 7: 7 if lists and counts else 1, 9: 3, 10: 4, 11: 5, 35: 7}.get(self.kind, 1):
                 raise Newer("a section of role %d, kind %d, variant %d" % (role, kind, variant))
             parts.append((entry, self.data[offset:offset + length]))
-        need(7 != self.kind < 32 or sum(s[7] for s in self.sections) == self.items, "items of the sections")
+        total = sum(s[7] for s in self.sections)
+        need(7 != self.kind < 32 or (min(total, MASK) if counts else total) == self.items, "items of the sections")
+        need(not counts or self.read_only & 4 == 0, "turning")
         if self.kind in (5, 7):
             self.filter = (Pair if self.kind == 5 else Window)(parts)
+            return
+        if self.kind == 35:
+            self.filter = Top(parts)
             return
         need(all(entry[1] == self.kind for entry in self.sections), "sections of this kind")
         need(self.count == 1 or self.kind in (10, 11), "one section")
@@ -604,67 +659,8 @@ class Image:
         return self.filter.has(*self.hash_of(key))
 
 
-PACKED_MAGIC = b"\x89TAMPK\r\n"
-
-
-def unpack_frame(data, at, n):
-    """The n bytes of the frame that begins at data[at], and where the next one begins."""
-    need(at < len(data), "a frame's first byte")
-    r, at = data[at], at + 1
-    if r == 255:
-        need(at + n <= len(data), "a stored frame")
-        return data[at:at + n], at + n
-    need(r <= 19, "r")
-    bits, bit, from_, out = 8 * n, 0, 8 * at, bytearray(n)
-
-    def take():
-        nonlocal from_
-        need(from_ < 8 * len(data), "end of a code")
-        from_ += 1
-        return data[from_ - 1 >> 3] >> (from_ - 1 & 7) & 1
-
-    while True:
-        gap = 0
-        while not take():
-            gap += 1 << r
-            need(bit + gap <= bits, "a gap beyond the frame")
-        gap += sum(take() << i for i in range(r))
-        bit += gap
-        need(bit <= bits, "a gap beyond the frame")
-        if bit == bits:
-            break
-        out[bit >> 3] |= 1 << (bit & 7)
-        bit += 1
-    while from_ % 8:
-        need(not take(), "the rest of a code's last byte")
-    return bytes(out), from_ // 8
-
-
-def unpack(data):
-    """The image in a packed file."""
-    need(len(data) >= 40 and data[:8] == PACKED_MAGIC, "start of a packed file")
-    version, zero, total, metadata = struct.unpack_from("<H6sQQ", data, 8)
-    need(version >= 1, "packed version")
-    if version > 1:
-        raise Newer("packed version %d" % version)
-    (expected,) = struct.unpack_from("<Q", data, len(data) - 8)
-    data = data[:-8]
-    need(xxhash.xxh3_64_intdigest(data) == expected, "sum of a packed file")
-    need(zero == bytes(6), "zero field")
-    need(metadata <= total and metadata <= len(data) - 32, "length of the metadata")
-    need(4 * ((total - metadata) // CHUNK) <= len(data) - 32 - metadata, "room for the frames")
-    parts, at, left = [data[32:32 + metadata]], 32 + metadata, total - metadata
-    while left > 0:
-        frame, at = unpack_frame(data, at, min(left, CHUNK))
-        parts.append(frame)
-        left -= len(frame)
-    need(at == len(data), "end of the last frame")
-    image = b"".join(parts)
-    need(Image(image, check_key=False).metadata == metadata, "length of the metadata")
-    return image
-
-
 def main(arguments):
+    from reader_packed import PACKED_MAGIC, unpack
     with open(arguments[0], "rb") as file:
         data = file.read()
         image = Image(unpack(data) if data[:8] == PACKED_MAGIC else data, bytes.fromhex(arguments[1]) if len(arguments) > 1 else None)

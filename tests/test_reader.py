@@ -7,7 +7,8 @@ import os
 import sys
 
 sys.dont_write_bytecode = True  # leaves the source tree as it was
-from reader import Damaged, Image, Newer, WrongKey, unpack
+from reader import Damaged, Image, Newer, WrongKey
+from reader_packed import unpack
 
 GOLDEN = os.path.join(os.environ.get("TAMIS_SOURCE", "."), "tests", "golden")
 passed, failed = 0, 0
@@ -71,6 +72,19 @@ def check_counts(keys):
     check(rows > 0 and rows % 128 == 0, "there are counts")
 
 
+def check_texts(images):
+    """The texts in the images of a top are beginnings of the keys that have their hash."""
+    found = 0
+    for name, (key, rows) in images.items():
+        image = Image(read_golden(name), key)
+        if image.kind != 35:
+            continue
+        texts = [(k, image.filter.text(*image.hash_of(k))) for _, k, _ in rows]
+        check(all(k.startswith(text) for k, text in texts if text is not None), "%s has texts of its keys" % name)
+        found += sum(text is not None for _, text in texts)
+    check(found > 10, "there are texts")
+
+
 def check_damage(name, key):
     data = read_golden(name)
     # The big one is sampled; test_golden.c does all of it.
@@ -121,6 +135,7 @@ def main():
     on_disk = sorted(n for n in os.listdir(GOLDEN) if n.endswith(".tamis"))
     check(on_disk == sorted(images), "answers.txt knows every image and no other")
     check_counts({name: key for name, (key, _) in images.items()})
+    check_texts(images)
     for name, (key, rows) in images.items():
         check_answers(name, key, rows)
         check_damage(name, key)

@@ -101,6 +101,25 @@ def test_counts():
         assert plain(three.do("TAMIS.INFO", "n"))["kind"] == "counting" and three.do("TAMIS.MHAS", "n", "y", "q") == [True, False]
 
 
+def test_top():
+    with Server() as server:
+        c = server.client()
+        check(c, ("TAMIS.CREATE t top BYTES 100000", "OK"), ("TAMIS.TOP t", []))
+        for i in range(1, 60):
+            c.do("TAMIS.INCRBY", "t", f"heavy-{i}", 1000 * i, b"a\0b", 5000)
+        c.do("TAMIS.MADD", "t", *ITEMS)
+        top = c.text("TAMIS.TOP", "t", 3)
+        assert [entry[0] for entry in top] == ["a\0b", "heavy-59", "heavy-58"], top
+        for (_, guess, low, high), truth in zip(top, (295000, 59000, 58000)):
+            assert low <= guess <= high and low <= truth <= high and abs(guess - truth) < 100, top
+        assert len(c.do("TAMIS.TOP", "t")) == 10 and c.do("TAMIS.TOP", "t", 0) == []
+        before = c.do("TAMIS.TOP", "t", 30)
+        check(c, ("DEBUG RELOAD", "OK"))
+        assert c.do("TAMIS.TOP", "t", 30) == before
+        check(c, ("TAMIS.TOP t -1", Error("ERR value is not an integer or out of range")), ("TAMIS.TOP none", NO_KEY),
+              ("TAMIS.CREATE b blocked ITEMS 10 RATE 0.1", "OK"), ("TAMIS.TOP b", Error("ERR this kind keeps no list of items; top does")))
+
+
 def test_windows():
     """A window forgets: by itself when it turns, or on demand."""
     with Server() as server:
@@ -165,4 +184,4 @@ def test_errors():
 
 
 if __name__ == "__main__":
-    main([test_kinds, test_redisbloom_files, test_exact, test_counts, test_windows, test_merge, test_errors])
+    main([test_kinds, test_redisbloom_files, test_exact, test_counts, test_top, test_windows, test_merge, test_errors])

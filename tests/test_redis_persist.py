@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from redis_client import Error, Server, main, vectors, wait_for  # noqa: E402
 from test_redis_bloom import check  # noqa: E402
 
-KINDS = ("blocked", "counting", "growing", "cuckoo", "tally", "ribbon", "window")
+KINDS = ("blocked", "counting", "growing", "cuckoo", "tally", "top", "ribbon", "window")
 
 
 def fill(c, tag="", rounds=60):
@@ -20,7 +20,7 @@ def fill(c, tag="", rounds=60):
     t = tag
     for command in (f"BF.RESERVE bf{t} 0.02 20", f"BF.RESERVE fixed{t} 0.01 50 NONSCALING", f"CF.RESERVE cf{t} 16 EXPANSION 2",
                     f"CF.RESERVE cf0{t} 16 EXPANSION 0 MAXITERATIONS 5", f"CMS.INITBYDIM cms{t} 50 4", f"TOPK.RESERVE topk{t} 5 20 4 0.9",
-                    *[f"TAMIS.CREATE {kind}{t} {kind} " + ("BYTES 4000" if kind == "tally" else "ITEMS 500 RATE 0.01") for kind in KINDS]):
+                    *[f"TAMIS.CREATE {kind}{t} {kind} " + ("BYTES 20000" if kind in ("tally", "top") else "ITEMS 500 RATE 0.01") for kind in KINDS]):
         c.do(*command.split())
     for i in range(rounds):
         items = [f"i{random.randrange(400)}" for _ in range(10)]

@@ -17,6 +17,15 @@ seq 1 3000 >list
 seq 2001 5000 >other
 checked 0 plan --items 1000 --fpr 0.01
 checked 0 plan --items 1000 --bytes 4000 --json
+checked 0 plan --items 1000 --fpr 0.01 --plot --svg plan.svg
+checked 2 plan --items 1000 --fpr 0.01 --svg plan.svg
+checked 0 explain cost
+checked 0 help kinds
+checked 0 help --completions bash
+checked 0 help --completions zsh
+checked 0 help --completions fish
+checked 2 chekc
+checked 2 build --itmes 5
 for kind in bloom partitioned blocked; do
     checked 0 build --kind $kind --items 6000 -o $kind.tamis list
     checked 0 add $kind.tamis other
@@ -25,6 +34,7 @@ for kind in bloom partitioned blocked; do
     checked 0 check -vc other-$kind.tamis list
     checked 0 merge -o both-$kind.tamis $kind.tamis other-$kind.tamis
     checked 0 info $kind.tamis both-$kind.tamis
+    checked 0 info --plot $kind.tamis
     checked 0 verify --keys 20000 $kind.tamis
 done
 checked 0 uniq --json list other

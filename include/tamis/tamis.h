@@ -98,6 +98,8 @@ typedef enum tamis_kind {
                             * for weights of either sign                                          */
     TAMIS_TALLY = 34,      /* counters of a byte that grow where they must; never too few, and 7 to 60
                             * times nearer than count-min in the same memory                      */
+    TAMIS_TOP = 35,        /* a tally that keeps the most frequent items themselves, with counts of
+                            * their own: see "The most frequent" below                            */
     TAMIS_SIGNED_TALLY = 36 /* the same for weights of either sign: as often too few as too many, and
                             * 2 to 3 times nearer than count-sketch                               */
 } tamis_kind;
@@ -110,7 +112,8 @@ TAMIS_API uint32_t tamis_kind_named(const char *name);
 /* --- The plan: say two of items, fpr and bytes; zero means "you decide" --------------------------
  * With all three, items and fpr are met and bytes is a limit. A shape (m, and k or not) may stand
  * for bytes. Kinds that tell how often know neither items nor fpr: say bytes, or error (and delta),
- * or m (and k). Begin with  tamis_plan plan = {.struct_size = sizeof plan};                      */
+ * or m (and k); top knows items, those that are to be listed.
+ * Begin with  tamis_plan plan = {.struct_size = sizeof plan};                                    */
 enum {
     TAMIS_STRICT = 1,      /* refuse new items beyond the planned number (TAMIS_EFULL); counting,
                             * cuckoo and static kinds count repeated keys as well                 */
@@ -130,24 +133,27 @@ typedef struct tamis_plan {
     size_t struct_size; /* sizeof(tamis_plan)                                                     */
     uint32_t kind;      /* a tamis_kind                                                           */
     uint32_t flags;     /* TAMIS_STRICT, ...                                                      */
-    uint64_t items;     /* expected distinct items, at most 2^52                                  */
+    uint64_t items;     /* expected distinct items, at most 2^52; top: how many there is to be room
+                         * for in the list, default 100, at most 2^30                             */
     double fpr;         /* false-positive rate, 1e-18 <= fpr < 1                                  */
     uint64_t bytes;     /* budget for the whole image                                             */
     uint64_t seed;      /* of XXH3; the default 0 is for all, so that filters merge               */
     uint64_t m;         /* bits (partitioned: bits in each row; blocked: a multiple of 512);
                          * counting: counters; cuckoo: slots, an even number; growing: slots of the
                          * first table, a power of two; static kinds: 0, it follows the keys;
-                         * count-min and count-sketch: counters in each row; tallies: counters, a
-                         * multiple of 56                                                         */
+                         * count-min and count-sketch: counters in each row; tallies and top:
+                         * counters, a multiple of 56                                             */
     uint32_t k;         /* probes per key, 1 ... 64 (blocked: 8; compact and counting in lines:
                          * 1 ... 16; cuckoo: 2; fuse: 3 or 4); growing: bits kept, 3 ... 51;
-                         * count-min: rows, default 4; count-sketch: rows, odd, default 5; tally: 4,
-                         * signed-tally: 5                                                        */
+                         * count-min: rows, default 4; count-sketch: rows, odd, default 5; tally, top:
+                         * 4, signed-tally: 5                                                     */
     uint32_t cell_bits; /* bits of a counter. counting: 4 (default), 8 or 16; count-min and
-                         * count-sketch: 32 (default) or 64; tallies: 8, to begin with            */
+                         * count-sketch: 32 (default) or 64; tallies, top: 8, to begin with       */
     uint32_t generations; /* window: how many, 2 ... 256; default 4                               */
     uint32_t inner_kind;  /* window, pair: of their parts, default blocked; counting: bloom
-                           * (default), or blocked, whose counters of a key share a cache line     */
+                           * (default), or blocked, whose counters of a key share a cache line. A
+                           * window of kinds that tell how often counts what came in its generations,
+                           * bytes for all of them together; it never turns by itself             */
     uint64_t excluded;    /* exact: keys that will be excluded; items and this are enough for a plan,
                            * and the rate is that of the smallest image. The seal goes by the keys
                            * that did come, and by the rate                                       */
@@ -308,7 +314,9 @@ TAMIS_API tamis_status tamis_exclude_hashes(tamis *t, const tamis_hash *h, size_
  * looks so), and then nothing has changed. TAMIS_EFULL: a pair has no life left for that key. Removing a key that was never added but looks present takes away what belongs to
  * others, which may then be missed: no such filter can know. Remove what you added.
  * remove_many: bit i of absent_bits (or NULL) is set when key i was certainly not in.
- * rotate: window forgets its oldest generation and begins a new one.                             */
+ * rotate: window forgets its oldest generation and begins a new one. "How often in the last hour" is a
+ * window of TAMIS_TALLY or TAMIS_TOP (plan.inner_kind) of 13 generations, rotated every 5 minutes: it
+ * tells of 60 to 65 minutes. Counts and lists are of all generations together.                   */
 TAMIS_API tamis_status tamis_remove(tamis *t, const void *key, size_t len, tamis_error *why);
 TAMIS_API tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size_t n,
                                          uint8_t *absent_bits, tamis_error *why);
@@ -357,6 +365,42 @@ TAMIS_API tamis_status tamis_count_many(const tamis *t, const tamis_bytes *keys,
                                         tamis_estimate *out, tamis_error *why);
 TAMIS_API tamis_status tamis_count_hashes(const tamis *t, const tamis_hash *h, size_t n,
                                           tamis_estimate *out, tamis_error *why);
+
+/* --- The most frequent: top --------------------------------------------------------------------------------
+ * A tally that keeps the heaviest items themselves, texts included, in the memory of the plan:
+ *
+ *     tamis_plan plan = {.struct_size = sizeof plan, .kind = TAMIS_TOP, .bytes = 1 << 20};
+ *     ...
+ *     tamis_add(t, "example.org", 11, NULL);                       // for every request
+ *     tamis_heavy top[20];
+ *     size_t n = tamis_top(t, top, 20);                            // top[0] came most often
+ *
+ * What an item in the list counts since it got there is exact: the interval of its count is often narrower
+ * than that of other keys, and where its lower end is certain as well confidence is 1. The order
+ * in which items come does not matter much: early or late, spread or all together. Kinds of hashes: keys only,
+ * the _hashes verbs of adding are TAMIS_EUNSUPPORTED. Weights are never negative, nor in a window.
+ * Two keys are one to it when 64 bits of their hashes agree, a chance of 5e-20 for any two.       */
+typedef struct tamis_heavy {
+    tamis_bytes item;     /* valid until the next change. Of a long item only the beginning is kept: 4096
+                           * bytes, or an eighth of the room for texts. p is NULL when the room did not
+                           * suffice for this one, which first befalls the least of the list; it is
+                           * back soon after the item has come again and counts enough             */
+    uint64_t length;      /* of the whole item, more than item.len when that is the beginning; 0 when
+                           * p is NULL                                                            */
+    uint64_t hash;        /* 64 bits of its hash (tamis_hash.lo), by which it is known            */
+    tamis_estimate count;
+} tamis_heavy;
+/* The n most frequent, by the estimate of their count, the greatest first (equal ones by their bytes, or by
+ * hash where those are not kept). Returns how many were written, fewer when the list is
+ * shorter; with out NULL, how many there are. 0 for kinds but top and windows of it. Without the memory for the noise (see
+ * above) estimates are upper ends, and lower ones those that are certain.                        */
+TAMIS_API size_t tamis_top(const tamis *t, tamis_heavy *out, size_t n);
+/* All items whose count may be `weight` or more, in the same order: every item that was added with a
+ * weight of that in all is among them, always. *found tells how many there are, of which the first n are
+ * written. TAMIS_EINVAL when that cannot be promised: weight must be at least tamis_facts.list_from, the
+ * noise floor of the list; below it an item may have been too light to be kept.                  */
+TAMIS_API tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_t n,
+                                   size_t *found, tamis_error *why);
 
 /* --- Together ----------------------------------------------------------------------------------------------
  * merge: into becomes the filter of the union, bit for bit. Kind, shape, hash and seed (or key)
@@ -426,6 +470,9 @@ typedef struct tamis_facts {
                             * came do not exceed (of count-sketch, on either side of 0); noise_999 is
                             * the noise floor                                                     */
     double error;          /* as in the plan: times weight, the textbook's bound of count-min; 0: none */
+    uint64_t entries, listed; /* top: items that can be listed at most, and that are              */
+    int64_t list_from;     /* top: the least weight that tamis_above takes; any item that was added so
+                            * often is listed                                                     */
 } tamis_facts;
 /* TAMIS_ENOMEM only of kinds that tell how often.                                                */
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);

@@ -259,7 +259,7 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
     }
 }
 
-static void merge(struct body *into, const struct body *from)
+static tamis_status merge(struct body *into, const struct body *from)
 {
     struct section *s = into->sections;
     const bool wide = is_wide(s);
@@ -269,6 +269,7 @@ static void merge(struct body *into, const struct body *from)
     }
     const uint64_t mine = s->items, theirs = from->sections->items, most = TAMIS__MOST_WEIGHT;
     s->items = mine < most && theirs < most ? tamis__add_up(mine, theirs) : most;
+    return TAMIS_OK;
 }
 
 static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)

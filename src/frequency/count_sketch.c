@@ -204,7 +204,7 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
                        : count_key(s, s->k, wide, keys->hashes[i]);
 }
 
-static void merge(struct body *into, const struct body *from)
+static tamis_status merge(struct body *into, const struct body *from)
 {
     struct section *s = into->sections;
     const struct section *f = from->sections;
@@ -215,6 +215,7 @@ static void merge(struct body *into, const struct body *from)
         put(s->cells, i, wide, tamis__merge_signed(a, b, most));
     }
     s->items = (uint64_t)tamis__add_signed((int64_t)s->items, (int64_t)f->items, INT64_MAX);
+    return TAMIS_OK;
 }
 
 static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)

@@ -229,7 +229,7 @@ static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, u
     return j;
 }
 
-static void merge(struct body *into, const struct body *from)
+static tamis_status merge(struct body *into, const struct body *from)
 {
     struct section *s = into->sections;
     for (uint64_t at = 0; at < s->length; at += TAMIS__LINE_BYTES)
@@ -244,6 +244,7 @@ static void merge(struct body *into, const struct body *from)
         }
     s->items =
         (uint64_t)tamis__add_signed((int64_t)s->items, (int64_t)from->sections->items, INT64_MAX);
+    return TAMIS_OK;
 }
 
 static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)

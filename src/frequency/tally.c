@@ -21,82 +21,14 @@
  * Counters end at 2^63 - 1, which means "or more". Nothing can be taken away: see count-sketch for that. */
 #include "../cpu.h"
 #include "../error.h"
-#include "../octets.h"
+#include "../tally_cells.h"
 
 #include <math.h>
-
-#define PLACES 4u
-
-/* --- One octet ------------------------------------------------------------------------------------------------ */
-
-static uint64_t value_at(uint64_t octet, unsigned j, unsigned p)
-{
-    const struct octet_span s = tamis__octet_spans[j][p];
-    const uint64_t v = octet >> s.shift & tamis__octet_mask(s);
-    return v < TAMIS__MOST_WEIGHT ? v : TAMIS__MOST_WEIGHT;
-}
-
-/* The greatest counter in `size` bytes from p on, which end where counters do. */
-static uint64_t greatest(uint64_t octet, unsigned j, unsigned p, unsigned size)
-{
-    uint64_t most = 0;
-    for (unsigned i = p; i < p + size; i += tamis__octet_size(j, i)) {
-        const uint64_t v = value_at(octet, j, i);
-        if (v > most) most = v;
-    }
-    return most;
-}
-
-/* The counter of byte p becomes at least t, and as long as that takes. */
-static void raise(uint8_t *octet, uint8_t *joins, unsigned p, uint64_t t)
-{
-    const uint64_t was = tamis__get64(octet);
-    const unsigned before = *joins;
-    unsigned j = before;
-    if (value_at(was, j, p) >= t) return;
-    while (t > tamis__octet_mask(tamis__octet_spans[j][p])) {
-        j = tamis__octet_joined(j, p);
-        const unsigned size = tamis__octet_size(j, p);
-        const uint64_t most = greatest(was, before, p & ~(size - 1), size);
-        if (most > t) t = most;
-    }
-    const struct octet_span s = tamis__octet_spans[j][p];
-    tamis__put64(octet, (was & ~(tamis__octet_mask(s) << s.shift)) | t << s.shift);
-    *joins = (uint8_t)j;
-}
-
-/* --- Where the counters of a key are ----------------------------------------------------------------------------- */
-
-struct place {
-    uint8_t *octet, *joins;
-    unsigned p;
-};
-
-/* Two octets of a line and a byte in each, from 32 uniform bits. */
-static inline void places_in(uint8_t *line, uint32_t bits, struct place *out)
-{
-    uint64_t r = (uint64_t)bits * TAMIS__OCTETS;
-    const unsigned first = (unsigned)(r >> 32);
-    r = (uint64_t)(uint32_t)r * (TAMIS__OCTETS - 1);
-    unsigned second = first + 1 + (unsigned)(r >> 32);
-    second -= second >= TAMIS__OCTETS ? TAMIS__OCTETS : 0;
-    r = (uint64_t)(uint32_t)r * 64;
-    out[0] = (struct place){line + 8 * first, line + TAMIS__JOINS + first, (unsigned)(r >> 32) & 7};
-    out[1] = (struct place){line + 8 * second, line + TAMIS__JOINS + second, (unsigned)(r >> 35)};
-}
-
-static inline void aim(uint8_t *cells, uint64_t lines, tamis_hash h, struct place *out)
-{
-    const uint64_t first = tamis__tally_first(h, lines);
-    places_in(cells + TAMIS__LINE_BYTES * first, (uint32_t)h.hi, out);
-    places_in(cells + TAMIS__LINE_BYTES * tamis__tally_second(h, lines, first), (uint32_t)h.lo,
-              out + 2);
-}
 
 static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
 {
     (void)promise;
-    return tamis__solve_octets(p, PLACES, why);
+    return tamis__solve_octets(p, TALLY_PLACES, why);
 }
 
 static uint32_t layout(const tamis_plan *plan, struct section *out)
@@ -106,55 +38,10 @@ static uint32_t layout(const tamis_plan *plan, struct section *out)
 
 static const char *wrong_shape(const struct body *b)
 {
-    return tamis__wrong_lines(b, TAMIS_TALLY, PLACES);
+    return tamis__wrong_lines(b, TAMIS_TALLY, TALLY_PLACES);
 }
 
 /* --- The verbs --------------------------------------------------------------------------------------------------- */
-
-static void raise_all(const struct place *at, uint64_t t)
-{
-    for (unsigned i = 0; i < PLACES; i++) raise(at[i].octet, at[i].joins, at[i].p, t);
-}
-
-/* The count before. */
-static inline uint64_t add_key(uint8_t *cells, uint64_t lines, tamis_hash h, uint64_t w)
-{
-    struct place at[PLACES];
-    struct octet_span s[PLACES];
-    uint64_t octet[PLACES], v[PLACES], least = TAMIS__MOST_WEIGHT, room = UINT64_MAX;
-    aim(cells, lines, h, at);
-    for (unsigned i = 0; i < PLACES; i++) {
-        octet[i] = tamis__get64(at[i].octet);
-        s[i] = tamis__octet_spans[*at[i].joins][at[i].p];
-        v[i] = octet[i] >> s[i].shift & tamis__octet_mask(s[i]);
-        least = v[i] < least ? v[i] : least;
-        room = tamis__octet_mask(s[i]) < room ? tamis__octet_mask(s[i]) : room;
-    }
-    const uint64_t t = tamis__add_up(least, w);
-    if (t > room) {
-        raise_all(at, t);
-        return least;
-    }
-    for (unsigned i = 0; i < PLACES; i++) {
-        /* No branch: whether a counter is too low is as good as random. */
-        const uint64_t more = (v[i] ^ t) & (0 - (uint64_t)(v[i] < t));
-        tamis__put64(at[i].octet, octet[i] ^ more << s[i].shift);
-    }
-    return least;
-}
-
-static uint64_t count_key(const struct section *s, uint64_t lines, tamis_hash h)
-{
-    struct place at[PLACES];
-    uint64_t least = TAMIS__MOST_WEIGHT;
-    aim(s->cells, lines, h, at);
-    for (unsigned i = 0; i < PLACES; i++) {
-        const struct octet_span one = tamis__octet_spans[*at[i].joins][at[i].p];
-        const uint64_t v = tamis__get64(at[i].octet) >> one.shift & tamis__octet_mask(one);
-        least = v < least ? v : least;
-    }
-    return least;
-}
 
 static tamis_status add_weights(struct section *s, const struct batch *keys, uint8_t *seen,
                                 size_t *done, uint64_t *sum)
@@ -165,7 +52,7 @@ static tamis_status add_weights(struct section *s, const struct batch *keys, uin
         const size_t i = *done;
         const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
         if (w < 0) return TAMIS_EUNSUPPORTED;
-        const uint64_t before = add_key(s->cells, lines, keys->hashes[i], (uint64_t)w);
+        const uint64_t before = tally_add(s->cells, lines, keys->hashes[i], (uint64_t)w);
         *sum = tamis__add_up(*sum, (uint64_t)w);
         if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
     }
@@ -195,7 +82,7 @@ static void add_ones(struct section *s, const struct batch *keys)
             TAMIS__FETCH(cells + TAMIS__LINE_BYTES * first);
             TAMIS__FETCH(cells + TAMIS__LINE_BYTES * tamis__tally_second(then, lines, first));
         }
-        add_key(cells, lines, h[i], 1);
+        tally_add(cells, lines, h[i], 1);
     }
 }
 
@@ -222,7 +109,7 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
     if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
     memset(bits, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
-        const bool some = count_key(s, tamis__octet_lines(s), keys->hashes[i]) != 0;
+        const bool some = tally_count(s->cells, tamis__octet_lines(s), keys->hashes[i]) != 0;
         bits[i / 8] = (uint8_t)(bits[i / 8] | some << i % 8);
     }
 }
@@ -232,7 +119,8 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
     const struct section *s = b->sections;
     const uint64_t lines = tamis__octet_lines(s);
     if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
-    for (size_t i = 0; i < keys->n; i++) out[i] = (int64_t)count_key(s, lines, keys->hashes[i]);
+    for (size_t i = 0; i < keys->n; i++)
+        out[i] = (int64_t)tally_count(s->cells, lines, keys->hashes[i]);
 }
 
 /* j of the sum of two octets, and the sum: as short as it can be with no counter shorter than in either. */
@@ -242,7 +130,8 @@ static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, u
     *sum = 0;
     for (unsigned p = 0; p < 8;) {
         const unsigned size = tamis__octet_size(j, p);
-        const uint64_t v = tamis__add_up(greatest(a, ja, p, size), greatest(b, jb, p, size));
+        const uint64_t v = tamis__add_up(tamis__tally_greatest(a, ja, p, size),
+                                         tamis__tally_greatest(b, jb, p, size));
         if (v <= tamis__octet_mask(tamis__octet_spans[j][p])) {
             *sum |= v << tamis__octet_spans[j][p].shift;
             p += size;
@@ -255,7 +144,7 @@ static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, u
     return j;
 }
 
-static void merge(struct body *into, const struct body *from)
+static tamis_status merge(struct body *into, const struct body *from)
 {
     struct section *s = into->sections;
     for (uint64_t at = 0; at < s->length; at += TAMIS__LINE_BYTES)
@@ -270,6 +159,7 @@ static void merge(struct body *into, const struct body *from)
         }
     const uint64_t a = s->items, b = from->sections->items, most = TAMIS__MOST_WEIGHT;
     s->items = a < most && b < most ? tamis__add_up(a, b) : most;
+    return TAMIS_OK;
 }
 
 /* Bytes of an octet whose counter is not 0. */
@@ -277,7 +167,7 @@ static unsigned used(uint64_t octet, unsigned j, uint64_t *ends)
 {
     unsigned bytes = 0;
     for (unsigned p = 0; p < 8; p += tamis__octet_size(j, p)) {
-        const uint64_t v = value_at(octet, j, p);
+        const uint64_t v = tally_value(octet, j, p);
         bytes += v != 0 ? tamis__octet_size(j, p) : 0;
         *ends += v == TAMIS__MOST_WEIGHT;
     }

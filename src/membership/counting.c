@@ -295,13 +295,14 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
     for (size_t i = 0; i < keys->n; i++) out[i] = count_key(b->sections, keys->hashes[i]);
 }
 
-static void merge(struct body *into, const struct body *from)
+static tamis_status merge(struct body *into, const struct body *from)
 {
     struct section *s = into->sections;
     for (uint64_t i = 0; i < s->m; i++) {
         const unsigned sum = get(s, i) + get(from->sections, i);
         put(s, i, sum < most(s) ? sum : most(s));
     }
+    return TAMIS_OK;
 }
 
 static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)

@@ -150,7 +150,7 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     return TAMIS_OK;
 }
 
-static void merge(struct body *into, const struct body *from)
+static tamis_status merge(struct body *into, const struct body *from)
 {
     for (uint32_t i = 0; i < into->count; i++) {
         struct body a = tamis__part(into, i);
@@ -160,6 +160,7 @@ static void merge(struct body *into, const struct body *from)
         tamis__inner(into)->gauge(&a, NULL, TAMIS__Z99, &g);
         into->sections[i].items = (uint64_t)(g.items.value + 0.5);
     }
+    return TAMIS_OK;
 }
 
 static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)

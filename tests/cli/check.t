@@ -102,7 +102,7 @@ tamis: own: made from hashes of another program's; lines cannot be added or chec
 
 # Arguments.
 $ tamis check
-tamis: check: usage: tamis check [OPTION...] FILTER [FILE...]
+tamis: check: usage: tamis check [OPTION...] {FILTER | -f PATTERNS} [FILE...]
 [2]
 $ tamis check --inverted fruit.tamis
 tamis: check: unknown option '--inverted'; did you mean '--invert'?

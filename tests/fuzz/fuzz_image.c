@@ -38,6 +38,23 @@ static void ask(const tamis *t)
         must(e.upper <= 0 || tamis_may_contain(t, "key", 3), "counted, so there");
 }
 
+static void read_list(const tamis *t)
+{
+    tamis_heavy list[8];
+    tamis_facts f = {.struct_size = sizeof f};
+    size_t found = 0, bytes = 0;
+    must(tamis_info(t, &f) == TAMIS_OK, "info");
+    for (size_t n = tamis_top(t, list, 8); n > 0; n--) {
+        const tamis_heavy *h = &list[n - 1];
+        for (size_t b = 0; b < h->item.len; b++) bytes += ((const uint8_t *)h->item.p)[b];
+        must(h->count.lower <= h->count.estimate && h->count.estimate <= h->count.upper,
+             "an interval");
+    }
+    must(tamis_above(t, f.list_from, list, 8, &found, NULL) != TAMIS_OK || found <= f.listed,
+         "listed");
+    must(bytes < SIZE_MAX, "texts can be read");
+}
+
 static void weigh(tamis *t)
 {
     static const int64_t weights[3] = {INT64_MAX, -300, 70000};
@@ -128,9 +145,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(tamis_view(image.p, image.n, &o, &view, NULL) == s, "load and view agree");
     if (s == TAMIS_OK) {
         ask(view);
+        read_list(view);
         round_trip(view, &o);
         change(t);
         ask(t);
+        read_list(t);
         round_trip(t, &o);
     }
     tamis_close(t);

@@ -1,0 +1,150 @@
+/* The entries of a top: buckets of four, each entry in one of the two buckets of its key.
+ *
+ *     0        32       64       96       112          120      128
+ *     | print  | count  | error  | text   | last print | since  |
+ *
+ *     print   u64: 64 bits of the hash; 0: no entry
+ *     count   u64: never less than the truth; bit 63: it has no text
+ *     error   u64: the truth is at least count - error; bit 63: and most likely that
+ *     text    u32: where its text is, in units of 8 bytes; 0: nowhere
+ *     last print, since   the last key that came to this bucket, its first, and found no entry; its weight since then
+ *
+ * What a key costs that has an entry is in the first of the two cache lines. */
+#ifndef TAMIS_BUCKETS_H
+#define TAMIS_BUCKETS_H
+
+#include "kind.h"
+
+#define BUCKET 128u
+#define BUCKET_WAYS 4u
+#define BUCKET_LAST 112u /* where the last key begins */
+#define MOST_BUCKETS (UINT64_C(1) << 30)
+#define TEXTLESS (UINT64_C(1) << 63)
+#define FRESH (UINT64_C(1) << 63)
+
+struct buckets {
+    uint8_t *bytes;
+    uint64_t n; /* of buckets, at least 2 */
+};
+
+/* An entry that is nowhere. */
+struct entry {
+    uint64_t print, count, error;
+    uint32_t text;
+};
+
+/* The hash of a key as entries and the tally behind them know it. */
+static inline tamis_hash bucket_key(tamis_hash h)
+{
+    const uint64_t print = h.lo != 0 ? h.lo : 1;
+    return (tamis_hash){print, tamis__remix(print)};
+}
+
+/* Its two buckets, which differ. */
+struct bucket_pair {
+    uint64_t first, second;
+};
+
+static inline struct bucket_pair bucket_pair(tamis_hash key, uint64_t n)
+{
+    const uint64_t z = key.hi * UINT64_C(0x9e3779b97f4a7c15);
+    struct bucket_pair p = {tamis__mulhi(z, n), 0};
+    p.second = p.first + 1 + tamis__mulhi(z << 32 | z >> 32, n - 1);
+    p.second -= p.second >= n ? n : 0;
+    return p;
+}
+
+/* A slot is 4 times the number of its bucket and a way. */
+static inline uint8_t *slot_print(const struct buckets *b, uint64_t slot)
+{
+    return b->bytes + slot / BUCKET_WAYS * BUCKET + slot % BUCKET_WAYS * 8;
+}
+
+static inline uint64_t slot_count(const struct buckets *b, uint64_t slot)
+{
+    return tamis__get64(slot_print(b, slot) + 32) & ~TEXTLESS;
+}
+
+static inline uint64_t slot_error(const struct buckets *b, uint64_t slot)
+{
+    return tamis__get64(slot_print(b, slot) + 64);
+}
+
+static inline uint8_t *slot_text(const struct buckets *b, uint64_t slot)
+{
+    return b->bytes + slot / BUCKET_WAYS * BUCKET + 96 + slot % BUCKET_WAYS * 4;
+}
+
+static inline struct entry slot_get(const struct buckets *b, uint64_t slot)
+{
+    return (struct entry){tamis__get64(slot_print(b, slot)), slot_count(b, slot),
+                          slot_error(b, slot), tamis__get32(slot_text(b, slot))};
+}
+
+static inline void slot_put(const struct buckets *b, uint64_t slot, struct entry e)
+{
+    const uint64_t flag = e.print != 0 && e.text == 0 ? TEXTLESS : 0;
+    tamis__put64(slot_print(b, slot), e.print);
+    tamis__put64(slot_print(b, slot) + 32, e.count | flag);
+    tamis__put64(slot_print(b, slot) + 64, e.error);
+    tamis__put32(slot_text(b, slot), e.text);
+}
+
+#define NO_SLOT UINT64_MAX
+
+static inline uint64_t bucket_find_in(const struct buckets *b, uint64_t bucket, uint64_t print)
+{
+    const uint8_t *p = b->bytes + bucket * BUCKET;
+    unsigned hit = 0;
+    for (unsigned i = 0; i < BUCKET_WAYS; i++)
+        hit |= (unsigned)(tamis__get64(p + 8 * i) == print) << i;
+    return hit != 0 ? bucket * BUCKET_WAYS + (unsigned)__builtin_ctz(hit) : NO_SLOT;
+}
+
+/* The slot of a key's entry, or NO_SLOT. */
+static inline uint64_t bucket_find(const struct buckets *b, struct bucket_pair p, uint64_t print)
+{
+    const uint8_t *one = b->bytes + p.first * BUCKET, *other = b->bytes + p.second * BUCKET;
+    unsigned hit = 0;
+    /* Of the two buckets at once: which of them has it is as good as random. */
+    for (unsigned i = 0; i < BUCKET_WAYS; i++) {
+        hit |= (unsigned)(tamis__get64(one + 8 * i) == print) << i;
+        hit |= (unsigned)(tamis__get64(other + 8 * i) == print) << (BUCKET_WAYS + i);
+    }
+    if (hit == 0) return NO_SLOT;
+    const unsigned way = (unsigned)__builtin_ctz(hit);
+    return (way < BUCKET_WAYS ? p.first : p.second) * BUCKET_WAYS + way % BUCKET_WAYS;
+}
+
+/* The least count of a bucket; a free slot counts 0. */
+static inline uint64_t bucket_least_count(const struct buckets *b, uint64_t bucket)
+{
+    const uint8_t *counts = b->bytes + bucket * BUCKET + 32;
+    uint64_t least = TAMIS__MOST_WEIGHT;
+    for (unsigned i = 0; i < BUCKET_WAYS; i++) {
+        const uint64_t count = tamis__get64(counts + 8 * i) & ~TEXTLESS;
+        least = count < least ? count : least;
+    }
+    return least;
+}
+
+/* The first slot of a bucket with the least count; one without an entry counts 0. */
+static inline uint64_t bucket_least(const struct buckets *b, uint64_t bucket)
+{
+    uint64_t least = bucket * BUCKET_WAYS;
+    for (uint64_t s = least + 1; s < (bucket + 1) * BUCKET_WAYS; s++)
+        if (slot_count(b, s) < slot_count(b, least)) least = s;
+    return least;
+}
+
+/* The same of both, the first before the second. */
+static inline uint64_t bucket_least_of(const struct buckets *b, struct bucket_pair p)
+{
+    const uint64_t one = bucket_least(b, p.first), other = bucket_least(b, p.second);
+    return slot_count(b, other) < slot_count(b, one) ? other : one;
+}
+
+/* The reason why the bytes cannot be entries, or NULL. */
+const char *tamis__wrong_buckets(const struct buckets *b);
+
+#endif

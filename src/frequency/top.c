@@ -1,0 +1,581 @@
+/* top: the most frequent items with their counts, and a count for every other key.
+ *
+ * A few keys, the heavy ones, have entries of their own: a count, what of it may be wrong, and the text. All other keys share
+ * the counters of a tally behind them. Sketches of this shape (P. Roy, A. Khan, G. Alonso, "Augmented Sketch", 2016; T. Yang
+ * et al., "Elastic Sketch", 2018) keep the heavy ones out of the counters, which so are left to the rare.
+ *
+ *     key --> its two buckets of four entries -- has one --> count += w
+ *                      |
+ *                      none --> t = count in the tally + w -- t > the least of the eight --> gets that one's place
+ *                                          |
+ *                                          not --> raise the key's counters to t
+ *
+ * An entry that loses its place looks for another in the same way, at the cost of lesser ones; the last goes back to the
+ * tally, whose counters are raised to its count. So no count is ever too low. The greatest count that found no place, of
+ * a key or of an entry, is the floor of the list: a key that came more often has an entry, always. Before the floor would
+ * rise, one of the eight moves to its other bucket where a lesser one is: so nearly all places count (227 of 252 entries
+ * above the floor for the URL log at 64 KiB; 91 without).
+ *
+ * What an entry counts from its beginning on is exact. What it had before, the tally's word for it, is its error. A key
+ * whose adds come all together would be charged with what it gained while it was still too small, so a bucket remembers the
+ * last key that found no entry, and its weight since then. With that the order of arrival does no harm: of the URL log at
+ * 64 KiB the top 100 are right in every order.
+ *
+ * A key is 64 bits of its hash here, its print: two keys with the same print are one (one in 2e7 streams of a billion keys,
+ * at a thousand entries, has such a pair). The tally's hash is made from the print, so that an entry can go back.
+ *
+ * Sections: the tally, the entries (buckets.h), the texts (texts.h). The plan's items say for how many entries there are
+ * places and texts; the entries take an eighth of the tally's memory if that is more.
+ *
+ * Merging: all entries of both, each with what both know of it, find their places anew, the greatest first. The floors add up,
+ * since a key may have been just below either. Which of the two was merged into which makes no difference. */
+#include "../error.h"
+#include "../image.h"
+#include "../memory.h"
+#include "../tally_cells.h"
+#include "../texts.h"
+
+#define DEFAULT_ITEMS 100u
+#define MOST_ITEMS (UINT64_C(1) << 30)
+#define MOST_TEXTS (UINT64_C(1) << 34)
+#define MOST_LINES (TAMIS__MAX_CELLS / TAMIS__LINE_BITS)
+#define SECTIONS 3u
+
+/* A body, with its parts by name. */
+struct top {
+    uint8_t *tally;
+    uint64_t lines;
+    struct buckets buckets;
+    struct texts texts;
+};
+
+static struct top parts_of(const struct body *b)
+{
+    const struct section *s = b->sections;
+    return (struct top){s[0].cells,
+                        s[0].length / TAMIS__LINE_BYTES,
+                        {s[1].cells, s[1].length / BUCKET},
+                        {s[2].cells, s[2].length}};
+}
+
+static const struct kind *tally(void)
+{
+    return tamis__kind(TAMIS_TALLY);
+}
+
+/* --- Planning --------------------------------------------------------------------------------------------------- */
+
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Two and a half places for an item: with four to a bucket the most frequent half find one of their two with a free place or a lesser
+ * item in it. 96 bytes of text: a quarter of the room is for texts whose entries have gone. */
+static void describe(uint64_t lines, uint64_t items, struct section *out)
+{
+    const uint64_t buckets =
+        lesser(greater((5 * items + 7) / 8, greater(lines / 16, 2)), MOST_BUCKETS);
+    const uint64_t texts = lesser(greater(96 * items + 512, 4 * lines), MOST_TEXTS) / 64 * 64;
+    out[0] = (struct section){.role = TAMIS__ROLE_CELLS,
+                              .kind = TAMIS_TALLY,
+                              .cell_bits = 8,
+                              .k = TALLY_PLACES,
+                              .m = lines * TAMIS__LINE_COUNTERS,
+                              .length = lines * TAMIS__LINE_BYTES};
+    out[1] = (struct section){.role = TAMIS__ROLE_ENTRIES,
+                              .kind = TAMIS_TOP,
+                              .cell_bits = 64,
+                              .k = BUCKET_WAYS,
+                              .m = buckets * BUCKET_WAYS,
+                              .length = buckets * BUCKET};
+    out[2] = (struct section){.role = TAMIS__ROLE_TEXTS,
+                              .kind = TAMIS_TOP,
+                              .cell_bits = 8,
+                              .k = 1,
+                              .m = texts,
+                              .length = texts};
+}
+
+static uint64_t bytes_of(uint64_t lines, uint64_t items)
+{
+    struct section s[SECTIONS];
+    struct body b = {.sections = s, .count = SECTIONS};
+    describe(lines, items, s);
+    tamis__assign_offsets(&b);
+    return s[2].offset + s[2].length;
+}
+
+static uint64_t lines_for(uint64_t bytes, uint64_t items)
+{
+    uint64_t low = 0, high = MOST_LINES + 1;
+    while (high - low > 1) {
+        const uint64_t mid = low + (high - low) / 2;
+        if (bytes_of(mid, items) <= bytes)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
+{
+    (void)promise;
+    if (p->error != 0 || p->delta != 0)
+        return tamis__fail(why, TAMIS_EINVAL,
+                           "no formula tells the error of a top, which depends on the stream: "
+                           "plan it by bytes");
+    if (p->bytes == 0 && p->m == 0)
+        return tamis__fail(why, TAMIS_EINVAL, "a plan needs one of: bytes, m");
+    if ((p->flags & TAMIS_HASH_CALLER) != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "a top keeps the items themselves, not their hashes");
+    if ((p->k != 0 && p->k != TALLY_PLACES) || (p->cell_bits != 0 && p->cell_bits != 8))
+        return tamis__fail(why, TAMIS_EINVAL, "a top has 4 counters a key, of 8 bits or more");
+    if (p->m % TAMIS__LINE_COUNTERS != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "m must be a multiple of %u", TAMIS__LINE_COUNTERS);
+    if (p->items > MOST_ITEMS)
+        return tamis__fail(why, TAMIS_EINVAL, "a top lists no more than 2^30 items");
+    const uint64_t items = p->items != 0 ? p->items : DEFAULT_ITEMS;
+    const uint64_t lines = p->m != 0 ? p->m / TAMIS__LINE_COUNTERS : lines_for(p->bytes, items);
+    if (lines > MOST_LINES)
+        return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 bits are not supported");
+    const uint64_t bytes = bytes_of(greater(lines, 2), items);
+    if (lines < 2 || (p->bytes != 0 && bytes > p->bytes))
+        return tamis__fail(why, TAMIS_EINVAL,
+                           "that is too small for %llu items: it takes %llu bytes",
+                           (unsigned long long)items, (unsigned long long)bytes);
+    p->items = items;
+    p->m = lines * TAMIS__LINE_COUNTERS;
+    p->k = TALLY_PLACES;
+    p->cell_bits = 8;
+    p->bytes = bytes;
+    return TAMIS_OK;
+}
+
+static uint32_t layout(const tamis_plan *plan, struct section *out)
+{
+    if (out != NULL) describe(plan->m / TAMIS__LINE_COUNTERS, plan->items, out);
+    return SECTIONS;
+}
+
+static const char *wrong_shape(const struct body *b)
+{
+    const struct section *s = b->sections;
+    if (b->count != SECTIONS) return "this kind has exactly three sections";
+    const struct body light = tamis__part(b, 0);
+    if (s[0].role != TAMIS__ROLE_CELLS || s[1].role != TAMIS__ROLE_ENTRIES ||
+        s[2].role != TAMIS__ROLE_TEXTS || s[1].kind != TAMIS_TOP || s[2].kind != TAMIS_TOP)
+        return "not a tally, entries and texts";
+    const char *reason = tally()->wrong_shape(&light);
+    if (reason != NULL) return reason;
+    if (s[1].cell_bits != 64 || s[1].k != BUCKET_WAYS || s[2].cell_bits != 8 || s[2].k != 1)
+        return "wrong entries or texts";
+    if (s[1].m % BUCKET_WAYS != 0 || s[1].m / BUCKET_WAYS < 2 ||
+        s[1].m / BUCKET_WAYS > MOST_BUCKETS || s[1].length != s[1].m / BUCKET_WAYS * BUCKET)
+        return "the number of entries is out of range, or does not fit their length";
+    if (s[2].m != s[2].length || s[2].m % 64 != 0 || s[2].m < 128 || s[2].m > MOST_TEXTS)
+        return "the length of the texts is out of range";
+    if (s[1].items != 0 || s[2].items != 0) return "weight that is not the tally's";
+    return NULL;
+}
+
+static const char *wrong_cells(const struct body *b)
+{
+    const struct top t = parts_of(b);
+    const struct body light = tamis__part(b, 0);
+    const char *reason = tally()->wrong_cells(&light);
+    if (reason == NULL) reason = tamis__wrong_buckets(&t.buckets);
+    return reason != NULL ? reason : tamis__wrong_texts(&t.texts, &t.buckets);
+}
+
+/* --- Entries that come and go -------------------------------------------------------------------------------------- */
+
+static void raise_tally(const struct top *t, tamis_hash key, uint64_t count)
+{
+    struct tally_view v;
+    tally_look(t->tally, t->lines, key, &v);
+    tally_raise_to(&v, count);
+}
+
+/* A place for an entry that counts no more than the eight in its buckets: that of one of these whose other bucket has a
+ * lesser one, which then has to go. NO_SLOT: there is none. */
+static uint64_t way_out(const struct buckets *b, struct bucket_pair p, uint64_t count, uint64_t *to)
+{
+    uint64_t found = NO_SLOT;
+    for (unsigned i = 0; i < 2 * BUCKET_WAYS; i++) {
+        const uint64_t bucket = i < BUCKET_WAYS ? p.first : p.second;
+        const uint64_t slot = bucket * BUCKET_WAYS + i % BUCKET_WAYS;
+        const tamis_hash key = bucket_key((tamis_hash){slot_get(b, slot).print, 0});
+        const struct bucket_pair its = bucket_pair(key, b->n);
+        const uint64_t least = bucket_least(b, its.first == bucket ? its.second : its.first);
+        if (slot_count(b, least) >= count) continue;
+        count = slot_count(b, least);
+        found = slot;
+        *to = least;
+    }
+    return found;
+}
+
+/* Puts e into a slot and returns what was there. */
+static struct entry swap(struct top *t, uint64_t slot, struct entry e)
+{
+    const struct entry old = slot_get(&t->buckets, slot);
+    slot_put(&t->buckets, slot, e);
+    tamis__text_moved(&t->texts, e.text, slot);
+    return old;
+}
+
+/* A place for e at the cost of lesser ones, the last of which goes to the tally. Ends, since each that has to go is less. */
+static void place(struct top *t, struct entry e)
+{
+    while (e.print != 0) {
+        const tamis_hash key = bucket_key((tamis_hash){e.print, 0});
+        const struct bucket_pair p = bucket_pair(key, t->buckets.n);
+        const uint64_t least = bucket_least_of(&t->buckets, p);
+        uint64_t to, slot = NO_SLOT;
+        if (e.count > slot_count(&t->buckets, least)) {
+            e = swap(t, least, e);
+            continue;
+        }
+        if (e.count > texts_unlisted(&t->texts)) slot = way_out(&t->buckets, p, e.count, &to);
+        if (slot == NO_SLOT) {
+            raise_tally(t, key, e.count);
+            if (e.count > texts_unlisted(&t->texts)) texts_set_unlisted(&t->texts, e.count);
+            return;
+        }
+        e = swap(t, to, swap(t, slot, e));
+    }
+}
+
+/* The error of an entry that counts so much, of which some is certain. */
+static uint64_t begin(uint64_t count, uint64_t certain, bool fresh)
+{
+    return (count - lesser(certain, count)) | (fresh ? FRESH : 0);
+}
+
+/* A key that found no entry, and whether it gets one: an add of w > 0. Returns its count before. */
+static uint64_t add_light(struct top *t, tamis_hash key, struct bucket_pair p, uint64_t w,
+                          const tamis_bytes *item)
+{
+    struct tally_view v;
+    tally_look(t->tally, t->lines, key, &v);
+    uint8_t *last = t->buckets.bytes + p.first * BUCKET + BUCKET_LAST;
+    const uint64_t since = tamis__get64(last) == key.lo ? tamis__get64(last + 8) : 0;
+    const uint64_t count = tamis__add_up(v.count, w), known = tamis__add_up(since, w);
+    const uint64_t least =
+        lesser(bucket_least_count(&t->buckets, p.first), bucket_least_count(&t->buckets, p.second));
+    if (count <= least && count <= texts_unlisted(&t->texts)) {
+        tally_raise_to(&v, count);
+    } else {
+        const bool fresh = known >= v.count + w - known;
+        place(t, (struct entry){key.lo, count, begin(count, known, fresh), 0});
+        const uint64_t slot = bucket_find(&t->buckets, p, key.lo);
+        if (slot != NO_SLOT) {
+            if (since != 0) memset(last, 0, 16);
+            tamis__text_put(&t->texts, &t->buckets, slot, item->p, item->len);
+            return v.count;
+        }
+    }
+    tamis__put64(last, key.lo);
+    tamis__put64(last + 8, known);
+    return v.count;
+}
+
+/* Returns the count before. */
+static inline uint64_t add_key(struct top *t, tamis_hash key, struct bucket_pair p, uint64_t w,
+                               const tamis_bytes *item)
+{
+    const uint64_t slot = bucket_find(&t->buckets, p, key.lo);
+    if (slot == NO_SLOT)
+        return w != 0 ? add_light(t, key, p, w, item) : tally_count(t->tally, t->lines, key);
+    uint8_t *at = slot_print(&t->buckets, slot) + 32;
+    const uint64_t was = tamis__get64(at), before = was & ~TEXTLESS;
+    const uint64_t count = tamis__add_up(before, w);
+    tamis__put64(at, count | (was & TEXTLESS));
+    if (was != before && count > texts_floor(&t->texts))
+        tamis__text_put(&t->texts, &t->buckets, slot, item->p, item->len);
+    return before;
+}
+
+/* --- The verbs --------------------------------------------------------------------------------------------------- */
+
+TAMIS__PREFETCHES fetch(const struct top *t, tamis_hash key, struct bucket_pair p)
+{
+    const uint64_t first = tamis__tally_first(key, t->lines);
+    TAMIS__FETCH(t->buckets.bytes + p.first * BUCKET);
+    TAMIS__FETCH(t->buckets.bytes + p.first * BUCKET + BUCKET_LAST);
+    TAMIS__FETCH(t->buckets.bytes + p.second * BUCKET);
+    TAMIS__FETCH(t->tally + TAMIS__LINE_BYTES * first);
+    TAMIS__FETCH(t->tally + TAMIS__LINE_BYTES * tamis__tally_second(key, t->lines, first));
+}
+
+TAMIS__PREFETCHES prefetch_keys(const struct top *t, const tamis_hash *h, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const tamis_hash key = bucket_key(h[i]);
+        const struct bucket_pair p = bucket_pair(key, t->buckets.n);
+        const uint64_t first = tamis__tally_first(key, t->lines);
+        TAMIS__PREFETCH(t->buckets.bytes + p.first * BUCKET);
+        TAMIS__PREFETCH(t->buckets.bytes + p.second * BUCKET);
+        TAMIS__PREFETCH(t->tally + TAMIS__LINE_BYTES * first);
+        TAMIS__PREFETCH(t->tally + TAMIS__LINE_BYTES * tamis__tally_second(key, t->lines, first));
+    }
+}
+
+static void prefetch(const struct body *b, const struct batch *keys)
+{
+    const struct top t = parts_of(b);
+    prefetch_keys(&t, keys->hashes, keys->n);
+}
+
+/* Even where all lines are in the second-level cache it pays to ask for them this many keys before. */
+#define AHEAD 12u
+
+static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+{
+    struct top t = parts_of(b);
+    struct section *s = b->sections;
+    tamis_hash key[TAMIS__MOST_BATCH];
+    struct bucket_pair pair[TAMIS__MOST_BATCH];
+    tamis_status status = TAMIS_OK;
+    uint64_t sum = 0;
+    if (keys->keys == NULL) return TAMIS_EUNSUPPORTED;
+    if (keys->ahead != NULL) prefetch_keys(&t, keys->ahead, keys->n);
+    if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
+    for (size_t i = 0; i < keys->n; i++) {
+        key[i] = bucket_key(keys->hashes[i]);
+        pair[i] = bucket_pair(key[i], t.buckets.n);
+    }
+    for (*done = 0; *done < keys->n; ++*done) {
+        const size_t i = *done;
+        const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
+        if (i + AHEAD < keys->n) fetch(&t, key[i + AHEAD], pair[i + AHEAD]);
+        if (w < 0) {
+            status = TAMIS_EUNSUPPORTED;
+            break;
+        }
+        const uint64_t before = add_key(&t, key[i], pair[i], (uint64_t)w, keys->keys + i);
+        sum = tamis__add_up(sum, (uint64_t)w);
+        if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
+    }
+    b->moved = tamis__add_up(b->moved, sum);
+    s->items = s->items < TAMIS__MOST_WEIGHT ? tamis__add_up(s->items, sum) : TAMIS__MOST_WEIGHT;
+    return status;
+}
+
+static struct known known_of(struct entry e)
+{
+    const uint64_t error = e.error & ~FRESH, certain = e.count - lesser(error, e.count);
+    return (struct known){(int64_t)certain, (int64_t)((e.error & FRESH) != 0 ? certain : e.count)};
+}
+
+static uint64_t count_key(const struct top *t, tamis_hash h, struct known *known)
+{
+    const tamis_hash key = bucket_key(h);
+    const uint64_t slot = bucket_find(&t->buckets, bucket_pair(key, t->buckets.n), key.lo);
+    *known = (struct known){0, 0};
+    if (slot == NO_SLOT) return tally_count(t->tally, t->lines, key);
+    const struct entry e = slot_get(&t->buckets, slot);
+    *known = known_of(e);
+    return e.count;
+}
+
+static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+{
+    const struct top t = parts_of(b);
+    if (keys->ahead != NULL) prefetch_keys(&t, keys->ahead, keys->n);
+    memset(bits, 0, (keys->n + 7) / 8);
+    for (size_t i = 0; i < keys->n; i++) {
+        struct known known;
+        const bool some = count_key(&t, keys->hashes[i], &known) != 0;
+        bits[i / 8] = (uint8_t)(bits[i / 8] | some << i % 8);
+    }
+}
+
+static void count(const struct body *b, const struct batch *keys, int64_t *out)
+{
+    const struct top t = parts_of(b);
+    if (keys->ahead != NULL) prefetch_keys(&t, keys->ahead, keys->n);
+    for (size_t i = 0; i < keys->n; i++) {
+        struct known known;
+        out[i] = (int64_t)count_key(&t, keys->hashes[i], &known);
+        if (keys->known != NULL) keys->known[i] = known;
+    }
+}
+
+static uint64_t slots(const struct body *b)
+{
+    return b->sections[1].m;
+}
+
+static uint64_t slot_of(const struct body *b, tamis_hash h)
+{
+    const struct top t = parts_of(b);
+    const tamis_hash key = bucket_key(h);
+    return bucket_find(&t.buckets, bucket_pair(key, t.buckets.n), key.lo);
+}
+
+static bool listed(const struct body *b, uint64_t i, struct listed *out)
+{
+    const struct top t = parts_of(b);
+    const struct entry e = slot_get(&t.buckets, i);
+    if (e.print == 0) return false;
+    out->item = tamis__text(&t.texts, e.text, &out->length);
+    out->hash = e.print;
+    out->count = (int64_t)e.count;
+    out->known = known_of(e);
+    return true;
+}
+
+static int64_t unlisted(const struct body *b)
+{
+    const struct top t = parts_of(b);
+    return (int64_t)texts_unlisted(&t.texts);
+}
+
+static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+{
+    const struct top t = parts_of(b);
+    const struct body light = tamis__part(b, 0);
+    tally()->gauge(&light, other, z, out);
+    for (uint64_t i = 0; i < slots(b); i++)
+        out->saturated += slot_count(&t.buckets, i) == TAMIS__MOST_WEIGHT;
+}
+
+/* --- Merging: all entries of both, the most frequent first ------------------------------------------------------------ */
+
+struct candidate {
+    struct entry e; /* its text is in `of` */
+    const struct texts *of;
+};
+
+static bool goes_before(const struct candidate *a, const struct candidate *b)
+{
+    if (a->e.count != b->e.count) return a->e.count > b->e.count;
+    return a->e.print < b->e.print;
+}
+
+/* The last of c[0 ... n-1] goes to the top of each heap under `at`. */
+static void sift(struct candidate *c, size_t at, size_t n)
+{
+    for (size_t child = 2 * at + 1; child < n; at = child, child = 2 * at + 1) {
+        if (child + 1 < n && goes_before(&c[child], &c[child + 1])) child++;
+        if (!goes_before(&c[at], &c[child])) return;
+        const struct candidate kept = c[at];
+        c[at] = c[child];
+        c[child] = kept;
+    }
+}
+
+static void sort(struct candidate *c, size_t n)
+{
+    for (size_t i = n / 2; i-- > 0;) sift(c, i, n);
+    while (n > 1) {
+        const struct candidate first = c[0];
+        c[0] = c[--n];
+        c[n] = first;
+        sift(c, 0, n);
+    }
+}
+
+/* What both know of the entries of `from`; of those that the other has as well only when `again`. */
+static size_t collect(const struct top *from, const struct top *other, bool again,
+                      struct candidate *out)
+{
+    size_t n = 0;
+    for (uint64_t s = 0; s < from->buckets.n * BUCKET_WAYS; s++) {
+        struct entry e = slot_get(&from->buckets, s);
+        if (e.print == 0) continue;
+        struct known there;
+        const struct known here = known_of(e);
+        const uint64_t more = count_key(other, (tamis_hash){e.print, 0}, &there);
+        if (there.certain != 0 && !again) continue;
+        const bool fresh = here.likely == here.certain && there.likely == there.certain;
+        e.count = tamis__add_up(e.count, more);
+        e.error =
+            begin(e.count, tamis__add_up((uint64_t)here.certain, (uint64_t)there.certain), fresh);
+        const struct texts *of = &from->texts;
+        if (e.text == 0 && again) { /* the other may have it */
+            const tamis_hash key = bucket_key((tamis_hash){e.print, 0});
+            const uint64_t its =
+                bucket_find(&other->buckets, bucket_pair(key, other->buckets.n), key.lo);
+            e.text = its != NO_SLOT ? tamis__get32(slot_text(&other->buckets, its)) : 0;
+            of = &other->texts;
+        }
+        out[n++] = (struct candidate){e, of};
+    }
+    return n;
+}
+
+/* In order, each to its place; who finds none goes to the tally. Texts follow while there is room. */
+static void settle(struct top *t, const struct candidate *c, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct entry e = c[i].e;
+        uint64_t whole;
+        const tamis_bytes text = tamis__text(c[i].of, e.text, &whole);
+        const tamis_hash key = bucket_key((tamis_hash){e.print, 0});
+        e.text = 0;
+        place(t, e);
+        const uint64_t slot = bucket_find(&t->buckets, bucket_pair(key, t->buckets.n), e.print);
+        if (slot != NO_SLOT && text.p != NULL)
+            tamis__text_put(&t->texts, &t->buckets, slot, text.p, whole);
+    }
+}
+
+static tamis_status merge(struct body *into, const struct body *from)
+{
+    struct top a = parts_of(into);
+    const struct top b = parts_of(from);
+    const uint64_t entries = into->sections[1].length, texts = into->sections[2].length;
+    const uint64_t list = 2 * slots(into) * sizeof(struct candidate);
+    struct candidate *c = tamis__alloc(into->memory, list);
+    uint8_t *room = tamis__alloc(into->memory, entries + texts);
+    if (c == NULL || room == NULL) {
+        tamis__free(into->memory, c);
+        tamis__free(into->memory, room);
+        return TAMIS_ENOMEM;
+    }
+    size_t n = collect(&a, &b, true, c);
+    n += collect(&b, &a, false, c + n);
+    sort(c, n);
+    const uint64_t floor = tamis__add_up((uint64_t)unlisted(into), (uint64_t)unlisted(from));
+    struct body light = tamis__part(into, 0);
+    const struct body other = tamis__part(from, 0);
+    tally()->merge(&light, &other);
+    struct top fresh = {a.tally, a.lines, {room, a.buckets.n}, {room + entries, texts}};
+    texts_set_unlisted(&fresh.texts, floor);
+    settle(&fresh, c, n);
+    memcpy(a.buckets.bytes, room, (size_t)entries);
+    memcpy(a.texts.bytes, room + entries, (size_t)texts);
+    tamis__free(into->memory, c);
+    tamis__free(into->memory, room);
+    return TAMIS_OK;
+}
+
+const struct kind tamis__top = {
+    .id = TAMIS_TOP,
+    .name = "top",
+    .traits = TAMIS__WEIGHS | TAMIS__SECTION_ITEMS | TAMIS__TEXTS,
+    .roles = TAMIS__ROLE_TEXTS,
+    .solve = solve,
+    .layout = layout,
+    .wrong_shape = wrong_shape,
+    .wrong_cells = wrong_cells,
+    .prefetch = prefetch,
+    .add = add,
+    .query = query,
+    .count = count,
+    .merge = merge,
+    .gauge = gauge,
+    .slots = slots,
+    .listed = listed,
+    .slot_of = slot_of,
+    .unlisted = unlisted,
+};

@@ -1,0 +1,118 @@
+/* The most frequent: lists of items. A kind tells what is in its slots; here they are told from noise and put in order. */
+#include "error.h"
+#include "memory.h"
+#include "noise.h"
+
+/* By estimate, then by bytes; where these are not all there, by hash. */
+static bool goes_before(const tamis_heavy *a, const tamis_heavy *b)
+{
+    if (a->count.estimate != b->count.estimate) return a->count.estimate > b->count.estimate;
+    if ((a->item.p == NULL) != (b->item.p == NULL)) return a->item.p != NULL;
+    const size_t least = a->item.len < b->item.len ? a->item.len : b->item.len;
+    const int by = least != 0 ? memcmp(a->item.p, b->item.p, least) : 0;
+    if (by != 0) return by < 0;
+    if (a->length != b->length) return a->length < b->length;
+    return a->hash < b->hash;
+}
+
+/* The last of all is on top: list[at] goes down to its place. */
+static void sift(tamis_heavy *list, size_t at, size_t n)
+{
+    const tamis_heavy one = list[at];
+    for (size_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
+        if (child + 1 < n && goes_before(&list[child], &list[child + 1])) child++;
+        if (!goes_before(&one, &list[child])) break;
+        list[at] = list[child];
+        at = child;
+    }
+    list[at] = one;
+}
+
+static void put(tamis_heavy *list, size_t *held, size_t n, const tamis_heavy *one)
+{
+    if (*held == n) {
+        if (n == 0 || !goes_before(one, list)) return;
+        list[0] = *one;
+        sift(list, 0, n);
+        return;
+    }
+    size_t at = (*held)++;
+    for (; at > 0 && goes_before(&list[(at - 1) / 2], one); at = (at - 1) / 2)
+        list[at] = list[(at - 1) / 2];
+    list[at] = *one;
+}
+
+static void sort(tamis_heavy *list, size_t n)
+{
+    while (n > 1) {
+        const tamis_heavy last = list[0];
+        list[0] = list[--n];
+        list[n] = last;
+        sift(list, 0, n);
+    }
+}
+
+/* Those that may count `weight` or more, the first n of them in out; returns how many there are. */
+static size_t list(const tamis *t, const struct noise *noise, int64_t weight, tamis_heavy *out,
+                   size_t n)
+{
+    size_t found = 0, held = 0;
+    for (uint64_t i = 0; i < t->kind->slots(&t->body); i++) {
+        struct listed one;
+        if (!t->kind->listed(&t->body, i, &one) || one.count < weight) continue;
+        found++;
+        if (n == 0) continue;
+        tamis_heavy h = {.item = one.item, .length = one.length, .hash = one.hash};
+        h.count = (tamis_estimate){one.count, one.known.certain, one.count, 1, false};
+        if (noise != NULL) h.count = tamis__interval(t, noise, one.count, one.known);
+        put(out, &held, n, &h);
+    }
+    sort(out, held);
+    return found;
+}
+
+size_t tamis_top(const tamis *t, tamis_heavy *out, size_t n)
+{
+    struct noise *made = NULL;
+    if (t->kind->listed == NULL) return 0;
+    if (out == NULL) return list(t, NULL, 0, NULL, 0);
+    const struct noise *noise = tamis__noise(t, &made);
+    const size_t found = list(t, noise, 0, out, n);
+    tamis__free(t->memory, made);
+    return found < n ? found : n;
+}
+
+static int64_t list_from(const tamis *t)
+{
+    const int64_t unlisted = t->kind->unlisted(&t->body);
+    return unlisted < INT64_MAX ? unlisted + 1 : INT64_MAX;
+}
+
+tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_t n, size_t *found,
+                         tamis_error *why)
+{
+    if (found != NULL) *found = 0;
+    if (t->kind->listed == NULL)
+        return tamis__unsupported(
+            why, TAMIS_TOP, "a %s keeps no items, so there is nothing to list", t->kind->name);
+    if (weight <= t->kind->unlisted(&t->body))
+        return tamis__fail(why, TAMIS_EINVAL,
+                           "items that came %lld times may not be listed: ask for %lld or more, or "
+                           "give it more memory",
+                           (long long)weight, (long long)list_from(t));
+    struct noise *made;
+    const struct noise *noise = tamis__noise(t, &made);
+    if (noise == NULL)
+        return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to tell counts from noise");
+    const size_t all = list(t, noise, weight, out, out != NULL ? n : 0);
+    if (found != NULL) *found = all;
+    tamis__free(t->memory, made);
+    return TAMIS_OK;
+}
+
+void tamis__list_facts(const tamis *t, tamis_facts *out)
+{
+    out->entries = t->kind->slots(&t->body);
+    out->listed = list(t, NULL, 0, NULL, 0);
+    out->list_from = list_from(t);
+}

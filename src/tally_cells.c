@@ -1,0 +1,34 @@
+#include "tally_cells.h"
+
+uint64_t tamis__tally_greatest(uint64_t octet, unsigned j, unsigned p, unsigned size)
+{
+    uint64_t most = 0;
+    for (unsigned i = p; i < p + size; i += tamis__octet_size(j, i)) {
+        const uint64_t v = tally_value(octet, j, i);
+        if (v > most) most = v;
+    }
+    return most;
+}
+
+/* The counter of byte p becomes at least t, and as long as that takes. */
+static void raise_one(uint8_t *octet, uint8_t *joins, unsigned p, uint64_t t)
+{
+    const uint64_t was = tamis__get64(octet);
+    const unsigned before = *joins;
+    unsigned j = before;
+    if (tally_value(was, j, p) >= t) return;
+    while (t > tamis__octet_mask(tamis__octet_spans[j][p])) {
+        j = tamis__octet_joined(j, p);
+        const unsigned size = tamis__octet_size(j, p);
+        const uint64_t most = tamis__tally_greatest(was, before, p & ~(size - 1), size);
+        if (most > t) t = most;
+    }
+    const struct octet_span s = tamis__octet_spans[j][p];
+    tamis__put64(octet, (was & ~(tamis__octet_mask(s) << s.shift)) | t << s.shift);
+    *joins = (uint8_t)j;
+}
+
+void tamis__tally_raise(const struct tally_place *at, uint64_t t)
+{
+    for (unsigned i = 0; i < TALLY_PLACES; i++) raise_one(at[i].octet, at[i].joins, at[i].p, t);
+}

@@ -1,0 +1,113 @@
+/* The counters of a tally, as frequency/tally.c describes them: for tally itself, and for top, whose light part is one. */
+#ifndef TAMIS_TALLY_CELLS_H
+#define TAMIS_TALLY_CELLS_H
+
+#include "octets.h"
+
+#define TALLY_PLACES 4u
+
+/* --- One octet ------------------------------------------------------------------------------------------------ */
+
+static inline uint64_t tally_value(uint64_t octet, unsigned j, unsigned p)
+{
+    const struct octet_span s = tamis__octet_spans[j][p];
+    const uint64_t v = octet >> s.shift & tamis__octet_mask(s);
+    return v < TAMIS__MOST_WEIGHT ? v : TAMIS__MOST_WEIGHT;
+}
+
+/* The greatest counter in `size` bytes from p on, which end where counters do. */
+uint64_t tamis__tally_greatest(uint64_t octet, unsigned j, unsigned p, unsigned size);
+
+/* --- The counters of a key -------------------------------------------------------------------------------------- */
+
+struct tally_place {
+    uint8_t *octet, *joins;
+    unsigned p;
+};
+
+/* Two octets of a line and a byte in each, from 32 uniform bits. */
+static inline void tally_places_in(uint8_t *line, uint32_t bits, struct tally_place *out)
+{
+    uint64_t r = (uint64_t)bits * TAMIS__OCTETS;
+    const unsigned first = (unsigned)(r >> 32);
+    r = (uint64_t)(uint32_t)r * (TAMIS__OCTETS - 1);
+    unsigned second = first + 1 + (unsigned)(r >> 32);
+    second -= second >= TAMIS__OCTETS ? TAMIS__OCTETS : 0;
+    r = (uint64_t)(uint32_t)r * 64;
+    out[0] = (struct tally_place){line + 8 * first, line + TAMIS__JOINS + first,
+                                  (unsigned)(r >> 32) & 7};
+    out[1] =
+        (struct tally_place){line + 8 * second, line + TAMIS__JOINS + second, (unsigned)(r >> 35)};
+}
+
+static inline void tally_aim(uint8_t *cells, uint64_t lines, tamis_hash h, struct tally_place *out)
+{
+    const uint64_t first = tamis__tally_first(h, lines);
+    tally_places_in(cells + TAMIS__LINE_BYTES * first, (uint32_t)h.hi, out);
+    tally_places_in(cells + TAMIS__LINE_BYTES * tamis__tally_second(h, lines, first),
+                    (uint32_t)h.lo, out + 2);
+}
+
+/* What they hold. */
+struct tally_view {
+    struct tally_place at[TALLY_PLACES];
+    struct octet_span span[TALLY_PLACES];
+    uint64_t octet[TALLY_PLACES], value[TALLY_PLACES];
+    uint64_t count; /* the least */
+    uint64_t room;  /* what fits all of them */
+};
+
+static inline void tally_look(uint8_t *cells, uint64_t lines, tamis_hash h, struct tally_view *v)
+{
+    tally_aim(cells, lines, h, v->at);
+    v->count = TAMIS__MOST_WEIGHT;
+    v->room = UINT64_MAX;
+    for (unsigned i = 0; i < TALLY_PLACES; i++) {
+        v->octet[i] = tamis__get64(v->at[i].octet);
+        v->span[i] = tamis__octet_spans[*v->at[i].joins][v->at[i].p];
+        const uint64_t mask = tamis__octet_mask(v->span[i]);
+        v->value[i] = v->octet[i] >> v->span[i].shift & mask;
+        v->count = v->value[i] < v->count ? v->value[i] : v->count;
+        v->room = mask < v->room ? mask : v->room;
+    }
+}
+
+/* Those that are less than t become t, and as long as that takes. */
+void tamis__tally_raise(const struct tally_place *at, uint64_t t);
+
+static inline void tally_raise_to(const struct tally_view *v, uint64_t t)
+{
+    if (t > v->room) {
+        tamis__tally_raise(v->at, t);
+        return;
+    }
+    for (unsigned i = 0; i < TALLY_PLACES; i++) {
+        /* No branch: whether a counter is too low is as good as random. */
+        const uint64_t more = (v->value[i] ^ t) & (0 - (uint64_t)(v->value[i] < t));
+        tamis__put64(v->at[i].octet, v->octet[i] ^ more << v->span[i].shift);
+    }
+}
+
+/* The count before. */
+static inline uint64_t tally_add(uint8_t *cells, uint64_t lines, tamis_hash h, uint64_t w)
+{
+    struct tally_view v;
+    tally_look(cells, lines, h, &v);
+    tally_raise_to(&v, tamis__add_up(v.count, w));
+    return v.count;
+}
+
+static inline uint64_t tally_count(const uint8_t *cells, uint64_t lines, tamis_hash h)
+{
+    struct tally_place at[TALLY_PLACES];
+    uint64_t least = TAMIS__MOST_WEIGHT;
+    tally_aim((uint8_t *)(uintptr_t)cells, lines, h, at);
+    for (unsigned i = 0; i < TALLY_PLACES; i++) {
+        const struct octet_span s = tamis__octet_spans[*at[i].joins][at[i].p];
+        const uint64_t v = tamis__get64(at[i].octet) >> s.shift & tamis__octet_mask(s);
+        least = v < least ? v : least;
+    }
+    return least;
+}
+
+#endif

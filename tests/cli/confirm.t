@@ -1,0 +1,72 @@
+# --confirm: every maybe is looked up in the list that the filter was made of. A filter that is half wrong shows it.
+$ seq 1 2 20000 > odd; seq 20000 > all; seq 2 2 20000 > even; tamis build -q --fpr 1/2 -o f.tamis odd
+$ test "$(tamis check -c f.tamis all)" -gt 12000 && echo wrong
+wrong
+$ tamis check --confirm odd f.tamis all | cmp - odd
+$ tamis check --confirm odd -v f.tamis all | cmp - even
+$ tamis check --confirm odd -c f.tamis all; tamis check --confirm odd -vc f.tamis < all; tamis check --confirm odd --json f.tamis all
+10000
+10000
+{"filter": "f.tamis", "lines": 20000, "maybe": 14965, "found": 10000, "absent": 10000, "fpr_now": 0.492512274841}
+$ tamis check --confirm odd -q f.tamis odd; tamis check --confirm odd -q f.tamis even
+[1]
+$ tamis check --confirm odd -c f.tamis even
+0
+[1]
+$ gzip -c odd > odd.gz; tamis check --confirm odd.gz f.tamis all | cmp - odd; cat odd | tamis check --confirm - f.tamis all | cmp - odd
+$ shuf --random-source=all odd > mixed; tamis check --threads 1 --confirm mixed f.tamis all | cmp - odd
+$ sed 's/.*/k,&/' all > table; tamis check --field 2 -d , --confirm odd f.tamis table | cut -d, -f2 | cmp - odd
+
+# Lines beyond --memory make the list be read again, which a pipe cannot be.
+$ for i in 1 2 3 4 5 6; do cat all; done > six; tamis check --memory 200kB --confirm odd f.tamis six > few; tamis check --confirm odd f.tamis six | cmp - few; wc -l < few
+60000
+$ tamis check --memory 200kB --confirm odd -v f.tamis six > few; tamis check --confirm odd -v f.tamis six | cmp - few; wc -l < few
+60000
+$ tamis check --memory 200kB --confirm odd -c f.tamis six; cat odd | tamis check --memory 200kB --confirm - -c f.tamis six
+60000
+tamis: -: cannot be read twice, and more lines are to be looked for than 200,000 bytes hold; give it as a file, or more --memory
+[2]
+
+# A list of something else confirms nothing.
+$ tamis check --confirm even f.tamis all
+tamis: even: 5,035 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
+[2]
+$ tamis check --confirm missing f.tamis all
+tamis: missing: cannot read: No such file or directory
+[2]
+$ head -c 500 odd.gz > cut; tamis check --confirm cut -c f.tamis all
+tamis: cut: cannot read: gzip data that ends too early
+[2]
+$ : > nothing; tamis check --confirm nothing f.tamis all
+[1]
+$ tamis check --confirm - f.tamis
+tamis: check: standard input cannot be both the list and what is checked
+[2]
+$ tamis check --confirm odd f.tamis all > /dev/full
+tamis: standard output: cannot write: No space left on device
+[2]
+
+# An LMDB whose keys are the lines is asked at once: a directory, or one file.
+$ mkdir store; awk '{ print; print "" }' odd | mdb_load -T store; awk '{ print; print "" }' odd | mdb_load -T -n odd.mdb
+$ tamis check --confirm store f.tamis all | cmp - odd; tamis check --confirm odd.mdb f.tamis all | cmp - odd
+$ tamis check --confirm odd.mdb -v f.tamis all | cmp - even; tamis check --confirm store --json f.tamis all
+{"filter": "f.tamis", "lines": 20000, "maybe": 14965, "found": 10000, "absent": 10000, "fpr_now": 0.492512274841}
+$ mkfifo slow; { echo 7; exec sleep 60; } > slow & timeout 30 tamis check -q --confirm store f.tamis slow; echo $?; kill $!
+0
+$ { printf '\n'; head -c 600 /dev/zero | tr '\0' x; } > strange; cat odd strange | tamis build -q --fpr 1/2 -o g.tamis; tamis check --confirm store -c g.tamis strange odd
+10000
+$ awk '{ print; print "" }' even | mdb_load -T -n even.mdb; tamis check --confirm even.mdb f.tamis all
+tamis: even.mdb: has a key that is certainly not in the filter, which was made of something else; nothing can be confirmed by it
+[2]
+$ mkdir no-store; tamis check --confirm no-store f.tamis all
+tamis: no-store: cannot read the store: No such file or directory
+[2]
+$ (head -c 100 odd.mdb; echo) > cut.mdb; tamis check --confirm cut.mdb f.tamis all
+tamis: cut.mdb: cannot read the store: MDB_INVALID: File is not an LMDB file
+[2]
+
+# A pair may say no to a line that is in. The list shows whether it does; a store would not.
+$ tamis build -q --kind pair --fpr 1e-6 -o pair.tamis odd; tamis check --confirm odd pair.tamis all | cmp - odd
+$ tamis check --confirm store pair.tamis all
+tamis: pair.tamis: can miss lines, so a store does not make it exact; --confirm a list instead
+[2]
