@@ -22,7 +22,7 @@ static void check_same_top(struct compat_top *value, struct fields *wanted)
     }
     CHECK_THAT(different, <=, 1);
     CHECK_THAT(value->draws, ==, 10);
-    memcpy(value->cells, theirs->cells, 8 * cells);
+    memcpy(value->cells, theirs->cells, (size_t)(8 * cells));
     value->draws = 0;
     drop(TOPK, loaded);
     check_same(TOPK, value, wanted);
@@ -217,7 +217,7 @@ static void damage(struct fields *f)
     switch (random_number() % 4) {
     case 0: compat_put(f->p + at + 1, odd[random_number() % (sizeof odd / sizeof *odd)], 8); break;
     case 1: f->p[random_number() % f->len] ^= (uint8_t)(1u << random_number() % 8); break;
-    case 2: f->len = random_number() % f->len; break;
+    case 2: f->len = (size_t)(random_number() % f->len); break;
     default: compat_put(f->p + at + 1, compat_get64(f->p + at + 1) + random_number() % 5 - 2, 8);
     }
 }
