@@ -5,6 +5,7 @@
  *     limits.c    what memory and hashing alone cost             harness.c   how anything is timed
  *     filters.c   our kinds      libbloom.c   the peer           exact.c     structures without error
  *     rows.c      the table and bench.json                       main.c      what is run, in which order
+ *     repeat.c    what is repeated                               frequency/  another program: how often
  */
 #ifndef TAMIS_BENCH_H
 #define TAMIS_BENCH_H
@@ -105,7 +106,7 @@ struct timing {
     uint64_t yes; /* answers, in one repetition */
 };
 
-/* Repeats `once`, which returns seconds for n keys. */
+/* Repeats `once`, which returns seconds for n keys (repeat.c). */
 struct timing repeat(double (*once)(void *ctx), void *ctx, uint64_t n);
 struct timing time_asks(const struct subject *s, void *it, const struct keys *k, uint64_t n,
                         struct shape shape);

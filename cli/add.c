@@ -10,10 +10,31 @@ static void complain_of_line(const struct lines *in, size_t i, const tamis_error
     complain(path, "line %s: %s", grouped(line), why->text);
 }
 
-int add_lines(const struct args *a, tamis *t, char **files, int n, const char *verb,
-              const char **reason)
+/* A top keeps the lines themselves; all others need their hashes only. */
+static bool keeps_items(const tamis *t)
 {
-    struct lines *in = lines_open(a, files, n, t, threads_from(a));
+    tamis_facts f = {.struct_size = sizeof f};
+    return tamis_info(t, &f) == TAMIS_OK && f.kind == TAMIS_TOP;
+}
+
+static tamis_status add_block(tamis *t, const struct block *b, size_t *done, tamis_error *why)
+{
+    if (b->hashes == NULL) return tamis_add_weight_many(t, b->keys, b->weights, b->n, done, why);
+    if (b->weights == NULL) return tamis_add_hashes(t, b->hashes, b->n, NULL, done);
+    return tamis_add_weight_hashes(t, b->hashes, b->weights, b->n, done, why);
+}
+
+/* The next block, however long it takes; NULL: there is none, or the watch has stopped it. */
+static const struct block *next_block(struct lines *in, const struct watch *w)
+{
+    while (w != NULL && !w->stop(w->ctx) && !lines_wait(in, 100)) w->added(w->ctx, 0);
+    return w != NULL && w->stop(w->ctx) ? NULL : lines_next(in);
+}
+
+int add_lines_watched(const struct args *a, tamis *t, char **files, int n, const char *verb,
+                      const struct watch *w, const char **reason)
+{
+    struct lines *in = lines_open(a, files, n, keeps_items(t) ? NULL : t, threads_from(a));
     struct progress bar;
     const struct block *b;
     tamis_status s = TAMIS_OK;
@@ -21,13 +42,12 @@ int add_lines(const struct args *a, tamis *t, char **files, int n, const char *v
     size_t done;
     *reason = NULL;
     if (in == NULL) return complain(NULL, "not enough memory");
-    progress_start(&bar, verb, lines_total_bytes(files, n), a->quiet);
-    while (s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
-        if (b->weights == NULL)
-            s = tamis_add_hashes(t, b->hashes, b->n, NULL, NULL);
-        else
-            s = tamis_add_weight_hashes(t, b->hashes, b->weights, b->n, &done, &why);
-        if (s == TAMIS_OK) progress_update(&bar, b->n, b->input_bytes);
+    progress_start(&bar, verb, lines_total_bytes(files, n), a->quiet || w != NULL);
+    while (s == TAMIS_OK && !lines_failed(in) && (b = next_block(in, w)) != NULL) {
+        s = add_block(t, b, &done, &why);
+        if (s != TAMIS_OK) break;
+        progress_update(&bar, b->n, b->input_bytes);
+        if (w != NULL) w->added(w->ctx, b->n);
     }
     progress_end(&bar);
     if (s != TAMIS_OK && a->weight_field != 0)
@@ -37,6 +57,12 @@ int add_lines(const struct args *a, tamis *t, char **files, int n, const char *v
     const bool failed = lines_failed(in);
     lines_close(in);
     return failed || s != TAMIS_OK ? EXIT_ERROR : EXIT_FOUND;
+}
+
+int add_lines(const struct args *a, tamis *t, char **files, int n, const char *verb,
+              const char **reason)
+{
+    return add_lines_watched(a, t, files, n, verb, NULL, reason);
 }
 
 static int add_or_leave(const struct args *a, tamis *t, const char *path)

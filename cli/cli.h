@@ -25,15 +25,15 @@ struct args {
 
     uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, never_items,
         max_bytes, rate_limit, memory, exact_until, connections, per_address, timeout,
-        cache_seconds, field, weight_field, visits, item_bytes;
-    double fpr, lookup;
+        cache_seconds, field, weight_field, visits, item_bytes, most;
+    double fpr, lookup, error, delta, min;
     const char *kind, *inner, *from, *to, *type, *column, *row_group, *output, *key_file, *ask,
         *address, *port, *temp, *state, *window, *svg, *bad, *color, *completions, *confirm;
     struct texts never, patterns;
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
-        for_transfer, plot, help, man;
+        for_transfer, conservative, live, plot, help, man;
     char delimiter;
 };
 
@@ -61,7 +61,9 @@ void print_help(const struct command *c, FILE *to); /* NULL: of the program */
 void print_manual(FILE *to);
 /* The plan that the options ask for (request.c); false after a message. */
 bool plan_from(const struct args *a, tamis_plan *out);
-/* The same for another kind, without what that kind does not know. */
+/* The same for a sketch, which tells how often. */
+bool sketch_from(const struct args *a, tamis_plan *out);
+/* The same as plan_from for another kind, without what that kind does not know. */
 void plan_for_kind(tamis_plan *p, uint32_t kind);
 /* Every kind of filter has a number below this one; from it on they tell how often. */
 enum { KIND_END = TAMIS_COUNT_MIN };
@@ -77,6 +79,9 @@ int run_pack(const struct args *a);
 int run_unpack(const struct args *a);
 int run_check(const struct args *a);
 int run_uniq(const struct args *a);
+int run_count(const struct args *a);
+int run_freq(const struct args *a);
+int run_top(const struct args *a);
 int run_merge(const struct args *a);
 int run_info(const struct args *a);
 int run_verify(const struct args *a);
@@ -99,6 +104,11 @@ const char *grouped(uint64_t v);
 /* A probability as "0.98 % (1 in 102)", likewise. */
 const char *rate_text(double rate);
 
+/* A count and its interval, in columns; ~ where it may be noise. */
+void print_count(const tamis_estimate *e);
+/* An item as it is; on a terminal with its control bytes escaped. */
+void print_item(tamis_bytes item);
+
 /* JSON, one object at a time: members are separated as needed. */
 void json_open(char bracket);
 void json_close(char bracket);
@@ -106,8 +116,10 @@ void json_text(const char *name, const char *value); /* name NULL: of a list */
 void json_text_n(const char *name, const char *value, size_t length);
 void json_list(const char *name); /* ends with json_close(']') */
 void json_count(const char *name, uint64_t value);
+void json_integer(const char *name, int64_t value);
 void json_number(const char *name, double value); /* null unless finite */
 void json_bool(const char *name, bool value);
+void json_frequency(const tamis_estimate *e); /* members of an object */
 
 /* Flush stdout; EXIT_ERROR after a message when anything was not written. */
 int finish_output(int status);
@@ -149,10 +161,19 @@ int save_text(const char *path, const char *text, size_t length, bool replace);
 int check_output(const struct args *a);
 /* Why an add failed with this status, in words for the line after "unchanged: ". */
 const char *why_not_added(const tamis *t, tamis_status s);
+/* Who wants to see lines come in. */
+struct watch {
+    void *ctx;
+    void (*added)(void *ctx, uint64_t lines); /* again and again, also when none come */
+    bool (*stop)(void *ctx);
+};
 /* Add the lines of files, with their weights if there are any (add.c). EXIT_ERROR after a message, or with *reason for
  * one. */
 int add_lines(const struct args *a, tamis *t, char **files, int n, const char *verb,
               const char **reason);
+/* The same, watched; NULL: by nobody. */
+int add_lines_watched(const struct args *a, tamis *t, char **files, int n, const char *verb,
+                      const struct watch *w, const char **reason);
 /* Say so on stderr when there are more items in it than planned. */
 void warn_if_over_full(const tamis *t, const char *path);
 

@@ -10,10 +10,18 @@ const struct option options[] = {
     {'k', "kind", "KIND", TEXT, AT(kind),
      "blocked (default), bloom, partitioned; counting, cuckoo, pair (keys can be removed);\n"
      "growing (size unknown), window (forgets); ribbon, fuse, exact (sealed: smallest, never\n"
-     "change); auto chooses blocked or bloom"},
+     "change); auto chooses blocked or bloom. count:\n"
+     "tally (default), signed-tally, count-min, count-sketch, top"},
     {0, "inner", "KIND", TEXT, AT(inner),
      "what window and pair are made of; how counters lie (counting: bloom, blocked)"},
-    {0, "counter-bits", "N", COUNT, AT(counter_bits), "counting: 4 (default), 8 or 16"},
+    {0, "error", "E", RATE, AT(error),
+     "count-min: no count too high by more than E times the weight of all lines (1e-4);\n"
+     "count-sketch: none wrong by more than E times the root of the sum of squared counts"},
+    {0, "delta", "D", RATE, AT(delta), "but with a chance of D for each (1%)"},
+    {0, "conservative", NULL, FLAG, AT(conservative),
+     "count-min: half the error, but nothing can be taken away"},
+    {0, "counter-bits", "N", COUNT, AT(counter_bits),
+     "counting: 4 (default), 8 or 16; count-min, count-sketch: 32 (default) or 64"},
     {0, "generations", "N", COUNT, AT(generations), "window: how many (default 4)"},
     {0, "turning", NULL, FLAG, AT(turning),
      "window: rotates by itself when the newest generation is full"},
@@ -41,6 +49,11 @@ const struct option options[] = {
      "look every maybe up in the list that the filter was made of, so that the answer is\n"
      "exact: a file of lines, or an LMDB whose keys are the lines. explain cost: the time of a\n"
      "question to the whole set (default 500ms)"},
+    {'k', "number", "N", COUNT, AT(most), "how many to list (default 10; with --min all)"},
+    {0, "min", "RATE", RATE, AT(min),
+     "list what makes up this share of all lines (0.1%), every such item for sure, or say why not"},
+    {0, "live", NULL, FLAG, AT(live),
+     "show the list while lines come; Ctrl-C ends with what there is"},
     {'o', "output", "FILE", TEXT, AT(output), "file to write; - for standard output"},
     {'f', "force", NULL, FLAG, AT(force), "replace the output when it exists"},
     {'v', "invert", NULL, FLAG, AT(invert),
@@ -171,9 +184,37 @@ const struct command commands[] = {
      "items fpr bytes kind exact-until state repeated window count json seed key-file null raw "
      "threads quiet",
      0, run_uniq},
-    {"merge", "-o OUT FILTER...", "the union of filters",
+    {"count", "-o OUT [FILE...]", "make a sketch of how often lines came",
+     "Reads the files, or standard input, and writes a sketch of their lines in memory that does\n"
+     "not grow: 1 MiB unless --bytes, or --error and --delta, say otherwise. See freq for asking,\n"
+     "add for going on, merge for adding sketches up, info for how sure it is.",
+     "tamis count --bytes 256KiB -o seen.tamis access-urls.txt",
+     "kind bytes error delta conservative m k counter-bits field delimiter weight-field seed "
+     "key-file output force null raw threads quiet",
+     0, run_count},
+    {"freq", "SKETCH [ITEM... | -]", "how often items came, by a sketch",
+     "Of the items, or with - or none the lines of standard input, prints the count, the interval\n"
+     "that holds the truth, and the item. The upper end always holds (but of signed-tally and\n"
+     "count-sketch), the lower one with 99 %. A ~ marks counts that items that never came have as\n"
+     "well. Counting and "
+     "cuckoo filters can be asked, too. Exit status 0 when an item may have come, 1 when none "
+     "did,\n"
+     "2 on an error.",
+     "tamis freq counts.tamis http://a.example/", "json key-file null raw quiet", 1, run_freq},
+    {"top", "[FILE... | SKETCH]", "the most frequent lines, with their counts",
+     "In place of sort | uniq -c | sort -rn | head, in 1 MiB of memory (or --bytes) and one pass.\n"
+     "Prints the count, the interval that holds the truth, and the line; the interval is one "
+     "number\n"
+     "where the count is exact. -o keeps the sketch, to be asked again by top and freq, added to "
+     "and\n"
+     "merged. Exit status 0 when a line was listed, 1 when there was none, 2 on an error.",
+     "tamis top -k 20 access-urls.txt",
+     "number min bytes field delimiter weight-field live json output force seed key-file null raw "
+     "threads quiet",
+     0, run_top},
+    {"merge", "-o OUT FILTER...", "the union of filters, the sum of sketches",
      "Filters of the same kind, shape and hash become the filter of all their items, bit for\n"
-     "bit. A secret key is not needed.",
+     "bit; sketches become the sketch of all their lines. A secret key is not needed.",
      "tamis merge -o all.tamis monday.tamis tuesday.tamis", "output force quiet", 1, run_merge},
     {"convert", "--to KIND -o OUT FILTER", "the plain filter with the same answers",
      "A counting filter becomes a bloom filter of a quarter of the size, to be shipped to those\n"

@@ -23,6 +23,10 @@ static void json_weights(const tamis_facts *f)
     json_count("noise_999", (uint64_t)f->noise_999);
     json_number("error", f->error);
     json_bool("conservative", f->conservative);
+    if (f->kind != TAMIS_TOP) return;
+    json_count("entries", f->entries);
+    json_count("listed", f->listed);
+    json_integer("list_from", f->list_from);
 }
 
 static void print_json(const char *path, const tamis_facts *f)
@@ -124,6 +128,12 @@ static void print_weights(const char *path, const tamis_facts *f)
            grouped((uint64_t)f->noise_half));
     printf(", up to %s in 99 %%", grouped((uint64_t)f->noise_99));
     printf(" and %s in 99.9 %% of cases\n", grouped((uint64_t)f->noise_999));
+    if (f->error > 0 && f->weight > 0)
+        printf("            (the textbook only promises %s: %.3g times the weight)\n",
+               grouped((uint64_t)(f->error * (double)f->weight)), f->error);
+    if (f->kind == TAMIS_TOP)
+        printf("  list      %s items of %s at most; all are in it that count %s or more\n",
+               grouped(f->listed), grouped(f->entries), grouped((uint64_t)f->list_from));
     printf("  size      %s bytes\n", grouped(f->bytes));
     printf("  cells     %.1f %% in use; m = %s of %u bits, k = %u; ", 100 * f->fill, grouped(f->m),
            f->cell_bits, f->k);

@@ -108,10 +108,15 @@ uint64_t input_taken(const struct input *in)
     return in->taken;
 }
 
-bool input_is_ready(const struct input *in)
+bool input_wait(const struct input *in, int milliseconds)
 {
     struct pollfd p = {.fd = in->fd, .events = POLLIN};
-    return in->have > 0 || in->ended || poll(&p, 1, 0) != 0;
+    return in->have > 0 || in->ended || poll(&p, 1, milliseconds) > 0;
+}
+
+bool input_is_ready(const struct input *in)
+{
+    return input_wait(in, 0);
 }
 
 static ssize_t fail(struct input *in, const char *reason)

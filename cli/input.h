@@ -21,6 +21,8 @@ const char *input_reason(const struct input *in);
 
 /* Whether input_read would not have to wait. */
 bool input_is_ready(const struct input *in);
+/* The same within so many milliseconds. */
+bool input_wait(const struct input *in, int milliseconds);
 /* Bytes of the file that were read. */
 uint64_t input_taken(const struct input *in);
 

@@ -16,6 +16,7 @@
 
 /* Large enough that system calls and hand-overs do not count, small enough for the second-level cache. */
 #define BLOCK_BYTES ((size_t)1 << 18)
+#define LEAST_BYTES ((size_t)1 << 12)
 enum { MAX_WORKERS = 7, MAX_BLOCKS = 2 * MAX_WORKERS + 2 };
 
 enum state { EMPTY, FILLED, DONE };
@@ -37,8 +38,9 @@ struct lines {
     struct input *in; /* NULL: none is open */
     const char *path; /* being read */
     char end;         /* of a line */
-    bool failed, ended, raw;
-    uint64_t bytes, bytes_before; /* of the files; of those before this one */
+    size_t block_bytes;
+    bool failed, ended, finished, raw; /* ended: all is read; finished: and handed out */
+    uint64_t bytes, bytes_before;      /* of the files; of those before this one */
     const struct args *args;
     const tamis *hasher;
     const char *counted; /* the file of the last block handed out, */
@@ -95,7 +97,7 @@ static bool open_next(struct lines *l)
 static bool grow(char **p, size_t *room, size_t wanted)
 {
     if (wanted <= *room) return true;
-    size_t bigger = *room < BLOCK_BYTES ? BLOCK_BYTES : *room;
+    size_t bigger = *room < LEAST_BYTES ? LEAST_BYTES : *room;
     while (bigger < wanted) bigger = bigger <= SIZE_MAX / 2 ? bigger * 2 : wanted;
     char *q = realloc(*p, bigger);
     if (q == NULL) return false;
@@ -109,7 +111,8 @@ static size_t read_more(struct lines *l, struct slot *s)
 {
     /* One byte stays free for the end of a last line that has none. */
     if (!grow(&s->text, &s->room,
-              s->size + (s->size < BLOCK_BYTES / 2 ? BLOCK_BYTES - s->size : BLOCK_BYTES / 2))) {
+              s->size +
+                  (s->size < l->block_bytes / 2 ? l->block_bytes - s->size : l->block_bytes / 2))) {
         no_memory(l);
         return 0;
     }
@@ -276,7 +279,9 @@ struct lines *lines_open(const struct args *a, char **paths, int n, const tamis 
     l->hasher = hasher;
     l->n_workers = threads > 1 ? threads - 1 : 0;
     if (l->n_workers > MAX_WORKERS) l->n_workers = MAX_WORKERS;
-    l->n_slots = 2 * l->n_workers + 2;
+    /* Splitting alone is quick: less has to wait for it. */
+    l->n_slots = (hasher != NULL ? 2 * l->n_workers : l->n_workers) + 2;
+    l->block_bytes = hasher != NULL ? BLOCK_BYTES : BLOCK_BYTES / 2;
     pthread_mutex_init(&l->mutex, NULL);
     pthread_cond_init(&l->filled, NULL);
     pthread_cond_init(&l->done, NULL);
@@ -342,9 +347,13 @@ static bool hand_out(struct lines *l, struct slot *s, uint64_t before)
     if (s->failed) {
         complain(NULL, "not enough memory");
     } else if (s->bad_weight.p != NULL) {
-        const int shown = s->bad_weight.len < 40 ? (int)s->bad_weight.len : 40;
-        complain(s->path, "line %s: the weight '%.*s' is not a whole number of 64 bits",
-                 grouped(line_with(l, s, s->bad_weight.p)), shown, (const char *)s->bad_weight.p);
+        char shown[41] = "";
+        for (size_t i = 0; i < s->bad_weight.len && i + 1 < sizeof shown; i++) {
+            const char c = ((const char *)s->bad_weight.p)[i];
+            shown[i] = c >= ' ' && c <= '~' ? c : '?'; /* messages are for terminals */
+        }
+        complain(s->path, "line %s: the weight '%s' is not a whole number of 64 bits",
+                 grouped(line_with(l, s, s->bad_weight.p)), shown);
     } else {
         return true;
     }
@@ -365,12 +374,19 @@ const struct block *lines_next(struct lines *l)
             l->ended = !read_ahead(l);
         else if (l->used > 0)
             first_is_done(l, true);
-        else
+        else {
+            l->finished = true;
             return NULL;
+        }
     }
     l->lent = true;
     struct slot *s = slot_at(l, 0);
     return hand_out(l, s, before) ? &s->block : NULL;
+}
+
+bool lines_wait(const struct lines *l, int milliseconds)
+{
+    return l->used > (l->lent ? 1u : 0u) || l->in == NULL || input_wait(l->in, milliseconds);
 }
 
 uint64_t lines_number(const struct lines *l, size_t i, const char **path)
@@ -393,7 +409,7 @@ uint64_t lines_skipped(const struct lines *l)
 void lines_close(struct lines *l)
 {
     const uint64_t field = l->args->field, weight = l->args->weight_field;
-    if (l->skipped > 0 && !l->failed && !l->args->quiet)
+    if (l->skipped > 0 && l->finished && !l->failed && !l->args->quiet)
         complain(NULL, "skipped %s line%s of fewer than %s fields", grouped(l->skipped),
                  l->skipped > 1 ? "s" : "", grouped(field > weight ? field : weight));
     pthread_mutex_lock(&l->mutex);

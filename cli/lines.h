@@ -25,13 +25,15 @@ struct lines *lines_open(const struct args *a, char **paths, int n, const tamis 
  * skipped; so are lines with too few fields, which are counted. A weight that is no number is reported with its line,
  * and ends the input. What has arrived is handed out at once: a slow pipe does not hold its lines back. */
 const struct block *lines_next(struct lines *l);
+/* Whether lines_next would give something, or the end, within so many milliseconds. */
+bool lines_wait(const struct lines *l, int milliseconds);
 /* Where line i of that block stands: its number in the file, and the file. For messages. */
 uint64_t lines_number(const struct lines *l, size_t i, const char **path);
 /* Whether a file or a weight could not be read, or memory ran out; a message was given. */
 bool lines_failed(const struct lines *l);
 /* How many lines had too few fields. */
 uint64_t lines_skipped(const struct lines *l);
-/* Says on stderr how many lines had too few fields, if any, unless quiet. */
+/* Says on stderr how many lines had too few fields, if any, when all were read; unless quiet. */
 void lines_close(struct lines *l);
 
 /* Bytes of all files when each is a regular one that can be read twice; else 0. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 int complain(const char *about, const char *format, ...)
 {
@@ -91,6 +92,11 @@ static int utf8_length(const unsigned char *s, size_t most)
     if ((size_t)n > most) return 0;
     for (int i = 1; i < n; i++)
         if ((s[i] & 0xc0) != 0x80) return 0;
+    /* Longer than need be, a half of a pair, beyond the last. */
+    if (s[0] == 0xe0 && s[1] < 0xa0) return 0;
+    if (s[0] == 0xed && s[1] >= 0xa0) return 0;
+    if (s[0] == 0xf0 && s[1] < 0x90) return 0;
+    if (s[0] == 0xf4 && s[1] >= 0x90) return 0;
     return n;
 }
 
@@ -146,6 +152,12 @@ void json_count(const char *name, uint64_t value)
     printf("%" PRIu64, value);
 }
 
+void json_integer(const char *name, int64_t value)
+{
+    json_name(name);
+    printf("%" PRId64, value);
+}
+
 void json_number(const char *name, double value)
 {
     json_name(name);
@@ -159,6 +171,43 @@ void json_bool(const char *name, bool value)
 {
     json_name(name);
     fputs(value ? "true" : "false", stdout);
+}
+
+/* --- Counts -------------------------------------------------------------------------------------------------- */
+
+/* What could move the cursor or ring the bell is shown as \xHH. */
+void print_item(tamis_bytes item)
+{
+    const unsigned char *p = item.p, *const end = p + item.len;
+    const bool escape = isatty(STDOUT_FILENO) != 0;
+    if (!escape) fwrite(p, 1, item.len, stdout);
+    while (escape && p < end) {
+        const int n = utf8_length(p, (size_t)(end - p));
+        const bool control = *p < 0x20 || *p == 0x7f || (*p == 0xc2 && n == 2 && p[1] < 0xa0);
+        if (n == 0 || control)
+            printf("\\x%02x", *p);
+        else
+            fwrite(p, 1, (size_t)n, stdout);
+        p += n > 0 && !control ? n : 1;
+    }
+}
+
+void print_count(const tamis_estimate *e)
+{
+    char count[32], interval[48];
+    snprintf(count, sizeof count, "%s%" PRId64, e->below_noise && e->lower != e->upper ? "~" : "",
+             e->estimate);
+    snprintf(interval, sizeof interval, "%" PRId64 "..%" PRId64, e->lower, e->upper);
+    printf("%10s  %-16s  ", count, interval);
+}
+
+void json_frequency(const tamis_estimate *e)
+{
+    json_integer("count", e->estimate);
+    json_integer("lower", e->lower);
+    json_integer("upper", e->upper);
+    json_number("confidence", e->confidence);
+    json_bool("below_noise", e->below_noise);
 }
 
 int finish_output(int status)

@@ -4,13 +4,19 @@
 
 #include <string.h>
 
-static void list_kinds(char *out, size_t room)
+/* Of sketches, when nothing was asked: within the second-level cache, and 1 % of keys counted too high by more than
+ * a millionth of the weight. */
+#define SKETCH_BYTES ((uint64_t)1 << 20)
+
+/* Kinds of filters are below KIND_END, of sketches from there on. */
+static void list_kinds(uint32_t from, uint32_t to, char *out, size_t room)
 {
     size_t used = 0;
     out[0] = '\0';
-    for (uint32_t kind = 1; kind < KIND_END && used < room; kind++)
+    for (uint32_t kind = from; kind < to && used < room; kind++)
         if (tamis_kind_name(kind) != NULL)
-            used += (size_t)snprintf(out + used, room - used, "%s, ", tamis_kind_name(kind));
+            used += (size_t)snprintf(out + used, room - used, "%s%s", used > 0 ? ", " : "",
+                                     tamis_kind_name(kind));
 }
 
 /* The kind of that name; `without` when there is no name. False after a message. */
@@ -28,8 +34,8 @@ static bool kind_from(const char *option, const char *name, uint32_t without, ui
         complain(NULL, "--%s: there is no '%s'%s", option, name, did_you_mean(&g, ""));
         return false;
     }
-    list_kinds(known, sizeof known);
-    complain(NULL, "--%s: there is no '%s'; there are %sand auto", option, name, known);
+    list_kinds(1, KIND_END, known, sizeof known);
+    complain(NULL, "--%s: there is no '%s'; there are %s, and auto", option, name, known);
     return false;
 }
 
@@ -69,6 +75,30 @@ bool plan_from(const struct args *a, tamis_plan *out)
         return false;
     }
     return kind_from("inner", a->inner, 0, &out->inner_kind);
+}
+
+bool sketch_from(const struct args *a, tamis_plan *out)
+{
+    const bool textbook = a->error != 0 || a->delta != 0 || a->conservative;
+    const tamis_plan p = {.struct_size = sizeof p,
+                          .kind = textbook ? TAMIS_COUNT_MIN : TAMIS_TALLY,
+                          .bytes = a->bytes,
+                          .error = a->error,
+                          .delta = a->delta,
+                          .seed = a->seed,
+                          .m = a->m,
+                          .k = number(a->k),
+                          .cell_bits = number(a->counter_bits),
+                          .flags = a->conservative ? TAMIS_CONSERVATIVE : 0u};
+    *out = p;
+    if (p.bytes == 0 && p.error == 0 && p.m == 0) out->bytes = SKETCH_BYTES;
+    if (a->kind == NULL) return true;
+    char known[200];
+    out->kind = tamis_kind_named(a->kind);
+    if (out->kind >= KIND_END) return true;
+    list_kinds(KIND_END, 2 * KIND_END, known, sizeof known);
+    complain(NULL, "--kind: '%s' does not tell how often; there are %s", a->kind, known);
+    return false;
 }
 
 void plan_for_kind(tamis_plan *p, uint32_t kind)

@@ -24,7 +24,7 @@ const struct topic topics[] = {
      "  count-sketch       rows of signed counters, the median\n"
      "  tally              counters of a byte that grow where they must; never too few\n"
      "  signed-tally       the same for weights of either sign; wrong on either side\n"
-     "  top                a tally that keeps the most frequent items, with their counts\n"
+     "  top                a tally that keeps the most frequent items: see 'tamis top'\n"
      "\n"
      "'tamis plan' computes their sizes for your numbers.",
      "tamis plan --items 1M --fpr 1%"},

@@ -267,6 +267,8 @@ static void set_defaults(guard_service *v)
 static bool run(struct guard_server *s, const sigset_t *set, guard_error *why)
 {
     uint16_t port;
+    const char *missing = guard_mhd_load();
+    if (missing != NULL) return guard_fail(why, "libmicrohttpd cannot be loaded: %s", missing);
     const int fd = listen_at(s->settings.address, s->settings.port, &port, why);
     if (fd < 0) return false;
     struct MHD_Daemon *daemon = start(s, fd);

@@ -5,9 +5,8 @@
 #include "limits.h"
 #include "live.h"
 #include "metrics.h"
+#include "mhd.h"
 #include "text.h"
-
-#include <microhttpd.h>
 
 struct guard_client;
 

@@ -8,9 +8,10 @@ static const char *wrong_entry(const struct buckets *b, uint64_t slot)
         return e.count != 0 || e.error != 0 || e.text != 0 || textless ? "half an entry" : NULL;
     if (e.count == 0 || (e.error & ~FRESH) >= e.count) return "an entry that never came";
     if (textless != (e.text == 0)) return "an entry with half a text";
-    const struct bucket_pair p = bucket_pair(bucket_key((tamis_hash){e.print, 0}), b->n);
-    const uint64_t one = bucket_find_in(b, p.first, e.print);
-    const uint64_t other = bucket_find_in(b, p.second, e.print);
+    const struct bucket_pair p =
+        tamis__bucket_pair(tamis__bucket_key((tamis_hash){e.print, 0}), b->n);
+    const uint64_t one = tamis__bucket_find_in(b, p.first, e.print);
+    const uint64_t other = tamis__bucket_find_in(b, p.second, e.print);
     if ((one == slot) == (other == slot) || (one != NO_SLOT && other != NO_SLOT))
         return "an entry in no bucket of its own, or twice";
     return NULL;

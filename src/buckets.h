@@ -34,7 +34,7 @@ struct entry {
 };
 
 /* The hash of a key as entries and the tally behind them know it. */
-static inline tamis_hash bucket_key(tamis_hash h)
+static inline tamis_hash tamis__bucket_key(tamis_hash h)
 {
     const uint64_t print = h.lo != 0 ? h.lo : 1;
     return (tamis_hash){print, tamis__remix(print)};
@@ -45,7 +45,7 @@ struct bucket_pair {
     uint64_t first, second;
 };
 
-static inline struct bucket_pair bucket_pair(tamis_hash key, uint64_t n)
+static inline struct bucket_pair tamis__bucket_pair(tamis_hash key, uint64_t n)
 {
     const uint64_t z = key.hi * UINT64_C(0x9e3779b97f4a7c15);
     struct bucket_pair p = {tamis__mulhi(z, n), 0};
@@ -92,7 +92,8 @@ static inline void slot_put(const struct buckets *b, uint64_t slot, struct entry
 
 #define NO_SLOT UINT64_MAX
 
-static inline uint64_t bucket_find_in(const struct buckets *b, uint64_t bucket, uint64_t print)
+static inline uint64_t tamis__bucket_find_in(const struct buckets *b, uint64_t bucket,
+                                             uint64_t print)
 {
     const uint8_t *p = b->bytes + bucket * BUCKET;
     unsigned hit = 0;
@@ -102,7 +103,8 @@ static inline uint64_t bucket_find_in(const struct buckets *b, uint64_t bucket, 
 }
 
 /* The slot of a key's entry, or NO_SLOT. */
-static inline uint64_t bucket_find(const struct buckets *b, struct bucket_pair p, uint64_t print)
+static inline uint64_t tamis__bucket_find(const struct buckets *b, struct bucket_pair p,
+                                          uint64_t print)
 {
     const uint8_t *one = b->bytes + p.first * BUCKET, *other = b->bytes + p.second * BUCKET;
     unsigned hit = 0;
@@ -117,7 +119,7 @@ static inline uint64_t bucket_find(const struct buckets *b, struct bucket_pair p
 }
 
 /* The least count of a bucket; a free slot counts 0. */
-static inline uint64_t bucket_least_count(const struct buckets *b, uint64_t bucket)
+static inline uint64_t tamis__bucket_least_count(const struct buckets *b, uint64_t bucket)
 {
     const uint8_t *counts = b->bytes + bucket * BUCKET + 32;
     uint64_t least = TAMIS__MOST_WEIGHT;
@@ -129,7 +131,7 @@ static inline uint64_t bucket_least_count(const struct buckets *b, uint64_t buck
 }
 
 /* The first slot of a bucket with the least count; one without an entry counts 0. */
-static inline uint64_t bucket_least(const struct buckets *b, uint64_t bucket)
+static inline uint64_t tamis__bucket_least(const struct buckets *b, uint64_t bucket)
 {
     uint64_t least = bucket * BUCKET_WAYS;
     for (uint64_t s = least + 1; s < (bucket + 1) * BUCKET_WAYS; s++)
@@ -138,9 +140,9 @@ static inline uint64_t bucket_least(const struct buckets *b, uint64_t bucket)
 }
 
 /* The same of both, the first before the second. */
-static inline uint64_t bucket_least_of(const struct buckets *b, struct bucket_pair p)
+static inline uint64_t tamis__bucket_least_of(const struct buckets *b, struct bucket_pair p)
 {
-    const uint64_t one = bucket_least(b, p.first), other = bucket_least(b, p.second);
+    const uint64_t one = tamis__bucket_least(b, p.first), other = tamis__bucket_least(b, p.second);
     return slot_count(b, other) < slot_count(b, one) ? other : one;
 }
 

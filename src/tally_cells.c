@@ -4,7 +4,7 @@ uint64_t tamis__tally_greatest(uint64_t octet, unsigned j, unsigned p, unsigned 
 {
     uint64_t most = 0;
     for (unsigned i = p; i < p + size; i += tamis__octet_size(j, i)) {
-        const uint64_t v = tally_value(octet, j, i);
+        const uint64_t v = tamis__tally_value(octet, j, i);
         if (v > most) most = v;
     }
     return most;
@@ -16,7 +16,7 @@ static void raise_one(uint8_t *octet, uint8_t *joins, unsigned p, uint64_t t)
     const uint64_t was = tamis__get64(octet);
     const unsigned before = *joins;
     unsigned j = before;
-    if (tally_value(was, j, p) >= t) return;
+    if (tamis__tally_value(was, j, p) >= t) return;
     while (t > tamis__octet_mask(tamis__octet_spans[j][p])) {
         j = tamis__octet_joined(j, p);
         const unsigned size = tamis__octet_size(j, p);

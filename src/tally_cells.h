@@ -8,7 +8,7 @@
 
 /* --- One octet ------------------------------------------------------------------------------------------------ */
 
-static inline uint64_t tally_value(uint64_t octet, unsigned j, unsigned p)
+static inline uint64_t tamis__tally_value(uint64_t octet, unsigned j, unsigned p)
 {
     const struct octet_span s = tamis__octet_spans[j][p];
     const uint64_t v = octet >> s.shift & tamis__octet_mask(s);
@@ -26,7 +26,7 @@ struct tally_place {
 };
 
 /* Two octets of a line and a byte in each, from 32 uniform bits. */
-static inline void tally_places_in(uint8_t *line, uint32_t bits, struct tally_place *out)
+static inline void tamis__tally_places_in(uint8_t *line, uint32_t bits, struct tally_place *out)
 {
     uint64_t r = (uint64_t)bits * TAMIS__OCTETS;
     const unsigned first = (unsigned)(r >> 32);
@@ -40,12 +40,13 @@ static inline void tally_places_in(uint8_t *line, uint32_t bits, struct tally_pl
         (struct tally_place){line + 8 * second, line + TAMIS__JOINS + second, (unsigned)(r >> 35)};
 }
 
-static inline void tally_aim(uint8_t *cells, uint64_t lines, tamis_hash h, struct tally_place *out)
+static inline void tamis__tally_aim(uint8_t *cells, uint64_t lines, tamis_hash h,
+                                    struct tally_place *out)
 {
     const uint64_t first = tamis__tally_first(h, lines);
-    tally_places_in(cells + TAMIS__LINE_BYTES * first, (uint32_t)h.hi, out);
-    tally_places_in(cells + TAMIS__LINE_BYTES * tamis__tally_second(h, lines, first),
-                    (uint32_t)h.lo, out + 2);
+    tamis__tally_places_in(cells + TAMIS__LINE_BYTES * first, (uint32_t)h.hi, out);
+    tamis__tally_places_in(cells + TAMIS__LINE_BYTES * tamis__tally_second(h, lines, first),
+                           (uint32_t)h.lo, out + 2);
 }
 
 /* What they hold. */
@@ -57,9 +58,10 @@ struct tally_view {
     uint64_t room;  /* what fits all of them */
 };
 
-static inline void tally_look(uint8_t *cells, uint64_t lines, tamis_hash h, struct tally_view *v)
+static inline void tamis__tally_look(uint8_t *cells, uint64_t lines, tamis_hash h,
+                                     struct tally_view *v)
 {
-    tally_aim(cells, lines, h, v->at);
+    tamis__tally_aim(cells, lines, h, v->at);
     v->count = TAMIS__MOST_WEIGHT;
     v->room = UINT64_MAX;
     for (unsigned i = 0; i < TALLY_PLACES; i++) {
@@ -75,7 +77,7 @@ static inline void tally_look(uint8_t *cells, uint64_t lines, tamis_hash h, stru
 /* Those that are less than t become t, and as long as that takes. */
 void tamis__tally_raise(const struct tally_place *at, uint64_t t);
 
-static inline void tally_raise_to(const struct tally_view *v, uint64_t t)
+static inline void tamis__tally_raise_to(const struct tally_view *v, uint64_t t)
 {
     if (t > v->room) {
         tamis__tally_raise(v->at, t);
@@ -89,19 +91,19 @@ static inline void tally_raise_to(const struct tally_view *v, uint64_t t)
 }
 
 /* The count before. */
-static inline uint64_t tally_add(uint8_t *cells, uint64_t lines, tamis_hash h, uint64_t w)
+static inline uint64_t tamis__tally_add(uint8_t *cells, uint64_t lines, tamis_hash h, uint64_t w)
 {
     struct tally_view v;
-    tally_look(cells, lines, h, &v);
-    tally_raise_to(&v, tamis__add_up(v.count, w));
+    tamis__tally_look(cells, lines, h, &v);
+    tamis__tally_raise_to(&v, tamis__add_up(v.count, w));
     return v.count;
 }
 
-static inline uint64_t tally_count(const uint8_t *cells, uint64_t lines, tamis_hash h)
+static inline uint64_t tamis__tally_count(const uint8_t *cells, uint64_t lines, tamis_hash h)
 {
     struct tally_place at[TALLY_PLACES];
     uint64_t least = TAMIS__MOST_WEIGHT;
-    tally_aim((uint8_t *)(uintptr_t)cells, lines, h, at);
+    tamis__tally_aim((uint8_t *)(uintptr_t)cells, lines, h, at);
     for (unsigned i = 0; i < TALLY_PLACES; i++) {
         const struct octet_span s = tamis__octet_spans[*at[i].joins][at[i].p];
         const uint64_t v = tamis__get64(at[i].octet) >> s.shift & tamis__octet_mask(s);

@@ -33,7 +33,8 @@ static void look(const struct texts *t, const struct buckets *b, struct record *
 static uint64_t bytes_above(const struct texts *t, const struct buckets *b, uint64_t count)
 {
     uint64_t bytes = 0;
-    for (struct record r = {.at = TAMIS__TEXT_HEADER}; r.at < texts_used(t); r.at += r.bytes) {
+    for (struct record r = {.at = TAMIS__TEXT_HEADER}; r.at < tamis__texts_used(t);
+         r.at += r.bytes) {
         look(t, b, &r);
         bytes += r.alive && r.count > count ? r.bytes : 0;
     }
@@ -61,7 +62,7 @@ static uint64_t floor_for(const struct texts *t, const struct buckets *b, uint64
 
 static void compact(struct texts *t, struct buckets *b)
 {
-    const uint64_t target = (t->length - TAMIS__TEXT_HEADER) / 4 * 3, used = texts_used(t);
+    const uint64_t target = (t->length - TAMIS__TEXT_HEADER) / 4 * 3, used = tamis__texts_used(t);
     const uint64_t floor = floor_for(t, b, target);
     uint64_t to = TAMIS__TEXT_HEADER, spare = target - bytes_above(t, b, floor);
     for (struct record r = {.at = to}; r.at < used; r.at += r.bytes) {
@@ -95,17 +96,17 @@ void tamis__text_put(struct texts *t, struct buckets *b, uint64_t slot, const vo
     struct entry e = slot_get(b, slot);
     if (whole > UINT32_MAX) whole = UINT32_MAX;
     const uint64_t bytes = record_bytes(t, whole), limit = tamis__text_limit(t->length);
-    if (e.count <= texts_floor(t)) return;
-    if (texts_used(t) == 0) tamis__texts_init(t);
-    if (bytes > t->length - texts_used(t)) compact(t, b);
-    if (e.count <= texts_floor(t)) return;
-    uint8_t *to = t->bytes + texts_used(t);
+    if (e.count <= tamis__texts_floor(t)) return;
+    if (tamis__texts_used(t) == 0) tamis__texts_init(t);
+    if (bytes > t->length - tamis__texts_used(t)) compact(t, b);
+    if (e.count <= tamis__texts_floor(t)) return;
+    uint8_t *to = t->bytes + tamis__texts_used(t);
     tamis__put32(to, (uint32_t)slot);
     tamis__put32(to + 4, (uint32_t)whole);
     if (whole != 0) memcpy(to + RECORD, item, (size_t)(whole < limit ? whole : limit));
-    e.text = (uint32_t)(texts_used(t) / ALIGN);
+    e.text = (uint32_t)(tamis__texts_used(t) / ALIGN);
     slot_put(b, slot, e);
-    tamis__put64(t->bytes, texts_used(t) + bytes);
+    tamis__put64(t->bytes, tamis__texts_used(t) + bytes);
 }
 
 void tamis__text_moved(struct texts *t, uint32_t text, uint64_t slot)
@@ -126,10 +127,10 @@ tamis_bytes tamis__text(const struct texts *t, uint32_t text, uint64_t *whole)
 
 const char *tamis__wrong_texts(const struct texts *t, const struct buckets *b)
 {
-    const uint64_t used = texts_used(t), slots = b->n * BUCKET_WAYS;
+    const uint64_t used = tamis__texts_used(t), slots = b->n * BUCKET_WAYS;
     uint64_t alive = 0, wanted = 0;
     if (tamis__get64(t->bytes + 24) != 0) return "a reserved field is not zero";
-    if (texts_floor(t) > TAMIS__MOST_WEIGHT || texts_unlisted(t) > TAMIS__MOST_WEIGHT)
+    if (tamis__texts_floor(t) > TAMIS__MOST_WEIGHT || tamis__texts_unlisted(t) > TAMIS__MOST_WEIGHT)
         return "a floor beyond all counts";
     if ((used != 0 && used < TAMIS__TEXT_HEADER) || used > t->length || used % ALIGN != 0)
         return "texts that end nowhere";

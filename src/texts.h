@@ -23,24 +23,24 @@ struct texts {
     uint64_t length;
 };
 
-static inline uint64_t texts_used(const struct texts *t)
+static inline uint64_t tamis__texts_used(const struct texts *t)
 {
     return tamis__get64(t->bytes);
 }
 
 /* Entries with no greater count get no text. */
-static inline uint64_t texts_floor(const struct texts *t)
+static inline uint64_t tamis__texts_floor(const struct texts *t)
 {
     return tamis__get64(t->bytes + 8);
 }
 
 /* The most that a key without an entry may count. */
-static inline uint64_t texts_unlisted(const struct texts *t)
+static inline uint64_t tamis__texts_unlisted(const struct texts *t)
 {
     return tamis__get64(t->bytes + 16);
 }
 
-static inline void texts_set_unlisted(struct texts *t, uint64_t count)
+static inline void tamis__texts_set_unlisted(struct texts *t, uint64_t count)
 {
     tamis__put64(t->bytes + 16, count);
 }

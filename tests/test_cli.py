@@ -9,7 +9,8 @@ WORKSHOP = ("cp bad.tamis monday.tamis; cp bad.tamis tuesday.tamis; cp bad-urls.
             "cp bad-urls.txt list.txt; cp bad-urls.txt other.txt; head -c 16 /dev/zero > secret.key; "
             "tamis build --kind counting -o users.tamis users.txt; "
             "tamis build --kind window -o seen-today.tamis users.txt; "
-            "tamis pack -q -o arrived.packed bad.tamis")
+            "tamis pack -q -o arrived.packed bad.tamis; "
+            "tamis count -o counts.tamis bad-urls.txt")
 GUARD = "echo good.example > popular.txt; echo evil.example > evil.txt; tamis guard build guard evil.txt"
 
 

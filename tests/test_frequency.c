@@ -381,6 +381,13 @@ static void test_ends(void)
                 tamis_add_weight(t, &key, 8, -5, NULL)); /* what is behind the end is unknown */
             CHECK(ask_count(t, 77).upper == INT64_MAX);
         }
+        tamis *v; /* one by one, but many at a time */
+        tamis_bytes many[20];
+        for (size_t j = 0; j < 20; j++) many[j] = (tamis_bytes){&key, 8};
+        CHECK_OK(tamis_copy(u, &v, NULL));
+        CHECK_OK(tamis_add_weight_many(v, many, NULL, 20, NULL, NULL));
+        CHECK(ask_count(v, 77).upper == INT64_MAX && ask_count(v, 78).upper == 0);
+        tamis_close(v);
         CHECK_OK(tamis_merge(u, t, NULL));
         CHECK(ask_count(u, 77).upper == INT64_MAX && ask_count(u, 78).upper == 0);
         tamis_close(t);

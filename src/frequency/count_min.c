@@ -34,8 +34,10 @@
 
 #if defined(__GNUC__)
 #define SPECIALIZED static inline __attribute__((always_inline))
+#define APART static __attribute__((noinline))
 #else
 #define SPECIALIZED static inline
+#define APART static
 #endif
 
 /* --- Counters ------------------------------------------------------------------------------------------------- */
@@ -154,14 +156,48 @@ static tamis_status take_key(struct section *s, tamis_hash h, uint64_t w)
     return TAMIS_OK;
 }
 
-/* All of weight 1, and nobody asks what was there before. */
-SPECIALIZED void add_ones(struct section *s, const struct batch *keys, struct way y)
+SPECIALIZED uint32_t lesser(uint32_t a, uint32_t b)
 {
-    uint8_t *cells = s->cells;
-    /* Cells are bytes, which may be anything: what is in a struct would be read anew after each store. */
-    const tamis_hash *h = keys->hashes, *last = h + keys->n;
-    const uint64_t m = s->m;
-    for (; h < last; h++) add_key(cells, m, y, *h, 1);
+    return a < b ? a : b;
+}
+
+/* All of weight 1 in four rows of 32 bits, and nobody asks what was there before: the usual case. What limits it is how many
+ * keys the processor has in flight, so every instruction counts: counters stay in 32 bits, and the rows are arguments that
+ * the compiler cannot take for sums of others (a tenth more keys a second). */
+APART void add_plain(uint8_t *r0, uint8_t *r1, uint8_t *r2, uint8_t *r3, uint64_t m,
+                     const struct batch *keys)
+{
+    uint8_t *const row[4] = {r0, r1, r2, r3};
+    const tamis_hash *h = keys->hashes;
+    for (const tamis_hash *last = h + keys->n; h < last; h++) {
+        const tamis_hash key = *h;
+        uint64_t x = key.lo;
+        for (int j = 0; j < 4; j++, x = tamis__next_probe(x, key)) {
+            uint8_t *p = row[j] + 4 * tamis__mulhi(x, m);
+            const uint32_t c = tamis__get32(p);
+            tamis__put32(p, c + (c != UINT32_MAX));
+        }
+    }
+}
+
+APART void add_conservative(uint8_t *r0, uint8_t *r1, uint8_t *r2, uint8_t *r3, uint64_t m,
+                            const struct batch *keys)
+{
+    uint8_t *const row[4] = {r0, r1, r2, r3};
+    const tamis_hash *h = keys->hashes;
+    for (const tamis_hash *last = h + keys->n; h < last; h++) {
+        const tamis_hash key = *h;
+        uint64_t x = key.lo;
+        uint8_t *p[4];
+        uint32_t c[4];
+        for (int j = 0; j < 4; j++, x = tamis__next_probe(x, key)) {
+            p[j] = row[j] + 4 * tamis__mulhi(x, m);
+            c[j] = tamis__get32(p[j]);
+        }
+        /* 0 when all are at their end, where they stay. */
+        const uint32_t raised = lesser(lesser(c[0], c[1]), lesser(c[2], c[3])) + 1;
+        for (int j = 0; j < 4; j++) tamis__put32(p[j], c[j] > raised ? c[j] : raised);
+    }
 }
 
 static tamis_status add_weights(struct section *s, const struct batch *keys, struct way y,
@@ -209,10 +245,9 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     *done = keys->n;
     if (seen != NULL || keys->weights != NULL || y.k != 4 || y.wide)
         status = add_weights(s, keys, y, seen, done);
-    else if (y.conservative)
-        add_ones(s, keys, (struct way){4, false, true});
     else
-        add_ones(s, keys, (struct way){4, false, false});
+        (y.conservative ? add_conservative : add_plain)(
+            s->cells, s->cells + 4 * s->m, s->cells + 8 * s->m, s->cells + 12 * s->m, s->m, keys);
     add_up(b, keys, *done);
     return status;
 }

@@ -52,7 +52,7 @@ static tamis_status add_weights(struct section *s, const struct batch *keys, uin
         const size_t i = *done;
         const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
         if (w < 0) return TAMIS_EUNSUPPORTED;
-        const uint64_t before = tally_add(s->cells, lines, keys->hashes[i], (uint64_t)w);
+        const uint64_t before = tamis__tally_add(s->cells, lines, keys->hashes[i], (uint64_t)w);
         *sum = tamis__add_up(*sum, (uint64_t)w);
         if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
     }
@@ -82,7 +82,7 @@ static void add_ones(struct section *s, const struct batch *keys)
             TAMIS__FETCH(cells + TAMIS__LINE_BYTES * first);
             TAMIS__FETCH(cells + TAMIS__LINE_BYTES * tamis__tally_second(then, lines, first));
         }
-        tally_add(cells, lines, h[i], 1);
+        tamis__tally_add(cells, lines, h[i], 1);
     }
 }
 
@@ -109,7 +109,7 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
     if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
     memset(bits, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
-        const bool some = tally_count(s->cells, tamis__octet_lines(s), keys->hashes[i]) != 0;
+        const bool some = tamis__tally_count(s->cells, tamis__octet_lines(s), keys->hashes[i]) != 0;
         bits[i / 8] = (uint8_t)(bits[i / 8] | some << i % 8);
     }
 }
@@ -120,7 +120,7 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
     const uint64_t lines = tamis__octet_lines(s);
     if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
     for (size_t i = 0; i < keys->n; i++)
-        out[i] = (int64_t)tally_count(s->cells, lines, keys->hashes[i]);
+        out[i] = (int64_t)tamis__tally_count(s->cells, lines, keys->hashes[i]);
 }
 
 /* j of the sum of two octets, and the sum: as short as it can be with no counter shorter than in either. */
@@ -167,7 +167,7 @@ static unsigned used(uint64_t octet, unsigned j, uint64_t *ends)
 {
     unsigned bytes = 0;
     for (unsigned p = 0; p < 8; p += tamis__octet_size(j, p)) {
-        const uint64_t v = tally_value(octet, j, p);
+        const uint64_t v = tamis__tally_value(octet, j, p);
         bytes += v != 0 ? tamis__octet_size(j, p) : 0;
         *ends += v == TAMIS__MOST_WEIGHT;
     }

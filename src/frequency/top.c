@@ -199,8 +199,8 @@ static const char *wrong_cells(const struct body *b)
 static void raise_tally(const struct top *t, tamis_hash key, uint64_t count)
 {
     struct tally_view v;
-    tally_look(t->tally, t->lines, key, &v);
-    tally_raise_to(&v, count);
+    tamis__tally_look(t->tally, t->lines, key, &v);
+    tamis__tally_raise_to(&v, count);
 }
 
 /* A place for an entry that counts no more than the eight in its buckets: that of one of these whose other bucket has a
@@ -211,9 +211,9 @@ static uint64_t way_out(const struct buckets *b, struct bucket_pair p, uint64_t 
     for (unsigned i = 0; i < 2 * BUCKET_WAYS; i++) {
         const uint64_t bucket = i < BUCKET_WAYS ? p.first : p.second;
         const uint64_t slot = bucket * BUCKET_WAYS + i % BUCKET_WAYS;
-        const tamis_hash key = bucket_key((tamis_hash){slot_get(b, slot).print, 0});
-        const struct bucket_pair its = bucket_pair(key, b->n);
-        const uint64_t least = bucket_least(b, its.first == bucket ? its.second : its.first);
+        const tamis_hash key = tamis__bucket_key((tamis_hash){slot_get(b, slot).print, 0});
+        const struct bucket_pair its = tamis__bucket_pair(key, b->n);
+        const uint64_t least = tamis__bucket_least(b, its.first == bucket ? its.second : its.first);
         if (slot_count(b, least) >= count) continue;
         count = slot_count(b, least);
         found = slot;
@@ -235,18 +235,20 @@ static struct entry swap(struct top *t, uint64_t slot, struct entry e)
 static void place(struct top *t, struct entry e)
 {
     while (e.print != 0) {
-        const tamis_hash key = bucket_key((tamis_hash){e.print, 0});
-        const struct bucket_pair p = bucket_pair(key, t->buckets.n);
-        const uint64_t least = bucket_least_of(&t->buckets, p);
+        const tamis_hash key = tamis__bucket_key((tamis_hash){e.print, 0});
+        const struct bucket_pair p = tamis__bucket_pair(key, t->buckets.n);
+        const uint64_t least = tamis__bucket_least_of(&t->buckets, p);
         uint64_t to, slot = NO_SLOT;
         if (e.count > slot_count(&t->buckets, least)) {
             e = swap(t, least, e);
             continue;
         }
-        if (e.count > texts_unlisted(&t->texts)) slot = way_out(&t->buckets, p, e.count, &to);
+        if (e.count > tamis__texts_unlisted(&t->texts))
+            slot = way_out(&t->buckets, p, e.count, &to);
         if (slot == NO_SLOT) {
             raise_tally(t, key, e.count);
-            if (e.count > texts_unlisted(&t->texts)) texts_set_unlisted(&t->texts, e.count);
+            if (e.count > tamis__texts_unlisted(&t->texts))
+                tamis__texts_set_unlisted(&t->texts, e.count);
             return;
         }
         e = swap(t, to, swap(t, slot, e));
@@ -264,18 +266,18 @@ static uint64_t add_light(struct top *t, tamis_hash key, struct bucket_pair p, u
                           const tamis_bytes *item)
 {
     struct tally_view v;
-    tally_look(t->tally, t->lines, key, &v);
+    tamis__tally_look(t->tally, t->lines, key, &v);
     uint8_t *last = t->buckets.bytes + p.first * BUCKET + BUCKET_LAST;
     const uint64_t since = tamis__get64(last) == key.lo ? tamis__get64(last + 8) : 0;
     const uint64_t count = tamis__add_up(v.count, w), known = tamis__add_up(since, w);
-    const uint64_t least =
-        lesser(bucket_least_count(&t->buckets, p.first), bucket_least_count(&t->buckets, p.second));
-    if (count <= least && count <= texts_unlisted(&t->texts)) {
-        tally_raise_to(&v, count);
+    const uint64_t least = lesser(tamis__bucket_least_count(&t->buckets, p.first),
+                                  tamis__bucket_least_count(&t->buckets, p.second));
+    if (count <= least && count <= tamis__texts_unlisted(&t->texts)) {
+        tamis__tally_raise_to(&v, count);
     } else {
         const bool fresh = known >= v.count + w - known;
         place(t, (struct entry){key.lo, count, begin(count, known, fresh), 0});
-        const uint64_t slot = bucket_find(&t->buckets, p, key.lo);
+        const uint64_t slot = tamis__bucket_find(&t->buckets, p, key.lo);
         if (slot != NO_SLOT) {
             if (since != 0) memset(last, 0, 16);
             tamis__text_put(&t->texts, &t->buckets, slot, item->p, item->len);
@@ -291,14 +293,14 @@ static uint64_t add_light(struct top *t, tamis_hash key, struct bucket_pair p, u
 static inline uint64_t add_key(struct top *t, tamis_hash key, struct bucket_pair p, uint64_t w,
                                const tamis_bytes *item)
 {
-    const uint64_t slot = bucket_find(&t->buckets, p, key.lo);
+    const uint64_t slot = tamis__bucket_find(&t->buckets, p, key.lo);
     if (slot == NO_SLOT)
-        return w != 0 ? add_light(t, key, p, w, item) : tally_count(t->tally, t->lines, key);
+        return w != 0 ? add_light(t, key, p, w, item) : tamis__tally_count(t->tally, t->lines, key);
     uint8_t *at = slot_print(&t->buckets, slot) + 32;
     const uint64_t was = tamis__get64(at), before = was & ~TEXTLESS;
     const uint64_t count = tamis__add_up(before, w);
     tamis__put64(at, count | (was & TEXTLESS));
-    if (was != before && count > texts_floor(&t->texts))
+    if (was != before && count > tamis__texts_floor(&t->texts))
         tamis__text_put(&t->texts, &t->buckets, slot, item->p, item->len);
     return before;
 }
@@ -318,8 +320,8 @@ TAMIS__PREFETCHES fetch(const struct top *t, tamis_hash key, struct bucket_pair 
 TAMIS__PREFETCHES prefetch_keys(const struct top *t, const tamis_hash *h, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const tamis_hash key = bucket_key(h[i]);
-        const struct bucket_pair p = bucket_pair(key, t->buckets.n);
+        const tamis_hash key = tamis__bucket_key(h[i]);
+        const struct bucket_pair p = tamis__bucket_pair(key, t->buckets.n);
         const uint64_t first = tamis__tally_first(key, t->lines);
         TAMIS__PREFETCH(t->buckets.bytes + p.first * BUCKET);
         TAMIS__PREFETCH(t->buckets.bytes + p.second * BUCKET);
@@ -349,8 +351,8 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     if (keys->ahead != NULL) prefetch_keys(&t, keys->ahead, keys->n);
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
-        key[i] = bucket_key(keys->hashes[i]);
-        pair[i] = bucket_pair(key[i], t.buckets.n);
+        key[i] = tamis__bucket_key(keys->hashes[i]);
+        pair[i] = tamis__bucket_pair(key[i], t.buckets.n);
     }
     for (*done = 0; *done < keys->n; ++*done) {
         const size_t i = *done;
@@ -377,10 +379,11 @@ static struct known known_of(struct entry e)
 
 static uint64_t count_key(const struct top *t, tamis_hash h, struct known *known)
 {
-    const tamis_hash key = bucket_key(h);
-    const uint64_t slot = bucket_find(&t->buckets, bucket_pair(key, t->buckets.n), key.lo);
+    const tamis_hash key = tamis__bucket_key(h);
+    const uint64_t slot =
+        tamis__bucket_find(&t->buckets, tamis__bucket_pair(key, t->buckets.n), key.lo);
     *known = (struct known){0, 0};
-    if (slot == NO_SLOT) return tally_count(t->tally, t->lines, key);
+    if (slot == NO_SLOT) return tamis__tally_count(t->tally, t->lines, key);
     const struct entry e = slot_get(&t->buckets, slot);
     *known = known_of(e);
     return e.count;
@@ -417,8 +420,8 @@ static uint64_t slots(const struct body *b)
 static uint64_t slot_of(const struct body *b, tamis_hash h)
 {
     const struct top t = parts_of(b);
-    const tamis_hash key = bucket_key(h);
-    return bucket_find(&t.buckets, bucket_pair(key, t.buckets.n), key.lo);
+    const tamis_hash key = tamis__bucket_key(h);
+    return tamis__bucket_find(&t.buckets, tamis__bucket_pair(key, t.buckets.n), key.lo);
 }
 
 static bool listed(const struct body *b, uint64_t i, struct listed *out)
@@ -436,7 +439,7 @@ static bool listed(const struct body *b, uint64_t i, struct listed *out)
 static int64_t unlisted(const struct body *b)
 {
     const struct top t = parts_of(b);
-    return (int64_t)texts_unlisted(&t.texts);
+    return (int64_t)tamis__texts_unlisted(&t.texts);
 }
 
 static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
@@ -502,9 +505,9 @@ static size_t collect(const struct top *from, const struct top *other, bool agai
             begin(e.count, tamis__add_up((uint64_t)here.certain, (uint64_t)there.certain), fresh);
         const struct texts *of = &from->texts;
         if (e.text == 0 && again) { /* the other may have it */
-            const tamis_hash key = bucket_key((tamis_hash){e.print, 0});
-            const uint64_t its =
-                bucket_find(&other->buckets, bucket_pair(key, other->buckets.n), key.lo);
+            const tamis_hash key = tamis__bucket_key((tamis_hash){e.print, 0});
+            const uint64_t its = tamis__bucket_find(
+                &other->buckets, tamis__bucket_pair(key, other->buckets.n), key.lo);
             e.text = its != NO_SLOT ? tamis__get32(slot_text(&other->buckets, its)) : 0;
             of = &other->texts;
         }
@@ -520,10 +523,11 @@ static void settle(struct top *t, const struct candidate *c, size_t n)
         struct entry e = c[i].e;
         uint64_t whole;
         const tamis_bytes text = tamis__text(c[i].of, e.text, &whole);
-        const tamis_hash key = bucket_key((tamis_hash){e.print, 0});
+        const tamis_hash key = tamis__bucket_key((tamis_hash){e.print, 0});
         e.text = 0;
         place(t, e);
-        const uint64_t slot = bucket_find(&t->buckets, bucket_pair(key, t->buckets.n), e.print);
+        const uint64_t slot =
+            tamis__bucket_find(&t->buckets, tamis__bucket_pair(key, t->buckets.n), e.print);
         if (slot != NO_SLOT && text.p != NULL)
             tamis__text_put(&t->texts, &t->buckets, slot, text.p, whole);
     }
@@ -550,7 +554,7 @@ static tamis_status merge(struct body *into, const struct body *from)
     const struct body other = tamis__part(from, 0);
     tally()->merge(&light, &other);
     struct top fresh = {a.tally, a.lines, {room, a.buckets.n}, {room + entries, texts}};
-    texts_set_unlisted(&fresh.texts, floor);
+    tamis__texts_set_unlisted(&fresh.texts, floor);
     settle(&fresh, c, n);
     memcpy(a.buckets.bytes, room, (size_t)entries);
     memcpy(a.texts.bytes, room + entries, (size_t)texts);

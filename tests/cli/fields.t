@@ -42,3 +42,7 @@ $ tamis add -q --weight-field 2 -d ' ' f.tamis short long
 tamis: short: line 1: a blocked filter knows no weights; tally can
 tamis: f.tamis: unchanged
 [2]
+$ printf 'a \033[2J\n' | tamis add --weight-field 2 -d ' ' f.tamis
+tamis: standard input: line 1: the weight '?[2J' is not a whole number of 64 bits
+tamis: f.tamis: unchanged
+[2]

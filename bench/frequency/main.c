@@ -1,0 +1,184 @@
+/* build/bench-frequency [--quick | --check] [--only SECTION] [--out FILE] | --ids STREAM | --log FILE
+ *
+ * Measures the kinds that tell how often and writes frequency.json beside the program (or FILE). --ids and --log only
+ * write a stream to standard output and the log of URLs to a file, to be compared with what others draw. */
+#include "frequency.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FULL 10000000u
+
+struct settings settings = {.least = 5, .budget = 0};
+
+/* --- The file ---------------------------------------------------------------------------------------------- */
+
+static FILE *file;
+static bool first_list = true, first_row;
+
+void rows_open(const char *path, const char *only)
+{
+    file = fopen(path, "w");
+    if (file == NULL) die("cannot write %s", path);
+    fputs("{\n", file);
+    describe_machine(file);
+    fprintf(file, "  \"run\": \"%s\"",
+            settings.check   ? "check"
+            : settings.quick ? "quick"
+                             : "full");
+    if (only != NULL) fprintf(file, ",\n  \"only\": \"%s\"", only);
+}
+
+void rows_list(const char *name)
+{
+    fprintf(file, "%s,\n  \"%s\": [", first_list ? "" : "\n  ]", name);
+    first_list = false;
+    first_row = true;
+}
+
+void rows_row(const char *format, ...)
+{
+    va_list list;
+    fputs(first_row ? "\n    {" : ",\n    {", file);
+    va_start(list, format);
+    vfprintf(file, format, list);
+    va_end(list);
+    fputc('}', file);
+    first_row = false;
+}
+
+void rows_close(void)
+{
+    fputs("\n  ]\n}\n", file);
+    if (ferror(file) || fclose(file) != 0) die("the file was not written");
+}
+
+/* --- What is run --------------------------------------------------------------------------------------------- */
+
+static void measure_speeds(uint32_t n)
+{
+    struct stream s;
+    rows_list("speed");
+    stream_zipf(&s, "1.0", n);
+    measure_speed(&s);
+    stream_drop(&s);
+    stream_zipf(&s, "0.8", n);
+    if (!settings.check) measure_big_speed(&s);
+    stream_drop(&s);
+    stream_urls(&s, n);
+    measure_text_speed(&s);
+    stream_drop(&s);
+}
+
+static void measure_errors(uint32_t n)
+{
+    static const char *const laws[] = {"0.8", "1.0", "1.3"};
+    static const char *const contest[] = {"0.4", "0.6", "0.8", "1.0", "1.2", "1.4", "1.6", "1.8"};
+    struct stream s;
+    rows_list("accuracy");
+    for (size_t i = 0; i < LENGTH(laws); i++) {
+        stream_zipf(&s, laws[i], n);
+        measure_accuracy(&s);
+        stream_drop(&s);
+    }
+    stream_urls(&s, n);
+    measure_accuracy(&s);
+    stream_cluster(&s, false);
+    measure_accuracy(&s);
+    stream_cluster(&s, true);
+    measure_accuracy(&s);
+    stream_drop(&s);
+    rows_list("contest");
+    printf("\n");
+    for (size_t i = 0; i < LENGTH(contest); i++) {
+        stream_zipf(&s, contest[i], n / 10);
+        measure_contest(&s);
+        stream_drop(&s);
+    }
+}
+
+/* only: one of the three, or NULL for all. */
+static void measure_all(const char *folder, uint32_t n, const char *only)
+{
+    if (only == NULL || strcmp(only, "commands") == 0) {
+        rows_list("commands");
+        measure_commands(folder, n);
+    }
+    pin(0);
+    if (only == NULL || strcmp(only, "speed") == 0) measure_speeds(n);
+    if (only == NULL || strcmp(only, "accuracy") == 0) measure_errors(n);
+}
+
+static int print_ids(const char *name)
+{
+    struct stream s;
+    if (strcmp(name, "url") == 0)
+        stream_urls(&s, FULL);
+    else
+        stream_zipf(&s, name + (name[0] == 'z'), FULL);
+    const uint16_t one = 1;
+    if (*(const uint8_t *)&one != 1) die("this is for little-endian machines");
+    const bool good = fwrite(s.draws, sizeof *s.draws, s.n, stdout) == s.n && fflush(stdout) == 0;
+    stream_drop(&s);
+    return good ? 0 : 1;
+}
+
+static int write_log(const char *path)
+{
+    struct stream s;
+    stream_urls(&s, FULL);
+    stream_write_log(&s, path);
+    stream_drop(&s);
+    return 0;
+}
+
+/* The folder of the program, for what is written. */
+static void own_folder(char *out, size_t room)
+{
+    const ssize_t n = readlink("/proc/self/exe", out, room - 1);
+    out[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(out, '/');
+    snprintf(slash != NULL ? slash : out, 2, "%s", slash != NULL ? "" : ".");
+}
+
+int main(int argc, char **argv)
+{
+    char folder[4096], json[4200];
+    const char *only = NULL;
+    uint32_t n = FULL;
+    own_folder(folder, sizeof folder);
+    snprintf(json, sizeof json, "%s/frequency.json", folder);
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(argv[i], "--quick") == 0) {
+            settings.quick = true;
+            n = FULL / 10;
+        } else if (strcmp(argv[i], "--check") == 0) {
+            settings.check = true;
+            settings.least = 3;
+            n = FULL / 500;
+        } else if (strcmp(argv[i], "--only") == 0 && value != NULL) {
+            only = argv[++i];
+        } else if (strcmp(argv[i], "--ids") == 0 && value != NULL) {
+            return print_ids(value);
+        } else if (strcmp(argv[i], "--log") == 0 && value != NULL) {
+            return write_log(value);
+        } else if (strcmp(argv[i], "--out") == 0 && value != NULL) {
+            snprintf(json, sizeof json, "%s", argv[++i]);
+        } else {
+            fputs("usage: bench-frequency [--quick | --check] [--only SECTION] [--out FILE] | "
+                  "--ids STREAM | --log FILE\n",
+                  stderr);
+            return 2;
+        }
+    }
+    const double start = seconds();
+    fix_memory();
+    rows_open(json, only);
+    measure_all(folder, n, only);
+    rows_close();
+    printf("\n%s: %.0f s\n", json, seconds() - start);
+    return 0;
+}

@@ -1,0 +1,20 @@
+/* count: a sketch of how often each line came. */
+#include "cli.h"
+#include "fields.h"
+
+int run_count(const struct args *a)
+{
+    const tamis_options o = {.struct_size = sizeof o, .key = a->key};
+    const char *reason;
+    tamis_plan plan;
+    tamis_error why;
+    tamis *t;
+    if (check_output(a) != EXIT_FOUND || check_fields(a) != EXIT_FOUND || !sketch_from(a, &plan))
+        return EXIT_ERROR;
+    if (tamis_create(&plan, &o, &t, &why) != TAMIS_OK) return complain(NULL, "count: %s", why.text);
+    int status = add_lines(a, t, a->words, a->n_words, "counting", &reason);
+    if (status != EXIT_FOUND && reason != NULL) complain(NULL, "count: %s", reason);
+    if (status == EXIT_FOUND) status = save_filter(t, a->output, a->force);
+    tamis_close(t);
+    return status;
+}

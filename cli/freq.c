@@ -1,0 +1,75 @@
+/* freq: how often items came, by a sketch: of arguments, or of the lines of standard input. */
+#include "cli.h"
+#include "lines.h"
+
+#include <string.h>
+
+enum { AT_ONCE = 1024 };
+
+struct asking {
+    const struct args *a;
+    const tamis *t;
+    bool found; /* an item that may have come */
+};
+
+static void print_answer(const struct args *a, tamis_bytes item, const tamis_estimate *e)
+{
+    if (a->json) {
+        json_open('{');
+        json_text_n("item", item.p, item.len);
+        json_frequency(e);
+        json_close('}');
+    } else {
+        print_count(e);
+        print_item(item);
+    }
+    putchar(a->nul && !a->json ? '\0' : '\n');
+}
+
+/* False after a message. */
+static bool ask(struct asking *q, const tamis_bytes *items, size_t n)
+{
+    tamis_estimate e[AT_ONCE];
+    tamis_error why;
+    for (size_t at = 0; at < n; at += AT_ONCE) {
+        const size_t some = n - at < AT_ONCE ? n - at : AT_ONCE;
+        if (tamis_count_many(q->t, items + at, some, e, &why) != TAMIS_OK) {
+            complain(q->a->words[0], "%s", why.text);
+            return false;
+        }
+        for (size_t i = 0; i < some; i++) {
+            q->found = q->found || e[i].upper != 0 || e[i].lower != 0;
+            if (!q->a->quiet) print_answer(q->a, items[at + i], &e[i]);
+        }
+    }
+    return true;
+}
+
+static bool ask_lines(struct asking *q)
+{
+    struct lines *in = lines_open(q->a, NULL, 0, NULL, 1);
+    const struct block *b;
+    bool good = true;
+    if (in == NULL) {
+        complain(NULL, "not enough memory");
+        return false;
+    }
+    while (good && !ferror(stdout) && (b = lines_next(in)) != NULL) good = ask(q, b->keys, b->n);
+    good = good && !lines_failed(in);
+    lines_close(in);
+    return good;
+}
+
+int run_freq(const struct args *a)
+{
+    struct asking q = {.a = a, .t = open_filter(a, a->words[0], 0)};
+    if (q.t == NULL) return EXIT_ERROR;
+    bool good = check_hashable(q.t, a->words[0]) == EXIT_FOUND;
+    if (good && a->n_words == 1) good = ask_lines(&q);
+    for (int i = 1; i < a->n_words && good; i++) {
+        const tamis_bytes item = {a->words[i], strlen(a->words[i])};
+        good = strcmp(a->words[i], "-") == 0 ? ask_lines(&q) : ask(&q, &item, 1);
+    }
+    tamis_close((tamis *)q.t);
+    return finish_output(!good ? EXIT_ERROR : q.found ? EXIT_FOUND : EXIT_NONE);
+}

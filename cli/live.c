@@ -1,0 +1,81 @@
+#include "live.h"
+
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+bool terminal_size(unsigned *columns, unsigned *rows)
+{
+    struct winsize w;
+    *columns = *rows = 0;
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) != 0) return false;
+    *columns = w.ws_col != 0 ? w.ws_col : 80;
+    *rows = w.ws_row != 0 ? w.ws_row : 24;
+    return true;
+}
+
+/* --- Repainting ------------------------------------------------------------------------------------------------ */
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stopped = 1;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void live_start(struct live *l)
+{
+    struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &a, NULL); /* a second one is as always */
+    sigaction(SIGTERM, &a, NULL);
+    *l = (struct live){.next = now()};
+}
+
+bool live_stopped(void)
+{
+    return stopped != 0;
+}
+
+bool live_is_due(struct live *l)
+{
+    const double t = now();
+    if (t < l->next) return false;
+    l->next = t + LIVE_SECONDS;
+    return true;
+}
+
+/* Long lines are cut by the terminal meanwhile, so that each is one row. */
+void live_begin(struct live *l)
+{
+    if (l->painted > 0) printf("\033[%uA", l->painted);
+    fputs("\r\033[?7l", stdout);
+    l->painted = 0;
+}
+
+void live_line(struct live *l)
+{
+    fputs("\033[K\n", stdout);
+    l->painted++;
+}
+
+void live_end(struct live *l)
+{
+    (void)l;
+    fputs("\033[J\033[?7h", stdout);
+    fflush(stdout);
+}
+
+void live_clear(struct live *l)
+{
+    if (l->painted > 0) printf("\033[%uA\r\033[J", l->painted);
+    l->painted = 0;
+}

@@ -1,0 +1,33 @@
+#define GUARD_MHD_NAMES_ONLY
+#include "mhd.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+
+struct guard_mhd guard_mhd;
+static const char *reason = "it was not asked for";
+
+/* A pointer to data becomes one to a function only by its bytes. */
+static bool find(void *library, const char *name, void *function)
+{
+    void *const at = dlsym(library, name);
+    memcpy(function, &at, sizeof at);
+    return at != NULL;
+}
+
+static void load(void)
+{
+    void *const library = dlopen(GUARD_MHD_FILE, RTLD_NOW | RTLD_LOCAL);
+    reason = library != NULL ? NULL : dlerror();
+#define FIND(name)                                                                                 \
+    if (reason == NULL && !find(library, #name, &guard_mhd.name##_)) reason = "it has no " #name;
+    GUARD_MHD_FUNCTIONS(FIND)
+}
+
+const char *guard_mhd_load(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return reason;
+}

@@ -1,0 +1,134 @@
+# top: what sort | uniq -c | sort -rn | head shows.
+$ for i in $(seq 200); do seq $i; done > list; tamis top -k 3 list
+       200  200..200          1
+       199  199..199          2
+       198  198..198          3
+$ tamis top list | awk '{print $1, $3}' | md5sum; sort list | uniq -c | sort -rn | head | awk '{print $1, $2}' | md5sum
+354c579a43ad1a68c7a115b11fae4ea9  -
+354c579a43ad1a68c7a115b11fae4ea9  -
+$ tamis top --json -k 2 list
+{"item": "1", "count": 200, "lower": 200, "upper": 200, "confidence": 1, "below_noise": false}
+{"item": "2", "count": 199, "lower": 199, "upper": 199, "confidence": 1, "below_noise": false}
+$ printf 'b\na\nb' | tamis top; printf '' | tamis top
+         2  2..2              b
+         1  1..1              a
+[1]
+$ printf 'a\0b\nc\0a' | tamis top -z | tr '\0' '|'; echo
+         2  2..2              a|         1  1..1              b
+c|
+$ printf 'a\n\n\n\n' | tamis top
+         3  3..3              
+         1  1..1              a
+$ gzip -c list | tamis top -k 1 - list
+       400  400..400          1
+$ tamis top -q list; tamis top -q /dev/null
+[1]
+$ tamis top no-such-file
+tamis: no-such-file: cannot read: No such file or directory
+[2]
+
+# Fields and weights.
+$ printf 'a 5\nb 7\na 4\nlonely\n' > pairs; tamis top --field 1 --weight-field 2 -d ' ' pairs
+tamis: skipped 1 line of fewer than 2 fields
+         9  9..9              a
+         7  7..7              b
+$ echo 'a -1' | tamis top --field 1 --weight-field 2 -d ' '
+tamis: standard input: line 1: updates of this top are conservative, so nothing can be taken away; count-min can
+[2]
+$ echo 'a x' | tamis top --field 1 --weight-field 2 -d ' '
+tamis: standard input: line 1: the weight 'x' is not a whole number of 64 bits
+[2]
+
+# A share of all lines: every such item, or a refusal.
+$ tamis top --min 0.9% list
+       200  200..200          1
+       199  199..199          2
+       198  198..198          3
+       197  197..197          4
+       196  196..196          5
+       195  195..195          6
+       194  194..194          7
+       193  193..193          8
+       192  192..192          9
+       191  191..191          10
+       190  190..190          11
+       189  189..189          12
+       188  188..188          13
+       187  187..187          14
+       186  186..186          15
+       185  185..185          16
+       184  184..184          17
+       183  183..183          18
+       182  182..182          19
+       181  181..181          20
+$ tamis top --min 0.9% -k 1 list; tamis top --min 50% list
+       200  200..200          1
+[1]
+$ seq 300000 | cat - list > long; tamis top --bytes 64KiB --min 0.001% long
+tamis: top: --min: 4 of 320,100 lines are too few to be sure of: in 65,536 bytes the list is complete from 16 (0.005 %) on; --bytes of about 1MiB would do
+[2]
+$ tamis top --bytes 64KiB --min 0.03% long | sed -n '1p;$p'
+       207  200..212          1
+        92  84..98            117
+$ tamis top --min 0.03% long | wc -l; tamis top --bytes 2MiB --min 0.001% long | wc -l
+105
+198
+
+# The sketch is kept, asked, added to and merged.
+$ tamis top -k 1 -o t.tamis list && tamis top -k 2 t.tamis && tamis freq t.tamis 1 200 201
+       200  200..200          1
+       200  200..200          1
+       199  199..199          2
+       200  200..200          1
+         1  1..1              200
+         0  0..0              201
+$ tamis top -o t.tamis list
+tamis: t.tamis: exists already; -f replaces it
+[2]
+$ tamis add t.tamis list && tamis top -k 1 t.tamis; tamis count --kind top -o u.tamis pairs; tamis merge -o tu.tamis t.tamis u.tamis && tamis freq tu.tamis 'a 5' 1
+       400  400..400          1
+         1  1..1              a 5
+       400  400..400          1
+$ tamis info t.tamis
+t.tamis: top sketch
+  weight    40,200 in all
+  noise     a key that never came counts 0 as a rule, up to 0 in 99 % and 0 in 99.9 % of cases
+  list      200 items of 3,444 at most; all are in it that count 1 or more
+  size      1,048,448 bytes
+  cells     0.0 % in use; m = 772,296 of 8 bits, k = 4; none at their end
+  hash      xxh3-128, seed 0
+  file      format 1, generation 2
+$ tamis top -k 1 t.tamis u.tamis
+tamis: t.tamis: is a sketch, of which only -k, --min and --json can be asked; see merge for several, add for lines
+[2]
+$ tamis top --bytes 1MiB t.tamis
+tamis: t.tamis: is a sketch, of which only -k, --min and --json can be asked; see merge for several, add for lines
+[2]
+$ tamis count -o c.tamis list; tamis top c.tamis
+tamis: c.tamis: a tally keeps no items to be listed; 'tamis top -o' and 'tamis count --kind top' make a sketch that does
+[2]
+$ tamis top --raw -k 1 c.tamis | wc -l
+1
+$ head -c 500 t.tamis > cut; tamis top cut
+tamis: cut: truncated: 500 bytes of 1048448
+[2]
+$ tamis top -o - list
+tamis: top: the list and the sketch cannot both go to standard output; see -q
+[2]
+$ tamis top -q -o - list | tamis top --raw -q && tamis top -q -o - list > v.tamis && tamis top -k 1 v.tamis
+       200  200..200          1
+
+# Options that make no sense, and lines that are long.
+$ tamis top --live list
+tamis: top: --live is for a terminal, without --json and -q
+[2]
+$ tamis top --bytes 1000 -k 1000 list
+tamis: top: that is too small for 1000 items: it takes 177024 bytes
+[2]
+$ tamis top -k 0 list
+tamis: --number: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
+[2]
+$ (head -c 100000 /dev/zero | tr '\0' x; echo; echo y) > wide; tamis top wide | cut -c 1-40; tamis top --json wide | grep -o '"length.*'
+         1  1..1              xxxxxxxxxx
+         1  1..1              y
+"length": 100000, "count": 1, "lower": 1, "upper": 1, "confidence": 1, "below_noise": false}
