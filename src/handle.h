@@ -15,6 +15,7 @@ struct tamis {
     double planned_fpr;
     uint64_t generation; /* of the file the content came from; 0: none */
     bool changed;        /* since then, so that it is the next generation's */
+    bool steady;         /* TAMIS_STEADY */
     bool items_estimated;
     bool strict, sealed;
     bool read_only; /* sealed, or cells that are not ours to change, or a newer writer's */
@@ -50,11 +51,12 @@ tamis_status tamis__refuse(tamis_error *why, tamis_status s);
 /* Generation of the content as it is now. */
 static inline uint64_t tamis__generation(const tamis *t)
 {
-    return t->generation + (t->changed ? 1 : 0);
+    return t->generation + (t->changed && !(t->steady && t->generation > 0) ? 1 : 0);
 }
 
 /* Options that make sense where an image is copied from memory. */
-#define TAMIS__LOAD_FLAGS ((uint32_t)(TAMIS_UNVERIFIED | TAMIS_KEYLESS | TAMIS_SHARED))
+#define TAMIS__LOAD_FLAGS                                                                          \
+    ((uint32_t)(TAMIS_UNVERIFIED | TAMIS_KEYLESS | TAMIS_SHARED | TAMIS_STEADY))
 
 /* TAMIS_EINVAL unless options is NULL or makes sense with these flags; *out gets a copy. */
 tamis_status tamis__check_options(const tamis_options *options, uint32_t allowed,

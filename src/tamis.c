@@ -80,6 +80,7 @@ static tamis_status open_spill(tamis *t, const char *directory, tamis_error *why
 tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_error *why)
 {
     t->body.shared = (o->flags & TAMIS_SHARED) != 0;
+    t->steady = (o->flags & TAMIS_STEADY) != 0;
     if (t->kind->add == NULL) t->read_only = true;
     tamis_status s = TAMIS_OK;
     if (t->body.shared && (t->kind->traits & TAMIS__SHARES) == 0)

@@ -14,7 +14,8 @@ skip=$(echo "$skip" | tr '\n' ' ')
 on() { # name, compiler, emulator, tests
     out=build/cross/$1
     mkdir -p "$out"
-    for file in src/*.c src/*/*.c guard/address.c guard/expressions.c guard/list.c guard/url.c; do
+    for file in src/*.c src/*/*.c guard/address.c guard/expressions.c guard/list.c guard/url.c \
+        redis/compat/*.c; do
         object=$out/$(echo "$file" | tr / _).o
         "$2" -std=c11 -O2 -Wall -Wextra -Wconversion -Werror -Iinclude -idirafter /usr/include \
             -c "$file" -o "$object"

@@ -484,6 +484,43 @@ static void test_generations(void)
     CHECK(remove(path) == 0);
 }
 
+struct kept {
+    uint8_t p[4096];
+    size_t n;
+};
+
+static tamis_status keep_bytes(void *ctx, const void *bytes, size_t n)
+{
+    struct kept *image = ctx;
+    CHECK(n <= sizeof image->p - image->n);
+    memcpy(image->p + image->n, bytes, n);
+    image->n += n;
+    return TAMIS_OK;
+}
+
+/* One copy goes to rest and back between two adds, the other does not; they write the same bytes. */
+static void test_steady(void)
+{
+    const tamis_options steady = {.struct_size = sizeof steady, .flags = TAMIS_STEADY};
+    const tamis_plan plan = {
+        .struct_size = sizeof plan, .kind = TAMIS_BLOCKED, .items = 100, .fpr = 0.01};
+    static struct kept at_rest, one, two;
+    tamis *t, *copy, *refused;
+    CHECK_OK(tamis_create(&plan, NULL, &t, NULL));
+    CHECK_OK(tamis_add(t, "a", 1, NULL));
+    CHECK_OK(tamis_write(t, keep_bytes, &at_rest, NULL));
+    CHECK_OK(tamis_load(at_rest.p, at_rest.n, &steady, &copy, NULL));
+    CHECK_OK(tamis_add(t, "b", 1, NULL));
+    CHECK_OK(tamis_add(copy, "b", 1, NULL));
+    CHECK_THAT(facts_of(copy).generation, ==, 1);
+    CHECK_OK(tamis_write(t, keep_bytes, &one, NULL));
+    CHECK_OK(tamis_write(copy, keep_bytes, &two, NULL));
+    CHECK(one.n == two.n && memcmp(one.p, two.p, one.n) == 0);
+    CHECK(tamis_create(&plan, &steady, &refused, NULL) == TAMIS_EINVAL);
+    tamis_close(copy);
+    tamis_close(t);
+}
+
 /* Cells of this many bytes: the plan, the handle and docs/FORMAT.md agree about every byte. */
 static void check_size(uint64_t length)
 {
@@ -569,6 +606,7 @@ static const struct test tests[] = {
     {"wrong key", test_wrong_key},
     {"caller hashes", test_caller_hashes},
     {"generations", test_generations},
+    {"steady copies", test_steady},
     {"sizes", test_sizes},
     {"write stops", test_write_stops},
 };

@@ -333,7 +333,8 @@ static void test_load_refuses(void)
     o.struct_size++;
     for (uint32_t flag = 1; flag != 0; flag <<= 1) {
         o.flags = flag;
-        if (flag != TAMIS_UNVERIFIED && flag != TAMIS_KEYLESS && flag != TAMIS_SHARED)
+        if (flag != TAMIS_UNVERIFIED && flag != TAMIS_KEYLESS && flag != TAMIS_SHARED &&
+            flag != TAMIS_STEADY)
             check_read_refused(image.p, image.n, &o, TAMIS_EINVAL);
     }
     check_read_refused(NULL, 100, NULL, TAMIS_EINVAL);

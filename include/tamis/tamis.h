@@ -197,12 +197,15 @@ enum {
     TAMIS_UPDATE = 8,     /* open: to be changed and saved again; TAMIS_EBUSY while another handle
                            * has the file so. Held until close.                                   */
     TAMIS_WAIT = 16,      /* with TAMIS_UPDATE: wait instead of TAMIS_EBUSY                       */
-    TAMIS_SHARED = 32     /* create, open, load: any number of threads may add and ask at once,
+    TAMIS_SHARED = 32,    /* create, open, load: any number of threads may add and ask at once,
                            * without a lock; not for strict plans. No key is ever lost; a thread
                            * sees another's add once anything has made it happen before. When
                            * several add the same new key, at least one is told it was not seen.
                            * All other verbs still need the handle for themselves. Only bloom,
                            * partitioned and blocked can.                                          */
+    TAMIS_STEADY = 64     /* load, unpack: a change begins no new generation, so that of two copies
+                           * that change alike each writes the same bytes, whichever was reloaded
+                           * in between: for replicas                                             */
 };
 /* alloc returns at least size bytes or NULL; no alignment beyond malloc's, no zeroing is needed. Both
  * are called from whatever thread calls the library, from several at once when those do.          */

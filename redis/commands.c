@@ -1,0 +1,98 @@
+#include "commands.h"
+
+#include <stdio.h>
+
+struct command {
+    redis_command_function *run;
+    const char *name, *flags, *summary;
+    int arity;
+    enum redis_keys keys;
+};
+
+static const struct command commands[] = {
+#define ROW(handler, name, arity, flags, keys, arguments, summary)                                 \
+    {redis_##handler, name, flags, summary, arity, REDIS_KEYS_##keys},
+    REDIS_COMMANDS(ROW)
+#undef ROW
+};
+
+static struct redis_key_spec range(int first, int last, uint64_t flags)
+{
+    return (struct redis_key_spec){.flags = flags,
+                                   .begin = REDIS_BEGIN_INDEX,
+                                   .from.index.pos = first,
+                                   .find = REDIS_FIND_RANGE,
+                                   .keys.range = {last, 1, 0}};
+}
+
+/* Caching proxies shall not keep what changes under their hands. */
+static bool is_fleeting(const char *name)
+{
+    return strncmp(name, "TOPK.", 5) != 0 &&
+           (strstr(name, ".INFO") != NULL || strstr(name, ".DEBUG") != NULL ||
+            strstr(name, "DUMP") != NULL);
+}
+
+static int set_info(redis_command *c, const struct command *row)
+{
+    static const struct redis_info_version version = {1, sizeof(struct redis_history),
+                                                      sizeof(struct redis_key_spec),
+                                                      sizeof(struct redis_argument)};
+    struct redis_key_spec keys[3] = {0};
+    keys[0] = range(1, 0, row->keys == REDIS_KEYS_READ ? REDIS_KEY_READ : REDIS_KEY_WRITE);
+    if (row->keys == REDIS_KEYS_ALL) keys[1] = range(2, -1, REDIS_KEY_READ);
+    if (row->keys == REDIS_KEYS_MERGE)
+        keys[1] = (struct redis_key_spec){.flags = REDIS_KEY_READ,
+                                          .begin = REDIS_BEGIN_INDEX,
+                                          .from.index.pos = 2,
+                                          .find = REDIS_FIND_KEYNUM,
+                                          .keys.keynum = {0, 1, 1}};
+    const struct redis_command_info info = {.version = &version,
+                                            .summary = row->summary,
+                                            .since = TAMIS_VERSION_STRING,
+                                            .tips = is_fleeting(row->name) ? "dont_cache" : NULL,
+                                            .arity = row->arity,
+                                            .keys = keys};
+    return redis.SetCommandInfo(c, &info);
+}
+
+/* "BF.ADD" is of the category of its family, and of those that its flags say. Servers before 7.4 have no categories for the
+ * commands of modules. */
+static int set_categories(redis_command *c, const struct command *row)
+{
+    static const struct {
+        const char *family, *category;
+    } families[] = {{"BF.", "bloom"},
+                    {"CF.", "cuckoo"},
+                    {"CMS.", "cms"},
+                    {"TOPK.", "topk"},
+                    {"TAMIS.", "tamis"}};
+    char text[64];
+    if (redis.AddACLCategory == NULL || redis.SetCommandACLCategories == NULL) return REDIS_OK;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (strncmp(row->name, families[i].family, strlen(families[i].family)) == 0)
+            snprintf(text, sizeof text, "%s %s%s", families[i].category,
+                     strstr(row->flags, "write") != NULL ? "write" : "read",
+                     strstr(row->flags, "fast") != NULL ? " fast" : "");
+    return redis.SetCommandACLCategories(c, text);
+}
+
+int redis_commands_load(redis_ctx *ctx)
+{
+    static const char *const categories[] = {"bloom", "cuckoo", "cms", "topk", "tamis"};
+    for (size_t i = 0; redis.AddACLCategory != NULL && i < 5; i++)
+        redis.AddACLCategory(ctx,
+                             categories[i]); /* it may be there: another module's, or ours of old */
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        const struct command *row = &commands[i];
+        const int last = row->keys == REDIS_KEYS_ALL ? -1 : 1;
+        if (redis.CreateCommand(ctx, row->name, row->run, row->flags, 1, last, 1) != REDIS_OK) {
+            redis.Log(ctx, "warning", "%s: another module has this command", row->name);
+            return REDIS_ERR;
+        }
+        redis_command *c = redis.GetCommand(ctx, row->name);
+        if (c == NULL || set_info(c, row) != REDIS_OK || set_categories(c, row) != REDIS_OK)
+            return REDIS_ERR;
+    }
+    return REDIS_OK;
+}

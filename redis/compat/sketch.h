@@ -1,0 +1,37 @@
+/* RedisBloom's Count-Min sketch: depth rows of width counters. */
+#ifndef TAMIS_REDIS_COMPAT_SKETCH_H
+#define TAMIS_REDIS_COMPAT_SKETCH_H
+
+#include "compat.h"
+
+struct compat_sketch {
+    uint64_t width, depth, count;
+    uint8_t *cells; /* 32 bits each, row by row */
+};
+
+/* A counter that says this has reached its end. */
+#define COMPAT_SKETCH_END UINT32_MAX
+
+/* By the formulas of CMS.INITBYPROB; both in (0, 1). COMPAT_OVERFLOW: no such sketch. */
+enum compat_status compat_sketch_shape(double error, double probability, uint64_t *width,
+                                       uint64_t *depth);
+enum compat_status compat_sketch_create(const struct compat_room *room, uint64_t width,
+                                        uint64_t depth, struct compat_sketch **out);
+void compat_sketch_free(const tamis_memory *memory, struct compat_sketch *s);
+struct compat_sketch *compat_sketch_copy(const tamis_memory *memory, const struct compat_sketch *s);
+
+/* The count afterwards; counters stop at their end. */
+uint32_t compat_sketch_add(struct compat_sketch *s, const void *item, size_t len, uint64_t n);
+uint32_t compat_sketch_count(const struct compat_sketch *s, const void *item, size_t len);
+/* into becomes the weighted sum of n others of its shape, of which it may be one itself. COMPAT_MISMATCH, COMPAT_OVERFLOW:
+ * nothing changed. */
+enum compat_status compat_sketch_merge(struct compat_sketch *into,
+                                       struct compat_sketch *const *from, const int64_t *weights,
+                                       size_t n);
+
+size_t compat_sketch_cell_bytes(const struct compat_sketch *s);
+void compat_sketch_save(const struct compat_sketch *s, const struct compat_writer *w);
+enum compat_status compat_sketch_load(const struct compat_reader *r, int encver,
+                                      const tamis_memory *memory, struct compat_sketch **out);
+
+#endif

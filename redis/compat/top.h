@@ -1,0 +1,43 @@
+/* RedisBloom's TopK: the k most frequent items by HeavyKeeper (Gong et al., 2018). */
+#ifndef TAMIS_REDIS_COMPAT_TOP_H
+#define TAMIS_REDIS_COMPAT_TOP_H
+
+#include "compat.h"
+
+struct compat_top_item {
+    char *item; /* NULL: nobody is here */
+    uint32_t len, fingerprint, count;
+};
+
+struct compat_top {
+    uint32_t k, width, depth;
+    uint32_t draws; /* random numbers so far */
+    double decay;
+    uint8_t *cells;               /* fingerprint and count, 32 bits each, row by row */
+    struct compat_top_item *heap; /* k of them, the least first */
+    double powers[256];           /* of decay */
+};
+
+/* k, width, depth at least 1, decay in (0, 1]. */
+enum compat_status compat_top_create(const struct compat_room *room, uint32_t k, uint32_t width,
+                                     uint32_t depth, double decay, struct compat_top **out);
+void compat_top_free(const tamis_memory *memory, struct compat_top *t);
+struct compat_top *compat_top_copy(const tamis_memory *memory, const struct compat_top *t);
+
+/* Counts n more of an item, of at most 4 GiB - 1. *expelled is the item that had to go for it, or NULL; it belongs to the
+ * caller. COMPAT_NO_MEMORY: nothing changed. */
+enum compat_status compat_top_add(struct compat_top *t, const tamis_memory *memory,
+                                  const void *item, size_t len, uint32_t n,
+                                  struct compat_top_item *expelled);
+bool compat_top_has(const struct compat_top *t, const void *item, size_t len);
+uint32_t compat_top_count(const struct compat_top *t, const void *item, size_t len);
+/* Writes pointers to the items that are there, the most frequent first, equals by their bytes; returns how many. */
+size_t compat_top_list(const struct compat_top *t, const struct compat_top_item **out);
+
+uint64_t compat_top_bytes(const struct compat_top *t);
+void compat_top_save(const struct compat_top *t, const tamis_memory *memory,
+                     const struct compat_writer *w);
+enum compat_status compat_top_load(const struct compat_reader *r, int encver,
+                                   const tamis_memory *memory, struct compat_top **out);
+
+#endif

@@ -1,0 +1,427 @@
+/* TAMIS.*: any kind of the library, by its own plans and its own images. */
+#include "native.h"
+
+#include "commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NO_KEY "ERR no such key; TAMIS.CREATE makes one"
+
+int native_say(redis_ctx *ctx, const char *text)
+{
+    char line[200];
+    snprintf(line, sizeof line, "ERR %s", text);
+    return redis_error(ctx, line);
+}
+
+uint64_t native_limit(redis_ctx *ctx)
+{
+    return redis_must_obey(ctx) ? redis_open_room.max_bytes : (uint64_t)redis_settings.max_bytes;
+}
+
+tamis *native_open(redis_ctx *ctx, redis_string *key, int mode, struct redis_open *open)
+{
+    *open = redis_open_key(ctx, key, redis_tamis_type, mode);
+    if (open->value != NULL) return ((struct native *)open->value)->body->t;
+    if (open->other_type)
+        redis_wrong_type(ctx);
+    else
+        redis_error(ctx, NO_KEY);
+    redis_close_key(open);
+    return NULL;
+}
+
+#define OPEN_TO_READ(ctx, key, open) native_open(ctx, key, REDIS_READ, open)
+#define OPEN_TO_WRITE(ctx, key, open) native_open(ctx, key, REDIS_READ | REDIS_WRITE, open)
+
+bool native_set(redis_ctx *ctx, struct redis_open *open, struct native_body *b)
+{
+    struct native *n = native_value(b);
+    if (n == NULL) {
+        native_say(ctx, "no memory");
+        return false;
+    }
+    redis_set_value(open, redis_tamis_type, n);
+    return true;
+}
+
+/* --- Making --------------------------------------------------------------------------------------------------*/
+
+enum value_type { NUMBER, SMALL, REAL, KIND, FLAG };
+
+struct word {
+    const char *name;
+    enum value_type type;
+    size_t offset; /* in the plan; of a flag: the flag */
+};
+
+#define AT(field) offsetof(tamis_plan, field)
+static const struct word words[] = {{"ITEMS", NUMBER, AT(items)},
+                                    {"RATE", REAL, AT(fpr)},
+                                    {"BYTES", NUMBER, AT(bytes)},
+                                    {"M", NUMBER, AT(m)},
+                                    {"K", SMALL, AT(k)},
+                                    {"SEED", NUMBER, AT(seed)},
+                                    {"CELLBITS", SMALL, AT(cell_bits)},
+                                    {"GENERATIONS", SMALL, AT(generations)},
+                                    {"INNER", KIND, AT(inner_kind)},
+                                    {"EXCLUDED", NUMBER, AT(excluded)},
+                                    {"ERROR", REAL, AT(error)},
+                                    {"DELTA", REAL, AT(delta)},
+                                    {"STRICT", FLAG, TAMIS_STRICT},
+                                    {"COMPACT", FLAG, TAMIS_COMPACT},
+                                    {"TURNING", FLAG, TAMIS_TURNING},
+                                    {"TRANSFER", FLAG, TAMIS_TRANSFER},
+                                    {"CONSERVATIVE", FLAG, TAMIS_CONSERVATIVE}};
+
+/* The kind of that name, or false. TAMIS_AUTO is "auto". */
+static bool kind_of(const redis_string *s, uint32_t *kind)
+{
+    const tamis_bytes b = redis_bytes(s);
+    char name[32] = {0};
+    if (b.len >= sizeof name) return false;
+    for (size_t i = 0; i < b.len; i++) {
+        const char c = ((const char *)b.p)[i];
+        name[i] = (char)(c >= 'A' && c <= 'Z' ? c | 32 : c);
+    }
+    *kind = tamis_kind_named(name);
+    return *kind != TAMIS_AUTO || strcmp(name, "auto") == 0;
+}
+
+/* Whether the text is a value for the word; then it is in the plan. */
+static bool set_word(tamis_plan *plan, const struct word *w, const redis_string *text)
+{
+    char *field = (char *)plan + w->offset;
+    long long n;
+    double real;
+    uint64_t big;
+    uint32_t small;
+    switch (w->type) {
+    case NUMBER:
+        if (!redis_number(text, &n) || n < 0) return false;
+        big = (uint64_t)n;
+        memcpy(field, &big, sizeof big);
+        return true;
+    case SMALL:
+        if (!redis_number(text, &n) || n < 0 || n > UINT32_MAX) return false;
+        small = (uint32_t)n;
+        memcpy(field, &small, sizeof small);
+        return true;
+    case REAL:
+        if (redis.StringToDouble(text, &real) != REDIS_OK) return false;
+        memcpy(field, &real, sizeof real);
+        return true;
+    case KIND:
+        if (!kind_of(text, &small)) return false;
+        memcpy(field, &small, sizeof small);
+        return true;
+    default: return false;
+    }
+}
+
+/* Returns false after an error reply. */
+static bool read_plan(redis_ctx *ctx, redis_string **argv, int argc, tamis_plan *plan)
+{
+    char text[100];
+    *plan = (tamis_plan){.struct_size = sizeof *plan};
+    if (!kind_of(argv[2], &plan->kind)) {
+        native_say(ctx, "there is no such kind");
+        return false;
+    }
+    for (int i = 3; i < argc; i++) {
+        size_t w = 0;
+        while (w < sizeof words / sizeof *words && !redis_is(argv[i], words[w].name)) w++;
+        if (w == sizeof words / sizeof *words) {
+            native_say(ctx, "TAMIS.CREATE has no such option");
+            return false;
+        }
+        if (words[w].type == FLAG) {
+            plan->flags |= (uint32_t)words[w].offset;
+        } else if (++i == argc || !set_word(plan, &words[w], argv[i])) {
+            snprintf(text, sizeof text, "%s needs a value", words[w].name);
+            if (i < argc) snprintf(text, sizeof text, "%s cannot have this value", words[w].name);
+            native_say(ctx, text);
+            return false;
+        }
+    }
+    return true;
+}
+
+int redis_tamis_create(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    tamis_plan plan;
+    tamis_error why;
+    if (!read_plan(ctx, argv, argc, &plan)) return REDIS_OK;
+    struct redis_open open =
+        redis_open_key(ctx, argv[1], redis_tamis_type, REDIS_READ | REDIS_WRITE);
+    if (open.other_type || open.value != NULL) {
+        redis_error(ctx, "BUSYKEY Target key name already exists.");
+    } else {
+        struct native_body *b = native_create(&plan, native_limit(ctx), &why);
+        if (b == NULL) {
+            native_say(ctx, why.text);
+        } else if (native_set(ctx, &open, b)) {
+            redis.ReplicateVerbatim(ctx);
+            redis_notify(ctx, "tamis.create", argv[1]);
+            redis_ok(ctx);
+        }
+    }
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+/* --- Adding and asking -----------------------------------------------------------------------------------------*/
+
+int redis_tamis_add(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    bool seen;
+    (void)argc;
+    tamis *t = OPEN_TO_WRITE(ctx, argv[1], &open);
+    if (t == NULL) return REDIS_OK;
+    const tamis_bytes item = redis_bytes(argv[2]);
+    const tamis_status s = tamis_add(t, item.p, item.len, &seen);
+    if (s == TAMIS_OK) {
+        redis.ReplicateVerbatim(ctx);
+        redis_notify(ctx, "tamis.add", argv[1]);
+        redis.ReplyWithBool(ctx, !seen);
+    } else {
+        native_say(ctx, tamis_status_message(s));
+    }
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+int redis_tamis_has(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    (void)argc;
+    const tamis *t = OPEN_TO_READ(ctx, argv[1], &open);
+    if (t == NULL) return REDIS_OK;
+    const tamis_bytes item = redis_bytes(argv[2]);
+    redis.ReplyWithBool(ctx, tamis_may_contain(t, item.p, item.len));
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+/* Items of a command with a bit for each, in one allocation. */
+struct batch {
+    tamis_bytes *items;
+    uint8_t *bits;
+    size_t n;
+};
+
+static bool batch_new(redis_ctx *ctx, redis_string **argv, int argc, int step, struct batch *b)
+{
+    b->n = (size_t)argc / (size_t)step;
+    b->items = redis_memory.alloc(NULL, b->n * sizeof *b->items + b->n / 8 + 1);
+    if (b->items == NULL) {
+        native_say(ctx, "no memory");
+        return false;
+    }
+    b->bits = (uint8_t *)(b->items + b->n);
+    memset(b->bits, 0, b->n / 8 + 1);
+    for (size_t i = 0; i < b->n; i++) b->items[i] = redis_bytes(argv[i * (size_t)step]);
+    return true;
+}
+
+static bool bit(const struct batch *b, size_t i)
+{
+    return (b->bits[i / 8] >> i % 8 & 1) != 0;
+}
+
+int redis_tamis_madd(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    struct batch b;
+    size_t done = 0;
+    tamis *t = OPEN_TO_WRITE(ctx, argv[1], &open);
+    if (t == NULL) return REDIS_OK;
+    if (batch_new(ctx, argv + 2, argc - 2, 1, &b)) {
+        const tamis_status s = tamis_add_many(t, b.items, b.n, b.bits, &done);
+        if (s == TAMIS_OK) done = b.n;
+        redis.ReplyWithArray(ctx, (long)(done + (s != TAMIS_OK)));
+        for (size_t i = 0; i < done; i++) redis.ReplyWithBool(ctx, !bit(&b, i));
+        if (s != TAMIS_OK) native_say(ctx, tamis_status_message(s));
+        if (done == b.n)
+            redis.ReplicateVerbatim(ctx);
+        else if (done > 0)
+            redis.Replicate(ctx, "TAMIS.MADD", "sv", argv[1], argv + 2, done);
+        if (done > 0) redis_notify(ctx, "tamis.add", argv[1]);
+        redis_memory.free(NULL, b.items);
+    }
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+int redis_tamis_mhas(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    struct batch b;
+    const tamis *t = OPEN_TO_READ(ctx, argv[1], &open);
+    if (t == NULL) return REDIS_OK;
+    if (batch_new(ctx, argv + 2, argc - 2, 1, &b)) {
+        tamis_may_contain_many(t, b.items, b.n, b.bits);
+        redis.ReplyWithArray(ctx, argc - 2);
+        for (size_t i = 0; i < b.n; i++) redis.ReplyWithBool(ctx, bit(&b, i));
+        redis_memory.free(NULL, b.items);
+    }
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+/* Adds what the pairs say; exactly those before the first problem are in then, and told to replicas. */
+static void add_weights(redis_ctx *ctx, tamis *t, redis_string **argv, const struct batch *b,
+                        const int64_t *weights)
+{
+    tamis_error why;
+    size_t done = 0;
+    const tamis_status s = tamis_add_weight_many(t, b->items, weights, b->n, &done, &why);
+    if (s == TAMIS_OK) {
+        redis.ReplicateVerbatim(ctx);
+        redis_ok(ctx);
+    } else {
+        if (done > 0) redis.Replicate(ctx, "TAMIS.INCRBY", "sv", argv[1], argv + 2, 2 * done);
+        native_say(ctx, why.text);
+    }
+    if (s == TAMIS_OK || done > 0) redis_notify(ctx, "tamis.incrby", argv[1]);
+}
+
+int redis_tamis_incrby(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    struct batch b;
+    if (argc % 2 != 0) return redis.WrongArity(ctx);
+    tamis *t = OPEN_TO_WRITE(ctx, argv[1], &open);
+    if (t == NULL) return REDIS_OK;
+    if (batch_new(ctx, argv + 2, argc - 2, 2, &b)) {
+        int64_t *weights = redis_memory.alloc(NULL, b.n * sizeof *weights);
+        size_t good = 0;
+        long long weight;
+        for (; weights != NULL && good < b.n && redis_number(argv[2 * good + 3], &weight); good++)
+            weights[good] = weight;
+        if (weights == NULL)
+            native_say(ctx, "no memory");
+        else if (good < b.n)
+            redis_error(ctx, "ERR value is not an integer or out of range");
+        else
+            add_weights(ctx, t, argv, &b, weights);
+        if (weights != NULL) redis_memory.free(NULL, weights);
+        redis_memory.free(NULL, b.items);
+    }
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+int redis_tamis_count(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    struct batch b;
+    tamis_error why;
+    const tamis *t = OPEN_TO_READ(ctx, argv[1], &open);
+    if (t == NULL) return REDIS_OK;
+    if (batch_new(ctx, argv + 2, argc - 2, 1, &b)) {
+        tamis_estimate *e = redis_memory.alloc(NULL, b.n * sizeof *e);
+        if (e == NULL) {
+            native_say(ctx, "no memory");
+        } else if (tamis_count_many(t, b.items, b.n, e, &why) != TAMIS_OK) {
+            native_say(ctx, why.text);
+        } else {
+            redis.ReplyWithArray(ctx, argc - 2);
+            for (size_t i = 0; i < b.n; i++) {
+                redis.ReplyWithArray(ctx, 3);
+                redis.ReplyWithLongLong(ctx, e[i].estimate);
+                redis.ReplyWithLongLong(ctx, e[i].lower);
+                redis.ReplyWithLongLong(ctx, e[i].upper);
+            }
+        }
+        if (e != NULL) redis_memory.free(NULL, e);
+        redis_memory.free(NULL, b.items);
+    }
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+/* --- Changing otherwise ------------------------------------------------------------------------------------------*/
+
+int redis_tamis_remove(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    tamis_error why;
+    tamis *t = OPEN_TO_WRITE(ctx, argv[1], &open);
+    if (t == NULL) return REDIS_OK;
+    struct redis_effects gone = redis_effects_new(argc - 2);
+    tamis_status s = TAMIS_OK;
+    int done = 0;
+    redis.ReplyWithArray(ctx, REDIS_POSTPONED);
+    for (; done < argc - 2 && (s == TAMIS_OK || s == TAMIS_EABSENT); done++) {
+        const tamis_bytes item = redis_bytes(argv[done + 2]);
+        s = tamis_remove(t, item.p, item.len, &why);
+        if (s == TAMIS_OK) redis_effects_add(&gone, argv[done + 2]);
+        if (s == TAMIS_OK || s == TAMIS_EABSENT)
+            redis.ReplyWithBool(ctx, s == TAMIS_OK);
+        else
+            native_say(ctx, why.text);
+    }
+    redis.ReplySetArrayLength(ctx, done);
+    if (gone.n == (size_t)(argc - 2) || (gone.n > 0 && gone.items == NULL))
+        redis.ReplicateVerbatim(ctx);
+    else if (gone.n > 0)
+        redis.Replicate(ctx, "TAMIS.REMOVE", "sv", argv[1], gone.items, gone.n);
+    if (gone.n > 0) redis_notify(ctx, "tamis.remove", argv[1]);
+    redis_effects_free(&gone);
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+/* The end of a command that did all or nothing. */
+static int finish(redis_ctx *ctx, redis_string *key, struct redis_open *open, tamis_status s,
+                  const tamis_error *why, const char *event)
+{
+    if (s == TAMIS_OK) {
+        redis.ReplicateVerbatim(ctx);
+        redis_notify(ctx, event, key);
+        redis_ok(ctx);
+    } else {
+        native_say(ctx, why->text);
+    }
+    redis_close_key(open);
+    return REDIS_OK;
+}
+
+int redis_tamis_exclude(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    struct batch b;
+    tamis_error why;
+    tamis *t = OPEN_TO_WRITE(ctx, argv[1], &open);
+    if (t == NULL) return REDIS_OK;
+    if (!batch_new(ctx, argv + 2, argc - 2, 1, &b)) {
+        redis_close_key(&open);
+        return REDIS_OK;
+    }
+    const tamis_status s = tamis_exclude_many(t, b.items, b.n, &why);
+    redis_memory.free(NULL, b.items);
+    return finish(ctx, argv[1], &open, s, &why, "tamis.exclude");
+}
+
+int redis_tamis_seal(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    tamis_error why;
+    (void)argc;
+    tamis *t = OPEN_TO_WRITE(ctx, argv[1], &open);
+    if (t == NULL) return REDIS_OK;
+    return finish(ctx, argv[1], &open, tamis_seal(t, &why), &why, "tamis.seal");
+}
+
+int redis_tamis_rotate(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    tamis_error why;
+    (void)argc;
+    tamis *t = OPEN_TO_WRITE(ctx, argv[1], &open);
+    if (t == NULL) return REDIS_OK;
+    return finish(ctx, argv[1], &open, tamis_rotate(t, &why), &why, "tamis.rotate");
+}

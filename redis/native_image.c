@@ -1,0 +1,208 @@
+/* TAMIS.*: whole structures, in and out and together, and what they say of themselves. */
+#include "native.h"
+
+#include "commands.h"
+
+int redis_tamis_dump(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    size_t size;
+    (void)argc;
+    if (native_open(ctx, argv[1], REDIS_READ, &open) == NULL) return REDIS_OK;
+    uint8_t *image = native_image(((struct native *)open.value)->body, &size);
+    if (image == NULL)
+        native_say(ctx, "no memory for the image");
+    else
+        redis.ReplyWithStringBuffer(ctx, (const char *)image, size);
+    if (image != NULL) redis.Free(image);
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+int redis_tamis_load(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    tamis_error why;
+    const bool replace = argc == 4 && redis_is(argv[3], "REPLACE");
+    if (argc > 4) return redis.WrongArity(ctx);
+    if (argc == 4 && !replace) return native_say(ctx, "TAMIS.LOAD has only the option REPLACE");
+    struct redis_open open =
+        redis_open_key(ctx, argv[1], redis_tamis_type, REDIS_READ | REDIS_WRITE);
+    if ((open.other_type || open.value != NULL) && !replace) {
+        redis_error(ctx, "BUSYKEY Target key name already exists.");
+    } else {
+        const tamis_bytes image = redis_bytes(argv[2]);
+        struct native_body *b = native_load(image.p, image.len, native_limit(ctx), &why);
+        if (b == NULL) {
+            native_say(ctx, why.text);
+        } else {
+            if (open.other_type) redis.DeleteKey(open.key);
+            if (native_set(ctx, &open, b)) {
+                redis.ReplicateVerbatim(ctx);
+                redis_notify(ctx, "tamis.load", argv[1]);
+                redis_ok(ctx);
+            }
+        }
+    }
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+/* --- Union -----------------------------------------------------------------------------------------------------*/
+
+/* The union of a structure and the sources from argv[2] on, as another one: when one of them does not fit, nothing has
+ * changed. NULL after an error reply. */
+static struct native_body *united(redis_ctx *ctx, redis_string **argv, int argc,
+                                  const struct native_body *into)
+{
+    tamis_error why;
+    struct native_body *sum = into == NULL ? NULL : native_copy(into, &why);
+    if (into != NULL && sum == NULL) native_say(ctx, why.text);
+    for (int i = 2; i < argc && (sum != NULL || (into == NULL && i == 2)); i++) {
+        struct redis_open open;
+        const tamis *from = native_open(ctx, argv[i], REDIS_READ, &open);
+        bool fits = from != NULL;
+        if (fits) {
+            struct native_body *source = ((struct native *)open.value)->body;
+            fits = source != into;
+            if (!fits)
+                native_say(ctx, "a structure cannot be merged into itself");
+            else if (sum == NULL)
+                fits = (sum = native_copy(source, &why)) != NULL;
+            else
+                fits = tamis_merge(sum->t, from, &why) == TAMIS_OK;
+            if (!fits && source != into) native_say(ctx, why.text);
+            redis_close_key(&open);
+        }
+        if (!fits) {
+            native_free(sum);
+            return NULL;
+        }
+    }
+    return sum;
+}
+
+int redis_tamis_merge(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open =
+        redis_open_key(ctx, argv[1], redis_tamis_type, REDIS_READ | REDIS_WRITE);
+    struct native *value = open.value;
+    if (open.other_type) {
+        redis_wrong_type(ctx);
+    } else {
+        struct native_body *sum = united(ctx, argv, argc, value == NULL ? NULL : value->body);
+        bool done = sum != NULL;
+        if (done && value != NULL) {
+            /* In place, so that the key keeps its time to live. */
+            native_free(value->body);
+            value->body = sum;
+        } else if (done) {
+            done = native_set(ctx, &open, sum);
+        }
+        if (done) {
+            redis.ReplicateVerbatim(ctx);
+            redis_notify(ctx, "tamis.merge", argv[1]);
+            redis_ok(ctx);
+        }
+    }
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+/* --- The most frequent -----------------------------------------------------------------------------------------*/
+
+static void reply_heavy(redis_ctx *ctx, const tamis_heavy *h)
+{
+    redis.ReplyWithArray(ctx, 4);
+    if (h->item.p == NULL) /* its text had to go */
+        redis.ReplyWithNull(ctx);
+    else
+        redis.ReplyWithStringBuffer(ctx, h->item.p, h->item.len);
+    redis.ReplyWithLongLong(ctx, h->count.estimate);
+    redis.ReplyWithLongLong(ctx, h->count.lower);
+    redis.ReplyWithLongLong(ctx, h->count.upper);
+}
+
+/* Of a kind that keeps no list the library says that it is empty, which here would be a quiet wrong answer. */
+static bool keeps_list(const tamis *t)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    return tamis_info(t, &f) == TAMIS_OK && (f.kind == TAMIS_TOP || f.kind == TAMIS_WINDOW);
+}
+
+int redis_tamis_top(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    long long wanted = 10;
+    if (argc > 3) return redis.WrongArity(ctx);
+    if (argc == 3 && (!redis_number(argv[2], &wanted) || wanted < 0))
+        return redis_error(ctx, "ERR value is not an integer or out of range");
+    const tamis *t = native_open(ctx, argv[1], REDIS_READ, &open);
+    if (t == NULL) return REDIS_OK;
+    size_t n = tamis_top(t, NULL, 0);
+    if (n > (uint64_t)wanted) n = (size_t)wanted;
+    tamis_heavy *list = redis_memory.alloc(NULL, n * sizeof *list);
+    if (n == 0 && wanted > 0 && !keeps_list(t)) {
+        native_say(ctx, "this kind keeps no list of items; top does");
+    } else if (list == NULL) {
+        native_say(ctx, "no memory");
+    } else {
+        n = n == 0 ? 0 : tamis_top(t, list, n);
+        redis.ReplyWithArray(ctx, (long)n);
+        for (size_t i = 0; i < n; i++) reply_heavy(ctx, &list[i]);
+    }
+    if (list != NULL) redis_memory.free(NULL, list);
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+/* --- Facts -----------------------------------------------------------------------------------------------------*/
+
+static void real_field(redis_ctx *ctx, const char *name, double value)
+{
+    redis.ReplyWithSimpleString(ctx, name);
+    redis.ReplyWithDouble(ctx, value);
+}
+
+static void truth_field(redis_ctx *ctx, const char *name, bool value)
+{
+    redis.ReplyWithSimpleString(ctx, name);
+    redis.ReplyWithBool(ctx, value);
+}
+
+int redis_tamis_info(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    tamis_facts f = {.struct_size = sizeof f};
+    (void)argc;
+    const tamis *t = native_open(ctx, argv[1], REDIS_READ, &open);
+    if (t == NULL) return REDIS_OK;
+    const tamis_status s = tamis_info(t, &f);
+    if (s != TAMIS_OK) {
+        native_say(ctx, tamis_status_message(s));
+    } else {
+        const char *name = tamis_kind_name(f.kind);
+        redis.ReplyWithMap(ctx, 19);
+        redis.ReplyWithSimpleString(ctx, "kind");
+        redis.ReplyWithStringBuffer(ctx, name, strlen(name));
+        redis_field(ctx, "bytes", (long long)f.bytes);
+        redis_field(ctx, "items", (long long)f.items);
+        redis_field(ctx, "planned-items", (long long)f.planned_items);
+        real_field(ctx, "items-estimate", f.items_estimate);
+        real_field(ctx, "rate-planned", f.fpr_planned);
+        real_field(ctx, "rate-now", f.fpr_now);
+        real_field(ctx, "miss-rate", f.miss_rate);
+        real_field(ctx, "fill", f.fill);
+        real_field(ctx, "bits-per-item", f.bits_per_item);
+        real_field(ctx, "bound-ratio", f.bound_ratio);
+        redis_field(ctx, "m", (long long)f.m);
+        redis_field(ctx, "k", f.k);
+        redis_field(ctx, "seed", (long long)f.seed);
+        redis_field(ctx, "weight", f.weight);
+        redis_field(ctx, "noise-floor", f.noise_999);
+        truth_field(ctx, "over-full", f.over_full);
+        truth_field(ctx, "sealed", f.sealed);
+        truth_field(ctx, "collecting", f.collecting);
+    }
+    redis_close_key(&open);
+    return REDIS_OK;
+}

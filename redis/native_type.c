@@ -1,0 +1,255 @@
+/* TAMIS.* values at rest: the image in the pieces in which the library writes it, and an empty piece at the end. */
+#include "native.h"
+
+#define NAME "tamis-img"
+#define ENCVER 1
+
+static void *take(void *ctx, size_t n)
+{
+    struct native_body *b = ctx;
+    void *p = redis_memory.alloc(NULL, n);
+    if (p != NULL) b->bytes += redis.MallocSize(p);
+    return p;
+}
+
+static void give(void *ctx, void *p)
+{
+    struct native_body *b = ctx;
+    if (p == NULL) return;
+    b->bytes -= redis.MallocSize(p);
+    redis.Free(p);
+}
+
+static struct native_body *body_new(tamis_error *why)
+{
+    struct native_body *b = redis.TryAlloc(sizeof *b);
+    if (b == NULL) {
+        *why = (tamis_error){.status = TAMIS_ENOMEM, .text = "no memory"};
+        return NULL;
+    }
+    *b = (struct native_body){.memory = {b, take, give}};
+    return b;
+}
+
+static tamis_options options_of(const struct native_body *b, uint64_t limit)
+{
+    return (tamis_options){
+        .struct_size = sizeof(tamis_options), .max_bytes = limit, .memory = &b->memory};
+}
+
+struct native_body *native_create(const tamis_plan *plan, uint64_t limit, tamis_error *why)
+{
+    struct native_body *b = body_new(why);
+    if (b == NULL) return NULL;
+    const tamis_options options = options_of(b, limit);
+    if (tamis_create(plan, &options, &b->t, why) == TAMIS_OK) return b;
+    native_free(b);
+    return NULL;
+}
+
+struct native_body *native_load(const void *image, size_t size, uint64_t limit, tamis_error *why)
+{
+    struct native_body *b = body_new(why);
+    if (b == NULL) return NULL;
+    tamis_options options = options_of(b, limit);
+    options.flags = TAMIS_STEADY; /* a replica that was loaded is no other than its primary */
+    if (tamis_load(image, size, &options, &b->t, why) == TAMIS_OK) return b;
+    native_free(b);
+    return NULL;
+}
+
+void native_free(struct native_body *b)
+{
+    if (b == NULL) return;
+    tamis_close(b->t);
+    redis.Free(b);
+}
+
+struct native *native_value(struct native_body *b)
+{
+    struct native *n = redis.TryAlloc(sizeof *n);
+    if (n == NULL)
+        native_free(b);
+    else
+        n->body = b;
+    return n;
+}
+
+struct filling {
+    uint8_t *p;
+    size_t at, size;
+};
+
+static tamis_status fill(void *ctx, const void *bytes, size_t n)
+{
+    struct filling *f = ctx;
+    if (n > f->size - f->at) return TAMIS_EINVAL;
+    memcpy(f->p + f->at, bytes, n);
+    f->at += n;
+    return TAMIS_OK;
+}
+
+uint8_t *native_image(const struct native_body *b, size_t *size)
+{
+    struct filling f = {.size = (size_t)tamis_image_size(b->t)};
+    f.p = redis_memory.alloc(NULL, f.size);
+    if (f.p == NULL) return NULL;
+    if (tamis_write(b->t, fill, &f, NULL) != TAMIS_OK || f.at != f.size) {
+        redis.Free(f.p);
+        return NULL;
+    }
+    *size = f.size;
+    return f.p;
+}
+
+/* By way of the image: a copy of the handle would count its memory with the original. */
+struct native_body *native_copy(const struct native_body *b, tamis_error *why)
+{
+    size_t size;
+    uint8_t *image = native_image(b, &size);
+    if (image == NULL) {
+        *why = (tamis_error){.status = TAMIS_ENOMEM, .text = "no memory for a copy"};
+        return NULL;
+    }
+    struct native_body *copy = native_load(image, size, redis_open_room.max_bytes, why);
+    redis.Free(image);
+    return copy;
+}
+
+/* --- The methods of the type ------------------------------------------------------------------------------*/
+
+static tamis_status save_piece(void *io, const void *bytes, size_t n)
+{
+    if (n > 0) redis.SaveStringBuffer(io, bytes, n);
+    return TAMIS_OK;
+}
+
+static void save(redis_io *io, void *value)
+{
+    const struct native *n = value;
+    tamis_error why;
+    if (tamis_write(n->body->t, save_piece, io, &why) != TAMIS_OK)
+        redis.LogIOError(io, "warning", NAME ": a value was not saved: %s", why.text);
+    redis.SaveStringBuffer(io, "", 0);
+}
+
+/* Appends what is read to a buffer that doubles; no length is believed before its bytes are there. */
+static uint8_t *read_image(redis_io *io, size_t *size)
+{
+    uint8_t *image = NULL;
+    size_t room = 0;
+    *size = 0;
+    for (;;) {
+        size_t n = 0;
+        char *piece = redis.LoadStringBuffer(io, &n);
+        if (piece == NULL || redis.IsIOError(io)) n = SIZE_MAX;
+        if (n != SIZE_MAX && n > room - *size) {
+            const size_t wanted = *size + n > 2 * room ? *size + n : 2 * room;
+            uint8_t *bigger = redis_memory.alloc(NULL, wanted);
+            if (bigger != NULL && image != NULL) memcpy(bigger, image, *size);
+            if (image != NULL) redis.Free(image);
+            image = bigger;
+            room = wanted;
+            if (image == NULL) n = SIZE_MAX;
+        }
+        if (n != SIZE_MAX && n > 0) memcpy(image + *size, piece, n);
+        if (piece != NULL) redis.Free(piece);
+        if (n == SIZE_MAX) {
+            if (image != NULL) redis.Free(image);
+            return NULL;
+        }
+        if (n == 0) return image;
+        *size += n;
+    }
+}
+
+static void *load(redis_io *io, int encver)
+{
+    tamis_error why = {.text = "it ends too early, or there is no memory"};
+    size_t size = 0;
+    struct native_body *b = NULL;
+    struct native *value = NULL;
+    if (encver != ENCVER) {
+        redis.LogIOError(io, "warning", NAME ": version %d is not known", encver);
+        return NULL;
+    }
+    uint8_t *image = read_image(io, &size);
+    if (image != NULL) {
+        /* What is there already may stay, but not grow beyond the limit. A replica takes what its primary takes. */
+        const bool replica = (redis.GetContextFlags(NULL) & REDIS_CTX_REPLICA) != 0;
+        uint64_t limit = (uint64_t)redis_settings.max_bytes;
+        if (limit < size) limit = size;
+        b = native_load(image, size, replica ? redis_open_room.max_bytes : limit, &why);
+        redis.Free(image);
+    }
+    if (b != NULL) value = native_value(b);
+    if (value == NULL) redis.LogIOError(io, "warning", NAME ": a value is refused: %s", why.text);
+    return value;
+}
+
+static void rewrite(redis_io *io, redis_string *key, void *value)
+{
+    size_t size;
+    uint8_t *image = native_image(((struct native *)value)->body, &size);
+    if (image == NULL) {
+        redis.LogIOError(io, "warning",
+                         NAME ": no memory to write a value to the append-only file");
+        return;
+    }
+    redis.EmitAOF(io, "TAMIS.LOAD", "sb", key, (const char *)image, size);
+    redis.Free(image);
+}
+
+static tamis_status digest_piece(void *digest, const void *bytes, size_t n)
+{
+    redis.DigestAddStringBuffer(digest, bytes, n);
+    return TAMIS_OK;
+}
+
+static void digest(redis_digest *d, void *value)
+{
+    tamis_write(((struct native *)value)->body->t, digest_piece, d, NULL);
+    redis.DigestEndSequence(d);
+}
+
+static void drop(void *value)
+{
+    struct native *n = value;
+    native_free(n->body);
+    redis.Free(n);
+}
+
+static size_t usage(redis_key_opt *ctx, const void *value, size_t samples)
+{
+    const struct native *n = value;
+    (void)ctx, (void)samples;
+    return redis.MallocSize((void *)(uintptr_t)n) + redis.MallocSize(n->body) + n->body->bytes;
+}
+
+static size_t effort(redis_key_opt *ctx, const void *value)
+{
+    (void)ctx;
+    return 1 + (((const struct native *)value)->body->bytes >> 16);
+}
+
+static void *copy(redis_key_opt *ctx, const void *value)
+{
+    tamis_error why;
+    (void)ctx;
+    struct native_body *b = native_copy(((const struct native *)value)->body, &why);
+    return b == NULL ? NULL : native_value(b);
+}
+
+redis_type *redis_native_type(redis_ctx *ctx)
+{
+    struct redis_type_methods methods = {.version = REDIS_TYPE_METHODS,
+                                         .rdb_load = load,
+                                         .rdb_save = save,
+                                         .aof_rewrite = rewrite,
+                                         .digest = digest,
+                                         .free = drop,
+                                         .mem_usage2 = usage,
+                                         .free_effort2 = effort,
+                                         .copy2 = copy};
+    return redis.CreateDataType(ctx, NAME, ENCVER, &methods);
+}

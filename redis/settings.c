@@ -1,0 +1,169 @@
+/* The settings, as CONFIG knows them (bf.NAME) and as arguments of the module: those of RedisBloom under both its old names
+ * (ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS) and its new ones, and our own. */
+#include "module.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DEFAULT_MAX_BYTES (8LL << 30)
+
+struct redis_settings redis_settings = {
+    .bf_error_rate = 0.01,
+    .bf_initial_size = 100,
+    .bf_expansion = 2,
+    .cf_bucket_size = 2,
+    .cf_initial_size = 1024,
+    .cf_max_iterations = 20,
+    .cf_expansion = 1,
+    .cf_max_expansions = 32,
+    .max_bytes = DEFAULT_MAX_BYTES,
+};
+
+struct number_setting {
+    const char *name, *old_name;
+    long long *value, min, max;
+    unsigned flags;
+};
+
+static const struct number_setting numbers[] = {
+    {"bf-initial-size", "INITIAL_SIZE", &redis_settings.bf_initial_size, 1, REDIS_MAX_CAPACITY, 0},
+    {"bf-expansion-factor", NULL, &redis_settings.bf_expansion, 0, REDIS_MAX_EXPANSION, 0},
+    {"cf-bucket-size", NULL, &redis_settings.cf_bucket_size, 1, 255, 0},
+    {"cf-initial-size", NULL, &redis_settings.cf_initial_size, 2, REDIS_MAX_CAPACITY, 0},
+    {"cf-max-iterations", NULL, &redis_settings.cf_max_iterations, 1, 65535, 0},
+    {"cf-expansion-factor", NULL, &redis_settings.cf_expansion, 0, REDIS_MAX_EXPANSION, 0},
+    {"cf-max-expansions", "CF_MAX_EXPANSIONS", &redis_settings.cf_max_expansions, 1, 65536, 0},
+    {"tamis-max-bytes", NULL, &redis_settings.max_bytes, 1024, 1LL << 48, REDIS_CONFIG_MEMORY},
+};
+#define NUMBERS (sizeof numbers / sizeof *numbers)
+
+static long long get_number(const char *name, void *data)
+{
+    (void)name;
+    return *((const struct number_setting *)data)->value;
+}
+
+static int set_number(const char *name, long long value, void *data, redis_string **error)
+{
+    const struct number_setting *s = data;
+    /* The server has checked the range; only this one depends on another. */
+    const bool is_size = s->value == &redis_settings.cf_initial_size;
+    const bool is_bucket = s->value == &redis_settings.cf_bucket_size;
+    const long long size = is_size ? value : redis_settings.cf_initial_size;
+    const long long bucket = is_bucket ? value : redis_settings.cf_bucket_size;
+    if ((is_size || is_bucket) && size < 2 * bucket) {
+        if (error != NULL)
+            *error = redis.CreateStringPrintf(
+                NULL, "Value for `%s` must leave cf-initial-size at least twice cf-bucket-size",
+                name);
+        return REDIS_ERR;
+    }
+    *s->value = value;
+    return REDIS_OK;
+}
+
+static redis_string *rate_text;
+
+static redis_string *get_rate(const char *name, void *data)
+{
+    (void)name, (void)data;
+    if (rate_text != NULL) redis.FreeString(NULL, rate_text);
+    rate_text = redis.CreateStringPrintf(NULL, "%.17g", redis_settings.bf_error_rate);
+    return rate_text;
+}
+
+static int set_rate(const char *name, redis_string *value, void *data, redis_string **error)
+{
+    double rate;
+    (void)data;
+    if (redis.StringToDouble(value, &rate) != REDIS_OK || !(rate > 0 && rate < 1)) {
+        if (error != NULL)
+            *error = redis.CreateStringPrintf(
+                NULL, "Value for `%s` must be in the range (0.000000, 1.000000)", name);
+        return REDIS_ERR;
+    }
+    redis_settings.bf_error_rate = rate > 0.25 ? 0.25 : rate;
+    return REDIS_OK;
+}
+
+static int get_strict(const char *name, void *data)
+{
+    (void)name, (void)data;
+    return redis_settings.strict;
+}
+
+static int set_strict(const char *name, int value, void *data, redis_string **error)
+{
+    (void)name, (void)data, (void)error;
+    redis_settings.strict = value != 0;
+    return REDIS_OK;
+}
+
+static int reject(redis_ctx *ctx, const char *text)
+{
+    redis.Log(ctx, "warning", "%s", text);
+    return REDIS_ERR;
+}
+
+/* One pair of the module's arguments. */
+static int read_argument(redis_ctx *ctx, redis_string *name, redis_string *value)
+{
+    if (redis_is(name, "ERROR_RATE") || redis_is(name, "bf-error-rate")) {
+        double rate;
+        if (redis.StringToDouble(value, &rate) != REDIS_OK)
+            return reject(ctx, "Invalid argument for 'ERROR_RATE'");
+        if (set_rate("bf-error-rate", value, NULL, NULL) != REDIS_OK)
+            return reject(ctx, rate <= 0 ? "ERROR_RATE must be > 0" : "ERROR_RATE must be < 1");
+        return REDIS_OK;
+    }
+    for (size_t i = 0; i < NUMBERS; i++) {
+        const struct number_setting *s = &numbers[i];
+        const bool old = s->old_name != NULL && redis_is(name, s->old_name);
+        if (!old && !redis_is(name, s->name)) continue;
+        long long n;
+        const bool parsed = redis_number(value, &n);
+        if (!parsed || n < s->min || n > s->max ||
+            set_number(s->name, n, (void *)(uintptr_t)s, NULL) != REDIS_OK) {
+            char text[200];
+            if (old && s->value == &redis_settings.bf_initial_size)
+                return reject(ctx, parsed && n <= 0 ? "INITIAL_SIZE must be > 0"
+                                                    : "Invalid argument for 'INITIAL_SIZE'");
+            if (old) return reject(ctx, "CF_MAX_EXPANSIONS must be an integer >= 1");
+            snprintf(text, sizeof text, "Value for `%s` must be in the range [%lld, %lld]", s->name,
+                     s->min, s->max);
+            return reject(ctx, text);
+        }
+        return REDIS_OK;
+    }
+    return reject(ctx, "Unrecognized option");
+}
+
+static int read_arguments(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    if (argc == 1 && redis_bytes(argv[0]).len == 0) return REDIS_OK;
+    if (argc % 2 != 0) return reject(ctx, "Invalid number of arguments passed");
+    for (int i = 0; i < argc; i += 2)
+        if (read_argument(ctx, argv[i], argv[i + 1]) != REDIS_OK) return REDIS_ERR;
+    return REDIS_OK;
+}
+
+int redis_settings_load(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    /* Arguments first: what they set is the default of CONFIG, which may set it again. */
+    if (read_arguments(ctx, argv, argc) != REDIS_OK) return REDIS_ERR;
+    for (size_t i = 0; i < NUMBERS; i++) {
+        const struct number_setting *s = &numbers[i];
+        if (redis.RegisterNumericConfig(ctx, s->name, *s->value, s->flags, s->min, s->max,
+                                        get_number, set_number, NULL,
+                                        (void *)(uintptr_t)s) != REDIS_OK)
+            return REDIS_ERR;
+    }
+    char rate[40];
+    snprintf(rate, sizeof rate, "%.17g", redis_settings.bf_error_rate);
+    if (redis.RegisterStringConfig(ctx, "bf-error-rate", rate, 0, get_rate, set_rate, NULL, NULL) !=
+            REDIS_OK ||
+        redis.RegisterBoolConfig(ctx, "tamis-strict", 0, 0, get_strict, set_strict, NULL, NULL) !=
+            REDIS_OK)
+        return REDIS_ERR;
+    return redis.LoadConfigs(ctx);
+}

@@ -1,0 +1,155 @@
+#include "module.h"
+
+#include <strings.h>
+
+/* --- Memory ------------------------------------------------------------------------------------------*/
+
+/* Below this a refusal of the allocator is refusal enough. */
+#define BIG (1u << 20)
+
+/* Whether n bytes more stay within maxmemory, or within what the machine has: an allocator promises more than there is,
+ * and the zeroing that follows would bring the kernel's killer. */
+static bool server_has(size_t n)
+{
+    redis_server_info *info = redis.GetServerInfo(NULL, "memory");
+    if (info == NULL) return true;
+    int no_used = 0, no_max = 0, no_total = 0;
+    const uint64_t used = redis.ServerInfoGetFieldUnsigned(info, "used_memory", &no_used);
+    const uint64_t max = redis.ServerInfoGetFieldUnsigned(info, "maxmemory", &no_max);
+    const uint64_t total = redis.ServerInfoGetFieldUnsigned(info, "total_system_memory", &no_total);
+    redis.FreeServerInfo(NULL, info);
+    const bool obey = (redis.GetContextFlags(NULL) & (REDIS_CTX_REPLICA | REDIS_CTX_LOADING)) != 0;
+    if (no_used) return true;
+    if (!obey && !no_max && max > 0 && (used > max || n > max - used)) return false;
+    return no_total || total == 0 || (used <= total && n <= total - used);
+}
+
+static void *take(void *ctx, size_t n)
+{
+    (void)ctx;
+    if (n >= BIG && !server_has(n)) return NULL;
+    return redis.TryAlloc(n > 0 ? n : 1);
+}
+
+static void give(void *ctx, void *p)
+{
+    (void)ctx;
+    redis.Free(p);
+}
+
+const tamis_memory redis_memory = {NULL, take, give};
+/* 2^48 bytes are more than any address space, and sums of a few of them do not overflow. */
+const struct compat_room redis_open_room = {&redis_memory, UINT64_C(1) << 48};
+
+struct compat_room redis_room(void)
+{
+    return (struct compat_room){&redis_memory, (uint64_t)redis_settings.max_bytes};
+}
+
+bool redis_must_obey(redis_ctx *ctx)
+{
+    return (redis.GetContextFlags(ctx) & (REDIS_CTX_REPLICATED | REDIS_CTX_LOADING)) != 0;
+}
+
+/* --- Keys --------------------------------------------------------------------------------------------*/
+
+struct redis_open redis_open_key(redis_ctx *ctx, redis_string *name, const redis_type *type,
+                                 int mode)
+{
+    struct redis_open open = {.key = redis.OpenKey(ctx, name, mode)};
+    const int kind = open.key == NULL ? REDIS_KEY_EMPTY : redis.KeyType(open.key);
+    if (kind == REDIS_KEY_MODULE && redis.ModuleTypeGetType(open.key) == type)
+        open.value = redis.ModuleTypeGetValue(open.key);
+    else
+        open.other_type = kind != REDIS_KEY_EMPTY;
+    return open;
+}
+
+void redis_close_key(struct redis_open *open)
+{
+    if (open->key != NULL) redis.CloseKey(open->key);
+    open->key = NULL;
+}
+
+void *redis_read_key(redis_ctx *ctx, redis_string *name, const redis_type *type, const char *absent,
+                     struct redis_open *open)
+{
+    *open = redis_open_key(ctx, name, type, REDIS_READ);
+    if (open->value != NULL) return open->value;
+    if (open->other_type)
+        redis_wrong_type(ctx);
+    else
+        redis_error(ctx, absent);
+    redis_close_key(open);
+    return NULL;
+}
+
+void redis_set_value(struct redis_open *open, redis_type *type, void *value)
+{
+    redis.ModuleTypeSetValue(open->key, type, value);
+    open->value = value;
+}
+
+void redis_notify(redis_ctx *ctx, const char *event, redis_string *name)
+{
+    redis.NotifyKeyspaceEvent(ctx, REDIS_NOTIFY_MODULE, event, name);
+}
+
+/* --- Words and replies -------------------------------------------------------------------------------*/
+
+int redis_error(redis_ctx *ctx, const char *text)
+{
+    return redis.ReplyWithError(ctx, text);
+}
+
+int redis_ok(redis_ctx *ctx)
+{
+    return redis.ReplyWithSimpleString(ctx, "OK");
+}
+
+int redis_wrong_type(redis_ctx *ctx)
+{
+    return redis_error(ctx, "WRONGTYPE Operation against a key holding the wrong kind of value");
+}
+
+tamis_bytes redis_bytes(const redis_string *s)
+{
+    tamis_bytes b;
+    b.p = redis.StringPtrLen(s, &b.len);
+    return b;
+}
+
+bool redis_is(const redis_string *s, const char *word)
+{
+    const tamis_bytes b = redis_bytes(s);
+    return b.len == strlen(word) && strncasecmp(b.p, word, b.len) == 0;
+}
+
+int redis_find(redis_string **argv, int argc, int from, const char *word)
+{
+    for (int i = from; i < argc; i++)
+        if (redis_is(argv[i], word)) return i;
+    return -1;
+}
+
+bool redis_number(const redis_string *s, long long *out)
+{
+    return redis.StringToLongLong(s, out) == REDIS_OK;
+}
+
+void redis_field(redis_ctx *ctx, const char *name, long long value)
+{
+    redis.ReplyWithSimpleString(ctx, name);
+    redis.ReplyWithLongLong(ctx, value);
+}
+
+struct redis_effects redis_effects_new(int most)
+{
+    return (struct redis_effects){.items = redis.TryAlloc((size_t)most * sizeof(redis_string *))};
+}
+
+void redis_effects_free(struct redis_effects *e)
+{
+    if (e->items != NULL) redis.Free(e->items);
+    e->items = NULL;
+}

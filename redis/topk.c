@@ -1,0 +1,204 @@
+/* TOPK.*: RedisBloom's heavy hitters. */
+#include "commands.h"
+#include "compat/top.h"
+
+#define NO_KEY "TopK: key does not exist"
+#define MOST_INCREMENT 100000
+
+static enum compat_status create(redis_ctx *ctx, const long long shape[3], double decay,
+                                 struct compat_top **out)
+{
+    const uint32_t k = (uint32_t)shape[0], width = (uint32_t)shape[1], depth = (uint32_t)shape[2];
+    const struct compat_room room = redis_room();
+    enum compat_status s = compat_top_create(&room, k, width, depth, decay, out);
+    if (s == COMPAT_NO_MEMORY && redis_must_obey(ctx))
+        s = compat_top_create(&redis_open_room, k, width, depth, decay, out);
+    return s;
+}
+
+/* Returns the error, or NULL. */
+static const char *read_shape(redis_string **argv, int argc, long long shape[3], double *decay)
+{
+    static const char *const problems[] = {"TopK: invalid k", "TopK: invalid width",
+                                           "TopK: invalid depth"};
+    for (int i = 0; i < (argc == 3 ? 1 : 3); i++)
+        if (!redis_number(argv[2 + i], &shape[i]) || shape[i] < 1 || shape[i] > UINT32_MAX)
+            return problems[i];
+    if (argc == 6 &&
+        (redis.StringToDouble(argv[5], decay) != REDIS_OK || !(*decay > 0 && *decay <= 1)))
+        return "TopK: invalid decay value. must be '<= 1' & '> 0'";
+    return NULL;
+}
+
+int redis_topk_reserve(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    long long shape[3] = {0, 8, 7};
+    double decay = 0.9;
+    struct compat_top *t;
+    if (argc != 3 && argc != 6) return redis.WrongArity(ctx);
+    struct redis_open open = redis_open_key(ctx, argv[1], redis_top_type, REDIS_READ | REDIS_WRITE);
+    const char *problem = open.other_type || open.value != NULL
+                              ? "TopK: key already exists"
+                              : read_shape(argv, argc, shape, &decay);
+    if (problem == NULL && create(ctx, shape, decay, &t) != COMPAT_OK)
+        problem = "ERR Insufficient memory to create topk data structure";
+    if (problem != NULL) {
+        redis_error(ctx, problem);
+    } else {
+        redis_set_value(&open, redis_top_type, t);
+        redis.ReplicateVerbatim(ctx);
+        redis_notify(ctx, "topk.reserve", argv[1]);
+        redis_ok(ctx);
+    }
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+/* Whether all increments are in their range. */
+static bool increments_are_good(redis_string **argv, int argc)
+{
+    long long n;
+    for (int i = 3; i < argc; i += 2)
+        if (!redis_number(argv[i], &n) || n < 0 || n > MOST_INCREMENT) return false;
+    return true;
+}
+
+/* Whether the list stays within the limit when all these items enter it. Short ones, however many, do. */
+static bool items_fit(redis_ctx *ctx, const struct compat_top *t, redis_string **argv, int argc,
+                      int step)
+{
+    uint64_t bytes = 0;
+    for (int i = 2; i < argc; i += step) bytes += redis_bytes(argv[i]).len;
+    return bytes < (1u << 16) ||
+           compat_top_bytes(t) + bytes <= (uint64_t)redis_settings.max_bytes ||
+           redis_must_obey(ctx);
+}
+
+/* Items from argv[2] on, each followed by its number when step is 2. Replies with what each pushed out. */
+static int add(redis_ctx *ctx, redis_string **argv, int argc, int step)
+{
+    struct redis_open open = redis_open_key(ctx, argv[1], redis_top_type, REDIS_READ | REDIS_WRITE);
+    if (open.other_type) {
+        redis_wrong_type(ctx);
+    } else if (open.value == NULL) {
+        redis_error(ctx, NO_KEY);
+    } else if (step == 2 && !increments_are_good(argv, argc)) {
+        /* RedisBloom announces an element for each pair and sends this one alone, so that its clients wait for ever; here
+         * it is alone, and nothing was counted. The blanks are part of the text. */
+        redis.ReplyWithArray(ctx, 1);
+        redis_error(ctx, "TopK: increment must be an integer greater or equal to 0"
+                         "                            and smaller or equal to 100,000");
+    } else if (!items_fit(ctx, open.value, argv, argc, step)) {
+        redis_error(ctx, "ERR Insufficient memory");
+    } else {
+        redis.ReplyWithArray(ctx, (argc - 2) / step);
+        for (int i = 2; i < argc; i += step) {
+            struct compat_top_item expelled;
+            const tamis_bytes b = redis_bytes(argv[i]);
+            long long n = 1;
+            if (step == 2) redis_number(argv[i + 1], &n);
+            const enum compat_status s =
+                compat_top_add(open.value, &redis_memory, b.p, b.len, (uint32_t)n, &expelled);
+            if (s != COMPAT_OK)
+                redis_error(ctx, "ERR Insufficient memory");
+            else if (expelled.item == NULL)
+                redis.ReplyWithNull(ctx);
+            else
+                redis.ReplyWithStringBuffer(ctx, expelled.item, expelled.len);
+            compat_free(&redis_memory, expelled.item);
+        }
+        redis.ReplicateVerbatim(ctx);
+        redis_notify(ctx, step == 2 ? "topk.incrby" : "topk.add", argv[1]);
+    }
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+int redis_topk_add(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    return add(ctx, argv, argc, 1);
+}
+
+int redis_topk_incrby(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    if (argc % 2 != 0) return redis.WrongArity(ctx);
+    return add(ctx, argv, argc, 2);
+}
+
+int redis_topk_query(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    const struct compat_top *t = redis_read_key(ctx, argv[1], redis_top_type, NO_KEY, &open);
+    if (t == NULL) return REDIS_OK;
+    redis.ReplyWithArray(ctx, argc - 2);
+    for (int i = 2; i < argc; i++) {
+        const tamis_bytes b = redis_bytes(argv[i]);
+        redis.ReplyWithBool(ctx, compat_top_has(t, b.p, b.len));
+    }
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+int redis_topk_count(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    const struct compat_top *t = redis_read_key(ctx, argv[1], redis_top_type, NO_KEY, &open);
+    if (t == NULL) return REDIS_OK;
+    redis.ReplyWithArray(ctx, argc - 2);
+    for (int i = 2; i < argc; i++) {
+        const tamis_bytes b = redis_bytes(argv[i]);
+        redis.ReplyWithLongLong(ctx, compat_top_count(t, b.p, b.len));
+    }
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+/* RedisBloom takes any beginning of the word, even none of it. */
+static bool is_withcount(const redis_string *s)
+{
+    const char word[] = "WITHCOUNT";
+    const tamis_bytes b = redis_bytes(s);
+    char start[sizeof word] = {0};
+    if (b.len >= sizeof word) return false;
+    memcpy(start, word, b.len);
+    return redis_is(s, start);
+}
+
+int redis_topk_list(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    if (argc > 3) return redis.WrongArity(ctx);
+    if (argc == 3 && !is_withcount(argv[2])) return redis_error(ctx, "WITHCOUNT keyword expected");
+    const struct compat_top *t = redis_read_key(ctx, argv[1], redis_top_type, NO_KEY, &open);
+    if (t == NULL) return REDIS_OK;
+    const struct compat_top_item **list = redis_memory.alloc(NULL, t->k * sizeof *list);
+    if (list == NULL) {
+        redis_error(ctx, "ERR Insufficient memory");
+    } else {
+        const size_t n = compat_top_list(t, list);
+        redis.ReplyWithArray(ctx, (long)(argc == 3 ? 2 * n : n));
+        for (size_t i = 0; i < n; i++) {
+            redis.ReplyWithStringBuffer(ctx, list[i]->item, list[i]->len);
+            if (argc == 3) redis.ReplyWithLongLong(ctx, list[i]->count);
+        }
+        redis_memory.free(NULL, list);
+    }
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
+int redis_topk_info(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    struct redis_open open;
+    (void)argc;
+    const struct compat_top *t = redis_read_key(ctx, argv[1], redis_top_type, NO_KEY, &open);
+    if (t == NULL) return REDIS_OK;
+    redis.ReplyWithMap(ctx, 4);
+    redis_field(ctx, "k", t->k);
+    redis_field(ctx, "width", t->width);
+    redis_field(ctx, "depth", t->depth);
+    redis.ReplyWithSimpleString(ctx, "decay");
+    redis.ReplyWithDouble(ctx, t->decay);
+    redis_close_key(&open);
+    return REDIS_OK;
+}

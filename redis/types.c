@@ -1,0 +1,479 @@
+/* The four types of RedisBloom as the server keeps them: to disk and back, copied, weighed, freed. */
+#include "compat/bloom.h"
+#include "compat/cuckoo.h"
+#include "compat/sketch.h"
+#include "compat/top.h"
+#include "module.h"
+
+redis_type *redis_bloom_type, *redis_cuckoo_type, *redis_sketch_type, *redis_top_type,
+    *redis_tamis_type;
+
+/* --- Fields through the API --------------------------------------------------------------------------*/
+
+static void write_number(void *io, uint64_t value)
+{
+    redis.SaveUnsigned(io, value);
+}
+
+static void write_real(void *io, double value)
+{
+    redis.SaveDouble(io, value);
+}
+
+static void write_bytes(void *io, const void *p, size_t n)
+{
+    redis.SaveStringBuffer(io, p, n);
+}
+
+struct compat_writer redis_writer(redis_io *io)
+{
+    return (struct compat_writer){io, write_number, write_real, write_bytes};
+}
+
+static bool read_number(void *io, uint64_t *value)
+{
+    *value = redis.LoadUnsigned(io);
+    return !redis.IsIOError(io);
+}
+
+static bool read_real(void *io, double *value)
+{
+    *value = redis.LoadDouble(io);
+    return !redis.IsIOError(io);
+}
+
+/* The server's memory is ours, so what it has read is the value's part already. */
+static void *read_bytes(void *io, size_t *n)
+{
+    *n = 0;
+    char *p = redis.LoadStringBuffer(io, n);
+    if (p != NULL && redis.IsIOError(io)) {
+        redis.Free(p);
+        p = NULL;
+    }
+    return p;
+}
+
+struct compat_reader redis_reader(redis_io *io)
+{
+    return (struct compat_reader){io, read_number, read_real, read_bytes};
+}
+
+/* What rdb_load returns: the value, or NULL with the reason in the log. */
+static void *loaded(redis_io *io, enum compat_status s, void *value, const char *what)
+{
+    if (s != COMPAT_OK)
+        redis.LogIOError(io, "warning", "%s: %s", what,
+                         s == COMPAT_NO_MEMORY ? "no memory for the value"
+                                               : "the value is damaged, or of an unknown version");
+    return value;
+}
+
+/* --- AOF -----------------------------------------------------------------------------------------------*/
+
+/* CRC-64 of Jones, reflected, as at the end of every DUMP. */
+static uint64_t crc64(const uint8_t *p, size_t n)
+{
+    static uint64_t table[256];
+    for (unsigned i = 0; table[255] == 0; i++) { /* the last to be made */
+        uint64_t x = i;
+        for (int bit = 0; bit < 8; bit++) x = x >> 1 ^ ((x & 1) ? UINT64_C(0x95ac9329ac4bc9b5) : 0);
+        table[i] = x;
+    }
+    uint64_t crc = 0;
+    for (size_t i = 0; i < n; i++) crc = table[(crc ^ p[i]) & 255] ^ crc >> 8;
+    return crc;
+}
+
+/* The 64-bit id of a type: nine characters of six bits, and the version in the last ten. */
+static uint64_t type_id(const char *name, int encver)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    uint64_t id = 0;
+    for (; *name != 0; name++) id = id << 6 | (uint64_t)(strchr(letters, *name) - letters);
+    return id << 10 | (uint64_t)encver;
+}
+
+/* The bytes of DUMP: type 7, the id, the fields, their end, the version of RDB and the sum. */
+void redis_emit_restore(redis_io *io, redis_string *key, void *value, const redis_type *type,
+                        const char *name, int encver)
+{
+    redis_string *fields = redis.SaveDataTypeToString(NULL, value, type);
+    const tamis_bytes f = fields == NULL ? (tamis_bytes){0} : redis_bytes(fields);
+    uint8_t *dump = f.len == 0 ? NULL : redis.TryAlloc(f.len + 21);
+    if (dump == NULL) {
+        redis.LogIOError(io, "warning", "no memory to write a value to the append-only file");
+    } else {
+        const uint64_t id = type_id(name, encver);
+        dump[0] = 7;
+        dump[1] = 0x81;
+        for (int i = 0; i < 8; i++) dump[2 + i] = (uint8_t)(id >> 8 * (7 - i));
+        memcpy(dump + 10, f.p, f.len);
+        uint8_t *end = dump + 10 + f.len;
+        memcpy(end, "\0\012", 3); /* no more fields; version 10, of server 7.0, in two bytes */
+        compat_put(end + 3, crc64(dump, f.len + 13), 8);
+        redis.EmitAOF(io, "RESTORE", "slb", key, (long long)0, (const char *)dump, f.len + 21);
+        redis.Free(dump);
+    }
+    if (fields != NULL) redis.FreeString(NULL, fields);
+}
+
+/* --- What all types do alike ----------------------------------------------------------------------------*/
+
+static void digest_number(void *d, uint64_t value)
+{
+    redis.DigestAddLongLong(d, (long long)value);
+}
+
+static void digest_bytes(void *d, const void *p, size_t n)
+{
+    redis.DigestAddStringBuffer(d, p, n);
+}
+
+static void digest_real(void *d, double value)
+{
+    digest_bytes(d, &value, sizeof value);
+}
+
+static struct compat_writer digester(redis_digest *d)
+{
+    return (struct compat_writer){d, digest_number, digest_real, digest_bytes};
+}
+
+static size_t size_of(const void *p)
+{
+    return p == NULL ? 0 : redis.MallocSize((void *)(uintptr_t)p);
+}
+
+/* The server frees in the background what takes more than 64: many pieces, or big ones, which go back to the system. */
+static size_t effort(uint64_t pieces, uint64_t bytes)
+{
+    return (size_t)(pieces + (bytes >> 16));
+}
+
+static void move(redis_defrag *ctx, void **p)
+{
+    void *moved = *p == NULL ? NULL : redis.DefragAlloc(ctx, *p);
+    if (moved != NULL) *p = moved;
+}
+
+/* --- MBbloom-- -------------------------------------------------------------------------------------------*/
+
+static void *bloom_load(redis_io *io, int encver)
+{
+    const struct compat_reader r = redis_reader(io);
+    struct compat_bloom *b;
+    const enum compat_status s = compat_bloom_load(&r, encver, &redis_memory, &b);
+    return loaded(io, s, b, "MBbloom--");
+}
+
+static void bloom_save(redis_io *io, void *value)
+{
+    const struct compat_writer w = redis_writer(io);
+    compat_bloom_save(value, &w);
+}
+
+static void bloom_rewrite(redis_io *io, redis_string *key, void *value)
+{
+    const struct compat_bloom *b = value;
+    const size_t n = compat_bloom_header_size(b);
+    uint8_t *header = redis.TryAlloc(n);
+    if (header == NULL) {
+        redis.LogIOError(io, "warning", "no memory to write a filter to the append-only file");
+        return;
+    }
+    compat_bloom_header(b, header);
+    redis.EmitAOF(io, "BF.LOADCHUNK", "slb", key, (long long)1, (const char *)header, n);
+    redis.Free(header);
+    struct compat_chunk c;
+    for (uint64_t at = 1; (c = compat_bloom_chunk(b, at)).next != 0; at = c.next)
+        redis.EmitAOF(io, "BF.LOADCHUNK", "slb", key, (long long)c.next, (const char *)c.p, c.len);
+}
+
+static size_t bloom_usage(redis_key_opt *ctx, const void *value, size_t samples)
+{
+    const struct compat_bloom *b = value;
+    size_t sum = size_of(b) + size_of(b->link);
+    (void)ctx, (void)samples;
+    for (uint32_t i = 0; i < b->links; i++) sum += size_of(b->link[i].cells);
+    return sum;
+}
+
+static void bloom_digest(redis_digest *d, void *value)
+{
+    const struct compat_writer w = digester(d);
+    compat_bloom_save(value, &w);
+    redis.DigestEndSequence(d);
+}
+
+static void bloom_free(void *value)
+{
+    compat_bloom_free(&redis_memory, value);
+}
+
+static size_t bloom_effort(redis_key_opt *ctx, const void *value)
+{
+    const struct compat_bloom *b = value;
+    (void)ctx;
+    return effort(b->links, compat_bloom_cell_bytes(b));
+}
+
+static void *bloom_copy(redis_key_opt *ctx, const void *value)
+{
+    (void)ctx;
+    return compat_bloom_copy(&redis_memory, value);
+}
+
+static int bloom_defrag(redis_defrag *ctx, redis_string *key, void **value)
+{
+    (void)key;
+    move(ctx, value);
+    struct compat_bloom *b = *value;
+    void *link = b->link;
+    move(ctx, &link);
+    b->link = link;
+    for (uint32_t i = 0; i < b->links; i++) {
+        void *cells = b->link[i].cells;
+        move(ctx, &cells);
+        b->link[i].cells = cells;
+    }
+    return 0;
+}
+
+/* --- MBbloomCF -------------------------------------------------------------------------------------------*/
+
+static void *cuckoo_load(redis_io *io, int encver)
+{
+    const struct compat_reader r = redis_reader(io);
+    struct compat_cuckoo *c;
+    const enum compat_status s = compat_cuckoo_load(&r, encver, &redis_memory, &c);
+    return loaded(io, s, c, "MBbloomCF");
+}
+
+static void cuckoo_save(redis_io *io, void *value)
+{
+    const struct compat_writer w = redis_writer(io);
+    compat_cuckoo_save(value, &w);
+}
+
+static void cuckoo_rewrite(redis_io *io, redis_string *key, void *value)
+{
+    const struct compat_cuckoo *c = value;
+    uint8_t header[COMPAT_CUCKOO_HEADER];
+    compat_cuckoo_header(c, header);
+    redis.EmitAOF(io, "CF.LOADCHUNK", "slb", key, (long long)1, (const char *)header,
+                  sizeof header);
+    struct compat_chunk p;
+    for (uint64_t at = 1; (p = compat_cuckoo_chunk(c, at)).next != 0; at = p.next)
+        redis.EmitAOF(io, "CF.LOADCHUNK", "slb", key, (long long)p.next, (const char *)p.p, p.len);
+}
+
+static size_t cuckoo_usage(redis_key_opt *ctx, const void *value, size_t samples)
+{
+    const struct compat_cuckoo *c = value;
+    size_t sum = size_of(c) + size_of(c->link);
+    (void)ctx, (void)samples;
+    for (uint32_t i = 0; i < c->links; i++) sum += size_of(c->link[i].slots);
+    return sum;
+}
+
+static void cuckoo_digest(redis_digest *d, void *value)
+{
+    const struct compat_writer w = digester(d);
+    compat_cuckoo_save(value, &w);
+    redis.DigestEndSequence(d);
+}
+
+static void cuckoo_free(void *value)
+{
+    compat_cuckoo_free(&redis_memory, value);
+}
+
+static size_t cuckoo_effort(redis_key_opt *ctx, const void *value)
+{
+    const struct compat_cuckoo *c = value;
+    (void)ctx;
+    return effort(c->links, compat_cuckoo_slots(c));
+}
+
+static void *cuckoo_copy(redis_key_opt *ctx, const void *value)
+{
+    (void)ctx;
+    return compat_cuckoo_copy(&redis_memory, value);
+}
+
+static int cuckoo_defrag(redis_defrag *ctx, redis_string *key, void **value)
+{
+    (void)key;
+    move(ctx, value);
+    struct compat_cuckoo *c = *value;
+    void *link = c->link;
+    move(ctx, &link);
+    c->link = link;
+    for (uint32_t i = 0; i < c->links; i++) {
+        void *slots = c->link[i].slots;
+        move(ctx, &slots);
+        c->link[i].slots = slots;
+    }
+    return 0;
+}
+
+/* --- CMSk-TYPE -------------------------------------------------------------------------------------------*/
+
+static void *sketch_load(redis_io *io, int encver)
+{
+    const struct compat_reader r = redis_reader(io);
+    struct compat_sketch *s;
+    const enum compat_status status = compat_sketch_load(&r, encver, &redis_memory, &s);
+    return loaded(io, status, s, "CMSk-TYPE");
+}
+
+static void sketch_save(redis_io *io, void *value)
+{
+    const struct compat_writer w = redis_writer(io);
+    compat_sketch_save(value, &w);
+}
+
+static void sketch_rewrite(redis_io *io, redis_string *key, void *value)
+{
+    redis_emit_restore(io, key, value, redis_sketch_type, "CMSk-TYPE", 0);
+}
+
+static size_t sketch_usage(redis_key_opt *ctx, const void *value, size_t samples)
+{
+    const struct compat_sketch *s = value;
+    (void)ctx, (void)samples;
+    return size_of(s) + size_of(s->cells);
+}
+
+static void sketch_digest(redis_digest *d, void *value)
+{
+    const struct compat_writer w = digester(d);
+    compat_sketch_save(value, &w);
+    redis.DigestEndSequence(d);
+}
+
+static void sketch_free(void *value)
+{
+    compat_sketch_free(&redis_memory, value);
+}
+
+static size_t sketch_effort(redis_key_opt *ctx, const void *value)
+{
+    (void)ctx;
+    return effort(1, compat_sketch_cell_bytes(value));
+}
+
+static void *sketch_copy(redis_key_opt *ctx, const void *value)
+{
+    (void)ctx;
+    return compat_sketch_copy(&redis_memory, value);
+}
+
+static int sketch_defrag(redis_defrag *ctx, redis_string *key, void **value)
+{
+    (void)key;
+    move(ctx, value);
+    struct compat_sketch *s = *value;
+    void *cells = s->cells;
+    move(ctx, &cells);
+    s->cells = cells;
+    return 0;
+}
+
+/* --- TopK-TYPE -------------------------------------------------------------------------------------------*/
+
+static void *top_load(redis_io *io, int encver)
+{
+    const struct compat_reader r = redis_reader(io);
+    struct compat_top *t;
+    const enum compat_status s = compat_top_load(&r, encver, &redis_memory, &t);
+    return loaded(io, s, t, "TopK-TYPE");
+}
+
+static void top_save(redis_io *io, void *value)
+{
+    const struct compat_writer w = redis_writer(io);
+    compat_top_save(value, &redis_memory, &w);
+}
+
+static void top_rewrite(redis_io *io, redis_string *key, void *value)
+{
+    redis_emit_restore(io, key, value, redis_top_type, "TopK-TYPE", 0);
+}
+
+static size_t top_usage(redis_key_opt *ctx, const void *value, size_t samples)
+{
+    const struct compat_top *t = value;
+    size_t sum = size_of(t) + size_of(t->cells) + size_of(t->heap);
+    (void)ctx, (void)samples;
+    for (uint32_t i = 0; i < t->k; i++) sum += size_of(t->heap[i].item);
+    return sum;
+}
+
+static void top_digest(redis_digest *d, void *value)
+{
+    const struct compat_writer w = digester(d);
+    compat_top_save(value, &redis_memory, &w);
+    redis.DigestEndSequence(d);
+}
+
+static void top_free(void *value)
+{
+    compat_top_free(&redis_memory, value);
+}
+
+static size_t top_effort(redis_key_opt *ctx, const void *value)
+{
+    (void)ctx;
+    return effort(((const struct compat_top *)value)->k, compat_top_bytes(value));
+}
+
+static void *top_copy(redis_key_opt *ctx, const void *value)
+{
+    (void)ctx;
+    return compat_top_copy(&redis_memory, value);
+}
+
+static int top_defrag(redis_defrag *ctx, redis_string *key, void **value)
+{
+    (void)key;
+    move(ctx, value);
+    struct compat_top *t = *value;
+    void *p = t->cells;
+    move(ctx, &p);
+    t->cells = p;
+    p = t->heap;
+    move(ctx, &p);
+    t->heap = p;
+    for (uint32_t i = 0; i < t->k; i++) {
+        p = t->heap[i].item;
+        move(ctx, &p);
+        t->heap[i].item = p;
+    }
+    return 0;
+}
+
+#define METHODS(name)                                                                              \
+    {                                                                                              \
+        .version = REDIS_TYPE_METHODS, .rdb_load = name##_load, .rdb_save = name##_save,           \
+        .aof_rewrite = name##_rewrite, .digest = name##_digest, .free = name##_free,               \
+        .defrag = name##_defrag, .mem_usage2 = name##_usage, .free_effort2 = name##_effort,        \
+        .copy2 = name##_copy                                                                       \
+    }
+
+int redis_types_load(redis_ctx *ctx)
+{
+    struct redis_type_methods bloom = METHODS(bloom), cuckoo = METHODS(cuckoo);
+    struct redis_type_methods sketch = METHODS(sketch), top = METHODS(top);
+    redis_bloom_type = redis.CreateDataType(ctx, "MBbloom--", 4, &bloom);
+    redis_cuckoo_type = redis.CreateDataType(ctx, "MBbloomCF", 4, &cuckoo);
+    redis_sketch_type = redis.CreateDataType(ctx, "CMSk-TYPE", 0, &sketch);
+    redis_top_type = redis.CreateDataType(ctx, "TopK-TYPE", 0, &top);
+    redis_tamis_type = redis_native_type(ctx);
+    return redis_bloom_type != NULL && redis_cuckoo_type != NULL && redis_sketch_type != NULL &&
+                   redis_top_type != NULL && redis_tamis_type != NULL
+               ? REDIS_OK
+               : REDIS_ERR;
+}

@@ -1,0 +1,187 @@
+"""TAMIS.*: every kind of the library behind a key, and the same bytes as the files of the tamis command."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from redis_client import Error, Server, TAMIS, WRONGTYPE, main, plain  # noqa: E402
+from test_redis_bloom import check  # noqa: E402
+
+BUSY = Error("BUSYKEY Target key name already exists.")
+NO_KEY = Error("ERR no such key; TAMIS.CREATE makes one")
+ITEMS = [f"item-{i}" for i in range(1000)]
+MEMBERSHIP = ("bloom", "partitioned", "blocked", "counting", "pair", "growing", "window", "cuckoo", "fuse", "ribbon")
+STATIC = ("fuse", "ribbon")
+
+
+def shell(*words, text=""):
+    return subprocess.run([TAMIS, *map(str, words)], input=text, capture_output=True, text=True)
+
+
+def test_kinds():
+    """For each kind: what was added is there, the image is the file that the command writes of the same lines and opens, and a
+    file of the command is a value here."""
+    with Server() as server, tempfile.TemporaryDirectory() as room:
+        c = server.client()
+        lines = "".join(item + "\n" for item in ITEMS)
+        for kind in MEMBERSHIP:
+            generations = ["GENERATIONS", 3] if kind == "window" else []
+            rate = 1 / 256 if kind == "fuse" else 0.01
+            check(c, (["TAMIS.CREATE", kind, kind, "ITEMS", 1000 if kind != "window" else 3000, "RATE", rate, *generations], "OK"))
+            c.do("TAMIS.MADD", kind, *ITEMS[:-1])
+            assert c.do("TAMIS.ADD", kind, ITEMS[-1]) in (0, 1)
+            if kind in STATIC:
+                check(c, ("TAMIS.SEAL " + kind, "OK"))
+            assert c.do("TAMIS.MHAS", kind, *ITEMS) == [1] * 1000, kind
+            others = sum(c.do("TAMIS.MHAS", kind, *[f"other-{i}" for i in range(2000)]))
+            assert others < 100, (kind, others)  # 20 expected (48 of a pair): more than ten sigma
+            assert c.do("TAMIS.HAS", kind, ITEMS[5]) == 1
+            info = c.text("TAMIS.INFO", kind)
+            facts = dict(zip(info[::2], info[1::2]))
+            image = c.do("TAMIS.DUMP", kind)
+            assert facts["kind"] == kind and facts["bytes"] == len(image) and facts["sealed"] == (kind in STATIC)
+            path = pathlib.Path(room, kind)
+            words = ["--items", 1000, "--fpr", rate, "--kind", kind, *(["--generations", 3] if generations else [])]
+            made = shell("build", "-q", *words, "-o", path, text=lines)
+            assert made.returncode == 0, made.stderr
+            if kind != "window":  # whose plan the command reckons by the lines
+                assert path.read_bytes() == image, kind
+            pathlib.Path(room, "dump").write_bytes(image)
+            said = shell("check", "-c", pathlib.Path(room, "dump"), text=lines)
+            assert said.stdout == "1000\n", (kind, said)
+            check(c, (["TAMIS.LOAD", kind, path.read_bytes()], BUSY), (["TAMIS.LOAD", "f" + kind, path.read_bytes()], "OK"),
+                  (["TAMIS.MHAS", "f" + kind, *ITEMS], [1] * 1000))
+            assert c.do("TAMIS.DUMP", "f" + kind) == path.read_bytes()
+            dump = c.do("DUMP", kind)
+            check(c, (["RESTORE", "r" + kind, 0, dump], "OK"))
+            assert c.do("TAMIS.DUMP", "r" + kind) == image
+
+
+def test_redisbloom_files():
+    """The command makes RedisBloom's dumps, which load here, and reads those of this server."""
+    with Server() as server, tempfile.TemporaryDirectory() as room:
+        c = server.client()
+        lines, path = "".join(item + "\n" for item in ITEMS), pathlib.Path(room, "dump")
+        made = shell("build", "-q", "--to", "redisbloom-dump", "--items", 1000, "--fpr", "1%", "-o", path, text=lines)
+        assert made.returncode == 0, made.stderr
+        check(c, (["RESTORE", "b", 0, path.read_bytes()], "OK"), (["BF.MEXISTS", "b", *ITEMS], [1] * 1000), ("BF.CARD b", 1000))
+        c.do("BF.MADD", "here", *ITEMS)
+        path.write_bytes(c.do("DUMP", "here"))
+        assert shell("check", "-c", path, text=lines + "never\nthere\n").stdout == "1000\n"
+
+
+def test_exact():
+    with Server() as server:
+        c = server.client()
+        check(c, ("TAMIS.CREATE e exact ITEMS 300 EXCLUDED 2000", "OK"))
+        c.do("TAMIS.MADD", "e", *ITEMS[:300])
+        check(c, (["TAMIS.EXCLUDE", "e", *[f"never-{i}" for i in range(2000)]], "OK"), ("TAMIS.HAS e anything", 1), ("TAMIS.SEAL e", "OK"),
+              (["TAMIS.MHAS", "e", *ITEMS[:300]], [1] * 300), (["TAMIS.MHAS", "e", *[f"never-{i}" for i in range(2000)]], [0] * 2000))
+        assert isinstance(c.call("TAMIS.ADD", "e", "late"), Error)
+
+
+def test_counts():
+    with Server() as server:
+        c, three = server.client(), server.client(resp=3)
+        for kind in ("count-min", "tally", "count-sketch"):
+            check(c, (f"TAMIS.CREATE {kind} {kind} BYTES 20000", "OK"), (f"TAMIS.INCRBY {kind} a 1000 b 5 a 1", "OK"))
+            (guess, low, high), (none, _, _) = c.do("TAMIS.COUNT", kind, "a", "never")
+            assert low <= guess <= high and low <= 1001 <= high and abs(guess - 1001) < 20 and abs(none) < 20, kind
+            assert c.do("TAMIS.ADD", kind, "a") in (0, 1)
+            copy = c.do("TAMIS.DUMP", kind)
+            check(c, (["TAMIS.LOAD", kind + "2", copy], "OK"), (f"TAMIS.MERGE {kind} {kind}2", "OK"))
+            assert abs(c.do("TAMIS.COUNT", kind, "a")[0][0] - 2004) < 40
+        check(c, ("TAMIS.INCRBY count-min a -4", "OK"), ("TAMIS.INCRBY count-min a x", Error("ERR value is not an integer or out of range")),
+              ("TAMIS.INCRBY count-min a", Error("ERR wrong number of arguments for 'TAMIS.INCRBY' command")),
+              ("TAMIS.CREATE n counting ITEMS 100 RATE 0.01", "OK"), ("TAMIS.MADD n x x y", [1, 0, 1]), ("TAMIS.REMOVE n x z", [1, 0]))
+        assert c.do("TAMIS.COUNT", "n", "x")[0][0] == 1
+        assert three.do("TAMIS.REMOVE", "n", "x") == [True] and three.do("TAMIS.HAS", "n", "x") is False
+        assert plain(three.do("TAMIS.INFO", "n"))["kind"] == "counting" and three.do("TAMIS.MHAS", "n", "y", "q") == [True, False]
+
+
+def test_top():
+    with Server() as server:
+        c = server.client()
+        check(c, ("TAMIS.CREATE t top BYTES 100000", "OK"), ("TAMIS.TOP t", []))
+        for i in range(1, 60):
+            c.do("TAMIS.INCRBY", "t", f"heavy-{i}", 1000 * i, b"a\0b", 5000)
+        c.do("TAMIS.MADD", "t", *ITEMS)
+        top = c.text("TAMIS.TOP", "t", 3)
+        assert [entry[0] for entry in top] == ["a\0b", "heavy-59", "heavy-58"], top
+        for (_, guess, low, high), truth in zip(top, (295000, 59000, 58000)):
+            assert low <= guess <= high and low <= truth <= high and abs(guess - truth) < 100, top
+        assert len(c.do("TAMIS.TOP", "t")) == 10 and c.do("TAMIS.TOP", "t", 0) == []
+        before = c.do("TAMIS.TOP", "t", 30)
+        check(c, ("DEBUG RELOAD", "OK"))
+        assert c.do("TAMIS.TOP", "t", 30) == before
+        check(c, ("TAMIS.TOP t -1", Error("ERR value is not an integer or out of range")), ("TAMIS.TOP none", NO_KEY),
+              ("TAMIS.CREATE b blocked ITEMS 10 RATE 0.1", "OK"), ("TAMIS.TOP b", Error("ERR this kind keeps no list of items; top does")))
+
+
+def test_windows():
+    """A window forgets: by itself when it turns, or on demand."""
+    with Server() as server:
+        c = server.client()
+        check(c, ("TAMIS.CREATE w window ITEMS 300 RATE 0.001 GENERATIONS 3", "OK"), ("TAMIS.ADD w old", 1), ("TAMIS.ROTATE w", "OK"),
+              ("TAMIS.HAS w old", 1), ("TAMIS.ROTATE w", "OK"), ("TAMIS.ROTATE w", "OK"), ("TAMIS.HAS w old", 0),
+              ("TAMIS.CREATE t window ITEMS 300 RATE 0.001 GENERATIONS 3 TURNING", "OK"), ("TAMIS.ADD t old", 1))
+        c.do("TAMIS.MADD", "t", *ITEMS)
+        check(c, ("TAMIS.HAS t old", 0), ("TAMIS.HAS t item-999", 1))
+        assert isinstance(c.call("TAMIS.ROTATE", "none"), Error)
+
+
+def test_merge():
+    with Server() as server:
+        c = server.client()
+        for name, low, high in (("x", 0, 300), ("y", 300, 600), ("z", 600, 900)):
+            check(c, (f"TAMIS.CREATE {name} blocked ITEMS 1000 RATE 0.01", "OK"))
+            c.do("TAMIS.MADD", name, *ITEMS[low:high])
+        check(c, ("EXPIRE x 1000", 1), ("TAMIS.MERGE x y z", "OK"), (["TAMIS.MHAS", "x", *ITEMS[:900]], [1] * 900), ("TTL x", 1000),
+              ("TAMIS.MERGE new y z", "OK"), (["TAMIS.MHAS", "new", *ITEMS[300:900]], [1] * 600))
+        before = c.do("TAMIS.DUMP", "y")
+        check(c, ("TAMIS.CREATE o blocked ITEMS 2000 RATE 0.01", "OK"), ("SET s 1", "OK"))
+        for words in ("y z o", "y none", "y s", "y y", "s y"):
+            assert isinstance(c.call("TAMIS.MERGE", *words.split()), Error), words
+        check(c, ("TAMIS.MERGE y y", Error("ERR a structure cannot be merged into itself")), ("TAMIS.MERGE y s", Error(WRONGTYPE)))
+        assert c.do("TAMIS.DUMP", "y") == before
+
+
+def test_errors():
+    with Server() as server:
+        c = server.client()
+        check(c, ("SET s 1", "OK"), ("TAMIS.CREATE k none", Error("ERR there is no such kind")), ("TAMIS.CREATE k blocked ITEMS", Error("ERR ITEMS needs a value")),
+              ("TAMIS.CREATE k blocked ITEMS x", Error("ERR ITEMS cannot have this value")),
+              ("TAMIS.CREATE k blocked ITEMS -1", Error("ERR ITEMS cannot have this value")),
+              ("TAMIS.CREATE k window INNER none", Error("ERR INNER cannot have this value")),
+              ("TAMIS.CREATE k blocked FOO 1", Error("ERR TAMIS.CREATE has no such option")),
+              ("TAMIS.CREATE s blocked ITEMS 10 RATE 0.1", BUSY), ("TAMIS.ADD none a", NO_KEY), ("TAMIS.HAS none a", NO_KEY),
+              ("TAMIS.MADD none a", NO_KEY), ("TAMIS.MHAS none a", NO_KEY), ("TAMIS.INFO none", NO_KEY), ("TAMIS.DUMP none", NO_KEY),
+              ("TAMIS.ADD s a", Error(WRONGTYPE)), ("TAMIS.HAS s a", Error(WRONGTYPE)), ("TAMIS.COUNT s a", Error(WRONGTYPE)),
+              ("TAMIS.CREATE b blocked ITEMS 100 RATE 0.01", "OK"), ("TAMIS.CREATE b blocked ITEMS 100 RATE 0.01", BUSY))
+        for words in ("TAMIS.CREATE k blocked", "TAMIS.CREATE k blocked ITEMS 10 RATE 2", "TAMIS.CREATE k blocked ITEMS 10 RATE 0.01 BYTES 1",
+                      "TAMIS.REMOVE b a", "TAMIS.SEAL s", "TAMIS.ROTATE b", "TAMIS.EXCLUDE b a", "TAMIS.COUNT b a",
+                      "TAMIS.CREATE k blocked ITEMS 1000000000000000 RATE 0.01", "TAMIS.LOAD k junk", "TAMIS.LOAD k junk FOO"):
+            reply = c.call(*words.split())
+            if isinstance(reply, list):
+                reply = reply[0]
+            assert isinstance(reply, Error) and len(reply.text) > 10, (words, reply)
+        # A strict one is full: what was before that is in, and told so.
+        check(c, ("TAMIS.CREATE f bloom ITEMS 3 RATE 0.0001 STRICT", "OK"))
+        replies = c.call("TAMIS.MADD", "f", "a", "b", "c", "d", "e")
+        assert replies[:3] == [1, 1, 1] and isinstance(replies[3], Error) and len(replies) == 4, replies
+        image = c.do("TAMIS.DUMP", "b")
+        for i in range(0, len(image), 7):
+            damaged = bytearray(image)
+            damaged[i] ^= 0x10
+            assert isinstance(c.call("TAMIS.LOAD", "damaged", bytes(damaged)), Error), i
+        check(c, (["TAMIS.LOAD", "s", image], BUSY), (["TAMIS.LOAD", "s", image, "REPLACE"], "OK"), ("TAMIS.HAS s a", 0),
+              ("CONFIG SET bf.tamis-max-bytes 100kb", "OK"), ("TAMIS.CREATE g growing ITEMS 100 RATE 0.01", "OK"))
+        assert isinstance(c.call("TAMIS.CREATE", "k", "blocked", "BYTES", 200000, "RATE", 0.01), Error)
+        replies = c.call("TAMIS.MADD", "g", *[f"g{i}" for i in range(200000)])
+        assert isinstance(replies[-1], Error) and c.do("MEMORY", "USAGE", "g") < 250000 and c.do("TAMIS.HAS", "g", "g0") == 1
+
+
+if __name__ == "__main__":
+    main([test_kinds, test_redisbloom_files, test_exact, test_counts, test_top, test_windows, test_merge, test_errors])

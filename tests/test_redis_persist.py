@@ -1,0 +1,278 @@
+"""Values outlive the server: RDB, AOF with and without preamble, replicas that agree and never complain, failover, MIGRATE, a
+cluster of three masters with replicas."""
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from redis_client import Error, Server, main, vectors, wait_for  # noqa: E402
+from test_redis_bloom import check  # noqa: E402
+
+KINDS = ("blocked", "counting", "growing", "cuckoo", "tally", "top", "ribbon", "window")
+
+
+def fill(c, tag="", rounds=60):
+    """All families, with growth, removals, expelled items, full filters, saturated counters and refused commands."""
+    random.seed(4)
+    t = tag
+    for command in (f"BF.RESERVE bf{t} 0.02 20", f"BF.RESERVE fixed{t} 0.01 50 NONSCALING", f"CF.RESERVE cf{t} 16 EXPANSION 2",
+                    f"CF.RESERVE cf0{t} 16 EXPANSION 0 MAXITERATIONS 5", f"CMS.INITBYDIM cms{t} 50 4", f"TOPK.RESERVE topk{t} 5 20 4 0.9",
+                    *[f"TAMIS.CREATE {kind}{t} {kind} " + ("BYTES 20000" if kind in ("tally", "top") else "ITEMS 500 RATE 0.01") for kind in KINDS]):
+        c.do(*command.split())
+    for i in range(rounds):
+        items = [f"i{random.randrange(400)}" for _ in range(10)]
+        weights = [x for item in items for x in (item, random.randrange(50))]
+        c.call("BF.MADD", f"bf{t}", *items)
+        c.call("BF.ADD", f"made{t}", items[0])
+        c.call("BF.INSERT", f"inserted{t}", "CAPACITY", 5, "ERROR", 0.1, "EXPANSION", 3, "ITEMS", *items)
+        c.call("BF.MADD", f"fixed{t}", *items)
+        c.call("CF.ADD", f"cf{t}", items[0])
+        c.call("CF.ADDNX", f"cf{t}", items[1])
+        c.call("CF.DEL", f"cf{t}", items[2])
+        c.call("CF.INSERT", f"cf0{t}", "ITEMS", *items)
+        c.call("CF.INSERTNX", f"cfmade{t}", "CAPACITY", 200, "ITEMS", *items)
+        c.call("CMS.INCRBY", f"cms{t}", *weights)
+        c.call("CMS.INCRBY", f"cms{t}", "much", 4294967295)
+        c.call("TOPK.ADD", f"topk{t}", *items)
+        c.call("TOPK.INCRBY", f"topk{t}", *weights)
+        c.call("TOPK.INCRBY", f"topk{t}", items[0], -1)
+        for kind in KINDS:
+            c.call("TAMIS.MADD", kind + t, *items)
+        c.call("TAMIS.REMOVE", f"counting{t}", *items[:3], "never")
+        c.call("TAMIS.INCRBY", f"tally{t}", *weights)
+        if i == rounds // 2:
+            c.do("TAMIS.ROTATE", f"window{t}")
+            c.do("TAMIS.SEAL", f"ribbon{t}")
+            c.do("CF.COMPACT", f"cf{t}")
+    for iterator, data in vectors()[0].chunks:
+        c.do("BF.LOADCHUNK", f"chunk{t}", iterator, data)
+    c.do("CMS.INITBYDIM", f"sum{t}", 50, 4)
+    c.do("CMS.MERGE", f"sum{t}", 1, f"cms{t}")
+
+
+def touch(c, tag):
+    """Changes what fill() made."""
+    for kind in KINDS:
+        c.call("TAMIS.MADD", kind + tag, "more", "and", "more")
+    c.do("BF.MADD", f"bf{tag}", "more", "and", "more")
+    c.do("CF.ADD", f"cf{tag}", "more")
+    c.do("CMS.INCRBY", f"cms{tag}", "more", 3)
+    c.do("TOPK.INCRBY", f"topk{tag}", "more", 100, "and", 30)
+
+
+def state(c):
+    """Every value as the bytes of its DUMP."""
+    return {key: c.do("DUMP", key) for key in sorted(c.do("KEYS", "*"))}
+
+
+def check_state(c, wanted):
+    got = state(c)
+    different = [key for key in got.keys() | wanted.keys() if got.get(key) != wanted.get(key)]
+    assert not different, different
+
+
+def test_rdb():
+    with Server() as server:
+        c = server.client()
+        fill(c)
+        before = state(c)
+        assert len(before) > 17
+        check(c, ("SAVE", "OK"))
+        server.restart()
+        c = server.client()
+        check_state(c, before)
+        check(c, ("DEBUG RELOAD", "OK"))
+        check_state(c, before)
+
+
+def aof(preamble):
+    with Server("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", preamble, "--auto-aof-rewrite-percentage", "0") as server:
+        c = server.client()
+        fill(c)
+        before = state(c)
+        check(c, ("DEBUG LOADAOF", "OK"))  # the commands, as they were replicated
+        check_state(c, before)
+        c.do("BGREWRITEAOF")
+        wait_for(lambda: b"aof_rewrite_in_progress:0" in c.do("INFO", "persistence") and
+                 b"aof_rewrite_scheduled:0" in c.do("INFO", "persistence"), "no end of the rewrite")
+        assert b"aof_last_bgrewrite_status:ok" in c.do("INFO", "persistence")
+        check(c, ("DEBUG LOADAOF", "OK"))  # the values, as they were rewritten
+        check_state(c, before)
+        touch(c, "")
+        before = state(c)
+        server.restart()
+        check_state(server.client(), before)
+
+
+def test_aof_with_preamble():
+    aof("yes")
+
+
+def test_aof_without_preamble():
+    aof("no")
+
+
+def synced(primary, replica):
+    def offset(c, field):
+        return re.search(field + rb":(\d+)", c.do("INFO", "replication"))
+
+    def same():
+        done = offset(replica, b"slave_repl_offset")
+        return (b"master_link_status:up" in replica.do("INFO", "replication") and done is not None and
+                done[1] == offset(primary, b"master_repl_offset")[1])
+    wait_for(same, "the replica lags behind")
+
+
+def test_replica():
+    """Its settings are other ones, and it is smaller; all the same it becomes equal, and never sends an error."""
+    other = ("bf-error-rate", "0.2", "bf-initial-size", "7", "cf-initial-size", "64", "cf-bucket-size", "4", "cf-max-expansions", "1",
+             "tamis-max-bytes", "1024", "bf-expansion-factor", "3")
+    with Server() as one, Server(arguments=other) as two:
+        primary, replica = one.client(), two.client()
+        fill(primary, "early", 20)  # comes by the full resynchronization
+        replica.do("REPLICAOF", "127.0.0.1", one.port)
+        synced(primary, replica)
+        fill(primary, "late")
+        touch(primary, "early")
+        synced(primary, replica)
+        check_state(replica, state(primary))
+        assert primary.do("DEBUG", "DIGEST") == replica.do("DEBUG", "DIGEST")
+        assert b"unexpected_error_replies:0" in replica.do("INFO", "stats")
+        assert "CRITICAL" not in two.log()
+        # What had no effect is not sent.
+        before = primary.do("INFO", "replication")
+        primary.do("BF.ADD", "madelate", "i1")
+        offset = re.search(rb"master_repl_offset:(\d+)", primary.do("INFO", "replication"))[1]
+        for words in (("BF.ADD", "madelate", "i1"), ("CF.DEL", "cflate", "never-there"), ("CF.ADDNX", "cfmadelate", "i1"),
+                      ("BF.MADD", "fixedlate", "n1", "n2"), ("TAMIS.REMOVE", "countinglate", "never-there")):
+            primary.call(*words)
+        now = re.search(rb"master_repl_offset:(\d+)", primary.do("INFO", "replication"))[1]
+        assert offset == now, (before, offset, now)
+        replica.do("REPLICAOF", "NO", "ONE")
+        assert replica.do("BF.ADD", "madelate", "after") == 1
+
+
+def test_migrate():
+    with Server() as one, Server() as two:
+        c, other = one.client(), two.client()
+        fill(c)
+        before = state(c)
+        for key in before:
+            assert c.do("MIGRATE", "127.0.0.1", two.port, key, 0, 60000) == "OK"
+        check_state(other, before)
+        assert c.do("DBSIZE") == 0
+
+
+def cluster_of(servers):
+    """Three masters with a replica each."""
+    addresses = [f"127.0.0.1:{s.port}" for s in servers]
+    done = subprocess.run(["redis-cli", "--cluster", "create", *addresses, "--cluster-replicas", "1", "--cluster-yes"],
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    clients = [s.client() for s in servers]
+    wait_for(lambda: all(b"cluster_state:ok" in c.do("CLUSTER", "INFO") for c in clients), "no cluster")
+    wait_for(lambda: all(b"master_link_status:down" not in c.do("INFO", "replication") for c in clients), "replicas are down")
+    return clients
+
+
+class Cluster:
+    """Goes where it is sent."""
+
+    def __init__(self, servers):
+        self.clients = {s.port: s.client() for s in servers}
+
+    def call(self, *words):
+        client = next(iter(self.clients.values()))
+        for _ in range(400):
+            reply = client.call(*words)
+            moved = re.match(r"(MOVED|ASK) \d+ \S+:(\d+)", reply.text) if isinstance(reply, Error) else None
+            if moved:
+                client = self.clients[int(moved[2])]
+                if moved[1] == "ASK":
+                    client.do("ASKING")
+            elif isinstance(reply, Error) and re.match("CLUSTERDOWN|TRYAGAIN|LOADING", reply.text):
+                time.sleep(0.05)
+            else:
+                return reply
+        raise AssertionError(f"{words[0]} goes round in circles")
+
+    def do(self, *words):
+        reply = self.call(*words)
+        assert not isinstance(reply, Error), (words, reply)
+        return reply
+
+
+def test_cluster():
+    options = ("--cluster-enabled", "yes", "--cluster-node-timeout", "15000", "--appendonly", "no", "--repl-diskless-sync-delay", "0")
+    servers = []
+    try:
+        for _ in range(6):
+            servers.append(Server(*options))
+        clients = cluster_of(servers)
+        cluster = Cluster(servers)
+        fill(cluster, "{one}", 10)
+        for i in range(30):
+            fill_small(cluster, i)
+        for words in (("CMS.MERGE", "a", 1, "b"), ("BF.MERGE", "a", "b"), ("TAMIS.MERGE", "a", "b")):
+            reply = cluster.call(*words)
+            assert reply.text.startswith("CROSSSLOT"), (words, reply)
+        before = {f"bf{i}": cluster.do("DUMP", f"bf{i}") for i in range(30)}
+        reshard(servers, clients, cluster)
+        assert {key: cluster.do("DUMP", key) for key in before} == before
+        # A replica takes over by an orderly failover, and its master's values are all there.
+        replica = next(c for c in clients if b"role:slave" in c.do("INFO", "replication"))
+        fail_over(replica)
+        assert {key: cluster.do("DUMP", key) for key in before} == before
+        for i in range(30):
+            assert cluster.do("TAMIS.HAS", f"n{i}", "x") == 1 and cluster.do("BF.ADD", f"bf{i}", "later") in (0, 1)
+    finally:
+        for server in servers:
+            server.__exit__(*sys.exc_info())
+
+
+def fail_over(replica):
+    """Asks again when the server has given up, which it does after five seconds."""
+    asked = -10
+
+    def master():
+        nonlocal asked
+        if b"role:master" in replica.do("INFO", "replication"):
+            return True
+        if time.monotonic() - asked > 6:
+            replica.call("CLUSTER", "FAILOVER")
+            asked = time.monotonic()
+        return False
+    wait_for(master, "no failover")
+
+
+def fill_small(c, i):
+    c.do("BF.MADD", f"bf{i}", "x", "y", i)
+    c.do("CF.ADD", f"cf{i}", "x")
+    c.do("CMS.INITBYDIM", f"cms{i}", 20, 3)
+    c.do("CMS.INCRBY", f"cms{i}", "x", i + 1)
+    c.do("TOPK.RESERVE", f"topk{i}", 3)
+    c.do("TOPK.ADD", f"topk{i}", "x")
+    c.do("TAMIS.CREATE", f"n{i}", "blocked", "ITEMS", 50, "RATE", 0.01)
+    c.do("TAMIS.ADD", f"n{i}", "x")
+
+
+def reshard(servers, clients, cluster):
+    """Slots move to another master while they are used."""
+    masters = [(s, c) for s, c in zip(servers, clients) if b"role:master" in c.do("INFO", "replication")]
+    source, target = (c.do("CLUSTER", "MYID").decode() for _, c in masters[:2])
+    move = subprocess.Popen(["redis-cli", "--cluster", "reshard", f"127.0.0.1:{servers[0].port}", "--cluster-from", source,
+                             "--cluster-to", target, "--cluster-slots", "1500", "--cluster-yes"],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+    while move.poll() is None:
+        for i in range(30):
+            assert cluster.do("TAMIS.HAS", f"n{i}", "x") == 1 and cluster.do("CMS.QUERY", f"cms{i}", "x") == [i + 1]
+    assert move.returncode == 0
+    owners = masters[1][1].do("CLUSTER", "INFO")
+    assert b"cluster_state:ok" in owners
+
+
+if __name__ == "__main__":
+    main([test_rdb, test_aof_with_preamble, test_aof_without_preamble, test_replica, test_migrate, test_cluster])
