@@ -28,7 +28,7 @@ on() { # name, compiler, emulator, tests
         case $name in test_guard_build | test_guard_limits | test_guard_names) continue ;; esac
         "$2" -std=gnu11 -O2 -Iinclude -Isrc "$file" "$out"/*.o -static -pthread -lm -o "$out/$name"
         printf '%s %s: ' "$1" "$name"
-        TAMIS_SOURCE=$source "$3" "$out/$name" >"$out/$name.log" 2>&1 ||
+        TEST_BRIEFLY=yes TAMIS_SOURCE=$source "$3" "$out/$name" >"$out/$name.log" 2>&1 ||
             { cat "$out/$name.log"; exit 1; }
         tail -n 1 "$out/$name.log"
     done
