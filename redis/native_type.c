@@ -7,7 +7,7 @@
 static void *take(void *ctx, size_t n)
 {
     struct native_body *b = ctx;
-    void *p = redis_memory.alloc(NULL, n);
+    void *p = (b->saving ? &redis_saving_memory : &redis_memory)->alloc(NULL, n);
     if (p != NULL) b->bytes += redis.MallocSize(p);
     return p;
 }
@@ -89,12 +89,21 @@ static tamis_status fill(void *ctx, const void *bytes, size_t n)
     return TAMIS_OK;
 }
 
-uint8_t *native_image(const struct native_body *b, size_t *size)
+static tamis_status write_image(struct native_body *b, tamis_sink piece, void *ctx,
+                                tamis_error *why)
+{
+    b->saving = true;
+    const tamis_status s = tamis_write(b->t, piece, ctx, why);
+    b->saving = false;
+    return s;
+}
+
+uint8_t *native_image(struct native_body *b, const tamis_memory *memory, size_t *size)
 {
     struct filling f = {.size = (size_t)tamis_image_size(b->t)};
-    f.p = redis_memory.alloc(NULL, f.size);
+    f.p = memory->alloc(NULL, f.size);
     if (f.p == NULL) return NULL;
-    if (tamis_write(b->t, fill, &f, NULL) != TAMIS_OK || f.at != f.size) {
+    if (write_image(b, fill, &f, NULL) != TAMIS_OK || f.at != f.size) {
         redis.Free(f.p);
         return NULL;
     }
@@ -103,10 +112,10 @@ uint8_t *native_image(const struct native_body *b, size_t *size)
 }
 
 /* By way of the image: a copy of the handle would count its memory with the original. */
-struct native_body *native_copy(const struct native_body *b, tamis_error *why)
+struct native_body *native_copy(struct native_body *b, tamis_error *why)
 {
     size_t size;
-    uint8_t *image = native_image(b, &size);
+    uint8_t *image = native_image(b, &redis_memory, &size);
     if (image == NULL) {
         *why = (tamis_error){.status = TAMIS_ENOMEM, .text = "no memory for a copy"};
         return NULL;
@@ -128,7 +137,7 @@ static void save(redis_io *io, void *value)
 {
     const struct native *n = value;
     tamis_error why;
-    if (tamis_write(n->body->t, save_piece, io, &why) != TAMIS_OK)
+    if (write_image(n->body, save_piece, io, &why) != TAMIS_OK)
         redis.LogIOError(io, "warning", NAME ": a value was not saved: %s", why.text);
     redis.SaveStringBuffer(io, "", 0);
 }
@@ -190,7 +199,7 @@ static void *load(redis_io *io, int encver)
 static void rewrite(redis_io *io, redis_string *key, void *value)
 {
     size_t size;
-    uint8_t *image = native_image(((struct native *)value)->body, &size);
+    uint8_t *image = native_image(((struct native *)value)->body, &redis_saving_memory, &size);
     if (image == NULL) {
         redis.LogIOError(io, "warning",
                          NAME ": no memory to write a value to the append-only file");
@@ -208,7 +217,7 @@ static tamis_status digest_piece(void *digest, const void *bytes, size_t n)
 
 static void digest(redis_digest *d, void *value)
 {
-    tamis_write(((struct native *)value)->body->t, digest_piece, d, NULL);
+    write_image(((struct native *)value)->body, digest_piece, d, NULL);
     redis.DigestEndSequence(d);
 }
 

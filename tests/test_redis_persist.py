@@ -8,7 +8,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from redis_client import Error, Server, main, vectors, wait_for  # noqa: E402
+from redis_client import Error, Server, main, used_memory, vectors, wait_for  # noqa: E402
 from test_redis_bloom import check  # noqa: E402
 
 KINDS = ("blocked", "counting", "growing", "cuckoo", "tally", "top", "ribbon", "window")
@@ -95,10 +95,7 @@ def aof(preamble):
         before = state(c)
         check(c, ("DEBUG LOADAOF", "OK"))  # the commands, as they were replicated
         check_state(c, before)
-        c.do("BGREWRITEAOF")
-        wait_for(lambda: b"aof_rewrite_in_progress:0" in c.do("INFO", "persistence") and
-                 b"aof_rewrite_scheduled:0" in c.do("INFO", "persistence"), "no end of the rewrite")
-        assert b"aof_last_bgrewrite_status:ok" in c.do("INFO", "persistence")
+        rewritten(c)
         check(c, ("DEBUG LOADAOF", "OK"))  # the values, as they were rewritten
         check_state(c, before)
         touch(c, "")
@@ -113,6 +110,33 @@ def test_aof_with_preamble():
 
 def test_aof_without_preamble():
     aof("no")
+
+
+def rewritten(c):
+    c.do("BGREWRITEAOF")
+    wait_for(lambda: b"aof_rewrite_in_progress:0" in c.do("INFO", "persistence") and
+             b"aof_rewrite_scheduled:0" in c.do("INFO", "persistence"), "no end of the rewrite")
+    assert b"aof_last_bgrewrite_status:ok" in c.do("INFO", "persistence")
+
+
+def test_full_server():
+    """A server at its maxmemory saves all it has: in DUMP, in its RDB, in an append-only file without preamble."""
+    with Server("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no", "--auto-aof-rewrite-percentage", "0") as server:
+        c = server.client()
+        c.do("TOPK.RESERVE", "topk", 100000, 8, 7, 0.9)  # 2.4 MB of heap at rest
+        c.do("TOPK.INCRBY", "topk", "a", 3, "b", 2)
+        c.do("TAMIS.CREATE", "blocked", "blocked", "BYTES", 4 << 20, "RATE", 0.01)
+        c.do("TAMIS.MADD", "blocked", "a", "b")
+        before, digest = state(c), c.do("DEBUG", "DIGEST")
+        c.do("CONFIG", "SET", "maxmemory", used_memory(c) + (1 << 19))
+        assert isinstance(c.call("TAMIS.DUMP", "blocked"), Error)  # a command is refused
+        check_state(c, before)
+        assert c.do("DEBUG", "DIGEST") == digest
+        check(c, ("DEBUG RELOAD", "OK"))
+        check_state(c, before)
+        rewritten(c)
+        server.restart()
+        check_state(server.client(), before)
 
 
 def synced(primary, replica):
@@ -275,4 +299,4 @@ def reshard(servers, clients, cluster):
 
 
 if __name__ == "__main__":
-    main([test_rdb, test_aof_with_preamble, test_aof_without_preamble, test_replica, test_migrate, test_cluster])
+    main([test_rdb, test_aof_with_preamble, test_aof_without_preamble, test_full_server, test_replica, test_migrate, test_cluster])
