@@ -399,8 +399,24 @@ static void test_cuckoo(void)
         CHECK(compat_cuckoo_has(c, item, name_of(item, "in", j)));
     compat_cuckoo_free(&memory, c);
 
-    /* One that is full refuses and stays as it was, whatever was pushed about meanwhile. */
+    /* A second table of a size that does not follow from the first and the expansion is refused. */
     struct fields before;
+    void *loaded;
+    CHECK(compat_cuckoo_create(&room, 16, 2, 20, 1, &c) == COMPAT_OK);
+    for (unsigned i = 0; c->links == 1; i++)
+        CHECK(compat_cuckoo_add(c, &room, 32, item, name_of(item, "in", i)) == COMPAT_OK);
+    for (unsigned doubled = 0; doubled < 2; doubled++) {
+        save(CF, c, &before);
+        CHECK(load(CF, &before, &loaded) == (doubled ? COMPAT_BAD : COMPAT_OK));
+        drop(CF, loaded);
+        free(before.p);
+        compat_free(&memory, c->link[1].slots);
+        c->link[1].buckets = 16;
+        CHECK((c->link[1].slots = compat_zeros(&room, 32)) != NULL);
+    }
+    compat_cuckoo_free(&memory, c);
+
+    /* One that is full refuses and stays as it was, whatever was pushed about meanwhile. */
     CHECK(compat_cuckoo_create(&room, 16, 2, 50, 0, &c) == COMPAT_OK);
     unsigned n = 0;
     enum compat_status s;
