@@ -34,13 +34,10 @@ int redis_tamis_load(redis_ctx *ctx, redis_string **argv, int argc)
         struct native_body *b = native_load(image.p, image.len, native_limit(ctx), &why);
         if (b == NULL) {
             native_say(ctx, why.text);
-        } else {
-            if (open.other_type) redis.DeleteKey(open.key);
-            if (native_set(ctx, &open, b)) {
-                redis.ReplicateVerbatim(ctx);
-                redis_notify(ctx, "tamis.load", argv[1]);
-                redis_ok(ctx);
-            }
+        } else if (native_set(ctx, &open, b)) { /* an old value, of whatever type, goes only then */
+            redis.ReplicateVerbatim(ctx);
+            redis_notify(ctx, "tamis.load", argv[1]);
+            redis_ok(ctx);
         }
     }
     redis_close_key(&open);
