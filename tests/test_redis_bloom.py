@@ -205,7 +205,10 @@ def test_strict_and_settings():
               ("CF.RESERVE big 100000", Error("ERR Insufficient memory to create filter")),
               ("CMS.INITBYDIM big 1000 7", Error("CMS: Insufficient memory to create the key")),
               ("TOPK.RESERVE big 5 1000 7 0.9", Error("ERR Insufficient memory to create topk data structure")), ("EXISTS big", 0))
-        check(c, ("TOPK.RESERVE t 3 8 7 0.9", "OK"), (["TOPK.ADD", "t", "x" * 100000], Error("ERR Insufficient memory")), ("TOPK.LIST t", []))
+        check(c, ("TOPK.RESERVE t 3 8 7 0.9", "OK"), (["TOPK.ADD", "t", "x" * 100000], [Error("ERR Insufficient memory")]), ("TOPK.LIST t", []))
+        # Short items count as well.
+        check(c, (["TOPK.ADD", "t", "a" * 1000], [None]), (["TOPK.ADD", "t", "b" * 1000, "c"], [Error("ERR Insufficient memory"), None]),
+              (["TOPK.QUERY", "t", "a" * 1000, "b" * 1000, "c"], [1, 0, 1]))
         # What grows stops at the limit and stays.
         check(c, ("BF.RESERVE g 0.01 100 EXPANSION 2", "OK"))
         replies = c.text("BF.MADD", "g", *[f"i{n}" for n in range(5000)])

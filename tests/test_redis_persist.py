@@ -175,6 +175,18 @@ def test_replica():
             primary.call(*words)
         now = re.search(rb"master_repl_offset:(\d+)", primary.do("INFO", "replication"))[1]
         assert offset == now, (before, offset, now)
+        # Of a list that has no room for some items, the others are.
+        primary.do("TOPK.RESERVE", "tight", 3)
+        primary.do("CONFIG", "SET", "bf.tamis-max-bytes", 4000)
+        refused = Error("ERR Insufficient memory")
+        check(primary, (["TOPK.ADD", "tight", "x" * 4000, "a"], [refused, None]),
+              (["TOPK.INCRBY", "tight", "b", 3, "y" * 4000, 5, "c", 2], [None, refused, None]))
+        synced(primary, replica)
+        assert replica.do("DUMP", "tight") == primary.do("DUMP", "tight")
+        assert replica.do("TOPK.COUNT", "tight", "x" * 4000, "y" * 4000, "b") == [0, 0, 3]
+        offset = re.search(rb"master_repl_offset:(\d+)", primary.do("INFO", "replication"))[1]
+        check(primary, (["TOPK.ADD", "tight", "x" * 4000], [refused]))
+        assert offset == re.search(rb"master_repl_offset:(\d+)", primary.do("INFO", "replication"))[1]
         replica.do("REPLICAOF", "NO", "ONE")
         assert replica.do("BF.ADD", "madelate", "after") == 1
 
