@@ -10,6 +10,8 @@ struct native_body {
     tamis_memory memory;
     size_t bytes;
     bool saving; /* see redis_saving_memory */
+    redis_ctx
+        *adding_by; /* the command under which it must not grow beyond native_limit, or NULL */
 };
 struct native {
     struct native_body *body;

@@ -4,9 +4,21 @@
 #define NAME "tamis-img"
 #define ENCVER 1
 
+/* Whether a command must not have n bytes more. The limit of the library is not enough, for a value keeps it for life: one
+ * that was loaded, or came from a primary, has none, so that all that follows in the append-only file or from there can be
+ * added, and obeys the setting of the day afterwards. What grows asks for a new part beside the old one; what is small next
+ * to the value is the work of the moment. */
+static bool is_too_much(const struct native_body *b, size_t n)
+{
+    if (b->adding_by == NULL || n <= b->bytes / 4) return false;
+    const uint64_t limit = native_limit(b->adding_by);
+    return n > limit || b->bytes > 2 * limit - n;
+}
+
 static void *take(void *ctx, size_t n)
 {
     struct native_body *b = ctx;
+    if (is_too_much(b, n)) return NULL;
     void *p = (b->saving ? &redis_saving_memory : &redis_memory)->alloc(NULL, n);
     if (p != NULL) b->bytes += redis.MallocSize(p);
     return p;
@@ -184,11 +196,7 @@ static void *load(redis_io *io, int encver)
     }
     uint8_t *image = read_image(io, &size);
     if (image != NULL) {
-        /* What is there already may stay, but not grow beyond the limit. A replica takes what its primary takes. */
-        const bool replica = (redis.GetContextFlags(NULL) & REDIS_CTX_REPLICA) != 0;
-        uint64_t limit = (uint64_t)redis_settings.max_bytes;
-        if (limit < size) limit = size;
-        b = native_load(image, size, replica ? redis_open_room.max_bytes : limit, &why);
+        b = native_load(image, size, redis_open_room.max_bytes, &why);
         redis.Free(image);
     }
     if (b != NULL) value = native_value(b);

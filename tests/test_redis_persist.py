@@ -139,6 +139,48 @@ def test_full_server():
         check_state(server.client(), before)
 
 
+def grow(c, tag, n):
+    """How many of n items enter the two kinds that grow."""
+    done = []
+    for key in ("growing", "ribbon"):
+        replies = [c.call("TAMIS.MADD", key, *[f"{tag}{j}" for j in range(i, i + 100)]) for i in range(0, n, 100)]
+        done.append(sum(not isinstance(r, Error) for reply in replies for r in reply))
+    return done
+
+
+def test_limit_of_the_day():
+    """What was accepted under a higher limit comes back under a lower one, from a preamble and the commands behind it as from a
+    primary; then it grows no more."""
+    options = ("--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
+    with Server(*options, arguments=("tamis-max-bytes", "100kb")) as one, Server(arguments=("tamis-max-bytes", "100kb")) as two:
+        c, replica = one.client(), two.client()
+        c.do("CONFIG", "SET", "bf.tamis-max-bytes", "1gb")
+        for key in ("growing", "ribbon"):
+            c.do("TAMIS.CREATE", key, key, "ITEMS", 1000, "RATE", 0.01)
+        assert grow(c, "early", 1000) == [1000, 1000]
+        rewritten(c)
+        replica.do("REPLICAOF", "127.0.0.1", one.port)
+        synced(c, replica)
+        assert grow(c, "late", 100000) == [100000, 100000]
+        before = state(c)
+        synced(c, replica)
+        check_state(replica, before)
+        replica.do("REPLICAOF", "NO", "ONE")
+        one.restart()
+        for c in (one.client(), replica):
+            check_state(c, before)
+            sizes = [c.do("MEMORY", "USAGE", key) for key in ("growing", "ribbon")]
+            assert min(sizes) > 120000, sizes
+            assert max(grow(c, "more", 200000)) < 200000
+            assert [c.do("MEMORY", "USAGE", key) for key in ("growing", "ribbon")] == sizes
+            # Nor does a union.
+            c.do("TAMIS.CREATE", "sum", "growing", "ITEMS", 1000, "RATE", 0.01)
+            reply = c.call("TAMIS.MERGE", "sum", "growing")
+            assert isinstance(reply, Error), reply
+        c.do("CONFIG", "SET", "bf.tamis-max-bytes", "1gb")
+        assert grow(c, "again", 200000) == [200000, 200000]
+
+
 def synced(primary, replica):
     def offset(c, field):
         return re.search(field + rb":(\d+)", c.do("INFO", "replication"))
@@ -311,4 +353,4 @@ def reshard(servers, clients, cluster):
 
 
 if __name__ == "__main__":
-    main([test_rdb, test_aof_with_preamble, test_aof_without_preamble, test_full_server, test_replica, test_migrate, test_cluster])
+    main([test_rdb, test_aof_with_preamble, test_aof_without_preamble, test_full_server, test_limit_of_the_day, test_replica, test_migrate, test_cluster])
