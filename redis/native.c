@@ -39,13 +39,13 @@ tamis *native_open(redis_ctx *ctx, redis_string *key, int mode, struct redis_ope
 static tamis *open_to_add(redis_ctx *ctx, redis_string *key, struct redis_open *open)
 {
     tamis *t = OPEN_TO_WRITE(ctx, key, open);
-    if (t != NULL) ((struct native *)open->value)->body->adding_by = ctx;
+    if (t != NULL) ((struct native *)open->value)->body->adding = ctx;
     return t;
 }
 
 static void close_added(struct redis_open *open)
 {
-    ((struct native *)open->value)->body->adding_by = NULL;
+    ((struct native *)open->value)->body->adding = NULL;
     redis_close_key(open);
 }
 
@@ -417,7 +417,7 @@ int redis_tamis_exclude(redis_ctx *ctx, redis_string **argv, int argc)
     }
     const tamis_status s = tamis_exclude_many(t, b.items, b.n, &why);
     redis_memory.free(NULL, b.items);
-    ((struct native *)open.value)->body->adding_by = NULL;
+    ((struct native *)open.value)->body->adding = NULL;
     return finish(ctx, argv[1], &open, s, &why, "tamis.exclude");
 }
 

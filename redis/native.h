@@ -9,9 +9,9 @@ struct native_body {
     tamis *t;
     tamis_memory memory;
     size_t bytes;
-    bool saving; /* see redis_saving_memory */
-    redis_ctx
-        *adding_by; /* the command under which it must not grow beyond native_limit, or NULL */
+    bool saving;       /* see redis_saving_memory */
+    bool unbounded;    /* the library knows no limit for it, so commands have to */
+    redis_ctx *adding; /* the command that may make it grow, while it does */
 };
 struct native {
     struct native_body *body;

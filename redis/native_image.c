@@ -46,14 +46,6 @@ int redis_tamis_load(redis_ctx *ctx, redis_string **argv, int argc)
 
 /* --- Union -----------------------------------------------------------------------------------------------------*/
 
-static bool merge(redis_ctx *ctx, struct native_body *into, const tamis *from, tamis_error *why)
-{
-    into->adding_by = ctx;
-    const tamis_status s = tamis_merge(into->t, from, why);
-    into->adding_by = NULL;
-    return s == TAMIS_OK;
-}
-
 /* The union of a structure and the sources from argv[2] on, as another one: when one of them does not fit, nothing has
  * changed. NULL after an error reply. */
 static struct native_body *united(redis_ctx *ctx, redis_string **argv, int argc,
@@ -74,7 +66,7 @@ static struct native_body *united(redis_ctx *ctx, redis_string **argv, int argc,
             else if (sum == NULL)
                 fits = (sum = native_copy(source, &why)) != NULL;
             else
-                fits = merge(ctx, sum, from, &why);
+                fits = tamis_merge(sum->t, from, &why) == TAMIS_OK;
             if (!fits && source != into) native_say(ctx, why.text);
             redis_close_key(&open);
         }

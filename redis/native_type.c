@@ -4,14 +4,14 @@
 #define NAME "tamis-img"
 #define ENCVER 1
 
-/* Whether a command must not have n bytes more. The limit of the library is not enough, for a value keeps it for life: one
- * that was loaded, or came from a primary, has none, so that all that follows in the append-only file or from there can be
- * added, and obeys the setting of the day afterwards. What grows asks for a new part beside the old one; what is small next
- * to the value is the work of the moment. */
+/* Whether a command must not have n bytes more. The library keeps a limit as long as the value lives. What was loaded, or came
+ * from a primary, has none there, so that all that follows in the append-only file or from the primary can be added; other
+ * commands are stopped here. What grows asks for a new part beside the old one; what is small next to the value is the work
+ * of the moment. */
 static bool is_too_much(const struct native_body *b, size_t n)
 {
-    if (b->adding_by == NULL || n <= b->bytes / 4) return false;
-    const uint64_t limit = native_limit(b->adding_by);
+    if (b->adding == NULL || !b->unbounded || n <= b->bytes / 4) return false;
+    const uint64_t limit = native_limit(b->adding);
     return n > limit || b->bytes > 2 * limit - n;
 }
 
@@ -43,8 +43,9 @@ static struct native_body *body_new(tamis_error *why)
     return b;
 }
 
-static tamis_options options_of(const struct native_body *b, uint64_t limit)
+static tamis_options options_of(struct native_body *b, uint64_t limit)
 {
+    b->unbounded = limit == redis_open_room.max_bytes;
     return (tamis_options){
         .struct_size = sizeof(tamis_options), .max_bytes = limit, .memory = &b->memory};
 }
