@@ -246,7 +246,8 @@ static bool ask(struct check *c, const struct block *b, size_t *maybe)
         *maybe = tamis_may_contain_hashes(c->t, b->hashes, b->n, c->bits);
         return true;
     }
-    if (!encode_lines(c->foreign.encoding, b, c->totals.lines, &c->encoded)) return false;
+    const uint64_t before = c->args->field == 0 ? c->totals.lines - b->n : UINT64_MAX;
+    if (!encode_lines(c->foreign.encoding, b, before, &c->encoded)) return false;
     *maybe = foreign_ask(&c->foreign, c->encoded.keys, b->n, c->bits, c->spare);
     return true;
 }
@@ -257,8 +258,9 @@ static bool take_block(struct check *c, const struct block *b)
     const struct args *a = c->args;
     struct totals *t = &c->totals;
     size_t found;
+    t->lines +=
+        b->n; /* before anything can fail: then found and absent are not all, which run_check sees */
     if (!make_room(c, b->n) || !ask(c, b, &found)) return false;
-    t->lines += b->n;
     t->maybe += found;
     if (c->waiting != NULL) return waiting_add(c->waiting, b, c->bits, t);
     if (c->store != NULL && !store_confirm(c->store, b->keys, b->n, c->bits, &found)) return false;

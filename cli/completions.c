@@ -11,7 +11,7 @@ static void append(char *list, size_t size, const char *word)
 }
 
 /* Candidates for a value: "@files", "@folders", "" for what cannot be guessed, or words with blanks between. */
-static const char *values_of(const char *value)
+static const char *values_of(const struct command *c, const char *value)
 {
     static char kinds[200];
     if (strcmp(value, "FILE") == 0) return "@files";
@@ -19,8 +19,9 @@ static const char *values_of(const char *value)
     if (strcmp(value, "WHEN") == 0) return "auto always never";
     if (strcmp(value, "SHELL") == 0) return "bash zsh fish";
     if (strcmp(value, "KIND") != 0) return "";
-    strcpy(kinds, "auto ");
-    for (uint32_t kind = 1; kind < KIND_END; kind++)
+    const bool counts = strcmp(c->name, "count") == 0;
+    strcpy(kinds, counts ? "" : "auto ");
+    for (uint32_t kind = counts ? KIND_END : 1; kind < (counts ? 2 * KIND_END : KIND_END); kind++)
         if (tamis_kind_name(kind) != NULL && kind != TAMIS_PRIVATE)
             append(kinds, sizeof kinds, tamis_kind_name(kind));
     return kinds;
@@ -65,7 +66,7 @@ static void bash_command(const struct command *c, FILE *to)
         if (!takes(c, o) || o->value == NULL) continue;
         fputs("        ", to);
         if (o->letter != 0) fprintf(to, "-%c | ", o->letter);
-        fprintf(to, "--%s) options='' words='%s' ;;\n", o->name, values_of(o->value));
+        fprintf(to, "--%s) options='' words='%s' ;;\n", o->name, values_of(c, o->value));
     }
     fputs("        esac\n        ;;\n", to);
 }
@@ -121,7 +122,7 @@ static void zsh_action(const char *values, FILE *to)
         fprintf(to, "(%s)", values);
 }
 
-static void zsh_option(const struct option *o, FILE *to)
+static void zsh_option(const struct command *c, const struct option *o, FILE *to)
 {
     const char *equals = o->value != NULL ? "=" : "";
     fputs("            ", to);
@@ -134,7 +135,7 @@ static void zsh_option(const struct option *o, FILE *to)
     fputc(']', to);
     if (o->value != NULL) {
         fprintf(to, ":%s:", o->value);
-        zsh_action(values_of(o->value), to);
+        zsh_action(values_of(c, o->value), to);
     }
     fputs("' \\\n", to);
 }
@@ -143,7 +144,7 @@ static void zsh_command(const struct command *c, FILE *to)
 {
     fprintf(to, "    '%s')\n        _arguments -s -S \\\n", c->name);
     for (size_t i = 0; i < n_options; i++)
-        if (takes(c, &options[i])) zsh_option(&options[i], to);
+        if (takes(c, &options[i])) zsh_option(c, &options[i], to);
     fputs("            '*:", to);
     fputs(c->words[0] != '\0' ? "word" : "", to);
     fputc(':', to);
@@ -215,7 +216,7 @@ static void fish_command(const struct command *c, FILE *to)
         fprintf(to, "complete -c tamis -n '__tamis_is %s' -l %s", c->name, o->name);
         if (o->letter != 0) fprintf(to, " -s %c", o->letter);
         if (o->value != NULL) {
-            const char *values = values_of(o->value);
+            const char *values = values_of(c, o->value);
             fputs(strcmp(values, "@files") == 0 ? " -r" : " -x", to);
             fish_values(values, to);
         }

@@ -189,9 +189,13 @@ bool encode_lines(const struct encoding *e, const struct block *b, uint64_t befo
         const tamis_bytes line = b->keys[i];
         const size_t n = e->encode(line.p, line.len, out->bytes + at);
         if (n == NONE) {
-            complain(NULL, "line %s, '%.*s', is no %s", grouped(before + i + 1),
-                     (int)(line.len < 100 ? line.len : 100), (const char *)line.p,
-                     e->encode == utf16 ? "UTF-8 text" : e->name);
+            const char *wanted = e->encode == utf16 ? "UTF-8 text" : e->name;
+            const int shown = line.len < 100 ? (int)line.len : 100;
+            if (before != UINT64_MAX)
+                complain(NULL, "line %s, '%.*s', is no %s", grouped(before + i + 1), shown,
+                         (const char *)line.p, wanted);
+            else
+                complain(NULL, "'%.*s' is no %s", shown, (const char *)line.p, wanted);
             return false;
         }
         out->room[i] = (tamis_bytes){out->bytes + at, n};

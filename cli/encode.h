@@ -18,7 +18,7 @@ struct encoded {
     uint8_t *bytes;
     size_t n_room, n_bytes;
 };
-/* False after a message, about the line, whose number is counted from `before`. */
+/* False after a message about the line, which tells its number when it knows how many were before (UINT64_MAX: no). */
 bool encode_lines(const struct encoding *e, const struct block *b, uint64_t before,
                   struct encoded *out);
 void encoded_free(struct encoded *e);

@@ -208,6 +208,12 @@ static const struct encoding *column_encoding(const struct args *a, const tamis_
     return e;
 }
 
+/* A name may have a zero byte, which no option can. */
+static bool is_named(const tamis_parquet_chunk *c, const char *name)
+{
+    return c->name_len == strlen(name) && memcmp(c->name, name, c->name_len) == 0;
+}
+
 /* The one column with filters, when there is only one; NULL after a message. */
 static const char *only_column(const struct foreign *f)
 {
@@ -215,7 +221,7 @@ static const char *only_column(const struct foreign *f)
     tamis_parquet_chunk c = {.struct_size = sizeof c};
     for (uint64_t i = 0; i < tamis_parquet_chunks(f->parquet); i++) {
         if (tamis_parquet_chunk_at(f->parquet, i, &c) != TAMIS_OK || !c.has_filter) continue;
-        if (name != NULL && strcmp(name, c.name) != 0) {
+        if (name != NULL && !is_named(&c, name)) {
             complain(f->path, "several columns have Bloom filters: which? --column %s, ...", name);
             return NULL;
         }
@@ -255,8 +261,12 @@ static bool select_column(const struct args *a, struct foreign *f, tamis_parquet
     for (uint64_t i = 0; i < tamis_parquet_chunks(f->parquet); i++) {
         tamis_parquet_chunk chunk = {.struct_size = sizeof chunk};
         if (tamis_parquet_chunk_at(f->parquet, i, &chunk) != TAMIS_OK) continue;
-        if (strcmp(chunk.name, name) != 0 || (group != UINT64_MAX && group != chunk.row_group))
-            continue;
+        if (!is_named(&chunk, name) || (group != UINT64_MAX && group != chunk.row_group)) continue;
+        if (found > 0 &&
+            chunk.type != c->type) { /* one of them would be asked for the wrong bytes */
+            complain(f->path, "column '%s' is of several types; see --row-group", name);
+            return false;
+        }
         *c = chunk;
         found++;
         if (!add_filter(f, i)) return false;

@@ -75,14 +75,6 @@ static void json_filter(const char *path, const tamis_foreign_facts *f)
     putchar('\n');
 }
 
-/* A name of a stranger's, without what a terminal would obey. */
-static void for_terminal(const char *name, char *to, size_t size)
-{
-    snprintf(to, size, "%s", name);
-    for (; *to != '\0'; to++)
-        if ((unsigned char)*to < 0x20 || *to == 0x7f) *to = '?';
-}
-
 /* One chunk of a Parquet file; false after a message. */
 static bool print_chunk(const struct args *a, const struct foreign *f, uint64_t i)
 {
@@ -115,9 +107,10 @@ static bool print_chunk(const struct args *a, const struct foreign *f, uint64_t 
         json_close('}');
         return true;
     }
-    char name[64];
-    for_terminal(c.name, name, sizeof name);
-    printf("  %9s  %-20s %-7s %12s", grouped(c.row_group), name, types[c.type], grouped(c.values));
+    printf("  %9s  ", grouped(c.row_group));
+    print_item((tamis_bytes){c.name, c.name_len});
+    printf("%*s %-7s %12s", c.name_len < 20 ? 20 - (int)c.name_len : 0, "", types[c.type],
+           grouped(c.values));
     if (!c.has_filter)
         printf("  no filter\n");
     else
@@ -219,7 +212,7 @@ static bool add_foreign_lines(const struct args *a, const struct encoding *e, ta
     if (in == NULL) complain(NULL, "not enough memory");
     progress_start(&bar, "building", lines_total_bytes(a->words, a->n_words), a->quiet);
     while (good && s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
-        good = encode_lines(e, b, lines, &keys);
+        good = encode_lines(e, b, a->field == 0 ? lines : UINT64_MAX, &keys);
         if (good) s = tamis_foreign_add_many(f, keys.keys, b->n, NULL, NULL);
         lines += b->n;
         progress_update(&bar, b->n, b->input_bytes);

@@ -7,6 +7,51 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Length of the UTF-8 character at s, of which there are so many bytes, or 0 when it is none. */
+static int utf8_length(const unsigned char *s, size_t most)
+{
+    const int n = s[0] < 0x80   ? 1
+                  : s[0] < 0xc2 ? 0
+                  : s[0] < 0xe0 ? 2
+                  : s[0] < 0xf0 ? 3
+                  : s[0] < 0xf5 ? 4
+                                : 0;
+    if ((size_t)n > most) return 0;
+    for (int i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    /* Longer than need be, a half of a pair, beyond the last. */
+    if (s[0] == 0xe0 && s[1] < 0xa0) return 0;
+    if (s[0] == 0xed && s[1] >= 0xa0) return 0;
+    if (s[0] == 0xf0 && s[1] < 0x90) return 0;
+    if (s[0] == 0xf4 && s[1] >= 0x90) return 0;
+    return n;
+}
+
+/* The same, but 0 as well for what could move the cursor or ring the bell. */
+static int shown_length(const unsigned char *s, size_t most)
+{
+    const int n = utf8_length(s, most);
+    return *s < 0x20 || *s == 0x7f || (*s == 0xc2 && n == 2 && s[1] < 0xa0) ? 0 : n;
+}
+
+/* For a terminal: what it could obey is shown as \xHH. Elsewhere the bytes as they are; cut where there is no room. */
+static void escape(const char *text, char *to, size_t size)
+{
+    const bool terminal = isatty(STDERR_FILENO) != 0;
+    const unsigned char *s = (const unsigned char *)text, *const end = s + strlen(text);
+    while (s < end && size > 5) {
+        const int n = terminal ? shown_length(s, (size_t)(end - s)) : 1;
+        if (n == 0)
+            snprintf(to, size, "\\x%02x", *s);
+        else
+            memcpy(to, s, (size_t)n);
+        to += n > 0 ? n : 4;
+        size -= n > 0 ? (size_t)n : 4;
+        s += n > 0 ? n : 1;
+    }
+    *to = '\0';
+}
+
 int complain(const char *about, const char *format, ...)
 {
     char reason[1024];
@@ -15,9 +60,11 @@ int complain(const char *about, const char *format, ...)
     vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
     fflush(stdout);
+    char shown[4 * sizeof reason + 8], name[4 * 4096 + 8]; /* of all of them escaped */
+    escape(reason, shown, sizeof shown);
+    escape(about != NULL ? about : "", name, sizeof name);
     /* One call, so that messages of several processes do not mix. */
-    fprintf(stderr, "tamis: %s%s%s\n", about != NULL ? about : "", about != NULL ? ": " : "",
-            reason);
+    fprintf(stderr, "tamis: %s%s%s\n", name, about != NULL ? ": " : "", shown);
     return EXIT_ERROR;
 }
 
@@ -78,26 +125,6 @@ void json_close(char bracket)
     putchar(bracket);
     json_depth--;
     json_first = false;
-}
-
-/* Length of the UTF-8 character at s, of which there are so many bytes, or 0 when it is none. */
-static int utf8_length(const unsigned char *s, size_t most)
-{
-    const int n = s[0] < 0x80   ? 1
-                  : s[0] < 0xc2 ? 0
-                  : s[0] < 0xe0 ? 2
-                  : s[0] < 0xf0 ? 3
-                  : s[0] < 0xf5 ? 4
-                                : 0;
-    if ((size_t)n > most) return 0;
-    for (int i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    /* Longer than need be, a half of a pair, beyond the last. */
-    if (s[0] == 0xe0 && s[1] < 0xa0) return 0;
-    if (s[0] == 0xed && s[1] >= 0xa0) return 0;
-    if (s[0] == 0xf0 && s[1] < 0x90) return 0;
-    if (s[0] == 0xf4 && s[1] >= 0x90) return 0;
-    return n;
 }
 
 /* File names are bytes; what is not UTF-8 in them becomes the character of that number. */
@@ -182,13 +209,12 @@ void print_item(tamis_bytes item)
     const bool escape = isatty(STDOUT_FILENO) != 0;
     if (!escape) fwrite(p, 1, item.len, stdout);
     while (escape && p < end) {
-        const int n = utf8_length(p, (size_t)(end - p));
-        const bool control = *p < 0x20 || *p == 0x7f || (*p == 0xc2 && n == 2 && p[1] < 0xa0);
-        if (n == 0 || control)
+        const int n = shown_length(p, (size_t)(end - p));
+        if (n == 0)
             printf("\\x%02x", *p);
         else
             fwrite(p, 1, (size_t)n, stdout);
-        p += n > 0 && !control ? n : 1;
+        p += n > 0 ? n : 1;
     }
 }
 

@@ -194,11 +194,10 @@ static bool is_image(const char *path)
     return same;
 }
 
-static bool open_kept(struct job *j)
+static bool open_kept(struct job *j, const char *path)
 {
     const struct args *a = j->a;
     tamis_facts f = {.struct_size = sizeof f};
-    const char *path = a->words[0];
     if (a->n_words > 1 || a->output != NULL || a->live || a->bytes != 0 || a->field != 0 ||
         a->weight_field != 0) {
         complain(path, "is a sketch, of which only -k, --min and --json can be asked; see merge "
@@ -240,6 +239,15 @@ static bool make_new(struct job *j)
     return false;
 }
 
+/* The first file that is an image, or NULL. Among files of lines its bytes would be counted as lines; open_kept says that
+ * it wants to be alone. */
+static const char *image_among(const struct args *a)
+{
+    for (int i = 0; i < a->n_words && !a->raw; i++)
+        if (is_image(a->words[i])) return a->words[i];
+    return NULL;
+}
+
 int run_top(const struct args *a)
 {
     struct job j = {.a = a};
@@ -252,8 +260,8 @@ int run_top(const struct args *a)
         complain(NULL, "top: the list and the sketch cannot both go to standard output; see -q");
         good = false;
     }
-    const bool kept = good && a->n_words > 0 && !a->raw && is_image(a->words[0]);
-    good = good && (kept ? open_kept(&j) : make_new(&j) && read_lines(&j));
+    const char *kept = good ? image_among(a) : NULL;
+    good = good && (kept != NULL ? open_kept(&j, kept) : make_new(&j) && read_lines(&j));
     if (good && a->output != NULL) good = save_filter(j.t, a->output, a->force) == EXIT_FOUND;
     const int status = good ? print_list(&j) : EXIT_ERROR;
     tamis_close(j.t);

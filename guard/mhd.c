@@ -3,10 +3,12 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 struct guard_mhd guard_mhd;
 static const char *reason = "it was not asked for";
+static char of_system[200]; /* what dlerror says is the thread's, and ends with it */
 
 /* A pointer to data becomes one to a function only by its bytes. */
 static bool find(void *library, const char *name, void *function)
@@ -19,7 +21,8 @@ static bool find(void *library, const char *name, void *function)
 static void load(void)
 {
     void *const library = dlopen(GUARD_MHD_FILE, RTLD_NOW | RTLD_LOCAL);
-    reason = library != NULL ? NULL : dlerror();
+    if (library == NULL) snprintf(of_system, sizeof of_system, "%s", dlerror());
+    reason = library == NULL ? of_system : NULL;
 #define FIND(name)                                                                                 \
     if (reason == NULL && !find(library, #name, &guard_mhd.name##_)) reason = "it has no " #name;
     GUARD_MHD_FUNCTIONS(FIND)

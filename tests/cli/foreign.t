@@ -193,3 +193,12 @@ tamis: no-such-file: cannot read: No such file or directory
 $ tamis check ours.tamis --column x asked
 tamis: ours.tamis: --type, --column and --row-group are for filters of other programs
 [2]
+
+# A line that is no number ends it, and there is no count of only some lines; lines have numbers when all of them are keys.
+$ seq 100 > hundred; tamis build --to guava --type int64 -o hundred.guava hundred
+$ (echo x; seq 10) | tamis check --from guava --type int64 -c hundred.guava
+tamis: line 1, 'x', is no int64
+[2]
+$ printf '1\t5\nonly\n2\tx\n' | tamis check --from guava --type int64 --field 2 -c hundred.guava
+tamis: 'x' is no int64
+[2]

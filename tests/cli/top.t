@@ -132,3 +132,9 @@ $ (head -c 100000 /dev/zero | tr '\0' x; echo; echo y) > wide; tamis top wide | 
          1  1..1              xxxxxxxxxx
          1  1..1              y
 "length": 100000, "count": 1, "lower": 1, "upper": 1, "confidence": 1, "below_noise": false}
+
+# A sketch among files of lines is no file of lines.
+$ seq 10 > lines; tamis count -o kept.tamis lines
+$ tamis top lines kept.tamis
+tamis: kept.tamis: is a sketch, of which only -k, --min and --json can be asked; see merge for several, add for lines
+[2]
