@@ -127,6 +127,40 @@ static void test_detection(void)
     }
 }
 
+/* The first eight bytes of a RedisBloom filter are its items, and DCSO's are 1: with one item it is still RedisBloom's. */
+static void test_one_item(void)
+{
+    struct bytes b = read_foreign("redisbloom-fixed.chunks"), dcso = read_foreign("dcso.bloom");
+    CHECK(tamis__get32(b.p + 8) == 1); /* link */
+    tamis__put64(b.p, 1);
+    tamis__put64(b.p + 20 + 16, 1);
+    tamis_foreign *f = open_bytes(b, TAMIS_FOREIGN_AUTO);
+    CHECK(facts_of(f).format == TAMIS_FOREIGN_REDISBLOOM && facts_of(f).items == 1);
+    tamis_foreign_close(f);
+    /* With 2^35 bits even the fields that DCSO has next are possible. */
+    tamis__put64(b.p + 20, UINT64_C(1) << 32);
+    tamis__put64(b.p + 28, UINT64_C(1) << 35);
+    CHECK_THAT(tamis_foreign_told(b.p, 73), ==, TAMIS_FOREIGN_REDISBLOOM);
+    /* Nor is it a DCSO filter with a rate, probes or bits that none has. */
+    CHECK_THAT(tamis_foreign_told(dcso.p, 48), ==, TAMIS_FOREIGN_DCSO);
+    static const struct {
+        size_t at;
+        uint64_t v;
+    } WRONG[] = {{16, 0}, {16, UINT64_C(0x3ff0000000000000)}, {24, 0}, {24, 1076}, {32, 0}};
+    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+        struct bytes bent = bytes_copy(dcso.p, dcso.n);
+        tamis__put64(bent.p + WRONG[i].at, WRONG[i].v);
+        CHECK_THAT(tamis_foreign_told(bent.p, bent.n), ==, TAMIS_FOREIGN_AUTO);
+        tamis_error why; /* but one who names the format learns what is wrong with it */
+        CHECK(tamis_foreign_open(bent.p, bent.n, TAMIS_FOREIGN_DCSO, NULL, &f, &why) ==
+              TAMIS_ECORRUPT);
+        CHECK_THAT(why.offset, ==, WRONG[i].at);
+        free(bent.p);
+    }
+    free(dcso.p);
+    free(b.p);
+}
+
 /* Opened and written again: the same file, but for Redis' compression. */
 static void test_unchanged(void)
 {
@@ -524,6 +558,7 @@ static const struct test tests[] = {
     {"hashes", test_hashes},
     {"the programs' answers", test_answers},
     {"told by content", test_detection},
+    {"one item in RedisBloom", test_one_item},
     {"bytes unchanged", test_unchanged},
     {"facts", test_facts},
     {"same bytes as DCSO", test_same_as_dcso},

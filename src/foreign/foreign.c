@@ -7,9 +7,10 @@
 
 #include <math.h>
 
+/* As they are told by content: DCSO's fields ask for less than RedisBloom's and come after them. */
 static const struct foreign_format *const FORMATS[] = {
-    &tamis__foreign_parquet, &tamis__foreign_dcso, &tamis__foreign_redis_dump,
-    &tamis__foreign_redisbloom, &tamis__foreign_guava};
+    &tamis__foreign_parquet, &tamis__foreign_redis_dump, &tamis__foreign_redisbloom,
+    &tamis__foreign_dcso, &tamis__foreign_guava};
 #define N_FORMATS (sizeof FORMATS / sizeof *FORMATS)
 
 static const struct foreign_format *find(uint32_t id)
