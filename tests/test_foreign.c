@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* --- Hashes ------------------------------------------------------------------------------------------------ */
@@ -526,6 +528,49 @@ static void test_save(void)
     tamis_foreign_close(f);
 }
 
+/* A disk without room is told with the system's reason, whatever the format. */
+static void test_no_room(void)
+{
+    const char *build = getenv("TAMIS_BUILD");
+    char path[512];
+    struct rlimit before, small;
+    snprintf(path, sizeof path, "%s/foreign-no-room-test.bloom", build != NULL ? build : ".");
+    unlink(path);
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is an error, then, and no death */
+    CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    for (uint32_t format = TAMIS_FOREIGN_PARQUET; format <= TAMIS_FOREIGN_GUAVA; format++) {
+        tamis_foreign *f = make(format, 10000, 0.01);
+        tamis_error why = {0};
+        small = before;
+        small.rlim_cur = 1000;
+        CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+        const tamis_status s = tamis_foreign_save(f, TAMIS_FOREIGN_AUTO, path, false, &why);
+        CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+        CHECK(s == TAMIS_EIO && why.status == TAMIS_EIO && why.os == EFBIG);
+        CHECK(strstr(why.text, strerror(EFBIG)) != NULL && access(path, F_OK) != 0);
+        tamis_foreign_close(f);
+    }
+}
+
+static tamis_status put_fails(void *ctx, const void *p, size_t n)
+{
+    (void)p;
+    (void)n;
+    return *(const tamis_status *)ctx;
+}
+
+/* A sink that tells nothing but a status: not the reason of an earlier error, either. */
+static void test_sink_fails(void)
+{
+    tamis_foreign *f = make(TAMIS_FOREIGN_DCSO, 100, 0.01);
+    tamis_status fails = TAMIS_EIO;
+    tamis_error why = {.status = TAMIS_EIO, .os = ENOENT, .text = "of earlier times"};
+    CHECK(tamis_foreign_write(f, TAMIS_FOREIGN_AUTO, put_fails, &fails, &why) == TAMIS_EIO);
+    CHECK(why.status == TAMIS_EIO && why.os == 0 && strstr(why.text, "writing") != NULL);
+    CHECK(tamis_foreign_write(f, TAMIS_FOREIGN_AUTO, put_fails, &fails, NULL) == TAMIS_EIO);
+    tamis_foreign_close(f);
+}
+
 /* Many keys at once, with absent ones among them, in groups that do not fit the inner ones. */
 static void test_many(void)
 {
@@ -573,6 +618,8 @@ static const struct test tests[] = {
     {"no conversion", test_no_conversion},
     {"limits", test_limits},
     {"saving", test_save},
+    {"saving without room", test_no_room},
+    {"a sink that fails", test_sink_fails},
     {"many keys", test_many},
 };
 TEST_MAIN(tests)

@@ -283,7 +283,12 @@ tamis_status tamis_foreign_write(const tamis_foreign *f, uint32_t format, tamis_
                            "its bits are under the hash of %s, which is not that of %s: build it "
                            "again from the keys",
                            f->format->name, to->name);
-    return to->write(f, put, ctx, why);
+    /* A sink of ours writes its reason, with errno, to the same tamis_error: that is kept. */
+    if (why != NULL) why->status = TAMIS_OK;
+    const tamis_status s = to->write(f, put, ctx, why);
+    if (s != TAMIS_OK && why != NULL && why->status != s)
+        tamis__fail(why, s, "writing the filter: %s", tamis_status_message(s));
+    return s;
 }
 
 struct saving {

@@ -52,6 +52,7 @@ struct foreign_format {
     /* Whether all bits of the key are set. They are from then on, when `own` (link.own) is not NULL. */
     bool (*probe)(const struct link *l, uint8_t *own, tamis_hash h);
     uint64_t (*first_byte)(const struct link *l, tamis_hash h); /* that a question reads */
+    /* Passes on what `put` returns, and leaves the reason for that to tamis_foreign_write. */
     tamis_status (*write)(const tamis_foreign *f, tamis_sink put, void *ctx, tamis_error *why);
 };
 

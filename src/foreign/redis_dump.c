@@ -355,7 +355,7 @@ static tamis_status write_dump(const tamis_foreign *f, tamis_sink put, void *ctx
     uint8_t sum[8];
     tamis__put64(sum, w.sum);
     put_bytes(&w, sum, sizeof sum);
-    return w.status == TAMIS_OK ? TAMIS_OK : tamis__fail(why, w.status, "cannot write");
+    return w.status;
 }
 
 const struct foreign_format tamis__foreign_redis_dump = {
