@@ -445,6 +445,39 @@ static void test_redis_traps(void)
     free(b.p);
 }
 
+/* The last bits of the last word may be past the end; no key sets them, and they would be counted. */
+static void test_redis_bits_past_end(void)
+{
+    struct bytes b = read_foreign("redisbloom-default.chunks");
+    uint8_t *bits = b.p + 73, *last = b.p + b.n - 8;
+    const uint64_t m = tamis__get64(b.p + 28);
+    tamis_foreign *f;
+    tamis_error why;
+    CHECK(m == 8 * (b.n - 73) && m % 64 == 0);
+    memset(bits, 0xff, b.n - 73);
+    for (uint64_t less = 1; less < 64; less++) {
+        tamis__put64(b.p + 28, m - less);
+        tamis__put64(last, UINT64_MAX >> less);
+        f = open_bytes(b, TAMIS_FOREIGN_REDISBLOOM);
+        CHECK(facts_of(f).fill == 1 && facts_of(f).fpr_now == 1);
+        /* Redis' DUMP has the same bits. */
+        struct bytes dump = written(f, TAMIS_FOREIGN_REDIS_DUMP, b.n + 100);
+        tamis_foreign *same = open_bytes(dump, TAMIS_FOREIGN_REDIS_DUMP);
+        CHECK(facts_of(same).fill == 1);
+        tamis_foreign_close(same);
+        free(dump.p);
+        for (uint64_t bit = 64 - less; bit < 64; bit++) {
+            tamis__put64(last, UINT64_MAX >> less | UINT64_C(1) << bit);
+            tamis_foreign *bad;
+            CHECK(tamis_foreign_open(b.p, b.n, TAMIS_FOREIGN_REDISBLOOM, NULL, &bad, &why) ==
+                  TAMIS_ECORRUPT);
+            CHECK(bad == NULL && strstr(why.text, "past its end") != NULL);
+        }
+        tamis_foreign_close(f);
+    }
+    free(b.p);
+}
+
 /* Bits under one hash are not those of another. */
 static void test_no_conversion(void)
 {
@@ -615,6 +648,7 @@ static const struct test tests[] = {
     {"Parquet's header", test_sbbf_header},
     {"a weak DCSO filter", test_weak_dcso},
     {"traps of RedisBloom", test_redis_traps},
+    {"bits past the end of RedisBloom's", test_redis_bits_past_end},
     {"no conversion", test_no_conversion},
     {"limits", test_limits},
     {"saving", test_save},
