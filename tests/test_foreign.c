@@ -445,6 +445,28 @@ static void test_redis_traps(void)
     free(b.p);
 }
 
+/* A DUMP under the name of redisbloom: what is wrong with it is said of a DUMP. */
+static void test_dump_as_redisbloom(void)
+{
+    struct bytes b = read_foreign("redisbloom-chain.dump"), bent = bytes_copy(b.p, b.n);
+    const tamis_options small = {.struct_size = sizeof small, .max_bytes = 1};
+    tamis_foreign *f;
+    tamis_error why;
+    CHECK(tamis_foreign_open(b.p, b.n - 1, TAMIS_FOREIGN_REDISBLOOM, NULL, &f, &why) ==
+          TAMIS_ECORRUPT);
+    CHECK(strstr(why.text, "DUMP") != NULL);
+    bent.p[9] = 5; /* a layout of later times: the low bits of the id */
+    CHECK(tamis_foreign_open(bent.p, b.n, TAMIS_FOREIGN_REDISBLOOM, NULL, &f, &why) ==
+          TAMIS_EUNSUPPORTED);
+    CHECK(why.status == TAMIS_EUNSUPPORTED && strstr(why.text, "layout") != NULL);
+    free(bent.p);
+    free(b.p);
+    b = read_foreign("redisbloom-default.dump"); /* packed, so that it takes memory */
+    CHECK(tamis_foreign_open(b.p, b.n, TAMIS_FOREIGN_REDISBLOOM, &small, &f, &why) == TAMIS_ENOMEM);
+    CHECK(why.status == TAMIS_ENOMEM && f == NULL);
+    free(b.p);
+}
+
 /* The last bits of the last word may be past the end; no key sets them, and they would be counted. */
 static void test_redis_bits_past_end(void)
 {
@@ -648,6 +670,7 @@ static const struct test tests[] = {
     {"Parquet's header", test_sbbf_header},
     {"a weak DCSO filter", test_weak_dcso},
     {"traps of RedisBloom", test_redis_traps},
+    {"a DUMP as redisbloom", test_dump_as_redisbloom},
     {"bits past the end of RedisBloom's", test_redis_bits_past_end},
     {"no conversion", test_no_conversion},
     {"limits", test_limits},

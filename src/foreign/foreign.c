@@ -92,13 +92,11 @@ tamis_status tamis_foreign_open(const void *bytes, size_t size, uint32_t format,
     if (format == TAMIS_FOREIGN_AUTO &&
         (format = tamis_foreign_told(p, size)) == TAMIS_FOREIGN_AUTO)
         return tamis__corrupt(why, 0, "of no foreign format that is told by its content");
+    if (format == TAMIS_FOREIGN_REDISBLOOM && tamis__foreign_redis_dump.begins(p, size))
+        format = TAMIS_FOREIGN_REDIS_DUMP;
     const struct foreign_format *f = find(format);
     if (f == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no such foreign format");
-    s = f->open(p, size, &o, out, why);
-    if (s == TAMIS_ECORRUPT && format == TAMIS_FOREIGN_REDISBLOOM &&
-        tamis__foreign_redis_dump.open(p, size, &o, out, NULL) == TAMIS_OK)
-        return TAMIS_OK;
-    return s;
+    return f->open(p, size, &o, out, why);
 }
 
 static tamis_status check_plan(const tamis_foreign_plan *plan, tamis_error *why)
