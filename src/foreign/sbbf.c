@@ -10,6 +10,7 @@
 #include "foreign.h"
 
 #include "../hash.h"
+#include "../plan.h"
 #include "thrift.h"
 
 #include <math.h>
@@ -144,7 +145,8 @@ static double rate(double keys_per_block)
     const double spread = 40 * sqrt(keys_per_block) + 40;
     const double from = fmax(0, floor(keys_per_block - spread)), to = keys_per_block + spread;
     for (double j = from; j <= to; j++) {
-        const double chance = exp(j * log(keys_per_block) - keys_per_block - lgamma(j + 1));
+        const double chance =
+            exp(j * log(keys_per_block) - keys_per_block - tamis__ln_factorial(j));
         sum += chance * pow(-expm1(j * log1p(-1.0 / 32)), WORDS);
     }
     return sum;
