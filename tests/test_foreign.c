@@ -477,6 +477,39 @@ static void test_dump_as_redisbloom(void)
     free(b.p);
 }
 
+static tamis_status put_fails(void *ctx, const void *p, size_t n)
+{
+    (void)p;
+    (void)n;
+    return *(const tamis_status *)ctx;
+}
+
+/* Redis takes a payload of 512 MiB, and not a byte more: what stands around the bits counts. */
+static void test_dump_limit(void)
+{
+    const uint64_t limit = UINT64_C(512) << 20;
+    tamis_foreign *f = make(TAMIS_FOREIGN_REDISBLOOM, 10, 0.01);
+    tamis_status fails = TAMIS_EIO; /* before the bits, of which so many are not there */
+    tamis_error why;
+    const uint64_t bytes = f->links[0].bytes;
+    f->links[0].bytes = limit - 128;
+    CHECK(tamis_foreign_write(f, TAMIS_FOREIGN_REDIS_DUMP, put_fails, &fails, &why) == TAMIS_EIO);
+    f->links[0].bytes = limit - 120;
+    CHECK(tamis_foreign_write(f, TAMIS_FOREIGN_REDIS_DUMP, put_fails, &fails, &why) ==
+          TAMIS_EUNSUPPORTED);
+    CHECK(strstr(why.text, "512 MB") != NULL);
+    f->links[0].bytes = bytes;
+    /* The greatest numbers there are have room in the 128 bytes. */
+    f->items = f->links[0].items = f->links[0].capacity = UINT64_MAX;
+    f->options = f->growth = UINT32_MAX;
+    f->links[0].k = MOST_PROBES;
+    f->links[0].m = UINT64_MAX;
+    struct bytes b = written(f, TAMIS_FOREIGN_REDIS_DUMP, bytes + 200);
+    CHECK_THAT(b.n, <=, bytes + 128);
+    free(b.p);
+    tamis_foreign_close(f);
+}
+
 /* The last bits of the last word may be past the end; no key sets them, and they would be counted. */
 static void test_redis_bits_past_end(void)
 {
@@ -617,13 +650,6 @@ static void test_no_room(void)
     }
 }
 
-static tamis_status put_fails(void *ctx, const void *p, size_t n)
-{
-    (void)p;
-    (void)n;
-    return *(const tamis_status *)ctx;
-}
-
 /* A sink that tells nothing but a status: not the reason of an earlier error, either. */
 static void test_sink_fails(void)
 {
@@ -682,6 +708,7 @@ static const struct test tests[] = {
     {"a weak DCSO filter", test_weak_dcso},
     {"traps of RedisBloom", test_redis_traps},
     {"a DUMP as redisbloom", test_dump_as_redisbloom},
+    {"the limit of a DUMP", test_dump_limit},
     {"bits past the end of RedisBloom's", test_redis_bits_past_end},
     {"no conversion", test_no_conversion},
     {"limits", test_limits},

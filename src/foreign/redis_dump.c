@@ -14,6 +14,8 @@ enum { KIND_END = 0, KIND_NUMBER = 2, KIND_DOUBLE = 4, KIND_STRING = 5 };
 enum { OLDEST_LAYOUT = 2, GROWTH_SINCE = 4, LAYOUT = 4 };
 /* Old enough for Redis 5, which has module values of this kind; newer ones take it as well. */
 enum { RDB_VERSION = 9 };
+/* The numbers before the bits of a link, and those of the whole with its end, take at most 63 and 45 bytes. */
+enum { AROUND = 64 };
 
 /* --- Sums ------------------------------------------------------------------------------------------------------- */
 
@@ -336,9 +338,9 @@ static tamis_status write_dump(const tamis_foreign *f, tamis_sink put, void *ctx
 {
     static const uint8_t type = TYPE_MODULE, version[2] = {RDB_VERSION, 0};
     struct writer w = {put, ctx, TAMIS_OK, 0, {0}};
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < f->n_links; i++) bytes += f->links[i].bytes;
-    if (bytes > UINT64_C(512) << 20)
+    uint64_t most = AROUND; /* bytes of the payload */
+    for (uint32_t i = 0; i < f->n_links; i++) most += f->links[i].bytes + AROUND;
+    if (most > UINT64_C(512) << 20)
         return tamis__fail(
             why, TAMIS_EUNSUPPORTED,
             "Redis does not RESTORE more than 512 MB; redisbloom (BF.LOADCHUNK) can");
