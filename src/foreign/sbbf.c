@@ -203,8 +203,10 @@ struct census tamis__sbbf_census(const struct link *l)
         }
         c.ones += ones;
         c.rate += all;
-        c.items += log1p(-(double)ones / 256) / log1p(-1.0 / 32);
+        /* That a block is full tells no number of keys; half a bit short of it does, and it is more than any other. */
+        c.items += log1p(-fmin(ones, 255.5) / 256) / log1p(-1.0 / 32);
     }
+    if (c.ones == l->m) c.items = (double)INFINITY;
     c.rate /= (double)(l->bytes / BLOCK);
     return c;
 }
