@@ -187,7 +187,8 @@ static struct head head_of(struct rdb *r)
     return h;
 }
 
-/* The payload without its end, when version and sum are right. redis-cli --raw puts a newline behind it. */
+/* The payload without its end, when the sum is right. The version there is of all of RDB: what the value itself is in is
+ * told by its layout. redis-cli --raw puts a newline behind it. */
 static bool strip(const uint8_t *p, size_t *n)
 {
     uint64_t table[256];
