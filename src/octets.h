@@ -1,4 +1,4 @@
-/* Lines of one-byte counters that join their neighbour where they are full: of tally. What joining
+/* Lines of one-byte counters that join their neighbour where they are full: of tally, signed-tally and top. What joining
  * does to the values is the kind's.
  *
  * A line is 64 bytes: seven octets of eight counters, seven bytes that say which of them have joined, and a zero.
@@ -27,6 +27,13 @@ struct octet_span {
     uint8_t shift, spare;
 };
 extern const struct octet_span tamis__octet_spans[128][8];
+
+/* j is checked when an image is opened, but a mapped file may change under us, against the rules: then the answer is wrong,
+ * and nothing worse. */
+static inline struct octet_span tamis__octet_span(unsigned j, unsigned p)
+{
+    return tamis__octet_spans[j & 127][p];
+}
 
 static inline uint64_t tamis__octet_mask(struct octet_span s)
 {

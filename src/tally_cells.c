@@ -17,13 +17,13 @@ static void raise_one(uint8_t *octet, uint8_t *joins, unsigned p, uint64_t t)
     const unsigned before = *joins;
     unsigned j = before;
     if (tamis__tally_value(was, j, p) >= t) return;
-    while (t > tamis__octet_mask(tamis__octet_spans[j][p])) {
+    while (t > tamis__octet_mask(tamis__octet_span(j, p))) {
         j = tamis__octet_joined(j, p);
         const unsigned size = tamis__octet_size(j, p);
         const uint64_t most = tamis__tally_greatest(was, before, p & ~(size - 1), size);
         if (most > t) t = most;
     }
-    const struct octet_span s = tamis__octet_spans[j][p];
+    const struct octet_span s = tamis__octet_span(j, p);
     tamis__put64(octet, (was & ~(tamis__octet_mask(s) << s.shift)) | t << s.shift);
     *joins = (uint8_t)j;
 }

@@ -10,7 +10,7 @@
 
 static inline uint64_t tamis__tally_value(uint64_t octet, unsigned j, unsigned p)
 {
-    const struct octet_span s = tamis__octet_spans[j][p];
+    const struct octet_span s = tamis__octet_span(j, p);
     const uint64_t v = octet >> s.shift & tamis__octet_mask(s);
     return v < TAMIS__MOST_WEIGHT ? v : TAMIS__MOST_WEIGHT;
 }
@@ -66,7 +66,7 @@ static inline void tamis__tally_look(uint8_t *cells, uint64_t lines, tamis_hash 
     v->room = UINT64_MAX;
     for (unsigned i = 0; i < TALLY_PLACES; i++) {
         v->octet[i] = tamis__get64(v->at[i].octet);
-        v->span[i] = tamis__octet_spans[*v->at[i].joins][v->at[i].p];
+        v->span[i] = tamis__octet_span(*v->at[i].joins, v->at[i].p);
         const uint64_t mask = tamis__octet_mask(v->span[i]);
         v->value[i] = v->octet[i] >> v->span[i].shift & mask;
         v->count = v->value[i] < v->count ? v->value[i] : v->count;
@@ -105,7 +105,7 @@ static inline uint64_t tamis__tally_count(const uint8_t *cells, uint64_t lines, 
     uint64_t least = TAMIS__MOST_WEIGHT;
     tamis__tally_aim((uint8_t *)(uintptr_t)cells, lines, h, at);
     for (unsigned i = 0; i < TALLY_PLACES; i++) {
-        const struct octet_span s = tamis__octet_spans[*at[i].joins][at[i].p];
+        const struct octet_span s = tamis__octet_span(*at[i].joins, at[i].p);
         const uint64_t v = tamis__get64(at[i].octet) >> s.shift & tamis__octet_mask(s);
         least = v < least ? v : least;
     }

@@ -467,6 +467,10 @@ tamis_status tamis_rotate(tamis *t, tamis_error *why)
 static tamis_status check_alike(const tamis *a, const tamis *b, tamis_error *why)
 {
     if (a == b) return tamis__fail(why, TAMIS_EINVAL, "a filter and itself");
+    const uint16_t inner[2] = {a->body.sections->kind, b->body.sections->kind};
+    if (a->kind->id == b->kind->id && inner[0] != inner[1]) /* windows, pairs */
+        return tamis__fail(why, TAMIS_EMISMATCH, "one is made of %s, the other of %s",
+                           tamis_kind_name(inner[0]), tamis_kind_name(inner[1]));
     if (a->kind != b->kind)
         return tamis__fail(why, TAMIS_EMISMATCH, "one is %s, the other %s", a->kind->name,
                            b->kind->name);

@@ -87,8 +87,9 @@ static void check_other_verbs(tamis *t)
         s = tamis_add_weight(t, "key", 3, weights[i], NULL);
         CHECK(s == TAMIS_OK || s == TAMIS_ESEALED || s == TAMIS_EKEY || s == TAMIS_EUNSUPPORTED ||
               s == TAMIS_EABSENT);
-        if (s == TAMIS_OK) CHECK_OK(tamis_count_hashes(t, &last, 1, &e, NULL));
     }
+    if (s == TAMIS_OK)
+        CHECK_OK(tamis_count_hashes(t, &last, 1, &e, NULL)); /* slow: measures the noise */
     s = tamis_remove(t, "key", 3, NULL);
     CHECK(s == TAMIS_OK || s == TAMIS_ESEALED || s == TAMIS_EABSENT || s == TAMIS_EKEY ||
           s == TAMIS_EUNSUPPORTED);
@@ -323,7 +324,8 @@ static void test_random_mutants(void)
     struct bytes good[RECIPES], bad = bytes_new(8192);
     for (size_t r = 0; r < RECIPES; r++) good[r] = golden_image(&recipes[r]);
     random_state = UINT64_C(0x1234567890abcdef);
-    for (unsigned i = 0; i < 60000; i++) {
+    const unsigned rounds = getenv("TEST_BRIEFLY") == NULL ? 60000 : 6000; /* under emulation */
+    for (unsigned i = 0; i < rounds; i++) {
         const size_t r = (size_t)next_random(RECIPES);
         if (!is_small(&recipes[r])) continue;
         bad.n = good[r].n;

@@ -13,8 +13,9 @@ static const struct {
     {TAMIS_COUNT_MIN, TAMIS_CONSERVATIVE, false, false},
     {TAMIS_COUNT_SKETCH, 0, true, false},
     {TAMIS_TOP, 0, false, true},
+    {TAMIS_SIGNED_TALLY, 0, true, false},
 };
-#define INNERS 5
+#define INNERS 6
 
 #define UNIVERSE 1500u
 #define MOST_GENERATIONS 7u
@@ -327,6 +328,26 @@ static void test_merge_without_memory(void)
     CHECK_THAT(n, >, 6);
 }
 
+/* What has reached its end in one generation is unknown in all, whatever the others have: "or more" stays so. */
+static void test_ends_stay(void)
+{
+    const uint64_t key = 1u << 30;
+    for (size_t inner = 0; inner < INNERS; inner++)
+        for (uint64_t others = 100; others <= 20000; others += 19900) {
+            const bool narrow = inners[inner].kind == TAMIS_COUNT_SKETCH;
+            const int64_t weight = narrow ? INT64_C(3000000000) : INT64_MAX;
+            tamis *t = window_new(inner, 3, 1 << 16);
+            CHECK_OK(tamis_add_weight(t, &key, sizeof key, weight, NULL));
+            for (int i = 0; i < 2; i++) {
+                CHECK_OK(tamis_rotate(t, NULL));
+                for (uint64_t k = 0; k < others; k++) CHECK_OK(tamis_add(t, &k, sizeof k, NULL));
+            }
+            const tamis_estimate e = ask_count(t, key);
+            CHECK(e.upper == INT64_MAX && e.lower <= weight);
+            tamis_close(t);
+        }
+}
+
 static const struct test tests[] = {
     {"model", test_model},
     {"forgets", test_forgets},
@@ -334,6 +355,7 @@ static const struct test tests[] = {
     {"plans", test_plans},
     {"negative weights", test_negative_weights},
     {"ends", test_ends},
+    {"ends stay", test_ends_stay},
     {"merge without memory", test_merge_without_memory},
 };
 

@@ -101,8 +101,8 @@ typedef enum tamis_kind {
                             * times nearer than count-min in the same memory                      */
     TAMIS_TOP = 35,        /* a tally that keeps the most frequent items themselves, with counts of
                             * their own: see "The most frequent" below                            */
-    TAMIS_SIGNED_TALLY = 36 /* the same for weights of either sign: as often too few as too many, and
-                            * 2 to 3 times nearer than count-sketch                               */
+    TAMIS_SIGNED_TALLY = 36 /* a tally for weights of either sign: as often too few as too many, and 2
+                            * to 3 times nearer than count-sketch                                 */
 } tamis_kind;
 
 /* The name used by the command line ("blocked"), or NULL: no such kind in this library.          */
@@ -313,8 +313,9 @@ TAMIS_API tamis_status tamis_exclude_hashes(tamis *t, const tamis_hash *h, size_
 /* --- Removing, forgetting ---------------------------------------------------------------------------------
  * Kinds that cannot say TAMIS_EUNSUPPORTED and name one that can in tamis_error.better_kind.
  * remove: the key must have been added; TAMIS_EABSENT when it certainly is not in (or, of a pair,
- * looks so), and then nothing has changed. TAMIS_EFULL: a pair has no life left for that key. Removing a key that was never added but looks present takes away what belongs to
- * others, which may then be missed: no such filter can know. Remove what you added.
+ * looks so), and then nothing has changed. TAMIS_EFULL: a pair has no life left for that key. Removing
+ * a key that was never added but looks present takes away what belongs to others, which may then be
+ * missed: no such filter can know. Remove what you added.
  * remove_many: bit i of absent_bits (or NULL) is set when key i was certainly not in.
  * rotate: window forgets its oldest generation and begins a new one. "How often in the last hour" is a
  * window of TAMIS_TALLY or TAMIS_TOP (plan.inner_kind) of 13 generations, rotated every 5 minutes: it
@@ -336,14 +337,15 @@ TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
  *     tamis_estimate e;
  *     if (tamis_count(t, "example.org", 11, &e, NULL) == TAMIS_OK) ... // e.lower ... e.upper
  *
- * Keys share counters, so a count is an interval. upper is never below the truth (but for count-sketch,
- * which is uncertain on both sides), and INT64_MAX when the counters have reached their end and cannot
- * tell. lower comes from what the sketch itself says of keys that certainly never came: how much of
+ * Keys share counters, so a count is an interval. upper is never below the truth (but for count-sketch
+ * and signed-tally, which are uncertain on both sides), and INT64_MAX when the counters have reached
+ * their end and cannot tell. lower comes from what the sketch itself says of keys that certainly never came: how much of
  * others' weight a key sees. The truth is in [lower, upper] with `confidence`, for keys that were not
  * chosen against the hash (tamis_options.key is for that). estimate is the best guess, somewhere in it.
  * Asking reads what 16384 such keys see, once after the weight of all adds has changed by one part in
  * 128, and needs 300 KB for it meanwhile (TAMIS_ENOMEM).
- * may_contain asks whether the count is not 0; count-sketch, which cannot be certain, says yes.   */
+ * may_contain asks whether the count is not 0; count-sketch and signed-tally, which cannot be certain,
+ * say yes.                                                                                        */
 typedef struct tamis_estimate {
     int64_t estimate, lower, upper;
     double confidence; /* that the truth is in [lower, upper]                                     */
@@ -379,8 +381,8 @@ TAMIS_API tamis_status tamis_count_hashes(const tamis *t, const tamis_hash *h, s
  *
  * What an item in the list counts since it got there is exact: the interval of its count is often narrower
  * than that of other keys, and where its lower end is certain as well confidence is 1. The order
- * in which items come does not matter much: early or late, spread or all together. Kinds of hashes: keys only,
- * the _hashes verbs of adding are TAMIS_EUNSUPPORTED. Weights are never negative, nor in a window.
+ * in which items come does not matter much: early or late, spread or all together. It keeps items, so it
+ * must be given them: the _hashes verbs of adding are TAMIS_EUNSUPPORTED. Weights are never negative, nor in a window.
  * Two keys are one to it when 64 bits of their hashes agree, a chance of 5e-20 for any two.       */
 typedef struct tamis_heavy {
     tamis_bytes item;     /* valid until the next change. Of a long item only the beginning is kept: 4096
@@ -407,8 +409,9 @@ TAMIS_API tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *
 /* --- Together ----------------------------------------------------------------------------------------------
  * merge: into becomes the filter of the union, bit for bit. Kind, shape, hash and seed (or key)
  * must be equal (TAMIS_EMISMATCH). The number of items is an estimate from then on, but for counting
- * and kinds that tell how often, whose counters add up. (tally and conservative count-min: never too
- * few for the union, but not bit for bit what it would have been.)                               */
+ * and kinds that tell how often, whose counters add up. (tallies, top, conservative count-min, and
+ * windows of them: not bit for bit what one stream would have made; never too few, but for
+ * signed-tally.)                                                                                  */
 TAMIS_API tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why);
 
 /* convert: the plain filter that gives the same answers, smaller and without what its source could do

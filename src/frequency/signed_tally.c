@@ -34,7 +34,7 @@ static inline int64_t value_in(uint64_t octet, struct octet_span s)
 
 static int64_t value_at(uint64_t octet, unsigned j, unsigned p)
 {
-    return value_in(octet, tamis__octet_spans[j][p]);
+    return value_in(octet, tamis__octet_span(j, p));
 }
 
 static inline bool fits(int64_t v, struct octet_span s)
@@ -65,12 +65,12 @@ static void move(uint8_t *octet, uint8_t *joins, unsigned p, int64_t w)
     const unsigned before = *joins;
     unsigned j = before, size = tamis__octet_size(j, p);
     int64_t v = tamis__add_signed(value_at(was, j, p), w, INT64_MAX);
-    while (!fits(v, tamis__octet_spans[j][p])) {
+    while (!fits(v, tamis__octet_span(j, p))) {
         j = tamis__octet_joined(j, p);
         size = tamis__octet_size(j, p);
         v = tamis__add_signed(sum_of(was, before, p & ~(size - 1), size), w, INT64_MAX);
     }
-    tamis__put64(octet, with(was, tamis__octet_spans[j][p], v));
+    tamis__put64(octet, with(was, tamis__octet_span(j, p), v));
     *joins = (uint8_t)j;
 }
 
@@ -146,7 +146,7 @@ static inline void add_key(uint8_t *cells, uint64_t lines, tamis_hash h, int64_t
     const unsigned minus = aim(cells, lines, h, at);
     for (unsigned i = 0; i < PLACES; i++) {
         octet[i] = tamis__get64(at[i].octet);
-        s[i] = tamis__octet_spans[*at[i].joins][at[i].p];
+        s[i] = tamis__octet_span(*at[i].joins, at[i].p);
         const uint64_t sign = 0 - (uint64_t)(minus >> i & 1);
         v[i] = (int64_t)((uint64_t)value_in(octet[i], s[i]) + (((uint64_t)w ^ sign) - sign));
         simple &= s[i].spare != 0 && fits(v[i], s[i]);
@@ -214,7 +214,7 @@ static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, u
     *sum = 0;
     for (unsigned p = 0; p < 8;) {
         const unsigned size = tamis__octet_size(j, p);
-        const struct octet_span s = tamis__octet_spans[j][p];
+        const struct octet_span s = tamis__octet_span(j, p);
         const int64_t v =
             tamis__merge_signed(sum_of(a, ja, p, size), sum_of(b, jb, p, size), INT64_MAX);
         if (fits(v, s)) {

@@ -132,8 +132,8 @@ static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, u
         const unsigned size = tamis__octet_size(j, p);
         const uint64_t v = tamis__add_up(tamis__tally_greatest(a, ja, p, size),
                                          tamis__tally_greatest(b, jb, p, size));
-        if (v <= tamis__octet_mask(tamis__octet_spans[j][p])) {
-            *sum |= v << tamis__octet_spans[j][p].shift;
+        if (v <= tamis__octet_mask(tamis__octet_span(j, p))) {
+            *sum |= v << tamis__octet_span(j, p).shift;
             p += size;
         } else { /* once more, with longer ones; at most seven times */
             j = tamis__octet_joined(j, p);

@@ -347,6 +347,7 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     struct bucket_pair pair[TAMIS__MOST_BATCH];
     tamis_status status = TAMIS_OK;
     uint64_t sum = 0;
+    *done = 0;
     if (keys->keys == NULL) return TAMIS_EUNSUPPORTED;
     if (keys->ahead != NULL) prefetch_keys(&t, keys->ahead, keys->n);
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);

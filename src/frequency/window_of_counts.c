@@ -18,6 +18,7 @@
 #include "../error.h"
 #include "../image.h"
 #include "../memory.h"
+#include "../signed_counters.h"
 
 #include <math.h>
 
@@ -236,11 +237,10 @@ static void rotate(struct body *b)
     }
 }
 
+/* What has reached its end in one generation is at its end in all: the end means "or more". */
 static int64_t sum(int64_t a, int64_t b)
 {
-    int64_t s;
-    if (__builtin_add_overflow(a, b, &s)) return b > 0 ? INT64_MAX : -INT64_MAX;
-    return s;
+    return tamis__merge_signed(a, b, INT64_MAX);
 }
 
 static void count(const struct body *b, const struct batch *keys, int64_t *out)
@@ -252,7 +252,7 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
     memset(out, 0, keys->n * sizeof *out);
     for (uint32_t i = 0; i < generations(b); i++) {
         const struct body one = generation(b, i);
-        memset(known, 0, sizeof known);
+        if (keys->known != NULL) memset(known, 0, keys->n * sizeof *known);
         inner_of(b)->count(&one, &now, in_one);
         for (size_t j = 0; j < keys->n; j++) {
             out[j] = sum(out[j], in_one[j]);
