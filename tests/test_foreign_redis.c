@@ -1,5 +1,6 @@
 /* RedisBloom's filters, as chunks and as DUMP: what their programs never write, and what tells the two forms from each other and
  * from the rest. */
+#define _POSIX_C_SOURCE 200809L
 #include "foreign.h"
 #include "foreign/foreign.h"
 
