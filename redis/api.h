@@ -151,7 +151,6 @@ struct redis_command_info {
     X(0, redis_key *, OpenKey, (redis_ctx * ctx, redis_string * name, int mode))                   \
     X(0, void, CloseKey, (redis_key * key))                                                        \
     X(0, int, KeyType, (redis_key * key))                                                          \
-    X(0, int, DeleteKey, (redis_key * key))                                                        \
     X(0, redis_type *, ModuleTypeGetType, (redis_key * key))                                       \
     X(0, void *, ModuleTypeGetValue, (redis_key * key))                                            \
     X(0, int, ModuleTypeSetValue, (redis_key * key, redis_type * type, void *value))               \

@@ -28,6 +28,8 @@ int redis_settings_load(redis_ctx *ctx, redis_string **argv, int argc);
 
 /* The server's own, so that maxmemory and INFO count it; refused where the server would have to kill itself. */
 extern const tamis_memory redis_memory;
+/* For a value on its way to disk: a server at its maxmemory has to be able to save what it has. */
+extern const tamis_memory redis_saving_memory;
 /* What a command may take for one key; and what it takes when it comes from a primary or an append-only file, which have
  * decided already. */
 struct compat_room redis_room(void);

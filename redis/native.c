@@ -35,6 +35,20 @@ tamis *native_open(redis_ctx *ctx, redis_string *key, int mode, struct redis_ope
 #define OPEN_TO_READ(ctx, key, open) native_open(ctx, key, REDIS_READ, open)
 #define OPEN_TO_WRITE(ctx, key, open) native_open(ctx, key, REDIS_READ | REDIS_WRITE, open)
 
+/* The same for what may grow, and its end. */
+static tamis *open_to_add(redis_ctx *ctx, redis_string *key, struct redis_open *open)
+{
+    tamis *t = OPEN_TO_WRITE(ctx, key, open);
+    if (t != NULL) ((struct native *)open->value)->body->adding = ctx;
+    return t;
+}
+
+static void close_added(struct redis_open *open)
+{
+    ((struct native *)open->value)->body->adding = NULL;
+    redis_close_key(open);
+}
+
 bool native_set(redis_ctx *ctx, struct redis_open *open, struct native_body *b)
 {
     struct native *n = native_value(b);
@@ -178,7 +192,7 @@ int redis_tamis_add(redis_ctx *ctx, redis_string **argv, int argc)
     struct redis_open open;
     bool seen;
     (void)argc;
-    tamis *t = OPEN_TO_WRITE(ctx, argv[1], &open);
+    tamis *t = open_to_add(ctx, argv[1], &open);
     if (t == NULL) return REDIS_OK;
     const tamis_bytes item = redis_bytes(argv[2]);
     const tamis_status s = tamis_add(t, item.p, item.len, &seen);
@@ -189,7 +203,7 @@ int redis_tamis_add(redis_ctx *ctx, redis_string **argv, int argc)
     } else {
         native_say(ctx, tamis_status_message(s));
     }
-    redis_close_key(&open);
+    close_added(&open);
     return REDIS_OK;
 }
 
@@ -236,7 +250,7 @@ int redis_tamis_madd(redis_ctx *ctx, redis_string **argv, int argc)
     struct redis_open open;
     struct batch b;
     size_t done = 0;
-    tamis *t = OPEN_TO_WRITE(ctx, argv[1], &open);
+    tamis *t = open_to_add(ctx, argv[1], &open);
     if (t == NULL) return REDIS_OK;
     if (batch_new(ctx, argv + 2, argc - 2, 1, &b)) {
         const tamis_status s = tamis_add_many(t, b.items, b.n, b.bits, &done);
@@ -251,7 +265,7 @@ int redis_tamis_madd(redis_ctx *ctx, redis_string **argv, int argc)
         if (done > 0) redis_notify(ctx, "tamis.add", argv[1]);
         redis_memory.free(NULL, b.items);
     }
-    redis_close_key(&open);
+    close_added(&open);
     return REDIS_OK;
 }
 
@@ -293,7 +307,7 @@ int redis_tamis_incrby(redis_ctx *ctx, redis_string **argv, int argc)
     struct redis_open open;
     struct batch b;
     if (argc % 2 != 0) return redis.WrongArity(ctx);
-    tamis *t = OPEN_TO_WRITE(ctx, argv[1], &open);
+    tamis *t = open_to_add(ctx, argv[1], &open);
     if (t == NULL) return REDIS_OK;
     if (batch_new(ctx, argv + 2, argc - 2, 2, &b)) {
         int64_t *weights = redis_memory.alloc(NULL, b.n * sizeof *weights);
@@ -310,7 +324,7 @@ int redis_tamis_incrby(redis_ctx *ctx, redis_string **argv, int argc)
         if (weights != NULL) redis_memory.free(NULL, weights);
         redis_memory.free(NULL, b.items);
     }
-    redis_close_key(&open);
+    close_added(&open);
     return REDIS_OK;
 }
 
@@ -395,14 +409,15 @@ int redis_tamis_exclude(redis_ctx *ctx, redis_string **argv, int argc)
     struct redis_open open;
     struct batch b;
     tamis_error why;
-    tamis *t = OPEN_TO_WRITE(ctx, argv[1], &open);
+    tamis *t = open_to_add(ctx, argv[1], &open);
     if (t == NULL) return REDIS_OK;
     if (!batch_new(ctx, argv + 2, argc - 2, 1, &b)) {
-        redis_close_key(&open);
+        close_added(&open);
         return REDIS_OK;
     }
     const tamis_status s = tamis_exclude_many(t, b.items, b.n, &why);
     redis_memory.free(NULL, b.items);
+    ((struct native *)open.value)->body->adding = NULL;
     return finish(ctx, argv[1], &open, s, &why, "tamis.exclude");
 }
 

@@ -9,6 +9,9 @@ struct native_body {
     tamis *t;
     tamis_memory memory;
     size_t bytes;
+    bool saving;       /* see redis_saving_memory */
+    bool unbounded;    /* the library knows no limit for it, so commands have to */
+    redis_ctx *adding; /* the command that may make it grow, while it does */
 };
 struct native {
     struct native_body *body;
@@ -17,13 +20,13 @@ struct native {
 /* limit: see tamis_options.max_bytes. */
 struct native_body *native_create(const tamis_plan *plan, uint64_t limit, tamis_error *why);
 struct native_body *native_load(const void *image, size_t size, uint64_t limit, tamis_error *why);
-struct native_body *native_copy(const struct native_body *b, tamis_error *why);
+struct native_body *native_copy(struct native_body *b, tamis_error *why);
 void native_free(struct native_body *b);
 /* The value for a key around a body, which it owns; NULL: no memory, and the body is gone. */
 struct native *native_value(struct native_body *b);
 
-/* The image as one piece of the server's memory, or NULL. */
-uint8_t *native_image(const struct native_body *b, size_t *size);
+/* The image as one piece of that memory, or NULL. */
+uint8_t *native_image(struct native_body *b, const tamis_memory *memory, size_t *size);
 
 /* For commands. say: an error reply of the library's words. open: the structure behind a key, NULL after an error reply.
  * set: a key's first value; frees the body when it cannot, and replies. limit: what this command may make. */

@@ -9,7 +9,7 @@ int redis_tamis_dump(redis_ctx *ctx, redis_string **argv, int argc)
     size_t size;
     (void)argc;
     if (native_open(ctx, argv[1], REDIS_READ, &open) == NULL) return REDIS_OK;
-    uint8_t *image = native_image(((struct native *)open.value)->body, &size);
+    uint8_t *image = native_image(((struct native *)open.value)->body, &redis_memory, &size);
     if (image == NULL)
         native_say(ctx, "no memory for the image");
     else
@@ -34,13 +34,10 @@ int redis_tamis_load(redis_ctx *ctx, redis_string **argv, int argc)
         struct native_body *b = native_load(image.p, image.len, native_limit(ctx), &why);
         if (b == NULL) {
             native_say(ctx, why.text);
-        } else {
-            if (open.other_type) redis.DeleteKey(open.key);
-            if (native_set(ctx, &open, b)) {
-                redis.ReplicateVerbatim(ctx);
-                redis_notify(ctx, "tamis.load", argv[1]);
-                redis_ok(ctx);
-            }
+        } else if (native_set(ctx, &open, b)) { /* an old value, of whatever type, goes only then */
+            redis.ReplicateVerbatim(ctx);
+            redis_notify(ctx, "tamis.load", argv[1]);
+            redis_ok(ctx);
         }
     }
     redis_close_key(&open);
@@ -52,7 +49,7 @@ int redis_tamis_load(redis_ctx *ctx, redis_string **argv, int argc)
 /* The union of a structure and the sources from argv[2] on, as another one: when one of them does not fit, nothing has
  * changed. NULL after an error reply. */
 static struct native_body *united(redis_ctx *ctx, redis_string **argv, int argc,
-                                  const struct native_body *into)
+                                  struct native_body *into)
 {
     tamis_error why;
     struct native_body *sum = into == NULL ? NULL : native_copy(into, &why);

@@ -4,10 +4,22 @@
 #define NAME "tamis-img"
 #define ENCVER 1
 
+/* Whether a command must not have n bytes more. The library keeps a limit as long as the value lives. What was loaded, or came
+ * from a primary, has none there, so that all that follows in the append-only file or from the primary can be added; other
+ * commands are stopped here. What grows asks for a new part beside the old one; what is small next to the value is the work
+ * of the moment. */
+static bool is_too_much(const struct native_body *b, size_t n)
+{
+    if (b->adding == NULL || !b->unbounded || n <= b->bytes / 4) return false;
+    const uint64_t limit = native_limit(b->adding);
+    return n > limit || b->bytes > 2 * limit - n;
+}
+
 static void *take(void *ctx, size_t n)
 {
     struct native_body *b = ctx;
-    void *p = redis_memory.alloc(NULL, n);
+    if (is_too_much(b, n)) return NULL;
+    void *p = (b->saving ? &redis_saving_memory : &redis_memory)->alloc(NULL, n);
     if (p != NULL) b->bytes += redis.MallocSize(p);
     return p;
 }
@@ -31,8 +43,9 @@ static struct native_body *body_new(tamis_error *why)
     return b;
 }
 
-static tamis_options options_of(const struct native_body *b, uint64_t limit)
+static tamis_options options_of(struct native_body *b, uint64_t limit)
 {
+    b->unbounded = limit == redis_open_room.max_bytes;
     return (tamis_options){
         .struct_size = sizeof(tamis_options), .max_bytes = limit, .memory = &b->memory};
 }
@@ -89,12 +102,21 @@ static tamis_status fill(void *ctx, const void *bytes, size_t n)
     return TAMIS_OK;
 }
 
-uint8_t *native_image(const struct native_body *b, size_t *size)
+static tamis_status write_image(struct native_body *b, tamis_sink piece, void *ctx,
+                                tamis_error *why)
+{
+    b->saving = true;
+    const tamis_status s = tamis_write(b->t, piece, ctx, why);
+    b->saving = false;
+    return s;
+}
+
+uint8_t *native_image(struct native_body *b, const tamis_memory *memory, size_t *size)
 {
     struct filling f = {.size = (size_t)tamis_image_size(b->t)};
-    f.p = redis_memory.alloc(NULL, f.size);
+    f.p = memory->alloc(NULL, f.size);
     if (f.p == NULL) return NULL;
-    if (tamis_write(b->t, fill, &f, NULL) != TAMIS_OK || f.at != f.size) {
+    if (write_image(b, fill, &f, NULL) != TAMIS_OK || f.at != f.size) {
         redis.Free(f.p);
         return NULL;
     }
@@ -103,10 +125,10 @@ uint8_t *native_image(const struct native_body *b, size_t *size)
 }
 
 /* By way of the image: a copy of the handle would count its memory with the original. */
-struct native_body *native_copy(const struct native_body *b, tamis_error *why)
+struct native_body *native_copy(struct native_body *b, tamis_error *why)
 {
     size_t size;
-    uint8_t *image = native_image(b, &size);
+    uint8_t *image = native_image(b, &redis_memory, &size);
     if (image == NULL) {
         *why = (tamis_error){.status = TAMIS_ENOMEM, .text = "no memory for a copy"};
         return NULL;
@@ -128,7 +150,7 @@ static void save(redis_io *io, void *value)
 {
     const struct native *n = value;
     tamis_error why;
-    if (tamis_write(n->body->t, save_piece, io, &why) != TAMIS_OK)
+    if (write_image(n->body, save_piece, io, &why) != TAMIS_OK)
         redis.LogIOError(io, "warning", NAME ": a value was not saved: %s", why.text);
     redis.SaveStringBuffer(io, "", 0);
 }
@@ -175,11 +197,7 @@ static void *load(redis_io *io, int encver)
     }
     uint8_t *image = read_image(io, &size);
     if (image != NULL) {
-        /* What is there already may stay, but not grow beyond the limit. A replica takes what its primary takes. */
-        const bool replica = (redis.GetContextFlags(NULL) & REDIS_CTX_REPLICA) != 0;
-        uint64_t limit = (uint64_t)redis_settings.max_bytes;
-        if (limit < size) limit = size;
-        b = native_load(image, size, replica ? redis_open_room.max_bytes : limit, &why);
+        b = native_load(image, size, redis_open_room.max_bytes, &why);
         redis.Free(image);
     }
     if (b != NULL) value = native_value(b);
@@ -190,7 +208,7 @@ static void *load(redis_io *io, int encver)
 static void rewrite(redis_io *io, redis_string *key, void *value)
 {
     size_t size;
-    uint8_t *image = native_image(((struct native *)value)->body, &size);
+    uint8_t *image = native_image(((struct native *)value)->body, &redis_saving_memory, &size);
     if (image == NULL) {
         redis.LogIOError(io, "warning",
                          NAME ": no memory to write a value to the append-only file");
@@ -208,7 +226,7 @@ static tamis_status digest_piece(void *digest, const void *bytes, size_t n)
 
 static void digest(redis_digest *d, void *value)
 {
-    tamis_write(((struct native *)value)->body->t, digest_piece, d, NULL);
+    write_image(((struct native *)value)->body, digest_piece, d, NULL);
     redis.DigestEndSequence(d);
 }
 

@@ -2,8 +2,10 @@
  * (ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS) and its new ones, and our own. */
 #include "module.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #define DEFAULT_MAX_BYTES (8LL << 30)
 
@@ -105,35 +107,76 @@ static int reject(redis_ctx *ctx, const char *text)
     return REDIS_ERR;
 }
 
+/* A number of bytes as CONFIG takes it: 4gb is 4 * 2^30, 4g is 4 * 10^9. */
+static bool read_bytes(const redis_string *text, long long *out)
+{
+    static const struct {
+        const char *name;
+        long long bytes;
+    } units[] = {{"", 1},        {"b", 1},          {"k", 1000},       {"kb", 1LL << 10},
+                 {"m", 1000000}, {"mb", 1LL << 20}, {"g", 1000000000}, {"gb", 1LL << 30}};
+    const tamis_bytes b = redis_bytes(text);
+    char digits[32] = {0};
+    if (b.len == 0 || b.len >= sizeof digits) return false;
+    memcpy(digits, b.p, b.len);
+    if (strlen(digits) != b.len || digits[0] < '0' || digits[0] > '9') return false;
+    char *unit;
+    errno = 0;
+    const long long n = strtoll(digits, &unit, 10);
+    for (size_t i = 0; errno == 0 && i < sizeof units / sizeof *units; i++)
+        if (strcasecmp(unit, units[i].name) == 0)
+            return !__builtin_mul_overflow(n, units[i].bytes, out);
+    return false;
+}
+
+static int read_rate(redis_ctx *ctx, redis_string *value)
+{
+    double rate;
+    if (redis.StringToDouble(value, &rate) != REDIS_OK)
+        return reject(ctx, "Invalid argument for 'ERROR_RATE'");
+    if (set_rate("bf-error-rate", value, NULL, NULL) != REDIS_OK)
+        return reject(ctx, rate <= 0 ? "ERROR_RATE must be > 0" : "ERROR_RATE must be < 1");
+    return REDIS_OK;
+}
+
+static int read_strict(redis_ctx *ctx, const redis_string *value)
+{
+    if (!redis_is(value, "yes") && !redis_is(value, "no"))
+        return reject(ctx, "Value for `tamis-strict` must be yes or no");
+    redis_settings.strict = redis_is(value, "yes");
+    return REDIS_OK;
+}
+
+static int read_number(redis_ctx *ctx, const struct number_setting *s, bool old,
+                       const redis_string *value)
+{
+    char text[200];
+    long long n;
+    const bool parsed =
+        s->flags == REDIS_CONFIG_MEMORY ? read_bytes(value, &n) : redis_number(value, &n);
+    if (parsed && n >= s->min && n <= s->max) {
+        *s->value = n;
+        return REDIS_OK;
+    }
+    if (old && s->value == &redis_settings.bf_initial_size)
+        return reject(ctx, parsed && n <= 0 ? "INITIAL_SIZE must be > 0"
+                                            : "Invalid argument for 'INITIAL_SIZE'");
+    if (old) return reject(ctx, "CF_MAX_EXPANSIONS must be an integer >= 1");
+    snprintf(text, sizeof text, "Value for `%s` must be in the range [%lld, %lld]", s->name, s->min,
+             s->max);
+    return reject(ctx, text);
+}
+
 /* One pair of the module's arguments. */
 static int read_argument(redis_ctx *ctx, redis_string *name, redis_string *value)
 {
-    if (redis_is(name, "ERROR_RATE") || redis_is(name, "bf-error-rate")) {
-        double rate;
-        if (redis.StringToDouble(value, &rate) != REDIS_OK)
-            return reject(ctx, "Invalid argument for 'ERROR_RATE'");
-        if (set_rate("bf-error-rate", value, NULL, NULL) != REDIS_OK)
-            return reject(ctx, rate <= 0 ? "ERROR_RATE must be > 0" : "ERROR_RATE must be < 1");
-        return REDIS_OK;
-    }
+    if (redis_is(name, "ERROR_RATE") || redis_is(name, "bf-error-rate"))
+        return read_rate(ctx, value);
+    if (redis_is(name, "tamis-strict")) return read_strict(ctx, value);
     for (size_t i = 0; i < NUMBERS; i++) {
         const struct number_setting *s = &numbers[i];
         const bool old = s->old_name != NULL && redis_is(name, s->old_name);
-        if (!old && !redis_is(name, s->name)) continue;
-        long long n;
-        const bool parsed = redis_number(value, &n);
-        if (!parsed || n < s->min || n > s->max ||
-            set_number(s->name, n, (void *)(uintptr_t)s, NULL) != REDIS_OK) {
-            char text[200];
-            if (old && s->value == &redis_settings.bf_initial_size)
-                return reject(ctx, parsed && n <= 0 ? "INITIAL_SIZE must be > 0"
-                                                    : "Invalid argument for 'INITIAL_SIZE'");
-            if (old) return reject(ctx, "CF_MAX_EXPANSIONS must be an integer >= 1");
-            snprintf(text, sizeof text, "Value for `%s` must be in the range [%lld, %lld]", s->name,
-                     s->min, s->max);
-            return reject(ctx, text);
-        }
-        return REDIS_OK;
+        if (old || redis_is(name, s->name)) return read_number(ctx, s, old, value);
     }
     return reject(ctx, "Unrecognized option");
 }
@@ -144,6 +187,9 @@ static int read_arguments(redis_ctx *ctx, redis_string **argv, int argc)
     if (argc % 2 != 0) return reject(ctx, "Invalid number of arguments passed");
     for (int i = 0; i < argc; i += 2)
         if (read_argument(ctx, argv[i], argv[i + 1]) != REDIS_OK) return REDIS_ERR;
+    /* Of all of them together, so that their order does not matter. */
+    if (redis_settings.cf_initial_size < 2 * redis_settings.cf_bucket_size)
+        return reject(ctx, "cf-initial-size must be at least twice cf-bucket-size");
     return REDIS_OK;
 }
 
@@ -162,8 +208,8 @@ int redis_settings_load(redis_ctx *ctx, redis_string **argv, int argc)
     snprintf(rate, sizeof rate, "%.17g", redis_settings.bf_error_rate);
     if (redis.RegisterStringConfig(ctx, "bf-error-rate", rate, 0, get_rate, set_rate, NULL, NULL) !=
             REDIS_OK ||
-        redis.RegisterBoolConfig(ctx, "tamis-strict", 0, 0, get_strict, set_strict, NULL, NULL) !=
-            REDIS_OK)
+        redis.RegisterBoolConfig(ctx, "tamis-strict", redis_settings.strict, 0, get_strict,
+                                 set_strict, NULL, NULL) != REDIS_OK)
         return REDIS_ERR;
     return redis.LoadConfigs(ctx);
 }

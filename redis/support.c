@@ -37,7 +37,14 @@ static void give(void *ctx, void *p)
     redis.Free(p);
 }
 
+static void *take_to_save(void *ctx, size_t n)
+{
+    (void)ctx;
+    return redis.TryAlloc(n > 0 ? n : 1);
+}
+
 const tamis_memory redis_memory = {NULL, take, give};
+const tamis_memory redis_saving_memory = {NULL, take_to_save, give};
 /* 2^48 bytes are more than any address space, and sums of a few of them do not overflow. */
 const struct compat_room redis_open_room = {&redis_memory, UINT64_C(1) << 48};
 

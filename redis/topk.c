@@ -63,15 +63,41 @@ static bool increments_are_good(redis_string **argv, int argc)
     return true;
 }
 
-/* Whether the list stays within the limit when all these items enter it. Short ones, however many, do. */
-static bool items_fit(redis_ctx *ctx, const struct compat_top *t, redis_string **argv, int argc,
-                      int step)
+/* One item, with the reply: what it pushed out. Whether it was counted. */
+static bool add_one(redis_ctx *ctx, struct compat_top *t, const redis_string *item, long long n)
 {
-    uint64_t bytes = 0;
-    for (int i = 2; i < argc; i += step) bytes += redis_bytes(argv[i]).len;
-    return bytes < (1u << 16) ||
-           compat_top_bytes(t) + bytes <= (uint64_t)redis_settings.max_bytes ||
-           redis_must_obey(ctx);
+    const struct compat_room room = redis_room();
+    const tamis_bytes b = redis_bytes(item);
+    struct compat_top_item expelled;
+    enum compat_status s = compat_top_add(t, &room, b.p, b.len, (uint32_t)n, &expelled);
+    if (s == COMPAT_NO_MEMORY && redis_must_obey(ctx))
+        s = compat_top_add(t, &redis_open_room, b.p, b.len, (uint32_t)n, &expelled);
+    if (s != COMPAT_OK)
+        redis_error(ctx, "ERR Insufficient memory");
+    else if (expelled.item == NULL)
+        redis.ReplyWithNull(ctx);
+    else
+        redis.ReplyWithStringBuffer(ctx, expelled.item, expelled.len);
+    compat_free(&redis_memory, expelled.item);
+    return s == COMPAT_OK;
+}
+
+static void add_items(redis_ctx *ctx, struct compat_top *t, redis_string **argv, int argc, int step)
+{
+    struct redis_effects e = redis_effects_new(argc - 2);
+    redis.ReplyWithArray(ctx, (argc - 2) / step);
+    for (int i = 2; i < argc; i += step) {
+        long long n = 1;
+        if (step == 2) redis_number(argv[i + 1], &n);
+        if (!add_one(ctx, t, argv[i], n)) continue;
+        for (int j = 0; j < step; j++) redis_effects_add(&e, argv[i + j]);
+    }
+    if (e.n == (size_t)(argc - 2) || (e.n > 0 && e.items == NULL))
+        redis.ReplicateVerbatim(ctx);
+    else if (e.n > 0)
+        redis.Replicate(ctx, step == 2 ? "TOPK.INCRBY" : "TOPK.ADD", "sv", argv[1], e.items, e.n);
+    if (e.n > 0) redis_notify(ctx, step == 2 ? "topk.incrby" : "topk.add", argv[1]);
+    redis_effects_free(&e);
 }
 
 /* Items from argv[2] on, each followed by its number when step is 2. Replies with what each pushed out. */
@@ -88,27 +114,8 @@ static int add(redis_ctx *ctx, redis_string **argv, int argc, int step)
         redis.ReplyWithArray(ctx, 1);
         redis_error(ctx, "TopK: increment must be an integer greater or equal to 0"
                          "                            and smaller or equal to 100,000");
-    } else if (!items_fit(ctx, open.value, argv, argc, step)) {
-        redis_error(ctx, "ERR Insufficient memory");
     } else {
-        redis.ReplyWithArray(ctx, (argc - 2) / step);
-        for (int i = 2; i < argc; i += step) {
-            struct compat_top_item expelled;
-            const tamis_bytes b = redis_bytes(argv[i]);
-            long long n = 1;
-            if (step == 2) redis_number(argv[i + 1], &n);
-            const enum compat_status s =
-                compat_top_add(open.value, &redis_memory, b.p, b.len, (uint32_t)n, &expelled);
-            if (s != COMPAT_OK)
-                redis_error(ctx, "ERR Insufficient memory");
-            else if (expelled.item == NULL)
-                redis.ReplyWithNull(ctx);
-            else
-                redis.ReplyWithStringBuffer(ctx, expelled.item, expelled.len);
-            compat_free(&redis_memory, expelled.item);
-        }
-        redis.ReplicateVerbatim(ctx);
-        redis_notify(ctx, step == 2 ? "topk.incrby" : "topk.add", argv[1]);
+        add_items(ctx, open.value, argv, argc, step);
     }
     redis_close_key(&open);
     return REDIS_OK;

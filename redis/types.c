@@ -395,7 +395,7 @@ static void *top_load(redis_io *io, int encver)
 static void top_save(redis_io *io, void *value)
 {
     const struct compat_writer w = redis_writer(io);
-    compat_top_save(value, &redis_memory, &w);
+    compat_top_save(value, &redis_saving_memory, &w);
 }
 
 static void top_rewrite(redis_io *io, redis_string *key, void *value)
@@ -415,7 +415,7 @@ static size_t top_usage(redis_key_opt *ctx, const void *value, size_t samples)
 static void top_digest(redis_digest *d, void *value)
 {
     const struct compat_writer w = digester(d);
-    compat_top_save(value, &redis_memory, &w);
+    compat_top_save(value, &redis_saving_memory, &w);
     redis.DigestEndSequence(d);
 }
 

@@ -238,8 +238,8 @@ static tamis_status solve_auto(tamis_plan *p, tamis_promise *promise, tamis_erro
     return TAMIS_OK;
 }
 
-/* ln n!, by Stirling's series: right to 1e-6 from n = 2 on, and exact below. (lgamma would write to a global variable.) */
-static double ln_factorial(double n)
+/* By Stirling's series. */
+double tamis__ln_factorial(double n)
 {
     const double half_ln_2_pi = 0.91893853320467274178;
     if (n < 2) return 0;
@@ -253,7 +253,8 @@ double tamis__two_set_bound(double n, double x)
     if (n < 1 || x < 1) return 0;
     /* Apart, the three terms of great numbers would lose what counts. */
     if (n + x > 1e6) return (n * log2((n + x) / n) + x * log1p(n / x) / ln_2) / n;
-    return (ln_factorial(n + x) - ln_factorial(n) - ln_factorial(x)) / ln_2 / n;
+    return (tamis__ln_factorial(n + x) - tamis__ln_factorial(n) - tamis__ln_factorial(x)) / ln_2 /
+           n;
 }
 
 static double bound_of(const tamis_plan *p)

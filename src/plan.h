@@ -35,6 +35,9 @@ tamis_status tamis__solve(tamis_plan *plan, tamis_promise *promise, tamis_error 
 /* A rate to 32 significant bits, upwards. */
 double tamis__tidy(double rate);
 
+/* ln n!: right to 4e-6 from n = 2 on, and exact below. (lgamma would write to a global variable.) */
+double tamis__ln_factorial(double n);
+
 /* Bits per member that telling n members from x other keys takes at the least: log2 C(n + x, n) / n. */
 double tamis__two_set_bound(double n, double x);
 

@@ -23,6 +23,41 @@ static inline struct bytes written(const tamis_foreign *f, uint32_t format, size
     return s.to;
 }
 
+static inline tamis_foreign *open_bytes(struct bytes b, uint32_t format)
+{
+    tamis_foreign *f;
+    tamis_error why;
+    if (tamis_foreign_open(b.p, b.n, format, NULL, &f, &why) != TAMIS_OK) printf("%s\n", why.text);
+    CHECK(f != NULL);
+    return f;
+}
+
+static inline tamis_foreign_facts facts_of(const tamis_foreign *f)
+{
+    tamis_foreign_facts facts = {.struct_size = sizeof facts};
+    CHECK_OK(tamis_foreign_info(f, &facts));
+    return facts;
+}
+
+/* An empty one. */
+static inline tamis_foreign *make(uint32_t format, uint64_t items, double fpr)
+{
+    const tamis_foreign_plan plan = {sizeof plan, format, items, fpr};
+    tamis_foreign *f;
+    tamis_error why;
+    if (tamis_foreign_create(&plan, NULL, &f, &why) != TAMIS_OK) printf("%s\n", why.text);
+    CHECK(f != NULL);
+    return f;
+}
+
+/* A sink that gives back the status it is given. */
+static inline tamis_status put_fails(void *ctx, const void *p, size_t n)
+{
+    (void)p;
+    (void)n;
+    return *(const tamis_status *)ctx;
+}
+
 /* How the keys of a file of answers become bytes. */
 enum encoding { TEXT, UTF16, INT32, INT64, FLOAT, DOUBLE };
 
@@ -91,6 +126,16 @@ static inline size_t check_answers(const char *name, enum encoding how,
     CHECK(lines >= 20 && ones > 0 && ones < lines);
     free(text.p);
     return ones;
+}
+
+/* For check_answers: a filter, asked in both ways. */
+static inline bool ask_filter(void *f, const void *key, size_t len)
+{
+    const tamis_bytes one = {key, len};
+    uint8_t bit;
+    const bool maybe = tamis_foreign_may_contain(f, key, len);
+    CHECK(tamis_foreign_may_contain_many(f, &one, 1, &bit) == maybe && bit == maybe);
+    return maybe;
 }
 
 static inline tamis_status read_memory(void *ctx, uint64_t offset, void *to, size_t n)

@@ -420,7 +420,7 @@ static void run(enum family family, const struct command *c, void **value)
                        number(reply));
         } else {
             CHECK(is(c, "TOPK.INCRBY"));
-            CHECK(compat_top_add(*value, &memory, item, len, (uint32_t)number(c->words[i + 1]),
+            CHECK(compat_top_add(*value, &room, item, len, (uint32_t)number(c->words[i + 1]),
                                  &expelled) == COMPAT_OK);
             CHECK(expelled.item == NULL);
         }

@@ -169,13 +169,25 @@ static void test_numbers(void)
     }
 }
 
-/* Redis' strings may be packed: everything that unpacks to another length is refused. A link of 64 bits (8 bytes). */
-static void test_packed_strings(void)
+/* The DUMP of a link of so many bits in 8 bytes, with these as its string. */
+static struct bytes dump_with(uint8_t m, const uint8_t *string, size_t n)
 {
-    static const uint8_t before[] = {
+    const uint8_t before[] = {
         7,    0x81, 0x30, 0x16, 0xe5, 0xa2, 0x89, 0xbe, 0xf8, 4,    2,    1,    2,    1, 2, 5,
         2,    2,    2,    6,    4,    0x7b, 0x14, 0xae, 0x47, 0xe1, 0x7a, 0x74, 0x3f, 2, 8, 4,
-        0xe9, 0x86, 0x2f, 0xb2, 0x35, 0x0e, 0x26, 0x40, 2,    0x40, 64,   2,    0,    5};
+        0xe9, 0x86, 0x2f, 0xb2, 0x35, 0x0e, 0x26, 0x40, 2,    0x40, m,    2,    0,    5};
+    static const uint8_t after[] = {2, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    struct bytes b = bytes_new(sizeof before + n + sizeof after);
+    memcpy(b.p, before, sizeof before);
+    memcpy(b.p + sizeof before, string, n);
+    memcpy(b.p + sizeof before + n, after, sizeof after);
+    repair_dump(b);
+    return b;
+}
+
+/* Redis' strings may be packed: everything that unpacks to another length is refused. */
+static void test_packed_strings(void)
+{
     static const struct {
         uint8_t string[12], n;
         bool good;
@@ -193,12 +205,26 @@ static void test_packed_strings(void)
         {{0xc0, 1}, 2, false},                         /* a number */
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        static const uint8_t after[] = {2, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-        struct bytes b = bytes_new(sizeof before + CASES[i].n + sizeof after);
-        memcpy(b.p, before, sizeof before);
-        memcpy(b.p + sizeof before, CASES[i].string, CASES[i].n);
-        memcpy(b.p + sizeof before + CASES[i].n, after, sizeof after);
-        repair_dump(b);
+        struct bytes b = dump_with(64, CASES[i].string, CASES[i].n);
+        CHECK((opened(b) > 0) == CASES[i].good);
+        free(b.p);
+    }
+}
+
+/* The same of 58 bits: none of the six behind them may be set, packed or not. */
+static void test_packed_past_end(void)
+{
+    static const struct {
+        uint8_t string[12], n;
+        bool good;
+    } CASES[] = {
+        {{8, 1, 2, 3, 4, 5, 6, 7, 3}, 9, true},
+        {{8, 1, 2, 3, 4, 5, 6, 7, 4}, 9, false},
+        {{0xc3, 4, 8, 0, 3, 0xa0, 0}, 7, true}, /* 3, and 7 copies of it */
+        {{0xc3, 4, 8, 0, 4, 0xa0, 0}, 7, false},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct bytes b = dump_with(58, CASES[i].string, CASES[i].n);
         CHECK((opened(b) > 0) == CASES[i].good);
         free(b.p);
     }
@@ -233,6 +259,7 @@ static const struct test tests[] = {
     {"mutation", test_mutation},
     {"hard numbers", test_numbers},
     {"packed strings", test_packed_strings},
+    {"packed bits past the end", test_packed_past_end},
     {"no memory", test_no_memory},
 };
 TEST_MAIN(tests)

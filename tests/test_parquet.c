@@ -166,6 +166,19 @@ static void test_by_hand(void)
     p = open_file(&b);
     CHECK(tamis_parquet_filter(p, 0, &f, &why) == TAMIS_ECORRUPT && f == NULL);
     tamis_parquet_close(p);
+    /* A damaged header is told by its place in the file: behind the third byte of the filter, which is at 4. */
+    memcpy(b.p + 4, body.p, body.n);
+    b.p[6] = 0x1f;
+    p = open_file(&b);
+    CHECK(tamis_parquet_filter(p, 0, &f, &why) == TAMIS_ECORRUPT && f == NULL);
+    CHECK_THAT(why.offset, ==, 7);
+    tamis_parquet_close(p);
+    /* Another hash is of no place. */
+    memcpy(b.p + 4, body.p, body.n);
+    b.p[4 + 7] = 0x2c;
+    p = open_file(&b);
+    CHECK(tamis_parquet_filter(p, 0, &f, &why) == TAMIS_EUNSUPPORTED && why.offset == 0);
+    tamis_parquet_close(p);
     free(body.p);
     free(b.p);
 }
@@ -328,7 +341,9 @@ static void test_failures(void)
     }
     const tamis_reader file = reader_of(&b);
     const tamis_options small = {.struct_size = sizeof small, .max_bytes = 64};
-    CHECK(tamis_parquet_open(&file, &small, &p, NULL) == TAMIS_ENOMEM);
+    tamis_error why;
+    CHECK(tamis_parquet_open(&file, &small, &p, &why) == TAMIS_ENOMEM);
+    CHECK(strstr(why.text, "the limit of 64") != NULL);
     CHECK(tamis_parquet_open(NULL, NULL, &p, NULL) == TAMIS_EINVAL);
     free(b.p);
 }

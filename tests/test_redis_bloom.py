@@ -205,19 +205,37 @@ def test_strict_and_settings():
               ("CF.RESERVE big 100000", Error("ERR Insufficient memory to create filter")),
               ("CMS.INITBYDIM big 1000 7", Error("CMS: Insufficient memory to create the key")),
               ("TOPK.RESERVE big 5 1000 7 0.9", Error("ERR Insufficient memory to create topk data structure")), ("EXISTS big", 0))
-        check(c, ("TOPK.RESERVE t 3 8 7 0.9", "OK"), (["TOPK.ADD", "t", "x" * 100000], Error("ERR Insufficient memory")), ("TOPK.LIST t", []))
+        check(c, ("TOPK.RESERVE t 3 8 7 0.9", "OK"), (["TOPK.ADD", "t", "x" * 100000], [Error("ERR Insufficient memory")]), ("TOPK.LIST t", []))
+        # Short items count as well.
+        check(c, (["TOPK.ADD", "t", "a" * 1000], [None]), (["TOPK.ADD", "t", "b" * 1000, "c"], [Error("ERR Insufficient memory"), None]),
+              (["TOPK.QUERY", "t", "a" * 1000, "b" * 1000, "c"], [1, 0, 1]))
         # What grows stops at the limit and stays.
         check(c, ("BF.RESERVE g 0.01 100 EXPANSION 2", "OK"))
         replies = c.text("BF.MADD", "g", *[f"i{n}" for n in range(5000)])
         assert replies[-1] == Error("ERR problem inserting into filter") and 100 < len(replies) < 5000
         assert sum(r == 1 for r in replies[:-1]) == c.call("BF.CARD", "g") and c.call("BF.EXISTS", "g", "i0") == 1
-    for arguments in (("ERROR_RATE", "0"), ("ERROR_RATE",), ("FOO", "1"), ("INITIAL_SIZE", "0"), ("CF_MAX_EXPANSIONS", "0"),
-                      ("cf-bucket-size", "0")):
+    # Every setting is an argument, in any order, written as CONFIG takes it.
+    given = {"bf-error-rate": "0.125", "bf-initial-size": "7", "bf-expansion-factor": "3", "cf-initial-size": "2", "cf-bucket-size": "1",
+             "cf-max-iterations": "9", "cf-expansion-factor": "4", "cf-max-expansions": "5", "tamis-max-bytes": "4GB", "tamis-strict": "yes"}
+    with Server(arguments=[word for pair in given.items() for word in pair]) as server:
+        c = server.client()
+        wanted = dict(given, **{"tamis-max-bytes": str(4 << 30)})
+        words = c.text("CONFIG", "GET", "bf.*")
+        assert dict(zip(words[::2], words[1::2])) == {"bf." + name: value for name, value in wanted.items()}, words
+        check(c, ("SET s 1", "OK"), ("BF.EXISTS s a", Error(WRONGTYPE)))
+    bytes_reason = f"Value for `tamis-max-bytes` must be in the range [1024, {1 << 48}]"
+    for arguments, reason in ((("ERROR_RATE", "0"), "ERROR_RATE must be > 0"), (("ERROR_RATE",), "Invalid number of arguments"),
+                              (("FOO", "1"), "Unrecognized option"), (("INITIAL_SIZE", "0"), "INITIAL_SIZE must be > 0"),
+                              (("CF_MAX_EXPANSIONS", "0"), "CF_MAX_EXPANSIONS must be"), (("cf-bucket-size", "0"), "in the range [1, 255]"),
+                              (("cf-initial-size", "300", "cf-bucket-size", "200"), "cf-initial-size must be at least twice cf-bucket-size"),
+                              (("tamis-strict", "maybe"), "must be yes or no"), (("tamis-max-bytes", "1kbb"), bytes_reason),
+                              (("tamis-max-bytes", "-1gb"), bytes_reason), (("tamis-max-bytes", "1k"), bytes_reason),
+                              (("tamis-max-bytes", "99999999999gb"), bytes_reason), (("tamis-max-bytes", "gb"), bytes_reason)):
         try:
             with Server(arguments=arguments):
                 raise RuntimeError(f"loaded with {arguments}")
         except AssertionError as refused:
-            assert "Can't load module" in str(refused)
+            assert "Can't load module" in str(refused) and reason in str(refused), (arguments, str(refused))
 
 
 if __name__ == "__main__":

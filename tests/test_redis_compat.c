@@ -177,7 +177,7 @@ static void use(enum family family, void *value)
             CHECK_THAT(compat_sketch_add(value, item, len, 3), <=,
                        compat_sketch_count(value, item, len));
         } else {
-            CHECK(compat_top_add(value, &memory, item, len, 7, &expelled) == COMPAT_OK);
+            CHECK(compat_top_add(value, &room, item, len, 7, &expelled) == COMPAT_OK);
             compat_free(&memory, expelled.item);
         }
     }
@@ -307,7 +307,7 @@ static void test_no_memory(void)
         allowed = 0;
         struct compat_top_item expelled;
         if (o->family == TOPK)
-            CHECK(compat_top_add(value, &memory, "new", 3, 1, &expelled) == COMPAT_NO_MEMORY);
+            CHECK(compat_top_add(value, &room, "new", 3, 1, &expelled) == COMPAT_NO_MEMORY);
         allowed = -1;
         check_same(o->family, value, &before);
         free(before.p);
@@ -399,8 +399,24 @@ static void test_cuckoo(void)
         CHECK(compat_cuckoo_has(c, item, name_of(item, "in", j)));
     compat_cuckoo_free(&memory, c);
 
-    /* One that is full refuses and stays as it was, whatever was pushed about meanwhile. */
+    /* A second table of a size that does not follow from the first and the expansion is refused. */
     struct fields before;
+    void *loaded;
+    CHECK(compat_cuckoo_create(&room, 16, 2, 20, 1, &c) == COMPAT_OK);
+    for (unsigned i = 0; c->links == 1; i++)
+        CHECK(compat_cuckoo_add(c, &room, 32, item, name_of(item, "in", i)) == COMPAT_OK);
+    for (unsigned doubled = 0; doubled < 2; doubled++) {
+        save(CF, c, &before);
+        CHECK(load(CF, &before, &loaded) == (doubled ? COMPAT_BAD : COMPAT_OK));
+        drop(CF, loaded);
+        free(before.p);
+        compat_free(&memory, c->link[1].slots);
+        c->link[1].buckets = 16;
+        CHECK((c->link[1].slots = compat_zeros(&room, 32)) != NULL);
+    }
+    compat_cuckoo_free(&memory, c);
+
+    /* One that is full refuses and stays as it was, whatever was pushed about meanwhile. */
     CHECK(compat_cuckoo_create(&room, 16, 2, 50, 0, &c) == COMPAT_OK);
     unsigned n = 0;
     enum compat_status s;
@@ -475,9 +491,9 @@ static void test_top(void)
         const double u = (double)(random_number() >> 11) * 0x1p-53;
         const size_t len = name_of(item, "i", (unsigned)pow(2000, u));
         item[1] = 0; /* a NUL is as good as any byte */
-        CHECK(compat_top_add(t, &memory, item, len, 1, &expelled) == COMPAT_OK);
+        CHECK(compat_top_add(t, &room, item, len, 1, &expelled) == COMPAT_OK);
         compat_free(&memory, expelled.item);
-        CHECK(compat_top_add(replica, &memory, item, len, 1, &expelled) == COMPAT_OK);
+        CHECK(compat_top_add(replica, &room, item, len, 1, &expelled) == COMPAT_OK);
         compat_free(&memory, expelled.item);
         if (i % 1000 != 0) continue;
         save(TOPK, replica, &f);
@@ -507,13 +523,37 @@ static void test_top(void)
 
     /* The empty item is an item, before and after a rest. */
     CHECK(compat_top_create(&room, 2, 8, 7, 0.9, &t) == COMPAT_OK);
-    CHECK(compat_top_add(t, &memory, "", 0, 5, &expelled) == COMPAT_OK && expelled.item == NULL);
+    CHECK(compat_top_add(t, &room, "", 0, 5, &expelled) == COMPAT_OK && expelled.item == NULL);
     save(TOPK, t, &f);
     CHECK(load(TOPK, &f, &loaded) == COMPAT_OK);
     CHECK(compat_top_has(loaded, "", 0) && compat_top_list(loaded, list) == 1 &&
           list[0]->count == 5);
     free(f.p);
     drop(TOPK, loaded);
+    drop(TOPK, t);
+
+    /* Items count, one by one, and make room again when they go, also after a rest. */
+    CHECK(compat_top_create(&room, 2, 8, 7, 0.9, &t) == COMPAT_OK);
+    const struct compat_room tight = {&memory, compat_top_bytes(t) + 10};
+    CHECK(compat_top_add(t, &tight, "12345678901", 10, 1, &expelled) == COMPAT_NO_MEMORY);
+    CHECK(compat_top_add(t, &tight, "abcd", 4, 1, &expelled) == COMPAT_OK);
+    save(TOPK, t, &f);
+    drop(TOPK, t);
+    CHECK(load(TOPK, &f, &loaded) == COMPAT_OK);
+    free(f.p);
+    t = loaded;
+    CHECK(compat_top_add(t, &tight, "efghi", 5, 2, &expelled) == COMPAT_NO_MEMORY);
+    CHECK(compat_top_count(t, "efghi", 5) == 0);
+    CHECK(compat_top_add(t, &tight, "efgh", 4, 2, &expelled) == COMPAT_OK && expelled.item == NULL);
+    CHECK_THAT(compat_top_bytes(t), ==, tight.max_bytes);
+    CHECK(compat_top_add(t, &tight, "abcd", 4, 1, &expelled) == COMPAT_OK);
+    CHECK(compat_top_add(t, &tight, "i", 1, 9, &expelled) == COMPAT_OK && expelled.len == 4);
+    compat_free(&memory, expelled.item);
+    CHECK_THAT(compat_top_bytes(t), ==, tight.max_bytes - 3);
+    const struct compat_room none = {&memory, 1};
+    CHECK(compat_top_add(t, &none, "xyzxyz", 6, 50, &expelled) == COMPAT_NO_MEMORY);
+    CHECK(compat_top_add(t, &none, "wxyz", 4, 50, &expelled) == COMPAT_OK && expelled.len == 4);
+    compat_free(&memory, expelled.item);
     drop(TOPK, t);
     CHECK(compat_top_create(&room, 3, 2000000000, 200000000, 1, &t) == COMPAT_NO_MEMORY);
     CHECK(compat_top_create(&room, UINT32_MAX, 1, 1, 1, &t) == COMPAT_NO_MEMORY);

@@ -177,6 +177,8 @@ def test_errors():
             damaged[i] ^= 0x10
             assert isinstance(c.call("TAMIS.LOAD", "damaged", bytes(damaged)), Error), i
         check(c, (["TAMIS.LOAD", "s", image], BUSY), (["TAMIS.LOAD", "s", image, "REPLACE"], "OK"), ("TAMIS.HAS s a", 0),
+              ("RPUSH l x y", 2), ("TAMIS.LOAD l junk REPLACE", Error("ERR not a Tamis file")), ("LLEN l", 2),
+              (["TAMIS.LOAD", "l", image, "REPLACE"], "OK"), ("TYPE l", "tamis-img"), ("DBSIZE", 4),
               ("CONFIG SET bf.tamis-max-bytes 100kb", "OK"), ("TAMIS.CREATE g growing ITEMS 100 RATE 0.01", "OK"))
         assert isinstance(c.call("TAMIS.CREATE", "k", "blocked", "BYTES", 200000, "RATE", 0.01), Error)
         replies = c.call("TAMIS.MADD", "g", *[f"g{i}" for i in range(200000)])

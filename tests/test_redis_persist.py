@@ -8,7 +8,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from redis_client import Error, Server, main, vectors, wait_for  # noqa: E402
+from redis_client import Error, Server, main, used_memory, vectors, wait_for  # noqa: E402
 from test_redis_bloom import check  # noqa: E402
 
 KINDS = ("blocked", "counting", "growing", "cuckoo", "tally", "top", "ribbon", "window")
@@ -95,10 +95,7 @@ def aof(preamble):
         before = state(c)
         check(c, ("DEBUG LOADAOF", "OK"))  # the commands, as they were replicated
         check_state(c, before)
-        c.do("BGREWRITEAOF")
-        wait_for(lambda: b"aof_rewrite_in_progress:0" in c.do("INFO", "persistence") and
-                 b"aof_rewrite_scheduled:0" in c.do("INFO", "persistence"), "no end of the rewrite")
-        assert b"aof_last_bgrewrite_status:ok" in c.do("INFO", "persistence")
+        rewritten(c)
         check(c, ("DEBUG LOADAOF", "OK"))  # the values, as they were rewritten
         check_state(c, before)
         touch(c, "")
@@ -113,6 +110,77 @@ def test_aof_with_preamble():
 
 def test_aof_without_preamble():
     aof("no")
+
+
+def rewritten(c):
+    c.do("BGREWRITEAOF")
+    wait_for(lambda: b"aof_rewrite_in_progress:0" in c.do("INFO", "persistence") and
+             b"aof_rewrite_scheduled:0" in c.do("INFO", "persistence"), "no end of the rewrite")
+    assert b"aof_last_bgrewrite_status:ok" in c.do("INFO", "persistence")
+
+
+def test_full_server():
+    """A server at its maxmemory saves all it has: in DUMP, in its RDB, in an append-only file without preamble."""
+    with Server("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no", "--auto-aof-rewrite-percentage", "0") as server:
+        c = server.client()
+        c.do("TOPK.RESERVE", "topk", 100000, 8, 7, 0.9)  # 2.4 MB of heap at rest
+        c.do("TOPK.INCRBY", "topk", "a", 3, "b", 2)
+        c.do("TAMIS.CREATE", "blocked", "blocked", "BYTES", 4 << 20, "RATE", 0.01)
+        c.do("TAMIS.MADD", "blocked", "a", "b")
+        before, digest = state(c), c.do("DEBUG", "DIGEST")
+        c.do("CONFIG", "SET", "maxmemory", used_memory(c) + (1 << 19))
+        assert isinstance(c.call("TAMIS.DUMP", "blocked"), Error)  # a command is refused
+        check_state(c, before)
+        assert c.do("DEBUG", "DIGEST") == digest
+        check(c, ("DEBUG RELOAD", "OK"))
+        check_state(c, before)
+        rewritten(c)
+        server.restart()
+        check_state(server.client(), before)
+
+
+def grow(c, tag, n):
+    """How many of n items enter the two kinds that grow."""
+    done = []
+    for key in ("growing", "ribbon"):
+        replies = [c.call("TAMIS.MADD", key, *[f"{tag}{j}" for j in range(i, i + 100)]) for i in range(0, n, 100)]
+        done.append(sum(not isinstance(r, Error) for reply in replies for r in reply))
+    return done
+
+
+def test_limit_of_the_day():
+    """What was accepted under a higher limit comes back under a lower one, from a preamble and the commands behind it as from a
+    primary; then it grows no more."""
+    options = ("--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
+    with Server(*options, arguments=("tamis-max-bytes", "100kb")) as one, Server(arguments=("tamis-max-bytes", "100kb")) as two:
+        c, replica = one.client(), two.client()
+        c.do("CONFIG", "SET", "bf.tamis-max-bytes", "1gb")
+        for key in ("growing", "ribbon"):
+            c.do("TAMIS.CREATE", key, key, "ITEMS", 1000, "RATE", 0.01)
+        assert grow(c, "early", 1000) == [1000, 1000]
+        rewritten(c)
+        replica.do("REPLICAOF", "127.0.0.1", one.port)
+        synced(c, replica)
+        assert grow(c, "late", 100000) == [100000, 100000]
+        before = state(c)
+        synced(c, replica)
+        check_state(replica, before)
+        replica.do("REPLICAOF", "NO", "ONE")
+        one.restart()
+        for c in (one.client(), replica):
+            check_state(c, before)
+            sizes = [c.do("MEMORY", "USAGE", key) for key in ("growing", "ribbon")]
+            assert min(sizes) > 120000, sizes
+            assert max(grow(c, "more", 200000)) < 200000
+            assert [c.do("MEMORY", "USAGE", key) for key in ("growing", "ribbon")] == sizes
+            # Nor do copies.
+            c.do("COPY", "growing", "copy")
+            c.do("TAMIS.MERGE", "sum", "growing")
+            for key in ("copy", "sum"):
+                assert any(isinstance(r, Error) for r in c.call("TAMIS.MADD", key, *[f"copied{i}" for i in range(200000)])), key
+                assert c.do("MEMORY", "USAGE", key) < sizes[0] + 100
+        c.do("CONFIG", "SET", "bf.tamis-max-bytes", "1gb")
+        assert grow(c, "again", 200000) == [200000, 200000]
 
 
 def synced(primary, replica):
@@ -151,6 +219,18 @@ def test_replica():
             primary.call(*words)
         now = re.search(rb"master_repl_offset:(\d+)", primary.do("INFO", "replication"))[1]
         assert offset == now, (before, offset, now)
+        # Of a list that has no room for some items, the others are.
+        primary.do("TOPK.RESERVE", "tight", 3)
+        primary.do("CONFIG", "SET", "bf.tamis-max-bytes", 4000)
+        refused = Error("ERR Insufficient memory")
+        check(primary, (["TOPK.ADD", "tight", "x" * 4000, "a"], [refused, None]),
+              (["TOPK.INCRBY", "tight", "b", 3, "y" * 4000, 5, "c", 2], [None, refused, None]))
+        synced(primary, replica)
+        assert replica.do("DUMP", "tight") == primary.do("DUMP", "tight")
+        assert replica.do("TOPK.COUNT", "tight", "x" * 4000, "y" * 4000, "b") == [0, 0, 3]
+        offset = re.search(rb"master_repl_offset:(\d+)", primary.do("INFO", "replication"))[1]
+        check(primary, (["TOPK.ADD", "tight", "x" * 4000], [refused]))
+        assert offset == re.search(rb"master_repl_offset:(\d+)", primary.do("INFO", "replication"))[1]
         replica.do("REPLICAOF", "NO", "ONE")
         assert replica.do("BF.ADD", "madelate", "after") == 1
 
@@ -275,4 +355,4 @@ def reshard(servers, clients, cluster):
 
 
 if __name__ == "__main__":
-    main([test_rdb, test_aof_with_preamble, test_aof_without_preamble, test_replica, test_migrate, test_cluster])
+    main([test_rdb, test_aof_with_preamble, test_aof_without_preamble, test_full_server, test_limit_of_the_day, test_replica, test_migrate, test_cluster])

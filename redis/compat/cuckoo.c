@@ -337,9 +337,8 @@ static bool load_link(struct compat_cuckoo *c, const struct compat_reader *r)
     l->slots = r->bytes(r->ctx, &bytes);
     if (l->slots == NULL) return false;
     c->links++;
-    /* Not smaller than the one before: what moves to older tables relies on it. */
-    return is_power_of_two(l->buckets) && l->buckets <= (uint64_t)1 << 55 &&
-           link_bytes(c, l) == bytes && (c->links == 1 || l->buckets >= l[-1].buckets);
+    /* The header of CF.SCANDUMP knows no other size, and what moves to older tables relies on it. */
+    return l->buckets == buckets_of(c, c->links - 1) && link_bytes(c, l) == bytes;
 }
 
 enum compat_status compat_cuckoo_load(const struct compat_reader *r, int encver,
@@ -364,7 +363,6 @@ enum compat_status compat_cuckoo_load(const struct compat_reader *r, int encver,
     enum compat_status s = c->link == NULL ? COMPAT_NO_MEMORY : COMPAT_OK;
     while (s == COMPAT_OK && c->links < links)
         if (!load_link(c, r)) s = COMPAT_BAD;
-    if (s == COMPAT_OK && c->link[0].buckets != c->buckets) s = COMPAT_BAD;
     if (s != COMPAT_OK) {
         compat_cuckoo_free(memory, c);
         return s;

@@ -87,6 +87,11 @@ void compat_top_free(const tamis_memory *memory, struct compat_top *t)
     compat_free(memory, t);
 }
 
+static uint64_t text_bytes(const struct compat_top_item *i)
+{
+    return i->item == NULL ? 0 : (uint64_t)i->len + 1;
+}
+
 /* One byte more than the item, so that the empty one is something, too. */
 static char *keep(const tamis_memory *memory, const void *item, size_t len)
 {
@@ -174,7 +179,15 @@ static void settle(struct compat_top *t, size_t i)
     }
 }
 
-enum compat_status compat_top_add(struct compat_top *t, const tamis_memory *memory,
+/* Whether an item of that length may take the place of the least: within the limit, or where a list beyond it grows no
+ * more. */
+static bool has_room(const struct compat_top *t, const struct compat_room *room, size_t len)
+{
+    const uint64_t least = text_bytes(&t->heap[0]), others = compat_top_bytes(t) - least;
+    return len < least || (others < room->max_bytes && len < room->max_bytes - others);
+}
+
+enum compat_status compat_top_add(struct compat_top *t, const struct compat_room *room,
                                   const void *item, size_t len, uint32_t n,
                                   struct compat_top_item *expelled)
 {
@@ -183,7 +196,8 @@ enum compat_status compat_top_add(struct compat_top *t, const tamis_memory *memo
     struct compat_top_item *h = find(t, fingerprint, item, len);
     /* Before anything changes, also for an item that may not enter in the end. */
     char *copy = NULL;
-    if (h == NULL && (copy = keep(memory, item, len)) == NULL) return COMPAT_NO_MEMORY;
+    if (h == NULL && (!has_room(t, room, len) || (copy = keep(room->memory, item, len)) == NULL))
+        return COMPAT_NO_MEMORY;
     uint32_t greatest = 0;
     for (uint32_t row = 0; row < t->depth; row++) {
         const uint32_t count = count_in_row(t, cell(t, row, item, len), fingerprint, n);
@@ -195,11 +209,12 @@ enum compat_status compat_top_add(struct compat_top *t, const tamis_memory *memo
             *expelled = *h;
             *h = (struct compat_top_item){copy, (uint32_t)len, fingerprint, 0};
             copy = NULL;
+            t->text_bytes += text_bytes(h) - text_bytes(expelled);
         }
         h->count = greatest;
         settle(t, (size_t)(h - t->heap));
     }
-    compat_free(memory, copy);
+    compat_free(room->memory, copy);
     return COMPAT_OK;
 }
 
@@ -240,10 +255,7 @@ size_t compat_top_list(const struct compat_top *t, const struct compat_top_item 
 
 uint64_t compat_top_bytes(const struct compat_top *t)
 {
-    uint64_t sum = sizeof *t + cell_bytes(t) + t->k * sizeof *t->heap;
-    for (uint32_t i = 0; i < t->k; i++)
-        if (t->heap[i].item != NULL) sum += (uint64_t)t->heap[i].len + 1;
-    return sum;
+    return sizeof *t + cell_bytes(t) + t->k * sizeof *t->heap + t->text_bytes;
 }
 
 /* --- At rest ---------------------------------------------------------------------------------------*/
@@ -300,6 +312,7 @@ static bool load_items(struct compat_top *t, const struct compat_reader *r,
         }
         *h = (struct compat_top_item){item, (uint32_t)(len - 1),
                                       compat_murmur32(item, len - 1, FINGERPRINT_SEED), count};
+        t->text_bytes += len;
     }
     return true;
 }

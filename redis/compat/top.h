@@ -15,6 +15,7 @@ struct compat_top {
     double decay;
     uint8_t *cells;               /* fingerprint and count, 32 bits each, row by row */
     struct compat_top_item *heap; /* k of them, the least first */
+    uint64_t text_bytes;          /* that their items take */
     double powers[256];           /* of decay */
 };
 
@@ -25,8 +26,8 @@ void compat_top_free(const tamis_memory *memory, struct compat_top *t);
 struct compat_top *compat_top_copy(const tamis_memory *memory, const struct compat_top *t);
 
 /* Counts n more of an item, of at most 4 GiB - 1. *expelled is the item that had to go for it, or NULL; it belongs to the
- * caller. COMPAT_NO_MEMORY: nothing changed. */
-enum compat_status compat_top_add(struct compat_top *t, const tamis_memory *memory,
+ * caller. COMPAT_NO_MEMORY, also when there is no room for the item should it enter: nothing changed. */
+enum compat_status compat_top_add(struct compat_top *t, const struct compat_room *room,
                                   const void *item, size_t len, uint32_t n,
                                   struct compat_top_item *expelled);
 bool compat_top_has(const struct compat_top *t, const void *item, size_t len);

@@ -15,28 +15,43 @@ enum { HEADER = 48 };
 #define P UINT64_C(18446744073709551557)
 #define G UINT64_C(18446744073709550147)
 
-/* No version has flags above the low byte: with them zero, eight bytes tell the format. */
+/* Why these fields are in no DCSO filter, and where; NULL: they may be. */
+static const char *wrong_fields(const uint8_t *p, size_t *at)
+{
+    const uint64_t rate = tamis__get64(p + 16), k = tamis__get64(p + 24);
+    double fpr;
+    memcpy(&fpr, &rate, sizeof fpr);
+    *at = 0;
+    if (tamis__get64(p) != 1) return "not a DCSO filter of version 1";
+    *at = 8;
+    if (tamis__get64(p + 8) == 0) return "a DCSO filter for no items";
+    *at = 16;
+    if (!(fpr > 0 && fpr < 1)) return "a DCSO filter with a wrong rate";
+    *at = 24;
+    if (k == 0 || k > MOST_PROBES) return "a DCSO filter with a wrong number of probes";
+    *at = 32;
+    if (tamis__get64(p + 32) == 0) return "a DCSO filter of no bits";
+    return NULL;
+}
+
+/* No version has flags above the low byte. But they alone do not tell the format: a 1 in 64 bits is also how a
+ * RedisBloom filter of one item begins. */
 static bool begins(const uint8_t *p, size_t n)
 {
-    return n >= HEADER && tamis__get64(p) == 1;
+    size_t at;
+    return n >= HEADER && wrong_fields(p, &at) == NULL;
 }
 
 static tamis_status open_dcso(const uint8_t *p, size_t n, const tamis_options *o,
                               tamis_foreign **out, tamis_error *why)
 {
+    size_t at;
     if (n < HEADER) return tamis__corrupt(why, n, "too short for a DCSO filter");
-    if (!begins(p, n)) return tamis__corrupt(why, 0, "not a DCSO filter of version 1");
-    const uint64_t items = tamis__get64(p + 8), rate = tamis__get64(p + 16);
-    const uint64_t k = tamis__get64(p + 24), m = tamis__get64(p + 32);
-    double fpr;
-    memcpy(&fpr, &rate, sizeof fpr);
-    if (items == 0) return tamis__corrupt(why, 8, "a DCSO filter for no items");
-    if (!(fpr > 0 && fpr < 1)) return tamis__corrupt(why, 16, "a DCSO filter with a wrong rate");
-    if (k == 0 || k > MOST_PROBES)
-        return tamis__corrupt(why, 24, "a DCSO filter with a wrong number of probes");
+    const char *reason = wrong_fields(p, &at);
+    if (reason != NULL) return tamis__corrupt(why, at, reason);
+    const uint64_t rate = tamis__get64(p + 16), k = tamis__get64(p + 24), m = tamis__get64(p + 32);
     const uint64_t words = m / 64 + (m % 64 != 0);
-    if (m == 0 || words > (n - HEADER) / 8)
-        return tamis__corrupt(why, 32, "a DCSO filter that is cut off, or of no bits");
+    if (words > (n - HEADER) / 8) return tamis__corrupt(why, 32, "a DCSO filter that is cut off");
     const uint8_t *bits = p + HEADER;
     if (m % 64 != 0 && tamis__get64(bits + 8 * (words - 1)) >> m % 64 != 0)
         return tamis__corrupt(why, HEADER + 8 * (words - 1),
@@ -45,8 +60,8 @@ static tamis_status open_dcso(const uint8_t *p, size_t n, const tamis_options *o
     if (f == NULL) return TAMIS_ENOMEM;
     f->items_told = true;
     f->items = tamis__get64(p + 40);
-    f->planned_items = items;
-    f->fpr_planned = fpr;
+    f->planned_items = tamis__get64(p + 8);
+    memcpy(&f->fpr_planned, &rate, sizeof rate);
     f->extra = bits + 8 * words;
     f->extra_size = n - HEADER - (size_t)(8 * words);
     f->links[0] = (struct link){.bits = bits, .bytes = 8 * words, .m = m, .k = (uint32_t)k};
@@ -97,6 +112,7 @@ static tamis_status write_dcso(const tamis_foreign *f, tamis_sink put, void *ctx
     const struct link *l = &f->links[0];
     uint8_t header[HEADER];
     uint64_t rate;
+    (void)why; /* nothing but put can fail */
     memcpy(&rate, &f->fpr_planned, sizeof rate);
     tamis__put64(header, 1);
     tamis__put64(header + 8, f->planned_items);
@@ -107,7 +123,7 @@ static tamis_status write_dcso(const tamis_foreign *f, tamis_sink put, void *ctx
     tamis_status s = put(ctx, header, sizeof header);
     if (s == TAMIS_OK) s = put(ctx, l->bits, (size_t)l->bytes);
     if (s == TAMIS_OK && f->extra_size > 0) s = put(ctx, f->extra, f->extra_size);
-    return s == TAMIS_OK ? s : tamis__fail(why, s, "cannot write");
+    return s;
 }
 
 const struct foreign_format tamis__foreign_dcso = {

@@ -7,9 +7,10 @@
 
 #include <math.h>
 
+/* As they are told by content: DCSO's fields ask for less than RedisBloom's and come after them. */
 static const struct foreign_format *const FORMATS[] = {
-    &tamis__foreign_parquet, &tamis__foreign_dcso, &tamis__foreign_redis_dump,
-    &tamis__foreign_redisbloom, &tamis__foreign_guava};
+    &tamis__foreign_parquet, &tamis__foreign_redis_dump, &tamis__foreign_redisbloom,
+    &tamis__foreign_dcso, &tamis__foreign_guava};
 #define N_FORMATS (sizeof FORMATS / sizeof *FORMATS)
 
 static const struct foreign_format *find(uint32_t id)
@@ -91,13 +92,11 @@ tamis_status tamis_foreign_open(const void *bytes, size_t size, uint32_t format,
     if (format == TAMIS_FOREIGN_AUTO &&
         (format = tamis_foreign_told(p, size)) == TAMIS_FOREIGN_AUTO)
         return tamis__corrupt(why, 0, "of no foreign format that is told by its content");
+    if (format == TAMIS_FOREIGN_REDISBLOOM && tamis__foreign_redis_dump.begins(p, size))
+        format = TAMIS_FOREIGN_REDIS_DUMP;
     const struct foreign_format *f = find(format);
     if (f == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no such foreign format");
-    s = f->open(p, size, &o, out, why);
-    if (s == TAMIS_ECORRUPT && format == TAMIS_FOREIGN_REDISBLOOM &&
-        tamis__foreign_redis_dump.open(p, size, &o, out, NULL) == TAMIS_OK)
-        return TAMIS_OK;
-    return s;
+    return f->open(p, size, &o, out, why);
 }
 
 static tamis_status check_plan(const tamis_foreign_plan *plan, tamis_error *why)
@@ -282,7 +281,12 @@ tamis_status tamis_foreign_write(const tamis_foreign *f, uint32_t format, tamis_
                            "its bits are under the hash of %s, which is not that of %s: build it "
                            "again from the keys",
                            f->format->name, to->name);
-    return to->write(f, put, ctx, why);
+    /* A sink of ours writes its reason, with errno, to the same tamis_error: that is kept. */
+    if (why != NULL) why->status = TAMIS_OK;
+    const tamis_status s = to->write(f, put, ctx, why);
+    if (s != TAMIS_OK && why != NULL && why->status != s)
+        tamis__fail(why, s, "writing the filter: %s", tamis_status_message(s));
+    return s;
 }
 
 struct saving {

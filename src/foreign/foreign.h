@@ -52,6 +52,7 @@ struct foreign_format {
     /* Whether all bits of the key are set. They are from then on, when `own` (link.own) is not NULL. */
     bool (*probe)(const struct link *l, uint8_t *own, tamis_hash h);
     uint64_t (*first_byte)(const struct link *l, tamis_hash h); /* that a question reads */
+    /* Passes on what `put` returns, and leaves the reason for that to tamis_foreign_write. */
     tamis_status (*write)(const tamis_foreign *f, tamis_sink put, void *ctx, tamis_error *why);
 };
 
@@ -83,7 +84,8 @@ struct census tamis__sbbf_census(const struct link *l);
  * *bytes is checked: what the format allows, but nothing is known of whether they are there. */
 size_t tamis__sbbf_header(const uint8_t *p, size_t n, uint64_t *bytes, bool *unnamed_hash,
                           tamis_error *why);
-/* A handle for `bytes` of bits that follow; links[0].own is for them to be put in. */
+/* A handle for `bytes` of bits, which the caller puts in `owned`. As they were opened, they are only read: links[0].own
+ * stays NULL. */
 tamis_foreign *tamis__sbbf_new(const tamis_options *o, uint64_t bytes, bool unnamed_hash,
                                tamis_error *why);
 

@@ -175,8 +175,12 @@ static uint8_t *read_footer(const tamis_reader *file, const tamis_options *o, si
         tamis__corrupt(why, file->size - TAIL, "a Parquet file with a footer of a wrong length");
         return NULL;
     }
-    uint8_t *footer = NULL;
-    if (o->max_bytes == 0 || size <= o->max_bytes) footer = tamis__alloc(o->memory, size);
+    if (o->max_bytes != 0 && size > o->max_bytes) {
+        *s = tamis__fail(why, TAMIS_ENOMEM, "a footer of %lu bytes, more than the limit of %llu",
+                         (unsigned long)size, (unsigned long long)o->max_bytes);
+        return NULL;
+    }
+    uint8_t *footer = tamis__alloc(o->memory, size);
     if (footer == NULL) {
         *s = tamis__fail(why, TAMIS_ENOMEM, "not enough memory for the footer");
         return NULL;
@@ -292,6 +296,7 @@ tamis_status tamis_parquet_filter(const tamis_parquet *p, uint64_t i, tamis_fore
     if (s != TAMIS_OK) return tamis__fail(why, s, "cannot read the Parquet file");
     const size_t at = tamis__sbbf_header(header, n, &bytes, &unnamed, &reason);
     if (at == 0) {
+        if (reason.status == TAMIS_ECORRUPT) reason.offset += c->offset; /* in the file */
         if (why != NULL) *why = reason;
         return reason.status;
     }

@@ -14,6 +14,8 @@ enum { KIND_END = 0, KIND_NUMBER = 2, KIND_DOUBLE = 4, KIND_STRING = 5 };
 enum { OLDEST_LAYOUT = 2, GROWTH_SINCE = 4, LAYOUT = 4 };
 /* Old enough for Redis 5, which has module values of this kind; newer ones take it as well. */
 enum { RDB_VERSION = 9 };
+/* The numbers before the bits of a link, and those of the whole with its end, take at most 63 and 45 bytes. */
+enum { AROUND = 64 };
 
 /* --- Sums ------------------------------------------------------------------------------------------------------- */
 
@@ -185,7 +187,8 @@ static struct head head_of(struct rdb *r)
     return h;
 }
 
-/* The payload without its end, when version and sum are right. redis-cli --raw puts a newline behind it. */
+/* The payload without its end, when the sum is right. The version there is of all of RDB: what the value itself is in is
+ * told by its layout. redis-cli --raw puts a newline behind it. */
 static bool strip(const uint8_t *p, size_t *n)
 {
     uint64_t table[256];
@@ -336,9 +339,9 @@ static tamis_status write_dump(const tamis_foreign *f, tamis_sink put, void *ctx
 {
     static const uint8_t type = TYPE_MODULE, version[2] = {RDB_VERSION, 0};
     struct writer w = {put, ctx, TAMIS_OK, 0, {0}};
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < f->n_links; i++) bytes += f->links[i].bytes;
-    if (bytes > UINT64_C(512) << 20)
+    uint64_t most = AROUND; /* bytes of the payload */
+    for (uint32_t i = 0; i < f->n_links; i++) most += f->links[i].bytes + AROUND;
+    if (most > UINT64_C(512) << 20)
         return tamis__fail(
             why, TAMIS_EUNSUPPORTED,
             "Redis does not RESTORE more than 512 MB; redisbloom (BF.LOADCHUNK) can");
@@ -355,7 +358,7 @@ static tamis_status write_dump(const tamis_foreign *f, tamis_sink put, void *ctx
     uint8_t sum[8];
     tamis__put64(sum, w.sum);
     put_bytes(&w, sum, sizeof sum);
-    return w.status == TAMIS_OK ? TAMIS_OK : tamis__fail(why, w.status, "cannot write");
+    return w.status;
 }
 
 const struct foreign_format tamis__foreign_redis_dump = {

@@ -10,6 +10,7 @@
 #include "foreign.h"
 
 #include "../hash.h"
+#include "../plan.h"
 #include "thrift.h"
 
 #include <math.h>
@@ -144,7 +145,8 @@ static double rate(double keys_per_block)
     const double spread = 40 * sqrt(keys_per_block) + 40;
     const double from = fmax(0, floor(keys_per_block - spread)), to = keys_per_block + spread;
     for (double j = from; j <= to; j++) {
-        const double chance = exp(j * log(keys_per_block) - keys_per_block - lgamma(j + 1));
+        const double chance =
+            exp(j * log(keys_per_block) - keys_per_block - tamis__ln_factorial(j));
         sum += chance * pow(-expm1(j * log1p(-1.0 / 32)), WORDS);
     }
     return sum;
@@ -201,8 +203,10 @@ struct census tamis__sbbf_census(const struct link *l)
         }
         c.ones += ones;
         c.rate += all;
-        c.items += log1p(-(double)ones / 256) / log1p(-1.0 / 32);
+        /* That a block is full tells no number of keys; half a bit short of it does, and it is more than any other. */
+        c.items += log1p(-fmin(ones, 255.5) / 256) / log1p(-1.0 / 32);
     }
+    if (c.ones == l->m) c.items = (double)INFINITY;
     c.rate /= (double)(l->bytes / BLOCK);
     return c;
 }
@@ -213,9 +217,10 @@ static tamis_status write_sbbf(const tamis_foreign *f, tamis_sink put, void *ctx
     const struct link *l = &f->links[0];
     const size_t n =
         f->unnamed_hash ? put_unnamed_header(header, l->bytes) : put_header(header, l->bytes);
+    (void)why; /* nothing but put can fail */
     tamis_status s = put(ctx, header, n);
     if (s == TAMIS_OK) s = put(ctx, l->bits, (size_t)l->bytes);
-    return s == TAMIS_OK ? s : tamis__fail(why, s, "cannot write");
+    return s;
 }
 
 const struct foreign_format tamis__foreign_parquet = {

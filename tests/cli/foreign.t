@@ -171,9 +171,13 @@ $ tamis build --to dcso -o ours.bloom keys
 tamis: ours.bloom: exists already; -f replaces it
 [2]
 
+# One item is what the first bytes of a DCSO filter say, too.
+$ seq 1 | tamis build --to redisbloom --items 1000 -o one.chunks; echo 1 | tamis check one.chunks
+1
+
 # Damage.
 $ head -c 200 dcso.bloom > cut.bloom; tamis info cut.bloom
-tamis: cut.bloom: a DCSO filter that is cut off, or of no bits
+tamis: cut.bloom: a DCSO filter that is cut off
 [2]
 $ head -c 7000 duckdb.parquet > cut.parquet; tamis info cut.parquet
 tamis: cut.parquet: not a whole Parquet file: PAR1 is missing at one end
