@@ -27,14 +27,17 @@ on() { # name, compiler, emulator, tests
         # It takes libraries that are not here for that machine.
         case $name in test_guard_build | test_guard_limits | test_guard_names) continue ;; esac
         "$2" -std=gnu11 -O2 -Iinclude -Isrc "$file" "$out"/*.o -static -pthread -lm -o "$out/$name"
-        printf '%s %s: ' "$1" "$name"
         TEST_BRIEFLY=yes TAMIS_SOURCE=$source "$3" "$out/$name" >"$out/$name.log" 2>&1 ||
-            { cat "$out/$name.log"; exit 1; }
-        tail -n 1 "$out/$name.log"
+            { echo "$1 $name:"; cat "$out/$name.log"; exit 1; }
+        echo "$1 $name: $(tail -n 1 "$out/$name.log")"
     done
 }
 
-on s390x s390x-linux-gnu-gcc qemu-s390x "$(echo tests/test_*.c)"
+on s390x s390x-linux-gnu-gcc qemu-s390x "$(echo tests/test_*.c)" & # beside the other two
+big_endian=$!
+trap 'kill $big_endian 2>/dev/null || true' EXIT
 on armhf arm-linux-gnueabihf-gcc qemu-arm "$(echo tests/test_*.c)"
 skip= # these are here for their kernels
 on aarch64 aarch64-linux-gnu-gcc qemu-aarch64 "tests/test_kernels.c tests/test_model.c tests/test_hash.c tests/test_ribbon_core.c"
+wait $big_endian
+trap - EXIT
