@@ -66,4 +66,6 @@ def help_examples():
     return wrong > 0
 
 
-sys.exit(help_examples() or transcript.main([]))
+# TEST_ONLY: some of tests/cli, by name, where all would take too long.
+some = [str(transcript.SOURCE / "tests/cli" / f"{name}.t") for name in os.environ.get("TEST_ONLY", "").split()]
+sys.exit((not some and help_examples()) or transcript.main(some))
