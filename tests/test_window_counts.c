@@ -117,7 +117,8 @@ static void check_lists(const struct model *m)
     memset(met, 0, sizeof met);
     for (size_t i = 0; i < found; i++) {
         CHECK(list[i].item.p != NULL && list[i].item.len == 8); /* there is room for all of these */
-        const uint64_t key = tamis__get64(list[i].item.p);
+        uint64_t key; /* as it was added, in this machine's order */
+        memcpy(&key, list[i].item.p, sizeof key);
         CHECK(key < UNIVERSE && met[key] == 0);
         met[key] = 1;
         CHECK(list[i].count.upper >= truth_of(m, (uint32_t)key));
