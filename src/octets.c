@@ -103,3 +103,18 @@ void tamis__octet_prefetch(const struct body *b, const struct batch *keys)
 {
     tamis__octet_fetch(b->sections, keys->hashes, keys->n);
 }
+
+void tamis__merge_octets(struct section *into, const struct section *from,
+                         tamis__octet_merger *merge)
+{
+    for (uint64_t at = 0; at < into->length; at += TAMIS__LINE_BYTES)
+        for (unsigned o = 0; o < TAMIS__OCTETS; o++) {
+            uint8_t *mine = into->cells + at;
+            const uint8_t *theirs = from->cells + at;
+            uint64_t sum;
+            mine[TAMIS__JOINS + o] =
+                (uint8_t)merge(tamis__get64(mine + 8 * o), mine[TAMIS__JOINS + o],
+                               tamis__get64(theirs + 8 * o), theirs[TAMIS__JOINS + o], &sum);
+            tamis__put64(mine + 8 * o, sum);
+        }
+}

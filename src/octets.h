@@ -78,6 +78,11 @@ tamis_status tamis__solve_octets(tamis_plan *p, uint32_t places, tamis_error *wh
 uint32_t tamis__octets_section(const tamis_plan *plan, uint16_t kind, struct section *out);
 const char *tamis__wrong_lines(const struct body *b, uint32_t kind, uint32_t places);
 const char *tamis__wrong_octets(const struct body *b);
+/* Octet by octet: j of the sum of two octets, and the sum. */
+typedef unsigned tamis__octet_merger(uint64_t a, unsigned ja, uint64_t b, unsigned jb,
+                                     uint64_t *sum);
+void tamis__merge_octets(struct section *into, const struct section *from,
+                         tamis__octet_merger *merge);
 void tamis__octet_prefetch(const struct body *b, const struct batch *keys);
 
 #endif

@@ -232,16 +232,7 @@ static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, u
 static tamis_status merge(struct body *into, const struct body *from)
 {
     struct section *s = into->sections;
-    for (uint64_t at = 0; at < s->length; at += TAMIS__LINE_BYTES)
-        for (unsigned o = 0; o < TAMIS__OCTETS; o++) {
-            uint8_t *mine = s->cells + at;
-            const uint8_t *theirs = from->sections->cells + at;
-            uint64_t sum;
-            mine[TAMIS__JOINS + o] =
-                (uint8_t)merge_octets(tamis__get64(mine + 8 * o), mine[TAMIS__JOINS + o],
-                                      tamis__get64(theirs + 8 * o), theirs[TAMIS__JOINS + o], &sum);
-            tamis__put64(mine + 8 * o, sum);
-        }
+    tamis__merge_octets(s, from->sections, merge_octets);
     s->items =
         (uint64_t)tamis__add_signed((int64_t)s->items, (int64_t)from->sections->items, INT64_MAX);
     return TAMIS_OK;
