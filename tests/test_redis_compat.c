@@ -532,7 +532,16 @@ static void test_top(void)
     drop(TOPK, loaded);
     drop(TOPK, t);
 
-    /* Items count, one by one, and make room again when they go, also after a rest. */
+    CHECK_THAT(live, ==, 0);
+}
+
+/* Items count, one by one, and make room again when they go, also after a rest. */
+static void test_room_of_top(void)
+{
+    struct compat_top *t;
+    struct compat_top_item expelled;
+    struct fields f;
+    void *loaded;
     CHECK(compat_top_create(&room, 2, 8, 7, 0.9, &t) == COMPAT_OK);
     const struct compat_room tight = {&memory, compat_top_bytes(t) + 10};
     CHECK(compat_top_add(t, &tight, "12345678901", 10, 1, &expelled) == COMPAT_NO_MEMORY);
@@ -573,6 +582,7 @@ static const struct test tests[] = {
     {"cuckoo", test_cuckoo},
     {"sketch", test_sketch},
     {"top", test_top},
+    {"the items of a top list count as room", test_room_of_top},
 };
 
 TEST_MAIN(tests)
