@@ -59,7 +59,7 @@ static tamis_status not_regular(const struct stat *st, tamis_error *why)
 static void close_quietly(int fd)
 {
     const int kept = errno;
-    if (fd >= 0) close(fd);
+    close(fd);
     errno = kept;
 }
 
@@ -69,7 +69,7 @@ static tamis_status read_at(const struct source *src, uint64_t at, void *to, siz
                             tamis_error *why)
 {
     for (uint8_t *p = to; n > 0;) {
-        const ssize_t got = pread(src->fd, p, n < SSIZE_MAX ? n : SSIZE_MAX, (off_t)at);
+        const ssize_t got = pread(src->fd, p, n, (off_t)at);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return io_fail(why, "cannot read");
         if (got == 0) return tamis__corrupt(why, at, "the file became shorter while it was read");
@@ -116,6 +116,14 @@ static bool same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+static int lock_file(int fd, bool wait)
+{
+    int r;
+    do r = flock(fd, LOCK_EX | (wait ? 0 : LOCK_NB));
+    while (r != 0 && errno == EINTR);
+    return r;
+}
+
 /* Open and lock the file that has this name once the lock is held. */
 static tamis_status open_locked(const char *path, bool wait, int *fd, struct stat *st,
                                 tamis_error *why)
@@ -123,11 +131,8 @@ static tamis_status open_locked(const char *path, bool wait, int *fd, struct sta
     for (;;) {
         tamis_status s = open_regular(path, true, fd, st, why);
         if (s != TAMIS_OK) return s;
-        int r;
-        do r = flock(*fd, LOCK_EX | (wait ? 0 : LOCK_NB));
-        while (r != 0 && errno == EINTR);
         struct stat now = {0};
-        if (r != 0)
+        if (lock_file(*fd, wait) != 0)
             s = errno == EWOULDBLOCK
                     ? tamis__fail(why, TAMIS_EBUSY, "another process is changing this file")
                     : io_fail(why, "cannot lock");
@@ -246,7 +251,7 @@ static tamis_status put_bytes(void *ctx, const void *bytes, size_t n)
 {
     struct save *j = ctx;
     for (const uint8_t *p = bytes; n > 0;) {
-        const ssize_t put = write(j->fd, p, n < SSIZE_MAX ? n : SSIZE_MAX);
+        const ssize_t put = write(j->fd, p, n);
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) return io_fail(j->why, "cannot write");
         p += put;
@@ -400,7 +405,7 @@ static tamis_status write_and_publish(struct save *j, const tamis *t, uint64_t *
                                 : tamis__image_write(t, put_bytes, j, root, j->why);
     if (s != TAMIS_OK) return s;
     if (fsync(j->fd) != 0) return io_fail(j->why, "cannot write to the disk");
-    if (flock(j->fd, LOCK_EX | LOCK_NB) != 0) return io_fail(j->why, "cannot lock the new file");
+    if (lock_file(j->fd, false) != 0) return io_fail(j->why, "cannot lock the new file");
     return publish(j);
 }
 
@@ -524,7 +529,7 @@ tamis_status tamis__temporary_write(int fd, uint64_t at, const void *bytes, size
                                     tamis_error *why)
 {
     for (const uint8_t *p = bytes; n > 0;) {
-        const ssize_t put = pwrite(fd, p, n < SSIZE_MAX ? n : SSIZE_MAX, (off_t)at);
+        const ssize_t put = pwrite(fd, p, n, (off_t)at);
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) return io_fail(why, "cannot write to the temporary file");
         p += put;

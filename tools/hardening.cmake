@@ -1,0 +1,45 @@
+# What the compiler and the linker can do against mistakes in our code becoming somebody's way in. Each flag is taken where
+# the compiler knows it; tests/test_hardened.py looks at the products. As a part of another project we leave all of this to it.
+#
+# Left out, with the reasons:
+#   -z nodlopen                     the Redis module and, from other languages, libtamis.so are opened by dlopen
+#   -fexceptions                    nothing here is to be unwound: no thread is ever cancelled
+#   -fstrict-flex-arrays=3, -fzero-init-padding-bits=all, -fhardened    not in the compilers of Debian 12
+include(CheckCCompilerFlag)
+include(CheckPIESupported)
+
+# All at once, since each check takes a compilation; one by one where one of them is refused.
+function(tamis_harden)
+  string(JOIN " " all ${ARGN})
+  check_c_compiler_flag("${all}" TAMIS_HAS_ALL_FLAGS)
+  foreach(flag ${ARGN})
+    if(NOT TAMIS_HAS_ALL_FLAGS)
+      string(MAKE_C_IDENTIFIER "TAMIS_HAS${flag}" known)
+      check_c_compiler_flag(${flag} ${known})
+    endif()
+    if(TAMIS_HAS_ALL_FLAGS OR ${known})
+      add_compile_options(${flag})
+    endif()
+  endforeach()
+endfunction()
+
+set(flags -fstack-protector-strong -fstack-clash-protection
+    -fno-delete-null-pointer-checks -fno-strict-overflow -fno-strict-aliasing
+    -Wtrampolines -Wbidi-chars=any -Werror=format-security -Werror=implicit
+    -Werror=incompatible-pointer-types -Werror=int-conversion)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
+  list(APPEND flags -fcf-protection=full)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  list(APPEND flags -mbranch-protection=standard)
+endif()
+tamis_harden(${flags})
+
+# Only where it is optimized: without, libc warns that it cannot, and the sanitizers see more than it does. Undefined first,
+# for a distribution that brings its own.
+string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+if(NOT "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${type}}" MATCHES "-fsanitize|-O0" AND NOT type STREQUAL DEBUG)
+  add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+endif()
+
+add_link_options(LINKER:-z,relro,-z,now,-z,noexecstack,--as-needed,--no-copy-dt-needed-entries)
+check_pie_supported(LANGUAGES C) # else position-independent programs would be linked at a fixed place
