@@ -497,6 +497,43 @@ static void owners(void)
     leave();
 }
 
+static tamis_status write_text(const void *what, tamis_sink put, void *ctx, tamis_error *reason)
+{
+    (void)reason;
+    return put(ctx, what, strlen(what));
+}
+
+/* Files that no handle stands for. */
+static void other_content(void)
+{
+    char got[8] = "";
+    enter();
+    CHECK_OK(tamis__save_by(write_text, "first", NULL, path, false, NULL));
+    CHECK_THAT(tamis__save_by(write_text, "second", NULL, path, false, &why), ==, TAMIS_EIO);
+    CHECK_THAT(why.os, ==, EEXIST);
+    CHECK_OK(tamis__save_by(write_text, "third", NULL, path, true, &why));
+    const int fd = open(path, O_RDONLY);
+    CHECK(fd >= 0 && read(fd, got, sizeof got) == 5 && strcmp(got, "third") == 0);
+    close(fd);
+    leave();
+}
+
+/* What cannot be opened at all, with a reason and without one who asks for it. */
+static void refusals(void)
+{
+    const uint32_t nonsense[] = {1u << 31, TAMIS_MAP | TAMIS_UPDATE, TAMIS_MAP | TAMIS_SHARED};
+    tamis *t;
+    enter();
+    CHECK_THAT(tamis_open(path, NULL, &t, NULL), ==, TAMIS_EIO);
+    CHECK(open_with(0, NULL, &t) == TAMIS_EIO && why.os == ENOENT && t == NULL);
+    old_file();
+    for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++)
+        CHECK(open_with(nonsense[i], NULL, &t) == TAMIS_EINVAL && t == NULL);
+    CHECK(truncate(path, 100) == 0);
+    CHECK(open_with(TAMIS_MAP, NULL, &t) == TAMIS_ECORRUPT && t == NULL); /* too short to map */
+    leave();
+}
+
 static const struct test tests[] = {
     {"one_fault", one_fault},
     {"for_ever", for_ever},
@@ -508,5 +545,7 @@ static const struct test tests[] = {
     {"deep_directory", deep_directory},
     {"memory_runs_out", memory_runs_out},
     {"owners", owners},
+    {"other_content", other_content},
+    {"refusals", refusals},
 };
 TEST_MAIN(tests)
