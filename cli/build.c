@@ -22,6 +22,7 @@ struct spool {
 
 static bool spool_hashes(struct spool *s, const struct block *b)
 {
+    if (b->n == 0) return true;
     if (s->room - s->n < b->n) {
         const size_t room = s->room * 2 + b->n;
         tamis_hash *bigger =

@@ -122,9 +122,7 @@ tamis *open_any_filter(const struct args *a, const char *path, uint32_t flags, s
     tamis *t = NULL;
     memset(f, 0, sizeof *f);
     if (a->from == NULL && try_filter(a, path, flags, &t, &why) == TAMIS_OK) return t;
-    if (why.status != TAMIS_ECORRUPT)
-        refuse(a, path, &why);
-    else if (foreign_open(a, path, f) == FOREIGN_NO)
+    if (why.status != TAMIS_ECORRUPT || foreign_open(a, path, f) == FOREIGN_NO)
         refuse(a, path, &why);
     return NULL;
 }

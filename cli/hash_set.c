@@ -44,7 +44,7 @@ int hash_set_add(struct hash_set *s, tamis_hash h)
     }
     tamis_hash *at = s->room != 0 ? find(s->slots, s->room, h) : NULL;
     if (at != NULL && !is_zero(*at)) return 0;
-    if (s->n >= s->room / 4 * 3) { /* three quarters full */
+    if (at == NULL || s->n >= s->room / 4 * 3) { /* three quarters full */
         if (!grow(s)) return -1;
         at = find(s->slots, s->room, h);
     }

@@ -99,12 +99,13 @@ static bool read_book(struct book *b, const char *source, double epsilon)
     bool good = true;
     while (good && getline(&line, &room, b->file) > 0) {
         char from[HASH_TEXT], hash[HASH_TEXT], spent[64];
-        double cost;
+        char *end = spent;
+        double cost = 0;
         int where = 0;
         line[strcspn(line, "\n")] = '\0';
-        good = sscanf(line, "%32s %63s %32s %n", from, spent, hash, &where) == 3 && where > 0 &&
-               sscanf(spent, "%lf", &cost) == 1 && cost > 0 &&
-               strlen(line + where) < sizeof b->where;
+        good = sscanf(line, "%32s %63s %32s %n", from, spent, hash, &where) == 3 && where > 0;
+        if (good) cost = strtod(spent, &end);
+        good = good && *end == '\0' && cost > 0 && strlen(line + where) < sizeof b->where;
         if (!good) break;
         b->spent += cost;
         b->releases++;

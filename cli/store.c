@@ -57,7 +57,7 @@ static bool fail(const struct store *s, int code)
 
 /* As a reader that writers know of. Where that takes a file that may not be written, as one whom they do not know of;
  * store_confirm then looks whether there was one. */
-static int open_env(struct store *s, unsigned flags)
+static int open_env(struct store *s, unsigned flags) /* NOLINT(misc-no-recursion): once at most */
 {
     int code = mdb_env_create(&s->env);
     if (code == 0) code = mdb_env_open(s->env, s->path, flags, 0644);

@@ -15,6 +15,7 @@ static size_t to_ascii(const char *host, int flags, char *name)
     if (idn2_to_ascii_8z(host, &ascii, flags) != IDN2_OK) return 0;
     size_t n = strlen(ascii);
     if (n <= GUARD_URL_NAME)
+        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): nor promised to be */
         memcpy(name, ascii, n);
     else
         n = 0;

@@ -168,7 +168,6 @@ static bool read_field(guard_manifest *m, const struct field *f, const char *val
     void *at = (char *)m + f->offset;
     guard_part *part = at;
     char *end;
-    long long when;
     char sum[80];
     switch (f->type) {
     case COUNT:
@@ -179,15 +178,18 @@ static bool read_field(guard_manifest *m, const struct field *f, const char *val
         *(double *)at = strtod(value, &end);
         return *end == '\0' && *(double *)at >= 0 && *(double *)at <= 1;
     case TIME:
-        if (sscanf(value, "%lld", &when) != 1) return false;
-        *(time_t *)at = (time_t)when;
-        return true;
+        errno = 0;
+        *(time_t *)at = (time_t)strtoll(value, &end, 10);
+        return end != value && *end == '\0' && errno == 0;
     case ID:
         if (!is_hex(value, sizeof m->id - 1)) return false;
         memcpy(at, value, sizeof m->id);
         return true;
     case PART:
-        if (sscanf(value, "%" SCNu64 " %79s", &part->bytes, sum) != 2) return false;
+        errno = 0;
+        part->bytes = strtoull(value, &end, 10);
+        if (*value < '0' || *value > '9' || *end != ' ' || errno != 0) return false;
+        if (snprintf(sum, sizeof sum, "%s", end + 1) >= (int)sizeof sum) return false;
         if (part->bytes == 0) return strcmp(sum, "-") == 0;
         if (!is_hex(sum, 2 * GUARD_HASH_SIZE)) return false;
         memcpy(part->sha256, sum, sizeof part->sha256);

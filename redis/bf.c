@@ -117,12 +117,10 @@ static void replicate(redis_ctx *ctx, redis_string *key, const struct shape *mad
 {
     char error[40];
     if (e->n == 0) return;
-    if (made == NULL && (e->n == (size_t)items || e->items == NULL)) {
+    if (e->items == NULL || (made == NULL && e->n == (size_t)items)) {
         redis.ReplicateVerbatim(ctx);
     } else if (made == NULL) {
         redis.Replicate(ctx, "BF.MADD", "sv", key, e->items, e->n);
-    } else if (e->items == NULL) {
-        redis.ReplicateVerbatim(ctx);
     } else {
         snprintf(error, sizeof error, "%.17g", made->error);
         if (made->expansion == 0)

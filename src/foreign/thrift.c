@@ -88,6 +88,7 @@ static void forward(struct thrift *t, size_t n)
 
 static void skip(struct thrift *t, unsigned type, bool in_list, unsigned depth);
 
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than MOST_DEPTH */
 static void skip_elements(struct thrift *t, unsigned type, unsigned depth)
 {
     unsigned first, second;
@@ -109,6 +110,7 @@ static void skip_elements(struct thrift *t, unsigned type, unsigned depth)
     }
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than MOST_DEPTH */
 static void skip(struct thrift *t, unsigned type, bool in_list, unsigned depth)
 {
     struct thrift_field f = {0, 0};
