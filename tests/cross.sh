@@ -47,10 +47,11 @@ on() { # machine, prefix of its tools, emulator
         "$2-gcc" -std=c11 -O2 -Wall -Wextra -Wconversion -Werror -Iinclude -idirafter /usr/include \
             -c "$file" -o "$object"
     done
+    "$2-gcc-ar" rc "$out/libtamis.a" "$out"/*.o
     for file in tests/test_*.c; do
         name=$(basename "$file" .c)
         wanted "$1" "$name" || continue
-        "$2-gcc" -std=gnu11 -O2 -Iinclude -Isrc "$file" "$out"/*.o -static -pthread -lm -o "$out/$name"
+        "$2-gcc" -std=gnu11 -O2 -Iinclude -Isrc "$file" "$out/libtamis.a" -static -pthread -lm -o "$out/$name"
         begun=$(date +%s)
         "$3" "$out/$name" >"$out/$name.log" 2>&1 ||
             { echo "$1 $name:"; cat "$out/$name.log"; exit 1; }
