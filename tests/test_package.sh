@@ -90,6 +90,8 @@ usr/share/zsh/vendor-completions/_tamis" \
 same 'the soname' "libtamis.so.$major" \
     "$(readelf -d "$root/usr/lib/$triplet/libtamis.so.$version" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')"
 if readelf -d "$root/usr/bin/tamis" | grep -Eq 'R(UN)?PATH'; then fail 'the command looks for libraries where it was built'; fi
+try 'the packages are as hard as the build' /usr/bin/python3 "$source/tests/test_hardened.py" \
+    "$root/usr/bin/tamis" "$root/usr/lib/$triplet/libtamis.so.$version"
 [ -s "$root/usr/share/man/man1/tamis.1" ] || fail 'the manual page is empty'
 
 # --- They work ----------------------------------------------------------------------------------------------

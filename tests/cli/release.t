@@ -79,6 +79,9 @@ $ echo new | tamis add -q f.tamis; tamis release --epsilon 1 -q -o new.private f
 $ echo damage >> f.tamis.releases; tamis release --epsilon 3 -o more.private f.tamis
 tamis: f.tamis.releases: not a book of releases: line 5 is damaged
 [2]
+$ sed -i '5d; 1s/^\([^ ]*\) \([^ ]*\) /\1 \2x /' f.tamis.releases; tamis release --epsilon 3 -o more.private f.tamis
+tamis: f.tamis.releases: not a book of releases: line 1 is damaged
+[2]
 
 # A plan of the lines that are there betrays how many they are.
 $ head -n 1234 list | tamis build --kind bloom --k 1 --fpr 10% -o counted.tamis; tamis release --epsilon 1 -o counted.private counted.tamis
