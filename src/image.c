@@ -333,8 +333,9 @@ static tamis_status parse_table(const uint8_t *meta, uint64_t size, struct secti
         s[i].offset = tamis__get64(meta + entry + E_OFFSET);
         if (at > size || s[i].offset != aligned(at))
             return tamis__corrupt(why, entry + E_OFFSET, "wrong section offset");
-        if (!tamis__sum(s[i].offset, s[i].length, &at) || at > size)
+        if (s[i].offset > size || s[i].length > size - s[i].offset)
             return tamis__corrupt(why, entry + E_LENGTH, "a section beyond the end of the image");
+        at = s[i].offset + s[i].length;
     }
     if (at != size) return tamis__corrupt(why, at, "bytes after the last section");
     return TAMIS_OK;

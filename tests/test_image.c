@@ -145,7 +145,7 @@ static void weights_that_end(void)
     free(image.p);
 }
 
-/* A table that says more sums than the file has room for. */
+/* A table that says more sums, or more cells, than the file has room for. */
 static void sums_beyond_the_end(void)
 {
     struct bytes image = read_named("bloom.tamis");
@@ -156,6 +156,10 @@ static void sums_beyond_the_end(void)
     put_field(image.p, (struct field){ENTRY + 56, 8}, 64);
     CHECK_THAT(tamis_load(image.p, image.n, NULL, &t, &why), ==, TAMIS_ECORRUPT);
     CHECK(strstr(why.text, "wrong section offset") != NULL && why.offset == ENTRY + 48);
+    image.n = 200; /* all of the sum, and nothing behind it */
+    put_field(image.p, (struct field){112, 8}, image.n);
+    CHECK_THAT(tamis_load(image.p, image.n, NULL, &t, &why), ==, TAMIS_ECORRUPT);
+    CHECK(strstr(why.text, "beyond the end") != NULL && why.offset == ENTRY + 56);
     free(image.p);
 }
 

@@ -131,9 +131,9 @@ static uint32_t layout(const tamis_plan *plan, struct section *out)
 {
     if (out == NULL) return 2;
     const uint32_t fixed = columns_for(plan->fpr);
-    for (uint16_t i = MEMBERS; i <= OTHERS; i++) {
+    for (unsigned i = MEMBERS; i <= OTHERS; i++) {
         out[i] = tamis__collection(TAMIS_EXACT, fixed, 1);
-        out[i].variant = i;
+        out[i].variant = (uint16_t)i;
     }
     return 2;
 }
