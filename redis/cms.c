@@ -72,9 +72,7 @@ static int init(redis_ctx *ctx, redis_string **argv, int argc, shape_function *s
         redis_error(ctx, problem);
     } else {
         redis_set_value(&open, redis_sketch_type, s);
-        redis.ReplicateVerbatim(ctx);
-        redis_notify(ctx, "cms.init", argv[1]);
-        redis_ok(ctx);
+        redis_done(ctx, "cms.init", argv[1]);
     }
     redis_close_key(&open);
     return REDIS_OK;
@@ -245,9 +243,7 @@ int redis_cms_merge(redis_ctx *ctx, redis_string **argv, int argc)
     } else if (problem != NULL) {
         redis_error(ctx, problem);
     } else {
-        redis.ReplicateVerbatim(ctx);
-        redis_notify(ctx, "cms.merge", argv[1]);
-        redis_ok(ctx);
+        redis_done(ctx, "cms.merge", argv[1]);
     }
     redis_close_key(&open);
     return REDIS_OK;

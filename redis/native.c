@@ -170,9 +170,7 @@ int redis_tamis_create(redis_ctx *ctx, redis_string **argv, int argc)
         if (b == NULL) {
             native_say(ctx, why.text);
         } else if (native_set(ctx, &open, b)) {
-            redis.ReplicateVerbatim(ctx);
-            redis_notify(ctx, "tamis.create", argv[1]);
-            redis_ok(ctx);
+            redis_done(ctx, "tamis.create", argv[1]);
         }
     }
     redis_close_key(&open);
@@ -388,9 +386,7 @@ static int finish(redis_ctx *ctx, redis_string *key, struct redis_open *open, ta
                   const tamis_error *why, const char *event)
 {
     if (s == TAMIS_OK) {
-        redis.ReplicateVerbatim(ctx);
-        redis_notify(ctx, event, key);
-        redis_ok(ctx);
+        redis_done(ctx, event, key);
     } else {
         native_say(ctx, why->text);
     }
