@@ -45,6 +45,7 @@ void *tamis__alloc(const tamis_memory *memory, uint64_t size)
     block += align - (uintptr_t)block % align;
     if (is_huge) advise(block, (size_t)(raw + total - block));
     if (!own) memset(raw, 0, total);
+    /* cppcheck-suppress pointerSize ; a pointer is what is kept there */
     memcpy(block - sizeof(void *), &raw, sizeof(void *));
     return block;
 }
