@@ -243,7 +243,8 @@ static void sweep(const int *errors, size_t n, unsigned times)
     enter();
     const unsigned descriptors = open_descriptors();
     for (size_t i = 0; i < 2 * n * CALLS; i++) {
-        struct strike s = {.call = i / 2 / n, .times = times, .error = errors[i / 2 % n]};
+        struct strike s = {
+            .call = (enum call)(i / 2 / n), .times = times, .error = errors[i / 2 % n]};
         no_tmpfile = i % 2 != 0;
         if (s.error == 0 && s.call != PREAD && s.call != WRITE && s.call != PWRITE) continue;
         if (s.error == EINTR && times > 1) s.times = 3; /* nobody can outwait more */
