@@ -7,8 +7,8 @@ cd "$source"
 # The statistics and the long models do not depend on the machine, and emulation is slow; ./run test --long runs
 # most of them all the same. test_golden builds an image of every kind here, too, byte for byte.
 skip=${CROSS_SKIP-"test_compact test_count_min test_count_sketch test_counting test_cuckoo test_estimate test_exact
-test_frequency test_fuse test_growing test_guard_random test_interval test_lectures test_pair test_plan test_private test_rate test_ribbon test_ribbon_core test_spill
-test_threads_seal test_top_urls test_transfer test_window"}
+test_frequency test_fuse test_growing test_guard_random test_interval test_lectures test_memory_kinds test_pair test_plan test_private test_rate test_ribbon test_ribbon_core test_spill
+test_readers test_threads_kinds test_threads_seal test_top_urls test_transfer test_window"}
 skip=$(echo "$skip" | tr '\n' ' ')
 
 on() { # name, compiler, emulator, tests
