@@ -137,8 +137,11 @@ def main():
         wanted = os.environ.get("TEST_ONLY")
         found = [s for s in found if not wanted or s.name in wanted.split(";")]
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            for done in [pool.submit(*task) for task in tasks(sweep, found)]:
+            waiting = [(task[1].name, pool.submit(*task)) for task in tasks(sweep, found)]
+            for i, (name, done) in enumerate(waiting):
                 done.result()
+                if i + 1 == len(waiting) or waiting[i + 1][0] != name:
+                    print(f"{name}: done, {sweep.runs} faults so far", flush=True)
         if not wanted and not ESSENTIAL <= sweep.struck:
             sweep.complaints.append("never struck")
             print(f"never struck: {sorted(ESSENTIAL - sweep.struck)}")
