@@ -162,7 +162,7 @@ static bool simple_number(const char *s, wide *out)
     static const char units[] = "kMGT";
     const char *unit = s + strspn(s, "0123456789");
     if (unit == s || unit - s > 25) return false;
-    for (*out = 0; s < unit; s++) *out = *out * 10 + (wide)(*s - '0');
+    for (*out = 0; s < unit; s++) *out = *out * 10 + (unsigned)(*s - '0');
     if (*unit == 'K' && unit[1] != 'i') *out *= 1000, unit++;
     const char *known = *unit != '\0' ? strchr(*unit == 'K' ? "K" : units, *unit) : NULL;
     if (known != NULL) {
@@ -199,7 +199,7 @@ static bool simple_weight(const uint8_t *p, size_t n, int64_t *out)
     if (n == 0) return false;
     for (size_t i = 0; i < n; i++) {
         if (p[i] < '0' || p[i] > '9') return false;
-        v = v * 10 + (wide)(p[i] - '0');
+        v = v * 10 + (unsigned)(p[i] - '0');
         if (v > (wide)INT64_MAX + (minus ? 1 : 0)) return false;
     }
     *out = (int64_t)(minus ? -(uint64_t)v : (uint64_t)v);
