@@ -167,8 +167,8 @@ static void add_source(struct feed *f, bool raw, bool last)
     uint8_t *p = copy_of(f->p, n);
     f->p += n;
     f->left -= n;
-    if (how >= 254 && n > 0) { /* long enough for several blocks and threads */
-        times = 300000 / n + 1;
+    if (how >= 254 && n >= 16) { /* long enough for several blocks and threads */
+        times = 140000 / n + 1;
         p = realloc(p, n * times);
         must(p != NULL, "memory");
         for (size_t i = 1; i < times; i++) memcpy(p + i * n, p, n);
