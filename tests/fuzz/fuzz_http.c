@@ -11,6 +11,8 @@
 #include "../../guard/server.c" /* with what it keeps to itself */
 #include "feed.h"
 
+#include <inttypes.h>
+
 #define MOST_VALUES 40
 #define MOST_TEXT 600u
 
@@ -216,6 +218,10 @@ static size_t feed_pieces(struct feed *f, char *to)
         if (b == 22) snprintf(piece, sizeof piece, "\"%s\"", m->delta.sha256);
         if (b >= 23 && b < 23 + KNOWN)
             snprintf(piece, sizeof piece, "%.8s", hashes[LISTED - 1 - (b - 23)]);
+        /* Where parts end, and one before and behind it. */
+        const uint64_t ends[] = {m->filter.bytes, m->delta.bytes, m->removal.bytes};
+        if (b >= 128 && b < 128 + 9)
+            snprintf(piece, sizeof piece, "%" PRIu64, ends[(b - 128) / 3] + (b - 128) % 3 - 1);
         keep(to + n, MOST_TEXT - n, piece);
         n += strlen(piece);
     }

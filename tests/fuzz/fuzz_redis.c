@@ -349,6 +349,24 @@ static void rewrite(size_t key, size_t to)
     known[to] = known[key];
 }
 
+/* What is in a key is in another as well, where their shapes are equal. */
+static void merge(size_t key, size_t to)
+{
+    static const char *const names[] = {"BF.MERGE", "", "CMS.MERGE", "", "TAMIS.MERGE"};
+    if (server_keys[key].value == NULL || server_keys[to].value == NULL || key == to) return;
+    const size_t type = type_number(key);
+    if (server_keys[to].type != server_keys[key].type || names[type][0] == '\0') return;
+    const char *from = name_of(key), *into = name_of(to);
+    if (type == SKETCH)
+        server_say(names[type], into, "2", into, from, NULL);
+    else
+        server_say(names[type], into, from, NULL);
+    if (server_ctx.error) return;
+    for (uint32_t i = 0; i < ITEMS; i++) known[to].count[i] += known[key].count[i];
+    known[to].lasting = known[to].lasting && known[key].lasting;
+    check_all(to);
+}
+
 /* --- What a server does besides ----------------------------------------------------------------------------------------- */
 
 static uint64_t digest_of(size_t key)
@@ -392,8 +410,10 @@ static void step(struct feed *f)
         dump_chunks(key, to, f);
     else if (what < 235)
         rewrite(key, to);
-    else if (what < 250)
+    else if (what < 243)
         housekeep(key, to);
+    else if (what < 252)
+        merge(key, to);
     else
         drop_key(key);
     if (server_keys[key].value == NULL) forget(key);
