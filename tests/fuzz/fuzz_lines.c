@@ -121,7 +121,7 @@ static bool read_all(const char *path, bool raw, size_t step, struct source *out
 static void add_packed(struct source *s, const uint8_t *p, size_t n, struct feed *f)
 {
     const uint8_t how = feed_byte(f);
-    const size_t room = 2 * n + 1024;
+    const size_t room = 2 * n + 2048;
     uint8_t *packed = malloc(room);
     must(packed != NULL, "memory");
     size_t size = pack(how % 4, p, n, packed, room);
@@ -133,6 +133,10 @@ static void add_packed(struct source *s, const uint8_t *p, size_t n, struct feed
     if (n > 0) memcpy(s->bytes, p, n);
     if (again > 0) memcpy(s->bytes + n, p, again);
     s->size = n + again;
+    /* Zeros may stand behind it, but nothing else. */
+    const uint32_t tail = how & 8 ? (uint32_t)feed_bytes(f, 4) : 0;
+    if (how & 8) memcpy(packed + size, &tail, 4);
+    if (how & 8) size += 4;
     const size_t whole = size;
     uint8_t changed = 0;
     if (how & 32 && size > LEAST_MAGIC) size = LEAST_MAGIC + at % (size - LEAST_MAGIC);
@@ -140,13 +144,14 @@ static void add_packed(struct source *s, const uint8_t *p, size_t n, struct feed
     if (changed != 0) packed[LEAST_MAGIC + at % (size - LEAST_MAGIC)] ^= changed;
     place(s, packed, size, how & 128);
     free(packed);
-    if (size == whole && changed == 0) return;
+    if (size == whole && changed == 0 && tail == 0) return;
     /* What is left must be an error, or what went in; a cut between two streams is a whole file. */
     struct source got = {.size = 0};
     if (s->fd >= 0 && !(how & 128)) {
         s->fails = !read_all(s->path, false, 1000, &got);
         const bool begins =
             got.size <= s->size && (got.size == 0 || memcmp(got.bytes, s->bytes, got.size) == 0);
+        must(s->fails || changed != 0 || size < whole, "something behind it is an error");
         must(s->fails || (begins && (got.size == s->size || got.size == n)),
              "damage is an error, or no harm");
         s->size = s->fails ? 0 : got.size;
