@@ -281,9 +281,9 @@ static void check_lines(const struct args *a, char **paths, bool hashed, unsigne
     if (known && all) {
         tamis_bytes line, key;
         int64_t weight;
-        /* A bad weight ends its block before any line of it is handed out. */
+        /* A bad weight ends the input, and no line of its block is handed out. */
         while (failed && next_line(&r, a, &line, &key, &weight)) continue;
-        must(!next_line(&r, a, &line, &key, &weight), "no line is missing");
+        must(failed || !next_line(&r, a, &line, &key, &weight), "no line is missing");
         must(failed == r.bad_weight, "it fails by a bad weight alone");
         must(failed || lines_skipped(l) == r.skipped, "as many are skipped");
     }

@@ -159,17 +159,15 @@ static void parse(struct feed *f)
 /* Digits and a unit; false for anything else, which is not compared. */
 static bool simple_number(const char *s, wide *out)
 {
-    static const char units[] = "kMGT";
+    static const char letters[] = "kKMGT"; /* the first two mean the same, but there is no ki */
     const char *unit = s + strspn(s, "0123456789");
     if (unit == s || unit - s > 25) return false;
     for (*out = 0; s < unit; s++) *out = *out * 10 + (unsigned)(*s - '0');
-    if (*unit == 'K' && unit[1] != 'i') *out *= 1000, unit++;
-    const char *known = *unit != '\0' ? strchr(*unit == 'K' ? "K" : units, *unit) : NULL;
+    const char *known = *unit != '\0' ? strchr(letters, *unit) : NULL;
     if (known != NULL) {
-        const int power = *unit == 'K' ? 1 : 1 + (int)(known - units);
-        const bool binary = unit[1] == 'i';
-        if (*unit == 'k' && binary) return false;
-        for (int i = 0; i < power; i++) *out *= binary ? 1024 : 1000;
+        const bool binary = unit[1] == 'i' && *unit != 'k';
+        const long power = known == letters ? 1 : known - letters;
+        for (long i = 0; i < power; i++) *out *= binary ? 1024 : 1000;
         unit += binary ? 2 : 1;
     }
     if (*unit == 'B') unit++;
