@@ -10,7 +10,7 @@
 
 #define MOST_STEPS 16u
 #define MOST_KEYS 5000u
-#define SPILL_KEYS 30000u /* 1 MiB of scratch, the least that there is, holds two thirds of them */
+#define SPILL_KEYS 24000u /* 1 MiB of scratch, the least that there is, holds 21845 */
 
 /* What was asked for, to be done to several handles. */
 struct span {
@@ -148,14 +148,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tamis_plan plan;
     if (!solve_plan(&asked, &plan)) return 0;
     const uint8_t how = feed_byte(&f);
-    const bool spill = first >= 254;
+    const bool spill = first == 255;
     salt = feed_bytes(&f, 8);
     style = how % 8 < STYLES ? how % 8 : UNIFORM;
     if (spill) style = UNIFORM; /* as is asked of such hashes */
     plan.flags |= TAMIS_HASH_CALLER;
     plan.seed = 0;
     read_spans(&f, plan.kind == TAMIS_EXACT, spill ? SPILL_KEYS : MOST_KEYS);
-    if (spill && n_spans > 0) spans[0].n = spans[0].n % 4096 + SPILL_KEYS - 4096;
+    if (spill && n_spans > 0) spans[0].n = spans[0].n % 1024 + SPILL_KEYS - 1024;
     const tamis_options usual = {.struct_size = sizeof usual},
                         other = {.struct_size = sizeof other,
                                  .threads = how / 32,
@@ -170,7 +170,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         tamis *again;
         must(bytes_equal(a, b), "the same bytes by threads, beyond memory, or reopened");
         must(tamis_load(b.p, b.n, &usual, &again, NULL) == TAMIS_OK, "reload");
-        check(again);
+        if (!spill) check(again); /* it takes long, and the bytes are the same */
         tamis_close(again);
         tamis_close(same);
         free(a.p);
