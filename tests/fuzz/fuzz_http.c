@@ -221,7 +221,7 @@ static size_t feed_pieces(struct feed *f, char *to)
         /* Where parts end, and one before and behind it. */
         const uint64_t ends[] = {m->filter.bytes, m->delta.bytes, m->removal.bytes};
         if (b >= 128 && b < 128 + 9)
-            snprintf(piece, sizeof piece, "%" PRIu64, ends[(b - 128) / 3] + (b - 128) % 3 - 1);
+            snprintf(piece, sizeof piece, "%" PRIu64, ends[(b - 128) / 3] - 1 + (b - 128u) % 3);
         keep(to + n, MOST_TEXT - n, piece);
         n += strlen(piece);
     }
