@@ -158,6 +158,8 @@ int save_filter(tamis *t, const char *path, bool replace);
 int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes);
 /* The same for a text: the path holds what it held, or all of it. */
 int save_text(const char *path, const char *text, size_t length, bool replace);
+/* The folder of a file, so that its name lasts; false: errno tells why not. */
+bool sync_folder_of(const char *path);
 /* EXIT_ERROR after a message when `path` exists and may not be replaced. */
 int check_output(const struct args *a);
 /* Why an add failed with this status, in words for the line after "unchanged: ". */

@@ -202,6 +202,35 @@ int save_filter(tamis *t, const char *path, bool replace)
     return saved(s, path, &why);
 }
 
+static bool put_bytes(int fd, const char *bytes, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        const ssize_t put = write(fd, bytes + at, n - at);
+        if (put < 0 && errno != EINTR) return false;
+        if (put > 0) at += (size_t)put;
+    }
+    return true;
+}
+
+/* A name in it is safe only then. */
+bool sync_folder_of(const char *path)
+{
+    char folder[PATH_MAX] = ".";
+    const char *slash = strrchr(path, '/');
+    const size_t n = slash == path ? 1 : slash != NULL ? (size_t)(slash - path) : 0;
+    if (n > 0 && n < sizeof folder) {
+        memcpy(folder, path, n);
+        folder[n] = '\0';
+    }
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return false;
+    const bool good = fsync(fd) == 0;
+    const int os = errno;
+    close(fd);
+    errno = os;
+    return good;
+}
+
 /* Through a file of another name beside it; error: errno. */
 static bool put_text(const char *path, const char *text, size_t length, bool replace)
 {
@@ -213,16 +242,26 @@ static bool put_text(const char *path, const char *text, size_t length, bool rep
     }
     /* A device, or a pipe, cannot be replaced, only written to. */
     const bool direct = replace && stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-    FILE *to = fopen(direct ? path : other, direct ? "w" : "wx");
-    if (to == NULL) return false;
-    bool good = fwrite(text, 1, length, to) == length;
-    good = fclose(to) == 0 && good;
-    if (direct) return good;
-    good = good && (replace ? rename(other, path) : link(other, path)) == 0;
-    const int os = errno;
-    unlink(other);
+    const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
+    const int fd = open(direct ? path : other, direct ? flags : flags | O_CREAT | O_EXCL, 0666);
+    if (fd < 0) return false;
+    bool good = put_bytes(fd, text, length) && (direct || fsync(fd) == 0);
+    int os = errno;
+    if (close(fd) != 0 && good) {
+        good = false;
+        os = errno;
+    }
+    if (direct) {
+        errno = os;
+        return good;
+    }
+    if (good && (replace ? rename(other, path) : link(other, path)) != 0) {
+        good = false;
+        os = errno;
+    }
+    if (!good || !replace) unlink(other);
     errno = os;
-    return good;
+    return good && sync_folder_of(path);
 }
 
 int save_text(const char *path, const char *text, size_t length, bool replace)
@@ -261,9 +300,12 @@ int save_foreign(const tamis_foreign *f, uint32_t format, const char *from, cons
 {
     tamis_error why;
     uint64_t bytes = 0;
+    sigset_t before;
+    hold_signals(path, &before);
     const tamis_status s = strcmp(path, "-") == 0
                                ? tamis_foreign_write(f, format, to_stdout, &bytes, &why)
                                : tamis_foreign_save(f, format, path, replace, &why);
+    let_signals(&before);
     if (s == TAMIS_EUNSUPPORTED) return complain(from, "%s", why.text);
     return saved(s, path, &why);
 }

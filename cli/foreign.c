@@ -138,8 +138,10 @@ enum foreign_found foreign_open(const struct args *a, const char *path, struct f
         out->path = path;
     }
     /* What can be read but once is not read to find out. */
-    if (format == TAMIS_FOREIGN_AUTO && (stat(path, &st) != 0 || !S_ISREG(st.st_mode)))
+    if (format == TAMIS_FOREIGN_AUTO && (stat(path, &st) != 0 || !S_ISREG(st.st_mode))) {
+        foreign_close(out);
         return FOREIGN_NO;
+    }
     return open_single(path, format, out);
 }
 

@@ -45,13 +45,13 @@ static uint8_t *read_all(const char *path, size_t *n)
         complain(path, "cannot open: %s", strerror(errno));
         return NULL;
     }
-    for (bool more = true; more;) {
-        room = 2 * room + (1u << 16);
-        uint8_t *bigger = realloc(bytes, room);
+    while (*n == room) {
+        const size_t wanted = 2 * room + (1u << 16);
+        uint8_t *bigger = realloc(bytes, wanted);
         if (bigger == NULL) break;
         bytes = bigger;
+        room = wanted;
         *n += fread(bytes + *n, 1, room - *n, f);
-        more = *n == room;
     }
     const int os = errno;
     const bool failed = ferror(f) != 0, whole = !failed && *n < room;

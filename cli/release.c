@@ -2,7 +2,8 @@
  *
  * The book is FILTER.releases, a line for each: a hash of the filter that was released, the epsilon, a hash of the release and
  * where it went. It is for the owner. A hash of the source within the release itself would betray the source: whoever
- * guesses the set could prove the guess. */
+ * guesses the set could prove the guess. A note is on the disk before the release is anywhere, so that no epsilon is ever
+ * forgotten; one that was cut off, by a full disk or a power failure, is of a release that never came out. */
 #include "cli.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define HASH_TEXT 33
@@ -18,6 +20,9 @@
 struct book {
     FILE *file;
     char path[PATH_MAX];
+    off_t end;    /* of its notes; what follows was cut off */
+    bool is_new;  /* nothing was ever noted in it */
+    bool unended; /* the last note is whole but for its line end */
     /* Of all that is in it: */
     double spent; /* epsilons of every release, of this and other contents of the filter */
     unsigned releases;
@@ -83,12 +88,38 @@ static bool open_book(struct book *b, const char *filter)
         complain(filter, "%s", strerror(ENAMETOOLONG));
         return false;
     }
+    struct stat st;
     const int fd = open(b->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (fd >= 0 && flock(fd, LOCK_EX) == 0) b->file = fdopen(fd, "r+");
-    if (b->file != NULL) return true;
+    if (fd >= 0 && flock(fd, LOCK_EX) == 0 && fstat(fd, &st) == 0) b->file = fdopen(fd, "r+");
+    if (b->file != NULL) {
+        b->is_new = st.st_size == 0;
+        return true;
+    }
     complain(b->path, "a release must be noted there, and cannot: %s", strerror(errno));
     if (fd >= 0) close(fd);
     return false;
+}
+
+/* Adds a line, without its end, to what is known of the book; false: it is none. */
+static bool read_note(struct book *b, const char *line, const char *source, double epsilon)
+{
+    char from[HASH_TEXT], hash[HASH_TEXT], spent[64], wanted[64];
+    char *end;
+    int where = 0;
+    if (sscanf(line, "%32s %63s %32s %n", from, spent, hash, &where) != 3 || where == 0 ||
+        strlen(from) != HASH_TEXT - 1 || strlen(hash) != HASH_TEXT - 1 || line[where] == '\0' ||
+        strlen(line + where) >= sizeof b->where)
+        return false;
+    const double cost = strtod(spent, &end);
+    if (*end != '\0' || !(cost > 0)) return false;
+    b->spent += cost;
+    b->releases++;
+    snprintf(wanted, sizeof wanted, "%.17g", epsilon);
+    if (strcmp(from, source) != 0 || strcmp(spent, wanted) != 0) return true;
+    b->found = true;
+    strcpy(b->hash, hash);
+    strcpy(b->where, line + where);
+    return true;
 }
 
 /* False after a message: who cannot read what was spent must not spend more. */
@@ -96,28 +127,27 @@ static bool read_book(struct book *b, const char *source, double epsilon)
 {
     char *line = NULL;
     size_t room = 0;
+    ssize_t n;
     bool good = true;
-    while (good && getline(&line, &room, b->file) > 0) {
-        char from[HASH_TEXT], hash[HASH_TEXT], spent[64];
-        char *end = spent;
-        double cost = 0;
-        int where = 0;
+    while (good && !b->unended && (n = getline(&line, &room, b->file)) > 0) {
+        b->unended = line[n - 1] != '\n';
         line[strcspn(line, "\n")] = '\0';
-        good = sscanf(line, "%32s %63s %32s %n", from, spent, hash, &where) == 3 && where > 0;
-        if (good) cost = strtod(spent, &end);
-        good = good && *end == '\0' && cost > 0 && strlen(line + where) < sizeof b->where;
-        if (!good) break;
-        b->spent += cost;
-        b->releases++;
-        char wanted[64];
-        snprintf(wanted, sizeof wanted, "%.17g", epsilon);
-        if (strcmp(from, source) != 0 || strcmp(spent, wanted) != 0) continue;
-        b->found = true;
-        strcpy(b->hash, hash);
-        strcpy(b->where, line + where);
+        good = read_note(b, line, source, epsilon);
+        if (good) b->end += n;
     }
-    if (good) good = !ferror(b->file);
-    if (!good) complain(b->path, "not a book of releases: line %u is damaged", b->releases + 1);
+    const bool cut_off = !good && b->unended;
+    if (cut_off) {
+        complain(b->path, "the last note was cut off: that release never came out");
+        good = true;
+        b->unended = false;
+    }
+    /* Not at the end either: no memory for a line, or the disk. */
+    if (good && !cut_off && !feof(b->file)) {
+        complain(b->path, "cannot read: %s", strerror(errno));
+        good = false;
+    } else if (!good) {
+        complain(b->path, "not a book of releases: line %u is damaged", b->releases + 1);
+    }
     free(line);
     return good;
 }
@@ -131,17 +161,32 @@ static void whole_path(const char *path, char out[PATH_MAX])
     if (snprintf(out, PATH_MAX, "%s%s", here, path) >= PATH_MAX) snprintf(out, PATH_MAX, "-");
 }
 
+static bool write_all(int fd, const char *bytes, size_t n)
+{
+    while (n > 0) {
+        const ssize_t put = write(fd, bytes, n);
+        if (put < 0 && errno != EINTR) return false;
+        if (put > 0) bytes += put, n -= (size_t)put;
+    }
+    return true;
+}
+
+/* On the disk when true is returned; as it was before, as far as possible, after a message. */
 static bool note(struct book *b, const char *source, double epsilon, const char *hash,
                  const char *output)
 {
-    char where[PATH_MAX];
+    char where[PATH_MAX], line[PATH_MAX + 256];
+    const int fd = fileno(b->file);
     whole_path(output, where);
     where[strcspn(where, "\n")] = '\0'; /* then it is not found again; a line is a line */
-    const bool good = fseek(b->file, 0, SEEK_END) == 0 &&
-                      fprintf(b->file, "%s %.17g %s %s\n", source, epsilon, hash, where) > 0 &&
-                      fflush(b->file) == 0 && fsync(fileno(b->file)) == 0;
-    if (!good) complain(b->path, "cannot write: %s", strerror(errno));
-    return good;
+    const int n = snprintf(line, sizeof line, "%s%s %.17g %s %s\n", b->unended ? "\n" : "", source,
+                           epsilon, hash, where);
+    const bool good = ftruncate(fd, b->end) == 0 && write_all(fd, line, (size_t)n) &&
+                      fsync(fd) == 0 && (!b->is_new || sync_folder_of(b->path));
+    if (good) return true;
+    complain(b->path, "cannot write: %s", strerror(errno));
+    if (ftruncate(fd, b->end) != 0) complain(b->path, "may count a release that never came out");
+    return false;
 }
 
 /* --- The release --------------------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "plot.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,10 +32,19 @@ static double at(const struct scale *s, double value)
 
 struct picture {
     FILE *to;
+    bool failed; /* a piece is missing: a stream in memory forgets that it had no room for it */
     struct scale x, y;
     uint64_t items;
     double lowest; /* rate */
 };
+
+__attribute__((format(printf, 2, 3))) static void put(struct picture *p, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (vfprintf(p->to, format, args) < 0) p->failed = true;
+    va_end(args);
+}
 
 /* One hue each, told apart on white and on black; every second line is dashed, as some lie on others. */
 static const char *const hues[] = {"#d1495b", "#2e86ab", "#e08e0b", "#3c9d4e",
@@ -109,132 +119,128 @@ static void find_scales(struct picture *p, const struct solved *rows, size_t n)
     p->y = (struct scale){log(p->lowest), log(HIGHEST), BOTTOM, TOP};
 }
 
-static void draw_kind(const struct picture *p, const tamis_plan *row, size_t index)
+static void draw_kind(struct picture *p, const tamis_plan *row, size_t index)
 {
     bool first = true;
     double last_bytes = 0, last_rate = 0, bytes, rate;
-    fprintf(p->to, "<path class=\"kind%s\" stroke=\"%s\" d=\"", index % 2 != 0 ? " dashed" : "",
-            hues[index % HUES]);
+    put(p, "<path class=\"kind%s\" stroke=\"%s\" d=\"", index % 2 != 0 ? " dashed" : "",
+        hues[index % HUES]);
     for (unsigned i = 0; i < POINTS; i++) {
         if (!solve_point(p, row, rate_of_point(p, i), &bytes, &rate)) continue;
         if (bytes == last_bytes && rate == last_rate)
             continue; /* a kind of few rates stays there */
         if (log(bytes) > p->x.high || log(bytes) < p->x.low || log(rate) < p->y.low - 0.02)
             continue;
-        fprintf(p->to, "%c%.1f %.1f", first ? 'M' : 'L', at(&p->x, bytes), at(&p->y, rate));
+        put(p, "%c%.1f %.1f", first ? 'M' : 'L', at(&p->x, bytes), at(&p->y, rate));
         first = false;
         last_bytes = bytes;
         last_rate = rate;
     }
-    fprintf(p->to, "\"><title>%s</title></path>\n", tamis_kind_name(row->kind));
+    put(p, "\"><title>%s</title></path>\n", tamis_kind_name(row->kind));
 }
 
-static void draw_bound(const struct picture *p)
+static void draw_bound(struct picture *p)
 {
     for (int fill = 1; fill >= 0; fill--) {
-        fprintf(p->to, "<path class=\"%s\" d=\"", fill ? "never" : "bound");
+        put(p, "<path class=\"%s\" d=\"", fill ? "never" : "bound");
         for (unsigned i = 0; i < POINTS; i++) {
             const double rate = rate_of_point(p, i), bytes = (double)p->items / 8 * log2(1 / rate);
             if (log(bytes) > p->x.high) break;
-            fprintf(p->to, "%c%.1f %.1f", i == 0 ? 'M' : 'L', at(&p->x, bytes), at(&p->y, rate));
+            put(p, "%c%.1f %.1f", i == 0 ? 'M' : 'L', at(&p->x, bytes), at(&p->y, rate));
         }
         if (fill)
-            fprintf(p->to, "L%d %dZ\"/>\n", LEFT, BOTTOM);
+            put(p, "L%d %dZ\"/>\n", LEFT, BOTTOM);
         else
-            fputs("\"><title>lower bound</title></path>\n", p->to);
+            put(p, "\"><title>lower bound</title></path>\n");
     }
-    fprintf(p->to, "<text class=\"faint\" x=\"%d\" y=\"%d\">no structure</text>\n", LEFT + 12,
-            BOTTOM - 32);
-    fprintf(p->to, "<text class=\"faint\" x=\"%d\" y=\"%d\">can be here</text>\n", LEFT + 12,
-            BOTTOM - 14);
+    put(p, "<text class=\"faint\" x=\"%d\" y=\"%d\">no structure</text>\n", LEFT + 12, BOTTOM - 32);
+    put(p, "<text class=\"faint\" x=\"%d\" y=\"%d\">can be here</text>\n", LEFT + 12, BOTTOM - 14);
 }
 
 /* --- Around them ---------------------------------------------------------------------------------------------- */
 
-static void draw_axes(const struct picture *p)
+static void draw_axes(struct picture *p)
 {
     for (double rate = 0.1; rate >= p->lowest * 0.99; rate /= 10) {
         const double y = at(&p->y, rate);
-        fprintf(p->to, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, RIGHT);
-        fprintf(p->to, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.4g %%</text>\n", LEFT - 8,
-                y + 4, 100 * rate);
+        put(p, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, RIGHT);
+        put(p, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.4g %%</text>\n", LEFT - 8, y + 4,
+            100 * rate);
     }
     static const double steps[] = {1, 2, 5};
     for (int power = 0; power < 18; power++)
         for (int i = 0; i < 3; i++) {
             const double bytes = steps[i] * pow(10, power), x = at(&p->x, bytes);
             if (x < LEFT || x > RIGHT) continue;
-            fprintf(p->to, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>\n", x, TOP, BOTTOM);
-            fprintf(p->to, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x,
-                    BOTTOM + 20, size_text(bytes));
+            put(p, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>\n", x, TOP, BOTTOM);
+            put(p, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x, BOTTOM + 20,
+                size_text(bytes));
         }
-    fprintf(p->to,
-            "<text class=\"faint\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">size of the file"
-            "</text>\n<text class=\"faint\" x=\"%d\" y=\"%d\">false positives</text>\n",
-            (LEFT + RIGHT) / 2, BOTTOM + 44, LEFT, TOP - 10);
+    put(p,
+        "<text class=\"faint\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">size of the file"
+        "</text>\n<text class=\"faint\" x=\"%d\" y=\"%d\">false positives</text>\n",
+        (LEFT + RIGHT) / 2, BOTTOM + 44, LEFT, TOP - 10);
 }
 
-static void draw_asked(const struct picture *p, const tamis_plan *asked)
+static void draw_asked(struct picture *p, const tamis_plan *asked)
 {
     if (asked->fpr != 0 && asked->fpr <= HIGHEST)
-        fprintf(p->to, "<path class=\"asked\" d=\"M%d %.1fH%d\"/>\n", LEFT, at(&p->y, asked->fpr),
-                RIGHT);
+        put(p, "<path class=\"asked\" d=\"M%d %.1fH%d\"/>\n", LEFT, at(&p->y, asked->fpr), RIGHT);
     const double x = asked->bytes != 0 ? at(&p->x, (double)asked->bytes) : 0;
     if (x >= LEFT && x <= RIGHT)
-        fprintf(p->to, "<path class=\"asked\" d=\"M%.1f %dV%d\"/>\n", x, TOP, BOTTOM);
+        put(p, "<path class=\"asked\" d=\"M%.1f %dV%d\"/>\n", x, TOP, BOTTOM);
 }
 
 /* Beside each kind stands what was not asked for: its size, or the rate that it reaches in that size. */
-static void draw_legend(const struct picture *p, const tamis_plan *asked, const struct solved *rows,
+static void draw_legend(struct picture *p, const tamis_plan *asked, const struct solved *rows,
                         size_t n)
 {
     char rate_only[24];
     int y = TOP + 12;
-    fprintf(p->to,
-            "<path class=\"bound\" d=\"M%d %dh26\"/><text x=\"%d\" y=\"%d\">lower bound</text>\n",
-            LEGEND, y - 4, LEGEND + 34, y);
+    put(p, "<path class=\"bound\" d=\"M%d %dh26\"/><text x=\"%d\" y=\"%d\">lower bound</text>\n",
+        LEGEND, y - 4, LEGEND + 34, y);
     for (size_t i = 0; i < n; i++) {
         const double bytes = (double)rows[i].promise.bytes, rate = rows[i].promise.fpr;
         snprintf(rate_only, sizeof rate_only, "%.2g %%", 100 * rate);
         y += LINE;
-        fprintf(p->to, "<path class=\"kind%s\" stroke=\"%s\" d=\"M%d %dh26\"/>",
-                i % 2 != 0 ? " dashed" : "", hues[i % HUES], LEGEND, y - 4);
-        fprintf(p->to, "<text x=\"%d\" y=\"%d\">%s</text>", LEGEND + 34, y,
-                tamis_kind_name(rows[i].plan.kind));
-        fprintf(p->to, "<text class=\"faint\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
-                WIDTH - 16, y, asked->fpr != 0 ? size_text(bytes) : rate_only);
+        put(p, "<path class=\"kind%s\" stroke=\"%s\" d=\"M%d %dh26\"/>",
+            i % 2 != 0 ? " dashed" : "", hues[i % HUES], LEGEND, y - 4);
+        put(p, "<text x=\"%d\" y=\"%d\">%s</text>", LEGEND + 34, y,
+            tamis_kind_name(rows[i].plan.kind));
+        put(p, "<text class=\"faint\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
+            WIDTH - 16, y, asked->fpr != 0 ? size_text(bytes) : rate_only);
         if (log(bytes) >= p->x.low && log(bytes) <= p->x.high && log(rate) >= p->y.low &&
             rate <= HIGHEST)
-            fprintf(p->to,
-                    "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>%s: %s, %s"
-                    "</title></circle>\n",
-                    at(&p->x, bytes), at(&p->y, rate), hues[i % HUES],
-                    tamis_kind_name(rows[i].plan.kind), size_text(bytes), rate_text(rate));
+            put(p,
+                "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>%s: %s, %s"
+                "</title></circle>\n",
+                at(&p->x, bytes), at(&p->y, rate), hues[i % HUES],
+                tamis_kind_name(rows[i].plan.kind), size_text(bytes), rate_text(rate));
     }
 }
 
 static void draw(struct picture *p, const tamis_plan *asked, const struct solved *rows, size_t n)
 {
-    fprintf(p->to,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
-            "height=\"%d\" role=\"img\" aria-labelledby=\"title desc\">\n",
-            WIDTH, HEIGHT, WIDTH, HEIGHT);
-    fprintf(p->to, "<title id=\"title\">False-positive rate against size, for %s items</title>\n",
-            grouped(p->items));
-    fputs("<desc id=\"desc\">", p->to);
+    put(p,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+        "height=\"%d\" role=\"img\" aria-labelledby=\"title desc\">\n",
+        WIDTH, HEIGHT, WIDTH, HEIGHT);
+    put(p, "<title id=\"title\">False-positive rate against size, for %s items</title>\n",
+        grouped(p->items));
+    put(p, "<desc id=\"desc\">");
     for (size_t i = 0; i < n; i++)
-        fprintf(p->to, "%s: %s bytes, %s. ", tamis_kind_name(rows[i].plan.kind),
-                grouped(rows[i].promise.bytes), rate_text(rows[i].promise.fpr));
-    fprintf(p->to, "No structure can be below the lower bound.</desc>\n%s", style);
-    fprintf(p->to, "<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n", WIDTH, HEIGHT);
-    fprintf(p->to, "<text class=\"title\" x=\"%d\" y=\"30\">How wrong, how big: %s items</text>\n",
-            LEFT, grouped(p->items));
+        put(p, "%s: %s bytes, %s. ", tamis_kind_name(rows[i].plan.kind),
+            grouped(rows[i].promise.bytes), rate_text(rows[i].promise.fpr));
+    put(p, "No structure can be below the lower bound.</desc>\n%s", style);
+    put(p, "<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n", WIDTH, HEIGHT);
+    put(p, "<text class=\"title\" x=\"%d\" y=\"30\">How wrong, how big: %s items</text>\n", LEFT,
+        grouped(p->items));
     draw_axes(p);
     draw_bound(p);
     draw_asked(p, asked);
     for (size_t i = 0; i < n; i++) draw_kind(p, &rows[i].plan, i);
     draw_legend(p, asked, rows, n);
-    fputs("</svg>\n", p->to);
+    put(p, "</svg>\n");
 }
 
 int write_svg(const struct args *a, const tamis_plan *asked, const struct solved *rows, size_t n)
@@ -249,8 +255,7 @@ int write_svg(const struct args *a, const tamis_plan *asked, const struct solved
     if (p.to == NULL) return complain(NULL, "not enough memory");
     find_scales(&p, rows, n);
     draw(&p, asked, rows, n);
-    const bool whole = fflush(p.to) == 0 && !ferror(p.to);
-    fclose(p.to);
+    const bool whole = fclose(p.to) == 0 && !p.failed && text != NULL;
     const int status =
         whole ? save_text(a->svg, text, length, a->force) : complain(NULL, "not enough memory");
     free(text);

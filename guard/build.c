@@ -53,6 +53,14 @@ static bool is_ours(const char *part)
     return false;
 }
 
+/* What only a build that was killed leaves: nobody else writes here while the directory is locked. */
+static bool is_unfinished(const char *name)
+{
+    const size_t n = strlen(name);
+    return strcmp(name, "manifest.new") == 0 ||
+           (n > 11 && strncmp(name, ".tamis-", 7) == 0 && strcmp(name + n - 4, ".tmp") == 0);
+}
+
 /* Files of versions that are not published any more, or never were because a build was killed. */
 static void remove_others(const char *directory, const guard_manifest *keep)
 {
@@ -62,7 +70,7 @@ static void remove_others(const char *directory, const guard_manifest *keep)
         char *dot = NULL;
         const uint64_t version = strtoull(e->d_name, &dot, 10);
         const bool ours = dot != e->d_name && *dot == '.' && is_ours(dot + 1);
-        if (!ours && strcmp(e->d_name, "manifest.new") != 0) continue;
+        if (!ours && !is_unfinished(e->d_name)) continue;
         if (ours && keep != NULL && names(keep, version, dot + 1)) continue;
         unlinkat(dirfd(d), e->d_name, 0);
     }

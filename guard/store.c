@@ -1,5 +1,6 @@
 #include "store.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <lmdb.h>
 #include <stdlib.h>
@@ -61,6 +62,8 @@ bool guard_store_write(const char *path, const struct guard_entry *entries, size
                        guard_error *why)
 {
     MDB_env *env;
+    /* LMDB would add to what a killed build has left. */
+    if (unlink(path) != 0 && errno != ENOENT) return fail(why, path, errno);
     int code = mdb_env_create(&env);
     if (code != 0) return fail(why, path, code);
     code = mdb_env_set_mapsize(env, n * MAP_PER_ENTRY + MAP_LEAST);

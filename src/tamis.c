@@ -357,7 +357,7 @@ static tamis_status exclude_all(tamis *t, const struct keys *in, tamis_error *wh
         const size_t rest = in->n - at, n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH;
         const struct batch b = {.hashes = tamis__hash_group(t, in, at, n, room), .n = n};
         s = t->kind->exclude(&t->body, &b);
-        t->changed = true;
+        if (s == TAMIS_OK) t->changed = true;
     }
     return tamis__refuse(why, s);
 }

@@ -16,7 +16,7 @@
  * when the lock is. */
 #include <tamis/tamis.h>
 
-#include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,13 +33,11 @@ static int failed(tamis_status s, const tamis_error *why)
     return s == TAMIS_EIO && why->os == 0 ? NO_ERRNO : -(int)s;
 }
 
+/* Not by a directory, whose opening the shim may strike. */
 static int open_descriptors(void)
 {
-    DIR *d = opendir("/proc/self/fd");
-    if (d == NULL) return -1;
     int n = 0;
-    while (readdir(d) != NULL) n++;
-    closedir(d);
+    for (int fd = 0; fd < 256; fd++) n += fcntl(fd, F_GETFD) >= 0;
     return n;
 }
 

@@ -9,30 +9,47 @@
  *               int         the same with SIGINT
  *     FAULT_ONCE=1          and later calls are well again; else the trouble goes on for ever.
  *                           EINTR for ever is every other call, as nobody can outwait more
+ *     FAULT_BYTES=N         the disk has room for N more bytes: the write that passes them is cut, later
+ *                           ones fail with ENOSPC
+ *     FAULT_MEMORY=N        the N-th allocation fails, and with FAULT_ONCE only that; glibc's own
+ *                           allocations count as well
+ *     FAULT_ALSO=a,b        once anything has struck, these calls fail with EIO for ever; "memory" is
+ *                           one of them
  *     FAULT_CALLS=a,b       count only these calls; else all below
  *     FAULT_MARK=text       count from the first open of a path that contains this
  *     FAULT_NO_TMPFILE=1    a file system without O_TMPFILE
  *     FAULT_COUNT=path      at exit, the number of counted calls is written here
  *     FAULT_TRACE=path      each counted call adds a line: number, name, file, what was done to it.
  *                           "file" numbers the opens, since descriptors and inodes are used again
+ *     FAULT_SYNC=path       at exit, what a power failure could undo is written here, a line for each
+ *                           (synced.h)
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+/* The function that one here hides; looked up each time, which is quick enough. */
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+#include "synced.h"
 
 enum how { NONE, FAIL, SHORT, KILL };
 
@@ -43,11 +60,15 @@ static struct {
     int error; /* of FAIL; of KILL, the signal */
     long at;
     bool once, after, no_tmpfile;
-    const char *calls, *mark, *count_path;
+    const char *calls, *mark, *count_path, *also;
     int trace; /* descriptor, or -1 */
     bool counting;
-    long count;
-    int opens;
+    atomic_long count;
+    atomic_long allocations, memory_at; /* memory_at 0: none fails */
+    atomic_long room;                   /* bytes; with full_disk */
+    bool full_disk;
+    atomic_bool struck;
+    atomic_int opens;
     int file_of[MAX_FD];
 } shim = {.trace = -1};
 
@@ -87,7 +108,13 @@ __attribute__((constructor)) static void begin(void)
     shim.calls = getenv("FAULT_CALLS");
     shim.mark = getenv("FAULT_MARK");
     shim.count_path = getenv("FAULT_COUNT");
+    shim.also = getenv("FAULT_ALSO");
     shim.counting = shim.mark == NULL;
+    const char *bytes = getenv("FAULT_BYTES"), *memory = getenv("FAULT_MEMORY");
+    shim.full_disk = bytes != NULL;
+    if (bytes != NULL) shim.room = strtol(bytes, NULL, 10);
+    if (memory != NULL) shim.memory_at = strtol(memory, NULL, 10);
+    synced_begin(getenv("FAULT_SYNC"));
     if (trace == NULL) return;
     /* By number, past this library's own names. */
     const long fd = syscall(SYS_openat, AT_FDCWD, trace, O_WRONLY | O_CREAT | O_APPEND, 0666);
@@ -98,6 +125,7 @@ __attribute__((constructor)) static void begin(void)
 
 __attribute__((destructor)) static void end(void)
 {
+    synced_end();
     if (shim.count_path == NULL) return;
     char text[32];
     const int n = snprintf(text, sizeof text, "%ld\n", shim.count);
@@ -107,14 +135,23 @@ __attribute__((destructor)) static void end(void)
     syscall(SYS_close, fd);
 }
 
+/* Whether a list of names, with commas between, has this one. */
+static bool has_name(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *p = list; (p = strstr(p, name)) != NULL; p += n)
+        if ((p == list || p[-1] == ',') && (p[n] == ',' || p[n] == '\0')) return true;
+    return false;
+}
+
 static bool is_counted(const char *name)
 {
-    if (!shim.counting) return false;
-    if (shim.calls == NULL) return true;
-    const size_t n = strlen(name);
-    for (const char *p = shim.calls; (p = strstr(p, name)) != NULL; p += n)
-        if ((p == shim.calls || p[-1] == ',') && (p[n] == ',' || p[n] == '\0')) return true;
-    return false;
+    return shim.counting && (shim.calls == NULL || has_name(shim.calls, name));
+}
+
+static bool fails_as_well(const char *name)
+{
+    return shim.struck && shim.also != NULL && has_name(shim.also, name);
 }
 
 static int file_of(int fd)
@@ -132,7 +169,7 @@ static void trace(const char *name, int fd, const char *done)
     char line[96];
     const int kept = errno;
     const int n =
-        snprintf(line, sizeof line, "%ld %s %d %s\n", shim.count, name, file_of(fd), done);
+        snprintf(line, sizeof line, "%ld %s %d %s\n", (long)shim.count, name, file_of(fd), done);
     if (shim.trace >= 0 && syscall(SYS_write, shim.trace, line, n) != n) abort();
     errno = kept;
 }
@@ -145,12 +182,18 @@ static void die(void)
 /* What is to happen to this call. On FAIL, errno is set and the call must not be made. */
 static enum how judge(const char *name, int fd)
 {
+    if (fails_as_well(name)) {
+        trace(name, fd, "fail");
+        errno = EIO;
+        return FAIL;
+    }
     if (!is_counted(name)) return NONE;
     const long n = ++shim.count;
     enum how how = shim.at != 0 && n >= shim.at && (n == shim.at || !shim.once) ? shim.how : NONE;
     if (how == FAIL && shim.error == EINTR && (n - shim.at) % 2 != 0) how = NONE;
     static const char *const words[] = {"ok", "fail", "short", "kill"};
     trace(name, fd, words[how]);
+    if (how != NONE) shim.struck = true;
     if (how == FAIL) errno = shim.error;
     if (how == KILL && !shim.after) die();
     return how;
@@ -167,8 +210,23 @@ static bool needs_mode(int flags)
     return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
-/* The function this one hides; looked up each time, which is quick enough here. */
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+/* How many of n bytes the disk still takes; -1, with errno, when it is full. */
+static ssize_t fits(const char *name, int fd, size_t n)
+{
+    if (!shim.full_disk) return (ssize_t)n;
+    const long room = shim.room;
+    if ((long)n <= room) {
+        shim.room -= (long)n;
+        return (ssize_t)n;
+    }
+    trace(name, fd, room > 0 ? "short" : "fail");
+    shim.struck = true;
+    shim.room = 0;
+    if (room > 0) return room;
+    if (shim.once) shim.full_disk = false;
+    errno = ENOSPC;
+    return -1;
+}
 
 /* A call that is either made or fails. */
 #define CALL(type, name, parameters, arguments, fd, failed)                                        \
@@ -194,13 +252,47 @@ static bool needs_mode(int flags)
     }
 
 MOVE(read, (int fd, void *p, size_t n), (fd, p, n))
-MOVE(write, (int fd, const void *p, size_t n), (fd, p, n))
 MOVE(pread, (int fd, void *p, size_t n, off_t at), (fd, p, n, at))
 MOVE(pread64, (int fd, void *p, size_t n, off64_t at), (fd, p, n, at))
-MOVE(pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
-MOVE(pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
 
-#define OPEN(name, parameters, arguments)                                                          \
+/* And one that also needs room. Standard output and error are not on that disk. */
+#define PUT(name, parameters, arguments)                                                           \
+    ssize_t name parameters                                                                        \
+    {                                                                                              \
+        const enum how how = judge(#name, fd);                                                     \
+        if (how == FAIL) return -1;                                                                \
+        if (how == SHORT && n > 1) n /= 2;                                                         \
+        const ssize_t room = fd > STDERR_FILENO ? fits(#name, fd, n) : (ssize_t)n;                 \
+        if (room < 0) return -1;                                                                   \
+        n = (size_t)room;                                                                          \
+        const ssize_t result = REAL(name) arguments;                                               \
+        if (how == KILL) die();                                                                    \
+        if (result > 0) synced_written(fd);                                                        \
+        return result;                                                                             \
+    }
+
+PUT(write, (int fd, const void *p, size_t n), (fd, p, n))
+PUT(pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
+PUT(pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
+
+/* Short ones lose the last of several pieces, as a full disk does. */
+ssize_t writev(int fd, const struct iovec *v, int n)
+{
+    const enum how how = judge("writev", fd);
+    if (how == FAIL) return -1;
+    size_t bytes = 0;
+    for (int i = 0; i < n; i++) bytes += v[i].iov_len;
+    const ssize_t room = fits("writev", fd, bytes);
+    if (room < 0) return -1;
+    const bool cut = how == SHORT || (size_t)room < bytes;
+    const ssize_t result =
+        cut ? REAL(write)(fd, v[0].iov_base, v[0].iov_len / 2) : REAL(writev)(fd, v, n);
+    if (how == KILL) die();
+    if (result > 0) synced_written(fd);
+    return result;
+}
+
+#define OPEN(name, at, parameters, arguments)                                                      \
     int name parameters                                                                            \
     {                                                                                              \
         va_list rest;                                                                              \
@@ -211,18 +303,20 @@ MOVE(pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
         const enum how how = judge(#name, -1);                                                     \
         if (how == FAIL) return -1;                                                                \
         int fd = -1;                                                                               \
+        const bool fresh = (flags & O_CREAT) != 0 && !synced_exists(at, path);                     \
         if (shim.no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE)                                   \
             errno = EOPNOTSUPP;                                                                    \
         else                                                                                       \
             note_open(fd = REAL(name) arguments);                                                  \
         if (how == KILL) die();                                                                    \
+        if (fd >= 0 && fresh) synced_named(at, path);                                              \
         return fd;                                                                                 \
     }
 
-OPEN(open, (const char *path, int flags, ...), (path, flags, mode))
-OPEN(open64, (const char *path, int flags, ...), (path, flags, mode))
-OPEN(openat, (int dir, const char *path, int flags, ...), (dir, path, flags, mode))
-OPEN(openat64, (int dir, const char *path, int flags, ...), (dir, path, flags, mode))
+OPEN(open, AT_FDCWD, (const char *path, int flags, ...), (path, flags, mode))
+OPEN(open64, AT_FDCWD, (const char *path, int flags, ...), (path, flags, mode))
+OPEN(openat, dir, (int dir, const char *path, int flags, ...), (dir, path, flags, mode))
+OPEN(openat64, dir, (int dir, const char *path, int flags, ...), (dir, path, flags, mode))
 
 /* Linux closes the descriptor even when it reports an error. */
 int close(int fd)
@@ -235,20 +329,47 @@ int close(int fd)
     return how == FAIL ? -1 : result;
 }
 
-CALL(int, fsync, (int fd), (fd), fd, -1)
-CALL(int, fdatasync, (int fd), (fd), fd, -1)
+/* What changes names or makes things last: noted when it has worked. */
+#define NOTED(name, parameters, arguments, fd, before, after)                                      \
+    int name parameters                                                                            \
+    {                                                                                              \
+        const enum how how = judge(#name, fd);                                                     \
+        if (how == FAIL) return -1;                                                                \
+        before;                                                                                    \
+        const int result = REAL(name) arguments;                                                   \
+        if (how == KILL) die();                                                                    \
+        const int kept = errno;                                                                    \
+        if (result == 0) after;                                                                    \
+        errno = kept;                                                                              \
+        return result;                                                                             \
+    }
+
+NOTED(fsync, (int fd), (fd), fd, (void)0, synced_now(fd))
+NOTED(fdatasync, (int fd), (fd), fd, (void)0, synced_now(fd))
+NOTED(link, (const char *from, const char *to), (from, to), -1, synced_publish(AT_FDCWD, from, to),
+      synced_named(AT_FDCWD, to))
+NOTED(linkat, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags),
+      -1, synced_publish(a, from, to), synced_named(b, to))
+NOTED(rename, (const char *from, const char *to), (from, to), -1,
+      synced_publish(AT_FDCWD, from, to), synced_named(AT_FDCWD, to))
+NOTED(renameat, (int a, const char *from, int b, const char *to), (a, from, b, to), -1,
+      synced_publish(a, from, to), synced_named(b, to))
+NOTED(unlink, (const char *path), (path), -1, synced_forget(AT_FDCWD, path), (void)0)
+NOTED(unlinkat, (int dir, const char *path, int flags), (dir, path, flags), -1,
+      synced_forget(dir, path), (void)0)
+
+CALL(int, fchown, (int fd, uid_t user, gid_t group), (fd, user, group), fd, -1)
+CALL(int, mkdir, (const char *path, mode_t mode), (path, mode), -1, -1)
+CALL(DIR *, opendir, (const char *path), (path), -1, NULL)
+CALL(FILE *, fopen, (const char *path, const char *mode), (path, mode), -1, NULL)
+CALL(FILE *, fopen64, (const char *path, const char *mode), (path, mode), -1, NULL)
+CALL(FILE *, fdopen, (int fd, const char *mode), (fd, mode), fd, NULL)
+CALL(ssize_t, getrandom, (void *p, size_t n, unsigned flags), (p, n, flags), -1, -1)
 CALL(int, fchmod, (int fd, mode_t mode), (fd, mode), fd, -1)
 CALL(int, flock, (int fd, int op), (fd, op), fd, -1)
 CALL(int, ftruncate, (int fd, off_t n), (fd, n), fd, -1)
 CALL(int, ftruncate64, (int fd, off64_t n), (fd, n), fd, -1)
 CALL(int, access, (const char *path, int mode), (path, mode), -1, -1)
-CALL(int, link, (const char *from, const char *to), (from, to), -1, -1)
-CALL(int, linkat, (int a, const char *from, int b, const char *to, int flags),
-     (a, from, b, to, flags), -1, -1)
-CALL(int, rename, (const char *from, const char *to), (from, to), -1, -1)
-CALL(int, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to), -1, -1)
-CALL(int, unlink, (const char *path), (path), -1, -1)
-CALL(int, unlinkat, (int dir, const char *path, int flags), (dir, path, flags), -1, -1)
 CALL(int, fstat, (int fd, struct stat *st), (fd, st), fd, -1)
 CALL(int, fstat64, (int fd, struct stat64 *st), (fd, st), fd, -1)
 CALL(int, stat, (const char *path, struct stat *st), (path, st), -1, -1)
@@ -264,3 +385,50 @@ CALL(void *, mmap, (void *p, size_t n, int prot, int flags, int fd, off_t at),
 CALL(void *, mmap64, (void *p, size_t n, int prot, int flags, int fd, off64_t at),
      (p, n, prot, flags, fd, at), fd, MAP_FAILED)
 CALL(char *, realpath, (const char *path, char *to), (path, to), -1, NULL)
+
+/* Under a sanitizer memory is not ours to give. */
+#ifndef __SANITIZE_ADDRESS__
+void *__libc_malloc(size_t n);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *p, size_t n);
+void *__libc_memalign(size_t align, size_t n);
+
+static bool memory_fails(void)
+{
+    const long n = ++shim.allocations;
+    const bool now = shim.memory_at != 0 && (shim.once ? n == shim.memory_at : n >= shim.memory_at);
+    if (!now && !fails_as_well("memory")) return false;
+    /* The first is enough to know that it struck. */
+    if (!shim.struck) trace("memory", -1, "fail");
+    shim.struck = true;
+    errno = ENOMEM;
+    return true;
+}
+
+void *malloc(size_t n)
+{
+    return memory_fails() ? NULL : __libc_malloc(n);
+}
+
+void *calloc(size_t n, size_t size)
+{
+    return memory_fails() ? NULL : __libc_calloc(n, size);
+}
+
+void *realloc(void *p, size_t n)
+{
+    return memory_fails() ? NULL : __libc_realloc(p, n);
+}
+
+void *aligned_alloc(size_t align, size_t n)
+{
+    return memory_fails() ? NULL : __libc_memalign(align, n);
+}
+
+int posix_memalign(void **out, size_t align, size_t n)
+{
+    if (memory_fails()) return ENOMEM;
+    *out = __libc_memalign(align, n);
+    return *out != NULL ? 0 : ENOMEM;
+}
+#endif

@@ -1,0 +1,332 @@
+"""What test_faults_commands.py and test_long_crash.py strike: commands, the directories they run in, and what must hold afterwards."""
+import os
+import re
+import shutil
+import subprocess
+import time
+
+HOSTS = [f"host{i}.example" for i in range(400)]
+PATIENCE = 120  # seconds: only what hangs takes so long
+
+
+def read(path):
+    """None: there is no such file."""
+    if not os.path.isfile(path):
+        return None
+    with open(path, "rb") as f:
+        return f.read()
+
+
+class Run:
+    """One run of the command, and what it left."""
+
+    def __init__(self, tamis, scenario, directory, trace, environment):
+        self.tamis, self.directory = tamis, directory
+        try:
+            done = subprocess.run([tamis, *scenario.words], cwd=directory, capture_output=True, timeout=PATIENCE,
+                                  stdin=subprocess.DEVNULL, env={**environment, "FAULT_TRACE": trace, "LC_ALL": "C"})
+            self.code, self.out = done.returncode, done.stdout
+            self.said = done.stderr.decode(errors="replace").strip()
+        except subprocess.TimeoutExpired:
+            self.code, self.out, self.said = None, b"", "does not end"
+        calls = [line.split() for line in (read(trace) or b"").decode().splitlines()]
+        self.hits = [(c[1], c[3]) for c in calls if c[3] != "ok"]
+
+    @classmethod
+    def killed(cls, tamis, scenario, directory, moment):
+        """One that is killed after so many seconds, unless it has ended before; None: never."""
+        run = cls.__new__(cls)
+        run.tamis, run.directory, run.out, run.said = tamis, directory, scenario.out, ""
+        process = subprocess.Popen([tamis, *scenario.words], cwd=directory, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if moment is not None:
+            time.sleep(moment)
+            process.kill()
+        run.code = process.wait()
+        run.hits = [("kill", "kill")] if run.code == -9 else []
+        return run
+
+    def content(self, name):
+        return read(os.path.join(self.directory, name))
+
+    def again(self, *words):
+        return subprocess.run([self.tamis, *words], cwd=self.directory, capture_output=True, timeout=PATIENCE,
+                              stdin=subprocess.DEVNULL)
+
+
+class Scenario:
+    """A command whose result is always the same bytes."""
+    weight = 4  # how often test_long_crash.py kills it, beside others
+    is_like_others = False  # but for the kind of its filter
+
+    def __init__(self, tamis, template, name, words, target=None):
+        self.name, self.words, self.target, self.template = name, words, target, template
+        self.writes = target is not None
+        self.inputs = {n: read(os.path.join(template, n)) for n in os.listdir(template)}
+        place = template + ".after"
+        shutil.copytree(template, place)
+        run = Run(tamis, self, place, template + ".trace", {})
+        self.code, self.out = run.code, run.out
+        if run.code not in (0, 1) or (self.writes and run.code != 0):
+            raise SystemExit(f"{name}: fails without a fault: {run.code} {run.said}")
+        self.learn(place)
+
+    def learn(self, place):
+        self.old = self.inputs.get(self.target)
+        self.new = read(os.path.join(place, self.target)) if self.writes else None
+        if self.writes and (self.new is None or self.new == self.old):
+            raise SystemExit(f"{self.name}: writes nothing new")
+        self.size = len(self.new or b"")
+
+    def is_loss(self, report):
+        """Whether it matters that a power failure may do this."""
+        return True
+
+    def is_untouched(self, run):
+        """Whether all is as without a fault."""
+        return run.code == self.code and run.out == self.out and not list(self.wrong_target(run)) and not self.left(run)
+
+    def restore(self, directory):
+        """A directory in which it ran, as it was before."""
+        for name in os.listdir(directory):
+            if name not in self.inputs:
+                os.unlink(os.path.join(directory, name))
+        for name, content in self.inputs.items():
+            if read(os.path.join(directory, name)) != content:
+                with open(os.path.join(directory, name), "wb") as f:
+                    f.write(content)
+
+    def is_done(self, run):
+        """Whether the new file is in place."""
+        return run.content(self.target) == self.new
+
+    def left(self, run):
+        return sorted(set(os.listdir(run.directory)) - set(self.inputs) - {self.target})
+
+    def wrong_target(self, run):
+        content = run.content(self.target) if self.writes else None
+        if self.writes and content not in (self.old, self.new):
+            yield "the file is neither the old nor the new one"
+        if self.writes and run.code == 0 and content != self.new:
+            yield "success, and the file is not the new one"
+
+    def complaints(self, run, environment):
+        killed = environment.get("FAULT_HOW") == "kill"
+        if killed:
+            if run.code != -9:
+                yield "survived its death"
+        elif run.code not in (self.code, 2):
+            yield f"ended with {run.code}: {run.said}"
+        elif run.code == 2 and not run.said and not run.out:
+            yield "an error without a word"
+        if run.code == self.code and run.out != self.out:
+            yield "another answer than without the fault"
+        yield from self.wrong_target(run)
+        for name, content in self.inputs.items():
+            if name != self.target and run.content(name) != content:
+                yield f"changed {name}"
+        left = self.left(run)
+        could_not = any(name in ("unlink", "unlinkat") for name, _ in run.hits)
+        if left and not killed and not could_not:
+            yield f"left behind: {left}"
+        if not all(re.fullmatch(r"\.tamis-.*\.tmp|.*\.tmp-\d+", name) for name in left):
+            yield f"files of strange names: {left}"
+
+
+class Release(Scenario):
+    """Its noise is never the same, so not its bytes but the book counts: what is out is noted there."""
+    weight = 3
+
+    def is_done(self, run):
+        return run.content(self.target) is not None
+
+    def learn(self, place):
+        self.new = None
+        self.book = self.words[-1] + ".releases"
+        self.size = len(read(os.path.join(place, self.book)))
+
+    def left(self, run):
+        return [name for name in super().left(run) if name != self.book]
+
+    def is_untouched(self, run):
+        return run.code == 0 and not list(self.wrong_target(run)) and not self.left(run)
+
+    def wrong_target(self, run):
+        before = self.inputs.get(self.book) or b""
+        book = run.content(self.book) or b""
+        if not book.startswith(before):
+            yield "the book has lost a line"
+        lines = book[len(before):].split(b"\n")[:-1]
+        noted = any(line.endswith(b"/" + self.target.encode()) for line in lines)
+        if os.path.exists(os.path.join(run.directory, self.target)):
+            if not noted:
+                yield "published and not noted"
+            if run.again("info", self.target).returncode != 0:
+                yield "published, and damaged"
+        elif run.code == 0:
+            yield "success, and nothing is there"
+        # Whatever the fault has left in the book, the next release works.
+        done = run.again("release", "--again", "-qfo", self.target, *self.words[-3:])
+        if done.returncode != 0:
+            yield f"and then nothing can be released any more: {done.stderr.decode().strip()}"
+
+    def complaints(self, run, environment):
+        for text in super().complaints(run, environment):
+            if not text.startswith(f"changed {self.book}"):
+                yield text
+
+
+class Guard(Scenario):
+    """A directory of several files: it is one version or the other, as a whole."""
+    weight = 2
+
+    def __init__(self, tamis, template, name, old, new):
+        self.before, self.after = old, new
+        super().__init__(tamis, template, name, ["guard", "build", "-q", "d", f"bad={new}"], "d")
+
+    def learn(self, place):
+        self.size = sum(os.path.getsize(os.path.join(place, "d", n)) for n in os.listdir(os.path.join(place, "d")))
+
+    def is_untouched(self, run):
+        return run.code == 0 and not list(self.wrong_target(run))
+
+    def is_loss(self, report):
+        return report.startswith("manifest") or "never" in report  # its parts count only by the manifest
+
+    def restore(self, directory):
+        shutil.rmtree(directory)
+        shutil.copytree(self.template, directory)
+
+    def is_done(self, run):
+        return self.version(run) == "new"
+
+    def version(self, run):
+        """Which list is published, or "damaged"; None: none is."""
+        if not os.path.exists(os.path.join(run.directory, "d", "manifest")):
+            return None
+        done = run.again("guard", "check", "d", "old.example", "new.example", HOSTS[7])
+        verdicts = [line.split()[0] for line in done.stdout.decode().splitlines()]
+        return {("listed", "clean", "listed"): "old", ("clean", "listed", "listed"): "new"}.get(tuple(verdicts), "damaged")
+
+    def wrong_target(self, run):
+        version = self.version(run)
+        if version not in (self.before, self.after):
+            yield f"what is published is {version}"
+        if run.code == 0 and version != self.after:
+            yield f"success, and what is published is {version}"
+        if run.code is not None and run.code >= 0:
+            yield from self.wrong_files(run)
+
+    def wrong_files(self, run):
+        """Only files that the manifest names; the others are gone, unless that failed."""
+        directory = os.path.join(run.directory, "d")
+        manifest = (run.content("d/manifest") or b"").decode()
+        numbers = dict(line.split(" ", 1) for line in manifest.splitlines() if line[:4] in ("vers", "base"))
+        allowed = {"manifest"} | {f"{v}.{part}" for v in (numbers.get("version"), numbers.get("base"))
+                                  for part in ("filter", "store", "delta", "removed")}
+        others = sorted(set(os.listdir(directory) if os.path.isdir(directory) else []) - allowed)
+        # What cannot be listed, or read, or removed, stays until the next build.
+        excused = {"unlink", "unlinkat", "opendir", "memory", "fopen64"}
+        if others and not any(name in excused for name, _ in run.hits):
+            yield f"left behind: {others}"
+        done = run.again("guard", "build", "-q", "d", "bad=new")
+        if done.returncode != 0 or self.version(run) != "new":
+            yield f"and then nothing can be built any more: {done.stderr.decode().strip()}"
+        elif len(os.listdir(directory)) > 6:
+            yield f"never cleaned up: {sorted(os.listdir(directory))}"
+
+
+def lists(place):
+    texts = {
+        "a": [f"line {i}" for i in range(60)],
+        "b": [f"other {i}" for i in range(40)],
+        "some": [f"line {i}" for i in range(20)],
+        "old": [*HOSTS, "old.example"],
+        "new": [*HOSTS, "new.example"],
+        "far": ["old.example", *HOSTS[:20]],
+    }
+    for name, lines in texts.items():
+        with open(os.path.join(place, name), "w") as f:
+            f.write("".join(line + "\n" for line in lines))
+
+
+ITEMS = "ITEMS"  # filters are planned for as many as the test likes
+BUILD = ["build", "-q", "--items", ITEMS, "--fpr", "5%"]
+ONE = ["build", "-q", "--kind", "bloom", "--k", "1", "--items", ITEMS, "--fpr", "20%", "-o", "f", "a"]
+# name: what makes the directory, the command, its target
+PLAIN = {
+    "build": ([], [*BUILD, "-o", "f", "a"], "f"),
+    "build -f": ([[*BUILD, "-o", "f", "b"]], [*BUILD, "-fo", "f", "a"], "f"),
+    "build a ribbon": ([], ["build", "-qo", "f", "--kind", "ribbon", "--threads", "1", "a"], "f"),
+    "build --never": ([], ["build", "-qo", "f", "--never", "b", "a"], "f"),
+    "build --to dcso": ([[*BUILD, "-o", "f", "b"]], ["build", "-qfo", "f", "--to", "dcso", "--items", ITEMS, "a"], "f"),
+    "add": ([[*BUILD, "-o", "f", "a"]], ["add", "-q", "f", "b"], "f"),
+    "remove": ([[*BUILD, "--kind", "cuckoo", "-o", "f", "a"]], ["remove", "-q", "f", "some"], "f"),
+    "rotate": ([[*BUILD, "--kind", "window", "-o", "f", "a"]], ["rotate", "f"], "f"),
+    "compact": ([[*BUILD, "--kind", "pair", "-o", "f", "a"]], ["compact", "-q", "f", "some"], "f"),
+    "uniq --state": ([["uniq", "-q", "--state", "f", "a"]], ["uniq", "-q", "--state", "f", "b"], "f"),
+    "count": ([], ["count", "-qo", "f", "--bytes", "1000", "a"], "f"),
+    "top -o": ([], ["top", "-qo", "f", "--bytes", "20000", "a"], "f"),
+    "merge": ([[*BUILD, "-o", "f", "a"], [*BUILD, "-o", "g", "b"]], ["merge", "-qfo", "f", "f", "g"], "f"),
+    "convert": ([[*BUILD, "--kind", "counting", "-o", "c", "a"]], ["convert", "--to", "bloom", "-o", "f", "c"], "f"),
+    "convert a foreign one": ([["build", "-qo", "c", "--to", "redisbloom", "--items", ITEMS, "a"]],
+                              ["convert", "--to", "redisbloom-dump", "-o", "f", "c"], "f"),
+    "pack": ([[*BUILD, "-o", "c", "some"]], ["pack", "-qo", "f", "c"], "f"),
+    "unpack": ([[*BUILD, "-o", "c", "a"], ["pack", "-qo", "p", "c"]], ["unpack", "-o", "f", "p"], "f"),
+    "plan --svg": ([["plan", "--items", "99", "--fpr", "1%", "--svg", "f"]], ["plan", "--items", "100", "--fpr", "1%", "--svg", "f", "-f"], "f"),
+    "check": ([[*BUILD, "-o", "f", "a"]], ["check", "f", "some", "b"], None),
+    "check -f": ([], ["check", "-f", "some", "a"], None),
+    "check --confirm": ([[*BUILD, "-o", "f", "a"]], ["check", "f", "--confirm", "a", "some", "b"], None),
+    "uniq": ([], ["uniq", "-q", "a", "some", "b"], None),
+    "freq": ([["count", "-qo", "f", "--bytes", "1000", "a"]], ["freq", "f", "line 1", "line 2"], None),
+    "top": ([], ["top", "-k", "5", "a"], None),
+    "info": ([[*BUILD, "-o", "f", "a"]], ["info", "f"], None),
+    "verify": ([[*BUILD, "-o", "f", "a"]], ["verify", "--keys", "1000", "f"], None),
+}
+KINDS = ["bloom", "partitioned", "blocked", "counting", "pair", "growing", "window", "cuckoo", "fuse", "ribbon"]
+
+
+def prepare(tamis, place, commands):
+    os.makedirs(place)
+    lists(place)
+    for words in commands:
+        done = subprocess.run([tamis, *words], cwd=place, stdin=subprocess.DEVNULL, capture_output=True)
+        if done.returncode != 0:
+            raise SystemExit(f"{words}: {done.stderr.decode()}")
+    return place
+
+
+def make(tamis, room, everything, items="100"):
+    """All scenarios, each with its directory in the room."""
+    plain = dict(PLAIN)
+    if everything:
+        for kind in KINDS:
+            plain[f"build {kind}"] = ([], [*BUILD, "--kind", kind, "-o", "f", "a"], "f")
+            if kind not in ("fuse", "ribbon"):
+                plain[f"add to {kind}"] = ([[*BUILD, "--kind", kind, "-o", "f", "a"]], ["add", "-q", "f", "b"], "f")
+        for form in ("parquet", "redisbloom", "guava"):
+            plain[f"build --to {form}"] = ([], ["build", "-qo", "f", "--to", form, *(["--type", "string"] if form != "redisbloom" else []), "--items", ITEMS, "a"], "f")
+    found, n = [], 0
+
+    def place(commands):
+        nonlocal n
+        n += 1
+        return prepare(tamis, os.path.join(room, str(n)), map(sized, commands))
+
+    def sized(words):
+        return [items if word == ITEMS else word for word in words]
+
+    for name, (before, words, target) in plain.items():
+        found.append(Scenario(tamis, place(before), name, sized(words), target))
+        found[-1].is_like_others = name not in PLAIN
+    words = ["release", "-qo", "r", "--epsilon", "1", "f"]
+    found.append(Release(tamis, place([ONE]), "release", words, "r"))
+    found.append(Release(tamis, place([ONE, ["release", "-qo", "first", "--epsilon", "1", "f"]]), "release --again",
+                         ["release", "--again", *words[1:]], "r"))
+    if subprocess.run([tamis, "guard", "build", "--help"], capture_output=True).returncode == 0:
+        one = [["guard", "build", "-q", "d", "bad=old"]]
+        found.append(Scenario(tamis, place(one), "guard check", ["guard", "check", "d", "old.example", "clean.example"]))
+        found.append(Guard(tamis, place([]), "guard build", None, "new"))
+        found.append(Guard(tamis, place(one), "guard build, a delta", "old", "new"))
+        found.append(Guard(tamis, place([["guard", "build", "-q", "d", "bad=far"]]), "guard build, a new base", "old", "new"))
+    return found

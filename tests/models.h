@@ -1,0 +1,108 @@
+/* Images of every kind, sealed ones and windows of every kind included: for promises that hold for all.
+ * Needs _POSIX_C_SOURCE 200809L before the first include. */
+#ifndef TAMIS_TEST_MODELS_H
+#define TAMIS_TEST_MODELS_H
+
+#include "check.h"
+#include "resum.h"
+
+#include <tamis/tamis.h>
+
+enum { FIRST = 200, MORE = 900 }; /* keys in a model, and of all */
+
+static uint32_t numbers[MORE];
+static tamis_bytes keys[MORE];
+static int64_t weights[MORE];
+
+static inline void make_keys(void)
+{
+    for (uint32_t i = 0; i < MORE; i++) {
+        numbers[i] = i;
+        keys[i] = (tamis_bytes){&numbers[i], sizeof numbers[i]};
+        weights[i] = 1 + i % 7;
+    }
+}
+
+struct model {
+    uint32_t kind, inner;
+    bool sealed;
+    bool bitmap;                       /* k = 1, which can be released */
+    struct bytes image, other, packed; /* other: of half other keys, can be merged where any can */
+};
+
+enum { MODELS = 64 };
+static struct model models[MODELS];
+static size_t n_models;
+
+static inline bool is_static(uint32_t kind)
+{
+    return kind == TAMIS_FUSE || kind == TAMIS_RIBBON || kind == TAMIS_EXACT;
+}
+
+static inline tamis *fill_model(const struct model *m, uint32_t from)
+{
+    const bool counts = m->kind >= TAMIS_COUNT_MIN || m->inner >= TAMIS_COUNT_MIN;
+    tamis_plan p = {.struct_size = sizeof p, .kind = m->kind, .inner_kind = m->inner};
+    p.bytes = counts ? 40000 : 0;
+    p.items = counts ? m->kind == TAMIS_TOP || m->inner == TAMIS_TOP ? 10 : 0 : 300;
+    p.fpr = counts ? 0 : 0.01;
+    if (m->bitmap) p.kind = TAMIS_BLOOM, p.m = 4096, p.k = 1, p.fpr = 0;
+    tamis *t, *private;
+    if (tamis_create(&p, NULL, &t, NULL) != TAMIS_OK) return NULL;
+    CHECK_OK(tamis_add_many(t, keys + from, FIRST, NULL, NULL));
+    if (m->kind == TAMIS_WINDOW) {
+        CHECK_OK(tamis_rotate(t, NULL));
+        CHECK_OK(tamis_add_many(t, keys, 50, NULL, NULL));
+    }
+    if (m->kind == TAMIS_EXACT) CHECK_OK(tamis_exclude_many(t, keys + MORE - 100, 100, NULL));
+    if (m->kind == TAMIS_PRIVATE) {
+        CHECK_OK(tamis_release(t, 1, &private, NULL));
+        tamis_close(t);
+        return private;
+    }
+    if (m->sealed) CHECK_OK(tamis_seal(t, NULL));
+    return t;
+}
+
+static inline void add_model(struct model m)
+{
+    tamis *t = fill_model(&m, 0), *other;
+    if (t == NULL) return; /* no window of that */
+    other = fill_model(&m, FIRST / 2);
+    CHECK(other != NULL && n_models < MODELS);
+    m.image = image_of(t);
+    m.other = image_of(other);
+    m.packed = m.kind != TAMIS_PRIVATE ? packed_of(t) : bytes_copy("x", 1);
+    CHECK(m.image.p != NULL && m.other.p != NULL && m.packed.p != NULL);
+    tamis_close(t);
+    tamis_close(other);
+    models[n_models++] = m;
+}
+
+static inline void make_models(void)
+{
+    make_keys();
+    for (uint32_t kind = 1; kind <= TAMIS_SIGNED_TALLY; kind++) {
+        if (tamis_kind_name(kind) == NULL) continue;
+        const size_t before = n_models;
+        add_model((struct model){.kind = kind, .bitmap = kind == TAMIS_PRIVATE});
+        if (is_static(kind)) add_model((struct model){.kind = kind, .sealed = true});
+        CHECK(n_models > before);
+        if (kind != TAMIS_WINDOW) add_model((struct model){.kind = TAMIS_WINDOW, .inner = kind});
+    }
+    add_model((struct model){.kind = TAMIS_BLOOM, .bitmap = true});
+    /* 17 kinds, 3 of them sealed as well, windows of bits and of counts, and the bitmap. */
+    CHECK_THAT(n_models, ==, 17 + 3 + 8 + 1);
+}
+
+static inline void free_models(void)
+{
+    for (size_t i = 0; i < n_models; i++) {
+        free(models[i].image.p);
+        free(models[i].other.p);
+        free(models[i].packed.p);
+    }
+    n_models = 0;
+}
+
+#endif

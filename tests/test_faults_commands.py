@@ -1,0 +1,153 @@
+"""Every command that writes, struck by every fault: each system call and each allocation fails in turn, once and for ever,
+the disk is full after any number of bytes, the process is killed, and cleaning up fails as well. Whatever happens, the file is
+the old or the new one, whole; exit 0 means the new one, anything else is exit 2 with a reason; nothing is left lying
+around, unless removing it failed. Commands that only read answer as ever, or exit 2. Without a fault nothing is named
+before it is on the disk.
+
+TAMIS_FAULTS=all strikes everywhere (tests/test_long_faults.py), else a sample. tests/fault/shim.c makes the faults."""
+import concurrent.futures
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import zlib
+
+sys.dont_write_bytecode = True  # the source tree may be read-only
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "fault"))
+import scenarios  # noqa: E402
+import workshop  # noqa: E402
+
+TAMIS = os.environ["TAMIS"]
+ALL = os.environ.get("TAMIS_FAULTS") == "all"
+MOST = 3000  # calls, allocations or bytes: more than any of these commands has
+
+
+def once(how, **more):
+    return {"FAULT_HOW": how, "FAULT_ONCE": "1", **more}
+
+
+# name: environment; the number of the call is added as FAULT_AT, FAULT_MEMORY or FAULT_BYTES
+CALLS = {
+    "EIO once": once("EIO"),
+    "EIO for ever": {"FAULT_HOW": "EIO"},
+    "EIO, and cleaning up fails": once("EIO", FAULT_ALSO="unlink,unlinkat,close,ftruncate64"),
+    "kill": {"FAULT_HOW": "kill"},
+    "EIO once, without O_TMPFILE": once("EIO", FAULT_NO_TMPFILE="1"),
+    "kill after, without O_TMPFILE": {"FAULT_HOW": "kill", "FAULT_AFTER": "1", "FAULT_NO_TMPFILE": "1"},
+}
+MORE_CALLS = {
+    "ENOSPC once": once("ENOSPC"),
+    "ENOSPC for ever": {"FAULT_HOW": "ENOSPC"},
+    "EINTR once": once("EINTR"),
+    "EINTR for ever": {"FAULT_HOW": "EINTR"},
+    "short once": once("short"),
+    "short for ever": {"FAULT_HOW": "short"},
+    "kill after": {"FAULT_HOW": "kill", "FAULT_AFTER": "1"},
+    "kill, without O_TMPFILE": {"FAULT_HOW": "kill", "FAULT_NO_TMPFILE": "1"},
+    "EIO for ever, without O_TMPFILE": {"FAULT_HOW": "EIO", "FAULT_NO_TMPFILE": "1"},
+    "EIO, and no memory from then on": once("EIO", FAULT_ALSO="memory"),
+    "EIO, no memory, no cleaning up": once("EIO", FAULT_ALSO="memory,unlink,unlinkat,close"),
+    "ENOSPC, no cleaning up, without O_TMPFILE": once("ENOSPC", FAULT_ALSO="unlink,unlinkat", FAULT_NO_TMPFILE="1"),
+}
+BYTES = {"disk full": {}, "disk full once, without O_TMPFILE": {"FAULT_ONCE": "1", "FAULT_NO_TMPFILE": "1"}}
+MORE_BYTES = {"disk full, and cleaning up fails": {"FAULT_ALSO": "unlink,unlinkat,close,ftruncate64"}}
+MEMORY = {"no memory once": {"FAULT_ONCE": "1"}, "no memory any more": {}}
+MORE_MEMORY = {"no memory once, and cleaning up fails": {"FAULT_ONCE": "1", "FAULT_ALSO": "unlink,unlinkat,close"}}
+
+
+class Sweep:
+    def __init__(self, room, shim):
+        self.room, self.shim = room, shim
+        self.lock = threading.Lock()
+        self.runs, self.struck, self.complaints = 0, set(), []
+
+    def run(self, scenario, environment):
+        """In a directory of this thread; returns what came of it."""
+        place = os.path.join(self.room, threading.current_thread().name)
+        directory, trace = os.path.join(place, "run"), os.path.join(place, "trace")
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(scenario.template, directory)
+        return scenarios.Run(TAMIS, scenario, directory, trace, {"LD_PRELOAD": self.shim, **environment})
+
+    def complain(self, scenario, fault, text):
+        with self.lock:
+            self.complaints.append(f"{scenario.name}, {fault}: {text}")
+            print(self.complaints[-1], flush=True)
+
+    def check(self, scenario, fault, run, environment):
+        with self.lock:
+            self.runs += 1
+            self.struck |= {name for name, _ in run.hits}
+        for text in scenario.complaints(run, environment):
+            self.complain(scenario, f"{fault} ({run.hits[0][0]})", text)
+
+    def strike(self, scenario, variable, name, ways, step):
+        """Every N-th of whatever the variable counts, until it is never reached; each command begins elsewhere."""
+        at = zlib.crc32((scenario.name + name).encode()) % step + (variable != "FAULT_BYTES")
+        while at < MOST * step:
+            environment = {**ways, variable: str(at)}
+            run = self.run(scenario, environment)
+            if not run.hits:
+                if not scenario.is_untouched(run):
+                    self.complain(scenario, name, f"fails untouched: {run.code} {run.said}")
+                return
+            self.check(scenario, f"{name} at {at}", run, environment)
+            at += step
+        self.complain(scenario, name, "never ends")
+
+    def is_safe(self, scenario):
+        """Without a fault: what a power failure could undo."""
+        for no_tmpfile in ("0", "1"):
+            report = os.path.join(self.room, threading.current_thread().name + "-synced")
+            run = self.run(scenario, {"FAULT_NO_TMPFILE": no_tmpfile, "FAULT_SYNC": report})
+            with open(report) as f:
+                for line in filter(scenario.is_loss, f):
+                    self.complain(scenario, "power failure", line.strip())
+            if not scenario.is_untouched(run):
+                self.complain(scenario, "no fault", f"fails: {run.code} {run.said}")
+
+
+def tasks(sweep, all_scenarios):
+    for s in all_scenarios:
+        if s.writes:
+            yield sweep.is_safe, s
+        plans = [("FAULT_AT", CALLS, 1 if ALL else 6), ("FAULT_MEMORY", MEMORY, 1 if ALL else 10)]
+        # Every byte of a small file; all kinds are written by the same few lines, so one of them is enough for the rest.
+        if s.writes:
+            plans.append(("FAULT_BYTES", BYTES, max(1, s.size // (400 if ALL else 4))))
+        if ALL and not s.is_like_others:
+            plans += [("FAULT_AT", MORE_CALLS, 1), ("FAULT_MEMORY", MORE_MEMORY, 1)]
+            plans += [("FAULT_BYTES", MORE_BYTES, max(1, s.size // 40))] if s.writes else []
+        for variable, ways, step in plans:
+            for name, environment in ways.items():
+                yield sweep.strike, s, variable, name, environment, step
+
+
+# What writers cannot do without: if one of these is never struck, the shim has lost its grip.
+ESSENTIAL = {"open64", "openat64", "fstat64", "pread64", "write", "fsync", "linkat", "renameat", "rename", "unlinkat", "close",
+             "pwrite", "fdatasync", "mmap", "read", "flock", "memory", "getrandom", "fopen64", "mkdir", "opendir"}
+
+
+def main():
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a disk would only be slower
+    with tempfile.TemporaryDirectory(prefix="tamis-faults-", dir=memory) as room:
+        sweep = Sweep(room, workshop.compile_shim(os.path.join(room, "shim.so")))
+        found = scenarios.make(TAMIS, os.path.join(room, "templates"), ALL)
+        wanted = os.environ.get("TEST_ONLY")
+        found = [s for s in found if not wanted or s.name in wanted.split(";")]
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            waiting = [(task[1].name, pool.submit(*task)) for task in tasks(sweep, found)]
+            for i, (name, done) in enumerate(waiting):
+                done.result()
+                if i + 1 == len(waiting) or waiting[i + 1][0] != name:
+                    print(f"{name}: done, {sweep.runs} faults so far", flush=True)
+        if not wanted and not ESSENTIAL <= sweep.struck:
+            sweep.complaints.append("never struck")
+            print(f"never struck: {sorted(ESSENTIAL - sweep.struck)}")
+        print(f"{len(found)} commands, {sweep.runs} faults, {len(sweep.complaints)} complaints")
+        return 1 if sweep.complaints or not sweep.runs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
