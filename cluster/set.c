@@ -18,8 +18,6 @@
 #include <unistd.h>
 
 #define VERSION "1"
-/* Any number but the seed of the shards: with the same hash, the items of a shard would be alike in its first bits. */
-#define ROUTE UINT64_C(0x7461736d69732031)
 
 /* --- Commands -------------------------------------------------------------------------------------------------------------------- */
 
@@ -224,28 +222,34 @@ static bool take_away(struct cluster_set *s)
            is_good(s, client_call(s->c, command(true, s->slot, "DEL", s->name, NULL)));
 }
 
-/* Whether the key of the set is ours now: of several that try, one wins. */
+/* What is at the key of a set, finished or not; NULL: nothing, or it has failed, for instance as it is something else. */
+static struct cluster_set *look(struct cluster *c, const char *name)
+{
+    struct cluster_set *there = set_new(c, name);
+    bool found = false;
+    if (there != NULL && read_facts(there, &found) && found && there->builder[0] == '\0')
+        client_fail(c, "the key %s is there, and no set over shards", name);
+    if (found && cluster_why(c) == NULL) return there;
+    cluster_set_close(there);
+    return NULL;
+}
+
+/* Whether the key of the set is ours now: of several that try, one wins. Else *other is what is there. */
 static bool win(struct cluster_set *s, const char *token, struct cluster_set **other)
 {
-    bool found = false;
-    struct reply *reply =
-        client_call(s->c, command(true, s->slot, "HSETNX", s->name, "builder", token, NULL));
-    const bool wrong = reply != NULL && reply_is(reply, "WRONGTYPE");
-    *other = NULL;
-    if (wrong) client_fail(s->c, "the key %s is there, and no set over shards", s->name);
-    if (!is_good(s, reply)) return false;
+    *other = look(s->c, s->name); /* first: a hash of somebody else gets no field of ours */
+    if (*other != NULL || cluster_why(s->c) != NULL) return false;
+    if (!is_good(s, client_call(s->c,
+                                command(true, s->slot, "HSETNX", s->name, "builder", token, NULL))))
+        return false;
     /* Not by that reply: when it was lost on the way, the next one tells of ourselves. */
-    struct cluster_set *there = set_new(s->c, s->name);
-    if (there == NULL || !read_facts(there, &found)) {
-        cluster_set_close(there);
+    struct cluster_set *there = look(s->c, s->name);
+    if (there == NULL || strcmp(there->builder, token) != 0) {
+        *other = there;
         return false;
     }
-    if (found && strcmp(there->builder, token) == 0) {
-        cluster_set_close(there);
-        return true;
-    }
-    *other = there;
-    return false;
+    cluster_set_close(there);
+    return true;
 }
 
 static bool seize(struct cluster_set *s, bool replace)
@@ -389,7 +393,7 @@ static void answer_create(struct request *r, struct cluster *c, const struct rep
 struct cluster_set *cluster_set_create(struct cluster *c, const char *name, unsigned shards,
                                        const tamis_plan *plan, bool replace)
 {
-    const uint64_t route = plan->seed == ROUTE ? ROUTE + 1 : ROUTE;
+    const uint64_t route = plan->seed == CLUSTER_ROUTE ? CLUSTER_ROUTE + 1 : CLUSTER_ROUTE;
     struct cluster_set *s = begin(c, name, shards, tamis_kind_name(plan->kind), route, replace);
     bool good = s != NULL;
     for (unsigned i = 0; i < shards && good; i++) {
