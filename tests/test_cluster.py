@@ -43,7 +43,6 @@ def errors(word):
 
 def test_check():
     url = CLUSTER.url("set")
-    tamis("build", "-o", url, file("keys", KEYS))
     mixed = [x for pair in zip(KEYS, OTHERS) for x in pair]
     got = tamis("check", url, given=lines(mixed)).splitlines()
     members, printed = set(KEYS), set(got)
@@ -322,6 +321,7 @@ def run(tests):
     global CLUSTER
     with cluster() as CLUSTER:
         try:
+            tamis("build", "-o", CLUSTER.url("set"), file("keys", KEYS))
             main(tests)
         except SystemExit as end:  # is no failure of the servers
             return end.code
