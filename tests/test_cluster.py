@@ -245,6 +245,15 @@ def test_wrong():
     assert "only 1 of 2 replicas" in said and "the first 0 lines are in" in said
 
 
+def test_example():
+    """That of 'tamis help redis'."""
+    example = tamis("help", "redis").splitlines()[-1].split()
+    assert example[0] == "tamis" and "redis://localhost:7001/bad" in example, example
+    at = [word.replace("localhost:7001", f"localhost:{CLUSTER.servers[0].port}") for word in example[1:]]
+    tamis(*[str(file("bad-urls.txt", KEYS)) if word == "bad-urls.txt" else word for word in at])
+    assert tamis("check", "-c", CLUSTER.url("bad"), given=lines(KEYS)) == "20000\n"
+
+
 def test_alone():
     """A server without a cluster, with a password; a key of TAMIS.CREATE is a set as well."""
     with Server() as server:
@@ -335,4 +344,4 @@ if __name__ == "__main__":
         print("redis-server is missing")
         sys.exit(77)
     sys.exit(run([test_check, test_bytes, test_add, test_kinds, test_remove_and_rotate, test_counts, test_merge, test_whole_or_nothing, test_wrong,
-                  test_alone, test_without_module, test_moving_slots]))
+                  test_example, test_alone, test_without_module, test_moving_slots]))
