@@ -238,22 +238,27 @@ static bool open_sets(const struct args *a, struct merging *m)
     return check_shapes(m);
 }
 
-/* The operand that is the result as well comes last, out of the way. */
-static bool put_result_last(struct merging *m)
+/* An operand that is the result as well is no longer among the others. Whether there was one. */
+static bool take_result_out(struct merging *m)
 {
+    unsigned left = 0;
     for (unsigned i = 0; i < m->n; i++) {
-        if (strcmp(m->at[i].name, m->to.at.name) != 0) continue;
-        m->to.s = m->in[i];
-        m->in[i] = m->in[--m->n];
-        m->in[m->n] = NULL;
-        return true;
+        struct cluster_set *s = m->in[i];
+        m->in[i] = NULL;
+        if (strcmp(m->at[i].name, m->to.at.name) != 0)
+            m->in[left++] = s;
+        else if (m->to.s == NULL)
+            m->to.s = s;
+        else
+            cluster_set_close(s); /* named twice */
     }
-    return false;
+    m->n = left;
+    return m->to.s != NULL;
 }
 
 static int merge_into(const struct args *a, struct merging *m)
 {
-    const bool update = put_result_last(m);
+    const bool update = take_result_out(m);
     if (update && m->n == 0) return EXIT_FOUND;
     if (update && !a->force) return complain(m->to.at.shown, "exists already; -f replaces it");
     if (!update) m->to.s = cluster_set_like(m->to.c, m->to.at.name, m->in[0], a->force);

@@ -52,8 +52,8 @@ static void answer_part(struct request *r, struct cluster *c, const struct reply
     }
     for (size_t i = 0; i < reply->n && !plain; i++) {
         const struct reply *e = &reply->list[i];
-        if (e->type == REPLY_ERROR || i >= p->n ||
-            (b->verb == CLUSTER_COUNT && !take_estimate(e, &b->estimates[p->index[i]]))) {
+        if (i >= p->n || (b->verb == CLUSTER_COUNT ? !take_estimate(e, &b->estimates[p->index[i]])
+                                                   : e->type != REPLY_NUMBER)) {
             client_fail_reply(c, key, e);
             return;
         }

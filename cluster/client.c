@@ -387,7 +387,7 @@ static bool redirected(struct cluster *c, struct request *r, const struct node *
     const bool moved = reply_is(r->reply, "MOVED"), ask = reply_is(r->reply, "ASK");
     if (!moved && !ask) return false;
     const char *place = strrchr(r->reply->text, ' ');
-    struct node *to = node_named(c, place + 1, from);
+    struct node *to = place != NULL ? node_named(c, place + 1, from) : NULL;
     c->redirects++;
     /* Two that each take the other for the owner would send it to and fro for ever. */
     if (to == NULL || (r->since != 0 && now() - r->since > c->patience)) {

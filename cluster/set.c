@@ -252,6 +252,15 @@ static bool win(struct cluster_set *s, const char *token, struct cluster_set **o
     return true;
 }
 
+/* Whether no other build, with -f, has taken the key meanwhile. */
+static bool is_still_ours(struct cluster_set *s)
+{
+    struct cluster_set *there = look(s->c, s->name);
+    const bool ours = there != NULL && strcmp(there->builder, s->builder) == 0;
+    cluster_set_close(there);
+    return ours || client_fail(s->c, "another build has taken its place meanwhile");
+}
+
 static bool seize(struct cluster_set *s, bool replace)
 {
     struct timespec t;
@@ -416,6 +425,7 @@ struct cluster_set *cluster_set_like(struct cluster *c, const char *name,
 bool cluster_set_finish(struct cluster_set *s, bool seal)
 {
     if (seal && !to_all(s, "TAMIS.SEAL", true, want_no_error, NULL)) return false;
+    if (!is_still_ours(s)) return false;
     return is_good(
         s, client_call(s->c, command(true, s->slot, "HSET", s->name, "state", "ready", NULL)));
 }
@@ -426,7 +436,7 @@ void cluster_set_abandon(struct cluster_set *s)
     const char *first = cluster_why(s->c);
     snprintf(why, sizeof why, "%s", first != NULL ? first : "");
     client_recover(s->c);
-    take_away(s);
+    if (is_still_ours(s)) take_away(s);
     if (first == NULL) return;
     client_recover(s->c);
     client_fail(s->c, "%s", why);

@@ -1,14 +1,18 @@
 """Sets at redis:// addresses: every command against exact sets and counts, on a cluster of three masters with a replica each, on a server
 alone, on wrong ones; slots that move while lines are added."""
 import collections
+import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
 import random
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cluster_servers import cluster, lines, tamis  # noqa: E402
@@ -161,7 +165,7 @@ def test_merge():
     assert tamis("check", "-c", all_of, given=lines(KEYS[:5000] + OTHERS[:5000])) == "10000\n"
     assert abs(facts(all_of)["items_by_bits"] - 10000) < 300
     assert "exists already" in tamis("merge", "-o", all_of, a, b, status=2)
-    tamis("merge", "-f", "-o", a, a, b)
+    tamis("merge", "-f", "-o", a, a, b, a)
     assert tamis("check", "-c", a, given=lines(OTHERS[:5000])) == "5000\n"
     tamis("build", "--items", 90000, "-o", CLUSTER.url("bigger"))
     tamis("build", "--items", 10000, "--shards", 4, "-o", CLUSTER.url("fewer"))
@@ -194,6 +198,16 @@ def test_whole_or_nothing():
     tamis("build", "-f", "--items", 10, "--shards", 2, "-o", url, given="a\n")
     assert tamis("check", url, given=f"a\n{KEYS[0]}\n") == "a\n" and sum(map(len, CLUSTER.shards("half").values())) == 2
     assert "exists already" in tamis("build", "--items", 10, "-o", url, status=2)
+    # One that another has pushed aside harms it no more.
+    build = subprocess.Popen([TAMIS, "build", "--items", "50000", "--ack", "-o", CLUSTER.url("pushed")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+    build.stdin.write(lines(KEYS).encode())
+    build.stdin.flush()
+    assert int(build.stdout.readline()) > 0
+    tamis("build", "-f", "--items", 10, "-o", CLUSTER.url("pushed"), given="a\nb\n")
+    said = build.communicate()[1]
+    assert build.returncode == 2 and b"another build has taken its place" in said, said
+    assert tamis("check", "-c", CLUSTER.url("pushed"), given="a\nb\n") == "2\n"
     # A strict one that gets too many keeps nothing.
     url = CLUSTER.url("strict")
     said = tamis("build", "--strict", "--items", 100, "-o", url, given=lines(KEYS), status=2)
@@ -276,6 +290,67 @@ def test_alone():
         assert tamis("check", plain, given="a\nc\nb\n", env=secret) == "a\nb\n" and client.do("TAMIS.HAS", "plain", "b") == 1
 
 
+FACTS = b"*12\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(x), x) for x in
+                              b"tamis 1 builder me state ready shards 2 kind blocked route 1".split())
+
+
+class Liar(threading.Thread):
+    """A server that is none: it replies to a word as it was told, and to others with nothing."""
+
+    def __init__(self, **replies):
+        super().__init__(daemon=True)
+        self.replies = {"CLUSTER": b"-ERR This instance has cluster support disabled\r\n", "HGETALL": FACTS, **replies}
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"redis://127.0.0.1:{self.socket.getsockname()[1]}/s"
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                connection = self.socket.accept()[0]
+            except OSError:
+                return
+            threading.Thread(target=self.talk, args=(connection,), daemon=True).start()
+
+    def talk(self, connection):
+        with connection, contextlib.suppress(OSError):
+            while asked := connection.recv(1 << 20):
+                for word, reply in self.replies.items():
+                    for _ in range(asked.count(word.replace("_", ".").encode() + b"\r\n")):
+                        connection.sendall(reply)
+                    if word.replace("_", ".").encode() + b"\r\n" in asked and reply == b"":
+                        return
+
+
+def test_liars():
+    """Servers that reply with nonsense, or hang up: an error, and in time."""
+    many = b"*100000\r\n" + b":1\r\n" * 100000
+    told = []
+    for replies in ({"CLUSTER": b""}, {"CLUSTER": b"hello\r\n"}, {"CLUSTER": b"*1\r\n:5\r\n"}, {"CLUSTER": b":1\r\n"}, {"CLUSTER": b"*0\r\n"},
+                    {"CLUSTER": b"*1\r\n*3\r\n:0\r\n:99999\r\n*2\r\n$1\r\nh\r\n:1\r\n"}, {"CLUSTER": b"*2147483647\r\n"},
+                    {"HGETALL": b"+OK\r\n"}, {"HGETALL": b"*0\r\n"}, {"HGETALL": b"*3\r\n:1\r\n:2\r\n:3\r\n"}, {"HGETALL": b""},
+                    {"HGETALL": FACTS.replace(b"\r\n2\r\n", b"\r\n0\r\n")}, {"HGETALL": FACTS.replace(b"$1\r\n2\r\n", b"$6\r\n999999\r\n")},
+                    {"HGETALL": b"-MOVED\r\n"}, {"HGETALL": b"-MOVED 5 nowhere\r\n"}, {"HGETALL": b"-ASK 5 :0\r\n"}, {"HGETALL": b"-CLUSTERDOWN\r\n"},
+                    {"TAMIS_MHAS": b"+OK\r\n"}, {"TAMIS_MHAS": b"*0\r\n"}, {"TAMIS_MHAS": many}, {"TAMIS_MHAS": b"$-1\r\n"}, {"TAMIS_MHAS": b""},
+                    {"TAMIS_MHAS": b"*1\r\n-ERR no\r\n"}, {"TAMIS_MHAS": b"$5\r\nab\r\n"}, {"TAMIS_MHAS": b"\xff\xfe"},
+                    {"TAMIS_MHAS": b"*1\r\n*2\r\n:1\r\n:2\r\n"}):
+        told.append((("check",), replies))
+    told += ((("freq", "a"), {"TAMIS_INFO": b"*0\r\n"}), (("info",), {"TAMIS_INFO": b":1\r\n"}), (("top",), {"TAMIS_TOP": b"*1\r\n:1\r\n"}),
+                           (("add",), {"TAMIS_MADD": b"*1\r\n$-1\r\n*1\r\n"}))
+
+    def ask(case):
+        (command, *items), replies = case
+        liar = Liar(**replies)
+        try:
+            for line in (b"a\n", b"a\nb\nc\nd\n"):  # of one shard, and of both
+                said = tamis(command, "--timeout", 1, liar.url, *items, given=line, status=2)
+                assert said.startswith("tamis: redis://"), (case, said)
+        finally:
+            liar.socket.close()
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        assert len(list(pool.map(ask, told))) == len(told) > 25
+
+
 def test_without_module():
     with Server(module=False) as server:
         said = tamis("build", "--items", 10, "-o", f"redis://127.0.0.1:{server.port}/s", given="a\n", status=2)
@@ -344,4 +419,4 @@ if __name__ == "__main__":
         print("redis-server is missing")
         sys.exit(77)
     sys.exit(run([test_check, test_bytes, test_add, test_kinds, test_remove_and_rotate, test_counts, test_merge, test_whole_or_nothing, test_wrong,
-                  test_example, test_alone, test_without_module, test_moving_slots]))
+                  test_example, test_liars, test_alone, test_without_module, test_moving_slots]))
