@@ -50,7 +50,7 @@ struct cluster {
     struct node *owner[CLUSTER_SLOTS]; /* NULL: nobody */
     bool stale;                        /* what `owner` says is doubtful */
     double refreshed;
-    uint64_t connections, redirects, repeats;
+    uint64_t connections, repeats;
     struct request *later, **later_end; /* to be sent */
     size_t outstanding;
     char wait[64]; /* the command WAIT, and its length */
@@ -388,7 +388,6 @@ static bool redirected(struct cluster *c, struct request *r, const struct node *
     if (!moved && !ask) return false;
     const char *place = strrchr(r->reply->text, ' ');
     struct node *to = place != NULL ? node_named(c, place + 1, from) : NULL;
-    c->redirects++;
     /* Two that each take the other for the owner would send it to and fro for ever. */
     if (to == NULL || (r->since != 0 && now() - r->since > c->patience)) {
         trouble(c, r, r->reply->text);
@@ -549,30 +548,26 @@ bool cluster_await(struct cluster *c, const struct cluster_batch *b)
     return !c->failed;
 }
 
-struct calling {
-    struct reply *reply;
-};
-
 static void keep_reply(struct request *r, struct cluster *c, const struct reply *reply)
 {
-    struct calling *to = r->ctx;
+    struct reply **to = r->ctx;
     (void)c, (void)reply;
-    to->reply = r->reply;
+    *to = r->reply;
     r->reply = NULL;
 }
 
 struct reply *client_call(struct cluster *c, struct request *r)
 {
-    struct calling call = {NULL};
+    struct reply *reply = NULL;
     if (r == NULL) {
         client_fail(c, "not enough memory");
         return NULL;
     }
     r->answer = keep_reply;
-    r->ctx = &call;
+    r->ctx = &reply;
     client_submit(c, r);
     cluster_await(c, NULL);
-    return call.reply;
+    return reply;
 }
 
 const char *cluster_why(const struct cluster *c)
@@ -590,12 +585,6 @@ unsigned cluster_masters(const struct cluster *c)
         count += owns;
     }
     return count;
-}
-
-void cluster_detours(const struct cluster *c, uint64_t *redirects, uint64_t *repeats)
-{
-    *redirects = c->redirects;
-    *repeats = c->repeats;
 }
 
 struct cluster *cluster_open(const struct cluster_address *a, const struct cluster_options *o)

@@ -4,6 +4,7 @@
  *
  *   address.c  redis:// addresses           slots.c   which slot a key is in, and tags that lie evenly over all of them
  *   link.c     one connection, replies      client.c  commands in flight: redirects, failures, confirmations
+ *   request.c  a command as bytes
  *   set.c      the facts of a set, shards   batch.c   many items at a time
  *
  * Nothing here prints; what went wrong is in cluster_why. One thread. */
@@ -47,8 +48,6 @@ void cluster_close(struct cluster *c);
 /* Why it has failed, or NULL: it has not. */
 const char *cluster_why(const struct cluster *c);
 unsigned cluster_masters(const struct cluster *c);
-/* How often a command was sent elsewhere, and how often one was sent again after a failure. */
-void cluster_detours(const struct cluster *c, uint64_t *redirects, uint64_t *repeats);
 
 /* --- Sets ---------------------------------------------------------------------------------------------------------------------- */
 
