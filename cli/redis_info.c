@@ -301,6 +301,9 @@ int remote_rotate(const struct args *a)
 
 /* --- top ---------------------------------------------------------------------------------------------------------------- */
 
+/* A reply has to fit into memory, here and there. */
+#define MOST_LISTED 1000000u
+
 struct entry {
     char *item; /* NULL: its text is not kept */
     size_t length;
@@ -371,6 +374,8 @@ int remote_top(const struct args *a)
         a->weight_field != 0)
         return complain(NULL, "top: of a set at a redis:// address only -k and --json can be "
                               "asked; 'tamis count --kind top -o redis://...' makes one");
+    if (most > MOST_LISTED)
+        return complain(NULL, "top: of a set at a redis:// address -k %u at most", MOST_LISTED);
     if (remote_open(a, a->words[0], &r)) {
         if (cluster_set_top(r.s, most, &l, take_heavy)) {
             if (l.n > 0) qsort(l.entries, l.n, sizeof *l.entries, by_count);

@@ -14,6 +14,8 @@
 #include <sys/uio.h>
 
 #define READ_BYTES ((size_t)1 << 16)
+/* Nothing that is asked here has a longer answer, and memory is taken before its elements have come. */
+#define LONGEST_LIST (1 << 22)
 
 struct link {
     redisContext *context;
@@ -82,7 +84,7 @@ static void *make_text(const redisReadTask *task, char *text, size_t n)
 
 static void *make_list(const redisReadTask *task, list_length n)
 {
-    struct reply *r = place(task, REPLY_LIST);
+    struct reply *r = n <= LONGEST_LIST ? place(task, REPLY_LIST) : NULL;
     if (r == NULL) return NULL;
     r->list = calloc(n > 0 ? (size_t)n : 1, sizeof *r->list);
     if (r->list == NULL) return give_up(task, r);

@@ -146,48 +146,61 @@ static bool is_plain(struct cluster_set *s)
     return true;
 }
 
-static const char *field(const struct reply *facts, const char *name)
+enum { TAMIS_FACT, KIND_FACT, SHARDS_FACT, ROUTE_FACT, STATE_FACT, BUILDER_FACT, FACTS };
+
+/* What HMGET found, or "". */
+static const char *fact(const struct reply *facts, int which)
 {
-    for (size_t i = 0; i + 1 < facts->n; i += 2)
-        if (facts->list[i].type == REPLY_TEXT && strcmp(facts->list[i].text, name) == 0)
-            return facts->list[i + 1].type == REPLY_TEXT ? facts->list[i + 1].text : "";
-    return "";
+    const struct reply *e = &facts->list[which];
+    return e->type == REPLY_TEXT ? e->text : "";
 }
 
 static bool take_facts(struct cluster_set *s, const struct reply *facts)
 {
-    const unsigned long shards = strtoul(field(facts, "shards"), NULL, 10);
-    snprintf(s->builder, sizeof s->builder, "%s", field(facts, "builder"));
-    snprintf(s->kind, sizeof s->kind, "%s", field(facts, "kind"));
-    s->ready = strcmp(field(facts, "state"), "ready") == 0;
-    s->route = strtoull(field(facts, "route"), NULL, 10);
+    const unsigned long shards = strtoul(fact(facts, SHARDS_FACT), NULL, 10);
+    snprintf(s->builder, sizeof s->builder, "%s", fact(facts, BUILDER_FACT));
+    snprintf(s->kind, sizeof s->kind, "%s", fact(facts, KIND_FACT));
+    s->ready = strcmp(fact(facts, STATE_FACT), "ready") == 0;
+    s->route = strtoull(fact(facts, ROUTE_FACT), NULL, 10);
     if (s->builder[0] == '\0')
         return client_fail(s->c, "the key %s is a hash, but no set of Tamis", s->name);
-    if (field(facts, "tamis")[0] == '\0') return true; /* begun, and not even that was written */
-    if (strcmp(field(facts, "tamis"), VERSION) != 0)
+    if (fact(facts, TAMIS_FACT)[0] == '\0') return true; /* begun, and not even that was written */
+    if (strcmp(fact(facts, TAMIS_FACT), VERSION) != 0)
         return client_fail(s->c, "%s was made by a newer version of Tamis", s->name);
     if (shards < 1 || shards > CLUSTER_SLOTS)
         return client_fail(s->c, "the facts of %s are damaged: %lu shards", s->name, shards);
     return name_shards(s, (unsigned)shards);
 }
 
+/* Whether there is a hash, but of somebody else. */
+static bool is_foreign(struct cluster_set *s)
+{
+    struct reply *reply = client_call(s->c, command(false, s->slot, "EXISTS", s->name, NULL));
+    const bool foreign = reply != NULL && (reply->type != REPLY_NUMBER || reply->number != 0);
+    reply_free(reply);
+    return foreign;
+}
+
 /* What the key says; false: it has failed. *found: there is something. */
 static bool read_facts(struct cluster_set *s, bool *found)
 {
-    struct reply *reply = client_call(s->c, command(false, s->slot, "HGETALL", s->name, NULL));
+    /* By name: whatever else the hash may be, it could be big. */
+    struct reply *reply =
+        client_call(s->c, command(false, s->slot, "HMGET", s->name, "tamis", "kind", "shards",
+                                  "route", "state", "builder", NULL));
     if (reply == NULL) return false;
     bool good = true;
     *found = true;
     if (reply_is(reply, "WRONGTYPE"))
         good = is_plain(s);
-    else if (reply->type != REPLY_LIST)
+    else if (reply->type != REPLY_LIST || reply->n != FACTS)
         good = client_fail_reply(s->c, s->name, reply);
-    else if (reply->n == 0)
+    else if (reply->list[BUILDER_FACT].type == REPLY_NIL && !is_foreign(s))
         *found = false;
     else
         good = take_facts(s, reply);
     reply_free(reply);
-    return good;
+    return good && cluster_why(s->c) == NULL;
 }
 
 struct cluster_set *cluster_set_open(struct cluster *c, const char *name)
@@ -464,6 +477,14 @@ tamis *cluster_router(const struct cluster_set *s)
 unsigned cluster_shard_of(const struct cluster_set *s, tamis_hash h)
 {
     return (unsigned)((unsigned __int128)h.hi * s->n >> 64);
+}
+
+static const char *field(const struct reply *facts, const char *name)
+{
+    for (size_t i = 0; i + 1 < facts->n; i += 2)
+        if (facts->list[i].type == REPLY_TEXT && strcmp(facts->list[i].text, name) == 0)
+            return facts->list[i + 1].type == REPLY_TEXT ? facts->list[i + 1].text : "";
+    return "";
 }
 
 static double real_of(const struct reply *facts, const char *name)

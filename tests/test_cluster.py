@@ -249,6 +249,7 @@ def test_wrong():
             (("verify", url), "works on files"), (("compact", url), "works on files"), (("pack", "-o", "x", url), "works on files"),
             (("convert", "--to", "bloom", "-o", "x", url), "works on files"), (("uniq", "--state", url), "works on files"),
             (("top", "-o", CLUSTER.url("x"), "/dev/null"), "only -k and --json"),
+            (("top", "-k", 1000001, url), "-k 1000000 at most"),
             (("build", "--shards", 3, "-o", ROOM / "x.tamis"), "--shards is for sets at redis://"),
             (("add", "--wait", 1, ROOM / "x.tamis"), "--wait is for sets at redis://"),
             (("add", "--ack", ROOM / "x.tamis"), "--ack is"), (("check", "--timeout", 5, ROOM / "x.tamis"), "--timeout is")):
@@ -290,8 +291,8 @@ def test_alone():
         assert tamis("check", plain, given="a\nc\nb\n", env=secret) == "a\nb\n" and client.do("TAMIS.HAS", "plain", "b") == 1
 
 
-FACTS = b"*12\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(x), x) for x in
-                              b"tamis 1 builder me state ready shards 2 kind blocked route 1".split())
+FACTS = b"*6\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(x), x) for x in
+                              b"1 blocked 2 1 ready me".split())
 
 
 class Liar(threading.Thread):
@@ -299,7 +300,7 @@ class Liar(threading.Thread):
 
     def __init__(self, **replies):
         super().__init__(daemon=True)
-        self.replies = {"CLUSTER": b"-ERR This instance has cluster support disabled\r\n", "HGETALL": FACTS, **replies}
+        self.replies = {"CLUSTER": b"-ERR This instance has cluster support disabled\r\n", "HMGET": FACTS, **replies}
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"redis://127.0.0.1:{self.socket.getsockname()[1]}/s"
         self.start()
@@ -328,9 +329,9 @@ def test_liars():
     told = []
     for replies in ({"CLUSTER": b""}, {"CLUSTER": b"hello\r\n"}, {"CLUSTER": b"*1\r\n:5\r\n"}, {"CLUSTER": b":1\r\n"}, {"CLUSTER": b"*0\r\n"},
                     {"CLUSTER": b"*1\r\n*3\r\n:0\r\n:99999\r\n*2\r\n$1\r\nh\r\n:1\r\n"}, {"CLUSTER": b"*2147483647\r\n"},
-                    {"HGETALL": b"+OK\r\n"}, {"HGETALL": b"*0\r\n"}, {"HGETALL": b"*3\r\n:1\r\n:2\r\n:3\r\n"}, {"HGETALL": b""},
-                    {"HGETALL": FACTS.replace(b"\r\n2\r\n", b"\r\n0\r\n")}, {"HGETALL": FACTS.replace(b"$1\r\n2\r\n", b"$6\r\n999999\r\n")},
-                    {"HGETALL": b"-MOVED\r\n"}, {"HGETALL": b"-MOVED 5 nowhere\r\n"}, {"HGETALL": b"-ASK 5 :0\r\n"}, {"HGETALL": b"-CLUSTERDOWN\r\n"},
+                    {"HMGET": b"+OK\r\n"}, {"HMGET": b"*0\r\n"}, {"HMGET": b"*6\r\n" + b":1\r\n" * 6}, {"HMGET": b"*6\r\n" + b"$-1\r\n" * 6, "EXISTS": b":0\r\n"}, {"HMGET": b""},
+                    {"HMGET": FACTS.replace(b"\r\n2\r\n", b"\r\n0\r\n")}, {"HMGET": FACTS.replace(b"$1\r\n2\r\n", b"$6\r\n999999\r\n")},
+                    {"HMGET": b"-MOVED\r\n"}, {"HMGET": b"-MOVED 5 nowhere\r\n"}, {"HMGET": b"-ASK 5 :0\r\n"}, {"HMGET": b"-CLUSTERDOWN\r\n"},
                     {"TAMIS_MHAS": b"+OK\r\n"}, {"TAMIS_MHAS": b"*0\r\n"}, {"TAMIS_MHAS": many}, {"TAMIS_MHAS": b"$-1\r\n"}, {"TAMIS_MHAS": b""},
                     {"TAMIS_MHAS": b"*1\r\n-ERR no\r\n"}, {"TAMIS_MHAS": b"$5\r\nab\r\n"}, {"TAMIS_MHAS": b"\xff\xfe"},
                     {"TAMIS_MHAS": b"*1\r\n*2\r\n:1\r\n:2\r\n"}):
