@@ -25,7 +25,7 @@ struct args {
 
     uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, never_items,
         max_bytes, rate_limit, memory, exact_until, connections, per_address, timeout,
-        cache_seconds, field, weight_field, visits, item_bytes, most;
+        cache_seconds, field, weight_field, visits, item_bytes, most, shards, replicas;
     double fpr, lookup, error, delta, min, epsilon, prior;
     const char *kind, *inner, *from, *to, *type, *column, *row_group, *output, *key_file, *ask,
         *address, *port, *temp, *state, *window, *svg, *bad, *color, *completions, *confirm;
@@ -33,7 +33,7 @@ struct args {
     uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
-        for_transfer, conservative, live, plot, again, help, man;
+        for_transfer, conservative, live, plot, again, ack, each, help, man;
     char delimiter;
 };
 
@@ -89,6 +89,11 @@ int run_verify(const struct args *a);
 int run_explain(const struct args *a);
 int run_explain_cost(const struct args *a);
 int run_help(const struct args *a);
+/* Whether a filter among the arguments is a set at a redis:// address, and the command for these (redis.c). */
+bool names_redis(const struct args *a);
+int run_redis(const struct args *a);
+/* EXIT_ERROR after a message when an option is only for such sets. */
+int check_no_redis_options(const struct args *a);
 #ifdef WITH_GUARD
 int run_guard_build(const struct args *a);
 int run_guard_check(const struct args *a);

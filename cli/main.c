@@ -136,5 +136,7 @@ int main(int argc, char **argv)
         print_help(a.command, stdout);
         return finish_output(EXIT_FOUND);
     }
+    if (names_redis(&a)) return run_redis(&a);
+    if (check_no_redis_options(&a) != EXIT_FOUND) return EXIT_ERROR;
     return read_key(&a) ? a.command->run(&a) : EXIT_ERROR;
 }

@@ -71,13 +71,31 @@ const struct topic topics[] = {
      "quietly by SIGPIPE. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it and leave no file half\n"
      "written; one that comes while a file is being saved takes effect when it is there.",
      "tamis check -q bad.tamis bad-urls.txt && echo some of them are listed"},
+    {"redis", "sets at redis:// addresses: over the servers of a cluster",
+     "Where a filter is named, redis://[[USER:]PASSWORD@]HOST[:PORT]/NAME is a set, or a\n"
+     "sketch, at a Redis server with the module tamis-redis.so, or over all masters of a Redis\n"
+     "Cluster, of which HOST is any node (docs/REDIS.md). 'build' and 'count' make one with -o;\n"
+     "add, check, freq, top, remove, rotate, merge and info take it. Every line belongs to one\n"
+     "of its --shards. A stream needs --items: it goes to the servers as it comes.\n"
+     "\n"
+     "  --wait N     a line counts as added when N replicas have it, too; without it, when its\n"
+     "               master has it, which may be lost when that one fails at this moment\n"
+     "  --ack        prints how many lines are added, from the first one on\n"
+     "  --timeout S  servers that fail, or change their roles, are waited for so long\n"
+     "\n"
+     "Unlike a file, a set changes while lines are added: after an error the first lines, as\n"
+     "many as it says, are in. To add them again does no harm; counts may be too high then.\n"
+     "A password in an address is seen by all who list processes: better set REDISCLI_AUTH.\n"
+     "There is no TLS: use stunnel.",
+     "tamis build --items 1M -o redis://localhost:7001/bad bad-urls.txt"},
     {"environment", "variables that are read",
      "  NO_COLOR                 when set, no colour unless --color says so\n"
      "  TERM                     'dumb', or not set: no colour\n"
      "  COLUMNS                  width for pictures and progress; else the terminal's, or 80\n"
      "  LC_ALL, LC_CTYPE, LANG   the first that is set: pictures in Unicode when it names UTF-8,\n"
      "                           in ASCII when not\n"
-     "  TMPDIR                   where keys beyond --memory wait, without --temp; else /tmp",
+     "  TMPDIR                   where keys beyond --memory wait, without --temp; else /tmp\n"
+     "  REDISCLI_AUTH            the password for redis:// addresses that have none",
      "COLUMNS=100 tamis plan --items 1M --fpr 1% --plot"},
     {NULL, NULL, NULL, NULL},
 };
