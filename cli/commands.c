@@ -73,7 +73,8 @@ const struct option options[] = {
     {0, "seed", "S", SEED, AT(seed),
      "seed of the hash (default 0); filters merge only with equal seeds"},
     {0, "key-file", "FILE", TEXT, AT(key_file),
-     "secret key: 16 bytes, or 32 hex digits; for keys that strangers may choose"},
+     "secret key, of 'tamis key new': 16 bytes, or 32 hex digits, that nobody else may read; for\n"
+     "keys that strangers may choose"},
     {0, "strict", NULL, FLAG, AT(strict), "refuse items beyond the planned number"},
     {0, "compact", NULL, FLAG, AT(compact), "blocked filters: a little smaller, and slower"},
     {0, "for-transfer", NULL, FLAG, AT(for_transfer),
@@ -278,6 +279,17 @@ const struct command commands[] = {
      "word cost to a drawing: tamis explain -- cost.)",
      "tamis explain cost --visits 1M --bad 1% --confirm 20ms --fpr 0.1%",
      "visits bad lookup confirm items item-bytes fpr json", 0, run_explain_cost},
+    {"key new", "FILE", "make a secret key",
+     "Draws 16 bytes from the system's generator and writes them as 32 hex digits, for "
+     "--key-file,\n"
+     "to a file that only its owner can read (mode 0600). A file that exists is never replaced: a\n"
+     "filter whose key is lost answers no more. Prints the key's id, as 'tamis key id' does.",
+     "tamis key new secret.key", "quiet", 1, run_key_new},
+    {"key id", "FILE...", "which key is which",
+     "Prints the id of each key, which 'tamis info' shows of the filters made with it: 128 bits\n"
+     "computed from the key, that say nothing about it. A file of ours that others may read is\n"
+     "refused, as everywhere.",
+     "tamis key id secret.key", "", 1, run_key_id},
 #ifdef WITH_GUARD
     {"guard build", "DIR LIST...", "publish lists of bad URLs in a directory",
      "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. "

@@ -136,5 +136,7 @@ int main(int argc, char **argv)
         print_help(a.command, stdout);
         return finish_output(EXIT_FOUND);
     }
-    return read_key(&a) ? a.command->run(&a) : EXIT_ERROR;
+    const int status = read_key(&a) ? a.command->run(&a) : EXIT_ERROR;
+    forget_key(&a);
+    return status;
 }

@@ -589,6 +589,7 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
     out->seed = t->hasher.seed;
     out->generation = tamis__generation(t);
     out->keyed = t->hasher.id == TAMIS_SIPHASH;
+    memcpy(out->key_id, t->hasher.key_id, sizeof out->key_id);
     out->strict = t->strict;
     out->sealed = t->sealed;
     out->collecting = t->kind->seal != NULL && !t->sealed;
