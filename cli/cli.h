@@ -106,7 +106,7 @@ const char *grouped(uint64_t v);
 /* A probability as "0.98 % (1 in 102)", likewise. */
 const char *rate_text(double rate);
 
-/* A count and its interval, in columns; ~ where it may be noise. */
+/* A count and its interval, in columns; ~ where it may be noise, ? where it is suspect. */
 void print_count(const tamis_estimate *e);
 /* An item as it is; on a terminal with its control bytes escaped. */
 void print_item(tamis_bytes item);

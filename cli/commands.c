@@ -205,7 +205,9 @@ const struct command commands[] = {
      "Of the items, or with - or none the lines of standard input, prints the count, the interval\n"
      "that holds the truth, and the item. The upper end always holds (but of signed-tally and\n"
      "count-sketch), the lower one with 99 %. A ~ marks counts that items that never came have as\n"
-     "well. Counting and "
+     "well, a ? those that were poisoned, which only a sketch of kind top can tell: --json has\n"
+     "\"suspect\": null of others, and \"certain\", what holds whoever chose the lines. Counting "
+     "and "
      "cuckoo filters can be asked, too. Exit status 0 when an item may have come, 1 when none "
      "did,\n"
      "2 on an error.",
@@ -214,7 +216,8 @@ const struct command commands[] = {
      "In place of sort | uniq -c | sort -rn | head, in 1 MiB of memory (or --bytes) and one pass.\n"
      "Prints the count, the interval that holds the truth, and the line; the interval is one "
      "number\n"
-     "where the count is exact. -o keeps the sketch, to be asked again by top and freq, added to "
+     "where the count is exact. A ? marks counts that were poisoned. -o keeps the sketch, to be "
+     "asked again by top and freq, added to "
      "and\n"
      "merged. Exit status 0 when a line was listed, 1 when there was none, 2 on an error.",
      "tamis top -k 20 access-urls.txt",
