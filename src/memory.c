@@ -112,24 +112,46 @@ static void wipe(void *p, size_t size)
 
 /* Within a block of any allocator there is a whole page when the block is one longer. It begins behind the block's
  * beginning, so that there is a word before it for the block. */
-void *tamis__alloc_secret(const tamis_memory *memory, uint64_t size)
+static void *pages_of(const tamis_memory *memory, uint64_t whole, size_t page)
 {
-    const size_t page = page_size();
-    const uint64_t whole = whole_pages(size, page);
     unsigned char *block = tamis__alloc(memory, whole + page);
     if (block == NULL) return NULL;
     unsigned char *p = block + (page - (uintptr_t)block % page);
     memcpy(p - sizeof(void *), &block, sizeof(void *));
-    hide(p, (size_t)whole);
+    return p;
+}
+
+/* Of our own, pages come from the system: hidden ones that are neighbours are one mapping to it, where each in the middle of
+ * the heap would be two, and a process may have some 65,000. */
+void *tamis__alloc_secret(const tamis_memory *memory, uint64_t size)
+{
+    const size_t page = page_size();
+    const uint64_t whole = whole_pages(size, page);
+#ifdef __linux__
+    void *p = memory != NULL ? pages_of(memory, whole, page)
+                             : mmap(NULL, (size_t)whole, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) return NULL;
+#else
+    void *p = pages_of(memory, whole, page);
+#endif
+    if (p != NULL) hide(p, (size_t)whole);
     return p;
 }
 
 void tamis__free_secret(const tamis_memory *memory, void *p, uint64_t size)
 {
     if (p == NULL) return;
+    const size_t whole = (size_t)whole_pages(size, page_size());
     void *block;
     wipe(p, (size_t)size);
-    unhide(p, (size_t)whole_pages(size, page_size()));
+    unhide(p, whole);
+#ifdef __linux__
+    if (memory == NULL) {
+        munmap(p, whole);
+        return;
+    }
+#endif
     memcpy(&block, (unsigned char *)p - sizeof(void *), sizeof(void *));
     tamis__free(memory, block);
 }

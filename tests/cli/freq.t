@@ -11,9 +11,9 @@ $ printf 'common\nnever' | tamis freq s.tamis; printf 'rare\n' | tamis freq s.ta
         ~2  1..9              rare
       5000  4992..5000        common
 $ tamis freq --json s.tamis common 'say "\	"' ''
-{"item": "common", "count": 5000, "lower": 4992, "upper": 5000, "confidence": 0.99, "below_noise": false}
-{"item": "say \"\\\u0009\"", "count": 1, "lower": 0, "upper": 8, "confidence": 0.99, "below_noise": true}
-{"item": "", "count": 0, "lower": 0, "upper": 7, "confidence": 0.99, "below_noise": true}
+{"item": "common", "count": 5000, "lower": 4992, "upper": 5000, "confidence": 0.99, "below_noise": false, "certain": 0, "suspect": null}
+{"item": "say \"\\\u0009\"", "count": 1, "lower": 0, "upper": 8, "confidence": 0.99, "below_noise": true, "certain": 0, "suspect": null}
+{"item": "", "count": 0, "lower": 0, "upper": 7, "confidence": 0.99, "below_noise": true, "certain": 0, "suspect": null}
 $ tamis freq -q s.tamis common; echo nothing is printed
 nothing is printed
 $ tamis count -o few.tamis /dev/null; tamis freq few.tamis a b
