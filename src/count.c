@@ -183,6 +183,9 @@ static void judge(const tamis *t, struct known k, tamis_estimate *e)
     if (!e->judged || e->upper == INT64_MAX) return;
     const double entries = (double)t->body.sections[1].m;
     e->suspect = (double)(e->upper - k.certain) > 2 * (double)t->items / entries;
+    if (!e->suspect) return;
+    e->lower = k.certain; /* noise was measured by keys that nobody aimed at */
+    e->confidence = 1;
 }
 
 tamis_estimate tamis__interval(const tamis *t, const struct noise *n, int64_t v, struct known k)

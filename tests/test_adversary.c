@@ -184,6 +184,7 @@ static void poisoned_counts_are_flagged(void)
         const tamis_estimate e = ask_count(a.t, target);
         CHECK_THAT(e.upper, >=, 20000); /* or it was no attack */
         CHECK_THAT(e.certain, ==, 0);
+        CHECK(!e.suspect || (e.lower == 0 && e.confidence == 1));
         flagged += e.suspect;
         for (uint64_t n = 0; n < 2000; n++) honest += ask_count(a.t, n).suspect;
         tamis_close(a.t);

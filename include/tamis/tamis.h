@@ -360,7 +360,8 @@ typedef struct tamis_estimate {
  * nobody chose. From shared counters alone a victim cannot be told from a frequent key, as both leave the very same
  * counters, so of most kinds every count is unjudged. A top can tell: a key has a count of its own soon, and what
  * is left to shared counters is at most the weight of all adds divided by the number of entries, or little
- * more, unless its buckets were aimed at. suspect: upper - certain is above twice that.           */
+ * more, unless its buckets were aimed at. suspect: upper - certain is above twice that;
+ * then lower is certain. What is not suspect is off by at most twice that, whoever chose the keys. */
 /* weight: any number of adds at once, in the time of one; tamis_add adds 1. A negative one takes away what
  * was added, where the kind can (TAMIS_EUNSUPPORTED), and TAMIS_EABSENT says that the key certainly has
  * less. Counters that reach their end stay there (tamis_facts.saturated); they never wrap. weights NULL:

@@ -46,3 +46,21 @@ tamis: no-such-file: cannot open: No such file or directory
 $ tamis freq abc a
 tamis: abc: not a Tamis file
 [2]
+
+# A poisoned count: 40 lines of public hash, chosen to share the counters of one that never came and to stay out of the list.
+$ tamis count --kind top --bytes 64KiB --field 1 --weight-field 2 -o p.tamis "$TAMIS_SOURCE/tests/cli/poison.tsv"; tamis freq p.tamis 1 2
+    ?20000  0..20000          1
+         0  0..0              2
+$ tamis freq --json p.tamis 1 2
+{"item": "1", "count": 20000, "lower": 0, "upper": 20000, "confidence": 1, "below_noise": false, "certain": 0, "suspect": true}
+{"item": "2", "count": 0, "lower": 0, "upper": 0, "confidence": 0.99, "below_noise": true, "certain": 0, "suspect": false}
+$ tamis top p.tamis -k 1; tamis top --json -k 100 p.tamis | grep -c '"suspect": true'
+     20012  20012..20012      13994
+0
+[1]
+$ tamis key new -q key; tamis count --kind top --key-file key --bytes 64KiB --field 1 --weight-field 2 -o k.tamis "$TAMIS_SOURCE/tests/cli/poison.tsv"; tamis freq --key-file key k.tamis 1
+         0  0..0              1
+[1]
+# A tally cannot tell.
+$ tamis count --bytes 64KiB --field 1 --weight-field 2 -o t.tamis "$TAMIS_SOURCE/tests/cli/poison.tsv"; tamis freq --json t.tamis 1 | grep -o '"certain.*'
+"certain": 0, "suspect": null}
