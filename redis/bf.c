@@ -235,40 +235,19 @@ int redis_bf_insert(redis_ctx *ctx, redis_string **argv, int argc)
     return add_items(ctx, argv[1], argv + at + 1, argc - at - 1, &s, may_create, false);
 }
 
-/* No key, and unless strict a key of another type, has nothing in it. */
-static bool open_to_ask(redis_ctx *ctx, redis_string *key, struct redis_open *open)
+static bool has(const void *value, const void *item, size_t len)
 {
-    *open = redis_open_key(ctx, key, redis_bloom_type, REDIS_READ);
-    if (!open->other_type || !redis_settings.strict) return true;
-    redis_wrong_type(ctx);
-    redis_close_key(open);
-    return false;
-}
-
-static bool has(const struct compat_bloom *b, const redis_string *item)
-{
-    const tamis_bytes bytes = redis_bytes(item);
-    return b != NULL && compat_bloom_has(b, bytes.p, bytes.len);
+    return compat_bloom_has(value, item, len);
 }
 
 int redis_bf_exists(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    struct redis_open open;
-    (void)argc;
-    if (!open_to_ask(ctx, argv[1], &open)) return REDIS_OK;
-    redis.ReplyWithBool(ctx, has(open.value, argv[2]));
-    redis_close_key(&open);
-    return REDIS_OK;
+    return redis_reply_has(ctx, argv, argc, redis_bloom_type, has, false);
 }
 
 int redis_bf_mexists(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    struct redis_open open;
-    if (!open_to_ask(ctx, argv[1], &open)) return REDIS_OK;
-    redis.ReplyWithArray(ctx, argc - 2);
-    for (int i = 2; i < argc; i++) redis.ReplyWithBool(ctx, has(open.value, argv[i]));
-    redis_close_key(&open);
-    return REDIS_OK;
+    return redis_reply_has(ctx, argv, argc, redis_bloom_type, has, true);
 }
 
 int redis_bf_card(redis_ctx *ctx, redis_string **argv, int argc)
@@ -413,17 +392,7 @@ int redis_bf_loadchunk(redis_ctx *ctx, redis_string **argv, int argc)
         problem = load_piece(open.value, iterator, data);
     else if (!open.other_type)
         problem = iterator == 1 ? load_header(ctx, &open, data) : NOT_FOUND;
-    if (open.other_type) {
-        redis_wrong_type(ctx);
-    } else if (problem != NULL) {
-        redis_error(ctx, problem);
-    } else {
-        redis.ReplicateVerbatim(ctx);
-        redis_notify(ctx, "bf.loadchunk", argv[1]);
-        redis_ok(ctx);
-    }
-    redis_close_key(&open);
-    return REDIS_OK;
+    return redis_end(ctx, &open, argv[1], problem, "bf.loadchunk");
 }
 
 /* BF.MERGE, which RedisBloom has not: all is checked before anything changes. */
@@ -468,9 +437,7 @@ int redis_bf_merge(redis_ctx *ctx, redis_string **argv, int argc)
         redis_error(ctx, problem);
     } else {
         if (made != NULL) redis_set_value(&into, redis_bloom_type, made);
-        redis.ReplicateVerbatim(ctx);
-        redis_notify(ctx, "bf.merge", argv[1]);
-        redis_ok(ctx);
+        redis_done(ctx, "bf.merge", argv[1]);
     }
     for (int i = 0; i < n; i++) redis_close_key(&from[i]);
     redis_close_key(&into);

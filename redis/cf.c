@@ -231,49 +231,31 @@ int redis_cf_insertnx(redis_ctx *ctx, redis_string **argv, int argc)
 
 /* --- Asking ------------------------------------------------------------------------------------------*/
 
-static bool open_to_ask(redis_ctx *ctx, redis_string *key, struct redis_open *open)
+static bool has(const void *value, const void *item, size_t len)
 {
-    *open = redis_open_key(ctx, key, redis_cuckoo_type, REDIS_READ);
-    if (!open->other_type || !redis_settings.strict) return true;
-    redis_wrong_type(ctx);
-    redis_close_key(open);
-    return false;
-}
-
-static bool has(const struct compat_cuckoo *c, const redis_string *item)
-{
-    const tamis_bytes b = redis_bytes(item);
-    return c != NULL && compat_cuckoo_has(c, b.p, b.len);
+    return compat_cuckoo_has(value, item, len);
 }
 
 int redis_cf_exists(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    struct redis_open open;
-    (void)argc;
-    if (!open_to_ask(ctx, argv[1], &open)) return REDIS_OK;
-    redis.ReplyWithBool(ctx, has(open.value, argv[2]));
-    redis_close_key(&open);
-    return REDIS_OK;
+    return redis_reply_has(ctx, argv, argc, redis_cuckoo_type, has, false);
 }
 
 int redis_cf_mexists(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    struct redis_open open;
-    if (!open_to_ask(ctx, argv[1], &open)) return REDIS_OK;
-    redis.ReplyWithArray(ctx, argc - 2);
-    for (int i = 2; i < argc; i++) redis.ReplyWithBool(ctx, has(open.value, argv[i]));
-    redis_close_key(&open);
-    return REDIS_OK;
+    return redis_reply_has(ctx, argv, argc, redis_cuckoo_type, has, true);
 }
 
 int redis_cf_count(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    struct redis_open open;
+    struct redis_open open = redis_open_key(ctx, argv[1], redis_cuckoo_type, REDIS_READ);
     const tamis_bytes b = redis_bytes(argv[2]);
     (void)argc;
-    if (!open_to_ask(ctx, argv[1], &open)) return REDIS_OK;
-    redis.ReplyWithLongLong(
-        ctx, open.value == NULL ? 0 : (long long)compat_cuckoo_count(open.value, b.p, b.len));
+    if (open.other_type && redis_settings.strict)
+        redis_wrong_type(ctx);
+    else
+        redis.ReplyWithLongLong(
+            ctx, open.value == NULL ? 0 : (long long)compat_cuckoo_count(open.value, b.p, b.len));
     redis_close_key(&open);
     return REDIS_OK;
 }
@@ -313,9 +295,7 @@ int redis_cf_compact(redis_ctx *ctx, redis_string **argv, int argc)
         redis_error(ctx, "Cuckoo filter was not found");
     } else {
         compat_cuckoo_compact(open.value, &redis_memory, true);
-        redis.ReplicateVerbatim(ctx);
-        redis_notify(ctx, "cf.compact", argv[1]);
-        redis_ok(ctx);
+        redis_done(ctx, "cf.compact", argv[1]);
     }
     redis_close_key(&open);
     return REDIS_OK;
@@ -423,15 +403,5 @@ int redis_cf_loadchunk(redis_ctx *ctx, redis_string **argv, int argc)
     if (!open.other_type)
         problem =
             iterator == 1 ? load_header(ctx, &open, data) : load_piece(open.value, iterator, data);
-    if (open.other_type) {
-        redis_wrong_type(ctx);
-    } else if (problem != NULL) {
-        redis_error(ctx, problem);
-    } else {
-        redis.ReplicateVerbatim(ctx);
-        redis_notify(ctx, "cf.loadchunk", argv[1]);
-        redis_ok(ctx);
-    }
-    redis_close_key(&open);
-    return REDIS_OK;
+    return redis_end(ctx, &open, argv[1], problem, "cf.loadchunk");
 }

@@ -45,23 +45,34 @@ static const char *shape_by_prob(redis_string **argv, uint64_t *width, uint64_t 
     return NULL;
 }
 
-static int init(redis_ctx *ctx, redis_string **argv, shape_function *shape)
+/* CELL_SIZE of RedisBloom 8.12. Other sizes than 4 have no encoding that older ones could load. */
+static const char *cell_size(redis_string **argv, int argc)
 {
+    long long size;
+    if (argc == 4) return NULL;
+    if (!redis_is(argv[4], "CELL_SIZE")) return "CMS: invalid init arguments";
+    if (!redis_number(argv[5], &size) || size < 1 || size > 8 || (size & (size - 1)) != 0)
+        return "CMS: invalid cell size";
+    return size == 4 ? NULL : "CMS: only cells of 4 bytes are supported";
+}
+
+static int init(redis_ctx *ctx, redis_string **argv, int argc, shape_function *shape)
+{
+    if (argc != 4 && argc != 6) return redis.WrongArity(ctx);
     struct redis_open open =
         redis_open_key(ctx, argv[1], redis_sketch_type, REDIS_READ | REDIS_WRITE);
     struct compat_sketch *s;
     uint64_t width, depth;
     const char *problem = open.other_type || open.value != NULL ? "CMS: key already exists"
                                                                 : shape(argv, &width, &depth);
+    if (problem == NULL) problem = cell_size(argv, argc);
     if (problem == NULL && create(ctx, width, depth, &s) != COMPAT_OK)
         problem = "CMS: Insufficient memory to create the key";
     if (problem != NULL) {
         redis_error(ctx, problem);
     } else {
         redis_set_value(&open, redis_sketch_type, s);
-        redis.ReplicateVerbatim(ctx);
-        redis_notify(ctx, "cms.init", argv[1]);
-        redis_ok(ctx);
+        redis_done(ctx, "cms.init", argv[1]);
     }
     redis_close_key(&open);
     return REDIS_OK;
@@ -69,14 +80,12 @@ static int init(redis_ctx *ctx, redis_string **argv, shape_function *shape)
 
 int redis_cms_initbydim(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    (void)argc;
-    return init(ctx, argv, shape_by_dim);
+    return init(ctx, argv, argc, shape_by_dim);
 }
 
 int redis_cms_initbyprob(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    (void)argc;
-    return init(ctx, argv, shape_by_prob);
+    return init(ctx, argv, argc, shape_by_prob);
 }
 
 int redis_cms_incrby(redis_ctx *ctx, redis_string **argv, int argc)
@@ -234,9 +243,7 @@ int redis_cms_merge(redis_ctx *ctx, redis_string **argv, int argc)
     } else if (problem != NULL) {
         redis_error(ctx, problem);
     } else {
-        redis.ReplicateVerbatim(ctx);
-        redis_notify(ctx, "cms.merge", argv[1]);
-        redis_ok(ctx);
+        redis_done(ctx, "cms.merge", argv[1]);
     }
     redis_close_key(&open);
     return REDIS_OK;

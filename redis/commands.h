@@ -60,9 +60,9 @@ enum redis_keys { REDIS_KEYS_READ, REDIS_KEYS_WRITE, REDIS_KEYS_MERGE, REDIS_KEY
       "a filter from pieces of CF.SCANDUMP")
 
 #define REDIS_COMMANDS_CMS(X)                                                                      \
-    X(cms_initbydim, "CMS.INITBYDIM", 4, WRITES, WRITE, "key width depth",                         \
+    X(cms_initbydim, "CMS.INITBYDIM", -4, WRITES, WRITE, "key width depth [CELL_SIZE 4]",          \
       "makes an empty Count-Min sketch")                                                           \
-    X(cms_initbyprob, "CMS.INITBYPROB", 4, WRITES, WRITE, "key error probability",                 \
+    X(cms_initbyprob, "CMS.INITBYPROB", -4, WRITES, WRITE, "key error probability [CELL_SIZE 4]",  \
       "makes one by how wrong it may be, and how often")                                           \
     X(cms_incrby, "CMS.INCRBY", -4, WRITES, WRITE, "key item n [item n ...]",                      \
       "counts n more of items; replies with their counts")                                         \

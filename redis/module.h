@@ -57,6 +57,15 @@ void redis_notify(redis_ctx *ctx, const char *event, redis_string *name);
 
 /* --- Words and replies (support.c) ------------------------------------------------------------------- */
 
+/* The end of a command that has changed a key: to replicas, to listeners, and OK. */
+int redis_done(redis_ctx *ctx, const char *event, redis_string *name);
+/* That, or the error: of another type, or the problem unless it is NULL. Closes the key. */
+int redis_end(redis_ctx *ctx, struct redis_open *open, redis_string *name, const char *problem,
+              const char *event);
+/* Whether the items from argv[2] on may be in the value of argv[1]; many: as an array. No key, and unless strict a key
+ * of another type, has nothing in it. */
+int redis_reply_has(redis_ctx *ctx, redis_string **argv, int argc, const redis_type *type,
+                    bool (*has)(const void *value, const void *item, size_t len), bool many);
 int redis_error(redis_ctx *ctx, const char *text);
 int redis_ok(redis_ctx *ctx);
 int redis_wrong_type(redis_ctx *ctx);

@@ -35,18 +35,12 @@ tamis *native_open(redis_ctx *ctx, redis_string *key, int mode, struct redis_ope
 #define OPEN_TO_READ(ctx, key, open) native_open(ctx, key, REDIS_READ, open)
 #define OPEN_TO_WRITE(ctx, key, open) native_open(ctx, key, REDIS_READ | REDIS_WRITE, open)
 
-/* The same for what may grow, and its end. */
+/* The same for what may grow: as far as the settings of this moment say. */
 static tamis *open_to_add(redis_ctx *ctx, redis_string *key, struct redis_open *open)
 {
     tamis *t = OPEN_TO_WRITE(ctx, key, open);
-    if (t != NULL) ((struct native *)open->value)->body->adding = ctx;
+    if (t != NULL) tamis_limit(t, native_limit(ctx));
     return t;
-}
-
-static void close_added(struct redis_open *open)
-{
-    ((struct native *)open->value)->body->adding = NULL;
-    redis_close_key(open);
 }
 
 bool native_set(redis_ctx *ctx, struct redis_open *open, struct native_body *b)
@@ -176,9 +170,7 @@ int redis_tamis_create(redis_ctx *ctx, redis_string **argv, int argc)
         if (b == NULL) {
             native_say(ctx, why.text);
         } else if (native_set(ctx, &open, b)) {
-            redis.ReplicateVerbatim(ctx);
-            redis_notify(ctx, "tamis.create", argv[1]);
-            redis_ok(ctx);
+            redis_done(ctx, "tamis.create", argv[1]);
         }
     }
     redis_close_key(&open);
@@ -203,7 +195,7 @@ int redis_tamis_add(redis_ctx *ctx, redis_string **argv, int argc)
     } else {
         native_say(ctx, tamis_status_message(s));
     }
-    close_added(&open);
+    redis_close_key(&open);
     return REDIS_OK;
 }
 
@@ -265,7 +257,7 @@ int redis_tamis_madd(redis_ctx *ctx, redis_string **argv, int argc)
         if (done > 0) redis_notify(ctx, "tamis.add", argv[1]);
         redis_memory.free(NULL, b.items);
     }
-    close_added(&open);
+    redis_close_key(&open);
     return REDIS_OK;
 }
 
@@ -324,7 +316,7 @@ int redis_tamis_incrby(redis_ctx *ctx, redis_string **argv, int argc)
         if (weights != NULL) redis_memory.free(NULL, weights);
         redis_memory.free(NULL, b.items);
     }
-    close_added(&open);
+    redis_close_key(&open);
     return REDIS_OK;
 }
 
@@ -394,9 +386,7 @@ static int finish(redis_ctx *ctx, redis_string *key, struct redis_open *open, ta
                   const tamis_error *why, const char *event)
 {
     if (s == TAMIS_OK) {
-        redis.ReplicateVerbatim(ctx);
-        redis_notify(ctx, event, key);
-        redis_ok(ctx);
+        redis_done(ctx, event, key);
     } else {
         native_say(ctx, why->text);
     }
@@ -412,12 +402,11 @@ int redis_tamis_exclude(redis_ctx *ctx, redis_string **argv, int argc)
     tamis *t = open_to_add(ctx, argv[1], &open);
     if (t == NULL) return REDIS_OK;
     if (!batch_new(ctx, argv + 2, argc - 2, 1, &b)) {
-        close_added(&open);
+        redis_close_key(&open);
         return REDIS_OK;
     }
     const tamis_status s = tamis_exclude_many(t, b.items, b.n, &why);
     redis_memory.free(NULL, b.items);
-    ((struct native *)open.value)->body->adding = NULL;
     return finish(ctx, argv[1], &open, s, &why, "tamis.exclude");
 }
 

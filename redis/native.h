@@ -9,9 +9,7 @@ struct native_body {
     tamis *t;
     tamis_memory memory;
     size_t bytes;
-    bool saving;       /* see redis_saving_memory */
-    bool unbounded;    /* the library knows no limit for it, so commands have to */
-    redis_ctx *adding; /* the command that may make it grow, while it does */
+    bool saving; /* see redis_saving_memory */
 };
 struct native {
     struct native_body *body;

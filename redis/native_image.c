@@ -35,9 +35,7 @@ int redis_tamis_load(redis_ctx *ctx, redis_string **argv, int argc)
         if (b == NULL) {
             native_say(ctx, why.text);
         } else if (native_set(ctx, &open, b)) { /* an old value, of whatever type, goes only then */
-            redis.ReplicateVerbatim(ctx);
-            redis_notify(ctx, "tamis.load", argv[1]);
-            redis_ok(ctx);
+            redis_done(ctx, "tamis.load", argv[1]);
         }
     }
     redis_close_key(&open);
@@ -96,9 +94,7 @@ int redis_tamis_merge(redis_ctx *ctx, redis_string **argv, int argc)
             done = native_set(ctx, &open, sum);
         }
         if (done) {
-            redis.ReplicateVerbatim(ctx);
-            redis_notify(ctx, "tamis.merge", argv[1]);
-            redis_ok(ctx);
+            redis_done(ctx, "tamis.merge", argv[1]);
         }
     }
     redis_close_key(&open);

@@ -4,21 +4,9 @@
 #define NAME "tamis-img"
 #define ENCVER 1
 
-/* Whether a command must not have n bytes more. The library keeps a limit as long as the value lives. What was loaded, or came
- * from a primary, has none there, so that all that follows in the append-only file or from the primary can be added; other
- * commands are stopped here. What grows asks for a new part beside the old one; what is small next to the value is the work
- * of the moment. */
-static bool is_too_much(const struct native_body *b, size_t n)
-{
-    if (b->adding == NULL || !b->unbounded || n <= b->bytes / 4) return false;
-    const uint64_t limit = native_limit(b->adding);
-    return n > limit || b->bytes > 2 * limit - n;
-}
-
 static void *take(void *ctx, size_t n)
 {
     struct native_body *b = ctx;
-    if (is_too_much(b, n)) return NULL;
     void *p = (b->saving ? &redis_saving_memory : &redis_memory)->alloc(NULL, n);
     if (p != NULL) b->bytes += redis.MallocSize(p);
     return p;
@@ -45,7 +33,6 @@ static struct native_body *body_new(tamis_error *why)
 
 static tamis_options options_of(struct native_body *b, uint64_t limit)
 {
-    b->unbounded = limit == redis_open_room.max_bytes;
     return (tamis_options){
         .struct_size = sizeof(tamis_options), .max_bytes = limit, .memory = &b->memory};
 }

@@ -114,6 +114,43 @@ int redis_ok(redis_ctx *ctx)
     return redis.ReplyWithSimpleString(ctx, "OK");
 }
 
+int redis_done(redis_ctx *ctx, const char *event, redis_string *name)
+{
+    redis.ReplicateVerbatim(ctx);
+    redis_notify(ctx, event, name);
+    return redis_ok(ctx);
+}
+
+int redis_end(redis_ctx *ctx, struct redis_open *open, redis_string *name, const char *problem,
+              const char *event)
+{
+    if (open->other_type)
+        redis_wrong_type(ctx);
+    else if (problem != NULL)
+        redis_error(ctx, problem);
+    else
+        redis_done(ctx, event, name);
+    redis_close_key(open);
+    return REDIS_OK;
+}
+
+int redis_reply_has(redis_ctx *ctx, redis_string **argv, int argc, const redis_type *type,
+                    bool (*has)(const void *value, const void *item, size_t len), bool many)
+{
+    struct redis_open open = redis_open_key(ctx, argv[1], type, REDIS_READ);
+    if (open.other_type && redis_settings.strict) {
+        redis_wrong_type(ctx);
+    } else {
+        if (many) redis.ReplyWithArray(ctx, argc - 2);
+        for (int i = 2; i < argc; i++) {
+            const tamis_bytes b = redis_bytes(argv[i]);
+            redis.ReplyWithBool(ctx, open.value != NULL && has(open.value, b.p, b.len));
+        }
+    }
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
 int redis_wrong_type(redis_ctx *ctx)
 {
     return redis_error(ctx, "WRONGTYPE Operation against a key holding the wrong kind of value");

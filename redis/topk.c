@@ -46,9 +46,7 @@ int redis_topk_reserve(redis_ctx *ctx, redis_string **argv, int argc)
         redis_error(ctx, problem);
     } else {
         redis_set_value(&open, redis_top_type, t);
-        redis.ReplicateVerbatim(ctx);
-        redis_notify(ctx, "topk.reserve", argv[1]);
-        redis_ok(ctx);
+        redis_done(ctx, "topk.reserve", argv[1]);
     }
     redis_close_key(&open);
     return REDIS_OK;

@@ -134,6 +134,11 @@ tamis_status tamis_view(const void *image, size_t size, const tamis_options *opt
     return s == TAMIS_OK ? tamis__image_read(&src, &o, true, out, why) : s;
 }
 
+void tamis_limit(tamis *t, uint64_t max_bytes)
+{
+    t->body.max_bytes = max_bytes;
+}
+
 tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
 {
     *out = NULL;

@@ -314,6 +314,14 @@ static void a_limit_of_bytes_is_kept(void)
     CHECK_THAT(fill_up(t, &n), ==, TAMIS_EFULL);
     CHECK_THAT(tamis_image_size(t), <=, 10000);
     CHECK_THAT(n, >=, 1900);
+    tamis_limit(t, 20000);
+    const uint64_t before = n;
+    CHECK_THAT(fill_up(t, &n), ==, TAMIS_EFULL);
+    CHECK_THAT(n, >=, before + 1500);
+    CHECK_THAT(tamis_image_size(t), <=, 20000);
+    tamis_limit(t, 10000); /* less than there is: nothing is lost */
+    CHECK_THAT(count_maybe(t, 0, n), ==, n);
+    CHECK_THAT(fill_up(t, &n), ==, TAMIS_EFULL);
     tamis_close(t);
 }
 

@@ -316,6 +316,22 @@ def test_security_history():
         assert used_memory(c) < 2 << 30
 
 
+def test_newer_sketches():
+    """RedisBloom 8.12 says the size of a cell in its encoding; 4 is what there was before."""
+    with limited() as server:
+        c = server.client()
+        start, fields = seeds(c)["CMSk-TYPE"][0]
+        identity = bytearray(start)
+
+        def restore(key, version, *cell):
+            identity[-1] = start[-1] & 0xfc | version  # the last ten bits of the type
+            return c.call("RESTORE", key, 0, payload(identity, fields[:3] + [(2, n) for n in cell] + fields[3:]))
+        assert start[-1] & 3 == 0 and restore("old", 0) == "OK" and restore("new", 1, 4) == "OK"
+        assert c.do("DUMP", "old") == c.do("DUMP", "new")
+        for version, cell in ((1, ()), (1, (8,)), (1, (1,)), (1, (0,)), (1, (4, 4)), (2, (4,)), (0, (4,))):
+            assert isinstance(restore("bad", version, *cell), Error), (version, cell)
+
+
 def test_maxmemory():
     """Memory that the server may not have is refused, by a command that would take it all at once as by many that take a little."""
     with Server("--maxmemory", "60mb") as server:
@@ -334,4 +350,4 @@ def test_maxmemory():
 
 
 if __name__ == "__main__":
-    main([test_security_history, test_maxmemory, test_mutated_payloads])
+    main([test_security_history, test_newer_sketches, test_maxmemory, test_mutated_payloads])

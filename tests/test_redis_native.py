@@ -183,6 +183,9 @@ def test_errors():
         assert isinstance(c.call("TAMIS.CREATE", "k", "blocked", "BYTES", 200000, "RATE", 0.01), Error)
         replies = c.call("TAMIS.MADD", "g", *[f"g{i}" for i in range(200000)])
         assert isinstance(replies[-1], Error) and c.do("MEMORY", "USAGE", "g") < 250000 and c.do("TAMIS.HAS", "g", "g0") == 1
+        # The limit is the one of the day, for what is there as well.
+        c.do("CONFIG", "SET", "bf.tamis-max-bytes", "1gb")
+        assert not any(isinstance(r, Error) for r in c.call("TAMIS.MADD", "g", *[f"g{i}" for i in range(200000)]))
 
 
 if __name__ == "__main__":

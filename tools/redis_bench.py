@@ -1,12 +1,14 @@
-"""Measures the Redis module against plain commands of the same server: redis_bench.py [--quick]
+"""Measures the Redis module against plain commands of the same server: redis_bench.py [--quick] [--docs]
 
 Every command is run right after a GET of its own (TAMIS.MHAS also after a TAMIS.HAS), several times round; the ratio is the median
 of those of the pairs, with the quarters beside it. The best run of each would compare moments when the machine was busy with others
-when it was not: on a shared one such ratios differed by half from run to run. Prints a table, and all runs as
-build/redis-bench.json. The server's own share is the time between reading a command and having its reply (INFO commandstats); what
+when it was not: on a shared one such ratios differed by half from run to run. Prints a table, with --docs into
+docs/REDIS.md as well, and all runs as build/redis-bench.json. The server's own share is the time between reading a command and having its reply (INFO commandstats); what
 is left is protocol, system calls and the client on the other core."""
 import json
+import os
 import pathlib
+import platform
 import re
 import statistics
 import subprocess
@@ -15,6 +17,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests"))
 from redis_client import BUILD, Server  # noqa: E402
 
+PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "REDIS.md"
 QUICK = "--quick" in sys.argv
 ROUNDS = 3 if QUICK else 9
 REQUESTS = 60000 if QUICK else 150000
@@ -38,7 +41,7 @@ def calls(client, command):
 
 def measure(server, client, command, keys, pipeline):
     """Requests a second, and the microseconds of the server in each."""
-    requests = max(REQUESTS // keys, 200) // 32 * 32
+    requests = max(REQUESTS // keys, 3200) // 32 * 32
     client.do("CONFIG", "RESETSTAT")
     said = subprocess.run(["redis-benchmark", "-p", str(server.port), "-n", str(requests), "-r", str(RANGE), "-P", str(pipeline), "-q",
                            "-c", "20", *command], capture_output=True, text=True, check=True).stdout
@@ -81,6 +84,20 @@ def run(server, client):
     return runs
 
 
+def report(runs, per_key):
+    lines = ["| command | pipeline | keys/s, median | keys against GET, median (quarters) | server, ns a key |", "|---|---|---|---|---|"]
+    for name, _, keys, pipeline in ROWS:
+        rate, usec = (statistics.median(r[i] for r in runs[name]) for i in (0, 1))
+        middle, low, high = spread([r[2] for r in runs[name]])
+        lines.append(f"| {name} | {pipeline} | {rate * keys:,.0f} | {middle:.2f} ({low:.2f} to {high:.2f}) | {1000 * usec / keys:.0f} |")
+    middle, low, high = spread([r[3] for r in runs["TAMIS.MHAS (1000)"]])
+    cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    lines += ["", f"`TAMIS.MHAS` with 1000 items against the keys of `TAMIS.HAS` at pipeline 32: {middle:.1f} ({low:.1f} to {high:.1f}).",
+              "Bytes a key, of a million of 12 bytes: " + ", ".join(f"{key} {size:.2f}" for key, size in per_key.items()) + ".",
+              f"Machine: {cpu[1] if cpu else platform.machine()}, {os.cpu_count()} processors."]
+    return "\n".join(lines)
+
+
 def main():
     with Server() as server:
         client = server.client()
@@ -92,15 +109,11 @@ def main():
             client.pipeline([("MSET", *[x for item in items for x in (f"key:{item}", "xxx")]), ("SADD", "set", *items)])
         runs = run(server, client)
         per_key = sizes(client)
-    print("| command | pipeline | keys/s, median | keys against GET, median (quarters) | server, ns a key |")
-    print("|---|---|---|---|---|")
-    for name, _, keys, pipeline in ROWS:
-        rate, usec = (statistics.median(r[i] for r in runs[name]) for i in (0, 1))
-        middle, low, high = spread([r[2] for r in runs[name]])
-        print(f"| {name} | {pipeline} | {rate * keys:,.0f} | {middle:.2f} ({low:.2f} to {high:.2f}) | {1000 * usec / keys:.0f} |")
-    middle, low, high = spread([r[3] for r in runs["TAMIS.MHAS (1000)"]])
-    print(f"\nTAMIS.MHAS (1000) against the keys of TAMIS.HAS at pipeline 32: {middle:.1f} ({low:.1f} to {high:.1f})")
-    print("bytes a key, of a million of 12 bytes: " + ", ".join(f"{key} {size:.2f}" for key, size in per_key.items()))
+    text = report(runs, per_key)
+    print(text)
+    if "--docs" in sys.argv:
+        before, _, after = PAGE.read_text().split("<!-- bench -->\n")
+        PAGE.write_text(f"{before}<!-- bench -->\n{text}\n<!-- bench -->\n{after}")
     (BUILD / "redis-bench.json").write_text(json.dumps({"runs": runs, "bytes": per_key}, indent=1) + "\n")
 
 

@@ -247,6 +247,9 @@ TAMIS_API tamis_status tamis_load(const void *image, size_t size, const tamis_op
 /* The same without a copy: image must be 64-byte aligned and unchanged until close; read-only.   */
 TAMIS_API tamis_status tamis_view(const void *image, size_t size, const tamis_options *options,
                                   tamis **out, tamis_error *why);
+/* Another tamis_options.max_bytes for a handle that is there: what is in it stays, even where that is
+ * more; it grows no further (TAMIS_EFULL). 0: no limit.                                          */
+TAMIS_API void tamis_limit(tamis *t, uint64_t max_bytes);
 /* An independent handle with the same content, not read-only unless sealed.                      */
 TAMIS_API tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why);
 TAMIS_API tamis_status tamis_clear(tamis *t); /* back to empty; a growing one keeps its table     */

@@ -139,12 +139,14 @@ enum compat_status compat_sketch_load(const struct compat_reader *r, int encver,
                                       const tamis_memory *memory, struct compat_sketch **out)
 {
     struct compat_sketch head = {0};
-    uint64_t bytes;
+    uint64_t bytes, cell = 4;
     size_t len;
     *out = NULL;
-    if (encver != 0 || !r->number(r->ctx, &head.width) || !r->number(r->ctx, &head.depth) ||
-        !r->number(r->ctx, &head.count) || head.width == 0 || head.depth == 0 ||
-        head.depth > UINT32_MAX || __builtin_mul_overflow(head.width, head.depth, &bytes) ||
+    if (encver < 0 || encver > 1 || !r->number(r->ctx, &head.width) ||
+        !r->number(r->ctx, &head.depth) || !r->number(r->ctx, &head.count) ||
+        (encver == 1 && !r->number(r->ctx, &cell)) || cell != 4 || head.width == 0 ||
+        head.depth == 0 || head.depth > UINT32_MAX ||
+        __builtin_mul_overflow(head.width, head.depth, &bytes) ||
         __builtin_mul_overflow(bytes, 4u, &bytes))
         return COMPAT_BAD;
     head.cells = r->bytes(r->ctx, &len);
