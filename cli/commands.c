@@ -287,7 +287,7 @@ const struct command commands[] = {
      "--key-file,\n"
      "to a file that only its owner can read (mode 0600). A file that exists is never replaced: a\n"
      "filter whose key is lost answers no more. Prints the key's id, as 'tamis key id' does.",
-     "tamis key new secret.key", "quiet", 1, run_key_new},
+     "tamis key new guests.key", "quiet", 1, run_key_new},
     {"key id", "FILE...", "which key is which",
      "Prints the id of each key, which 'tamis info' shows of the filters made with it: 128 bits\n"
      "computed from the key, that say nothing about it. A file of ours that others may read is\n"

@@ -47,7 +47,7 @@ const struct topic topics[] = {
      "filter holds an id of the secret, never the secret; 'tamis key id' and 'tamis info' show\n"
      "it. As with ssh, a key of yours that others may read is refused: chmod 600 it. In core\n"
      "dumps, in messages and in --json there is no key.",
-     "tamis key new secret.key && tamis build --key-file secret.key -o guests.tamis users.txt"},
+     "tamis key new my.key && tamis build --key-file my.key -o guests.tamis users.txt"},
     {"input", "files, standard input, compressed input, names that begin with -",
      "Commands read the files that are named, one after the other, or standard input where\n"
      "none is; - stands for standard input. Input that begins like gzip, zstd, bzip2 or xz is\n"
