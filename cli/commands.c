@@ -73,7 +73,8 @@ const struct option options[] = {
     {0, "seed", "S", SEED, AT(seed),
      "seed of the hash (default 0); filters merge only with equal seeds"},
     {0, "key-file", "FILE", TEXT, AT(key_file),
-     "secret key: 16 bytes, or 32 hex digits; for keys that strangers may choose"},
+     "secret key, of 'tamis key new': 16 bytes, or 32 hex digits, that nobody else may read; for\n"
+     "keys that strangers may choose"},
     {0, "strict", NULL, FLAG, AT(strict), "refuse items beyond the planned number"},
     {0, "compact", NULL, FLAG, AT(compact), "blocked filters: a little smaller, and slower"},
     {0, "for-transfer", NULL, FLAG, AT(for_transfer),
@@ -219,7 +220,9 @@ const struct command commands[] = {
      "Of the items, or with - or none the lines of standard input, prints the count, the interval\n"
      "that holds the truth, and the item. The upper end always holds (but of signed-tally and\n"
      "count-sketch), the lower one with 99 %. A ~ marks counts that items that never came have as\n"
-     "well. Counting and "
+     "well, a ? those that were poisoned, which only a sketch of kind top can tell: --json has\n"
+     "\"suspect\": null of others, and \"certain\", what holds whoever chose the lines. Counting "
+     "and "
      "cuckoo filters can be asked, too. Exit status 0 when an item may have come, 1 when none "
      "did,\n"
      "2 on an error.",
@@ -229,7 +232,8 @@ const struct command commands[] = {
      "In place of sort | uniq -c | sort -rn | head, in 1 MiB of memory (or --bytes) and one pass.\n"
      "Prints the count, the interval that holds the truth, and the line; the interval is one "
      "number\n"
-     "where the count is exact. -o keeps the sketch, to be asked again by top and freq, added to "
+     "where the count is exact. A ? marks counts that were poisoned. -o keeps the sketch, to be "
+     "asked again by top and freq, added to "
      "and\n"
      "merged. Exit status 0 when a line was listed, 1 when there was none, 2 on an error.",
      "tamis top -k 20 access-urls.txt",
@@ -295,6 +299,17 @@ const struct command commands[] = {
      "word cost to a drawing: tamis explain -- cost.)",
      "tamis explain cost --visits 1M --bad 1% --confirm 20ms --fpr 0.1%",
      "visits bad lookup confirm items item-bytes fpr json", 0, run_explain_cost},
+    {"key new", "FILE", "make a secret key",
+     "Draws 16 bytes from the system's generator and writes them as 32 hex digits, for "
+     "--key-file,\n"
+     "to a file that only its owner can read (mode 0600). A file that exists is never replaced: a\n"
+     "filter whose key is lost answers no more. Prints the key's id, as 'tamis key id' does.",
+     "tamis key new guests.key", "quiet", 1, run_key_new},
+    {"key id", "FILE...", "which key is which",
+     "Prints the id of each key, which 'tamis info' shows of the filters made with it: 128 bits\n"
+     "computed from the key, that say nothing about it. A file of ours that others may read is\n"
+     "refused, as everywhere.",
+     "tamis key id secret.key", "", 1, run_key_id},
 #ifdef WITH_GUARD
     {"guard build", "DIR LIST...", "publish lists of bad URLs in a directory",
      "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. "

@@ -138,5 +138,7 @@ int main(int argc, char **argv)
     }
     if (names_redis(&a)) return run_redis(&a);
     if (check_no_redis_options(&a) != EXIT_FOUND) return EXIT_ERROR;
-    return read_key(&a) ? a.command->run(&a) : EXIT_ERROR;
+    const int status = read_key(&a) ? a.command->run(&a) : EXIT_ERROR;
+    forget_key(&a);
+    return status;
 }

@@ -43,9 +43,11 @@ const struct topic topics[] = {
      "\n"
      "Keys are hashed by XXH3-128, which is fast and public. Where strangers choose what is\n"
      "added or asked, they could aim at the filter: --key-file takes 16 secret bytes, or 32\n"
-     "hexadecimal digits, and hashes by SipHash-2-4. The filter holds an id of the secret,\n"
-     "never the secret. To make one: head -c 16 /dev/urandom > secret.key",
-     "tamis build --key-file secret.key -o guests.tamis users.txt"},
+     "hexadecimal digits, and hashes by SipHash-2-4. 'tamis key new' makes such a file. The\n"
+     "filter holds an id of the secret, never the secret; 'tamis key id' and 'tamis info' show\n"
+     "it. As with ssh, a key of yours that others may read is refused: chmod 600 it. In core\n"
+     "dumps, in messages and in --json there is no key.",
+     "tamis key new my.key && tamis build --key-file my.key -o guests.tamis users.txt"},
     {"input", "files, standard input, compressed input, names that begin with -",
      "Commands read the files that are named, one after the other, or standard input where\n"
      "none is; - stands for standard input. Input that begins like gzip, zstd, bzip2 or xz is\n"

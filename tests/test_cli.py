@@ -6,7 +6,7 @@ import transcript
 
 # What the examples speak of, beside a filter and a list of URLs.
 WORKSHOP = ("cp bad.tamis monday.tamis; cp bad.tamis tuesday.tamis; cp bad-urls.txt users.txt; cp bad-urls.txt gone.txt; "
-            "cp bad-urls.txt list.txt; cp bad-urls.txt other.txt; head -c 16 /dev/zero > secret.key; "
+            "cp bad-urls.txt list.txt; cp bad-urls.txt other.txt; (umask 077; head -c 16 /dev/zero > secret.key); "
             "tamis build --kind counting -o users.tamis users.txt; "
             "tamis build --kind window -o seen-today.tamis users.txt; "
             "tamis pack -q -o arrived.packed bad.tamis; "
