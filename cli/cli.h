@@ -25,15 +25,14 @@ struct args {
 
     uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, never_items,
         max_bytes, rate_limit, memory, exact_until, connections, per_address, timeout,
-        cache_seconds, field, weight_field, visits, item_bytes, most;
+        cache_seconds, field, weight_field, visits, item_bytes, most, shards, replicas;
     double fpr, lookup, error, delta, min, epsilon, prior;
     const char *kind, *inner, *from, *to, *type, *column, *row_group, *output, *key_file, *ask,
         *address, *port, *temp, *state, *window, *svg, *bad, *color, *completions, *confirm;
     struct texts never, patterns;
-    uint8_t key_bytes[16];
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
-        for_transfer, conservative, live, plot, again, help, man;
+        for_transfer, conservative, live, plot, again, ack, each, help, man;
     char delimiter;
 };
 
@@ -88,7 +87,14 @@ int run_info(const struct args *a);
 int run_verify(const struct args *a);
 int run_explain(const struct args *a);
 int run_explain_cost(const struct args *a);
+int run_key_new(const struct args *a);
+int run_key_id(const struct args *a);
 int run_help(const struct args *a);
+/* Whether a filter among the arguments is a set at a redis:// address, and the command for these (redis.c). */
+bool names_redis(const struct args *a);
+int run_redis(const struct args *a);
+/* EXIT_ERROR after a message when an option is only for such sets. */
+int check_no_redis_options(const struct args *a);
 #ifdef WITH_GUARD
 int run_guard_build(const struct args *a);
 int run_guard_check(const struct args *a);
@@ -105,7 +111,7 @@ const char *grouped(uint64_t v);
 /* A probability as "0.98 % (1 in 102)", likewise. */
 const char *rate_text(double rate);
 
-/* A count and its interval, in columns; ~ where it may be noise. */
+/* A count and its interval, in columns; ~ where it may be noise, ? where it is suspect. */
 void print_count(const tamis_estimate *e);
 /* An item as it is; on a terminal with its control bytes escaped. */
 void print_item(tamis_bytes item);
@@ -136,10 +142,17 @@ void progress_start(struct progress *p, const char *verb, uint64_t total_bytes, 
 void progress_update(struct progress *p, uint64_t lines, uint64_t bytes);
 void progress_end(struct progress *p);
 
-/* --- Filters (filter.c) --------------------------------------------------------------------------------------- */
+/* --- Secret keys (key.c) ---------------------------------------------------------------------------------------- */
 
 /* Read --key-file, if there is one, into a->key; false after a message. */
 bool read_key(struct args *a);
+/* Wipe it. */
+void forget_key(struct args *a);
+/* In hexadecimal, until the next call. */
+const char *key_id_text(const uint8_t id[16]);
+
+/* --- Filters (filter.c) --------------------------------------------------------------------------------------- */
+
 /* How many threads to use: --threads, or one per processor. */
 unsigned threads_from(const struct args *a);
 /* A filter of one item with the seed or key of the arguments, only to hash with; NULL after a message. */

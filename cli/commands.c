@@ -73,7 +73,8 @@ const struct option options[] = {
     {0, "seed", "S", SEED, AT(seed),
      "seed of the hash (default 0); filters merge only with equal seeds"},
     {0, "key-file", "FILE", TEXT, AT(key_file),
-     "secret key: 16 bytes, or 32 hex digits; for keys that strangers may choose"},
+     "secret key, of 'tamis key new': 16 bytes, or 32 hex digits, that nobody else may read; for\n"
+     "keys that strangers may choose"},
     {0, "strict", NULL, FLAG, AT(strict), "refuse items beyond the planned number"},
     {0, "compact", NULL, FLAG, AT(compact), "blocked filters: a little smaller, and slower"},
     {0, "for-transfer", NULL, FLAG, AT(for_transfer),
@@ -103,7 +104,19 @@ const struct option options[] = {
     {0, "connections", "N", COUNT, AT(connections), "connections at once (default 1000)"},
     {0, "per-address", "N", COUNT, AT(per_address),
      "connections at once of one client address (default 64)"},
-    {0, "timeout", "SECONDS", COUNT, AT(timeout), "how long a client may be silent (default 10)"},
+    {0, "timeout", "SECONDS", COUNT, AT(timeout),
+     "guard serve: how long a client may be silent (default 10). redis://: how long to go on "
+     "while\n"
+     "servers fail, change their roles or do not confirm (default 60)"},
+    {0, "shards", "N", COUNT, AT(shards),
+     "redis://: values that the set is spread over (default: 4 for each master, or 1 where\n"
+     "there is only one server)"},
+    {0, "wait", "N", COUNT, AT(replicas),
+     "redis://: a line counts as added when N replicas have confirmed it"},
+    {0, "ack", NULL, FLAG, AT(ack),
+     "redis://: print how many lines are added so far, the first ones of the input, again and\n"
+     "again: to go on behind them after a failure"},
+    {0, "each", NULL, FLAG, AT(each), "redis://: a line for each shard, too"},
     {0, "cache", "SECONDS", COUNT, AT(cache_seconds),
      "how long a client may keep an answer (default 300)"},
     {0, "epsilon", "E", POSITIVE, AT(epsilon),
@@ -142,26 +155,29 @@ const struct command commands[] = {
      "Reads the files, or standard input, and writes a filter of their lines. Without --items\n"
      "the lines are counted; without --fpr and --bytes the rate is 1%. An existing output is\n"
      "not replaced without -f. The output appears whole or not at all. With --to it is a filter\n"
-     "for another program; then a stream needs --items.",
+     "for another program; then a stream needs --items. With -o redis://HOST:PORT/NAME it is a "
+     "set\n"
+     "over the masters of a Redis Cluster: see 'tamis help redis'.",
      "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt",
      "items fpr bytes kind static never inner counter-bits generations turning compact "
      "for-transfer m k seed key-file strict to type output force field delimiter null raw threads "
-     "memory temp quiet",
+     "memory temp shards wait ack timeout quiet",
      0, run_build},
     {"add", "FILTER [FILE...]", "add lines to a filter or a sketch",
      "The file is replaced by the new one when all lines were read, or stays as it was. Several\n"
      "adds to one filter at the same time wait for each other; no line is lost.",
      "tamis add bad.tamis more-urls.txt",
-     "field delimiter weight-field key-file null raw threads quiet", 1, run_add},
+     "field delimiter weight-field key-file null raw threads wait ack timeout quiet", 1, run_add},
     {"remove", "FILTER [FILE...]", "remove lines from a counting, cuckoo or pair filter",
      "Remove only lines that were added: removing one that was not, but looks as if, takes away\n"
      "what belongs to others. Lines that are certainly not in are counted on standard error and\n"
      "change nothing. Exit status 0 when a line was removed, 1 when none was in, 2 on an error.",
-     "tamis remove users.tamis gone.txt", "key-file null raw threads quiet", 1, run_remove},
+     "tamis remove users.tamis gone.txt", "key-file null raw threads wait timeout quiet", 1,
+     run_remove},
     {"rotate", "FILTER...", "begin a new generation of a window and forget the oldest",
      "A secret key is not needed. For a window of the last day in hours: 25 generations, and\n"
      "this from cron every hour.",
-     "tamis rotate seen-today.tamis", "quiet", 1, run_rotate},
+     "tamis rotate seen-today.tamis", "wait timeout quiet", 1, run_rotate},
     {"compact", "FILTER [FILE...]", "build a filter again from the lines that are left",
      "The filter keeps its plan (a growing one the size it has) and loses everything else: what\n"
      "removals have left behind, or items beyond the plan. The file is replaced when all lines "
@@ -180,7 +196,7 @@ const struct command commands[] = {
      "A private filter may miss a line that is in: see --prior.",
      "tamis check bad.tamis access-urls.txt",
      "patterns confirm field delimiter invert count quiet null raw threads memory fpr bytes json "
-     "key-file from type column row-group prior",
+     "key-file from type column row-group prior timeout",
      0, run_check},
     {"uniq", "[FILE...]", "drop the lines that came before, and keep the order",
      "In a few bytes per line, however long the lines. Without --items and --bytes the filter "
@@ -198,32 +214,37 @@ const struct command commands[] = {
      "add for going on, merge for adding sketches up, info for how sure it is.",
      "tamis count --bytes 256KiB -o seen.tamis access-urls.txt",
      "kind bytes error delta conservative m k counter-bits field delimiter weight-field seed "
-     "key-file output force null raw threads quiet",
+     "key-file output force null raw threads shards wait ack timeout quiet",
      0, run_count},
     {"freq", "SKETCH [ITEM... | -]", "how often items came, by a sketch",
      "Of the items, or with - or none the lines of standard input, prints the count, the interval\n"
      "that holds the truth, and the item. The upper end always holds (but of signed-tally and\n"
      "count-sketch), the lower one with 99 %. A ~ marks counts that items that never came have as\n"
-     "well. Counting and "
+     "well, a ? those that were poisoned, which only a sketch of kind top can tell: --json has\n"
+     "\"suspect\": null of others, and \"certain\", what holds whoever chose the lines. Counting "
+     "and "
      "cuckoo filters can be asked, too. Exit status 0 when an item may have come, 1 when none "
      "did,\n"
      "2 on an error.",
-     "tamis freq counts.tamis http://a.example/", "json key-file null raw quiet", 1, run_freq},
+     "tamis freq counts.tamis http://a.example/", "json key-file null raw timeout quiet", 1,
+     run_freq},
     {"top", "[FILE... | SKETCH]", "the most frequent lines, with their counts",
      "In place of sort | uniq -c | sort -rn | head, in 1 MiB of memory (or --bytes) and one pass.\n"
      "Prints the count, the interval that holds the truth, and the line; the interval is one "
      "number\n"
-     "where the count is exact. -o keeps the sketch, to be asked again by top and freq, added to "
+     "where the count is exact. A ? marks counts that were poisoned. -o keeps the sketch, to be "
+     "asked again by top and freq, added to "
      "and\n"
      "merged. Exit status 0 when a line was listed, 1 when there was none, 2 on an error.",
      "tamis top -k 20 access-urls.txt",
      "number min bytes field delimiter weight-field live json output force seed key-file null raw "
-     "threads quiet",
+     "threads timeout quiet",
      0, run_top},
     {"merge", "-o OUT FILTER...", "the union of filters, the sum of sketches",
      "Filters of the same kind, shape and hash become the filter of all their items, bit for\n"
      "bit; sketches become the sketch of all their lines. A secret key is not needed.",
-     "tamis merge -o all.tamis monday.tamis tuesday.tamis", "output force quiet", 1, run_merge},
+     "tamis merge -o all.tamis monday.tamis tuesday.tamis", "output force wait timeout quiet", 1,
+     run_merge},
     {"convert", "--to KIND -o OUT FILTER", "the plain filter with the same answers",
      "A counting filter becomes a bloom filter of a quarter of the size, to be shipped to those\n"
      "who only ask. A filter of another program keeps its bits and changes its container: out of\n"
@@ -258,7 +279,7 @@ const struct command commands[] = {
      "Items and the false-positive rate are computed from the bits as they are now.\n"
      "A secret key is not needed. Takes filters of other programs as well, as check does; of a\n"
      "Parquet file it lists those of all columns.",
-     "tamis info bad.tamis", "plot json from", 1, run_info},
+     "tamis info bad.tamis", "plot json from each timeout", 1, run_info},
     {"verify", "FILTER...", "check every sum and measure the rate",
      "Reads the whole file against its sums, then asks for random keys and compares the share\n"
      "of wrong answers with the rate that the bits predict. Exit status 0 when all is well, 1 "
@@ -278,6 +299,17 @@ const struct command commands[] = {
      "word cost to a drawing: tamis explain -- cost.)",
      "tamis explain cost --visits 1M --bad 1% --confirm 20ms --fpr 0.1%",
      "visits bad lookup confirm items item-bytes fpr json", 0, run_explain_cost},
+    {"key new", "FILE", "make a secret key",
+     "Draws 16 bytes from the system's generator and writes them as 32 hex digits, for "
+     "--key-file,\n"
+     "to a file that only its owner can read (mode 0600). A file that exists is never replaced: a\n"
+     "filter whose key is lost answers no more. Prints the key's id, as 'tamis key id' does.",
+     "tamis key new guests.key", "quiet", 1, run_key_new},
+    {"key id", "FILE...", "which key is which",
+     "Prints the id of each key, which 'tamis info' shows of the filters made with it: 128 bits\n"
+     "computed from the key, that say nothing about it. A file of ours that others may read is\n"
+     "refused, as everywhere.",
+     "tamis key id secret.key", "", 1, run_key_id},
 #ifdef WITH_GUARD
     {"guard build", "DIR LIST...", "publish lists of bad URLs in a directory",
      "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. "

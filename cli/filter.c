@@ -10,51 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
-static bool parse_hex_key(const char *text, uint8_t key[16])
-{
-    for (int i = 0; i < 16; i++) {
-        const int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
-        if (high < 0 || low < 0) return false;
-        key[i] = (uint8_t)(high << 4 | low);
-    }
-    return true;
-}
-
-bool read_key(struct args *a)
-{
-    if (a->key_file == NULL) return true;
-    char text[40];
-    size_t n = 0;
-    ssize_t got = -1;
-    const int fd = open(a->key_file, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && n < sizeof text && (got = read(fd, text + n, sizeof text - n)) != 0) {
-        if (got < 0 && errno != EINTR) break;
-        if (got > 0) n += (size_t)got;
-    }
-    const int os = errno;
-    if (fd >= 0) close(fd);
-    if (got < 0) {
-        complain(a->key_file, "cannot read the key: %s", strerror(os));
-        return false;
-    }
-    if (n == 16)
-        memcpy(a->key_bytes, text, 16);
-    else if (!((n == 32 || (n == 33 && text[32] == '\n')) && parse_hex_key(text, a->key_bytes))) {
-        complain(a->key_file, "a key is 16 bytes, or 32 hex digits");
-        return false;
-    }
-    a->key = a->key_bytes;
-    return true;
-}
-
 static bool same_inode(const struct stat *x, const struct stat *y)
 {
     return x->st_dev == y->st_dev && x->st_ino == y->st_ino;

@@ -54,6 +54,7 @@ static void print_json(const char *path, const tamis_facts *f)
     json_text("hash", hash_name(f->hash));
     json_count("seed", f->seed);
     json_bool("keyed", f->keyed);
+    if (f->keyed) json_text("key_id", key_id_text(f->key_id));
     json_bool("sealed", f->sealed);
     json_bool("collecting", f->collecting);
     json_bool("strict", f->strict);
@@ -113,7 +114,7 @@ static void print_hash(const tamis_facts *f)
 {
     printf("  hash      %s, ", hash_name(f->hash));
     if (f->keyed)
-        printf("with a secret key\n");
+        printf("with the secret key of id %s\n", key_id_text(f->key_id));
     else
         printf("seed %llu\n", (unsigned long long)f->seed);
     printf("  file      format %u, generation %s\n", f->format, grouped(f->generation));

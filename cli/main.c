@@ -136,5 +136,9 @@ int main(int argc, char **argv)
         print_help(a.command, stdout);
         return finish_output(EXIT_FOUND);
     }
-    return read_key(&a) ? a.command->run(&a) : EXIT_ERROR;
+    if (names_redis(&a)) return run_redis(&a);
+    if (check_no_redis_options(&a) != EXIT_FOUND) return EXIT_ERROR;
+    const int status = read_key(&a) ? a.command->run(&a) : EXIT_ERROR;
+    forget_key(&a);
+    return status;
 }

@@ -221,8 +221,8 @@ void print_item(tamis_bytes item)
 void print_count(const tamis_estimate *e)
 {
     char count[32], interval[48];
-    snprintf(count, sizeof count, "%s%" PRId64, e->below_noise && e->lower != e->upper ? "~" : "",
-             e->estimate);
+    const char *mark = e->suspect ? "?" : e->below_noise && e->lower != e->upper ? "~" : "";
+    snprintf(count, sizeof count, "%s%" PRId64, mark, e->estimate);
     snprintf(interval, sizeof interval, "%" PRId64 "..%" PRId64, e->lower, e->upper);
     printf("%10s  %-16s  ", count, interval);
 }
@@ -234,6 +234,9 @@ void json_frequency(const tamis_estimate *e)
     json_integer("upper", e->upper);
     json_number("confidence", e->confidence);
     json_bool("below_noise", e->below_noise);
+    if (e->certain != INT64_MIN) json_integer("certain", e->certain);
+    if (e->judged) json_bool("suspect", e->suspect);
+    if (!e->judged) json_number("suspect", NAN); /* null: this kind cannot tell */
 }
 
 int finish_output(int status)

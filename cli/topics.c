@@ -43,9 +43,11 @@ const struct topic topics[] = {
      "\n"
      "Keys are hashed by XXH3-128, which is fast and public. Where strangers choose what is\n"
      "added or asked, they could aim at the filter: --key-file takes 16 secret bytes, or 32\n"
-     "hexadecimal digits, and hashes by SipHash-2-4. The filter holds an id of the secret,\n"
-     "never the secret. To make one: head -c 16 /dev/urandom > secret.key",
-     "tamis build --key-file secret.key -o guests.tamis users.txt"},
+     "hexadecimal digits, and hashes by SipHash-2-4. 'tamis key new' makes such a file. The\n"
+     "filter holds an id of the secret, never the secret; 'tamis key id' and 'tamis info' show\n"
+     "it. As with ssh, a key of yours that others may read is refused: chmod 600 it. In core\n"
+     "dumps, in messages and in --json there is no key.",
+     "tamis key new my.key && tamis build --key-file my.key -o guests.tamis users.txt"},
     {"input", "files, standard input, compressed input, names that begin with -",
      "Commands read the files that are named, one after the other, or standard input where\n"
      "none is; - stands for standard input. Input that begins like gzip, zstd, bzip2 or xz is\n"
@@ -71,13 +73,31 @@ const struct topic topics[] = {
      "quietly by SIGPIPE. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it and leave no file half\n"
      "written; one that comes while a file is being saved takes effect when it is there.",
      "tamis check -q bad.tamis bad-urls.txt && echo some of them are listed"},
+    {"redis", "sets at redis:// addresses: over the servers of a cluster",
+     "Where a filter is named, redis://[[USER:]PASSWORD@]HOST[:PORT]/NAME is a set, or a\n"
+     "sketch, at a Redis server with the module tamis-redis.so, or over all masters of a Redis\n"
+     "Cluster, of which HOST is any node (docs/REDIS.md). 'build' and 'count' make one with -o;\n"
+     "add, check, freq, top, remove, rotate, merge and info take it. Every line belongs to one\n"
+     "of its --shards. A stream needs --items: it goes to the servers as it comes.\n"
+     "\n"
+     "  --wait N     a line counts as added when N replicas have it, too; without it, when its\n"
+     "               master has it, which may be lost when that one fails at this moment\n"
+     "  --ack        prints how many lines are added, from the first one on\n"
+     "  --timeout S  servers that fail, or change their roles, are waited for so long\n"
+     "\n"
+     "Unlike a file, a set changes while lines are added: after an error the first lines, as\n"
+     "many as it says, are in. To add them again does no harm; counts may be too high then.\n"
+     "A password in an address is seen by all who list processes: better set REDISCLI_AUTH.\n"
+     "There is no TLS: use stunnel.",
+     "tamis build --items 1M -o redis://localhost:7001/bad bad-urls.txt"},
     {"environment", "variables that are read",
      "  NO_COLOR                 when set, no colour unless --color says so\n"
      "  TERM                     'dumb', or not set: no colour\n"
      "  COLUMNS                  width for pictures and progress; else the terminal's, or 80\n"
      "  LC_ALL, LC_CTYPE, LANG   the first that is set: pictures in Unicode when it names UTF-8,\n"
      "                           in ASCII when not\n"
-     "  TMPDIR                   where keys beyond --memory wait, without --temp; else /tmp",
+     "  TMPDIR                   where keys beyond --memory wait, without --temp; else /tmp\n"
+     "  REDISCLI_AUTH            the password for redis:// addresses that have none",
      "COLUMNS=100 tamis plan --items 1M --fpr 1% --plot"},
     {NULL, NULL, NULL, NULL},
 };

@@ -172,11 +172,30 @@ static tamis_estimate listed_interval(const tamis *t, const struct noise *n, int
     return e;
 }
 
+/* A count goes to shared counters only when no entry has less: then as many entries as there are have at least so much,
+ * but for buckets that chance has left half empty, so it is at most the weight of all divided by their number. Twice that
+ * is out of the reach of chance (tests/test_adversary.c). In a window the floors of all generations add up, and so do their
+ * weights. */
+static void judge(const tamis *t, struct known k, tamis_estimate *e)
+{
+    e->certain = two_sided(t) ? INT64_MIN : k.certain;
+    e->judged = t->kind->listed != NULL;
+    if (!e->judged || e->upper == INT64_MAX) return;
+    const double entries = (double)t->body.sections[1].m;
+    e->suspect = (double)(e->upper - k.certain) > 2 * (double)t->items / entries;
+    if (!e->suspect) return;
+    e->lower = k.certain; /* noise was measured by keys that nobody aimed at */
+    e->confidence = 1;
+}
+
 tamis_estimate tamis__interval(const tamis *t, const struct noise *n, int64_t v, struct known k)
 {
     if (!weighs(t)) return (tamis_estimate){.estimate = v, .upper = v, .confidence = 1};
-    if (k.certain > 0) return listed_interval(t, n, v, k);
-    return two_sided(t) ? two_sided_interval(t, n, v) : one_sided_interval(t, n, v);
+    tamis_estimate e = k.certain > 0  ? listed_interval(t, n, v, k)
+                       : two_sided(t) ? two_sided_interval(t, n, v)
+                                      : one_sided_interval(t, n, v);
+    judge(t, k, &e);
+    return e;
 }
 
 /* What there is to know before the first count; *made as in noise.h. */

@@ -21,6 +21,7 @@ struct tamis {
     bool read_only; /* sealed, or cells that are not ours to change, or a newer writer's */
     bool newer;     /* of a newer writer, whose rules we do not know: never written again */
     bool borrowed;  /* the cells belong to a mapping or to the caller */
+    bool secret;    /* holds a key, so this very struct is tamis__alloc_secret's */
 
     /* file.c's business: the path this handle came from, a lock, a mapping. */
     struct file *file;
@@ -30,8 +31,11 @@ struct tamis {
     struct noise *noise;
 };
 
-/* A handle with room for so many sections, nothing else set; NULL: no memory. */
+/* A handle with room for so many sections, and for a key where the options have one, nothing else set; NULL: no memory. */
 tamis *tamis__new(const struct kind *kind, const tamis_options *o, uint32_t sections);
+
+/* What makes another handle with the same options, and room for the key where there is one. */
+tamis_options tamis__same_options(const tamis *t);
 
 /* The last step of creating or opening: hand the handle out, or close it when the options forbid it. */
 tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_error *why);

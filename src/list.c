@@ -63,7 +63,11 @@ static size_t list(const tamis *t, const struct noise *noise, int64_t weight, ta
         found++;
         if (n == 0) continue;
         tamis_heavy h = {.item = one.item, .length = one.length, .hash = one.hash};
-        h.count = (tamis_estimate){one.count, one.known.certain, one.count, 1, false};
+        h.count = (tamis_estimate){.estimate = one.count,
+                                   .lower = one.known.certain,
+                                   .upper = one.count,
+                                   .confidence = 1,
+                                   .certain = one.known.certain};
         if (noise != NULL) h.count = tamis__interval(t, noise, one.count, one.known);
         put(out, &held, n, &h);
     }

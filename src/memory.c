@@ -1,5 +1,5 @@
 #if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* MADV_HUGEPAGE */
+#define _GNU_SOURCE /* MADV_HUGEPAGE, MADV_DONTDUMP, explicit_bzero */
 #endif
 
 #include "memory.h"
@@ -8,6 +8,7 @@
 #include <string.h>
 #ifdef __linux__
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 #define LINE 64u
@@ -59,4 +60,99 @@ void tamis__free(const tamis_memory *memory, void *p)
         memory->free(memory->ctx, raw);
     else
         free(raw);
+}
+
+/* --- Secrets ------------------------------------------------------------------------------------------------- */
+
+static size_t page_size(void)
+{
+#ifdef __linux__
+    const long size = sysconf(_SC_PAGESIZE);
+    return size > 0 ? (size_t)size : 4096;
+#else
+    return LINE;
+#endif
+}
+
+static uint64_t whole_pages(uint64_t size, uint64_t page)
+{
+    return (size + page - 1) / page * page;
+}
+
+/* Advice, too: a system that refuses (a limit of locked memory, or of mappings) still gets a handle that works. */
+static void hide(void *p, size_t size)
+{
+#if defined(__linux__) && defined(MADV_DONTDUMP)
+    madvise(p, size, MADV_DONTDUMP);
+    mlock(p, size);
+#else
+    (void)p, (void)size;
+#endif
+}
+
+/* The allocator may lend these pages to others next. */
+static void unhide(void *p, size_t size)
+{
+#if defined(__linux__) && defined(MADV_DONTDUMP)
+    munlock(p, size);
+    madvise(p, size, MADV_DODUMP);
+#else
+    (void)p, (void)size;
+#endif
+}
+
+/* Not memset, which a compiler drops before a free. */
+static void wipe(void *p, size_t size)
+{
+#ifdef __linux__
+    explicit_bzero(p, size);
+#else
+    for (volatile unsigned char *at = p; size > 0; size--) *at++ = 0;
+#endif
+}
+
+/* Within a block of any allocator there is a whole page when the block is one longer. It begins behind the block's
+ * beginning, so that there is a word before it for the block. */
+static void *pages_of(const tamis_memory *memory, uint64_t whole, size_t page)
+{
+    unsigned char *block = tamis__alloc(memory, whole + page);
+    if (block == NULL) return NULL;
+    unsigned char *p = block + (page - (uintptr_t)block % page);
+    memcpy(p - sizeof(void *), &block, sizeof(void *));
+    return p;
+}
+
+/* Of our own, pages come from the system: hidden ones that are neighbours are one mapping to it, where each in the middle of
+ * the heap would be two, and a process may have some 65,000. */
+void *tamis__alloc_secret(const tamis_memory *memory, uint64_t size)
+{
+    const size_t page = page_size();
+    const uint64_t whole = whole_pages(size, page);
+#ifdef __linux__
+    void *p = memory != NULL ? pages_of(memory, whole, page)
+                             : mmap(NULL, (size_t)whole, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) return NULL;
+#else
+    void *p = pages_of(memory, whole, page);
+#endif
+    if (p != NULL) hide(p, (size_t)whole);
+    return p;
+}
+
+void tamis__free_secret(const tamis_memory *memory, void *p, uint64_t size)
+{
+    if (p == NULL) return;
+    const size_t whole = (size_t)whole_pages(size, page_size());
+    void *block;
+    wipe(p, (size_t)size);
+    unhide(p, whole);
+#ifdef __linux__
+    if (memory == NULL) {
+        munmap(p, whole);
+        return;
+    }
+#endif
+    memcpy(&block, (unsigned char *)p - sizeof(void *), sizeof(void *));
+    tamis__free(memory, block);
 }

@@ -8,4 +8,9 @@
 void *tamis__alloc(const tamis_memory *memory, uint64_t size);
 void tamis__free(const tamis_memory *memory, void *p);
 
+/* The same for what holds a secret: in pages of its own, which are left out of core dumps and, as far as the system allows,
+ * of swap; wiped when freed. */
+void *tamis__alloc_secret(const tamis_memory *memory, uint64_t size);
+void tamis__free_secret(const tamis_memory *memory, void *p, uint64_t size);
+
 #endif

@@ -47,7 +47,7 @@ tamis_status tamis__release(const tamis *from, double epsilon, const struct rand
                             tamis **out, tamis_error *why)
 {
     *out = NULL;
-    const tamis_options same = {.memory = from->memory, .scratch_bytes = from->scratch_bytes};
+    const tamis_options same = tamis__same_options(from);
     const tamis_status status = check_source(from, epsilon, why);
     if (status != TAMIS_OK) return status;
     const struct section *s = from->body.sections;

@@ -10,55 +10,7 @@
 
 #include <math.h>
 
-#define DEFAULT_SCRATCH ((uint64_t)64 << 20)
-
 /* --- Life ------------------------------------------------------------------------------------------- */
-
-tamis *tamis__new(const struct kind *kind, const tamis_options *o, uint32_t sections)
-{
-    const tamis_memory *memory = o->memory;
-    tamis *t = tamis__alloc(memory, sizeof *t);
-    if (t == NULL) return NULL;
-    t->kind = kind;
-    t->memory = memory;
-    t->scratch_bytes = o->scratch_bytes != 0 ? o->scratch_bytes : DEFAULT_SCRATCH;
-    t->body.memory = memory;
-    t->body.max_bytes = o->max_bytes;
-    t->body.threads = o->threads;
-    t->body.count = sections;
-    t->body.sections = tamis__alloc(memory, sections * sizeof *t->body.sections);
-    if (t->body.sections == NULL) {
-        tamis__free(memory, t);
-        return NULL;
-    }
-    return t;
-}
-
-bool tamis__alloc_cells(tamis *t)
-{
-    for (uint32_t i = 0; i < t->body.count; i++) t->body.sections[i].cells = NULL;
-    for (uint32_t i = 0; i < t->body.count; i++) {
-        struct section *s = &t->body.sections[i];
-        s->cells = tamis__alloc(t->memory, s->length);
-        if (s->cells == NULL) return false;
-        s->room = s->length;
-    }
-    return true;
-}
-
-void tamis_close(tamis *t)
-{
-    if (t == NULL) return;
-    const tamis_memory *memory = t->memory;
-    tamis__noise_drop(t);
-    for (uint32_t i = 0; i < t->body.count && !t->borrowed; i++)
-        tamis__free(memory, t->body.sections[i].cells);
-    if (t->close_file != NULL) t->close_file(t);
-    tamis__spill_close(tamis__spill(&t->body));
-    for (volatile uint64_t *k = t->hasher.key; k < t->hasher.key + 2; k++) *k = 0; /* a secret */
-    tamis__free(memory, t->body.sections);
-    tamis__free(memory, t);
-}
 
 void tamis__set_turning(tamis *t)
 {
@@ -190,8 +142,7 @@ void tamis_limit(tamis *t, uint64_t max_bytes)
 tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
 {
     *out = NULL;
-    const tamis_options same = {
-        .memory = t->memory, .scratch_bytes = t->scratch_bytes, .max_bytes = t->body.max_bytes};
+    const tamis_options same = tamis__same_options(t);
     if (tamis__spilled(&t->body)) return tamis__in_file(why);
     tamis *copy = tamis__new(t->kind, &same, t->body.count);
     if (copy == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
@@ -559,7 +510,7 @@ tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_err
 {
     struct section shape;
     *out = NULL;
-    const tamis_options same = {.memory = t->memory, .scratch_bytes = t->scratch_bytes};
+    const tamis_options same = tamis__same_options(t);
     if (t->kind->plain == NULL || !t->kind->plain(&t->body, &shape, NULL) || shape.kind != kind)
         return tamis__fail(why, TAMIS_EUNSUPPORTED, "no %s filter has the answers of this %s one",
                            tamis_kind_name(kind) != NULL ? tamis_kind_name(kind) : "such",
@@ -643,6 +594,7 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
     out->seed = t->hasher.seed;
     out->generation = tamis__generation(t);
     out->keyed = t->hasher.id == TAMIS_SIPHASH;
+    memcpy(out->key_id, t->hasher.key_id, sizeof out->key_id);
     out->strict = t->strict;
     out->sealed = t->sealed;
     out->collecting = t->kind->seal != NULL && !t->sealed;

@@ -1,11 +1,14 @@
 """docs/REDIS.md: its tables of commands are those of the code, its settings are those of the server, and every example in it is
-run and answers what the page says. `test_redis_docs.py --accept` writes the tables and the answers anew."""
+run and answers what the page says; those of the command at a cluster. `test_redis_docs.py --accept` writes the tables and the answers anew."""
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import transcript  # noqa: E402
+from cluster_servers import cluster  # noqa: E402
 from redis_client import BUILD, SOURCE, Server, main  # noqa: E402
 
 PAGE = SOURCE / "docs/REDIS.md"
@@ -36,6 +39,20 @@ def with_answers(text):
         return re.sub(r"```redis\n(.*?)```", answered, text, flags=re.S)
 
 
+def with_sessions(text):
+    """Blocks of ```console, as everywhere else; localhost:7001 is a node of a cluster. None, when the command cannot."""
+    if "not in this build" in "".join(transcript.run("tamis info redis://localhost/a", ".")):
+        return None
+
+    def answered(block):
+        lines = block[1].replace("localhost:7001", there).rstrip("\n").split("\n")
+        done, _ = transcript.session(lines, room, PAGE)
+        return "```console\n" + "\n".join(done).replace(there, "localhost:7001") + "\n```"
+    with cluster(3, 1) as servers, tempfile.TemporaryDirectory() as room:
+        there = f"localhost:{servers.servers[0].port}"
+        return re.sub(r"```console\n(.*?)```", answered, text, flags=re.S)
+
+
 def test_tables():
     text = PAGE.read_text()
     assert with_tables(text) == text, "the tables are not those of the code: --accept"
@@ -45,6 +62,12 @@ def test_examples():
     text = PAGE.read_text()
     assert text.count("```redis\n") >= 3
     assert with_answers(text) == text, "answers have changed: --accept, and read them"
+
+
+def test_sessions():
+    text = PAGE.read_text()
+    assert text.count("```console\n") >= 2
+    assert with_sessions(text) in (text, None), "answers have changed: --accept, and read them"
 
 
 def test_settings():
@@ -59,5 +82,6 @@ def test_settings():
 if __name__ == "__main__":
     if sys.argv[1:] == ["--accept"]:
         PAGE.write_text(with_answers(with_tables(PAGE.read_text())))
+        PAGE.write_text(with_sessions(PAGE.read_text()) or PAGE.read_text())
         sys.exit()
-    main([test_tables, test_examples, test_settings])
+    main([test_tables, test_examples, test_sessions, test_settings])

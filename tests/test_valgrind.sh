@@ -66,7 +66,7 @@ checked 2 unpack -o x.tamis sparse.tamis
 checked 2 info sparse.packed
 checked 0 build -o counted.tamis list other
 checked 0 build -o spooled.tamis <list
-printf 'sixteen  bytes!!' >key
+printf 'sixteen  bytes!!' >key; chmod 600 key
 checked 0 build --key-file key -o keyed.tamis list
 checked 0 check --key-file key --json keyed.tamis other
 checked 0 explain --k 3 --m 5 a b --ask c

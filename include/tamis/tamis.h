@@ -353,7 +353,18 @@ typedef struct tamis_estimate {
     int64_t estimate, lower, upper;
     double confidence; /* that the truth is in [lower, upper]                                     */
     bool below_noise;  /* one in a thousand keys that never came has as much: this may be one      */
+    bool judged;       /* suspect could be told: only where keys have entries of their own, in a top */
+    bool suspect;      /* poisoned: see below                                                     */
+    int64_t certain;   /* the key came so often for certain, whoever chose the keys: 0 unless it has an
+                        * entry; INT64_MIN where counts may be too low                            */
 } tamis_estimate;
+/* Poisoned counts. Whoever knows the hash, or may add and ask for long, can find keys that share the counters of a
+ * victim, and count them up. [certain, upper] holds the truth all the same; [lower, upper] was made for keys that
+ * nobody chose. From shared counters alone a victim cannot be told from a frequent key, as both leave the very same
+ * counters, so of most kinds every count is unjudged. A top can tell: a key has a count of its own soon, and what
+ * is left to shared counters is at most the weight of all adds divided by the number of entries, or little
+ * more, unless its buckets were aimed at. suspect: upper - certain is above twice that;
+ * then lower is certain. What is not suspect is off by at most twice that, whoever chose the keys. */
 /* weight: any number of adds at once, in the time of one; tamis_add adds 1. A negative one takes away what
  * was added, where the kind can (TAMIS_EUNSUPPORTED), and TAMIS_EABSENT says that the key certainly has
  * less. Counters that reach their end stay there (tamis_facts.saturated); they never wrap. weights NULL:
@@ -482,6 +493,7 @@ typedef struct tamis_facts {
     int64_t list_from;     /* top: the least weight that tamis_above takes; any item that was added so
                             * often is listed                                                     */
     double epsilon;        /* private: what the release costs, never less than it does; else 0    */
+    uint8_t key_id[16];    /* keyed: which key, without telling it; else 0                        */
 } tamis_facts;
 /* TAMIS_ENOMEM only of kinds that tell how often.                                                */
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);

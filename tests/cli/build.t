@@ -100,8 +100,8 @@ tamis: no-such-dir/x.tamis: cannot open the directory: No such file or directory
 $ tamis build -f -o . list
 tamis: .: is a directory
 [2]
-$ tamis build --seed 1 --key-file list -o x.tamis list
-tamis: list: a key is 16 bytes, or 32 hex digits
+$ chmod 600 list; tamis build --seed 1 --key-file list -o x.tamis list
+tamis: list: a key is 16 bytes, or 32 hex digits; see 'tamis key new'
 [2]
 $ ls x.tamis
 ls: cannot access 'x.tamis': No such file or directory

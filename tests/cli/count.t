@@ -116,7 +116,7 @@ tamis: standard input: line 1: updates of this tally are conservative, so nothin
 tamis: s.tamis: unchanged
 $ echo 1 | tamis remove count-min.tamis; tamis freq count-min.tamis 1
         99  99..99            1
-$ head -c 16 /dev/urandom > key; tamis count --key-file key -f -o s.tamis list; tamis freq s.tamis 1; tamis freq --key-file key s.tamis 1
+$ tamis key new -q key; tamis count --key-file key -f -o s.tamis list; tamis freq s.tamis 1; tamis freq --key-file key s.tamis 1
 tamis: s.tamis: hashed with a secret key, which was not given; see --key-file
        100  100..100          1
 $ head -c 1000 all.tamis > cut; tamis freq cut 1

@@ -106,7 +106,7 @@ tamis: one: not a Tamis file
 [2]
 
 # Secret keys.
-$ printf 'sixteen  bytes!!' > key; printf '%032d\n' 0 > other-key
+$ printf 'sixteen  bytes!!' > key; printf '%032d\n' 0 > other-key; chmod 600 key other-key
 $ tamis build --key-file key -o k.tamis one && tamis check --key-file key -c k.tamis one
 1000
 $ tamis check k.tamis one

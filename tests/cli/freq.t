@@ -11,9 +11,9 @@ $ printf 'common\nnever' | tamis freq s.tamis; printf 'rare\n' | tamis freq s.ta
         ~2  1..9              rare
       5000  4992..5000        common
 $ tamis freq --json s.tamis common 'say "\	"' ''
-{"item": "common", "count": 5000, "lower": 4992, "upper": 5000, "confidence": 0.99, "below_noise": false}
-{"item": "say \"\\\u0009\"", "count": 1, "lower": 0, "upper": 8, "confidence": 0.99, "below_noise": true}
-{"item": "", "count": 0, "lower": 0, "upper": 7, "confidence": 0.99, "below_noise": true}
+{"item": "common", "count": 5000, "lower": 4992, "upper": 5000, "confidence": 0.99, "below_noise": false, "certain": 0, "suspect": null}
+{"item": "say \"\\\u0009\"", "count": 1, "lower": 0, "upper": 8, "confidence": 0.99, "below_noise": true, "certain": 0, "suspect": null}
+{"item": "", "count": 0, "lower": 0, "upper": 7, "confidence": 0.99, "below_noise": true, "certain": 0, "suspect": null}
 $ tamis freq -q s.tamis common; echo nothing is printed
 nothing is printed
 $ tamis count -o few.tamis /dev/null; tamis freq few.tamis a b
@@ -46,3 +46,21 @@ tamis: no-such-file: cannot open: No such file or directory
 $ tamis freq abc a
 tamis: abc: not a Tamis file
 [2]
+
+# A poisoned count: 40 lines of public hash, chosen to share the counters of one that never came and to stay out of the list.
+$ tamis count --kind top --bytes 64KiB --field 1 --weight-field 2 -o p.tamis "$TAMIS_SOURCE/tests/cli/poison.tsv"; tamis freq p.tamis 1 2
+    ?20000  0..20000          1
+         0  0..0              2
+$ tamis freq --json p.tamis 1 2
+{"item": "1", "count": 20000, "lower": 0, "upper": 20000, "confidence": 1, "below_noise": false, "certain": 0, "suspect": true}
+{"item": "2", "count": 0, "lower": 0, "upper": 0, "confidence": 0.99, "below_noise": true, "certain": 0, "suspect": false}
+$ tamis top p.tamis -k 1; tamis top --json -k 100 p.tamis | grep -c '"suspect": true'
+     20012  20012..20012      13994
+0
+[1]
+$ tamis key new -q key; tamis count --kind top --key-file key --bytes 64KiB --field 1 --weight-field 2 -o k.tamis "$TAMIS_SOURCE/tests/cli/poison.tsv"; tamis freq --key-file key k.tamis 1
+         0  0..0              1
+[1]
+# A tally cannot tell.
+$ tamis count --bytes 64KiB --field 1 --weight-field 2 -o t.tamis "$TAMIS_SOURCE/tests/cli/poison.tsv"; tamis freq --json t.tamis 1 | grep -o '"certain.*'
+"certain": 0, "suspect": null}

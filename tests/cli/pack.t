@@ -38,7 +38,7 @@ $ seq 100001 100010 | tamis add -q g.tamis; tamis merge -o all.tamis g.tamis f.t
 10
 
 # Secret keys stay at home.
-$ printf 'sixteen  bytes!!' > key; head -n 1000 list > few; tamis build --for-transfer -q --key-file key -o k.tamis few
+$ printf 'sixteen  bytes!!' > key; chmod 600 key; head -n 1000 list > few; tamis build --for-transfer -q --key-file key -o k.tamis few
 $ tamis pack -o k.packed k.tamis; tamis unpack -o k2.tamis k.packed; cmp k.tamis k2.tamis; tamis check --key-file key -c k2.tamis few
 1000
 

@@ -89,7 +89,7 @@ tamis: counted.tamis: planned for 1,234 items, which looks counted: then the num
 tamis: counted.private: epsilon 1, 26.9 % (1 in 4) of the lines that are in are missed
 
 # With a secret key, which is not needed to release.
-$ printf 'sixteen  bytes!!' > key; tamis build --key-file key --kind bloom --k 1 --items 10k --m 100k -o k.tamis list
+$ printf 'sixteen  bytes!!' > key; chmod 600 key; tamis build --key-file key --kind bloom --k 1 --items 10k --m 100k -o k.tamis list
 $ tamis release --epsilon 8 -q -o k.private k.tamis; tamis check --key-file key -qc k.private list; tamis check k.private list
 tamis: k.private: hashed with a secret key, which was not given; see --key-file
 [2]

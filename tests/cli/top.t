@@ -7,8 +7,8 @@ $ tamis top list | awk '{print $1, $3}' | md5sum; sort list | uniq -c | sort -rn
 354c579a43ad1a68c7a115b11fae4ea9  -
 354c579a43ad1a68c7a115b11fae4ea9  -
 $ tamis top --json -k 2 list
-{"item": "1", "count": 200, "lower": 200, "upper": 200, "confidence": 1, "below_noise": false}
-{"item": "2", "count": 199, "lower": 199, "upper": 199, "confidence": 1, "below_noise": false}
+{"item": "1", "count": 200, "lower": 200, "upper": 200, "confidence": 1, "below_noise": false, "certain": 200, "suspect": false}
+{"item": "2", "count": 199, "lower": 199, "upper": 199, "confidence": 1, "below_noise": false, "certain": 199, "suspect": false}
 $ printf 'b\na\nb' | tamis top; printf '' | tamis top
          2  2..2              b
          1  1..1              a
@@ -131,7 +131,7 @@ tamis: --number: '0' is not a whole number of at least 1, like 1000000, 1M or 1e
 $ (head -c 100000 /dev/zero | tr '\0' x; echo; echo y) > wide; tamis top wide | cut -c 1-40; tamis top --json wide | grep -o '"length.*'
          1  1..1              xxxxxxxxxx
          1  1..1              y
-"length": 100000, "count": 1, "lower": 1, "upper": 1, "confidence": 1, "below_noise": false}
+"length": 100000, "count": 1, "lower": 1, "upper": 1, "confidence": 1, "below_noise": false, "certain": 1, "suspect": false}
 
 # A sketch among files of lines is no file of lines.
 $ seq 10 > lines; tamis count -o kept.tamis lines

@@ -1,0 +1,160 @@
+/* check and freq at redis:// addresses. */
+#include "fields.h"
+#include "redis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- check --------------------------------------------------------------------------------------------------------------- */
+
+struct checking {
+    const struct args *a;
+    uint64_t lines, maybe;
+};
+
+static uint64_t selected(const struct checking *k)
+{
+    return k->a->invert ? k->lines - k->maybe : k->maybe;
+}
+
+static bool checked(void *ctx, const struct window *w)
+{
+    struct checking *k = ctx;
+    const struct args *a = k->a;
+    const bool prints = !a->count && !a->quiet && !a->json;
+    for (size_t i = 0; i < w->n; i++) {
+        const bool maybe = (w->batch.bits[i / 8] >> i % 8 & 1) != 0;
+        k->maybe += maybe;
+        if (prints && maybe != a->invert)
+            fwrite_unlocked(w->lines[i].p, 1, w->lines[i].len + 1, stdout);
+    }
+    k->lines += w->n;
+    return !(a->quiet && selected(k) > 0) && !ferror(stdout);
+}
+
+static void report(const struct checking *k, const char *shown)
+{
+    if (!k->a->json) {
+        if (k->a->count) printf("%llu\n", (unsigned long long)selected(k));
+        return;
+    }
+    json_open('{');
+    json_text("filter", shown);
+    json_count("lines", k->lines);
+    json_count("maybe", k->maybe);
+    json_count("absent", k->lines - k->maybe);
+    json_close('}');
+    putchar('\n');
+}
+
+int remote_check(const struct args *a)
+{
+    struct remote r = {0};
+    struct checking k = {.a = a};
+    int status = EXIT_ERROR;
+    if (a->fpr != 0 || a->bytes != 0)
+        return complain(NULL,
+                        "check: --fpr and --bytes are for -f; a set has its size and its rate");
+    if (check_fields(a) != EXIT_FOUND) return EXIT_ERROR;
+    if (remote_open(a, a->words[0], &r)) {
+        /* Lines that are printed are progress enough. */
+        struct args silent = *a;
+        silent.quiet = a->quiet || !(a->count || a->json);
+        const struct flow f = {&silent, &r, CLUSTER_HAS, "checking", checked, &k};
+        status = send_lines(&f, a->words + 1, a->n_words - 1);
+        if (status == EXIT_FOUND && !a->quiet) report(&k, r.at.shown);
+    }
+    remote_close(&r);
+    if (status == EXIT_ERROR && !(a->quiet && selected(&k) > 0)) return finish_output(EXIT_ERROR);
+    return finish_output(selected(&k) > 0 ? EXIT_FOUND : EXIT_NONE);
+}
+
+/* --- freq ---------------------------------------------------------------------------------------------------------------- */
+
+struct asking {
+    const struct args *a;
+    const struct remote *r;
+    tamis_facts *facts; /* of the shards */
+    bool found;
+};
+
+/* As the library has it: one in a thousand keys that never came counts as much. Of a top, what is listed is no noise, and
+ * servers do not tell what is. */
+static bool is_noise(const tamis_facts *f, const tamis_estimate *e)
+{
+    if (f->kind == TAMIS_TOP) return false;
+    if (f->kind == TAMIS_COUNT_SKETCH || f->kind == TAMIS_SIGNED_TALLY)
+        return e->estimate <= f->noise_999 && e->estimate >= -f->noise_999;
+    return e->upper <= f->noise_999;
+}
+
+static void print_answer(const struct args *a, tamis_bytes item, const tamis_estimate *e)
+{
+    if (a->json) {
+        json_open('{');
+        json_text_n("item", item.p, item.len);
+        json_integer("count", e->estimate);
+        json_integer("lower", e->lower);
+        json_integer("upper", e->upper);
+        json_bool("below_noise", e->below_noise);
+        json_close('}');
+    } else {
+        print_count(e);
+        print_item(item);
+    }
+    putchar(a->nul && !a->json ? '\0' : '\n');
+}
+
+static bool counted(void *ctx, const struct window *w)
+{
+    struct asking *q = ctx;
+    for (size_t i = 0; i < w->n; i++) {
+        tamis_estimate e = w->batch.estimates[i];
+        e.below_noise = is_noise(&q->facts[cluster_shard_of(q->r->s, w->hashes[i])], &e);
+        q->found = q->found || e.upper != 0 || e.lower != 0;
+        if (!q->a->quiet) print_answer(q->a, w->keys[i], &e);
+    }
+    return !ferror(stdout);
+}
+
+/* One item of the command line. False after a message. */
+static bool ask_word(struct asking *q, const tamis *router, char *word)
+{
+    tamis_bytes item = {word, strlen(word)};
+    tamis_hash hash;
+    tamis_estimate e;
+    struct window w = {.keys = &item, .hashes = &hash, .n = 1};
+    tamis_hash_many(router, &item, 1, &hash);
+    w.batch = (struct cluster_batch){
+        .verb = CLUSTER_COUNT, .n = 1, .items = &item, .hashes = &hash, .estimates = &e};
+    if (!cluster_send(q->r->s, &w.batch) || !cluster_await(q->r->c, &w.batch)) {
+        remote_complain(q->r);
+        return false;
+    }
+    return counted(q, &w);
+}
+
+static bool ask_lines(struct asking *q)
+{
+    struct args silent = *q->a;
+    const struct flow f = {&silent, q->r, CLUSTER_COUNT, "asking", counted, q};
+    silent.quiet = true; /* the answers are progress enough */
+    return send_lines(&f, NULL, 0) == EXIT_FOUND;
+}
+
+int remote_freq(const struct args *a)
+{
+    struct remote r = {0};
+    struct asking q = {.a = a, .r = &r};
+    bool good = remote_open(a, a->words[0], &r);
+    tamis *router = good ? cluster_router(r.s) : NULL;
+    if (good && router == NULL) good = complain(NULL, "not enough memory") == EXIT_FOUND;
+    good = good && (q.facts = remote_facts(&r)) != NULL;
+    if (good && a->n_words == 1) good = ask_lines(&q);
+    for (int i = 1; i < a->n_words && good; i++)
+        good = strcmp(a->words[i], "-") == 0 ? ask_lines(&q) : ask_word(&q, router, a->words[i]);
+    free(q.facts);
+    tamis_close(router);
+    remote_close(&r);
+    return finish_output(!good ? EXIT_ERROR : q.found ? EXIT_FOUND : EXIT_NONE);
+}

@@ -1,0 +1,392 @@
+/* info, merge, rotate and top at redis:// addresses: of whole sets. */
+#include "redis.h"
+#include "terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- info --------------------------------------------------------------------------------------------------------------- */
+
+/* All shards together. A key that was never added is asked of one of them, each as likely: rates are means. */
+struct sums {
+    uint64_t bytes, items, planned, over_full;
+    double estimate, rate, planned_rate, miss, fill;
+    int64_t weight, noise;
+    unsigned worst; /* the shard with the highest rate */
+};
+
+static struct sums sum_up(const tamis_facts *f, unsigned n)
+{
+    struct sums s = {0};
+    for (unsigned i = 0; i < n; i++) {
+        s.bytes += f[i].bytes;
+        s.items += f[i].items;
+        s.planned += f[i].planned_items;
+        s.estimate += f[i].items_estimate;
+        s.weight += f[i].weight;
+        s.rate += f[i].fpr_now / n;
+        s.planned_rate += f[i].fpr_planned / n;
+        s.miss += f[i].miss_rate / n;
+        s.fill += f[i].fill / n;
+        s.over_full += f[i].over_full;
+        if (f[i].noise_999 > s.noise) s.noise = f[i].noise_999;
+        if (f[i].fpr_now > f[s.worst].fpr_now) s.worst = i;
+    }
+    return s;
+}
+
+static bool weighs(const tamis_facts *f)
+{
+    return f->kind >= TAMIS_COUNT_MIN;
+}
+
+static void json_shards(const struct cluster_set *set, const tamis_facts *f)
+{
+    json_list("each");
+    for (unsigned i = 0; i < cluster_shards(set); i++) {
+        json_open('{');
+        json_text("key", cluster_shard_key(set, i));
+        json_count("bytes", f[i].bytes);
+        json_count("items", f[i].items);
+        json_count("planned_items", f[i].planned_items);
+        if (weighs(f)) json_integer("weight", f[i].weight);
+        json_number("fpr_now", f[i].fpr_now);
+        json_number("fill", f[i].fill);
+        json_bool("over_full", f[i].over_full);
+        json_close('}');
+    }
+    json_close(']');
+}
+
+static void print_json(const struct remote *r, const tamis_facts *f, const struct sums *s)
+{
+    json_open('{');
+    json_text("set", r->at.shown);
+    json_text("kind", tamis_kind_name(f->kind));
+    json_count("shards", cluster_shards(r->s));
+    json_count("masters", cluster_masters(r->c));
+    json_count("items", s->items);
+    json_count("planned_items", s->planned);
+    json_number("items_by_bits", s->estimate);
+    if (weighs(f)) json_integer("weight", s->weight);
+    if (weighs(f)) json_integer("noise_999", s->noise);
+    json_count("bytes", s->bytes);
+    json_number("fpr_planned", s->planned_rate);
+    json_number("fpr_now", s->rate);
+    json_number("fpr_worst", f[s->worst].fpr_now);
+    json_number("miss_rate", s->miss);
+    json_number("fill", s->fill);
+    json_count("m", f->m);
+    json_count("k", f->k);
+    json_count("seed", f->seed);
+    json_bool("sealed", f->sealed);
+    json_bool("collecting", f->collecting);
+    json_count("over_full", s->over_full);
+    json_shards(r->s, f);
+    json_close('}');
+    putchar('\n');
+}
+
+static void print_filter(const struct remote *r, const tamis_facts *f, const struct sums *s)
+{
+    printf("  items     %s", grouped(s->items));
+    if (f->kind == TAMIS_GROWING)
+        printf(", grown from %s", grouped(s->planned));
+    else
+        printf(" of %s planned", grouped(s->planned));
+    if (s->over_full > 0)
+        printf("%s: %s of the shards over-full%s", ink(stdout, BAD), grouped(s->over_full),
+               ink(stdout, PLAIN));
+    printf("\n  wrong     %s of never-added keys get a maybe now; planned %s", rate_text(s->rate),
+           rate_text(s->planned_rate));
+    if (cluster_shards(r->s) > 1)
+        printf("\n            worst %s, in %s", rate_text(f[s->worst].fpr_now),
+               cluster_shard_key(r->s, s->worst));
+    if (s->miss > 0)
+        printf("\n  missed    %s of the keys that are in get a wrong no now", rate_text(s->miss));
+    const uint64_t of = s->items > 0 ? s->items : s->planned;
+    printf("\n  size      %s bytes, %.2f bits per item\n", grouped(s->bytes),
+           of > 0 ? 8 * (double)s->bytes / (double)of : 0);
+}
+
+static void print_sketch(const struct sums *s)
+{
+    printf("  weight    %s%s in all\n", s->weight < 0 ? "-" : "",
+           grouped(s->weight < 0 ? 0 - (uint64_t)s->weight : (uint64_t)s->weight));
+    printf("  noise     a key that never came counts up to %s in 99.9 %% of cases, in the worst "
+           "shard\n",
+           grouped((uint64_t)s->noise));
+    printf("  size      %s bytes\n", grouped(s->bytes));
+}
+
+static void print_text(const struct remote *r, const tamis_facts *f, const struct sums *s)
+{
+    const unsigned n = cluster_shards(r->s), masters = cluster_masters(r->c);
+    printf("%s: %s %s%s%s, %s shard%s, %s master%s\n", r->at.shown, tamis_kind_name(f->kind),
+           weighs(f) ? "sketch" : "filter", f->sealed ? ", sealed" : "",
+           f->collecting ? ", not sealed yet" : "", grouped(n), n > 1 ? "s" : "", grouped(masters),
+           masters > 1 ? "s" : "");
+    if (weighs(f))
+        print_sketch(s);
+    else
+        print_filter(r, f, s);
+    printf("  shards    of m = %s, k = %u, %.1f %% in use; hash xxh3-128, seed %llu\n",
+           grouped(f->m), f->k, 100 * s->fill, (unsigned long long)f->seed);
+}
+
+/* A line for every shard. */
+static void print_each(const struct cluster_set *set, const tamis_facts *f)
+{
+    printf("  %14s %14s %10s %7s  key\n", weighs(f) ? "weight" : "items", "bytes", "wrong", "fill");
+    for (unsigned i = 0; i < cluster_shards(set); i++)
+        printf("  %14s %14s %9.3g%% %6.1f%%  %s\n",
+               grouped(weighs(f) ? (uint64_t)f[i].weight : f[i].items), grouped(f[i].bytes),
+               100 * f[i].fpr_now, 100 * f[i].fill, cluster_shard_key(set, i));
+}
+
+int remote_info(const struct args *a)
+{
+    int status = EXIT_FOUND;
+    for (int i = 0; i < a->n_words; i++) {
+        struct remote r = {0};
+        tamis_facts *f = remote_open(a, a->words[i], &r) ? remote_facts(&r) : NULL;
+        if (f == NULL) {
+            status = EXIT_ERROR;
+        } else {
+            const struct sums s = sum_up(f, cluster_shards(r.s));
+            if (a->json)
+                print_json(&r, f, &s);
+            else
+                print_text(&r, f, &s);
+            if (a->each && !a->json) print_each(r.s, f);
+        }
+        free(f);
+        remote_close(&r);
+    }
+    return finish_output(status);
+}
+
+/* --- merge ------------------------------------------------------------------------------------------------------------- */
+
+enum { MOST_SETS = 256 };
+
+struct merging {
+    struct remote to; /* the servers, and the result */
+    struct cluster_set *in[MOST_SETS];
+    struct cluster_address at[MOST_SETS];
+    unsigned n;
+    bool once;
+};
+
+/* Whether two addresses lead to the same servers, as far as the words tell. */
+static bool same_servers(const struct cluster_address *x, const struct cluster_address *y)
+{
+    return strcmp(x->host, y->host) == 0 && x->port == y->port;
+}
+
+/* False after a message: different kinds or shapes are refused before anything changes. */
+static bool check_shapes(struct merging *m)
+{
+    tamis_facts *first = NULL, *f = NULL;
+    bool good = true;
+    for (unsigned i = 0; i < m->n && good; i++) {
+        struct remote r = {.at = m->at[i], .c = m->to.c, .s = m->in[i]};
+        good = (f = remote_facts(&r)) != NULL;
+        const char *different = NULL;
+        if (good && i > 0) {
+            if (cluster_shards(m->in[i]) != cluster_shards(m->in[0]))
+                different = "another number of shards";
+            else if (f->kind != first->kind)
+                different = "another kind";
+            else if (f->seed != first->seed)
+                different = "another seed";
+            else if (f->m != first->m || f->k != first->k)
+                different = "another size";
+        }
+        if (different != NULL)
+            good = complain(m->at[i].shown, "cannot be merged with %s: %s", m->at[0].shown,
+                            different) == EXIT_FOUND;
+        if (i == 0) first = f;
+        if (i > 0) free(f);
+    }
+    /* Counters add up; bits do not mind. */
+    m->once = good && (weighs(first) || first->kind == TAMIS_COUNTING);
+    free(first);
+    return good;
+}
+
+static bool open_sets(const struct args *a, struct merging *m)
+{
+    for (int i = 0; i < a->n_words; i++) {
+        struct cluster_address *at = &m->at[m->n];
+        const char *why = cluster_is_address(a->words[i]) ? cluster_parse(a->words[i], at)
+                                                          : "is a file; TAMIS.LOAD brings it in";
+        if (m->n + 1 == MOST_SETS) why = "too many sets at once";
+        if (why == NULL && !same_servers(at, &m->to.at))
+            why = "is at another address than the result: servers merge what they have";
+        if (why != NULL) {
+            complain(cluster_is_address(a->words[i]) ? at->shown : a->words[i], "%s", why);
+            return false;
+        }
+        m->in[m->n] = cluster_set_open(m->to.c, at->name);
+        if (m->in[m->n] == NULL) {
+            complain(at->shown, "%s", cluster_why(m->to.c));
+            return false;
+        }
+        m->n++;
+    }
+    return check_shapes(m);
+}
+
+/* An operand that is the result as well is no longer among the others. Whether there was one. */
+static bool take_result_out(struct merging *m)
+{
+    unsigned left = 0;
+    for (unsigned i = 0; i < m->n; i++) {
+        struct cluster_set *s = m->in[i];
+        m->in[i] = NULL;
+        if (strcmp(m->at[i].name, m->to.at.name) != 0)
+            m->in[left++] = s;
+        else if (m->to.s == NULL)
+            m->to.s = s;
+        else
+            cluster_set_close(s); /* named twice */
+    }
+    m->n = left;
+    return m->to.s != NULL;
+}
+
+static int merge_into(const struct args *a, struct merging *m)
+{
+    const bool update = take_result_out(m);
+    if (update && m->n == 0) return EXIT_FOUND;
+    if (update && !a->force) return complain(m->to.at.shown, "exists already; -f replaces it");
+    if (!update) m->to.s = cluster_set_like(m->to.c, m->to.at.name, m->in[0], a->force);
+    if (m->to.s == NULL) return remote_complain(&m->to);
+    if (cluster_set_merge(m->to.s, m->in, m->n, m->once) &&
+        (update || cluster_set_finish(m->to.s, false)))
+        return EXIT_FOUND;
+    remote_complain(&m->to);
+    if (update) return complain(m->to.at.shown, "some shards may be merged, others not");
+    cluster_set_abandon(m->to.s);
+    return complain(m->to.at.shown, "nothing is kept");
+}
+
+int remote_merge(const struct args *a)
+{
+    int status = EXIT_ERROR;
+    if (a->output == NULL) return complain(NULL, "merge: where to? -o redis://HOST:PORT/NAME");
+    struct merging *m = calloc(1, sizeof *m);
+    if (m == NULL) return complain(NULL, "not enough memory");
+    if (remote_connect(a, a->output, &m->to) && open_sets(a, m)) status = merge_into(a, m);
+    for (unsigned i = 0; i < MOST_SETS; i++) cluster_set_close(m->in[i]);
+    remote_close(&m->to);
+    free(m);
+    return status;
+}
+
+int remote_rotate(const struct args *a)
+{
+    int status = EXIT_FOUND;
+    for (int i = 0; i < a->n_words; i++) {
+        struct remote r = {0};
+        if (!remote_open(a, a->words[i], &r))
+            status = EXIT_ERROR;
+        else if (!cluster_set_rotate(r.s))
+            status = remote_complain(&r);
+        remote_close(&r);
+    }
+    return status;
+}
+
+/* --- top ---------------------------------------------------------------------------------------------------------------- */
+
+/* A reply has to fit into memory, here and there. */
+#define MOST_LISTED 1000000u
+
+struct entry {
+    char *item; /* NULL: its text is not kept */
+    size_t length;
+    tamis_estimate count;
+};
+struct list {
+    struct entry *entries;
+    size_t n, room;
+};
+
+static bool take_heavy(void *ctx, const char *item, size_t length, int64_t estimate, int64_t lower,
+                       int64_t upper)
+{
+    struct list *l = ctx;
+    if (l->n == l->room) {
+        struct entry *more = realloc(l->entries, (2 * l->room + 64) * sizeof *more);
+        if (more == NULL) return false;
+        l->entries = more;
+        l->room = 2 * l->room + 64;
+    }
+    struct entry *e = &l->entries[l->n];
+    *e = (struct entry){.length = length,
+                        .count = {.estimate = estimate, .lower = lower, .upper = upper}};
+    if (item != NULL && (e->item = malloc(length + 1)) == NULL) return false;
+    if (item != NULL) memcpy(e->item, item, length);
+    l->n++;
+    return true;
+}
+
+/* The greatest first; equal ones by their bytes. */
+static int by_count(const void *x, const void *y)
+{
+    const struct entry *a = x, *b = y;
+    if (a->count.estimate != b->count.estimate)
+        return a->count.estimate < b->count.estimate ? 1 : -1;
+    const size_t n = a->length < b->length ? a->length : b->length;
+    const int order = n > 0 ? memcmp(a->item, b->item, n) : 0;
+    return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+static void print_heavy(const struct args *a, const struct entry *e)
+{
+    static const char unknown[] = "(its text is not kept)";
+    const tamis_bytes item = {e->item != NULL ? e->item : unknown,
+                              e->item != NULL ? e->length : sizeof unknown - 1};
+    if (a->json) {
+        json_open('{');
+        if (e->item != NULL) json_text_n("item", item.p, item.len);
+        json_integer("count", e->count.estimate);
+        json_integer("lower", e->count.lower);
+        json_integer("upper", e->count.upper);
+        json_close('}');
+    } else {
+        print_count(&e->count);
+        print_item(item);
+    }
+    putchar(a->nul && !a->json ? '\0' : '\n');
+}
+
+/* An item is in one shard, so the most frequent of all are among the most frequent of each. */
+int remote_top(const struct args *a)
+{
+    struct remote r = {0};
+    struct list l = {0};
+    const uint64_t most = a->most != 0 ? a->most : 10;
+    int status = EXIT_ERROR;
+    if (a->n_words != 1 || a->output != NULL || a->bytes != 0 || a->field != 0 ||
+        a->weight_field != 0)
+        return complain(NULL, "top: of a set at a redis:// address only -k and --json can be "
+                              "asked; 'tamis count --kind top -o redis://...' makes one");
+    if (most > MOST_LISTED)
+        return complain(NULL, "top: of a set at a redis:// address -k %u at most", MOST_LISTED);
+    if (remote_open(a, a->words[0], &r)) {
+        if (cluster_set_top(r.s, most, &l, take_heavy)) {
+            if (l.n > 0) qsort(l.entries, l.n, sizeof *l.entries, by_count);
+            for (size_t i = 0; i < l.n && i < most && !a->quiet; i++) print_heavy(a, &l.entries[i]);
+            status = l.n > 0 ? EXIT_FOUND : EXIT_NONE;
+        } else {
+            status = remote_complain(&r);
+        }
+    }
+    for (size_t i = 0; i < l.n; i++) free(l.entries[i].item);
+    free(l.entries);
+    remote_close(&r);
+    return finish_output(status);
+}

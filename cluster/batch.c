@@ -1,0 +1,151 @@
+/* Items go to their shards by a thousand: in one command for each part of a batch that belongs to one shard. */
+#include "set.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of one command. A thousand items are where the cost of a command no longer counts (docs/REDIS.md, "Speed"); other clients of the
+ * server wait meanwhile. */
+#define MOST_ITEMS ((size_t)1000)
+#define MOST_BYTES ((size_t)1 << 20)
+/* A server closes the connection of whoever sends more: proto-max-bulk-len. */
+#define LONGEST_ITEM ((size_t)512 << 20)
+
+struct part {
+    struct cluster_set *s;
+    struct cluster_batch *b;
+    unsigned shard;
+    size_t n;
+    uint32_t index[]; /* of its items in the batch */
+};
+
+static const struct {
+    const char *word;
+    bool writes, once;
+} verbs[] = {[CLUSTER_ADD] = {"TAMIS.MADD", true, false},
+             [CLUSTER_WEIGH] = {"TAMIS.INCRBY", true, false},
+             [CLUSTER_EXCLUDE] = {"TAMIS.EXCLUDE", true, false},
+             [CLUSTER_REMOVE] = {"TAMIS.REMOVE", true, true},
+             [CLUSTER_HAS] = {"TAMIS.MHAS", false, false},
+             [CLUSTER_COUNT] = {"TAMIS.COUNT", false, false}};
+
+/* --- Replies ------------------------------------------------------------------------------------------------------------------------ */
+
+static bool take_estimate(const struct reply *e, tamis_estimate *out)
+{
+    if (e->type != REPLY_LIST || e->n != 3) return false;
+    *out = (tamis_estimate){
+        .estimate = e->list[0].number, .lower = e->list[1].number, .upper = e->list[2].number};
+    return true;
+}
+
+static void answer_part(struct request *r, struct cluster *c, const struct reply *reply)
+{
+    const struct part *p = r->more;
+    struct cluster_batch *b = p->b;
+    const char *key = p->s->shards[p->shard].key;
+    const bool plain = b->verb == CLUSTER_WEIGH || b->verb == CLUSTER_EXCLUDE;
+    if (plain ? reply->type == REPLY_ERROR : reply->type != REPLY_LIST) {
+        client_fail_reply(c, key, reply);
+        return;
+    }
+    for (size_t i = 0; i < reply->n && !plain; i++) {
+        const struct reply *e = &reply->list[i];
+        if (i >= p->n || (b->verb == CLUSTER_COUNT ? !take_estimate(e, &b->estimates[p->index[i]])
+                                                   : e->type != REPLY_NUMBER)) {
+            client_fail_reply(c, key, e);
+            return;
+        }
+        if (b->bits != NULL && e->number != 0)
+            b->bits[p->index[i] / 8] |= (uint8_t)(1u << p->index[i] % 8);
+    }
+    if (!plain && reply->n < p->n) {
+        client_fail(c, "%s: a reply of %zu for %zu items", key, reply->n, p->n);
+        return;
+    }
+    b->pending--;
+}
+
+/* --- Commands ----------------------------------------------------------------------------------------------------------------------- */
+
+/* The items index[0] to index[n - 1]. */
+static bool send_part(struct cluster_set *s, struct cluster_batch *b, unsigned shard,
+                      const uint32_t *index, size_t n)
+{
+    const struct shard *to = &s->shards[shard];
+    const bool weighs = b->verb == CLUSTER_WEIGH;
+    size_t bytes = strlen(verbs[b->verb].word) + sizeof to->key;
+    for (size_t i = 0; i < n; i++) bytes += b->items[index[i]].len + (weighs ? 24 : 0);
+    struct request *r = request_new(to->slot, 2 + (weighs ? 2 : 1) * n, bytes);
+    struct part *p = malloc(sizeof *p + n * sizeof *p->index);
+    if (r == NULL || p == NULL) {
+        request_free(r);
+        free(p);
+        return client_fail(s->c, "not enough memory");
+    }
+    *p = (struct part){s, b, shard, n};
+    memcpy(p->index, index, n * sizeof *index);
+    request_text(r, verbs[b->verb].word);
+    request_text(r, to->key);
+    for (size_t i = 0; i < n; i++) {
+        request_word(r, b->items[index[i]].p, b->items[index[i]].len);
+        if (weighs) request_number(r, b->weights[index[i]]);
+    }
+    r->writes = verbs[b->verb].writes;
+    r->once = verbs[b->verb].once;
+    r->more = p;
+    r->answer = answer_part;
+    b->pending++;
+    client_submit(s->c, r);
+    return true;
+}
+
+static bool send_shard(struct cluster_set *s, struct cluster_batch *b, unsigned shard,
+                       const uint32_t *index, size_t n)
+{
+    while (n > 0) {
+        size_t some = 0, bytes = 0;
+        while (some < n && some < MOST_ITEMS && (some == 0 || bytes < MOST_BYTES))
+            bytes += b->items[index[some++]].len;
+        if (!send_part(s, b, shard, index, some)) return false;
+        index += some;
+        n -= some;
+    }
+    return true;
+}
+
+/* The numbers of all items, those of each shard together and in their order; where each shard's end is in `ends`. */
+static void sort_by_shard(const struct cluster_set *s, const struct cluster_batch *b,
+                          uint32_t *index, size_t *ends)
+{
+    size_t sum = 0;
+    memset(ends, 0, (s->n + 1) * sizeof *ends);
+    for (size_t i = 0; i < b->n; i++) ends[cluster_shard_of(s, b->hashes[i])]++;
+    for (unsigned shard = 0; shard < s->n; shard++) {
+        const size_t here = ends[shard];
+        ends[shard] = sum;
+        sum += here;
+    }
+    for (size_t i = 0; i < b->n; i++)
+        index[ends[cluster_shard_of(s, b->hashes[i])]++] = (uint32_t)i;
+}
+
+bool cluster_send(struct cluster_set *s, struct cluster_batch *b)
+{
+    uint32_t *index = client_memory(s->c, b->n * sizeof *index);
+    size_t *ends = client_memory(s->c, (s->n + 1) * sizeof *ends), from = 0;
+    bool good = index != NULL && ends != NULL && b->n <= UINT32_MAX;
+    for (size_t i = 0; i < b->n && good; i++)
+        if (b->items[i].len > LONGEST_ITEM)
+            good = client_fail(s->c, "an item of %zu bytes is more than servers take",
+                               b->items[i].len);
+    if (good) sort_by_shard(s, b, index, ends);
+    for (unsigned shard = 0; shard < s->n && good; shard++) {
+        good = send_shard(s, b, shard, index + from, ends[shard] - from);
+        from = ends[shard];
+    }
+    free(index);
+    free(ends);
+    return good && cluster_step(s->c);
+}

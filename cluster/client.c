@@ -1,0 +1,651 @@
+/* Commands in flight. Each goes to the node that owns its slot, behind those that were sent there before, without waiting for
+ * their replies. What a cluster does to its clients is dealt with here:
+ *
+ *   MOVED                the slot has another owner: sent there, and the table of slots is read again
+ *   ASK                  the key is moving: sent there once, after ASKING
+ *   TRYAGAIN, CLUSTERDOWN, LOADING, MASTERDOWN, READONLY, NOREPLICAS
+ *                        tried again, with growing pauses
+ *   a lost connection    what was on it is tried again, wherever its slot is served then
+ *   silence              the others are asked; when they say that the slot has another owner, the connection counts as lost
+ *
+ * until the patience is over. A command is done when its reply is there and, if so many replicas have to confirm it, the
+ * WAIT that follows it on the same connection says so. Where it does not, WAIT is asked again; where the connection
+ * is gone, the command is sent again: done twice perhaps, never not at all. Those that must not be done twice fail instead. */
+#include "client.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#define DEFAULT_PATIENCE 60.0
+#define CONNECT_SECONDS 5.0
+#define SILENCE 2.0           /* seconds without a reply until others are asked */
+#define WAIT_MILLISECONDS 500 /* of one WAIT; then it is asked again */
+#define CLEAR_UP 5.0          /* patience after a failure */
+#define REFRESH_PAUSE 0.1
+#define FIRST_DELAY 0.02
+#define LAST_DELAY 0.5
+
+struct node {
+    char host[CLUSTER_HOST];
+    int port;
+    struct link *link;            /* NULL: not connected */
+    uint64_t connection;          /* the number of this one among all */
+    struct request *first, *last; /* in the order of their replies */
+    struct request *unsent;       /* of these, the first that is not wholly sent, */
+    size_t offset;                /* and how much of it is */
+    double heard;
+};
+
+struct cluster {
+    struct cluster_address address;
+    unsigned replicas;
+    double patience;
+    struct node **nodes;
+    unsigned n_nodes;
+    struct node *owner[CLUSTER_SLOTS]; /* NULL: nobody */
+    bool stale;                        /* what `owner` says is doubtful */
+    double refreshed;
+    uint64_t connections, repeats;
+    struct request *later, **later_end; /* to be sent */
+    size_t outstanding;
+    char wait[64]; /* the command WAIT, and its length */
+    size_t wait_length;
+    bool failed;
+    char why[CLUSTER_WHY];
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+bool client_fail(struct cluster *c, const char *format, ...)
+{
+    va_list args;
+    if (c->failed) return false;
+    va_start(args, format);
+    vsnprintf(c->why, sizeof c->why, format, args);
+    va_end(args);
+    c->failed = true;
+    return false;
+}
+
+bool client_fail_reply(struct cluster *c, const char *key, const struct reply *reply)
+{
+    const char *text = reply->type == REPLY_ERROR ? reply->text : "a reply that makes no sense";
+    if (strncmp(text, "ERR unknown command", 19) == 0)
+        return client_fail(c, "%s: the server lacks the module tamis-redis.so (docs/REDIS.md)",
+                           key);
+    if (reply->type == REPLY_ERROR && reply_is(reply, "ERR")) text += 4;
+    return client_fail(c, "%s: %s", key, text);
+}
+
+void *client_memory(struct cluster *c, size_t n)
+{
+    void *p = c->failed ? NULL : calloc(1, n > 0 ? n : 1);
+    if (p == NULL) client_fail(c, "not enough memory");
+    return p;
+}
+
+/* --- Nodes ---------------------------------------------------------------------------------------------------------------------- */
+
+static struct node *node_at(struct cluster *c, const char *host, size_t length, int port)
+{
+    if (length >= CLUSTER_HOST) return NULL;
+    for (unsigned i = 0; i < c->n_nodes; i++) {
+        struct node *n = c->nodes[i];
+        if (n->port == port && strlen(n->host) == length && memcmp(n->host, host, length) == 0)
+            return n;
+    }
+    struct node **more = realloc(c->nodes, (c->n_nodes + 1) * sizeof *more);
+    struct node *n = more != NULL ? calloc(1, sizeof *n) : NULL;
+    if (more != NULL) c->nodes = more;
+    if (n == NULL) {
+        client_fail(c, "not enough memory");
+        return NULL;
+    }
+    memcpy(n->host, host, length);
+    n->port = port;
+    c->nodes[c->n_nodes++] = n;
+    return n;
+}
+
+/* host:port, as MOVED and ASK tell it; without a host, that of the node that says so. */
+static struct node *node_named(struct cluster *c, const char *text, const struct node *from)
+{
+    const char *colon = strrchr(text, ':');
+    if (colon == NULL) return NULL;
+    const int port = atoi(colon + 1);
+    if (colon == text) return node_at(c, from->host, strlen(from->host), port);
+    return node_at(c, text, (size_t)(colon - text), port);
+}
+
+/* --- Trying again -------------------------------------------------------------------------------------------------------------- */
+
+static void put_later(struct cluster *c, struct request *r)
+{
+    r->next = NULL;
+    *c->later_end = r;
+    c->later_end = &r->next;
+}
+
+/* After a pause, or not at all when it has gone on for too long. */
+static void trouble(struct cluster *c, struct request *r, const char *reason)
+{
+    const double t = now();
+    if (r->since == 0) r->since = t;
+    if (t - r->since > c->patience)
+        client_fail(c, "given up after %.0f s: %s", t - r->since, reason);
+    r->delay = r->delay == 0 ? FIRST_DELAY : r->delay * 2 < LAST_DELAY ? r->delay * 2 : LAST_DELAY;
+    r->due = t + r->delay;
+    r->to = NULL;
+    r->asking = false;
+    c->stale = true;
+    put_later(c, r);
+}
+
+/* It may be done, or not: sent again, unless that could be wrong. */
+static void doubt(struct cluster *c, struct request *r, const char *reason)
+{
+    reply_free(r->reply);
+    r->reply = NULL;
+    r->applied = 0;
+    r->repeated = true;
+    c->repeats++;
+    if (r->once)
+        client_fail(c,
+                    "%s; whether the last of it is done is not known, and it must not be done "
+                    "twice",
+                    reason);
+    trouble(c, r, reason);
+}
+
+/* All that was on the connection has to go elsewhere. */
+static void lose(struct cluster *c, struct node *n, const char *reason)
+{
+    char text[CLUSTER_WHY];
+    snprintf(text, sizeof text, "%s:%d: %.200s", n->host, n->port, reason);
+    link_close(n->link);
+    n->link = NULL;
+    struct request *r = n->first, *const unsent = n->unsent;
+    bool sent = true;
+    n->first = n->last = n->unsent = NULL;
+    while (r != NULL) {
+        struct request *next = r->next;
+        if (r == unsent) sent = n->offset > 0;
+        r->got = 0;
+        if (sent || r->applied != 0)
+            doubt(c, r, text);
+        else
+            trouble(c, r, text);
+        if (r == unsent) sent = false;
+        r = next;
+    }
+    n->offset = 0;
+    c->stale = true;
+}
+
+/* --- The table of slots ----------------------------------------------------------------------------------------------------------- */
+
+/* [first, last, [host, port, ...], replicas...] */
+static bool take_range(struct cluster *c, const struct reply *range, const struct node *from)
+{
+    if (range->type != REPLY_LIST || range->n < 3 || range->list[2].type != REPLY_LIST ||
+        range->list[2].n < 2)
+        return false;
+    const int64_t first = range->list[0].number, last = range->list[1].number;
+    const struct reply *host = &range->list[2].list[0], *port = &range->list[2].list[1];
+    if (first < 0 || last >= CLUSTER_SLOTS || port->number < 1 || port->number > 65535)
+        return false;
+    /* A node that does not know its own address means the one by which it was reached. */
+    const bool known = host->type == REPLY_TEXT && host->length > 0 && strcmp(host->text, "?") != 0;
+    struct node *owner = node_at(c, known ? host->text : from->host,
+                                 known ? host->length : strlen(from->host), (int)port->number);
+    if (owner == NULL) return false;
+    for (int64_t slot = first; slot <= last; slot++) c->owner[slot] = owner;
+    return true;
+}
+
+static bool take_slots(struct cluster *c, const struct reply *reply, struct node *from)
+{
+    if (reply->type == REPLY_ERROR && strstr(reply->text, "cluster support disabled") != NULL) {
+        for (unsigned i = 0; i < CLUSTER_SLOTS; i++) c->owner[i] = from;
+        return true;
+    }
+    if (reply->type != REPLY_LIST) return false;
+    memset(c->owner, 0, sizeof c->owner);
+    for (size_t i = 0; i < reply->n; i++)
+        if (!take_range(c, &reply->list[i], from)) return false;
+    return true;
+}
+
+/* Asks one node, on a connection of its own: those in use have a queue. */
+static bool ask_slots(struct cluster *c, struct node *n, double seconds, char why[CLUSTER_WHY])
+{
+    static const char text[] = "*2\r\n$7\r\nCLUSTER\r\n$5\r\nSLOTS\r\n";
+    struct link *l = link_open(n->host, n->port, &c->address, seconds, why);
+    struct reply *reply = l != NULL ? link_ask(l, text, sizeof text - 1, why) : NULL;
+    const bool good = reply != NULL && take_slots(c, reply, n);
+    if (reply != NULL && !good)
+        snprintf(why, CLUSTER_WHY, "%.200s",
+                 reply->type == REPLY_ERROR ? reply->text : "CLUSTER SLOTS makes no sense");
+    reply_free(reply);
+    link_close(l);
+    return good;
+}
+
+/* Whichever answers first; the first node is the one that was named. Where none does, the table stays as it is. */
+static void refresh(struct cluster *c)
+{
+    char why[CLUSTER_WHY];
+    const unsigned n = c->n_nodes, begin = (unsigned)c->repeats;
+    c->refreshed = now();
+    for (unsigned i = 0; i < n; i++)
+        if (ask_slots(c, c->nodes[(begin + i) % n], 1.0, why)) {
+            c->stale = false;
+            break;
+        }
+    c->refreshed = now();
+}
+
+/* --- Sending ----------------------------------------------------------------------------------------------------------------------- */
+
+static const char asking[] = "*1\r\n$6\r\nASKING\r\n";
+
+static bool wants_wait(const struct cluster *c, const struct request *r)
+{
+    return r->writes && c->replicas > 0;
+}
+
+/* The pieces of a try: [ASKING] command [WAIT], or WAIT alone when the command is done. Returns how many. */
+static int pieces_of(const struct cluster *c, const struct request *r, struct iovec out[3])
+{
+    int n = 0;
+    if (r->applied == 0 && r->asking)
+        out[n++] = (struct iovec){(char *)(uintptr_t)asking, sizeof asking - 1};
+    if (r->applied == 0) out[n++] = (struct iovec){r->text, r->length};
+    if (wants_wait(c, r)) out[n++] = (struct iovec){(char *)(uintptr_t)c->wait, c->wait_length};
+    return n;
+}
+
+static size_t try_length(const struct cluster *c, const struct request *r)
+{
+    struct iovec piece[3];
+    size_t sum = 0;
+    for (int i = pieces_of(c, r, piece); i > 0; i--) sum += piece[i - 1].iov_len;
+    return sum;
+}
+
+static bool connect_node(struct cluster *c, struct node *n, char why[CLUSTER_WHY])
+{
+    if (n->link != NULL) return true;
+    n->link = link_open(n->host, n->port, &c->address, CONNECT_SECONDS, why);
+    if (n->link == NULL) return false;
+    link_hurry(n->link);
+    n->connection = ++c->connections;
+    n->heard = now();
+    return true;
+}
+
+/* To the queue of a node. */
+static void dispatch(struct cluster *c, struct request *r)
+{
+    char why[CLUSTER_WHY], text[CLUSTER_WHY];
+    struct node *n = r->to != NULL ? r->to : c->owner[r->slot];
+    if (n == NULL) {
+        snprintf(text, sizeof text, "no server is responsible for slot %u", r->slot);
+        trouble(c, r, text);
+        return;
+    }
+    if (r->applied != 0 && (n->link == NULL || n->connection != r->applied)) {
+        doubt(c, r, "the server that had it was lost before its replicas confirmed it");
+        return;
+    }
+    if (!connect_node(c, n, why)) {
+        snprintf(text, sizeof text, "%s:%d: %.200s", n->host, n->port, why);
+        trouble(c, r, text);
+        return;
+    }
+    r->next = NULL;
+    if (n->first == NULL) {
+        n->first = r;
+        n->heard = now();
+    } else {
+        n->last->next = r;
+    }
+    n->last = r;
+    if (n->unsent == NULL) n->unsent = r;
+}
+
+static void dispatch_due(struct cluster *c)
+{
+    struct request *r = c->later;
+    const double t = now();
+    c->later = NULL;
+    c->later_end = &c->later;
+    while (r != NULL) {
+        struct request *next = r->next;
+        if (r->due > t || c->failed)
+            put_later(c, r);
+        else
+            dispatch(c, r);
+        r = next;
+    }
+}
+
+/* As much of the queue as the socket takes. */
+static void send_queue(struct cluster *c, struct node *n)
+{
+    enum { PIECES = 60 };
+    struct iovec piece[PIECES + 3];
+    char why[CLUSTER_WHY];
+    while (n->unsent != NULL) {
+        int used = 0;
+        size_t wanted = 0, skip = n->offset;
+        for (const struct request *r = n->unsent; r != NULL && used < PIECES; r = r->next)
+            used += pieces_of(c, r, piece + used);
+        for (int i = 0; i < used; i++) wanted += piece[i].iov_len;
+        int first = 0;
+        for (; skip >= piece[first].iov_len; first++) skip -= piece[first].iov_len;
+        piece[first].iov_base = (char *)piece[first].iov_base + skip;
+        piece[first].iov_len -= skip;
+        const ssize_t sent = link_send(n->link, piece + first, used - first, why);
+        if (sent < 0) {
+            lose(c, n, why);
+            return;
+        }
+        const bool all = n->offset + (size_t)sent == wanted;
+        n->offset += (size_t)sent;
+        for (size_t length; n->unsent != NULL && n->offset >= (length = try_length(c, n->unsent));
+             n->unsent = n->unsent->next)
+            n->offset -= length;
+        if (!all) return;
+    }
+}
+
+/* --- Replies ------------------------------------------------------------------------------------------------------------------------ */
+
+static bool can_be_mended(const struct reply *reply)
+{
+    static const char *const words[] = {"TRYAGAIN",   "CLUSTERDOWN", "LOADING",
+                                        "MASTERDOWN", "READONLY",    "NOREPLICAS"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (reply_is(reply, words[i])) return true;
+    return false;
+}
+
+/* "MOVED 3999 127.0.0.1:6381", and the same with ASK. Whether it was sent on. */
+static bool redirected(struct cluster *c, struct request *r, const struct node *from)
+{
+    const bool moved = reply_is(r->reply, "MOVED"), ask = reply_is(r->reply, "ASK");
+    if (!moved && !ask) return false;
+    const char *place = strrchr(r->reply->text, ' ');
+    struct node *to = place != NULL ? node_named(c, place + 1, from) : NULL;
+    /* Two that each take the other for the owner would send it to and fro for ever. */
+    if (to == NULL || (r->since != 0 && now() - r->since > c->patience)) {
+        trouble(c, r, r->reply->text);
+        return true;
+    }
+    r->due = r->since == 0 ? 0 : now() + FIRST_DELAY;
+    if (r->since == 0) r->since = now();
+    r->asking = ask;
+    r->to = to;
+    if (moved) {
+        c->owner[r->slot] = to;
+        c->stale = true;
+        r->to = NULL;
+    }
+    put_later(c, r);
+    return true;
+}
+
+static void finish(struct cluster *c, struct request *r)
+{
+    c->outstanding--;
+    if (!c->failed) r->answer(r, c, r->reply);
+    request_free(r);
+}
+
+/* All replies of a try are there; the last is that of WAIT, if it was asked. */
+static void settle(struct cluster *c, struct node *n, struct request *r, const struct reply *waited)
+{
+    char text[CLUSTER_WHY];
+    r->got = 0;
+    if (r->applied == 0) {
+        const bool again = can_be_mended(r->reply);
+        if (again || redirected(c, r, n)) {
+            if (again) {
+                snprintf(text, sizeof text, "%s:%d: %.200s", n->host, n->port, r->reply->text);
+                trouble(c, r, text);
+            }
+            reply_free(r->reply);
+            r->reply = NULL;
+            return;
+        }
+    }
+    if (!wants_wait(c, r) || r->reply->type == REPLY_ERROR) {
+        finish(c, r);
+    } else if (waited->type == REPLY_ERROR) { /* a replica by now */
+        doubt(c, r, waited->text);
+    } else if (waited->number < (int64_t)c->replicas) {
+        snprintf(text, sizeof text, "%s:%d: only %lld of %u replicas have confirmed", n->host,
+                 n->port, (long long)waited->number, c->replicas);
+        r->applied = n->connection;
+        trouble(c, r, text);
+        r->to = n;
+        r->due = 0; /* WAIT has waited */
+    } else {
+        finish(c, r);
+    }
+}
+
+/* The next reply on the connection belongs to the first request of its queue. */
+static void take_reply(struct cluster *c, struct node *n, struct reply *reply)
+{
+    struct request *r = n->first;
+    struct iovec piece[3];
+    const unsigned all = (unsigned)pieces_of(c, r, piece), at = r->got++;
+    const bool is_asking = r->applied == 0 && r->asking && at == 0;
+    const bool is_wait = wants_wait(c, r) && at + 1 == all;
+    n->heard = now();
+    if (!is_asking && !is_wait) r->reply = reply;
+    if (at + 1 == all) {
+        n->first = r->next;
+        if (n->first == NULL) n->last = NULL;
+        settle(c, n, r, reply);
+    }
+    if (is_asking || is_wait) reply_free(reply);
+}
+
+static void receive(struct cluster *c, struct node *n)
+{
+    char why[CLUSTER_WHY];
+    bool broken = false;
+    struct reply *reply;
+    const bool good = link_receive(n->link, why);
+    while (n->first != NULL && n->first != n->unsent &&
+           (reply = link_reply(n->link, &broken)) != NULL)
+        take_reply(c, n, reply);
+    if (broken)
+        lose(c, n, "it does not speak Redis's protocol");
+    else if (!good)
+        lose(c, n, why);
+}
+
+/* Who keeps silent may be dead, or at long work. */
+static void check_silence(struct cluster *c)
+{
+    const double t = now();
+    for (unsigned i = 0; i < c->n_nodes; i++) {
+        struct node *n = c->nodes[i];
+        if (n->first == NULL || t - n->heard < SILENCE) continue;
+        if (t - n->heard > c->patience)
+            client_fail(c, "%s:%d: no answer in %.0f s", n->host, n->port, t - n->heard);
+        if (t - c->refreshed < SILENCE / 2) continue;
+        refresh(c);
+        if (c->owner[n->first->slot] != n && !n->first->asking) lose(c, n, "no answer");
+    }
+}
+
+static int wait_time(const struct cluster *c, bool may_wait)
+{
+    double until = 0.2;
+    const double t = now();
+    if (!may_wait) return 0;
+    for (const struct request *r = c->later; r != NULL; r = r->next)
+        if (r->due - t < until) until = r->due - t;
+    return until > 0 ? (int)(until * 1000) + 1 : 0;
+}
+
+static bool turn(struct cluster *c, bool may_wait)
+{
+    enum { MOST = 1024 };
+    struct pollfd fds[MOST];
+    struct node *of[MOST];
+    nfds_t used = 0;
+    if (c->failed) return false;
+    if (c->stale && now() - c->refreshed > REFRESH_PAUSE) refresh(c);
+    dispatch_due(c);
+    for (unsigned i = 0; i < c->n_nodes && used < MOST; i++) {
+        struct node *n = c->nodes[i];
+        if (n->first == NULL) continue;
+        const short events = (short)(POLLIN | (n->unsent != NULL ? POLLOUT : 0));
+        fds[used] = (struct pollfd){link_descriptor(n->link), events, 0};
+        of[used++] = n;
+    }
+    if (poll(fds, used, wait_time(c, may_wait)) > 0)
+        for (nfds_t i = 0; i < used && !c->failed; i++) {
+            if ((fds[i].revents & POLLOUT) != 0) send_queue(c, of[i]);
+            if ((fds[i].revents & ~POLLOUT) != 0 && of[i]->link != NULL) receive(c, of[i]);
+        }
+    check_silence(c);
+    return !c->failed;
+}
+
+/* --- For others --------------------------------------------------------------------------------------------------------------------- */
+
+void client_submit(struct cluster *c, struct request *r)
+{
+    c->outstanding++;
+    put_later(c, r);
+}
+
+bool cluster_step(struct cluster *c)
+{
+    return turn(c, false);
+}
+
+bool cluster_await(struct cluster *c, const struct cluster_batch *b)
+{
+    while (!c->failed && (b != NULL ? b->pending > 0 : c->outstanding > 0)) turn(c, true);
+    return !c->failed;
+}
+
+static void keep_reply(struct request *r, struct cluster *c, const struct reply *reply)
+{
+    struct reply **to = r->ctx;
+    (void)c, (void)reply;
+    *to = r->reply;
+    r->reply = NULL;
+}
+
+struct reply *client_call(struct cluster *c, struct request *r)
+{
+    struct reply *reply = NULL;
+    if (r == NULL) {
+        client_fail(c, "not enough memory");
+        return NULL;
+    }
+    r->answer = keep_reply;
+    r->ctx = &reply;
+    client_submit(c, r);
+    cluster_await(c, NULL);
+    return reply;
+}
+
+const char *cluster_why(const struct cluster *c)
+{
+    return c->failed ? c->why : NULL;
+}
+
+unsigned cluster_masters(const struct cluster *c)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < c->n_nodes; i++) {
+        bool owns = false;
+        for (unsigned slot = 0; slot < CLUSTER_SLOTS && !owns; slot++)
+            owns = c->owner[slot] == c->nodes[i];
+        count += owns;
+    }
+    return count;
+}
+
+struct cluster *cluster_open(const struct cluster_address *a, const struct cluster_options *o)
+{
+    struct cluster *c = calloc(1, sizeof *c);
+    char why[CLUSTER_WHY];
+    if (c == NULL) return NULL;
+    c->address = *a;
+    c->replicas = o->replicas;
+    c->patience = o->patience > 0 ? o->patience : DEFAULT_PATIENCE;
+    c->later_end = &c->later;
+    char digits[16];
+    const int n = snprintf(digits, sizeof digits, "%u", o->replicas);
+    c->wait_length =
+        (size_t)snprintf(c->wait, sizeof c->wait, "*3\r\n$4\r\nWAIT\r\n$%d\r\n%s\r\n$3\r\n%d\r\n",
+                         n, digits, WAIT_MILLISECONDS);
+    struct node *first = node_at(c, a->host, strlen(a->host), a->port);
+    /* What cannot be reached at all is told at once: it is likely a wrong address. */
+    if (first != NULL && !ask_slots(c, first, CONNECT_SECONDS, why))
+        client_fail(c, "%s:%d: %s", a->host, a->port, why);
+    c->refreshed = now();
+    return c;
+}
+
+static void drop_all(struct cluster *c)
+{
+    for (unsigned i = 0; i < c->n_nodes; i++) {
+        struct node *n = c->nodes[i];
+        while (n->first != NULL) {
+            struct request *next = n->first->next;
+            request_free(n->first);
+            n->first = next;
+        }
+        n->last = n->unsent = NULL;
+        n->offset = 0;
+        link_close(n->link);
+        n->link = NULL;
+    }
+    while (c->later != NULL) {
+        struct request *next = c->later->next;
+        request_free(c->later);
+        c->later = next;
+    }
+    c->later_end = &c->later;
+    c->outstanding = 0;
+}
+
+void client_recover(struct cluster *c)
+{
+    drop_all(c);
+    c->failed = false;
+    c->stale = true;
+    if (c->patience > CLEAR_UP) c->patience = CLEAR_UP;
+}
+
+void cluster_close(struct cluster *c)
+{
+    if (c == NULL) return;
+    drop_all(c);
+    for (unsigned i = 0; i < c->n_nodes; i++) free(c->nodes[i]);
+    free(c->nodes);
+    explicit_bzero(&c->address, sizeof c->address);
+    free(c);
+}

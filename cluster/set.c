@@ -1,0 +1,602 @@
+/* What is at the key of a set, a hash:
+ *
+ *     tamis    1, the version of all this         kind     of its shards
+ *     shards   how many                           route    the seed of the hash that chooses one for an item
+ *     state    building, then ready               builder  who writes it: a token that no other has
+ *
+ * It is written first, as "building", by HSETNX of the builder, which one of several wins; so what a build that was killed has left
+ * is known, is no set, and can be taken away to the last shard. The shards of two sets of as many shards are in the same slots,
+ * whatever the sets are named, so that servers can merge them. */
+#include "set.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define VERSION "1"
+
+/* --- Commands -------------------------------------------------------------------------------------------------------------------- */
+
+/* A command of a few words, the last one NULL. */
+static struct request *command(bool writes, unsigned slot, ...)
+{
+    va_list args;
+    size_t words = 0, bytes = 0;
+    const char *word;
+    va_start(args, slot);
+    for (; (word = va_arg(args, const char *)) != NULL; words++) bytes += strlen(word);
+    va_end(args);
+    struct request *r = request_new(slot, words, bytes);
+    if (r == NULL) return NULL;
+    r->writes = writes;
+    va_start(args, slot);
+    while ((word = va_arg(args, const char *)) != NULL) request_text(r, word);
+    va_end(args);
+    return r;
+}
+
+/* What is to be done with the reply of each shard. False: that is a failure, which it has told. */
+typedef bool (*shard_answer)(struct cluster_set *s, unsigned shard, const struct reply *reply,
+                             void *ctx);
+struct each {
+    struct cluster_set *s;
+    unsigned shard;
+    shard_answer answer;
+    void *ctx;
+};
+
+static void answer_each(struct request *r, struct cluster *c, const struct reply *reply)
+{
+    const struct each *e = r->more;
+    (void)c;
+    e->answer(e->s, e->shard, reply, e->ctx);
+}
+
+/* Any reply but an error is good. */
+static bool want_no_error(struct cluster_set *s, unsigned shard, const struct reply *reply,
+                          void *ctx)
+{
+    (void)ctx;
+    return reply->type != REPLY_ERROR || client_fail_reply(s->c, s->shards[shard].key, reply);
+}
+
+static bool submit(struct cluster_set *s, unsigned shard, struct request *r, shard_answer answer,
+                   void *ctx)
+{
+    struct each *e = r != NULL ? malloc(sizeof *e) : NULL;
+    if (e == NULL) {
+        request_free(r);
+        return client_fail(s->c, "not enough memory");
+    }
+    *e = (struct each){s, shard, answer, ctx};
+    r->more = e;
+    r->answer = answer_each;
+    client_submit(s->c, r);
+    return true;
+}
+
+/* One command of a word and the key to all shards. */
+static bool to_all(struct cluster_set *s, const char *word, bool writes, shard_answer answer,
+                   void *ctx)
+{
+    bool good = cluster_why(s->c) == NULL;
+    for (unsigned i = 0; i < s->n && good; i++)
+        good = submit(s, i, command(writes, s->shards[i].slot, word, s->shards[i].key, NULL),
+                      answer, ctx);
+    return good && cluster_await(s->c, NULL);
+}
+
+/* --- Sets ------------------------------------------------------------------------------------------------------------------------- */
+
+static struct cluster_set *set_new(struct cluster *c, const char *name)
+{
+    struct cluster_set *s = client_memory(c, sizeof *s);
+    if (s == NULL) return NULL;
+    s->c = c;
+    snprintf(s->name, sizeof s->name, "%s", name);
+    s->slot = cluster_slot(name, strlen(name));
+    return s;
+}
+
+void cluster_set_close(struct cluster_set *s)
+{
+    if (s == NULL) return;
+    free(s->shards);
+    free(s);
+}
+
+static bool name_shards(struct cluster_set *s, unsigned n)
+{
+    uint32_t *tags = client_memory(s->c, n * sizeof *tags);
+    free(s->shards);
+    s->shards = client_memory(s->c, n * sizeof *s->shards);
+    s->n = s->shards != NULL ? n : 0;
+    if (tags != NULL && s->shards != NULL) {
+        cluster_tags(n, tags);
+        for (unsigned i = 0; i < n; i++) {
+            struct shard *shard = &s->shards[i];
+            snprintf(shard->key, sizeof shard->key, "%s:{%u}", s->name, tags[i]);
+            shard->slot = cluster_slot(shard->key, strlen(shard->key));
+        }
+    }
+    free(tags);
+    return cluster_why(s->c) == NULL;
+}
+
+/* A value of TAMIS.CREATE, by itself. */
+static bool is_plain(struct cluster_set *s)
+{
+    struct reply *reply = client_call(s->c, command(false, s->slot, "TYPE", s->name, NULL));
+    const bool plain =
+        reply != NULL && reply->type == REPLY_TEXT && strcmp(reply->text, "tamis-img") == 0;
+    if (reply != NULL && !plain)
+        client_fail(s->c, "the key %s is there, but no set of Tamis", s->name);
+    reply_free(reply);
+    if (!plain) return false;
+    s->shards = client_memory(s->c, sizeof *s->shards);
+    if (s->shards == NULL) return false;
+    s->n = 1;
+    s->ready = true;
+    snprintf(s->shards[0].key, sizeof s->shards[0].key, "%s", s->name);
+    s->shards[0].slot = s->slot;
+    return true;
+}
+
+enum { TAMIS_FACT, KIND_FACT, SHARDS_FACT, ROUTE_FACT, STATE_FACT, BUILDER_FACT, FACTS };
+
+/* What HMGET found, or "". */
+static const char *fact(const struct reply *facts, int which)
+{
+    const struct reply *e = &facts->list[which];
+    return e->type == REPLY_TEXT ? e->text : "";
+}
+
+static bool take_facts(struct cluster_set *s, const struct reply *facts)
+{
+    const unsigned long shards = strtoul(fact(facts, SHARDS_FACT), NULL, 10);
+    snprintf(s->builder, sizeof s->builder, "%s", fact(facts, BUILDER_FACT));
+    snprintf(s->kind, sizeof s->kind, "%s", fact(facts, KIND_FACT));
+    s->ready = strcmp(fact(facts, STATE_FACT), "ready") == 0;
+    s->route = strtoull(fact(facts, ROUTE_FACT), NULL, 10);
+    if (s->builder[0] == '\0')
+        return client_fail(s->c, "the key %s is a hash, but no set of Tamis", s->name);
+    if (fact(facts, TAMIS_FACT)[0] == '\0') return true; /* begun, and not even that was written */
+    if (strcmp(fact(facts, TAMIS_FACT), VERSION) != 0)
+        return client_fail(s->c, "%s was made by a newer version of Tamis", s->name);
+    if (shards < 1 || shards > CLUSTER_SLOTS)
+        return client_fail(s->c, "the facts of %s are damaged: %lu shards", s->name, shards);
+    return name_shards(s, (unsigned)shards);
+}
+
+/* Whether there is a hash, but of somebody else. */
+static bool is_foreign(struct cluster_set *s)
+{
+    struct reply *reply = client_call(s->c, command(false, s->slot, "EXISTS", s->name, NULL));
+    const bool foreign = reply != NULL && (reply->type != REPLY_NUMBER || reply->number != 0);
+    reply_free(reply);
+    return foreign;
+}
+
+/* What the key says; false: it has failed. *found: there is something. */
+static bool read_facts(struct cluster_set *s, bool *found)
+{
+    /* By name: whatever else the hash may be, it could be big. */
+    struct reply *reply =
+        client_call(s->c, command(false, s->slot, "HMGET", s->name, "tamis", "kind", "shards",
+                                  "route", "state", "builder", NULL));
+    if (reply == NULL) return false;
+    bool good = true;
+    *found = true;
+    if (reply_is(reply, "WRONGTYPE"))
+        good = is_plain(s);
+    else if (reply->type != REPLY_LIST || reply->n != FACTS)
+        good = client_fail_reply(s->c, s->name, reply);
+    else if (reply->list[BUILDER_FACT].type == REPLY_NIL && !is_foreign(s))
+        *found = false;
+    else
+        good = take_facts(s, reply);
+    reply_free(reply);
+    return good && cluster_why(s->c) == NULL;
+}
+
+struct cluster_set *cluster_set_open(struct cluster *c, const char *name)
+{
+    struct cluster_set *s = set_new(c, name);
+    bool found;
+    if (s == NULL) return NULL;
+    if (read_facts(s, &found)) {
+        if (found && s->ready) return s;
+        client_fail(c, found ? "is not finished: a build was stopped, or is still running"
+                             : "there is no such set");
+    }
+    cluster_set_close(s);
+    return NULL;
+}
+
+/* --- Making ------------------------------------------------------------------------------------------------------------------------ */
+
+static bool is_good(struct cluster_set *s, struct reply *reply)
+{
+    if (reply != NULL && reply->type == REPLY_ERROR) client_fail_reply(s->c, s->name, reply);
+    reply_free(reply);
+    return cluster_why(s->c) == NULL;
+}
+
+/* All shards, then the facts. */
+static bool take_away(struct cluster_set *s)
+{
+    return is_good(s, client_call(s->c, command(true, s->slot, "HSET", s->name, "state", "building",
+                                                NULL))) &&
+           to_all(s, "UNLINK", true, want_no_error, NULL) &&
+           is_good(s, client_call(s->c, command(true, s->slot, "DEL", s->name, NULL)));
+}
+
+/* What is at the key of a set, finished or not; NULL: nothing, or it has failed, for instance as it is something else. */
+static struct cluster_set *look(struct cluster *c, const char *name)
+{
+    struct cluster_set *there = set_new(c, name);
+    bool found = false;
+    if (there != NULL && read_facts(there, &found) && found && there->builder[0] == '\0')
+        client_fail(c, "the key %s is there, and no set over shards", name);
+    if (found && cluster_why(c) == NULL) return there;
+    cluster_set_close(there);
+    return NULL;
+}
+
+/* Whether the key of the set is ours now: of several that try, one wins. Else *other is what is there. */
+static bool win(struct cluster_set *s, const char *token, struct cluster_set **other)
+{
+    *other = look(s->c, s->name); /* first: a hash of somebody else gets no field of ours */
+    if (*other != NULL || cluster_why(s->c) != NULL) return false;
+    if (!is_good(s, client_call(s->c,
+                                command(true, s->slot, "HSETNX", s->name, "builder", token, NULL))))
+        return false;
+    /* Not by that reply: when it was lost on the way, the next one tells of ourselves. */
+    struct cluster_set *there = look(s->c, s->name);
+    if (there == NULL || strcmp(there->builder, token) != 0) {
+        *other = there;
+        return false;
+    }
+    cluster_set_close(there);
+    return true;
+}
+
+/* Whether no other build, with -f, has taken the key meanwhile. */
+static bool is_still_ours(struct cluster_set *s)
+{
+    struct cluster_set *there = look(s->c, s->name);
+    const bool ours = there != NULL && strcmp(there->builder, s->builder) == 0;
+    cluster_set_close(there);
+    return ours || client_fail(s->c, "another build has taken its place meanwhile");
+}
+
+static bool seize(struct cluster_set *s, bool replace)
+{
+    struct timespec t;
+    struct cluster_set *other;
+    char token[sizeof s->builder];
+    clock_gettime(CLOCK_REALTIME, &t);
+    snprintf(token, sizeof token, "%lld.%09ld.%ld", (long long)t.tv_sec, t.tv_nsec, (long)getpid());
+    bool won = win(s, token, &other);
+    if (other != NULL && !replace)
+        client_fail(s->c, other->ready ? "exists already; -f replaces it"
+                                       : "is not finished: a build was stopped, or is still "
+                                         "running; -f takes it away and builds anew");
+    if (other != NULL && replace && take_away(other)) {
+        cluster_set_close(other);
+        won = win(s, token, &other);
+        if (other != NULL) client_fail(s->c, "another build has begun meanwhile");
+    }
+    cluster_set_close(other);
+    if (won) memcpy(s->builder, token, sizeof token);
+    return won;
+}
+
+static bool write_facts(struct cluster_set *s)
+{
+    char shards[16], route[24];
+    snprintf(shards, sizeof shards, "%u", s->n);
+    snprintf(route, sizeof route, "%llu", (unsigned long long)s->route);
+    return is_good(s, client_call(s->c, command(true, s->slot, "HSET", s->name, "tamis", VERSION,
+                                                "state", "building", "kind", s->kind, "shards",
+                                                shards, "route", route, NULL)));
+}
+
+static bool want_absent(struct cluster_set *s, unsigned shard, const struct reply *reply, void *ctx)
+{
+    const bool *replace = ctx;
+    if (reply->type == REPLY_NUMBER && (reply->number == 0 || *replace)) return true;
+    if (reply->type != REPLY_NUMBER) return client_fail_reply(s->c, s->shards[shard].key, reply);
+    return client_fail(s->c, "the key %s is there, but not of a set; -f takes it away",
+                       s->shards[shard].key);
+}
+
+/* The key is ours, its facts are written, and no shard is there. */
+static struct cluster_set *begin(struct cluster *c, const char *name, unsigned shards,
+                                 const char *kind, uint64_t route, bool replace)
+{
+    struct cluster_set *s = set_new(c, name);
+    if (s == NULL) return NULL;
+    snprintf(s->kind, sizeof s->kind, "%s", kind);
+    s->route = route;
+    bool good = name_shards(s, shards);
+    good = good && seize(s, replace);
+    if (!good) {
+        cluster_set_close(s);
+        return NULL;
+    }
+    good = write_facts(s) && to_all(s, "EXISTS", false, want_absent, &replace);
+    if (good && replace) good = to_all(s, "UNLINK", true, want_no_error, NULL);
+    if (good) return s;
+    s->n = 0; /* what is there is not of this set */
+    cluster_set_abandon(s);
+    cluster_set_close(s);
+    return NULL;
+}
+
+static void plan_number(struct request *r, const char *name, uint64_t value)
+{
+    char text[24];
+    if (value == 0) return;
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    request_text(r, name);
+    request_text(r, text);
+}
+
+static void plan_real(struct request *r, const char *name, double value)
+{
+    char text[40];
+    if (value == 0) return;
+    snprintf(text, sizeof text, "%.17g", value);
+    request_text(r, name);
+    request_text(r, text);
+}
+
+static void plan_flag(struct request *r, const char *name, uint32_t flags, uint32_t flag)
+{
+    if ((flags & flag) != 0) request_text(r, name);
+}
+
+static size_t plan_words(const tamis_plan *p)
+{
+    size_t n = 3;
+    const bool values[] = {p->items != 0,       p->fpr != 0,   p->bytes != 0,      p->m != 0,
+                           p->k != 0,           p->seed != 0,  p->cell_bits != 0,  p->excluded != 0,
+                           p->generations != 0, p->error != 0, p->inner_kind != 0, p->delta != 0};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) n += values[i] ? 2 : 0;
+    for (uint32_t flag = 1; flag != 0; flag <<= 1) n += (p->flags & flag) != 0;
+    return n;
+}
+
+static struct request *create(const struct shard *shard, const tamis_plan *p)
+{
+    struct request *r = request_new(shard->slot, plan_words(p), 1024 + sizeof shard->key);
+    if (r == NULL) return NULL;
+    r->writes = true;
+    request_text(r, "TAMIS.CREATE");
+    request_text(r, shard->key);
+    request_text(r, p->kind == TAMIS_AUTO ? "auto" : tamis_kind_name(p->kind));
+    plan_number(r, "ITEMS", p->items);
+    plan_real(r, "RATE", p->fpr);
+    plan_number(r, "BYTES", p->bytes);
+    plan_number(r, "M", p->m);
+    plan_number(r, "K", p->k);
+    plan_number(r, "SEED", p->seed);
+    plan_number(r, "CELLBITS", p->cell_bits);
+    plan_number(r, "GENERATIONS", p->generations);
+    if (p->inner_kind != 0) {
+        request_text(r, "INNER");
+        request_text(r, tamis_kind_name(p->inner_kind));
+    }
+    plan_number(r, "EXCLUDED", p->excluded);
+    plan_real(r, "ERROR", p->error);
+    plan_real(r, "DELTA", p->delta);
+    plan_flag(r, "STRICT", p->flags, TAMIS_STRICT);
+    plan_flag(r, "COMPACT", p->flags, TAMIS_COMPACT);
+    plan_flag(r, "TURNING", p->flags, TAMIS_TURNING);
+    plan_flag(r, "TRANSFER", p->flags, TAMIS_TRANSFER);
+    plan_flag(r, "CONSERVATIVE", p->flags, TAMIS_CONSERVATIVE);
+    return r;
+}
+
+/* Sent again after a failure, it may find what it has made itself: nothing was there before. */
+static void answer_create(struct request *r, struct cluster *c, const struct reply *reply)
+{
+    const struct each *e = r->more;
+    (void)c;
+    if (r->repeated && reply_is(reply, "BUSYKEY")) return;
+    want_no_error(e->s, e->shard, reply, NULL);
+}
+
+struct cluster_set *cluster_set_create(struct cluster *c, const char *name, unsigned shards,
+                                       const tamis_plan *plan, bool replace)
+{
+    const uint64_t route = plan->seed == CLUSTER_ROUTE ? CLUSTER_ROUTE + 1 : CLUSTER_ROUTE;
+    struct cluster_set *s = begin(c, name, shards, tamis_kind_name(plan->kind), route, replace);
+    bool good = s != NULL;
+    for (unsigned i = 0; i < shards && good; i++) {
+        struct request *r = create(&s->shards[i], plan);
+        good = submit(s, i, r, want_no_error, NULL);
+        if (good) r->answer = answer_create;
+    }
+    if (good && cluster_await(c, NULL)) return s;
+    if (s != NULL) cluster_set_abandon(s);
+    cluster_set_close(s);
+    return NULL;
+}
+
+struct cluster_set *cluster_set_like(struct cluster *c, const char *name,
+                                     const struct cluster_set *like, bool replace)
+{
+    return begin(c, name, like->n, like->kind, like->route, replace);
+}
+
+bool cluster_set_finish(struct cluster_set *s, bool seal)
+{
+    if (seal && !to_all(s, "TAMIS.SEAL", true, want_no_error, NULL)) return false;
+    if (!is_still_ours(s)) return false;
+    return is_good(
+        s, client_call(s->c, command(true, s->slot, "HSET", s->name, "state", "ready", NULL)));
+}
+
+void cluster_set_abandon(struct cluster_set *s)
+{
+    char why[CLUSTER_WHY];
+    const char *first = cluster_why(s->c);
+    snprintf(why, sizeof why, "%s", first != NULL ? first : "");
+    client_recover(s->c);
+    if (is_still_ours(s)) take_away(s);
+    if (first == NULL) return;
+    client_recover(s->c);
+    client_fail(s->c, "%s", why);
+}
+
+/* --- Whole sets ----------------------------------------------------------------------------------------------------------------------- */
+
+unsigned cluster_shards(const struct cluster_set *s)
+{
+    return s->n;
+}
+
+const char *cluster_shard_key(const struct cluster_set *s, unsigned shard)
+{
+    return s->shards[shard].key;
+}
+
+tamis *cluster_router(const struct cluster_set *s)
+{
+    const tamis_plan p = {.struct_size = sizeof p, .items = 1, .fpr = 0.5, .seed = s->route};
+    tamis *t;
+    return tamis_create(&p, NULL, &t, NULL) == TAMIS_OK ? t : NULL;
+}
+
+unsigned cluster_shard_of(const struct cluster_set *s, tamis_hash h)
+{
+    return (unsigned)((unsigned __int128)h.hi * s->n >> 64);
+}
+
+static const char *field(const struct reply *facts, const char *name)
+{
+    for (size_t i = 0; i + 1 < facts->n; i += 2)
+        if (facts->list[i].type == REPLY_TEXT && strcmp(facts->list[i].text, name) == 0)
+            return facts->list[i + 1].type == REPLY_TEXT ? facts->list[i + 1].text : "";
+    return "";
+}
+
+static double real_of(const struct reply *facts, const char *name)
+{
+    return strtod(field(facts, name), NULL);
+}
+
+static int64_t number_of(const struct reply *facts, const char *name)
+{
+    for (size_t i = 0; i + 1 < facts->n; i += 2)
+        if (facts->list[i].type == REPLY_TEXT && strcmp(facts->list[i].text, name) == 0)
+            return facts->list[i + 1].number;
+    return 0;
+}
+
+static bool take_info(struct cluster_set *s, unsigned shard, const struct reply *r, void *ctx)
+{
+    tamis_facts *f = (tamis_facts *)ctx + shard;
+    if (r->type != REPLY_LIST) return client_fail_reply(s->c, s->shards[shard].key, r);
+    *f = (tamis_facts){.struct_size = sizeof *f,
+                       .kind = tamis_kind_named(field(r, "kind")),
+                       .bytes = (uint64_t)number_of(r, "bytes"),
+                       .items = (uint64_t)number_of(r, "items"),
+                       .planned_items = (uint64_t)number_of(r, "planned-items"),
+                       .items_estimate = real_of(r, "items-estimate"),
+                       .fpr_planned = real_of(r, "rate-planned"),
+                       .fpr_now = real_of(r, "rate-now"),
+                       .miss_rate = real_of(r, "miss-rate"),
+                       .fill = real_of(r, "fill"),
+                       .m = (uint64_t)number_of(r, "m"),
+                       .k = (uint32_t)number_of(r, "k"),
+                       .seed = (uint64_t)number_of(r, "seed"),
+                       .weight = number_of(r, "weight"),
+                       .noise_999 = number_of(r, "noise-floor"),
+                       .over_full = number_of(r, "over-full") != 0,
+                       .sealed = number_of(r, "sealed") != 0,
+                       .collecting = number_of(r, "collecting") != 0};
+    return f->kind != TAMIS_AUTO ||
+           client_fail(s->c, "%s: of a kind that this version does not know", s->shards[shard].key);
+}
+
+bool cluster_set_info(struct cluster_set *s, tamis_facts *facts)
+{
+    return to_all(s, "TAMIS.INFO", false, take_info, facts);
+}
+
+bool cluster_set_merge(struct cluster_set *into, struct cluster_set *const *from, unsigned n,
+                       bool once)
+{
+    bool good = true;
+    for (unsigned i = 0; i < into->n && good; i++) {
+        struct request *r =
+            request_new(into->shards[i].slot, n + 2, (n + 2) * sizeof into->shards[i].key);
+        if (r != NULL) {
+            r->writes = true;
+            r->once = once;
+            request_text(r, "TAMIS.MERGE");
+            request_text(r, into->shards[i].key);
+            for (unsigned j = 0; j < n; j++) request_text(r, from[j]->shards[i].key);
+        }
+        good = submit(into, i, r, want_no_error, NULL);
+        /* What does not fit is refused by the first shard, before another has changed. */
+        if (good && i == 0) good = cluster_await(into->c, NULL);
+    }
+    return good && cluster_await(into->c, NULL);
+}
+
+bool cluster_set_rotate(struct cluster_set *s)
+{
+    bool good = cluster_why(s->c) == NULL;
+    for (unsigned i = 0; i < s->n && good; i++) {
+        struct request *r =
+            command(true, s->shards[i].slot, "TAMIS.ROTATE", s->shards[i].key, NULL);
+        if (r != NULL) r->once = true;
+        good = submit(s, i, r, want_no_error, NULL);
+        if (good && i == 0) good = cluster_await(s->c, NULL);
+    }
+    return good && cluster_await(s->c, NULL);
+}
+
+struct top {
+    void *ctx;
+    bool (*heavy)(void *ctx, const char *item, size_t length, int64_t estimate, int64_t lower,
+                  int64_t upper);
+};
+
+static bool take_top(struct cluster_set *s, unsigned shard, const struct reply *reply, void *ctx)
+{
+    const struct top *t = ctx;
+    if (reply->type != REPLY_LIST) return client_fail_reply(s->c, s->shards[shard].key, reply);
+    for (size_t i = 0; i < reply->n; i++) {
+        const struct reply *e = &reply->list[i];
+        if (e->type != REPLY_LIST || e->n != 4)
+            return client_fail_reply(s->c, s->shards[shard].key, e);
+        if (!t->heavy(t->ctx, e->list[0].text, e->list[0].length, e->list[1].number,
+                      e->list[2].number, e->list[3].number))
+            return client_fail(s->c, "not enough memory");
+    }
+    return true;
+}
+
+bool cluster_set_top(struct cluster_set *s, uint64_t n, void *ctx,
+                     bool (*heavy)(void *ctx, const char *item, size_t length, int64_t estimate,
+                                   int64_t lower, int64_t upper))
+{
+    struct top top = {ctx, heavy};
+    char most[24];
+    bool good = cluster_why(s->c) == NULL;
+    snprintf(most, sizeof most, "%lld", (long long)(n < INT64_MAX ? n : INT64_MAX));
+    for (unsigned i = 0; i < s->n && good; i++)
+        good = submit(s, i,
+                      command(false, s->shards[i].slot, "TAMIS.TOP", s->shards[i].key, most, NULL),
+                      take_top, &top);
+    return good && cluster_await(s->c, NULL);
+}

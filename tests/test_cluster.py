@@ -1,0 +1,423 @@
+"""Sets at redis:// addresses: every command against exact sets and counts, on a cluster of three masters with a replica each, on a server
+alone, on wrong ones; slots that move while lines are added."""
+import collections
+import concurrent.futures
+import contextlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cluster_servers import cluster, lines, tamis  # noqa: E402
+from redis_client import TAMIS, Server, free_port, main, wait_for  # noqa: E402
+
+random.seed(20)
+KEYS = [f"key {i} {random.random()}" for i in range(20000)]
+OTHERS = [f"other {i} {random.random()}" for i in range(20000)]
+ROOM = pathlib.Path(tempfile.mkdtemp(prefix="tamis-cluster-"))
+CLUSTER = None
+
+
+def file(name, items):
+    path = ROOM / name
+    path.write_text(lines(items))
+    return path
+
+
+def facts(url):
+    return json.loads(tamis("info", "--json", url))
+
+
+def errors(word):
+    """How many replies of that sort all servers have sent."""
+    count = 0
+    for server in CLUSTER.servers:
+        for line in server.client().do("INFO", "errorstats").decode().splitlines():
+            if line.startswith(f"errorstat_{word}:"):
+                count += int(line.partition("count=")[2])
+    return count
+
+
+def test_check():
+    url = CLUSTER.url("set")
+    mixed = [x for pair in zip(KEYS, OTHERS) for x in pair]
+    got = tamis("check", url, given=lines(mixed)).splitlines()
+    members, printed = set(KEYS), set(got)
+    assert [x for x in got if x in members] == KEYS  # all of them, in the order of the input
+    wrong = [x for x in got if x not in members]
+    assert 0 < len(wrong) < 400  # 2 % of 20,000; 1 % is planned, and 60 more would be four deviations
+    absent = tamis("check", "-v", url, given=lines(mixed)).splitlines()
+    assert absent == [x for x in mixed if x not in printed]
+    assert tamis("check", "-c", url, given=lines(mixed)) == f"{len(got)}\n"
+    assert json.loads(tamis("check", "--json", url, given=lines(mixed))) == {
+        "filter": url, "lines": 40000, "maybe": len(got), "absent": 40000 - len(got)}
+    assert tamis("check", "-q", url, given=lines(KEYS)) == "" and tamis("check", "-q", url, given="nothing of it\n", status=1) == ""
+    assert tamis("check", "-z", url, given=f"{KEYS[0]}\0no such\0{KEYS[1]}") == f"{KEYS[0]}\0{KEYS[1]}\0"
+    assert tamis("check", "--field", 2, url, given=f"1\t{KEYS[5]}\n2\tno such\n3\t{KEYS[6]}\n") == f"1\t{KEYS[5]}\n3\t{KEYS[6]}\n"
+    assert tamis("check", url, given="", status=1) == ""
+    # Four shards for each master, and every item in one of them.
+    assert [len(keys) for keys in CLUSTER.shards("set").values()] == [4, 4, 4]
+    said = facts(url)
+    assert said["shards"] == 12 == len(said["each"]) and said["masters"] == 3 and said["kind"] == "blocked"
+    assert abs(said["items"] - 20000) < 200 and said["over_full"] == 0
+    assert said["items"] == sum(s["items"] for s in said["each"]) and said["bytes"] == sum(s["bytes"] for s in said["each"])
+    assert said["fpr_worst"] == max(s["fpr_now"] for s in said["each"]) <= said["fpr_planned"] <= 0.01
+    assert all(key in tamis("info", "--each", url) for key in ("set:{", "12 shards, 3 masters"))
+
+
+def test_bytes():
+    """Items are bytes, and of any length."""
+    url = CLUSTER.url("bytes")
+    items = [b"", b"\r\n$3\r\n".replace(b"\n", b"\x01"), bytes(b for b in range(256) if b != 10), b"x" * 3_000_000, b"\0", b"*1"]
+    tamis("build", "--items", 10, "-o", url, given=b"\n".join(items))
+    done = subprocess.run([TAMIS, "check", url], input=b"\n".join(items + [b"y" * 3_000_000]), capture_output=True, check=True)
+    assert done.stdout == b"\n".join(items) + b"\n"
+
+
+def test_add():
+    url = CLUSTER.url("add%20it")  # a name with a blank
+    tamis("build", "--items", 40000, "--fpr", "0.1%", "--shards", 5, "-o", url)
+    assert facts(url)["items"] == 0 and facts(url)["shards"] == 5
+    acknowledged = [int(x) for x in tamis("add", "--ack", "--wait", 1, url, given=lines(KEYS)).split()]
+    assert acknowledged == sorted(acknowledged) and acknowledged[-1] == 20000
+    tamis("add", url, file("others", OTHERS), "-", given="one more\n")
+    assert tamis("check", "-vc", url, given=lines(KEYS + OTHERS + ["one more"]), status=1) == "0\n"
+    assert CLUSTER.do("add it", "TYPE", "add it") == "hash"
+    # What cannot be read is an error, and says what is in.
+    said = tamis("add", url, ROOM / "none", status=2)
+    assert "none: cannot read" in said and "the first 0 lines are in" in said
+
+
+def test_kinds():
+    """The same answers as a file of the kind gives: no member is missed; sealed ones refuse more."""
+    keys, others, url = file("keys", KEYS[:3000]), file("others", OTHERS[:3000]), CLUSTER.url("kind")
+    for kind in ("bloom", "partitioned", "counting", "cuckoo", "pair", "growing", "window", "ribbon", "fuse", "exact", "auto"):
+        more = ("--never", others) if kind == "exact" else ()
+        tamis("build", "-f", "--kind", kind, *more, "--shards", 3, "-o", url, keys)
+        assert tamis("check", "-c", url, keys) == "3000\n", kind
+        wrong = int(tamis("check", "-c", url, others, status=1 if kind == "exact" else 0))
+        assert wrong == 0 if kind == "exact" else 0 < wrong < 90, (kind, wrong)
+        said = facts(url)
+        assert said["kind"] == (kind if kind != "auto" else said["kind"]) and said["sealed"] == (kind in ("ribbon", "fuse", "exact"))
+        if said["sealed"]:
+            assert "kind:{" in tamis("add", url, others, status=2)
+    tamis("build", "-f", "--static", "--bytes", 10000, "-o", url, keys)
+    assert facts(url)["kind"] == "ribbon" and facts(url)["bytes"] <= 10000
+    assert len(CLUSTER.shards("kind")) == 3 and sum(map(len, CLUSTER.shards("kind").values())) == 12
+
+
+def test_remove_and_rotate():
+    url = CLUSTER.url("shrink")
+    tamis("build", "--kind", "counting", "-o", url, file("keys", KEYS[:2000]))
+    tamis("remove", url, given=lines(KEYS[:1000]))
+    assert tamis("check", "-c", url, given=lines(KEYS[1000:2000])) == "1000\n"
+    assert len(tamis("check", "-v", url, given=lines(KEYS[:1000])).split("\n")) > 940
+    assert tamis("remove", url, given=lines(["never in"]), status=1) == ""
+    assert "a blocked filter; counting can" in tamis("remove", CLUSTER.url("set"), given="a\n", status=2)
+    url = CLUSTER.url("window")
+    tamis("build", "--kind", "window", "--generations", 2, "-o", url, file("keys", KEYS[:2000]))
+    tamis("rotate", url)
+    assert tamis("check", "-c", url, given=lines(KEYS[:2000])) == "2000\n"
+    tamis("rotate", "--wait", 1, url)
+    assert tamis("check", "-c", url, given=lines(KEYS[:2000]), status=1) == "0\n"
+    assert "window can" in tamis("rotate", CLUSTER.url("set"), status=2)
+
+
+def test_counts():
+    """Never too few, and exact sums of weights."""
+    url = CLUSTER.url("counts")
+    words = [f"w{int(random.paretovariate(1))}" for _ in range(30000)]
+    truth = collections.Counter(words)
+    tamis("count", "--bytes", "600KB", "-o", url, given=lines(words))
+    asked = sorted(truth) + ["never"]
+    got = [json.loads(line) for line in tamis("freq", "--json", url, given=lines(asked)).splitlines()]
+    assert [x["item"] for x in got] == asked
+    assert all(x["lower"] <= truth[x["item"]] <= x["upper"] for x in got)
+    assert sum(x["count"] == truth[x["item"]] for x in got) > 0.9 * len(got)
+    said = facts(url)
+    assert said["weight"] == 30000 and said["bytes"] <= 600000 and said["shards"] == 12
+    tamis("add", "--weight-field", 2, "--field", 1, url, given="w1\t1000\nnew\t50\n")
+    one, new, zero = tamis("freq", url, "w1", "new", "never").splitlines()
+    assert one.split()[0] == str(truth["w1"] + 1000) and new.split() == ["50", "50..50", "new"] and zero.split()[0] == "0"
+    assert tamis("freq", url, "never", status=1).split()[0] == "0"
+    assert facts(url)["weight"] == 31050
+    assert "counts:{" in tamis("add", "--weight-field", 2, "--field", 1, url, given="w1\t-5\n", status=2)
+    top = CLUSTER.url("top")
+    tamis("count", "--kind", "top", "--bytes", "4MB", "-o", top, given=lines(words))
+    got = [line.split() for line in tamis("top", "-k", 5, top).splitlines()]
+    assert [(int(count), word) for count, _, word in got] == [(n, w) for w, n in sorted(truth.items(), key=lambda x: (-x[1], x[0]))[:5]]
+    assert json.loads(tamis("top", "-k", 1, "--json", top))["item"] == "w1"
+    assert "keeps no list" in tamis("top", url, status=2)
+
+
+def test_merge():
+    a, b, all_of = CLUSTER.url("a"), CLUSTER.url("b"), CLUSTER.url("all")
+    for url, keys in ((a, KEYS[:5000]), (b, OTHERS[:5000])):
+        tamis("build", "--items", 10000, "-o", url, given=lines(keys))
+    tamis("merge", "-o", all_of, a, b)
+    assert tamis("check", "-c", all_of, given=lines(KEYS[:5000] + OTHERS[:5000])) == "10000\n"
+    assert abs(facts(all_of)["items_by_bits"] - 10000) < 300
+    assert "exists already" in tamis("merge", "-o", all_of, a, b, status=2)
+    tamis("merge", "-f", "-o", a, a, b, a)
+    assert tamis("check", "-c", a, given=lines(OTHERS[:5000])) == "5000\n"
+    tamis("build", "--items", 90000, "-o", CLUSTER.url("bigger"))
+    tamis("build", "--items", 10000, "--shards", 4, "-o", CLUSTER.url("fewer"))
+    tamis("build", "--kind", "ribbon", "-o", CLUSTER.url("static"), file("keys", KEYS))
+    for name, why in (("bigger", "another size"), ("fewer", "another number of shards"), ("static", "another kind")):
+        assert why in tamis("merge", "-o", CLUSTER.url("not"), b, CLUSTER.url(name), status=2), name
+    assert "nothing is kept" in tamis("merge", "-o", CLUSTER.url("not"), CLUSTER.url("static"), CLUSTER.url("static"), status=2)
+    assert "there is no such set" in tamis("info", CLUSTER.url("not"), status=2) and not any(CLUSTER.shards("not").values())
+    assert "is a file" in tamis("merge", "-o", all_of, b, "b.tamis", status=2)
+    counts = CLUSTER.url("sum")
+    for name in ("c1", "c2"):
+        tamis("count", "-o", CLUSTER.url(name), given="x\nx\ny\n")
+    tamis("merge", "-o", counts, CLUSTER.url("c1"), CLUSTER.url("c2"))
+    assert tamis("freq", counts, "x").split()[0] == "4" and facts(counts)["weight"] == 6
+
+
+def test_whole_or_nothing():
+    """A set that is not finished is none; what a build left is taken away, by it or by the next with -f."""
+    url = CLUSTER.url("half")
+    build = subprocess.Popen([TAMIS, "build", "--items", "50000", "--ack", "-o", url], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    build.stdin.write(lines(KEYS).encode())
+    build.stdin.flush()
+    assert int(build.stdout.readline()) > 0
+    for words in (("check", url), ("add", url), ("info", url)):
+        assert "is not finished" in tamis(*words, status=2)
+    assert "is not finished" in tamis("build", "--items", 10, "-o", url, status=2)
+    build.kill()
+    build.communicate()
+    assert "is not finished" in tamis("build", "--items", 10, "-o", url, status=2)
+    tamis("build", "-f", "--items", 10, "--shards", 2, "-o", url, given="a\n")
+    assert tamis("check", url, given=f"a\n{KEYS[0]}\n") == "a\n" and sum(map(len, CLUSTER.shards("half").values())) == 2
+    assert "exists already" in tamis("build", "--items", 10, "-o", url, status=2)
+    # One that another has pushed aside harms it no more.
+    build = subprocess.Popen([TAMIS, "build", "--items", "50000", "--ack", "-o", CLUSTER.url("pushed")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+    build.stdin.write(lines(KEYS).encode())
+    build.stdin.flush()
+    assert int(build.stdout.readline()) > 0
+    tamis("build", "-f", "--items", 10, "-o", CLUSTER.url("pushed"), given="a\nb\n")
+    said = build.communicate()[1]
+    assert build.returncode == 2 and b"another build has taken its place" in said, said
+    assert tamis("check", "-c", CLUSTER.url("pushed"), given="a\nb\n") == "2\n"
+    # A strict one that gets too many keeps nothing.
+    url = CLUSTER.url("strict")
+    said = tamis("build", "--strict", "--items", 100, "-o", url, given=lines(KEYS), status=2)
+    assert "strict:{" in said and "nothing is kept" in said
+    assert not any(CLUSTER.shards("strict").values()) and CLUSTER.do("strict", "EXISTS", "strict") == 0
+    # Keys of somebody else are not taken.
+    tag = sorted(key for keys in CLUSTER.shards("set").values() for key in keys)[0].decode().partition("{")[2]
+    CLUSTER.do("mine:{" + tag, "SET", "mine:{" + tag, "precious")
+    assert "not of a set" in tamis("build", "--items", 10, "-o", CLUSTER.url("mine"), status=2)
+    assert CLUSTER.do("mine:{" + tag, "GET", "mine:{" + tag) == b"precious" and CLUSTER.do("mine", "EXISTS", "mine") == 0
+
+
+def test_wrong():
+    url = CLUSTER.url("set")
+    CLUSTER.do("text", "SET", "text", "x")
+    CLUSTER.do("hash", "HSET", "hash", "a", "b")
+    CLUSTER.do("newer", "HSET", "newer", "tamis", 2, "builder", "x", "state", "ready")
+    for words, why in (
+            (("check", CLUSTER.url("nothing")), "there is no such set"),
+            (("check", CLUSTER.url("text")), "no set of Tamis"),
+            (("add", CLUSTER.url("hash")), "no set of Tamis"),
+            (("info", CLUSTER.url("newer")), "a newer version"),
+            (("build", "--items", 1, "-o", CLUSTER.url("text")), "no set of Tamis"),
+            (("build", "-f", "--items", 1, "-o", CLUSTER.url("hash")), "no set of Tamis"),
+            (("check", CLUSTER.url()), "which set?"),
+            (("check", CLUSTER.url("a{b}")), "no braces"),
+            (("check", CLUSTER.url("a%2")), "no escape"),
+            (("check", "redis://127.0.0.1:99999/a"), "port"),
+            (("check", "redis:///a"), "no host"),
+            (("check", f"redis://127.0.0.1:{free_port()}/a"), "Connection refused"),
+            (("check", "rediss://127.0.0.1/a"), "TLS"),
+            (("build", "-o", CLUSTER.url("x")), "say --items"),
+            (("build", "--items", 5, "--m", 512, "-o", CLUSTER.url("x")), "--m"),
+            (("build", "--items", 5, "--shards", 16385, "-o", CLUSTER.url("x")), "16384 slots"),
+            (("build", "--items", 5, "--fpr", 1e-17, "--kind", "ribbon", "-o", CLUSTER.url("x")), "at most 32 columns"),
+            (("check", "--confirm", "list", url), "--confirm"),
+            (("check", "--fpr", 0.1, url), "--fpr"),
+            (("freq", url, "a"), "does not count"),
+            (("verify", url), "works on files"), (("compact", url), "works on files"), (("pack", "-o", "x", url), "works on files"),
+            (("convert", "--to", "bloom", "-o", "x", url), "works on files"), (("uniq", "--state", url), "works on files"),
+            (("top", "-o", CLUSTER.url("x"), "/dev/null"), "only -k and --json"),
+            (("top", "-k", 1000001, url), "-k 1000000 at most"),
+            (("build", "--shards", 3, "-o", ROOM / "x.tamis"), "--shards is for sets at redis://"),
+            (("add", "--wait", 1, ROOM / "x.tamis"), "--wait is for sets at redis://"),
+            (("add", "--ack", ROOM / "x.tamis"), "--ack is"), (("check", "--timeout", 5, ROOM / "x.tamis"), "--timeout is")):
+        said = tamis(*words, given="", status=2)
+        assert why in said and said.count("\n") <= 2, (words, said)
+    # The waiting for replicas that are not there ends, and tells what is in.
+    said = tamis("add", "--wait", 2, "--timeout", 1, url, given="a\n", status=2)
+    assert "only 1 of 2 replicas" in said and "the first 0 lines are in" in said
+
+
+def test_example():
+    """That of 'tamis help redis'."""
+    example = tamis("help", "redis").splitlines()[-1].split()
+    assert example[0] == "tamis" and "redis://localhost:7001/bad" in example, example
+    at = [word.replace("localhost:7001", f"localhost:{CLUSTER.servers[0].port}") for word in example[1:]]
+    tamis(*[str(file("bad-urls.txt", KEYS)) if word == "bad-urls.txt" else word for word in at])
+    assert tamis("check", "-c", CLUSTER.url("bad"), given=lines(KEYS)) == "20000\n"
+
+
+def test_alone():
+    """A server without a cluster, with a password; a key of TAMIS.CREATE is a set as well."""
+    with Server() as server:
+        server.client().do("CONFIG", "SET", "requirepass", "se@cret")
+        url = f"redis://127.0.0.1:{server.port}/s"
+        for words, env in ((url, ()), (url.replace("//", "//:wrong@"), ()), (url, {"REDISCLI_AUTH": "wrong"})):
+            said = tamis("build", "--items", 10, "-o", words, status=2, env=env)
+            assert ("NOAUTH" in said or "WRONGPASS" in said) and "wrong" not in said, said
+        tamis("build", "--items", 20000, "-o", url.replace("//", "//default:se%40cret@"), given=lines(KEYS))
+        secret = {"REDISCLI_AUTH": "se@cret"}
+        assert tamis("check", "-c", url, given=lines(KEYS), env=secret) == "20000\n"
+        said = tamis("info", url.replace("//", "//:se@cret@"))  # the last @ counts
+        assert "1 shard, 1 master" in said and "cret" not in said
+        client = server.client()
+        client.do("AUTH", "se@cret")
+        assert client.do("KEYS", "*") and {client.do("TYPE", k) for k in client.do("KEYS", "*")} == {"hash", "tamis-img"}
+        client.do("TAMIS.CREATE", "plain", "blocked", "ITEMS", 1000, "RATE", 0.01)
+        plain = url[:-1] + "plain"
+        tamis("add", plain, given="a\nb\n", env=secret)
+        assert tamis("check", plain, given="a\nc\nb\n", env=secret) == "a\nb\n" and client.do("TAMIS.HAS", "plain", "b") == 1
+
+
+FACTS = b"*6\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(x), x) for x in
+                              b"1 blocked 2 1 ready me".split())
+
+
+class Liar(threading.Thread):
+    """A server that is none: it replies to a word as it was told, and to others with nothing."""
+
+    def __init__(self, **replies):
+        super().__init__(daemon=True)
+        self.replies = {"CLUSTER": b"-ERR This instance has cluster support disabled\r\n", "HMGET": FACTS, **replies}
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"redis://127.0.0.1:{self.socket.getsockname()[1]}/s"
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                connection = self.socket.accept()[0]
+            except OSError:
+                return
+            threading.Thread(target=self.talk, args=(connection,), daemon=True).start()
+
+    def talk(self, connection):
+        with connection, contextlib.suppress(OSError):
+            while asked := connection.recv(1 << 20):
+                for word, reply in self.replies.items():
+                    for _ in range(asked.count(word.replace("_", ".").encode() + b"\r\n")):
+                        connection.sendall(reply)
+                    if word.replace("_", ".").encode() + b"\r\n" in asked and reply == b"":
+                        return
+
+
+def test_liars():
+    """Servers that reply with nonsense, or hang up: an error, and in time."""
+    many = b"*100000\r\n" + b":1\r\n" * 100000
+    told = []
+    for replies in ({"CLUSTER": b""}, {"CLUSTER": b"hello\r\n"}, {"CLUSTER": b"*1\r\n:5\r\n"}, {"CLUSTER": b":1\r\n"}, {"CLUSTER": b"*0\r\n"},
+                    {"CLUSTER": b"*1\r\n*3\r\n:0\r\n:99999\r\n*2\r\n$1\r\nh\r\n:1\r\n"}, {"CLUSTER": b"*2147483647\r\n"},
+                    {"HMGET": b"+OK\r\n"}, {"HMGET": b"*0\r\n"}, {"HMGET": b"*6\r\n" + b":1\r\n" * 6}, {"HMGET": b"*6\r\n" + b"$-1\r\n" * 6, "EXISTS": b":0\r\n"}, {"HMGET": b""},
+                    {"HMGET": FACTS.replace(b"\r\n2\r\n", b"\r\n0\r\n")}, {"HMGET": FACTS.replace(b"$1\r\n2\r\n", b"$6\r\n999999\r\n")},
+                    {"HMGET": b"-MOVED\r\n"}, {"HMGET": b"-MOVED 5 nowhere\r\n"}, {"HMGET": b"-ASK 5 :0\r\n"}, {"HMGET": b"-CLUSTERDOWN\r\n"},
+                    {"TAMIS_MHAS": b"+OK\r\n"}, {"TAMIS_MHAS": b"*0\r\n"}, {"TAMIS_MHAS": many}, {"TAMIS_MHAS": b"$-1\r\n"}, {"TAMIS_MHAS": b""},
+                    {"TAMIS_MHAS": b"*1\r\n-ERR no\r\n"}, {"TAMIS_MHAS": b"$5\r\nab\r\n"}, {"TAMIS_MHAS": b"\xff\xfe"},
+                    {"TAMIS_MHAS": b"*1\r\n*2\r\n:1\r\n:2\r\n"}):
+        told.append((("check",), replies))
+    told += ((("freq", "a"), {"TAMIS_INFO": b"*0\r\n"}), (("info",), {"TAMIS_INFO": b":1\r\n"}), (("top",), {"TAMIS_TOP": b"*1\r\n:1\r\n"}),
+                           (("add",), {"TAMIS_MADD": b"*1\r\n$-1\r\n*1\r\n"}))
+
+    def ask(case):
+        (command, *items), replies = case
+        liar = Liar(**replies)
+        try:
+            for line in (b"a\n", b"a\nb\nc\nd\n"):  # of one shard, and of both
+                said = tamis(command, "--timeout", 1, liar.url, *items, given=line, status=2)
+                assert said.startswith("tamis: redis://"), (case, said)
+        finally:
+            liar.socket.close()
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        assert len(list(pool.map(ask, told))) == len(told) > 25
+
+
+def test_without_module():
+    with Server(module=False) as server:
+        said = tamis("build", "--items", 10, "-o", f"redis://127.0.0.1:{server.port}/s", given="a\n", status=2)
+        assert "lacks the module" in said and server.client().do("KEYS", "*") == []
+
+
+def move(slot, source, target):
+    """A slot, with all that is in it, from one master to another: it yields when the keys are away, and nobody was told."""
+    ids = [s.client().do("CLUSTER", "MYID") for s in (source, target)]
+    target.client().do("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[0])
+    source.client().do("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[1])
+    for key in source.client().do("CLUSTER", "GETKEYSINSLOT", slot, 1000):
+        source.client().do("MIGRATE", "127.0.0.1", target.port, key, 0, 60000)
+    yield
+    for server in (target, source):
+        server.client().do("CLUSTER", "SETSLOT", slot, "NODE", ids[1])
+
+
+def test_moving_slots():
+    """Shards move while lines are added and asked: the commands are sent after them."""
+    url = CLUSTER.url("moving")
+    tamis("build", "--items", 40000, "--shards", 3, "-o", url)
+    moved, asked = errors("MOVED"), errors("ASK")
+    add = subprocess.Popen([TAMIS, "add", "--ack", url], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    done = 0
+
+    def some(n):
+        nonlocal done
+        add.stdin.write(lines(KEYS[done:done + n]).encode())
+        add.stdin.flush()
+        done += n
+        while int(add.stdout.readline()) < done:
+            pass
+    some(2000)
+    for keys in CLUSTER.shards("moving").values():
+        for key in keys:
+            slot = CLUSTER.servers[0].client().do("CLUSTER", "KEYSLOT", key)
+            source = CLUSTER.owner(slot)
+            target = next(s for s in CLUSTER.masters() if s is not source)
+            for _ in move(slot, source, target):
+                some(1000)  # by ASK
+            wait_for(lambda s=slot, t=target: CLUSTER.owner(s) is t, "the slot does not arrive")
+            some(1000)  # by MOVED
+    add.stdin.close()
+    assert add.wait() == 0 and done == 8000
+    assert errors("ASK") > asked and errors("MOVED") > moved
+    assert tamis("check", "-c", url, given=lines(KEYS[:done])) == f"{done}\n"
+    assert facts(url)["items"] <= done
+
+
+def run(tests):
+    global CLUSTER
+    with cluster() as CLUSTER:
+        try:
+            tamis("build", "-o", CLUSTER.url("set"), file("keys", KEYS))
+            main(tests)
+        except SystemExit as end:  # is no failure of the servers
+            return end.code
+        finally:
+            shutil.rmtree(ROOM, ignore_errors=True)
+    return 1
+
+
+if __name__ == "__main__":
+    if not shutil.which("redis-server"):
+        print("redis-server is missing")
+        sys.exit(77)
+    sys.exit(run([test_check, test_bytes, test_add, test_kinds, test_remove_and_rotate, test_counts, test_merge, test_whole_or_nothing, test_wrong,
+                  test_example, test_liars, test_alone, test_without_module, test_moving_slots]))

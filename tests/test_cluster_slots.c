@@ -1,0 +1,150 @@
+/* Addresses, slots and tags; and that items spread evenly over shards, each of which keeps its rate. No server is needed. */
+#include "../cluster/set.h"
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned slot(const char *key)
+{
+    return cluster_slot(key, strlen(key));
+}
+
+/* The check value of CRC-16/XMODEM is 31C3; the others are from CLUSTER KEYSLOT. */
+static void test_slots(void)
+{
+    CHECK(slot("123456789") == 0x31c3 % CLUSTER_SLOTS);
+    CHECK(slot("") == 0);
+    CHECK(slot("foo") == 12182);
+    CHECK(slot("{foo}bar") == 12182 && slot("a:{foo}") == 12182 && slot("a{foo}{bar}") == 12182);
+    CHECK(slot("foo{}{bar}") == 8363);
+    CHECK(slot("foo{{bar}}zap") == slot("{bar"));
+    CHECK(slot("foo{bar") != slot("bar"));
+}
+
+static void test_tags(void)
+{
+    static uint32_t tags[CLUSTER_SLOTS];
+    const unsigned shards[] = {1, 2, 3, 12, 100, 1000, CLUSTER_SLOTS};
+    for (size_t s = 0; s < sizeof shards / sizeof *shards; s++) {
+        const unsigned n = shards[s];
+        unsigned wrong = 0;
+        cluster_tags(n, tags);
+        for (unsigned i = 0; i < n; i++) {
+            char key[40];
+            snprintf(key, sizeof key, "any name:{%u}", tags[i]);
+            wrong += slot(key) * n / CLUSTER_SLOTS != i || tags[i] > 200000;
+        }
+        CHECK(wrong == 0);
+    }
+    CHECK((cluster_tags(1, tags), tags[0]) == 0);
+}
+
+static void test_addresses(void)
+{
+    struct cluster_address a;
+    CHECK(cluster_is_address("redis://h/n") && cluster_is_address("rediss://"));
+    CHECK(!cluster_is_address("redis.tamis") && !cluster_is_address("http://redis://"));
+    CHECK(cluster_parse("redis://host/name", &a) == NULL);
+    CHECK(strcmp(a.host, "host") == 0 && a.port == 6379 && strcmp(a.name, "name") == 0);
+    CHECK(a.user[0] == '\0' && a.password[0] == '\0');
+    CHECK(cluster_parse("redis://[::1]:7000/a/b%20c", &a) == NULL);
+    CHECK(strcmp(a.host, "::1") == 0 && a.port == 7000 && strcmp(a.name, "a/b c") == 0);
+    CHECK(cluster_parse("redis://me:p%3aw@[fe80::1]/n", &a) == NULL);
+    CHECK(strcmp(a.user, "me") == 0 && strcmp(a.password, "p:w") == 0 && a.port == 6379);
+    CHECK(strcmp(a.shown, "redis://[fe80::1]/n") == 0);
+    CHECK(cluster_parse("redis://secret@h:1/n", &a) == NULL);
+    CHECK(strcmp(a.password, "secret") == 0 && strstr(a.shown, "secret") == NULL);
+    static const char *const wrong[] = {"redis://",
+                                        "redis:///n",
+                                        "redis://h",
+                                        "redis://h/",
+                                        "redis://h:/n",
+                                        "redis://h:0/n",
+                                        "redis://h:65536/n",
+                                        "redis://h:1x/n",
+                                        "redis://h:-1/n",
+                                        "redis://[::1/n",
+                                        "redis://[::1]x/n",
+                                        "redis://h/%",
+                                        "redis://h/%4",
+                                        "redis://h/%zz",
+                                        "redis://h/%00",
+                                        "redis://h/a{b}",
+                                        "redis://h/a%7bb",
+                                        "redis://@h/n",
+                                        "redis://u:@h/n",
+                                        "redis://h:000001/n",
+                                        "redis://secret@/n",
+                                        "rediss://h/n",
+                                        "redis://h:99999999999/n"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        CHECK(cluster_parse(wrong[i], &a) != NULL);
+        CHECK(strstr(a.shown, "secret") == NULL);
+    }
+    char *longest = malloc(100000);
+    memset(longest, 'a', 99999);
+    longest[99999] = '\0';
+    memcpy(longest, "redis://", 8);
+    CHECK(cluster_parse(longest, &a) != NULL);
+    memcpy(longest, "redis://h/", 10);
+    CHECK(cluster_parse(longest, &a) != NULL);
+    free(longest);
+}
+
+enum { SHARDS = 7, EACH = 20000, KEYS = SHARDS * EACH, ASKED = SHARDS * 100000 };
+
+static tamis_hash hash_of(const tamis *router, const char *prefix, int i, char *key)
+{
+    tamis_hash h;
+    const tamis_bytes item = {key, (size_t)sprintf(key, "%s%d", prefix, i)};
+    tamis_hash_many(router, &item, 1, &h);
+    return h;
+}
+
+/* The hash that chooses the shard must say nothing of where in the shard an item lies: else the items of one shard would crowd in a
+ * part of it, and its rate would be higher than the one that the same number of any items gives. */
+static void test_routing(void)
+{
+    struct cluster_set s = {.n = SHARDS, .route = CLUSTER_ROUTE};
+    const tamis_plan plan = {
+        .struct_size = sizeof plan, .kind = TAMIS_BLOCKED, .items = EACH, .fpr = 0.01};
+    tamis *router = cluster_router(&s), *shard[SHARDS];
+    unsigned in[SHARDS] = {0}, asked[SHARDS] = {0}, maybe[SHARDS] = {0};
+    char key[40];
+    CHECK(router != NULL);
+    for (int i = 0; i < SHARDS; i++) CHECK(tamis_create(&plan, NULL, &shard[i], NULL) == TAMIS_OK);
+    for (int i = 0; i < KEYS; i++) {
+        const unsigned to = cluster_shard_of(&s, hash_of(router, "key ", i, key));
+        in[to]++;
+        tamis_add(shard[to], key, strlen(key), NULL);
+    }
+    for (int i = 0; i < ASKED; i++) {
+        const unsigned to = cluster_shard_of(&s, hash_of(router, "other ", i, key));
+        asked[to]++;
+        maybe[to] += tamis_may_contain(shard[to], key, strlen(key));
+    }
+    for (int i = 0; i < SHARDS; i++) {
+        tamis_facts f = {.struct_size = sizeof f};
+        CHECK(tamis_info(shard[i], &f) == TAMIS_OK);
+        /* Fourteen comparisons at 6.5 deviations: a false alarm in less than 1e-9. The rate of the bits is exact. */
+        CHECK(fabs(in[i] - (double)EACH) < 6.5 * sqrt(EACH));
+        const double expected = asked[i] * f.fpr_now;
+        CHECK(fabs(maybe[i] - expected) < 6.5 * sqrt(expected));
+        /* And the bits are as many as any items set: 0.9 % at this plan, with the number that came. */
+        CHECK(f.fpr_now < 0.012 && f.fpr_now > 0.008);
+        tamis_close(shard[i]);
+    }
+    tamis_close(router);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test tests[] = {{"slots", test_slots},
+                                        {"tags", test_tags},
+                                        {"addresses", test_addresses},
+                                        {"routing", test_routing}};
+    return run_tests(tests, sizeof tests / sizeof *tests, argc, argv);
+}

@@ -1,0 +1,64 @@
+"""Puts what bench-adversary measured into SECURITY.md: adversary_report.py [--docs SECURITY.md] adversary.json
+
+Prints the table; with --docs it takes the place of the one between the marks. Exit status 1, and the page stays, when the column of the
+secret key is further than 1.2 times from chance."""
+import json
+import pathlib
+import re
+import sys
+
+BEGIN, END = "<!-- adversary: written by ./run bench adversary -->", "<!-- adversary: end -->"
+
+
+def share(value):
+    return f"{100 * value:.2f} %" if value < 0.9995 else "100 %"
+
+
+def table(m):
+    def row(what, text, chance):
+        return f"| {what} | {text('public')} | {text('keyed')} | {chance} |"
+
+    rows = ["| attack | public seed (XXH3) | secret key (SipHash) | chance |", "|---|---|---|---|",
+            row(f"**forgery**: of {m['forge trials public']:,} keys tried offline on the filter's bits those that pass are sent; accepted",
+                lambda c: f"{share(m['forge accepted ' + c])} of {m['forge found ' + c]:,}", share(m["forge chance keyed"])),
+            row("**pollution**: each of the planned adds chosen to set most bits; false-positive rate then", lambda c: share(m["pollute rate " + c]),
+                share(m["pollute chance keyed"])),
+            row("**flooding**: keys chosen to meet in an eighth of a cuckoo filter; accepted of its plan",
+                lambda c: f"{m['flood accepted ' + c]:,} of {m['flood planned ' + c]:,}", f"{m['flood chance keyed']:,}"),
+            row("**replay**: wrong maybes found by asking, asked again", lambda c: f"{share(m['replay again ' + c])} of {m['replay found ' + c]:,}", "100 %"),
+            row("the same after `--never` (an exact filter that was told of them)", lambda c: share(m["replay told " + c]), "0.00 %"),
+            row("**cover**: 2^20 adds of 4 keys that share the counters of one that never came, count-min 4 x 2048; it counts",
+                lambda c: f"{m['cover error ' + c]:,.0f}", f"up to {m['cover chance keyed']:,.0f} in 99.9 %")]
+    return "\n".join(rows)
+
+
+def wrong(m):
+    """What is further from chance than it may be."""
+    near = {"forgery": m["forge accepted keyed"] / m["forge chance keyed"], "pollution": m["pollute rate keyed"] / m["pollute chance keyed"],
+            "flooding": m["flood chance keyed"] / m["flood accepted keyed"]}
+    found = [f"{name}: {ratio:.2f} times chance" for name, ratio in near.items() if ratio > 1.2]
+    if m["replay told keyed"] > 0:
+        found.append("replay: a key that the filter was told of is a maybe")
+    return found + (["cover: counted up without the hash"] if m["cover error keyed"] > 10 * m["cover chance keyed"] else [])
+
+
+def main():
+    measured = json.loads(pathlib.Path(sys.argv[-1]).read_text())
+    text = table(measured)
+    print(text)
+    for reason in (found := wrong(measured)):
+        print(f"adversary_report.py: with a secret key, {reason}", file=sys.stderr)
+    if found:
+        return 1
+    if "--docs" in sys.argv:
+        page = pathlib.Path(sys.argv[sys.argv.index("--docs") + 1])
+        old = page.read_text()
+        new, n = re.subn(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: f"{BEGIN}\n{text}\n{END}", old, flags=re.S)
+        if n != 1:
+            print(f"adversary_report.py: {page}: the marks of the table are not there once", file=sys.stderr)
+            return 2
+        page.write_text(new)
+    return 0
+
+
+sys.exit(main())
