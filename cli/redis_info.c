@@ -210,7 +210,7 @@ static bool check_shapes(struct merging *m)
         if (i > 0) free(f);
     }
     /* Counters add up; bits do not mind. */
-    m->once = good && (weighs(first) || first->kind == TAMIS_COUNTING);
+    m->once = good && first != NULL && (weighs(first) || first->kind == TAMIS_COUNTING);
     free(first);
     return good;
 }

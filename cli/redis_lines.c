@@ -35,7 +35,7 @@ static bool resize(void *array, size_t n, size_t size)
 {
     void *p;
     memcpy(&p, array, sizeof p);
-    p = realloc(p, n * size);
+    p = realloc(p, n * size); /* cppcheck-suppress memleakOnRealloc ; *array still has it */
     if (p != NULL) memcpy(array, &p, sizeof p);
     return p != NULL;
 }

@@ -216,7 +216,7 @@ bool attack_replay(struct attack a, uint64_t items, double rate, uint64_t asked,
     const tamis_plan told = {
         .kind = TAMIS_EXACT, .items = items, .fpr = rate, .excluded = asked / 50 + 1};
     tamis *victim = make(a, false, plan), *exact = make(a, false, told);
-    uint64_t *found = malloc(asked * sizeof *found), n = 0;
+    uint64_t *found = calloc(asked, sizeof *found), n = 0;
     char room[KEY_ROOM];
     bool good = victim != NULL && exact != NULL && found != NULL && fill(victim, a.seed, items) &&
                 fill(exact, a.seed, items);
