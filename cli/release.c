@@ -161,16 +161,6 @@ static void whole_path(const char *path, char out[PATH_MAX])
     if (snprintf(out, PATH_MAX, "%s%s", here, path) >= PATH_MAX) snprintf(out, PATH_MAX, "-");
 }
 
-static bool write_all(int fd, const char *bytes, size_t n)
-{
-    while (n > 0) {
-        const ssize_t put = write(fd, bytes, n);
-        if (put < 0 && errno != EINTR) return false;
-        if (put > 0) bytes += put, n -= (size_t)put;
-    }
-    return true;
-}
-
 /* On the disk when true is returned; as it was before, as far as possible, after a message. */
 static bool note(struct book *b, const char *source, double epsilon, const char *hash,
                  const char *output)
