@@ -115,16 +115,4 @@ void tamis__free_secret(const tamis_memory *memory, void *p, uint64_t size)
     memcpy(&block, (unsigned char *)p - sizeof(void *), sizeof(void *));
     tamis__free(memory, block);
 }
-#else
-/* Elsewhere a secret is at least wiped. */
-void *tamis__alloc_secret(const tamis_memory *memory, uint64_t size)
-{
-    return tamis__alloc(memory, size);
-}
-
-void tamis__free_secret(const tamis_memory *memory, void *p, uint64_t size)
-{
-    for (volatile unsigned char *at = p; size > 0; size--) *at++ = 0;
-    tamis__free(memory, p);
-}
 #endif

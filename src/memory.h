@@ -9,8 +9,17 @@ void *tamis__alloc(const tamis_memory *memory, uint64_t size);
 void tamis__free(const tamis_memory *memory, void *p);
 
 /* The same for what holds a secret: in pages of its own, which are left out of core dumps and, as far as the system allows,
- * of swap; wiped when freed. */
+ * of swap; wiped when freed. Elsewhere than on Linux it is only wiped. */
+#ifdef __linux__
 void *tamis__alloc_secret(const tamis_memory *memory, uint64_t size);
 void tamis__free_secret(const tamis_memory *memory, void *p, uint64_t size);
+#else
+#define tamis__alloc_secret tamis__alloc
+static inline void tamis__free_secret(const tamis_memory *memory, void *p, uint64_t size)
+{
+    for (volatile unsigned char *at = p; size > 0; size--) *at++ = 0;
+    tamis__free(memory, p);
+}
+#endif
 
 #endif

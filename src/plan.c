@@ -174,8 +174,7 @@ tamis_status tamis__solve_shape(tamis_plan *p, const struct sizing *s, tamis_pro
     if (best.m == 0) {
         if (p->bytes != 0 && !(p->items != 0 && p->fpr != 0))
             return tamis__fail(why, TAMIS_EINVAL,
-                               "%llu bytes are too few: the smallest image has %llu, and one item "
-                               "must fit",
+                               "%llu bytes are too few: the smallest image has %llu, for one item",
                                (unsigned long long)p->bytes,
                                (unsigned long long)image_bytes(s, s->step, from));
         return tamis__fail(why, TAMIS_EINVAL, "no shape of up to 2^52 bits does that");

@@ -51,7 +51,7 @@ function understood(answer, prefixes) {
   const { hashes, labels, cache_seconds: seconds } = answer;
   const good = Array.isArray(hashes) && Array.isArray(labels) && hashes.length === labels.length && seconds >= 0 &&
     hashes.every((h) => /^[0-9a-f]{64}$/.test(h) && prefixes.includes(h.slice(0, 8))) && labels.every(Array.isArray);
-  if (!good) throw new TamisError('ECORRUPT', 'the server does not answer what was asked');
+  if (!good) throw new TamisError('ECORRUPT', 'no answer to what was asked');
   return new Map(hashes.map((h, i) => [h, labels[i].map(String)]));
 }
 
@@ -176,7 +176,7 @@ export class Guard {
   // --- Versions -----------------------------------------------------------------------------------------------
 
   #fetch(path, cache) {
-    if (!this.#server) throw new TamisError('EIO', 'there is no server to ask');
+    if (!this.#server) throw new TamisError('EIO', 'no server to ask');
     const { timeout, fetch = globalThis.fetch } = this.#options;
     const url = new URL(path.replace(/^\//, ''), this.#server.replace(/\/*$/, '/'));
     // Nobody has to know which page asked.
@@ -224,7 +224,7 @@ export class Guard {
     const old = this.#now, stays = old && filter === old.kept;
     const all = removed ?? new Uint8Array(0);
     if (!filter) throw new TamisError('EINVAL', 'a guard needs a filter');
-    if (all.length % 4 !== 0) throw new TamisError('ECORRUPT', 'removed: not a list of prefixes');
+    if (all.length % 4 !== 0) throw new TamisError('ECORRUPT', 'removed: no list of prefixes');
     const next = {
       version, id, base,
       kept: stays ? old.kept : { sha256: sha256(filter) },
