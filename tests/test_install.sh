@@ -46,7 +46,8 @@ needs() {
 unset DESTDIR CFLAGS LDFLAGS LD_LIBRARY_PATH PKG_CONFIG_PATH
 
 prefix=$room/usr
-try 'configure' cmake -S "$source" -B "$room/build" -DTAMIS_TESTS=OFF -DTAMIS_CLI=OFF &&
+try 'configure' cmake -S "$source" -B "$room/build" -DTAMIS_TESTS=OFF -DTAMIS_CLI=OFF -DTAMIS_WEB=OFF \
+    -DTAMIS_BENCH=OFF -DTAMIS_GUARD=OFF -DTAMIS_REDIS=OFF &&
     try 'build' cmake --build "$room/build" &&
     try 'install' cmake --install "$room/build" --prefix "$prefix" || exit 1
 libtamis=$(find "$prefix" -name libtamis.so)
@@ -101,7 +102,7 @@ fi
 with_cmake() {
     form=$1
     shift
-    try "$form: configure" cmake -S "$source/tests/outside" -B "$room/$form" "$@" &&
+    try "$form: configure" cmake -S "$source/tests/outside" -B "$room/$form" -DCMAKE_BUILD_TYPE=Debug "$@" &&
         try "$form: build" cmake --build "$room/$form" &&
         try "$form: run, shared" "$room/$form/with_shared" "$room/shared.tamis" &&
         try "$form: run, static" "$room/$form/with_static" "$room/static.tamis" || return
