@@ -341,7 +341,8 @@ class Liar(threading.Thread):
         super().__init__(daemon=True)
         self.replies = {"CLUSTER": b"-ERR This instance has cluster support disabled\r\n", "HMGET": FACTS, **replies}
         self.socket = socket.create_server(("127.0.0.1", 0))
-        self.url = f"redis://127.0.0.1:{self.socket.getsockname()[1]}/s"
+        self.port = self.socket.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}/s"
         self.start()
 
     def run(self):
@@ -398,8 +399,9 @@ def one_shard(kind):
     return b"*6\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(x), x) for x in (b"1", kind, b"1", b"1", b"ready", b"me"))
 
 
-def add_to(liar, command="add"):
-    done = subprocess.run([TAMIS, command, "--timeout", "5", liar.url], input=b"a\n", capture_output=True)
+def tell(liar, command="add", *words):
+    """The status of a command for one line, and what it complains of."""
+    done = subprocess.run([TAMIS, command, *words, "--timeout", "5", liar.url], input=b"a\n", capture_output=True)
     liar.socket.close()
     return done.returncode, done.stderr.decode()
 
@@ -407,11 +409,11 @@ def add_to(liar, command="add"):
 def test_repeats():
     """What a server may have done before it hung up is sent again, which is told of kinds that count."""
     twice = [b"", b"*1\r\n:1\r\n"]
-    status, said = add_to(Liar(HMGET=one_shard(b"tally"), TAMIS_MADD=list(twice)))
+    status, said = tell(Liar(HMGET=one_shard(b"tally"), TAMIS_MADD=list(twice)))
     assert status == 0 and "warning: 1 line was sent again after a failure, and may be counted twice" in said, said
-    assert add_to(Liar(HMGET=one_shard(b"blocked"), TAMIS_MADD=list(twice))) == (0, "")
+    assert tell(Liar(HMGET=one_shard(b"blocked"), TAMIS_MADD=list(twice))) == (0, "")
     # To do it twice would be wrong: that is an error, unless the connection was closed before it was asked.
-    status, said = add_to(Liar(HMGET=one_shard(b"counting"), TAMIS_REMOVE=list(twice)), "remove")
+    status, said = tell(Liar(HMGET=one_shard(b"counting"), TAMIS_REMOVE=list(twice)), "remove")
     assert status == 2 and "must not be done twice" in said, said
 
 
@@ -435,6 +437,31 @@ def slot_of(key):
     return binascii.crc_hqx(re.sub(rb".*{(.*)}", rb"\1", key), 0) % 16384
 
 
+def table(*ranges):
+    """What CLUSTER SLOTS says of (first, last, port)."""
+    return b"*%d\r\n" % len(ranges) + b"".join(b"*3\r\n:%d\r\n:%d\r\n*2\r\n$9\r\n127.0.0.1\r\n:%d\r\n" % r for r in ranges)
+
+
+def test_tables():
+    """Tables of slots that are wrong are not taken, and others are asked."""
+    one, facts_of_one = b"*1\r\n:1\r\n", one_shard(b"blocked")
+    for bad in (b"*0\r\n", table((0, 0, 1), (0, 99999, 1)), b":5\r\n"):
+        liar = Liar(HMGET=[b"-CLUSTERDOWN\r\n"] * 6 + [facts_of_one], TAMIS_MHAS=one)
+        liar.replies["CLUSTER"] = [table((0, 16383, liar.port)), bad]
+        assert tell(liar, "check") == (0, ""), bad
+    # One that does not know that a server is gone.
+    liar, other, shard = Liar(HMGET=facts_of_one), Liar(TAMIS_MHAS=one), slot_of(b"0")
+    liar.replies["CLUSTER"] = table((0, 16383, liar.port), (shard, shard, free_port()), (1, 1, other.port))
+    other.replies["CLUSTER"] = table((0, 16383, other.port))
+    assert shard not in (1, slot_of(b"s")) and tell(liar, "check") == (0, "")
+    # A master that was replaced before a replica confirmed is asked no more: the line goes to the next.
+    liar = Liar(HMGET=facts_of_one, TAMIS_MADD=one, WAIT=b":0\r\n")
+    other.replies.update(TAMIS_MADD=one, WAIT=b":1\r\n")
+    liar.replies["CLUSTER"] = [table((0, 16383, liar.port)), other.replies["CLUSTER"]]
+    assert tell(liar, "add", "--wait", "1") == (0, "")
+    other.socket.close()
+
+
 def test_dead_host():
     """A host that does not reply at all costs its time once, not for each request; and it is named, not one that works."""
     with socket.socket() as dead, contextlib.ExitStack() as opened:
@@ -447,9 +474,7 @@ def test_dead_host():
             waiting.connect_ex(("127.0.0.1", port))
         parts = [next(s for s in (slot_of(b"%d" % tag) for tag in range(9999)) if s * 4 // 16384 == i) for i in range(4)]
         liar = Liar(HMGET=FACTS.replace(b"\r\n2\r\n", b"\r\n4\r\n"), TAMIS_INFO=b"*2\r\n$4\r\nkind\r\n$7\r\nblocked\r\n")
-        alive = int(liar.url.split(":")[2].split("/")[0])
-        ranges = [(0, 16383, alive), *((s, s, port) for s in parts[1:])]
-        liar.replies["CLUSTER"] = b"*4\r\n" + b"".join(b"*3\r\n:%d\r\n:%d\r\n*2\r\n$9\r\n127.0.0.1\r\n:%d\r\n" % r for r in ranges)
+        liar.replies["CLUSTER"] = table((0, 16383, liar.port), *((s, s, port) for s in parts[1:]))
         assert slot_of(b"s") not in parts
         said = tamis("info", "--timeout", 2, liar.url, status=2)
         assert "given up after" in said and f"127.0.0.1:{port}: Connection timed out" in said, said
@@ -524,4 +549,4 @@ if __name__ == "__main__":
         print("redis-server is missing")
         sys.exit(77)
     sys.exit(run([test_check, test_bytes, test_add, test_kinds, test_remove_and_rotate, test_counts, test_merge, test_whole_or_nothing, test_wrong,
-                  test_example, test_liars, test_repeats, test_idle, test_dead_host, test_alone, test_without_module, test_moving_slots]))
+                  test_example, test_liars, test_repeats, test_idle, test_tables, test_dead_host, test_alone, test_without_module, test_moving_slots]))
