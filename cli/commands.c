@@ -221,11 +221,10 @@ const struct command commands[] = {
      "that holds the truth, and the item. The upper end always holds (but of signed-tally and\n"
      "count-sketch), the lower one with 99 %. A ~ marks counts that items that never came have as\n"
      "well, a ? those that were poisoned, which only a sketch of kind top can tell: --json has\n"
-     "\"suspect\": null of others, and \"certain\", what holds whoever chose the lines. Counting "
-     "and "
-     "cuckoo filters can be asked, too. Exit status 0 when an item may have come, 1 when none "
-     "did,\n"
-     "2 on an error.",
+     "\"suspect\": null of others, and \"certain\", what holds whoever chose the lines, if a "
+     "secret\n"
+     "key was used. Counting and cuckoo filters can be asked, too. Exit status 0 when an item may\n"
+     "have come, 1 when none did, 2 on an error.",
      "tamis freq counts.tamis http://a.example/", "json key-file null raw timeout quiet", 1,
      run_freq},
     {"top", "[FILE... | SKETCH]", "the most frequent lines, with their counts",

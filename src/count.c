@@ -179,8 +179,9 @@ static tamis_estimate listed_interval(const tamis *t, const struct noise *n, int
 static void judge(const tamis *t, struct known k, tamis_estimate *e)
 {
     e->certain = two_sided(t) ? INT64_MIN : k.certain;
-    e->judged = t->kind->listed != NULL;
-    if (!e->judged || e->upper == INT64_MAX) return;
+    /* At the end of the counters, or of their sum, nothing can be told. */
+    e->judged = t->kind->listed != NULL && e->upper != INT64_MAX && t->items < TAMIS__MOST_WEIGHT;
+    if (!e->judged) return;
     const double entries = (double)t->body.sections[1].m;
     e->suspect = (double)(e->upper - k.certain) > 2 * (double)t->items / entries;
     if (!e->suspect) return;

@@ -79,25 +79,15 @@ static uint64_t whole_pages(uint64_t size, uint64_t page)
     return (size + page - 1) / page * page;
 }
 
-/* Advice, too: a system that refuses (a limit of locked memory, or of mappings) still gets a handle that works. */
-static void hide(void *p, size_t size)
+/* Advice, too: a system that refuses (a limit of locked memory, or of mappings) still gets a handle that works. A caller's
+ * memory is left out of core dumps for good, and is not locked: to undo either could undo what the caller has done. */
+static void hide(const tamis_memory *memory, void *p, size_t size)
 {
 #if defined(__linux__) && defined(MADV_DONTDUMP)
     madvise(p, size, MADV_DONTDUMP);
-    mlock(p, size);
+    if (memory == NULL) mlock(p, size);
 #else
-    (void)p, (void)size;
-#endif
-}
-
-/* The allocator may lend these pages to others next. */
-static void unhide(void *p, size_t size)
-{
-#if defined(__linux__) && defined(MADV_DONTDUMP)
-    munlock(p, size);
-    madvise(p, size, MADV_DODUMP);
-#else
-    (void)p, (void)size;
+    (void)memory, (void)p, (void)size;
 #endif
 }
 
@@ -137,20 +127,18 @@ void *tamis__alloc_secret(const tamis_memory *memory, uint64_t size)
 #else
     void *p = pages_of(memory, whole, page);
 #endif
-    if (p != NULL) hide(p, (size_t)whole);
+    if (p != NULL) hide(memory, p, (size_t)whole);
     return p;
 }
 
 void tamis__free_secret(const tamis_memory *memory, void *p, uint64_t size)
 {
     if (p == NULL) return;
-    const size_t whole = (size_t)whole_pages(size, page_size());
     void *block;
     wipe(p, (size_t)size);
-    unhide(p, whole);
 #ifdef __linux__
     if (memory == NULL) {
-        munmap(p, whole);
+        munmap(p, (size_t)whole_pages(size, page_size()));
         return;
     }
 #endif

@@ -133,7 +133,7 @@ static inline void add_stream(tamis *t, const struct stream *s, uint32_t from, u
 static inline tamis_estimate *count_universe(const tamis *t, uint32_t universe)
 {
     uint64_t *room = malloc(universe * sizeof *room);
-    tamis_bytes *keys = malloc(universe * sizeof *keys);
+    tamis_bytes *keys = calloc(universe, sizeof *keys);
     tamis_estimate *e = malloc(universe * sizeof *e);
     CHECK(room != NULL && keys != NULL && e != NULL);
     for (uint32_t i = 0; i < universe; i++) {

@@ -437,6 +437,30 @@ static void test_max_bytes(void)
     CHECK(rmdir(directory) == 0);
 }
 
+/* What collects is full at the limit of the moment, and goes on under a higher one. */
+static void test_limit_of_the_moment(void)
+{
+    static const uint32_t kinds[] = {TAMIS_RIBBON, TAMIS_FUSE, TAMIS_EXACT, TAMIS_GROWING};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const tamis_plan plan = {
+            .struct_size = sizeof plan, .kind = kinds[i], .items = 100, .fpr = 0.01};
+        tamis *t;
+        uint64_t n = 0;
+        CHECK_OK(tamis_create(&plan, NULL, &t, NULL));
+        for (uint64_t limit = 8000; limit <= 32000; limit *= 2) {
+            const uint64_t before = n;
+            tamis_limit(t, limit);
+            while (tamis_add(t, &n, sizeof n, NULL) == TAMIS_OK) n++;
+            CHECK_THAT(n, >, before);
+            CHECK_THAT(tamis_add(t, &n, sizeof n, NULL), ==, TAMIS_EFULL);
+            CHECK_THAT(tamis_image_size(t), <=, limit);
+        }
+        tamis_limit(t, 0);
+        CHECK_OK(tamis_add(t, &n, sizeof n, NULL));
+        tamis_close(t);
+    }
+}
+
 /* A plan for more than any machine has is a status, not a crash. */
 static void test_absurd_size(void)
 {
@@ -459,6 +483,7 @@ static const struct test tests[] = {
     {"every allocation fails", test_every_allocation_fails},
     {"update survives", test_update_survives},
     {"max bytes", test_max_bytes},
+    {"limit of the moment", test_limit_of_the_moment},
     {"absurd size", test_absurd_size},
 };
 

@@ -1,4 +1,4 @@
-/* A core dump shows no secret key. A child makes keyed handles in every way there is, works with them, wipes its own copy of the
+/* A core dump shows no secret key. A child makes keyed handles (made, copied, loaded, viewed, opened, mapped, converted, released; a sketch), works with them, wipes its own copy of the
  * key and waits; then its memory is read, all that a core dump would have (/proc/PID/smaps: mappings without the flag dd),
  * and searched for the key, and for what SipHash makes of it first. That does not depend on how cores are set up here. */
 #include "check.h"
@@ -68,7 +68,7 @@ static void give(void *ctx, void *p)
     free(p);
 }
 
-static uint8_t image[1 << 16];
+static _Alignas(64) uint8_t image[1 << 16];
 static size_t image_size;
 
 static tamis_status keep(void *ctx, const void *bytes, size_t n)
@@ -89,7 +89,10 @@ static void make_handles(const uint8_t *key)
         .struct_size = sizeof bloom, .kind = TAMIS_BLOOM, .m = 4096, .k = 1, .items = 500};
     const tamis_plan counting = {
         .struct_size = sizeof counting, .kind = TAMIS_COUNTING, .items = 500, .fpr = 0.01};
-    tamis *t, *copy, *loaded, *plain, *private;
+    const tamis_plan top = {.struct_size = sizeof top, .kind = TAMIS_TOP, .bytes = 32768};
+    tamis *t, *copy, *loaded, *plain, *private, *viewed, *opened[2];
+    char path[40];
+    snprintf(path, sizeof path, "test_secret.%ld.tmp", (long)getpid());
     for (int round = 0; round < 2; round++) {
         o.memory = round == 0 ? NULL : &own;
         MUST(tamis_create(&bloom, &o, &t, NULL) == TAMIS_OK);
@@ -102,6 +105,20 @@ static void make_handles(const uint8_t *key)
         work(loaded);
         MUST(tamis_release(t, 1, &private, NULL) == TAMIS_OK);
         tamis_close(t);
+        MUST(tamis_view(image, image_size, &o, &t, NULL) == TAMIS_OK);
+        MUST(tamis_copy(t, &viewed, NULL) == TAMIS_OK);
+        work(viewed);
+        tamis_close(t);
+        MUST(tamis_save(viewed, path, NULL) == TAMIS_OK);
+        for (int mapped = 0; mapped < 2; mapped++) {
+            o.flags = mapped ? TAMIS_MAP : 0;
+            MUST(tamis_open(path, &o, &opened[mapped], NULL) == TAMIS_OK);
+            (void)tamis_may_contain(opened[mapped], "x", 1);
+        }
+        o.flags = 0;
+        MUST(unlink(path) == 0);
+        MUST(tamis_create(&top, &o, &t, NULL) == TAMIS_OK);
+        work(t);
         MUST(tamis_create(&counting, &o, &t, NULL) == TAMIS_OK);
         work(t);
         MUST(tamis_convert(t, TAMIS_BLOOM, &plain, NULL) == TAMIS_OK);

@@ -208,7 +208,8 @@ enum {
                            * in between: for replicas                                             */
 };
 /* alloc returns at least size bytes or NULL; no alignment beyond malloc's, no zeroing is needed. Both
- * are called from whatever thread calls the library, from several at once when those do.          */
+ * are called from whatever thread calls the library, from several at once when those do. With a secret
+ * key, whole pages within what alloc returned are left out of core dumps from then on.            */
 typedef struct tamis_memory {
     void *ctx;
     void *(*alloc)(void *ctx, size_t size);
@@ -342,8 +343,8 @@ TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
  *
  * Keys share counters, so a count is an interval. upper is never below the truth (but for count-sketch
  * and signed-tally, which are uncertain on both sides), and INT64_MAX when the counters have reached
- * their end and cannot tell. lower comes from what the sketch itself says of keys that certainly never came: how much of
- * others' weight a key sees. The truth is in [lower, upper] with `confidence`, for keys that were not
+ * their end and cannot tell. lower comes from what the sketch itself says of keys that certainly
+ * never came: how much of others' weight a key sees. The truth is in [lower, upper] with `confidence`, for keys that were not
  * chosen against the hash (tamis_options.key is for that). estimate is the best guess, somewhere in it.
  * Asking reads what 16384 such keys see, once after the weight of all adds has changed by one part in
  * 128, and needs 300 KB for it meanwhile (TAMIS_ENOMEM).
@@ -353,18 +354,22 @@ typedef struct tamis_estimate {
     int64_t estimate, lower, upper;
     double confidence; /* that the truth is in [lower, upper]                                     */
     bool below_noise;  /* one in a thousand keys that never came has as much: this may be one      */
-    bool judged;       /* suspect could be told: only where keys have entries of their own, in a top */
+    bool judged;       /* suspect could be told: only where keys have entries of their own, in a top,
+                        * and before its counters end                                             */
     bool suspect;      /* poisoned: see below                                                     */
-    int64_t certain;   /* the key came so often for certain, whoever chose the keys: 0 unless it has an
-                        * entry; INT64_MIN where counts may be too low                            */
+    int64_t certain;   /* the key came so often for certain, by whatever keys: 0 unless it has an entry;
+                        * INT64_MIN where counts may be too low                                   */
 } tamis_estimate;
-/* Poisoned counts. Whoever knows the hash, or may add and ask for long, can find keys that share the counters of a
- * victim, and count them up. [certain, upper] holds the truth all the same; [lower, upper] was made for keys that
- * nobody chose. From shared counters alone a victim cannot be told from a frequent key, as both leave the very same
- * counters, so of most kinds every count is unjudged. A top can tell: a key has a count of its own soon, and what
- * is left to shared counters is at most the weight of all adds divided by the number of entries, or little
- * more, unless its buckets were aimed at. suspect: upper - certain is above twice that;
- * then lower is certain. What is not suspect is off by at most twice that, whoever chose the keys. */
+/* Poisoned counts. Whoever knows the hash, or may add and ask for long, can find keys that share
+ * the counters of a victim, and count them up. [certain, upper] holds the truth all the same, of
+ * kinds that are never too low and unless more was taken away than came; [lower, upper] was made
+ * for keys that nobody chose. Both want a secret key (tamis_options.key): without one, keys of one
+ * 64-bit hash are easily made, and those are one key to every kind. From shared counters alone a
+ * victim cannot be told from a frequent key, as both leave the very same counters, so of most
+ * kinds every count is unjudged. A top can tell: a key has a count of its own soon, and what is
+ * left to shared counters is at most the weight of all adds divided by the number of entries, or
+ * little more, unless its buckets were aimed at. suspect: upper - certain is above twice that;
+ * then lower is certain. What is judged and not suspect is off by at most twice that.            */
 /* weight: any number of adds at once, in the time of one; tamis_add adds 1. A negative one takes away what
  * was added, where the kind can (TAMIS_EUNSUPPORTED), and TAMIS_EABSENT says that the key certainly has
  * less. Counters that reach their end stay there (tamis_facts.saturated); they never wrap. weights NULL:
