@@ -5,6 +5,7 @@
 #include <tamis/tamis.h>
 
 #include <stdio.h>
+#include <sys/types.h>
 
 /* grep's: something was found or done; nothing was found; an error. */
 enum { EXIT_FOUND = 0, EXIT_NONE = 1, EXIT_ERROR = 2 };
@@ -171,6 +172,10 @@ int save_filter(tamis *t, const char *path, bool replace);
 int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes);
 /* The same for a text: the path holds what it held, or all of it. */
 int save_text(const char *path, const char *text, size_t length, bool replace);
+/* The same for any bytes, that are on the disk when true is returned; false: errno, EEXIST unless it may be replaced. */
+bool put_file(const char *path, const void *bytes, size_t n, mode_t mode, bool replace);
+/* However often it is interrupted; false: errno. */
+bool write_all(int fd, const void *bytes, size_t n);
 /* The folder of a file, so that its name lasts; false: errno tells why not. */
 bool sync_folder_of(const char *path);
 /* EXIT_ERROR after a message when `path` exists and may not be replaced. */

@@ -269,8 +269,10 @@ const struct command commands[] = {
      "a line that is in, with a chance of 1 in 1 + e^E, and can neither be added to nor merged.\n"
      "What was released is noted in FILTER.releases, which stays with the filter and is not to\n"
      "be published: the same release again is the same file again, as noise that is drawn anew\n"
-     "averages out; --again draws it all the same. The number of bits is published as it is: plan\n"
-     "it by a round --items, not by the lines counted.",
+     "averages out; --again draws it all the same. Symbolic links lead to that book; copies and\n"
+     "hard links are not followed: each begins a book of its own, and what all release adds up.\n"
+     "The number of bits is published as it is: plan it by a round --items, not by the lines\n"
+     "counted.",
      "tamis build --kind bloom --k 1 --items 100k --fpr 10% -o urls.tamis access-urls.txt && "
      "tamis release --epsilon 2 -o urls.private urls.tamis",
      "epsilon again output force quiet", 1, run_release},

@@ -157,27 +157,36 @@ int save_filter(tamis *t, const char *path, bool replace)
     return saved(s, path, &why);
 }
 
-static bool put_bytes(int fd, const char *bytes, size_t n)
+bool write_all(int fd, const void *bytes, size_t n)
 {
-    for (size_t at = 0; at < n;) {
-        const ssize_t put = write(fd, bytes + at, n - at);
+    for (const char *at = bytes; n > 0;) {
+        const ssize_t put = write(fd, at, n);
         if (put < 0 && errno != EINTR) return false;
-        if (put > 0) at += (size_t)put;
+        if (put > 0) at += put, n -= (size_t)put;
     }
+    return true;
+}
+
+/* With its last slash; "" is here. False: errno. */
+static bool folder_of(const char *path, char out[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    const size_t n = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    if (n >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(out, path, n);
+    out[n] = '\0';
     return true;
 }
 
 /* A name in it is safe only then. */
 bool sync_folder_of(const char *path)
 {
-    char folder[PATH_MAX] = ".";
-    const char *slash = strrchr(path, '/');
-    const size_t n = slash == path ? 1 : slash != NULL ? (size_t)(slash - path) : 0;
-    if (n > 0 && n < sizeof folder) {
-        memcpy(folder, path, n);
-        folder[n] = '\0';
-    }
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char folder[PATH_MAX];
+    if (!folder_of(path, folder)) return false;
+    const int fd = open(*folder != '\0' ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return false;
     const bool good = fsync(fd) == 0;
     const int os = errno;
@@ -186,53 +195,80 @@ bool sync_folder_of(const char *path)
     return good;
 }
 
-/* Through a file of another name beside it; error: errno. */
-static bool put_text(const char *path, const char *text, size_t length, bool replace)
+/* A file beside another, under such a name as the library gives to its own; -1: errno. */
+static int open_beside(const char *path, mode_t mode, char name[PATH_MAX])
+{
+    char folder[PATH_MAX];
+    int fd = -1;
+    if (!folder_of(path, folder)) return -1;
+    for (unsigned i = 0; fd < 0 && i < 1000 && (i == 0 || errno == EEXIST); i++) {
+        if (snprintf(name, PATH_MAX, "%s.tamis-%ld-%u.tmp", folder, (long)getpid(), i) >=
+            PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode);
+    }
+    return fd;
+}
+
+/* And closed; error: errno. */
+static bool fill(int fd, const void *bytes, size_t n, bool sync)
+{
+    const bool good = write_all(fd, bytes, n) && (!sync || fsync(fd) == 0);
+    const int os = errno;
+    if (close(fd) != 0 && good) return false;
+    errno = os;
+    return good;
+}
+
+/* A device, or a pipe, cannot be replaced, only written to. */
+static bool put_direct(const char *path, const void *bytes, size_t n)
+{
+    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return fd >= 0 && fill(fd, bytes, n, false);
+}
+
+static bool put_beside(const char *path, const void *bytes, size_t n, mode_t mode, bool replace)
 {
     char other[PATH_MAX];
-    struct stat st;
-    if (snprintf(other, sizeof other, "%s.tmp-%ld", path, (long)getpid()) >= (int)sizeof other) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    /* A device, or a pipe, cannot be replaced, only written to. */
-    const bool direct = replace && stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-    const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
-    const int fd = open(direct ? path : other, direct ? flags : flags | O_CREAT | O_EXCL, 0666);
+    const int fd = open_beside(path, mode, other);
     if (fd < 0) return false;
-    bool good = put_bytes(fd, text, length) && (direct || fsync(fd) == 0);
+    const bool named =
+        fill(fd, bytes, n, true) && (replace ? rename(other, path) : link(other, path)) == 0;
     int os = errno;
-    if (close(fd) != 0 && good) {
-        good = false;
-        os = errno;
-    }
-    if (direct) {
-        errno = os;
-        return good;
-    }
-    if (good && (replace ? rename(other, path) : link(other, path)) != 0) {
-        good = false;
-        os = errno;
-    }
-    if (!good || !replace) unlink(other);
+    if (!named || !replace) unlink(other);
+    const bool good = named && sync_folder_of(path);
+    if (named && !good) os = errno;
+    /* What did not work can be tried again. */
+    if (named && !good && !replace) unlink(path);
     errno = os;
-    return good && sync_folder_of(path);
+    return good;
+}
+
+bool put_file(const char *path, const void *bytes, size_t n, mode_t mode, bool replace)
+{
+    struct stat st;
+    sigset_t before;
+    hold_signals(path, &before);
+    const bool direct = replace && stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    const bool good =
+        direct ? put_direct(path, bytes, n) : put_beside(path, bytes, n, mode, replace);
+    const int os = errno;
+    let_signals(&before);
+    errno = os;
+    return good;
 }
 
 int save_text(const char *path, const char *text, size_t length, bool replace)
 {
-    sigset_t before;
     if (strcmp(path, "-") == 0) {
         fwrite(text, 1, length, stdout);
         return finish_output(EXIT_FOUND);
     }
-    hold_signals(path, &before);
-    const bool good = put_text(path, text, length, replace);
-    const int os = errno;
-    let_signals(&before);
-    if (good) return EXIT_FOUND;
-    if (os == EEXIST) return complain(path, "exists already; -f replaces it");
-    return complain(path, "cannot write: %s", strerror(os));
+    if (put_file(path, text, length, 0666, replace)) return EXIT_FOUND;
+    if (errno == EEXIST) return complain(path, "exists already; -f replaces it");
+    return complain(path, "cannot write: %s", strerror(errno));
 }
 
 int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes)

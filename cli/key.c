@@ -141,19 +141,7 @@ int run_key_id(const struct args *a)
     return finish_output(status);
 }
 
-/* All of hidden.text's digits and a newline; errno. */
-static bool write_text(int fd)
-{
-    hidden.text[DIGITS] = '\n';
-    for (size_t n = 0; n < DIGITS + 1;) {
-        const ssize_t put = write(fd, hidden.text + n, DIGITS + 1 - n);
-        if (put < 0 && errno != EINTR) return false;
-        if (put > 0) n += (size_t)put;
-    }
-    return fsync(fd) == 0;
-}
-
-/* On the disk before anything is built with it: a filter whose key is lost answers no more. */
+/* On the disk, and whole, before it has its name: a filter whose key is lost answers no more. Error: errno. */
 static bool draw_key(const char *path)
 {
     static const char digit[] = "0123456789abcdef";
@@ -162,14 +150,8 @@ static bool draw_key(const char *path)
         hidden.text[2 * i] = digit[hidden.key[i] >> 4];
         hidden.text[2 * i + 1] = digit[hidden.key[i] & 15];
     }
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0) return false;
-    bool good = write_text(fd);
-    int os = errno;
-    if (close(fd) != 0 && good) good = false, os = errno;
-    if (!good) unlink(path);
-    errno = os;
-    return good;
+    hidden.text[DIGITS] = '\n';
+    return put_file(path, hidden.text, DIGITS + 1, 0600, false);
 }
 
 int run_key_new(const struct args *a)

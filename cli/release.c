@@ -3,7 +3,10 @@
  * The book is FILTER.releases, a line for each: a hash of the filter that was released, the epsilon, a hash of the release and
  * where it went. It is for the owner. A hash of the source within the release itself would betray the source: whoever
  * guesses the set could prove the guess. A note is on the disk before the release is anywhere, so that no epsilon is ever
- * forgotten; one that was cut off, by a full disk or a power failure, is of a release that never came out. */
+ * forgotten; one that was cut off, by a full disk or a power failure, is of a release that never came out. Where it can be
+ * read all the same its epsilon counts, but it is no release to hand out again.
+ *
+ * The book belongs to a file, whatever symbolic links lead to it; a copy of the file begins its own. */
 #include "cli.h"
 
 #include <errno.h>
@@ -12,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define HASH_TEXT 33
@@ -21,8 +23,7 @@ struct book {
     FILE *file;
     char path[PATH_MAX];
     off_t end;    /* of its notes; what follows was cut off */
-    bool is_new;  /* nothing was ever noted in it */
-    bool unended; /* the last note is whole but for its line end */
+    bool unended; /* the last note was cut off in its path, or before its line end */
     /* Of all that is in it: */
     double spent; /* epsilons of every release, of this and other contents of the filter */
     unsigned releases;
@@ -83,18 +84,17 @@ static bool hash_of(const tamis *t, char out[HASH_TEXT])
 /* Opened, and locked until it is closed; false after a message. */
 static bool open_book(struct book *b, const char *filter)
 {
+    char real[PATH_MAX];
     memset(b, 0, sizeof *b);
-    if (snprintf(b->path, sizeof b->path, "%s.releases", filter) >= (int)sizeof b->path) {
-        complain(filter, "%s", strerror(ENAMETOOLONG));
+    const bool is_real = realpath(filter, real) != NULL;
+    if (!is_real || snprintf(b->path, sizeof b->path, "%s.releases", real) >= (int)sizeof b->path) {
+        complain(filter, "no place for the book of its releases: %s",
+                 strerror(is_real ? ENAMETOOLONG : errno));
         return false;
     }
-    struct stat st;
     const int fd = open(b->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (fd >= 0 && flock(fd, LOCK_EX) == 0 && fstat(fd, &st) == 0) b->file = fdopen(fd, "r+");
-    if (b->file != NULL) {
-        b->is_new = st.st_size == 0;
-        return true;
-    }
+    if (fd >= 0 && flock(fd, LOCK_EX) == 0) b->file = fdopen(fd, "r+");
+    if (b->file != NULL) return true;
     complain(b->path, "a release must be noted there, and cannot: %s", strerror(errno));
     if (fd >= 0) close(fd);
     return false;
@@ -115,7 +115,8 @@ static bool read_note(struct book *b, const char *line, const char *source, doub
     b->spent += cost;
     b->releases++;
     snprintf(wanted, sizeof wanted, "%.17g", epsilon);
-    if (strcmp(from, source) != 0 || strcmp(spent, wanted) != 0) return true;
+    const bool cut_off = b->unended || line[strlen(line) - 1] == '/'; /* see note() */
+    if (cut_off || strcmp(from, source) != 0 || strcmp(spent, wanted) != 0) return true;
     b->found = true;
     strcpy(b->hash, hash);
     strcpy(b->where, line + where);
@@ -140,6 +141,9 @@ static bool read_book(struct book *b, const char *source, double epsilon)
         complain(b->path, "the last note was cut off: that release never came out");
         good = true;
         b->unended = false;
+    } else if (b->unended) {
+        complain(b->path, "the last note was cut off: it counts, but that release may never have "
+                          "come out");
     }
     /* Not at the end either: no memory for a line, or the disk. */
     if (good && !cut_off && !feof(b->file)) {
@@ -161,16 +165,6 @@ static void whole_path(const char *path, char out[PATH_MAX])
     if (snprintf(out, PATH_MAX, "%s%s", here, path) >= PATH_MAX) snprintf(out, PATH_MAX, "-");
 }
 
-static bool write_all(int fd, const char *bytes, size_t n)
-{
-    while (n > 0) {
-        const ssize_t put = write(fd, bytes, n);
-        if (put < 0 && errno != EINTR) return false;
-        if (put > 0) bytes += put, n -= (size_t)put;
-    }
-    return true;
-}
-
 /* On the disk when true is returned; as it was before, as far as possible, after a message. */
 static bool note(struct book *b, const char *source, double epsilon, const char *hash,
                  const char *output)
@@ -179,10 +173,12 @@ static bool note(struct book *b, const char *source, double epsilon, const char 
     const int fd = fileno(b->file);
     whole_path(output, where);
     where[strcspn(where, "\n")] = '\0'; /* then it is not found again; a line is a line */
-    const int n = snprintf(line, sizeof line, "%s%s %.17g %s %s\n", b->unended ? "\n" : "", source,
+    /* No file has a path with a slash at its end: so a note that was cut off stays one. */
+    const int n = snprintf(line, sizeof line, "%s%s %.17g %s %s\n", b->unended ? "/\n" : "", source,
                            epsilon, hash, where);
+    /* The folder each time: who began the book may have been killed before that. */
     const bool good = ftruncate(fd, b->end) == 0 && write_all(fd, line, (size_t)n) &&
-                      fsync(fd) == 0 && (!b->is_new || sync_folder_of(b->path));
+                      fsync(fd) == 0 && sync_folder_of(b->path);
     if (good) return true;
     complain(b->path, "cannot write: %s", strerror(errno));
     if (ftruncate(fd, b->end) != 0) complain(b->path, "may count a release that never came out");
@@ -216,8 +212,9 @@ static int repeat(const struct args *a, const struct book *b)
     if (t == NULL)
         return complain(
             a->words[0],
-            "was released at this epsilon, as %s, which is not there any more: copy it from "
-            "where it is; other noise (--again) makes it %.4g in all",
+            "was released at this epsilon, as %s, which is not there: removed, or never written "
+            "because the command was interrupted; copy it from where it is, or draw other noise "
+            "(--again), which makes it %.4g in all",
             b->where, b->spent + a->epsilon);
     int status = check_output(a);
     if (status == EXIT_FOUND) status = save_filter(t, a->output, a->force);

@@ -64,41 +64,16 @@ void tamis__free(const tamis_memory *memory, void *p)
 
 /* --- Secrets ------------------------------------------------------------------------------------------------- */
 
+#ifdef __linux__
 static size_t page_size(void)
 {
-#ifdef __linux__
     const long size = sysconf(_SC_PAGESIZE);
     return size > 0 ? (size_t)size : 4096;
-#else
-    return LINE;
-#endif
 }
 
 static uint64_t whole_pages(uint64_t size, uint64_t page)
 {
     return (size + page - 1) / page * page;
-}
-
-/* Advice, too: a system that refuses (a limit of locked memory, or of mappings) still gets a handle that works. A caller's
- * memory is left out of core dumps for good, and is not locked: to undo either could undo what the caller has done. */
-static void hide(const tamis_memory *memory, void *p, size_t size)
-{
-#if defined(__linux__) && defined(MADV_DONTDUMP)
-    madvise(p, size, MADV_DONTDUMP);
-    if (memory == NULL) mlock(p, size);
-#else
-    (void)memory, (void)p, (void)size;
-#endif
-}
-
-/* Not memset, which a compiler drops before a free. */
-static void wipe(void *p, size_t size)
-{
-#ifdef __linux__
-    explicit_bzero(p, size);
-#else
-    for (volatile unsigned char *at = p; size > 0; size--) *at++ = 0;
-#endif
 }
 
 /* Within a block of any allocator there is a whole page when the block is one longer. It begins behind the block's
@@ -108,40 +83,48 @@ static void *pages_of(const tamis_memory *memory, uint64_t whole, size_t page)
     unsigned char *block = tamis__alloc(memory, whole + page);
     if (block == NULL) return NULL;
     unsigned char *p = block + (page - (uintptr_t)block % page);
-    /* cppcheck-suppress pointerSize ; a pointer is what is kept there */
     memcpy(p - sizeof(void *), &block, sizeof(void *));
     return p;
 }
 
 /* Of our own, pages come from the system: hidden ones that are neighbours are one mapping to it, where each in the middle of
- * the heap would be two, and a process may have some 65,000. */
+ * the heap would be two, and a process may have some 65,000. Hiding is advice, too: a system that refuses (a limit of locked
+ * memory, or of mappings) still gets a handle that works. A caller's memory is left out of core dumps for good, and is not locked:
+ * to undo either could undo what the caller has done. */
 void *tamis__alloc_secret(const tamis_memory *memory, uint64_t size)
 {
     const size_t page = page_size();
     const uint64_t whole = whole_pages(size, page);
-#ifdef __linux__
     void *p = memory != NULL ? pages_of(memory, whole, page)
                              : mmap(NULL, (size_t)whole, PROT_READ | PROT_WRITE,
                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) return NULL;
-#else
-    void *p = pages_of(memory, whole, page);
-#endif
-    if (p != NULL) hide(memory, p, (size_t)whole);
+    if (p == NULL || p == MAP_FAILED) return NULL;
+    madvise(p, (size_t)whole, MADV_DONTDUMP);
+    if (memory == NULL) mlock(p, (size_t)whole);
     return p;
 }
 
 void tamis__free_secret(const tamis_memory *memory, void *p, uint64_t size)
 {
-    if (p == NULL) return;
     void *block;
-    wipe(p, (size_t)size);
-#ifdef __linux__
+    explicit_bzero(p, (size_t)size); /* not memset, which a compiler drops before a free */
     if (memory == NULL) {
         munmap(p, (size_t)whole_pages(size, page_size()));
         return;
     }
-#endif
     memcpy(&block, (unsigned char *)p - sizeof(void *), sizeof(void *));
     tamis__free(memory, block);
 }
+#else
+/* Elsewhere a secret is at least wiped. */
+void *tamis__alloc_secret(const tamis_memory *memory, uint64_t size)
+{
+    return tamis__alloc(memory, size);
+}
+
+void tamis__free_secret(const tamis_memory *memory, void *p, uint64_t size)
+{
+    for (volatile unsigned char *at = p; size > 0; size--) *at++ = 0;
+    tamis__free(memory, p);
+}
+#endif

@@ -59,13 +59,13 @@ $ tamis release --epsilon 1 -f -o f.private f.tamis; cmp -s kept f.private
 tamis: f.private: epsilon 1, 26.9 % (1 in 4) of the lines that are in are missed; 3 in all, with 1 before
 [1]
 $ tamis release --epsilon 2 -o f2.private f.tamis
-tamis: f.tamis: was released at this epsilon, as ...f.private, which is not there any more: copy it from where it is; other noise (--again) makes it 5 in all
+tamis: f.tamis: was released at this epsilon, as ...f.private, which is not there: removed, or never written because the command was interrupted; copy it from where it is, or draw other noise (--again), which makes it 5 in all
 [2]
 $ tamis release --epsilon 2 --again -o f2.private f.tamis; cmp -s f2.private kept
 tamis: f2.private: epsilon 2, 11.9 % (1 in 8) of the lines that are in are missed; 5 in all, with 2 before
 [1]
 $ rm f2.private; tamis release --epsilon 2 -q -o g.private f.tamis
-tamis: f.tamis: was released at this epsilon, as ...f2.private, which is not there any more: copy it from where it is; other noise (--again) makes it 7 in all
+tamis: f.tamis: was released at this epsilon, as ...f2.private, which is not there: removed, or never written because the command was interrupted; copy it from where it is, or draw other noise (--again), which makes it 7 in all
 [2]
 $ wc -l < f.tamis.releases; stat -c %a f.tamis.releases
 3
@@ -77,10 +77,10 @@ tamis: again.private: a copy of ...f.private: the same release costs nothing aga
 $ echo new | tamis add -q f.tamis; tamis release --epsilon 1 -q -o new.private f.tamis; cmp -s new.private f.private
 [1]
 $ echo damage >> f.tamis.releases; tamis release --epsilon 3 -o more.private f.tamis
-tamis: f.tamis.releases: not a book of releases: line 5 is damaged
+tamis: ...f.tamis.releases: not a book of releases: line 5 is damaged
 [2]
 $ sed -i '5d; 1s/^\([^ ]*\) \([^ ]*\) /\1 \2x /' f.tamis.releases; tamis release --epsilon 3 -o more.private f.tamis
-tamis: f.tamis.releases: not a book of releases: line 1 is damaged
+tamis: ...f.tamis.releases: not a book of releases: line 1 is damaged
 [2]
 
 # A plan of the lines that are there betrays how many they are.
@@ -140,16 +140,40 @@ $ tamis plan --kind private --items 1k --fpr 1%
 tamis: plan: a private filter is released from a bloom filter with k = 1, not planned
 [2]
 $ mkdir readonly; cp k.tamis readonly; mkdir readonly/k.tamis.releases; tamis release --epsilon 1 -o x readonly/k.tamis
-tamis: readonly/k.tamis.releases: a release must be noted there, and cannot: Is a directory
+tamis: ...readonly/k.tamis.releases: a release must be noted there, and cannot: Is a directory
 [2]
-# A note that a full disk or a power failure cut off is of a release that never came out; one that only lost its line end counts.
+# Symbolic links lead to the book of the filter, from anywhere; a copy has a book of its own.
+$ mkdir far; cp k.tamis far/l.tamis; ln -s far/l.tamis l.tamis; ln -s l.tamis l2.tamis; tamis release -q --epsilon 1 -o l.1 far/l.tamis
+$ tamis release --epsilon 1 -o l.2 l2.tamis; cmp l.1 l.2; ls far l*.releases
+tamis: l.2: a copy of ...l.1: the same release costs nothing again
+ls: cannot access 'l*.releases': No such file or directory
+far:
+l.tamis
+l.tamis.releases
+[2]
+$ (cd far; tamis release --epsilon 2 -o l.3 ../l.tamis)
+tamis: l.3: epsilon 2, 11.9 % (1 in 8) of the lines that are in are missed; 3 in all, with 1 before
+# A note that a full disk or a power failure cut off is of a release that never came out; where its epsilon can be read it counts.
 $ tamis build -q --kind bloom --k 1 --items 100 --fpr 20% -o cut.tamis list; tamis release -q --epsilon 1 -o cut.1 cut.tamis
 $ printf '0123456789abcdef0123' >> cut.tamis.releases; tamis release -q --again --epsilon 1 -o cut.2 cut.tamis; wc -l < cut.tamis.releases
-tamis: cut.tamis.releases: the last note was cut off: that release never came out
+tamis: ...cut.tamis.releases: the last note was cut off: that release never came out
 2
 $ truncate -s -1 cut.tamis.releases; tamis release --again --epsilon 2 -o cut.3 cut.tamis; wc -l < cut.tamis.releases
+tamis: ...cut.tamis.releases: the last note was cut off: it counts, but that release may never have come out
 tamis: cut.3: epsilon 2, 11.9 % (1 in 8) of the lines that are in are missed; 4 in all, with 2 before
 3
+$ tamis build -q --kind bloom --k 1 --items 100 --fpr 20% -o every.tamis list; tamis release -q --epsilon 1 -o every.1 every.tamis
+$ cp every.tamis.releases whole; rm every.1; size=$(stat -c %s whole); test $size -gt 75 || echo too short
+> for n in $(seq 1 $((size - 1))); do head -c $n whole > every.tamis.releases; tamis release -qf --epsilon 1 -o every.2 every.tamis || echo refused; done 2>&1 | sed 's/.*releases: //' | sort -u
+the last note was cut off: it counts, but that release may never have come out
+the last note was cut off: that release never came out
+$ tamis release --epsilon 1 -o every.3 every.tamis; cmp every.2 every.3; wc -l < every.tamis.releases
+tamis: every.3: a copy of ...every.2: the same release costs nothing again
+2
+# And it stays one, when a release at another epsilon has ended it.
+$ head -c -1 whole > every.tamis.releases; tamis release -q --epsilon 2 -o every.4 every.tamis; tamis release --epsilon 1 -o every.5 every.tamis
+tamis: ...every.tamis.releases: the last note was cut off: it counts, but that release may never have come out
+tamis: every.5: epsilon 1, 26.9 % (1 in 4) of the lines that are in are missed; 4 in all, with 2 before
 $ tamis help release
 Usage: tamis release [OPTION...] --epsilon E -o OUT FILTER
 
@@ -161,8 +185,10 @@ likely with any one line as without it; to exchange a line costs 2 E. The releas
 a line that is in, with a chance of 1 in 1 + e^E, and can neither be added to nor merged.
 What was released is noted in FILTER.releases, which stays with the filter and is not to
 be published: the same release again is the same file again, as noise that is drawn anew
-averages out; --again draws it all the same. The number of bits is published as it is: plan
-it by a round --items, not by the lines counted.
+averages out; --again draws it all the same. Symbolic links lead to that book; copies and
+hard links are not followed: each begins a book of its own, and what all release adds up.
+The number of bits is published as it is: plan it by a round --items, not by the lines
+counted.
 
 Options:
   -o, --output FILE      file to write; - for standard output

@@ -303,13 +303,12 @@ ssize_t writev(int fd, const struct iovec *v, int n)
         const enum how how = judge(#name, -1);                                                     \
         if (how == FAIL) return -1;                                                                \
         int fd = -1;                                                                               \
-        const bool fresh = (flags & O_CREAT) != 0 && !synced_exists(at, path);                     \
         if (shim.no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE)                                   \
             errno = EOPNOTSUPP;                                                                    \
         else                                                                                       \
             note_open(fd = REAL(name) arguments);                                                  \
         if (how == KILL) die();                                                                    \
-        if (fd >= 0 && fresh) synced_named(at, path);                                              \
+        if (fd >= 0 && (flags & O_CREAT) != 0) synced_named(at, path);                             \
         return fd;                                                                                 \
     }
 

@@ -3,7 +3,8 @@
  *   - when a file gets its last name while it, or any other file that this process made, could still be lost;
  *   - at exit, of everything that could.
  * That is more than "old or new": it is also the order of several files, as a manifest after its parts, or a book before
- * what is noted in it. Files without a name, and those that are gone again, do not matter. */
+ * what is noted in it. Files without a name, and those that are gone again, do not matter. A file that might have been made
+ * (O_CREAT) counts as made: whoever did may have been killed before its name was safe. */
 #ifndef TAMIS_FAULT_SYNCED_H
 #define TAMIS_FAULT_SYNCED_H
 
@@ -37,15 +38,6 @@ static bool synced_is(const struct stat64 *a, const struct stat64 *b)
 static bool synced_stat(int dir, const char *path, struct stat64 *st)
 {
     return REAL(fstatat64)(dir, path, st, 0) == 0;
-}
-
-static bool synced_exists(int dir, const char *path)
-{
-    struct stat64 st;
-    const int kept = errno;
-    const bool there = synced.path != NULL && synced_stat(dir, path, &st);
-    errno = kept;
-    return there;
 }
 
 /* Of this file; NULL: not followed. */
