@@ -42,12 +42,9 @@ struct flow {
     bool (*done)(void *ctx, const struct window *w);
     void *ctx;
 };
-/* EXIT_FOUND when all lines, or enough, are done; EXIT_ERROR after a message. */
+/* EXIT_FOUND when all lines, or enough, are done; after a message EXIT_NONE when all but those of files that cannot be read are
+ * (where lines are written: but those behind them), EXIT_ERROR otherwise. */
 int send_lines(const struct flow *f, char **files, int n);
-/* Adds lines, and says how many are in for sure, when it fails (redis_add.c). */
-int add_remote(const struct args *a, const struct remote *r, char **files, int n,
-               enum cluster_verb verb);
-
 int remote_build(const struct args *a);
 int remote_count(const struct args *a);
 int remote_add(const struct args *a);

@@ -30,24 +30,51 @@ static bool added(void *ctx, const struct window *w)
     return true;
 }
 
-int add_remote(const struct args *a, const struct remote *r, char **files, int n,
-               enum cluster_verb verb)
+/* *lines: how many are in for sure, also when it fails. */
+static int add_remote(const struct args *a, const struct remote *r, char **files, int n,
+                      enum cluster_verb verb, uint64_t *lines)
 {
     struct adding d = {.a = a};
     const struct flow f = {a, r, verb, "adding", added, &d};
-    if (send_lines(&f, files, n) == EXIT_FOUND) return EXIT_FOUND;
-    return complain(r->at.shown, "the first %s lines are in%s; of those behind them some may be",
-                    grouped(d.lines), a->replicas != 0 ? ", and confirmed" : "");
+    const int status = send_lines(&f, files, n);
+    *lines = d.lines;
+    return status == EXIT_FOUND ? EXIT_FOUND : EXIT_ERROR;
+}
+
+/* Whether it makes a difference to add a line twice. Of a key of TAMIS.CREATE a server has to tell; who cannot ask has to fear it. */
+static bool counts_lines(const struct remote *r)
+{
+    tamis_kind kind = cluster_kind(r->s);
+    tamis_facts f;
+    if (kind == TAMIS_AUTO && !(cluster_shards(r->s) == 1 && cluster_set_info(r->s, &f)))
+        return true;
+    if (kind == TAMIS_AUTO) kind = f.kind;
+    return kind >= TAMIS_COUNT_MIN || kind == TAMIS_COUNTING || kind == TAMIS_CUCKOO;
+}
+
+static void warn_of_repeats(const struct remote *r)
+{
+    const uint64_t n = cluster_repeated(r->s);
+    if (n > 0 && counts_lines(r))
+        complain(r->at.shown,
+                 "warning: %s line%s sent again after a failure, and may be counted twice",
+                 grouped(n), n > 1 ? "s were" : " was");
 }
 
 int remote_add(const struct args *a)
 {
     struct remote r = {0};
+    uint64_t lines;
     int status = EXIT_ERROR;
     if (check_fields(a) != EXIT_FOUND) return EXIT_ERROR;
-    if (remote_open(a, a->words[0], &r))
+    if (remote_open(a, a->words[0], &r)) {
         status = add_remote(a, &r, a->words + 1, a->n_words - 1,
-                            a->weight_field != 0 ? CLUSTER_WEIGH : CLUSTER_ADD);
+                            a->weight_field != 0 ? CLUSTER_WEIGH : CLUSTER_ADD, &lines);
+        if (status != EXIT_FOUND)
+            complain(r.at.shown, "the first %s lines are in%s; of those behind them some may be",
+                     grouped(lines), a->replicas != 0 ? ", and confirmed" : "");
+        warn_of_repeats(&r);
+    }
     remote_close(&r);
     return finish_output(status);
 }
@@ -68,7 +95,7 @@ int remote_remove(const struct args *a)
                      grouped(d.lines));
     }
     remote_close(&r);
-    return status != EXIT_FOUND ? status : d.in > 0 || d.lines == 0 ? EXIT_FOUND : EXIT_NONE;
+    return status != EXIT_FOUND ? EXIT_ERROR : d.in > 0 || d.lines == 0 ? EXIT_FOUND : EXIT_NONE;
 }
 
 /* --- New sets --------------------------------------------------------------------------------------------------------- */
@@ -116,11 +143,17 @@ static bool plan_shard(const struct args *a, const struct remote *r, uint64_t it
     return true;
 }
 
+/* How many; 0 after a message. */
 static unsigned shards_from(const struct args *a, const struct remote *r)
 {
     const unsigned masters = cluster_masters(r->c);
-    if (a->shards != 0) return (unsigned)a->shards;
-    return masters > 1 ? masters * SHARDS_OF_A_MASTER : 1;
+    unsigned shards = masters > 1 ? masters * SHARDS_OF_A_MASTER : 1;
+    if (a->shards != 0) shards = (unsigned)a->shards;
+    if (a->bytes == 0 || a->bytes >= shards) return shards;
+    /* A part of 0 bytes would be taken for a size that was not said. */
+    complain(r->at.shown, "--bytes: %s bytes cannot be divided among %s shards", grouped(a->bytes),
+             grouped(shards));
+    return 0;
 }
 
 /* Create, add, seal; what fails is taken away. */
@@ -129,15 +162,20 @@ static int make_set(const struct args *a, struct remote *r, unsigned shards, con
     struct texts never = a->never;
     const bool is_static =
         p->kind == TAMIS_FUSE || p->kind == TAMIS_RIBBON || p->kind == TAMIS_EXACT;
-    const struct args whole = whole_lines(a);
+    struct args whole = whole_lines(a);
+    uint64_t lines;
+    whole.ack = false; /* the numbers are of the lines that are added */
     r->s = cluster_set_create(r->c, r->at.name, shards, p, a->force);
     if (r->s == NULL) return remote_complain(r);
-    int status =
-        add_remote(a, r, a->words, a->n_words, a->weight_field != 0 ? CLUSTER_WEIGH : CLUSTER_ADD);
+    int status = add_remote(a, r, a->words, a->n_words,
+                            a->weight_field != 0 ? CLUSTER_WEIGH : CLUSTER_ADD, &lines);
     if (status == EXIT_FOUND && never.n > 0)
-        status = add_remote(&whole, r, never.text, never.n, CLUSTER_EXCLUDE);
+        status = add_remote(&whole, r, never.text, never.n, CLUSTER_EXCLUDE, &lines);
     if (status == EXIT_FOUND && !cluster_set_finish(r->s, is_static)) status = remote_complain(r);
-    if (status == EXIT_FOUND) return status;
+    if (status == EXIT_FOUND) {
+        warn_of_repeats(r);
+        return status;
+    }
     cluster_set_abandon(r->s);
     return complain(r->at.shown, "nothing is kept");
 }
@@ -157,10 +195,10 @@ int remote_build(const struct args *a)
     if (never.n > 0 && excluded == 0 &&
         !count_items(&whole, never.text, never.n, "--never FILE", &excluded))
         return EXIT_ERROR;
-    if (remote_connect(a, a->output, &r)) {
-        const unsigned shards = shards_from(a, &r);
-        if (plan_shard(a, &r, items, excluded, shards, &p)) status = make_set(a, &r, shards, &p);
-    }
+    unsigned shards;
+    if (remote_connect(a, a->output, &r) && (shards = shards_from(a, &r)) > 0 &&
+        plan_shard(a, &r, items, excluded, shards, &p))
+        status = make_set(a, &r, shards, &p);
     remote_close(&r);
     return finish_output(status);
 }
@@ -172,8 +210,8 @@ int remote_count(const struct args *a)
     tamis_error why;
     int status = EXIT_ERROR;
     if (check_fields(a) != EXIT_FOUND || !sketch_from(a, &p)) return EXIT_ERROR;
-    if (remote_connect(a, a->output, &r)) {
-        const unsigned shards = shards_from(a, &r);
+    unsigned shards;
+    if (remote_connect(a, a->output, &r) && (shards = shards_from(a, &r)) > 0) {
         /* An equal part of the memory has an equal part of the lines. By --error each shard has to keep the promise alone: a
          * frequent line may make one of them as heavy as all. */
         p.bytes /= shards;

@@ -62,10 +62,12 @@ int remote_check(const struct args *a)
         silent.quiet = a->quiet || !(a->count || a->json);
         const struct flow f = {&silent, &r, CLUSTER_HAS, "checking", checked, &k};
         status = send_lines(&f, a->words + 1, a->n_words - 1);
-        if (status == EXIT_FOUND && !a->quiet) report(&k, r.at.shown);
+        /* After a failure of servers, what is known of only some lines is no answer. */
+        if (status != EXIT_ERROR && !a->quiet) report(&k, r.at.shown);
     }
     remote_close(&r);
-    if (status == EXIT_ERROR && !(a->quiet && selected(&k) > 0)) return finish_output(EXIT_ERROR);
+    /* As with files: one that could not be read is an error, unless -q has its answer already. */
+    if (status != EXIT_FOUND && !(a->quiet && selected(&k) > 0)) return finish_output(EXIT_ERROR);
     return finish_output(selected(&k) > 0 ? EXIT_FOUND : EXIT_NONE);
 }
 
@@ -139,7 +141,7 @@ static bool ask_lines(struct asking *q)
     struct args silent = *q->a;
     const struct flow f = {&silent, q->r, CLUSTER_COUNT, "asking", counted, q};
     silent.quiet = true; /* the answers are progress enough */
-    return send_lines(&f, NULL, 0) == EXIT_FOUND;
+    return send_lines(&f, NULL, 0) == EXIT_FOUND && !ferror(stdout);
 }
 
 int remote_freq(const struct args *a)

@@ -15,15 +15,35 @@ struct sums {
     unsigned worst; /* the shard with the highest rate */
 };
 
+static uint64_t sum(uint64_t x, uint64_t y)
+{
+    return x + y < x ? UINT64_MAX : x + y;
+}
+
+static int64_t signed_sum(int64_t x, int64_t y)
+{
+    int64_t s;
+    return !__builtin_add_overflow(x, y, &s) ? s : y < 0 ? INT64_MIN : INT64_MAX;
+}
+
+static const char *signed_text(int64_t x)
+{
+    static char text[40]; /* of one call at a time */
+    snprintf(text, sizeof text, "%s%s", x < 0 ? "-" : "",
+             grouped(x < 0 ? 0 - (uint64_t)x : (uint64_t)x));
+    return text;
+}
+
+/* Sums stop at the end of their range: what servers say may be anything. */
 static struct sums sum_up(const tamis_facts *f, unsigned n)
 {
     struct sums s = {0};
     for (unsigned i = 0; i < n; i++) {
-        s.bytes += f[i].bytes;
-        s.items += f[i].items;
-        s.planned += f[i].planned_items;
+        s.bytes = sum(s.bytes, f[i].bytes);
+        s.items = sum(s.items, f[i].items);
+        s.planned = sum(s.planned, f[i].planned_items);
         s.estimate += f[i].items_estimate;
-        s.weight += f[i].weight;
+        s.weight = signed_sum(s.weight, f[i].weight);
         s.rate += f[i].fpr_now / n;
         s.planned_rate += f[i].fpr_planned / n;
         s.miss += f[i].miss_rate / n;
@@ -111,8 +131,7 @@ static void print_filter(const struct remote *r, const tamis_facts *f, const str
 
 static void print_sketch(const struct sums *s)
 {
-    printf("  weight    %s%s in all\n", s->weight < 0 ? "-" : "",
-           grouped(s->weight < 0 ? 0 - (uint64_t)s->weight : (uint64_t)s->weight));
+    printf("  weight    %s in all\n", signed_text(s->weight));
     printf("  noise     a key that never came counts up to %s in 99.9 %% of cases, in the worst "
            "shard\n",
            grouped((uint64_t)s->noise));
@@ -140,7 +159,7 @@ static void print_each(const struct cluster_set *set, const tamis_facts *f)
     printf("  %14s %14s %10s %7s  key\n", weighs(f) ? "weight" : "items", "bytes", "wrong", "fill");
     for (unsigned i = 0; i < cluster_shards(set); i++)
         printf("  %14s %14s %9.3g%% %6.1f%%  %s\n",
-               grouped(weighs(f) ? (uint64_t)f[i].weight : f[i].items), grouped(f[i].bytes),
+               weighs(f) ? signed_text(f[i].weight) : grouped(f[i].items), grouped(f[i].bytes),
                100 * f[i].fpr_now, 100 * f[i].fill, cluster_shard_key(set, i));
 }
 

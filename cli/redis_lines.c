@@ -159,7 +159,9 @@ static bool take_block(struct running *r, const struct block *b)
 static bool pump(struct running *r, struct lines *in)
 {
     const struct block *b;
-    while (!lines_failed(in) && (b = lines_next(in)) != NULL) {
+    /* Where lines are written, those behind what cannot be read are not: the count of lines that are in would be wrong. */
+    const bool asks = r->f->verb == CLUSTER_HAS || r->f->verb == CLUSTER_COUNT;
+    while ((asks || !lines_failed(in)) && (b = lines_next(in)) != NULL) {
         if (!take_block(r, b)) return false;
         /* Nobody waits for what is known: a slow pipe gets its answers before the next line comes. */
         if (!lines_wait(in, 0) && !finish_all(r)) return false;
@@ -184,10 +186,11 @@ int send_lines(const struct flow *f, char **files, int n)
         const bool good = pump(&r, in);
         progress_end(&r.bar);
         if (cluster_why(r.c) != NULL) remote_complain(f->to);
-        if ((good && !lines_failed(in)) || r.stopped) status = EXIT_FOUND;
+        if (good || r.stopped) status = lines_failed(in) && !r.stopped ? EXIT_NONE : EXIT_FOUND;
         lines_close(in);
     }
     tamis_close(router);
+    cluster_forget(r.c); /* windows that were under way when it stopped */
     for (int i = 0; i < AHEAD; i++) window_free(&r.windows[i]);
     return status;
 }

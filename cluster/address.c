@@ -83,6 +83,11 @@ static const char *parse_name(const char *p, struct cluster_address *out)
     return strpbrk(out->name, "{}") == NULL ? NULL : "the name of a set has no braces";
 }
 
+static void show(const char *from, bool secure, struct cluster_address *out)
+{
+    snprintf(out->shown, sizeof out->shown, "%s%s", secure ? SECURE : SCHEME, from);
+}
+
 const char *cluster_parse(const char *word, struct cluster_address *out)
 {
     const bool secure = strncmp(word, SECURE, strlen(SECURE)) == 0;
@@ -90,11 +95,16 @@ const char *cluster_parse(const char *word, struct cluster_address *out)
     const char *const end = slash != NULL ? slash : p + strlen(p);
     const char *at = memrchr(p, '@', (size_t)(end - p)), *host = at != NULL ? at + 1 : p;
     memset(out, 0, sizeof *out);
-    snprintf(out->shown, sizeof out->shown, "%s%s", secure ? SECURE : SCHEME, host);
-    if (secure)
-        return "TLS is not in the client library; let stunnel, or a proxy beside you, do it, and "
-               "say redis://";
+    show(host, secure, out);
     const char *why = parse_host(host, (size_t)(end - host), out);
     if (why == NULL && at != NULL) why = parse_secret(p, (size_t)(at - p), out);
-    return why != NULL ? why : parse_name(slash, out);
+    if (why == NULL) why = parse_name(slash, out);
+    if (secure)
+        why = "TLS is not in the client library; let stunnel, or a proxy beside you, do it, and "
+              "say redis://";
+    const char *later = strrchr(end, '@');
+    if (later == NULL || (why == NULL && strchr(later, '/') == NULL)) return why;
+    /* What is before it may be a password, of which the slash is a part. */
+    show(later + 1, secure, out);
+    return "a / in a user or a password is written as %2F, and an @ in a name as %40";
 }

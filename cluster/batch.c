@@ -45,6 +45,7 @@ static void answer_part(struct request *r, struct cluster *c, const struct reply
     const struct part *p = r->more;
     struct cluster_batch *b = p->b;
     const char *key = p->s->shards[p->shard].key;
+    if (r->repeated && r->writes) p->s->repeated += p->n;
     const bool plain = b->verb == CLUSTER_WEIGH || b->verb == CLUSTER_EXCLUDE;
     if (plain ? reply->type == REPLY_ERROR : reply->type != REPLY_LIST) {
         client_fail_reply(c, key, reply);

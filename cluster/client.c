@@ -39,6 +39,8 @@ struct node {
     struct request *unsent;       /* of these, the first that is not wholly sent, */
     size_t offset;                /* and how much of it is */
     double heard;
+    double down_until; /* nobody tries to reach it before, */
+    char down[160];    /* as it has failed for this reason */
 };
 
 struct cluster {
@@ -50,7 +52,8 @@ struct cluster {
     struct node *owner[CLUSTER_SLOTS]; /* NULL: nobody */
     bool stale;                        /* what `owner` says is doubtful */
     double refreshed;
-    uint64_t connections, repeats;
+    uint64_t connections;
+    unsigned refreshes;
     struct request *later, **later_end; /* to be sent */
     size_t outstanding;
     char wait[64]; /* the command WAIT, and its length */
@@ -158,7 +161,6 @@ static void doubt(struct cluster *c, struct request *r, const char *reason)
     r->reply = NULL;
     r->applied = 0;
     r->repeated = true;
-    c->repeats++;
     if (r->once)
         client_fail(c,
                     "%s; whether the last of it is done is not known, and it must not be done "
@@ -195,7 +197,8 @@ static void lose(struct cluster *c, struct node *n, const char *reason)
 /* --- The table of slots ----------------------------------------------------------------------------------------------------------- */
 
 /* [first, last, [host, port, ...], replicas...] */
-static bool take_range(struct cluster *c, const struct reply *range, const struct node *from)
+static bool take_range(struct cluster *c, const struct reply *range, const struct node *from,
+                       struct node **owners)
 {
     if (range->type != REPLY_LIST || range->n < 3 || range->list[2].type != REPLY_LIST ||
         range->list[2].n < 2)
@@ -209,7 +212,7 @@ static bool take_range(struct cluster *c, const struct reply *range, const struc
     struct node *owner = node_at(c, known ? host->text : from->host,
                                  known ? host->length : strlen(from->host), (int)port->number);
     if (owner == NULL) return false;
-    for (int64_t slot = first; slot <= last; slot++) c->owner[slot] = owner;
+    for (int64_t slot = first; slot <= last; slot++) owners[slot] = owner;
     return true;
 }
 
@@ -219,10 +222,12 @@ static bool take_slots(struct cluster *c, const struct reply *reply, struct node
         for (unsigned i = 0; i < CLUSTER_SLOTS; i++) c->owner[i] = from;
         return true;
     }
-    if (reply->type != REPLY_LIST) return false;
-    memset(c->owner, 0, sizeof c->owner);
+    /* A node that knows of no slots is not yet, or no longer, one of the cluster. */
+    if (reply->type != REPLY_LIST || reply->n == 0) return false;
+    struct node *owners[CLUSTER_SLOTS] = {NULL};
     for (size_t i = 0; i < reply->n; i++)
-        if (!take_range(c, &reply->list[i], from)) return false;
+        if (!take_range(c, &reply->list[i], from, owners)) return false;
+    memcpy(c->owner, owners, sizeof owners);
     return true;
 }
 
@@ -235,23 +240,38 @@ static bool ask_slots(struct cluster *c, struct node *n, double seconds, char wh
     const bool good = reply != NULL && take_slots(c, reply, n);
     if (reply != NULL && !good)
         snprintf(why, CLUSTER_WHY, "%.200s",
-                 reply->type == REPLY_ERROR ? reply->text : "CLUSTER SLOTS makes no sense");
+                 reply->type == REPLY_ERROR                   ? reply->text
+                 : reply->type == REPLY_LIST && reply->n == 0 ? "it knows of no slots"
+                                                              : "CLUSTER SLOTS makes no sense");
     reply_free(reply);
     link_close(l);
     return good;
 }
 
-/* Whichever answers first; the first node is the one that was named. Where none does, the table stays as it is. */
+/* It could not be reached, in a try that began then. It is left alone for as long as that took: whoever waits for a dead one is
+ * deaf to the others meanwhile. */
+static void set_down(struct node *n, double began, const char *why)
+{
+    const double t = now();
+    n->down_until = t + (t - began) + FIRST_DELAY;
+    snprintf(n->down, sizeof n->down, "%.150s", why);
+}
+
+/* Whichever answers first, each time beginning with another, as one may be wrong. Where none does, the table stays as it is. */
 static void refresh(struct cluster *c)
 {
     char why[CLUSTER_WHY];
-    const unsigned n = c->n_nodes, begin = (unsigned)c->repeats;
-    c->refreshed = now();
-    for (unsigned i = 0; i < n; i++)
-        if (ask_slots(c, c->nodes[(begin + i) % n], 1.0, why)) {
+    const unsigned n = c->n_nodes, begin = c->refreshes++;
+    for (unsigned i = 0; i < n; i++) {
+        struct node *asked = c->nodes[(begin + i) % n];
+        const double t = now();
+        if (asked->down_until > t) continue;
+        if (ask_slots(c, asked, 1.0, why)) {
             c->stale = false;
             break;
         }
+        set_down(asked, t, why);
+    }
     c->refreshed = now();
 }
 
@@ -285,9 +305,19 @@ static size_t try_length(const struct cluster *c, const struct request *r)
 
 static bool connect_node(struct cluster *c, struct node *n, char why[CLUSTER_WHY])
 {
+    const double t = now();
     if (n->link != NULL) return true;
+    if (n->down_until > t) {
+        snprintf(why, CLUSTER_WHY, "%s", n->down);
+        return false;
+    }
     n->link = link_open(n->host, n->port, &c->address, CONNECT_SECONDS, why);
-    if (n->link == NULL) return false;
+    /* Nobody was listened to meanwhile, and the silence is not theirs. */
+    for (unsigned i = 0; i < c->n_nodes; i++) c->nodes[i]->heard += now() - t;
+    if (n->link == NULL) {
+        set_down(n, t, why);
+        return false;
+    }
     link_hurry(n->link);
     n->connection = ++c->connections;
     n->heard = now();
@@ -304,7 +334,14 @@ static void dispatch(struct cluster *c, struct request *r)
         trouble(c, r, text);
         return;
     }
-    if (r->applied != 0 && (n->link == NULL || n->connection != r->applied)) {
+    /* A server may have closed what was not used for long. Nothing is in doubt then. */
+    if (n->link != NULL && n->first == NULL && !link_is_idle(n->link)) {
+        link_close(n->link);
+        n->link = NULL;
+    }
+    const struct node *owner = r->asking ? n : c->owner[r->slot];
+    if (r->applied != 0 && (n->link == NULL || n->connection != r->applied ||
+                            (owner != NULL && owner != n))) { /* replaced: nobody follows it */
         doubt(c, r, "the server that had it was lost before its replicas confirmed it");
         return;
     }
@@ -438,7 +475,9 @@ static void settle(struct cluster *c, struct node *n, struct request *r, const s
         snprintf(text, sizeof text, "%s:%d: only %lld of %u replicas have confirmed", n->host,
                  n->port, (long long)waited->number, c->replicas);
         r->applied = n->connection;
+        const bool asked = r->asking;
         trouble(c, r, text);
+        r->asking = asked;
         r->to = n;
         r->due = 0; /* WAIT has waited */
     } else {
@@ -630,6 +669,11 @@ static void drop_all(struct cluster *c)
     }
     c->later_end = &c->later;
     c->outstanding = 0;
+}
+
+void cluster_forget(struct cluster *c)
+{
+    if (c->outstanding > 0) drop_all(c);
 }
 
 void client_recover(struct cluster *c)

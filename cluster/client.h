@@ -34,6 +34,8 @@ void link_close(struct link *l);
 int link_descriptor(const struct link *l);
 /* One command, and its reply, however long they take, up to the seconds of link_open. NULL with a reason. */
 struct reply *link_ask(struct link *l, const char *text, size_t length, char why[CLUSTER_WHY]);
+/* Of one that waits for no reply: whether it is open, and nothing has come, as it should be. */
+bool link_is_idle(const struct link *l);
 /* From here on nothing waits. send: how many bytes went out, -1: it is broken. receive: false: it is broken. */
 void link_hurry(struct link *l);
 struct iovec;

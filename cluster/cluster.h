@@ -69,6 +69,10 @@ void cluster_set_abandon(struct cluster_set *s);
 void cluster_set_close(struct cluster_set *s);
 unsigned cluster_shards(const struct cluster_set *s);
 const char *cluster_shard_key(const struct cluster_set *s, unsigned shard);
+/* The kind of its shards; TAMIS_AUTO: a key of TAMIS.CREATE, which only cluster_set_info tells. */
+tamis_kind cluster_kind(const struct cluster_set *s);
+/* How many items were sent twice, as a server failed that may have taken them already: what counts may count them twice. */
+uint64_t cluster_repeated(const struct cluster_set *s);
 /* A handle that hashes items for choosing their shards (the hashes of a batch); NULL: not enough memory. */
 tamis *cluster_router(const struct cluster_set *s);
 /* Of a hash. */
@@ -113,5 +117,8 @@ bool cluster_send(struct cluster_set *s, struct cluster_batch *b);
 bool cluster_await(struct cluster *c, const struct cluster_batch *b);
 /* Do what can be done without waiting. */
 bool cluster_step(struct cluster *c);
+/* No reply to what is pending is waited for, and batches may end: what was asked is not answered, what was to be written may be
+ * written or not. */
+void cluster_forget(struct cluster *c);
 
 #endif

@@ -16,6 +16,8 @@
 #define READ_BYTES ((size_t)1 << 16)
 /* Nothing that is asked here has a longer answer, and memory is taken before its elements have come. */
 #define LONGEST_LIST (1 << 22)
+/* Nor a deeper one. Lists are freed by recursion. */
+#define DEEPEST_LIST 8
 
 struct link {
     redisContext *context;
@@ -84,7 +86,9 @@ static void *make_text(const redisReadTask *task, char *text, size_t n)
 
 static void *make_list(const redisReadTask *task, list_length n)
 {
-    struct reply *r = n <= LONGEST_LIST ? place(task, REPLY_LIST) : NULL;
+    int depth = 1;
+    for (const redisReadTask *outer = task->parent; outer != NULL; outer = outer->parent) depth++;
+    struct reply *r = n <= LONGEST_LIST && depth <= DEEPEST_LIST ? place(task, REPLY_LIST) : NULL;
     if (r == NULL) return NULL;
     r->list = calloc(n > 0 ? (size_t)n : 1, sizeof *r->list);
     if (r->list == NULL) return give_up(task, r);
@@ -109,10 +113,29 @@ static void unmake(void *reply)
     reply_free(reply);
 }
 
+#if HIREDIS_MAJOR >= 1
+/* Of RESP3, which nobody asks for: no reply. Without a function the parser would make up a pointer. */
+static void *refuse_double(const redisReadTask *task, double x, char *text, size_t n)
+{
+    (void)task, (void)x, (void)text, (void)n;
+    return NULL;
+}
+
+static void *refuse_bool(const redisReadTask *task, int x)
+{
+    (void)task, (void)x;
+    return NULL;
+}
+#endif
+
 static redisReplyObjectFunctions makers = {.createString = make_text,
                                            .createArray = make_list,
                                            .createInteger = make_number,
                                            .createNil = make_nil,
+#if HIREDIS_MAJOR >= 1
+                                           .createDouble = refuse_double,
+                                           .createBool = refuse_bool,
+#endif
                                            .freeObject = unmake};
 
 struct reply *link_reply(struct link *l, bool *broken)
@@ -185,6 +208,13 @@ void link_close(struct link *l)
 int link_descriptor(const struct link *l)
 {
     return l->context->fd;
+}
+
+bool link_is_idle(const struct link *l)
+{
+    char byte;
+    return recv(l->context->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+           (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
 }
 
 void link_hurry(struct link *l)

@@ -164,7 +164,10 @@ static bool take_facts(struct cluster_set *s, const struct reply *facts)
     s->route = strtoull(fact(facts, ROUTE_FACT), NULL, 10);
     if (s->builder[0] == '\0')
         return client_fail(s->c, "the key %s is a hash, but no set of Tamis", s->name);
-    if (fact(facts, TAMIS_FACT)[0] == '\0') return true; /* begun, and not even that was written */
+    if (fact(facts, TAMIS_FACT)[0] == '\0') { /* begun, and not even that was written */
+        s->ready = false;
+        return true;
+    }
     if (strcmp(fact(facts, TAMIS_FACT), VERSION) != 0)
         return client_fail(s->c, "%s was made by a newer version of Tamis", s->name);
     if (shards < 1 || shards > CLUSTER_SLOTS)
@@ -296,14 +299,16 @@ static bool seize(struct cluster_set *s, bool replace)
     return won;
 }
 
-static bool write_facts(struct cluster_set *s)
+/* All of them, each time: a build that was pushed aside may have written its own in between. */
+static bool write_facts(struct cluster_set *s, const char *state)
 {
+    if (!is_still_ours(s)) return false;
     char shards[16], route[24];
     snprintf(shards, sizeof shards, "%u", s->n);
     snprintf(route, sizeof route, "%llu", (unsigned long long)s->route);
     return is_good(s, client_call(s->c, command(true, s->slot, "HSET", s->name, "tamis", VERSION,
-                                                "state", "building", "kind", s->kind, "shards",
-                                                shards, "route", route, NULL)));
+                                                "state", state, "kind", s->kind, "shards", shards,
+                                                "route", route, NULL)));
 }
 
 static bool want_absent(struct cluster_set *s, unsigned shard, const struct reply *reply, void *ctx)
@@ -329,7 +334,7 @@ static struct cluster_set *begin(struct cluster *c, const char *name, unsigned s
         cluster_set_close(s);
         return NULL;
     }
-    good = write_facts(s) && to_all(s, "EXISTS", false, want_absent, &replace);
+    good = write_facts(s, "building") && to_all(s, "EXISTS", false, want_absent, &replace);
     if (good && replace) good = to_all(s, "UNLINK", true, want_no_error, NULL);
     if (good) return s;
     s->n = 0; /* what is there is not of this set */
@@ -437,10 +442,10 @@ struct cluster_set *cluster_set_like(struct cluster *c, const char *name,
 
 bool cluster_set_finish(struct cluster_set *s, bool seal)
 {
-    if (seal && !to_all(s, "TAMIS.SEAL", true, want_no_error, NULL)) return false;
-    if (!is_still_ours(s)) return false;
-    return is_good(
-        s, client_call(s->c, command(true, s->slot, "HSET", s->name, "state", "ready", NULL)));
+    /* Sealed shards of a build that has taken the place would refuse the rest of its lines. */
+    if (seal && !(is_still_ours(s) && to_all(s, "TAMIS.SEAL", true, want_no_error, NULL)))
+        return false;
+    return write_facts(s, "ready");
 }
 
 void cluster_set_abandon(struct cluster_set *s)
@@ -465,6 +470,16 @@ unsigned cluster_shards(const struct cluster_set *s)
 const char *cluster_shard_key(const struct cluster_set *s, unsigned shard)
 {
     return s->shards[shard].key;
+}
+
+tamis_kind cluster_kind(const struct cluster_set *s)
+{
+    return tamis_kind_named(s->kind);
+}
+
+uint64_t cluster_repeated(const struct cluster_set *s)
+{
+    return s->repeated;
 }
 
 tamis *cluster_router(const struct cluster_set *s)

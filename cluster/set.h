@@ -22,6 +22,7 @@ struct cluster_set {
     char builder[64]; /* who is building it; empty: nobody */
     bool ready;
     struct shard *shards;
+    uint64_t repeated; /* items of commands that were sent again, and may be done twice */
 };
 
 #endif

@@ -1,5 +1,6 @@
 """Sets at redis:// addresses: every command against exact sets and counts, on a cluster of three masters with a replica each, on a server
 alone, on wrong ones; slots that move while lines are added."""
+import binascii
 import collections
 import concurrent.futures
 import contextlib
@@ -7,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import socket
 import subprocess
@@ -62,6 +64,14 @@ def test_check():
     assert tamis("check", "-z", url, given=f"{KEYS[0]}\0no such\0{KEYS[1]}") == f"{KEYS[0]}\0{KEYS[1]}\0"
     assert tamis("check", "--field", 2, url, given=f"1\t{KEYS[5]}\n2\tno such\n3\t{KEYS[6]}\n") == f"1\t{KEYS[5]}\n3\t{KEYS[6]}\n"
     assert tamis("check", url, given="", status=1) == ""
+    # What cannot be read is an error; the other files are asked, as of a filter in a file.
+    tamis("build", "-o", ROOM / "local.tamis", file("keys", KEYS))
+    for words in (("-c",), (), ("-q",)):
+        for given in ((ROOM / "none", file("one", KEYS[:9])), (file("one", KEYS[:9]), ROOM / "none")):
+            there, here = (subprocess.run([TAMIS, "check", *words, of, *given], capture_output=True) for of in (url, ROOM / "local.tamis"))
+            assert (there.returncode, there.stdout) == (here.returncode, here.stdout), (words, there, here)
+            assert here.returncode == (0 if words == ("-q",) else 2) and (b"\n" in here.stdout) == (words != ("-q",))
+            assert words == ("-q",) or there.stderr == here.stderr  # -q need not come to it
     # Four shards for each master, and every item in one of them.
     assert [len(keys) for keys in CLUSTER.shards("set").values()] == [4, 4, 4]
     said = facts(url)
@@ -108,6 +118,7 @@ def test_kinds():
         assert said["kind"] == (kind if kind != "auto" else said["kind"]) and said["sealed"] == (kind in ("ribbon", "fuse", "exact"))
         if said["sealed"]:
             assert "kind:{" in tamis("add", url, others, status=2)
+    assert tamis("build", "-f", "--kind", "exact", "--ack", "--never", others, "-o", url, keys) == "3000\n"
     tamis("build", "-f", "--static", "--bytes", 10000, "-o", url, keys)
     assert facts(url)["kind"] == "ribbon" and facts(url)["bytes"] <= 10000
     assert len(CLUSTER.shards("kind")) == 3 and sum(map(len, CLUSTER.shards("kind").values())) == 12
@@ -149,6 +160,17 @@ def test_counts():
     assert tamis("freq", url, "never", status=1).split()[0] == "0"
     assert facts(url)["weight"] == 31050
     assert "counts:{" in tamis("add", "--weight-field", 2, "--field", 1, url, given="w1\t-5\n", status=2)
+    # Output that cannot be written ends it, with windows of lines under way.
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([TAMIS, "freq", url, "-", "a", "b", "c"], input=lines(range(200000)).encode(), stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"standard output: cannot write" in done.stderr, done
+    # Weights may be negative, and of shards as of the whole.
+    signed = CLUSTER.url("signed")
+    tamis("count", "--kind", "count-sketch", "--bytes", "60KB", "--weight-field", 2, "--field", 1, "--shards", 2, "-o", signed,
+          given=lines(f"{i}\t-1000" for i in range(40)))
+    each = tamis("info", "--each", signed)
+    weights = [int(line.split()[0].replace(",", "")) for line in each.splitlines() if line.endswith("}")]
+    assert "weight    -40,000 in all" in each and sum(weights) == -40000 and len(weights) == 2 and max(weights) < 0, each
     top = CLUSTER.url("top")
     tamis("count", "--kind", "top", "--bytes", "4MB", "-o", top, given=lines(words))
     got = [line.split() for line in tamis("top", "-k", 5, top).splitlines()]
@@ -182,13 +204,20 @@ def test_merge():
     assert tamis("freq", counts, "x").split()[0] == "4" and facts(counts)["weight"] == 6
 
 
+def begin_build(name, keys, *words):
+    """One that has added these, and waits for more."""
+    build = subprocess.Popen([TAMIS, "build", "--items", "50000", "--ack", *words, "-o", CLUSTER.url(name)], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    build.stdin.write(lines(keys).encode())
+    build.stdin.flush()
+    assert int(build.stdout.readline()) > 0
+    return build
+
+
 def test_whole_or_nothing():
     """A set that is not finished is none; what a build left is taken away, by it or by the next with -f."""
     url = CLUSTER.url("half")
-    build = subprocess.Popen([TAMIS, "build", "--items", "50000", "--ack", "-o", url], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    build.stdin.write(lines(KEYS).encode())
-    build.stdin.flush()
-    assert int(build.stdout.readline()) > 0
+    build = begin_build("half", KEYS)
     for words in (("check", url), ("add", url), ("info", url)):
         assert "is not finished" in tamis(*words, status=2)
     assert "is not finished" in tamis("build", "--items", 10, "-o", url, status=2)
@@ -199,19 +228,24 @@ def test_whole_or_nothing():
     assert tamis("check", url, given=f"a\n{KEYS[0]}\n") == "a\n" and sum(map(len, CLUSTER.shards("half").values())) == 2
     assert "exists already" in tamis("build", "--items", 10, "-o", url, status=2)
     # One that another has pushed aside harms it no more.
-    build = subprocess.Popen([TAMIS, "build", "--items", "50000", "--ack", "-o", CLUSTER.url("pushed")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE)
-    build.stdin.write(lines(KEYS).encode())
-    build.stdin.flush()
-    assert int(build.stdout.readline()) > 0
+    build = begin_build("pushed", KEYS)
     tamis("build", "-f", "--items", 10, "-o", CLUSTER.url("pushed"), given="a\nb\n")
     said = build.communicate()[1]
     assert build.returncode == 2 and b"another build has taken its place" in said, said
     assert tamis("check", "-c", CLUSTER.url("pushed"), given="a\nb\n") == "2\n"
+    # Nor does it seal what the other still adds to; and what it writes to the facts is put right in the end.
+    first, second = (begin_build("sealed", KEYS[:9], "-f", "--kind", "ribbon") for _ in range(2))
+    said = first.communicate()[1]
+    assert first.returncode == 2 and b"another build has taken its place" in said and b"lines are in" not in said, said
+    CLUSTER.do("sealed", "HSET", "sealed", "shards", 3, "route", 5, "kind", "bloom")
+    said = second.communicate(lines(OTHERS[:9]).encode())[1]
+    assert (second.returncode, said) == (0, b""), said
+    assert tamis("check", "-c", CLUSTER.url("sealed"), given=lines(KEYS[:9] + OTHERS[:9])) == "18\n"
+    assert CLUSTER.do("sealed", "HMGET", "sealed", "shards", "kind") == [b"12", b"ribbon"]
     # A strict one that gets too many keeps nothing.
     url = CLUSTER.url("strict")
     said = tamis("build", "--strict", "--items", 100, "-o", url, given=lines(KEYS), status=2)
-    assert "strict:{" in said and "nothing is kept" in said
+    assert "strict:{" in said and "nothing is kept" in said and "lines are in" not in said
     assert not any(CLUSTER.shards("strict").values()) and CLUSTER.do("strict", "EXISTS", "strict") == 0
     # Keys of somebody else are not taken.
     tag = sorted(key for keys in CLUSTER.shards("set").values() for key in keys)[0].decode().partition("{")[2]
@@ -242,6 +276,10 @@ def test_wrong():
             (("build", "-o", CLUSTER.url("x")), "say --items"),
             (("build", "--items", 5, "--m", 512, "-o", CLUSTER.url("x")), "--m"),
             (("build", "--items", 5, "--shards", 16385, "-o", CLUSTER.url("x")), "16384 slots"),
+            (("build", "--items", 5, "--bytes", 5, "--shards", 6, "-o", CLUSTER.url("x")), "cannot be divided among 6 shards"),
+            (("count", "--bytes", 5, "--shards", 6, "-o", CLUSTER.url("x")), "cannot be divided among 6 shards"),
+            (("check", "redis://:hid/den@h/name"), "tamis: redis://h/name: a / in a user or a password is written as %2F"),
+            (("check", "redis://user:123/den@h/name"), "tamis: redis://h/name: a / in a user or a password is written as %2F"),
             (("build", "--items", 5, "--fpr", 1e-17, "--kind", "ribbon", "-o", CLUSTER.url("x")), "at most 32 columns"),
             (("check", "--confirm", "list", url), "--confirm"),
             (("check", "--fpr", 0.1, url), "--fpr"),
@@ -296,13 +334,15 @@ FACTS = b"*6\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(x), x) for x in
 
 
 class Liar(threading.Thread):
-    """A server that is none: it replies to a word as it was told, and to others with nothing."""
+    """A server that is none: it replies to a word as it was told, and to others with nothing. Of a list of replies the last one stays; an
+    empty one hangs up."""
 
     def __init__(self, **replies):
         super().__init__(daemon=True)
         self.replies = {"CLUSTER": b"-ERR This instance has cluster support disabled\r\n", "HMGET": FACTS, **replies}
         self.socket = socket.create_server(("127.0.0.1", 0))
-        self.url = f"redis://127.0.0.1:{self.socket.getsockname()[1]}/s"
+        self.port = self.socket.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}/s"
         self.start()
 
     def run(self):
@@ -318,9 +358,10 @@ class Liar(threading.Thread):
             while asked := connection.recv(1 << 20):
                 for word, reply in self.replies.items():
                     for _ in range(asked.count(word.replace("_", ".").encode() + b"\r\n")):
-                        connection.sendall(reply)
-                    if word.replace("_", ".").encode() + b"\r\n" in asked and reply == b"":
-                        return
+                        now = reply if isinstance(reply, bytes) else reply.pop(0) if len(reply) > 1 else reply[0]
+                        if now == b"":
+                            return
+                        connection.sendall(now)
 
 
 def test_liars():
@@ -329,7 +370,8 @@ def test_liars():
     told = []
     for replies in ({"CLUSTER": b""}, {"CLUSTER": b"hello\r\n"}, {"CLUSTER": b"*1\r\n:5\r\n"}, {"CLUSTER": b":1\r\n"}, {"CLUSTER": b"*0\r\n"},
                     {"CLUSTER": b"*1\r\n*3\r\n:0\r\n:99999\r\n*2\r\n$1\r\nh\r\n:1\r\n"}, {"CLUSTER": b"*2147483647\r\n"},
-                    {"HMGET": b"+OK\r\n"}, {"HMGET": b"*0\r\n"}, {"HMGET": b"*6\r\n" + b":1\r\n" * 6}, {"HMGET": b"*6\r\n" + b"$-1\r\n" * 6, "EXISTS": b":0\r\n"}, {"HMGET": b""},
+                    {"CLUSTER": b"*1\r\n" * 9 + b":1\r\n"},
+                    {"HMGET": FACTS.replace(b"$1\r\n1\r\n", b"$-1\r\n", 1)}, {"HMGET": b"+OK\r\n"}, {"HMGET": b"*0\r\n"}, {"HMGET": b"*6\r\n" + b":1\r\n" * 6}, {"HMGET": b"*6\r\n" + b"$-1\r\n" * 6, "EXISTS": b":0\r\n"}, {"HMGET": b""},
                     {"HMGET": FACTS.replace(b"\r\n2\r\n", b"\r\n0\r\n")}, {"HMGET": FACTS.replace(b"$1\r\n2\r\n", b"$6\r\n999999\r\n")},
                     {"HMGET": b"-MOVED\r\n"}, {"HMGET": b"-MOVED 5 nowhere\r\n"}, {"HMGET": b"-ASK 5 :0\r\n"}, {"HMGET": b"-CLUSTERDOWN\r\n"},
                     {"TAMIS_MHAS": b"+OK\r\n"}, {"TAMIS_MHAS": b"*0\r\n"}, {"TAMIS_MHAS": many}, {"TAMIS_MHAS": b"$-1\r\n"}, {"TAMIS_MHAS": b""},
@@ -337,7 +379,8 @@ def test_liars():
                     {"TAMIS_MHAS": b"*1\r\n*2\r\n:1\r\n:2\r\n"}):
         told.append((("check",), replies))
     told += ((("freq", "a"), {"TAMIS_INFO": b"*0\r\n"}), (("info",), {"TAMIS_INFO": b":1\r\n"}), (("top",), {"TAMIS_TOP": b"*1\r\n:1\r\n"}),
-                           (("add",), {"TAMIS_MADD": b"*1\r\n$-1\r\n*1\r\n"}))
+                           (("add",), {"TAMIS_MADD": b"*1\r\n$-1\r\n*1\r\n"}),
+             *(((command,), {"HMGET": FACTS.replace(b"$1\r\n1\r\n", b"$-1\r\n", 1)}) for command in ("add", "info")))
 
     def ask(case):
         (command, *items), replies = case
@@ -350,6 +393,92 @@ def test_liars():
             liar.socket.close()
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         assert len(list(pool.map(ask, told))) == len(told) > 25
+
+
+def one_shard(kind):
+    return b"*6\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(x), x) for x in (b"1", kind, b"1", b"1", b"ready", b"me"))
+
+
+def tell(liar, command="add", *words):
+    """The status of a command for one line, and what it complains of."""
+    done = subprocess.run([TAMIS, command, *words, "--timeout", "5", liar.url], input=b"a\n", capture_output=True)
+    liar.socket.close()
+    return done.returncode, done.stderr.decode()
+
+
+def test_repeats():
+    """What a server may have done before it hung up is sent again, which is told of kinds that count."""
+    twice = [b"", b"*1\r\n:1\r\n"]
+    status, said = tell(Liar(HMGET=one_shard(b"tally"), TAMIS_MADD=list(twice)))
+    assert status == 0 and "warning: 1 line was sent again after a failure, and may be counted twice" in said, said
+    assert tell(Liar(HMGET=one_shard(b"blocked"), TAMIS_MADD=list(twice))) == (0, "")
+    # To do it twice would be wrong: that is an error, unless the connection was closed before it was asked.
+    status, said = tell(Liar(HMGET=one_shard(b"counting"), TAMIS_REMOVE=list(twice)), "remove")
+    assert status == 2 and "must not be done twice" in said, said
+
+
+def test_idle():
+    """A connection that a server closes while it is not used is opened again, before anything is in doubt."""
+    with Server() as server:
+        url = f"redis://127.0.0.1:{server.port}/s"
+        tamis("build", "--kind", "counting", "--items", 10, "-o", url, given="a\nb\n")
+        remove = subprocess.Popen([TAMIS, "remove", url], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        client = server.client()
+        for last, item in ((b"cmd=hmget ", b"a\n"), (b"cmd=tamis.remove ", b"b\n")):
+            wait_for(lambda done=last: done in client.do("CLIENT", "LIST").lower(), "it does not wait")
+            client.do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+            remove.stdin.write(item)
+            remove.stdin.flush()
+        said = remove.communicate()[1]
+        assert (remove.returncode, said) == (0, b""), said
+
+
+def slot_of(key):
+    return binascii.crc_hqx(re.sub(rb".*{(.*)}", rb"\1", key), 0) % 16384
+
+
+def table(*ranges):
+    """What CLUSTER SLOTS says of (first, last, port)."""
+    return b"*%d\r\n" % len(ranges) + b"".join(b"*3\r\n:%d\r\n:%d\r\n*2\r\n$9\r\n127.0.0.1\r\n:%d\r\n" % r for r in ranges)
+
+
+def test_tables():
+    """Tables of slots that are wrong are not taken, and others are asked."""
+    one, facts_of_one = b"*1\r\n:1\r\n", one_shard(b"blocked")
+    for bad in (b"*0\r\n", table((0, 0, 1), (0, 99999, 1)), b":5\r\n"):
+        liar = Liar(HMGET=[b"-CLUSTERDOWN\r\n"] * 6 + [facts_of_one], TAMIS_MHAS=one)
+        liar.replies["CLUSTER"] = [table((0, 16383, liar.port)), bad]
+        assert tell(liar, "check") == (0, ""), bad
+    # One that does not know that a server is gone.
+    liar, other, shard = Liar(HMGET=facts_of_one), Liar(TAMIS_MHAS=one), slot_of(b"0")
+    liar.replies["CLUSTER"] = table((0, 16383, liar.port), (shard, shard, free_port()), (1, 1, other.port))
+    other.replies["CLUSTER"] = table((0, 16383, other.port))
+    assert shard not in (1, slot_of(b"s")) and tell(liar, "check") == (0, "")
+    # A master that was replaced before a replica confirmed is asked no more: the line goes to the next.
+    liar = Liar(HMGET=facts_of_one, TAMIS_MADD=one, WAIT=b":0\r\n")
+    other.replies.update(TAMIS_MADD=one, WAIT=b":1\r\n")
+    liar.replies["CLUSTER"] = [table((0, 16383, liar.port)), other.replies["CLUSTER"]]
+    assert tell(liar, "add", "--wait", "1") == (0, "")
+    other.socket.close()
+
+
+def test_dead_host():
+    """A host that does not reply at all costs its time once, not for each request; and it is named, not one that works."""
+    with socket.socket() as dead, contextlib.ExitStack() as opened:
+        dead.bind(("127.0.0.1", 0))
+        dead.listen(0)
+        port = dead.getsockname()[1]
+        for _ in range(4):  # a queue that is full, so that the next one waits
+            waiting = opened.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(("127.0.0.1", port))
+        parts = [next(s for s in (slot_of(b"%d" % tag) for tag in range(9999)) if s * 4 // 16384 == i) for i in range(4)]
+        liar = Liar(HMGET=FACTS.replace(b"\r\n2\r\n", b"\r\n4\r\n"), TAMIS_INFO=b"*2\r\n$4\r\nkind\r\n$7\r\nblocked\r\n")
+        liar.replies["CLUSTER"] = table((0, 16383, liar.port), *((s, s, port) for s in parts[1:]))
+        assert slot_of(b"s") not in parts
+        said = tamis("info", "--timeout", 2, liar.url, status=2)
+        assert "given up after" in said and f"127.0.0.1:{port}: Connection timed out" in said, said
+        liar.socket.close()
 
 
 def test_without_module():
@@ -420,4 +549,4 @@ if __name__ == "__main__":
         print("redis-server is missing")
         sys.exit(77)
     sys.exit(run([test_check, test_bytes, test_add, test_kinds, test_remove_and_rotate, test_counts, test_merge, test_whole_or_nothing, test_wrong,
-                  test_example, test_liars, test_alone, test_without_module, test_moving_slots]))
+                  test_example, test_liars, test_repeats, test_idle, test_tables, test_dead_host, test_alone, test_without_module, test_moving_slots]))

@@ -78,6 +78,10 @@ static void test_addresses(void)
                                         "redis://u:@h/n",
                                         "redis://h:000001/n",
                                         "redis://secret@/n",
+                                        "redis://:a/secret@h/n",
+                                        "redis://u:1/secret@h/n",
+                                        "redis://u:secret/secret@h",
+                                        "rediss://:a/secret@h/n",
                                         "rediss://h/n",
                                         "redis://h:99999999999/n"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
