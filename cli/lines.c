@@ -179,8 +179,7 @@ static bool is_ready(const struct lines *l)
 
 /* --- Splitting and hashing ------------------------------------------------------------------------------------- */
 
-/* *array, of any type, with room for n of that size. */
-static bool resize(void *array, size_t n, size_t size)
+bool resize(void *array, size_t n, size_t size)
 {
     void *p;
     memcpy(&p, array, sizeof p);

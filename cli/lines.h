@@ -41,4 +41,7 @@ uint64_t lines_total_bytes(char **paths, int n);
 /* Their number; false when a file could not be read, which was reported. */
 bool lines_count(const struct args *a, char **paths, int n, uint64_t *count);
 
+/* *array, of any type, with room for n of that size; false: no memory, and it is as it was. */
+bool resize(void *array, size_t n, size_t size);
+
 #endif

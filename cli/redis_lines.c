@@ -30,16 +30,6 @@ static void window_free(struct window *w)
     free(w->batch.estimates);
 }
 
-/* *array with room for n of that size. */
-static bool resize(void *array, size_t n, size_t size)
-{
-    void *p;
-    memcpy(&p, array, sizeof p);
-    p = realloc(p, n * size); /* cppcheck-suppress memleakOnRealloc ; *array still has it */
-    if (p != NULL) memcpy(array, &p, sizeof p);
-    return p != NULL;
-}
-
 /* Empty, for so many lines of so many bytes. */
 static bool window_start(struct window *w, size_t lines, size_t bytes)
 {
