@@ -1,5 +1,6 @@
 // The page that a navigation is held at: check.html#URL. It asks the worker, and goes on or says why not. What a URL says is
 // only ever shown as text, and only http and https are gone to: any page can open this one with whatever behind the #.
+import { ask } from './ask.mjs';
 
 const $ = (id) => document.getElementById(id);
 const alone = window.top === window;
@@ -11,14 +12,6 @@ function target() {
     return /^https?:\/\//.test(text) && text === location.hash.slice(1) ? new URL(text) : undefined;
   } catch {
     return undefined;
-  }
-}
-
-async function ask(what) {
-  try {
-    return await chrome.runtime.sendMessage(what) ?? { problem: 'the extension does not answer' };
-  } catch (e) {
-    return { problem: e.message };
   }
 }
 

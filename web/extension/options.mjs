@@ -1,18 +1,22 @@
 // Where the list comes from, and how it is.
+import { ask } from './ask.mjs';
 
 const $ = (id) => document.getElementById(id);
-const ask = async (what) => await chrome.runtime.sendMessage(what) ?? { problem: 'the extension does not answer' };
 const pages = (n) => (n === 1 ? '1 page' : `${n} pages`);
 
-let entered = false; // what the user writes stays until it is in use
+let entered = false; // what the user writes stays until it is in use, and where they are about to write nothing moves
 
 async function show() {
   const { server, version, updated, problem, blocked, warned, allowed } = await ask({ ask: 'status' });
   const on = version !== undefined;
+  $('state').classList.toggle('off', !on);
+  if (!server) {
+    $('state').textContent = `Whether pages are checked cannot be told: ${problem}.`;
+    return;
+  }
   $('state').textContent = on ? 'On. Pages are checked before they are opened.'
     : 'Off. There is no list yet, and nothing is checked.';
-  $('state').classList.toggle('off', !on);
-  if (!entered) $('server').value = server;
+  if (!entered && document.activeElement !== $('server')) $('server').value = server;
   $('version').textContent = on ? String(version) : 'none';
   $('updated').textContent = updated ? new Date(updated).toLocaleString() : 'never';
   $('problem').textContent = problem ?? '';
@@ -47,6 +51,7 @@ $('form').addEventListener('submit', (event) => {
   }
 });
 $('server').addEventListener('input', () => { entered = true; });
+$('server').addEventListener('blur', show);
 $('update').addEventListener('click', () => busy({ ask: 'update' }, 'The list is up to date.'));
 $('forget').addEventListener('click', async () => {
   await ask({ ask: 'forget' });

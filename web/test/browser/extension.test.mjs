@@ -61,6 +61,29 @@ test('without a list it is off, says so, and holds nothing', { skip }, async (t)
   await shot(options, 'extension-options');
 });
 
+test('where the user is about to write, nothing else is written', { skip }, async (t) => {
+  const it = await world(t), page = await it.context.newPage(), field = page.getByLabel('Server of the list');
+  const happens = async (problem) => {
+    await page.evaluate((what) => chrome.storage.local.set({ problem: what, server: `http://${what}.test` }), problem);
+    await page.getByText(problem, { exact: true }).waitFor();
+  };
+  await page.goto(it.page('options.html'));
+  await happens('one');
+  assert.equal(await field.inputValue(), 'http://one.test');
+  await field.focus();
+  await happens('two');
+  assert.equal(await field.inputValue(), 'http://one.test');
+  await field.fill('http://mine.test');
+  await page.getByRole('button', { name: 'Update now' }).focus();
+  await happens('three');
+  assert.equal(await field.inputValue(), 'http://mine.test');
+  // An extension that does not answer, as after it was updated under an open page.
+  await page.evaluate(() => { chrome.runtime.sendMessage = () => Promise.reject(new Error('gone away')); });
+  await page.getByRole('button', { name: 'Use it' }).click();
+  await page.getByText('That failed: gone away. Nothing has changed.').waitFor();
+  await page.getByText('Whether pages are checked cannot be told: gone away.').waitFor();
+});
+
 test('a bad host is sent nothing, and good pages open as they are', { skip }, async (t) => {
   const it = await world(t, { lists: { malware: ['bad.test', 'path.test/evil/'], phishing: ['bad.test'] } });
   const page = await it.context.newPage(), wrong = watch(page);

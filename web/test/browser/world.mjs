@@ -1,5 +1,6 @@
 // A small world for the extension: hosts under .test that all are one server of this process, a real `tamis guard serve`, and a
 // browser with the extension that knows both.
+import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -164,6 +165,8 @@ export async function use(it, url) {
   await page.goto(it.page('options.html'));
   await page.getByLabel('Server of the list').fill(url);
   await page.getByRole('button', { name: 'Use it' }).click();
-  await page.getByText('The list of this server is in use.').waitFor();
+  const said = () => page.locator('#said').textContent();
+  await until(async () => !/^(Asking.*)?$/.test(await said()), 'an answer to "Use it"');
+  assert.equal(await said(), 'The list of this server is in use.');
   await page.close();
 }
