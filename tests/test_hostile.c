@@ -207,9 +207,16 @@ static bool is_small(const struct recipe *r)
     return r->plan.m < 100000;
 }
 
+/* Under emulation one of so many cases is tried, another one for each image and field. */
+static unsigned one_of(unsigned cases)
+{
+    return getenv("TEST_BRIEFLY") == NULL ? 1 : cases;
+}
+
 static void test_every_field(void)
 {
     size_t accepted = 0, refused = 0;
+    const unsigned step = one_of(5);
     for (size_t r = 0; r < RECIPES; r++) {
         if (!is_small(&recipes[r])) continue;
         struct bytes good = golden_image(&recipes[r]);
@@ -217,7 +224,7 @@ static void test_every_field(void)
         CHECK_OK(exercise(good.p, good.n, &o));
         struct bytes bad = bytes_copy(good.p, good.n);
         for (size_t f = 0; f < FIELDS; f++)
-            for (unsigned v = 0; v < VALUES; v++) {
+            for (unsigned v = (unsigned)(r + f) % step; v < VALUES; v += step) {
                 memcpy(bad.p, good.p, good.n);
                 put_field(bad.p, fields[f], evil_value(v, get_field(good.p, fields[f])));
                 image_resum(bad.p, bad.n);
@@ -230,16 +237,18 @@ static void test_every_field(void)
         free(good.p);
     }
     /* Both sides of the door were tried. */
-    CHECK_THAT(accepted, >, 500);
-    CHECK_THAT(refused, >, 2000);
+    CHECK_THAT(accepted * step, >, 500);
+    CHECK_THAT(refused * step, >, 2000);
 }
 
 static void all_pairs(const struct recipe *r)
 {
     struct bytes good = golden_image(r), bad = bytes_copy(good.p, good.n);
     const tamis_options o = golden_options(r);
+    const unsigned step = one_of(8);
     for (unsigned f = 0; f < FIELDS * PAIR_VALUES; f++)
-        for (unsigned g = (f / PAIR_VALUES + 1) * PAIR_VALUES; g < FIELDS * PAIR_VALUES; g++) {
+        for (unsigned g = (f / PAIR_VALUES + 1) * PAIR_VALUES + f % step; g < FIELDS * PAIR_VALUES;
+             g += step) {
             const struct field one = fields[f / PAIR_VALUES], two = fields[g / PAIR_VALUES];
             memcpy(bad.p, good.p, good.n);
             put_field(bad.p, one, evil_value(f % PAIR_VALUES, 0));
@@ -326,7 +335,7 @@ static void test_random_mutants(void)
     struct bytes good[RECIPES], bad = bytes_new(8192);
     for (size_t r = 0; r < RECIPES; r++) good[r] = golden_image(&recipes[r]);
     random_state = UINT64_C(0x1234567890abcdef);
-    const unsigned rounds = getenv("TEST_BRIEFLY") == NULL ? 60000 : 6000; /* under emulation */
+    const unsigned rounds = 60000 / one_of(20);
     for (unsigned i = 0; i < rounds; i++) {
         const size_t r = (size_t)next_random(RECIPES);
         if (!is_small(&recipes[r])) continue;
