@@ -57,7 +57,7 @@ $ tamis count --conservative --m 1000 --k 3 --counter-bits 64 -f -o s.tamis list
 s.tamis: count-min sketch, conservative
   cells     9.3 % in use; m = 1,000 of 64 bits, k = 3; none at their end
 $ tamis count --kind blocked -o x.tamis list
-tamis: --kind: 'blocked' does not tell how often; there are count-min, count-sketch, tally, top, signed-tally
+tamis: --kind: a blocked filter does not tell how often, see 'tamis build'; there are count-min, count-sketch, tally, top, signed-tally
 [2]
 $ tamis count --kind tally --error 1e-3 -o x.tamis list
 tamis: count: no formula tells the error of a tally, which depends on the stream: plan it by bytes

@@ -138,7 +138,7 @@ tamis: convert: to what? --to bloom
 $ tamis remove --help | head -3
 Usage: tamis remove [OPTION...] FILTER [FILE...]
 
-remove lines from a counting, cuckoo or pair filter
+remove lines from a filter or a sketch that can do so
 $ tamis rotate
 tamis: rotate: usage: tamis rotate [OPTION...] FILTER...
 [2]
