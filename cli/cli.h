@@ -180,6 +180,8 @@ bool write_all(int fd, const void *bytes, size_t n);
 bool sync_folder_of(const char *path);
 /* EXIT_ERROR after a message when `path` exists and may not be replaced. */
 int check_output(const struct args *a);
+/* The library's reason; where another kind can do it, with the command that makes one. Until the next call. */
+const char *reason_of(const tamis_error *why);
 /* Why an add failed with this status, in words for the line after "unchanged: ". */
 const char *why_not_added(const tamis *t, tamis_status s);
 /* Who wants to see lines come in. */

@@ -41,15 +41,21 @@ static int add_remote(const struct args *a, const struct remote *r, char **files
     return status == EXIT_FOUND ? EXIT_FOUND : EXIT_ERROR;
 }
 
+/* TAMIS_AUTO where it cannot be told. */
+static tamis_kind kind_of(const struct remote *r)
+{
+    const tamis_kind kind = cluster_kind(r->s);
+    tamis_facts f;
+    if (kind != TAMIS_AUTO || cluster_shards(r->s) != 1) return kind;
+    return cluster_set_info(r->s, &f) ? f.kind : TAMIS_AUTO;
+}
+
 /* Whether it makes a difference to add a line twice. Of a key of TAMIS.CREATE a server has to tell; who cannot ask has to fear it. */
 static bool counts_lines(const struct remote *r)
 {
-    tamis_kind kind = cluster_kind(r->s);
-    tamis_facts f;
-    if (kind == TAMIS_AUTO && !(cluster_shards(r->s) == 1 && cluster_set_info(r->s, &f)))
-        return true;
-    if (kind == TAMIS_AUTO) kind = f.kind;
-    return kind >= TAMIS_COUNT_MIN || kind == TAMIS_COUNTING || kind == TAMIS_CUCKOO;
+    const tamis_kind kind = kind_of(r);
+    return kind == TAMIS_AUTO || kind >= TAMIS_COUNT_MIN || kind == TAMIS_COUNTING ||
+           kind == TAMIS_CUCKOO;
 }
 
 static void warn_of_repeats(const struct remote *r)
@@ -79,12 +85,29 @@ int remote_add(const struct args *a)
     return finish_output(status);
 }
 
+/* By a small filter of the same kind, so that nothing is sent that must be refused. False after a message. */
+static bool may_remove(const struct remote *r)
+{
+    const tamis_kind kind = kind_of(r);
+    tamis_plan p = {.struct_size = sizeof p, .kind = kind, .items = 10, .fpr = 0.1};
+    const tamis_plan sketch = {.struct_size = sizeof sketch, .kind = kind, .bytes = 65536};
+    tamis *t;
+    tamis_error why;
+    if (kind == TAMIS_AUTO || kind == TAMIS_EXACT) return true; /* the server will tell */
+    if (kind >= TAMIS_COUNT_MIN) p = sketch;
+    if (tamis_create(&p, NULL, &t, NULL) != TAMIS_OK) return true;
+    const tamis_status s = tamis_remove_hashes(t, NULL, 0, NULL, &why);
+    if (s == TAMIS_EUNSUPPORTED) complain(r->at.shown, "%s", reason_of(&why));
+    tamis_close(t);
+    return s != TAMIS_EUNSUPPORTED;
+}
+
 int remote_remove(const struct args *a)
 {
     struct remote r = {0};
     struct adding d = {.a = a};
     int status = EXIT_ERROR;
-    if (remote_open(a, a->words[0], &r)) {
+    if (remote_open(a, a->words[0], &r) && may_remove(&r)) {
         const struct flow f = {a, &r, CLUSTER_REMOVE, "removing", added, &d};
         status = send_lines(&f, a->words + 1, a->n_words - 1);
         if (status != EXIT_FOUND)

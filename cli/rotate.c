@@ -9,7 +9,7 @@ int run_rotate(const struct args *a)
         if (t == NULL)
             status = EXIT_ERROR;
         else if (tamis_rotate(t, &why) != TAMIS_OK)
-            status = complain(a->words[i], "%s", why.text);
+            status = complain(a->words[i], "%s", reason_of(&why));
         else if (save_filter(t, a->words[i], true) != EXIT_FOUND)
             status = EXIT_ERROR;
         tamis_close(t);

@@ -33,7 +33,7 @@ tamis: skipped 1 line of fewer than 2 fields
          9  9..9              a
          7  7..7              b
 $ echo 'a -1' | tamis top --field 1 --weight-field 2 -d ' '
-tamis: standard input: line 1: updates of this top are conservative, so nothing can be taken away; count-min can
+tamis: standard input: line 1: updates of this top are conservative, so nothing can be taken away; signed-tally can: tamis count --kind signed-tally
 [2]
 $ echo 'a x' | tamis top --field 1 --weight-field 2 -d ' '
 tamis: standard input: line 1: the weight 'x' is not a whole number of 64 bits
