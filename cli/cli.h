@@ -25,7 +25,8 @@ struct args {
     int n_words;
 
     uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, never_items,
-        max_bytes, rate_limit, memory, exact_until, connections, per_address, field, weight_field, visits, item_bytes, most, shards, replicas;
+        max_bytes, rate_limit, memory, exact_until, connections, per_address, field, weight_field,
+        visits, item_bytes, most, shards, replicas;
     double fpr, lookup, error, delta, min, epsilon, prior;
     double confirm_time, timeout, cache; /* seconds */
     const char *kind, *inner, *from, *to, *type, *column, *row_group, *output, *key_file, *ask,
@@ -39,7 +40,7 @@ struct args {
 
 struct command {
     const char *name, *words, *summary;
-    const char *text; /* for --help and the manual, which make lines of it */
+    const char *text;    /* for --help and the manual, which make lines of it */
     const char *example; /* may be of several lines */
     const char *options; /* names of those it takes, in one string with blanks between */
     int least_words;
