@@ -34,6 +34,7 @@ struct args {
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
         for_transfer, conservative, live, plot, again, ack, each, help, man;
+    bool seeded; /* --seed was given, which may be 0 */
     char delimiter;
 };
 
@@ -195,7 +196,21 @@ int add_lines(const struct args *a, tamis *t, char **files, int n, const char *v
 /* The same, watched; NULL: by nobody. */
 int add_lines_watched(const struct args *a, tamis *t, char **files, int n, const char *verb,
                       const struct watch *w, const char **reason);
-/* Say so on stderr when there are more items in it than planned. */
-void warn_if_over_full(const tamis *t, const char *path);
+
+/* --- How wrong a filter is (rate.c) ------------------------------------------------------------------------------ */
+
+/* Of what is built, unless --fpr or --bytes say otherwise. */
+#define USUAL_FPR 0.01
+
+/* Whether a filter may have been made for this rate. */
+bool rate_may_be(const tamis_facts *f, double asked);
+/* The rate that it was made for: what was asked for, or 0 where that is not known, and usually is this. */
+double rate_asked(const tamis_facts *f, double asked, double usual);
+/* Whether it holds more than was planned, and is clearly more often wrong than that for it. */
+bool rate_is_exceeded(const tamis_facts *f, double asked);
+/* Says so on stderr. */
+void warn_of_rate(const tamis_facts *f, const char *path);
+/* The same if it is so; asked may be 0, as above. */
+void warn_if_over_full(const tamis *t, const char *path, double asked);
 
 #endif
