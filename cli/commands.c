@@ -85,9 +85,10 @@ const struct option options[] = {
     {0, "exact-until", "B", COUNT, AT(exact_until),
      "be exact, by 128-bit hashes, until they take this many bytes"},
     {0, "state", "FILE", TEXT, AT(state), "go on from this file, and save to it in the end"},
-    {'d', "repeated", NULL, FLAG, AT(repeated), "the lines that came before instead"},
+    {'D', "repeated", NULL, FLAG, AT(repeated), "the lines that came before instead"},
     {0, "window", "W", TEXT, AT(window),
-     "remember the last W different lines (1000, 1M), or so long (30s, 5m, 1h, 1d)"},
+     "remember the last W different lines (1000, 1M), or so long (30s, 5m, 1h, 1d) and up to a\n"
+     "third longer"},
     {0, "keys", "N", COUNT, AT(keys), "random keys to ask (default: as many as the rate needs)"},
     {0, "threads", "N", COUNT, AT(threads), "threads to use (default: one per processor)"},
     {0, "memory", "SIZE", COUNT, AT(memory),
@@ -199,14 +200,21 @@ const struct command commands[] = {
      "key-file from type column row-group prior timeout",
      0, run_check},
     {"uniq", "[FILE...]", "drop the lines that came before, and keep the order",
-     "In a few bytes per line, however long the lines. Without --items and --bytes the filter "
-     "grows\n"
-     "with the lines. The one error possible is a new line that is dropped, at the rate of --fpr\n"
-     "(default 0.0001%). -c prints only their number, --json the totals, with the number of lines\n"
-     "that were wrongly dropped, to be expected.",
-     "tamis uniq access-urls.txt",
-     "items fpr bytes kind exact-until state repeated window count json seed key-file null raw "
-     "threads quiet",
+     "In a few bytes per line, however long the lines. The filter grows with the lines, unless\n"
+     "--bytes, --window or another --kind is given. The one error possible is a new line that is\n"
+     "dropped, at the rate of --fpr (default 0.0001%). A filter that cannot grow and holds more\n"
+     "than it was made for says so, and in the end how many lines were wrongly dropped, to be\n"
+     "expected; exit status 2 when the rate was more than twice the one asked for.\n"
+     "-c prints only the number of lines, --json the totals. There wrongly_dropped is rather too\n"
+     "high than too low, and null when more than half of the new lines were dropped at a time:\n"
+     "then it is anything up to repeated.\n"
+     "A window of time must be told --items, how many different lines come in it at most. With\n"
+     "--state it forgets between runs, too: the file's modification time is when it turned last.\n"
+     "Other options must be what they were when the state was made, or be left out. SIGINT,\n"
+     "SIGTERM and SIGHUP end the input then, and the state is saved.",
+     "tamis uniq --field 1 -d ' ' access-urls.txt",
+     "items fpr bytes kind exact-until state repeated window field delimiter count json seed "
+     "key-file null raw threads quiet",
      0, run_uniq},
     {"count", "-o OUT [FILE...]", "make a sketch of how often lines came",
      "Reads the files, or standard input, and writes a sketch of their lines in memory that does\n"

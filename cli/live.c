@@ -1,5 +1,7 @@
 #include "live.h"
 
+#include "stop.h"
+
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -17,14 +19,6 @@ bool terminal_size(unsigned *columns, unsigned *rows)
 
 /* --- Repainting ------------------------------------------------------------------------------------------------ */
 
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int number)
-{
-    (void)number;
-    stopped = 1;
-}
-
 static double now(void)
 {
     struct timespec t;
@@ -34,15 +28,14 @@ static double now(void)
 
 void live_start(struct live *l)
 {
-    struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &a, NULL); /* a second one is as always */
-    sigaction(SIGTERM, &a, NULL);
+    stop_on_signal(SIGINT);
+    stop_on_signal(SIGTERM);
     *l = (struct live){.next = now()};
 }
 
 bool live_stopped(void)
 {
-    return stopped != 0;
+    return stop_asked() != 0;
 }
 
 bool live_is_due(struct live *l)

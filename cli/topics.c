@@ -68,10 +68,13 @@ const struct topic topics[] = {
      "  1  no line was selected, none was in, or a measured rate is off\n"
      "  2  an error, with one line on standard error that names the file and the reason:\n"
      "     no filter was written or changed\n"
+     "     (uniq: also when new lines were dropped at more than twice the rate asked for; its\n"
+     "     output is whole and its state is saved)\n"
      "\n"
      "When the reader of the output goes away (tamis check ... | head), the command ends\n"
      "quietly by SIGPIPE. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it and leave no file half\n"
-     "written; one that comes while a file is being saved takes effect when it is there.",
+     "written; one that comes while a file is being saved takes effect when it is there.\n"
+     "'uniq --state' saves what it has read before it ends so.",
      "tamis check -q bad.tamis bad-urls.txt && echo some of them are listed"},
     {"redis", "sets at redis:// addresses: over the servers of a cluster",
      "Where a filter is named, redis://[[USER:]PASSWORD@]HOST[:PORT]/NAME is a set, or a\n"
