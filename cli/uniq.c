@@ -123,13 +123,15 @@ static size_t ask_set(struct uniq *u, const struct block *b)
     return b->n;
 }
 
-/* The rest by the filter, which answers in bits. False after a message. */
+/* The rest by the filter, which answers in bits. Looks are taken between pieces of the whole input, so that what is told does
+ * not depend on how the lines arrive. False after a message. */
 static bool ask_filter(struct uniq *u, const struct block *b, size_t from)
 {
     enum { PIECE = 1024 };
-    for (size_t at = from; at < b->n; at += PIECE) {
+    for (size_t at = from, n; at < b->n; at += n) {
         uint8_t bits[PIECE / 8];
-        const size_t n = b->n - at < PIECE ? b->n - at : PIECE;
+        const size_t left = PIECE - (size_t)(u->lines % PIECE);
+        n = b->n - at < left ? b->n - at : left;
         const tamis_status s = tamis_add_hashes(u->past.t, b->hashes + at, n, bits, NULL);
         if (s != TAMIS_OK) {
             complain(NULL, "uniq: %s", why_not_added(u->past.t, s));
@@ -140,7 +142,7 @@ static bool ask_filter(struct uniq *u, const struct block *b, size_t from)
             u->kept += !u->seen[at + i];
         }
         u->lines += n;
-        look_if_due(u);
+        if (n == left) look_if_due(u);
     }
     return true;
 }

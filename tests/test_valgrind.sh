@@ -40,6 +40,11 @@ done
 checked 0 uniq --json list other
 checked 0 uniq --exact-until 20kB -c list other
 checked 0 uniq --state state.tamis list
+checked 0 uniq --state hour.tamis --window 1h --items 9000 --field 1 -d ' ' list
+touch -d '1 hour ago' hour.tamis
+checked 0 uniq --state hour.tamis --window 1h other
+checked 2 uniq --state hour.tamis --window 1h --items 9 list
+checked 2 uniq --kind bloom --items 100 --json list
 gzip -c list >list.gz
 checked 0 check -c bloom.tamis list.gz
 for kind in counting pair cuckoo growing window; do

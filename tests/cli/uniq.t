@@ -194,7 +194,7 @@ tamis: --delimiter: between which fields? See --field
 # A size that was given; too small, it says so.
 $ tamis uniq --items 40000 -c list && tamis uniq --items 40000 --bytes 100kB --json list
 40000
-{"lines": 50001, "different": 39999, "repeated": 10002, "exact": false, "fpr_now": 0.000265741007636, "fpr_asked": 0.000263859939537, "wrongly_dropped": 1.610335727, "bytes": 99968}
+{"lines": 50001, "different": 39999, "repeated": 10002, "exact": false, "fpr_now": 0.000265741007636, "fpr_asked": 0.000263859939537, "wrongly_dropped": 1.61397943373, "bytes": 99968}
 $ seq 100000 | tamis uniq --items 1000 -c
 100000
 
