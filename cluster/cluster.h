@@ -3,8 +3,8 @@
  * belongs to one shard, so a set is the union of its shards by construction, and grows beyond one server.
  *
  *   address.c  redis:// addresses           slots.c   which slot a key is in, and tags that lie evenly over all of them
- *   link.c     one connection, replies      client.c  commands in flight: redirects, failures, confirmations
- *   request.c  a command as bytes
+ *   link.c     one connection, replies      client.c  commands in flight: failures, confirmations
+ *   request.c  a command as bytes           nodes.c   the servers: redirects, the table of slots
  *   set.c      the facts of a set, shards   batch.c   many items at a time
  *
  * Nothing here prints; what went wrong is in cluster_why. One thread. */

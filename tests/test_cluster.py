@@ -374,7 +374,9 @@ def test_liars():
                     {"CLUSTER": b"*1\r\n" * 9 + b":1\r\n"},
                     {"HMGET": FACTS.replace(b"$1\r\n1\r\n", b"$-1\r\n", 1)}, {"HMGET": b"+OK\r\n"}, {"HMGET": b"*0\r\n"}, {"HMGET": b"*6\r\n" + b":1\r\n" * 6}, {"HMGET": b"*6\r\n" + b"$-1\r\n" * 6, "EXISTS": b":0\r\n"}, {"HMGET": b""},
                     {"HMGET": FACTS.replace(b"\r\n2\r\n", b"\r\n0\r\n")}, {"HMGET": FACTS.replace(b"$1\r\n2\r\n", b"$6\r\n999999\r\n")},
-                    {"HMGET": b"-MOVED\r\n"}, {"HMGET": b"-MOVED 5 nowhere\r\n"}, {"HMGET": b"-ASK 5 :0\r\n"}, {"HMGET": b"-CLUSTERDOWN\r\n"},
+                    {"HMGET": b"-MOVED\r\n"}, {"HMGET": b"-MOVED 5 nowhere\r\n"}, {"HMGET": b"-ASK 5 :0\r\n"}, {"HMGET": b"-MOVED 5 127.0.0.1:65537\r\n"},
+                    {"HMGET": b"-MOVED 5 127.0.0.1:1x\r\n"}, {"HMGET": b"-ASK x 127.0.0.1:1\r\n"}, {"HMGET": b"-MOVED 16384 127.0.0.1:1\r\n"},
+                    {"HMGET": b"-CLUSTERDOWN\r\n"},
                     {"TAMIS_MHAS": b"+OK\r\n"}, {"TAMIS_MHAS": b"*0\r\n"}, {"TAMIS_MHAS": many}, {"TAMIS_MHAS": b"$-1\r\n"}, {"TAMIS_MHAS": b""},
                     {"TAMIS_MHAS": b"*1\r\n-ERR no\r\n"}, {"TAMIS_MHAS": b"$5\r\nab\r\n"}, {"TAMIS_MHAS": b"\xff\xfe"},
                     {"TAMIS_MHAS": b"*1\r\n*2\r\n:1\r\n:2\r\n"}):
@@ -455,6 +457,13 @@ def test_tables():
     liar.replies["CLUSTER"] = table((0, 16383, liar.port), (shard, shard, free_port()), (1, 1, other.port))
     other.replies["CLUSTER"] = table((0, 16383, other.port))
     assert shard not in (1, slot_of(b"s")) and tell(liar, "check") == (0, "")
+    # A redirect is followed to the port it names, not to what is left of a number that is too big: 65536 more would be the other.
+    for port, status in ((other.port, 0), (other.port + 65536, 2), (f"{other.port}x", 2)):
+        liar = Liar(HMGET=[b"-MOVED %d 127.0.0.1:%s\r\n" % (slot_of(b"s"), str(port).encode())], TAMIS_MHAS=one)
+        other.replies["HMGET"] = facts_of_one
+        done = subprocess.run([TAMIS, "check", "--timeout", "1", liar.url], input=b"a\n", capture_output=True)
+        assert done.returncode == status and (status == 0 or b"given up" in done.stderr and b": MOVED " in done.stderr), (port, done)
+        liar.socket.close()
     # A master that was replaced before a replica confirmed is asked no more: the line goes to the next.
     liar = Liar(HMGET=facts_of_one, TAMIS_MADD=one, WAIT=b":0\r\n")
     other.replies.update(TAMIS_MADD=one, WAIT=b":1\r\n")
