@@ -6,6 +6,7 @@
  *   link.c     one connection, replies      client.c  commands in flight: failures, confirmations
  *   request.c  a command as bytes           nodes.c   the servers: redirects, the table of slots
  *   set.c      the facts of a set, shards   batch.c   many items at a time
+ *   plan.c     TAMIS.CREATE for a shard
  *
  * Nothing here prints; what went wrong is in cluster_why. One thread. */
 #ifndef TAMIS_CLUSTER_H

@@ -1,4 +1,4 @@
-/* A set, between set.c and batch.c. */
+/* A set, between set.c, plan.c and batch.c. */
 #ifndef TAMIS_CLUSTER_SET_H
 #define TAMIS_CLUSTER_SET_H
 
@@ -24,5 +24,8 @@ struct cluster_set {
     struct shard *shards;
     uint64_t repeated; /* items of commands that were sent again, and may be done twice */
 };
+
+/* TAMIS.CREATE of a shard by a plan (plan.c); NULL: not enough memory. */
+struct request *plan_request(const struct shard *shard, const tamis_plan *p);
 
 #endif

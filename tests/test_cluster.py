@@ -215,6 +215,75 @@ def begin_build(name, keys, *words):
     return build
 
 
+class Between(threading.Thread):
+    """In front of a server; `before` sees what the command asks before the server does."""
+
+    def __init__(self, server, before):
+        super().__init__(daemon=True)
+        self.server, self.before = server, before
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"redis://127.0.0.1:{self.socket.getsockname()[1]}/s"
+        self.start()
+
+    def run(self):
+        with contextlib.suppress(OSError):
+            while True:
+                near, far = self.socket.accept()[0], socket.create_connection(("127.0.0.1", self.server.port))
+                for source, target, before in ((near, far, self.before), (far, near, lambda _: None)):
+                    threading.Thread(target=self.copy, args=(source, target, before), daemon=True).start()
+
+    def copy(self, source, target, before):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 20):
+                before(data)
+                target.sendall(data)
+            target.shutdown(socket.SHUT_RDWR)
+
+
+def test_races():
+    """Another build takes the key at the very moment when a first one would write to it: the first one is too late, and harms nothing."""
+    for kind, word, asked in (("blocked", b"ready", 1), ("blocked", b"building", 0), ("ribbon", b"ready", 1), ("tally", b"ready", 1)):
+        with Server() as server:
+            client = server.client()
+
+            def push(data, word=word, client=client):
+                if b"\r\n" + word + b"\r\n" in data and client.do("HGET", "s", "builder") != b"another":
+                    client.do("HSET", "s", "builder", "another")
+            between = Between(server, push)
+            words = ("count",) if kind == "tally" else ("build", "--items", 10, "--kind", kind)
+            said = tamis(*words, "-o", between.url, given="a\nb\n", status=2)
+            between.socket.close()
+            assert ("another build has taken its place" if asked else "is not finished") in said, (kind, word, said)
+            assert client.do("HMGET", "s", "builder", "state") == [b"another", b"building" if asked else None], (kind, word)
+            # The other's shards, which have the same keys, stay.
+            assert client.do("EXISTS", "s:{0}") == asked, (kind, word)
+    # So with -f: what was seen to be there is taken away, not what came since.
+    with Server() as server:
+        client, url = server.client(), f"redis://127.0.0.1:{server.port}/s"
+        tamis("build", "--items", 10, "-o", url, given="a\n")
+        between = Between(server, lambda data: b"\r\nbuilding\r\n" in data and client.do("HSET", "s", "builder", "another"))
+        said = tamis("build", "-f", "--items", 10, "-o", between.url, given="b\n", status=2)
+        between.socket.close()
+        assert "another build has taken its place" in said and client.do("HGET", "s", "state") == b"ready", said
+        assert tamis("check", url, given="a\nb\n") == "a\n"
+        # Who may not run scripts is told so, and leaves nothing.
+        client.do("ACL", "SETUSER", "weak", "on", ">word", "~*", "+@all", "-eval")
+        weak = url.replace("//", "//weak:word@").replace("/s", "/new")
+        said = tamis("build", "--items", 10, "-o", weak, given="b\n", status=2)
+        assert "new: NOPERM" in said and "'eval'" in said and client.do("EXISTS", "new", "new:{0}") == 0, said
+        assert "NOPERM" in tamis("build", "-f", "--items", 10, "-o", url.replace("//", "//weak:word@"), given="b\n", status=2)
+        assert tamis("check", url.replace("//", "//weak:word@"), given="a\nb\n") == "a\n"
+        # What docs/REDIS.md says is enough.
+        client.do("ACL", "SETUSER", "builder", "on", ">word", "~*", "-@all", *PERMISSIONS.split())
+        build = url.replace("//", "//builder:word@")
+        tamis("build", "-f", "--items", 10, "--kind", "ribbon", "-o", build, given="c\n")
+        tamis("count", "-f", "-o", build, given="c\n")
+        assert tamis("freq", build, "c").split()[0] == "1"
+
+
+PERMISSIONS = "+eval +hmget +hget +hset +del +exists +type +unlink +cluster|slots +tamis.create +tamis.madd +tamis.seal +tamis.estimate"
+
+
 def test_whole_or_nothing():
     """A set that is not finished is none; what a build left is taken away, by it or by the next with -f."""
     url = CLUSTER.url("half")
@@ -228,7 +297,13 @@ def test_whole_or_nothing():
     tamis("build", "-f", "--items", 10, "--shards", 2, "-o", url, given="a\n")
     assert tamis("check", url, given=f"a\n{KEYS[0]}\n") == "a\n" and sum(map(len, CLUSTER.shards("half").values())) == 2
     assert "exists already" in tamis("build", "--items", 10, "-o", url, status=2)
-    # One that another has pushed aside harms it no more.
+    # One that another has pushed aside harms it no more, whatever the other is.
+    build = begin_build("by hand", KEYS[:9])
+    CLUSTER.do("by hand", "HSET", "by hand", "builder", "somebody else")
+    said = build.communicate()[1]
+    assert build.returncode == 2 and b"another build has taken its place" in said and b"nothing is kept" in said, said
+    assert CLUSTER.do("by hand", "HMGET", "by hand", "builder", "state") == [b"somebody else", b"building"]
+    assert sum(map(len, CLUSTER.shards("by hand").values())) == 12
     build = begin_build("pushed", KEYS)
     tamis("build", "-f", "--items", 10, "-o", CLUSTER.url("pushed"), given="a\nb\n")
     said = build.communicate()[1]
@@ -558,5 +633,5 @@ if __name__ == "__main__":
     if not shutil.which("redis-server"):
         print("redis-server is missing")
         sys.exit(77)
-    sys.exit(run([test_check, test_bytes, test_add, test_kinds, test_remove_and_rotate, test_counts, test_merge, test_whole_or_nothing, test_wrong,
+    sys.exit(run([test_check, test_bytes, test_add, test_kinds, test_remove_and_rotate, test_counts, test_merge, test_whole_or_nothing, test_races, test_wrong,
                   test_example, test_liars, test_repeats, test_idle, test_tables, test_dead_host, test_alone, test_without_module, test_moving_slots]))

@@ -152,6 +152,53 @@ static void test_redirects(void)
     CHECK(parse_redirect(longest, &host, &length, &port) && length == CLUSTER_HOST - 1);
 }
 
+/* TAMIS.CREATE has as many words as it says, and each that the plan says. */
+static void test_plans(void)
+{
+    const tamis_plan nothing = {.struct_size = sizeof nothing},
+                     all = {sizeof all,
+                            TAMIS_WINDOW,
+                            TAMIS_STRICT | TAMIS_COMPACT | TAMIS_TURNING | TAMIS_TRANSFER |
+                                TAMIS_CONSERVATIVE,
+                            UINT64_MAX,
+                            0.1,
+                            UINT64_MAX,
+                            UINT64_MAX,
+                            UINT64_MAX,
+                            UINT32_MAX,
+                            UINT32_MAX,
+                            UINT32_MAX,
+                            TAMIS_COUNT_SKETCH,
+                            UINT64_MAX,
+                            1e-300,
+                            0.3};
+    const struct {
+        const tamis_plan *plan;
+        unsigned words;
+        const char *end;
+    } cases[] = {{&nothing, 3, "$4\r\nauto\r\n"},
+                 {&all, 3 + 12 * 2 + 5, "$8\r\nTRANSFER\r\n$12\r\nCONSERVATIVE\r\n"}};
+    struct shard shard = {.slot = 7};
+    memset(shard.key, 'k', sizeof shard.key - 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct request *r = plan_request(&shard, cases[i].plan);
+        unsigned said = 0, counted = 0;
+        CHECK(r != NULL && r->length <= r->room && r->writes && r->slot == 7);
+        char *text = calloc(1, r->length + 1);
+        memcpy(text, r->text, r->length);
+        for (const char *p = text; (p = strchr(p, '$')) != NULL; p++) counted++;
+        CHECK(sscanf(text, "*%u", &said) == 1 && said == cases[i].words && counted == said);
+        CHECK(strcmp(text + r->length - strlen(cases[i].end), cases[i].end) == 0);
+        if (cases[i].plan == &all)
+            CHECK(strstr(text, "INNER\r\n$12\r\ncount-sketch\r\n") != NULL &&
+                  strstr(text, "RATE\r\n$19\r\n0.10000000000000001\r\n") != NULL &&
+                  strstr(text, "GENERATIONS\r\n$10\r\n4294967295\r\n") != NULL &&
+                  strstr(text, "EXCLUDED\r\n$20\r\n18446744073709551615\r\n") != NULL);
+        free(text);
+        request_free(r);
+    }
+}
+
 enum { SHARDS = 7, EACH = 20000, KEYS = SHARDS * EACH, ASKED = SHARDS * 100000 };
 
 static tamis_hash hash_of(const tamis *router, const char *prefix, int i, char *key)
@@ -200,10 +247,8 @@ static void test_routing(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test tests[] = {{"slots", test_slots},
-                                        {"tags", test_tags},
-                                        {"addresses", test_addresses},
-                                        {"redirects", test_redirects},
-                                        {"routing", test_routing}};
+    static const struct test tests[] = {
+        {"slots", test_slots},         {"tags", test_tags},   {"addresses", test_addresses},
+        {"redirects", test_redirects}, {"plans", test_plans}, {"routing", test_routing}};
     return run_tests(tests, sizeof tests / sizeof *tests, argc, argv);
 }
