@@ -42,7 +42,7 @@ bool client_fail(struct cluster *c, const char *format, ...)
 bool client_fail_reply(struct cluster *c, const char *key, const struct reply *reply)
 {
     const char *text = reply->type == REPLY_ERROR ? reply->text : "a reply that makes no sense";
-    if (strncmp(text, "ERR unknown command", 19) == 0)
+    if (reply_is_unknown(reply))
         return client_fail(c, "%s: the server lacks the module tamis-redis.so (docs/REDIS.md)",
                            key);
     if (reply->type == REPLY_ERROR && reply_is(reply, "ERR")) text += 4;

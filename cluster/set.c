@@ -449,9 +449,11 @@ static const char *field(const struct reply *facts, const char *name)
     return "";
 }
 
+/* NAN where it is not told. */
 static double real_of(const struct reply *facts, const char *name)
 {
-    return strtod(field(facts, name), NULL);
+    const char *text = field(facts, name);
+    return text[0] != '\0' ? strtod(text, NULL) : NAN;
 }
 
 static int64_t number_of(const struct reply *facts, const char *name)
@@ -472,10 +474,15 @@ static bool take_info(struct cluster_set *s, unsigned shard, const struct reply 
                        .items = (uint64_t)number_of(r, "items"),
                        .planned_items = (uint64_t)number_of(r, "planned-items"),
                        .items_estimate = real_of(r, "items-estimate"),
+                       .items_low = real_of(r, "items-low"),
+                       .items_high = real_of(r, "items-high"),
                        .fpr_planned = real_of(r, "rate-planned"),
                        .fpr_now = real_of(r, "rate-now"),
                        .miss_rate = real_of(r, "miss-rate"),
                        .fill = real_of(r, "fill"),
+                       .bits_per_item = real_of(r, "bits-per-item"),
+                       .bound_bits = real_of(r, "bound-bits"),
+                       .bound_ratio = real_of(r, "bound-ratio"),
                        .m = (uint64_t)number_of(r, "m"),
                        .k = (uint32_t)number_of(r, "k"),
                        .seed = (uint64_t)number_of(r, "seed"),
@@ -483,7 +490,8 @@ static bool take_info(struct cluster_set *s, unsigned shard, const struct reply 
                        .noise_999 = number_of(r, "noise-floor"),
                        .over_full = number_of(r, "over-full") != 0,
                        .sealed = number_of(r, "sealed") != 0,
-                       .collecting = number_of(r, "collecting") != 0};
+                       .collecting = number_of(r, "collecting") != 0,
+                       .conservative = number_of(r, "conservative") != 0};
     return f->kind != TAMIS_AUTO ||
            client_fail(s->c, "%s: of a kind that this version does not know", s->shards[shard].key);
 }
@@ -529,36 +537,64 @@ bool cluster_set_rotate(struct cluster_set *s)
 
 struct top {
     void *ctx;
-    bool (*heavy)(void *ctx, const char *item, size_t length, int64_t estimate, int64_t lower,
-                  int64_t upper);
+    bool (*heavy)(void *ctx, const tamis_heavy *h);
+    char most[24];
 };
 
-static bool take_top(struct cluster_set *s, unsigned shard, const struct reply *reply, void *ctx)
+/* [item, estimate, lower, upper], or with FULL [item, length, hash, and all of an estimate]. */
+static bool take_heavy(const struct reply *e, tamis_heavy *out)
+{
+    if (e->type != REPLY_LIST || e->n < 1 + BRIEF) return false;
+    const bool full = e->n >= 3 + FULL;
+    const struct reply *item = &e->list[0], *count = &e->list[full ? 3 : 1];
+    if (item->type != REPLY_TEXT && item->type != REPLY_NIL) return false;
+    *out = (tamis_heavy){.item = {item->text, item->length}, .length = item->length};
+    if (!take_estimate(count, e->n - (full ? 3 : 1), &out->count)) return false;
+    if (!full) return true;
+    if (e->list[1].type != REPLY_NUMBER || e->list[2].type != REPLY_TEXT) return false;
+    out->length = (uint64_t)e->list[1].number;
+    char *end;
+    out->hash = strtoull(e->list[2].text, &end, 16);
+    return out->length >= item->length && e->list[2].length == 16 && *end == '\0';
+}
+
+static bool take_list(struct cluster_set *s, unsigned shard, const struct reply *reply, void *ctx)
 {
     const struct top *t = ctx;
     if (reply->type != REPLY_LIST) return client_fail_reply(s->c, s->shards[shard].key, reply);
     for (size_t i = 0; i < reply->n; i++) {
-        const struct reply *e = &reply->list[i];
-        if (e->type != REPLY_LIST || e->n != 4)
-            return client_fail_reply(s->c, s->shards[shard].key, e);
-        if (!t->heavy(t->ctx, e->list[0].text, e->list[0].length, e->list[1].number,
-                      e->list[2].number, e->list[3].number))
-            return client_fail(s->c, "not enough memory");
+        tamis_heavy h;
+        if (!take_heavy(&reply->list[i], &h))
+            return client_fail_reply(s->c, s->shards[shard].key, &reply->list[i]);
+        if (!t->heavy(t->ctx, &h)) return client_fail(s->c, "not enough memory");
     }
     return true;
 }
 
-bool cluster_set_top(struct cluster_set *s, uint64_t n, void *ctx,
-                     bool (*heavy)(void *ctx, const char *item, size_t length, int64_t estimate,
-                                   int64_t lower, int64_t upper))
+static bool ask_top(struct cluster_set *s, unsigned shard, const char *full, shard_answer answer,
+                    struct top *t)
 {
-    struct top top = {ctx, heavy};
-    char most[24];
+    const struct shard *at = &s->shards[shard];
+    return submit(s, shard, command(false, at->slot, "TAMIS.TOP", at->key, t->most, full, NULL),
+                  answer, t);
+}
+
+/* An older module has no FULL, and is asked without. */
+static bool take_full_list(struct cluster_set *s, unsigned shard, const struct reply *reply,
+                           void *ctx)
+{
+    static const char without[] = "ERR wrong number of arguments";
+    if (reply->type == REPLY_ERROR && strncmp(reply->text, without, sizeof without - 1) == 0)
+        return ask_top(s, shard, NULL, take_list, ctx);
+    return take_list(s, shard, reply, ctx);
+}
+
+bool cluster_set_top(struct cluster_set *s, uint64_t n, void *ctx,
+                     bool (*heavy)(void *ctx, const tamis_heavy *h))
+{
+    struct top top = {.ctx = ctx, .heavy = heavy};
     bool good = cluster_why(s->c) == NULL;
-    snprintf(most, sizeof most, "%lld", (long long)(n < INT64_MAX ? n : INT64_MAX));
-    for (unsigned i = 0; i < s->n && good; i++)
-        good = submit(s, i,
-                      command(false, s->shards[i].slot, "TAMIS.TOP", s->shards[i].key, most, NULL),
-                      take_top, &top);
+    snprintf(top.most, sizeof top.most, "%lld", (long long)(n < INT64_MAX ? n : INT64_MAX));
+    for (unsigned i = 0; i < s->n && good; i++) good = ask_top(s, i, "FULL", take_full_list, &top);
     return good && cluster_await(s->c, NULL);
 }

@@ -131,7 +131,23 @@ def test_remove_and_rotate():
     assert tamis("check", "-c", url, given=lines(KEYS[1000:2000])) == "1000\n"
     assert len(tamis("check", "-v", url, given=lines(KEYS[:1000])).split("\n")) > 940
     assert tamis("remove", url, given=lines(["never in"]), status=1) == ""
-    assert "a blocked filter; counting can" in tamis("remove", CLUSTER.url("set"), given="a\n", status=2)
+    # What cannot be is said once, in the words that are used of a file, and nothing was sent.
+    for kind in ("blocked", "bloom", "growing", "window", "ribbon", "exact", "tally", "top", "count-min", "signed-tally", "cuckoo", "pair"):
+        sketch = kind in ("tally", "top", "count-min", "signed-tally")
+        words = ["count", "--bytes", "400KB"] if sketch else ["build", "--items", 10]
+        words += ["--kind", kind, *(["--conservative"] if kind == "count-min" else []), *(["--never", file("n", ["x"])] if kind == "exact" else [])]
+        url = CLUSTER.url(f"remove-{kind}")
+        tamis(*words, "-o", url, given="a\n")
+        tamis(*words, "-f", "-o", ROOM / "r.tamis", given="a\n")
+        there, here = (subprocess.run([TAMIS, "remove", of], input=b"a\n", capture_output=True) for of in (url, ROOM / "r.tamis"))
+        can = kind in ("signed-tally", "cuckoo", "pair")
+        assert there.returncode == here.returncode == (0 if can else 2), (kind, there, here)
+        assert there.stderr.decode().replace(url, "") == here.stderr.decode().replace(str(ROOM / "r.tamis"), ""), (kind, there, here)
+        assert can or there.stderr.count(b"\n") == 1, (kind, there)
+    client = CLUSTER.owner(CLUSTER.servers[0].client().do("CLUSTER", "KEYSLOT", "plain")).client()
+    client.do("TAMIS.CREATE", "plain", "blocked", "ITEMS", 10, "RATE", 0.01)
+    said = tamis("remove", CLUSTER.url("plain"), given="a\n", status=2)
+    assert said.endswith("/plain: keys cannot be removed from a blocked filter; counting can\n") and said.count("\n") == 1, said
     url = CLUSTER.url("window")
     tamis("build", "--kind", "window", "--generations", 2, "-o", url, file("keys", KEYS[:2000]))
     tamis("rotate", url)
@@ -177,6 +193,110 @@ def test_counts():
     assert [(int(count), word) for count, _, word in got] == [(n, w) for w, n in sorted(truth.items(), key=lambda x: (-x[1], x[0]))[:5]]
     assert json.loads(tamis("top", "-k", 1, "--json", top))["item"] == "w1"
     assert "keeps no list" in tamis("top", url, status=2)
+
+
+def objects(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_worth_of_counts():
+    """What a count is worth is told of a set as of a file: by the same image, in the same words."""
+    words = [f"w{int(random.paretovariate(0.5)) % 30000}" for _ in range(60000)]
+    asked = lines([f"never {i}" for i in range(200)] + sorted(set(words))[:300])
+    for kind in ("top", "tally", "count-sketch", "signed-tally"):
+        url, file_of_it = CLUSTER.url(f"worth {kind}".replace(" ", "%20")), ROOM / "worth.tamis"
+        tamis("count", "--kind", kind, "--bytes", "24KB", "--shards", 1, "-o", url, given=lines(words))
+        shard, = (key for keys in CLUSTER.shards(f"worth {kind}").values() for key in keys)
+        file_of_it.write_bytes(CLUSTER.do(shard, "TAMIS.DUMP", shard))
+        there, here = (tamis("freq", "--json", of, given=asked) for of in (url, file_of_it))
+        assert there == here, kind
+        assert sum(x["below_noise"] for x in objects(there)[:200]) > 188, kind  # 1 in 1000 is not: less than 1e-15 for 12
+        there, here = (tamis("freq", of, given=asked) for of in (url, file_of_it))
+        assert there == here and there.count("~") > 50, (kind, there[:500])
+        there, here = ([tamis("top", *form, "-k", 300, of, status=0 if kind == "top" else 2) for form in (("--json",), (), ("-z",))]
+                       for of in (url, file_of_it))
+        if kind == "top":
+            assert there == here and len(objects(there[0])) > 50 and all("suspect" in x and "confidence" in x for x in objects(there[0]))
+        # Over several shards each is told by its own.
+        tamis("count", "-f", "--kind", kind, "--bytes", "96KB", "--shards", 4, "-o", url, given=lines(words))
+        got = objects(tamis("freq", "--json", url, given=asked))
+        assert sum(x["below_noise"] for x in got[:200]) > 188 and all(0.9 < x["confidence"] <= 1 for x in got), kind
+        assert all((x["suspect"] is None) == (kind != "top") for x in got) and all(("certain" in x) == (kind in ("top", "tally")) for x in got)
+    # A line of the list that is cut, as of a file.
+    url = CLUSTER.url("cut")
+    tamis("count", "--kind", "top", "--bytes", "24KB", "--shards", 1, "-o", url, given=lines(["x" * 9000] * 3 + ["b"]))
+    shard, = (key for keys in CLUSTER.shards("cut").values() for key in keys)
+    file_of_it.write_bytes(CLUSTER.do(shard, "TAMIS.DUMP", shard))
+    assert tamis("top", url) == tamis("top", file_of_it) and "xxx..." in tamis("top", url)
+    assert objects(tamis("top", "--json", url)) == objects(tamis("top", "--json", file_of_it)) and objects(tamis("top", "--json", url))[0]["length"] == 9000
+
+
+def test_older_modules():
+    """A module without TAMIS.ESTIMATE and FULL: what it does not tell is null, in words without a mark; of some servers or of all."""
+    none, counts = b"-ERR unknown command 'TAMIS.ESTIMATE', with args beginning with: \r\n", b"*1\r\n*3\r\n:7\r\n:5\r\n:9\r\n"
+    unknown = {"count": 7, "lower": 5, "upper": 9, "confidence": None, "below_noise": None, "certain": None, "suspect": None}
+    liar = Liar(HMGET=one_shard(b"top"), TAMIS_ESTIMATE=none, TAMIS_COUNT=counts)
+    assert objects(tamis("freq", "--json", liar.url, "a", "b")) == [{"item": x, **unknown} for x in "ab"]
+    assert tamis("freq", liar.url, "a").split() == ["7", "5..9", "a"]
+    many = b"*300\r\n" + counts[4:] * 300
+    liar.replies["TAMIS_COUNT"] = many
+    assert len(objects(tamis("freq", "--json", liar.url, given=lines(range(300))))) == 300
+    liar.replies["TAMIS_COUNT"] = none  # without any module
+    assert "lacks the module" in tamis("freq", liar.url, "a", status=2)
+    liar.socket.close()
+    full = b"*1\r\n*10\r\n$1\r\nb\r\n:1\r\n$16\r\n00000000000000ff\r\n:8\r\n:8\r\n:8\r\n$1\r\n1\r\n:0\r\n:8\r\n:0\r\n"
+    brief, arity = b"*1\r\n*4\r\n$1\r\na\r\n:7\r\n:5\r\n:9\r\n", b"-ERR wrong number of arguments for 'TAMIS.TOP' command\r\n"
+    # Two shards, whose servers are asked at once: each says that it lacks it.
+    liar = Liar(TAMIS_TOP=[arity, arity, brief, brief.replace(b"$1\r\na", b"$-1")])
+    assert objects(tamis("top", "--json", liar.url)) == [{"item": "a", **unknown}, {"item": None, "length": 0, **unknown}]
+    liar.replies["TAMIS_TOP"] = [arity, full, brief]
+    assert [line.split() for line in tamis("top", liar.url).splitlines()] == [["8", "8..8", "b"], ["7", "5..9", "a"]]
+    liar.replies["TAMIS_TOP"] = arity
+    assert "wrong number of arguments" in tamis("top", liar.url, status=2)
+    # Facts that are not told are null, and not made up.
+    liar = Liar(HMGET=one_shard(b"blocked"), TAMIS_INFO=b"*4\r\n$4\r\nkind\r\n$7\r\nblocked\r\n$5\r\nitems\r\n:5\r\n")
+    said = facts(liar.url)
+    assert [said[name] for name in ("items_low", "items_high", "bound_bits", "bound_ratio")] == [None] * 4 and said["items"] == 5
+    assert "distinct" not in tamis("info", liar.url) and "bound" not in tamis("info", liar.url)
+    liar.socket.close()
+
+
+def test_bounds():
+    """The bound, its ratio and the interval of items: of one shard as of a file of the same image, of several combined."""
+    file_of_it = ROOM / "bounds.tamis"
+    same = ("items", "planned_items", "items_by_bits", "items_low", "items_high", "bytes", "bits_per_item", "bound_bits", "bound_ratio",
+            "fpr_planned", "fpr_now", "miss_rate", "fill", "m", "k", "seed", "sealed")
+    for kind in ("bloom", "blocked", "counting", "cuckoo", "growing", "ribbon", "exact", "pair", "window", "tally"):
+        url = CLUSTER.url("bounds")
+        for given in ("", lines(KEYS[:3000])) if kind not in ("ribbon", "exact") else (lines(KEYS[:3000]),):
+            words = ("count", "-f", "--bytes", "20KB") if kind == "tally" else ("build", "-f", "--kind", kind, "--items", 3000)
+            more = ("--never", file("never", OTHERS[:3000])) if kind == "exact" else ()
+            tamis(*words, *more, "--shards", 1, "-o", url, given=given)
+            shard, = (key for keys in CLUSTER.shards("bounds").values() for key in keys)
+            file_of_it.write_bytes(CLUSTER.do(shard, "TAMIS.DUMP", shard))
+            there, here = facts(url), facts(file_of_it)
+            for name in same:
+                close = there[name] == here[name] or abs(there[name] - here[name]) < 1e-9 * abs(here[name])
+                assert close, (kind, name, there[name], here[name])
+            texts = [[line for line in tamis("info", of).splitlines() if "99 % certainty" in line or "lower bound" in line] for of in (url, file_of_it)]
+            assert texts[0] == texts[1] and len(texts[0]) >= (kind != "tally"), (kind, texts)
+    said = facts(CLUSTER.url("set"))
+    each = [dict(zip(*[iter(CLUSTER.do(s["key"], "TAMIS.INFO", s["key"]))] * 2)) for s in said["each"]]
+    for name in ("items-low", "items-high"):
+        assert abs(said[name.replace("-", "_")] - sum(float(x[name]) for x in each)) < 1e-3, name
+    bound = sum(float(x["bound-bits"]) * x["items"] for x in each) / sum(x["items"] for x in each)
+    assert abs(said["bound_bits"] - bound) < 1e-6 and abs(said["bits_per_item"] - 8 * said["bytes"] / said["items"]) < 1e-6
+    assert abs(said["bound_ratio"] - said["bits_per_item"] / bound) < 1e-6 and 1 < said["bound_ratio"] < 2
+    # Twelve intervals of 99 % at their ends, which err one by one: far beyond six deviations.
+    assert said["items_low"] < 20000 < said["items_high"] < 21500 and said["items_low"] > 18500
+    text = tamis("info", CLUSTER.url("set"))
+    assert "with 99 % certainty" in text and f"{said['bound_ratio']:.2f} times the lower bound of {said['bound_bits']:.2f}" in text, text
+    # What servers make up does no harm.
+    wild = b"*%d\r\n" % 12 + b"".join(b"$%d\r\n%s\r\n" % (len(x), x) for x in
+                                      b"kind blocked items-estimate 1e300 items-low -1e300 items-high 1e300 bound-bits nan bound-ratio x".split())
+    liar = Liar(TAMIS_INFO=wild)
+    assert "with 99 % certainty 0 to 18,446,744,073,709,551,615" in tamis("info", liar.url)
+    liar.socket.close()
 
 
 def test_merge():
@@ -456,7 +576,13 @@ def test_liars():
                     {"TAMIS_MHAS": b"*1\r\n-ERR no\r\n"}, {"TAMIS_MHAS": b"$5\r\nab\r\n"}, {"TAMIS_MHAS": b"\xff\xfe"},
                     {"TAMIS_MHAS": b"*1\r\n*2\r\n:1\r\n:2\r\n"}):
         told.append((("check",), replies))
-    told += ((("freq", "a"), {"TAMIS_INFO": b"*0\r\n"}), (("info",), {"TAMIS_INFO": b":1\r\n"}), (("top",), {"TAMIS_TOP": b"*1\r\n:1\r\n"}),
+    told += (*((("freq", "a"), {"TAMIS_ESTIMATE": b"*1\r\n" + reply}) for reply in (
+                 b":1\r\n", b"*0\r\n", b"*4\r\n" + b":1\r\n" * 4, b"*7\r\n" + b":1\r\n" * 7, b"*3\r\n" + b"$1\r\nx\r\n" * 3,
+                 b"*7\r\n:1\r\n:1\r\n:1\r\n$3\r\nnan\r\n:1\r\n:1\r\n:1\r\n", b"*7\r\n:1\r\n:1\r\n:1\r\n$1\r\n2\r\n:1\r\n:1\r\n:1\r\n",
+                 b"*7\r\n:1\r\n:1\r\n:1\r\n$2\r\n1x\r\n:1\r\n:1\r\n:1\r\n", b"*7\r\n:1\r\n:1\r\n:1\r\n$1\r\n1\r\n$-1\r\n:1\r\n:1\r\n")),
+             *((("top",), {"TAMIS_TOP": b"*1\r\n*10\r\n" + reply + b":8\r\n:8\r\n:8\r\n$1\r\n1\r\n:0\r\n:8\r\n:0\r\n"}) for reply in (
+                 b"$1\r\nb\r\n:0\r\n$16\r\n00000000000000ff\r\n", b"$1\r\nb\r\n:1\r\n$2\r\nff\r\n", b"$1\r\nb\r\n:1\r\n$16\r\n00000000000000fx\r\n",
+                 b":1\r\n:1\r\n$16\r\n00000000000000ff\r\n")), (("info",), {"TAMIS_INFO": b":1\r\n"}), (("top",), {"TAMIS_TOP": b"*1\r\n:1\r\n"}),
                            (("add",), {"TAMIS_MADD": b"*1\r\n$-1\r\n*1\r\n"}),
              *(((command,), {"HMGET": FACTS.replace(b"$1\r\n1\r\n", b"$-1\r\n", 1)}) for command in ("add", "info")))
 
@@ -633,5 +759,6 @@ if __name__ == "__main__":
     if not shutil.which("redis-server"):
         print("redis-server is missing")
         sys.exit(77)
-    sys.exit(run([test_check, test_bytes, test_add, test_kinds, test_remove_and_rotate, test_counts, test_merge, test_whole_or_nothing, test_races, test_wrong,
+    sys.exit(run([test_check, test_bytes, test_add, test_kinds, test_remove_and_rotate, test_counts, test_worth_of_counts, test_older_modules,
+                  test_bounds, test_merge, test_whole_or_nothing, test_races, test_wrong,
                   test_example, test_liars, test_repeats, test_idle, test_tables, test_dead_host, test_alone, test_without_module, test_moving_slots]))
