@@ -332,6 +332,20 @@ bool native_begin_fields(redis_ctx *ctx, long n)
     return names;
 }
 
+/* As text, where the protocol has no numbers of this sort: the fewest digits that are it. The same one comes again and again, and to
+ * write it would take as long as all the rest. */
+static void reply_confidence(redis_ctx *ctx, double x)
+{
+    static double last = -1;
+    static char text[32];
+    if (x != last) {
+        snprintf(text, sizeof text, "%.15g", x);
+        if (strtod(text, NULL) != x) snprintf(text, sizeof text, "%.17g", x);
+        last = x;
+    }
+    redis.ReplyWithStringBuffer(ctx, text, strlen(text));
+}
+
 void native_reply_estimate(redis_ctx *ctx, bool names, const tamis_estimate *e)
 {
     if (names) redis.ReplyWithSimpleString(ctx, "estimate");
@@ -340,8 +354,12 @@ void native_reply_estimate(redis_ctx *ctx, bool names, const tamis_estimate *e)
     redis.ReplyWithLongLong(ctx, e->lower);
     if (names) redis.ReplyWithSimpleString(ctx, "upper");
     redis.ReplyWithLongLong(ctx, e->upper);
-    if (names) redis.ReplyWithSimpleString(ctx, "confidence");
-    redis.ReplyWithDouble(ctx, e->confidence);
+    if (names) {
+        redis.ReplyWithSimpleString(ctx, "confidence");
+        redis.ReplyWithDouble(ctx, e->confidence);
+    } else {
+        reply_confidence(ctx, e->confidence);
+    }
     if (names) redis.ReplyWithSimpleString(ctx, "below-noise");
     redis.ReplyWithBool(ctx, e->below_noise);
     if (names) redis.ReplyWithSimpleString(ctx, "certain");
