@@ -86,6 +86,11 @@ int run_freq(const struct args *a);
 int run_top(const struct args *a);
 int run_merge(const struct args *a);
 int run_info(const struct args *a);
+/* Of what info says, for a set at a redis:// address as well: how many distinct items the bits tell, with the interval, if they
+ * do; bytes, bits per item and the bound, without the line's end; both as members of an object. */
+void print_distinct(const tamis_facts *f);
+void print_size(const tamis_facts *f);
+void json_size(const tamis_facts *f);
 int run_verify(const struct args *a);
 int run_explain(const struct args *a);
 int run_explain_cost(const struct args *a);
@@ -129,9 +134,17 @@ void json_integer(const char *name, int64_t value);
 void json_number(const char *name, double value); /* null unless finite */
 void json_bool(const char *name, bool value);
 void json_frequency(const tamis_estimate *e); /* members of an object */
+void json_heavy(const tamis_heavy *h);
+/* A line of freq: a count and its item, or an object. */
+void print_frequency(const struct args *a, tamis_bytes item, const tamis_estimate *e);
+/* An item of a list, of which only the beginning, or nothing but its hash, may be kept. */
+void print_heavy_item(const tamis_heavy *h);
 
 /* Flush stdout; EXIT_ERROR after a message when anything was not written. */
 int finish_output(int status);
+
+/* Of a clock that only goes forward (terminal.c). */
+double seconds_now(void);
 
 /* A line on stderr about long work, only on a terminal (terminal.c). */
 struct progress {

@@ -4,7 +4,6 @@
 
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 bool terminal_size(unsigned *columns, unsigned *rows)
@@ -19,18 +18,11 @@ bool terminal_size(unsigned *columns, unsigned *rows)
 
 /* --- Repainting ------------------------------------------------------------------------------------------------ */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void live_start(struct live *l)
 {
     stop_on_signal(SIGINT);
     stop_on_signal(SIGTERM);
-    *l = (struct live){.next = now()};
+    *l = (struct live){.next = seconds_now()};
 }
 
 bool live_stopped(void)
@@ -40,7 +32,7 @@ bool live_stopped(void)
 
 bool live_is_due(struct live *l)
 {
-    const double t = now();
+    const double t = seconds_now();
     if (t < l->next) return false;
     l->next = t + LIVE_SECONDS;
     return true;

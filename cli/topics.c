@@ -91,7 +91,7 @@ const struct topic topics[] = {
      "Unlike a file, a set changes while lines are added: after an error the first lines, as\n"
      "many as it says, are in. To add them again does no harm; counts may be too high then.\n"
      "A password in an address is seen by all who list processes: better set REDISCLI_AUTH.\n"
-     "There is no TLS: use stunnel.",
+     "There is no TLS: use stunnel. To make a set takes the permission for EVAL.",
      "tamis build --items 1M -o redis://localhost:7001/bad bad-urls.txt"},
     {"environment", "variables that are read",
      "  NO_COLOR                 when set, no colour unless --color says so\n"
