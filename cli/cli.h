@@ -33,7 +33,7 @@ struct args {
     struct texts never, patterns;
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
-        for_transfer, conservative, live, plot, again, ack, each, help, man;
+        for_transfer, conservative, live, plot, again, ack, each, lenient, help, man;
     char delimiter;
 };
 

@@ -97,6 +97,8 @@ const struct option options[] = {
     {0, "temp", "DIR", TEXT, AT(temp), "where the temporary file goes (default: $TMPDIR, or /tmp)"},
     {0, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
     {0, "max-bytes", "B", COUNT, AT(max_bytes), "size of the filter, at most (default 2000000)"},
+    {0, "lenient", NULL, FLAG, AT(lenient),
+     "publish lists without an entry as well, or with more lines left out than taken"},
     {0, "port", "N", TEXT, AT(port), "port to listen at (default 8080); 0: one that is free"},
     {0, "address", "IP", TEXT, AT(address), "address to listen at (default 127.0.0.1)"},
     {0, "rate-limit", "N", COUNT, AT(rate_limit),
@@ -313,15 +315,17 @@ const struct command commands[] = {
      "tamis key id secret.key", "", 1, run_key_id},
 #ifdef WITH_GUARD
     {"guard build", "DIR LIST...", "publish lists of bad URLs in a directory",
-     "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. "
-     "LABEL=FILE\n"
-     "gives a list a name, which a verdict tells; without it the name is that of the file. Lines\n"
-     "that are none of these are reported with their numbers and left out. URLs of --never lists\n"
-     "are never taken for bad ones. A directory that has a version gets the next: small when "
-     "little\n"
-     "has changed, and published whole or not at all.",
-     "tamis guard build guard malware=bad-urls.txt --never popular.txt", "max-bytes never quiet", 2,
-     run_guard_build},
+     "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. It\n"
+     "may be compressed. LABEL=FILE gives it a name, which a verdict tells; without it the name "
+     "is\n"
+     "that of the file. Lines that are none of these are reported with their numbers and left "
+     "out.\n"
+     "A list without an entry, or with more lines left out than taken, is an error: the version\n"
+     "before stays (--lenient takes it). URLs of --never lists are never taken for bad ones. A\n"
+     "directory that has a version gets the next: small when little has changed, and published\n"
+     "whole or not at all.",
+     "tamis guard build guard malware=bad-urls.txt --never popular.txt",
+     "max-bytes never lenient quiet", 2, run_guard_build},
     {"guard check", "DIR [URL...]", "say which URLs are listed",
      "URLs, or with - or none the lines of standard input. Prints a verdict for each: clean, "
      "listed\n"
