@@ -47,8 +47,10 @@ const struct option options[] = {
      "they are kept as a filter only; may be given several times"},
     {0, "confirm", "FILE", TEXT, AT(confirm),
      "look every maybe up in the list that the filter was made of, so that the answer is\n"
-     "exact: a file of lines, or an LMDB whose keys are the lines. explain cost: the time of a\n"
-     "question to the whole set (default 500ms)"},
+     "exact: a file of lines, or an LMDB whose keys are the lines. The list is read once, when\n"
+     "the lines are; all keys of an LMDB before the first line, some ten million a second, and\n"
+     "again when it has changed. explain cost: the time of a question to the whole set (default\n"
+     "500ms)"},
     {'k', "number", "N", COUNT, AT(most), "how many to list (default 10; with --min all)"},
     {0, "min", "RATE", RATE, AT(min),
      "list what makes up this share of all lines (0.1%), every such item for sure, or say why not"},
