@@ -84,6 +84,7 @@ int run_count(const struct args *a);
 int run_freq(const struct args *a);
 int run_top(const struct args *a);
 int run_merge(const struct args *a);
+int run_compare(const struct args *a);
 int run_info(const struct args *a);
 int run_verify(const struct args *a);
 int run_explain(const struct args *a);

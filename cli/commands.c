@@ -248,6 +248,15 @@ const struct command commands[] = {
      "bit; sketches become the sketch of all their lines. A secret key is not needed.",
      "tamis merge -o all.tamis monday.tamis tuesday.tamis", "output force wait timeout quiet", 1,
      run_merge},
+    {"compare", "FILTER FILTER", "how many items two filters have in common",
+     "Estimates from the bits the items of each, of their union and of their intersection, and "
+     "the\n"
+     "Jaccard index, the share that is common, each with the interval that holds the truth with\n"
+     "99 % certainty. For bloom, partitioned, blocked and counting filters that could be merged:\n"
+     "of the same kind, shape and hash. A secret key is not needed. The bigger the filters for "
+     "their\n"
+     "items, the narrower the intervals.",
+     "tamis compare monday.tamis tuesday.tamis", "json", 2, run_compare},
     {"convert", "--to KIND -o OUT FILTER", "the plain filter with the same answers",
      "A counting filter becomes a bloom filter of a quarter of the size, to be shipped to those\n"
      "who only ask. A filter of another program keeps its bits and changes its container: out of\n"
