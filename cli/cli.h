@@ -33,7 +33,7 @@ struct args {
     struct texts never, patterns;
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
-        for_transfer, conservative, live, plot, again, ack, each, help, man;
+        for_transfer, conservative, live, plot, again, ack, each, lenient, help, man;
     bool seeded; /* --seed was given, which may be 0 */
     char delimiter;
 };
@@ -85,6 +85,7 @@ int run_count(const struct args *a);
 int run_freq(const struct args *a);
 int run_top(const struct args *a);
 int run_merge(const struct args *a);
+int run_compare(const struct args *a);
 int run_info(const struct args *a);
 /* Of what info says, for a set at a redis:// address as well: how many distinct items the bits tell, with the interval, if they
  * do; bytes, bits per item and the bound, without the line's end; both as members of an object. */

@@ -47,8 +47,10 @@ const struct option options[] = {
      "they are kept as a filter only; may be given several times"},
     {0, "confirm", "FILE", TEXT, AT(confirm),
      "look every maybe up in the list that the filter was made of, so that the answer is\n"
-     "exact: a file of lines, or an LMDB whose keys are the lines. explain cost: the time of a\n"
-     "question to the whole set (default 500ms)"},
+     "exact: a file of lines, or an LMDB whose keys are the lines. The list is read once, when\n"
+     "the lines are; all keys of an LMDB before the first line, some ten million a second, and\n"
+     "again when it has changed. explain cost: the time of a question to the whole set (default\n"
+     "500ms)"},
     {'k', "number", "N", COUNT, AT(most), "how many to list (default 10; with --min all)"},
     {0, "min", "RATE", RATE, AT(min),
      "list what makes up this share of all lines (0.1%), every such item for sure, or say why not"},
@@ -98,6 +100,8 @@ const struct option options[] = {
     {0, "temp", "DIR", TEXT, AT(temp), "where the temporary file goes (default: $TMPDIR, or /tmp)"},
     {0, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
     {0, "max-bytes", "B", COUNT, AT(max_bytes), "size of the filter, at most (default 2000000)"},
+    {0, "lenient", NULL, FLAG, AT(lenient),
+     "publish lists without an entry as well, or with more lines left out than taken"},
     {0, "port", "N", TEXT, AT(port), "port to listen at (default 8080); 0: one that is free"},
     {0, "address", "IP", TEXT, AT(address), "address to listen at (default 127.0.0.1)"},
     {0, "rate-limit", "N", COUNT, AT(rate_limit),
@@ -252,6 +256,15 @@ const struct command commands[] = {
      "bit; sketches become the sketch of all their lines. A secret key is not needed.",
      "tamis merge -o all.tamis monday.tamis tuesday.tamis", "output force wait timeout quiet", 1,
      run_merge},
+    {"compare", "FILTER FILTER", "how many items two filters have in common",
+     "Estimates from the bits the items of each, of their union and of their intersection, and "
+     "the\n"
+     "Jaccard index, the share that is common, each with the interval that holds the truth with\n"
+     "99 % certainty. For bloom, partitioned, blocked and counting filters that could be merged:\n"
+     "of the same kind, shape and hash. A secret key is not needed. The bigger the filters for "
+     "their\n"
+     "items, the narrower the intervals.",
+     "tamis compare monday.tamis tuesday.tamis", "json", 2, run_compare},
     {"convert", "--to KIND -o OUT FILTER", "the plain filter with the same answers",
      "A counting filter becomes a bloom filter of a quarter of the size, to be shipped to those\n"
      "who only ask. A filter of another program keeps its bits and changes its container: out of\n"
@@ -321,15 +334,17 @@ const struct command commands[] = {
      "tamis key id secret.key", "", 1, run_key_id},
 #ifdef WITH_GUARD
     {"guard build", "DIR LIST...", "publish lists of bad URLs in a directory",
-     "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. "
-     "LABEL=FILE\n"
-     "gives a list a name, which a verdict tells; without it the name is that of the file. Lines\n"
-     "that are none of these are reported with their numbers and left out. URLs of --never lists\n"
-     "are never taken for bad ones. A directory that has a version gets the next: small when "
-     "little\n"
-     "has changed, and published whole or not at all.",
-     "tamis guard build guard malware=bad-urls.txt --never popular.txt", "max-bytes never quiet", 2,
-     run_guard_build},
+     "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. It\n"
+     "may be compressed. LABEL=FILE gives it a name, which a verdict tells; without it the name "
+     "is\n"
+     "that of the file. Lines that are none of these are reported with their numbers and left "
+     "out.\n"
+     "A list without an entry, or with more lines left out than taken, is an error: the version\n"
+     "before stays (--lenient takes it). URLs of --never lists are never taken for bad ones. A\n"
+     "directory that has a version gets the next: small when little has changed, and published\n"
+     "whole or not at all.",
+     "tamis guard build guard malware=bad-urls.txt --never popular.txt",
+     "max-bytes never lenient quiet", 2, run_guard_build},
     {"guard check", "DIR [URL...]", "say which URLs are listed",
      "URLs, or with - or none the lines of standard input. Prints a verdict for each: clean, "
      "listed\n"
