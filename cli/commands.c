@@ -8,9 +8,9 @@ const struct option options[] = {
     {'p', "fpr", "RATE", RATE, AT(fpr), "false-positive rate (0.01, 1%, 1/100)"},
     {'b', "bytes", "B", COUNT, AT(bytes), "size of the whole file (2000000, 2MB, 2MiB)"},
     {'k', "kind", "KIND", TEXT, AT(kind),
-     "blocked (default), bloom, partitioned; counting, cuckoo, pair (keys can be removed); growing "
-     "(size unknown), window (forgets); ribbon, fuse, exact (sealed: smallest, never change); auto "
-     "chooses blocked or bloom. 'tamis help kinds' compares them"},
+     "blocked (default), bloom, partitioned; counting, cuckoo, pair (keys can be removed); "
+     "growing (size unknown), window (forgets); ribbon, fuse, exact (sealed: smallest, never "
+     "change); auto chooses blocked or bloom. 'tamis help kinds' compares them"},
     {0, "inner", "KIND", TEXT, AT(inner),
      "what window and pair are made of; how counters lie (counting: bloom, blocked)"},
     {0, "error", "E", RATE, AT(error),
@@ -32,8 +32,8 @@ const struct option options[] = {
      "exact: how many lines there will be that shall never be a maybe"},
     {0, "to", "KIND", TEXT, AT(to),
      "the kind to convert to: bloom, of a counting filter; or a filter for another program: "
-     "parquet, dcso, "
-     "redisbloom (the data of SCANDUMP's chunks in a row), redisbloom-dump (for RESTORE), guava"},
+     "parquet, dcso, redisbloom (the data of SCANDUMP's chunks in a row), redisbloom-dump (for "
+     "RESTORE), guava"},
     {0, "from", "FORMAT", TEXT, AT(from),
      "the other program's format, where the content does not tell: guava (else parquet, dcso, "
      "redisbloom, redisbloom-dump)"},
@@ -47,8 +47,10 @@ const struct option options[] = {
      "the lines of FILE instead of a filter, as with grep -Fxf: exact; with --fpr or --bytes "
      "they are kept as a filter only; may be given several times"},
     {0, "confirm", "FILE", TEXT, AT(confirm),
-     "look every maybe up in the list that the filter was made of, so that the answer is exact: a "
-     "file of lines, or an LMDB whose keys are the lines"},
+     "look every maybe up in the list that the filter was made of, so that the answer is exact: "
+     "a file of lines, or an LMDB whose keys are the lines. The list is read once, when the "
+     "lines are; all keys of an LMDB before the first line, some ten million a second, and again "
+     "when it has changed"},
     {'k', "number", "N", COUNT, AT(most), "how many to list (default 10; with --min all)"},
     {0, "min", "RATE", RATE, AT(min),
      "list what makes up this share of all lines (0.1%), every such item for sure, or say why not"},
@@ -85,9 +87,10 @@ const struct option options[] = {
     {0, "exact-until", "B", COUNT, AT(exact_until),
      "be exact, by 128-bit hashes, until they take this many bytes"},
     {0, "state", "FILE", TEXT, AT(state), "go on from this file, and save to it in the end"},
-    {'d', "repeated", NULL, FLAG, AT(repeated), "the lines that came before instead"},
+    {'D', "repeated", NULL, FLAG, AT(repeated), "the lines that came before instead"},
     {0, "window", "W", TEXT, AT(window),
-     "remember the last W different lines (1000, 1M), or so long (30s, 5m, 1h, 1d)"},
+     "remember the last W different lines (1000, 1M), or so long (30s, 5m, 1h, 1d) and up to a "
+     "third longer"},
     {0, "keys", "N", COUNT, AT(keys), "random keys to ask (default: as many as the rate needs)"},
     {0, "threads", "N", COUNT, AT(threads), "threads to use (default: one per processor)"},
     {0, "memory", "SIZE", COUNT, AT(memory),
@@ -96,6 +99,8 @@ const struct option options[] = {
     {0, "temp", "DIR", TEXT, AT(temp), "where the temporary file goes (default: $TMPDIR, or /tmp)"},
     {0, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
     {0, "max-bytes", "B", COUNT, AT(max_bytes), "size of the filter, at most (default 2000000)"},
+    {0, "lenient", NULL, FLAG, AT(lenient),
+     "publish lists without an entry as well, or with more lines left out than taken"},
     {0, "port", "N", TEXT, AT(port), "port to listen at (default 8080); 0: one that is free"},
     {0, "address", "IP", TEXT, AT(address), "address to listen at (default 127.0.0.1)"},
     {0, "rate-limit", "N", COUNT, AT(rate_limit),
@@ -143,8 +148,8 @@ const size_t n_options = sizeof options / sizeof *options;
 const struct own_option own_options[] = {
     {"plan",
      {'k', "kind", "KIND", TEXT, AT(kind),
-      "only this one: bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, "
-      "ribbon, exact; auto chooses blocked or bloom (default: all)"}},
+      "only this one: bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, "
+      "fuse, ribbon, exact; auto chooses blocked or bloom (default: all)"}},
     {"plan", {'f', "force", NULL, FLAG, AT(force), "replace the file of --svg when it exists"}},
     {"uniq",
      {'k', "kind", "KIND", TEXT, AT(kind),
@@ -229,8 +234,8 @@ const struct command commands[] = {
      "tamis add bad.tamis more-urls.txt",
      "field delimiter weight-field key-file null raw threads wait ack timeout quiet", 1, run_add},
     {"remove", "FILTER [FILE...]", "remove lines from a filter or a sketch that can do so",
-     "Counting, cuckoo and pair filters can, and signed-tally, count-min and count-sketch. Remove "
-     "only lines that were added: removing one that was not, but looks as if, takes away "
+     "Counting, cuckoo and pair filters can, and signed-tally, count-min and count-sketch. "
+     "Remove only lines that were added: removing one that was not, but looks as if, takes away "
      "what belongs to others. Lines that are certainly not in are counted on standard error and "
      "change nothing. Exit status 0 when a line was removed, 1 when none was in, 2 on an error.",
      "tamis remove users.tamis gone.txt", "key-file null raw threads wait timeout quiet", 1,
@@ -258,14 +263,20 @@ const struct command commands[] = {
      "key-file from type column row-group prior timeout",
      0, run_check},
     {"uniq", "[FILE...]", "drop the lines that came before, and keep the order",
-     "In a few bytes per line, however long the lines. Without --items and --bytes the filter "
-     "grows with the lines. The one error possible is a new line that is dropped, at the rate of "
-     "--fpr (default 0.0001%). -c prints only the number of lines that are left, --json the "
-     "totals, with the number "
-     "of lines that were wrongly dropped, to be expected.",
-     "tamis uniq access-urls.txt",
-     "items fpr bytes kind exact-until state repeated window count json seed key-file null raw "
-     "threads quiet",
+     "In a few bytes per line, however long the lines. The filter grows with the lines, unless "
+     "--bytes, --window or another --kind is given. The one error possible is a new line that is "
+     "dropped, at the rate of --fpr (default 0.0001%). A filter that cannot grow and holds more "
+     "than it was made for says so, and in the end how many lines were wrongly dropped, to be "
+     "expected; exit status 2 when the rate was more than twice the one asked for. -c prints "
+     "only the number of lines, --json the totals. There wrongly_dropped is rather too high than "
+     "too low, and null when more than half of the new lines were dropped at a time: then it is "
+     "anything up to repeated. A window of time must be told --items, how many different lines "
+     "come in it at most. With --state it forgets between runs, too: the file's modification "
+     "time is when it turned last. Other options must be what they were when the state was made, "
+     "or be left out. SIGINT, SIGTERM and SIGHUP end the input then, and the state is saved.",
+     "tamis uniq --field 1 -d ' ' access-urls.txt",
+     "items fpr bytes kind exact-until state repeated window field delimiter count json seed "
+     "key-file null raw threads quiet",
      0, run_uniq},
     {"count", "-o OUT [FILE...]", "make a sketch of how often lines came",
      "Reads the files, or standard input, and writes a sketch of their lines in memory that does "
@@ -286,10 +297,9 @@ const struct command commands[] = {
      "tamis freq counts.tamis http://a.example/", "json key-file null raw timeout quiet", 1,
      run_freq},
     {"top", "[FILE... | SKETCH]", "the most frequent lines, with their counts",
-     "In place of sort | uniq -c | sort -rn | head, in one pass and a sketch of 1 MiB "
-     "(or --bytes). Prints the count, the interval that holds the truth, and the line; the "
-     "interval is "
-     "one number where the count is exact. A ? marks counts that were poisoned. -o keeps the "
+     "In place of sort | uniq -c | sort -rn | head, in one pass and a sketch of 1 MiB (or "
+     "--bytes). Prints the count, the interval that holds the truth, and the line; the interval "
+     "is one number where the count is exact. A ? marks counts that were poisoned. -o keeps the "
      "sketch, to be asked again by top and freq, added to and merged. Exit status 0 when a line "
      "was listed, 1 when there was none, 2 on an error.",
      "tamis top -k 20 access-urls.txt",
@@ -301,6 +311,13 @@ const struct command commands[] = {
      "bit; sketches become the sketch of all their lines. A secret key is not needed.",
      "tamis merge -o all.tamis monday.tamis tuesday.tamis", "output force wait timeout quiet", 1,
      run_merge},
+    {"compare", "FILTER FILTER", "how many items two filters have in common",
+     "Estimates from the bits the items of each, of their union and of their intersection, and "
+     "the Jaccard index, the share that is common, each with the interval that holds the truth "
+     "with 99 % certainty. For bloom, partitioned, blocked and counting filters that could be "
+     "merged: of the same kind, shape and hash. A secret key is not needed. The bigger the "
+     "filters for their items, the narrower the intervals.",
+     "tamis compare monday.tamis tuesday.tamis", "json", 2, run_compare},
     {"convert", "--to KIND -o OUT FILTER", "the plain filter with the same answers",
      "A counting filter becomes a bloom filter of a quarter of the size, to be shipped to those "
      "who only ask. A filter of another program keeps its bits and changes its container: out of "
@@ -367,13 +384,15 @@ const struct command commands[] = {
      "tamis key id secret.key", "", 1, run_key_id},
 #ifdef WITH_GUARD
     {"guard build", "DIR LIST...", "publish lists of bad URLs in a directory",
-     "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. "
-     "LABEL=FILE gives a list a name, which a verdict tells; without it the name is that of the "
-     "file. Lines that are none of these are reported with their numbers and left out. URLs of "
-     "--never lists are never taken for bad ones. A directory that has a version gets the next: "
-     "small when little has changed, and published whole or not at all.",
-     "tamis guard build guard malware=bad-urls.txt --never popular.txt", "max-bytes never quiet", 2,
-     run_guard_build},
+     "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. It "
+     "may be compressed. LABEL=FILE gives it a name, which a verdict tells; without it the name "
+     "is that of the file. Lines that are none of these are reported with their numbers and left "
+     "out. A list without an entry, or with more lines left out than taken, is an error: the "
+     "version before stays (--lenient takes it). URLs of --never lists are never taken for bad "
+     "ones. A directory that has a version gets the next: small when little has changed, and "
+     "published whole or not at all.",
+     "tamis guard build guard malware=bad-urls.txt --never popular.txt",
+     "max-bytes never lenient quiet", 2, run_guard_build},
     {"guard check", "DIR [URL...]", "say which URLs are listed",
      "URLs, or with - or none the lines of standard input. Prints a verdict for each: clean, "
      "listed (with the labels), or unconfirmed, and the way it took. Exit status 0 when one was "

@@ -41,21 +41,15 @@ static int add_remote(const struct args *a, const struct remote *r, char **files
     return status == EXIT_FOUND ? EXIT_FOUND : EXIT_ERROR;
 }
 
-/* TAMIS_AUTO where it cannot be told. */
-static tamis_kind kind_of(const struct remote *r)
-{
-    const tamis_kind kind = cluster_kind(r->s);
-    tamis_facts f;
-    if (kind != TAMIS_AUTO || cluster_shards(r->s) != 1) return kind;
-    return cluster_set_info(r->s, &f) ? f.kind : TAMIS_AUTO;
-}
-
 /* Whether it makes a difference to add a line twice. Of a key of TAMIS.CREATE a server has to tell; who cannot ask has to fear it. */
 static bool counts_lines(const struct remote *r)
 {
-    const tamis_kind kind = kind_of(r);
-    return kind == TAMIS_AUTO || kind >= TAMIS_COUNT_MIN || kind == TAMIS_COUNTING ||
-           kind == TAMIS_CUCKOO;
+    tamis_kind kind = cluster_kind(r->s);
+    tamis_facts f;
+    if (kind == TAMIS_AUTO && !(cluster_shards(r->s) == 1 && cluster_set_info(r->s, &f)))
+        return true;
+    if (kind == TAMIS_AUTO) kind = f.kind;
+    return kind >= TAMIS_COUNT_MIN || kind == TAMIS_COUNTING || kind == TAMIS_CUCKOO;
 }
 
 static void warn_of_repeats(const struct remote *r)
@@ -85,21 +79,27 @@ int remote_add(const struct args *a)
     return finish_output(status);
 }
 
-/* By a small filter of the same kind, so that nothing is sent that must be refused. False after a message. */
-static bool may_remove(const struct remote *r)
+/* Whether the kind of the set can take keys away, as the library has it: asked of an empty one of the kind, before a line is sent.
+ * False after a message. */
+static bool check_removes(const struct remote *r)
 {
-    const tamis_kind kind = kind_of(r);
-    tamis_plan p = {.struct_size = sizeof p, .kind = kind, .items = 10, .fpr = 0.1};
-    const tamis_plan sketch = {.struct_size = sizeof sketch, .kind = kind, .bytes = 65536};
-    tamis *t;
+    tamis_plan p = {.struct_size = sizeof p, .kind = cluster_kind(r->s), .items = 1};
     tamis_error why;
-    if (kind == TAMIS_AUTO || kind == TAMIS_EXACT) return true; /* the server will tell */
-    if (kind >= TAMIS_COUNT_MIN) p = sketch;
-    if (tamis_create(&p, NULL, &t, NULL) != TAMIS_OK) return true;
-    const tamis_status s = tamis_remove_hashes(t, NULL, 0, NULL, &why);
-    if (s == TAMIS_EUNSUPPORTED) complain(r->at.shown, "%s", reason_of(&why));
+    tamis *t;
+    if (p.kind == TAMIS_AUTO || p.kind == TAMIS_COUNT_MIN) { /* which may be conservative */
+        tamis_facts *f = remote_facts(r);
+        if (f == NULL) return false;
+        p.kind = f->kind;
+        p.flags = f->conservative ? TAMIS_CONSERVATIVE : 0;
+        free(f);
+    }
+    if (p.kind >= TAMIS_COUNT_MIN) p.bytes = 1 << 16;
+    if (p.kind >= TAMIS_COUNT_MIN && p.kind != TAMIS_TOP) p.items = 0;
+    if (p.kind < TAMIS_COUNT_MIN) p.fpr = 1.0 / 256;
+    if (tamis_create(&p, NULL, &t, NULL) != TAMIS_OK) return true; /* the servers will tell */
+    const tamis_status s = tamis_remove(t, "", 0, &why);
     tamis_close(t);
-    return s != TAMIS_EUNSUPPORTED;
+    return s != TAMIS_EUNSUPPORTED || complain(r->at.shown, "%s", reason_of(&why)) == EXIT_FOUND;
 }
 
 int remote_remove(const struct args *a)
@@ -107,7 +107,7 @@ int remote_remove(const struct args *a)
     struct remote r = {0};
     struct adding d = {.a = a};
     int status = EXIT_ERROR;
-    if (remote_open(a, a->words[0], &r) && may_remove(&r)) {
+    if (remote_open(a, a->words[0], &r) && check_removes(&r)) {
         const struct flow f = {a, &r, CLUSTER_REMOVE, "removing", added, &d};
         status = send_lines(&f, a->words + 1, a->n_words - 1);
         if (status != EXIT_FOUND)

@@ -90,11 +90,13 @@ exit-status: what 0, 1 and 2 mean
   1  no line was selected, none was in, or a measured rate is off
   2  an error, with one line on standard error that names the file and the
      reason: no filter was written or changed
+     (uniq: also when new lines were dropped at more than twice the rate asked
+     for; what it kept is printed, and its state is saved)
 
 When the reader of the output goes away (tamis check ... | head), the command
 ends quietly by SIGPIPE. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it and leave no
 file half written; one that comes while a file is being saved takes effect when
-it is there.
+it is there. 'uniq --state' saves what it has read before it ends so.
 
 Example:
   tamis check -q bad.tamis bad-urls.txt && echo some of them are listed
@@ -178,7 +180,7 @@ tamis: --window: '-5m' is no number of lines (1000, 1M) and no time (30s, 5m, 1h
 tamis: --window: '1e99d' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)
 tamis: --window: '5x' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)
 [2]
-$ for window in 0.5m 5m 3 1000ms 1d; do seq 3 | tamis uniq -c --window $window; done | uniq -c
+$ for window in 0.5m 5m 10000ms 1h 1d; do seq 3 | tamis uniq -c --items 9 --window $window; done | uniq -c
       5 3
 $ tamis explain cost nowhere.tamis
 tamis: nowhere.tamis: cannot open: No such file or directory
