@@ -4,12 +4,12 @@
 #include <math.h>
 
 /* A number of items and the interval that holds it. */
-struct size {
+struct figure {
     const char *name;        /* as a member of JSON */
     double value, low, high; /* value NAN, high INFINITY: it cannot be told */
 };
 
-static void print_size(const char *name, const struct size *s)
+static void print_figure(const char *name, const struct figure *s)
 {
     const char *low = grouped((uint64_t)floor(s->low));
     printf("  %-9s ", name);
@@ -20,7 +20,7 @@ static void print_size(const char *name, const struct size *s)
         printf("with 99 %% certainty at least %s\n", low);
 }
 
-static void json_size(const struct size *s)
+static void json_figure(const struct figure *s)
 {
     char name[40];
     json_number(s->name, s->value);
@@ -30,24 +30,24 @@ static void json_size(const struct size *s)
     json_number(name, s->high);
 }
 
-static void print_comparison(const struct args *a, const struct size sizes[4],
-                             const struct size *jaccard)
+static void print_comparison(const struct args *a, const struct figure sizes[4],
+                             const struct figure *jaccard)
 {
     if (a->json) {
         json_open('{');
         json_text("first", a->words[0]);
         json_text("second", a->words[1]);
-        for (size_t i = 0; i < 4; i++) json_size(&sizes[i]);
-        json_size(jaccard);
+        for (size_t i = 0; i < 4; i++) json_figure(&sizes[i]);
+        json_figure(jaccard);
         json_close('}');
         putchar('\n');
         return;
     }
     printf("%s and %s\n", a->words[0], a->words[1]);
-    print_size("first", &sizes[0]);
-    print_size("second", &sizes[1]);
-    print_size("union", &sizes[2]);
-    print_size("common", &sizes[3]);
+    print_figure("first", &sizes[0]);
+    print_figure("second", &sizes[1]);
+    print_figure("union", &sizes[2]);
+    print_figure("common", &sizes[3]);
     printf("  jaccard   ");
     if (isfinite(jaccard->value) && isfinite(sizes[2].high)) printf("about %.4f, ", jaccard->value);
     printf("with 99 %% certainty %.4f to %.4f\n", jaccard->low, jaccard->high);
@@ -67,14 +67,15 @@ static int compare(const struct args *a, const tamis *first, const tamis *second
         return complain(NULL, "not enough memory");
     /* Where every bit is set there is no telling how many items have set it. */
     const bool known = isfinite(s.union_high);
-    const struct size sizes[] = {
+    const struct figure sizes[] = {
         {"first_items", isfinite(f.items_high) ? f.items_estimate : NAN, f.items_low, f.items_high},
         {"second_items", isfinite(g.items_high) ? g.items_estimate : NAN, g.items_low,
          g.items_high},
         {"union", known ? s.union_items : NAN, s.union_low, s.union_high},
         {"common", known ? s.common_items : NAN, s.common_low, s.common_high},
     };
-    const struct size jaccard = {"jaccard", known ? s.jaccard : NAN, s.jaccard_low, s.jaccard_high};
+    const struct figure jaccard = {"jaccard", known ? s.jaccard : NAN, s.jaccard_low,
+                                   s.jaccard_high};
     print_comparison(a, sizes, &jaccard);
     return EXIT_FOUND;
 }
