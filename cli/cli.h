@@ -90,8 +90,8 @@ int run_info(const struct args *a);
 /* Of what info says, for a set at a redis:// address as well: how many distinct items the bits tell, with the interval, if they
  * do; bytes, bits per item and the bound, without the line's end; both as members of an object. */
 void print_distinct(const tamis_facts *f);
-void print_size(const tamis_facts *f);
-void json_size(const tamis_facts *f);
+void print_bound(const tamis_facts *f);
+void json_bound(const tamis_facts *f);
 int run_verify(const struct args *a);
 int run_explain(const struct args *a);
 int run_explain_cost(const struct args *a);
