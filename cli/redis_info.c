@@ -370,7 +370,7 @@ static void print_heavy(const struct args *a, const struct entry *e)
                               e->item != NULL ? e->length : sizeof unknown - 1};
     if (a->json) {
         json_open('{');
-        if (e->item != NULL) json_text_n("item", item.p, item.len);
+        if (e->item != NULL) json_key("item", item);
         json_integer("count", e->count.estimate);
         json_integer("lower", e->count.lower);
         json_integer("upper", e->count.upper);

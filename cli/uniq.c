@@ -267,7 +267,7 @@ static bool read_all(struct uniq *u, const tamis *hasher)
                    a->quiet || !(a->count || a->json));
     while (good && (b = lines_next(in)) != NULL) {
         good = take_block(u, b);
-        if (ferror(stdout)) break;
+        if (output_failed()) break;
         progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);
