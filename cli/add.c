@@ -94,7 +94,7 @@ static int update(const struct args *a, bool from_empty)
         status = complain(path, "unchanged: %s", why_not_added(t, TAMIS_ESEALED));
     if (status == EXIT_FOUND) status = add_or_leave(a, t, path);
     if (status == EXIT_FOUND) status = save_filter(t, path, true);
-    if (status == EXIT_FOUND && !a->quiet) warn_if_over_full(t, path);
+    if (status == EXIT_FOUND && !a->quiet) warn_if_over_full(t, path, 0);
     tamis_close(t);
     return status;
 }

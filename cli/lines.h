@@ -25,7 +25,9 @@ struct lines;
 struct lines *lines_open(const struct args *a, char **paths, int n, const tamis *hasher,
                          unsigned threads);
 /* The next block, valid until the next call; NULL: no more. A file that cannot be read is reported and
- * skipped; so are lines with too few fields, or with a weight that is no number, which are counted. What has arrived is handed out at once: a slow pipe does not hold its lines back. */
+ * skipped; so are lines with too few fields, or with a weight that is no number, which are counted. What has arrived is
+ * handed out at once: a slow pipe does not hold its lines back. A signal of stop.h is the end, after the last whole line
+ * that was read. */
 const struct block *lines_next(struct lines *l);
 /* Whether lines_next would give something, or the end, within so many milliseconds. */
 bool lines_wait(const struct lines *l, int milliseconds);

@@ -14,7 +14,7 @@ test_frequency test_fuse test_growing test_guard_random test_interval test_lectu
 test_threads_kinds test_threads_seal test_top_urls test_transfer test_window"
 kernels="test_kernels test_model test_hash test_ribbon_core"
 # These take libraries, or the command, that are not here for those machines.
-never="test_cluster_slots test_guard_build test_guard_limits test_guard_names test_readers"
+never="test_cluster_slots test_guard_build test_guard_http test_guard_limits test_guard_names test_readers"
 
 whole=
 if [ "${1-}" = --whole ]; then
