@@ -54,20 +54,32 @@ const struct topic topics[] = {
      "unpacked on the way; --raw takes it as it is. The last line may lack its newline.\n"
      "\n"
      "Options may stand anywhere: -o FILE, -oFILE, --output FILE, --output=FILE; short ones\n"
-     "may be joined, -vc. After -- everything is a word, also what begins with -.",
+     "may be joined, -vc. After -- everything is a word, also what begins with -.\n"
+     "\n"
+     "A filter may be - as well, or a pipe, where it is only read: info, check, freq, top,\n"
+     "verify, compare, merge, convert, pack. It is kept in memory then; standard input can be\n"
+     "either the filter or the lines. A file named - is ./-.\n"
+     "\n"
+     "With --field a column of each line is the key. Columns are split at every --delimiter, or\n"
+     "at blanks as awk does; quotes, as in CSV, are bytes like others. Lines with fewer columns,\n"
+     "or with a --weight-field that is neither a whole number nor -, are skipped and counted on\n"
+     "standard error; the exit status stays what it is.",
      "tamis check -vc bad.tamis access-urls.txt"},
     {"formats", "the files that are read and written",
      "A filter is one file, little-endian, versioned and summed: the same bytes on every\n"
      "machine (docs/FORMAT.md). Files are replaced whole or not at all, also when the command\n"
      "is interrupted, the disk is full or the power fails; commands that change one filter at\n"
      "the same time wait for each other. 'tamis pack' makes a smaller file for the wire.\n"
-     "--json prints one object, or one for each file on a line of its own.",
+     "--json prints one object, or one for each file or item on a line of its own. An item that\n"
+     "is not UTF-8 has its bytes in item_hex, too, since in item each byte that is not is the\n"
+     "character of that number (url and url_hex of 'guard check' are the same).",
      "tamis info --json bad.tamis"},
     {"exit-status", "what 0, 1 and 2 mean",
      "  0  a line was selected, or the work was done\n"
      "  1  no line was selected, none was in, or a measured rate is off\n"
      "  2  an error, with one line on standard error that names the file and the reason:\n"
-     "     no filter was written or changed\n"
+     "     no filter was written or changed; of several, 'rotate' tries all before it changes\n"
+     "     the first, and those before one that cannot be saved are rotated\n"
      "     (uniq: also when new lines were dropped at more than twice the rate asked for; what\n"
      "     it kept is printed, and its state is saved)\n"
      "\n"
