@@ -7,7 +7,7 @@ static void complain_of_line(const struct lines *in, size_t i, const tamis_error
 {
     const char *path;
     const uint64_t line = lines_number(in, i, &path);
-    complain(path, "line %s: %s", grouped(line), why->text);
+    complain(path, "line %s: %s", grouped(line), reason_of(why));
 }
 
 /* A top keeps the lines themselves; all others need their hashes only. */

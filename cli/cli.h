@@ -25,10 +25,10 @@ struct args {
     int n_words;
 
     uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, never_items,
-        max_bytes, rate_limit, memory, exact_until, connections, per_address, timeout,
-        cache_seconds, field, weight_field, list_field, most_lines, visits, item_bytes, most,
-        shards, replicas;
+        max_bytes, rate_limit, memory, exact_until, connections, per_address, field, weight_field,
+        list_field, most_lines, visits, item_bytes, most, shards, replicas;
     double fpr, lookup, error, delta, min, epsilon, prior;
+    double confirm_time, timeout, cache; /* seconds */
     const char *kind, *inner, *from, *to, *type, *column, *row_group, *output, *key_file, *ask,
         *address, *port, *temp, *state, *window, *svg, *bad, *color, *completions, *confirm;
     struct texts never, patterns;
@@ -42,8 +42,8 @@ struct args {
 
 struct command {
     const char *name, *words, *summary;
-    const char *text; /* for --help and the manual, may be of several lines */
-    const char *example;
+    const char *text;    /* for --help and the manual, which make lines of it */
+    const char *example; /* may be of several lines */
     const char *options; /* names of those it takes, in one string with blanks between */
     int least_words;
     int (*run)(const struct args *a);
@@ -52,7 +52,7 @@ extern const struct command commands[];
 
 /* 1000000, 1e6, 1M, 2MB, 2MiB. */
 bool parse_number(const char *text, uint64_t *out);
-/* 0.5, 0.5s, 500ms, 20us, 90ns */
+/* 0.5, 0.5s, 500ms, 20us, 90ns, 5m, 1h, 1d: above 0. */
 bool parse_seconds(const char *text, double *out);
 /* 0.01, 1%, 1/100: above 0 and below 1. */
 bool parse_rate(const char *text, double *out);
@@ -205,6 +205,8 @@ bool write_all(int fd, const void *bytes, size_t n);
 bool sync_folder_of(const char *path);
 /* EXIT_ERROR after a message when `path` exists and may not be replaced. */
 int check_output(const struct args *a);
+/* The library's reason; where another kind can do it, with the command that makes one. Until the next call. */
+const char *reason_of(const tamis_error *why);
 /* Why an add failed with this status, in words for the line after "unchanged: ". */
 const char *why_not_added(const tamis *t, tamis_status s);
 /* Who wants to see lines come in. */

@@ -8,49 +8,49 @@ const struct option options[] = {
     {'p', "fpr", "RATE", RATE, AT(fpr), "false-positive rate (0.01, 1%, 1/100)"},
     {'b', "bytes", "B", COUNT, AT(bytes), "size of the whole file (2000000, 2MB, 2MiB)"},
     {'k', "kind", "KIND", TEXT, AT(kind),
-     "blocked (default), bloom, partitioned; counting, cuckoo, pair (keys can be removed);\n"
-     "growing (size unknown), window (forgets); ribbon, fuse, exact (sealed: smallest, never\n"
-     "change); auto chooses blocked or bloom. count:\n"
-     "tally (default), signed-tally, count-min, count-sketch, top"},
+     "blocked (default), bloom, partitioned; counting, cuckoo, pair (keys can be removed); "
+     "growing (size unknown), window (forgets); ribbon, fuse, exact (sealed: smallest, never "
+     "change); auto chooses blocked or bloom. 'tamis help kinds' compares them"},
     {0, "inner", "KIND", TEXT, AT(inner),
      "what window and pair are made of; how counters lie (counting: bloom, blocked)"},
     {0, "error", "E", RATE, AT(error),
-     "count-min: no count too high by more than E times the weight of all lines (1e-4);\n"
+     "count-min: no count too high by more than E times the weight of all lines (1e-4); "
      "count-sketch: none wrong by more than E times the root of the sum of squared counts"},
     {0, "delta", "D", RATE, AT(delta), "but with a chance of D for each (1%)"},
     {0, "conservative", NULL, FLAG, AT(conservative),
      "count-min: half the error, but nothing can be taken away"},
-    {0, "counter-bits", "N", COUNT, AT(counter_bits),
-     "counting: 4 (default), 8 or 16; count-min, count-sketch: 32 (default) or 64"},
+    {0, "counter-bits", "N", COUNT, AT(counter_bits), "counting: 4 (default), 8 or 16"},
     {0, "generations", "N", COUNT, AT(generations), "window: how many (default 4)"},
     {0, "turning", NULL, FLAG, AT(turning),
      "window: rotates by itself when the newest generation is full"},
     {0, "static", NULL, FLAG, AT(is_static),
      "the smallest sealed kind, which never changes again; says which"},
     {0, "never", "FILE", TEXTS, AT(never),
-     "lines that are not in the set and shall never be a maybe: makes an exact filter; may be\n"
+     "lines that are not in the set and shall never be a maybe: makes an exact filter; may be "
      "given several times"},
-    {0, "never-items", "N", COUNT, AT(never_items), "exact: how many such lines there will be"},
+    {0, "never-items", "N", COUNT, AT(never_items),
+     "exact: how many lines there will be that shall never be a maybe"},
     {0, "to", "KIND", TEXT, AT(to),
-     "the kind to convert to; or a filter for another program: parquet, dcso, redisbloom (the\n"
-     "data of SCANDUMP's chunks in a row), redisbloom-dump (for RESTORE), guava"},
+     "the kind to convert to: bloom, of a counting filter; or a filter for another program: "
+     "parquet, dcso, redisbloom (the data of SCANDUMP's chunks in a row), redisbloom-dump (for "
+     "RESTORE), guava"},
     {0, "from", "FORMAT", TEXT, AT(from),
-     "the other program's format, where the content does not tell: guava; or as --to"},
+     "the other program's format, where the content does not tell: guava (else parquet, dcso, "
+     "redisbloom, redisbloom-dump)"},
     {0, "type", "TYPE", TEXT, AT(type),
-     "what the lines are in another program's filter: string, utf16, int32, int64, uint32,\n"
+     "what the lines are in another program's filter: string, utf16, int32, int64, uint32, "
      "uint64, float, double, hex (bytes in hexadecimal)"},
     {0, "column", "NAME", TEXT, AT(column), "the column of a Parquet file"},
     {0, "row-group", "N", TEXT, AT(row_group),
      "only this row group of a Parquet file, from 0 on (default: all)"},
     {'f', "patterns", "FILE", TEXTS, AT(patterns),
-     "the lines of FILE instead of a filter, as with grep -Fxf: exact; with --fpr or --bytes\n"
+     "the lines of FILE instead of a filter, as with grep -Fxf: exact; with --fpr or --bytes "
      "they are kept as a filter only; may be given several times"},
     {0, "confirm", "FILE", TEXT, AT(confirm),
-     "look every maybe up in the list that the filter was made of, so that the answer is\n"
-     "exact: a file of lines, or an LMDB whose keys are the lines. The list is read once, when\n"
-     "the lines are; all keys of an LMDB before the first line, some ten million a second, and\n"
-     "again when it has changed. explain cost: the time of a question to the whole set (default\n"
-     "500ms)"},
+     "look every maybe up in the list that the filter was made of, so that the answer is exact: "
+     "a file of lines, or an LMDB whose keys are the lines. The list is read once, when the "
+     "lines are; all keys of an LMDB before the first line, some ten million a second, and again "
+     "when it has changed"},
     {'k', "number", "N", COUNT, AT(most), "how many to list (default 10; with --min all)"},
     {0, "min", "RATE", RATE, AT(min),
      "list what makes up this share of all lines (0.1%), every such item for sure, or say why not"},
@@ -84,7 +84,7 @@ const struct option options[] = {
     {0, "seed", "S", SEED, AT(seed),
      "seed of the hash (default 0); filters merge only with equal seeds"},
     {0, "key-file", "FILE", TEXT, AT(key_file),
-     "secret key, of 'tamis key new': 16 bytes, or 32 hex digits, that nobody else may read; for\n"
+     "secret key, of 'tamis key new': 16 bytes, or 32 hex digits, that nobody else may read; for "
      "keys that strangers may choose"},
     {0, "strict", NULL, FLAG, AT(strict), "refuse items beyond the planned number"},
     {0, "compact", NULL, FLAG, AT(compact), "blocked filters: a little smaller, and slower"},
@@ -98,14 +98,13 @@ const struct option options[] = {
     {0, "state", "FILE", TEXT, AT(state), "go on from this file, and save to it in the end"},
     {'D', "repeated", NULL, FLAG, AT(repeated), "the lines that came before instead"},
     {0, "window", "W", TEXT, AT(window),
-     "remember the last W different lines (1000, 1M), or so long (30s, 5m, 1h, 1d) and up to a\n"
+     "remember the last W different lines (1000, 1M), or so long (30s, 5m, 1h, 1d) and up to a "
      "third longer"},
     {0, "keys", "N", COUNT, AT(keys), "random keys to ask (default: as many as the rate needs)"},
     {0, "threads", "N", COUNT, AT(threads), "threads to use (default: one per processor)"},
     {0, "memory", "SIZE", COUNT, AT(memory),
-     "beside the filter itself. build, of a ribbon: 64MiB or more; keys beyond it wait in a\n"
-     "temporary file, 16 to 34 bytes each. check --confirm LIST: for lines that wait for the\n"
-     "list, which is read once each time that it is full (default 256MiB)"},
+     "beside the filter itself, of a ribbon: 64MiB or more; keys beyond it wait in a temporary "
+     "file, 16 to 34 bytes each"},
     {0, "temp", "DIR", TEXT, AT(temp), "where the temporary file goes (default: $TMPDIR, or /tmp)"},
     {0, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
     {0, "max-bytes", "B", COUNT, AT(max_bytes), "size of the filter, at most (default 2000000)"},
@@ -118,27 +117,25 @@ const struct option options[] = {
     {0, "connections", "N", COUNT, AT(connections), "connections at once (default 1000)"},
     {0, "per-address", "N", COUNT, AT(per_address),
      "connections at once of one client address (default 64)"},
-    {0, "timeout", "SECONDS", COUNT, AT(timeout),
-     "guard serve: how long a client may be silent (default 10). redis://: how long to go on "
-     "while\n"
-     "servers fail, change their roles or do not confirm (default 60)"},
+    {0, "timeout", "TIME", SECONDS, AT(timeout),
+     "redis://: how long to go on while servers fail, change their roles or do not confirm "
+     "(default 60s)"},
     {0, "shards", "N", COUNT, AT(shards),
-     "redis://: values that the set is spread over (default: 4 for each master, or 1 where\n"
-     "there is only one server)"},
+     "redis://: values that the set is spread over (default: 4 for each master, or 1 where there "
+     "is only one server)"},
     {0, "wait", "N", COUNT, AT(replicas),
      "redis://: a line counts as added when N replicas have confirmed it"},
     {0, "ack", NULL, FLAG, AT(ack),
-     "redis://: print how many lines are added so far, the first ones of the input, again and\n"
+     "redis://: print how many lines are added so far, the first ones of the input, again and "
      "again: to go on behind them after a failure"},
     {0, "each", NULL, FLAG, AT(each), "redis://: a line for each shard, too"},
-    {0, "cache", "SECONDS", COUNT, AT(cache_seconds),
-     "how long a client may keep an answer (default 300)"},
+    {0, "cache", "TIME", SECONDS, AT(cache), "how long a client may keep an answer (default 5m)"},
     {0, "epsilon", "E", POSITIVE, AT(epsilon),
      "what the release may betray, 0.001 to 16: less is more private (1 is usual)"},
     {0, "again", NULL, FLAG, AT(again),
      "release it once more, with other noise; the epsilons of all releases add up"},
     {0, "prior", "RATE", RATE, AT(prior),
-     "private filters: print every line after the probability that it is in, if it was this\n"
+     "private filters: print every line after the probability that it is in, if it was this "
      "before anybody looked (50%: nothing is known)"},
     {0, "plot", NULL, FLAG, AT(plot), "draw it as well"},
     {0, "svg", "FILE", TEXT, AT(svg),
@@ -157,225 +154,271 @@ const struct option options[] = {
 };
 const size_t n_options = sizeof options / sizeof *options;
 
+const struct own_option own_options[] = {
+    {"plan",
+     {'k', "kind", "KIND", TEXT, AT(kind),
+      "only this one: bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, "
+      "fuse, ribbon, exact; auto chooses blocked or bloom (default: all)"}},
+    {"plan", {'f', "force", NULL, FLAG, AT(force), "replace the file of --svg when it exists"}},
+    {"uniq",
+     {'k', "kind", "KIND", TEXT, AT(kind),
+      "growing (default), blocked, bloom or partitioned; auto chooses blocked or bloom (default "
+      "with --bytes)"}},
+    {"count",
+     {'k', "kind", "KIND", TEXT, AT(kind),
+      "tally (default), signed-tally (weights of either sign), count-min (default with --error), "
+      "count-sketch, top (keeps the most frequent lines). 'tamis help kinds' compares them"}},
+    {"count",
+     {0, "counter-bits", "N", COUNT, AT(counter_bits),
+      "count-min, count-sketch: 32 (default) or 64"}},
+    {"count",
+     {0, "m", "M", COUNT, AT(m),
+      "counters in each row (count-min, count-sketch), or in all, a multiple of 56"}},
+    {"count", {0, "k", "K", COUNT, AT(k), "rows of counters (count-min, count-sketch)"}},
+    {"explain", {0, "m", "M", COUNT, AT(m), "bits in each row (default 16)"}},
+    {"explain", {0, "k", "K", COUNT, AT(k), "rows (default 3)"}},
+    {"count,top",
+     {'b', "bytes", "B", COUNT, AT(bytes), "size of the sketch (2000000, 2MB; default 1MiB)"}},
+    {"uniq",
+     {'b', "bytes", "B", COUNT, AT(bytes),
+      "size of the filter, which then does not grow (2000000, 2MB, 2MiB)"}},
+    {"check",
+     {'b', "bytes", "B", COUNT, AT(bytes), "-f: keep the lines as a filter of this size only"}},
+    {"check",
+     {'p', "fpr", "RATE", RATE, AT(fpr),
+      "-f: keep the lines as a filter only, with this false-positive rate"}},
+    {"uniq",
+     {'p', "fpr", "RATE", RATE, AT(fpr),
+      "rate at which new lines may be dropped (default 0.0001%)"}},
+    {"explain cost",
+     {'p', "fpr", "RATE", RATE, AT(fpr),
+      "false-positive rate of the filter (default: that of FILTER, or of the lectures' filter)"}},
+    {"explain cost",
+     {'n', "items", "N", COUNT, AT(items),
+      "how many are in the set (default: as in FILTER, or 5000000)"}},
+    {"explain cost",
+     {0, "confirm", "TIME", SECONDS, AT(confirm_time),
+      "of a question to the whole set (default 500ms)"}},
+    {"uniq", {'c', "count", NULL, FLAG, AT(count), "print only the number of lines that are left"}},
+    {"check",
+     {0, "memory", "SIZE", COUNT, AT(memory),
+      "--confirm LIST: for lines that wait for the list, which is read once each time that it is "
+      "full (default 256MiB)"}},
+    {"build",
+     {0, "to", "FORMAT", TEXT, AT(to),
+      "make a filter for another program: parquet, dcso, redisbloom (the data of SCANDUMP's "
+      "chunks in a row), redisbloom-dump (for RESTORE), guava"}},
+    {"guard build",
+     {0, "never", "FILE", TEXTS, AT(never),
+      "a list of URLs that are never taken for bad ones; may be given several times"}},
+    {"guard serve",
+     {0, "timeout", "TIME", SECONDS, AT(timeout), "how long a client may be silent (default 10s)"}},
+    {"remove,rotate,merge",
+     {0, "wait", "N", COUNT, AT(replicas), "redis://: done when N replicas have confirmed it"}},
+};
+const size_t n_own_options = sizeof own_options / sizeof *own_options;
+
 const struct command commands[] = {
     {"plan", "", "how big, how wrong: sizes before anything is built",
-     "Say two of --items, --fpr and --bytes; the third is computed for every kind of filter,\n"
+     "Say two of --items, --fpr and --bytes; the third is computed for every kind of filter, "
      "with the lower bound that no structure can beat beside it.",
      "tamis plan --items 1000000 --bytes 2000000",
-     "items fpr bytes kind never-items inner counter-bits generations turning compact for-transfer "
-     "m k plot svg force json",
+     "items fpr bytes kind never-items inner counter-bits generations turning compact "
+     "for-transfer m k plot svg force json",
      0, run_plan},
     {"build", "[FILE...]", "make a filter of lines",
-     "Reads the files, or standard input, and writes a filter of their lines. Without --items\n"
-     "the lines are counted; without --fpr and --bytes the rate is 1%. An existing output is\n"
-     "not replaced without -f. The output appears whole or not at all. With --to it is a filter\n"
-     "for another program; then a stream needs --items. With -o redis://HOST:PORT/NAME it is a "
-     "set\n"
+     "Reads the files, or standard input, and writes a filter of their lines. Without --items "
+     "the lines are counted; without --fpr and --bytes the rate is 1%. An existing output is not "
+     "replaced without -f. The output appears whole or not at all. With --to it is a filter for "
+     "another program; then a stream needs --items. With -o redis://HOST:PORT/NAME it is a set "
      "over the masters of a Redis Cluster: see 'tamis help redis'.",
      "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt",
      "items fpr bytes kind static never inner counter-bits generations turning compact "
-     "for-transfer m k seed key-file strict to type output force field delimiter null raw threads "
-     "memory temp shards wait ack timeout quiet",
+     "for-transfer m k seed key-file strict to type output force field delimiter null raw "
+     "threads memory temp shards wait ack timeout quiet",
      0, run_build},
     {"add", "FILTER [FILE...]", "add lines to a filter or a sketch",
-     "The file is replaced by the new one when all lines were read, or stays as it was. Several\n"
+     "The file is replaced by the new one when all lines were read, or stays as it was. Several "
      "adds to one filter at the same time wait for each other; no line is lost.",
      "tamis add bad.tamis more-urls.txt",
      "field delimiter weight-field key-file null raw threads wait ack timeout quiet", 1, run_add},
-    {"remove", "FILTER [FILE...]", "remove lines from a counting, cuckoo or pair filter",
-     "Remove only lines that were added: removing one that was not, but looks as if, takes away\n"
-     "what belongs to others. Lines that are certainly not in are counted on standard error and\n"
+    {"remove", "FILTER [FILE...]", "remove lines from a filter or a sketch that can do so",
+     "Counting, cuckoo and pair filters can, and signed-tally, count-min and count-sketch. "
+     "Remove only lines that were added: removing one that was not, but looks as if, takes away "
+     "what belongs to others. Lines that are certainly not in are counted on standard error and "
      "change nothing. Exit status 0 when a line was removed, 1 when none was in, 2 on an error.",
      "tamis remove users.tamis gone.txt",
      "field delimiter key-file null raw threads wait timeout quiet", 1, run_remove},
     {"rotate", "FILTER...", "begin a new generation of a window and forget the oldest",
-     "A secret key is not needed. For a window of the last day in hours: 25 generations, and\n"
+     "A secret key is not needed. For a window of the last day in hours: 25 generations, and "
      "this from cron every hour.",
      "tamis rotate seen-today.tamis", "wait timeout quiet", 1, run_rotate},
     {"compact", "FILTER [FILE...]", "build a filter again from the lines that are left",
-     "The filter keeps its plan (a growing one the size it has) and loses everything else: what\n"
+     "The filter keeps its plan (a growing one the size it has) and loses everything else: what "
      "removals have left behind, or items beyond the plan. The file is replaced when all lines "
      "were read, or stays as it was.",
      "tamis compact users.tamis users.txt", "field delimiter key-file null raw threads quiet", 1,
      run_compact},
     {"check", "{FILTER | -f PATTERNS} [FILE...]", "print the lines that may be in a filter",
-     "Like grep: the lines that may be in the filter are printed, with -v those that are\n"
-     "certainly not. Exit status 0 when a line was selected, 1 when none was, 2 on an error.\n"
+     "Like grep: the lines that may be in the filter are printed, with -v those that are "
+     "certainly not. Exit status 0 when a line was selected, 1 when none was, 2 on an error. "
      "With -f, or --confirm, the answer is exact, and -v its complement. With --field one field "
-     "of\n"
-     "each line is looked for, and the line is printed; fields are split at every delimiter: "
-     "quotes,\n"
-     "as in CSV, are bytes like others. --json prints the totals as one object instead. Of grep's\n"
-     "options there are -c, -f, -H, -l, -m, -n, -q, -v and -z, and no others: whole lines are\n"
-     "compared byte by byte (no -i, no patterns), and -c and -m are over all inputs. Names of\n"
-     "files are printed with -H only.\n"
-     "Filters of Parquet files, DCSO bloom and RedisBloom are told by their content, Guava's by\n"
-     "--from; of a Parquet file a line is printed when it may be in any row group.\n"
-     "A private filter may miss a line that is in: see --prior.",
+     "of each line is looked for, and the line is printed; fields are split at every delimiter: "
+     "quotes, as in CSV, are bytes like others. --json prints the totals as one object instead. Of "
+     "grep's options there are -c, -f, -H, -l, -m, -n, -q, -v and -z, and no others: whole lines "
+     "are compared byte by byte (no -i, no patterns), and -c and -m are over all inputs. Names of "
+     "files are printed with -H only. Filters of Parquet files, DCSO bloom and RedisBloom are told "
+     "by their content, Guava's by --from; of a Parquet file a line is printed when it may be in "
+     "any row group. A private filter may miss a line that is in: see --prior.",
      "tamis check bad.tamis access-urls.txt",
      "patterns confirm field list-field delimiter invert count line-number with-filename "
      "files-with-matches max-count quiet null raw threads memory fpr bytes json "
      "key-file from type column row-group prior timeout",
      0, run_check},
     {"uniq", "[FILE...]", "drop the lines that came before, and keep the order",
-     "In a few bytes per line, however long the lines. The filter grows with the lines, unless\n"
-     "--bytes, --window or another --kind is given. The one error possible is a new line that is\n"
-     "dropped, at the rate of --fpr (default 0.0001%). A filter that cannot grow and holds more\n"
-     "than it was made for says so, and in the end how many lines were wrongly dropped, to be\n"
-     "expected; exit status 2 when the rate was more than twice the one asked for.\n"
-     "-c prints only the number of lines, --json the totals. There wrongly_dropped is rather too\n"
-     "high than too low, and null when more than half of the new lines were dropped at a time:\n"
-     "then it is anything up to repeated.\n"
-     "A window of time must be told --items, how many different lines come in it at most. With\n"
-     "--state it forgets between runs, too: the file's modification time is when it turned last.\n"
-     "Other options must be what they were when the state was made, or be left out. SIGINT,\n"
-     "SIGTERM and SIGHUP end the input then, and the state is saved.",
+     "In a few bytes per line, however long the lines. The filter grows with the lines, unless "
+     "--bytes, --window or another --kind is given. The one error possible is a new line that is "
+     "dropped, at the rate of --fpr (default 0.0001%). A filter that cannot grow and holds more "
+     "than it was made for says so, and in the end how many lines were wrongly dropped, to be "
+     "expected; exit status 2 when the rate was more than twice the one asked for. -c prints "
+     "only the number of lines, --json the totals. There wrongly_dropped is rather too high than "
+     "too low, and null when more than half of the new lines were dropped at a time: then it is "
+     "anything up to repeated. A window of time must be told --items, how many different lines "
+     "come in it at most. With --state it forgets between runs, too: the file's modification "
+     "time is when it turned last. Other options must be what they were when the state was made, "
+     "or be left out. SIGINT, SIGTERM and SIGHUP end the input then, and the state is saved.",
      "tamis uniq --field 1 -d ' ' access-urls.txt",
      "items fpr bytes kind exact-until state repeated window field delimiter count json seed "
      "key-file null raw threads quiet",
      0, run_uniq},
     {"count", "-o OUT [FILE...]", "make a sketch of how often lines came",
-     "Reads the files, or standard input, and writes a sketch of their lines in memory that does\n"
-     "not grow: 1 MiB unless --bytes, or --error and --delta, say otherwise. See freq for asking,\n"
-     "add for going on, merge for adding sketches up, info for how sure it is.",
+     "Reads the files, or standard input, and writes a sketch of their lines in memory that does "
+     "not grow: 1 MiB unless --bytes, or --error and --delta, say otherwise. See freq for "
+     "asking, add for going on, merge for adding sketches up, info for how sure it is.",
      "tamis count --bytes 256KiB -o seen.tamis access-urls.txt",
      "kind bytes error delta conservative m k counter-bits field delimiter weight-field seed "
      "key-file output force null raw threads shards wait ack timeout quiet",
      0, run_count},
     {"freq", "SKETCH [ITEM... | -]", "how often items came, by a sketch",
-     "Of the items, or with - or none the lines of standard input, prints the count, the interval\n"
-     "that holds the truth, and the item. The upper end always holds (but of signed-tally and\n"
-     "count-sketch), the lower one with 99 %. A ~ marks counts that items that never came have as\n"
-     "well, a ? those that were poisoned, which only a sketch of kind top can tell: --json has\n"
-     "\"suspect\": null of others, and \"certain\", what holds whoever chose the lines, if a "
-     "secret\n"
-     "key was used. Counting and cuckoo filters can be asked, too. Exit status 0 when an item may\n"
-     "have come, 1 when none did, 2 on an error.",
+     "Of the items, or with - or none the lines of standard input, prints the count, the "
+     "interval that holds the truth, and the item. The upper end always holds (but of "
+     "signed-tally and count-sketch), the lower one with 99 %. A ~ marks counts that items that "
+     "never came have as well, a ? those that were poisoned, which only a sketch of kind top can "
+     "tell: --json has \"suspect\": null of others, and \"certain\", what holds whoever chose "
+     "the lines, if a secret key was used. Counting and cuckoo filters can be asked, too. Exit "
+     "status 0 when an item may have come, 1 when none did, 2 on an error.",
      "tamis freq counts.tamis http://a.example/",
      "field delimiter json key-file null raw timeout quiet", 1, run_freq},
     {"top", "[FILE... | SKETCH]", "the most frequent lines, with their counts",
-     "In place of sort | uniq -c | sort -rn | head, in 1 MiB of memory (or --bytes) and one pass.\n"
-     "Prints the count, the interval that holds the truth, and the line; the interval is one "
-     "number\n"
-     "where the count is exact. A ? marks counts that were poisoned. -o keeps the sketch, to be "
-     "asked again by top and freq, added to "
-     "and\n"
-     "merged. Exit status 0 when a line was listed, 1 when there was none, 2 on an error.",
+     "In place of sort | uniq -c | sort -rn | head, in one pass and a sketch of 1 MiB (or "
+     "--bytes). Prints the count, the interval that holds the truth, and the line; the interval "
+     "is one number where the count is exact. A ? marks counts that were poisoned. -o keeps the "
+     "sketch, to be asked again by top and freq, added to and merged. Exit status 0 when a line "
+     "was listed, 1 when there was none, 2 on an error.",
      "tamis top -k 20 access-urls.txt",
-     "number min bytes field delimiter weight-field live json output force seed key-file null raw "
-     "threads timeout quiet",
+     "number min bytes field delimiter weight-field live json output force seed key-file null "
+     "raw threads timeout quiet",
      0, run_top},
     {"merge", "-o OUT FILTER...", "the union of filters, the sum of sketches",
-     "Filters of the same kind, shape and hash become the filter of all their items, bit for\n"
+     "Filters of the same kind, shape and hash become the filter of all their items, bit for "
      "bit; sketches become the sketch of all their lines. A secret key is not needed.",
      "tamis merge -o all.tamis monday.tamis tuesday.tamis", "output force wait timeout quiet", 1,
      run_merge},
     {"compare", "FILTER FILTER", "how many items two filters have in common",
      "Estimates from the bits the items of each, of their union and of their intersection, and "
-     "the\n"
-     "Jaccard index, the share that is common, each with the interval that holds the truth with\n"
-     "99 % certainty. For bloom, partitioned, blocked and counting filters that could be merged:\n"
-     "of the same kind, shape and hash. A secret key is not needed. The bigger the filters for "
-     "their\n"
-     "items, the narrower the intervals.",
+     "the Jaccard index, the share that is common, each with the interval that holds the truth "
+     "with 99 % certainty. For bloom, partitioned, blocked and counting filters that could be "
+     "merged: of the same kind, shape and hash. A secret key is not needed. The bigger the "
+     "filters for their items, the narrower the intervals.",
      "tamis compare monday.tamis tuesday.tamis", "json", 2, run_compare},
     {"convert", "--to KIND -o OUT FILTER", "the plain filter with the same answers",
-     "A counting filter becomes a bloom filter of a quarter of the size, to be shipped to those\n"
-     "who only ask. A filter of another program keeps its bits and changes its container: out of\n"
+     "A counting filter becomes a bloom filter of a quarter of the size, to be shipped to those "
+     "who only ask. A filter of another program keeps its bits and changes its container: out of "
      "a Parquet file (--column, --row-group), between the two forms of RedisBloom, out of gzip. "
-     "To\n"
-     "change the hash, build the filter again from the keys: tamis build --to.",
+     "To change the hash, build the filter again from the keys: tamis build --to.",
      "tamis convert --to bloom -o users.bloom users.tamis", "to from column row-group output force",
      1, run_convert},
     {"pack", "-o OUT FILTER", "a smaller file of a filter, for the wire",
-     "The fewer of its bits are set, the smaller the file: a filter built --for-transfer takes\n"
-     "1.22 times the lower bound at 1%, where a plain bloom filter takes 1.44. Filters that are\n"
+     "The fewer of its bits are set, the smaller the file: a filter built --for-transfer takes "
+     "1.22 times the lower bound at 1%, where a plain bloom filter takes 1.44. Filters that are "
      "half full, and ribbons, do not shrink. A secret key is not needed.",
      "tamis pack -o bad.packed bad.tamis", "output force quiet", 1, run_pack},
     {"unpack", "-o OUT FILE", "the filter that was packed",
-     "The very filter, bit for bit, to be asked, added to and merged like any other. It may take\n"
-     "thousands of times the room of the packed file, when that is almost empty: unpack what\n"
+     "The very filter, bit for bit, to be asked, added to and merged like any other. It may take "
+     "thousands of times the room of the packed file, when that is almost empty: unpack what "
      "strangers send under a limit of memory (ulimit -v).",
      "tamis unpack -o arrived.tamis arrived.packed", "output force", 1, run_unpack},
     {"release", "--epsilon E -o OUT FILTER", "a filter to publish, that betrays nobody in it",
-     "Flips each bit of a bloom filter with k = 1 by the system's random numbers: an\n"
-     "epsilon-differentially private release. Whatever is published is at most e^E times as\n"
-     "likely with any one line as without it; to exchange a line costs 2 E. The release may miss\n"
-     "a line that is in, with a chance of 1 in 1 + e^E, and can neither be added to nor merged.\n"
-     "What was released is noted in FILTER.releases, which stays with the filter and is not to\n"
-     "be published: the same release again is the same file again, as noise that is drawn anew\n"
-     "averages out; --again draws it all the same. Symbolic links lead to that book; copies and\n"
-     "hard links are not followed: each begins a book of its own, and what all release adds up.\n"
-     "The number of bits is published as it is: plan it by a round --items, not by the lines\n"
+     "Flips each bit of a bloom filter with k = 1 by the system's random numbers: an "
+     "epsilon-differentially private release. Whatever is published is at most e^E times as "
+     "likely with any one line as without it; to exchange a line costs 2 E. The release may miss "
+     "a line that is in, with a chance of 1 in 1 + e^E, and can neither be added to nor merged. "
+     "What was released is noted in FILTER.releases, which stays with the filter and is not to "
+     "be published: the same release again is the same file again, as noise that is drawn anew "
+     "averages out; --again draws it all the same. Symbolic links lead to that book; copies and "
+     "hard links are not followed: each begins a book of its own, and what all release adds up. "
+     "The number of bits is published as it is: plan it by a round --items, not by the lines "
      "counted.",
-     "tamis build --kind bloom --k 1 --items 100k --fpr 10% -o urls.tamis access-urls.txt && "
+     "tamis build --kind bloom --k 1 --items 100k --fpr 10% \\\n"
+     "  -o urls.tamis access-urls.txt &&\n"
      "tamis release --epsilon 2 -o urls.private urls.tamis",
      "epsilon again output force quiet", 1, run_release},
     {"info", "FILTER...", "what is in a filter, and how wrong it is now",
-     "Items and the false-positive rate are computed from the bits as they are now.\n"
-     "A secret key is not needed. Takes filters of other programs as well, as check does; of a\n"
-     "Parquet file it lists those of all columns.",
+     "Items and the false-positive rate are computed from the bits as they are now. A secret key "
+     "is not needed. Takes filters of other programs as well, as check does; of a Parquet file "
+     "it lists those of all columns.",
      "tamis info bad.tamis", "plot json from each timeout", 1, run_info},
     {"verify", "FILTER...", "check every sum and measure the rate",
-     "Reads the whole file against its sums, then asks for random keys and compares the share\n"
-     "of wrong answers with the rate that the bits predict. Exit status 0 when all is well, 1 "
-     "when\n"
+     "Reads the whole file against its sums, then asks for random keys and compares the share of "
+     "wrong answers with the rate that the bits predict. Exit status 0 when all is well, 1 when "
      "the measured rate is not the predicted one, 2 when the file is damaged.",
      "tamis verify bad.tamis", "keys json key-file", 1, run_verify},
     {"explain", "WORD...", "draw how a small filter works, bit by bit",
-     "Adds the words to a partitioned filter of --k rows of --m bits and draws each\n"
-     "step; --ask draws a question.",
+     "Adds the words to a partitioned filter of --k rows of --m bits and draws each step; --ask "
+     "draws a question.",
      "tamis explain --k 3 --m 5 apple pear --ask plum", "m k seed ask", 1, run_explain},
     {"explain cost", "[FILTER]", "what a filter saves: the time with it and without",
      "The lectures' example unless told otherwise: 102,000 pages a year, of which 2,000 are bad, "
-     "a\n"
-     "list of 5,000,000 URLs in a database, and a filter of 30 rows of 2,500,000 bits. --fpr sets\n"
-     "another rate; a filter that is named brings its own, as it is now, and its size. (To add "
-     "the\n"
-     "word cost to a drawing: tamis explain -- cost.)",
+     "a list of 5,000,000 URLs in a database, and a filter of 30 rows of 2,500,000 bits. --fpr "
+     "sets another rate; a filter that is named brings its own, as it is now, and its size. (To "
+     "add the word cost to a drawing: tamis explain -- cost.)",
      "tamis explain cost --visits 1M --bad 1% --confirm 20ms --fpr 0.1%",
      "visits bad lookup confirm items item-bytes fpr json", 0, run_explain_cost},
     {"key new", "FILE", "make a secret key",
      "Draws 16 bytes from the system's generator and writes them as 32 hex digits, for "
-     "--key-file,\n"
-     "to a file that only its owner can read (mode 0600). A file that exists is never replaced: a\n"
-     "filter whose key is lost answers no more. Prints the key's id, as 'tamis key id' does.",
+     "--key-file, to a file that only its owner can read (mode 0600). A file that exists is "
+     "never replaced: a filter whose key is lost answers no more. Prints the key's id, as 'tamis "
+     "key id' does.",
      "tamis key new guests.key", "quiet", 1, run_key_new},
     {"key id", "FILE...", "which key is which",
-     "Prints the id of each key, which 'tamis info' shows of the filters made with it: 128 bits\n"
-     "computed from the key, that say nothing about it. A file of ours that others may read is\n"
+     "Prints the id of each key, which 'tamis info' shows of the filters made with it: 128 bits "
+     "computed from the key, that say nothing about it. A file of ours that others may read is "
      "refused, as everywhere.",
      "tamis key id secret.key", "", 1, run_key_id},
 #ifdef WITH_GUARD
     {"guard build", "DIR LIST...", "publish lists of bad URLs in a directory",
-     "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. It\n"
+     "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. It "
      "may be compressed. LABEL=FILE gives it a name, which a verdict tells; without it the name "
-     "is\n"
-     "that of the file. Lines that are none of these are reported with their numbers and left "
-     "out.\n"
-     "A list without an entry, or with more lines left out than taken, is an error: the version\n"
-     "before stays (--lenient takes it). URLs of --never lists are never taken for bad ones. A\n"
-     "directory that has a version gets the next: small when little has changed, and published\n"
-     "whole or not at all.",
+     "is that of the file. Lines that are none of these are reported with their numbers and left "
+     "out. A list without an entry, or with more lines left out than taken, is an error: the "
+     "version before stays (--lenient takes it). URLs of --never lists are never taken for bad "
+     "ones. A directory that has a version gets the next: small when little has changed, and "
+     "published whole or not at all.",
      "tamis guard build guard malware=bad-urls.txt --never popular.txt",
      "max-bytes never lenient quiet", 2, run_guard_build},
     {"guard check", "DIR [URL...]", "say which URLs are listed",
      "URLs, or with - or none the lines of standard input. Prints a verdict for each: clean, "
-     "listed\n"
-     "(with the labels), or unconfirmed, and the way it took. Exit status 0 when one was listed, "
-     "1\n"
-     "when all were clean, 2 on an error or a doubt.",
+     "listed (with the labels), or unconfirmed, and the way it took. Exit status 0 when one was "
+     "listed, 1 when all were clean, 2 on an error or a doubt.",
      "tamis guard check guard http://evil.example/login", "quiet json", 1, run_guard_check},
     {"guard explain", "URL [DIR]", "the canonical form of a URL and its expressions",
      "With a directory also their hashes, and what its filter and its store say of them.",
      "tamis guard explain 'HTTP://A.B.C:80/x/../1/%32.html?p=1#top'", "json", 1, run_guard_explain},
     {"guard serve", "DIR", "serve a directory over HTTP",
      "The filter for clients to ask first (/filter), the confirmation of what it cannot exclude, "
-     "by\n"
-     "four bytes of a hash (/v1/confirm), updates (/v1/update), figures (/metrics), and a page "
-     "for\n"
-     "people (/). A new version of the directory is served as soon as it is published. Stops on\n"
-     "SIGTERM.",
+     "by four bytes of a hash (/v1/confirm), updates (/v1/update), figures (/metrics), and a "
+     "page for people (/). A new version of the directory is served as soon as it is published. "
+     "Stops on SIGTERM.",
      "tamis guard serve guard --port 8080",
      "port address threads rate-limit connections per-address timeout cache quiet", 1,
      run_guard_serve},

@@ -19,6 +19,7 @@ static const char *values_of(const struct command *c, const char *value)
     if (strcmp(value, "WHEN") == 0) return "auto always never";
     if (strcmp(value, "SHELL") == 0) return "bash zsh fish";
     if (strcmp(value, "KIND") != 0) return "";
+    if (strcmp(c->name, "uniq") == 0) return "auto blocked bloom growing partitioned";
     const bool counts = strcmp(c->name, "count") == 0;
     strcpy(kinds, counts ? "" : "auto ");
     for (uint32_t kind = counts ? KIND_END : 1; kind < (counts ? 2 * KIND_END : KIND_END); kind++)
@@ -40,11 +41,11 @@ static const char *words_of(const struct command *c)
     return help;
 }
 
-/* The first line of a help text, for one line of a menu, with a backslash before what the shell would take for its
+/* The first clause of a help text, for one line of a menu, with a backslash before what the shell would take for its
  * own; a single quote becomes a typographic one, as those cannot be escaped inside single quotes. */
 static void print_short(const char *help, const char *special, FILE *to)
 {
-    for (; *help != '\0' && *help != '\n' && *help != ';'; help++) {
+    for (; *help != '\0' && *help != ';' && strncmp(help, ". ", 2) != 0; help++) {
         if (strchr(special, *help) != NULL) fputc('\\', to);
         if (*help == '\'')
             fputs("’", to);
@@ -59,11 +60,11 @@ static void bash_command(const struct command *c, FILE *to)
 {
     fprintf(to, "    '%s')\n        options='", c->name);
     for (size_t i = 0; i < n_options; i++)
-        if (takes(c, &options[i])) fprintf(to, "--%s ", options[i].name);
+        if (option_of(c, i) != NULL) fprintf(to, "--%s ", options[i].name);
     fprintf(to, "'\n        words='%s'\n        case $before in\n", words_of(c));
     for (size_t i = 0; i < n_options; i++) {
-        const struct option *o = &options[i];
-        if (!takes(c, o) || o->value == NULL) continue;
+        const struct option *o = option_of(c, i);
+        if (o == NULL || o->value == NULL) continue;
         fputs("        ", to);
         if (o->letter != 0) fprintf(to, "-%c | ", o->letter);
         fprintf(to, "--%s) options='' words='%s' ;;\n", o->name, values_of(c, o->value));
@@ -144,7 +145,7 @@ static void zsh_command(const struct command *c, FILE *to)
 {
     fprintf(to, "    '%s')\n        _arguments -s -S \\\n", c->name);
     for (size_t i = 0; i < n_options; i++)
-        if (takes(c, &options[i])) zsh_option(c, &options[i], to);
+        if (option_of(c, i) != NULL) zsh_option(c, option_of(c, i), to);
     fputs("            '*:", to);
     fputs(c->words[0] != '\0' ? "word" : "", to);
     fputc(':', to);
@@ -211,8 +212,8 @@ static void fish_command(const struct command *c, FILE *to)
     print_short(c->summary, "\\", to);
     fputs("'\n", to);
     for (size_t i = 0; i < n_options; i++) {
-        const struct option *o = &options[i];
-        if (!takes(c, o)) continue;
+        const struct option *o = option_of(c, i);
+        if (o == NULL) continue;
         fprintf(to, "complete -c tamis -n '__tamis_is %s' -l %s", c->name, o->name);
         if (o->letter != 0) fprintf(to, " -s %c", o->letter);
         if (o->value != NULL) {

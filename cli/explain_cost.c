@@ -152,9 +152,7 @@ int run_explain_cost(const struct args *a)
 {
     struct model m = {.visits = a->visits != 0 ? a->visits : VISITS,
                       .lookup = a->lookup != 0 ? a->lookup : LOOKUP,
-                      .confirm = CONFIRM};
-    if (a->confirm != NULL && !parse_seconds(a->confirm, &m.confirm))
-        return complain(NULL, "--confirm: '%s' is not a time, like 0.5, 500ms or 20us", a->confirm);
+                      .confirm = a->confirm_time != 0 ? a->confirm_time : CONFIRM};
     if (a->n_words > 1) return complain(NULL, "explain cost: one filter at a time");
     if (!parse_bad(a->bad, m.visits, &m.bad) || !choose_filter(a, &m)) return EXIT_ERROR;
     const uint64_t each = a->item_bytes != 0 ? a->item_bytes : ITEM_BYTES;

@@ -390,6 +390,15 @@ int check_output(const struct args *a)
     return EXIT_FOUND;
 }
 
+const char *reason_of(const tamis_error *why)
+{
+    static char text[sizeof why->text + 60];
+    if (why->better_kind == TAMIS_AUTO) return why->text;
+    snprintf(text, sizeof text, "%s: tamis %s --kind %s", why->text,
+             why->better_kind >= KIND_END ? "count" : "build", tamis_kind_name(why->better_kind));
+    return text;
+}
+
 const char *why_not_added(const tamis *t, tamis_status s)
 {
     tamis_facts f = {.struct_size = sizeof f};

@@ -20,7 +20,7 @@ static bool ask(struct asking *q, const tamis_bytes *items, size_t n)
     for (size_t at = 0; at < n; at += AT_ONCE) {
         const size_t some = n - at < AT_ONCE ? n - at : AT_ONCE;
         if (tamis_count_many(q->t, items + at, some, e, &why) != TAMIS_OK) {
-            complain(q->a->words[0], "%s", why.text);
+            complain(q->a->words[0], "%s", reason_of(&why));
             return false;
         }
         for (size_t i = 0; i < some; i++) {

@@ -350,22 +350,28 @@ int run_guard_serve(const struct args *a)
 {
     guard_error why;
     struct args copy = *a;
-    const uint64_t counts[] = {a->threads,     a->rate_limit, a->connections,
-                               a->per_address, a->timeout,    a->cache_seconds};
+    const double limits[] = {(double)a->threads,
+                             (double)a->rate_limit,
+                             (double)a->connections,
+                             (double)a->per_address,
+                             a->timeout,
+                             a->cache};
     guard_service s = {.directory = a->words[0],
                        .address = a->address,
                        .threads = (unsigned)a->threads,
-                       .cache_seconds = (unsigned)a->cache_seconds,
+                       .cache_seconds = (unsigned)a->cache,
                        .connections = (unsigned)a->connections,
                        .per_address = (unsigned)a->per_address,
                        .requests_per_second = (unsigned)a->rate_limit,
                        .timeout_seconds = (unsigned)a->timeout,
                        .ready = say_ready,
                        .ctx = &copy};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        if (counts[i] > MOST_OF_A_LIMIT)
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (limits[i] > MOST_OF_A_LIMIT)
             return complain(NULL, "%s: no limit is above %s", a->command->name,
                             grouped(MOST_OF_A_LIMIT));
+    if (a->timeout != floor(a->timeout) || a->cache != floor(a->cache))
+        return complain(NULL, "%s: --timeout and --cache are whole seconds", a->command->name);
     if (!port_from(a->port, &s.port)) return complain(NULL, "--port: a number up to 65535");
     if (guard_serve(&s, &why)) return EXIT_FOUND;
     return complain(NULL, "%s", why.text);

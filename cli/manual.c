@@ -3,26 +3,84 @@
 #include "terminal.h"
 
 #include <ctype.h>
+#include <string.h>
+#include <unistd.h>
 
 static const char about[] =
-    "Tamis answers \"have I seen this?\" about data too big to keep, in a few bits per item.\n"
-    "A \"no\" is always right (but of a pair filter); a \"maybe\" is wrong at a rate you choose.\n";
+    "Tamis answers \"have I seen this?\" and \"how often?\" about data too big to keep, in a few "
+    "bits "
+    "per item. A \"no\" is always right (but of pair and private filters); a \"maybe\" is wrong at "
+    "a "
+    "rate you choose; a count comes with the interval that holds the truth.";
 static const char overview_example[] =
     "tamis build -o seen.tamis list.txt && tamis check seen.tamis other.txt";
 
+/* Of a page: what a terminal has, but lines of more than 100 are hard to read; elsewhere 80, whoever looks. */
+static size_t width_of(FILE *to)
+{
+    enum { USUAL = 80, MOST = 100 };
+    if (!isatty(fileno(to))) return USUAL;
+    return columns_of(to) < MOST ? columns_of(to) : MOST;
+}
+
+/* Words to lines: the first goes on at column `at`, the others are indented. A line of the text that is empty or begins
+ * with a blank stays as it is. */
+static void flow(const char *text, size_t at, size_t indent, FILE *to)
+{
+    const size_t width = width_of(to);
+    while (*text != '\0') {
+        const size_t length = strcspn(text, "\n");
+        if (length == 0 || *text == ' ') {
+            fprintf(to, "%s%.*s\n", at > 0 ? "\n" : "", (int)length, text);
+            at = 0;
+            text += length;
+        }
+        while (*text != '\0' && *text != '\n') {
+            const size_t word = strcspn(text, " \n");
+            if (at > indent && at + 1 + word > width) {
+                fputc('\n', to);
+                at = 0;
+            }
+            const int blanks = at == 0 ? (int)indent : at > indent ? 1 : 0;
+            fprintf(to, "%*s%.*s", blanks, "", (int)word, text);
+            at += (size_t)blanks + word;
+            text += word;
+            text += strspn(text, " ");
+        }
+        text += *text == '\n';
+    }
+    if (at > 0) fputc('\n', to);
+}
+
+/* What it is about stands beside a name, or below where there is no room. */
+static void print_entry(const char *name, size_t beside, const char *text, FILE *to)
+{
+    enum { NARROW = 60, BELOW = 6 };
+    const size_t indent = width_of(to) < NARROW ? BELOW : beside;
+    if (strlen(name) < indent) {
+        fprintf(to, "%-*s", (int)indent, name);
+        flow(text, indent, indent, to);
+    } else {
+        fprintf(to, "%s\n", name);
+        flow(text, 0, indent, to);
+    }
+}
+
 static void print_option(const struct option *o, FILE *to)
 {
-    char left[40];
+    char left[60];
     const bool is_short = o->letter != 0;
-    snprintf(left, sizeof left, "%s%c%s --%s%s%s", is_short ? "-" : " ", is_short ? o->letter : ' ',
-             is_short ? "," : " ", o->name, o->value != NULL ? " " : "",
+    snprintf(left, sizeof left, "  %s%c%s --%s%s%s", is_short ? "-" : " ",
+             is_short ? o->letter : ' ', is_short ? "," : " ", o->name, o->value != NULL ? " " : "",
              o->value != NULL ? o->value : "");
-    fprintf(to, "  %-22s ", left);
-    for (const char *p = o->help; *p != '\0'; p++) { /* further lines under the first */
-        fputc(*p, to);
-        if (*p == '\n') fprintf(to, "%25s", "");
-    }
-    fputc('\n', to);
+    print_entry(left, 25, o->help, to);
+}
+
+static void print_name(const char *name, const char *summary, FILE *to)
+{
+    char left[40];
+    snprintf(left, sizeof left, "  %s", name);
+    print_entry(left, 16, summary, to);
 }
 
 static void print_heading(const char *text, FILE *to)
@@ -34,22 +92,28 @@ static void print_example(const char *example, FILE *to)
 {
     fputc('\n', to);
     print_heading("Example:", to);
-    fprintf(to, "\n  %s\n", example);
+    for (const char *p = example; *p != '\0'; p += *p == '\n') {
+        const size_t length = strcspn(p, "\n");
+        fprintf(to, "\n  %.*s", (int)length, p);
+        p += length;
+    }
+    fputc('\n', to);
 }
 
 static void print_overview(FILE *to)
 {
-    fprintf(to, "%s\n", about);
+    flow(about, 0, 0, to);
+    fputc('\n', to);
     print_heading("Usage:", to);
     fprintf(to, " tamis COMMAND [OPTION...] [FILE...]\n\n");
     for (const struct command *c = commands; c->name != NULL; c++)
-        fprintf(to, "  %-13s %s\n", c->name, c->summary);
+        print_name(c->name, c->summary, to);
     fputc('\n', to);
     print_heading("Topics:", to);
     fprintf(to, "\n");
-    for (const struct topic *t = topics; t->name != NULL; t++)
-        fprintf(to, "  %-13s %s\n", t->name, t->summary);
-    fprintf(to, "\n'tamis COMMAND --help' and 'tamis help TOPIC' tell more; tamis --version.\n");
+    for (const struct topic *t = topics; t->name != NULL; t++) print_name(t->name, t->summary, to);
+    fputc('\n', to);
+    flow("'tamis COMMAND --help' and 'tamis help TOPIC' tell more; tamis --version.", 0, 0, to);
     print_example(overview_example, to);
 }
 
@@ -60,20 +124,23 @@ void print_help(const struct command *c, FILE *to)
         return;
     }
     print_heading("Usage:", to);
-    fprintf(to, " tamis %s [OPTION...] %s\n\n%s\n", c->name, c->words, c->summary);
-    if (c->text[0] != '\0') fprintf(to, "\n%s\n", c->text);
+    fprintf(to, " tamis %s [OPTION...]%s%s\n\n", c->name, c->words[0] != '\0' ? " " : "", c->words);
+    flow(c->summary, 0, 0, to);
+    if (c->text[0] != '\0') fputc('\n', to);
+    flow(c->text, 0, 0, to);
     fputc('\n', to);
     print_heading("Options:", to);
     fputc('\n', to);
     for (size_t i = 0; i < n_options; i++)
-        if (takes(c, &options[i])) print_option(&options[i], to);
+        if (option_of(c, i) != NULL) print_option(option_of(c, i), to);
     print_example(c->example, to);
 }
 
 void print_topic(const struct topic *t, FILE *to)
 {
     print_heading(t->name, to);
-    fprintf(to, ": %s\n\n%s\n", t->summary, t->text);
+    fprintf(to, ": %s\n\n", t->summary);
+    flow(t->text, 0, 0, to);
     print_example(t->example, to);
 }
 
@@ -82,14 +149,15 @@ void print_group(const char *group, FILE *to)
     print_heading("Usage:", to);
     fprintf(to, " tamis %s COMMAND [OPTION...] ...\n\n", group);
     for (const struct command *c = commands; c->name != NULL; c++)
-        if (after_group(c, group) != NULL) fprintf(to, "  %-13s %s\n", c->name, c->summary);
+        if (after_group(c, group) != NULL) print_name(c->name, c->summary, to);
     fprintf(to, "\n'tamis %s COMMAND --help' tells more.\n", group);
 }
 
 /* Text for roff: a leading dot or quote would be a request, a minus sign a hyphen. */
-static void print_roff(const char *text, FILE *to)
+static void print_roff_n(const char *text, size_t length, FILE *to)
 {
-    for (bool first = true; *text != '\0'; text++) {
+    bool first = true;
+    for (const char *end = text + length; text < end; text++) {
         if (first && (*text == '.' || *text == '\'')) fputs("\\&", to);
         if (*text == '-')
             fputs("\\-", to);
@@ -101,6 +169,26 @@ static void print_roff(const char *text, FILE *to)
     }
 }
 
+static void print_roff(const char *text, FILE *to)
+{
+    print_roff_n(text, strlen(text), to);
+}
+
+/* As in flow: lines that begin with a blank stay as they are. */
+static void roff_text(const char *text, FILE *to)
+{
+    bool as_is = false;
+    for (; *text != '\0'; text += *text == '\n') {
+        const size_t length = strcspn(text, "\n");
+        if (as_is != (*text == ' ')) fputs(as_is ? ".fi\n" : ".nf\n", to);
+        as_is = *text == ' ';
+        print_roff_n(text, length, to);
+        fputs(length > 0 ? "\n" : ".PP\n", to);
+        text += length;
+    }
+    if (as_is) fputs(".fi\n", to);
+}
+
 static void roff_option(const struct option *o, FILE *to)
 {
     fputs(".TP\n.B ", to);
@@ -109,8 +197,7 @@ static void roff_option(const struct option *o, FILE *to)
     print_roff(o->name, to);
     if (o->value != NULL) fprintf(to, " \\fI%s\\fR", o->value);
     fputs("\n", to);
-    print_roff(o->help, to);
-    fputs("\n", to);
+    roff_text(o->help, to);
 }
 
 static void roff_example(const char *example, FILE *to)
@@ -125,41 +212,40 @@ static void roff_command(const struct command *c, FILE *to)
     fprintf(to, ".SS %s\n", c->name);
     print_roff(c->summary, to);
     fputs(".\n", to);
-    if (c->text[0] != '\0') {
-        fputs(".PP\n", to);
-        print_roff(c->text, to);
-        fputs("\n", to);
-    }
+    if (c->text[0] != '\0') fputs(".PP\n", to);
+    roff_text(c->text, to);
     for (size_t i = 0; i < n_options; i++)
-        if (takes(c, &options[i]) && !is_common(&options[i])) roff_option(&options[i], to);
+        if (option_of(c, i) != NULL && !is_common(&options[i])) roff_option(option_of(c, i), to);
     roff_example(c->example, to);
 }
 
-/* exit-status becomes EXIT STATUS. Its lines stay as they are. */
+/* exit-status becomes EXIT STATUS. */
 static void roff_topic(const struct topic *t, FILE *to)
 {
     fputs(".SH ", to);
     for (const char *p = t->name; *p != '\0'; p++)
         fputc(*p == '-' ? ' ' : toupper((unsigned char)*p), to);
-    fputs("\n.nf\n", to);
-    print_roff(t->text, to);
-    fputs("\n.fi\n", to);
+    fputs("\n", to);
+    roff_text(t->text, to);
     roff_example(t->example, to);
 }
 
 void print_manual(FILE *to)
 {
     fprintf(to, ".TH TAMIS 1 \"\" \"tamis %s\" \"User commands\"\n.SH NAME\n", tamis_version());
-    fprintf(to,
-            "tamis \\- have I seen this? approximate sets in a few bits per item\n.SH SYNOPSIS\n");
+    fprintf(
+        to,
+        "tamis \\- have I seen this, and how often? approximate sets and counts in little memory\n"
+        ".SH SYNOPSIS\n");
     for (const struct command *c = commands; c->name != NULL; c++) {
         fprintf(to, "%s.B tamis %s\n", c == commands ? "" : ".br\n", c->name);
-        print_roff("[OPTION...] ", to);
+        print_roff("[OPTION...]", to);
+        if (c->words[0] != '\0') fputc(' ', to);
         print_roff(c->words, to);
         fputs("\n", to);
     }
     fprintf(to, ".SH DESCRIPTION\n");
-    print_roff(about, to);
+    roff_text(about, to);
     roff_example(overview_example, to);
     fprintf(to, ".SH OPTIONS OF EVERY COMMAND\n");
     for (size_t i = 0; i < n_options; i++)

@@ -70,14 +70,15 @@ bool parse_seconds(const char *s, double *out)
     static const struct {
         const char *unit;
         double factor;
-    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+    } units[] = {{"", 1},      {"s", 1},  {"ms", 1e-3}, {"us", 1e-6},
+                 {"ns", 1e-9}, {"m", 60}, {"h", 3600},  {"d", 86400}};
     char *end;
     const double v = strtod(s, &end);
     if (!((*s >= '0' && *s <= '9') || *s == '.') || !isfinite(v)) return false;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (strcmp(end, units[i].unit) != 0) continue;
         *out = v * units[i].factor;
-        return *out > 0;
+        return *out > 0 && isfinite(*out);
     }
     return false;
 }
@@ -131,7 +132,7 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
         [SEED] = "a number below 2^64",
         [RATE] = "a rate between 0 and 1, like 0.01, 1% or 1/100",
         [DELIMITER] = "a single byte, \\t for a tab, or blanks for any number of spaces and tabs",
-        [SECONDS] = "a time, like 0.5, 500ms or 20us",
+        [SECONDS] = "a time, like 0.5, 500ms, 30s or 5m",
         [POSITIVE] = "a number above 0, like 0.5 or 2"};
     const char *wanted = wanted_of[o->type];
     complain(NULL, "--%s: '%s' is not %s", o->name, text, wanted);
@@ -145,32 +146,45 @@ bool is_common(const struct option *o)
     return strcmp(o->name, "help") == 0 || strcmp(o->name, "color") == 0;
 }
 
-bool takes(const struct command *c, const struct option *o)
+/* Whether a word is in a list with `mark` between. */
+static bool is_listed(const char *list, char mark, const char *word)
 {
-    if (is_common(o)) return true;
-    const size_t length = strlen(o->name);
-    for (const char *p = c->options; *p != '\0'; p += strspn(p, " ")) {
-        const size_t word = strcspn(p, " ");
-        if (word == length && memcmp(p, o->name, length) == 0) return true;
-        p += word;
+    const size_t length = strlen(word);
+    const char marks[] = {mark, '\0'};
+    for (const char *p = list; *p != '\0'; p += strspn(p, marks)) {
+        const size_t n = strcspn(p, marks);
+        if (n == length && memcmp(p, word, length) == 0) return true;
+        p += n;
     }
     return false;
+}
+
+const struct option *option_of(const struct command *c, size_t i)
+{
+    const char *name = options[i].name;
+    if (!is_common(&options[i]) && !is_listed(c->options, ' ', name)) return NULL;
+    for (size_t own = 0; own < n_own_options; own++)
+        if (strcmp(own_options[own].option.name, name) == 0 &&
+            is_listed(own_options[own].commands, ',', c->name))
+            return &own_options[own].option;
+    return &options[i];
 }
 
 static const struct option *find_option(const struct command *c, const char *name, size_t length)
 {
     for (size_t i = 0; i < n_options; i++) {
-        const struct option *o = &options[i];
-        if (!takes(c, o)) continue;
-        if (strlen(o->name) == length && strncmp(o->name, name, length) == 0) return o;
+        const struct option *o = option_of(c, i);
+        if (o != NULL && strlen(o->name) == length && strncmp(o->name, name, length) == 0) return o;
     }
     return NULL;
 }
 
 static const struct option *find_short(const struct command *c, char letter)
 {
-    for (size_t i = 0; i < n_options; i++)
-        if (options[i].letter == letter && takes(c, &options[i])) return &options[i];
+    for (size_t i = 0; i < n_options; i++) {
+        const struct option *o = option_of(c, i);
+        if (o != NULL && o->letter == letter) return o;
+    }
     return NULL;
 }
 
@@ -180,7 +194,7 @@ static bool bad_option(const struct command *c, const char *word)
     g.length =
         g.length > 2 && word[1] == '-' ? g.length - 2 : 0; /* letters are too short to guess */
     for (size_t i = 0; i < n_options && g.length > 0; i++)
-        if (takes(c, &options[i])) consider(&g, options[i].name);
+        if (option_of(c, i) != NULL) consider(&g, options[i].name);
     if (g.best != NULL)
         complain(NULL, "%s: unknown option '%s'%s", c->name, word, did_you_mean(&g, "--"));
     else
@@ -231,7 +245,8 @@ static bool parse_short(int argc, char **argv, int *i, struct args *a)
 
 int complain_usage(const struct command *c)
 {
-    return complain(NULL, "%s: usage: tamis %s [OPTION...] %s", c->name, c->name, c->words);
+    return complain(NULL, "%s: usage: tamis %s [OPTION...]%s%s", c->name, c->name,
+                    c->words[0] != '\0' ? " " : "", c->words);
 }
 
 bool parse_args(int argc, char **argv, struct args *a)

@@ -15,13 +15,24 @@ struct option {
 extern const struct option options[];
 extern const size_t n_options;
 
-/* Whether every command knows an option, and whether this one does. */
+/* Where a command means another thing by a name: its own text, and its own type and field if it must be. */
+struct own_option {
+    const char *commands; /* names, with commas between */
+    struct option option;
+};
+extern const struct own_option own_options[];
+extern const size_t n_own_options;
+
+/* Whether every command knows an option. */
 bool is_common(const struct option *o);
-bool takes(const struct command *c, const struct option *o);
+/* What a command means by options[i]; NULL: it does not take it. */
+const struct option *option_of(const struct command *c, size_t i);
 
 /* What belongs to no command (topics.c). */
 struct topic {
-    const char *name, *summary, *text, *example;
+    const char *name, *summary;
+    const char *text; /* lines that begin with a blank stay as they are, others flow */
+    const char *example;
 };
 extern const struct topic topics[];
 

@@ -21,19 +21,12 @@
 /* --window: a number of lines, or a time (30s, 5m, 1h, 1d). False after a message. */
 static bool parse_window(const char *text, uint64_t *lines, double *seconds)
 {
-    static const char units[] = "smhd";
-    static const double factors[] = {1, 60, 3600, 86400};
-    char *end;
-    errno = 0;
-    const double v = strtod(text, &end);
-    const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
     *lines = 0;
     *seconds = 0;
-    if (v > 0 && v < 1e15 && unit != NULL && end[1] == '\0') {
-        *seconds = v * factors[unit - units];
-        return true;
-    }
     if (parse_number(text, lines) && *lines > 0) return true;
+    /* 0.5 is neither: a time has its unit here. */
+    if (strpbrk(text, "smhd") != NULL && parse_seconds(text, seconds) && *seconds < 1e15)
+        return true;
     complain(NULL, "--window: '%s' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)",
              text);
     return false;

@@ -124,8 +124,7 @@ bool remote_connect(const struct args *a, const char *word, struct remote *out)
         return false;
     }
     read_password(&out->at);
-    const struct cluster_options o = {.replicas = (unsigned)a->replicas,
-                                      .patience = (double)a->timeout};
+    const struct cluster_options o = {.replicas = (unsigned)a->replicas, .patience = a->timeout};
     out->c = cluster_open(&out->at, &o);
     if (out->c != NULL && cluster_why(out->c) == NULL) return true;
     remote_complain(out);

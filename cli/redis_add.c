@@ -99,7 +99,7 @@ static bool check_removes(const struct remote *r)
     if (tamis_create(&p, NULL, &t, NULL) != TAMIS_OK) return true; /* the servers will tell */
     const tamis_status s = tamis_remove(t, "", 0, &why);
     tamis_close(t);
-    return s != TAMIS_EUNSUPPORTED || complain(r->at.shown, "%s", why.text) == EXIT_FOUND;
+    return s != TAMIS_EUNSUPPORTED || complain(r->at.shown, "%s", reason_of(&why)) == EXIT_FOUND;
 }
 
 int remote_remove(const struct args *a)

@@ -54,7 +54,7 @@ int run_remove(const struct args *a)
     if (t == NULL) return EXIT_ERROR;
     int status = check_hashable(t, path);
     if (status == EXIT_FOUND && tamis_remove_hashes(t, NULL, 0, NULL, &why) != TAMIS_OK)
-        status = complain(path, "%s", why.text); /* before any line is read */
+        status = complain(path, "%s", reason_of(&why)); /* before any line is read */
     if (status == EXIT_FOUND) status = remove_lines(a, t, path);
     if (status == EXIT_FOUND) status = save_filter(t, path, true);
     tamis_close(t);

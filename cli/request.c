@@ -27,6 +27,11 @@ static bool kind_from(const char *option, const char *name, uint32_t without, ui
     if (name == NULL) return true;
     *out = tamis_kind_named(name);
     if ((*out != TAMIS_AUTO && *out < KIND_END) || strcmp(name, "auto") == 0) return true;
+    if (*out >= KIND_END) {
+        complain(NULL, "--%s: %s is a sketch, which tells how often: see 'tamis count'", option,
+                 name);
+        return false;
+    }
     struct guess g = {.word = name, .length = strlen(name)};
     for (uint32_t kind = 1; kind < KIND_END; kind++)
         if (tamis_kind_name(kind) != NULL) consider(&g, tamis_kind_name(kind));
@@ -94,10 +99,21 @@ bool sketch_from(const struct args *a, tamis_plan *out)
     if (p.bytes == 0 && p.error == 0 && p.m == 0) out->bytes = SKETCH_BYTES;
     if (a->kind == NULL) return true;
     char known[200];
+    struct guess g = {.word = a->kind, .length = strlen(a->kind)};
     out->kind = tamis_kind_named(a->kind);
     if (out->kind >= KIND_END) return true;
+    for (uint32_t kind = KIND_END; kind < 2 * KIND_END; kind++)
+        if (tamis_kind_name(kind) != NULL) consider(&g, tamis_kind_name(kind));
     list_kinds(KIND_END, 2 * KIND_END, known, sizeof known);
-    complain(NULL, "--kind: '%s' does not tell how often; there are %s", a->kind, known);
+    if (out->kind != TAMIS_AUTO)
+        complain(NULL,
+                 "--kind: a %s filter does not tell how often, see 'tamis build'; there are %s",
+                 a->kind, known);
+    else if (g.best != NULL)
+        complain(NULL, "--kind: there is no '%s'%s", a->kind, did_you_mean(&g, ""));
+    else
+        complain(NULL, "--kind: there is no '%s' that tells how often; there are %s", a->kind,
+                 known);
     return false;
 }
 

@@ -7,7 +7,8 @@ static int rotate(const struct args *a, const char *path, uint32_t flags)
     tamis *t = open_filter(a, path, flags | TAMIS_KEYLESS);
     tamis_error why;
     int status = t != NULL ? EXIT_FOUND : EXIT_ERROR;
-    if (t != NULL && tamis_rotate(t, &why) != TAMIS_OK) status = complain(path, "%s", why.text);
+    if (t != NULL && tamis_rotate(t, &why) != TAMIS_OK)
+        status = complain(path, "%s", reason_of(&why));
     if (status == EXIT_FOUND && (flags & TAMIS_UPDATE) != 0) status = save_filter(t, path, true);
     tamis_close(t);
     return status;

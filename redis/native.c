@@ -10,7 +10,7 @@
 
 int native_say(redis_ctx *ctx, const char *text)
 {
-    char line[200];
+    char line[300];
     snprintf(line, sizeof line, "ERR %s", text);
     return redis_error(ctx, line);
 }
@@ -97,6 +97,32 @@ static bool kind_of(const redis_string *s, uint32_t *kind)
     return *kind != TAMIS_AUTO || strcmp(name, "auto") == 0;
 }
 
+/* A word of the client's in quotes, for a message of one line: what it has beyond ASCII, and its end if it is long, are
+ * not shown. */
+static void quote(const redis_string *s, char out[static 32])
+{
+    const tamis_bytes b = redis_bytes(s);
+    size_t n = 0;
+    out[n++] = '\'';
+    for (size_t i = 0; i < b.len && i < 24; i++) {
+        const char c = ((const char *)b.p)[i];
+        out[n++] = c >= ' ' && c <= '~' ? c : '?';
+    }
+    strcpy(out + n, b.len > 24 ? "...'" : "'");
+}
+
+static void refuse_kind(redis_ctx *ctx, const redis_string *word)
+{
+    char text[280], quoted[32];
+    quote(word, quoted);
+    int used = snprintf(text, sizeof text, "there is no kind %s; there are auto", quoted);
+    for (uint32_t kind = 1; kind < 2 * TAMIS_COUNT_MIN; kind++)
+        if (tamis_kind_name(kind) != NULL && kind != TAMIS_PRIVATE)
+            used +=
+                snprintf(text + used, sizeof text - (size_t)used, ", %s", tamis_kind_name(kind));
+    native_say(ctx, text);
+}
+
 /* Whether the text is a value for the word; then it is in the plan. */
 static bool set_word(tamis_plan *plan, const struct word *w, const redis_string *text)
 {
@@ -134,14 +160,17 @@ static bool read_plan(redis_ctx *ctx, redis_string **argv, int argc, tamis_plan 
     char text[100];
     *plan = (tamis_plan){.struct_size = sizeof *plan};
     if (!kind_of(argv[2], &plan->kind)) {
-        native_say(ctx, "there is no such kind");
+        refuse_kind(ctx, argv[2]);
         return false;
     }
     for (int i = 3; i < argc; i++) {
         size_t w = 0;
         while (w < sizeof words / sizeof *words && !redis_is(argv[i], words[w].name)) w++;
         if (w == sizeof words / sizeof *words) {
-            native_say(ctx, "TAMIS.CREATE has no such option");
+            char quoted[32];
+            quote(argv[i], quoted);
+            snprintf(text, sizeof text, "TAMIS.CREATE has no option %s", quoted);
+            native_say(ctx, text);
             return false;
         }
         if (words[w].type == FLAG) {

@@ -37,11 +37,11 @@ bool tamis__takes_away(const tamis *t)
 tamis_status tamis__cannot_take_away(const tamis *t, tamis_error *why)
 {
     if (t->kind->rotate != NULL)
-        return tamis__unsupported(why, TAMIS_COUNT_MIN,
+        return tamis__unsupported(why, TAMIS_SIGNED_TALLY,
                                   "from a window nothing can be taken away: it forgets");
-    return tamis__unsupported(
-        why, t->kind->id == TAMIS_TALLY ? TAMIS_SIGNED_TALLY : TAMIS_COUNT_MIN,
-        "updates of this %s are conservative, so nothing can be taken away", t->kind->name);
+    return tamis__unsupported(why, TAMIS_SIGNED_TALLY,
+                              "updates of this %s are conservative, so nothing can be taken away",
+                              t->kind->name);
 }
 
 /* --- Adding ------------------------------------------------------------------------------------------------- */
@@ -205,7 +205,7 @@ static tamis_status prepare(const tamis *t, bool keys, const struct noise **n, s
 {
     *n = *made = NULL;
     if (t->kind->count == NULL)
-        return tamis__unsupported(why, TAMIS_COUNTING, "a %s filter does not count", t->kind->name);
+        return tamis__unsupported(why, TAMIS_TALLY, "a %s filter does not count", t->kind->name);
     if (keys && !t->hasher.usable)
         return tamis__refuse(why, t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
     if (weighs(t)) *n = tamis__noise(t, made);

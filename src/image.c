@@ -288,7 +288,7 @@ static tamis_status check_header(const uint8_t *h, tamis_error *why)
     if ((hash == TAMIS_SIPHASH) == all_zero(h + H_KEY_ID, 16))
         return tamis__corrupt(why, H_KEY_ID, "wrong key id");
     if (tamis__kind(tamis__get16(h + H_KIND)) == NULL)
-        return tamis__fail(why, TAMIS_EVERSION, "kind %u is not known to this library",
+        return tamis__fail(why, TAMIS_EVERSION, "kind %u is not in this library",
                            tamis__get16(h + H_KIND));
     uint64_t bits = tamis__get64(h + H_PLANNED_RATE);
     double rate;
@@ -526,7 +526,7 @@ static tamis_status make_handle(const struct source *src, const tamis_options *o
         for (uint32_t i = 0; i < m->count; i++) /* read_only keeps the const promise */
             t->body.sections[i].cells = (uint8_t *)(uintptr_t)(src->memory + m->sections[i].offset);
     } else if (s == TAMIS_OK && !tamis__alloc_cells(t)) {
-        s = tamis__fail(why, TAMIS_ENOMEM, "not enough memory for an image of %llu bytes",
+        s = tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
                         (unsigned long long)src->size);
     }
     if (s == TAMIS_OK) s = read_cells(src, t, m->bytes, (o->flags & TAMIS_UNVERIFIED) == 0, why);

@@ -15,8 +15,10 @@
  * nor converts, and WebAssembly cannot prefetch. */
 #ifdef TAMIS_LEAN
 #define TAMIS__FULL(f) NULL
+#define TAMIS__REMOVABLE TAMIS_COUNTING /* the smallest kind made here whose keys can be removed */
 #else
 #define TAMIS__FULL(f) f
+#define TAMIS__REMOVABLE TAMIS_CUCKOO
 #endif
 
 /* A section of the image: the same bytes in memory as at rest. */

@@ -173,10 +173,9 @@ tamis_status tamis__solve_shape(tamis_plan *p, const struct sizing *s, tamis_pro
     }
     if (best.m == 0) {
         if (p->bytes != 0 && !(p->items != 0 && p->fpr != 0))
-            return tamis__fail(why, TAMIS_EINVAL,
-                               "%llu bytes are too few: the smallest image has %llu, for one item",
-                               (unsigned long long)p->bytes,
-                               (unsigned long long)image_bytes(s, s->step, from));
+            return tamis__fail(
+                why, TAMIS_EINVAL, "%llu bytes are too few: the smallest image has %llu",
+                (unsigned long long)p->bytes, (unsigned long long)image_bytes(s, s->step, from));
         return tamis__fail(why, TAMIS_EINVAL, "no shape of up to 2^52 bits does that");
     }
     if (p->bytes != 0 && best.bytes > p->bytes)
@@ -319,6 +318,13 @@ static tamis_status check_request(const tamis_plan *p, tamis_error *why)
     return TAMIS_OK;
 }
 
+/* In a build that only reads a kind: one for the same ends that it makes. */
+static uint32_t made_instead(uint32_t kind)
+{
+    if (kind > TAMIS_FUSE) return TAMIS_FUSE;
+    return kind == TAMIS_WINDOW || kind == TAMIS_GROWING ? TAMIS_BLOCKED : TAMIS__REMOVABLE;
+}
+
 tamis_status tamis_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
 {
     tamis_plan p;
@@ -344,7 +350,7 @@ tamis_status tamis_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *
         const struct kind *kind = tamis__kind_of(p.kind, p.inner_kind, p.inner_kind == TAMIS_TOP);
         if (kind == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no kind %u", p.kind);
         if (kind->solve == NULL)
-            return tamis__unsupported(why, TAMIS_FUSE, "this build only reads %s filters",
+            return tamis__unsupported(why, made_instead(p.kind), "%s filters are read-only here",
                                       kind->name);
         s = kind->solve(&p, &r, why);
     }

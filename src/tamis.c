@@ -343,7 +343,7 @@ static tamis_status cannot_remove(const tamis *t, tamis_error *why)
 {
     if ((t->kind->traits & TAMIS__WEIGHS) != 0) return tamis__cannot_take_away(t, why);
     if (t->kind->add == NULL) return tamis__refuse(why, TAMIS_ESEALED);
-    return tamis__unsupported(why, TAMIS_COUNTING, "keys cannot be removed from a %s filter",
+    return tamis__unsupported(why, TAMIS__REMOVABLE, "keys cannot be removed from a %s filter",
                               t->kind->name);
 }
 

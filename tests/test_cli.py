@@ -21,6 +21,11 @@ def named(lines, heading, end):
     return [line[2:15].strip() for line in lines if line.startswith("  ")]
 
 
+def after(heading, lines):
+    """What stands under the last heading of this name, without its margin."""
+    return "\n".join(line[2:] for line in lines[lines.index(heading) + 1:])
+
+
 def examples():
     """Of the overview, of each command and of each topic: what was asked to see it, and the example."""
     overview = transcript.run("tamis --help", ".")
@@ -28,12 +33,12 @@ def examples():
     asked += [f"tamis {name} --help" for name in named(overview, "Usage:", "Topics:")]
     asked += [f"tamis help {name}" for name in named(overview, "Topics:", "'tamis")]
     assert len(asked) > 20, asked
-    return {ask: transcript.run(ask, ".")[-1].strip() for ask in asked}
+    return {ask: after("Example:", transcript.run(ask, ".")) for ask in asked}
 
 
 def manual_examples():
-    lines = [re.sub(r"\\(.)", r"\1", line) for line in transcript.run("tamis help --man", ".")]
-    return [lines[i + 3] for i, line in enumerate(lines) if line == "Example:"]
+    lines = [re.sub(r"\\(.)", lambda m: "\\" if m[1] == "e" else m[1], line) for line in transcript.run("tamis help --man", ".")]
+    return ["\n".join(lines[i + 3:lines.index(".fi", i)]) for i, line in enumerate(lines) if line == "Example:"]
 
 
 def run_example(ask, example):

@@ -46,7 +46,7 @@ static const struct refusal refusals[] = {
     {"blocked-keyed.tamis", {{32, 8, 1}}, TAMIS_ECORRUPT, "a seed where there can be none", 32},
     {"blocked-keyed.tamis", {{40, 8, 0}, {48, 8, 0}}, TAMIS_ECORRUPT, "wrong key id", 40},
     {"bloom.tamis", {{55, 1, 1}}, TAMIS_ECORRUPT, "wrong key id", 40},
-    {"bloom.tamis", {{30, 2, 99}}, TAMIS_EVERSION, "kind 99 is not known", NOWHERE},
+    {"bloom.tamis", {{30, 2, 99}}, TAMIS_EVERSION, "kind 99 is not in this library", NOWHERE},
     {"bloom.tamis", {{72, 8, 0}}, TAMIS_ECORRUPT, "wrong planned rate", 72},
     {"bloom.tamis", {{72, 8, NAN_BITS}}, TAMIS_ECORRUPT, "wrong planned rate", 72},
     {"bloom.tamis", {{72, 8, TWO_BITS}}, TAMIS_ECORRUPT, "wrong planned rate", 72},

@@ -237,14 +237,21 @@ def test_merge():
         assert c.do("TAMIS.DUMP", "y") == before
 
 
+def NO_KIND(word):
+    return Error(f"ERR there is no kind '{word}'; there are auto, bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, "
+                 "ribbon, exact, count-min, count-sketch, tally, top, signed-tally")
+
+
 def test_errors():
     with Server() as server:
         c = server.client()
-        check(c, ("SET s 1", "OK"), ("TAMIS.CREATE k none", Error("ERR there is no such kind")), ("TAMIS.CREATE k blocked ITEMS", Error("ERR ITEMS needs a value")),
+        check(c, ("SET s 1", "OK"), ("TAMIS.CREATE k none", NO_KIND("none")), ("TAMIS.CREATE k KIND blocked", NO_KIND("KIND")),
+              (["TAMIS.CREATE", "k", b"a\r\n\xff" + 24 * b"x"], NO_KIND("a???" + 20 * "x" + "...")), (["TAMIS.CREATE", "k", b""], NO_KIND("")),
+              ("TAMIS.CREATE k blocked ITEMS", Error("ERR ITEMS needs a value")),
               ("TAMIS.CREATE k blocked ITEMS x", Error("ERR ITEMS cannot have this value")),
               ("TAMIS.CREATE k blocked ITEMS -1", Error("ERR ITEMS cannot have this value")),
               ("TAMIS.CREATE k window INNER none", Error("ERR INNER cannot have this value")),
-              ("TAMIS.CREATE k blocked FOO 1", Error("ERR TAMIS.CREATE has no such option")),
+              ("TAMIS.CREATE k blocked FOO 1", Error("ERR TAMIS.CREATE has no option 'FOO'")),
               ("TAMIS.CREATE s blocked ITEMS 10 RATE 0.1", BUSY), ("TAMIS.ADD none a", NO_KEY), ("TAMIS.HAS none a", NO_KEY),
               ("TAMIS.MADD none a", NO_KEY), ("TAMIS.MHAS none a", NO_KEY), ("TAMIS.INFO none", NO_KEY), ("TAMIS.DUMP none", NO_KEY),
               ("TAMIS.ADD s a", Error(WRONGTYPE)), ("TAMIS.HAS s a", Error(WRONGTYPE)), ("TAMIS.COUNT s a", Error(WRONGTYPE)),

@@ -57,7 +57,7 @@ $ tamis count --conservative --m 1000 --k 3 --counter-bits 64 -f -o s.tamis list
 s.tamis: count-min sketch, conservative
   cells     9.3 % in use; m = 1,000 of 64 bits, k = 3; none at their end
 $ tamis count --kind blocked -o x.tamis list
-tamis: --kind: 'blocked' does not tell how often; there are count-min, count-sketch, tally, top, signed-tally
+tamis: --kind: a blocked filter does not tell how often, see 'tamis build'; there are count-min, count-sketch, tally, top, signed-tally
 [2]
 $ tamis count --kind tally --error 1e-3 -o x.tamis list
 tamis: count: no formula tells the error of a tally, which depends on the stream: plan it by bytes
@@ -76,7 +76,7 @@ tamis: skipped 1 line of fewer than 2 fields
          7  7..7              b
          0  0..0              c
 $ tamis count --field 1 --weight-field 2 -d ' ' -f -o s.tamis pairs
-tamis: pairs: line 3: updates of this tally are conservative, so nothing can be taken away; signed-tally can
+tamis: pairs: line 3: updates of this tally are conservative, so nothing can be taken away; signed-tally can: tamis count --kind signed-tally
 [2]
 $ printf 'a 9223372036854775807\na 1\nb 9223372036854775808' > big; tamis count --field 1 --weight-field 2 -d ' ' -f -o s.tamis big
 tamis: big: line 3: the weight '9223372036854775808' is not a whole number of 64 bits; skipped 1 such line
@@ -108,7 +108,7 @@ tamis: count-min.tamis: cannot be merged with a.tamis: one is tally, the other c
 $ echo 'a 1000' | tamis add --field 1 --weight-field 2 -d ' ' s.tamis && tamis freq s.tamis a
       1000  1000..1000        a
 $ cp s.tamis before; echo 'a -1' | tamis add --field 1 --weight-field 2 -d ' ' s.tamis; cmp s.tamis before
-tamis: standard input: line 1: updates of this tally are conservative, so nothing can be taken away; signed-tally can
+tamis: standard input: line 1: updates of this tally are conservative, so nothing can be taken away; signed-tally can: tamis count --kind signed-tally
 $ echo 1 | tamis remove count-min.tamis; tamis freq count-min.tamis 1
         99  99..99            1
 $ tamis key new -q key; tamis count --key-file key -f -o s.tamis list; tamis freq s.tamis 1; tamis freq --key-file key s.tamis 1

@@ -56,7 +56,7 @@ $ tamis add -q --weight-field 2 -d ' ' c.tamis long; tamis info --json c.tamis |
 $ printf 'a \033[2J\n' | tamis add --weight-field 2 -d ' ' c.tamis
 tamis: standard input: line 1: the weight '?[2J' is not a whole number of 64 bits; skipped 1 such line
 $ echo 'a -1' | tamis add --weight-field 2 -d ' ' c.tamis
-tamis: standard input: line 1: updates of this tally are conservative, so nothing can be taken away; signed-tally can
+tamis: standard input: line 1: updates of this tally are conservative, so nothing can be taken away; signed-tally can: tamis count --kind signed-tally
 [2]
 
 # A weight may be -, which is 0, and have a carriage return behind it when it is the last of its line; all else is no weight.

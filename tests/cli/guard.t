@@ -244,6 +244,15 @@ tamis: --connections: '0' is not a whole number of at least 1, like 1000000, 1M 
 $ tamis guard serve h --port 0 --timeout 10000000
 tamis: guard serve: no limit is above 1,000,000
 [2]
+$ tamis guard serve h --port 0 --timeout 0.5s
+tamis: guard serve: --timeout and --cache are whole seconds
+[2]
+$ tamis guard serve h --port 0 --timeout 1m --cache 30d
+tamis: guard serve: no limit is above 1,000,000
+[2]
+$ tamis guard serve h --port 99999 --timeout 1m --cache 1h
+tamis: --port: a number up to 65535
+[2]
 
 # Options of the server are no options of other commands.
 $ tamis build --connections 3 -o x.tamis /dev/null

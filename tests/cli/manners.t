@@ -35,6 +35,21 @@ tamis: --kind: there is no 'blokced'; did you mean 'blocked'?
 $ tamis plan --kind zebra --items 10 --fpr 1%
 tamis: --kind: there is no 'zebra'; there are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, and auto
 [2]
+$ tamis plan --kind tally --bytes 1M
+tamis: --kind: tally is a sketch, which tells how often: see 'tamis count'
+[2]
+$ tamis build --kind top -o x.tamis /dev/null
+tamis: --kind: top is a sketch, which tells how often: see 'tamis count'
+[2]
+$ tamis plan --kind window --inner count-min --items 10 --fpr 1%
+tamis: --inner: count-min is a sketch, which tells how often: see 'tamis count'
+[2]
+$ tamis count --kind zebra -o x.tamis /dev/null
+tamis: --kind: there is no 'zebra' that tells how often; there are count-min, count-sketch, tally, top, signed-tally
+[2]
+$ tamis count --kind tallly -o x.tamis /dev/null
+tamis: --kind: there is no 'tallly'; did you mean 'tally'?
+[2]
 $ tamis help exits
 tamis: there is no command or topic 'exits'; see 'tamis --help'
 [2]
@@ -73,23 +88,24 @@ exit-status: what 0, 1 and 2 mean
 
   0  a line was selected, or the work was done
   1  no line was selected, none was in, or a measured rate is off
-  2  an error, with one line on standard error that names the file and the reason:
-     no filter was written or changed; of several, 'rotate' tries all before it changes
-     the first, and those before one that cannot be saved are rotated
-     (uniq: also when new lines were dropped at more than twice the rate asked for; what
-     it kept is printed, and its state is saved)
+  2  an error, with one line on standard error that names the file and the
+     reason: no filter was written or changed; of several, 'rotate' tries all
+     before it changes the first, and those before one that cannot be saved are
+     rotated
+     (uniq: also when new lines were dropped at more than twice the rate asked
+     for; what it kept is printed, and its state is saved)
 
-When the reader of the output goes away (tamis check ... | head), the command ends
-quietly by SIGPIPE. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it and leave no file half
-written; one that comes while a file is being saved takes effect when it is there.
-'uniq --state' saves what it has read before it ends so.
+When the reader of the output goes away (tamis check ... | head), the command
+ends quietly by SIGPIPE. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it and leave no
+file half written; one that comes while a file is being saved takes effect when
+it is there. 'uniq --state' saves what it has read before it ends so.
 
 Example:
   tamis check -q bad.tamis bad-urls.txt && echo some of them are listed
 $ tamis > out 2> err; echo $?; cat out; tamis --help | cmp - err
 2
 $ tamis 2>&1 | head -n 1
-Tamis answers "have I seen this?" about data too big to keep, in a few bits per item.
+Tamis answers "have I seen this?" and "how often?" about data too big to keep,
 
 # The cost model of the lectures: 51,000 seconds a year without a filter, about 1,740 with it.
 $ tamis explain cost
@@ -138,11 +154,36 @@ $ tamis explain cost --bad some
 tamis: --bad: 'some' is neither a number, like 2000, nor a share, like 2%
 [2]
 $ tamis explain cost --lookup 0
-tamis: --lookup: '0' is not a time, like 0.5, 500ms or 20us
+tamis: --lookup: '0' is not a time, like 0.5, 500ms, 30s or 5m
 [2]
 $ tamis explain cost --lookup 5minutes
-tamis: --lookup: '5minutes' is not a time, like 0.5, 500ms or 20us
+tamis: --lookup: '5minutes' is not a time, like 0.5, 500ms, 30s or 5m
 [2]
+# Times are written alike everywhere.
+$ tamis explain cost --lookup 5m --confirm 1h --json | grep -o '"lookup": 300, "confirm": 3600'
+"lookup": 300, "confirm": 3600
+$ tamis explain cost --lookup 1d --confirm 0.5 --json | grep -o '"lookup": 86400, "confirm": 0.5'
+"lookup": 86400, "confirm": 0.5
+$ tamis explain cost --confirm five.tamis
+tamis: --confirm: 'five.tamis' is not a time, like 0.5, 500ms, 30s or 5m
+[2]
+$ tamis explain cost --lookup 1e308d
+tamis: --lookup: '1e308d' is not a time, like 0.5, 500ms, 30s or 5m
+[2]
+$ for time in 10s 10 5m 0.5d 20000ms; do tamis check --timeout $time five.tamis five; done 2>&1 | uniq -c
+      5 tamis: check: --timeout is for sets at redis:// addresses
+$ tamis check --timeout 10x five.tamis five
+tamis: --timeout: '10x' is not a time, like 0.5, 500ms, 30s or 5m
+[2]
+$ for window in 0.5 0 -5m 1e99d 5x; do seq 3 | tamis uniq --window $window; done
+tamis: --window: '0.5' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)
+tamis: --window: '0' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)
+tamis: --window: '-5m' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)
+tamis: --window: '1e99d' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)
+tamis: --window: '5x' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)
+[2]
+$ for window in 0.5m 5m 10000ms 1h 1d; do seq 3 | tamis uniq -c --items 9 --window $window; done | uniq -c
+      5 3
 $ tamis explain cost nowhere.tamis
 tamis: nowhere.tamis: cannot open: No such file or directory
 [2]

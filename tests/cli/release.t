@@ -180,24 +180,30 @@ Usage: tamis release [OPTION...] --epsilon E -o OUT FILTER
 a filter to publish, that betrays nobody in it
 
 Flips each bit of a bloom filter with k = 1 by the system's random numbers: an
-epsilon-differentially private release. Whatever is published is at most e^E times as
-likely with any one line as without it; to exchange a line costs 2 E. The release may miss
-a line that is in, with a chance of 1 in 1 + e^E, and can neither be added to nor merged.
-What was released is noted in FILTER.releases, which stays with the filter and is not to
-be published: the same release again is the same file again, as noise that is drawn anew
-averages out; --again draws it all the same. Symbolic links lead to that book; copies and
-hard links are not followed: each begins a book of its own, and what all release adds up.
-The number of bits is published as it is: plan it by a round --items, not by the lines
-counted.
+epsilon-differentially private release. Whatever is published is at most e^E
+times as likely with any one line as without it; to exchange a line costs 2 E.
+The release may miss a line that is in, with a chance of 1 in 1 + e^E, and can
+neither be added to nor merged. What was released is noted in FILTER.releases,
+which stays with the filter and is not to be published: the same release again
+is the same file again, as noise that is drawn anew averages out; --again draws
+it all the same. Symbolic links lead to that book; copies and hard links are not
+followed: each begins a book of its own, and what all release adds up. The
+number of bits is published as it is: plan it by a round --items, not by the
+lines counted.
 
 Options:
   -o, --output FILE      file to write; - for standard output
   -f, --force            replace the output when it exists
   -q, --quiet            no output and no progress; the exit status tells
-      --epsilon E        what the release may betray, 0.001 to 16: less is more private (1 is usual)
-      --again            release it once more, with other noise; the epsilons of all releases add up
-      --color WHEN       auto (default: on a terminal, unless NO_COLOR is set), always or never
+      --epsilon E        what the release may betray, 0.001 to 16: less is more
+                         private (1 is usual)
+      --again            release it once more, with other noise; the epsilons of
+                         all releases add up
+      --color WHEN       auto (default: on a terminal, unless NO_COLOR is set),
+                         always or never
   -h, --help             this text
 
 Example:
-  tamis build --kind bloom --k 1 --items 100k --fpr 10% -o urls.tamis access-urls.txt && tamis release --epsilon 2 -o urls.private urls.tamis
+  tamis build --kind bloom --k 1 --items 100k --fpr 10% \
+    -o urls.tamis access-urls.txt &&
+  tamis release --epsilon 2 -o urls.private urls.tamis

@@ -46,10 +46,10 @@ $ tamis info p.tamis | grep missed
 # A filter that cannot says which can.
 $ tamis build -o b.tamis all
 $ tamis remove b.tamis odd
-tamis: b.tamis: keys cannot be removed from a blocked filter; counting can
+tamis: b.tamis: keys cannot be removed from a blocked filter; cuckoo can: tamis build --kind cuckoo
 [2]
 $ tamis rotate b.tamis
-tamis: b.tamis: a blocked filter cannot rotate; window can
+tamis: b.tamis: a blocked filter cannot rotate; window can: tamis build --kind window
 [2]
 $ tamis merge -o m.tamis p.tamis p.tamis
 tamis: p.tamis: cannot be merged with p.tamis: pair filters cannot be merged; blocked can
@@ -140,7 +140,7 @@ tamis: convert: to what? --to bloom
 $ tamis remove --help | head -3
 Usage: tamis remove [OPTION...] FILTER [FILE...]
 
-remove lines from a counting, cuckoo or pair filter
+remove lines from a filter or a sketch that can do so
 $ tamis rotate
 tamis: rotate: usage: tamis rotate [OPTION...] FILTER...
 [2]

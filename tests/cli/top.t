@@ -40,7 +40,7 @@ tamis: skipped 1 line of fewer than 2 fields
          9  9..9              a
          7  7..7              b
 $ echo 'a -1' | tamis top --field 1 --weight-field 2 -d ' '
-tamis: standard input: line 1: updates of this top are conservative, so nothing can be taken away; count-min can
+tamis: standard input: line 1: updates of this top are conservative, so nothing can be taken away; signed-tally can: tamis count --kind signed-tally
 [2]
 $ printf '1.2.3.4 - - [x] "GET /a" 200 512\n1.2.3.4 - - [x] "GET /b" 304 -\n5.6.7.8 - - [x] "GET /c" 200 1000\r\n' | tamis top --field 1 --weight-field 8 -d ' '
       1000  1000..1000        5.6.7.8

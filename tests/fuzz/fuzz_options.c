@@ -67,8 +67,10 @@ static size_t size_of_type(enum type t)
 
 static bool takes_offset(const struct command *c, size_t offset)
 {
-    for (size_t i = 0; i < n_options; i++)
-        if (options[i].offset == offset && takes(c, &options[i])) return true;
+    for (size_t i = 0; i < n_options; i++) {
+        const struct option *o = option_of(c, i);
+        if (o != NULL && o->offset == offset) return true;
+    }
     return false;
 }
 
@@ -81,14 +83,20 @@ static bool is_one(const char *text, char *const *words, int n)
     return false;
 }
 
+/* One of the common table, or behind it one that some commands have of their own. */
+static const struct option *any_option(size_t i)
+{
+    return i < n_options ? &options[i] : &own_options[i - n_options].option;
+}
+
 /* words: a copy of argv, whose order parse_args changes. */
 static void check_args(const struct args *a, char *const *words, int n)
 {
     must(a->n_words <= n, "no more words than there were");
     must(a->help || a->n_words >= a->command->least_words, "enough words");
     for (int i = 0; i < a->n_words; i++) must(is_one(a->words[i], words, n), "words of the line");
-    for (size_t i = 0; i < n_options; i++) {
-        const struct option *o = &options[i];
+    for (size_t i = 0; i < n_options + n_own_options; i++) {
+        const struct option *o = any_option(i);
         const uint8_t *field = (const uint8_t *)a + o->offset;
         const size_t size = size_of_type(o->type);
         bool zero = true;
