@@ -70,8 +70,17 @@ static int add_or_leave(const struct args *a, tamis *t, const char *path)
     const char *reason;
     if (add_lines(a, t, a->words + 1, a->n_words - 1, "adding", &reason) == EXIT_FOUND)
         return EXIT_FOUND;
-    return complain(path, "unchanged%s%s", reason != NULL ? ": " : "",
-                    reason != NULL ? reason : "");
+    /* What went wrong with a line or a file was said already. */
+    return reason != NULL ? complain(path, "unchanged: %s", reason) : EXIT_ERROR;
+}
+
+/* Before any line is read: EXIT_ERROR after a message when it knows no weights. */
+static int check_weights(const struct args *a, tamis *t, const char *path)
+{
+    tamis_error why;
+    if (a->weight_field == 0 || tamis_add_weight_hashes(t, NULL, NULL, 0, NULL, &why) == TAMIS_OK)
+        return EXIT_FOUND;
+    return complain(path, "%s", why.text);
 }
 
 static int update(const struct args *a, bool from_empty)
@@ -80,6 +89,7 @@ static int update(const struct args *a, bool from_empty)
     tamis *t = open_filter(a, path, TAMIS_UPDATE | TAMIS_WAIT);
     if (t == NULL) return EXIT_ERROR;
     int status = check_hashable(t, path);
+    if (status == EXIT_FOUND) status = check_weights(a, t, path);
     if (status == EXIT_FOUND && from_empty && tamis_clear(t) != TAMIS_OK)
         status = complain(path, "unchanged: %s", why_not_added(t, TAMIS_ESEALED));
     if (status == EXIT_FOUND) status = add_or_leave(a, t, path);
@@ -97,5 +107,6 @@ int run_add(const struct args *a)
 
 int run_compact(const struct args *a)
 {
+    if (check_fields(a) != EXIT_FOUND) return EXIT_ERROR;
     return update(a, true);
 }

@@ -3,6 +3,7 @@
 #include "confirm.h"
 #include "fields.h"
 #include "foreign.h"
+#include "label.h"
 #include "line_set.h"
 
 #include <stdlib.h>
@@ -25,11 +26,15 @@ struct check {
     uint8_t *bits, *spare; /* of a block: what may be in, then what is */
     size_t room;
     struct totals totals;
+    struct label label;
+    const char *named; /* the file that -l has printed last */
 };
 
+/* No more than -m allows: a list that confirms may have found more than are printed. */
 static uint64_t selected(const struct check *c)
 {
-    return c->args->invert ? c->totals.absent : c->totals.found;
+    const uint64_t n = c->args->invert ? c->totals.absent : c->totals.found;
+    return c->args->most_lines != 0 && n > c->args->most_lines ? c->args->most_lines : n;
 }
 
 /* --- Before the first line ------------------------------------------------------------------------------------------------ */
@@ -38,14 +43,14 @@ static uint64_t selected(const struct check *c)
 static bool read_patterns(struct check *c, const tamis *hasher)
 {
     const struct args *a = c->args;
-    const struct args whole = whole_lines(a);
+    const struct args whole = list_lines(a);
     struct texts files = a->patterns;
     struct lines *in = lines_open(&whole, files.text, files.n, hasher, threads_from(a));
     const struct block *b;
     bool good = in != NULL;
     c->patterns.hasher = hasher;
     while (good && !lines_failed(in) && (b = lines_next(in)) != NULL)
-        good = line_set_add_many(&c->patterns, b->hashes, b->lines, b->n);
+        good = line_set_add_many(&c->patterns, b->hashes, b->keys, b->n);
     if (!good) complain(NULL, "not enough memory for the patterns");
     if (in != NULL) good = good && !lines_failed(in);
     if (in != NULL) lines_close(in);
@@ -84,7 +89,7 @@ static bool open_patterns(struct check *c)
         c->is_exact = true;
         return good;
     }
-    struct args build = whole_lines(a);
+    struct args build = list_lines(a);
     build.words = build.patterns.text;
     build.n_words = build.patterns.n;
     build.output = build.patterns.text[0]; /* what messages are about */
@@ -146,6 +151,9 @@ static int check_stdin(const struct check *c)
     const struct args *a = c->args;
     int wanted = c->n_files == 0;
     for (int i = 0; i < c->n_files; i++) wanted += strcmp(c->files[i], "-") == 0;
+    if (!c->has_patterns && strcmp(a->words[0], "-") == 0 && wanted > 0)
+        return complain(NULL,
+                        "check: standard input cannot be both the filter and what is checked");
     if (a->confirm != NULL && strcmp(a->confirm, "-") == 0 && wanted > 0)
         return complain(NULL, "check: standard input cannot be both the list and what is checked");
     for (int i = 0; i < a->patterns.n; i++)
@@ -155,12 +163,30 @@ static int check_stdin(const struct check *c)
     return EXIT_FOUND;
 }
 
+/* What is wrong with the options about what is printed; NULL: nothing. */
+static const char *wrong_output(const struct args *a)
+{
+    const bool labels = a->number || a->names;
+    if (a->prior != 0 &&
+        (a->count || a->invert || a->json || labels || a->only_names || a->most_lines != 0))
+        return "--prior prints every line: not with -c, -v, -n, -H, -l, -m or --json";
+    if (a->json && (labels || a->only_names || a->most_lines != 0))
+        return "--json prints the totals: not with -n, -H, -l or -m";
+    if (labels && a->count) return "-c prints one number: not with -n or -H";
+    if (a->only_names && (labels || a->count || a->most_lines != 0))
+        return "-l prints names of files: not with -c, -n, -H or -m";
+    if (a->only_names && a->confirm != NULL && !is_store(a->confirm))
+        return "-l: not with --confirm LIST";
+    return NULL;
+}
+
 /* EXIT_ERROR after a message when the options make no sense together. */
 static int check_options(const struct check *c)
 {
     const struct args *a = c->args;
-    const char *wrong = NULL;
+    const char *wrong = wrong_output(a);
     if (!c->has_patterns && a->n_words == 0) return complain_usage(a->command);
+    if (wrong != NULL) return complain(NULL, "check: %s", wrong);
     if (c->has_patterns && a->confirm != NULL)
         wrong = "--confirm is for a filter; with -f the patterns themselves confirm";
     else if (!c->has_patterns && (a->fpr != 0 || a->bytes != 0))
@@ -171,21 +197,49 @@ static int check_options(const struct check *c)
         wrong = "--from, --type, --column and --row-group are for filters of other programs";
     else if (a->prior != 0 && (c->has_patterns || a->confirm != NULL))
         wrong = "--prior is for private filters, not with -f or --confirm";
-    else if (a->prior != 0 && (a->count || a->invert || a->json))
-        wrong = "--prior prints every line: not with -c, -v or --json";
+    else if (a->list_field != 0 && !c->has_patterns && a->confirm == NULL)
+        wrong = "--list-field is for the list of -f or --confirm";
+    else if (a->list_field != 0 && a->confirm != NULL && is_store(a->confirm))
+        wrong = "--list-field is for lists; the keys of a store are what they are";
     if (wrong != NULL) return complain(NULL, "check: %s", wrong);
     return check_fields(a) == EXIT_FOUND ? check_stdin(c) : EXIT_ERROR;
 }
 
 /* --- Lines ---------------------------------------------------------------------------------------------------------------- */
 
-/* Neighbours that are all selected are one piece of memory, ends included. */
-static void print_selected(const struct check *c, const struct block *b)
+static bool is_selected(const struct check *c, size_t i)
 {
-    const bool invert = c->args->invert;
+    return (c->bits[i / 8] >> i % 8 & 1) != c->args->invert;
+}
+
+/* -n, -H */
+static void print_labelled(struct check *c, const struct block *b, size_t n)
+{
+    label_begin(&c->label, c->args, b);
+    for (size_t i = 0; i < n; i++) {
+        if (!is_selected(c, i)) continue;
+        const tamis_bytes label = label_of(&c->label, i);
+        fwrite_unlocked(label.p, 1, label.len, stdout);
+        fwrite_unlocked(b->lines[i].p, 1, b->lines[i].len + 1, stdout);
+    }
+}
+
+/* -l: a file once. Blocks of one file follow each other. */
+static void print_name(struct check *c, const struct block *b)
+{
+    size_t i = 0;
+    while (i < b->n && !is_selected(c, i)) i++;
+    if (i == b->n || c->named == b->path) return;
+    c->named = b->path;
+    puts(label_name(b));
+}
+
+/* Neighbours that are all selected are one piece of memory, ends included. */
+static void print_selected(const struct check *c, const struct block *b, size_t n)
+{
     const char *from = NULL, *to = NULL;
-    for (size_t i = 0; i < b->n; i++) {
-        if ((c->bits[i / 8] >> i % 8 & 1) == invert) continue;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_selected(c, i)) continue;
         const char *p = b->lines[i].p;
         if (p != to) {
             if (to != from) fwrite_unlocked(from, 1, (size_t)(to - from), stdout);
@@ -240,6 +294,20 @@ static bool ask(struct check *c, const struct block *b, size_t *maybe)
     return true;
 }
 
+/* -m: how many lines of the block there are up to the last that is wanted, and how many of them are found. */
+static size_t limit(const struct check *c, const struct block *b, size_t *found)
+{
+    const uint64_t most = c->args->most_lines, chosen = c->args->invert ? b->n - *found : *found;
+    uint64_t left = most - selected(c);
+    size_t n = 0;
+    if (most == 0 || chosen <= left) return b->n;
+    for (*found = 0; left > 0; n++) {
+        *found += c->bits[n / 8] >> n % 8 & 1;
+        left -= is_selected(c, n);
+    }
+    return n;
+}
+
 /* False after a message. */
 static bool take_block(struct check *c, const struct block *b)
 {
@@ -254,11 +322,18 @@ static bool take_block(struct check *c, const struct block *b)
     if (c->store != NULL && !store_confirm(c->store, b->keys, b->n, c->bits, &found)) return false;
     if (c->has_patterns && c->is_exact)
         found = line_set_confirm(&c->patterns, b->hashes, b->keys, b->n, c->bits);
+    const size_t n = limit(c, b, &found);
+    t->lines -= b->n - n;
     t->found += found;
-    t->absent += b->n - found;
+    t->absent += n - found;
     if (a->count || a->quiet || a->json) return true;
     if (a->prior != 0) return print_probabilities(c, b);
-    print_selected(c, b);
+    if (a->only_names)
+        print_name(c, b);
+    else if (a->number || a->names)
+        print_labelled(c, b, n);
+    else
+        print_selected(c, b, n);
     return true;
 }
 
@@ -269,6 +344,7 @@ static bool check_lines(struct check *c)
     struct lines *in = lines_open(a, c->files, c->n_files, c->t, threads_from(a));
     struct progress bar;
     const struct block *b;
+    const uint64_t most = a->most_lines != 0 ? a->most_lines : UINT64_MAX;
     bool good = true, enough = false;
     if (in == NULL) {
         complain(NULL, "not enough memory");
@@ -278,11 +354,13 @@ static bool check_lines(struct check *c)
                    a->quiet || !(a->count || a->json));
     while (good && !enough && (b = lines_next(in)) != NULL) {
         good = take_block(c, b);
-        enough = (a->quiet && selected(c) > 0) || ferror(stdout);
+        enough = (a->quiet && selected(c) > 0) || output_failed() || selected(c) == most;
         progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);
-    if (good && !enough && c->waiting != NULL) good = waiting_finish(c->waiting, &c->totals);
+    /* With -m there may be enough of them, waiting to be printed. */
+    if (good && (!enough || a->most_lines != 0) && c->waiting != NULL)
+        good = waiting_finish(c->waiting, &c->totals);
     good = good && !lines_failed(in);
     lines_close(in);
     return good;

@@ -26,7 +26,7 @@ struct args {
 
     uint64_t items, bytes, seed, m, k, keys, threads, counter_bits, generations, never_items,
         max_bytes, rate_limit, memory, exact_until, connections, per_address, field, weight_field,
-        visits, item_bytes, most, shards, replicas;
+        list_field, most_lines, visits, item_bytes, most, shards, replicas;
     double fpr, lookup, error, delta, min, epsilon, prior;
     double confirm_time, timeout, cache; /* seconds */
     const char *kind, *inner, *from, *to, *type, *column, *row_group, *output, *key_file, *ask,
@@ -34,9 +34,10 @@ struct args {
     struct texts never, patterns;
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
-        for_transfer, conservative, live, plot, again, ack, each, lenient, help, man;
-    bool seeded; /* --seed was given, which may be 0 */
-    char delimiter;
+        for_transfer, conservative, live, plot, again, ack, each, lenient, number, names,
+        only_names, help, man;
+    bool seeded;   /* --seed was given, which may be 0 */
+    int delimiter; /* a byte, or BLANKS (fields.h) */
 };
 
 struct command {
@@ -91,8 +92,8 @@ int run_info(const struct args *a);
 /* Of what info says, for a set at a redis:// address as well: how many distinct items the bits tell, with the interval, if they
  * do; bytes, bits per item and the bound, without the line's end; both as members of an object. */
 void print_distinct(const tamis_facts *f);
-void print_size(const tamis_facts *f);
-void json_size(const tamis_facts *f);
+void print_bound(const tamis_facts *f);
+void json_bound(const tamis_facts *f);
 int run_verify(const struct args *a);
 int run_explain(const struct args *a);
 int run_explain_cost(const struct args *a);
@@ -130,6 +131,8 @@ void json_open(char bracket);
 void json_close(char bracket);
 void json_text(const char *name, const char *value); /* name NULL: of a list */
 void json_text_n(const char *name, const char *value, size_t length);
+/* What may be any bytes: where they are not UTF-8, with a member name_hex that tells them apart. */
+void json_key(const char *name, tamis_bytes key);
 void json_list(const char *name); /* ends with json_close(']') */
 void json_count(const char *name, uint64_t value);
 void json_integer(const char *name, int64_t value);
@@ -142,6 +145,10 @@ void print_frequency(const struct args *a, tamis_bytes item, const tamis_estimat
 /* An item of a list, of which only the beginning, or nothing but its hash, may be kept. */
 void print_heavy_item(const tamis_heavy *h);
 
+/* Whether a write to stdout has failed; asked right after writing, it keeps the reason for finish_output. */
+bool output_failed(void);
+/* What is known now, is seen now. */
+void flush_output(void);
 /* Flush stdout; EXIT_ERROR after a message when anything was not written. */
 int finish_output(int status);
 
@@ -178,9 +185,11 @@ tamis *make_hasher(const struct args *a);
 tamis *build_filter(const struct args *a);
 /* EXIT_ERROR after a message when lines cannot be hashed for this filter. */
 int check_hashable(const tamis *t, const char *path);
+/* How an image begins. */
+extern const uint8_t image_magic[8];
 /* Whether two paths lead to the same file. */
 bool same_file(const char *a, const char *b);
-/* NULL after a message. */
+/* NULL after a message. Without TAMIS_UPDATE it may also come by a pipe, or by standard input for "-". */
 tamis *open_filter(const struct args *a, const char *path, uint32_t flags);
 /* Save to a path, or to stdout for "-"; EXIT_FOUND, or EXIT_ERROR after a message. */
 int save_filter(tamis *t, const char *path, bool replace);

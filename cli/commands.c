@@ -61,16 +61,25 @@ const struct option options[] = {
     {'v', "invert", NULL, FLAG, AT(invert),
      "print the lines that are absent: certainly so, but of a pair and a private filter"},
     {'c', "count", NULL, FLAG, AT(count), "print only the number of such lines, over all inputs"},
+    {'n', "line-number", NULL, FLAG, AT(number), "print the number of each line in its file first"},
+    {'H', "with-filename", NULL, FLAG, AT(names), "print the name of its file before each line"},
+    {'l', "files-with-matches", NULL, FLAG, AT(only_names),
+     "print only the names of files with such lines"},
+    {'m', "max-count", "N", COUNT, AT(most_lines), "stop after N such lines, over all inputs"},
     {'q', "quiet", NULL, FLAG, AT(quiet), "no output and no progress; the exit status tells"},
     {'z', "null", NULL, FLAG, AT(nul), "lines end with a NUL byte, not a newline"},
     {0, "raw", NULL, FLAG, AT(raw),
      "take the input as it is; without it gzip, zstd, bzip2 and xz are unpacked"},
     {0, "field", "N", COUNT, AT(field),
      "the key is field N of a line, from 1; lines with fewer are skipped and counted"},
-    {'d', "delimiter", "C", BYTE, AT(delimiter),
-     "what separates fields: one byte (default: a tab)"},
+    {'d', "delimiter", "C", DELIMITER, AT(delimiter),
+     "what separates fields: one byte (default: a tab), or blanks, for any number of spaces and\n"
+     "tabs, as in awk"},
+    {0, "list-field", "N", COUNT, AT(list_field),
+     "of the list of -f or --confirm, too, only field N of each line is meant"},
     {0, "weight-field", "N", COUNT, AT(weight_field),
-     "field N is a whole number that the line counts for (default: each counts 1)"},
+     "field N is a whole number that the line counts for (default: each counts 1); - is 0, as in\n"
+     "Apache's logs; lines with anything else there are skipped and counted"},
     {0, "json", NULL, FLAG, AT(json), "print JSON"},
     {0, "seed", "S", SEED, AT(seed),
      "seed of the hash (default 0); filters merge only with equal seeds"},
@@ -238,8 +247,8 @@ const struct command commands[] = {
      "Remove only lines that were added: removing one that was not, but looks as if, takes away "
      "what belongs to others. Lines that are certainly not in are counted on standard error and "
      "change nothing. Exit status 0 when a line was removed, 1 when none was in, 2 on an error.",
-     "tamis remove users.tamis gone.txt", "key-file null raw threads wait timeout quiet", 1,
-     run_remove},
+     "tamis remove users.tamis gone.txt",
+     "field delimiter key-file null raw threads wait timeout quiet", 1, run_remove},
     {"rotate", "FILTER...", "begin a new generation of a window and forget the oldest",
      "A secret key is not needed. For a window of the last day in hours: 25 generations, and "
      "this from cron every hour.",
@@ -248,18 +257,22 @@ const struct command commands[] = {
      "The filter keeps its plan (a growing one the size it has) and loses everything else: what "
      "removals have left behind, or items beyond the plan. The file is replaced when all lines "
      "were read, or stays as it was.",
-     "tamis compact users.tamis users.txt", "key-file null raw threads quiet", 1, run_compact},
+     "tamis compact users.tamis users.txt", "field delimiter key-file null raw threads quiet", 1,
+     run_compact},
     {"check", "{FILTER | -f PATTERNS} [FILE...]", "print the lines that may be in a filter",
      "Like grep: the lines that may be in the filter are printed, with -v those that are "
      "certainly not. Exit status 0 when a line was selected, 1 when none was, 2 on an error. "
      "With -f, or --confirm, the answer is exact, and -v its complement. With --field one field "
      "of each line is looked for, and the line is printed; fields are split at every delimiter: "
-     "quotes, as in CSV, are bytes like others. --json prints the totals as one object instead. "
-     "Filters of Parquet files, DCSO bloom and RedisBloom are told by their content, Guava's by "
-     "--from; of a Parquet file a line is printed when it may be in any row group. A private "
-     "filter may miss a line that is in: see --prior.",
+     "quotes, as in CSV, are bytes like others. --json prints the totals as one object instead. Of "
+     "grep's options there are -c, -f, -H, -l, -m, -n, -q, -v and -z, and no others: whole lines "
+     "are compared byte by byte (no -i, no patterns), and -c and -m are over all inputs. Names of "
+     "files are printed with -H only. Filters of Parquet files, DCSO bloom and RedisBloom are told "
+     "by their content, Guava's by --from; of a Parquet file a line is printed when it may be in "
+     "any row group. A private filter may miss a line that is in: see --prior.",
      "tamis check bad.tamis access-urls.txt",
-     "patterns confirm field delimiter invert count quiet null raw threads memory fpr bytes json "
+     "patterns confirm field list-field delimiter invert count line-number with-filename "
+     "files-with-matches max-count quiet null raw threads memory fpr bytes json "
      "key-file from type column row-group prior timeout",
      0, run_check},
     {"uniq", "[FILE...]", "drop the lines that came before, and keep the order",
@@ -294,8 +307,8 @@ const struct command commands[] = {
      "tell: --json has \"suspect\": null of others, and \"certain\", what holds whoever chose "
      "the lines, if a secret key was used. Counting and cuckoo filters can be asked, too. Exit "
      "status 0 when an item may have come, 1 when none did, 2 on an error.",
-     "tamis freq counts.tamis http://a.example/", "json key-file null raw timeout quiet", 1,
-     run_freq},
+     "tamis freq counts.tamis http://a.example/",
+     "field delimiter json key-file null raw timeout quiet", 1, run_freq},
     {"top", "[FILE... | SKETCH]", "the most frequent lines, with their counts",
      "In place of sort | uniq -c | sort -rn | head, in one pass and a sketch of 1 MiB (or "
      "--bytes). Prints the count, the interval that holds the truth, and the line; the interval "

@@ -4,27 +4,45 @@
 
 int check_fields(const struct args *a)
 {
-    if (a->delimiter != '\0' && a->field == 0 && a->weight_field == 0)
+    if (a->delimiter != 0 && a->field == 0 && a->weight_field == 0 && a->list_field == 0)
         return complain(NULL, "--delimiter: between which fields? See --field");
     return EXIT_FOUND;
 }
 
-struct args whole_lines(const struct args *a)
+struct args list_lines(const struct args *a)
 {
-    struct args whole = *a;
-    whole.field = whole.weight_field = 0;
-    whole.delimiter = '\0';
-    return whole;
+    struct args list = *a;
+    list.field = a->list_field;
+    list.weight_field = 0;
+    return list;
 }
 
-char delimiter_from(const struct args *a)
+int delimiter_from(const struct args *a)
 {
-    return a->delimiter != '\0' ? a->delimiter : '\t';
+    return a->delimiter != 0 ? a->delimiter : '\t';
 }
 
-bool field_of(tamis_bytes line, uint64_t n, char delimiter, tamis_bytes *out)
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool field_between_blanks(tamis_bytes line, uint64_t n, tamis_bytes *out)
+{
+    const char *p = line.p, *from = p, *const stop = p + line.len;
+    for (; n > 0; n--) {
+        while (p < stop && is_blank(*p)) p++;
+        if (p == stop) return false;
+        for (from = p; p < stop && !is_blank(*p);) p++;
+    }
+    *out = (tamis_bytes){from, (size_t)(p - from)};
+    return true;
+}
+
+bool field_of(tamis_bytes line, uint64_t n, int delimiter, tamis_bytes *out)
 {
     const char *p = line.p, *const stop = p + line.len;
+    if (delimiter == BLANKS) return field_between_blanks(line, n, out);
     for (; n > 1; n--) {
         p = memchr(p, delimiter, (size_t)(stop - p));
         if (p == NULL) return false;
@@ -35,11 +53,19 @@ bool field_of(tamis_bytes line, uint64_t n, char delimiter, tamis_bytes *out)
     return true;
 }
 
+tamis_bytes without_return(tamis_bytes line)
+{
+    const char *p = line.p;
+    return (tamis_bytes){p, line.len - (line.len > 0 && p[line.len - 1] == '\r')};
+}
+
 bool weight_of(tamis_bytes text, int64_t *out)
 {
     const char *p = text.p, *const stop = p + text.len;
     const bool minus = p < stop && *p == '-';
     int64_t v = 0;
+    *out = 0;
+    if (minus && text.len == 1) return true;
     if (p < stop && (*p == '-' || *p == '+')) p++;
     if (p == stop) return false;
     for (; p < stop; p++) {

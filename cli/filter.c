@@ -1,5 +1,7 @@
 #include "foreign.h"
 
+#include "input.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,6 +21,7 @@ static bool same_inode(const struct stat *x, const struct stat *y)
 bool same_file(const char *a, const char *b)
 {
     struct stat x, y, again;
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0) return false;
     do {
         if (stat(a, &x) != 0 || stat(b, &y) != 0) return false;
         if (strcmp(a, b) == 0 || same_inode(&x, &y)) return true;
@@ -26,59 +29,131 @@ bool same_file(const char *a, const char *b)
     return false;
 }
 
-/* No message but that it waits. */
-static tamis_status try_filter(const struct args *a, const char *path, uint32_t flags, tamis **out,
-                               tamis_error *why)
+const uint8_t image_magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
+
+/* What came by a pipe, in memory; bytes NULL: nothing did. */
+struct arrived {
+    uint8_t *bytes;
+    size_t n;
+};
+
+/* What is nobody's filter is not read to its end, which it may not have. */
+static bool read_stream(struct input *in, struct arrived *s)
+{
+    enum { BEGINNING = 128 };
+    uint8_t begin[BEGINNING];
+    ssize_t got = 1;
+    while (s->n < sizeof begin && got > 0) {
+        got = input_read(in, begin + s->n, sizeof begin - s->n);
+        if (got > 0) s->n += (size_t)got;
+    }
+    if (got < 0 || (s->bytes = malloc(sizeof begin)) == NULL) return false;
+    memcpy(s->bytes, begin, s->n);
+    const bool ours =
+        s->n >= sizeof image_magic && memcmp(begin, image_magic, sizeof image_magic) == 0;
+    if (!ours && tamis_foreign_told(begin, s->n) == TAMIS_FOREIGN_AUTO) return true;
+    return input_read_rest(in, &s->bytes, &s->n);
+}
+
+/* Into memory as it comes, for those who only look at it. */
+static tamis_status try_stream(const tamis_options *o, const char *path, struct arrived *s,
+                               tamis **out, tamis_error *why)
+{
+    const bool again = input_is_spent(path);
+    struct input *in = again ? NULL : input_open(path, false);
+    const char *reason = again ? "a filter was read from there already" : strerror(errno);
+    *out = NULL;
+    *why = (tamis_error){.status = TAMIS_EIO};
+    const bool good = in != NULL && read_stream(in, s);
+    if (in != NULL) reason = *input_reason(in) != '\0' ? input_reason(in) : "not enough memory";
+    if (good)
+        tamis_load(s->bytes, s->n, o, out, why);
+    else
+        snprintf(why->text, sizeof why->text, "cannot read: %s", reason);
+    input_close(in);
+    return *out != NULL ? TAMIS_OK : why->status;
+}
+
+/* No message but that it waits. What came by a pipe is left in *s, to be freed. */
+static tamis_status try_filter(const struct args *a, const char *path, uint32_t flags,
+                               struct arrived *s, tamis **out, tamis_error *why)
 {
     tamis_options o = {
         .struct_size = sizeof o, .flags = flags & ~(uint32_t)TAMIS_WAIT, .key = a->key};
-    tamis_status s = tamis_open(path, &o, out, why);
-    if (s == TAMIS_EBUSY && (flags & TAMIS_WAIT) != 0) {
+    *s = (struct arrived){0};
+    if ((flags & TAMIS_UPDATE) == 0 && is_stream(path)) {
+        const tamis_status status = try_stream(&o, path, s, out, why);
+        input_spend(path);
+        return status;
+    }
+    if ((flags & TAMIS_UPDATE) == 0) input_spend(path); /* a file that is also standard input */
+    tamis_status status = tamis_open(path, &o, out, why);
+    if (status == TAMIS_EBUSY && (flags & TAMIS_WAIT) != 0) {
         if (!a->quiet) complain(path, "waiting for another process that is changing it");
         o.flags = flags;
-        s = tamis_open(path, &o, out, why);
+        status = tamis_open(path, &o, out, why);
     }
-    return s;
+    return status;
+}
+
+static const char *shown(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
 static void refuse(const struct args *a, const char *path, const tamis_error *why)
 {
     const bool needs_key = why->status == TAMIS_EKEY && a->key == NULL;
-    complain(path, "%s%s", why->text, needs_key ? "; see --key-file" : "");
+    complain(shown(path), "%s%s", why->text, needs_key ? "; see --key-file" : "");
+}
+
+/* What is no filter of ours may be another program's. */
+static enum foreign_found try_foreign(const struct args *a, const char *path, struct arrived *s,
+                                      struct foreign *f)
+{
+    if (s->bytes == NULL) return foreign_open(a, path, f);
+    uint8_t *bytes = s->bytes;
+    s->bytes = NULL;
+    return foreign_take(path, bytes, s->n, f);
 }
 
 tamis *open_filter(const struct args *a, const char *path, uint32_t flags)
 {
     const struct args any = {.command = a->command};
     struct foreign f;
+    struct arrived s;
     tamis_error why;
     tamis *t;
-    const tamis_status s = try_filter(a, path, flags, &t, &why);
-    if (s == TAMIS_OK) return t;
-    if (s != TAMIS_ECORRUPT) {
-        refuse(a, path, &why);
+    if ((flags & TAMIS_UPDATE) != 0 && is_stream(path)) {
+        complain(shown(path), "a filter that is to be changed must be a file");
         return NULL;
     }
-    switch (foreign_open(&any, path, &f)) {
-    case FOREIGN_NO: refuse(a, path, &why); break;
+    const tamis_status status = try_filter(a, path, flags, &s, &t, &why);
+    switch (status == TAMIS_ECORRUPT ? try_foreign(&any, path, &s, &f) : FOREIGN_NO) {
+    case FOREIGN_NO:
+        if (status != TAMIS_OK) refuse(a, path, &why);
+        break;
     case FOREIGN_YES:
         complain(path, "a filter of another program: only check, info and convert take it");
         foreign_close(&f);
         break;
     case FOREIGN_BAD: break;
     }
-    return NULL;
+    free(s.bytes);
+    return status == TAMIS_OK ? t : NULL;
 }
 
 tamis *open_any_filter(const struct args *a, const char *path, uint32_t flags, struct foreign *f)
 {
     tamis_error why = {.status = TAMIS_ECORRUPT};
+    struct arrived s = {0};
     tamis *t = NULL;
     memset(f, 0, sizeof *f);
-    if (a->from == NULL && try_filter(a, path, flags, &t, &why) == TAMIS_OK) return t;
-    if (why.status != TAMIS_ECORRUPT || foreign_open(a, path, f) == FOREIGN_NO)
+    const bool ours = a->from == NULL && try_filter(a, path, flags, &s, &t, &why) == TAMIS_OK;
+    if (!ours && (why.status != TAMIS_ECORRUPT || try_foreign(a, path, &s, f) == FOREIGN_NO))
         refuse(a, path, &why);
-    return NULL;
+    free(s.bytes);
+    return ours ? t : NULL;
 }
 
 tamis *make_hasher(const struct args *a)
@@ -109,7 +184,8 @@ int check_hashable(const tamis *t, const char *path)
 static tamis_status to_stdout(void *ctx, const void *bytes, size_t n)
 {
     *(uint64_t *)ctx += n;
-    return fwrite(bytes, 1, n, stdout) == n ? TAMIS_OK : TAMIS_EIO;
+    fwrite(bytes, 1, n, stdout);
+    return output_failed() ? TAMIS_EIO : TAMIS_OK;
 }
 
 /* How a save ended: to stdout, whose failures finish_output reports, or to a path. */

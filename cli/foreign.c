@@ -62,22 +62,9 @@ static enum foreign_found open_parquet(const char *path, struct foreign *f)
 /* What is left of an input behind the `n` bytes that *bytes has; false after a message. */
 static bool read_rest(struct input *in, const char *path, uint8_t **bytes, size_t *n)
 {
-    size_t room = *n;
-    for (;;) {
-        if (*n == room) {
-            room = room < 1u << 16 ? 1u << 17 : room <= SIZE_MAX / 2 ? room * 2 : SIZE_MAX;
-            uint8_t *bigger = realloc(*bytes, room);
-            if (bigger == NULL) {
-                complain(path, "not enough memory");
-                return false;
-            }
-            *bytes = bigger;
-        }
-        const ssize_t got = input_read(in, *bytes + *n, room - *n);
-        if (got < 0) complain(path, "cannot read: %s", input_reason(in));
-        if (got <= 0) return got == 0;
-        *n += (size_t)got;
-    }
+    if (input_read_rest(in, bytes, n)) return true;
+    complain(path, "cannot read: %s", input_reason(in));
+    return false;
 }
 
 /* The filter in f->bytes; false after a message. */
@@ -102,6 +89,7 @@ static enum foreign_found open_single(const char *path, uint32_t format, struct 
 {
     enum { BEGINNING = 128 };
     struct input *in = input_open(path, false);
+    input_spend(path);
     const bool named = format != TAMIS_FOREIGN_AUTO;
     enum foreign_found found = named ? FOREIGN_YES : FOREIGN_NO;
     const char *reason = in == NULL ? strerror(errno) : "not enough memory";
@@ -143,6 +131,19 @@ enum foreign_found foreign_open(const struct args *a, const char *path, struct f
         return FOREIGN_NO;
     }
     return open_single(path, format, out);
+}
+
+enum foreign_found foreign_take(const char *path, uint8_t *bytes, size_t n, struct foreign *out)
+{
+    memset(out, 0, sizeof *out);
+    const bool parquet = n >= 4 && (memcmp(bytes, "PAR1", 4) == 0 || memcmp(bytes, "PARE", 4) == 0);
+    if (parquet) complain(path, "a Parquet file is read in many places, so it must be a file");
+    out->path = path;
+    out->bytes = bytes;
+    const bool told = !parquet && tamis_foreign_told(bytes, n) != TAMIS_FOREIGN_AUTO;
+    if (told && take_filter(out, n, TAMIS_FOREIGN_AUTO)) return FOREIGN_YES;
+    foreign_close(out);
+    return told || parquet ? FOREIGN_BAD : FOREIGN_NO;
 }
 
 void foreign_close(struct foreign *f)

@@ -25,6 +25,8 @@ struct foreign {
  * said; FOREIGN_BAD: it is one, or should be, and a message says what is wrong with it. */
 enum foreign_found { FOREIGN_NO, FOREIGN_YES, FOREIGN_BAD };
 enum foreign_found foreign_open(const struct args *a, const char *path, struct foreign *out);
+/* The same of bytes that came by a pipe, which are taken over. */
+enum foreign_found foreign_take(const char *path, uint8_t *bytes, size_t n, struct foreign *out);
 void foreign_close(struct foreign *f);
 
 /* A filter of ours, or else one of another program in *f; NULL and f->path NULL after a message. */

@@ -1,5 +1,5 @@
 /* freq: how often items came, by a sketch: of arguments, or of the lines of standard input. */
-#include "cli.h"
+#include "fields.h"
 #include "lines.h"
 
 #include <string.h>
@@ -40,14 +40,24 @@ static bool ask_lines(struct asking *q)
         complain(NULL, "not enough memory");
         return false;
     }
-    while (good && !ferror(stdout) && (b = lines_next(in)) != NULL) good = ask(q, b->keys, b->n);
+    while (good && !output_failed() && (b = lines_next(in)) != NULL) good = ask(q, b->keys, b->n);
     good = good && !lines_failed(in);
     lines_close(in);
     return good;
 }
 
+int check_freq(const struct args *a)
+{
+    bool reads = a->n_words == 1;
+    for (int i = 1; i < a->n_words; i++) reads = reads || strcmp(a->words[i], "-") == 0;
+    if (a->field != 0 && !reads)
+        return complain(NULL, "freq: --field is for lines of standard input, not for items");
+    return check_fields(a);
+}
+
 int run_freq(const struct args *a)
 {
+    if (check_freq(a) != EXIT_FOUND) return EXIT_ERROR;
     struct asking q = {.a = a, .t = open_filter(a, a->words[0], 0)};
     if (q.t == NULL) return EXIT_ERROR;
     bool good = check_hashable(q.t, a->words[0]) == EXIT_FOUND;

@@ -161,7 +161,7 @@ static void print_json_answer(const struct checking *c, const guard_answer *answ
 {
     const guard_manifest *m = guard_about(c->g);
     json_open('{');
-    json_text("url", url);
+    json_key("url", (tamis_bytes){url, strlen(url)});
     json_text("verdict", verdict_name(answer->verdict));
     if (answer->verdict == GUARD_BAD_URL)
         json_text("reason", guard_url_message(answer->url_status));
@@ -332,7 +332,7 @@ static void say_ready(void *ctx, uint16_t port)
     const bool v6 = strchr(address, ':') != NULL;
     if (a->quiet) return;
     printf("listening at http://%s%s%s:%u/\n", v6 ? "[" : "", address, v6 ? "]" : "", port);
-    fflush(stdout);
+    flush_output();
 }
 
 /* 0 is a port as well: any that is free. */

@@ -29,7 +29,7 @@ static void json_weights(const tamis_facts *f)
     json_integer("list_from", f->list_from);
 }
 
-void json_size(const tamis_facts *f)
+void json_bound(const tamis_facts *f)
 {
     json_number("items_by_bits", f->items_estimate);
     json_number("items_low", f->items_low);
@@ -50,7 +50,7 @@ static void print_json(const char *path, const tamis_facts *f)
     json_bool("items_estimated", f->items_estimated);
     json_count("planned_items", f->planned_items);
     if (f->kind == TAMIS_EXACT) json_count("excluded", f->excluded);
-    json_size(f);
+    json_bound(f);
     json_number("fpr_planned", f->fpr_planned);
     json_number("fpr_now", f->fpr_now);
     json_number("fill", f->fill);
@@ -108,7 +108,7 @@ void print_distinct(const tamis_facts *f)
                grouped_real(ceil(f->items_high)));
 }
 
-void print_size(const tamis_facts *f)
+void print_bound(const tamis_facts *f)
 {
     printf("  size      %s bytes, %.2f bits per item", grouped(f->bytes), f->bits_per_item);
     if (isfinite(f->bound_ratio) && f->kind != TAMIS_PRIVATE)
@@ -190,7 +190,7 @@ static void print_text(const char *path, const tamis_facts *f)
         printf(
             "  privacy   epsilon %.4g for one item more or less, twice that for another instead\n",
             f->epsilon);
-    print_size(f);
+    print_bound(f);
     print_cells(f);
     print_hash(f);
 }

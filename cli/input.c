@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -68,8 +69,46 @@ struct input {
 
 /* --- Life ------------------------------------------------------------------------------------------------------------- */
 
+bool is_stream(const char *path)
+{
+    struct stat st;
+    if (strcmp(path, "-") == 0) return true;
+    return stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
+static bool is_stdin(const char *path)
+{
+    struct stat here, there;
+    if (strcmp(path, "-") == 0) return true;
+    return fstat(STDIN_FILENO, &here) == 0 && stat(path, &there) == 0 &&
+           here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+static bool spent;
+
+void input_spend(const char *path)
+{
+    spent = spent || is_stdin(path);
+}
+
+bool input_is_spent(const char *path)
+{
+    return spent && is_stdin(path);
+}
+
+/* What input_begins has looked at. */
+static struct {
+    const char *path;
+    struct input *in; /* NULL: nothing */
+} begun;
+
 struct input *input_open(const char *path, bool raw)
 {
+    if (begun.in != NULL && strcmp(begun.path, path) == 0) {
+        struct input *again = begun.in;
+        begun.in = NULL;
+        return again;
+    }
     struct input *in = calloc(1, sizeof *in);
     if (in == NULL) return NULL;
     in->raw = raw;
@@ -308,4 +347,33 @@ ssize_t input_read(struct input *in, void *to, size_t n)
     in->at += have;
     in->have -= have;
     return (ssize_t)have;
+}
+
+bool input_read_rest(struct input *in, uint8_t **bytes, size_t *n)
+{
+    size_t room = *n;
+    for (;;) {
+        if (*n == room) {
+            room = room < 1u << 16 ? 1u << 17 : room <= SIZE_MAX / 2 ? room * 2 : SIZE_MAX;
+            uint8_t *bigger = realloc(*bytes, room);
+            if (bigger == NULL) return fail(in, "not enough memory") == 0;
+            *bytes = bigger;
+        }
+        const ssize_t got = input_read(in, *bytes + *n, room - *n);
+        if (got <= 0) return got == 0;
+        *n += (size_t)got;
+    }
+}
+
+bool input_begins(const char *path, const void *bytes, size_t n)
+{
+    struct input *in = begun.in == NULL ? input_open(path, false) : NULL;
+    if (in == NULL) return false;
+    begun.path = path;
+    begun.in = in;
+    /* As with formats, no more is read than is needed to tell. */
+    bool good = begin(in);
+    while (good && in->have < n && !in->ended && memcmp(in->buffer, bytes, in->have) == 0)
+        good = fill(in);
+    return good && in->have >= n && memcmp(in->buffer, bytes, n) == 0;
 }

@@ -10,6 +10,8 @@
 
 struct input;
 
+/* Whether a path leads to what can be read but once: standard input, a pipe. */
+bool is_stream(const char *path);
 /* "-" is standard input. raw: nothing is unpacked. NULL: it cannot be opened, and errno says why. */
 struct input *input_open(const char *path, bool raw);
 void input_close(struct input *in);
@@ -18,6 +20,15 @@ void input_close(struct input *in);
  * ends too early, or has something else behind it, is a failure. */
 ssize_t input_read(struct input *in, void *to, size_t n);
 const char *input_reason(const struct input *in);
+/* All that is left, behind the n bytes that *bytes (NULL: none) has; memory grows as they come. False: input_reason says why,
+ * and *bytes is still to be freed. */
+bool input_read_rest(struct input *in, uint8_t **bytes, size_t *n);
+/* Whether a stream begins with these bytes. What was read to find out comes again from the next input_open of that path. */
+bool input_begins(const char *path, const void *bytes, size_t n);
+
+/* Standard input was, or will be, read as something else than lines, if the path leads there; then nobody else can. */
+void input_spend(const char *path);
+bool input_is_spent(const char *path);
 
 /* Whether input_read would not have to wait. */
 bool input_is_ready(const struct input *in);

@@ -158,6 +158,9 @@ int run_key_new(const struct args *a)
 {
     struct args made = *a;
     if (a->n_words > 1) return complain(NULL, "key new: one file at a time");
+    if (strcmp(a->words[0], "-") == 0)
+        return complain(NULL, "key new: a key is not for standard output; a file of that name is "
+                              "'./-'");
     hide();
     const bool good = draw_key(a->words[0]);
     const int os = errno;

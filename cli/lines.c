@@ -30,7 +30,8 @@ struct slot {
     size_t size, room, room_lines;
     const char *path;       /* of the one file that its lines are from */
     uint64_t all;           /* lines, those left out included */
-    tamis_bytes bad_weight; /* the first that is no number; p NULL: none */
+    uint64_t bad;           /* of these, with a weight that is no number */
+    tamis_bytes bad_weight; /* the first of them */
 };
 
 struct lines {
@@ -47,7 +48,12 @@ struct lines {
     const char *counted; /* the file of the last block handed out, */
     uint64_t lines;      /* and its lines before that block */
     uint64_t skipped;    /* lines with too few fields */
-    char *rest;          /* of a line whose end has not been read */
+    struct {
+        uint64_t n, line; /* the first is told: its line, */
+        const char *path;
+        char text[41];
+    } bad;      /* weights */
+    char *rest; /* of a line whose end has not been read */
     size_t rest_size, rest_room;
 
     struct slot slots[MAX_BLOCKS];
@@ -87,10 +93,11 @@ static bool open_next(struct lines *l)
     while (l->next_path < l->n_paths) {
         const char *path = l->paths[l->next_path++];
         const bool is_stdin = strcmp(path, "-") == 0;
+        const bool spent = input_is_spent(path);
         l->path = is_stdin ? "standard input" : path;
-        l->in = input_open(path, l->raw);
+        l->in = spent ? NULL : input_open(path, l->raw);
         if (l->in != NULL) return true;
-        fail(l, strerror(errno));
+        fail(l, spent ? "the filter was read from there" : strerror(errno));
     }
     return false;
 }
@@ -141,7 +148,7 @@ static bool fill(struct lines *l, struct slot *s)
     s->size = 0;
     s->failed = false;
     s->all = 0;
-    s->bad_weight.p = NULL;
+    s->bad = 0;
     if (l->rest_size > 0) {
         if (!grow(&s->text, &s->room, l->rest_size)) {
             no_memory(l);
@@ -204,18 +211,18 @@ static bool make_room(const struct lines *l, struct slot *s)
     return true;
 }
 
-/* The fields of line i; false: it has too few, or a bad weight, which is noted. */
+/* The fields of line i; false: it has too few, or a bad weight, which is counted. */
 static bool cut(const struct lines *l, struct slot *s, size_t i)
 {
     const struct args *a = l->args;
-    const char delimiter = delimiter_from(a);
+    const int delimiter = delimiter_from(a);
     const tamis_bytes line = s->block.lines[i];
     tamis_bytes weight;
     if (a->field != 0 && !field_of(line, a->field, delimiter, &s->block.keys[i])) return false;
     if (a->weight_field == 0) return true;
-    if (!field_of(line, a->weight_field, delimiter, &weight)) return false;
+    if (!field_of(without_return(line), a->weight_field, delimiter, &weight)) return false;
     if (weight_of(weight, &s->block.weights[i])) return true;
-    s->bad_weight = weight;
+    if (s->bad++ == 0) s->bad_weight = weight;
     return false;
 }
 
@@ -224,7 +231,7 @@ static void process(const struct lines *l, struct slot *s)
     const char *p = s->text, *const stop = s->text + s->size;
     const bool fields = l->args->field != 0 || l->args->weight_field != 0;
     size_t n = 0;
-    while (p < stop && s->bad_weight.p == NULL) {
+    while (p < stop) {
         if (n == s->room_lines && !make_room(l, s)) {
             s->failed = true;
             break;
@@ -339,25 +346,29 @@ static uint64_t line_with(const struct lines *l, const struct slot *s, const cha
     return line;
 }
 
+static void note_bad_weights(struct lines *l, const struct slot *s)
+{
+    const char *p = s->bad_weight.p;
+    l->bad.n += s->bad;
+    if (l->bad.n != s->bad || s->bad == 0) return; /* the first was before */
+    l->bad.path = s->path;
+    l->bad.line = line_with(l, s, p);
+    for (size_t i = 0; i < s->bad_weight.len && i + 1 < sizeof l->bad.text; i++)
+        l->bad.text[i] = p[i] >= ' ' && p[i] <= '~' ? p[i] : '?'; /* messages are for terminals */
+}
+
 /* Numbers of lines are known here, where blocks come in order. False after a message. */
 static bool hand_out(struct lines *l, struct slot *s, uint64_t before)
 {
     l->lines = l->counted == s->path ? l->lines + before : 0;
     l->counted = s->path;
-    l->skipped += s->all - s->block.n;
-    if (s->failed) {
-        complain(NULL, "not enough memory");
-    } else if (s->bad_weight.p != NULL) {
-        char shown[41] = "";
-        for (size_t i = 0; i < s->bad_weight.len && i + 1 < sizeof shown; i++) {
-            const char c = ((const char *)s->bad_weight.p)[i];
-            shown[i] = c >= ' ' && c <= '~' ? c : '?'; /* messages are for terminals */
-        }
-        complain(s->path, "line %s: the weight '%s' is not a whole number of 64 bits",
-                 grouped(line_with(l, s, s->bad_weight.p)), shown);
-    } else {
-        return true;
-    }
+    l->skipped += s->all - s->block.n - s->bad;
+    s->block.path = s->path;
+    s->block.text = s->text;
+    s->block.before = l->lines;
+    note_bad_weights(l, s);
+    if (!s->failed) return true;
+    complain(NULL, "not enough memory");
     l->failed = true;
     return false;
 }
@@ -370,7 +381,7 @@ const struct block *lines_next(struct lines *l)
         const bool may_read = !l->ended && l->used < l->n_slots && (l->used == 0 || is_ready(l));
         /* With workers, first keep them busy; alone, first hand out what there is. */
         if (l->used > 0 && first_is_done(l, false) && (l->started == 0 || !may_read)) break;
-        if (may_read && !is_ready(l)) fflush(stdout); /* nobody waits for what is known */
+        if (may_read && !is_ready(l)) flush_output(); /* nobody waits for what is known */
         if (may_read)
             l->ended = !read_ahead(l);
         else if (l->used > 0)
@@ -404,15 +415,26 @@ bool lines_failed(const struct lines *l)
 
 uint64_t lines_skipped(const struct lines *l)
 {
-    return l->skipped;
+    return l->skipped + l->bad.n;
+}
+
+static void tell_skipped(const struct lines *l)
+{
+    const uint64_t field = l->args->field, weight = l->args->weight_field;
+    if (!l->finished || l->failed || l->args->quiet) return;
+    if (l->skipped > 0)
+        complain(NULL, "skipped %s line%s of fewer than %s fields", grouped(l->skipped),
+                 l->skipped > 1 ? "s" : "", grouped(field > weight ? field : weight));
+    if (l->bad.n > 0)
+        complain(l->bad.path,
+                 "line %s: the weight '%s' is not a whole number of 64 bits; skipped %s "
+                 "such line%s",
+                 grouped(l->bad.line), l->bad.text, grouped(l->bad.n), l->bad.n > 1 ? "s" : "");
 }
 
 void lines_close(struct lines *l)
 {
-    const uint64_t field = l->args->field, weight = l->args->weight_field;
-    if (l->skipped > 0 && l->finished && !l->failed && !l->args->quiet)
-        complain(NULL, "skipped %s line%s of fewer than %s fields", grouped(l->skipped),
-                 l->skipped > 1 ? "s" : "", grouped(field > weight ? field : weight));
+    tell_skipped(l);
     pthread_mutex_lock(&l->mutex);
     l->stop = true;
     pthread_cond_broadcast(&l->filled);

@@ -56,7 +56,7 @@ void live_end(struct live *l)
 {
     (void)l;
     fputs("\033[J\033[?7h", stdout);
-    fflush(stdout);
+    flush_output();
 }
 
 void live_clear(struct live *l)

@@ -94,11 +94,13 @@ int run_help(const struct args *a)
 }
 
 /* A closed standard stream would lend its number to the next file that is opened, and what is meant for
- * the stream would go there. */
+ * the stream would go there. What takes its place is open the wrong way round, so that whoever uses it is told. */
 static void open_standard_streams(void)
 {
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) _exit(EXIT_ERROR);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        const int mode = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", mode) != fd) _exit(EXIT_ERROR);
+    }
 }
 
 static bool is_one_of(const char *word, const char *a, const char *b)

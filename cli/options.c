@@ -1,5 +1,7 @@
 /* From the words of a command line to struct args. */
 #include "options.h"
+
+#include "fields.h"
 #include "suggest.h"
 
 #include <errno.h>
@@ -96,11 +98,12 @@ static bool parse_seed(const char *s, uint64_t *out)
     return *s >= '0' && *s <= '9' && *end == '\0' && errno == 0;
 }
 
-/* A single byte, or \t for the one that is hard to type. */
-static bool parse_byte(const char *s, char *out)
+/* A single byte, or \t for the one that is hard to type; or many of two of them. */
+static bool parse_delimiter(const char *s, int *out)
 {
-    *out = strcmp(s, "\\t") == 0 ? '\t' : s[0];
-    return strcmp(s, "\\t") == 0 || strlen(s) == 1;
+    const bool tab = strcmp(s, "\\t") == 0, blanks = strcmp(s, "blanks") == 0;
+    *out = tab ? '\t' : blanks ? BLANKS : (unsigned char)s[0];
+    return tab || blanks || strlen(s) == 1;
 }
 
 static bool set_value(const struct option *o, const char *text, struct args *a)
@@ -120,7 +123,7 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
     if (o->type == COUNT) good = parse_number(text, field) && *(uint64_t *)field != 0;
     if (o->type == SEED) good = a->seeded = parse_seed(text, field);
     if (o->type == RATE) good = parse_rate(text, field);
-    if (o->type == BYTE) good = parse_byte(text, field);
+    if (o->type == DELIMITER) good = parse_delimiter(text, field);
     if (o->type == SECONDS) good = parse_seconds(text, field);
     if (o->type == POSITIVE) good = parse_positive(text, field);
     if (good) return true;
@@ -128,7 +131,7 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
         [COUNT] = "a whole number of at least 1, like 1000000, 1M or 1e6",
         [SEED] = "a number below 2^64",
         [RATE] = "a rate between 0 and 1, like 0.01, 1% or 1/100",
-        [BYTE] = "a single byte, or \\t for a tab",
+        [DELIMITER] = "a single byte, \\t for a tab, or blanks for any number of spaces and tabs",
         [SECONDS] = "a time, like 0.5, 500ms, 30s or 5m",
         [POSITIVE] = "a number above 0, like 0.5 or 2"};
     const char *wanted = wanted_of[o->type];

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-enum type { FLAG, TEXT, TEXTS, COUNT, SEED, RATE, SECONDS, BYTE, POSITIVE };
+enum type { FLAG, TEXT, TEXTS, COUNT, SEED, RATE, SECONDS, DELIMITER, POSITIVE };
 struct option {
     char letter; /* the short form; 0: none. No command takes two options of the same */
     const char *name, *value;

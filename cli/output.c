@@ -52,6 +52,20 @@ static void escape(const char *text, char *to, size_t size)
     *to = '\0';
 }
 
+/* Why the first write to stdout failed, as stdio forgets it with the bytes; 0: none did, or nobody looked at once. */
+static int output_error;
+
+bool output_failed(void)
+{
+    if (ferror(stdout) && output_error == 0) output_error = errno;
+    return ferror(stdout) != 0;
+}
+
+void flush_output(void)
+{
+    if (fflush(stdout) != 0) output_failed();
+}
+
 int complain(const char *about, const char *format, ...)
 {
     char reason[1024];
@@ -59,7 +73,7 @@ int complain(const char *about, const char *format, ...)
     va_start(args, format);
     vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
-    fflush(stdout);
+    flush_output();
     char shown[4 * sizeof reason + 8], name[4 * 4096 + 8]; /* of all of them escaped */
     escape(reason, shown, sizeof shown);
     escape(about != NULL ? about : "", name, sizeof name);
@@ -173,6 +187,27 @@ void json_text(const char *name, const char *value)
     json_text_n(name, value, strlen(value));
 }
 
+static bool is_utf8(tamis_bytes text)
+{
+    const unsigned char *s = text.p, *const end = s + text.len;
+    for (int n; s < end; s += n)
+        if ((n = utf8_length(s, (size_t)(end - s))) == 0) return false;
+    return true;
+}
+
+void json_key(const char *name, tamis_bytes key)
+{
+    const unsigned char *s = key.p;
+    json_text_n(name, key.p, key.len);
+    if (is_utf8(key)) return;
+    char hex[32];
+    snprintf(hex, sizeof hex, "%s_hex", name);
+    json_name(hex);
+    putchar('"');
+    for (size_t i = 0; i < key.len; i++) printf("%02x", s[i]);
+    putchar('"');
+}
+
 void json_count(const char *name, uint64_t value)
 {
     json_name(name);
@@ -206,9 +241,11 @@ void json_bool(const char *name, bool value)
 void print_item(tamis_bytes item)
 {
     const unsigned char *p = item.p, *const end = p + item.len;
-    const bool escape = isatty(STDOUT_FILENO) != 0;
-    if (!escape) fwrite(p, 1, item.len, stdout);
-    while (escape && p < end) {
+    static int escape = -1;
+    if (escape < 0)
+        escape = isatty(STDOUT_FILENO); /* once: it sets errno, which a write may need */
+    if (escape == 0) fwrite(p, 1, item.len, stdout);
+    while (escape != 0 && p < end) {
         const int n = shown_length(p, (size_t)(end - p));
         if (n == 0)
             printf("\\x%02x", *p);
@@ -247,7 +284,7 @@ void print_frequency(const struct args *a, tamis_bytes item, const tamis_estimat
 {
     if (a->json) {
         json_open('{');
-        json_text_n("item", item.p, item.len);
+        json_key("item", item);
         json_frequency(e);
         json_close('}');
     } else {
@@ -260,7 +297,7 @@ void print_frequency(const struct args *a, tamis_bytes item, const tamis_estimat
 void json_heavy(const tamis_heavy *h)
 {
     json_open('{');
-    if (h->item.p != NULL) json_text_n("item", h->item.p, h->item.len);
+    if (h->item.p != NULL) json_key("item", h->item);
     if (h->item.p == NULL) json_number("item", NAN);
     if (h->item.p == NULL || h->length > h->item.len) json_count("length", h->length);
     json_frequency(&h->count);
@@ -280,6 +317,9 @@ void print_heavy_item(const tamis_heavy *h)
 
 int finish_output(int status)
 {
+    errno = 0; /* what failed before left a reason of its own, or somebody else's */
     if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-    return complain("standard output", "cannot write: %s", strerror(errno));
+    const int os = output_error != 0 ? output_error : errno;
+    if (os == 0) return complain("standard output", "cannot write");
+    return complain("standard output", "cannot write: %s", strerror(os));
 }

@@ -1,5 +1,6 @@
 /* pack and unpack: filters for the wire. */
 #include "cli.h"
+#include "input.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -37,27 +38,16 @@ int run_pack(const struct args *a)
 /* All of a file, or of standard input for "-"; NULL after a message. */
 static uint8_t *read_all(const char *path, size_t *n)
 {
-    FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    struct input *in = input_open(path, true);
     uint8_t *bytes = NULL;
-    size_t room = 0;
     *n = 0;
-    if (f == NULL) {
+    if (in == NULL) {
         complain(path, "cannot open: %s", strerror(errno));
         return NULL;
     }
-    while (*n == room) {
-        const size_t wanted = 2 * room + (1u << 16);
-        uint8_t *bigger = realloc(bytes, wanted);
-        if (bigger == NULL) break;
-        bytes = bigger;
-        room = wanted;
-        *n += fread(bytes + *n, 1, room - *n, f);
-    }
-    const int os = errno;
-    const bool failed = ferror(f) != 0, whole = !failed && *n < room;
-    if (failed) complain(path, "cannot read: %s", strerror(os));
-    if (!failed && !whole) complain(path, "not enough memory");
-    if (f != stdin) fclose(f);
+    const bool whole = input_read_rest(in, &bytes, n);
+    if (!whole) complain(path, "cannot read: %s", input_reason(in));
+    input_close(in);
     if (whole) return bytes;
     free(bytes);
     return NULL;

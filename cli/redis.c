@@ -66,6 +66,8 @@ static const char *wrong_option(const struct args *a)
         return "filters of other programs are files";
     if (a->confirm != NULL) return "--confirm: only with files";
     if (a->prior != 0) return "--prior: only with files";
+    if (a->number || a->names || a->only_names || a->most_lines != 0 || a->list_field != 0)
+        return "-n, -H, -l, -m and --list-field: only with files";
     if (a->plot) return "--plot: only with files";
     if (a->live || a->min != 0) return "--live and --min: only with files";
     if (a->shards > CLUSTER_SLOTS) return "--shards: a cluster has 16384 slots, and no more";

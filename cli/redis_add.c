@@ -25,7 +25,7 @@ static bool added(void *ctx, const struct window *w)
         d->in += w->batch.bits[i / 8] >> i % 8 & 1;
     if (d->a->ack) {
         printf("%llu\n", (unsigned long long)d->lines);
-        fflush(stdout);
+        flush_output();
     }
     return true;
 }
@@ -107,6 +107,7 @@ int remote_remove(const struct args *a)
     struct remote r = {0};
     struct adding d = {.a = a};
     int status = EXIT_ERROR;
+    if (check_fields(a) != EXIT_FOUND) return EXIT_ERROR;
     if (remote_open(a, a->words[0], &r) && check_removes(&r)) {
         const struct flow f = {a, &r, CLUSTER_REMOVE, "removing", added, &d};
         status = send_lines(&f, a->words + 1, a->n_words - 1);
@@ -185,7 +186,7 @@ static int make_set(const struct args *a, struct remote *r, unsigned shards, con
     struct texts never = a->never;
     const bool is_static =
         p->kind == TAMIS_FUSE || p->kind == TAMIS_RIBBON || p->kind == TAMIS_EXACT;
-    struct args whole = whole_lines(a);
+    struct args whole = list_lines(a);
     uint64_t lines;
     whole.ack = false; /* the numbers are of the lines that are added */
     r->s = cluster_set_create(r->c, r->at.name, shards, p, a->force);
@@ -214,7 +215,7 @@ int remote_build(const struct args *a)
     if (items == 0 && p.kind != TAMIS_GROWING &&
         !count_items(a, a->words, a->n_words, "--items", &items))
         return EXIT_ERROR;
-    const struct args whole = whole_lines(a);
+    const struct args whole = list_lines(a);
     if (never.n > 0 && excluded == 0 &&
         !count_items(&whole, never.text, never.n, "--never FILE", &excluded))
         return EXIT_ERROR;

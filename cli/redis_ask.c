@@ -29,7 +29,7 @@ static bool checked(void *ctx, const struct window *w)
             fwrite_unlocked(w->lines[i].p, 1, w->lines[i].len + 1, stdout);
     }
     k->lines += w->n;
-    return !(a->quiet && selected(k) > 0) && !ferror(stdout);
+    return !(a->quiet && selected(k) > 0) && !output_failed();
 }
 
 static void report(const struct checking *k, const char *shown)
@@ -87,7 +87,7 @@ static bool counted(void *ctx, const struct window *w)
         q->found = q->found || e->upper != 0 || e->lower != 0;
         if (!q->a->quiet) print_frequency(q->a, w->keys[i], e);
     }
-    return !ferror(stdout);
+    return !output_failed();
 }
 
 /* One item of the command line. False after a message. */
@@ -112,13 +112,14 @@ static bool ask_lines(struct asking *q)
     struct args silent = *q->a;
     const struct flow f = {&silent, q->r, CLUSTER_COUNT, "asking", counted, q};
     silent.quiet = true; /* the answers are progress enough */
-    return send_lines(&f, NULL, 0) == EXIT_FOUND && !ferror(stdout);
+    return send_lines(&f, NULL, 0) == EXIT_FOUND && !output_failed();
 }
 
 int remote_freq(const struct args *a)
 {
     struct remote r = {0};
     struct asking q = {.a = a, .r = &r};
+    if (check_freq(a) != EXIT_FOUND) return EXIT_ERROR;
     bool good = remote_open(a, a->words[0], &r);
     tamis *router = good ? cluster_router(r.s) : NULL;
     if (good && router == NULL) good = complain(NULL, "not enough memory") == EXIT_FOUND;

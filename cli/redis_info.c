@@ -107,7 +107,7 @@ static void print_json(const struct remote *r, const tamis_facts *f, const struc
     if (weighs(f)) json_integer("noise_999", s->whole.noise_999);
     json_count("items", s->whole.items);
     json_count("planned_items", s->whole.planned_items);
-    json_size(&s->whole);
+    json_bound(&s->whole);
     json_number("fpr_planned", s->whole.fpr_planned);
     json_number("fpr_now", s->whole.fpr_now);
     json_number("fpr_worst", f[s->worst].fpr_now);
@@ -146,7 +146,7 @@ static void print_filter(const struct remote *r, const tamis_facts *f, const str
         printf("\n  missed    %s of the keys that are in get a wrong no now",
                rate_text(all->miss_rate));
     putchar('\n');
-    print_size(all);
+    print_bound(all);
     putchar('\n');
 }
 

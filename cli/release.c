@@ -8,6 +8,7 @@
  *
  * The book belongs to a file, whatever symbolic links lead to it; a copy of the file begins its own. */
 #include "cli.h"
+#include "input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -288,6 +289,9 @@ int run_release(const struct args *a)
     if (a->epsilon == 0) return complain(NULL, "release: how private? --epsilon 1");
     if (a->output == NULL) return check_output(a);
     if (same_file(a->words[0], a->output)) return complain(a->output, "is the input");
+    if (is_stream(a->words[0]))
+        return complain(NULL,
+                        "release: its releases are noted beside the filter, so it must be a file");
     tamis *t = open_filter(a, a->words[0], TAMIS_KEYLESS);
     if (t == NULL) return EXIT_ERROR;
     const int status = release(a, t);

@@ -1,4 +1,4 @@
-#include "cli.h"
+#include "fields.h"
 #include "lines.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static int remove_lines(const struct args *a, tamis *t, const char *path)
     progress_end(&bar);
     const bool failed = lines_failed(in);
     lines_close(in);
-    if (failed) return complain(path, "unchanged");
+    if (failed) return EXIT_ERROR; /* which was explained */
     if (s == TAMIS_ENOMEM) return complain(path, "unchanged: not enough memory");
     if (s != TAMIS_OK) return complain(path, "%s", why.text);
     tamis_facts f = {.struct_size = sizeof f};
@@ -48,6 +48,7 @@ static int remove_lines(const struct args *a, tamis *t, const char *path)
 int run_remove(const struct args *a)
 {
     const char *path = a->words[0];
+    if (check_fields(a) != EXIT_FOUND) return EXIT_ERROR;
     tamis *t = open_filter(a, path, TAMIS_UPDATE | TAMIS_WAIT);
     tamis_error why;
     if (t == NULL) return EXIT_ERROR;

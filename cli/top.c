@@ -1,6 +1,7 @@
 /* top: the most frequent lines, in place of sort | uniq -c | sort -rn | head. */
 #include "cli.h"
 #include "fields.h"
+#include "input.h"
 #include "lines.h"
 #include "live.h"
 #include "terminal.h"
@@ -165,17 +166,16 @@ static bool read_lines(struct job *j)
 
 /* --- The sketch ----------------------------------------------------------------------------------------------------- */
 
-/* Whether a word is an image, by how it begins. */
+/* Whether a file is an image, by how it begins. */
 static bool is_image(const char *path)
 {
-    static const uint8_t magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
-    uint8_t begin[8];
+    uint8_t begin[sizeof image_magic];
     struct stat st;
-    /* Only what can be read again. */
-    if (strcmp(path, "-") == 0 || stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return false;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return false;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
-    const bool same = read(fd, begin, 8) == 8 && memcmp(begin, magic, 8) == 0;
+    const bool same = read(fd, begin, sizeof begin) == sizeof begin &&
+                      memcmp(begin, image_magic, sizeof begin) == 0;
     close(fd);
     return same;
 }
@@ -229,9 +229,12 @@ static bool make_new(struct job *j)
  * it wants to be alone. */
 static const char *image_among(const struct args *a)
 {
+    const char *only = a->n_words == 0 ? "-" : a->words[0];
     for (int i = 0; i < a->n_words && !a->raw; i++)
         if (is_image(a->words[i])) return a->words[i];
-    return NULL;
+    /* A list that is painted does not wait for its first line. */
+    const bool look = a->n_words <= 1 && !a->raw && !a->live && is_stream(only);
+    return look && input_begins(only, image_magic, sizeof image_magic) ? only : NULL;
 }
 
 int run_top(const struct args *a)
@@ -248,8 +251,11 @@ int run_top(const struct args *a)
     }
     const char *kept = good ? image_among(a) : NULL;
     good = good && (kept != NULL ? open_kept(&j, kept) : make_new(&j) && read_lines(&j));
-    if (good && a->output != NULL) good = save_filter(j.t, a->output, a->force) == EXIT_FOUND;
-    const int status = good ? print_list(&j) : EXIT_ERROR;
+    int status = finish_output(good ? print_list(&j) : EXIT_ERROR);
+    /* Last, so that nothing is written when anything else failed. */
+    if (status != EXIT_ERROR && a->output != NULL &&
+        save_filter(j.t, a->output, a->force) != EXIT_FOUND)
+        status = EXIT_ERROR;
     tamis_close(j.t);
-    return finish_output(status);
+    return status;
 }

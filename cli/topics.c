@@ -57,7 +57,16 @@ const struct topic topics[] = {
      "unpacked on the way; --raw takes it as it is. The last line may lack its newline.\n"
      "\n"
      "Options may stand anywhere: -o FILE, -oFILE, --output FILE, --output=FILE; short ones may "
-     "be joined, -vc. After -- everything is a word, also what begins with -.",
+     "be joined, -vc. After -- everything is a word, also what begins with -.\n"
+     "\n"
+     "A filter may be - as well, or a pipe, where it is only read: info, check, freq, top, verify, "
+     "compare, merge, convert, pack. It is kept in memory then; standard input can be either the "
+     "filter or the lines. A file named - is ./-.\n"
+     "\n"
+     "With --field a column of each line is the key. Columns are split at every --delimiter, or at "
+     "blanks as awk does; quotes, as in CSV, are bytes like others. Lines with fewer columns, or "
+     "with a --weight-field that is neither a whole number nor -, are skipped and counted on "
+     "standard error; the exit status stays what it is.",
      "tamis check -vc bad.tamis access-urls.txt"},
     {"formats", "the files that are read and written",
      "A filter is one file, little-endian, versioned and summed: the same bytes on every machine "
@@ -66,13 +75,17 @@ const struct topic topics[] = {
      "same time wait for each other. 'tamis pack' makes a smaller file for the wire.\n"
      "\n"
      "--json prints an object on a line of its own: one in all, or one for each file, item or "
-     "URL where several are asked about; 'tamis plan' a list of one for each kind.",
+     "URL where several are asked about; 'tamis plan' a list of one for each kind. An item that is "
+     "not UTF-8 has its bytes in item_hex, too, since in item each byte that is not is the "
+     "character of that number (url and url_hex of 'guard check' are the same).",
      "tamis info --json bad.tamis"},
     {"exit-status", "what 0, 1 and 2 mean",
      "  0  a line was selected, or the work was done\n"
      "  1  no line was selected, none was in, or a measured rate is off\n"
      "  2  an error, with one line on standard error that names the file and the\n"
-     "     reason: no filter was written or changed\n"
+     "     reason: no filter was written or changed; of several, 'rotate' tries all\n"
+     "     before it changes the first, and those before one that cannot be saved are\n"
+     "     rotated\n"
      "     (uniq: also when new lines were dropped at more than twice the rate asked\n"
      "     for; what it kept is printed, and its state is saved)\n"
      "\n"

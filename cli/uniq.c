@@ -246,7 +246,7 @@ static bool read_all(struct uniq *u, const tamis *hasher)
     }
     progress_start(&bar, "reading", lines_total_bytes(a->words, a->n_words),
                    a->quiet || !(a->count || a->json));
-    while (good && !ferror(stdout) && (b = lines_next(in)) != NULL) {
+    while (good && !output_failed() && (b = lines_next(in)) != NULL) {
         good = take_block(u, b);
         progress_update(&bar, b->n, b->input_bytes);
     }
@@ -263,7 +263,8 @@ static bool run(struct uniq *u, const tamis *hasher)
     look(u); /* the rate it begins with */
     if (!read_all(u, hasher)) return false;
     look(u);
-    return fflush(stdout) == 0 && !ferror(stdout) && past_save(&u->past);
+    flush_output();
+    return !output_failed() && past_save(&u->past);
 }
 
 /* An endless input has no other end than a signal; what came until then is remembered. */

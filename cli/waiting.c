@@ -2,6 +2,7 @@
  * the key is kept, once however often it comes; lines to be printed are kept whole, one after the other. */
 #include "confirm.h"
 #include "fields.h"
+#include "label.h"
 #include "line_set.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 /* A line, or with ABSENT several that follow each other. */
 struct wait {
     uint64_t key;  /* its place in the set, or ABSENT */
-    size_t length; /* in `text`, end included; 0 unless it may be printed */
+    size_t length; /* in `text`, label and end included; 0 unless it may be printed */
 };
 
 struct waiting {
@@ -22,7 +23,8 @@ struct waiting {
     struct args list; /* the arguments to read the list with */
     const tamis *t;
     bool print;
-    uint64_t budget, rounds;
+    uint64_t budget, rounds, printed;
+    struct label label;
     struct line_set keys;
     struct wait *waits;
     size_t n, room;
@@ -40,7 +42,7 @@ struct waiting *waiting_open(const struct args *a, const tamis *t)
         return NULL;
     }
     w->args = a;
-    w->list = whole_lines(a);
+    w->list = list_lines(a);
     w->t = w->keys.hasher = t;
     w->print = !a->count && !a->quiet && !a->json;
     w->budget = a->memory != 0 ? a->memory : DEFAULT_MEMORY;
@@ -78,7 +80,7 @@ static bool mark_block(struct waiting *w, const struct block *b, uint64_t *exclu
         return false;
     }
     *excluded += b->n - tamis_may_contain_hashes(w->t, b->hashes, b->n, w->bits);
-    line_set_mark(&w->keys, b->hashes, b->lines, b->n);
+    line_set_mark(&w->keys, b->hashes, b->keys, b->n);
     return true;
 }
 
@@ -126,7 +128,9 @@ static void let_go(struct waiting *w, struct totals *t)
         const bool found = x->key != ABSENT && line_set_is_marked(&w->keys, x->key);
         if (x->key != ABSENT) *(found ? &t->found : &t->absent) += 1;
         if (!w->print) continue;
-        if (found == w->args->invert) {
+        const bool chosen = found != w->args->invert;
+        const uint64_t most = w->args->most_lines;
+        if (!chosen || (most != 0 && w->printed++ >= most)) {
             fwrite(from, 1, (size_t)(to - from), stdout);
             from = to + x->length;
         }
@@ -165,13 +169,18 @@ static bool make_room(struct waiting *w, size_t length)
     return true;
 }
 
-static bool wait_for(struct waiting *w, uint64_t key, tamis_bytes line)
+/* Line i of the block that the label is of. */
+static bool wait_for(struct waiting *w, uint64_t key, size_t i)
 {
-    const size_t length = w->print ? line.len + 1 : 0;
+    const tamis_bytes line = w->label.block->lines[i];
+    const tamis_bytes label = w->print ? label_of(&w->label, i) : (tamis_bytes){NULL, 0};
+    const size_t length = w->print ? label.len + line.len + 1 : 0;
     if (!make_room(w, length)) return false;
-    if (length > 0) memcpy(w->text + w->size, line.p, length);
+    if (label.len > 0) memcpy(w->text + w->size, label.p, label.len);
+    if (length > 0) memcpy(w->text + w->size + label.len, line.p, line.len + 1);
     w->size += length;
-    if (key == ABSENT && w->n > 0 && w->waits[w->n - 1].key == ABSENT)
+    /* With -m lines are counted one by one. */
+    if (key == ABSENT && w->args->most_lines == 0 && w->n > 0 && w->waits[w->n - 1].key == ABSENT)
         w->waits[w->n - 1].length += length;
     else
         w->waits[w->n++] = (struct wait){key, length};
@@ -182,14 +191,14 @@ bool waiting_add(struct waiting *w, const struct block *b, const uint8_t *bits, 
 {
     const bool keeps_absent = w->print && w->args->invert;
     bool good = true;
+    label_begin(&w->label, w->args, b);
     for (size_t i = 0; i < b->n && good; i++) {
         uint64_t key = ABSENT;
         if (bits[i / 8] >> i % 8 & 1) {
-            good = line_set_add(&w->keys, b->hashes[i], b->keys[i], &key) &&
-                   wait_for(w, key, b->lines[i]);
+            good = line_set_add(&w->keys, b->hashes[i], b->keys[i], &key) && wait_for(w, key, i);
         } else {
             t->absent++;
-            if (keeps_absent) good = wait_for(w, ABSENT, b->lines[i]);
+            if (keeps_absent) good = wait_for(w, ABSENT, i);
         }
     }
     if (!good) {

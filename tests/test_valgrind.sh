@@ -65,6 +65,18 @@ for kind in counting pair cuckoo growing window; do
     checked 0 compact $kind.tamis other
 done
 checked 0 rotate window.tamis
+checked 0 rotate window.tamis window.tamis
+checked 2 rotate window.tamis missing
+checked 0 info - <bloom.tamis
+checked 2 info - <list
+checked 2 check - <bloom.tamis
+checked 0 check -nH -m 5 bloom.tamis list other
+checked 0 check -vn -m 5 --confirm list bloom.tamis list other
+checked 0 check -l bloom.tamis list other
+checked 0 top -k 1 - <list
+sed 's/$/ 7/' list >weights
+echo 'x y' >>weights
+checked 0 top --field 1 --weight-field 2 -d blanks weights
 checked 0 convert --to bloom -o plain.tamis counting.tamis
 checked 2 convert --to bloom -o x.tamis cuckoo.tamis
 checked 0 plan --for-transfer --items 1000 --fpr 0.01

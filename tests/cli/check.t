@@ -56,8 +56,8 @@ tamis: no-such-file: cannot open: No such file or directory
 $ tamis check . fruit
 tamis: .: is a directory
 [2]
-$ mkfifo fifo; tamis check fifo fruit
-tamis: fifo: not a regular file
+$ mkfifo fifo; tamis add fifo fruit
+tamis: fifo: a filter that is to be changed must be a file
 [2]
 $ : > empty; tamis check empty fruit
 tamis: empty: empty file
@@ -118,3 +118,60 @@ tamis: there is no command 'chek'; did you mean 'check'?
 [2]
 $ cp a ./-a; tamis check -c fruit.tamis -- -a
 2
+
+# grep's -n, -H, -l and -m, the last over all inputs, as -c counts.
+$ seq 30 > thirty; seq 5 5 60 > fives; seq 100 200 > others; tamis build --fpr 1e-9 -o fives.tamis fives
+$ tamis check -n fives.tamis thirty | tr '\n' ' '; grep -nFxf fives thirty | tr '\n' ' '
+5:5 10:10 15:15 20:20 25:25 30:30 5:5 10:10 15:15 20:20 25:25 30:30 
+$ tamis check -nH -m 8 fives.tamis others thirty fives | tr '\n' ' '; tamis check -H fives.tamis < fives | head -n 1
+thirty:5:5 thirty:10:10 thirty:15:15 thirty:20:20 thirty:25:25 thirty:30:30 fives:1:5 fives:2:10 (standard input):5
+$ tamis check -l fives.tamis others thirty fives thirty; tamis check -lv fives.tamis fives others; tamis check -l fives.tamis < fives
+thirty
+fives
+thirty
+others
+(standard input)
+$ tamis check -l fives.tamis others
+[1]
+$ tamis check -m 2 fives.tamis thirty; tamis check -m2 -v fives.tamis thirty; tamis check -c -m 3 fives.tamis thirty; tamis check -vc -m 3 fives.tamis thirty; tamis check -c -m 100 fives.tamis thirty
+5
+10
+1
+2
+3
+3
+6
+$ tamis check -m 1 fives.tamis others
+[1]
+$ printf 'x\0005\n\0005\0' | tamis check -zn fives.tamis | tr '\0' '|'
+3:5|
+$ printf 'no\nx,5\ny,6\n\nx,10\n' | tamis check -n --field 2 -d , fives.tamis
+2:x,5
+5:x,10
+tamis: skipped 2 lines of fewer than 2 fields
+
+# The same when there are many blocks, by patterns, and by a list that is read once or again and again.
+$ seq 300000 | sed 'p' > long; awk 'NR % 1000 == 7' long | sort -u > few; tamis build --fpr 1/10 -o few.tamis few
+$ grep -nFxf few long > wanted; tamis check -n -f few long | cmp - wanted; tamis check -n --confirm few few.tamis long | cmp - wanted; tamis check -n --memory 50kB --confirm few few.tamis long | cmp - wanted
+$ grep -vnFxf few long | head -n 5000 > wanted; tamis check -vn -m 5000 -f few long | cmp - wanted; tamis check -vn -m 5000 --confirm few few.tamis long | cmp - wanted; tamis check -vn -m 5000 --memory 50kB --confirm few few.tamis long | cmp - wanted
+$ tamis check -c -m 77 --confirm few few.tamis long; tamis check -m 77 --confirm few few.tamis long | wc -l; tamis check -m 77 --threads 4 -f few long | wc -l
+77
+77
+77
+$ { echo 5; exec sleep 60; } > fifo & timeout 30 tamis check -m 1 fives.tamis fifo; kill $!
+5
+$ tamis check -n -c fives.tamis thirty
+tamis: check: -c prints one number: not with -n or -H
+[2]
+$ tamis check -l -n fives.tamis thirty
+tamis: check: -l prints names of files: not with -c, -n, -H or -m
+[2]
+$ tamis check -m 5 --json fives.tamis thirty
+tamis: check: --json prints the totals: not with -n, -H, -l or -m
+[2]
+$ tamis check -l --confirm fives fives.tamis thirty
+tamis: check: -l: not with --confirm LIST
+[2]
+$ tamis check -m 0 fives.tamis thirty
+tamis: --max-count: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
+[2]

@@ -94,3 +94,25 @@ $ tamis build -q --kind pair --fpr 1e-6 -o pair.tamis odd; tamis check --confirm
 $ tamis check --confirm store pair.tamis all | cmp - odd; head -n 5000 odd | tamis remove -q pair.tamis; tamis check --confirm store pair.tamis all
 tamis: store: 5,000 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
 [2]
+
+# A column of the list.
+$ printf 'a,1\nb,2\nc,3\n' > l.csv; tamis build --fpr 1/2 --field 1 -d , -o l.tamis l.csv
+$ printf '7,b\n8,z\n9,c\n' > r.csv; tamis check --confirm l.csv --list-field 1 --field 2 -d , l.tamis r.csv; tamis check -f l.csv --list-field 1 --field 2 -d , r.csv; tamis check -f l.csv --fpr 1e-9 --list-field 1 --field 2 -d , r.csv
+7,b
+9,c
+7,b
+9,c
+7,b
+9,c
+$ tamis check -c --confirm l.csv --list-field 1 --field 1 -d , l.tamis l.csv; printf 'b\nx\n' | tamis check -f l.csv --list-field 1 -d ,
+3
+b
+$ tamis check --confirm l.csv --list-field 2 --field 2 -d , l.tamis r.csv
+tamis: l.csv: 3 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
+[2]
+$ tamis check --list-field 1 l.tamis r.csv
+tamis: check: --list-field is for the list of -f or --confirm
+[2]
+$ tamis check --confirm store --list-field 1 f.tamis all
+tamis: check: --list-field is for lists; the keys of a store are what they are
+[2]

@@ -19,30 +19,76 @@ $ tamis add --delimiter , f.tamis list
 tamis: --delimiter: between which fields? See --field
 [2]
 $ tamis add --field 1 --delimiter ab f.tamis list
-tamis: --delimiter: 'ab' is not a single byte, or \t for a tab
+tamis: --delimiter: 'ab' is not a single byte, \t for a tab, or blanks for any number of spaces and tabs
 [2]
 $ tamis add --field 1 --delimiter '' f.tamis list
-tamis: --delimiter: '' is not a single byte, or \t for a tab
+tamis: --delimiter: '' is not a single byte, \t for a tab, or blanks for any number of spaces and tabs
 [2]
 $ tamis add --field 0 f.tamis list
 tamis: --field: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
 [2]
 $ tamis add --weight-field 1 f.tamis list
-tamis: list: line 1: the weight 'a' is not a whole number of 64 bits
-tamis: f.tamis: unchanged
+tamis: f.tamis: a blocked filter knows no weights; tally can
 [2]
-$ echo 7 | tamis add --weight-field 1 f.tamis
-tamis: standard input: line 1: a blocked filter knows no weights; tally can: tamis count --kind tally
-tamis: f.tamis: unchanged
+$ tamis add f.tamis missing
+tamis: missing: cannot read: No such file or directory
+[2]
+$ tamis remove --delimiter , f.tamis list
+tamis: --delimiter: between which fields? See --field
+[2]
+$ tamis compact --delimiter , f.tamis list
+tamis: --delimiter: between which fields? See --field
+[2]
+$ tamis freq --delimiter , f.tamis
+tamis: --delimiter: between which fields? See --field
+[2]
+$ tamis freq --field 2 f.tamis a
+tamis: freq: --field is for lines of standard input, not for items
 [2]
 
 # Numbers of lines are those of the file, whatever was skipped before, however many blocks and threads there are.
 $ (seq 300000 | sed 's/$/ 1/'; echo x; echo 'y 2 z'; echo 'y 1.5') > long; echo 'a 1' > short
-$ tamis add -q --weight-field 2 -d ' ' f.tamis short long
-tamis: short: line 1: a blocked filter knows no weights; tally can: tamis count --kind tally
-tamis: f.tamis: unchanged
+$ tamis count -o c.tamis /dev/null; tamis add --weight-field 2 -d ' ' c.tamis short long
+tamis: skipped 1 line of fewer than 2 fields
+tamis: long: line 300,003: the weight '1.5' is not a whole number of 64 bits; skipped 1 such line
+$ tamis add -q --weight-field 2 -d ' ' c.tamis long; tamis info --json c.tamis | grep -o '"weight": [0-9]*'
+"weight": 600005
+$ printf 'a \033[2J\n' | tamis add --weight-field 2 -d ' ' c.tamis
+tamis: standard input: line 1: the weight '?[2J' is not a whole number of 64 bits; skipped 1 such line
+$ echo 'a -1' | tamis add --weight-field 2 -d ' ' c.tamis
+tamis: standard input: line 1: updates of this tally are conservative, so nothing can be taken away; signed-tally can: tamis count --kind signed-tally
 [2]
-$ printf 'a \033[2J\n' | tamis add --weight-field 2 -d ' ' f.tamis
-tamis: standard input: line 1: the weight '?[2J' is not a whole number of 64 bits
-tamis: f.tamis: unchanged
-[2]
+
+# A weight may be -, which is 0, and have a carriage return behind it when it is the last of its line; all else is no weight.
+$ printf 'a -\nb 5\r\nc \nd 1.5\ne 5\r 1\nf 9223372036854775808\ng +3\n' | tamis top --field 1 --weight-field 2 -d ' '
+tamis: standard input: line 3: the weight '' is not a whole number of 64 bits; skipped 4 such lines
+         5  5..5              b
+         3  3..3              g
+$ printf 'a x\n' | tamis top --field 1 --weight-field 2 -d ' '
+tamis: standard input: line 1: the weight 'x' is not a whole number of 64 bits; skipped 1 such line
+[1]
+
+# By blanks: any number of spaces and tabs, also before the first field.
+$ printf '  a \t b  \nc\td\n   e\n\n' | tamis top --field 2 -d blanks
+tamis: skipped 2 lines of fewer than 2 fields
+         1  1..1              b
+         1  1..1              d
+$ printf '  a \t 7  \r\nc\t8 x\n' | tamis top --field 1 --weight-field 2 --delimiter=blanks
+         8  8..8              c
+         7  7..7              a
+
+# Fields in every command that reads lines.
+$ printf 'a,1\nb,2\nc,3\n' > table; tamis build --kind counting --field 1 -d , --fpr 1e-9 -o k.tamis table; printf 'b,9\nx,9\nno\n' | tamis remove --field 1 -d , k.tamis; tamis check --field 1 -d , k.tamis table
+tamis: k.tamis: 2 of 3 lines were certainly not in it
+a,1
+c,3
+$ head -n 1 table | tamis compact --field 1 -d , k.tamis; tamis check --field 1 -d , k.tamis table
+a,1
+$ tamis freq --field 1 -d , k.tamis < table; tamis freq --field 2 -d , k.tamis a - < table
+         1  0..1              a
+         0  0..0              b
+         0  0..0              c
+         1  0..1              a
+         0  0..0              1
+         0  0..0              2
+         0  0..0              3

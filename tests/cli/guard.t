@@ -50,6 +50,8 @@ $ tamis guard check g --json BAD.example nothing.example 'http:///'
 {"url": "nothing.example", "verdict": "clean", "expressions": 1, "maybes": 0, "asked": 0}
 {"url": "http:///", "verdict": "no URL", "reason": "the URL has no host", "expressions": 0, "maybes": 0, "asked": 0}
 [2]
+$ printf 'a.example/\377\n' | tamis guard check g --json | grep -o '"url.*"verdict'
+"url": "a.example/\u00ff", "url_hex": "612e6578616d706c652fff", "verdict
 
 # A URL taken apart, with what filter and store say of it.
 $ tamis guard explain 'HTTP://User@A.B.C:80/x/../1/%32.html?p=1#top'

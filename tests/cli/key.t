@@ -13,6 +13,10 @@ ls: cannot access 'nowhere': No such file or directory
 $ tamis key new no-such-dir/secret.key
 tamis: no-such-dir/secret.key: cannot make a key: No such file or directory
 [2]
+$ tamis key new -; ls ./-
+tamis: key new: a key is not for standard output; a file of that name is './-'
+ls: cannot access './-': No such file or directory
+[2]
 $ tamis key new a.key b.key; tamis key new
 tamis: key new: one file at a time
 tamis: key new: usage: tamis key new [OPTION...] FILE

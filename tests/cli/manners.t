@@ -89,7 +89,9 @@ exit-status: what 0, 1 and 2 mean
   0  a line was selected, or the work was done
   1  no line was selected, none was in, or a measured rate is off
   2  an error, with one line on standard error that names the file and the
-     reason: no filter was written or changed
+     reason: no filter was written or changed; of several, 'rotate' tries all
+     before it changes the first, and those before one that cannot be saved are
+     rotated
      (uniq: also when new lines were dropped at more than twice the rate asked
      for; what it kept is printed, and its state is saved)
 

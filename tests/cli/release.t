@@ -36,7 +36,7 @@ $ head -n 400 list | tamis check --prior 1e-3 f.private | cut -f1 | cut -c1-5 | 
 0.000
 0.004
 $ tamis check --prior 50% -c f.private list
-tamis: check: --prior prints every line: not with -c, -v or --json
+tamis: check: --prior prints every line: not with -c, -v, -n, -H, -l, -m or --json
 [2]
 $ tamis check --prior 50% f.tamis list
 tamis: f.tamis: --prior is for private filters

@@ -65,7 +65,6 @@ $ tamis info p.tamis | grep missed
   missed    0 of the keys that are in get a wrong no now
 $ tamis compact p.tamis no-such-file
 tamis: no-such-file: cannot read: No such file or directory
-tamis: p.tamis: unchanged
 [2]
 $ tamis check -c p.tamis all
 500
@@ -83,6 +82,9 @@ w.tamis: window filter
   file      format 1, generation 3
 $ tamis check -c w.tamis all
 1000
+$ cp w.tamis before.tamis; tamis rotate w.tamis nothere b.tamis; cmp w.tamis before.tamis
+tamis: nothere: cannot open: No such file or directory
+tamis: b.tamis: a blocked filter cannot rotate; window can
 $ tamis rotate w.tamis w.tamis && tamis check -c w.tamis all
 1000
 $ tamis rotate w.tamis && tamis check -c w.tamis all

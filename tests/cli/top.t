@@ -9,6 +9,13 @@ $ tamis top list | awk '{print $1, $3}' | md5sum; sort list | uniq -c | sort -rn
 $ tamis top --json -k 2 list
 {"item": "1", "count": 200, "lower": 200, "upper": 200, "confidence": 1, "below_noise": false, "certain": 200, "suspect": false}
 {"item": "2", "count": 199, "lower": 199, "upper": 199, "confidence": 1, "below_noise": false, "certain": 199, "suspect": false}
+$ printf '\377\n\303\277\na\377\n' | tamis top --json | grep -o '"item.*"count' | LC_ALL=C sort
+"item": "\u00ff", "item_hex": "ff", "count
+"item": "a\u00ff", "item_hex": "61ff", "count
+"item": "ÿ", "count
+$ printf '\377\n' | tamis top -o hex.tamis --json | grep -o '"item.*"count'; printf '\303\n' | tamis freq --json hex.tamis | grep -o '"item.*"count'
+"item": "\u00ff", "item_hex": "ff", "count
+"item": "\u00c3", "item_hex": "c3", "count
 $ printf 'b\na\nb' | tamis top; printf '' | tamis top
          2  2..2              b
          1  1..1              a
@@ -35,8 +42,13 @@ tamis: skipped 1 line of fewer than 2 fields
 $ echo 'a -1' | tamis top --field 1 --weight-field 2 -d ' '
 tamis: standard input: line 1: updates of this top are conservative, so nothing can be taken away; signed-tally can: tamis count --kind signed-tally
 [2]
-$ echo 'a x' | tamis top --field 1 --weight-field 2 -d ' '
-tamis: standard input: line 1: the weight 'x' is not a whole number of 64 bits
+$ printf '1.2.3.4 - - [x] "GET /a" 200 512\n1.2.3.4 - - [x] "GET /b" 304 -\n5.6.7.8 - - [x] "GET /c" 200 1000\r\n' | tamis top --field 1 --weight-field 8 -d ' '
+      1000  1000..1000        5.6.7.8
+       512  512..512          1.2.3.4
+$ tamis top --field 1 --weight-field 2 -d ' ' -o w.tamis pairs > /dev/full; ls w.tamis
+tamis: skipped 1 line of fewer than 2 fields
+tamis: standard output: cannot write: No space left on device
+ls: cannot access 'w.tamis': No such file or directory
 [2]
 
 # A share of all lines: every such item, or a refusal.

@@ -58,11 +58,10 @@ static char *feed_word(struct feed *f)
 
 static size_t size_of_type(enum type t)
 {
-    static const size_t sizes[] = {[FLAG] = sizeof(bool),          [TEXT] = sizeof(char *),
-                                   [TEXTS] = sizeof(struct texts), [COUNT] = sizeof(uint64_t),
-                                   [SEED] = sizeof(uint64_t),      [RATE] = sizeof(double),
-                                   [SECONDS] = sizeof(double),     [BYTE] = 1,
-                                   [POSITIVE] = sizeof(double)};
+    static const size_t sizes[] = {
+        [FLAG] = sizeof(bool),      [TEXT] = sizeof(char *),   [TEXTS] = sizeof(struct texts),
+        [COUNT] = sizeof(uint64_t), [SEED] = sizeof(uint64_t), [RATE] = sizeof(double),
+        [SECONDS] = sizeof(double), [DELIMITER] = sizeof(int), [POSITIVE] = sizeof(double)};
     return sizes[t];
 }
 
@@ -196,11 +195,13 @@ static void check_number(const char *text)
     if (parse_seconds(text, &real)) must(real > 0 && isfinite(real), "a time");
 }
 
-/* As in the header: a sign or none, digits, 64 bits. */
+/* As in the header: a sign or none, digits, 64 bits; or a minus alone. */
 static bool simple_weight(const uint8_t *p, size_t n, int64_t *out)
 {
     const bool minus = n > 0 && p[0] == '-';
     wide v = 0;
+    *out = 0;
+    if (minus && n == 1) return true;
     if (n > 0 && (p[0] == '-' || p[0] == '+')) p++, n--;
     if (n == 0) return false;
     for (size_t i = 0; i < n; i++) {
@@ -210,6 +211,24 @@ static bool simple_weight(const uint8_t *p, size_t n, int64_t *out)
     }
     *out = (int64_t)(minus ? -(uint64_t)v : (uint64_t)v);
     return true;
+}
+
+/* Words one after the other, without regard to what stands between them. */
+static void check_blanks(const char *line, size_t n, uint64_t field)
+{
+    tamis_bytes got = {NULL, 0};
+    size_t from = 0, to = 0;
+    uint64_t words = 0;
+    for (size_t i = 0; i < n && words <= field; i++) {
+        const bool blank = line[i] == ' ' || line[i] == '\t';
+        const bool begins = !blank && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t');
+        words += begins;
+        if (begins && words == field) from = i;
+        if (!blank && words == field) to = i + 1;
+    }
+    const bool there = field_of((tamis_bytes){line, n}, field, BLANKS, &got);
+    must(there == (words >= field), "a word that is there");
+    must(!there || (got.p == line + from && got.len == to - from), "the word that it is");
 }
 
 static void check_line(const uint8_t *p, size_t n, uint64_t field, char delimiter)
@@ -226,6 +245,7 @@ static void check_line(const uint8_t *p, size_t n, uint64_t field, char delimite
     const bool there = field_of((tamis_bytes){line, n}, field, delimiter, &got);
     must(there == (at == field), "a field that is there");
     must(!there || (got.p == line + from && got.len == to - from), "the field that it is");
+    check_blanks(line, n, field);
     int64_t wanted, weight;
     const bool number = weight_of((tamis_bytes){line, n}, &weight);
     must(number == simple_weight((const uint8_t *)line, n, &wanted), "a weight that fits");
