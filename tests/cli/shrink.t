@@ -84,7 +84,7 @@ $ tamis check -c w.tamis all
 1000
 $ cp w.tamis before.tamis; tamis rotate w.tamis nothere b.tamis; cmp w.tamis before.tamis
 tamis: nothere: cannot open: No such file or directory
-tamis: b.tamis: a blocked filter cannot rotate; window can
+tamis: b.tamis: a blocked filter cannot rotate; window can: tamis build --kind window
 $ tamis rotate w.tamis w.tamis && tamis check -c w.tamis all
 1000
 $ tamis rotate w.tamis && tamis check -c w.tamis all
