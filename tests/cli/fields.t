@@ -32,14 +32,14 @@ tamis: list: line 1: the weight 'a' is not a whole number of 64 bits
 tamis: f.tamis: unchanged
 [2]
 $ echo 7 | tamis add --weight-field 1 f.tamis
-tamis: standard input: line 1: a blocked filter knows no weights; tally can
+tamis: standard input: line 1: blocked filters know no weights; tally can
 tamis: f.tamis: unchanged
 [2]
 
 # Numbers of lines are those of the file, whatever was skipped before, however many blocks and threads there are.
 $ (seq 300000 | sed 's/$/ 1/'; echo x; echo 'y 2 z'; echo 'y 1.5') > long; echo 'a 1' > short
 $ tamis add -q --weight-field 2 -d ' ' f.tamis short long
-tamis: short: line 1: a blocked filter knows no weights; tally can
+tamis: short: line 1: blocked filters know no weights; tally can
 tamis: f.tamis: unchanged
 [2]
 $ printf 'a \033[2J\n' | tamis add --weight-field 2 -d ' ' f.tamis

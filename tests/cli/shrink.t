@@ -46,10 +46,10 @@ $ tamis info p.tamis | grep missed
 # A filter that cannot says which can.
 $ tamis build -o b.tamis all
 $ tamis remove b.tamis odd
-tamis: b.tamis: keys cannot be removed from a blocked filter; counting can
+tamis: b.tamis: keys cannot be removed from blocked filters; counting can
 [2]
 $ tamis rotate b.tamis
-tamis: b.tamis: a blocked filter cannot rotate; window can
+tamis: b.tamis: blocked filters cannot rotate; window can
 [2]
 $ tamis merge -o m.tamis p.tamis p.tamis
 tamis: p.tamis: cannot be merged with p.tamis: pair filters cannot be merged; blocked can
