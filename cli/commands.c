@@ -11,9 +11,10 @@ const struct option options[] = {
      "blocked (default), bloom, partitioned; counting, cuckoo, pair (keys can be removed);\n"
      "growing (size unknown), window (forgets); ribbon, fuse, exact (sealed: smallest, never\n"
      "change); auto chooses blocked or bloom. count:\n"
-     "tally (default), signed-tally, count-min, count-sketch, top"},
+     "tally (default), signed-tally, count-min, count-sketch, top; window (forgets)"},
     {0, "inner", "KIND", TEXT, AT(inner),
-     "what window and pair are made of; how counters lie (counting: bloom, blocked)"},
+     "what window and pair are made of; how counters lie (counting: bloom, blocked). count:\n"
+     "the kind of each generation of a window (tally)"},
     {0, "error", "E", RATE, AT(error),
      "count-min: no count too high by more than E times the weight of all lines (1e-4);\n"
      "count-sketch: none wrong by more than E times the root of the sum of squared counts"},
@@ -211,15 +212,18 @@ const struct command commands[] = {
     {"count", "-o OUT [FILE...]", "make a sketch of how often lines came",
      "Reads the files, or standard input, and writes a sketch of their lines in memory that does\n"
      "not grow: 1 MiB unless --bytes, or --error and --delta, say otherwise. See freq for asking,\n"
-     "add for going on, merge for adding sketches up, info for how sure it is.",
+     "add for going on, merge for adding sketches up, info for how sure it is. A window counts\n"
+     "what came lately: 'tamis rotate' forgets its oldest generation.",
      "tamis count --bytes 256KiB -o seen.tamis access-urls.txt",
-     "kind bytes error delta conservative m k counter-bits field delimiter weight-field seed "
+     "kind inner generations bytes error delta conservative m k counter-bits field delimiter "
+     "weight-field seed "
      "key-file output force null raw threads shards wait ack timeout quiet",
      0, run_count},
     {"freq", "SKETCH [ITEM... | -]", "how often items came, by a sketch",
      "Of the items, or with - or none the lines of standard input, prints the count, the interval\n"
      "that holds the truth, and the item. The upper end always holds (but of signed-tally and\n"
-     "count-sketch), the lower one with 99 %. A ~ marks counts that items that never came have as\n"
+     "count-sketch), the lower one with 99 %, and for certain if a top lists the item; 9+ and 9..\n"
+     "are 9 or more. A ~ marks counts that items that never came have as\n"
      "well, a ? those that were poisoned, which only a sketch of kind top can tell: --json has\n"
      "\"suspect\": null of others, and \"certain\", what holds whoever chose the lines, if a "
      "secret\n"

@@ -289,6 +289,11 @@ tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out)
     out->error = t->planned_fpr < 1 ? t->planned_fpr : 0;
     out->bits_per_item = out->bound_bits = out->bound_ratio = 0;
     if (t->kind->listed != NULL) tamis__list_facts(t, out);
+    if (t->kind->rotate != NULL) {
+        const uint32_t all = t->body.count; /* sections, of which those of a top are three */
+        out->inner_kind = t->kind->listed != NULL ? TAMIS_TOP : t->body.sections->kind;
+        out->generations = t->kind->listed != NULL ? all / 3 : all;
+    }
     tamis__free(t->memory, made);
     return TAMIS_OK;
 }

@@ -508,6 +508,7 @@ typedef struct tamis_facts {
                             * often is listed                                                     */
     double epsilon;        /* private: what the release costs, never less than it does; else 0    */
     uint8_t key_id[16];    /* keyed: which key, without telling it; else 0                        */
+    uint32_t inner_kind, generations; /* of a window of kinds that tell how often; else 0         */
 } tamis_facts;
 /* TAMIS_ENOMEM only of kinds that tell how often.                                                */
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);

@@ -124,6 +124,9 @@ tamis: plain.tamis: exists already; -f replaces it
 $ tamis convert --to bloom -f -o c.tamis c.tamis
 tamis: c.tamis: is the input
 [2]
+$ tamis convert --to bloom -o x.tamis plain.tamis
+tamis: plain.tamis: it is of kind bloom already: there is nothing to convert
+[2]
 $ tamis convert --to counting -o x.tamis plain.tamis
 tamis: plain.tamis: no counting filter has the answers of this bloom one
 [2]
