@@ -85,7 +85,7 @@ static int update(const struct args *a, bool from_empty)
     if (status == EXIT_FOUND) status = add_or_leave(a, t, path);
     if (status == EXIT_FOUND) status = save_filter(t, path, true);
     if (status == EXIT_FOUND && !a->quiet) {
-        warn_if_over_full(t, path);
+        warn_if_over_full(t, path, 0);
         warn_if_ended(t, path);
     }
     tamis_close(t);

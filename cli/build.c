@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_FPR 0.01
-
 #define MIB ((uint64_t)1 << 20)
 #define FOR_LINES (16 * MIB)       /* what splitting and hashing take */
 #define FOR_EACH_THREAD (32 * MIB) /* of the seal: see tamis_seal */
@@ -118,7 +116,7 @@ static tamis *create(const struct args *a, const tamis_options *o, uint64_t item
         p.items *= p.generations != 0 ? p.generations : (p.generations = 4);
     const bool shaped = (a->bytes != 0 || a->m != 0) && p.kind != TAMIS_GROWING;
     if (p.kind == TAMIS_EXACT && p.excluded == 0) p.excluded = never;
-    if (a->fpr == 0 && !shaped && p.excluded == 0) p.fpr = DEFAULT_FPR;
+    if (a->fpr == 0 && !shaped && p.excluded == 0) p.fpr = USUAL_FPR;
     if (a->is_static && p.kind != TAMIS_EXACT) choose_static(a, &p);
     if (tamis_create(&p, o, &t, &why) == TAMIS_OK) return t;
     complain(blamed(a, &why), "%s", why.text);
@@ -301,7 +299,7 @@ static bool build_and_save(const struct args *a)
     bool good = t != NULL && seal_if_static(a, t);
     good = good && save_filter(t, a->output, a->force) == EXIT_FOUND;
     if (good) tell_exact(a, t);
-    if (good && !a->quiet) warn_if_over_full(t, a->output);
+    if (good && !a->quiet) warn_if_over_full(t, a->output, a->fpr);
     if (good && !a->quiet && a->for_transfer) tell_packed_size(t, a->output);
     tamis_close(t);
     return good;

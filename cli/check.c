@@ -93,18 +93,6 @@ static bool open_patterns(struct check *c)
     return c->t != NULL;
 }
 
-/* A line that the filter misses is never looked up. While a list is read that shows; a store is not read as a whole. */
-static bool open_store(struct check *c)
-{
-    tamis_facts f = {.struct_size = sizeof f};
-    if (tamis_info(c->t, &f) == TAMIS_OK && f.may_miss) {
-        complain(c->args->words[0], "can miss lines, so a store does not make it exact; "
-                                    "--confirm a list instead");
-        return false;
-    }
-    return (c->store = store_open(c->args->confirm, c->t)) != NULL;
-}
-
 static bool open_foreign(struct check *c)
 {
     const struct args *a = c->args;
@@ -148,7 +136,7 @@ static bool open_set(struct check *c)
     if (!check_private(c)) return false;
     if (a->confirm == NULL) return true;
     c->is_exact = true;
-    if (is_store(a->confirm)) return open_store(c);
+    if (is_store(a->confirm)) return (c->store = store_open(a->confirm, c->t, a->quiet)) != NULL;
     return (c->waiting = waiting_open(a, c->t)) != NULL;
 }
 

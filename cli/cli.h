@@ -33,7 +33,8 @@ struct args {
     struct texts never, patterns;
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
-        for_transfer, conservative, live, plot, again, ack, each, help, man;
+        for_transfer, conservative, live, plot, again, ack, each, lenient, help, man;
+    bool seeded; /* --seed was given, which may be 0 */
     char delimiter;
 };
 
@@ -86,7 +87,13 @@ int run_count(const struct args *a);
 int run_freq(const struct args *a);
 int run_top(const struct args *a);
 int run_merge(const struct args *a);
+int run_compare(const struct args *a);
 int run_info(const struct args *a);
+/* Of what info says, for a set at a redis:// address as well: how many distinct items the bits tell, with the interval, if they
+ * do; bytes, bits per item and the bound, without the line's end; both as members of an object. */
+void print_distinct(const tamis_facts *f);
+void print_size(const tamis_facts *f);
+void json_size(const tamis_facts *f);
 int run_verify(const struct args *a);
 int run_explain(const struct args *a);
 int run_explain_cost(const struct args *a);
@@ -131,9 +138,17 @@ void json_integer(const char *name, int64_t value);
 void json_number(const char *name, double value); /* null unless finite */
 void json_bool(const char *name, bool value);
 void json_frequency(const tamis_estimate *e); /* members of an object */
+void json_heavy(const tamis_heavy *h);
+/* A line of freq: a count and its item, or an object. */
+void print_frequency(const struct args *a, tamis_bytes item, const tamis_estimate *e);
+/* An item of a list, of which only the beginning, or nothing but its hash, may be kept. */
+void print_heavy_item(const tamis_heavy *h);
 
 /* Flush stdout; EXIT_ERROR after a message when anything was not written. */
 int finish_output(int status);
+
+/* Of a clock that only goes forward (terminal.c). */
+double seconds_now(void);
 
 /* A line on stderr about long work, only on a terminal (terminal.c). */
 struct progress {
@@ -198,11 +213,25 @@ int add_lines(const struct args *a, tamis *t, char **files, int n, const char *v
 /* The same, watched; NULL: by nobody. */
 int add_lines_watched(const struct args *a, tamis *t, char **files, int n, const char *verb,
                       const struct watch *w, const char **reason);
-/* Say so on stderr when there are more items in it than planned. */
-void warn_if_over_full(const tamis *t, const char *path);
 /* Sketches, and windows of them. */
 bool tells_how_often(const tamis_facts *f);
 /* When counters of one are at their end. */
 void warn_if_ended(const tamis *t, const char *path);
+
+/* --- How wrong a filter is (rate.c) ------------------------------------------------------------------------------ */
+
+/* Of what is built, unless --fpr or --bytes say otherwise. */
+#define USUAL_FPR 0.01
+
+/* Whether a filter may have been made for this rate. */
+bool rate_may_be(const tamis_facts *f, double asked);
+/* The rate that it was made for: what was asked for, or 0 where that is not known, and usually is this. */
+double rate_asked(const tamis_facts *f, double asked, double usual);
+/* Whether it holds more than was planned, and is clearly more often wrong than that for it. */
+bool rate_is_exceeded(const tamis_facts *f, double asked);
+/* Says so on stderr. */
+void warn_of_rate(const tamis_facts *f, const char *path);
+/* The same if it is so; asked may be 0, as above. */
+void warn_if_over_full(const tamis *t, const char *path, double asked);
 
 #endif

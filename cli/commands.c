@@ -48,8 +48,10 @@ const struct option options[] = {
      "they are kept as a filter only; may be given several times"},
     {0, "confirm", "FILE", TEXT, AT(confirm),
      "look every maybe up in the list that the filter was made of, so that the answer is\n"
-     "exact: a file of lines, or an LMDB whose keys are the lines. explain cost: the time of a\n"
-     "question to the whole set (default 500ms)"},
+     "exact: a file of lines, or an LMDB whose keys are the lines. The list is read once, when\n"
+     "the lines are; all keys of an LMDB before the first line, some ten million a second, and\n"
+     "again when it has changed. explain cost: the time of a question to the whole set (default\n"
+     "500ms)"},
     {'k', "number", "N", COUNT, AT(most), "how many to list (default 10; with --min all)"},
     {0, "min", "RATE", RATE, AT(min),
      "list what makes up this share of all lines (0.1%), every such item for sure, or say why not"},
@@ -86,9 +88,10 @@ const struct option options[] = {
     {0, "exact-until", "B", COUNT, AT(exact_until),
      "be exact, by 128-bit hashes, until they take this many bytes"},
     {0, "state", "FILE", TEXT, AT(state), "go on from this file, and save to it in the end"},
-    {'d', "repeated", NULL, FLAG, AT(repeated), "the lines that came before instead"},
+    {'D', "repeated", NULL, FLAG, AT(repeated), "the lines that came before instead"},
     {0, "window", "W", TEXT, AT(window),
-     "remember the last W different lines (1000, 1M), or so long (30s, 5m, 1h, 1d)"},
+     "remember the last W different lines (1000, 1M), or so long (30s, 5m, 1h, 1d) and up to a\n"
+     "third longer"},
     {0, "keys", "N", COUNT, AT(keys), "random keys to ask (default: as many as the rate needs)"},
     {0, "threads", "N", COUNT, AT(threads), "threads to use (default: one per processor)"},
     {0, "memory", "SIZE", COUNT, AT(memory),
@@ -98,6 +101,8 @@ const struct option options[] = {
     {0, "temp", "DIR", TEXT, AT(temp), "where the temporary file goes (default: $TMPDIR, or /tmp)"},
     {0, "ask", "WORD", TEXT, AT(ask), "the word to ask about in the end"},
     {0, "max-bytes", "B", COUNT, AT(max_bytes), "size of the filter, at most (default 2000000)"},
+    {0, "lenient", NULL, FLAG, AT(lenient),
+     "publish lists without an entry as well, or with more lines left out than taken"},
     {0, "port", "N", TEXT, AT(port), "port to listen at (default 8080); 0: one that is free"},
     {0, "address", "IP", TEXT, AT(address), "address to listen at (default 127.0.0.1)"},
     {0, "rate-limit", "N", COUNT, AT(rate_limit),
@@ -200,14 +205,21 @@ const struct command commands[] = {
      "key-file from type column row-group prior timeout",
      0, run_check},
     {"uniq", "[FILE...]", "drop the lines that came before, and keep the order",
-     "In a few bytes per line, however long the lines. Without --items and --bytes the filter "
-     "grows\n"
-     "with the lines. The one error possible is a new line that is dropped, at the rate of --fpr\n"
-     "(default 0.0001%). -c prints only their number, --json the totals, with the number of lines\n"
-     "that were wrongly dropped, to be expected.",
-     "tamis uniq access-urls.txt",
-     "items fpr bytes kind exact-until state repeated window count json seed key-file null raw "
-     "threads quiet",
+     "In a few bytes per line, however long the lines. The filter grows with the lines, unless\n"
+     "--bytes, --window or another --kind is given. The one error possible is a new line that is\n"
+     "dropped, at the rate of --fpr (default 0.0001%). A filter that cannot grow and holds more\n"
+     "than it was made for says so, and in the end how many lines were wrongly dropped, to be\n"
+     "expected; exit status 2 when the rate was more than twice the one asked for.\n"
+     "-c prints only the number of lines, --json the totals. There wrongly_dropped is rather too\n"
+     "high than too low, and null when more than half of the new lines were dropped at a time:\n"
+     "then it is anything up to repeated.\n"
+     "A window of time must be told --items, how many different lines come in it at most. With\n"
+     "--state it forgets between runs, too: the file's modification time is when it turned last.\n"
+     "Other options must be what they were when the state was made, or be left out. SIGINT,\n"
+     "SIGTERM and SIGHUP end the input then, and the state is saved.",
+     "tamis uniq --field 1 -d ' ' access-urls.txt",
+     "items fpr bytes kind exact-until state repeated window field delimiter count json seed "
+     "key-file null raw threads quiet",
      0, run_uniq},
     {"count", "-o OUT [FILE...]", "make a sketch of how often lines came",
      "Reads the files, or standard input, and writes a sketch of their lines in memory that does\n"
@@ -248,6 +260,15 @@ const struct command commands[] = {
      "bit; sketches become the sketch of all their lines. A secret key is not needed.",
      "tamis merge -o all.tamis monday.tamis tuesday.tamis", "output force wait timeout quiet", 1,
      run_merge},
+    {"compare", "FILTER FILTER", "how many items two filters have in common",
+     "Estimates from the bits the items of each, of their union and of their intersection, and "
+     "the\n"
+     "Jaccard index, the share that is common, each with the interval that holds the truth with\n"
+     "99 % certainty. For bloom, partitioned, blocked and counting filters that could be merged:\n"
+     "of the same kind, shape and hash. A secret key is not needed. The bigger the filters for "
+     "their\n"
+     "items, the narrower the intervals.",
+     "tamis compare monday.tamis tuesday.tamis", "json", 2, run_compare},
     {"convert", "--to KIND -o OUT FILTER", "the plain filter with the same answers",
      "A counting filter becomes a bloom filter of a quarter of the size, to be shipped to those\n"
      "who only ask. A filter of another program keeps its bits and changes its container: out of\n"
@@ -317,15 +338,17 @@ const struct command commands[] = {
      "tamis key id secret.key", "", 1, run_key_id},
 #ifdef WITH_GUARD
     {"guard build", "DIR LIST...", "publish lists of bad URLs in a directory",
-     "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. "
-     "LABEL=FILE\n"
-     "gives a list a name, which a verdict tells; without it the name is that of the file. Lines\n"
-     "that are none of these are reported with their numbers and left out. URLs of --never lists\n"
-     "are never taken for bad ones. A directory that has a version gets the next: small when "
-     "little\n"
-     "has changed, and published whole or not at all.",
-     "tamis guard build guard malware=bad-urls.txt --never popular.txt", "max-bytes never quiet", 2,
-     run_guard_build},
+     "A list has a URL, a host, a line of a hosts file or ||host^ on each line, and comments. It\n"
+     "may be compressed. LABEL=FILE gives it a name, which a verdict tells; without it the name "
+     "is\n"
+     "that of the file. Lines that are none of these are reported with their numbers and left "
+     "out.\n"
+     "A list without an entry, or with more lines left out than taken, is an error: the version\n"
+     "before stays (--lenient takes it). URLs of --never lists are never taken for bad ones. A\n"
+     "directory that has a version gets the next: small when little has changed, and published\n"
+     "whole or not at all.",
+     "tamis guard build guard malware=bad-urls.txt --never popular.txt",
+     "max-bytes never lenient quiet", 2, run_guard_build},
     {"guard check", "DIR [URL...]", "say which URLs are listed",
      "URLs, or with - or none the lines of standard input. Prints a verdict for each: clean, "
      "listed\n"

@@ -11,14 +11,18 @@ struct totals {
     uint64_t lines, maybe, found, absent;
 };
 
+/* A list or a store that has lines which the filter excludes is not what the filter was made of: says so, and returns
+ * false (waiting.c). */
+bool complain_of_excluded(const char *path, uint64_t lines);
+
 /* --- A store (store.c) ------------------------------------------------------------------------------------------------- */
 
 struct store;
 /* Whether the path leads to an LMDB: a directory, or a file that begins like one. */
 bool is_store(const char *path);
-/* NULL after a message. Keys that the filter excludes are not those it was made of: that is an error. */
-struct store *store_open(const char *path, const tamis *t);
-/* Clears the bits of keys that are not in, and counts those that are. False after a message. */
+/* Reads all its keys, and shows how far it is unless quiet. NULL after a message. The filter must live as long. */
+struct store *store_open(const char *path, const tamis *t, bool quiet);
+/* Reads all keys again when the store has changed. Clears the bits of keys that are not in, and counts those that are. False after a message. */
 bool store_confirm(struct store *s, const tamis_bytes *keys, size_t n, uint8_t *bits,
                    size_t *found);
 void store_close(struct store *s);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -340,26 +339,4 @@ void warn_if_ended(const tamis *t, const char *path)
              grouped(f.saturated), f.saturated > 1 ? "s have" : " has",
              f.saturated > 1 ? "their" : "its",
              f.cell_bits == 32 ? "; see --counter-bits 64 of count" : "");
-}
-
-void warn_if_over_full(const tamis *t, const char *path)
-{
-    tamis_facts f = {.struct_size = sizeof f};
-    if (tamis_info(t, &f) != TAMIS_OK || !f.over_full) return;
-    if (f.may_miss)
-        complain(
-            path,
-            "worn: adds and removes have filled it beyond its plan; %s of never-added keys get "
-            "a maybe now, and %s of those in it a no; see 'tamis compact'",
-            rate_text(f.fpr_now), rate_text(f.miss_rate));
-    else if (f.kind == TAMIS_WINDOW)
-        complain(path,
-                 "over-full: its generations hold more than was planned; its false-positive "
-                 "rate is now %s",
-                 rate_text(f.fpr_now));
-    else
-        complain(path, "over-full: %s %s items, planned for %s; its false-positive rate is now %s",
-                 isfinite(f.items_high) ? "about" : "more than",
-                 grouped((uint64_t)(isfinite(f.items_high) ? f.items_estimate : f.items_low)),
-                 grouped(f.planned_items), rate_text(f.fpr_now));
 }

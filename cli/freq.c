@@ -12,20 +12,6 @@ struct asking {
     bool found; /* an item that may have come */
 };
 
-static void print_answer(const struct args *a, tamis_bytes item, const tamis_estimate *e)
-{
-    if (a->json) {
-        json_open('{');
-        json_text_n("item", item.p, item.len);
-        json_frequency(e);
-        json_close('}');
-    } else {
-        print_count(e);
-        print_item(item);
-    }
-    putchar(a->nul && !a->json ? '\0' : '\n');
-}
-
 /* False after a message. */
 static bool ask(struct asking *q, const tamis_bytes *items, size_t n)
 {
@@ -39,7 +25,7 @@ static bool ask(struct asking *q, const tamis_bytes *items, size_t n)
         }
         for (size_t i = 0; i < some; i++) {
             q->found = q->found || e[i].upper != 0 || e[i].lower != 0;
-            if (!q->a->quiet) print_answer(q->a, items[at + i], &e[i]);
+            if (!q->a->quiet) print_frequency(q->a, items[at + i], &e[i]);
         }
     }
     return true;

@@ -1,6 +1,7 @@
 /* guard: bad URLs, from lists to verdicts. */
 #ifdef WITH_GUARD
 #include "cli.h"
+#include "input.h"
 #include "terminal.h"
 
 #include "../guard/guard.h"
@@ -49,6 +50,27 @@ static guard_list list_from(char *word, char label[GUARD_LABEL_SIZE])
     return (guard_list){label, equals != NULL ? equals + 1 : word};
 }
 
+/* Lists are unpacked like all other input. */
+static void *open_list(const char *path)
+{
+    return input_open(path, false);
+}
+
+static ssize_t read_list(void *in, void *to, size_t n)
+{
+    return input_read(in, to, n);
+}
+
+static const char *list_reason(const void *in)
+{
+    return input_reason(in);
+}
+
+static void close_list(void *in)
+{
+    input_close(in);
+}
+
 static double per_page(double rate, double expressions)
 {
     return -expm1(expressions * log1p(-rate));
@@ -77,6 +99,7 @@ static void print_version(const char *directory, const guard_manifest *m)
 
 int run_guard_build(const struct args *a)
 {
+    static const guard_reader reader = {open_list, read_list, list_reason, close_list};
     const size_t n_bad = (size_t)a->n_words - 1, n_good = (size_t)a->never.n;
     guard_list *lists = calloc(n_bad + n_good, sizeof *lists);
     char(*labels)[GUARD_LABEL_SIZE] = calloc(n_bad, sizeof *labels);
@@ -93,6 +116,8 @@ int run_guard_build(const struct args *a)
                              .good = lists + n_bad,
                              .n_good = n_good,
                              .max_bytes = a->max_bytes != 0 ? a->max_bytes : DEFAULT_MAX_BYTES,
+                             .lenient = a->lenient,
+                             .reader = &reader,
                              .reject = show_reject,
                              .ctx = &rejects};
     if (!good) snprintf(why.text, sizeof why.text, "not enough memory");

@@ -27,22 +27,24 @@ static void json_weights(const tamis_facts *f)
     json_integer("list_from", f->list_from);
 }
 
+void json_size(const tamis_facts *f)
+{
+    json_number("items_by_bits", f->items_estimate);
+    json_number("items_low", f->items_low);
+    json_number("items_high", f->items_high);
+    json_count("bytes", f->bytes);
+    json_number("bits_per_item", f->bits_per_item);
+    json_number("bound_bits", f->bound_bits);
+    json_number("bound_ratio", f->bound_ratio);
+}
+
 static void json_items(const tamis_facts *f)
 {
     json_count("items", f->items);
     json_bool("items_estimated", f->items_estimated);
     json_count("planned_items", f->planned_items);
     if (f->kind == TAMIS_EXACT) json_count("excluded", f->excluded);
-    json_number("items_by_bits", f->items_estimate);
-    json_number("items_low", f->items_low);
-    json_number("items_high", f->items_high);
-}
-
-static void json_rates(const tamis_facts *f)
-{
-    json_number("bits_per_item", f->bits_per_item);
-    json_number("bound_bits", f->bound_bits);
-    json_number("bound_ratio", f->bound_ratio);
+    json_size(f);
     json_number("fpr_planned", f->fpr_planned);
     json_number("fpr_now", f->fpr_now);
 }
@@ -65,8 +67,7 @@ static void print_json(const char *path, const tamis_facts *f)
     json_text("file", path);
     json_text("kind", tamis_kind_name(f->kind));
     (counts ? json_weights : json_items)(f);
-    json_count("bytes", f->bytes);
-    if (!counts) json_rates(f);
+    if (counts) json_count("bytes", f->bytes);
     json_number("fill", f->fill);
     json_count("m", f->m);
     json_count("k", f->k);
@@ -96,13 +97,32 @@ static void print_items(const tamis_facts *f)
                f->over_full ? ink(stdout, BAD) : "", f->over_full ? ": over-full" : "",
                f->over_full ? ink(stdout, PLAIN) : "");
     putchar('\n');
+    print_distinct(f);
+}
+
+/* What servers say may be anything. */
+static const char *grouped_real(double x)
+{
+    return grouped(!(x > 0) ? 0 : x < 0x1p64 ? (uint64_t)x : UINT64_MAX);
+}
+
+void print_distinct(const tamis_facts *f)
+{
+    if (isnan(f->items_high)) return; /* not told */
     if (!isfinite(f->items_high))
         printf("            every bit is set: more than %s distinct\n",
-               grouped((uint64_t)floor(f->items_low)));
+               grouped_real(floor(f->items_low)));
     else if (f->items_low < f->items_high) /* else the cells say nothing new */
         printf("            by the bits %s distinct, with 99 %% certainty %s to %s\n",
-               grouped((uint64_t)llround(f->items_estimate)),
-               grouped((uint64_t)floor(f->items_low)), grouped((uint64_t)ceil(f->items_high)));
+               grouped_real(round(f->items_estimate)), grouped_real(floor(f->items_low)),
+               grouped_real(ceil(f->items_high)));
+}
+
+void print_size(const tamis_facts *f)
+{
+    printf("  size      %s bytes, %.2f bits per item", grouped(f->bytes), f->bits_per_item);
+    if (isfinite(f->bound_ratio) && f->kind != TAMIS_PRIVATE)
+        printf("; %.2f times the lower bound of %.2f", f->bound_ratio, f->bound_bits);
 }
 
 static void print_cells(const tamis_facts *f)
@@ -195,9 +215,7 @@ static void print_text(const char *path, const tamis_facts *f)
         printf(
             "  privacy   epsilon %.4g for one item more or less, twice that for another instead\n",
             f->epsilon);
-    printf("  size      %s bytes, %.2f bits per item", grouped(f->bytes), f->bits_per_item);
-    if (isfinite(f->bound_ratio) && f->kind != TAMIS_PRIVATE)
-        printf("; %.2f times the lower bound of %.2f", f->bound_ratio, f->bound_bits);
+    print_size(f);
     print_cells(f);
     print_hash(f);
 }

@@ -1,5 +1,7 @@
 #include "input.h"
 
+#include "stop.h"
+
 #include <bzlib.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -136,6 +138,7 @@ static ssize_t broken(struct input *in, const char *what)
 static ssize_t read_file(struct input *in, void *to, size_t n)
 {
     ssize_t got;
+    if (!stop_or_ready(in->fd)) return fail(in, strerror(EINTR));
     do got = read(in->fd, to, n);
     while (got < 0 && errno == EINTR);
     if (got < 0) return fail(in, strerror(errno));

@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "fields.h"
 #include "input.h"
+#include "stop.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -118,7 +119,7 @@ static size_t read_more(struct lines *l, struct slot *s)
     }
     const ssize_t got = input_read(l->in, s->text + s->size, s->room - s->size - 1);
     l->bytes = l->bytes_before + input_taken(l->in);
-    if (got < 0) fail(l, input_reason(l->in));
+    if (got < 0 && stop_asked() == 0) fail(l, input_reason(l->in));
     if (got <= 0) return 0;
     s->size += (size_t)got;
     return (size_t)got;
@@ -154,6 +155,7 @@ static bool fill(struct lines *l, struct slot *s)
         const size_t got = read_more(l, s);
         if (got == 0) {
             close_file(l);
+            if (stop_asked() != 0) return false; /* half a line is none */
             if (s->size == 0) continue;
             if (s->text[s->size - 1] != l->end) s->text[s->size++] = l->end;
             break;

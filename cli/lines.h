@@ -23,7 +23,8 @@ struct lines *lines_open(const struct args *a, char **paths, int n, const tamis 
                          unsigned threads);
 /* The next block, valid until the next call; NULL: no more. A file that cannot be read is reported and
  * skipped; so are lines with too few fields, which are counted. A weight that is no number is reported with its line,
- * and ends the input. What has arrived is handed out at once: a slow pipe does not hold its lines back. */
+ * and ends the input. What has arrived is handed out at once: a slow pipe does not hold its lines back. A
+ * signal of stop.h is the end, after the last whole line that was read. */
 const struct block *lines_next(struct lines *l);
 /* Whether lines_next would give something, or the end, within so many milliseconds. */
 bool lines_wait(const struct lines *l, int milliseconds);

@@ -1,8 +1,9 @@
 #include "live.h"
 
+#include "stop.h"
+
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 bool terminal_size(unsigned *columns, unsigned *rows)
@@ -17,37 +18,21 @@ bool terminal_size(unsigned *columns, unsigned *rows)
 
 /* --- Repainting ------------------------------------------------------------------------------------------------ */
 
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int number)
-{
-    (void)number;
-    stopped = 1;
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void live_start(struct live *l)
 {
-    struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &a, NULL); /* a second one is as always */
-    sigaction(SIGTERM, &a, NULL);
-    *l = (struct live){.next = now()};
+    stop_on_signal(SIGINT);
+    stop_on_signal(SIGTERM);
+    *l = (struct live){.next = seconds_now()};
 }
 
 bool live_stopped(void)
 {
-    return stopped != 0;
+    return stop_asked() != 0;
 }
 
 bool live_is_due(struct live *l)
 {
-    const double t = now();
+    const double t = seconds_now();
     if (t < l->next) return false;
     l->next = t + LIVE_SECONDS;
     return true;

@@ -27,7 +27,7 @@ int run_merge(const struct args *a)
         tamis_close(next);
     }
     if (status == EXIT_FOUND) status = save_filter(all, a->output, a->force);
-    if (status == EXIT_FOUND && !a->quiet) warn_if_over_full(all, a->output);
+    if (status == EXIT_FOUND && !a->quiet) warn_if_over_full(all, a->output, 0);
     tamis_close(all);
     return status;
 }

@@ -117,7 +117,7 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
         t->text[t->n++] = (char *)text; /* a word of argv */
     }
     if (o->type == COUNT) good = parse_number(text, field) && *(uint64_t *)field != 0;
-    if (o->type == SEED) good = parse_seed(text, field);
+    if (o->type == SEED) good = a->seeded = parse_seed(text, field);
     if (o->type == RATE) good = parse_rate(text, field);
     if (o->type == BYTE) good = parse_byte(text, field);
     if (o->type == SECONDS) good = parse_seconds(text, field);

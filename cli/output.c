@@ -235,16 +235,55 @@ void print_count(const tamis_estimate *e)
     printf("%10s  %-16s  ", count, interval);
 }
 
+/* What an older module of a server does not tell has confidence NAN, and is unknown: null. */
 void json_frequency(const tamis_estimate *e)
 {
+    const bool told = !isnan(e->confidence);
     json_integer("count", e->estimate);
     json_integer("lower", e->lower);
     json_integer("upper", e->upper);
     json_number("confidence", e->confidence);
-    json_bool("below_noise", e->below_noise);
-    if (e->certain != INT64_MIN) json_integer("certain", e->certain);
-    if (e->judged) json_bool("suspect", e->suspect);
-    if (!e->judged) json_number("suspect", NAN); /* null: this kind cannot tell */
+    if (told) json_bool("below_noise", e->below_noise);
+    if (!told) json_number("below_noise", NAN);
+    if (told && e->certain != INT64_MIN) json_integer("certain", e->certain);
+    if (!told) json_number("certain", NAN);
+    if (told && e->judged) json_bool("suspect", e->suspect);
+    if (!told || !e->judged) json_number("suspect", NAN); /* null: this kind cannot tell */
+}
+
+void print_frequency(const struct args *a, tamis_bytes item, const tamis_estimate *e)
+{
+    if (a->json) {
+        json_open('{');
+        json_text_n("item", item.p, item.len);
+        json_frequency(e);
+        json_close('}');
+    } else {
+        print_count(e);
+        print_item(item);
+    }
+    putchar(a->nul && !a->json ? '\0' : '\n');
+}
+
+void json_heavy(const tamis_heavy *h)
+{
+    json_open('{');
+    if (h->item.p != NULL) json_text_n("item", h->item.p, h->item.len);
+    if (h->item.p == NULL) json_number("item", NAN);
+    if (h->item.p == NULL || h->length > h->item.len) json_count("length", h->length);
+    json_frequency(&h->count);
+    json_close('}');
+}
+
+void print_heavy_item(const tamis_heavy *h)
+{
+    if (h->item.p == NULL && h->hash == 0)
+        fputs("(text not kept)", stdout);
+    else if (h->item.p == NULL)
+        printf("(text not kept, hash %016" PRIx64 ")", h->hash);
+    else
+        print_item(h->item);
+    if (h->item.p != NULL && h->length > h->item.len) fputs("...", stdout);
 }
 
 int finish_output(int status)

@@ -14,11 +14,10 @@ static bool is_redis(const char *word)
 static const struct {
     const char *name;
     bool all;
-} takes_filters[] = {{"add", false},     {"remove", false},      {"rotate", true},
-                     {"compact", false}, {"check", false},       {"freq", false},
-                     {"top", false},     {"merge", true},        {"info", true},
-                     {"verify", true},   {"explain cost", true}, {"convert", true},
-                     {"pack", true},     {"unpack", true},       {"release", true}};
+} takes_filters[] = {{"add", false},    {"remove", false}, {"rotate", true}, {"compact", false},
+                     {"check", false},  {"freq", false},   {"top", false},   {"merge", true},
+                     {"compare", true}, {"info", true},    {"verify", true}, {"explain cost", true},
+                     {"convert", true}, {"pack", true},    {"unpack", true}, {"release", true}};
 
 bool names_redis(const struct args *a)
 {

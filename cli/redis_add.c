@@ -79,12 +79,35 @@ int remote_add(const struct args *a)
     return finish_output(status);
 }
 
+/* Whether the kind of the set can take keys away, as the library has it: asked of an empty one of the kind, before a line is sent.
+ * False after a message. */
+static bool check_removes(const struct remote *r)
+{
+    tamis_plan p = {.struct_size = sizeof p, .kind = cluster_kind(r->s), .items = 1};
+    tamis_error why;
+    tamis *t;
+    if (p.kind == TAMIS_AUTO || p.kind == TAMIS_COUNT_MIN) { /* which may be conservative */
+        tamis_facts *f = remote_facts(r);
+        if (f == NULL) return false;
+        p.kind = f->kind;
+        p.flags = f->conservative ? TAMIS_CONSERVATIVE : 0;
+        free(f);
+    }
+    if (p.kind >= TAMIS_COUNT_MIN) p.bytes = 1 << 16;
+    if (p.kind >= TAMIS_COUNT_MIN && p.kind != TAMIS_TOP) p.items = 0;
+    if (p.kind < TAMIS_COUNT_MIN) p.fpr = 1.0 / 256;
+    if (tamis_create(&p, NULL, &t, NULL) != TAMIS_OK) return true; /* the servers will tell */
+    const tamis_status s = tamis_remove(t, "", 0, &why);
+    tamis_close(t);
+    return s != TAMIS_EUNSUPPORTED || complain(r->at.shown, "%s", why.text) == EXIT_FOUND;
+}
+
 int remote_remove(const struct args *a)
 {
     struct remote r = {0};
     struct adding d = {.a = a};
     int status = EXIT_ERROR;
-    if (remote_open(a, a->words[0], &r)) {
+    if (remote_open(a, a->words[0], &r) && check_removes(&r)) {
         const struct flow f = {a, &r, CLUSTER_REMOVE, "removing", added, &d};
         status = send_lines(&f, a->words + 1, a->n_words - 1);
         if (status != EXIT_FOUND)

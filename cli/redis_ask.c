@@ -76,45 +76,16 @@ int remote_check(const struct args *a)
 struct asking {
     const struct args *a;
     const struct remote *r;
-    tamis_facts *facts; /* of the shards */
     bool found;
 };
-
-/* As the library has it: one in a thousand keys that never came counts as much. Of a top, what is listed is no noise, and
- * servers do not tell what is. */
-static bool is_noise(const tamis_facts *f, const tamis_estimate *e)
-{
-    if (f->kind == TAMIS_TOP) return false;
-    if (f->kind == TAMIS_COUNT_SKETCH || f->kind == TAMIS_SIGNED_TALLY)
-        return e->estimate <= f->noise_999 && e->estimate >= -f->noise_999;
-    return e->upper <= f->noise_999;
-}
-
-static void print_answer(const struct args *a, tamis_bytes item, const tamis_estimate *e)
-{
-    if (a->json) {
-        json_open('{');
-        json_text_n("item", item.p, item.len);
-        json_integer("count", e->estimate);
-        json_integer("lower", e->lower);
-        json_integer("upper", e->upper);
-        json_bool("below_noise", e->below_noise);
-        json_close('}');
-    } else {
-        print_count(e);
-        print_item(item);
-    }
-    putchar(a->nul && !a->json ? '\0' : '\n');
-}
 
 static bool counted(void *ctx, const struct window *w)
 {
     struct asking *q = ctx;
     for (size_t i = 0; i < w->n; i++) {
-        tamis_estimate e = w->batch.estimates[i];
-        e.below_noise = is_noise(&q->facts[cluster_shard_of(q->r->s, w->hashes[i])], &e);
-        q->found = q->found || e.upper != 0 || e.lower != 0;
-        if (!q->a->quiet) print_answer(q->a, w->keys[i], &e);
+        const tamis_estimate *e = &w->batch.estimates[i];
+        q->found = q->found || e->upper != 0 || e->lower != 0;
+        if (!q->a->quiet) print_frequency(q->a, w->keys[i], e);
     }
     return !ferror(stdout);
 }
@@ -151,11 +122,9 @@ int remote_freq(const struct args *a)
     bool good = remote_open(a, a->words[0], &r);
     tamis *router = good ? cluster_router(r.s) : NULL;
     if (good && router == NULL) good = complain(NULL, "not enough memory") == EXIT_FOUND;
-    good = good && (q.facts = remote_facts(&r)) != NULL;
     if (good && a->n_words == 1) good = ask_lines(&q);
     for (int i = 1; i < a->n_words && good; i++)
         good = strcmp(a->words[i], "-") == 0 ? ask_lines(&q) : ask_word(&q, router, a->words[i]);
-    free(q.facts);
     tamis_close(router);
     remote_close(&r);
     return finish_output(!good ? EXIT_ERROR : q.found ? EXIT_FOUND : EXIT_NONE);

@@ -7,11 +7,12 @@
 
 /* --- info --------------------------------------------------------------------------------------------------------------- */
 
-/* All shards together. A key that was never added is asked of one of them, each as likely: rates are means. */
+/* All shards together. A key that was never added is asked of one of them, each as likely: rates are means. Items are sums, and so
+ * are the ends of their interval: shards err by chance, each for itself, so that of all together holds with more than the 99 % of
+ * each. What a shard has to take is its bound for each of its items, and the bound of all the mean over the items. */
 struct sums {
-    uint64_t bytes, items, planned, over_full;
-    double estimate, rate, planned_rate, miss, fill;
-    int64_t weight, noise;
+    tamis_facts whole;
+    uint64_t over_full;
     unsigned worst; /* the shard with the highest rate */
 };
 
@@ -34,30 +35,47 @@ static const char *signed_text(int64_t x)
     return text;
 }
 
-/* Sums stop at the end of their range: what servers say may be anything. */
-static struct sums sum_up(const tamis_facts *f, unsigned n)
-{
-    struct sums s = {0};
-    for (unsigned i = 0; i < n; i++) {
-        s.bytes = sum(s.bytes, f[i].bytes);
-        s.items = sum(s.items, f[i].items);
-        s.planned = sum(s.planned, f[i].planned_items);
-        s.estimate += f[i].items_estimate;
-        s.weight = signed_sum(s.weight, f[i].weight);
-        s.rate += f[i].fpr_now / n;
-        s.planned_rate += f[i].fpr_planned / n;
-        s.miss += f[i].miss_rate / n;
-        s.fill += f[i].fill / n;
-        s.over_full += f[i].over_full;
-        if (f[i].noise_999 > s.noise) s.noise = f[i].noise_999;
-        if (f[i].fpr_now > f[s.worst].fpr_now) s.worst = i;
-    }
-    return s;
-}
-
 static bool weighs(const tamis_facts *f)
 {
     return f->kind >= TAMIS_COUNT_MIN;
+}
+
+/* Bits per item, as of a file, and the bound. */
+static void set_bound(tamis_facts *all, const tamis_facts *f, unsigned n)
+{
+    const uint64_t of = all->items > 0 ? all->items : all->planned_items;
+    if (weighs(all) || of == 0) return;
+    for (unsigned i = 0; i < n; i++) {
+        const uint64_t here = all->items > 0 ? f[i].items : f[i].planned_items;
+        if (here > 0) all->bound_bits += f[i].bound_bits * ((double)here / (double)of);
+    }
+    all->bits_per_item = 8 * (double)all->bytes / (double)of;
+    all->bound_ratio = all->bits_per_item / all->bound_bits;
+}
+
+/* Sums stop at the end of their range: what servers say may be anything. */
+static struct sums sum_up(const tamis_facts *f, unsigned n)
+{
+    struct sums s = {.whole = {.struct_size = sizeof s.whole, .kind = f->kind}};
+    tamis_facts *all = &s.whole;
+    for (unsigned i = 0; i < n; i++) {
+        all->bytes = sum(all->bytes, f[i].bytes);
+        all->items = sum(all->items, f[i].items);
+        all->planned_items = sum(all->planned_items, f[i].planned_items);
+        all->items_estimate += f[i].items_estimate;
+        all->items_low += f[i].items_low;
+        all->items_high += f[i].items_high;
+        all->weight = signed_sum(all->weight, f[i].weight);
+        all->fpr_now += f[i].fpr_now / n;
+        all->fpr_planned += f[i].fpr_planned / n;
+        all->miss_rate += f[i].miss_rate / n;
+        all->fill += f[i].fill / n;
+        s.over_full += f[i].over_full;
+        if (f[i].noise_999 > all->noise_999) all->noise_999 = f[i].noise_999;
+        if (f[i].fpr_now > f[s.worst].fpr_now) s.worst = i;
+    }
+    set_bound(all, f, n);
+    return s;
 }
 
 static void json_shards(const struct cluster_set *set, const tamis_facts *f)
@@ -85,17 +103,16 @@ static void print_json(const struct remote *r, const tamis_facts *f, const struc
     json_text("kind", tamis_kind_name(f->kind));
     json_count("shards", cluster_shards(r->s));
     json_count("masters", cluster_masters(r->c));
-    json_count("items", s->items);
-    json_count("planned_items", s->planned);
-    json_number("items_by_bits", s->estimate);
-    if (weighs(f)) json_integer("weight", s->weight);
-    if (weighs(f)) json_integer("noise_999", s->noise);
-    json_count("bytes", s->bytes);
-    json_number("fpr_planned", s->planned_rate);
-    json_number("fpr_now", s->rate);
+    if (weighs(f)) json_integer("weight", s->whole.weight);
+    if (weighs(f)) json_integer("noise_999", s->whole.noise_999);
+    json_count("items", s->whole.items);
+    json_count("planned_items", s->whole.planned_items);
+    json_size(&s->whole);
+    json_number("fpr_planned", s->whole.fpr_planned);
+    json_number("fpr_now", s->whole.fpr_now);
     json_number("fpr_worst", f[s->worst].fpr_now);
-    json_number("miss_rate", s->miss);
-    json_number("fill", s->fill);
+    json_number("miss_rate", s->whole.miss_rate);
+    json_number("fill", s->whole.fill);
     json_count("m", f->m);
     json_count("k", f->k);
     json_count("seed", f->seed);
@@ -109,33 +126,37 @@ static void print_json(const struct remote *r, const tamis_facts *f, const struc
 
 static void print_filter(const struct remote *r, const tamis_facts *f, const struct sums *s)
 {
-    printf("  items     %s", grouped(s->items));
+    const tamis_facts *all = &s->whole;
+    printf("  items     %s", grouped(all->items));
     if (f->kind == TAMIS_GROWING)
-        printf(", grown from %s", grouped(s->planned));
+        printf(", grown from %s", grouped(all->planned_items));
     else
-        printf(" of %s planned", grouped(s->planned));
+        printf(" of %s planned", grouped(all->planned_items));
     if (s->over_full > 0)
         printf("%s: %s of the shards over-full%s", ink(stdout, BAD), grouped(s->over_full),
                ink(stdout, PLAIN));
-    printf("\n  wrong     %s of never-added keys get a maybe now; planned %s", rate_text(s->rate),
-           rate_text(s->planned_rate));
+    putchar('\n');
+    print_distinct(all);
+    printf("  wrong     %s of never-added keys get a maybe now; planned %s",
+           rate_text(all->fpr_now), rate_text(all->fpr_planned));
     if (cluster_shards(r->s) > 1)
         printf("\n            worst %s, in %s", rate_text(f[s->worst].fpr_now),
                cluster_shard_key(r->s, s->worst));
-    if (s->miss > 0)
-        printf("\n  missed    %s of the keys that are in get a wrong no now", rate_text(s->miss));
-    const uint64_t of = s->items > 0 ? s->items : s->planned;
-    printf("\n  size      %s bytes, %.2f bits per item\n", grouped(s->bytes),
-           of > 0 ? 8 * (double)s->bytes / (double)of : 0);
+    if (all->miss_rate > 0)
+        printf("\n  missed    %s of the keys that are in get a wrong no now",
+               rate_text(all->miss_rate));
+    putchar('\n');
+    print_size(all);
+    putchar('\n');
 }
 
-static void print_sketch(const struct sums *s)
+static void print_sketch(const tamis_facts *all)
 {
-    printf("  weight    %s in all\n", signed_text(s->weight));
+    printf("  weight    %s in all\n", signed_text(all->weight));
     printf("  noise     a key that never came counts up to %s in 99.9 %% of cases, in the worst "
            "shard\n",
-           grouped((uint64_t)s->noise));
-    printf("  size      %s bytes\n", grouped(s->bytes));
+           grouped((uint64_t)all->noise_999));
+    printf("  size      %s bytes\n", grouped(all->bytes));
 }
 
 static void print_text(const struct remote *r, const tamis_facts *f, const struct sums *s)
@@ -146,11 +167,11 @@ static void print_text(const struct remote *r, const tamis_facts *f, const struc
            f->collecting ? ", not sealed yet" : "", grouped(n), n > 1 ? "s" : "", grouped(masters),
            masters > 1 ? "s" : "");
     if (weighs(f))
-        print_sketch(s);
+        print_sketch(&s->whole);
     else
         print_filter(r, f, s);
     printf("  shards    of m = %s, k = %u, %.1f %% in use; hash xxh3-128, seed %llu\n",
-           grouped(f->m), f->k, 100 * s->fill, (unsigned long long)f->seed);
+           grouped(f->m), f->k, 100 * s->whole.fill, (unsigned long long)f->seed);
 }
 
 /* A line for every shard. */
@@ -323,61 +344,54 @@ int remote_rotate(const struct args *a)
 /* A reply has to fit into memory, here and there. */
 #define MOST_LISTED 1000000u
 
-struct entry {
-    char *item; /* NULL: its text is not kept */
-    size_t length;
-    tamis_estimate count;
-};
 struct list {
-    struct entry *entries;
+    tamis_heavy *entries; /* with texts of their own */
     size_t n, room;
 };
 
-static bool take_heavy(void *ctx, const char *item, size_t length, int64_t estimate, int64_t lower,
-                       int64_t upper)
+static bool take_heavy(void *ctx, const tamis_heavy *h)
 {
     struct list *l = ctx;
     if (l->n == l->room) {
-        struct entry *more = realloc(l->entries, (2 * l->room + 64) * sizeof *more);
+        tamis_heavy *more = realloc(l->entries, (2 * l->room + 64) * sizeof *more);
         if (more == NULL) return false;
         l->entries = more;
         l->room = 2 * l->room + 64;
     }
-    struct entry *e = &l->entries[l->n];
-    *e = (struct entry){.length = length,
-                        .count = {.estimate = estimate, .lower = lower, .upper = upper}};
-    if (item != NULL && (e->item = malloc(length + 1)) == NULL) return false;
-    if (item != NULL) memcpy(e->item, item, length);
+    tamis_heavy *e = &l->entries[l->n];
+    *e = *h;
+    if (h->item.p != NULL) {
+        char *copy = malloc(h->item.len + 1);
+        if (copy == NULL) return false;
+        memcpy(copy, h->item.p, h->item.len);
+        e->item.p = copy;
+    }
     l->n++;
     return true;
 }
 
-/* The greatest first; equal ones by their bytes. */
+/* The greatest first; equal ones by their bytes, and behind them by hash those whose text is not kept. */
 static int by_count(const void *x, const void *y)
 {
-    const struct entry *a = x, *b = y;
+    const tamis_heavy *a = x, *b = y;
     if (a->count.estimate != b->count.estimate)
         return a->count.estimate < b->count.estimate ? 1 : -1;
-    const size_t n = a->length < b->length ? a->length : b->length;
-    const int order = n > 0 ? memcmp(a->item, b->item, n) : 0;
-    return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
+    if (a->item.p == NULL || b->item.p == NULL)
+        return a->item.p != NULL   ? -1
+               : b->item.p != NULL ? 1
+                                   : (a->hash > b->hash) - (a->hash < b->hash);
+    const size_t n = a->item.len < b->item.len ? a->item.len : b->item.len;
+    const int order = memcmp(a->item.p, b->item.p, n);
+    return order != 0 ? order : (a->item.len > b->item.len) - (a->item.len < b->item.len);
 }
 
-static void print_heavy(const struct args *a, const struct entry *e)
+static void print_heavy(const struct args *a, const tamis_heavy *h)
 {
-    static const char unknown[] = "(its text is not kept)";
-    const tamis_bytes item = {e->item != NULL ? e->item : unknown,
-                              e->item != NULL ? e->length : sizeof unknown - 1};
     if (a->json) {
-        json_open('{');
-        if (e->item != NULL) json_text_n("item", item.p, item.len);
-        json_integer("count", e->count.estimate);
-        json_integer("lower", e->count.lower);
-        json_integer("upper", e->count.upper);
-        json_close('}');
+        json_heavy(h);
     } else {
-        print_count(&e->count);
-        print_item(item);
+        print_count(&h->count);
+        print_heavy_item(h);
     }
     putchar(a->nul && !a->json ? '\0' : '\n');
 }
@@ -404,7 +418,7 @@ int remote_top(const struct args *a)
             status = remote_complain(&r);
         }
     }
-    for (size_t i = 0; i < l.n; i++) free(l.entries[i].item);
+    for (size_t i = 0; i < l.n; i++) free((char *)(uintptr_t)l.entries[i].item.p);
     free(l.entries);
     remote_close(&r);
     return finish_output(status);

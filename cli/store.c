@@ -1,5 +1,8 @@
 /* An LMDB as the exact set: the keys of its main database are the lines. It is opened to be read only; each block of lines
- * is a transaction, so that a writer is never held up for long, and what it adds is seen. */
+ * is a transaction, so that a writer is never held up for long, and what it adds is seen.
+ *
+ * A key that the filter excludes would never be looked up: the answer is exact only if the filter may have every key. So
+ * all of them are asked for, in one pass before the first line, and in another when the store has changed since. */
 #include "confirm.h"
 
 #include <errno.h>
@@ -37,16 +40,18 @@ bool is_store(const char *path)
 #ifdef WITH_LMDB
 #include <lmdb.h>
 
-/* Keys to look at before a store is believed to be the filter's. */
-enum { SAMPLE = 1024 };
+/* Keys that the filter is asked for at a time. */
+enum { GROUP = 4096 };
 
 struct store {
     const char *path;
     MDB_env *env;
     MDB_txn *txn; /* reset between blocks */
     MDB_dbi db;
-    size_t longest; /* key */
-    bool unlocked;
+    const tamis *filter;
+    size_t longest;  /* key */
+    uint64_t looked; /* at all keys: of the state that this transaction left */
+    bool unlocked, quiet;
 };
 
 static bool fail(const struct store *s, int code)
@@ -68,24 +73,61 @@ static int open_env(struct store *s, unsigned flags) /* NOLINT(misc-no-recursion
     return open_env(s, flags | MDB_NOLOCK);
 }
 
-/* The first keys, in the order of the store, must be maybes of the filter. False after a message. */
-static bool is_of_filter(const struct store *s, const tamis *t)
+static uint64_t last_change(const struct store *s)
 {
-    MDB_cursor *cursor;
-    MDB_val key, value;
-    int code = mdb_cursor_open(s->txn, s->db, &cursor);
-    if (code != 0) return fail(s, code);
-    for (int i = 0; i < SAMPLE && (code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0; i++)
-        if (!tamis_may_contain(t, key.mv_data, key.mv_size)) break;
-    mdb_cursor_close(cursor);
-    if (code != 0 && code != MDB_NOTFOUND) return fail(s, code);
-    if (code == MDB_NOTFOUND || tamis_may_contain(t, key.mv_data, key.mv_size)) return true;
-    complain(s->path, "has a key that is certainly not in the filter, which was made of something "
-                      "else; nothing can be confirmed by it");
+    MDB_envinfo info;
+    return mdb_env_info(s->env, &info) == 0 ? info.me_last_txnid : 0;
+}
+
+static bool complain_of_change(const struct store *s)
+{
+    complain(s->path, "changed while it was read, and its lock file cannot be used");
     return false;
 }
 
-struct store *store_open(const char *path, const tamis *t)
+/* How many keys the filter excludes; an error of LMDB's or 0. */
+static int count_excluded(const struct store *s, struct progress *bar, uint64_t *excluded)
+{
+    tamis_bytes keys[GROUP]; /* in the pages of the store, which stay while the transaction lasts */
+    uint8_t bits[GROUP / 8];
+    MDB_cursor *cursor;
+    MDB_val key, value;
+    uint64_t bytes = 0;
+    int code = mdb_cursor_open(s->txn, s->db, &cursor);
+    if (code != 0) return code;
+    do {
+        size_t n = 0;
+        while (n < GROUP && (code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT_NODUP)) == 0)
+            keys[n++] = (tamis_bytes){key.mv_data, key.mv_size};
+        *excluded += n - tamis_may_contain_many(s->filter, keys, n, bits);
+        progress_update(bar, n, bytes += n);
+    } while (code == 0);
+    mdb_cursor_close(cursor);
+    return code == MDB_NOTFOUND ? 0 : code;
+}
+
+/* The state that the transaction sees: false after a message, when the filter excludes a key of it. */
+static bool is_of_filter(struct store *s)
+{
+    MDB_stat stat = {.ms_entries = 0};
+    struct progress bar;
+    uint64_t excluded = 0;
+    const uint64_t state = mdb_txn_id(s->txn);
+    if (state == s->looked) return true;
+    const uint64_t before = last_change(s);
+    mdb_stat(s->txn, s->db, &stat);
+    progress_start(&bar, "reading the store", stat.ms_entries, s->quiet);
+    const int code = count_excluded(s, &bar, &excluded);
+    progress_end(&bar);
+    if (code != 0) return fail(s, code);
+    if (s->unlocked && last_change(s) != before) return complain_of_change(s);
+    if (excluded != 0) return complain_of_excluded(s->path, excluded);
+    s->looked = state;
+    s->quiet = true; /* from now on lines may be on the terminal */
+    return true;
+}
+
+struct store *store_open(const char *path, const tamis *t, bool quiet)
 {
     struct store *s = calloc(1, sizeof *s);
     struct stat st;
@@ -95,6 +137,9 @@ struct store *store_open(const char *path, const tamis *t)
         return NULL;
     }
     s->path = path;
+    s->filter = t;
+    s->quiet = quiet;
+    s->looked = UINT64_MAX; /* no state is */
     const bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
     int code = open_env(s, MDB_RDONLY | MDB_NOTLS | (is_folder ? 0 : MDB_NOSUBDIR));
     if (code == 0) code = mdb_txn_begin(s->env, NULL, MDB_RDONLY, &s->txn);
@@ -105,7 +150,7 @@ struct store *store_open(const char *path, const tamis *t)
         complain(path, "its keys are numbers of the machine, not lines");
         good = false;
     }
-    good = good && is_of_filter(s, t);
+    good = good && is_of_filter(s);
     if (good) {
         s->longest = (size_t)mdb_env_get_maxkeysize(s->env);
         mdb_txn_reset(s->txn);
@@ -131,17 +176,12 @@ static int renew(struct store *s)
     return resized != 0 ? resized : mdb_txn_renew(s->txn);
 }
 
-static uint64_t last_change(const struct store *s)
-{
-    MDB_envinfo info;
-    return mdb_env_info(s->env, &info) == 0 ? info.me_last_txnid : 0;
-}
-
 bool store_confirm(struct store *s, const tamis_bytes *keys, size_t n, uint8_t *bits, size_t *found)
 {
     *found = 0;
     int code = renew(s);
     if (code != 0) return fail(s, code);
+    if (!is_of_filter(s)) return false;
     const uint64_t before = last_change(s);
     for (size_t i = 0; i < n; i++) {
         if ((bits[i / 8] >> i % 8 & 1) == 0) continue;
@@ -159,16 +199,14 @@ bool store_confirm(struct store *s, const tamis_bytes *keys, size_t n, uint8_t *
     const bool moved = s->unlocked && last_change(s) != before;
     mdb_txn_reset(s->txn);
     if (code != 0 && code != MDB_NOTFOUND) return fail(s, code);
-    if (!moved) return true;
-    complain(s->path, "changed while it was read, and its lock file cannot be used");
-    return false;
+    return !moved || complain_of_change(s);
 }
 
 #else /* without LMDB */
 
-struct store *store_open(const char *path, const tamis *t)
+struct store *store_open(const char *path, const tamis *t, bool quiet)
 {
-    (void)t;
+    (void)t, (void)quiet;
     complain(path, "is a directory or an LMDB, and this tamis was built without LMDB");
     return NULL;
 }

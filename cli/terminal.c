@@ -81,7 +81,7 @@ void draw_bar(char *room, unsigned columns, double share)
 
 /* --- Progress ---------------------------------------------------------------------------------------------- */
 
-static double now(void)
+double seconds_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -94,7 +94,7 @@ void progress_start(struct progress *p, const char *verb, uint64_t total_bytes, 
     p->verb = verb;
     p->total_bytes = total_bytes;
     p->wanted = !quiet && isatty(STDERR_FILENO);
-    p->started = p->shown = now();
+    p->started = p->shown = seconds_now();
 }
 
 /* 7 s, 2:05, 1:02:05 */
@@ -139,7 +139,7 @@ void progress_update(struct progress *p, uint64_t lines, uint64_t bytes)
     p->lines += lines;
     p->bytes = bytes;
     if (!p->wanted) return;
-    const double t = now();
+    const double t = seconds_now();
     if (t - p->shown < 0.1) return; /* ten times a second is what an eye follows */
     p->shown = t;
     show(p, t - p->started);

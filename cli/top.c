@@ -6,7 +6,6 @@
 #include "terminal.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,20 +79,8 @@ static bool take_list(const struct job *j, tamis_heavy **out, size_t *n)
 static void print_entry(const struct job *j, const tamis_heavy *h, int64_t greatest,
                         unsigned columns)
 {
-    char unknown[48];
-    tamis_bytes item = h->item;
-    if (item.p == NULL) {
-        const int n =
-            snprintf(unknown, sizeof unknown, "(text not kept, hash %016" PRIx64 ")", h->hash);
-        item = (tamis_bytes){unknown, (size_t)n};
-    }
     if (j->a->json) {
-        json_open('{');
-        if (h->item.p != NULL) json_text_n("item", item.p, item.len);
-        if (h->item.p == NULL) json_number("item", NAN);
-        if (h->item.p == NULL || h->length > item.len) json_count("length", h->length);
-        json_frequency(&h->count);
-        json_close('}');
+        json_heavy(h);
         return;
     }
     print_count(&h->count);
@@ -102,8 +89,7 @@ static void print_entry(const struct job *j, const tamis_heavy *h, int64_t great
         draw_bar(bar, BAR, greatest > 0 ? (double)h->count.estimate / (double)greatest : 0);
         printf("%s  ", bar);
     }
-    print_item(item);
-    if (h->length > item.len && h->item.p != NULL) fputs("...", stdout);
+    print_heavy_item(h);
 }
 
 /* Exit status. */

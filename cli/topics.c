@@ -68,10 +68,13 @@ const struct topic topics[] = {
      "  1  no line was selected, none was in, or a measured rate is off\n"
      "  2  an error, with one line on standard error that names the file and the reason:\n"
      "     no filter was written or changed\n"
+     "     (uniq: also when new lines were dropped at more than twice the rate asked for; what\n"
+     "     it kept is printed, and its state is saved)\n"
      "\n"
      "When the reader of the output goes away (tamis check ... | head), the command ends\n"
      "quietly by SIGPIPE. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it and leave no file half\n"
-     "written; one that comes while a file is being saved takes effect when it is there.",
+     "written; one that comes while a file is being saved takes effect when it is there.\n"
+     "'uniq --state' saves what it has read before it ends so.",
      "tamis check -q bad.tamis bad-urls.txt && echo some of them are listed"},
     {"redis", "sets at redis:// addresses: over the servers of a cluster",
      "Where a filter is named, redis://[[USER:]PASSWORD@]HOST[:PORT]/NAME is a set, or a\n"
@@ -88,7 +91,7 @@ const struct topic topics[] = {
      "Unlike a file, a set changes while lines are added: after an error the first lines, as\n"
      "many as it says, are in. To add them again does no harm; counts may be too high then.\n"
      "A password in an address is seen by all who list processes: better set REDISCLI_AUTH.\n"
-     "There is no TLS: use stunnel.",
+     "There is no TLS: use stunnel. To make a set takes the permission for EVAL.",
      "tamis build --items 1M -o redis://localhost:7001/bad bad-urls.txt"},
     {"environment", "variables that are read",
      "  NO_COLOR                 when set, no colour unless --color says so\n"

@@ -1,133 +1,86 @@
 /* uniq: the lines that did not come before, in their order. What is remembered of a line is its hash: exactly while a budget
- * lasts, if one is given, and then in a filter. A filter's false positive is a line that is wrongly dropped; nothing else
- * can go wrong, and how often that may have happened is added up on the way. */
-#include "cli.h"
+ * lasts, if one is given, and then in a filter (past.c). A filter's false positive is a line that is wrongly dropped; nothing
+ * else can go wrong, and how often that may have happened is added up on the way. */
+#include "fields.h"
 #include "hash_set.h"
 #include "lines.h"
+#include "past.h"
+#include "stop.h"
 
-#include <errno.h>
+#include <math.h>
+#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#define DEFAULT_FPR 1e-6
-#define GENERATIONS 8u
-#define WINDOW_ITEMS 1000000u /* of a window of time that was given no number */
+/* From this many times the rate asked for on, it is an error. */
+#define MUCH_TOO_WRONG 2
+/* Where more than this share of new lines is dropped, those that are kept tell nothing of the others. */
+#define TELLING 0.5
+
+/* How many lines are wrong, by looks at the filter from time to time. */
+struct wrong {
+    double dropped;       /* lines that were wrongly dropped, to be expected */
+    bool unknown;         /* that cannot be told any more */
+    double rate;          /* at the last look, */
+    uint64_t kept, lines; /* after so many */
+    bool exceeded;        /* the rate was above that asked for, */
+    double worst, warned; /* it was so at the most, and when last said */
+};
 
 struct uniq {
     const struct args *a;
-    tamis *t; /* NULL while all is exact */
+    struct past past; /* without a filter while all is exact */
     struct hash_set exact;
-    bool is_exact, warned;
+    bool is_exact;
     uint64_t lines, kept;
-    double dropped;     /* lines that were wrongly dropped, to be expected */
-    double rate;        /* when it was last looked at, */
-    uint64_t rate_kept; /* with so many lines kept */
+    struct wrong wrong;
     uint8_t *seen;
-    size_t room;                 /* lines that `seen` has bits for */
-    double turn_seconds, turned; /* windows of time */
+    size_t room; /* lines that `seen` has bytes for */
 };
 
-/* --- Requests ------------------------------------------------------------------------------------------------------------- */
+/* --- How wrong --------------------------------------------------------------------------------------------------------------- */
 
-/* --window: a number of lines, or a time (30s, 5m, 1h, 1d). False after a message. */
-static bool parse_window(const char *text, uint64_t *items, double *seconds)
+/* Of new lines, so many were kept while the rate rose from one to the other: how many were dropped, to be expected. Each kept
+ * one stands for 1 / (1 - rate) that came. 1 - rate is taken for a straight line in between, so that its mean is the
+ * logarithmic one: a real one is above that until most bits are set, and so the number is rather too high. */
+static double dropped_beside(double kept, double from, double to)
 {
-    static const char units[] = "smhd";
-    static const double factors[] = {1, 60, 3600, 86400};
-    char *end;
-    errno = 0;
-    const double v = strtod(text, &end);
-    const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
-    *items = 0;
-    *seconds = 0;
-    if (v > 0 && v < 1e15 && unit != NULL && end[1] == '\0') {
-        *seconds = v * factors[unit - units];
-        return true;
-    }
-    if (parse_number(text, items) && *items > 0) return true;
-    complain(NULL, "--window: '%s' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)",
-             text);
-    return false;
+    const double p = 1 - from, q = 1 - to, middle = (from + to) / 2;
+    if (!(q > 0 && p > 0)) return 0; /* unknown */
+    if (fabs(p - q) < 0.01 * p) return kept * middle / (1 - middle);
+    return kept * (log(p / q) / (p - q) - 1);
 }
 
-static bool plan_uniq(const struct args *a, tamis_plan *p, double *turn_seconds)
+static void look(struct uniq *u)
 {
-    *turn_seconds = 0;
-    if (!plan_from(a, p)) return false;
-    const bool shaped = p->items != 0 || p->bytes != 0;
-    /* More items than said make it grow, rather than drop lines; only bytes are a limit. */
-    if (a->kind == NULL) p->kind = p->bytes != 0 ? TAMIS_AUTO : TAMIS_GROWING;
-    if (p->kind > TAMIS_BLOCKED && p->kind != TAMIS_GROWING) {
-        complain(NULL,
-                 "uniq: a %s filter does not tell which lines are new; blocked, bloom, "
-                 "partitioned and growing do, and see --window",
-                 a->kind);
-        return false;
-    }
-    if (p->fpr == 0 && !(p->items != 0 && p->bytes != 0)) p->fpr = DEFAULT_FPR;
-    if (a->window == NULL) return true;
-    uint64_t lines;
-    double seconds;
-    if (!parse_window(a->window, &lines, &seconds)) return false;
-    p->kind = TAMIS_WINDOW;
-    p->generations = GENERATIONS;
-    if (lines != 0) { /* the last generation is being filled: the others hold that many */
-        p->flags |= TAMIS_TURNING;
-        p->items = lines + lines / (GENERATIONS - 1) + 1;
-    } else if (!shaped) {
-        p->items = WINDOW_ITEMS;
-    }
-    *turn_seconds = seconds / (GENERATIONS - 1);
-    return true;
+    struct wrong *w = &u->wrong;
+    tamis_facts f = {.struct_size = sizeof f};
+    if (u->past.t == NULL || tamis_info(u->past.t, &f) != TAMIS_OK) return;
+    w->dropped += dropped_beside((double)(u->kept - w->kept), w->rate, f.fpr_now);
+    w->rate = f.fpr_now;
+    w->unknown = w->unknown || w->rate > TELLING;
+    w->kept = u->kept;
+    w->lines = u->lines;
+    if (!rate_is_exceeded(&f, u->past.asked)) return;
+    w->exceeded = true;
+    w->worst = fmax(w->worst, w->rate);
+    if (w->rate < 10 * w->warned) return;
+    w->warned = w->rate;
+    if (!u->a->quiet) warn_of_rate(&f, "uniq");
 }
 
-static double now(void)
+/* When the lines kept since the last look are a sixteenth more; or, where almost none are, when as many were dropped as make
+ * a look at all the bits cheap. */
+static void look_if_due(struct uniq *u)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static bool create_filter(struct uniq *u)
-{
-    const tamis_options o = {.struct_size = sizeof o, .key = u->a->key};
-    tamis_plan p;
-    tamis_error why;
-    if (!plan_uniq(u->a, &p, &u->turn_seconds)) return false;
-    u->turned = now();
-    if (tamis_create(&p, &o, &u->t, &why) == TAMIS_OK) return true;
-    complain(NULL, "uniq: %s", why.text);
-    return false;
-}
-
-/* The filter of yesterday, if there is one. */
-static bool open_state(struct uniq *u)
-{
-    if (access(u->a->state, F_OK) != 0 && errno == ENOENT) return create_filter(u);
-    tamis_plan p;
-    if (!plan_uniq(u->a, &p, &u->turn_seconds)) return false;
-    u->turned = now();
-    u->t = open_filter(u->a, u->a->state, TAMIS_UPDATE | TAMIS_WAIT);
-    return u->t != NULL && check_hashable(u->t, u->a->state) == EXIT_FOUND;
+    const struct wrong *w = &u->wrong;
+    const uint64_t lines = u->lines - w->lines;
+    const bool grown = u->kept - w->kept > 512 + w->kept / 16;
+    const bool rising = w->rate > 0.01 && lines > 1024 + tamis_image_size(u->past.t) / 16;
+    if (grown || rising) look(u);
 }
 
 /* --- Lines -------------------------------------------------------------------------------------------------------------------- */
-
-/* How wrong the filter is now counts for the lines kept since the last look, and a dropped one is one of those that would
- * have been kept. */
-static void look(struct uniq *u)
-{
-    tamis_facts f = {.struct_size = sizeof f};
-    if (u->t == NULL || tamis_info(u->t, &f) != TAMIS_OK) return;
-    const double more = (double)(u->kept - u->rate_kept), rate = (f.fpr_now + u->rate) / 2;
-    if (rate < 1) u->dropped += more * rate / (1 - rate);
-    u->rate = f.fpr_now;
-    u->rate_kept = u->kept;
-    if (f.over_full && !u->warned && !u->a->quiet) warn_if_over_full(u->t, "uniq");
-    u->warned = u->warned || f.over_full;
-}
 
 /* The budget is spent: what is in the set goes into a filter. False after a message. */
 static bool leave_exact(struct uniq *u)
@@ -141,19 +94,19 @@ static bool leave_exact(struct uniq *u)
     const size_t n = u->exact.n;
     hash_set_free(&u->exact);
     u->is_exact = false;
-    bool good = u->t != NULL || create_filter(u);
-    if (good && tamis_add_hashes(u->t, all, n, NULL, NULL) != TAMIS_OK) {
+    bool good = u->past.t != NULL || past_create(&u->past);
+    if (good && tamis_add_hashes(u->past.t, all, n, NULL, NULL) != TAMIS_OK) {
         complain(NULL, "uniq: no room for %s lines", grouped(n));
         good = false;
     }
     free(all);
-    u->rate_kept = u->kept;
+    u->wrong.kept = u->kept; /* all of them rightly */
     look(u);
     if (good && !u->a->quiet)
         complain(NULL,
                  "uniq: no longer exact: %s different lines have used up %s bytes; from here on "
                  "%s of new lines are dropped",
-                 grouped(n), grouped(u->a->exact_until), rate_text(u->rate));
+                 grouped(n), grouped(u->a->exact_until), rate_text(u->wrong.rate));
     return good;
 }
 
@@ -165,40 +118,33 @@ static size_t ask_set(struct uniq *u, const struct block *b)
         if (is_new < 0) return i;
         u->seen[i] = (uint8_t)!is_new;
         u->kept += (uint64_t)is_new;
+        u->lines++;
     }
     return b->n;
 }
 
-/* The rest by the filter, which answers in bits. False after a message. */
+/* The rest by the filter, which answers in bits. Looks are taken between pieces of the whole input, so that what is told does
+ * not depend on how the lines arrive. False after a message. */
 static bool ask_filter(struct uniq *u, const struct block *b, size_t from)
 {
     enum { PIECE = 1024 };
-    for (size_t at = from; at < b->n; at += PIECE) {
+    for (size_t at = from, n; at < b->n; at += n) {
         uint8_t bits[PIECE / 8];
-        const size_t n = b->n - at < PIECE ? b->n - at : PIECE;
-        const tamis_status s = tamis_add_hashes(u->t, b->hashes + at, n, bits, NULL);
+        const size_t left = PIECE - (size_t)(u->lines % PIECE);
+        n = b->n - at < left ? b->n - at : left;
+        const tamis_status s = tamis_add_hashes(u->past.t, b->hashes + at, n, bits, NULL);
         if (s != TAMIS_OK) {
-            complain(NULL, "uniq: %s", why_not_added(u->t, s));
+            complain(NULL, "uniq: %s", why_not_added(u->past.t, s));
             return false;
         }
         for (size_t i = 0; i < n; i++) {
             u->seen[at + i] = bits[i / 8] >> i % 8 & 1;
             u->kept += !u->seen[at + i];
         }
-        if (u->kept - u->rate_kept > PIECE / 2 + u->rate_kept / 16) look(u);
+        u->lines += n;
+        if (n == left) look_if_due(u);
     }
     return true;
-}
-
-static void turn(struct uniq *u)
-{
-    if (u->t == NULL || u->turn_seconds <= 0) return;
-    const double late = now() - u->turned;
-    for (unsigned i = 0; i < GENERATIONS && (i + 1) * u->turn_seconds <= late; i++) {
-        tamis_rotate(u->t, NULL);
-        u->turned += u->turn_seconds;
-    }
-    if (late > GENERATIONS * u->turn_seconds) u->turned = now(); /* all is forgotten */
 }
 
 static bool take_block(struct uniq *u, const struct block *b)
@@ -214,42 +160,77 @@ static bool take_block(struct uniq *u, const struct block *b)
         complain(NULL, "not enough memory");
         return false;
     }
-    turn(u);
+    if (!u->is_exact && !past_turn(&u->past)) return false;
     size_t known = u->is_exact ? ask_set(u, b) : 0;
     if (known < b->n && u->is_exact && !leave_exact(u)) return false;
     if (known < b->n && !ask_filter(u, b, known)) return false;
     for (size_t i = 0; i < b->n && print; i++)
         if ((u->seen[i] != 0) == a->repeated) fwrite(b->lines[i].p, 1, b->lines[i].len + 1, stdout);
-    u->lines += b->n;
     return true;
 }
 
 /* --- The end -------------------------------------------------------------------------------------------------------------------- */
 
-static void report(const struct uniq *u)
+static uint64_t repeated(const struct uniq *u)
+{
+    return u->lines - u->kept;
+}
+
+/* NAN where it cannot be told. */
+static double wrongly_dropped(const struct uniq *u)
+{
+    if (u->is_exact) return 0;
+    return u->wrong.unknown ? NAN : fmin(u->wrong.dropped, (double)repeated(u));
+}
+
+static void print_totals(const struct uniq *u)
 {
     const struct args *a = u->a;
-    if (a->json && !a->quiet) {
+    if (a->json) {
         json_open('{');
         json_count("lines", u->lines);
         json_count("different", u->kept);
-        json_count("repeated", u->lines - u->kept);
+        json_count("repeated", repeated(u));
         json_bool("exact", u->is_exact);
-        json_number("fpr_now", u->is_exact ? 0 : u->rate);
-        json_number("wrongly_dropped", u->is_exact ? 0 : u->dropped);
-        json_count("bytes", u->t != NULL ? tamis_image_size(u->t)
-                                         : (uint64_t)(u->exact.room * sizeof *u->exact.slots));
+        json_number("fpr_now", u->is_exact ? 0 : u->wrong.rate);
+        json_number("fpr_asked", u->is_exact ? 0 : u->past.asked);
+        json_number("wrongly_dropped", wrongly_dropped(u));
+        json_count("bytes", u->past.t != NULL ? tamis_image_size(u->past.t)
+                                              : (uint64_t)(u->exact.room * sizeof *u->exact.slots));
         json_close('}');
         putchar('\n');
-    } else if (a->count && !a->quiet) {
-        printf("%llu\n", (unsigned long long)(a->repeated ? u->lines - u->kept : u->kept));
+    } else if (a->count) {
+        printf("%llu\n", (unsigned long long)(a->repeated ? repeated(u) : u->kept));
     }
-    if (a->quiet || !isatty(STDERR_FILENO)) return;
-    fprintf(stderr, "tamis: %s lines, %s different; ", grouped(u->lines), grouped(u->kept));
+}
+
+/* "about 120 new ones wrongly dropped, to be expected" */
+static void describe_wrong(const struct uniq *u, char *out, size_t size)
+{
+    const double dropped = wrongly_dropped(u);
     if (u->is_exact)
-        fprintf(stderr, "exact\n");
+        snprintf(out, size, "exact");
+    else if (isnan(dropped))
+        snprintf(out, size, "up to %s new ones wrongly dropped", grouped(repeated(u)));
+    else if (dropped < 10)
+        snprintf(out, size, "%.3g new ones wrongly dropped, to be expected", dropped);
     else
-        fprintf(stderr, "%.3g wrongly dropped, to be expected\n", u->dropped);
+        snprintf(out, size, "about %s new ones wrongly dropped, to be expected",
+                 grouped((uint64_t)llround(dropped)));
+}
+
+/* On a terminal; and elsewhere, too, when more was dropped than was asked for. */
+static void tell_end(const struct uniq *u)
+{
+    const struct wrong *w = &u->wrong;
+    char dropped[128], rate[200] = "";
+    if (!w->exceeded && !isatty(STDERR_FILENO)) return;
+    describe_wrong(u, dropped, sizeof dropped);
+    if (w->exceeded)
+        snprintf(rate, sizeof rate, "; the rate %s %s, and %s was asked for",
+                 w->rate < w->worst ? "was" : "is", rate_text(w->worst), rate_text(u->past.asked));
+    complain(NULL, "uniq: %s lines, %s different; %s%s", grouped(u->lines), grouped(u->kept),
+             dropped, rate);
 }
 
 static bool read_all(struct uniq *u, const tamis *hasher)
@@ -265,9 +246,8 @@ static bool read_all(struct uniq *u, const tamis *hasher)
     }
     progress_start(&bar, "reading", lines_total_bytes(a->words, a->n_words),
                    a->quiet || !(a->count || a->json));
-    while (good && (b = lines_next(in)) != NULL) {
+    while (good && !ferror(stdout) && (b = lines_next(in)) != NULL) {
         good = take_block(u, b);
-        if (ferror(stdout)) break;
         progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);
@@ -276,37 +256,44 @@ static bool read_all(struct uniq *u, const tamis *hasher)
     return good;
 }
 
-static bool save_state(struct uniq *u)
+/* The lines, and what is to be remembered of them: only when they are out. False after a message, or when finish_output has
+ * one. */
+static bool run(struct uniq *u, const tamis *hasher)
 {
-    if (u->a->state == NULL) return true;
-    if (u->is_exact && !leave_exact(u)) return false;
-    return save_filter(u->t, u->a->state, true) == EXIT_FOUND;
+    look(u); /* the rate it begins with */
+    if (!read_all(u, hasher)) return false;
+    look(u);
+    return fflush(stdout) == 0 && !ferror(stdout) && past_save(&u->past);
+}
+
+/* An endless input has no other end than a signal; what came until then is remembered. */
+static void stop_at_signals(void)
+{
+    stop_on_signal(SIGINT);
+    stop_on_signal(SIGTERM);
+    stop_on_signal(SIGHUP);
 }
 
 int run_uniq(const struct args *a)
 {
-    struct uniq u = {.a = a, .is_exact = a->exact_until != 0};
-    tamis_plan p;
-    bool good = plan_uniq(a, &p, &u.turn_seconds);
-    u.exact.budget = a->exact_until;
-    if (good && a->exact_until != 0 && (a->state != NULL || a->window != NULL)) {
-        complain(NULL, "uniq: --exact-until is for one run, without --state and --window");
-        good = false;
-    }
+    struct uniq u = {.a = a, .past.a = a, .is_exact = a->exact_until != 0};
     tamis *hasher = NULL;
+    u.exact.budget = a->exact_until;
+    bool good = check_fields(a) == EXIT_FOUND && past_check(a) == EXIT_FOUND;
+    if (good && a->state != NULL) stop_at_signals();
     if (good && u.is_exact)
         good = (hasher = make_hasher(a)) != NULL;
     else if (good)
-        good = a->state != NULL ? open_state(&u) : create_filter(&u);
-    if (good) look(&u); /* the rate it begins with */
-    u.dropped = 0;
-    good = good && read_all(&u, hasher != NULL ? hasher : u.t);
-    if (good) look(&u);
-    good = good && save_state(&u);
-    if (good) report(&u);
-    tamis_close(u.t);
+        good = past_open(&u.past);
+    good = good && run(&u, hasher != NULL ? hasher : u.past.t);
+    if (good && !a->quiet) print_totals(&u);
+    if (good && !a->quiet) tell_end(&u);
+    const bool wrong = u.wrong.worst > MUCH_TOO_WRONG * u.past.asked;
+    tamis_close(u.past.t);
     tamis_close(hasher);
     hash_set_free(&u.exact);
     free(u.seen);
-    return finish_output(good ? EXIT_FOUND : EXIT_ERROR);
+    const int status = finish_output(good && !wrong ? EXIT_FOUND : EXIT_ERROR);
+    stop_now();
+    return status;
 }

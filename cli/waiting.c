@@ -82,6 +82,15 @@ static bool mark_block(struct waiting *w, const struct block *b, uint64_t *exclu
     return true;
 }
 
+bool complain_of_excluded(const char *path, uint64_t lines)
+{
+    complain(path,
+             "%s of its lines are certainly not in the filter, which was made of something else; "
+             "nothing can be confirmed by it",
+             grouped(lines));
+    return false;
+}
+
 /* False after a message. */
 static bool read_list(struct waiting *w)
 {
@@ -105,12 +114,7 @@ static bool read_list(struct waiting *w)
     while (good && (b = lines_next(in)) != NULL) good = mark_block(w, b, &excluded);
     good = good && !lines_failed(in);
     lines_close(in);
-    if (!good || excluded == 0) return good;
-    complain(path,
-             "%s of its lines are certainly not in the filter, which was made of something else; "
-             "nothing can be confirmed by it",
-             grouped(excluded));
-    return false;
+    return good && (excluded == 0 || complain_of_excluded(path, excluded));
 }
 
 /* Lines that are to be printed and stand together are one piece of memory. */

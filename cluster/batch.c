@@ -1,6 +1,7 @@
 /* Items go to their shards by a thousand: in one command for each part of a batch that belongs to one shard. */
 #include "set.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ struct part {
     struct cluster_set *s;
     struct cluster_batch *b;
     unsigned shard;
+    bool brief; /* asked by the word of older modules */
     size_t n;
     uint32_t index[]; /* of its items in the batch */
 };
@@ -28,17 +30,40 @@ static const struct {
              [CLUSTER_EXCLUDE] = {"TAMIS.EXCLUDE", true, false},
              [CLUSTER_REMOVE] = {"TAMIS.REMOVE", true, true},
              [CLUSTER_HAS] = {"TAMIS.MHAS", false, false},
-             [CLUSTER_COUNT] = {"TAMIS.COUNT", false, false}};
+             [CLUSTER_COUNT] = {"TAMIS.ESTIMATE", false, false}};
+/* What servers of older modules have instead. */
+static const char brief_count[] = "TAMIS.COUNT";
+
+static const char *word_of(const struct cluster_set *s, enum cluster_verb verb)
+{
+    return verb == CLUSTER_COUNT && s->brief ? brief_count : verbs[verb].word;
+}
 
 /* --- Replies ------------------------------------------------------------------------------------------------------------------------ */
 
-static bool take_estimate(const struct reply *e, tamis_estimate *out)
+bool take_estimate(const struct reply *e, size_t n, tamis_estimate *out)
 {
-    if (e->type != REPLY_LIST || e->n != 3) return false;
+    if (n != BRIEF && n < FULL) return false;
+    for (size_t i = 0; i < BRIEF; i++)
+        if (e[i].type != REPLY_NUMBER) return false;
     *out = (tamis_estimate){
-        .estimate = e->list[0].number, .lower = e->list[1].number, .upper = e->list[2].number};
+        .estimate = e[0].number, .lower = e[1].number, .upper = e[2].number, .confidence = NAN};
+    if (n == BRIEF) return true;
+    char *end;
+    out->confidence = e[3].type == REPLY_TEXT ? strtod(e[3].text, &end) : NAN;
+    if (!(out->confidence >= 0 && out->confidence <= 1) || *end != '\0') return false;
+    if (e[4].type != REPLY_NUMBER || (e[5].type != REPLY_NUMBER && e[5].type != REPLY_NIL) ||
+        (e[6].type != REPLY_NUMBER && e[6].type != REPLY_NIL))
+        return false;
+    out->below_noise = e[4].number != 0;
+    out->certain = e[5].type == REPLY_NIL ? INT64_MIN : e[5].number;
+    out->judged = e[6].type == REPLY_NUMBER;
+    out->suspect = e[6].number != 0;
     return true;
 }
+
+static bool send_part(struct cluster_set *s, struct cluster_batch *b, unsigned shard,
+                      const uint32_t *index, size_t n);
 
 static void answer_part(struct request *r, struct cluster *c, const struct reply *reply)
 {
@@ -46,6 +71,11 @@ static void answer_part(struct request *r, struct cluster *c, const struct reply
     struct cluster_batch *b = p->b;
     const char *key = p->s->shards[p->shard].key;
     if (r->repeated && r->writes) p->s->repeated += p->n;
+    if (b->verb == CLUSTER_COUNT && !p->brief && reply_is_unknown(reply)) {
+        p->s->brief = true;
+        if (send_part(p->s, b, p->shard, p->index, p->n)) b->pending--;
+        return;
+    }
     const bool plain = b->verb == CLUSTER_WEIGH || b->verb == CLUSTER_EXCLUDE;
     if (plain ? reply->type == REPLY_ERROR : reply->type != REPLY_LIST) {
         client_fail_reply(c, key, reply);
@@ -53,8 +83,10 @@ static void answer_part(struct request *r, struct cluster *c, const struct reply
     }
     for (size_t i = 0; i < reply->n && !plain; i++) {
         const struct reply *e = &reply->list[i];
-        if (i >= p->n || (b->verb == CLUSTER_COUNT ? !take_estimate(e, &b->estimates[p->index[i]])
-                                                   : e->type != REPLY_NUMBER)) {
+        if (i >= p->n || (b->verb == CLUSTER_COUNT
+                              ? e->type != REPLY_LIST ||
+                                    !take_estimate(e->list, e->n, &b->estimates[p->index[i]])
+                              : e->type != REPLY_NUMBER)) {
             client_fail_reply(c, key, e);
             return;
         }
@@ -76,7 +108,7 @@ static bool send_part(struct cluster_set *s, struct cluster_batch *b, unsigned s
 {
     const struct shard *to = &s->shards[shard];
     const bool weighs = b->verb == CLUSTER_WEIGH;
-    size_t bytes = strlen(verbs[b->verb].word) + sizeof to->key;
+    size_t bytes = strlen(word_of(s, b->verb)) + sizeof to->key;
     for (size_t i = 0; i < n; i++) bytes += b->items[index[i]].len + (weighs ? 24 : 0);
     struct request *r = request_new(to->slot, 2 + (weighs ? 2 : 1) * n, bytes);
     struct part *p = malloc(sizeof *p + n * sizeof *p->index);
@@ -85,9 +117,9 @@ static bool send_part(struct cluster_set *s, struct cluster_batch *b, unsigned s
         free(p);
         return client_fail(s->c, "not enough memory");
     }
-    *p = (struct part){s, b, shard, n};
+    *p = (struct part){s, b, shard, s->brief, n};
     memcpy(p->index, index, n * sizeof *index);
-    request_text(r, verbs[b->verb].word);
+    request_text(r, word_of(s, b->verb));
     request_text(r, to->key);
     for (size_t i = 0; i < n; i++) {
         request_word(r, b->items[index[i]].p, b->items[index[i]].len);

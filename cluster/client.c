@@ -11,7 +11,7 @@
  * until the patience is over. A command is done when its reply is there and, if so many replicas have to confirm it, the
  * WAIT that follows it on the same connection says so. Where it does not, WAIT is asked again; where the connection
  * is gone, the command is sent again: done twice perhaps, never not at all. Those that must not be done twice fail instead. */
-#include "client.h"
+#include "nodes.h"
 
 #include <poll.h>
 #include <stdarg.h>
@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
 
 #define DEFAULT_PATIENCE 60.0
 #define CONNECT_SECONDS 5.0
@@ -27,47 +26,7 @@
 #define WAIT_MILLISECONDS 500 /* of one WAIT; then it is asked again */
 #define CLEAR_UP 5.0          /* patience after a failure */
 #define REFRESH_PAUSE 0.1
-#define FIRST_DELAY 0.02
 #define LAST_DELAY 0.5
-
-struct node {
-    char host[CLUSTER_HOST];
-    int port;
-    struct link *link;            /* NULL: not connected */
-    uint64_t connection;          /* the number of this one among all */
-    struct request *first, *last; /* in the order of their replies */
-    struct request *unsent;       /* of these, the first that is not wholly sent, */
-    size_t offset;                /* and how much of it is */
-    double heard;
-    double down_until; /* nobody tries to reach it before, */
-    char down[160];    /* as it has failed for this reason */
-};
-
-struct cluster {
-    struct cluster_address address;
-    unsigned replicas;
-    double patience;
-    struct node **nodes;
-    unsigned n_nodes;
-    struct node *owner[CLUSTER_SLOTS]; /* NULL: nobody */
-    bool stale;                        /* what `owner` says is doubtful */
-    double refreshed;
-    uint64_t connections;
-    unsigned refreshes;
-    struct request *later, **later_end; /* to be sent */
-    size_t outstanding;
-    char wait[64]; /* the command WAIT, and its length */
-    size_t wait_length;
-    bool failed;
-    char why[CLUSTER_WHY];
-};
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 bool client_fail(struct cluster *c, const char *format, ...)
 {
@@ -83,7 +42,7 @@ bool client_fail(struct cluster *c, const char *format, ...)
 bool client_fail_reply(struct cluster *c, const char *key, const struct reply *reply)
 {
     const char *text = reply->type == REPLY_ERROR ? reply->text : "a reply that makes no sense";
-    if (strncmp(text, "ERR unknown command", 19) == 0)
+    if (reply_is_unknown(reply))
         return client_fail(c, "%s: the server lacks the module tamis-redis.so (docs/REDIS.md)",
                            key);
     if (reply->type == REPLY_ERROR && reply_is(reply, "ERR")) text += 4;
@@ -95,39 +54,6 @@ void *client_memory(struct cluster *c, size_t n)
     void *p = c->failed ? NULL : calloc(1, n > 0 ? n : 1);
     if (p == NULL) client_fail(c, "not enough memory");
     return p;
-}
-
-/* --- Nodes ---------------------------------------------------------------------------------------------------------------------- */
-
-static struct node *node_at(struct cluster *c, const char *host, size_t length, int port)
-{
-    if (length >= CLUSTER_HOST) return NULL;
-    for (unsigned i = 0; i < c->n_nodes; i++) {
-        struct node *n = c->nodes[i];
-        if (n->port == port && strlen(n->host) == length && memcmp(n->host, host, length) == 0)
-            return n;
-    }
-    struct node **more = realloc(c->nodes, (c->n_nodes + 1) * sizeof *more);
-    struct node *n = more != NULL ? calloc(1, sizeof *n) : NULL;
-    if (more != NULL) c->nodes = more;
-    if (n == NULL) {
-        client_fail(c, "not enough memory");
-        return NULL;
-    }
-    memcpy(n->host, host, length);
-    n->port = port;
-    c->nodes[c->n_nodes++] = n;
-    return n;
-}
-
-/* host:port, as MOVED and ASK tell it; without a host, that of the node that says so. */
-static struct node *node_named(struct cluster *c, const char *text, const struct node *from)
-{
-    const char *colon = strrchr(text, ':');
-    if (colon == NULL) return NULL;
-    const int port = atoi(colon + 1);
-    if (colon == text) return node_at(c, from->host, strlen(from->host), port);
-    return node_at(c, text, (size_t)(colon - text), port);
 }
 
 /* --- Trying again -------------------------------------------------------------------------------------------------------------- */
@@ -142,7 +68,7 @@ static void put_later(struct cluster *c, struct request *r)
 /* After a pause, or not at all when it has gone on for too long. */
 static void trouble(struct cluster *c, struct request *r, const char *reason)
 {
-    const double t = now();
+    const double t = client_now();
     if (r->since == 0) r->since = t;
     if (t - r->since > c->patience)
         client_fail(c, "given up after %.0f s: %s", t - r->since, reason);
@@ -194,87 +120,6 @@ static void lose(struct cluster *c, struct node *n, const char *reason)
     c->stale = true;
 }
 
-/* --- The table of slots ----------------------------------------------------------------------------------------------------------- */
-
-/* [first, last, [host, port, ...], replicas...] */
-static bool take_range(struct cluster *c, const struct reply *range, const struct node *from,
-                       struct node **owners)
-{
-    if (range->type != REPLY_LIST || range->n < 3 || range->list[2].type != REPLY_LIST ||
-        range->list[2].n < 2)
-        return false;
-    const int64_t first = range->list[0].number, last = range->list[1].number;
-    const struct reply *host = &range->list[2].list[0], *port = &range->list[2].list[1];
-    if (first < 0 || last >= CLUSTER_SLOTS || port->number < 1 || port->number > 65535)
-        return false;
-    /* A node that does not know its own address means the one by which it was reached. */
-    const bool known = host->type == REPLY_TEXT && host->length > 0 && strcmp(host->text, "?") != 0;
-    struct node *owner = node_at(c, known ? host->text : from->host,
-                                 known ? host->length : strlen(from->host), (int)port->number);
-    if (owner == NULL) return false;
-    for (int64_t slot = first; slot <= last; slot++) owners[slot] = owner;
-    return true;
-}
-
-static bool take_slots(struct cluster *c, const struct reply *reply, struct node *from)
-{
-    if (reply->type == REPLY_ERROR && strstr(reply->text, "cluster support disabled") != NULL) {
-        for (unsigned i = 0; i < CLUSTER_SLOTS; i++) c->owner[i] = from;
-        return true;
-    }
-    /* A node that knows of no slots is not yet, or no longer, one of the cluster. */
-    if (reply->type != REPLY_LIST || reply->n == 0) return false;
-    struct node *owners[CLUSTER_SLOTS] = {NULL};
-    for (size_t i = 0; i < reply->n; i++)
-        if (!take_range(c, &reply->list[i], from, owners)) return false;
-    memcpy(c->owner, owners, sizeof owners);
-    return true;
-}
-
-/* Asks one node, on a connection of its own: those in use have a queue. */
-static bool ask_slots(struct cluster *c, struct node *n, double seconds, char why[CLUSTER_WHY])
-{
-    static const char text[] = "*2\r\n$7\r\nCLUSTER\r\n$5\r\nSLOTS\r\n";
-    struct link *l = link_open(n->host, n->port, &c->address, seconds, why);
-    struct reply *reply = l != NULL ? link_ask(l, text, sizeof text - 1, why) : NULL;
-    const bool good = reply != NULL && take_slots(c, reply, n);
-    if (reply != NULL && !good)
-        snprintf(why, CLUSTER_WHY, "%.200s",
-                 reply->type == REPLY_ERROR                   ? reply->text
-                 : reply->type == REPLY_LIST && reply->n == 0 ? "it knows of no slots"
-                                                              : "CLUSTER SLOTS makes no sense");
-    reply_free(reply);
-    link_close(l);
-    return good;
-}
-
-/* It could not be reached, in a try that began then. It is left alone for as long as that took: whoever waits for a dead one is
- * deaf to the others meanwhile. */
-static void set_down(struct node *n, double began, const char *why)
-{
-    const double t = now();
-    n->down_until = t + (t - began) + FIRST_DELAY;
-    snprintf(n->down, sizeof n->down, "%.150s", why);
-}
-
-/* Whichever answers first, each time beginning with another, as one may be wrong. Where none does, the table stays as it is. */
-static void refresh(struct cluster *c)
-{
-    char why[CLUSTER_WHY];
-    const unsigned n = c->n_nodes, begin = c->refreshes++;
-    for (unsigned i = 0; i < n; i++) {
-        struct node *asked = c->nodes[(begin + i) % n];
-        const double t = now();
-        if (asked->down_until > t) continue;
-        if (ask_slots(c, asked, 1.0, why)) {
-            c->stale = false;
-            break;
-        }
-        set_down(asked, t, why);
-    }
-    c->refreshed = now();
-}
-
 /* --- Sending ----------------------------------------------------------------------------------------------------------------------- */
 
 static const char asking[] = "*1\r\n$6\r\nASKING\r\n";
@@ -305,7 +150,7 @@ static size_t try_length(const struct cluster *c, const struct request *r)
 
 static bool connect_node(struct cluster *c, struct node *n, char why[CLUSTER_WHY])
 {
-    const double t = now();
+    const double t = client_now();
     if (n->link != NULL) return true;
     if (n->down_until > t) {
         snprintf(why, CLUSTER_WHY, "%s", n->down);
@@ -313,14 +158,14 @@ static bool connect_node(struct cluster *c, struct node *n, char why[CLUSTER_WHY
     }
     n->link = link_open(n->host, n->port, &c->address, CONNECT_SECONDS, why);
     /* Nobody was listened to meanwhile, and the silence is not theirs. */
-    for (unsigned i = 0; i < c->n_nodes; i++) c->nodes[i]->heard += now() - t;
+    for (unsigned i = 0; i < c->n_nodes; i++) c->nodes[i]->heard += client_now() - t;
     if (n->link == NULL) {
-        set_down(n, t, why);
+        node_set_down(n, t, why);
         return false;
     }
     link_hurry(n->link);
     n->connection = ++c->connections;
-    n->heard = now();
+    n->heard = client_now();
     return true;
 }
 
@@ -353,7 +198,7 @@ static void dispatch(struct cluster *c, struct request *r)
     r->next = NULL;
     if (n->first == NULL) {
         n->first = r;
-        n->heard = now();
+        n->heard = client_now();
     } else {
         n->last->next = r;
     }
@@ -364,7 +209,7 @@ static void dispatch(struct cluster *c, struct request *r)
 static void dispatch_due(struct cluster *c)
 {
     struct request *r = c->later;
-    const double t = now();
+    const double t = client_now();
     c->later = NULL;
     c->later_end = &c->later;
     while (r != NULL) {
@@ -423,15 +268,14 @@ static bool redirected(struct cluster *c, struct request *r, const struct node *
 {
     const bool moved = reply_is(r->reply, "MOVED"), ask = reply_is(r->reply, "ASK");
     if (!moved && !ask) return false;
-    const char *place = strrchr(r->reply->text, ' ');
-    struct node *to = place != NULL ? node_named(c, place + 1, from) : NULL;
+    struct node *to = node_of_redirect(c, r->reply->text, from);
     /* Two that each take the other for the owner would send it to and fro for ever. */
-    if (to == NULL || (r->since != 0 && now() - r->since > c->patience)) {
+    if (to == NULL || (r->since != 0 && client_now() - r->since > c->patience)) {
         trouble(c, r, r->reply->text);
         return true;
     }
-    r->due = r->since == 0 ? 0 : now() + FIRST_DELAY;
-    if (r->since == 0) r->since = now();
+    r->due = r->since == 0 ? 0 : client_now() + FIRST_DELAY;
+    if (r->since == 0) r->since = client_now();
     r->asking = ask;
     r->to = to;
     if (moved) {
@@ -493,7 +337,7 @@ static void take_reply(struct cluster *c, struct node *n, struct reply *reply)
     const unsigned all = (unsigned)pieces_of(c, r, piece), at = r->got++;
     const bool is_asking = r->applied == 0 && r->asking && at == 0;
     const bool is_wait = wants_wait(c, r) && at + 1 == all;
-    n->heard = now();
+    n->heard = client_now();
     if (!is_asking && !is_wait) r->reply = reply;
     if (at + 1 == all) {
         n->first = r->next;
@@ -521,14 +365,14 @@ static void receive(struct cluster *c, struct node *n)
 /* Who keeps silent may be dead, or at long work. */
 static void check_silence(struct cluster *c)
 {
-    const double t = now();
+    const double t = client_now();
     for (unsigned i = 0; i < c->n_nodes; i++) {
         struct node *n = c->nodes[i];
         if (n->first == NULL || t - n->heard < SILENCE) continue;
         if (t - n->heard > c->patience)
             client_fail(c, "%s:%d: no answer in %.0f s", n->host, n->port, t - n->heard);
         if (t - c->refreshed < SILENCE / 2) continue;
-        refresh(c);
+        nodes_refresh(c);
         if (c->owner[n->first->slot] != n && !n->first->asking) lose(c, n, "no answer");
     }
 }
@@ -536,7 +380,7 @@ static void check_silence(struct cluster *c)
 static int wait_time(const struct cluster *c, bool may_wait)
 {
     double until = 0.2;
-    const double t = now();
+    const double t = client_now();
     if (!may_wait) return 0;
     for (const struct request *r = c->later; r != NULL; r = r->next)
         if (r->due - t < until) until = r->due - t;
@@ -550,7 +394,7 @@ static bool turn(struct cluster *c, bool may_wait)
     struct node *of[MOST];
     nfds_t used = 0;
     if (c->failed) return false;
-    if (c->stale && now() - c->refreshed > REFRESH_PAUSE) refresh(c);
+    if (c->stale && client_now() - c->refreshed > REFRESH_PAUSE) nodes_refresh(c);
     dispatch_due(c);
     for (unsigned i = 0; i < c->n_nodes && used < MOST; i++) {
         struct node *n = c->nodes[i];
@@ -642,9 +486,9 @@ struct cluster *cluster_open(const struct cluster_address *a, const struct clust
                          n, digits, WAIT_MILLISECONDS);
     struct node *first = node_at(c, a->host, strlen(a->host), a->port);
     /* What cannot be reached at all is told at once: it is likely a wrong address. */
-    if (first != NULL && !ask_slots(c, first, CONNECT_SECONDS, why))
+    if (first != NULL && !nodes_ask(c, first, CONNECT_SECONDS, why))
         client_fail(c, "%s:%d: %s", a->host, a->port, why);
-    c->refreshed = now();
+    c->refreshed = client_now();
     return c;
 }
 

@@ -23,6 +23,8 @@ struct reply {
 void reply_free(struct reply *r);
 /* Whether it is an error that begins with this word. */
 bool reply_is(const struct reply *r, const char *word);
+/* Whether the server does not know the command. */
+bool reply_is_unknown(const struct reply *r);
 
 /* --- Connections (link.c) ---------------------------------------------------------------------------------------------- */
 

@@ -3,9 +3,10 @@
  * belongs to one shard, so a set is the union of its shards by construction, and grows beyond one server.
  *
  *   address.c  redis:// addresses           slots.c   which slot a key is in, and tags that lie evenly over all of them
- *   link.c     one connection, replies      client.c  commands in flight: redirects, failures, confirmations
- *   request.c  a command as bytes
+ *   link.c     one connection, replies      client.c  commands in flight: failures, confirmations
+ *   request.c  a command as bytes           nodes.c   the servers: redirects, the table of slots
  *   set.c      the facts of a set, shards   batch.c   many items at a time
+ *   plan.c     TAMIS.CREATE for a shard
  *
  * Nothing here prints; what went wrong is in cluster_why. One thread. */
 #ifndef TAMIS_CLUSTER_H
@@ -78,17 +79,18 @@ tamis *cluster_router(const struct cluster_set *s);
 /* Of a hash. */
 unsigned cluster_shard_of(const struct cluster_set *s, tamis_hash h);
 /* What TAMIS.INFO says of every shard, in facts[cluster_shards]: of tamis_facts kind, bytes, items, planned_items,
- * items_estimate, fpr_planned, fpr_now, miss_rate, fill, m, k, seed, weight, noise_999, over_full, sealed, collecting. */
+ * items_estimate, items_low, items_high, fpr_planned, fpr_now, miss_rate, fill, bits_per_item, bound_bits, bound_ratio, m, k, seed,
+ * weight, noise_999, over_full, sealed, collecting, conservative. Numbers that an older module does not tell are NAN. */
 bool cluster_set_info(struct cluster_set *s, tamis_facts *facts);
 /* The shards of the others are merged into those of `into`; equal numbers of shards only. `once`: sums, not unions, which must
  * not be made again when a server fails meanwhile. */
 bool cluster_set_merge(struct cluster_set *into, struct cluster_set *const *from, unsigned n,
                        bool once);
 bool cluster_set_rotate(struct cluster_set *s);
-/* The n most frequent of every shard, in any order: `heavy` is called for each. */
+/* The n most frequent of every shard, in any order: `heavy` is called for each, and false from it: not enough memory. Of an older
+ * module hash is 0, and counts are as those of a batch. */
 bool cluster_set_top(struct cluster_set *s, uint64_t n, void *ctx,
-                     bool (*heavy)(void *ctx, const char *item, size_t length, int64_t estimate,
-                                   int64_t lower, int64_t upper));
+                     bool (*heavy)(void *ctx, const tamis_heavy *h));
 
 /* --- Many items at a time -------------------------------------------------------------------------------------------------- */
 
@@ -104,12 +106,14 @@ enum cluster_verb {
 struct cluster_batch {
     enum cluster_verb verb;
     size_t n;
-    const tamis_bytes *items;  /* are copied while sending */
-    const tamis_hash *hashes;  /* by the router */
-    const int64_t *weights;    /* CLUSTER_WEIGH only */
-    uint8_t *bits;             /* has: may be in; remove: was in. n / 8 + 1 bytes of 0 */
-    tamis_estimate *estimates; /* count only, n of them; no confidence, below_noise not set */
-    size_t pending;            /* commands that are not done yet */
+    const tamis_bytes *items;
+    const tamis_hash *hashes; /* by the router */
+    const int64_t *weights;   /* CLUSTER_WEIGH only */
+    uint8_t *bits;            /* has: may be in; remove: was in. n / 8 + 1 bytes of 0 */
+    tamis_estimate *
+        estimates; /* count only, n of them. Where a module is older than TAMIS.ESTIMATE only the three
+                                * numbers are known, and confidence is NAN */
+    size_t pending; /* commands that are not done yet */
 };
 /* Queue its commands. False after a failure. */
 bool cluster_send(struct cluster_set *s, struct cluster_batch *b);

@@ -53,6 +53,12 @@ bool reply_is(const struct reply *r, const char *word)
            (r->text[n] == '\0' || r->text[n] == ' ');
 }
 
+bool reply_is_unknown(const struct reply *r)
+{
+    static const char begin[] = "ERR unknown command";
+    return r->type == REPLY_ERROR && strncmp(r->text, begin, sizeof begin - 1) == 0;
+}
+
 /* The reply that a task of the parser makes: on its own, or within the list of its parent. */
 static struct reply *place(const redisReadTask *task, enum reply_type type)
 {

@@ -4,8 +4,9 @@
  *     shards   how many                           route    the seed of the hash that chooses one for an item
  *     state    building, then ready               builder  who writes it: a token that no other has
  *
- * It is written first, as "building", by HSETNX of the builder, which one of several wins; so what a build that was killed has left
- * is known, is no set, and can be taken away to the last shard. The shards of two sets of as many shards are in the same slots,
+ * It is written first, as "building", with its builder, which one of several wins; so what a build that was killed has left is known,
+ * is no set, and can be taken away to the last shard. From then on only its builder writes to it: servers look for the builder and
+ * write in one step, a script (EVAL), so that a build that was pushed aside is never in time. The shards of two sets of as many shards are in the same slots,
  * whatever the sets are named, so that servers can merge them. */
 #include "set.h"
 
@@ -127,8 +128,8 @@ static bool name_shards(struct cluster_set *s, unsigned n)
     return cluster_why(s->c) == NULL;
 }
 
-/* A value of TAMIS.CREATE, by itself. */
-static bool is_plain(struct cluster_set *s)
+/* The set of one shard that a value of TAMIS.CREATE is, by itself; false: it is no such value. */
+static bool take_plain(struct cluster_set *s)
 {
     struct reply *reply = client_call(s->c, command(false, s->slot, "TYPE", s->name, NULL));
     const bool plain =
@@ -175,13 +176,13 @@ static bool take_facts(struct cluster_set *s, const struct reply *facts)
     return name_shards(s, (unsigned)shards);
 }
 
-/* Whether there is a hash, but of somebody else. */
-static bool is_foreign(struct cluster_set *s)
+/* Asks the server; where that fails, it may. */
+static bool key_exists(struct cluster_set *s)
 {
     struct reply *reply = client_call(s->c, command(false, s->slot, "EXISTS", s->name, NULL));
-    const bool foreign = reply != NULL && (reply->type != REPLY_NUMBER || reply->number != 0);
+    const bool exists = reply != NULL && (reply->type != REPLY_NUMBER || reply->number != 0);
     reply_free(reply);
-    return foreign;
+    return exists;
 }
 
 /* What the key says; false: it has failed. *found: there is something. */
@@ -195,10 +196,10 @@ static bool read_facts(struct cluster_set *s, bool *found)
     bool good = true;
     *found = true;
     if (reply_is(reply, "WRONGTYPE"))
-        good = is_plain(s);
+        good = take_plain(s);
     else if (reply->type != REPLY_LIST || reply->n != FACTS)
         good = client_fail_reply(s->c, s->name, reply);
-    else if (reply->list[BUILDER_FACT].type == REPLY_NIL && !is_foreign(s))
+    else if (reply->list[BUILDER_FACT].type == REPLY_NIL && !key_exists(s))
         *found = false;
     else
         good = take_facts(s, reply);
@@ -222,20 +223,53 @@ struct cluster_set *cluster_set_open(struct cluster *c, const char *name)
 
 /* --- Making ------------------------------------------------------------------------------------------------------------------------ */
 
-static bool is_good(struct cluster_set *s, struct reply *reply)
+/* Scripts of servers, on behalf of the builder ARGV[1]. They reply with 1, or with 0 where it is not, or no longer, the builder;
+ * to run one again changes nothing. */
+#define IF_OURS "if redis.call('HGET',KEYS[1],'builder')~=ARGV[1] then return 0 end "
+#define WRITE "redis.call('HSET',KEYS[1],unpack(ARGV,2)) return 1"
+static const char write_ours[] = IF_OURS WRITE;
+static const char claim[] = "if redis.call('EXISTS',KEYS[1])==0 then "
+                            "redis.call('HSET',KEYS[1],'builder',ARGV[1]) end " IF_OURS WRITE;
+static const char drop_ours[] = "if redis.call('EXISTS',KEYS[1])==0 then return 1 end " IF_OURS
+                                "redis.call('DEL',KEYS[1]) return 1";
+
+/* Takes the reply of a script. False: of somebody else, or it has failed. */
+static bool finish_script(struct cluster_set *s, struct reply *reply)
 {
-    if (reply != NULL && reply->type == REPLY_ERROR) client_fail_reply(s->c, s->name, reply);
+    const bool done = reply != NULL && reply->type == REPLY_NUMBER && reply->number == 1;
+    if (reply != NULL && reply->type != REPLY_NUMBER) client_fail_reply(s->c, s->name, reply);
     reply_free(reply);
-    return cluster_why(s->c) == NULL;
+    return done && cluster_why(s->c) == NULL;
 }
 
-/* All shards, then the facts. */
+/* Always false. A failure that was there before stays. */
+static bool fail_as_taken(struct cluster_set *s)
+{
+    return client_fail(s->c, "another build has taken its place meanwhile");
+}
+
+/* All of them, each time: whatever was written there meanwhile is put right. */
+static bool write_facts(struct cluster_set *s, const char *script, const char *state)
+{
+    char shards[16], route[24];
+    snprintf(shards, sizeof shards, "%u", s->n);
+    snprintf(route, sizeof route, "%llu", (unsigned long long)s->route);
+    return finish_script(
+        s, client_call(s->c, command(true, s->slot, "EVAL", script, "1", s->name, s->builder,
+                                     "tamis", VERSION, "state", state, "kind", s->kind, "shards",
+                                     shards, "route", route, NULL)));
+}
+
+/* All shards, then the facts, as long as the builder is the one that was seen. */
 static bool take_away(struct cluster_set *s)
 {
-    return is_good(s, client_call(s->c, command(true, s->slot, "HSET", s->name, "state", "building",
-                                                NULL))) &&
-           to_all(s, "UNLINK", true, want_no_error, NULL) &&
-           is_good(s, client_call(s->c, command(true, s->slot, "DEL", s->name, NULL)));
+    if (!finish_script(s, client_call(s->c, command(true, s->slot, "EVAL", write_ours, "1", s->name,
+                                                    s->builder, "state", "building", NULL))))
+        return fail_as_taken(s);
+    if (!to_all(s, "UNLINK", true, want_no_error, NULL)) return false;
+    return finish_script(s, client_call(s->c, command(true, s->slot, "EVAL", drop_ours, "1",
+                                                      s->name, s->builder, NULL))) ||
+           fail_as_taken(s);
 }
 
 /* What is at the key of a set, finished or not; NULL: nothing, or it has failed, for instance as it is something else. */
@@ -250,65 +284,43 @@ static struct cluster_set *look(struct cluster *c, const char *name)
     return NULL;
 }
 
-/* Whether the key of the set is ours now: of several that try, one wins. Else *other is what is there. */
-static bool win(struct cluster_set *s, const char *token, struct cluster_set **other)
+/* Makes the key of the set ours, with its facts: of several that try, one wins. Else *other is what is there. */
+static bool win(struct cluster_set *s, struct cluster_set **other)
 {
-    *other = look(s->c, s->name); /* first: a hash of somebody else gets no field of ours */
+    *other = look(s->c, s->name);
     if (*other != NULL || cluster_why(s->c) != NULL) return false;
-    if (!is_good(s, client_call(s->c,
-                                command(true, s->slot, "HSETNX", s->name, "builder", token, NULL))))
-        return false;
-    /* Not by that reply: when it was lost on the way, the next one tells of ourselves. */
-    struct cluster_set *there = look(s->c, s->name);
-    if (there == NULL || strcmp(there->builder, token) != 0) {
-        *other = there;
-        return false;
-    }
-    cluster_set_close(there);
-    return true;
+    if (write_facts(s, claim, "building")) return true;
+    *other = look(s->c, s->name);
+    return false;
 }
 
-/* Whether no other build, with -f, has taken the key meanwhile. */
-static bool is_still_ours(struct cluster_set *s)
+/* Asks the servers whether no other build, with -f, has taken the key meanwhile. */
+static bool confirm_ours(struct cluster_set *s)
 {
     struct cluster_set *there = look(s->c, s->name);
     const bool ours = there != NULL && strcmp(there->builder, s->builder) == 0;
     cluster_set_close(there);
-    return ours || client_fail(s->c, "another build has taken its place meanwhile");
+    return ours || fail_as_taken(s);
 }
 
 static bool seize(struct cluster_set *s, bool replace)
 {
     struct timespec t;
     struct cluster_set *other;
-    char token[sizeof s->builder];
     clock_gettime(CLOCK_REALTIME, &t);
-    snprintf(token, sizeof token, "%lld.%09ld.%ld", (long long)t.tv_sec, t.tv_nsec, (long)getpid());
-    bool won = win(s, token, &other);
+    snprintf(s->builder, sizeof s->builder, "%lld.%09ld.%ld", (long long)t.tv_sec, t.tv_nsec,
+             (long)getpid());
+    bool won = win(s, &other);
     if (other != NULL && !replace)
         client_fail(s->c, other->ready ? "exists already; -f replaces it"
                                        : "is not finished: a build was stopped, or is still "
                                          "running; -f takes it away and builds anew");
     if (other != NULL && replace && take_away(other)) {
         cluster_set_close(other);
-        won = win(s, token, &other);
-        if (other != NULL) client_fail(s->c, "another build has begun meanwhile");
+        won = win(s, &other);
     }
     cluster_set_close(other);
-    if (won) memcpy(s->builder, token, sizeof token);
-    return won;
-}
-
-/* All of them, each time: a build that was pushed aside may have written its own in between. */
-static bool write_facts(struct cluster_set *s, const char *state)
-{
-    if (!is_still_ours(s)) return false;
-    char shards[16], route[24];
-    snprintf(shards, sizeof shards, "%u", s->n);
-    snprintf(route, sizeof route, "%llu", (unsigned long long)s->route);
-    return is_good(s, client_call(s->c, command(true, s->slot, "HSET", s->name, "tamis", VERSION,
-                                                "state", state, "kind", s->kind, "shards", shards,
-                                                "route", route, NULL)));
+    return won || client_fail(s->c, "another build has begun meanwhile");
 }
 
 static bool want_absent(struct cluster_set *s, unsigned shard, const struct reply *reply, void *ctx)
@@ -320,7 +332,7 @@ static bool want_absent(struct cluster_set *s, unsigned shard, const struct repl
                        s->shards[shard].key);
 }
 
-/* The key is ours, its facts are written, and no shard is there. */
+/* A set whose key is ours, whose facts are written, and of which no shard is there. */
 static struct cluster_set *begin(struct cluster *c, const char *name, unsigned shards,
                                  const char *kind, uint64_t route, bool replace)
 {
@@ -334,78 +346,13 @@ static struct cluster_set *begin(struct cluster *c, const char *name, unsigned s
         cluster_set_close(s);
         return NULL;
     }
-    good = write_facts(s, "building") && to_all(s, "EXISTS", false, want_absent, &replace);
+    good = to_all(s, "EXISTS", false, want_absent, &replace);
     if (good && replace) good = to_all(s, "UNLINK", true, want_no_error, NULL);
     if (good) return s;
     s->n = 0; /* what is there is not of this set */
     cluster_set_abandon(s);
     cluster_set_close(s);
     return NULL;
-}
-
-static void plan_number(struct request *r, const char *name, uint64_t value)
-{
-    char text[24];
-    if (value == 0) return;
-    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    request_text(r, name);
-    request_text(r, text);
-}
-
-static void plan_real(struct request *r, const char *name, double value)
-{
-    char text[40];
-    if (value == 0) return;
-    snprintf(text, sizeof text, "%.17g", value);
-    request_text(r, name);
-    request_text(r, text);
-}
-
-static void plan_flag(struct request *r, const char *name, uint32_t flags, uint32_t flag)
-{
-    if ((flags & flag) != 0) request_text(r, name);
-}
-
-static size_t plan_words(const tamis_plan *p)
-{
-    size_t n = 3;
-    const bool values[] = {p->items != 0,       p->fpr != 0,   p->bytes != 0,      p->m != 0,
-                           p->k != 0,           p->seed != 0,  p->cell_bits != 0,  p->excluded != 0,
-                           p->generations != 0, p->error != 0, p->inner_kind != 0, p->delta != 0};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) n += values[i] ? 2 : 0;
-    for (uint32_t flag = 1; flag != 0; flag <<= 1) n += (p->flags & flag) != 0;
-    return n;
-}
-
-static struct request *create(const struct shard *shard, const tamis_plan *p)
-{
-    struct request *r = request_new(shard->slot, plan_words(p), 1024 + sizeof shard->key);
-    if (r == NULL) return NULL;
-    r->writes = true;
-    request_text(r, "TAMIS.CREATE");
-    request_text(r, shard->key);
-    request_text(r, p->kind == TAMIS_AUTO ? "auto" : tamis_kind_name(p->kind));
-    plan_number(r, "ITEMS", p->items);
-    plan_real(r, "RATE", p->fpr);
-    plan_number(r, "BYTES", p->bytes);
-    plan_number(r, "M", p->m);
-    plan_number(r, "K", p->k);
-    plan_number(r, "SEED", p->seed);
-    plan_number(r, "CELLBITS", p->cell_bits);
-    plan_number(r, "GENERATIONS", p->generations);
-    if (p->inner_kind != 0) {
-        request_text(r, "INNER");
-        request_text(r, tamis_kind_name(p->inner_kind));
-    }
-    plan_number(r, "EXCLUDED", p->excluded);
-    plan_real(r, "ERROR", p->error);
-    plan_real(r, "DELTA", p->delta);
-    plan_flag(r, "STRICT", p->flags, TAMIS_STRICT);
-    plan_flag(r, "COMPACT", p->flags, TAMIS_COMPACT);
-    plan_flag(r, "TURNING", p->flags, TAMIS_TURNING);
-    plan_flag(r, "TRANSFER", p->flags, TAMIS_TRANSFER);
-    plan_flag(r, "CONSERVATIVE", p->flags, TAMIS_CONSERVATIVE);
-    return r;
 }
 
 /* Sent again after a failure, it may find what it has made itself: nothing was there before. */
@@ -424,7 +371,7 @@ struct cluster_set *cluster_set_create(struct cluster *c, const char *name, unsi
     struct cluster_set *s = begin(c, name, shards, tamis_kind_name(plan->kind), route, replace);
     bool good = s != NULL;
     for (unsigned i = 0; i < shards && good; i++) {
-        struct request *r = create(&s->shards[i], plan);
+        struct request *r = plan_request(&s->shards[i], plan);
         good = submit(s, i, r, want_no_error, NULL);
         if (good) r->answer = answer_create;
     }
@@ -443,9 +390,9 @@ struct cluster_set *cluster_set_like(struct cluster *c, const char *name,
 bool cluster_set_finish(struct cluster_set *s, bool seal)
 {
     /* Sealed shards of a build that has taken the place would refuse the rest of its lines. */
-    if (seal && !(is_still_ours(s) && to_all(s, "TAMIS.SEAL", true, want_no_error, NULL)))
+    if (seal && !(confirm_ours(s) && to_all(s, "TAMIS.SEAL", true, want_no_error, NULL)))
         return false;
-    return write_facts(s, "ready");
+    return write_facts(s, write_ours, "ready") || fail_as_taken(s);
 }
 
 void cluster_set_abandon(struct cluster_set *s)
@@ -454,7 +401,7 @@ void cluster_set_abandon(struct cluster_set *s)
     const char *first = cluster_why(s->c);
     snprintf(why, sizeof why, "%s", first != NULL ? first : "");
     client_recover(s->c);
-    if (is_still_ours(s)) take_away(s);
+    take_away(s);
     if (first == NULL) return;
     client_recover(s->c);
     client_fail(s->c, "%s", why);
@@ -502,9 +449,11 @@ static const char *field(const struct reply *facts, const char *name)
     return "";
 }
 
+/* NAN where it is not told. */
 static double real_of(const struct reply *facts, const char *name)
 {
-    return strtod(field(facts, name), NULL);
+    const char *text = field(facts, name);
+    return text[0] != '\0' ? strtod(text, NULL) : NAN;
 }
 
 static int64_t number_of(const struct reply *facts, const char *name)
@@ -525,10 +474,15 @@ static bool take_info(struct cluster_set *s, unsigned shard, const struct reply 
                        .items = (uint64_t)number_of(r, "items"),
                        .planned_items = (uint64_t)number_of(r, "planned-items"),
                        .items_estimate = real_of(r, "items-estimate"),
+                       .items_low = real_of(r, "items-low"),
+                       .items_high = real_of(r, "items-high"),
                        .fpr_planned = real_of(r, "rate-planned"),
                        .fpr_now = real_of(r, "rate-now"),
                        .miss_rate = real_of(r, "miss-rate"),
                        .fill = real_of(r, "fill"),
+                       .bits_per_item = real_of(r, "bits-per-item"),
+                       .bound_bits = real_of(r, "bound-bits"),
+                       .bound_ratio = real_of(r, "bound-ratio"),
                        .m = (uint64_t)number_of(r, "m"),
                        .k = (uint32_t)number_of(r, "k"),
                        .seed = (uint64_t)number_of(r, "seed"),
@@ -536,7 +490,8 @@ static bool take_info(struct cluster_set *s, unsigned shard, const struct reply 
                        .noise_999 = number_of(r, "noise-floor"),
                        .over_full = number_of(r, "over-full") != 0,
                        .sealed = number_of(r, "sealed") != 0,
-                       .collecting = number_of(r, "collecting") != 0};
+                       .collecting = number_of(r, "collecting") != 0,
+                       .conservative = number_of(r, "conservative") != 0};
     return f->kind != TAMIS_AUTO ||
            client_fail(s->c, "%s: of a kind that this version does not know", s->shards[shard].key);
 }
@@ -582,36 +537,64 @@ bool cluster_set_rotate(struct cluster_set *s)
 
 struct top {
     void *ctx;
-    bool (*heavy)(void *ctx, const char *item, size_t length, int64_t estimate, int64_t lower,
-                  int64_t upper);
+    bool (*heavy)(void *ctx, const tamis_heavy *h);
+    char most[24];
 };
 
-static bool take_top(struct cluster_set *s, unsigned shard, const struct reply *reply, void *ctx)
+/* [item, estimate, lower, upper], or with FULL [item, length, hash, and all of an estimate]. */
+static bool take_heavy(const struct reply *e, tamis_heavy *out)
+{
+    if (e->type != REPLY_LIST || e->n < 1 + BRIEF) return false;
+    const bool full = e->n >= 3 + FULL;
+    const struct reply *item = &e->list[0], *count = &e->list[full ? 3 : 1];
+    if (item->type != REPLY_TEXT && item->type != REPLY_NIL) return false;
+    *out = (tamis_heavy){.item = {item->text, item->length}, .length = item->length};
+    if (!take_estimate(count, e->n - (full ? 3 : 1), &out->count)) return false;
+    if (!full) return true;
+    if (e->list[1].type != REPLY_NUMBER || e->list[2].type != REPLY_TEXT) return false;
+    out->length = (uint64_t)e->list[1].number;
+    char *end;
+    out->hash = strtoull(e->list[2].text, &end, 16);
+    return out->length >= item->length && e->list[2].length == 16 && *end == '\0';
+}
+
+static bool take_list(struct cluster_set *s, unsigned shard, const struct reply *reply, void *ctx)
 {
     const struct top *t = ctx;
     if (reply->type != REPLY_LIST) return client_fail_reply(s->c, s->shards[shard].key, reply);
     for (size_t i = 0; i < reply->n; i++) {
-        const struct reply *e = &reply->list[i];
-        if (e->type != REPLY_LIST || e->n != 4)
-            return client_fail_reply(s->c, s->shards[shard].key, e);
-        if (!t->heavy(t->ctx, e->list[0].text, e->list[0].length, e->list[1].number,
-                      e->list[2].number, e->list[3].number))
-            return client_fail(s->c, "not enough memory");
+        tamis_heavy h;
+        if (!take_heavy(&reply->list[i], &h))
+            return client_fail_reply(s->c, s->shards[shard].key, &reply->list[i]);
+        if (!t->heavy(t->ctx, &h)) return client_fail(s->c, "not enough memory");
     }
     return true;
 }
 
-bool cluster_set_top(struct cluster_set *s, uint64_t n, void *ctx,
-                     bool (*heavy)(void *ctx, const char *item, size_t length, int64_t estimate,
-                                   int64_t lower, int64_t upper))
+static bool ask_top(struct cluster_set *s, unsigned shard, const char *full, shard_answer answer,
+                    struct top *t)
 {
-    struct top top = {ctx, heavy};
-    char most[24];
+    const struct shard *at = &s->shards[shard];
+    return submit(s, shard, command(false, at->slot, "TAMIS.TOP", at->key, t->most, full, NULL),
+                  answer, t);
+}
+
+/* An older module has no FULL, and is asked without. */
+static bool take_full_list(struct cluster_set *s, unsigned shard, const struct reply *reply,
+                           void *ctx)
+{
+    static const char without[] = "ERR wrong number of arguments";
+    if (reply->type == REPLY_ERROR && strncmp(reply->text, without, sizeof without - 1) == 0)
+        return ask_top(s, shard, NULL, take_list, ctx);
+    return take_list(s, shard, reply, ctx);
+}
+
+bool cluster_set_top(struct cluster_set *s, uint64_t n, void *ctx,
+                     bool (*heavy)(void *ctx, const tamis_heavy *h))
+{
+    struct top top = {.ctx = ctx, .heavy = heavy};
     bool good = cluster_why(s->c) == NULL;
-    snprintf(most, sizeof most, "%lld", (long long)(n < INT64_MAX ? n : INT64_MAX));
-    for (unsigned i = 0; i < s->n && good; i++)
-        good = submit(s, i,
-                      command(false, s->shards[i].slot, "TAMIS.TOP", s->shards[i].key, most, NULL),
-                      take_top, &top);
+    snprintf(top.most, sizeof top.most, "%lld", (long long)(n < INT64_MAX ? n : INT64_MAX));
+    for (unsigned i = 0; i < s->n && good; i++) good = ask_top(s, i, "FULL", take_full_list, &top);
     return good && cluster_await(s->c, NULL);
 }

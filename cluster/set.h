@@ -1,4 +1,4 @@
-/* A set, between set.c and batch.c. */
+/* A set, between set.c, plan.c and batch.c. */
 #ifndef TAMIS_CLUSTER_SET_H
 #define TAMIS_CLUSTER_SET_H
 
@@ -22,7 +22,16 @@ struct cluster_set {
     char builder[64]; /* who is building it; empty: nobody */
     bool ready;
     struct shard *shards;
+    bool brief;        /* a server has only three numbers for a count */
     uint64_t repeated; /* items of commands that were sent again, and may be done twice */
 };
+
+/* TAMIS.CREATE of a shard by a plan (plan.c); NULL: not enough memory. */
+struct request *plan_request(const struct shard *shard, const tamis_plan *p);
+
+/* The n parts of a count (batch.c): three numbers of TAMIS.COUNT, or those and what they are worth, of TAMIS.ESTIMATE and later
+ * ones. False: they are none. Of three, confidence is NAN. */
+enum { BRIEF = 3, FULL = 7 };
+bool take_estimate(const struct reply *parts, size_t n, tamis_estimate *out);
 
 #endif

@@ -21,6 +21,7 @@
 #include "url.h"
 
 #include <stdio.h>
+#include <sys/types.h>
 #include <time.h>
 
 #define GUARD_LABELS 64 /* lists of different names, at most */
@@ -39,6 +40,14 @@ typedef struct guard_list {
     const char *path;  /* "-": standard input */
 } guard_list;
 
+/* Where the bytes of a list come from. The guard reads files as they are; whoever can unpack them brings this. */
+typedef struct guard_reader {
+    void *(*open)(const char *path);               /* NULL: it cannot be, and errno says why */
+    ssize_t (*read)(void *in, void *to, size_t n); /* 0: the end; -1: it failed */
+    const char *(*reason)(const void *in);         /* why it failed */
+    void (*close)(void *in);
+} guard_reader;
+
 typedef struct guard_request {
     const char *directory;
     const guard_list *bad;
@@ -46,6 +55,10 @@ typedef struct guard_request {
     const guard_list *good; /* never to be taken for bad ones */
     size_t n_good;
     uint64_t max_bytes; /* of the base filter */
+    /* A list without an entry, or with more lines that are none than entries, is an error: a wrong file, or a download
+     * that failed, is far more likely than a list of that sort. Lenient: it is taken all the same. */
+    bool lenient;
+    const guard_reader *reader; /* NULL: files as they are */
     /* Called for each line that is none, with its reason; may be NULL. */
     void (*reject)(void *ctx, const char *path, uint64_t line, const char *reason);
     void *ctx;

@@ -71,15 +71,26 @@ enum MHD_Result guard_reply_error(struct guard_ask *ask, unsigned status, const 
 
 /* --- Bytes under a tag ---------------------------------------------------------------------------------------------------- */
 
+/* Where the list goes on behind this: at a comma or at the end. NULL: there is something else first. */
+static const char *element_end(const char *p)
+{
+    p += strspn(p, " \t");
+    return *p == ',' || *p == '\0' ? p : NULL;
+}
+
 bool guard_tag_listed(const char *field, const char *tag)
 {
     const size_t n = strlen(tag);
-    for (const char *p = field; *p != '\0';) {
-        p += strspn(p, " \t,");
-        if (*p == '*') return true;
+    const char *p = field + strspn(field, " \t");
+    if (*p == '*') return p[1 + strspn(p + 1, " \t")] == '\0'; /* it stands alone */
+    while (*(p += strspn(p, " \t,")) != '\0') {
         if (strncmp(p, "W/", 2) == 0) p += 2;
-        if (strncmp(p, tag, n) == 0 && strchr(" \t,", p[n]) != NULL) return true; /* or its end */
-        p += strcspn(p, ",");
+        /* A tag may have commas between its quotes; what is no tag ends at the next one. */
+        const char *quote = *p == '"' ? strchr(p + 1, '"') : NULL;
+        const char *end = quote != NULL ? element_end(quote + 1) : NULL;
+        if (end != NULL && (size_t)(quote + 1 - p) == n && memcmp(p, tag, n) == 0) return true;
+        if (quote != NULL) p = quote + 1;
+        p = end != NULL ? end : p + strcspn(p, ",");
     }
     return false;
 }

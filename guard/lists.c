@@ -92,6 +92,7 @@ static bool take_good(struct reading *r, guard_span expression)
     const guard_url_status s =
         guard_url_canonical(r->again, n, NULL, r->room, GUARD_URL_ROOM(LONGEST_LINE), &url);
     if (s != GUARD_URL_OK) { /* it was canonical, so it can only be too long */
+        r->tally->lines--;
         reject(r, guard_url_message(s));
         return true;
     }
@@ -124,28 +125,111 @@ static bool take_line(struct reading *r, const char *text, size_t n)
     return push(r->out, line.expression, r->labels, r->why);
 }
 
+/* --- Whole lists ------------------------------------------------------------------------------------------------------------ */
+
+static void *open_plain(const char *path)
+{
+    return strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+}
+
+static ssize_t read_plain(void *in, void *to, size_t n)
+{
+    const size_t got = fread(to, 1, n, in);
+    return got == 0 && ferror((FILE *)in) ? -1 : (ssize_t)got;
+}
+
+static const char *plain_reason(const void *in)
+{
+    (void)in;
+    return strerror(errno);
+}
+
+static void close_plain(void *in)
+{
+    if (in != stdin) fclose(in);
+}
+
+static const guard_reader PLAIN = {open_plain, read_plain, plain_reason, close_plain};
+
+/* What has been read and not taken yet. */
+struct text {
+    char bytes[2 * LONGEST_LINE];
+    size_t have;
+    bool too_long; /* the line that is being read, whose beginning is gone */
+};
+
+/* Takes the whole lines, and keeps what is behind them. */
+static bool take_lines(struct reading *r, struct text *t)
+{
+    const char *p = t->bytes, *const stop = t->bytes + t->have;
+    bool good = true;
+    for (const char *end; good && (end = memchr(p, '\n', (size_t)(stop - p))) != NULL;
+         p = end + 1) {
+        r->line++;
+        good = take_line(r, p, t->too_long ? LONGEST_LINE : (size_t)(end - p));
+        t->too_long = false;
+    }
+    t->have = (size_t)(stop - p);
+    memmove(t->bytes, p, t->have);
+    if (t->have == sizeof t->bytes) { /* one line, and no end in sight */
+        t->too_long = true;
+        t->have = 0;
+    }
+    return good;
+}
+
+static bool read_all(struct reading *r, struct text *t)
+{
+    const guard_reader *reader = r->request->reader != NULL ? r->request->reader : &PLAIN;
+    const char *path = r->list->path;
+    void *in = reader->open(path);
+    if (in == NULL) return guard_fail(r->why, "%s: cannot read: %s", path, strerror(errno));
+    ssize_t got = 0;
+    bool good = true;
+    while (good && (got = reader->read(in, t->bytes + t->have, sizeof t->bytes - t->have)) > 0) {
+        t->have += (size_t)got;
+        good = take_lines(r, t);
+    }
+    if (good && got < 0) /* a part is no list */
+        good = guard_fail(r->why, "%s: cannot read: %s", path, reader->reason(in));
+    if (good && (t->have > 0 || t->too_long)) { /* the last line has no end */
+        r->line++;
+        good = take_line(r, t->bytes, t->too_long ? LONGEST_LINE : t->have);
+    }
+    reader->close(in);
+    return good;
+}
+
+/* Whether it looks like a list at all; see guard_request. */
+static bool is_likely(const struct reading *r, uint64_t lines, uint64_t rejects)
+{
+    if (r->request->lenient || (lines > 0 && lines >= rejects)) return true;
+    if (lines == 0)
+        return guard_fail(r->why,
+                          "%s: no entry in %llu lines: nothing is published; --lenient takes it as "
+                          "it is",
+                          r->list->path, (unsigned long long)r->line);
+    return guard_fail(
+        r->why,
+        "%s: %llu lines left out and only %llu taken: nothing is published; --lenient "
+        "takes it as it is",
+        r->list->path, (unsigned long long)rejects, (unsigned long long)lines);
+}
+
 static bool read_list(struct reading *r)
 {
-    const bool in = strcmp(r->list->path, "-") == 0;
-    FILE *f = in ? stdin : fopen(r->list->path, "re");
-    if (f == NULL) return guard_fail(r->why, "%s: cannot read: %s", r->list->path, strerror(errno));
+    const struct guard_tally before = *r->tally;
+    struct text *t = malloc(sizeof *t);
     r->room = malloc(GUARD_URL_ROOM(LONGEST_LINE));
     r->again = malloc(GUARD_URL_ROOM(LONGEST_LINE) + 8);
-    bool good = r->room != NULL && r->again != NULL;
+    bool good = t != NULL && r->room != NULL && r->again != NULL;
     if (!good) guard_fail(r->why, "not enough memory");
-    char *text = NULL;
-    size_t size = 0;
-    ssize_t n;
-    while (good && (n = getline(&text, &size, f)) > 0) {
-        r->line++;
-        good = take_line(r, text, (size_t)n - (text[n - 1] == '\n'));
-    }
-    if (good && !feof(f)) /* a failure of the file, or no memory for a line: a part is no list */
-        good = guard_fail(r->why, "%s: cannot read: %s", r->list->path, strerror(errno));
-    free(text);
+    if (t != NULL) t->have = 0, t->too_long = false;
+    good = good && read_all(r, t) &&
+           is_likely(r, r->tally->lines - before.lines, r->tally->rejects - before.rejects);
+    free(t);
     free(r->room);
     free(r->again);
-    if (!in) fclose(f);
     return good;
 }
 

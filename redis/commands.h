@@ -100,8 +100,12 @@ enum redis_keys { REDIS_KEYS_READ, REDIS_KEYS_WRITE, REDIS_KEYS_MERGE, REDIS_KEY
     X(tamis_mhas, "TAMIS.MHAS", -3, READS, READ, "key item [item ...]", "whether items may be in") \
     X(tamis_count, "TAMIS.COUNT", -3, SCANS, READ, "key item [item ...]",                          \
       "how often items came: best guess, least and most of each")                                  \
-    X(tamis_top, "TAMIS.TOP", -2, SCANS, READ, "key [n]",                                          \
-      "the n (10) most frequent items: each, and its count as TAMIS.COUNT tells it; kind top")     \
+    X(tamis_estimate, "TAMIS.ESTIMATE", -3, SCANS, READ, "key item [item ...]",                    \
+      "how often items came, and what that is worth: estimate, lower, upper, confidence, "         \
+      "below-noise, certain, suspect")                                                             \
+    X(tamis_top, "TAMIS.TOP", -2, SCANS, READ, "key [n] [FULL]",                                   \
+      "the n (10) most frequent items: each, and its count as TAMIS.COUNT tells it; with FULL: "   \
+      "its length and hash, and its count as TAMIS.ESTIMATE tells it; kind top")                   \
     X(tamis_remove, "TAMIS.REMOVE", -3, TAKES, WRITE, "key item [item ...]",                       \
       "takes items away; whether each was in")                                                     \
     X(tamis_exclude, "TAMIS.EXCLUDE", -3, WRITES, WRITE, "key item [item ...]",                    \

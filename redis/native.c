@@ -320,7 +320,75 @@ int redis_tamis_incrby(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-int redis_tamis_count(redis_ctx *ctx, redis_string **argv, int argc)
+/* --- Counts --------------------------------------------------------------------------------------------------------*/
+
+bool native_begin_fields(redis_ctx *ctx, long n)
+{
+    const bool names = (redis.GetContextFlags(ctx) & REDIS_CTX_RESP3) != 0;
+    if (names)
+        redis.ReplyWithMap(ctx, n);
+    else
+        redis.ReplyWithArray(ctx, n);
+    return names;
+}
+
+/* As text, where the protocol has no numbers of this sort: the fewest digits that are it. The same one comes again and again, and to
+ * write it would take as long as all the rest. */
+static void reply_confidence(redis_ctx *ctx, double x)
+{
+    static double last = -1;
+    static char text[32];
+    if (x != last) {
+        snprintf(text, sizeof text, "%.15g", x);
+        if (strtod(text, NULL) != x) snprintf(text, sizeof text, "%.17g", x);
+        last = x;
+    }
+    redis.ReplyWithStringBuffer(ctx, text, strlen(text));
+}
+
+void native_reply_estimate(redis_ctx *ctx, bool names, const tamis_estimate *e)
+{
+    if (names) redis.ReplyWithSimpleString(ctx, "estimate");
+    redis.ReplyWithLongLong(ctx, e->estimate);
+    if (names) redis.ReplyWithSimpleString(ctx, "lower");
+    redis.ReplyWithLongLong(ctx, e->lower);
+    if (names) redis.ReplyWithSimpleString(ctx, "upper");
+    redis.ReplyWithLongLong(ctx, e->upper);
+    if (names) {
+        redis.ReplyWithSimpleString(ctx, "confidence");
+        redis.ReplyWithDouble(ctx, e->confidence);
+    } else {
+        reply_confidence(ctx, e->confidence);
+    }
+    if (names) redis.ReplyWithSimpleString(ctx, "below-noise");
+    redis.ReplyWithBool(ctx, e->below_noise);
+    if (names) redis.ReplyWithSimpleString(ctx, "certain");
+    if (e->certain == INT64_MIN) /* nothing is, where counts may be too low */
+        redis.ReplyWithNull(ctx);
+    else
+        redis.ReplyWithLongLong(ctx, e->certain);
+    if (names) redis.ReplyWithSimpleString(ctx, "suspect");
+    if (!e->judged)
+        redis.ReplyWithNull(ctx);
+    else
+        redis.ReplyWithBool(ctx, e->suspect);
+}
+
+static void reply_full(redis_ctx *ctx, const tamis_estimate *e)
+{
+    native_reply_estimate(ctx, native_begin_fields(ctx, NATIVE_ESTIMATE), e);
+}
+
+static void reply_brief(redis_ctx *ctx, const tamis_estimate *e)
+{
+    redis.ReplyWithArray(ctx, 3);
+    redis.ReplyWithLongLong(ctx, e->estimate);
+    redis.ReplyWithLongLong(ctx, e->lower);
+    redis.ReplyWithLongLong(ctx, e->upper);
+}
+
+static int reply_counts(redis_ctx *ctx, redis_string **argv, int argc,
+                        void (*reply)(redis_ctx *ctx, const tamis_estimate *e))
 {
     struct redis_open open;
     struct batch b;
@@ -335,18 +403,23 @@ int redis_tamis_count(redis_ctx *ctx, redis_string **argv, int argc)
             native_say(ctx, why.text);
         } else {
             redis.ReplyWithArray(ctx, argc - 2);
-            for (size_t i = 0; i < b.n; i++) {
-                redis.ReplyWithArray(ctx, 3);
-                redis.ReplyWithLongLong(ctx, e[i].estimate);
-                redis.ReplyWithLongLong(ctx, e[i].lower);
-                redis.ReplyWithLongLong(ctx, e[i].upper);
-            }
+            for (size_t i = 0; i < b.n; i++) reply(ctx, &e[i]);
         }
         if (e != NULL) redis_memory.free(NULL, e);
         redis_memory.free(NULL, b.items);
     }
     redis_close_key(&open);
     return REDIS_OK;
+}
+
+int redis_tamis_count(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    return reply_counts(ctx, argv, argc, reply_brief);
+}
+
+int redis_tamis_estimate(redis_ctx *ctx, redis_string **argv, int argc)
+{
+    return reply_counts(ctx, argv, argc, reply_full);
 }
 
 /* --- Changing otherwise ------------------------------------------------------------------------------------------*/

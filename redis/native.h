@@ -32,5 +32,10 @@ int native_say(redis_ctx *ctx, const char *text);
 tamis *native_open(redis_ctx *ctx, redis_string *key, int mode, struct redis_open *open);
 bool native_set(redis_ctx *ctx, struct redis_open *open, struct native_body *b);
 uint64_t native_limit(redis_ctx *ctx);
+/* A reply of n fields: a map in RESP3, before that the values alone in the same order. Whether names are wanted. */
+bool native_begin_fields(redis_ctx *ctx, long n);
+/* So many of them: estimate, lower, upper, confidence, below-noise, certain (or nil), suspect (nil: not judged). */
+enum { NATIVE_ESTIMATE = 7 };
+void native_reply_estimate(redis_ctx *ctx, bool names, const tamis_estimate *e);
 
 #endif

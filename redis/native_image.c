@@ -3,6 +3,9 @@
 
 #include "commands.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 int redis_tamis_dump(redis_ctx *ctx, redis_string **argv, int argc)
 {
     struct redis_open open;
@@ -103,16 +106,35 @@ int redis_tamis_merge(redis_ctx *ctx, redis_string **argv, int argc)
 
 /* --- The most frequent -----------------------------------------------------------------------------------------*/
 
-static void reply_heavy(redis_ctx *ctx, const tamis_heavy *h)
+static void reply_item(redis_ctx *ctx, const tamis_heavy *h)
 {
-    redis.ReplyWithArray(ctx, 4);
     if (h->item.p == NULL) /* its text had to go */
         redis.ReplyWithNull(ctx);
     else
         redis.ReplyWithStringBuffer(ctx, h->item.p, h->item.len);
+}
+
+static void reply_heavy(redis_ctx *ctx, const tamis_heavy *h)
+{
+    redis.ReplyWithArray(ctx, 4);
+    reply_item(ctx, h);
     redis.ReplyWithLongLong(ctx, h->count.estimate);
     redis.ReplyWithLongLong(ctx, h->count.lower);
     redis.ReplyWithLongLong(ctx, h->count.upper);
+}
+
+static void reply_heavy_full(redis_ctx *ctx, const tamis_heavy *h)
+{
+    char hash[17];
+    const bool names = native_begin_fields(ctx, 3 + NATIVE_ESTIMATE);
+    if (names) redis.ReplyWithSimpleString(ctx, "item");
+    reply_item(ctx, h);
+    if (names) redis.ReplyWithSimpleString(ctx, "length");
+    redis.ReplyWithLongLong(ctx, (long long)h->length);
+    if (names) redis.ReplyWithSimpleString(ctx, "hash");
+    snprintf(hash, sizeof hash, "%016" PRIx64, h->hash);
+    redis.ReplyWithStringBuffer(ctx, hash, 16);
+    native_reply_estimate(ctx, names, &h->count);
 }
 
 /* Of a kind that keeps no list the library says that it is empty, which here would be a quiet wrong answer. */
@@ -126,8 +148,11 @@ int redis_tamis_top(redis_ctx *ctx, redis_string **argv, int argc)
 {
     struct redis_open open;
     long long wanted = 10;
-    if (argc > 3) return redis.WrongArity(ctx);
-    if (argc == 3 && (!redis_number(argv[2], &wanted) || wanted < 0))
+    const bool full = argc > 2 && redis_is(argv[argc - 1], "FULL");
+    const int words = argc - full;
+    if (words > 4) return redis.WrongArity(ctx);
+    if (words == 4) return native_say(ctx, "TAMIS.TOP has only the option FULL, behind the number");
+    if (words == 3 && (!redis_number(argv[2], &wanted) || wanted < 0))
         return redis_error(ctx, "ERR value is not an integer or out of range");
     const tamis *t = native_open(ctx, argv[1], REDIS_READ, &open);
     if (t == NULL) return REDIS_OK;
@@ -141,7 +166,7 @@ int redis_tamis_top(redis_ctx *ctx, redis_string **argv, int argc)
     } else {
         n = n == 0 ? 0 : tamis_top(t, list, n);
         redis.ReplyWithArray(ctx, (long)n);
-        for (size_t i = 0; i < n; i++) reply_heavy(ctx, &list[i]);
+        for (size_t i = 0; i < n; i++) (full ? reply_heavy_full : reply_heavy)(ctx, &list[i]);
     }
     if (list != NULL) redis_memory.free(NULL, list);
     redis_close_key(&open);
@@ -174,18 +199,21 @@ int redis_tamis_info(redis_ctx *ctx, redis_string **argv, int argc)
         native_say(ctx, tamis_status_message(s));
     } else {
         const char *name = tamis_kind_name(f.kind);
-        redis.ReplyWithMap(ctx, 19);
+        redis.ReplyWithMap(ctx, 23);
         redis.ReplyWithSimpleString(ctx, "kind");
         redis.ReplyWithStringBuffer(ctx, name, strlen(name));
         redis_field(ctx, "bytes", (long long)f.bytes);
         redis_field(ctx, "items", (long long)f.items);
         redis_field(ctx, "planned-items", (long long)f.planned_items);
         real_field(ctx, "items-estimate", f.items_estimate);
+        real_field(ctx, "items-low", f.items_low);
+        real_field(ctx, "items-high", f.items_high);
         real_field(ctx, "rate-planned", f.fpr_planned);
         real_field(ctx, "rate-now", f.fpr_now);
         real_field(ctx, "miss-rate", f.miss_rate);
         real_field(ctx, "fill", f.fill);
         real_field(ctx, "bits-per-item", f.bits_per_item);
+        real_field(ctx, "bound-bits", f.bound_bits);
         real_field(ctx, "bound-ratio", f.bound_ratio);
         redis_field(ctx, "m", (long long)f.m);
         redis_field(ctx, "k", f.k);
@@ -195,6 +223,7 @@ int redis_tamis_info(redis_ctx *ctx, redis_string **argv, int argc)
         truth_field(ctx, "over-full", f.over_full);
         truth_field(ctx, "sealed", f.sealed);
         truth_field(ctx, "collecting", f.collecting);
+        truth_field(ctx, "conservative", f.conservative);
     }
     redis_close_key(&open);
     return REDIS_OK;

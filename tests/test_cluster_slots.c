@@ -1,4 +1,5 @@
-/* Addresses, slots and tags; and that items spread evenly over shards, each of which keeps its rate. No server is needed. */
+/* Addresses, slots and tags; redirects; and that items spread evenly over shards, each of which keeps its rate. No server is needed. */
+#include "../cluster/nodes.h"
 #include "../cluster/set.h"
 #include "check.h"
 
@@ -98,6 +99,106 @@ static void test_addresses(void)
     free(longest);
 }
 
+/* What servers say of where a slot is, and what liars do. */
+static void test_redirects(void)
+{
+    static const struct {
+        const char *text, *host;
+        int port;
+    } right[] = {{"MOVED 3999 127.0.0.1:6381", "127.0.0.1", 6381},
+                 {"ASK 0 ::1:7000", "::1", 7000},
+                 {"MOVED 16383 :1", "", 1},
+                 {"MOVED 5 host.example:65535", "host.example", 65535}};
+    static const char *const wrong[] = {"MOVED",
+                                        "MOVED ",
+                                        "MOVED 5",
+                                        "MOVED 5 ",
+                                        "MOVED 5 nowhere",
+                                        "MOVED 5 h:",
+                                        "MOVED 5 h:0",
+                                        "MOVED 5 h:00000",
+                                        "MOVED 5 h:65536",
+                                        "MOVED 5 h:99999",
+                                        "MOVED 5 h:4294967297",
+                                        "MOVED 5 h:18446744073709551617",
+                                        "MOVED 5 h:-1",
+                                        "MOVED 5 h:+1",
+                                        "MOVED 5 h: 1",
+                                        "MOVED 5 h:1x",
+                                        "MOVED 5 h:0x10",
+                                        "MOVED 5 h:1 ",
+                                        "MOVED 5 h:1 more",
+                                        "MOVED  5 h:1",
+                                        "MOVED 5  h:1",
+                                        "MOVED x h:1",
+                                        "MOVED -1 h:1",
+                                        "MOVED 16384 h:1",
+                                        "MOVED 65541 h:1",
+                                        "MOVED 4294967301 h:1"};
+    const char *host;
+    size_t length;
+    int port;
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        CHECK(parse_redirect(right[i].text, &host, &length, &port) && port == right[i].port);
+        CHECK(length == strlen(right[i].host) && memcmp(host, right[i].host, length) == 0);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        CHECK(!parse_redirect(wrong[i], &host, &length, &port));
+    char longest[CLUSTER_HOST + 40] = "ASK 5 ";
+    memset(longest + 6, 'h', CLUSTER_HOST);
+    strcpy(longest + 6 + CLUSTER_HOST, ":1");
+    CHECK(!parse_redirect(longest, &host, &length, &port)); /* no room for it */
+    strcpy(longest + 6 + CLUSTER_HOST - 1, ":1");
+    CHECK(parse_redirect(longest, &host, &length, &port) && length == CLUSTER_HOST - 1);
+}
+
+/* TAMIS.CREATE has as many words as it says, and each that the plan says. */
+static void test_plans(void)
+{
+    const tamis_plan nothing = {.struct_size = sizeof nothing},
+                     all = {sizeof all,
+                            TAMIS_WINDOW,
+                            TAMIS_STRICT | TAMIS_COMPACT | TAMIS_TURNING | TAMIS_TRANSFER |
+                                TAMIS_CONSERVATIVE,
+                            UINT64_MAX,
+                            0.1,
+                            UINT64_MAX,
+                            UINT64_MAX,
+                            UINT64_MAX,
+                            UINT32_MAX,
+                            UINT32_MAX,
+                            UINT32_MAX,
+                            TAMIS_COUNT_SKETCH,
+                            UINT64_MAX,
+                            1e-300,
+                            0.3};
+    const struct {
+        const tamis_plan *plan;
+        unsigned words;
+        const char *end;
+    } cases[] = {{&nothing, 3, "$4\r\nauto\r\n"},
+                 {&all, 3 + 12 * 2 + 5, "$8\r\nTRANSFER\r\n$12\r\nCONSERVATIVE\r\n"}};
+    struct shard shard = {.slot = 7};
+    memset(shard.key, 'k', sizeof shard.key - 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct request *r = plan_request(&shard, cases[i].plan);
+        unsigned said = 0, counted = 0;
+        CHECK(r != NULL && r->length <= r->room && r->writes && r->slot == 7);
+        char *text = calloc(1, r->length + 1);
+        memcpy(text, r->text, r->length);
+        for (const char *p = text; (p = strchr(p, '$')) != NULL; p++) counted++;
+        CHECK(sscanf(text, "*%u", &said) == 1 && said == cases[i].words && counted == said);
+        CHECK(strcmp(text + r->length - strlen(cases[i].end), cases[i].end) == 0);
+        if (cases[i].plan == &all)
+            CHECK(strstr(text, "INNER\r\n$12\r\ncount-sketch\r\n") != NULL &&
+                  strstr(text, "RATE\r\n$19\r\n0.10000000000000001\r\n") != NULL &&
+                  strstr(text, "GENERATIONS\r\n$10\r\n4294967295\r\n") != NULL &&
+                  strstr(text, "EXCLUDED\r\n$20\r\n18446744073709551615\r\n") != NULL);
+        free(text);
+        request_free(r);
+    }
+}
+
 enum { SHARDS = 7, EACH = 20000, KEYS = SHARDS * EACH, ASKED = SHARDS * 100000 };
 
 static tamis_hash hash_of(const tamis *router, const char *prefix, int i, char *key)
@@ -146,9 +247,8 @@ static void test_routing(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test tests[] = {{"slots", test_slots},
-                                        {"tags", test_tags},
-                                        {"addresses", test_addresses},
-                                        {"routing", test_routing}};
+    static const struct test tests[] = {
+        {"slots", test_slots},         {"tags", test_tags},   {"addresses", test_addresses},
+        {"redirects", test_redirects}, {"plans", test_plans}, {"routing", test_routing}};
     return run_tests(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -5,6 +5,7 @@
 #include "keys.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <sys/stat.h>
 #include <tamis/tamis.h>
 #include <unistd.h>
@@ -118,12 +119,26 @@ static guard_manifest build_model(const struct model *m, uint64_t max_bytes)
                              .n_bad = 2,
                              .good = good,
                              .n_good = 1,
-                             .max_bytes = max_bytes};
+                             .max_bytes = max_bytes,
+                             .lenient = true};
     if (!guard_build(&r, &about, &why)) {
         printf("%s\n", why.text);
         CHECK(false);
     }
     return about;
+}
+
+/* Version 2 of 1000 hosts, with a delta and removed ones. */
+static void two_versions(void)
+{
+    static struct model m;
+    memset(&m, 0, sizeof m);
+    for (unsigned i = 0; i < 1000; i++) m.on[0][i] = true;
+    build_model(&m, 2000000);
+    m.on[0][7] = false;
+    m.on[1][2000] = true;
+    const guard_manifest about = build_model(&m, 2000000);
+    CHECK(about.base == 1 && about.delta.bytes != 0 && about.removal.bytes != 0);
 }
 
 static bool count_one(void *ctx, const uint8_t hash[GUARD_HASH_SIZE], uint64_t labels)
@@ -219,6 +234,105 @@ static void test_lists_of_nothing(void)
     about = build_model(&m, 2000000);
     CHECK(about.version == 3 && about.entries == 0);
     check_model(&m, &about);
+}
+
+/* What is no list: empty, comments only, no text, more lines that are none than entries. Good lists, too. */
+static void test_unlikely_lists(void)
+{
+    static const char *const texts[] = {"", "# nothing\n\n", "\x1f\x8b\x08\x01\x02\n\x03", "a b\n",
+                                        "a b\nz.example\nd e\n"};
+    char list[300], wrong[300];
+    guard_manifest about;
+    guard_error why;
+    enter_room();
+    two_versions();
+    strcpy(list, path_of("list"));
+    strcpy(wrong, path_of("wrong"));
+    write_file(list, "a b\nc.example\n# d e\n", 20); /* as many as not: a list */
+    const guard_list bad[] = {{"x", list}, {"y", wrong}};
+    const guard_list good = {NULL, wrong};
+    guard_request r = {.directory = directory, .bad = bad, .n_bad = 1, .max_bytes = 2000000};
+    CHECK(guard_build(&r, &about, &why) && about.version == 3 && about.entries == 1);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        write_file(wrong, texts[i], strlen(texts[i]));
+        for (unsigned is_good = 0; is_good < 2; is_good++) {
+            r.n_bad = is_good ? 1 : 2;
+            r.good = is_good ? &good : NULL;
+            r.n_good = is_good;
+            CHECK(!guard_build(&r, &about, &why));
+            CHECK(strstr(why.text, "nothing is published") != NULL);
+            guard *g = guard_open(directory, &why);
+            CHECK(g != NULL && guard_about(g)->version == 3 && guard_about(g)->entries == 1);
+            guard_close(g);
+        }
+    }
+    r.lenient = true;
+    CHECK(guard_build(&r, &about, &why) && about.version == 4 && about.rejects == 3);
+}
+
+/* The bytes of a list as another reader has them: with seven at a time, and at an end that is none. */
+struct seven {
+    const char *text;
+    size_t at;
+    bool fails;
+};
+static struct seven seven;
+
+static void *open_seven(const char *path)
+{
+    errno = EDOM;
+    seven.at = 0;
+    return strcmp(path, "no such") != 0 ? &seven : NULL;
+}
+
+static ssize_t read_seven(void *in, void *to, size_t n)
+{
+    struct seven *s = in;
+    size_t left = strlen(s->text) - s->at;
+    if (left == 0 && s->fails) return -1;
+    left = left < 7 ? left : 7;
+    left = left < n ? left : n;
+    memcpy(to, s->text + s->at, left);
+    s->at += left;
+    return (ssize_t)left;
+}
+
+static const char *seven_reason(const void *in)
+{
+    CHECK(in == &seven);
+    return "seven is too few";
+}
+
+static void close_seven(void *in)
+{
+    CHECK(in == &seven);
+}
+
+static void test_readers_of_lists(void)
+{
+    static const guard_reader reader = {open_seven, read_seven, seven_reason, close_seven};
+    static char text[400000];
+    guard_list bad = {"x", "anything"};
+    guard_manifest about;
+    guard_error why;
+    enter_room();
+    const guard_request r = {
+        .directory = directory, .bad = &bad, .n_bad = 1, .max_bytes = 2000000, .reader = &reader};
+    /* A line longer than any room for one is one reject, wherever it ends; what is behind it is read. */
+    strcpy(text, "a.example\nb.example\n");
+    memset(text + 20, 'x', 300000);
+    strcpy(text + 300020, "\nc.example\r\n\nd.example");
+    seven.text = text;
+    if (!guard_build(&r, &about, &why)) printf("%s\n", why.text);
+    CHECK(about.version == 1 && about.entries == 4 && about.lines == 4 && about.rejects == 1);
+    text[300020] = '\0';
+    CHECK(guard_build(&r, &about, &why));
+    CHECK(about.version == 2 && about.entries == 2 && about.rejects == 1);
+    seven.fails = true;
+    CHECK(!guard_build(&r, &about, &why) &&
+          strcmp(why.text, "anything: cannot read: seven is too few") == 0);
+    bad.path = "no such";
+    CHECK(!guard_build(&r, &about, &why) && strstr(why.text, strerror(EDOM)) != NULL);
 }
 
 /* --- Refuted positives --------------------------------------------------------------------------------------------------- */
@@ -383,19 +497,6 @@ static void damage_file(const char *path)
     write_file(path, bytes, n);
 }
 
-/* Version 2 of 1000 hosts, with a delta and removed ones. */
-static void two_versions(void)
-{
-    static struct model m;
-    memset(&m, 0, sizeof m);
-    for (unsigned i = 0; i < 1000; i++) m.on[0][i] = true;
-    build_model(&m, 2000000);
-    m.on[0][7] = false;
-    m.on[1][2000] = true;
-    const guard_manifest about = build_model(&m, 2000000);
-    CHECK(about.base == 1 && about.delta.bytes != 0 && about.removal.bytes != 0);
-}
-
 static void test_damage_is_refused(void)
 {
     static const char *const names[] = {"manifest", "1.filter", "2.delta", "2.removed", "2.store"};
@@ -409,6 +510,49 @@ static void test_damage_is_refused(void)
     }
     guard *g = guard_open(directory, &why);
     CHECK(g != NULL); /* all is as it was */
+    guard_close(g);
+}
+
+/* The sum is the last line, and the whole of it: not text that happens to stand at the end. */
+static void test_manifest_ends_with_its_sum(void)
+{
+    static const char *const junk[] = {"\n", "x", " \n", "label y\n", "sum 00\n", "\r\n"};
+    char text[4096], sum[80];
+    size_t n;
+    guard_error why;
+    enter_room();
+    two_versions();
+    memcpy(text, read_file(path_of("d/manifest"), &n), sizeof text);
+    CHECK(n + 100 < sizeof text);
+    const size_t last = 4 + 2 * GUARD_HASH_SIZE + 1;
+    for (size_t i = 0; i < sizeof junk / sizeof *junk; i++) {
+        char longer[5000];
+        const size_t more = strlen(junk[i]);
+        memcpy(longer, text, n);
+        memcpy(longer + n, junk[i], more); /* behind the sum */
+        write_file(path_of("d/manifest"), longer, n + more);
+        refuse_open();
+        memcpy(longer + n - 1, junk[i], more); /* on its line */
+        longer[n - 1 + more] = '\n';
+        write_file(path_of("d/manifest"), longer, n + more);
+        refuse_open();
+    }
+    /* A second sum line behind the first: right for what is before it, but that has a line which is no field. */
+    memcpy(sum, text + n - last, last);
+    char twice[5000];
+    memcpy(twice, text, n);
+    memcpy(twice + n, sum, last);
+    write_file(path_of("d/manifest"), twice, n + last);
+    refuse_open();
+    write_file(path_of("d/manifest"), text, n - 1); /* without its end, and with another */
+    refuse_open();
+    text[n - 1] = 'x';
+    write_file(path_of("d/manifest"), text, n);
+    refuse_open();
+    text[n - 1] = '\n';
+    write_file(path_of("d/manifest"), text, n);
+    guard *g = guard_open(directory, &why);
+    CHECK(g != NULL);
     guard_close(g);
 }
 
@@ -490,9 +634,12 @@ static void test_build_keeps_off_damage(void)
 static const struct test tests[] = {
     {"versions against a model", test_versions_against_a_model},
     {"lists of nothing", test_lists_of_nothing},
+    {"unlikely lists", test_unlikely_lists},
+    {"readers of lists", test_readers_of_lists},
     {"refuted once", test_refuted_once},
     {"a removed prefix hides nothing", test_removed_prefix_hides_nothing},
     {"damage is refused", test_damage_is_refused},
+    {"a manifest ends with its sum", test_manifest_ends_with_its_sum},
     {"strangers are refused", test_strangers_are_refused},
     {"filters that miss are refused", test_filters_that_miss_are_refused},
     {"a build keeps off damage", test_build_keeps_off_damage},

@@ -1,4 +1,6 @@
 """TAMIS.*: every kind of the library behind a key, and the same bytes as the files of the tamis command."""
+import json
+import math
 import os
 import pathlib
 import subprocess
@@ -120,6 +122,93 @@ def test_top():
               ("TAMIS.CREATE b blocked ITEMS 10 RATE 0.1", "OK"), ("TAMIS.TOP b", Error("ERR this kind keeps no list of items; top does")))
 
 
+ESTIMATE = ("estimate", "lower", "upper", "confidence", "below-noise", "certain", "suspect")
+
+
+def as_json(reply):
+    """An estimate of RESP3 as the command prints it, where nothing certain is said by silence."""
+    said = {name.replace("-", "_").replace("estimate", "count"): plain(value) for name, value in reply.items()}
+    said["confidence"] = float(f"{said['confidence']:.12g}")  # the digits of JSON
+    if said["certain"] is None:
+        del said["certain"]
+    return said
+
+
+def values(reply):
+    """Of RESP3 what RESP2 says: the values in their order, without names."""
+    return [f"{x:.17g}" if isinstance(x, float) else int(x) if isinstance(x, bool) else plain(x) for x in reply.values()]
+
+
+def numbers(reply):
+    return [f"{float(x):.17g}" if i == 3 else plain(x) for i, x in enumerate(reply)]
+
+
+def test_estimates():
+    """TAMIS.ESTIMATE says of every key what the library says of it in a file, in either protocol; so does TAMIS.TOP with FULL."""
+    with Server() as server, tempfile.TemporaryDirectory() as room:
+        c, three, path = server.client(), server.client(resp=3), pathlib.Path(room, "image")
+        asked = [f"never-{i}" for i in range(200)] + ITEMS[:50] + ["FULL", "heavy"]
+        noisy = {}
+        for kind in ("top", "tally", "count-min", "count-sketch", "signed-tally", "window"):
+            check(c, (["TAMIS.CREATE", kind, kind, "BYTES", 20000, *(["INNER", "tally"] if kind == "window" else [])], "OK"))
+            c.do("TAMIS.INCRBY", kind, "heavy", 30000, "FULL", 7000)
+            for i in range(20):
+                c.do("TAMIS.MADD", kind, *[f"{item}.{i}" for item in ITEMS], *ITEMS[:50])
+            path.write_bytes(c.do("TAMIS.DUMP", kind))
+            file = [json.loads(line) for line in shell("freq", "--json", path, text="".join(f"{x}\n" for x in asked)).stdout.splitlines()]
+            full = three.do("TAMIS.ESTIMATE", kind, *asked)
+            assert all(tuple(x) == ESTIMATE for x in full) and len(full) == len(asked)
+            assert [{"item": item, **as_json(x)} for item, x in zip(asked, full)] == file, kind
+            assert [values(x) for x in full] == [numbers(x) for x in c.do("TAMIS.ESTIMATE", kind, *asked)], kind
+            assert [list(x.values())[:3] for x in full] == c.do("TAMIS.COUNT", kind, *asked), kind
+            noisy[kind] = sum(x["below-noise"] for x in full[:200])
+            assert not full[-1]["below-noise"] and (full[-1]["suspect"] is None) == (kind != "top"), (kind, full[-1])
+            assert (full[-1]["certain"] is None) == (kind in ("count-sketch", "signed-tally")), (kind, full[-1])
+        # By definition 1 in 1000 of them is above the noise: 12 of 200 are by chance in less than 1e-15.
+        assert all(n > 188 for n in noisy.values()), noisy
+        path.write_bytes(c.do("TAMIS.DUMP", "top"))
+        file = [json.loads(line) for line in shell("top", "--json", "-k", 60, path).stdout.splitlines()]
+        full = three.do("TAMIS.TOP", "top", 60, "FULL")
+        assert all(tuple(x) == ("item", "length", "hash", *ESTIMATE) for x in full) and len(full) > 20
+        assert [as_json(dict(list(x.items())[3:])) for x in full] == [{k: v for k, v in x.items() if k not in ("item", "length")} for x in file]
+        assert [plain(x["item"]) for x in full] == [x["item"] for x in file] and all(x["length"] == len(x["item"]) for x in full if x["item"])
+        assert len({x["hash"] for x in full}) == len(full) and all(len(x["hash"]) == 16 and int(x["hash"], 16) for x in full)
+        two = c.do("TAMIS.TOP", "top", "60", "full")
+        assert [[*map(plain, x[:3]), *numbers(x[3:])] for x in two] == [values(x) for x in full]
+        assert len(c.do("TAMIS.TOP", "top", "FULL")) == 10 and [x[1:4] for x in c.do("TAMIS.TOP", "top", 60)] == [x[3:6] for x in two]
+        # Of an item that is cut the length is that of the whole, and a poisoned count shows.
+        c.do("TAMIS.INCRBY", "top", "x" * 9000, 90000)
+        cut = three.do("TAMIS.TOP", "top", 1, "FULL")[0]
+        assert cut["length"] == 9000 > len(cut["item"]) > 100 and cut["item"] == b"x" * len(cut["item"])
+        check(c, ("TAMIS.TOP top 5 ALL", Error("ERR TAMIS.TOP has only the option FULL, behind the number")),
+              ("TAMIS.TOP top FULL 5", Error("ERR TAMIS.TOP has only the option FULL, behind the number")), ("TAMIS.ESTIMATE none a", NO_KEY),
+              ("TAMIS.TOP top 5 6 7", Error("ERR wrong number of arguments for 'TAMIS.TOP' command")),
+              ("TAMIS.ESTIMATE top", Error("ERR wrong number of arguments for 'TAMIS.ESTIMATE' command")),
+              ("TAMIS.CREATE b blocked ITEMS 10 RATE 0.1", "OK"))
+        assert "does not count" in c.call("TAMIS.ESTIMATE", "b", "a").text
+
+
+def test_info():
+    """TAMIS.INFO has the bound and the interval that the command tells of the same image."""
+    with Server() as server, tempfile.TemporaryDirectory() as room:
+        three, path = server.client(resp=3), pathlib.Path(room, "image")
+        for kind in ("bloom", "blocked", "counting", "cuckoo", "growing", "tally"):
+            three.do("TAMIS.CREATE", kind, kind, *(["BYTES", 9000] if kind == "tally" else ["ITEMS", 1000, "RATE", 0.01]))
+            for items in ([], ITEMS):
+                if items:
+                    three.do("TAMIS.MADD", kind, *items)
+                facts = plain(three.do("TAMIS.INFO", kind))
+                path.write_bytes(three.do("TAMIS.DUMP", kind))
+                file = json.loads(shell("info", "--json", path).stdout)
+                for name in ("items-low", "items-high", "bits-per-item", "bound-bits", "bound-ratio"):
+                    said, want = facts[name], file[name.replace("-", "_")]
+                    assert math.isclose(said, want, rel_tol=1e-11) if want is not None else not math.isfinite(said), (kind, name, said, want)
+                assert facts["items-low"] <= facts["items-estimate"] <= facts["items-high"] and facts["conservative"] is False
+            assert kind in ("cuckoo", "growing", "tally") or facts["items-low"] < facts["items-high"] < 1100
+        three.do("TAMIS.CREATE", "c", "count-min", "BYTES", 9000, "CONSERVATIVE")
+        assert three.do("TAMIS.INFO", "c")["conservative"] is True
+
+
 def test_windows():
     """A window forgets: by itself when it turns, or on demand."""
     with Server() as server:
@@ -189,4 +278,4 @@ def test_errors():
 
 
 if __name__ == "__main__":
-    main([test_kinds, test_redisbloom_files, test_exact, test_counts, test_top, test_windows, test_merge, test_errors])
+    main([test_kinds, test_redisbloom_files, test_exact, test_counts, test_top, test_estimates, test_info, test_windows, test_merge, test_errors])

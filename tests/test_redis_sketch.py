@@ -99,7 +99,7 @@ def test_key_specs():
                               ("TAMIS.MERGE d a", ["d", "a"]), ("BF.ADD k i", ["k"]), ("TOPK.LIST k", ["k"]), ("TAMIS.HAS k i", ["k"])):
             check(c, ("COMMAND GETKEYS " + command, keys))
         every = [name for name in c.text("COMMAND", "LIST") if name.split(".")[0] in ("BF", "CF", "CMS", "TOPK", "TAMIS")]
-        assert len(every) == 38 + 1 + 16, len(every)
+        assert len(every) == 38 + 1 + 17, len(every)
         for name in every:
             fast, write = None, None
             info = c.text("COMMAND", "INFO", name)[0]

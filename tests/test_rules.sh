@@ -217,9 +217,17 @@ check_changelog() {
         echo 'CHANGELOG.md:1: no section "## Unreleased"'
 }
 
+# What a newcomer sees first.
+check_root() {
+    known='CHANGELOG.md CMakeLists.txt CMakePresets.json CONTRIBUTING.md LICENSE README.md SECURITY.md run'
+    find . -maxdepth 1 -type f ! -name '.?*' | sed 's|^\./||' | while read -r name; do
+        case " $known " in *" $name "*) ;; *) echo "$name:1: does not belong in the root" ;; esac
+    done
+}
+
 check_tree() {
     (cd "$1" && check_text && check_functions && check_includes && check_calls && check_kinds &&
-        check_changelog) | sort
+        check_changelog && check_root) | sort
 }
 
 # --- The rules under test ----------------------------------------------------------------------------
@@ -251,6 +259,7 @@ make_bad_tree() {
     printf 'static const struct kind *k[] = {&tamis__bloom,\n&tamis__tally, &tamis__count_min};\n' \
         >src/kind.c
     printf '# Kinds\n\n### 1 bloom\n\n### 2 count-min\n\n### 3 tally-old\n' >docs/FORMAT.md
+    touch run leftover
     printf '# Changelog\n\n## 1.0.0\nThe Unreleased is here in vain.\n' >CHANGELOG.md
 
     printf '#include <xxhash.h>\nint fd = open("x", 0);\n' >src/file.c
@@ -304,6 +313,7 @@ docs/a.md:1: white space at the end of the line
 docs/a.md:5: white space at the end of the line
 examples/a.c:2: there is no public header tamis/secret.h
 guard/store.c:3: may not include src/kind.h
+leftover:1: does not belong in the root
 guard/url.c:3: goes to the browser, which has no cli.h
 guard/url.c:3: may not include cli/cli.h
 guard/url.c:4: goes to the browser, which has no stdio.h

@@ -1,6 +1,6 @@
 """SIGINT, SIGTERM and SIGHUP at any moment leave no half file and no file besides, and SIGPIPE is quiet. While a file
 is being saved the shim of tests/fault sends the signal at every system call in turn, with O_TMPFILE and without."""
-import array, fcntl, os, signal, subprocess, sys, tempfile, termios, time
+import array, fcntl, gzip, os, signal, subprocess, sys, tempfile, termios, time
 
 sys.dont_write_bytecode = True  # the source tree may be read-only
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "fault"))
@@ -15,15 +15,14 @@ def start(*arguments, **more):
 
 
 def while_reading(room):
-    """In the middle of build, add and uniq --state: the output is not there, or what it was."""
+    """In the middle of build and add: the output is not there, or what it was."""
     out = os.path.join(room, "out.tamis")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         for before in (None, b"1\n2\n"):
             if before:
                 subprocess.run([TAMIS, "build", "-o", out], input=before, check=True)
             old = open(out, "rb").read() if before else None
-            for arguments in (("build", "-fo", out), *((("add", out),) if before else ()),
-                              *((("uniq", "-q", "--state", out),) if before else ())):
+            for arguments in (("build", "-fo", out), *((("add", out),) if before else ())):
                 p = start(*arguments)
                 p.stdin.write(LINES)
                 p.stdin.flush()
@@ -47,6 +46,47 @@ def wait_until_read(p):
             return
         time.sleep(0.01)
     sys.exit("it does not read its input")
+
+
+def an_endless_input_is_remembered(room):
+    """uniq --state: what was read is printed and saved, and the process ends by the signal; half a line is not read. A
+    window of time is saved with its time."""
+    half = gzip.compress(LINES)
+    state = os.path.join(room, "state")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for sent, wanted in ((LINES, LINES), (LINES + b"hal", LINES), (half[:-20], None)):
+            for window in ((), ("--window", "1h", "--items", "9999")):
+                p = start("uniq", "--state", state, *window, stdout=subprocess.PIPE)
+                p.stdin.write(sent)
+                p.stdin.flush()
+                if wanted:
+                    assert p.stdout.read(len(wanted)) == wanted
+                else:
+                    wait_until_read(p)
+                p.send_signal(number)
+                rest = p.stdout.read()
+                assert p.wait() == -number and p.stderr.read() == b"", (number, sent[-9:], p.returncode)
+                p.stdin.close()
+                printed = (wanted or b"") + rest
+                assert LINES.startswith(printed) and (wanted is None or not rest), (number, sent[-9:])
+                left = subprocess.run([TAMIS, "uniq", "--state", state, *window], input=LINES + b"half\n",
+                                      stdout=subprocess.PIPE, check=True).stdout
+                assert printed + left == LINES + b"half\n", (number, sent[-9:])
+                assert os.listdir(room) == ["state"], os.listdir(room)
+                os.unlink(state)
+
+
+def a_signal_that_is_ignored_stays_so(room):
+    state = os.path.join(room, "state")
+    p = start("uniq", "--state", state, stdout=subprocess.PIPE,
+              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    for line in (b"a\n", b"b\n"):
+        p.stdin.write(line)
+        p.stdin.flush()
+        assert p.stdout.readline() == line
+        p.send_signal(signal.SIGINT)
+    p.stdin.close()
+    assert p.wait() == 0 and p.stderr.read() == b""
 
 
 def with_keys_in_a_temporary_file(room):
@@ -127,7 +167,7 @@ def a_reader_that_goes_away(room):
     assert p.stderr.read() == b"" and p.wait() == -signal.SIGPIPE, p.returncode
 
 
-tests = [while_reading, with_keys_in_a_temporary_file, while_saving, a_reader_that_goes_away]
+tests = [while_reading, an_endless_input_is_remembered, a_signal_that_is_ignored_stays_so, with_keys_in_a_temporary_file, while_saving, a_reader_that_goes_away]
 for test in tests:
     with tempfile.TemporaryDirectory() as directory:
         test(directory)

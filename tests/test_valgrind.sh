@@ -33,6 +33,7 @@ for kind in bloom partitioned blocked; do
     checked 0 check $kind.tamis list other
     checked 0 check -vc other-$kind.tamis list
     checked 0 merge -o both-$kind.tamis $kind.tamis other-$kind.tamis
+    checked 0 compare $kind.tamis other-$kind.tamis
     checked 0 info $kind.tamis both-$kind.tamis
     checked 0 info --plot $kind.tamis
     checked 0 verify --keys 20000 $kind.tamis
@@ -40,8 +41,17 @@ done
 checked 0 uniq --json list other
 checked 0 uniq --exact-until 20kB -c list other
 checked 0 uniq --state state.tamis list
+checked 0 uniq --state hour.tamis --window 1h --items 9000 --field 1 -d ' ' list
+touch -d '1 hour ago' hour.tamis
+checked 0 uniq --state hour.tamis --window 1h other
+checked 2 uniq --state hour.tamis --window 1h --items 9 list
+checked 2 uniq --kind bloom --items 100 --json list
 gzip -c list >list.gz
 checked 0 check -c bloom.tamis list.gz
+awk '{ print; print "" }' list | mdb_load -T -n list.mdb
+checked 0 check --confirm list.mdb -c bloom.tamis list other
+checked 0 check --confirm list -c bloom.tamis list other
+checked 2 check --confirm list.mdb other-bloom.tamis list
 for kind in counting pair cuckoo growing window; do
     checked 0 build --kind $kind --items 8000 --fpr 0.01% -o $kind.tamis list
     checked 0 add $kind.tamis other
@@ -75,13 +85,16 @@ checked 0 help --man
 checked 2 check keyed.tamis list
 checked 2 info list no-such-file
 checked 2 merge -o x.tamis bloom.tamis blocked.tamis
+checked 2 compare bloom.tamis blocked.tamis
 checked 2 build --strict --items 10 -o x.tamis list
 checked 2 nonsense
 if "$tamis" guard explain a.example >/dev/null 2>&1; then # else it was built without
     seq -f 'host%.0f.example' 1 1000 >hosts
     seq -f 'host%.0f.example' 5 1005 >later
     checked 0 guard build dir list=hosts
-    checked 0 guard build dir list=later
+    gzip later && checked 0 guard build dir list=later.gz
+    : >none
+    checked 2 guard build dir list=none
     checked 0 guard check dir host7.example 'http://xn--mller-kva.example/a?b'
     checked 1 guard check --json dir host1.example
     checked 0 guard explain --json host7.example dir

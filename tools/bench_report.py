@@ -404,8 +404,8 @@ def chosen(run, kinds):
 
 PAGE = """# Benchmarks
 
-Written by `./run bench`{how}: do not edit. All numbers are from one run, so ratios are fair; absolute times
-are this machine's. Nanoseconds per key, median of at least three repetitions, the minimum in parentheses.
+Written by `./run bench`{how}: do not edit. All numbers but those of two tables of peers, which say so, are from
+one run, so ratios are fair; absolute times are this machine's. Nanoseconds per key, median of at least three repetitions, the minimum in parentheses.
 Where they disagree somebody else was using the machine: trust the minimum.
 
 {machine}
@@ -466,7 +466,8 @@ Hashing alone, in the same batches:
 
 {shrinking}
 
-Peers, not of this run: measured once on a machine of the same sort with their own defaults, 64-bit keys, one at a time
+Peers, not of this run, and no command here makes these again: they are not packaged, and were measured once on a machine of the
+same sort with their own defaults, 64-bit keys, one at a time
 (n = 1 M, build / positive / negative ns, bits, rate).
 
 | peer | build | positive | negative | bits | rate |

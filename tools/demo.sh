@@ -1,7 +1,7 @@
 #!/bin/sh
 # The main job on a million made-up URLs, and the idea on three. Called by ./run demo.
 set -eu
-tamis=$PWD/build/tamis
+tamis=${TAMIS:-$PWD/build/tamis}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -56,7 +56,7 @@ $ mkfifo slow; { echo 7; exec sleep 60; } > slow & timeout 30 tamis check -q --c
 $ { printf '\n'; head -c 600 /dev/zero | tr '\0' x; } > strange; cat odd strange | tamis build -q --fpr 1/2 -o g.tamis; tamis check --confirm store -c g.tamis strange odd
 10000
 $ awk '{ print; print "" }' even | mdb_load -T -n even.mdb; tamis check --confirm even.mdb f.tamis all
-tamis: even.mdb: has a key that is certainly not in the filter, which was made of something else; nothing can be confirmed by it
+tamis: even.mdb: 5,035 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
 [2]
 $ mkdir no-store; tamis check --confirm no-store f.tamis all
 tamis: no-store: cannot read the store: No such file or directory
@@ -65,8 +65,32 @@ $ (head -c 100 odd.mdb; echo) > cut.mdb; tamis check --confirm cut.mdb f.tamis a
 tamis: cut.mdb: cannot read the store: MDB_INVALID: File is not an LMDB file
 [2]
 
-# A pair may say no to a line that is in. The list shows whether it does; a store would not.
+# All keys of a store are looked at, not the first ones: what the filter excludes among them would be left out.
+$ seq -w 5000 > some; seq -w 6000 > more; awk '{ print; print "" }' more | mdb_load -T -n more.mdb; tamis build -q -o some.tamis some
+$ echo 5500 | tamis check --confirm more.mdb some.tamis
+tamis: more.mdb: 990 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
+[2]
+$ echo 5500 | tamis check --confirm more some.tamis
+tamis: more: 990 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
+[2]
+$ (seq -w 5000; echo zzz) | awk '{ print; print "" }' | mdb_load -T -n last.mdb; echo 0001 | tamis check -q --confirm last.mdb some.tamis
+tamis: last.mdb: 1 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
+[2]
+
+# A store that changes is looked at again: what was added is seen, and a key that the filter excludes ends it.
+$ cp more.mdb moving.mdb; (cat more; echo 7000) | tamis build -q -o moving.tamis
+$ add() { until [ -s out ]; do sleep 0.02; done; printf '%s\n\n' $1 | mdb_load -T -n moving.mdb; }
+> { echo 7000; echo 0001; add 7000; echo 7000; } | tamis check --confirm moving.mdb moving.tamis > out; echo $?; cat out; : > out
+> { echo 0002; add 8000; echo 8000; echo 0003; } | tamis check --confirm moving.mdb moving.tamis > out; echo $?; cat out
+0
+0001
+7000
+tamis: moving.mdb: 1 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
+2
+0002
+
+# A pair may say no to a line that is in. The list shows whether it does, and so does a store.
 $ tamis build -q --kind pair --fpr 1e-6 -o pair.tamis odd; tamis check --confirm odd pair.tamis all | cmp - odd
-$ tamis check --confirm store pair.tamis all
-tamis: pair.tamis: can miss lines, so a store does not make it exact; --confirm a list instead
+$ tamis check --confirm store pair.tamis all | cmp - odd; head -n 5000 odd | tamis remove -q pair.tamis; tamis check --confirm store pair.tamis all
+tamis: store: 5,000 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
 [2]

@@ -13,6 +13,17 @@ $ cmp f.tamis before; ls -A | grep tmp
 [1]
 $ seq 5000 | tamis add f.tamis
 tamis: f.tamis: over-full: about ... items, planned for 2,000; its false-positive rate is now ...
+$ seq 3 > three; tamis build -o t.tamis three; seq 4 6 | tamis add t.tamis; tamis info --json t.tamis | grep -o '"over_full": [a-z]*'
+"over_full": true
+$ seq 3 100 | tamis add t.tamis
+tamis: t.tamis: over-full: about 92 items, planned for 3; its false-positive rate is now 11.9 % (1 in 8)
+$ tamis build -f --fpr 1e-9 --items 3 -o t.tamis three; seq 4 9 | tamis build -f --fpr 1e-9 --items 3 -o t.tamis
+tamis: t.tamis: over-full: about 5 items, planned for 3; its false-positive rate is now 4.14e-07 % (1 in 241,319,424)
+$ seq 2000 > two-k; tamis build -o t2.tamis two-k; seq 2001 2010 | tamis add t2.tamis; seq 2001 2100 | tamis add t2.tamis
+tamis: t2.tamis: over-full: about 2,098 items, planned for 2,000; its false-positive rate is now 1.15 % (1 in 87)
+$ tamis build --kind ribbon --items 1000 -o r.tamis two-k
+$ tamis build --kind pair --items 1000 -o p.tamis one; seq 1001 1005 | tamis add p.tamis; seq 2000 | tamis add p.tamis
+tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 15.4 % (1 in 6) of never-added keys get a maybe now, and 0 of those in it a no; see 'tamis compact'
 $ tamis build --strict --items 1000 -o s.tamis one && cp s.tamis before; tamis add s.tamis two
 tamis: s.tamis: unchanged: a strict filter, and the lines are more than it was planned for
 [2]

@@ -1,13 +1,13 @@
 # Lists of bad URLs: a URL, a host, a line of a hosts file, a rule; what is none of these is said with its number.
 $ printf '%s\n' '# a comment' 'http://evil.example/login?x=1' 'bad.example' '0.0.0.0 hosts.example' '||rule.example^' '' > malware.txt
-$ printf '%s\n' 'bad.example' 'phish.example/folder/' 'two words' '||*.x^$third-party' '@@||good.example^' '93.184.216.34 somewhere.example' > list
+$ printf '%s\n' 'bad.example' 'phish.example/folder/' 'more.example' 'most.example' 'two words' '||*.x^$third-party' '@@||good.example^' '93.184.216.34 somewhere.example' > list
 $ tamis guard build g malware.txt phishing=list
-tamis: list: line 3: left out: white space inside; in a URL write %20
-tamis: list: line 4: left out: a filter rule with options, or other than ||host^
-tamis: list: line 5: left out: an exception from a filter rule
-tamis: list: line 6: left out: an address that leads somewhere
+tamis: list: line 5: left out: white space inside; in a URL write %20
+tamis: list: line 6: left out: a filter rule with options, or other than ||host^
+tamis: list: line 7: left out: an exception from a filter rule
+tamis: list: line 8: left out: an address that leads somewhere
 g: version 1
-  listed    5 expressions of 6 lines; 4 more were left out
+  listed    7 expressions of 8 lines; 4 more were left out
   filter    ... bytes, ... bits per expression
   wrong     5.96e-06 % (1 in 16,777,216) of expressions; 4.77e-05 % (1 in 2,097,152) of pages with 8,
             0.000179 % (1 in 559,241) of pages with 30
@@ -137,6 +137,53 @@ tamis: both: line 1: 'host7.example/' is on a bad list as well
 [2]
 $ tamis guard check k host7.example
 listed      host7.example  (many: host7.example/)
+
+# Compressed lists are lists like others.
+$ for pack in gzip zstd bzip2 xz; do seq -f "$pack%.0f.example" 10 | $pack -c > packed-$pack; done
+$ seq -f 'fine%.0f.example' 10 | gzip > fine.txt.gz; tamis guard build p packed-* fine.txt.gz > /dev/null; grep -c ^label p/manifest
+5
+$ tamis guard check p gzip1.example zstd10.example bzip25.example xz7.example fine3.example
+listed      gzip1.example  (packed-gzip: gzip1.example/)
+listed      zstd10.example  (packed-zstd: zstd10.example/)
+listed      bzip25.example  (packed-bzip2: bzip25.example/)
+listed      xz7.example  (packed-xz: xz7.example/)
+listed      fine3.example  (fine: fine3.example/)
+$ zstd -qc good | tamis guard build -q p - --never packed-gzip
+
+# What looks like no list does not take the place of one: damaged, empty, comments only, or more lines left out than taken.
+$ tamis guard build -q p fine.txt.gz && cp p/manifest before
+$ head -c 60 fine.txt.gz > cut.gz; tamis guard build p cut.gz
+tamis: cut.gz: cannot read: gzip data that ends too early
+[2]
+$ : > nothing; tamis guard build p fine.txt.gz nothing
+tamis: nothing: no entry in 0 lines: nothing is published; --lenient takes it as it is
+[2]
+$ printf '# to come\n\n' > comments; gzip -c comments | tamis guard build p -
+tamis: -: no entry in 2 lines: nothing is published; --lenient takes it as it is
+[2]
+$ printf '<html>\n<body>404 Not Found</body>\n</html>\n' > page; tamis guard build p page
+tamis: page: line 1: left out: the host is not a domain name
+tamis: page: line 2: left out: white space inside; in a URL write %20
+tamis: page: line 3: left out: the host is not a domain name
+tamis: page: no entry in 3 lines: nothing is published; --lenient takes it as it is
+[2]
+$ (cat page; echo one.example) > mostly; tamis guard build -q p mostly
+tamis: mostly: 3 lines left out and only 1 taken: nothing is published; --lenient takes it as it is
+[2]
+$ tamis guard build -q p fine.txt.gz --never nothing
+tamis: nothing: no entry in 0 lines: nothing is published; --lenient takes it as it is
+[2]
+$ cmp p/manifest before; tamis guard check p fine3.example one.example
+listed      fine3.example  (fine: fine3.example/)
+clean       one.example  (the filter said no)
+$ tamis guard build -q p mostly --lenient && tamis guard check p fine3.example one.example
+clean       fine3.example  (the filter said no)
+listed      one.example  (mostly: one.example/)
+$ tamis guard build --lenient p nothing | head -n 2; tamis guard check p one.example
+p: version 5
+  listed    0 expressions of 0 lines
+clean       one.example  (the filter said no)
+[1]
 
 # What cannot be built.
 $ tamis guard build x missing

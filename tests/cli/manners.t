@@ -75,10 +75,13 @@ exit-status: what 0, 1 and 2 mean
   1  no line was selected, none was in, or a measured rate is off
   2  an error, with one line on standard error that names the file and the reason:
      no filter was written or changed
+     (uniq: also when new lines were dropped at more than twice the rate asked for; what
+     it kept is printed, and its state is saved)
 
 When the reader of the output goes away (tamis check ... | head), the command ends
 quietly by SIGPIPE. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it and leave no file half
 written; one that comes while a file is being saved takes effect when it is there.
+'uniq --state' saves what it has read before it ends so.
 
 Example:
   tamis check -q bad.tamis bad-urls.txt && echo some of them are listed

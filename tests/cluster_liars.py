@@ -1,0 +1,67 @@
+"""Servers that are none, for the tests of cluster/: one that says what it was told to, and one between the command and a real one."""
+import contextlib
+import socket
+import threading
+
+FACTS = b"*6\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(x), x) for x in
+                              b"1 blocked 2 1 ready me".split())
+
+
+class Liar(threading.Thread):
+    """A server that is none: it replies to a word as it was told, and to others with nothing. Of a list of replies the last one stays; an
+    empty one hangs up."""
+
+    def __init__(self, **replies):
+        super().__init__(daemon=True)
+        self.replies = {"CLUSTER": b"-ERR This instance has cluster support disabled\r\n", "HMGET": FACTS, **replies}
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}/s"
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                connection = self.socket.accept()[0]
+            except OSError:
+                return
+            threading.Thread(target=self.talk, args=(connection,), daemon=True).start()
+
+    def talk(self, connection):
+        with connection, contextlib.suppress(OSError):
+            while asked := connection.recv(1 << 20):
+                for word, reply in self.replies.items():
+                    for _ in range(asked.count(word.replace("_", ".").encode() + b"\r\n")):
+                        now = reply if isinstance(reply, bytes) else reply.pop(0) if len(reply) > 1 else reply[0]
+                        if now == b"":
+                            return
+                        connection.sendall(now)
+
+
+def one_shard(kind):
+    return b"*6\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(x), x) for x in (b"1", kind, b"1", b"1", b"ready", b"me"))
+
+
+class Between(threading.Thread):
+    """In front of a server; `before` sees what the command asks before the server does."""
+
+    def __init__(self, server, before):
+        super().__init__(daemon=True)
+        self.server, self.before = server, before
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"redis://127.0.0.1:{self.socket.getsockname()[1]}/s"
+        self.start()
+
+    def run(self):
+        with contextlib.suppress(OSError):
+            while True:
+                near, far = self.socket.accept()[0], socket.create_connection(("127.0.0.1", self.server.port))
+                for source, target, before in ((near, far, self.before), (far, near, lambda _: None)):
+                    threading.Thread(target=self.copy, args=(source, target, before), daemon=True).start()
+
+    def copy(self, source, target, before):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 20):
+                before(data)
+                target.sendall(data)
+            target.shutdown(socket.SHUT_RDWR)
