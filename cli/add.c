@@ -14,7 +14,7 @@ static void complain_of_line(const struct lines *in, size_t i, const tamis_error
 static bool keeps_items(const tamis *t)
 {
     tamis_facts f = {.struct_size = sizeof f};
-    return tamis_info(t, &f) == TAMIS_OK && f.kind == TAMIS_TOP;
+    return tamis_info(t, &f) == TAMIS_OK && f.entries != 0;
 }
 
 static tamis_status add_block(tamis *t, const struct block *b, size_t *done, tamis_error *why)
@@ -94,7 +94,10 @@ static int update(const struct args *a, bool from_empty)
         status = complain(path, "unchanged: %s", why_not_added(t, TAMIS_ESEALED));
     if (status == EXIT_FOUND) status = add_or_leave(a, t, path);
     if (status == EXIT_FOUND) status = save_filter(t, path, true);
-    if (status == EXIT_FOUND && !a->quiet) warn_if_over_full(t, path, 0);
+    if (status == EXIT_FOUND && !a->quiet) {
+        warn_if_over_full(t, path, 0);
+        warn_if_ended(t, path);
+    }
     tamis_close(t);
     return status;
 }

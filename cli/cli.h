@@ -66,6 +66,8 @@ void print_manual(FILE *to);
 bool plan_from(const struct args *a, tamis_plan *out);
 /* The same for a sketch, which tells how often. */
 bool sketch_from(const struct args *a, tamis_plan *out);
+/* The same, or a window of such. */
+bool counts_from(const struct args *a, tamis_plan *out);
 /* The same as plan_from for another kind, without what that kind does not know. */
 void plan_for_kind(tamis_plan *p, uint32_t kind);
 /* Every kind of filter has a number below this one; from it on they tell how often. */
@@ -122,6 +124,7 @@ const char *grouped(uint64_t v);
 const char *rate_text(double rate);
 
 /* A count and its interval, in columns; ~ where it may be noise, ? where it is suspect. */
+/* "100  98..100", with a mark where it is noise or poisoned; "98+  98.." where it is that or more. */
 void print_count(const tamis_estimate *e);
 /* An item as it is; on a terminal with its control bytes escaped. */
 void print_item(tamis_bytes item);
@@ -222,6 +225,10 @@ int add_lines(const struct args *a, tamis *t, char **files, int n, const char *v
 /* The same, watched; NULL: by nobody. */
 int add_lines_watched(const struct args *a, tamis *t, char **files, int n, const char *verb,
                       const struct watch *w, const char **reason);
+/* Sketches, and windows of them. */
+bool tells_how_often(const tamis_facts *f);
+/* When counters of one are at their end. */
+void warn_if_ended(const tamis *t, const char *path);
 
 /* --- How wrong a filter is (rate.c) ------------------------------------------------------------------------------ */
 

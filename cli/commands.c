@@ -167,7 +167,10 @@ const struct own_option own_options[] = {
     {"count",
      {'k', "kind", "KIND", TEXT, AT(kind),
       "tally (default), signed-tally (weights of either sign), count-min (default with --error), "
-      "count-sketch, top (keeps the most frequent lines). 'tamis help kinds' compares them"}},
+      "count-sketch, top (keeps the most frequent lines); window (forgets). 'tamis help kinds' "
+      "compares them"}},
+    {"count",
+     {0, "inner", "KIND", TEXT, AT(inner), "the kind of each generation of a window (tally)"}},
     {"count",
      {0, "counter-bits", "N", COUNT, AT(counter_bits),
       "count-min, count-sketch: 32 (default) or 64"}},
@@ -294,19 +297,22 @@ const struct command commands[] = {
     {"count", "-o OUT [FILE...]", "make a sketch of how often lines came",
      "Reads the files, or standard input, and writes a sketch of their lines in memory that does "
      "not grow: 1 MiB unless --bytes, or --error and --delta, say otherwise. See freq for "
-     "asking, add for going on, merge for adding sketches up, info for how sure it is.",
+     "asking, add for going on, merge for adding sketches up, info for how sure it is. A window "
+     "counts what came lately: 'tamis rotate' forgets its oldest generation.",
      "tamis count --bytes 256KiB -o seen.tamis access-urls.txt",
-     "kind bytes error delta conservative m k counter-bits field delimiter weight-field seed "
+     "kind inner generations bytes error delta conservative m k counter-bits field delimiter "
+     "weight-field seed "
      "key-file output force null raw threads shards wait ack timeout quiet",
      0, run_count},
     {"freq", "SKETCH [ITEM... | -]", "how often items came, by a sketch",
      "Of the items, or with - or none the lines of standard input, prints the count, the "
      "interval that holds the truth, and the item. The upper end always holds (but of "
-     "signed-tally and count-sketch), the lower one with 99 %. A ~ marks counts that items that "
-     "never came have as well, a ? those that were poisoned, which only a sketch of kind top can "
-     "tell: --json has \"suspect\": null of others, and \"certain\", what holds whoever chose "
-     "the lines, if a secret key was used. Counting and cuckoo filters can be asked, too. Exit "
-     "status 0 when an item may have come, 1 when none did, 2 on an error.",
+     "signed-tally and count-sketch), the lower one with 99 %, and for certain if a top lists the "
+     "item; 9+ and 9.. are 9 or more. A ~ marks counts that items that never came have as well, a "
+     "? those that were poisoned, which only a sketch of kind top can tell: --json has "
+     "\"suspect\": null of others, and \"certain\", what holds whoever chose the lines, if a "
+     "secret key was used. Counting and cuckoo filters can be asked, too. Exit status 0 when an "
+     "item may have come, 1 when none did, 2 on an error.",
      "tamis freq counts.tamis http://a.example/",
      "field delimiter json key-file null raw timeout quiet", 1, run_freq},
     {"top", "[FILE... | SKETCH]", "the most frequent lines, with their counts",

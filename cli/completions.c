@@ -21,7 +21,7 @@ static const char *values_of(const struct command *c, const char *value)
     if (strcmp(value, "KIND") != 0) return "";
     if (strcmp(c->name, "uniq") == 0) return "auto blocked bloom growing partitioned";
     const bool counts = strcmp(c->name, "count") == 0;
-    strcpy(kinds, counts ? "" : "auto ");
+    strcpy(kinds, counts ? "window " : "auto ");
     for (uint32_t kind = counts ? KIND_END : 1; kind < (counts ? 2 * KIND_END : KIND_END); kind++)
         if (tamis_kind_name(kind) != NULL && kind != TAMIS_PRIVATE)
             append(kinds, sizeof kinds, tamis_kind_name(kind));

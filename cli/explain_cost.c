@@ -56,7 +56,7 @@ static bool choose_filter(const struct args *a, struct model *m)
         const bool known = t != NULL && tamis_info(t, &f) == TAMIS_OK;
         tamis_close(t);
         if (!known) return false;
-        if (f.kind >= TAMIS_COUNT_MIN) {
+        if (tells_how_often(&f)) {
             complain(a->words[0], "a sketch, which has no false-positive rate");
             return false;
         }

@@ -409,3 +409,19 @@ const char *why_not_added(const tamis *t, tamis_status s)
         return "no room for a line; repeated lines take room as well: try sort -u, or more --items";
     return tamis_status_message(s);
 }
+
+bool tells_how_often(const tamis_facts *f)
+{
+    return f->kind >= KIND_END || f->generations != 0;
+}
+
+void warn_if_ended(const tamis *t, const char *path)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    if (tamis_info(t, &f) != TAMIS_OK || f.saturated == 0 || !tells_how_often(&f)) return;
+    complain(path,
+             "%s counter%s reached %s end for good: what freq says of such lines is \"or more\"%s",
+             grouped(f.saturated), f.saturated > 1 ? "s have" : " has",
+             f.saturated > 1 ? "their" : "its",
+             f.cell_bits == 32 ? "; see --counter-bits 64 of count" : "");
+}

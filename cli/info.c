@@ -9,21 +9,19 @@ static const char *hash_name(uint32_t hash)
     return hash == TAMIS_XXH3 ? "xxh3-128" : hash == TAMIS_SIPHASH ? "siphash-2-4-128" : "caller";
 }
 
-/* Kinds that tell how often, from here on. */
-static bool weighs(const tamis_facts *f)
-{
-    return f->kind >= TAMIS_COUNT_MIN;
-}
-
 static void json_weights(const tamis_facts *f)
 {
-    json_number("weight", (double)f->weight);
+    if (f->generations != 0) {
+        json_text("inner", tamis_kind_name(f->inner_kind));
+        json_count("generations", f->generations);
+    }
+    json_integer("weight", f->weight);
     json_count("noise_half", (uint64_t)f->noise_half);
     json_count("noise_99", (uint64_t)f->noise_99);
     json_count("noise_999", (uint64_t)f->noise_999);
     json_number("error", f->error);
     json_bool("conservative", f->conservative);
-    if (f->kind != TAMIS_TOP) return;
+    if (f->entries == 0) return;
     json_count("entries", f->entries);
     json_count("listed", f->listed);
     json_integer("list_from", f->list_from);
@@ -40,12 +38,8 @@ void json_bound(const tamis_facts *f)
     json_number("bound_ratio", f->bound_ratio);
 }
 
-static void print_json(const char *path, const tamis_facts *f)
+static void json_items(const tamis_facts *f)
 {
-    json_open('{');
-    json_text("file", path);
-    json_text("kind", tamis_kind_name(f->kind));
-    if (weighs(f)) json_weights(f);
     json_count("items", f->items);
     json_bool("items_estimated", f->items_estimated);
     json_count("planned_items", f->planned_items);
@@ -53,6 +47,27 @@ static void print_json(const char *path, const tamis_facts *f)
     json_bound(f);
     json_number("fpr_planned", f->fpr_planned);
     json_number("fpr_now", f->fpr_now);
+}
+
+static void json_states(const tamis_facts *f)
+{
+    json_bool("collecting", f->collecting);
+    json_bool("strict", f->strict);
+    json_bool("over_full", f->over_full);
+    json_bool("may_miss", f->may_miss);
+    json_number("miss_rate", f->miss_rate);
+    if (f->kind == TAMIS_PRIVATE) json_number("epsilon", f->epsilon);
+}
+
+/* Kinds that tell how often have no plan of items, no rate and no bits for each. */
+static void print_json(const char *path, const tamis_facts *f)
+{
+    const bool counts = tells_how_often(f);
+    json_open('{');
+    json_text("file", path);
+    json_text("kind", tamis_kind_name(f->kind));
+    (counts ? json_weights : json_items)(f);
+    if (counts) json_count("bytes", f->bytes);
     json_number("fill", f->fill);
     json_count("m", f->m);
     json_count("k", f->k);
@@ -61,17 +76,12 @@ static void print_json(const char *path, const tamis_facts *f)
     json_bool("keyed", f->keyed);
     if (f->keyed) json_text("key_id", key_id_text(f->key_id));
     json_bool("sealed", f->sealed);
-    json_bool("collecting", f->collecting);
-    json_bool("strict", f->strict);
-    json_bool("over_full", f->over_full);
-    json_bool("may_miss", f->may_miss);
-    json_number("miss_rate", f->miss_rate);
-    if (f->kind == TAMIS_PRIVATE) json_number("epsilon", f->epsilon);
+    if (!counts) json_states(f);
     json_count("cell_bits", f->cell_bits);
     json_count("saturated", f->saturated);
-    json_number("overflow", f->overflow);
+    if (!counts) json_number("overflow", f->overflow);
     json_count("sections", f->sections);
-    json_bool("turning", f->turning);
+    if (!counts) json_bool("turning", f->turning);
     json_count("generation", f->generation);
     json_count("format", f->format);
     json_close('}');
@@ -144,20 +154,35 @@ static void print_hash(const tamis_facts *f)
     printf("  file      format %u, generation %s\n", f->format, grouped(f->generation));
 }
 
+static void print_textbook(const tamis_facts *f)
+{
+    const uint32_t kind = f->generations != 0 ? f->inner_kind : f->kind;
+    if (f->error > 0 && kind == TAMIS_COUNT_SKETCH)
+        printf("            (the textbook only promises %.3g times the root of the sum of all "
+               "squared counts)\n",
+               f->error);
+    else if (f->error > 0 && f->weight > 0)
+        printf("            (the textbook only promises %s: %.3g times the weight)\n",
+               grouped((uint64_t)(f->error * (double)f->weight)), f->error);
+}
+
 static void print_weights(const char *path, const tamis_facts *f)
 {
-    printf("%s: %s sketch%s%s\n", path, tamis_kind_name(f->kind),
-           f->conservative ? ", conservative" : "", f->sealed ? ", sealed" : "");
-    printf("  weight    %s%s in all\n", f->weight < 0 ? "-" : "",
-           grouped(f->weight < 0 ? 0 - (uint64_t)f->weight : (uint64_t)f->weight));
+    const uint64_t all = f->weight < 0 ? 0 - (uint64_t)f->weight : (uint64_t)f->weight;
+    if (f->generations != 0)
+        printf("%s: window of %u generations, each a %s sketch", path, f->generations,
+               tamis_kind_name(f->inner_kind));
+    else
+        printf("%s: %s sketch", path, tamis_kind_name(f->kind));
+    printf("%s%s\n", f->conservative ? ", conservative" : "", f->sealed ? ", sealed" : "");
+    printf("  weight    %s%s%s in all\n", f->weight < 0 ? "-" : "", grouped(all),
+           all >= INT64_MAX ? " or more" : "");
     printf("  noise     a key that never came counts %s as a rule",
            grouped((uint64_t)f->noise_half));
     printf(", up to %s in 99 %%", grouped((uint64_t)f->noise_99));
     printf(" and %s in 99.9 %% of cases\n", grouped((uint64_t)f->noise_999));
-    if (f->error > 0 && f->weight > 0)
-        printf("            (the textbook only promises %s: %.3g times the weight)\n",
-               grouped((uint64_t)(f->error * (double)f->weight)), f->error);
-    if (f->kind == TAMIS_TOP)
+    print_textbook(f);
+    if (f->entries != 0)
         printf("  list      %s items of %s at most; all are in it that count %s or more\n",
                grouped(f->listed), grouped(f->entries), grouped((uint64_t)f->list_from));
     printf("  size      %s bytes\n", grouped(f->bytes));
@@ -169,7 +194,7 @@ static void print_weights(const char *path, const tamis_facts *f)
 
 static void print_text(const char *path, const tamis_facts *f)
 {
-    if (weighs(f)) {
+    if (tells_how_often(f)) {
         print_weights(path, f);
         return;
     }

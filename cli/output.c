@@ -259,8 +259,16 @@ void print_count(const tamis_estimate *e)
 {
     char count[32], interval[48];
     const char *mark = e->suspect ? "?" : e->below_noise && e->lower != e->upper ? "~" : "";
-    snprintf(count, sizeof count, "%s%" PRId64, mark, e->estimate);
-    snprintf(interval, sizeof interval, "%" PRId64 "..%" PRId64, e->lower, e->upper);
+    if (e->upper < INT64_MAX) {
+        snprintf(count, sizeof count, "%s%" PRId64, mark, e->estimate);
+        snprintf(interval, sizeof interval, "%" PRId64 "..%" PRId64, e->lower, e->upper);
+    } else if (e->lower > INT64_MIN) { /* so often or more: no guess is better than another */
+        snprintf(count, sizeof count, "%s%" PRId64 "+", mark, e->lower);
+        snprintf(interval, sizeof interval, "%" PRId64 "..", e->lower);
+    } else {
+        snprintf(count, sizeof count, "unknown");
+        snprintf(interval, sizeof interval, "..");
+    }
     printf("%10s  %-16s  ", count, interval);
 }
 

@@ -125,7 +125,7 @@ static void plot_gauge(const char *label, double share, const char *of)
 void plot_filter(const tamis *t, const tamis_facts *f)
 {
     const uint64_t cells = cells_to_show(f);
-    if (f->planned_items != 0 && f->kind != TAMIS_GROWING)
+    if (f->planned_items != 0 && f->kind != TAMIS_GROWING && !tells_how_often(f))
         plot_gauge("full", (double)f->items / (double)f->planned_items, "of the plan");
     if (cells != 0) plot_table(t, cells);
     if (f->kind == TAMIS_COUNTING || f->kind == TAMIS_COUNT_MIN) plot_counters(t, cells);

@@ -82,6 +82,27 @@ bool plan_from(const struct args *a, tamis_plan *out)
     return kind_from("inner", a->inner, 0, &out->inner_kind);
 }
 
+/* A kind that tells how often. False after a message. */
+static bool sketch_kind_from(const char *option, const char *name, uint32_t *out)
+{
+    char known[200];
+    struct guess g = {.word = name, .length = strlen(name)};
+    *out = tamis_kind_named(name);
+    if (*out >= KIND_END) return true;
+    for (uint32_t kind = KIND_END; kind < 2 * KIND_END; kind++)
+        if (tamis_kind_name(kind) != NULL) consider(&g, tamis_kind_name(kind));
+    list_kinds(KIND_END, 2 * KIND_END, known, sizeof known);
+    if (*out != TAMIS_AUTO)
+        complain(NULL, "--%s: a %s filter does not tell how often, see 'tamis build'; there are %s",
+                 option, name, known);
+    else if (g.best != NULL)
+        complain(NULL, "--%s: there is no '%s'%s", option, name, did_you_mean(&g, ""));
+    else
+        complain(NULL, "--%s: there is no '%s' that tells how often; there are %s", option, name,
+                 known);
+    return false;
+}
+
 bool sketch_from(const struct args *a, tamis_plan *out)
 {
     const bool textbook = a->error != 0 || a->delta != 0 || a->conservative;
@@ -97,24 +118,26 @@ bool sketch_from(const struct args *a, tamis_plan *out)
                           .flags = a->conservative ? TAMIS_CONSERVATIVE : 0u};
     *out = p;
     if (p.bytes == 0 && p.error == 0 && p.m == 0) out->bytes = SKETCH_BYTES;
-    if (a->kind == NULL) return true;
-    char known[200];
-    struct guess g = {.word = a->kind, .length = strlen(a->kind)};
-    out->kind = tamis_kind_named(a->kind);
-    if (out->kind >= KIND_END) return true;
-    for (uint32_t kind = KIND_END; kind < 2 * KIND_END; kind++)
-        if (tamis_kind_name(kind) != NULL) consider(&g, tamis_kind_name(kind));
-    list_kinds(KIND_END, 2 * KIND_END, known, sizeof known);
-    if (out->kind != TAMIS_AUTO)
-        complain(NULL,
-                 "--kind: a %s filter does not tell how often, see 'tamis build'; there are %s",
-                 a->kind, known);
-    else if (g.best != NULL)
-        complain(NULL, "--kind: there is no '%s'%s", a->kind, did_you_mean(&g, ""));
-    else
-        complain(NULL, "--kind: there is no '%s' that tells how often; there are %s", a->kind,
-                 known);
-    return false;
+    if (a->inner != NULL || a->generations != 0) {
+        complain(NULL, "--inner and --generations are for --kind window, in a file");
+        return false;
+    }
+    return a->kind == NULL || sketch_kind_from("kind", a->kind, &out->kind);
+}
+
+bool counts_from(const struct args *a, tamis_plan *out)
+{
+    struct args one = *a;
+    if (a->kind == NULL || strcmp(a->kind, tamis_kind_name(TAMIS_WINDOW)) != 0)
+        return sketch_from(a, out);
+    one.kind = one.inner = NULL;
+    one.generations = 0;
+    if (!sketch_from(&one, out)) return false;
+    if (a->inner != NULL && !sketch_kind_from("inner", a->inner, &out->kind)) return false;
+    out->inner_kind = out->kind;
+    out->kind = TAMIS_WINDOW;
+    out->generations = number(a->generations);
+    return true;
 }
 
 void plan_for_kind(tamis_plan *p, uint32_t kind)

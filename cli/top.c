@@ -193,11 +193,12 @@ static bool open_kept(struct job *j, const char *path)
     j->t = open_filter(a, path, TAMIS_KEYLESS);
     if (j->t == NULL || tamis_info(j->t, &f) != TAMIS_OK) return false;
     j->kept = true;
-    if (f.kind == TAMIS_TOP) return true;
+    if (f.entries != 0) return true;
     complain(path,
-             "a %s keeps no items to be listed; 'tamis top -o' and 'tamis count --kind top' "
+             "a %s%s keeps no items to be listed; 'tamis top -o' and 'tamis count --kind top' "
              "make a sketch that does",
-             tamis_kind_name(f.kind));
+             f.generations != 0 ? "window of " : "",
+             tamis_kind_name(f.generations != 0 ? f.inner_kind : f.kind));
     return false;
 }
 

@@ -57,7 +57,7 @@ static tamis_status add_all(tamis *t, const struct keys *in, size_t *done, tamis
     size_t added = 0;
     if (done != NULL) *done = 0;
     if (!weighs(t))
-        return tamis__unsupported(why, TAMIS_TALLY, "a %s filter knows no weights", t->kind->name);
+        return tamis__unsupported(why, TAMIS_TALLY, "%s filters know no weights", t->kind->name);
     if (in->bytes == NULL && (t->kind->traits & TAMIS__TEXTS) != 0)
         return tamis__unsupported(why, TAMIS_TALLY, "a %s keeps the items themselves, not hashes",
                                   t->kind->name);
@@ -126,10 +126,17 @@ static int64_t margin(const tamis *t, const struct noise *n)
     return sum(n->most_99, since < (uint64_t)growth ? (int64_t)since : growth);
 }
 
+/* Anything from the least on: of what was taken away, counters at their end have seen nothing. */
+static tamis_estimate unknown(int64_t v, int64_t least)
+{
+    return (tamis_estimate){.estimate = v, .lower = least, .upper = INT64_MAX, .confidence = 1};
+}
+
 static tamis_estimate one_sided_interval(const tamis *t, const struct noise *n, int64_t v)
 {
     tamis_estimate e = {.estimate = v, .upper = v, .confidence = CONFIDENCE};
     const int64_t known = v < INT64_MAX ? v : last(t), unsure = margin(t, n);
+    if (v == INT64_MAX && tamis__takes_away(t)) return unknown(v, 0);
     e.lower = known > unsure ? known - unsure : 0;
     e.below_noise = v <= n->most_999;
     if (e.below_noise) e.estimate = v - tamis__noise_below(n, v);
@@ -155,19 +162,16 @@ static int64_t noise_before(const tamis *t, const struct noise *n, int64_t befor
     return (int64_t)(share * (double)n->half / 2);
 }
 
-/* Of a key with an entry: only what it had before that can be noise. */
+/* Of a key with an entry: only what it had before that can be noise. How much of that is, no quantile of the noise tells:
+ * who has an entry may well have it because it met the most noise of all keys. */
 static tamis_estimate listed_interval(const tamis *t, const struct noise *n, int64_t v,
                                       struct known k)
 {
-    tamis_estimate e = one_sided_interval(t, n, v);
-    const int64_t before = v - k.certain;
+    tamis_estimate e = {.lower = k.certain, .upper = v, .confidence = 1};
+    const int64_t before = v - k.certain, unsure = margin(t, n);
     const bool fresh = k.likely < v && before <= n->most_999;
-    e.below_noise = false;
     e.estimate = fresh ? k.likely : v - noise_before(t, n, before);
-    if (k.certain >= e.lower) {
-        e.lower = k.certain;
-        e.confidence = 1;
-    }
+    if (e.estimate < v - unsure) e.estimate = v - unsure; /* but a guess goes by what is usual */
     if (e.estimate < e.lower) e.estimate = e.lower;
     return e;
 }
@@ -192,9 +196,10 @@ static void judge(const tamis *t, struct known k, tamis_estimate *e)
 tamis_estimate tamis__interval(const tamis *t, const struct noise *n, int64_t v, struct known k)
 {
     if (!weighs(t)) return (tamis_estimate){.estimate = v, .upper = v, .confidence = 1};
-    tamis_estimate e = k.certain > 0  ? listed_interval(t, n, v, k)
-                       : two_sided(t) ? two_sided_interval(t, n, v)
-                                      : one_sided_interval(t, n, v);
+    tamis_estimate e = k.ended         ? unknown(v, INT64_MIN)
+                       : k.certain > 0 ? listed_interval(t, n, v, k)
+                       : two_sided(t)  ? two_sided_interval(t, n, v)
+                                       : one_sided_interval(t, n, v);
     judge(t, k, &e);
     return e;
 }
@@ -205,7 +210,7 @@ static tamis_status prepare(const tamis *t, bool keys, const struct noise **n, s
 {
     *n = *made = NULL;
     if (t->kind->count == NULL)
-        return tamis__unsupported(why, TAMIS_TALLY, "a %s filter does not count", t->kind->name);
+        return tamis__unsupported(why, TAMIS_TALLY, "%s filters do not count", t->kind->name);
     if (keys && !t->hasher.usable)
         return tamis__refuse(why, t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
     if (weighs(t)) *n = tamis__noise(t, made);
@@ -222,7 +227,7 @@ static tamis_status count_all(const tamis *t, const struct keys *in, tamis_estim
     const tamis_status s = prepare(t, in->bytes != NULL, &noise, &made, why);
     for (size_t at = 0; at < in->n && s == TAMIS_OK; at += PIECE) {
         int64_t values[PIECE];
-        struct known known[PIECE] = {{0, 0}};
+        struct known known[PIECE] = {{0}};
         const size_t n = in->n - at < PIECE ? in->n - at : PIECE;
         const struct keys piece = {.bytes = in->bytes != NULL ? in->bytes + at : NULL,
                                    .hashes = in->hashes != NULL ? in->hashes + at : NULL,
@@ -258,7 +263,7 @@ tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_esti
     if (s != TAMIS_OK) return s;
     const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
     int64_t v;
-    struct known known = {0, 0};
+    struct known known = {0};
     const struct batch one = {.hashes = &h, .n = 1, .known = &known};
     t->kind->count(&t->body, &one, &v);
     *out = tamis__interval(t, noise, v, known);
@@ -284,6 +289,11 @@ tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out)
     out->error = t->planned_fpr < 1 ? t->planned_fpr : 0;
     out->bits_per_item = out->bound_bits = out->bound_ratio = 0;
     if (t->kind->listed != NULL) tamis__list_facts(t, out);
+    if (t->kind->rotate != NULL) {
+        const uint32_t all = t->body.count; /* sections, of which those of a top are three */
+        out->inner_kind = t->kind->listed != NULL ? TAMIS_TOP : t->body.sections->kind;
+        out->generations = t->kind->listed != NULL ? all / 3 : all;
+    }
     tamis__free(t->memory, made);
     return TAMIS_OK;
 }

@@ -59,6 +59,14 @@ tamis_status tamis__unsupported(tamis_error *why, uint32_t better_kind, const ch
     return TAMIS_EUNSUPPORTED;
 }
 
+#ifndef TAMIS_LEAN
+bool tamis__no_out(const void *out, tamis_error *why)
+{
+    if (out == NULL) tamis__fail(why, TAMIS_EINVAL, "out must not be NULL");
+    return out == NULL;
+}
+#endif
+
 tamis_status tamis__corrupt(tamis_error *why, uint64_t offset, const char *reason)
 {
     tamis__fail(why, TAMIS_ECORRUPT, "%s", reason);

@@ -18,6 +18,13 @@ tamis_status tamis__fail(tamis_error *why, tamis_status status, const char *form
 tamis_status tamis__unsupported(tamis_error *why, uint32_t better_kind, const char *format, ...)
     TAMIS__PRINTF(3, 4);
 
+/* Whether there is no place for what a call is to make, which is TAMIS_EINVAL. The page, which always has one, does not ask. */
+#ifdef TAMIS_LEAN
+#define tamis__no_out(out, why) false
+#else
+bool tamis__no_out(const void *out, tamis_error *why);
+#endif
+
 /* TAMIS_ECORRUPT at a byte of the image. */
 tamis_status tamis__corrupt(tamis_error *why, uint64_t offset, const char *reason);
 

@@ -184,6 +184,8 @@ static tamis_status read_file(int fd, const struct stat *st, const tamis_options
     return s;
 }
 
+#define NO_PATH "path must not be NULL"
+
 #define OPEN_FLAGS                                                                                 \
     ((uint32_t)(TAMIS_MAP | TAMIS_UNVERIFIED | TAMIS_KEYLESS | TAMIS_UPDATE | TAMIS_WAIT |         \
                 TAMIS_SHARED))
@@ -191,11 +193,13 @@ static tamis_status read_file(int fd, const struct stat *st, const tamis_options
 tamis_status tamis_open(const char *path, const tamis_options *options, tamis **out,
                         tamis_error *why)
 {
+    if (tamis__no_out(out, why)) return TAMIS_EINVAL;
     *out = NULL;
     tamis_options o;
     tamis_status s = tamis__check_options(options, OPEN_FLAGS, &o, why);
     if (s != TAMIS_OK) return s;
     const bool update = (o.flags & TAMIS_UPDATE) != 0;
+    if (path == NULL) return tamis__fail(why, TAMIS_EINVAL, NO_PATH);
     if ((o.flags & TAMIS_MAP) != 0 && (o.flags & (TAMIS_UPDATE | TAMIS_SHARED)) != 0)
         return tamis__fail(why, TAMIS_EINVAL, "a mapped file cannot be changed");
     int fd;
@@ -435,6 +439,7 @@ static tamis_status save(struct save *j, const tamis *t, tamis *adopts, const ch
     uint64_t root = 0;
     j->old_lock = j->dir = j->fd = -1;
     j->why->status = TAMIS_OK;
+    if (path == NULL) return tamis__fail(j->why, TAMIS_EINVAL, NO_PATH);
     tamis_status s = find_target(j, path);
     if (s == TAMIS_OK) s = claim_target(j, t);
     if (s == TAMIS_OK) s = write_and_publish(j, t, &root);

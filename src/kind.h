@@ -78,6 +78,8 @@ static inline uint64_t tamis__add_up(uint64_t a, uint64_t b)
 /* Of a key that has an entry of its own: it surely came so often, and most likely so often. All 0: it has none. */
 struct known {
     int64_t certain, likely;
+    bool
+        ended; /* two-sided: a counter of it is at its end, and has not seen what was taken away since */
 };
 
 /* Keys as the kinds see them, never more than these at a time. */

@@ -98,7 +98,7 @@ tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_
     if (found != NULL) *found = 0;
     if (t->kind->listed == NULL)
         return tamis__unsupported(
-            why, TAMIS_TOP, "a %s keeps no items, so there is nothing to list", t->kind->name);
+            why, TAMIS_TOP, "kind %s keeps no items, so there is nothing to list", t->kind->name);
     if (weight <= t->kind->unlisted(&t->body))
         return tamis__fail(why, TAMIS_EINVAL,
                            "items that came %lld times may not be listed: ask for %lld or more, or "

@@ -384,6 +384,7 @@ tamis_status tamis_unpack(const void *packed, size_t size, const tamis_options *
 {
     tamis_options o;
     uint64_t metadata = 0, image = 0;
+    if (tamis__no_out(out, why)) return TAMIS_EINVAL;
     *out = NULL;
     tamis_status s = tamis__check_options(options, TAMIS__LOAD_FLAGS, &o, why);
     if (s != TAMIS_OK) return s;

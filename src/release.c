@@ -46,6 +46,7 @@ static void set_public_facts(tamis *t)
 tamis_status tamis__release(const tamis *from, double epsilon, const struct randomness *random,
                             tamis **out, tamis_error *why)
 {
+    if (tamis__no_out(out, why)) return TAMIS_EINVAL;
     *out = NULL;
     const tamis_options same = tamis__same_options(from);
     const tamis_status status = check_source(from, epsilon, why);
@@ -96,7 +97,7 @@ static tamis_status answer(const tamis *t, const struct keys *in, double prior, 
     struct gauge g = {0};
     if ((t->kind->traits & TAMIS__NOISY) == 0)
         return tamis__unsupported(why, TAMIS_PRIVATE,
-                                  "a %s filter says no or maybe, and tamis_info how often wrongly",
+                                  "%s filters say no or maybe, and tamis_info how often wrongly",
                                   t->kind->name);
     if (!(prior > 0 && prior < 1))
         return tamis__fail(why, TAMIS_EINVAL, "the prior must be above 0 and below 1");

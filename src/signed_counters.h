@@ -2,6 +2,7 @@
 #ifndef TAMIS_SIGNED_COUNTERS_H
 #define TAMIS_SIGNED_COUNTERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -42,6 +43,13 @@ static inline int64_t tamis__median_of_5(int64_t *v)
     tamis__order(&v[1], &v[2]);
     tamis__order(&v[2], &v[3]);
     return v[1] > v[2] ? v[1] : v[2];
+}
+
+static inline bool tamis__any_ended(const int64_t *v, uint32_t n, int64_t most)
+{
+    bool ended = false;
+    for (uint32_t i = 0; i < n; i++) ended |= v[i] == most || v[i] == -most;
+    return ended;
 }
 
 /* "Maybe" to every one of n keys: what cancels out proves nothing. */

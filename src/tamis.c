@@ -24,7 +24,7 @@ static tamis_status open_spill(tamis *t, const char *directory, tamis_error *why
     if (directory == NULL || t->read_only || (t->kind->traits & TAMIS__STATIC) == 0)
         return TAMIS_OK;
     if ((t->kind->traits & TAMIS__SPILLS) == 0)
-        return tamis__unsupported(why, TAMIS_RIBBON, "a %s filter is built in memory",
+        return tamis__unsupported(why, TAMIS_RIBBON, "%s filters are built in memory",
                                   t->kind->name);
     return tamis__spill_open(directory, t->scratch_bytes, t->memory, &t->body.spill, why);
 }
@@ -36,7 +36,7 @@ tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_
     if (t->kind->add == NULL) t->read_only = true;
     tamis_status s = TAMIS_OK;
     if (t->body.shared && (t->kind->traits & TAMIS__SHARES) == 0)
-        s = tamis__unsupported(why, TAMIS_BLOCKED, "a %s filter cannot be shared by threads",
+        s = tamis__unsupported(why, TAMIS_BLOCKED, "%s filters cannot be shared by threads",
                                t->kind->name);
     else if (t->body.shared && t->strict) /* a limit cannot be kept by threads that do not wait */
         s = tamis__fail(why, TAMIS_EINVAL, "a strict filter cannot be shared by threads");
@@ -58,7 +58,7 @@ tamis_status tamis__check_options(const tamis_options *options, uint32_t allowed
     if (options->struct_size != sizeof *options)
         return tamis__fail(why, TAMIS_EINVAL, "options.struct_size must be sizeof(tamis_options)");
     if ((options->flags & ~allowed) != 0)
-        return tamis__fail(why, TAMIS_EINVAL, "a flag in the options that this call does not know");
+        return tamis__fail(why, TAMIS_EINVAL, "unknown flag in the options");
     *out = *options;
     return TAMIS_OK;
 }
@@ -100,6 +100,7 @@ static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **
 tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options, tamis **out,
                           tamis_error *why)
 {
+    if (tamis__no_out(out, why)) return TAMIS_EINVAL;
     *out = NULL;
     tamis_options o;
     if (plan == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no plan");
@@ -114,6 +115,7 @@ tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options, 
 tamis_status tamis_load(const void *image, size_t size, const tamis_options *options, tamis **out,
                         tamis_error *why)
 {
+    if (tamis__no_out(out, why)) return TAMIS_EINVAL;
     *out = NULL;
     tamis_options o;
     const struct source src = {.size = size, .memory = image != NULL ? image : ""};
@@ -125,6 +127,7 @@ tamis_status tamis_load(const void *image, size_t size, const tamis_options *opt
 tamis_status tamis_view(const void *image, size_t size, const tamis_options *options, tamis **out,
                         tamis_error *why)
 {
+    if (tamis__no_out(out, why)) return TAMIS_EINVAL;
     *out = NULL;
     tamis_options o;
     const struct source src = {.size = size, .memory = image};
@@ -141,6 +144,7 @@ void tamis_limit(tamis *t, uint64_t max_bytes)
 
 tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
 {
+    if (tamis__no_out(out, why)) return TAMIS_EINVAL;
     *out = NULL;
     const tamis_options same = tamis__same_options(t);
     if (tamis__spilled(&t->body)) return tamis__in_file(why);
@@ -297,7 +301,7 @@ static tamis_status exclude_all(tamis *t, const struct keys *in, tamis_error *wh
     tamis_status s = TAMIS_OK;
     if (t->kind->exclude == NULL)
         return tamis__unsupported(why, TAMIS_EXACT,
-                                  "a %s filter can be wrong about any key that is not in",
+                                  "%s filters can be wrong about any key that is not in",
                                   t->kind->name);
     if (t->read_only)
         s = TAMIS_ESEALED;
@@ -343,7 +347,7 @@ static tamis_status cannot_remove(const tamis *t, tamis_error *why)
 {
     if ((t->kind->traits & TAMIS__WEIGHS) != 0) return tamis__cannot_take_away(t, why);
     if (t->kind->add == NULL) return tamis__refuse(why, TAMIS_ESEALED);
-    return tamis__unsupported(why, TAMIS__REMOVABLE, "keys cannot be removed from a %s filter",
+    return tamis__unsupported(why, TAMIS__REMOVABLE, "keys cannot be removed from %s filters",
                               t->kind->name);
 }
 
@@ -410,7 +414,7 @@ tamis_status tamis_remove_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_
 tamis_status tamis_rotate(tamis *t, tamis_error *why)
 {
     if (t->kind->rotate == NULL)
-        return tamis__unsupported(why, TAMIS_WINDOW, "a %s filter cannot rotate", t->kind->name);
+        return tamis__unsupported(why, TAMIS_WINDOW, "%s filters cannot rotate", t->kind->name);
     if (t->read_only) return tamis__refuse(why, TAMIS_ESEALED);
     t->kind->rotate(&t->body);
     tamis__noise_drop(t);
@@ -509,7 +513,11 @@ tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
 tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_error *why)
 {
     struct section shape;
+    if (tamis__no_out(out, why)) return TAMIS_EINVAL;
     *out = NULL;
+    if (kind == t->kind->id)
+        return tamis__fail(why, TAMIS_EUNSUPPORTED,
+                           "it is of kind %s already: there is nothing to convert", t->kind->name);
     const tamis_options same = tamis__same_options(t);
     if (t->kind->plain == NULL || !t->kind->plain(&t->body, &shape, NULL) || shape.kind != kind)
         return tamis__fail(why, TAMIS_EUNSUPPORTED, "no %s filter has the answers of this %s one",

@@ -55,8 +55,8 @@ warnings='-Wall -Wextra -Wconversion -Wstrict-prototypes -Wmissing-prototypes -W
 # shellcheck disable=SC2086 # lists of words
 for compiler in $compilers; do
     try "$compiler: compile" $compiler -std=c11 -O2 $warnings -fPIC -c tamis.c -o $compiler.o || continue
-    # (Without it, intrinsics of gcc are macros that convert.)
-    try "$compiler: without optimization" $compiler -std=c11 -Wall -Wextra -Werror -fsyntax-only tamis.c
+    # Intrinsics are macros then.
+    try "$compiler: without optimization" $compiler -std=c11 -O0 $warnings -fsyntax-only tamis.c
     try "$compiler: use" $compiler -std=c11 $warnings user.c $compiler.o -lm -pthread -o user &&
         same "$compiler: a program that uses it" '1 0' "$(./user)"
     try "$compiler: shared" $compiler -shared $compiler.o -lm -pthread -o lib.so &&

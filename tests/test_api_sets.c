@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <tamis/foreign.h>
 
 /* --- Merging ----------------------------------------------------------------------------------------- */
 
@@ -375,6 +376,98 @@ static void test_compare_refuses(void)
     tamis_close(a), tamis_close(b);
 }
 
+/* --- What a call needs --- */
+
+static void check_refused(tamis_status s, tamis_error *why)
+{
+    CHECK_THAT(s, ==, TAMIS_EINVAL);
+    CHECK_THAT(why->status, ==, TAMIS_EINVAL);
+    CHECK(why->os == 0 && why->text[0] != '\0');
+    memset(why, 0, sizeof *why);
+}
+
+/* No place for what is made: of every call that makes something. */
+static void test_no_place(void)
+{
+    const tamis_plan plan = plan_of(TAMIS_BLOOM, 100);
+    const tamis_foreign_plan other = {
+        .struct_size = sizeof other, .format = TAMIS_FOREIGN_DCSO, .items = 100, .fpr = 0.01};
+    const tamis_reader reader = {.size = 0};
+    tamis *t = create_kind(TAMIS_BLOOM);
+    struct bytes image = image_of(t);
+    tamis_error why = {.os = 0};
+    check_refused(tamis_create(&plan, NULL, NULL, &why), &why);
+    check_refused(tamis_open("/", NULL, NULL, &why), &why);
+    check_refused(tamis_load(image.p, image.n, NULL, NULL, &why), &why);
+    check_refused(tamis_view(image.p, image.n, NULL, NULL, &why), &why);
+    check_refused(tamis_copy(t, NULL, &why), &why);
+    check_refused(tamis_convert(t, TAMIS_BLOOM, NULL, &why), &why);
+    check_refused(tamis_unpack(image.p, image.n, NULL, NULL, &why), &why);
+    check_refused(tamis_release(t, 1, NULL, &why), &why);
+    check_refused(tamis_foreign_open(image.p, image.n, TAMIS_FOREIGN_AUTO, NULL, NULL, &why), &why);
+    check_refused(tamis_foreign_create(&other, NULL, NULL, &why), &why);
+    check_refused(tamis_parquet_open(&reader, NULL, NULL, &why), &why);
+    CHECK_THAT(tamis_create(&plan, NULL, NULL, NULL), ==, TAMIS_EINVAL); /* and no place for why */
+    free(image.p);
+    tamis_close(t);
+}
+
+static void test_no_path(void)
+{
+    const tamis_foreign_plan plan = {
+        .struct_size = sizeof plan, .format = TAMIS_FOREIGN_DCSO, .items = 100, .fpr = 0.01};
+    tamis *t = create_kind(TAMIS_BLOOM), *out = t;
+    tamis_foreign *f;
+    tamis_error why = {.os = 0};
+    for (uint32_t flags = 0; flags <= TAMIS_UPDATE; flags += TAMIS_UPDATE) {
+        const tamis_options o = {.struct_size = sizeof o, .flags = flags};
+        check_refused(tamis_open(NULL, &o, &out, &why), &why);
+        CHECK(out == NULL);
+    }
+    check_refused(tamis_save(t, NULL, &why), &why);
+    check_refused(tamis_save_new(t, NULL, &why), &why);
+    check_refused(tamis_save_packed(t, NULL, true, &why), &why);
+    CHECK_OK(tamis_foreign_create(&plan, NULL, &f, NULL));
+    check_refused(tamis_foreign_save(f, TAMIS_FOREIGN_AUTO, NULL, true, &why), &why);
+    check_refused(tamis_create(NULL, NULL, &out, &why), &why);
+    check_refused(tamis_solve(NULL, NULL, &why), &why);
+    tamis_foreign_close(f);
+    tamis_close(t);
+}
+
+/* Which kinds can be merged and compared is said in tamis.h; a refusal names what can, in good English. */
+static void test_kinds_that_merge(void)
+{
+    for (uint32_t kind = 1; kind < 64; kind++) {
+        if (tamis_kind_name(kind) == NULL || kind == TAMIS_PRIVATE) continue;
+        const bool compares = kind <= TAMIS_COUNTING;
+        const bool merges = compares || kind == TAMIS_WINDOW || kind >= TAMIS_COUNT_MIN;
+        tamis_plan plan = plan_of(kind, 1000);
+        if (kind >= TAMIS_COUNT_MIN)
+            plan = (tamis_plan){.struct_size = sizeof plan, .kind = kind, .bytes = 1 << 16};
+        tamis *a = create(&plan, NULL), *b = create(&plan, NULL), *c;
+        tamis_similarity s = {.struct_size = sizeof s};
+        tamis_error why = {.text = ""};
+        CHECK_THAT(tamis_merge(a, b, &why), ==, merges ? TAMIS_OK : TAMIS_EUNSUPPORTED);
+        CHECK(merges || why.better_kind != 0);
+        CHECK_THAT(tamis_compare(a, b, &s, &why), ==, compares ? TAMIS_OK : TAMIS_EUNSUPPORTED);
+        CHECK(compares || why.better_kind != 0);
+        CHECK_THAT(tamis_convert(a, kind, &c, &why), ==, TAMIS_EUNSUPPORTED);
+        CHECK(c == NULL && strstr(why.text, "already") != NULL);
+        tamis_estimate e;
+        size_t found;
+        tamis_rotate(a, &why);
+        CHECK(strstr(why.text, "a exact") == NULL);
+        tamis_above(a, 1, NULL, 0, &found, &why);
+        CHECK(strstr(why.text, "a exact") == NULL);
+        tamis_count(a, "a", 1, &e, &why);
+        CHECK(strstr(why.text, "a exact") == NULL);
+        tamis_add_weight(a, "a", 1, 1, &why);
+        CHECK(strstr(why.text, "a exact") == NULL);
+        tamis_close(a), tamis_close(b);
+    }
+}
+
 static const struct test tests[] = {
     {"merge is union", test_merge_is_union},
     {"merge mismatches", test_merge_mismatches},
@@ -387,6 +480,9 @@ static const struct test tests[] = {
     {"load refuses", test_load_refuses},
     {"open refuses", test_open_refuses},
     {"compare refuses", test_compare_refuses},
+    {"no place", test_no_place},
+    {"no path", test_no_path},
+    {"kinds that merge", test_kinds_that_merge},
 };
 
 TEST_MAIN(tests)

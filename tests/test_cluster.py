@@ -143,7 +143,7 @@ def test_remove_and_rotate():
     client = CLUSTER.owner(CLUSTER.servers[0].client().do("CLUSTER", "KEYSLOT", "plain")).client()
     client.do("TAMIS.CREATE", "plain", "blocked", "ITEMS", 10, "RATE", 0.01)
     said = tamis("remove", CLUSTER.url("plain"), given="a\n", status=2)
-    assert said.endswith("/plain: keys cannot be removed from a blocked filter; cuckoo can: tamis build --kind cuckoo\n") and said.count("\n") == 1, said
+    assert said.endswith("/plain: keys cannot be removed from blocked filters; cuckoo can: tamis build --kind cuckoo\n") and said.count("\n") == 1, said
     url = CLUSTER.url("window")
     tamis("build", "--kind", "window", "--generations", 2, "-o", url, file("keys", KEYS[:2000]))
     tamis("rotate", url)
@@ -241,7 +241,7 @@ def test_bounds():
             shard, = (key for keys in CLUSTER.shards("bounds").values() for key in keys)
             file_of_it.write_bytes(CLUSTER.do(shard, "TAMIS.DUMP", shard))
             there, here = facts(url), facts(file_of_it)
-            for name in same:
+            for name in same if kind != "tally" else ("bytes", "weight", "noise_999", "fill", "m", "k", "seed", "sealed"):
                 close = there[name] == here[name] or abs(there[name] - here[name]) < 1e-9 * abs(here[name])
                 assert close, (kind, name, there[name], here[name])
             texts = [[line for line in tamis("info", of).splitlines() if "99 % certainty" in line or "lower bound" in line] for of in (url, file_of_it)]
@@ -418,7 +418,7 @@ def test_wrong():
             (("build", "--items", 5, "--fpr", 1e-17, "--kind", "ribbon", "-o", CLUSTER.url("x")), "at most 32 columns"),
             (("check", "--confirm", "list", url), "--confirm"),
             (("check", "--fpr", 0.1, url), "--fpr"),
-            (("freq", url, "a"), "does not count"),
+            (("freq", url, "a"), "do not count"),
             (("verify", url), "works on files"), (("compact", url), "works on files"), (("pack", "-o", "x", url), "works on files"),
             (("convert", "--to", "bloom", "-o", "x", url), "works on files"), (("uniq", "--state", url), "works on files"),
             (("top", "-o", CLUSTER.url("x"), "/dev/null"), "only -k and --json"),

@@ -370,7 +370,11 @@ static void test_ends(void)
         for (int64_t w = 1; w > 0; w = w < INT64_MAX / 2 ? w * 2 : w < INT64_MAX ? INT64_MAX : 0) {
             CHECK_OK(tamis_add_weight(t, &key, 8, w, NULL));
             const tamis_estimate e = ask_count(t, 77);
-            CHECK(e.upper == INT64_MAX && e.lower >= end - 1); /* that or more */
+            CHECK(e.upper == INT64_MAX); /* that or more; where things are taken away, or less */
+            if (s->takes_away)
+                CHECK(e.lower == (s->two_sided ? INT64_MIN : 0) && e.confidence == 1);
+            else
+                CHECK(e.lower >= end - 1);
         }
         CHECK(sketch_facts(t).saturated != 0);
         CHECK(ask_count(t, 78).upper == 0); /* of the others nothing has changed */
@@ -389,6 +393,31 @@ static void test_ends(void)
         tamis_close(v);
         CHECK_OK(tamis_merge(u, t, NULL));
         CHECK(ask_count(u, 77).upper == INT64_MAX && ask_count(u, 78).upper == 0);
+        tamis_close(t);
+        tamis_close(u);
+    }
+}
+
+/* What was taken away from counters at their end is not forgotten: then the truth may be anything. */
+static void test_taken_from_the_end(void)
+{
+    for (size_t i = 0; i < SKETCHES; i++) {
+        const struct sketch *s = &sketches[i];
+        if (!s->takes_away) continue;
+        const int64_t far = s->cell_bits == 32 ? INT64_C(3000000000) : INT64_MAX / 3 * 2;
+        const int64_t weights[] = {far, far, -far, 1 - far};
+        const uint64_t key = 5;
+        tamis *t = sketch_new(s, 4000, 0), *u;
+        for (int j = 0; j < 4; j++) CHECK_OK(tamis_add_weight(t, &key, 8, weights[j], NULL));
+        CHECK_OK(tamis_copy(t, &u, NULL));
+        for (int twice = 0; twice < 2; twice++) { /* the truth is 1, and 2 of both together */
+            const tamis_estimate e = ask_count(t, key);
+            CHECK(e.upper == INT64_MAX && e.confidence == 1);
+            CHECK(e.lower == (s->two_sided ? INT64_MIN : 0));
+            CHECK(e.certain == (s->two_sided ? INT64_MIN : 0));
+            CHECK_OK(tamis_merge(t, u, NULL));
+        }
+        CHECK(sketch_facts(t).saturated != 0);
         tamis_close(t);
         tamis_close(u);
     }
@@ -479,6 +508,7 @@ static const struct test tests[] = {
     {"unsupported", test_unsupported},
     {"keys and hashes", test_keys_and_hashes},
     {"ends", test_ends},
+    {"taken from the end", test_taken_from_the_end},
     {"merge", test_merge},
     {"every allocation fails", test_every_allocation_fails},
 };

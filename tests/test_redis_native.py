@@ -185,7 +185,7 @@ def test_estimates():
               ("TAMIS.TOP top 5 6 7", Error("ERR wrong number of arguments for 'TAMIS.TOP' command")),
               ("TAMIS.ESTIMATE top", Error("ERR wrong number of arguments for 'TAMIS.ESTIMATE' command")),
               ("TAMIS.CREATE b blocked ITEMS 10 RATE 0.1", "OK"))
-        assert "does not count" in c.call("TAMIS.ESTIMATE", "b", "a").text
+        assert "do not count" in c.call("TAMIS.ESTIMATE", "b", "a").text
 
 
 def test_info():
@@ -200,7 +200,8 @@ def test_info():
                 facts = plain(three.do("TAMIS.INFO", kind))
                 path.write_bytes(three.do("TAMIS.DUMP", kind))
                 file = json.loads(shell("info", "--json", path).stdout)
-                for name in ("items-low", "items-high", "bits-per-item", "bound-bits", "bound-ratio"):
+                sizes = ("items-low", "items-high", "bits-per-item", "bound-bits", "bound-ratio")
+                for name in sizes if kind != "tally" else ("weight", "fill"):
                     said, want = facts[name], file[name.replace("-", "_")]
                     assert math.isclose(said, want, rel_tol=1e-11) if want is not None else not math.isfinite(said), (kind, name, said, want)
                 assert facts["items-low"] <= facts["items-estimate"] <= facts["items-high"] and facts["conservative"] is False

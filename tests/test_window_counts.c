@@ -148,7 +148,9 @@ static void check_all(const struct model *m)
     }
     /* Of 99 % each; seeds are fixed, so there is no chance in it. */
     CHECK_THAT(within, >=, 0.95 * came);
-    CHECK(sketch_facts(m->t).weight == all);
+    const tamis_facts f = sketch_facts(m->t);
+    CHECK(f.weight == all && f.kind == TAMIS_WINDOW);
+    CHECK(f.inner_kind == inners[m->inner].kind && f.generations == m->generations);
     if (inners[m->inner].lists) check_lists(m);
     free(e);
 }

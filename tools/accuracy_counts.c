@@ -15,7 +15,7 @@ static void must(tamis_status s)
 struct listed {
     size_t found;          /* of the top 100 */
     double guess, bound;   /* mean errors of their counts */
-    double sure;           /* share whose interval is certain */
+    double below;          /* and of what is certain */
     double in;             /* of all URLs, share within their interval */
     uint32_t above, slots; /* URLs from the floor on; entries */
     int64_t floor;
@@ -31,7 +31,7 @@ static void check_hundred(const struct url_log *l, const tamis_heavy *list, size
                 continue;
             out->guess += fabs((double)(h->count.estimate - l->truth[i])) / TOP;
             out->bound += (double)(h->count.upper - l->truth[i]) / TOP;
-            out->sure += (h->count.confidence == 1 ? 1.0 : 0.0) / TOP;
+            out->below += (double)(l->truth[i] - h->count.lower) / TOP;
         }
 }
 
@@ -67,15 +67,15 @@ static struct listed list_log(const struct url_log *l, uint64_t bytes)
 void print_top(void)
 {
     struct url_log l = url_log(LINES);
-    printf(
-        "| order | KiB | of the top 100 | best guess | upper bound | certain | all URLs covered | "
-        "listed from | places above |\n|---|---|---|---|---|---|---|---|---|\n");
+    printf("| order | KiB | of the top 100 | best guess | upper bound | lower bound | all URLs "
+           "covered | "
+           "listed from | places above |\n|---|---|---|---|---|---|---|---|---|\n");
     for (enum log_order order = LOG_AS_IS; order < LOG_ORDERS; order++) {
         log_reorder(&l, order);
         for (uint64_t kib = 32; kib <= 512; kib *= 4) {
             const struct listed r = list_log(&l, kib << 10);
-            printf("| %s | %u | %zu | %.3g | %.3g | %.0f %% | %.1f %% | %lld | %u of %u |\n",
-                   log_order_names[order], (unsigned)kib, r.found, r.guess, r.bound, 100 * r.sure,
+            printf("| %s | %u | %zu | %.3g | %.3g | %.3g | %.1f %% | %lld | %u of %u |\n",
+                   log_order_names[order], (unsigned)kib, r.found, r.guess, r.bound, r.below,
                    100 * r.in, (long long)r.floor, r.above, r.slots);
         }
     }

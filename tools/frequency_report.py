@@ -260,7 +260,8 @@ Every structure counts the stream in that many bytes, and then every key of the 
 of the best guess from the truth; *one-sided*: of the upper bound's; *p99*: what 99 % of the distances do not exceed; *first
 100*: mean over the 100 most frequent; *top 100 found*: share of the 100 greatest guesses that are among the true 100 (of
 `top`: of its list); *under*: share of keys whose upper bound is too low; *inside*: share whose interval holds the truth, 99 % is
-asked for; *width* of intervals. The row **always 0** is what a structure gets that answers 0 to everything: most keys are
+asked for; *width* of the widest interval that does not end at 0: of `top` one of the last of its list, whose lower end is
+what is certain. The row **always 0** is what a structure gets that answers 0 to everything: most keys are
 rare, so a small mean over all keys is easily had, and only the other columns tell it from knowledge.
 
 ![Mean error against memory](frequency-error.svg)

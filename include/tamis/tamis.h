@@ -233,7 +233,8 @@ typedef struct tamis_options {
                                  * ribbon can (fuse: TAMIS_EUNSUPPORTED); others need no such file */
 } tamis_options;
 
-/* --- Life -----------------------------------------------------------------------------------------*/
+/* --- Life -------------------------------------------------------------------------------------------
+ * Here and below TAMIS_EINVAL says that out, a path or a plan is NULL.                           */
 typedef struct tamis tamis;
 
 TAMIS_API tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options,
@@ -342,10 +343,12 @@ TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
  *     if (tamis_count(t, "example.org", 11, &e, NULL) == TAMIS_OK) ... // e.lower ... e.upper
  *
  * Keys share counters, so a count is an interval. upper is never below the truth (but for count-sketch
- * and signed-tally, which are uncertain on both sides), and INT64_MAX when the counters have reached
- * their end and cannot tell. lower comes from what the sketch itself says of keys that certainly
- * never came: how much of others' weight a key sees. The truth is in [lower, upper] with `confidence`, for keys that were not
- * chosen against the hash (tamis_options.key is for that). estimate is the best guess, somewhere in it.
+ * and signed-tally, which are uncertain on both sides), and INT64_MAX, which means "or more", when the
+ * counters have reached their end and cannot tell. Where weight can be taken away nothing is known
+ * then: lower is 0, of count-sketch and signed-tally INT64_MIN. Else lower comes from what the sketch
+ * itself says of keys that certainly never came: how much of others' weight a key sees. The truth is in
+ * [lower, upper] with `confidence`, for keys that were not chosen against the hash (tamis_options.key
+ * is for that). estimate is the best guess, somewhere in it.
  * Asking reads what 16384 such keys see, once after the weight of all adds has changed by one part in
  * 128, and needs 300 KB for it meanwhile (TAMIS_ENOMEM).
  * may_contain asks whether the count is not 0; count-sketch and signed-tally, which cannot be certain,
@@ -398,11 +401,12 @@ TAMIS_API tamis_status tamis_count_hashes(const tamis *t, const tamis_hash *h, s
  *     tamis_heavy top[20];
  *     size_t n = tamis_top(t, top, 20);                            // top[0] came most often
  *
- * What an item in the list counts since it got there is exact: the interval of its count is often narrower
- * than that of other keys, and where its lower end is certain as well confidence is 1. The order
- * in which items come does not matter much: early or late, spread or all together. It keeps items, so it
- * must be given them: the _hashes verbs of adding are TAMIS_EUNSUPPORTED. Weights are never negative, nor in a window.
- * Two keys are one to it when 64 bits of their hashes agree, a chance of 5e-20 for any two.       */
+ * What an item in the list counts since it got there is exact, and that is the lower end of its
+ * interval, by tamis_count as well: certain, with confidence 1. (Where no item is frequent, those are
+ * listed that met the most noise, and no margin for any key would hold for them.) The order in which
+ * items come does not matter much: early or late, spread or all together. It keeps items, so it must be
+ * given them: the _hashes verbs of adding are TAMIS_EUNSUPPORTED. Weights are never negative, nor in a
+ * window. Two keys are one to it when 64 bits of their hashes agree, a chance of 5e-20 for any two. */
 typedef struct tamis_heavy {
     tamis_bytes item;     /* valid until the next change. Of a long item only the beginning is kept: 4096
                            * bytes, or an eighth of the room for texts. p is NULL when the room did not
@@ -426,20 +430,22 @@ TAMIS_API tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *
                                    size_t *found, tamis_error *why);
 
 /* --- Together ----------------------------------------------------------------------------------------------
- * merge: into becomes the filter of the union, bit for bit. Kind, shape, hash and seed (or key)
- * must be equal (TAMIS_EMISMATCH). The number of items is an estimate from then on, but for counting
- * and kinds that tell how often, whose counters add up. (tallies, top, conservative count-min, and
- * windows of them: not bit for bit what one stream would have made; never too few, but for
- * signed-tally.)                                                                                  */
+ * merge: into becomes the filter of the union, bit for bit. Of bloom, partitioned, blocked, counting,
+ * all kinds that tell how often, and windows; of others TAMIS_EUNSUPPORTED: build one from the keys of
+ * both. Kind, shape, hash and seed (or key) must be equal (TAMIS_EMISMATCH). The number of items is an
+ * estimate from then on, but for counting and kinds that tell how often, whose counters add up.
+ * (tallies, top, conservative count-min, and windows of them: not bit for bit what one stream would
+ * have made; never too few, but for signed-tally.)                                               */
 TAMIS_API tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why);
 
 /* convert: the plain filter that gives the same answers, smaller and without what its source could do
  * besides: a counting filter (not one of blocked layout) as bloom, a quarter of the size or less.
- * TAMIS_EUNSUPPORTED: there is none of that kind.                                                */
+ * TAMIS_EUNSUPPORTED: there is none of that kind, or it is of that kind already.                 */
 TAMIS_API tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_error *why);
 
-/* Sizes of union and intersection and their quotient, estimated from the bits of two filters that
- * could be merged. Each [low, high] holds the truth with 99 % probability.                       */
+/* Sizes of union and intersection and their quotient, estimated from the bits of two filters of equal
+ * shape, hash and seed (or key), as for merge; but only of bloom, partitioned, blocked and counting
+ * (TAMIS_EUNSUPPORTED). Each [low, high] holds the truth with 99 % probability.                  */
 typedef struct tamis_similarity {
     size_t struct_size;
     double union_items, union_low, union_high;
@@ -477,7 +483,8 @@ typedef struct tamis_facts {
     double fpr_now_low, fpr_now_high; /* its 99 % interval; for these kinds the bits determine it */
     double miss_rate;      /* chance that a key that is in gets a "no", more than this when
                             * over_full; 0 unless may_miss                                        */
-    uint64_t saturated;    /* counting: counters that have reached their end, and stay there      */
+    uint64_t saturated;    /* counting, and kinds that tell how often: counters that have reached their
+                            * end, and stay there                                                 */
     double overflow;       /* counting: chance of any, with as many adds of distinct keys         */
     double items_estimate; /* distinct items, estimated from the bits alone (cuckoo and static
                             * kinds: items again; tallies, count-sketch: 0, they cannot tell)     */
@@ -489,16 +496,19 @@ typedef struct tamis_facts {
     double bound_ratio;    /* bits_per_item / bound_bits                                          */
     /* Of kinds that tell how often, which have no planned items, no rate and no bits per item: */
     bool conservative;     /* TAMIS_CONSERVATIVE                                                  */
-    int64_t weight;        /* of all adds, less what was taken away; items is the same, or 0      */
+    int64_t weight;        /* of all adds, less what was taken away, or INT64_MAX and more; items is
+                            * the same, or 0                                                      */
     int64_t noise_half, noise_99, noise_999; /* what one half, 99 % and 99.9 % of the keys that never
                             * came do not exceed (of count-sketch, on either side of 0); noise_999 is
                             * the noise floor                                                     */
-    double error;          /* as in the plan: times weight, the textbook's bound of count-min; 0: none */
+    double error;          /* as in the plan: times weight, the textbook's bound of count-min; of
+                            * count-sketch times the root of the sum of all squared counts; 0: none */
     uint64_t entries, listed; /* top: items that can be listed at most, and that are              */
     int64_t list_from;     /* top: the least weight that tamis_above takes; any item that was added so
                             * often is listed                                                     */
     double epsilon;        /* private: what the release costs, never less than it does; else 0    */
     uint8_t key_id[16];    /* keyed: which key, without telling it; else 0                        */
+    uint32_t inner_kind, generations; /* of a window of kinds that tell how often; else 0         */
 } tamis_facts;
 /* TAMIS_ENOMEM only of kinds that tell how often.                                                */
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);

@@ -116,7 +116,7 @@ tamis_status tamis_foreign_create(const tamis_foreign_plan *plan, const tamis_op
                                   tamis_foreign **out, tamis_error *why)
 {
     tamis_options o;
-    if (out == NULL) return tamis__fail(why, TAMIS_EINVAL, "out must not be NULL");
+    if (tamis__no_out(out, why)) return TAMIS_EINVAL;
     *out = NULL;
     tamis_status s = tamis__check_options(options, 0, &o, why);
     if (s != TAMIS_OK) return s;

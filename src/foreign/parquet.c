@@ -280,7 +280,7 @@ tamis_status tamis_parquet_filter(const tamis_parquet *p, uint64_t i, tamis_fore
     uint64_t bytes;
     bool unnamed;
     tamis_error reason;
-    if (out == NULL) return tamis__fail(why, TAMIS_EINVAL, "out must not be NULL");
+    if (tamis__no_out(out, why)) return TAMIS_EINVAL;
     *out = NULL;
     if (i >= p->n) return tamis__fail(why, TAMIS_EINVAL, "there is no such chunk");
     const struct chunk *c = &p->chunks[i];

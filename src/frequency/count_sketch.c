@@ -180,7 +180,8 @@ static int64_t median(int64_t *v, uint32_t n)
     return v[n / 2];
 }
 
-SPECIALIZED int64_t count_key(const struct section *s, uint32_t k, bool wide, tamis_hash h)
+SPECIALIZED int64_t count_key(const struct section *s, uint32_t k, bool wide, tamis_hash h,
+                              struct known *known)
 {
     uint64_t at[TAMIS__MAX_ROWS];
     bool minus[TAMIS__MAX_ROWS];
@@ -190,6 +191,7 @@ SPECIALIZED int64_t count_key(const struct section *s, uint32_t k, bool wide, ta
         const int64_t c = get(s->cells, at[j], wide);
         v[j] = minus[j] ? -c : c;
     }
+    if (known != NULL) known->ended = tamis__any_ended(v, k, end(wide));
     const int64_t mid = k == 5 ? tamis__median_of_5(v) : median(v, k);
     return mid == end(wide) ? INT64_MAX : mid == -end(wide) ? -INT64_MAX : mid;
 }
@@ -199,9 +201,11 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
     const struct section *s = b->sections;
     const bool wide = is_wide(s), usual = s->k == 5 && !wide;
     if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
-    for (size_t i = 0; i < keys->n; i++)
-        out[i] = usual ? count_key(s, 5, false, keys->hashes[i])
-                       : count_key(s, s->k, wide, keys->hashes[i]);
+    for (size_t i = 0; i < keys->n; i++) {
+        struct known *known = keys->known != NULL ? &keys->known[i] : NULL;
+        out[i] = usual ? count_key(s, 5, false, keys->hashes[i], known)
+                       : count_key(s, s->k, wide, keys->hashes[i], known);
+    }
 }
 
 static tamis_status merge(struct body *into, const struct body *from)

@@ -204,6 +204,7 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
             v[j] = minus >> j & 1 ? -c : c;
         }
         out[i] = tamis__median_of_5(v);
+        if (keys->known != NULL) keys->known[i].ended = tamis__any_ended(v, PLACES, INT64_MAX);
     }
 }
 

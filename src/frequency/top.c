@@ -375,7 +375,8 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
 static struct known known_of(struct entry e)
 {
     const uint64_t error = e.error & ~FRESH, certain = e.count - lesser(error, e.count);
-    return (struct known){(int64_t)certain, (int64_t)((e.error & FRESH) != 0 ? certain : e.count)};
+    return (struct known){.certain = (int64_t)certain,
+                          .likely = (int64_t)((e.error & FRESH) != 0 ? certain : e.count)};
 }
 
 static uint64_t count_key(const struct top *t, tamis_hash h, struct known *known)
@@ -383,7 +384,7 @@ static uint64_t count_key(const struct top *t, tamis_hash h, struct known *known
     const tamis_hash key = tamis__bucket_key(h);
     const uint64_t slot =
         tamis__bucket_find(&t->buckets, tamis__bucket_pair(key, t->buckets.n), key.lo);
-    *known = (struct known){0, 0};
+    *known = (struct known){0};
     if (slot == NO_SLOT) return tamis__tally_count(t->tally, t->lines, key);
     const struct entry e = slot_get(&t->buckets, slot);
     *known = known_of(e);

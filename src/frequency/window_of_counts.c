@@ -258,8 +258,9 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
             out[j] = sum(out[j], in_one[j]);
             if (keys->known == NULL) continue;
             struct known *k = &keys->known[j];
-            if (i == 0) *k = (struct known){0, 0};
-            *k = (struct known){sum(k->certain, known[j].certain), sum(k->likely, known[j].likely)};
+            if (i == 0) *k = (struct known){0};
+            k->certain = sum(k->certain, known[j].certain);
+            k->likely = sum(k->likely, known[j].likely);
         }
     }
 }

@@ -291,7 +291,7 @@ AVX512 static size_t xxh3_words(uint64_t seed, const tamis_bytes *keys, size_t n
             _mm512_add_epi64(_mm512_set1_epi64((long long)(uintptr_t)keys[i].p), steps);
         const __m512i words = _mm512_cmpneq_epi64_mask(from, in_a_row) == 0
                                   ? _mm512_loadu_si512(keys[i].p)
-                                  : _mm512_i64gather_epi64(from, NULL, 1);
+                                  : gather_at(from);
         const __m512i keyed = _mm512_xor_si512(words, flip);
         __m512i lo = _mm512_mullo_epi64(keyed, prime), hi = mulhi(keyed, prime);
         hi = _mm512_add_epi64(hi, _mm512_slli_epi64(lo, 1));

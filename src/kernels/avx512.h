@@ -52,6 +52,21 @@ AVX512 static inline __m512i high_halves(const tamis_hash *h)
     return _mm512_permutex2var_epi64(_mm512_loadu_si512(h), odd, _mm512_loadu_si512(h + 4));
 }
 
+/* Eight words, at these addresses, and by their numbers. Without optimization the intrinsic of gcc is a macro that
+ * converts a mask of 8 bits to a char. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+AVX512 static inline __m512i gather_at(__m512i addresses)
+{
+    return _mm512_i64gather_epi64(addresses, NULL, 1);
+}
+
+AVX512 static inline __m512i gather(const void *words, __m512i i)
+{
+    return _mm512_i64gather_epi64(i, words, 8);
+}
+#pragma GCC diagnostic pop
+
 /* In avx512_static.c; ribbons where the processor has VBMI2 and VPOPCNTDQ, too. */
 tamis__ribbon_aimer tamis__ribbon_aim_avx512;
 tamis__ribbon_asker tamis__ribbon_ask_avx512;

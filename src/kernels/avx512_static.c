@@ -33,7 +33,7 @@ AVX512_BITS static inline unsigned aim_eight(const struct ribbon_layer *l, const
     if (l->last) return 0;
     /* 32 buckets a word; the thresholds end with a whole one. */
     const __m512i codes =
-        _mm512_srlv_epi64(_mm512_i64gather_epi64(_mm512_srli_epi64(start, 12), l->thresholds, 8),
+        _mm512_srlv_epi64(gather(l->thresholds, _mm512_srli_epi64(start, 12)),
                           _mm512_and_si512(_mm512_srli_epi64(start, 6), _mm512_set1_epi64(62)));
     const __m512i thresholds = _mm512_set_epi64(0, 0, 0, 0, 128, 48, 24, 0);
     const __m512i in_bucket = _mm512_and_si512(start, _mm512_set1_epi64(127));

@@ -80,9 +80,11 @@ tamis: pairs: line 3: updates of this tally are conservative, so nothing can be 
 [2]
 $ printf 'a 9223372036854775807\na 1\nb 9223372036854775808' > big; tamis count --field 1 --weight-field 2 -d ' ' -f -o s.tamis big
 tamis: big: line 3: the weight '9223372036854775808' is not a whole number of 64 bits; skipped 1 such line
+tamis: s.tamis: 4 counters have reached their end for good: what freq says of such lines is "or more"
 $ head -n 2 big | tamis count --field 1 --weight-field 2 -d ' ' -f -o s.tamis && tamis freq s.tamis a && tamis info s.tamis | sed -n 2p
-9223372036854775807  9223372036854775807..9223372036854775807  a
-  weight    9,223,372,036,854,775,807 in all
+tamis: s.tamis: 4 counters have reached their end for good: what freq says of such lines is "or more"
+9223372036854775807+  9223372036854775807..  a
+  weight    9,223,372,036,854,775,807 or more in all
 $ printf 'a\t1\t\n' | tamis count --weight-field 3 -f -o s.tamis
 tamis: standard input: line 1: the weight '' is not a whole number of 64 bits; skipped 1 such line
 $ (seq 300000 | sed 's/$/ 1/'; echo x; echo 'y 2 z'; echo 'y 1.5') > long; echo 'a 1' > short
@@ -117,3 +119,91 @@ tamis: s.tamis: hashed with a secret key, which was not given; see --key-file
 $ head -c 1000 all.tamis > cut; tamis freq cut 1
 tamis: cut: truncated: 1000 bytes of 1048576
 [2]
+
+# What came lately: a window of sketches.
+$ tamis count --kind window --inner top --generations 3 --bytes 96KiB -o hour.tamis list && tamis top -k 2 hour.tamis && tamis info hour.tamis
+       100  100..100          1
+        99  99..99            2
+hour.tamis: window of 3 generations, each a top sketch
+  weight    5,050 in all
+  noise     a key that never came counts 0 as a rule, up to 0 in 99 % and 0 in 99.9 % of cases
+  list      100 items of 756 at most; all are in it that count 1 or more
+  size      97,984 bytes
+  cells     0.0 % in use; m = 12,432 of 8 bits, k = 4; none at their end
+  hash      xxh3-128, seed 0
+  file      format 1, generation 1
+$ tamis rotate hour.tamis && printf 'new\n%.0s' 1 2 3 | tamis add hour.tamis && tamis freq hour.tamis 1 new && tamis top -k 2 hour.tamis
+       100  100..100          1
+         3  3..3              new
+       100  100..100          1
+        99  99..99            2
+$ tamis rotate hour.tamis && tamis rotate hour.tamis && tamis freq hour.tamis 1 new; tamis top hour.tamis
+         0  0..0              1
+         3  3..3              new
+         3  3..3              new
+$ tamis rotate hour.tamis && tamis top hour.tamis
+[1]
+$ tamis info --json hour.tamis | grep -o '"kind.*"weight": [0-9]*'; tamis info --plot hour.tamis | tail -n 1
+"kind": "window", "inner": "top", "generations": 3, "weight": 0
+  cells     [.....................................] 0 % in use
+$ tamis count --kind window -o w.tamis list && tamis info w.tamis | sed -n 1,2p && tamis freq w.tamis 1 && tamis top w.tamis
+w.tamis: window of 4 generations, each a tally sketch
+  weight    5,050 in all
+       100  100..100          1
+tamis: w.tamis: a window of tally keeps no items to be listed; 'tamis top -o' and 'tamis count --kind top' make a sketch that does
+[2]
+$ tamis merge -f -o ww.tamis w.tamis w.tamis && tamis freq ww.tamis 1
+       200  200..200          1
+$ for i in tally signed-tally count-min count-sketch; do tamis count --kind window --inner $i --bytes 64KiB -f -o w.tamis list && tamis rotate w.tamis && tamis add w.tamis list && tamis freq w.tamis 1; done
+       200  200..200          1
+       200  200..200          1
+       200  200..200          1
+       200  200..200          1
+$ tamis count --kind window --error 1e-3 --delta 1% --generations 2 -f -o w.tamis list && tamis info w.tamis | sed -n '1p;4p'
+w.tamis: window of 2 generations, each a count-min sketch
+            (the textbook only promises 5: 0.001 times the weight)
+$ tamis count --kind window --inner blocked -o none.tamis list
+tamis: --inner: a blocked filter does not tell how often, see 'tamis build'; there are count-min, count-sketch, tally, top, signed-tally
+[2]
+$ tamis count --kind window --generations 1 -o none.tamis list
+tamis: count: a window has 2 to 256 generations, not 1
+[2]
+$ tamis count --inner top -o none.tamis list; tamis count --kind tally --generations 3 -o none.tamis list
+tamis: --inner and --generations are for --kind window, in a file
+tamis: --inner and --generations are for --kind window, in a file
+[2]
+$ echo 1 | tamis remove w.tamis; tamis explain cost w.tamis
+tamis: w.tamis: from a window nothing can be taken away: it forgets; signed-tally can: tamis count --kind signed-tally
+tamis: w.tamis: a sketch, which has no false-positive rate
+[2]
+
+# Counters that have reached their end say so.
+$ printf 'a 3000000000\na 3000000000\n' > plus; printf 'a -3000000000\na -2999999999\n' > minus
+$ for k in count-min count-sketch; do tamis count --kind $k --field 1 --weight-field 2 -d ' ' -f -o e.tamis plus && tamis add --field 1 --weight-field 2 -d ' ' e.tamis minus && tamis freq e.tamis a b && tamis freq --json e.tamis a; done
+tamis: e.tamis: 4 counters have reached their end for good: what freq says of such lines is "or more"; see --counter-bits 64 of count
+tamis: e.tamis: 4 counters have reached their end for good: what freq says of such lines is "or more"; see --counter-bits 64 of count
+        0+  0..               a
+         0  0..0              b
+{"item": "a", "count": 9223372036854775807, "lower": 0, "upper": 9223372036854775807, "confidence": 1, "below_noise": false, "certain": 0, "suspect": null}
+tamis: e.tamis: 5 counters have reached their end for good: what freq says of such lines is "or more"; see --counter-bits 64 of count
+tamis: e.tamis: 5 counters have reached their end for good: what freq says of such lines is "or more"; see --counter-bits 64 of count
+   unknown  ..                a
+         0  0..0              b
+{"item": "a", "count": 9223372036854775807, "lower": -9223372036854775808, "upper": 9223372036854775807, "confidence": 1, "below_noise": false, "suspect": null}
+$ tamis count --conservative --field 1 --weight-field 2 -d ' ' -f -o e.tamis plus && tamis freq e.tamis a && tamis count -q --conservative --field 1 --weight-field 2 -d ' ' -f -o e.tamis plus
+tamis: e.tamis: 4 counters have reached their end for good: what freq says of such lines is "or more"; see --counter-bits 64 of count
+4294967295+  4294967295..      a
+$ tamis count --kind count-min --counter-bits 64 --field 1 --weight-field 2 -d ' ' -f -o e.tamis plus minus && tamis freq e.tamis a
+         1  1..1              a
+
+# What a sketch has no number for is not told.
+$ tamis count --kind count-sketch --error 0.088 -f -o s.tamis list && tamis info s.tamis | sed -n '1,4p'
+s.tamis: count-sketch sketch
+  weight    5,050 in all
+  noise     a key that never came counts 0 as a rule, up to 27 in 99 % and 68 in 99.9 % of cases
+            (the textbook only promises 0.0879 times the root of the sum of all squared counts)
+$ echo 'a 1234567890123456789' | tamis count --weight-field 2 --field 1 -d ' ' -f -o s.tamis && tamis info --json s.tamis | sed 's/"hash.*//'
+{"file": "s.tamis", "kind": "tally", "weight": 1234567890123456789, "noise_half": 0, "noise_99": 0, "noise_999": 0, "error": 0, "conservative": false, "bytes": 1048576, "fill": 3.48878790786e-05, "m": 917224, "k": 4, 
+$ tamis info --plot s.tamis | tail -n 2
+  file      format 1, generation 1
+  cells     [.....................................] 0.00349 % in use

@@ -28,7 +28,7 @@ $ tamis add --field 0 f.tamis list
 tamis: --field: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
 [2]
 $ tamis add --weight-field 1 f.tamis list
-tamis: f.tamis: a blocked filter knows no weights; tally can
+tamis: f.tamis: blocked filters know no weights; tally can
 [2]
 $ tamis add f.tamis missing
 tamis: missing: cannot read: No such file or directory

@@ -46,10 +46,10 @@ $ tamis info p.tamis | grep missed
 # A filter that cannot says which can.
 $ tamis build -o b.tamis all
 $ tamis remove b.tamis odd
-tamis: b.tamis: keys cannot be removed from a blocked filter; cuckoo can: tamis build --kind cuckoo
+tamis: b.tamis: keys cannot be removed from blocked filters; cuckoo can: tamis build --kind cuckoo
 [2]
 $ tamis rotate b.tamis
-tamis: b.tamis: a blocked filter cannot rotate; window can: tamis build --kind window
+tamis: b.tamis: blocked filters cannot rotate; window can: tamis build --kind window
 [2]
 $ tamis merge -o m.tamis p.tamis p.tamis
 tamis: p.tamis: cannot be merged with p.tamis: pair filters cannot be merged; blocked can
@@ -84,7 +84,7 @@ $ tamis check -c w.tamis all
 1000
 $ cp w.tamis before.tamis; tamis rotate w.tamis nothere b.tamis; cmp w.tamis before.tamis
 tamis: nothere: cannot open: No such file or directory
-tamis: b.tamis: a blocked filter cannot rotate; window can: tamis build --kind window
+tamis: b.tamis: blocked filters cannot rotate; window can: tamis build --kind window
 $ tamis rotate w.tamis w.tamis && tamis check -c w.tamis all
 1000
 $ tamis rotate w.tamis && tamis check -c w.tamis all
@@ -125,6 +125,9 @@ tamis: plain.tamis: exists already; -f replaces it
 [2]
 $ tamis convert --to bloom -f -o c.tamis c.tamis
 tamis: c.tamis: is the input
+[2]
+$ tamis convert --to bloom -o x.tamis plain.tamis
+tamis: plain.tamis: it is of kind bloom already: there is nothing to convert
 [2]
 $ tamis convert --to counting -o x.tamis plain.tamis
 tamis: plain.tamis: no counting filter has the answers of this bloom one

@@ -86,6 +86,11 @@ $ tamis top --min 0.03% long | wc -l; tamis top --bytes 2MiB --min 0.001% long |
 105
 198
 
+# Where no line is frequent those are listed that met the most noise: the interval is honest about that.
+$ seq 300000 | tamis top --json -k 2 --bytes 64kB
+{"item": "294837", "count": 10, "lower": 1, "upper": 16, "confidence": 1, "below_noise": false, "certain": 1, "suspect": false}
+{"item": "295330", "count": 10, "lower": 1, "upper": 16, "confidence": 1, "below_noise": false, "certain": 1, "suspect": false}
+
 # The sketch is kept, asked, added to and merged.
 $ tamis top -k 1 -o t.tamis list && tamis top -k 2 t.tamis && tamis freq t.tamis 1 200 201
        200  200..200          1

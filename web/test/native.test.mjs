@@ -60,7 +60,7 @@ test('a counting filter loses here what it got there', async (t) => {
   await assert.rejects(async () => (await Tamis.create({ kind: 'counting', items: 10, fpr: 0.01 })).remove('x'),
     { status: 'EABSENT', message: 'certainly not in the filter' });
   await assert.rejects(async () => (await Tamis.create({ kind: 'bloom', items: 10, fpr: 0.01 })).remove('x'),
-    { status: 'EUNSUPPORTED', betterKind: 'counting', message: 'keys cannot be removed from a bloom filter; counting can' });
+    { status: 'EUNSUPPORTED', betterKind: 'counting', message: 'keys cannot be removed from bloom filters; counting can' });
 });
 
 test('plans are those of the native library', async () => {
