@@ -261,6 +261,7 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
             if (i == 0) *k = (struct known){0};
             k->certain = sum(k->certain, known[j].certain);
             k->likely = sum(k->likely, known[j].likely);
+            k->ended |= known[j].ended;
         }
     }
 }

@@ -19,7 +19,7 @@ const MORE = ('apple pear plum quince cherry fig lemon olive mango grape melon p
   'maple willow poplar cedar pine larch spruce yew heron stork crane swift swallow robin wren lark finch thrush owl').split(' ');
 
 let shape = { kind: 'bloom', k: 3, m: 64, seed: 0 };
-let filter, words = [], cells = [], drawn = '', generation = 0;
+let filter, words = [], listed = [], cells = [], drawn = '', generation = 0;
 
 function positions(word) {
   const n = c.cellsOf(filter.handle, room, put(word));
@@ -80,6 +80,16 @@ async function predicted(n) {
   }
 }
 
+// Only when they have changed: one of them may have the focus.
+function showWords() {
+  const now = [...new Set(words)];
+  if (now.length === listed.length && now.every((word, i) => word === listed[i])) return;
+  listed = now;
+  $('words').replaceChildren(...now.map((word) => el('li', {}, el('button', {
+    type: 'button', class: 'small', 'aria-label': `Test ${word}`, title: 'Test it', click: () => test(word),
+  }, word))));
+}
+
 async function tell(text, touched) {
   const mine = ++generation, distinct = new Set(words).size;
   draw(touched);
@@ -87,9 +97,7 @@ async function tell(text, touched) {
   $('p-words').textContent = count(words.length);
   $('p-now').textContent = rate(filter.info().fprNow);
   $('p-measured').textContent = words.length > 0 ? measure() : '0 %';
-  $('words').replaceChildren(...[...new Set(words)].map((word) => el('li', {}, el('button', {
-    type: 'button', class: 'small', 'aria-label': `Test ${word}`, title: 'Test it', click: () => test(word),
-  }, word))));
+  showWords();
   const p = await predicted(distinct);
   if (mine === generation) $('p-predicted').textContent = rate(p);
 }

@@ -52,15 +52,17 @@ test('the checker can fail', async (t) => {
 test('by keyboard alone', async (t) => {
   const { page, wrong } = await visitStatic(t);
   const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.textContent.trim());
-  // Tab after Tab; whatever has the focus shows it.
+  // Tab after Tab; whatever has the focus shows it. It may leave the page once, for the browser's own controls.
   const tabTo = async (name) => {
-    for (let i = 0; i < 80; i++) {
+    for (let i = 0, left = 0; i < 80; i++) {
       await page.keyboard.press('Tab');
       const seen = await page.evaluate(() => {
         const style = getComputedStyle(document.activeElement);
-        return style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2;
+        return document.activeElement === document.body ? 'elsewhere'
+          : style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2;
       });
-      assert.ok(seen, `the focus of ${await focused()} cannot be seen`);
+      if (seen === 'elsewhere' && ++left === 1) continue;
+      assert.ok(seen === true, `on the way to ${name}, the focus of ${await focused()} cannot be seen`);
       if (await focused() === name) return;
     }
     assert.fail(`Tab never came to ${name}`);
@@ -94,6 +96,10 @@ test('by keyboard alone', async (t) => {
   await tabTo('test');
   await page.keyboard.press('Enter');
   assert.match(await page.locator('#step').textContent(), /^Is pear in\?/);
+  await tabTo('apple'); // a word that was added tests itself, and keeps the focus
+  await page.keyboard.press('Enter');
+  assert.match(await page.locator('#step').textContent(), /^Is apple in\?/);
+  assert.equal(await focused(), 'apple');
   await tabTo('rate');
   await page.keyboard.press('End');
   await page.waitForFunction(() => document.getElementById('rate-value').textContent.startsWith('1 in 1.0·10⁹'));
