@@ -1,5 +1,5 @@
-/* What the files of the benchmark share. It uses <tamis/tamis.h> like any caller, and for comparison
- * libbloom, LMDB and the machine itself.
+/* What the files of the benchmark share. It uses <tamis/tamis.h> like any caller, and for
+ * comparison libbloom, LMDB and the machine itself.
  *
  *     machine.c   clock, cores, memory, the machine's name       keys.c      what is asked
  *     limits.c    what memory and hashing alone cost             harness.c   how anything is timed
@@ -18,7 +18,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* --- One run ----------------------------------------------------------------------------------------- */
+/* --- One run ---------------------------------------------------------------------------------- */
 
 struct settings {
     bool quick, check;
@@ -31,11 +31,11 @@ extern struct settings settings;
 /* Prints "bench: ..." and exits. */
 void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-/* --- machine.c --------------------------------------------------------------------------------------- */
+/* --- machine.c -------------------------------------------------------------------------------- */
 
 double seconds(void);
-/* Bind the calling thread to the i-th of the cores we may use, counted from the last, which is the one
- * the system interrupts least. */
+/* Bind the calling thread to the i-th of the cores we may use, counted from the last, which is the
+ * one the system interrupts least. */
 void pin(unsigned i);
 unsigned cores(void);
 /* Zeroed, 64-byte aligned, huge pages asked for from the size from which the library does. */
@@ -46,7 +46,7 @@ uint64_t huge_bytes(void); /* how much memory of this process is in huge pages n
 void fix_memory(void);
 void describe_machine(FILE *f); /* fields of a JSON object, each with its comma; prints them, too */
 
-/* --- keys.c ------------------------------------------------------------------------------------------ */
+/* --- keys.c ----------------------------------------------------------------------------------- */
 
 enum key_type { INTEGERS, URLS };
 extern const char *const KEY_TYPES[2];
@@ -67,7 +67,7 @@ void keys_drop(struct keys *k);
 void keys_describe(const struct keys *k, uint64_t at, size_t n, tamis_bytes *out);
 uint64_t mix(uint64_t x); /* a bijection that looks random */
 
-/* --- harness.c --------------------------------------------------------------------------------------- */
+/* --- harness.c -------------------------------------------------------------------------------- */
 
 /* A call of this many: 64 KiB of descriptors, which stay in the second-level cache. */
 #define BATCH 4096u
@@ -112,7 +112,7 @@ struct timing time_asks(const struct subject *s, void *it, const struct keys *k,
                         struct shape shape);
 void release_batches(void);
 
-/* --- rows.c ------------------------------------------------------------------------------------------ */
+/* --- rows.c ----------------------------------------------------------------------------------- */
 
 /* Fields that do not apply are NAN, and null in the file. */
 struct row {
@@ -133,7 +133,7 @@ struct row row_of(const char *kind, const char *mode, enum key_type type, uint64
 void row_add(const struct row *r);
 void rows_write(const char *path);
 
-/* --- A set, measured --------------------------------------------------------------------------------- */
+/* --- A set, measured -------------------------------------------------------------------------- */
 
 struct trial {
     const struct subject *subject;
@@ -147,7 +147,7 @@ struct trial {
 };
 void measure(struct trial *t);
 
-/* --- limits.c ---------------------------------------------------------------------------------------- */
+/* --- limits.c --------------------------------------------------------------------------------- */
 
 struct limit {
     uint64_t bytes, huge_bytes;
@@ -160,7 +160,7 @@ void measure_limits(void);
 struct timing hash_cost(const struct keys *k, bool keyed);
 extern const uint8_t SECRET[16];
 
-/* --- The contestants --------------------------------------------------------------------------------- */
+/* --- The contestants -------------------------------------------------------------------------- */
 
 struct scene {
     struct keys in, out, shuffled;

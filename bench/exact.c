@@ -1,5 +1,5 @@
-/* Structures without error, for the question of the lecture "what does a filter save?": a list, a sorted
- * list, a hash table in memory, and LMDB, a database on disk, all of 64-bit integers. */
+/* Structures without error, for the question of the lecture "what does a filter save?": a list, a
+ * sorted list, a hash table in memory, and LMDB, a database on disk, all of 64-bit integers. */
 #include "bench.h"
 
 #include <lmdb.h>
@@ -14,7 +14,7 @@ static uint64_t word(const tamis_bytes *key)
     return x;
 }
 
-/* --- Lists ------------------------------------------------------------------------------------------- */
+/* --- Lists ------------------------------------------------------------------------------------ */
 
 struct list {
     uint64_t n;
@@ -77,7 +77,7 @@ static uint64_t list_bytes(void *it)
     return ((struct list *)it)->n * sizeof(uint64_t);
 }
 
-/* --- A hash table: open addressing, linear probing, at most half full -------------------------------- */
+/* --- A hash table: open addressing, linear probing, at most half full ------------------------- */
 
 struct table {
     uint64_t slots;
@@ -143,7 +143,7 @@ static double collisions(const struct keys *k)
     return pairs;
 }
 
-/* --- LMDB -------------------------------------------------------------------------------------------- */
+/* --- LMDB ------------------------------------------------------------------------------------- */
 
 struct store {
     MDB_env *env;
@@ -235,7 +235,7 @@ static void close_store(void *it)
     free(s);
 }
 
-/* --- All of them ------------------------------------------------------------------------------------- */
+/* --- All of them ------------------------------------------------------------------------------ */
 
 static const struct {
     const char *kind;

@@ -5,8 +5,8 @@
  *     partitioned  all keys in one call with the default scratch, for kinds and sizes that use it to add
  *     hashes       batches that were hashed before
  *
- * and, for two threads, batches out of a common array: adds and queries of a TAMIS_SHARED handle, queries
- * of a plain one. The same with one thread shows what sharing costs. */
+ * and, for two threads, batches out of a common array: adds and queries of a TAMIS_SHARED handle,
+ * queries of a plain one. The same with one thread shows what sharing costs. */
 #include "bench.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ static void must(tamis_status status)
     if (status != TAMIS_OK) die("%s", tamis_status_message(status));
 }
 
-/* --- The ways of calling ----------------------------------------------------------------------------- */
+/* --- The ways of calling ---------------------------------------------------------------------- */
 
 static void *open_filter(const void *about)
 {
@@ -135,7 +135,7 @@ static const struct mode {
     [HASHES] = {"hashes", prepare_hashes, add_hashes, ask_hashes},
 };
 
-/* --- Scratch ----------------------------------------------------------------------------------------- */
+/* --- Scratch ---------------------------------------------------------------------------------- */
 
 struct tally {
     uint64_t now, peak;
@@ -185,7 +185,7 @@ static void measure_scratch(const struct build *build, struct trial *trial)
     give_back(bits);
 }
 
-/* --- Space --------------------------------------------------------------------------------------------- */
+/* --- Space ------------------------------------------------------------------------------------ */
 
 void describe_plans(FILE *f)
 {
@@ -212,7 +212,7 @@ void describe_plans(FILE *f)
     fputc(']', f);
 }
 
-/* --- What is run ------------------------------------------------------------------------------------- */
+/* --- What is run ------------------------------------------------------------------------------ */
 
 static uint64_t most_asks(const struct scene *s, unsigned way)
 {
@@ -272,8 +272,8 @@ static void run(const struct contestant *c, const struct scene *s, double rate, 
     measure(&trial);
 }
 
-/* Which ways are worth their time: nearly all at one and ten million, the main ones where a repetition
- * takes seconds. */
+/* Which ways are worth their time: nearly all at one and ten million, the main ones where a
+ * repetition takes seconds. */
 static bool wanted(const struct contestant *c, const struct scene *s, double rate, struct variant v)
 {
     const bool low = rate < 0.005, big = s->scale == 2, integers = s->in.type == INTEGERS;

@@ -1,6 +1,6 @@
-/* How anything is timed. The clock runs around the calls alone: one pair of readings (about 50 ns) for
- * a batch of 4096 keys. Builds include creating the structure and touching its pages for the first
- * time; queries find it built. */
+/* How anything is timed. The clock runs around the calls alone: one pair of readings (about 50 ns)
+ * for a batch of 4096 keys. Builds include creating the structure and touching its pages for the
+ * first time; queries find it built. */
 #include "bench.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- One pass over keys ------------------------------------------------------------------------------ */
+/* --- One pass over keys ----------------------------------------------------------------------- */
 
 struct pass {
     const struct subject *subject;
@@ -182,7 +182,7 @@ static double one_build(void *ctx)
     return spent;
 }
 
-/* --- A set, measured --------------------------------------------------------------------------------- */
+/* --- A set, measured -------------------------------------------------------------------------- */
 
 static void report(const struct trial *t, const char *op, struct timing timing, double fpr)
 {

@@ -1,4 +1,5 @@
-/* Keys: 64-bit integers in an array, and URLs of about 50 bytes one after the other in one buffer. */
+/* Keys: 64-bit integers in an array, and URLs of about 50 bytes one after the other in one
+ * buffer. */
 #include "bench.h"
 
 #include <string.h>

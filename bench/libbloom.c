@@ -1,5 +1,5 @@
-/* The peer that Debian ships: libbloom, on the same keys at the same rates. One key per call is all it
- * has. */
+/* The peer that Debian ships: libbloom, on the same keys at the same rates. One key per call is all
+ * it has. */
 #include "bench.h"
 
 #include <bloom.h>

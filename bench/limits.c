@@ -1,10 +1,10 @@
 /* What memory and hashing alone cost.
  *
- * A query of the best filter reads one random line, so the limit is a loop that does nothing else: a hash
- * from a precomputed stream, the line by one multiplication, one word from each half of the line. In a
- * plain loop the processor itself has as many lines on their way as it can; with rolling prefetch the
- * line of the hash 64 places ahead is asked for, into
- * the second-level cache. The array lies in memory as a filter of its size does. */
+ * A query of the best filter reads one random line, so the limit is a loop that does nothing else:
+ * a hash from a precomputed stream, the line by one multiplication, one word from each half of the
+ * line. In a plain loop the processor itself has as many lines on their way as it can; with rolling
+ * prefetch the line of the hash 64 places ahead is asked for, into the second-level cache. The
+ * array lies in memory as a filter of its size does. */
 #include "bench.h"
 
 #include <math.h>
@@ -119,7 +119,7 @@ void measure_limits(void)
     for (size_t i = 0; i < LENGTH(kib); i++) limit_at(settings.check ? kib[i] : kib[i] * 1024);
 }
 
-/* --- Hashing ----------------------------------------------------------------------------------------- */
+/* --- Hashing ---------------------------------------------------------------------------------- */
 
 static size_t hash_batch(void *it, const struct batch *b)
 {

@@ -89,7 +89,8 @@ void give_back(void *p)
     free(raw);
 }
 
-/* The rest of the line of a file that begins with `name`, without a colon; "" when there is none. */
+/* The rest of the line of a file that begins with `name`, without a colon; "" when there is
+ * none. */
 static void field(const char *path, const char *name, char *out, size_t room)
 {
     char line[512];

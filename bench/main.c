@@ -1,8 +1,8 @@
 /* build/bench [--quick | --check] [--out FILE]
  *
- * Measures the machine's limits, our kinds, libbloom and exact structures in one run, prints a table with
- * ratios and writes bench.json beside the program (or FILE). What is not timed, the machine and the sizes
- * of plans, goes into bench_context.json. */
+ * Measures the machine's limits, our kinds, libbloom and exact structures in one run, prints a
+ * table with ratios and writes bench.json beside the program (or FILE). What is not timed, the
+ * machine and the sizes of plans, goes into bench_context.json. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* readlink */
 #endif

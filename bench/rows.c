@@ -35,7 +35,7 @@ static double libbloom_ns(const struct row *r)
     return NAN;
 }
 
-/* --- The table --------------------------------------------------------------------------------------- */
+/* --- The table -------------------------------------------------------------------------------- */
 
 static bool same(double a, double b)
 {
@@ -117,7 +117,7 @@ void row_add(const struct row *r)
     rows[count++] = *r;
 }
 
-/* --- bench.json -------------------------------------------------------------------------------------- */
+/* --- bench.json ------------------------------------------------------------------------------- */
 
 static void put_number(FILE *f, const char *name, double x)
 {

@@ -1,5 +1,5 @@
-/* build: the lines must be counted before the filter can be sized. Files are read twice; a stream is
- * read once and remembered as 16-byte hashes, which is all a filter ever sees of a line. */
+/* build: the lines must be counted before the filter can be sized. Files are read twice; a stream
+ * is read once and remembered as 16-byte hashes, which is all a filter ever sees of a line. */
 #include "fields.h"
 #include "foreign.h"
 
@@ -185,7 +185,8 @@ static tamis *build(const struct args *a, const tamis_options *o)
     return t;
 }
 
-/* The key on both lists was number `which` of --never: say its name, if its file can be read again. */
+/* The key on both lists was number `which` of --never: say its name, if its file can be read
+ * again. */
 static void name_conflict(const struct args *a, uint64_t which)
 {
     struct texts never = a->never;

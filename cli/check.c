@@ -1,5 +1,6 @@
-/* check: the lines that may be in a filter, or that are in a set. A filter answers first and excludes most of what is not
- * in; what is left is a maybe, or confirmed by the bytes: of patterns (-f), of a store or of a list (--confirm). */
+/* check: the lines that may be in a filter, or that are in a set. A filter answers first and
+ * excludes most of what is not in; what is left is a maybe, or confirmed by the bytes: of patterns
+ * (-f), of a store or of a list (--confirm). */
 #include "confirm.h"
 #include "fields.h"
 #include "foreign.h"
@@ -37,7 +38,7 @@ static uint64_t selected(const struct check *c)
     return c->args->most_lines != 0 && n > c->args->most_lines ? c->args->most_lines : n;
 }
 
-/* --- Before the first line ------------------------------------------------------------------------------------------------ */
+/* --- Before the first line -------------------------------------------------------------------- */
 
 /* All lines of the files of -f. False after a message. */
 static bool read_patterns(struct check *c, const tamis *hasher)
@@ -116,7 +117,8 @@ static bool has_no_foreign_options(const struct args *a)
     return false;
 }
 
-/* Of a private filter an answer is evidence, and that is said. False after a message: --prior is for these alone. */
+/* Of a private filter an answer is evidence, and that is said. False after a message: --prior is
+ * for these alone. */
 static bool check_private(const struct check *c)
 {
     const struct args *a = c->args;
@@ -205,7 +207,7 @@ static int check_options(const struct check *c)
     return check_fields(a) == EXIT_FOUND ? check_stdin(c) : EXIT_ERROR;
 }
 
-/* --- Lines ---------------------------------------------------------------------------------------------------------------- */
+/* --- Lines ------------------------------------------------------------------------------------ */
 
 static bool is_selected(const struct check *c, size_t i)
 {
@@ -294,7 +296,8 @@ static bool ask(struct check *c, const struct block *b, size_t *maybe)
     return true;
 }
 
-/* -m: how many lines of the block there are up to the last that is wanted, and how many of them are found. */
+/* -m: how many lines of the block there are up to the last that is wanted, and how many of them are
+ * found. */
 static size_t limit(const struct check *c, const struct block *b, size_t *found)
 {
     const uint64_t most = c->args->most_lines, chosen = c->args->invert ? b->n - *found : *found;
@@ -366,7 +369,7 @@ static bool check_lines(struct check *c)
     return good;
 }
 
-/* --- The end -------------------------------------------------------------------------------------------------------------- */
+/* --- The end ---------------------------------------------------------------------------------- */
 
 static void report(const struct check *c)
 {

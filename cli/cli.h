@@ -10,7 +10,7 @@
 /* grep's: something was found or done; nothing was found; an error. */
 enum { EXIT_FOUND = 0, EXIT_NONE = 1, EXIT_ERROR = 2 };
 
-/* --- Arguments (commands.c, options.c, manual.c) -------------------------------------------------------- */
+/* --- Arguments (commands.c, options.c, manual.c) ---------------------------------------------- */
 
 /* Of an option that may come several times. */
 struct texts {
@@ -91,8 +91,9 @@ int run_top(const struct args *a);
 int run_merge(const struct args *a);
 int run_compare(const struct args *a);
 int run_info(const struct args *a);
-/* Of what info says, for a set at a redis:// address as well: how many distinct items the bits tell, with the interval, if they
- * do; bytes, bits per item and the bound, without the line's end; both as members of an object. */
+/* Of what info says, for a set at a redis:// address as well: how many distinct items the bits
+ * tell, with the interval, if they do; bytes, bits per item and the bound, without the line's end;
+ * both as members of an object. */
 void print_distinct(const tamis_facts *f);
 void print_bound(const tamis_facts *f);
 void json_bound(const tamis_facts *f);
@@ -102,7 +103,8 @@ int run_explain_cost(const struct args *a);
 int run_key_new(const struct args *a);
 int run_key_id(const struct args *a);
 int run_help(const struct args *a);
-/* Whether a filter among the arguments is a set at a redis:// address, and the command for these (redis.c). */
+/* Whether a filter among the arguments is a set at a redis:// address, and the command for these
+ * (redis.c). */
 bool names_redis(const struct args *a);
 int run_redis(const struct args *a);
 /* EXIT_ERROR after a message when an option is only for such sets. */
@@ -114,7 +116,7 @@ int run_guard_explain(const struct args *a);
 int run_guard_serve(const struct args *a);
 #endif
 
-/* --- Messages and output (output.c) -------------------------------------------------------------------- */
+/* --- Messages and output (output.c) ----------------------------------------------------------- */
 
 /* "tamis: about: reason" on stderr; about may be NULL. Returns EXIT_ERROR. */
 int complain(const char *about, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -148,7 +150,8 @@ void print_frequency(const struct args *a, tamis_bytes item, const tamis_estimat
 /* An item of a list, of which only the beginning, or nothing but its hash, may be kept. */
 void print_heavy_item(const tamis_heavy *h);
 
-/* Whether a write to stdout has failed; asked right after writing, it keeps the reason for finish_output. */
+/* Whether a write to stdout has failed; asked right after writing, it keeps the reason for
+ * finish_output. */
 bool output_failed(void);
 /* What is known now, is seen now. */
 void flush_output(void);
@@ -169,7 +172,7 @@ void progress_start(struct progress *p, const char *verb, uint64_t total_bytes, 
 void progress_update(struct progress *p, uint64_t lines, uint64_t bytes);
 void progress_end(struct progress *p);
 
-/* --- Secret keys (key.c) ---------------------------------------------------------------------------------------- */
+/* --- Secret keys (key.c) ---------------------------------------------------------------------- */
 
 /* Read --key-file, if there is one, into a->key; false after a message. */
 bool read_key(struct args *a);
@@ -178,13 +181,15 @@ void forget_key(struct args *a);
 /* In hexadecimal, until the next call. */
 const char *key_id_text(const uint8_t id[16]);
 
-/* --- Filters (filter.c) --------------------------------------------------------------------------------------- */
+/* --- Filters (filter.c) ----------------------------------------------------------------------- */
 
 /* How many threads to use: --threads, or one per processor. */
 unsigned threads_from(const struct args *a);
-/* A filter of one item with the seed or key of the arguments, only to hash with; NULL after a message. */
+/* A filter of one item with the seed or key of the arguments, only to hash with; NULL after a
+ * message. */
 tamis *make_hasher(const struct args *a);
-/* The filter that `tamis build` would make of the words of these arguments, not sealed (build.c); NULL after a message. */
+/* The filter that `tamis build` would make of the words of these arguments, not sealed (build.c);
+ * NULL after a message. */
 tamis *build_filter(const struct args *a);
 /* EXIT_ERROR after a message when lines cannot be hashed for this filter. */
 int check_hashable(const tamis *t, const char *path);
@@ -192,7 +197,8 @@ int check_hashable(const tamis *t, const char *path);
 extern const uint8_t image_magic[8];
 /* Whether two paths lead to the same file. */
 bool same_file(const char *a, const char *b);
-/* NULL after a message. Without TAMIS_UPDATE it may also come by a pipe, or by standard input for "-". */
+/* NULL after a message. Without TAMIS_UPDATE it may also come by a pipe, or by standard input for
+ * "-". */
 tamis *open_filter(const struct args *a, const char *path, uint32_t flags);
 /* Save to a path, or to stdout for "-"; EXIT_FOUND, or EXIT_ERROR after a message. */
 int save_filter(tamis *t, const char *path, bool replace);
@@ -200,7 +206,8 @@ int save_filter(tamis *t, const char *path, bool replace);
 int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes);
 /* The same for a text: the path holds what it held, or all of it. */
 int save_text(const char *path, const char *text, size_t length, bool replace);
-/* The same for any bytes, that are on the disk when true is returned; false: errno, EEXIST unless it may be replaced. */
+/* The same for any bytes, that are on the disk when true is returned; false: errno, EEXIST unless
+ * it may be replaced. */
 bool put_file(const char *path, const void *bytes, size_t n, mode_t mode, bool replace);
 /* However often it is interrupted; false: errno. */
 bool write_all(int fd, const void *bytes, size_t n);
@@ -208,7 +215,8 @@ bool write_all(int fd, const void *bytes, size_t n);
 bool sync_folder_of(const char *path);
 /* EXIT_ERROR after a message when `path` exists and may not be replaced. */
 int check_output(const struct args *a);
-/* The library's reason; where another kind can do it, with the command that makes one. Until the next call. */
+/* The library's reason; where another kind can do it, with the command that makes one. Until the
+ * next call. */
 const char *reason_of(const tamis_error *why);
 /* Why an add failed with this status, in words for the line after "unchanged: ". */
 const char *why_not_added(const tamis *t, tamis_status s);
@@ -218,8 +226,8 @@ struct watch {
     void (*added)(void *ctx, uint64_t lines); /* again and again, also when none come */
     bool (*stop)(void *ctx);
 };
-/* Add the lines of files, with their weights if there are any (add.c). EXIT_ERROR after a message, or with *reason for
- * one. */
+/* Add the lines of files, with their weights if there are any (add.c). EXIT_ERROR after a message,
+ * or with *reason for one. */
 int add_lines(const struct args *a, tamis *t, char **files, int n, const char *verb,
               const char **reason);
 /* The same, watched; NULL: by nobody. */
@@ -230,14 +238,15 @@ bool tells_how_often(const tamis_facts *f);
 /* When counters of one are at their end. */
 void warn_if_ended(const tamis *t, const char *path);
 
-/* --- How wrong a filter is (rate.c) ------------------------------------------------------------------------------ */
+/* --- How wrong a filter is (rate.c) ----------------------------------------------------------- */
 
 /* Of what is built, unless --fpr or --bytes say otherwise. */
 #define USUAL_FPR 0.01
 
 /* Whether a filter may have been made for this rate. */
 bool rate_may_be(const tamis_facts *f, double asked);
-/* The rate that it was made for: what was asked for, or 0 where that is not known, and usually is this. */
+/* The rate that it was made for: what was asked for, or 0 where that is not known, and usually is
+ * this. */
 double rate_asked(const tamis_facts *f, double asked, double usual);
 /* Whether it holds more than was planned, and is clearly more often wrong than that for it. */
 bool rate_is_exceeded(const tamis_facts *f, double asked);

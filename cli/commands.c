@@ -1,5 +1,5 @@
-/* One table of options and one of commands; parsing (options.c), --help and the manual page (manual.c) all come from
- * them. */
+/* One table of options and one of commands; parsing (options.c), --help and the manual page
+ * (manual.c) all come from them. */
 #include "options.h"
 
 #define AT(field) offsetof(struct args, field)

@@ -1,5 +1,5 @@
-/* Completions for shells, from the tables: what an option takes is told by the name of its value, what a command
- * takes by its words. */
+/* Completions for shells, from the tables: what an option takes is told by the name of its value,
+ * what a command takes by its words. */
 #include "options.h"
 
 #include <string.h>
@@ -10,7 +10,8 @@ static void append(char *list, size_t size, const char *word)
     snprintf(list + used, size - used, "%s ", word);
 }
 
-/* Candidates for a value: "@files", "@folders", "" for what cannot be guessed, or words with blanks between. */
+/* Candidates for a value: "@files", "@folders", "" for what cannot be guessed, or words with blanks
+ * between. */
 static const char *values_of(const struct command *c, const char *value)
 {
     static char kinds[200];
@@ -41,8 +42,9 @@ static const char *words_of(const struct command *c)
     return help;
 }
 
-/* The first clause of a help text, for one line of a menu, with a backslash before what the shell would take for its
- * own; a single quote becomes a typographic one, as those cannot be escaped inside single quotes. */
+/* The first clause of a help text, for one line of a menu, with a backslash before what the shell
+ * would take for its own; a single quote becomes a typographic one, as those cannot be escaped
+ * inside single quotes. */
 static void print_short(const char *help, const char *special, FILE *to)
 {
     for (; *help != '\0' && *help != ';' && strncmp(help, ". ", 2) != 0; help++) {
@@ -54,7 +56,7 @@ static void print_short(const char *help, const char *special, FILE *to)
     }
 }
 
-/* --- bash ----------------------------------------------------------------------------------------------------- */
+/* --- bash ------------------------------------------------------------------------------------- */
 
 static void bash_command(const struct command *c, FILE *to)
 {
@@ -111,7 +113,7 @@ static void print_bash(FILE *to)
           to);
 }
 
-/* --- zsh ------------------------------------------------------------------------------------------------------- */
+/* --- zsh -------------------------------------------------------------------------------------- */
 
 static void zsh_action(const char *values, FILE *to)
 {
@@ -186,7 +188,7 @@ static void print_zsh(FILE *to)
     fputs("    esac\n}\n_tamis \"$@\"\n", to);
 }
 
-/* --- fish ------------------------------------------------------------------------------------------------------ */
+/* --- fish ------------------------------------------------------------------------------------- */
 
 static void fish_values(const char *values, FILE *to)
 {

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One line to bytes: how many there are, or NONE. Texts are not longer than twice the line; numbers have 8 at most. */
+/* One line to bytes: how many there are, or NONE. Texts are not longer than twice the line; numbers
+ * have 8 at most. */
 #define NONE SIZE_MAX
 typedef size_t encoder(const uint8_t *line, size_t n, uint8_t *to);
 
@@ -20,7 +21,8 @@ static size_t put(uint64_t v, size_t bytes, uint8_t *to)
     return bytes;
 }
 
-/* A copy that ends, for the functions of C; false: no number is that long, or begins with a blank. */
+/* A copy that ends, for the functions of C; false: no number is that long, or begins with a
+ * blank. */
 static bool terminate(const uint8_t *line, size_t n, char text[64])
 {
     if (n == 0 || n >= 64 || memchr(line, '\0', n) != NULL) return false;

@@ -1,5 +1,5 @@
-/* explain: a filter small enough to look at. k rows of m bits are drawn after every step; a bit that
- * the step touches stands in brackets. */
+/* explain: a filter small enough to look at. k rows of m bits are drawn after every step; a bit
+ * that the step touches stands in brackets. */
 #include "cli.h"
 #include "terminal.h"
 

@@ -1,5 +1,6 @@
-/* explain cost: what a filter in front of a slow set saves. Every question goes to the filter; those that it cannot
- * answer with "no", the ones that are in the set and a few others, go on to the set. */
+/* explain cost: what a filter in front of a slow set saves. Every question goes to the filter;
+ * those that it cannot answer with "no", the ones that are in the set and a few others, go on to
+ * the set. */
 #include "cli.h"
 #include "terminal.h"
 
@@ -101,7 +102,8 @@ static void print_verdict(const struct model *m)
     const double gain = m->without / m->with;
     printf("\n%s%.3g times as fast with the filter.%s ", ink(stdout, gain > 1 ? GOOD : BAD), gain,
            ink(stdout, PLAIN));
-    /* Where asking it costs as much as it saves, this share of the questions is about other things. */
+    /* Where asking it costs as much as it saves, this share of the questions is about other
+     * things. */
     const double others = m->lookup / (m->confirm * (1 - m->fpr));
     if (others < 1)
         printf("It pays when more than %s of the\nquestions are about what is not in the set.\n",

@@ -16,8 +16,8 @@ static bool same_inode(const struct stat *x, const struct stat *y)
     return x->st_dev == y->st_dev && x->st_ino == y->st_ino;
 }
 
-/* Another process may replace the file between two looks: a difference counts only when the first path has not changed
- * meanwhile. */
+/* Another process may replace the file between two looks: a difference counts only when the first
+ * path has not changed meanwhile. */
 bool same_file(const char *a, const char *b)
 {
     struct stat x, y, again;
@@ -200,8 +200,9 @@ static int saved(tamis_status s, const char *path, const tamis_error *why)
     return complain(path, "%s", why->text);
 }
 
-/* Signals that end us wait until a file is in place: where the system has no files without names, one with a name
- * would be left behind, half written. Not for stdout, whose reader may never come. */
+/* Signals that end us wait until a file is in place: where the system has no files without names,
+ * one with a name would be left behind, half written. Not for stdout, whose reader may never
+ * come. */
 static void hold_signals(const char *path, sigset_t *before)
 {
     sigset_t held;

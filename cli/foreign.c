@@ -20,7 +20,7 @@ bool foreign_format_of(const char *option, const char *name, uint32_t *out)
     return false;
 }
 
-/* --- Opening -------------------------------------------------------------------------------------------------- */
+/* --- Opening ---------------------------------------------------------------------------------- */
 
 static tamis_status read_at(void *ctx, uint64_t offset, void *to, size_t n)
 {
@@ -156,7 +156,7 @@ void foreign_close(struct foreign *f)
     memset(f, 0, sizeof *f);
 }
 
-/* --- Which filters, which keys ----------------------------------------------------------------------------------- */
+/* --- Which filters, which keys ---------------------------------------------------------------- */
 
 static const char *type_name(uint32_t type)
 {
@@ -314,7 +314,7 @@ bool foreign_select(const struct args *a, struct foreign *f)
     return f->encoding != NULL;
 }
 
-/* --- Asking ------------------------------------------------------------------------------------------------------- */
+/* --- Asking ----------------------------------------------------------------------------------- */
 
 size_t foreign_ask(const struct foreign *f, const tamis_bytes *keys, size_t n, uint8_t *bits,
                    uint8_t *spare)

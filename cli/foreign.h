@@ -1,5 +1,5 @@
-/* Filters of other programs as the commands see them: a file with one filter, or a Parquet file with one for each row group
- * and column. */
+/* Filters of other programs as the commands see them: a file with one filter, or a Parquet file
+ * with one for each row group and column. */
 #ifndef TAMIS_CLI_FOREIGN_H
 #define TAMIS_CLI_FOREIGN_H
 
@@ -21,8 +21,9 @@ struct foreign {
     const struct encoding *encoding;
 };
 
-/* Opens path when it is a file of another program, by --from or by what it holds. FOREIGN_NO: it is none, and nothing was
- * said; FOREIGN_BAD: it is one, or should be, and a message says what is wrong with it. */
+/* Opens path when it is a file of another program, by --from or by what it holds. FOREIGN_NO: it is
+ * none, and nothing was said; FOREIGN_BAD: it is one, or should be, and a message says what is
+ * wrong with it. */
 enum foreign_found { FOREIGN_NO, FOREIGN_YES, FOREIGN_BAD };
 enum foreign_found foreign_open(const struct args *a, const char *path, struct foreign *out);
 /* The same of bytes that came by a pipe, which are taken over. */
@@ -35,7 +36,8 @@ tamis *open_any_filter(const struct args *a, const char *path, uint32_t flags, s
 int save_foreign(const tamis_foreign *f, uint32_t format, const char *from, const char *path,
                  bool replace);
 
-/* The filters that --column (and --row-group) mean, and how lines become keys; false after a message. */
+/* The filters that --column (and --row-group) mean, and how lines become keys; false after a
+ * message. */
 bool foreign_select(const struct args *a, struct foreign *f);
 /* Only the filters. */
 bool foreign_select_filters(const struct args *a, struct foreign *f);

@@ -7,7 +7,7 @@
 
 #define DEFAULT_FPR 0.01
 
-/* --- info -------------------------------------------------------------------------------------------------------- */
+/* --- info ------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *title, *hash, *keys;
@@ -158,7 +158,7 @@ int info_foreign(const struct args *a, const struct foreign *f)
     return EXIT_FOUND;
 }
 
-/* --- convert ------------------------------------------------------------------------------------------------------ */
+/* --- convert ---------------------------------------------------------------------------------- */
 
 int convert_foreign(const struct args *a, struct foreign *f)
 {
@@ -177,7 +177,7 @@ int convert_foreign(const struct args *a, struct foreign *f)
     return save_foreign(f->filters[0], format, f->path, a->output, a->force);
 }
 
-/* --- build -------------------------------------------------------------------------------------------------------- */
+/* --- build ------------------------------------------------------------------------------------ */
 
 /* What only filters of ours have. */
 static const char *not_for_foreign(const struct args *a)

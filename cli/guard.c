@@ -17,10 +17,11 @@
 #define MOST_REJECTS 20 /* shown one by one */
 #define REMEMBERED 65536
 #define MOST_OF_A_LIMIT 1000000
-/* The lectures' year of browsing: 102,000 pages, half a second for each question to the database. */
+/* The lectures' year of browsing: 102,000 pages, half a second for each question to the
+ * database. */
 #define PAGE_VIEWS 102000.0
 
-/* --- build ------------------------------------------------------------------------------------------------------------- */
+/* --- build ------------------------------------------------------------------------------------ */
 
 struct rejects {
     uint64_t n;
@@ -131,7 +132,7 @@ int run_guard_build(const struct args *a)
     return good ? finish_output(EXIT_FOUND) : complain(NULL, "%s", why.text);
 }
 
-/* --- check -------------------------------------------------------------------------------------------------------------- */
+/* --- check ------------------------------------------------------------------------------------ */
 
 struct checking {
     const struct args *a;
@@ -243,7 +244,7 @@ int run_guard_check(const struct args *a)
     return finish_output(status);
 }
 
-/* --- explain -------------------------------------------------------------------------------------------------------------- */
+/* --- explain ---------------------------------------------------------------------------------- */
 
 static void explain_expression(const guard *g, guard_span e, bool json)
 {
@@ -323,7 +324,7 @@ int run_guard_explain(const struct args *a)
     return status == EXIT_FOUND ? finish_output(status) : status;
 }
 
-/* --- serve ----------------------------------------------------------------------------------------------------------------- */
+/* --- serve ------------------------------------------------------------------------------------ */
 
 static void say_ready(void *ctx, uint16_t port)
 {

@@ -12,7 +12,8 @@ struct hash_set {
     uint64_t budget;   /* bytes */
 };
 
-/* 1: it is new, and in now; 0: it was in; -1: it is new, and beyond the budget or the memory there is. */
+/* 1: it is new, and in now; 0: it was in; -1: it is new, and beyond the budget or the memory there
+ * is. */
 int hash_set_add(struct hash_set *s, tamis_hash h);
 /* All hashes, in any order, into an array of s->n. */
 void hash_set_list(const struct hash_set *s, tamis_hash *out);

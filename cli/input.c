@@ -67,7 +67,7 @@ struct input {
     } decoder;
 };
 
-/* --- Life ------------------------------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------- */
 
 bool is_stream(const char *path)
 {
@@ -172,7 +172,7 @@ static ssize_t broken(struct input *in, const char *what)
     return -1;
 }
 
-/* --- The file ----------------------------------------------------------------------------------------------------------- */
+/* --- The file --------------------------------------------------------------------------------- */
 
 static ssize_t read_file(struct input *in, void *to, size_t n)
 {
@@ -199,8 +199,8 @@ static bool fill(struct input *in)
     return true;
 }
 
-/* Tells the format by the first bytes, and reads more of them only while they may still become a format: a slow pipe of
- * lines is not held up. False: it failed. */
+/* Tells the format by the first bytes, and reads more of them only while they may still become a
+ * format: a slow pipe of lines is not held up. False: it failed. */
 static bool begin(struct input *in)
 {
     in->begun = true;
@@ -218,7 +218,7 @@ static bool begin(struct input *in)
     return true;
 }
 
-/* --- Decoders: as much of the buffer as makes up to n bytes ----------------------------------------------------------------- */
+/* --- Decoders: as much of the buffer as makes up to n bytes ----------------------------------- */
 
 static bool start_decoder(struct input *in)
 {
@@ -303,7 +303,8 @@ static struct step step(struct input *in, void *to, size_t n)
     return (struct step){0, 0, false, false};
 }
 
-/* Between streams: another may follow, and zeros for padding, but nothing else. False: it failed. */
+/* Between streams: another may follow, and zeros for padding, but nothing else. False: it
+ * failed. */
 static bool next_stream(struct input *in)
 {
     const size_t size = MAGIC[in->format].size;

@@ -1,5 +1,5 @@
-/* A file, or standard input, as bytes: what is compressed (gzip, zstd, bzip2, xz) is told by how it begins, not by its name,
- * and unpacked on the way. */
+/* A file, or standard input, as bytes: what is compressed (gzip, zstd, bzip2, xz) is told by how it
+ * begins, not by its name, and unpacked on the way. */
 #ifndef TAMIS_CLI_INPUT_H
 #define TAMIS_CLI_INPUT_H
 
@@ -12,21 +12,24 @@ struct input;
 
 /* Whether a path leads to what can be read but once: standard input, a pipe. */
 bool is_stream(const char *path);
-/* "-" is standard input. raw: nothing is unpacked. NULL: it cannot be opened, and errno says why. */
+/* "-" is standard input. raw: nothing is unpacked. NULL: it cannot be opened, and errno says
+ * why. */
 struct input *input_open(const char *path, bool raw);
 void input_close(struct input *in);
 
-/* What has come so far, at most n bytes: 0 is the end. -1: it failed, and input_reason says why. Compressed data that
- * ends too early, or has something else behind it, is a failure. */
+/* What has come so far, at most n bytes: 0 is the end. -1: it failed, and input_reason says why.
+ * Compressed data that ends too early, or has something else behind it, is a failure. */
 ssize_t input_read(struct input *in, void *to, size_t n);
 const char *input_reason(const struct input *in);
-/* All that is left, behind the n bytes that *bytes (NULL: none) has; memory grows as they come. False: input_reason says why,
- * and *bytes is still to be freed. */
+/* All that is left, behind the n bytes that *bytes (NULL: none) has; memory grows as they come.
+ * False: input_reason says why, and *bytes is still to be freed. */
 bool input_read_rest(struct input *in, uint8_t **bytes, size_t *n);
-/* Whether a stream begins with these bytes. What was read to find out comes again from the next input_open of that path. */
+/* Whether a stream begins with these bytes. What was read to find out comes again from the next
+ * input_open of that path. */
 bool input_begins(const char *path, const void *bytes, size_t n);
 
-/* Standard input was, or will be, read as something else than lines, if the path leads there; then nobody else can. */
+/* Standard input was, or will be, read as something else than lines, if the path leads there; then
+ * nobody else can. */
 void input_spend(const char *path);
 bool input_is_spent(const char *path);
 

@@ -1,5 +1,6 @@
-/* Secret keys: --key-file, and 'tamis key', which makes such files and names them. A key has one place in the process, a page
- * that is left out of core dumps and of swap; it is never printed, and no buffer of stdio ever sees it. */
+/* Secret keys: --key-file, and 'tamis key', which makes such files and names them. A key has one
+ * place in the process, a page that is left out of core dumps and of swap; it is never printed, and
+ * no buffer of stdio ever sees it. */
 #include "cli.h"
 
 #include <errno.h>
@@ -53,9 +54,9 @@ static bool parse_hex_key(const char *text, uint8_t *key)
     return true;
 }
 
-/* Our own file that others may read: they may have read it already. As ssh does with its keys this is an error, since a
- * warning of a script is seen by nobody. A file of somebody else's (a secret that the system mounts) is as its owner wants
- * it. */
+/* Our own file that others may read: they may have read it already. As ssh does with its keys this
+ * is an error, since a warning of a script is seen by nobody. A file of somebody else's (a secret
+ * that the system mounts) is as its owner wants it. */
 static bool is_private(const char *path, int fd)
 {
     struct stat st;
@@ -107,7 +108,7 @@ bool read_key(struct args *a)
     return true;
 }
 
-/* --- The commands ------------------------------------------------------------------------------------------------- */
+/* --- The commands ----------------------------------------------------------------------------- */
 
 const char *key_id_text(const uint8_t id[16])
 {
@@ -141,7 +142,8 @@ int run_key_id(const struct args *a)
     return finish_output(status);
 }
 
-/* On the disk, and whole, before it has its name: a filter whose key is lost answers no more. Error: errno. */
+/* On the disk, and whole, before it has its name: a filter whose key is lost answers no more.
+ * Error: errno. */
 static bool draw_key(const char *path)
 {
     static const char digit[] = "0123456789abcdef";

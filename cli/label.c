@@ -21,7 +21,8 @@ tamis_bytes label_of(struct label *l, size_t i)
     const char end = l->args->nul ? '\0' : '\n';
     int n = 0;
     if (l->args->names) n = snprintf(l->text, sizeof l->text, "%s:", label_name(l->block));
-    /* Lines that were left out count as well. Each line follows an end, so there is one to be found. */
+    /* Lines that were left out count as well. Each line follows an end, so there is one to be
+     * found. */
     for (; l->args->number && l->at < line; l->line++)
         l->at = (const char *)memchr(l->at, end, (size_t)(line - l->at)) + 1;
     if (l->args->number)

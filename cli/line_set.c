@@ -1,6 +1,7 @@
-/* A slot has 16 bits of the line's hash above 48 bits of where the line is, so that a line that is not in is compared with
- * another's bytes one time in 65536, and 8 bytes a slot are enough. The bytes stand behind a word with their number and
- * the mark. Looking for many lines, slots and bytes are fetched ahead: each is a line of the cache somewhere in memory. */
+/* A slot has 16 bits of the line's hash above 48 bits of where the line is, so that a line that is
+ * not in is compared with another's bytes one time in 65536, and 8 bytes a slot are enough. The
+ * bytes stand behind a word with their number and the mark. Looking for many lines, slots and bytes
+ * are fetched ahead: each is a line of the cache somewhere in memory. */
 #include "line_set.h"
 
 #include <stdlib.h>
@@ -144,7 +145,8 @@ static bool bit(const uint8_t *bits, size_t i)
 size_t line_set_confirm(const struct line_set *s, const tamis_hash *h, const tamis_bytes *lines,
                         size_t n, uint8_t *bits)
 {
-    /* The numbers of some lines whose bits are set, so that as many are fetched ahead however rare they are. */
+    /* The numbers of some lines whose bits are set, so that as many are fetched ahead however rare
+     * they are. */
     size_t waiting[SLOTS_AHEAD], first = 0, last = 0, found = 0, next = 0;
     if (s->room == 0) {
         memset(bits, 0, (n + 7) / 8);

@@ -1,4 +1,5 @@
-/* An exact set of lines: their bytes, one after the other, and a table of where they are. A line can be marked. */
+/* An exact set of lines: their bytes, one after the other, and a table of where they are. A line
+ * can be marked. */
 #ifndef TAMIS_CLI_LINE_SET_H
 #define TAMIS_CLI_LINE_SET_H
 
@@ -13,11 +14,13 @@ struct line_set {
     size_t size, text_room;
 };
 
-/* False: no memory, and nothing changed. *at (or NULL) is where the line is, until the set is cleared. */
+/* False: no memory, and nothing changed. *at (or NULL) is where the line is, until the set is
+ * cleared. */
 bool line_set_add(struct line_set *s, tamis_hash h, tamis_bytes line, uint64_t *at);
 /* Adds all; false: no memory, and some may be in. */
 bool line_set_add_many(struct line_set *s, const tamis_hash *h, const tamis_bytes *lines, size_t n);
-/* Of n lines those whose bits are set are looked for; bits of those that are not in are cleared. Returns how many are. */
+/* Of n lines those whose bits are set are looked for; bits of those that are not in are cleared.
+ * Returns how many are. */
 size_t line_set_confirm(const struct line_set *s, const tamis_hash *h, const tamis_bytes *lines,
                         size_t n, uint8_t *bits);
 /* Marks those of n lines that are in. */

@@ -1,6 +1,6 @@
-/* The main thread reads, the workers split and hash, the main thread gets the blocks back in order. The ring
- * of blocks bounds the memory. With one thread, or while the input is a single block, nobody else is
- * started. */
+/* The main thread reads, the workers split and hash, the main thread gets the blocks back in order.
+ * The ring of blocks bounds the memory. With one thread, or while the input is a single block,
+ * nobody else is started. */
 #include "lines.h"
 
 #include "cli.h"
@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Large enough that system calls and hand-overs do not count, small enough for the second-level cache. */
+/* Large enough that system calls and hand-overs do not count, small enough for the second-level
+ * cache. */
 #define BLOCK_BYTES ((size_t)1 << 18)
 #define LEAST_BYTES ((size_t)1 << 12)
 enum { MAX_WORKERS = 7, MAX_BLOCKS = 2 * MAX_WORKERS + 2 };
@@ -67,7 +68,7 @@ struct lines {
     pthread_cond_t filled, done;
 };
 
-/* --- Reading ------------------------------------------------------------------------------------------------ */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
 static void fail(struct lines *l, const char *reason)
 {
@@ -186,7 +187,7 @@ static bool is_ready(const struct lines *l)
     return l->in == NULL || input_is_ready(l->in);
 }
 
-/* --- Splitting and hashing ------------------------------------------------------------------------------------- */
+/* --- Splitting and hashing -------------------------------------------------------------------- */
 
 bool resize(void *array, size_t n, size_t size)
 {
@@ -271,7 +272,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* --- In order ------------------------------------------------------------------------------------------------------ */
+/* --- In order --------------------------------------------------------------------------------- */
 
 struct lines *lines_open(const struct args *a, char **paths, int n, const tamis *hasher,
                          unsigned threads)
@@ -456,7 +457,7 @@ void lines_close(struct lines *l)
     free(l);
 }
 
-/* --- Before reading ------------------------------------------------------------------------------------------------- */
+/* --- Before reading --------------------------------------------------------------------------- */
 
 uint64_t lines_total_bytes(char **paths, int n)
 {

@@ -1,13 +1,13 @@
-/* The lines of several files, one after the other, in blocks: any bytes, any length. Threads split and hash
- * the blocks; they come out in the order of the input. */
+/* The lines of several files, one after the other, in blocks: any bytes, any length. Threads split
+ * and hash the blocks; they come out in the order of the input. */
 #ifndef TAMIS_CLI_LINES_H
 #define TAMIS_CLI_LINES_H
 
 #include "cli.h"
 
 struct block {
-    /* Without their ends; each is followed by its end in memory, even the last. The next one follows it, unless lines
-     * were left out between them. */
+    /* Without their ends; each is followed by its end in memory, even the last. The next one
+     * follows it, unless lines were left out between them. */
     tamis_bytes *lines;
     tamis_bytes *keys;  /* what --field says of them; without it the lines themselves */
     int64_t *weights;   /* what --weight-field says; without it NULL */
@@ -20,14 +20,15 @@ struct block {
 };
 
 struct lines;
-/* No paths: stdin, as is "-". The arguments say how lines end, whether compressed input is unpacked, and which fields of
- * a line are meant (check_fields before). hasher (or NULL) must live as long. NULL: no memory. */
+/* No paths: stdin, as is "-". The arguments say how lines end, whether compressed input is
+ * unpacked, and which fields of a line are meant (check_fields before). hasher (or NULL) must live
+ * as long. NULL: no memory. */
 struct lines *lines_open(const struct args *a, char **paths, int n, const tamis *hasher,
                          unsigned threads);
-/* The next block, valid until the next call; NULL: no more. A file that cannot be read is reported and
- * skipped; so are lines with too few fields, or with a weight that is no number, which are counted. What has arrived is
- * handed out at once: a slow pipe does not hold its lines back. A signal of stop.h is the end, after the last whole line
- * that was read. */
+/* The next block, valid until the next call; NULL: no more. A file that cannot be read is reported
+ * and skipped; so are lines with too few fields, or with a weight that is no number, which are
+ * counted. What has arrived is handed out at once: a slow pipe does not hold its lines back. A
+ * signal of stop.h is the end, after the last whole line that was read. */
 const struct block *lines_next(struct lines *l);
 /* Whether lines_next would give something, or the end, within so many milliseconds. */
 bool lines_wait(const struct lines *l, int milliseconds);

@@ -16,7 +16,7 @@ bool terminal_size(unsigned *columns, unsigned *rows)
     return true;
 }
 
-/* --- Repainting ------------------------------------------------------------------------------------------------ */
+/* --- Repainting ------------------------------------------------------------------------------- */
 
 void live_start(struct live *l)
 {

@@ -93,8 +93,9 @@ int run_help(const struct args *a)
     return finish_output(EXIT_FOUND);
 }
 
-/* A closed standard stream would lend its number to the next file that is opened, and what is meant for
- * the stream would go there. What takes its place is open the wrong way round, so that whoever uses it is told. */
+/* A closed standard stream would lend its number to the next file that is opened, and what is meant
+ * for the stream would go there. What takes its place is open the wrong way round, so that whoever
+ * uses it is told. */
 static void open_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

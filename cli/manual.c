@@ -15,7 +15,8 @@ static const char about[] =
 static const char overview_example[] =
     "tamis build -o seen.tamis list.txt && tamis check seen.tamis other.txt";
 
-/* Of a page: what a terminal has, but lines of more than 100 are hard to read; elsewhere 80, whoever looks. */
+/* Of a page: what a terminal has, but lines of more than 100 are hard to read; elsewhere 80,
+ * whoever looks. */
 static size_t width_of(FILE *to)
 {
     enum { USUAL = 80, MOST = 100 };
@@ -23,8 +24,8 @@ static size_t width_of(FILE *to)
     return columns_of(to) < MOST ? columns_of(to) : MOST;
 }
 
-/* Words to lines: the first goes on at column `at`, the others are indented. A line of the text that is empty or begins
- * with a blank stays as it is. */
+/* Words to lines: the first goes on at column `at`, the others are indented. A line of the text
+ * that is empty or begins with a blank stays as it is. */
 static void flow(const char *text, size_t at, size_t indent, FILE *to)
 {
     const size_t width = width_of(to);

@@ -1,6 +1,7 @@
 #include "cli.h"
 
-/* The operand that is also the output, which must stay locked from reading to writing; -1: none is. */
+/* The operand that is also the output, which must stay locked from reading to writing; -1: none
+ * is. */
 static int operand_to_update(const struct args *a)
 {
     for (int i = 0; i < a->n_words; i++)

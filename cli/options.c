@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Values ------------------------------------------------------------------------------------------------ */
+/* --- Values ----------------------------------------------------------------------------------- */
 
 /* Digits, optionally with an exponent and a unit. */
 bool parse_number(const char *s, uint64_t *out)
@@ -139,7 +139,7 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
     return false;
 }
 
-/* --- Parsing ------------------------------------------------------------------------------------------------- */
+/* --- Parsing ---------------------------------------------------------------------------------- */
 
 bool is_common(const struct option *o)
 {

@@ -1,4 +1,5 @@
-/* What an option is, between the tables (commands.c) and those who read them: parsing and the manual. */
+/* What an option is, between the tables (commands.c) and those who read them: parsing and the
+ * manual. */
 #ifndef TAMIS_OPTIONS_H
 #define TAMIS_OPTIONS_H
 
@@ -15,7 +16,8 @@ struct option {
 extern const struct option options[];
 extern const size_t n_options;
 
-/* Where a command means another thing by a name: its own text, and its own type and field if it must be. */
+/* Where a command means another thing by a name: its own text, and its own type and field if it
+ * must be. */
 struct own_option {
     const char *commands; /* names, with commas between */
     struct option option;
@@ -36,7 +38,8 @@ struct topic {
 };
 extern const struct topic topics[];
 
-/* "guard check" is a command of two words: joins those of argv that name one, and returns how many. */
+/* "guard check" is a command of two words: joins those of argv that name one, and returns how
+ * many. */
 int command_words(int argc, char **argv, char *name, size_t size);
 const struct command *find_command(const char *name);
 /* Whether commands of two words begin with this one. */

@@ -34,7 +34,8 @@ static int shown_length(const unsigned char *s, size_t most)
     return *s < 0x20 || *s == 0x7f || (*s == 0xc2 && n == 2 && s[1] < 0xa0) ? 0 : n;
 }
 
-/* For a terminal: what it could obey is shown as \xHH. Elsewhere the bytes as they are; cut where there is no room. */
+/* For a terminal: what it could obey is shown as \xHH. Elsewhere the bytes as they are; cut where
+ * there is no room. */
 static void escape(const char *text, char *to, size_t size)
 {
     const bool terminal = isatty(STDERR_FILENO) != 0;
@@ -52,7 +53,8 @@ static void escape(const char *text, char *to, size_t size)
     *to = '\0';
 }
 
-/* Why the first write to stdout failed, as stdio forgets it with the bytes; 0: none did, or nobody looked at once. */
+/* Why the first write to stdout failed, as stdio forgets it with the bytes; 0: none did, or nobody
+ * looked at once. */
 static int output_error;
 
 bool output_failed(void)
@@ -122,7 +124,7 @@ const char *rate_text(double rate)
     return out;
 }
 
-/* --- JSON ------------------------------------------------------------------------------------------------ */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static bool json_first = true;
 static unsigned json_depth;
@@ -235,7 +237,7 @@ void json_bool(const char *name, bool value)
     fputs(value ? "true" : "false", stdout);
 }
 
-/* --- Counts -------------------------------------------------------------------------------------------------- */
+/* --- Counts ----------------------------------------------------------------------------------- */
 
 /* What could move the cursor or ring the bell is shown as \xHH. */
 void print_item(tamis_bytes item)

@@ -1,5 +1,6 @@
-/* A window of time turns when a share of that time is over, also between runs: the time of the last turn is the modification
- * time of its file. A copy that got a later one forgets later, never too early; so does a clock that was put back. */
+/* A window of time turns when a share of that time is over, also between runs: the time of the last
+ * turn is the modification time of its file. A copy that got a later one forgets later, never too
+ * early; so does a clock that was put back. */
 #include "past.h"
 
 #include <errno.h>
@@ -13,10 +14,11 @@
 
 #define DEFAULT_FPR 1e-6
 #define LINE_GENERATIONS 8u
-/* Each must hold all lines of the time, as they may come at once: fewer are smaller, and forget a third of it later. */
+/* Each must hold all lines of the time, as they may come at once: fewer are smaller, and forget a
+ * third of it later. */
 #define TIME_GENERATIONS 4u
 
-/* --- Requests ------------------------------------------------------------------------------------------------------------- */
+/* --- Requests --------------------------------------------------------------------------------- */
 
 /* --window: a number of lines, or a time (30s, 5m, 1h, 1d). False after a message. */
 static bool parse_window(const char *text, uint64_t *lines, double *seconds)
@@ -109,7 +111,7 @@ int past_check(const struct args *a)
     return EXIT_FOUND;
 }
 
-/* --- Time ------------------------------------------------------------------------------------------------------------------ */
+/* --- Time ------------------------------------------------------------------------------------- */
 
 static double time_of(clockid_t clock)
 {
@@ -166,7 +168,7 @@ static bool put_time(const struct past *p)
     return false;
 }
 
-/* --- Files ------------------------------------------------------------------------------------------------------------------ */
+/* --- Files ------------------------------------------------------------------------------------ */
 
 /* What it was made for, when it is there. */
 static bool take_rate(struct past *p, double asked)
@@ -223,7 +225,8 @@ static int compare_window(const struct past *p, const tamis_facts *f)
     return EXIT_FOUND;
 }
 
-/* The sizes. A plan by bytes alone fills them but for a line of each part; with items and rate they are only a limit. */
+/* The sizes. A plan by bytes alone fills them but for a line of each part; with items and rate they
+ * are only a limit. */
 static int compare_sizes(const struct past *p, const tamis_facts *f)
 {
     const struct args *a = p->a;
@@ -243,7 +246,8 @@ static int compare_sizes(const struct past *p, const tamis_facts *f)
     return EXIT_FOUND;
 }
 
-/* EXIT_ERROR after a message when the file is not what the options say; those that were not given say nothing. */
+/* EXIT_ERROR after a message when the file is not what the options say; those that were not given
+ * say nothing. */
 static int compare(const struct past *p, const tamis_plan *asked)
 {
     const struct args *a = p->a;

@@ -1,5 +1,5 @@
-/* What uniq knows of the lines that came before: a filter, or a window of filters that forgets, and the file that holds it
- * from one run to the next. */
+/* What uniq knows of the lines that came before: a filter, or a window of filters that forgets, and
+ * the file that holds it from one run to the next. */
 #ifndef TAMIS_CLI_PAST_H
 #define TAMIS_CLI_PAST_H
 
@@ -14,8 +14,8 @@ struct past {
 
 /* A new one; false after a message. */
 bool past_create(struct past *p);
-/* The one of --state, if that file is there, else a new one. False after a message, also where the file is something else
- * than what the options say. */
+/* The one of --state, if that file is there, else a new one. False after a message, also where the
+ * file is something else than what the options say. */
 bool past_open(struct past *p);
 /* Forget what is older than a window of time. False after a message. */
 bool past_turn(struct past *p);

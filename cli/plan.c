@@ -41,8 +41,8 @@ static void print_packed(const tamis_plan *p, const tamis_promise *r)
            r->bound_bits, bits / r->bound_bits);
 }
 
-/* Whether a table of all kinds has this one: exact where there are lines to exclude, and then alone when nothing else
- * is said. */
+/* Whether a table of all kinds has this one: exact where there are lines to exclude, and then alone
+ * when nothing else is said. */
 static bool has_row(const tamis_plan *asked, uint32_t kind)
 {
     if (asked->excluded != 0 && asked->fpr == 0 && asked->bytes == 0 && asked->m == 0)

@@ -21,7 +21,7 @@ static void repeat(const char *what, unsigned n)
     while (n-- > 0) fputs(what, stdout);
 }
 
-/* --- Plans ------------------------------------------------------------------------------------------------ */
+/* --- Plans ------------------------------------------------------------------------------------ */
 
 void plot_plans(const struct solved *rows, size_t n)
 {
@@ -45,7 +45,7 @@ void plot_plans(const struct solved *rows, size_t n)
     }
 }
 
-/* --- Filters ------------------------------------------------------------------------------------------------ */
+/* --- Filters ---------------------------------------------------------------------------------- */
 
 /* Kinds whose cells are in use or not, one by one. */
 static uint64_t cells_to_show(const tamis_facts *f)

@@ -16,8 +16,8 @@ void plot_plans(const struct solved *rows, size_t n);
 /* How full it is, the cells along its table, and how high its counters are. */
 void plot_filter(const tamis *t, const tamis_facts *f);
 
-/* Write a picture of the rate against the size for the kinds of these rows, as --svg asks; EXIT_ERROR after a message.
- * `asked` is the plan before it was solved: what it says is marked. */
+/* Write a picture of the rate against the size for the kinds of these rows, as --svg asks;
+ * EXIT_ERROR after a message. `asked` is the plan before it was solved: what it says is marked. */
 int write_svg(const struct args *a, const tamis_plan *asked, const struct solved *rows, size_t n);
 
 #endif

@@ -23,8 +23,9 @@ static double rate_of_smaller(const tamis_facts *f)
     return tamis_solve(&p, NULL, NULL) == TAMIS_OK ? p.fpr : 1;
 }
 
-/* A file tells the rate of its shape, which a small one has far below what was asked for: there is none smaller. What was
- * asked is below the rate of the next smaller shape, or that would have done. */
+/* A file tells the rate of its shape, which a small one has far below what was asked for: there is
+ * none smaller. What was asked is below the rate of the next smaller shape, or that would have
+ * done. */
 bool rate_may_be(const tamis_facts *f, double asked)
 {
     return asked >= f->fpr_planned * 0.999 &&

@@ -10,7 +10,8 @@ static bool is_redis(const char *word)
            (strncmp(word, "redis://", 8) == 0 || strncmp(word, "rediss://", 9) == 0);
 }
 
-/* Commands whose words are filters: all of them, or only the first. Words of others are files, items, URLs. */
+/* Commands whose words are filters: all of them, or only the first. Words of others are files,
+ * items, URLs. */
 static const struct {
     const char *name;
     bool all;
@@ -94,7 +95,7 @@ int run_redis(const struct args *a)
     return complain(NULL, "%s works on files, not on sets at redis:// addresses", a->command->name);
 }
 
-/* --- Servers ------------------------------------------------------------------------------------------------------- */
+/* --- Servers ---------------------------------------------------------------------------------- */
 
 int remote_complain(const struct remote *r)
 {
@@ -103,7 +104,8 @@ int remote_complain(const struct remote *r)
                                                               : cluster_why(r->c));
 }
 
-/* The password of redis-cli's environment, unless the address has one: an address is seen by whoever lists processes. */
+/* The password of redis-cli's environment, unless the address has one: an address is seen by
+ * whoever lists processes. */
 static void read_password(struct cluster_address *at)
 {
     const char *set = getenv("REDISCLI_AUTH");

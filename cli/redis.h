@@ -1,4 +1,5 @@
-/* Sets at redis:// addresses: the same commands as for files, with the work done by servers (cluster/). */
+/* Sets at redis:// addresses: the same commands as for files, with the work done by servers
+ * (cluster/). */
 #ifndef TAMIS_CLI_REDIS_H
 #define TAMIS_CLI_REDIS_H
 
@@ -42,8 +43,9 @@ struct flow {
     bool (*done)(void *ctx, const struct window *w);
     void *ctx;
 };
-/* EXIT_FOUND when all lines, or enough, are done; after a message EXIT_NONE when all but those of files that cannot be read are
- * (where lines are written: but those behind them), EXIT_ERROR otherwise. */
+/* EXIT_FOUND when all lines, or enough, are done; after a message EXIT_NONE when all but those of
+ * files that cannot be read are (where lines are written: but those behind them), EXIT_ERROR
+ * otherwise. */
 int send_lines(const struct flow *f, char **files, int n);
 int remote_build(const struct args *a);
 int remote_count(const struct args *a);

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #define DEFAULT_FPR 0.01
-/* Shards for each master, so that the cluster can grow to four times the masters, and be uneven by a fourth at most. */
+/* Shards for each master, so that the cluster can grow to four times the masters, and be uneven by
+ * a fourth at most. */
 #define SHARDS_OF_A_MASTER 4
 
-/* --- Lines ---------------------------------------------------------------------------------------------------------- */
+/* --- Lines ------------------------------------------------------------------------------------ */
 
 struct adding {
     const struct args *a;
@@ -41,7 +42,8 @@ static int add_remote(const struct args *a, const struct remote *r, char **files
     return status == EXIT_FOUND ? EXIT_FOUND : EXIT_ERROR;
 }
 
-/* Whether it makes a difference to add a line twice. Of a key of TAMIS.CREATE a server has to tell; who cannot ask has to fear it. */
+/* Whether it makes a difference to add a line twice. Of a key of TAMIS.CREATE a server has to tell;
+ * who cannot ask has to fear it. */
 static bool counts_lines(const struct remote *r)
 {
     tamis_kind kind = cluster_kind(r->s);
@@ -79,8 +81,8 @@ int remote_add(const struct args *a)
     return finish_output(status);
 }
 
-/* Whether the kind of the set can take keys away, as the library has it: asked of an empty one of the kind, before a line is sent.
- * False after a message. */
+/* Whether the kind of the set can take keys away, as the library has it: asked of an empty one of
+ * the kind, before a line is sent. False after a message. */
 static bool check_removes(const struct remote *r)
 {
     tamis_plan p = {.struct_size = sizeof p, .kind = cluster_kind(r->s), .items = 1};
@@ -122,10 +124,10 @@ int remote_remove(const struct args *a)
     return status != EXIT_FOUND ? EXIT_ERROR : d.in > 0 || d.lines == 0 ? EXIT_FOUND : EXIT_NONE;
 }
 
-/* --- New sets --------------------------------------------------------------------------------------------------------- */
+/* --- New sets --------------------------------------------------------------------------------- */
 
-/* Of so many items, the most that one of S shards gets, but for a chance of 1e-9: six times the deviation above the mean, and
- * a few for means so small that the distribution is not symmetric. */
+/* Of so many items, the most that one of S shards gets, but for a chance of 1e-9: six times the
+ * deviation above the mean, and a few for means so small that the distribution is not symmetric. */
 static uint64_t items_of_shard(uint64_t items, unsigned shards)
 {
     const double mean = (double)items / shards;
@@ -236,8 +238,8 @@ int remote_count(const struct args *a)
     if (check_fields(a) != EXIT_FOUND || !sketch_from(a, &p)) return EXIT_ERROR;
     unsigned shards;
     if (remote_connect(a, a->output, &r) && (shards = shards_from(a, &r)) > 0) {
-        /* An equal part of the memory has an equal part of the lines. By --error each shard has to keep the promise alone: a
-         * frequent line may make one of them as heavy as all. */
+        /* An equal part of the memory has an equal part of the lines. By --error each shard has to
+         * keep the promise alone: a frequent line may make one of them as heavy as all. */
         p.bytes /= shards;
         tamis_plan solved = p;
         if (tamis_solve(&solved, NULL, &why) != TAMIS_OK)

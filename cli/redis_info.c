@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- info --------------------------------------------------------------------------------------------------------------- */
+/* --- info ------------------------------------------------------------------------------------- */
 
-/* All shards together. A key that was never added is asked of one of them, each as likely: rates are means. Items are sums, and so
- * are the ends of their interval: shards err by chance, each for itself, so that of all together holds with more than the 99 % of
- * each. What a shard has to take is its bound for each of its items, and the bound of all the mean over the items. */
+/* All shards together. A key that was never added is asked of one of them, each as likely: rates
+ * are means. Items are sums, and so are the ends of their interval: shards err by chance, each for
+ * itself, so that of all together holds with more than the 99 % of each. What a shard has to take
+ * is its bound for each of its items, and the bound of all the mean over the items. */
 struct sums {
     tamis_facts whole;
     uint64_t over_full;
@@ -206,7 +207,7 @@ int remote_info(const struct args *a)
     return finish_output(status);
 }
 
-/* --- merge ------------------------------------------------------------------------------------------------------------- */
+/* --- merge ------------------------------------------------------------------------------------ */
 
 enum { MOST_SETS = 256 };
 
@@ -339,7 +340,7 @@ int remote_rotate(const struct args *a)
     return status;
 }
 
-/* --- top ---------------------------------------------------------------------------------------------------------------- */
+/* --- top -------------------------------------------------------------------------------------- */
 
 /* A reply has to fit into memory, here and there. */
 #define MOST_LISTED 1000000u
@@ -370,7 +371,8 @@ static bool take_heavy(void *ctx, const tamis_heavy *h)
     return true;
 }
 
-/* The greatest first; equal ones by their bytes, and behind them by hash those whose text is not kept. */
+/* The greatest first; equal ones by their bytes, and behind them by hash those whose text is not
+ * kept. */
 static int by_count(const void *x, const void *y)
 {
     const tamis_heavy *a = x, *b = y;

@@ -1,11 +1,12 @@
-/* Lines to the shards of a set. Blocks of lines are gathered in windows, so that each shard gets a thousand items at a time; a few
- * windows are under way at once, and are done in their order. */
+/* Lines to the shards of a set. Blocks of lines are gathered in windows, so that each shard gets a
+ * thousand items at a time; a few windows are under way at once, and are done in their order. */
 #include "redis.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* How many windows are under way, and how big one gets: a thousand items for each shard, or that many bytes. */
+/* How many windows are under way, and how big one gets: a thousand items for each shard, or that
+ * many bytes. */
 enum { AHEAD = 3, ITEMS_OF_A_SHARD = 1000, LEAST_ITEMS = 16384 };
 #define WINDOW_BYTES ((size_t)1 << 22)
 
@@ -149,11 +150,13 @@ static bool take_block(struct running *r, const struct block *b)
 static bool pump(struct running *r, struct lines *in)
 {
     const struct block *b;
-    /* Where lines are written, those behind what cannot be read are not: the count of lines that are in would be wrong. */
+    /* Where lines are written, those behind what cannot be read are not: the count of lines that
+     * are in would be wrong. */
     const bool asks = r->f->verb == CLUSTER_HAS || r->f->verb == CLUSTER_COUNT;
     while ((asks || !lines_failed(in)) && (b = lines_next(in)) != NULL) {
         if (!take_block(r, b)) return false;
-        /* Nobody waits for what is known: a slow pipe gets its answers before the next line comes. */
+        /* Nobody waits for what is known: a slow pipe gets its answers before the next line
+         * comes. */
         if (!lines_wait(in, 0) && !finish_all(r)) return false;
         if (r->used > 1 && !cluster_step(r->c)) return false;
     }

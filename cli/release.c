@@ -1,12 +1,14 @@
 /* release: a private copy of a filter, and the book that is kept of such copies.
  *
- * The book is FILTER.releases, a line for each: a hash of the filter that was released, the epsilon, a hash of the release and
- * where it went. It is for the owner. A hash of the source within the release itself would betray the source: whoever
- * guesses the set could prove the guess. A note is on the disk before the release is anywhere, so that no epsilon is ever
- * forgotten; one that was cut off, by a full disk or a power failure, is of a release that never came out. Where it can be
- * read all the same its epsilon counts, but it is no release to hand out again.
+ * The book is FILTER.releases, a line for each: a hash of the filter that was released, the
+ * epsilon, a hash of the release and where it went. It is for the owner. A hash of the source
+ * within the release itself would betray the source: whoever guesses the set could prove the guess.
+ * A note is on the disk before the release is anywhere, so that no epsilon is ever forgotten; one
+ * that was cut off, by a full disk or a power failure, is of a release that never came out. Where
+ * it can be read all the same its epsilon counts, but it is no release to hand out again.
  *
- * The book belongs to a file, whatever symbolic links lead to it; a copy of the file begins its own. */
+ * The book belongs to a file, whatever symbolic links lead to it; a copy of the file begins its
+ * own. */
 #include "cli.h"
 #include "input.h"
 
@@ -33,7 +35,7 @@ struct book {
     char hash[HASH_TEXT], where[PATH_MAX];
 };
 
-/* --- Hashes of images ------------------------------------------------------------------------------------------ */
+/* --- Hashes of images ------------------------------------------------------------------------- */
 
 struct hashing {
     const tamis *by;
@@ -80,7 +82,7 @@ static bool hash_of(const tamis *t, char out[HASH_TEXT])
     return s == TAMIS_OK;
 }
 
-/* --- The book ---------------------------------------------------------------------------------------------------- */
+/* --- The book --------------------------------------------------------------------------------- */
 
 /* Opened, and locked until it is closed; false after a message. */
 static bool open_book(struct book *b, const char *filter)
@@ -186,7 +188,7 @@ static bool note(struct book *b, const char *source, double epsilon, const char 
     return false;
 }
 
-/* --- The release --------------------------------------------------------------------------------------------------- */
+/* --- The release ------------------------------------------------------------------------------ */
 
 /* The release of that hash at a path, or NULL, without a word. */
 static tamis *kept_at(const char *path, const char *hash)
@@ -271,7 +273,8 @@ static int release(const struct args *a, const tamis *source)
     tamis_error why;
     tamis *t;
     int status = EXIT_ERROR;
-    /* Drawn before the book is opened, so that none is begun for what cannot be released. Nobody has seen it yet. */
+    /* Drawn before the book is opened, so that none is begun for what cannot be released. Nobody
+     * has seen it yet. */
     if (tamis_release(source, a->epsilon, &t, &why) != TAMIS_OK)
         return complain(a->words[0], "%s", why.text);
     if (open_book(&b, a->words[0])) {

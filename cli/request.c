@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Of sketches, when nothing was asked: within the second-level cache, and 1 % of keys counted too high by more than
- * a millionth of the weight. */
+/* Of sketches, when nothing was asked: within the second-level cache, and 1 % of keys counted too
+ * high by more than a millionth of the weight. */
 #define SKETCH_BYTES ((uint64_t)1 << 20)
 
 /* Kinds of filters are below KIND_END, of sketches from there on. */

@@ -14,8 +14,9 @@ static int rotate(const struct args *a, const char *path, uint32_t flags)
     return status;
 }
 
-/* All are tried before the first is changed, as a window that was rotated twice has forgotten too much. Not all locked at
- * once: two commands that name the same windows in another order would wait for each other for ever. */
+/* All are tried before the first is changed, as a window that was rotated twice has forgotten too
+ * much. Not all locked at once: two commands that name the same windows in another order would wait
+ * for each other for ever. */
 int run_rotate(const struct args *a)
 {
     int status = EXIT_FOUND;

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* From now on the first one of this number only ends the input, after the last whole line; a second one is as always. Not
- * where it is ignored, as under nohup. */
+/* From now on the first one of this number only ends the input, after the last whole line; a second
+ * one is as always. Not where it is ignored, as under nohup. */
 void stop_on_signal(int number);
 /* The signal that has come, or 0. */
 int stop_asked(void);

@@ -1,8 +1,10 @@
-/* An LMDB as the exact set: the keys of its main database are the lines. It is opened to be read only; each block of lines
- * is a transaction, so that a writer is never held up for long, and what it adds is seen.
+/* An LMDB as the exact set: the keys of its main database are the lines. It is opened to be read
+ * only; each block of lines is a transaction, so that a writer is never held up for long, and what
+ * it adds is seen.
  *
- * A key that the filter excludes would never be looked up: the answer is exact only if the filter may have every key. So
- * all of them are asked for, in one pass before the first line, and in another when the store has changed since. */
+ * A key that the filter excludes would never be looked up: the answer is exact only if the filter
+ * may have every key. So all of them are asked for, in one pass before the first line, and in
+ * another when the store has changed since. */
 #include "confirm.h"
 
 #include <errno.h>
@@ -12,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How an LMDB begins: a page header, whose flags say that it is a meta page, and the magic, in the machine's order. */
+/* How an LMDB begins: a page header, whose flags say that it is a meta page, and the magic, in the
+ * machine's order. */
 #define FLAGS_AT 10
 #define META_FLAG 0x08u
 #define MAGIC_AT 16
@@ -60,8 +63,8 @@ static bool fail(const struct store *s, int code)
     return false;
 }
 
-/* As a reader that writers know of. Where that takes a file that may not be written, as one whom they do not know of;
- * store_confirm then looks whether there was one. */
+/* As a reader that writers know of. Where that takes a file that may not be written, as one whom
+ * they do not know of; store_confirm then looks whether there was one. */
 static int open_env(struct store *s, unsigned flags) /* NOLINT(misc-no-recursion): once at most */
 {
     int code = mdb_env_create(&s->env);
@@ -106,7 +109,8 @@ static int count_excluded(const struct store *s, struct progress *bar, uint64_t 
     return code == MDB_NOTFOUND ? 0 : code;
 }
 
-/* The state that the transaction sees: false after a message, when the filter excludes a key of it. */
+/* The state that the transaction sees: false after a message, when the filter excludes a key of
+ * it. */
 static bool is_of_filter(struct store *s)
 {
     MDB_stat stat = {.ms_entries = 0};

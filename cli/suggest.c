@@ -26,7 +26,8 @@ static size_t edits(const char *a, size_t n, const char *b, size_t m)
     return d[n][m];
 }
 
-/* Near: a third of the letters may be wrong, three at most, or the end is missing. A wild guess is worse than none. */
+/* Near: a third of the letters may be wrong, three at most, or the end is missing. A wild guess is
+ * worse than none. */
 void consider(struct guess *g, const char *candidate)
 {
     const size_t m = strlen(candidate);

@@ -12,7 +12,8 @@ struct guess {
     size_t distance;
 };
 void consider(struct guess *g, const char *candidate);
-/* "; did you mean '--items'?", with what stands before the name, or "" without a guess; in a static buffer. */
+/* "; did you mean '--items'?", with what stands before the name, or "" without a guess; in a static
+ * buffer. */
 const char *did_you_mean(const struct guess *g, const char *before);
 
 #endif

@@ -1,5 +1,5 @@
-/* plan --svg: the false-positive rate against the size of the file, both on logarithmic scales. There every kind
- * is the curve of the lower bound, moved to the right by its ratio to it. */
+/* plan --svg: the false-positive rate against the size of the file, both on logarithmic scales.
+ * There every kind is the curve of the lower bound, moved to the right by its ratio to it. */
 #include "plot.h"
 
 #include <math.h>
@@ -46,7 +46,8 @@ __attribute__((format(printf, 2, 3))) static void put(struct picture *p, const c
     va_end(args);
 }
 
-/* One hue each, told apart on white and on black; every second line is dashed, as some lie on others. */
+/* One hue each, told apart on white and on black; every second line is dashed, as some lie on
+ * others. */
 static const char *const hues[] = {"#d1495b", "#2e86ab", "#e08e0b", "#3c9d4e",
                                    "#8e6bbf", "#b5651d", "#d064a8", "#6b8e23",
                                    "#1fa3a3", "#5a7fd6", "#c0392b", "#7f8c8d"};
@@ -87,7 +88,7 @@ static const char *size_text(double bytes)
     return out;
 }
 
-/* --- Curves ------------------------------------------------------------------------------------------------- */
+/* --- Curves ----------------------------------------------------------------------------------- */
 
 static double rate_of_point(const struct picture *p, unsigned i)
 {
@@ -157,7 +158,7 @@ static void draw_bound(struct picture *p)
     put(p, "<text class=\"faint\" x=\"%d\" y=\"%d\">can be here</text>\n", LEFT + 12, BOTTOM - 14);
 }
 
-/* --- Around them ---------------------------------------------------------------------------------------------- */
+/* --- Around them ------------------------------------------------------------------------------ */
 
 static void draw_axes(struct picture *p)
 {
@@ -191,7 +192,8 @@ static void draw_asked(struct picture *p, const tamis_plan *asked)
         put(p, "<path class=\"asked\" d=\"M%.1f %dV%d\"/>\n", x, TOP, BOTTOM);
 }
 
-/* Beside each kind stands what was not asked for: its size, or the rate that it reaches in that size. */
+/* Beside each kind stands what was not asked for: its size, or the rate that it reaches in that
+ * size. */
 static void draw_legend(struct picture *p, const tamis_plan *asked, const struct solved *rows,
                         size_t n)
 {

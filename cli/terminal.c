@@ -79,7 +79,7 @@ void draw_bar(char *room, unsigned columns, double share)
     for (; used < columns; used++) p = stpcpy(p, fine ? " " : ".");
 }
 
-/* --- Progress ---------------------------------------------------------------------------------------------- */
+/* --- Progress --------------------------------------------------------------------------------- */
 
 double seconds_now(void)
 {

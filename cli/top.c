@@ -25,7 +25,7 @@ struct job {
     uint64_t lines;
 };
 
-/* --- The list ---------------------------------------------------------------------------------------------------- */
+/* --- The list --------------------------------------------------------------------------------- */
 
 static int64_t weight_of_all(const tamis *t)
 {
@@ -136,7 +136,7 @@ static void paint(struct job *j)
     free(list);
 }
 
-/* --- The lines ---------------------------------------------------------------------------------------------------- */
+/* --- The lines -------------------------------------------------------------------------------- */
 
 static void on_lines(void *ctx, uint64_t lines)
 {
@@ -164,7 +164,7 @@ static bool read_lines(struct job *j)
     return status == EXIT_FOUND;
 }
 
-/* --- The sketch ----------------------------------------------------------------------------------------------------- */
+/* --- The sketch ------------------------------------------------------------------------------- */
 
 /* Whether a file is an image, by how it begins. */
 static bool is_image(const char *path)
@@ -202,11 +202,12 @@ static bool open_kept(struct job *j, const char *path)
     return false;
 }
 
-/* An item and its text take about 180 bytes, and the sketch behind the list should not be the smaller part. */
+/* An item and its text take about 180 bytes, and the sketch behind the list should not be the
+ * smaller part. */
 #define BYTES_PER_ITEM 512u
 
-/* With room for as many items as may have to be listed, unless the memory was given: then --min is refused afterwards
- * if it did not suffice. */
+/* With room for as many items as may have to be listed, unless the memory was given: then --min is
+ * refused afterwards if it did not suffice. */
 static bool make_new(struct job *j)
 {
     const struct args *a = j->a;
@@ -226,8 +227,8 @@ static bool make_new(struct job *j)
     return false;
 }
 
-/* The first file that is an image, or NULL. Among files of lines its bytes would be counted as lines; open_kept says that
- * it wants to be alone. */
+/* The first file that is an image, or NULL. Among files of lines its bytes would be counted as
+ * lines; open_kept says that it wants to be alone. */
 static const char *image_among(const struct args *a)
 {
     const char *only = a->n_words == 0 ? "-" : a->words[0];

@@ -1,5 +1,5 @@
-/* What belongs to no command: for 'tamis help TOPIC' and the manual page. Tables, which are indented, have lines of up
- * to 80 characters; the rest flows. */
+/* What belongs to no command: for 'tamis help TOPIC' and the manual page. Tables, which are
+ * indented, have lines of up to 80 characters; the rest flows. */
 #include "options.h"
 
 const struct topic topics[] = {

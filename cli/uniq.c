@@ -1,6 +1,7 @@
-/* uniq: the lines that did not come before, in their order. What is remembered of a line is its hash: exactly while a budget
- * lasts, if one is given, and then in a filter (past.c). A filter's false positive is a line that is wrongly dropped; nothing
- * else can go wrong, and how often that may have happened is added up on the way. */
+/* uniq: the lines that did not come before, in their order. What is remembered of a line is its
+ * hash: exactly while a budget lasts, if one is given, and then in a filter (past.c). A filter's
+ * false positive is a line that is wrongly dropped; nothing else can go wrong, and how often that
+ * may have happened is added up on the way. */
 #include "fields.h"
 #include "hash_set.h"
 #include "lines.h"
@@ -14,7 +15,8 @@
 
 /* From this many times the rate asked for on, it is an error. */
 #define MUCH_TOO_WRONG 2
-/* Where more than this share of new lines is dropped, those that are kept tell nothing of the others. */
+/* Where more than this share of new lines is dropped, those that are kept tell nothing of the
+ * others. */
 #define TELLING 0.5
 
 /* How many lines are wrong, by looks at the filter from time to time. */
@@ -38,11 +40,12 @@ struct uniq {
     size_t room; /* lines that `seen` has bytes for */
 };
 
-/* --- How wrong --------------------------------------------------------------------------------------------------------------- */
+/* --- How wrong -------------------------------------------------------------------------------- */
 
-/* Of new lines, so many were kept while the rate rose from one to the other: how many were dropped, to be expected. Each kept
- * one stands for 1 / (1 - rate) that came. 1 - rate is taken for a straight line in between, so that its mean is the
- * logarithmic one: a real one is above that until most bits are set, and so the number is rather too high. */
+/* Of new lines, so many were kept while the rate rose from one to the other: how many were dropped,
+ * to be expected. Each kept one stands for 1 / (1 - rate) that came. 1 - rate is taken for a
+ * straight line in between, so that its mean is the logarithmic one: a real one is above that until
+ * most bits are set, and so the number is rather too high. */
 static double dropped_beside(double kept, double from, double to)
 {
     const double p = 1 - from, q = 1 - to, middle = (from + to) / 2;
@@ -69,8 +72,8 @@ static void look(struct uniq *u)
     if (!u->a->quiet) warn_of_rate(&f, "uniq");
 }
 
-/* When the lines kept since the last look are a sixteenth more; or, where almost none are, when as many were dropped as make
- * a look at all the bits cheap. */
+/* When the lines kept since the last look are a sixteenth more; or, where almost none are, when as
+ * many were dropped as make a look at all the bits cheap. */
 static void look_if_due(struct uniq *u)
 {
     const struct wrong *w = &u->wrong;
@@ -80,7 +83,7 @@ static void look_if_due(struct uniq *u)
     if (grown || rising) look(u);
 }
 
-/* --- Lines -------------------------------------------------------------------------------------------------------------------- */
+/* --- Lines ------------------------------------------------------------------------------------ */
 
 /* The budget is spent: what is in the set goes into a filter. False after a message. */
 static bool leave_exact(struct uniq *u)
@@ -123,8 +126,8 @@ static size_t ask_set(struct uniq *u, const struct block *b)
     return b->n;
 }
 
-/* The rest by the filter, which answers in bits. Looks are taken between pieces of the whole input, so that what is told does
- * not depend on how the lines arrive. False after a message. */
+/* The rest by the filter, which answers in bits. Looks are taken between pieces of the whole input,
+ * so that what is told does not depend on how the lines arrive. False after a message. */
 static bool ask_filter(struct uniq *u, const struct block *b, size_t from)
 {
     enum { PIECE = 1024 };
@@ -169,7 +172,7 @@ static bool take_block(struct uniq *u, const struct block *b)
     return true;
 }
 
-/* --- The end -------------------------------------------------------------------------------------------------------------------- */
+/* --- The end ---------------------------------------------------------------------------------- */
 
 static uint64_t repeated(const struct uniq *u)
 {
@@ -256,8 +259,8 @@ static bool read_all(struct uniq *u, const tamis *hasher)
     return good;
 }
 
-/* The lines, and what is to be remembered of them: only when they are out. False after a message, or when finish_output has
- * one. */
+/* The lines, and what is to be remembered of them: only when they are out. False after a message,
+ * or when finish_output has one. */
 static bool run(struct uniq *u, const tamis *hasher)
 {
     look(u); /* the rate it begins with */

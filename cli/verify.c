@@ -1,5 +1,5 @@
-/* verify: opening checks every sum; then random keys show whether the bits answer as the mathematics
- * says they do. Keys of 16 random bytes have no chance to be among the items. */
+/* verify: opening checks every sum; then random keys show whether the bits answer as the
+ * mathematics says they do. Keys of 16 random bytes have no chance to be among the items. */
 #include "cli.h"
 
 #include <math.h>
@@ -7,7 +7,8 @@
 
 enum { AT_ONCE = 4096 };
 
-/* A measured count further from its expectation than this many deviations has a chance below 1e-9. */
+/* A measured count further from its expectation than this many deviations has a chance below
+ * 1e-9. */
 #define SIGMAS 6.2
 
 static uint64_t next_random(uint64_t *state)

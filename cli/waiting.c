@@ -1,5 +1,6 @@
-/* Lines wait until the list is read: once, or once for each time that they fill the memory they may take. Of each maybe
- * the key is kept, once however often it comes; lines to be printed are kept whole, one after the other. */
+/* Lines wait until the list is read: once, or once for each time that they fill the memory they may
+ * take. Of each maybe the key is kept, once however often it comes; lines to be printed are kept
+ * whole, one after the other. */
 #include "confirm.h"
 #include "fields.h"
 #include "label.h"
@@ -59,7 +60,7 @@ void waiting_close(struct waiting *w)
     free(w);
 }
 
-/* --- Reading the list ---------------------------------------------------------------------------------------------------- */
+/* --- Reading the list ------------------------------------------------------------------------- */
 
 static bool can_read_again(const char *path)
 {
@@ -143,13 +144,14 @@ static void let_go(struct waiting *w, struct totals *t)
 
 bool waiting_finish(struct waiting *w, struct totals *t)
 {
-    /* Without a maybe the list has nothing to say, but whether it is the right one is still worth a look. */
+    /* Without a maybe the list has nothing to say, but whether it is the right one is still worth a
+     * look. */
     if ((w->n > 0 || w->rounds == 0) && !read_list(w)) return false;
     let_go(w, t);
     return true;
 }
 
-/* --- Waiting ---------------------------------------------------------------------------------------------------------------- */
+/* --- Waiting ---------------------------------------------------------------------------------- */
 
 static bool make_room(struct waiting *w, size_t length)
 {

@@ -1,4 +1,5 @@
-/* Items go to their shards by a thousand: in one command for each part of a batch that belongs to one shard. */
+/* Items go to their shards by a thousand: in one command for each part of a batch that belongs to
+ * one shard. */
 #include "set.h"
 
 #include <math.h>
@@ -6,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one command. A thousand items are where the cost of a command no longer counts (docs/REDIS.md, "Speed"); other clients of the
- * server wait meanwhile. */
+/* Of one command. A thousand items are where the cost of a command no longer counts (docs/REDIS.md,
+ * "Speed"); other clients of the server wait meanwhile. */
 #define MOST_ITEMS ((size_t)1000)
 #define MOST_BYTES ((size_t)1 << 20)
 /* A server closes the connection of whoever sends more: proto-max-bulk-len. */
@@ -39,7 +40,7 @@ static const char *word_of(const struct cluster_set *s, enum cluster_verb verb)
     return verb == CLUSTER_COUNT && s->brief ? brief_count : verbs[verb].word;
 }
 
-/* --- Replies ------------------------------------------------------------------------------------------------------------------------ */
+/* --- Replies ---------------------------------------------------------------------------------- */
 
 bool take_estimate(const struct reply *e, size_t n, tamis_estimate *out)
 {
@@ -100,7 +101,7 @@ static void answer_part(struct request *r, struct cluster *c, const struct reply
     b->pending--;
 }
 
-/* --- Commands ----------------------------------------------------------------------------------------------------------------------- */
+/* --- Commands --------------------------------------------------------------------------------- */
 
 /* The items index[0] to index[n - 1]. */
 static bool send_part(struct cluster_set *s, struct cluster_batch *b, unsigned shard,
@@ -148,7 +149,8 @@ static bool send_shard(struct cluster_set *s, struct cluster_batch *b, unsigned 
     return true;
 }
 
-/* The numbers of all items, those of each shard together and in their order; where each shard's end is in `ends`. */
+/* The numbers of all items, those of each shard together and in their order; where each shard's end
+ * is in `ends`. */
 static void sort_by_shard(const struct cluster_set *s, const struct cluster_batch *b,
                           uint32_t *index, size_t *ends)
 {

@@ -1,5 +1,5 @@
-/* Commands in flight. Each goes to the node that owns its slot, behind those that were sent there before, without waiting for
- * their replies. What a cluster does to its clients is dealt with here:
+/* Commands in flight. Each goes to the node that owns its slot, behind those that were sent there
+ * before, without waiting for their replies. What a cluster does to its clients is dealt with here:
  *
  *   MOVED                the slot has another owner: sent there, and the table of slots is read again
  *   ASK                  the key is moving: sent there once, after ASKING
@@ -8,9 +8,10 @@
  *   a lost connection    what was on it is tried again, wherever its slot is served then
  *   silence              the others are asked; when they say that the slot has another owner, the connection counts as lost
  *
- * until the patience is over. A command is done when its reply is there and, if so many replicas have to confirm it, the
- * WAIT that follows it on the same connection says so. Where it does not, WAIT is asked again; where the connection
- * is gone, the command is sent again: done twice perhaps, never not at all. Those that must not be done twice fail instead. */
+ * until the patience is over. A command is done when its reply is there and, if so many replicas
+ * have to confirm it, the WAIT that follows it on the same connection says so. Where it does not,
+ * WAIT is asked again; where the connection is gone, the command is sent again: done twice perhaps,
+ * never not at all. Those that must not be done twice fail instead. */
 #include "nodes.h"
 
 #include <poll.h>
@@ -56,7 +57,7 @@ void *client_memory(struct cluster *c, size_t n)
     return p;
 }
 
-/* --- Trying again -------------------------------------------------------------------------------------------------------------- */
+/* --- Trying again ----------------------------------------------------------------------------- */
 
 static void put_later(struct cluster *c, struct request *r)
 {
@@ -120,7 +121,7 @@ static void lose(struct cluster *c, struct node *n, const char *reason)
     c->stale = true;
 }
 
-/* --- Sending ----------------------------------------------------------------------------------------------------------------------- */
+/* --- Sending ---------------------------------------------------------------------------------- */
 
 static const char asking[] = "*1\r\n$6\r\nASKING\r\n";
 
@@ -129,7 +130,8 @@ static bool wants_wait(const struct cluster *c, const struct request *r)
     return r->writes && c->replicas > 0;
 }
 
-/* The pieces of a try: [ASKING] command [WAIT], or WAIT alone when the command is done. Returns how many. */
+/* The pieces of a try: [ASKING] command [WAIT], or WAIT alone when the command is done. Returns how
+ * many. */
 static int pieces_of(const struct cluster *c, const struct request *r, struct iovec out[3])
 {
     int n = 0;
@@ -252,7 +254,7 @@ static void send_queue(struct cluster *c, struct node *n)
     }
 }
 
-/* --- Replies ------------------------------------------------------------------------------------------------------------------------ */
+/* --- Replies ---------------------------------------------------------------------------------- */
 
 static bool can_be_mended(const struct reply *reply)
 {
@@ -412,7 +414,7 @@ static bool turn(struct cluster *c, bool may_wait)
     return !c->failed;
 }
 
-/* --- For others --------------------------------------------------------------------------------------------------------------------- */
+/* --- For others ------------------------------------------------------------------------------- */
 
 void client_submit(struct cluster *c, struct request *r)
 {

@@ -8,7 +8,7 @@
 
 enum { CLUSTER_WHY = 640 };
 
-/* --- Replies (link.c) -------------------------------------------------------------------------------------------------- */
+/* --- Replies (link.c) ------------------------------------------------------------------------- */
 
 enum reply_type { REPLY_NIL, REPLY_TEXT, REPLY_ERROR, REPLY_NUMBER, REPLY_LIST };
 /* Elements of a list are in one piece of memory with it. */
@@ -26,19 +26,22 @@ bool reply_is(const struct reply *r, const char *word);
 /* Whether the server does not know the command. */
 bool reply_is_unknown(const struct reply *r);
 
-/* --- Connections (link.c) ---------------------------------------------------------------------------------------------- */
+/* --- Connections (link.c) --------------------------------------------------------------------- */
 
 struct link;
-/* A connection that has said who it is; it waits no longer than so many seconds. NULL with a reason. */
+/* A connection that has said who it is; it waits no longer than so many seconds. NULL with a
+ * reason. */
 struct link *link_open(const char *host, int port, const struct cluster_address *who,
                        double seconds, char why[CLUSTER_WHY]);
 void link_close(struct link *l);
 int link_descriptor(const struct link *l);
-/* One command, and its reply, however long they take, up to the seconds of link_open. NULL with a reason. */
+/* One command, and its reply, however long they take, up to the seconds of link_open. NULL with a
+ * reason. */
 struct reply *link_ask(struct link *l, const char *text, size_t length, char why[CLUSTER_WHY]);
 /* Of one that waits for no reply: whether it is open, and nothing has come, as it should be. */
 bool link_is_idle(const struct link *l);
-/* From here on nothing waits. send: how many bytes went out, -1: it is broken. receive: false: it is broken. */
+/* From here on nothing waits. send: how many bytes went out, -1: it is broken. receive: false: it
+ * is broken. */
 void link_hurry(struct link *l);
 struct iovec;
 ssize_t link_send(struct link *l, const struct iovec *pieces, int n, char why[CLUSTER_WHY]);
@@ -46,7 +49,7 @@ bool link_receive(struct link *l, char why[CLUSTER_WHY]);
 /* The next reply that has come as a whole, or NULL. *broken: what came is no reply. */
 struct reply *link_reply(struct link *l, bool *broken);
 
-/* --- Commands (client.c) ------------------------------------------------------------------------------------------------ */
+/* --- Commands (client.c) ---------------------------------------------------------------------- */
 
 struct node;
 struct request {
@@ -54,8 +57,8 @@ struct request {
     bool writes; /* has to be confirmed by replicas, if any are asked for */
     bool once;   /* to be done twice would be wrong */
     bool repeated;
-    /* Called once, with what the server said; errors that another try, or another server, mend are not among that. Then the
-     * request is freed. */
+    /* Called once, with what the server said; errors that another try, or another server, mend are
+     * not among that. Then the request is freed. */
     void (*answer)(struct request *r, struct cluster *c, const struct reply *reply);
     void *ctx, *more; /* `more` is freed with it */
 

@@ -1,6 +1,7 @@
-/* Sets and sketches that are spread over the masters of a Redis Cluster, as the command sees them. A set NAME of S shards is a
- * Redis hash at the key NAME, which says what it is, and S values of TAMIS.* (redis/) at the keys NAME:{tag}. Every item
- * belongs to one shard, so a set is the union of its shards by construction, and grows beyond one server.
+/* Sets and sketches that are spread over the masters of a Redis Cluster, as the command sees them.
+ * A set NAME of S shards is a Redis hash at the key NAME, which says what it is, and S values of
+ * TAMIS.* (redis/) at the keys NAME:{tag}. Every item belongs to one shard, so a set is the union
+ * of its shards by construction, and grows beyond one server.
  *
  *   address.c  redis:// addresses           slots.c   which slot a key is in, and tags that lie evenly over all of them
  *   link.c     one connection, replies      client.c  commands in flight: failures, confirmations
@@ -16,7 +17,7 @@
 
 enum { CLUSTER_SLOTS = 16384, CLUSTER_NAME = 400, CLUSTER_HOST = 256 };
 
-/* --- Addresses: redis://[user:password@]host[:port]/name --------------------------------------------------------------- */
+/* --- Addresses: redis://[user:password@]host[:port]/name -------------------------------------- */
 
 struct cluster_address {
     char host[CLUSTER_HOST];
@@ -30,13 +31,14 @@ bool cluster_is_address(const char *word);
 /* NULL, or why it is none. `shown` is set in any case. */
 const char *cluster_parse(const char *word, struct cluster_address *out);
 
-/* --- Slots ------------------------------------------------------------------------------------------------------------------- */
+/* --- Slots ------------------------------------------------------------------------------------ */
 
 unsigned cluster_slot(const char *key, size_t length);
-/* tags[i], for each of so many shards, is the smallest number whose slot is in the i-th part of all slots. */
+/* tags[i], for each of so many shards, is the smallest number whose slot is in the i-th part of all
+ * slots. */
 void cluster_tags(unsigned shards, uint32_t *tags);
 
-/* --- The servers -------------------------------------------------------------------------------------------------------------- */
+/* --- The servers ------------------------------------------------------------------------------ */
 
 struct cluster;
 struct cluster_options {
@@ -50,14 +52,14 @@ void cluster_close(struct cluster *c);
 const char *cluster_why(const struct cluster *c);
 unsigned cluster_masters(const struct cluster *c);
 
-/* --- Sets ---------------------------------------------------------------------------------------------------------------------- */
+/* --- Sets ------------------------------------------------------------------------------------- */
 
 struct cluster_set;
-/* NULL after a failure: cluster_why says that there is none, or that it is not finished. A key of TAMIS.CREATE is a set of one
- * shard. */
+/* NULL after a failure: cluster_why says that there is none, or that it is not finished. A key of
+ * TAMIS.CREATE is a set of one shard. */
 struct cluster_set *cluster_set_open(struct cluster *c, const char *name);
-/* A new one of empty shards, all of this plan, of which only what is not 0 is sent; not to be opened before
- * cluster_set_finish. An existing one is removed first if `replace`. */
+/* A new one of empty shards, all of this plan, of which only what is not 0 is sent; not to be
+ * opened before cluster_set_finish. An existing one is removed first if `replace`. */
 struct cluster_set *cluster_set_create(struct cluster *c, const char *name, unsigned shards,
                                        const tamis_plan *shard_plan, bool replace);
 /* A new one in the slots of another, with no shard yet: for cluster_set_merge. */
@@ -72,27 +74,30 @@ unsigned cluster_shards(const struct cluster_set *s);
 const char *cluster_shard_key(const struct cluster_set *s, unsigned shard);
 /* The kind of its shards; TAMIS_AUTO: a key of TAMIS.CREATE, which only cluster_set_info tells. */
 tamis_kind cluster_kind(const struct cluster_set *s);
-/* How many items were sent twice, as a server failed that may have taken them already: what counts may count them twice. */
+/* How many items were sent twice, as a server failed that may have taken them already: what counts
+ * may count them twice. */
 uint64_t cluster_repeated(const struct cluster_set *s);
-/* A handle that hashes items for choosing their shards (the hashes of a batch); NULL: not enough memory. */
+/* A handle that hashes items for choosing their shards (the hashes of a batch); NULL: not enough
+ * memory. */
 tamis *cluster_router(const struct cluster_set *s);
 /* Of a hash. */
 unsigned cluster_shard_of(const struct cluster_set *s, tamis_hash h);
-/* What TAMIS.INFO says of every shard, in facts[cluster_shards]: of tamis_facts kind, bytes, items, planned_items,
- * items_estimate, items_low, items_high, fpr_planned, fpr_now, miss_rate, fill, bits_per_item, bound_bits, bound_ratio, m, k, seed,
- * weight, noise_999, over_full, sealed, collecting, conservative. Numbers that an older module does not tell are NAN. */
+/* What TAMIS.INFO says of every shard, in facts[cluster_shards]: of tamis_facts kind, bytes, items,
+ * planned_items, items_estimate, items_low, items_high, fpr_planned, fpr_now, miss_rate, fill,
+ * bits_per_item, bound_bits, bound_ratio, m, k, seed, weight, noise_999, over_full, sealed,
+ * collecting, conservative. Numbers that an older module does not tell are NAN. */
 bool cluster_set_info(struct cluster_set *s, tamis_facts *facts);
-/* The shards of the others are merged into those of `into`; equal numbers of shards only. `once`: sums, not unions, which must
- * not be made again when a server fails meanwhile. */
+/* The shards of the others are merged into those of `into`; equal numbers of shards only. `once`:
+ * sums, not unions, which must not be made again when a server fails meanwhile. */
 bool cluster_set_merge(struct cluster_set *into, struct cluster_set *const *from, unsigned n,
                        bool once);
 bool cluster_set_rotate(struct cluster_set *s);
-/* The n most frequent of every shard, in any order: `heavy` is called for each, and false from it: not enough memory. Of an older
- * module hash is 0, and counts are as those of a batch. */
+/* The n most frequent of every shard, in any order: `heavy` is called for each, and false from it:
+ * not enough memory. Of an older module hash is 0, and counts are as those of a batch. */
 bool cluster_set_top(struct cluster_set *s, uint64_t n, void *ctx,
                      bool (*heavy)(void *ctx, const tamis_heavy *h));
 
-/* --- Many items at a time -------------------------------------------------------------------------------------------------- */
+/* --- Many items at a time --------------------------------------------------------------------- */
 
 enum cluster_verb {
     CLUSTER_ADD,
@@ -117,12 +122,13 @@ struct cluster_batch {
 };
 /* Queue its commands. False after a failure. */
 bool cluster_send(struct cluster_set *s, struct cluster_batch *b);
-/* Go on until nothing of the batch is pending; NULL: until nothing is of any. False after a failure. */
+/* Go on until nothing of the batch is pending; NULL: until nothing is of any. False after a
+ * failure. */
 bool cluster_await(struct cluster *c, const struct cluster_batch *b);
 /* Do what can be done without waiting. */
 bool cluster_step(struct cluster *c);
-/* No reply to what is pending is waited for, and batches may end: what was asked is not answered, what was to be written may be
- * written or not. */
+/* No reply to what is pending is waited for, and batches may end: what was asked is not answered,
+ * what was to be written may be written or not. */
 void cluster_forget(struct cluster *c);
 
 #endif

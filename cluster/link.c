@@ -1,5 +1,6 @@
-/* One connection: hiredis connects and parses. Sending is our own, since hiredis would have the process killed by a connection
- * that is closed (SIGPIPE), and so are the replies: an array of a thousand numbers is one allocation, not a thousand. */
+/* One connection: hiredis connects and parses. Sending is our own, since hiredis would have the
+ * process killed by a connection that is closed (SIGPIPE), and so are the replies: an array of a
+ * thousand numbers is one allocation, not a thousand. */
 #include "client.h"
 
 #include <errno.h>
@@ -14,7 +15,8 @@
 #include <sys/uio.h>
 
 #define READ_BYTES ((size_t)1 << 16)
-/* Nothing that is asked here has a longer answer, and memory is taken before its elements have come. */
+/* Nothing that is asked here has a longer answer, and memory is taken before its elements have
+ * come. */
 #define LONGEST_LIST (1 << 22)
 /* Nor a deeper one. Lists are freed by recursion. */
 #define DEEPEST_LIST 8
@@ -24,7 +26,7 @@ struct link {
     redisReader *reader;
 };
 
-/* --- Replies -------------------------------------------------------------------------------------------------------------- */
+/* --- Replies ---------------------------------------------------------------------------------- */
 
 #if HIREDIS_MAJOR >= 1
 typedef size_t list_length;
@@ -120,7 +122,8 @@ static void unmake(void *reply)
 }
 
 #if HIREDIS_MAJOR >= 1
-/* Of RESP3, which nobody asks for: no reply. Without a function the parser would make up a pointer. */
+/* Of RESP3, which nobody asks for: no reply. Without a function the parser would make up a
+ * pointer. */
 static void *refuse_double(const redisReadTask *task, double x, char *text, size_t n)
 {
     (void)task, (void)x, (void)text, (void)n;
@@ -151,7 +154,7 @@ struct reply *link_reply(struct link *l, bool *broken)
     return *broken ? NULL : reply;
 }
 
-/* --- Life ----------------------------------------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------- */
 
 static struct timeval time_of(double seconds)
 {
@@ -229,7 +232,7 @@ void link_hurry(struct link *l)
     if (flags >= 0) fcntl(l->context->fd, F_SETFL, flags | O_NONBLOCK);
 }
 
-/* --- Bytes ------------------------------------------------------------------------------------------------------------------------ */
+/* --- Bytes ------------------------------------------------------------------------------------ */
 
 ssize_t link_send(struct link *l, const struct iovec *pieces, int n, char why[CLUSTER_WHY])
 {

@@ -13,7 +13,7 @@ double client_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* --- Nodes ---------------------------------------------------------------------------------------------------------------------- */
+/* --- Nodes ------------------------------------------------------------------------------------ */
 
 struct node *node_at(struct cluster *c, const char *host, size_t length, int port)
 {
@@ -83,7 +83,7 @@ struct node *node_of_redirect(struct cluster *c, const char *text, const struct 
     return node_at(c, host, length, port);
 }
 
-/* --- The table of slots ----------------------------------------------------------------------------------------------------------- */
+/* --- The table of slots ----------------------------------------------------------------------- */
 
 /* [first, last, [host, port, ...], replicas...] */
 static bool take_range(struct cluster *c, const struct reply *range, const struct node *from,

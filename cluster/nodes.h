@@ -42,17 +42,19 @@ double client_now(void); /* seconds, of a clock that only goes forward */
 
 /* The node at an address, new ones included; NULL: no such host can be, or it has failed. */
 struct node *node_at(struct cluster *c, const char *host, size_t length, int port);
-/* It could not be reached, in a try that began then. It is left alone for as long as that took: whoever waits for a dead one is
- * deaf to the others meanwhile. */
+/* It could not be reached, in a try that began then. It is left alone for as long as that took:
+ * whoever waits for a dead one is deaf to the others meanwhile. */
 void node_set_down(struct node *n, double began, const char *why);
-/* "MOVED 3999 127.0.0.1:6381", and the same with ASK: the host, which may be empty, and the port. False: it makes no sense. */
+/* "MOVED 3999 127.0.0.1:6381", and the same with ASK: the host, which may be empty, and the port.
+ * False: it makes no sense. */
 bool parse_redirect(const char *text, const char **host, size_t *length, int *port);
 /* The node that it tells of; without a host, that of the one that says so. NULL: none. */
 struct node *node_of_redirect(struct cluster *c, const char *text, const struct node *from);
 
 /* Asks one node for the table of slots; false with a reason. */
 bool nodes_ask(struct cluster *c, struct node *n, double seconds, char why[CLUSTER_WHY]);
-/* Whichever answers first, each time beginning with another, as one may be wrong. Where none does, the table stays as it is. */
+/* Whichever answers first, each time beginning with another, as one may be wrong. Where none does,
+ * the table stays as it is. */
 void nodes_refresh(struct cluster *c);
 
 #endif

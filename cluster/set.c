@@ -4,10 +4,11 @@
  *     shards   how many                           route    the seed of the hash that chooses one for an item
  *     state    building, then ready               builder  who writes it: a token that no other has
  *
- * It is written first, as "building", with its builder, which one of several wins; so what a build that was killed has left is known,
- * is no set, and can be taken away to the last shard. From then on only its builder writes to it: servers look for the builder and
- * write in one step, a script (EVAL), so that a build that was pushed aside is never in time. The shards of two sets of as many shards are in the same slots,
- * whatever the sets are named, so that servers can merge them. */
+ * It is written first, as "building", with its builder, which one of several wins; so what a build
+ * that was killed has left is known, is no set, and can be taken away to the last shard. From then
+ * on only its builder writes to it: servers look for the builder and write in one step, a script
+ * (EVAL), so that a build that was pushed aside is never in time. The shards of two sets of as many
+ * shards are in the same slots, whatever the sets are named, so that servers can merge them. */
 #include "set.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@
 
 #define VERSION "1"
 
-/* --- Commands -------------------------------------------------------------------------------------------------------------------- */
+/* --- Commands --------------------------------------------------------------------------------- */
 
 /* A command of a few words, the last one NULL. */
 static struct request *command(bool writes, unsigned slot, ...)
@@ -91,7 +92,7 @@ static bool to_all(struct cluster_set *s, const char *word, bool writes, shard_a
     return good && cluster_await(s->c, NULL);
 }
 
-/* --- Sets ------------------------------------------------------------------------------------------------------------------------- */
+/* --- Sets ------------------------------------------------------------------------------------- */
 
 static struct cluster_set *set_new(struct cluster *c, const char *name)
 {
@@ -221,10 +222,10 @@ struct cluster_set *cluster_set_open(struct cluster *c, const char *name)
     return NULL;
 }
 
-/* --- Making ------------------------------------------------------------------------------------------------------------------------ */
+/* --- Making ----------------------------------------------------------------------------------- */
 
-/* Scripts of servers, on behalf of the builder ARGV[1]. They reply with 1, or with 0 where it is not, or no longer, the builder;
- * to run one again changes nothing. */
+/* Scripts of servers, on behalf of the builder ARGV[1]. They reply with 1, or with 0 where it is
+ * not, or no longer, the builder; to run one again changes nothing. */
 #define IF_OURS "if redis.call('HGET',KEYS[1],'builder')~=ARGV[1] then return 0 end "
 #define WRITE "redis.call('HSET',KEYS[1],unpack(ARGV,2)) return 1"
 static const char write_ours[] = IF_OURS WRITE;
@@ -272,7 +273,8 @@ static bool take_away(struct cluster_set *s)
            fail_as_taken(s);
 }
 
-/* What is at the key of a set, finished or not; NULL: nothing, or it has failed, for instance as it is something else. */
+/* What is at the key of a set, finished or not; NULL: nothing, or it has failed, for instance as it
+ * is something else. */
 static struct cluster_set *look(struct cluster *c, const char *name)
 {
     struct cluster_set *there = set_new(c, name);
@@ -284,7 +286,8 @@ static struct cluster_set *look(struct cluster *c, const char *name)
     return NULL;
 }
 
-/* Makes the key of the set ours, with its facts: of several that try, one wins. Else *other is what is there. */
+/* Makes the key of the set ours, with its facts: of several that try, one wins. Else *other is what
+ * is there. */
 static bool win(struct cluster_set *s, struct cluster_set **other)
 {
     *other = look(s->c, s->name);
@@ -407,7 +410,7 @@ void cluster_set_abandon(struct cluster_set *s)
     client_fail(s->c, "%s", why);
 }
 
-/* --- Whole sets ----------------------------------------------------------------------------------------------------------------------- */
+/* --- Whole sets ------------------------------------------------------------------------------- */
 
 unsigned cluster_shards(const struct cluster_set *s)
 {

@@ -4,8 +4,9 @@
 
 #include "client.h"
 
-/* The seed of the hash that chooses a shard: any number but the seed of the shards. With the same hash, the items of a shard would
- * be alike in their first bits, and crowd in a part of it. "tamis 1" */
+/* The seed of the hash that chooses a shard: any number but the seed of the shards. With the same
+ * hash, the items of a shard would be alike in their first bits, and crowd in a part of it. "tamis
+ * 1" */
 #define CLUSTER_ROUTE UINT64_C(0x74616d69732031)
 
 struct shard {
@@ -29,8 +30,8 @@ struct cluster_set {
 /* TAMIS.CREATE of a shard by a plan (plan.c); NULL: not enough memory. */
 struct request *plan_request(const struct shard *shard, const tamis_plan *p);
 
-/* The n parts of a count (batch.c): three numbers of TAMIS.COUNT, or those and what they are worth, of TAMIS.ESTIMATE and later
- * ones. False: they are none. Of three, confidence is NAN. */
+/* The n parts of a count (batch.c): three numbers of TAMIS.COUNT, or those and what they are worth,
+ * of TAMIS.ESTIMATE and later ones. False: they are none. Of three, confidence is NAN. */
 enum { BRIEF = 3, FULL = 7 };
 bool take_estimate(const struct reply *parts, size_t n, tamis_estimate *out);
 

@@ -1,5 +1,6 @@
-/* Where keys are in a cluster: the slot is CRC-16 (XMODEM: polynomial 1021, from 0, most significant bit first) of the key, or
- * of what stands between its first { and the next }, unless that is nothing. */
+/* Where keys are in a cluster: the slot is CRC-16 (XMODEM: polynomial 1021, from 0, most
+ * significant bit first) of the key, or of what stands between its first { and the next }, unless
+ * that is nothing. */
 #include "cluster.h"
 
 #include <stdio.h>

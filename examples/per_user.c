@@ -1,8 +1,9 @@
 /* Requests of each user in the last minute, to stop who asks too often.
  *
- * A window of six generations of ten seconds: a user's count is of the last 50 to 60. It takes 256 KiB for any number of
- * users. A count may be too high, never too low, so nobody slips through; and since it is an interval, a user is stopped
- * only when even its lower end is too much: nobody is stopped for what others did, but for one in a hundred at the edge. */
+ * A window of six generations of ten seconds: a user's count is of the last 50 to 60. It takes 256
+ * KiB for any number of users. A count may be too high, never too low, so nobody slips through; and
+ * since it is an interval, a user is stopped only when even its lower end is too much: nobody is
+ * stopped for what others did, but for one in a hundred at the edge. */
 #include <tamis/tamis.h>
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
  *
  *     example_top_urls [FILE]        one URL a line; without a file, a log that it makes up
  *
- * It also asks for everything above a thousandth of all requests. Where so little memory could not promise to list all of
- * them, the library says so, and from where on it can. */
+ * It also asks for everything above a thousandth of all requests. Where so little memory could not
+ * promise to list all of them, the library says so, and from where on it can. */
 #include <tamis/tamis.h>
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
-/* The address that a host of digits leads to has many spellings: 3279880203, 0xc37f000b, 0303.0177.11 and
- * 195.127.0.11 are one. A list must know them all by one name, and that is the one browsers show: four decimal
- * numbers; for IPv6 the shortest form, lower case, with the first of the longest runs of zeros as "::". */
+/* The address that a host of digits leads to has many spellings: 3279880203, 0xc37f000b,
+ * 0303.0177.11 and 195.127.0.11 are one. A list must know them all by one name, and that is the one
+ * browsers show: four decimal numbers; for IPv6 the shortest form, lower case, with the first of
+ * the longest runs of zeros as "::". */
 #include "address.h"
 
 #include <string.h>
@@ -91,7 +92,8 @@ static bool read_quad(const uint8_t *p, const uint8_t *end, uint16_t group[2])
     return p == end;
 }
 
-/* The groups up to the end; returns their number, or 9: no address. *gap: how many stand before "::", or 8. */
+/* The groups up to the end; returns their number, or 9: no address. *gap: how many stand before
+ * "::", or 8. */
 static unsigned read_groups(const uint8_t *p, const uint8_t *end, uint16_t group[8], unsigned *gap)
 {
     unsigned n = 0;

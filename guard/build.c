@@ -1,8 +1,9 @@
 /* From lists to a published version.
  *
- * The base filter is a big download, so it stays when little has changed: a small filter of what was added since, the
- * delta, and a list of what was removed go with it. When added and removed ones together pass a twentieth of the base, or
- * a good URL would be taken for a bad one, a new base is built. */
+ * The base filter is a big download, so it stays when little has changed: a small filter of what
+ * was added since, the delta, and a list of what was removed go with it. When added and removed
+ * ones together pass a twentieth of the base, or a good URL would be taken for a bad one, a new
+ * base is built. */
 #include "guard.h"
 
 #include "lists.h"
@@ -20,9 +21,11 @@
 #include <unistd.h>
 
 #define REBASE_SHARE 20 /* changes beyond this part of the base make a new one */
-/* A lower rate is of no use: a page of 30 expressions is asked about once in half a million times then. */
+/* A lower rate is of no use: a page of 30 expressions is asked about once in half a million times
+ * then. */
 #define LEAST_RATE (1.0 / (1 << 24))
-/* The delta is small, so it can afford two more bits: both together have 1.25 times the rate of the base. */
+/* The delta is small, so it can afford two more bits: both together have 1.25 times the rate of the
+ * base. */
 #define DELTA_SHARE 4
 
 struct build {
@@ -35,7 +38,7 @@ struct build {
     struct guard_entries removed;
 };
 
-/* --- What is in the directory ------------------------------------------------------------------------------------------------ */
+/* --- What is in the directory ----------------------------------------------------------------- */
 
 static bool names(const guard_manifest *m, uint64_t version, const char *part)
 {
@@ -53,7 +56,8 @@ static bool is_ours(const char *part)
     return false;
 }
 
-/* What only a build that was killed leaves: nobody else writes here while the directory is locked. */
+/* What only a build that was killed leaves: nobody else writes here while the directory is
+ * locked. */
 static bool is_unfinished(const char *name)
 {
     const size_t n = strlen(name);
@@ -95,7 +99,7 @@ static int lock(const char *directory, guard_error *why)
     return fd;
 }
 
-/* --- Reading ------------------------------------------------------------------------------------------------------------------ */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
 /* The bit of a label; 0: too many, or no name for one. */
 static uint64_t label_bit(guard_manifest *m, const char *label)
@@ -135,7 +139,7 @@ static bool read_lists(struct build *b)
     return true;
 }
 
-/* --- Filters ------------------------------------------------------------------------------------------------------------------ */
+/* --- Filters ---------------------------------------------------------------------------------- */
 
 static tamis_status fill(tamis *t, const struct guard_entries *e, bool exclude)
 {
@@ -150,7 +154,8 @@ static tamis_status fill(tamis *t, const struct guard_entries *e, bool exclude)
     return s;
 }
 
-/* A public seed of its own for each filter: a URL that is forged to fool this one does not fool the next. */
+/* A public seed of its own for each filter: a URL that is forged to fool this one does not fool the
+ * next. */
 static bool random_seed(uint64_t *seed, guard_error *why)
 {
     if (getrandom(seed, sizeof *seed, 0) == (ssize_t)sizeof *seed) return true;
@@ -189,7 +194,7 @@ static bool write_filter(struct build *b, const struct guard_entries *members, c
     return s == TAMIS_OK || guard_fail(b->why, "%s: %s", path, why.text);
 }
 
-/* --- Against the base ----------------------------------------------------------------------------------------------------------- */
+/* --- Against the base ------------------------------------------------------------------------- */
 
 static bool take_base_entry(void *ctx, const uint8_t hash[GUARD_HASH_SIZE], uint64_t labels)
 {
@@ -244,7 +249,8 @@ static size_t removed_prefixes(const struct build *b, uint8_t *out)
     return n;
 }
 
-/* Whether the base says maybe to a good expression that is not bad: then it would do so again and again. */
+/* Whether the base says maybe to a good expression that is not bad: then it would do so again and
+ * again. */
 static bool base_blames_good(const struct build *b, const char *path)
 {
     tamis *t;
@@ -278,7 +284,7 @@ static bool keep_base(struct build *b)
     return keep;
 }
 
-/* --- Writing --------------------------------------------------------------------------------------------------------------------- */
+/* --- Writing ---------------------------------------------------------------------------------- */
 
 static bool sum_part(struct build *b, uint64_t version, const char *name, guard_part *out)
 {

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Refuted positives ---------------------------------------------------------------------------------------------------- */
+/* --- Refuted positives ------------------------------------------------------------------------ */
 
-/* Sets of eight places, in each of which the oldest gives way. The hashes are uniform: their first bytes choose the
- * set. */
+/* Sets of eight places, in each of which the oldest gives way. The hashes are uniform: their first
+ * bytes choose the set. */
 #define WAYS 8u
 struct guard_memory {
     size_t sets;
@@ -64,7 +64,7 @@ static void remember(guard_memory *m, const uint8_t *hash)
     memcpy(m->hashes[set * WAYS + place], hash, GUARD_HASH_SIZE);
 }
 
-/* --- Verdicts ------------------------------------------------------------------------------------------------------------- */
+/* --- Verdicts --------------------------------------------------------------------------------- */
 
 static void check_expression(const guard *g, guard_memory *memory, guard_span expression,
                              guard_answer *a)

@@ -1,15 +1,16 @@
-/* Which entries of a list a URL answers to: those of its host and of its parent domains, of its path and of the
- * folders above.
+/* Which entries of a list a URL answers to: those of its host and of its parent domains, of its
+ * path and of the folders above.
  *
  *     http://  a.b.c.d.e.f.g  /1/2/3/4/5.html  ?q
  *              |   | | | |    |__|_|_|       |  |
  *              hosts begin    paths end ________|
  *
- * In the canonical form the path follows the host, so that each expression is one piece of it. Of hosts: the exact one,
- * and up to four from its last five labels on, never the last alone; of addresses only the exact one. (v5 begins with the
- * registrable domain instead, which takes a list of public suffixes that a browser's worker has not; a parent that v4
- * asks for in vain costs one lookup.) Of paths: with the query if there is any, without, and up to four beginnings that
- * end in a slash. */
+ * In the canonical form the path follows the host, so that each expression is one piece of it. Of
+ * hosts: the exact one, and up to four from its last five labels on, never the last alone; of
+ * addresses only the exact one. (v5 begins with the registrable domain instead, which takes a list
+ * of public suffixes that a browser's worker has not; a parent that v4 asks for in vain costs one
+ * lookup.) Of paths: with the query if there is any, without, and up to four beginnings that end in
+ * a slash. */
 #include "url.h"
 
 #define MOST_HOSTS 5

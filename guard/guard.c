@@ -9,8 +9,8 @@
 #include <string.h>
 #include <tamis/tamis.h>
 
-/* The builder removes the files of the version before once it has published the next: whoever was just reading the old
- * manifest reads the new one then. */
+/* The builder removes the files of the version before once it has published the next: whoever was
+ * just reading the old manifest reads the new one then. */
 #define ATTEMPTS 10
 
 /* A file in memory, aligned as tamis_view wants it. */

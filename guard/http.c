@@ -8,7 +8,7 @@
 #define JSON "application/json"
 static const struct guard_field NO_STORE[] = {{"Cache-Control", "no-store"}, {NULL, NULL}};
 
-/* --- Sending -------------------------------------------------------------------------------------------------------------- */
+/* --- Sending ---------------------------------------------------------------------------------- */
 
 static void add_fields(struct MHD_Response *r, const struct guard_field *fields)
 {
@@ -69,9 +69,10 @@ enum MHD_Result guard_reply_error(struct guard_ask *ask, unsigned status, const 
     return send_response(ask, status, r, (size_t)n);
 }
 
-/* --- Bytes under a tag ---------------------------------------------------------------------------------------------------- */
+/* --- Bytes under a tag ------------------------------------------------------------------------ */
 
-/* Where the list goes on behind this: at a comma or at the end. NULL: there is something else first. */
+/* Where the list goes on behind this: at a comma or at the end. NULL: there is something else
+ * first. */
 static const char *element_end(const char *p)
 {
     p += strspn(p, " \t");
@@ -207,7 +208,7 @@ enum MHD_Result guard_reply_content(struct guard_ask *ask, const struct guard_co
     return send_response(ask, status, r, n);
 }
 
-/* --- Escapes --------------------------------------------------------------------------------------------------------------- */
+/* --- Escapes ---------------------------------------------------------------------------------- */
 
 static int hex_digit(char c)
 {

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* Sets of eight places. Where a set is full, the client that was silent longest gives way: its bucket is the fullest, so
- * that forgetting it gives away the least. */
+/* Sets of eight places. Where a set is full, the client that was silent longest gives way: its
+ * bucket is the fullest, so that forgetting it gives away the least. */
 #define WAYS 8u
 #define SETS (GUARD_LIMITS_CLIENTS / WAYS)
 
@@ -42,7 +42,8 @@ void guard_limits_free(struct guard_limits *l)
     free(l);
 }
 
-/* The client behind an address, never 0: the network half of IPv6, or IPv4, also when it comes as IPv6. */
+/* The client behind an address, never 0: the network half of IPv6, or IPv4, also when it comes as
+ * IPv6. */
 static uint64_t client_of(const struct sockaddr *a)
 {
     uint64_t id = 0;

@@ -1,5 +1,6 @@
-/* One line of a list. What it stands for is an expression that every URL it is about has among its own: of a URL the
- * exact one, of a host the host with "/", which is an expression of all pages on it and on the hosts below. */
+/* One line of a list. What it stands for is an expression that every URL it is about has among its
+ * own: of a URL the exact one, of a host the host with "/", which is an expression of all pages on
+ * it and on the hosts below. */
 #include "list.h"
 
 #include "address.h"
@@ -51,7 +52,8 @@ static guard_line reject(const char *reason)
     return (guard_line){.kind = GUARD_LINE_REJECT, .reason = reason};
 }
 
-/* A line without what surrounds it: the end of the line, a byte order mark, a comment after white space. */
+/* A line without what surrounds it: the end of the line, a byte order mark, a comment after white
+ * space. */
 static struct piece content(struct piece line)
 {
     if (begins(line, "\xef\xbb\xbf")) line.at += 3;
@@ -74,8 +76,8 @@ static struct piece first_word(struct piece p, struct piece *rest)
     return word;
 }
 
-/* As in DNS and, with '_', as it is used. Lists have no other names, and what looks like one is a pattern or a table
- * with commas. */
+/* As in DNS and, with '_', as it is used. Lists have no other names, and what looks like one is a
+ * pattern or a table with commas. */
 static bool is_domain(const guard_url *u)
 {
     for (size_t i = u->host; i < u->path; i++) {
@@ -93,7 +95,7 @@ static bool has_dot(const guard_url *u)
     return i < u->path;
 }
 
-/* --- The forms ---------------------------------------------------------------------------------------------------- */
+/* --- The forms -------------------------------------------------------------------------------- */
 
 struct reader {
     guard_url_idn *idn;

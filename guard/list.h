@@ -7,11 +7,12 @@
  *     ||evil.example^                     the same in a filter list
  *     # or ! and a comment                nothing, as is a blank line
  *
- * As in Safe Browsing, what ends in a slash stands for all below it, http://evil.example/ for the whole host; and every
- * entry is about the hosts below its own as well, whatever the scheme and the port.
+ * As in Safe Browsing, what ends in a slash stands for all below it, http://evil.example/ for the
+ * whole host; and every entry is about the hosts below its own as well, whatever the scheme and the
+ * port.
  *
- * A line that is none of these is rejected with a reason, and never taken for something near: of a pattern, a rule with
- * options or an exception, a part would say more than the whole. */
+ * A line that is none of these is rejected with a reason, and never taken for something near: of a
+ * pattern, a rule with options or an exception, a part would say more than the whole. */
 #ifndef GUARD_LIST_H
 #define GUARD_LIST_H
 
@@ -29,8 +30,8 @@ typedef struct guard_line {
     const char *reason;    /* of a reject: one line, a constant */
 } guard_line;
 
-/* Reads one line, with or without its end. `room` and `idn` are as for guard_url_canonical: len bytes never need more
- * than GUARD_URL_ROOM(len). */
+/* Reads one line, with or without its end. `room` and `idn` are as for guard_url_canonical: len
+ * bytes never need more than GUARD_URL_ROOM(len). */
 guard_line guard_list_line(const void *bytes, size_t len, guard_url_idn *idn, char *room,
                            size_t size);
 

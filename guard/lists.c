@@ -59,7 +59,7 @@ const struct guard_entry *guard_entries_find(const struct guard_entries *e,
     return e->n > 0 ? bsearch(&key, e->at, e->n, sizeof key, compare) : NULL;
 }
 
-/* --- Lines ------------------------------------------------------------------------------------------------------------------ */
+/* --- Lines ------------------------------------------------------------------------------------ */
 
 /* What is being read. */
 struct reading {
@@ -80,7 +80,8 @@ static void reject(struct reading *r, const char *reason)
         r->request->reject(r->request->ctx, r->list->path, r->line, reason);
 }
 
-/* All expressions of a good URL, but for those that are listed: a good page on a bad host stays listed by its host. */
+/* All expressions of a good URL, but for those that are listed: a good page on a bad host stays
+ * listed by its host. */
 static bool take_good(struct reading *r, guard_span expression)
 {
     const size_t n = expression.length + 7;
@@ -125,7 +126,7 @@ static bool take_line(struct reading *r, const char *text, size_t n)
     return push(r->out, line.expression, r->labels, r->why);
 }
 
-/* --- Whole lists ------------------------------------------------------------------------------------------------------------ */
+/* --- Whole lists ------------------------------------------------------------------------------ */
 
 static void *open_plain(const char *path)
 {

@@ -15,11 +15,12 @@ struct guard_tally {
     uint64_t lines, rejects;
 };
 
-/* Adds the entries of one list, each with these labels. Lines that are none are reported to r->reject and counted. */
+/* Adds the entries of one list, each with these labels. Lines that are none are reported to
+ * r->reject and counted. */
 bool guard_read_bad(const guard_request *r, const guard_list *list, uint64_t labels,
                     struct guard_entries *out, struct guard_tally *tally, guard_error *why);
-/* Adds, of a list of good URLs, all expressions of each that are not among the bad entries (sorted). A URL that is itself
- * on a bad list is an error that names it. */
+/* Adds, of a list of good URLs, all expressions of each that are not among the bad entries
+ * (sorted). A URL that is itself on a bad list is an error that names it. */
 bool guard_read_good(const guard_request *r, const guard_list *list,
                      const struct guard_entries *bad, struct guard_entries *out,
                      struct guard_tally *tally, guard_error *why);

@@ -1,5 +1,5 @@
-/* The version that is served, and the watch for the next. A request takes a version, answers from it alone, and gives it
- * back; a version that has been replaced goes with its last user. */
+/* The version that is served, and the watch for the next. A request takes a version, answers from
+ * it alone, and gives it back; a version that has been replaced goes with its last user. */
 #ifndef GUARD_LIVE_H
 #define GUARD_LIVE_H
 
@@ -30,8 +30,9 @@ bool guard_live_start(struct guard_live *l, const char *directory, guard_error *
 /* After the last request. */
 void guard_live_end(struct guard_live *l);
 
-/* Takes up a new version if there is one. What cannot be opened leaves the one before in its place, is counted, and said
- * on stderr. `now` in milliseconds; `anyway`: also when the manifest looks the same. */
+/* Takes up a new version if there is one. What cannot be opened leaves the one before in its place,
+ * is counted, and said on stderr. `now` in milliseconds; `anyway`: also when the manifest looks the
+ * same. */
 void guard_live_look(struct guard_live *l, int64_t now, bool anyway);
 
 struct guard_published *guard_live_take(struct guard_live *l);

@@ -37,7 +37,7 @@ char *guard_part_path(const char *directory, uint64_t version, const char *part)
     return guard_path(directory, name);
 }
 
-/* --- Sums and files ---------------------------------------------------------------------------------------------------- */
+/* --- Sums and files --------------------------------------------------------------------------- */
 
 static void to_hex(const uint8_t *bytes, size_t n, char *hex)
 {
@@ -107,7 +107,7 @@ bool guard_sync_directory(const char *directory, guard_error *why)
     return good || guard_fail(why, "%s: %s", directory, strerror(os));
 }
 
-/* --- The text ------------------------------------------------------------------------------------------------------------ */
+/* --- The text --------------------------------------------------------------------------------- */
 
 struct field {
     const char *name;

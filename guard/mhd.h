@@ -1,5 +1,6 @@
-/* libmicrohttpd, loaded when a server starts. Linked as usual it would bring a TLS library and its relatives into every command,
- * 2.3 MB of memory each, for `tamis guard serve` alone. Its functions are called by their names. */
+/* libmicrohttpd, loaded when a server starts. Linked as usual it would bring a TLS library and its
+ * relatives into every command, 2.3 MB of memory each, for `tamis guard serve` alone. Its functions
+ * are called by their names. */
 #ifndef GUARD_MHD_H
 #define GUARD_MHD_H
 

@@ -1,4 +1,5 @@
-/* The page for people: the files of web/page, or, where the program was built without them, the bare facts. */
+/* The page for people: the files of web/page, or, where the program was built without them, the
+ * bare facts. */
 #include "page.h"
 
 #include "server.h"
@@ -63,7 +64,8 @@ static enum MHD_Result answer_facts(struct guard_ask *ask)
 
 enum MHD_Result guard_answer_page(struct guard_ask *ask)
 {
-    /* But for the last directive, which only a field can give, the same is in index.html for other servers. */
+    /* But for the last directive, which only a field can give, the same is in index.html for other
+     * servers. */
     static const struct guard_field fields[] = {
         {"Content-Security-Policy",
          "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "

@@ -1,5 +1,6 @@
-/* The page's files (web/page), in the program itself, so that it can be installed alone. The array is written at build
- * time by embed.cmake; it is empty where the tools were missing that the page is made with. */
+/* The page's files (web/page), in the program itself, so that it can be installed alone. The array
+ * is written at build time by embed.cmake; it is empty where the tools were missing that the page
+ * is made with. */
 #ifndef GUARD_PAGE_H
 #define GUARD_PAGE_H
 

@@ -11,7 +11,8 @@
 
 #define JSON "application/json"
 #define MOST_PREFIXES 30 /* the expressions of a URL */
-/* A list has one hash to a prefix, rarely two. What is far beyond is a list made to be asked about. */
+/* A list has one hash to a prefix, rarely two. What is far beyond is a list made to be asked
+ * about. */
 #define MOST_HASHES 10000
 #define MOST_TEXT (4u << 20)
 #define BAD MHD_HTTP_BAD_REQUEST
@@ -23,9 +24,10 @@ static const guard_manifest *about(const struct guard_ask *ask)
     return guard_about(ask->version->g);
 }
 
-/* --- Parameters ------------------------------------------------------------------------------------------------------------ */
+/* --- Parameters ------------------------------------------------------------------------------- */
 
-/* The one parameter that an endpoint knows, with its values; more than there is room for are counted. */
+/* The one parameter that an endpoint knows, with its values; more than there is room for are
+ * counted. */
 struct parameter {
     const char *name;
     const char *values[MOST_PREFIXES];
@@ -65,7 +67,7 @@ static bool version_from(const struct parameter *p, uint64_t none, uint64_t *ver
     return digits > 0 && text[digits] == '\0' && errno == 0;
 }
 
-/* --- /filter, /delta, /removed ----------------------------------------------------------------------------------------------- */
+/* --- /filter, /delta, /removed ---------------------------------------------------------------- */
 
 static enum MHD_Result answer_part(struct guard_ask *ask, const char *name, uint64_t version,
                                    const guard_part *part)
@@ -106,7 +108,7 @@ static enum MHD_Result answer_removed(struct guard_ask *ask)
     return answer_part(ask, "removed", about(ask)->version, &about(ask)->removal);
 }
 
-/* --- /v1/confirm -------------------------------------------------------------------------------------------------------------- */
+/* --- /v1/confirm ------------------------------------------------------------------------------ */
 
 struct found {
     const guard_manifest *m;
@@ -182,7 +184,7 @@ static enum MHD_Result answer_confirm(struct guard_ask *ask)
     return guard_reply(ask, MHD_HTTP_OK, JSON, &out, NO_STORE);
 }
 
-/* --- /v1/update -------------------------------------------------------------------------------------------------------------- */
+/* --- /v1/update ------------------------------------------------------------------------------- */
 
 static void put_part(struct guard_text *out, const char *name, uint64_t version,
                      const guard_part *part)
@@ -224,7 +226,7 @@ static enum MHD_Result answer_update(struct guard_ask *ask)
     return guard_reply(ask, MHD_HTTP_OK, JSON, &out, NO_STORE);
 }
 
-/* --- For people and machines that watch ------------------------------------------------------------------------------------------ */
+/* --- For people and machines that watch ------------------------------------------------------- */
 
 static enum MHD_Result answer_metrics(struct guard_ask *ask)
 {
@@ -244,7 +246,7 @@ static enum MHD_Result answer_healthz(struct guard_ask *ask)
                        "text/plain; charset=utf-8", &out, NO_STORE);
 }
 
-/* --- Which is which ---------------------------------------------------------------------------------------------------------------- */
+/* --- Which is which --------------------------------------------------------------------------- */
 
 static const struct route {
     const char *path;

@@ -1,8 +1,8 @@
 /* The life of the server: its socket, its connections, its signals.
  *
- * libmicrohttpd's threads answer; the thread that called waits for signals and, each second, looks for a new version and
- * for clients that take too long over the head of a request. There is no log of requests: who asks about what is nobody's
- * business. */
+ * libmicrohttpd's threads answer; the thread that called waits for signals and, each second, looks
+ * for a new version and for clients that take too long over the head of a request. There is no log
+ * of requests: who asks about what is nobody's business. */
 #include "server.h"
 
 #include "manifest.h"
@@ -17,8 +17,9 @@
 
 #define BACKLOG 511
 #define LOOK_SECONDS 1
-/* Of a connection: the head of a request, what libmicrohttpd makes of it, and the head of the answer. A question has up
- * to 30 parameters of 16 bytes and 64 more for each; a browser's fields are a kilobyte or two. */
+/* Of a connection: the head of a request, what libmicrohttpd makes of it, and the head of the
+ * answer. A question has up to 30 parameters of 16 bytes and 64 more for each; a browser's fields
+ * are a kilobyte or two. */
 #define CONNECTION_BYTES 8192
 /* The address of a server as a socket wants it. */
 union address {
@@ -27,7 +28,7 @@ union address {
     struct sockaddr_in6 v6;
 };
 
-/* --- Connections ------------------------------------------------------------------------------------------------------------ */
+/* --- Connections ------------------------------------------------------------------------------ */
 
 struct guard_client {
     struct guard_client *next, **link;
@@ -55,7 +56,8 @@ static void client_came(struct guard_server *s, struct MHD_Connection *connectio
     pthread_mutex_unlock(&s->lock);
 }
 
-/* libmicrohttpd closes the socket only after this, so that no other connection can have its number before. */
+/* libmicrohttpd closes the socket only after this, so that no other connection can have its number
+ * before. */
 static void client_left(struct guard_server *s, struct guard_client *c)
 {
     s->metrics.connections--;
@@ -76,8 +78,9 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **p
         client_left(ctx, *place);
 }
 
-/* A byte now and then keeps a connection from being idle. So the whole head must come in twice the time that silence may
- * last: a client that has been silent as long as it may still has as long again. */
+/* A byte now and then keeps a connection from being idle. So the whole head must come in twice the
+ * time that silence may last: a client that has been silent as long as it may still has as long
+ * again. */
 static void cut_slow(struct guard_server *s, int64_t now)
 {
     const int64_t before = now - 2000 * (int64_t)s->settings.timeout_seconds;
@@ -92,7 +95,7 @@ static void cut_slow(struct guard_server *s, int64_t now)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* --- Requests ---------------------------------------------------------------------------------------------------------------- */
+/* --- Requests --------------------------------------------------------------------------------- */
 
 static bool has_body(struct MHD_Connection *connection)
 {
@@ -149,7 +152,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **pl
     s->metrics.active--;
 }
 
-/* --- Listening --------------------------------------------------------------------------------------------------------------- */
+/* --- Listening -------------------------------------------------------------------------------- */
 
 static bool address_from(const char *text, uint16_t port, union address *out)
 {
@@ -189,7 +192,8 @@ static int listen_at(const char *text, uint16_t port, uint16_t *got, guard_error
     return -1;
 }
 
-/* Every connection needs a descriptor; the files of two versions and libmicrohttpd's own a few more. */
+/* Every connection needs a descriptor; the files of two versions and libmicrohttpd's own a few
+ * more. */
 static void raise_descriptors(unsigned connections)
 {
     struct rlimit l;
@@ -218,7 +222,7 @@ static struct MHD_Daemon *start(struct guard_server *s, int fd)
                             s, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
-/* --- Life ------------------------------------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------- */
 
 /* The signal that came within this time, or -1. */
 static int next_signal(const sigset_t *set, long milliseconds)
@@ -237,8 +241,8 @@ static void serve(struct guard_server *s, const sigset_t *set)
     }
 }
 
-/* No new connections; those that have asked get their answer, unless they are slower than a silence may be or a second
- * signal says that it is urgent. */
+/* No new connections; those that have asked get their answer, unless they are slower than a silence
+ * may be or a second signal says that it is urgent. */
 static void stop(struct guard_server *s, struct MHD_Daemon *daemon, const sigset_t *set)
 {
     const int64_t end = guard_clock() + 1000 * (int64_t)s->settings.timeout_seconds;

@@ -1,4 +1,5 @@
-/* What the files of the server share. server.c lives, routes.c and page.c answer, http.c says it in HTTP. */
+/* What the files of the server share. server.c lives, routes.c and page.c answer, http.c says it in
+ * HTTP. */
 #ifndef GUARD_SERVER_H
 #define GUARD_SERVER_H
 
@@ -32,23 +33,23 @@ struct guard_ask {
     uint64_t *sent; /* where to put the size of the body */
 };
 
-/* --- routes.c ------------------------------------------------------------------------------------------------------------ */
+/* --- routes.c --------------------------------------------------------------------------------- */
 
 /* Answers a request that has no body. MHD_NO: it could not, and the connection ends. */
 enum MHD_Result guard_answer_request(struct guard_ask *ask, const char *path, const char *method);
 
-/* --- page.c -------------------------------------------------------------------------------------------------------------- */
+/* --- page.c ----------------------------------------------------------------------------------- */
 
 enum MHD_Result guard_answer_page(struct guard_ask *ask);
 
-/* --- http.c -------------------------------------------------------------------------------------------------------------- */
+/* --- http.c ----------------------------------------------------------------------------------- */
 
 struct guard_field {
     const char *name, *value;
 };
 
-/* Sends the text, which it frees; with these fields, the last of which has no name (NULL: none). A text that failed is
- * a doubt: 503. */
+/* Sends the text, which it frees; with these fields, the last of which has no name (NULL: none). A
+ * text that failed is a doubt: 503. */
 enum MHD_Result guard_reply(struct guard_ask *ask, unsigned status, const char *type,
                             struct guard_text *text, const struct guard_field *fields);
 /* {"error":"reason"}; the reason has nothing that JSON would escape. */
@@ -69,7 +70,8 @@ enum guard_range { GUARD_RANGE_WHOLE, GUARD_RANGE_PART, GUARD_RANGE_NONE };
 enum guard_range guard_range_read(const char *field, uint64_t size, uint64_t *from, uint64_t *to);
 /* Whether "If-None-Match" has this tag, which is quoted. */
 bool guard_tag_listed(const char *field, const char *tag);
-/* For MHD: %XX to bytes, but for %00, which no path and no parameter of ours has and which would end a string. */
+/* For MHD: %XX to bytes, but for %00, which no path and no parameter of ours has and which would
+ * end a string. */
 size_t guard_unescape(void *ctx, struct MHD_Connection *connection, char *text);
 
 #endif

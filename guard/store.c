@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #define LABEL_BYTES 8
-/* LMDB takes pages as it needs them up to this. An entry takes 48 bytes and its share of half-empty pages; appended in
- * order, pages are full. */
+/* LMDB takes pages as it needs them up to this. An entry takes 48 bytes and its share of half-empty
+ * pages; appended in order, pages are full. */
 #define MAP_PER_ENTRY 128u
 #define MAP_LEAST (16u << 20)
 /* One file, no lock file: nobody writes to it after it has been published. */

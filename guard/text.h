@@ -1,4 +1,5 @@
-/* Text that grows as it is written, up to a limit. A failed write fails all after it; who asks in the end knows. */
+/* Text that grows as it is written, up to a limit. A failed write fails all after it; who asks in
+ * the end knows. */
 #ifndef GUARD_TEXT_H
 #define GUARD_TEXT_H
 

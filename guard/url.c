@@ -8,11 +8,13 @@
  *     6  the path loses /./, /../ and double slashes; the query is left alone
  *     7  bytes <= 0x20 and >= 0x7f, '#' and '%' are written as %XX
  *
- * Step 3 takes one pass. A byte that completes a %XX at the end of what was unescaped so far is joined with it at
- * once, and so on. Two %XX never share a byte, so the order in which they are resolved does not matter, and this ends
- * where pass after pass would end, in linear time: %252525...25 takes no longer than anything else.
+ * Step 3 takes one pass. A byte that completes a %XX at the end of what was unescaped so far is
+ * joined with it at once, and so on. Two %XX never share a byte, so the order in which they are
+ * resolved does not matter, and this ends where pass after pass would end, in linear time:
+ * %252525...25 takes no longer than anything else.
  *
- * Where the rules leave a choice, or differ from what browsers do, we do what leads to the host a browser would visit:
+ * Where the rules leave a choice, or differ from what browsers do, we do what leads to the host a
+ * browser would visit:
  *
  *   - Step 2 is before step 3 as in Chromium, or http://good.com%2F@evil.com/ would be a page of good.com.
  *   - A backslash before the path is refused: browsers take it for a slash, the rules for a letter. In the path it is a
@@ -24,9 +26,10 @@
  *   - ':', '[' and ']' in a name are refused. (http://:80:./ would be another URL each time it is made canonical.)
  *   - An IPv4 part that is too big makes a name, not another address.
  *
- * All is done in the caller's buffer: the input is copied to its end, taken apart there, and written from the front.
- * One byte read is at most three bytes written, so the writer, who begins 2 len + GUARD_URL_NAME + 32 bytes before the
- * reader, never overtakes it; the constant is for the scheme and a host that grew. */
+ * All is done in the caller's buffer: the input is copied to its end, taken apart there, and
+ * written from the front. One byte read is at most three bytes written, so the writer, who begins 2
+ * len + GUARD_URL_NAME + 32 bytes before the reader, never overtakes it; the constant is for the
+ * scheme and a host that grew. */
 #include "url.h"
 
 #include "address.h"
@@ -58,7 +61,7 @@ const char *guard_url_message(guard_url_status s)
     return "unknown status";
 }
 
-/* --- Bytes ----------------------------------------------------------------------------------------------------- */
+/* --- Bytes ------------------------------------------------------------------------------------ */
 
 static bool is_decimal(uint8_t c)
 {
@@ -97,7 +100,7 @@ static uint8_t *after_user(uint8_t *at, uint8_t *end)
     return at;
 }
 
-/* --- Steps 1 to 4 ---------------------------------------------------------------------------------------------- */
+/* --- Steps 1 to 4 ----------------------------------------------------------------------------- */
 
 static struct text copy_stripped(const uint8_t *in, size_t len, uint8_t *to)
 {
@@ -177,7 +180,7 @@ static guard_url_status take_apart(struct text *t, struct scheme *s)
     return s->name == NULL ? take_scheme(t, s) : GUARD_URL_OK;
 }
 
-/* --- Step 5: the host -------------------------------------------------------------------------------------------- */
+/* --- Step 5: the host ------------------------------------------------------------------------- */
 
 /* Lower case, no dots around, no two dots in a row. */
 static void tidy_labels(struct text *t)
@@ -206,8 +209,9 @@ static bool holds(struct text t, const char *bad)
     return false;
 }
 
-/* What IDNA made may be any ASCII, since some letters look like a '/' or a '%' and are mapped to it. Browsers refuse
- * these in a name, and so must we: after step 3 nothing may look like a part of a URL again. */
+/* What IDNA made may be any ASCII, since some letters look like a '/' or a '%' and are mapped to
+ * it. Browsers refuse these in a name, and so must we: after step 3 nothing may look like a part of
+ * a URL again. */
 static bool wrong_idn(struct text t)
 {
     for (const uint8_t *p = t.at; p < t.end; p++)
@@ -279,7 +283,7 @@ static guard_url_status take_host(struct text *host, bool had_scheme, guard_url_
     return GUARD_URL_OK;
 }
 
-/* --- Step 6: the path -------------------------------------------------------------------------------------------- */
+/* --- Step 6: the path ------------------------------------------------------------------------- */
 
 /* "." and ".." resolved in a path that begins with a slash. */
 static void resolve_dots(struct text *path)
@@ -310,7 +314,7 @@ static void join_slashes(struct text *path)
     path->end = w;
 }
 
-/* --- Step 7: writing ---------------------------------------------------------------------------------------------- */
+/* --- Step 7: writing -------------------------------------------------------------------------- */
 
 static uint8_t *put_escaped(uint8_t *w, struct text t)
 {

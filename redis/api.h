@@ -1,5 +1,6 @@
-/* As much of the API of Redis modules as this one uses. A server fills the table below by name when it loads the module
- * (api.c); what is marked optional may be missing in the oldest server that is supported, 7.0, and must be asked for. */
+/* As much of the API of Redis modules as this one uses. A server fills the table below by name when
+ * it loads the module (api.c); what is marked optional may be missing in the oldest server that is
+ * supported, 7.0, and must be asked for. */
 #ifndef TAMIS_REDIS_API_H
 #define TAMIS_REDIS_API_H
 
@@ -90,7 +91,8 @@ struct redis_key_spec {
     } keys;
 };
 
-/* The last two are arrays that end with a zero element; their sizes are told, so that a server can be newer than this. */
+/* The last two are arrays that end with a zero element; their sizes are told, so that a server can
+ * be newer than this. */
 struct redis_history {
     const char *since, *changes;
 };

@@ -1,4 +1,5 @@
-/* BF.*: RedisBloom's Bloom filters. Replies and texts are those of RedisBloom 8; what replicas get is the effect. */
+/* BF.*: RedisBloom's Bloom filters. Replies and texts are those of RedisBloom 8; what replicas get
+ * is the effect. */
 #include "commands.h"
 #include "compat/bloom.h"
 
@@ -54,8 +55,8 @@ static const char *add_problem(enum compat_status s)
                             : "ERR problem inserting into filter";
 }
 
-/* Options of BF.RESERVE stand behind the capacity, in any order; what is none is ignored, as in RedisBloom. Returns the
- * error, or NULL. */
+/* Options of BF.RESERVE stand behind the capacity, in any order; what is none is ignored, as in
+ * RedisBloom. Returns the error, or NULL. */
 static const char *reserve_options(redis_string **argv, int argc, struct shape *s)
 {
     const int at = redis_find(argv, argc, 4, "EXPANSION");
@@ -261,7 +262,8 @@ int redis_bf_card(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* Size is what RedisBloom says of the same filter, whose own parts are of other lengths; MEMORY USAGE tells ours. */
+/* Size is what RedisBloom says of the same filter, whose own parts are of other lengths; MEMORY
+ * USAGE tells ours. */
 static void info_field(redis_ctx *ctx, const struct compat_bloom *b, int field, bool with_name)
 {
     static const char *const names[] = {"Capacity", "Size", "Number of filters",

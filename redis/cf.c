@@ -229,7 +229,7 @@ int redis_cf_insertnx(redis_ctx *ctx, redis_string **argv, int argc)
     return insert(ctx, argv, argc, true);
 }
 
-/* --- Asking ------------------------------------------------------------------------------------------*/
+/* --- Asking ----------------------------------------------------------------------------------- */
 
 static bool has(const void *value, const void *item, size_t len)
 {
@@ -260,7 +260,7 @@ int redis_cf_count(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* --- Taking away -------------------------------------------------------------------------------------*/
+/* --- Taking away ------------------------------------------------------------------------------ */
 
 int redis_cf_del(redis_ctx *ctx, redis_string **argv, int argc)
 {
@@ -301,7 +301,7 @@ int redis_cf_compact(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* --- Looking inside ----------------------------------------------------------------------------------*/
+/* --- Looking inside --------------------------------------------------------------------------- */
 
 int redis_cf_info(redis_ctx *ctx, redis_string **argv, int argc)
 {

@@ -111,7 +111,8 @@ int redis_cms_incrby(redis_ctx *ctx, redis_string **argv, int argc)
             const tamis_bytes b = redis_bytes(argv[i]);
             redis_number(argv[i + 1], &n);
             const uint32_t count = compat_sketch_add(open.value, b.p, b.len, (uint64_t)n);
-            /* A replica that replied with an error would raise an alarm, and it is no error there. */
+            /* A replica that replied with an error would raise an alarm, and it is no error
+             * there. */
             if (count == COMPAT_SKETCH_END && !redis_must_obey(ctx))
                 redis_error(ctx, "CMS: INCRBY overflow");
             else
@@ -152,7 +153,7 @@ int redis_cms_info(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* --- CMS.MERGE ---------------------------------------------------------------------------------------*/
+/* --- CMS.MERGE -------------------------------------------------------------------------------- */
 
 /* The sources of a merge, open, with their weights; arrays of n in one allocation. */
 struct sources {

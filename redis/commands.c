@@ -56,8 +56,8 @@ static int set_info(redis_command *c, const struct command *row)
     return redis.SetCommandInfo(c, &info);
 }
 
-/* "BF.ADD" is of the category of its family, and of those that its flags say. Servers before 7.4 have no categories for the
- * commands of modules. */
+/* "BF.ADD" is of the category of its family, and of those that its flags say. Servers before 7.4
+ * have no categories for the commands of modules. */
 static int set_categories(redis_command *c, const struct command *row)
 {
     static const struct {

@@ -1,19 +1,21 @@
-/* The table of commands: one line for each, from which the server learns its commands (commands.c) and the manual gets its
- * table (tool/commands.c). Handlers find at least as many arguments as the arity says. */
+/* The table of commands: one line for each, from which the server learns its commands (commands.c)
+ * and the manual gets its table (tool/commands.c). Handlers find at least as many arguments as the
+ * arity says. */
 #ifndef TAMIS_REDIS_COMMANDS_H
 #define TAMIS_REDIS_COMMANDS_H
 
 #include "module.h"
 
-/* Which arguments are keys: READ and WRITE the first; MERGE also those that a number counts (CMS.MERGE); ALL, the first to be
- * written and all others to be read. */
+/* Which arguments are keys: READ and WRITE the first; MERGE also those that a number counts
+ * (CMS.MERGE); ALL, the first to be written and all others to be read. */
 enum redis_keys { REDIS_KEYS_READ, REDIS_KEYS_WRITE, REDIS_KEYS_MERGE, REDIS_KEYS_ALL };
 
 #define WRITES "write deny-oom"
 #define TAKES "write fast"
 #define READS "readonly fast"
 #define SCANS "readonly"
-/* The routing of a cluster, other than ACL, does not read the specification of counted keys: it asks. */
+/* The routing of a cluster, other than ACL, does not read the specification of counted keys: it
+ * asks. */
 #define MERGES "write deny-oom getkeys-api"
 
 /* X(handler, name, arity, flags, keys, arguments, summary) */

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* --- Settings (settings.c) ------------------------------------------------------------------------- */
+/* --- Settings (settings.c) -------------------------------------------------------------------- */
 
 struct redis_settings {
     double bf_error_rate;
@@ -24,19 +24,20 @@ int redis_settings_load(redis_ctx *ctx, redis_string **argv, int argc);
 #define REDIS_MAX_CAPACITY (1LL << 30)
 #define REDIS_MAX_EXPANSION 32768
 
-/* --- Memory (support.c) ---------------------------------------------------------------------------- */
+/* --- Memory (support.c) ----------------------------------------------------------------------- */
 
-/* The server's own, so that maxmemory and INFO count it; refused where the server would have to kill itself. */
+/* The server's own, so that maxmemory and INFO count it; refused where the server would have to
+ * kill itself. */
 extern const tamis_memory redis_memory;
 /* For a value on its way to disk: a server at its maxmemory has to be able to save what it has. */
 extern const tamis_memory redis_saving_memory;
-/* What a command may take for one key; and what it takes when it comes from a primary or an append-only file, which have
- * decided already. */
+/* What a command may take for one key; and what it takes when it comes from a primary or an
+ * append-only file, which have decided already. */
 struct compat_room redis_room(void);
 extern const struct compat_room redis_open_room;
 bool redis_must_obey(redis_ctx *ctx);
 
-/* --- Keys (support.c) ------------------------------------------------------------------------------ */
+/* --- Keys (support.c) ------------------------------------------------------------------------- */
 
 /* A key of one type, open; value is NULL when there is none. */
 struct redis_open {
@@ -47,23 +48,23 @@ struct redis_open {
 struct redis_open redis_open_key(redis_ctx *ctx, redis_string *name, const redis_type *type,
                                  int mode);
 void redis_close_key(struct redis_open *open);
-/* The value for reading. When there is none or it is of another type, replies (absent: the text when there is none) and
- * returns NULL. */
+/* The value for reading. When there is none or it is of another type, replies (absent: the text
+ * when there is none) and returns NULL. */
 void *redis_read_key(redis_ctx *ctx, redis_string *name, const redis_type *type, const char *absent,
                      struct redis_open *open);
 /* Gives a key its value, which it owns from then on. */
 void redis_set_value(struct redis_open *open, redis_type *type, void *value);
 void redis_notify(redis_ctx *ctx, const char *event, redis_string *name);
 
-/* --- Words and replies (support.c) ------------------------------------------------------------------- */
+/* --- Words and replies (support.c) ------------------------------------------------------------ */
 
 /* The end of a command that has changed a key: to replicas, to listeners, and OK. */
 int redis_done(redis_ctx *ctx, const char *event, redis_string *name);
 /* That, or the error: of another type, or the problem unless it is NULL. Closes the key. */
 int redis_end(redis_ctx *ctx, struct redis_open *open, redis_string *name, const char *problem,
               const char *event);
-/* Whether the items from argv[2] on may be in the value of argv[1]; many: as an array. No key, and unless strict a key
- * of another type, has nothing in it. */
+/* Whether the items from argv[2] on may be in the value of argv[1]; many: as an array. No key, and
+ * unless strict a key of another type, has nothing in it. */
 int redis_reply_has(redis_ctx *ctx, redis_string **argv, int argc, const redis_type *type,
                     bool (*has)(const void *value, const void *item, size_t len), bool many);
 int redis_error(redis_ctx *ctx, const char *text);
@@ -78,8 +79,8 @@ bool redis_number(const redis_string *s, long long *out);
 /* A field of an INFO reply: its name and a number. */
 void redis_field(redis_ctx *ctx, const char *name, long long value);
 
-/* The arguments of a command that had an effect, in order, for replicas. When all had, or there is no memory for the list,
- * the command itself stands for them. */
+/* The arguments of a command that had an effect, in order, for replicas. When all had, or there is
+ * no memory for the list, the command itself stands for them. */
 struct redis_effects {
     redis_string **items;
     size_t n;
@@ -92,7 +93,7 @@ static inline void redis_effects_add(struct redis_effects *e, redis_string *item
 }
 void redis_effects_free(struct redis_effects *e);
 
-/* --- Values at rest (types.c) -------------------------------------------------------------------------- */
+/* --- Values at rest (types.c) ----------------------------------------------------------------- */
 
 extern redis_type *redis_bloom_type, *redis_cuckoo_type, *redis_sketch_type, *redis_top_type,
     *redis_tamis_type;
@@ -106,7 +107,7 @@ struct compat_reader redis_reader(redis_io *io);
 void redis_emit_restore(redis_io *io, redis_string *key, void *value, const redis_type *type,
                         const char *name, int encver);
 
-/* --- Commands (commands.c) -------------------------------------------------------------------------------*/
+/* --- Commands (commands.c) -------------------------------------------------------------------- */
 
 int redis_commands_load(redis_ctx *ctx);
 

@@ -54,7 +54,7 @@ bool native_set(redis_ctx *ctx, struct redis_open *open, struct native_body *b)
     return true;
 }
 
-/* --- Making --------------------------------------------------------------------------------------------------*/
+/* --- Making ----------------------------------------------------------------------------------- */
 
 enum value_type { NUMBER, SMALL, REAL, KIND, FLAG };
 
@@ -97,8 +97,8 @@ static bool kind_of(const redis_string *s, uint32_t *kind)
     return *kind != TAMIS_AUTO || strcmp(name, "auto") == 0;
 }
 
-/* A word of the client's in quotes, for a message of one line: what it has beyond ASCII, and its end if it is long, are
- * not shown. */
+/* A word of the client's in quotes, for a message of one line: what it has beyond ASCII, and its
+ * end if it is long, are not shown. */
 static void quote(const redis_string *s, char out[static 32])
 {
     const tamis_bytes b = redis_bytes(s);
@@ -206,7 +206,7 @@ int redis_tamis_create(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* --- Adding and asking -----------------------------------------------------------------------------------------*/
+/* --- Adding and asking ------------------------------------------------------------------------ */
 
 int redis_tamis_add(redis_ctx *ctx, redis_string **argv, int argc)
 {
@@ -306,7 +306,8 @@ int redis_tamis_mhas(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* Adds what the pairs say; exactly those before the first problem are in then, and told to replicas. */
+/* Adds what the pairs say; exactly those before the first problem are in then, and told to
+ * replicas. */
 static void add_weights(redis_ctx *ctx, tamis *t, redis_string **argv, const struct batch *b,
                         const int64_t *weights)
 {
@@ -349,7 +350,7 @@ int redis_tamis_incrby(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* --- Counts --------------------------------------------------------------------------------------------------------*/
+/* --- Counts ----------------------------------------------------------------------------------- */
 
 bool native_begin_fields(redis_ctx *ctx, long n)
 {
@@ -361,8 +362,8 @@ bool native_begin_fields(redis_ctx *ctx, long n)
     return names;
 }
 
-/* As text, where the protocol has no numbers of this sort: the fewest digits that are it. The same one comes again and again, and to
- * write it would take as long as all the rest. */
+/* As text, where the protocol has no numbers of this sort: the fewest digits that are it. The same
+ * one comes again and again, and to write it would take as long as all the rest. */
 static void reply_confidence(redis_ctx *ctx, double x)
 {
     static double last = -1;
@@ -451,7 +452,7 @@ int redis_tamis_estimate(redis_ctx *ctx, redis_string **argv, int argc)
     return reply_counts(ctx, argv, argc, reply_full);
 }
 
-/* --- Changing otherwise ------------------------------------------------------------------------------------------*/
+/* --- Changing otherwise ----------------------------------------------------------------------- */
 
 int redis_tamis_remove(redis_ctx *ctx, redis_string **argv, int argc)
 {

@@ -45,10 +45,10 @@ int redis_tamis_load(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* --- Union -----------------------------------------------------------------------------------------------------*/
+/* --- Union ------------------------------------------------------------------------------------ */
 
-/* The union of a structure and the sources from argv[2] on, as another one: when one of them does not fit, nothing has
- * changed. NULL after an error reply. */
+/* The union of a structure and the sources from argv[2] on, as another one: when one of them does
+ * not fit, nothing has changed. NULL after an error reply. */
 static struct native_body *united(redis_ctx *ctx, redis_string **argv, int argc,
                                   struct native_body *into)
 {
@@ -104,7 +104,7 @@ int redis_tamis_merge(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* --- The most frequent -----------------------------------------------------------------------------------------*/
+/* --- The most frequent ------------------------------------------------------------------------ */
 
 static void reply_item(redis_ctx *ctx, const tamis_heavy *h)
 {
@@ -137,7 +137,8 @@ static void reply_heavy_full(redis_ctx *ctx, const tamis_heavy *h)
     native_reply_estimate(ctx, names, &h->count);
 }
 
-/* Of a kind that keeps no list the library says that it is empty, which here would be a quiet wrong answer. */
+/* Of a kind that keeps no list the library says that it is empty, which here would be a quiet wrong
+ * answer. */
 static bool keeps_list(const tamis *t)
 {
     tamis_facts f = {.struct_size = sizeof f};
@@ -173,7 +174,7 @@ int redis_tamis_top(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* --- Facts -----------------------------------------------------------------------------------------------------*/
+/* --- Facts ------------------------------------------------------------------------------------ */
 
 static void real_field(redis_ctx *ctx, const char *name, double value)
 {

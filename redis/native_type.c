@@ -1,4 +1,5 @@
-/* TAMIS.* values at rest: the image in the pieces in which the library writes it, and an empty piece at the end. */
+/* TAMIS.* values at rest: the image in the pieces in which the library writes it, and an empty
+ * piece at the end. */
 #include "native.h"
 
 #define NAME "tamis-img"
@@ -125,7 +126,7 @@ struct native_body *native_copy(struct native_body *b, tamis_error *why)
     return copy;
 }
 
-/* --- The methods of the type ------------------------------------------------------------------------------*/
+/* --- The methods of the type ------------------------------------------------------------------ */
 
 static tamis_status save_piece(void *io, const void *bytes, size_t n)
 {
@@ -142,7 +143,8 @@ static void save(redis_io *io, void *value)
     redis.SaveStringBuffer(io, "", 0);
 }
 
-/* Appends what is read to a buffer that doubles; no length is believed before its bytes are there. */
+/* Appends what is read to a buffer that doubles; no length is believed before its bytes are
+ * there. */
 static uint8_t *read_image(redis_io *io, size_t *size)
 {
     uint8_t *image = NULL;

@@ -1,5 +1,6 @@
-/* The settings, as CONFIG knows them (bf.NAME) and as arguments of the module: those of RedisBloom under both its old names
- * (ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS) and its new ones, and our own. */
+/* The settings, as CONFIG knows them (bf.NAME) and as arguments of the module: those of RedisBloom
+ * under both its old names (ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS) and its new ones, and our
+ * own. */
 #include "module.h"
 
 #include <errno.h>

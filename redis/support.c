@@ -2,13 +2,13 @@
 
 #include <strings.h>
 
-/* --- Memory ------------------------------------------------------------------------------------------*/
+/* --- Memory ----------------------------------------------------------------------------------- */
 
 /* Below this a refusal of the allocator is refusal enough. */
 #define BIG (1u << 20)
 
-/* Whether n bytes more stay within maxmemory, or within what the machine has: an allocator promises more than there is,
- * and the zeroing that follows would bring the kernel's killer. */
+/* Whether n bytes more stay within maxmemory, or within what the machine has: an allocator promises
+ * more than there is, and the zeroing that follows would bring the kernel's killer. */
 static bool server_has(size_t n)
 {
     redis_server_info *info = redis.GetServerInfo(NULL, "memory");
@@ -58,7 +58,7 @@ bool redis_must_obey(redis_ctx *ctx)
     return (redis.GetContextFlags(ctx) & (REDIS_CTX_REPLICATED | REDIS_CTX_LOADING)) != 0;
 }
 
-/* --- Keys --------------------------------------------------------------------------------------------*/
+/* --- Keys ------------------------------------------------------------------------------------- */
 
 struct redis_open redis_open_key(redis_ctx *ctx, redis_string *name, const redis_type *type,
                                  int mode)
@@ -102,7 +102,7 @@ void redis_notify(redis_ctx *ctx, const char *event, redis_string *name)
     redis.NotifyKeyspaceEvent(ctx, REDIS_NOTIFY_MODULE, event, name);
 }
 
-/* --- Words and replies -------------------------------------------------------------------------------*/
+/* --- Words and replies ------------------------------------------------------------------------ */
 
 int redis_error(redis_ctx *ctx, const char *text)
 {

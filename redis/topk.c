@@ -98,7 +98,8 @@ static void add_items(redis_ctx *ctx, struct compat_top *t, redis_string **argv,
     redis_effects_free(&e);
 }
 
-/* Items from argv[2] on, each followed by its number when step is 2. Replies with what each pushed out. */
+/* Items from argv[2] on, each followed by its number when step is 2. Replies with what each pushed
+ * out. */
 static int add(redis_ctx *ctx, redis_string **argv, int argc, int step)
 {
     struct redis_open open = redis_open_key(ctx, argv[1], redis_top_type, REDIS_READ | REDIS_WRITE);
@@ -107,8 +108,9 @@ static int add(redis_ctx *ctx, redis_string **argv, int argc, int step)
     } else if (open.value == NULL) {
         redis_error(ctx, NO_KEY);
     } else if (step == 2 && !increments_are_good(argv, argc)) {
-        /* RedisBloom announces an element for each pair and sends this one alone, so that its clients wait for ever; here
-         * it is alone, and nothing was counted. The blanks are part of the text. */
+        /* RedisBloom announces an element for each pair and sends this one alone, so that its
+         * clients wait for ever; here it is alone, and nothing was counted. The blanks are part of
+         * the text. */
         redis.ReplyWithArray(ctx, 1);
         redis_error(ctx, "TopK: increment must be an integer greater or equal to 0"
                          "                            and smaller or equal to 100,000");

@@ -1,4 +1,5 @@
-/* The four types of RedisBloom as the server keeps them: to disk and back, copied, weighed, freed. */
+/* The four types of RedisBloom as the server keeps them: to disk and back, copied, weighed,
+ * freed. */
 #include "compat/bloom.h"
 #include "compat/cuckoo.h"
 #include "compat/sketch.h"
@@ -8,7 +9,7 @@
 redis_type *redis_bloom_type, *redis_cuckoo_type, *redis_sketch_type, *redis_top_type,
     *redis_tamis_type;
 
-/* --- Fields through the API --------------------------------------------------------------------------*/
+/* --- Fields through the API ------------------------------------------------------------------- */
 
 static void write_number(void *io, uint64_t value)
 {
@@ -69,7 +70,7 @@ static void *loaded(redis_io *io, enum compat_status s, void *value, const char 
     return value;
 }
 
-/* --- AOF -----------------------------------------------------------------------------------------------*/
+/* --- AOF -------------------------------------------------------------------------------------- */
 
 /* CRC-64 of Jones, reflected, as at the end of every DUMP. */
 static uint64_t crc64(const uint8_t *p, size_t n)
@@ -119,7 +120,7 @@ void redis_emit_restore(redis_io *io, redis_string *key, void *value, const redi
     if (fields != NULL) redis.FreeString(NULL, fields);
 }
 
-/* --- What all types do alike ----------------------------------------------------------------------------*/
+/* --- What all types do alike ------------------------------------------------------------------ */
 
 static void digest_number(void *d, uint64_t value)
 {
@@ -146,7 +147,8 @@ static size_t size_of(const void *p)
     return p == NULL ? 0 : redis.MallocSize((void *)(uintptr_t)p);
 }
 
-/* The server frees in the background what takes more than 64: many pieces, or big ones, which go back to the system. */
+/* The server frees in the background what takes more than 64: many pieces, or big ones, which go
+ * back to the system. */
 static size_t effort(uint64_t pieces, uint64_t bytes)
 {
     return (size_t)(pieces + (bytes >> 16));
@@ -158,7 +160,7 @@ static void move(redis_defrag *ctx, void **p)
     if (moved != NULL) *p = moved;
 }
 
-/* --- MBbloom-- -------------------------------------------------------------------------------------------*/
+/* --- MBbloom-- -------------------------------------------------------------------------------- */
 
 static void *bloom_load(redis_io *io, int encver)
 {
@@ -241,7 +243,7 @@ static int bloom_defrag(redis_defrag *ctx, redis_string *key, void **value)
     return 0;
 }
 
-/* --- MBbloomCF -------------------------------------------------------------------------------------------*/
+/* --- MBbloomCF -------------------------------------------------------------------------------- */
 
 static void *cuckoo_load(redis_io *io, int encver)
 {
@@ -319,7 +321,7 @@ static int cuckoo_defrag(redis_defrag *ctx, redis_string *key, void **value)
     return 0;
 }
 
-/* --- CMSk-TYPE -------------------------------------------------------------------------------------------*/
+/* --- CMSk-TYPE -------------------------------------------------------------------------------- */
 
 static void *sketch_load(redis_io *io, int encver)
 {
@@ -382,7 +384,7 @@ static int sketch_defrag(redis_defrag *ctx, redis_string *key, void **value)
     return 0;
 }
 
-/* --- TopK-TYPE -------------------------------------------------------------------------------------------*/
+/* --- TopK-TYPE -------------------------------------------------------------------------------- */
 
 static void *top_load(redis_io *io, int encver)
 {

@@ -9,7 +9,8 @@
 /* The inner loops for this body. */
 const struct kernels *tamis__kernels_for(const struct body *b);
 
-/* The table entry of a bit section, or the reason why it is none: a cells section of `cells` bits. */
+/* The table entry of a bit section, or the reason why it is none: a cells section of `cells`
+ * bits. */
 struct section tamis__bit_section(uint32_t kind, uint32_t k, uint64_t m, uint64_t cells);
 const char *tamis__wrong_bit_section(const struct body *b, uint32_t kind, uint64_t cells);
 /* A reason when a bit at or beyond `cells` is set. */

@@ -79,7 +79,8 @@ static inline uint64_t tamis__fold(uint64_t a, uint64_t b)
 #endif
 }
 
-/* A bijection that makes another hash of a hash: the finalizer of SplitMix64 (Steele, Lea, Flood, 2014). */
+/* A bijection that makes another hash of a hash: the finalizer of SplitMix64 (Steele, Lea, Flood,
+ * 2014). */
 static inline uint64_t tamis__remix(uint64_t z)
 {
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);

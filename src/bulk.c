@@ -1,9 +1,9 @@
 /* Many keys at a time: streaming.
  *
- * Keys travel in groups. A group is hashed and the memory it will touch is prefetched; it is answered while the
- * next one is prefetched, the two interleaved key by key, so that the memory always has as much to do as it can
- * take. A key then costs the bandwidth of a random access, not its latency. Big adds to big tables have
- * a better way, partition.c. */
+ * Keys travel in groups. A group is hashed and the memory it will touch is prefetched; it is
+ * answered while the next one is prefetched, the two interleaved key by key, so that the memory
+ * always has as much to do as it can take. A key then costs the bandwidth of a random access, not
+ * its latency. Big adds to big tables have a better way, partition.c. */
 #include "bulk.h"
 
 #include "bits.h"
@@ -11,21 +11,21 @@
 #include "noise.h"
 #include "partition.h"
 
-/* A multiple of 8, so that a group writes whole bytes of answers. Between its prefetch and its use a line has the
- * time of 128 others to arrive. For memory 64 were as good, 32 too few; for small tables the fewer calls count
- * (1 M keys: 3.3, 2.8, 2.6 ns). The ring of hashes takes 4 KiB of the first-level cache, and what some
- * kinds keep of their keys up to 10 more. */
+/* A multiple of 8, so that a group writes whole bytes of answers. Between its prefetch and its use
+ * a line has the time of 128 others to arrive. For memory 64 were as good, 32 too few; for small
+ * tables the fewer calls count (1 M keys: 3.3, 2.8, 2.6 ns). The ring of hashes takes 4 KiB of the
+ * first-level cache, and what some kinds keep of their keys up to 10 more. */
 #define GROUP TAMIS__MOST_BATCH
 
-/* Answers to adds are counted so many at a time. Right after they were written, byte by byte, a wider load of
- * them would wait until the stores are done. */
+/* Answers to adds are counted so many at a time. Right after they were written, byte by byte, a
+ * wider load of them would wait until the stores are done. */
 #define UNCOUNTED (8 * GROUP)
 
 /* Smaller tables are in the second-level cache: the processor itself looks far enough ahead. */
 #define PREFETCH_FROM (1u << 20)
 
-/* Keys may lie anywhere: ask for the next ones while these are hashed. Not for integers, which are an array as a
- * rule. */
+/* Keys may lie anywhere: ask for the next ones while these are hashed. Not for integers, which are
+ * an array as a rule. */
 TAMIS__PREFETCHES fetch_keys(const struct keys *in, size_t at, size_t n)
 {
     if (at >= in->n || in->bytes[at].len <= 8) return;
@@ -86,7 +86,7 @@ void tamis__count_added(tamis *t, size_t n, const uint8_t *seen)
         count_items(t, is_multiset(t) ? n : n - count_answers(seen, n));
 }
 
-/* --- Streaming ------------------------------------------------------------------------------------------- */
+/* --- Streaming -------------------------------------------------------------------------------- */
 
 struct stream {
     const tamis *t;
@@ -119,7 +119,8 @@ static struct batch stream_group(struct stream *s, size_t at, bool now)
     return b;
 }
 
-/* Send the group at `at` on its way and return the one that is due (its n is 0 while there is none). */
+/* Send the group at `at` on its way and return the one that is due (its n is 0 while there is
+ * none). */
 static struct batch stream_step(struct stream *s, size_t at)
 {
     struct batch sent = {.n = 0}, due = sent;
@@ -183,7 +184,7 @@ void tamis__bulk_count(const tamis *t, const struct keys *in, int64_t *out)
     }
 }
 
-/* --- Adding, with a plan that may be strict ---------------------------------------------------------------- */
+/* --- Adding, with a plan that may be strict --------------------------------------------------- */
 
 /* How many of n keys are sure to fit, new or not. */
 static size_t sure_to_fit(const tamis *t, size_t n)

@@ -19,7 +19,8 @@ tamis_status tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen, siz
 /* Returns how many may be in. */
 size_t tamis__bulk_query(const tamis *t, const struct keys *in, uint8_t *bits);
 
-/* How often each of them came, as the kind tells it; keys that cannot be hashed were sorted out before. */
+/* How often each of them came, as the kind tells it; keys that cannot be hashed were sorted out
+ * before. */
 void tamis__bulk_count(const tamis *t, const struct keys *in, int64_t *out);
 
 /* One key, with no more ado than that. seen may be NULL. */

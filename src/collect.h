@@ -1,5 +1,5 @@
-/* Static kinds solve for all their keys at once. Until tamis_seal they collect hashes, in a section of that role, and
- * answer "maybe" to everything. */
+/* Static kinds solve for all their keys at once. Until tamis_seal they collect hashes, in a section
+ * of that role, and answer "maybe" to everything. */
 #ifndef TAMIS_COLLECT_H
 #define TAMIS_COLLECT_H
 
@@ -13,7 +13,8 @@ bool tamis__collecting(const struct body *b);
 /* A reason why the only section is no collection, or NULL. */
 const char *tamis__wrong_collection(const struct body *b);
 
-/* struct kind.add: TAMIS_ENOMEM, or TAMIS_EFULL at the limit of the body; TAMIS_EIO where hashes go to a file. */
+/* struct kind.add: TAMIS_ENOMEM, or TAMIS_EFULL at the limit of the body; TAMIS_EIO where hashes go
+ * to a file. */
 tamis_status tamis__collect(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done);
 /* struct kind.clear. */
 void tamis__clear_collection(struct body *b);
@@ -48,8 +49,8 @@ static inline uint64_t tamis__collection_room(const struct section *s)
     return (s->room > s->length ? s->room : s->length) / 16;
 }
 
-/* Replace the sections by `count` new ones, whose cells the body takes over. False: no memory, and nothing has
- * changed. */
+/* Replace the sections by `count` new ones, whose cells the body takes over. False: no memory, and
+ * nothing has changed. */
 bool tamis__replace_sections(struct body *b, const struct section *by, uint32_t count);
 
 #endif

@@ -1,4 +1,5 @@
-/* How often: the verbs of counts and weights. Kinds tell what their counters say; here it becomes an interval. */
+/* How often: the verbs of counts and weights. Kinds tell what their counters say; here it becomes
+ * an interval. */
 #include "bulk.h"
 #include "error.h"
 #include "memory.h"
@@ -44,7 +45,7 @@ tamis_status tamis__cannot_take_away(const tamis *t, tamis_error *why)
                               t->kind->name);
 }
 
-/* --- Adding ------------------------------------------------------------------------------------------------- */
+/* --- Adding ----------------------------------------------------------------------------------- */
 
 static tamis_status explain(const tamis *t, tamis_status s, tamis_error *why)
 {
@@ -100,7 +101,7 @@ tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, int64_t wei
     return tamis_add_weight_many(t, &one, &weight, 1, NULL, why);
 }
 
-/* --- Counting ------------------------------------------------------------------------------------------------- */
+/* --- Counting --------------------------------------------------------------------------------- */
 
 /* a + b, up to the ends. */
 static int64_t sum(int64_t a, int64_t b)
@@ -153,8 +154,9 @@ static tamis_estimate two_sided_interval(const tamis *t, const struct noise *n, 
     return e;
 }
 
-/* What the tally told too much of a key before it got its entry. The noise was less then; how much less, the count tells at
- * which it got in, since that grows along with the noise. Half of it was best for all orders of arrival (docs/ACCURACY.md). */
+/* What the tally told too much of a key before it got its entry. The noise was less then; how much
+ * less, the count tells at which it got in, since that grows along with the noise. Half of it was
+ * best for all orders of arrival (docs/ACCURACY.md). */
 static int64_t noise_before(const tamis *t, const struct noise *n, int64_t before)
 {
     const double now = (double)t->kind->unlisted(&t->body);
@@ -162,8 +164,9 @@ static int64_t noise_before(const tamis *t, const struct noise *n, int64_t befor
     return (int64_t)(share * (double)n->half / 2);
 }
 
-/* Of a key with an entry: only what it had before that can be noise. How much of that is, no quantile of the noise tells:
- * who has an entry may well have it because it met the most noise of all keys. */
+/* Of a key with an entry: only what it had before that can be noise. How much of that is, no
+ * quantile of the noise tells: who has an entry may well have it because it met the most noise of
+ * all keys. */
 static tamis_estimate listed_interval(const tamis *t, const struct noise *n, int64_t v,
                                       struct known k)
 {
@@ -176,9 +179,10 @@ static tamis_estimate listed_interval(const tamis *t, const struct noise *n, int
     return e;
 }
 
-/* A count goes to shared counters only when no entry has less: then as many entries as there are have at least so much,
- * but for buckets that chance has left half empty, so it is at most the weight of all divided by their number. Twice that
- * is out of the reach of chance (tests/test_adversary.c). In a window the floors of all generations add up, and so do their
+/* A count goes to shared counters only when no entry has less: then as many entries as there are
+ * have at least so much, but for buckets that chance has left half empty, so it is at most the
+ * weight of all divided by their number. Twice that is out of the reach of chance
+ * (tests/test_adversary.c). In a window the floors of all generations add up, and so do their
  * weights. */
 static void judge(const tamis *t, struct known k, tamis_estimate *e)
 {
@@ -271,7 +275,7 @@ tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_esti
     return TAMIS_OK;
 }
 
-/* --- Looking inside ------------------------------------------------------------------------------------------- */
+/* --- Looking inside --------------------------------------------------------------------------- */
 
 tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out)
 {

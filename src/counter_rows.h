@@ -1,5 +1,5 @@
-/* What sketches made of rows of counters share: count-min and count-sketch. A key has one counter in each of k rows of
- * m counters; row j takes probe j, as in the partitioned filter. */
+/* What sketches made of rows of counters share: count-min and count-sketch. A key has one counter
+ * in each of k rows of m counters; row j takes probe j, as in the partitioned filter. */
 #ifndef TAMIS_COUNTER_ROWS_H
 #define TAMIS_COUNTER_ROWS_H
 

@@ -10,7 +10,8 @@
 #define TAMIS__PRINTF(fmt, args)
 #endif
 
-/* Fill *why (which may be NULL) and return status, so that callers write `return tamis__fail(...)`. */
+/* Fill *why (which may be NULL) and return status, so that callers write `return
+ * tamis__fail(...)`. */
 tamis_status tamis__fail(tamis_error *why, tamis_status status, const char *format, ...)
     TAMIS__PRINTF(3, 4);
 
@@ -18,7 +19,8 @@ tamis_status tamis__fail(tamis_error *why, tamis_status status, const char *form
 tamis_status tamis__unsupported(tamis_error *why, uint32_t better_kind, const char *format, ...)
     TAMIS__PRINTF(3, 4);
 
-/* Whether there is no place for what a call is to make, which is TAMIS_EINVAL. The page, which always has one, does not ask. */
+/* Whether there is no place for what a call is to make, which is TAMIS_EINVAL. The page, which
+ * always has one, does not ask. */
 #ifdef TAMIS_LEAN
 #define tamis__no_out(out, why) false
 #else

@@ -1,16 +1,17 @@
 /* Files: the only room that opens any.
  *
- * Saving never touches the old file: the image goes to an unnamed file in the same directory (a named
- * one where the system has no such thing), is synced, and takes over the name by rename; then the
- * directory is synced. After any failure nothing is left behind and the old file stands (only a kill between
- * naming the new file and renaming it leaves a `.tamis-*.tmp`, which may be removed); a file whose
- * fsync failed is never synced again, since the kernel may have dropped the pages and would say yes.
+ * Saving never touches the old file: the image goes to an unnamed file in the same directory (a
+ * named one where the system has no such thing), is synced, and takes over the name by rename; then
+ * the directory is synced. After any failure nothing is left behind and the old file stands (only a
+ * kill between naming the new file and renaming it leaves a `.tamis-*.tmp`, which may be removed);
+ * a file whose fsync failed is never synced again, since the kernel may have dropped the pages and
+ * would say yes.
  *
- * Two writers. TAMIS_UPDATE locks the file itself with flock, which belongs to the open file and not to
- * the process, so other descriptors do not disturb it. Since each save puts a new file under the name,
- * whoever gets a lock checks that the name still leads to the file it locked, else starts again with
- * the new one; and the new file is locked before it gets the name. No lock file is ever left lying
- * around. A save over an existing file takes the same lock for its own duration. */
+ * Two writers. TAMIS_UPDATE locks the file itself with flock, which belongs to the open file and
+ * not to the process, so other descriptors do not disturb it. Since each save puts a new file under
+ * the name, whoever gets a lock checks that the name still leads to the file it locked, else starts
+ * again with the new one; and the new file is locked before it gets the name. No lock file is ever
+ * left lying around. A save over an existing file takes the same lock for its own duration. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_TMPFILE */
 #endif
@@ -63,7 +64,7 @@ static void close_quietly(int fd)
     errno = kept;
 }
 
-/* --- Opening --------------------------------------------------------------------------------------- */
+/* --- Opening ---------------------------------------------------------------------------------- */
 
 static tamis_status read_at(const struct source *src, uint64_t at, void *to, size_t n,
                             tamis_error *why)
@@ -80,7 +81,8 @@ static tamis_status read_at(const struct source *src, uint64_t at, void *to, siz
     return TAMIS_OK;
 }
 
-/* A descriptor of 0 to 2 is somebody's standard stream as soon as they print or read: never ours. */
+/* A descriptor of 0 to 2 is somebody's standard stream as soon as they print or read: never
+ * ours. */
 static int off_standard_streams(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO) return fd;
@@ -89,7 +91,8 @@ static int off_standard_streams(int fd)
     return moved;
 }
 
-/* A regular file, or why not. To be locked: with write access if we have it, which NFS wants for that. */
+/* A regular file, or why not. To be locked: with write access if we have it, which NFS wants for
+ * that. */
 static tamis_status open_regular(const char *path, bool lock, int *fd, struct stat *st,
                                  tamis_error *why)
 {
@@ -234,7 +237,7 @@ tamis_status tamis_open(const char *path, const tamis_options *options, tamis **
     return TAMIS_OK;
 }
 
-/* --- Saving ------------------------------------------------------------------------------------------ */
+/* --- Saving ----------------------------------------------------------------------------------- */
 
 struct save {
     char target[PATH_MAX];   /* resolved: a symbolic link to a file is followed, not replaced */
@@ -433,7 +436,8 @@ static void adopt(tamis *t, struct save *j, uint64_t root)
     }
 }
 
-/* t is the handle behind what is saved, or NULL; `adopts` is t when it stands for the new file from then on. */
+/* t is the handle behind what is saved, or NULL; `adopts` is t when it stands for the new file from
+ * then on. */
 static tamis_status save(struct save *j, const tamis *t, tamis *adopts, const char *path)
 {
     uint64_t root = 0;
@@ -506,7 +510,7 @@ tamis_status tamis_save_packed(const tamis *t, const char *path, bool replace, t
     return save_other(write_packed, t, t, t->memory, path, replace, why);
 }
 
-/* --- Temporary files ------------------------------------------------------------------------------------ */
+/* --- Temporary files -------------------------------------------------------------------------- */
 
 tamis_status tamis__temporary_open(const char *directory, int *fd, tamis_error *why)
 {

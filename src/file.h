@@ -1,5 +1,5 @@
-/* Files that appear whole or not at all; and temporary ones without a name, for what does not fit the memory: they end with
- * the process, however that ends. */
+/* Files that appear whole or not at all; and temporary ones without a name, for what does not fit
+ * the memory: they end with the process, however that ends. */
 #ifndef TAMIS_FILE_H
 #define TAMIS_FILE_H
 

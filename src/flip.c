@@ -8,8 +8,8 @@
 
 uint32_t tamis__flip_threshold(double epsilon)
 {
-    /* Where exp is a few units in the last place off, the margin still makes it no less than the truth; it is at most
-     * a hundredth of one step. */
+    /* Where exp is a few units in the last place off, the margin still makes it no less than the
+     * truth; it is at most a hundredth of one step. */
     const double exact = ldexp(1, 32) / (1 + exp(epsilon));
     return (uint32_t)ceil(exact * (1 + 1e-12));
 }

@@ -1,5 +1,5 @@
-/* The law of a key in a binary fuse filter, for the builder (membership/fuse.c, whose essay tells the rest) and the
- * kernels. */
+/* The law of a key in a binary fuse filter, for the builder (membership/fuse.c, whose essay tells
+ * the rest) and the kernels. */
 #ifndef TAMIS_FUSE_H
 #define TAMIS_FUSE_H
 
@@ -21,8 +21,8 @@ struct fuse {
     const uint8_t *table; /* NULL while there is only a shape */
 };
 
-/* What a key is to the cells, under a salt. One product of both halves, folded: keys that collide by chance under one salt
- * do not under the next. */
+/* What a key is to the cells, under a salt. One product of both halves, folded: keys that collide
+ * by chance under one salt do not under the next. */
 #define TAMIS__FUSE_FLIP_LO UINT64_C(0xa0761d6478bd642f)
 #define TAMIS__FUSE_FLIP_HI UINT64_C(0xe7037ed1a0b428db)
 
@@ -43,7 +43,8 @@ static inline uint32_t tamis__fuse_print(tamis_hash h, uint32_t bits)
     return (uint32_t)(h.hi >> (64 - bits));
 }
 
-/* The first cell by the upper bits, the others by 18 lower ones each. d is a constant where speed matters. */
+/* The first cell by the upper bits, the others by 18 lower ones each. d is a constant where speed
+ * matters. */
 static inline void tamis__fuse_cells(const struct fuse *f, uint32_t d, uint64_t edge,
                                      uint64_t at[4])
 {
@@ -61,19 +62,19 @@ static inline uint64_t tamis__fuse_get(const uint8_t *table, uint64_t cell, uint
     return tamis__get64(table + (at >> 3)) >> (at & 7);
 }
 
-/* --- Where a query looks --------------------------------------------------------------------------------------- */
+/* --- Where a query looks ---------------------------------------------------------------------- */
 
-/* What a query keeps of each key from the time its cells are prefetched to the time they are read: its fingerprint, and
- * where its cells begin. Each table of kernels has its own way to write that down: the bits (scalar), or the bytes and the
- * bits there. */
+/* What a query keeps of each key from the time its cells are prefetched to the time they are read:
+ * its fingerprint, and where its cells begin. Each table of kernels has its own way to write that
+ * down: the bits (scalar), or the bytes and the bits there. */
 struct fuse_aim {
     uint64_t at[4][TAMIS__FUSE_BATCH];
     uint32_t print[TAMIS__FUSE_BATCH];
     uint8_t shift[4][TAMIS__FUSE_BATCH];
 };
 
-/* How many bytes to read for a cell: 1 when cells are bytes, else the fewest of 2, 4 and 8 that hold it wherever it begins.
- * Whoever reads more touches lines that were not prefetched. */
+/* How many bytes to read for a cell: 1 when cells are bytes, else the fewest of 2, 4 and 8 that
+ * hold it wherever it begins. Whoever reads more touches lines that were not prefetched. */
 static inline unsigned tamis__fuse_reach(uint32_t bits)
 {
     const uint32_t step = bits & (0 - bits); /* cells begin at multiples of it */

@@ -1,5 +1,6 @@
-/* Where a handle begins and ends. One with a secret key lives, as a whole, in memory that no core dump shows: the key has
- * one place, and whoever copies a handle copies it to such a place again. */
+/* Where a handle begins and ends. One with a secret key lives, as a whole, in memory that no core
+ * dump shows: the key has one place, and whoever copies a handle copies it to such a place
+ * again. */
 #include "handle.h"
 
 #include "collect.h"

@@ -27,17 +27,20 @@ struct tamis {
     struct file *file;
     void (*close_file)(tamis *t);
 
-    /* Of kinds that weigh: see noise.h. The last, since it alone may change while others only read. */
+    /* Of kinds that weigh: see noise.h. The last, since it alone may change while others only
+     * read. */
     struct noise *noise;
 };
 
-/* A handle with room for so many sections, and for a key where the options have one, nothing else set; NULL: no memory. */
+/* A handle with room for so many sections, and for a key where the options have one, nothing else
+ * set; NULL: no memory. */
 tamis *tamis__new(const struct kind *kind, const tamis_options *o, uint32_t sections);
 
 /* What makes another handle with the same options, and room for the key where there is one. */
 tamis_options tamis__same_options(const tamis *t);
 
-/* The last step of creating or opening: hand the handle out, or close it when the options forbid it. */
+/* The last step of creating or opening: hand the handle out, or close it when the options forbid
+ * it. */
 tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_error *why);
 
 /* A window that turns by itself, once its plan and sections are known. */

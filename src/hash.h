@@ -1,7 +1,8 @@
 /* The front door of every key: bytes in, 128 bits out. Also the sums of images.
  *
- * Two functions. XXH3-128 is the fast one, for data that nobody chose against us: its seed is public.
- * SipHash-2-4 is a pseudo-random function: without the 16-byte key nobody can aim at a filter. */
+ * Two functions. XXH3-128 is the fast one, for data that nobody chose against us: its seed is
+ * public. SipHash-2-4 is a pseudo-random function: without the 16-byte key nobody can aim at a
+ * filter. */
 #ifndef TAMIS_HASH_H
 #define TAMIS_HASH_H
 

@@ -1,14 +1,14 @@
-/* Sorting hashes: by the top bits of hi into groups that fit the second-level cache, each of them by the next bits
- * into groups of a few keys, and those by insertion.
+/* Sorting hashes: by the top bits of hi into groups that fit the second-level cache, each of them
+ * by the next bits into groups of a few keys, and those by insertion.
  *
  *     h  --top bits-->  scratch: [ group 0 | group 1 | ... ]      about 4096 hashes each
  *     each group  --next bits-->  its place in h: [..|..|..|...]  about 2 to 4 hashes each, then insertion
  *
- * That relies on uniform hashes only for its speed: a group that got too many is sorted by heap. At 10 M hashes it
- * takes 19 ns a hash.
+ * That relies on uniform hashes only for its speed: a group that got too many is sorted by heap. At
+ * 10 M hashes it takes 19 ns a hash.
  *
- * Threads take equal shares of h in the first step and ranges of groups in the second. Each share has counts of its own,
- * from which all know where in a group theirs go. */
+ * Threads take equal shares of h in the first step and ranges of groups in the second. Each share
+ * has counts of its own, from which all know where in a group theirs go. */
 #include "hash_sort.h"
 
 #include "threads.h"

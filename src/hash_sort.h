@@ -4,11 +4,12 @@
 
 #include <tamis/tamis.h>
 
-/* Bytes of scratch that sorting n hashes takes: n hashes, and 64 KiB for each thread. UINT64_MAX: too many. */
+/* Bytes of scratch that sorting n hashes takes: n hashes, and 64 KiB for each thread. UINT64_MAX:
+ * too many. */
 uint64_t tamis__sort_scratch(uint64_t n, uint32_t threads);
 
-/* Sorts by hi, then by lo, drops repeats, and returns how many are left. Uniform hashes take linear time, any
- * others n·log n. */
+/* Sorts by hi, then by lo, drops repeats, and returns how many are left. Uniform hashes take linear
+ * time, any others n·log n. */
 uint64_t tamis__sort_hashes(tamis_hash *h, uint64_t n, uint32_t threads, void *scratch);
 
 #endif

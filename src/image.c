@@ -56,7 +56,7 @@ enum { FLAG_SEALED = 1, FLAG_STRICT = 2, FLAG_TURNING = 4, FLAG_ITEMS_ESTIMATED 
 static const uint8_t magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
 static const uint8_t zeros[ALIGN];
 
-/* --- Sizes ---------------------------------------------------------------------------------------- */
+/* --- Sizes ------------------------------------------------------------------------------------ */
 
 static uint64_t aligned(uint64_t at)
 {
@@ -104,7 +104,7 @@ uint64_t tamis_image_size(const tamis *t)
     return last->offset + last->length;
 }
 
-/* --- Writing --------------------------------------------------------------------------------------- */
+/* --- Writing ---------------------------------------------------------------------------------- */
 
 static void put_header(uint8_t *h, const tamis *t)
 {
@@ -212,7 +212,7 @@ tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, tamis_error 
     return tamis__image_write(t, put, ctx, &root, why);
 }
 
-/* --- Reading: nothing is believed before it was checked --------------------------------------------- */
+/* --- Reading: nothing is believed before it was checked --------------------------------------- */
 
 static tamis_status fetch(const struct source *src, uint64_t at, void *to, size_t n,
                           tamis_error *why)
@@ -321,7 +321,8 @@ static tamis_status parse_table(const uint8_t *meta, uint64_t size, struct secti
         s[i].items = tamis__get64(e + E_ITEMS);
         s[i].boundary = tamis__get64(e + E_BOUNDARY);
         s[i].length = tamis__get64(e + E_LENGTH);
-        /* Each within size, so no sum below can overflow: 1024 sections of less than 2^64 / 65536. */
+        /* Each within size, so no sum below can overflow: 1024 sections of less than 2^64 /
+         * 65536. */
         if (s[i].length < 8 || s[i].length > size)
             return tamis__corrupt(why, entry + E_LENGTH, "wrong section length");
         if (!all_zero(e + E_ZERO_8, 8))

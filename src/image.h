@@ -16,8 +16,8 @@ uint64_t tamis__repeated_bytes(const struct section *s, uint32_t count, uint32_t
 /* Put the sections one after the other; to be called whenever their number or lengths change. */
 void tamis__assign_offsets(struct body *b);
 
-/* Where an image is read from: a piece of memory, or whatever read fetches, which is asked for every byte
- * once and in order. */
+/* Where an image is read from: a piece of memory, or whatever read fetches, which is asked for
+ * every byte once and in order. */
 struct source {
     uint64_t size;
     uint64_t metadata_bytes; /* of header, table and sums, which must be so many; 0: not known */
@@ -28,8 +28,8 @@ struct source {
     void *ctx;
 };
 
-/* Validate an image from a hostile source and make a handle of it. With in_place, which needs 64-byte
- * aligned memory, the handle uses the source's bytes and is read-only. */
+/* Validate an image from a hostile source and make a handle of it. With in_place, which needs
+ * 64-byte aligned memory, the handle uses the source's bytes and is read-only. */
 tamis_status tamis__image_read(const struct source *src, const tamis_options *options,
                                bool in_place, tamis **out, tamis_error *why);
 
@@ -37,7 +37,8 @@ tamis_status tamis__image_read(const struct source *src, const tamis_options *op
  * TAMIS__HEADER_BYTES of an image. */
 bool tamis__image_root(const uint8_t *header, uint64_t *root);
 
-/* tamis_write, which also tells the root. The first piece is the metadata: header, table and sums. */
+/* tamis_write, which also tells the root. The first piece is the metadata: header, table and
+ * sums. */
 tamis_status tamis__image_write(const tamis *t, tamis_sink put, void *ctx, uint64_t *root,
                                 tamis_error *why);
 

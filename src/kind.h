@@ -10,9 +10,9 @@
 
 #include <tamis/tamis.h>
 
-/* The browser's build (web/) only reads some of the kinds: without what plans, fills and changes them it is a quarter
- * smaller. Where a table lacks `add`, its filters are read-only, and where it lacks `solve`, none are made. It neither merges
- * nor converts, and WebAssembly cannot prefetch. */
+/* The browser's build (web/) only reads some of the kinds: without what plans, fills and changes
+ * them it is a quarter smaller. Where a table lacks `add`, its filters are read-only, and where it
+ * lacks `solve`, none are made. It neither merges nor converts, and WebAssembly cannot prefetch. */
 #ifdef TAMIS_LEAN
 #define TAMIS__FULL(f) NULL
 #define TAMIS__REMOVABLE TAMIS_COUNTING /* the smallest kind made here whose keys can be removed */
@@ -57,12 +57,14 @@ struct body {
     /* For kinds that grow: where cells come from, and the limit of the image (0: none). */
     const tamis_memory *memory;
     uint64_t max_bytes;
-    /* For static kinds: threads that the seal may use; where hashes beyond memory go (NULL: nowhere). */
+    /* For static kinds: threads that the seal may use; where hashes beyond memory go (NULL:
+     * nowhere). */
     uint32_t threads;
     struct spill *spill;
     /* Of windows: items of the newest generation at which an add begins another; 0: never. */
     uint64_t turn_at;
-    /* Of kinds that weigh: all the weight that was added or taken away since the body was made, up to its end. */
+    /* Of kinds that weigh: all the weight that was added or taken away since the body was made, up
+     * to its end. */
     uint64_t moved;
 };
 
@@ -75,7 +77,8 @@ static inline uint64_t tamis__add_up(uint64_t a, uint64_t b)
     return sum < TAMIS__MOST_WEIGHT ? sum : TAMIS__MOST_WEIGHT;
 }
 
-/* Of a key that has an entry of its own: it surely came so often, and most likely so often. All 0: it has none. */
+/* Of a key that has an entry of its own: it surely came so often, and most likely so often. All 0:
+ * it has none. */
 struct known {
     int64_t certain, likely;
     bool
@@ -88,9 +91,9 @@ struct batch {
     const tamis_hash *hashes;
     size_t n;
     const tamis_hash *ahead; /* n more, to be prefetched on the way; or NULL */
-    /* Room for what a kind keeps of these keys between prefetch and query, TAMIS__AIM_BYTES: a prefetch writes it, or the
-     * query that has them ahead, where it is next_aim. NULL: they were not prefetched. Only for kinds that no
-     * other is made of, as there is but one. */
+    /* Room for what a kind keeps of these keys between prefetch and query, TAMIS__AIM_BYTES: a
+     * prefetch writes it, or the query that has them ahead, where it is next_aim. NULL: they were
+     * not prefetched. Only for kinds that no other is made of, as there is but one. */
     void *aim, *next_aim;
     const int64_t *weights;  /* of kinds that weigh; NULL: all 1 */
     const tamis_bytes *keys; /* the keys themselves, of an add to a kind that keeps texts */
@@ -132,8 +135,8 @@ enum {
     TAMIS__RIBBONS = 128,      /* sections have boundaries */
     TAMIS__EXCLUDES = 256,     /* the items of a section are excluded keys */
     TAMIS__SPILLS = 512,       /* static: can be solved from hashes beyond memory */
-/* How often, not whether: knows weights, and no plan of items; the items of its section are their sum, as
-     * a signed number where it is two-sided. */
+/* How often, not whether: knows weights, and no plan of items; the items of its section are their
+ * sum, as a signed number where it is two-sided. */
 #ifdef TAMIS_LEAN /* none does */
     TAMIS__WEIGHS = 0,
 #else
@@ -154,7 +157,8 @@ struct kind {
     /* Complete a plan (items, fpr and bytes as tamis_solve promises; m, k) and set
      * promise->fpr_asymptotic. */
     tamis_status (*solve)(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
-    /* The shapes of one part, for a plan of this kind or one that is made of it. NULL: not to be composed. */
+    /* The shapes of one part, for a plan of this kind or one that is made of it. NULL: not to be
+     * composed. */
     struct sizing (*sizing)(const tamis_plan *plan);
     /* Describe the sections of a solved plan in out (all but offset and cells); returns how many.
      * With out NULL, only counts. */
@@ -163,47 +167,52 @@ struct kind {
     /* The reason why sections from a hostile table (cells not loaded yet) cannot be this kind's, or
      * NULL. What passes makes every later access safe, whatever the cells hold. */
     const char *(*wrong_shape)(const struct body *b);
-    /* The same for the cells themselves. Reads them all only where their order means something (growing). */
+    /* The same for the cells themselves. Reads them all only where their order means something
+     * (growing). */
     const char *(*wrong_cells)(const struct body *b);
 
-    /* Whether a key is a line of 64 bytes, number mulhi(hi, lines), and the lower 48 bits of lo, and nothing
-     * else: then partition.c may add. NULL: never. */
+    /* Whether a key is a line of 64 bytes, number mulhi(hi, lines), and the lower 48 bits of lo,
+     * and nothing else: then partition.c may add. NULL: never. */
     bool (*packs)(const struct body *b);
     /* Keys packed by tamis__pack into lines that start at `first`. */
     void (*add_packed)(struct body *b, uint64_t first, const uint64_t *words, size_t n,
                        uint8_t *seen);
-    /* Ask the memory for what add and query will touch; answers nothing. NULL: the machine cannot. */
+    /* Ask the memory for what add and query will touch; answers nothing. NULL: the machine
+     * cannot. */
     void (*prefetch)(const struct body *b, const struct batch *keys);
-    /* Bit i of seen/bits answers for hash i; the callee clears the spare bits of the last byte. When an add
-     * fails, *done says how many were added before, and their bits are right. Of kinds that weigh, seen may be
-     * NULL. */
+    /* Bit i of seen/bits answers for hash i; the callee clears the spare bits of the last byte.
+     * When an add fails, *done says how many were added before, and their bits are right. Of kinds
+     * that weigh, seen may be NULL. */
     tamis_status (*add)(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done);
     void (*query)(const struct body *b, const struct batch *keys, uint8_t *bits);
     /* TAMIS_EABSENT when the key is certainly not in; then nothing has changed. NULL: cannot. */
     tamis_status (*remove)(struct body *b, tamis_hash h);
-    /* How often each key was added, never less unless two-sided; INT64_MAX: more than the cells can tell (and
-     * -INT64_MAX: less). NULL: cannot. */
+    /* How often each key was added, never less unless two-sided; INT64_MAX: more than the cells can
+     * tell (and -INT64_MAX: less). NULL: cannot. */
     void (*count)(const struct body *b, const struct batch *keys, int64_t *out);
     /* The keys are not in, and shall never be a "maybe". NULL: cannot promise that. */
     tamis_status (*exclude)(struct body *b, const struct batch *keys);
-    /* Static kinds: solve for the collected hashes, and tell how many different ones there were. Nothing has changed
-     * when it fails. */
+    /* Static kinds: solve for the collected hashes, and tell how many different ones there were.
+     * Nothing has changed when it fails. */
     tamis_status (*seal)(struct body *b, uint64_t *distinct, tamis_error *why);
     /* Back to empty. NULL: all cells zero, and no items. */
     void (*clear)(struct body *b);
     /* Forget the oldest generation. NULL: has none. */
     void (*rotate)(struct body *b);
-    /* The plain filter with the same answers: its section but for offset and cells, and, when cells is not
-     * NULL, what is in them. NULL: there is none; false: not of this variant. */
+    /* The plain filter with the same answers: its section but for offset and cells, and, when cells
+     * is not NULL, what is in them. NULL: there is none; false: not of this variant. */
     bool (*plain)(const struct body *b, struct section *out, uint8_t *cells);
-    /* Equal shapes are checked before; TAMIS_ENOMEM at the most, and then nothing has changed. NULL: cannot. */
+    /* Equal shapes are checked before; TAMIS_ENOMEM at the most, and then nothing has changed.
+     * NULL: cannot. */
     tamis_status (*merge)(struct body *into, const struct body *from);
-    /* Of the union with `other` when that is not NULL; z: of the interval of items. Reads every cell. */
+    /* Of the union with `other` when that is not NULL; z: of the interval of items. Reads every
+     * cell. */
     void (*gauge)(const struct body *b, const struct body *other, double z, struct gauge *out);
-    /* The cells of one key, in probe order; returns how many, writes at most max. NULL: none to show. */
+    /* The cells of one key, in probe order; returns how many, writes at most max. NULL: none to
+     * show. */
     size_t (*cells_of)(const struct body *b, tamis_hash h, uint64_t *cells, size_t max);
-    /* Kinds that list items: places for them; what is in one (false: nothing); and the most that any key counts that is in
-     * none. */
+    /* Kinds that list items: places for them; what is in one (false: nothing); and the most that
+     * any key counts that is in none. */
     uint64_t (*slots)(const struct body *b);
     bool (*listed)(const struct body *b, uint64_t slot, struct listed *out);
     uint64_t (*slot_of)(const struct body *b, tamis_hash h); /* UINT64_MAX: none */

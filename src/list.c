@@ -1,4 +1,5 @@
-/* The most frequent: lists of items. A kind tells what is in its slots; here they are told from noise and put in order. */
+/* The most frequent: lists of items. A kind tells what is in its slots; here they are told from
+ * noise and put in order. */
 #include "error.h"
 #include "memory.h"
 #include "noise.h"

@@ -14,8 +14,8 @@
 #define LINE 64u
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* From this size on, ask for huge pages: with 4 KiB pages, random access to a big table also pays for
- * looking up its pages. Only advice: nothing is reserved, nothing can fail. */
+/* From this size on, ask for huge pages: with 4 KiB pages, random access to a big table also pays
+ * for looking up its pages. Only advice: nothing is reserved, nothing can fail. */
 #define HUGE_FROM (2 * HUGE_PAGE)
 
 static void advise(unsigned char *p, size_t size)
@@ -30,8 +30,8 @@ static void advise(unsigned char *p, size_t size)
 #endif
 }
 
-/* The raw pointer is kept in the word before the aligned block, so any allocator will do. Big blocks of our
- * own begin and end with a huge page; what that adds is never touched. */
+/* The raw pointer is kept in the word before the aligned block, so any allocator will do. Big
+ * blocks of our own begin and end with a huge page; what that adds is never touched. */
 void *tamis__alloc(const tamis_memory *memory, uint64_t size)
 {
     const bool is_huge = size >= HUGE_FROM, own = memory == NULL;
@@ -62,7 +62,7 @@ void tamis__free(const tamis_memory *memory, void *p)
         free(raw);
 }
 
-/* --- Secrets ------------------------------------------------------------------------------------------------- */
+/* --- Secrets ---------------------------------------------------------------------------------- */
 
 #ifdef __linux__
 static size_t page_size(void)
@@ -76,8 +76,8 @@ static uint64_t whole_pages(uint64_t size, uint64_t page)
     return (size + page - 1) / page * page;
 }
 
-/* Within a block of any allocator there is a whole page when the block is one longer. It begins behind the block's
- * beginning, so that there is a word before it for the block. */
+/* Within a block of any allocator there is a whole page when the block is one longer. It begins
+ * behind the block's beginning, so that there is a word before it for the block. */
 static void *pages_of(const tamis_memory *memory, uint64_t whole, size_t page)
 {
     unsigned char *block = tamis__alloc(memory, whole + page);
@@ -87,10 +87,11 @@ static void *pages_of(const tamis_memory *memory, uint64_t whole, size_t page)
     return p;
 }
 
-/* Of our own, pages come from the system: hidden ones that are neighbours are one mapping to it, where each in the middle of
- * the heap would be two, and a process may have some 65,000. Hiding is advice, too: a system that refuses (a limit of locked
- * memory, or of mappings) still gets a handle that works. A caller's memory is left out of core dumps for good, and is not locked:
- * to undo either could undo what the caller has done. */
+/* Of our own, pages come from the system: hidden ones that are neighbours are one mapping to it,
+ * where each in the middle of the heap would be two, and a process may have some 65,000. Hiding is
+ * advice, too: a system that refuses (a limit of locked memory, or of mappings) still gets a handle
+ * that works. A caller's memory is left out of core dumps for good, and is not locked: to undo
+ * either could undo what the caller has done. */
 void *tamis__alloc_secret(const tamis_memory *memory, uint64_t size)
 {
     const size_t page = page_size();

@@ -4,12 +4,13 @@
 
 #include <tamis/tamis.h>
 
-/* Zeroed, aligned to a cache line; NULL when the allocator says no or size does not fit a size_t. */
+/* Zeroed, aligned to a cache line; NULL when the allocator says no or size does not fit a
+ * size_t. */
 void *tamis__alloc(const tamis_memory *memory, uint64_t size);
 void tamis__free(const tamis_memory *memory, void *p);
 
-/* The same for what holds a secret: in pages of its own, which are left out of core dumps and, as far as the system allows,
- * of swap; wiped when freed. Elsewhere than on Linux it is only wiped. */
+/* The same for what holds a secret: in pages of its own, which are left out of core dumps and, as
+ * far as the system allows, of swap; wiped when freed. Elsewhere than on Linux it is only wiped. */
 #ifdef __linux__
 void *tamis__alloc_secret(const tamis_memory *memory, uint64_t size);
 void tamis__free_secret(const tamis_memory *memory, void *p, uint64_t size);

@@ -3,7 +3,8 @@
 #include "bulk.h"
 #include "memory.h"
 
-/* The share of keys within a quantile of so many is off by 0.08 points (one standard deviation) at 99 %. */
+/* The share of keys within a quantile of so many is off by 0.08 points (one standard deviation) at
+ * 99 %. */
 #define SAMPLES 16384u
 #define KEPT 1024u
 #define EVERY (SAMPLES / KEPT)
@@ -31,7 +32,8 @@ void tamis__noise_age(tamis *t)
     if (lost || since > t->noise->weight >> STALE_SHIFT) tamis__noise_drop(t);
 }
 
-/* Stable, by bytes; those that all values share are skipped, which are most. Returns the one that is sorted. */
+/* Stable, by bytes; those that all values share are skipped, which are most. Returns the one that
+ * is sorted. */
 static int64_t *sort(int64_t *from, int64_t *to)
 {
     for (unsigned shift = 0; shift < 64; shift += 8) {
@@ -89,8 +91,8 @@ static struct noise *measure(const tamis *t)
 
 const struct noise *tamis__noise(const tamis *t, struct noise **made)
 {
-    /* Threads that only ask may meet here: whoever is first leaves it for all, and what they find is never taken
-     * away before the next change, which has the handle for itself. */
+    /* Threads that only ask may meet here: whoever is first leaves it for all, and what they find
+     * is never taken away before the next change, which has the handle for itself. */
     struct noise **place = (struct noise **)(uintptr_t)&t->noise;
     struct noise *found = __atomic_load_n(place, __ATOMIC_ACQUIRE);
     *made = NULL;

@@ -1,9 +1,10 @@
 /* What a sketch says of keys that never came: the source of its error bars.
  *
- * A key that never came should count 0, so its count is pure error: what its counters have of other keys. Hashes are
- * uniform, so any hashes that nobody added stand for all such keys (D. Ting, "Count-Min: optimal estimation and tight
- * error bounds using empirical error distributions", 2018), and a key that did come sees as much of the others, or
- * less where updates are conservative. */
+ * A key that never came should count 0, so its count is pure error: what its counters have of other
+ * keys. Hashes are uniform, so any hashes that nobody added stand for all such keys (D. Ting,
+ * "Count-Min: optimal estimation and tight error bounds using empirical error distributions",
+ * 2018), and a key that did come sees as much of the others, or less where updates are
+ * conservative. */
 #ifndef TAMIS_NOISE_H
 #define TAMIS_NOISE_H
 
@@ -13,7 +14,8 @@
 /* Nothing is known any more. The handle must be for us alone. */
 void tamis__noise_drop(tamis *t);
 
-/* The same, unless no more than a 128th of the weight has moved since; for adds, after which a count is often wanted. */
+/* The same, unless no more than a 128th of the weight has moved since; for adds, after which a
+ * count is often wanted. */
 void tamis__noise_age(tamis *t);
 
 /* --- What the verbs of tamis.c leave to count.c --- */
@@ -57,7 +59,8 @@ static inline tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out)
 }
 #endif
 
-/* The quantiles of what keys that never came count, or how far from 0 that is where it may be either side. */
+/* The quantiles of what keys that never came count, or how far from 0 that is where it may be
+ * either side. */
 struct noise {
     int64_t half, most_99, most_999;
     uint64_t moved;       /* struct body.moved, then */
@@ -65,7 +68,8 @@ struct noise {
     int64_t sorted[1024]; /* every 16th of them */
 };
 
-/* What keys see now; *made is to be freed when it is not NULL. NULL: no memory. Several threads may ask at once. */
+/* What keys see now; *made is to be freed when it is not NULL. NULL: no memory. Several threads may
+ * ask at once. */
 const struct noise *tamis__noise(const tamis *t, struct noise **made);
 
 /* The interval for a count; noise: NULL only where nothing is weighed. */

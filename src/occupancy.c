@@ -47,8 +47,9 @@ static double row_variance(double c, double balls)
     return c * z * -expm1(balls * log1p(-1 / c)) + c * (c - 1) * z * z * apart;
 }
 
-/* The same for a row whose items throw several balls, all into one line of w cells: now cells of one line
- * gain from each other. An item misses one given cell of its line with 1-h, two with 1-s. */
+/* The same for a row whose items throw several balls, all into one line of w cells: now cells of
+ * one line gain from each other. An item misses one given cell of its line with 1-h, two with
+ * 1-s. */
 static double lined_row_variance(const struct occupancy *o, double n)
 {
     const double c = o->cells, lines = o->lines, w = c / lines, h = line_share(o) / lines;
@@ -90,8 +91,9 @@ static double items_for(const struct occupancy *o, double hit)
     return log1p(-share) / log_miss(o);
 }
 
-/* The fewest items that `hit` does not contradict: where the expected hits and z deviations reach it.
- * The hits' distribution leans to the few, so that its upper tail is lighter than the normal one. */
+/* The fewest items that `hit` does not contradict: where the expected hits and z deviations reach
+ * it. The hits' distribution leans to the few, so that its upper tail is lighter than the normal
+ * one. */
 static double fewest_items(const struct occupancy *o, double hit, double z, double high)
 {
     double low = 0;
@@ -105,11 +107,12 @@ static double fewest_items(const struct occupancy *o, double hit, double z, doub
     return (low + high) / 2;
 }
 
-/* The most items. Here the tail is the heavy one: in a nearly empty filter the balls that hit nothing
- * new, in a nearly full one the cells still empty, are few and all but Poisson. So c, the empty cells
- * in excess of a shift, counts as Poisson with the variance v of the cells, which is a little heavier
- * than the truth in between; n is too many when P[Poisson(v) >= c] is below the tail of z. That tail
- * is a gamma distribution's, here by the cube root of E. B. Wilson and M. M. Hilferty (1931). */
+/* The most items. Here the tail is the heavy one: in a nearly empty filter the balls that hit
+ * nothing new, in a nearly full one the cells still empty, are few and all but Poisson. So c, the
+ * empty cells in excess of a shift, counts as Poisson with the variance v of the cells, which is a
+ * little heavier than the truth in between; n is too many when P[Poisson(v) >= c] is below the tail
+ * of z. That tail is a gamma distribution's, here by the cube root of E. B. Wilson and M. M.
+ * Hilferty (1931). */
 static double most_items(const struct occupancy *o, double hit, double z, double low, double high)
 {
     for (int i = 0; i < 200 && high - low > 1e-9 * high; i++) {
@@ -164,8 +167,8 @@ double tamis__over_lines(double lines, double n, double (*of_line)(uint32_t k, d
     if (lines <= 1) return of_line(k, n);
     /* From here on all lines are much the same. */
     if (load > 4096) return of_line(k, load);
-    /* Weights relative to the mode's, by the recurrence of the binomial; their sum normalizes, so no
-     * factorial of a large number is ever taken. */
+    /* Weights relative to the mode's, by the recurrence of the binomial; their sum normalizes, so
+     * no factorial of a large number is ever taken. */
     const double odds = p / (1 - p), mode = floor((n + 1) * p);
     double total = 0, sum = 0, weight = 1;
     for (double x = mode; x <= n && weight > 1e-25; x++) {
@@ -187,8 +190,8 @@ double tamis__binomial_tail(double n, double p, unsigned c)
 {
     if (c == 0 || p >= 1) return n >= c ? 1 : 0;
     if (n < c) return 0;
-    /* The term at c in logarithms, then upwards: each term is (n-i)/(i+1) · p/(1-p) of the one before. Below
-     * the mean the tail is nearly all, and its complement is summed from 0. */
+    /* The term at c in logarithms, then upwards: each term is (n-i)/(i+1) · p/(1-p) of the one
+     * before. Below the mean the tail is nearly all, and its complement is summed from 0. */
     double log_term = n * log1p(-p), sum = 0;
     const double odds = p / (1 - p);
     if (c <= n * p) {

@@ -16,11 +16,12 @@ struct occupancy {
 double tamis__occupied(const struct occupancy *o, double n);
 double tamis__occupied_variance(const struct occupancy *o, double n);
 
-/* E[(Y/cells)^k], Y the hit cells of a single row without lines after n items: the chance that k further
- * balls all fall on hit cells. */
+/* E[(Y/cells)^k], Y the hit cells of a single row without lines after n items: the chance that k
+ * further balls all fall on hit cells. */
 double tamis__all_hit(double cells, double throws, double n, unsigned k);
 
-/* The mean of of_line(k, X), X the items of one of so many lines when n items fall on lines at random. */
+/* The mean of of_line(k, X), X the items of one of so many lines when n items fall on lines at
+ * random. */
 double tamis__over_lines(double lines, double n, double (*of_line)(uint32_t k, double items),
                          uint32_t k);
 
@@ -30,9 +31,10 @@ double tamis__binomial_tail(double n, double p, unsigned c);
 /* Share of a row that is hit after so many balls: 1 - (1-1/cells)^balls. */
 double tamis__hit_share(double cells, double balls);
 
-/* The number of items that explains `hit` cells best, with the interval of all numbers that `hit` does
- * not contradict at z standard deviations: it holds the truth at least as often as a normal variable
- * stays within z, at every fill (tests/test_estimate.c). high is infinite when every cell is hit. */
+/* The number of items that explains `hit` cells best, with the interval of all numbers that `hit`
+ * does not contradict at z standard deviations: it holds the truth at least as often as a normal
+ * variable stays within z, at every fill (tests/test_estimate.c). high is infinite when every cell
+ * is hit. */
 struct estimate {
     double value, low, high;
 };

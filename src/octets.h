@@ -1,7 +1,8 @@
-/* Lines of one-byte counters that join their neighbour where they are full: of tally, signed-tally and top. What joining
- * does to the values is the kind's.
+/* Lines of one-byte counters that join their neighbour where they are full: of tally, signed-tally
+ * and top. What joining does to the values is the kind's.
  *
- * A line is 64 bytes: seven octets of eight counters, seven bytes that say which of them have joined, and a zero.
+ * A line is 64 bytes: seven octets of eight counters, seven bytes that say which of them have
+ * joined, and a zero.
  *
  *     0        8        16       ...      48       56 57 58 59 60 61 62 63
  *     | octet 0| octet 1| octet 2|  ...   | octet 6| j0 j1 j2 j3 j4 j5 j6 0
@@ -21,15 +22,15 @@
 
 #define TAMIS__LEVEL(j, p) (((j) >> ((p)&6) & 1) + ((j) >> (((p)&4) | 1) & 1) + ((j) >> 3 & 1))
 
-/* For the counter of byte p under j: its first bit, and 64 less its bits. A table, 2 KiB of which a few lines are ever
- * used, is faster than to compute them. */
+/* For the counter of byte p under j: its first bit, and 64 less its bits. A table, 2 KiB of which a
+ * few lines are ever used, is faster than to compute them. */
 struct octet_span {
     uint8_t shift, spare;
 };
 extern const struct octet_span tamis__octet_spans[128][8];
 
-/* j is checked when an image is opened, but a mapped file may change under us, against the rules: then the answer is wrong,
- * and nothing worse. */
+/* j is checked when an image is opened, but a mapped file may change under us, against the rules:
+ * then the answer is wrong, and nothing worse. */
 static inline struct octet_span tamis__octet_span(unsigned j, unsigned p)
 {
     return tamis__octet_spans[j & 127][p];

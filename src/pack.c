@@ -1,30 +1,30 @@
 /* Packing: the image as a smaller file, for the wire.
  *
- * A Bloom filter of best size has half of its bits set, and nothing can be gained from those. One with
- * more bits and fewer probes has the same rate at a fill p = f^(1/k), and though it is bigger its entropy,
- * m H(p) bits, is smaller (M. Mitzenmacher, "Compressed Bloom filters", 2002): in units of the bound
- * n log2(1/f) it is
+ * A Bloom filter of best size has half of its bits set, and nothing can be gained from those. One
+ * with more bits and fewer probes has the same rate at a fill p = f^(1/k), and though it is bigger
+ * its entropy, m H(p) bits, is smaller (M. Mitzenmacher, "Compressed Bloom filters", 2002): in
+ * units of the bound n log2(1/f) it is
  *
  *     H(p) / (-ln(1-p) log2(1/p))       1.44 at p = 1/2,  1.24 at 2 %,  1.22 at 1 %,  1.14 at 0.1 %
  *
- * and m/n = k / -ln(1-p). So a plan for transfer (plan.c) takes the most probes, which is the smallest
- * image, that keep the code within 1.24 times the bound: at 1 % one probe and 100 bits an item, packed to
- * 8.1; at 1e-4 two probes and 199 bits, packed to 16.2; at 1e-6 three.
+ * and m/n = k / -ln(1-p). So a plan for transfer (plan.c) takes the most probes, which is the
+ * smallest image, that keep the code within 1.24 times the bound: at 1 % one probe and 100 bits an
+ * item, packed to 8.1; at 1e-4 two probes and 199 bits, packed to 16.2; at 1e-6 three.
  *
- * Set bits at random places are gaps of geometric lengths, for which Rice's codes are all but the best
- * there are: 0.4 % above the entropy at p = 1 %. A gap g of zeros before a set bit is g >> r zeros, a
- * one, and the lowest r bits of g:
+ * Set bits at random places are gaps of geometric lengths, for which Rice's codes are all but the
+ * best there are: 0.4 % above the entropy at p = 1 %. A gap g of zeros before a set bit is g >> r
+ * zeros, a one, and the lowest r bits of g:
  *
  *     r = 2      0 0 0 0 0 0 1 0 1 ...      gap 6: 0 1 | 0 1     gap 1: 1 | 1 0      (lowest bit first)
  *
- * The image is cut into frames of 64 KiB, each with an r of its own, and a frame ends with the gap before
- * a bit that stands just behind it. A frame that would not shrink is stored as it is. Header, table and
- * sums come verbatim, in front, since no code shrinks sums. Each frame is read and coded once; nothing
- * but a frame is held in memory.
+ * The image is cut into frames of 64 KiB, each with an r of its own, and a frame ends with the gap
+ * before a bit that stands just behind it. A frame that would not shrink is stored as it is.
+ * Header, table and sums come verbatim, in front, since no code shrinks sums. Each frame is read
+ * and coded once; nothing but a frame is held in memory.
  *
- * Hostile input. Every 64 KiB of cells take at least 4 bytes of code and 8 of sums, so a packed file never
- * claims more than 5462 times its own length; this is checked before anything is allocated. Unary parts are
- * bounded by the frame, so the time is linear in the two lengths. */
+ * Hostile input. Every 64 KiB of cells take at least 4 bytes of code and 8 of sums, so a packed
+ * file never claims more than 5462 times its own length; this is checked before anything is
+ * allocated. Unary parts are bounded by the frame, so the time is linear in the two lengths. */
 #include "pack.h"
 
 #include "error.h"
@@ -62,7 +62,7 @@ bool tamis__is_packed(const uint8_t *start, size_t n, uint64_t *image_bytes)
     return true;
 }
 
-/* --- Sizes to be expected ---------------------------------------------------------------------------- */
+/* --- Sizes to be expected --------------------------------------------------------------------- */
 
 /* Of one gap, when its length is geometric: r bits, a one, and 1 / (1 - (1-p)^(2^r)) - 1 zeros. */
 static double gap_bits(double fill, unsigned r)
@@ -88,9 +88,10 @@ uint64_t tamis__packed_bytes(uint64_t image, uint64_t cells, double fill)
            (uint64_t)ceil(coded * (double)cells + frames * per_frame);
 }
 
-/* --- Gaps --------------------------------------------------------------------------------------------- */
+/* --- Gaps ------------------------------------------------------------------------------------- */
 
-/* The zeros before each set bit of a frame, and in the end those before the bit behind its last one. */
+/* The zeros before each set bit of a frame, and in the end those before the bit behind its last
+ * one. */
 struct gaps {
     const uint8_t *bytes; /* and zeros up to a whole word */
     uint32_t bits, from;  /* from > bits: there are no more */
@@ -112,7 +113,8 @@ static inline uint32_t next_gap(struct gaps *g)
     return gap;
 }
 
-/* The best r near the logarithm of the mean gap, and the bits of the whole code; STORED: none shrinks it. */
+/* The best r near the logarithm of the mean gap, and the bits of the whole code; STORED: none
+ * shrinks it. */
 static unsigned choose_rice(const uint8_t *frame, uint32_t bits, size_t *code_bits)
 {
     uint32_t gaps = 1;
@@ -137,7 +139,8 @@ static unsigned choose_rice(const uint8_t *frame, uint32_t bits, size_t *code_bi
     return (cost[best] + 7) / 8 < bits / 8 ? low + best : STORED;
 }
 
-/* `frame` has SPARE zeros behind it, `code` room for n + 1 bytes and SPARE. Returns the bytes of code. */
+/* `frame` has SPARE zeros behind it, `code` room for n + 1 bytes and SPARE. Returns the bytes of
+ * code. */
 static size_t code_frame(const uint8_t *frame, size_t n, uint8_t *code)
 {
     const uint32_t bits = (uint32_t)n * 8;
@@ -190,8 +193,8 @@ static uint32_t take_gap(const uint8_t *from, size_t n, size_t *at, unsigned r, 
     return (uint32_t)(zeros << r | (window & ((1u << r) - 1)));
 }
 
-/* The n bytes of a frame from at most `size` bytes of code; returns how many of these it took, 0: they are
- * no code of such a frame. */
+/* The n bytes of a frame from at most `size` bytes of code; returns how many of these it took, 0:
+ * they are no code of such a frame. */
 static size_t decode_frame(const uint8_t *code, size_t size, uint8_t *frame, size_t n)
 {
     const uint32_t bits = (uint32_t)n * 8;
@@ -217,7 +220,7 @@ static size_t decode_frame(const uint8_t *code, size_t size, uint8_t *frame, siz
     return taken;
 }
 
-/* --- Packing -------------------------------------------------------------------------------------------- */
+/* --- Packing ---------------------------------------------------------------------------------- */
 
 struct packer {
     struct summing sum;
@@ -299,7 +302,7 @@ tamis_status tamis_pack(const tamis *t, tamis_sink put, void *ctx, tamis_error *
     return s;
 }
 
-/* --- Unpacking ------------------------------------------------------------------------------------------- */
+/* --- Unpacking -------------------------------------------------------------------------------- */
 
 struct unpacker {
     const uint8_t *packed;

@@ -9,8 +9,8 @@
 /* Whether a packed file begins so, and how long it says its image is. */
 bool tamis__is_packed(const uint8_t *start, size_t n, uint64_t *image_bytes);
 
-/* Expected bits of code for each cell of one bit, when a share `fill` of them is set, anywhere. Never
- * more than 1. */
+/* Expected bits of code for each cell of one bit, when a share `fill` of them is set, anywhere.
+ * Never more than 1. */
 double tamis__coded_bits(double fill);
 
 /* Expected bytes of the packed file of an image with so many bytes of such cells. */

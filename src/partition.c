@@ -1,21 +1,23 @@
 /* Partitioned adds, for tables far beyond the caches and batches large against them.
  *
- * A random line of memory has to come and to go again, and no prefetch saves that. So the table is cut into
- * parts of the size of the second-level cache; keys are first dealt out to buffers, one per part, and a full
- * buffer is worked off at once: the lines of a part come once for several keys.
+ * A random line of memory has to come and to go again, and no prefetch saves that. So the table is
+ * cut into parts of the size of the second-level cache; keys are first dealt out to buffers, one
+ * per part, and a full buffer is worked off at once: the lines of a part come once for several
+ * keys.
  *
  *     key -> hash -> line -> buffer of its part:  [ 0 | 1 | 2 | ... | P-1 ]   a full one -> the part's lines
  *
- * This is for kinds whose key is a line and 48 bits within it (kind.h: `packs`), which together with the number
- * of the line in its part make one 64-bit word; eight bytes per key keep the dealing cheap. Keys of one line
- * stay in their order, and keys of different lines do not know of each other, so nothing changes but the
- * time. The buffers are the scratch of tamis_options.
+ * This is for kinds whose key is a line and 48 bits within it (kind.h: `packs`), which together
+ * with the number of the line in its part make one 64-bit word; eight bytes per key keep the
+ * dealing cheap. Keys of one line stay in their order, and keys of different lines do not know of
+ * each other, so nothing changes but the time. The buffers are the scratch of tamis_options.
  *
- * What it brings depends on how many lines the processor keeps on their way. On Zen 4, where prefetching into the
- * second-level cache made streaming twice as fast, it is a sixth with pages of 4 KiB and nothing with those of
- * 2 MiB. Queries are not partitioned: there, putting the answers back in order made it 8.8 ns a key against 5.4
- * streamed. Tried without gain: gathering lines of the buffers before writing them, past the caches or not;
- * prefetching the buffers; reading a part in order first. */
+ * What it brings depends on how many lines the processor keeps on their way. On Zen 4, where
+ * prefetching into the second-level cache made streaming twice as fast, it is a sixth with pages of
+ * 4 KiB and nothing with those of 2 MiB. Queries are not partitioned: there, putting the answers
+ * back in order made it 8.8 ns a key against 5.4 streamed. Tried without gain: gathering lines of
+ * the buffers before writing them, past the caches or not; prefetching the buffers; reading a part
+ * in order first. */
 #include "partition.h"
 
 #include "bits.h"
@@ -25,7 +27,8 @@
 /* Tables beyond the last-level cache, and a key for each line. */
 #define PARTITION_FROM ((uint64_t)64 << 20)
 
-/* 2^13 lines of 64 bytes: a part sits in a second-level cache of 1 MiB beside what is worked off. */
+/* 2^13 lines of 64 bytes: a part sits in a second-level cache of 1 MiB beside what is worked
+ * off. */
 #define PART_LOG 13u
 #define LINE_BYTES 64u
 

@@ -4,8 +4,8 @@
 
 #include "bulk.h"
 
-/* Adds all the keys and returns true; or adds none, because it would not pay, the kind cannot, or there is no
- * memory. */
+/* Adds all the keys and returns true; or adds none, because it would not pay, the kind cannot, or
+ * there is no memory. */
 bool tamis__partitioned_add(tamis *t, const struct keys *in);
 
 #endif

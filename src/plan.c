@@ -1,6 +1,6 @@
 /* The planner. It knows no formula of any structure: a kind brings its true rate as a function of
- * shape and items, and everything asked of a plan is a search over that function, which falls with m
- * and rises with the items. All k are tried; there are at most 64. */
+ * shape and items, and everything asked of a plan is a search over that function, which falls with
+ * m and rises with the items. All k are tried; there are at most 64. */
 #include "plan.h"
 
 #include "error.h"
@@ -88,8 +88,8 @@ static uint64_t items_for_rate(const struct sizing *s, uint64_t m, uint32_t k, d
     return low;
 }
 
-/* A rate to 32 significant bits, upwards: what one mathematical library computes differs from another's in
- * the last bit or two, and a plan, which is part of the image, must not. */
+/* A rate to 32 significant bits, upwards: what one mathematical library computes differs from
+ * another's in the last bit or two, and a plan, which is part of the image, must not. */
 double tamis__tidy(double rate)
 {
     int exponent;
@@ -104,8 +104,8 @@ struct shape {
     double excess; /* of plans for transfer; see there */
 };
 
-/* A plan for transfer wants the smallest image whose code is this near to the bound (pack.c): 2 % of the bits
- * set, or fewer. It leaves a little for the metadata to stay within 1.25. */
+/* A plan for transfer wants the smallest image whose code is this near to the bound (pack.c): 2 %
+ * of the bits set, or fewer. It leaves a little for the metadata to stay within 1.25. */
 #define NEAR_ENOUGH 1.24
 
 /* Bits of code per item, over the bound; 0: near enough, or not asked for. */
@@ -207,8 +207,8 @@ tamis_status tamis__solve(tamis_plan *plan, tamis_promise *promise, tamis_error 
     return tamis__solve_shape(plan, &s, promise, why);
 }
 
-/* blocked is several times faster; bloom is worth its cache misses only where blocked wastes space, a
- * fifth or more: at rates of 10 % and of 0.01 % and below (docs/ACCURACY.md). */
+/* blocked is several times faster; bloom is worth its cache misses only where blocked wastes space,
+ * a fifth or more: at rates of 10 % and of 0.01 % and below (docs/ACCURACY.md). */
 #define WORTH_THE_SPEED 1.2
 
 static tamis_status solve_auto(tamis_plan *p, tamis_promise *promise, tamis_error *why)

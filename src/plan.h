@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <tamis/tamis.h>
 
-/* The most cells a structure may have, and the most items a plan: a double holds every integer up to
- * 2^53, so no count in this library is ever rounded. 2^52 bits are 512 TiB. */
+/* The most cells a structure may have, and the most items a plan: a double holds every integer up
+ * to 2^53, so no count in this library is ever rounded. 2^52 bits are 512 TiB. */
 #define TAMIS__MAX_CELLS (UINT64_C(1) << 52)
 #define TAMIS__MAX_ITEMS (UINT64_C(1) << 52)
-/* No plan promises less, however many bits it has: far above the chance (2^-128 an item) that two keys
- * have the same hash. */
+/* No plan promises less, however many bits it has: far above the chance (2^-128 an item) that two
+ * keys have the same hash. */
 #define TAMIS__MIN_FPR 1e-18
 
 /* A family of shapes (m, k), as the solver sees it. */
@@ -35,10 +35,12 @@ tamis_status tamis__solve(tamis_plan *plan, tamis_promise *promise, tamis_error 
 /* A rate to 32 significant bits, upwards. */
 double tamis__tidy(double rate);
 
-/* ln n!: right to 4e-6 from n = 2 on, and exact below. (lgamma would write to a global variable.) */
+/* ln n!: right to 4e-6 from n = 2 on, and exact below. (lgamma would write to a global
+ * variable.) */
 double tamis__ln_factorial(double n);
 
-/* Bits per member that telling n members from x other keys takes at the least: log2 C(n + x, n) / n. */
+/* Bits per member that telling n members from x other keys takes at the least: log2 C(n + x, n) /
+ * n. */
 double tamis__two_set_bound(double n, double x);
 
 /* Bytes of a section of that many one-bit cells: whole 64-bit words. */

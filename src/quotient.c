@@ -1,31 +1,32 @@
-/* A rank-and-select quotient table (P. Pandey, M. Bender, R. Johnson, R. Patro, "A general-purpose counting filter",
- * 2017). Entries want to be in their home slot; where homes collide they are pushed to the right, and entries of one
- * home stay together, a run, in the order of their homes. Two bits a slot tell the runs apart: `occupied` belongs to
- * a slot as a home (there is a run), `run end` to a slot as a place (the last entry of a run is here).
+/* A rank-and-select quotient table (P. Pandey, M. Bender, R. Johnson, R. Patro, "A general-purpose
+ * counting filter", 2017). Entries want to be in their home slot; where homes collide they are
+ * pushed to the right, and entries of one home stay together, a run, in the order of their homes.
+ * Two bits a slot tell the runs apart: `occupied` belongs to a slot as a home (there is a run),
+ * `run end` to a slot as a place (the last entry of a run is here).
  *
  *     slot        0    1    2    3    4    5    6    7
  *     value       a0   b1   c1   d1   e3   .    f6   .          letter: entry, digit: its home
  *     occupied    1    1    0    1    0    0    1    0
  *     run end     1    0    0    1    1    0    1    0          the n-th occupied home has the n-th run end
  *
- * So the run of a home is found by counting (rank) the occupied bits up to it and seeking (select) as many run ends. A
- * count kept with each block of 64 slots, how many of its first slots belong to homes before the block, lets
- * both begin there. One block is 18 + 8 width bytes:
+ * So the run of a home is found by counting (rank) the occupied bits up to it and seeking (select)
+ * as many run ends. A count kept with each block of 64 slots, how many of its first slots belong to
+ * homes before the block, lets both begin there. One block is 18 + 8 width bytes:
  *
  *     | occupied, 64 bits | run ends, 64 bits | offset, 16 bits | 64 slots of width bits, lowest bits first |
  *
- * Every loop ends at the last block and every index is checked against it, whatever the bytes say: a table that
- * was mapped from a file may change under its reader. */
+ * Every loop ends at the last block and every index is checked against it, whatever the bytes say:
+ * a table that was mapped from a file may change under its reader. */
 #include "quotient.h"
 
 #define NOWHERE UINT64_MAX
 
-/* The most slots that may be filled from before a block. At 15/16 the displacement of a random table exceeds x slots
- * with a chance of about exp(-x/7.5), so 400 never happens among 2^46; what goes beyond this is a pile of keys made
- * to collide, and would make every add slow. */
+/* The most slots that may be filled from before a block. At 15/16 the displacement of a random
+ * table exceeds x slots with a chance of about exp(-x/7.5), so 400 never happens among 2^46; what
+ * goes beyond this is a pile of keys made to collide, and would make every add slow. */
 #define MOST_OFFSET 1023u
 
-/* --- Words and slots ---------------------------------------------------------------------------------------- */
+/* --- Words and slots -------------------------------------------------------------------------- */
 
 static uint64_t bits_below(unsigned i) /* i < 64 */
 {
@@ -121,10 +122,10 @@ static uint8_t *entries_at(const struct quotient *t)
     return t->cells + tamis__quotient_bytes(t->log, t->width) - 8;
 }
 
-/* --- Sizes --------------------------------------------------------------------------------------------------- */
+/* --- Sizes ------------------------------------------------------------------------------------ */
 
-/* Enough for what a random table at its capacity pushes over its end but for a chance of 1e-11; if not, it
- * doubles early. */
+/* Enough for what a random table at its capacity pushes over its end but for a chance of 1e-11; if
+ * not, it doubles early. */
 static uint64_t blocks_beyond(unsigned log)
 {
     return log < 10 ? 1 : log < 12 ? 2 : 3;
@@ -151,7 +152,7 @@ uint64_t tamis__quotient_entries(const struct quotient *t)
     return tamis__get64(entries_at(t));
 }
 
-/* --- Where things are ------------------------------------------------------------------------------------------ */
+/* --- Where things are ------------------------------------------------------------------------- */
 
 /* The slot after the n-th run that ends from `slot` on. */
 static uint64_t after_ends(const struct quotient *t, uint64_t slot, unsigned n)
@@ -192,8 +193,8 @@ static unsigned runs_between(const struct quotient *t, uint64_t from, uint64_t t
     return n;
 }
 
-/* The first unused slot from `slot` on, where the runs of all homes up to `home` end before it: one that the runs of
- * the homes up to itself do not reach. */
+/* The first unused slot from `slot` on, where the runs of all homes up to `home` end before it: one
+ * that the runs of the homes up to itself do not reach. */
 static uint64_t unused_from(const struct quotient *t, uint64_t home, uint64_t slot)
 {
     while (slot < slots(t)) {
@@ -218,7 +219,7 @@ bool tamis__quotient_find(const struct quotient *t, uint64_t home, uint64_t f, u
     return false;
 }
 
-/* --- Inserting --------------------------------------------------------------------------------------------------- */
+/* --- Inserting -------------------------------------------------------------------------------- */
 
 /* Slots from ... to-1 of a block move up by one; what was in `to` is lost. */
 static void shift_slots(const struct quotient *t, uint64_t block, unsigned from, unsigned to)
@@ -246,7 +247,8 @@ static void shift_run_ends(const struct quotient *t, uint64_t block, unsigned fr
                            (uint64_t)first << from);
 }
 
-/* Make room at `at` by moving everything up to the unused slot, and put an entry that ends its run there. */
+/* Make room at `at` by moving everything up to the unused slot, and put an entry that ends its run
+ * there. */
 static void push_in(const struct quotient *t, uint64_t at, uint64_t unused, uint64_t value)
 {
     bool ends = true;
@@ -281,7 +283,7 @@ bool tamis__quotient_insert(struct quotient *t, uint64_t home, uint64_t at, uint
     return true;
 }
 
-/* --- All runs, in order -------------------------------------------------------------------------------------------- */
+/* --- All runs, in order ----------------------------------------------------------------------- */
 
 struct runs {
     uint64_t block, left; /* homes of this block that are still to come */
@@ -303,7 +305,8 @@ static bool next_run(const struct quotient *t, struct runs *r)
     return !r->broken;
 }
 
-/* Slots from `block` on that are filled from before it, when all runs of earlier homes end before `end`. */
+/* Slots from `block` on that are filled from before it, when all runs of earlier homes end before
+ * `end`. */
 static uint64_t offset_for(uint64_t block, uint64_t end)
 {
     return end > 64 * block ? end - 64 * block : 0;
@@ -363,7 +366,7 @@ bool tamis__quotient_double(const struct quotient *from, struct quotient *to)
     return true;
 }
 
-/* --- Looking over all of it ---------------------------------------------------------------------------------------- */
+/* --- Looking over all of it ------------------------------------------------------------------- */
 
 uint64_t tamis__quotient_slot(const struct quotient *t, uint64_t slot)
 {
@@ -386,7 +389,8 @@ static bool wrong_offsets(const struct quotient *t, uint64_t *block, uint64_t sl
     return false;
 }
 
-/* Every slot in a run is in use, so as many used slots as the runs have leaves none outside; run ends alike. */
+/* Every slot in a run is in use, so as many used slots as the runs have leaves none outside; run
+ * ends alike. */
 static const char *wrong_totals(const struct quotient *t, uint64_t entries, uint64_t count)
 {
     uint64_t used = 0, ends = 0;

@@ -1,5 +1,6 @@
-/* The system's generator, and no other: a seed of our own making (the clock, a password) could be guessed, and with it
- * the noise be taken away again. Where the system has none, there is no release. */
+/* The system's generator, and no other: a seed of our own making (the clock, a password) could be
+ * guessed, and with it the noise be taken away again. Where the system has none, there is no
+ * release. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* fill: n random bytes and 0, or errno when there are none, -1 where there never are. Tests have sources that repeat
- * themselves. */
+/* fill: n random bytes and 0, or errno when there are none, -1 where there never are. Tests have
+ * sources that repeat themselves. */
 struct randomness {
     int (*fill)(void *ctx, void *to, size_t n);
     void *ctx;

@@ -1,4 +1,5 @@
-/* From a filter to its private release, and what the release says of a key: see membership/private.c. */
+/* From a filter to its private release, and what the release says of a key: see
+ * membership/private.c. */
 #include "release.h"
 
 #include "bulk.h"
@@ -28,8 +29,8 @@ static tamis_status check_source(const tamis *from, double epsilon, tamis_error 
     return TAMIS_OK;
 }
 
-/* All that is not a bit follows from the shape, so that it tells nothing about the keys: the plan is for as many items as
- * set half of the bits of the source. */
+/* All that is not a bit follows from the shape, so that it tells nothing about the keys: the plan
+ * is for as many items as set half of the bits of the source. */
 static void set_public_facts(tamis *t)
 {
     const struct section *s = t->body.sections;
@@ -83,7 +84,7 @@ tamis_status tamis_release(const tamis *from, double epsilon, tamis **out, tamis
     return tamis__release(from, epsilon, &tamis__system_random, out, why);
 }
 
-/* --- What it says of a key ----------------------------------------------------------------------------------- */
+/* --- What it says of a key -------------------------------------------------------------------- */
 
 /* The chance that a key is in, by Bayes' rule: `in` and `out` are those of the bit as it is. */
 static double posterior(double prior, double in, double out)
@@ -104,7 +105,8 @@ static tamis_status answer(const tamis *t, const struct keys *in, double prior, 
     if (in->bytes != NULL && !t->hasher.usable)
         return tamis__refuse(why, t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
     t->kind->gauge(&t->body, NULL, TAMIS__Z99, &g);
-    /* By chance the share of set bits may be less than noise alone would set. No answer is worth more than epsilon. */
+    /* By chance the share of set bits may be less than noise alone would set. No answer is worth
+     * more than epsilon. */
     const double p = g.miss_rate, set = fmin(fmax(g.rate, p), 1 - p);
     const double if_set = posterior(prior, 1 - p, set), if_not = posterior(prior, p, 1 - set);
     for (size_t at = 0; at < in->n; at += TAMIS__MOST_BATCH) {

@@ -1,4 +1,5 @@
-/* tamis_release with the randomness of the caller's choice; only tests have another than the system's. */
+/* tamis_release with the randomness of the caller's choice; only tests have another than the
+ * system's. */
 #ifndef TAMIS_RELEASE_H
 #define TAMIS_RELEASE_H
 

@@ -1,47 +1,55 @@
-/* ribbon: a static filter within half a percent of the smallest possible (P. C. Dillinger, L. Hübschle-Schneider,
- * P. Sanders, S. Walzer, "Fast succinct retrieval and approximate membership using ribbon", 2022, there called BuRR;
- * homogeneous: P. C. Dillinger, S. Walzer, "Ribbon filter: practically smaller than Bloom and Xor", 2021).
+/* ribbon: a static filter within half a percent of the smallest possible (P. C. Dillinger, L.
+ * Hübschle-Schneider, P. Sanders, S. Walzer, "Fast succinct retrieval and approximate membership
+ * using ribbon", 2022, there called BuRR; homogeneous: P. C. Dillinger, S. Walzer, "Ribbon filter:
+ * practically smaller than Bloom and Xor", 2021).
  *
- * A key is an equation. Its hash gives a start slot, a row of 64 bits whose first is 1, and a side of r bits. The
- * table Z, of r bits a slot, is made such that for every key that is in, the sum (exclusive or) of the slots that its row
- * picks from its window is its side:
+ * A key is an equation. Its hash gives a start slot, a row of 64 bits whose first is 1, and a side
+ * of r bits. The table Z, of r bits a slot, is made such that for every key that is in, the sum
+ * (exclusive or) of the slots that its row picks from its window is its side:
  *
  *     slots         0                       start                      start+63
  *     Z             [..][..][..][..] ... [ ][a][b][c][d][e][f] ... [x][y][z][ ] ...    r bits each
  *     row                                   1  0  1  1  0  0       0  1  1
  *     a key that is in:                     a     ^c ^d          ...  ^y ^z  ==  side
  *
- * For a key that is not in, the side is r fair coins that the table knows nothing of: it agrees with chance 2^-r,
- * exactly, whatever the table holds. There is no other source of false positives, and no load to be planned.
+ * For a key that is not in, the side is r fair coins that the table knows nothing of: it agrees
+ * with chance 2^-r, exactly, whatever the table holds. There is no other source of false positives,
+ * and no load to be planned.
  *
- * Solving. Keys sorted by start make a band matrix, which Gaussian elimination solves in one pass, a few hundred slots
- * at a time in the first-level cache (ribbon_build.c). It fails where more keys come together than slots. The plain
- * remedy is slack, of a tenth and more. Bumping is the better one: slots are cut into buckets of 128, and when the
- * keys of a bucket do not fit, those that start in its first 24, its first 48 or all of its slots are left to a second
- * table, the next layer, with another hash. Two bits a bucket tell which. As failures have become harmless there are
- * 1.05 keys for each slot: 4.9 % are bumped, and 0.1 % of the slots stay free. Layers shrink by a factor of 20.
+ * Solving. Keys sorted by start make a band matrix, which Gaussian elimination solves in one pass,
+ * a few hundred slots at a time in the first-level cache (ribbon_build.c). It fails where more keys
+ * come together than slots. The plain remedy is slack, of a tenth and more. Bumping is the better
+ * one: slots are cut into buckets of 128, and when the keys of a bucket do not fit, those that
+ * start in its first 24, its first 48 or all of its slots are left to a second table, the next
+ * layer, with another hash. Two bits a bucket tell which. As failures have become harmless there
+ * are 1.05 keys for each slot: 4.9 % are bumped, and 0.1 % of the slots stay free. Layers shrink by
+ * a factor of 20.
  *
- * The last layer, for 700 keys or fewer, is homogeneous: all its sides are 0. Such a system always has a solution, so
- * that building cannot fail whatever the keys are. It has many; a random one is taken (the trivial one would say
- * "maybe" to everything). Its rate is 2^-r where the slots of every window span all r dimensions, which takes some
- * slack: a twelfth of the keys, and r + 8 slots. Small sets have no other layer.
+ * The last layer, for 700 keys or fewer, is homogeneous: all its sides are 0. Such a system always
+ * has a solution, so that building cannot fail whatever the keys are. It has many; a random one is
+ * taken (the trivial one would say "maybe" to everything). Its rate is 2^-r where the slots of
+ * every window span all r dimensions, which takes some slack: a twelfth of the keys, and r + 8
+ * slots. Small sets have no other layer.
  *
- * Layout of a layer. A segment is 64 slots; its r columns are r words, bit j of word c being column c of its slot j. A
- * window meets two segments at most. Per column: shift the two words together, mask with the row, take the parity.
- * With AVX-512 that is one instruction each for eight columns, and eight columns are a cache line:
+ * Layout of a layer. A segment is 64 slots; its r columns are r words, bit j of word c being column
+ * c of its slot j. A window meets two segments at most. Per column: shift the two words together,
+ * mask with the row, take the parity. With AVX-512 that is one instruction each for eight columns,
+ * and eight columns are a cache line:
  *
  *     segment 0                      segment 1                      ...
  *     [col 0][col 1] ... [col r-1]   [col 0][col 1] ... [col r-1]        64 bits each
  *
- * Fractions. For a rate between 2^-r and 2^-(r+1) the last segments have r+1 columns, as RocksDB has it. A mixture
- * of two rates wants more than its mean would: 0.086 bits a key at worst.
+ * Fractions. For a rate between 2^-r and 2^-(r+1) the last segments have r+1 columns, as RocksDB
+ * has it. A mixture of two rates wants more than its mean would: 0.086 bits a key at worst.
  *
- * Space, n = 10^6, against the bound n·log2(1/rate): r = 4: 1.0054, r = 8: 1.0031, r = 16: 1.0024; for 1 %, with its
- * fraction, 1.0154. Of the 0.3 % at r = 8, 0.2 % are the thresholds and 0.1 % free slots.
+ * Space, n = 10^6, against the bound n·log2(1/rate): r = 4: 1.0054, r = 8: 1.0031, r = 16: 1.0024;
+ * for 1 %, with its fraction, 1.0154. Of the 0.3 % at r = 8, 0.2 % are the thresholds and 0.1 %
+ * free slots.
  *
- * Time, on one core of a Zen 4: building 62 ns a key at 10^7, of which 19 are sorting (40 by two threads). Asking for
- * hashes in batches, r = 8: 4.3 ns at 10^6 and 4.8 at 10^7 with AVX-512, 6.8 and 6.6 with AVX2, 23 without either;
- * for 1 %, with its fraction, 4.8 and 5.6, 7.0 and 7.4, 22. */
+ * Time, on one core of a Zen 4: building 62 ns a key at 10^7, of which 19 are sorting (40 by two
+ * threads). Asking for hashes in batches, r = 8: 4.3 ns at 10^6 and 4.8 at 10^7 with AVX-512, 6.8
+ * and 6.6 with AVX2, 23 without either; for 1 %, with its fraction, 4.8 and 5.6, 7.0 and 7.4,
+ * 22. */
 #include "ribbon.h"
 
 #include "cpu.h"
@@ -52,10 +60,11 @@
 /* Windows of a homogeneous layer that are looked at for its rate. */
 #define MOST_WINDOWS 4096u
 
-/* --- Shapes ----------------------------------------------------------------------------------------------------- */
+/* --- Shapes ----------------------------------------------------------------------------------- */
 
-/* 2^64 · 2^-x for 0 <= x < 1, x in units of 2^-16: of integers alone, as exp2 may differ in its last bit from one
- * machine to the next, and with it a shape. Constant i is 2^64 · 2^-(2^-(i+1)). */
+/* 2^64 · 2^-x for 0 <= x < 1, x in units of 2^-16: of integers alone, as exp2 may differ in its
+ * last bit from one machine to the next, and with it a shape. Constant i is 2^64 ·
+ * 2^-(2^-(i+1)). */
 static uint64_t power(uint32_t x)
 {
     static const uint64_t roots[16] = {
@@ -71,8 +80,8 @@ static uint64_t power(uint32_t x)
     return p;
 }
 
-/* Of S starts let b·64 have r columns and the others r+1: the rate 2^-r · (1/2 + 32·b/S) is to be 2^-(r+x) or just
- * below, so b = S·(2^-x - 1/2)/32. */
+/* Of S starts let b·64 have r columns and the others r+1: the rate 2^-r · (1/2 + 32·b/S) is to be
+ * 2^-(r+x) or just below, so b = S·(2^-x - 1/2)/32. */
 static void split(double columns, struct ribbon_layer *l)
 {
     const uint32_t fixed = (uint32_t)ceil(columns * 65536), x = fixed & 0xffff;
@@ -162,7 +171,7 @@ const char *tamis__ribbon_wrong(const struct ribbon *r)
     return NULL;
 }
 
-/* --- The rate ------------------------------------------------------------------------------------------------------ */
+/* --- The rate --------------------------------------------------------------------------------- */
 
 /* Starts of a layer that it keeps, and the sum of their rates. */
 static double bumped_rate(const struct ribbon_layer *l, double *kept)
@@ -243,7 +252,7 @@ double tamis__ribbon_rate(const struct ribbon *r)
     return rate;
 }
 
-/* --- Queries -------------------------------------------------------------------------------------------------------- */
+/* --- Queries ---------------------------------------------------------------------------------- */
 
 void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t n,
                             struct ribbon_aim *aim)
@@ -262,8 +271,8 @@ struct bumped {
     struct ribbon_aim aim;
 };
 
-/* Those marked of the n hashes h, remixed for layer l and on their way from memory; h may be b's own. `of` NULL: hash i
- * is of key i. */
+/* Those marked of the n hashes h, remixed for layer l and on their way from memory; h may be b's
+ * own. `of` NULL: hash i is of key i. */
 static void collect(struct bumped *b, const struct ribbon_layer *l, const tamis_hash *h, size_t n,
                     const uint8_t *of, const uint8_t *bumped)
 {
@@ -313,8 +322,8 @@ static bool query_one(const struct ribbon *r, tamis_hash h)
     return bit != 0;
 }
 
-/* The windows that the second layer will be asked for are fetched before the first layer is asked: by then they are
- * there. */
+/* The windows that the second layer will be asked for are fetched before the first layer is asked:
+ * by then they are there. */
 static void query_many(const struct ribbon *r, const tamis_hash *h, size_t n,
                        const struct ribbon_aim *aim, const struct ribbon_aim *next, uint8_t *bits)
 {

@@ -1,4 +1,5 @@
-/* The bumped ribbon: a static filter within half a percent of the smallest possible (ribbon.c tells how).
+/* The bumped ribbon: a static filter within half a percent of the smallest possible (ribbon.c tells
+ * how).
  *
  * This is the core alone: arrays of 128-bit hashes in, layers of bits out. */
 #ifndef TAMIS_RIBBON_H
@@ -36,17 +37,18 @@ struct ribbon {
     uint64_t keys; /* different ones, that it was built for */
 };
 
-/* A filter of the n hashes with the rate 2^-columns, 1 <= columns <= 32, fractions welcome. Repeated hashes count
- * once. The bytes depend on the set of hashes and on columns only: not on their order, not on the machine.
- * The array is scratch: what is in it afterwards is of no use. Beside it, and beside the result, the peak is
- * 16 bytes a hash and 64 KiB. TAMIS_EINVAL: columns out of range, or more hashes than layers can hold;
- * TAMIS_ENOMEM. On failure *out is empty. */
+/* A filter of the n hashes with the rate 2^-columns, 1 <= columns <= 32, fractions welcome.
+ * Repeated hashes count once. The bytes depend on the set of hashes and on columns only: not on
+ * their order, not on the machine. The array is scratch: what is in it afterwards is of no use.
+ * Beside it, and beside the result, the peak is 16 bytes a hash and 64 KiB. TAMIS_EINVAL: columns
+ * out of range, or more hashes than layers can hold; TAMIS_ENOMEM. On failure *out is empty. */
 tamis_status tamis__ribbon_build(const tamis_memory *memory, tamis_hash *hashes, uint64_t n,
                                  double columns, struct ribbon *out);
 
-/* The same bytes by several threads (the peak is 64 KiB more for each), or from hashes beyond memory: with a spill, n is
- * 0 and the hashes are those of its runs, which stay as they are. Then the peak beside the array and the result is the
- * array once more, and 32 MiB for each thread, if the hashes are uniform. Also TAMIS_EIO. */
+/* The same bytes by several threads (the peak is 64 KiB more for each), or from hashes beyond
+ * memory: with a spill, n is 0 and the hashes are those of its runs, which stay as they are. Then
+ * the peak beside the array and the result is the array once more, and 32 MiB for each thread, if
+ * the hashes are uniform. Also TAMIS_EIO. */
 struct ribbon_means {
     const tamis_memory *memory;
     uint32_t threads;          /* 0 is 1 */
@@ -57,31 +59,35 @@ tamis_status tamis__ribbon_build_with(const struct ribbon_means *by, tamis_hash 
                                       double columns, struct ribbon *out, tamis_error *why);
 void tamis__ribbon_free(const tamis_memory *memory, struct ribbon *r);
 
-/* The same with one column, and a bit for each key: lo of a hash is even when the key is to be answered "maybe", and odd
- * when it is to be answered "no". Keys may differ in that bit only if they are the same key, which must not be. Asked with
- * tamis__ribbon_enter of the first layer, and with even hashes. A last layer that cannot be solved is tried with other
- * salts; TAMIS_EINVAL when none will do, which takes hashes that are no hashes. */
+/* The same with one column, and a bit for each key: lo of a hash is even when the key is to be
+ * answered "maybe", and odd when it is to be answered "no". Keys may differ in that bit only if
+ * they are the same key, which must not be. Asked with tamis__ribbon_enter of the first layer, and
+ * with even hashes. A last layer that cannot be solved is tried with other salts; TAMIS_EINVAL when
+ * none will do, which takes hashes that are no hashes. */
 tamis_status tamis__ribbon_retrieval(const tamis_memory *memory, tamis_hash *hashes, uint64_t n,
                                      struct ribbon *out);
 
-/* Bytes of solutions and thresholds that n different uniform hashes will take, on average; a plan, not a promise.
- * UINT64_MAX when there is no such filter. */
+/* Bytes of solutions and thresholds that n different uniform hashes will take, on average; a plan,
+ * not a promise. UINT64_MAX when there is no such filter. */
 uint64_t tamis__ribbon_bytes(uint64_t n, double columns);
 
-/* The shape of a filter's layer for n keys, without its bytes: homogeneous when it is the last. False: too many. */
+/* The shape of a filter's layer for n keys, without its bytes: homogeneous when it is the last.
+ * False: too many. */
 bool tamis__ribbon_shape(uint64_t n, double columns, bool is_last, struct ribbon_layer *l);
 
-/* So many keys at most need no layer but the homogeneous one: measured, where both ways take as much. */
+/* So many keys at most need no layer but the homogeneous one: measured, where both ways take as
+ * much. */
 #define TAMIS__RIBBON_FEW 700u
 
 /* And what they do take. */
 uint64_t tamis__ribbon_payload(const struct ribbon *r);
 
-/* The reason why a shape cannot be (pointers are not looked at), or NULL. A ribbon that passed may be asked
- * whatever its solution_bytes and threshold_bytes bytes hold. */
+/* The reason why a shape cannot be (pointers are not looked at), or NULL. A ribbon that passed may
+ * be asked whatever its solution_bytes and threshold_bytes bytes hold. */
 const char *tamis__ribbon_wrong(const struct ribbon *r);
 
-/* Chance that a uniform hash is answered "maybe". Reads all thresholds and some of the last layer. */
+/* Chance that a uniform hash is answered "maybe". Reads all thresholds and some of the last
+ * layer. */
 double tamis__ribbon_rate(const struct ribbon *r);
 
 /* Where keys look in the first layer, kept from prefetch to query. */
@@ -91,13 +97,14 @@ struct ribbon_aim;
 void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t n,
                             struct ribbon_aim *aim);
 
-/* Bit i answers for hash i; n <= TAMIS__RIBBON_BATCH; whole bytes are written, spare bits zero. aim: of these hashes, or
- * NULL: they were not prefetched. `ahead`: n more hashes to be prefetched on the way, with their aim in *next; or NULL. */
+/* Bit i answers for hash i; n <= TAMIS__RIBBON_BATCH; whole bytes are written, spare bits zero.
+ * aim: of these hashes, or NULL: they were not prefetched. `ahead`: n more hashes to be prefetched
+ * on the way, with their aim in *next; or NULL. */
 void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, size_t n,
                          const struct ribbon_aim *aim, const tamis_hash *ahead,
                          struct ribbon_aim *next, uint8_t *bits);
 
-/* --- The law of a key in a layer, for the builder and the kernels --------------------------------------------- */
+/* --- The law of a key in a layer, for the builder and the kernels ----------------------------- */
 
 /* A window has its 64 slots inside the table. */
 static inline uint64_t tamis__ribbon_starts(uint64_t segments)
@@ -135,7 +142,8 @@ static inline uint64_t tamis__ribbon_word(const struct ribbon_layer *l, uint64_t
     return segment * l->columns + ((segment - l->boundary) & all_ones);
 }
 
-/* The slots of a bucket whose keys are bumped, by the bucket's code, a byte each: none, 24, 48 or all. */
+/* The slots of a bucket whose keys are bumped, by the bucket's code, a byte each: none, 24, 48 or
+ * all. */
 #define TAMIS__RIBBON_THRESHOLDS UINT32_C(0x80301800)
 
 static inline unsigned tamis__ribbon_threshold(unsigned code)
@@ -154,7 +162,8 @@ static inline bool tamis__ribbon_bumps(const uint8_t *thresholds, uint64_t start
     return start % TAMIS__RIBBON_BUCKET < tamis__ribbon_threshold(code);
 }
 
-/* The hash of a bumped key in the next layer: two rounds of a Feistel network, so different ones stay different. */
+/* The hash of a bumped key in the next layer: two rounds of a Feistel network, so different ones
+ * stay different. */
 static inline tamis_hash tamis__ribbon_next(tamis_hash h)
 {
     h.lo ^= tamis__remix(h.hi + UINT64_C(0x9e3779b97f4a7c15));
@@ -177,10 +186,10 @@ static inline tamis_hash tamis__ribbon_enter(const struct ribbon_layer *l, tamis
     return l->salt != 0 ? tamis__ribbon_salted(l->salt, h) : h;
 }
 
-/* --- Where a query looks --------------------------------------------------------------------------------------- */
+/* --- Where a query looks ---------------------------------------------------------------------- */
 
-/* By byte offsets in the solution: the segments of the first and of the last slot of each key's window; and a bit for
- * each key: whether the layer bumps it. Whole bytes, spare bits zero. */
+/* By byte offsets in the solution: the segments of the first and of the last slot of each key's
+ * window; and a bit for each key: whether the layer bumps it. Whole bytes, spare bits zero. */
 struct ribbon_aim {
     uint64_t start[TAMIS__RIBBON_BATCH], low[TAMIS__RIBBON_BATCH], high[TAMIS__RIBBON_BATCH];
     uint8_t bumped[TAMIS__RIBBON_BATCH / 8];
@@ -196,8 +205,8 @@ static inline void tamis__ribbon_aim_at(const struct ribbon_layer *l, uint64_t s
         8 * tamis__ribbon_word(l, (start + TAMIS__RIBBON_WIDTH - 1) / TAMIS__RIBBON_WIDTH);
 }
 
-/* Ask the memory for window i. Of fewer columns than eight, kernels read eight: a load with a mask costs more than the line
- * that it saves. */
+/* Ask the memory for window i. Of fewer columns than eight, kernels read eight: a load with a mask
+ * costs more than the line that it saves. */
 TAMIS__PREFETCHES tamis__ribbon_fetch(const struct ribbon_layer *l, const struct ribbon_aim *aim,
                                       size_t i)
 {

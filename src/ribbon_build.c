@@ -1,14 +1,16 @@
 /* Building a ribbon: sort, eliminate, substitute, and once more with the keys that were bumped.
  *
- * Pieces. A layer of more than 2^20 keys is solved in pieces of half that to that many (ribbon_piece.c), from right to
- * left. How many they are depends on the number of keys alone, so the bytes do not know how they were made:
+ * Pieces. A layer of more than 2^20 keys is solved in pieces of half that to that many
+ * (ribbon_piece.c), from right to left. How many they are depends on the number of keys alone, so
+ * the bytes do not know how they were made:
  *
  *     threads         each takes a piece, with rows of its own; what pieces have to do with their neighbours is little, and
  *                     is done in order when all of them are ready
  *     beyond memory   the sorted keys are in a file (spill.c), and only those of the pieces at hand are read
  *
- * Each lane more costs the room of some 70 keys at its seam: 0.03 % of the filter. At 10^7 keys, sealing takes 65 ns a key by
- * one thread, 40 by two; from a file, with 64 MiB of scratch, 67 by one, and collecting 23 instead of 7. */
+ * Each lane more costs the room of some 70 keys at its seam: 0.03 % of the filter. At 10^7 keys,
+ * sealing takes 65 ns a key by one thread, 40 by two; from a file, with 64 MiB of scratch, 67 by
+ * one, and collecting 23 instead of 7. */
 #include "ribbon_piece.h"
 
 #include "error.h"
@@ -40,8 +42,8 @@ struct keys {
     uint64_t n;
 };
 
-/* Bumped ones, hashed for the next layer, from a layer whose keys are not in memory. What the array has no room for
- * becomes a run. */
+/* Bumped ones, hashed for the next layer, from a layer whose keys are not in memory. What the array
+ * has no room for becomes a run. */
 struct bumped {
     tamis_hash *array;
     uint64_t n;
@@ -83,7 +85,7 @@ static tamis_status no_memory(const struct task *t)
     return tamis__fail(t->why, TAMIS_ENOMEM, "not enough memory");
 }
 
-/* --- Pieces ---------------------------------------------------------------------------------------------------------- */
+/* --- Pieces ----------------------------------------------------------------------------------- */
 
 static void plan_pieces(struct layer_work *w)
 {
@@ -167,7 +169,8 @@ static tamis_status find_start(const struct layer_work *w, uint64_t slot, uint64
     return TAMIS_OK;
 }
 
-/* Room for the keys of a piece that come from a file; pieces of uniform keys are of one size within a few permille. */
+/* Room for the keys of a piece that come from a file; pieces of uniform keys are of one size within
+ * a few permille. */
 static tamis_status key_room(const struct layer_work *w, struct member *m)
 {
     if (m->room >= m->piece.n && m->room > 0) return TAMIS_OK;
@@ -207,7 +210,7 @@ static void make_piece(void *crew, uint64_t i)
     if (m->status == TAMIS_OK) tamis__ribbon_eliminate(&m->piece);
 }
 
-/* --- Bumped keys -------------------------------------------------------------------------------------------------------- */
+/* --- Bumped keys ------------------------------------------------------------------------------ */
 
 /* The bit to be retrieved stays as it is. */
 static tamis_hash with_bit(tamis_hash h, uint64_t lo)
@@ -263,7 +266,7 @@ static tamis_status take_bumped(struct layer_work *w, const struct ribbon_piece 
     return TAMIS_OK;
 }
 
-/* --- Layers ------------------------------------------------------------------------------------------------------------- */
+/* --- Layers ----------------------------------------------------------------------------------- */
 
 /* The crew's next pieces, from piece end-1 on to the left; their keys are before *end_key. */
 static tamis_status make_pieces(struct layer_work *w, uint64_t end, uint32_t n, uint64_t *end_key)
@@ -341,8 +344,8 @@ static bool is_complete(const struct ribbon *r)
     return r->count > 0 && r->layers[r->count - 1].last;
 }
 
-/* All the layers that are left, for *n keys in memory. Of a retrieval all but the last: *n keys, in front, remain for
- * that. */
+/* All the layers that are left, for *n keys in memory. Of a retrieval all but the last: *n keys, in
+ * front, remain for that. */
 static tamis_status build_layers(const struct task *t, tamis_hash *h, uint64_t *n)
 {
     while (!is_complete(t->out)) {
@@ -408,9 +411,10 @@ tamis_status tamis__ribbon_build(const tamis_memory *memory, tamis_hash *hashes,
     return tamis__ribbon_build_with(&by, hashes, n, columns, out, NULL);
 }
 
-/* --- Retrieval ------------------------------------------------------------------------------------------------------- */
+/* --- Retrieval -------------------------------------------------------------------------------- */
 
-/* Salts to be tried. Of random keys one in three fails at first; from the ninth on there is more and more room. */
+/* Salts to be tried. Of random keys one in three fails at first; from the ninth on there is more
+ * and more room. */
 #define SALTS 64u
 
 /* The last layer, if it can be solved with this salt: TAMIS_EABSENT when not. */

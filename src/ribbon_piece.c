@@ -1,24 +1,28 @@
 /* One piece of a ribbon's layer: elimination, bumping, substitution.
  *
- * Elimination. rows[i] is 0, or the row whose lowest bit is slot i, shifted so that this bit is bit 0. A new row walks:
- * where its first slot has a row, that one is added to it, which clears the slot, and it moves on to the next slot it
- * has left; where the slot is free, it stays. A row that comes to nothing was a sum of others; its side then is 0 when
- * it was the same sum, and else the key cannot be kept.
+ * Elimination. rows[i] is 0, or the row whose lowest bit is slot i, shifted so that this bit is bit
+ * 0. A new row walks: where its first slot has a row, that one is added to it, which clears the
+ * slot, and it moves on to the next slot it has left; where the slot is free, it stays. A row that
+ * comes to nothing was a sum of others; its side then is 0 when it was the same sum, and else the
+ * key cannot be kept.
  *
- * Bumping. The keys of a bucket come in three groups, those of the last slots first: their walks go to the right, and
- * what the bucket before left over stands at the left. A group is kept as a whole or not at all; the first one
- * that is not, and all after it, are bumped. Keys are sorted by all their bits, so the bytes depend on the set alone.
+ * Bumping. The keys of a bucket come in three groups, those of the last slots first: their walks go
+ * to the right, and what the bucket before left over stands at the left. A group is kept as a whole
+ * or not at all; the first one that is not, and all after it, are bumped. Keys are sorted by all
+ * their bits, so the bytes depend on the set alone.
  *
- * Speed. One step of a walk waits for the load of one row, and for little else. So three walks go on at a time, in
- * three parts of the piece, the lanes: 33 ns a key instead of 60. They must not meet, as one could undo a row that another
- * has used: the last bucket before a lane, the seam, is left until all are done. A lane's rows end in it: a window is
- * shorter than a bucket. The last bucket of the piece is a seam, too, with the piece to the right:
+ * Speed. One step of a walk waits for the load of one row, and for little else. So three walks go
+ * on at a time, in three parts of the piece, the lanes: 33 ns a key instead of 60. They must not
+ * meet, as one could undo a row that another has used: the last bucket before a lane, the seam, is
+ * left until all are done. A lane's rows end in it: a window is shorter than a bucket. The last
+ * bucket of the piece is a seam, too, with the piece to the right:
  *
  *     [ lane        |seam][ lane        |seam][ lane        |seam] | first segment of the piece to the right
  *       1st key of from[0] [1]   [2]     [3]   [4]           [5]
  *
- * A seam's rows may stand in the first 63 slots after it. So a piece is solved but for its first segment, which goes over
- * the border to the piece on its left: that one, when it has done its last seam, solves it before its own. */
+ * A seam's rows may stand in the first 63 slots after it. So a piece is solved but for its first
+ * segment, which goes over the border to the piece on its left: that one, when it has done its last
+ * seam, solves it before its own. */
 #include "ribbon_piece.h"
 
 #include "cpu.h"
@@ -34,7 +38,7 @@ static uint64_t start_of(const struct ribbon_piece *p, const tamis_hash *h)
     return tamis__ribbon_start(*h, p->starts) - p->first;
 }
 
-/* --- Groups -------------------------------------------------------------------------------------------------------- */
+/* --- Groups ----------------------------------------------------------------------------------- */
 
 /* The next group that has keys, of the bucket at hand. False: there is none. */
 static bool open_group(struct ribbon_lane *l)
@@ -96,7 +100,8 @@ static void undo_group(struct ribbon_lane *l)
     }
 }
 
-/* The end of a walk: the row found its slot, or came to nothing. Begins the next one; false: there is none. */
+/* The end of a walk: the row found its slot, or came to nothing. Begins the next one; false: there
+ * is none. */
 __attribute__((noinline)) static bool turn(struct ribbon_lane *l, struct walker *w)
 {
     bool is_done = false; /* the bucket */
@@ -121,7 +126,7 @@ __attribute__((noinline)) static bool turn(struct ribbon_lane *l, struct walker 
     return true;
 }
 
-/* --- Elimination -------------------------------------------------------------------------------------------------- */
+/* --- Elimination ------------------------------------------------------------------------------ */
 
 /* False when the lane has come to its end. */
 static inline bool step(const struct ribbon_piece *p, struct ribbon_lane *l, struct walker *w)
@@ -199,8 +204,8 @@ static void run_lanes(struct ribbon_piece *p)
     while (c_lives) c_lives = step(p, &l[4], &c);
 }
 
-/* After a seam comes a full lane, and a row could walk through all of it to the next free slot. One that leaves the
- * seam's windows does not fit. */
+/* After a seam comes a full lane, and a row could walk through all of it to the next free slot. One
+ * that leaves the seam's windows does not fit. */
 static void run_seam(struct ribbon_piece *p, unsigned seam)
 {
     struct ribbon_lane *l = &p->parts[seam];
@@ -240,7 +245,7 @@ void tamis__ribbon_eliminate(struct ribbon_piece *p)
     for (unsigned seam = 1; seam < TAMIS__RIBBON_PARTS - 1; seam += 2) run_seam(p, seam);
 }
 
-/* --- Substitution -------------------------------------------------------------------------------------------------- */
+/* --- Substitution ----------------------------------------------------------------------------- */
 
 /* In a homogeneous system the free slots must be random: all 0 would solve it too. */
 static void fill_free(const struct ribbon_piece *p)

@@ -1,5 +1,5 @@
-/* A piece of a layer, to be solved beside others: several threads have one each, and a layer that is bigger than the
- * memory is done piece by piece (ribbon_build.c). */
+/* A piece of a layer, to be solved beside others: several threads have one each, and a layer that
+ * is bigger than the memory is done piece by piece (ribbon_build.c). */
 #ifndef TAMIS_RIBBON_PIECE_H
 #define TAMIS_RIBBON_PIECE_H
 
@@ -8,7 +8,8 @@
 #define TAMIS__RIBBON_LANES 3u
 #define TAMIS__RIBBON_PARTS (2 * TAMIS__RIBBON_LANES) /* lanes, each with a seam after it */
 
-/* Slots that rows of one bucket can stand in: its own, and those after it that the last window reaches. */
+/* Slots that rows of one bucket can stand in: its own, and those after it that the last window
+ * reaches. */
 #define TAMIS__RIBBON_REACH (TAMIS__RIBBON_BUCKET + TAMIS__RIBBON_WIDTH - 1)
 
 struct ribbon_lane {
@@ -45,7 +46,8 @@ static inline uint64_t tamis__ribbon_window(const struct ribbon_piece *p)
     return p->slots + (p->is_last ? 0 : TAMIS__RIBBON_WIDTH);
 }
 
-/* What goes from a piece to the one on its left: its first segment, unsolved, and the solution of the next. */
+/* What goes from a piece to the one on its left: its first segment, unsolved, and the solution of
+ * the next. */
 struct ribbon_border {
     uint64_t rows[TAMIS__RIBBON_WIDTH], words[TAMIS__RIBBON_COLUMNS];
     uint32_t sides[TAMIS__RIBBON_WIDTH];
@@ -54,8 +56,8 @@ struct ribbon_border {
 /* What a piece can do alone. */
 void tamis__ribbon_eliminate(struct ribbon_piece *p);
 
-/* What it does after the piece to its right has done the same; all zeroes is the border of none. Returns how many
- * keys are bumped; they are in front. */
+/* What it does after the piece to its right has done the same; all zeroes is the border of none.
+ * Returns how many keys are bumped; they are in front. */
 uint64_t tamis__ribbon_join(struct ribbon_piece *p, struct ribbon_border *b);
 
 #endif

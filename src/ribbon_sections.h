@@ -19,8 +19,8 @@ uint32_t tamis__ribbon_columns_for(double rate);
 /* The sections of r, whose bytes they are from then on; returns how many. */
 uint32_t tamis__ribbon_to_sections(const struct ribbon *r, uint32_t kind, struct section *out);
 
-/* The ribbon that the first of these sections are, *used of them; its roles say whether it is a retrieval. A reason when
- * they are none. Cells are not looked at. */
+/* The ribbon that the first of these sections are, *used of them; its roles say whether it is a
+ * retrieval. A reason when they are none. Cells are not looked at. */
 const char *tamis__ribbon_from_sections(const struct section *s, uint32_t count, uint32_t *used,
                                         struct ribbon *out);
 

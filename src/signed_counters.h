@@ -1,4 +1,5 @@
-/* Counters of either sign that stay at their ends for ever, and the median of a key's: of count-sketch and signed-tally. */
+/* Counters of either sign that stay at their ends for ever, and the median of a key's: of
+ * count-sketch and signed-tally. */
 #ifndef TAMIS_SIGNED_COUNTERS_H
 #define TAMIS_SIGNED_COUNTERS_H
 

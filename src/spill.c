@@ -1,8 +1,9 @@
-/* Merging. The room is divided among the runs, and each has its share filled from where it stands. The least of the last
- * hashes of the shares is a border: all hashes up to it are in the room. They are sorted, as one array, and written to
- * the end of the new run; each run goes on after its last one of them. As runs are samples of the same uniform hashes,
- * their shares end at about the same place, and little is read twice. Whatever the hashes are, at least one share is
- * used up each time. */
+/* Merging. The room is divided among the runs, and each has its share filled from where it stands.
+ * The least of the last hashes of the shares is a border: all hashes up to it are in the room. They
+ * are sorted, as one array, and written to the end of the new run; each run goes on after its last
+ * one of them. As runs are samples of the same uniform hashes, their shares end at about the same
+ * place, and little is read twice. Whatever the hashes are, at least one share is used up each
+ * time. */
 #include "spill.h"
 
 #include "error.h"
@@ -25,7 +26,7 @@ static tamis_status no_memory(tamis_error *why)
     return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
 }
 
-/* --- Runs ----------------------------------------------------------------------------------------------------------- */
+/* --- Runs ------------------------------------------------------------------------------------- */
 
 tamis_status tamis__spill_open(const char *directory, uint64_t scratch_bytes,
                                const tamis_memory *memory, struct spill **out, tamis_error *why)
@@ -121,7 +122,7 @@ tamis_status tamis__spill_find(const struct spill *s, uint64_t hi, uint64_t *at,
     return TAMIS_OK;
 }
 
-/* --- Merging ---------------------------------------------------------------------------------------------------------- */
+/* --- Merging ---------------------------------------------------------------------------------- */
 
 struct merge {
     const struct spill *from;

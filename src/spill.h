@@ -1,4 +1,5 @@
-/* Hashes beyond memory: runs of them in a temporary file, each sorted, and merged into one when all are there. */
+/* Hashes beyond memory: runs of them in a temporary file, each sorted, and merged into one when all
+ * are there. */
 #ifndef TAMIS_SPILL_H
 #define TAMIS_SPILL_H
 
@@ -18,7 +19,8 @@ struct spill {
     uint32_t count, room;
 };
 
-/* A file in that directory, and no runs. Less than 1 MiB of scratch counts as that. TAMIS_EIO, TAMIS_ENOMEM. */
+/* A file in that directory, and no runs. Less than 1 MiB of scratch counts as that. TAMIS_EIO,
+ * TAMIS_ENOMEM. */
 tamis_status tamis__spill_open(const char *directory, uint64_t scratch_bytes,
                                const tamis_memory *memory, struct spill **out, tamis_error *why);
 /* NULL is allowed. */
@@ -26,7 +28,8 @@ void tamis__spill_close(struct spill *s);
 /* No runs, in the same file. */
 void tamis__spill_clear(struct spill *s);
 
-/* Further runs in the same file, behind those of s, which must not grow meanwhile. Forget frees it, not the file. */
+/* Further runs in the same file, behind those of s, which must not grow meanwhile. Forget frees it,
+ * not the file. */
 struct spill tamis__spill_behind(const struct spill *s);
 void tamis__spill_forget(struct spill *s);
 
@@ -34,8 +37,9 @@ void tamis__spill_forget(struct spill *s);
 tamis_status tamis__spill_write(struct spill *s, const tamis_hash *sorted, uint64_t n,
                                 tamis_error *why);
 
-/* The union of all runs of s as the only one of *out, which is behind s. The work takes `room`, for so many hashes, and
- * the scratch of sorting as many. TAMIS_ENOMEM: also when there are more than room / 16 runs. */
+/* The union of all runs of s as the only one of *out, which is behind s. The work takes `room`, for
+ * so many hashes, and the scratch of sorting as many. TAMIS_ENOMEM: also when there are more than
+ * room / 16 runs. */
 tamis_status tamis__spill_merge(const struct spill *s, tamis_hash *room, uint64_t hashes,
                                 uint32_t threads, struct spill *out, tamis_error *why);
 

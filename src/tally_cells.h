@@ -1,4 +1,5 @@
-/* The counters of a tally, as frequency/tally.c describes them: for tally itself, and for top, whose light part is one. */
+/* The counters of a tally, as frequency/tally.c describes them: for tally itself, and for top,
+ * whose light part is one. */
 #ifndef TAMIS_TALLY_CELLS_H
 #define TAMIS_TALLY_CELLS_H
 
@@ -6,7 +7,7 @@
 
 #define TALLY_PLACES 4u
 
-/* --- One octet ------------------------------------------------------------------------------------------------ */
+/* --- One octet -------------------------------------------------------------------------------- */
 
 static inline uint64_t tamis__tally_value(uint64_t octet, unsigned j, unsigned p)
 {
@@ -18,7 +19,7 @@ static inline uint64_t tamis__tally_value(uint64_t octet, unsigned j, unsigned p
 /* The greatest counter in `size` bytes from p on, which end where counters do. */
 uint64_t tamis__tally_greatest(uint64_t octet, unsigned j, unsigned p, unsigned size);
 
-/* --- The counters of a key -------------------------------------------------------------------------------------- */
+/* --- The counters of a key -------------------------------------------------------------------- */
 
 struct tally_place {
     uint8_t *octet, *joins;

@@ -1,4 +1,5 @@
-/* The handle: every public verb but those of plan.c, image.c and file.c. A single key is a batch of one. */
+/* The handle: every public verb but those of plan.c, image.c and file.c. A single key is a batch of
+ * one. */
 #include "bits.h"
 #include "bulk.h"
 #include "collect.h"
@@ -10,7 +11,7 @@
 
 #include <math.h>
 
-/* --- Life ------------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------- */
 
 void tamis__set_turning(tamis *t)
 {
@@ -205,7 +206,7 @@ tamis_status tamis_seal(tamis *t, tamis_error *why)
     return TAMIS_OK;
 }
 
-/* --- Adding ------------------------------------------------------------------------------------------- */
+/* --- Adding ----------------------------------------------------------------------------------- */
 
 static tamis_status add_all(tamis *t, const struct keys *in, uint8_t *seen_bits, size_t *done)
 {
@@ -250,7 +251,7 @@ tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen)
     return tamis__add_key(t, &one, tamis__hash_key(&t->hasher, key, len), seen);
 }
 
-/* --- Asking --------------------------------------------------------------------------------------------- */
+/* --- Asking ----------------------------------------------------------------------------------- */
 
 static size_t say_maybe(uint8_t *bits, size_t n)
 {
@@ -285,7 +286,7 @@ tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n, 
     return TAMIS_OK;
 }
 
-/* --- Excluding ---------------------------------------------------------------------------------------------------- */
+/* --- Excluding -------------------------------------------------------------------------------- */
 
 tamis_status tamis__refuse(tamis_error *why, tamis_status s)
 {
@@ -335,7 +336,7 @@ tamis_status tamis_exclude(tamis *t, const void *key, size_t len, tamis_error *w
     return tamis_exclude_many(t, &one, 1, why);
 }
 
-/* --- Removing, forgetting -------------------------------------------------------------------------------------- */
+/* --- Removing, forgetting --------------------------------------------------------------------- */
 
 static bool can_remove(const tamis *t)
 {
@@ -422,7 +423,7 @@ tamis_status tamis_rotate(tamis *t, tamis_error *why)
     return TAMIS_OK;
 }
 
-/* --- Together ----------------------------------------------------------------------------------------------- */
+/* --- Together --------------------------------------------------------------------------------- */
 
 static tamis_status check_alike(const tamis *a, const tamis *b, tamis_error *why)
 {
@@ -581,7 +582,7 @@ tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out
     return TAMIS_OK;
 }
 
-/* --- Looking inside --------------------------------------------------------------------------------------------- */
+/* --- Looking inside --------------------------------------------------------------------------- */
 
 tamis_status tamis_info(const tamis *t, tamis_facts *out)
 {

@@ -5,11 +5,12 @@
  *
  *     record  u32 slot of the entry it belongs to, u32 length of the item, its bytes, zeros up to a multiple of 8
  *
- * A text is put behind the last. An entry that goes leaves its record behind: one is alive when the entry of its slot
- * points to it. Where there is no room those that are alive move together; if they still take more than three quarters, the
- * texts of the smallest counts are dropped, and the text floor is the greatest count that lost its text: entries get one
- * only above it. So the most frequent have texts, as many as there is room for, and a quarter of the room is written
- * before there is none again. */
+ * A text is put behind the last. An entry that goes leaves its record behind: one is alive when the
+ * entry of its slot points to it. Where there is no room those that are alive move together; if
+ * they still take more than three quarters, the texts of the smallest counts are dropped, and the
+ * text floor is the greatest count that lost its text: entries get one only above it. So the most
+ * frequent have texts, as many as there is room for, and a quarter of the room is written before
+ * there is none again. */
 #ifndef TAMIS_TEXTS_H
 #define TAMIS_TEXTS_H
 
@@ -51,8 +52,8 @@ void tamis__texts_init(struct texts *t);
 /* How much of an item is kept. */
 uint64_t tamis__text_limit(uint64_t length);
 
-/* A text for the entry in a slot that has none, unless its count is not above the floor. whole: the length of the item, of which
- * `item` has at least what is kept. */
+/* A text for the entry in a slot that has none, unless its count is not above the floor. whole: the
+ * length of the item, of which `item` has at least what is kept. */
 void tamis__text_put(struct texts *t, struct buckets *b, uint64_t slot, const void *item,
                      uint64_t whole);
 

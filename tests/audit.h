@@ -1,5 +1,6 @@
-/* The audit of a release's noise: does each bit flip as often as the threshold says, whatever it was, wherever it is and
- * whatever its neighbours did? And can an attacker tell two neighbouring sets apart better than epsilon allows?
+/* The audit of a release's noise: does each bit flip as often as the threshold says, whatever it
+ * was, wherever it is and whatever its neighbours did? And can an attacker tell two neighbouring
+ * sets apart better than epsilon allows?
  *
  * HALVED is the same code compiled to flip half as often: the audit must notice. */
 #ifndef TAMIS_TEST_AUDIT_H
@@ -32,7 +33,8 @@ double halved_rate(uint32_t threshold);
 typedef int (*flipper)(uint8_t *cells, uint64_t bits, uint32_t threshold,
                        const struct randomness *random);
 
-/* Beyond 7.3 deviations once in 3e12: fewer than 300 counts in one audit are a false alarm less than once in 1e9. */
+/* Beyond 7.3 deviations once in 3e12: fewer than 300 counts in one audit are a false alarm less
+ * than once in 1e9. */
 #define AUDIT_Z 7.3
 
 static inline bool fits(double count, double n, double p)
@@ -87,8 +89,9 @@ static inline bool audit_flips(flipper flip, uint32_t threshold, double flips,
     good = good && fits(a.flips, a.bits, p);
     for (int was = 0; was < 2; was++) good = good && fits(a.of[was], a.were[was], p);
     for (size_t i = 0; i < 64; i++) good = good && fits(a.at[i], a.bits / 64, p);
-    /* Neighbouring products overlap, but are uncorrelated but for the square of p in each: the variance is that of n
-     * products and, once for each neighbour, 2 n (p^3 - p^4); twice the binomial's deviation is beyond both. */
+    /* Neighbouring products overlap, but are uncorrelated but for the square of p in each: the
+     * variance is that of n products and, once for each neighbour, 2 n (p^3 - p^4); twice the
+     * binomial's deviation is beyond both. */
     for (size_t lag = 1; lag < AUDIT_LAGS; lag++) {
         const double n = a.bits / AUDIT_BITS * (double)(AUDIT_BITS - lag), square = p * p;
         const double spread =
@@ -98,9 +101,9 @@ static inline bool audit_flips(flipper flip, uint32_t threshold, double flips,
     return good;
 }
 
-/* The likelihood-ratio attack on two sets, of which one has one key more: their filters differ in one bit, and the attacker
- * who looks at that bit is the best there is. What epsilon must at least be to explain its success in n releases of
- * each; beyond the truth less than once in 1e9. */
+/* The likelihood-ratio attack on two sets, of which one has one key more: their filters differ in
+ * one bit, and the attacker who looks at that bit is the best there is. What epsilon must at least
+ * be to explain its success in n releases of each; beyond the truth less than once in 1e9. */
 static inline double attack(flipper flip, uint32_t threshold, uint64_t n,
                             const struct randomness *random)
 {

@@ -1,6 +1,6 @@
 /* The smallest test harness that also runs where no test library is packaged: under qemu for other
- * machines. A test program is a table of functions; a failed check ends its function. The last line,
- * "N passed, N failed", is for people and CI alike. */
+ * machines. A test program is a table of functions; a failed check ends its function. The last
+ * line, "N passed, N failed", is for people and CI alike. */
 #ifndef TAMIS_CHECK_H
 #define TAMIS_CHECK_H
 

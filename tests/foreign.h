@@ -1,4 +1,5 @@
-/* Files of other programs in tests/golden/foreign, their programs' answers, and Parquet files in memory. */
+/* Files of other programs in tests/golden/foreign, their programs' answers, and Parquet files in
+ * memory. */
 #ifndef TAMIS_TEST_FOREIGN_H
 #define TAMIS_TEST_FOREIGN_H
 
@@ -105,7 +106,8 @@ static inline size_t encode(enum encoding how, const char *text, size_t n, uint8
     return size;
 }
 
-/* Calls ask with every key of a file of answers; all answers must be those of the file. Returns how many are 1. */
+/* Calls ask with every key of a file of answers; all answers must be those of the file. Returns how
+ * many are 1. */
 static inline size_t check_answers(const char *name, enum encoding how,
                                    bool (*ask)(void *ctx, const void *key, size_t len), void *ctx)
 {

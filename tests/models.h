@@ -1,5 +1,5 @@
-/* Images of every kind, sealed ones and windows of every kind included: for promises that hold for all.
- * Needs _POSIX_C_SOURCE 200809L before the first include. */
+/* Images of every kind, sealed ones and windows of every kind included: for promises that hold for
+ * all. Needs _POSIX_C_SOURCE 200809L before the first include. */
 #ifndef TAMIS_TEST_MODELS_H
 #define TAMIS_TEST_MODELS_H
 

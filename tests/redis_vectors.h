@@ -1,5 +1,5 @@
-/* What the tests of RedisBloom's structures share: memory that counts, values as lists of fields, and the objects of
- * tests/redisbloom.vectors with the commands that made them. */
+/* What the tests of RedisBloom's structures share: memory that counts, values as lists of fields,
+ * and the objects of tests/redisbloom.vectors with the commands that made them. */
 #ifndef TAMIS_REDIS_VECTORS_H
 #define TAMIS_REDIS_VECTORS_H
 
@@ -9,7 +9,7 @@
 #include "../redis/compat/top.h"
 #include "check.h"
 
-/* --- Memory that counts, and can be told to fail ----------------------------------------------------*/
+/* --- Memory that counts, and can be told to fail ---------------------------------------------- */
 
 static long live, allowed = -1;
 
@@ -32,7 +32,7 @@ static void give(void *ctx, void *p)
 static const tamis_memory memory = {NULL, take, give};
 static const struct compat_room room = {&memory, 1u << 20};
 
-/* --- Fields: how a value is compared, and what a reader reads ----------------------------------------*/
+/* --- Fields: how a value is compared, and what a reader reads --------------------------------- */
 
 /* One after the other: 'U' or 'D' and eight bytes, or 'S', eight bytes of length and the bytes. */
 struct fields {
@@ -107,7 +107,7 @@ static void *read_bytes(void *ctx, size_t *n)
     return p;
 }
 
-/* --- The four structures under one name --------------------------------------------------------------*/
+/* --- The four structures under one name ------------------------------------------------------- */
 
 enum family { BF, CF, CMS, TOPK };
 
@@ -164,7 +164,7 @@ static void check_same(enum family family, const void *value, const struct field
     free(got.p);
 }
 
-/* --- RedisBloom's DUMP payloads -----------------------------------------------------------------------*/
+/* --- RedisBloom's DUMP payloads --------------------------------------------------------------- */
 
 static uint64_t rdb_length(const uint8_t **p, bool *coded)
 {
@@ -237,7 +237,7 @@ static struct fields fields_of_dump(const uint8_t *p)
     return f;
 }
 
-/* --- Objects of the file of vectors --------------------------------------------------------------------*/
+/* --- Objects of the file of vectors ----------------------------------------------------------- */
 
 struct command {
     char **words; /* NULL ends them */
@@ -345,7 +345,7 @@ static void read_vectors(void)
     CHECK_THAT(object_count, ==, 8);
 }
 
-/* --- The commands of the vectors ------------------------------------------------------------------------*/
+/* --- The commands of the vectors -------------------------------------------------------------- */
 
 static const char *word_after(const struct command *c, const char *word, const char *otherwise)
 {

@@ -1,6 +1,6 @@
-/* What tests do to images: write one into memory, and repair the sums after damage, so that the damage
- * reaches the checks that stand behind the sums. Written from docs/FORMAT.md, not from src/image.c.
- * Needs _POSIX_C_SOURCE 200809L before the first include. */
+/* What tests do to images: write one into memory, and repair the sums after damage, so that the
+ * damage reaches the checks that stand behind the sums. Written from docs/FORMAT.md, not from
+ * src/image.c. Needs _POSIX_C_SOURCE 200809L before the first include. */
 #ifndef TAMIS_TEST_RESUM_H
 #define TAMIS_TEST_RESUM_H
 
@@ -48,8 +48,8 @@ static inline tamis_status bytes_put(void *ctx, const void *p, size_t n)
     return TAMIS_OK;
 }
 
-/* The image of a handle, to be freed; p is NULL when tamis_write failed or wrote another length than
- * tamis_image_size tells. */
+/* The image of a handle, to be freed; p is NULL when tamis_write failed or wrote another length
+ * than tamis_image_size tells. */
 static inline struct bytes image_of(const tamis *t)
 {
     struct bytes_sink s = {bytes_new((size_t)tamis_image_size(t)), 0};
@@ -58,7 +58,8 @@ static inline struct bytes image_of(const tamis *t)
     return (struct bytes){NULL, 0};
 }
 
-/* The packed file of a handle, to be freed; p is NULL when tamis_pack failed or wrote more than it may. */
+/* The packed file of a handle, to be freed; p is NULL when tamis_pack failed or wrote more than it
+ * may. */
 static inline struct bytes packed_of(const tamis *t)
 {
     const size_t image = (size_t)tamis_image_size(t);
@@ -86,8 +87,8 @@ static inline void put_field(uint8_t *p, struct field f, uint64_t v)
     for (unsigned i = 0; i < f.width; i++) p[f.offset + i] = (uint8_t)(v >> 8 * i);
 }
 
-/* Make every sum that the section table asks for right, then the root. A table that makes no sense is
- * taken at its word as far as the bytes go, and never beyond. */
+/* Make every sum that the section table asks for right, then the root. A table that makes no sense
+ * is taken at its word as far as the bytes go, and never beyond. */
 static inline void image_resum(uint8_t *image, size_t size)
 {
     if (size < 128) return;

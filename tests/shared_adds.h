@@ -1,5 +1,5 @@
-/* Several threads add to one TAMIS_SHARED filter and ask it at once; nothing may be lost. Used by the quick
- * and the long test. */
+/* Several threads add to one TAMIS_SHARED filter and ask it at once; nothing may be lost. Used by
+ * the quick and the long test. */
 #ifndef TAMIS_TEST_SHARED_ADDS_H
 #define TAMIS_TEST_SHARED_ADDS_H
 

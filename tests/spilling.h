@@ -1,4 +1,5 @@
-/* Ribbons of so many hashes, sealed by some threads, in memory or beyond it, for the tests of both. */
+/* Ribbons of so many hashes, sealed by some threads, in memory or beyond it, for the tests of
+ * both. */
 #ifndef TAMIS_TEST_SPILLING_H
 #define TAMIS_TEST_SPILLING_H
 

@@ -1,5 +1,6 @@
-/* The calls of src/file.c, each of which can be made to fail: for a test that includes that file after this one. In the
- * process itself, unlike tests/fault, so that every branch can be reached, counted and run on any machine. */
+/* The calls of src/file.c, each of which can be made to fail: for a test that includes that file
+ * after this one. In the process itself, unlike tests/fault, so that every branch can be reached,
+ * counted and run on any machine. */
 #ifndef TAMIS_TEST_STRIKING_H
 #define TAMIS_TEST_STRIKING_H
 
@@ -118,7 +119,8 @@ static int struck_openat(int dir, const char *path, int flags, mode_t mode)
     return -1;
 }
 
-/* Functions, not expressions in their place: a branch of the test would be counted as one of the file's. */
+/* Functions, not expressions in their place: a branch of the test would be counted as one of the
+ * file's. */
 #define STRUCK(CALL, type, failure, name, parameters, arguments)                                   \
     static type struck_##name parameters                                                           \
     {                                                                                              \

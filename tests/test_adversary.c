@@ -1,7 +1,8 @@
-/* Attacks by somebody who has everything but the secret key (bench/adversary/attacks.h), and what must come of them: with a key
- * nothing that chance does not give anybody; without one the attack works, which shows that it is one. Seeds are
- * fixed. For forgery and pollution the bound, 1.2 times chance, holds with a chance of at least 1 - 1e-9 for any other seed;
- * the bounds of the others are far from what was seen. */
+/* Attacks by somebody who has everything but the secret key (bench/adversary/attacks.h), and what
+ * must come of them: with a key nothing that chance does not give anybody; without one the attack
+ * works, which shows that it is one. Seeds are fixed. For forgery and pollution the bound, 1.2
+ * times chance, holds with a chance of at least 1 - 1e-9 for any other seed; the bounds of the
+ * others are far from what was seen. */
 #include "../bench/adversary/attacks.c"
 #include "../src/buckets.h"
 #include "../src/handle.h"
@@ -11,7 +12,8 @@
 
 static const struct attack public = {7, false}, keyed = {7, true};
 
-/* At 10 % a million trials find 100,000 keys, of which chance accepts 10,000: 1.2 times that is 20 deviations away. */
+/* At 10 % a million trials find 100,000 keys, of which chance accepts 10,000: 1.2 times that is 20
+ * deviations away. */
 static void keys_are_not_forged(void)
 {
     struct forgery f;
@@ -24,8 +26,8 @@ static void keys_are_not_forged(void)
     CHECK_THAT((double)f.accepted, >, f.chance * (double)f.forged / 1.2);
 }
 
-/* The optimum for the attacker is (2 ln 2)^k = 9.8 times the rate at k = 7. A deviation is 2 % of the rate: a difference of
- * 20 % of two filters is 6.5 of theirs. */
+/* The optimum for the attacker is (2 ln 2)^k = 9.8 times the rate at k = 7. A deviation is 2 % of
+ * the rate: a difference of 20 % of two filters is 6.5 of theirs. */
 static void filters_are_not_polluted(void)
 {
     struct pollution p;
@@ -96,7 +98,7 @@ static void other_keys_are_refused(void)
     tamis_close(c);
 }
 
-/* --- A top, attacked by somebody who knows its insides ---------------------------------------------------------------- */
+/* --- A top, attacked by somebody who knows its insides ---------------------------------------- */
 
 struct top_attack {
     tamis *t;
@@ -139,7 +141,8 @@ static void count_up(const struct top_attack *a, uint64_t i, int64_t weight)
     CHECK_OK(tamis_add_weight(a->t, &i, sizeof i, weight, NULL));
 }
 
-/* Puts a key out of the list: three buckets, its own two among them, are filled with heavier ones that have no other. */
+/* Puts a key out of the list: three buckets, its own two among them, are filled with heavier ones
+ * that have no other. */
 static void push_out(struct top_attack *a, uint64_t key, int64_t weight)
 {
     const struct bucket_pair own = tamis__bucket_pair(top_key(a, key), a->buckets);
@@ -168,7 +171,8 @@ static void poison(struct top_attack *a, uint64_t target, int64_t weight)
     }
 }
 
-/* 100 victims: each is counted far up though it never came, and flagged. Without pushing out, covers do nothing. */
+/* 100 victims: each is counted far up though it never came, and flagged. Without pushing out,
+ * covers do nothing. */
 static void poisoned_counts_are_flagged(void)
 {
     int flagged = 0;
@@ -263,8 +267,9 @@ static void check_window(const struct stream *s, uint64_t seed)
     tamis_close(t);
 }
 
-/* Honest streams, from flat to steep, in either order; and as many equally heavy keys as there are entries, which is the most
- * that can be done to the floor without aiming: not one of all their keys is flagged. */
+/* Honest streams, from flat to steep, in either order; and as many equally heavy keys as there are
+ * entries, which is the most that can be done to the floor without aiming: not one of all their
+ * keys is flagged. */
 static void honest_counts_are_not_flagged(void)
 {
     static const double alphas[] = {0, 0.6, 1, 1.4};

@@ -1,11 +1,12 @@
 /* Every verb and every promise of include/tamis/tamis.h about keys and handles. Merging and looking
- * inside are in test_api_sets.c, the planner in test_plan.c, saving under failure in tests/fault/. */
+ * inside are in test_api_sets.c, the planner in test_plan.c, saving under failure in
+ * tests/fault/. */
 #define _POSIX_C_SOURCE 200809L
 #include "filters.h"
 
 #include <unistd.h>
 
-/* --- Keys, one and many ----------------------------------------------------------------------------- */
+/* --- Keys, one and many ----------------------------------------------------------------------- */
 
 static void test_names(void)
 {
@@ -131,7 +132,7 @@ static void test_answers_are_optional(void)
     tamis_close(a), tamis_close(b);
 }
 
-/* --- Strict ----------------------------------------------------------------------------------------------- */
+/* --- Strict ----------------------------------------------------------------------------------- */
 
 /* A batch against a strict filter, held against the same keys one by one. */
 static void check_strict(uint32_t kind, uint64_t room, bool by_hash)
@@ -222,7 +223,7 @@ static void test_strict_merge(void)
     }
 }
 
-/* --- Sealed, cleared, copied, viewed ------------------------------------------------------------------------- */
+/* --- Sealed, cleared, copied, viewed ---------------------------------------------------------- */
 
 static void check_unchangeable(tamis *t, const tamis *other)
 {
@@ -354,7 +355,7 @@ static void test_load_anywhere_view_aligned(void)
     }
 }
 
-/* --- Keys that are secret, hashes that are the caller's --------------------------------------------------------- */
+/* --- Keys that are secret, hashes that are the caller's --------------------------------------- */
 
 static struct bytes keyed_image(uint32_t kind)
 {
@@ -453,7 +454,7 @@ static void test_caller_hashes(void)
     }
 }
 
-/* --- At rest ------------------------------------------------------------------------------------------------------- */
+/* --- At rest ---------------------------------------------------------------------------------- */
 
 static void test_generations(void)
 {
@@ -498,7 +499,8 @@ static tamis_status keep_bytes(void *ctx, const void *bytes, size_t n)
     return TAMIS_OK;
 }
 
-/* One copy goes to rest and back between two adds, the other does not; they write the same bytes. */
+/* One copy goes to rest and back between two adds, the other does not; they write the same
+ * bytes. */
 static void test_steady(void)
 {
     const tamis_options steady = {.struct_size = sizeof steady, .flags = TAMIS_STEADY};
@@ -549,8 +551,8 @@ static void check_size(uint64_t length)
     tamis_close(t), tamis_close(again);
 }
 
-/* Around whole chunks; eight sums, after which no padding is needed; more than one megabyte, which is
- * how much is read at a time. */
+/* Around whole chunks; eight sums, after which no padding is needed; more than one megabyte, which
+ * is how much is read at a time. */
 static void test_sizes(void)
 {
     static const uint64_t chunks[] = {1, 2, 7, 8, 9, 16, 32, 40};

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <tamis/foreign.h>
 
-/* --- Merging ----------------------------------------------------------------------------------------- */
+/* --- Merging ---------------------------------------------------------------------------------- */
 
 static void test_merge_is_union(void)
 {
@@ -100,10 +100,10 @@ static void test_merge_into_itself(void)
     }
 }
 
-/* --- Comparing --------------------------------------------------------------------------------------------- */
+/* --- Comparing -------------------------------------------------------------------------------- */
 
-/* Within the 99 % interval widened by its own width on both sides: some 7.7 standard deviations, so the
- * fixed keys here cannot be unlucky. */
+/* Within the 99 % interval widened by its own width on both sides: some 7.7 standard deviations, so
+ * the fixed keys here cannot be unlucky. */
 static bool plausible(double truth, double low, double value, double high)
 {
     const double width = high - low;
@@ -143,7 +143,7 @@ static void test_compare(void)
     }
 }
 
-/* --- Facts -------------------------------------------------------------------------------------------------- */
+/* --- Facts ------------------------------------------------------------------------------------ */
 
 static double rate_from_cells(const tamis *t, const tamis_facts *f, uint64_t *set)
 {
@@ -260,7 +260,7 @@ static void test_cells(void)
     }
 }
 
-/* --- Arguments that make no sense ------------------------------------------------------------------------------ */
+/* --- Arguments that make no sense ------------------------------------------------------------- */
 
 static tamis *const nonsense = (tamis *)(uintptr_t)8;
 
@@ -435,7 +435,8 @@ static void test_no_path(void)
     tamis_close(t);
 }
 
-/* Which kinds can be merged and compared is said in tamis.h; a refusal names what can, in good English. */
+/* Which kinds can be merged and compared is said in tamis.h; a refusal names what can, in good
+ * English. */
 static void test_kinds_that_merge(void)
 {
     for (uint32_t kind = 1; kind < 64; kind++) {

@@ -1,4 +1,5 @@
-/* Addresses, slots and tags; redirects; and that items spread evenly over shards, each of which keeps its rate. No server is needed. */
+/* Addresses, slots and tags; redirects; and that items spread evenly over shards, each of which
+ * keeps its rate. No server is needed. */
 #include "../cluster/nodes.h"
 #include "../cluster/set.h"
 #include "check.h"
@@ -209,8 +210,9 @@ static tamis_hash hash_of(const tamis *router, const char *prefix, int i, char *
     return h;
 }
 
-/* The hash that chooses the shard must say nothing of where in the shard an item lies: else the items of one shard would crowd in a
- * part of it, and its rate would be higher than the one that the same number of any items gives. */
+/* The hash that chooses the shard must say nothing of where in the shard an item lies: else the
+ * items of one shard would crowd in a part of it, and its rate would be higher than the one that
+ * the same number of any items gives. */
 static void test_routing(void)
 {
     struct cluster_set s = {.n = SHARDS, .route = CLUSTER_ROUTE};
@@ -234,11 +236,13 @@ static void test_routing(void)
     for (int i = 0; i < SHARDS; i++) {
         tamis_facts f = {.struct_size = sizeof f};
         CHECK(tamis_info(shard[i], &f) == TAMIS_OK);
-        /* Fourteen comparisons at 6.5 deviations: a false alarm in less than 1e-9. The rate of the bits is exact. */
+        /* Fourteen comparisons at 6.5 deviations: a false alarm in less than 1e-9. The rate of the
+         * bits is exact. */
         CHECK(fabs(in[i] - (double)EACH) < 6.5 * sqrt(EACH));
         const double expected = asked[i] * f.fpr_now;
         CHECK(fabs(maybe[i] - expected) < 6.5 * sqrt(expected));
-        /* And the bits are as many as any items set: 0.9 % at this plan, with the number that came. */
+        /* And the bits are as many as any items set: 0.9 % at this plan, with the number that
+         * came. */
         CHECK(f.fpr_now < 0.012 && f.fpr_now > 0.008);
         tamis_close(shard[i]);
     }

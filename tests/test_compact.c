@@ -1,4 +1,5 @@
-/* The compact variant of blocked: the rate it promises, the space it saves, and its own estimates. */
+/* The compact variant of blocked: the rate it promises, the space it saves, and its own
+ * estimates. */
 #include "check.h"
 #include "keys.h"
 #include "occupancy.h"
@@ -31,8 +32,9 @@ static uint64_t count_maybe(const tamis *t, uint64_t from, uint64_t n)
     return maybe;
 }
 
-/* 6.2 deviations on each of 8 comparisons: a chance below 1e-8 in all that a right library fails, were the
- * keys drawn anew; they are fixed. The planned rate gets room for the scatter of the fill, 2 % here. */
+/* 6.2 deviations on each of 8 comparisons: a chance below 1e-8 in all that a right library fails,
+ * were the keys drawn anew; they are fixed. The planned rate gets room for the scatter of the fill,
+ * 2 % here. */
 static void rates_are_as_promised(void)
 {
     static const double rates[] = {1e-1, 1e-2, 1e-3, 1e-4};
@@ -75,7 +77,8 @@ static void space_is_as_promised(void)
     }
 }
 
-/* 400 filters: the 99 % interval misses the truth in more than 20 of them with a chance below 1e-9. */
+/* 400 filters: the 99 % interval misses the truth in more than 20 of them with a chance below
+ * 1e-9. */
 static void intervals_hold_the_truth(void)
 {
     static const uint64_t fills[] = {3, 200, 1000, 4000};
@@ -92,7 +95,8 @@ static void intervals_hold_the_truth(void)
             square += f.fill * (double)f.m * f.fill * (double)f.m / 400;
             if (seed == 400) {
                 /* Mean and variance of the set bits are those of occupancy.c: the mean within 6.4
-                 * deviations, the variance within a half (a chi square of 399 degrees: below 1e-10). */
+                 * deviations, the variance within a half (a chi square of 399 degrees: below
+                 * 1e-10). */
                 const struct occupancy o = {1, (double)f.m, f.k, (double)f.m / 512};
                 const double variance = tamis__occupied_variance(&o, (double)fills[k]);
                 CHECK_THAT(fabs(mean - tamis__occupied(&o, (double)fills[k])), <,

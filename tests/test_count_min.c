@@ -1,6 +1,7 @@
-/* The bounds that the lectures prove of count-min, on the streams that come nearest to them, and what conservative
- * updates add. Each trial has a sketch of its own seed and one question, so trials are independent and the number that
- * breaks a bound of chance p is below a binomial (trials, p): limits are where that has a chance of 1e-10. */
+/* The bounds that the lectures prove of count-min, on the streams that come nearest to them, and
+ * what conservative updates add. Each trial has a sketch of its own seed and one question, so
+ * trials are independent and the number that breaks a bound of chance p is below a binomial
+ * (trials, p): limits are where that has a chance of 1e-10. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "occupancy.h"
@@ -30,8 +31,9 @@ static int64_t upper_of(const tamis *t, uint64_t key)
     return ask_count(t, key).upper;
 }
 
-/* Error and delta are met, and not outdone: Markov's inequality is tight for as many equal keys as a row has counters,
- * divided by e. With one key more the textbook's e is exceeded in every trial where any of them is met. */
+/* Error and delta are met, and not outdone: Markov's inequality is tight for as many equal keys as
+ * a row has counters, divided by e. With one key more the textbook's e is exceeded in every trial
+ * where any of them is met. */
 static void test_lecture_bound(void)
 {
     const unsigned trials = 1500;
@@ -54,8 +56,9 @@ static void test_lecture_bound(void)
     }
 }
 
-/* Outside the heaviest m/4 keys, which a counter of the key meets with a chance of 1/4, a row has the weight R of all
- * others, more than 4R/m of which with a chance of at most 1/4: both together 1/2 a row. */
+/* Outside the heaviest m/4 keys, which a counter of the key meets with a chance of 1/4, a row has
+ * the weight R of all others, more than 4R/m of which with a chance of at most 1/4: both together
+ * 1/2 a row. */
 static void test_tail_bound(void)
 {
     const unsigned trials = 300;
@@ -108,7 +111,8 @@ static void test_plan_from_error(void)
     CHECK_THAT(rare.k, ==, 32);
 }
 
-/* No counter of a conservative sketch is above the plain one's, and the mean error is half or less. */
+/* No counter of a conservative sketch is above the plain one's, and the mean error is half or
+ * less. */
 static void test_conservative_is_better(void)
 {
     static const double alphas[3] = {0.8, 1.0, 1.3};

@@ -1,6 +1,7 @@
-/* What the lectures prove of count-sketch, and what it is for: weights of either sign. Each trial has a sketch of its own
- * seed and one question, so trials are independent and the number that breaks a bound of chance p is below a
- * binomial (trials, p): limits are where that has a chance of 1e-10. */
+/* What the lectures prove of count-sketch, and what it is for: weights of either sign. Each trial
+ * has a sketch of its own seed and one question, so trials are independent and the number that
+ * breaks a bound of chance p is below a binomial (trials, p): limits are where that has a chance of
+ * 1e-10. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "occupancy.h"
@@ -24,7 +25,8 @@ static tamis *rows_new(uint64_t m, uint32_t k, uint64_t seed)
     return t;
 }
 
-/* Chebyshev's inequality is nearly tight for equal keys, just fewer than a third of the counters of a row. */
+/* Chebyshev's inequality is nearly tight for equal keys, just fewer than a third of the counters of
+ * a row. */
 static void test_norm_bound(void)
 {
     const unsigned trials = 1500;
@@ -45,8 +47,9 @@ static void test_norm_bound(void)
     }
 }
 
-/* A row meets one of the m/8 heaviest with a chance of at most 1/8; of all others, R the sum of their squares, it sees more
- * than sqrt(8 R / m) with at most 1/8: 1/4 a row, and the median needs half of the rows. */
+/* A row meets one of the m/8 heaviest with a chance of at most 1/8; of all others, R the sum of
+ * their squares, it sees more than sqrt(8 R / m) with at most 1/8: 1/4 a row, and the median needs
+ * half of the rows. */
 static void test_tail_bound(void)
 {
     const unsigned trials = 300;
@@ -170,8 +173,8 @@ static void test_ends_of_both_signs(void)
         }
 }
 
-/* One row of three at its end leaves the median where it was; but the key itself may have brought it there, and what it lost
- * since is missing in that row only. */
+/* One row of three at its end leaves the median where it was; but the key itself may have brought
+ * it there, and what it lost since is missing in that row only. */
 static void test_one_row_ends(void)
 {
     const tamis_plan p = {.struct_size = sizeof p,

@@ -1,4 +1,5 @@
-/* counting: what can be removed is removed, nothing else is, and the counters do what the mathematics says. */
+/* counting: what can be removed is removed, nothing else is, and the counters do what the
+ * mathematics says. */
 #define _POSIX_C_SOURCE 200809L
 #include "filters.h"
 #include "occupancy.h"
@@ -46,7 +47,7 @@ static tamis_status take(tamis *t, uint64_t key)
     return tamis_remove(t, &key, sizeof key, NULL);
 }
 
-/* --- Against an exact multiset ------------------------------------------------------------------------------- */
+/* --- Against an exact multiset ---------------------------------------------------------------- */
 
 enum { UNIVERSE = 3000, MOST_COPIES = 3 };
 
@@ -58,7 +59,8 @@ static void check_key(const tamis *t, uint64_t key, unsigned copies)
     CHECK(e.upper >= copies && e.lower <= copies && (maybe || e.upper == 0));
 }
 
-/* A key that is not in is removed only when the filter can tell: then it refuses and nothing changes. */
+/* A key that is not in is removed only when the filter can tell: then it refuses and nothing
+ * changes. */
 static void try_absent(tamis *t, uint64_t key)
 {
     if (has(t, key)) return;
@@ -114,7 +116,7 @@ static void a_million_operations(void)
             play(&SHAPES[s], seed, s == 0 ? 1000000 : 100000);
 }
 
-/* --- Removing ---------------------------------------------------------------------------------------------------- */
+/* --- Removing --------------------------------------------------------------------------------- */
 
 /* With everything removed, every counter is 0 again; in bulk, too. */
 static void removing_all_leaves_nothing(void)
@@ -142,7 +144,8 @@ static void removing_all_leaves_nothing(void)
     }
 }
 
-/* A key whose probes meet in one counter counts there twice, and nothing else can be removed in its name. */
+/* A key whose probes meet in one counter counts there twice, and nothing else can be removed in its
+ * name. */
 static void meeting_probes(void)
 {
     tamis_plan p = counting_plan(&SHAPES[0], 20, 0);
@@ -191,7 +194,7 @@ static void refusals(void)
     tamis_close(t);
 }
 
-/* --- The end of a counter ------------------------------------------------------------------------------------------- */
+/* --- The end of a counter --------------------------------------------------------------------- */
 
 static void counters_stick(void)
 {
@@ -212,8 +215,8 @@ static void counters_stick(void)
     }
 }
 
-/* The lectures: at the best k a counter reaches 16 with at most (e ln 2 / 16)^16 = 1.4e-15, and any of 10^10 with
- * less than 1.4e-5. */
+/* The lectures: at the best k a counter reaches 16 with at most (e ln 2 / 16)^16 = 1.4e-15, and any
+ * of 10^10 with less than 1.4e-5. */
 static void the_bound_of_the_lectures(void)
 {
     const double bound = pow(exp(1) * log(2) / 16, 16);
@@ -254,9 +257,9 @@ static void binomial_tails(void)
     CHECK_THAT(fabs(tamis__binomial_tail(1e12, 1e-12, 2) - (1 - 2 / exp(1))), <, 1e-9);
 }
 
-/* Of an over-full filter many counters reach their end. How many is the sum of their chances; being negatively
- * associated they scatter less than independent ones: 6.2 deviations are below 1e-9. The lines of the other layout
- * vary together: 128 counters at most move as one. */
+/* Of an over-full filter many counters reach their end. How many is the sum of their chances; being
+ * negatively associated they scatter less than independent ones: 6.2 deviations are below 1e-9. The
+ * lines of the other layout vary together: 128 counters at most move as one. */
 static void counters_end_as_often_as_promised(void)
 {
     static const struct shape shapes[] = {{4, TAMIS_BLOOM}, {4, TAMIS_BLOCKED}};
@@ -289,9 +292,10 @@ static void counters_end_as_often_as_promised(void)
     }
 }
 
-/* --- Rates and space -------------------------------------------------------------------------------------------------- */
+/* --- Rates and space -------------------------------------------------------------------------- */
 
-/* 6.2 deviations on 12 comparisons, the planned rate with 5 % for the scatter of the fill: below 1e-8 in all. */
+/* 6.2 deviations on 12 comparisons, the planned rate with 5 % for the scatter of the fill: below
+ * 1e-8 in all. */
 static void rates_are_as_promised(void)
 {
     for (size_t s = 0; s < LENGTH(SHAPES); s++) {
@@ -365,7 +369,7 @@ static void wrong_plans(void)
     CHECK(t == NULL && why.better_kind == TAMIS_BLOCKED);
 }
 
-/* --- Together -------------------------------------------------------------------------------------------------------- */
+/* --- Together --------------------------------------------------------------------------------- */
 
 /* Merging is counting all keys in one, to the bit, saturation included. */
 static void merging_adds(void)

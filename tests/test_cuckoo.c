@@ -1,5 +1,5 @@
-/* The cuckoo filter: against an exact multiset, what a plan promises about room, rate and space, and images made to
- * hurt. */
+/* The cuckoo filter: against an exact multiset, what a plan promises about room, rate and space,
+ * and images made to hurt. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "keys.h"
@@ -51,7 +51,7 @@ static bool bit(const uint8_t *bits, size_t i)
     return bits[i / 8] >> i % 8 & 1;
 }
 
-/* --- Against an exact multiset ------------------------------------------------------------------------------ */
+/* --- Against an exact multiset ---------------------------------------------------------------- */
 
 #define UNIVERSE 4096u
 #define BATCH 300u
@@ -192,7 +192,8 @@ static void play(const tamis_plan *plan, uint64_t seed, uint32_t operations)
     tamis_close(m.t);
 }
 
-/* A million operations; fingerprints of 6, 7, 10, 13, 27, 28 (a window in two loads) and 32 bits. */
+/* A million operations; fingerprints of 6, 7, 10, 13, 27, 28 (a window in two loads) and 32
+ * bits. */
 static void a_million_operations(void)
 {
     static const struct {
@@ -214,7 +215,7 @@ static void a_million_operations(void)
     CHECK_THAT(sum, >=, 1000000);
 }
 
-/* --- What a plan promises --------------------------------------------------------------------------------------- */
+/* --- What a plan promises --------------------------------------------------------------------- */
 
 static void fill(tamis *t, uint64_t n)
 {
@@ -261,8 +262,8 @@ static void planned_items_go_in(void)
         }
 }
 
-/* What goes in beyond the plan, before the first that does not. Fixed keys: the loads are facts, with a bit of room for
- * other keys. */
+/* What goes in beyond the plan, before the first that does not. Fixed keys: the loads are facts,
+ * with a bit of room for other keys. */
 static void tables_fill_to_95_percent(void)
 {
     static const double rates[] = {0.03, 0.01, 0.0015, 5e-5};
@@ -284,8 +285,9 @@ static void tables_fill_to_95_percent(void)
     }
 }
 
-/* 7 deviations on each of 24 comparisons of at least 500 expected: a chance below 1e-10 that a right library fails,
- * were the keys drawn anew. The rate of the plan is for the mean table, and gets 2 % for this one. */
+/* 7 deviations on each of 24 comparisons of at least 500 expected: a chance below 1e-10 that a
+ * right library fails, were the keys drawn anew. The rate of the plan is for the mean table, and
+ * gets 2 % for this one. */
 static void rates_are_as_promised(void)
 {
     static const struct {
@@ -418,7 +420,7 @@ static void senseless_plans_are_refused(void)
     refused(p);
 }
 
-/* --- Single keys ---------------------------------------------------------------------------------------------- */
+/* --- Single keys ------------------------------------------------------------------------------ */
 
 static void four_copies_fit(void)
 {
@@ -465,7 +467,8 @@ static void what_it_cannot_do(void)
     tamis_close(b);
 }
 
-/* The bytes of one table, so that another machine, or a later version, that places otherwise is found out. */
+/* The bytes of one table, so that another machine, or a later version, that places otherwise is
+ * found out. */
 static void the_same_bytes_everywhere(void)
 {
     const tamis_plan plan = plan_of(5000, 0.002);
@@ -482,7 +485,7 @@ static void the_same_bytes_everywhere(void)
     tamis_close(t);
 }
 
-/* --- Hostile images --------------------------------------------------------------------------------------------- */
+/* --- Hostile images --------------------------------------------------------------------------- */
 
 /* Every verb on what was let in. */
 static void use(tamis *t)

@@ -46,7 +46,7 @@ static tamis *make(uint64_t items, uint64_t excluded, double fpr)
     return t;
 }
 
-/* --- Promises ------------------------------------------------------------------------------------------------------ */
+/* --- Promises --------------------------------------------------------------------------------- */
 
 /* One at a time and in bulk. */
 static void check_known(const tamis *t, uint64_t items, uint64_t excluded)
@@ -156,7 +156,7 @@ static void space(void)
     }
 }
 
-/* --- Both lists ------------------------------------------------------------------------------------------------------ */
+/* --- Both lists ------------------------------------------------------------------------------- */
 
 static void a_key_on_both_lists(void)
 {
@@ -247,7 +247,7 @@ static void poor_hashes(void)
     }
 }
 
-/* --- Plans and memory ------------------------------------------------------------------------------------------------------ */
+/* --- Plans and memory ------------------------------------------------------------------------- */
 
 static void plans(void)
 {
@@ -284,8 +284,8 @@ static void plans(void)
     CHECK_THAT(tamis_solve(&ribbon, NULL, &why), ==, TAMIS_EINVAL);
 }
 
-/* Every allocation of collecting and sealing fails once: nothing is lost, nothing leaks, and it works when tried
- * again. */
+/* Every allocation of collecting and sealing fails once: nothing is lost, nothing leaks, and it
+ * works when tried again. */
 static void no_memory(void)
 {
     for (size_t fail_at = 1;; fail_at++) {

@@ -1,6 +1,6 @@
-/* What each field of an image is for: both sides of every limit of docs/FORMAT.md, versions, flags and
- * counters, with right sums throughout; and the reason and the byte that a refusal names. What no rule
- * foresees is test_hostile.c's. */
+/* What each field of an image is for: both sides of every limit of docs/FORMAT.md, versions, flags
+ * and counters, with right sums throughout; and the reason and the byte that a refusal names. What
+ * no rule foresees is test_hostile.c's. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "golden.h"

@@ -1,5 +1,5 @@
-/* Promises about files: a mapped filter outlives the replacement of its file, a new file is never put over an
- * old one, and only one handle at a time has a file for update. */
+/* Promises about files: a mapped filter outlives the replacement of its file, a new file is never
+ * put over an old one, and only one handle at a time has a file for update. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 

@@ -1,7 +1,8 @@
-/* Every call on files fails, in turn, under every way of opening, saving and spilling: once or for ever, with an error, an
- * interruption or a short transfer. Whatever happens, the path holds the old file or the whole new one, success means the
- * new one, an error tells the system's reason, no descriptor stays open and nothing is left lying around. Then what takes more
- * than one fault: races, names that are too long, memory that runs out. tests/test_faults.py adds sudden death. */
+/* Every call on files fails, in turn, under every way of opening, saving and spilling: once or for
+ * ever, with an error, an interruption or a short transfer. Whatever happens, the path holds the
+ * old file or the whole new one, success means the new one, an error tells the system's reason, no
+ * descriptor stays open and nothing is left lying around. Then what takes more than one fault:
+ * races, names that are too long, memory that runs out. tests/test_faults.py adds sudden death. */
 #include "striking.h"
 /* The calls of this file are real, those of the next are struck. */
 #include "../src/file.c"
@@ -94,7 +95,8 @@ static unsigned open_descriptors(void)
     return n;
 }
 
-/* Of the file under the path: 0 there is none, 1 the old one, 2 the new one, 3 the old one, packed. */
+/* Of the file under the path: 0 there is none, 1 the old one, 2 the new one, 3 the old one,
+ * packed. */
 static int content(void)
 {
     tamis *t;
@@ -111,7 +113,7 @@ static int content(void)
     return found;
 }
 
-/* --- What is struck: each does one thing from beginning to end -------------------------------------------- */
+/* --- What is struck: each does one thing from beginning to end -------------------------------- */
 
 static tamis_status opens(uint32_t flags)
 {
@@ -200,7 +202,7 @@ static const struct deed {
              {"replace", replaces, 1, 2},     {"make", makes_new, 0, 2},
              {"pack", packs, 1, 3},           {"spill", spills, 0, 0}};
 
-/* --- The sweep ------------------------------------------------------------------------------------------ */
+/* --- The sweep -------------------------------------------------------------------------------- */
 
 /* Interruptions that a program is promised not to notice. */
 static bool bearable(const struct strike *s)
@@ -274,7 +276,7 @@ static void for_ever(void)
     sweep(errors, sizeof errors / sizeof *errors, UINT_MAX);
 }
 
-/* --- What takes more than one fault -------------------------------------------------------------------------- */
+/* --- What takes more than one fault ----------------------------------------------------------- */
 
 /* A descriptor of a standard stream is never taken, and when it cannot be moved the call fails. */
 static void not_a_standard_stream(void)
@@ -318,7 +320,8 @@ static void remove_it(void)
     CHECK(remove(path) == 0);
 }
 
-/* Whoever gets the lock of a file that has lost its name meanwhile takes the one that has it now. */
+/* Whoever gets the lock of a file that has lost its name meanwhile takes the one that has it
+ * now. */
 static void names_move_while_we_wait(void)
 {
     tamis *t;

@@ -1,5 +1,6 @@
-/* Filters of other programs: the answers of those programs, false positives included, from files that they made
- * (tests/golden/foreign/make.sh); the same bytes when we make them; and the traps of each format. */
+/* Filters of other programs: the answers of those programs, false positives included, from files
+ * that they made (tests/golden/foreign/make.sh); the same bytes when we make them; and the traps of
+ * each format. */
 #define _XOPEN_SOURCE 700 /* signgam */
 #include "foreign.h"
 #include "foreign/foreign.h"
@@ -12,9 +13,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* --- Hashes ------------------------------------------------------------------------------------------------ */
+/* --- Hashes ----------------------------------------------------------------------------------- */
 
-/* Of the bytes 'a' + 18 i: MurmurHash64A is also std::_Hash_bytes of GNU's C++ library, which gave these. */
+/* Of the bytes 'a' + 18 i: MurmurHash64A is also std::_Hash_bytes of GNU's C++ library, which gave
+ * these. */
 static const uint64_t MURMUR2[25] = {
     UINT64_C(0x1ab11ea5a7b2c56e), UINT64_C(0x4292cee227b9150a), UINT64_C(0xf7a913d5952c1a91),
     UINT64_C(0xd67bfbfd7f37b208), UINT64_C(0xa845e70c2f082b67), UINT64_C(0x1cca8864643a1975),
@@ -44,7 +46,7 @@ static void test_hashes(void)
     CHECK(tamis__xxh64("a", 1) == UINT64_C(0xd24ec4f1a98c6e5b));
 }
 
-/* --- Files of the programs ---------------------------------------------------------------------------------- */
+/* --- Files of the programs -------------------------------------------------------------------- */
 
 static const struct {
     const char *file, *answers;
@@ -78,7 +80,8 @@ static void test_answers(void)
     }
 }
 
-/* What is told by its content is told right; Guava, which cannot be, is not taken for anything else. */
+/* What is told by its content is told right; Guava, which cannot be, is not taken for anything
+ * else. */
 static void test_detection(void)
 {
     for (size_t i = 0; i < N_FILES; i++) {
@@ -92,7 +95,8 @@ static void test_detection(void)
             CHECK(facts_of(f).format == FILES[i].format);
         }
         tamis_foreign_close(f);
-        /* Under each name that is not its own it is refused, but for the two forms of RedisBloom. */
+        /* Under each name that is not its own it is refused, but for the two forms of
+         * RedisBloom. */
         for (uint32_t other = TAMIS_FOREIGN_PARQUET; other <= TAMIS_FOREIGN_GUAVA; other++) {
             const bool fits =
                 other == FILES[i].format ||
@@ -161,7 +165,7 @@ static void test_facts(void)
     free(b.p);
 }
 
-/* --- Made here: the bytes of the programs -------------------------------------------------------------------- */
+/* --- Made here: the bytes of the programs ----------------------------------------------------- */
 
 static void test_same_as_dcso(void)
 {
@@ -236,7 +240,8 @@ static void test_shapes(void)
     CHECK(bumped > 0 && bumped < 20);
 }
 
-/* Bits per key of the Parquet format's own table, of a filter of 2^20 bytes: 2 % fewer keys have room, 2 % more have not. */
+/* Bits per key of the Parquet format's own table, of a filter of 2^20 bytes: 2 % fewer keys have
+ * room, 2 % more have not. */
 static void test_sbbf_sizes(void)
 {
     static const struct {
@@ -263,8 +268,9 @@ static void test_no_global(void)
     CHECK(lgamma(half) > 0 && signgam == 1); /* had it been called, this would have shown */
 }
 
-/* Every added key is found, and of 200,000 others as many as the bits predict, but for 6.2 standard deviations: a chance of
- * 6e-10 for each format. DCSO's probes are not independent, for which it gets another tenth. */
+/* Every added key is found, and of 200,000 others as many as the bits predict, but for 6.2 standard
+ * deviations: a chance of 6e-10 for each format. DCSO's probes are not independent, for which it
+ * gets another tenth. */
 static void test_rates(void)
 {
     for (uint32_t format = TAMIS_FOREIGN_PARQUET; format <= TAMIS_FOREIGN_GUAVA; format++) {
@@ -289,7 +295,7 @@ static void test_rates(void)
     }
 }
 
-/* --- Traps ------------------------------------------------------------------------------------------------------ */
+/* --- Traps ------------------------------------------------------------------------------------ */
 
 static void test_sbbf_header(void)
 {
@@ -334,7 +340,8 @@ static void test_sbbf_full_blocks(void)
     const double before = facts_of(f).items_estimate;
     memset(l->own, 0xff, 32);
     const double with_one = facts_of(f).items_estimate;
-    /* A full block counts as one with 255.5 of 256 bits, for log(1/512) / log(31/32) = 196.5 keys. */
+    /* A full block counts as one with 255.5 of 256 bits, for log(1/512) / log(31/32) = 196.5
+     * keys. */
     CHECK(with_one > before && with_one < before + 197);
     l->own[31] = 0x7f; /* the most that a block can have without being full: 174.7 keys */
     CHECK_THAT(facts_of(f).items_estimate, <, with_one);

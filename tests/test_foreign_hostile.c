@@ -1,5 +1,6 @@
-/* Files of other programs, damaged: whatever the bytes, an error with a reason, or a filter with which every verb is safe, and
- * no more memory than they justify. Meant to run under ASan and UBSan too. */
+/* Files of other programs, damaged: whatever the bytes, an error with a reason, or a filter with
+ * which every verb is safe, and no more memory than they justify. Meant to run under ASan and UBSan
+ * too. */
 #define _POSIX_C_SOURCE 200809L
 #include "foreign.h"
 #include "tracking.h"

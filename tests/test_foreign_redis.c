@@ -1,10 +1,11 @@
-/* RedisBloom's filters, as chunks and as DUMP: what their programs never write, and what tells the two forms from each other and
- * from the rest. */
+/* RedisBloom's filters, as chunks and as DUMP: what their programs never write, and what tells the
+ * two forms from each other and from the rest. */
 #define _POSIX_C_SOURCE 200809L
 #include "foreign.h"
 #include "foreign/foreign.h"
 
-/* The first eight bytes of a RedisBloom filter are its items, and DCSO's are 1: with one item it is still RedisBloom's. */
+/* The first eight bytes of a RedisBloom filter are its items, and DCSO's are 1: with one item it is
+ * still RedisBloom's. */
 static void test_one_item(void)
 {
     struct bytes b = read_foreign("redisbloom-fixed.chunks"), dcso = read_foreign("dcso.bloom");
@@ -122,7 +123,8 @@ static void test_dump_limit(void)
     tamis_foreign_close(f);
 }
 
-/* The last bits of the last word may be past the end; no key sets them, and they would be counted. */
+/* The last bits of the last word may be past the end; no key sets them, and they would be
+ * counted. */
 static void test_redis_bits_past_end(void)
 {
     struct bytes b = read_foreign("redisbloom-default.chunks");

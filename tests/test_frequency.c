@@ -398,7 +398,8 @@ static void test_ends(void)
     }
 }
 
-/* What was taken away from counters at their end is not forgotten: then the truth may be anything. */
+/* What was taken away from counters at their end is not forgotten: then the truth may be
+ * anything. */
 static void test_taken_from_the_end(void)
 {
     for (size_t i = 0; i < SKETCHES; i++) {

@@ -30,7 +30,7 @@ static tamis *make(uint32_t d, uint64_t items, double fpr, unsigned times)
     return t;
 }
 
-/* --- Promises ------------------------------------------------------------------------------------------------------ */
+/* --- Promises --------------------------------------------------------------------------------- */
 
 static void no_key_is_lost(void)
 {
@@ -120,7 +120,7 @@ static void many_are_as_one(void)
     }
 }
 
-/* --- Before the seal ------------------------------------------------------------------------------------------------- */
+/* --- Before the seal -------------------------------------------------------------------------- */
 
 static void collecting_says_maybe(void)
 {
@@ -186,7 +186,7 @@ static void nothing_at_all(void)
     tamis_close(t);
 }
 
-/* --- Keys that are hard --------------------------------------------------------------------------------------------------- */
+/* --- Keys that are hard ----------------------------------------------------------------------- */
 
 /* Repeated keys are welcome, however often. */
 static void duplicates_are_welcome(void)
@@ -227,7 +227,7 @@ static void poor_hashes(void)
     }
 }
 
-/* --- Plans and memory ------------------------------------------------------------------------------------------------------ */
+/* --- Plans and memory ------------------------------------------------------------------------- */
 
 static void plans(void)
 {
@@ -273,8 +273,8 @@ static void plans(void)
     }
 }
 
-/* Every allocation of collecting and sealing fails once: nothing is lost, nothing leaks, and it works when tried
- * again. */
+/* Every allocation of collecting and sealing fails once: nothing is lost, nothing leaks, and it
+ * works when tried again. */
 static void no_memory(void)
 {
     for (size_t fail_at = 1;; fail_at++) {

@@ -1,5 +1,6 @@
-/* The growing filter: no key is lost however often it doubles, its rate stays below the promise, its space near
- * that of a filter that was planned. test_quotient.c looks at the table it is made of. */
+/* The growing filter: no key is lost however often it doubles, its rate stays below the promise,
+ * its space near that of a filter that was planned. test_quotient.c looks at the table it is made
+ * of. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "handle.h"
@@ -10,7 +11,7 @@
 
 #include <math.h>
 
-/* --- Keys and filters -------------------------------------------------------------------------------------- */
+/* --- Keys and filters ------------------------------------------------------------------------- */
 
 enum { MANY = 1000 };
 
@@ -67,7 +68,8 @@ static uint64_t count_maybe(const tamis *t, uint64_t from, uint64_t to)
     return maybe;
 }
 
-/* Bernstein: a sum of independent yes-or-no with mean v strays by more than this with a chance below 1e-12. */
+/* Bernstein: a sum of independent yes-or-no with mean v strays by more than this with a chance
+ * below 1e-12. */
 static double stray(double mean)
 {
     const double l = log(2e12);
@@ -79,7 +81,7 @@ static uint64_t slots_now(const tamis *t)
     return t->body.sections->m;
 }
 
-/* --- Keys, rate, space -------------------------------------------------------------------------------------------- */
+/* --- Keys, rate, space ------------------------------------------------------------------------ */
 
 static void check_reload(const tamis *t, uint64_t n)
 {
@@ -92,9 +94,9 @@ static void check_reload(const tamis *t, uint64_t n)
     free(image.p);
 }
 
-/* At every size of the table: all keys are in, the rate is exactly the one said, and that is below the promise. Two
- * comparisons for each of 15 sizes: a chance below 1e-10 in all that a right library fails, were the keys drawn
- * anew; they are fixed. */
+/* At every size of the table: all keys are in, the rate is exactly the one said, and that is below
+ * the promise. Two comparisons for each of 15 sizes: a chance below 1e-10 in all that a right
+ * library fails, were the keys drawn anew; they are fixed. */
 static void keeps_keys_and_rate(double fpr, uint32_t k, uint64_t most, uint64_t asked)
 {
     tamis *t = make(fpr, k);
@@ -129,7 +131,8 @@ static void keeps_one_in_a_million(void)
     keeps_keys_and_rate(1e-6, 0, 500000, 400000);
 }
 
-/* Three bits of base: entries run out of bits, and their copies must still answer for all of them. */
+/* Three bits of base: entries run out of bits, and their copies must still answer for all of
+ * them. */
 static void keeps_keys_without_bits(void)
 {
     keeps_keys_and_rate(0.65, 3, 1500000, 200000);
@@ -174,8 +177,9 @@ static void space_is_near_a_planned_filter(void)
     tamis_close(t);
 }
 
-/* 300 filters of each size: the 99 % interval misses the truth in more than 20 of them with a chance below 1e-9, and
- * the mean of the estimates is within 6.5 of its deviations (and a ten-thousandth) of it. */
+/* 300 filters of each size: the 99 % interval misses the truth in more than 20 of them with a
+ * chance below 1e-9, and the mean of the estimates is within 6.5 of its deviations (and a
+ * ten-thousandth) of it. */
 static void intervals_hold_the_truth(void)
 {
     static const struct {
@@ -203,7 +207,7 @@ static void intervals_hold_the_truth(void)
     }
 }
 
-/* --- The same in other ways ------------------------------------------------------------------------------------------ */
+/* --- The same in other ways ------------------------------------------------------------------- */
 
 static void check_same(const tamis *a, const tamis *b)
 {
@@ -213,7 +217,8 @@ static void check_same(const tamis *a, const tamis *b)
     free(y.p);
 }
 
-/* Saved, loaded, viewed and copied on the way; all but the generation, which counts the saves, is the same. */
+/* Saved, loaded, viewed and copied on the way; all but the generation, which counts the saves, is
+ * the same. */
 static void goes_on_after_a_rest(void)
 {
     tamis *through = make(0.01, 0), *resting = make(0.01, 0);
@@ -278,7 +283,7 @@ static void batches_are_keys_one_by_one(void)
     }
 }
 
-/* --- Limits ------------------------------------------------------------------------------------------------------------- */
+/* --- Limits ----------------------------------------------------------------------------------- */
 
 /* Adds until it fails; the failure changes nothing and leaves the keys before it in. */
 static tamis_status fill_up(tamis *t, uint64_t *n)
@@ -352,7 +357,8 @@ static void refused_memory_changes_nothing(void)
     CHECK_THAT(a.blocks, ==, 0);
 }
 
-/* Keys that collide on purpose are refused before they take memory without end, and harm no others. */
+/* Keys that collide on purpose are refused before they take memory without end, and harm no
+ * others. */
 static void piles_do_not_make_it_grow(void)
 {
     for (unsigned style = 0; style < 2; style++) {
@@ -366,7 +372,8 @@ static void piles_do_not_make_it_grow(void)
         CHECK_OK(tamis_create(&plan, NULL, &t, NULL));
         const uint64_t slots = slots_now(t);
         tamis_status s = TAMIS_OK;
-        /* One home, in the middle or at the end, and any fingerprint: doubling would help for a while. */
+        /* One home, in the middle or at the end, and any fingerprint: doubling would help for a
+         * while. */
         const uint64_t home = style == 0 ? UINT64_C(0xffff) << 47 : UINT64_MAX << 47;
         CHECK_THAT(slots, ==, 1 << 17);
         for (; s == TAMIS_OK && n < 10000; n++) {
@@ -385,7 +392,7 @@ static void piles_do_not_make_it_grow(void)
     }
 }
 
-/* --- Plans ---------------------------------------------------------------------------------------------------------------- */
+/* --- Plans ------------------------------------------------------------------------------------ */
 
 static tamis_plan solved(uint64_t items, double fpr, uint64_t bytes, uint64_t m, uint32_t k)
 {
@@ -445,8 +452,8 @@ static unsigned fingerprint_bits(uint32_t k, unsigned log)
     return s.cell_bits - 1u;
 }
 
-/* The sum at the top of growing.c, from every first table to the last one; and an entry that keeps its bits
- * fits every later table. */
+/* The sum at the top of growing.c, from every first table to the last one; and an entry that keeps
+ * its bits fits every later table. */
 static void promise_holds_for_ever(void)
 {
     for (double fpr = 0.9; fpr > 1e-14; fpr *= 0.7) {
@@ -477,7 +484,7 @@ static void what_it_cannot_do_it_says(void)
     tamis_close(b);
 }
 
-/* --- Hostile images --------------------------------------------------------------------------------------------------------- */
+/* --- Hostile images --------------------------------------------------------------------------- */
 
 /* Whatever was let in can be used. */
 static void use(tamis *t)
@@ -508,7 +515,8 @@ static bool try_image(const struct bytes *image)
     return s == TAMIS_OK;
 }
 
-/* The reader of a mapped file may see cells that no check has passed: finding and looking stay within them. */
+/* The reader of a mapped file may see cells that no check has passed: finding and looking stay
+ * within them. */
 static void try_unchecked(const struct bytes *image)
 {
     const size_t at = (size_t)tamis__get64(image->p + 176);
@@ -565,7 +573,8 @@ static void hostile_images_are_harmless(void)
     CHECK(taken > 100 && kept_out > 1000);
 }
 
-/* Fields of the section table, each with every value that may hurt; the lengths stay as they are. */
+/* Fields of the section table, each with every value that may hurt; the lengths stay as they
+ * are. */
 static void hostile_shapes_are_refused(void)
 {
     static const struct field fields[] = {{130, 2}, {132, 2}, {134, 2}, {136, 4},

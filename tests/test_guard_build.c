@@ -1,4 +1,5 @@
-/* From lists to verdicts: versions against a model, and every way in which a version can be wrong. */
+/* From lists to verdicts: versions against a model, and every way in which a version can be
+ * wrong. */
 #include "../guard/guard.h"
 #include "../guard/manifest.h"
 #include "check.h"
@@ -14,7 +15,7 @@
 #define LISTS 2u
 #define TRUE_LABELS(a, b) ((uint64_t)(a) | (uint64_t)(b) << 1)
 
-/* --- A directory of the test's own -------------------------------------------------------------------------------------- */
+/* --- A directory of the test's own ------------------------------------------------------------ */
 
 static char room[200], directory[256];
 
@@ -85,7 +86,7 @@ static void hash_of(const char *host, uint8_t hash[GUARD_HASH_SIZE])
     guard_hash((guard_span){expression, (size_t)n}, hash);
 }
 
-/* --- The model ----------------------------------------------------------------------------------------------------------- */
+/* --- The model -------------------------------------------------------------------------------- */
 
 struct model {
     bool on[LISTS][HOSTS], good[HOSTS];
@@ -236,7 +237,8 @@ static void test_lists_of_nothing(void)
     check_model(&m, &about);
 }
 
-/* What is no list: empty, comments only, no text, more lines that are none than entries. Good lists, too. */
+/* What is no list: empty, comments only, no text, more lines that are none than entries. Good
+ * lists, too. */
 static void test_unlikely_lists(void)
 {
     static const char *const texts[] = {"", "# nothing\n\n", "\x1f\x8b\x08\x01\x02\n\x03", "a b\n",
@@ -270,7 +272,8 @@ static void test_unlikely_lists(void)
     CHECK(guard_build(&r, &about, &why) && about.version == 4 && about.rejects == 3);
 }
 
-/* The bytes of a list as another reader has them: with seven at a time, and at an end that is none. */
+/* The bytes of a list as another reader has them: with seven at a time, and at an end that is
+ * none. */
 struct seven {
     const char *text;
     size_t at;
@@ -318,7 +321,8 @@ static void test_readers_of_lists(void)
     enter_room();
     const guard_request r = {
         .directory = directory, .bad = &bad, .n_bad = 1, .max_bytes = 2000000, .reader = &reader};
-    /* A line longer than any room for one is one reject, wherever it ends; what is behind it is read. */
+    /* A line longer than any room for one is one reject, wherever it ends; what is behind it is
+     * read. */
     strcpy(text, "a.example\nb.example\n");
     memset(text + 20, 'x', 300000);
     strcpy(text + 300020, "\nc.example\r\n\nd.example");
@@ -335,7 +339,7 @@ static void test_readers_of_lists(void)
     CHECK(!guard_build(&r, &about, &why) && strstr(why.text, strerror(EDOM)) != NULL);
 }
 
-/* --- Refuted positives --------------------------------------------------------------------------------------------------- */
+/* --- Refuted positives ------------------------------------------------------------------------ */
 
 static void test_refuted_once(void)
 {
@@ -371,7 +375,7 @@ static void test_refuted_once(void)
     guard_close(g);
 }
 
-/* --- Equal prefixes ------------------------------------------------------------------------------------------------------ */
+/* --- Equal prefixes --------------------------------------------------------------------------- */
 
 struct named {
     uint32_t prefix, name;
@@ -383,7 +387,8 @@ static int by_prefix(const void *a, const void *b)
     return x->prefix < y->prefix ? -1 : x->prefix > y->prefix;
 }
 
-/* Two hosts whose hashes begin with the same four bytes: among 400,000 there are 18 such pairs to be expected. */
+/* Two hosts whose hashes begin with the same four bytes: among 400,000 there are 18 such pairs to
+ * be expected. */
 static void find_twins(char one[64], char two[64])
 {
     enum { MANY = 400000 };
@@ -463,7 +468,7 @@ static void test_removed_prefix_hides_nothing(void)
     check_twins(one, true, two, true);
 }
 
-/* --- Damage -------------------------------------------------------------------------------------------------------------- */
+/* --- Damage ----------------------------------------------------------------------------------- */
 
 static void refuse_open(void)
 {
@@ -537,7 +542,8 @@ static void test_manifest_ends_with_its_sum(void)
         write_file(path_of("d/manifest"), longer, n + more);
         refuse_open();
     }
-    /* A second sum line behind the first: right for what is before it, but that has a line which is no field. */
+    /* A second sum line behind the first: right for what is before it, but that has a line which is
+     * no field. */
     memcpy(sum, text + n - last, last);
     char twice[5000];
     memcpy(twice, text, n);

@@ -32,7 +32,8 @@ static const struct name {
     {"http://\xef\xbc\x91\xef\xbc\x92\xef\xbc\x97.1/", "http://127.0.0.1/",
      false}, /* wide digits */
     {"http://xn--bcher-kva.de/\xc3\xbc", "http://xn--bcher-kva.de/%C3%BC", false},
-    /* What cannot be: not UTF-8, a NUL, emoji (IDNA 2008), a label too long, a bad one beside a good one. */
+    /* What cannot be: not UTF-8, a NUL, emoji (IDNA 2008), a label too long, a bad one beside a
+     * good one. */
     {"http://\x01\x80.com/", "http://%01%80.com/", true},
     {"http://\xc3\xbc%00.com/", "http://%C3%BC%00.com/", true},
     {"http://\xe2\x98\x83.net/", "http://%E2%98%83.net/", true},
@@ -58,7 +59,8 @@ static void international_names(void)
     }
 }
 
-/* Letters that are mapped to what divides a URL: a.com/c.evil.com must not become a page of a.com. */
+/* Letters that are mapped to what divides a URL: a.com/c.evil.com must not become a page of
+ * a.com. */
 static void names_that_would_divide_the_url(void)
 {
     static const char *const inputs[] = {"http://a.com\xe2\x84\x80.evil.com/",

@@ -1,4 +1,5 @@
-/* Canonical URLs and their expressions: every published vector, every rule, and every choice of guard/url.c. */
+/* Canonical URLs and their expressions: every published vector, every rule, and every choice of
+ * guard/url.c. */
 #include "check.h"
 #include "urls.h"
 
@@ -195,7 +196,8 @@ static const struct refusal {
     {"http://[fe80::1%25eth0]/", GUARD_URL_EADDRESS},
 };
 
-/* Checks a vector, and that it is right of any input: bounds, parts, and that canonical is canonical. */
+/* Checks a vector, and that it is right of any input: bounds, parts, and that canonical is
+ * canonical. */
 static void check_vector(const struct vector *v)
 {
     guard_url_status status;
@@ -247,7 +249,7 @@ static void every_status_has_a_text_of_its_own(void)
     }
 }
 
-/* --- Expressions -------------------------------------------------------------------------------------------------- */
+/* --- Expressions ------------------------------------------------------------------------------ */
 
 /* The expressions of a URL, each followed by a space; to be freed. */
 static char *expressions_of(const char *input)
@@ -312,10 +314,11 @@ static void the_edges_of_the_expressions(void)
     CHECK_THAT(n, ==, GUARD_URL_EXPRESSIONS);
 }
 
-/* --- Hostile input ------------------------------------------------------------------------------------------------- */
+/* --- Hostile input ---------------------------------------------------------------------------- */
 
-/* `n` bytes of the repeated pattern between two other texts, made canonical. Under the address sanitizer no byte beyond
- * is read or written. Linear: the longest take no more than a blink, and ctest's limit ends what does. */
+/* `n` bytes of the repeated pattern between two other texts, made canonical. Under the address
+ * sanitizer no byte beyond is read or written. Linear: the longest take no more than a blink, and
+ * ctest's limit ends what does. */
 static guard_url_status repeated(const char *before, const char *pattern, size_t n,
                                  const char *after, char **text)
 {
@@ -447,7 +450,7 @@ static void too_little_room(void)
     CHECK_THAT(guard_url_canonical(NULL, 0, NULL, small, sizeof small, &u), ==, GUARD_URL_ENOHOST);
 }
 
-/* --- The hook for names that are not ASCII -------------------------------------------------------------------------- */
+/* --- The hook for names that are not ASCII ---------------------------------------------------- */
 
 static const char *idn_answer;
 static char idn_asked[64];

@@ -146,7 +146,8 @@ static void test_xxh3_all_lengths_and_seeds(void)
     CHECK(digest == UINT64_C(0xd6b024bbbd317a62));
 }
 
-/* Many keys in one call, of all lengths and mixtures of lengths, at any alignment, are hashed as each alone. */
+/* Many keys in one call, of all lengths and mixtures of lengths, at any alignment, are hashed as
+ * each alone. */
 static void test_many_as_one(void)
 {
     prepare();

@@ -1,6 +1,6 @@
-/* Images made to hurt: every sum is right, everything else may be wrong. Whatever the bytes, the answer
- * is an error or a handle with which every verb is safe, and no more memory is taken than the input
- * justifies. Meant to run under ASan and UBSan too. */
+/* Images made to hurt: every sum is right, everything else may be wrong. Whatever the bytes, the
+ * answer is an error or a handle with which every verb is safe, and no more memory is taken than
+ * the input justifies. Meant to run under ASan and UBSan too. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "golden.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <unistd.h>
 
-/* --- Every verb on what was let in ------------------------------------------------------------------ */
+/* --- Every verb on what was let in ------------------------------------------------------------ */
 
 static void check_facts(const tamis *t)
 {
@@ -104,7 +104,8 @@ static void check_other_verbs(tamis *t)
     }
 }
 
-/* What this library writes, it reads, and it is the same again. What a newer one wrote, it does not. */
+/* What this library writes, it reads, and it is the same again. What a newer one wrote, it does
+ * not. */
 static void check_round_trip(const tamis *t, const tamis_options *o)
 {
     struct bytes image = image_of(t);
@@ -159,8 +160,8 @@ static tamis_status exercise(const uint8_t *p, size_t n, const tamis_options *op
         const tamis_status s = in_place ? tamis_view(image.p, image.n, &o, &t, &why)
                                         : tamis_load(image.p, image.n, &o, &t, &why);
         verdict[in_place] = s;
-        /* Table, sections, cells and the handle: each at most the input or a small constant. A handle with a key has a page
-         * to itself, for which two are taken. */
+        /* Table, sections, cells and the handle: each at most the input or a small constant. A
+         * handle with a key has a page to itself, for which two are taken. */
         const size_t pages = o.key != NULL ? 2 * (size_t)sysconf(_SC_PAGESIZE) : 0;
         CHECK_THAT(a.peak, <=, 3 * n + 2048 + pages);
         CHECK(s == TAMIS_OK || s == TAMIS_ECORRUPT || s == TAMIS_EVERSION || s == TAMIS_EKEY);
@@ -176,7 +177,7 @@ static tamis_status exercise(const uint8_t *p, size_t n, const tamis_options *op
     return verdict[0];
 }
 
-/* --- Fields ------------------------------------------------------------------------------------------ */
+/* --- Fields ----------------------------------------------------------------------------------- */
 
 /* Header and the one table entry, all of docs/FORMAT.md but the root, which is repaired. */
 static const struct field fields[] = {
@@ -267,8 +268,8 @@ static void test_every_pair_of_fields(void)
     all_pairs(&recipes[9]); /* blocked, keyed */
 }
 
-/* Shapes whose length and total fit the k and m they claim, with cells full of ones: what the extremes
- * of the table do to the verbs, not to the checks of lengths. */
+/* Shapes whose length and total fit the k and m they claim, with cells full of ones: what the
+ * extremes of the table do to the verbs, not to the checks of lengths. */
 static void test_consistent_shapes(void)
 {
     size_t accepted = 0;
@@ -296,7 +297,7 @@ static void test_consistent_shapes(void)
     CHECK_THAT(accepted, >, 500);
 }
 
-/* --- Random mutants ------------------------------------------------------------------------------------ */
+/* --- Random mutants --------------------------------------------------------------------------- */
 
 static uint64_t random_state;
 
@@ -381,7 +382,7 @@ static void test_unverified_cells(void)
     }
 }
 
-/* --- The same through a file ------------------------------------------------------------------------------ */
+/* --- The same through a file ------------------------------------------------------------------ */
 
 static void write_file(const char *path, const uint8_t *p, size_t n)
 {

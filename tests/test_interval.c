@@ -1,9 +1,10 @@
-/* The error bars of counts are true: of all keys, and of the thousand most frequent ones, as many have their true count
- * within [lower, upper] as `confidence` says.
+/* The error bars of counts are true: of all keys, and of the thousand most frequent ones, as many
+ * have their true count within [lower, upper] as `confidence` says.
  *
- * 16384 keys that never came make the margin, so the share it covers is off by 0.08 points (one standard deviation); a
- * limit 0.5 below is six of them, 1e-9. The thousand most frequent keys of four seeds are 4000 more trials of 1 %, 0.16
- * points: a limit 1.5 below is eight of both together. */
+ * 16384 keys that never came make the margin, so the share it covers is off by 0.08 points (one
+ * standard deviation); a limit 0.5 below is six of them, 1e-9. The thousand most frequent keys of
+ * four seeds are 4000 more trials of 1 %, 0.16 points: a limit 1.5 below is eight of both
+ * together. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "sketches.h"
@@ -93,7 +94,8 @@ static void test_counts_between_adds(void)
     stream_free(&z);
 }
 
-/* Below the noise floor are nearly all keys that never came, and none that is far more frequent than it. */
+/* Below the noise floor are nearly all keys that never came, and none that is far more frequent
+ * than it. */
 static void test_noise_floor(void)
 {
     struct stream z = zipf_stream(1.0, 400000, 100000, 23);

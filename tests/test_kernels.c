@@ -1,5 +1,5 @@
-/* Every kernel table that runs on this machine against the scalar oracle: the same bits in memory, the same
- * answers, for every batch length and awkward shape. */
+/* Every kernel table that runs on this machine against the scalar oracle: the same bits in memory,
+ * the same answers, for every batch length and awkward shape. */
 #include "check.h"
 #include "cpu.h"
 #include "fuse.h"
@@ -128,8 +128,8 @@ static void probes_agree(void)
             }
 }
 
-/* Positions beyond 2^32 take another way through the SIMD arithmetic. Memory is touched only where the
- * probes fall. */
+/* Positions beyond 2^32 take another way through the SIMD arithmetic. Memory is touched only where
+ * the probes fall. */
 static void wide_probes_agree(void)
 {
     if (sizeof(size_t) < 8) return;
@@ -194,7 +194,8 @@ static bool fuse_has(const struct fuse *f, tamis_hash h)
     return sum == 0;
 }
 
-/* Hashes whose fingerprints are 0, but for every third: in a table of mostly zeros, many of them are in. */
+/* Hashes whose fingerprints are 0, but for every third: in a table of mostly zeros, many of them
+ * are in. */
 static void fill_prints(tamis_hash *h, size_t n, uint32_t bits, uint64_t seed)
 {
     fill(h, n, seed);

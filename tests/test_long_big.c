@@ -1,6 +1,6 @@
-/* Filters of 2^33 bits for real, a gibibyte each: cells beyond 2^32, rates as they should be, a file and
- * back with every sum verified, a mapping; and item counters past 2^32. Needs 2.5 GiB of memory and 1 GiB
- * in TMPDIR. On a 32-bit machine only the counters run. */
+/* Filters of 2^33 bits for real, a gibibyte each: cells beyond 2^32, rates as they should be, a
+ * file and back with every sum verified, a mapping; and item counters past 2^32. Needs 2.5 GiB of
+ * memory and 1 GiB in TMPDIR. On a 32-bit machine only the counters run. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "handle.h"
@@ -66,8 +66,8 @@ static void check_cells(const tamis *t, unsigned k)
     CHECK_THAT(highest, >, BITS - BITS / 10000);
 }
 
-/* Distinct cells hit by `balls` in `cells`: mean and variance, exactly (n (1-1/n)^b and so on, through
- * log1p because 1 - 2^-33 has few digits left). */
+/* Distinct cells hit by `balls` in `cells`: mean and variance, exactly (n (1-1/n)^b and so on,
+ * through log1p because 1 - 2^-33 has few digits left). */
 static void occupied(double cells, double balls, double *mean, double *variance)
 {
     const double empty = exp(balls * log1p(-1 / cells));
@@ -172,8 +172,8 @@ static void test_big_blocked(void)
     big(TAMIS_BLOCKED, 8);
 }
 
-/* Five million keys in one call, which goes through the table part by part, and in many, which does not:
- * the same cells, the same answers. */
+/* Five million keys in one call, which goes through the table part by part, and in many, which does
+ * not: the same cells, the same answers. */
 #define BULK 5000000u
 
 static void test_big_bulk(void)

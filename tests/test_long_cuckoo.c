@@ -1,4 +1,5 @@
-/* How much goes into a cuckoo filter: the figures in src/membership/cuckoo.c, found again, with fixed seeds. */
+/* How much goes into a cuckoo filter: the figures in src/membership/cuckoo.c, found again, with
+ * fixed seeds. */
 #include "check.h"
 #include "keys.h"
 
@@ -36,8 +37,8 @@ static uint64_t fill(tamis *t, uint64_t n)
     return in;
 }
 
-/* Plans of any size: 3 of a million may fail, and more than 30 do so with a chance below 1e-9 even then at the 4
- * million tables of the smallest. A rate of 3e-5 has 16 bits. */
+/* Plans of any size: 3 of a million may fail, and more than 30 do so with a chance below 1e-9 even
+ * then at the 4 million tables of the smallest. A rate of 3e-5 has 16 bits. */
 static void small_plans_have_room(void)
 {
     static const struct {
@@ -59,8 +60,8 @@ static void small_plans_have_room(void)
     }
 }
 
-/* The shortest fingerprints the planner takes, where five of a kind are the risk: promised 1e-4 at most, measured four
- * times the promise at most. */
+/* The shortest fingerprints the planner takes, where five of a kind are the risk: promised 1e-4 at
+ * most, measured four times the promise at most. */
 static void short_fingerprints_have_room(void)
 {
     static const uint64_t items[] = {50, 200, 1000, 5000};

@@ -1,6 +1,6 @@
-/* Every kind that shrinks, grows, forgets or is sealed, in tables beyond 2^32 bits: keys that are in are found, others
- * are not, what is removed is gone, and a file brings it all back. Needs 8 GiB of memory and 1.5 GiB in TMPDIR; does
- * nothing on a 32-bit machine. */
+/* Every kind that shrinks, grows, forgets or is sealed, in tables beyond 2^32 bits: keys that are
+ * in are found, others are not, what is removed is gone, and a file brings it all back. Needs 8 GiB
+ * of memory and 1.5 GiB in TMPDIR; does nothing on a 32-bit machine. */
 #define _POSIX_C_SOURCE 200809L
 #include "filters.h"
 #include "handle.h"
@@ -48,7 +48,8 @@ static bool is_beyond(const tamis *t)
     return bytes > UINT64_C(1) << 29;
 }
 
-/* All of them at rates so low that not one wrong answer is expected among a million: at most five are let pass. */
+/* All of them at rates so low that not one wrong answer is expected among a million: at most five
+ * are let pass. */
 static void check_answers(const tamis *t, uint64_t from, uint64_t to)
 {
     CHECK_THAT(ask(t, from, to), ==, to - from);

@@ -1,4 +1,5 @@
-/* A thousand million flips of the system's random bits, and a million releases of each of two neighbours. */
+/* A thousand million flips of the system's random bits, and a million releases of each of two
+ * neighbours. */
 #define _POSIX_C_SOURCE 200809L
 #include "audit.h"
 #include "check.h"

@@ -1,4 +1,5 @@
-/* A hundred million keys in a ribbon, within 256 MiB beside the filter itself. Takes 3.4 GB in $TMPDIR. */
+/* A hundred million keys in a ribbon, within 256 MiB beside the filter itself. Takes 3.4 GB in
+ * $TMPDIR. */
 #include "spilling.h"
 #include "tracking.h"
 

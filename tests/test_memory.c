@@ -1,6 +1,6 @@
-/* No memory: the N-th allocation of every public call fails, for every N, once and for ever after. The
- * call says TAMIS_ENOMEM, returns nothing, leaks nothing, leaves the handle and the file as they were,
- * and works when tried again. */
+/* No memory: the N-th allocation of every public call fails, for every N, once and for ever after.
+ * The call says TAMIS_ENOMEM, returns nothing, leaks nothing, leaves the handle and the file as
+ * they were, and works when tried again. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64 /* readdir on 32-bit machines */
 #include "check.h"
@@ -39,8 +39,8 @@ static size_t files_in_directory(void)
     return n;
 }
 
-/* A handle to work on, a second one that can be merged, its image in memory and in a file; all but the
- * last two from the tracked allocator. */
+/* A handle to work on, a second one that can be merged, its image in memory and in a file; all but
+ * the last two from the tracked allocator. */
 struct scene {
     struct tracker a;
     tamis_options o;
@@ -80,7 +80,7 @@ static void close_scene(struct scene *s)
     CHECK_THAT(files_in_directory(), ==, 0);
 }
 
-/* --- Every public call that may fail ------------------------------------------------------------------- */
+/* --- Every public call that may fail ---------------------------------------------------------- */
 
 typedef tamis_status operation(struct scene *s, tamis **out, tamis_error *why);
 
@@ -185,7 +185,7 @@ static tamis_status op_unpack(struct scene *s, tamis **out, tamis_error *why)
     return tamis_unpack(s->packed.p, s->packed.n, &s->o, out, why);
 }
 
-/* --- Calls that need no memory, and so cannot fail for want of it ------------------------------------------ */
+/* --- Calls that need no memory, and so cannot fail for want of it ----------------------------- */
 
 static tamis_status op_add(struct scene *s, tamis **out, tamis_error *why)
 {
@@ -271,13 +271,13 @@ static tamis_status op_seal(struct scene *s, tamis **out, tamis_error *why)
     return tamis_seal(s->t, NULL);
 }
 
-/* --- The loop -------------------------------------------------------------------------------------------------- */
+/* --- The loop --------------------------------------------------------------------------------- */
 
 enum {
     MAKES_HANDLE = 1,
     ALLOCATES = 2,
-    /* A save that is on the disk has succeeded, even when the handle cannot note where: a later save
-     * then just replaces the file (src/file.c). */
+    /* A save that is on the disk has succeeded, even when the handle cannot note where: a later
+     * save then just replaces the file (src/file.c). */
     MAY_ABSORB = 4
 };
 

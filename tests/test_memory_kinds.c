@@ -1,7 +1,8 @@
-/* No memory, for every kind and every verb: each is called on handles of every kind, and windows of every kind, with the N-th
- * allocation failing, for every N, once and for ever after. It may fail with TAMIS_ENOMEM: then nothing has changed, nothing
- * leaks, and tried again it does what it should. Or it may do without: then it has done all that it does with memory.
- * Which verbs fail at all for some kind is written down, so that none escapes the test.
+/* No memory, for every kind and every verb: each is called on handles of every kind, and windows of
+ * every kind, with the N-th allocation failing, for every N, once and for ever after. It may fail
+ * with TAMIS_ENOMEM: then nothing has changed, nothing leaks, and tried again it does what it
+ * should. Or it may do without: then it has done all that it does with memory. Which verbs fail at
+ * all for some kind is written down, so that none escapes the test.
  *
  * test_memory.c does the same for files and their locks. */
 #define _POSIX_C_SOURCE 200809L
@@ -13,7 +14,7 @@
 
 #include <unistd.h>
 
-/* --- Verbs -------------------------------------------------------------------------------------------------------- */
+/* --- Verbs ------------------------------------------------------------------------------------ */
 
 struct scene {
     struct tracker a;
@@ -337,7 +338,7 @@ static const struct verb {
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
-/* --- The loop ------------------------------------------------------------------------------------------------------- */
+/* --- The loop --------------------------------------------------------------------------------- */
 
 static void open_scene(struct scene *s, const struct model *m)
 {
@@ -359,7 +360,8 @@ static void close_scene(struct scene *s)
     CHECK_THAT(s->a.blocks, ==, 0);
 }
 
-/* What a verb has come to: its status, its answers, and the images of the handle and of what it made. */
+/* What a verb has come to: its status, its answers, and the images of the handle and of what it
+ * made. */
 struct end {
     tamis_status status;
     struct bytes answers, image, made;

@@ -1,5 +1,5 @@
-/* A filter against an exact set: a hundred thousand random operations per kind and seed, and never a
- * wrong "no", from a query or from the `seen` of an add. */
+/* A filter against an exact set: a hundred thousand random operations per kind and seed, and never
+ * a wrong "no", from a query or from the `seen` of an add. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "keys.h"

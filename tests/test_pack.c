@@ -1,6 +1,6 @@
-/* Packed files: whatever is in an image comes back bit for bit, and takes what was promised; whatever is
- * done to a packed file is noticed, or, where all its sums are forged, safe and bounded. Meant to run under
- * ASan and UBSan too. */
+/* Packed files: whatever is in an image comes back bit for bit, and takes what was promised;
+ * whatever is done to a packed file is noticed, or, where all its sums are forged, safe and
+ * bounded. Meant to run under ASan and UBSan too. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "golden.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- Tools -------------------------------------------------------------------------------------------- */
+/* --- Tools ------------------------------------------------------------------------------------ */
 
 struct growing_sink {
     struct bytes b;
@@ -77,7 +77,7 @@ static size_t round_trip(const tamis *t, const tamis_options *o)
     return n;
 }
 
-/* --- What comes back ------------------------------------------------------------------------------------ */
+/* --- What comes back -------------------------------------------------------------------------- */
 
 static void test_every_kind(void)
 {
@@ -114,7 +114,8 @@ static void test_golden(void)
     }
 }
 
-/* Sizes around words, and around frames: 192 bytes of metadata and 8 of sums, 56 of zeros, then cells. */
+/* Sizes around words, and around frames: 192 bytes of metadata and 8 of sums, 56 of zeros, then
+ * cells. */
 static const uint64_t SIZES[] = {2,      8,      63,     64,     65,      1000,   32000,
                                  523712, 523776, 523840, 523841, 1048000, 1500000};
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -150,9 +151,9 @@ static void test_full(void)
     }
 }
 
-/* Random fills: as small as the planner says. The number of set bits is fixed, and what is left to chance in
- * the length of a code is less than a bit a gap: with 10,000 gaps at least, 1 % is more than 8 standard
- * deviations, where none is more than 0.1 of a code. */
+/* Random fills: as small as the planner says. The number of set bits is fixed, and what is left to
+ * chance in the length of a code is less than a bit a gap: with 10,000 gaps at least, 1 % is more
+ * than 8 standard deviations, where none is more than 0.1 of a code. */
 static void test_random_fills(void)
 {
     static const double fills[] = {1e-5, 1e-4, 1e-3, 1e-2, 0.02, 0.1, 0.2, 0.3, 0.38, 0.45, 0.5};
@@ -197,7 +198,7 @@ static void test_uneven(void)
     }
 }
 
-/* --- What does not ---------------------------------------------------------------------------------------- */
+/* --- What does not ---------------------------------------------------------------------------- */
 
 /* A filter for transfer of 200 items, 2.5 KB unpacked and some 500 bytes packed. */
 static tamis *small(void)
@@ -302,8 +303,8 @@ static void test_every_rice(void)
         CHECK_THAT(unpack_empty(r), ==, r <= 19 ? TAMIS_OK : TAMIS_ECORRUPT);
 }
 
-/* All that the sums can vouch for is right again; the answer is a reason, or a filter that can be used, packed
- * and unpacked. No more memory than the input justifies. */
+/* All that the sums can vouch for is right again; the answer is a reason, or a filter that can be
+ * used, packed and unpacked. No more memory than the input justifies. */
 static bool exercise(const uint8_t *p, size_t n)
 {
     struct tracker a;
@@ -401,7 +402,8 @@ static void test_expansion(void)
     tamis_close(t);
 }
 
-/* Metadata within a frame could cost less than its sums, so it is refused, however right the rest. */
+/* Metadata within a frame could cost less than its sums, so it is refused, however right the
+ * rest. */
 static void test_metadata_in_frames(void)
 {
     tamis *t = small();
@@ -422,7 +424,7 @@ static void test_metadata_in_frames(void)
     tamis_close(t);
 }
 
-/* --- What is said ----------------------------------------------------------------------------------------- */
+/* --- What is said ----------------------------------------------------------------------------- */
 
 static void test_wrong_door(void)
 {
@@ -469,7 +471,7 @@ static void test_alive(void)
     free(packed.p);
 }
 
-/* --- No room ------------------------------------------------------------------------------------ */
+/* --- No room ---------------------------------------------------------------------------------- */
 
 static void test_full_sink(void)
 {
@@ -489,7 +491,7 @@ static void test_full_sink(void)
     tamis_close(t);
 }
 
-/* --- Files --------------------------------------------------------------------------------------------------- */
+/* --- Files ------------------------------------------------------------------------------------ */
 
 static void test_file(void)
 {

@@ -74,8 +74,9 @@ static void compact(struct model *m)
     for (uint64_t key = 0; key < UNIVERSE; key++) CHECK(has(m->t, key) || !m->in[key]);
 }
 
-/* Planned for what a round adds and removes, both rates are at most 1 %. Keys are asked several times, so a wrong answer
- * counts several times: the bounds are twice and, for a hundred events, wide enough. */
+/* Planned for what a round adds and removes, both rates are at most 1 %. Keys are asked several
+ * times, so a wrong answer counts several times: the bounds are twice and, for a hundred events,
+ * wide enough. */
 static void play(uint32_t inner, uint64_t seed, uint32_t operations)
 {
     static struct model m;
@@ -101,8 +102,9 @@ static void a_million_operations(void)
         for (uint64_t seed = 1; seed <= 3; seed++) play(INNER[i], seed, i == 0 ? 1000000 : 200000);
 }
 
-/* The figures of tamis_info. Of LIVE keys that are in, miss_rate are missed, when REMOVED others are gone: 6.2
- * deviations. And 002's claim: a pair has at most the false positives of its first filter, key by key. */
+/* The figures of tamis_info. Of LIVE keys that are in, miss_rate are missed, when REMOVED others
+ * are gone: 6.2 deviations. And 002's claim: a pair has at most the false positives of its first
+ * filter, key by key. */
 static void rates_are_as_reported(void)
 {
     for (size_t i = 0; i < LENGTH(INNER); i++) {

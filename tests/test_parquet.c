@@ -1,5 +1,5 @@
-/* The Bloom filters of Parquet files: found where DuckDB put them, with DuckDB's answers; and files that are not whole, not
- * plain, or not true. */
+/* The Bloom filters of Parquet files: found where DuckDB put them, with DuckDB's answers; and files
+ * that are not whole, not plain, or not true. */
 #define _POSIX_C_SOURCE 200809L
 #include "foreign.h"
 #include "tracking.h"
@@ -95,7 +95,7 @@ static void test_without(void)
     free(b.p);
 }
 
-/* --- Files made by hand ------------------------------------------------------------------------------------- */
+/* --- Files made by hand ----------------------------------------------------------------------- */
 
 static struct bytes file_of(const char *head, const uint8_t *body, size_t body_n,
                             const uint8_t *footer, size_t n)
@@ -109,8 +109,8 @@ static struct bytes file_of(const char *head, const uint8_t *body, size_t body_n
     return b;
 }
 
-/* One row group, one column a.b of byte arrays with 3 values and a filter at byte 4, of no told length; the fields
- * before and around what counts are of every type that can be skipped. */
+/* One row group, one column a.b of byte arrays with 3 values and a filter at byte 4, of no told
+ * length; the fields before and around what counts are of every type that can be skipped. */
 static const uint8_t FOOTER[] = {
     0x15, 0x02,                         /* 1: version */
     0x19, 0x1c, 0x48, 0x01, 'x',  0x00, /* 2: schema, one element with a name */
@@ -166,7 +166,8 @@ static void test_by_hand(void)
     p = open_file(&b);
     CHECK(tamis_parquet_filter(p, 0, &f, &why) == TAMIS_ECORRUPT && f == NULL);
     tamis_parquet_close(p);
-    /* A damaged header is told by its place in the file: behind the third byte of the filter, which is at 4. */
+    /* A damaged header is told by its place in the file: behind the third byte of the filter, which
+     * is at 4. */
     memcpy(b.p + 4, body.p, body.n);
     b.p[6] = 0x1f;
     p = open_file(&b);
@@ -227,10 +228,10 @@ static void test_deep(void)
     free(footer);
 }
 
-/* --- Damage ----------------------------------------------------------------------------------------------------- */
+/* --- Damage ----------------------------------------------------------------------------------- */
 
-/* Whatever the bytes: an error with a reason, or chunks and filters that can be looked at; and no more memory than a
- * small multiple of the file. */
+/* Whatever the bytes: an error with a reason, or chunks and filters that can be looked at; and no
+ * more memory than a small multiple of the file. */
 static bool survives(struct bytes b)
 {
     struct tracker a;

@@ -1,5 +1,6 @@
-/* Private releases: what they cost, exactly; that the noise is what it is said to be, and that a build with less of it would be
- * noticed; that nothing but flipped bits comes from the source; what they are still good for. */
+/* Private releases: what they cost, exactly; that the noise is what it is said to be, and that a
+ * build with less of it would be noticed; that nothing but flipped bits comes from the source; what
+ * they are still good for. */
 #define _POSIX_C_SOURCE 200809L
 #include "audit.h"
 #include "check.h"
@@ -28,9 +29,10 @@ static tamis_facts facts_of(const tamis *t)
     return f;
 }
 
-/* --- What it costs --------------------------------------------------------------------------------------------- */
+/* --- What it costs ---------------------------------------------------------------------------- */
 
-/* For test_private_epsilon.py, which has rational numbers: epsilon asked, threshold, epsilon told. */
+/* For test_private_epsilon.py, which has rational numbers: epsilon asked, threshold, epsilon
+ * told. */
 static void test_thresholds(void)
 {
     uint64_t state = 5;
@@ -46,7 +48,7 @@ static void test_thresholds(void)
     }
 }
 
-/* --- The noise --------------------------------------------------------------------------------------------------- */
+/* --- The noise -------------------------------------------------------------------------------- */
 
 static void test_audit(void)
 {
@@ -106,7 +108,7 @@ static void test_system_random(void)
     free(two.p);
 }
 
-/* --- Nothing else comes out ----------------------------------------------------------------------------------------- */
+/* --- Nothing else comes out ------------------------------------------------------------------- */
 
 /* Flips where it is told to. */
 struct told {
@@ -122,7 +124,8 @@ static int as_told(void *ctx, void *to, size_t n)
     return 0;
 }
 
-/* Two sources that differ in keys, plan and generation and come out with the same bits come out as the same bytes. */
+/* Two sources that differ in keys, plan and generation and come out with the same bits come out as
+ * the same bytes. */
 static void test_only_bits(void)
 {
     enum { M = 3000 };
@@ -156,7 +159,7 @@ static void test_only_bits(void)
     free(b.p);
 }
 
-/* --- What is refused -------------------------------------------------------------------------------------------------- */
+/* --- What is refused -------------------------------------------------------------------------- */
 
 static int dry(void *ctx, void *to, size_t n)
 {
@@ -240,10 +243,11 @@ static void test_refused_verbs(void)
     CHECK_THAT(tamis_create(&plan, NULL, &t, &why), ==, TAMIS_EUNSUPPORTED);
 }
 
-/* --- What it is good for ------------------------------------------------------------------------------------------------ */
+/* --- What it is good for ---------------------------------------------------------------------- */
 
-/* Ten bits an item: the hits are 1 - p, the false ones p + (1-2p)(1 - e^-0.1), each within 6.5 deviations: a false alarm
- * once in 1e10. The bits tell both rates. And of keys that are in as often as not, as many are in as tamis_probability says. */
+/* Ten bits an item: the hits are 1 - p, the false ones p + (1-2p)(1 - e^-0.1), each within 6.5
+ * deviations: a false alarm once in 1e10. The bits tell both rates. And of keys that are in as
+ * often as not, as many are in as tamis_probability says. */
 static void check_use(double epsilon)
 {
     enum { N = 20000 };
@@ -284,7 +288,8 @@ static void test_use(void)
     check_use(8);
 }
 
-/* An answer never moves the odds by more than epsilon, not even where the noise came out as it hardly ever does. */
+/* An answer never moves the odds by more than epsilon, not even where the noise came out as it
+ * hardly ever does. */
 static void test_odds(void)
 {
     static const uint8_t none[8] = {0}, all[8] = {255, 255, 255, 255, 255, 255, 255, 255};
@@ -305,8 +310,9 @@ static void test_odds(void)
     }
 }
 
-/* 5,000 items in 20,000 bits. The mean is right but for the curve of the logarithm, sd^2 / 2m; the intervals at 1.96
- * deviations cover 95 %, within 1.5: with 10,000 releases that is 6.9 deviations of their share. */
+/* 5,000 items in 20,000 bits. The mean is right but for the curve of the logarithm, sd^2 / 2m; the
+ * intervals at 1.96 deviations cover 95 %, within 1.5: with 10,000 releases that is 6.9 deviations
+ * of their share. */
 static void check_estimate(double epsilon, double expected_sd)
 {
     enum { M = 20000, N = 5000, TRIALS = 10000 };

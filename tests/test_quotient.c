@@ -1,5 +1,5 @@
-/* The quotient table against a plain list of what was put into it, after each of many inserts: clusters within a
- * block, across two, and beyond the end. */
+/* The quotient table against a plain list of what was put into it, after each of many inserts:
+ * clusters within a block, across two, and beyond the end. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "keys.h"
@@ -154,8 +154,8 @@ static void answers_of_a_broken_table_are_maybe(void)
     free(cells.p);
 }
 
-/* Any one bit that is not a fingerprint's matters to the check: every word that steers, unused slots, spare bytes, the
- * number of entries. Of a used slot only an emptied one is wrong. */
+/* Any one bit that is not a fingerprint's matters to the check: every word that steers, unused
+ * slots, spare bytes, the number of entries. Of a used slot only an emptied one is wrong. */
 static void every_bit_is_checked(void)
 {
     struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(7, MODEL_WIDTH));
@@ -181,8 +181,8 @@ static void every_bit_is_checked(void)
     free(cells.p);
 }
 
-/* 1087 entries of home 0 fill 1023 slots of the blocks after theirs, the most there may be. Doubled, they
- * begin one slot later. */
+/* 1087 entries of home 0 fill 1023 slots of the blocks after theirs, the most there may be.
+ * Doubled, they begin one slot later. */
 static void piles_are_refused(void)
 {
     enum { LOG = 11, WIDTH = 13 };

@@ -1,9 +1,11 @@
-/* Readers beside writers, as processes: two writers replace a file hundreds of times while others open it, in memory, mapped, or
- * by the command. Whoever opens it sees one generation, whole, never an older one than before, and goes on seeing it
- * however often the file is replaced. Nobody gets a signal.
+/* Readers beside writers, as processes: two writers replace a file hundreds of times while others
+ * open it, in memory, mapped, or by the command. Whoever opens it sees one generation, whole, never
+ * an older one than before, and goes on seeing it however often the file is replaced. Nobody gets a
+ * signal.
  *
- * A generation has a few keys of its own and all those of the generations before. The filters are so sharp that a wrong
- * "maybe" among all questions of this test has a chance below 1e-9; keys and seed are fixed. */
+ * A generation has a few keys of its own and all those of the generations before. The filters are
+ * so sharp that a wrong "maybe" among all questions of this test has a chance below 1e-9; keys and
+ * seed are fixed. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -83,7 +85,7 @@ static void make_file(const char *path)
     tamis_close(t);
 }
 
-/* --- Processes: each returns 0, or the number of what went wrong ------------------------------------------------------ */
+/* --- Processes: each returns 0, or the number of what went wrong ------------------------------ */
 
 enum { CANNOT_OPEN = 1, WENT_BACK, MIXED, CHANGED, CANNOT_SAVE, CANNOT_RUN, WRONG_LINES };
 
@@ -153,7 +155,8 @@ static const char *command(void)
     return access(path, X_OK) == 0 ? path : NULL;
 }
 
-/* `tamis check` prints the keys of one generation and those before: the beginning of the list of all. */
+/* `tamis check` prints the keys of one generation and those before: the beginning of the list of
+ * all. */
 static int check_generations(const char *path)
 {
     char out[sizeof directory + 16], all[sizeof directory + 16];
@@ -186,7 +189,7 @@ static pid_t begin(int (*run)(const char *path), const char *path)
     return child;
 }
 
-/* --- Tests ------------------------------------------------------------------------------------------------------------ */
+/* --- Tests ------------------------------------------------------------------------------------ */
 
 static void write_all_keys(const char *path)
 {
@@ -300,7 +303,8 @@ static int ask_removed(const char *path)
     return ask_mapped_after(path, false);
 }
 
-/* What tamis.h says of TAMIS_MAP: only truncation is fatal; a file that is removed or replaced stays as long as it is mapped. */
+/* What tamis.h says of TAMIS_MAP: only truncation is fatal; a file that is removed or replaced
+ * stays as long as it is mapped. */
 static void test_mapped(void)
 {
     make_directory();

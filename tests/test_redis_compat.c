@@ -1,12 +1,14 @@
-/* RedisBloom's structures without a server: real objects of RedisBloom (tests/redisbloom.vectors) are made again by the
- * same commands, byte for byte, load, answer the same, and come back the same; damaged ones are refused; replicas of a
- * TopK agree; every refused allocation is an error that changes nothing. */
+/* RedisBloom's structures without a server: real objects of RedisBloom (tests/redisbloom.vectors)
+ * are made again by the same commands, byte for byte, load, answer the same, and come back the
+ * same; damaged ones are refused; replicas of a TopK agree; every refused allocation is an error
+ * that changes nothing. */
 #include "redis_vectors.h"
 
 #include <math.h>
 
-/* In this object one item met the cell of another, whose count went down by chance, in RedisBloom otherwise than here. All
- * else is equal, but for the number of draws, which only this one keeps. */
+/* In this object one item met the cell of another, whose count went down by chance, in RedisBloom
+ * otherwise than here. All else is equal, but for the number of draws, which only this one
+ * keeps. */
 static void check_same_top(struct compat_top *value, struct fields *wanted)
 {
     const uint64_t cells = (uint64_t)value->width * value->depth;
@@ -69,7 +71,7 @@ static void test_loaded(void)
     CHECK_THAT(live, ==, 0);
 }
 
-/* --- Pieces -----------------------------------------------------------------------------------------------*/
+/* --- Pieces ----------------------------------------------------------------------------------- */
 
 static void check_bloom_pieces(const struct object *o, const struct compat_bloom *b)
 {
@@ -144,7 +146,7 @@ static void test_pieces(void)
     CHECK_THAT(live, ==, 0);
 }
 
-/* --- Hostile bytes ------------------------------------------------------------------------------------------*/
+/* --- Hostile bytes ---------------------------------------------------------------------------- */
 
 static uint64_t state;
 
@@ -157,7 +159,8 @@ static uint64_t random_number(void)
     return x ^ x >> 31;
 }
 
-/* What loads must be usable: asked, added to, removed from, saved, without a step out of its memory (sanitizers). */
+/* What loads must be usable: asked, added to, removed from, saved, without a step out of its memory
+ * (sanitizers). */
 static void use(enum family family, void *value)
 {
     struct compat_top_item expelled;
@@ -316,7 +319,7 @@ static void test_no_memory(void)
     }
 }
 
-/* --- Each structure by itself ----------------------------------------------------------------------------------*/
+/* --- Each structure by itself ----------------------------------------------------------------- */
 
 static size_t name_of(char item[32], const char *prefix, unsigned i)
 {
@@ -331,7 +334,8 @@ static void test_bloom(void)
     for (unsigned i = 0; i < 3000; i++) compat_bloom_add(b, &room, item, name_of(item, "in", i));
     for (unsigned i = 0; i < 3000; i++) CHECK(compat_bloom_has(b, item, name_of(item, "in", i)));
     CHECK_THAT(b->links, ==, 5);
-    /* At most 1 %: 20,000 questions have 200 on average, and 300 (7 sigma) with a chance below 1e-11. */
+    /* At most 1 %: 20,000 questions have 200 on average, and 300 (7 sigma) with a chance below
+     * 1e-11. */
     unsigned wrong = 0;
     for (unsigned i = 0; i < 20000; i++)
         wrong += compat_bloom_has(b, item, name_of(item, "out", i));
@@ -476,7 +480,8 @@ static void test_sketch(void)
     CHECK_THAT(live, ==, 0);
 }
 
-/* Items of weights 1/rank; the same adds give the same bytes, also when the value went to rest and back in between. */
+/* Items of weights 1/rank; the same adds give the same bytes, also when the value went to rest and
+ * back in between. */
 static void test_top(void)
 {
     struct compat_top *t, *replica;
@@ -506,7 +511,8 @@ static void test_top(void)
     save(TOPK, t, &f);
     check_same(TOPK, replica, &f);
     free(f.p);
-    /* The three most frequent, of about 1820, 1070 and 760 of 20,000, are found with counts near these. */
+    /* The three most frequent, of about 1820, 1070 and 760 of 20,000, are found with counts near
+     * these. */
     const struct compat_top_item *list[10];
     CHECK_THAT(compat_top_list(t, list), ==, 10);
     for (unsigned i = 0; i < 3; i++) {

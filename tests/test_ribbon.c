@@ -1,4 +1,5 @@
-/* ribbon: collecting, sealing, and what the sealed filter promises. test_ribbon_core.c looks inside. */
+/* ribbon: collecting, sealing, and what the sealed filter promises. test_ribbon_core.c looks
+ * inside. */
 #define _POSIX_C_SOURCE 200809L
 #include "filters.h"
 #include "tracking.h"
@@ -30,7 +31,7 @@ static tamis *make(uint64_t items, double fpr, unsigned times)
     return t;
 }
 
-/* --- Promises ------------------------------------------------------------------------------------------------------ */
+/* --- Promises --------------------------------------------------------------------------------- */
 
 static void no_key_is_lost(void)
 {
@@ -46,7 +47,8 @@ static void no_key_is_lost(void)
     }
 }
 
-/* Any rate: what is planned, what tamis_info says and what is measured, 6.2 deviations each time. */
+/* Any rate: what is planned, what tamis_info says and what is measured, 6.2 deviations each
+ * time. */
 static void rates_are_exact(void)
 {
     static const double rates[] = {0.5, 0.3, 0.1, 0.05, 0.01, 0.003, 0.001, 1e-4, 1e-5};
@@ -80,7 +82,7 @@ static void space_is_near_the_bound(void)
     }
 }
 
-/* --- Before the seal ------------------------------------------------------------------------------------------------- */
+/* --- Before the seal -------------------------------------------------------------------------- */
 
 static void collecting_says_maybe(void)
 {
@@ -146,7 +148,7 @@ static void nothing_at_all(void)
     tamis_close(t);
 }
 
-/* --- Keys that are hard --------------------------------------------------------------------------------------------------- */
+/* --- Keys that are hard ----------------------------------------------------------------------- */
 
 /* Repeated keys are welcome, however often. */
 static void duplicates_are_welcome(void)
@@ -186,7 +188,7 @@ static void poor_hashes(void)
     }
 }
 
-/* --- Plans and memory ------------------------------------------------------------------------------------------------------ */
+/* --- Plans and memory ------------------------------------------------------------------------- */
 
 static void plans(void)
 {
@@ -240,8 +242,8 @@ static void plans(void)
     }
 }
 
-/* Every allocation of collecting and sealing fails once: nothing is lost, nothing leaks, and it works when tried
- * again. */
+/* Every allocation of collecting and sealing fails once: nothing is lost, nothing leaks, and it
+ * works when tried again. */
 static void no_memory(void)
 {
     for (size_t fail_at = 1;; fail_at++) {

@@ -1,5 +1,6 @@
-/* The core of the bumped ribbon: no key is lost, whatever the keys; the rate and the size are as stated; every kernel
- * gives the same bytes and answers; hostile bytes and missing memory do no harm. */
+/* The core of the bumped ribbon: no key is lost, whatever the keys; the rate and the size are as
+ * stated; every kernel gives the same bytes and answers; hostile bytes and missing memory do no
+ * harm. */
 #include "check.h"
 #include "cpu.h"
 #include "hash.h"
@@ -80,7 +81,7 @@ static bool same_bytes(const struct ribbon *a, const struct ribbon *b)
     return true;
 }
 
-/* --- Keys ---------------------------------------------------------------------------------------------------------- */
+/* --- Keys ------------------------------------------------------------------------------------- */
 
 static void no_key_is_lost(void)
 {
@@ -189,8 +190,8 @@ static tamis_hash hash_at(uint64_t slot, uint64_t starts, uint64_t *seed)
     return h;
 }
 
-/* The builder works at three parts of the table at a time (ribbon_piece.c). Crowds around their seams, where one part
- * may undo what its neighbour has already used. */
+/* The builder works at three parts of the table at a time (ribbon_piece.c). Crowds around their
+ * seams, where one part may undo what its neighbour has already used. */
 static void crowds_at_seams_are_kept(void)
 {
     enum { KEYS = 140000 };
@@ -263,10 +264,10 @@ static void sorting_is_sorting(void)
         }
 }
 
-/* --- Rates and sizes ------------------------------------------------------------------------------------------------ */
+/* --- Rates and sizes -------------------------------------------------------------------------- */
 
-/* Of n trials of chance p, as many as these or more (or as few or fewer) happen by chance once in 10^9, at most:
- * Bernstein's inequality for both sides. */
+/* Of n trials of chance p, as many as these or more (or as few or fewer) happen by chance once in
+ * 10^9, at most: Bernstein's inequality for both sides. */
 static double bound(double n, double p)
 {
     const double l = log(2e9);
@@ -290,7 +291,8 @@ static void rates_are_as_stated(void)
     free(others);
 }
 
-/* A homogeneous layer alone has a rate that depends on its luck. On average over seeds it is what was asked for. */
+/* A homogeneous layer alone has a rate that depends on its luck. On average over seeds it is what
+ * was asked for. */
 static void small_rates_are_as_stated(void)
 {
     static const uint64_t sizes[] = {1, 3, 20, 44, 46, 50, 100, 150, 250, 500, 1000};
@@ -353,7 +355,7 @@ static void absurd_plans_are_refused(void)
     CHECK(tamis__sort_scratch(UINT64_MAX, 1) == UINT64_MAX);
 }
 
-/* --- Kernels -------------------------------------------------------------------------------------------------------- */
+/* --- Kernels ---------------------------------------------------------------------------------- */
 
 static void kernels_build_the_same(void)
 {
@@ -505,7 +507,7 @@ static void kernels_answer_the_same(void)
     }
 }
 
-/* --- Shapes and memory ------------------------------------------------------------------------------------------------ */
+/* --- Shapes and memory ------------------------------------------------------------------------ */
 
 static void wrong_shapes_are_refused(void)
 {

@@ -71,8 +71,10 @@ check_text() {
         over 'FNR == 1 { quoted = 0 }
               FILENAME ~ /\.md$/ && /^ *```/ { quoted = !quoted }
               !quoted && /[ \t\r]$/ { print FILENAME ":" FNR ": white space at the end of the line" }'
+    # clang-format breaks code at 100 columns, not comments.
     files '*.[ch]' '*.cc' '*.hh' |
-        over '/\t/ { print FILENAME ":" FNR ": a tab" }'
+        over '/\t/ { print FILENAME ":" FNR ": a tab" }
+              length($0) > 130 { print FILENAME ":" FNR ": a very long line" }'
     # Where packages come from is for whoever fetches them to say; their sums are enough.
     files 'package-lock.json' |
         over '/"resolved"/ { print FILENAME ":" FNR ": names a place to fetch from" }'
@@ -294,7 +296,7 @@ make_bad_tree() {
     awk 'BEGIN { for (i = 0; i < 700; i++) print ";" }' >cli/lines700.c
     awk 'BEGIN { for (i = 0; i < 701; i++) print ";" }' >cli/lines701.c
     printf '# XX''XX TO''DOS\n# TO''DO: this\n# (FIX''ME)\nx = "XX''X" \n' >tests/marks.py
-    printf 'int a;\t/* tab */\nint b; \n' >cli/tab.h
+    printf 'int a;\t/* tab */\nint b; \n/* %0130d */\n' 0 >cli/tab.h
     printf 'all:\n\ttrue\n' >cli/Makefile
     printf '{"integrity": "sha512-"}\n{"resolved": "https://a.example/b.tgz"}\n' >web/package-lock.json
     printf 'a line  \n```\nas printed \n```\nanother \n' >docs/a.md
@@ -309,6 +311,7 @@ cli/long71.c:2: a function of 71 lines
 cli/redis.c:2: may not include cluster/client.h
 cli/tab.h:1: a tab
 cli/tab.h:2: white space at the end of the line
+cli/tab.h:3: a very long line
 docs/a.md:1: white space at the end of the line
 docs/a.md:5: white space at the end of the line
 examples/a.c:2: there is no public header tamis/secret.h

@@ -1,6 +1,8 @@
-/* A core dump shows no secret key. A child makes keyed handles (made, copied, loaded, viewed, opened, mapped, converted, released; a sketch), works with them, wipes its own copy of the
- * key and waits; then its memory is read, all that a core dump would have (/proc/PID/smaps: mappings without the flag dd),
- * and searched for the key, and for what SipHash makes of it first. That does not depend on how cores are set up here. */
+/* A core dump shows no secret key. A child makes keyed handles (made, copied, loaded, viewed,
+ * opened, mapped, converted, released; a sketch), works with them, wipes its own copy of the key
+ * and waits; then its memory is read, all that a core dump would have (/proc/PID/smaps: mappings
+ * without the flag dd), and searched for the key, and for what SipHash makes of it first. That does
+ * not depend on how cores are set up here. */
 #include "check.h"
 #include "keys.h"
 
@@ -27,7 +29,7 @@ int main(void)
 
 static volatile uint8_t forgotten[16]; /* by a child that is careless */
 
-/* --- The child ------------------------------------------------------------------------------------------------ */
+/* --- The child -------------------------------------------------------------------------------- */
 
 static void must(bool good, int line)
 {
@@ -37,7 +39,8 @@ static void must(bool good, int line)
 }
 #define MUST(condition) must(condition, __LINE__)
 
-/* Every path on which a key is hashed: one, eight and more at once, short and long, scalar and not. */
+/* Every path on which a key is hashed: one, eight and more at once, short and long, scalar and
+ * not. */
 static void work(tamis *t)
 {
     char room[64][KEY_MAX];
@@ -141,7 +144,7 @@ static void child(bool careless, int out, int in)
     _exit(0);
 }
 
-/* --- Its memory ------------------------------------------------------------------------------------------------ */
+/* --- Its memory ------------------------------------------------------------------------------- */
 
 struct found {
     size_t dumped, hidden; /* places with a part of the key */

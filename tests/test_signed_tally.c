@@ -1,5 +1,6 @@
-/* signed-tally against a plain model of its own: every octet as a list of counters with their lengths, written from
- * docs/FORMAT.md. Images must be equal bit for bit, through joins of every length, and merges. */
+/* signed-tally against a plain model of its own: every octet as a list of counters with their
+ * lengths, written from docs/FORMAT.md. Images must be equal bit for bit, through joins of every
+ * length, and merges. */
 #define _POSIX_C_SOURCE 200809L
 #include "bits.h"
 #include "check.h"
@@ -8,9 +9,10 @@
 #define LINES 6u
 #define MOST INT64_MAX
 
-/* --- The model -------------------------------------------------------------------------------------------------- */
+/* --- The model -------------------------------------------------------------------------------- */
 
-/* value[p] is that of the counter that begins at byte p, size[p] its bytes; those of bytes inside one mean nothing. */
+/* value[p] is that of the counter that begins at byte p, size[p] its bytes; those of bytes inside
+ * one mean nothing. */
 struct octet {
     int64_t value[8];
     unsigned size[8];
@@ -174,7 +176,7 @@ static void model_write(const struct model *m, uint8_t *out)
     }
 }
 
-/* --- The tests -------------------------------------------------------------------------------------------------- */
+/* --- The tests -------------------------------------------------------------------------------- */
 
 static tamis *signed_new(uint64_t lines)
 {
@@ -279,7 +281,8 @@ static void test_every_length(void)
     }
 }
 
-/* All that was added and taken away again leaves nothing, whatever has joined: sums lose nothing. */
+/* All that was added and taken away again leaves nothing, whatever has joined: sums lose
+ * nothing. */
 static void test_nothing_left(void)
 {
     uint64_t random = 7;
@@ -302,8 +305,9 @@ static void test_nothing_left(void)
     tamis_close(t);
 }
 
-/* Half of a stream is taken away again: in the same memory at most 5/8 of count-sketch's mean error, and at most a third of
- * count-min's. Streams and seeds are fixed: there is no chance in it. */
+/* Half of a stream is taken away again: in the same memory at most 5/8 of count-sketch's mean
+ * error, and at most a third of count-min's. Streams and seeds are fixed: there is no chance in
+ * it. */
 static void test_better_than_rows(void)
 {
     static const double alphas[3] = {0.8, 1.0, 1.3};

@@ -1,5 +1,5 @@
-/* Ribbons whose keys are more than the memory: the bytes are those of a build in memory, the memory is what the header
- * says, and a full disk, a missing directory or missing memory lose nothing. */
+/* Ribbons whose keys are more than the memory: the bytes are those of a build in memory, the memory
+ * is what the header says, and a full disk, a missing directory or missing memory lose nothing. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64 /* readdir on 32-bit machines */
 #include "hash_sort.h"
@@ -26,11 +26,12 @@ static void check_same(tamis *spilled, tamis *in_memory)
     tamis_close(in_memory);
 }
 
-/* --- The same bytes --------------------------------------------------------------------------------------------------- */
+/* --- The same bytes --------------------------------------------------------------------------- */
 
 static void bytes_are_those_of_memory(void)
 {
-    /* Nothing in the file, just so, two runs, many; pieces; bumped keys that do not fit the memory either. */
+    /* Nothing in the file, just so, two runs, many; pieces; bumped keys that do not fit the memory
+     * either. */
     static const uint64_t sizes[] = {
         0, 1, 20000, IN_MEMORY, IN_MEMORY + 1, 2 * IN_MEMORY, 50000, 300000, 1200000, 2500000};
     for (size_t i = 0; i < LENGTH(sizes); i++) {
@@ -76,7 +77,8 @@ static void repeats_across_runs(void)
     check_same(t, m);
 }
 
-/* Runs with much in common, many hashes of one hi, and so little room that every share is filled often. */
+/* Runs with much in common, many hashes of one hi, and so little room that every share is filled
+ * often. */
 static void merging_is_sorting(void)
 {
     enum { RUNS = 7, IN_RUN = 3000, ALL = RUNS * IN_RUN };
@@ -111,7 +113,7 @@ static void merging_is_sorting(void)
     }
 }
 
-/* --- Memory ----------------------------------------------------------------------------------------------------------- */
+/* --- Memory ----------------------------------------------------------------------------------- */
 
 /* tamis.h: the sealed filter, scratch_bytes, 32 MiB for each thread. */
 static void memory_is_as_stated(void)
@@ -136,8 +138,8 @@ static void memory_is_as_stated(void)
     }
 }
 
-/* Every allocation of collecting and sealing fails, once and for ever: nothing is lost, nothing leaks, and it works when
- * tried again. */
+/* Every allocation of collecting and sealing fails, once and for ever: nothing is lost, nothing
+ * leaks, and it works when tried again. */
 static void no_memory(void)
 {
     enum { N = 50000 };
@@ -177,7 +179,7 @@ static void no_memory(void)
     tamis_close(in_memory);
 }
 
-/* --- Files ------------------------------------------------------------------------------------------------------------ */
+/* --- Files ------------------------------------------------------------------------------------ */
 
 static void limit_files(rlim_t bytes)
 {
@@ -208,7 +210,8 @@ static void full_while_adding(void)
     check_same(t, sealed_ribbon(NULL, UNIFORM, N));
 }
 
-/* No room for the merged run, or for the last one: still a collection, and sealed when there is room. */
+/* No room for the merged run, or for the last one: still a collection, and sealed when there is
+ * room. */
 static void full_while_sealing(void)
 {
     enum { N = 120000 };

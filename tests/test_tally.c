@@ -1,5 +1,6 @@
-/* tally against a plain model of its own: every octet as a list of counters with their lengths, written from
- * docs/FORMAT.md. Images must be equal bit for bit, through joins of every length, and merges. */
+/* tally against a plain model of its own: every octet as a list of counters with their lengths,
+ * written from docs/FORMAT.md. Images must be equal bit for bit, through joins of every length, and
+ * merges. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "cpu.h"
@@ -8,7 +9,7 @@
 #define LINES 6u
 #define MOST ((uint64_t)INT64_MAX)
 
-/* --- The model -------------------------------------------------------------------------------------------------- */
+/* --- The model -------------------------------------------------------------------------------- */
 
 /* value[p] is that of the counter of byte p, for every byte of the counter; size[p] its bytes. */
 struct octet {
@@ -152,7 +153,7 @@ static bool same_cells(const tamis *t, const struct model *m)
     return same;
 }
 
-/* --- Tests -------------------------------------------------------------------------------------------------------- */
+/* --- Tests ------------------------------------------------------------------------------------ */
 
 /* Weights up to 2^(4 * scale). */
 static void run(tamis *t, struct model *m, uint64_t *random, unsigned adds, unsigned scale)

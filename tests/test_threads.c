@@ -1,5 +1,6 @@
-/* Many readers of one handle: every const verb, from many threads at once, with the answers a single
- * thread gets. The point is to run it under -fsanitize=thread; without, it still compares answers. */
+/* Many readers of one handle: every const verb, from many threads at once, with the answers a
+ * single thread gets. The point is to run it under -fsanitize=thread; without, it still compares
+ * answers. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "keys.h"
@@ -137,8 +138,8 @@ static void test_many_readers(void)
         }
 }
 
-/* Different handles are independent: each thread fills its own, and each gets the same image. The first
- * use of the library in a process may well be in two threads at once. */
+/* Different handles are independent: each thread fills its own, and each gets the same image. The
+ * first use of the library in a process may well be in two threads at once. */
 struct writer {
     pthread_t thread;
     struct bytes image;

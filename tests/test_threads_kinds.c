@@ -1,5 +1,6 @@
-/* Many threads ask one handle, of every kind: each verb that does not change it, with the answers that a single thread gets. For
- * -fsanitize=thread; without, it still compares answers. test_threads.c has the same for copies, images and comparisons. */
+/* Many threads ask one handle, of every kind: each verb that does not change it, with the answers
+ * that a single thread gets. For -fsanitize=thread; without, it still compares answers.
+ * test_threads.c has the same for copies, images and comparisons. */
 #define _POSIX_C_SOURCE 200809L
 #include "models.h"
 

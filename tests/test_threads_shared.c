@@ -1,5 +1,5 @@
-/* TAMIS_SHARED: adds and questions from several threads without a lock. Also run under the thread sanitizer,
- * without a suppression. */
+/* TAMIS_SHARED: adds and questions from several threads without a lock. Also run under the thread
+ * sanitizer, without a suppression. */
 #include "shared_adds.h"
 
 enum { EACH = 20000, THREADS = 4 };

@@ -1,4 +1,5 @@
-/* top against exact counts: what it promises of every key, of every item in its list, and of its texts. */
+/* top against exact counts: what it promises of every key, of every item in its list, and of its
+ * texts. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "sketches.h"
@@ -23,7 +24,8 @@ static bool same(const tamis *a, const tamis *b)
     return equal;
 }
 
-/* Keys of many lengths, a few of which are too long to be kept; key 0 is the empty one. They begin with their number. */
+/* Keys of many lengths, a few of which are too long to be kept; key 0 is the empty one. They begin
+ * with their number. */
 #define LONGEST 700u
 static size_t item_of(uint32_t i, uint8_t *key)
 {
@@ -53,7 +55,8 @@ static void check_interval(const tamis_estimate *e, int64_t truth)
     CHECK(e->confidence < 1 || e->lower <= truth);
 }
 
-/* In order, no item twice, every text the beginning of its item, every count an interval that holds. */
+/* In order, no item twice, every text the beginning of its item, every count an interval that
+ * holds. */
 static void check_list(const struct exact *x, const tamis_heavy *list, size_t n)
 {
     static uint8_t met[UNIVERSE];
@@ -278,7 +281,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of a stream in which key i comes less often than key i - 1: those of the first 20 that are among the first 20. */
+/* Of a stream in which key i comes less often than key i - 1: those of the first 20 that are among
+ * the first 20. */
 static size_t found_of_20(const tamis *t)
 {
     tamis_heavy list[20];
@@ -288,7 +292,8 @@ static size_t found_of_20(const tamis *t)
     return found;
 }
 
-/* The stream is fixed, so there is no chance in it; the counts of keys 19 and 20 differ by 1 in 20. */
+/* The stream is fixed, so there is no chance in it; the counts of keys 19 and 20 differ by 1 in
+ * 20. */
 static void test_orders(void)
 {
     struct stream z = zipf_stream(1.0, 400000, UNIVERSE, 5);
@@ -315,7 +320,8 @@ static void test_orders(void)
     stream_free(&z);
 }
 
-/* Keys in turn, just more of them than there are places, so that each finds another in its place; then the popular change. */
+/* Keys in turn, just more of them than there are places, so that each finds another in its place;
+ * then the popular change. */
 static void test_round_robin_and_drift(void)
 {
     static struct exact x;

@@ -1,7 +1,7 @@
-/* Plans for transfer: the packed file is as small as promised, within 1.25 times the bound at 1 % and below,
- * and the image no bigger than that needs. All is seeded. The size of a code hardly varies, by less than
- * 0.02 % (one standard deviation) with 100,000 items: no bound below is nearer than 0.5 % to what is
- * expected, so the chance of a false alarm is far below 1e-9. */
+/* Plans for transfer: the packed file is as small as promised, within 1.25 times the bound at 1 %
+ * and below, and the image no bigger than that needs. All is seeded. The size of a code hardly
+ * varies, by less than 0.02 % (one standard deviation) with 100,000 items: no bound below is nearer
+ * than 0.5 % to what is expected, so the chance of a false alarm is far below 1e-9. */
 #include "check.h"
 
 #include <math.h>
@@ -147,7 +147,8 @@ static void test_refused(void)
     CHECK_THAT(tamis_solve(&compact, NULL, NULL), ==, TAMIS_EINVAL);
 }
 
-/* A ribbon is at the bound: packing gains nothing, and it is smaller than any packed Bloom filter. */
+/* A ribbon is at the bound: packing gains nothing, and it is smaller than any packed Bloom
+ * filter. */
 static void test_ribbon(void)
 {
     tamis_plan plan = {

@@ -28,7 +28,7 @@ static void add(tamis *t, uint64_t key)
     CHECK_OK(tamis_add(t, &key, sizeof key, NULL));
 }
 
-/* --- Against an exact memory ------------------------------------------------------------------------------------- */
+/* --- Against an exact memory ------------------------------------------------------------------ */
 
 enum { UNIVERSE = 4000 };
 
@@ -104,7 +104,7 @@ static void a_million_operations(void)
     }
 }
 
-/* --- Rates ----------------------------------------------------------------------------------------------------------- */
+/* --- Rates ------------------------------------------------------------------------------------ */
 
 static uint64_t count_wrong(const tamis *t, uint64_t asked)
 {
@@ -141,8 +141,8 @@ static void rates_are_as_promised(void)
         }
 }
 
-/* By itself: the last items less a generation are always there, the rate never exceeds the plan's, and the oldest are
- * forgotten. In batches of any size the same, to the bit. */
+/* By itself: the last items less a generation are always there, the rate never exceeds the plan's,
+ * and the oldest are forgotten. In batches of any size the same, to the bit. */
 static void turning(void)
 {
     enum { ITEMS = 4000, GENERATIONS = 4, ADDED = 40000 };
@@ -187,7 +187,7 @@ static void turning(void)
     tamis_close(bulk);
 }
 
-/* --- Together ---------------------------------------------------------------------------------------------------------- */
+/* --- Together --------------------------------------------------------------------------------- */
 
 static void merging_generation_by_generation(void)
 {
@@ -227,7 +227,8 @@ static void no_plain_filter(void)
     tamis_close(t);
 }
 
-/* Over-full is when the rate is: not when one generation has a little more and the others have none. */
+/* Over-full is when the rate is: not when one generation has a little more and the others have
+ * none. */
 static void over_full_by_the_rate(void)
 {
     const tamis_plan p = window_plan(0, 4, 4000, 0.01);

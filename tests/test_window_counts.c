@@ -331,7 +331,8 @@ static void test_merge_without_memory(void)
     CHECK_THAT(n, >, 6);
 }
 
-/* What has reached its end in one generation is unknown in all, whatever the others have: "or more" stays so. */
+/* What has reached its end in one generation is unknown in all, whatever the others have: "or more"
+ * stays so. */
 static void test_ends_stay(void)
 {
     const uint64_t key = 1u << 30;

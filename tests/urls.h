@@ -1,4 +1,5 @@
-/* What every canonical form must satisfy, whatever it was made of; and URLs that are like real ones, but worse. */
+/* What every canonical form must satisfy, whatever it was made of; and URLs that are like real
+ * ones, but worse. */
 #ifndef TAMIS_TEST_URLS_H
 #define TAMIS_TEST_URLS_H
 
@@ -65,8 +66,9 @@ static inline const char *expressions_fault(const guard_url *u)
     return NULL;
 }
 
-/* Makes any input canonical, in memory of exactly the stated size, and that again; the reason why it is wrong, or
- * NULL. *status and, when it is OK, the text in *room (to be freed) are for the caller. */
+/* Makes any input canonical, in memory of exactly the stated size, and that again; the reason why
+ * it is wrong, or NULL. *status and, when it is OK, the text in *room (to be freed) are for the
+ * caller. */
 static inline const char *canonical_fault(const void *bytes, size_t n, guard_url_idn *idn,
                                           guard_url_status *status, char **text)
 {
@@ -98,7 +100,8 @@ static inline const char *canonical_fault(const void *bytes, size_t n, guard_url
     return fault;
 }
 
-/* What must be true of any line: it is one of the three, and an entry is an expression of the URL that it names. */
+/* What must be true of any line: it is one of the three, and an entry is an expression of the URL
+ * that it names. */
 static inline const char *line_fault(const void *bytes, size_t n, guard_url_idn *idn,
                                      guard_line_kind *kind)
 {
@@ -150,8 +153,8 @@ static const char url_pieces[] =
     "1.2.3.4|xn--bcher-kva|\xc3\xbc|\xe3\x80\x82|\xff|user:pass@|index.html|a=1&b=2|-|_|"
     "~|;|=|&|'|\"";
 
-/* A URL of random pieces, at most `size` bytes. A piece is chosen by one of its bytes, so that long ones come more
- * often. */
+/* A URL of random pieces, at most `size` bytes. A piece is chosen by one of its bytes, so that long
+ * ones come more often. */
 static inline size_t random_url(uint64_t *state, char *out, size_t size)
 {
     const unsigned style = (unsigned)(splitmix(state) % 8);

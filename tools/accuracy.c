@@ -303,7 +303,7 @@ static void print_intervals(void)
     }
 }
 
-/* --- Table 6: kinds that shrink, grow, forget or are sealed --------------------------------------- */
+/* --- Table 6: kinds that shrink, grow, forget or are sealed ----------------------------------- */
 
 enum { LIVE = 100000, GONE = 100000, ASKED_OUT = 1 << 20 };
 
@@ -326,7 +326,8 @@ static void print_row(const char *what, tamis *t)
            f.fpr_now, (double)wrong / ASKED_OUT, f.miss_rate, (double)(LIVE - found) / LIVE);
 }
 
-/* `all` keys go in, in `turns` turns with a rotation between; those beyond LIVE are removed again. */
+/* `all` keys go in, in `turns` turns with a rotation between; those beyond LIVE are removed
+ * again. */
 static tamis *fill(tamis_plan plan, uint64_t all, unsigned turns)
 {
     static tamis_hash h[CHUNK];
@@ -391,7 +392,7 @@ static void print_others(void)
     printf("\n");
 }
 
-/* --- Table 7: packed for transfer --------------------------------------------------------------- */
+/* --- Table 7: packed for transfer ------------------------------------------------------------- */
 
 static tamis_status count_bytes(void *ctx, const void *bytes, size_t n)
 {
@@ -427,7 +428,7 @@ static void print_transfer(void)
     printf("\n");
 }
 
-/* --- Static kinds against the lower bound --------------------------------------------------------------------- */
+/* --- Static kinds against the lower bound ----------------------------------------------------- */
 
 /* Keys 0 ... items-1 are in; as many after them as the plan says are excluded. */
 static tamis *seal_exact(tamis_plan plan)
@@ -494,7 +495,7 @@ static void print_static(void)
     printf("\n");
 }
 
-/* --- How often --------------------------------------------------------------------------------- */
+/* --- How often -------------------------------------------------------------------------------- */
 
 #define DRAWS 1000000u
 #define UNIVERSE 200000u
@@ -536,7 +537,8 @@ static void draw(const tamis *t, double alpha)
     }
 }
 
-/* Mean errors over all keys that came, of the bound and of the guess; shares within the interval. */
+/* Mean errors over all keys that came, of the bound and of the guess; shares within the
+ * interval. */
 struct counted {
     double bound, guess, in, top_in;
     tamis_facts facts;

@@ -1,5 +1,6 @@
-/* What naive noise gives away: attacks on filters that were made "anonymous" in ways that are in use. The noise is the
- * attacked one's own, seeded, so that two runs print the same; the library's is random and cannot be. */
+/* What naive noise gives away: attacks on filters that were made "anonymous" in ways that are in
+ * use. The noise is the attacked one's own, seeded, so that two runs print the same; the library's
+ * is random and cannot be. */
 #include "accuracy.h"
 
 #include <math.h>
@@ -77,7 +78,8 @@ static void print_averaging(void)
     tamis_close(t);
 }
 
-/* k bits of a key are k statements about it. Chance that all of them are set with the key and without it. */
+/* k bits of a key are k statements about it. Chance that all of them are set with the key and
+ * without it. */
 static void print_many_bits(void)
 {
     enum { RELEASES = 1000000 };
@@ -127,7 +129,8 @@ static void print_password(void)
     printf("\n");
 }
 
-/* What honest noise leaves, at ten bits an item: by formula, which tests/test_private.c holds against releases. */
+/* What honest noise leaves, at ten bits an item: by formula, which tests/test_private.c holds
+ * against releases. */
 static void print_use(void)
 {
     static const double epsilons[] = {0.5, 1, 2, 4, 8};

@@ -1,6 +1,6 @@
-/* A log of URLs as a busy site might write it, always the same: pages by popularity that drifts, searches that hardly ever
- * repeat, reloads. Of ten million lines the ids, as little-endian 32-bit numbers, have the MD5
- * 8a6a6bf95057c662c1dab6155ae7f0e4. */
+/* A log of URLs as a busy site might write it, always the same: pages by popularity that drifts,
+ * searches that hardly ever repeat, reloads. Of ten million lines the ids, as little-endian 32-bit
+ * numbers, have the MD5 8a6a6bf95057c662c1dab6155ae7f0e4. */
 #ifndef TAMIS_URL_LOG_H
 #define TAMIS_URL_LOG_H
 
@@ -215,7 +215,8 @@ static inline void log_reorder(struct url_log *l, enum log_order order)
     }
 }
 
-/* How many of the k most frequent URLs are among the first k of a list; URLs as frequent as the last of them count as well. */
+/* How many of the k most frequent URLs are among the first k of a list; URLs as frequent as the
+ * last of them count as well. */
 static inline size_t log_found(const struct url_log *l, const tamis_heavy *list, size_t n, size_t k)
 {
     int64_t low = 1, high = l->n; /* the count of number k */

@@ -1,5 +1,6 @@
-/* What core.mjs calls. Numbers go as doubles and 32-bit words, which JavaScript has; lists of them come back in `numbers`,
- * in an order that both sides know; a failure leaves its reason in `why`. */
+/* What core.mjs calls. Numbers go as doubles and 32-bit words, which JavaScript has; lists of them
+ * come back in `numbers`, in an order that both sides know; a failure leaves its reason in
+ * `why`. */
 #include "../guard/hash.h"
 #include "../guard/url.h"
 
@@ -39,7 +40,7 @@ EXPORT(free) void web_free(void *p)
     free(p);
 }
 
-/* --- Life ------------------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------- */
 
 static void *take(void *ctx, size_t size)
 {
@@ -127,7 +128,7 @@ EXPORT(seal) int web_seal(tamis *t)
     return tamis_seal(t, &why);
 }
 
-/* --- Keys ----------------------------------------------------------------------------------------------------- */
+/* --- Keys ------------------------------------------------------------------------------------- */
 
 EXPORT(has) int web_has(const tamis *t, const void *key, size_t len)
 {
@@ -164,7 +165,7 @@ EXPORT(remove) int web_remove(tamis *t, const void *key, size_t len)
     return tamis_remove(t, key, len, &why);
 }
 
-/* --- Looking inside, and out ----------------------------------------------------------------------------------- */
+/* --- Looking inside, and out ------------------------------------------------------------------ */
 
 EXPORT(info) int web_info(const tamis *t)
 {
@@ -232,7 +233,7 @@ EXPORT(save) int web_save(const tamis *t, uint8_t *out)
     return tamis_write(t, append, &out, &why);
 }
 
-/* --- URLs -------------------------------------------------------------------------------------------------------- */
+/* --- URLs ------------------------------------------------------------------------------------- */
 
 static guard_url url;
 static char *url_room;
@@ -304,7 +305,8 @@ static bool is_removed(const uint8_t *removed, size_t n, const uint8_t *hash)
     return false;
 }
 
-/* The expressions that may be listed, a bit each (guard/guard.h). There may be no delta and no removed prefixes. */
+/* The expressions that may be listed, a bit each (guard/guard.h). There may be no delta and no
+ * removed prefixes. */
 EXPORT(maybes)
 uint32_t web_maybes(const tamis *filter, const tamis *delta, const uint8_t *removed, size_t n)
 {

@@ -1,5 +1,6 @@
-/* What of a C library the sources for the browser need (shim/): bytes, memory, sorting, reasons for failures. Compiled
- * without link-time optimization, which would take these loops for the very functions that they are. */
+/* What of a C library the sources for the browser need (shim/): bytes, memory, sorting, reasons for
+ * failures. Compiled without link-time optimization, which would take these loops for the very
+ * functions that they are. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,7 +10,7 @@
 
 #undef memcmp
 
-/* --- Bytes ------------------------------------------------------------------------------------------ */
+/* --- Bytes ------------------------------------------------------------------------------------ */
 
 int memcmp(const void *a, const void *b, size_t n)
 {
@@ -32,7 +33,7 @@ int strcmp(const char *a, const char *b)
     return (uint8_t)*a - (uint8_t)*b;
 }
 
-/* --- Memory: first fit in a list by address, neighbours joined ------------------------------------------ */
+/* --- Memory: first fit in a list by address, neighbours joined -------------------------------- */
 
 #define PAGE 65536u
 #define GRAIN 16u
@@ -122,7 +123,7 @@ void free(void *p)
     if (p != NULL) release((struct block *)((char *)p - GRAIN));
 }
 
-/* --- Sorting: a heap, which needs no memory and no luck --------------------------------------------------- */
+/* --- Sorting: a heap, which needs no memory and no luck --------------------------------------- */
 
 static void swap(uint8_t *a, uint8_t *b, size_t size)
 {
@@ -152,7 +153,7 @@ void qsort(void *base, size_t n, size_t size, int (*compare)(const void *, const
     }
 }
 
-/* --- Numbers ------------------------------------------------------------------------------------------------ */
+/* --- Numbers ---------------------------------------------------------------------------------- */
 
 double ldexp(double x, int exponent)
 {
@@ -180,7 +181,7 @@ double frexp(double x, int *exponent)
     return x;
 }
 
-/* --- Text --------------------------------------------------------------------------------------------------- */
+/* --- Text ------------------------------------------------------------------------------------- */
 
 struct text {
     char *out;

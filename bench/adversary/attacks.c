@@ -13,7 +13,7 @@ static uint64_t next(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* --- Keys ------------------------------------------------------------------------------------------------------ */
+/* --- Keys ------------------------------------------------------------------------------------- */
 
 enum { KEY_ROOM = 48 };
 
@@ -35,7 +35,8 @@ static void secret(uint64_t seed, bool guess, uint8_t key[16])
     }
 }
 
-/* The victim's, or (guess) the one that the attacker works with. Of a public hash there is no difference. */
+/* The victim's, or (guess) the one that the attacker works with. Of a public hash there is no
+ * difference. */
 static tamis *make(struct attack a, bool guess, tamis_plan plan)
 {
     uint8_t key[16];
@@ -62,7 +63,7 @@ static double rate_of(const tamis *t)
     return tamis_info(t, &f) == TAMIS_OK ? f.fpr_now : NAN;
 }
 
-/* --- Forgery --------------------------------------------------------------------------------------------------- */
+/* --- Forgery ---------------------------------------------------------------------------------- */
 
 bool attack_forge(struct attack a, uint64_t items, double rate, uint64_t trials,
                   struct forgery *out)
@@ -87,7 +88,7 @@ bool attack_forge(struct attack a, uint64_t items, double rate, uint64_t trials,
     return good;
 }
 
-/* --- Pollution -------------------------------------------------------------------------------------------------- */
+/* --- Pollution -------------------------------------------------------------------------------- */
 
 enum { BITS = 32000, PROBES = 7, POLLUTERS = 3200, TRIES = 400 };
 
@@ -127,7 +128,8 @@ bool attack_pollute(struct attack a, struct pollution *out)
         good = tamis_add(victim, k.p, k.len, NULL) == TAMIS_OK &&
                tamis_add(model, k.p, k.len, NULL) == TAMIS_OK;
     }
-    /* Bits left over: m e^-kn/m in the mean, with a variance of m e^-c (1 - (1 + c) e^-c), c = kn/m. */
+    /* Bits left over: m e^-kn/m in the mean, with a variance of m e^-c (1 - (1 + c) e^-c), c =
+     * kn/m. */
     const double c = (double)PROBES * POLLUTERS / BITS, left = exp(-c);
     const double sd = sqrt(left * (1 - (1 + c) * left) / BITS);
     if (good)
@@ -139,7 +141,7 @@ bool attack_pollute(struct attack a, struct pollution *out)
     return good;
 }
 
-/* --- Flooding ---------------------------------------------------------------------------------------------------- */
+/* --- Flooding --------------------------------------------------------------------------------- */
 
 enum { FLOOD_ITEMS = 5000 };
 
@@ -154,7 +156,8 @@ static uint64_t accept(tamis *t, char whose, uint64_t seed, const uint64_t *chos
     return n;
 }
 
-/* Whether all places of a key are in the first eighth of one of the table's halves, of which each has one. */
+/* Whether all places of a key are in the first eighth of one of the table's halves, of which each
+ * has one. */
 static bool is_low(const tamis *model, uint64_t m, tamis_bytes k)
 {
     uint64_t cells[16];
@@ -186,7 +189,7 @@ bool attack_flood(struct attack a, struct flood *out)
     return good;
 }
 
-/* --- Replay -------------------------------------------------------------------------------------------------------- */
+/* --- Replay ----------------------------------------------------------------------------------- */
 
 static uint64_t ask_again(const tamis *t, uint64_t seed, const uint64_t *found, uint64_t n)
 {
@@ -234,7 +237,7 @@ bool attack_replay(struct attack a, uint64_t items, double rate, uint64_t asked,
     return good;
 }
 
-/* --- Covering -------------------------------------------------------------------------------------------------------- */
+/* --- Covering --------------------------------------------------------------------------------- */
 
 enum { ROWS = 4, WIDTH = 2048 };
 

@@ -1,4 +1,5 @@
-/* Measures attacks with a public seed and with a secret key, and prints them as JSON for tools/adversary_report.py:
+/* Measures attacks with a public seed and with a secret key, and prints them as JSON for
+ * tools/adversary_report.py:
  *
  *     bench-adversary [--quick]
  */

@@ -1,4 +1,5 @@
-/* How wrong: every structure counts the same stream in the same memory, and every key of the stream is asked for.
+/* How wrong: every structure counts the same stream in the same memory, and every key of the stream
+ * is asked for.
  *
  *     mean     mean of |estimate - truth| over all keys          under   share of keys whose upper bound is too low
  *     upper    mean of upper - truth: the one-sided error        inside  share of keys with the truth in the interval
@@ -7,7 +8,8 @@
  *     found    share of the 100 keys with the greatest estimates that are among the 100 most frequent (of a top: of its
  *              list, with their texts)
  *
- * A structure that always says 0 stands beside them: means over all keys, most of which are rare, flatter it. */
+ * A structure that always says 0 stands beside them: means over all keys, most of which are rare,
+ * flatter it. */
 #include "frequency.h"
 
 #include <inttypes.h>
@@ -184,7 +186,8 @@ static double textbook(const struct stream *s, uint64_t bytes)
     return p.error * s->n;
 }
 
-/* The mean of upper - truth says nothing of a structure that is uncertain on both sides, or never. */
+/* The mean of upper - truth says nothing of a structure that is uncertain on both sides, or
+ * never. */
 static const char *upper_text(const struct structure *of, const struct result *r, char out[32])
 {
     snprintf(out, 32, "null");

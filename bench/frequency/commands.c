@@ -1,4 +1,5 @@
-/* What a user types: the twenty most frequent lines of a log, by `tamis top`, by sort and uniq, by awk. */
+/* What a user types: the twenty most frequent lines of a log, by `tamis top`, by sort and uniq, by
+ * awk. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* wait4 */
 #endif
@@ -74,8 +75,8 @@ static int by_item(const void *a, const void *b)
     return strcmp(((const struct entry *)a)->item, ((const struct entry *)b)->item);
 }
 
-/* "count item" of each line, its first word and its last, in the order of the items: who is before whom of equal ones is
- * nobody's business, nor who of them is the last. */
+/* "count item" of each line, its first word and its last, in the order of the items: who is before
+ * whom of equal ones is nobody's business, nor who of them is the last. */
 static void read_list(const char *path, char *out, size_t room)
 {
     static struct entry list[LISTED];

@@ -1,5 +1,5 @@
-/* The benchmark of kinds that tell how often: build/bench-frequency. It shares clock, cores and memory with the other
- * benchmark (../machine.c).
+/* The benchmark of kinds that tell how often: build/bench-frequency. It shares clock, cores and
+ * memory with the other benchmark (../machine.c).
  *
  *     streams.c    what is counted: ids drawn by fixed rules, so that every machine counts the same
  *     accuracy.c   how wrong each kind is, in the same memory      speed.c   how fast
@@ -10,7 +10,7 @@
 
 #include "../bench.h"
 
-/* --- Streams ------------------------------------------------------------------------------------------- */
+/* --- Streams ---------------------------------------------------------------------------------- */
 
 struct stream {
     char name[32];
@@ -27,7 +27,8 @@ struct stream {
 
 /* "z1.0": n draws of a million keys, key i with a chance in proportion to (i + 1)^-1.0. */
 void stream_zipf(struct stream *s, const char *exponent, uint32_t n);
-/* Like a log of requests: pages of hosts, hot ones that change, reloads, and a long tail of searches. */
+/* Like a log of requests: pages of hosts, hot ones that change, reloads, and a long tail of
+ * searches. */
 void stream_urls(struct stream *s, uint32_t n);
 /* The same draws in another order: all of a key's together, keys at random or by rising count. */
 void stream_cluster(struct stream *s, bool ascending);
@@ -36,7 +37,7 @@ tamis_bytes stream_key(const struct stream *s, uint32_t id);
 /* One line for each draw. */
 void stream_write_log(const struct stream *s, const char *path);
 
-/* --- Structures ------------------------------------------------------------------------------------------ */
+/* --- Structures ------------------------------------------------------------------------------- */
 
 struct structure {
     const char *name;
@@ -46,7 +47,7 @@ extern const struct structure STRUCTURES[];
 extern const size_t N_STRUCTURES;
 tamis *structure_open(const struct structure *s, uint64_t bytes);
 
-/* --- What is measured: rows of one JSON file, printed, too --------------------------------------------- */
+/* --- What is measured: rows of one JSON file, printed, too ------------------------------------ */
 
 void rows_open(const char *path, const char *only); /* only: a section, or NULL for all */
 void rows_list(const char *name);                   /* a new list begins */

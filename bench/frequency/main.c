@@ -1,7 +1,9 @@
-/* build/bench-frequency [--quick | --check] [--only SECTION] [--out FILE] | --ids STREAM | --log FILE
+/* build/bench-frequency [--quick | --check] [--only SECTION] [--out FILE] | --ids STREAM | --log
+ * FILE
  *
- * Measures the kinds that tell how often and writes frequency.json beside the program (or FILE). --ids and --log only
- * write a stream to standard output and the log of URLs to a file, to be compared with what others draw. */
+ * Measures the kinds that tell how often and writes frequency.json beside the program (or FILE).
+ * --ids and --log only write a stream to standard output and the log of URLs to a file, to be
+ * compared with what others draw. */
 #include "frequency.h"
 
 #include <stdarg.h>
@@ -13,7 +15,7 @@
 
 struct settings settings = {.least = 5, .budget = 0};
 
-/* --- The file ---------------------------------------------------------------------------------------------- */
+/* --- The file --------------------------------------------------------------------------------- */
 
 static FILE *file;
 static bool first_list = true, first_row;
@@ -55,7 +57,7 @@ void rows_close(void)
     if (ferror(file) || fclose(file) != 0) die("the file was not written");
 }
 
-/* --- What is run --------------------------------------------------------------------------------------------- */
+/* --- What is run ------------------------------------------------------------------------------ */
 
 static void measure_speeds(uint32_t n)
 {

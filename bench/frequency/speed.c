@@ -1,6 +1,7 @@
-/* How fast: updates from hashes that are ready, as a caller has them who hashed once for several structures; from text;
- * and counts. What is added lies in memory in the order of the stream, as if it had just been read, and goes in by calls
- * of 4096. The best of several runs is what the machine can do, the median what it did. */
+/* How fast: updates from hashes that are ready, as a caller has them who hashed once for several
+ * structures; from text; and counts. What is added lies in memory in the order of the stream, as if
+ * it had just been read, and goes in by calls of 4096. The best of several runs is what the machine
+ * can do, the median what it did. */
 #include "frequency.h"
 
 #include <inttypes.h>

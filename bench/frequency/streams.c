@@ -1,5 +1,5 @@
-/* Streams by fixed rules: the generator, the laws and the orders are written down here and nowhere else, and
- * tests/test_long_streams.py holds the sums of what must come out. */
+/* Streams by fixed rules: the generator, the laws and the orders are written down here and nowhere
+ * else, and tests/test_long_streams.py holds the sums of what must come out. */
 #include "frequency.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #define HOSTS 20000u
 #define QUERIES 5000000u
 
-/* --- Random numbers -------------------------------------------------------------------------------------- */
+/* --- Random numbers --------------------------------------------------------------------------- */
 
 /* xorshift128+ */
 struct random {
@@ -41,8 +41,9 @@ static void *array(size_t n, size_t size)
     return p;
 }
 
-/* Index i with a chance in proportion to (i + 1)^-exponent: the first whose sum reaches a uniform number. The guide
- * tells where to begin for each 2^-16 of it, or the search would take twenty steps. */
+/* Index i with a chance in proportion to (i + 1)^-exponent: the first whose sum reaches a uniform
+ * number. The guide tells where to begin for each 2^-16 of it, or the search would take twenty
+ * steps. */
 struct law {
     double *sums;
     uint32_t n, *guide;
@@ -83,7 +84,7 @@ static uint32_t draw(const struct law *l, struct random *r)
     return low;
 }
 
-/* --- What there is to know of a stream ---------------------------------------------------------------------- */
+/* --- What there is to know of a stream -------------------------------------------------------- */
 
 tamis_bytes stream_key(const struct stream *s, uint32_t id)
 {
@@ -132,7 +133,7 @@ void stream_drop(struct stream *s)
     *s = (struct stream){.n = 0};
 }
 
-/* --- Zipf ------------------------------------------------------------------------------------------------------ */
+/* --- Zipf ------------------------------------------------------------------------------------- */
 
 static uint64_t finalize(uint64_t h)
 {
@@ -185,7 +186,7 @@ void stream_cluster(struct stream *s, bool ascending)
     free(ids);
 }
 
-/* --- URLs ------------------------------------------------------------------------------------------------------- */
+/* --- URLs ------------------------------------------------------------------------------------- */
 
 static const char *const TLD[6] = {"com", "org", "net", "io", "co.uk", "de"};
 static const char *const SEGMENT[30] = {

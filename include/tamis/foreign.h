@@ -5,19 +5,19 @@
  *     if (!tamis_foreign_may_contain(f, "example.org", 11)) ...     // certainly not in the set
  *     tamis_foreign_close(f);
  *
- * Each format has its own hash and its own rule where a key's bits are, so a filter cannot become one
- * of another format, nor a Tamis image: that takes the keys. What can be changed is the container, and
- * the bits stay as they are.
+ * Each format has its own hash and its own rule where a key's bits are, so a filter cannot become
+ * one of another format, nor a Tamis image: that takes the keys. What can be changed is the
+ * container, and the bits stay as they are.
  *
- * A key is bytes here as everywhere. What the bytes of a number or a text are is for whoever made the
- * filter to say; the files do not, and a wrong guess is a wrong "no":
+ * A key is bytes here as everywhere. What the bytes of a number or a text are is for whoever made
+ * the filter to say; the files do not, and a wrong guess is a wrong "no":
  *   Parquet       strings without their length; numbers as 4 or 8 bytes, little-endian
  *   Guava         by its funnel: stringFunnel(UTF_8) UTF-8; unencodedCharsFunnel UTF-16, little-endian;
  *                 longFunnel 8 bytes and integerFunnel 4 bytes, little-endian
  *   DCSO, Redis   the bytes that were given
  *
  * None of the formats has a sum, but for the payload of Redis' DUMP: damage to the bits themselves
- * cannot be seen.                                                                                */
+ * cannot be seen. */
 /* clang-format off */
 #ifndef TAMIS_FOREIGN_H
 #define TAMIS_FOREIGN_H
@@ -49,19 +49,19 @@ typedef struct tamis_foreign tamis_foreign;
 /* The bytes must stay, unchanged, until close; they are not copied. Hostile bytes are welcome: all
  * that is relied on is checked here, and nothing is allocated that their length does not justify.
  * TAMIS_ECORRUPT: not a whole file of that format, or of any. TAMIS_EUNSUPPORTED: one, but with a
- * hash or a part that is not known here. REDISBLOOM takes the payload of DUMP as well. Of the options,
- * memory and max_bytes count.                                                                    */
+ * hash or a part that is not known here. REDISBLOOM takes the payload of DUMP as well. Of the
+ * options, memory and max_bytes count. */
 TAMIS_API tamis_status tamis_foreign_open(const void *bytes, size_t size, uint32_t format,
                                           const tamis_options *options, tamis_foreign **out,
                                           tamis_error *why);
 
-/* The format of a file that begins with these bytes, 128 or the whole, as AUTO would take it; AUTO: it cannot
- * be told. That the rest is there and right is not known yet.                                    */
+/* The format of a file that begins with these bytes, 128 or the whole, as AUTO would take it; AUTO:
+ * it cannot be told. That the rest is there and right is not known yet. */
 TAMIS_API uint32_t tamis_foreign_told(const void *beginning, size_t n);
 
 /* An empty one, to be filled and written. Its shape is what the format's own program makes of these
  * numbers; but a DCSO filter never has a power of two of bits, at which its hash is at its worst.
- * redisbloom: as BF.RESERVE, so that it can grow in Redis, and beyond items TAMIS_EFULL here.     */
+ * redisbloom: as BF.RESERVE, so that it can grow in Redis, and beyond items TAMIS_EFULL here. */
 typedef struct tamis_foreign_plan {
     size_t struct_size; /* sizeof(tamis_foreign_plan)                                             */
     uint32_t format;
@@ -77,13 +77,13 @@ TAMIS_API void tamis_foreign_close(tamis_foreign *f); /* NULL is allowed        
 TAMIS_API tamis_status tamis_foreign_add_many(tamis_foreign *f, const tamis_bytes *keys, size_t n,
                                               uint8_t *seen_bits, size_t *done);
 TAMIS_API tamis_status tamis_foreign_add(tamis_foreign *f, const void *key, size_t len, bool *seen);
-/* "No" is always right, provided the key is encoded as it was when it was added. Where the file does
- * not name its hash (tamis_foreign_facts.unnamed_hash) the answer is always "maybe".             */
+/* "No" is always right, provided the key is encoded as it was when it was added. Where the file
+ * does not name its hash (tamis_foreign_facts.unnamed_hash) the answer is always "maybe". */
 TAMIS_API bool tamis_foreign_may_contain(const tamis_foreign *f, const void *key, size_t len);
 TAMIS_API size_t tamis_foreign_may_contain_many(const tamis_foreign *f, const tamis_bytes *keys,
                                                 size_t n, uint8_t *bits);
 
-/* Its format, as it was found; and false when every answer is "maybe", for want of a named hash.  */
+/* Its format, as it was found; and false when every answer is "maybe", for want of a named hash. */
 TAMIS_API uint32_t tamis_foreign_format_of(const tamis_foreign *f);
 TAMIS_API bool tamis_foreign_is_certain(const tamis_foreign *f);
 
@@ -110,21 +110,21 @@ typedef struct tamis_foreign_facts {
 /* Reads every bit.                                                                               */
 TAMIS_API tamis_status tamis_foreign_info(const tamis_foreign *f, tamis_foreign_facts *out);
 
-/* In this format: its own, or the other form of redisbloom; TAMIS_EUNSUPPORTED for any other, with the
- * reason. AUTO is its own. The bits are unchanged. save: atomic and durable as tamis_save; not over a
- * file that exists unless `replace` (TAMIS_EIO with os = EEXIST).                                */
+/* In this format: its own, or the other form of redisbloom; TAMIS_EUNSUPPORTED for any other, with
+ * the reason. AUTO is its own. The bits are unchanged. save: atomic and durable as tamis_save; not
+ * over a file that exists unless `replace` (TAMIS_EIO with os = EEXIST). */
 TAMIS_API tamis_status tamis_foreign_write(const tamis_foreign *f, uint32_t format, tamis_sink put,
                                            void *ctx, tamis_error *why);
 TAMIS_API tamis_status tamis_foreign_save(const tamis_foreign *f, uint32_t format, const char *path,
                                           bool replace, tamis_error *why);
 
 /* --- Parquet files -------------------------------------------------------------------------------
- * A Parquet file has any number of filters, at most one for each column of each row group; the footer
- * tells where. Only the footer and the filters that are asked for are read.                      */
+ * A Parquet file has any number of filters, at most one for each column of each row group; the
+ * footer tells where. Only the footer and the filters that are asked for are read. */
 typedef struct tamis_reader {
     void *ctx;
     uint64_t size; /* of the file                                                                 */
-    /* n bytes from offset on, all of them, or a status other than TAMIS_OK, which is passed on.   */
+    /* n bytes from offset on, all of them, or a status other than TAMIS_OK, which is passed on. */
     tamis_status (*read)(void *ctx, uint64_t offset, void *to, size_t n);
 } tamis_reader;
 
@@ -154,8 +154,8 @@ typedef struct tamis_parquet_chunk {
     uint32_t length;            /* with its header; 0: the file does not say                      */
 } tamis_parquet_chunk;
 
-/* The reader must work until close. TAMIS_EUNSUPPORTED: an encrypted file, or one whose columns are in
- * other files.                                                                                   */
+/* The reader must work until close. TAMIS_EUNSUPPORTED: an encrypted file, or one whose columns are
+ * in other files. */
 TAMIS_API tamis_status tamis_parquet_open(const tamis_reader *file, const tamis_options *options,
                                           tamis_parquet **out, tamis_error *why);
 TAMIS_API void tamis_parquet_close(tamis_parquet *p);

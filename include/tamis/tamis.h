@@ -187,7 +187,7 @@ typedef struct tamis_promise {
  * nothing.                                                                                       */
 TAMIS_API tamis_status tamis_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
 
-/* --- Options: where and how a handle lives; NULL or all zero for the usual -----------------------*/
+/* --- Options: where and how a handle lives; NULL or all zero for the usual -------------------- */
 enum {
     TAMIS_MAP = 1,        /* open: share the file's pages with other processes; read-only. The
                            * file must not be truncated meanwhile: replacing it is fine.          */
@@ -207,9 +207,9 @@ enum {
                            * that change alike each writes the same bytes, whichever was reloaded
                            * in between: for replicas                                             */
 };
-/* alloc returns at least size bytes or NULL; no alignment beyond malloc's, no zeroing is needed. Both
- * are called from whatever thread calls the library, from several at once when those do. With a secret
- * key, whole pages within what alloc returned are left out of core dumps from then on.            */
+/* alloc returns at least size bytes or NULL; no alignment beyond malloc's, no zeroing is needed.
+ * Both are called from whatever thread calls the library, from several at once when those do. With
+ * a secret key, whole pages within what alloc returned are left out of core dumps from then on. */
 typedef struct tamis_memory {
     void *ctx;
     void *(*alloc)(void *ctx, size_t size);
@@ -233,8 +233,8 @@ typedef struct tamis_options {
                                  * ribbon can (fuse: TAMIS_EUNSUPPORTED); others need no such file */
 } tamis_options;
 
-/* --- Life -------------------------------------------------------------------------------------------
- * Here and below TAMIS_EINVAL says that out, a path or a plan is NULL.                           */
+/* --- Life ----------------------------------------------------------------------------------------
+ * Here and below TAMIS_EINVAL says that out, a path or a plan is NULL. */
 typedef struct tamis tamis;
 
 TAMIS_API tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options,
@@ -249,24 +249,25 @@ TAMIS_API tamis_status tamis_load(const void *image, size_t size, const tamis_op
 /* The same without a copy: image must be 64-byte aligned and unchanged until close; read-only.   */
 TAMIS_API tamis_status tamis_view(const void *image, size_t size, const tamis_options *options,
                                   tamis **out, tamis_error *why);
-/* Another tamis_options.max_bytes for a handle that is there: what is in it stays, even where that is
- * more; it grows no further (TAMIS_EFULL). 0: no limit.                                          */
+/* Another tamis_options.max_bytes for a handle that is there: what is in it stays, even where that
+ * is more; it grows no further (TAMIS_EFULL). 0: no limit. */
 TAMIS_API void tamis_limit(tamis *t, uint64_t max_bytes);
 /* An independent handle with the same content, not read-only unless sealed.                      */
 TAMIS_API tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why);
 TAMIS_API tamis_status tamis_clear(tamis *t); /* back to empty; a growing one keeps its table     */
-/* Read-only from now on, also once saved. Static kinds (fuse, ribbon, exact) are solved by this: before
- * it they only collect and answer "maybe" to every key, after it they answer. TAMIS_EINVAL: a key of an
- * exact filter was added and excluded; tamis_error.offset is its number among the excluded, from 0.
- * Beyond memory (options.temp_dir): however many keys there are, collecting and sealing never take
- * more than the sealed filter, scratch_bytes (at least 1 MiB) and 32 MiB for each thread; a caller's
- * own hashes must be uniform for that. An add that cannot write to the file is TAMIS_EIO, with the
- * reason in errno; it may be tried again, and nothing is lost. While hashes are in the file,
- * save, write and copy are TAMIS_EUNSUPPORTED. A copy made before collects in memory.            */
+/* Read-only from now on, also once saved. Static kinds (fuse, ribbon, exact) are solved by this:
+ * before it they only collect and answer "maybe" to every key, after it they answer. TAMIS_EINVAL:
+ * a key of an exact filter was added and excluded; tamis_error.offset is its number among the
+ * excluded, from 0. Beyond memory (options.temp_dir): however many keys there are, collecting and
+ * sealing never take more than the sealed filter, scratch_bytes (at least 1 MiB) and 32 MiB for
+ * each thread; a caller's own hashes must be uniform for that. An add that cannot write to the file
+ * is TAMIS_EIO, with the reason in errno; it may be tried again, and nothing is lost. While hashes
+ * are in the file, save, write and copy are TAMIS_EUNSUPPORTED. A copy made before collects in
+ * memory. */
 TAMIS_API tamis_status tamis_seal(tamis *t, tamis_error *why);
 TAMIS_API void tamis_close(tamis *t);         /* NULL is allowed; nothing is saved                */
 
-/* --- Keys, one at a time -----------------------------------------------------------------------------
+/* --- Keys, one at a time -------------------------------------------------------------------------
  * A key is any bytes, NUL and the empty key included.
  * add: *seen (or NULL) tells whether the key may have been there before. Adding past the plan is
  * allowed, and tamis_info says so, unless the plan is strict.
@@ -274,13 +275,13 @@ TAMIS_API void tamis_close(tamis *t);         /* NULL is allowed; nothing is sav
  * (tamis_facts.may_miss);
  * "yes" is wrong with the probability tamis_info reports.
  * Whenever it cannot be certain (a keyed image without its key, a key where the caller was to
- * bring hashes) it says yes.                                                                     */
+ * bring hashes) it says yes. */
 TAMIS_API tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen);
 TAMIS_API bool tamis_may_contain(const tamis *t, const void *key, size_t len);
 
-/* --- Keys, many at a time: the fast path ----------------------------------------------------------------
+/* --- Keys, many at a time: the fast path ---------------------------------------------------------
  * Bit i%8 of byte i/8 of seen_bits (or NULL) and bits answers for key i; spare bits of the last
- * byte are zero. Answers are as if the keys came one by one.                                     */
+ * byte are zero. Answers are as if the keys came one by one. */
 typedef struct tamis_bytes {
     const void *p;
     size_t len;
@@ -292,9 +293,10 @@ TAMIS_API tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t 
 TAMIS_API size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys, size_t n,
                                         uint8_t *bits);
 
-/* A key hashed once can be asked of every filter with the same hash and seed (or key). The hash of a
- * handle never changes: tamis_hash_many may be called at any time, even while another thread changes
- * the filter. TAMIS_EKEY, TAMIS_EUNSUPPORTED: the key was not given; the caller was to hash.      */
+/* A key hashed once can be asked of every filter with the same hash and seed (or key). The hash of
+ * a handle never changes: tamis_hash_many may be called at any time, even while another thread
+ * changes the filter. TAMIS_EKEY, TAMIS_EUNSUPPORTED: the key was not given; the caller was to
+ * hash. */
 typedef struct tamis_hash {
     uint64_t lo, hi;
 } tamis_hash;
@@ -305,26 +307,26 @@ TAMIS_API tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n,
 TAMIS_API size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n,
                                           uint8_t *bits);
 
-/* --- Keys that are known not to be in: exact ------------------------------------------------------------
+/* --- Keys that are known not to be in: exact -----------------------------------------------------
  * Once sealed, the filter says "no" to every one of them. Other kinds cannot promise that:
  * TAMIS_EUNSUPPORTED. After a failure some of the keys may be excluded; excluding them again is no
- * harm.                                                                                          */
+ * harm. */
 TAMIS_API tamis_status tamis_exclude(tamis *t, const void *key, size_t len, tamis_error *why);
 TAMIS_API tamis_status tamis_exclude_many(tamis *t, const tamis_bytes *keys, size_t n,
                                           tamis_error *why);
 TAMIS_API tamis_status tamis_exclude_hashes(tamis *t, const tamis_hash *h, size_t n,
                                             tamis_error *why);
 
-/* --- Removing, forgetting ---------------------------------------------------------------------------------
+/* --- Removing, forgetting ------------------------------------------------------------------------
  * Kinds that cannot say TAMIS_EUNSUPPORTED and name one that can in tamis_error.better_kind.
  * remove: the key must have been added; TAMIS_EABSENT when it certainly is not in (or, of a pair,
- * looks so), and then nothing has changed. TAMIS_EFULL: a pair has no life left for that key. Removing
- * a key that was never added but looks present takes away what belongs to others, which may then be
- * missed: no such filter can know. Remove what you added.
+ * looks so), and then nothing has changed. TAMIS_EFULL: a pair has no life left for that key.
+ * Removing a key that was never added but looks present takes away what belongs to others, which
+ * may then be missed: no such filter can know. Remove what you added.
  * remove_many: bit i of absent_bits (or NULL) is set when key i was certainly not in.
- * rotate: window forgets its oldest generation and begins a new one. "How often in the last hour" is a
- * window of TAMIS_TALLY or TAMIS_TOP (plan.inner_kind) of 13 generations, rotated every 5 minutes: it
- * tells of 60 to 65 minutes. Counts and lists are of all generations together.                   */
+ * rotate: window forgets its oldest generation and begins a new one. "How often in the last hour"
+ * is a window of TAMIS_TALLY or TAMIS_TOP (plan.inner_kind) of 13 generations, rotated every 5
+ * minutes: it tells of 60 to 65 minutes. Counts and lists are of all generations together. */
 TAMIS_API tamis_status tamis_remove(tamis *t, const void *key, size_t len, tamis_error *why);
 TAMIS_API tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size_t n,
                                          uint8_t *absent_bits, tamis_error *why);
@@ -332,9 +334,9 @@ TAMIS_API tamis_status tamis_remove_hashes(tamis *t, const tamis_hash *h, size_t
                                            uint8_t *absent_bits, tamis_error *why);
 TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
 
-/* --- How often -----------------------------------------------------------------------------------------------
- * Kinds from TAMIS_COUNT_MIN on keep a count for every key that ever came, in memory that does not grow;
- * counting and cuckoo count as well, up to the end of their small counters.
+/* --- How often -----------------------------------------------------------------------------------
+ * Kinds from TAMIS_COUNT_MIN on keep a count for every key that ever came, in memory that does not
+ * grow; counting and cuckoo count as well, up to the end of their small counters.
  *
  *     tamis_plan plan = {.struct_size = sizeof plan, .kind = TAMIS_TALLY, .bytes = 1 << 20};
  *     ...
@@ -342,17 +344,17 @@ TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
  *     tamis_estimate e;
  *     if (tamis_count(t, "example.org", 11, &e, NULL) == TAMIS_OK) ... // e.lower ... e.upper
  *
- * Keys share counters, so a count is an interval. upper is never below the truth (but for count-sketch
- * and signed-tally, which are uncertain on both sides), and INT64_MAX, which means "or more", when the
- * counters have reached their end and cannot tell. Where weight can be taken away nothing is known
- * then: lower is 0, of count-sketch and signed-tally INT64_MIN. Else lower comes from what the sketch
- * itself says of keys that certainly never came: how much of others' weight a key sees. The truth is in
- * [lower, upper] with `confidence`, for keys that were not chosen against the hash (tamis_options.key
- * is for that). estimate is the best guess, somewhere in it.
- * Asking reads what 16384 such keys see, once after the weight of all adds has changed by one part in
- * 128, and needs 300 KB for it meanwhile (TAMIS_ENOMEM).
- * may_contain asks whether the count is not 0; count-sketch and signed-tally, which cannot be certain,
- * say yes.                                                                                        */
+ * Keys share counters, so a count is an interval. upper is never below the truth (but for
+ * count-sketch and signed-tally, which are uncertain on both sides), and INT64_MAX, which means "or
+ * more", when the counters have reached their end and cannot tell. Where weight can be taken away
+ * nothing is known then: lower is 0, of count-sketch and signed-tally INT64_MIN. Else lower comes
+ * from what the sketch itself says of keys that certainly never came: how much of others' weight a
+ * key sees. The truth is in [lower, upper] with `confidence`, for keys that were not chosen against
+ * the hash (tamis_options.key is for that). estimate is the best guess, somewhere in it.
+ * Asking reads what 16384 such keys see, once after the weight of all adds has changed by one part
+ * in 128, and needs 300 KB for it meanwhile (TAMIS_ENOMEM).
+ * may_contain asks whether the count is not 0; count-sketch and signed-tally, which cannot be
+ * certain, say yes. */
 typedef struct tamis_estimate {
     int64_t estimate, lower, upper;
     double confidence; /* that the truth is in [lower, upper]                                     */
@@ -373,10 +375,11 @@ typedef struct tamis_estimate {
  * left to shared counters is at most the weight of all adds divided by the number of entries, or
  * little more, unless its buckets were aimed at. suspect: upper - certain is above twice that;
  * then lower is certain. What is judged and not suspect is off by at most twice that.            */
-/* weight: any number of adds at once, in the time of one; tamis_add adds 1. A negative one takes away what
- * was added, where the kind can (TAMIS_EUNSUPPORTED), and TAMIS_EABSENT says that the key certainly has
- * less. Counters that reach their end stay there (tamis_facts.saturated); they never wrap. weights NULL:
- * all 1. If one fails, exactly the keys [0, *done) were added; done may be NULL.                  */
+/* weight: any number of adds at once, in the time of one; tamis_add adds 1. A negative one takes
+ * away what was added, where the kind can (TAMIS_EUNSUPPORTED), and TAMIS_EABSENT says that the key
+ * certainly has less. Counters that reach their end stay there (tamis_facts.saturated); they never
+ * wrap. weights NULL: all 1. If one fails, exactly the keys [0, *done) were added; done may be
+ * NULL. */
 TAMIS_API tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, int64_t weight,
                                         tamis_error *why);
 TAMIS_API tamis_status tamis_add_weight_many(tamis *t, const tamis_bytes *keys,
@@ -392,7 +395,7 @@ TAMIS_API tamis_status tamis_count_many(const tamis *t, const tamis_bytes *keys,
 TAMIS_API tamis_status tamis_count_hashes(const tamis *t, const tamis_hash *h, size_t n,
                                           tamis_estimate *out, tamis_error *why);
 
-/* --- The most frequent: top --------------------------------------------------------------------------------
+/* --- The most frequent: top ----------------------------------------------------------------------
  * A tally that keeps the heaviest items themselves, texts included, in the memory of the plan:
  *
  *     tamis_plan plan = {.struct_size = sizeof plan, .kind = TAMIS_TOP, .bytes = 1 << 20};
@@ -402,11 +405,12 @@ TAMIS_API tamis_status tamis_count_hashes(const tamis *t, const tamis_hash *h, s
  *     size_t n = tamis_top(t, top, 20);                            // top[0] came most often
  *
  * What an item in the list counts since it got there is exact, and that is the lower end of its
- * interval, by tamis_count as well: certain, with confidence 1. (Where no item is frequent, those are
- * listed that met the most noise, and no margin for any key would hold for them.) The order in which
- * items come does not matter much: early or late, spread or all together. It keeps items, so it must be
- * given them: the _hashes verbs of adding are TAMIS_EUNSUPPORTED. Weights are never negative, nor in a
- * window. Two keys are one to it when 64 bits of their hashes agree, a chance of 5e-20 for any two. */
+ * interval, by tamis_count as well: certain, with confidence 1. (Where no item is frequent, those
+ * are listed that met the most noise, and no margin for any key would hold for them.) The order in
+ * which items come does not matter much: early or late, spread or all together. It keeps items, so
+ * it must be given them: the _hashes verbs of adding are TAMIS_EUNSUPPORTED. Weights are never
+ * negative, nor in a window. Two keys are one to it when 64 bits of their hashes agree, a chance of
+ * 5e-20 for any two. */
 typedef struct tamis_heavy {
     tamis_bytes item;     /* valid until the next change. Of a long item only the beginning is kept: 4096
                            * bytes, or an eighth of the room for texts. p is NULL when the room did not
@@ -417,35 +421,37 @@ typedef struct tamis_heavy {
     uint64_t hash;        /* 64 bits of its hash (tamis_hash.lo), by which it is known            */
     tamis_estimate count;
 } tamis_heavy;
-/* The n most frequent, by the estimate of their count, the greatest first (equal ones by their bytes, or by
- * hash where those are not kept). Returns how many were written, fewer when the list is
- * shorter; with out NULL, how many there are. 0 for kinds but top and windows of it. Without the memory for the noise (see
- * above) estimates are upper ends, and lower ones those that are certain.                        */
+/* The n most frequent, by the estimate of their count, the greatest first (equal ones by their
+ * bytes, or by hash where those are not kept). Returns how many were written, fewer when the list
+ * is shorter; with out NULL, how many there are. 0 for kinds but top and windows of it. Without the
+ * memory for the noise (see above) estimates are upper ends, and lower ones those that are
+ * certain. */
 TAMIS_API size_t tamis_top(const tamis *t, tamis_heavy *out, size_t n);
-/* All items whose count may be `weight` or more, in the same order: every item that was added with a
- * weight of that in all is among them, always. *found tells how many there are, of which the first n are
- * written. TAMIS_EINVAL when that cannot be promised: weight must be at least tamis_facts.list_from, the
- * noise floor of the list; below it an item may have been too light to be kept.                  */
+/* All items whose count may be `weight` or more, in the same order: every item that was added with
+ * a weight of that in all is among them, always. *found tells how many there are, of which the
+ * first n are written. TAMIS_EINVAL when that cannot be promised: weight must be at least
+ * tamis_facts.list_from, the noise floor of the list; below it an item may have been too light to
+ * be kept. */
 TAMIS_API tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_t n,
                                    size_t *found, tamis_error *why);
 
-/* --- Together ----------------------------------------------------------------------------------------------
- * merge: into becomes the filter of the union, bit for bit. Of bloom, partitioned, blocked, counting,
- * all kinds that tell how often, and windows; of others TAMIS_EUNSUPPORTED: build one from the keys of
- * both. Kind, shape, hash and seed (or key) must be equal (TAMIS_EMISMATCH). The number of items is an
- * estimate from then on, but for counting and kinds that tell how often, whose counters add up.
- * (tallies, top, conservative count-min, and windows of them: not bit for bit what one stream would
- * have made; never too few, but for signed-tally.)                                               */
+/* --- Together ------------------------------------------------------------------------------------
+ * merge: into becomes the filter of the union, bit for bit. Of bloom, partitioned, blocked,
+ * counting, all kinds that tell how often, and windows; of others TAMIS_EUNSUPPORTED: build one
+ * from the keys of both. Kind, shape, hash and seed (or key) must be equal (TAMIS_EMISMATCH). The
+ * number of items is an estimate from then on, but for counting and kinds that tell how often,
+ * whose counters add up. (tallies, top, conservative count-min, and windows of them: not bit for
+ * bit what one stream would have made; never too few, but for signed-tally.) */
 TAMIS_API tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why);
 
-/* convert: the plain filter that gives the same answers, smaller and without what its source could do
- * besides: a counting filter (not one of blocked layout) as bloom, a quarter of the size or less.
- * TAMIS_EUNSUPPORTED: there is none of that kind, or it is of that kind already.                 */
+/* convert: the plain filter that gives the same answers, smaller and without what its source could
+ * do besides: a counting filter (not one of blocked layout) as bloom, a quarter of the size or
+ * less. TAMIS_EUNSUPPORTED: there is none of that kind, or it is of that kind already. */
 TAMIS_API tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_error *why);
 
-/* Sizes of union and intersection and their quotient, estimated from the bits of two filters of equal
- * shape, hash and seed (or key), as for merge; but only of bloom, partitioned, blocked and counting
- * (TAMIS_EUNSUPPORTED). Each [low, high] holds the truth with 99 % probability.                  */
+/* Sizes of union and intersection and their quotient, estimated from the bits of two filters of
+ * equal shape, hash and seed (or key), as for merge; but only of bloom, partitioned, blocked and
+ * counting (TAMIS_EUNSUPPORTED). Each [low, high] holds the truth with 99 % probability. */
 typedef struct tamis_similarity {
     size_t struct_size;
     double union_items, union_low, union_high;
@@ -455,8 +461,8 @@ typedef struct tamis_similarity {
 TAMIS_API tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out,
                                      tamis_error *why);
 
-/* --- Looking inside -----------------------------------------------------------------------------------------
- * Reads every cell: costs as much as reading the memory once.                                    */
+/* --- Looking inside ------------------------------------------------------------------------------
+ * Reads every cell: costs as much as reading the memory once. */
 enum { TAMIS_XXH3 = 1, TAMIS_SIPHASH = 2, TAMIS_OWN_HASH = 3 }; /* tamis_facts.hash */
 typedef struct tamis_facts {
     size_t struct_size;
@@ -513,29 +519,31 @@ typedef struct tamis_facts {
 /* TAMIS_ENOMEM only of kinds that tell how often.                                                */
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
 
-/* --- At rest --------------------------------------------------------------------------------------------------
+/* --- At rest -------------------------------------------------------------------------------------
  * The image is specified in docs/FORMAT.md: little-endian, versioned, summed; the same bytes for
- * the same plan and keys on every machine.                                                       */
+ * the same plan and keys on every machine. */
 TAMIS_API uint64_t tamis_image_size(const tamis *t);
 /* Called with consecutive pieces; anything but TAMIS_OK stops the writing and is returned.       */
 typedef tamis_status (*tamis_sink)(void *ctx, const void *bytes, size_t n);
 TAMIS_API tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, tamis_error *why);
 /* Atomic and durable: whatever happens, the path holds the old file or the whole new one, and the
  * new one is on disk when TAMIS_OK returns. A handle that was opened from this path refuses with
- * TAMIS_EBUSY when somebody else has changed the file since. (When the very last step fails, the sync
- * of the directory, the new file is in place but may not survive a power failure: TAMIS_EIO.)     */
+ * TAMIS_EBUSY when somebody else has changed the file since. (When the very last step fails, the
+ * sync of the directory, the new file is in place but may not survive a power failure:
+ * TAMIS_EIO.) */
 TAMIS_API tamis_status tamis_save(tamis *t, const char *path, tamis_error *why);
 /* The same, but TAMIS_EIO with os = EEXIST when path exists.                                     */
 TAMIS_API tamis_status tamis_save_new(tamis *t, const char *path, tamis_error *why);
 
-/* --- For the wire -----------------------------------------------------------------------------------------------
+/* --- For the wire --------------------------------------------------------------------------------
  * pack: the image as a smaller file, where few of its bits are set (see TAMIS_TRANSFER); never more
  * than 40 bytes, and one for every 64 KiB, bigger. Any kind; a ribbon is at the bound already and
- * does not shrink, and a private one is refused (TAMIS_EUNSUPPORTED). It needs 130 KiB of memory, and reads the cells once to sum and once to code.
- * unpack: the very image, bit for bit. Hostile bytes are welcome, but an image may be 5462 times as
- * long as its packed file (an empty one is): set tamis_options.max_bytes. The offsets of its errors
- * are within the image, or within the packed file where that is not whole. tamis_open, load and
- * view do not take packed files and say so.                                                      */
+ * does not shrink, and a private one is refused (TAMIS_EUNSUPPORTED). It needs 130 KiB of memory,
+ * and reads the cells once to sum and once to code.
+ * unpack: the very image, bit for bit. Hostile
+ * bytes are welcome, but an image may be 5462 times as long as its packed file (an empty one is):
+ * set tamis_options.max_bytes. The offsets of its errors are within the image, or within the packed
+ * file where that is not whole. tamis_open, load and view do not take packed files and say so. */
 TAMIS_API tamis_status tamis_pack(const tamis *t, tamis_sink put, void *ctx, tamis_error *why);
 TAMIS_API tamis_status tamis_unpack(const void *packed, size_t size, const tamis_options *options,
                                     tamis **out, tamis_error *why);
@@ -544,23 +552,24 @@ TAMIS_API tamis_status tamis_unpack(const void *packed, size_t size, const tamis
 TAMIS_API tamis_status tamis_save_packed(const tamis *t, const char *path, bool replace,
                                          tamis_error *why);
 
-/* --- For publishing -------------------------------------------------------------------------------------------
- * release: a copy whose bits are flipped, each with the same chance, by the system's random bits: an
- * epsilon-differentially private release of the set (docs/ACCURACY.md). Only of a bloom filter with
- * k = 1 (TAMIS_EUNSUPPORTED), 0.001 <= epsilon <= 16; TAMIS_EIO where the system has no random bits.
+/* --- For publishing ------------------------------------------------------------------------------
+ * release: a copy whose bits are flipped, each with the same chance, by the system's random bits:
+ * an epsilon-differentially private release of the set (docs/ACCURACY.md). Only of a bloom filter
+ * with k = 1 (TAMIS_EUNSUPPORTED), 0.001 <= epsilon <= 16; TAMIS_EIO where the system has no random
+ * bits.
  *
  * The promise: for two sets of which one has a single item more, no release is more than e^epsilon
- * times as likely from the one as from the other. To exchange an item costs 2 epsilon; a person with
- * r items in the set, r epsilon. It is for one release. Each call draws anew, and n releases of a set
- * and its like cost n epsilon together, so keep the first and hand out copies of it (tamis_write; the
- * command does). m, seed and key id are published as they are: they must not be chosen by looking at
- * the data, as a plan for exactly the keys that are there would be. Nothing else comes from the source
- * but its bits: not its plan, its count of items or its generation.
+ * times as likely from the one as from the other. To exchange an item costs 2 epsilon; a person
+ * with r items in the set, r epsilon. It is for one release. Each call draws anew, and n releases
+ * of a set and its like cost n epsilon together, so keep the first and hand out copies of it
+ * (tamis_write; the command does). m, seed and key id are published as they are: they must not be
+ * chosen by looking at the data, as a plan for exactly the keys that are there would be. Nothing
+ * else comes from the source but its bits: not its plan, its count of items or its generation.
  *
- * The result is sealed, of kind TAMIS_PRIVATE, and can miss: may_contain is wrong about a key that is
- * in with the chance tamis_facts.miss_rate, 1 / (1 + e^epsilon) or a little more, and about one that
- * is not with fpr_now. items_estimate and its interval allow for the noise. It cannot be added to,
- * merged or packed, and the guard does not take it.                                              */
+ * The result is sealed, of kind TAMIS_PRIVATE, and can miss: may_contain is wrong about a key that
+ * is in with the chance tamis_facts.miss_rate, 1 / (1 + e^epsilon) or a little more, and about one
+ * that is not with fpr_now. items_estimate and its interval allow for the noise. It cannot be added
+ * to, merged or packed, and the guard does not take it. */
 TAMIS_API tamis_status tamis_release(const tamis *from, double epsilon, tamis **out,
                                      tamis_error *why);
 /* The chance that a key is in, given its bit and the prior: what you took it for before you asked,
@@ -572,10 +581,10 @@ TAMIS_API tamis_status tamis_probability(const tamis *t, const void *key, size_t
 TAMIS_API tamis_status tamis_probability_hashes(const tamis *t, const tamis_hash *h, size_t n,
                                                 double prior, double *out, tamis_error *why);
 
-/* --- For drawings, teaching and debugging -----------------------------------------------------------------------
+/* --- For drawings, teaching and debugging --------------------------------------------------------
  * The cells that decide about a key, in probe order; returns how many there are (which may be more
  * than max; 0 when the key cannot be hashed, or no such cells do: pair, growing, window, and static
- * kinds before the seal). tamis_cell: the value of one cell.                                     */
+ * kinds before the seal). tamis_cell: the value of one cell. */
 TAMIS_API size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cells,
                                 size_t max);
 TAMIS_API uint64_t tamis_cell(const tamis *t, uint64_t cell);

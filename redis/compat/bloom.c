@@ -1,12 +1,14 @@
 /* RedisBloom's Bloom filter.
  *
- * A link for n items at error e has floor(n * bpe) bits, rounded up to a multiple of 64, with bpe = -ln(e) / ln(2)^2, and
- * ceil(ln(2) * bpe) probes. Probe i of an item is bit (a + i * b mod 2^64) mod bits, where a and b are two MurmurHash64A,
- * the second seeded with the first. A filter begins with one link; when the newest is full another follows, `growth`
- * times as big and with half the error, so that the errors add up to what was asked: the first link of one that may grow
- * has half of that already.
+ * A link for n items at error e has floor(n * bpe) bits, rounded up to a multiple of 64, with bpe =
+ * -ln(e) / ln(2)^2, and ceil(ln(2) * bpe) probes. Probe i of an item is bit (a + i * b mod 2^64)
+ * mod bits, where a and b are two MurmurHash64A, the second seeded with the first. A filter begins
+ * with one link; when the newest is full another follows, `growth` times as big and with half the
+ * error, so that the errors add up to what was asked: the first link of one that may grow has half
+ * of that already.
  *
- * An item is looked for in all links, the newest first, and goes to the newest. `items` counts those that were new. */
+ * An item is looked for in all links, the newest first, and goes to the newest. `items` counts
+ * those that were new. */
 #include "bloom.h"
 
 #include <math.h>
@@ -14,7 +16,8 @@
 #define LN2 0.693147180559945
 #define LN2_SQUARED 0.480453013918201
 #define HASH_SEED 0xc6a4a7935bd1e995
-/* A double's least error, 2^-1074, takes 1075 probes; more can only be a hostile header, and would be work for ever. */
+/* A double's least error, 2^-1074, takes 1075 probes; more can only be a hostile header, and would
+ * be work for ever. */
 #define MAX_HASHES 1100u
 #define MAX_LINKS 65536u
 #define HEADER 20u
@@ -174,8 +177,9 @@ bool compat_bloom_has(const struct compat_bloom *b, const void *item, size_t len
     return false;
 }
 
-/* Without knowing the items, the best guess of their number after a union is the greater of a link's two counts, raised to
- * what the set bits say: n = -bits / hashes * ln(1 - share of set bits). */
+/* Without knowing the items, the best guess of their number after a union is the greater of a
+ * link's two counts, raised to what the set bits say: n = -bits / hashes * ln(1 - share of set
+ * bits). */
 static uint64_t items_by_bits(const struct compat_bloom_link *l)
 {
     uint64_t set = 0, i = 0, word;
@@ -221,7 +225,7 @@ enum compat_status compat_bloom_merge(struct compat_bloom *into, const struct co
     return COMPAT_OK;
 }
 
-/* --- At rest ---------------------------------------------------------------------------------------*/
+/* --- At rest ---------------------------------------------------------------------------------- */
 
 /* Everything that reading and adding rely on. */
 static bool link_is_sound(const struct compat_bloom_link *l)
@@ -302,7 +306,7 @@ enum compat_status compat_bloom_load(const struct compat_reader *r, int encver,
     return COMPAT_OK;
 }
 
-/* --- In pieces -------------------------------------------------------------------------------------*/
+/* --- In pieces -------------------------------------------------------------------------------- */
 
 size_t compat_bloom_header_size(const struct compat_bloom *b)
 {

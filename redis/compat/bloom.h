@@ -36,7 +36,8 @@ struct compat_bloom *compat_bloom_copy(const tamis_memory *memory, const struct 
 enum compat_status compat_bloom_add(struct compat_bloom *b, const struct compat_room *room,
                                     const void *item, size_t len);
 bool compat_bloom_has(const struct compat_bloom *b, const void *item, size_t len);
-/* What is in `from` is in `into` afterwards. Their shapes must be equal link by link: COMPAT_MISMATCH. */
+/* What is in `from` is in `into` afterwards. Their shapes must be equal link by link:
+ * COMPAT_MISMATCH. */
 enum compat_status compat_bloom_mergeable(const struct compat_bloom *into,
                                           const struct compat_bloom *from);
 enum compat_status compat_bloom_merge(struct compat_bloom *into, const struct compat_bloom *from);
@@ -49,7 +50,8 @@ void compat_bloom_save(const struct compat_bloom *b, const struct compat_writer 
 enum compat_status compat_bloom_load(const struct compat_reader *r, int encver,
                                      const tamis_memory *memory, struct compat_bloom **out);
 
-/* For SCANDUMP: the header first, then pieces of cells by the iterator that the piece before returned. */
+/* For SCANDUMP: the header first, then pieces of cells by the iterator that the piece before
+ * returned. */
 size_t compat_bloom_header_size(const struct compat_bloom *b);
 void compat_bloom_header(const struct compat_bloom *b, uint8_t *out);
 struct compat_chunk compat_bloom_chunk(const struct compat_bloom *b, uint64_t iterator);

@@ -1,7 +1,9 @@
-/* What the four structures of RedisBloom share here: memory with a limit, the fields of an RDB value, numbers in
- * little-endian bytes. Nothing in this folder knows Redis, so that all of it is tested without a server.
+/* What the four structures of RedisBloom share here: memory with a limit, the fields of an RDB
+ * value, numbers in little-endian bytes. Nothing in this folder knows Redis, so that all of it is
+ * tested without a server.
  *
- * The structures keep their cells as the bytes that go to disk, so saving is writing and loading is checking. */
+ * The structures keep their cells as the bytes that go to disk, so saving is writing and loading is
+ * checking. */
 #ifndef TAMIS_REDIS_COMPAT_H
 #define TAMIS_REDIS_COMPAT_H
 
@@ -31,8 +33,8 @@ struct compat_room {
     uint64_t max_bytes;
 };
 
-/* The fields of a value at rest, in order. A reader's calls are false, or NULL, for what is not there; bytes come in
- * memory of the room and belong to the caller. */
+/* The fields of a value at rest, in order. A reader's calls are false, or NULL, for what is not
+ * there; bytes come in memory of the room and belong to the caller. */
 struct compat_writer {
     void *ctx;
     void (*number)(void *ctx, uint64_t value);

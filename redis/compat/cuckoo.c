@@ -1,12 +1,14 @@
 /* RedisBloom's cuckoo filter.
  *
- * An item is a byte, its fingerprint h mod 255 + 1 of the 64-bit hash h, in a slot of bucket h or of bucket
- * h xor fingerprint * 0x5bd1e995, each modulo the number of buckets of a table. That is a power of two, so the other
- * bucket of a fingerprint follows from the one where it is. 0 is an empty slot.
+ * An item is a byte, its fingerprint h mod 255 + 1 of the 64-bit hash h, in a slot of bucket h or
+ * of bucket h xor fingerprint * 0x5bd1e995, each modulo the number of buckets of a table. That is a
+ * power of two, so the other bucket of a fingerprint follows from the one where it is. 0 is an
+ * empty slot.
  *
- * An add takes the first free slot, the newest table first; with none free it pushes fingerprints of the newest table from
- * bucket to bucket, at most max_iterations times, and undoes that when it leads nowhere; then another table follows,
- * `expansion` times as big. A fingerprint may stand in any table, so a table cannot be forgotten before its items moved. */
+ * An add takes the first free slot, the newest table first; with none free it pushes fingerprints
+ * of the newest table from bucket to bucket, at most max_iterations times, and undoes that when it
+ * leads nowhere; then another table follows, `expansion` times as big. A fingerprint may stand in
+ * any table, so a table cannot be forgotten before its items moved. */
 #include "cuckoo.h"
 
 #define MULTIPLIER UINT64_C(0x5bd1e995)
@@ -160,8 +162,8 @@ fail:
     return NULL;
 }
 
-/* Pushes from bucket to bucket of the newest table until one has a free slot. The victim's place goes round within the
- * bucket, so that undoing is the same walk backwards. */
+/* Pushes from bucket to bucket of the newest table until one has a free slot. The victim's place
+ * goes round within the bucket, so that undoing is the same walk backwards. */
 static bool kick(struct compat_cuckoo *c, const struct spot *s)
 {
     struct compat_cuckoo_link *l = &c->link[c->links - 1];
@@ -265,7 +267,8 @@ enum compat_status compat_cuckoo_remove(struct compat_cuckoo *c, const tamis_mem
     return COMPAT_ABSENT;
 }
 
-/* Whether the fingerprint found a place in an older, so never bigger, table: only there its bucket is known. */
+/* Whether the fingerprint found a place in an older, so never bigger, table: only there its bucket
+ * is known. */
 static bool move_down(struct compat_cuckoo *c, uint32_t from, uint64_t bucket, uint8_t *slot)
 {
     const struct spot s = {bucket, other(bucket, *slot), *slot};
@@ -304,7 +307,7 @@ void compat_cuckoo_compact(struct compat_cuckoo *c, const tamis_memory *memory, 
     c->deletes = 0;
 }
 
-/* --- At rest ---------------------------------------------------------------------------------------*/
+/* --- At rest ---------------------------------------------------------------------------------- */
 
 static bool shape_is_sound(const struct compat_cuckoo *c, uint64_t links)
 {
@@ -337,7 +340,8 @@ static bool load_link(struct compat_cuckoo *c, const struct compat_reader *r)
     l->slots = r->bytes(r->ctx, &bytes);
     if (l->slots == NULL) return false;
     c->links++;
-    /* The header of CF.SCANDUMP knows no other size, and what moves to older tables relies on it. */
+    /* The header of CF.SCANDUMP knows no other size, and what moves to older tables relies on
+     * it. */
     return l->buckets == buckets_of(c, c->links - 1) && link_bytes(c, l) == bytes;
 }
 
@@ -371,7 +375,7 @@ enum compat_status compat_cuckoo_load(const struct compat_reader *r, int encver,
     return COMPAT_OK;
 }
 
-/* --- In pieces -------------------------------------------------------------------------------------*/
+/* --- In pieces -------------------------------------------------------------------------------- */
 
 void compat_cuckoo_header(const struct compat_cuckoo *c, uint8_t out[COMPAT_CUCKOO_HEADER])
 {

@@ -18,15 +18,16 @@ struct compat_cuckoo {
 
 #define COMPAT_CUCKOO_HEADER 38u
 
-/* capacity >= 2 * bucket_size, bucket_size 1 ... 255, max_iterations at least 1; expansion 0: never grows. */
+/* capacity >= 2 * bucket_size, bucket_size 1 ... 255, max_iterations at least 1; expansion 0: never
+ * grows. */
 enum compat_status compat_cuckoo_create(const struct compat_room *room, uint64_t capacity,
                                         uint16_t bucket_size, uint16_t max_iterations,
                                         uint16_t expansion, struct compat_cuckoo **out);
 void compat_cuckoo_free(const tamis_memory *memory, struct compat_cuckoo *c);
 struct compat_cuckoo *compat_cuckoo_copy(const tamis_memory *memory, const struct compat_cuckoo *c);
 
-/* Always one copy more. COMPAT_FULL, COMPAT_NO_MEMORY: nothing changed. COMPAT_TOO_MANY: max_links is reached, whether
- * there is room or not. */
+/* Always one copy more. COMPAT_FULL, COMPAT_NO_MEMORY: nothing changed. COMPAT_TOO_MANY: max_links
+ * is reached, whether there is room or not. */
 enum compat_status compat_cuckoo_add(struct compat_cuckoo *c, const struct compat_room *room,
                                      uint32_t max_links, const void *item, size_t len);
 bool compat_cuckoo_has(const struct compat_cuckoo *c, const void *item, size_t len);

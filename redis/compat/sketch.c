@@ -1,5 +1,6 @@
-/* RedisBloom's Count-Min sketch. The counter of an item in row r is MurmurHash2(item, r) mod width; its count is the least
- * of its counters. `count` is the sum of all that was added, modulo 2^64 as there. */
+/* RedisBloom's Count-Min sketch. The counter of an item in row r is MurmurHash2(item, r) mod width;
+ * its count is the least of its counters. `count` is the sum of all that was added, modulo 2^64 as
+ * there. */
 #include "sketch.h"
 
 #include <math.h>

@@ -23,8 +23,8 @@ struct compat_sketch *compat_sketch_copy(const tamis_memory *memory, const struc
 /* The count afterwards; counters stop at their end. */
 uint32_t compat_sketch_add(struct compat_sketch *s, const void *item, size_t len, uint64_t n);
 uint32_t compat_sketch_count(const struct compat_sketch *s, const void *item, size_t len);
-/* into becomes the weighted sum of n others of its shape, of which it may be one itself. COMPAT_MISMATCH, COMPAT_OVERFLOW:
- * nothing changed. */
+/* into becomes the weighted sum of n others of its shape, of which it may be one itself.
+ * COMPAT_MISMATCH, COMPAT_OVERFLOW: nothing changed. */
 enum compat_status compat_sketch_merge(struct compat_sketch *into,
                                        struct compat_sketch *const *from, const int64_t *weights,
                                        size_t n);

@@ -1,14 +1,16 @@
 /* RedisBloom's TopK, by HeavyKeeper.
  *
- * A table of depth rows of width cells, each a fingerprint and a count, finds frequent items; a heap keeps the k greatest.
- * An item has a cell in each row. An empty cell becomes its own; in its own it counts; in another's it wears the count
- * down, for each unit with probability decay^count, and takes over at zero. So the frequent stay and the rare pass. The
- * item's estimate is the greatest of its cells.
+ * A table of depth rows of width cells, each a fingerprint and a count, finds frequent items; a
+ * heap keeps the k greatest. An item has a cell in each row. An empty cell becomes its own; in its
+ * own it counts; in another's it wears the count down, for each unit with probability decay^count,
+ * and takes over at zero. So the frequent stay and the rare pass. The item's estimate is the
+ * greatest of its cells.
  *
- * RedisBloom draws from the process' rand(), so that a replica differs from its primary after a while. Here the n-th
- * random number of a structure is a hash of n, and n is part of the structure: at rest in the padding of the first heap
- * entry, which RedisBloom writes as zero and does not read. The powers of decay are made by multiplying alone, which
- * gives the same bits on every machine. */
+ * RedisBloom draws from the process' rand(), so that a replica differs from its primary after a
+ * while. Here the n-th random number of a structure is a hash of n, and n is part of the structure:
+ * at rest in the padding of the first heap entry, which RedisBloom writes as zero and does not
+ * read. The powers of decay are made by multiplying alone, which gives the same bits on every
+ * machine. */
 #include "top.h"
 
 #include <stdlib.h>
@@ -179,8 +181,8 @@ static void settle(struct compat_top *t, size_t i)
     }
 }
 
-/* Whether an item of that length may take the place of the least: within the limit, or where a list beyond it grows no
- * more. */
+/* Whether an item of that length may take the place of the least: within the limit, or where a list
+ * beyond it grows no more. */
 static bool has_room(const struct compat_top *t, const struct compat_room *room, size_t len)
 {
     const uint64_t least = text_bytes(&t->heap[0]), others = compat_top_bytes(t) - least;
@@ -258,7 +260,7 @@ uint64_t compat_top_bytes(const struct compat_top *t)
     return sizeof *t + cell_bytes(t) + t->k * sizeof *t->heap + t->text_bytes;
 }
 
-/* --- At rest ---------------------------------------------------------------------------------------*/
+/* --- At rest ---------------------------------------------------------------------------------- */
 
 static void write_entries(const struct compat_top *t, uint8_t *out)
 {
@@ -272,8 +274,8 @@ static void write_entries(const struct compat_top *t, uint8_t *out)
     compat_put32(out + 20, t->draws);
 }
 
-/* Without memory for the heap's bytes the value would be saved without it: then the empty field makes the file one that
- * does not load, which is better than one that loads and is wrong. */
+/* Without memory for the heap's bytes the value would be saved without it: then the empty field
+ * makes the file one that does not load, which is better than one that loads and is wrong. */
 void compat_top_save(const struct compat_top *t, const tamis_memory *memory,
                      const struct compat_writer *w)
 {

@@ -25,14 +25,16 @@ enum compat_status compat_top_create(const struct compat_room *room, uint32_t k,
 void compat_top_free(const tamis_memory *memory, struct compat_top *t);
 struct compat_top *compat_top_copy(const tamis_memory *memory, const struct compat_top *t);
 
-/* Counts n more of an item, of at most 4 GiB - 1. *expelled is the item that had to go for it, or NULL; it belongs to the
- * caller. COMPAT_NO_MEMORY, also when there is no room for the item should it enter: nothing changed. */
+/* Counts n more of an item, of at most 4 GiB - 1. *expelled is the item that had to go for it, or
+ * NULL; it belongs to the caller. COMPAT_NO_MEMORY, also when there is no room for the item should
+ * it enter: nothing changed. */
 enum compat_status compat_top_add(struct compat_top *t, const struct compat_room *room,
                                   const void *item, size_t len, uint32_t n,
                                   struct compat_top_item *expelled);
 bool compat_top_has(const struct compat_top *t, const void *item, size_t len);
 uint32_t compat_top_count(const struct compat_top *t, const void *item, size_t len);
-/* Writes pointers to the items that are there, the most frequent first, equals by their bytes; returns how many. */
+/* Writes pointers to the items that are there, the most frequent first, equals by their bytes;
+ * returns how many. */
 size_t compat_top_list(const struct compat_top *t, const struct compat_top_item **out);
 
 uint64_t compat_top_bytes(const struct compat_top *t);

@@ -1,11 +1,12 @@
-/* DCSO bloom, version 1: the files of its Go library and command, of flor (Python), fleur (C) and poppy (Rust), and
- * of CIRCL's hashlookup. All fields are little-endian and of 64 bits:
+/* DCSO bloom, version 1: the files of its Go library and command, of flor (Python), fleur (C) and
+ * poppy (Rust), and of CIRCL's hashlookup. All fields are little-endian and of 64 bits:
  *
  *     0 flags, low byte 1   8 n, capacity   16 p, a double   24 k   32 m, bits   40 N, inserted   48 the bits
  *
- * then whatever the user has attached. The hash is FNV-1, and each probe one step of h = h * G mod P, which was
- * meant to be Lehmer's generator: since the product loses all above 64 bits before the mod, it is not. It is part of the
- * format all the same. With m a power of two the low bits of h, its worst, are the index. */
+ * then whatever the user has attached. The hash is FNV-1, and each probe one step of h = h * G mod
+ * P, which was meant to be Lehmer's generator: since the product loses all above 64 bits before the
+ * mod, it is not. It is part of the format all the same. With m a power of two the low bits of h,
+ * its worst, are the index. */
 #include "foreign.h"
 #include "hashes.h"
 
@@ -34,8 +35,8 @@ static const char *wrong_fields(const uint8_t *p, size_t *at)
     return NULL;
 }
 
-/* No version has flags above the low byte. But they alone do not tell the format: a 1 in 64 bits is also how a
- * RedisBloom filter of one item begins. */
+/* No version has flags above the low byte. But they alone do not tell the format: a 1 in 64 bits is
+ * also how a RedisBloom filter of one item begins. */
 static bool begins(const uint8_t *p, size_t n)
 {
     size_t at;
@@ -69,7 +70,8 @@ static tamis_status open_dcso(const uint8_t *p, size_t n, const tamis_options *o
     return TAMIS_OK;
 }
 
-/* The program's own formulas. Its m is rounded towards zero, since it rounds up a negative number. */
+/* The program's own formulas. Its m is rounded towards zero, since it rounds up a negative
+ * number. */
 static tamis_status shape(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why)
 {
     const double ln2 = log(2), n = (double)plan->items;

@@ -1,5 +1,5 @@
-/* The verbs of foreign filters. Those made here are changed in place, those opened are only read; the rest is up to
- * each format. */
+/* The verbs of foreign filters. Those made here are changed in place, those opened are only read;
+ * the rest is up to each format. */
 #include "foreign.h"
 
 #include "../file.h"
@@ -33,7 +33,7 @@ uint32_t tamis_foreign_named(const char *name)
     return TAMIS_FOREIGN_AUTO;
 }
 
-/* --- Life ---------------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------- */
 
 static tamis_status own_bits(tamis_foreign *f, const tamis_options *o, uint64_t bytes,
                              tamis_error *why)
@@ -139,7 +139,7 @@ tamis_status tamis_foreign_create(const tamis_foreign_plan *plan, const tamis_op
     return TAMIS_OK;
 }
 
-/* --- Keys ---------------------------------------------------------------------------------------------- */
+/* --- Keys ------------------------------------------------------------------------------------- */
 
 tamis_status tamis_foreign_add_many(tamis_foreign *f, const tamis_bytes *keys, size_t n,
                                     uint8_t *seen_bits, size_t *done)
@@ -209,7 +209,7 @@ bool tamis_foreign_may_contain(const tamis_foreign *f, const void *key, size_t l
     return f->unnamed_hash || ask(f, f->format->hash(key, len));
 }
 
-/* --- What is in it -------------------------------------------------------------------------------------- */
+/* --- What is in it ---------------------------------------------------------------------------- */
 
 uint32_t tamis_foreign_format_of(const tamis_foreign *f)
 {
@@ -269,7 +269,7 @@ tamis_status tamis_foreign_info(const tamis_foreign *f, tamis_foreign_facts *out
     return TAMIS_OK;
 }
 
-/* --- Writing --------------------------------------------------------------------------------------------- */
+/* --- Writing ---------------------------------------------------------------------------------- */
 
 tamis_status tamis_foreign_write(const tamis_foreign *f, uint32_t format, tamis_sink put, void *ctx,
                                  tamis_error *why)

@@ -1,5 +1,5 @@
-/* What the files of foreign formats share. A format is one `struct foreign_format` and one file; the verbs in
- * foreign.c know no format. */
+/* What the files of foreign formats share. A format is one `struct foreign_format` and one file;
+ * the verbs in foreign.c know no format. */
 #ifndef TAMIS_FOREIGN_INSIDE_H
 #define TAMIS_FOREIGN_INSIDE_H
 
@@ -9,8 +9,8 @@
 #include "../error.h"
 #include "../memory.h"
 
-/* The least positive double is 2^-1074: no rate asks for more probes. Bounds the time that a hostile file can make a
- * question take. */
+/* The least positive double is 2^-1074: no rate asks for more probes. Bounds the time that a
+ * hostile file can make a question take. */
 enum { MOST_PROBES = 1075 };
 
 /* One filter; RedisBloom has chains of them. */
@@ -49,7 +49,8 @@ struct foreign_format {
     /* Sets everything of the empty filter but the memory for its bits. */
     tamis_status (*shape)(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why);
     tamis_hash (*hash)(const void *key, size_t len);
-    /* Whether all bits of the key are set. They are from then on, when `own` (link.own) is not NULL. */
+    /* Whether all bits of the key are set. They are from then on, when `own` (link.own) is not
+     * NULL. */
     bool (*probe)(const struct link *l, uint8_t *own, tamis_hash h);
     uint64_t (*first_byte)(const struct link *l, tamis_hash h); /* that a question reads */
     /* Passes on what `put` returns, and leaves the reason for that to tamis_foreign_write. */
@@ -59,7 +60,8 @@ struct foreign_format {
 extern const struct foreign_format tamis__foreign_parquet, tamis__foreign_dcso,
     tamis__foreign_redisbloom, tamis__foreign_redis_dump, tamis__foreign_guava;
 
-/* A handle with room for so many links, and bits of its own when bytes is not 0. NULL after TAMIS_ENOMEM. */
+/* A handle with room for so many links, and bits of its own when bytes is not 0. NULL after
+ * TAMIS_ENOMEM. */
 tamis_foreign *tamis__foreign_new(const struct foreign_format *format, const tamis_options *o,
                                   uint32_t links, uint64_t bytes, tamis_error *why);
 
@@ -72,26 +74,28 @@ static inline bool tamis__touch(const struct link *l, uint8_t *own, uint64_t byt
     return was;
 }
 
-/* The share of set bits, and what a key that was never added meets: of plain filters the share to the k, of
- * Parquet's the mean over its blocks (sbbf.c). */
+/* The share of set bits, and what a key that was never added meets: of plain filters the share to
+ * the k, of Parquet's the mean over its blocks (sbbf.c). */
 struct census {
     uint64_t ones;
     double rate, items;
 };
 struct census tamis__sbbf_census(const struct link *l);
 
-/* The length of the header of a Parquet filter of which n bytes are at hand, and what it says; 0 after an error.
- * *bytes is checked: what the format allows, but nothing is known of whether they are there. */
+/* The length of the header of a Parquet filter of which n bytes are at hand, and what it says; 0
+ * after an error. *bytes is checked: what the format allows, but nothing is known of whether they
+ * are there. */
 size_t tamis__sbbf_header(const uint8_t *p, size_t n, uint64_t *bytes, bool *unnamed_hash,
                           tamis_error *why);
-/* A handle for `bytes` of bits, which the caller puts in `owned`. As they were opened, they are only read: links[0].own
- * stays NULL. */
+/* A handle for `bytes` of bits, which the caller puts in `owned`. As they were opened, they are
+ * only read: links[0].own stays NULL. */
 tamis_foreign *tamis__sbbf_new(const tamis_options *o, uint64_t bytes, bool unnamed_hash,
                                tamis_error *why);
 
 /* One link of RedisBloom, as either of its forms tells it; a reason, or NULL: it is good. */
 const char *tamis__redis_wrong_link(const struct link *l);
-/* The last step of opening either form: hands f out, or closes it when the whole does not agree with its links. */
+/* The last step of opening either form: hands f out, or closes it when the whole does not agree
+ * with its links. */
 tamis_status tamis__redis_finish(tamis_foreign *f, tamis_foreign **out, tamis_error *why);
 tamis_hash tamis__redis_hash(const void *key, size_t len);
 bool tamis__redis_probe(const struct link *l, uint8_t *own, tamis_hash h);

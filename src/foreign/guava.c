@@ -1,8 +1,10 @@
-/* Guava's BloomFilter.writeTo: a byte for the strategy, one for k, the number of longs, and the longs, all big-endian.
- * No more: neither the number of items nor the rate, nor which funnel made bytes of the keys.
+/* Guava's BloomFilter.writeTo: a byte for the strategy, one for k, the number of longs, and the
+ * longs, all big-endian. No more: neither the number of items nor the rate, nor which funnel made
+ * bytes of the keys.
  *
- * Both strategies begin with MurmurHash3 x64 128, seed 0. MITZ_64 steps by its upper half from its lower, and drops the
- * sign; MITZ_32 does so with the halves of the lower half, in 32 bits, and complements what is negative. */
+ * Both strategies begin with MurmurHash3 x64 128, seed 0. MITZ_64 steps by its upper half from its
+ * lower, and drops the sign; MITZ_32 does so with the halves of the lower half, in 32 bits, and
+ * complements what is negative. */
 #include "foreign.h"
 #include "hashes.h"
 

@@ -1,5 +1,5 @@
-/* The hashes of other programs, bit for bit. Those of Austin Appleby (MurmurHash2 64A, MurmurHash3 x64 128) are
- * in the public domain, FNV-1 (Fowler, Noll, Vo) as well. */
+/* The hashes of other programs, bit for bit. Those of Austin Appleby (MurmurHash2 64A, MurmurHash3
+ * x64 128) are in the public domain, FNV-1 (Fowler, Noll, Vo) as well. */
 #ifndef TAMIS_FOREIGN_HASHES_H
 #define TAMIS_FOREIGN_HASHES_H
 

@@ -1,5 +1,6 @@
-/* Where the Bloom filters of a Parquet file are. The file ends with its metadata in Thrift's compact protocol, their
- * length in four bytes, and "PAR1", with which it begins as well. Of all that the metadata tell, these count:
+/* Where the Bloom filters of a Parquet file are. The file ends with its metadata in Thrift's
+ * compact protocol, their length in four bytes, and "PAR1", with which it begins as well. Of all
+ * that the metadata tell, these count:
  *
  *     4 row groups, of each 1 columns, of each 3 metadata: 1 type, 3 path, 5 values, 14 offset, 15 length of the filter
  *
@@ -28,7 +29,7 @@ struct tamis_parquet {
     char *names;
 };
 
-/* --- The metadata ------------------------------------------------------------------------------------------------ */
+/* --- The metadata ----------------------------------------------------------------------------- */
 
 /* What a pass collects; without chunks it only counts. */
 struct pass {
@@ -144,7 +145,7 @@ static void take_file(struct pass *p)
     if (!found) p->t.bad = true;
 }
 
-/* --- Life ----------------------------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------- */
 
 /* The metadata, in memory to be freed; NULL after an error. */
 static uint8_t *read_footer(const tamis_reader *file, const tamis_options *o, size_t *n,
@@ -249,7 +250,7 @@ void tamis_parquet_close(tamis_parquet *p)
     tamis__free(memory, p);
 }
 
-/* --- Chunks and filters ------------------------------------------------------------------------------------------------ */
+/* --- Chunks and filters ----------------------------------------------------------------------- */
 
 uint64_t tamis_parquet_chunks(const tamis_parquet *p)
 {

@@ -1,10 +1,12 @@
-/* What Redis' DUMP tells of a key with a RedisBloom filter, and RESTORE takes: a value of a module as in its RDB files,
- * the version of those in two bytes, and a CRC-64 of all that. The value is a type (7), the name and version of the
- * module's type in 64 bits (MBbloom--, 4), numbers, doubles and strings, each after its kind, and a zero:
+/* What Redis' DUMP tells of a key with a RedisBloom filter, and RESTORE takes: a value of a module
+ * as in its RDB files, the version of those in two bytes, and a CRC-64 of all that. The value is a
+ * type (7), the name and version of the module's type in 64 bits (MBbloom--, 4), numbers, doubles
+ * and strings, each after its kind, and a zero:
  *
  *     items, links, options, growth; for each link capacity, error, probes, bits per entry, bits, log2, the bits, items
  *
- * Numbers have one to nine bytes. Strings may be compressed by LZF: bytes as they are, and copies of earlier ones. */
+ * Numbers have one to nine bytes. Strings may be compressed by LZF: bytes as they are, and copies
+ * of earlier ones. */
 #include "foreign.h"
 
 enum { TYPE_MODULE = 7, FOOTER = 10 };
@@ -14,10 +16,11 @@ enum { KIND_END = 0, KIND_NUMBER = 2, KIND_DOUBLE = 4, KIND_STRING = 5 };
 enum { OLDEST_LAYOUT = 2, GROWTH_SINCE = 4, LAYOUT = 4 };
 /* Old enough for Redis 5, which has module values of this kind; newer ones take it as well. */
 enum { RDB_VERSION = 9 };
-/* The numbers before the bits of a link, and those of the whole with its end, take at most 63 and 45 bytes. */
+/* The numbers before the bits of a link, and those of the whole with its end, take at most 63 and
+ * 45 bytes. */
 enum { AROUND = 64 };
 
-/* --- Sums ------------------------------------------------------------------------------------------------------- */
+/* --- Sums ------------------------------------------------------------------------------------- */
 
 /* CRC-64 of Jones, reflected, as Redis has it. */
 static void make_table(uint64_t table[256])
@@ -35,7 +38,7 @@ static uint64_t crc(const uint64_t table[256], uint64_t v, const uint8_t *p, siz
     return v;
 }
 
-/* --- Reading ------------------------------------------------------------------------------------------------------ */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
 struct rdb {
     const uint8_t *p;
@@ -61,7 +64,8 @@ static uint64_t big_endian(struct rdb *r, unsigned bytes)
     return v;
 }
 
-/* A number; with `special` set to it, the two upper bits of a string's length may say that it is not plain. */
+/* A number; with `special` set to it, the two upper bits of a string's length may say that it is
+ * not plain. */
 static uint64_t length(struct rdb *r, bool *special)
 {
     const uint64_t first = big_endian(r, 1);
@@ -187,8 +191,8 @@ static struct head head_of(struct rdb *r)
     return h;
 }
 
-/* The payload without its end, when the sum is right. The version there is of all of RDB: what the value itself is in is
- * told by its layout. redis-cli --raw puts a newline behind it. */
+/* The payload without its end, when the sum is right. The version there is of all of RDB: what the
+ * value itself is in is told by its layout. redis-cli --raw puts a newline behind it. */
 static bool strip(const uint8_t *p, size_t *n)
 {
     uint64_t table[256];
@@ -273,7 +277,7 @@ static tamis_status open_dump(const uint8_t *p, size_t n, const tamis_options *o
     return tamis__redis_finish(f, out, why);
 }
 
-/* --- Writing ---------------------------------------------------------------------------------------------------------- */
+/* --- Writing ---------------------------------------------------------------------------------- */
 
 struct writer {
     tamis_sink put;

@@ -1,29 +1,31 @@
-/* RedisBloom's Bloom filters: a chain of links, of which only the last is added to. The data of all chunks of
- * BF.SCANDUMP, one after the other, is this:
+/* RedisBloom's Bloom filters: a chain of links, of which only the last is added to. The data of all
+ * chunks of BF.SCANDUMP, one after the other, is this:
  *
  *     20 bytes: u64 items, u32 links, u32 options, u32 growth
  *     53 bytes for each link: u64 bytes, u64 bits, u64 items, f64 error, f64 bits per entry, u32 probes, u64 capacity, u8 log2
  *     the bits of each link
  *
- * little-endian and packed. A chunk is at most 16 MiB and of one link, so the chunks can be cut again from the lengths.
- * Both hashes are MurmurHash64A: a with a constant seed, b with seed a; probe i is bit (a + i * b) mod bits. The facts are
- * from its replies; its code, which has another licence, was not taken. */
+ * little-endian and packed. A chunk is at most 16 MiB and of one link, so the chunks can be cut
+ * again from the lengths. Both hashes are MurmurHash64A: a with a constant seed, b with seed a;
+ * probe i is bit (a + i * b) mod bits. The facts are from its replies; its code, which has another
+ * licence, was not taken. */
 #include "foreign.h"
 #include "hashes.h"
 
 #include <math.h>
 
 enum { HEADER = 20, LINK = 53 };
-/* Links are no power of two of bits; entries are bits; hashes are of 64 bits; a full filter is full. */
+/* Links are no power of two of bits; entries are bits; hashes are of 64 bits; a full filter is
+ * full. */
 enum { NO_ROUND = 1, ENTRIES_ARE_BITS = 2, HASH_64 = 4, NON_SCALING = 8 };
 #define ALL_OPTIONS ((uint32_t)(NO_ROUND | ENTRIES_ARE_BITS | HASH_64 | NON_SCALING))
 #define SEED UINT64_C(0xc6a4a7935bd1e995)
-/* With fifteen digits, as there: then the fields agree to the last bit, and so does the number of probes, which RedisBloom
- * checks when it loads. */
+/* With fifteen digits, as there: then the fields agree to the last bit, and so does the number of
+ * probes, which RedisBloom checks when it loads. */
 #define LN2 0.693147180559945
 #define LN2_SQUARED 0.480453013918201
 
-/* --- What both forms hold ---------------------------------------------------------------------------------- */
+/* --- What both forms hold --------------------------------------------------------------------- */
 
 static double probes_for(double bits_per_entry)
 {
@@ -110,7 +112,8 @@ uint64_t tamis__redis_first_byte(const struct link *l, tamis_hash h)
     return h.lo % l->m >> 3;
 }
 
-/* As BF.RESERVE makes it: the first link has half the rate, so that all that may follow add up to the whole. */
+/* As BF.RESERVE makes it: the first link has half the rate, so that all that may follow add up to
+ * the whole. */
 tamis_status tamis__redis_shape(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why)
 {
     const double error = plan->fpr / 2, bits_per_entry = -log(error) / LN2_SQUARED;
@@ -129,7 +132,7 @@ tamis_status tamis__redis_shape(const tamis_foreign_plan *plan, tamis_foreign *f
     return TAMIS_OK;
 }
 
-/* --- The data of SCANDUMP ------------------------------------------------------------------------------------ */
+/* --- The data of SCANDUMP --------------------------------------------------------------------- */
 
 static double get_double(const uint8_t *p)
 {

@@ -1,12 +1,14 @@
-/* Parquet's split-block Bloom filter: blocks of eight 32-bit words, and one bit in each word of one block for each key.
+/* Parquet's split-block Bloom filter: blocks of eight 32-bit words, and one bit in each word of one
+ * block for each key.
  *
- * With h = XXH64 of the key's plain bytes, seed 0, the block is ((h >> 32) * blocks) >> 32, and the bit of word j the upper
- * five of the lower half of h times an odd salt. On disk a header in Thrift's compact protocol stands before the bits:
+ * With h = XXH64 of the key's plain bytes, seed 0, the block is ((h >> 32) * blocks) >> 32, and the
+ * bit of word j the upper five of the lower half of h times an odd salt. On disk a header in
+ * Thrift's compact protocol stands before the bits:
  *
  *     15 <bytes, zigzag varint>   1c 1c 00 00 (BLOCK)   1c 1c 00 00 (XXHASH)   1c 1c 00 00 (UNCOMPRESSED)   00
  *
- * One writer, parquetjs, leaves the three unions empty, and its bits are not what XXH64 would have set. Such a filter
- * can be looked at, but not asked: it says "maybe". */
+ * One writer, parquetjs, leaves the three unions empty, and its bits are not what XXH64 would have
+ * set. Such a filter can be looked at, but not asked: it says "maybe". */
 #include "foreign.h"
 
 #include "../hash.h"
@@ -19,7 +21,7 @@ enum { BLOCK = 32, WORDS = 8 };
 static const uint32_t SALT[WORDS] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                      0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
 
-/* --- Its header ------------------------------------------------------------------------------------------ */
+/* --- Its header ------------------------------------------------------------------------------- */
 
 /* A union of empty structs; the number of its member, or 0 when it has none. */
 static int32_t member(struct thrift *t)
@@ -87,7 +89,7 @@ static size_t put_unnamed_header(uint8_t *p, uint64_t bytes)
     return n + sizeof rest;
 }
 
-/* --- Life ------------------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------- */
 
 static void set_link(tamis_foreign *f, const uint8_t *bits, uint64_t bytes)
 {
@@ -136,8 +138,8 @@ static tamis_status open_sbbf(const uint8_t *p, size_t n, const tamis_options *o
     return TAMIS_OK;
 }
 
-/* A block that got j keys takes a strange one for its own when all of its eight bits are set, and the keys of a block
- * are Poisson's. */
+/* A block that got j keys takes a strange one for its own when all of its eight bits are set, and
+ * the keys of a block are Poisson's. */
 static double rate(double keys_per_block)
 {
     double sum = 0;
@@ -165,7 +167,7 @@ static tamis_status shape(const tamis_foreign_plan *plan, tamis_foreign *f, tami
     return TAMIS_OK;
 }
 
-/* --- Keys --------------------------------------------------------------------------------------------------- */
+/* --- Keys ------------------------------------------------------------------------------------- */
 
 static tamis_hash hash(const void *key, size_t len)
 {
@@ -203,7 +205,8 @@ struct census tamis__sbbf_census(const struct link *l)
         }
         c.ones += ones;
         c.rate += all;
-        /* That a block is full tells no number of keys; half a bit short of it does, and it is more than any other. */
+        /* That a block is full tells no number of keys; half a bit short of it does, and it is more
+         * than any other. */
         c.items += log1p(-fmin(ones, 255.5) / 256) / log1p(-1.0 / 32);
     }
     if (c.ones == l->m) c.items = (double)INFINITY;

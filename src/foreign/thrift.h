@@ -1,5 +1,6 @@
-/* Apache Thrift's compact protocol, as much of it as the metadata of Parquet needs: one pass, no memory, and every
- * length held against what is left. After the first thing that is wrong nothing more is read. */
+/* Apache Thrift's compact protocol, as much of it as the metadata of Parquet needs: one pass, no
+ * memory, and every length held against what is left. After the first thing that is wrong nothing
+ * more is read. */
 #ifndef TAMIS_FOREIGN_THRIFT_H
 #define TAMIS_FOREIGN_THRIFT_H
 
@@ -44,7 +45,8 @@ bool tamis__thrift_is(struct thrift *t, const struct thrift_field *f, int32_t id
 /* Values, 0 when bad. i16, i32 and i64 are written alike. */
 int64_t tamis__thrift_int(struct thrift *t);
 const uint8_t *tamis__thrift_binary(struct thrift *t, size_t *n);
-/* The number of elements, which are at most as many as there are bytes left; they must be of this type. */
+/* The number of elements, which are at most as many as there are bytes left; they must be of this
+ * type. */
 size_t tamis__thrift_list(struct thrift *t, unsigned type);
 
 #endif

@@ -1,29 +1,33 @@
-/* count-min: rows of counters, and the least of a key's (G. Cormode, S. Muthukrishnan, "An improved data stream
- * summary: the count-min sketch and its applications", 2005).
+/* count-min: rows of counters, and the least of a key's (G. Cormode, S. Muthukrishnan, "An improved
+ * data stream summary: the count-min sketch and its applications", 2005).
  *
  *     add(key, w): one counter in each of k rows + w        count(key): the least of these k counters
  *
  *     k = 2, m = 6      row 0   0 3 0 0 7 0     "a" x 3: 1, 4    "b" x 7: 4, 4
  *                       row 1   0 0 0 0 10 0    count("a") = min(3, 10) = 3    count("b") = min(7, 10) = 7
  *
- * The guarantee. All that was added for a key is in each of its counters, so no count is ever too low. What is too much
- * came from others: with N the weight of all adds, a counter has N/m of it on average, so one row is wrong by more
- * than eN/m with a chance of at most 1/e (Markov), and all k rows are with at most e^-k. That holds for every key and
- * any stream. The tail bound is the better one: outside the chance of meeting one of the m/4 heaviest keys, only the
- * weight of all others counts (tests/test_count_min.c).
+ * The guarantee. All that was added for a key is in each of its counters, so no count is ever too
+ * low. What is too much came from others: with N the weight of all adds, a counter has N/m of it on
+ * average, so one row is wrong by more than eN/m with a chance of at most 1/e (Markov), and all k
+ * rows are with at most e^-k. That holds for every key and any stream. The tail bound is the better
+ * one: outside the chance of meeting one of the m/4 heaviest keys, only the weight of all others
+ * counts (tests/test_count_min.c).
  *
- * In practice the error is far below eN/m, and more rows than 3 or 4 only make it worse, since they make each row narrower:
- * of 1 MiB and ten million adds (Zipf 1.0) the mean error is 17 with 2 rows, 21 with 3, 27 with 4, 56 with 8.
+ * In practice the error is far below eN/m, and more rows than 3 or 4 only make it worse, since they
+ * make each row narrower: of 1 MiB and ten million adds (Zipf 1.0) the mean error is 17 with 2
+ * rows, 21 with 3, 27 with 4, 56 with 8.
  *
- * Conservative update (C. Estan, G. Varghese, 2002), variant 1: the count after an add of w must be at least the count
- * before + w, and nothing asks for more. So every counter of the key is raised to that and no further: half the error,
- * and nearly none for frequent keys. Stored without a branch (whether a counter is too low is as good as random) it costs
- * no more than the plain one. But a counter is then no longer the sum of its keys, so nothing can be taken away.
+ * Conservative update (C. Estan, G. Varghese, 2002), variant 1: the count after an add of w must be
+ * at least the count before + w, and nothing asks for more. So every counter of the key is raised
+ * to that and no further: half the error, and nearly none for frequent keys. Stored without a
+ * branch (whether a counter is too low is as good as random) it costs no more than the plain one.
+ * But a counter is then no longer the sum of its keys, so nothing can be taken away.
  *
- * Weights may be negative in variant 0: what was added may be taken away again. No counter goes below 0; an add that
- * would do so is refused, as that key certainly has less.
+ * Weights may be negative in variant 0: what was added may be taken away again. No counter goes
+ * below 0; an add that would do so is refused, as that key certainly has less.
  *
- * A counter that reaches its end, 2^32 - 1 of 32 bits or 2^63 - 1 of 64, stays there for ever and means "or more". */
+ * A counter that reaches its end, 2^32 - 1 of 32 bits or 2^63 - 1 of 64, stays there for ever and
+ * means "or more". */
 #include "../counter_rows.h"
 #include "../error.h"
 #include "../occupancy.h"
@@ -40,7 +44,7 @@
 #define APART static
 #endif
 
-/* --- Counters ------------------------------------------------------------------------------------------------- */
+/* --- Counters --------------------------------------------------------------------------------- */
 
 static inline uint64_t end(bool wide)
 {
@@ -74,7 +78,7 @@ SPECIALIZED void aim(tamis_hash h, uint64_t m, uint32_t k, uint64_t *at)
         at[j] = row + tamis__mulhi(x, m);
 }
 
-/* --- Planning ------------------------------------------------------------------------------------------------- */
+/* --- Planning --------------------------------------------------------------------------------- */
 
 #define E 2.71828182845904523536
 
@@ -112,7 +116,7 @@ static const char *wrong_shape(const struct body *b)
     return tamis__wrong_rows(b, TAMIS_COUNT_MIN, false);
 }
 
-/* --- The verbs ------------------------------------------------------------------------------------------------- */
+/* --- The verbs -------------------------------------------------------------------------------- */
 
 /* How a section is read, as constants where the compiler should know them. */
 struct way {
@@ -161,9 +165,10 @@ SPECIALIZED uint32_t lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* All of weight 1 in four rows of 32 bits, and nobody asks what was there before: the usual case. What limits it is how many
- * keys the processor has in flight, so every instruction counts: counters stay in 32 bits, and the rows are arguments that
- * the compiler cannot take for sums of others (a tenth more keys a second). */
+/* All of weight 1 in four rows of 32 bits, and nobody asks what was there before: the usual case.
+ * What limits it is how many keys the processor has in flight, so every instruction counts:
+ * counters stay in 32 bits, and the rows are arguments that the compiler cannot take for sums of
+ * others (a tenth more keys a second). */
 APART void add_plain(uint8_t *r0, uint8_t *r1, uint8_t *r2, uint8_t *r3, uint64_t m,
                      const struct batch *keys)
 {

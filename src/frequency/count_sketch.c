@@ -1,5 +1,5 @@
-/* count-sketch: rows of signed counters, and the median of a key's (M. Charikar, K. Chen, M. Farach-Colton, "Finding
- * frequent items in data streams", 2002).
+/* count-sketch: rows of signed counters, and the median of a key's (M. Charikar, K. Chen, M.
+ * Farach-Colton, "Finding frequent items in data streams", 2002).
  *
  *     add(key, w): one counter in each of k rows + w or - w, as the key's sign in that row says
  *     count(key):  the median of its k counters, each with its sign
@@ -8,22 +8,23 @@
  *                     "b" x 2: +2 -2 -1      row 1   0  0 -7  0     count("b") = median(2, 7, 2) = 2
  *                                            row 2   0 -2  0  5
  *
- * Where count-min sees the sum of all that meets in a counter, here other keys add and subtract with equal chance, so that
- * their mean is 0: a count is as often too low as too high, and it is right on average. Its variance in a row is at most
- * F/m, F the sum of the squares of all counts, so that one row is wrong by more than sqrt(3 F / m) with a chance of at
- * most 1/3 (Chebyshev), and the median of k rows only when more than half of them are: delta is that binomial tail,
- * computed and not bounded. sqrt(F) is the length of the vector of counts, far below the weight of all adds where no key
- * has most of it. As with count-min, the heaviest keys may be left out of F at the price of the chance to meet one of them
- * (tests/test_count_sketch.c).
+ * Where count-min sees the sum of all that meets in a counter, here other keys add and subtract
+ * with equal chance, so that their mean is 0: a count is as often too low as too high, and it is
+ * right on average. Its variance in a row is at most F/m, F the sum of the squares of all counts,
+ * so that one row is wrong by more than sqrt(3 F / m) with a chance of at most 1/3 (Chebyshev), and
+ * the median of k rows only when more than half of them are: delta is that binomial tail, computed
+ * and not bounded. sqrt(F) is the length of the vector of counts, far below the weight of all adds
+ * where no key has most of it. As with count-min, the heaviest keys may be left out of F at the
+ * price of the chance to meet one of them (tests/test_count_sketch.c).
  *
- * It is for streams that take away: differences of two streams (merge one with the negative of another), counts that go
- * below 0, sums of weights of either sign. For streams that only add, count-min and tally know a bound that holds, and tally
- * is nearer as well.
+ * It is for streams that take away: differences of two streams (merge one with the negative of
+ * another), counts that go below 0, sums of weights of either sign. For streams that only add,
+ * count-min and tally know a bound that holds, and tally is nearer as well.
  *
  * "Whether" is not a question for it: a count of 0 proves nothing, so every key may be in.
  *
- * A counter that reaches its end, 2^31 - 1 of 32 bits or 2^63 - 1 of 64, or its negative, stays there for ever and means "or
- * more". */
+ * A counter that reaches its end, 2^31 - 1 of 32 bits or 2^63 - 1 of 64, or its negative, stays
+ * there for ever and means "or more". */
 #include "../counter_rows.h"
 #include "../error.h"
 #include "../occupancy.h"
@@ -37,7 +38,7 @@
 #define SPECIALIZED static inline
 #endif
 
-/* --- Counters ---------------------------------------------------------------------------------------------------- */
+/* --- Counters --------------------------------------------------------------------------------- */
 
 static inline int64_t end(bool wide)
 {
@@ -64,7 +65,8 @@ static bool is_wide(const struct section *s)
     return s->cell_bits == 64;
 }
 
-/* Rows have two halves for each counter: where its weight counts as it is, and where it counts as its negative. */
+/* Rows have two halves for each counter: where its weight counts as it is, and where it counts as
+ * its negative. */
 SPECIALIZED void aim(tamis_hash h, uint64_t m, uint32_t k, uint64_t *at, bool *minus)
 {
     uint64_t x = h.lo, row = 0;
@@ -75,7 +77,7 @@ SPECIALIZED void aim(tamis_hash h, uint64_t m, uint32_t k, uint64_t *at, bool *m
     }
 }
 
-/* --- Planning ---------------------------------------------------------------------------------------------------- */
+/* --- Planning --------------------------------------------------------------------------------- */
 
 static double m_for(double error)
 {
@@ -104,7 +106,7 @@ static const char *wrong_shape(const struct body *b)
     return tamis__wrong_rows(b, TAMIS_COUNT_SKETCH, true);
 }
 
-/* --- The verbs --------------------------------------------------------------------------------------------------- */
+/* --- The verbs -------------------------------------------------------------------------------- */
 
 SPECIALIZED void add_key(struct section *s, uint32_t k, bool wide, tamis_hash h, int64_t w)
 {

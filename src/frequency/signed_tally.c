@@ -1,21 +1,24 @@
-/* signed-tally: count-sketch on one-byte counters that join their neighbour when they are full (the signed form of SALSA, see
- * tally.c and count_sketch.c).
+/* signed-tally: count-sketch on one-byte counters that join their neighbour when they are full (the
+ * signed form of SALSA, see tally.c and count_sketch.c).
  *
  *     add(key, w): five counters + w or - w, as the key's sign there says
  *     count(key):  the median of its five counters, each with its sign
  *
- * For streams that take away as well as add: what is open now, differences of two streams, sums of weights of either
- * sign. A counter that joins its neighbour becomes the sum of both, so that everything that ever went in can be taken out again:
- * a count is right on average, and as often too low as too high. In the same memory the error is 2 to 3 times below
- * that of 32-bit count-sketch counters. Where nothing is ever taken away, tally is nearer and never too low.
+ * For streams that take away as well as add: what is open now, differences of two streams, sums of
+ * weights of either sign. A counter that joins its neighbour becomes the sum of both, so that
+ * everything that ever went in can be taken out again: a count is right on average, and as often
+ * too low as too high. In the same memory the error is 2 to 3 times below that of 32-bit
+ * count-sketch counters. Where nothing is ever taken away, tally is nearer and never too low.
  *
- * A key has three counters in one line and two in another, in octets that differ: two cache misses instead of five. Of the
- * five, three must be spoilt before the median is: two keys whose first lines are the same can meet in three octets, but that
- * all three bytes are the same is as rare as to meet in three rows.
+ * A key has three counters in one line and two in another, in octets that differ: two cache misses
+ * instead of five. Of the five, three must be spoilt before the median is: two keys whose first
+ * lines are the same can meet in three octets, but that all three bytes are the same is as rare as
+ * to meet in three rows.
  *
  * "Whether" is not a question for it: a count of 0 proves nothing, so every key may be in.
  *
- * A counter of eight bytes that reaches 2^63 - 1 or its negative stays there for ever, and means "or more". */
+ * A counter of eight bytes that reaches 2^63 - 1 or its negative stays there for ever, and means
+ * "or more". */
 #include "../octets.h"
 #include "../signed_counters.h"
 
@@ -23,7 +26,7 @@
 
 #define PLACES 5u
 
-/* --- One octet ------------------------------------------------------------------------------------------------ */
+/* --- One octet -------------------------------------------------------------------------------- */
 
 static inline int64_t value_in(uint64_t octet, struct octet_span s)
 {
@@ -74,7 +77,7 @@ static void move(uint8_t *octet, uint8_t *joins, unsigned p, int64_t w)
     *joins = (uint8_t)j;
 }
 
-/* --- Where the counters of a key are ----------------------------------------------------------------------------- */
+/* --- Where the counters of a key are ---------------------------------------------------------- */
 
 struct place {
     uint8_t *octet, *joins;
@@ -133,7 +136,7 @@ static const char *wrong_shape(const struct body *b)
     return tamis__wrong_lines(b, TAMIS_SIGNED_TALLY, PLACES);
 }
 
-/* --- The verbs --------------------------------------------------------------------------------------------------- */
+/* --- The verbs -------------------------------------------------------------------------------- */
 
 static inline void add_key(uint8_t *cells, uint64_t lines, tamis_hash h, int64_t w)
 {
@@ -208,7 +211,8 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
     }
 }
 
-/* j of the sum of two octets, and the sum: as short as it can be with no counter shorter than in either. */
+/* j of the sum of two octets, and the sum: as short as it can be with no counter shorter than in
+ * either. */
 static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, uint64_t *sum)
 {
     unsigned j = ja | jb;

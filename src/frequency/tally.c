@@ -1,24 +1,30 @@
 /* tally: conservative updates on one-byte counters that join their neighbour when they are full.
  *
- * Most keys of a stream are rare, and most of a sketch's counters small: of 32 bits that count to 20, 27 are air. Here a
- * counter begins as one byte. Where it would overflow it joins its neighbour, 1 -> 2 -> 4 -> 8 bytes, so that memory goes to
- * whoever needs it, and four times as many keys have counters of their own (R. Ben Basat, G. Einziger, M. Mitzenmacher,
- * S. Vargaftik, "SALSA: Self-Adjusting Lean Streaming Analytics", 2021). With conservative updates the mean error is 7 to
- * 60 times below that of 32-bit counters in the same memory (64 KiB to 1 MiB, ten million adds).
+ * Most keys of a stream are rare, and most of a sketch's counters small: of 32 bits that count to
+ * 20, 27 are air. Here a counter begins as one byte. Where it would overflow it joins its
+ * neighbour, 1 -> 2 -> 4 -> 8 bytes, so that memory goes to whoever needs it, and four times as
+ * many keys have counters of their own (R. Ben Basat, G. Einziger, M. Mitzenmacher, S. Vargaftik,
+ * "SALSA: Self-Adjusting Lean Streaming Analytics", 2021). With conservative updates the mean error
+ * is 7 to 60 times below that of 32-bit counters in the same memory (64 KiB to 1 MiB, ten million
+ * adds).
  *
- * A key has four counters: two lines that differ, two octets that differ in each, one byte in each octet. Two lines are
- * two cache misses instead of four; with one line all keys of a line would suffer from the same giant (at 64 KiB 28 to 63 of
- * the top 100 were wrong), with two it is no worse than with rows. The count is the least of the four. An add raises each
- * to the count before + w and no further; a counter that joins others takes the greatest of them. So no count is ever
- * too low: a counter is at least the count of every key that has it, and joining only makes it greater.
+ * A key has four counters: two lines that differ, two octets that differ in each, one byte in each
+ * octet. Two lines are two cache misses instead of four; with one line all keys of a line would
+ * suffer from the same giant (at 64 KiB 28 to 63 of the top 100 were wrong), with two it is no
+ * worse than with rows. The count is the least of the four. An add raises each to the count before
+ * + w and no further; a counter that joins others takes the greatest of them. So no count is ever
+ * too low: a counter is at least the count of every key that has it, and joining only makes it
+ * greater.
  *
- * Nothing branches on the values but the overflow, which is rare. How counters lie in their lines: see octets.h.
+ * Nothing branches on the values but the overflow, which is rare. How counters lie in their lines:
+ * see octets.h.
  *
- * Merging: a byte's counter is as long as the longer of the two, or longer, and holds the sum of both: of the greatest each has
- * in those bytes. All is computed from the two as they were; adding on the way while counters join would count
- * twice.
+ * Merging: a byte's counter is as long as the longer of the two, or longer, and holds the sum of
+ * both: of the greatest each has in those bytes. All is computed from the two as they were; adding
+ * on the way while counters join would count twice.
  *
- * Counters end at 2^63 - 1, which means "or more". Nothing can be taken away: see count-sketch for that. */
+ * Counters end at 2^63 - 1, which means "or more". Nothing can be taken away: see count-sketch for
+ * that. */
 #include "../cpu.h"
 #include "../error.h"
 #include "../tally_cells.h"
@@ -41,7 +47,7 @@ static const char *wrong_shape(const struct body *b)
     return tamis__wrong_lines(b, TAMIS_TALLY, TALLY_PLACES);
 }
 
-/* --- The verbs --------------------------------------------------------------------------------------------------- */
+/* --- The verbs -------------------------------------------------------------------------------- */
 
 static tamis_status add_weights(struct section *s, const struct batch *keys, uint8_t *seen,
                                 size_t *done, uint64_t *sum)
@@ -59,14 +65,15 @@ static tamis_status add_weights(struct section *s, const struct batch *keys, uin
     return TAMIS_OK;
 }
 
-/* Many of the instructions of an add wait for its lines, so few adds are under way at a time: even where all lines are in
- * the second-level cache it pays to ask for them this many keys before. */
+/* Many of the instructions of an add wait for its lines, so few adds are under way at a time: even
+ * where all lines are in the second-level cache it pays to ask for them this many keys before. */
 #define AHEAD 12u
 
 /* All of weight 1, and nobody asks what was there before. */
 static void add_ones(struct section *s, const struct batch *keys)
 {
-    /* Cells are bytes, which may be anything: what is in a struct would be read anew after each store. */
+    /* Cells are bytes, which may be anything: what is in a struct would be read anew after each
+     * store. */
     const tamis_hash *h = keys->hashes;
     const size_t n = keys->n;
     const uint64_t lines = tamis__octet_lines(s);
@@ -123,7 +130,8 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
         out[i] = (int64_t)tamis__tally_count(s->cells, lines, keys->hashes[i]);
 }
 
-/* j of the sum of two octets, and the sum: as short as it can be with no counter shorter than in either. */
+/* j of the sum of two octets, and the sum: as short as it can be with no counter shorter than in
+ * either. */
 static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, uint64_t *sum)
 {
     unsigned j = ja | jb;

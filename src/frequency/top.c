@@ -1,8 +1,9 @@
 /* top: the most frequent items with their counts, and a count for every other key.
  *
- * A few keys, the heavy ones, have entries of their own: a count, what of it may be wrong, and the text. All other keys share
- * the counters of a tally behind them. Sketches of this shape (P. Roy, A. Khan, G. Alonso, "Augmented Sketch", 2016; T. Yang
- * et al., "Elastic Sketch", 2018) keep the heavy ones out of the counters, which so are left to the rare.
+ * A few keys, the heavy ones, have entries of their own: a count, what of it may be wrong, and the
+ * text. All other keys share the counters of a tally behind them. Sketches of this shape (P. Roy,
+ * A. Khan, G. Alonso, "Augmented Sketch", 2016; T. Yang et al., "Elastic Sketch", 2018) keep the
+ * heavy ones out of the counters, which so are left to the rare.
  *
  *     key --> its two buckets of four entries -- has one --> count += w
  *                      |
@@ -10,25 +11,30 @@
  *                                          |
  *                                          not --> raise the key's counters to t
  *
- * An entry that loses its place looks for another in the same way, at the cost of lesser ones; the last goes back to the
- * tally, whose counters are raised to its count. So no count is ever too low. The greatest count that found no place, of
- * a key or of an entry, is the floor of the list: a key that came more often has an entry, always. Before the floor would
- * rise, one of the eight moves to its other bucket where a lesser one is: so nearly all places count (227 of 252 entries
- * above the floor for the URL log at 64 KiB; 91 without).
+ * An entry that loses its place looks for another in the same way, at the cost of lesser ones; the
+ * last goes back to the tally, whose counters are raised to its count. So no count is ever too low.
+ * The greatest count that found no place, of a key or of an entry, is the floor of the list: a key
+ * that came more often has an entry, always. Before the floor would rise, one of the eight moves to
+ * its other bucket where a lesser one is: so nearly all places count (227 of 252 entries above the
+ * floor for the URL log at 64 KiB; 91 without).
  *
- * What an entry counts from its beginning on is exact. What it had before, the tally's word for it, is its error. A key
- * whose adds come all together would be charged with what it gained while it was still too small, so a bucket remembers the
- * last key that found no entry, and its weight since then. With that the order of arrival does no harm: of the URL log at
- * 64 KiB the top 100 are right in every order.
+ * What an entry counts from its beginning on is exact. What it had before, the tally's word for it,
+ * is its error. A key whose adds come all together would be charged with what it gained while it
+ * was still too small, so a bucket remembers the last key that found no entry, and its weight since
+ * then. With that the order of arrival does no harm: of the URL log at 64 KiB the top 100 are right
+ * in every order.
  *
- * A key is 64 bits of its hash here, its print: two keys with the same print are one (one in 2e7 streams of a billion keys,
- * at a thousand entries, has such a pair). The tally's hash is made from the print, so that an entry can go back.
+ * A key is 64 bits of its hash here, its print: two keys with the same print are one (one in 2e7
+ * streams of a billion keys, at a thousand entries, has such a pair). The tally's hash is made from
+ * the print, so that an entry can go back.
  *
- * Sections: the tally, the entries (buckets.h), the texts (texts.h). The plan's items say for how many entries there are
- * places and texts; the entries take an eighth of the tally's memory if that is more.
+ * Sections: the tally, the entries (buckets.h), the texts (texts.h). The plan's items say for how
+ * many entries there are places and texts; the entries take an eighth of the tally's memory if that
+ * is more.
  *
- * Merging: all entries of both, each with what both know of it, find their places anew, the greatest first. The floors add up,
- * since a key may have been just below either. Which of the two was merged into which makes no difference. */
+ * Merging: all entries of both, each with what both know of it, find their places anew, the
+ * greatest first. The floors add up, since a key may have been just below either. Which of the two
+ * was merged into which makes no difference. */
 #include "../error.h"
 #include "../image.h"
 #include "../memory.h"
@@ -63,7 +69,7 @@ static const struct kind *tally(void)
     return tamis__kind(TAMIS_TALLY);
 }
 
-/* --- Planning --------------------------------------------------------------------------------------------------- */
+/* --- Planning --------------------------------------------------------------------------------- */
 
 static uint64_t greater(uint64_t a, uint64_t b)
 {
@@ -75,8 +81,9 @@ static uint64_t lesser(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Two and a half places for an item: with four to a bucket the most frequent half find one of their two with a free place or a lesser
- * item in it. 96 bytes of text: a quarter of the room is for texts whose entries have gone. */
+/* Two and a half places for an item: with four to a bucket the most frequent half find one of their
+ * two with a free place or a lesser item in it. 96 bytes of text: a quarter of the room is for
+ * texts whose entries have gone. */
 static void describe(uint64_t lines, uint64_t items, struct section *out)
 {
     const uint64_t buckets =
@@ -194,7 +201,7 @@ static const char *wrong_cells(const struct body *b)
     return reason != NULL ? reason : tamis__wrong_texts(&t.texts, &t.buckets);
 }
 
-/* --- Entries that come and go -------------------------------------------------------------------------------------- */
+/* --- Entries that come and go ----------------------------------------------------------------- */
 
 static void raise_tally(const struct top *t, tamis_hash key, uint64_t count)
 {
@@ -203,8 +210,8 @@ static void raise_tally(const struct top *t, tamis_hash key, uint64_t count)
     tamis__tally_raise_to(&v, count);
 }
 
-/* A place for an entry that counts no more than the eight in its buckets: that of one of these whose other bucket has a
- * lesser one, which then has to go. NO_SLOT: there is none. */
+/* A place for an entry that counts no more than the eight in its buckets: that of one of these
+ * whose other bucket has a lesser one, which then has to go. NO_SLOT: there is none. */
 static uint64_t way_out(const struct buckets *b, struct bucket_pair p, uint64_t count, uint64_t *to)
 {
     uint64_t found = NO_SLOT;
@@ -231,7 +238,8 @@ static struct entry swap(struct top *t, uint64_t slot, struct entry e)
     return old;
 }
 
-/* A place for e at the cost of lesser ones, the last of which goes to the tally. Ends, since each that has to go is less. */
+/* A place for e at the cost of lesser ones, the last of which goes to the tally. Ends, since each
+ * that has to go is less. */
 static void place(struct top *t, struct entry e)
 {
     while (e.print != 0) {
@@ -305,7 +313,7 @@ static inline uint64_t add_key(struct top *t, tamis_hash key, struct bucket_pair
     return before;
 }
 
-/* --- The verbs --------------------------------------------------------------------------------------------------- */
+/* --- The verbs -------------------------------------------------------------------------------- */
 
 TAMIS__PREFETCHES fetch(const struct top *t, tamis_hash key, struct bucket_pair p)
 {
@@ -336,7 +344,8 @@ static void prefetch(const struct body *b, const struct batch *keys)
     prefetch_keys(&t, keys->hashes, keys->n);
 }
 
-/* Even where all lines are in the second-level cache it pays to ask for them this many keys before. */
+/* Even where all lines are in the second-level cache it pays to ask for them this many keys
+ * before. */
 #define AHEAD 12u
 
 static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
@@ -453,7 +462,7 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
         out->saturated += slot_count(&t.buckets, i) == TAMIS__MOST_WEIGHT;
 }
 
-/* --- Merging: all entries of both, the most frequent first ------------------------------------------------------------ */
+/* --- Merging: all entries of both, the most frequent first ------------------------------------ */
 
 struct candidate {
     struct entry e; /* its text is in `of` */
@@ -489,7 +498,8 @@ static void sort(struct candidate *c, size_t n)
     }
 }
 
-/* What both know of the entries of `from`; of those that the other has as well only when `again`. */
+/* What both know of the entries of `from`; of those that the other has as well only when
+ * `again`. */
 static size_t collect(const struct top *from, const struct top *other, bool again,
                       struct candidate *out)
 {
@@ -518,7 +528,8 @@ static size_t collect(const struct top *from, const struct top *other, bool agai
     return n;
 }
 
-/* In order, each to its place; who finds none goes to the tally. Texts follow while there is room. */
+/* In order, each to its place; who finds none goes to the tally. Texts follow while there is
+ * room. */
 static void settle(struct top *t, const struct candidate *c, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,18 +1,21 @@
-/* window of counts: "how often in the last hour", and what most often. A ring of generations of one kind that tells how often.
+/* window of counts: "how often in the last hour", and what most often. A ring of generations of one
+ * kind that tells how often.
  *
  *     newest                     oldest
  *     [ g0 ]  [ g1 ]  [ g2 ]  [ g3 ]          rotate: g3 is emptied and comes to the front
  *       ^ add          count: the sum of all
  *
- * See membership/window.c for how many generations an hour takes. It takes as much memory as they do together; a half-life
- * would take less, but what it tells is no count of anything.
+ * See membership/window.c for how many generations an hour takes. It takes as much memory as they
+ * do together; a half-life would take less, but what it tells is no count of anything.
  *
- * A count is the sum of what the generations say: never too low where theirs never are, and what keys that never came count
- * in all of them together is measured like that of one sketch (noise.c), so the intervals hold as they are. Of items that are
- * listed in some generation and not in another, the other's tally tells its part. An item that is in no list may have
- * been just below the floor of each: the floors add up.
+ * A count is the sum of what the generations say: never too low where theirs never are, and what
+ * keys that never came count in all of them together is measured like that of one sketch (noise.c),
+ * so the intervals hold as they are. Of items that are listed in some generation and not in
+ * another, the other's tally tells its part. An item that is in no list may have been just below
+ * the floor of each: the floors add up.
  *
- * Weights are not negative, whatever the kind: what is to be taken away may be in a generation that is forgotten.
+ * Weights are not negative, whatever the kind: what is to be taken away may be in a generation that
+ * is forgotten.
  *
  * In the image a generation is what its kind is alone, one section or, of top, three. */
 #include "../error.h"
@@ -55,7 +58,7 @@ static struct batch plain(const struct batch *keys)
     return b;
 }
 
-/* --- Planning --------------------------------------------------------------------------------------------------- */
+/* --- Planning --------------------------------------------------------------------------------- */
 
 static tamis_plan inner_plan(const tamis_plan *p)
 {
@@ -169,7 +172,7 @@ static const char *wrong_cells(const struct body *b)
     return reason;
 }
 
-/* --- The verbs --------------------------------------------------------------------------------------------------- */
+/* --- The verbs -------------------------------------------------------------------------------- */
 
 static void prefetch(const struct body *b, const struct batch *keys)
 {
@@ -266,7 +269,7 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
     }
 }
 
-/* --- Lists ------------------------------------------------------------------------------------------------------- */
+/* --- Lists ------------------------------------------------------------------------------------ */
 
 static uint64_t slots(const struct body *b)
 {
@@ -284,7 +287,8 @@ static uint64_t slot_of(const struct body *b, tamis_hash h)
     return UINT64_MAX;
 }
 
-/* What all generations know of an item is told where the newest has it, with the newest text that there is. */
+/* What all generations know of an item is told where the newest has it, with the newest text that
+ * there is. */
 static bool listed(const struct body *b, uint64_t slot, struct listed *out)
 {
     const struct kind *inner = inner_of(b);
@@ -319,7 +323,7 @@ static int64_t unlisted(const struct body *b)
     return all;
 }
 
-/* --- Together, and looking inside ---------------------------------------------------------------------------------- */
+/* --- Together, and looking inside ------------------------------------------------------------- */
 
 static void copy_cells(const struct body *b, uint8_t *room, bool back)
 {

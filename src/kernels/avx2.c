@@ -1,5 +1,5 @@
-/* Kernels for AVX2: a line of the blocked filter is two registers. There is no 64-bit product and no useful
- * gather, so the probes of classic filters stay scalar. */
+/* Kernels for AVX2: a line of the blocked filter is two registers. There is no 64-bit product and
+ * no useful gather, so the probes of classic filters stay scalar. */
 #include "../ribbon.h"
 #include "kernels.h"
 
@@ -91,7 +91,7 @@ AVX2 static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uin
     }
 }
 
-/* --- Ribbons ------------------------------------------------------------------------------------------------- */
+/* --- Ribbons ---------------------------------------------------------------------------------- */
 
 AVX2 static inline __m256i load_four(const void *p)
 {
@@ -169,15 +169,16 @@ AVX2 void tamis__ribbon_aim_avx2(const struct ribbon_layer *l, const tamis_hash 
     aim->bumped[n / 8] = (uint8_t)marks;
 }
 
-/* What a layer's keys have in common. All are asked as many columns as the last segment has: where there are fewer,
- * another segment follows, so that the memory does not end; what comes from there is not counted. */
+/* What a layer's keys have in common. All are asked as many columns as the last segment has: where
+ * there are fewer, another segment follows, so that the memory does not end; what comes from there
+ * is not counted. */
 struct ribbon_shape {
     const uint8_t *solution;
     uint64_t boundary,
         last_high; /* slot; the last byte where all columns, in eights, can be read */
     uint32_t columns, sides;
-    /* Of eight columns each time, four bits a column, one for each of four keys: those that count for all, and the first
-     * bit of the one that counts from the boundary on. */
+    /* Of eight columns each time, four bits a column, one for each of four keys: those that count
+     * for all, and the first bit of the one that counts from the boundary on. */
     uint32_t counted[4], extra[4];
 };
 
@@ -226,7 +227,8 @@ AVX2 static inline __m256i key_lanes(const uint8_t *low, const uint8_t *high, ui
                               _mm256_xor_si256(b, _mm256_slli_epi64(b, 32)), 0xaa);
 }
 
-/* The parities of four keys' columns in the signs of bytes: each fold makes room for another key. */
+/* The parities of four keys' columns in the signs of bytes: each fold makes room for another
+ * key. */
 AVX2 static inline __m256i parities(const __m256i k[4])
 {
     const __m256i odd_bytes = _mm256_set1_epi16((short)0xff00);
@@ -308,7 +310,8 @@ AVX2 static inline bool has_room(const struct ribbon_shape *s, const struct ribb
                                  _mm256_cmpgt_epi64(load_four(aim->high + i + 4), last))) == 0;
 }
 
-/* What the oracle does, with the instruction that counts bits, which every processor with AVX2 has. */
+/* What the oracle does, with the instruction that counts bits, which every processor with AVX2
+ * has. */
 #define AVX2_POPCNT __attribute__((target("avx2,popcnt")))
 
 AVX2_POPCNT static unsigned ribbon_one(const struct ribbon_layer *l, tamis_hash h,

@@ -1,14 +1,14 @@
-/* Kernels for AVX-512: a line of the blocked filter is one register, eight probes of a classic one are
- * another. Function-level target attributes, so that no compiler flag is needed; cpu.c hands this table out
- * only where the processor has the instructions. */
+/* Kernels for AVX-512: a line of the blocked filter is one register, eight probes of a classic one
+ * are another. Function-level target attributes, so that no compiler flag is needed; cpu.c hands
+ * this table out only where the processor has the instructions. */
 #include "avx512.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__) && defined(__GNUC__)
 
-/* --- Lines ------------------------------------------------------------------------------------------------- */
+/* --- Lines ------------------------------------------------------------------------------------ */
 
-/* One bit in each word: 1 rotated by the word's six bits of lo. A rotate takes its count modulo 64, so
- * the bits above need no mask. */
+/* One bit in each word: 1 rotated by the word's six bits of lo. A rotate takes its count modulo 64,
+ * so the bits above need no mask. */
 AVX512 static inline __m512i line_mask(uint64_t lo)
 {
     const __m512i shifts = _mm512_set_epi64(42, 36, 30, 24, 18, 12, 6, 0);
@@ -16,8 +16,8 @@ AVX512 static inline __m512i line_mask(uint64_t lo)
                              _mm512_srlv_epi64(_mm512_set1_epi64((long long)lo), shifts));
 }
 
-/* In two halves: on Zen 4, waiting for a line with one load of 64 bytes costs a third more than with two
- * (6.6 against 4.9 ns a key in 120 MB), and where nothing waits it is the same. */
+/* In two halves: on Zen 4, waiting for a line with one load of 64 bytes costs a third more than
+ * with two (6.6 against 4.9 ns a key in 120 MB), and where nothing waits it is the same. */
 AVX512 static inline __m512i load_line(const uint8_t *line)
 {
     return _mm512_inserti64x4(
@@ -109,10 +109,10 @@ AVX512 static void packed_add(uint8_t *table, const uint64_t *words, size_t n, u
         *seen |= (uint8_t)((add_to_line(tamis__packed_line(table, words[j]), words[j]) == 0) << j);
 }
 
-/* --- Probes ------------------------------------------------------------------------------------------------- */
+/* --- Probes ----------------------------------------------------------------------------------- */
 
-/* Probe j of a key is x[j] = C^j·lo + (1 + C + ... + C^(j-1))·hi: the recurrence of tamis__next_probe,
- * unrolled, so that eight probes are computed side by side. */
+/* Probe j of a key is x[j] = C^j·lo + (1 + C + ... + C^(j-1))·hi: the recurrence of
+ * tamis__next_probe, unrolled, so that eight probes are computed side by side. */
 struct powers {
     uint64_t lo[64], hi[64];
 };
@@ -128,8 +128,8 @@ static void fill_powers(struct powers *p, unsigned n)
     }
 }
 
-/* A gather is no faster than eight loads, and there is no scatter of bits: the positions are computed side by
- * side, the rest is plain. */
+/* A gather is no faster than eight loads, and there is no scatter of bits: the positions are
+ * computed side by side, the rest is plain. */
 struct prober {
     struct powers powers;
     uint64_t starts[64]; /* of the rows */
@@ -226,7 +226,7 @@ AVX512 static void probe_add(uint8_t *rows, const struct probes *p, const tamis_
     }
 }
 
-/* --- Compact lines ---------------------------------------------------------------------------------------------- */
+/* --- Compact lines ---------------------------------------------------------------------------- */
 
 /* The line is a table of eight words that the top three bits of each position pick from. */
 AVX512 static void compact_query(const uint8_t *table, uint64_t lines, uint32_t k,
@@ -258,7 +258,7 @@ AVX512 static void compact_query(const uint8_t *table, uint64_t lines, uint32_t 
     }
 }
 
-/* --- XXH3 of eight words at once ----------------------------------------------------------------------------------- */
+/* --- XXH3 of eight words at once -------------------------------------------------------------- */
 
 AVX512 static inline void store_hashes(__m512i lo, __m512i hi, tamis_hash *out)
 {
@@ -268,8 +268,8 @@ AVX512 static inline void store_hashes(__m512i lo, __m512i hi, tamis_hash *out)
     _mm512_storeu_si512(out + 4, _mm512_permutex2var_epi64(lo, second, hi));
 }
 
-/* XXH3_len_4to8_128b of xxHash for a length of 8, in eight lanes. The constants are its own: two words of
- * the secret combined, PRIME64_1 + (8 << 2), and the multipliers of its finalization. */
+/* XXH3_len_4to8_128b of xxHash for a length of 8, in eight lanes. The constants are its own: two
+ * words of the secret combined, PRIME64_1 + (8 << 2), and the multipliers of its finalization. */
 AVX512 static size_t xxh3_words(uint64_t seed, const tamis_bytes *keys, size_t n, tamis_hash *out)
 {
     const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
@@ -339,8 +339,8 @@ AVX512 static inline __m512i avalanche(__m512i x)
     return _mm512_xor_si512(x, _mm512_srli_epi64(x, 32));
 }
 
-/* XXH3_len_17to128_128b of xxHash for lengths of 33 to 64, in eight lanes: the first and the last 32 bytes of
- * a key, each word of them in a register. */
+/* XXH3_len_17to128_128b of xxHash for lengths of 33 to 64, in eight lanes: the first and the last
+ * 32 bytes of a key, each word of them in a register. */
 AVX512 static void xxh3_eight(uint64_t seed, const tamis_bytes *const keys[8], tamis_hash *out)
 {
     const uint64_t secret[8] = {
@@ -378,7 +378,7 @@ AVX512 static void xxh3_eight(uint64_t seed, const tamis_bytes *const keys[8], t
                  _mm512_sub_epi64(_mm512_setzero_si512(), avalanche(sum)), out);
 }
 
-/* --- SipHash, eight keys at once ------------------------------------------------------------------------------ */
+/* --- SipHash, eight keys at once -------------------------------------------------------------- */
 
 #define LANES 8
 #define TARGET AVX512

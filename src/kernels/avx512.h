@@ -52,8 +52,8 @@ AVX512 static inline __m512i high_halves(const tamis_hash *h)
     return _mm512_permutex2var_epi64(_mm512_loadu_si512(h), odd, _mm512_loadu_si512(h + 4));
 }
 
-/* Eight words, at these addresses, and by their numbers. Without optimization the intrinsic of gcc is a macro that
- * converts a mask of 8 bits to a char. */
+/* Eight words, at these addresses, and by their numbers. Without optimization the intrinsic of gcc
+ * is a macro that converts a mask of 8 bits to a char. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 AVX512 static inline __m512i gather_at(__m512i addresses)

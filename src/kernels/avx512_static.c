@@ -5,7 +5,7 @@
 
 #if defined(__x86_64__) && !defined(__ILP32__) && defined(__GNUC__)
 
-/* --- Ribbons, where the processor also shifts pairs of words and counts their bits -------------------------------- */
+/* --- Ribbons, where the processor also shifts pairs of words and counts their bits ------------ */
 
 #define INLINE static inline __attribute__((always_inline)) /* with its constants */
 #define AVX512_BITS __attribute__((target("avx512f,avx512dq,avx512vl,avx512vbmi2,avx512vpopcntdq")))
@@ -60,7 +60,8 @@ AVX512_BITS void tamis__ribbon_aim_avx512(const struct ribbon_layer *l, const ta
     aim->bumped[n / 8] = (uint8_t)marks;
 }
 
-/* Eight words, or those in the mask and zeros; never a byte beyond them. In halves: see load_line of avx512.c. */
+/* Eight words, or those in the mask and zeros; never a byte beyond them. In halves: see load_line
+ * of avx512.c. */
 AVX512_BITS INLINE __m512i load_words(const uint8_t *from, __mmask8 live)
 {
     if (live != 0xff) return _mm512_maskz_loadu_epi64(live, from);
@@ -74,15 +75,16 @@ static inline __mmask8 live_columns(uint32_t columns, uint32_t c)
     return (__mmask8)(columns <= c ? 0 : columns - c >= 8 ? 0xff : (1u << (columns - c)) - 1);
 }
 
-/* Parities of up to eight columns each time, a byte for every key; looked at when all are there, since a wide load right
- * after narrow stores would wait for them. */
+/* Parities of up to eight columns each time, a byte for every key; looked at when all are there,
+ * since a wide load right after narrow stores would wait for them. */
 struct ribbon_found {
     uint8_t parities[TAMIS__RIBBON_COLUMNS / 8][TAMIS__RIBBON_BATCH];
 };
 
-/* Of all keys as many columns as the last segment has, and up to eight: where there are fewer, another segment follows, or
- * the words are masked at the end of the solution. What comes from there is not counted. Loads and prefetches take
- * turns, key by key. are_lines: every segment is a line of eight columns. */
+/* Of all keys as many columns as the last segment has, and up to eight: where there are fewer,
+ * another segment follows, or the words are masked at the end of the solution. What comes from
+ * there is not counted. Loads and prefetches take turns, key by key. are_lines: every segment is a
+ * line of eight columns. */
 AVX512_BITS INLINE void read_windows(const struct ribbon_layer *l, const tamis_hash *h,
                                      const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
                                      size_t n, uint32_t eights, bool are_lines,
@@ -187,7 +189,7 @@ AVX512_BITS void tamis__ribbon_solve_avx512(const uint64_t *rows, const uint32_t
     }
 }
 
-/* --- Fuse -------------------------------------------------------------------------------------------------------- */
+/* --- Fuse ------------------------------------------------------------------------------------- */
 
 /* What all keys have in common. */
 struct fuse_lanes {
@@ -270,8 +272,9 @@ AVX512 void tamis__fuse_aim_avx512(const struct fuse *f, const tamis_hash *h, si
         aim_all(&own, 4, own.bits == 8, h, n, aim, fetches);
 }
 
-/* What was read for a batch of keys: all cells, or, where they are bytes, their sums. Written one by one and looked at
- * when all are there: a wide load right after narrow stores would wait for them. */
+/* What was read for a batch of keys: all cells, or, where they are bytes, their sums. Written one
+ * by one and looked at when all are there: a wide load right after narrow stores would wait for
+ * them. */
 struct fuse_found {
     uint32_t cells[4][TAMIS__FUSE_BATCH];
     uint8_t sums[TAMIS__FUSE_BATCH];
@@ -296,8 +299,8 @@ AVX512 INLINE uint8_t judge(const struct fuse *f, uint32_t d, bool are_bytes,
     return _mm256_testn_epi32_mask(sum, _mm256_set1_epi32((int)(UINT32_MAX >> (32 - f->bits))));
 }
 
-/* Loads and prefetches take turns, key by key. Unrolled, the loads would wait in a row, and GCC would gather the sums in
- * one register: 6.2 against 5.2 ns a key in 11 MB. */
+/* Loads and prefetches take turns, key by key. Unrolled, the loads would wait in a row, and GCC
+ * would gather the sums in one register: 6.2 against 5.2 ns a key in 11 MB. */
 AVX512 INLINE void ask_all(const struct fuse *f, uint32_t d, unsigned reach,
                            const struct fuse_aim *aim, size_t n, const tamis_hash *ahead,
                            struct fuse_aim *next, uint8_t *bits)

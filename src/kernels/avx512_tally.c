@@ -1,6 +1,6 @@
-/* The adds of a tally (frequency/tally.c) with AVX-512: the four counters of a key in four lanes, from places to stores. What
- * is a table there is computed here, since variable shifts are cheap. Lanes are the first octet in each line, then the
- * second in each. */
+/* The adds of a tally (frequency/tally.c) with AVX-512: the four counters of a key in four lanes,
+ * from places to stores. What is a table there is computed here, since variable shifts are cheap.
+ * Lanes are the first octet in each line, then the second in each. */
 #include "avx512.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__) && defined(__GNUC__)
@@ -63,7 +63,8 @@ AVX512 static inline __m256i levels(__m256i joins, __m256i byte)
     return _mm256_add_epi64(small, bit(joins, _mm256_set1_epi64x(3)));
 }
 
-/* Add 1 for a key of lines a and b; false, and nothing has changed, when a counter has to join another. */
+/* Add 1 for a key of lines a and b; false, and nothing has changed, when a counter has to join
+ * another. */
 AVX512 static inline bool add_one(uint8_t *a, uint8_t *b, tamis_hash h)
 {
     const __m256i most = _mm256_set1_epi64x(INT64_MAX), one = _mm256_set1_epi64x(1);

@@ -1,5 +1,5 @@
-/* The inner loops, in one table per instruction set. Every table computes the same bits in memory and
- * the same answers; the scalar one is the oracle the others are tested against.
+/* The inner loops, in one table per instruction set. Every table computes the same bits in memory
+ * and the same answers; the scalar one is the oracle the others are tested against.
  *
  * Bit i of `seen` and `bits` answers for hash i. Whole bytes are written, spare bits zero. */
 #ifndef TAMIS_KERNELS_H
@@ -16,11 +16,11 @@ struct probes {
     uint32_t k;
 };
 
-/* A full-period multiplier modulo 2^64 with good lattice structure in up to 32 dimensions
- * (P. L'Ecuyer, "Tables of linear congruential generators of different sizes and good lattice
- * structure", 1999). Stepping x by it, with the key's other 64 bits as increment, makes k probes that
- * behave as independent ones even in filters of a few hundred bits, where the usual h1 + i·h2 is
- * measurably worse (docs/ACCURACY.md). */
+/* A full-period multiplier modulo 2^64 with good lattice structure in up to 32 dimensions (P.
+ * L'Ecuyer, "Tables of linear congruential generators of different sizes and good lattice
+ * structure", 1999). Stepping x by it, with the key's other 64 bits as increment, makes k probes
+ * that behave as independent ones even in filters of a few hundred bits, where the usual h1 + i·h2
+ * is measurably worse (docs/ACCURACY.md). */
 #define TAMIS__PROBE_MULTIPLIER UINT64_C(2862933555777941757)
 
 static inline uint64_t tamis__next_probe(uint64_t x, tamis_hash h)
@@ -77,8 +77,9 @@ static inline unsigned tamis__compact_bit(uint64_t x)
 }
 
 #if defined(__GNUC__)
-/* Into the second-level cache, which on some machines keeps far more lines on their way than the first: on
- * Zen 4 a random line of 120 MB then costs 4.3 ns, and 8.1 when prefetched into the first. */
+/* Into the second-level cache, which on some machines keeps far more lines on their way than the
+ * first: on Zen 4 a random line of 120 MB then costs 4.3 ns, and 8.1 when prefetched into the
+ * first. */
 #define TAMIS__PREFETCH(p) __builtin_prefetch(p, 0, 2)
 #else
 #define TAMIS__PREFETCH(p) ((void)(p))
@@ -91,8 +92,8 @@ static inline unsigned tamis__compact_bit(uint64_t x)
 #define TAMIS__FETCH(p) ((void)(p))
 #endif
 
-/* For functions that only prefetch: GCC takes their calls for calls without effect and drops them, unless they are
- * inlined before. */
+/* For functions that only prefetch: GCC takes their calls for calls without effect and drops them,
+ * unless they are inlined before. */
 #if defined(__GNUC__)
 #define TAMIS__PREFETCHES static inline __attribute__((always_inline)) void
 #else
@@ -123,9 +124,9 @@ typedef void tamis__compact_adder(uint8_t *table, uint64_t lines, uint32_t k, co
                                   size_t n, uint8_t *seen);
 typedef void tamis__compact_asker(const uint8_t *table, uint64_t lines, uint32_t k,
                                   const tamis_hash *h, size_t n, uint8_t *bits);
-/* Of one layer of a ribbon (ribbon.h) and at most a batch of its keys. First where they look, and which of them the layer
- * bumps; then the answers, which mean nothing for those. `ahead`: as many aims to be prefetched on the way, or
- * NULL. */
+/* Of one layer of a ribbon (ribbon.h) and at most a batch of its keys. First where they look, and
+ * which of them the layer bumps; then the answers, which mean nothing for those. `ahead`: as many
+ * aims to be prefetched on the way, or NULL. */
 struct ribbon_layer;
 struct ribbon_aim;
 typedef void tamis__ribbon_aimer(const struct ribbon_layer *l, const tamis_hash *h, size_t n,
@@ -133,29 +134,29 @@ typedef void tamis__ribbon_aimer(const struct ribbon_layer *l, const tamis_hash 
 typedef void tamis__ribbon_asker(const struct ribbon_layer *l, const tamis_hash *h,
                                  const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
                                  size_t n, uint8_t *bits);
-/* Of a binary fuse filter (fuse.h) and at most a batch of its keys. First where they look, and `fetches`: ask the memory for
- * it; then the answers, which need no more than that. `ahead`, unless NULL: as many hashes to be aimed at and prefetched
- * on the way. */
+/* Of a binary fuse filter (fuse.h) and at most a batch of its keys. First where they look, and
+ * `fetches`: ask the memory for it; then the answers, which need no more than that. `ahead`, unless
+ * NULL: as many hashes to be aimed at and prefetched on the way. */
 struct fuse;
 struct fuse_aim;
 typedef void tamis__fuse_aimer(const struct fuse *f, const tamis_hash *h, size_t n,
                                struct fuse_aim *aim, bool fetches);
 typedef void tamis__fuse_asker(const struct fuse *f, const struct fuse_aim *aim, size_t n,
                                const tamis_hash *ahead, struct fuse_aim *next, uint8_t *bits);
-/* Back substitution of a segment, from its last slot to its first: rows of the eliminated system, 0 where a slot
- * has none, and their right-hand sides, of `columns` bits. words holds the following segment's solution on
- * entry and this one's on return; there is room for 32. */
+/* Back substitution of a segment, from its last slot to its first: rows of the eliminated system, 0
+ * where a slot has none, and their right-hand sides, of `columns` bits. words holds the following
+ * segment's solution on entry and this one's on return; there is room for 32. */
 typedef void tamis__ribbon_solver(const uint64_t *rows, const uint32_t *sides, uint32_t columns,
                                   uint64_t *words);
-/* Adds of weight 1 to a tally: returns how many of the n keys it has added, up to the first one with a counter that has to join
- * another, which is for whoever calls. */
+/* Adds of weight 1 to a tally: returns how many of the n keys it has added, up to the first one
+ * with a counter that has to join another, which is for whoever calls. */
 typedef size_t tamis__tally_adder(uint8_t *cells, uint64_t lines, const tamis_hash *h, size_t n);
 /* SipHash-2-4-128 of many keys under one secret key. */
 typedef void tamis__siphasher(const uint64_t key[2], const tamis_bytes *keys, size_t n,
                               tamis_hash *out);
 
-/* XXH3-128 of keys of 8 bytes: as many of the first ones as this kernel takes at once, maybe none; returns
- * how many. */
+/* XXH3-128 of keys of 8 bytes: as many of the first ones as this kernel takes at once, maybe none;
+ * returns how many. */
 typedef size_t tamis__word_hasher(uint64_t seed, const tamis_bytes *keys, size_t n,
                                   tamis_hash *out);
 
@@ -208,7 +209,8 @@ tamis__ribbon_solver tamis__ribbon_solve_avx2;
 /* And those of AVX-512 with one another. */
 tamis__tally_adder tamis__tally_add_avx512;
 
-/* SipHash of one key, and its last block: what is left after whole words of 8 bytes, and the length. */
+/* SipHash of one key, and its last block: what is left after whole words of 8 bytes, and the
+ * length. */
 tamis_hash tamis__siphash(const uint64_t key[2], const uint8_t *p, size_t len);
 
 static inline uint64_t tamis__siphash_last(const uint8_t *p, size_t len)

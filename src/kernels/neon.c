@@ -1,4 +1,5 @@
-/* Kernels for 64-bit ARM, where NEON is always there: a line of the blocked filter is four registers. */
+/* Kernels for 64-bit ARM, where NEON is always there: a line of the blocked filter is four
+ * registers. */
 #include "../ribbon.h"
 #include "kernels.h"
 
@@ -70,9 +71,10 @@ static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t 
     }
 }
 
-/* --- Ribbons ------------------------------------------------------------------------------------------------- */
+/* --- Ribbons ---------------------------------------------------------------------------------- */
 
-/* Counts of the bits of two columns' windows under the row, byte by byte. A shift by 64 leaves nothing. */
+/* Counts of the bits of two columns' windows under the row, byte by byte. A shift by 64 leaves
+ * nothing. */
 static inline uint8x16_t count_two(const uint8_t *low, const uint8_t *high, int64_t shift,
                                    uint64_t row)
 {

@@ -13,7 +13,7 @@ static void answer(uint8_t *bits, size_t i, bool yes)
     bits[i >> 3] = (uint8_t)(bits[i >> 3] | (unsigned)yes << (i & 7));
 }
 
-/* --- Probes in rows of bits ------------------------------------------------------------------------------ */
+/* --- Probes in rows of bits ------------------------------------------------------------------- */
 
 void tamis__probe_prefetch(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
                            size_t n)
@@ -69,7 +69,8 @@ void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis
     for (size_t i = 0; i < n; i++) {
         uint64_t x = h[i].lo, row = 0;
         unsigned all = 1;
-        /* To the end, though the first 0 decides: a branch that is wrong half the time costs more. */
+        /* To the end, though the first 0 decides: a branch that is wrong half the time costs
+         * more. */
         for (uint32_t j = 0; j < p->k; j++) {
             all &= tamis__bit(rows, row + tamis__mulhi(x, p->m));
             x = tamis__next_probe(x, h[i]);
@@ -79,7 +80,7 @@ void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis
     }
 }
 
-/* --- Lines ------------------------------------------------------------------------------------------------- */
+/* --- Lines ------------------------------------------------------------------------------------ */
 
 static bool add_to_line(uint8_t *line, uint64_t lo)
 {
@@ -161,7 +162,7 @@ void tamis__compact_query(const uint8_t *table, uint64_t lines, uint32_t k, cons
     }
 }
 
-/* --- Ribbons ------------------------------------------------------------------------------------------------- */
+/* --- Ribbons ---------------------------------------------------------------------------------- */
 
 static inline unsigned parity(uint64_t v)
 {
@@ -222,7 +223,7 @@ void tamis__ribbon_solve(const uint64_t *rows, const uint32_t *sides, uint32_t c
         }
 }
 
-/* --- Fuse ------------------------------------------------------------------------------------------------------ */
+/* --- Fuse ------------------------------------------------------------------------------------- */
 
 /* Aims are the bits where cells begin. d, cell_bits and reach are constants where speed matters. */
 static inline void fuse_aim_at(const struct fuse *f, uint32_t d, uint32_t cell_bits, tamis_hash h,
@@ -294,7 +295,7 @@ void tamis__fuse_ask(const struct fuse *f, const struct fuse_aim *aim, size_t n,
     }
 }
 
-/* --- SipHash-2-4 with 128-bit output (Aumasson, Bernstein; the reference's 16-byte variant) --------------- */
+/* --- SipHash-2-4 with 128-bit output (Aumasson, Bernstein; the reference's 16-byte variant) --- */
 
 static inline uint64_t rotl(uint64_t v, int by)
 {

@@ -1,9 +1,9 @@
-/* Kernels for handles that several threads add to and ask at once (TAMIS_SHARED): every access to a cell is a
- * relaxed atomic one. A bit, once set, is never lost; a bit is looked at
- * before it is set, since an atomic OR costs far more than a load.
+/* Kernels for handles that several threads add to and ask at once (TAMIS_SHARED): every access to a
+ * cell is a relaxed atomic one. A bit, once set, is never lost; a bit is looked at before it is
+ * set, since an atomic OR costs far more than a load.
  *
- * On a big-endian machine an atomic word is not the word of the format, so bytes are used throughout: the
- * same bits, whatever the machine. */
+ * On a big-endian machine an atomic word is not the word of the format, so bytes are used
+ * throughout: the same bits, whatever the machine. */
 #include "kernels.h"
 
 static unsigned set_bit(uint8_t *cells, uint64_t at)

@@ -1,9 +1,9 @@
-/* SipHash-2-4-128 of several keys at once, one in each lane of a vector. Included by a kernel file with
- * LANES and TARGET (a function attribute) defined; plain C with the compilers' vector types, so that one
- * source serves all instruction sets.
+/* SipHash-2-4-128 of several keys at once, one in each lane of a vector. Included by a kernel file
+ * with LANES and TARGET (a function attribute) defined; plain C with the compilers' vector types,
+ * so that one source serves all instruction sets.
  *
- * The lanes go in step, a block of 8 bytes at a time. A lane whose key has ended keeps its state while the
- * longer ones go on, so keys of like length cost least. */
+ * The lanes go in step, a block of 8 bytes at a time. A lane whose key has ended keeps its state
+ * while the longer ones go on, so keys of like length cost least. */
 
 typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
 

@@ -1,31 +1,33 @@
-/* blocked: one cache line per key, the default for sets that change (F. Putze, P. Sanders, J. Singler,
- * "Cache-, hash- and space-efficient Bloom filters", 2007; the split into words as in Impala's and
- * Parquet's block filters, here over a whole 64-byte line).
+/* blocked: one cache line per key, the default for sets that change (F. Putze, P. Sanders, J.
+ * Singler, "Cache-, hash- and space-efficient Bloom filters", 2007; the split into words as in
+ * Impala's and Parquet's block filters, here over a whole 64-byte line).
  *
  *     hash.hi picks the line        line:  word 0   word 1   ...   word 7      64 bits each
  *     hash.lo picks the bits               ...1...  ..1....        .....1.     one bit in each word
  *
- * One memory access decides, and eight words with one bit each are one 512-bit (or two 256-bit) test.
- * No multiplication but the one that finds the line; line and bits come from different halves of the
- * hash, so they are independent.
+ * One memory access decides, and eight words with one bit each are one 512-bit (or two 256-bit)
+ * test. No multiplication but the one that finds the line; line and bits come from different halves
+ * of the hash, so they are independent.
  *
- * The price. Lines fill unevenly: X, the keys in a line, is binomial (n, 1/L), and a line with x keys
- * gives a false positive with probability (1-(63/64)^x)^8, exactly, since the eight words are
+ * The price. Lines fill unevenly: X, the keys in a line, is binomial (n, 1/L), and a line with x
+ * keys gives a false positive with probability (1-(63/64)^x)^8, exactly, since the eight words are
  * independent once x is known. So
  *
  *     rate = sum over x of C(n,x) (1/L)^x (1-1/L)^(n-x) · (1-(63/64)^x)^8
  *
- * which is computed as it stands. At 1 %: 10.10 bits an item (bloom: 9.59); at 0.1 %: 15.72 (14.38); at
- * 0.01 %: 23.6 (19.2). Below that take bloom, or TAMIS_AUTO, which does.
+ * which is computed as it stands. At 1 %: 10.10 bits an item (bloom: 9.59); at 0.1 %: 15.72
+ * (14.38); at 0.01 %: 23.6 (19.2). Below that take bloom, or TAMIS_AUTO, which does.
  *
- * The compact variant (TAMIS_COMPACT) puts k bits anywhere in the line, k the best for the rate: each line is
- * a classic filter of 512 bits, and its expected rate takes the place of (1-(63/64)^x)^8 above. 9.92 bits at
- * 1 %, 15.55 at 0.1 %, 22.0 at 0.01 %. It pays in time: with
- * AVX-512 at 1 M items, asking in bulk took 1.6 times as long and adding 3 times (`./run bench --quick`).
+ * The compact variant (TAMIS_COMPACT) puts k bits anywhere in the line, k the best for the rate:
+ * each line is a classic filter of 512 bits, and its expected rate takes the place of
+ * (1-(63/64)^x)^8 above. 9.92 bits at 1 %, 15.55 at 0.1 %, 22.0 at 0.01 %. It pays in time: with
+ * AVX-512 at 1 M items, asking in bulk took 1.6 times as long and adding 3 times (`./run bench
+ * --quick`).
  *
  * Each word position over all lines is a row of 64·L bits in which every key sets one: for counting
- * items this is `partitioned` with k = 8, but rows that share their lines vary together (occupancy.c).
- * Given the bits, the rate now is the mean over lines of the product of the words' set shares. */
+ * items this is `partitioned` with k = 8, but rows that share their lines vary together
+ * (occupancy.c). Given the bits, the rate now is the mean over lines of the product of the words'
+ * set shares. */
 #include "../bitrows.h"
 #include "../plan.h"
 

@@ -7,22 +7,22 @@
  *     after add("a"): 2, 7, 10          ^         ^     ^
  *     may_contain("b"): 2, 5, 10        1     0         1      certainly not: bit 5 is 0
  *
- * The rate. After n keys a bit is set with probability p = 1-(1-1/m)^(kn), and textbooks give p^k for
- * the false positives. That is a little low: a new key meets the filter's actual share of set bits,
- * Y/m, which varies, so the rate is E[(Y/m)^k] > (E[Y]/m)^k. For large m the difference vanishes; at
- * 100 items and 1e-4 it is 2 %. We compute the expectation with the exact mean and variance
- * of Y (occupancy.c) and the moments of the normal distribution for the rest:
+ * The rate. After n keys a bit is set with probability p = 1-(1-1/m)^(kn), and textbooks give p^k
+ * for the false positives. That is a little low: a new key meets the filter's actual share of set
+ * bits, Y/m, which varies, so the rate is E[(Y/m)^k] > (E[Y]/m)^k. For large m the difference
+ * vanishes; at 100 items and 1e-4 it is 2 %. We compute the expectation with the exact mean and
+ * variance of Y (occupancy.c) and the moments of the normal distribution for the rest:
  *
  *     E[(p + d)^k] = sum over even i of C(k, i) p^(k-i) v^(i/2) (i-1)!!,   v = Var(Y)/m^2
  *
- * tests/test_rate.c holds it against the exact occupancy distribution: never below it, and above by at
- * most k^3/(40 m^2) of it when at least 40 % of the bits are set: 0.1 % in 93 bits for k = 7.
+ * tests/test_rate.c holds it against the exact occupancy distribution: never below it, and above by
+ * at most k^3/(40 m^2) of it when at least 40 % of the bits are set: 0.1 % in 93 bits for k = 7.
  *
  * Given the bits, the rate now is (Y/m)^k without any approximation.
  *
- * At 1 % it needs 9.6 bits an item, 1.44 times the lower bound, and k = 7 random memory accesses, which
- * is why `blocked` exists. Its virtues: any rate at the same factor, union by OR, and everybody
- * knows it. */
+ * At 1 % it needs 9.6 bits an item, 1.44 times the lower bound, and k = 7 random memory accesses,
+ * which is why `blocked` exists. Its virtues: any rate at the same factor, union by OR, and
+ * everybody knows it. */
 #include "../bitrows.h"
 #include "../plan.h"
 

@@ -1,5 +1,5 @@
-/* counting: a classic filter with counters instead of bits, so that keys can be removed (L. Fan, P. Cao,
- * J. Almeida, A. Broder, "Summary cache", 2000).
+/* counting: a classic filter with counters instead of bits, so that keys can be removed (L. Fan, P.
+ * Cao, J. Almeida, A. Broder, "Summary cache", 2000).
  *
  *     add: each of the key's k counters + 1      remove: each - 1      may_contain: is none of them 0?
  *
@@ -7,22 +7,24 @@
  *     "a": 2, 7, 10   "b": 7, 14, 15      ^         ^     ^       ^ ^
  *     remove("a")                     0 0 0 0 0 0 0 1 0 0 0 0 0 0 1 1     "b" is still whole
  *
- * The guarantee. As long as only keys that are in are removed, a counter is at least the number of keys in that
- * touch it, so a key that is in is never missed. A counter that reaches its end (15 of 4 bits) cannot know
- * what is behind it, so it stays there for ever: some keys may then outlive their removal as false positives, but
- * none is missed. remove() of a key one of whose counters is 0 is refused and changes nothing.
+ * The guarantee. As long as only keys that are in are removed, a counter is at least the number of
+ * keys in that touch it, so a key that is in is never missed. A counter that reaches its end (15 of
+ * 4 bits) cannot know what is behind it, so it stays there for ever: some keys may then outlive
+ * their removal as false positives, but none is missed. remove() of a key one of whose counters is
+ * 0 is refused and changes nothing.
  *
- * How likely is that end? n keys throw kn balls at m counters, so a counter is binomial (kn, 1/m); at the best k,
- * kn/m = ln 2, and P[counter >= 16] <= (e ln 2 / 16)^16 = 1.4e-15: for 10^10 counters still less than 1.4e-5. The
- * promise holds m · P[counter >= 15], computed and not bounded.
+ * How likely is that end? n keys throw kn balls at m counters, so a counter is binomial (kn, 1/m);
+ * at the best k, kn/m = ln 2, and P[counter >= 16] <= (e ln 2 / 16)^16 = 1.4e-15: for 10^10
+ * counters still less than 1.4e-5. The promise holds m · P[counter >= 15], computed and not
+ * bounded.
  *
- * Two probes of one key may hit the same counter, which then counts both; the formula above counts balls, and
- * removing takes both away again.
+ * Two probes of one key may hit the same counter, which then counts both; the formula above counts
+ * balls, and removing takes both away again.
  *
- * Layout 0 is the classic one. In layout 1 (inner kind blocked) the counters of a key are in one line of 64 bytes,
- * 128 of 4 bits: one memory access instead of k, for a rate and an overflow that are means over lines that
- * fill unevenly, computed as for the compact variant of blocked. The rate is that of the filter of non-zero counters
- * in either layout. */
+ * Layout 0 is the classic one. In layout 1 (inner kind blocked) the counters of a key are in one
+ * line of 64 bytes, 128 of 4 bits: one memory access instead of k, for a rate and an overflow that
+ * are means over lines that fill unevenly, computed as for the compact variant of blocked. The rate
+ * is that of the filter of non-zero counters in either layout. */
 #include "../bitrows.h"
 #include "../error.h"
 #include "../plan.h"
@@ -33,7 +35,7 @@
 #define LINED 1u /* variant */
 #define MAX_LINED_K 16u
 
-/* --- Counters --------------------------------------------------------------------------------------------- */
+/* --- Counters --------------------------------------------------------------------------------- */
 
 static unsigned most(const struct section *s)
 {
@@ -76,7 +78,7 @@ static void aim(const struct section *s, tamis_hash h, uint64_t at[MAX_K])
     }
 }
 
-/* --- Planning --------------------------------------------------------------------------------------------- */
+/* --- Planning --------------------------------------------------------------------------------- */
 
 static double classic_rate(double m, uint32_t k, double items)
 {
@@ -203,7 +205,7 @@ static const char *wrong_cells(const struct body *b)
     return tamis__wrong_spare_bits(b->sections, b->sections->m * b->sections->cell_bits);
 }
 
-/* --- The verbs --------------------------------------------------------------------------------------------- */
+/* --- The verbs -------------------------------------------------------------------------------- */
 
 TAMIS__PREFETCHES prefetch_keys(const struct section *s, const tamis_hash *h, size_t n)
 {

@@ -1,69 +1,80 @@
-/* cuckoo: fingerprints of keys, which can be taken out again (B. Fan, D. Andersen, M. Kaminsky, M. Mitzenmacher,
- * "Cuckoo filter: practically better than Bloom", 2014), in windows that overlap (J. Schmitz, J. Zentgraf, S. Rahmann,
- * "Smaller and more flexible cuckoo filters", 2025, arXiv 2505.05847).
+/* cuckoo: fingerprints of keys, which can be taken out again (B. Fan, D. Andersen, M. Kaminsky, M.
+ * Mitzenmacher, "Cuckoo filter: practically better than Bloom", 2014), in windows that overlap (J.
+ * Schmitz, J. Zentgraf, S. Rahmann, "Smaller and more flexible cuckoo filters", 2025, arXiv
+ * 2505.05847).
  *
- * The table is two halves of m/2 slots. A slot is empty or holds an entry: the f bits of a fingerprint, never 0, and
- * a bit that tells its place. Two neighbours of one half are a window. A key has a fingerprint and a window in each
- * half, and its entry is in one of these four slots:
+ * The table is two halves of m/2 slots. A slot is empty or holds an entry: the f bits of a
+ * fingerprint, never 0, and a bit that tells its place. Two neighbours of one half are a window. A
+ * key has a fingerprint and a window in each half, and its entry is in one of these four slots:
  *
  *     half 0   [ ][ ][ ][1][2][ ][ ][ ]       half 1   [ ][3][4][ ][ ][ ][ ][ ]
  *                     window 3, slots 3, 4                window 1, slots 9, 10
  *
  *     place 0: first slot of the entry's window        place 1: second slot of the entry's window
  *
- * The classic filter has buckets of four slots side by side, and a power of two of them. Here every slot but those at the
- * ends of a half is in two windows, m is any even number, and fewer slots are compared for the same load. The place
- * bit says which window an entry is in, and with the fingerprint the window in the other half is known too: its number
- * is g(fingerprint) minus the first, modulo the number of windows H = m/2 - 1. That is what lets an entry move
- * although its key is long forgotten.
+ * The classic filter has buckets of four slots side by side, and a power of two of them. Here every
+ * slot but those at the ends of a half is in two windows, m is any even number, and fewer slots are
+ * compared for the same load. The place bit says which window an entry is in, and with the
+ * fingerprint the window in the other half is known too: its number is g(fingerprint) minus the
+ * first, modulo the number of windows H = m/2 - 1. That is what lets an entry move although its key
+ * is long forgotten.
  *
  *     may_contain: is the fingerprint in one of the four slots, with the right place?     remove: empty that slot
  *     add: into a free one of the four; when there is none, the entries there move, and those in their way
  *
- * The rate, exactly. What the table can tell of a key is its class: the window in half 0 (H equally likely ones) and
- * the fingerprint (2^f - 1). The other window and every match follow from it. So a key gets a wrong "maybe" just when
- * one of the keys in the table is of its class: with C = H (2^f - 1) classes and n keys, 1 - (1 - 1/C)^n, wherever the
- * entries lie. With the load a = n/m that is about 2a / (2^f - 1). tamis_info counts the classes that are there.
+ * The rate, exactly. What the table can tell of a key is its class: the window in half 0 (H equally
+ * likely ones) and the fingerprint (2^f - 1). The other window and every match follow from it. So a
+ * key gets a wrong "maybe" just when one of the keys in the table is of its class: with C = H (2^f
+ * - 1) classes and n keys, 1 - (1 - 1/C)^n, wherever the entries lie. With the load a = n/m that is
+ * about 2a / (2^f - 1). tamis_info counts the classes that are there.
  *
- * How full. For random windows of this form there is a load, 0.9649, up to which nearly every set of keys can be placed
- * and beyond which none. Near it chains of moves grow long. They are searched breadth first, so nothing moves before
- * the shortest is found, among up to 4096 entries (45 KB of stack). Without that limit, the share of adds that have
- * to look at more than so many entries, one table of m = 4,000,000, f = 10:
+ * How full. For random windows of this form there is a load, 0.9649, up to which nearly every set
+ * of keys can be placed and beyond which none. Near it chains of moves grow long. They are searched
+ * breadth first, so nothing moves before the shortest is found, among up to 4096 entries (45 KB of
+ * stack). Without that limit, the share of adds that have to look at more than so many entries, one
+ * table of m = 4,000,000, f = 10:
  *
  *     load         > 256     > 512     > 1024    > 2048    mean
  *     0.935-0.940  2.6e-2    1.1e-3         -         -      50
  *     0.940-0.945  6.9e-2    9.7e-3    3.0e-4         -      76      > 4096: 3e-13, if they go on to fall like this
  *     0.945-0.950  1.7e-1    4.2e-2    3.5e-3    1.0e-4     126      > 4096: 8e-8
  *
- * So a plan fills to 0.945: a billion keys find their way but for a chance of 2e-6. At 0.95 a million would fail in one table
- * of 2500, to save 0.5 % of space. The first add fails at a load of 0.953 to 0.956 (m = 10^6 and 10^7, f = 6 to 16),
- * and at 0.965 while m <= 4096, where the search is complete.
+ * So a plan fills to 0.945: a billion keys find their way but for a chance of 2e-6. At 0.95 a
+ * million would fail in one table of 2500, to save 0.5 % of space. The first add fails at a load of
+ * 0.953 to 0.956 (m = 10^6 and 10^7, f = 6 to 16), and at 0.965 while m <= 4096, where the search
+ * is complete.
  *
- * Small tables. The number that go in scatters by 0.23 sqrt(m), and few windows meet by chance. A plan has
- * n/0.945 + sqrt(n) + 24 slots. With f = 16, tables of random keys that failed: n = 10: none of 30 million, n = 30: 6 of
- * 10 million, n = 100: 1 of 3 million, n = 300, 1000, 10,000: none of 10^8/n. tests/test_long_cuckoo.c does it again.
+ * Small tables. The number that go in scatters by 0.23 sqrt(m), and few windows meet by chance. A
+ * plan has n/0.945 + sqrt(n) + 24 slots. With f = 16, tables of random keys that failed: n = 10:
+ * none of 30 million, n = 30: 6 of 10 million, n = 100: 1 of 3 million, n = 300, 1000, 10,000: none
+ * of 10^8/n. tests/test_long_cuckoo.c does it again.
  *
- * Five of a kind. A class has four slots, so the fifth copy of a key is refused (TAMIS_EFULL), and so is the fifth of
- * different keys that share their four slots. n keys hold at most n^5 / 120 sets of five. Five keys are in the same
- * window of half 0 with the chance H^-4, and in the same of half 1 if g gives one value for all their fingerprints;
- * over the partitions of five into equal fingerprints (1, 15, 25, 10, 1 of them into 1, ... 5 parts), with
- * p = 2^f - 1 and u = p/H: p^-4 (1 + 15u + 25u^2 + 10u^3 + u^4). A plan keeps the product, which is the promise's
- * `overflow`, below 1e-4, when needed with longer fingerprints than the rate asks for: 6 bits hold 14 thousand keys, 7 bits
- * 250 thousand, 8 bits 4 million, 9 bits 60 million, 10 bits 10^9. Sets of six and more that have too few slots
- * add to it in small tables: measured up to four times as much (f = 6, n = 200: 5e-5).
+ * Five of a kind. A class has four slots, so the fifth copy of a key is refused (TAMIS_EFULL), and
+ * so is the fifth of different keys that share their four slots. n keys hold at most n^5 / 120 sets
+ * of five. Five keys are in the same window of half 0 with the chance H^-4, and in the same of half
+ * 1 if g gives one value for all their fingerprints; over the partitions of five into equal
+ * fingerprints (1, 15, 25, 10, 1 of them into 1, ... 5 parts), with p = 2^f - 1 and u = p/H: p^-4
+ * (1 + 15u + 25u^2 + 10u^3 + u^4). A plan keeps the product, which is the promise's `overflow`,
+ * below 1e-4, when needed with longer fingerprints than the rate asks for: 6 bits hold 14 thousand
+ * keys, 7 bits 250 thousand, 8 bits 4 million, 9 bits 60 million, 10 bits 10^9. Sets of six and
+ * more that have too few slots add to it in small tables: measured up to four times as much (f = 6,
+ * n = 200: 5e-5).
  *
- * Removing. As long as only keys that are in are removed, no key is missed: each has an entry of its class of its own.
- * Removing a key that was never added but looks present takes the entry of another key of its class.
+ * Removing. As long as only keys that are in are removed, no key is missed: each has an entry of
+ * its class of its own. Removing a key that was never added but looks present takes the entry of
+ * another key of its class.
  *
- * Costs. A question reads two windows, two cache lines. An add moves nothing at first, and looks at 76 entries at the
- * end of the plan. Keys, and their order, determine every bit: there is no random choice. */
+ * Costs. A question reads two windows, two cache lines. An add moves nothing at first, and looks at
+ * 76 entries at the end of the plan. Keys, and their order, determine every bit: there is no random
+ * choice. */
 #include "../bitrows.h"
 #include "../error.h"
 #include "../image.h"
 
 #include <math.h>
 
-/* Bits of a fingerprint. Fewer than 6 fail too often (above), more than 32 are no case for a filter. */
+/* Bits of a fingerprint. Fewer than 6 fail too often (above), more than 32 are no case for a
+ * filter. */
 #define MIN_PRINT 6u
 #define MAX_PRINT 32u
 #define WINDOWS 2u /* of a key */
@@ -71,7 +82,7 @@
 /* A window of two slots of so many bits, wherever it begins in a byte, is within eight bytes. */
 #define ONE_LOAD_BITS 28u
 
-/* --- Slots -------------------------------------------------------------------------------------------------- */
+/* --- Slots ------------------------------------------------------------------------------------ */
 
 static uint64_t slot_mask(const struct section *s)
 {
@@ -111,7 +122,7 @@ static bool is_free(uint64_t slot)
     return slot >> 1 == 0;
 }
 
-/* --- Keys --------------------------------------------------------------------------------------------------- */
+/* --- Keys ------------------------------------------------------------------------------------- */
 
 struct key {
     uint64_t print;
@@ -135,8 +146,8 @@ static uint64_t start_of(uint64_t i, uint64_t slot)
     return i - (slot & 1);
 }
 
-/* The number of the window in the other half. Both add up to what the fingerprint says, so one function leads there
- * and back. */
+/* The number of the window in the other half. Both add up to what the fingerprint says, so one
+ * function leads there and back. */
 static uint64_t partner(uint64_t windows, uint64_t number, uint64_t print)
 {
     uint64_t x = print * UINT64_C(0x9e3779b97f4a7c15);
@@ -177,9 +188,10 @@ static bool present(const struct section *s, const struct key *k)
     return (matches(s, k->start[0], k->print) | matches(s, k->start[1], k->print)) != 0;
 }
 
-/* --- Making room --------------------------------------------------------------------------------------------- */
+/* --- Making room ------------------------------------------------------------------------------ */
 
-/* Where an entry can be: a slot, and whether it is the first or the second of the entry's window. */
+/* Where an entry can be: a slot, and whether it is the first or the second of the entry's
+ * window. */
 struct place {
     uint64_t slot_and_bit;
 };
@@ -241,8 +253,8 @@ static bool look(const struct section *s, struct search *q, uint64_t start, uint
     return false;
 }
 
-/* The shortest chain of entries that make room for each other. Nothing moves before it is found; then its far end
- * moves first. */
+/* The shortest chain of entries that make room for each other. Nothing moves before it is found;
+ * then its far end moves first. */
 static bool make_room(struct section *s, const struct key *k, struct place *hole)
 {
     struct search q;
@@ -273,7 +285,7 @@ static bool store(struct section *s, const struct key *k)
     return true;
 }
 
-/* --- Planning --------------------------------------------------------------------------------------------- */
+/* --- Planning --------------------------------------------------------------------------------- */
 
 #define PLANNED_LOAD 0.945
 #define MOST_OVERFLOW 1e-4
@@ -312,8 +324,8 @@ static uint64_t cells(uint64_t m, uint32_t print_bits)
     return m * (print_bits + 1) + 64;
 }
 
-/* The longest fingerprints that m slots of an image of so many bytes can have; 0: too few bytes. What a solved plan
- * says of its fingerprints. */
+/* The longest fingerprints that m slots of an image of so many bytes can have; 0: too few bytes.
+ * What a solved plan says of its fingerprints. */
 static uint32_t print_bits_for(uint64_t m, uint64_t bytes)
 {
     uint32_t f = MAX_PRINT;
@@ -346,7 +358,8 @@ static uint32_t print_bits_of(const tamis_plan *p)
     return print_bits_for(p->m, tamis__image_bytes(tamis__cell_bytes(cells(p->m, f)), 1));
 }
 
-/* The planner's k is the length of fingerprints here. It does not stay in the plan, which has it by m and bytes. */
+/* The planner's k is the length of fingerprints here. It does not stay in the plan, which has it by
+ * m and bytes. */
 static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
 {
     const struct sizing s = {
@@ -416,7 +429,7 @@ static const char *wrong_cells(const struct body *b)
     return tamis__wrong_spare_bits(b->sections, b->sections->m * b->sections->cell_bits);
 }
 
-/* --- The verbs --------------------------------------------------------------------------------------------- */
+/* --- The verbs -------------------------------------------------------------------------------- */
 
 TAMIS__PREFETCHES prefetch_key(const struct section *s, tamis_hash h)
 {

@@ -1,8 +1,9 @@
-/* exact: no false negatives, and no false positives on any key that was named (tamis_exclude); on all other keys a rate.
+/* exact: no false negatives, and no false positives on any key that was named (tamis_exclude); on
+ * all other keys a rate.
  *
- * Static. Given n members and x non-members, two structures. First a ribbon filter of the members with a columns: the
- * share 2^-a of the non-members survives it. Then a ribbon that retrieves one bit of a key: 1 for a member, 0 for a
- * survivor, half of each for all others.
+ * Static. Given n members and x non-members, two structures. First a ribbon filter of the members
+ * with a columns: the share 2^-a of the non-members survives it. Then a ribbon that retrieves one
+ * bit of a key: 1 for a member, 0 for a survivor, half of each for all others.
  *
  *     key ── filter, a columns ── no                     members         pass, 1    maybe
  *                │ pass                                  known others    no, or 0   no, always
@@ -10,15 +11,18 @@
  *                │ 1
  *              maybe
  *
- * Space: a·n bits and 1·(n + x·2^-a), which is least when 2^a is x/n, rounded to a power of two, or half that: about
- * n·(log2(x/n) + 1.9 ... 2). The bound is the number of ways to choose the members from all that are known:
- * log2 C(n + x, n), about n·(log2(x/n) + 1.44). So it costs half a bit per member, 9 % for x/n = 10 and 5 % for 500, and
- * what ribbons cost (1.5 % of few columns, 2.8 % of one): in all 12 % and 6 %, and 3 % when x = n, where nothing else is
- * lost. Nor is it when a lower rate is asked for than that balance has (n members at rate f take n·log2(1/f) bits whatever
- * they are, and the survivors are few then): the two ribbons together are one filter, the retrieval its last column: 1.5 %
- * at 1/40,000. Clubcards (J. Schanck, "Clubcards for the WebPKI", 2025) are made like this from ribbons that fail; these do not.
+ * Space: a·n bits and 1·(n + x·2^-a), which is least when 2^a is x/n, rounded to a power of two, or
+ * half that: about n·(log2(x/n) + 1.9 ... 2). The bound is the number of ways to choose the members
+ * from all that are known: log2 C(n + x, n), about n·(log2(x/n) + 1.44). So it costs half a bit per
+ * member, 9 % for x/n = 10 and 5 % for 500, and what ribbons cost (1.5 % of few columns, 2.8 % of
+ * one): in all 12 % and 6 %, and 3 % when x = n, where nothing else is lost. Nor is it when a lower
+ * rate is asked for than that balance has (n members at rate f take n·log2(1/f) bits whatever they
+ * are, and the survivors are few then): the two ribbons together are one filter, the retrieval its
+ * last column: 1.5 % at 1/40,000. Clubcards (J. Schanck, "Clubcards for the WebPKI", 2025) are made
+ * like this from ribbons that fail; these do not.
  *
- * Sections: the filter's layers, if a > 0, then the retrieval's. Before the seal: the members' hashes, the others'. */
+ * Sections: the filter's layers, if a > 0, then the retrieval's. Before the seal: the members'
+ * hashes, the others'. */
 #include "../bitrows.h"
 #include "../collect.h"
 #include "../error.h"
@@ -36,7 +40,7 @@
 
 enum { MEMBERS = 0, OTHERS = 1 }; /* sections of a collection */
 
-/* --- Planning ------------------------------------------------------------------------------------------------------ */
+/* --- Planning --------------------------------------------------------------------------------- */
 
 /* Columns of the filter for so many in all: none, or at least one. */
 static double filter_columns(uint32_t fixed)
@@ -138,7 +142,7 @@ static uint32_t layout(const tamis_plan *plan, struct section *out)
     return 2;
 }
 
-/* --- Collecting ---------------------------------------------------------------------------------------------------- */
+/* --- Collecting ------------------------------------------------------------------------------- */
 
 static tamis_status collect(struct body *b, uint32_t which, const struct batch *keys, uint8_t *seen,
                             size_t *done)
@@ -175,7 +179,7 @@ static void clear(struct body *b)
     tamis__assign_offsets(b);
 }
 
-/* --- Sections -------------------------------------------------------------------------------------------------------- */
+/* --- Sections --------------------------------------------------------------------------------- */
 
 struct exact {
     struct ribbon filter, retrieval; /* no layers: everything passes; nothing is in */
@@ -240,7 +244,7 @@ static const char *wrong_cells(const struct body *b)
     return nothing ? tamis__ribbon_wrong_nothing_cells(b->sections) : NULL; /* any bits solve */
 }
 
-/* --- Asking ------------------------------------------------------------------------------------------------------------ */
+/* --- Asking ----------------------------------------------------------------------------------- */
 
 /* The hash of a key for the retrieval: the filter must not have used it. */
 static tamis_hash turned(tamis_hash h)
@@ -308,7 +312,7 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
     if (e.filter.count != 0) out->rate *= tamis__ribbon_rate(&e.filter);
 }
 
-/* --- Sealing ----------------------------------------------------------------------------------------------------------- */
+/* --- Sealing ---------------------------------------------------------------------------------- */
 
 /* Sorted, each once. */
 struct set {
@@ -387,7 +391,8 @@ static void put_bits(tamis_hash *to, const struct set *from, uint64_t bit)
     }
 }
 
-/* The filter for the members, then the retrieval for them and the survivors. Both sets are used up. */
+/* The filter for the members, then the retrieval for them and the survivors. Both sets are used
+ * up. */
 static tamis_status build(const tamis_memory *memory, struct set *members, struct set *others,
                           uint32_t fixed, struct exact *out)
 {

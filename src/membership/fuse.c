@@ -1,26 +1,30 @@
-/* fuse: the binary fuse filter (T. M. Graf, D. Lemire, "Binary fuse filters: fast and smaller than xor filters",
- * 2022). Static: sealed once for all its keys, then 3 or 4 memory accesses in neighbouring segments and no more than
- * 1.13 or 1.08 of the lower bound, with plain instructions that every processor has.
+/* fuse: the binary fuse filter (T. M. Graf, D. Lemire, "Binary fuse filters: fast and smaller than
+ * xor filters", 2022). Static: sealed once for all its keys, then 3 or 4 memory accesses in
+ * neighbouring segments and no more than 1.13 or 1.08 of the lower bound, with plain instructions
+ * that every processor has.
  *
  *     cells of f bits, in segments of L:   | 0 | 1 | 2 | 3 | ... |
  *     a key:                                     ^   ^   ^            one cell in each of d neighbouring segments
  *     it may be in when   cell ^ cell ^ cell == its fingerprint
  *
- * Building. Each key is an edge between its d cells. A cell that only one key touches can be left to that key: take
- * both away, and others become so. When all keys are gone, go back: each key in turn sets its cell to what makes the sum
- * right. With 1.125 (1.075) cells per key, in segments of the right length, nearly every set of keys comes apart
- * this way; when one does not, another salt makes other edges, and after some failures there are more cells.
- * Equal keys could never be told apart, so after the first failure they are sorted out.
+ * Building. Each key is an edge between its d cells. A cell that only one key touches can be left
+ * to that key: take both away, and others become so. When all keys are gone, go back: each key in
+ * turn sets its cell to what makes the sum right. With 1.125 (1.075) cells per key, in segments of
+ * the right length, nearly every set of keys comes apart this way; when one does not, another salt
+ * makes other edges, and after some failures there are more cells. Equal keys could never be told
+ * apart, so after the first failure they are sorted out.
  *
- * The rate is 2^-f, exactly: for a key that was not in, the cells' sum has nothing to do with its fingerprint, which
- * comes from the other half of the hash. f is a whole number; ribbon has rates in between.
+ * The rate is 2^-f, exactly: for a key that was not in, the cells' sum has nothing to do with its
+ * fingerprint, which comes from the other half of the hash. f is a whole number; ribbon has rates
+ * in between.
  *
- * Keys are dealt by segment first, so that building works in the caches. Peak memory: 32 bytes a key beside what was
- * collected, 16 a key, so three times the hashes.
+ * Keys are dealt by segment first, so that building works in the caches. Peak memory: 32 bytes a
+ * key beside what was collected, 16 a key, so three times the hashes.
  *
- * Time, on one core of a Zen 4, asking for integers in batches, 8 bits: 4.7 ns at 10^6 and 5.1 at 10^7 (3-wise), 6.3 (4-wise)
- * with AVX-512; 8.2, 8.6 and 10.3 without SIMD, of which hashing takes 2.6. A random line of 11 MB costs 1.0 ns when many
- * are on their way: so a key's cells are computed once, prefetched, and kept for the time when its group is due. */
+ * Time, on one core of a Zen 4, asking for integers in batches, 8 bits: 4.7 ns at 10^6 and 5.1 at
+ * 10^7 (3-wise), 6.3 (4-wise) with AVX-512; 8.2, 8.6 and 10.3 without SIMD, of which hashing takes
+ * 2.6. A random line of 11 MB costs 1.0 ns when many are on their way: so a key's cells are
+ * computed once, prefetched, and kept for the time when its group is due. */
 #include "../fuse.h"
 #include "../collect.h"
 #include "../cpu.h"
@@ -36,7 +40,7 @@
 #define MAX_SEGMENT_LOG TAMIS__FUSE_LONGEST
 #define MOST_SALTS 100u /* a random set fails with a chance of about 1 in 20 each time */
 
-/* --- Shape ----------------------------------------------------------------------------------------------------- */
+/* --- Shape ------------------------------------------------------------------------------------ */
 
 static uint64_t cell_bytes(uint64_t cells, uint32_t bits)
 {
@@ -75,14 +79,15 @@ static struct fuse view(const struct section *s)
     return f;
 }
 
-/* --- Planning ---------------------------------------------------------------------------------------------------- */
+/* --- Planning --------------------------------------------------------------------------------- */
 
 static uint64_t image_bytes(uint64_t items, uint32_t d, uint32_t bits)
 {
     return tamis__image_bytes(cell_bytes(shape_for(items, d, bits, 1).cells, bits), 1);
 }
 
-/* Most items whose image keeps the budget; 0: none. Not quite monotone where segments double: the last that fits. */
+/* Most items whose image keeps the budget; 0: none. Not quite monotone where segments double: the
+ * last that fits. */
 static uint64_t items_for_bytes(uint64_t bytes, uint32_t d, uint32_t bits)
 {
     uint64_t low = 0, high = TAMIS__MAX_ITEMS / MAX_BITS;
@@ -159,7 +164,7 @@ static const char *wrong_cells(const struct body *b)
     return NULL;
 }
 
-/* --- Asking --------------------------------------------------------------------------------------------------------- */
+/* --- Asking ----------------------------------------------------------------------------------- */
 
 _Static_assert(sizeof(struct fuse_aim) <= TAMIS__AIM_BYTES, "aims have room");
 
@@ -204,7 +209,7 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
 #endif
 }
 
-/* --- Sealing ---------------------------------------------------------------------------------------------------------- */
+/* --- Sealing ---------------------------------------------------------------------------------- */
 
 /* A key while building: 12 bytes. */
 struct edge {
@@ -386,8 +391,8 @@ static void assign(const struct builder *w, uint8_t *cells)
     }
 }
 
-/* One salt: TAMIS_OK with the cells in *out (NULL when they did not come apart), or no memory. Different keys are told
- * from the second salt on. */
+/* One salt: TAMIS_OK with the cells in *out (NULL when they did not come apart), or no memory.
+ * Different keys are told from the second salt on. */
 static tamis_status try_salt(const struct body *b, struct fuse shape, uint8_t **out,
                              uint64_t *distinct)
 {
@@ -440,7 +445,7 @@ static tamis_status seal(struct body *b, uint64_t *distinct, tamis_error *why)
     return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
 }
 
-/* --- The rest ------------------------------------------------------------------------------------------------------------ */
+/* --- The rest --------------------------------------------------------------------------------- */
 
 static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
 {

@@ -1,5 +1,5 @@
-/* partitioned: k rows of m bits, one probe in each (the form taught with hash functions h1 ... hk, each
- * with its own table).
+/* partitioned: k rows of m bits, one probe in each (the form taught with hash functions h1 ... hk,
+ * each with its own table).
  *
  *     k = 3, m = 5               row 0  0 1 1 0 0
  *     "thisisavirus.com"  2,1,4  row 1  1 1 0 0 0      a key is in when its bit of every row is set

@@ -1,28 +1,32 @@
-/* private: a set published without betraying anyone in it, in the sense of differential privacy (C. Dwork, F. McSherry,
- * K. Nissim, A. Smith, 2006). Made from a bloom filter with k = 1 by flipping each of its bits with a chance of p (flip.h),
- * once; then sealed.
+/* private: a set published without betraying anyone in it, in the sense of differential privacy (C.
+ * Dwork, F. McSherry, K. Nissim, A. Smith, 2006). Made from a bloom filter with k = 1 by flipping
+ * each of its bits with a chance of p (flip.h), once; then sealed.
  *
  *     the filter     0 0 1 0 0 0 0 1 0 0 1 0 0 0 0 0        secret
  *     the release    0 1 1 0 0 0 0 0 0 0 1 0 0 1 0 0        to be published: is bit 1 a key, or noise?
  *
- * The promise. Two sets are neighbours when one has a single item more. With k = 1 their filters differ in one bit at the
- * most, so whatever is published is at most e^epsilon times as likely for the one as for the other, with
- * epsilon = ln((1-p)/p): nobody who sees the release, whatever else they know, can tell much better than before whether
- * the item was there. (To exchange an item is two steps, and costs 2 epsilon. With k bits per key it would be k times
- * as much: that is why only k = 1 is taken.) All else that is in the image is a function of m, the hash and p, which the
- * owner chose without looking at the data, and of the flipped bits: no count of items, no plan, no generation of the source.
+ * The promise. Two sets are neighbours when one has a single item more. With k = 1 their filters
+ * differ in one bit at the most, so whatever is published is at most e^epsilon times as likely for
+ * the one as for the other, with epsilon = ln((1-p)/p): nobody who sees the release, whatever else
+ * they know, can tell much better than before whether the item was there. (To exchange an item is
+ * two steps, and costs 2 epsilon. With k bits per key it would be k times as much: that is why only
+ * k = 1 is taken.) All else that is in the image is a function of m, the hash and p, which the
+ * owner chose without looking at the data, and of the flipped bits: no count of items, no plan, no
+ * generation of the source.
  *
- * The price. A key that is in is missed with the chance p, exactly; of keys that are not in, the share of set bits gets a
- * "yes", again exactly. So an answer is evidence rather than a verdict (tamis_probability), and such a filter is for
- * counting, comparing shares and asking about many keys, not for a guard.
+ * The price. A key that is in is missed with the chance p, exactly; of keys that are not in, the
+ * share of set bits gets a "yes", again exactly. So an answer is evidence rather than a verdict
+ * (tamis_probability), and such a filter is for counting, comparing shares and asking about many
+ * keys, not for a guard.
  *
  *     epsilon                            0.5    1     2     4     8
  *     missed, %                          38     27    12    1.8   0.03
  *
- * Counting. X of m bits were set before, Y are after: E[Y] = mp + (1-2p)X, and Var[Y] = mp(1-p) + (1-2p)^2 Var[X], with the
- * mean and variance of X for n items from occupancy.c. The estimate is the n whose mean is Y; the interval holds all n that Y
- * does not contradict at z deviations. Both tails are taken for those of a Poisson variable of the same variance, as in
- * occupancy.c: a few flips in a filter that is all but empty are just that, and many are normal anyway. */
+ * Counting. X of m bits were set before, Y are after: E[Y] = mp + (1-2p)X, and Var[Y] = mp(1-p) +
+ * (1-2p)^2 Var[X], with the mean and variance of X for n items from occupancy.c. The estimate is
+ * the n whose mean is Y; the interval holds all n that Y does not contradict at z deviations. Both
+ * tails are taken for those of a Poisson variable of the same variance, as in occupancy.c: a few
+ * flips in a filter that is all but empty are just that, and many are normal anyway. */
 #include "../bitrows.h"
 #include "../error.h"
 #include "../flip.h"

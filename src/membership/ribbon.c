@@ -1,11 +1,12 @@
-/* ribbon: the bumped ribbon filter, the smallest of all: half a percent above the lower bound (src/ribbon.c tells how and
- * why). This file makes a kind of it: planning, sections, sealing.
+/* ribbon: the bumped ribbon filter, the smallest of all: half a percent above the lower bound
+ * (src/ribbon.c tells how and why). This file makes a kind of it: planning, sections, sealing.
  *
- * Static. Any rate from 1/2 to 2^-32, fractions included: a filter of 6.64 columns is one of 6 in one part of the table and
- * of 7 in the rest. Building cannot fail, repeated keys are welcome, and the bytes depend on the set of keys alone, not on
- * their order.
+ * Static. Any rate from 1/2 to 2^-32, fractions included: a filter of 6.64 columns is one of 6 in
+ * one part of the table and of 7 in the rest. Building cannot fail, repeated keys are welcome, and
+ * the bytes depend on the set of keys alone, not on their order.
  *
- * Sections: those of the layers (src/ribbon_sections.h); before the seal the hashes that were added. */
+ * Sections: those of the layers (src/ribbon_sections.h); before the seal the hashes that were
+ * added. */
 #include "../bitrows.h"
 #include "../collect.h"
 #include "../error.h"
@@ -18,9 +19,10 @@
 #define ONE TAMIS__RIBBON_ONE
 #define MAX_FIXED (TAMIS__RIBBON_COLUMNS * ONE)
 
-/* --- Planning ------------------------------------------------------------------------------------------------------ */
+/* --- Planning --------------------------------------------------------------------------------- */
 
-/* Of n uniform hashes; the layers after the first take what the one before bumps, which varies a little. */
+/* Of n uniform hashes; the layers after the first take what the one before bumps, which varies a
+ * little. */
 static uint64_t image_bytes(uint64_t n, uint32_t fixed)
 {
     const double columns = (double)fixed / ONE;
@@ -91,7 +93,7 @@ static uint32_t layout(const tamis_plan *plan, struct section *out)
     return 1;
 }
 
-/* --- Sections and layers --------------------------------------------------------------------------------------------- */
+/* --- Sections and layers ---------------------------------------------------------------------- */
 
 static const char *view(const struct body *b, struct ribbon *out)
 {
@@ -126,7 +128,7 @@ static const char *wrong_cells(const struct body *b)
     return nothing ? tamis__ribbon_wrong_nothing_cells(b->sections) : NULL; /* any bits solve */
 }
 
-/* --- Sealing ----------------------------------------------------------------------------------------------------------- */
+/* --- Sealing ---------------------------------------------------------------------------------- */
 
 static tamis_status no_memory(const struct section *s, tamis_error *why)
 {
@@ -182,7 +184,7 @@ static tamis_status seal(struct body *b, uint64_t *distinct, tamis_error *why)
     return no_memory(s, why);
 }
 
-/* --- Asking ------------------------------------------------------------------------------------------------------------ */
+/* --- Asking ----------------------------------------------------------------------------------- */
 
 _Static_assert(sizeof(struct ribbon_aim) <= TAMIS__AIM_BYTES, "aims have room");
 

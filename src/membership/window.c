@@ -1,19 +1,23 @@
-/* window: "seen in the last hour". g generations of a plain filter; keys go to the newest, a question is asked of all,
- * and tamis_rotate forgets the oldest, whose memory becomes the new newest.
+/* window: "seen in the last hour". g generations of a plain filter; keys go to the newest, a
+ * question is asked of all, and tamis_rotate forgets the oldest, whose memory becomes the new
+ * newest.
  *
  *     newest                     oldest
  *     [ g0 ]  [ g1 ]  [ g2 ]  [ g3 ]          rotate: g3 is emptied and comes to the front
  *       ^ add          query: any of them
  *
- * Rotated every quarter of an hour, four generations remember every key for at least three quarters and at most a
- * whole hour: for a whole one at least, take five. A key that is seen again while an older generation has it is added
- * to the newest all the same, so it is remembered from its last time on.
+ * Rotated every quarter of an hour, four generations remember every key for at least three quarters
+ * and at most a whole hour: for a whole one at least, take five. A key that is seen again while an
+ * older generation has it is added to the newest all the same, so it is remembered from its last
+ * time on.
  *
- * The plan spreads its items over the generations: each is made for items/g, at the rate r with 1-(1-r)^g = fpr, since
- * a key that was never added meets all of them. With TAMIS_TURNING an add rotates by itself before the newest
- * generation gets more than its share: then the window is the last `items` keys, or a generation less.
+ * The plan spreads its items over the generations: each is made for items/g, at the rate r with
+ * 1-(1-r)^g = fpr, since a key that was never added meets all of them. With TAMIS_TURNING an add
+ * rotates by itself before the newest generation gets more than its share: then the window is the
+ * last `items` keys, or a generation less.
  *
- * The section table counts the items of each generation. A key in several generations counts in each of them. */
+ * The section table counts the items of each generation. A key in several generations counts in
+ * each of them. */
 #include "../error.h"
 #include "../kind.h"
 

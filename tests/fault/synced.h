@@ -1,10 +1,11 @@
-/* What would a power failure undo? Part of the shim: it follows which files have bytes that were not synced and names
- * whose directory was not, and complains
+/* What would a power failure undo? Part of the shim: it follows which files have bytes that were
+ * not synced and names whose directory was not, and complains
  *   - when a file gets its last name while it, or any other file that this process made, could still be lost;
  *   - at exit, of everything that could.
- * That is more than "old or new": it is also the order of several files, as a manifest after its parts, or a book before
- * what is noted in it. Files without a name, and those that are gone again, do not matter. A file that might have been made
- * (O_CREAT) counts as made: whoever did may have been killed before its name was safe. */
+ * That is more than "old or new": it is also the order of several files, as a manifest after its
+ * parts, or a book before what is noted in it. Files without a name, and those that are gone again,
+ * do not matter. A file that might have been made (O_CREAT) counts as made: whoever did may have
+ * been killed before its name was safe. */
 #ifndef TAMIS_FAULT_SYNCED_H
 #define TAMIS_FAULT_SYNCED_H
 

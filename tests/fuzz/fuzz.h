@@ -1,5 +1,6 @@
-/* What the fuzz targets share. With libFuzzer: ./run fuzz TARGET. Without, -DFUZZ_STANDALONE makes a program that runs
- * the files and directories it is given, so that the corpus is a regression test for any compiler. Include it first. */
+/* What the fuzz targets share. With libFuzzer: ./run fuzz TARGET. Without, -DFUZZ_STANDALONE makes
+ * a program that runs the files and directories it is given, so that the corpus is a regression
+ * test for any compiler. Include it first. */
 #ifndef TAMIS_FUZZ_H
 #define TAMIS_FUZZ_H
 

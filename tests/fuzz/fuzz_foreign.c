@@ -1,5 +1,5 @@
-/* The readers of other programs' filters and of Parquet files on hostile bytes. The mutator repairs the sum of a Redis DUMP
- * and the end of a Parquet file most of the time.
+/* The readers of other programs' filters and of Parquet files on hostile bytes. The mutator repairs
+ * the sum of a Redis DUMP and the end of a Parquet file most of the time.
  *
  * ./run fuzz foreign */
 #include "fuzz.h"

@@ -1,6 +1,7 @@
-/* Kinds that tell how often, against an exact table: weights of either sign and of any size, merges, rotations, images. Where a
- * count is promised never to be too low it is not, an interval that is certain holds the truth, a key alone is counted
- * exactly, and no item that came often enough is missing from a list.
+/* Kinds that tell how often, against an exact table: weights of either sign and of any size,
+ * merges, rotations, images. Where a count is promised never to be too low it is not, an interval
+ * that is certain holds the truth, a key alone is counted exactly, and no item that came often
+ * enough is missing from a list.
  *
  * ./run fuzz frequency */
 #include "fuzz.h"
@@ -70,7 +71,7 @@ static exact truth(const struct model *m, uint32_t i)
     return sum;
 }
 
-/* --- What is promised ---------------------------------------------------------------------------------------- */
+/* --- What is promised ------------------------------------------------------------------------- */
 
 /* Whether nobody else has ever been here. */
 static bool is_alone(const struct model *m, uint32_t i)
@@ -167,7 +168,7 @@ static void look(const struct model *m, struct feed *f)
     must(m->moved > INT64_MAX || m->spoiled || x.weight == sum, "the weight of all");
 }
 
-/* --- Steps --------------------------------------------------------------------------------------------------- */
+/* --- Steps ------------------------------------------------------------------------------------ */
 
 static void was_added(struct model *m, uint32_t i, int64_t w)
 {
@@ -302,7 +303,7 @@ static void step(struct model *m, struct model *other, struct feed *f, unsigned 
         look(m, f);
 }
 
-/* --- One input ------------------------------------------------------------------------------------------------- */
+/* --- One input -------------------------------------------------------------------------------- */
 
 /* The keys' own hashes, or a caller's that are nearly alike. */
 static void make_hashes(const tamis *t, struct feed *f)

@@ -1,6 +1,7 @@
-/* Requests to the guard's server: paths, parameters, conditions and ranges that make no sense, with libmicrohttpd played by a few
- * functions here. Every request gets one answer; what it says is what a simple reading of the question says; nothing of the
- * question gets into a field of the answer; the version that is served stays as it was.
+/* Requests to the guard's server: paths, parameters, conditions and ranges that make no sense, with
+ * libmicrohttpd played by a few functions here. Every request gets one answer; what it says is what
+ * a simple reading of the question says; nothing of the question gets into a field of the answer;
+ * the version that is served stays as it was.
  *
  * ./run fuzz http */
 #ifndef _GNU_SOURCE
@@ -16,7 +17,7 @@
 #define MOST_VALUES 40
 #define MOST_TEXT 600u
 
-/* --- libmicrohttpd, as far as it is called ------------------------------------------------------------------------- */
+/* --- libmicrohttpd, as far as it is called ---------------------------------------------------- */
 
 struct MHD_Response {
     void *bytes;
@@ -143,7 +144,7 @@ static void play_mhd(void)
     guard_mhd.MHD_queue_response_ = queue;
 }
 
-/* --- What is served ------------------------------------------------------------------------------------------------- */
+/* --- What is served --------------------------------------------------------------------------- */
 
 enum {
     LISTED = 50,
@@ -168,7 +169,8 @@ static void build(const char *directory, size_t from)
     unlink(path);
 }
 
-/* Two versions, so that there are additions and removals; the files are kept open, and their names go. */
+/* Two versions, so that there are additions and removals; the files are kept open, and their names
+ * go. */
 static void publish_twice(void)
 {
     static char directory[200];
@@ -198,7 +200,7 @@ static void publish_twice(void)
     }
 }
 
-/* --- Questions ---------------------------------------------------------------------------------------------------- */
+/* --- Questions -------------------------------------------------------------------------------- */
 
 /* Text of pieces that mean something, and of any other bytes. */
 static size_t feed_pieces(struct feed *f, char *to)
@@ -260,7 +262,7 @@ static void add_query(struct MHD_Connection *c, char *query)
     }
 }
 
-/* --- Answers ----------------------------------------------------------------------------------------------------------- */
+/* --- Answers ---------------------------------------------------------------------------------- */
 
 static bool is_hex8(const char *text)
 {
@@ -401,7 +403,7 @@ static void check_answer(struct MHD_Connection *c, const char *path, const char 
     free(body);
 }
 
-/* --- One input -------------------------------------------------------------------------------------------------------- */
+/* --- One input -------------------------------------------------------------------------------- */
 
 static void ask(struct feed *f)
 {

@@ -1,5 +1,5 @@
-/* The image reader and every verb behind it, on hostile bytes. The mutator repairs the sums most of the
- * time, or nothing would ever get past the root; see tests/resum.h.
+/* The image reader and every verb behind it, on hostile bytes. The mutator repairs the sums most of
+ * the time, or nothing would ever get past the root; see tests/resum.h.
  *
  * ./run fuzz image */
 #include "fuzz.h"

@@ -1,5 +1,6 @@
-/* Lines of files, plain and compressed: any bytes, any ends, any fields, whole, cut short or damaged. They are split as a simple
- * reading of the bytes says; compressed ones come out as they went in, or as an error, never as something else.
+/* Lines of files, plain and compressed: any bytes, any ends, any fields, whole, cut short or
+ * damaged. They are split as a simple reading of the bytes says; compressed ones come out as they
+ * went in, or as an error, never as something else.
  *
  * ./run fuzz lines */
 #ifndef _GNU_SOURCE
@@ -37,7 +38,7 @@ static struct source sources[FILES];
 static int n_sources;
 static const tamis *hasher;
 
-/* --- Files ---------------------------------------------------------------------------------------------------- */
+/* --- Files ------------------------------------------------------------------------------------ */
 
 static uint8_t *copy_of(const void *p, size_t n)
 {
@@ -196,7 +197,7 @@ static void add_source(struct feed *f, bool raw, bool last)
     free(p);
 }
 
-/* --- Lines, the simple way ---------------------------------------------------------------------------------------- */
+/* --- Lines, the simple way -------------------------------------------------------------------- */
 
 struct reading {
     size_t file, at;
@@ -310,7 +311,7 @@ static void check_count(const struct args *a, char **paths)
     must(!good || count == wanted, "as many lines");
 }
 
-/* --- One input ----------------------------------------------------------------------------------------------------- */
+/* --- One input -------------------------------------------------------------------------------- */
 
 static bool is_pipe(void)
 {

@@ -1,5 +1,6 @@
-/* Filters that change, against an exact multiset: whatever is planned, added, removed, merged, rotated, copied, converted,
- * packed or written and read again, in whatever order, nothing that is in gets a "no", and a call that fails changes nothing.
+/* Filters that change, against an exact multiset: whatever is planned, added, removed, merged,
+ * rotated, copied, converted, packed or written and read again, in whatever order, nothing that is
+ * in gets a "no", and a call that fails changes nothing.
  *
  * ./run fuzz ops */
 #include "fuzz.h"
@@ -87,7 +88,7 @@ static void was_added(struct model *m, uint32_t i, bool seen)
     m->born[i] = m->rotations;
 }
 
-/* --- Steps ----------------------------------------------------------------------------------------------- */
+/* --- Steps ------------------------------------------------------------------------------------ */
 
 static void may_fail_to_add(tamis_status s)
 {
@@ -154,7 +155,8 @@ static tamis_status remove_key(tamis *t, uint32_t i, tamis_error *why)
     return TAMIS_EABSENT;
 }
 
-/* A key that is in goes; one that is certainly not in is refused; others belong to somebody and stay. */
+/* A key that is in goes; one that is certainly not in is refused; others belong to somebody and
+ * stay. */
 static void remove_one(struct model *m, struct feed *f)
 {
     const uint32_t i = feed_below(f, UNIVERSE);
@@ -337,7 +339,7 @@ static void step(struct model *m, struct model *other, struct feed *f)
         must(tamis_seal(m->t, NULL) == TAMIS_OK, "seal");
 }
 
-/* --- One input ---------------------------------------------------------------------------------------------- */
+/* --- One input -------------------------------------------------------------------------------- */
 
 static tamis *create(void)
 {

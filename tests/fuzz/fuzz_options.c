@@ -1,6 +1,6 @@
-/* Command lines: every command with every option, values that are no values, in any order. What is refused was explained, what is
- * accepted leaves no trace in options that the command does not take, and numbers and fields mean what a simple reading of
- * them says. No command is run.
+/* Command lines: every command with every option, values that are no values, in any order. What is
+ * refused was explained, what is accepted leaves no trace in options that the command does not
+ * take, and numbers and fields mean what a simple reading of them says. No command is run.
  *
  * ./run fuzz options */
 #ifndef _GNU_SOURCE
@@ -24,7 +24,7 @@ int tamis_main(int argc, char **argv); /* of the command, which is not called */
 
 __extension__ typedef unsigned __int128 wide;
 
-/* --- Words ----------------------------------------------------------------------------------------------------- */
+/* --- Words ------------------------------------------------------------------------------------ */
 
 static size_t count_commands(void)
 {
@@ -54,7 +54,7 @@ static char *feed_word(struct feed *f)
     return exact;
 }
 
-/* --- What parse_args promises ------------------------------------------------------------------------------------- */
+/* --- What parse_args promises ----------------------------------------------------------------- */
 
 static size_t size_of_type(enum type t)
 {
@@ -161,7 +161,7 @@ static void parse(struct feed *f)
     free(command);
 }
 
-/* --- Numbers and fields, read the simple way ------------------------------------------------------------------------- */
+/* --- Numbers and fields, read the simple way -------------------------------------------------- */
 
 /* Digits and a unit; false for anything else, which is not compared. */
 static bool simple_number(const char *s, wide *out)

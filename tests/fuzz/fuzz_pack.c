@@ -1,5 +1,6 @@
-/* The reader of packed files on hostile bytes. The mutator repairs the sum of the file and the root of the
- * metadata most of the time; the sums of the cells are waived, or no frame but a true one would count.
+/* The reader of packed files on hostile bytes. The mutator repairs the sum of the file and the root
+ * of the metadata most of the time; the sums of the cells are waived, or no frame but a true one
+ * would count.
  *
  * ./run fuzz pack */
 #include "fuzz.h"

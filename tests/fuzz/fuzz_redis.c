@@ -1,7 +1,8 @@
-/* The Redis module behind a server that is played here (server.h): commands with any arguments, values at rest that were damaged,
- * chunks and images out of order, memory that is refused. Every command gets one whole reply; a value that was saved loads as
- * the same bytes, from an append-only file as well; what was added to a filter is in, and no count is too low, whatever the
- * filter was loaded from.
+/* The Redis module behind a server that is played here (server.h): commands with any arguments,
+ * values at rest that were damaged, chunks and images out of order, memory that is refused. Every
+ * command gets one whole reply; a value that was saved loads as the same bytes, from an append-only
+ * file as well; what was added to a filter is in, and no count is too low, whatever the filter was
+ * loaded from.
  *
  * ./run fuzz redis */
 #ifndef _GNU_SOURCE
@@ -50,7 +51,7 @@ static size_t type_number(size_t key)
     return (size_t)(server_keys[key].type - server_types);
 }
 
-/* --- What is promised of items ------------------------------------------------------------------------------------- */
+/* --- What is promised of items ---------------------------------------------------------------- */
 
 static void check_item(size_t key, uint32_t i)
 {
@@ -117,7 +118,7 @@ static void add_item(size_t key, struct feed *f)
     check_item(key, i);
 }
 
-/* --- Any command --------------------------------------------------------------------------------------------------- */
+/* --- Any command ------------------------------------------------------------------------------ */
 
 static redis_string *feed_argument(struct feed *f)
 {
@@ -210,11 +211,12 @@ static void run_any(size_t key, struct feed *f)
     server_allocs = -1;
     if (!c->writes) return;
     forget(key);
-    /* Windows forget and pairs may miss: what a stranger has made lasts for no longer than it takes to ask. */
+    /* Windows forget and pairs may miss: what a stranger has made lasts for no longer than it takes
+     * to ask. */
     known[key].lasting = server_keys[key].value == NULL || type_number(key) != NATIVE;
 }
 
-/* --- At rest ------------------------------------------------------------------------------------------------------- */
+/* --- At rest ---------------------------------------------------------------------------------- */
 
 static redis_io saved(size_t key)
 {
@@ -228,7 +230,8 @@ static bool same_bytes(redis_io a, redis_io b)
     return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
-/* Loads bytes of exactly their size as a value of that type into a key. False: they were refused. */
+/* Loads bytes of exactly their size as a value of that type into a key. False: they were
+ * refused. */
 static bool load(size_t key, redis_type *type, const uint8_t *p, size_t n, int encver)
 {
     uint8_t *exact = malloc(n > 0 ? n : 1);
@@ -367,7 +370,7 @@ static void merge(size_t key, size_t to)
     check_all(to);
 }
 
-/* --- What a server does besides ----------------------------------------------------------------------------------------- */
+/* --- What a server does besides --------------------------------------------------------------- */
 
 static uint64_t digest_of(size_t key)
 {

@@ -1,5 +1,6 @@
-/* The builders of fuse, ribbon and exact: hostile plans, keys, hashes and repetitions, in memory and beyond it. What was added is
- * in, what was excluded is not, and threads, a temporary file or a reopened image in between give the same bytes.
+/* The builders of fuse, ribbon and exact: hostile plans, keys, hashes and repetitions, in memory
+ * and beyond it. What was added is in, what was excluded is not, and threads, a temporary file or a
+ * reopened image in between give the same bytes.
  *
  * ./run fuzz static */
 #include "fuzz.h"
@@ -78,7 +79,8 @@ static bool is_same(tamis_hash a, tamis_hash b)
     return a.lo == b.lo && a.hi == b.hi;
 }
 
-/* Whether a refusal to seal was right: somebody was added and excluded, or the hashes were made for it. */
+/* Whether a refusal to seal was right: somebody was added and excluded, or the hashes were made for
+ * it. */
 static void may_refuse(const tamis_error *why, tamis_status s)
 {
     uint64_t number = 0;

@@ -1,4 +1,5 @@
-/* What the command says on stderr, kept instead of shown: whoever fails must have said why. Needs _GNU_SOURCE. */
+/* What the command says on stderr, kept instead of shown: whoever fails must have said why. Needs
+ * _GNU_SOURCE. */
 #ifndef TAMIS_FUZZ_MESSAGES_H
 #define TAMIS_FUZZ_MESSAGES_H
 

@@ -1,5 +1,6 @@
-/* A Redis server as far as the module can tell: four keys, replies that are counted, values at rest as bytes in memory. Every
- * string and every value at rest has memory of exactly its size. Needs _GNU_SOURCE. */
+/* A Redis server as far as the module can tell: four keys, replies that are counted, values at rest
+ * as bytes in memory. Every string and every value at rest has memory of exactly its size. Needs
+ * _GNU_SOURCE. */
 #ifndef TAMIS_FUZZ_SERVER_H
 #define TAMIS_FUZZ_SERVER_H
 
@@ -68,7 +69,7 @@ static size_t server_n_types, server_n_commands;
 static int server_flags;
 static long server_allocs = -1; /* so many more succeed; below 0: all */
 
-/* --- Memory ------------------------------------------------------------------------------------------------------ */
+/* --- Memory ----------------------------------------------------------------------------------- */
 
 static void *server_alloc(size_t n)
 {
@@ -99,7 +100,7 @@ static void *server_move(redis_defrag *ctx, void *p)
     return to;
 }
 
-/* --- Strings ------------------------------------------------------------------------------------------------------- */
+/* --- Strings ---------------------------------------------------------------------------------- */
 
 static redis_string *server_string(redis_ctx *ctx, const char *p, size_t n)
 {
@@ -157,7 +158,7 @@ static int server_real(const redis_string *s, double *out)
                                                                               : REDIS_ERR;
 }
 
-/* --- Replies ------------------------------------------------------------------------------------------------------- */
+/* --- Replies ---------------------------------------------------------------------------------- */
 
 static int replied(redis_ctx *c)
 {
@@ -245,7 +246,7 @@ static int wrong_arity(redis_ctx *c)
     return reply_error(c, "ERR wrong number of arguments");
 }
 
-/* --- Keys ----------------------------------------------------------------------------------------------------------- */
+/* --- Keys ------------------------------------------------------------------------------------- */
 
 /* "0" to "3"; all else is the first. */
 static size_t key_number(const redis_string *name)
@@ -295,7 +296,7 @@ static void drop_key(size_t i)
     server_keys[i].value = NULL;
 }
 
-/* --- Values at rest --------------------------------------------------------------------------------------------------- */
+/* --- Values at rest --------------------------------------------------------------------------- */
 
 static void put(redis_io *io, char tag, const void *p, size_t n)
 {
@@ -386,7 +387,7 @@ static redis_string *value_text(redis_ctx *ctx, void *value, const redis_type *t
     return s;
 }
 
-/* --- Commands ----------------------------------------------------------------------------------------------------------- */
+/* --- Commands --------------------------------------------------------------------------------- */
 
 /* Runs a command as a server does; it gets exactly one whole reply. The arguments go. */
 static void server_run(const redis_command *c, redis_string **args, int n)
@@ -431,7 +432,8 @@ static long long server_say(const char *name, ...)
     return server_ctx.error ? -1 : server_ctx.number;
 }
 
-/* What an append-only file would say is said at once, to another key; RESTORE is the server's own. */
+/* What an append-only file would say is said at once, to another key; RESTORE is the server's
+ * own. */
 static void emit(redis_io *io, const char *name, const char *format, ...)
 {
     redis_string *args[SERVER_ARGS] = {server_string(NULL, name, strlen(name))};
@@ -468,7 +470,7 @@ static void emit(redis_io *io, const char *name, const char *format, ...)
     for (int i = 0; i < n; i++) server_free_string(NULL, args[i]);
 }
 
-/* --- Loading ---------------------------------------------------------------------------------------------------------- */
+/* --- Loading ---------------------------------------------------------------------------------- */
 
 static int create_command(redis_ctx *ctx, const char *name, redis_command_function *f,
                           const char *flags, int first, int last, int step)

@@ -1,5 +1,5 @@
-/* Of the C library's <string.h> what the sources for the browser use. The builtins become single instructions where the
- * length is known, and calls of libc.c where it is not. */
+/* Of the C library's <string.h> what the sources for the browser use. The builtins become single
+ * instructions where the length is known, and calls of libc.c where it is not. */
 #ifndef TAMIS_SHIM_STRING_H
 #define TAMIS_SHIM_STRING_H
 
