@@ -4,6 +4,7 @@
 #include "confirm.h"
 #include "fields.h"
 #include "foreign.h"
+#include "input.h"
 #include "label.h"
 #include "line_set.h"
 
@@ -152,14 +153,14 @@ static int check_stdin(const struct check *c)
 {
     const struct args *a = c->args;
     int wanted = c->n_files == 0;
-    for (int i = 0; i < c->n_files; i++) wanted += strcmp(c->files[i], "-") == 0;
-    if (!c->has_patterns && strcmp(a->words[0], "-") == 0 && wanted > 0)
+    for (int i = 0; i < c->n_files; i++) wanted += is_stdin(c->files[i]);
+    if (!c->has_patterns && is_stdin(a->words[0]) && wanted > 0)
         return complain(NULL,
                         "check: standard input cannot be both the filter and what is checked");
-    if (a->confirm != NULL && strcmp(a->confirm, "-") == 0 && wanted > 0)
+    if (a->confirm != NULL && is_stdin(a->confirm) && wanted > 0)
         return complain(NULL, "check: standard input cannot be both the list and what is checked");
     for (int i = 0; i < a->patterns.n; i++)
-        if (strcmp(a->patterns.text[i], "-") == 0 && wanted > 0)
+        if (is_stdin(a->patterns.text[i]) && wanted > 0)
             return complain(
                 NULL, "check: standard input cannot be both the patterns and what is checked");
     return EXIT_FOUND;
@@ -317,8 +318,8 @@ static bool take_block(struct check *c, const struct block *b)
     const struct args *a = c->args;
     struct totals *t = &c->totals;
     size_t found;
-    t->lines +=
-        b->n; /* before anything can fail: then found and absent are not all, which run_check sees */
+    /* Before anything can fail: then found and absent are not all, which run_check sees. */
+    t->lines += b->n;
     if (!make_room(c, b->n) || !ask(c, b, &found)) return false;
     t->maybe += found;
     if (c->waiting != NULL) return waiting_add(c->waiting, b, c->bits, t);

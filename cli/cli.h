@@ -125,8 +125,8 @@ const char *grouped(uint64_t v);
 /* A probability as "0.98 % (1 in 102)", likewise. */
 const char *rate_text(double rate);
 
-/* A count and its interval, in columns; ~ where it may be noise, ? where it is suspect. */
-/* "100  98..100", with a mark where it is noise or poisoned; "98+  98.." where it is that or more. */
+/* A count and its interval, in columns: "100  98..100", with ~ where it may be noise, ? where it is
+ * suspect; "98+  98.." where it is that or more. */
 void print_count(const tamis_estimate *e);
 /* An item as it is; on a terminal with its control bytes escaped. */
 void print_item(tamis_bytes item);

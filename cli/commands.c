@@ -73,12 +73,12 @@ const struct option options[] = {
     {0, "field", "N", COUNT, AT(field),
      "the key is field N of a line, from 1; lines with fewer are skipped and counted"},
     {'d', "delimiter", "C", DELIMITER, AT(delimiter),
-     "what separates fields: one byte (default: a tab), or blanks, for any number of spaces and\n"
+     "what separates fields: one byte (default: a tab), or blanks, for any number of spaces and "
      "tabs, as in awk"},
     {0, "list-field", "N", COUNT, AT(list_field),
      "of the list of -f or --confirm, too, only field N of each line is meant"},
     {0, "weight-field", "N", COUNT, AT(weight_field),
-     "field N is a whole number that the line counts for (default: each counts 1); - is 0, as in\n"
+     "field N is a whole number that the line counts for (default: each counts 1); - is 0, as in "
      "Apache's logs; lines with anything else there are skipped and counted"},
     {0, "json", NULL, FLAG, AT(json), "print JSON"},
     {0, "seed", "S", SEED, AT(seed),

@@ -15,7 +15,8 @@ int check_freq(const struct args *a);
  * --list-field. */
 struct args list_lines(const struct args *a);
 
-/* --delimiter blanks: any number of spaces and tabs separates two fields; those around a line count for nothing. */
+/* --delimiter blanks: any number of spaces and tabs separates two fields; those around a line count
+ * for nothing. */
 enum { BLANKS = 256 };
 /* The delimiter in use: a byte, or BLANKS. */
 int delimiter_from(const struct args *a);

@@ -37,7 +37,17 @@ struct arrived {
     size_t n;
 };
 
-/* What is nobody's filter is not read to its end, which it may not have. */
+/* As the header has it (docs/FORMAT.md), and one byte more, which would be wrong. */
+static size_t image_length(const uint8_t *header, size_t n)
+{
+    enum { TOTAL = 112 };
+    uint64_t total = 0;
+    for (size_t i = 8; i-- > 0 && n >= TOTAL + 8;) total = total << 8 | header[TOTAL + i];
+    return total < SIZE_MAX ? (size_t)total + 1 : SIZE_MAX;
+}
+
+/* What is nobody's filter is not read to its end, which it may not have, and a filter of ours not
+ * beyond. */
 static bool read_stream(struct input *in, struct arrived *s)
 {
     enum { BEGINNING = 128 };
@@ -52,7 +62,7 @@ static bool read_stream(struct input *in, struct arrived *s)
     const bool ours =
         s->n >= sizeof image_magic && memcmp(begin, image_magic, sizeof image_magic) == 0;
     if (!ours && tamis_foreign_told(begin, s->n) == TAMIS_FOREIGN_AUTO) return true;
-    return input_read_rest(in, &s->bytes, &s->n);
+    return input_read_rest(in, &s->bytes, &s->n, ours ? image_length(begin, s->n) : SIZE_MAX);
 }
 
 /* Into memory as it comes, for those who only look at it. */

@@ -62,7 +62,7 @@ static enum foreign_found open_parquet(const char *path, struct foreign *f)
 /* What is left of an input behind the `n` bytes that *bytes has; false after a message. */
 static bool read_rest(struct input *in, const char *path, uint8_t **bytes, size_t *n)
 {
-    if (input_read_rest(in, bytes, n)) return true;
+    if (input_read_rest(in, bytes, n, SIZE_MAX)) return true;
     complain(path, "cannot read: %s", input_reason(in));
     return false;
 }

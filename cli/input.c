@@ -76,7 +76,7 @@ bool is_stream(const char *path)
     return stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
-static bool is_stdin(const char *path)
+bool is_stdin(const char *path)
 {
     struct stat here, there;
     if (strcmp(path, "-") == 0) return true;
@@ -350,20 +350,21 @@ ssize_t input_read(struct input *in, void *to, size_t n)
     return (ssize_t)have;
 }
 
-bool input_read_rest(struct input *in, uint8_t **bytes, size_t *n)
+bool input_read_rest(struct input *in, uint8_t **bytes, size_t *n, size_t most)
 {
     size_t room = *n;
-    for (;;) {
+    while (*n < most) {
         if (*n == room) {
             room = room < 1u << 16 ? 1u << 17 : room <= SIZE_MAX / 2 ? room * 2 : SIZE_MAX;
             uint8_t *bigger = realloc(*bytes, room);
             if (bigger == NULL) return fail(in, "not enough memory") == 0;
             *bytes = bigger;
         }
-        const ssize_t got = input_read(in, *bytes + *n, room - *n);
+        const ssize_t got = input_read(in, *bytes + *n, (room < most ? room : most) - *n);
         if (got <= 0) return got == 0;
         *n += (size_t)got;
     }
+    return true;
 }
 
 bool input_begins(const char *path, const void *bytes, size_t n)

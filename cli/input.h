@@ -21,13 +21,16 @@ void input_close(struct input *in);
  * Compressed data that ends too early, or has something else behind it, is a failure. */
 ssize_t input_read(struct input *in, void *to, size_t n);
 const char *input_reason(const struct input *in);
-/* All that is left, behind the n bytes that *bytes (NULL: none) has; memory grows as they come.
+/* All that is left, behind the n bytes that *bytes (NULL: none) has, until there are `most`; memory
+ * grows as they come.
  * False: input_reason says why, and *bytes is still to be freed. */
-bool input_read_rest(struct input *in, uint8_t **bytes, size_t *n);
+bool input_read_rest(struct input *in, uint8_t **bytes, size_t *n, size_t most);
 /* Whether a stream begins with these bytes. What was read to find out comes again from the next
  * input_open of that path. */
 bool input_begins(const char *path, const void *bytes, size_t n);
 
+/* By whatever name. */
+bool is_stdin(const char *path);
 /* Standard input was, or will be, read as something else than lines, if the path leads there; then
  * nobody else can. */
 void input_spend(const char *path);

@@ -45,7 +45,7 @@ static uint8_t *read_all(const char *path, size_t *n)
         complain(path, "cannot open: %s", strerror(errno));
         return NULL;
     }
-    const bool whole = input_read_rest(in, &bytes, n);
+    const bool whole = input_read_rest(in, &bytes, n, SIZE_MAX);
     if (!whole) complain(path, "cannot read: %s", input_reason(in));
     input_close(in);
     if (whole) return bytes;

@@ -225,14 +225,14 @@ static int compare_window(const struct past *p, const tamis_facts *f)
     return EXIT_FOUND;
 }
 
-/* The sizes. A plan by bytes alone fills them but for a line of each part; with items and rate they
- * are only a limit. */
+/* The sizes. A plan without items fills its bytes but for a line of each part; with items they are
+ * a limit, whatever else is said. */
 static int compare_sizes(const struct past *p, const tamis_facts *f)
 {
     const struct args *a = p->a;
     const bool of_time = f->kind == TAMIS_WINDOW && !f->turning;
     const uint64_t items = of_time ? f->planned_items / f->sections : f->planned_items;
-    const bool filled = a->items == 0 || a->fpr == 0;
+    const bool filled = a->items == 0 && !f->turning;
     if (a->items != 0 && a->items != items)
         return complain(a->state, "made for %s lines; --items says %s", grouped(items),
                         grouped(a->items));
@@ -253,9 +253,9 @@ static int compare(const struct past *p, const tamis_plan *asked)
     const struct args *a = p->a;
     tamis_facts f = {.struct_size = sizeof f};
     if (tamis_info(p->t, &f) != TAMIS_OK) return complain(a->state, "not enough memory");
-    /* A window of sketches has counters. */
-    if (!tells_new(f.kind) && (f.kind != TAMIS_WINDOW || f.cell_bits != 1))
-        return complain_of_kind(a->state, f.kind);
+    if (f.generations != 0)
+        return complain(a->state, "a window of sketches does not tell which lines are new");
+    if (!tells_new(f.kind) && f.kind != TAMIS_WINDOW) return complain_of_kind(a->state, f.kind);
     const bool is_auto = asked->kind == TAMIS_AUTO && f.kind <= TAMIS_BLOCKED;
     if (a->kind != NULL && asked->kind != f.kind && !is_auto)
         return complain(a->state, "a %s filter; --kind says %s", tamis_kind_name(f.kind), a->kind);
@@ -277,6 +277,7 @@ bool past_open(struct past *p)
     double seconds;
     if (path == NULL || (access(path, F_OK) != 0 && errno == ENOENT)) return past_create(p);
     if (!plan_past(p->a, &asked, &seconds)) return false;
+    p->opened = true;
     p->t = open_filter(p->a, path, TAMIS_UPDATE | TAMIS_WAIT);
     if (p->t == NULL || check_hashable(p->t, path) != EXIT_FOUND ||
         compare(p, &asked) != EXIT_FOUND || !take_rate(p, p->a->fpr))
@@ -288,7 +289,12 @@ bool past_open(struct past *p)
 
 bool past_save(struct past *p)
 {
-    if (p->a->state == NULL) return true;
-    if (save_filter(p->t, p->a->state, true) != EXIT_FOUND) return false;
+    const char *path = p->a->state;
+    if (path == NULL) return true;
+    if (!p->opened && access(path, F_OK) == 0) {
+        complain(path, "has appeared meanwhile, and is not replaced: what came is not remembered");
+        return false;
+    }
+    if (save_filter(p->t, path, p->opened) != EXIT_FOUND) return false;
     return p->turn_seconds <= 0 || put_time(p);
 }

@@ -10,6 +10,7 @@ struct past {
     tamis *t;                    /* NULL before one of the first two verbs below */
     double asked;                /* the rate that it was made for */
     double turn_seconds, turned; /* of windows of time; else 0 */
+    bool opened;                 /* from its file */
 };
 
 /* A new one; false after a message. */

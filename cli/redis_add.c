@@ -51,7 +51,8 @@ static bool counts_lines(const struct remote *r)
     if (kind == TAMIS_AUTO && !(cluster_shards(r->s) == 1 && cluster_set_info(r->s, &f)))
         return true;
     if (kind == TAMIS_AUTO) kind = f.kind;
-    return kind >= TAMIS_COUNT_MIN || kind == TAMIS_COUNTING || kind == TAMIS_CUCKOO;
+    return kind >= TAMIS_COUNT_MIN || kind == TAMIS_COUNTING || kind == TAMIS_CUCKOO ||
+           kind == TAMIS_WINDOW; /* which may be one of counts */
 }
 
 static void warn_of_repeats(const struct remote *r)

@@ -38,7 +38,7 @@ static const char *signed_text(int64_t x)
 
 static bool weighs(const tamis_facts *f)
 {
-    return f->kind >= TAMIS_COUNT_MIN;
+    return tells_how_often(f);
 }
 
 /* Bits per item, as of a file, and the bound. */
@@ -57,7 +57,10 @@ static void set_bound(tamis_facts *all, const tamis_facts *f, unsigned n)
 /* Sums stop at the end of their range: what servers say may be anything. */
 static struct sums sum_up(const tamis_facts *f, unsigned n)
 {
-    struct sums s = {.whole = {.struct_size = sizeof s.whole, .kind = f->kind}};
+    struct sums s = {.whole = {.struct_size = sizeof s.whole,
+                               .kind = f->kind,
+                               .inner_kind = f->inner_kind,
+                               .generations = f->generations}};
     tamis_facts *all = &s.whole;
     for (unsigned i = 0; i < n; i++) {
         all->bytes = sum(all->bytes, f[i].bytes);
@@ -67,6 +70,7 @@ static struct sums sum_up(const tamis_facts *f, unsigned n)
         all->items_low += f[i].items_low;
         all->items_high += f[i].items_high;
         all->weight = signed_sum(all->weight, f[i].weight);
+        all->saturated = sum(all->saturated, f[i].saturated);
         all->fpr_now += f[i].fpr_now / n;
         all->fpr_planned += f[i].fpr_planned / n;
         all->miss_rate += f[i].miss_rate / n;
@@ -86,15 +90,38 @@ static void json_shards(const struct cluster_set *set, const tamis_facts *f)
         json_open('{');
         json_text("key", cluster_shard_key(set, i));
         json_count("bytes", f[i].bytes);
-        json_count("items", f[i].items);
-        json_count("planned_items", f[i].planned_items);
-        if (weighs(f)) json_integer("weight", f[i].weight);
-        json_number("fpr_now", f[i].fpr_now);
+        if (weighs(f)) {
+            json_integer("weight", f[i].weight);
+        } else {
+            json_count("items", f[i].items);
+            json_count("planned_items", f[i].planned_items);
+            json_number("fpr_now", f[i].fpr_now);
+            json_bool("over_full", f[i].over_full);
+        }
         json_number("fill", f[i].fill);
-        json_bool("over_full", f[i].over_full);
         json_close('}');
     }
     json_close(']');
+}
+
+static void json_rates(const tamis_facts *f, const struct sums *s)
+{
+    json_count("items", s->whole.items);
+    json_count("planned_items", s->whole.planned_items);
+    json_bound(&s->whole);
+    json_number("fpr_planned", s->whole.fpr_planned);
+    json_number("fpr_now", s->whole.fpr_now);
+    json_number("fpr_worst", f[s->worst].fpr_now);
+    json_number("miss_rate", s->whole.miss_rate);
+    json_count("over_full", s->over_full);
+}
+
+static void json_weight(const tamis_facts *all)
+{
+    json_integer("weight", all->weight);
+    json_integer("noise_999", all->noise_999);
+    json_count("saturated", all->saturated);
+    json_count("bytes", all->bytes);
 }
 
 static void print_json(const struct remote *r, const tamis_facts *f, const struct sums *s)
@@ -104,22 +131,16 @@ static void print_json(const struct remote *r, const tamis_facts *f, const struc
     json_text("kind", tamis_kind_name(f->kind));
     json_count("shards", cluster_shards(r->s));
     json_count("masters", cluster_masters(r->c));
-    if (weighs(f)) json_integer("weight", s->whole.weight);
-    if (weighs(f)) json_integer("noise_999", s->whole.noise_999);
-    json_count("items", s->whole.items);
-    json_count("planned_items", s->whole.planned_items);
-    json_bound(&s->whole);
-    json_number("fpr_planned", s->whole.fpr_planned);
-    json_number("fpr_now", s->whole.fpr_now);
-    json_number("fpr_worst", f[s->worst].fpr_now);
-    json_number("miss_rate", s->whole.miss_rate);
+    if (weighs(f))
+        json_weight(&s->whole);
+    else
+        json_rates(f, s);
     json_number("fill", s->whole.fill);
     json_count("m", f->m);
     json_count("k", f->k);
     json_count("seed", f->seed);
     json_bool("sealed", f->sealed);
     json_bool("collecting", f->collecting);
-    json_count("over_full", s->over_full);
     json_shards(r->s, f);
     json_close('}');
     putchar('\n');
@@ -157,7 +178,8 @@ static void print_sketch(const tamis_facts *all)
     printf("  noise     a key that never came counts up to %s in 99.9 %% of cases, in the worst "
            "shard\n",
            grouped((uint64_t)all->noise_999));
-    printf("  size      %s bytes\n", grouped(all->bytes));
+    printf("  size      %s bytes; %s counters at their end\n", grouped(all->bytes),
+           all->saturated != 0 ? grouped(all->saturated) : "no");
 }
 
 static void print_text(const struct remote *r, const tamis_facts *f, const struct sums *s)
@@ -178,11 +200,15 @@ static void print_text(const struct remote *r, const tamis_facts *f, const struc
 /* A line for every shard. */
 static void print_each(const struct cluster_set *set, const tamis_facts *f)
 {
-    printf("  %14s %14s %10s %7s  key\n", weighs(f) ? "weight" : "items", "bytes", "wrong", "fill");
-    for (unsigned i = 0; i < cluster_shards(set); i++)
-        printf("  %14s %14s %9.3g%% %6.1f%%  %s\n",
-               weighs(f) ? signed_text(f[i].weight) : grouped(f[i].items), grouped(f[i].bytes),
-               100 * f[i].fpr_now, 100 * f[i].fill, cluster_shard_key(set, i));
+    const bool weight = weighs(f);
+    printf("  %14s %14s %s %7s  key\n", weight ? "weight" : "items", "bytes",
+           weight ? "" : "     wrong", "fill");
+    for (unsigned i = 0; i < cluster_shards(set); i++) {
+        printf("  %14s %14s ", weight ? signed_text(f[i].weight) : grouped(f[i].items),
+               grouped(f[i].bytes));
+        if (!weight) printf("%9.3g%%", 100 * f[i].fpr_now);
+        printf(" %6.1f%%  %s\n", 100 * f[i].fill, cluster_shard_key(set, i));
+    }
 }
 
 int remote_info(const struct args *a)

@@ -23,6 +23,9 @@ int run_rotate(const struct args *a)
     for (int i = 0; i < a->n_words && a->n_words > 1; i++) {
         const uint32_t lock = is_stream(a->words[i]) ? TAMIS_UPDATE : 0; /* which is refused */
         if (rotate(a, a->words[i], lock) != EXIT_FOUND) status = EXIT_ERROR;
+        for (int j = 0; j < i; j++)
+            if (same_file(a->words[i], a->words[j]))
+                status = complain(a->words[i], "is named twice");
     }
     for (int i = 0; i < a->n_words && status == EXIT_FOUND; i++)
         status = rotate(a, a->words[i], TAMIS_UPDATE | TAMIS_WAIT);

@@ -171,7 +171,7 @@ static bool is_image(const char *path)
 {
     uint8_t begin[sizeof image_magic];
     struct stat st;
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return false;
+    if (strcmp(path, "-") == 0 || stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return false;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
     const bool same = read(fd, begin, sizeof begin) == sizeof begin &&

@@ -284,11 +284,11 @@ int run_uniq(const struct args *a)
     tamis *hasher = NULL;
     u.exact.budget = a->exact_until;
     bool good = check_fields(a) == EXIT_FOUND && past_check(a) == EXIT_FOUND;
-    if (good && a->state != NULL) stop_at_signals();
     if (good && u.is_exact)
         good = (hasher = make_hasher(a)) != NULL;
     else if (good)
         good = past_open(&u.past);
+    if (good && a->state != NULL) stop_at_signals(); /* not while it waits for others */
     good = good && run(&u, hasher != NULL ? hasher : u.past.t);
     if (good && !a->quiet) print_totals(&u);
     if (good && !a->quiet) tell_end(&u);

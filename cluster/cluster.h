@@ -115,9 +115,9 @@ struct cluster_batch {
     const tamis_hash *hashes; /* by the router */
     const int64_t *weights;   /* CLUSTER_WEIGH only */
     uint8_t *bits;            /* has: may be in; remove: was in. n / 8 + 1 bytes of 0 */
-    tamis_estimate *
-        estimates; /* count only, n of them. Where a module is older than TAMIS.ESTIMATE only the three
-                                * numbers are known, and confidence is NAN */
+    /* Count only, n of them. Where a module is older than TAMIS.ESTIMATE only the three numbers are
+     * known, and confidence is NAN. */
+    tamis_estimate *estimates;
     size_t pending; /* commands that are not done yet */
 };
 /* Queue its commands. False after a failure. */

@@ -94,6 +94,10 @@ static bool take_range(struct cluster *c, const struct reply *range, const struc
         return false;
     const int64_t first = range->list[0].number, last = range->list[1].number;
     const struct reply *host = &range->list[2].list[0], *port = &range->list[2].list[1];
+    if (range->list[0].type != REPLY_NUMBER || range->list[1].type != REPLY_NUMBER ||
+        port->type != REPLY_NUMBER)
+        return false;
+    if (host->type == REPLY_TEXT && memchr(host->text, 0, host->length) != NULL) return false;
     if (first < 0 || last >= CLUSTER_SLOTS || port->number < 1 || port->number > 65535)
         return false;
     /* A node that does not know its own address means the one by which it was reached. */

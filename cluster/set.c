@@ -233,6 +233,11 @@ static const char claim[] = "if redis.call('EXISTS',KEYS[1])==0 then "
                             "redis.call('HSET',KEYS[1],'builder',ARGV[1]) end " IF_OURS WRITE;
 static const char drop_ours[] = "if redis.call('EXISTS',KEYS[1])==0 then return 1 end " IF_OURS
                                 "redis.call('DEL',KEYS[1]) return 1";
+/* From the builder ARGV[2] to ARGV[1]: of several that saw the same one, one gets it. */
+static const char take_over[] =
+    "local b=redis.call('HGET',KEYS[1],'builder') if b==ARGV[1] then return 1 end "
+    "if b~=ARGV[2] then return 0 end "
+    "redis.call('HSET',KEYS[1],'builder',ARGV[1],'state','building') return 1";
 
 /* Takes the reply of a script. False: of somebody else, or it has failed. */
 static bool finish_script(struct cluster_set *s, struct reply *reply)
@@ -261,15 +266,24 @@ static bool write_facts(struct cluster_set *s, const char *script, const char *s
                                      shards, "route", route, NULL)));
 }
 
-/* All shards, then the facts, as long as the builder is the one that was seen. */
+/* Takes the shards of a set away, as the builder `heir`, which the key names from then on: nobody
+ * else who saw the builder that was seen here takes away what the heir makes. */
+static bool inherit(struct cluster_set *s, const char *heir)
+{
+    if (!finish_script(s, client_call(s->c, command(true, s->slot, "EVAL", take_over, "1", s->name,
+                                                    heir, s->builder, NULL))))
+        return fail_as_taken(s);
+    return to_all(s, "UNLINK", true, want_no_error, NULL);
+}
+
+/* All shards, then the facts. */
 static bool take_away(struct cluster_set *s)
 {
-    if (!finish_script(s, client_call(s->c, command(true, s->slot, "EVAL", write_ours, "1", s->name,
-                                                    s->builder, "state", "building", NULL))))
-        return fail_as_taken(s);
-    if (!to_all(s, "UNLINK", true, want_no_error, NULL)) return false;
+    char heir[sizeof s->builder + 1];
+    snprintf(heir, sizeof heir, "%s-", s->builder);
+    if (!inherit(s, heir)) return false;
     return finish_script(s, client_call(s->c, command(true, s->slot, "EVAL", drop_ours, "1",
-                                                      s->name, s->builder, NULL))) ||
+                                                      s->name, heir, NULL))) ||
            fail_as_taken(s);
 }
 
@@ -318,10 +332,8 @@ static bool seize(struct cluster_set *s, bool replace)
         client_fail(s->c, other->ready ? "exists already; -f replaces it"
                                        : "is not finished: a build was stopped, or is still "
                                          "running; -f takes it away and builds anew");
-    if (other != NULL && replace && take_away(other)) {
-        cluster_set_close(other);
-        won = win(s, &other);
-    }
+    if (other != NULL && replace && inherit(other, s->builder))
+        won = write_facts(s, write_ours, "building");
     cluster_set_close(other);
     return won || client_fail(s->c, "another build has begun meanwhile");
 }
@@ -473,6 +485,9 @@ static bool take_info(struct cluster_set *s, unsigned shard, const struct reply 
     if (r->type != REPLY_LIST) return client_fail_reply(s->c, s->shards[shard].key, r);
     *f = (tamis_facts){.struct_size = sizeof *f,
                        .kind = tamis_kind_named(field(r, "kind")),
+                       .inner_kind = tamis_kind_named(field(r, "inner-kind")),
+                       .generations = (uint32_t)number_of(r, "generations"),
+                       .saturated = (uint64_t)number_of(r, "saturated"),
                        .bytes = (uint64_t)number_of(r, "bytes"),
                        .items = (uint64_t)number_of(r, "items"),
                        .planned_items = (uint64_t)number_of(r, "planned-items"),

@@ -116,7 +116,8 @@ static void refuse_kind(redis_ctx *ctx, const redis_string *word)
     char text[280], quoted[32];
     quote(word, quoted);
     int used = snprintf(text, sizeof text, "there is no kind %s; there are auto", quoted);
-    for (uint32_t kind = 1; kind < 2 * TAMIS_COUNT_MIN; kind++)
+    /* Kinds of filters have numbers below TAMIS_COUNT_MIN, of sketches as many from there on. */
+    for (uint32_t kind = 1; kind < 2 * TAMIS_COUNT_MIN && (size_t)used < sizeof text; kind++)
         if (tamis_kind_name(kind) != NULL && kind != TAMIS_PRIVATE)
             used +=
                 snprintf(text + used, sizeof text - (size_t)used, ", %s", tamis_kind_name(kind));

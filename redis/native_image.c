@@ -142,7 +142,7 @@ static void reply_heavy_full(redis_ctx *ctx, const tamis_heavy *h)
 static bool keeps_list(const tamis *t)
 {
     tamis_facts f = {.struct_size = sizeof f};
-    return tamis_info(t, &f) == TAMIS_OK && (f.kind == TAMIS_TOP || f.kind == TAMIS_WINDOW);
+    return tamis_info(t, &f) == TAMIS_OK && (f.kind == TAMIS_TOP || f.inner_kind == TAMIS_TOP);
 }
 
 int redis_tamis_top(redis_ctx *ctx, redis_string **argv, int argc)
@@ -200,9 +200,13 @@ int redis_tamis_info(redis_ctx *ctx, redis_string **argv, int argc)
         native_say(ctx, tamis_status_message(s));
     } else {
         const char *name = tamis_kind_name(f.kind);
-        redis.ReplyWithMap(ctx, 23);
+        const char *inner = f.inner_kind != 0 ? tamis_kind_name(f.inner_kind) : "";
+        redis.ReplyWithMap(ctx, 26);
         redis.ReplyWithSimpleString(ctx, "kind");
         redis.ReplyWithStringBuffer(ctx, name, strlen(name));
+        redis.ReplyWithSimpleString(ctx, "inner-kind");
+        redis.ReplyWithStringBuffer(ctx, inner, strlen(inner));
+        redis_field(ctx, "generations", f.generations);
         redis_field(ctx, "bytes", (long long)f.bytes);
         redis_field(ctx, "items", (long long)f.items);
         redis_field(ctx, "planned-items", (long long)f.planned_items);
@@ -221,6 +225,7 @@ int redis_tamis_info(redis_ctx *ctx, redis_string **argv, int argc)
         redis_field(ctx, "seed", (long long)f.seed);
         redis_field(ctx, "weight", f.weight);
         redis_field(ctx, "noise-floor", f.noise_999);
+        redis_field(ctx, "saturated", (long long)f.saturated);
         truth_field(ctx, "over-full", f.over_full);
         truth_field(ctx, "sealed", f.sealed);
         truth_field(ctx, "collecting", f.collecting);

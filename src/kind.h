@@ -81,8 +81,8 @@ static inline uint64_t tamis__add_up(uint64_t a, uint64_t b)
  * it has none. */
 struct known {
     int64_t certain, likely;
-    bool
-        ended; /* two-sided: a counter of it is at its end, and has not seen what was taken away since */
+    /* Two-sided: a counter of it is at its end, and has not seen what was taken away since. */
+    bool ended;
 };
 
 /* Keys as the kinds see them, never more than these at a time. */
@@ -97,8 +97,7 @@ struct batch {
     void *aim, *next_aim;
     const int64_t *weights;  /* of kinds that weigh; NULL: all 1 */
     const tamis_bytes *keys; /* the keys themselves, of an add to a kind that keeps texts */
-    struct known
-        *known; /* where not NULL, of a count: what else there is to tell of a key with an entry */
+    struct known *known;     /* of a count, or NULL: what else is to tell of keys with entries */
 };
 #define TAMIS__AIM_BYTES (40u * TAMIS__MOST_BATCH)
 

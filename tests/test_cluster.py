@@ -322,11 +322,23 @@ def test_races():
     with Server() as server:
         client, url = server.client(), f"redis://127.0.0.1:{server.port}/s"
         tamis("build", "--items", 10, "-o", url, given="a\n")
-        between = Between(server, lambda data: b"\r\nbuilding\r\n" in data and client.do("HSET", "s", "builder", "another"))
+        between = Between(server, lambda data: b"ARGV[2] then return 0" in data and client.do("HSET", "s", "builder", "another"))
         said = tamis("build", "-f", "--items", 10, "-o", between.url, given="b\n", status=2)
         between.socket.close()
         assert "another build has taken its place" in said and client.do("HGET", "s", "state") == b"ready", said
         assert tamis("check", url, given="a\nb\n") == "a\n"
+        # Of two that saw the same builder one takes its place: the script of the other comes too late, and its shards stay.
+        seen = client.do("HGET", "s", "builder")
+
+        def ahead(data):
+            if b"ARGV[2] then return 0" in data and client.do("HGET", "s", "builder") == seen:
+                tamis("build", "-f", "--items", 10, "-o", url, given="quick\n")
+        between = Between(server, ahead)
+        said = tamis("build", "-f", "--items", 10, "-o", between.url, given="slow\n", status=2)
+        between.socket.close()
+        assert "another build has taken its place" in said, said
+        assert tamis("check", url, given="quick\nslow\n") == "quick\n"
+        tamis("build", "-f", "--items", 10, "-o", url, given="a\n")
         # Who may not run scripts is told so, and leaves nothing.
         client.do("ACL", "SETUSER", "weak", "on", ">word", "~*", "+@all", "-eval")
         weak = url.replace("//", "//weak:word@").replace("/s", "/new")

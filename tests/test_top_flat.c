@@ -113,7 +113,8 @@ static void test_heavy_among_them(void)
     tamis_heavy first;
     CHECK_THAT(tamis_top(t, &first, 1), ==, 1);
     CHECK(memcmp(first.item.p, &(uint64_t){7}, 8) == 0);
-    CHECK(first.count.lower >= 0.99 * (double)z.truth[7] && first.count.lower <= z.truth[7]);
+    CHECK((double)first.count.lower >= 0.99 * (double)z.truth[7] &&
+          first.count.lower <= z.truth[7]);
     CHECK(first.count.confidence == 1 && first.count.upper >= z.truth[7]);
     tamis_close(t);
     stream_free(&z);

@@ -234,7 +234,7 @@ typedef struct tamis_options {
 } tamis_options;
 
 /* --- Life ----------------------------------------------------------------------------------------
- * Here and below TAMIS_EINVAL says that out, a path or a plan is NULL. */
+ * Calls that make a filter, or take a path or a plan, say TAMIS_EINVAL when that or out is NULL. */
 typedef struct tamis tamis;
 
 TAMIS_API tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options,
@@ -347,7 +347,8 @@ TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
  * Keys share counters, so a count is an interval. upper is never below the truth (but for
  * count-sketch and signed-tally, which are uncertain on both sides), and INT64_MAX, which means "or
  * more", when the counters have reached their end and cannot tell. Where weight can be taken away
- * nothing is known then: lower is 0, of count-sketch and signed-tally INT64_MIN. Else lower comes
+ * nothing is known then: lower is 0, of count-sketch and signed-tally, in windows as well,
+ * INT64_MIN. Else lower comes
  * from what the sketch itself says of keys that certainly never came: how much of others' weight a
  * key sees. The truth is in [lower, upper] with `confidence`, for keys that were not chosen against
  * the hash (tamis_options.key is for that). estimate is the best guess, somewhere in it.
@@ -540,8 +541,8 @@ TAMIS_API tamis_status tamis_save_new(tamis *t, const char *path, tamis_error *w
  * than 40 bytes, and one for every 64 KiB, bigger. Any kind; a ribbon is at the bound already and
  * does not shrink, and a private one is refused (TAMIS_EUNSUPPORTED). It needs 130 KiB of memory,
  * and reads the cells once to sum and once to code.
- * unpack: the very image, bit for bit. Hostile
- * bytes are welcome, but an image may be 5462 times as long as its packed file (an empty one is):
+ * unpack: the very image, bit for bit. Hostile bytes are welcome, but an image may be 5462 times as
+ * long as its packed file (an empty one is):
  * set tamis_options.max_bytes. The offsets of its errors are within the image, or within the packed
  * file where that is not whole. tamis_open, load and view do not take packed files and say so. */
 TAMIS_API tamis_status tamis_pack(const tamis *t, tamis_sink put, void *ctx, tamis_error *why);

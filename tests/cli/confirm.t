@@ -116,3 +116,11 @@ tamis: check: --list-field is for the list of -f or --confirm
 $ tamis check --confirm store --list-field 1 f.tamis all
 tamis: check: --list-field is for lists; the keys of a store are what they are
 [2]
+
+# Standard input is read once, by whatever name.
+$ seq 5 > five; tamis build -o five.tamis five; tamis check -v --confirm /dev/stdin five.tamis < five
+tamis: check: standard input cannot be both the list and what is checked
+[2]
+$ tamis check -c -f - /dev/stdin < five
+tamis: check: standard input cannot be both the patterns and what is checked
+[2]

@@ -47,10 +47,10 @@ $ cat f.tamis | tamis check - < f.tamis
 tamis: check: standard input cannot be both the filter and what is checked
 [2]
 $ cat f.tamis | tamis check /dev/stdin
-tamis: standard input: cannot read: the filter was read from there
+tamis: check: standard input cannot be both the filter and what is checked
 [2]
 $ tamis check f.tamis < f.tamis
-tamis: standard input: cannot read: the filter was read from there
+tamis: check: standard input cannot be both the filter and what is checked
 [2]
 $ cat f.tamis | tamis check - some -
 tamis: check: standard input cannot be both the filter and what is checked

@@ -85,7 +85,9 @@ $ tamis check -c w.tamis all
 $ cp w.tamis before.tamis; tamis rotate w.tamis nothere b.tamis; cmp w.tamis before.tamis
 tamis: nothere: cannot open: No such file or directory
 tamis: b.tamis: blocked filters cannot rotate; window can: tamis build --kind window
-$ tamis rotate w.tamis w.tamis && tamis check -c w.tamis all
+$ tamis rotate w.tamis ./w.tamis; cmp w.tamis before.tamis
+tamis: ./w.tamis: is named twice
+$ tamis rotate w.tamis && tamis rotate w.tamis && tamis check -c w.tamis all
 1000
 $ tamis rotate w.tamis && tamis check -c w.tamis all
 0

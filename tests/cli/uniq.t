@@ -239,3 +239,15 @@ tamis: --fpr: '2' is not a rate between 0 and 1, like 0.01, 1% or 1/100
 $ tamis uniq --kind ribbon list
 tamis: uniq: a ribbon filter does not tell which lines are new; blocked, bloom, partitioned and growing do, and see --window
 [2]
+
+# The same command again is the same state: bytes are a limit where the lines are said.
+$ for i in 1 2; do seq 5 | tamis uniq --state same1.tamis --items 12345 --bytes 1MB | wc -l; seq 5 | tamis uniq --state same2.tamis --window 1000 --fpr 1% --bytes 1MB | wc -l; done
+5
+5
+0
+0
+# What appears at the path of a new state meanwhile is not replaced.
+$ (seq 100000; echo precious > late.tamis) | tamis uniq --state late.tamis | wc -l; cat late.tamis
+tamis: late.tamis: has appeared meanwhile, and is not replaced: what came is not remembered
+100000
+precious
