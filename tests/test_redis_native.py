@@ -120,11 +120,11 @@ def test_top():
         assert c.do("TAMIS.TOP", "t", 30) == before
         check(c, ("TAMIS.TOP t -1", Error("ERR value is not an integer or out of range")), ("TAMIS.TOP none", NO_KEY),
               ("TAMIS.CREATE b blocked ITEMS 10 RATE 0.1", "OK"), ("TAMIS.TOP b", Error("ERR this kind keeps no list of items; top does")),
-              ("TAMIS.CREATE w window INNER tally BYTES 100000", "OK"), ("TAMIS.ADD w a", 0),
+              ("TAMIS.CREATE w window INNER tally BYTES 100000", "OK"), ("TAMIS.ADD w a", 1),
               ("TAMIS.TOP w", Error("ERR this kind keeps no list of items; top does")))
         facts = c.do("TAMIS.INFO", "w")
         facts = dict(zip(facts[::2], facts[1::2]))
-        assert facts[b"inner-kind"] == b"tally" and facts[b"generations"] > 1 and facts[b"saturated"] == 0, facts
+        assert facts["inner-kind"] == b"tally" and facts["generations"] > 1 and facts["saturated"] == 0, facts
 
 
 ESTIMATE = ("estimate", "lower", "upper", "confidence", "below-noise", "certain", "suspect")

@@ -65,7 +65,6 @@ for kind in counting pair cuckoo growing window; do
     checked 0 compact $kind.tamis other
 done
 checked 0 rotate window.tamis
-checked 0 rotate window.tamis window.tamis
 checked 2 rotate window.tamis missing
 checked 0 info - <bloom.tamis
 checked 2 info - <list
