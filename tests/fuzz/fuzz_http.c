@@ -316,18 +316,21 @@ static bool asks_version(const struct MHD_Connection *c, const char *name, bool 
     return n == 0 || (n == 1 && good);
 }
 
-/* Whether one of the tags between the commas is this one, weak or not, or any. */
+/* Whether one of the tags between the commas is this one, weak or not; or a star that stands alone.
+ * Behind a tag there is nothing but blanks. */
 static bool is_known(const char *field, const char *tag)
 {
-    char copy[MOST_TEXT], *rest = copy;
     if (field == NULL) return false;
-    keep(copy, sizeof copy, field);
-    for (char *one; (one = strsep(&rest, ",")) != NULL;) {
-        one += strspn(one, " \t");
-        if (*one == '*') return true;
-        if (strncmp(one, "W/", 2) == 0) one += 2;
-        one[strcspn(one, " \t")] = '\0';
-        if (strcmp(one, tag) == 0) return true;
+    const char *p = field + strspn(field, " \t");
+    if (*p == '*') return strspn(p + 1, " \t") == strlen(p + 1);
+    while (*(p += strspn(p, " \t,")) != '\0') {
+        if (strncmp(p, "W/", 2) == 0) p += 2;
+        const char *last = *p == '"' ? strchr(p + 1, '"') : NULL;
+        if (last != NULL && strncmp(p, tag, strlen(tag)) == 0 && p + strlen(tag) == last + 1 &&
+            strchr(",", last[1 + strspn(last + 1, " \t")]) != NULL) /* or its end */
+            return true;
+        if (last != NULL) p = last + 1;
+        p += strcspn(p, ",");
     }
     return false;
 }
