@@ -49,7 +49,7 @@ static void print_comparison(const struct args *a, const struct figure sizes[4],
     print_figure("union", &sizes[2]);
     print_figure("common", &sizes[3]);
     printf("  jaccard   ");
-    if (isfinite(jaccard->value) && isfinite(sizes[2].high)) printf("about %.4f, ", jaccard->value);
+    if (isfinite(jaccard->value)) printf("about %.4f, ", jaccard->value);
     printf("with 99 %% certainty %.4f to %.4f\n", jaccard->low, jaccard->high);
 }
 
