@@ -1,33 +1,10 @@
 /* A plan as the words of TAMIS.CREATE: what is not 0. */
+#include "../redis/words.h"
 #include "set.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum value_type { NUMBER, SMALL, REAL, KIND, FLAG };
-
-#define AT(field) offsetof(tamis_plan, field)
-static const struct word {
-    const char *name;
-    enum value_type type;
-    size_t offset; /* in the plan; of a flag: the flag */
-} words[] = {{"ITEMS", NUMBER, AT(items)},
-             {"RATE", REAL, AT(fpr)},
-             {"BYTES", NUMBER, AT(bytes)},
-             {"M", NUMBER, AT(m)},
-             {"K", SMALL, AT(k)},
-             {"SEED", NUMBER, AT(seed)},
-             {"CELLBITS", SMALL, AT(cell_bits)},
-             {"GENERATIONS", SMALL, AT(generations)},
-             {"INNER", KIND, AT(inner_kind)},
-             {"EXCLUDED", NUMBER, AT(excluded)},
-             {"ERROR", REAL, AT(error)},
-             {"DELTA", REAL, AT(delta)},
-             {"STRICT", FLAG, TAMIS_STRICT},
-             {"COMPACT", FLAG, TAMIS_COMPACT},
-             {"TURNING", FLAG, TAMIS_TURNING},
-             {"TRANSFER", FLAG, TAMIS_TRANSFER},
-             {"CONSERVATIVE", FLAG, TAMIS_CONSERVATIVE}};
 enum { LONGEST_VALUE = 40 };
 
 /* The value of a word, empty for a flag; false where the plan does not say it. */

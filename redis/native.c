@@ -2,6 +2,7 @@
 #include "native.h"
 
 #include "commands.h"
+#include "words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,33 +56,6 @@ bool native_set(redis_ctx *ctx, struct redis_open *open, struct native_body *b)
 }
 
 /* --- Making ----------------------------------------------------------------------------------- */
-
-enum value_type { NUMBER, SMALL, REAL, KIND, FLAG };
-
-struct word {
-    const char *name;
-    enum value_type type;
-    size_t offset; /* in the plan; of a flag: the flag */
-};
-
-#define AT(field) offsetof(tamis_plan, field)
-static const struct word words[] = {{"ITEMS", NUMBER, AT(items)},
-                                    {"RATE", REAL, AT(fpr)},
-                                    {"BYTES", NUMBER, AT(bytes)},
-                                    {"M", NUMBER, AT(m)},
-                                    {"K", SMALL, AT(k)},
-                                    {"SEED", NUMBER, AT(seed)},
-                                    {"CELLBITS", SMALL, AT(cell_bits)},
-                                    {"GENERATIONS", SMALL, AT(generations)},
-                                    {"INNER", KIND, AT(inner_kind)},
-                                    {"EXCLUDED", NUMBER, AT(excluded)},
-                                    {"ERROR", REAL, AT(error)},
-                                    {"DELTA", REAL, AT(delta)},
-                                    {"STRICT", FLAG, TAMIS_STRICT},
-                                    {"COMPACT", FLAG, TAMIS_COMPACT},
-                                    {"TURNING", FLAG, TAMIS_TURNING},
-                                    {"TRANSFER", FLAG, TAMIS_TRANSFER},
-                                    {"CONSERVATIVE", FLAG, TAMIS_CONSERVATIVE}};
 
 /* The kind of that name, or false. TAMIS_AUTO is "auto". */
 static bool kind_of(const redis_string *s, uint32_t *kind)

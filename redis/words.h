@@ -1,0 +1,34 @@
+/* The words of TAMIS.CREATE, each for a field of the plan or a flag: the module reads them, and
+ * cluster/ writes them. */
+#ifndef TAMIS_REDIS_WORDS_H
+#define TAMIS_REDIS_WORDS_H
+
+#include <tamis/tamis.h>
+
+enum value_type { NUMBER, SMALL, REAL, KIND, FLAG };
+
+#define AT(field) offsetof(tamis_plan, field)
+static const struct word {
+    const char *name;
+    enum value_type type;
+    size_t offset; /* in the plan; of a flag: the flag */
+} words[] = {{"ITEMS", NUMBER, AT(items)},
+             {"RATE", REAL, AT(fpr)},
+             {"BYTES", NUMBER, AT(bytes)},
+             {"M", NUMBER, AT(m)},
+             {"K", SMALL, AT(k)},
+             {"SEED", NUMBER, AT(seed)},
+             {"CELLBITS", SMALL, AT(cell_bits)},
+             {"GENERATIONS", SMALL, AT(generations)},
+             {"INNER", KIND, AT(inner_kind)},
+             {"EXCLUDED", NUMBER, AT(excluded)},
+             {"ERROR", REAL, AT(error)},
+             {"DELTA", REAL, AT(delta)},
+             {"STRICT", FLAG, TAMIS_STRICT},
+             {"COMPACT", FLAG, TAMIS_COMPACT},
+             {"TURNING", FLAG, TAMIS_TURNING},
+             {"TRANSFER", FLAG, TAMIS_TRANSFER},
+             {"CONSERVATIVE", FLAG, TAMIS_CONSERVATIVE}};
+#undef AT
+
+#endif
