@@ -175,10 +175,12 @@ static void test_ends_of_both_signs(void)
 
 /* One row of three at its end leaves the median where it was; but the key itself may have brought
  * it there, and what it lost since is missing in that row only. */
-static void test_one_row_ends(void)
+static void one_row_ends(bool window)
 {
     const tamis_plan p = {.struct_size = sizeof p,
-                          .kind = TAMIS_COUNT_SKETCH,
+                          .kind = window ? TAMIS_WINDOW : TAMIS_COUNT_SKETCH,
+                          .inner_kind = window ? TAMIS_COUNT_SKETCH : 0,
+                          .generations = window ? 3 : 0,
                           .m = 1000,
                           .k = 3,
                           .flags = TAMIS_HASH_CALLER};
@@ -190,6 +192,7 @@ static void test_one_row_ends(void)
     const int64_t weights[] = {10, INT32_MAX};
     CHECK_OK(tamis_add_weight_hashes(t, h, weights, 2, NULL, NULL));
     CHECK_THAT(sketch_facts(t).saturated, ==, 3);
+    if (window) CHECK_OK(tamis_rotate(t, NULL)); /* in any of its generations */
     tamis_estimate e[3];
     const tamis_hash asked[3] = {h[0], h[1], {UINT64_C(1) << 59, 7}};
     CHECK_OK(tamis_count_hashes(t, asked, 3, e, NULL));
@@ -198,6 +201,12 @@ static void test_one_row_ends(void)
     CHECK(e[2].estimate == 0 && e[2].lower > -1000 &&
           e[2].upper < 1000); /* of others enough is left */
     tamis_close(t);
+}
+
+static void test_one_row_ends(void)
+{
+    one_row_ends(false);
+    one_row_ends(true);
 }
 
 static const struct test tests[] = {
