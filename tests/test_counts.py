@@ -1,8 +1,9 @@
 """`tamis count`, `freq` and `top` against exact counts, and `top` on a terminal."""
-import collections, fcntl, json, os, pty, random, re, select, signal, struct, subprocess, sys, tempfile, termios, time
+import collections, json, os, random, re, signal, subprocess, sys, tempfile
+
+import terminal
 
 TAMIS = os.environ["TAMIS"]
-PATIENCE = 60  # seconds until something that must come is given up
 
 
 def top(data, *options, check=True):
@@ -98,45 +99,20 @@ def hostile_bytes():
 # --- On a terminal -------------------------------------------------------------------------------------------
 
 
-class Terminal:
-    """A command whose standard output is a terminal of that size."""
+class Terminal(terminal.Terminal):
+    """A command of tamis whose standard output is a terminal."""
 
     def __init__(self, *command, columns=100, rows=24, locale="C.UTF-8"):
-        self.master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        env = dict(os.environ, LC_ALL=locale, TERM="xterm")
-        self.process = subprocess.Popen([TAMIS, *command], stdin=subprocess.PIPE, stdout=slave,
-                                        stderr=subprocess.PIPE, env=env)
-        os.close(slave)
-        self.seen = b""
+        super().__init__([TAMIS, *command], columns, rows, stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                         env={**os.environ, "LC_ALL": locale, "TERM": "xterm"})
 
     def send(self, data):
         self.process.stdin.write(data)
         self.process.stdin.flush()
 
-    def read(self):
-        """False: there is no more."""
-        try:
-            data = os.read(self.master, 65536) if select.select([self.master], [], [], 0.1)[0] else None
-        except OSError:
-            return False
-        self.seen += data or b""
-        return data != b""
-
-    def until(self, pattern):
-        end = time.monotonic() + PATIENCE
-        while not re.search(pattern, self.seen):
-            assert time.monotonic() < end and self.read(), (pattern, self.seen)
-
-    def finish(self):
-        end = time.monotonic() + PATIENCE
-        while self.read():
-            assert time.monotonic() < end, self.seen
+    def close(self):
         self.process.stdin.close()
-        errors = self.process.stderr.read()
-        status = self.process.wait()
-        os.close(self.master)
-        return status, self.seen, errors
+        return self.finish(), self.seen, self.process.stderr.read()
 
 
 def bars_on_a_terminal():
@@ -144,8 +120,7 @@ def bars_on_a_terminal():
     for columns, locale, bar in ((100, "C.UTF-8", "█" * 8 + " "), (100, "C", "#" * 8 + "."), (60, "C.UTF-8", None)):
         t = Terminal("top", columns=columns, locale=locale)
         t.send(lines)
-        t.process.stdin.close()
-        status, seen, _ = t.finish()
+        status, seen, _ = t.close()
         text = seen.decode()
         assert status == 0 and "c\\x1b[2J" in text and "\x1b" not in text, text
         assert "█" not in text and "#" not in text if bar is None else bar in text, text
@@ -158,8 +133,7 @@ def live_list():
     t.until(rb"3 lines")
     t.send(b"a\na\nc\n")
     t.until(rb"6 lines[^\0]*3  3\.\.3[^\0]*2  2\.\.2")
-    t.process.stdin.close()
-    status, seen, errors = t.finish()
+    status, seen, errors = t.close()
     assert status == 0 and errors == b"", (status, errors)
     final = seen.rsplit(b"\x1b[J", 1)[1].decode().split()
     assert final[:2] == ["3", "3..3"] and "a" in final and "b" in final and "c" not in final, final
@@ -176,8 +150,8 @@ def live_list_interrupted():
     t.until(rb"51 lines[^\0]*?\x1b\[J")
     assert len(re.search(rb"51 lines.*?\x1b\[J", t.seen, re.S)[0].split(b"\n")) <= 6  # as many as there are rows
     t.process.send_signal(signal.SIGINT)
-    status, seen, _ = t.finish()
-    assert status == 0 and seen.rsplit(b"\x1b[J", 1)[1].split()[0] == b"2", seen
+    assert t.finish() == 0
+    assert t.seen.rsplit(b"\x1b[J", 1)[1].split()[0] == b"2", t.seen
     listed = subprocess.run([TAMIS, "top", "-k", "1", "kept.tamis"], stdout=subprocess.PIPE, check=True).stdout
     assert listed.split() == [b"2", b"2..2", b"7"]
 

@@ -1,6 +1,8 @@
 """--help and 'tamis help TOPIC': lines that fit, the same text in --help, the manual page and the completions, and no
 text about another command."""
-import fcntl, os, pty, re, struct, subprocess, termios
+import os, re, subprocess
+
+import terminal
 
 TAMIS = os.environ["TAMIS"]
 HERE = {**os.environ, "NO_COLOR": "1", "LC_ALL": "C"}
@@ -13,22 +15,9 @@ def told(*words, **environment):
 
 
 def on_terminal(columns, *words, **environment):
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    p = subprocess.Popen([TAMIS, *words], stdout=slave, stdin=subprocess.DEVNULL, env={**HERE, **environment})
-    os.close(slave)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(master, 65536)
-        except OSError:  # the other end is closed
-            break
-        shown += piece
-        if not piece:
-            break
-    os.close(master)
-    assert p.wait() == 0
-    return shown.decode().replace("\r\n", "\n")
+    t = terminal.Terminal([TAMIS, *words], columns, env={**HERE, **environment})
+    assert t.finish() == 0
+    return t.text()
 
 
 def listed(heading, end):
@@ -61,7 +50,7 @@ def terminals_have_their_width():
         plain = blanks_removed(told(*page))
         for columns, environment, most in ((70, {}, 70), (80, {}, 80), (90, {}, 90), (200, {}, 100), (200, {"COLUMNS": "75"}, 75)):
             shown = on_terminal(columns, *page, **environment)
-            assert blanks_removed(shown) == plain, (page, columns)
+            assert blanks_removed(shown) == plain, (page, columns, shown, plain)
             # Usage, examples and tables are as they are.
             flowing = re.sub(r"Example:\n.*", "", shown, flags=re.S) if page[0] != "help" else ""
             assert all(len(line) <= most for line in flowing.split("\n")), (page, columns)

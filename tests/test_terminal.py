@@ -1,6 +1,8 @@
 """What people see on a terminal, under a pseudo-terminal: progress, colour, width, characters; and that none of it
 is seen where there is no terminal."""
-import fcntl, os, pty, re, signal, struct, subprocess, sys, tempfile, termios, time
+import os, re, signal, subprocess, sys, tempfile, time
+
+import terminal
 
 TAMIS = os.environ["TAMIS"]
 BASE = {"PATH": os.environ["PATH"], "TERM": "xterm", "LC_ALL": "C"}
@@ -8,30 +10,17 @@ BASE = {"PATH": os.environ["PATH"], "TERM": "xterm", "LC_ALL": "C"}
 
 def on_terminal(arguments, stdout=True, stderr=True, columns=80, pauses=0, **environment):
     """Runs tamis with these streams on a terminal; what it shows there, what it writes elsewhere, its status."""
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     with tempfile.TemporaryFile() as elsewhere:
-        p = subprocess.Popen([TAMIS, *arguments], env={**BASE, **environment}, stdin=subprocess.DEVNULL,
-                             stdout=slave if stdout else elsewhere, stderr=slave if stderr else elsewhere)
-        os.close(slave)
+        streams = {name: elsewhere for name, on in (("stdout", stdout), ("stderr", stderr)) if not on}
+        t = terminal.Terminal([TAMIS, *arguments], columns, env={**BASE, **environment}, **streams)
         for _ in range(pauses):  # stopped for longer than the progress line waits
             time.sleep(0.01)
-            p.send_signal(signal.SIGSTOP)
+            t.process.send_signal(signal.SIGSTOP)
             time.sleep(0.15)
-            p.send_signal(signal.SIGCONT)
-        shown = b""
-        while True:
-            try:
-                piece = os.read(master, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not piece:
-                break
-            shown += piece
-        os.close(master)
-        status = p.wait()
+            t.process.send_signal(signal.SIGCONT)
+        status = t.finish()
         elsewhere.seek(0)
-        return shown.decode().replace("\r\n", "\n"), elsewhere.read().decode(), status
+        return t.text(), elsewhere.read().decode(), status
 
 
 def big_file():
