@@ -80,6 +80,7 @@ void tamis__sum_items(tamis *t)
 
 void tamis__count_added(tamis *t, size_t n, const uint8_t *seen)
 {
+    if (n == 0) return; /* what is loaded and not changed stays that generation's */
     if ((t->kind->traits & TAMIS__SECTION_ITEMS) != 0)
         tamis__sum_items(t);
     else

@@ -294,6 +294,30 @@ static void test_negative_weights(void)
     }
 }
 
+/* Not even the generation, of what was loaded. */
+static void test_refused_after_loading(void)
+{
+    for (size_t i = 0; i < SKETCHES; i++) {
+        const struct sketch *s = &sketches[i];
+        tamis *t = sketch_new(s, 4000, 0), *loaded;
+        CHECK_OK(tamis_add_weight(t, "key", 3, 7, NULL));
+        struct bytes image = image_of(t);
+        CHECK_OK(tamis_load(image.p, image.n, NULL, &loaded, NULL));
+        if (!s->two_sided) {
+            const tamis_bytes key = {"key", 3};
+            const int64_t w = -8;
+            CHECK(tamis_add_weight(loaded, "key", 3, w, NULL) != TAMIS_OK);
+            CHECK(tamis_add_weight_many(loaded, &key, &w, 1, NULL, NULL) != TAMIS_OK);
+        }
+        CHECK(same(t, loaded));
+        CHECK_OK(tamis_add_weight(loaded, "key", 3, 1, NULL));
+        CHECK(!same(t, loaded));
+        free(image.p);
+        tamis_close(loaded);
+        tamis_close(t);
+    }
+}
+
 static void test_unsupported(void)
 {
     for (uint32_t kind = TAMIS_BLOOM; kind <= TAMIS_EXACT; kind++) {
@@ -506,6 +530,7 @@ static const struct test tests[] = {
     {"plans that make no sense", test_plans_that_make_no_sense},
     {"forms agree", test_forms_agree},
     {"negative weights", test_negative_weights},
+    {"what is refused after loading", test_refused_after_loading},
     {"unsupported", test_unsupported},
     {"keys and hashes", test_keys_and_hashes},
     {"ends", test_ends},
