@@ -25,6 +25,8 @@ def table(m):
                 share(m["pollute chance keyed"])),
             row("**flooding**: keys chosen to meet in an eighth of a cuckoo filter; accepted of its plan",
                 lambda c: f"{m['flood accepted ' + c]:,} of {m['flood planned ' + c]:,}", f"{m['flood chance keyed']:,}"),
+            row("the same in a 64th of a growing filter",
+                lambda c: f"{m['pile accepted ' + c]:,} of {m['pile planned ' + c]:,}", f"{m['pile chance keyed']:,}"),
             row("**replay**: wrong maybes found by asking, asked again", lambda c: f"{share(m['replay again ' + c])} of {m['replay found ' + c]:,}", "100 %"),
             row("the same after `--never` (an exact filter that was told of them)", lambda c: share(m["replay told " + c]), "0.00 %"),
             row("**cover**: 2^20 adds of 4 keys that share the counters of one that never came, count-min 4 x 2048; it counts",
@@ -35,7 +37,8 @@ def table(m):
 def wrong(m):
     """What is further from chance than it may be."""
     near = {"forgery": m["forge accepted keyed"] / m["forge chance keyed"], "pollution": m["pollute rate keyed"] / m["pollute chance keyed"],
-            "flooding": m["flood chance keyed"] / m["flood accepted keyed"]}
+            "flooding": m["flood chance keyed"] / m["flood accepted keyed"],
+            "flooding a growing filter": m["pile chance keyed"] / m["pile accepted keyed"]}
     found = [f"{name}: {ratio:.2f} times chance" for name, ratio in near.items() if ratio > 1.2]
     if m["replay told keyed"] > 0:
         found.append("replay: a key that the filter was told of is a maybe")

@@ -143,7 +143,7 @@ bool attack_pollute(struct attack a, struct pollution *out)
 
 /* --- Flooding --------------------------------------------------------------------------------- */
 
-enum { FLOOD_ITEMS = 5000 };
+enum { FLOOD_ITEMS = 5000, FLOOD_BITS = 6 };
 
 static uint64_t accept(tamis *t, char whose, uint64_t seed, const uint64_t *chosen)
 {
@@ -156,20 +156,24 @@ static uint64_t accept(tamis *t, char whose, uint64_t seed, const uint64_t *chos
     return n;
 }
 
-/* Whether all places of a key are in the first eighth of one of the table's halves, of which each
- * has one. */
-static bool is_low(const tamis *model, uint64_t m, tamis_bytes k)
+/* Whether a key is one of those that meet. Of a cuckoo filter: all its places are in the first
+ * eighth of one of the table's halves, of which each has one. Of a growing one, whose tables take
+ * the first bits of the hash for the place: those bits are 0, however often it doubles. */
+static bool is_low(const tamis *model, uint32_t kind, uint64_t m, tamis_bytes k)
 {
     uint64_t cells[16];
+    tamis_hash h;
+    if (kind == TAMIS_GROWING)
+        return tamis_hash_many(model, &k, 1, &h) == TAMIS_OK && h.hi >> (64 - FLOOD_BITS) == 0;
     const size_t n = tamis_cells_of(model, k.p, k.len, cells, 16);
     bool low = n > 0 && n <= 16;
     for (size_t j = 0; j < n && low; j++) low = cells[j] % (m / 2) < m / 16;
     return low;
 }
 
-bool attack_flood(struct attack a, struct flood *out)
+bool attack_flood(struct attack a, uint32_t kind, struct flood *out)
 {
-    const tamis_plan plan = {.kind = TAMIS_CUCKOO, .items = FLOOD_ITEMS, .fpr = 0.01};
+    const tamis_plan plan = {.kind = kind, .items = FLOOD_ITEMS, .fpr = 0.01};
     tamis *victim = make(a, false, plan), *model = make(a, true, plan);
     tamis *honest = make(a, false, plan);
     uint64_t *chosen = malloc(FLOOD_ITEMS * sizeof *chosen), n = 0;
@@ -178,7 +182,7 @@ bool attack_flood(struct attack a, struct flood *out)
     const bool good = victim != NULL && model != NULL && honest != NULL && chosen != NULL &&
                       tamis_info(victim, &f) == TAMIS_OK;
     for (uint64_t i = 0; n < FLOOD_ITEMS && good; i++)
-        if (is_low(model, f.m, url('c', a.seed, i, room))) chosen[n++] = i;
+        if (is_low(model, kind, f.m, url('c', a.seed, i, room))) chosen[n++] = i;
     if (good)
         *out = (struct flood){accept(victim, 'c', a.seed, chosen), FLOOD_ITEMS,
                               accept(honest, 'v', a.seed, NULL)};

@@ -36,13 +36,13 @@ struct pollution {
 };
 bool attack_pollute(struct attack a, struct pollution *out);
 
-/* Keys chosen to pile up in an eighth of a cuckoo filter: adds until one is refused, at most
- * `planned`. */
+/* Keys chosen to pile up in an eighth of a cuckoo filter, or in a 64th of a growing one: adds until
+ * one is refused, at most `planned`. */
 struct flood {
     uint64_t accepted, planned;
     uint64_t chance; /* how many keys that nobody chose were accepted */
 };
-bool attack_flood(struct attack a, struct flood *out);
+bool attack_flood(struct attack a, uint32_t kind, struct flood *out);
 
 /* Wrong maybes, found by asking the victim, and asked again: of the filter as it is, and of an
  * exact one that was told. */

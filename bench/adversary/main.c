@@ -52,11 +52,15 @@ static void pollute(bool keyed)
 
 static void flood(bool keyed)
 {
-    struct flood f;
-    if (!attack_flood((struct attack){SEED, keyed}, &f)) fail("flooding");
+    struct flood f, g;
+    const struct attack a = {SEED, keyed};
+    if (!attack_flood(a, TAMIS_CUCKOO, &f) || !attack_flood(a, TAMIS_GROWING, &g)) fail("flooding");
     put("flood accepted", keyed, (double)f.accepted);
     put("flood planned", keyed, (double)f.planned);
     put("flood chance", keyed, (double)f.chance);
+    put("pile accepted", keyed, (double)g.accepted);
+    put("pile planned", keyed, (double)g.planned);
+    put("pile chance", keyed, (double)g.chance);
 }
 
 static void replay(bool keyed)
