@@ -87,7 +87,8 @@ static void check_estimate(const struct model *m, uint32_t i, const tamis_estima
     must(e->lower <= e->estimate && e->estimate <= e->upper, "an interval");
     if (m->spoiled) return;
     must(two_sided || e->upper >= true_count || e->upper == INT64_MAX, "never too few");
-    must(e->confidence < 1 || e->lower <= true_count, "what is certain is true");
+    must(e->confidence < 1 || e->lower <= true_count || e->lower == INT64_MIN,
+         "what is certain is true");
     if (m->moved > INT32_MAX || !is_alone(m, i)) return;
     must((two_sided ? e->estimate : e->upper) == true_count, "a key alone is counted exactly");
 }
