@@ -348,10 +348,10 @@ TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
  * count-sketch and signed-tally, which are uncertain on both sides), and INT64_MAX, which means "or
  * more", when the counters have reached their end and cannot tell. Where weight can be taken away
  * nothing is known then: lower is 0, of count-sketch and signed-tally, in windows as well,
- * INT64_MIN. Else lower comes
- * from what the sketch itself says of keys that certainly never came: how much of others' weight a
- * key sees. The truth is in [lower, upper] with `confidence`, for keys that were not chosen against
- * the hash (tamis_options.key is for that). estimate is the best guess, somewhere in it.
+ * INT64_MIN, which means "or less". Else lower comes from what the sketch itself says of keys that
+ * certainly never came: how much of others' weight a key sees. The truth is in [lower, upper] with
+ * `confidence`, for keys that were not chosen against the hash (tamis_options.key is for that).
+ * estimate is the best guess, somewhere in it.
  * Asking reads what 16384 such keys see, once after the weight of all adds has changed by one part
  * in 128, and needs 300 KB for it meanwhile (TAMIS_ENOMEM).
  * may_contain asks whether the count is not 0; count-sketch and signed-tally, which cannot be
