@@ -110,7 +110,7 @@ void print_distinct(const tamis_facts *f)
 {
     if (isnan(f->items_high)) return; /* not told */
     if (!isfinite(f->items_high))
-        printf("            every bit is set: more than %s distinct\n",
+        printf("            too full to tell by the bits: more than %s distinct\n",
                grouped_real(floor(f->items_low)));
     else if (f->items_low < f->items_high) /* else the cells say nothing new */
         printf("            by the bits %s distinct, with 99 %% certainty %s to %s\n",

@@ -47,6 +47,9 @@ ls: cannot access 'small.tamis': No such file or directory
 # More lines than were announced: allowed, but said.
 $ tamis build --items 100 -o over.tamis list
 tamis: over.tamis: over-full: more than 629 items, planned for 100; its false-positive rate is now 100 %
+$ tamis info over.tamis | sed -n 2,3p
+  items     352 of 100 planned: over-full
+            too full to tell by the bits: more than 629 distinct
 $ tamis check -vc over.tamis list
 0
 [1]
