@@ -32,8 +32,8 @@ static uint64_t held(const tamis *t, const struct noise *n)
     const struct section *s = t->body.sections;
     const uint64_t counters = s->length / ((uint64_t)s->k * s->cell_bits / 8);
     const uint64_t each = (uint64_t)n->most_99 + 1;
-    /* Not __builtin_mul_overflow: the module of the page has no 128-bit multiplication. */
-    return counters <= n->weight / each ? counters * each : n->weight;
+    const uint64_t all = tamis__mulhi(counters, each) == 0 ? counters * each : UINT64_MAX;
+    return all < n->weight ? all : n->weight;
 }
 
 void tamis__noise_age(tamis *t)

@@ -308,6 +308,9 @@ static void load_any(size_t key, struct feed *f)
     f->left -= n < f->left ? n : f->left;
 }
 
+/* Far beyond those of any filter that a command of two kilobytes can make. */
+#define MOST_CHUNKS 65536u
+
 /* SCANDUMP and LOADCHUNK, whole or with damage. */
 static void dump_chunks(size_t key, size_t to, struct feed *f)
 {
@@ -318,7 +321,8 @@ static void dump_chunks(size_t key, size_t to, struct feed *f)
     char iterator[24] = "0";
     drop_key(to);
     forget(to);
-    for (unsigned i = 0; i < 100; i++) {
+    for (unsigned i = 0;; i++) {
+        must(i < MOST_CHUNKS, "a dump ends");
         const long long next =
             server_say(bloom ? "BF.SCANDUMP" : "CF.SCANDUMP", name_of(key), iterator, NULL);
         if (next <= 0) break;
