@@ -275,7 +275,7 @@ TAMIS_API void tamis_close(tamis *t);         /* NULL is allowed; nothing is sav
  * add: *seen (or NULL) tells whether the key may have been there before. Adding past the plan is
  * allowed, and tamis_info says so, unless the plan is strict.
  * may_contain: "no" is always right, except of a pair and a private filter, which can miss
- * (tamis_facts.may_miss);
+ * (tamis_facts.may_miss; of a private one see "For publishing": neither answer is a verdict);
  * "yes" is wrong with the probability tamis_info reports.
  * Whenever it cannot be certain (a keyed image without its key, a key where the caller was to
  * bring hashes) it says yes. */
@@ -574,10 +574,12 @@ TAMIS_API tamis_status tamis_save_packed(const tamis *t, const char *path, bool 
  * chosen by looking at the data, as a plan for exactly the keys that are there would be. Nothing
  * else comes from the source but its bits: not its plan, its count of items or its generation.
  *
- * The result is sealed, of kind TAMIS_PRIVATE, and can miss: may_contain is wrong about a key that
- * is in with the chance tamis_facts.miss_rate, 1 / (1 + e^epsilon) or a little more, and about one
- * that is not with fpr_now. items_estimate and its interval allow for the noise. It cannot be added
- * to, merged or packed, and the guard does not take it. */
+ * The result is sealed, of kind TAMIS_PRIVATE, and can miss. Of it may_contain is no verdict, and
+ * its "no" is not certain: it tells whether the bit of a key is set. Of keys that are in it is not
+ * with the chance tamis_facts.miss_rate, 1 / (1 + e^epsilon) or a little more, and of those that
+ * are not it is with fpr_now; what that says of a key is a probability (below). items_estimate and
+ * its interval allow for the noise. It cannot be added to, merged or packed, and neither the guard
+ * nor the Redis module takes it. */
 TAMIS_API tamis_status tamis_release(const tamis *from, double epsilon, tamis **out,
                                      tamis_error *why);
 /* The chance that a key is in, given its bit and the prior: what you took it for before you asked,
@@ -588,6 +590,16 @@ TAMIS_API tamis_status tamis_probability(const tamis *t, const void *key, size_t
                                          double *out, tamis_error *why);
 TAMIS_API tamis_status tamis_probability_hashes(const tamis *t, const tamis_hash *h, size_t n,
                                                 double prior, double *out, tamis_error *why);
+/* There are only two such chances: of keys for which may_contain says yes, and of all others. They
+ * would be exact if the number of items were known; as the bits tell it within an interval of 99 %
+ * (items_low, items_high), each has one, too. It is narrow but for small filters. No key is needed. */
+typedef struct tamis_evidence {
+    size_t struct_size; /* sizeof(tamis_evidence)                                                 */
+    double yes, yes_low, yes_high;
+    double no, no_low, no_high;
+} tamis_evidence;
+TAMIS_API tamis_status tamis_evidence_of(const tamis *t, double prior, tamis_evidence *out,
+                                         tamis_error *why);
 
 /* --- For drawings, teaching and debugging --------------------------------------------------------
  * The cells that decide about a key, in probe order; returns how many there are (which may be more
