@@ -275,10 +275,9 @@ const struct command commands[] = {
      "any row group.\n"
      "\n"
      "A private filter ('tamis release') has no verdict on a line. Every line is printed, after "
-     "the "
-     "probability that it is in, which depends on --prior, and a tab; --json tells how many lines "
-     "have which, with its interval of 99 %. What asks for a verdict is refused: -c, -l, -m, -q, "
-     "-v and --confirm. Exit status 0 means that there were lines, 1 that there were none.",
+     "the probability that it is in, which depends on --prior, and a tab; --json tells how many "
+     "lines have which, with its interval of 99 %. What asks for a verdict is refused: -c, -l, "
+     "-m, -q, -v and --confirm. Exit status 0 means that there were lines, 1 that there were none.",
      "tamis check bad.tamis access-urls.txt",
      "patterns confirm field list-field delimiter invert count line-number with-filename "
      "files-with-matches max-count quiet null raw threads memory fpr bytes json "
