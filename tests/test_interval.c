@@ -98,7 +98,7 @@ static void test_counts_between_adds(void)
  * what little the others have is all the noise there is. Asked all the time, or only in the end. */
 static void check_light_keys(const struct sketch *s, int64_t heavy, bool often)
 {
-    enum { LIGHT = 60000 };
+    enum { LIGHT = 40000 };
     tamis *t = sketch_new(s, 1 << 14, 5);
     double in = 0, asked = 0;
     CHECK_OK(tamis_add_weight(t, "the heavy one", 13, heavy, NULL));
