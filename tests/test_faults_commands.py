@@ -20,7 +20,8 @@ import workshop  # noqa: E402
 
 TAMIS = os.environ["TAMIS"]
 ALL = os.environ.get("TAMIS_FAULTS") == "all"
-MOST = 3000  # calls, allocations or bytes: more than any of these commands has
+MOST = 200000  # calls, allocations or bytes: more than any of these commands has
+EVERY_BYTE = 6000  # of files up to this size
 
 
 def once(how, **more):
@@ -52,6 +53,7 @@ MORE_CALLS = {
 }
 BYTES = {"disk full": {}, "disk full once, without O_TMPFILE": {"FAULT_ONCE": "1", "FAULT_NO_TMPFILE": "1"}}
 MORE_BYTES = {"disk full, and cleaning up fails": {"FAULT_ALSO": "unlink,unlinkat,close,ftruncate64"}}
+RANDOM = {"no random numbers": {"FAULT_HOW": "EIO", "FAULT_CALLS": "getentropy,getrandom"}}
 MEMORY = {"no memory once": {"FAULT_ONCE": "1"}, "no memory any more": {}}
 MORE_MEMORY = {"no memory once, and cleaning up fails": {"FAULT_ONCE": "1", "FAULT_ALSO": "unlink,unlinkat,close"}}
 
@@ -85,7 +87,7 @@ class Sweep:
     def strike(self, scenario, variable, name, ways, step):
         """Every N-th of whatever the variable counts, until it is never reached; each command begins elsewhere."""
         at = zlib.crc32((scenario.name + name).encode()) % step + (variable != "FAULT_BYTES")
-        while at < MOST * step:
+        while at < MOST:
             environment = {**ways, variable: str(at)}
             run = self.run(scenario, environment)
             if not run.hits:
@@ -108,17 +110,28 @@ class Sweep:
                 self.complain(scenario, "no fault", f"fails: {run.code} {run.said}")
 
 
+def of_bytes(s):
+    """How the disk is filled: at every byte, but of files that are too big for that, and of directories."""
+    some = max(1, s.size // (40 if ALL else 4))
+    if not ALL:
+        return [("FAULT_BYTES", BYTES, some)]
+    step = max(1, s.size // 1000) if s.target == "d" else 1 if s.size <= EVERY_BYTE else s.size // 3000
+    # All kinds are written by the same few lines, so one of them is enough for the other ways.
+    first, second = ({name: BYTES[name]} for name in BYTES)
+    return [("FAULT_BYTES", first, step), ("FAULT_BYTES", second, some if s.is_like_others else step),
+            *([] if s.is_like_others else [("FAULT_BYTES", MORE_BYTES, some)])]
+
+
 def tasks(sweep, all_scenarios):
     for s in all_scenarios:
         if s.writes:
             yield sweep.is_safe, s
-        plans = [("FAULT_AT", CALLS, 1 if ALL else 6), ("FAULT_MEMORY", MEMORY, 1 if ALL else 10)]
-        # Every byte of a small file; all kinds are written by the same few lines, so one of them is enough for the rest.
-        if s.writes:
-            plans.append(("FAULT_BYTES", BYTES, max(1, s.size // (400 if ALL else 4))))
+        rarer = 10 if s.is_slow else 1
+        plans = [("FAULT_AT", CALLS, 1 if ALL else 6), ("FAULT_MEMORY", MEMORY, 1 if ALL else 10 * rarer)]
+        plans += [("FAULT_AT", RANDOM, 1)] if s.draws else []
+        plans += of_bytes(s) if s.writes else []
         if ALL and not s.is_like_others:
             plans += [("FAULT_AT", MORE_CALLS, 1), ("FAULT_MEMORY", MORE_MEMORY, 1)]
-            plans += [("FAULT_BYTES", MORE_BYTES, max(1, s.size // 40))] if s.writes else []
         for variable, ways, step in plans:
             for name, environment in ways.items():
                 yield sweep.strike, s, variable, name, environment, step
@@ -126,7 +139,14 @@ def tasks(sweep, all_scenarios):
 
 # What writers cannot do without: if one of these is never struck, the shim has lost its grip.
 ESSENTIAL = {"open64", "openat64", "fstat64", "pread64", "write", "fsync", "linkat", "renameat", "rename", "unlinkat", "close",
-             "pwrite", "fdatasync", "mmap", "read", "flock", "memory", "getrandom", "fopen64", "mkdir", "opendir"}
+             "pwrite", "fdatasync", "mmap", "read", "flock", "memory", "getrandom", "fopen64", "mkdir", "opendir", "getentropy",
+             "realpath", "fcntl64", "mlock", "madvise", "fread", "fclose", "fflush", "fwrite"}
+
+
+def forgotten(found):
+    """Commands that nothing here strikes."""
+    names = scenarios.commands(TAMIS)
+    return sorted(set(names) - {scenarios.command_of(s, names) for s in found})
 
 
 def main():
@@ -142,6 +162,9 @@ def main():
                 done.result()
                 if i + 1 == len(waiting) or waiting[i + 1][0] != name:
                     print(f"{name}: done, {sweep.runs} faults so far", flush=True)
+        if not wanted and forgotten(found):
+            sweep.complaints.append("forgotten")
+            print(f"commands without a scenario in tests/fault/scenarios.py: {forgotten(found)}")
         if not wanted and not ESSENTIAL <= sweep.struck:
             sweep.complaints.append("never struck")
             print(f"never struck: {sorted(ESSENTIAL - sweep.struck)}")
