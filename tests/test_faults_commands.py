@@ -122,17 +122,23 @@ def of_bytes(s):
             *([] if s.is_like_others else [("FAULT_BYTES", MORE_BYTES, some)])]
 
 
+def plans_for(s):
+    """What is counted, in which ways it fails, and how often it is struck."""
+    if s.only is not None:
+        return [("FAULT_AT", {name: {**CALLS[name], "FAULT_CALLS": s.only} for name in ("EIO once", "EIO for ever")}, 1)]
+    plans = [("FAULT_AT", CALLS, 1 if ALL else 6), ("FAULT_MEMORY", MEMORY, 1 if ALL else 100 if s.is_slow else 10)]
+    plans += [("FAULT_AT", RANDOM, 1)] if s.draws else []
+    plans += of_bytes(s) if s.writes else []
+    if ALL and not s.is_like_others:
+        plans += [("FAULT_AT", MORE_CALLS, 1), ("FAULT_MEMORY", MORE_MEMORY, 1)]
+    return plans
+
+
 def tasks(sweep, all_scenarios):
     for s in all_scenarios:
         if s.writes:
             yield sweep.is_safe, s
-        rarer = 10 if s.is_slow else 1
-        plans = [("FAULT_AT", CALLS, 1 if ALL else 6), ("FAULT_MEMORY", MEMORY, 1 if ALL else 10 * rarer)]
-        plans += [("FAULT_AT", RANDOM, 1)] if s.draws else []
-        plans += of_bytes(s) if s.writes else []
-        if ALL and not s.is_like_others:
-            plans += [("FAULT_AT", MORE_CALLS, 1), ("FAULT_MEMORY", MORE_MEMORY, 1)]
-        for variable, ways, step in plans:
+        for variable, ways, step in plans_for(s):
             for name, environment in ways.items():
                 yield sweep.strike, s, variable, name, environment, step
 
@@ -140,7 +146,7 @@ def tasks(sweep, all_scenarios):
 # What writers cannot do without: if one of these is never struck, the shim has lost its grip.
 ESSENTIAL = {"open64", "openat64", "fstat64", "pread64", "write", "fsync", "linkat", "renameat", "rename", "unlinkat", "close",
              "pwrite", "fdatasync", "mmap", "read", "flock", "memory", "getrandom", "fopen64", "mkdir", "opendir", "getentropy",
-             "realpath", "fcntl64", "mlock", "madvise", "fread", "fclose", "fflush", "fwrite"}
+             "realpath", "fcntl64", "pthread_create", "mlock", "madvise", "fread", "fclose", "fflush", "fwrite"}
 
 
 def forgotten(found):

@@ -66,6 +66,7 @@ class Scenario:
     is_like_others = False  # but for the kind of its filter
     codes = (0, 1)  # one of them, without a fault
     is_slow = False
+    only = None  # the one call that is struck; else all are
 
     def __init__(self, tamis, template, name, words, target=None):
         self.name, self.words, self.target, self.template = name, words, target, template
@@ -146,6 +147,21 @@ class Scenario:
             yield f"left behind: {left}"
         if not all(re.fullmatch(r"\.tamis-.*\.tmp", name) for name in left):
             yield f"files of strange names: {left}"
+
+
+class Threads(Scenario):
+    """Long enough for threads: without them it does the same, alone."""
+    only = "pthread_create"
+
+    def __init__(self, tamis, template, name, words, target=None):
+        with open(os.path.join(template, "long"), "w") as f:
+            f.writelines(f"{i}\n" for i in range(200000))
+        super().__init__(tamis, template, name, words, target)
+
+    def complaints(self, run, environment):
+        yield from super().complaints(run, environment)
+        if run.code != self.code:
+            yield f"needs threads: {run.said}"
 
 
 class Refusal(Scenario):
@@ -483,6 +499,8 @@ def make(tamis, room, everything, items="100"):
         found[-1].is_like_others = name not in PLAIN
     for name, (before, words) in REFUSED.items():
         found.append(Refusal(tamis, place(before), name, words))
+    words = ["build", "-qo", "f", "--kind", "ribbon", "--threads", "3", "long"]
+    found.append(Threads(tamis, place([]), "build in threads", words, "f"))
     words = ["release", "-qo", "r", "--epsilon", "1", "f"]
     found.append(Release(tamis, place([ONE]), "release", words, "r"))
     found.append(Release(tamis, place([ONE, ["release", "-qo", "first", "--epsilon", "1", "f"]]), "release --again",

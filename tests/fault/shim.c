@@ -386,6 +386,7 @@ STREAM(size_t, fread, (void *p, size_t size, size_t n, FILE *f), (p, size, n, f)
 STREAM(size_t, fwrite, (const void *p, size_t size, size_t n, FILE *f), (p, size, n, f), 0)
 STREAM(size_t, fwrite_unlocked, (const void *p, size_t size, size_t n, FILE *f), (p, size, n, f), 0)
 STREAM(ssize_t, __getdelim, (char **p, size_t *n, int end, FILE *f), (p, n, end, f), -1)
+STREAM(ssize_t, getline, (char **p, size_t *n, FILE *f), (p, n, f), -1)
 STREAM(int, fflush, (FILE * f), (f), EOF)
 
 size_t __fread_chk(void *p, size_t room, size_t size, size_t n, FILE *f)
