@@ -59,7 +59,7 @@ static const char *parse_host(const char *p, size_t n, struct cluster_address *o
     if (*port != ':' || rest == 0 || rest > 5) return "the port is not a number below 65536";
     memcpy(digits, port + 1, rest);
     if (strspn(digits, "0123456789") != rest) return "the port is not a number below 65536";
-    out->port = atoi(digits);
+    out->port = (int)strtol(digits, NULL, 10);
     return out->port > 0 && out->port < 65536 ? NULL : "the port is not a number below 65536";
 }
 

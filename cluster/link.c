@@ -18,7 +18,7 @@
 /* Nothing that is asked here has a longer answer, and memory is taken before its elements have
  * come. */
 #define LONGEST_LIST (1 << 22)
-/* Nor a deeper one. Lists are freed by recursion. */
+/* Nor a deeper one: lists are freed by recursion. */
 #define DEEPEST_LIST 8
 
 struct link {
@@ -34,7 +34,7 @@ typedef size_t list_length;
 typedef int list_length;
 #endif
 
-static void forget(struct reply *r)
+static void forget(struct reply *r) /* NOLINT(misc-no-recursion): DEEPEST_LIST at most */
 {
     free(r->text);
     for (size_t i = 0; i < r->n && r->list != NULL; i++) forget(&r->list[i]);

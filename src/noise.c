@@ -24,12 +24,24 @@ static uint64_t weight_of(const tamis *t)
     return w > TAMIS__MOST_WEIGHT ? 0 - w : w;
 }
 
+/* How much weight may be added before the noise is another. It grows with what light keys put into
+ * all counters: if each had as much as the one in a hundred, those that share no counter of a key
+ * would have this. The weight of all adds may be less, or far more, and one heavy key's. */
+static uint64_t held(const tamis *t, const struct noise *n)
+{
+    const struct section *s = t->body.sections;
+    const uint64_t counters = s->length / ((uint64_t)s->k * s->cell_bits / 8);
+    uint64_t all;
+    if (__builtin_mul_overflow(counters, (uint64_t)n->most_99 + 1, &all)) all = UINT64_MAX;
+    return all < n->weight ? all : n->weight;
+}
+
 void tamis__noise_age(tamis *t)
 {
     if (t->noise == NULL) return;
     const uint64_t since = t->body.moved - t->noise->moved;
     const bool lost = t->body.moved >= TAMIS__MOST_WEIGHT; /* at its end it tells nothing */
-    if (lost || since > t->noise->weight >> STALE_SHIFT) tamis__noise_drop(t);
+    if (lost || since > held(t, t->noise) >> STALE_SHIFT) tamis__noise_drop(t);
 }
 
 /* Stable, by bytes; those that all values share are skipped, which are most. Returns the one that

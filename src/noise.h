@@ -14,8 +14,8 @@
 /* Nothing is known any more. The handle must be for us alone. */
 void tamis__noise_drop(tamis *t);
 
-/* The same, unless no more than a 128th of the weight has moved since; for adds, after which a
- * count is often wanted. */
+/* The same, unless so little has been added since that the noise is much the same; for adds, after
+ * which a count is often wanted. */
 void tamis__noise_age(tamis *t);
 
 /* --- What the verbs of tamis.c leave to count.c --- */

@@ -12,8 +12,8 @@ report() { /usr/bin/python3 "$source/tools/adversary_report.py" "$@"; }
 "$build/bench-adversary" --quick >"$room/good.json"
 cp "$source/SECURITY.md" "$room/page.md"
 report --docs "$room/page.md" "$room/good.json" >"$room/table"
-[ "$(grep -c '^| ' "$room/table")" = 8 ]
-[ "$(grep -cFf "$room/table" "$room/page.md")" -ge 9 ]
+[ "$(grep -c '^| ' "$room/table")" = 9 ]
+[ "$(grep -cFf "$room/table" "$room/page.md")" -ge 10 ]
 grep -q '^| \*\*forgery\*\*.*| 100 % of [0-9,]* | [01]\.[0-9]* % of ' "$source/SECURITY.md"
 
 # What must not be published is not.

@@ -94,6 +94,43 @@ static void test_counts_between_adds(void)
     stream_free(&z);
 }
 
+/* Of a stream whose first key is nearly all of its weight: what it has weighs on few counters, and
+ * what little the others have is all the noise there is. Asked all the time, or only in the end. */
+static void check_light_keys(const struct sketch *s, int64_t heavy, bool often)
+{
+    enum { LIGHT = 60000 };
+    tamis *t = sketch_new(s, 1 << 14, 5);
+    double in = 0, asked = 0;
+    CHECK_OK(tamis_add_weight(t, "the heavy one", 13, heavy, NULL));
+    for (uint64_t key = 0; key < LIGHT; key++) {
+        if (often || key == 0) {
+            const tamis_estimate e = ask_count(t, key + (key % 2) * LIGHT);
+            in += e.lower <= 0 && 0 <= e.upper;
+            asked++;
+        }
+        CHECK_OK(tamis_add_weight(t, &key, sizeof key, 1, NULL));
+    }
+    for (uint64_t key = 0; key < 2 * LIGHT; key++, asked++) {
+        const tamis_estimate e = ask_count(t, key);
+        const int64_t truth = key < LIGHT;
+        in += e.lower <= truth && truth <= e.upper;
+    }
+    if (in < 0.985 * asked)
+        printf("%s, heavy %g%s: %.4f\n", s->name, (double)heavy, often ? ", often" : "",
+               in / asked);
+    CHECK_THAT(in, >=, 0.985 * asked);
+    tamis_close(t);
+}
+
+static void test_light_keys_beside_a_heavy_one(void)
+{
+    for (size_t i = 0; i < SKETCHES; i++)
+        for (int64_t heavy = 1000000; heavy <= 1000000000; heavy *= 1000) {
+            check_light_keys(&sketches[i], heavy, false);
+            check_light_keys(&sketches[i], heavy, true);
+        }
+}
+
 /* Below the noise floor are nearly all keys that never came, and none that is far more frequent
  * than it. */
 static void test_noise_floor(void)
@@ -141,6 +178,7 @@ static const struct test tests[] = {
     {"coverage", test_coverage},
     {"coverage in clusters", test_coverage_in_clusters},
     {"counts between adds", test_counts_between_adds},
+    {"light keys beside a heavy one", test_light_keys_beside_a_heavy_one},
     {"noise floor", test_noise_floor},
     {"estimate beats the bound", test_estimate_beats_the_bound},
 };

@@ -243,7 +243,7 @@ bool attack_replay(struct attack a, uint64_t items, double rate, uint64_t asked,
 
 /* --- Covering --------------------------------------------------------------------------------- */
 
-enum { ROWS = 4, WIDTH = 2048 };
+enum { ROWS = 4, WIDTH = 2048, OTHERS = 20000 };
 
 /* A key for each row that shares the target's counter there. */
 static uint64_t find_cover(const tamis *model, uint64_t seed, tamis_bytes target,
@@ -270,13 +270,11 @@ bool attack_cover(struct attack a, uint64_t updates, struct cover *out)
 {
     const tamis_plan plan = {.kind = TAMIS_COUNT_MIN, .m = WIDTH, .k = ROWS};
     tamis *victim = make(a, false, plan), *model = make(a, true, plan);
-    tamis_facts f = {.struct_size = sizeof f};
     char room[KEY_ROOM], other[KEY_ROOM];
     uint64_t cover[ROWS];
     const tamis_bytes target = url('t', a.seed, 0, room);
-    bool good = victim != NULL && model != NULL && fill(victim, a.seed, 20000) &&
-                tamis_info(victim, &f) == TAMIS_OK;
-    out->chance = f.noise_999;
+    bool good = victim != NULL && model != NULL && fill(victim, a.seed, OTHERS) &&
+                tamis_count(victim, target.p, target.len, &out->before, NULL) == TAMIS_OK;
     out->offline = good ? find_cover(model, a.seed, target, cover) : 0;
     for (int j = 0; j < ROWS && good; j++) {
         const tamis_bytes k = url('h', a.seed, cover[j], other);
@@ -285,5 +283,31 @@ bool attack_cover(struct attack a, uint64_t updates, struct cover *out)
     good = good && tamis_count(victim, target.p, target.len, &out->target, NULL) == TAMIS_OK;
     tamis_close(victim);
     tamis_close(model);
+    return good;
+}
+
+/* A key that raises the target's count has the counter that was the least of the target's, and no
+ * other row of it matters until that one is out of the way. */
+bool attack_ask(struct attack a, uint64_t updates, struct asking *out)
+{
+    const tamis_plan plan = {.kind = TAMIS_COUNT_MIN, .m = WIDTH, .k = ROWS};
+    tamis *victim = make(a, false, plan);
+    char room[KEY_ROOM], other[KEY_ROOM];
+    const tamis_bytes target = url('t', a.seed, 0, room);
+    tamis_estimate last;
+    bool good = victim != NULL && fill(victim, a.seed, OTHERS) &&
+                tamis_count(victim, target.p, target.len, &last, NULL) == TAMIS_OK;
+    *out = (struct asking){.before = last};
+    for (int found = 0; found < ROWS && good; out->tried++) {
+        const tamis_bytes k = url('a', a.seed, out->tried, other);
+        good = tamis_add_weight(victim, k.p, k.len, 1, NULL) == TAMIS_OK &&
+               tamis_count(victim, target.p, target.len, &out->target, NULL) == TAMIS_OK;
+        if (!good || out->target.upper == last.upper) continue;
+        good = tamis_add_weight(victim, k.p, k.len, (int64_t)(updates / ROWS), NULL) == TAMIS_OK &&
+               tamis_count(victim, target.p, target.len, &out->target, NULL) == TAMIS_OK;
+        last = out->target;
+        found++;
+    }
+    tamis_close(victim);
     return good;
 }

@@ -55,10 +55,17 @@ bool attack_replay(struct attack a, uint64_t items, double rate, uint64_t asked,
 /* Keys that share the counters of one that never came, one for each row, counted up by `updates` in
  * all. */
 struct cover {
-    tamis_estimate target;
-    int64_t chance;   /* 99.9 % of keys that never came count at most this, before */
+    tamis_estimate before, target;
     uint64_t offline; /* hashes computed */
 };
 bool attack_cover(struct attack a, uint64_t updates, struct cover *out);
+
+/* The same by somebody who knows no hash at all, and finds such keys by adding some and asking for
+ * the target each time. */
+struct asking {
+    tamis_estimate before, target;
+    uint64_t tried; /* keys, each added and followed by a question */
+};
+bool attack_ask(struct attack a, uint64_t updates, struct asking *out);
 
 #endif

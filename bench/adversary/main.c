@@ -79,12 +79,25 @@ static void cover(bool keyed)
         struct cover c;
         if (!attack_cover((struct attack){SEED + i, keyed}, 1u << 20, &c)) fail("covering");
         error += (double)c.target.upper / (double)rounds;
-        chance += (double)c.chance / (double)rounds;
+        chance += (double)c.before.upper / (double)rounds;
         offline += (double)c.offline / (double)rounds;
     }
     put("cover error", keyed, error);
     put("cover chance", keyed, chance);
     put("cover offline", keyed, offline);
+}
+
+static void ask(bool keyed)
+{
+    double error = 0, tried = 0;
+    for (uint64_t i = 0; i < rounds; i++) {
+        struct asking k;
+        if (!attack_ask((struct attack){SEED + i, keyed}, 1u << 20, &k)) fail("asking");
+        error += (double)k.target.upper / (double)rounds;
+        tried += (double)k.tried / (double)rounds;
+    }
+    put("ask error", keyed, error);
+    put("ask tried", keyed, tried);
 }
 
 int main(int argc, char **argv)
@@ -96,6 +109,7 @@ int main(int argc, char **argv)
         flood(keyed != 0);
         replay(keyed != 0);
         cover(keyed != 0);
+        ask(keyed != 0);
     }
     printf("\n}\n");
     return 0;

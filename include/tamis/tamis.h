@@ -352,8 +352,8 @@ TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
  * certainly never came: how much of others' weight a key sees. The truth is in [lower, upper] with
  * `confidence`, for keys that were not chosen against the hash (tamis_options.key is for that).
  * estimate is the best guess, somewhere in it.
- * Asking reads what 16384 such keys see, once after the weight of all adds has changed by one part
- * in 128, and needs 300 KB for it meanwhile (TAMIS_ENOMEM).
+ * Asking reads what 16384 such keys see, again when the weight added since is a 128th of all, or of
+ * what the counters hold of it, and needs 300 KB for it meanwhile (TAMIS_ENOMEM).
  * may_contain asks whether the count is not 0; count-sketch and signed-tally, which cannot be
  * certain, say yes. */
 typedef struct tamis_estimate {
