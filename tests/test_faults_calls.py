@@ -20,8 +20,7 @@ SPARED = {
     r"(__)?(mem|str|stp)[a-z]+(_r|_chk)?|(__)?explicit_bzero(_chk)?|strerror|qsort|bsearch|toupper|tolower|__ctype_\w+|bcmp":
         "computes",
     r"(__isoc\d\d_)?(sscanf|strtou?ll?)|strto(d|f|l|ul|ll|ull)|(__)?v?snprintf(_chk)?|inet_pton": "computes",
-    r"ceil|floor|trunc|round|ll?round|fm(ax|in|a)|exp2?|expm1|log(2|10|1p)?|pow|sqrt|cbrt|[fl](d|r)exp|lgamma|erfc?|tanh?|sinh?|hypot":
-        "computes",
+    r"ceil|floor|trunc|round|ll?round|fm(ax|in|a)|exp2?|expm1|log(2|10|1p)?|pow|sqrt|cbrt|ldexp|frexp|lgamma|erfc?": "computes",
     r"(__)?v?f?printf(_chk)?|fputs|fputc|putc|puts|putchar":
         "its stream remembers that it failed, as it does for fwrite and fflush, which are struck",
     r"feof|ferror|clearerr|fileno|dirfd|setvbuf|__errno_location|free": "cannot fail",
@@ -35,12 +34,16 @@ SPARED = {
     r"mdb_\w+": "what LMDB asks of the system passes through the shim",
     r"ZSTD_\w+|BZ2_\w+|lzma_\w+|inflate\w*|idn2_\w+|nettle_\w+": "computes, in memory that passes through the shim",
 }
-STRANGE = "#include <sys/xattr.h>\n#include <stdio.h>\nint main(void) { puts(\"\"); rename(\"a\", \"b\"); return removexattr(\"a\", \"b\"); }\n"
+STRANGE = '''
+#include <stdio.h>
+#include <sys/xattr.h>
+int main(void) { puts(""); rename("a", "b"); return removexattr("a", "b"); }
+'''
 
 
 def names(path, which):
-    text = subprocess.run(["nm", "-D", which, path], check=True, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
-    return {line.split()[-1].split("@")[0] for line in text.stdout.splitlines()}
+    done = subprocess.run(["nm", "-D", which, path], check=True, capture_output=True, text=True)
+    return {line.split()[-1].split("@")[0] for line in done.stdout.splitlines()}
 
 
 def unthought(program, shim):

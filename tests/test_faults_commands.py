@@ -4,7 +4,8 @@ the old or the new one, whole; exit 0 means the new one, anything else is exit 2
 around, unless removing it failed. Commands that only read answer as ever, or exit 2. Without a fault nothing is named
 before it is on the disk.
 
-TAMIS_FAULTS=all strikes everywhere (tests/test_long_faults.py), else a sample. tests/fault/shim.c makes the faults."""
+TAMIS_FAULTS=all strikes everywhere (tests/test_long_faults.py), else a sample; TAMIS_FAULTS=kinds a sample of every kind.
+tests/fault/shim.c makes the faults."""
 import concurrent.futures
 import os
 import shutil
@@ -20,6 +21,7 @@ import workshop  # noqa: E402
 
 TAMIS = os.environ["TAMIS"]
 ALL = os.environ.get("TAMIS_FAULTS") == "all"
+KINDS = ALL or os.environ.get("TAMIS_FAULTS") == "kinds"
 MOST = 200000  # calls, allocations or bytes: more than any of these commands has
 EVERY_BYTE = 6000  # of files up to this size
 
@@ -159,7 +161,7 @@ def main():
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a disk would only be slower
     with tempfile.TemporaryDirectory(prefix="tamis-faults-", dir=memory) as room:
         sweep = Sweep(room, workshop.compile_shim(os.path.join(room, "shim.so")))
-        found = scenarios.make(TAMIS, os.path.join(room, "templates"), ALL)
+        found = scenarios.make(TAMIS, os.path.join(room, "templates"), KINDS)
         wanted = os.environ.get("TEST_ONLY")
         found = [s for s in found if not wanted or s.name in wanted.split(";")]
         with concurrent.futures.ThreadPoolExecutor(2) as pool:

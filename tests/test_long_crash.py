@@ -1,7 +1,7 @@
-"""Every command that writes is killed, at random moments of its life: build, add and guard build ten thousand times, of every kind,
-and the others some tens of times each. After each death the file is the old or the new one, whole; a directory of the guard is
-one version; and of releases none is out that its book has not. Of each, some deaths came before the new file was in place and some
-after: half of the moments are drawn from its whole life, and half from around that one.
+"""Every command that writes is killed, at random moments of its life: build, add and guard build ten thousand times, of every
+kind, and the others some tens of times each. After each death the file is the old or the new one, whole; a directory of the
+guard is one version; and of releases none is out that its book has not. Of each, some deaths came before the new file was in
+place and some after: half of the moments are drawn from its whole life, and half from around that one.
 
 On a disk, where most of the time of a save is waiting for it, and with files of many pages, so that the moments fall there.
 TAMIS_KILLS says how many; TAMIS_SEED repeats the moments of an earlier run; TEST_ONLY names some, with semicolons between."""

@@ -1,4 +1,5 @@
-"""What test_faults_commands.py and test_long_crash.py strike: commands, the directories they run in, and what must hold afterwards."""
+"""What test_faults_commands.py and test_long_crash.py strike: commands, the directories they run in, and what must hold
+afterwards."""
 import http.client
 import os
 import re
@@ -361,6 +362,7 @@ def lists(place):
 ITEMS = "ITEMS"  # filters are planned for as many as the test likes
 BUILD = ["build", "-q", "--items", ITEMS, "--fpr", "5%"]
 ONE = ["build", "-q", "--kind", "bloom", "--k", "1", "--items", ITEMS, "--fpr", "20%", "-o", "f", "a"]
+PRIVATE = ["release", "-qo", "r", "--epsilon", "1", "f"]
 KEY = ["key", "new", "-q", "k"]
 SUM = ["count", "-q", "--bytes", "1000"]
 # name: what makes the directory, the command, its target
@@ -388,15 +390,16 @@ PLAIN = {
                               ["convert", "--to", "redisbloom-dump", "-o", "f", "c"], "f"),
     "pack": ([[*BUILD, "-o", "c", "some"]], ["pack", "-qo", "f", "c"], "f"),
     "unpack": ([[*BUILD, "-o", "c", "a"], ["pack", "-qo", "p", "c"]], ["unpack", "-o", "f", "p"], "f"),
-    "plan --svg": ([["plan", "--items", "99", "--fpr", "1%", "--svg", "f"]], ["plan", "--items", "100", "--fpr", "1%", "--svg", "f", "-f"], "f"),
+    "plan --svg": ([["plan", "--items", "99", "--fpr", "1%", "--svg", "f"]],
+                   ["plan", "--items", "100", "--fpr", "1%", "--svg", "f", "-f"], "f"),
     "check": ([[*BUILD, "-o", "f", "a"]], ["check", "f", "some", "b"], None),
     "check -f": ([], ["check", "-f", "some", "a"], None),
     "check --confirm": ([[*BUILD, "-o", "f", "a"]], ["check", "f", "--confirm", "a", "some", "b"], None),
     "uniq": ([], ["uniq", "-q", "a", "some", "b"], None),
     "freq": ([["count", "-qo", "f", "--bytes", "1000", "a"]], ["freq", "f", "line 1", "line 2"], None),
     "top": ([], ["top", "-k", "5", "a"], None),
-    "check a private one": ([ONE, ["release", "-qo", "r", "--epsilon", "1", "f"]], ["check", "r", "--prior", "0.5", "some"], None),
-    "info of a private one": ([ONE, ["release", "-qo", "r", "--epsilon", "1", "f"]], ["info", "r"], None),
+    "check a private one": ([ONE, PRIVATE], ["check", "r", "--prior", "0.5", "some"], None),
+    "info of a private one": ([ONE, PRIVATE], ["info", "r"], None),
     "compare": ([[*BUILD, "-o", "f", "a"], [*BUILD, "-o", "g", "some"]], ["compare", "f", "g"], None),
     "explain": ([], ["explain", "apple", "pear", "--ask", "plum"], None),
     "explain cost": ([[*BUILD, "-o", "f", "a"]], ["explain", "cost", "f"], None),
@@ -451,7 +454,7 @@ def of_sketches():
 # What cannot be done, as PLAIN.
 REFUSED = {
     "merge exact": ([["build", "-qo", "f", "--never", "b", "a"]], ["merge", "-qo", "m", "f", "f"]),
-    "merge private": ([ONE, ["release", "-qo", "r", "--epsilon", "1", "f"]], ["merge", "-qo", "m", "r", "r"]),
+    "merge private": ([ONE, PRIVATE], ["merge", "-qo", "m", "r", "r"]),
     "check without the key": ([["key", "new", "-q", "k"], [*BUILD, "--key-file", "k", "-o", "f", "a"]], ["check", "f", "some"]),
 }
 
