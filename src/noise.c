@@ -31,8 +31,8 @@ static uint64_t held(const tamis *t, const struct noise *n)
 {
     const struct section *s = t->body.sections;
     const uint64_t counters = s->length / ((uint64_t)s->k * s->cell_bits / 8);
-    uint64_t all;
-    if (__builtin_mul_overflow(counters, (uint64_t)n->most_99 + 1, &all)) all = UINT64_MAX;
+    const uint64_t each = (uint64_t)n->most_99 + 1;
+    const uint64_t all = tamis__mulhi(counters, each) == 0 ? counters * each : UINT64_MAX;
     return all < n->weight ? all : n->weight;
 }
 
