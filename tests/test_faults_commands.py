@@ -113,11 +113,11 @@ class Sweep:
 
 
 def of_bytes(s):
-    """How the disk is filled: at every byte, but of files that are too big for that, and of directories."""
+    """How the disk is filled: at every byte, but of what is too big for that at so many places."""
     some = max(1, s.size // (40 if ALL else 4))
     if not ALL:
         return [("FAULT_BYTES", BYTES, some)]
-    step = max(1, s.size // 1000) if s.target == "d" else 1 if s.size <= EVERY_BYTE else s.size // 3000
+    step = 1 if s.size <= EVERY_BYTE else s.size // s.places
     # All kinds are written by the same few lines, so one of them is enough for the other ways.
     first, second = ({name: BYTES[name]} for name in BYTES)
     return [("FAULT_BYTES", first, step), ("FAULT_BYTES", second, some if s.is_like_others else step),

@@ -67,6 +67,7 @@ class Scenario:
     is_like_others = False  # but for the kind of its filter
     codes = (0, 1)  # one of them, without a fault
     is_slow = False
+    places = 3000  # of a disk that is full, where a file has too many bytes for each of them
     only = None  # the one call that is struck; else all are
 
     def __init__(self, tamis, template, name, words, target=None):
@@ -287,6 +288,7 @@ class Serve(Scenario):
 class Guard(Scenario):
     """A directory of several files: it is one version or the other, as a whole."""
     draws = True
+    places = 1000
     weight = 10
 
     def __init__(self, tamis, template, name, old, new):
@@ -500,6 +502,8 @@ def make(tamis, room, everything, items="100"):
     for name, (before, words, target) in plain.items():
         found.append(Scenario(tamis, place(before), name, sized(words), target))
         found[-1].is_like_others = name not in PLAIN
+        if name == "plan --svg":
+            found[-1].places = 200  # a tenth of a second for a picture, which is written by one call
     for name, (before, words) in REFUSED.items():
         found.append(Refusal(tamis, place(before), name, words))
     words = ["build", "-qo", "f", "--kind", "ribbon", "--threads", "3", "long"]
