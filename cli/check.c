@@ -1,11 +1,11 @@
 /* check: the lines that may be in a filter, or that are in a set. A filter answers first and
  * excludes most of what is not in; what is left is a maybe, or confirmed by the bytes: of patterns
- * (-f), of a store or of a list (--confirm). */
+ * (-f), of a store or of a list (--confirm). A private filter has no verdict (evidence.h). */
 #include "confirm.h"
+#include "evidence.h"
 #include "fields.h"
 #include "foreign.h"
 #include "input.h"
-#include "label.h"
 #include "line_set.h"
 
 #include <stdlib.h>
@@ -25,7 +25,8 @@ struct check {
     struct line_set patterns;
     struct store *store;
     struct waiting *waiting;
-    uint8_t *bits, *spare; /* of a block: what may be in, then what is */
+    struct evidence evidence; /* of a private filter */
+    uint8_t *bits, *spare;    /* of a block: what may be in, then what is */
     size_t room;
     struct totals totals;
     struct label label;
@@ -118,22 +119,6 @@ static bool has_no_foreign_options(const struct args *a)
     return false;
 }
 
-/* Of a private filter an answer is evidence, and that is said. False after a message: --prior is
- * for these alone. */
-static bool check_private(const struct check *c)
-{
-    const struct args *a = c->args;
-    tamis_facts f = {.struct_size = sizeof f};
-    if (tamis_probability_hashes(c->t, NULL, 0, 0.5, NULL, NULL) != TAMIS_OK) {
-        if (a->prior != 0) complain(a->words[0], "--prior is for private filters");
-        return a->prior == 0;
-    }
-    if (!a->quiet && !a->json && a->prior == 0 && tamis_info(c->t, &f) == TAMIS_OK)
-        complain(a->words[0], "private: %s of the lines that are in are missed; see --prior",
-                 rate_text(f.miss_rate));
-    return true;
-}
-
 static bool open_set(struct check *c)
 {
     const struct args *a = c->args;
@@ -141,7 +126,7 @@ static bool open_set(struct check *c)
     c->t = open_any_filter(a, a->words[0], 0, &c->foreign);
     if (c->t == NULL) return c->foreign.path != NULL && open_foreign(c);
     if (check_hashable(c->t, a->words[0]) != EXIT_FOUND || !has_no_foreign_options(a)) return false;
-    if (!check_private(c)) return false;
+    if (!evidence_open(&c->evidence, a, c->t)) return false;
     if (a->confirm == NULL) return true;
     c->is_exact = true;
     if (is_store(a->confirm)) return (c->store = store_open(a->confirm, c->t, a->quiet)) != NULL;
@@ -170,9 +155,6 @@ static int check_stdin(const struct check *c)
 static const char *wrong_output(const struct args *a)
 {
     const bool labels = a->number || a->names;
-    if (a->prior != 0 &&
-        (a->count || a->invert || a->json || labels || a->only_names || a->most_lines != 0))
-        return "--prior prints every line: not with -c, -v, -n, -H, -l, -m or --json";
     if (a->json && (labels || a->only_names || a->most_lines != 0))
         return "--json prints the totals: not with -n, -H, -l or -m";
     if (labels && a->count) return "-c prints one number: not with -n or -H";
@@ -198,8 +180,8 @@ static int check_options(const struct check *c)
         wrong = "--memory is for --confirm";
     else if (c->has_patterns && (a->from || a->type || a->column || a->row_group))
         wrong = "--from, --type, --column and --row-group are for filters of other programs";
-    else if (a->prior != 0 && (c->has_patterns || a->confirm != NULL))
-        wrong = "--prior is for private filters, not with -f or --confirm";
+    else if (a->prior != 0 && c->has_patterns)
+        wrong = "--prior is for private filters, not with -f";
     else if (a->list_field != 0 && !c->has_patterns && a->confirm == NULL)
         wrong = "--list-field is for the list of -f or --confirm";
     else if (a->list_field != 0 && a->confirm != NULL && is_store(a->confirm))
@@ -268,22 +250,6 @@ static bool make_room(struct check *c, size_t lines)
     return false;
 }
 
-/* Every line, after the probability that it is in; false after a message. */
-static bool print_probabilities(const struct check *c, const struct block *b)
-{
-    double *p = malloc((b->n + 1) * sizeof *p);
-    tamis_error why = {.text = "not enough memory"};
-    const bool good = p != NULL && tamis_probability_hashes(c->t, b->hashes, b->n, c->args->prior,
-                                                            p, &why) == TAMIS_OK;
-    if (!good) complain(c->args->words[0], "%s", why.text);
-    for (size_t i = 0; i < b->n && good; i++) {
-        printf("%.6g\t", p[i]);
-        fwrite(b->lines[i].p, 1, b->lines[i].len + 1, stdout);
-    }
-    free(p);
-    return good;
-}
-
 /* Which lines may be in, and how many; false after a message. */
 static bool ask(struct check *c, const struct block *b, size_t *maybe)
 {
@@ -322,6 +288,11 @@ static bool take_block(struct check *c, const struct block *b)
     t->lines += b->n;
     if (!make_room(c, b->n) || !ask(c, b, &found)) return false;
     t->maybe += found;
+    if (c->evidence.prior != 0) {
+        evidence_add(&c->evidence, a, b, c->bits, &c->label);
+        t->found += b->n; /* all are selected */
+        return true;
+    }
     if (c->waiting != NULL) return waiting_add(c->waiting, b, c->bits, t);
     if (c->store != NULL && !store_confirm(c->store, b->keys, b->n, c->bits, &found)) return false;
     if (c->has_patterns && c->is_exact)
@@ -331,7 +302,6 @@ static bool take_block(struct check *c, const struct block *b)
     t->found += found;
     t->absent += n - found;
     if (a->count || a->quiet || a->json) return true;
-    if (a->prior != 0) return print_probabilities(c, b);
     if (a->only_names)
         print_name(c, b);
     else if (a->number || a->names)
@@ -372,10 +342,17 @@ static bool check_lines(struct check *c)
 
 /* --- The end ---------------------------------------------------------------------------------- */
 
+static void report_verdicts(const struct check *c)
+{
+    const struct totals *t = &c->totals;
+    if (!(c->has_patterns && c->is_exact)) json_count("maybe", t->maybe);
+    if (c->is_exact) json_count("found", t->found);
+    json_count("absent", t->absent);
+}
+
 static void report(const struct check *c)
 {
     const struct args *a = c->args;
-    const struct totals *t = &c->totals;
     tamis_facts f = {.struct_size = sizeof f};
     if (a->count && !a->json) printf("%llu\n", (unsigned long long)selected(c));
     if (!a->json || (c->t != NULL && tamis_info(c->t, &f) != TAMIS_OK)) return;
@@ -383,10 +360,11 @@ static void report(const struct check *c)
     json_open('{');
     if (!c->has_patterns) json_text("filter", a->words[0]);
     if (c->has_patterns && c->is_exact) json_count("patterns", c->patterns.n);
-    json_count("lines", t->lines);
-    if (!(c->has_patterns && c->is_exact)) json_count("maybe", t->maybe);
-    if (c->is_exact) json_count("found", t->found);
-    json_count("absent", t->absent);
+    json_count("lines", c->totals.lines);
+    if (c->evidence.prior != 0)
+        evidence_report(&c->evidence);
+    else
+        report_verdicts(c);
     json_number("fpr_now", c->has_patterns && c->is_exact ? 0 : rate);
     if (f.may_miss) json_number("miss_rate", f.miss_rate);
     if (f.kind == TAMIS_PRIVATE) json_number("epsilon", f.epsilon);

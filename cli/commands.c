@@ -59,7 +59,7 @@ const struct option options[] = {
     {'o', "output", "FILE", TEXT, AT(output), "file to write; - for standard output"},
     {'f', "force", NULL, FLAG, AT(force), "replace the output when it exists"},
     {'v', "invert", NULL, FLAG, AT(invert),
-     "print the lines that are absent: certainly so, but of a pair and a private filter"},
+     "print the lines that are absent: certainly so, but of a pair"},
     {'c', "count", NULL, FLAG, AT(count), "print only the number of such lines, over all inputs"},
     {'n', "line-number", NULL, FLAG, AT(number), "print the number of each line in its file first"},
     {'H', "with-filename", NULL, FLAG, AT(names), "print the name of its file before each line"},
@@ -135,8 +135,8 @@ const struct option options[] = {
     {0, "again", NULL, FLAG, AT(again),
      "release it once more, with other noise; the epsilons of all releases add up"},
     {0, "prior", "RATE", RATE, AT(prior),
-     "private filters: print every line after the probability that it is in, if it was this "
-     "before anybody looked (50%: nothing is known)"},
+     "private filters: the probability that a line is in, before the filter is asked (default "
+     "50%: nothing is known)"},
     {0, "plot", NULL, FLAG, AT(plot), "draw it as well"},
     {0, "svg", "FILE", TEXT, AT(svg),
      "write a picture of the rate against the size, for every kind"},
@@ -272,7 +272,13 @@ const struct command commands[] = {
      "are compared byte by byte (no -i, no patterns), and -c and -m are over all inputs. Names of "
      "files are printed with -H only. Filters of Parquet files, DCSO bloom and RedisBloom are told "
      "by their content, Guava's by --from; of a Parquet file a line is printed when it may be in "
-     "any row group. A private filter may miss a line that is in: see --prior.",
+     "any row group.\n"
+     "\n"
+     "A private filter ('tamis release') has no verdict on a line. Every line is printed, after "
+     "the "
+     "probability that it is in, which depends on --prior, and a tab; --json tells how many lines "
+     "have which, with its interval of 99 %. What asks for a verdict is refused: -c, -l, -m, -q, "
+     "-v and --confirm. Exit status 0 means that there were lines, 1 that there were none.",
      "tamis check bad.tamis access-urls.txt",
      "patterns confirm field list-field delimiter invert count line-number with-filename "
      "files-with-matches max-count quiet null raw threads memory fpr bytes json "
@@ -358,7 +364,8 @@ const struct command commands[] = {
      "Flips each bit of a bloom filter with k = 1 by the system's random numbers: an "
      "epsilon-differentially private release. Whatever is published is at most e^E times as "
      "likely with any one line as without it; to exchange a line costs 2 E. The release may miss "
-     "a line that is in, with a chance of 1 in 1 + e^E, and can neither be added to nor merged. "
+     "a line that is in, with a chance of 1 in 1 + e^E, and can neither be added to nor merged; "
+     "'tamis check' prints how likely each line is in it, and has no verdicts. "
      "What was released is noted in FILTER.releases, which stays with the filter and is not to "
      "be published: the same release again is the same file again, as noise that is drawn anew "
      "averages out; --again draws it all the same. Symbolic links lead to that book; copies and "

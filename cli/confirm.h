@@ -12,9 +12,9 @@ struct totals {
     uint64_t lines, maybe, found, absent;
 };
 
-/* A list or a store that has lines which the filter excludes is not what the filter was made of:
- * says so, and returns false (waiting.c). */
-bool complain_of_excluded(const char *path, uint64_t lines);
+/* A list or a store that has lines which the filter excludes is not what the filter was made of, or
+ * the filter misses them: says so, and returns false (waiting.c). */
+bool complain_of_excluded(const char *path, uint64_t lines, const tamis *t);
 
 /* --- A store (store.c) ------------------------------------------------------------------------ */
 

@@ -61,6 +61,12 @@ static bool choose_filter(const struct args *a, struct model *m)
             complain(a->words[0], "a sketch, which has no false-positive rate");
             return false;
         }
+        if (f.kind == TAMIS_PRIVATE) {
+            complain(a->words[0],
+                     "private: cannot stand before a set, as it misses %s of what is in",
+                     rate_text(f.miss_rate));
+            return false;
+        }
         m->fpr = a->fpr != 0 ? a->fpr : f.fpr_now;
         if (a->items == 0) m->items = f.items;
         m->bytes = f.bytes;

@@ -109,7 +109,10 @@ static const char *grouped_real(double x)
 void print_distinct(const tamis_facts *f)
 {
     if (isnan(f->items_high)) return; /* not told */
-    if (!isfinite(f->items_high))
+    if (!isfinite(f->items_high) && f->kind == TAMIS_PRIVATE)
+        printf("            the noise allows any number of distinct items, from %s on\n",
+               grouped_real(floor(f->items_low)));
+    else if (!isfinite(f->items_high))
         printf("            too full to tell by the bits: more than %s distinct\n",
                grouped_real(floor(f->items_low)));
     else if (f->items_low < f->items_high) /* else the cells say nothing new */

@@ -54,7 +54,8 @@ static uint64_t cells_to_show(const tamis_facts *f)
     case TAMIS_BLOOM:
     case TAMIS_BLOCKED:
     case TAMIS_COUNTING:
-    case TAMIS_CUCKOO: return f->m;
+    case TAMIS_CUCKOO:
+    case TAMIS_PRIVATE: return f->m;
     case TAMIS_PARTITIONED:
     case TAMIS_COUNT_MIN: return f->m * f->k;
     default: return 0;
@@ -62,7 +63,7 @@ static uint64_t cells_to_show(const tamis_facts *f)
 }
 
 /* The share of cells in use along the table: 512 of each column, evenly taken, tell it to 2 %. */
-static void plot_table(const tamis *t, uint64_t cells)
+static void plot_table(const tamis *t, uint64_t cells, const char *what)
 {
     enum { SAMPLES = 512 };
     static const char *const heights[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -83,7 +84,7 @@ static void plot_table(const tamis *t, uint64_t cells)
         else
             putchar(share < 1 ? '0' + (int)(10 * share) : '9');
     }
-    printf("\n            cells in use, from the beginning to the end of the table%s\n",
+    printf("\n            %s, from the beginning to the end of the table%s\n", what,
            fine ? "" : ", in tenths");
 }
 
@@ -125,9 +126,11 @@ static void plot_gauge(const char *label, double share, const char *of)
 void plot_filter(const tamis *t, const tamis_facts *f)
 {
     const uint64_t cells = cells_to_show(f);
-    if (f->planned_items != 0 && f->kind != TAMIS_GROWING && !tells_how_often(f))
+    /* The plan of a private filter is not its source's. */
+    if (f->planned_items != 0 && f->kind != TAMIS_GROWING && f->kind != TAMIS_PRIVATE &&
+        !tells_how_often(f))
         plot_gauge("full", (double)f->items / (double)f->planned_items, "of the plan");
-    if (cells != 0) plot_table(t, cells);
+    if (cells != 0) plot_table(t, cells, f->kind == TAMIS_PRIVATE ? "set bits" : "cells in use");
     if (f->kind == TAMIS_COUNTING || f->kind == TAMIS_COUNT_MIN) plot_counters(t, cells);
     if (cells == 0 && !f->sealed && !f->collecting) plot_gauge("cells", f->fill, "in use");
 }

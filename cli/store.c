@@ -125,7 +125,7 @@ static bool is_of_filter(struct store *s)
     progress_end(&bar);
     if (code != 0) return fail(s, code);
     if (s->unlocked && last_change(s) != before) return complain_of_change(s);
-    if (excluded != 0) return complain_of_excluded(s->path, excluded);
+    if (excluded != 0) return complain_of_excluded(s->path, excluded, s->filter);
     s->looked = state;
     s->quiet = true; /* from now on lines may be on the terminal */
     return true;

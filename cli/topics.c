@@ -82,6 +82,8 @@ const struct topic topics[] = {
     {"exit-status", "what 0, 1 and 2 mean",
      "  0  a line was selected, or the work was done\n"
      "  1  no line was selected, none was in, or a measured rate is off\n"
+     "     (check of a private filter: 0 says that there were lines, 1 that there were\n"
+     "     none, and neither what is in it)\n"
      "  2  an error, with one line on standard error that names the file and the\n"
      "     reason: no filter was written or changed; of several, 'rotate' tries all\n"
      "     before it changes the first, and those before one that cannot be saved are\n"

@@ -85,12 +85,19 @@ static bool mark_block(struct waiting *w, const struct block *b, uint64_t *exclu
     return true;
 }
 
-bool complain_of_excluded(const char *path, uint64_t lines)
+bool complain_of_excluded(const char *path, uint64_t lines, const tamis *t)
 {
-    complain(path,
-             "%s of its lines are certainly not in the filter, which was made of something else; "
-             "nothing can be confirmed by it",
-             grouped(lines));
+    tamis_facts f = {.struct_size = sizeof f};
+    if (tamis_info(t, &f) == TAMIS_OK && f.may_miss)
+        complain(path,
+                 "the filter says no to %s of its lines: it was made of something else, or it is "
+                 "a %s filter that misses them; nothing can be confirmed by it",
+                 grouped(lines), tamis_kind_name(f.kind));
+    else
+        complain(path,
+                 "%s of its lines are certainly not in the filter, which was made of something "
+                 "else; nothing can be confirmed by it",
+                 grouped(lines));
     return false;
 }
 
@@ -117,7 +124,7 @@ static bool read_list(struct waiting *w)
     while (good && (b = lines_next(in)) != NULL) good = mark_block(w, b, &excluded);
     good = good && !lines_failed(in);
     lines_close(in);
-    return good && (excluded == 0 || complain_of_excluded(path, excluded));
+    return good && (excluded == 0 || complain_of_excluded(path, excluded, w->t));
 }
 
 /* Lines that are to be printed and stand together are one piece of memory. */

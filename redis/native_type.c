@@ -48,13 +48,25 @@ struct native_body *native_create(const tamis_plan *plan, uint64_t limit, tamis_
     return NULL;
 }
 
+/* Of all other kinds this reads no cell, where tamis_info would read all. */
+static bool is_private(const tamis *t)
+{
+    return tamis_probability_hashes(t, NULL, 0, 0.5, NULL, NULL) == TAMIS_OK;
+}
+
 struct native_body *native_load(const void *image, size_t size, uint64_t limit, tamis_error *why)
 {
     struct native_body *b = body_new(why);
     if (b == NULL) return NULL;
     tamis_options options = options_of(b, limit);
     options.flags = TAMIS_STEADY; /* a replica that was loaded is no other than its primary */
-    if (tamis_load(image, size, &options, &b->t, why) == TAMIS_OK) return b;
+    if (tamis_load(image, size, &options, &b->t, why) == TAMIS_OK) {
+        if (!is_private(b->t)) return b;
+        /* TAMIS.HAS is yes or no, and of noise its no would often be wrong. */
+        *why = (tamis_error){.status = TAMIS_EUNSUPPORTED,
+                             .text = "a private filter only tells how likely an item is in, which "
+                                     "no command here replies; 'tamis check' does"};
+    }
     native_free(b);
     return NULL;
 }

@@ -111,18 +111,34 @@ static tamis_status prepare(struct body *b, size_t n)
     return make_room(b, (s->m + n) * HASH_BYTES);
 }
 
+static tamis_status take(struct body *b, const tamis_hash *h, size_t n)
+{
+    const tamis_status status = prepare(b, n);
+    if (status != TAMIS_OK) return status;
+    for (size_t i = 0; i < n; i++) put_hash(b->sections, b->sections->m + i, h[i]);
+    set_count(b, b->sections->m + n);
+    return TAMIS_OK;
+}
+
 tamis_status tamis__collect(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
-    struct section *s = b->sections;
-    const bool is_first = s->m == 0 && !tamis__spilled(b);
-    const tamis_status status = prepare(b, keys->n);
+    const bool is_first = b->sections->m == 0 && !tamis__spilled(b);
+    tamis_status status = take(b, keys->hashes, keys->n);
     *done = 0;
+#ifdef TAMIS_LEAN /* small: all of a batch, or none */
     if (status != TAMIS_OK) return status;
     tamis__say_maybe(keys, seen);
+#else
+    /* Where there is no room for all, there may be for some. */
+    size_t n = status == TAMIS_OK ? keys->n : 0;
+    while (n < keys->n && (status = take(b, keys->hashes + n, 1)) == TAMIS_OK) n++;
+    const struct batch taken = {.n = n};
+    memset(seen, 0, (keys->n + 7) / 8);
+    tamis__say_maybe(&taken, seen);
+    *done = n;
+#endif
     if (is_first) seen[0] = (uint8_t)(seen[0] & ~1u); /* the first of all is new */
-    for (size_t i = 0; i < keys->n; i++) put_hash(s, s->m + i, keys->hashes[i]);
-    set_count(b, s->m + keys->n);
-    return TAMIS_OK;
+    return status;
 }
 
 void tamis__clear_collection(struct body *b)

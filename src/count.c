@@ -59,12 +59,12 @@ static tamis_status add_all(tamis *t, const struct keys *in, size_t *done, tamis
     if (done != NULL) *done = 0;
     if (!weighs(t))
         return tamis__unsupported(why, TAMIS_TALLY, "%s filters know no weights", t->kind->name);
-    if (in->bytes == NULL && (t->kind->traits & TAMIS__TEXTS) != 0)
+    if (in->hashes != NULL && (t->kind->traits & TAMIS__TEXTS) != 0)
         return tamis__unsupported(why, TAMIS_TALLY, "a %s keeps the items themselves, not hashes",
                                   t->kind->name);
-    const tamis_status may = in->bytes != NULL ? tamis__may_change_keys(t)
-                             : t->read_only    ? TAMIS_ESEALED
-                                               : TAMIS_OK;
+    const tamis_status may = in->hashes == NULL ? tamis__may_change_keys(t)
+                             : t->read_only     ? TAMIS_ESEALED
+                                                : TAMIS_OK;
     if (may != TAMIS_OK) return tamis__refuse(why, may);
     const tamis_status s = tamis__bulk_add(t, in, NULL, &added);
     if (done != NULL) *done = added;
@@ -228,7 +228,7 @@ static tamis_status count_all(const tamis *t, const struct keys *in, tamis_estim
 {
     const struct noise *noise;
     struct noise *made;
-    const tamis_status s = prepare(t, in->bytes != NULL, &noise, &made, why);
+    const tamis_status s = prepare(t, in->hashes == NULL, &noise, &made, why);
     for (size_t at = 0; at < in->n && s == TAMIS_OK; at += PIECE) {
         int64_t values[PIECE];
         struct known known[PIECE] = {{0}};

@@ -65,6 +65,13 @@ bool tamis__no_out(const void *out, tamis_error *why)
     if (out == NULL) tamis__fail(why, TAMIS_EINVAL, "out must not be NULL");
     return out == NULL;
 }
+
+tamis_status tamis__cannot_seal(tamis_error *why, const char *reason)
+{
+    tamis__fail(why, TAMIS_EINVAL, "%s", reason);
+    if (why != NULL) why->offset = UINT64_MAX;
+    return TAMIS_EINVAL;
+}
 #endif
 
 tamis_status tamis__corrupt(tamis_error *why, uint64_t offset, const char *reason)

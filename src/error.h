@@ -23,8 +23,12 @@ tamis_status tamis__unsupported(tamis_error *why, uint32_t better_kind, const ch
  * always has one, does not ask. */
 #ifdef TAMIS_LEAN
 #define tamis__no_out(out, why) false
+#define tamis__cannot_seal(why, reason) tamis__fail(why, TAMIS_EINVAL, reason)
 #else
 bool tamis__no_out(const void *out, tamis_error *why);
+
+/* TAMIS_EINVAL of a seal, which no single key is to blame for. */
+tamis_status tamis__cannot_seal(tamis_error *why, const char *reason);
 #endif
 
 /* TAMIS_ECORRUPT at a byte of the image. */

@@ -100,6 +100,10 @@ tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_
     if (t->kind->listed == NULL)
         return tamis__unsupported(
             why, TAMIS_TOP, "kind %s keeps no items, so there is nothing to list", t->kind->name);
+    if (t->kind->unlisted(&t->body) == INT64_MAX)
+        return tamis__fail(why, TAMIS_EINVAL,
+                           "its counters have reached their end: any item may "
+                           "be missing from the list");
     if (weight <= t->kind->unlisted(&t->body))
         return tamis__fail(why, TAMIS_EINVAL,
                            "items that came %lld times may not be listed: ask for %lld or more, or "

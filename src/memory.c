@@ -83,6 +83,7 @@ static void *pages_of(const tamis_memory *memory, uint64_t whole, size_t page)
     unsigned char *block = tamis__alloc(memory, whole + page);
     if (block == NULL) return NULL;
     unsigned char *p = block + (page - (uintptr_t)block % page);
+    /* cppcheck-suppress pointerSize ; as above */
     memcpy(p - sizeof(void *), &block, sizeof(void *));
     return p;
 }

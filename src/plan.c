@@ -217,8 +217,9 @@ static tamis_status solve_auto(tamis_plan *p, tamis_promise *promise, tamis_erro
     bloom.kind = TAMIS_BLOOM;
     blocked.kind = TAMIS_BLOCKED;
     tamis_promise bloom_promise = *promise;
-    const tamis_status with_blocked = tamis__solve(&blocked, promise, why);
-    const tamis_status with_bloom = tamis__solve(&bloom, &bloom_promise, why);
+    const tamis_status with_blocked = tamis__solve(&blocked, promise, NULL);
+    const tamis_status with_bloom =
+        tamis__solve(&bloom, &bloom_promise, with_blocked == TAMIS_OK ? NULL : why);
     if (with_bloom != TAMIS_OK && with_blocked != TAMIS_OK) return with_bloom;
     if (with_bloom != TAMIS_OK) {
         *p = blocked;

@@ -92,30 +92,70 @@ static double posterior(double prior, double in, double out)
     return prior * in / (prior * in + (1 - prior) * out);
 }
 
-static tamis_status answer(const tamis *t, const struct keys *in, double prior, double *out,
-                           tamis_error *why)
+static tamis_status check_question(const tamis *t, double prior, tamis_error *why)
 {
-    struct gauge g = {0};
     if ((t->kind->traits & TAMIS__NOISY) == 0)
         return tamis__unsupported(why, TAMIS_PRIVATE,
                                   "%s filters say no or maybe, and tamis_info how often wrongly",
                                   t->kind->name);
     if (!(prior > 0 && prior < 1))
         return tamis__fail(why, TAMIS_EINVAL, "the prior must be above 0 and below 1");
-    if (in->bytes != NULL && !t->hasher.usable)
-        return tamis__refuse(why, t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
+    return TAMIS_OK;
+}
+
+/* Of n items, the chance that noise or another item sets the bit of a key that is not in. */
+static double set_by_others(double cells, double n, double p)
+{
+    const struct occupancy o = {1, cells, 1, 0};
+    const double share = n < INFINITY ? tamis__occupied(&o, n) / cells : 1;
+    return fmin(p + (1 - 2 * p) * share, 1 - p);
+}
+
+/* The rule is exact but for the number of items, which is estimated: the more there are, the less
+ * an answer says. So the ends of its interval are those of the probabilities. */
+static void weigh(const tamis *t, double prior, tamis_evidence *out)
+{
+    struct gauge g = {0};
     t->kind->gauge(&t->body, NULL, TAMIS__Z99, &g);
     /* By chance the share of set bits may be less than noise alone would set. No answer is worth
      * more than epsilon. */
-    const double p = g.miss_rate, set = fmin(fmax(g.rate, p), 1 - p);
-    const double if_set = posterior(prior, 1 - p, set), if_not = posterior(prior, p, 1 - set);
+    const double p = g.miss_rate, cells = (double)g.cells;
+    const double set = fmin(fmax(g.rate, p), 1 - p);
+    const double few = fmin(set, set_by_others(cells, g.items.low, p)),
+                 many = fmax(set, set_by_others(cells, g.items.high, p));
+    out->yes = posterior(prior, 1 - p, set);
+    out->yes_low = posterior(prior, 1 - p, many);
+    out->yes_high = posterior(prior, 1 - p, few);
+    out->no = posterior(prior, p, 1 - set);
+    out->no_low = posterior(prior, p, 1 - few);
+    out->no_high = posterior(prior, p, 1 - many);
+}
+
+tamis_status tamis_evidence_of(const tamis *t, double prior, tamis_evidence *out, tamis_error *why)
+{
+    if (out == NULL || out->struct_size != sizeof *out)
+        return tamis__fail(why, TAMIS_EINVAL, "struct_size must be sizeof(tamis_evidence)");
+    const tamis_status status = check_question(t, prior, why);
+    if (status == TAMIS_OK) weigh(t, prior, out);
+    return status;
+}
+
+static tamis_status answer(const tamis *t, const struct keys *in, double prior, double *out,
+                           tamis_error *why)
+{
+    tamis_evidence e = {.struct_size = sizeof e};
+    const tamis_status status = check_question(t, prior, why);
+    if (status != TAMIS_OK) return status;
+    if (in->bytes != NULL && !t->hasher.usable)
+        return tamis__refuse(why, t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
+    weigh(t, prior, &e);
     for (size_t at = 0; at < in->n; at += TAMIS__MOST_BATCH) {
         tamis_hash room[TAMIS__MOST_BATCH];
         uint8_t bits[TAMIS__MOST_BATCH / 8];
         const size_t rest = in->n - at, n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH;
         const struct batch b = {.hashes = tamis__hash_group(t, in, at, n, room), .n = n};
         t->kind->query(&t->body, &b, bits);
-        for (size_t i = 0; i < n; i++) out[at + i] = tamis__bit(bits, i) ? if_set : if_not;
+        for (size_t i = 0; i < n; i++) out[at + i] = tamis__bit(bits, i) ? e.yes : e.no;
     }
     return TAMIS_OK;
 }

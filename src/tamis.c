@@ -306,7 +306,7 @@ static tamis_status exclude_all(tamis *t, const struct keys *in, tamis_error *wh
                                   t->kind->name);
     if (t->read_only)
         s = TAMIS_ESEALED;
-    else if (in->bytes != NULL)
+    else if (in->hashes == NULL)
         s = tamis__may_change_keys(t);
     for (size_t at = 0; at < in->n && s == TAMIS_OK; at += TAMIS__MOST_BATCH) {
         tamis_hash room[TAMIS__MOST_BATCH];
@@ -538,6 +538,7 @@ tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_err
     plain->hasher = t->hasher;
     plain->planned_items = t->planned_items;
     plain->planned_fpr = t->planned_fpr;
+    plain->strict = t->strict;
     plain->changed = true;
     struct gauge g;
     gauge(plain, NULL, TAMIS__Z99, &g);

@@ -5,14 +5,14 @@
 #     sh tests/cross.sh [--whole] [s390x] [armhf] [aarch64]
 #
 # Without --whole, what hardly depends on the machine is left out: emulation is slow. test_golden builds an image of
-# every kind all the same, byte for byte, and the 64-bit ARM runs only what its kernels are in.
+# every kind all the same, byte for byte, and the 64-bit ARM runs only that and what its kernels are in.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 cd "$source"
 statistics="test_adversary test_compact test_count_min test_count_sketch test_counting test_cuckoo test_estimate test_exact test_file_faults
 test_frequency test_fuse test_growing test_guard_random test_interval test_lectures test_memory_kinds test_pair test_plan test_private test_rate test_ribbon test_ribbon_core test_secret test_signed_tally test_spill
 test_bulk test_tally test_threads_kinds test_threads_seal test_top test_top_flat test_top_urls test_transfer test_window"
-kernels="test_kernels test_model test_hash test_ribbon_core"
+kernels="test_golden test_kernels test_model test_hash test_ribbon_core"
 # These take libraries, or the command, that are not here for those machines.
 never="test_cluster_slots test_guard_build test_guard_http test_guard_limits test_guard_names test_readers"
 

@@ -469,6 +469,72 @@ static void test_kinds_that_merge(void)
     }
 }
 
+/* Where the limit is reached within a batch of them, it is as if they came one by one. */
+static void test_static_kinds_stop_at_the_limit(void)
+{
+    const uint32_t kinds[] = {TAMIS_FUSE, TAMIS_RIBBON, TAMIS_EXACT};
+    for (size_t i = 0; i < 3; i++) {
+        tamis_plan p = plan_of(kinds[i], 50);
+        if (kinds[i] == TAMIS_EXACT) p.excluded = 10;
+        const tamis_options o = {.struct_size = sizeof o, .max_bytes = 2000};
+        tamis *one, *all;
+        uint64_t number[200];
+        tamis_bytes key[200];
+        uint8_t seen[25];
+        size_t n = 0, done = 0;
+        CHECK_OK(tamis_create(&p, &o, &one, NULL));
+        CHECK_OK(tamis_create(&p, &o, &all, NULL));
+        for (size_t j = 0; j < 200; j++) {
+            number[j] = j;
+            key[j] = (tamis_bytes){&number[j], sizeof number[j]};
+        }
+        memset(seen, 0xaa, sizeof seen);
+        while (n < 200 && tamis_add(one, &number[n], sizeof number[n], NULL) == TAMIS_OK) n++;
+        CHECK(n > 50 && n < 200);
+        CHECK_THAT(tamis_add_many(all, key, 200, seen, &done), ==, TAMIS_EFULL);
+        CHECK_THAT(done, ==, n);
+        CHECK(same_image(one, all));
+        CHECK(seen[0] == 0xfe && seen[n / 8] == (1u << n % 8) - 1); /* maybe, but for the first */
+        tamis_close(one);
+        tamis_close(all);
+    }
+}
+
+/* What is not a failure leaves no reason, and what was strict stays so. */
+static void test_small_promises(void)
+{
+    tamis_plan p = {.struct_size = sizeof p, .items = 1000, .m = 1000};
+    tamis_error why = {.text = "untouched"};
+    CHECK_OK(tamis_solve(&p, NULL, &why));
+    CHECK(p.kind == TAMIS_BLOOM && strcmp(why.text, "untouched") == 0);
+
+    tamis_plan strict = plan_of(TAMIS_COUNTING, 10);
+    strict.flags = TAMIS_STRICT;
+    tamis *t = create(&strict, NULL), *plain;
+    CHECK_OK(tamis_seal(t, NULL));
+    CHECK_OK(tamis_convert(t, TAMIS_BLOOM, &plain, NULL));
+    CHECK(facts_of(plain).strict && !facts_of(plain).sealed);
+    tamis_close(t);
+    tamis_close(plain);
+
+    /* Cells that decide about a key: of these kinds, and of no others. */
+    for (uint32_t kind = TAMIS_BLOOM; kind <= TAMIS_SIGNED_TALLY; kind++) {
+        if (tamis_kind_name(kind) == NULL || kind == TAMIS_PRIVATE) continue;
+        tamis_plan k = plan_of(kind, 100);
+        if (kind >= TAMIS_COUNT_MIN)
+            k = (tamis_plan){.struct_size = sizeof k, .kind = kind, .bytes = 1 << 16};
+        if (kind == TAMIS_EXACT) k.excluded = 10;
+        t = create(&k, NULL);
+        CHECK_OK(tamis_add(t, "key", 3, NULL));
+        const bool before = tamis_cells_of(t, "key", 3, NULL, 0) > 0;
+        CHECK_OK(tamis_seal(t, NULL));
+        CHECK(before ==
+              ((kind <= TAMIS_COUNTING) || kind == TAMIS_CUCKOO || kind == TAMIS_COUNT_MIN));
+        CHECK((tamis_cells_of(t, "key", 3, NULL, 0) > 0) == (before || kind == TAMIS_FUSE));
+        tamis_close(t);
+    }
+}
+
 static const struct test tests[] = {
     {"merge is union", test_merge_is_union},
     {"merge mismatches", test_merge_mismatches},
@@ -484,6 +550,8 @@ static const struct test tests[] = {
     {"no place", test_no_place},
     {"no path", test_no_path},
     {"kinds that merge", test_kinds_that_merge},
+    {"static kinds stop at the limit", test_static_kinds_stop_at_the_limit},
+    {"small promises", test_small_promises},
 };
 
 TEST_MAIN(tests)

@@ -318,6 +318,30 @@ static void test_refused_after_loading(void)
     }
 }
 
+/* One after the other, whatever comes at a time: the sum of all weights as well. */
+static void test_weights_in_order(void)
+{
+    for (size_t i = 0; i < SKETCHES; i++) {
+        if (!sketches[i].takes_away && !sketches[i].two_sided) continue;
+        tamis_plan p = sketch_plan(&sketches[i], 4000, 0);
+        p.cell_bits = p.kind == TAMIS_SIGNED_TALLY ? 0 : 64;
+        const tamis_bytes k[2] = {{"a", 1}, {"b", 1}};
+        const int64_t w[2] = {-10, INT64_MAX - 5};
+        tamis *t[2];
+        for (int j = 0; j < 2; j++) {
+            CHECK_OK(tamis_create(&p, NULL, &t[j], NULL));
+            CHECK_OK(tamis_add_weight(t[j], "a", 1, 10, NULL));
+        }
+        CHECK_OK(tamis_add_weight_many(t[0], k, w, 2, NULL, NULL));
+        for (int j = 0; j < 2; j++) CHECK_OK(tamis_add_weight(t[1], k[j].p, 1, w[j], NULL));
+        CHECK(same(t[0], t[1]));
+        CHECK_THAT(sketch_facts(t[0]).weight, ==, INT64_MAX - 5);
+        CHECK_OK(tamis_add_weight_many(t[0], NULL, NULL, 0, NULL, NULL));
+        tamis_close(t[0]);
+        tamis_close(t[1]);
+    }
+}
+
 static void test_unsupported(void)
 {
     for (uint32_t kind = TAMIS_BLOOM; kind <= TAMIS_EXACT; kind++) {
@@ -531,6 +555,7 @@ static const struct test tests[] = {
     {"forms agree", test_forms_agree},
     {"negative weights", test_negative_weights},
     {"what is refused after loading", test_refused_after_loading},
+    {"weights in order", test_weights_in_order},
     {"unsupported", test_unsupported},
     {"keys and hashes", test_keys_and_hashes},
     {"ends", test_ends},

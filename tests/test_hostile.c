@@ -73,9 +73,15 @@ static void check_other_verbs(tamis *t)
     tamis_estimate e;
     uint8_t absent;
     double chance = -1;
+    tamis_evidence worth = {.struct_size = sizeof worth};
     tamis *out;
-    if (tamis_probability_hashes(t, &last, 1, 0.5, &chance, NULL) == TAMIS_OK)
-        CHECK(chance > 0 && chance < 1);
+    if (tamis_probability_hashes(t, &last, 1, 0.5, &chance, NULL) == TAMIS_OK) {
+        CHECK_OK(tamis_evidence_of(t, 0.5, &worth, NULL));
+        CHECK(chance == worth.yes || chance == worth.no);
+        CHECK(0 < worth.no_low && worth.no_low <= worth.no && worth.no <= worth.no_high);
+        CHECK(worth.yes_low <= worth.yes && worth.yes <= worth.yes_high && worth.yes_high < 1);
+        CHECK(worth.no_high <= 0.5 && 0.5 <= worth.yes_low);
+    }
     if (tamis_release(t, 1, &out, NULL) == TAMIS_OK) {
         check_facts(out);
         tamis_close(out);

@@ -277,10 +277,13 @@ static tamis_status v_seal(struct scene *s)
 static tamis_status v_probability(struct scene *s)
 {
     double p[4] = {0};
+    tamis_evidence e = {.struct_size = sizeof e};
     tamis_hash h[3];
     CHECK_OK(tamis_hash_many(s->t, keys, 3, h));
     tamis_status st = tamis_probability(s->t, keys[0].p, keys[0].len, 0.5, p, &s->why);
     if (st == TAMIS_OK) st = tamis_probability_hashes(s->t, h, 3, 0.5, p + 1, &s->why);
+    if (st == TAMIS_OK) st = tamis_evidence_of(s->t, 0.5, &e, &s->why);
+    if (st == TAMIS_OK) answer(s, &e, sizeof e);
     if (st == TAMIS_OK) answer(s, p, sizeof p);
     return st;
 }

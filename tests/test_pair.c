@@ -189,6 +189,12 @@ static void keys_come_back(void)
     CHECK_OK(tamis_add(t, &key, sizeof key, NULL)); /* it is in already */
     CHECK_THAT(tamis_remove_many(t, &one, 1, &absent, &why), ==, TAMIS_EFULL);
     CHECK(absent == 0 && has(t, key) && facts_of(t).items == items);
+    /* Of several, the others are removed all the same. */
+    const uint64_t before_it = OTHERS + 1, after_it = OTHERS + 2;
+    const tamis_bytes some[] = {{&before_it, 8}, one, {&after_it, 8}};
+    CHECK_OK(tamis_add_many(t, some, 3, NULL, NULL));
+    CHECK_THAT(tamis_remove_many(t, some, 3, &absent, &why), ==, TAMIS_EFULL);
+    CHECK(absent == 0 && has(t, key) && !has(t, before_it) && !has(t, after_it));
     tamis_close(t);
 }
 

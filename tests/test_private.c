@@ -235,6 +235,12 @@ static void test_refused_verbs(void)
     CHECK_THAT(tamis_probability(t, "a", 1, 0, &p, &why), ==, TAMIS_EINVAL);
     CHECK_THAT(tamis_probability(t, "a", 1, 1, &p, &why), ==, TAMIS_EINVAL);
     CHECK_THAT(tamis_probability(t, "a", 1, NAN, &p, &why), ==, TAMIS_EINVAL);
+    tamis_evidence e = {.struct_size = sizeof e};
+    CHECK_THAT(tamis_evidence_of(from, 0.5, &e, &why), ==, TAMIS_EUNSUPPORTED);
+    CHECK_THAT(tamis_evidence_of(t, 1, &e, &why), ==, TAMIS_EINVAL);
+    e.struct_size--;
+    CHECK_THAT(tamis_evidence_of(t, 0.5, &e, &why), ==, TAMIS_EINVAL);
+    CHECK_THAT(tamis_evidence_of(t, 0.5, NULL, &why), ==, TAMIS_EINVAL);
     tamis_close(from);
     tamis_close(t);
     tamis_close(other);
@@ -305,9 +311,72 @@ static void test_odds(void)
         const tamis_facts f = facts_of(t);
         CHECK(full ? f.items_high == INFINITY : f.items_low == 0);
         CHECK(isfinite(f.items_estimate));
+        tamis_evidence e = {.struct_size = sizeof e};
+        CHECK_OK(tamis_evidence_of(t, 0.25, &e, NULL));
+        CHECK(p == (full ? e.yes : e.no));
+        /* With any number of items an answer may say nothing, and never more than epsilon. */
+        CHECK_THAT(full ? e.yes_low : 0.25, ==, 0.25);
+        CHECK(e.no_low <= e.no && e.no <= e.no_high && e.no_high <= 0.25);
+        CHECK(e.yes_low >= 0.25 && e.yes_low <= e.yes && e.yes <= e.yes_high);
+        CHECK_THAT(log(e.yes_high / (1 - e.yes_high) * 3), <=, f.epsilon);
+        CHECK_THAT(-log(e.no_low / (1 - e.no_low) * 3), <=, f.epsilon);
         tamis_close(from);
         tamis_close(t);
     }
+}
+
+/* What answers are worth, of small filters, where few bits tell how many items there are. Of n
+ * items the bit of another key is set with the chance q, and Bayes' rule is exact: of the keys that
+ * got a yes, and of those that got a no, as many are in as it says, when a third of all keys are
+ * (6.5 deviations). The filter does not know n: its interval of 99 % holds that truth in at least
+ * as many cases (again 6.5 deviations), and is of use: it is missed at times. */
+static void check_evidence(double epsilon, uint64_t m, uint64_t n)
+{
+    enum { TRIALS = 20000 };
+    uint64_t state = m + n;
+    const struct randomness source = seeded(&state);
+    const double a = (double)m, p = 1 / (1 + exp(epsilon));
+    const double q = p + (1 - 2 * p) * -expm1((double)n * log1p(-1 / a));
+    const double truth[2] = {p / (p + 2 * (1 - q)), (1 - p) / (1 - p + 2 * q)};
+    double asked[2] = {0, 0}, in[2] = {0, 0}, covered[2] = {0, 0};
+    for (uint64_t i = 0; i < TRIALS; i++) {
+        const tamis_plan plan = {.struct_size = sizeof plan,
+                                 .kind = TAMIS_BLOOM,
+                                 .items = 100,
+                                 .m = m,
+                                 .k = 1,
+                                 .seed = i};
+        tamis_evidence e = {.struct_size = sizeof e};
+        tamis *from, *t;
+        CHECK_OK(tamis_create(&plan, NULL, &from, NULL));
+        for (uint64_t key = 0; key < n; key++) CHECK_OK(tamis_add(from, &key, sizeof key, NULL));
+        CHECK_OK(tamis__release(from, epsilon, &source, &t, NULL));
+        CHECK_OK(tamis_evidence_of(t, 1.0 / 3, &e, NULL));
+        covered[1] += e.yes_low <= truth[1] && truth[1] <= e.yes_high;
+        covered[0] += e.no_low <= truth[0] && truth[0] <= e.no_high;
+        for (uint64_t key = n - 1; key < n + 2; key++) { /* one that is in, and two that are not */
+            const bool yes = tamis_may_contain(t, &key, sizeof key);
+            asked[yes]++;
+            in[yes] += key < n;
+        }
+        tamis_close(from);
+        tamis_close(t);
+    }
+    for (int yes = 0; yes < 2; yes++) {
+        const double x = truth[yes], share = covered[yes] / TRIALS;
+        printf("epsilon %.1f, %g bits: %s %.4f, measured %.4f; covered %.4f\n", epsilon, a,
+               yes ? "yes" : "no", x, in[yes] / asked[yes], share);
+        CHECK_THAT(fabs(in[yes] - asked[yes] * x), <, 6.5 * sqrt(asked[yes] * x * (1 - x)));
+        CHECK_THAT(share, >, 0.99 - 6.5 * sqrt(0.99 * 0.01 / TRIALS));
+        CHECK_THAT(share, <, 1);
+    }
+}
+
+static void test_evidence(void)
+{
+    check_evidence(1, 64, 20);
+    check_evidence(2, 200, 50);
+    check_evidence(4, 1000, 100);
 }
 
 /* 5,000 items in 20,000 bits. The mean is right but for the curve of the logarithm, sd^2 / 2m; the
@@ -367,6 +436,7 @@ static const struct test tests[] = {
     {"refused verbs", test_refused_verbs},
     {"use", test_use},
     {"odds", test_odds},
+    {"evidence", test_evidence},
     {"estimate", test_estimate},
 };
 

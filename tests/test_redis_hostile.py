@@ -3,6 +3,7 @@ server answers afterwards, also after SAVE and DEBUG RELOAD. In the sanitizer's 
 
 TAMIS_FUZZ says how many payloads of each type; TAMIS_SEED repeats an earlier run."""
 import os
+import pathlib
 import random
 import resource
 import struct
@@ -316,6 +317,29 @@ def test_security_history():
         assert used_memory(c) < 2 << 30
 
 
+def test_private():
+    """A no of a private filter is a guess: it is refused in whatever form it comes, and nothing changes."""
+    golden = pathlib.Path(__file__).parent / "golden"
+    image, keyed = [(golden / name).read_bytes() for name in ("private.tamis", "private-keyed.tamis")]
+    with limited() as server:
+        c = server.client()
+        start, fields = seeds(c)["tamis-img"][0]
+        assert b"".join(value for _, value in fields)[1:6] == b"TAMIS" and fields[-1] == (5, b"")
+        c.do("TAMIS.CREATE", "k", "bloom", "ITEMS", 100, "RATE", 0.01)
+        before = c.do("TAMIS.DUMP", "k")
+        assert c.call("RESTORE", "r", 0, payload(start, [(5, before), (5, b"")])) == "OK"  # the payload is a good one
+        for words in (("p", image), ("k", image, "REPLACE")):
+            reply = c.call("TAMIS.LOAD", *words)
+            assert isinstance(reply, Error) and "private filter" in reply.text and "tamis check" in reply.text, reply
+        reply = c.call("TAMIS.LOAD", "p", keyed)
+        assert isinstance(reply, Error) and "key" in reply.text, reply
+        for pieces in ([image], [image[:200], image[200:]], [keyed]):
+            reply = c.call("RESTORE", "p", 0, payload(start, [(5, piece) for piece in [*pieces, b""]]))
+            assert isinstance(reply, Error), reply
+        assert "a value is refused: a private filter" in server.log()
+        assert c.do("EXISTS", "p") == 0 and c.do("TAMIS.DUMP", "k") == before
+
+
 def test_newer_sketches():
     """RedisBloom 8.12 says the size of a cell in its encoding; 4 is what there was before."""
     with limited() as server:
@@ -350,4 +374,4 @@ def test_maxmemory():
 
 
 if __name__ == "__main__":
-    main([test_security_history, test_newer_sketches, test_maxmemory, test_mutated_payloads])
+    main([test_security_history, test_private, test_newer_sketches, test_maxmemory, test_mutated_payloads])

@@ -460,6 +460,13 @@ static void test_ends(void)
         CHECK_OK(tamis_count(t, &k, 8, &e, NULL));
         CHECK(e.upper >= INT64_C(1) << 51);
     }
+    /* When those that are shared have ended, no weight is great enough to be listed for certain. */
+    tamis_error why = {.text = ""};
+    size_t found = 7;
+    for (uint64_t k = 0; k < 2000; k++) CHECK_OK(tamis_add_weight(u, &k, 8, INT64_MAX, NULL));
+    CHECK_THAT(sketch_facts(u).list_from, ==, INT64_MAX);
+    CHECK_THAT(tamis_above(u, INT64_MAX, NULL, 0, &found, &why), ==, TAMIS_EINVAL);
+    CHECK(found == 0 && strstr(why.text, "reached their end") != NULL);
     tamis_close(t);
     tamis_close(u);
 }

@@ -42,8 +42,9 @@ extern "C" {
 #endif
 
 /* --- What can go wrong ---------------------------------------------------------------------------
- * A failed call changes nothing and sets *out to NULL; the exceptions are said at tamis_add_many
- * and tamis_save. Numbers are never reused.                                                      */
+ * A failed call changes nothing and sets *out to NULL. Exceptions are said where they are: verbs
+ * that take many keys have taken some, tamis_seal, tamis_info, tamis_save. Numbers are never
+ * reused.                                                                                        */
 typedef enum tamis_status {
     TAMIS_OK = 0,
     TAMIS_ENOMEM = -1,       /* memory, or a limit the caller set                                 */
@@ -252,18 +253,20 @@ TAMIS_API tamis_status tamis_view(const void *image, size_t size, const tamis_op
 /* Another tamis_options.max_bytes for a handle that is there: what is in it stays, even where that
  * is more; it grows no further (TAMIS_EFULL). 0: no limit. */
 TAMIS_API void tamis_limit(tamis *t, uint64_t max_bytes);
-/* An independent handle with the same content, not read-only unless sealed.                      */
+/* An independent handle with the same content, not read-only unless sealed or of a newer format. */
 TAMIS_API tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why);
 TAMIS_API tamis_status tamis_clear(tamis *t); /* back to empty; a growing one keeps its table     */
 /* Read-only from now on, also once saved. Static kinds (fuse, ribbon, exact) are solved by this:
  * before it they only collect and answer "maybe" to every key, after it they answer. TAMIS_EINVAL:
  * a key of an exact filter was added and excluded; tamis_error.offset is its number among the
- * excluded, from 0. Beyond memory (options.temp_dir): however many keys there are, collecting and
- * sealing never take more than the sealed filter, scratch_bytes (at least 1 MiB) and 32 MiB for
- * each thread; a caller's own hashes must be uniform for that. An add that cannot write to the file
- * is TAMIS_EIO, with the reason in errno; it may be tried again, and nothing is lost. While hashes
- * are in the file, save, write and copy are TAMIS_EUNSUPPORTED. A copy made before collects in
- * memory. */
+ * excluded, from 0. Or, with UINT64_MAX there: the hashes cannot be told apart, so somebody chose
+ * them. max_bytes limits what is collected, not what is sealed. After a failure what was collected
+ * may be in another order. Beyond memory (options.temp_dir): however many keys
+ * there are, collecting and sealing never take more than the sealed filter, scratch_bytes (at least
+ * 1 MiB) and 32 MiB for each thread; a caller's own hashes must be uniform for that. An add that
+ * cannot write to the file is TAMIS_EIO, with the reason in errno; it may be tried again, and
+ * nothing is lost, as after a failed seal. While hashes are in the file, save, write and copy are
+ * TAMIS_EUNSUPPORTED. A copy made before collects in memory. */
 TAMIS_API tamis_status tamis_seal(tamis *t, tamis_error *why);
 TAMIS_API void tamis_close(tamis *t);         /* NULL is allowed; nothing is saved                */
 
@@ -272,7 +275,7 @@ TAMIS_API void tamis_close(tamis *t);         /* NULL is allowed; nothing is sav
  * add: *seen (or NULL) tells whether the key may have been there before. Adding past the plan is
  * allowed, and tamis_info says so, unless the plan is strict.
  * may_contain: "no" is always right, except of a pair and a private filter, which can miss
- * (tamis_facts.may_miss);
+ * (tamis_facts.may_miss; of a private one see "For publishing": neither answer is a verdict);
  * "yes" is wrong with the probability tamis_info reports.
  * Whenever it cannot be certain (a keyed image without its key, a key where the caller was to
  * bring hashes) it says yes. */
@@ -286,7 +289,8 @@ typedef struct tamis_bytes {
     const void *p;
     size_t len;
 } tamis_bytes;
-/* If an add fails, exactly the keys [0, *done) were added; done may be NULL.                     */
+/* If an add fails, exactly the keys [0, *done) were added; done may be NULL. Where no key can be
+ * (TAMIS_ESEALED, TAMIS_EKEY, TAMIS_EUNSUPPORTED) seen_bits stays as it was.                     */
 TAMIS_API tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t n,
                                       uint8_t *seen_bits, size_t *done);
 /* Returns how many may be in.                                                                    */
@@ -323,7 +327,8 @@ TAMIS_API tamis_status tamis_exclude_hashes(tamis *t, const tamis_hash *h, size_
  * looks so), and then nothing has changed. TAMIS_EFULL: a pair has no life left for that key.
  * Removing a key that was never added but looks present takes away what belongs to others, which
  * may then be missed: no such filter can know. Remove what you added.
- * remove_many: bit i of absent_bits (or NULL) is set when key i was certainly not in.
+ * remove_many: bit i of absent_bits (or NULL) is set when key i was certainly not in. It goes on to
+ * the end: after TAMIS_EFULL those keys are still in that tamis_may_contain says so of.
  * rotate: window forgets its oldest generation and begins a new one. "How often in the last hour"
  * is a window of TAMIS_TALLY or TAMIS_TOP (plan.inner_kind) of 13 generations, rotated every 5
  * minutes: it tells of 60 to 65 minutes. Counts and lists are of all generations together. */
@@ -439,15 +444,17 @@ TAMIS_API tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *
 /* --- Together ------------------------------------------------------------------------------------
  * merge: into becomes the filter of the union, bit for bit. Of bloom, partitioned, blocked,
  * counting, all kinds that tell how often, and windows; of others TAMIS_EUNSUPPORTED: build one
- * from the keys of both. Kind, shape, hash and seed (or key) must be equal (TAMIS_EMISMATCH). The
- * number of items is an estimate from then on, but for counting and kinds that tell how often,
- * whose counters add up. (tallies, top, conservative count-min, and windows of them: not bit for
- * bit what one stream would have made; never too few, but for signed-tally.) */
+ * from the keys of both. Kind, shape, hash and seed (or key) must be equal (TAMIS_EMISMATCH), and
+ * the two not one handle (TAMIS_EINVAL). The number of items is an estimate from then on, but for
+ * counting and kinds that tell how often, whose counters add up. (tallies, top, conservative
+ * count-min, and windows of them: not bit for bit what one stream would have made; never too few,
+ * but for signed-tally.) */
 TAMIS_API tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why);
 
 /* convert: the plain filter that gives the same answers, smaller and without what its source could
  * do besides: a counting filter (not one of blocked layout) as bloom, a quarter of the size or
- * less. TAMIS_EUNSUPPORTED: there is none of that kind, or it is of that kind already. */
+ * less. As strict as its source, and never sealed. TAMIS_EUNSUPPORTED: there is none of that kind,
+ * or it is of that kind already. */
 TAMIS_API tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_error *why);
 
 /* Sizes of union and intersection and their quotient, estimated from the bits of two filters of
@@ -512,12 +519,12 @@ typedef struct tamis_facts {
                             * count-sketch times the root of the sum of all squared counts; 0: none */
     uint64_t entries, listed; /* top: items that can be listed at most, and that are              */
     int64_t list_from;     /* top: the least weight that tamis_above takes; any item that was added so
-                            * often is listed                                                     */
+                            * often is listed. INT64_MAX: none, its counters have ended           */
     double epsilon;        /* private: what the release costs, never less than it does; else 0    */
     uint8_t key_id[16];    /* keyed: which key, without telling it; else 0                        */
     uint32_t inner_kind, generations; /* of a window of kinds that tell how often; else 0         */
 } tamis_facts;
-/* TAMIS_ENOMEM only of kinds that tell how often.                                                */
+/* TAMIS_ENOMEM only of kinds that tell how often; then nothing in *out means anything.           */
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
 
 /* --- At rest -------------------------------------------------------------------------------------
@@ -567,10 +574,12 @@ TAMIS_API tamis_status tamis_save_packed(const tamis *t, const char *path, bool 
  * chosen by looking at the data, as a plan for exactly the keys that are there would be. Nothing
  * else comes from the source but its bits: not its plan, its count of items or its generation.
  *
- * The result is sealed, of kind TAMIS_PRIVATE, and can miss: may_contain is wrong about a key that
- * is in with the chance tamis_facts.miss_rate, 1 / (1 + e^epsilon) or a little more, and about one
- * that is not with fpr_now. items_estimate and its interval allow for the noise. It cannot be added
- * to, merged or packed, and the guard does not take it. */
+ * The result is sealed, of kind TAMIS_PRIVATE, and can miss. Of it may_contain is no verdict, and
+ * its "no" is not certain: it tells whether the bit of a key is set. Of keys that are in it is not
+ * with the chance tamis_facts.miss_rate, 1 / (1 + e^epsilon) or a little more, and of those that
+ * are not it is with fpr_now; what that says of a key is a probability (below). items_estimate and
+ * its interval allow for the noise. It cannot be added to, merged or packed, and neither the guard
+ * nor the Redis module takes it. */
 TAMIS_API tamis_status tamis_release(const tamis *from, double epsilon, tamis **out,
                                      tamis_error *why);
 /* The chance that a key is in, given its bit and the prior: what you took it for before you asked,
@@ -581,11 +590,21 @@ TAMIS_API tamis_status tamis_probability(const tamis *t, const void *key, size_t
                                          double *out, tamis_error *why);
 TAMIS_API tamis_status tamis_probability_hashes(const tamis *t, const tamis_hash *h, size_t n,
                                                 double prior, double *out, tamis_error *why);
+/* There are only two such chances: of keys for which may_contain says yes, and of all others. They
+ * would be exact if the number of items were known; as the bits tell it within an interval of 99 %
+ * (items_low, items_high), each has one, too. It is narrow but for small filters. No key is needed. */
+typedef struct tamis_evidence {
+    size_t struct_size; /* sizeof(tamis_evidence)                                                 */
+    double yes, yes_low, yes_high;
+    double no, no_low, no_high;
+} tamis_evidence;
+TAMIS_API tamis_status tamis_evidence_of(const tamis *t, double prior, tamis_evidence *out,
+                                         tamis_error *why);
 
 /* --- For drawings, teaching and debugging --------------------------------------------------------
  * The cells that decide about a key, in probe order; returns how many there are (which may be more
- * than max; 0 when the key cannot be hashed, or no such cells do: pair, growing, window, and static
- * kinds before the seal). tamis_cell: the value of one cell. */
+ * than max), and 0 when the key cannot be hashed. Only of bloom, partitioned, blocked, counting,
+ * cuckoo, count-min, private and, once sealed, fuse; of others 0. tamis_cell: the value of one. */
 TAMIS_API size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cells,
                                 size_t max);
 TAMIS_API uint64_t tamis_cell(const tamis *t, uint64_t cell);

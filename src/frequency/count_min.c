@@ -222,22 +222,25 @@ static tamis_status add_weights(struct section *s, const struct batch *keys, str
     return TAMIS_OK;
 }
 
+static void weigh(struct body *b, int64_t w)
+{
+    struct section *s = b->sections;
+    const uint64_t size = w >= 0           ? (uint64_t)w
+                          : w == INT64_MIN ? TAMIS__MOST_WEIGHT
+                                           : 0 - (uint64_t)w;
+    b->moved = tamis__add_up(b->moved, size);
+    if (s->items >= TAMIS__MOST_WEIGHT) return; /* where it stays */
+    if (w >= 0)
+        s->items = tamis__add_up(s->items, size);
+    else
+        s->items = s->items > size ? s->items - size : 0;
+}
+
 /* The first `done` of them were added. */
 static void add_up(struct body *b, const struct batch *keys, size_t done)
 {
-    struct section *s = b->sections;
-    uint64_t sum = keys->weights == NULL ? done : 0, less = 0;
-    for (size_t i = 0; i < done && keys->weights != NULL; i++) {
-        const int64_t w = keys->weights[i];
-        if (w >= 0)
-            sum = tamis__add_up(sum, (uint64_t)w);
-        else
-            less = tamis__add_up(less, w == INT64_MIN ? TAMIS__MOST_WEIGHT : 0 - (uint64_t)w);
-    }
-    b->moved = tamis__add_up(tamis__add_up(b->moved, sum), less);
-    if (s->items >= TAMIS__MOST_WEIGHT) return; /* where it stays */
-    s->items = tamis__add_up(s->items, sum);
-    if (s->items < TAMIS__MOST_WEIGHT) s->items = s->items > less ? s->items - less : 0;
+    if (keys->weights == NULL) weigh(b, (int64_t)done);
+    for (size_t i = 0; i < done && keys->weights != NULL; i++) weigh(b, keys->weights[i]);
 }
 
 static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)

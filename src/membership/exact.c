@@ -453,7 +453,7 @@ static tamis_status seal(struct body *b, uint64_t *distinct, tamis_error *why)
         else
             status = TAMIS_OK;
         if (status == TAMIS_EINVAL && both == NULL)
-            tamis__fail(why, status, "these hashes are not random enough");
+            tamis__cannot_seal(why, "these hashes are not random enough");
     }
     if (status == TAMIS_OK) status = replace(b, &e);
     tamis__free(b->memory, members.hashes);

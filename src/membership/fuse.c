@@ -420,7 +420,7 @@ static tamis_status seal(struct body *b, uint64_t *distinct, tamis_error *why)
     for (double more = 1; s.cells == NULL; salt++) {
         if (salt >= 8) more += 0.02; /* a set that is hard to take apart gets more room */
         if (salt == MOST_SALTS)
-            return tamis__fail(why, TAMIS_EINVAL, "hashes that were made not to come apart");
+            return tamis__cannot_seal(why, "hashes that were made not to come apart");
         struct fuse shape = shape_for(n, from.k, from.cell_bits, more);
         shape.salt = salt;
         if (try_salt(b, shape, &s.cells, distinct) != TAMIS_OK)

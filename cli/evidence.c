@@ -1,0 +1,72 @@
+#include "evidence.h"
+
+/* To know nothing. */
+#define DEFAULT_PRIOR 0.5
+
+/* What would take a bit for a verdict; NULL: nothing. */
+static const char *wrong_option(const struct args *a)
+{
+    if (a->confirm != NULL)
+        return "private: it misses lines that are in, so no list makes its answers exact; check -f "
+               "asks the list itself";
+    if (a->invert || a->count || a->only_names || a->most_lines != 0 || a->quiet)
+        return "private: says how likely a line is in, never that it is or is not: no -c, -l, -m, "
+               "-q or -v";
+    return NULL;
+}
+
+bool evidence_open(struct evidence *e, const struct args *a, const tamis *t)
+{
+    const double prior = a->prior != 0 ? a->prior : DEFAULT_PRIOR;
+    tamis_error why;
+    e->worth = (tamis_evidence){.struct_size = sizeof e->worth};
+    const tamis_status s = tamis_evidence_of(t, prior, &e->worth, &why);
+    const bool other = s == TAMIS_EUNSUPPORTED;
+    const char *wrong = other           ? a->prior != 0 ? "--prior is for private filters" : NULL
+                        : s != TAMIS_OK ? why.text
+                                        : wrong_option(a);
+    if (wrong != NULL) complain(a->words[0], "%s", wrong);
+    if (wrong != NULL || other) return wrong == NULL;
+    e->prior = prior;
+    if (a->prior == 0 && !a->json)
+        complain(a->words[0],
+                 "private: no verdicts, but before each line the probability that it is in, at a "
+                 "prior of 50 %%; see --prior");
+    return true;
+}
+
+void evidence_add(struct evidence *e, const struct args *a, const struct block *b,
+                  const uint8_t *bits, struct label *label)
+{
+    label_begin(label, a, b);
+    for (size_t i = 0; i < b->n; i++) {
+        const bool yes = (bits[i / 8] >> i % 8 & 1) != 0;
+        e->lines[yes]++;
+        if (a->json) continue;
+        const tamis_bytes before = label_of(label, i);
+        printf("%.6g\t", yes ? e->worth.yes : e->worth.no);
+        fwrite(before.p, 1, before.len, stdout);
+        fwrite(b->lines[i].p, 1, b->lines[i].len + 1, stdout);
+    }
+}
+
+static void json_answer(bool set, uint64_t lines, double p, double low, double high)
+{
+    json_open('{');
+    json_bool("bit_set", set);
+    json_count("lines", lines);
+    json_number("probability", p);
+    json_number("probability_low", low);
+    json_number("probability_high", high);
+    json_close('}');
+}
+
+void evidence_report(const struct evidence *e)
+{
+    const tamis_evidence *w = &e->worth;
+    json_number("prior", e->prior);
+    json_list("answers");
+    json_answer(true, e->lines[1], w->yes, w->yes_low, w->yes_high);
+    json_answer(false, e->lines[0], w->no, w->no_low, w->no_high);
+    json_close(']');
+}
