@@ -334,6 +334,8 @@ static void say_ready(void *ctx, uint16_t port)
     if (a->quiet) return;
     printf("listening at http://%s%s%s:%u/\n", v6 ? "[" : "", address, v6 ? "]" : "", port);
     flush_output();
+    /* It serves all the same, and says so in the end, too. */
+    if (output_failed()) complain("standard output", "cannot write: listening at port %u", port);
 }
 
 /* 0 is a port as well: any that is free. */
@@ -374,7 +376,7 @@ int run_guard_serve(const struct args *a)
     if (a->timeout != floor(a->timeout) || a->cache != floor(a->cache))
         return complain(NULL, "%s: --timeout and --cache are whole seconds", a->command->name);
     if (!port_from(a->port, &s.port)) return complain(NULL, "--port: a number up to 65535");
-    if (guard_serve(&s, &why)) return EXIT_FOUND;
+    if (guard_serve(&s, &why)) return finish_output(EXIT_FOUND);
     return complain(NULL, "%s", why.text);
 }
 #endif

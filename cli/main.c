@@ -2,6 +2,7 @@
 #include "suggest.h"
 #include "terminal.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -100,7 +101,8 @@ static void open_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         const int mode = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", mode) != fd) _exit(EXIT_ERROR);
+        const bool closed = fcntl(fd, F_GETFD) < 0 && errno == EBADF;
+        if (closed && open("/dev/null", mode) != fd) _exit(EXIT_ERROR);
     }
 }
 

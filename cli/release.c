@@ -159,13 +159,19 @@ static bool read_book(struct book *b, const char *source, double epsilon)
     return good;
 }
 
-/* Where a later command finds the file, wherever that is run. */
-static void whole_path(const char *path, char out[PATH_MAX])
+/* Where a later command finds the file, wherever that is run; false after a message. */
+static bool whole_path(const char *path, char out[PATH_MAX])
 {
     char here[PATH_MAX] = "";
-    const bool relative = path[0] != '/' && strcmp(path, "-") != 0;
-    if (relative && getcwd(here, sizeof here - 1) != NULL) strcat(here, "/");
+    if (path[0] != '/' && strcmp(path, "-") != 0) {
+        if (getcwd(here, sizeof here - 1) == NULL) {
+            complain(path, "cannot be noted, for want of its whole path: %s", strerror(errno));
+            return false;
+        }
+        strcat(here, "/");
+    }
     if (snprintf(out, PATH_MAX, "%s%s", here, path) >= PATH_MAX) snprintf(out, PATH_MAX, "-");
+    return true;
 }
 
 /* On the disk when true is returned; as it was before, as far as possible, after a message. */
@@ -174,7 +180,7 @@ static bool note(struct book *b, const char *source, double epsilon, const char 
 {
     char where[PATH_MAX], line[PATH_MAX + 256];
     const int fd = fileno(b->file);
-    whole_path(output, where);
+    if (!whole_path(output, where)) return false;
     where[strcspn(where, "\n")] = '\0'; /* then it is not found again; a line is a line */
     /* No file has a path with a slash at its end: so a note that was cut off stays one. */
     const int n = snprintf(line, sizeof line, "%s%s %.17g %s %s\n", b->unended ? "/\n" : "", source,

@@ -247,7 +247,10 @@ bool guard_manifest_read(const char *directory, guard_manifest *out, bool *absen
         return guard_fail(why, "%s: no list has been built there: %s", directory, strerror(errno));
     }
     const size_t n = fread(text, 1, MOST_BYTES, f);
+    const int error = ferror(f) ? errno : 0;
     fclose(f);
+    if (error != 0)
+        return guard_fail(why, "%s/manifest: cannot read: %s", directory, strerror(error));
     text[n] = '\0';
     const size_t last = 4 + 2 * GUARD_HASH_SIZE + 1; /* "sum ...\n" */
     if (n <= last || strlen(text) != n || text[n - 1] != '\n' ||

@@ -1,5 +1,5 @@
-/* Images of every kind, sealed ones and windows of every kind included: for promises that hold for
- * all. Needs _POSIX_C_SOURCE 200809L before the first include. */
+/* Images of every kind, sealed ones, windows of every kind and some with a secret key included: for
+ * promises that hold for all. Needs _POSIX_C_SOURCE 200809L before the first include. */
 #ifndef TAMIS_TEST_MODELS_H
 #define TAMIS_TEST_MODELS_H
 
@@ -27,12 +27,22 @@ struct model {
     uint32_t kind, inner;
     bool sealed;
     bool bitmap;                       /* k = 1, which can be released */
+    bool keyed;                        /* with model_key */
     struct bytes image, other, packed; /* other: of half other keys, can be merged where any can */
 };
 
 enum { MODELS = 64 };
 static struct model models[MODELS];
 static size_t n_models;
+
+static const uint8_t model_key[16] = {1, 2, 3};
+
+/* What opens it. */
+static inline tamis_options model_options(const struct model *m, const tamis_memory *memory)
+{
+    return (tamis_options){
+        .struct_size = sizeof(tamis_options), .memory = memory, .key = m->keyed ? model_key : NULL};
+}
 
 static inline bool is_static(uint32_t kind)
 {
@@ -47,8 +57,9 @@ static inline tamis *fill_model(const struct model *m, uint32_t from)
     p.items = counts ? m->kind == TAMIS_TOP || m->inner == TAMIS_TOP ? 10 : 0 : 300;
     p.fpr = counts ? 0 : 0.01;
     if (m->bitmap) p.kind = TAMIS_BLOOM, p.m = 4096, p.k = 1, p.fpr = 0;
+    const tamis_options o = model_options(m, NULL);
     tamis *t, *private;
-    if (tamis_create(&p, NULL, &t, NULL) != TAMIS_OK) return NULL;
+    if (tamis_create(&p, &o, &t, NULL) != TAMIS_OK) return NULL;
     CHECK_OK(tamis_add_many(t, keys + from, FIRST, NULL, NULL));
     if (m->kind == TAMIS_WINDOW) {
         CHECK_OK(tamis_rotate(t, NULL));
@@ -91,8 +102,11 @@ static inline void make_models(void)
         if (kind != TAMIS_WINDOW) add_model((struct model){.kind = TAMIS_WINDOW, .inner = kind});
     }
     add_model((struct model){.kind = TAMIS_BLOOM, .bitmap = true});
-    /* 17 kinds, 3 of them sealed as well, windows of bits and of counts, and the bitmap. */
-    CHECK_THAT(n_models, ==, 17 + 3 + 8 + 1);
+    add_model((struct model){.kind = TAMIS_BLOOM, .keyed = true});
+    add_model((struct model){.kind = TAMIS_TOP, .keyed = true});
+    add_model((struct model){.kind = TAMIS_RIBBON, .keyed = true, .sealed = true});
+    /* 17 kinds, 3 of them sealed as well, windows of bits and of counts, the bitmap, the keyed. */
+    CHECK_THAT(n_models, ==, 17 + 3 + 8 + 1 + 3);
 }
 
 static inline void free_models(void)

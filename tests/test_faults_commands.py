@@ -4,7 +4,8 @@ the old or the new one, whole; exit 0 means the new one, anything else is exit 2
 around, unless removing it failed. Commands that only read answer as ever, or exit 2. Without a fault nothing is named
 before it is on the disk.
 
-TAMIS_FAULTS=all strikes everywhere (tests/test_long_faults.py), else a sample. tests/fault/shim.c makes the faults."""
+TAMIS_FAULTS=all strikes everywhere (tests/test_long_faults.py), else a sample; TAMIS_FAULTS=kinds a sample of every kind.
+tests/fault/shim.c makes the faults."""
 import concurrent.futures
 import os
 import shutil
@@ -20,7 +21,9 @@ import workshop  # noqa: E402
 
 TAMIS = os.environ["TAMIS"]
 ALL = os.environ.get("TAMIS_FAULTS") == "all"
-MOST = 3000  # calls, allocations or bytes: more than any of these commands has
+KINDS = ALL or os.environ.get("TAMIS_FAULTS") == "kinds"
+MOST = 200000  # calls, allocations or bytes: more than any of these commands has
+EVERY_BYTE = 6000  # of files up to this size
 
 
 def once(how, **more):
@@ -52,6 +55,7 @@ MORE_CALLS = {
 }
 BYTES = {"disk full": {}, "disk full once, without O_TMPFILE": {"FAULT_ONCE": "1", "FAULT_NO_TMPFILE": "1"}}
 MORE_BYTES = {"disk full, and cleaning up fails": {"FAULT_ALSO": "unlink,unlinkat,close,ftruncate64"}}
+RANDOM = {"no random numbers": {"FAULT_HOW": "EIO", "FAULT_CALLS": "getentropy,getrandom"}}
 MEMORY = {"no memory once": {"FAULT_ONCE": "1"}, "no memory any more": {}}
 MORE_MEMORY = {"no memory once, and cleaning up fails": {"FAULT_ONCE": "1", "FAULT_ALSO": "unlink,unlinkat,close"}}
 
@@ -85,7 +89,7 @@ class Sweep:
     def strike(self, scenario, variable, name, ways, step):
         """Every N-th of whatever the variable counts, until it is never reached; each command begins elsewhere."""
         at = zlib.crc32((scenario.name + name).encode()) % step + (variable != "FAULT_BYTES")
-        while at < MOST * step:
+        while at < MOST:
             environment = {**ways, variable: str(at)}
             run = self.run(scenario, environment)
             if not run.hits:
@@ -108,32 +112,56 @@ class Sweep:
                 self.complain(scenario, "no fault", f"fails: {run.code} {run.said}")
 
 
+def of_bytes(s):
+    """How the disk is filled: at every byte, but of what is too big for that at so many places."""
+    some = max(1, s.size // (40 if ALL else 4))
+    if not ALL:
+        return [("FAULT_BYTES", BYTES, some)]
+    step = 1 if s.size <= EVERY_BYTE else s.size // s.places
+    # All kinds are written by the same few lines, so one of them is enough for the other ways.
+    first, second = ({name: BYTES[name]} for name in BYTES)
+    return [("FAULT_BYTES", first, step), ("FAULT_BYTES", second, some if s.is_like_others else step),
+            *([] if s.is_like_others else [("FAULT_BYTES", MORE_BYTES, some)])]
+
+
+def plans_for(s):
+    """What is counted, in which ways it fails, and how often it is struck."""
+    if s.only is not None:
+        return [("FAULT_AT", {name: {**CALLS[name], "FAULT_CALLS": s.only} for name in ("EIO once", "EIO for ever")}, 1)]
+    plans = [("FAULT_AT", CALLS, 1 if ALL else 6), ("FAULT_MEMORY", MEMORY, 1 if ALL else 100 if s.is_slow else 10)]
+    plans += [("FAULT_AT", RANDOM, 1)] if s.draws else []
+    plans += of_bytes(s) if s.writes else []
+    if ALL and not s.is_like_others:
+        plans += [("FAULT_AT", MORE_CALLS, 1), ("FAULT_MEMORY", MORE_MEMORY, 1)]
+    return plans
+
+
 def tasks(sweep, all_scenarios):
     for s in all_scenarios:
         if s.writes:
             yield sweep.is_safe, s
-        plans = [("FAULT_AT", CALLS, 1 if ALL else 6), ("FAULT_MEMORY", MEMORY, 1 if ALL else 10)]
-        # Every byte of a small file; all kinds are written by the same few lines, so one of them is enough for the rest.
-        if s.writes:
-            plans.append(("FAULT_BYTES", BYTES, max(1, s.size // (400 if ALL else 4))))
-        if ALL and not s.is_like_others:
-            plans += [("FAULT_AT", MORE_CALLS, 1), ("FAULT_MEMORY", MORE_MEMORY, 1)]
-            plans += [("FAULT_BYTES", MORE_BYTES, max(1, s.size // 40))] if s.writes else []
-        for variable, ways, step in plans:
+        for variable, ways, step in plans_for(s):
             for name, environment in ways.items():
                 yield sweep.strike, s, variable, name, environment, step
 
 
 # What writers cannot do without: if one of these is never struck, the shim has lost its grip.
 ESSENTIAL = {"open64", "openat64", "fstat64", "pread64", "write", "fsync", "linkat", "renameat", "rename", "unlinkat", "close",
-             "pwrite", "fdatasync", "mmap", "read", "flock", "memory", "getrandom", "fopen64", "mkdir", "opendir"}
+             "pwrite", "fdatasync", "mmap", "read", "flock", "memory", "getrandom", "fopen64", "mkdir", "opendir", "getentropy",
+             "realpath", "fcntl64", "pthread_create", "mlock", "madvise", "fread", "fclose", "fflush", "fwrite"}
+
+
+def forgotten(found):
+    """Commands that nothing here strikes."""
+    names = scenarios.commands(TAMIS)
+    return sorted(set(names) - {scenarios.command_of(s, names) for s in found})
 
 
 def main():
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a disk would only be slower
     with tempfile.TemporaryDirectory(prefix="tamis-faults-", dir=memory) as room:
         sweep = Sweep(room, workshop.compile_shim(os.path.join(room, "shim.so")))
-        found = scenarios.make(TAMIS, os.path.join(room, "templates"), ALL)
+        found = scenarios.make(TAMIS, os.path.join(room, "templates"), KINDS)
         wanted = os.environ.get("TEST_ONLY")
         found = [s for s in found if not wanted or s.name in wanted.split(";")]
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -142,6 +170,9 @@ def main():
                 done.result()
                 if i + 1 == len(waiting) or waiting[i + 1][0] != name:
                     print(f"{name}: done, {sweep.runs} faults so far", flush=True)
+        if not wanted and forgotten(found):
+            sweep.complaints.append("forgotten")
+            print(f"commands without a scenario in tests/fault/scenarios.py: {forgotten(found)}")
         if not wanted and not ESSENTIAL <= sweep.struck:
             sweep.complaints.append("never struck")
             print(f"never struck: {sorted(ESSENTIAL - sweep.struck)}")

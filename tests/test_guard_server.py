@@ -13,7 +13,7 @@ import tempfile
 import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from serving import BUILD, SOURCE, Server, Answer, build, main, prefix, sha, tamis  # noqa: E402
+from serving import BUILD, PATIENCE, SOURCE, TAMIS, Server, Answer, build, main, prefix, sha, tamis  # noqa: E402
 
 HOSTS = [f"evil{i}.example" for i in range(3000)]
 PUBLIC = "/filter /delta /removed /v1/confirm /v1/update".split()
@@ -422,6 +422,21 @@ def test_stops(room):
         assert s.stop() == ""
         for one in idle:
             one.close()
+
+
+def test_cannot_say_where(room):
+    """It serves all the same, says the port where it can, and the exit status tells."""
+    build(room / "d", malware=HOSTS)
+    with open("/dev/full", "w") as full:
+        p = subprocess.Popen([TAMIS, "guard", "serve", room / "d", "--port", "0"], stdout=full, stderr=subprocess.PIPE, text=True)
+    said = p.stderr.readline()
+    port = re.fullmatch(r"tamis: standard output: cannot write: listening at port (\d+)\n", said)
+    assert port, said
+    with socket.create_connection(("127.0.0.1", int(port[1])), timeout=PATIENCE):
+        pass
+    p.terminate()
+    said = p.communicate(timeout=PATIENCE)[1]
+    assert p.returncode == 2 and "cannot write: No space left on device" in said, (p.returncode, said)
 
 
 def test_does_not_start(room):

@@ -1,12 +1,15 @@
-/* No memory: the N-th allocation of every public call fails, for every N, once and for ever after.
- * The call says TAMIS_ENOMEM, returns nothing, leaks nothing, leaves the handle and the file as
- * they were, and works when tried again. */
+/* No memory: the N-th allocation of a call fails, for every N, once and for ever after. The call
+ * says TAMIS_ENOMEM, returns nothing, leaks nothing, leaves the handle and the file as they were,
+ * and works when tried again. Calls on files, for every model of models.h, keyed ones included; and
+ * those that need no memory at all, for the kinds of which that is so (test_memory_kinds.c has the
+ * rest). */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64 /* readdir on 32-bit machines */
 #include "check.h"
-#include "keys.h"
-#include "resum.h"
+#include "models.h"
 #include "tracking.h"
+
+#include <tamis/foreign.h>
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -24,7 +27,9 @@ static const char *in_directory(const char *name)
 static void make_directory(void)
 {
     const char *tmp = getenv("TMPDIR");
-    snprintf(directory, sizeof directory, "%s/tamis-memory-XXXXXX", tmp != NULL ? tmp : "/tmp");
+    if (tmp == NULL)
+        tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"; /* a disk is slower */
+    snprintf(directory, sizeof directory, "%s/tamis-memory-XXXXXX", tmp);
     CHECK(mkdtemp(directory) != NULL);
 }
 
@@ -44,26 +49,20 @@ static size_t files_in_directory(void)
 struct scene {
     struct tracker a;
     tamis_options o;
+    const struct model *model;
     tamis *t, *other;
-    struct bytes image, packed;
+    struct bytes image, packed; /* the model's */
 };
 
-static void add_numbers(tamis *t, uint32_t from, uint32_t to)
-{
-    for (uint32_t i = from; i < to; i++) CHECK_OK(tamis_add(t, &i, sizeof i, NULL));
-}
-
-static void open_scene(struct scene *s, uint32_t kind)
+static void open_scene(struct scene *s, const struct model *m)
 {
     tracker_init(&s->a);
-    s->o = (tamis_options){.struct_size = sizeof s->o, .memory = &s->a.memory};
-    const tamis_plan plan = {.struct_size = sizeof plan, .kind = kind, .items = 500, .fpr = 0.01};
-    CHECK_OK(tamis_create(&plan, &s->o, &s->t, NULL));
-    CHECK_OK(tamis_create(&plan, &s->o, &s->other, NULL));
-    add_numbers(s->t, 0, 200);
-    add_numbers(s->other, 100, 300);
-    s->image = image_of(s->t);
-    s->packed = packed_of(s->t);
+    s->o = model_options(m, &s->a.memory);
+    s->model = m;
+    s->image = m->image;
+    s->packed = m->packed;
+    CHECK_OK(tamis_load(m->image.p, m->image.n, &s->o, &s->t, NULL));
+    CHECK_OK(tamis_load(m->other.p, m->other.n, &s->o, &s->other, NULL));
     FILE *f = fopen(in_directory("old"), "wb");
     CHECK(f != NULL && fwrite(s->image.p, 1, s->image.n, f) == s->image.n && fclose(f) == 0);
 }
@@ -72,8 +71,6 @@ static void close_scene(struct scene *s)
 {
     tamis_close(s->t);
     tamis_close(s->other);
-    free(s->image.p);
-    free(s->packed.p);
     CHECK_THAT(s->a.blocks, ==, 0);
     remove(in_directory("old"));
     remove(in_directory("new"));
@@ -170,6 +167,22 @@ static tamis_status op_save_packed(struct scene *s, tamis **out, tamis_error *wh
     return tamis_save_packed(s->t, in_directory("new"), false, why);
 }
 
+/* Of another program: the format is that of the kind's number. */
+static tamis_status op_foreign_save(struct scene *s, tamis **out, tamis_error *why)
+{
+    const tamis_foreign_plan p = {.struct_size = sizeof p,
+                                  .format = 1 + s->model->kind % TAMIS_FOREIGN_GUAVA,
+                                  .items = 500,
+                                  .fpr = 0.01};
+    tamis_foreign *f;
+    (void)out;
+    tamis_status st = tamis_foreign_create(&p, &s->o, &f, why);
+    if (st == TAMIS_OK)
+        st = tamis_foreign_save(f, TAMIS_FOREIGN_AUTO, in_directory("new"), false, why);
+    tamis_foreign_close(f);
+    return st;
+}
+
 static tamis_status op_pack(struct scene *s, tamis **out, tamis_error *why)
 {
     struct bytes_sink sink = {bytes_new(s->packed.n), 0};
@@ -195,24 +208,24 @@ static tamis_status op_add(struct scene *s, tamis **out, tamis_error *why)
 
 static tamis_status op_add_many(struct scene *s, tamis **out, tamis_error *why)
 {
-    static const tamis_bytes keys[] = {{"a", 1}, {"b", 1}, {"c", 1}};
+    static const tamis_bytes few[] = {{"a", 1}, {"b", 1}, {"c", 1}};
     uint8_t seen[1];
     tamis_hash h[3];
     (void)out, (void)why;
-    tamis_status st = tamis_add_many(s->t, keys, 3, seen, NULL);
-    if (st == TAMIS_OK) st = tamis_hash_many(s->t, keys, 3, h);
+    tamis_status st = tamis_add_many(s->t, few, 3, seen, NULL);
+    if (st == TAMIS_OK) st = tamis_hash_many(s->t, few, 3, h);
     if (st == TAMIS_OK) st = tamis_add_hashes(s->t, h, 3, seen, NULL);
     return st == TAMIS_OK && seen[0] != 7 ? TAMIS_ECORRUPT : st;
 }
 
 static tamis_status op_ask(struct scene *s, tamis **out, tamis_error *why)
 {
-    static const tamis_bytes keys[] = {{"\0\0\0\0", 4}, {"\1\0\0\0", 4}};
+    static const tamis_bytes few[] = {{"\0\0\0\0", 4}, {"\1\0\0\0", 4}};
     uint64_t cells[8];
     uint8_t bits[1];
     (void)out, (void)why;
     tamis_cells_of(s->t, "x", 1, cells, 8);
-    return tamis_may_contain_many(s->t, keys, 2, bits) == 0 ? TAMIS_ECORRUPT : TAMIS_OK;
+    return tamis_may_contain_many(s->t, few, 2, bits) == 0 ? TAMIS_ECORRUPT : TAMIS_OK;
 }
 
 /* A kind that cannot needs no memory to say so. */
@@ -276,6 +289,7 @@ static tamis_status op_seal(struct scene *s, tamis **out, tamis_error *why)
 enum {
     MAKES_HANDLE = 1,
     ALLOCATES = 2,
+    FILES = 8, /* for every model */
     /* A save that is on the disk has succeeded, even when the handle cannot note where: a later
      * save then just replaces the file (src/file.c). */
     MAY_ABSORB = 4
@@ -291,16 +305,17 @@ static const struct call calls[] = {
     {"create", op_create, MAKES_HANDLE | ALLOCATES},
     {"load", op_load, MAKES_HANDLE | ALLOCATES},
     {"view", op_view, MAKES_HANDLE | ALLOCATES},
-    {"open", op_open, MAKES_HANDLE | ALLOCATES},
-    {"open map", op_open_map, MAKES_HANDLE | ALLOCATES},
-    {"open update", op_open_update, MAKES_HANDLE | ALLOCATES},
+    {"open", op_open, MAKES_HANDLE | ALLOCATES | FILES},
+    {"open map", op_open_map, MAKES_HANDLE | ALLOCATES | FILES},
+    {"open update", op_open_update, MAKES_HANDLE | ALLOCATES | FILES},
     {"copy", op_copy, MAKES_HANDLE | ALLOCATES},
     {"convert", op_convert, MAKES_HANDLE | ALLOCATES},
     {"write", op_write, ALLOCATES},
-    {"save", op_save, ALLOCATES | MAY_ABSORB},
-    {"save over", op_save_over, ALLOCATES | MAY_ABSORB},
-    {"save new", op_save_new, ALLOCATES | MAY_ABSORB},
-    {"save packed", op_save_packed, ALLOCATES},
+    {"save", op_save, ALLOCATES | MAY_ABSORB | FILES},
+    {"save over", op_save_over, ALLOCATES | MAY_ABSORB | FILES},
+    {"save new", op_save_new, ALLOCATES | MAY_ABSORB | FILES},
+    {"save packed", op_save_packed, ALLOCATES | FILES},
+    {"save foreign", op_foreign_save, ALLOCATES | FILES},
     {"pack", op_pack, ALLOCATES},
     {"unpack", op_unpack, MAKES_HANDLE | ALLOCATES},
     {"add", op_add, 0},
@@ -315,22 +330,23 @@ static const struct call calls[] = {
     {"seal", op_seal, 0},
 };
 
-static void check_failure(tamis_status st, const tamis_error *why)
+static void check_failure(const struct scene *s, tamis_status st, const tamis_error *why)
 {
+    const tamis_options o = model_options(s->model, NULL);
     CHECK_THAT(st, ==, TAMIS_ENOMEM);
     CHECK(why->status == TAMIS_ENOMEM && why->text[0] != '\0');
     CHECK(access(in_directory("new"), F_OK) != 0);
     CHECK_THAT(files_in_directory(), ==, 1);
     tamis *old;
-    CHECK_OK(tamis_open(in_directory("old"), NULL, &old, NULL));
+    CHECK_OK(tamis_open(in_directory("old"), &o, &old, NULL));
     tamis_close(old);
 }
 
 /* False when the call came through without meeting the failure. */
-static bool fails_at(const struct call *c, uint32_t kind, size_t n, bool for_ever)
+static bool fails_at(const struct call *c, const struct model *m, size_t n, bool for_ever)
 {
     struct scene s;
-    open_scene(&s, kind);
+    open_scene(&s, m);
     const bool makes = (c->is & MAKES_HANDLE) != 0;
     const size_t blocks = s.a.blocks;
     tamis *const untouched = (tamis *)(uintptr_t)8, *out = untouched;
@@ -345,7 +361,7 @@ static bool fails_at(const struct call *c, uint32_t kind, size_t n, bool for_eve
     if (!failed || ((c->is & MAY_ABSORB) != 0 && st == TAMIS_OK)) {
         CHECK_OK(st);
     } else {
-        check_failure(st, &why);
+        check_failure(&s, st, &why);
         CHECK(out == (makes ? NULL : untouched));
         CHECK_THAT(s.a.blocks, ==, blocks);
         struct bytes after = image_of(s.t);
@@ -358,21 +374,66 @@ static bool fails_at(const struct call *c, uint32_t kind, size_t n, bool for_eve
     return failed;
 }
 
+/* Whether a call is for that model. */
+static bool is_struck(const struct call *c, const struct model *m)
+{
+    if (c->run == op_save_packed && m->kind == TAMIS_PRIVATE) return false; /* cannot be packed */
+    if ((c->is & FILES) != 0) return true;
+    if (m->kind > TAMIS_EXACT || m->inner != 0 || m->sealed || m->bitmap) return false;
+    /* Static kinds collect, and so allocate, where others need nothing: test_fuse.c. */
+    return m->kind < TAMIS_FUSE || (c->is & ALLOCATES) != 0;
+}
+
 static void test_every_allocation_fails(void)
 {
     make_directory();
+    make_models();
+    size_t struck = 0;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        for (uint32_t kind = TAMIS_BLOOM; kind <= TAMIS_EXACT; kind++)
-            for (int for_ever = 0; for_ever < 2; for_ever++) {
-                /* Static kinds collect, and so allocate, where others need nothing: test_fuse.c. */
-                if (kind >= TAMIS_FUSE && (calls[i].is & (ALLOCATES | MAKES_HANDLE)) == 0) continue;
-                size_t n = 1;
-                while (fails_at(&calls[i], kind, n, for_ever != 0)) n++;
-                const bool allocates = (calls[i].is & ALLOCATES) != 0;
-                if ((n > 1) != allocates) printf("%s\n", calls[i].name);
-                CHECK((n > 1) == allocates);
-            }
+        for (size_t j = 0; j < 2 * n_models; j++) {
+            if (!is_struck(&calls[i], &models[j / 2])) continue;
+            size_t n = 1;
+            while (fails_at(&calls[i], &models[j / 2], n, j % 2 != 0)) n++;
+            const bool allocates = (calls[i].is & ALLOCATES) != 0;
+            if ((n > 1) != allocates)
+                printf("%s of %s\n", calls[i].name, tamis_kind_name(models[j / 2].kind));
+            CHECK((n > 1) == allocates);
+            struck += n - 1;
+        }
+    printf("%zu allocations failed\n", struck);
+    free_models();
     CHECK(rmdir(directory) == 0);
+}
+
+/* A keyed handle lies in hidden pages of its own: one more way to have no memory. */
+static void test_no_secret_pages(void)
+{
+    make_directory();
+    make_models();
+    size_t of_plain = 0, of_keyed = 0;
+    for (size_t i = 0; i < n_models; i++) {
+        if (models[i].kind != TAMIS_BLOOM || models[i].bitmap) continue;
+        struct scene s;
+        tamis *t;
+        open_scene(&s, &models[i]);
+        const size_t before = s.a.bytes;
+        CHECK_OK(op_open(&s, &t, NULL));
+        *(models[i].keyed ? &of_keyed : &of_plain) = s.a.bytes - before;
+        tamis_close(t);
+        close_scene(&s);
+    }
+#ifdef __linux__
+    CHECK_THAT(of_keyed, >, of_plain + (size_t)sysconf(_SC_PAGESIZE));
+#endif
+    free_models();
+    CHECK(rmdir(directory) == 0);
+}
+
+static const struct model *model_of(uint32_t kind)
+{
+    size_t i = 0;
+    while (models[i].kind != kind) i++;
+    return &models[i];
 }
 
 /* Opened for an update, changed and saved: lock, generation and file survive a failed save. */
@@ -380,7 +441,8 @@ static void test_update_survives(void)
 {
     make_directory();
     struct scene s;
-    open_scene(&s, TAMIS_BLOCKED);
+    make_models();
+    open_scene(&s, model_of(TAMIS_BLOCKED));
     for (size_t n = 1;; n++) {
         tamis *t;
         CHECK_OK(open_with(&s, TAMIS_UPDATE, &t, NULL));
@@ -403,6 +465,7 @@ static void test_update_survives(void)
         if (!s.a.failed) break;
     }
     close_scene(&s);
+    free_models();
     CHECK(rmdir(directory) == 0);
 }
 
@@ -411,7 +474,8 @@ static void test_max_bytes(void)
 {
     make_directory();
     struct scene s;
-    open_scene(&s, TAMIS_BLOOM);
+    make_models();
+    open_scene(&s, model_of(TAMIS_BLOOM));
     static operation *const limited[] = {op_load, op_view, op_open, op_open_map};
     for (size_t i = 0; i < sizeof limited / sizeof *limited; i++) {
         tamis *t;
@@ -434,6 +498,7 @@ static void test_max_bytes(void)
     CHECK_THAT(tamis_create(&plan, &s.o, &t, NULL), ==, TAMIS_ENOMEM);
     CHECK(t == NULL && s.a.calls == calls_before);
     close_scene(&s);
+    free_models();
     CHECK(rmdir(directory) == 0);
 }
 
@@ -481,6 +546,7 @@ static void test_absurd_size(void)
 
 static const struct test tests[] = {
     {"every allocation fails", test_every_allocation_fails},
+    {"no secret pages", test_no_secret_pages},
     {"update survives", test_update_survives},
     {"max bytes", test_max_bytes},
     {"limit of the moment", test_limit_of_the_moment},

@@ -150,6 +150,13 @@ static tamis_status v_exclude_many(struct scene *s)
     return tamis_exclude_many(s->t, keys + FIRST, 500, &s->why);
 }
 
+static tamis_status v_exclude_hashes(struct scene *s)
+{
+    tamis_hash h[500];
+    CHECK_OK(tamis_hash_many(s->t, keys + FIRST, 500, h));
+    return tamis_exclude_hashes(s->t, h, 500, &s->why);
+}
+
 static tamis_status v_ask(struct scene *s)
 {
     uint8_t bits[MORE / 8 + 1] = {0}, hashed[MORE / 8 + 1] = {0};
@@ -225,6 +232,16 @@ static tamis_status v_remove_many(struct scene *s)
 {
     uint8_t absent[MORE / 8 + 1] = {0};
     const tamis_status st = tamis_remove_many(s->t, keys, FIRST + 50, absent, &s->why);
+    if (st == TAMIS_OK) answer(s, absent, sizeof absent);
+    return st;
+}
+
+static tamis_status v_remove_hashes(struct scene *s)
+{
+    tamis_hash h[FIRST + 50];
+    uint8_t absent[MORE / 8 + 1] = {0};
+    CHECK_OK(tamis_hash_many(s->t, keys, FIRST + 50, h));
+    const tamis_status st = tamis_remove_hashes(s->t, h, FIRST + 50, absent, &s->why);
     if (st == TAMIS_OK) answer(s, absent, sizeof absent);
     return st;
 }
@@ -323,6 +340,7 @@ static const struct verb {
     {"add weight hashes", v_add_weight_hashes, PART},
     {"exclude", v_exclude, FAILS},
     {"exclude many", v_exclude_many, FAILS | REPEATS},
+    {"exclude hashes", v_exclude_hashes, FAILS | REPEATS},
     {"ask", v_ask, 0},
     {"count", v_count, FAILS},
     {"count many", v_count_many, FAILS},
@@ -331,6 +349,7 @@ static const struct verb {
     {"info", v_info, FAILS},
     {"remove", v_remove, 0},
     {"remove many", v_remove_many, 0},
+    {"remove hashes", v_remove_hashes, 0},
     {"rotate", v_rotate, 0},
     {"merge", v_merge, FAILS},
     {"compare", v_compare, 0},
@@ -347,7 +366,7 @@ static void open_scene(struct scene *s, const struct model *m)
 {
     memset(s, 0, sizeof *s);
     tracker_init(&s->a);
-    s->o = (tamis_options){.struct_size = sizeof s->o, .memory = &s->a.memory};
+    s->o = model_options(m, &s->a.memory);
     s->model = m;
     s->out.to = bytes_new(1 << 18);
     CHECK_OK(tamis_load(m->image.p, m->image.n, &s->o, &s->t, NULL));

@@ -117,11 +117,12 @@ static void test_every_kind(void)
 {
     make_models();
     for (size_t i = 0; i < n_models; i++) {
+        const tamis_options o = model_options(&models[i], NULL);
         tamis *t;
-        CHECK_OK(tamis_load(models[i].image.p, models[i].image.n, NULL, &t, NULL));
+        CHECK_OK(tamis_load(models[i].image.p, models[i].image.n, &o, &t, NULL));
         run_askers(t, NULL);
         tamis_close(t);
-        CHECK_OK(tamis_view(models[i].image.p, models[i].image.n, NULL, &t, NULL));
+        CHECK_OK(tamis_view(models[i].image.p, models[i].image.n, &o, &t, NULL));
         run_askers(t, NULL);
         tamis_close(t);
     }

@@ -14,6 +14,9 @@
  * Exit: 0 done; minus the tamis_status when that failed (10 is TAMIS_EIO); 40 when a descriptor was
  * left open; 41 when an I/O error came without its errno; 42 when a key is missing; 43
  * when the lock is. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* syscall */
+#endif
 #include <tamis/tamis.h>
 
 #include <fcntl.h>
@@ -21,6 +24,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { LEAK = 40, NO_ERRNO = 41, MISSING = 42, UNLOCKED = 43, USAGE = 64 };
 
@@ -37,7 +42,7 @@ static int failed(tamis_status s, const tamis_error *why)
 static int open_descriptors(void)
 {
     int n = 0;
-    for (int fd = 0; fd < 256; fd++) n += fcntl(fd, F_GETFD) >= 0;
+    for (int fd = 0; fd < 256; fd++) n += syscall(SYS_fcntl, fd, F_GETFD) >= 0; /* past the shim */
     return n;
 }
 

@@ -1,7 +1,11 @@
-"""What test_faults_commands.py and test_long_crash.py strike: commands, the directories they run in, and what must hold afterwards."""
+"""What test_faults_commands.py and test_long_crash.py strike: commands, the directories they run in, and what must hold
+afterwards."""
+import http.client
 import os
 import re
+import select
 import shutil
+import signal
 import subprocess
 import time
 
@@ -22,12 +26,14 @@ class Run:
 
     def __init__(self, tamis, scenario, directory, trace, environment):
         self.tamis, self.directory = tamis, directory
+        process = subprocess.Popen([tamis, *scenario.words], cwd=directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env={**environment, "FAULT_TRACE": trace, "LC_ALL": "C"})
         try:
-            done = subprocess.run([tamis, *scenario.words], cwd=directory, capture_output=True, timeout=PATIENCE,
-                                  stdin=subprocess.DEVNULL, env={**environment, "FAULT_TRACE": trace, "LC_ALL": "C"})
-            self.code, self.out = done.returncode, done.stdout
-            self.said = done.stderr.decode(errors="replace").strip()
+            self.out, said = scenario.attend(process)
+            self.code, self.said = process.returncode, said.decode(errors="replace").strip()
         except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
             self.code, self.out, self.said = None, b"", "does not end"
         calls = [line.split() for line in (read(trace) or b"").decode().splitlines()]
         self.hits = [(c[1], c[3]) for c in calls if c[3] != "ok"]
@@ -57,7 +63,12 @@ class Run:
 class Scenario:
     """A command whose result is always the same bytes."""
     weight = 4  # how often test_long_crash.py kills it, beside others
+    draws = False  # random numbers, without which it must fail
     is_like_others = False  # but for the kind of its filter
+    codes = (0, 1)  # one of them, without a fault
+    is_slow = False
+    places = 3000  # of a disk that is full, where a file has too many bytes for each of them
+    only = None  # the one call that is struck; else all are
 
     def __init__(self, tamis, template, name, words, target=None):
         self.name, self.words, self.target, self.template = name, words, target, template
@@ -67,7 +78,7 @@ class Scenario:
         shutil.copytree(template, place)
         run = Run(tamis, self, place, template + ".trace", {})
         self.code, self.out = run.code, run.out
-        if run.code not in (0, 1) or (self.writes and run.code != 0):
+        if run.code not in self.codes or (self.writes and run.code != 0):
             raise SystemExit(f"{name}: fails without a fault: {run.code} {run.said}")
         self.learn(place)
 
@@ -77,6 +88,10 @@ class Scenario:
         if self.writes and (self.new is None or self.new == self.old):
             raise SystemExit(f"{self.name}: writes nothing new")
         self.size = len(self.new or b"")
+
+    def attend(self, process):
+        """Until it ends; what it wrote and said."""
+        return process.communicate(timeout=PATIENCE)
 
     def is_loss(self, report):
         """Whether it matters that a power failure may do this."""
@@ -121,6 +136,9 @@ class Scenario:
             yield "an error without a word"
         if run.code == self.code and run.out != self.out:
             yield "another answer than without the fault"
+        drawn = any(name in ("getentropy", "getrandom") and done == "fail" for name, done in run.hits)
+        if self.draws and drawn and environment["FAULT_HOW"] == "EIO" and run.code != 2:
+            yield "does without random numbers"
         yield from self.wrong_target(run)
         for name, content in self.inputs.items():
             if name != self.target and run.content(name) != content:
@@ -133,8 +151,29 @@ class Scenario:
             yield f"files of strange names: {left}"
 
 
+class Threads(Scenario):
+    """Long enough for threads: without them it does the same, alone."""
+    only = "pthread_create"
+
+    def __init__(self, tamis, template, name, words, target=None):
+        with open(os.path.join(template, "long"), "w") as f:
+            f.writelines(f"{i}\n" for i in range(200000))
+        super().__init__(tamis, template, name, words, target)
+
+    def complaints(self, run, environment):
+        yield from super().complaints(run, environment)
+        if run.code not in (self.code, -9):
+            yield f"needs threads: {run.said}"
+
+
+class Refusal(Scenario):
+    """What cannot be done cannot be done with a fault either."""
+    codes = (2,)
+
+
 class Release(Scenario):
     """Its noise is never the same, so not its bytes but the book counts: what is out is noted there."""
+    draws = True
     weight = 3
 
     def is_done(self, run):
@@ -187,6 +226,7 @@ class Release(Scenario):
 
 class Key(Scenario):
     """Never the same either: it is whole and its owner's alone, or not there, and then the next is made."""
+    draws = True
     weight = 2
 
     def is_done(self, run):
@@ -211,9 +251,45 @@ class Key(Scenario):
             yield "a key is there, and it was said that none could be made"
 
 
+class Serve(Scenario):
+    """A server: it does not begin, for a reason, or it serves what is published, and stops when it is told to."""
+    out = b"nothing"
+    is_slow = True  # in the short run it is struck less often
+
+    def attend(self, process):
+        ready = select.select([process.stdout, process.stderr], [], [], PATIENCE)[0]
+        if process.stdout not in ready:  # something was said: that is all, or it goes on
+            ready += select.select([process.stdout], [], [], 0.5)[0]
+        line = process.stdout.readline().decode() if process.stdout in ready else ""
+        out = self.ask(int(re.search(r":(\d+)/$", line)[1])) if line else b""
+        process.send_signal(signal.SIGTERM)
+        return out, process.communicate(timeout=PATIENCE)[1]
+
+    def complaints(self, run, environment):
+        # When they cannot go on, glibc's loader and libmicrohttpd end the process, and say so.
+        by_others = "thread-local data: ABORT|Fatal error in GNU libmicrohttpd"
+        if run.code not in (127, -6) or not re.search(by_others, run.said):
+            yield from super().complaints(run, environment)
+
+    def ask(self, port):
+        """The filter; whom the fault has struck, that client, may be told so."""
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        try:
+            connection.request("GET", "/filter")
+            answer = connection.getresponse()
+            body = answer.read()
+            return body if answer.status == 200 else self.out
+        except (OSError, http.client.HTTPException):
+            return self.out
+        finally:
+            connection.close()
+
+
 class Guard(Scenario):
     """A directory of several files: it is one version or the other, as a whole."""
-    weight = 2
+    draws = True
+    places = 1000
+    weight = 10
 
     def __init__(self, tamis, template, name, old, new):
         self.before, self.after = old, new
@@ -261,7 +337,7 @@ class Guard(Scenario):
                                   for part in ("filter", "store", "delta", "removed")}
         others = sorted(set(os.listdir(directory) if os.path.isdir(directory) else []) - allowed)
         # What cannot be listed, or read, or removed, stays until the next build.
-        excused = {"unlink", "unlinkat", "opendir", "memory", "fopen64"}
+        excused = {"unlink", "unlinkat", "opendir", "readdir64", "memory", "fopen64", "fread"}
         if others and not any(name in excused for name, _ in run.hits):
             yield f"left behind: {others}"
         done = run.again("guard", "build", "-q", "d", "bad=new")
@@ -288,6 +364,9 @@ def lists(place):
 ITEMS = "ITEMS"  # filters are planned for as many as the test likes
 BUILD = ["build", "-q", "--items", ITEMS, "--fpr", "5%"]
 ONE = ["build", "-q", "--kind", "bloom", "--k", "1", "--items", ITEMS, "--fpr", "20%", "-o", "f", "a"]
+PRIVATE = ["release", "-qo", "r", "--epsilon", "1", "f"]
+KEY = ["key", "new", "-q", "k"]
+SUM = ["count", "-q", "--bytes", "1000"]
 # name: what makes the directory, the command, its target
 PLAIN = {
     "build": ([], [*BUILD, "-o", "f", "a"], "f"),
@@ -300,25 +379,101 @@ PLAIN = {
     "rotate": ([[*BUILD, "--kind", "window", "-o", "f", "a"]], ["rotate", "f"], "f"),
     "compact": ([[*BUILD, "--kind", "pair", "-o", "f", "a"]], ["compact", "-q", "f", "some"], "f"),
     "uniq --state": ([["uniq", "-q", "--state", "f", "a"]], ["uniq", "-q", "--state", "f", "b"], "f"),
+    "build --key-file": ([KEY], [*BUILD, "--key-file", "k", "-o", "f", "a"], "f"),
+    "add --key-file": ([KEY, [*BUILD, "--key-file", "k", "-o", "f", "a"]], ["add", "-q", "--key-file", "k", "f", "b"], "f"),
+    "check --key-file": ([KEY, [*BUILD, "--key-file", "k", "-o", "f", "a"]], ["check", "--key-file", "k", "f", "some"], None),
+    "key id": ([KEY], ["key", "id", "k"], None),
     "count": ([], ["count", "-qo", "f", "--bytes", "1000", "a"], "f"),
     "top -o": ([], ["top", "-qo", "f", "--bytes", "20000", "a"], "f"),
+    "merge sketches": ([[*SUM, "-o", "f", "a"], [*SUM, "-o", "g", "b"]], ["merge", "-qfo", "f", "f", "g"], "f"),
     "merge": ([[*BUILD, "-o", "f", "a"], [*BUILD, "-o", "g", "b"]], ["merge", "-qfo", "f", "f", "g"], "f"),
     "convert": ([[*BUILD, "--kind", "counting", "-o", "c", "a"]], ["convert", "--to", "bloom", "-o", "f", "c"], "f"),
     "convert a foreign one": ([["build", "-qo", "c", "--to", "redisbloom", "--items", ITEMS, "a"]],
                               ["convert", "--to", "redisbloom-dump", "-o", "f", "c"], "f"),
     "pack": ([[*BUILD, "-o", "c", "some"]], ["pack", "-qo", "f", "c"], "f"),
     "unpack": ([[*BUILD, "-o", "c", "a"], ["pack", "-qo", "p", "c"]], ["unpack", "-o", "f", "p"], "f"),
-    "plan --svg": ([["plan", "--items", "99", "--fpr", "1%", "--svg", "f"]], ["plan", "--items", "100", "--fpr", "1%", "--svg", "f", "-f"], "f"),
+    "plan --svg": ([["plan", "--items", "99", "--fpr", "1%", "--svg", "f"]],
+                   ["plan", "--items", "100", "--fpr", "1%", "--svg", "f", "-f"], "f"),
     "check": ([[*BUILD, "-o", "f", "a"]], ["check", "f", "some", "b"], None),
     "check -f": ([], ["check", "-f", "some", "a"], None),
     "check --confirm": ([[*BUILD, "-o", "f", "a"]], ["check", "f", "--confirm", "a", "some", "b"], None),
     "uniq": ([], ["uniq", "-q", "a", "some", "b"], None),
     "freq": ([["count", "-qo", "f", "--bytes", "1000", "a"]], ["freq", "f", "line 1", "line 2"], None),
     "top": ([], ["top", "-k", "5", "a"], None),
+    "check a private one": ([ONE, PRIVATE], ["check", "r", "--prior", "0.5", "some"], None),
+    "info of a private one": ([ONE, PRIVATE], ["info", "r"], None),
+    "compare": ([[*BUILD, "-o", "f", "a"], [*BUILD, "-o", "g", "some"]], ["compare", "f", "g"], None),
+    "explain": ([], ["explain", "apple", "pear", "--ask", "plum"], None),
+    "explain cost": ([[*BUILD, "-o", "f", "a"]], ["explain", "cost", "f"], None),
+    "help": ([], ["help", "keys"], None),
+    "plan": ([], ["plan", "--items", "100", "--fpr", "1%"], None),
     "info": ([[*BUILD, "-o", "f", "a"]], ["info", "f"], None),
     "verify": ([[*BUILD, "-o", "f", "a"]], ["verify", "--keys", "1000", "f"], None),
 }
-KINDS = ["bloom", "partitioned", "blocked", "counting", "pair", "growing", "window", "cuckoo", "fuse", "ribbon"]
+STATIC = {"fuse": [], "ribbon": [], "exact": ["--never", "b"]}
+KINDS = ["bloom", "partitioned", "blocked", "counting", "pair", "growing", "window", "cuckoo", *STATIC]
+REMOVING = ["counting", "pair", "cuckoo"]
+# Sketches as small as they can be: a disk is full at every byte of them.
+SKETCHES = {kind: ["--kind", kind, "--bytes", size] for kind, size in {
+    "tally": "1000", "signed-tally": "1000", "count-min": "600", "count-sketch": "600", "top": "18688"}.items()}
+WINDOWS = {f"a window of {kind}": ["--kind", "window", "--inner", kind, "--bytes", size] for kind, size in {
+    "tally": "2000", "signed-tally": "2000", "count-min": "2000", "count-sketch": "2000", "top": "80000"}.items()}
+
+
+def of_filters():
+    """As PLAIN, for every kind of filter."""
+    for kind in KINDS:
+        build = [*BUILD, "--kind", kind, *STATIC.get(kind, [])]
+        yield f"build {kind}", ([], [*build, "-o", "f", "a"], "f")
+        yield f"check {kind}", ([[*build, "-o", "f", "a"]], ["check", "f", "some"], None)
+        yield f"pack {kind}", ([[*build, "-o", "c", "a"]], ["pack", "-qo", "f", "c"], "f")
+        if kind not in STATIC:
+            yield f"add to {kind}", ([[*build, "-o", "f", "a"]], ["add", "-q", "f", "b"], "f")
+        if kind in REMOVING:
+            yield f"remove from {kind}", ([[*build, "-o", "f", "a"]], ["remove", "-q", "f", "some"], "f")
+        if kind not in (*STATIC, "growing", "cuckoo", "pair"):
+            yield f"merge {kind}", ([[*build, "-o", "f", "a"], [*build, "-o", "g", "b"]], ["merge", "-qfo", "f", "f", "g"], "f")
+    for form in ("parquet", "redisbloom", "guava"):
+        of = ["--type", "string"] if form != "redisbloom" else []
+        yield f"build --to {form}", ([], ["build", "-qo", "f", "--to", form, *of, "--items", ITEMS, "a"], "f")
+
+
+def of_sketches():
+    """As PLAIN, for every kind of sketch, and windows of them."""
+    for kind, options in {**SKETCHES, **WINDOWS}.items():
+        first, second = (["count", "-qo", name, *options, of] for name, of in (("f", "a"), ("g", "b")))
+        yield f"count {kind}", ([], first, "f")
+        yield f"freq of {kind}", ([first], ["freq", "f", "line 1"], None)
+        yield f"add to {kind}", ([first], ["add", "-q", "f", "b"], "f")
+        yield f"pack {kind}", ([first], ["pack", "-qo", "p", "f"], "p")
+        yield f"merge {kind}", ([first, second], ["merge", "-qfo", "f", "f", "g"], "f")
+        if kind in ("signed-tally", "count-min", "count-sketch"):
+            yield f"remove from {kind}", ([first], ["remove", "-q", "f", "some"], "f")
+        if kind in WINDOWS:
+            yield f"rotate {kind}", ([first], ["rotate", "f"], "f")
+
+
+# What cannot be done, as PLAIN.
+REFUSED = {
+    "merge exact": ([["build", "-qo", "f", "--never", "b", "a"]], ["merge", "-qo", "m", "f", "f"]),
+    "merge private": ([ONE, PRIVATE], ["merge", "-qo", "m", "r", "r"]),
+    "check without the key": ([["key", "new", "-q", "k"], [*BUILD, "--key-file", "k", "-o", "f", "a"]], ["check", "f", "some"]),
+}
+
+
+def commands(tamis):
+    """All that the help names."""
+    text = subprocess.run([tamis, "--help"], capture_output=True, text=True, check=True).stdout
+    lines = text.split("Usage:")[1].split("Topics:")[0].splitlines()
+    names = [line[2:16].strip() for line in lines if re.match("  [a-z]", line)]
+    for name in names:
+        subprocess.run([tamis, *name.split(), "--help"], stdout=subprocess.DEVNULL, check=True)  # it is one
+    return names
+
+
+def command_of(scenario, names):
+    """The longest of the names with which its words begin."""
+    return max((name for name in names if scenario.words[:len(name.split())] == name.split()), key=len)
 
 
 def prepare(tamis, place, commands):
@@ -333,14 +488,7 @@ def prepare(tamis, place, commands):
 
 def make(tamis, room, everything, items="100"):
     """All scenarios, each with its directory in the room."""
-    plain = dict(PLAIN)
-    if everything:
-        for kind in KINDS:
-            plain[f"build {kind}"] = ([], [*BUILD, "--kind", kind, "-o", "f", "a"], "f")
-            if kind not in ("fuse", "ribbon"):
-                plain[f"add to {kind}"] = ([[*BUILD, "--kind", kind, "-o", "f", "a"]], ["add", "-q", "f", "b"], "f")
-        for form in ("parquet", "redisbloom", "guava"):
-            plain[f"build --to {form}"] = ([], ["build", "-qo", "f", "--to", form, *(["--type", "string"] if form != "redisbloom" else []), "--items", ITEMS, "a"], "f")
+    plain = {**PLAIN, **(dict([*of_filters(), *of_sketches()]) if everything else {})}
     found, n = [], 0
 
     def place(commands):
@@ -354,6 +502,12 @@ def make(tamis, room, everything, items="100"):
     for name, (before, words, target) in plain.items():
         found.append(Scenario(tamis, place(before), name, sized(words), target))
         found[-1].is_like_others = name not in PLAIN
+        if name == "plan --svg":
+            found[-1].places = 200  # a tenth of a second for a picture, which is written by one call
+    for name, (before, words) in REFUSED.items():
+        found.append(Refusal(tamis, place(before), name, words))
+    words = ["build", "-qo", "f", "--kind", "ribbon", "--threads", "3", "long"]
+    found.append(Threads(tamis, place([]), "build in threads", words, "f"))
     words = ["release", "-qo", "r", "--epsilon", "1", "f"]
     found.append(Release(tamis, place([ONE]), "release", words, "r"))
     found.append(Release(tamis, place([ONE, ["release", "-qo", "first", "--epsilon", "1", "f"]]), "release --again",
@@ -362,6 +516,9 @@ def make(tamis, room, everything, items="100"):
     if subprocess.run([tamis, "guard", "build", "--help"], capture_output=True).returncode == 0:
         one = [["guard", "build", "-q", "d", "bad=old"]]
         found.append(Scenario(tamis, place(one), "guard check", ["guard", "check", "d", "old.example", "clean.example"]))
+        found.append(Scenario(tamis, place(one), "guard explain", ["guard", "explain", "old.example", "d"]))
+        found.append(Serve(tamis, place(one), "guard serve", ["guard", "serve", "d", "--port", "0", "--threads", "1"]))
+        found[-1].is_like_others = True  # it writes nothing
         found.append(Guard(tamis, place([]), "guard build", None, "new"))
         found.append(Guard(tamis, place(one), "guard build, a delta", "old", "new"))
         found.append(Guard(tamis, place([["guard", "build", "-q", "d", "bad=far"]]), "guard build, a new base", "old", "new"))
