@@ -294,7 +294,7 @@ bool attack_ask(struct attack a, uint64_t updates, struct asking *out)
     tamis *victim = make(a, false, plan);
     char room[KEY_ROOM], other[KEY_ROOM];
     const tamis_bytes target = url('t', a.seed, 0, room);
-    tamis_estimate last;
+    tamis_estimate last = {0};
     bool good = victim != NULL && fill(victim, a.seed, OTHERS) &&
                 tamis_count(victim, target.p, target.len, &last, NULL) == TAMIS_OK;
     *out = (struct asking){.before = last};
