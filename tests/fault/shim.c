@@ -69,6 +69,7 @@ static struct {
     bool counting;
     atomic_long count;
     atomic_long allocations, memory_at; /* memory_at 0: none fails */
+    atomic_bool no_memory;              /* some has failed */
     atomic_long room;                   /* bytes; with full_disk */
     bool full_disk;
     atomic_bool struck;
@@ -488,8 +489,9 @@ static bool memory_fails(void)
     const long n = ++shim.allocations;
     const bool now = shim.memory_at != 0 && (shim.once ? n == shim.memory_at : n >= shim.memory_at);
     if (!now && !fails_as_well("memory")) return false;
-    /* The first is enough to know that it struck. */
-    if (!shim.struck) trace("memory", -1, "fail");
+    /* The first is enough to know. */
+    if (!shim.no_memory) trace("memory", -1, "fail");
+    shim.no_memory = true;
     shim.struck = true;
     errno = ENOMEM;
     return true;
