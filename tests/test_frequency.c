@@ -405,6 +405,14 @@ static void test_keys_and_hashes(void)
 
 /* --- Counters end, and do not wrap --- */
 
+/* But for those that share counters with key 77: which, depends on the order of bytes in it. */
+static bool nearly_all_others_are_0(const tamis *t)
+{
+    unsigned zeros = 0;
+    for (uint64_t other = 78; other < 178; other++) zeros += ask_count(t, other).upper == 0;
+    return zeros >= 80;
+}
+
 static void test_ends(void)
 {
     for (size_t i = 0; i < SKETCHES; i++) {
@@ -425,7 +433,7 @@ static void test_ends(void)
                 CHECK(e.lower >= end - 1);
         }
         CHECK(sketch_facts(t).saturated != 0);
-        CHECK(ask_count(t, 78).upper == 0); /* of the others nothing has changed */
+        CHECK(nearly_all_others_are_0(t));
         CHECK(sketch_facts(t).weight == INT64_MAX);
         if (s->takes_away && !s->two_sided) {
             CHECK_OK(
@@ -437,10 +445,10 @@ static void test_ends(void)
         for (size_t j = 0; j < 20; j++) many[j] = (tamis_bytes){&key, 8};
         CHECK_OK(tamis_copy(u, &v, NULL));
         CHECK_OK(tamis_add_weight_many(v, many, NULL, 20, NULL, NULL));
-        CHECK(ask_count(v, 77).upper == INT64_MAX && ask_count(v, 78).upper == 0);
+        CHECK(ask_count(v, 77).upper == INT64_MAX && nearly_all_others_are_0(v));
         tamis_close(v);
         CHECK_OK(tamis_merge(u, t, NULL));
-        CHECK(ask_count(u, 77).upper == INT64_MAX && ask_count(u, 78).upper == 0);
+        CHECK(ask_count(u, 77).upper == INT64_MAX && nearly_all_others_are_0(u));
         tamis_close(t);
         tamis_close(u);
     }
