@@ -24,9 +24,9 @@ static uint64_t weight_of(const tamis *t)
     return w > TAMIS__MOST_WEIGHT ? 0 - w : w;
 }
 
-/* How much weight may be added before the noise is another. It grows with what light keys put into
- * all counters: if each had as much as the one in a hundred, those that share no counter of a key
- * would have this. The weight of all adds may be less, or far more, and one heavy key's. */
+/* The weight that the noise is made of, at the most: what the counters of one row would hold if each
+ * had as much as 99 % of the keys see. The weight of all adds may be less; or far more, when it is
+ * one heavy key's, which few others see. */
 static uint64_t held(const tamis *t, const struct noise *n)
 {
     const struct section *s = t->body.sections;
