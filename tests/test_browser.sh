@@ -11,4 +11,10 @@ done
 export TAMIS_SOURCE="$source" TAMIS_BUILD="$build"
 sh "$source/web/tools.sh" "$source/web/test" "$build/web-tools"
 # One file after the other: browsers side by side only wait for one another.
-timeout 1800 node --test --test-concurrency=1 "$source"/web/test/browser/*.test.mjs
+log=$build/browser-tests.log
+status=0
+timeout 1800 node --test --test-concurrency=1 "$source"/web/test/browser/*.test.mjs >"$log" 2>&1 || status=$?
+cat "$log"
+[ "$status" -eq 0 ] || exit "$status"
+# Node counts the tests that skipped themselves, in one of two forms.
+! grep -Eq '^(#|ℹ) skipped [1-9]' "$log" || exit 77

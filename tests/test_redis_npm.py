@@ -1,7 +1,6 @@
-"""The `redis` client of npm, 6.x, drives every call it has for these commands, in RESP2 and RESP3. Skipped without npm, Node 20 or
-a way to get the client."""
+"""The `redis` client of npm drives every call it has for these commands, in RESP2 and RESP3. Version 5, because it runs on the Node
+of Debian 12 (18), which version 6 does not. Skipped without npm."""
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -11,27 +10,23 @@ from redis_client import BUILD, PATIENCE, SOURCE, Server, main  # noqa: E402
 
 
 def client_package():
-    """A folder where Node finds the client, or why there is none."""
+    """A folder where Node finds the client, or None without npm."""
     if not shutil.which("npm") or not shutil.which("node"):
-        return None, "npm or node is missing"
-    version = subprocess.run(["node", "--version"], capture_output=True, text=True).stdout
-    if int(re.match(r"v(\d+)", version)[1]) < 20:
-        return None, f"node is too old: {version}"
+        return None
     room = BUILD / "redis-npm"
     if not (room / "node_modules/redis").exists():
         room.mkdir(exist_ok=True)
         (room / "package.json").write_text('{"private": true}\n')
-        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent", "redis@6"], cwd=room, capture_output=True,
+        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "redis@5"], cwd=room, capture_output=True,
                               text=True, timeout=PATIENCE)
-        if done.returncode != 0:
-            return None, "npm cannot install the client"
-    return room, None
+        assert done.returncode == 0, f"npm cannot install the client: {done.stdout}{done.stderr}"
+    return room
 
 
 def test_every_call():
-    room, missing = client_package()
+    room = client_package()
     if room is None:
-        print(missing)
+        print("npm or node is missing")
         sys.exit(77)
     with Server() as server:
         for resp in ("2", "3"):

@@ -8,4 +8,10 @@ for tool in clang wasm-ld node; do
 done
 [ -f "$build/web/package.json" ] || { echo 'skipped: built without TAMIS_WEB'; exit 77; }
 export TAMIS_SOURCE="$source" TAMIS_BUILD="$build"
-timeout 600 node --expose-gc --test "$source"/web/test/*.test.mjs
+log=$build/web-tests.log
+status=0
+timeout 600 node --expose-gc --test "$source"/web/test/*.test.mjs >"$log" 2>&1 || status=$?
+cat "$log"
+[ "$status" -eq 0 ] || exit "$status"
+# Node counts the tests that skipped themselves, in one of two forms.
+! grep -Eq '^(#|ℹ) skipped [1-9]' "$log" || exit 77
