@@ -1,6 +1,6 @@
 #!/bin/sh
 # The library suite, the guard's URLs and the golden files on a big-endian 64-bit machine, on a little-endian 32-bit
-# one, and on 64-bit ARM with its NEON kernels, all emulated by qemu-user. Called by ./run test.
+# one, and on 64-bit ARM with its NEON kernels, all emulated by qemu-user. In ./run test --deep each machine is a test.
 #
 #     sh tests/cross.sh [--whole] [s390x] [armhf] [aarch64]
 #
@@ -76,10 +76,4 @@ machine() {
 
 export TAMIS_SOURCE="$source"
 [ -n "$whole" ] || export TEST_BRIEFLY=yes
-machine "$1" & # beside the others
-first=$!
-trap 'kill $first 2>/dev/null || true' EXIT
-shift
 for name in "$@"; do machine "$name"; done
-wait $first
-trap - EXIT
