@@ -288,8 +288,8 @@ static struct command command_of(char *line)
     return c;
 }
 
-static struct object objects[16];
-static size_t object_count;
+static struct object objects[16], streams[32];
+static size_t object_count, stream_count;
 
 /* Takes the line. */
 static void add_line(struct object *o, char *line)
@@ -316,11 +316,13 @@ static void add_line(struct object *o, char *line)
     }
 }
 
-static void read_vectors(void)
+/* At most `most` objects of a file; returns how many there are. */
+static size_t read_objects(const char *file, struct object *out, size_t most)
 {
     const char *source = getenv("TAMIS_SOURCE");
     char path[1000];
-    snprintf(path, sizeof path, "%s/tests/redisbloom.vectors", source != NULL ? source : ".");
+    size_t n = 0;
+    snprintf(path, sizeof path, "%s/tests/%s", source != NULL ? source : ".", file);
     FILE *in = fopen(path, "r");
     CHECK(in != NULL);
     char *line = NULL;
@@ -328,21 +330,29 @@ static void read_vectors(void)
     while (getline(&line, &room_of_line, in) > 0) {
         if (line[0] == '#') continue;
         if (strncmp(line, "object ", 7) == 0) {
-            CHECK(object_count < 16);
-            struct object *o = &objects[object_count++];
+            CHECK(n < most);
+            struct object *o = &out[n++];
             CHECK(sscanf(line + 7, "%31s", o->name) == 1);
             o->family = o->name[0] == 'b'   ? BF
                         : o->name[0] == 't' ? TOPK
                         : o->name[1] == 'f' ? CF
                                             : CMS;
         } else {
-            CHECK(object_count > 0);
-            add_line(&objects[object_count - 1], strdup(line));
+            CHECK(n > 0);
+            add_line(&out[n - 1], strdup(line));
         }
     }
     free(line);
     fclose(in);
+    return n;
+}
+
+static void read_vectors(void)
+{
+    object_count = read_objects("redisbloom.vectors", objects, 16);
     CHECK_THAT(object_count, ==, 8);
+    stream_count = read_objects("redisbloom_topk.vectors", streams, 32);
+    CHECK_THAT(stream_count, ==, 17);
 }
 
 /* --- The commands of the vectors -------------------------------------------------------------- */
@@ -419,10 +429,11 @@ static void run(enum family family, const struct command *c, void **value)
             CHECK_THAT(compat_sketch_add(*value, item, len, number(c->words[i + 1])), ==,
                        number(reply));
         } else {
-            CHECK(is(c, "TOPK.INCRBY"));
-            CHECK(compat_top_add(*value, &room, item, len, (uint32_t)number(c->words[i + 1]),
-                                 &expelled) == COMPAT_OK);
-            CHECK(expelled.item == NULL);
+            CHECK(is(c, "TOPK.INCRBY") || is(c, "TOPK.ADD"));
+            const uint32_t n = step == 2 ? (uint32_t)number(c->words[i + 1]) : 1;
+            CHECK(compat_top_add(*value, &room, item, len, n, &expelled) == COMPAT_OK);
+            CHECK(strcmp(expelled.item == NULL ? "nil" : expelled.item, reply) == 0);
+            compat_free(&memory, expelled.item);
         }
     }
 }
@@ -431,17 +442,18 @@ static void run(enum family family, const struct command *c, void **value)
 static void ask(const struct command *c, const void *value, size_t *asked)
 {
     const bool bloom = is(c, "BF.MEXISTS"), cuckoo = is(c, "CF.MEXISTS"), count = is(c, "CF.COUNT");
-    const bool sketch = is(c, "CMS.QUERY"), top = is(c, "TOPK.QUERY");
+    const bool sketch = is(c, "CMS.QUERY"), top = is(c, "TOPK.QUERY"), tops = is(c, "TOPK.COUNT");
     if (is(c, "TOPK.LIST")) {
         const struct compat_top_item *list[64];
-        const size_t n = compat_top_list(value, list);
-        CHECK_THAT(n * 2, ==, c->replies);
+        const size_t n = compat_top_list(value, list), step = c->n == 3 ? 2 : 1;
+        CHECK_THAT(n * step, ==, c->replies);
         for (size_t i = 0; i < n; i++) {
-            CHECK(strcmp(list[i]->item, c->reply[2 * i]) == 0);
-            CHECK_THAT(list[i]->count, ==, number(c->reply[2 * i + 1]));
+            CHECK(strcmp(list[i]->item, c->reply[step * i]) == 0);
+            if (step == 2) CHECK_THAT(list[i]->count, ==, number(c->reply[2 * i + 1]));
         }
+        *asked += n;
     }
-    if (!(bloom || cuckoo || count || sketch || top)) return;
+    if (!(bloom || cuckoo || count || sketch || top || tops)) return;
     for (size_t i = 2; i < c->n; i++) {
         const char *item = c->words[i];
         const size_t len = strlen(item);
@@ -449,6 +461,7 @@ static void ask(const struct command *c, const void *value, size_t *asked)
                              : cuckoo ? compat_cuckoo_has(value, item, len)
                              : count  ? compat_cuckoo_count(value, item, len)
                              : sketch ? compat_sketch_count(value, item, len)
+                             : tops   ? compat_top_count(value, item, len)
                                       : compat_top_has(value, item, len);
         CHECK_THAT(got, ==, number(c->reply[i - 2]));
         ++*asked;

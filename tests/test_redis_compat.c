@@ -541,6 +541,69 @@ static void test_top(void)
     CHECK_THAT(live, ==, 0);
 }
 
+static void replay(const struct command *c, void **value, size_t *asked)
+{
+    if (is(c, "TOPK.RESERVE") || is(c, "TOPK.ADD") || is(c, "TOPK.INCRBY"))
+        run(TOPK, c, value);
+    else
+        ask(c, *value, asked);
+}
+
+/* Among equal counts the same items stay, go and are listed in the same order as in RedisBloom,
+ * and every entry has the same place, also in a value that RedisBloom has saved. */
+static void test_ties(void)
+{
+    size_t asked = 0;
+    for (size_t i = 0; i < stream_count; i++) {
+        const struct object *o = &streams[i];
+        struct fields wanted = without_pointers(o), given = o->dump;
+        void *values[2] = {NULL, NULL};
+        for (size_t j = 0; j < o->runs; j++) replay(&o->run[j], &values[0], &asked);
+        struct compat_top *made = values[0];
+        CHECK(made->decay == 1 || made->draws == 0);
+        made->draws = 0; /* which RedisBloom does not keep */
+        check_same(TOPK, made, &wanted);
+        CHECK(load(TOPK, &given, &values[1]) == COMPAT_OK);
+        check_same(TOPK, values[1], &wanted);
+        for (size_t v = 0; v < 2; v++) {
+            for (size_t j = 0; j < o->asks; j++) replay(&o->ask[j], &values[v], &asked);
+            drop(TOPK, values[v]);
+        }
+        free(wanted.p);
+    }
+    CHECK_THAT(asked, >, 1000);
+    CHECK_THAT(live, ==, 0);
+}
+
+/* An item whose estimate is zero enters a list that is not full, and stays when it comes back from
+ * rest, the empty item included; the next one replaces it. */
+static void test_zero_counts(void)
+{
+    static const char *const items[] = {"zero", ""};
+    for (size_t i = 0; i < 2; i++) {
+        const size_t len = strlen(items[i]);
+        const struct compat_top_item *list[2];
+        struct compat_top_item expelled;
+        struct compat_top *t;
+        struct fields f;
+        void *value;
+        CHECK(compat_top_create(&room, 1, 8, 7, 0.9, &t) == COMPAT_OK);
+        CHECK(compat_top_add(t, &room, items[i], len, 0, &expelled) == COMPAT_OK);
+        CHECK(expelled.item == NULL);
+        save(TOPK, t, &f);
+        drop(TOPK, t);
+        CHECK(load(TOPK, &f, &value) == COMPAT_OK);
+        free(f.p);
+        CHECK(compat_top_has(value, items[i], len) && compat_top_list(value, list) == 0);
+        CHECK(compat_top_add(value, &room, "a", 1, 1, &expelled) == COMPAT_OK);
+        CHECK(strcmp(expelled.item, items[i]) == 0);
+        compat_free(&memory, expelled.item);
+        CHECK_THAT(compat_top_list(value, list), ==, 1);
+        drop(TOPK, value);
+    }
+    CHECK_THAT(live, ==, 0);
+}
+
 /* Items count, one by one, and make room again when they go, also after a rest. */
 static void test_room_of_top(void)
 {
@@ -589,6 +652,8 @@ static const struct test tests[] = {
     {"sketch", test_sketch},
     {"top", test_top},
     {"the items of a top list count as room", test_room_of_top},
+    {"equal counts of a top list are in RedisBloom's order", test_ties},
+    {"items with count zero in a top list", test_zero_counts},
 };
 
 TEST_MAIN(tests)

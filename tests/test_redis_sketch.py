@@ -83,6 +83,10 @@ def test_topk():
               ("PING", "PONG"), ("TYPE t", "TopK-TYPE"))
         check(three, ("TOPK.QUERY t a b", [True, False]), ("TOPK.INFO t", {"k": 2, "width": 8, "depth": 7, "decay": 0.9}),
               ("TOPK.LIST t WITHCOUNT", ["c", 50, "a", 11]), ("TOPK.COUNT t a", [11]))
+        # Equal counts are in the order of RedisBloom, also after a reload.
+        check(two, ("TOPK.RESERVE v 2 2000 7 0.9", "OK"), ("TOPK.ADD v foo bar baz", [None, None, "foo"]), ("TOPK.LIST v", ["bar", "baz"]))
+        two.do("DEBUG", "RELOAD")
+        check(two, ("TOPK.LIST v", ["bar", "baz"]), ("TOPK.ADD v foo baz bar", ["bar", None, "foo"]), ("TOPK.LIST v WITHCOUNT", ["baz", 2, "bar", 2]))
         # Items are bytes, the empty one and NUL included, also after a reload.
         two.do("TOPK.RESERVE", "z", 3)
         two.do("TOPK.INCRBY", "z", b"a\0b", 7, b"", 5)

@@ -10,7 +10,23 @@
  * while. Here the n-th random number of a structure is a hash of n, and n is part of the structure:
  * at rest in the padding of the first heap entry, which RedisBloom writes as zero and does not
  * read. The powers of decay are made by multiplying alone, which gives the same bits on every
- * machine. */
+ * machine.
+ *
+ * Apart from random numbers the replies are those of RedisBloom, which depend on where an entry is
+ * in the heap. With few distinct counts most decisions are between equals, so these rules matter:
+ *
+ *   - A new item replaces entry 0 when its estimate is at least the count there, zero included. So
+ *     an item whose estimate is zero can enter a list that is not full. TOPK.QUERY reports it,
+ *     TOPK.LIST does not, and the item that replaces it expels it.
+ *   - An entry whose count was set moves down: one step past the lesser child (the left one of two
+ *     equals) if that child's count is less or equal, and further steps past children whose count
+ *     is less. So a new item goes behind an older one with the same count, and of the items with
+ *     the least count the first to come is usually the first to go: with k = 2, adding foo, bar
+ *     and baz expels foo.
+ *   - An entry never moves up. One whose count went down, because all its cells were worn, may stay
+ *     below a parent that counts more.
+ *   - TOPK.LIST sorts by count, and entries with equal counts stay in the order of the heap.
+ *   - TOPK.COUNT ignores the cells of a listed item that count less than entry 0. */
 #include "top.h"
 
 #include <stdlib.h>
@@ -165,17 +181,16 @@ static void swap(struct compat_top_item *a, struct compat_top_item *b)
     *b = old;
 }
 
-/* Makes a heap again after entry i has changed. */
-static void settle(struct compat_top *t, size_t i)
+/* Moves entry i down after its count was set: the first step also past a child that counts as
+ * much. */
+static void sift_down(struct compat_top *t, size_t i)
 {
     struct compat_top_item *h = t->heap;
-    for (; i > 0 && h[i].count < h[(i - 1) / 2].count; i = (i - 1) / 2)
-        swap(&h[i], &h[(i - 1) / 2]);
-    for (;;) {
+    for (bool past_equal = true;; past_equal = false) {
         size_t least = 2 * i + 1;
         if (least >= t->k) return;
         if (least + 1 < t->k && h[least + 1].count < h[least].count) least++;
-        if (h[i].count <= h[least].count) return;
+        if (h[least].count > h[i].count || (h[least].count == h[i].count && !past_equal)) return;
         swap(&h[i], &h[least]);
         i = least;
     }
@@ -205,7 +220,7 @@ enum compat_status compat_top_add(struct compat_top *t, const struct compat_room
         const uint32_t count = count_in_row(t, cell(t, row, item, len), fingerprint, n);
         if (count > greatest) greatest = count;
     }
-    if (greatest >= t->heap[0].count && greatest > 0) {
+    if (greatest >= t->heap[0].count) {
         if (h == NULL) {
             h = &t->heap[0];
             *expelled = *h;
@@ -214,7 +229,7 @@ enum compat_status compat_top_add(struct compat_top *t, const struct compat_room
             t->text_bytes += text_bytes(h) - text_bytes(expelled);
         }
         h->count = greatest;
-        settle(t, (size_t)(h - t->heap));
+        sift_down(t, (size_t)(h - t->heap));
     }
     compat_free(room->memory, copy);
     return COMPAT_OK;
@@ -228,29 +243,30 @@ bool compat_top_has(const struct compat_top *t, const void *item, size_t len)
 uint32_t compat_top_count(const struct compat_top *t, const void *item, size_t len)
 {
     const uint32_t fingerprint = compat_murmur32(item, len, FINGERPRINT_SEED);
+    const uint32_t least = find(t, fingerprint, item, len) != NULL ? t->heap[0].count : 0;
     uint32_t greatest = 0;
     for (uint32_t row = 0; row < t->depth; row++) {
         const uint8_t *c = cell(t, row, item, len);
-        if (compat_get32(c) == fingerprint && compat_get32(c + 4) > greatest)
-            greatest = compat_get32(c + 4);
+        const uint32_t count = compat_get32(c + 4);
+        if (compat_get32(c) == fingerprint && count >= least && count > greatest) greatest = count;
     }
     return greatest;
 }
 
+/* Equals as they are in the heap, where both entries are. */
 static int by_count(const void *a, const void *b)
 {
     const struct compat_top_item *x = *(const struct compat_top_item *const *)a;
     const struct compat_top_item *y = *(const struct compat_top_item *const *)b;
     if (x->count != y->count) return x->count > y->count ? -1 : 1;
-    const int order = memcmp(x->item, y->item, x->len < y->len ? x->len : y->len);
-    return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
+    return (x > y) - (x < y);
 }
 
 size_t compat_top_list(const struct compat_top *t, const struct compat_top_item **out)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < t->k; i++)
-        if (t->heap[i].item != NULL) out[n++] = &t->heap[i];
+        if (t->heap[i].count > 0) out[n++] = &t->heap[i];
     qsort(out, n, sizeof *out, by_count);
     return n;
 }
@@ -307,13 +323,15 @@ static bool load_items(struct compat_top *t, const struct compat_reader *r,
             compat_free(memory, item);
             return false;
         }
-        const uint32_t count = compat_get32(entries + (size_t)i * ENTRY + 16);
-        if (count == 0) { /* nobody */
+        const uint8_t *entry = entries + (size_t)i * ENTRY;
+        const uint32_t count = compat_get32(entry + 16);
+        const uint32_t fingerprint = compat_murmur32(item, len - 1, FINGERPRINT_SEED);
+        /* Only the fingerprint tells the empty item with count zero from nobody, who has none. */
+        if (count == 0 && len == 1 && compat_get32(entry) != fingerprint) {
             compat_free(memory, item);
             continue;
         }
-        *h = (struct compat_top_item){item, (uint32_t)(len - 1),
-                                      compat_murmur32(item, len - 1, FINGERPRINT_SEED), count};
+        *h = (struct compat_top_item){item, (uint32_t)(len - 1), fingerprint, count};
         t->text_bytes += len;
     }
     return true;

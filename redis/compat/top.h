@@ -33,8 +33,8 @@ enum compat_status compat_top_add(struct compat_top *t, const struct compat_room
                                   struct compat_top_item *expelled);
 bool compat_top_has(const struct compat_top *t, const void *item, size_t len);
 uint32_t compat_top_count(const struct compat_top *t, const void *item, size_t len);
-/* Writes pointers to the items that are there, the most frequent first, equals by their bytes;
- * returns how many. */
+/* Writes pointers to the items whose count is not zero, the most frequent first and equals in the
+ * order of the heap; returns how many. */
 size_t compat_top_list(const struct compat_top *t, const struct compat_top_item **out);
 
 uint64_t compat_top_bytes(const struct compat_top *t);
