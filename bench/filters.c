@@ -166,7 +166,7 @@ static void count_free(void *ctx, void *p)
 static void measure_scratch(const struct build *build, struct trial *trial)
 {
     struct tally tally = {0, 0};
-    const tamis_memory memory = {&tally, count_alloc, count_free};
+    const tamis_memory memory = {.ctx = &tally, .alloc = count_alloc, .free = count_free};
     struct build counted = *build;
     counted.options.memory = &memory;
     const size_t n = (size_t)(trial->in->n / (trial->shape.call == BATCH ? 100 : 10));

@@ -123,6 +123,7 @@ struct redis_command_info {
 /* X(optional, type of the result, name, parameters) */
 #define REDIS_API(X)                                                                               \
     X(0, void *, TryAlloc, (size_t n))                                                             \
+    X(1, void *, TryCalloc, (size_t n, size_t size))                                               \
     X(0, void, Free, (void *p))                                                                    \
     X(0, size_t, MallocSize, (void *p))                                                            \
     X(0, void, SetModuleAttribs, (redis_ctx * ctx, const char *name, int version, int api))        \

@@ -5,12 +5,25 @@
 #define NAME "tamis-img"
 #define ENCVER 1
 
-static void *take(void *ctx, size_t n)
+static const tamis_memory *memory_of(const struct native_body *b)
 {
-    struct native_body *b = ctx;
-    void *p = (b->saving ? &redis_saving_memory : &redis_memory)->alloc(NULL, n);
+    return b->saving ? &redis_saving_memory : &redis_memory;
+}
+
+static void *counted(struct native_body *b, void *p)
+{
     if (p != NULL) b->bytes += redis.MallocSize(p);
     return p;
+}
+
+static void *take(void *ctx, size_t n)
+{
+    return counted(ctx, memory_of(ctx)->alloc(NULL, n));
+}
+
+static void *take_zeroed(void *ctx, size_t n)
+{
+    return counted(ctx, memory_of(ctx)->zeroed(NULL, n));
 }
 
 static void give(void *ctx, void *p)
@@ -28,7 +41,7 @@ static struct native_body *body_new(tamis_error *why)
         *why = (tamis_error){.status = TAMIS_ENOMEM, .text = "no memory"};
         return NULL;
     }
-    *b = (struct native_body){.memory = {b, take, give}};
+    *b = (struct native_body){.memory = {b, take, give, take_zeroed}};
     return b;
 }
 

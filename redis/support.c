@@ -1,14 +1,22 @@
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* MADV_DONTNEED */
+#endif
+
 #include "module.h"
 
 #include <strings.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 
 /* --- Memory ----------------------------------------------------------------------------------- */
 
-/* Below this a refusal of the allocator is refusal enough. */
+/* Below this a refusal of the allocator is refusal enough, and zeroing takes no time. */
 #define BIG (1u << 20)
 
 /* Whether n bytes more stay within maxmemory, or within what the machine has: an allocator promises
- * more than there is, and the zeroing that follows would bring the kernel's killer. */
+ * more than there is, and the kernel kills the server when it uses that. */
 static bool server_has(size_t n)
 {
     redis_server_info *info = redis.GetServerInfo(NULL, "memory");
@@ -24,11 +32,50 @@ static bool server_has(size_t n)
     return no_total || total == 0 || (used <= total && n <= total - used);
 }
 
+/* Zeroes a block without touching it, where that is possible: then the command that creates a big
+ * filter does not wait for gigabytes of memory, and each page comes when it is first used. A server
+ * before 7.4 has no calloc that may fail. But on Linux the pages of a private anonymous mapping,
+ * which is what allocators hand out, read as zero once they were given back to the system. Where a
+ * block is something else, the marks are still there, or the system refuses: then it is zeroed. */
+static void zero(unsigned char *p, size_t n)
+{
+#ifdef __linux__
+    const long page = sysconf(_SC_PAGESIZE);
+    if (n >= BIG && page > 0 && (size_t)page <= BIG / 4) {
+        const size_t head = (size_t)page - (uintptr_t)p % (size_t)page;
+        const size_t whole = (n - head) / (size_t)page * (size_t)page, tail = n - head - whole;
+        unsigned char *from = p + head, *to = from + whole;
+        from[0] = to[-1] = 1;
+        if (madvise(from, whole, MADV_DONTNEED) == 0 && from[0] == 0 && to[-1] == 0) {
+            memset(p, 0, head);
+            memset(to, 0, tail);
+            return;
+        }
+    }
+#endif
+    memset(p, 0, n);
+}
+
+static void *try_zeroed(size_t n)
+{
+    if (redis.TryCalloc != NULL) return redis.TryCalloc(1, n > 0 ? n : 1);
+    void *p = redis.TryAlloc(n > 0 ? n : 1);
+    if (p != NULL) zero(p, n);
+    return p;
+}
+
 static void *take(void *ctx, size_t n)
 {
     (void)ctx;
     if (n >= BIG && !server_has(n)) return NULL;
     return redis.TryAlloc(n > 0 ? n : 1);
+}
+
+static void *take_zeroed(void *ctx, size_t n)
+{
+    (void)ctx;
+    if (n >= BIG && !server_has(n)) return NULL;
+    return try_zeroed(n);
 }
 
 static void give(void *ctx, void *p)
@@ -43,8 +90,14 @@ static void *take_to_save(void *ctx, size_t n)
     return redis.TryAlloc(n > 0 ? n : 1);
 }
 
-const tamis_memory redis_memory = {NULL, take, give};
-const tamis_memory redis_saving_memory = {NULL, take_to_save, give};
+static void *take_zeroed_to_save(void *ctx, size_t n)
+{
+    (void)ctx;
+    return try_zeroed(n);
+}
+
+const tamis_memory redis_memory = {NULL, take, give, take_zeroed};
+const tamis_memory redis_saving_memory = {NULL, take_to_save, give, take_zeroed_to_save};
 /* 2^48 bytes are more than any address space, and sums of a few of them do not overflow. */
 const struct compat_room redis_open_room = {&redis_memory, UINT64_C(1) << 48};
 

@@ -48,12 +48,13 @@ tamis_options tamis__same_options(const tamis *t)
                            .key = t->secret ? (const uint8_t *)t->hasher.key : NULL};
 }
 
-bool tamis__alloc_cells(tamis *t)
+bool tamis__alloc_cells(tamis *t, bool zeroed)
 {
     for (uint32_t i = 0; i < t->body.count; i++) t->body.sections[i].cells = NULL;
     for (uint32_t i = 0; i < t->body.count; i++) {
         struct section *s = &t->body.sections[i];
-        s->cells = tamis__alloc(t->memory, s->length);
+        s->cells =
+            zeroed ? tamis__alloc(t->memory, s->length) : tamis__alloc_unset(t->memory, s->length);
         if (s->cells == NULL) return false;
         s->room = s->length;
     }

@@ -46,8 +46,9 @@ tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_
 /* A window that turns by itself, once its plan and sections are known. */
 void tamis__set_turning(tamis *t);
 
-/* Every section gets its cells, zeroed. False: no memory; tamis_close cleans up. */
-bool tamis__alloc_cells(tamis *t);
+/* Every section gets its cells, zeroed, or of any contents for who overwrites them at once. False:
+ * no memory; tamis_close cleans up. */
+bool tamis__alloc_cells(tamis *t, bool zeroed);
 
 /* Whether keys may be added and taken away; hashes only need a handle that is not read-only. */
 tamis_status tamis__may_change_keys(const tamis *t);

@@ -526,7 +526,7 @@ static tamis_status make_handle(const struct source *src, const tamis_options *o
         t->borrowed = t->read_only = true;
         for (uint32_t i = 0; i < m->count; i++) /* read_only keeps the const promise */
             t->body.sections[i].cells = (uint8_t *)(uintptr_t)(src->memory + m->sections[i].offset);
-    } else if (s == TAMIS_OK && !tamis__alloc_cells(t)) {
+    } else if (s == TAMIS_OK && !tamis__alloc_cells(t, false)) {
         s = tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
                         (unsigned long long)src->size);
     }

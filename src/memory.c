@@ -30,25 +30,42 @@ static void advise(unsigned char *p, size_t size)
 #endif
 }
 
+/* calloc gets big blocks from the system already zero, without touching them. */
+static unsigned char *take(const tamis_memory *memory, size_t total, bool zeroed)
+{
+    if (memory == NULL) return zeroed ? calloc(1, total) : malloc(total);
+    return (zeroed && memory->zeroed != NULL ? memory->zeroed : memory->alloc)(memory->ctx, total);
+}
+
 /* The raw pointer is kept in the word before the aligned block, so any allocator will do. Big
- * blocks of our own begin and end with a huge page; what that adds is never touched. */
-void *tamis__alloc(const tamis_memory *memory, uint64_t size)
+ * blocks of our own begin and end with a huge page; what that adds is never touched. The advice
+ * comes before the first touch, which is when the system decides about the size of a page. */
+static void *alloc_block(const tamis_memory *memory, uint64_t size, bool zeroed)
 {
     const bool is_huge = size >= HUGE_FROM, own = memory == NULL;
     const size_t align = is_huge && own ? HUGE_PAGE : LINE;
     const size_t extra = align + sizeof(void *) + (align - LINE);
     if (size > SIZE_MAX - extra) return NULL;
     const size_t total = (size_t)size + extra;
-    /* calloc gets big blocks from the system already zero, without touching them. */
-    unsigned char *raw = own ? calloc(1, total) : memory->alloc(memory->ctx, total);
+    unsigned char *raw = take(memory, total, zeroed);
     if (raw == NULL) return NULL;
     unsigned char *block = raw + sizeof(void *);
     block += align - (uintptr_t)block % align;
     if (is_huge) advise(block, (size_t)(raw + total - block));
-    if (!own) memset(raw, 0, total);
+    if (zeroed && !own && memory->zeroed == NULL) memset(raw, 0, total);
     /* cppcheck-suppress pointerSize ; a pointer is what is kept there */
     memcpy(block - sizeof(void *), &raw, sizeof(void *));
     return block;
+}
+
+void *tamis__alloc(const tamis_memory *memory, uint64_t size)
+{
+    return alloc_block(memory, size, true);
+}
+
+void *tamis__alloc_unset(const tamis_memory *memory, uint64_t size)
+{
+    return alloc_block(memory, size, false);
 }
 
 void tamis__free(const tamis_memory *memory, void *p)

@@ -5,8 +5,10 @@
 #include <tamis/tamis.h>
 
 /* Zeroed, aligned to a cache line; NULL when the allocator says no or size does not fit a
- * size_t. */
+ * size_t. Where the allocator brings zeroed memory it is not touched. */
 void *tamis__alloc(const tamis_memory *memory, uint64_t size);
+/* The same with any contents, for what is overwritten at once. */
+void *tamis__alloc_unset(const tamis_memory *memory, uint64_t size);
 void tamis__free(const tamis_memory *memory, void *p);
 
 /* The same for what holds a secret: in pages of its own, which are left out of core dumps and, as

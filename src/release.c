@@ -59,7 +59,7 @@ tamis_status tamis__release(const tamis *from, double epsilon, const struct rand
     t->body.sections->kind = TAMIS_PRIVATE;
     t->body.sections->salt = tamis__flip_threshold(epsilon);
     tamis__assign_offsets(&t->body);
-    if (!tamis__alloc_cells(t)) {
+    if (!tamis__alloc_cells(t, false)) {
         tamis_close(t);
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
                            (unsigned long long)s->length);

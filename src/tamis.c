@@ -79,7 +79,7 @@ static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **
     if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     kind->layout(p, t->body.sections);
     tamis__assign_offsets(&t->body);
-    if (!tamis__alloc_cells(t)) {
+    if (!tamis__alloc_cells(t, true)) {
         tamis_close(t);
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
                            (unsigned long long)p->bytes);
@@ -161,7 +161,7 @@ tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
     copy->borrowed = false;
     copy->read_only = t->sealed || t->newer || t->kind->add == NULL;
     memcpy(body.sections, t->body.sections, body.count * sizeof *body.sections);
-    if (!tamis__alloc_cells(copy)) {
+    if (!tamis__alloc_cells(copy, false)) {
         tamis_close(copy);
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
                            (unsigned long long)tamis_image_size(t));
@@ -529,7 +529,7 @@ tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_err
     shape.items = 0;
     plain->body.sections[0] = shape;
     tamis__assign_offsets(&plain->body);
-    if (!tamis__alloc_cells(plain)) {
+    if (!tamis__alloc_cells(plain, true)) {
         tamis_close(plain);
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
                            (unsigned long long)shape.length);

@@ -29,7 +29,7 @@ static void give(void *ctx, void *p)
     free(p);
 }
 
-static const tamis_memory memory = {NULL, take, give};
+static const tamis_memory memory = {.alloc = take, .free = give};
 static const struct compat_room room = {&memory, 1u << 20};
 
 /* --- Fields: how a value is compared, and what a reader reads --------------------------------- */

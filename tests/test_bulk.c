@@ -62,7 +62,7 @@ enum { NO_SCRATCH = 1 };
 static void check_against_streaming(uint64_t scratch, unsigned wanted_allocations)
 {
     struct counter counter = {0, false};
-    const tamis_memory memory = {&counter, counted_alloc, counted_free};
+    const tamis_memory memory = {.ctx = &counter, .alloc = counted_alloc, .free = counted_free};
     tamis *t = make(scratch, &memory), *plain = make(NO_SCRATCH, NULL);
     tamis_hash *h = make_hashes(KEYS, 1), *other = make_hashes(KEYS, 2);
     uint8_t *got = malloc(KEYS / 8 + 1), *want = malloc(KEYS / 8 + 1);
@@ -102,7 +102,7 @@ static void any_scratch_gives_the_same(void)
 static void refused_scratch_is_no_error(void)
 {
     struct counter counter = {0, false};
-    const tamis_memory memory = {&counter, counted_alloc, counted_free};
+    const tamis_memory memory = {.ctx = &counter, .alloc = counted_alloc, .free = counted_free};
     tamis *t = make(0, &memory), *plain = make(NO_SCRATCH, NULL);
     tamis_hash *h = make_hashes(KEYS, 3);
     uint8_t *bits = malloc(KEYS / 8 + 1);

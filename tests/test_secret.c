@@ -86,7 +86,7 @@ static tamis_status keep(void *ctx, const void *bytes, size_t n)
 /* Handles that stay, and others that were closed: what is freed is dumped as well. */
 static void make_handles(const uint8_t *key)
 {
-    static const tamis_memory own = {NULL, take, give};
+    static const tamis_memory own = {.alloc = take, .free = give};
     tamis_options o = {.struct_size = sizeof o, .key = key};
     const tamis_plan bloom = {
         .struct_size = sizeof bloom, .kind = TAMIS_BLOOM, .m = 4096, .k = 1, .items = 500};

@@ -54,7 +54,7 @@ static inline void tracker_free(void *ctx, void *p)
 static inline void tracker_init(struct tracker *a)
 {
     memset(a, 0, sizeof *a);
-    a->memory = (tamis_memory){a, tracker_alloc, tracker_free};
+    a->memory = (tamis_memory){.ctx = a, .alloc = tracker_alloc, .free = tracker_free};
 }
 
 #endif

@@ -55,7 +55,7 @@ static void give(void *ctx, void *p)
 }
 
 /* The library's own way to malloc aligns big blocks to huge pages, of which there are none here. */
-static const tamis_memory memory = {NULL, take, give};
+static const tamis_memory memory = {.alloc = take, .free = give};
 
 static tamis_options options(const uint8_t *key, uint32_t flags, double max_bytes)
 {

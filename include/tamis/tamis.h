@@ -209,12 +209,17 @@ enum {
                            * in between: for replicas                                             */
 };
 /* alloc returns at least size bytes or NULL; no alignment beyond malloc's, no zeroing is needed.
- * Both are called from whatever thread calls the library, from several at once when those do. With
- * a secret key, whole pages within what alloc returned are left out of core dumps from then on. */
+ * zeroed does the same with bytes that are all zero, or is NULL: then the library calls alloc and
+ * zeroes every byte. An allocator that gets zeroed pages from the system, as calloc does, can leave
+ * them untouched, so that a filter of any size is created at once and takes memory as it fills.
+ * free takes back what either returned. All are called from whatever thread calls the library, from
+ * several at once when those do. With a secret key, whole pages within what they returned are left
+ * out of core dumps from then on. */
 typedef struct tamis_memory {
     void *ctx;
     void *(*alloc)(void *ctx, size_t size);
     void (*free)(void *ctx, void *p);
+    void *(*zeroed)(void *ctx, size_t size);
 } tamis_memory;
 typedef struct tamis_options {
     size_t struct_size;         /* sizeof(tamis_options)                                          */
@@ -225,7 +230,7 @@ typedef struct tamis_options {
                                  * adding is full there (TAMIS_EFULL); 0: no limit                 */
     uint64_t scratch_bytes;     /* what a bulk add to a big table may allocate meanwhile; 0: 64 MiB.
                                  * Less scratch, same answers: refused memory is no error         */
-    const tamis_memory *memory; /* must outlive the handle; NULL: malloc and free                 */
+    const tamis_memory *memory; /* must outlive the handle; NULL: malloc, calloc and free         */
     uint32_t threads;           /* that tamis_seal may use meanwhile, the caller's included; 0: 1.
                                  * Same bytes. Only ribbon does                                   */
     const char *temp_dir;       /* static kinds: hashes collected beyond scratch_bytes go to a file

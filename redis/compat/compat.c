@@ -41,7 +41,9 @@ uint64_t compat_murmur64(const void *key, size_t len, uint64_t seed)
 void *compat_zeros(const struct compat_room *room, uint64_t n)
 {
     if (n > room->max_bytes || n > SIZE_MAX / 2) return NULL;
-    void *p = room->memory->alloc(room->memory->ctx, (size_t)n);
+    const tamis_memory *memory = room->memory;
+    if (memory->zeroed != NULL) return memory->zeroed(memory->ctx, (size_t)n);
+    void *p = memory->alloc(memory->ctx, (size_t)n);
     if (p != NULL) memset(p, 0, (size_t)n);
     return p;
 }

@@ -78,6 +78,14 @@ static void *server_alloc(size_t n)
     return malloc(n);
 }
 
+/* As in servers from 7.4 on; the oldest ones have none. */
+static void *server_calloc(size_t n, size_t size)
+{
+    void *p = size == 0 || n <= SERVER_MEMORY / size ? server_alloc(n * size) : NULL;
+    if (p != NULL) memset(p, 0, n * size);
+    return p;
+}
+
 static void server_free(void *p)
 {
     must(p != NULL, "the server frees something");
@@ -536,6 +544,7 @@ static int find_function(const char *name, void *out)
     } functions[] = {
 #define IS(name, f) {"RedisModule_" name, (void (*)(void))f}
         IS("TryAlloc", server_alloc),
+        IS("TryCalloc", server_calloc),
         IS("Free", server_free),
         IS("MallocSize", server_size),
         IS("CreateCommand", create_command),
