@@ -11,9 +11,17 @@
  * not to the process, so other descriptors do not disturb it. Since each save puts a new file under
  * the name, whoever gets a lock checks that the name still leads to the file it locked, else starts
  * again with the new one; and the new file is locked before it gets the name. No lock file is ever
- * left lying around. A save over an existing file takes the same lock for its own duration. */
+ * left lying around. A save over an existing file takes the same lock for its own duration.
+ *
+ * Poorer file systems. Where flock is not supported, TAMIS_UPDATE fails, and every other save does
+ * without a lock: it still compares the file under the name with the one that was opened, once
+ * before the image is written and once more just before the rename. Where hard links are refused,
+ * an unnamed file cannot be named, so the image is written again to a file that has a temporary
+ * name from the start. A name that must be free is then taken by renameat2 with RENAME_NOREPLACE,
+ * and, where that is refused as well, by an empty file that is created exclusively and replaced at
+ * once. Only a kill between these two steps leaves that empty file behind. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* O_TMPFILE */
+#define _GNU_SOURCE /* O_TMPFILE, renameat2 */
 #endif
 #define _FILE_OFFSET_BITS 64
 
@@ -32,6 +40,9 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#if defined(__linux__) && !defined(RENAME_NOREPLACE)
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 struct file {
@@ -119,26 +130,43 @@ static bool same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-static int lock_file(int fd, bool wait)
+/* Whether flock is not supported here, rather than failing: Lustre mounted without it, NFS without
+ * its lock service, some FUSE. */
+static bool is_lockless(int os)
+{
+    return os == ENOSYS || os == ENOLCK || os == EOPNOTSUPP;
+}
+
+enum lock { LOCK_IF_POSSIBLE, LOCK_OR_FAIL, LOCK_AND_WAIT };
+
+/* 0 without a lock when it is only wanted if possible. */
+static int lock_file(int fd, enum lock how)
 {
     int r;
-    do r = flock(fd, LOCK_EX | (wait ? 0 : LOCK_NB));
+    do r = flock(fd, LOCK_EX | (how == LOCK_AND_WAIT ? 0 : LOCK_NB));
     while (r != 0 && errno == EINTR);
-    return r;
+    return r != 0 && how == LOCK_IF_POSSIBLE && is_lockless(errno) ? 0 : r;
+}
+
+static tamis_status lock_fail(tamis_error *why)
+{
+    if (errno == EWOULDBLOCK)
+        return tamis__fail(why, TAMIS_EBUSY, "another process is changing this file");
+    return io_fail(why, is_lockless(errno)
+                            ? "this file system cannot lock files, which an update requires"
+                            : "cannot lock");
 }
 
 /* Open and lock the file that has this name once the lock is held. */
-static tamis_status open_locked(const char *path, bool wait, int *fd, struct stat *st,
+static tamis_status open_locked(const char *path, enum lock how, int *fd, struct stat *st,
                                 tamis_error *why)
 {
     for (;;) {
         tamis_status s = open_regular(path, true, fd, st, why);
         if (s != TAMIS_OK) return s;
         struct stat now = {0};
-        if (lock_file(*fd, wait) != 0)
-            s = errno == EWOULDBLOCK
-                    ? tamis__fail(why, TAMIS_EBUSY, "another process is changing this file")
-                    : io_fail(why, "cannot lock");
+        if (lock_file(*fd, how) != 0)
+            s = lock_fail(why);
         else if ((stat(path, &now) != 0 && errno != ENOENT) ||
                  fstat(*fd, st) != 0) /* again: somebody may have written while we waited */
             s = io_fail(why, "cannot lock");
@@ -207,8 +235,8 @@ tamis_status tamis_open(const char *path, const tamis_options *options, tamis **
         return tamis__fail(why, TAMIS_EINVAL, "a mapped file cannot be changed");
     int fd;
     struct stat st;
-    s = update ? open_locked(path, (o.flags & TAMIS_WAIT) != 0, &fd, &st, why)
-               : open_regular(path, false, &fd, &st, why);
+    const enum lock how = (o.flags & TAMIS_WAIT) != 0 ? LOCK_AND_WAIT : LOCK_OR_FAIL;
+    s = update ? open_locked(path, how, &fd, &st, why) : open_regular(path, false, &fd, &st, why);
     if (s != TAMIS_OK) return s;
 
     char resolved[PATH_MAX];
@@ -239,18 +267,23 @@ tamis_status tamis_open(const char *path, const tamis_options *options, tamis **
 
 /* --- Saving ----------------------------------------------------------------------------------- */
 
+#define TEMPORARY_NAME 64
+
 struct save {
     char target[PATH_MAX];   /* resolved: a symbolic link to a file is followed, not replaced */
     const char *name;        /* the last part of target */
     bool exists;             /* something has that name already */
     bool only_new;           /* and then it is an error */
+    bool origin;             /* the target is the file that the handle was opened from */
+    bool keeps_lock;         /* and the handle has it locked */
     tamis__writer *write_to; /* of `what`; NULL: the image of a handle is saved */
     const void *what;
     struct stat old;
     int old_lock; /* taken for this save, or -1 */
     int dir, fd;
-    char temporary[64]; /* name in dir; empty: the file has none yet */
-    bool published;     /* the new file has taken the name */
+    char temporary[TEMPORARY_NAME]; /* in dir; empty: the file has no name yet */
+    bool unnamed_fails;             /* a file without a name could not be given one later */
+    bool published;                 /* the new file has taken the name */
     tamis_error *why;
 };
 
@@ -317,53 +350,81 @@ static tamis_status find_target(struct save *j, const char *path)
     return j->dir >= 0 ? TAMIS_OK : io_fail(j->why, "cannot open the directory");
 }
 
+static tamis_status changed_meanwhile(const struct save *j)
+{
+    return tamis__fail(j->why, TAMIS_EBUSY, "changed by another process since it was opened");
+}
+
 /* The lock on what is to be replaced, and proof that it is what this handle has read. */
 static tamis_status claim_target(struct save *j, const tamis *t)
 {
-    if (!j->exists) return TAMIS_OK;
     const struct file *file = t != NULL ? t->file : NULL;
-    const bool origin = file != NULL && strcmp(file->path, j->target) == 0;
+    j->origin = file != NULL && strcmp(file->path, j->target) == 0;
+    j->keeps_lock = j->origin && file->lock >= 0;
+    if (!j->exists) return TAMIS_OK;
     struct stat locked;
     int fd = file != NULL ? file->lock : -1;
     if (fd >= 0 && fstat(fd, &locked) != 0) return io_fail(j->why, "cannot save");
     tamis_status s = TAMIS_OK;
-    if (!origin || fd < 0 || !same_file(&locked, &j->old)) {
-        s = open_locked(j->target, false, &j->old_lock, &j->old, j->why);
+    if (!j->keeps_lock || !same_file(&locked, &j->old)) {
+        s = open_locked(j->target, LOCK_IF_POSSIBLE, &j->old_lock, &j->old, j->why);
         if (s != TAMIS_OK) return s;
         fd = j->old_lock;
     }
-    if (!origin) return TAMIS_OK;
+    if (!j->origin) return TAMIS_OK;
     uint8_t header[TAMIS__HEADER_BYTES];
     uint64_t root;
     const struct source src = {.fd = fd};
     s = read_at(&src, 0, header, sizeof header, j->why);
     if (s == TAMIS_EIO) return s;
     if (s != TAMIS_OK || !tamis__image_root(header, &root) || root != file->root)
-        return tamis__fail(j->why, TAMIS_EBUSY, "changed by another process since it was opened");
+        return changed_meanwhile(j);
     return TAMIS_OK;
 }
 
-/* A name that is free in the directory, for as long as nobody else picks it. */
-static void pick_temporary_name(struct save *j, unsigned attempt)
+/* Without a lock, others may have replaced it while the image was written. The descriptor that
+ * claim_target has read keeps the inode number from being used again. */
+static tamis_status check_claim(const struct save *j)
 {
-    snprintf(j->temporary, sizeof j->temporary, ".tamis-%ld-%u.tmp", (long)getpid(), attempt);
+    struct stat now;
+    if (!j->exists || !j->origin) return TAMIS_OK;
+    if (stat(j->target, &now) != 0) return io_fail(j->why, "cannot save");
+    return same_file(&now, &j->old) ? TAMIS_OK : changed_meanwhile(j);
+}
+
+/* A name that is free in the directory, for as long as nobody else picks it. */
+static void pick_temporary_name(char *name, unsigned attempt)
+{
+    snprintf(name, TEMPORARY_NAME, ".tamis-%ld-%u.tmp", (long)getpid(), attempt);
 }
 
 #define MAX_ATTEMPTS 1000u
+#define EXCLUSIVELY (O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+
+/* A descriptor of a new file of that name; -1: errno, there is none, and the name is empty. */
+static int create_named(int dir, mode_t mode, char *name)
+{
+    int fd, made = -1;
+    for (unsigned i = 0; made < 0 && i < MAX_ATTEMPTS; i++) {
+        pick_temporary_name(name, i);
+        made = openat(dir, name, EXCLUSIVELY, mode);
+        if (made < 0 && errno != EEXIST) break;
+    }
+    if ((fd = off_standard_streams(made)) >= 0) return fd;
+    const int os = errno;
+    if (made >= 0) unlinkat(dir, name, 0);
+    name[0] = '\0';
+    errno = os;
+    return -1;
+}
 
 static tamis_status open_temporary(struct save *j)
 {
 #ifdef O_TMPFILE
-    if (access("/proc/self/fd", X_OK) == 0) /* needed to give it a name later */
+    if (!j->unnamed_fails && access("/proc/self/fd", X_OK) == 0) /* needed to name it later */
         j->fd = off_standard_streams(openat(j->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
 #endif
-    for (unsigned i = 0; j->fd < 0 && i < MAX_ATTEMPTS; i++) {
-        pick_temporary_name(j, i);
-        j->fd = off_standard_streams(
-            openat(j->dir, j->temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666));
-        if (j->fd < 0) j->temporary[0] = '\0';
-        if (j->fd < 0 && errno != EEXIST) break;
-    }
+    if (j->fd < 0) j->fd = create_named(j->dir, 0666, j->temporary);
     if (j->fd < 0) return io_fail(j->why, "cannot create a file in that directory");
     if (!j->exists) return TAMIS_OK;
     /* Only root can give a file away; for others it becomes their own, as with any editor. */
@@ -381,30 +442,78 @@ static int link_open_file(const struct save *j, const char *name)
     return linkat(AT_FDCWD, self, j->dir, name, AT_SYMLINK_FOLLOW);
 }
 
-/* Give the finished file its name. */
-static tamis_status publish(struct save *j)
+/* Whether hard links, or renaming without replacing, are not to be had here, rather than failing:
+ * FAT, SMB and FUSE; old kernels, and filters of system calls. */
+static bool is_refusal(int os)
 {
-    if (j->only_new) {
-        if (link_open_file(j, j->name) != 0) return io_fail(j->why, "cannot save");
-    } else {
-        for (unsigned i = 0; j->temporary[0] == '\0' && i < MAX_ATTEMPTS; i++) {
-            struct save named = *j;
-            pick_temporary_name(&named, i);
-            if (link_open_file(j, named.temporary) == 0)
-                memcpy(j->temporary, named.temporary, sizeof j->temporary);
-            else if (errno != EEXIST)
-                break;
-        }
-        if (j->temporary[0] == '\0' || renameat(j->dir, j->temporary, j->dir, j->name) != 0)
-            return io_fail(j->why, "cannot save");
-        j->temporary[0] = '\0';
-    }
-    j->published = true;
-    if (fsync(j->dir) != 0) return io_fail(j->why, "saved, but the directory could not be synced");
-    return TAMIS_OK;
+    return os == EPERM || os == EACCES || os == EOPNOTSUPP || os == ENOSYS || os == EINVAL;
 }
 
-static tamis_status write_and_publish(struct save *j, const tamis *t, uint64_t *root)
+/* As rename, but EEXIST when the new name is taken. */
+static int rename_to_free_name(int dir, const char *from, const char *to)
+{
+#if defined(RENAME_NOREPLACE)
+    return renameat2(dir, from, dir, to, RENAME_NOREPLACE);
+#elif defined(SYS_renameat2) /* older versions of musl have no function for it */
+    return (int)syscall(SYS_renameat2, dir, from, dir, to, 1u);
+#else
+    (void)dir, (void)from, (void)to;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+/* An empty file takes the name, so that nobody else can, and is replaced. Whoever saves over it
+ * meanwhile has its lock, or has replaced it already, and then wins. It may be a standard stream:
+ * nobody reads what is in it. */
+static int rename_over_placeholder(struct save *j)
+{
+    struct stat mine, now;
+    const int fd = j->old_lock = openat(j->dir, j->name, EXCLUSIVELY, 0600);
+    if (fd < 0) return -1;
+    const bool busy = lock_file(fd, LOCK_IF_POSSIBLE) != 0 && errno == EWOULDBLOCK;
+    const bool known = !busy && fstat(fd, &mine) == 0 && stat(j->target, &now) == 0;
+    if (busy || (known && !same_file(&mine, &now))) {
+        errno = EEXIST;
+        return -1;
+    }
+    if (known && renameat(j->dir, j->temporary, j->dir, j->name) == 0) return 0;
+    const int os = errno;
+    unlinkat(j->dir, j->name, 0);
+    errno = os;
+    return -1;
+}
+
+/* 0; -1: errno, EEXIST when something has the name. */
+static int take_free_name(struct save *j)
+{
+    if (link_open_file(j, j->name) == 0) return 0;
+    if (j->temporary[0] == '\0' || !is_refusal(errno)) return -1;
+    int r = rename_to_free_name(j->dir, j->temporary, j->name);
+    if (r != 0 && is_refusal(errno)) r = rename_over_placeholder(j);
+    if (r == 0) j->temporary[0] = '\0';
+    return r;
+}
+
+/* Give the finished file its name; 0, or -1: errno. */
+static int take_name(struct save *j)
+{
+    if (j->only_new) return take_free_name(j);
+    for (unsigned i = 0; j->temporary[0] == '\0' && i < MAX_ATTEMPTS; i++) {
+        char name[TEMPORARY_NAME];
+        pick_temporary_name(name, i);
+        if (link_open_file(j, name) == 0)
+            memcpy(j->temporary, name, sizeof name);
+        else if (errno != EEXIST)
+            break;
+    }
+    if (j->temporary[0] == '\0') return -1;
+    const int r = renameat(j->dir, j->temporary, j->dir, j->name);
+    if (r == 0) j->temporary[0] = '\0';
+    return r;
+}
+
+static tamis_status write_new(struct save *j, const tamis *t, uint64_t *root)
 {
     tamis_status s = open_temporary(j);
     if (s == TAMIS_OK)
@@ -412,8 +521,27 @@ static tamis_status write_and_publish(struct save *j, const tamis *t, uint64_t *
                                 : tamis__image_write(t, put_bytes, j, root, j->why);
     if (s != TAMIS_OK) return s;
     if (fsync(j->fd) != 0) return io_fail(j->why, "cannot write to the disk");
-    if (lock_file(j->fd, false) != 0) return io_fail(j->why, "cannot lock the new file");
-    return publish(j);
+    if (lock_file(j->fd, j->keeps_lock ? LOCK_OR_FAIL : LOCK_IF_POSSIBLE) != 0)
+        return io_fail(j->why, "cannot lock the new file");
+    return check_claim(j);
+}
+
+static tamis_status write_and_publish(struct save *j, const tamis *t, uint64_t *root)
+{
+    tamis_status s = write_new(j, t, root);
+    int r = s == TAMIS_OK ? take_name(j) : 0;
+    if (r != 0 && j->temporary[0] == '\0' && is_refusal(errno)) {
+        j->unnamed_fails = true;
+        close(j->fd);
+        j->fd = -1;
+        s = write_new(j, t, root);
+        r = s == TAMIS_OK ? take_name(j) : 0;
+    }
+    if (s != TAMIS_OK) return s;
+    if (r != 0) return io_fail(j->why, "cannot save");
+    j->published = true;
+    if (fsync(j->dir) != 0) return io_fail(j->why, "saved, but the directory could not be synced");
+    return TAMIS_OK;
 }
 
 /* The handle now stands for what was saved; a lock goes over to the new file. */
@@ -514,21 +642,16 @@ tamis_status tamis_save_packed(const tamis *t, const char *path, bool replace, t
 
 tamis_status tamis__temporary_open(const char *directory, int *fd, tamis_error *why)
 {
-    const int flags = O_RDWR | O_CLOEXEC;
-    char name[64];
+    char name[TEMPORARY_NAME];
     const int dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     *fd = -1;
     if (dir < 0) return io_fail(why, "cannot open the directory for temporary files");
 #ifdef O_TMPFILE
-    *fd = off_standard_streams(openat(dir, ".", O_TMPFILE | flags, 0600));
+    *fd = off_standard_streams(openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
 #endif
-    for (unsigned i = 0; *fd < 0 && i < MAX_ATTEMPTS; i++) {
-        snprintf(name, sizeof name, ".tamis-%ld-%u.tmp", (long)getpid(), i);
-        *fd = off_standard_streams(openat(dir, name, O_CREAT | O_EXCL | O_NOFOLLOW | flags, 0600));
-        if (*fd >= 0)
-            unlinkat(dir, name, 0);
-        else if (errno != EEXIST)
-            break;
+    if (*fd < 0) {
+        *fd = create_named(dir, 0600, name);
+        if (*fd >= 0) unlinkat(dir, name, 0);
     }
     close_quietly(dir);
     return *fd >= 0 ? TAMIS_OK : io_fail(why, "cannot create a temporary file");

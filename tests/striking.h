@@ -19,6 +19,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum call {
@@ -41,6 +42,7 @@ enum call {
     PWRITE,
     REALPATH,
     RENAMEAT,
+    RENAMEAT2,
     STAT,
     UNLINKAT,
     WRITE,
@@ -54,7 +56,10 @@ static struct strike {
     void (*meanwhile)(void); /* instead of failing: what somebody else does just before the call */
     unsigned count, struck;
 } strike;
-static bool no_tmpfile; /* a file system without O_TMPFILE */
+/* What a file system does not support: 0, or the error that says so. */
+static struct lack {
+    int tmpfile, locks, links, rename2;
+} lack;
 
 static bool struck(enum call call)
 {
@@ -114,9 +119,37 @@ static ssize_t struck_write(int fd, const void *from, size_t n)
 static int struck_openat(int dir, const char *path, int flags, mode_t mode)
 {
     if (struck(OPENAT)) return -1;
-    if (!no_tmpfile || (flags & O_TMPFILE) != O_TMPFILE) return openat(dir, path, flags, mode);
-    errno = EOPNOTSUPP;
+    if (lack.tmpfile == 0 || (flags & O_TMPFILE) != O_TMPFILE)
+        return openat(dir, path, flags, mode);
+    errno = lack.tmpfile;
     return -1;
+}
+
+/* Not supported; a strike comes first. */
+static int lacking(int error)
+{
+    errno = error;
+    return -1;
+}
+
+static int struck_flock(int fd, int how)
+{
+    if (struck(FLOCK)) return -1;
+    return lack.locks != 0 ? lacking(lack.locks) : flock(fd, how);
+}
+
+static int struck_linkat(int d, const char *from, int e, const char *to, int flags)
+{
+    if (struck(LINKAT)) return -1;
+    return lack.links != 0 ? lacking(lack.links) : linkat(d, from, e, to, flags);
+}
+
+/* By its number, since not every C library has a function for it. */
+static int struck_renameat2(int d, const char *from, int e, const char *to, unsigned flags)
+{
+    if (struck(RENAMEAT2)) return -1;
+    if (lack.rename2 != 0) return lacking(lack.rename2);
+    return (int)syscall(SYS_renameat2, d, from, e, to, flags);
 }
 
 /* Functions, not expressions in their place: a branch of the test would be counted as one of the
@@ -131,11 +164,8 @@ STRUCK(ACCESS, int, -1, access, (const char *path, int mode), (path, mode))
 STRUCK(FCHMOD, int, -1, fchmod, (int fd, mode_t mode), (fd, mode))
 STRUCK(FCHOWN, int, -1, fchown, (int fd, uid_t user, gid_t group), (fd, user, group))
 STRUCK(FCNTL, int, -1, fcntl, (int fd, int what, int value), (fd, what, value))
-STRUCK(FLOCK, int, -1, flock, (int fd, int how), (fd, how))
 STRUCK(FSTAT, int, -1, fstat, (int fd, struct stat *st), (fd, st))
 STRUCK(FTRUNCATE, int, -1, ftruncate, (int fd, off_t size), (fd, size))
-STRUCK(LINKAT, int, -1, linkat, (int d, const char *from, int e, const char *to, int flags),
-       (d, from, e, to, flags))
 STRUCK(LSTAT, int, -1, lstat, (const char *path, struct stat *st), (path, st))
 STRUCK(MMAP, void *, MAP_FAILED, mmap, (void *p, size_t n, int prot, int flags, int fd, off_t at),
        (p, n, prot, flags, fd, at))
@@ -172,6 +202,8 @@ static int struck_fsync(int fd)
 #define pwrite(fd, from, n, at) struck_pwrite(fd, from, n, at)
 #define realpath(path, out) struck_realpath(path, out)
 #define renameat(d, from, e, to) struck_renameat(d, from, e, to)
+#define renameat2(d, from, e, to, flags) struck_renameat2(d, from, e, to, flags)
+#define syscall(number, d, from, e, to, flags) struck_renameat2(d, from, e, to, flags)
 #define stat(path, st) struck_stat(path, st)
 #define unlinkat(dir, path, flags) struck_unlinkat(dir, path, flags)
 #define write(fd, from, n) struck_write(fd, from, n)

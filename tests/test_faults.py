@@ -1,6 +1,7 @@
 """Every system call of a save fails, in turn: once and for ever, by an error, an interruption, a short
-transfer or the death of the process, with O_TMPFILE and without. Whatever happens, the path holds the
-old file or the whole new one, success means the new one, and nothing is left lying around.
+transfer or the death of the process, with O_TMPFILE and without, and on file systems without locks or hard
+links. Whatever happens, the path holds the old file or the whole new one, success means the new one, and
+nothing is left lying around.
 
 tests/fault/shim.c makes the faults, tests/fault/saver.c is the program they strike."""
 import os
@@ -8,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 
 sys.dont_write_bytecode = True  # the source tree may be read-only
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "fault"))
@@ -23,7 +25,29 @@ WAYS += [("kill before", {"FAULT_HOW": "kill"}), ("kill after", {"FAULT_HOW": "k
 
 # What a save cannot do without: if one of these is never struck, the shim has lost its grip.
 ESSENTIAL = {"open64", "fstat64", "pread64", "flock", "openat64", "fchmod", "write", "fsync", "linkat",
-             "renameat", "unlinkat", "close"}
+             "renameat", "renameat2", "unlinkat", "close"}
+
+
+def lacks():
+    """File systems, by name: the environment in which the shim lacks something."""
+    for no_tmpfile in ("0", "1"):
+        of_it = f" and with{'out' * int(no_tmpfile)} O_TMPFILE"
+        for error in ("ENOSYS", "ENOLCK", "EOPNOTSUPP"):
+            yield f"no locks ({error}){of_it}", {"FAULT_NO_LOCKS": error, "FAULT_NO_TMPFILE": no_tmpfile}
+        for links in ("EPERM", "EOPNOTSUPP"):
+            for rename2 in ("", "ENOSYS", "EINVAL"):
+                yield f"no links ({links}), renameat2 {rename2 or 'works'}{of_it}", {
+                    "FAULT_NO_LINKS": links, "FAULT_NO_RENAME2": rename2, "FAULT_NO_TMPFILE": no_tmpfile}
+    yield "nothing of all that", {"FAULT_NO_LOCKS": "ENOLCK", "FAULT_NO_LINKS": "EPERM", "FAULT_NO_RENAME2": "EINVAL",
+                                  "FAULT_NO_TMPFILE": "1"}
+
+
+LACKS = dict(lacks())
+# Those that take different ways through a save; each is struck at a fifth of its calls in each of these ways.
+STRUCK_LACKS = ("no locks (ENOSYS) and with O_TMPFILE", "no links (EPERM), renameat2 works and with O_TMPFILE",
+                "no links (EOPNOTSUPP), renameat2 EINVAL and with O_TMPFILE",
+                "no links (EPERM), renameat2 works and without O_TMPFILE", "nothing of all that")
+STRUCK_WAYS = ("EIO once", "ENOSPC for ever", "EINTR once", "kill before", "kill after")
 
 
 class Call:
@@ -66,6 +90,12 @@ class Run:
         return sorted(set(os.listdir(self.directory)) - {"set.tamis"})
 
 
+def held_by_empty_file(run, environment):
+    """Where a free name can only be taken by an empty file at first: that stays when nobody can remove it."""
+    last_resort = environment.get("FAULT_NO_LINKS") and environment.get("FAULT_NO_RENAME2")
+    return last_resort and run.code != 0 and (run.code == -9 or any(c.name == "unlinkat" for c in run.hits))
+
+
 def complaints(run, mode, environment, before, after):
     """What this run did wrong, as texts."""
     how, once = environment["FAULT_HOW"], environment.get("FAULT_ONCE") == "1"
@@ -80,6 +110,8 @@ def complaints(run, mode, environment, before, after):
             yield "survived its death"
     elif run.code not in (0, EIO_STATUS):
         yield f"ended with {run.code}: {run.said}"
+    if content == b"" and before is None and held_by_empty_file(run, environment):
+        return
     if content not in (before, after):
         yield "the file is neither the old nor the new one"
     if run.code == 0 and content != after:
@@ -118,11 +150,18 @@ class Sweep:
         with open(first, "rb") as f, open(second, "rb") as s, open(packed, "rb") as p:
             self.old, self.new, self.packed = f.read(), s.read(), p.read()
 
-    def strike(self, saver, mode, name, environment):
-        """The N-th call is struck, for every N there is."""
-        before = None if mode == "new" else self.old
-        after = {"new": self.old, "pack": self.packed}.get(mode, self.new)
-        for n in range(1, 1000):
+    def before_and_after(self, mode):
+        before = None if mode in ("new", "make") else self.old
+        return before, {"new": self.old, "make": self.old, "pack": self.packed}.get(mode, self.new)
+
+    def complain(self, text):
+        self.failures += 1
+        print(text)
+
+    def strike(self, saver, mode, name, environment, step=1):
+        """The N-th call is struck, for every N there is, or for every step-th of them."""
+        before, after = self.before_and_after(mode)
+        for n in range(1 + zlib.crc32((mode + name).encode()) % step, 1000, step):
             run = Run(self.room, saver, mode, {**environment, "FAULT_AT": str(n)}, before)
             if not run.hits:
                 if run.code != 0 or run.content() != after or run.others():
@@ -131,8 +170,7 @@ class Sweep:
             self.runs += 1
             self.struck |= {c.name for c in run.hits}
             for text in complaints(run, mode, environment, before, after):
-                self.failures += 1
-                print(f"{mode}, {name} from call {n} ({run.hits[0].name}) on: {text}")
+                self.complain(f"{mode}, {name} from call {n} ({run.hits[0].name}) on: {text}")
         sys.exit(f"{mode}, {name}: more calls than there can be")
 
     def shim_works(self):
@@ -152,8 +190,7 @@ class Sweep:
         shutil.copy(os.path.join(self.room, "first.tamis"), os.path.join(self.room, "lost.tamis"))
         done = subprocess.run([self.saver, "lost", "lost.tamis"], cwd=self.room)
         if done.returncode != 0 or workshop.generation(self.saver, self.room + "/lost.tamis") != 3:
-            self.failures += 1
-            print(f"a file removed under its writer: ended with {done.returncode}")
+            self.complain(f"a file removed under its writer: ended with {done.returncode}")
 
     def one_sort(self):
         """One call never works again, all others do: what is tried again and again must end."""
@@ -169,6 +206,25 @@ class Sweep:
                     environment = {"LD_PRELOAD": self.shim, "FAULT_NO_TMPFILE": no_tmpfile, **how}
                     self.strike(self.saver, mode, name + " without O_TMPFILE" * int(no_tmpfile),
                                 environment)
+
+    def lacking(self):
+        """Without a fault every save works, but an update needs a lock; then some faults."""
+        for name, lack in LACKS.items():
+            for mode in ("update", "replace", "make", "new", "pack"):
+                before, after = self.before_and_after(mode)
+                run = Run(self.room, self.saver, mode, {"LD_PRELOAD": self.shim, **lack}, before)
+                refused = mode == "update" and "FAULT_NO_LOCKS" in lack
+                if refused and (run.code != EIO_STATUS or "lock" not in run.said or run.content() != before):
+                    self.complain(f"{mode}, {name}: {run.code} {run.said}")
+                elif not refused and (run.code != 0 or run.content() != after):
+                    self.complain(f"{mode}, {name}: {run.code} {run.said}")
+                if run.others():
+                    self.complain(f"{mode}, {name}: left behind: {run.others()}")
+        for name in STRUCK_LACKS:
+            for mode in ("replace", "new", "pack"):
+                for way in STRUCK_WAYS:
+                    self.strike(self.saver, mode, f"{way}, {name}", {"LD_PRELOAD": self.shim, **LACKS[name],
+                                                                   **dict(WAYS)[way]}, step=5)
 
     def sanitized(self, saver):
         """The same program with the shim built in, under the address and leak sanitizers."""
@@ -193,6 +249,7 @@ def main():
         sweep = Sweep(room, saver, shim)
         sweep.shim_works()
         sweep.lost_file()
+        sweep.lacking()
         sweep.plain()
         sweep.one_sort()
         sweep.sanitized(watched)

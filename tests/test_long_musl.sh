@@ -23,7 +23,7 @@ find src -name '*.c' -print0 | xargs -0 -P 2 -I FILE sh -c \
 ar rc "$room/libtamis.a" "$room"/*.o
 
 export TAMIS_SOURCE="$source" TEST_BRIEFLY=yes
-for name in test_golden test_hostile test_api test_api_sets test_model test_hash test_image test_file test_file_faults; do
+for name in test_golden test_hostile test_api test_api_sets test_model test_hash test_image test_file test_file_faults test_file_lacks; do
     musl-gcc -std=gnu11 -O1 -Iinclude -Isrc -isystem "$room/include" "tests/$name.c" "$room/libtamis.a" \
         -static -pthread -lm -o "$room/$name"
     if readelf -Wd "$room/$name" | grep -q NEEDED; then echo "$name is not static"; exit 1; fi

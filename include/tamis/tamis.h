@@ -196,7 +196,8 @@ enum {
     TAMIS_KEYLESS = 4,    /* open, load, view: accept a keyed image without its key, to inspect
                            * or merge it; it then answers "maybe" to every key                    */
     TAMIS_UPDATE = 8,     /* open: to be changed and saved again; TAMIS_EBUSY while another handle
-                           * has the file so. Held until close.                                   */
+                           * has the file so. Held until close. TAMIS_EIO where the file system
+                           * does not support locks (flock).                                      */
     TAMIS_WAIT = 16,      /* with TAMIS_UPDATE: wait instead of TAMIS_EBUSY                       */
     TAMIS_SHARED = 32,    /* create, open, load: any number of threads may add and ask at once,
                            * without a lock; not for strict plans. No key is ever lost; a thread
@@ -543,9 +544,13 @@ TAMIS_API tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, ta
  * new one is on disk when TAMIS_OK returns. A handle that was opened from this path refuses with
  * TAMIS_EBUSY when somebody else has changed the file since. (When the very last step fails, the
  * sync of the directory, the new file is in place but may not survive a power failure:
- * TAMIS_EIO.) */
+ * TAMIS_EIO.) Hard links are not required, and locks only by TAMIS_UPDATE: where the file system
+ * does not support flock, a save works without a lock and still refuses with TAMIS_EBUSY when the
+ * file has been replaced before the new one takes its name. */
 TAMIS_API tamis_status tamis_save(tamis *t, const char *path, tamis_error *why);
-/* The same, but TAMIS_EIO with os = EEXIST when path exists.                                     */
+/* The same, but TAMIS_EIO with os = EEXIST when path exists. Where the file system supports neither
+ * hard links nor renameat2 with RENAME_NOREPLACE, an empty file holds the name for a moment; a
+ * process that is killed in that moment leaves it behind. */
 TAMIS_API tamis_status tamis_save_new(tamis *t, const char *path, tamis_error *why);
 
 /* --- For the wire --------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
  *     saver make PATH      a fresh image of generation 1
  *     saver update PATH    open for update, add a key, save
  *     saver again PATH     the same, and what fails is tried once more
+ *     saver replace PATH   as update, without its lock
  *     saver new PATH       as make, but the path must be free
  *     saver pack PATH      over it, a packed file of a fresh image
  *     saver lost PATH      open for update; the file is removed; two generations are saved all the
@@ -91,9 +92,9 @@ static int pack(const char *path)
     return s == TAMIS_OK ? 0 : failed(s, &why);
 }
 
-static int update(const char *path, bool try_again)
+static int update(const char *path, uint32_t flags, bool try_again)
 {
-    const tamis_options options = {.struct_size = sizeof options, .flags = TAMIS_UPDATE};
+    const tamis_options options = {.struct_size = sizeof options, .flags = flags};
     tamis_error why = {.text = "cannot add"};
     tamis *t;
     tamis_status s = tamis_open(path, &options, &t, &why);
@@ -168,8 +169,9 @@ static int run(const char *what, const char *path)
     if (strcmp(what, "make") == 0) return make(path, false);
     if (strcmp(what, "new") == 0) return make(path, true);
     if (strcmp(what, "pack") == 0) return pack(path);
-    if (strcmp(what, "update") == 0) return update(path, false);
-    if (strcmp(what, "again") == 0) return update(path, true);
+    if (strcmp(what, "update") == 0) return update(path, TAMIS_UPDATE, false);
+    if (strcmp(what, "replace") == 0) return update(path, 0, false);
+    if (strcmp(what, "again") == 0) return update(path, TAMIS_UPDATE, true);
     if (strcmp(what, "lost") == 0) return lost(path);
     if (strcmp(what, "loop") == 0) return loop(path);
     if (strcmp(what, "check") == 0) return check(path);

@@ -19,6 +19,10 @@
  *     FAULT_CALLS=a,b       count only these calls; else all below
  *     FAULT_MARK=text       count from the first open of a path that contains this
  *     FAULT_NO_TMPFILE=1    a file system without O_TMPFILE
+ *     FAULT_NO_LOCKS=E      one without locks: flock fails with this error (ENOSYS, ENOLCK, EOPNOTSUPP)
+ *     FAULT_NO_LINKS=E      one without hard links: link and linkat do (EPERM, EOPNOTSUPP)
+ *     FAULT_NO_RENAME2=E    one without flags for renaming: renameat2 does (ENOSYS, EINVAL). These
+ *                           calls are counted, and may be hit, all the same
  *     FAULT_COUNT=path      at exit, the number of counted calls is written here
  *     FAULT_TRACE=path      each counted call adds a line: number, name, file, what was done to it.
  *                           "file" numbers the opens, since descriptors and inodes are used again
@@ -64,6 +68,7 @@ static struct {
     int error; /* of FAIL; of KILL, the signal */
     long at;
     bool once, after, no_tmpfile;
+    int no_locks, no_links, no_rename2; /* errors, or 0 */
     const char *calls, *mark, *count_path, *also;
     int trace; /* descriptor, or -1 */
     bool counting;
@@ -81,6 +86,24 @@ static bool is_on(const char *name)
 {
     const char *v = getenv(name);
     return v != NULL && *v != '\0' && strcmp(v, "0") != 0;
+}
+
+/* The error of that name; 0 when the variable is not set. */
+static int read_error(const char *name)
+{
+    static const struct {
+        const char *name;
+        int error;
+    } errors[] = {{"ENOSYS", ENOSYS},
+                  {"ENOLCK", ENOLCK},
+                  {"EOPNOTSUPP", EOPNOTSUPP},
+                  {"EPERM", EPERM},
+                  {"EINVAL", EINVAL}};
+    const char *v = getenv(name);
+    if (v == NULL || *v == '\0') return 0;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (strcmp(v, errors[i].name) == 0) return errors[i].error;
+    abort(); /* a misspelt one would be none */
 }
 
 static void read_how(const char *how)
@@ -110,6 +133,9 @@ __attribute__((constructor)) static void begin(void)
     shim.once = is_on("FAULT_ONCE");
     shim.after = is_on("FAULT_AFTER");
     shim.no_tmpfile = is_on("FAULT_NO_TMPFILE");
+    shim.no_locks = read_error("FAULT_NO_LOCKS");
+    shim.no_links = read_error("FAULT_NO_LINKS");
+    shim.no_rename2 = read_error("FAULT_NO_RENAME2");
     shim.calls = getenv("FAULT_CALLS");
     shim.mark = getenv("FAULT_MARK");
     shim.count_path = getenv("FAULT_COUNT");
@@ -233,13 +259,24 @@ static ssize_t fits(const char *name, int fd, size_t n)
     return -1;
 }
 
+/* Whether the file system does not support this call; errno says so. */
+static bool is_lacking(const char *name)
+{
+    const int error = strcmp(name, "flock") == 0                                 ? shim.no_locks
+                      : strcmp(name, "link") == 0 || strcmp(name, "linkat") == 0 ? shim.no_links
+                      : strcmp(name, "renameat2") == 0                           ? shim.no_rename2
+                                                                                 : 0;
+    if (error != 0) errno = error;
+    return error != 0;
+}
+
 /* A call that is either made or fails. */
 #define CALL(type, name, parameters, arguments, fd, failed)                                        \
     type name parameters                                                                           \
     {                                                                                              \
         const enum how how = judge(#name, fd);                                                     \
         if (how == FAIL) return failed;                                                            \
-        type result = REAL(name) arguments;                                                        \
+        type result = is_lacking(#name) ? failed : REAL(name) arguments;                           \
         if (how == KILL) die();                                                                    \
         return result;                                                                             \
     }
@@ -402,8 +439,9 @@ size_t __fread_chk(void *p, size_t room, size_t size, size_t n, FILE *f)
     {                                                                                              \
         const enum how how = judge(#name, fd);                                                     \
         if (how == FAIL) return -1;                                                                \
-        before;                                                                                    \
-        const int result = REAL(name) arguments;                                                   \
+        const bool lacking = is_lacking(#name);                                                    \
+        if (!lacking) before;                                                                      \
+        const int result = lacking ? -1 : REAL(name) arguments;                                    \
         if (how == KILL) die();                                                                    \
         const int kept = errno;                                                                    \
         if (result == 0) after;                                                                    \
@@ -418,15 +456,18 @@ NOTED(link, (const char *from, const char *to), (from, to), -1, synced_publish(A
 NOTED(linkat, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags),
       -1, synced_publish(a, from, to), synced_named(b, to))
 NOTED(rename, (const char *from, const char *to), (from, to), -1,
-      synced_publish(AT_FDCWD, from, to), synced_named(AT_FDCWD, to))
+      synced_replace(AT_FDCWD, from, AT_FDCWD, to), synced_named(AT_FDCWD, to))
 NOTED(renameat, (int a, const char *from, int b, const char *to), (a, from, b, to), -1,
-      synced_publish(a, from, to), synced_named(b, to))
+      synced_replace(a, from, b, to), synced_named(b, to))
+NOTED(renameat2, (int a, const char *from, int b, const char *to, unsigned flags),
+      (a, from, b, to, flags), -1, synced_publish(a, from, to), synced_named(b, to))
 NOTED(unlink, (const char *path), (path), -1, synced_forget(AT_FDCWD, path), (void)0)
 NOTED(unlinkat, (int dir, const char *path, int flags), (dir, path, flags), -1,
       synced_forget(dir, path), (void)0)
 
 CALL(int, fchown, (int fd, uid_t user, gid_t group), (fd, user, group), fd, -1)
 CALL(int, mkdir, (const char *path, mode_t mode), (path, mode), -1, -1)
+CALL(int, rmdir, (const char *path), (path), -1, -1)
 CALL(DIR *, opendir, (const char *path), (path), -1, NULL)
 CALL(FILE *, fopen, (const char *path, const char *mode), (path, mode), -1, NULL)
 CALL(FILE *, fopen64, (const char *path, const char *mode), (path, mode), -1, NULL)

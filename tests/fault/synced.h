@@ -127,6 +127,13 @@ static void synced_forget(int dir, const char *path)
     f->st.st_ino = 0; /* the number may be used again */
 }
 
+/* About to get a name, whatever has it now: that is gone then. */
+static void synced_replace(int from_dir, const char *from, int to_dir, const char *to)
+{
+    synced_forget(to_dir, to);
+    synced_publish(from_dir, from, to);
+}
+
 static void synced_end(void)
 {
     if (synced.path == NULL) return;
