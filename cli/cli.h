@@ -213,6 +213,9 @@ bool put_file(const char *path, const void *bytes, size_t n, mode_t mode, bool r
 bool write_all(int fd, const void *bytes, size_t n);
 /* The folder of a file, so that its name lasts; false: errno tells why not. */
 bool sync_folder_of(const char *path);
+/* Whether a file can be locked in the folder of this one, or none can be created there; false:
+ * errno. */
+bool can_lock_beside(const char *path);
 /* EXIT_ERROR after a message when `path` exists and may not be replaced. */
 int check_output(const struct args *a);
 /* The library's reason; where another kind can do it, with the command that makes one. Until the

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -298,6 +299,23 @@ static int open_beside(const char *path, mode_t mode, char name[PATH_MAX])
     return fd;
 }
 
+bool can_lock_beside(const char *path)
+{
+    char other[PATH_MAX];
+    sigset_t before;
+    hold_signals(path, &before);
+    const int fd = open_beside(path, 0600, other);
+    const bool can = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0;
+    const int os = errno;
+    if (fd >= 0) {
+        unlink(other);
+        close(fd);
+    }
+    let_signals(&before);
+    errno = os;
+    return can;
+}
+
 /* And closed; error: errno. */
 static bool fill(int fd, const void *bytes, size_t n, bool sync)
 {
@@ -315,15 +333,66 @@ static bool put_direct(const char *path, const void *bytes, size_t n)
     return fd >= 0 && fill(fd, bytes, n, false);
 }
 
+/* Whether the file system, or the kernel, does not support the call, rather than failing. */
+static bool is_refused(void)
+{
+    return errno == EPERM || errno == EACCES || errno == EOPNOTSUPP || errno == ENOSYS ||
+           errno == EINVAL;
+}
+
+static bool rename_to_free_name(const char *from, const char *to)
+{
+#ifdef RENAME_NOREPLACE
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0;
+#else
+    (void)from, (void)to;
+    errno = ENOSYS;
+    return false;
+#endif
+}
+
+/* An empty file takes the name, so that nobody else can, and is replaced. */
+static bool rename_over_placeholder(const char *from, const char *to)
+{
+    struct stat mine, now;
+    const int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+    if (fd < 0) return false;
+    const bool known = fstat(fd, &mine) == 0 && lstat(to, &now) == 0;
+    int os = errno;
+    bool named = false;
+    if (known && !same_inode(&mine, &now)) {
+        os = EEXIST; /* somebody has replaced it already */
+    } else {
+        named = known && rename(from, to) == 0;
+        if (known) os = errno;
+        if (!named) unlink(to);
+    }
+    close(fd); /* kept open so far: no other file could have its number */
+    errno = os;
+    return named;
+}
+
+/* The name must be free: EEXIST. As the library does it (src/file.c) where there are no hard
+ * links. */
+static bool take_free_name(const char *from, const char *to)
+{
+    if (link(from, to) == 0) {
+        unlink(from);
+        return true;
+    }
+    return is_refused() &&
+           (rename_to_free_name(from, to) || (is_refused() && rename_over_placeholder(from, to)));
+}
+
 static bool put_beside(const char *path, const void *bytes, size_t n, mode_t mode, bool replace)
 {
     char other[PATH_MAX];
     const int fd = open_beside(path, mode, other);
     if (fd < 0) return false;
-    const bool named =
-        fill(fd, bytes, n, true) && (replace ? rename(other, path) : link(other, path)) == 0;
+    const bool named = fill(fd, bytes, n, true) &&
+                       (replace ? rename(other, path) == 0 : take_free_name(other, path));
     int os = errno;
-    if (!named || !replace) unlink(other);
+    if (!named) unlink(other);
     const bool good = named && sync_folder_of(path);
     if (named && !good) os = errno;
     /* What did not work can be tried again. */

@@ -95,10 +95,15 @@ static bool open_book(struct book *b, const char *filter)
                  strerror(is_real ? ENAMETOOLONG : errno));
         return false;
     }
-    const int fd = open(b->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (fd >= 0 && flock(fd, LOCK_EX) == 0) b->file = fdopen(fd, "r+");
+    /* Without a lock, of two releases at once one note could be lost. A book that cannot be locked
+     * is not begun. */
+    bool locked = access(b->path, F_OK) == 0 || can_lock_beside(b->path);
+    const int fd = locked ? open(b->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+    if (fd >= 0) locked = flock(fd, LOCK_EX) == 0;
+    if (fd >= 0 && locked) b->file = fdopen(fd, "r+");
     if (b->file != NULL) return true;
-    complain(b->path, "a release must be noted there, and cannot: %s", strerror(errno));
+    complain(b->path, "a release must be noted there, and %s: %s",
+             locked ? "cannot" : "the file cannot be locked", strerror(errno));
     if (fd >= 0) close(fd);
     return false;
 }

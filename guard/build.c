@@ -84,7 +84,8 @@ static void remove_others(const char *directory, const guard_manifest *keep)
 /* One build at a time; returns a descriptor to be closed, or -1 after a failure. */
 static int lock(const char *directory, guard_error *why)
 {
-    if (mkdir(directory, 0755) != 0 && errno != EEXIST) {
+    const bool made = mkdir(directory, 0755) == 0;
+    if (!made && errno != EEXIST) {
         guard_fail(why, "%s: %s", directory, strerror(errno));
         return -1;
     }
@@ -92,7 +93,13 @@ static int lock(const char *directory, guard_error *why)
     if (fd < 0) {
         guard_fail(why, "%s: %s", directory, strerror(errno));
     } else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        guard_fail(why, "%s: another build is going on there", directory);
+        const bool busy = errno == EWOULDBLOCK;
+        if (busy)
+            guard_fail(why, "%s: another build is going on there", directory);
+        else
+            guard_fail(why, "%s: cannot lock the directory against another build: %s", directory,
+                       strerror(errno));
+        if (made && !busy) rmdir(directory);
         close(fd);
         return -1;
     }
