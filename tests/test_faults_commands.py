@@ -2,7 +2,8 @@
 the disk is full after any number of bytes, the process is killed, and cleaning up fails as well. Whatever happens, the file is
 the old or the new one, whole; exit 0 means the new one, anything else is exit 2 with a reason; nothing is left lying
 around, unless removing it failed. Commands that only read answer as ever, or exit 2. Without a fault nothing is named
-before it is on the disk.
+before it is on the disk. The same holds on file systems without hard links; on those without locks, commands that need one
+say so and change nothing, and all others work.
 
 TAMIS_FAULTS=all strikes everywhere (tests/test_long_faults.py), else a sample; TAMIS_FAULTS=kinds a sample of every kind.
 tests/fault/shim.c makes the faults."""
@@ -55,6 +56,22 @@ MORE_CALLS = {
 }
 BYTES = {"disk full": {}, "disk full once, without O_TMPFILE": {"FAULT_ONCE": "1", "FAULT_NO_TMPFILE": "1"}}
 MORE_BYTES = {"disk full, and cleaning up fails": {"FAULT_ALSO": "unlink,unlinkat,close,ftruncate64"}}
+# On poorer file systems, for commands that write.
+NO_LINKS = {"FAULT_NO_LINKS": "EPERM"}
+LAST_RESORT = {"FAULT_NO_LINKS": "EOPNOTSUPP", "FAULT_NO_RENAME2": "EINVAL"}
+POOR_CALLS = {
+    "EIO once, without links": once("EIO", **NO_LINKS),
+    "kill after, without links and O_TMPFILE": {"FAULT_HOW": "kill", "FAULT_AFTER": "1", "FAULT_NO_TMPFILE": "1", **NO_LINKS},
+    "EIO once, without links and renameat2": once("EIO", **LAST_RESORT),
+    "EIO, and cleaning up fails, without links and renameat2": once("EIO", FAULT_ALSO="unlink,unlinkat,close", **LAST_RESORT),
+    "kill, without links, renameat2 and O_TMPFILE": {"FAULT_HOW": "kill", "FAULT_NO_TMPFILE": "1", **LAST_RESORT},
+}
+POOR_BYTES = {"disk full, without links": NO_LINKS, "disk full once, without links and renameat2": {"FAULT_ONCE": "1", **LAST_RESORT}}
+LOCKLESS_CALLS = {"EIO once, without locks": once("EIO", FAULT_NO_LOCKS="ENOSYS")}
+LOCKLESS = ({"FAULT_NO_LOCKS": "ENOSYS"}, {"FAULT_NO_LOCKS": "ENOLCK", "FAULT_NO_TMPFILE": "1"}, {"FAULT_NO_LOCKS": "EOPNOTSUPP"},
+            {"FAULT_NO_LOCKS": "ENOLCK", "FAULT_NO_TMPFILE": "1", **LAST_RESORT})
+LINKLESS = [{"FAULT_NO_LINKS": links, "FAULT_NO_RENAME2": rename2, "FAULT_NO_TMPFILE": no_tmpfile}
+            for links in ("EPERM", "EOPNOTSUPP") for rename2 in ("", "ENOSYS", "EINVAL") for no_tmpfile in ("0", "1")]
 RANDOM = {"no random numbers": {"FAULT_HOW": "EIO", "FAULT_CALLS": "getentropy,getrandom"}}
 MEMORY = {"no memory once": {"FAULT_ONCE": "1"}, "no memory any more": {}}
 MORE_MEMORY = {"no memory once, and cleaning up fails": {"FAULT_ONCE": "1", "FAULT_ALSO": "unlink,unlinkat,close"}}
@@ -101,15 +118,32 @@ class Sweep:
         self.complain(scenario, name, "never ends")
 
     def is_safe(self, scenario):
-        """Without a fault: what a power failure could undo."""
-        for no_tmpfile in ("0", "1"):
+        """Without a fault: what a power failure could undo, on any file system."""
+        lockless = [] if scenario.needs_lock else LOCKLESS
+        linkless = LINKLESS if ALL else [LINKLESS[i] for i in (0, 3, 7, 10)]  # each error once
+        for lack in ({}, {"FAULT_NO_TMPFILE": "1"}, *lockless, *linkless):
             report = os.path.join(self.room, threading.current_thread().name + "-synced")
-            run = self.run(scenario, {"FAULT_NO_TMPFILE": no_tmpfile, "FAULT_SYNC": report})
+            run = self.run(scenario, {**lack, "FAULT_SYNC": report})
             with open(report) as f:
                 for line in filter(scenario.is_loss, f):
-                    self.complain(scenario, "power failure", line.strip())
+                    self.complain(scenario, f"power failure {lack}", line.strip())
             if not scenario.is_untouched(run):
-                self.complain(scenario, "no fault", f"fails: {run.code} {run.said}")
+                self.complain(scenario, f"no fault {lack}", f"fails: {run.code} {run.said}")
+
+    def is_refused(self, scenario):
+        """Without locks: a reason, and nothing has changed."""
+        for lack in LOCKLESS:
+            run = self.run(scenario, lack)
+            if run.code != 2 or "lock" not in run.said:
+                self.complain(scenario, f"no fault {lack}", f"ended with {run.code}: {run.said}")
+            if tree(run.directory) != tree(scenario.template):
+                self.complain(scenario, f"no fault {lack}", "refused, and changed something")
+
+
+def tree(directory):
+    """All files, and folders, with their content."""
+    return {os.path.relpath(os.path.join(place, name), directory): scenarios.read(os.path.join(place, name))
+            for place, folders, files in os.walk(directory) for name in (*folders, *files)}
 
 
 def of_bytes(s):
@@ -131,6 +165,9 @@ def plans_for(s):
     plans = [("FAULT_AT", CALLS, 1 if ALL else 6), ("FAULT_MEMORY", MEMORY, 1 if ALL else 100 if s.is_slow else 10)]
     plans += [("FAULT_AT", RANDOM, 1)] if s.draws else []
     plans += of_bytes(s) if s.writes else []
+    if s.writes and not s.is_like_others:
+        poor = {**POOR_CALLS, **({} if s.needs_lock else LOCKLESS_CALLS)}
+        plans += [("FAULT_AT", poor, 1 if ALL else 25), ("FAULT_BYTES", POOR_BYTES, max(1, s.size // (40 if ALL else 1)))]
     if ALL and not s.is_like_others:
         plans += [("FAULT_AT", MORE_CALLS, 1), ("FAULT_MEMORY", MORE_MEMORY, 1)]
     return plans
@@ -140,6 +177,8 @@ def tasks(sweep, all_scenarios):
     for s in all_scenarios:
         if s.writes:
             yield sweep.is_safe, s
+        if s.needs_lock:
+            yield sweep.is_refused, s
         for variable, ways, step in plans_for(s):
             for name, environment in ways.items():
                 yield sweep.strike, s, variable, name, environment, step
@@ -148,7 +187,7 @@ def tasks(sweep, all_scenarios):
 # What writers cannot do without: if one of these is never struck, the shim has lost its grip.
 ESSENTIAL = {"open64", "openat64", "fstat64", "pread64", "write", "fsync", "linkat", "renameat", "rename", "unlinkat", "close",
              "pwrite", "fdatasync", "mmap", "read", "flock", "memory", "getrandom", "fopen64", "mkdir", "opendir", "getentropy",
-             "realpath", "fcntl64", "pthread_create", "mlock", "madvise", "fread", "fclose", "fflush", "fwrite"}
+             "realpath", "fcntl64", "renameat2", "pthread_create", "mlock", "madvise", "fread", "fclose", "fflush", "fwrite"}
 
 
 def forgotten(found):

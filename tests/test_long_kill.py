@@ -53,10 +53,10 @@ def main():
         os.mkdir(directory)
         path = os.path.join(directory, "set.tamis")
         subprocess.run([saver, "make", path], check=True)
-        ways = [{}, {"LD_PRELOAD": shim, "FAULT_NO_TMPFILE": "1"}]
+        ways = [{}, *({"LD_PRELOAD": shim, **lack} for lack in ({"FAULT_NO_TMPFILE": "1"}, {"FAULT_NO_LINKS": "EPERM"}))]
         last, left, moved = 1, 0, 0
         for i in range(KILLS):
-            safe = kill_one(saver, path, ways[i % 2], chance.uniform(0, LONGEST))
+            safe = kill_one(saver, path, ways[i % len(ways)], chance.uniform(0, LONGEST))
             now = workshop.generation(saver, path)
             if now is None or now < max(safe, last):
                 sys.exit(f"kill {i}, seed {SEED}: generation {safe} became {now or 'a broken file'}")
