@@ -1,6 +1,10 @@
 #include "commands.h"
 
+#include <ctype.h>
 #include <stdio.h>
+
+/* With the NUL; TAMIS.ESTIMATE has 15. */
+#define NAME_BYTES 24
 
 struct command {
     redis_command_function *run;
@@ -77,22 +81,30 @@ static int set_categories(redis_command *c, const struct command *row)
     return redis.SetCommandACLCategories(c, text);
 }
 
+/* Registers one command. Its name is in lower case, as in RedisBloom: errors, COMMAND INFO, ACL rules
+ * and statistics show the registered name. Clients may write it in any case. */
+static int load_command(redis_ctx *ctx, const struct command *row)
+{
+    const int last = row->keys == REDIS_KEYS_ALL ? -1 : 1;
+    char name[NAME_BYTES] = {0};
+    for (size_t i = 0; i + 1 < sizeof name && row->name[i] != 0; i++)
+        name[i] = (char)tolower((unsigned char)row->name[i]);
+    if (redis.CreateCommand(ctx, name, row->run, row->flags, 1, last, 1) != REDIS_OK) {
+        redis.Log(ctx, "warning", "%s: another module has this command", name);
+        return REDIS_ERR;
+    }
+    redis_command *c = redis.GetCommand(ctx, name);
+    if (c == NULL || set_info(c, row) != REDIS_OK) return REDIS_ERR;
+    return set_categories(c, row);
+}
+
 int redis_commands_load(redis_ctx *ctx)
 {
     static const char *const categories[] = {"bloom", "cuckoo", "cms", "topk", "tamis"};
     for (size_t i = 0; redis.AddACLCategory != NULL && i < 5; i++)
         redis.AddACLCategory(ctx,
                              categories[i]); /* it may be there: another module's, or ours of old */
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        const struct command *row = &commands[i];
-        const int last = row->keys == REDIS_KEYS_ALL ? -1 : 1;
-        if (redis.CreateCommand(ctx, row->name, row->run, row->flags, 1, last, 1) != REDIS_OK) {
-            redis.Log(ctx, "warning", "%s: another module has this command", row->name);
-            return REDIS_ERR;
-        }
-        redis_command *c = redis.GetCommand(ctx, row->name);
-        if (c == NULL || set_info(c, row) != REDIS_OK || set_categories(c, row) != REDIS_OK)
-            return REDIS_ERR;
-    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (load_command(ctx, &commands[i]) != REDIS_OK) return REDIS_ERR;
     return REDIS_OK;
 }

@@ -95,7 +95,7 @@ def test_older_modules():
     assert "lacks the module" in tamis("freq", liar.url, "a", status=2)
     liar.socket.close()
     full = b"*1\r\n*10\r\n$1\r\nb\r\n:1\r\n$16\r\n00000000000000ff\r\n:8\r\n:8\r\n:8\r\n$1\r\n1\r\n:0\r\n:8\r\n:0\r\n"
-    brief, arity = b"*1\r\n*4\r\n$1\r\na\r\n:7\r\n:5\r\n:9\r\n", b"-ERR wrong number of arguments for 'TAMIS.TOP' command\r\n"
+    brief, arity = b"*1\r\n*4\r\n$1\r\na\r\n:7\r\n:5\r\n:9\r\n", b"-ERR wrong number of arguments for 'tamis.top' command\r\n"
     # Two shards, whose servers are asked at once: each says that it lacks it.
     liar = Liar(TAMIS_TOP=[arity, arity, brief, brief.replace(b"$1\r\na", b"$-1")])
     assert objects(tamis("top", "--json", liar.url)) == [{"item": "a", **unknown}, {"item": None, "length": 0, **unknown}]

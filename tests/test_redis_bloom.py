@@ -71,7 +71,7 @@ def test_bf_replies():
 
 
 def test_bf_errors():
-    arity = Error("ERR wrong number of arguments for 'BF.RESERVE' command")
+    arity = Error("ERR wrong number of arguments for 'bf.reserve' command")
     with Server() as server:
         c = server.client()
         check(c, ("SET s 1", "OK"), ("BF.RESERVE b 0.01", arity), ("BF.RESERVE b 0.01 1 EXPANSION 1 NONSCALING x", arity),
@@ -96,8 +96,8 @@ def test_bf_errors():
               ("BF.INSERT b2 EXPANSION x ITEMS a", Error("Bad expansion")),
               ("BF.INSERT b2 EXPANSION 40000 ITEMS a", Error("Bad expansion")),
               ("BF.INSERT b2 FOO ITEMS a", Error("Unknown argument received")),
-              ("BF.INSERT b2 CAPACITY 3 ITEMS", Error("ERR wrong number of arguments for 'BF.INSERT' command")),
-              ("BF.INSERT b2 NOCREATE CAPACITY", Error("ERR wrong number of arguments for 'BF.INSERT' command")),
+              ("BF.INSERT b2 CAPACITY 3 ITEMS", Error("ERR wrong number of arguments for 'bf.insert' command")),
+              ("BF.INSERT b2 NOCREATE CAPACITY", Error("ERR wrong number of arguments for 'bf.insert' command")),
               ("BF.INSERT b2 NOCREATE ITEMS a", Error("ERR not found")), ("EXISTS b2", 0),
               ("BF.RESERVE full 0.01 2 NONSCALING", "OK"),
               ("BF.MADD full a b c d", [1, 1, Error("ERR non scaling filter is full")]),
@@ -156,7 +156,7 @@ def test_cf_errors():
     insert = Error("Capacity must be in the range [cf-bucket-size * 2, 1073741824]")
     with Server() as server:
         c = server.client()
-        check(c, ("SET s 1", "OK"), ("CF.RESERVE c 100 BUCKETSIZE", Error("ERR wrong number of arguments for 'CF.RESERVE' command")),
+        check(c, ("SET s 1", "OK"), ("CF.RESERVE c 100 BUCKETSIZE", Error("ERR wrong number of arguments for 'cf.reserve' command")),
               ("CF.RESERVE c x", Error("Bad capacity")), ("CF.RESERVE c x BUCKETSIZE 0", Error("Bad capacity")),
               ("CF.RESERVE c 100 BUCKETSIZE x MAXITERATIONS y", Error("Couldn't parse MAXITERATIONS")),
               ("CF.RESERVE c 100 BUCKETSIZE x", Error("Couldn't parse BUCKETSIZE")),
@@ -172,7 +172,7 @@ def test_cf_errors():
               ("CF.COMPACT none", Error("Cuckoo filter was not found")), ("CF.INSERT n CAPACITY x ITEMS a", Error("Bad capacity")),
               ("CF.INSERT c CAPACITY 1 ITEMS a", insert), ("CF.INSERT n FOO ITEMS a", Error("Unknown argument received")),
               ("CF.INSERT n NOCREATE ITEMS a", Error("ERR not found")),
-              ("CF.INSERT n NOCREATE ITEMS", Error("ERR wrong number of arguments for 'CF.INSERT' command")), ("EXISTS n", 0),
+              ("CF.INSERT n NOCREATE ITEMS", Error("ERR wrong number of arguments for 'cf.insert' command")), ("EXISTS n", 0),
               ("CF.SCANDUMP none x", Error("Invalid position")), ("CF.SCANDUMP none -1", Error("Invalid position")),
               ("CF.SCANDUMP none 0", Error("ERR not found")), ("CF.SCANDUMP s 0", Error(WRONGTYPE)),
               ("CF.LOADCHUNK n 0 d", Error("Invalid position")), ("CF.LOADCHUNK n x d", Error("Invalid position")),

@@ -96,7 +96,7 @@ def test_counts():
             check(c, (["TAMIS.LOAD", kind + "2", copy], "OK"), (f"TAMIS.MERGE {kind} {kind}2", "OK"))
             assert abs(c.do("TAMIS.COUNT", kind, "a")[0][0] - 2004) < 40
         check(c, ("TAMIS.INCRBY count-min a -4", "OK"), ("TAMIS.INCRBY count-min a x", Error("ERR value is not an integer or out of range")),
-              ("TAMIS.INCRBY count-min a", Error("ERR wrong number of arguments for 'TAMIS.INCRBY' command")),
+              ("TAMIS.INCRBY count-min a", Error("ERR wrong number of arguments for 'tamis.incrby' command")),
               ("TAMIS.CREATE n counting ITEMS 100 RATE 0.01", "OK"), ("TAMIS.MADD n x x y", [1, 0, 1]), ("TAMIS.REMOVE n x z", [1, 0]))
         assert c.do("TAMIS.COUNT", "n", "x")[0][0] == 1
         assert three.do("TAMIS.REMOVE", "n", "x") == [True] and three.do("TAMIS.HAS", "n", "x") is False
@@ -187,8 +187,8 @@ def test_estimates():
         assert cut["length"] == 9000 > len(cut["item"]) > 100 and cut["item"] == b"x" * len(cut["item"])
         check(c, ("TAMIS.TOP top 5 ALL", Error("ERR TAMIS.TOP has only the option FULL, behind the number")),
               ("TAMIS.TOP top FULL 5", Error("ERR TAMIS.TOP has only the option FULL, behind the number")), ("TAMIS.ESTIMATE none a", NO_KEY),
-              ("TAMIS.TOP top 5 6 7", Error("ERR wrong number of arguments for 'TAMIS.TOP' command")),
-              ("TAMIS.ESTIMATE top", Error("ERR wrong number of arguments for 'TAMIS.ESTIMATE' command")),
+              ("TAMIS.TOP top 5 6 7", Error("ERR wrong number of arguments for 'tamis.top' command")),
+              ("TAMIS.ESTIMATE top", Error("ERR wrong number of arguments for 'tamis.estimate' command")),
               ("TAMIS.CREATE b blocked ITEMS 10 RATE 0.1", "OK"))
         assert "do not count" in c.call("TAMIS.ESTIMATE", "b", "a").text
 

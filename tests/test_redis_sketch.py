@@ -27,7 +27,7 @@ def test_cms():
               ("CMS.INITBYPROB m 0 0.1", Error("CMS: invalid overestimation value")),
               ("CMS.INITBYPROB m 1 0.1", Error("CMS: invalid overestimation value")),
               ("CMS.INITBYPROB m 0.1 nan", Error("CMS: invalid prob value")), ("CMS.INITBYPROB m 0.1 1", Error("CMS: invalid prob value")),
-              ("CMS.INITBYDIM m 5 5 CELL_SIZE", Error("ERR wrong number of arguments for 'CMS.INITBYDIM' command")),
+              ("CMS.INITBYDIM m 5 5 CELL_SIZE", Error("ERR wrong number of arguments for 'cms.initbydim' command")),
               ("CMS.INITBYDIM m 5 5 CELLS 4", Error("CMS: invalid init arguments")),
               ("CMS.INITBYDIM m 5 5 CELL_SIZE 3", Error("CMS: invalid cell size")),
               ("CMS.INITBYPROB m 0.1 0.1 CELL_SIZE 8", Error("CMS: only cells of 4 bytes are supported")),
@@ -35,7 +35,7 @@ def test_cms():
               ("CMS.INITBYPROB m 0.1 0.1", Error("CMS: key already exists")), ("CMS.INCRBY m a 5 b 2 a 1", [5, 2, 6]),
               ("CMS.QUERY m a b c", [6, 2, 0]), ("CMS.INCRBY m a x", Error("CMS: Cannot parse number")),
               ("CMS.INCRBY m a 1 b -1", Error("CMS: Number cannot be negative")), ("CMS.QUERY m a", [6]),
-              ("CMS.INCRBY m a 1 b", Error("ERR wrong number of arguments for 'CMS.INCRBY' command")),
+              ("CMS.INCRBY m a 1 b", Error("ERR wrong number of arguments for 'cms.incrby' command")),
               ("CMS.INCRBY none a 1", gone), ("CMS.INCRBY s a 1", Error(WRONGTYPE)), ("CMS.QUERY none a", gone),
               ("CMS.QUERY s a", Error(WRONGTYPE)), ("CMS.INFO none", gone), ("CMS.INFO s", Error(WRONGTYPE)),
               ("CMS.INCRBY m o 4294967295 q 1", [Error("CMS: INCRBY overflow"), 1]), ("CMS.QUERY m o", [4294967295]),
@@ -68,7 +68,7 @@ def test_topk():
               *[(f"TOPK.RESERVE t {k}", Error("TopK: invalid k")) for k in ("0", "x", "-1", "4294967296")],
               ("TOPK.RESERVE t 1 0 1 0.9", Error("TopK: invalid width")), ("TOPK.RESERVE t 1 1 x 0.9", Error("TopK: invalid depth")),
               *[(f"TOPK.RESERVE t 1 1 1 {d}", decay) for d in ("0", "-5", "nan", "inf", "1.1", "x")],
-              ("TOPK.RESERVE t 1 1", Error("ERR wrong number of arguments for 'TOPK.RESERVE' command")),
+              ("TOPK.RESERVE t 1 1", Error("ERR wrong number of arguments for 'topk.reserve' command")),
               ("TOPK.RESERVE t 2", "OK"), ("TOPK.RESERVE t 2", Error("TopK: key already exists")),
               ("TOPK.INFO t", ["k", 2, "width", 8, "depth", 7, "decay", "0.90000000000000002"]),
               ("TOPK.ADD t a b", [None, None]), ("TOPK.INCRBY t a 10 b 5", [None, None]), ("TOPK.INCRBY t c 50", ["b"]),
@@ -77,7 +77,7 @@ def test_topk():
               ("TOPK.LIST none x", Error("WITHCOUNT keyword expected")), ("TOPK.QUERY t a b c", [1, 0, 1]),
               ("TOPK.COUNT t a c", [11, 50]), ("TOPK.INCRBY t a -1", [INCREMENT]), ("TOPK.INCRBY t a 1 b 100001", [INCREMENT]),
               ("TOPK.INCRBY t a -1 b 1", [INCREMENT]), ("TOPK.INCRBY t a x", [INCREMENT]), ("TOPK.COUNT t a", [11]),
-              ("TOPK.INCRBY t a", Error("ERR wrong number of arguments for 'TOPK.INCRBY' command")),
+              ("TOPK.INCRBY t a", Error("ERR wrong number of arguments for 'topk.incrby' command")),
               *[(f"TOPK.{command}", gone) for command in ("ADD n a", "INCRBY n a 1", "QUERY n a", "COUNT n a", "LIST n", "INFO n")],
               *[(f"TOPK.{command}", Error(WRONGTYPE)) for command in ("ADD s a", "INCRBY s a 1", "QUERY s a", "COUNT s a", "LIST s", "INFO s")],
               ("PING", "PONG"), ("TYPE t", "TopK-TYPE"))
@@ -102,7 +102,7 @@ def test_key_specs():
         for command, keys in (("CMS.MERGE d 2 a b WEIGHTS 1 2", ["d", "a", "b"]), ("BF.MERGE d a b", ["d", "a", "b"]),
                               ("TAMIS.MERGE d a", ["d", "a"]), ("BF.ADD k i", ["k"]), ("TOPK.LIST k", ["k"]), ("TAMIS.HAS k i", ["k"])):
             check(c, ("COMMAND GETKEYS " + command, keys))
-        every = [name for name in c.text("COMMAND", "LIST") if name.split(".")[0] in ("BF", "CF", "CMS", "TOPK", "TAMIS")]
+        every = [name for name in c.text("COMMAND", "LIST") if name.split(".")[0] in ("bf", "cf", "cms", "topk", "tamis")]
         assert len(every) == 38 + 1 + 17, len(every)
         for name in every:
             fast, write = None, None
@@ -110,7 +110,7 @@ def test_key_specs():
             flags = info[2]
             write, fast = "write" in flags, "fast" in flags
             assert write != ("readonly" in flags) and write == ("RW" in info[8][0][1]), info
-            assert "movablekeys" in flags or name != "CMS.MERGE"
+            assert "movablekeys" in flags or name != "cms.merge"
             assert info[3] == 1, info
         assert "write" in c.text("COMMAND", "INFO", "CF.COMPACT")[0][2]
 

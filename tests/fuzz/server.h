@@ -10,6 +10,7 @@
 #include <malloc.h>
 #include <math.h>
 #include <stdarg.h>
+#include <strings.h>
 
 #define SERVER_KEYS 4u
 #define SERVER_TYPES 5u
@@ -39,7 +40,7 @@ struct RedisModuleIO {
     size_t into;      /* and the key that it is replayed into */
 };
 struct RedisModuleCommand {
-    const char *name;
+    char name[32];
     redis_command_function *run;
     bool writes;
     int arity;
@@ -421,7 +422,7 @@ static void server_run(const redis_command *c, redis_string **args, int n)
 static const redis_command *server_command(const char *name)
 {
     for (size_t i = 0; i < server_n_commands; i++)
-        if (strcmp(server_commands[i].name, name) == 0) return &server_commands[i];
+        if (strcasecmp(server_commands[i].name, name) == 0) return &server_commands[i];
     must(false, "a command of that name");
     return NULL;
 }
@@ -486,7 +487,9 @@ static int create_command(redis_ctx *ctx, const char *name, redis_command_functi
     (void)ctx, (void)first, (void)last, (void)step;
     must(server_n_commands < SERVER_COMMANDS, "room for commands");
     server_commands[server_n_commands++] =
-        (redis_command){.name = name, .run = f, .writes = strstr(flags, "write") != NULL};
+        (redis_command){.run = f, .writes = strstr(flags, "write") != NULL};
+    redis_command *c = &server_commands[server_n_commands - 1];
+    snprintf(c->name, sizeof c->name, "%s", name); /* a server copies it, too */
     return REDIS_OK;
 }
 
