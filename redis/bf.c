@@ -373,6 +373,7 @@ static const char *load_piece(struct compat_bloom *b, long long iterator, tamis_
 {
     switch (compat_bloom_put_chunk(b, iterator, data.p, data.len)) {
     case COMPAT_OK: return NULL;
+    case COMPAT_BAD: return "ERR received bad data";
     case COMPAT_TOO_LONG: return "ERR invalid chunk - Too big for current filter";
     default: return "ERR invalid offset - no link found";
     }

@@ -108,6 +108,9 @@ def test_bf_errors():
               ("BF.LOADCHUNK l 1 d", Error("ERR received bad data")), ("BF.LOADCHUNK l 2 d", Error("ERR not found")),
               ("BF.LOADCHUNK s 1 d", Error(WRONGTYPE)), ("BF.LOADCHUNK b 99999 d", Error("ERR invalid offset - no link found")),
               ("BF.LOADCHUNK b 1 d", Error("ERR invalid offset - no link found")),
+              *[(["BF.LOADCHUNK", "b", at, data], Error("ERR received bad data"))
+                for at, data in ((0, "x"), (-1, "x"), (0, ""), (-1, ""), (-2**63, "x"), (1, "xy"), (1, "x" * 73))],
+              (["BF.LOADCHUNK", "b", 9, ""], Error("ERR invalid offset - no link found")),
               (["BF.LOADCHUNK", "b", 25, "x" * 24], Error("ERR invalid chunk - Too big for current filter")),
               (["BF.LOADCHUNK", "b", 7, ""], "OK"))
 
@@ -180,6 +183,7 @@ def test_cf_errors():
               (["CF.LOADCHUNK", "n", 1, b"\0" * 38], Error("Couldn't create filter!")), ("CF.LOADCHUNK n 9 d", Error("ERR not found")),
               ("CF.LOADCHUNK s 1 d", Error(WRONGTYPE)), ("CF.LOADCHUNK c 9999 d", Error("Couldn't load chunk!")),
               ("CF.LOADCHUNK c -9999 d", Error("Couldn't load chunk!")), (["CF.LOADCHUNK", "c", 10, "x" * 9], Error("Couldn't load chunk!")),
+              (["CF.LOADCHUNK", "c", 2, ""], Error("Couldn't load chunk!")), (["CF.LOADCHUNK", "c", 1, ""], Error("ERR item exists")),
               ("CONFIG SET bf.cf-max-expansions 2", "OK"), ("CF.RESERVE m 4 MAXITERATIONS 1", "OK"),
               (["CF.INSERT", "m", "ITEMS", *["a"] * 5], [1, 1, 1, -1, -1]), ("CF.ADD m a", Error("Maximum expansions reached")),
               ("CF.INSERT m ITEMS a", Error("Maximum expansions reached")))

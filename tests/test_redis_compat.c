@@ -96,11 +96,14 @@ static void check_bloom_pieces(const struct object *o, const struct compat_bloom
     check_same(BF, again, &o->dump);
     uint8_t junk[4] = {0};
     CHECK(compat_bloom_put_chunk(again, INT64_MAX, junk, 4) == COMPAT_NO_LINK);
-    CHECK(compat_bloom_put_chunk(again, INT64_MIN, junk, 4) == COMPAT_NO_LINK);
+    CHECK(compat_bloom_put_chunk(again, INT64_MIN, junk, 4) == COMPAT_BAD);
+    CHECK(compat_bloom_put_chunk(again, 3, junk, 4) == COMPAT_BAD);
     CHECK(compat_bloom_put_chunk(again, 4, junk, 4) == COMPAT_NO_LINK);
     CHECK(compat_bloom_put_chunk(again, (int64_t)again->link[0].bytes + 3, junk, 4) ==
           COMPAT_TOO_LONG);
-    CHECK(compat_bloom_put_chunk(again, 77, junk, 0) == COMPAT_OK);
+    CHECK(compat_bloom_put_chunk(again, 7, junk, 0) == COMPAT_OK);
+    const int64_t end = (int64_t)compat_bloom_cell_bytes(again) + 1;
+    CHECK(compat_bloom_put_chunk(again, end, junk, 0) == COMPAT_NO_LINK);
     compat_bloom_free(&memory, again);
 }
 
@@ -124,6 +127,7 @@ static void check_cuckoo_pieces(const struct object *o, const struct compat_cuck
         CHECK(compat_cuckoo_put_chunk(again, at, o->chunk[i].p, o->chunk[i].len) == COMPAT_OK);
         CHECK(compat_cuckoo_put_chunk(again, at + 1, o->chunk[i].p, o->chunk[i].len) != COMPAT_OK);
     }
+    CHECK(compat_cuckoo_put_chunk(again, 2, header, 0) == COMPAT_BAD);
     check_same(CF, again, &o->dump);
     compat_cuckoo_free(&memory, again);
 }

@@ -10,7 +10,7 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from redis_client import Error, Server, main, sanitizer, used_memory, vectors  # noqa: E402
+from redis_client import Error, Server, main, sanitizer, used_memory, vectors, wait_for  # noqa: E402
 
 ROUNDS = int(os.environ.get("TAMIS_FUZZ", "2000"))
 SEED = int(os.environ.get("TAMIS_SEED", str(random.randrange(2**32))))
@@ -317,6 +317,71 @@ def test_security_history():
         assert used_memory(c) < 2 << 30
 
 
+def with_number(start, fields, at, value):
+    assert fields[at][0] == 2, fields[at]
+    return payload(start, fields[:at] + [(2, value)] + fields[at + 1:])
+
+
+def test_counts():
+    """A header or a payload that claims more items than there can be is refused, so that no reply is nonsense."""
+    many = 2**64 - 1
+    with limited() as server:
+        c = server.client()
+        found = {name: starts[0] for name, starts in seeds(c).items()}
+        c.do("RESTORE", "sound", 0, payload(*found["MBbloom--"]))
+        header = bytearray(c.do("BF.SCANDUMP", "sound", 0)[1])
+        header[:8] = b"\xff" * 8
+        two = bf_header(items=2**63 + 60, links=2, size=2**62 + 30, entries=2**62 + 30)  # the sum is right, and beyond the range of a reply
+        for data in (header, bf_header(items=1), bf_header(size=1), bf_header(items=many, size=many), bf_header(items=2**62, size=2**62), two,
+                     bf_header(entries=2**63), bf_header(entries=2**62, links=2)):
+            assert c.call("BF.LOADCHUNK", "b", 1, bytes(data)) == Error("ERR received bad data"), data
+        assert c.do("BF.LOADCHUNK", "b", 1, bf_header(items=100, size=100)) == "OK"
+        for data in (cf_header(items=many), cf_header(items=5), cf_header(deletes=many), cf_header(deletes=2**63)):
+            assert c.call("CF.LOADCHUNK", "c", 1, data) == Error("Couldn't create filter!"), data
+        assert c.do("CF.LOADCHUNK", "c", 1, cf_header(items=4, deletes=2**63 - 1)) == "OK"
+        refused = Error("ERR Bad data format")
+        for name, at, value in (("MBbloom--", 0, many), ("MBbloom--", 0, 2), ("MBbloom--", 4, many), ("MBbloom--", 4, 2**63), ("MBbloom--", 11, many),
+                                ("MBbloomCF", 2, many), ("MBbloomCF", 2, 2**63), ("MBbloomCF", 3, many)):
+            assert c.call("RESTORE", "k", 0, with_number(*found[name], at, value)) == refused, (name, at, value)
+
+
+def test_counts_of_lost_pieces():
+    """Where the pieces of a cuckoo filter were lost, as on replicas of RedisBloom, its number of items is too great from the beginning. It
+    stays within the slots, so that what is saved can be loaded."""
+    with Server("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no") as server:
+        c = server.client()
+        c.do("CF.LOADCHUNK", "c", 1, cf_header(items=16, buckets=8))
+        for i in range(8):
+            assert c.do("CF.ADD", "c", i) == 1
+        info = dict(zip(*[iter(c.text("CF.INFO", "c"))] * 2))
+        slots = info["Size"] - 40 - 16 * info["Number of filters"]
+        assert slots == 16 and info["Number of items inserted"] == 16, info
+        dump = c.do("DUMP", "c")
+        c.do("BGREWRITEAOF")
+        wait_for(lambda: "aof_rewrite_in_progress:0" in c.text("INFO", "persistence") and
+                 "aof_rewrite_scheduled:0" in c.text("INFO", "persistence"), "no end of the rewrite")
+        server.restart()
+        c = server.client()
+        assert c.do("DUMP", "c") == dump
+        # RedisBloom saves more: then the slots are counted.
+        start, fields = fields_of(dump)
+        c.do("RESTORE", "r", 0, with_number(start, fields, 2, 10**6))
+        assert dict(zip(*[iter(c.text("CF.INFO", "r"))] * 2))["Number of items inserted"] == 8
+
+
+def test_counts_of_sketches():
+    """The total of a sketch stops where a reply ends; RedisBloom's wraps, and what it has saved so is loaded as that end."""
+    with Server() as server:
+        c = server.client()
+        c.do("CMS.INITBYDIM", "m", 10, 3)
+        for _ in range(3):
+            c.do("CMS.INCRBY", "m", "a", 2**62)
+        assert c.text("CMS.INFO", "m") == ["width", 10, "depth", 3, "count", 2**63 - 1]
+        start, fields = fields_of(c.do("DUMP", "m"))
+        c.do("RESTORE", "k", 0, with_number(start, fields, 2, 2**64 - 1))
+        assert c.text("CMS.INFO", "k") == ["width", 10, "depth", 3, "count", 2**63 - 1]
+
+
 def test_private():
     """A no of a private filter is a guess: it is refused in whatever form it comes, and nothing changes."""
     golden = pathlib.Path(__file__).parent / "golden"
@@ -374,4 +439,4 @@ def test_maxmemory():
 
 
 if __name__ == "__main__":
-    main([test_security_history, test_private, test_newer_sketches, test_maxmemory, test_mutated_payloads])
+    main([test_security_history, test_counts, test_counts_of_lost_pieces, test_counts_of_sketches, test_private, test_newer_sketches, test_maxmemory, test_mutated_payloads])

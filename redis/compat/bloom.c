@@ -179,7 +179,7 @@ bool compat_bloom_has(const struct compat_bloom *b, const void *item, size_t len
 
 /* Without knowing the items, the best guess of their number after a union is the greater of a
  * link's two counts, raised to what the set bits say: n = -bits / hashes * ln(1 - share of set
- * bits). */
+ * bits), at most the number of set bits, since every item that was new has set one. */
 static uint64_t items_by_bits(const struct compat_bloom_link *l)
 {
     uint64_t set = 0, i = 0, word;
@@ -190,7 +190,8 @@ static uint64_t items_by_bits(const struct compat_bloom_link *l)
     for (; i < l->bytes; i++) set += (uint64_t)__builtin_popcount(l->cells[i]);
     if (set >= l->bits) return l->capacity;
     const double empty = 1 - (double)set / (double)l->bits;
-    return (uint64_t)(-(double)l->bits / l->hashes * log(empty) + 0.5);
+    const uint64_t estimate = (uint64_t)(-(double)l->bits / l->hashes * log(empty) + 0.5);
+    return estimate < set ? estimate : set;
 }
 
 enum compat_status compat_bloom_mergeable(const struct compat_bloom *into,
@@ -232,16 +233,30 @@ static bool link_is_sound(const struct compat_bloom_link *l)
 {
     return l->bits > 0 && l->bits < (uint64_t)1 << 62 &&
            l->bytes == l->bits / 8 + (l->bits % 8 != 0) && l->hashes > 0 &&
-           l->hashes <= MAX_HASHES && l->capacity > 0 && l->error > 0 && l->error < 1 &&
+           l->hashes <= MAX_HASHES && l->capacity > 0 && l->capacity <= INT64_MAX &&
+           (l->items <= l->capacity || l->items <= l->bits) && l->error > 0 && l->error < 1 &&
            l->bits_per_item > 0 && isfinite(l->bits_per_item) &&
            (l->n2 == 0 || (l->n2 < 63 && l->bits == (uint64_t)1 << l->n2));
+}
+
+/* Whether the filter counts as many items as its links, and BF.CARD and BF.INFO can report that and
+ * the capacity, as signed numbers. */
+static bool counts_add_up(const struct compat_bloom *b)
+{
+    int64_t items = 0, capacity = 0;
+    for (uint32_t i = 0; i < b->links; i++)
+        if (__builtin_add_overflow(items, b->link[i].items, &items) ||
+            __builtin_add_overflow(capacity, b->link[i].capacity, &capacity))
+            return false;
+    return b->items == (uint64_t)items;
 }
 
 static bool is_sound(const struct compat_bloom *b)
 {
     /* Of a filter without the 64-bit hash not one answer would be right. */
     return b->links > 0 && b->links <= MAX_LINKS && (b->options & COMPAT_BLOOM_HASH64) != 0 &&
-           b->options < 16 && (b->growth > 0 || (b->options & COMPAT_BLOOM_FIXED) != 0);
+           b->options < 16 && (b->growth > 0 || (b->options & COMPAT_BLOOM_FIXED) != 0) &&
+           counts_add_up(b);
 }
 
 void compat_bloom_save(const struct compat_bloom *b, const struct compat_writer *w)
@@ -407,12 +422,12 @@ struct compat_chunk compat_bloom_chunk(const struct compat_bloom *b, uint64_t it
 enum compat_status compat_bloom_put_chunk(struct compat_bloom *b, int64_t iterator,
                                           const uint8_t *p, size_t len)
 {
-    if (len == 0) return COMPAT_OK;
-    if (iterator < 1 || (uint64_t)iterator - 1 < len) return COMPAT_NO_LINK;
+    if (iterator < 1 || (uint64_t)iterator < len) return COMPAT_BAD;
+    if ((uint64_t)iterator == len) return COMPAT_NO_LINK;
     uint64_t at = (uint64_t)iterator - 1 - len;
     struct compat_bloom_link *l = link_at(b, &at);
     if (l == NULL) return COMPAT_NO_LINK;
     if (len > l->bytes - at) return COMPAT_TOO_LONG;
-    memcpy(l->cells + at, p, len);
+    if (len > 0) memcpy(l->cells + at, p, len);
     return COMPAT_OK;
 }

@@ -57,7 +57,8 @@ void compat_bloom_header(const struct compat_bloom *b, uint8_t *out);
 struct compat_chunk compat_bloom_chunk(const struct compat_bloom *b, uint64_t iterator);
 enum compat_status compat_bloom_from_header(const struct compat_room *room, const uint8_t *p,
                                             size_t len, struct compat_bloom **out);
-/* iterator is the one returned with the piece. COMPAT_NO_LINK, COMPAT_TOO_LONG. */
+/* iterator is the one returned with the piece. COMPAT_BAD if no piece of that length can have it,
+ * COMPAT_NO_LINK beyond the last link, COMPAT_TOO_LONG beyond the end of a link. */
 enum compat_status compat_bloom_put_chunk(struct compat_bloom *b, int64_t iterator,
                                           const uint8_t *p, size_t len);
 

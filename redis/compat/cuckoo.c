@@ -207,6 +207,14 @@ static bool place(struct compat_cuckoo *c, const struct spot *s)
     return kick(c, s);
 }
 
+/* Every item has a slot. A filter whose header was loaded without its pieces counts items that it has
+ * not; what is added must not lead to a count that no header may have. */
+static void bound_items(struct compat_cuckoo *c)
+{
+    const uint64_t slots = compat_cuckoo_slots(c);
+    if (c->items > slots) c->items = slots;
+}
+
 enum compat_status compat_cuckoo_add(struct compat_cuckoo *c, const struct compat_room *room,
                                      uint32_t max_links, const void *item, size_t len)
 {
@@ -219,6 +227,7 @@ enum compat_status compat_cuckoo_add(struct compat_cuckoo *c, const struct compa
         place(c, &s);
     }
     c->items++;
+    bound_items(c);
     return COMPAT_OK;
 }
 
@@ -305,15 +314,18 @@ void compat_cuckoo_compact(struct compat_cuckoo *c, const tamis_memory *memory, 
     for (uint32_t i = c->links; i-- > 1;)
         if (!empty_link(c, memory, i) && !all) break;
     c->deletes = 0;
+    bound_items(c);
 }
 
 /* --- At rest ---------------------------------------------------------------------------------- */
 
+/* CF.INFO reports items and deletes as signed numbers. */
 static bool shape_is_sound(const struct compat_cuckoo *c, uint64_t links)
 {
-    return links > 0 && links <= MAX_LINKS && is_power_of_two(c->buckets) &&
-           c->buckets <= (uint64_t)1 << 55 && c->bucket_size > 0 && c->bucket_size <= 255 &&
-           c->max_iterations > 0 && (c->expansion == 0 || is_power_of_two(c->expansion)) &&
+    return c->items <= INT64_MAX && c->deletes <= INT64_MAX && links > 0 && links <= MAX_LINKS &&
+           is_power_of_two(c->buckets) && c->buckets <= (uint64_t)1 << 55 && c->bucket_size > 0 &&
+           c->bucket_size <= 255 && c->max_iterations > 0 &&
+           (c->expansion == 0 || is_power_of_two(c->expansion)) &&
            (links == 1 || c->expansion != 0);
 }
 
@@ -345,6 +357,16 @@ static bool load_link(struct compat_cuckoo *c, const struct compat_reader *r)
     return l->buckets == buckets_of(c, c->links - 1) && link_bytes(c, l) == bytes;
 }
 
+/* RedisBloom may have saved a greater number of items than the filter has slots (see bound_items). */
+static void correct_items(struct compat_cuckoo *c)
+{
+    if (c->items <= compat_cuckoo_slots(c)) return;
+    c->items = 0;
+    for (uint32_t i = 0; i < c->links; i++)
+        for (uint64_t at = 0; at < link_bytes(c, &c->link[i]); at++)
+            c->items += c->link[i].slots[at] != 0;
+}
+
 enum compat_status compat_cuckoo_load(const struct compat_reader *r, int encver,
                                       const tamis_memory *memory, struct compat_cuckoo **out)
 {
@@ -371,6 +393,7 @@ enum compat_status compat_cuckoo_load(const struct compat_reader *r, int encver,
         compat_cuckoo_free(memory, c);
         return s;
     }
+    correct_items(c);
     *out = c;
     return COMPAT_OK;
 }
@@ -409,6 +432,7 @@ enum compat_status compat_cuckoo_from_header(const struct compat_room *room, con
         total += buckets * head.bucket_size;
     }
     if (total > room->max_bytes) return COMPAT_NO_MEMORY;
+    if (head.items > total - own_bytes((uint32_t)links)) return COMPAT_BAD;
     struct compat_cuckoo *c = compat_zeros(room, sizeof *c);
     if (c == NULL) return COMPAT_NO_MEMORY;
     *c = head;
@@ -450,7 +474,7 @@ struct compat_chunk compat_cuckoo_chunk(const struct compat_cuckoo *c, uint64_t 
 enum compat_status compat_cuckoo_put_chunk(struct compat_cuckoo *c, int64_t iterator,
                                            const uint8_t *p, size_t len)
 {
-    if (len == 0) return COMPAT_OK;
+    if (len == 0) return COMPAT_BAD;
     if (iterator < 1 || (uint64_t)iterator - 1 < len) return COMPAT_NO_LINK;
     uint64_t at = (uint64_t)iterator - 1 - len;
     struct compat_cuckoo_link *l = link_at(c, &at);

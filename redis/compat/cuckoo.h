@@ -47,6 +47,7 @@ void compat_cuckoo_header(const struct compat_cuckoo *c, uint8_t out[COMPAT_CUCK
 struct compat_chunk compat_cuckoo_chunk(const struct compat_cuckoo *c, uint64_t iterator);
 enum compat_status compat_cuckoo_from_header(const struct compat_room *room, const uint8_t *p,
                                              size_t len, struct compat_cuckoo **out);
+/* As compat_bloom_put_chunk; an empty piece is COMPAT_BAD. */
 enum compat_status compat_cuckoo_put_chunk(struct compat_cuckoo *c, int64_t iterator,
                                            const uint8_t *p, size_t len);
 

@@ -1,6 +1,6 @@
 /* RedisBloom's Count-Min sketch. The counter of an item in row r is MurmurHash2(item, r) mod width;
- * its count is the least of its counters. `count` is the sum of all that was added, modulo 2^64 as
- * there. */
+ * its count is the least of its counters. `count` is the sum of all that was added. It stops at
+ * INT64_MAX, the greatest that CMS.INFO can report, where RedisBloom before 8.12 wraps. */
 #include "sketch.h"
 
 #include <math.h>
@@ -77,7 +77,7 @@ uint32_t compat_sketch_add(struct compat_sketch *s, const void *item, size_t len
         compat_put32(c, now);
         if (now < least) least = now;
     }
-    s->count += n;
+    s->count = n > INT64_MAX - s->count ? INT64_MAX : s->count + n;
     return least;
 }
 
@@ -150,6 +150,7 @@ enum compat_status compat_sketch_load(const struct compat_reader *r, int encver,
         __builtin_mul_overflow(head.width, head.depth, &bytes) ||
         __builtin_mul_overflow(bytes, 4u, &bytes))
         return COMPAT_BAD;
+    if (head.count > INT64_MAX) head.count = INT64_MAX; /* RedisBloom's has wrapped */
     head.cells = r->bytes(r->ctx, &len);
     if (head.cells == NULL) return COMPAT_BAD;
     if (len == bytes) *out = compat_clone(memory, &head, sizeof head);
