@@ -190,7 +190,8 @@ class Server:
     def stop(self):
         if self.process.poll() is None:
             self.process.kill()
-        self.said = self.process.communicate()[1].decode(errors="replace")
+        if not self.process.stderr.closed:  # else it was stopped before
+            self.said = self.process.communicate()[1].decode(errors="replace")
 
     def restart(self):
         """With what is on disk."""

@@ -235,6 +235,56 @@ def test_replica():
         assert replica.do("BF.ADD", "madelate", "after") == 1
 
 
+def pieces(c, family, key):
+    """What SCANDUMP returns for a filter, in the order in which LOADCHUNK takes it."""
+    found, iterator = [], 0
+    while True:
+        iterator, data = c.do(family + ".SCANDUMP", key, iterator)
+        if iterator == 0:
+            return found
+        found.append((iterator, data))
+
+
+def answers(c):
+    """About every filter of the test below: what is in, what is not, and the facts."""
+    asked = [f"{word}{i}" for word in ("in", "out") for i in range(3000)]
+    return {key: (c.do(family + ".MEXISTS", key, *asked), c.do(family + ".INFO", key), c.do(family + ".DEBUG", key))
+            for key, family in FILTERS.items()}
+
+
+FILTERS = {"bf-links": "BF", "bf-pieces": "BF", "cf-tables": "CF", "cf-pieces": "CF"}
+
+
+def test_kill_after_loadchunk():
+    """A primary is killed right after it has acknowledged filters by LOADCHUNK. They are all in its replica, which is promoted, and in
+    its append-only file."""
+    options = ("--appendonly", "yes", "--appendfsync", "always", "--repl-diskless-sync-delay", "0")
+    with Server() as made, Server(*options) as one, Server() as two:
+        source, primary, replica = made.client(), one.client(), two.client()
+        for command in ("BF.RESERVE bf-links 0.01 200", "BF.RESERVE bf-pieces 0.01 15000000", "CF.RESERVE cf-tables 256 EXPANSION 2",
+                        "CF.RESERVE cf-pieces 17000000"):
+            source.do(*command.split())
+        items = [f"in{i}" for i in range(3000)]
+        for key, family in FILTERS.items():
+            source.do(*(("BF.MADD", key) if family == "BF" else ("CF.INSERT", key, "ITEMS")), *items)
+        source.do("CF.DEL", "cf-tables", "in7")
+        wanted = answers(source)
+        replica.do("REPLICAOF", "127.0.0.1", one.port)
+        synced(primary, replica)  # from here on there is only the stream
+        for key, family in FILTERS.items():
+            found = pieces(source, family, key)
+            assert len(found) > 2, (key, len(found))
+            for iterator, data in found:
+                assert primary.do(family + ".LOADCHUNK", key, iterator, data) == "OK"
+        synced(primary, replica)
+        one.stop()  # SIGKILL
+        replica.do("REPLICAOF", "NO", "ONE")
+        one.start()
+        for name, c in (("replica", replica), ("append-only file", one.client())):
+            got = answers(c)
+            assert not [key for key in FILTERS if got[key] != wanted[key] or c.do("DUMP", key) != source.do("DUMP", key)], name
+
+
 def test_migrate():
     with Server() as one, Server() as two:
         c, other = one.client(), two.client()
@@ -355,4 +405,4 @@ def reshard(servers, clients, cluster):
 
 
 if __name__ == "__main__":
-    main([test_rdb, test_aof_with_preamble, test_aof_without_preamble, test_full_server, test_limit_of_the_day, test_replica, test_migrate, test_cluster])
+    main([test_rdb, test_aof_with_preamble, test_aof_without_preamble, test_full_server, test_limit_of_the_day, test_replica, test_kill_after_loadchunk, test_migrate, test_cluster])
