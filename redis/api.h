@@ -96,6 +96,16 @@ struct redis_key_spec {
 struct redis_history {
     const char *since, *changes;
 };
+enum {
+    REDIS_ARGUMENT_STRING = 0,
+    REDIS_ARGUMENT_INTEGER = 1,
+    REDIS_ARGUMENT_DOUBLE = 2,
+    REDIS_ARGUMENT_KEY = 3,
+    REDIS_ARGUMENT_TOKEN = 6, /* nothing but its token */
+    REDIS_ARGUMENT_ONEOF = 7,
+    REDIS_ARGUMENT_BLOCK = 8
+};
+enum { REDIS_ARGUMENT_OPTIONAL = 1, REDIS_ARGUMENT_MULTIPLE = 2 };
 struct redis_argument {
     const char *name;
     int type;

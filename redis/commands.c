@@ -8,14 +8,14 @@
 
 struct command {
     redis_command_function *run;
-    const char *name, *flags, *summary;
+    const char *name, *since, *flags, *arguments, *summary;
     int arity;
     enum redis_keys keys;
 };
 
 static const struct command commands[] = {
-#define ROW(handler, name, arity, flags, keys, arguments, summary)                                 \
-    {redis_##handler, name, flags, summary, arity, REDIS_KEYS_##keys},
+#define ROW(handler, name, since, arity, flags, keys, arguments, summary)                          \
+    {redis_##handler, name, since, flags, arguments, summary, arity, REDIS_KEYS_##keys},
     REDIS_COMMANDS(ROW)
 #undef ROW
 };
@@ -51,12 +51,15 @@ static int set_info(redis_command *c, const struct command *row)
                                           .from.index.pos = 2,
                                           .find = REDIS_FIND_KEYNUM,
                                           .keys.keynum = {0, 1, 1}};
+    struct redis_arguments room;
     const struct redis_command_info info = {.version = &version,
                                             .summary = row->summary,
-                                            .since = TAMIS_VERSION_STRING,
+                                            .since = row->since,
                                             .tips = is_fleeting(row->name) ? "dont_cache" : NULL,
                                             .arity = row->arity,
-                                            .keys = keys};
+                                            .keys = keys,
+                                            .arguments = redis_arguments(row->arguments, &room)};
+    if (info.arguments == NULL) return REDIS_ERR;
     return redis.SetCommandInfo(c, &info);
 }
 

@@ -6,7 +6,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from redis_client import Error, Server, main  # noqa: E402
+from redis_client import Error, SOURCE, Server, main  # noqa: E402
 
 FAMILIES = ("bf", "cf", "cms", "topk", "tamis")
 COMMANDS = 38 + 1 + 17  # RedisBloom's, BF.MERGE, TAMIS.*
@@ -62,5 +62,57 @@ def test_acl():
         assert set(rules.split("-@all")[1].split()) == {"+bf.exists", "+bf.card"}, rules
 
 
+# In RedisBloom's manual; CF.COMPACT, which it does not mention, by its releases. BF.MERGE and TAMIS.* are Tamis' own.
+SINCE = {"bf": "1.0.0", "cf": "1.0.0", "cms": "2.0.0", "topk": "2.0.0", "tamis": "0.1.0",
+         "bf.card": "2.4.4", "cf.compact": "2.2.0", "bf.merge": "0.1.0"}
+
+
+def pairs(flat):
+    return dict(zip(flat[::2], flat[1::2]))
+
+
+def line(arguments):
+    """The notation of the manual, from what COMMAND DOCS lists."""
+    words = []
+    for a in map(pairs, arguments):
+        if a["type"] == "oneof":
+            text = " | ".join(line([x]) for x in a["arguments"])
+        elif a["type"] == "block":
+            text = line(a["arguments"])
+        else:
+            text = a["token"] if a["type"] == "pure-token" else a["name"]
+        assert (a["type"] == "key") == (a["name"] in ("key", "destination", "source")) == ("key_spec_index" in a), a
+        flags = a.get("flags", [])
+        if "multiple" in flags:
+            text += f" [{text} ...]"
+        if "token" in a and a["type"] != "pure-token":
+            text = f"{a['token']} {text}"
+        words.append(f"[{text}]" if "optional" in flags else text)
+    return " ".join(words)
+
+
+def manual():
+    """The arguments of every command in docs/REDIS.md."""
+    rows = re.findall(r"^\| `([A-Z]+\.[A-Z]+)` \| `(.*?)` \|", pathlib.Path(SOURCE, "docs/REDIS.md").read_text(), re.M)
+    return {name.lower(): arguments.replace("\\|", "|") for name, arguments in rows}
+
+
+def test_docs():
+    """COMMAND DOCS has the arguments of the manual, with their types, and since when there is the command."""
+    with Server() as server:
+        c = server.client()
+        wanted = manual()
+        assert sorted(wanted) == sorted(names(c))
+        for name, arguments in wanted.items():
+            docs = pairs(c.text("COMMAND", "DOCS", name)[1])
+            assert line(docs["arguments"]) == arguments, (name, line(docs["arguments"]))
+            assert docs["since"] == SINCE.get(name, SINCE[name.split(".")[0]]), (name, docs["since"])
+            assert docs["summary"], name
+        types = {a["name"]: a["type"] for a in map(pairs, pairs(c.text("COMMAND", "DOCS", "bf.reserve")[1])["arguments"])}
+        assert types == {"key": "key", "error_rate": "double", "capacity": "integer", "expansion": "integer", "nonscaling": "pure-token"}
+        merge = [pairs(a) for a in pairs(c.text("COMMAND", "DOCS", "cms.merge")[1])["arguments"]]
+        assert [a.get("key_spec_index") for a in merge] == [0, None, 1, None], merge
+
+
 if __name__ == "__main__":
-    main([test_lower_case, test_acl])
+    main([test_lower_case, test_acl, test_docs])

@@ -1,0 +1,192 @@
+/* The arguments of a command as COMMAND DOCS lists them, from the line that the manual prints.
+ *
+ * list    = element { " " element }
+ * element = word | TOKEN | TOKEN " " word | "[" list "]" | "[" TOKEN { " | " TOKEN } "]"
+ *         | "[" word { " " word } " ...]"
+ *
+ * The last form repeats as many elements as it has words: "item increment [item increment ...]" is a
+ * block of two that may come more than once. A word with a token before it is the token's value. */
+#include "commands.h"
+
+#include <ctype.h>
+
+#define MOST 24u /* elements of one list; TAMIS.CREATE has 19 */
+
+struct reader {
+    const char *at;
+    struct redis_arguments *room;
+    bool failed;
+};
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* A copy in small letters that lives as long as the room does, with one character behind it. */
+static char *keep(struct reader *r, const char *p, size_t n, char end)
+{
+    struct redis_arguments *room = r->room;
+    if (n + 1 > sizeof room->text - room->text_used) {
+        r->failed = true;
+        return NULL;
+    }
+    char *copy = room->text + room->text_used;
+    for (size_t i = 0; i < n; i++) copy[i] = (char)tolower((unsigned char)p[i]);
+    copy[n] = end;
+    room->text_used += n + 1;
+    return copy;
+}
+
+static char *next_word(struct reader *r, size_t *len)
+{
+    const char *start = r->at;
+    while (is_word(*r->at)) r->at++;
+    *len = (size_t)(r->at - start);
+    if (*len == 0) r->failed = true;
+    return keep(r, start, *len, 0);
+}
+
+static int type_of(const char *word)
+{
+    static const struct {
+        int type;
+        const char *words;
+    } types[] = {
+        {REDIS_ARGUMENT_KEY, " key destination source "},
+        {REDIS_ARGUMENT_STRING, " item data kind inner image "},
+        {REDIS_ARGUMENT_DOUBLE, " error_rate error probability decay rate delta "},
+        {REDIS_ARGUMENT_INTEGER,
+         " capacity expansion iterator bucketsize maxiterations width depth cell_size increment "
+         "numkeys weight k n items bytes m seed cellbits generations excluded "},
+    };
+    const size_t len = strlen(word);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        for (const char *p = types[i].words; (p = strstr(p, word)) != NULL; p++)
+            if (p[-1] == ' ' && p[len] == ' ') return types[i].type;
+    return -1;
+}
+
+/* A word, a token, or a token with its value. */
+static struct redis_argument read_one(struct reader *r)
+{
+    struct redis_argument a = {0};
+    const bool token = isupper((unsigned char)*r->at);
+    const char *start = r->at;
+    size_t len;
+    a.name = next_word(r, &len);
+    if (token) {
+        char *copy = keep(r, start, len, 0);
+        if (copy != NULL) memcpy(copy, start, len);
+        a.token = copy;
+        if (*r->at != ' ' || !islower((unsigned char)r->at[1])) {
+            a.type = REDIS_ARGUMENT_TOKEN;
+            return a;
+        }
+        r->at++;
+        a.name = next_word(r, &len);
+    }
+    if (a.name == NULL || (a.type = type_of(a.name)) < 0) r->failed = true;
+    /* The first specification is the key that is written, or the only one; the second the sources. */
+    if (a.type == REDIS_ARGUMENT_KEY) a.key_spec = !r->failed && strcmp(a.name, "source") == 0;
+    return a;
+}
+
+/* A copy of the list, with the element that ends it; NULL without room. */
+static struct redis_argument *store(struct reader *r, const struct redis_argument *list, size_t n)
+{
+    struct redis_arguments *room = r->room;
+    if (r->failed || n == 0 || n + 1 > REDIS_MOST_ARGUMENTS - room->used) {
+        r->failed = true;
+        return NULL;
+    }
+    struct redis_argument *copy = room->list + room->used;
+    memcpy(copy, list, n * sizeof *list);
+    copy[n] = (struct redis_argument){0};
+    room->used += n + 1;
+    return copy;
+}
+
+/* One argument that stands for several. A block is named after them all: "item-increment". */
+static struct redis_argument group(struct reader *r, int type, const struct redis_argument *list,
+                                   size_t n)
+{
+    struct redis_argument a = {.type = type, .name = "field", .sub = store(r, list, n)};
+    if (type != REDIS_ARGUMENT_BLOCK || a.sub == NULL) return a;
+    a.name = r->room->text + r->room->text_used;
+    for (size_t i = 0; i < n; i++)
+        keep(r, list[i].name, strlen(list[i].name), (char)(i + 1 < n ? '-' : 0));
+    return a;
+}
+
+/* How many words "[item n ...]" repeats; 0 when a bracket is no repetition. */
+static size_t repeated(const char *p)
+{
+    size_t words = 0;
+    for (;; p++) {
+        const char *start = p;
+        while (islower((unsigned char)*p)) p++;
+        if (p == start) return strncmp(p, "...]", 4) == 0 ? words : 0;
+        if (*p != ' ') return 0;
+        words++;
+    }
+}
+
+static size_t read_list(struct reader *r, struct redis_argument *list);
+
+/* What stands in brackets changes the elements before it, or is an element itself. Returns the new
+ * number of elements. */
+static size_t read_bracket(struct reader *r, struct redis_argument *list, size_t n)
+{
+    struct redis_argument inner[MOST];
+    const size_t words = repeated(++r->at);
+    if (words > 0 && words <= n) {
+        r->at = strchr(r->at, ']') + 1;
+        n -= words - 1;
+        if (words > 1) list[n - 1] = group(r, REDIS_ARGUMENT_BLOCK, list + n - 1, words);
+        list[n - 1].flags |= REDIS_ARGUMENT_MULTIPLE;
+        return n;
+    }
+    size_t m = read_list(r, inner);
+    int type = REDIS_ARGUMENT_BLOCK;
+    for (; *r->at == '|' && m < MOST && !r->failed; m++) {
+        type = REDIS_ARGUMENT_ONEOF;
+        r->at += 2;
+        inner[m] = read_one(r);
+        if (*r->at == ' ') r->at++;
+    }
+    if (*r->at++ != ']' || m == 0) {
+        r->failed = true;
+        return n;
+    }
+    list[n] = m == 1 ? inner[0] : group(r, type, inner, m);
+    list[n].flags |= REDIS_ARGUMENT_OPTIONAL;
+    return n + 1;
+}
+
+/* Up to the end, a bar, or the bracket that closes. */
+static size_t read_list(struct reader *r, struct redis_argument *list)
+{
+    size_t n = 0;
+    while (!r->failed && *r->at != 0 && *r->at != ']' && *r->at != '|') {
+        if (*r->at == ' ')
+            r->at++;
+        else if (n == MOST)
+            r->failed = true;
+        else if (*r->at == '[')
+            n = read_bracket(r, list, n);
+        else
+            list[n++] = read_one(r);
+    }
+    return n;
+}
+
+struct redis_argument *redis_arguments(const char *line, struct redis_arguments *room)
+{
+    struct redis_argument list[MOST];
+    struct reader r = {.at = line, .room = room};
+    room->used = room->text_used = 0;
+    const size_t n = read_list(&r, list);
+    if (*r.at != 0) r.failed = true;
+    return store(&r, list, n);
+}
