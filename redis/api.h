@@ -32,7 +32,11 @@ enum {
 };
 enum { REDIS_NOTIFY_GENERIC = 1 << 2, REDIS_NOTIFY_MODULE = 1 << 13 };
 enum { REDIS_OPTION_IO_ERRORS = 1 << 0 };
-enum { REDIS_CONFIG_DEFAULT = 0, REDIS_CONFIG_MEMORY = 1 << 7 };
+enum {
+    REDIS_CONFIG_DEFAULT = 0,
+    REDIS_CONFIG_MEMORY = 1 << 7,
+    REDIS_CONFIG_UNPREFIXED = 1 << 9 /* refused by servers without LoadDefaultConfigs */
+};
 
 /* Version 4 of the methods of a type; each is called by the server, none by us. */
 struct redis_type_methods {
@@ -214,7 +218,8 @@ struct redis_command_info {
        int (*get)(const char *name, void *data),                                                   \
        int (*set)(const char *name, int value, void *data, redis_string **error),                  \
        int (*apply)(redis_ctx *, void *, redis_string **), void *data))                            \
-    X(0, int, LoadConfigs, (redis_ctx * ctx))
+    X(0, int, LoadConfigs, (redis_ctx * ctx))                                                      \
+    X(1, int, LoadDefaultConfigs, (redis_ctx * ctx))
 
 #define REDIS_API_FIELD(optional, result, name, parameters) result(*name) parameters;
 struct redis_api {

@@ -1,6 +1,9 @@
-/* The settings, as CONFIG knows them (bf.NAME) and as arguments of the module: those of RedisBloom
- * under both its old names (ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS) and its new ones, and our
- * own. */
+/* The settings, as CONFIG knows them and as arguments of the module: those of RedisBloom under both its
+ * old names (ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS) and its new ones, and our own.
+ *
+ * CONFIG knows them as bf.NAME. Redis before 8.0, and Valkey, put the module's name before the settings of
+ * every module. Redis 8.0 allows NAME alone, which is what RedisBloom 8 has, and a second name
+ * beside it: there both are known. */
 #include "module.h"
 
 #include <errno.h>
@@ -65,13 +68,24 @@ static int set_number(const char *name, long long value, void *data, redis_strin
     return REDIS_OK;
 }
 
+/* With as many digits as it takes to read the same number again. */
+static const char *rate_in_digits(char *out, size_t size)
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(out, size, "%.*g", digits, redis_settings.bf_error_rate);
+        if (strtod(out, NULL) == redis_settings.bf_error_rate) break;
+    }
+    return out;
+}
+
 static redis_string *rate_text;
 
 static redis_string *get_rate(const char *name, void *data)
 {
     (void)name, (void)data;
     if (rate_text != NULL) redis.FreeString(NULL, rate_text);
-    rate_text = redis.CreateStringPrintf(NULL, "%.17g", redis_settings.bf_error_rate);
+    char text[40];
+    rate_text = redis.CreateStringPrintf(NULL, "%s", rate_in_digits(text, sizeof text));
     return rate_text;
 }
 
@@ -194,22 +208,39 @@ static int read_arguments(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
+/* The name to register, and the flag that goes with it. */
+struct registered {
+    char name[64];
+    unsigned flag;
+};
+
+static struct registered registered(const char *name)
+{
+    /* The version does not tell: Valkey 8 says 8 and refuses the flag. That function came with it. */
+    const bool allowed = redis.LoadDefaultConfigs != NULL;
+    struct registered r = {.flag = allowed ? REDIS_CONFIG_UNPREFIXED : REDIS_CONFIG_DEFAULT};
+    snprintf(r.name, sizeof r.name, r.flag != 0 ? "%s|bf.%s" : "%s", name, name);
+    return r;
+}
+
+static int register_number(redis_ctx *ctx, const struct number_setting *s)
+{
+    const struct registered r = registered(s->name);
+    return redis.RegisterNumericConfig(ctx, r.name, *s->value, s->flags | r.flag, s->min, s->max,
+                                       get_number, set_number, NULL, (void *)(uintptr_t)s);
+}
+
 int redis_settings_load(redis_ctx *ctx, redis_string **argv, int argc)
 {
+    const struct registered rate = registered("bf-error-rate"), strict = registered("tamis-strict");
+    char text[40];
     /* Arguments first: what they set is the default of CONFIG, which may set it again. */
     if (read_arguments(ctx, argv, argc) != REDIS_OK) return REDIS_ERR;
-    for (size_t i = 0; i < NUMBERS; i++) {
-        const struct number_setting *s = &numbers[i];
-        if (redis.RegisterNumericConfig(ctx, s->name, *s->value, s->flags, s->min, s->max,
-                                        get_number, set_number, NULL,
-                                        (void *)(uintptr_t)s) != REDIS_OK)
-            return REDIS_ERR;
-    }
-    char rate[40];
-    snprintf(rate, sizeof rate, "%.17g", redis_settings.bf_error_rate);
-    if (redis.RegisterStringConfig(ctx, "bf-error-rate", rate, 0, get_rate, set_rate, NULL, NULL) !=
-            REDIS_OK ||
-        redis.RegisterBoolConfig(ctx, "tamis-strict", redis_settings.strict, 0, get_strict,
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (register_number(ctx, &numbers[i]) != REDIS_OK) return REDIS_ERR;
+    if (redis.RegisterStringConfig(ctx, rate.name, rate_in_digits(text, sizeof text), rate.flag,
+                                   get_rate, set_rate, NULL, NULL) != REDIS_OK ||
+        redis.RegisterBoolConfig(ctx, strict.name, redis_settings.strict, strict.flag, get_strict,
                                  set_strict, NULL, NULL) != REDIS_OK)
         return REDIS_ERR;
     return redis.LoadConfigs(ctx);

@@ -141,8 +141,10 @@ def sanitizer():
 
 
 class Server:
+    """For a start from a configuration file, set `file` to (path,) before restart()."""
+
     def __init__(self, *options, module=True, arguments=(), preexec=None):
-        self.options, self.module, self.arguments, self.preexec = options, module, arguments, preexec
+        self.options, self.module, self.arguments, self.preexec, self.file = options, module, arguments, preexec, ()
         self.room = tempfile.mkdtemp(prefix="tamis-redis-")
         self.process = None
         self.start()
@@ -150,7 +152,7 @@ class Server:
     def start(self):
         for _ in range(5):  # another may have taken the port meanwhile
             self.port = free_port()
-            words = ["redis-server", "--port", self.port, "--bind", "127.0.0.1", "--dir", self.room, "--save", "",
+            words = ["redis-server", *self.file, "--port", self.port, "--bind", "127.0.0.1", "--dir", self.room, "--save", "",
                      "--enable-debug-command", "yes", "--logfile", f"{self.room}/log", *self.options]
             if self.module:
                 words += ["--loadmodule", MODULE, *self.arguments]

@@ -196,7 +196,7 @@ def test_strict_and_settings():
               ("BF.MEXISTS s a", Error(WRONGTYPE)), ("CF.EXISTS s a", Error(WRONGTYPE)), ("CF.MEXISTS s a", Error(WRONGTYPE)),
               ("CF.COUNT s a", Error(WRONGTYPE)), ("CF.DEL s a", Error(WRONGTYPE)), ("CF.COMPACT s", Error(WRONGTYPE)),
               ("BF.EXISTS none a", 0), ("BF.ADD b a", 1), ("BF.INFO b CAPACITY", [50]), ("BF.INFO b EXPANSION", [4]),
-              ("CONFIG GET bf.bf-error-rate", ["bf.bf-error-rate", "0.050000000000000003"]),
+              ("CONFIG GET bf.bf-error-rate", ["bf.bf-error-rate", "0.05"]),
               ("CONFIG GET bf.cf-max-expansions", ["bf.cf-max-expansions", "3"]), ("CONFIG SET bf.bf-error-rate 0.5", "OK"),
               ("CONFIG GET bf.bf-error-rate", ["bf.bf-error-rate", "0.25"]), ("CONFIG SET bf.bf-expansion-factor 0", "OK"),
               ("BF.ADD n a", 1), ("BF.INFO n EXPANSION", [None]), ("CONFIG SET bf.tamis-max-bytes 4kb", "OK"))

@@ -6,7 +6,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from redis_client import Error, SOURCE, Server, main  # noqa: E402
+from redis_client import Error, MODULE, SOURCE, Server, main  # noqa: E402
 
 FAMILIES = ("bf", "cf", "cms", "topk", "tamis")
 COMMANDS = 38 + 1 + 17  # RedisBloom's, BF.MERGE, TAMIS.*
@@ -114,5 +114,46 @@ def test_docs():
         assert [a.get("key_spec_index") for a in merge] == [0, None, 1, None], merge
 
 
+SETTINGS = {"bf-error-rate": "0.01", "bf-initial-size": "100", "bf-expansion-factor": "2", "cf-bucket-size": "2", "cf-initial-size": "1024",
+            "cf-max-iterations": "20", "cf-expansion-factor": "1", "cf-max-expansions": "32", "tamis-max-bytes": str(8 << 30), "tamis-strict": "no"}
+
+
+def allows_short_names(c):
+    """Redis 8 does; Valkey does not."""
+    hello = pairs(c.text("HELLO"))
+    return hello["server"] == "redis" and int(hello["version"].split(".")[0]) >= 8
+
+
+def test_settings():
+    """Settings have RedisBloom's names behind the module's, and alone where the server allows it; also in a file, and when rewritten."""
+    with Server() as server:
+        c = server.client()
+        prefixes = ("bf.", "") if allows_short_names(c) else ("bf.",)
+        for prefix in prefixes:
+            for name, value in SETTINGS.items():
+                assert c.text("CONFIG", "GET", prefix + name) == [prefix + name, value], (prefix, name)
+        for prefix in prefixes:
+            c.do("CONFIG", "SET", prefix + "bf-error-rate", "0.05")
+            for other in prefixes:
+                assert c.text("CONFIG", "GET", other + "bf-error-rate") == [other + "bf-error-rate", "0.05"]
+            c.do("CONFIG", "SET", prefix + "bf-error-rate", "0.2")
+        if "" not in prefixes:
+            assert isinstance(c.call("CONFIG", "SET", "bf-error-rate", "0.05"), Error)
+    for prefix in prefixes:
+        with Server() as server:
+            path = pathlib.Path(server.room, "redis.conf")
+            path.write_text(f"loadmodule {MODULE}\n{prefix}bf-error-rate 0.125\n{prefix}tamis-max-bytes 1gb\n{prefix}tamis-strict yes\n")
+            server.file, server.module = (path,), False
+            for rate in ("0.125", "0.03"):
+                server.restart()
+                c = server.client()
+                for other in prefixes:
+                    assert c.text("CONFIG", "GET", other + "bf-error-rate") == [other + "bf-error-rate", rate]
+                    assert c.text("CONFIG", "GET", other + "tamis-max-bytes")[1] == str(1 << 30)
+                assert c.do("SET", "k", "v") and isinstance(c.call("BF.EXISTS", "k", "x"), Error)
+                c.do("CONFIG", "SET", prefixes[-1] + "bf-error-rate", "0.03")
+                c.do("CONFIG", "REWRITE")
+
+
 if __name__ == "__main__":
-    main([test_lower_case, test_acl, test_docs])
+    main([test_lower_case, test_acl, test_docs, test_settings])
