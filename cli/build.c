@@ -79,29 +79,77 @@ static const char *blamed(const struct args *a, const tamis_error *why)
     return why->status == TAMIS_EIO ? a->temp : a->output;
 }
 
-/* --static: the smaller of the sealed kinds becomes the plan's; one line says why. */
-static void choose_static(const struct args *a, tamis_plan *p)
+/* A kind that --static may choose, or compares with. */
+struct candidate {
+    uint32_t kind;
+    bool can;
+    tamis_promise r;
+};
+
+static struct candidate candidate(const tamis_plan *asked, uint32_t kind)
 {
-    static const uint32_t kinds[] = {TAMIS_RIBBON, TAMIS_FUSE};
-    tamis_promise r[2] = {{.struct_size = sizeof *r}, {.struct_size = sizeof *r}};
-    tamis_promise blocked = {.struct_size = sizeof blocked};
-    tamis_plan plans[2] = {*p, *p}, other = *p;
-    bool can[2];
-    for (int i = 0; i < 2; i++) {
-        plan_for_kind(&plans[i], kinds[i]);
-        can[i] = tamis_solve(&plans[i], &r[i], NULL) == TAMIS_OK;
-    }
-    const int best = can[1] && (!can[0] || r[1].bytes < r[0].bytes);
-    plan_for_kind(p, kinds[best]);
-    plan_for_kind(&other, TAMIS_BLOCKED);
-    if (a->quiet || !can[best]) return;
-    const bool compared = can[1 - best] && tamis_solve(&other, &blocked, NULL) == TAMIS_OK;
-    fprintf(stderr, "tamis: %s: %s, the smallest: %s bytes, %.2f times the lower bound", a->output,
-            tamis_kind_name(kinds[best]), grouped(r[best].bytes), r[best].bound_ratio);
-    if (compared)
-        fprintf(stderr, "; %s %s, blocked %s", tamis_kind_name(kinds[1 - best]),
-                grouped(r[1 - best].bytes), grouped(blocked.bytes));
+    struct candidate c = {.kind = kind, .r.struct_size = sizeof c.r};
+    tamis_plan p = *asked;
+    plan_for_kind(&p, kind);
+    c.can = tamis_solve(&p, &c.r, NULL) == TAMIS_OK;
+    return c;
+}
+
+static bool is_smaller(const struct candidate *x, const struct candidate *y)
+{
+    return x->can && (!y->can || x->r.bytes < y->r.bytes);
+}
+
+/* Says how many bytes a sealed filter takes, since no kind fits into the budget. False, or true
+ * where the budget is not the reason. */
+static bool tell_budget(const struct args *a, const tamis_plan *p)
+{
+    tamis_plan q = *p;
+    q.bytes = 0;
+    if (q.fpr == 0) q.fpr = 0.5; /* the highest rate they have */
+    const struct candidate ribbon = candidate(&q, TAMIS_RIBBON), fuse = candidate(&q, TAMIS_FUSE);
+    const struct candidate *least = is_smaller(&fuse, &ribbon) ? &fuse : &ribbon;
+    if (p->bytes == 0 || !least->can) return true;
+    complain(a->output, "--static: %s lines need %s bytes at a rate of %s, and --bytes is %s",
+             grouped(p->items), grouped(least->r.bytes), rate_text(least->r.fpr),
+             grouped(p->bytes));
+    return false;
+}
+
+/* "; fuse 1,413,512" or "; fuse 0.0061 % (1 in 16,384)" */
+static void tell_other(const struct candidate *c, bool by_rate, const char *mark)
+{
+    if (c->can)
+        fprintf(stderr, "%s %s %s", mark, tamis_kind_name(c->kind),
+                by_rate ? rate_text(c->r.fpr) : grouped(c->r.bytes));
+}
+
+/* --static: one of the sealed kinds becomes the plan's, and one line says why: within a budget that
+ * with the lower rate, at a given rate, or where the rates are the same, the smaller file. False
+ * after a message. */
+static bool choose_static(const struct args *a, tamis_plan *p)
+{
+    const struct candidate ribbon = candidate(p, TAMIS_RIBBON), fuse = candidate(p, TAMIS_FUSE);
+    const struct candidate blocked = candidate(p, TAMIS_BLOCKED);
+    const bool both = ribbon.can && fuse.can;
+    const double gain = both ? ribbon.r.fpr - fuse.r.fpr : 0;
+    const bool by_rate = p->bytes != 0 && p->fpr == 0 && (!both || gain < 0 || gain > 0);
+    const bool is_fuse = both && by_rate ? gain > 0 : is_smaller(&fuse, &ribbon);
+    const struct candidate *best = is_fuse ? &fuse : &ribbon, *other = is_fuse ? &ribbon : &fuse;
+    if (!best->can) return tell_budget(a, p);
+    plan_for_kind(p, best->kind);
+    if (a->quiet) return true;
+    fprintf(stderr, "tamis: %s: %s, the ", a->output, tamis_kind_name(best->kind));
+    if (by_rate)
+        fprintf(stderr, "sealed kind with the lowest rate in %s bytes: %s", grouped(p->bytes),
+                rate_text(best->r.fpr));
+    else
+        fprintf(stderr, "smallest: %s bytes, %.2f times the lower bound", grouped(best->r.bytes),
+                best->r.bound_ratio);
+    tell_other(other, by_rate, ";");
+    tell_other(&blocked, by_rate, other->can ? "," : ";");
     fputc('\n', stderr);
+    return true;
 }
 
 static tamis *create(const struct args *a, const tamis_options *o, uint64_t items, uint64_t never)
@@ -117,7 +165,7 @@ static tamis *create(const struct args *a, const tamis_options *o, uint64_t item
     const bool shaped = (a->bytes != 0 || a->m != 0) && p.kind != TAMIS_GROWING;
     if (p.kind == TAMIS_EXACT && p.excluded == 0) p.excluded = never;
     if (a->fpr == 0 && !shaped && p.excluded == 0) p.fpr = USUAL_FPR;
-    if (a->is_static && p.kind != TAMIS_EXACT) choose_static(a, &p);
+    if (a->is_static && p.kind != TAMIS_EXACT && !choose_static(a, &p)) return NULL;
     if (tamis_create(&p, o, &t, &why) == TAMIS_OK) return t;
     complain(blamed(a, &why), "%s", why.text);
     return NULL;

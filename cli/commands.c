@@ -24,7 +24,9 @@ const struct option options[] = {
     {0, "turning", NULL, FLAG, AT(turning),
      "window: rotates by itself when the newest generation is full"},
     {0, "static", NULL, FLAG, AT(is_static),
-     "the smallest sealed kind, which never changes again; says which"},
+     "a sealed kind, which never changes again: the smallest one, or with --bytes and without "
+     "--fpr "
+     "the one with the lowest rate; says which"},
     {0, "never", "FILE", TEXTS, AT(never),
      "lines that are not in the set and shall never be a maybe: makes an exact filter; may be "
      "given several times"},
