@@ -441,3 +441,13 @@ const struct command commands[] = {
      "man completions", 0, run_help},
     {NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL},
 };
+
+const struct group groups[] = {
+    {"key", "tamis key new my.key && tamis key id my.key"},
+#ifdef WITH_GUARD
+    {"guard", "echo evil.example > evil.txt &&\n"
+              "tamis guard build evil malware=evil.txt &&\n"
+              "tamis guard check evil http://evil.example/login"},
+#endif
+    {NULL, NULL},
+};

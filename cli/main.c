@@ -39,20 +39,15 @@ int command_words(int argc, char **argv, char *name, size_t size)
     return 1;
 }
 
-/* Of a group alone, the commands that it has. */
+/* A group alone shows its commands, as the program alone does. */
 static int unknown_command(const char *name, bool topics_too)
 {
     struct guess g = {.word = name, .length = strlen(name)};
-    char parts[200];
-    size_t used = 0;
-    for (const struct command *c = commands; c->name != NULL; c++) {
-        const char *part = after_group(c, name);
-        if (part != NULL && used < sizeof parts)
-            used += (size_t)snprintf(parts + used, sizeof parts - used, "%s%s",
-                                     used > 0 ? ", " : "", part);
-        consider(&g, c->name);
+    if (is_group(name)) {
+        print_group(name, stderr);
+        return EXIT_ERROR;
     }
-    if (used > 0) return complain(NULL, "%s: which? There are %s", name, parts);
+    for (const struct command *c = commands; c->name != NULL; c++) consider(&g, c->name);
     for (const struct topic *t = topics; t->name != NULL && topics_too; t++) consider(&g, t->name);
     return complain(NULL, "there is no command%s '%s'%s", topics_too ? " or topic" : "", name,
                     g.best != NULL ? did_you_mean(&g, "") : "; see 'tamis --help'");

@@ -152,6 +152,8 @@ void print_group(const char *group, FILE *to)
     for (const struct command *c = commands; c->name != NULL; c++)
         if (after_group(c, group) != NULL) print_name(c->name, c->summary, to);
     fprintf(to, "\n'tamis %s COMMAND --help' tells more.\n", group);
+    for (const struct group *g = groups; g->name != NULL; g++)
+        if (strcmp(g->name, group) == 0) print_example(g->example, to);
 }
 
 /* Text for roff: a leading dot or quote would be a request, a minus sign a hyphen. */

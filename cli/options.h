@@ -30,6 +30,12 @@ bool is_common(const struct option *o);
 /* What a command means by options[i]; NULL: it does not take it. */
 const struct option *option_of(const struct command *c, size_t i);
 
+/* The first word of commands of two words (commands.c), which is no command itself. */
+struct group {
+    const char *name, *example;
+};
+extern const struct group groups[];
+
 /* What belongs to no command (topics.c). */
 struct topic {
     const char *name, *summary;
@@ -50,6 +56,7 @@ const char *after_group(const struct command *c, const char *group);
 /* Completions for bash, zsh or fish; false when there are none for that shell (completions.c). */
 bool print_completions(const char *shell, FILE *to);
 void print_topic(const struct topic *t, FILE *to);
+/* The commands of two words that begin with this one. */
 void print_group(const char *group, FILE *to);
 
 #endif

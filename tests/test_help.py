@@ -28,7 +28,8 @@ def listed(heading, end):
 COMMANDS = [name.split() for name in listed("Usage:", "Topics:")]
 TOPICS = listed("Topics:", "\n'tamis")
 PAGES = [["--help"]] + [[*command, "--help"] for command in COMMANDS] + [["help", topic] for topic in TOPICS]
-PAGES += [["help", group] for group in sorted({command[0] for command in COMMANDS if len(command) > 1} - {"explain"})]
+GROUPS = sorted({command[0] for command in COMMANDS if len(command) > 1} - {"explain"})
+PAGES += [["help", group] for group in GROUPS]
 
 
 def lines_fit():
@@ -39,6 +40,17 @@ def lines_fit():
             for line in text.split("\n"):
                 assert len(line) <= 80 and line == line.rstrip(), (page, len(line), line)
             assert text.isascii() and text.endswith("\n") and not text.endswith("\n\n"), page
+
+
+def every_page_has_an_example():
+    """Also a group alone, which is an error: the same text, on standard error. test_cli.py runs the examples."""
+    for page in PAGES + [[group, "--help"] for group in GROUPS]:
+        text = told(*page)
+        assert re.search(r"\nExample:\n(  .*\n)*  .*tamis ", text), (page, text)
+    for group in GROUPS:
+        done = subprocess.run([TAMIS, group], capture_output=True, text=True, env=HERE)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", told(group, "--help")), (group, done)
+        assert told("help", group) == told(group, "--help")
 
 
 def blanks_removed(text):
@@ -120,7 +132,7 @@ def kinds_are_those_that_the_command_takes():
             assert named or kind.encode() in done.stderr, (command, kind, done.stderr)
 
 
-tests = [lines_fit, terminals_have_their_width, texts_are_of_the_command, values_are_offered,
+tests = [lines_fit, every_page_has_an_example, terminals_have_their_width, texts_are_of_the_command, values_are_offered,
          kinds_are_those_that_the_command_takes]
 for test in tests:
     test()

@@ -261,7 +261,19 @@ tamis: build: unknown option '--connections'; see 'tamis build --help'
 
 # The commands of the group.
 $ tamis guard
-tamis: guard: which? There are build, check, explain, serve
+Usage: tamis guard COMMAND [OPTION...] ...
+
+  guard build   publish lists of bad URLs in a directory
+  guard check   say which URLs are listed
+  guard explain the canonical form of a URL and its expressions
+  guard serve   serve a directory over HTTP
+
+'tamis guard COMMAND --help' tells more.
+
+Example:
+  echo evil.example > evil.txt &&
+  tamis guard build evil malware=evil.txt &&
+  tamis guard check evil http://evil.example/login
 [2]
 $ tamis guard chek
 tamis: there is no command 'guard chek'; did you mean 'guard check'?
@@ -275,5 +287,10 @@ Usage: tamis guard COMMAND [OPTION...] ...
   guard serve   serve a directory over HTTP
 
 'tamis guard COMMAND --help' tells more.
+
+Example:
+  echo evil.example > evil.txt &&
+  tamis guard build evil malware=evil.txt &&
+  tamis guard check evil http://evil.example/login
 $ tamis help guard | head -n 1
 Usage: tamis guard COMMAND [OPTION...] ...
