@@ -50,7 +50,7 @@ struct command {
 };
 extern const struct command commands[];
 
-/* 1000000, 1e6, 1M, 2MB, 2MiB. */
+/* 1000000, 1e6, 1M, 1m, 2MB, 2MiB, 2mib. */
 bool parse_number(const char *text, uint64_t *out);
 /* 0.5, 0.5s, 500ms, 20us, 90ns, 5m, 1h, 1d: above 0. */
 bool parse_seconds(const char *text, double *out);

@@ -4,7 +4,8 @@
 
 #define AT(field) offsetof(struct args, field)
 const struct option options[] = {
-    {'n', "items", "N", COUNT, AT(items), "expected number of distinct items (1000000, 1M, 1e6)"},
+    {'n', "items", "N", COUNT, AT(items),
+     "expected number of distinct items (1000000, 1M, 1m, 1e6)"},
     {'p', "fpr", "RATE", RATE, AT(fpr), "false-positive rate (0.01, 1%, 1/100)"},
     {'b', "bytes", "B", COUNT, AT(bytes), "size of the whole file (2000000, 2MB, 2MiB)"},
     {'k', "kind", "KIND", TEXT, AT(kind),

@@ -8,25 +8,19 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* --- Values ----------------------------------------------------------------------------------- */
 
-/* Digits, optionally with an exponent and a unit. */
+/* Digits, optionally with an exponent and a unit, of which upper and lower case mean the same. */
 bool parse_number(const char *s, uint64_t *out)
 {
     static const struct {
         const char *unit;
         uint64_t factor;
-    } units[] = {{"", 1},
-                 {"k", 1000},
-                 {"K", 1000},
-                 {"M", 1000000},
-                 {"G", 1000000000},
-                 {"T", 1000000000000},
-                 {"Ki", 1024},
-                 {"Mi", 1048576},
-                 {"Gi", 1073741824},
-                 {"Ti", UINT64_C(1) << 40}};
+    } units[] = {{"", 1},           {"k", 1000},          {"M", 1000000},
+                 {"G", 1000000000}, {"T", 1000000000000}, {"Ki", 1024},
+                 {"Mi", 1048576},   {"Gi", 1073741824},   {"Ti", UINT64_C(1) << 40}};
     char *end;
     errno = 0;
     if (*s < '0' || *s > '9') return false;
@@ -35,9 +29,11 @@ bool parse_number(const char *s, uint64_t *out)
     if (exact && errno != 0) return false;
     const double value = exact ? (double)whole : strtod(s, &end);
     size_t unit_length = strlen(end);
-    if (unit_length > 0 && end[unit_length - 1] == 'B') unit_length--;
+    if (unit_length > 0 && (end[unit_length - 1] == 'B' || end[unit_length - 1] == 'b'))
+        unit_length--;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strlen(units[i].unit) != unit_length || strncmp(units[i].unit, end, unit_length) != 0)
+        if (strlen(units[i].unit) != unit_length ||
+            strncasecmp(units[i].unit, end, unit_length) != 0)
             continue;
         if (exact) return !__builtin_mul_overflow(whole, units[i].factor, out);
         const double scaled = value * (double)units[i].factor;

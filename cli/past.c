@@ -25,10 +25,11 @@ static bool parse_window(const char *text, uint64_t *lines, double *seconds)
 {
     *lines = 0;
     *seconds = 0;
-    if (parse_number(text, lines) && *lines > 0) return true;
-    /* 0.5 is neither: a time has its unit here. */
+    /* Times come first: 5m is five minutes. 0.5 is neither: a time has its unit here. */
     if (strpbrk(text, "smhd") != NULL && parse_seconds(text, seconds) && *seconds < 1e15)
         return true;
+    *seconds = 0;
+    if (parse_number(text, lines) && *lines > 0) return true;
     complain(NULL, "--window: '%s' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)",
              text);
     return false;

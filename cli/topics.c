@@ -32,10 +32,12 @@ const struct topic topics[] = {
      "'tamis info' tells how wrong one is.",
      "tamis plan --items 1M --fpr 1%"},
     {"numbers", "how numbers, sizes, rates and times are written",
-     "  counts    1000000, 1e6, 1M; k, M, G, T are thousands, Ki, Mi, Gi, Ti 1024s\n"
-     "  sizes     the same, with a B or without: 2000000, 2MB, 2MiB\n"
+     "  counts    1000000, 1e6, 1M; k, M, G, T are thousands, Ki, Mi, Gi, Ti 1024s;\n"
+     "            upper and lower case mean the same: 1m is 1M\n"
+     "  sizes     the same, with a B or without: 2000000, 2MB, 2mb, 2MiB\n"
      "  rates     0.01, 1e-2, 1%, 1/100: above 0 and below 1\n"
      "  times     0.5, 0.5s, 500ms, 20us, 90ns; 5m, 1h, 1d: minutes, hours, days\n"
+     "            ('uniq --window' takes counts and times: there 5m is five minutes)\n"
      "  seeds     decimal, or hexadecimal after 0x; below 2^64",
      "tamis plan --fpr 1/1000 --bytes 2MiB"},
     {"keys", "what a key is, and secret keys",

@@ -80,3 +80,18 @@ pair         that needs 2525504 bytes, more than the budget of 1200000
 growing      that needs 3212208 bytes, more than the budget of 1200000
 window       that needs 1658240 bytes, more than the budget of 1200000
 bits: per item, of the whole file; bound: fewer are impossible at that rate
+
+# Suffixes of counts and sizes: upper and lower case mean the same.
+$ for n in 9M 9m 9000k 9000K 0.009G 0.009g 9e6; do tamis plan --json --kind bloom --fpr 1% --items $n; done | sort -u | grep -o '"items": [0-9]*'
+"items": 9000000
+$ for b in 2MiB 2mib 2Mi 2mi 2048KiB 2048kib 2097152B 2097152b; do tamis plan --json --kind bloom --fpr 1% --bytes $b; done | sort -u | wc -l
+1
+$ for b in 2MB 2mb 2Mb 2M 2m 2000kb 0.002gb 0.000002tb; do tamis plan --json --kind bloom --fpr 1% --bytes $b; done | sort -u | grep -o '"bytes": [0-9]*'
+"bytes": 2000000
+$ tamis plan --fpr 1% --items 9x; tamis plan --fpr 1% --items 9mm; tamis plan --fpr 1% --items 9m2; tamis plan --fpr 1% --items 9i; tamis plan --fpr 1% --items 9ms
+tamis: --items: '9x' is not a whole number of at least 1, like 1000000, 1M or 1e6
+tamis: --items: '9mm' is not a whole number of at least 1, like 1000000, 1M or 1e6
+tamis: --items: '9m2' is not a whole number of at least 1, like 1000000, 1M or 1e6
+tamis: --items: '9i' is not a whole number of at least 1, like 1000000, 1M or 1e6
+tamis: --items: '9ms' is not a whole number of at least 1, like 1000000, 1M or 1e6
+[2]

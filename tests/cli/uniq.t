@@ -251,3 +251,16 @@ $ (seq 100000; echo precious > late.tamis) | tamis uniq --state late.tamis | wc 
 tamis: late.tamis: has appeared meanwhile, and is not replaced: what came is not remembered
 100000
 precious
+
+# 5m is five minutes, 5M are lines, and so are 5k and 5mb.
+$ seq 10 | tamis uniq --window 5m
+tamis: uniq: --window 5m needs --items: how many different lines come in that time at most
+[2]
+$ for w in 5M 5mb 5000k 5000K; do seq 10 | tamis uniq -c --window $w --state five.tamis; done
+10
+0
+0
+0
+$ seq 10 | tamis uniq -c --window 5m --state five.tamis
+tamis: five.tamis: a window of 5,000,000 lines; --window says 5m
+[2]
