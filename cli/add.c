@@ -93,11 +93,8 @@ static int update(const struct args *a, bool from_empty)
     if (status == EXIT_FOUND && from_empty && tamis_clear(t) != TAMIS_OK)
         status = complain(path, "unchanged: %s", why_not_added(t, TAMIS_ESEALED));
     if (status == EXIT_FOUND) status = add_or_leave(a, t, path);
-    if (status == EXIT_FOUND) status = save_filter(t, path, true);
-    if (status == EXIT_FOUND && !a->quiet) {
-        warn_if_over_full(t, path, 0);
-        warn_if_ended(t, path);
-    }
+    if (status == EXIT_FOUND) status = save_unless_overfull(a, t, path, "unchanged", true, 0);
+    if (status == EXIT_FOUND && !a->quiet) warn_if_ended(t, path);
     tamis_close(t);
     return status;
 }

@@ -346,9 +346,9 @@ static bool build_and_save(const struct args *a)
     const tamis_options o = options_from(a);
     tamis *t = build(a, &o);
     bool good = t != NULL && seal_if_static(a, t);
-    good = good && save_filter(t, a->output, a->force) == EXIT_FOUND;
+    good = good &&
+           save_unless_overfull(a, t, a->output, "not written", a->force, a->fpr) == EXIT_FOUND;
     if (good) tell_exact(a, t);
-    if (good && !a->quiet) warn_if_over_full(t, a->output, a->fpr);
     if (good && !a->quiet && a->for_transfer) tell_packed_size(t, a->output);
     tamis_close(t);
     return good;

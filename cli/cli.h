@@ -35,7 +35,7 @@ struct args {
     const uint8_t *key; /* what --key-file holds, or NULL */
     bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
         for_transfer, conservative, live, plot, again, ack, each, lenient, number, names,
-        only_names, help, man;
+        only_names, overfill, help, man;
     bool seeded;   /* --seed was given, which may be 0 */
     int delimiter; /* a byte, or BLANKS (fields.h) */
 };
@@ -122,6 +122,8 @@ int run_guard_serve(const struct args *a);
 int complain(const char *about, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* 1234567 as "1,234,567", in a ring of static buffers that serves a few calls at once. */
 const char *grouped(uint64_t v);
+/* The same of what may be no number, or beyond any: what servers say may be anything. */
+const char *grouped_real(double x);
 /* A probability as "0.98 % (1 in 102)", likewise. */
 const char *rate_text(double rate);
 
@@ -191,12 +193,17 @@ tamis *make_hasher(const struct args *a);
 /* The filter that `tamis build` would make of the words of these arguments, not sealed (build.c);
  * NULL after a message. */
 tamis *build_filter(const struct args *a);
+/* Whether a file may hold an overfull filter, by its header alone: tamis_info reads all cells,
+ * which takes 0.27 s for 1 GB, almost as long as opening it. True where the header cannot tell. */
+bool may_be_overfull(const char *path);
 /* EXIT_ERROR after a message when lines cannot be hashed for this filter. */
 int check_hashable(const tamis *t, const char *path);
 /* How an image begins. */
 extern const uint8_t image_magic[8];
 /* Whether two paths lead to the same file. */
 bool same_file(const char *a, const char *b);
+/* How messages name a filter: "standard input" for "-". */
+const char *shown(const char *path);
 /* NULL after a message. Without TAMIS_UPDATE it may also come by a pipe, or by standard input for
  * "-". */
 tamis *open_filter(const struct args *a, const char *path, uint32_t flags);
@@ -245,6 +252,9 @@ void warn_if_ended(const tamis *t, const char *path);
 
 /* Of what is built, unless --fpr or --bytes say otherwise. */
 #define USUAL_FPR 0.01
+/* Above this many times the planned rate a filter is not written, unless --overfill was given, and
+ * uniq fails. */
+#define MUCH_TOO_WRONG 2
 
 /* Whether a filter may have been made for this rate. */
 bool rate_may_be(const tamis_facts *f, double asked);
@@ -253,9 +263,19 @@ bool rate_may_be(const tamis_facts *f, double asked);
 double rate_asked(const tamis_facts *f, double asked, double usual);
 /* Whether it holds more than was planned, and is clearly more often wrong than that for it. */
 bool rate_is_exceeded(const tamis_facts *f, double asked);
+/* Whether the rate is then above MUCH_TOO_WRONG times the one that it was made for. */
+bool rate_is_far_exceeded(const tamis_facts *f, double asked);
 /* Says so on stderr. */
 void warn_of_rate(const tamis_facts *f, const char *path);
 /* The same if it is so; asked may be 0, as above. */
 void warn_if_over_full(const tamis *t, const char *path, double asked);
+/* EXIT_ERROR, after a message that begins with `fate`, if the rate is far exceeded and --overfill
+ * was not given; fate NULL: it is too late, the set has changed. */
+int refuse_overfull(const struct args *a, const tamis_facts *f, const char *path, const char *fate,
+                    double asked);
+/* Saves a filter, and warns afterwards if its rate is exceeded, unless it is refused as above;
+ * asked may be 0. `fate` says what becomes of the file then: "unchanged", "not written". */
+int save_unless_overfull(const struct args *a, tamis *t, const char *path, const char *fate,
+                         bool replace, double asked);
 
 #endif

@@ -90,6 +90,8 @@ const struct option options[] = {
      "secret key, of 'tamis key new': 16 bytes, or 32 hex digits, that nobody else may read; for "
      "keys that strangers may choose"},
     {0, "strict", NULL, FLAG, AT(strict), "refuse items beyond the planned number"},
+    {0, "overfill", NULL, FLAG, AT(overfill),
+     "write the filter even if its rate is then above twice the planned one"},
     {0, "compact", NULL, FLAG, AT(compact), "blocked filters: a little smaller, and slower"},
     {0, "for-transfer", NULL, FLAG, AT(for_transfer),
      "bloom filters, to be sent by 'tamis pack': bigger here, smaller on the wire"},
@@ -219,6 +221,10 @@ const struct own_option own_options[] = {
       "a list of URLs that are never taken for bad ones; may be given several times"}},
     {"guard serve",
      {0, "timeout", "TIME", SECONDS, AT(timeout), "how long a client may be silent (default 10s)"}},
+    {"build,add,compact,merge,check",
+     {'q', "quiet", NULL, FLAG, AT(quiet),
+      "no output and no progress; errors, and a warning when the filter is overfull, are still "
+      "printed"}},
     {"remove,rotate,merge",
      {0, "wait", "N", COUNT, AT(replicas), "redis://: done when N replicas have confirmed it"}},
 };
@@ -234,20 +240,30 @@ const struct command commands[] = {
      0, run_plan},
     {"build", "[FILE...]", "make a filter of lines",
      "Reads the files, or standard input, and writes a filter of their lines. Without --items "
-     "the lines are counted; without --fpr and --bytes the rate is 1%. An existing output is not "
-     "replaced without -f. The output appears whole or not at all. With --to it is a filter for "
+     "the lines are counted, and the filter is planned for exactly these: give --items if lines "
+     "will be added later. Without --fpr and --bytes the rate is 1%. More lines than --items make "
+     "the filter overfull: see 'tamis add --help'. An existing output is not replaced without -f. "
+     "The output appears whole or not at all. With --to it is a filter for "
      "another program; then a stream needs --items. With -o redis://HOST:PORT/NAME it is a set "
      "over the masters of a Redis Cluster: see 'tamis help redis'.",
      "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt",
      "items fpr bytes kind static never inner counter-bits generations turning compact "
-     "for-transfer m k seed key-file strict to type output force field delimiter null raw "
-     "threads memory temp shards wait ack timeout quiet",
+     "for-transfer m k seed key-file strict overfill to type output force field delimiter null "
+     "raw threads memory temp shards wait ack timeout quiet",
      0, run_build},
     {"add", "FILTER [FILE...]", "add lines to a filter or a sketch",
      "The file is replaced by the new one when all lines were read, or stays as it was. Several "
-     "adds to one filter at the same time wait for each other; no line is lost.",
-     "tamis add bad.tamis more-urls.txt",
-     "field delimiter weight-field key-file null raw threads wait ack timeout quiet", 1, run_add},
+     "adds to one filter at the same time wait for each other; no line is lost.\n"
+     "\n"
+     "A filter that holds more than it was planned for is overfull: its false-positive rate is "
+     "above the planned one. Up to twice the planned rate, add saves it and prints a warning, even "
+     "with -q. If the rate would be above that, add fails and the file is unchanged, unless "
+     "--overfill is given. Build the filter with --items for all lines to come, or with --kind "
+     "growing.",
+     "tamis build --items 1M -o known.tamis bad-urls.txt &&\n"
+     "tamis add known.tamis more-urls.txt",
+     "field delimiter weight-field key-file overfill null raw threads wait ack timeout quiet", 1,
+     run_add},
     {"remove", "FILTER [FILE...]", "remove lines from a filter or a sketch that can do so",
      "Counting, cuckoo and pair filters can, and signed-tally, count-min and count-sketch. "
      "Remove only lines that were added: removing one that was not, but looks as if, takes away "
@@ -262,12 +278,13 @@ const struct command commands[] = {
     {"compact", "FILTER [FILE...]", "build a filter again from the lines that are left",
      "The filter keeps its plan (a growing one the size it has) and loses everything else: what "
      "removals have left behind, or items beyond the plan. The file is replaced when all lines "
-     "were read, or stays as it was.",
-     "tamis compact users.tamis users.txt", "field delimiter key-file null raw threads quiet", 1,
-     run_compact},
+     "were read, or stays as it was, also if it would be overfull: see 'tamis add --help'.",
+     "tamis compact users.tamis users.txt",
+     "field delimiter key-file overfill null raw threads quiet", 1, run_compact},
     {"check", "{FILTER | -f PATTERNS} [FILE...]", "print the lines that may be in a filter",
      "Like grep: the lines that may be in the filter are printed, with -v those that are "
      "certainly not. Exit status 0 when a line was selected, 1 when none was, 2 on an error. "
+     "When the filter is overfull, a warning with its rate goes to standard error, once. "
      "With -f, or --confirm, the answer is exact, and -v its complement. With --field one field "
      "of each line is looked for, and the line is printed; fields are split at every delimiter: "
      "quotes, as in CSV, are bytes like others. --json prints the totals as one object instead. Of "
@@ -335,9 +352,14 @@ const struct command commands[] = {
      0, run_top},
     {"merge", "-o OUT FILTER...", "the union of filters, the sum of sketches",
      "Filters of the same kind, shape and hash become the filter of all their items, bit for "
-     "bit; sketches become the sketch of all their lines. A secret key is not needed.",
-     "tamis merge -o all.tamis monday.tamis tuesday.tamis", "output force wait timeout quiet", 1,
-     run_merge},
+     "bit; sketches become the sketch of all their lines. A secret key is not needed. Each filter "
+     "must be planned for the items of all of them together (tamis build --items): a union that "
+     "is overfull is treated as by add. Up to twice the planned rate there is a warning; above it "
+     "merge fails and writes nothing, unless --overfill is given.",
+     "tamis build --items 10k -o a.tamis bad-urls.txt &&\n"
+     "tamis build --items 10k -o b.tamis more-urls.txt &&\n"
+     "tamis merge -o all.tamis a.tamis b.tamis",
+     "output force overfill wait timeout quiet", 1, run_merge},
     {"compare", "FILTER FILTER", "how many items two filters have in common",
      "Estimates from the bits the items of each, of their union and of their intersection, and "
      "the Jaccard index, the share that is common, each with the interval that holds the truth "

@@ -38,21 +38,48 @@ struct arrived {
     size_t n;
 };
 
-/* As the header has it (docs/FORMAT.md), and one byte more, which would be wrong. */
+/* Fields of the header (docs/FORMAT.md). */
+enum { H_KIND = 30, H_ITEMS = 56, H_PLANNED_ITEMS = 64, H_TOTAL = 112, H_READ = 128 };
+
+static uint64_t number_at(const uint8_t *p, size_t bytes)
+{
+    uint64_t v = 0;
+    while (bytes-- > 0) v = v << 8 | p[bytes];
+    return v;
+}
+
+/* As the header has it, and one byte more, which would be wrong. */
 static size_t image_length(const uint8_t *header, size_t n)
 {
-    enum { TOTAL = 112 };
-    uint64_t total = 0;
-    for (size_t i = 8; i-- > 0 && n >= TOTAL + 8;) total = total << 8 | header[TOTAL + i];
+    const uint64_t total = n >= H_TOTAL + 8 ? number_at(header + H_TOTAL, 8) : 0;
     return total < SIZE_MAX ? (size_t)total + 1 : SIZE_MAX;
+}
+
+/* A pair is worn by removals as well, and a window has generations, which the header does not
+ * count. Growing, sealed and private filters and sketches are never overfull. Of other kinds items
+ * is the number of adds, or its estimate after a merge, and no less than the number of keys by
+ * which tamis_info judges. (Bits that somebody has filled with fewer, well chosen keys are seen by
+ * add and info, which read all cells.) */
+bool may_be_overfull(const char *path)
+{
+    uint8_t h[H_READ];
+    if (is_stream(path)) return true;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) return true;
+    const bool known = pread(fd, h, sizeof h, 0) == (ssize_t)sizeof h;
+    close(fd);
+    if (!known) return true;
+    const uint64_t kind = number_at(h + H_KIND, 2);
+    if (kind == TAMIS_PAIR || kind == TAMIS_WINDOW) return true;
+    if (kind == TAMIS_GROWING || kind >= TAMIS_FUSE) return false;
+    return number_at(h + H_ITEMS, 8) > number_at(h + H_PLANNED_ITEMS, 8);
 }
 
 /* What is nobody's filter is not read to its end, which it may not have, and a filter of ours not
  * beyond. */
 static bool read_stream(struct input *in, struct arrived *s)
 {
-    enum { BEGINNING = 128 };
-    uint8_t begin[BEGINNING];
+    uint8_t begin[H_READ];
     ssize_t got = 1;
     while (s->n < sizeof begin && got > 0) {
         got = input_read(in, begin + s->n, sizeof begin - s->n);
@@ -107,7 +134,7 @@ static tamis_status try_filter(const struct args *a, const char *path, uint32_t 
     return status;
 }
 
-static const char *shown(const char *path)
+const char *shown(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }

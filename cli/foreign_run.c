@@ -29,7 +29,7 @@ static void print_filter(const char *path, const tamis_foreign_facts *f)
     printf("  items     ");
     if (f->items_told)
         printf("%s of %s planned%s, by its own count\n            ", grouped(f->items),
-               grouped(f->planned_items), f->items > f->planned_items ? ": over-full" : "");
+               grouped(f->planned_items), f->items > f->planned_items ? ": overfull" : "");
     if (isfinite(f->items_estimate))
         printf("by the bits about %s distinct\n", grouped((uint64_t)llround(f->items_estimate)));
     else
@@ -230,16 +230,27 @@ static bool add_foreign_lines(const struct args *a, const struct encoding *e, ta
     return good && s == TAMIS_OK;
 }
 
-static void warn_if_worse(const struct args *a, const tamis_foreign *f, double planned)
+/* As save_unless_overfull does with filters of ours. */
+static int save_built(const struct args *a, const tamis_foreign *f, const tamis_foreign_plan *plan)
 {
     tamis_foreign_facts facts = {.struct_size = sizeof facts};
+    const bool known = tamis_foreign_info(f, &facts) == TAMIS_OK;
+    const char *items = known && isfinite(facts.items_estimate)
+                            ? grouped((uint64_t)llround(facts.items_estimate))
+                            : "many";
+    if (known && facts.fpr_now > MUCH_TOO_WRONG * plan->fpr && !a->overfill)
+        return complain(a->output,
+                        "not written: it would be overfull: about %s items, planned for %s; its "
+                        "false-positive rate would be %s, planned %s; give more --items; "
+                        "--overfill allows it",
+                        items, grouped(plan->items), rate_text(facts.fpr_now),
+                        rate_text(plan->fpr));
+    const int status = save_foreign(f, plan->format, a->output, a->output, a->force);
     /* A tenth above the plan is chance, in small filters. */
-    if (a->quiet || tamis_foreign_info(f, &facts) != TAMIS_OK || facts.fpr_now < 1.5 * planned)
-        return;
-    complain(a->output, "over-full: about %s items; its false-positive rate is now %s",
-             isfinite(facts.items_estimate) ? grouped((uint64_t)llround(facts.items_estimate))
-                                            : "many",
-             rate_text(facts.fpr_now));
+    if (status == EXIT_FOUND && known && facts.fpr_now >= 1.5 * plan->fpr)
+        complain(a->output, "overfull: about %s items; its false-positive rate is now %s", items,
+                 rate_text(facts.fpr_now));
+    return status;
 }
 
 int build_foreign(const struct args *a)
@@ -262,9 +273,7 @@ int build_foreign(const struct args *a)
     if (tamis_foreign_create(&plan, NULL, &f, &why) != TAMIS_OK)
         return complain(a->output, "%s", why.text);
     int status = EXIT_ERROR;
-    if (add_foreign_lines(a, e, f))
-        status = save_foreign(f, plan.format, a->output, a->output, a->force);
-    if (status == EXIT_FOUND) warn_if_worse(a, f, plan.fpr);
+    if (add_foreign_lines(a, e, f)) status = save_built(a, f, &plan);
     tamis_foreign_close(f);
     return status;
 }

@@ -94,16 +94,10 @@ static void print_items(const tamis_facts *f)
         printf(", grown from %s", grouped(f->planned_items));
     else if (f->kind != TAMIS_PRIVATE) /* whose plan is not its source's */
         printf(" of %s planned%s%s%s", grouped(f->planned_items),
-               f->over_full ? ink(stdout, BAD) : "", f->over_full ? ": over-full" : "",
+               f->over_full ? ink(stdout, BAD) : "", f->over_full ? ": overfull" : "",
                f->over_full ? ink(stdout, PLAIN) : "");
     putchar('\n');
     print_distinct(f);
-}
-
-/* What servers say may be anything. */
-static const char *grouped_real(double x)
-{
-    return grouped(!(x > 0) ? 0 : x < 0x1p64 ? (uint64_t)x : UINT64_MAX);
 }
 
 void print_distinct(const tamis_facts *f)

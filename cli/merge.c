@@ -36,8 +36,9 @@ int run_merge(const struct args *a)
                 complain(a->words[i], "cannot be merged with %s: %s", a->words[first], why.text);
         tamis_close(next);
     }
-    if (status == EXIT_FOUND) status = save_filter(all, a->output, a->force);
-    if (status == EXIT_FOUND && !a->quiet) warn_if_over_full(all, a->output, 0);
+    if (status == EXIT_FOUND)
+        status = save_unless_overfull(a, all, a->output, update >= 0 ? "unchanged" : "not written",
+                                      a->force, 0);
     tamis_close(all);
     return status;
 }

@@ -111,6 +111,11 @@ const char *grouped(uint64_t v)
     return out;
 }
 
+const char *grouped_real(double x)
+{
+    return grouped(!(x > 0) ? 0 : x < 0x1p64 ? (uint64_t)x : UINT64_MAX);
+}
+
 const char *rate_text(double rate)
 {
     char *out = next_buffer();

@@ -155,7 +155,7 @@ static void print_filter(const struct remote *r, const tamis_facts *f, const str
     else
         printf(" of %s planned", grouped(all->planned_items));
     if (s->over_full > 0)
-        printf("%s: %s of the shards over-full%s", ink(stdout, BAD), grouped(s->over_full),
+        printf("%s: %s of the shards overfull%s", ink(stdout, BAD), grouped(s->over_full),
                ink(stdout, PLAIN));
     putchar('\n');
     print_distinct(all);
@@ -231,6 +231,30 @@ int remote_info(const struct args *a)
         remote_close(&r);
     }
     return finish_output(status);
+}
+
+/* --- Overfull sets ---------------------------------------------------------------------------- */
+
+int remote_check_rate(const struct args *a, const struct remote *r, const char *fate)
+{
+    tamis_facts *f = calloc(cluster_shards(r->s), sizeof *f);
+    if (f == NULL || !cluster_set_info(r->s, f)) {
+        complain(r->at.shown, "cannot tell whether it is overfull: %s",
+                 f != NULL && cluster_why(r->c) != NULL ? cluster_why(r->c) : "not enough memory");
+        free(f);
+        return EXIT_NONE;
+    }
+    struct sums s = sum_up(f, cluster_shards(r->s));
+    s.whole.over_full = s.over_full > 0;
+    s.whole.collecting = f->collecting;
+    s.whole.may_miss = f->kind == TAMIS_PAIR;
+    /* All shards have one plan. */
+    const double planned = rate_asked(f, a->fpr, USUAL_FPR);
+    const int status = refuse_overfull(a, &s.whole, r->at.shown, fate, planned);
+    if (status == EXIT_FOUND && rate_is_exceeded(&s.whole, planned))
+        warn_of_rate(&s.whole, r->at.shown);
+    free(f);
+    return status;
 }
 
 /* --- merge ------------------------------------------------------------------------------------ */
@@ -330,11 +354,15 @@ static int merge_into(const struct args *a, struct merging *m)
     if (update && !a->force) return complain(m->to.at.shown, "exists already; -f replaces it");
     if (!update) m->to.s = cluster_set_like(m->to.c, m->to.at.name, m->in[0], a->force);
     if (m->to.s == NULL) return remote_complain(&m->to);
-    if (cluster_set_merge(m->to.s, m->in, m->n, m->once) &&
-        (update || cluster_set_finish(m->to.s, false)))
-        return EXIT_FOUND;
-    remote_complain(&m->to);
-    if (update) return complain(m->to.at.shown, "some shards may be merged, others not");
+    if (!cluster_set_merge(m->to.s, m->in, m->n, m->once)) {
+        remote_complain(&m->to);
+        if (update) return complain(m->to.at.shown, "some shards may be merged, others not");
+    } else if (update) {
+        return remote_check_rate(a, &m->to, NULL) == EXIT_ERROR ? EXIT_ERROR : EXIT_FOUND;
+    } else if (remote_check_rate(a, &m->to, "not written") == EXIT_FOUND) {
+        if (cluster_set_finish(m->to.s, false)) return EXIT_FOUND;
+        remote_complain(&m->to);
+    }
     cluster_set_abandon(m->to.s);
     return complain(m->to.at.shown, "nothing is kept");
 }

@@ -45,6 +45,15 @@ static int remove_lines(const struct args *a, tamis *t, const char *path)
     return absent < lines ? EXIT_FOUND : EXIT_NONE;
 }
 
+/* Only in a pair do removals make the rates worse. */
+static void warn_if_worn(const tamis *t, const char *path)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    if (tamis_info(t, &f) == TAMIS_OK && f.may_miss &&
+        rate_is_exceeded(&f, rate_asked(&f, 0, USUAL_FPR)))
+        warn_of_rate(&f, path);
+}
+
 int run_remove(const struct args *a)
 {
     const char *path = a->words[0];
@@ -57,6 +66,7 @@ int run_remove(const struct args *a)
         status = complain(path, "%s", reason_of(&why)); /* before any line is read */
     if (status == EXIT_FOUND) status = remove_lines(a, t, path);
     if (status == EXIT_FOUND) status = save_filter(t, path, true);
+    if (status == EXIT_FOUND) warn_if_worn(t, path);
     tamis_close(t);
     return status;
 }

@@ -90,6 +90,8 @@ const struct topic topics[] = {
      "     reason: no filter was written or changed; of several, 'rotate' tries all\n"
      "     before it changes the first, and those before one that cannot be saved are\n"
      "     rotated\n"
+     "     (build, add, compact and merge: also when the filter would be overfull, at\n"
+     "     more than twice its planned rate; --overfill allows it)\n"
      "     (uniq: also when new lines were dropped at more than twice the rate asked\n"
      "     for; what it kept is printed, and its state is saved)\n"
      "\n"

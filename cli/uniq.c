@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* From this many times the rate asked for on, it is an error. */
-#define MUCH_TOO_WRONG 2
 /* Where more than this share of new lines is dropped, those that are kept tell nothing of the
  * others. */
 #define TELLING 0.5

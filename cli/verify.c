@@ -73,7 +73,7 @@ static int verify(const struct args *a, const char *path)
             printf("%s: %s of %s random keys got a maybe: %s; the bits predict %s: %s\n", path,
                    grouped(maybe), grouped(keys), rate_text(measured), rate_text(f.fpr_now),
                    good ? "good" : "NOT what they should give");
-        if (f.over_full) printf("%s: over-full: planned for %s\n", path, rate_text(f.fpr_planned));
+        if (f.over_full) printf("%s: overfull: planned for %s\n", path, rate_text(f.fpr_planned));
     }
     return good ? EXIT_FOUND : EXIT_NONE;
 }

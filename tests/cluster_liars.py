@@ -8,12 +8,13 @@ FACTS = b"*6\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(x), x) for x in
 
 
 class Liar(threading.Thread):
-    """A server that is none: it replies to a word as it was told, and to others with nothing. Of a list of replies the last one stays; an
-    empty one hangs up."""
+    """A server that is none: it replies to a word as it was told, and to others with nothing, except that TAMIS.INFO has a kind and nothing
+    else. Of a list of replies the last one stays; an empty one hangs up."""
 
     def __init__(self, **replies):
         super().__init__(daemon=True)
-        self.replies = {"CLUSTER": b"-ERR This instance has cluster support disabled\r\n", "HMGET": FACTS, **replies}
+        self.replies = {"CLUSTER": b"-ERR This instance has cluster support disabled\r\n", "HMGET": FACTS,
+                        "TAMIS_INFO": b"*2\r\n$4\r\nkind\r\n$7\r\nblocked\r\n", **replies}
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.port = self.socket.getsockname()[1]
         self.url = f"redis://127.0.0.1:{self.port}/s"

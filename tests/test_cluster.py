@@ -290,6 +290,37 @@ def test_merge():
     assert tamis("freq", counts, "x").split()[0] == "4" and facts(counts)["weight"] == 6
 
 
+def noted(*words, given):
+    """What a command that does its work notes on standard error."""
+    done = subprocess.run([TAMIS, *map(str, words)], input=given.encode(), capture_output=True, text=False)
+    assert done.returncode == 0, done
+    return done.stderr.decode()
+
+
+def test_overfull():
+    """As of files: a warning up to twice the planned rate, an error above; new sets are not kept then, others have changed."""
+    url, more, made = CLUSTER.url("full"), CLUSTER.url("fuller"), CLUSTER.url("made")
+    for name, keys in ((url, KEYS[:1000]), (more, OTHERS[:1000])):
+        assert noted("build", "--items", 1000, "--shards", 1, "-o", name, given=lines(keys)) == ""
+    assert "overfull: about 1,0" in noted("add", "-q", url, given=lines(OTHERS[:80]))
+    said = tamis("merge", "-q", "-o", made, url, more, status=2)
+    assert "not written: it would be overfull" in said and "--items" in said and "--overfill" in said and "nothing is kept" in said, said
+    assert "there is no such set" in tamis("info", made, status=2)
+    assert "overfull: about 1,9" in noted("merge", "--overfill", "-o", made, url, more, given="")
+    said = tamis("add", "-q", url, given=lines(OTHERS[:3000]), status=2)
+    assert "changed all the same, and now overfull" in said and "--kind growing" in said, said
+    assert tamis("check", "-c", url, given=lines(OTHERS[:3000])) == "3000\n"
+    assert "overfull: about" in noted("add", "--overfill", url, given="x\n")
+    assert "changed all the same" in tamis("merge", "-f", "-o", more, more, url, status=2)
+    said = tamis("build", "-q", "--items", 100, "-o", CLUSTER.url("tight"), given=lines(KEYS), status=2)
+    assert "not written: it would be overfull" in said and "nothing is kept" in said, said
+    assert not any(CLUSTER.shards("tight").values())
+    assert "overfull" in noted("build", "--overfill", "--items", 100, "-o", CLUSTER.url("tight"), given=lines(KEYS))
+    for kind in ("growing", "ribbon"):
+        assert noted("build", "--kind", kind, "--items", 100, "-f", "-o", CLUSTER.url("tight"), given=lines(KEYS)) == ""
+    assert noted("add", CLUSTER.url("c1"), given=lines(KEYS)) == ""  # a sketch
+
+
 def begin_build(name, keys, *words):
     """One that has added these, and waits for more."""
     build = subprocess.Popen([TAMIS, "build", "--items", "50000", "--ack", *words, "-o", CLUSTER.url(name)], stdin=subprocess.PIPE,
@@ -559,6 +590,6 @@ if __name__ == "__main__":
     if not shutil.which("redis-server"):
         print("redis-server is missing")
         sys.exit(77)
-    sys.exit(run([test_check, test_bytes, test_add, test_kinds, test_remove_and_rotate, test_counts, test_worth_of_counts, test_bounds, test_merge,
+    sys.exit(run([test_check, test_bytes, test_add, test_kinds, test_remove_and_rotate, test_counts, test_worth_of_counts, test_bounds, test_merge, test_overfull,
                   test_whole_or_nothing, test_races, test_wrong,
                   test_example, test_idle, test_alone, test_without_module, test_moving_slots]))

@@ -81,6 +81,22 @@ def test_repeats():
     assert status == 2 and "must not be done twice" in said, said
 
 
+def test_untold_rate():
+    """Where the servers do not tell whether a set is overfull, the lines are in all the same, and that is noted."""
+    one = {"HMGET": one_shard(b"blocked"), "TAMIS_MADD": b"*1\r\n:1\r\n"}
+    status, said = tell(Liar(**one, TAMIS_INFO=b"-NOPERM this user has no permissions\r\n"))
+    assert status == 0 and "cannot tell whether it is overfull: " in said and "NOPERM" in said, said
+    for kind in (b"tally", b"growing"):  # are never asked
+        assert tell(Liar(**{**one, "HMGET": one_shard(kind)}, TAMIS_INFO=b"-NOPERM no\r\n")) == (0, "")
+    fields = b"kind blocked items 30 planned-items 10 items-estimate 31.0 items-low 29 items-high 32 rate-planned 0.01 rate-now 0.2 over-full 1"
+    parts = [b":%s" % x if x in (b"30", b"10", b"1") else b"$%d\r\n%s" % (len(x), x) for x in fields.split()]
+    status, said = tell(Liar(**one, TAMIS_INFO=b"*%d\r\n" % len(parts) + b"\r\n".join(parts) + b"\r\n"))
+    assert status == 2 and "now overfull: about 31 items, planned for 10" in said, said
+    older = parts[:6] + parts[12:]  # does not tell the interval
+    status, said = tell(Liar(**one, TAMIS_INFO=b"*%d\r\n" % len(older) + b"\r\n".join(older) + b"\r\n"))
+    assert status == 2 and "now overfull: more than 30 items, planned for 10" in said, said
+
+
 def test_older_modules():
     """A module without TAMIS.ESTIMATE and FULL: what it does not tell is null, in words without a mark; of some servers or of all."""
     none, counts = b"-ERR unknown command 'TAMIS.ESTIMATE', with args beginning with: \r\n", b"*1\r\n*3\r\n:7\r\n:5\r\n:9\r\n"
@@ -167,4 +183,4 @@ def test_dead_host():
 
 
 if __name__ == "__main__":
-    main([test_liars, test_repeats, test_older_modules, test_tables, test_dead_host])
+    main([test_liars, test_repeats, test_untold_rate, test_older_modules, test_tables, test_dead_host])

@@ -100,7 +100,7 @@ def tables():
     for items in (50, 600, 1200, 9000):
         with tempfile.TemporaryDirectory() as room:
             path = os.path.join(room, "rows.tamis")
-            subprocess.run([TAMIS, "build", "-q", "--kind", "partitioned", "--items", "100", "--k", "2", "--m", "1000", "-o",
+            subprocess.run([TAMIS, "build", "-q", "--overfill", "--kind", "partitioned", "--items", "100", "--k", "2", "--m", "1000", "-o",
                             path], input="".join(f"{i}\n" for i in range(items)), text=True, check=True)
             lines = tamis("info", "--plot", path, COLUMNS="63").split("\n")
             cells = next(line for line in lines if line.startswith("  table")).split()[1]

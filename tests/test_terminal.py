@@ -70,10 +70,10 @@ def colour_only_where_it_is_wanted():
 
 
 def an_over_full_filter_is_red():
-    subprocess.run([TAMIS, "build", "-q", "--items", "10", "-o", "full.tamis", "-"],
+    subprocess.run([TAMIS, "build", "-q", "--overfill", "--items", "10", "-o", "full.tamis", "-"],
                    input="".join(f"{i}\n" for i in range(100)).encode(), check=True)
     shown, _, _ = on_terminal(["info", "full.tamis"])
-    assert "\033[31m: over-full\033[0m" in shown, shown
+    assert "\033[31m: overfull\033[0m" in shown, shown
     shown, _, _ = on_terminal(["info", "a.tamis"])
     assert "\033" not in shown, shown
 

@@ -44,13 +44,18 @@ $ ls small.tamis
 ls: cannot access 'small.tamis': No such file or directory
 [2]
 
-# More lines than were announced: allowed, but said.
-$ tamis build --items 100 -o over.tamis list
-tamis: over.tamis: over-full: more than 629 items, planned for 100; its false-positive rate is now 100 %
+# More lines than were announced: refused where the rate is far above the plan (overfull.t), unless asked for.
+$ tamis build --items 100 -o over.tamis list; ls over.tamis
+tamis: over.tamis: not written: it would be overfull: more than 629 items, planned for 100; its false-positive rate would be 100 %, planned 1 % (1 in 100); give more --items, or --kind growing; --overfill allows it
+ls: cannot access 'over.tamis': No such file or directory
+[2]
+$ tamis build --overfill --items 100 -o over.tamis list
+tamis: over.tamis: overfull: more than 629 items, planned for 100; its false-positive rate is now 100 %
 $ tamis info over.tamis | sed -n 2,3p
-  items     352 of 100 planned: over-full
+  items     352 of 100 planned: overfull
             too full to tell by the bits: more than 629 distinct
 $ tamis check -vc over.tamis list
+tamis: over.tamis: overfull: more than 629 items, planned for 100; its false-positive rate is now 100 %
 0
 [1]
 $ tamis build --strict --items 100 -o strict.tamis list

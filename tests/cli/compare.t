@@ -56,7 +56,8 @@ empty.tamis and empty.tamis
   union     about 0, with 99 % certainty 0 to 0
   common    about 0, with 99 % certainty 0 to 0
   jaccard   about 0.0000, with 99 % certainty 0.0000 to 0.0000
-$ seq 100000 | tamis build -q --items 3000 -o full.tamis; tamis compare full.tamis a.tamis; tamis compare --json full.tamis a.tamis; tamis compare full.tamis full.tamis
+$ seq 100000 | tamis build -q --overfill --items 3000 -o full.tamis; tamis compare full.tamis a.tamis; tamis compare --json full.tamis a.tamis; tamis compare full.tamis full.tamis
+tamis: full.tamis: overfull: more than 31,888 items, planned for 3,000; its false-positive rate is now 100 %
 full.tamis and a.tamis
   first     with 99 % certainty at least 31,888
   second    about 1,006, with 99 % certainty 994 to 1,018

@@ -94,6 +94,8 @@ exit-status: what 0, 1 and 2 mean
      reason: no filter was written or changed; of several, 'rotate' tries all
      before it changes the first, and those before one that cannot be saved are
      rotated
+     (build, add, compact and merge: also when the filter would be overfull, at
+     more than twice its planned rate; --overfill allows it)
      (uniq: also when new lines were dropped at more than twice the rate asked
      for; what it kept is printed, and its state is saved)
 

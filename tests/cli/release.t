@@ -193,7 +193,7 @@ l.tamis.releases
 $ (cd far; tamis release --epsilon 2 -o l.3 ../l.tamis)
 tamis: l.3: epsilon 2, 11.9 % (1 in 8) of the lines that are in are missed; 3 in all, with 1 before
 # A note that a full disk or a power failure cut off is of a release that never came out; where its epsilon can be read it counts.
-$ tamis build -q --kind bloom --k 1 --items 100 --fpr 20% -o cut.tamis list; tamis release -q --epsilon 1 -o cut.1 cut.tamis
+$ tamis build -q --kind bloom --k 1 --items 10000 --fpr 20% -o cut.tamis list; tamis release -q --epsilon 1 -o cut.1 cut.tamis
 $ printf '0123456789abcdef0123' >> cut.tamis.releases; tamis release -q --again --epsilon 1 -o cut.2 cut.tamis; wc -l < cut.tamis.releases
 tamis: ...cut.tamis.releases: the last note was cut off: that release never came out
 2
@@ -201,7 +201,7 @@ $ truncate -s -1 cut.tamis.releases; tamis release --again --epsilon 2 -o cut.3 
 tamis: ...cut.tamis.releases: the last note was cut off: it counts, but that release may never have come out
 tamis: cut.3: epsilon 2, 11.9 % (1 in 8) of the lines that are in are missed; 4 in all, with 2 before
 3
-$ tamis build -q --kind bloom --k 1 --items 100 --fpr 20% -o every.tamis list; tamis release -q --epsilon 1 -o every.1 every.tamis
+$ tamis build -q --kind bloom --k 1 --items 10000 --fpr 20% -o every.tamis list; tamis release -q --epsilon 1 -o every.1 every.tamis
 $ cp every.tamis.releases whole; rm every.1; size=$(stat -c %s whole); test $size -gt 75 || echo too short
 > for n in $(seq 1 $((size - 1))); do head -c $n whole > every.tamis.releases; tamis release -qf --epsilon 1 -o every.2 every.tamis || echo refused; done 2>&1 | sed 's/.*releases: //' | sort -u
 the last note was cut off: it counts, but that release may never have come out

@@ -200,19 +200,19 @@ $ seq 100000 | tamis uniq --items 1000 -c
 
 # Over-full: it says so, at the first and at ten times the rate, and how much is wrong in the end; much of that is an error.
 $ seq 8200 | tamis uniq --bytes 10kB --fpr 1% -c
-tamis: uniq: over-full: about 8,172 items, planned for 7,707; its false-positive rate is now 1.33 % (1 in 75)
+tamis: uniq: overfull: about 8,172 items, planned for 7,707; its false-positive rate is now 1.33 % (1 in 75)
 8179
 tamis: uniq: 8,200 lines, 8,179 different; about 18 new ones wrongly dropped, to be expected; the rate is 1.33 % (1 in 75), and 1 % (1 in 100) was asked for
 $ seq 12000 | tamis uniq --bytes 10kB --fpr 1% --json
-tamis: uniq: over-full: about 8,172 items, planned for 7,707; its false-positive rate is now 1.33 % (1 in 75)
+tamis: uniq: overfull: about 8,172 items, planned for 7,707; its false-positive rate is now 1.33 % (1 in 75)
 {"lines": 12000, "different": 11843, "repeated": 157, "exact": false, "fpr_now": 0.0674600531852, "fpr_asked": 0.01, "wrongly_dropped": 157, "bytes": 9984}
 tamis: uniq: 12,000 lines, 11,843 different; about 157 new ones wrongly dropped, to be expected; the rate is 6.75 % (1 in 15), and 1 % (1 in 100) was asked for
 [2]
 $ seq 100000 | tamis uniq -k bloom --items 1000 | wc -l
-tamis: uniq: over-full: about 1,020 items, planned for 1,000; its false-positive rate is now 0.00013 % (1 in 769,010)
-tamis: uniq: over-full: about 2,051 items, planned for 1,000; its false-positive rate is now 0.408 % (1 in 245)
-tamis: uniq: over-full: about 3,075 items, planned for 1,000; its false-positive rate is now 8.09 % (1 in 12)
-tamis: uniq: over-full: about 8,627 items, planned for 1,000; its false-positive rate is now 95.1 %
+tamis: uniq: overfull: about 1,020 items, planned for 1,000; its false-positive rate is now 0.00013 % (1 in 769,010)
+tamis: uniq: overfull: about 2,051 items, planned for 1,000; its false-positive rate is now 0.408 % (1 in 245)
+tamis: uniq: overfull: about 3,075 items, planned for 1,000; its false-positive rate is now 8.09 % (1 in 12)
+tamis: uniq: overfull: about 8,627 items, planned for 1,000; its false-positive rate is now 95.1 %
 tamis: uniq: 100,000 lines, 5,155 different; up to 94,845 new ones wrongly dropped; the rate is 100 %, and 0.0001 % (1 in 1,000,000) was asked for
 5155
 $ seq 100000 | tamis uniq -k bloom --items 1000 --json 2> /dev/null
@@ -221,12 +221,12 @@ $ seq 100000 | tamis uniq -k bloom --items 1000 --json 2> /dev/null
 $ seq 100000 | tamis uniq -k bloom --items 1000 -q
 [2]
 $ seq 3000 | tamis uniq -k bloom --items 1000 -q --state over.tamis; seq 3000 | tamis uniq -q --state over.tamis; tamis uniq -c --state over.tamis /dev/null
-tamis: uniq: over-full: about 3,003 items, planned for 1,000; its false-positive rate is now 7.05 % (1 in 14)
+tamis: uniq: overfull: about 3,003 items, planned for 1,000; its false-positive rate is now 7.05 % (1 in 14)
 0
 tamis: uniq: 0 lines, 0 different; 0 new ones wrongly dropped, to be expected; the rate is 7.05 % (1 in 14), and 0.0001 % (1 in 1,000,000) was asked for
 [2]
 $ seq 60 | tamis uniq --window 1h --items 10 --fpr 1e-3 -c
-tamis: uniq: over-full: its generations hold more than was planned; its false-positive rate is now 1.71 % (1 in 58)
+tamis: uniq: overfull: its generations hold more than was planned; its false-positive rate is now 1.71 % (1 in 58)
 59
 tamis: uniq: 60 lines, 59 different; 0.511 new ones wrongly dropped, to be expected; the rate is 1.71 % (1 in 58), and 0.1 % (1 in 1,000) was asked for
 [2]

@@ -423,6 +423,7 @@ PLAIN = {
     "verify": ([[*BUILD, "-o", "f", "a"]], ["verify", "--keys", "1000", "f"], None),
 }
 STATIC = {"fuse": [], "ribbon": [], "exact": ["--never", "b"]}
+MORE = {"window": ["--generations", "2", "--items", "200"]}  # so that each generation has room for all lines
 KINDS = ["bloom", "partitioned", "blocked", "counting", "pair", "growing", "window", "cuckoo", *STATIC]
 REMOVING = ["counting", "pair", "cuckoo"]
 # Sketches as small as they can be: a disk is full at every byte of them.
@@ -435,7 +436,7 @@ WINDOWS = {f"a window of {kind}": ["--kind", "window", "--inner", kind, "--bytes
 def of_filters():
     """As PLAIN, for every kind of filter."""
     for kind in KINDS:
-        build = [*BUILD, "--kind", kind, *STATIC.get(kind, [])]
+        build = [*BUILD, "--kind", kind, *STATIC.get(kind, []), *MORE.get(kind, [])]
         yield f"build {kind}", ([], [*build, "-o", "f", "a"], "f")
         yield f"check {kind}", ([[*build, "-o", "f", "a"]], ["check", "f", "some"], None)
         yield f"pack {kind}", ([[*build, "-o", "c", "a"]], ["pack", "-qo", "f", "c"], "f")

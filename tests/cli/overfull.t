@@ -1,0 +1,134 @@
+# build plans for exactly its lines. Up to twice the planned rate add warns, even with -q; above it the file is unchanged.
+$ seq 1000 > one; seq 1001 2000 > two; seq 1001 1080 > some; seq 500 > half
+$ tamis build -o f.tamis one; tamis add -q f.tamis some
+tamis: f.tamis: overfull: about 1,081 items, planned for 1,000; its false-positive rate is now 1.36 % (1 in 73)
+$ cp f.tamis before; tamis add -q f.tamis two
+tamis: f.tamis: unchanged: it would be overfull: about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+[2]
+$ cmp f.tamis before; tamis check -q f.tamis one
+tamis: f.tamis: overfull: about 1,081 items, planned for 1,000; its false-positive rate is now 1.36 % (1 in 73)
+$ tamis add --overfill f.tamis two
+tamis: f.tamis: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
+$ tamis check -vc f.tamis one two
+tamis: f.tamis: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
+0
+[1]
+$ cp f.tamis before; tamis add f.tamis one; cmp f.tamis before
+tamis: f.tamis: unchanged: it would be overfull: about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+
+# What the message names helps.
+$ tamis build --items 2000 -f -o g.tamis one && tamis add g.tamis two && tamis build --kind growing -f -o g.tamis one && tamis add g.tamis two
+
+# A small filter has room beyond its plan; a rate that was asked for counts as far as the file tells it.
+$ seq 3 > three; tamis build -o t.tamis three; seq 4 6 | tamis add t.tamis; seq 7 100 | tamis add t.tamis
+tamis: t.tamis: unchanged: it would be overfull: about 92 items, planned for 3; its false-positive rate would be 11.9 % (1 in 8), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+[2]
+$ tamis build --fpr 0.01% -o low.tamis one; tamis add low.tamis some; tamis add low.tamis two
+tamis: low.tamis: overfull: about 1,080 items, planned for 1,000; its false-positive rate is now 0.0176 % (1 in 5,677)
+tamis: low.tamis: unchanged: it would be overfull: about 1,998 items, planned for 1,000; its false-positive rate would be 0.444 % (1 in 225), planned 0.0114 % (1 in 8,806); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+[2]
+
+# Every kind has its own way.
+$ for k in bloom partitioned counting pair window; do tamis build --kind $k -f -o k.tamis one; cp k.tamis before; tamis add k.tamis two; cmp k.tamis before; tamis add -q --overfill k.tamis two; done
+tamis: k.tamis: unchanged: it would be overfull: about 2,003 items, planned for 1,000; its false-positive rate would be 15.8 % (1 in 6), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+tamis: k.tamis: overfull: about 2,003 items, planned for 1,000; its false-positive rate is now 15.8 % (1 in 6)
+tamis: k.tamis: unchanged: it would be overfull: about 2,015 items, planned for 1,000; its false-positive rate would be 16.1 % (1 in 6), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+tamis: k.tamis: overfull: about 2,015 items, planned for 1,000; its false-positive rate is now 16.1 % (1 in 6)
+tamis: k.tamis: unchanged: it would be overfull: about 2,003 items, planned for 1,000; its false-positive rate would be 15.8 % (1 in 6), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N); --overfill allows it
+tamis: k.tamis: overfull: about 2,003 items, planned for 1,000; its false-positive rate is now 15.8 % (1 in 6)
+tamis: k.tamis: unchanged: it would be worn: 15.4 % (1 in 6) of never-added keys would get a maybe, and 0 of those in it a no, planned 1 % (1 in 100); 'tamis compact' builds it again from the lines that are left, and 'tamis build' one with more --items; --overfill allows it
+tamis: k.tamis: worn: adds and removes have filled it beyond its plan; 15.4 % (1 in 6) of never-added keys get a maybe now, and 0 of those in it a no; see 'tamis compact'
+tamis: k.tamis: unchanged: it would be overfull: its generations hold more than was planned; its false-positive rate would be 6.2 % (1 in 16), planned 1 % (1 in 100); rotate it first ('tamis rotate'), or build it with more --items; --overfill allows it
+tamis: k.tamis: overfull: its generations hold more than was planned; its false-positive rate is now 6.2 % (1 in 16)
+$ for k in growing cuckoo ribbon fuse; do tamis build --kind $k -f -o k.tamis one; cp k.tamis before; tamis add k.tamis two; cmp -s k.tamis before; echo $?; done
+1
+tamis: k.tamis: unchanged: no room for a line; repeated lines take room as well: try sort -u, or more --items
+0
+tamis: k.tamis: unchanged: sealed, so it cannot change; build it again from all the lines
+0
+tamis: k.tamis: unchanged: sealed, so it cannot change; build it again from all the lines
+0
+$ tamis build --kind window --turning --items 1000 -f -o k.tamis one; tamis add k.tamis two; tamis check -q k.tamis two
+$ tamis build -f --compact -o k.tamis one; tamis add k.tamis two
+tamis: k.tamis: unchanged: it would be overfull: about 2,027 items, planned for 1,000; its false-positive rate would be 13.9 % (1 in 7), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+[2]
+$ tamis build -f --strict -o k.tamis one; tamis add --overfill k.tamis two
+tamis: k.tamis: unchanged: a strict filter, and the lines are more than it was planned for
+[2]
+
+# Sketches have no rate.
+$ for k in tally signed-tally count-min count-sketch top; do tamis count --kind $k --bytes 16KiB -f -o s.tamis one && tamis add s.tamis one two && tamis merge -f -o s2.tamis s.tamis s.tamis && tamis count --kind window --inner $k --bytes 64KiB -f -o w.tamis one && tamis add w.tamis one two && tamis rotate w.tamis; done 2>&1 | grep -i full
+[1]
+
+# merge: filters for their own lines only make a union that is overfull.
+$ tamis build -o a.tamis one; tamis build -o b.tamis two; tamis merge -q -o m.tamis a.tamis b.tamis
+tamis: m.tamis: not written: it would be overfull: about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100); build each of them with --items for the lines of all together (tamis build --items N); --overfill allows it
+[2]
+$ ls m.tamis; cp a.tamis before; tamis merge -f -o a.tamis a.tamis b.tamis; cmp a.tamis before
+ls: cannot access 'm.tamis': No such file or directory
+tamis: a.tamis: unchanged: it would be overfull: about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100); build each of them with --items for the lines of all together (tamis build --items N); --overfill allows it
+$ tamis merge --overfill -o m.tamis a.tamis b.tamis; tamis info --json m.tamis | grep -o '"over_full": [a-z]*'
+tamis: m.tamis: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
+"over_full": true
+$ tamis build --items 1080 -o a2.tamis one; tamis build --items 1080 -o b2.tamis two; tamis build --items 1080 -o c2.tamis some; tamis merge -o m2.tamis a2.tamis c2.tamis
+$ seq 1001 1150 | tamis build --items 1080 -f -o c2.tamis; tamis merge -q -o m3.tamis a2.tamis c2.tamis
+tamis: m3.tamis: overfull: about 1,153 items, planned for 1,080; its false-positive rate is now 1.15 % (1 in 87)
+$ tamis build --items 2000 -f -o a2.tamis one; tamis build --items 2000 -f -o b2.tamis two; tamis merge -f -o m2.tamis a2.tamis b2.tamis
+
+# compact and build follow the same rule; so do filters for other programs.
+$ cp m.tamis before; tamis compact m.tamis one two; cmp m.tamis before; tamis compact m.tamis one && tamis check -c m.tamis one
+tamis: m.tamis: unchanged: it would be overfull: about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+1000
+$ tamis build --items 1000 -o over.tamis one two; ls over.tamis
+tamis: over.tamis: not written: it would be overfull: about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100); give more --items, or --kind growing; --overfill allows it
+ls: cannot access 'over.tamis': No such file or directory
+[2]
+$ tamis build -q --overfill --items 1000 -o over.tamis one two
+tamis: over.tamis: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
+$ tamis build -q --items 1920 -o nearly.tamis one two
+tamis: nearly.tamis: overfull: about 1,997 items, planned for 1,920; its false-positive rate is now 1.15 % (1 in 87)
+$ tamis build --to dcso --items 100 -o over.bloom one; ls over.bloom; tamis build -q --to dcso --overfill --items 100 -o over.bloom one
+tamis: over.bloom: not written: it would be overfull: about 940 items, planned for 100; its false-positive rate would be 99.3 %, planned 1 % (1 in 100); give more --items; --overfill allows it
+ls: cannot access 'over.bloom': No such file or directory
+tamis: over.bloom: overfull: about 940 items; its false-positive rate is now 99.3 %
+
+# check warns once, whatever it prints; --json tells it.
+$ tamis check -c over.tamis one two
+tamis: over.tamis: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
+2000
+$ echo 1 | tamis check -q over.tamis
+tamis: over.tamis: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
+$ tamis check --json over.tamis one; tamis check --json f.tamis half; tamis check --json a.tamis one
+tamis: over.tamis: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
+{"filter": "over.tamis", "lines": 1000, "maybe": 1000, "absent": 0, "fpr_now": 0.154177859255, "over_full": true}
+tamis: f.tamis: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
+{"filter": "f.tamis", "lines": 500, "maybe": 500, "absent": 0, "fpr_now": 0.154177859255, "over_full": true}
+{"filter": "a.tamis", "lines": 1000, "maybe": 1000, "absent": 0, "fpr_now": 0.0100037291829, "over_full": false}
+$ tamis check -c - one < over.tamis; cat over.tamis | tamis check -c - one
+tamis: standard input: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
+1000
+tamis: standard input: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
+1000
+$ tamis check -c nearly.tamis half; tamis check -c a.tamis half; tamis check -c --confirm one over.tamis half
+tamis: nearly.tamis: overfull: about 1,997 items, planned for 1,920; its false-positive rate is now 1.15 % (1 in 87)
+500
+500
+tamis: over.tamis: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
+500
+$ tamis check -c -f half --bytes 400 half
+500
+$ tamis build --kind window --generations 3 --overfill -f -o w.tamis one; for i in 1 2 3; do tamis add -q --overfill w.tamis two; done; tamis check -c w.tamis half
+tamis: w.tamis: overfull: its generations hold more than was planned; its false-positive rate is now 6.91 % (1 in 14)
+tamis: w.tamis: overfull: its generations hold more than was planned; its false-positive rate is now 6.91 % (1 in 14)
+tamis: w.tamis: overfull: its generations hold more than was planned; its false-positive rate is now 6.91 % (1 in 14)
+tamis: w.tamis: overfull: its generations hold more than was planned; its false-positive rate is now 6.91 % (1 in 14)
+500
+
+# Removals wear a pair; those of other kinds only make room.
+$ tamis build --kind pair -f -o p.tamis one; for i in 1 2; do tamis remove -q p.tamis one; tamis add -q --overfill p.tamis one; done; tamis remove -q p.tamis one
+tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 15.7 % (1 in 6) of never-added keys get a maybe now, and 0.843 % (1 in 119) of those in it a no; see 'tamis compact'
+tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 0 of never-added keys get a maybe now, and 16.5 % (1 in 6) of those in it a no; see 'tamis compact'
+tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 42.3 % (1 in 2) of never-added keys get a maybe now, and 9.55 % (1 in 10) of those in it a no; see 'tamis compact'
+tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 0 of never-added keys get a maybe now, and 51.8 % of those in it a no; see 'tamis compact'
+$ tamis build --kind counting -f --overfill --items 500 -o c.tamis one; tamis remove c.tamis half
+tamis: c.tamis: overfull: about 1,000 items, planned for 500; its false-positive rate is now 15.7 % (1 in 6)
