@@ -140,7 +140,6 @@ static int add_items(redis_ctx *ctx, redis_string *key, redis_string **items, in
     struct redis_open open = redis_open_key(ctx, key, redis_bloom_type, REDIS_READ | REDIS_WRITE);
     struct compat_bloom *b = open.value;
     const struct shape *made = NULL;
-    const char *problem = NULL;
     if (open.other_type) {
         redis_wrong_type(ctx);
     } else if (b == NULL && !may_create) {
@@ -157,13 +156,14 @@ static int add_items(redis_ctx *ctx, redis_string *key, redis_string **items, in
         struct redis_effects e = single ? (struct redis_effects){one, 0} : redis_effects_new(n);
         int done = 0;
         if (!single) redis.ReplyWithArray(ctx, REDIS_POSTPONED);
-        for (; done < n && problem == NULL; done++) {
-            const enum compat_status s = add(ctx, b, items[done]);
+        /* A full filter ends the reply; where it only cannot grow, the others get theirs. */
+        for (enum compat_status s = COMPAT_OK; done < n && s != COMPAT_FULL; done++) {
+            s = add(ctx, b, items[done]);
             if (s == COMPAT_OK) redis_effects_add(&e, items[done]);
             if (s == COMPAT_OK || s == COMPAT_SEEN)
                 redis.ReplyWithBool(ctx, s == COMPAT_OK);
             else
-                redis_error(ctx, problem = add_problem(s));
+                redis_error(ctx, add_problem(s));
         }
         if (!single) redis.ReplySetArrayLength(ctx, done);
         replicate(ctx, key, made, &e, n);
