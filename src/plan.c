@@ -7,6 +7,7 @@
 #include "image.h"
 #include "kind.h"
 #include "pack.h"
+#include "sized.h"
 
 #include <math.h>
 #include <string.h>
@@ -326,49 +327,66 @@ static uint32_t made_instead(uint32_t kind)
     return kind == TAMIS_WINDOW || kind == TAMIS_GROWING ? TAMIS_BLOCKED : TAMIS__REMOVABLE;
 }
 
+tamis_status tamis__solve_plan(tamis_plan *p, tamis_promise *r, tamis_error *why)
+{
+    memset(r, 0, sizeof *r);
+    tamis_status s = check_request(p, why);
+    if (s == TAMIS_OK) s = check_extras(p, why);
+    if (s != TAMIS_OK) return s;
+    if ((p->flags & TAMIS_COMPACT) != 0 && p->kind == TAMIS_AUTO) p->kind = TAMIS_BLOCKED;
+    if ((p->flags & TAMIS_COMPACT) != 0 && p->kind != TAMIS_BLOCKED)
+        return tamis__fail(why, TAMIS_EINVAL, "only blocked filters have a compact variant");
+    if ((p->flags & TAMIS_TRANSFER) != 0 && p->kind == TAMIS_AUTO) p->kind = TAMIS_BLOOM;
+    if ((p->flags & TAMIS_TRANSFER) != 0 && p->kind != TAMIS_BLOOM)
+        return tamis__fail(why, TAMIS_EINVAL, "only bloom filters are planned for transfer");
+    if (p->kind == TAMIS_AUTO) {
+        s = solve_auto(p, r, why);
+    } else {
+        const struct kind *kind =
+            tamis__kind_of(p->kind, p->inner_kind, p->inner_kind == TAMIS_TOP);
+        if (kind == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no kind %u", p->kind);
+        if (kind->solve == NULL)
+            return tamis__unsupported(why, made_instead(p->kind), "%s filters are read-only here",
+                                      kind->name);
+        s = kind->solve(p, r, why);
+    }
+    if (s != TAMIS_OK) return s;
+    r->bytes = p->bytes;
+    if (weighs(p)) return TAMIS_OK;
+    r->fpr = p->fpr;
+    r->bits_per_item = 8 * (double)p->bytes / (double)p->items;
+    r->bound_bits = bound_of(p);
+    r->bound_ratio = r->bits_per_item / r->bound_bits;
+    return TAMIS_OK;
+}
+
+/* A shorter plan loses its last fields when it is written back. They must come back by themselves
+ * when it is solved again, or a filter made from it would be another one than was promised. */
+static tamis_status check_kept(const tamis_plan *solved, size_t size, tamis_error *why)
+{
+    if (size >= sizeof *solved) return TAMIS_OK;
+    tamis_plan again = {.struct_size = 0};
+    tamis_promise unused;
+    memcpy(&again, solved, size);
+    again.struct_size = sizeof again;
+    if (tamis__solve_plan(&again, &unused, NULL) == TAMIS_OK &&
+        memcmp(&again, solved, sizeof again) == 0)
+        return TAMIS_OK;
+    return tamis__fail(why, TAMIS_EINVAL,
+                       "the solved plan needs fields that a tamis_plan of struct_size %llu lacks",
+                       (unsigned long long)size);
+}
+
 tamis_status tamis_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
 {
     tamis_plan p;
     tamis_promise r;
-    if (plan == NULL || plan->struct_size != sizeof p)
-        return tamis__fail(why, TAMIS_EINVAL, "plan.struct_size must be sizeof(tamis_plan)");
-    if (promise != NULL && promise->struct_size != sizeof r)
-        return tamis__fail(why, TAMIS_EINVAL, "promise.struct_size must be sizeof(tamis_promise)");
-    p = *plan;
-    memset(&r, 0, sizeof r);
-    tamis_status s = check_request(&p, why);
-    if (s == TAMIS_OK) s = check_extras(&p, why);
+    tamis_status s = tamis__take_struct(&p, sizeof p, plan, "tamis_plan", why);
+    if (s == TAMIS_OK && promise != NULL) s = tamis__check_struct(promise, "tamis_promise", why);
+    if (s == TAMIS_OK) s = tamis__solve_plan(&p, &r, why);
+    if (s == TAMIS_OK) s = check_kept(&p, plan->struct_size, why);
     if (s != TAMIS_OK) return s;
-    if ((p.flags & TAMIS_COMPACT) != 0 && p.kind == TAMIS_AUTO) p.kind = TAMIS_BLOCKED;
-    if ((p.flags & TAMIS_COMPACT) != 0 && p.kind != TAMIS_BLOCKED)
-        return tamis__fail(why, TAMIS_EINVAL, "only blocked filters have a compact variant");
-    if ((p.flags & TAMIS_TRANSFER) != 0 && p.kind == TAMIS_AUTO) p.kind = TAMIS_BLOOM;
-    if ((p.flags & TAMIS_TRANSFER) != 0 && p.kind != TAMIS_BLOOM)
-        return tamis__fail(why, TAMIS_EINVAL, "only bloom filters are planned for transfer");
-    if (p.kind == TAMIS_AUTO) {
-        s = solve_auto(&p, &r, why);
-    } else {
-        const struct kind *kind = tamis__kind_of(p.kind, p.inner_kind, p.inner_kind == TAMIS_TOP);
-        if (kind == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no kind %u", p.kind);
-        if (kind->solve == NULL)
-            return tamis__unsupported(why, made_instead(p.kind), "%s filters are read-only here",
-                                      kind->name);
-        s = kind->solve(&p, &r, why);
-    }
-    if (s != TAMIS_OK) return s;
-    *plan = p;
-    if (promise != NULL) {
-        r.struct_size = sizeof r;
-        r.bytes = p.bytes;
-        if (weighs(&p)) {
-            *promise = r;
-            return TAMIS_OK;
-        }
-        r.fpr = p.fpr;
-        r.bits_per_item = 8 * (double)p.bytes / (double)p.items;
-        r.bound_bits = bound_of(&p);
-        r.bound_ratio = r.bits_per_item / r.bound_bits;
-        *promise = r;
-    }
+    tamis__give_struct(plan, &p, sizeof p);
+    if (promise != NULL) tamis__give_struct(promise, &r, sizeof r);
     return TAMIS_OK;
 }

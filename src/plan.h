@@ -26,6 +26,9 @@ struct sizing {
     double (*fill)(double m, uint32_t k, double items);
 };
 
+/* tamis_solve of whole structs: the plan is completed in place, or half so after a failure. */
+tamis_status tamis__solve_plan(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
+
 /* Complete the plan with the best shape of the family: see tamis_solve. */
 tamis_status tamis__solve_shape(tamis_plan *plan, const struct sizing *s, tamis_promise *promise,
                                 tamis_error *why);

@@ -7,6 +7,7 @@
 #include "flip.h"
 #include "handle.h"
 #include "image.h"
+#include "sized.h"
 
 #include <math.h>
 
@@ -133,17 +134,19 @@ static void weigh(const tamis *t, double prior, tamis_evidence *out)
 
 tamis_status tamis_evidence_of(const tamis *t, double prior, tamis_evidence *out, tamis_error *why)
 {
-    if (out == NULL || out->struct_size != sizeof *out)
-        return tamis__fail(why, TAMIS_EINVAL, "struct_size must be sizeof(tamis_evidence)");
-    const tamis_status status = check_question(t, prior, why);
-    if (status == TAMIS_OK) weigh(t, prior, out);
-    return status;
+    tamis_evidence e;
+    tamis_status status = tamis__check_struct(out, "tamis_evidence", why);
+    if (status == TAMIS_OK) status = check_question(t, prior, why);
+    if (status != TAMIS_OK) return status;
+    weigh(t, prior, &e);
+    tamis__give_struct(out, &e, sizeof e);
+    return TAMIS_OK;
 }
 
 static tamis_status answer(const tamis *t, const struct keys *in, double prior, double *out,
                            tamis_error *why)
 {
-    tamis_evidence e = {.struct_size = sizeof e};
+    tamis_evidence e;
     const tamis_status status = check_question(t, prior, why);
     if (status != TAMIS_OK) return status;
     if (in->bytes != NULL && !t->hasher.usable)

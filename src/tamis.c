@@ -8,6 +8,7 @@
 #include "image.h"
 #include "memory.h"
 #include "noise.h"
+#include "sized.h"
 
 #include <math.h>
 
@@ -56,12 +57,10 @@ tamis_status tamis__check_options(const tamis_options *options, uint32_t allowed
 {
     memset(out, 0, sizeof *out);
     if (options == NULL) return TAMIS_OK;
-    if (options->struct_size != sizeof *options)
-        return tamis__fail(why, TAMIS_EINVAL, "options.struct_size must be sizeof(tamis_options)");
-    if ((options->flags & ~allowed) != 0)
+    const tamis_status s = tamis__take_struct(out, sizeof *out, options, "tamis_options", why);
+    if (s == TAMIS_OK && (out->flags & ~allowed) != 0)
         return tamis__fail(why, TAMIS_EINVAL, "unknown flag in the options");
-    *out = *options;
-    return TAMIS_OK;
+    return s;
 }
 
 static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **out,
@@ -104,10 +103,11 @@ tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options, 
     if (tamis__no_out(out, why)) return TAMIS_EINVAL;
     *out = NULL;
     tamis_options o;
-    if (plan == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no plan");
-    tamis_plan p = *plan;
-    tamis_status s = tamis__check_options(options, TAMIS_SHARED, &o, why);
-    if (s == TAMIS_OK) s = tamis_solve(&p, NULL, why);
+    tamis_plan p;
+    tamis_promise unused;
+    tamis_status s = tamis__take_struct(&p, sizeof p, plan, "tamis_plan", why);
+    if (s == TAMIS_OK) s = tamis__check_options(options, TAMIS_SHARED, &o, why);
+    if (s == TAMIS_OK) s = tamis__solve_plan(&p, &unused, why);
     return s == TAMIS_OK ? create(&p, &o, out, why) : s;
 }
 
@@ -555,12 +555,12 @@ static double at_least(double v, double least)
 
 tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out, tamis_error *why)
 {
-    if (out == NULL || out->struct_size != sizeof *out)
-        return tamis__fail(why, TAMIS_EINVAL, "struct_size must be sizeof(tamis_similarity)");
+    tamis_status s = tamis__check_struct(out, "tamis_similarity", why);
+    if (s != TAMIS_OK) return s;
     if ((a->kind->traits & TAMIS__COMPARES) == 0)
         return tamis__unsupported(why, TAMIS_BLOCKED, "%s filters cannot be compared",
                                   a->kind->name);
-    tamis_status s = check_alike(a, b, why);
+    s = check_alike(a, b, why);
     if (s != TAMIS_OK) return s;
     struct gauge ga, gb, gu;
     /* |A and B| = |A| + |B| - |A or B|; the three intervals hold together with 99 %. */
@@ -570,24 +570,26 @@ tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out
     const struct estimate ea = ga.items, eb = gb.items, eu = gu.items;
     const double smaller_high = ea.high < eb.high ? ea.high : eb.high;
     const double most = ea.high + eb.high - eu.low;
-    out->union_items = eu.value;
-    out->union_low = eu.low;
-    out->union_high = eu.high;
-    out->common_items = at_least(ea.value + eb.value - eu.value, 0);
-    out->common_low = at_least(ea.low + eb.low - eu.high, 0);
-    out->common_high = most < smaller_high ? at_least(most, 0) : smaller_high;
-    out->jaccard = eu.value > 0 ? out->common_items / eu.value : 0;
-    out->jaccard_low = eu.high > 0 ? out->common_low / eu.high : 0;
-    out->jaccard_high = eu.low > 0 && out->common_high < eu.low ? out->common_high / eu.low : 1;
-    if (eu.value <= 0) out->jaccard_high = 0;
+    tamis_similarity r = {
+        .union_items = eu.value,
+        .union_low = eu.low,
+        .union_high = eu.high,
+        .common_items = at_least(ea.value + eb.value - eu.value, 0),
+        .common_low = at_least(ea.low + eb.low - eu.high, 0),
+        .common_high = most < smaller_high ? at_least(most, 0) : smaller_high,
+    };
+    r.jaccard = eu.value > 0 ? r.common_items / eu.value : 0;
+    r.jaccard_low = eu.high > 0 ? r.common_low / eu.high : 0;
+    r.jaccard_high = eu.low > 0 && r.common_high < eu.low ? r.common_high / eu.low : 1;
+    if (eu.value <= 0) r.jaccard_high = 0;
+    tamis__give_struct(out, &r, sizeof r);
     return TAMIS_OK;
 }
 
 /* --- Looking inside --------------------------------------------------------------------------- */
 
-tamis_status tamis_info(const tamis *t, tamis_facts *out)
+static tamis_status look(const tamis *t, tamis_facts *out)
 {
-    if (out == NULL || out->struct_size != sizeof *out) return TAMIS_EINVAL;
     struct gauge g;
     gauge(t, NULL, TAMIS__Z99, &g);
     const double items = (double)t->items;
@@ -595,7 +597,6 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
         (t->kind->traits & TAMIS__STATIC) != 0 ? (struct estimate){items, items, items} : g.items;
     const bool empty = t->items == 0;
     memset(out, 0, sizeof *out);
-    out->struct_size = sizeof *out;
     out->kind = t->kind->id;
     out->hash = t->hasher.id;
     out->k = t->body.sections->k;
@@ -642,6 +643,15 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
     if (sets > out->bound_bits) out->bound_bits = sets;
     out->bound_ratio = out->bits_per_item / out->bound_bits;
     return (t->kind->traits & TAMIS__WEIGHS) != 0 ? tamis__weight_facts(t, out) : TAMIS_OK;
+}
+
+tamis_status tamis_info(const tamis *t, tamis_facts *out)
+{
+    tamis_facts f;
+    tamis_status s = tamis__check_struct(out, "tamis_facts", NULL);
+    if (s == TAMIS_OK) s = look(t, &f);
+    if (s == TAMIS_OK) tamis__give_struct(out, &f, sizeof f);
+    return s;
 }
 
 size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cells, size_t max)

@@ -16,6 +16,8 @@
  *                 longFunnel 8 bytes and integerFunnel 4 bytes, little-endian
  *   DCSO, Redis   the bytes that were given
  *
+ * Structs with a struct_size grow as those of tamis.h do ("Structs that grow").
+ *
  * None of the formats has a sum, but for the payload of Redis' DUMP: damage to the bits themselves
  * cannot be seen. */
 /* clang-format off */
@@ -88,7 +90,7 @@ TAMIS_API uint32_t tamis_foreign_format_of(const tamis_foreign *f);
 TAMIS_API bool tamis_foreign_is_certain(const tamis_foreign *f);
 
 typedef struct tamis_foreign_facts {
-    size_t struct_size;
+    size_t struct_size;     /* sizeof(tamis_foreign_facts)                                        */
     uint32_t format;        /* as it was found                                                    */
     uint32_t k, links;      /* probes, of the last link; filters in a chain                       */
     uint32_t strategy;      /* guava: 0 for MURMUR128_MITZ_32, 1 for MURMUR128_MITZ_64             */
@@ -143,7 +145,7 @@ typedef struct tamis_parquet tamis_parquet;
 
 /* One column of one row group.                                                                   */
 typedef struct tamis_parquet_chunk {
-    size_t struct_size;
+    size_t struct_size;         /* sizeof(tamis_parquet_chunk)                                    */
     uint64_t row_group, column; /* from 0                                                         */
     const char *name;           /* with dots between its parts; NUL follows                       */
     size_t name_len;

@@ -67,8 +67,24 @@ typedef struct tamis_error {
     int os;               /* errno behind TAMIS_EIO, else 0                                       */
     uint64_t offset;      /* byte of the image behind TAMIS_ECORRUPT, when one is to blame        */
     uint32_t better_kind; /* a kind that can, behind TAMIS_EUNSUPPORTED; 0: none                  */
+    uint32_t reserved_word; /* 0, like the other reserved fields: see "Structs that grow"         */
     char text[160];       /* the reason as one line, without a newline; never empty               */
+    uint64_t reserved[4];
 } tamis_error;
+
+/* --- Structs that grow ---------------------------------------------------------------------------
+ * Set struct_size, the first field, to the sizeof of the struct, and zero all other fields. A
+ * program then works with a newer library, and with an older one unless it needs what that lacks:
+ *   - A struct that is shorter than the library's: missing fields are zero, their default, as
+ *     input, and are not written as output. Nothing beyond struct_size bytes is touched.
+ *   - A longer one: as input its surplus must be zero (TAMIS_EINVAL), since the library cannot do
+ *     what it asks for; as output the surplus becomes zero.
+ *   - TAMIS_EINVAL: struct_size is 0 or no sizeof at all: smaller than struct_size itself, no
+ *     multiple of it, or above 4096. It is checked before anything else in the struct is read or
+ *     written, and is never changed.
+ * tamis_solve returns TAMIS_EINVAL when the solved plan needs a field that the plan lacks.
+ * tamis_error, tamis_estimate and tamis_heavy keep their size. Their reserved fields are zero until
+ * a later version uses them.                                                                     */
 
 TAMIS_API const char *tamis_status_message(tamis_status s);
 TAMIS_API const char *tamis_version(void); /* of the library that runs, like "0.1.0"              */
@@ -370,12 +386,14 @@ TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
 typedef struct tamis_estimate {
     int64_t estimate, lower, upper;
     double confidence; /* that the truth is in [lower, upper]                                     */
+    int64_t certain;   /* the key came so often for certain, by whatever keys: 0 unless it has an entry;
+                        * INT64_MIN where counts may be too low                                   */
     bool below_noise;  /* one in a thousand keys that never came has as much: this may be one      */
     bool judged;       /* suspect could be told: only where keys have entries of their own, in a top,
                         * and before its counters end                                             */
     bool suspect;      /* poisoned: see below                                                     */
-    int64_t certain;   /* the key came so often for certain, by whatever keys: 0 unless it has an entry;
-                        * INT64_MIN where counts may be too low                                   */
+    uint8_t reserved_bytes[5];
+    uint64_t reserved[2];
 } tamis_estimate;
 /* Poisoned counts. Whoever knows the hash, or may add and ask for long, can find keys that share
  * the counters of a victim, and count them up. [certain, upper] holds the truth all the same, of
@@ -432,6 +450,7 @@ typedef struct tamis_heavy {
                            * p is NULL                                                            */
     uint64_t hash;        /* 64 bits of its hash (tamis_hash.lo), by which it is known            */
     tamis_estimate count;
+    uint64_t reserved[4];
 } tamis_heavy;
 /* The n most frequent, by the estimate of their count, the greatest first (equal ones by their
  * bytes, or by hash where those are not kept). Returns how many were written, fewer when the list
@@ -467,7 +486,7 @@ TAMIS_API tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out,
  * equal shape, hash and seed (or key), as for merge; but only of bloom, partitioned, blocked and
  * counting (TAMIS_EUNSUPPORTED). Each [low, high] holds the truth with 99 % probability. */
 typedef struct tamis_similarity {
-    size_t struct_size;
+    size_t struct_size; /* sizeof(tamis_similarity)                                               */
     double union_items, union_low, union_high;
     double common_items, common_low, common_high;
     double jaccard, jaccard_low, jaccard_high;
@@ -479,7 +498,7 @@ TAMIS_API tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_simil
  * Reads every cell: costs as much as reading the memory once. */
 enum { TAMIS_XXH3 = 1, TAMIS_SIPHASH = 2, TAMIS_OWN_HASH = 3 }; /* tamis_facts.hash */
 typedef struct tamis_facts {
-    size_t struct_size;
+    size_t struct_size;    /* sizeof(tamis_facts)                                                 */
     uint32_t kind, hash, k, format;
     uint64_t m, seed, generation;
     uint32_t cell_bits, sections;
@@ -530,7 +549,7 @@ typedef struct tamis_facts {
     uint8_t key_id[16];    /* keyed: which key, without telling it; else 0                        */
     uint32_t inner_kind, generations; /* of a window of kinds that tell how often; else 0         */
 } tamis_facts;
-/* TAMIS_ENOMEM only of kinds that tell how often; then nothing in *out means anything.           */
+/* TAMIS_ENOMEM: only sketches return it. *out is unchanged after a failure.                      */
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
 
 /* --- At rest -------------------------------------------------------------------------------------

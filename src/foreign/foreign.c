@@ -4,6 +4,7 @@
 
 #include "../file.h"
 #include "../handle.h"
+#include "../sized.h"
 
 #include <math.h>
 
@@ -101,8 +102,6 @@ tamis_status tamis_foreign_open(const void *bytes, size_t size, uint32_t format,
 
 static tamis_status check_plan(const tamis_foreign_plan *plan, tamis_error *why)
 {
-    if (plan == NULL || plan->struct_size != sizeof *plan)
-        return tamis__fail(why, TAMIS_EINVAL, "struct_size must be sizeof(tamis_foreign_plan)");
     if (find(plan->format) == NULL)
         return tamis__fail(why, TAMIS_EINVAL, "there is no such foreign format");
     if (plan->items == 0 || plan->items > UINT64_C(1) << 52)
@@ -116,17 +115,19 @@ tamis_status tamis_foreign_create(const tamis_foreign_plan *plan, const tamis_op
                                   tamis_foreign **out, tamis_error *why)
 {
     tamis_options o;
+    tamis_foreign_plan p;
     if (tamis__no_out(out, why)) return TAMIS_EINVAL;
     *out = NULL;
-    tamis_status s = tamis__check_options(options, 0, &o, why);
+    tamis_status s = tamis__take_struct(&p, sizeof p, plan, "tamis_foreign_plan", why);
+    if (s == TAMIS_OK) s = tamis__check_options(options, 0, &o, why);
+    if (s == TAMIS_OK) s = check_plan(&p, why);
     if (s != TAMIS_OK) return s;
-    if ((s = check_plan(plan, why)) != TAMIS_OK) return s;
-    const struct foreign_format *format = find(plan->format);
+    const struct foreign_format *format = find(p.format);
     tamis_foreign *f = tamis__foreign_new(format, &o, 1, 0, why);
     if (f == NULL) return TAMIS_ENOMEM;
-    f->planned_items = plan->items;
-    f->fpr_planned = plan->fpr;
-    s = format->shape(plan, f, why);
+    f->planned_items = p.items;
+    f->fpr_planned = p.fpr;
+    s = format->shape(&p, f, why);
     if (s == TAMIS_OK) s = own_bits(f, &o, f->links[0].bytes, why);
     if (s != TAMIS_OK) {
         tamis_foreign_close(f);
@@ -233,11 +234,9 @@ static struct census plain_census(const struct link *l)
     return c;
 }
 
-tamis_status tamis_foreign_info(const tamis_foreign *f, tamis_foreign_facts *out)
+static void look(const tamis_foreign *f, tamis_foreign_facts *out)
 {
-    if (out == NULL || out->struct_size != sizeof *out) return TAMIS_EINVAL;
     memset(out, 0, sizeof *out);
-    out->struct_size = sizeof *out;
     out->format = f->format->id;
     out->links = f->n_links;
     out->items_told = f->items_told;
@@ -266,6 +265,15 @@ tamis_status tamis_foreign_info(const tamis_foreign *f, tamis_foreign_facts *out
     if (f->n_links > 1) out->fpr_now = 1 - absent;
     if (f->unnamed_hash) out->fpr_now = 1;
     out->fill = (double)ones / (double)out->m;
+}
+
+tamis_status tamis_foreign_info(const tamis_foreign *f, tamis_foreign_facts *out)
+{
+    tamis_foreign_facts facts;
+    const tamis_status s = tamis__check_struct(out, "tamis_foreign_facts", NULL);
+    if (s != TAMIS_OK) return s;
+    look(f, &facts);
+    tamis__give_struct(out, &facts, sizeof facts);
     return TAMIS_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "foreign.h"
 
 #include "../handle.h"
+#include "../sized.h"
 #include "thrift.h"
 
 enum { TAIL = 8, HEAD = 4 };
@@ -259,18 +260,21 @@ uint64_t tamis_parquet_chunks(const tamis_parquet *p)
 
 tamis_status tamis_parquet_chunk_at(const tamis_parquet *p, uint64_t i, tamis_parquet_chunk *out)
 {
-    if (out == NULL || out->struct_size != sizeof *out || i >= p->n) return TAMIS_EINVAL;
+    const tamis_status s = tamis__check_struct(out, "tamis_parquet_chunk", NULL);
+    if (s != TAMIS_OK || i >= p->n) return TAMIS_EINVAL;
     const struct chunk *c = &p->chunks[i];
-    *out = (tamis_parquet_chunk){.struct_size = sizeof *out,
-                                 .row_group = c->row_group,
-                                 .column = c->column,
-                                 .name = p->names + c->name,
-                                 .name_len = c->name_len,
-                                 .type = c->type,
-                                 .has_filter = c->has_filter,
-                                 .values = c->values,
-                                 .offset = c->offset,
-                                 .length = c->length};
+    tamis_parquet_chunk chunk;
+    memset(&chunk, 0, sizeof chunk); /* padding as well, which the caller gets */
+    chunk.row_group = c->row_group;
+    chunk.column = c->column;
+    chunk.name = p->names + c->name;
+    chunk.name_len = c->name_len;
+    chunk.type = c->type;
+    chunk.has_filter = c->has_filter;
+    chunk.values = c->values;
+    chunk.offset = c->offset;
+    chunk.length = c->length;
+    tamis__give_struct(out, &chunk, sizeof chunk);
     return TAMIS_OK;
 }
 
