@@ -144,7 +144,7 @@ export class Tamis {
   seal(): this;
   /** Reads every cell. */
   info(): Facts;
-  /** The file: the same bytes as the command line's. */
+  /** The file: the same bytes as the command line's for the same plan and keys in the same order. */
   save(): Uint8Array;
   /** Frees its memory now; otherwise that is done when nothing refers to it any more. */
   close(): void;

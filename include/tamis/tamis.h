@@ -553,8 +553,18 @@ typedef struct tamis_facts {
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
 
 /* --- At rest -------------------------------------------------------------------------------------
- * The image is specified in docs/FORMAT.md: little-endian, versioned, summed; the same bytes for
- * the same plan and keys on every machine. */
+ * The image is specified in docs/FORMAT.md: little-endian, versioned, summed. The same plan and the
+ * same keys in the same order give the same bytes on every machine, whether the keys come one by
+ * one or in bulk, and with any threads, scratch_bytes and temp_dir. Two exceptions: tamis_release
+ * draws random bits, and adds of several threads to a TAMIS_SHARED handle have no order. When the
+ * same keys are only added, and each as often, but in another order:
+ *   - The whole image is the same: counting, count-min that is not conservative, count-sketch until
+ *     a counter has reached its end, windows of these sketches, and sealed fuse, ribbon and exact.
+ *   - All cells are the same, but not `items`, nor the root that sums it: bloom, partitioned,
+ *     blocked, pair, and windows of filters unless TAMIS_TURNING. items counts the adds that
+ *     changed something, and which keys look like repeats depends on those before them.
+ *   - The cells differ: growing, cuckoo, turning windows, conservative count-min, tally,
+ *     signed-tally, top, windows of these sketches, and static kinds before the seal. */
 TAMIS_API uint64_t tamis_image_size(const tamis *t);
 /* Called with consecutive pieces; anything but TAMIS_OK stops the writing and is returned.       */
 typedef tamis_status (*tamis_sink)(void *ctx, const void *bytes, size_t n);
