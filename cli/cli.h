@@ -277,5 +277,7 @@ int refuse_overfull(const struct args *a, const tamis_facts *f, const char *path
  * asked may be 0. `fate` says what becomes of the file then: "unchanged", "not written". */
 int save_unless_overfull(const struct args *a, tamis *t, const char *path, const char *fate,
                          bool replace, double asked);
+/* Where hash_suspect is set; warn_if_over_full does so as well. */
+void warn_of_hashes(const tamis_facts *f, const char *path);
 
 #endif

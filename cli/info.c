@@ -73,6 +73,7 @@ static void print_json(const char *path, const tamis_facts *f)
     json_count("k", f->k);
     json_text("hash", hash_name(f->hash));
     json_count("seed", f->seed);
+    json_bool("hash_suspect", f->hash_suspect);
     json_bool("keyed", f->keyed);
     if (f->keyed) json_text("key_id", key_id_text(f->key_id));
     json_bool("sealed", f->sealed);
@@ -148,6 +149,10 @@ static void print_hash(const tamis_facts *f)
         printf("with the secret key of id %s\n", key_id_text(f->key_id));
     else
         printf("seed %llu\n", (unsigned long long)f->seed);
+    if (f->hash_suspect)
+        printf("            %ssuspect%s: hashes were added that are not uniform; the figures above "
+               "do not hold\n",
+               ink(stdout, BAD), ink(stdout, PLAIN));
     printf("  file      format %u, generation %s\n", f->format, grouped(f->generation));
 }
 

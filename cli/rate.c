@@ -140,13 +140,23 @@ int save_unless_overfull(const struct args *a, tamis *t, const char *path, const
     const double planned = known ? rate_asked(&f, asked, USUAL_FPR) : 0;
     if (known && refuse_overfull(a, &f, path, fate, planned) != EXIT_FOUND) return EXIT_ERROR;
     const int status = save_filter(t, path, replace);
-    if (status == EXIT_FOUND && known && rate_is_exceeded(&f, planned)) warn_of_rate(&f, path);
+    if (status != EXIT_FOUND || !known) return status;
+    warn_of_hashes(&f, path);
+    if (rate_is_exceeded(&f, planned)) warn_of_rate(&f, path);
     return status;
+}
+
+void warn_of_hashes(const tamis_facts *f, const char *path)
+{
+    if (!f->hash_suspect) return;
+    complain(path, "its hashes are not uniform (a program brought them, or somebody chose the "
+                   "keys): it is wrong more often than is reported");
 }
 
 void warn_if_over_full(const tamis *t, const char *path, double asked)
 {
     tamis_facts f = {.struct_size = sizeof f};
     if (tamis_info(t, &f) != TAMIS_OK) return;
+    warn_of_hashes(&f, path);
     if (rate_is_exceeded(&f, rate_asked(&f, asked, USUAL_FPR))) warn_of_rate(&f, path);
 }

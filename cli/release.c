@@ -249,7 +249,8 @@ static void say_what_it_costs(const struct args *a, const struct book *b, const 
                               const tamis_facts *f)
 {
     tamis_facts of_source = {.struct_size = sizeof of_source};
-    if (tamis_info(source, &of_source) == TAMIS_OK && !is_round(of_source.planned_items))
+    if (tamis_info(source, &of_source) == TAMIS_OK) warn_of_hashes(&of_source, a->words[0]);
+    if (of_source.kind != 0 && !is_round(of_source.planned_items))
         complain(a->words[0],
                  "planned for %s items, which looks counted: then the number of bits betrays "
                  "the number of lines; build it with a round --items",

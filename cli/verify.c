@@ -64,6 +64,7 @@ static int verify(const struct args *a, const char *path)
         json_number("fpr_now", f.fpr_now);
         json_number("fpr_planned", f.fpr_planned);
         json_bool("over_full", f.over_full);
+        json_bool("hash_suspect", f.hash_suspect);
         json_bool("good", good);
         json_close('}');
         putchar('\n');
@@ -74,6 +75,7 @@ static int verify(const struct args *a, const char *path)
                    grouped(maybe), grouped(keys), rate_text(measured), rate_text(f.fpr_now),
                    good ? "good" : "NOT what they should give");
         if (f.over_full) printf("%s: overfull: planned for %s\n", path, rate_text(f.fpr_planned));
+        if (f.hash_suspect) printf("%s: suspect: hashes were added that are not uniform\n", path);
     }
     return good ? EXIT_FOUND : EXIT_NONE;
 }

@@ -201,7 +201,7 @@ int redis_tamis_info(redis_ctx *ctx, redis_string **argv, int argc)
     } else {
         const char *name = tamis_kind_name(f.kind);
         const char *inner = f.inner_kind != 0 ? tamis_kind_name(f.inner_kind) : "";
-        redis.ReplyWithMap(ctx, 26);
+        redis.ReplyWithMap(ctx, 27);
         redis.ReplyWithSimpleString(ctx, "kind");
         redis.ReplyWithStringBuffer(ctx, name, strlen(name));
         redis.ReplyWithSimpleString(ctx, "inner-kind");
@@ -230,6 +230,7 @@ int redis_tamis_info(redis_ctx *ctx, redis_string **argv, int argc)
         truth_field(ctx, "sealed", f.sealed);
         truth_field(ctx, "collecting", f.collecting);
         truth_field(ctx, "conservative", f.conservative);
+        truth_field(ctx, "hash-suspect", f.hash_suspect);
     }
     redis_close_key(&open);
     return REDIS_OK;

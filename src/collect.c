@@ -4,6 +4,7 @@
 #include "hash_sort.h"
 #include "image.h"
 #include "memory.h"
+#include "uniform.h"
 
 #define HASH_BYTES 16u
 /* An image has no empty sections; this many zero bytes stand for no hashes. */
@@ -76,17 +77,34 @@ tamis_status tamis__spill_collection(struct body *b, tamis_error *why)
     if (s->m == 0) return TAMIS_OK;
     void *scratch = tamis__alloc(b->memory, tamis__sort_scratch(s->m, b->threads));
     if (scratch == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    const bool suspect = tamis__suspect_collection(s);
     for (uint64_t i = 0; i < s->m; i++) h[i] = tamis__collected(s, i);
     const uint64_t n = tamis__sort_hashes(h, s->m, b->threads, scratch);
     tamis__free(b->memory, scratch);
     const tamis_status status = tamis__spill_write(b->spill, h, n, why);
     if (status == TAMIS_OK) {
+        b->spill->suspects += suspect;
         set_count(b, 0);
         return TAMIS_OK;
     }
     for (uint64_t i = 0; i < n; i++) put_hash(s, i, h[i]);
     set_count(b, n);
     return status;
+}
+
+/* All of it: a part may be keys that somebody chose, to stop the seal. */
+static bool is_suspect(const struct section *s, const struct spill *spill)
+{
+    if (spill != NULL && spill->suspects < spill->count) return false;
+    const bool in_file = spill != NULL && spill->count > 0;
+    return s->m > 0 ? tamis__suspect_collection(s) : in_file;
+}
+
+bool tamis__suspect_hashes(const struct body *b)
+{
+    for (uint32_t i = 0; i < b->count; i++)
+        if (is_suspect(&b->sections[i], tamis__spill(b))) return true;
+    return false;
 }
 
 tamis_status tamis__in_file(tamis_error *why)

@@ -33,6 +33,9 @@ static inline bool tamis__spilled(const struct body *b)
 tamis_status tamis__in_file(tamis_error *why);
 /* All that are in memory go to the file, as a run. What failed has not happened. */
 tamis_status tamis__spill_collection(struct body *b, tamis_error *why);
+/* Whether the hashes of a collection, or of one of the two of an exact filter, are clearly not
+ * uniform: uniform.h. */
+bool tamis__suspect_hashes(const struct body *b);
 /* "Maybe" to every key. */
 void tamis__say_maybe(const struct batch *keys, uint8_t *bits);
 

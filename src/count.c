@@ -68,6 +68,7 @@ static tamis_status add_all(tamis *t, const struct keys *in, size_t *done, tamis
     if (may != TAMIS_OK) return tamis__refuse(why, may);
     const tamis_status s = tamis__bulk_add(t, in, NULL, &added);
     if (done != NULL) *done = added;
+    if (in->hashes != NULL) tamis__watch_hashes(t, in->hashes, added);
     return explain(t, s, why);
 }
 

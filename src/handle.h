@@ -4,6 +4,7 @@
 
 #include "hash.h"
 #include "kind.h"
+#include "uniform.h"
 
 struct tamis {
     const struct kind *kind;
@@ -22,6 +23,7 @@ struct tamis {
     bool newer;     /* of a newer writer, whose rules we do not know: never written again */
     bool borrowed;  /* the cells belong to a mapping or to the caller */
     bool secret;    /* holds a key, so this very struct is tamis__alloc_secret's */
+    struct hash_watch watch; /* what the hashes look like that callers brought */
 
     /* file.c's business: the path this handle came from, a lock, a mapping. */
     struct file *file;
@@ -42,6 +44,10 @@ tamis_options tamis__same_options(const tamis *t);
 /* The last step of creating or opening: hand the handle out, or close it when the options forbid
  * it. */
 tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_error *why);
+
+/* tamis_seal without a look at the hashes, which must not be sealed already. For tests of what
+ * solves for them. */
+tamis_status tamis__seal(tamis *t, tamis_error *why);
 
 /* A window that turns by itself, once its plan and sections are known. */
 void tamis__set_turning(tamis *t);

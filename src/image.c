@@ -51,7 +51,8 @@ enum {
     E_OFFSET = 48,
     E_LENGTH = 56
 };
-enum { FLAG_SEALED = 1, FLAG_STRICT = 2, FLAG_TURNING = 4, FLAG_ITEMS_ESTIMATED = 1 };
+enum { FLAG_SEALED = 1, FLAG_STRICT = 2, FLAG_TURNING = 4 };
+enum { FLAG_ITEMS_ESTIMATED = 1, FLAG_HASH_SUSPECT = 2 };
 
 static const uint8_t magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
 static const uint8_t zeros[ALIGN];
@@ -118,7 +119,8 @@ static void put_header(uint8_t *h, const tamis *t)
     tamis__put16(h + H_WRITE_VERSION, TAMIS__FORMAT);
     tamis__put32(h + H_LENGTH, TAMIS__HEADER_BYTES);
     tamis__put32(h + H_READ_ONLY, read_only);
-    tamis__put32(h + H_IGNORE, t->items_estimated ? FLAG_ITEMS_ESTIMATED : 0);
+    tamis__put32(h + H_IGNORE, (t->items_estimated ? FLAG_ITEMS_ESTIMATED : 0u) |
+                                   (t->watch.suspect ? FLAG_HASH_SUSPECT : 0u));
     tamis__put16(h + H_HASH, (uint16_t)t->hasher.id);
     tamis__put16(h + H_KIND, (uint16_t)t->kind->id);
     tamis__put64(h + H_SEED, t->hasher.seed);
@@ -425,6 +427,7 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
     t->sealed = (flags & FLAG_SEALED) != 0;
     t->strict = (flags & FLAG_STRICT) != 0;
     t->items_estimated = (tamis__get32(h + H_IGNORE) & FLAG_ITEMS_ESTIMATED) != 0;
+    t->watch.suspect = (tamis__get32(h + H_IGNORE) & FLAG_HASH_SUSPECT) != 0;
     const bool hashes = t->body.sections->role == TAMIS__ROLE_HASHES;
     if ((t->kind->traits & TAMIS__STATIC) != 0 && hashes == t->sealed)
         return tamis__corrupt(why, H_READ_ONLY, "a static kind is sealed or collects");

@@ -56,7 +56,7 @@ void tamis__spill_close(struct spill *s)
 
 void tamis__spill_clear(struct spill *s)
 {
-    s->count = 0;
+    s->count = s->suspects = 0;
     s->end = 0;
     tamis__temporary_empty(s->fd);
 }

@@ -17,6 +17,7 @@ struct spill {
     uint64_t end;  /* where the next run goes */
     struct run *runs;
     uint32_t count, room;
+    uint32_t suspects; /* runs of hashes that are clearly not uniform */
 };
 
 /* A file in that directory, and no runs. Less than 1 MiB of scratch counts as that. TAMIS_EIO,

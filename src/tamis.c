@@ -186,14 +186,13 @@ tamis_status tamis_clear(tamis *t)
     t->items = 0;
     t->items_estimated = false;
     t->changed = true;
+    memset(&t->watch, 0, sizeof t->watch);
     tamis__noise_drop(t);
     return TAMIS_OK;
 }
 
-tamis_status tamis_seal(tamis *t, tamis_error *why)
+tamis_status tamis__seal(tamis *t, tamis_error *why)
 {
-    if (t->sealed) return TAMIS_OK;
-    if (t->read_only) return tamis__fail(why, TAMIS_ESEALED, "this handle is read-only");
     if (t->kind->seal != NULL) {
         uint64_t distinct = 0;
         const tamis_status s = t->kind->seal(&t->body, &distinct, why);
@@ -204,6 +203,18 @@ tamis_status tamis_seal(tamis *t, tamis_error *why)
     }
     t->sealed = t->read_only = t->changed = true;
     return TAMIS_OK;
+}
+
+tamis_status tamis_seal(tamis *t, tamis_error *why)
+{
+    if (t->sealed) return TAMIS_OK;
+    if (t->read_only) return tamis__fail(why, TAMIS_ESEALED, "this handle is read-only");
+    if (t->kind->seal != NULL && tamis__suspect_hashes(&t->body)) {
+        t->watch.suspect = true;
+        return tamis__cannot_seal(why, "the hashes are not uniform: bits never change, or one half "
+                                       "follows from the other; 128 mixed bits are needed");
+    }
+    return tamis__seal(t, why);
 }
 
 /* --- Adding ----------------------------------------------------------------------------------- */
@@ -239,7 +250,11 @@ tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *
     if (t->read_only) return TAMIS_ESEALED;
     if ((t->kind->traits & TAMIS__TEXTS) != 0) return TAMIS_EUNSUPPORTED;
     const struct keys in = {.hashes = h, .n = n};
-    return add_all(t, &in, seen_bits, done);
+    size_t added;
+    const tamis_status s = add_all(t, &in, seen_bits, &added);
+    if (done != NULL) *done = added;
+    tamis__watch_hashes(t, h, added);
+    return s;
 }
 
 tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen)
@@ -327,7 +342,9 @@ tamis_status tamis_exclude_many(tamis *t, const tamis_bytes *keys, size_t n, tam
 tamis_status tamis_exclude_hashes(tamis *t, const tamis_hash *h, size_t n, tamis_error *why)
 {
     const struct keys in = {.hashes = h, .n = n};
-    return exclude_all(t, &in, why);
+    const tamis_status s = exclude_all(t, &in, why);
+    if (s == TAMIS_OK) tamis__watch_hashes(t, h, n);
+    return s;
 }
 
 tamis_status tamis_exclude(tamis *t, const void *key, size_t len, tamis_error *why)
@@ -507,6 +524,7 @@ tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
     else
         into->items = c.items;
     into->items_estimated = into->items_estimated || from->items_estimated || !c.exact;
+    into->watch.suspect = into->watch.suspect || from->watch.suspect;
     into->changed = true;
     return TAMIS_OK;
 }
@@ -539,6 +557,7 @@ tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_err
     plain->planned_items = t->planned_items;
     plain->planned_fpr = t->planned_fpr;
     plain->strict = t->strict;
+    plain->watch.suspect = t->watch.suspect;
     plain->changed = true;
     struct gauge g;
     gauge(plain, NULL, TAMIS__Z99, &g);
@@ -625,6 +644,7 @@ static tamis_status look(const tamis *t, tamis_facts *out)
     out->cell_bits = t->body.sections->cell_bits;
     out->sections = t->body.count;
     out->items_estimated = t->items_estimated;
+    out->hash_suspect = __atomic_load_n(&t->watch.suspect, __ATOMIC_RELAXED);
     out->bytes = tamis_image_size(t);
     out->items = t->items;
     out->planned_items = t->planned_items;

@@ -210,6 +210,7 @@ def test_info():
                     said, want = facts[name], file[name.replace("-", "_")]
                     assert math.isclose(said, want, rel_tol=1e-11) if want is not None else not math.isfinite(said), (kind, name, said, want)
                 assert facts["items-low"] <= facts["items-estimate"] <= facts["items-high"] and facts["conservative"] is False
+                assert facts["hash-suspect"] is False
             assert kind in ("cuckoo", "growing", "tally") or facts["items-low"] < facts["items-high"] < 1100
         three.do("TAMIS.CREATE", "c", "count-min", "BYTES", 9000, "CONSERVATIVE")
         assert three.do("TAMIS.INFO", "c")["conservative"] is True

@@ -207,6 +207,7 @@ EXPORT(info) int web_info(const tamis *t)
                           f.read_only,
                           f.over_full,
                           f.items_estimated,
+                          f.hash_suspect,
                           (double)(uint32_t)f.seed,
                           (double)(f.seed >> 32)};
     _Static_assert(sizeof out <= sizeof numbers, "numbers has room");

@@ -116,6 +116,8 @@ export interface Facts {
   readOnly: boolean;
   overFull: boolean;
   itemsEstimated: boolean;
+  /** Hashes were added that are not uniform, by whoever made the file: no rate or estimate here holds. */
+  hashSuspect: boolean;
 }
 
 export class Tamis {

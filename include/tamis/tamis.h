@@ -135,7 +135,8 @@ TAMIS_API uint32_t tamis_kind_named(const char *name);
 enum {
     TAMIS_STRICT = 1,      /* refuse new items beyond the planned number (TAMIS_EFULL); counting,
                             * cuckoo and static kinds count repeated keys as well                 */
-    TAMIS_HASH_CALLER = 2, /* the caller brings 128-bit hashes; only the _hashes verbs work       */
+    TAMIS_HASH_CALLER = 2, /* the caller brings 128-bit hashes; only the _hashes verbs work. They must
+                            * be uniform: see tamis_add_hashes                                    */
     TAMIS_COMPACT = 4,     /* blocked: bits anywhere in the line; 2 % smaller at 1 %, 7 % at 1e-4 */
     TAMIS_TURNING = 8,     /* window: an add rotates first when the newest generation is full     */
     TAMIS_TRANSFER = 16,   /* bloom, planned to be packed: more bits and fewer probes, so that what
@@ -279,16 +280,17 @@ TAMIS_API void tamis_limit(tamis *t, uint64_t max_bytes);
 TAMIS_API tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why);
 TAMIS_API tamis_status tamis_clear(tamis *t); /* back to empty; a growing one keeps its table     */
 /* Read-only from now on, also once saved. Static kinds (fuse, ribbon, exact) are solved by this:
- * before it they only collect and answer "maybe" to every key, after it they answer. TAMIS_EINVAL:
- * a key of an exact filter was added and excluded; tamis_error.offset is its number among the
- * excluded, from 0. Or, with UINT64_MAX there: the hashes cannot be told apart, so somebody chose
- * them. max_bytes limits what is collected, not what is sealed. After a failure what was collected
- * may be in another order. Beyond memory (options.temp_dir): however many keys
- * there are, collecting and sealing never take more than the sealed filter, scratch_bytes (at least
- * 1 MiB) and 32 MiB for each thread; a caller's own hashes must be uniform for that. An add that
- * cannot write to the file is TAMIS_EIO, with the reason in errno; it may be tried again, and
- * nothing is lost, as after a failed seal. While hashes are in the file, save, write and copy are
- * TAMIS_EUNSUPPORTED. A copy made before collects in memory. */
+ * before it they only collect and answer "maybe" to every key, after it they answer.
+ * TAMIS_EINVAL: a key of an exact filter was added and excluded; tamis_error.offset is its number
+ * among the excluded, from 0. Or, with UINT64_MAX there: the hashes are not uniform (see
+ * tamis_add_hashes) or cannot be told apart, so the caller made them so or somebody chose them.
+ * max_bytes limits what is collected, not what is sealed. After a failure what was collected may
+ * be in another order, and hash_suspect may be set. Beyond memory (options.temp_dir): however
+ * many keys there are, collecting and sealing never take more than the sealed filter,
+ * scratch_bytes (at least 1 MiB) and 32 MiB for each thread; a caller's own hashes must be
+ * uniform for that. An add that cannot write to the file is TAMIS_EIO, with the reason in errno;
+ * it may be tried again, and nothing is lost, as after a failed seal. While hashes are in the
+ * file, save, write and copy are TAMIS_EUNSUPPORTED. A copy made before collects in memory. */
 TAMIS_API tamis_status tamis_seal(tamis *t, tamis_error *why);
 TAMIS_API void tamis_close(tamis *t);         /* NULL is allowed; nothing is saved                */
 
@@ -328,6 +330,15 @@ typedef struct tamis_hash {
 } tamis_hash;
 TAMIS_API tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n,
                                        tamis_hash *out);
+/* Both halves must be uniform and independent: hashes of 64 bits are to be given as {h, mix(h)},
+ * with a mix that is not linear, and never as {h, 0} or {h, h}. Calls that add, weigh or exclude
+ * hashes look for what is clearly wrong: bits that never change, and halves that are equal,
+ * opposite or nearly so. Of 64 hashes or more the first ones are looked at, of fewer all until
+ * enough were seen. Nothing fails then, but tamis_facts.hash_suspect is set, in the saved image as
+ * well, until tamis_clear. tamis_seal of a static kind looks at hashes from all that were
+ * collected, also for halves that are linear functions of each other, and refuses. Uniform hashes
+ * are taken for suspect with a probability below 1e-9, however often keys are repeated. The hashes
+ * of questions and of removed keys are not looked at. */
 TAMIS_API tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n,
                                         uint8_t *seen_bits, size_t *done);
 TAMIS_API size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n,
@@ -510,6 +521,8 @@ typedef struct tamis_facts {
     bool read_only;        /* this handle is: sealed, mapped, a view, or of a newer format        */
     bool over_full;        /* holds more items than planned, so the rate is worse than planned    */
     bool items_estimated;  /* items is an estimate, since a merge                                 */
+    bool hash_suspect;     /* hashes were added that are clearly not uniform: see tamis_add_hashes.
+                            * Then no rate, estimate or interval here holds: the truth is worse    */
     uint64_t bytes;        /* of the whole image                                                  */
     uint64_t items;        /* adds that changed something: just under the number of distinct keys.
                             * counting, cuckoo, static kinds: all adds, less removes; sealed
@@ -555,8 +568,9 @@ TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
 /* --- At rest -------------------------------------------------------------------------------------
  * The image is specified in docs/FORMAT.md: little-endian, versioned, summed. The same plan and the
  * same keys in the same order give the same bytes on every machine, whether the keys come one by
- * one or in bulk, and with any threads, scratch_bytes and temp_dir. Two exceptions: tamis_release
- * draws random bits, and adds of several threads to a TAMIS_SHARED handle have no order. When the
+ * one or in bulk, and with any threads, scratch_bytes and temp_dir. Three exceptions: tamis_release
+ * draws random bits; adds of several threads to a TAMIS_SHARED handle have no order; and when
+ * hashes that are not uniform are noticed, and so hash_suspect, depends on the calls. When the
  * same keys are only added, and each as often, but in another order:
  *   - The whole image is the same: counting, count-min that is not conservative, count-sketch until
  *     a counter has reached its end, windows of these sketches, and sealed fuse, ribbon and exact.

@@ -146,7 +146,7 @@ $ tamis verify ab.tamis
 ab.tamis: whole: every sum is right
 ab.tamis: 9,104 of 1,000,000 random keys got a maybe: 0.91 % (1 in 110); the bits predict 0.919 % (1 in 109): good
 $ tamis verify --json --keys 1000 ab.tamis
-{"file": "ab.tamis", "sums": true, "keys": 1000, "maybe": ..., "fpr_measured": ..., "fpr_now": ..., "fpr_planned": ..., "over_full": false, "good": true}
+{"file": "ab.tamis", "sums": true, "keys": 1000, "maybe": ..., "fpr_measured": ..., "fpr_now": ..., "fpr_planned": ..., "over_full": false, "hash_suspect": false, "good": true}
 $ tamis verify one
 tamis: one: not a Tamis file
 [2]

@@ -7,6 +7,7 @@
 
 #include "../keys.h"
 #include "../resum.h"
+#include "handle.h"
 #include "plans.h"
 
 #define MOST_STEPS 16u
@@ -135,8 +136,12 @@ static tamis *build(const tamis_plan *plan, const tamis_options *o, bool reopen)
         t = again;
     }
     must(s == TAMIS_OK || s == TAMIS_EFULL || s == TAMIS_ENOMEM, "collected, or full");
-    if (s == TAMIS_OK && (s = tamis_seal(t, &why)) != TAMIS_OK) may_refuse(&why, s);
-    if (s == TAMIS_OK) return t;
+    /* Hashes that are not uniform are refused, but whatever solves for them must cope. */
+    if (s == TAMIS_OK) {
+        s = style == UNIFORM ? tamis_seal(t, &why) : tamis__seal(t, &why);
+        if (s == TAMIS_OK) return t;
+        may_refuse(&why, s);
+    }
     tamis_close(t);
     return NULL;
 }

@@ -1,0 +1,218 @@
+#include "uniform.h"
+
+#include "bits.h"
+#include "collect.h"
+#include "handle.h"
+
+#ifndef TAMIS_LEAN
+
+/* A call of so many hashes, or more, is judged by itself. Its first FIRST are looked at, and only
+ * when a bit is constant among them up to CLOSER: uniform ones get there once in 2^24 calls. */
+#define MANY 64u
+#define FIRST 32u
+#define CLOSER 256u
+
+/* A false alarm: n different uniform hashes have a given set of c bits of a word in common with
+ * probability 2^(-c (n - 1)). There are at most 64^min(c, 64 - c) such sets, so that some c bits of
+ * a word are constant has a probability of at most 2^(6 min(c, 64 - c) - c (n - 1)), and it is
+ * suspect when this is 2^-80 or less:
+ *
+ *     constant bits     64   32   16    8    2    1
+ *     different hashes   3   10   12   17   47   87
+ *
+ * Over 64 numbers of bits, three words and 128 numbers of hashes this is below 2^-65 for a sample,
+ * and below 1e-9 for a handle after ten billion calls, each of which is a sample. */
+#define DOUBT_BITS 80u
+
+/* Some bits in which lo and hi agree (or differ) by construction do no harm: hi = lo * odd has one
+ * or two. */
+#define LEAST_ALIKE 8u
+
+/* With 128 places, 87 different ones are met by about 146 different hashes. */
+#define ENOUGH 100u
+
+/* The linear test. The differences of 74 uniform hashes to one of them are m = 73 uniform vectors of
+ * 128 bits. At most m - 8 of these are independent with probability below 4 * 2^(8 (m - 136)),
+ * which is below 2^-501: there are fewer than 4 * 2^(8 (m - 8)) spaces of 8 dimensions of
+ * combinations of them, and in each of these all are zero with probability 2^(-8 * 128). The 74 are
+ * chosen from 256 in one of fewer than 2^256 ways, so a false alarm has a probability below 2^-245.
+ * When one half is a linear function of the other, at most 64 are independent. */
+#define VECTORS 74u
+#define LEAST_DEPENDENT 8u
+
+#define SPACED 256u
+
+enum word { LO, HI, ALIKE };
+
+static inline void put_word(struct hash_sample *s, enum word w, uint64_t v)
+{
+    s->ones[w] |= v;
+    s->zeros[w] |= ~v;
+}
+
+static inline void put_bits(struct hash_sample *s, tamis_hash h)
+{
+    put_word(s, LO, h.lo);
+    put_word(s, HI, h.hi);
+    put_word(s, ALIKE, h.lo ^ h.hi);
+}
+
+/* The place of a hash, which for uniform ones is independent of lo, and of hi. Different places are
+ * different hashes, whatever they look like. True: the first one there. */
+static bool put_place(uint64_t *places, unsigned log, tamis_hash h)
+{
+    const uint64_t mixed =
+        h.lo * UINT64_C(0x9e3779b97f4a7c15) ^ h.hi * UINT64_C(0xd6e8feb86659fd93);
+    const uint64_t place = mixed >> (64 - log), bit = UINT64_C(1) << place % 64;
+    const bool is_new = (places[place / 64] & bit) == 0;
+    places[place / 64] |= bit;
+    return is_new;
+}
+
+static unsigned constant_bits(const struct hash_sample *s, enum word w)
+{
+    return tamis__popcount(~(s->ones[w] & s->zeros[w]));
+}
+
+static unsigned different(const struct hash_sample *s)
+{
+    return tamis__popcount(s->places[0]) + tamis__popcount(s->places[1]);
+}
+
+/* Whether no number of hashes makes it suspect. */
+static bool is_good(const struct hash_sample *s)
+{
+    return constant_bits(s, LO) == 0 && constant_bits(s, HI) == 0 &&
+           constant_bits(s, ALIKE) < LEAST_ALIKE;
+}
+
+static bool is_suspect(const struct hash_sample *s)
+{
+    const unsigned n = different(s);
+    for (enum word w = LO; w <= ALIKE; w++) {
+        const unsigned c = constant_bits(s, w), fewer = c < 64 - c ? c : 64 - c;
+        if (c >= (w == ALIKE ? LEAST_ALIKE : 1u) && n > 1 && c * (n - 1) >= 6 * fewer + DOUBT_BITS)
+            return true;
+    }
+    return false;
+}
+
+/* --- As they come ----------------------------------------------------------------------------- */
+
+/* is_good of the first ones, as fast as can be; for halves that are alike a part of them will do. */
+static bool first_are_good(const tamis_hash *h)
+{
+    uint64_t one[3] = {0, 0, 0}, all[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    for (size_t i = 0; i < FIRST; i++) {
+        one[LO] |= h[i].lo, all[LO] &= h[i].lo;
+        one[HI] |= h[i].hi, all[HI] &= h[i].hi;
+    }
+    for (size_t i = 0; i < FIRST / 2; i++) {
+        const uint64_t alike = h[i].lo ^ h[i].hi;
+        one[ALIKE] |= alike, all[ALIKE] &= alike;
+    }
+    return (one[LO] & one[HI] & ~(all[LO] | all[HI])) == UINT64_MAX &&
+           tamis__popcount(one[ALIKE] & ~all[ALIKE]) > 64 - LEAST_ALIKE;
+}
+
+/* The bits before the places: whoever sees a place sees the bits of the hash that took it. */
+static void add_up(struct hash_sample *into, const struct hash_sample *s)
+{
+    for (enum word w = LO; w <= ALIKE; w++) {
+        __atomic_fetch_or(&into->ones[w], s->ones[w], __ATOMIC_RELAXED);
+        __atomic_fetch_or(&into->zeros[w], s->zeros[w], __ATOMIC_RELAXED);
+    }
+    for (int i = 0; i < 2; i++) __atomic_fetch_or(&into->places[i], s->places[i], __ATOMIC_RELEASE);
+}
+
+static struct hash_sample seen_so_far(const struct hash_sample *from)
+{
+    struct hash_sample s;
+    for (int i = 0; i < 2; i++) s.places[i] = __atomic_load_n(&from->places[i], __ATOMIC_ACQUIRE);
+    for (enum word w = LO; w <= ALIKE; w++) {
+        s.ones[w] = __atomic_load_n(&from->ones[w], __ATOMIC_RELAXED);
+        s.zeros[w] = __atomic_load_n(&from->zeros[w], __ATOMIC_RELAXED);
+    }
+    return s;
+}
+
+static bool is_set(const bool *flag)
+{
+    return __atomic_load_n(flag, __ATOMIC_RELAXED);
+}
+
+static void set(bool *flag)
+{
+    __atomic_store_n(flag, true, __ATOMIC_RELAXED);
+}
+
+/* Apart, so that calls which need it not are spared its frame. */
+__attribute__((noinline)) static void look_closer(tamis *t, const tamis_hash *h, size_t n)
+{
+    struct hash_watch *w = &t->watch;
+    struct hash_sample s = {{0}, {0}, {0}};
+    for (size_t i = 0; i < n && i < CLOSER; i++) {
+        put_bits(&s, h[i]);
+        put_place(s.places, 7, h[i]);
+    }
+    bool suspect = is_suspect(&s);
+    if (!is_set(&w->settled)) {
+        add_up(&w->sample, &s);
+        s = seen_so_far(&w->sample);
+        suspect = suspect || is_suspect(&s);
+        if (is_good(&s) || different(&s) >= ENOUGH) set(&w->settled);
+    }
+    if (!suspect) return;
+    set(&w->suspect);
+    set(&t->changed); /* the image says so */
+}
+
+void tamis__watch_hashes(tamis *t, const tamis_hash *h, size_t n)
+{
+    const bool is_done = n >= MANY ? first_are_good(h) : n == 0 || is_set(&t->watch.settled);
+    if (!is_done && !is_set(&t->watch.suspect)) look_closer(t, h, n);
+}
+
+/* --- Before the seal -------------------------------------------------------------------------- */
+
+/* How many of them are independent. */
+static unsigned rank_of(tamis_hash *v, unsigned n)
+{
+    unsigned rank = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const tamis_hash by = v[i];
+        if ((by.lo | by.hi) == 0) continue;
+        rank++;
+        const bool high = by.hi != 0;
+        const int bit = __builtin_ctzll(high ? by.hi : by.lo);
+        for (unsigned j = i + 1; j < n; j++) {
+            const uint64_t with = 0 - ((high ? v[j].hi : v[j].lo) >> bit & 1);
+            v[j].lo ^= by.lo & with;
+            v[j].hi ^= by.hi & with;
+        }
+    }
+    return rank;
+}
+
+bool tamis__suspect_collection(const struct section *c)
+{
+    struct hash_sample s = {{0}, {0}, {0}};
+    tamis_hash vectors[VECTORS];
+    unsigned found = 0;               /* different hashes */
+    uint64_t places[1024 / 64] = {0}; /* more of them, so that fewer hashes are left out */
+    const uint64_t n = c->m < SPACED ? c->m : SPACED;
+    for (uint64_t i = 0; i < n; i++) {
+        const tamis_hash h = tamis__collected(c, tamis__mulhi(i * (UINT64_MAX / n + 1), c->m));
+        put_bits(&s, h);
+        put_place(s.places, 7, h);
+        if (found < VECTORS && put_place(places, 10, h)) vectors[found++] = h;
+    }
+    if (is_suspect(&s)) return true;
+    if (found < VECTORS) return false;
+    for (unsigned i = 1; i < VECTORS; i++) {
+        vectors[i].lo ^= vectors[0].lo;
+        vectors[i].hi ^= vectors[0].hi;
+    }
+    return rank_of(vectors + 1, VECTORS - 1) + LEAST_DEPENDENT <= VECTORS - 1;
+}
+#endif
