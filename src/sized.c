@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#ifdef TAMIS__SIZED
 static size_t size_of(const void *sized)
 {
     size_t size;
@@ -44,3 +45,4 @@ void tamis__give_struct(void *to, const void *from, size_t size)
     memcpy(at + begin, (const uint8_t *)from + begin, (room < size ? room : size) - begin);
     if (room > size) memset(at + size, 0, room - size);
 }
+#endif

@@ -13,7 +13,13 @@
 #ifndef TAMIS_SIZED_H
 #define TAMIS_SIZED_H
 
+#include <string.h>
 #include <tamis/tamis.h>
+
+/* The modules of web/ are compiled with their only caller, so there all sizes are the same. */
+#if !defined TAMIS_LEAN && !defined TAMIS_NO_TOP
+#define TAMIS__SIZED
+#endif
 
 /* No struct of this library will ever be longer, so a larger size was never set. */
 #define TAMIS__MOST_STRUCT 4096u
@@ -21,6 +27,7 @@
 /* Input: *to, of `size` bytes, gets what the caller's struct has, and zeros for the rest. Its own
  * struct_size is `size`. TAMIS_EINVAL: there is no struct, its size makes no sense, or what is
  * beyond the library's struct is not zero, so that it asks for something unknown here. */
+#ifdef TAMIS__SIZED
 tamis_status tamis__take_struct(void *to, size_t size, const void *from, const char *name,
                                 tamis_error *why);
 
@@ -29,5 +36,10 @@ tamis_status tamis__take_struct(void *to, size_t size, const void *from, const c
  * and what is beyond the library's struct becomes zero. */
 tamis_status tamis__check_struct(const void *to, const char *name, tamis_error *why);
 void tamis__give_struct(void *to, const void *from, size_t size);
+#else
+#define tamis__take_struct(to, size, from, name, why) (memcpy(to, from, size), TAMIS_OK)
+#define tamis__check_struct(to, name, why) TAMIS_OK
+#define tamis__give_struct(to, from, size) ((void)memcpy(to, from, size))
+#endif
 
 #endif

@@ -4,7 +4,7 @@
 #include "collect.h"
 #include "handle.h"
 
-#ifndef TAMIS_LEAN
+#ifdef TAMIS__WATCHES
 
 /* A call of so many hashes, or more, is judged by itself. Its first FIRST are looked at, and only
  * when a bit is constant among them up to CLOSER: uniform ones get there once in 2^24 calls. */

@@ -29,7 +29,12 @@ struct hash_watch {
     bool suspect;
 };
 
-#ifndef TAMIS_LEAN
+/* The modules of web/ are only given keys. */
+#if !defined TAMIS_LEAN && !defined TAMIS_NO_TOP
+#define TAMIS__WATCHES
+#endif
+
+#ifdef TAMIS__WATCHES
 /* To be called with all hashes of a call that were added or excluded. Of 64 or more the first 32 are
  * looked at, of fewer all until enough were seen. */
 void tamis__watch_hashes(struct tamis *t, const tamis_hash *h, size_t n);
@@ -37,7 +42,7 @@ void tamis__watch_hashes(struct tamis *t, const tamis_hash *h, size_t n);
 /* Whether the hashes of a collection are clearly not uniform. Looks at up to 256 of them, evenly
  * spaced: whoever chooses some of the keys cannot make it say so. */
 bool tamis__suspect_collection(const struct section *s);
-#else /* which is only given keys */
+#else
 #define tamis__watch_hashes(t, h, n) ((void)(t), (void)(h), (void)(n))
 #define tamis__suspect_collection(s) ((void)(s), false)
 #endif
