@@ -223,8 +223,8 @@ const struct own_option own_options[] = {
      {0, "timeout", "TIME", SECONDS, AT(timeout), "how long a client may be silent (default 10s)"}},
     {"build,add,compact,merge,check",
      {'q', "quiet", NULL, FLAG, AT(quiet),
-      "no output and no progress; errors, and a warning when the filter is overfull, are still "
-      "printed"}},
+      "no output and no progress; errors, and a warning when the filter is overfull or its hashes "
+      "are not uniform, are still printed"}},
     {"remove,rotate,merge",
      {0, "wait", "N", COUNT, AT(replicas), "redis://: done when N replicas have confirmed it"}},
 };

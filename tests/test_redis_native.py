@@ -45,7 +45,7 @@ def test_kinds():
             image = c.do("TAMIS.DUMP", kind)
             assert facts["kind"] == kind and facts["bytes"] == len(image) and facts["sealed"] == (kind in STATIC)
             path = pathlib.Path(room, kind)
-            words = ["--items", 1000, "--fpr", rate, "--kind", kind, *(["--generations", 3] if generations else [])]
+            words = ["--items", 1000, "--fpr", rate, "--kind", kind, *(["--generations", 3, "--overfill"] if generations else [])]
             made = shell("build", "-q", *words, "-o", path, text=lines)
             assert made.returncode == 0, made.stderr
             if kind != "window":  # whose plan the command reckons by the lines
