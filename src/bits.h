@@ -6,6 +6,14 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Keeps the frame of a function out of its caller's, so that its buffers take stack only while it
+ * runs: tamis.h promises how much stack a call takes. */
+#if defined(__GNUC__)
+#define TAMIS__APART __attribute__((noinline))
+#else
+#define TAMIS__APART
+#endif
+
 static inline uint64_t tamis__get64(const uint8_t *p)
 {
     uint64_t v;

@@ -13,8 +13,9 @@
 
 /* A multiple of 8, so that a group writes whole bytes of answers. Between its prefetch and its use
  * a line has the time of 128 others to arrive. For memory 64 were as good, 32 too few; for small
- * tables the fewer calls count (1 M keys: 3.3, 2.8, 2.6 ns). The ring of hashes takes 4 KiB of the
- * first-level cache, and what some kinds keep of their keys up to 10 more. */
+ * tables the fewer calls count (1 M keys: 3.3, 2.8, 2.6 ns). The ring of hashes takes 4 KiB of
+ * stack. Kinds that keep aims take 6 KiB more; their groups are as big as that allows
+ * (kind.aimed). */
 #define GROUP TAMIS__MOST_BATCH
 
 /* Answers to adds are counted so many at a time. Right after they were written, byte by byte, a
@@ -71,9 +72,23 @@ static bool is_multiset(const tamis *t)
 
 void tamis__sum_items(tamis *t)
 {
-    t->items = 0;
-    for (uint32_t i = 0; i < t->body.count; i++)
-        if (!tamis__sum(t->items, t->body.sections[i].items, &t->items)) t->items = UINT64_MAX;
+    struct body *b = &t->body;
+    b->other_items = 0;
+    for (uint32_t i = 1; i < b->count; i++)
+        if (!tamis__sum(b->other_items, b->sections[i].items, &b->other_items))
+            b->other_items = UINT64_MAX;
+    b->summed = true;
+    tamis__sum_added(t);
+}
+
+void tamis__sum_added(tamis *t)
+{
+    const struct body *b = &t->body;
+    if (!b->summed) {
+        tamis__sum_items(t);
+        return;
+    }
+    if (!tamis__sum(b->sections->items, b->other_items, &t->items)) t->items = UINT64_MAX;
     t->changed = true;
     tamis__noise_age(t);
 }
@@ -82,41 +97,56 @@ void tamis__count_added(tamis *t, size_t n, const uint8_t *seen)
 {
     if (n == 0) return; /* what is loaded and not changed stays that generation's */
     if ((t->kind->traits & TAMIS__SECTION_ITEMS) != 0)
-        tamis__sum_items(t);
+        tamis__sum_added(t);
     else
         count_items(t, is_multiset(t) ? n : n - count_answers(seen, n));
 }
 
 /* --- Streaming -------------------------------------------------------------------------------- */
 
+/* The aims of two groups: the one that is answered and the one that is prefetched. */
+struct aims {
+    _Alignas(64) uint64_t of[2][TAMIS__AIM_WORDS];
+};
+
 struct stream {
     const tamis *t;
     const struct keys *in;
-    size_t lag; /* keys between prefetch and use: a group, or none */
+    size_t group;
+    size_t lag;        /* keys between prefetch and use: a group, or none */
+    bool unasked;      /* as in struct batch */
+    unsigned half;     /* of ring and aims, used by the group that is sent next */
+    struct aims *aims; /* NULL: the kind keeps none */
     tamis_hash ring[2 * GROUP];
-    /* What the kind found out about the keys in the ring. */
-    _Alignas(64) uint8_t aims[2][TAMIS__AIM_BYTES];
 };
 
-static void stream_open(struct stream *s, const tamis *t, const struct keys *in)
+static bool prefetching_pays(const tamis *t)
+{
+    return t->kind->prefetch != NULL && t->body.sections->length >= PREFETCH_FROM;
+}
+
+static void stream_open(struct stream *s, const tamis *t, const struct keys *in, struct aims *aims)
 {
     s->t = t;
     s->in = in;
-    const bool pays = t->kind->prefetch != NULL && t->body.sections->length >= PREFETCH_FROM;
-    s->lag = pays ? GROUP : 0;
+    s->aims = aims;
+    s->unasked = false;
+    s->half = 0;
+    s->group = aims != NULL ? t->kind->aimed : GROUP;
+    s->lag = prefetching_pays(t) ? s->group : 0;
 }
 
-/* The group at `at`, hashed before unless it is sent now. */
-static struct batch stream_group(struct stream *s, size_t at, bool now)
+/* The group at `at`, which uses this half of the ring. It was hashed before unless it is sent now. */
+static struct batch stream_group(struct stream *s, size_t at, bool now, unsigned half)
 {
     const size_t rest = s->in->n - at;
-    struct batch b = {.n = rest < GROUP ? rest : GROUP};
-    tamis_hash *slot = s->ring + at % (2 * GROUP);
+    struct batch b = {.n = rest < s->group ? rest : s->group, .unasked = s->unasked};
+    tamis_hash *slot = s->ring + half * s->group;
     b.hashes = s->in->bytes == NULL ? s->in->hashes + at : slot;
     if (s->in->weights != NULL) b.weights = s->in->weights + at;
     if (s->in->bytes != NULL) b.keys = s->in->bytes + at;
-    if (s->in->known != NULL) b.known = s->in->known + at;
     if (now) tamis__hash_group(s->t, s->in, at, b.n, slot);
+    if (s->aims != NULL) b.aim = s->aims->of[half];
     return b;
 }
 
@@ -125,11 +155,11 @@ static struct batch stream_group(struct stream *s, size_t at, bool now)
 static struct batch stream_step(struct stream *s, size_t at)
 {
     struct batch sent = {.n = 0}, due = sent;
-    if (at < s->in->n) sent = stream_group(s, at, true);
+    if (at < s->in->n) sent = stream_group(s, at, true, s->half);
     if (s->lag == 0) return sent;
-    if (at >= s->lag) due = stream_group(s, at - s->lag, false);
-    sent.aim = due.next_aim = s->aims[at / GROUP % 2];
-    due.aim = s->aims[(at / GROUP + 1) % 2];
+    if (at >= s->lag) due = stream_group(s, at - s->lag, false, s->half ^ 1);
+    if (s->aims != NULL) due.next_aim = s->aims->of[s->half];
+    s->half ^= 1;
     if (due.n == sent.n)
         due.ahead = sent.hashes;
     else if (sent.n != 0)
@@ -144,15 +174,15 @@ static tamis_status stream_add(tamis *t, const struct keys *in, uint8_t *seen, s
     uint8_t unwanted[UNCOUNTED / 8];
     size_t counted = 0;
     tamis_status status = TAMIS_OK;
-    const bool unasked = seen == NULL && (t->kind->traits & TAMIS__WEIGHS) != 0;
-    stream_open(&s, t, in);
+    stream_open(&s, t, in, NULL);
+    s.unasked = seen == NULL && !tamis__needs_seen(t->kind);
     for (size_t at = 0; at < in->n + s.lag && status == TAMIS_OK; at += GROUP) {
         const struct batch b = stream_step(&s, at);
         if (b.n == 0) continue;
         const size_t from = at - s.lag;
         uint8_t *out = seen != NULL ? seen + counted / 8 : unwanted;
         size_t added = b.n;
-        uint8_t *answers = unasked ? NULL : out + (from - counted) / 8;
+        uint8_t *answers = s.unasked ? NULL : out + (from - counted) / 8;
         status = t->kind->add(&t->body, &b, answers, &added);
         if (status == TAMIS_OK) added = b.n;
         const size_t uncounted = from + added - counted;
@@ -164,24 +194,47 @@ static tamis_status stream_add(tamis *t, const struct keys *in, uint8_t *seen, s
     return status;
 }
 
-size_t tamis__bulk_query(const tamis *t, const struct keys *in, uint8_t *bits)
+/* If bits is NULL, answers go to a small buffer and are counted whenever that is full. */
+static TAMIS__APART size_t stream_query(const tamis *t, const struct keys *in, struct aims *aims,
+                                        uint8_t *bits)
 {
     struct stream s;
-    stream_open(&s, t, in);
-    for (size_t at = 0; at < in->n + s.lag; at += GROUP) {
+    uint8_t unwanted[UNCOUNTED / 8];
+    size_t count = 0, counted = 0;
+    stream_open(&s, t, in, aims);
+    for (size_t at = 0; at < in->n + s.lag; at += s.group) {
         const struct batch b = stream_step(&s, at);
-        if (b.n != 0) t->kind->query(&t->body, &b, bits + (at - s.lag) / 8);
+        if (b.n == 0) continue;
+        const size_t from = at - s.lag, uncounted = from + b.n - counted;
+        t->kind->query(&t->body, &b,
+                       bits != NULL ? bits + from / 8 : unwanted + (from - counted) / 8);
+        if (bits != NULL || (uncounted + GROUP <= UNCOUNTED && from + b.n < in->n)) continue;
+        count += count_answers(unwanted, uncounted);
+        counted += uncounted;
     }
-    return count_answers(bits, in->n);
+    return bits != NULL ? count_answers(bits, in->n) : count;
 }
 
-void tamis__bulk_count(const tamis *t, const struct keys *in, int64_t *out)
+/* In a frame of its own, which other queries do not need. */
+static TAMIS__APART size_t query_aimed(const tamis *t, const struct keys *in, uint8_t *bits)
+{
+    struct aims aims;
+    return stream_query(t, in, &aims, bits);
+}
+
+size_t tamis__bulk_query(const tamis *t, const struct keys *in, uint8_t *bits)
+{
+    const bool aimed = t->kind->aimed != 0 && prefetching_pays(t);
+    return aimed ? query_aimed(t, in, bits) : stream_query(t, in, NULL, bits);
+}
+
+void tamis__bulk_count(const tamis *t, const struct keys *in, tamis__counter *use, void *ctx)
 {
     struct stream s;
-    stream_open(&s, t, in);
+    stream_open(&s, t, in, NULL);
     for (size_t at = 0; at < in->n + s.lag; at += GROUP) {
         const struct batch b = stream_step(&s, at);
-        if (b.n != 0) t->kind->count(&t->body, &b, out + (at - s.lag));
+        if (b.n != 0) use(ctx, &b, at - s.lag);
     }
 }
 
@@ -200,8 +253,10 @@ static tamis_status add_carefully(tamis *t, tamis_hash h, uint8_t *seen)
 {
     const struct batch one = {.hashes = &h, .n = 1};
     size_t done;
-    t->kind->query(&t->body, &one, seen);
-    if (sure_to_fit(t, 1) == 0) return *seen != 0 && !is_multiset(t) ? TAMIS_OK : TAMIS_EFULL;
+    if (sure_to_fit(t, 1) == 0) {
+        t->kind->query(&t->body, &one, seen);
+        return *seen != 0 && !is_multiset(t) ? TAMIS_OK : TAMIS_EFULL;
+    }
     const tamis_status s = t->kind->add(&t->body, &one, seen, &done);
     if (s == TAMIS_OK) tamis__count_added(t, 1, seen);
     return s;
@@ -267,14 +322,15 @@ tamis_status tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen, siz
 
 tamis_status tamis__add_key(tamis *t, const tamis_bytes *key, tamis_hash h, bool *seen)
 {
-    const struct batch one = {.hashes = &h, .n = 1, .keys = key};
+    const bool unasked = seen == NULL && !tamis__needs_seen(t->kind);
+    const struct batch one = {.hashes = &h, .n = 1, .keys = key, .unasked = unasked};
     uint8_t known = 0;
     size_t done;
     tamis_status s = TAMIS_OK;
     if (sure_to_fit(t, 1) == 0) {
         s = add_carefully(t, h, &known);
     } else {
-        s = t->kind->add(&t->body, &one, &known, &done);
+        s = t->kind->add(&t->body, &one, unasked ? NULL : &known, &done);
         if (s == TAMIS_OK) tamis__count_added(t, 1, &known);
     }
     if (seen != NULL) *seen = s == TAMIS_OK && known != 0;

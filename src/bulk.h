@@ -9,19 +9,19 @@ struct keys {
     const tamis_bytes *bytes;
     const tamis_hash *hashes;
     const int64_t *weights; /* of kinds that weigh; NULL: all 1 */
-    struct known *known;    /* of a count, as in struct batch */
     size_t n;
 };
 
 /* TAMIS_OK, or why no more than the first *done were added. seen may be NULL. */
 tamis_status tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen, size_t *done);
 
-/* Returns how many may be in. */
+/* Returns how many may be in. bits may be NULL. */
 size_t tamis__bulk_query(const tamis *t, const struct keys *in, uint8_t *bits);
 
-/* How often each of them came, as the kind tells it; keys that cannot be hashed were sorted out
- * before. */
-void tamis__bulk_count(const tamis *t, const struct keys *in, int64_t *out);
+/* Calls `use` with each group of them, which are on their way from memory, and the number of its
+ * first key; keys that cannot be hashed were sorted out before. */
+typedef void tamis__counter(void *ctx, const struct batch *group, size_t from);
+void tamis__bulk_count(const tamis *t, const struct keys *in, tamis__counter *use, void *ctx);
 
 /* One key, with no more ado than that. seen may be NULL. */
 tamis_status tamis__add_key(tamis *t, const tamis_bytes *key, tamis_hash h, bool *seen);
@@ -33,10 +33,11 @@ bool tamis__query_key(const tamis *t, tamis_hash h);
 const tamis_hash *tamis__hash_group(const tamis *t, const struct keys *in, size_t at, size_t n,
                                     tamis_hash *room);
 
-/* Of a kind whose sections have items of their own. */
+/* Of a kind whose sections have items of their own: after any change, and after an add. */
 void tamis__sum_items(tamis *t);
+void tamis__sum_added(tamis *t);
 
-/* n keys were added, and these are the answers. */
+/* n keys were added, and these are the answers; NULL unless tamis__needs_seen. */
 void tamis__count_added(tamis *t, size_t n, const uint8_t *seen);
 
 #endif

@@ -5,8 +5,6 @@
 #include "memory.h"
 #include "noise.h"
 
-/* Asked so many at a time. */
-#define PIECE 2048u
 #define CONFIDENCE 0.99
 
 static bool weighs(const tamis *t)
@@ -95,7 +93,7 @@ tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, int64_t wei
         const struct batch one = {.hashes = &h, .n = 1, .weights = &weight, .keys = &item};
         size_t done;
         const tamis_status s = t->kind->add(&t->body, &one, NULL, &done);
-        if (s == TAMIS_OK) tamis__sum_items(t);
+        if (s == TAMIS_OK) tamis__sum_added(t);
         return explain(t, s, why);
     }
     const tamis_bytes one = {key, len};
@@ -198,9 +196,18 @@ static void judge(const tamis *t, struct known k, tamis_estimate *e)
     e->confidence = 1;
 }
 
+/* For counting and cuckoo filters. It writes field by field: a copy of a struct would load in one
+ * piece what was stored in several, and that wait took a third of the time of a count. */
+static inline void put_unweighed(int64_t v, tamis_estimate *out)
+{
+    out->estimate = out->upper = v;
+    out->lower = out->certain = 0;
+    out->confidence = 1;
+    out->below_noise = out->judged = out->suspect = false;
+}
+
 tamis_estimate tamis__interval(const tamis *t, const struct noise *n, int64_t v, struct known k)
 {
-    if (!weighs(t)) return (tamis_estimate){.estimate = v, .upper = v, .confidence = 1};
     tamis_estimate e = k.ended         ? unknown(v, INT64_MIN)
                        : k.certain > 0 ? listed_interval(t, n, v, k)
                        : two_sided(t)  ? two_sided_interval(t, n, v)
@@ -224,23 +231,35 @@ static tamis_status prepare(const tamis *t, bool keys, const struct noise **n, s
     return TAMIS_OK;
 }
 
+struct counting {
+    const tamis *t;
+    const struct noise *noise;
+    tamis_estimate *out;
+};
+
+static void count_group(void *counting, const struct batch *group, size_t from)
+{
+    const struct counting *c = counting;
+    int64_t values[TAMIS__MOST_BATCH];
+    struct known known[TAMIS__MOST_BATCH];
+    struct batch b = *group;
+    b.known = known;
+    memset(known, 0, b.n * sizeof *known);
+    c->t->kind->count(&c->t->body, &b, values);
+    if (!weighs(c->t))
+        for (size_t i = 0; i < b.n; i++) put_unweighed(values[i], c->out + from + i);
+    else
+        for (size_t i = 0; i < b.n; i++)
+            c->out[from + i] = tamis__interval(c->t, c->noise, values[i], known[i]);
+}
+
 static tamis_status count_all(const tamis *t, const struct keys *in, tamis_estimate *out,
                               tamis_error *why)
 {
-    const struct noise *noise;
+    struct counting c = {.t = t, .out = out};
     struct noise *made;
-    const tamis_status s = prepare(t, in->hashes == NULL, &noise, &made, why);
-    for (size_t at = 0; at < in->n && s == TAMIS_OK; at += PIECE) {
-        int64_t values[PIECE];
-        struct known known[PIECE] = {{0}};
-        const size_t n = in->n - at < PIECE ? in->n - at : PIECE;
-        const struct keys piece = {.bytes = in->bytes != NULL ? in->bytes + at : NULL,
-                                   .hashes = in->hashes != NULL ? in->hashes + at : NULL,
-                                   .known = known,
-                                   .n = n};
-        tamis__bulk_count(t, &piece, values);
-        for (size_t i = 0; i < n; i++) out[at + i] = tamis__interval(t, noise, values[i], known[i]);
-    }
+    const tamis_status s = prepare(t, in->hashes == NULL, &c.noise, &made, why);
+    if (s == TAMIS_OK) tamis__bulk_count(t, in, count_group, &c);
     tamis__free(t->memory, made);
     return s;
 }
@@ -271,7 +290,10 @@ tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_esti
     struct known known = {0};
     const struct batch one = {.hashes = &h, .n = 1, .known = &known};
     t->kind->count(&t->body, &one, &v);
-    *out = tamis__interval(t, noise, v, known);
+    if (weighs(t))
+        *out = tamis__interval(t, noise, v, known);
+    else
+        put_unweighed(v, out);
     tamis__free(t->memory, made);
     return TAMIS_OK;
 }

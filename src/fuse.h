@@ -12,6 +12,7 @@
 #define TAMIS__FUSE_LONGEST 18u /* log of a segment's length: longer ones make no smaller filters */
 #define TAMIS__FUSE_SPARE 8u    /* bytes after the cells, so that eight can be read anywhere */
 #define TAMIS__FUSE_BATCH 128u  /* hashes of one query, at most */
+#define TAMIS__FUSE_AIMS (TAMIS__FUSE_BATCH / 8)
 
 /* d cells of `bits` bits for a key. */
 struct fuse {
@@ -64,13 +65,13 @@ static inline uint64_t tamis__fuse_get(const uint8_t *table, uint64_t cell, uint
 
 /* --- Where a query looks ---------------------------------------------------------------------- */
 
-/* What a query keeps of each key from the time its cells are prefetched to the time they are read:
- * its fingerprint, and where its cells begin. Each table of kernels has its own way to write that
- * down: the bits (scalar), or the bytes and the bits there. */
+/* What a query keeps of eight keys from the time their cells are prefetched to the time they are
+ * read: their fingerprints, and where their cells begin. Each table of kernels has its own way to
+ * write that down: the bits (scalar), or the bytes and the bits there. */
 struct fuse_aim {
-    uint64_t at[4][TAMIS__FUSE_BATCH];
-    uint32_t print[TAMIS__FUSE_BATCH];
-    uint8_t shift[4][TAMIS__FUSE_BATCH];
+    uint64_t at[4][8];
+    uint32_t print[8];
+    uint8_t shift[4][8];
 };
 
 /* How many bytes to read for a cell: 1 when cells are bytes, else the fewest of 2, 4 and 8 that

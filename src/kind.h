@@ -63,6 +63,11 @@ struct body {
     struct spill *spill;
     /* Of windows: items of the newest generation at which an add begins another; 0: never. */
     uint64_t turn_at;
+    /* With TAMIS__SECTION_ITEMS: the sum of the items of all sections except the first, valid while
+     * `summed` is set. An add changes only the items of the first section, so it need not visit all
+     * generations of a window. A rotation clears `summed`. */
+    uint64_t other_items;
+    bool summed;
     /* Of kinds that weigh: all the weight that was added or taken away since the body was made, up
      * to its end. */
     uint64_t moved;
@@ -91,15 +96,18 @@ struct batch {
     const tamis_hash *hashes;
     size_t n;
     const tamis_hash *ahead; /* n more, to be prefetched on the way; or NULL */
-    /* Room for what a kind keeps of these keys between prefetch and query, TAMIS__AIM_BYTES: a
-     * prefetch writes it, or the query that has them ahead, where it is next_aim. NULL: they were
-     * not prefetched. Only for kinds that no other is made of, as there is but one. */
-    void *aim, *next_aim;
+    /* Room for what a kind keeps of these keys between prefetch and query, TAMIS__AIM_WORDS for
+     * kind.aimed keys: a prefetch writes it, or the query that has them ahead, where it is next_aim.
+     * Once the keys are answered, the kind may use the room as it likes. NULL: they were not
+     * prefetched. Only for kinds that no other is made of, as there is but one. */
+    uint64_t *aim, *next_aim;
     const int64_t *weights;  /* of kinds that weigh; NULL: all 1 */
     const tamis_bytes *keys; /* the keys themselves, of an add to a kind that keeps texts */
+    bool unasked;            /* of an add: the caller does not want to know which were there */
     struct known *known;     /* of a count, or NULL: what else is to tell of keys with entries */
 };
-#define TAMIS__AIM_BYTES (40u * TAMIS__MOST_BATCH)
+/* Two of them and the ring of hashes take 10 KiB of stack, which leaves 6 for the kind's query. */
+#define TAMIS__AIM_WORDS 368u
 
 /* What the cells say. */
 struct gauge {
@@ -151,7 +159,8 @@ struct kind {
     const char *name;
     uint32_t traits;
     uint16_t variants,
-        roles; /* the highest number of a layout variant, of a role (0: only cells) */
+        roles;      /* the highest number of a layout variant, of a role (0: only cells) */
+    uint32_t aimed; /* keys whose aims fit TAMIS__AIM_WORDS, a multiple of 8; 0: it has none */
 
     /* Complete a plan (items, fpr and bytes as tamis_solve promises; m, k) and set
      * promise->fpr_asymptotic. */
@@ -180,8 +189,9 @@ struct kind {
      * cannot. */
     void (*prefetch)(const struct body *b, const struct batch *keys);
     /* Bit i of seen/bits answers for hash i; the callee clears the spare bits of the last byte.
-     * When an add fails, *done says how many were added before, and their bits are right. Of kinds
-     * that weigh, seen may be NULL. */
+     * When an add fails, *done says how many were added before, and their bits are right. seen may
+     * be NULL unless tamis__needs_seen. Then nothing is looked up only for the answers; the sections
+     * get the same bytes. */
     tamis_status (*add)(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done);
     void (*query)(const struct body *b, const struct batch *keys, uint8_t *bits);
     /* TAMIS_EABSENT when the key is certainly not in; then nothing has changed. NULL: cannot. */
@@ -234,6 +244,13 @@ const struct kind *tamis__kind(uint32_t id);
 #else
 const struct kind *tamis__kind_of(uint32_t id, uint32_t inner, bool lists);
 #endif
+
+/* Whether the items are counted by the answers of an add, which are then needed even if the caller
+ * does not want them. */
+static inline bool tamis__needs_seen(const struct kind *k)
+{
+    return (k->traits & TAMIS__WEIGHS) == 0;
+}
 
 /* --- For kinds that are made of others: one section is one filter --- */
 

@@ -62,18 +62,30 @@ static int64_t *sort(int64_t *from, int64_t *to)
     return from;
 }
 
-/* Counts of keys that never came, none negative. */
-static void sample(const tamis *t, int64_t *out)
+struct sampling {
+    const tamis *t;
+    int64_t *out;
+};
+
+static void count_group(void *sampling, const struct batch *group, size_t from)
 {
-    tamis_hash h[1024];
+    const struct sampling *s = sampling;
+    s->t->kind->count(&s->t->body, group, s->out + from);
+}
+
+/* Counts of keys that never came, none negative. room: for HASHED hashes. */
+#define HASHED (SAMPLES / 2)
+static void sample(const tamis *t, tamis_hash *room, int64_t *out)
+{
     uint64_t state = UINT64_C(0x7461a15c6e6f6973);
-    for (size_t at = 0; at < SAMPLES; at += 1024) {
-        for (size_t i = 0; i < 1024; i++) {
-            h[i].lo = tamis__remix(state += UINT64_C(0x9e3779b97f4a7c15));
-            h[i].hi = tamis__remix(state += UINT64_C(0x9e3779b97f4a7c15));
+    for (size_t at = 0; at < SAMPLES; at += HASHED) {
+        for (size_t i = 0; i < HASHED; i++) {
+            room[i].lo = tamis__remix(state += UINT64_C(0x9e3779b97f4a7c15));
+            room[i].hi = tamis__remix(state += UINT64_C(0x9e3779b97f4a7c15));
         }
-        const struct keys in = {.hashes = h, .n = 1024};
-        tamis__bulk_count(t, &in, out + at);
+        const struct keys in = {.hashes = room, .n = HASHED};
+        struct sampling s = {t, out + at};
+        tamis__bulk_count(t, &in, count_group, &s);
     }
     for (size_t i = 0; i < SAMPLES; i++)
         if (out[i] < 0) out[i] = -out[i];
@@ -89,7 +101,7 @@ static struct noise *measure(const tamis *t)
         tamis__free(t->memory, values);
         return NULL;
     }
-    sample(t, values);
+    sample(t, (tamis_hash *)(void *)(values + SAMPLES), values); /* a room that sort uses later */
     const int64_t *sorted = sort(values, values + SAMPLES);
     for (size_t i = 0; i < KEPT; i++) n->sorted[i] = sorted[i * EVERY + EVERY / 2];
     n->half = sorted[SAMPLES / 2];

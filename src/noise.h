@@ -72,7 +72,7 @@ struct noise {
  * ask at once. */
 const struct noise *tamis__noise(const tamis *t, struct noise **made);
 
-/* The interval for a count; noise: NULL only where nothing is weighed. */
+/* The interval for a count of a kind that weighs. */
 tamis_estimate tamis__interval(const tamis *t, const struct noise *n, int64_t v, struct known k);
 
 /* The part of tamis_info that is about items that are listed. */

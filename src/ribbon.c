@@ -263,32 +263,55 @@ void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t 
     for (size_t i = 0; i < n; i++) tamis__ribbon_fetch(r->layers, aim, i);
 }
 
-/* Hashes on their way down the layers, and whose answers they are. */
+/* Hashes on their way down the layers, and whose answers they are. A layer bumps 4.9 % of its keys,
+ * 6 of a batch, so they nearly always fit. If more come, from a hostile image for example, they are
+ * taken in several turns. */
+#define MOST_BUMPED 32u
 struct bumped {
-    tamis_hash hashes[TAMIS__RIBBON_BATCH];
-    uint8_t of[TAMIS__RIBBON_BATCH];
+    tamis_hash hashes[MOST_BUMPED];
+    uint8_t of[MOST_BUMPED];
     size_t n;
     struct ribbon_aim aim;
+    _Alignas(64) uint64_t words[TAMIS__RIBBON_AIM_WORDS(MOST_BUMPED)]; /* of the aim */
 };
 
-/* Those marked of the n hashes h, remixed for layer l and on their way from memory; h may be b's
- * own. `of` NULL: hash i is of key i. */
-static void collect(struct bumped *b, const struct ribbon_layer *l, const tamis_hash *h, size_t n,
-                    const uint8_t *of, const uint8_t *bumped)
+/* Which of the n keys of an aim are bumped. */
+struct marks {
+    uint64_t words[TAMIS__RIBBON_BATCH / 64];
+};
+
+static struct marks marks_of(const struct ribbon_aim *aim, size_t n)
 {
-    uint8_t marks[TAMIS__RIBBON_BATCH / 8] = {0};
-    memcpy(marks, bumped, (n + 7) / 8);
+    uint8_t bytes[TAMIS__RIBBON_BATCH / 8] = {0};
+    struct marks m;
+    memcpy(bytes, aim->bumped, (n + 7) / 8);
+    for (unsigned w = 0; w < TAMIS__RIBBON_BATCH / 64; w++)
+        m.words[w] = tamis__get64(bytes + 8 * w);
+    return m;
+}
+
+/* Those marked among the hashes h, as many as there is room for, remixed for layer l and on their
+ * way from memory; h may be b's own. `of` NULL: hash i is of key i. Returns whether there are more,
+ * which stay marked. */
+static bool collect(struct bumped *b, const struct ribbon_layer *l, const tamis_hash *h,
+                    const uint8_t *of, struct marks *m)
+{
+    uint64_t more = 0;
     b->n = 0;
-    for (unsigned from = 0; from < TAMIS__RIBBON_BATCH; from += 64) {
-        for (uint64_t left = tamis__get64(marks + from / 8); left != 0; left &= left - 1) {
-            const unsigned i = from + (unsigned)__builtin_ctzll(left);
+    for (unsigned w = 0; w < TAMIS__RIBBON_BATCH / 64; w++) {
+        uint64_t left = m->words[w];
+        for (; left != 0 && b->n < MOST_BUMPED; left &= left - 1) {
+            const unsigned i = 64 * w + (unsigned)__builtin_ctzll(left);
             b->of[b->n] = of != NULL ? of[i] : (uint8_t)i;
             b->hashes[b->n++] = tamis__ribbon_enter(l, h[i]);
         }
+        more |= m->words[w] = left;
     }
-    if (b->n == 0) return;
+    if (b->n == 0) return false;
+    b->aim = tamis__ribbon_aim_in(b->words, MOST_BUMPED);
     tamis__kernels()->ribbon_aim(l, b->hashes, b->n, &b->aim);
     for (size_t i = 0; i < b->n; i++) tamis__ribbon_fetch(l, &b->aim, i);
+    return more != 0;
 }
 
 /* Puts the answers of layer l and of those below it in their places. */
@@ -296,14 +319,15 @@ static void query_bumped(const struct kernels *k, const struct ribbon_layer *l, 
                          uint8_t *bits)
 {
     for (; b->n != 0; l++) {
-        uint8_t yes[TAMIS__RIBBON_BATCH / 8];
+        uint8_t yes[MOST_BUMPED / 8];
         k->ribbon_query(l, b->hashes, &b->aim, NULL, b->n, yes);
         for (size_t i = 0; i < b->n; i++) {
             const unsigned of = b->of[i], bit = 1u << of % 8;
             bits[of / 8] = (uint8_t)((bits[of / 8] & ~bit) | (tamis__bit(yes, i) ? bit : 0));
         }
         if (l->last) break;
-        collect(b, l + 1, b->hashes, b->n, b->of, b->aim.bumped);
+        struct marks m = marks_of(&b->aim, b->n);
+        collect(b, l + 1, b->hashes, b->of, &m);
     }
 }
 
@@ -311,7 +335,8 @@ static void query_bumped(const struct kernels *k, const struct ribbon_layer *l, 
 static bool query_one(const struct ribbon *r, tamis_hash h)
 {
     const struct ribbon_layer *l = r->layers;
-    struct ribbon_aim aim;
+    uint64_t words[TAMIS__RIBBON_AIM_WORDS(8)];
+    struct ribbon_aim aim = tamis__ribbon_aim_in(words, 8);
     uint8_t bit;
     for (;; l++, h = tamis__ribbon_enter(l, h)) {
         const uint64_t start = tamis__ribbon_start(h, tamis__ribbon_starts(l->segments));
@@ -330,27 +355,46 @@ static void query_many(const struct ribbon *r, const tamis_hash *h, size_t n,
     const struct kernels *k = tamis__kernels();
     const struct ribbon_layer *l = r->layers;
     struct bumped b;
+    struct marks m;
+    bool more = false;
     b.n = 0;
-    if (!l->last) collect(&b, l + 1, h, n, NULL, aim->bumped);
+    if (!l->last) {
+        m = marks_of(aim, n);
+        more = collect(&b, l + 1, h, NULL, &m);
+    }
     k->ribbon_query(l, h, aim, next, n, bits);
     query_bumped(k, l + 1, &b, bits);
+    while (more) {
+        more = collect(&b, l + 1, h, NULL, &m);
+        query_bumped(k, l + 1, &b, bits);
+    }
+}
+
+/* In a frame of its own: batches that were aimed at do not need these buffers. */
+static TAMIS__APART void query_unaimed(const struct ribbon *r, const tamis_hash *h, size_t n,
+                                       uint8_t *bits)
+{
+    _Alignas(64) uint64_t words[TAMIS__RIBBON_AIM_WORDS(TAMIS__RIBBON_BATCH)];
+    struct ribbon_aim aim = tamis__ribbon_aim_in(words, TAMIS__RIBBON_BATCH);
+    tamis__kernels()->ribbon_aim(r->layers, h, n, &aim);
+    query_many(r, h, n, &aim, NULL, bits);
 }
 
 void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, size_t n,
                          const struct ribbon_aim *aim, const tamis_hash *ahead,
                          struct ribbon_aim *next, uint8_t *bits)
 {
-    struct ribbon_aim own;
-    assert(n <= TAMIS__RIBBON_BATCH);
+    assert(n <= TAMIS__RIBBON_BATCH && (aim != NULL || ahead == NULL));
     if (r->count == 0) {
         memset(bits, 0, (n + 7) / 8);
         return;
     }
-    if (n == 1 && aim == NULL && ahead == NULL) {
+    if (aim == NULL && n == 1) {
         *bits = query_one(r, *h);
-        return;
+    } else if (aim == NULL) {
+        query_unaimed(r, h, n, bits);
+    } else {
+        if (ahead != NULL) tamis__kernels()->ribbon_aim(r->layers, ahead, n, next);
+        query_many(r, h, n, aim, ahead != NULL ? next : NULL, bits);
     }
-    if (aim == NULL) tamis__kernels()->ribbon_aim(r->layers, h, n, &own);
-    if (ahead != NULL) tamis__kernels()->ribbon_aim(r->layers, ahead, n, next);
-    query_many(r, h, n, aim != NULL ? aim : &own, ahead != NULL ? next : NULL, bits);
 }

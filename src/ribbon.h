@@ -99,7 +99,7 @@ void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t 
 
 /* Bit i answers for hash i; n <= TAMIS__RIBBON_BATCH; whole bytes are written, spare bits zero.
  * aim: of these hashes, or NULL: they were not prefetched. `ahead`: n more hashes to be prefetched
- * on the way, with their aim in *next; or NULL. */
+ * on the way, with their aim in *next; or NULL. It must be NULL when aim is. */
 void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, size_t n,
                          const struct ribbon_aim *aim, const tamis_hash *ahead,
                          struct ribbon_aim *next, uint8_t *bits);
@@ -189,11 +189,20 @@ static inline tamis_hash tamis__ribbon_enter(const struct ribbon_layer *l, tamis
 /* --- Where a query looks ---------------------------------------------------------------------- */
 
 /* By byte offsets in the solution: the segments of the first and of the last slot of each key's
- * window; and a bit for each key: whether the layer bumps it. Whole bytes, spare bits zero. */
+ * window; and a bit for each key: whether the layer bumps it. Whole bytes, spare bits zero. The
+ * arrays are as long as the batch, to save stack. */
 struct ribbon_aim {
-    uint64_t start[TAMIS__RIBBON_BATCH], low[TAMIS__RIBBON_BATCH], high[TAMIS__RIBBON_BATCH];
-    uint8_t bumped[TAMIS__RIBBON_BATCH / 8];
+    uint64_t *start, *low, *high;
+    uint8_t *bumped;
 };
+
+/* Words for n keys, a multiple of 8. */
+#define TAMIS__RIBBON_AIM_WORDS(n) (3 * (n) + ((n) / 8 + 7) / 8)
+
+static inline struct ribbon_aim tamis__ribbon_aim_in(uint64_t *words, size_t n)
+{
+    return (struct ribbon_aim){words, words + n, words + 2 * n, (uint8_t *)(words + 3 * n)};
+}
 
 static inline void tamis__ribbon_aim_at(const struct ribbon_layer *l, uint64_t start, size_t i,
                                         struct ribbon_aim *aim)

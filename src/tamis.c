@@ -184,6 +184,7 @@ tamis_status tamis_clear(tamis *t)
         }
     }
     t->items = 0;
+    t->body.summed = false;
     t->items_estimated = false;
     t->changed = true;
     memset(&t->watch, 0, sizeof t->watch);

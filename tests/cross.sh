@@ -13,8 +13,8 @@ statistics="test_adversary test_compact test_count_min test_count_sketch test_co
 test_frequency test_fuse test_growing test_guard_random test_interval test_lectures test_memory_kinds test_pair test_plan test_private test_rate test_ribbon test_ribbon_core test_secret test_signed_tally test_spill
 test_bulk test_tally test_threads_kinds test_threads_seal test_top test_top_flat test_top_urls test_transfer test_window"
 kernels="test_golden test_kernels test_model test_hash test_ribbon_core"
-# These take libraries, or the command, that are not here for those machines.
-never="test_cluster_slots test_guard_build test_guard_http test_guard_limits test_guard_names test_readers"
+# These take libraries, or the command, that are not here for those machines; or claim nothing there.
+never="test_cluster_slots test_guard_build test_guard_http test_guard_limits test_guard_names test_readers test_stack"
 
 whole=
 if [ "${1-}" = --whole ]; then

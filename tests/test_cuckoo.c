@@ -4,6 +4,7 @@
 #include "check.h"
 #include "keys.h"
 #include "resum.h"
+#include "tracking.h"
 
 #include <math.h>
 #include <tamis/tamis.h>
@@ -613,6 +614,59 @@ static void any_cells(void)
     free(good.p);
 }
 
+/* A long search for room takes memory. Refused, the add fails and changes nothing; tried again with
+ * memory it goes on, to the same bytes. Short searches take none. */
+static void long_searches_take_memory(void)
+{
+    enum { ITEMS = 20000 };
+    const tamis_plan plan = plan_of(ITEMS, 0.001);
+    struct tracker a;
+    tracker_init(&a);
+    a.for_ever = true;
+    const tamis_options o = {.struct_size = sizeof o, .memory = &a.memory};
+    static tamis_hash h[ITEMS];
+    tamis *t, *plain = create(&plan);
+    size_t refusals = 0, done;
+    random_state = 11;
+    for (size_t i = 0; i < ITEMS; i++) h[i] = random_hash();
+    CHECK_OK(tamis_create(&plan, &o, &t, NULL));
+    const size_t blocks = a.blocks;
+    a.calls = 0;
+    CHECK_OK(tamis_add_hashes(t, h, ITEMS / 2, NULL, NULL));
+    CHECK_THAT(a.calls, ==, 0);
+    for (size_t at = ITEMS / 2; at < ITEMS; at += done) {
+        const size_t n = ITEMS - at < BATCH ? ITEMS - at : BATCH;
+        a.fail_at = 1;
+        a.calls = 0;
+        const tamis_status s = tamis_add_hashes(t, h + at, n, NULL, &done);
+        CHECK(s == TAMIS_OK || s == TAMIS_ENOMEM);
+        a.fail_at = 0;
+        if (s == TAMIS_OK) continue;
+        struct bytes before = image_of(t);
+        a.fail_at = 1;
+        a.calls = 0;
+        CHECK_THAT(tamis_add_hashes(t, h + at + done, 1, NULL, NULL), ==, TAMIS_ENOMEM);
+        a.fail_at = 0;
+        struct bytes after = image_of(t);
+        CHECK(bytes_equal(before, after));
+        CHECK_OK(tamis_add_hashes(t, h + at + done, 1, NULL, NULL));
+        done++;
+        refusals++;
+        free(before.p);
+        free(after.p);
+    }
+    CHECK_THAT(refusals, >, 10);
+    CHECK_THAT(a.blocks, ==, blocks);
+    CHECK_OK(tamis_add_hashes(plain, h, ITEMS, NULL, NULL));
+    struct bytes x = image_of(t), y = image_of(plain);
+    CHECK(bytes_equal(x, y));
+    free(x.p);
+    free(y.p);
+    tamis_close(t);
+    tamis_close(plain);
+    CHECK_THAT(a.blocks, ==, 0);
+}
+
 static const struct test tests[] = {
     {"a million operations", a_million_operations},
     {"planned items go in", planned_items_go_in},
@@ -626,6 +680,7 @@ static const struct test tests[] = {
     {"the same bytes everywhere", the_same_bytes_everywhere},
     {"every field", every_field},
     {"any cells", any_cells},
+    {"long searches take memory", long_searches_take_memory},
 };
 
 TEST_MAIN(tests)

@@ -216,16 +216,16 @@ static void compare_fuse(const struct kernels *k, const struct fuse *f, size_t n
 {
     enum { BATCH = TAMIS__FUSE_BATCH };
     tamis_hash h[BATCH], more[BATCH];
-    struct fuse_aim aim, next;
+    struct fuse_aim aim[TAMIS__FUSE_AIMS], next[TAMIS__FUSE_AIMS];
     uint8_t got[BATCH / 8 + 1];
     fill_prints(h, n, f->bits, seed);
     fill_prints(more, n, f->bits, seed + 1);
     memset(got, 0xaa, sizeof got);
-    k->fuse_aim(f, h, n, &aim, n % 2 == 0);
-    k->fuse_query(f, &aim, n, more, &next, got);
+    k->fuse_aim(f, h, n, aim, n % 2 == 0);
+    k->fuse_query(f, aim, n, more, next, got);
     check_fuse_answers(f, h, n, got);
     memset(got, 0xaa, sizeof got);
-    k->fuse_query(f, &next, n, NULL, NULL, got);
+    k->fuse_query(f, next, n, NULL, NULL, got);
     check_fuse_answers(f, more, n, got);
 }
 

@@ -48,17 +48,32 @@ static struct ribbon build_of(const tamis_hash *h, uint64_t n, double columns)
     return r;
 }
 
+/* Room for the aims of two batches. */
+struct aims {
+    uint64_t words[2][TAMIS__RIBBON_AIM_WORDS(TAMIS__RIBBON_BATCH)];
+    struct ribbon_aim of[2];
+};
+
+static void aims_open(struct aims *a)
+{
+    for (unsigned i = 0; i < 2; i++)
+        a->of[i] = tamis__ribbon_aim_in(a->words[i], TAMIS__RIBBON_BATCH);
+}
+
 /* How many of the hashes may be in, asked in batches of `batch`; most were ahead before. */
 static uint64_t count_in(const struct ribbon *r, const tamis_hash *h, uint64_t n, size_t batch)
 {
-    struct ribbon_aim aims[2], *aim = NULL;
+    struct aims aims;
+    struct ribbon_aim *aim = NULL;
     unsigned turn = 0;
     uint64_t count = 0;
+    aims_open(&aims);
+    if (n >= batch) tamis__ribbon_prefetch(r, h, batch, aim = &aims.of[turn++ % 2]);
     for (uint64_t at = 0; at < n; at += batch) {
         const size_t now = n - at < batch ? (size_t)(n - at) : batch;
-        const tamis_hash *ahead = at + 2 * now <= n ? h + at + now : NULL;
+        const tamis_hash *ahead = aim != NULL && at + 2 * now <= n ? h + at + now : NULL;
         uint8_t bits[TAMIS__RIBBON_BATCH / 8];
-        struct ribbon_aim *next = ahead != NULL ? &aims[turn++ % 2] : NULL;
+        struct ribbon_aim *next = ahead != NULL ? &aims.of[turn++ % 2] : NULL;
         tamis__ribbon_query(r, h + at, now, aim, ahead, next, bits);
         aim = next;
         for (size_t i = 0; i < now; i++) count += tamis__bit(bits, i);
@@ -471,7 +486,8 @@ static void check_answers(const struct ribbon *r, uint64_t seed)
     tamis_hash *h = random_hashes(TAMIS__RIBBON_BATCH, seed);
     for (size_t n = 1; n <= TAMIS__RIBBON_BATCH; n += 1 + seed % 9) {
         uint8_t want[TAMIS__RIBBON_BATCH / 8 + 1] = {0}, got[TAMIS__RIBBON_BATCH / 8 + 1];
-        struct ribbon_aim aim, next;
+        struct aims aims;
+        aims_open(&aims);
         want[(n + 7) / 8] = 0xaa; /* the byte after the answers must stay */
         for (size_t i = 0; i < n; i++) want[i / 8] |= (uint8_t)(by_the_law(r, h[i]) << i % 8);
         for (size_t t = 0; t < n_tables; t++) {
@@ -480,11 +496,11 @@ static void check_answers(const struct ribbon *r, uint64_t seed)
             tamis__ribbon_query(r, h, n, NULL, NULL, NULL, got);
             CHECK(memcmp(want, got, (n + 7) / 8 + 1) == 0);
             memset(got, 0xaa, sizeof got);
-            tamis__ribbon_prefetch(r, h, n, &aim);
-            tamis__ribbon_query(r, h, n, &aim, h, &next, got);
+            tamis__ribbon_prefetch(r, h, n, &aims.of[0]);
+            tamis__ribbon_query(r, h, n, &aims.of[0], h, &aims.of[1], got);
             CHECK(memcmp(want, got, (n + 7) / 8 + 1) == 0);
             memset(got, 0xaa, sizeof got);
-            tamis__ribbon_query(r, h, n, &next, NULL, NULL, got);
+            tamis__ribbon_query(r, h, n, &aims.of[1], NULL, NULL, got);
             CHECK(memcmp(want, got, (n + 7) / 8 + 1) == 0);
         }
     }

@@ -214,6 +214,16 @@ check_kinds() {
     done
 }
 
+# The stack that a call takes is promised, so each has to be measured.
+check_stack() {
+    files '*.h' | grep '^include/tamis/' | while read -r header; do
+        sed -n 's/^TAMIS_API.*[ *]\(tamis_[a-z0-9_]*\)(.*/\1/p' "$header" | while read -r name; do
+            grep -qs "\<$name(" tests/verbs.h tests/test_stack.c ||
+                echo "$header:1: $name is not called by tests/verbs.h or tests/test_stack.c"
+        done
+    done
+}
+
 check_changelog() {
     grep -q '^## Unreleased$' CHANGELOG.md 2>/dev/null ||
         echo 'CHANGELOG.md:1: no section "## Unreleased"'
@@ -229,7 +239,7 @@ check_root() {
 
 check_tree() {
     (cd "$1" && check_text && check_functions && check_includes && check_calls && check_kinds &&
-        check_changelog && check_root) | sort
+        check_stack && check_changelog && check_root) | sort
 }
 
 # --- The rules under test ----------------------------------------------------------------------------
@@ -262,6 +272,8 @@ make_bad_tree() {
         >src/kind.c
     printf '# Kinds\n\n### 1 bloom\n\n### 2 count-min\n\n### 3 tally-old\n' >docs/FORMAT.md
     touch run leftover
+    printf 'TAMIS_API int *tamis_run(void);\nTAMIS_API int tamis_rest(int a,\n' >include/tamis/more.h
+    printf 'int a = tamis_run() + tamis_rested();\n' >tests/verbs.h
     printf '# Changelog\n\n## 1.0.0\nThe Unreleased is here in vain.\n' >CHANGELOG.md
 
     printf '#include <xxhash.h>\nint fd = open("x", 0);\n' >src/file.c
@@ -316,6 +328,7 @@ docs/a.md:1: white space at the end of the line
 docs/a.md:5: white space at the end of the line
 examples/a.c:2: there is no public header tamis/secret.h
 guard/store.c:3: may not include src/kind.h
+include/tamis/more.h:1: tamis_rest is not called by tests/verbs.h or tests/test_stack.c
 leftover:1: does not belong in the root
 guard/url.c:3: goes to the browser, which has no cli.h
 guard/url.c:3: may not include cli/cli.h

@@ -43,16 +43,13 @@ tamis_harden(${flags})
 # for a distribution that brings its own.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
 if(NOT "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${type}}" MATCHES "-fsanitize|-O0" AND NOT type STREQUAL DEBUG)
+  set(TAMIS_OPTIMIZED TRUE)
   add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 endif()
 
 # Where one of them costs more than 2 %, measured on gcc 12, Zen 4: xxHash's reads of a few bytes are no more inlined (10 to
-# 16 % of a single question), and cuckoo's search for room has a queue of 45 KB on the stack (8 % of its bulk add), of one
-# size and not recursive.
+# 16 % of a single question).
 set_source_files_properties(src/hash.c PROPERTIES COMPILE_OPTIONS -U_FORTIFY_SOURCE)
-if(TAMIS_HAS_ALL_FLAGS OR TAMIS_HAS_fstack_clash_protection)
-  set_source_files_properties(src/membership/cuckoo.c PROPERTIES COMPILE_OPTIONS -fno-stack-clash-protection)
-endif()
 check_c_compiler_flag(-ftrivial-auto-var-init=zero TAMIS_HAS_AUTO_VAR_INIT)
 
 add_link_options(LINKER:-z,relro,-z,now,-z,noexecstack,--as-needed,--no-copy-dt-needed-entries)

@@ -80,7 +80,9 @@ TAMIS_API tamis_status tamis_foreign_add_many(tamis_foreign *f, const tamis_byte
                                               uint8_t *seen_bits, size_t *done);
 TAMIS_API tamis_status tamis_foreign_add(tamis_foreign *f, const void *key, size_t len, bool *seen);
 /* "No" is always right, provided the key is encoded as it was when it was added. Where the file
- * does not name its hash (tamis_foreign_facts.unnamed_hash) the answer is always "maybe". */
+ * does not name its hash (tamis_foreign_facts.unnamed_hash) the answer is always "maybe". _many: if
+ * bits is NULL it only counts. Like all calls of tamis.h, those of this header take no more than
+ * 16 KiB of stack. */
 TAMIS_API bool tamis_foreign_may_contain(const tamis_foreign *f, const void *key, size_t len);
 TAMIS_API size_t tamis_foreign_may_contain_many(const tamis_foreign *f, const tamis_bytes *keys,
                                                 size_t n, uint8_t *bits);

@@ -17,6 +17,10 @@
  * Threads: any number of threads may use one handle while none changes it; a call that changes it
  * (its first argument is not const) must be alone, but see TAMIS_SHARED. Different handles are
  * independent.
+ * Stack: no call takes more than 16 KiB (16,384 bytes) of it, for any kind and any number of keys,
+ * so that fibers and small threads can call everything. What the caller's own functions take
+ * (allocator, sink, reader) comes on top. Builds without optimization or with a sanitizer take
+ * more. Threads that tamis_seal starts have the system's default stack.
  * The library never prints, exits or reads the environment, and keeps no state but its handles.  */
 /* clang-format off */
 #ifndef TAMIS_TAMIS_H
@@ -297,7 +301,8 @@ TAMIS_API void tamis_close(tamis *t);         /* NULL is allowed; nothing is sav
 /* --- Keys, one at a time -------------------------------------------------------------------------
  * A key is any bytes, NUL and the empty key included.
  * add: *seen (or NULL) tells whether the key may have been there before. Adding past the plan is
- * allowed, and tamis_info says so, unless the plan is strict.
+ * allowed, and tamis_info says so, unless the plan is strict. An add to a nearly full cuckoo filter
+ * may need 40 KB of memory while it looks for room (TAMIS_ENOMEM).
  * may_contain: "no" is always right, except of a pair and a private filter, which can miss
  * (tamis_facts.may_miss; of a private one see "For publishing": neither answer is a verdict);
  * "yes" is wrong with the probability tamis_info reports.

@@ -238,6 +238,7 @@ static void rotate(struct body *b)
         memset(oldest.cells, 0, (size_t)oldest.length);
         b->sections[p] = oldest;
     }
+    b->summed = false;
 }
 
 /* What has reached its end in one generation is at its end in all: the end means "or more". */

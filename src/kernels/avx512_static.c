@@ -140,15 +140,17 @@ AVX512_BITS INLINE void ask_eights(const struct ribbon_layer *l, const tamis_has
                                    const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
                                    size_t n, uint32_t eights, bool are_lines, uint8_t *bits)
 {
+    const struct ribbon_aim here = *aim; /* the same for these */
+    const struct ribbon_aim there = ahead != NULL ? *ahead : here;
     struct ribbon_found found;
     size_t i = 0;
-    read_windows(l, h, aim, ahead, n, eights, are_lines, &found);
+    read_windows(l, h, &here, ahead != NULL ? &there : NULL, n, eights, are_lines, &found);
     for (; n - i >= 8; i += 8)
-        bits[i / 8] = judge_eight(l, h + i, aim, eights, are_lines, &found, i);
+        bits[i / 8] = judge_eight(l, h + i, &here, eights, are_lines, &found, i);
     if (i == n) return;
     tamis_hash few[8] = {{0, 0}};
     memcpy(few, h + i, (n - i) * sizeof *few);
-    const unsigned last = judge_eight(l, few, aim, eights, are_lines, &found, i);
+    const unsigned last = judge_eight(l, few, &here, eights, are_lines, &found, i);
     bits[i / 8] = (uint8_t)(last & ((1u << (n - i)) - 1));
 }
 
@@ -213,7 +215,7 @@ AVX512 INLINE struct fuse_lanes lanes_of(const struct fuse *f)
 
 /* Of eight keys: their cells' bytes and the bits there; cells of eight bits are bytes. */
 AVX512 INLINE void aim_eight_cells(const struct fuse_lanes *l, uint32_t d, bool are_bytes,
-                                   const tamis_hash *h, size_t i, struct fuse_aim *aim)
+                                   const tamis_hash *h, struct fuse_aim *aim)
 {
     const __m512i flip_lo = _mm512_set1_epi64((long long)TAMIS__FUSE_FLIP_LO);
     const __m512i flip_hi = _mm512_set1_epi64((long long)TAMIS__FUSE_FLIP_HI);
@@ -222,15 +224,15 @@ AVX512 INLINE void aim_eight_cells(const struct fuse_lanes *l, uint32_t d, bool 
     const __m512i edge = _mm512_xor_si512(mulhi(a, b), _mm512_mullo_epi64(a, b));
     __m512i first = l->is_short ? mulhi_short(edge, l->starts) : mulhi(edge, l->starts);
     __m512i in_segment = _mm512_setzero_si512();
-    _mm256_storeu_si256((__m256i *)(void *)(aim->print + i),
+    _mm256_storeu_si256((__m256i *)(void *)aim->print,
                         _mm512_cvtepi64_epi32(_mm512_srl_epi64(hi, l->below)));
     for (uint32_t j = 0; j < d; j++) {
         const __m512i cell = _mm512_xor_si512(first, in_segment);
         const __m512i bit = are_bytes ? cell : _mm512_mullo_epi64(cell, l->bits);
         const __m512i shift = _mm512_and_si512(bit, _mm512_set1_epi64(7));
-        _mm512_storeu_si512(aim->at[j] + i, are_bytes ? cell : _mm512_srli_epi64(bit, 3));
+        _mm512_storeu_si512(aim->at[j], are_bytes ? cell : _mm512_srli_epi64(bit, 3));
         if (!are_bytes) /* of 128 bits, the lower half */
-            _mm_storel_epi64((__m128i *)(void *)(aim->shift[j] + i), _mm512_cvtepi64_epi8(shift));
+            _mm_storel_epi64((__m128i *)(void *)aim->shift[j], _mm512_cvtepi64_epi8(shift));
         in_segment = _mm512_and_si512(_mm512_srli_epi64(edge, 18 * j), l->in_segment);
         first = _mm512_add_epi64(first, l->length);
     }
@@ -238,25 +240,25 @@ AVX512 INLINE void aim_eight_cells(const struct fuse_lanes *l, uint32_t d, bool 
 
 /* Of up to eight: when there are fewer, of one of them more often. */
 AVX512 INLINE void aim_cells(const struct fuse_lanes *l, uint32_t d, bool are_bytes,
-                             const tamis_hash *h, size_t n, size_t i, struct fuse_aim *aim)
+                             const tamis_hash *h, size_t n, struct fuse_aim *aim)
 {
     if (n >= 8) {
-        aim_eight_cells(l, d, are_bytes, h, i, aim);
+        aim_eight_cells(l, d, are_bytes, h, aim);
         return;
     }
     tamis_hash few[8];
     for (size_t j = 0; j < 8; j++) few[j] = h[j < n ? j : 0];
-    aim_eight_cells(l, d, are_bytes, few, i, aim);
+    aim_eight_cells(l, d, are_bytes, few, aim);
 }
 
 AVX512 INLINE void aim_all(const struct fuse *f, uint32_t d, bool are_bytes, const tamis_hash *h,
                            size_t n, struct fuse_aim *aim, bool fetches)
 {
     const struct fuse_lanes l = lanes_of(f);
-    for (size_t i = 0; i < n; i += 8) {
-        aim_cells(&l, d, are_bytes, h + i, n - i, i, aim);
+    for (size_t i = 0; i < n; i += 8, aim++) {
+        aim_cells(&l, d, are_bytes, h + i, n - i, aim);
         for (uint32_t c = 0; fetches && c < d; c++)
-            for (size_t j = i; j < i + 8; j++) TAMIS__PREFETCH(f->table + aim->at[c][j]);
+            for (size_t j = 0; j < 8; j++) TAMIS__PREFETCH(f->table + aim->at[c][j]);
     }
 }
 
@@ -289,12 +291,12 @@ AVX512 INLINE __m256i widen_eight(const uint8_t *p)
 AVX512 INLINE uint8_t judge(const struct fuse *f, uint32_t d, bool are_bytes,
                             const struct fuse_aim *aim, const struct fuse_found *found, size_t i)
 {
-    __m256i sum = _mm256_loadu_si256((const __m256i *)(const void *)(aim->print + i));
+    __m256i sum = _mm256_loadu_si256((const __m256i *)(const void *)aim->print);
     if (are_bytes) return _mm256_cmpeq_epi32_mask(sum, widen_eight(found->sums + i));
     for (uint32_t c = 0; c < d; c++) {
         const void *cells = found->cells[c] + i;
         const __m256i words = _mm256_loadu_si256((const __m256i *)cells);
-        sum = _mm256_xor_si256(sum, _mm256_srlv_epi32(words, widen_eight(aim->shift[c] + i)));
+        sum = _mm256_xor_si256(sum, _mm256_srlv_epi32(words, widen_eight(aim->shift[c])));
     }
     return _mm256_testn_epi32_mask(sum, _mm256_set1_epi32((int)(UINT32_MAX >> (32 - f->bits))));
 }
@@ -310,20 +312,22 @@ AVX512 INLINE void ask_all(const struct fuse *f, uint32_t d, unsigned reach,
     const uint8_t *table = f->table;
     struct fuse_found found;
     for (size_t i = 0; i < n; i += 8) {
-        if (ahead != NULL) aim_cells(&l, d, are_bytes, ahead + i, n - i, i, next);
+        const struct fuse_aim *a = aim + i / 8;
+        struct fuse_aim *b = ahead != NULL ? next + i / 8 : NULL;
+        if (ahead != NULL) aim_cells(&l, d, are_bytes, ahead + i, n - i, b);
 #pragma GCC unroll 1
-        for (size_t j = i; j < i + 8; j++) {
+        for (size_t j = 0; j < 8; j++) {
             unsigned sum = 0;
             for (uint32_t c = 0; c < d; c++) {
-                if (ahead != NULL) TAMIS__PREFETCH(table + next->at[c][j]);
-                const uint64_t cell = tamis__fuse_load(table + aim->at[c][j], reach);
+                if (ahead != NULL) TAMIS__PREFETCH(table + b->at[c][j]);
+                const uint64_t cell = tamis__fuse_load(table + a->at[c][j], reach);
                 sum ^= (unsigned)cell;
-                if (!are_bytes) found.cells[c][j] = (uint32_t)cell;
+                if (!are_bytes) found.cells[c][i + j] = (uint32_t)cell;
             }
-            if (are_bytes) found.sums[j] = (uint8_t)sum;
+            if (are_bytes) found.sums[i + j] = (uint8_t)sum;
         }
     }
-    for (size_t i = 0; i < n; i += 8) bits[i / 8] = judge(f, d, are_bytes, aim, &found, i);
+    for (size_t i = 0; i < n; i += 8) bits[i / 8] = judge(f, d, are_bytes, aim + i / 8, &found, i);
     if (n % 8 != 0) bits[n / 8] = (uint8_t)(bits[n / 8] & ((1u << n % 8) - 1));
 }
 
@@ -333,9 +337,10 @@ AVX512 static void ask_wide(const struct fuse *f, const struct fuse_aim *aim, si
 {
     memset(bits, 0, (n + 7) / 8);
     for (size_t i = 0; i < n; i++) {
-        uint64_t sum = aim->print[i];
+        const struct fuse_aim *a = aim + i / 8;
+        uint64_t sum = a->print[i % 8];
         for (uint32_t c = 0; c < f->d; c++)
-            sum ^= tamis__get64(f->table + aim->at[c][i]) >> aim->shift[c][i];
+            sum ^= tamis__get64(f->table + a->at[c][i % 8]) >> a->shift[c][i % 8];
         bits[i / 8] = (uint8_t)(bits[i / 8] | (unsigned)(sum << (64 - f->bits) == 0) << i % 8);
     }
 }

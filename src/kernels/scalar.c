@@ -243,9 +243,9 @@ void tamis__fuse_aim(const struct fuse *f, const tamis_hash *h, size_t n, struct
 {
     const struct fuse own = *f; /* which no write can change */
     for (size_t i = 0; own.d == 3 && i < n; i++)
-        fuse_aim_at(&own, 3, own.bits, h[i], aim, i, fetches);
+        fuse_aim_at(&own, 3, own.bits, h[i], aim + i / 8, i % 8, fetches);
     for (size_t i = 0; own.d == 4 && i < n; i++)
-        fuse_aim_at(&own, 4, own.bits, h[i], aim, i, fetches);
+        fuse_aim_at(&own, 4, own.bits, h[i], aim + i / 8, i % 8, fetches);
 }
 
 static inline unsigned fuse_one(const struct fuse *f, uint32_t d, uint32_t cell_bits,
@@ -273,9 +273,9 @@ fuse_all(const struct fuse *f, uint32_t d, uint32_t cell_bits, unsigned reach,
         const unsigned few = n - i < 8 ? (unsigned)(n - i) : 8;
         unsigned answers = 0;
         for (unsigned j = 0; ahead != NULL && j < few; j++)
-            fuse_aim_at(f, d, cell_bits, ahead[i + j], next, i + j, true);
+            fuse_aim_at(f, d, cell_bits, ahead[i + j], next + i / 8, j, true);
         for (unsigned j = 0; j < few; j++)
-            answers |= fuse_one(f, d, cell_bits, reach, aim, i + j) << j;
+            answers |= fuse_one(f, d, cell_bits, reach, aim + i / 8, j) << j;
         bits[i / 8] = (uint8_t)answers;
     }
 }

@@ -294,6 +294,7 @@ static int64_t count_key(const struct section *s, tamis_hash h)
 
 static void count(const struct body *b, const struct batch *keys, int64_t *out)
 {
+    if (keys->ahead != NULL) prefetch_keys(b->sections, keys->ahead, keys->n);
     for (size_t i = 0; i < keys->n; i++) out[i] = count_key(b->sections, keys->hashes[i]);
 }
 

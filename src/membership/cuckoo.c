@@ -30,9 +30,10 @@
  *
  * How full. For random windows of this form there is a load, 0.9649, up to which nearly every set
  * of keys can be placed and beyond which none. Near it chains of moves grow long. They are searched
- * breadth first, so nothing moves before the shortest is found, among up to 4096 entries (45 KB of
- * stack). Without that limit, the share of adds that have to look at more than so many entries, one
- * table of m = 4,000,000, f = 10:
+ * breadth first, so nothing moves before the shortest is found, among up to 4096 entries. The first
+ * 128 are kept on the stack; more need 40 KB of memory for the duration of the call, and the add
+ * fails with TAMIS_ENOMEM when that is refused and no shorter chain exists. Without that limit, the
+ * share of adds that have to look at more than so many entries, one table of m = 4,000,000, f = 10:
  *
  *     load         > 256     > 512     > 1024    > 2048    mean
  *     0.935-0.940  2.6e-2    1.1e-3         -         -      50
@@ -70,6 +71,7 @@
 #include "../bitrows.h"
 #include "../error.h"
 #include "../image.h"
+#include "../memory.h"
 
 #include <math.h>
 
@@ -206,20 +208,63 @@ static uint64_t slot_of(struct place at)
     return at.slot_and_bit >> 1;
 }
 
-/* Slots whose entries would have to go, breadth first. */
+/* Slots whose entries would have to go, breadth first. parent: whose entry would come here; of the
+ * first ones itself, for the new key. */
 #define MOST_SLOTS 4096u
+#define FEW_SLOTS 128u
 #define NOTES (8 * MOST_SLOTS)
 #define NOBODY UINT32_MAX
-struct search {
-    uint32_t n;
-    uint8_t
-        noted[NOTES /
-              8]; /* by slot mod NOTES: exact in small tables; in others a few slots count as noted
-                               * that are not, and are left out */
-    uint16_t parent
-        [MOST_SLOTS]; /* whose entry would come here; of the first ones: itself, for the new key */
+struct many_slots {
     struct place at[MOST_SLOTS];
+    uint16_t parent[MOST_SLOTS];
 };
+
+/* Memory for long searches, allocated by the first search of a batch that needs it. */
+struct room {
+    const tamis_memory *memory;
+    struct many_slots *slots;
+};
+
+struct search {
+    uint32_t n, most;
+    bool refused; /* some slots were not noted, for lack of memory */
+    struct room *room;
+    struct place *at; /* in `few`, or in the room */
+    uint16_t *parent;
+    /* By slot mod NOTES: exact in small tables; in others a few slots count as noted that are not,
+     * and are left out. */
+    uint8_t noted[NOTES / 8];
+    struct {
+        struct place at[FEW_SLOTS];
+        uint16_t parent[FEW_SLOTS];
+    } few;
+};
+
+static void search_open(struct search *q, struct room *room)
+{
+    q->n = 0;
+    q->most = FEW_SLOTS;
+    q->refused = false;
+    q->room = room;
+    q->at = q->few.at;
+    q->parent = q->few.parent;
+    memset(q->noted, 0, sizeof q->noted);
+}
+
+/* Makes room for more slots; false: there is none. If the search finds a chain all the same, it is the
+ * one that it would have found with more room, since slots are looked at in the same order. */
+static TAMIS__APART bool lengthen(struct search *q)
+{
+    if (q->most == MOST_SLOTS || q->refused) return false;
+    if (q->room->slots == NULL)
+        q->room->slots = tamis__alloc(q->room->memory, sizeof *q->room->slots);
+    q->refused = q->room->slots == NULL;
+    if (q->refused) return false;
+    q->at = memcpy(q->room->slots->at, q->few.at, sizeof q->few.at);
+    q->parent = memcpy(q->room->slots->parent, q->few.parent, sizeof q->few.parent);
+    q->most = MOST_SLOTS;
+    return true;
+}
 
 static void put_entry(struct section *s, struct place at, uint64_t print)
 {
@@ -231,7 +276,8 @@ static void note(const struct section *s, struct search *q, struct place at, uin
                  uint32_t parent)
 {
     const uint64_t slot = slot_of(at), start = start_of(slot, v), bit = slot % NOTES;
-    if (q->n == MOST_SLOTS || !is_window(s, start) || tamis__bit(q->noted, bit)) return;
+    if (!is_window(s, start) || tamis__bit(q->noted, bit)) return;
+    if (q->n == q->most && !lengthen(q)) return;
     q->noted[bit >> 3] = (uint8_t)(q->noted[bit >> 3] | 1u << (bit & 7));
     prefetch_window(s, other(s, start, v >> 1));
     q->at[q->n] = at;
@@ -255,34 +301,34 @@ static bool look(const struct section *s, struct search *q, uint64_t start, uint
 
 /* The shortest chain of entries that make room for each other. Nothing moves before it is found;
  * then its far end moves first. */
-static bool make_room(struct section *s, const struct key *k, struct place *hole)
+static tamis_status make_room(struct section *s, const struct key *k, struct room *room,
+                              struct place *hole)
 {
     struct search q;
     uint32_t i = 0;
-    q.n = 0;
-    memset(q.noted, 0, sizeof q.noted);
+    search_open(&q, room);
     for (unsigned j = 0; j < WINDOWS; j++) look(s, &q, k->start[j], NOBODY, hole);
     for (; i < q.n; i++) {
         const uint64_t slot = slot_of(q.at[i]), v = get(s, slot), start = start_of(slot, v);
         if (look(s, &q, start, i, hole) || look(s, &q, other(s, start, v >> 1), i, hole)) break;
     }
-    if (i == q.n) return false;
+    if (i == q.n) return q.refused ? TAMIS_ENOMEM : TAMIS_EFULL;
     for (;;) {
         put_entry(s, *hole, get(s, slot_of(q.at[i])) >> 1);
         *hole = q.at[i];
-        if (q.parent[i] == i) return true;
+        if (q.parent[i] == i) return TAMIS_OK;
         i = q.parent[i];
     }
 }
 
-static bool store(struct section *s, const struct key *k)
+static tamis_status store(struct section *s, const struct key *k, struct room *room)
 {
     struct place at;
-    if (!look(s, NULL, k->start[0], NOBODY, &at) && !look(s, NULL, k->start[1], NOBODY, &at) &&
-        !make_room(s, k, &at))
-        return false;
-    put_entry(s, at, k->print);
-    return true;
+    tamis_status status = TAMIS_OK;
+    if (!look(s, NULL, k->start[0], NOBODY, &at) && !look(s, NULL, k->start[1], NOBODY, &at))
+        status = make_room(s, k, room, &at);
+    if (status == TAMIS_OK) put_entry(s, at, k->print);
+    return status;
 }
 
 /* --- Planning --------------------------------------------------------------------------------- */
@@ -445,16 +491,19 @@ static void prefetch(const struct body *b, const struct batch *keys)
 static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
     struct section *s = b->sections;
-    memset(seen, 0, (keys->n + 7) / 8);
-    for (size_t i = 0; i < keys->n; i++) {
+    struct room room = {.memory = b->memory};
+    tamis_status status = TAMIS_OK;
+    if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
+    for (size_t i = 0; i < keys->n && status == TAMIS_OK; i++) {
         if (keys->ahead != NULL) prefetch_key(s, keys->ahead[i]);
         const struct key k = aim(s, keys->hashes[i]);
-        const bool known = present(s, &k);
+        const bool known = seen != NULL && present(s, &k);
         *done = i;
-        if (!store(s, &k)) return TAMIS_EFULL;
-        seen[i / 8] = (uint8_t)(seen[i / 8] | known << i % 8);
+        status = store(s, &k, &room);
+        if (known && status == TAMIS_OK) seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
     }
-    return TAMIS_OK;
+    tamis__free(room.memory, room.slots);
+    return status;
 }
 
 static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
@@ -490,6 +539,7 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
 {
     const struct section *s = b->sections;
     for (size_t i = 0; i < keys->n; i++) {
+        if (keys->ahead != NULL) prefetch_key(s, keys->ahead[i]);
         const struct key k = aim(s, keys->hashes[i]);
         const unsigned first = matches(s, k.start[0], k.print);
         out[i] = tamis__popcount(first | matches(s, k.start[1], k.print) << 2);

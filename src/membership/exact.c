@@ -253,10 +253,17 @@ static tamis_hash turned(tamis_hash h)
     return t;
 }
 
-/* Clears the bits of those that the retrieval says are no members. */
-static void retrieve(const struct ribbon *r, const tamis_hash *h, size_t n, uint8_t *bits)
+/* The room for aims holds where the keys look in the filter; after that is answered, where those that
+ * passed look in the retrieval. Behind the aims are the hashes of those that passed. */
+#define AIMED 72u
+#define HASH_WORDS (sizeof(tamis_hash) / sizeof(uint64_t))
+_Static_assert(TAMIS__RIBBON_AIM_WORDS(AIMED) + AIMED * HASH_WORDS <= TAMIS__AIM_WORDS,
+               "aims have room");
+
+/* Clears the bits of those that the retrieval says are no members. aim and passed have room for n. */
+static void retrieve(const struct ribbon *r, const tamis_hash *h, size_t n, struct ribbon_aim *aim,
+                     tamis_hash *passed, uint8_t *bits)
 {
-    tamis_hash passed[TAMIS__MOST_BATCH];
     uint8_t of[TAMIS__MOST_BATCH], yes[TAMIS__MOST_BATCH / 8];
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
@@ -265,11 +272,20 @@ static void retrieve(const struct ribbon *r, const tamis_hash *h, size_t n, uint
         count += tamis__bit(bits, i);
     }
     if (count == 0) return;
-    struct ribbon_aim aim;
-    if (count > 1) tamis__ribbon_prefetch(r, passed, count, &aim);
-    tamis__ribbon_query(r, passed, count, count > 1 ? &aim : NULL, NULL, NULL, yes);
+    if (count > 1) tamis__ribbon_prefetch(r, passed, count, aim);
+    tamis__ribbon_query(r, passed, count, count > 1 ? aim : NULL, NULL, NULL, yes);
     for (size_t i = 0; i < count; i++)
         if (!tamis__bit(yes, i)) bits[of[i] / 8] = (uint8_t)(bits[of[i] / 8] & ~(1u << of[i] % 8));
+}
+
+/* In a frame of its own: batches that were aimed at do not need these buffers. */
+static TAMIS__APART void retrieve_unaimed(const struct ribbon *r, const tamis_hash *h, size_t n,
+                                          uint8_t *bits)
+{
+    _Alignas(64) uint64_t words[TAMIS__RIBBON_AIM_WORDS(TAMIS__MOST_BATCH)];
+    struct ribbon_aim aim = tamis__ribbon_aim_in(words, TAMIS__MOST_BATCH);
+    tamis_hash passed[TAMIS__MOST_BATCH];
+    retrieve(r, h, n, &aim, passed, bits);
 }
 
 static void prefetch(const struct body *b, const struct batch *keys)
@@ -277,23 +293,39 @@ static void prefetch(const struct body *b, const struct batch *keys)
     struct exact e;
     if (tamis__collecting(b) || keys->aim == NULL) return;
     view(b, &e);
-    if (e.filter.count != 0) tamis__ribbon_prefetch(&e.filter, keys->hashes, keys->n, keys->aim);
+    struct ribbon_aim aim = tamis__ribbon_aim_in(keys->aim, AIMED);
+    if (e.filter.count != 0) tamis__ribbon_prefetch(&e.filter, keys->hashes, keys->n, &aim);
 }
 
+/* The two ribbons are viewed one after the other in one struct, to save stack. */
 static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
-    struct exact e;
+    const struct section *s = b->sections;
+    struct ribbon r;
+    struct ribbon_aim aim, next;
+    uint32_t used = 0, more;
     tamis__say_maybe(keys, bits);
     if (tamis__collecting(b)) return;
-    view(b, &e);
-    if (e.retrieval.count == 0) {
+    if (tamis__ribbon_is_nothing(s)) {
         memset(bits, 0, (keys->n + 7) / 8);
         return;
     }
-    if (e.filter.count != 0)
-        tamis__ribbon_query(&e.filter, keys->hashes, keys->n, keys->aim, keys->ahead,
-                            keys->next_aim, bits);
-    retrieve(&e.retrieval, keys->hashes, keys->n, bits);
+    if (keys->aim != NULL) {
+        aim = tamis__ribbon_aim_in(keys->aim, AIMED);
+        next = tamis__ribbon_aim_in(keys->next_aim, AIMED);
+    }
+    if (s->role == TAMIS__ROLE_CELLS) {
+        tamis__ribbon_from_sections(s, b->count, &used, &r);
+        tamis__ribbon_query(&r, keys->hashes, keys->n, keys->aim != NULL ? &aim : NULL, keys->ahead,
+                            &next, bits);
+    }
+    tamis__ribbon_from_sections(s + used, b->count - used, &more, &r);
+    if (keys->aim == NULL) {
+        retrieve_unaimed(&r, keys->hashes, keys->n, bits);
+    } else {
+        void *passed = keys->aim + TAMIS__RIBBON_AIM_WORDS(AIMED);
+        retrieve(&r, keys->hashes, keys->n, &aim, passed, bits);
+    }
 }
 
 static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
@@ -472,6 +504,7 @@ const struct kind tamis__exact = {
     .traits = TAMIS__MULTISET | TAMIS__GROWS | TAMIS__STATIC | TAMIS__RIBBONS | TAMIS__EXCLUDES,
     .variants = TAMIS__RIBBON_VARIANTS,
     .roles = TAMIS__ROLE_BITS,
+    .aimed = AIMED,
     .solve = TAMIS__FULL(solve),
     .layout = TAMIS__FULL(layout),
     .wrong_shape = wrong_shape,

@@ -166,13 +166,13 @@ static const char *wrong_cells(const struct body *b)
 
 /* --- Asking ----------------------------------------------------------------------------------- */
 
-_Static_assert(sizeof(struct fuse_aim) <= TAMIS__AIM_BYTES, "aims have room");
+#define AIMED (8 * (8 * TAMIS__AIM_WORDS / sizeof(struct fuse_aim)))
 
 static void prefetch(const struct body *b, const struct batch *keys)
 {
     if (tamis__collecting(b) || keys->aim == NULL) return;
     const struct fuse f = view(b->sections);
-    tamis__kernels()->fuse_aim(&f, keys->hashes, keys->n, keys->aim, true);
+    tamis__kernels()->fuse_aim(&f, keys->hashes, keys->n, (void *)keys->aim, true);
 }
 
 /* Alone, without what pays for many only. */
@@ -183,6 +183,17 @@ static bool query_one(const struct fuse *f, tamis_hash h)
     for (uint32_t j = 0; j < f->d; j++) sum ^= tamis__fuse_get(f->table, at[j], f->bits);
     return sum << (64 - f->bits) == 0;
 }
+
+#ifndef TAMIS_LEAN
+/* In a frame of its own: batches that were aimed at do not need these buffers. */
+static TAMIS__APART void query_unaimed(const struct fuse *f, const struct batch *keys,
+                                       uint8_t *bits)
+{
+    struct fuse_aim aim[TAMIS__FUSE_AIMS];
+    tamis__kernels()->fuse_aim(f, keys->hashes, keys->n, aim, false);
+    tamis__kernels()->fuse_query(f, aim, keys->n, NULL, NULL, bits);
+}
+#endif
 
 static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
@@ -196,16 +207,13 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
     for (size_t i = 0; i < keys->n; i++)
         bits[i / 8] |= (uint8_t)(query_one(&f, keys->hashes[i]) << i % 8);
 #else
-    const struct kernels *k = tamis__kernels();
-    if (keys->aim != NULL) {
-        k->fuse_query(&f, keys->aim, keys->n, keys->ahead, keys->next_aim, bits);
-    } else if (keys->n == 1) {
+    if (keys->aim != NULL)
+        tamis__kernels()->fuse_query(&f, (void *)keys->aim, keys->n, keys->ahead,
+                                     (void *)keys->next_aim, bits);
+    else if (keys->n == 1)
         *bits = query_one(&f, *keys->hashes);
-    } else {
-        struct fuse_aim aim;
-        k->fuse_aim(&f, keys->hashes, keys->n, &aim, false);
-        k->fuse_query(&f, &aim, keys->n, NULL, NULL, bits);
-    }
+    else
+        query_unaimed(&f, keys, bits);
 #endif
 }
 
@@ -471,6 +479,7 @@ const struct kind tamis__fuse = {
     .traits = TAMIS__MULTISET | TAMIS__GROWS | TAMIS__STATIC,
     .variants = MAX_SEGMENT_LOG,
     .roles = TAMIS__ROLE_HASHES,
+    .aimed = AIMED,
     .solve = solve,
     .layout = layout,
     .wrong_shape = wrong_shape,

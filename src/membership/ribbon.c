@@ -186,14 +186,16 @@ static tamis_status seal(struct body *b, uint64_t *distinct, tamis_error *why)
 
 /* --- Asking ----------------------------------------------------------------------------------- */
 
-_Static_assert(sizeof(struct ribbon_aim) <= TAMIS__AIM_BYTES, "aims have room");
+#define AIMED 120u
+_Static_assert(TAMIS__RIBBON_AIM_WORDS(AIMED) <= TAMIS__AIM_WORDS, "aims have room");
 
 static void prefetch(const struct body *b, const struct batch *keys)
 {
     struct ribbon r;
     if (tamis__collecting(b) || keys->aim == NULL) return;
     view(b, &r);
-    tamis__ribbon_prefetch(&r, keys->hashes, keys->n, keys->aim);
+    struct ribbon_aim aim = tamis__ribbon_aim_in(keys->aim, AIMED);
+    tamis__ribbon_prefetch(&r, keys->hashes, keys->n, &aim);
 }
 
 static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
@@ -204,7 +206,13 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
         return;
     }
     view(b, &r);
-    tamis__ribbon_query(&r, keys->hashes, keys->n, keys->aim, keys->ahead, keys->next_aim, bits);
+    if (keys->aim == NULL) {
+        tamis__ribbon_query(&r, keys->hashes, keys->n, NULL, NULL, NULL, bits);
+        return;
+    }
+    const struct ribbon_aim aim = tamis__ribbon_aim_in(keys->aim, AIMED);
+    struct ribbon_aim next = tamis__ribbon_aim_in(keys->next_aim, AIMED);
+    tamis__ribbon_query(&r, keys->hashes, keys->n, &aim, keys->ahead, &next, bits);
 }
 
 static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
@@ -224,6 +232,7 @@ const struct kind tamis__ribbon = {
     .traits = TAMIS__MULTISET | TAMIS__GROWS | TAMIS__STATIC | TAMIS__RIBBONS | TAMIS__SPILLS,
     .variants = TAMIS__RIBBON_VARIANTS,
     .roles = TAMIS__ROLE_THRESHOLDS,
+    .aimed = AIMED,
     .solve = TAMIS__FULL(solve),
     .layout = TAMIS__FULL(layout),
     .wrong_shape = wrong_shape,

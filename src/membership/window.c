@@ -117,6 +117,7 @@ static void rotate(struct body *b)
     oldest.items = 0;
     memset(oldest.cells, 0, (size_t)oldest.length);
     b->sections[0] = oldest;
+    b->summed = false;
 }
 
 static void add_to_newest(struct body *b, const struct batch *keys, uint8_t *seen)
