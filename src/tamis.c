@@ -271,6 +271,7 @@ tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen)
 
 static size_t say_maybe(uint8_t *bits, size_t n)
 {
+    if (bits == NULL) return n;
     memset(bits, 0xff, n / 8);
     if (n % 8 != 0) bits[n / 8] = (uint8_t)((1u << n % 8) - 1);
     return n;
@@ -286,8 +287,9 @@ size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n, u
 {
     const struct keys in = {.hashes = h, .n = n};
     if (n != 1) return tamis__bulk_query(t, &in, bits);
-    bits[0] = tamis__query_key(t, *h);
-    return bits[0];
+    const bool maybe = tamis__query_key(t, *h);
+    if (bits != NULL) bits[0] = maybe;
+    return maybe;
 }
 
 bool tamis_may_contain(const tamis *t, const void *key, size_t len)

@@ -164,6 +164,7 @@ static tamis_status v_ask(struct scene *s)
     const size_t n = tamis_may_contain_many(s->t, keys, MORE, bits);
     CHECK(tamis_may_contain_hashes(s->t, hashed, MORE, bits_of_hashes) == n);
     CHECK(memcmp(bits, bits_of_hashes, (MORE + 7) / 8) == 0);
+    CHECK(tamis_may_contain_many(s->t, keys, MORE, NULL) == n);
     CHECK(tamis_may_contain(s->t, keys[0].p, keys[0].len) == (bits[0] & 1));
     if (tamis_cells_of(s->t, "x", 1, cells, 64) > 0) cells[63] += tamis_cell(s->t, cells[0]);
     answer(s, bits, (MORE + 7) / 8);

@@ -312,8 +312,8 @@ TAMIS_API tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *se
 TAMIS_API bool tamis_may_contain(const tamis *t, const void *key, size_t len);
 
 /* --- Keys, many at a time: the fast path ---------------------------------------------------------
- * Bit i%8 of byte i/8 of seen_bits (or NULL) and bits answers for key i; spare bits of the last
- * byte are zero. Answers are as if the keys came one by one. */
+ * Bit i%8 of byte i/8 of seen_bits (or NULL) and bits (or NULL) answers for key i; spare bits of the
+ * last byte are zero. Answers are as if the keys came one by one. */
 typedef struct tamis_bytes {
     const void *p;
     size_t len;
@@ -322,7 +322,8 @@ typedef struct tamis_bytes {
  * (TAMIS_ESEALED, TAMIS_EKEY, TAMIS_EUNSUPPORTED) seen_bits stays as it was.                     */
 TAMIS_API tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t n,
                                       uint8_t *seen_bits, size_t *done);
-/* Returns how many may be in.                                                                    */
+/* Returns how many may be in. If bits is NULL it only counts them; so does
+ * tamis_may_contain_hashes.                                                                      */
 TAMIS_API size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys, size_t n,
                                         uint8_t *bits);
 

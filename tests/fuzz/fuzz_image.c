@@ -25,6 +25,8 @@ static void ask(const tamis *t)
     tamis_facts f = {.struct_size = sizeof f};
     must(tamis_may_contain_many(t, keys, 3, bits) <= 3 && bits[0] < 8, "at most three answers");
     must(tamis_may_contain_hashes(t, h, 2, bits) <= 2 && bits[0] < 4, "at most two answers");
+    must(tamis_may_contain_hashes(t, h, 2, NULL) == tamis_may_contain_hashes(t, h, 2, bits),
+         "without bits as many");
     must(tamis_info(t, &f) == TAMIS_OK, "info");
     must(f.fill >= 0 && f.fill <= 1 && f.fpr_now >= 0 && f.fpr_now <= 1, "shares are shares");
     must(f.miss_rate >= 0 && f.miss_rate <= 1, "a share that is missed");

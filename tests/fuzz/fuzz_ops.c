@@ -79,6 +79,7 @@ static void check_all(const struct model *m)
         set += yes;
     }
     must(set == n, "as many as were counted");
+    must(tamis_may_contain_hashes(m->t, hashes, UNIVERSE, NULL) == n, "without bits as many");
 }
 
 static void was_added(struct model *m, uint32_t i, bool seen)
