@@ -144,16 +144,17 @@ tamis_status tamis__collect(struct body *b, const struct batch *keys, uint8_t *s
     tamis_status status = take(b, keys->hashes, keys->n);
     *done = 0;
 #ifdef TAMIS_LEAN /* small: all of a batch, or none */
-    if (status != TAMIS_OK) return status;
+    if (status != TAMIS_OK || seen == NULL) return status;
     tamis__say_maybe(keys, seen);
 #else
     /* Where there is no room for all, there may be for some. */
     size_t n = status == TAMIS_OK ? keys->n : 0;
     while (n < keys->n && (status = take(b, keys->hashes + n, 1)) == TAMIS_OK) n++;
     const struct batch taken = {.n = n};
+    *done = n;
+    if (seen == NULL) return status;
     memset(seen, 0, (keys->n + 7) / 8);
     tamis__say_maybe(&taken, seen);
-    *done = n;
 #endif
     if (is_first) seen[0] = (uint8_t)(seen[0] & ~1u); /* the first of all is new */
     return status;

@@ -249,7 +249,7 @@ const struct kind *tamis__kind_of(uint32_t id, uint32_t inner, bool lists);
  * does not want them. */
 static inline bool tamis__needs_seen(const struct kind *k)
 {
-    return (k->traits & TAMIS__WEIGHS) == 0;
+    return (k->traits & (TAMIS__MULTISET | TAMIS__SECTION_ITEMS)) == 0;
 }
 
 /* --- For kinds that are made of others: one section is one filter --- */

@@ -300,7 +300,9 @@ TAMIS_API void tamis_close(tamis *t);         /* NULL is allowed; nothing is sav
 
 /* --- Keys, one at a time -------------------------------------------------------------------------
  * A key is any bytes, NUL and the empty key included.
- * add: *seen (or NULL) tells whether the key may have been there before. Adding past the plan is
+ * add: *seen (or NULL) tells whether the key may have been there before. Pass NULL when you do not
+ * need to know: the filter ends up with the same bytes, and nothing is looked up only for the answer.
+ * An add to a window then costs the same however many generations there are. Adding past the plan is
  * allowed, and tamis_info says so, unless the plan is strict. An add to a nearly full cuckoo filter
  * may need 40 KB of memory while it looks for room (TAMIS_ENOMEM).
  * may_contain: "no" is always right, except of a pair and a private filter, which can miss
@@ -531,8 +533,10 @@ typedef struct tamis_facts {
                             * Then no rate, estimate or interval here holds: the truth is worse    */
     uint64_t bytes;        /* of the whole image                                                  */
     uint64_t items;        /* adds that changed something: just under the number of distinct keys.
-                            * counting, cuckoo, static kinds: all adds, less removes; sealed
-                            * static kinds: different keys                                        */
+                            * window: adds that changed the generation that was the newest then, so
+                            * a key counts once in each generation that has it. counting, cuckoo,
+                            * static kinds: all adds, less removes; sealed static kinds: different
+                            * keys                                                                */
     uint64_t planned_items;
     uint64_t excluded;     /* exact: different keys that are known not to be in, and get a "no"
                             * (before the seal: all that were excluded)                           */

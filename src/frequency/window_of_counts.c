@@ -177,7 +177,8 @@ static const char *wrong_cells(const struct body *b)
 static void prefetch(const struct body *b, const struct batch *keys)
 {
     const struct batch now = plain(keys);
-    for (uint32_t i = 0; i < generations(b); i++) {
+    const uint32_t touched = keys->unasked ? 1 : generations(b);
+    for (uint32_t i = 0; i < touched; i++) {
         const struct body one = generation(b, i);
         inner_of(b)->prefetch(&one, &now);
     }

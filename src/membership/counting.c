@@ -234,11 +234,11 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     struct section *s = b->sections;
     (void)done;
     if (keys->ahead != NULL) prefetch_keys(s, keys->ahead, keys->n);
-    memset(seen, 0, (keys->n + 7) / 8);
+    if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
         uint64_t at[MAX_K];
         aim(s, keys->hashes[i], at);
-        seen[i / 8] = (uint8_t)(seen[i / 8] | present(s, at) << i % 8);
+        if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | present(s, at) << i % 8);
         for (uint32_t j = 0; j < s->k; j++) {
             const unsigned v = get(s, at[j]);
             if (v < most(s)) put(s, at[j], v + 1);

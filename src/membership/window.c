@@ -81,7 +81,8 @@ static const char *wrong_cells(const struct body *b)
 
 static void prefetch(const struct body *b, const struct batch *keys)
 {
-    for (uint32_t i = 0; i < b->count; i++) {
+    const uint32_t touched = keys->unasked ? 1 : b->count;
+    for (uint32_t i = 0; i < touched; i++) {
         const struct body one = tamis__part(b, i);
         tamis__inner(b)->prefetch(&one, keys);
     }
@@ -120,16 +121,19 @@ static void rotate(struct body *b)
     b->summed = false;
 }
 
+/* A key counts as an item if it is new to the newest generation, whatever the older ones hold. They
+ * are queried only if the caller wants to know. */
 static void add_to_newest(struct body *b, const struct batch *keys, uint8_t *seen)
 {
     struct body newest = tamis__part(b, 0);
     uint8_t known[TAMIS__MOST_BATCH / 8];
     size_t unused;
-    query_from(b, 1, keys, seen);
+    if (seen != NULL) query_from(b, 1, keys, seen);
     tamis__inner(b)->add(&newest, keys, known, &unused);
     for (size_t i = 0; i < keys->n; i++) /* those of a hostile image may stand at the very end */
         b->sections->items += !(known[i / 8] >> i % 8 & 1) && b->sections->items < UINT64_MAX;
-    for (size_t i = 0; i < (keys->n + 7) / 8; i++) seen[i] = (uint8_t)(seen[i] | known[i]);
+    for (size_t i = 0; seen != NULL && i < (keys->n + 7) / 8; i++)
+        seen[i] = (uint8_t)(seen[i] | known[i]);
 }
 
 static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
@@ -144,13 +148,13 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
         return TAMIS_OK;
     }
     /* A generation may become full among them. */
-    memset(seen, 0, (keys->n + 7) / 8);
+    if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
         const struct batch one = {.hashes = keys->hashes + i, .n = 1};
-        uint8_t known;
+        uint8_t known = 0;
         if (b->sections->items >= b->turn_at) rotate(b);
-        add_to_newest(b, &one, &known);
-        seen[i / 8] = (uint8_t)(seen[i / 8] | (known != 0) << i % 8);
+        add_to_newest(b, &one, seen != NULL ? &known : NULL);
+        if (known != 0) seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
     }
     return TAMIS_OK;
 }

@@ -117,6 +117,16 @@ static void add_one(struct model *m, struct feed *f)
     free(before.p);
 }
 
+/* The same keys to a copy, by a caller that does not want to know which were there. */
+static void must_be_added(tamis *t, const tamis_hash *h, const tamis_bytes *k, size_t n,
+                          tamis_status wanted, size_t wanted_done)
+{
+    size_t done = n;
+    const tamis_status s =
+        h != NULL ? tamis_add_hashes(t, h, n, NULL, &done) : tamis_add_many(t, k, n, NULL, &done);
+    must(s == wanted && done == wanted_done, "added as far, asked or not");
+}
+
 static void add_batch(struct model *m, struct feed *f)
 {
     uint32_t which[BATCH];
@@ -132,9 +142,17 @@ static void add_batch(struct model *m, struct feed *f)
         h[i] = hashes[which[i]];
     }
     const bool hashed = by_hash() || feed_byte(f) % 2 == 0;
+    tamis *unasked;
+    must(tamis_copy(m->t, &unasked, NULL) == TAMIS_OK, "a copy");
     const tamis_status s = hashed ? tamis_add_hashes(m->t, h, n, seen, &done)
                                   : tamis_add_many(m->t, k, n, seen, &done);
     may_fail_to_add(s);
+    must_be_added(unasked, hashed ? h : NULL, k, n, s, done);
+    struct bytes asked = image_of(m->t), not_asked = image_of(unasked);
+    must(bytes_equal(asked, not_asked), "the same bytes, asked or not");
+    free(asked.p);
+    free(not_asked.p);
+    tamis_close(unasked);
     must(done <= n && (s != TAMIS_OK || done == n), "done tells how many");
     for (uint32_t i = 0; i < done; i++) was_added(m, which[i], seen[i / 8] >> i % 8 & 1);
 }
