@@ -125,7 +125,7 @@ static void pages_free(void *ctx, void *p)
     blocks[i] = blocks[--n_blocks];
 }
 
-static const tamis_memory pages = {NULL, pages_alloc, pages_free};
+static const tamis_memory pages = {.alloc = pages_alloc, .free = pages_free};
 
 static void protect_older(const tamis *t, int protection)
 {
