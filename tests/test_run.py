@@ -71,6 +71,10 @@ def check_packages(door):
     assert len(installs) == 1 and installs[0].endswith(" file"), f"wanted the package file alone: {installs}"
     assert door.run("test", "--deep") == 0, door.text
     assert any("musl-tools" in line for line in door.called), door.called
+    assert door.run("test", "--long") == 1, "without clang-tidy and gcovr the last two stages fail"
+    first = door.called.index(next(line for line in door.called if line.startswith("ctest")))
+    assert any("musl-tools" in line for line in door.called[:first]), "packages come before the tests that need them"
+    assert "6 passed, 2 failed, 0 skipped" == door.last, door.text
     (door.room / "absent").write_text("")
 
 

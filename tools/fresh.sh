@@ -58,11 +58,13 @@ make_base() {
 # Where the packages come from, and how they are reached.
 configure_root() {
     [ -z "$sources" ] || printf '%s\n' "$sources" >"$1/etc/apt/sources.list"
-    apt-config dump 2>/dev/null | grep -E '^Acquire::(https?|ftp|Retries|Check)' >"$1/etc/apt/apt.conf.d/99host" || true
+    # Proxies and the like, but no files and programs of this machine.
+    apt-config dump 2>/dev/null | grep -E '^Acquire::(https?|ftp|Retries|Check)' | grep -v '"/' >"$1/etc/apt/apt.conf.d/99host" || true
     echo 'Binary::apt::APT::Keep-Downloaded-Packages "true"; APT::Keep-Downloaded-Packages "true";' >"$1/etc/apt/apt.conf.d/99keep"
     cp -L /etc/resolv.conf /etc/hosts "$1/etc/"
     if [ -f /etc/ssl/certs/ca-certificates.crt ]; then
         cp -L /etc/ssl/certs/ca-certificates.crt "$1/etc/host-certificates.crt"
+        echo 'Acquire::https::CaInfo "/etc/host-certificates.crt";' >>"$1/etc/apt/apt.conf.d/99host"
     fi
 }
 
@@ -76,6 +78,9 @@ unshare --mount --pid --fork true 2>/dev/null || run_directly 'file systems cann
 
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/tamis
 mkdir -p "$cache/archives/partial"
+exec 9>"$cache/lock" # one at a time: they share the packages, and what a killed one has left is removed
+flock 9
+rm -rf "$cache"/root.* "$cache"/base.* "$cache"/*.part
 sources=$(host_sources)
 base=$cache/debian-$release-$(dpkg --print-architecture 2>/dev/null || uname -m).tar
 mirror=$(printf '%s\n' "$sources" | awk -v release=$release '$3 == release { print $2; exit }')
@@ -112,11 +117,19 @@ mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
 mount --bind "$2" "$root/var/cache/apt/archives"
 registry=$3
 set -- PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 CI="${CI-}"
+for name in http_proxy https_proxy no_proxy; do
+    eval "value=\${$name-}"
+    # shellcheck disable=SC2154 # set by eval
+    [ -z "$value" ] || set -- "$@" "$name=$value"
+done
 [ ! -f "$root/etc/host-certificates.crt" ] || set -- "$@" NODE_EXTRA_CA_CERTS=/etc/host-certificates.crt
 [ -z "$registry" ] || set -- "$@" npm_config_registry="$registry"
 exec chroot "$root" env -i "$@" sh /srv/inside
 OUTSIDE
-unshare --mount --propagation private --pid --fork --kill-child \
-    sh "$root/srv/outside" "$root" "$cache/archives" "$registry"
 mkdir -p "$tree/build"
+rm -f "$tree/build/test-fresh.xml"
+status=0
+unshare --mount --propagation private --pid --fork --kill-child \
+    sh "$root/srv/outside" "$root" "$cache/archives" "$registry" 9>&- || status=$?
 cp "$root/srv/tamis/build/test.xml" "$tree/build/test-fresh.xml" 2>/dev/null || true
+exit $status
