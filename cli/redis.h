@@ -24,8 +24,9 @@ int remote_complain(const struct remote *r);
 tamis_facts *remote_facts(const struct remote *r);
 
 /* Whether the rate of the set exceeds its plan, by TAMIS.INFO of every shard, which reads all cells
- * there: 0.27 s for 1 GB. Warns if so; EXIT_ERROR as refuse_overfull, EXIT_NONE after a message
- * where the servers do not tell. (redis_info.c) */
+ * there: 0.27 s for 1 GB. Kinds that are never overfull are not asked. Warns if so; EXIT_ERROR as
+ * refuse_overfull. Where the servers do not answer, a note says so, and the result is EXIT_FOUND.
+ * (redis_info.c) */
 int remote_check_rate(const struct args *a, const struct remote *r, const char *fate);
 
 /* Lines on their way to the shards of a set, in order (redis_lines.c). */

@@ -64,12 +64,6 @@ static void warn_of_repeats(const struct remote *r)
                  grouped(n), n > 1 ? "s were" : " was");
 }
 
-/* A key of TAMIS.CREATE, TAMIS_AUTO, may be of any kind. */
-static bool can_be_overfull(tamis_kind kind)
-{
-    return kind < TAMIS_FUSE && kind != TAMIS_GROWING;
-}
-
 int remote_add(const struct args *a)
 {
     struct remote r = {0};
@@ -83,9 +77,7 @@ int remote_add(const struct args *a)
             complain(r.at.shown, "the first %s lines are in%s; of those behind them some may be",
                      grouped(lines), a->replicas != 0 ? ", and confirmed" : "");
         warn_of_repeats(&r);
-        if (status == EXIT_FOUND && can_be_overfull(cluster_kind(r.s)) &&
-            remote_check_rate(a, &r, NULL) == EXIT_ERROR)
-            status = EXIT_ERROR;
+        if (status == EXIT_FOUND) status = remote_check_rate(a, &r, NULL);
     }
     remote_close(&r);
     return finish_output(status);
@@ -208,8 +200,8 @@ static int make_set(const struct args *a, struct remote *r, unsigned shards, con
     if (status == EXIT_FOUND && never.n > 0)
         status = add_remote(&whole, r, never.text, never.n, CLUSTER_EXCLUDE, &lines);
     /* No shard gets more than its share, unless there are more lines than the plan is for. */
-    if (status == EXIT_FOUND && can_be_overfull(p->kind) && lines > a->items && a->items != 0)
-        status = remote_check_rate(a, r, "not written") == EXIT_FOUND ? EXIT_FOUND : EXIT_ERROR;
+    if (status == EXIT_FOUND && lines > a->items && a->items != 0)
+        status = remote_check_rate(a, r, "not written");
     if (status == EXIT_FOUND && !cluster_set_finish(r->s, is_static)) status = remote_complain(r);
     if (status == EXIT_FOUND) {
         warn_of_repeats(r);

@@ -235,14 +235,22 @@ int remote_info(const struct args *a)
 
 /* --- Overfull sets ---------------------------------------------------------------------------- */
 
+/* A key of TAMIS.CREATE, TAMIS_AUTO, may be of any kind. */
+static bool can_be_overfull(tamis_kind kind)
+{
+    return kind < TAMIS_FUSE && kind != TAMIS_GROWING;
+}
+
 int remote_check_rate(const struct args *a, const struct remote *r, const char *fate)
 {
+    if (!can_be_overfull(cluster_kind(r->s))) return EXIT_FOUND;
     tamis_facts *f = calloc(cluster_shards(r->s), sizeof *f);
     if (f == NULL || !cluster_set_info(r->s, f)) {
         complain(r->at.shown, "cannot tell whether it is overfull: %s",
                  f != NULL && cluster_why(r->c) != NULL ? cluster_why(r->c) : "not enough memory");
         free(f);
-        return EXIT_NONE;
+        cluster_recover(r->c);
+        return EXIT_FOUND;
     }
     struct sums s = sum_up(f, cluster_shards(r->s));
     s.whole.over_full = s.over_full > 0;
@@ -358,7 +366,7 @@ static int merge_into(const struct args *a, struct merging *m)
         remote_complain(&m->to);
         if (update) return complain(m->to.at.shown, "some shards may be merged, others not");
     } else if (update) {
-        return remote_check_rate(a, &m->to, NULL) == EXIT_ERROR ? EXIT_ERROR : EXIT_FOUND;
+        return remote_check_rate(a, &m->to, NULL);
     } else if (remote_check_rate(a, &m->to, "not written") == EXIT_FOUND) {
         if (cluster_set_finish(m->to.s, false)) return EXIT_FOUND;
         remote_complain(&m->to);

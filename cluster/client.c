@@ -523,11 +523,16 @@ void cluster_forget(struct cluster *c)
     if (c->outstanding > 0) drop_all(c);
 }
 
-void client_recover(struct cluster *c)
+void cluster_recover(struct cluster *c)
 {
     drop_all(c);
     c->failed = false;
     c->stale = true;
+}
+
+void client_recover(struct cluster *c)
+{
+    cluster_recover(c);
     if (c->patience > CLEAR_UP) c->patience = CLEAR_UP;
 }
 

@@ -50,6 +50,8 @@ struct cluster *cluster_open(const struct cluster_address *a, const struct clust
 void cluster_close(struct cluster *c);
 /* Why it has failed, or NULL: it has not. */
 const char *cluster_why(const struct cluster *c);
+/* Makes it usable again after a call that only asked has failed. Requests under way are dropped. */
+void cluster_recover(struct cluster *c);
 unsigned cluster_masters(const struct cluster *c);
 
 /* --- Sets ------------------------------------------------------------------------------------- */

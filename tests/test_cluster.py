@@ -304,16 +304,16 @@ def test_overfull():
         assert noted("build", "--items", 1000, "--shards", 1, "-o", name, given=lines(keys)) == ""
     assert "overfull: about 1,0" in noted("add", "-q", url, given=lines(OTHERS[:80]))
     said = tamis("merge", "-q", "-o", made, url, more, status=2)
-    assert "not written: it would be overfull" in said and "--items" in said and "--overfill" in said and "nothing is kept" in said, said
+    assert "not written: it would hold about 1,9" in said and "--items" in said and "--overfill" in said and "nothing is kept" in said, said
     assert "there is no such set" in tamis("info", made, status=2)
     assert "overfull: about 1,9" in noted("merge", "--overfill", "-o", made, url, more, given="")
     said = tamis("add", "-q", url, given=lines(OTHERS[:3000]), status=2)
-    assert "changed all the same, and now overfull" in said and "--kind growing" in said, said
+    assert "the set was changed all the same: it now holds about" in said and "--kind growing" in said, said
     assert tamis("check", "-c", url, given=lines(OTHERS[:3000])) == "3000\n"
     assert "overfull: about" in noted("add", "--overfill", url, given="x\n")
     assert "changed all the same" in tamis("merge", "-f", "-o", more, more, url, status=2)
     said = tamis("build", "-q", "--items", 100, "-o", CLUSTER.url("tight"), given=lines(KEYS), status=2)
-    assert "not written: it would be overfull" in said and "nothing is kept" in said, said
+    assert "not written: it would hold" in said and "nothing is kept" in said, said
     assert not any(CLUSTER.shards("tight").values())
     assert "overfull" in noted("build", "--overfill", "--items", 100, "-o", CLUSTER.url("tight"), given=lines(KEYS))
     for kind in ("growing", "ribbon"):
@@ -377,6 +377,17 @@ def test_races():
         assert "new: NOPERM" in said and "'eval'" in said and client.do("EXISTS", "new", "new:{0}") == 0, said
         assert "NOPERM" in tamis("build", "-f", "--items", 10, "-o", url.replace("//", "//weak:word@"), given="b\n", status=2)
         assert tamis("check", url.replace("//", "//weak:word@"), given="a\nb\n") == "a\n"
+        # Who may not ask for the facts of a new set gets a note, and the set.
+        for name in ("first", "second"):
+            tamis("build", "--items", 10, "-o", url.replace("/s", "/" + name), given=name + "\n")
+            tamis("count", "-o", url.replace("/s", "/n" + name), given=name + "\n")
+        client.do("ACL", "SETUSER", "blind", "on", ">word", "~*", "+@all", "-tamis.info", "(+tamis.info ~*first* ~*second*)")
+        blind = url.replace("//", "//blind:word@").replace("/s", "/")
+        for words, given in ((("build", "--items", 10), lines(range(100))), (("merge", blind + "first", blind + "second"), ""),
+                             (("merge", "--overfill", blind + "first", blind + "second"), "")):
+            assert "cannot tell whether it is overfull: " in noted(words[0], "-f", "-o", blind + "new", *words[1:], given=given), words
+            assert client.do("HGET", "new", "state") == b"ready", words
+        assert noted("merge", "-o", blind + "counts", blind + "nfirst", blind + "nsecond", given="") == "", "a sketch is never overfull"
         # What docs/REDIS.md says is enough.
         enough = re.search(r"`(\+eval [^`]*)`", (SOURCE / "docs/REDIS.md").read_text())[1]
         client.do("ACL", "SETUSER", "builder", "on", ">word", "~*", "-@all", "+tamis.estimate", *enough.split())
