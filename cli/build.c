@@ -70,13 +70,14 @@ static int read_lines(const struct args *a, char **paths, int n, const tamis *ha
     lines_close(in);
     if (failed) return EXIT_ERROR;
     if (s == TAMIS_EIO) return complain(a->temp, "no room for keys: %s", strerror(os));
-    return s == TAMIS_OK ? EXIT_FOUND : complain(a->output, "%s", why_not_added(hasher, s));
+    return s == TAMIS_OK ? EXIT_FOUND
+                         : complain(shown_output(a->output), "%s", why_not_added(hasher, s));
 }
 
 /* What failed: until the filter is saved, the only file is the temporary one. */
 static const char *blamed(const struct args *a, const tamis_error *why)
 {
-    return why->status == TAMIS_EIO ? a->temp : a->output;
+    return why->status == TAMIS_EIO ? a->temp : shown_output(a->output);
 }
 
 /* A kind that --static may choose, or compares with. */
@@ -110,18 +111,21 @@ static bool tell_budget(const struct args *a, const tamis_plan *p)
     const struct candidate ribbon = candidate(&q, TAMIS_RIBBON), fuse = candidate(&q, TAMIS_FUSE);
     const struct candidate *least = is_smaller(&fuse, &ribbon) ? &fuse : &ribbon;
     if (p->bytes == 0 || !least->can) return true;
-    complain(a->output, "--static: %s lines need %s bytes at a rate of %s, and --bytes is %s",
+    complain(shown_output(a->output),
+             "--static: %s lines need %s bytes at a rate of %s, and --bytes is %s",
              grouped(p->items), grouped(least->r.bytes), rate_text(least->r.fpr),
              grouped(p->bytes));
     return false;
 }
 
-/* "; fuse 1,413,512" or "; fuse 0.0061 % (1 in 16,384)" */
-static void tell_other(const struct candidate *c, bool by_rate, const char *mark)
+/* "; fuse 1,413,512" or "; fuse 0.0061 % (1 in 16,384)"; within a budget the size is said with the
+ * rate, or not at all. */
+static void tell_other(const struct candidate *c, bool by_rate, bool budget, const char *mark)
 {
-    if (c->can)
-        fprintf(stderr, "%s %s %s", mark, tamis_kind_name(c->kind),
-                by_rate ? rate_text(c->r.fpr) : grouped(c->r.bytes));
+    if (!c->can) return;
+    fprintf(stderr, "%s %s %s", mark, tamis_kind_name(c->kind),
+            by_rate ? rate_text(c->r.fpr) : grouped(c->r.bytes));
+    if (budget && !by_rate) fprintf(stderr, " bytes at %s", rate_text(c->r.fpr));
 }
 
 /* --static: one of the sealed kinds becomes the plan's, and one line says why: within a budget that
@@ -129,25 +133,29 @@ static void tell_other(const struct candidate *c, bool by_rate, const char *mark
  * after a message. */
 static bool choose_static(const struct args *a, tamis_plan *p)
 {
+    const bool budget = p->bytes != 0 && p->fpr == 0;
     const struct candidate ribbon = candidate(p, TAMIS_RIBBON), fuse = candidate(p, TAMIS_FUSE);
     const struct candidate blocked = candidate(p, TAMIS_BLOCKED);
     const bool both = ribbon.can && fuse.can;
     const double gain = both ? ribbon.r.fpr - fuse.r.fpr : 0;
-    const bool by_rate = p->bytes != 0 && p->fpr == 0 && (!both || gain < 0 || gain > 0);
+    const bool by_rate = budget && (!both || gain < 0 || gain > 0);
     const bool is_fuse = both && by_rate ? gain > 0 : is_smaller(&fuse, &ribbon);
     const struct candidate *best = is_fuse ? &fuse : &ribbon, *other = is_fuse ? &ribbon : &fuse;
     if (!best->can) return tell_budget(a, p);
     plan_for_kind(p, best->kind);
     if (a->quiet) return true;
-    fprintf(stderr, "tamis: %s: %s, the ", a->output, tamis_kind_name(best->kind));
+    fprintf(stderr, "tamis: %s: %s, the ", shown_output(a->output), tamis_kind_name(best->kind));
     if (by_rate)
         fprintf(stderr, "sealed kind with the lowest rate in %s bytes: %s", grouped(p->bytes),
                 rate_text(best->r.fpr));
+    else if (budget)
+        fprintf(stderr, "smallest sealed kind with the lowest rate in %s bytes: %s bytes at %s",
+                grouped(p->bytes), grouped(best->r.bytes), rate_text(best->r.fpr));
     else
         fprintf(stderr, "smallest: %s bytes, %.2f times the lower bound", grouped(best->r.bytes),
                 best->r.bound_ratio);
-    tell_other(other, by_rate, ";");
-    tell_other(&blocked, by_rate, other->can ? "," : ";");
+    tell_other(other, by_rate, budget, ";");
+    tell_other(&blocked, by_rate, budget, other->can ? "," : ";");
     fputc('\n', stderr);
     return true;
 }
@@ -200,7 +208,7 @@ static bool fill(const struct args *a, tamis *t, const struct spool *spool, bool
     if (spool->n > 0) {
         const tamis_status s = tamis_add_hashes(t, spool->hashes, spool->n, NULL, NULL);
         if (s != TAMIS_OK) {
-            complain(a->output, "%s", why_not_added(t, s));
+            complain(shown_output(a->output), "%s", why_not_added(t, s));
             return false;
         }
     } else if (read) {
@@ -255,7 +263,8 @@ static void name_conflict(const struct args *a, uint64_t which)
         }
         lines_close(in);
     }
-    complain(a->output, "line %s of --never is in the set as well", grouped(which + 1));
+    complain(shown_output(a->output), "line %s of --never is in the set as well",
+             grouped(which + 1));
 }
 
 /* Static kinds have only collected so far. False after a message. */
@@ -265,7 +274,11 @@ static bool seal_if_static(const struct args *a, tamis *t)
     tamis_error why;
     if (tamis_info(t, &f) != TAMIS_OK || !f.collecting || tamis_seal(t, &why) == TAMIS_OK)
         return true;
-    if (why.status == TAMIS_EINVAL && a->never.n > 0)
+    if (a->key == NULL && tamis_info(t, &f) == TAMIS_OK && f.hash_suspect)
+        complain(shown_output(a->output),
+                 "not written: somebody chose these lines against the public hash; build it with "
+                 "--key-file ('tamis key new' makes a secret key)");
+    else if (why.status == TAMIS_EINVAL && a->never.n > 0)
         name_conflict(a, why.offset);
     else
         complain(blamed(a, &why), "%s", why.text);
@@ -294,7 +307,7 @@ static void tell_exact(const struct args *a, const tamis *t)
     fprintf(stderr,
             "tamis: %s: exact, %s bytes, %.2f times the lower bound; %s of lines on neither "
             "list get a maybe%s\n",
-            a->output, grouped(f.bytes), f.bound_ratio, rate_text(f.fpr_now),
+            shown_output(a->output), grouped(f.bytes), f.bound_ratio, rate_text(f.fpr_now),
             a->fpr == 0 && a->bytes == 0 ? " (--fpr lowers that)" : "");
 }
 
@@ -349,7 +362,7 @@ static bool build_and_save(const struct args *a)
     good = good &&
            save_unless_overfull(a, t, a->output, "not written", a->force, a->fpr) == EXIT_FOUND;
     if (good) tell_exact(a, t);
-    if (good && !a->quiet && a->for_transfer) tell_packed_size(t, a->output);
+    if (good && !a->quiet && a->for_transfer) tell_packed_size(t, shown_output(a->output));
     tamis_close(t);
     return good;
 }

@@ -95,7 +95,7 @@ static bool open_patterns(struct check *c)
     struct args build = list_lines(a);
     build.words = build.patterns.text;
     build.n_words = build.patterns.n;
-    build.output = build.patterns.text[0]; /* what messages are about */
+    build.output = shown(build.patterns.text[0]); /* what messages are about */
     build.memory = 0;
     c->t = build_filter(&build);
     return c->t != NULL;
@@ -126,7 +126,8 @@ static bool open_set(struct check *c)
     c->t = open_any_filter(a, a->words[0], 0, &c->foreign);
     if (c->t == NULL) return c->foreign.path != NULL && open_foreign(c);
     if (check_hashable(c->t, a->words[0]) != EXIT_FOUND || !has_no_foreign_options(a)) return false;
-    if (may_be_overfull(a->words[0])) warn_if_over_full(c->t, shown(a->words[0]), 0);
+    /* --json reads all cells anyway. */
+    if (a->json || may_need_warning(a->words[0])) warn_if_over_full(c->t, shown(a->words[0]), 0);
     if (!evidence_open(&c->evidence, a, c->t)) return false;
     if (a->confirm == NULL) return true;
     c->is_exact = true;
@@ -367,8 +368,8 @@ static void report(const struct check *c)
     else
         report_verdicts(c);
     json_number("fpr_now", c->has_patterns && c->is_exact ? 0 : rate);
-    if (c->t != NULL && !c->has_patterns && f.kind != TAMIS_PRIVATE)
-        json_bool("over_full", f.over_full);
+    if (c->t != NULL && !c->has_patterns && f.kind != TAMIS_PRIVATE) /* as the warning has it */
+        json_bool("over_full", rate_is_exceeded(&f, rate_asked(&f, 0, USUAL_FPR)));
     if (f.may_miss) json_number("miss_rate", f.miss_rate);
     if (f.kind == TAMIS_PRIVATE) json_number("epsilon", f.epsilon);
     if (c->has_patterns)

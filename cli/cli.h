@@ -193,9 +193,10 @@ tamis *make_hasher(const struct args *a);
 /* The filter that `tamis build` would make of the words of these arguments, not sealed (build.c);
  * NULL after a message. */
 tamis *build_filter(const struct args *a);
-/* Whether a file may hold an overfull filter, by its header alone: tamis_info reads all cells,
- * which takes 0.27 s for 1 GB, almost as long as opening it. True where the header cannot tell. */
-bool may_be_overfull(const char *path);
+/* Whether warn_if_over_full may have something to say about the filter in a file, by its header
+ * alone: tamis_info reads all cells, which takes 0.27 s for 1 GB, almost as long as opening it.
+ * True where the header is not enough. */
+bool may_need_warning(const char *path);
 /* EXIT_ERROR after a message when lines cannot be hashed for this filter. */
 int check_hashable(const tamis *t, const char *path);
 /* How an image begins. */
@@ -204,6 +205,8 @@ extern const uint8_t image_magic[8];
 bool same_file(const char *a, const char *b);
 /* How messages name a filter: "standard input" for "-". */
 const char *shown(const char *path);
+/* The same for an output: "standard output" for "-". */
+const char *shown_output(const char *path);
 /* NULL after a message. Without TAMIS_UPDATE it may also come by a pipe, or by standard input for
  * "-". */
 tamis *open_filter(const struct args *a, const char *path, uint32_t flags);
@@ -220,8 +223,8 @@ bool put_file(const char *path, const void *bytes, size_t n, mode_t mode, bool r
 bool write_all(int fd, const void *bytes, size_t n);
 /* The folder of a file, so that its name lasts; false: errno tells why not. */
 bool sync_folder_of(const char *path);
-/* Whether a file can be locked in the folder of this one, or none can be created there; false:
- * errno. */
+/* Whether files can be locked in the folder of this one. True as well if no file can be created
+ * there to try; false: errno. */
 bool can_lock_beside(const char *path);
 /* EXIT_ERROR after a message when `path` exists and may not be replaced. */
 int check_output(const struct args *a);

@@ -26,8 +26,7 @@ const struct option options[] = {
      "window: rotates by itself when the newest generation is full"},
     {0, "static", NULL, FLAG, AT(is_static),
      "a sealed kind, which never changes again: the smallest one, or with --bytes and without "
-     "--fpr "
-     "the one with the lowest rate; says which"},
+     "--fpr the one with the lowest rate; says which"},
     {0, "never", "FILE", TEXTS, AT(never),
      "lines that are not in the set and shall never be a maybe: makes an exact filter; may be "
      "given several times"},
@@ -225,6 +224,10 @@ const struct own_option own_options[] = {
      {'q', "quiet", NULL, FLAG, AT(quiet),
       "no output and no progress; errors, and a warning when the filter is overfull or its hashes "
       "are not uniform, are still printed"}},
+    {"count",
+     {'q', "quiet", NULL, FLAG, AT(quiet),
+      "no output and no progress; errors, and a warning when the hashes are not uniform, are still "
+      "printed"}},
     {"remove,rotate,merge",
      {0, "wait", "N", COUNT, AT(replicas), "redis://: done when N replicas have confirmed it"}},
 };
@@ -241,7 +244,9 @@ const struct command commands[] = {
     {"build", "[FILE...]", "make a filter of lines",
      "Reads the files, or standard input, and writes a filter of their lines. Without --items "
      "the lines are counted, and the filter is planned for exactly these: give --items if lines "
-     "will be added later. Without --fpr and --bytes the rate is 1%. More lines than --items make "
+     "will be added later. A window is then planned for as many lines in each generation; --items "
+     "is for all generations together, and the lines go to the newest one. Without --fpr and "
+     "--bytes the rate is 1%. More lines than --items make "
      "the filter overfull: see 'tamis add --help'. An existing output is not replaced without -f. "
      "The output appears whole or not at all. With --to it is a filter for "
      "another program; then a stream needs --items. With -o redis://HOST:PORT/NAME it is a set "

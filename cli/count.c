@@ -15,7 +15,8 @@ int run_count(const struct args *a)
     int status = add_lines(a, t, a->words, a->n_words, "counting", &reason);
     if (status != EXIT_FOUND && reason != NULL) complain(NULL, "count: %s", reason);
     if (status == EXIT_FOUND) status = save_filter(t, a->output, a->force);
-    if (status == EXIT_FOUND && !a->quiet) warn_if_ended(t, a->output);
+    if (status == EXIT_FOUND) warn_if_over_full(t, shown_output(a->output), 0); /* its hashes */
+    if (status == EXIT_FOUND && !a->quiet) warn_if_ended(t, shown_output(a->output));
     tamis_close(t);
     return status;
 }

@@ -39,7 +39,14 @@ struct arrived {
 };
 
 /* Fields of the header (docs/FORMAT.md). */
-enum { H_KIND = 30, H_ITEMS = 56, H_PLANNED_ITEMS = 64, H_TOTAL = 112, H_READ = 128 };
+enum {
+    H_IGNORE = 24,
+    H_KIND = 30,
+    H_ITEMS = 56,
+    H_PLANNED_ITEMS = 64,
+    H_TOTAL = 112,
+    H_READ = 128
+};
 
 static uint64_t number_at(const uint8_t *p, size_t bytes)
 {
@@ -55,12 +62,20 @@ static size_t image_length(const uint8_t *header, size_t n)
     return total < SIZE_MAX ? (size_t)total + 1 : SIZE_MAX;
 }
 
+/* Flags, *ignore*: hashes were added that are not uniform. */
+#define SUSPECT 2
+
 /* A pair is worn by removals as well, and a window has generations, which the header does not
  * count. Growing, sealed and private filters and sketches are never overfull. Of other kinds items
  * is the number of adds, or its estimate after a merge, and no less than the number of keys by
  * which tamis_info judges. (Bits that somebody has filled with fewer, well chosen keys are seen by
- * add and info, which read all cells.) */
-bool may_be_overfull(const char *path)
+ * add and info, which read all cells.)
+ *
+ * The file is opened a second time for this, since the library has no call that reads the header
+ * without the cells, and tamis_open takes a path. If another process replaces the file in between,
+ * the header is that of the new file: then a warning may be missing, but none is ever wrong, since
+ * warn_if_over_full judges by the filter that was opened. */
+bool may_need_warning(const char *path)
 {
     uint8_t h[H_READ];
     if (is_stream(path)) return true;
@@ -68,7 +83,7 @@ bool may_be_overfull(const char *path)
     if (fd < 0) return true;
     const bool known = pread(fd, h, sizeof h, 0) == (ssize_t)sizeof h;
     close(fd);
-    if (!known) return true;
+    if (!known || (number_at(h + H_IGNORE, 4) & SUSPECT) != 0) return true;
     const uint64_t kind = number_at(h + H_KIND, 2);
     if (kind == TAMIS_PAIR || kind == TAMIS_WINDOW) return true;
     if (kind == TAMIS_GROWING || kind >= TAMIS_FUSE) return false;
@@ -137,6 +152,11 @@ static tamis_status try_filter(const struct args *a, const char *path, uint32_t 
 const char *shown(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+const char *shown_output(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard output" : path;
 }
 
 static void refuse(const struct args *a, const char *path, const tamis_error *why)

@@ -200,7 +200,30 @@ static const char *not_for_foreign(const struct args *a)
                                     : NULL;
 }
 
-static bool add_foreign_lines(const struct args *a, const struct encoding *e, tamis_foreign *f)
+/* How many of the bits are clear. */
+static size_t count_clear(const uint8_t *bits, size_t n)
+{
+    size_t clear = 0;
+    for (size_t i = 0; i < n; i++) clear += (bits[i / 8] >> i % 8 & 1) == 0;
+    return clear;
+}
+
+/* One block; *items grows by the keys that were not in yet. */
+static tamis_status add_keys(tamis_foreign *f, const tamis_bytes *keys, size_t n, uint64_t *items)
+{
+    uint8_t seen[512];
+    tamis_status s = TAMIS_OK;
+    for (size_t at = 0; at < n && s == TAMIS_OK; at += 8 * sizeof seen) {
+        const size_t some = n - at < 8 * sizeof seen ? n - at : 8 * sizeof seen;
+        s = tamis_foreign_add_many(f, keys + at, some, seen, NULL);
+        if (s == TAMIS_OK) *items += count_clear(seen, some);
+    }
+    return s;
+}
+
+/* *items: how many distinct ones were added, or a few less. False after a message. */
+static bool add_foreign_lines(const struct args *a, const struct encoding *e, tamis_foreign *f,
+                              uint64_t *items)
 {
     struct lines *in = lines_open(a, a->words, a->n_words, NULL, 1);
     struct encoded keys = {0};
@@ -213,15 +236,16 @@ static bool add_foreign_lines(const struct args *a, const struct encoding *e, ta
     progress_start(&bar, "building", lines_total_bytes(a->words, a->n_words), a->quiet);
     while (good && s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
         good = encode_lines(e, b, a->field == 0 ? lines : UINT64_MAX, &keys);
-        if (good) s = tamis_foreign_add_many(f, keys.keys, b->n, NULL, NULL);
+        if (good) s = add_keys(f, keys.keys, b->n, items);
         lines += b->n;
         progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);
     if (s == TAMIS_EFULL)
-        complain(a->output, "more lines than --items, and a RedisBloom filter is full then");
+        complain(shown_output(a->output),
+                 "more lines than --items, and a RedisBloom filter is full then");
     else if (s != TAMIS_OK)
-        complain(a->output, "%s", tamis_status_message(s));
+        complain(shown_output(a->output), "%s", tamis_status_message(s));
     if (in != NULL) {
         good = good && !lines_failed(in);
         lines_close(in);
@@ -230,26 +254,38 @@ static bool add_foreign_lines(const struct args *a, const struct encoding *e, ta
     return good && s == TAMIS_OK;
 }
 
-/* As save_unless_overfull does with filters of ours. */
-static int save_built(const struct args *a, const tamis_foreign *f, const tamis_foreign_plan *plan)
+/* The rate at which it was planned: other programs round the size of a small filter so that it is
+ * above what was asked for. */
+static double planned_rate(const tamis_foreign_facts *f, const tamis_foreign_plan *plan)
 {
-    tamis_foreign_facts facts = {.struct_size = sizeof facts};
-    const bool known = tamis_foreign_info(f, &facts) == TAMIS_OK;
-    const char *items = known && isfinite(facts.items_estimate)
-                            ? grouped((uint64_t)llround(facts.items_estimate))
-                            : "many";
-    if (known && facts.fpr_now > MUCH_TOO_WRONG * plan->fpr && !a->overfill)
-        return complain(a->output,
-                        "not written: it would be overfull: about %s items, planned for %s; its "
-                        "false-positive rate would be %s, planned %s; give more --items; "
-                        "--overfill allows it",
-                        items, grouped(plan->items), rate_text(facts.fpr_now),
-                        rate_text(plan->fpr));
+    tamis_plan p = {.struct_size = sizeof p, .kind = TAMIS_BLOOM, .items = plan->items};
+    if (plan->format == TAMIS_FOREIGN_PARQUET) return plan->fpr; /* rounded up */
+    p.m = f->m;
+    p.k = f->k;
+    return tamis_solve(&p, NULL, NULL) == TAMIS_OK ? fmax(plan->fpr, p.fpr) : plan->fpr;
+}
+
+/* As save_unless_overfull does with filters of ours. */
+static int save_built(const struct args *a, const tamis_foreign *f, const tamis_foreign_plan *plan,
+                      uint64_t items)
+{
+    tamis_foreign_facts theirs = {.struct_size = sizeof theirs};
+    const char *path = shown_output(a->output);
+    const bool known = tamis_foreign_info(f, &theirs) == TAMIS_OK;
+    const double planned = known ? planned_rate(&theirs, plan) : 0;
+    const tamis_facts facts = {.struct_size = sizeof facts,
+                               .kind = TAMIS_BLOOM,
+                               .items = items,
+                               .planned_items = plan->items,
+                               .over_full = items > plan->items,
+                               .items_estimate = theirs.items_estimate,
+                               .items_high = theirs.items_estimate,
+                               .fpr_now = theirs.fpr_now};
+    if (known && refuse_overfull(a, &facts, path, "not written", planned) != EXIT_FOUND)
+        return EXIT_ERROR;
     const int status = save_foreign(f, plan->format, a->output, a->output, a->force);
-    /* A tenth above the plan is chance, in small filters. */
-    if (status == EXIT_FOUND && known && facts.fpr_now >= 1.5 * plan->fpr)
-        complain(a->output, "overfull: about %s items; its false-positive rate is now %s", items,
-                 rate_text(facts.fpr_now));
+    if (status == EXIT_FOUND && known && rate_is_exceeded(&facts, planned))
+        warn_of_rate(&facts, path);
     return status;
 }
 
@@ -271,9 +307,10 @@ int build_foreign(const struct args *a)
     if (plan.items == 0) plan.items = 1;
     plan.fpr = a->fpr != 0 ? a->fpr : DEFAULT_FPR;
     if (tamis_foreign_create(&plan, NULL, &f, &why) != TAMIS_OK)
-        return complain(a->output, "%s", why.text);
+        return complain(shown_output(a->output), "%s", why.text);
     int status = EXIT_ERROR;
-    if (add_foreign_lines(a, e, f)) status = save_built(a, f, &plan);
+    uint64_t items = 0;
+    if (add_foreign_lines(a, e, f, &items)) status = save_built(a, f, &plan, items);
     tamis_foreign_close(f);
     return status;
 }

@@ -29,22 +29,26 @@ def filters():
         assert warns(tamis(*build, "bad", lines=CHOSEN)) and facts("bad")["hash_suspect"] is True
         assert warns(tamis(*build, "bad", "-q", lines=CHOSEN)), "a filter that answers wrongly is worth a warning, also with -q"
         assert "suspect" in tamis("info", "bad")[0] and "suspect" not in tamis("info", "good")[0]
+        assert warns(tamis("check", "-q", "bad", lines=CHOSEN[:1])) and not warns(tamis("check", "-q", "good", lines=USUAL[:1]))
+        assert "--key-file" in tamis("add", "bad", lines=USUAL[:10])[1], "the warning says what helps"
         assert warns(tamis("add", "bad", lines=USUAL[:10])) and not warns(tamis("add", "good", lines=USUAL[:10]))
 
 
 def sketches():
     for kind in ("count-min", "count-sketch", "tally", "signed-tally"):
         for lines, suspect in ((USUAL, False), (CHOSEN, True)):
-            tamis("count", "--kind", kind, "-f", "-o", "counts", lines=lines)
+            assert warns(tamis("count", "-q", "--kind", kind, "-f", "-o", "counts", lines=lines)) is suspect
             assert facts("counts")["hash_suspect"] is suspect
             assert ("suspect" in tamis("info", "counts")[0]) is suspect
 
 
 def static_kinds():
+    tamis("key", "new", "key")
     for kind in ("ribbon", "fuse"):
         build = ("build", "--kind", kind, "--items", "4000", "-f", "-o")
         said = tamis(*build, "static", lines=CHOSEN, status=2)[1]
-        assert "not uniform" in said and not os.path.exists("static"), said
+        assert "chose these lines against the public hash" in said and "--key-file" in said and not os.path.exists("static"), said
+        tamis("build", "--kind", kind, "--key-file", "key", "-f", "-o", "keyed", lines=CHOSEN)
         tamis(*build, "sealed", lines=USUAL)
         assert facts("sealed")["hash_suspect"] is False
         # A part of the lines does not stop it.

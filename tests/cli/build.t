@@ -46,7 +46,8 @@ ls: cannot access 'small.tamis': No such file or directory
 
 # More lines than were announced: refused where the rate is far above the plan (overfull.t), unless asked for.
 $ tamis build --items 100 -o over.tamis list; ls over.tamis
-tamis: over.tamis: not written: it would be overfull: more than 629 items, planned for 100; its false-positive rate would be 100 %, planned 1 % (1 in 100); give more --items, or --kind growing; --overfill allows it
+tamis: over.tamis: not written: it would hold more than 629 items, planned for 100; its false-positive rate would be 100 %, planned 1 % (1 in 100)
+tamis: over.tamis: give more --items, or --kind growing; --overfill writes it anyway
 ls: cannot access 'over.tamis': No such file or directory
 [2]
 $ tamis build --overfill --items 100 -o over.tamis list

@@ -11,21 +11,25 @@ tamis: no-such-file: cannot read: No such file or directory
 $ cmp f.tamis before; ls -A | grep tmp
 [1]
 $ seq 5000 | tamis add f.tamis
-tamis: f.tamis: unchanged: it would be overfull: about 4,982 items, planned for 2,000; its false-positive rate would be 29.8 % (1 in 3), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+tamis: f.tamis: unchanged: it would hold about 4,982 items, planned for 2,000; its false-positive rate would be 29.8 % (1 in 3), planned 1 % (1 in 100)
+tamis: f.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
 [2]
 $ seq 3 > three; tamis build -o t.tamis three; seq 4 6 | tamis add t.tamis; tamis info --json t.tamis | grep -o '"over_full": [a-z]*'
 "over_full": true
 $ seq 3 100 | tamis add t.tamis
-tamis: t.tamis: unchanged: it would be overfull: about 92 items, planned for 3; its false-positive rate would be 11.9 % (1 in 8), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+tamis: t.tamis: unchanged: it would hold about 92 items, planned for 3; its false-positive rate would be 11.9 % (1 in 8), planned 1 % (1 in 100)
+tamis: t.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
 [2]
 $ tamis build -f --fpr 1e-9 --items 3 -o t.tamis three; seq 4 9 | tamis build -f --fpr 1e-9 --items 3 -o t.tamis
-tamis: t.tamis: not written: it would be overfull: about 5 items, planned for 3; its false-positive rate would be 4.14e-07 % (1 in 241,319,424), planned 1e-07 % (1 in 1,000,000,000); give more --items, or --kind growing; --overfill allows it
+tamis: t.tamis: not written: it would hold about 5 items, planned for 3; its false-positive rate would be 4.14e-07 % (1 in 241,319,424), planned 1e-07 % (1 in 1,000,000,000)
+tamis: t.tamis: give more --items, or --kind growing; --overfill writes it anyway
 [2]
 $ seq 2000 > two-k; tamis build -o t2.tamis two-k; seq 2001 2010 | tamis add t2.tamis; seq 2001 2100 | tamis add t2.tamis
 tamis: t2.tamis: overfull: about 2,098 items, planned for 2,000; its false-positive rate is now 1.15 % (1 in 87)
 $ tamis build --kind ribbon --items 1000 -o r.tamis two-k
 $ tamis build --kind pair --items 1000 -o p.tamis one; seq 1001 1005 | tamis add p.tamis; seq 2000 | tamis add p.tamis
-tamis: p.tamis: unchanged: it would be worn: 15.4 % (1 in 6) of never-added keys would get a maybe, and 0 of those in it a no, planned 1 % (1 in 100); 'tamis compact' builds it again from the lines that are left, and 'tamis build' one with more --items; --overfill allows it
+tamis: p.tamis: unchanged: it would be worn; 15.4 % (1 in 6) of never-added keys would get a maybe, and 0 of those in it a no, planned 1 % (1 in 100)
+tamis: p.tamis: 'tamis compact' builds it again from the lines that are left, and 'tamis build' with more --items makes a bigger one; --overfill writes it anyway
 [2]
 $ tamis build --strict --items 1000 -o s.tamis one && cp s.tamis before; tamis add s.tamis two
 tamis: s.tamis: unchanged: a strict filter, and the lines are more than it was planned for

@@ -154,7 +154,8 @@ $ seq 1 1000 | tamis build --to redisbloom --items 10 -o x
 tamis: x: more lines than --items, and a RedisBloom filter is full then
 [2]
 $ seq 1 1000 | tamis build --to dcso --items 100 -o over.bloom
-tamis: over.bloom: not written: it would be overfull: about 940 items, planned for 100; its false-positive rate would be 99.3 %, planned 1 % (1 in 100); give more --items; --overfill allows it
+tamis: over.bloom: not written: it would hold about 939 items, planned for 100; its false-positive rate would be 99.3 %, planned 1.02 % (1 in 98)
+tamis: over.bloom: give more --items; --overfill writes it anyway
 [2]
 $ seq 1 1000 | tamis build --to dcso -o x
 tamis: --to dcso: say --items, as the lines of a stream are read only once

@@ -3,7 +3,8 @@ $ seq 1000 > one; seq 1001 2000 > two; seq 1001 1080 > some; seq 500 > half
 $ tamis build -o f.tamis one; tamis add -q f.tamis some
 tamis: f.tamis: overfull: about 1,081 items, planned for 1,000; its false-positive rate is now 1.36 % (1 in 73)
 $ cp f.tamis before; tamis add -q f.tamis two
-tamis: f.tamis: unchanged: it would be overfull: about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+tamis: f.tamis: unchanged: it would hold about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100)
+tamis: f.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
 [2]
 $ cmp f.tamis before; tamis check -q f.tamis one
 tamis: f.tamis: overfull: about 1,081 items, planned for 1,000; its false-positive rate is now 1.36 % (1 in 73)
@@ -14,32 +15,40 @@ tamis: f.tamis: overfull: about 1,978 items, planned for 1,000; its false-positi
 0
 [1]
 $ cp f.tamis before; tamis add f.tamis one; cmp f.tamis before
-tamis: f.tamis: unchanged: it would be overfull: about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+tamis: f.tamis: unchanged: it would hold about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100)
+tamis: f.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
 
 # What the message names helps.
 $ tamis build --items 2000 -f -o g.tamis one && tamis add g.tamis two && tamis build --kind growing -f -o g.tamis one && tamis add g.tamis two
 
 # A small filter has room beyond its plan; a rate that was asked for counts as far as the file tells it.
 $ seq 3 > three; tamis build -o t.tamis three; seq 4 6 | tamis add t.tamis; seq 7 100 | tamis add t.tamis
-tamis: t.tamis: unchanged: it would be overfull: about 92 items, planned for 3; its false-positive rate would be 11.9 % (1 in 8), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+tamis: t.tamis: unchanged: it would hold about 92 items, planned for 3; its false-positive rate would be 11.9 % (1 in 8), planned 1 % (1 in 100)
+tamis: t.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
 [2]
 $ tamis build --fpr 0.01% -o low.tamis one; tamis add low.tamis some; tamis add low.tamis two
 tamis: low.tamis: overfull: about 1,080 items, planned for 1,000; its false-positive rate is now 0.0176 % (1 in 5,677)
-tamis: low.tamis: unchanged: it would be overfull: about 1,998 items, planned for 1,000; its false-positive rate would be 0.444 % (1 in 225), planned 0.0114 % (1 in 8,806); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+tamis: low.tamis: unchanged: it would hold about 1,998 items, planned for 1,000; its false-positive rate would be 0.444 % (1 in 225), planned 0.0114 % (1 in 8,806)
+tamis: low.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
 [2]
 
 # Every kind has its own way.
 $ for k in bloom partitioned counting pair window; do tamis build --kind $k -f -o k.tamis one; cp k.tamis before; tamis add k.tamis two; cmp k.tamis before; tamis add -q --overfill k.tamis two; done
-tamis: k.tamis: unchanged: it would be overfull: about 2,003 items, planned for 1,000; its false-positive rate would be 15.8 % (1 in 6), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+tamis: k.tamis: unchanged: it would hold about 2,003 items, planned for 1,000; its false-positive rate would be 15.8 % (1 in 6), planned 1 % (1 in 100)
+tamis: k.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
 tamis: k.tamis: overfull: about 2,003 items, planned for 1,000; its false-positive rate is now 15.8 % (1 in 6)
-tamis: k.tamis: unchanged: it would be overfull: about 2,015 items, planned for 1,000; its false-positive rate would be 16.1 % (1 in 6), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+tamis: k.tamis: unchanged: it would hold about 2,015 items, planned for 1,000; its false-positive rate would be 16.1 % (1 in 6), planned 1 % (1 in 100)
+tamis: k.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
 tamis: k.tamis: overfull: about 2,015 items, planned for 1,000; its false-positive rate is now 16.1 % (1 in 6)
-tamis: k.tamis: unchanged: it would be overfull: about 2,003 items, planned for 1,000; its false-positive rate would be 15.8 % (1 in 6), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N); --overfill allows it
+tamis: k.tamis: unchanged: it would hold about 2,003 items, planned for 1,000; its false-positive rate would be 15.8 % (1 in 6), planned 1 % (1 in 100)
+tamis: k.tamis: build it with --items N for all lines to come; --overfill writes it anyway
 tamis: k.tamis: overfull: about 2,003 items, planned for 1,000; its false-positive rate is now 15.8 % (1 in 6)
-tamis: k.tamis: unchanged: it would be worn: 15.4 % (1 in 6) of never-added keys would get a maybe, and 0 of those in it a no, planned 1 % (1 in 100); 'tamis compact' builds it again from the lines that are left, and 'tamis build' one with more --items; --overfill allows it
+tamis: k.tamis: unchanged: it would be worn; 15.4 % (1 in 6) of never-added keys would get a maybe, and 0 of those in it a no, planned 1 % (1 in 100)
+tamis: k.tamis: 'tamis compact' builds it again from the lines that are left, and 'tamis build' with more --items makes a bigger one; --overfill writes it anyway
 tamis: k.tamis: worn: adds and removes have filled it beyond its plan; 15.4 % (1 in 6) of never-added keys get a maybe now, and 0 of those in it a no; see 'tamis compact'
-tamis: k.tamis: unchanged: it would be overfull: its generations hold more than was planned; its false-positive rate would be 6.2 % (1 in 16), planned 1 % (1 in 100); rotate it first ('tamis rotate'), or build it with more --items; --overfill allows it
-tamis: k.tamis: overfull: its generations hold more than was planned; its false-positive rate is now 6.2 % (1 in 16)
+tamis: k.tamis: unchanged: it would hold more items in a generation than the 1,000 planned for each; its false-positive rate would be 6.2 % (1 in 16), planned 1 % (1 in 100)
+tamis: k.tamis: rotate it first ('tamis rotate'), or build it with more --items; --overfill writes it anyway
+tamis: k.tamis: overfull: more items in a generation than the 1,000 planned for each; its false-positive rate is now 6.2 % (1 in 16)
 $ for k in growing cuckoo ribbon fuse; do tamis build --kind $k -f -o k.tamis one; cp k.tamis before; tamis add k.tamis two; cmp -s k.tamis before; echo $?; done
 1
 tamis: k.tamis: unchanged: no room for a line; repeated lines take room as well: try sort -u, or more --items
@@ -50,7 +59,8 @@ tamis: k.tamis: unchanged: sealed, so it cannot change; build it again from all 
 0
 $ tamis build --kind window --turning --items 1000 -f -o k.tamis one; tamis add k.tamis two; tamis check -q k.tamis two
 $ tamis build -f --compact -o k.tamis one; tamis add k.tamis two
-tamis: k.tamis: unchanged: it would be overfull: about 2,027 items, planned for 1,000; its false-positive rate would be 13.9 % (1 in 7), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+tamis: k.tamis: unchanged: it would hold about 2,027 items, planned for 1,000; its false-positive rate would be 13.9 % (1 in 7), planned 1 % (1 in 100)
+tamis: k.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
 [2]
 $ tamis build -f --strict -o k.tamis one; tamis add --overfill k.tamis two
 tamis: k.tamis: unchanged: a strict filter, and the lines are more than it was planned for
@@ -62,11 +72,13 @@ $ for k in tally signed-tally count-min count-sketch top; do tamis count --kind 
 
 # merge: filters for their own lines only make a union that is overfull.
 $ tamis build -o a.tamis one; tamis build -o b.tamis two; tamis merge -q -o m.tamis a.tamis b.tamis
-tamis: m.tamis: not written: it would be overfull: about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100); build each of them with --items for the lines of all together (tamis build --items N); --overfill allows it
+tamis: m.tamis: not written: it would hold about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100)
+tamis: m.tamis: build each of them with --items N for the lines of all together; --overfill writes it anyway
 [2]
 $ ls m.tamis; cp a.tamis before; tamis merge -f -o a.tamis a.tamis b.tamis; cmp a.tamis before
 ls: cannot access 'm.tamis': No such file or directory
-tamis: a.tamis: unchanged: it would be overfull: about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100); build each of them with --items for the lines of all together (tamis build --items N); --overfill allows it
+tamis: a.tamis: unchanged: it would hold about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100)
+tamis: a.tamis: build each of them with --items N for the lines of all together; --overfill writes it anyway
 $ tamis merge --overfill -o m.tamis a.tamis b.tamis; tamis info --json m.tamis | grep -o '"over_full": [a-z]*'
 tamis: m.tamis: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
 "over_full": true
@@ -77,10 +89,12 @@ $ tamis build --items 2000 -f -o a2.tamis one; tamis build --items 2000 -f -o b2
 
 # compact and build follow the same rule; so do filters for other programs.
 $ cp m.tamis before; tamis compact m.tamis one two; cmp m.tamis before; tamis compact m.tamis one && tamis check -c m.tamis one
-tamis: m.tamis: unchanged: it would be overfull: about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100); build it with --items for all lines to come (tamis build --items N), or with --kind growing; --overfill allows it
+tamis: m.tamis: unchanged: it would hold about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100)
+tamis: m.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
 1000
 $ tamis build --items 1000 -o over.tamis one two; ls over.tamis
-tamis: over.tamis: not written: it would be overfull: about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100); give more --items, or --kind growing; --overfill allows it
+tamis: over.tamis: not written: it would hold about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100)
+tamis: over.tamis: give more --items, or --kind growing; --overfill writes it anyway
 ls: cannot access 'over.tamis': No such file or directory
 [2]
 $ tamis build -q --overfill --items 1000 -o over.tamis one two
@@ -88,9 +102,10 @@ tamis: over.tamis: overfull: about 1,978 items, planned for 1,000; its false-pos
 $ tamis build -q --items 1920 -o nearly.tamis one two
 tamis: nearly.tamis: overfull: about 1,997 items, planned for 1,920; its false-positive rate is now 1.15 % (1 in 87)
 $ tamis build --to dcso --items 100 -o over.bloom one; ls over.bloom; tamis build -q --to dcso --overfill --items 100 -o over.bloom one
-tamis: over.bloom: not written: it would be overfull: about 940 items, planned for 100; its false-positive rate would be 99.3 %, planned 1 % (1 in 100); give more --items; --overfill allows it
+tamis: over.bloom: not written: it would hold about 939 items, planned for 100; its false-positive rate would be 99.3 %, planned 1.02 % (1 in 98)
+tamis: over.bloom: give more --items; --overfill writes it anyway
 ls: cannot access 'over.bloom': No such file or directory
-tamis: over.bloom: overfull: about 940 items; its false-positive rate is now 99.3 %
+tamis: over.bloom: overfull: about 939 items, planned for 100; its false-positive rate is now 99.3 %
 
 # check warns once, whatever it prints; --json tells it.
 $ tamis check -c over.tamis one two
@@ -118,10 +133,10 @@ tamis: over.tamis: overfull: about 1,978 items, planned for 1,000; its false-pos
 $ tamis check -c -f half --bytes 400 half
 500
 $ tamis build --kind window --generations 3 --overfill -f -o w.tamis one; for i in 1 2 3; do tamis add -q --overfill w.tamis two; done; tamis check -c w.tamis half
-tamis: w.tamis: overfull: its generations hold more than was planned; its false-positive rate is now 6.91 % (1 in 14)
-tamis: w.tamis: overfull: its generations hold more than was planned; its false-positive rate is now 6.91 % (1 in 14)
-tamis: w.tamis: overfull: its generations hold more than was planned; its false-positive rate is now 6.91 % (1 in 14)
-tamis: w.tamis: overfull: its generations hold more than was planned; its false-positive rate is now 6.91 % (1 in 14)
+tamis: w.tamis: overfull: more items in a generation than the 1,000 planned for each; its false-positive rate is now 6.91 % (1 in 14)
+tamis: w.tamis: overfull: more items in a generation than the 1,000 planned for each; its false-positive rate is now 6.91 % (1 in 14)
+tamis: w.tamis: overfull: more items in a generation than the 1,000 planned for each; its false-positive rate is now 6.91 % (1 in 14)
+tamis: w.tamis: overfull: more items in a generation than the 1,000 planned for each; its false-positive rate is now 6.91 % (1 in 14)
 500
 
 # Removals wear a pair; those of other kinds only make room.
@@ -132,3 +147,72 @@ tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 42.3 % (1
 tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 0 of never-added keys get a maybe now, and 51.8 % of those in it a no; see 'tamis compact'
 $ tamis build --kind counting -f --overfill --items 500 -o c.tamis one; tamis remove c.tamis half
 tamis: c.tamis: overfull: about 1,000 items, planned for 500; its false-positive rate is now 15.7 % (1 in 6)
+
+# A filter for another program that holds exactly what was planned is written, however small it is and whatever its bits are by chance.
+$ for to in "parquet --type string" dcso redisbloom redisbloom-dump "guava --type string"; do for n in $(seq 20); do for p in 0.01 1e-6; do seq -f "$n-$p-%.0f" $n > small; tamis build --to $to --fpr $p -f -o small.out small || echo "$to $n $p"; done; done; done
+$ tamis build --to parquet --type string --items 30 -f -o small.out half; tamis build --to guava --type string --items 480 -f -o small.out half
+tamis: small.out: not written: it would hold more than 160 items, planned for 30; its false-positive rate would be 100 %, planned 1 % (1 in 100)
+tamis: small.out: give more --items; --overfill writes it anyway
+tamis: small.out: overfull: about 503 items, planned for 480; its false-positive rate is now 1.24 % (1 in 80)
+$ tamis build --to guava --type string --items 900 -f -o small.out one; tamis build --to dcso --items 900 -f -o small.out one
+tamis: small.out: overfull: about 1,003 items, planned for 900; its false-positive rate is now 1.65 % (1 in 60)
+tamis: small.out: overfull: about 982 items, planned for 900; its false-positive rate is now 1.51 % (1 in 66)
+
+# The planned rate is that of the shape, whatever a filter is made of; a third more than planned is too much for it.
+$ seq 1001 1300 > third; for k in bloom blocked partitioned; do for w in pair window; do tamis build --kind $w --inner $k --fpr 1e-5 -f -o i.tamis one; tamis add i.tamis third; done; done
+tamis: i.tamis: unchanged: it would be worn; 0.0174 % (1 in 5,756) of never-added keys would get a maybe, and 0 of those in it a no, planned 0.00102 % (1 in 98,327)
+tamis: i.tamis: 'tamis compact' builds it again from the lines that are left, and 'tamis build' with more --items makes a bigger one; --overfill writes it anyway
+tamis: i.tamis: unchanged: it would hold more items in a generation than the 1,000 planned for each; its false-positive rate would be 0.00601 % (1 in 16,644), planned 0.00102 % (1 in 98,070)
+tamis: i.tamis: rotate it first ('tamis rotate'), or build it with more --items; --overfill writes it anyway
+tamis: i.tamis: unchanged: it would be worn; 0.00357 % (1 in 28,020) of never-added keys would get a maybe, and 0 of those in it a no, planned 0.00101 % (1 in 98,615)
+tamis: i.tamis: 'tamis compact' builds it again from the lines that are left, and 'tamis build' with more --items makes a bigger one; --overfill writes it anyway
+tamis: i.tamis: unchanged: it would be worn; 0.0159 % (1 in 6,299) of never-added keys would get a maybe, and 0 of those in it a no, planned 0.00102 % (1 in 98,113)
+tamis: i.tamis: 'tamis compact' builds it again from the lines that are left, and 'tamis build' with more --items makes a bigger one; --overfill writes it anyway
+tamis: i.tamis: unchanged: it would hold more items in a generation than the 1,000 planned for each; its false-positive rate would be 0.00589 % (1 in 16,987), planned 0.00103 % (1 in 97,498)
+tamis: i.tamis: rotate it first ('tamis rotate'), or build it with more --items; --overfill writes it anyway
+[2]
+$ for k in bloom blocked; do tamis build --kind counting --inner $k --fpr 1e-5 -f -o i.tamis one; tamis add i.tamis third; done
+tamis: i.tamis: unchanged: it would hold about 1,283 items, planned for 1,000; its false-positive rate would be 0.0158 % (1 in 6,346), planned 0.001 % (1 in 99,873)
+tamis: i.tamis: build it with --items N for all lines to come; --overfill writes it anyway
+tamis: i.tamis: unchanged: it would hold about 1,310 items, planned for 1,000; its false-positive rate would be 0.00285 % (1 in 35,039), planned 0.00101 % (1 in 99,493)
+tamis: i.tamis: build it with --items N for all lines to come; --overfill writes it anyway
+[2]
+$ seq 1000 1020 > twenty; for k in bloom blocked partitioned; do for w in pair window; do seq 20 | tamis build --kind $w --inner $k -f -o i.tamis; tamis add i.tamis twenty; done; done
+tamis: i.tamis: unchanged: it would be worn; 13 % (1 in 8) of never-added keys would get a maybe, and 0 of those in it a no, planned 1 % (1 in 100)
+tamis: i.tamis: 'tamis compact' builds it again from the lines that are left, and 'tamis build' with more --items makes a bigger one; --overfill writes it anyway
+tamis: i.tamis: unchanged: it would hold more items in a generation than the 20 planned for each; its false-positive rate would be 13 % (1 in 8), planned 1 % (1 in 100)
+tamis: i.tamis: rotate it first ('tamis rotate'), or build it with more --items; --overfill writes it anyway
+tamis: i.tamis: unchanged: it would be worn; 8.38 % (1 in 12) of never-added keys would get a maybe, and 0 of those in it a no, planned 1 % (1 in 100)
+tamis: i.tamis: 'tamis compact' builds it again from the lines that are left, and 'tamis build' with more --items makes a bigger one; --overfill writes it anyway
+tamis: i.tamis: unchanged: it would hold more items in a generation than the 20 planned for each; its false-positive rate would be 8.38 % (1 in 12), planned 1 % (1 in 100)
+tamis: i.tamis: rotate it first ('tamis rotate'), or build it with more --items; --overfill writes it anyway
+[2]
+
+# A window is planned for the lines of all its generations together, and build adds to the newest: a warning that says what to do.
+$ tamis build --kind window --items 1000 -f -o w.tamis one; tamis check -c w.tamis half
+tamis: w.tamis: overfull: about 982 items in a generation planned for 250; its false-positive rate is now 39.9 % (1 in 3)
+tamis: w.tamis: give --items 4132, for 4 generations of as many items, or --turning
+tamis: w.tamis: overfull: more items in a generation than the 250 planned for each; its false-positive rate is now 39.9 % (1 in 3)
+500
+$ tamis build --kind window --items 4000 -f -o w.tamis one; tamis build --kind window -f -o w.tamis one; tamis build --kind window --items 1000 --turning -f -o w.tamis one
+$ tamis build --kind window --items 1000 -f -o w.tamis one two; tamis build --help | grep -A3 'A window is'
+tamis: w.tamis: not written: it would hold about 1,902 items in a generation planned for 250; its false-positive rate would be 89.2 %, planned 1 % (1 in 100)
+tamis: w.tamis: give --items 8300, for 4 generations of as many items, or --turning; --overfill writes it anyway
+--items if lines will be added later. A window is then planned for as many lines
+in each generation; --items is for all generations together, and the lines go to
+the newest one. Without --fpr and --bytes the rate is 1%. More lines than
+--items make the filter overfull: see 'tamis add --help'. An existing output is
+
+# Standard output has a name.
+$ tamis build --items 100 -o - one > out; tamis build --to dcso --items 100 -o - one > out; tamis build --kind fuse --fpr 1e-30 -o - one > out
+tamis: standard output: not written: it would hold more than 629 items, planned for 100; its false-positive rate would be 100 %, planned 1 % (1 in 100)
+tamis: standard output: give more --items, or --kind growing; --overfill writes it anyway
+tamis: standard output: not written: it would hold about 939 items, planned for 100; its false-positive rate would be 99.3 %, planned 1.02 % (1 in 98)
+tamis: standard output: give more --items; --overfill writes it anyway
+tamis: standard output: the false-positive rate must be at least 1e-18 and below 1
+[2]
+
+# check reports in --json what it warns of: a filter with room beyond its plan is not overfull, though it holds more.
+$ tamis build -f -o t.tamis three; seq 4 6 | tamis add t.tamis; tamis check --json t.tamis three; tamis info --json t.tamis | grep -o '"over_full": [a-z]*'
+{"filter": "t.tamis", "lines": 3, "maybe": 3, "absent": 0, "fpr_now": 3.45323769579e-09, "over_full": false}
+"over_full": true

@@ -21,7 +21,7 @@ ribbon             1,000,000       1,999,999   16.00  15.85   1.01  0.0017 % (1 
 $ seq 3 > three; tamis build --static --bytes 500 -o small.tamis three
 tamis: small.tamis: fuse, the sealed kind with the lowest rate in 500 bytes: 2.33e-08 % (1 in 4,294,967,296); ribbon 7.45e-07 % (1 in 134,217,728), blocked 9.53e-11 % (1 in 1,049,299,176,645)
 $ tamis build --static --bytes 1000 -f -o small.tamis three
-tamis: small.tamis: fuse, the smallest: 360 bytes, 30.00 times the lower bound; ribbon 540, blocked 960
+tamis: small.tamis: fuse, the smallest sealed kind with the lowest rate in 1,000 bytes: 360 bytes at 2.33e-08 % (1 in 4,294,967,296); ribbon 540 bytes at 2.33e-08 % (1 in 4,294,967,296), blocked 960 bytes at 3.55e-12 % (1 in 28,166,332,309,721)
 $ tamis build --static --bytes 130000 -o only.tamis list
 tamis: only.tamis: ribbon, the sealed kind with the lowest rate in 130,000 bytes: 49.8 % (1 in 2); blocked 99.6 %
 

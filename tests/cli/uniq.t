@@ -198,7 +198,7 @@ $ tamis uniq --items 40000 -c list && tamis uniq --items 40000 --bytes 100kB --j
 $ seq 100000 | tamis uniq --items 1000 -c
 100000
 
-# Over-full: it says so, at the first and at ten times the rate, and how much is wrong in the end; much of that is an error.
+# Overfull: it says so, at the first and at ten times the rate, and how much is wrong in the end; much of that is an error.
 $ seq 8200 | tamis uniq --bytes 10kB --fpr 1% -c
 tamis: uniq: overfull: about 8,172 items, planned for 7,707; its false-positive rate is now 1.33 % (1 in 75)
 8179
@@ -226,7 +226,7 @@ tamis: uniq: overfull: about 3,003 items, planned for 1,000; its false-positive 
 tamis: uniq: 0 lines, 0 different; 0 new ones wrongly dropped, to be expected; the rate is 7.05 % (1 in 14), and 0.0001 % (1 in 1,000,000) was asked for
 [2]
 $ seq 60 | tamis uniq --window 1h --items 10 --fpr 1e-3 -c
-tamis: uniq: overfull: its generations hold more than was planned; its false-positive rate is now 1.71 % (1 in 58)
+tamis: uniq: overfull: more items in a generation than the 10 planned for each; its false-positive rate is now 1.71 % (1 in 58)
 59
 tamis: uniq: 60 lines, 59 different; 0.511 new ones wrongly dropped, to be expected; the rate is 1.71 % (1 in 58), and 0.1 % (1 in 1,000) was asked for
 [2]
