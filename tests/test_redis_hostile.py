@@ -333,7 +333,7 @@ def test_counts():
         header[:8] = b"\xff" * 8
         two = bf_header(items=2**63 + 60, links=2, size=2**62 + 30, entries=2**62 + 30)  # the sum is right, and beyond the range of a reply
         for data in (header, bf_header(items=1), bf_header(size=1), bf_header(items=many, size=many), bf_header(items=2**62, size=2**62), two,
-                     bf_header(entries=2**63), bf_header(entries=2**62, links=2)):
+                     bf_header(entries=2**63), bf_header(entries=2**62, links=2), bf_header(entries=2**62 + 1)):
             assert c.call("BF.LOADCHUNK", "b", 1, bytes(data)) == Error("ERR received bad data"), data
         assert c.do("BF.LOADCHUNK", "b", 1, bf_header(items=100, size=100)) == "OK"
         for data in (cf_header(items=many), cf_header(items=5), cf_header(deletes=many), cf_header(deletes=2**63)):
@@ -341,8 +341,79 @@ def test_counts():
         assert c.do("CF.LOADCHUNK", "c", 1, cf_header(items=4, deletes=2**63 - 1)) == "OK"
         refused = Error("ERR Bad data format")
         for name, at, value in (("MBbloom--", 0, many), ("MBbloom--", 0, 2), ("MBbloom--", 4, many), ("MBbloom--", 4, 2**63), ("MBbloom--", 11, many),
-                                ("MBbloomCF", 2, many), ("MBbloomCF", 2, 2**63), ("MBbloomCF", 3, many)):
+                                ("MBbloomCF", 3, many), ("MBbloomCF", 3, 2**63)):
             assert c.call("RESTORE", "k", 0, with_number(*found[name], at, value)) == refused, (name, at, value)
+
+
+def info(c, family, key):
+    return dict(zip(*[iter(c.text(family + ".INFO", key))] * 2))
+
+
+def links_header(*links):
+    """A header of BF.SCANDUMP with links of 64 bits, given as (items, capacity)."""
+    head = struct.pack("<QIII", sum(items for items, _ in links), len(links), 5, 2)
+    return head + b"".join(struct.pack("<QQQddIQB", 8, 64, items, 0.5, 1.44, 1, capacity, 0) for items, capacity in links)
+
+
+def test_counts_at_their_limit():
+    """Commands after a header with the greatest counts lead to no value that the server cannot load again, from a payload, a dump file or
+    an append-only file."""
+    with Server("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no") as server:
+        c = server.client()
+        most = 2**63 - 1
+        assert isinstance(c.call("BF.LOADCHUNK", "refused", 1, links_header((most - 10, most - 10), (5, 5))), Error)
+        c.do("CF.LOADCHUNK", "c", 1, cf_header(items=0, buckets=8, deletes=most))
+        for i in range(3):
+            assert c.do("CF.ADD", "c", i) == 1 and c.do("CF.DEL", "c", i) == 1
+        c.do("CF.ADD", "c", "x")
+        assert info(c, "CF", "c")["Number of items deleted"] == most
+        for key, links in (("grown", ((2**62 - 40, 2**62 - 40), (5, 5))), ("full", ((2**62 - 5, 2**62 - 5), (5, 5))),
+                           ("beyond", ((64, 1), (2**62 - 3, 2**62 - 1))), ("filled", ((2**62 - 21, 2**62 - 20), (20, 20)))):
+            c.do("BF.LOADCHUNK", key, 1, links_header(*links))
+            replies = c.call("BF.MADD", key, *range(40))
+            assert c.do("BF.CARD", key) == sum(n for n, _ in links) + replies.count(1), key
+            assert sum(n for _, n in links) <= info(c, "BF", key)["Capacity"] <= 2**62, key
+        assert any(isinstance(r, Error) for r in c.call("BF.MADD", "full", *range(40, 100)))
+        assert info(c, "BF", "grown")["Number of filters"] > 2
+        dumps = {key: c.do("DUMP", key) for key in ("c", "grown", "full", "beyond", "filled")}
+        for key, dump in dumps.items():
+            assert c.call("RESTORE", key + "-again", 0, dump) == "OK", key
+        assert c.do("DEBUG", "RELOAD") == "OK"
+        c.do("BGREWRITEAOF")
+        wait_for(lambda: "aof_rewrite_in_progress:0" in c.text("INFO", "persistence") and
+                 "aof_rewrite_scheduled:0" in c.text("INFO", "persistence"), "no end of the rewrite")
+        server.restart()
+        c = server.client()
+        for key, dump in dumps.items():
+            assert c.do("DUMP", key) == c.do("DUMP", key + "-again") == dump, key
+
+
+def test_no_room_to_grow():
+    """Where maxmemory does not let a filter grow, every item of a command gets its reply: those that are in, and those that find a place."""
+    def left(c, n):
+        c.do("CONFIG", "SET", "maxmemory", used_memory(c) + n)
+    with Server() as server:
+        c = server.client()
+        c.do("BF.RESERVE", "b", 0.01, 100, "EXPANSION", 32768)
+        before = [f"in{i}" for i in range(100)]
+        c.do("BF.MADD", "b", *before)
+        left(c, 2 << 20)
+        replies = c.call("BF.MADD", "b", *[x for i in range(100) for x in (f"new{i}", before[i])])
+        assert replies[1::2] == [0] * 100
+        refused = replies[::2].count(Error("ERR problem inserting into filter"))
+        assert refused > 90 and refused + replies[::2].count(0) == 100, replies
+        assert c.do("BF.CARD", "b") <= 100
+        c.do("CONFIG", "SET", "maxmemory", 0)
+        c.do("CF.RESERVE", "c", 1024, "EXPANSION", 32768, "MAXITERATIONS", 1)
+        left(c, 2 << 20)
+        replies = c.call("CF.INSERT", "c", "ITEMS", *range(3000))
+        first = replies.index(-1)
+        assert 1 in replies[first:], "an item behind the first refused one has found a place"
+        assert info(c, "CF", "c")["Number of items inserted"] == replies.count(1)
+        assert c.do("CF.MEXISTS", "c", *[i for i, r in enumerate(replies) if r == 1]) == [1] * replies.count(1)
+        # Memory that there is later is taken.
+        c.do("CONFIG", "SET", "maxmemory", 0)
+        assert 1 in c.do("BF.MADD", "b", "new0", "new1", "new2") and c.do("CF.INSERT", "c", "ITEMS", *range(3000)) == [1] * 3000
 
 
 def test_counts_of_lost_pieces():
@@ -353,9 +424,9 @@ def test_counts_of_lost_pieces():
         c.do("CF.LOADCHUNK", "c", 1, cf_header(items=16, buckets=8))
         for i in range(8):
             assert c.do("CF.ADD", "c", i) == 1
-        info = dict(zip(*[iter(c.text("CF.INFO", "c"))] * 2))
-        slots = info["Size"] - 40 - 16 * info["Number of filters"]
-        assert slots == 16 and info["Number of items inserted"] == 16, info
+        facts = info(c, "CF", "c")
+        slots = facts["Size"] - 40 - 16 * facts["Number of filters"]
+        assert slots == 16 and facts["Number of items inserted"] == 16, facts
         dump = c.do("DUMP", "c")
         c.do("BGREWRITEAOF")
         wait_for(lambda: "aof_rewrite_in_progress:0" in c.text("INFO", "persistence") and
@@ -363,10 +434,11 @@ def test_counts_of_lost_pieces():
         server.restart()
         c = server.client()
         assert c.do("DUMP", "c") == dump
-        # RedisBloom saves more: then the slots are counted.
+        # RedisBloom saves more, or a number that has wrapped below zero: then the slots are counted.
         start, fields = fields_of(dump)
-        c.do("RESTORE", "r", 0, with_number(start, fields, 2, 10**6))
-        assert dict(zip(*[iter(c.text("CF.INFO", "r"))] * 2))["Number of items inserted"] == 8
+        for n in (10**6, 2**63 - 1, 2**63, 2**64 - 1):
+            c.do("RESTORE", "r", 0, with_number(start, fields, 2, n), "REPLACE")
+            assert info(c, "CF", "r")["Number of items inserted"] == 8, n
 
 
 def test_counts_of_sketches():
@@ -380,6 +452,12 @@ def test_counts_of_sketches():
         start, fields = fields_of(c.do("DUMP", "m"))
         c.do("RESTORE", "k", 0, with_number(start, fields, 2, 2**64 - 1))
         assert c.text("CMS.INFO", "k") == ["width", 10, "depth", 3, "count", 2**63 - 1]
+        # A merge does not stop there, as in RedisBloom: its total has to be true.
+        for key, n in (("one", 1), ("d", 0)):
+            c.do("CMS.INITBYDIM", key, 10, 3)
+            c.do("CMS.INCRBY", key, "a", n)
+        assert c.call("CMS.MERGE", "d", 2, "k", "one", "WEIGHTS", 1, 1) == Error("CMS: MERGE overflow")
+        assert c.do("CMS.MERGE", "d", 1, "k") == "OK"
 
 
 def test_private():
@@ -439,4 +517,4 @@ def test_maxmemory():
 
 
 if __name__ == "__main__":
-    main([test_security_history, test_counts, test_counts_of_lost_pieces, test_counts_of_sketches, test_private, test_newer_sketches, test_maxmemory, test_mutated_payloads])
+    main([test_security_history, test_counts, test_counts_at_their_limit, test_no_room_to_grow, test_counts_of_lost_pieces, test_counts_of_sketches, test_private, test_newer_sketches, test_maxmemory, test_mutated_payloads])

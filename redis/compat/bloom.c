@@ -20,6 +20,9 @@
  * be work for ever. */
 #define MAX_HASHES 1100u
 #define MAX_LINKS 65536u
+/* Of all links together. A link has at most as many items as its capacity or as its bits, so the
+ * items of all links stay below 2^63, which BF.CARD and BF.INFO can report. */
+#define MAX_CAPACITY ((uint64_t)1 << 62)
 #define HEADER 20u
 #define HEADER_LINK 53u
 
@@ -83,7 +86,9 @@ static enum compat_status grow(struct compat_bloom *b, const struct compat_room 
     struct compat_bloom_link l = {.capacity = capacity, .error = error};
     l.bits_per_item = -log(error) / LN2_SQUARED;
     const double bits = floor((double)capacity * l.bits_per_item);
-    if (!(bits < 0x1p62) || b->links == MAX_LINKS) return COMPAT_NO_MEMORY;
+    if (!(bits < 0x1p62) || b->links == MAX_LINKS ||
+        capacity > MAX_CAPACITY - compat_bloom_capacity(b))
+        return COMPAT_NO_MEMORY;
     l.bits = bits < 1 ? 64 : ((uint64_t)bits + 63) / 64 * 64;
     l.bytes = l.bits / 8;
     l.hashes = (uint32_t)ceil(LN2 * l.bits_per_item);
@@ -233,22 +238,24 @@ static bool link_is_sound(const struct compat_bloom_link *l)
 {
     return l->bits > 0 && l->bits < (uint64_t)1 << 62 &&
            l->bytes == l->bits / 8 + (l->bits % 8 != 0) && l->hashes > 0 &&
-           l->hashes <= MAX_HASHES && l->capacity > 0 && l->capacity <= INT64_MAX &&
+           l->hashes <= MAX_HASHES && l->capacity > 0 && l->capacity <= MAX_CAPACITY &&
            (l->items <= l->capacity || l->items <= l->bits) && l->error > 0 && l->error < 1 &&
            l->bits_per_item > 0 && isfinite(l->bits_per_item) &&
            (l->n2 == 0 || (l->n2 < 63 && l->bits == (uint64_t)1 << l->n2));
 }
 
-/* Whether the filter counts as many items as its links, and BF.CARD and BF.INFO can report that and
- * the capacity, as signed numbers. */
+/* Whether the filter counts as many items as its links, and its capacity is within the limit that
+ * growing keeps. */
 static bool counts_add_up(const struct compat_bloom *b)
 {
-    int64_t items = 0, capacity = 0;
-    for (uint32_t i = 0; i < b->links; i++)
-        if (__builtin_add_overflow(items, b->link[i].items, &items) ||
-            __builtin_add_overflow(capacity, b->link[i].capacity, &capacity))
-            return false;
-    return b->items == (uint64_t)items;
+    uint64_t items = 0, capacity = 0;
+    for (uint32_t i = 0; i < b->links; i++) {
+        if (b->link[i].capacity > MAX_CAPACITY - capacity) return false;
+        capacity += b->link[i].capacity;
+        if (b->link[i].items > INT64_MAX - items) return false;
+        items += b->link[i].items;
+    }
+    return b->items == items;
 }
 
 static bool is_sound(const struct compat_bloom *b)

@@ -13,6 +13,9 @@
 
 #define MULTIPLIER UINT64_C(0x5bd1e995)
 #define MAX_LINKS 65536u
+/* The greatest number that CF.INFO can report. No filter that was loaded has more, and the count of
+ * one that was changed stays there, so that what is saved can be loaded. */
+#define MAX_DELETES ((uint64_t)INT64_MAX)
 
 /* Where an item may be: in any table, modulo its buckets. */
 struct spot {
@@ -207,8 +210,8 @@ static bool place(struct compat_cuckoo *c, const struct spot *s)
     return kick(c, s);
 }
 
-/* Every item has a slot. A filter whose header was loaded without its pieces counts items that it has
- * not; what is added must not lead to a count that no header may have. */
+/* Every item has a slot. If only the header of a filter was loaded, its count includes items that
+ * are not in its slots. What is added must not lead to a count that no header may have. */
 static void bound_items(struct compat_cuckoo *c)
 {
     const uint64_t slots = compat_cuckoo_slots(c);
@@ -268,7 +271,7 @@ enum compat_status compat_cuckoo_remove(struct compat_cuckoo *c, const tamis_mem
         if (slot == NULL) continue;
         *slot = 0;
         if (c->items > 0) c->items--;
-        c->deletes++;
+        if (c->deletes < MAX_DELETES) c->deletes++;
         if (c->links > 1 && (double)c->deletes > (double)c->items * 0.10)
             compat_cuckoo_compact(c, memory, false);
         return COMPAT_OK;
@@ -319,10 +322,10 @@ void compat_cuckoo_compact(struct compat_cuckoo *c, const tamis_memory *memory, 
 
 /* --- At rest ---------------------------------------------------------------------------------- */
 
-/* CF.INFO reports items and deletes as signed numbers. */
+/* All but the number of items, which is compared with the slots. */
 static bool shape_is_sound(const struct compat_cuckoo *c, uint64_t links)
 {
-    return c->items <= INT64_MAX && c->deletes <= INT64_MAX && links > 0 && links <= MAX_LINKS &&
+    return c->deletes <= MAX_DELETES && links > 0 && links <= MAX_LINKS &&
            is_power_of_two(c->buckets) && c->buckets <= (uint64_t)1 << 55 && c->bucket_size > 0 &&
            c->bucket_size <= 255 && c->max_iterations > 0 &&
            (c->expansion == 0 || is_power_of_two(c->expansion)) &&
@@ -357,7 +360,8 @@ static bool load_link(struct compat_cuckoo *c, const struct compat_reader *r)
     return l->buckets == buckets_of(c, c->links - 1) && link_bytes(c, l) == bytes;
 }
 
-/* RedisBloom may have saved a greater number of items than the filter has slots (see bound_items). */
+/* RedisBloom may have saved more items than the filter has slots (see bound_items), also a number
+ * that has wrapped below zero. A server has to start with such a value. */
 static void correct_items(struct compat_cuckoo *c)
 {
     if (c->items <= compat_cuckoo_slots(c)) return;
