@@ -39,13 +39,16 @@ static enum compat_status create(redis_ctx *ctx, const struct shape *s, struct c
     return status;
 }
 
-static enum compat_status add(redis_ctx *ctx, struct compat_bloom *b, const redis_string *item)
+static enum compat_status add(redis_ctx *ctx, struct redis_account *account, struct compat_bloom *b,
+                              const redis_string *item)
 {
-    const struct compat_room room = redis_room();
+    struct compat_room room = {&account->memory, redis_room().max_bytes};
     const tamis_bytes bytes = redis_bytes(item);
     enum compat_status s = compat_bloom_add(b, &room, bytes.p, bytes.len);
-    if (s == COMPAT_NO_MEMORY && redis_must_obey(ctx))
-        s = compat_bloom_add(b, &redis_open_room, bytes.p, bytes.len);
+    if (s == COMPAT_NO_MEMORY && redis_must_obey(ctx)) {
+        room.max_bytes = redis_open_room.max_bytes;
+        s = compat_bloom_add(b, &room, bytes.p, bytes.len);
+    }
     return s;
 }
 
@@ -154,11 +157,13 @@ static int add_items(redis_ctx *ctx, redis_string *key, redis_string **items, in
     if (b != NULL) {
         redis_string *one[1];
         struct redis_effects e = single ? (struct redis_effects){one, 0} : redis_effects_new(n);
+        struct redis_account account;
         int done = 0;
+        redis_open_account(&account);
         if (!single) redis.ReplyWithArray(ctx, REDIS_POSTPONED);
         /* A full filter ends the reply; where it only cannot grow, the others get theirs. */
         for (enum compat_status s = COMPAT_OK; done < n && s != COMPAT_FULL; done++) {
-            s = add(ctx, b, items[done]);
+            s = add(ctx, &account, b, items[done]);
             if (s == COMPAT_OK) redis_effects_add(&e, items[done]);
             if (s == COMPAT_OK || s == COMPAT_SEEN)
                 redis.ReplyWithBool(ctx, s == COMPAT_OK);
@@ -360,8 +365,11 @@ int redis_bf_scandump(redis_ctx *ctx, redis_string **argv, int argc)
 
 static const char *load_header(redis_ctx *ctx, struct redis_open *open, tamis_bytes data)
 {
-    const struct compat_room room = redis_must_obey(ctx) ? redis_open_room : redis_room();
+    struct compat_room room = redis_must_obey(ctx) ? redis_open_room : redis_room();
+    struct redis_account account;
     struct compat_bloom *b;
+    redis_open_account(&account);
+    room.memory = &account.memory;
     const enum compat_status s = compat_bloom_from_header(&room, data.p, data.len, &b);
     if (s == COMPAT_NO_MEMORY) return "ERR Insufficient memory to create filter";
     if (s != COMPAT_OK) return "ERR received bad data";

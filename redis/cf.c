@@ -37,14 +37,17 @@ static void replicate_reserve(redis_ctx *ctx, redis_string *key, const struct sh
                     "MAXITERATIONS", s->max_iterations, "EXPANSION", s->expansion);
 }
 
-static enum compat_status add(redis_ctx *ctx, struct compat_cuckoo *c, const redis_string *item)
+static enum compat_status add(redis_ctx *ctx, struct redis_account *account,
+                              struct compat_cuckoo *c, const redis_string *item)
 {
-    const struct compat_room room = redis_room();
+    struct compat_room room = {&account->memory, redis_room().max_bytes};
     const tamis_bytes b = redis_bytes(item);
     const uint32_t most = (uint32_t)redis_settings.cf_max_expansions;
     enum compat_status s = compat_cuckoo_add(c, &room, most, b.p, b.len);
-    if ((s == COMPAT_NO_MEMORY || s == COMPAT_TOO_MANY) && redis_must_obey(ctx))
-        s = compat_cuckoo_add(c, &redis_open_room, UINT32_MAX, b.p, b.len);
+    if ((s == COMPAT_NO_MEMORY || s == COMPAT_TOO_MANY) && redis_must_obey(ctx)) {
+        room.max_bytes = redis_open_room.max_bytes;
+        s = compat_cuckoo_add(c, &room, UINT32_MAX, b.p, b.len);
+    }
     return s;
 }
 
@@ -126,11 +129,11 @@ static struct compat_cuckoo *filter_to_fill(redis_ctx *ctx, redis_string *key,
 }
 
 /* COMPAT_SEEN when only a new item is wanted. */
-static enum compat_status add_one(redis_ctx *ctx, struct compat_cuckoo *c, const redis_string *item,
-                                  bool only_new)
+static enum compat_status add_one(redis_ctx *ctx, struct redis_account *account,
+                                  struct compat_cuckoo *c, const redis_string *item, bool only_new)
 {
     const tamis_bytes b = redis_bytes(item);
-    return only_new && compat_cuckoo_has(c, b.p, b.len) ? COMPAT_SEEN : add(ctx, c, item);
+    return only_new && compat_cuckoo_has(c, b.p, b.len) ? COMPAT_SEEN : add(ctx, account, c, item);
 }
 
 static int add_single(redis_ctx *ctx, redis_string **argv, bool only_new)
@@ -139,7 +142,9 @@ static int add_single(redis_ctx *ctx, redis_string **argv, bool only_new)
     struct redis_open open;
     struct compat_cuckoo *c = filter_to_fill(ctx, argv[1], &shape, true, &open);
     if (c == NULL) return REDIS_OK;
-    const enum compat_status s = add_one(ctx, c, argv[2], only_new);
+    struct redis_account account;
+    redis_open_account(&account);
+    const enum compat_status s = add_one(ctx, &account, c, argv[2], only_new);
     if (s == COMPAT_OK) {
         redis.Replicate(ctx, "CF.ADD", "ss", argv[1], argv[2]);
         redis_notify(ctx, "cf.add", argv[1]);
@@ -168,10 +173,12 @@ static void add_items(redis_ctx *ctx, struct compat_cuckoo *c, redis_string *key
                       redis_string **items, int n, bool only_new)
 {
     struct redis_effects e = redis_effects_new(n);
+    struct redis_account account;
     const bool numbers = only_new || !(redis.GetContextFlags(ctx) & REDIS_CTX_RESP3);
+    redis_open_account(&account);
     redis.ReplyWithArray(ctx, n);
     for (int i = 0; i < n; i++) {
-        const enum compat_status s = add_one(ctx, c, items[i], only_new);
+        const enum compat_status s = add_one(ctx, &account, c, items[i], only_new);
         if (s == COMPAT_OK) redis_effects_add(&e, items[i]);
         if (numbers)
             redis.ReplyWithLongLong(ctx, s == COMPAT_OK ? 1 : s == COMPAT_SEEN ? 0 : -1);
@@ -372,8 +379,11 @@ int redis_cf_scandump(redis_ctx *ctx, redis_string **argv, int argc)
 
 static const char *load_header(redis_ctx *ctx, struct redis_open *open, tamis_bytes data)
 {
-    const struct compat_room room = redis_must_obey(ctx) ? redis_open_room : redis_room();
+    struct compat_room room = redis_must_obey(ctx) ? redis_open_room : redis_room();
+    struct redis_account account;
     struct compat_cuckoo *c;
+    redis_open_account(&account);
+    room.memory = &account.memory;
     if (open->value != NULL) return "ERR item exists";
     if (data.len != COMPAT_CUCKOO_HEADER) return "Invalid header";
     if (compat_cuckoo_from_header(&room, data.p, data.len, &c) != COMPAT_OK)

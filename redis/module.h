@@ -18,7 +18,7 @@ struct redis_settings {
 };
 extern struct redis_settings redis_settings;
 
-/* Registers them as bf.NAME and reads the arguments of the module. */
+/* Registers them, as bf.NAME, or on Redis 8 as NAME with the alias bf.NAME, and reads the arguments of the module. */
 int redis_settings_load(redis_ctx *ctx, redis_string **argv, int argc);
 
 #define REDIS_MAX_CAPACITY (1LL << 30)
@@ -36,6 +36,16 @@ extern const tamis_memory redis_saving_memory;
 struct compat_room redis_room(void);
 extern const struct compat_room redis_open_room;
 bool redis_must_obey(redis_ctx *ctx);
+
+/* The memory of one command that may take many big blocks, or be refused many times: the server is
+ * not asked for each how much it has left. Values are freed with redis_memory. Every command opens
+ * an account of its own, and it must not be copied. */
+struct redis_account {
+    tamis_memory memory;
+    uint64_t left; /* 0 before the first question */
+    bool exact;    /* nothing was taken since the server was asked */
+};
+void redis_open_account(struct redis_account *account);
 
 /* --- Keys (support.c) ------------------------------------------------------------------------- */
 

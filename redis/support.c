@@ -15,28 +15,49 @@
 /* Below this a refusal of the allocator is refusal enough, and zeroing takes no time. */
 #define BIG (1u << 20)
 
-/* Whether n bytes more stay within maxmemory, or within what the machine has: an allocator promises
- * more than there is, and the kernel kills the server when it uses that. */
-static bool server_has(size_t n)
+/* How many bytes more stay within maxmemory, and within what the machine has: an allocator promises
+ * more than there is, and the kernel kills the server when it uses that. The server writes all of
+ * INFO memory for it, which takes some 50 microseconds. */
+static uint64_t server_left(void)
 {
     redis_server_info *info = redis.GetServerInfo(NULL, "memory");
-    if (info == NULL) return true;
+    if (info == NULL) return UINT64_MAX;
     int no_used = 0, no_max = 0, no_total = 0;
     const uint64_t used = redis.ServerInfoGetFieldUnsigned(info, "used_memory", &no_used);
     const uint64_t max = redis.ServerInfoGetFieldUnsigned(info, "maxmemory", &no_max);
     const uint64_t total = redis.ServerInfoGetFieldUnsigned(info, "total_system_memory", &no_total);
     redis.FreeServerInfo(NULL, info);
     const bool obey = (redis.GetContextFlags(NULL) & (REDIS_CTX_REPLICA | REDIS_CTX_LOADING)) != 0;
-    if (no_used) return true;
-    if (!obey && !no_max && max > 0 && (used > max || n > max - used)) return false;
-    return no_total || total == 0 || (used <= total && n <= total - used);
+    uint64_t most = UINT64_MAX;
+    if (no_used) return most;
+    if (!no_total && total > 0) most = total;
+    if (!obey && !no_max && max > 0 && max < most) most = max;
+    return used < most ? most - used : 0;
+}
+
+/* Whether the server has room for a block of n bytes. An account subtracts what was taken from what
+ * the server had left. It asks again before it refuses, in case something was freed since, but not
+ * if it has refused already and nothing was taken since. */
+static bool server_has(struct redis_account *account, size_t n)
+{
+    if (n < BIG) return true;
+    if (account == NULL) return n <= server_left();
+    if (n > account->left && !account->exact) {
+        account->left = server_left();
+        account->exact = true;
+    }
+    if (n > account->left) return false;
+    account->left -= n;
+    account->exact = false;
+    return true;
 }
 
 /* Zeroes a block without touching it, where that is possible: then the command that creates a big
  * filter does not wait for gigabytes of memory, and each page comes when it is first used. A server
  * before 7.4 has no calloc that may fail. But on Linux the pages of a private anonymous mapping,
  * which is what allocators hand out, read as zero once they were given back to the system. Where a
- * block is something else, the marks are still there, or the system refuses: then it is zeroed. */
+ * block is something else, the marks are still there, or the system refuses: then it is zeroed. A
+ * block lies in mappings of one kind, so the marks at its two ends speak for all of it. */
 static void zero(unsigned char *p, size_t n)
 {
 #ifdef __linux__
@@ -64,18 +85,14 @@ static void *try_zeroed(size_t n)
     return p;
 }
 
-static void *take(void *ctx, size_t n)
+static void *take(void *account, size_t n)
 {
-    (void)ctx;
-    if (n >= BIG && !server_has(n)) return NULL;
-    return redis.TryAlloc(n > 0 ? n : 1);
+    return server_has(account, n) ? redis.TryAlloc(n > 0 ? n : 1) : NULL;
 }
 
-static void *take_zeroed(void *ctx, size_t n)
+static void *take_zeroed(void *account, size_t n)
 {
-    (void)ctx;
-    if (n >= BIG && !server_has(n)) return NULL;
-    return try_zeroed(n);
+    return server_has(account, n) ? try_zeroed(n) : NULL;
 }
 
 static void give(void *ctx, void *p)
@@ -104,6 +121,11 @@ const struct compat_room redis_open_room = {&redis_memory, UINT64_C(1) << 48};
 struct compat_room redis_room(void)
 {
     return (struct compat_room){&redis_memory, (uint64_t)redis_settings.max_bytes};
+}
+
+void redis_open_account(struct redis_account *account)
+{
+    *account = (struct redis_account){.memory = {account, take, give, take_zeroed}};
 }
 
 bool redis_must_obey(redis_ctx *ctx)
