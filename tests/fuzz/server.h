@@ -15,7 +15,7 @@
 #define SERVER_KEYS 4u
 #define SERVER_TYPES 5u
 #define SERVER_COMMANDS 100u
-#define SERVER_MEMORY ((size_t)4 << 20) /* of one piece; more is refused */
+#define SERVER_MEMORY ((size_t)15 << 20) /* of one piece; more is refused */
 #define SERVER_NESTING 8u
 #define SERVER_ARGS 12u
 
@@ -69,6 +69,9 @@ static redis_command server_commands[SERVER_COMMANDS];
 static size_t server_n_types, server_n_commands;
 static int server_flags;
 static long server_allocs = -1; /* so many more succeed; below 0: all */
+static size_t server_used;      /* bytes that the module has */
+static size_t server_max;       /* maxmemory; 0: none */
+static unsigned server_infos;   /* how often the last command has asked for them */
 
 /* --- Memory ----------------------------------------------------------------------------------- */
 
@@ -76,10 +79,14 @@ static void *server_alloc(size_t n)
 {
     if (n > SERVER_MEMORY || server_allocs == 0) return NULL;
     if (server_allocs > 0) server_allocs--;
-    return malloc(n);
+    void *p = malloc(n);
+    if (p == NULL) return NULL;
+    memset(p, 0xa5, n); /* whatever was there before */
+    server_used += malloc_usable_size(p);
+    return p;
 }
 
-/* As in servers from 7.4 on; the oldest ones have none. */
+/* As in servers from 7.4 on; older ones have none (server_is_old). */
 static void *server_calloc(size_t n, size_t size)
 {
     void *p = size == 0 || n <= SERVER_MEMORY / size ? server_alloc(n * size) : NULL;
@@ -90,6 +97,7 @@ static void *server_calloc(size_t n, size_t size)
 static void server_free(void *p)
 {
     must(p != NULL, "the server frees something");
+    server_used -= malloc_usable_size(p);
     free(p);
 }
 
@@ -105,8 +113,23 @@ static void *server_move(redis_defrag *ctx, void *p)
     (void)ctx;
     must(to != NULL, "memory");
     memcpy(to, p, n);
-    free(p);
+    server_free(p);
+    server_used += malloc_usable_size(to);
     return to;
+}
+
+static redis_server_info *server_info(redis_ctx *ctx, const char *section)
+{
+    (void)ctx, (void)section;
+    server_infos++;
+    return (redis_server_info *)(void *)&server_infos;
+}
+
+static unsigned long long server_info_field(redis_server_info *info, const char *field, int *error)
+{
+    (void)info;
+    *error = strcmp(field, "total_system_memory") == 0;
+    return strcmp(field, "used_memory") == 0 ? server_used : server_max;
 }
 
 /* --- Strings ---------------------------------------------------------------------------------- */
@@ -405,6 +428,7 @@ static void server_run(const redis_command *c, redis_string **args, int n)
     ctx->depth = ctx->replies = 0;
     ctx->error = false;
     ctx->number = -1;
+    server_infos = 0;
     const bool fits = c->arity > 0 ? n == c->arity : n >= -c->arity;
     redis_string **argv = malloc((size_t)n * sizeof *argv);
     must(argv != NULL, "memory");
@@ -550,6 +574,8 @@ static int find_function(const char *name, void *out)
         IS("TryCalloc", server_calloc),
         IS("Free", server_free),
         IS("MallocSize", server_size),
+        IS("GetServerInfo", server_info),
+        IS("ServerInfoGetFieldUnsigned", server_info_field),
         IS("CreateCommand", create_command),
         IS("GetCommand", get_command),
         IS("SetCommandInfo", set_info),
@@ -607,7 +633,12 @@ static void server_start(void)
     server_ctx.get = find_function;
     must(RedisModule_OnLoad(&server_ctx, NULL, 0) == REDIS_OK, "the module loads");
     must(server_n_types == SERVER_TYPES, "five types");
-    redis_settings.max_bytes = 1 << 18;
+}
+
+/* A server before 7.4, such as that of Debian 12. */
+static void server_is_old(bool old)
+{
+    redis.TryCalloc = old ? NULL : server_calloc;
 }
 
 #endif
