@@ -4,8 +4,9 @@
  * element = word | TOKEN | TOKEN " " word | "[" list "]" | "[" TOKEN { " | " TOKEN } "]"
  *         | "[" word { " " word } " ...]"
  *
- * The last form repeats as many elements as it has words: "item increment [item increment ...]" is a
- * block of two that may come more than once. A word with a token before it is the token's value. */
+ * The last form repeats as many elements as it has words: "item increment [item increment ...]" is
+ * a block of two that may come more than once. A word with a token before it is the token's
+ * value. */
 #include "commands.h"
 
 #include <ctype.h>
@@ -61,7 +62,7 @@ static int type_of(const char *word)
          "numkeys weight k n items bytes m seed cellbits generations excluded "},
     };
     const size_t len = strlen(word);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    for (size_t i = 0; len > 0 && i < sizeof types / sizeof *types; i++)
         for (const char *p = types[i].words; (p = strstr(p, word)) != NULL; p++)
             if (p[-1] == ' ' && p[len] == ' ') return types[i].type;
     return -1;
@@ -87,7 +88,8 @@ static struct redis_argument read_one(struct reader *r)
         a.name = next_word(r, &len);
     }
     if (a.name == NULL || (a.type = type_of(a.name)) < 0) r->failed = true;
-    /* The first specification is the key that is written, or the only one; the second the sources. */
+    /* The first specification is the key that is written, or the only one; the second the
+     * sources. */
     if (a.type == REDIS_ARGUMENT_KEY) a.key_spec = !r->failed && strcmp(a.name, "source") == 0;
     return a;
 }
@@ -151,14 +153,16 @@ static size_t read_bracket(struct reader *r, struct redis_argument *list, size_t
     int type = REDIS_ARGUMENT_BLOCK;
     for (; *r->at == '|' && m < MOST && !r->failed; m++) {
         type = REDIS_ARGUMENT_ONEOF;
+        if (r->at[1] != ' ') break;
         r->at += 2;
         inner[m] = read_one(r);
         if (*r->at == ' ') r->at++;
     }
-    if (*r->at++ != ']' || m == 0) {
+    if (*r->at != ']' || m == 0) {
         r->failed = true;
         return n;
     }
+    r->at++;
     list[n] = m == 1 ? inner[0] : group(r, type, inner, m);
     list[n].flags |= REDIS_ARGUMENT_OPTIONAL;
     return n + 1;

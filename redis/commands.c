@@ -84,14 +84,18 @@ static int set_categories(redis_command *c, const struct command *row)
     return redis.SetCommandACLCategories(c, text);
 }
 
-/* Registers one command. Its name is in lower case, as in RedisBloom: errors, COMMAND INFO, ACL rules
- * and statistics show the registered name. Clients may write it in any case. */
+/* Registers one command. Its name is in lower case, as in RedisBloom: errors, COMMAND INFO, ACL
+ * rules and statistics show the registered name. Clients may write it in any case. */
 static int load_command(redis_ctx *ctx, const struct command *row)
 {
     const int last = row->keys == REDIS_KEYS_ALL ? -1 : 1;
     char name[NAME_BYTES] = {0};
-    for (size_t i = 0; i + 1 < sizeof name && row->name[i] != 0; i++)
-        name[i] = (char)tolower((unsigned char)row->name[i]);
+    const size_t len = strlen(row->name);
+    if (len >= sizeof name) {
+        redis.Log(ctx, "warning", "%s: the name is too long", row->name);
+        return REDIS_ERR;
+    }
+    for (size_t i = 0; i < len; i++) name[i] = (char)tolower((unsigned char)row->name[i]);
     if (redis.CreateCommand(ctx, name, row->run, row->flags, 1, last, 1) != REDIS_OK) {
         redis.Log(ctx, "warning", "%s: another module has this command", name);
         return REDIS_ERR;

@@ -20,10 +20,10 @@ enum redis_keys { REDIS_KEYS_READ, REDIS_KEYS_WRITE, REDIS_KEYS_MERGE, REDIS_KEY
 
 /* X(handler, name, since, arity, flags, keys, arguments, summary)
  *
- * since is the version of RedisBloom that its manual gives for the command; of BF.MERGE and TAMIS.*,
- * which it lacks, the version of Tamis. arguments are in the notation of Redis: words in capitals
- * are sent as they are, [...] is optional, [x ...] repeats x. COMMAND DOCS gets its arguments from
- * there (arguments.c). */
+ * since is the version of RedisBloom that its manual gives for the command; of BF.MERGE and
+ * TAMIS.*, which it lacks, the version of Tamis. arguments are in the notation of Redis: words in
+ * capitals are sent as they are, [...] is optional, [x ...] repeats x. COMMAND DOCS gets its
+ * arguments from there (arguments.c). */
 #define REDIS_COMMANDS_BF(X)                                                                       \
     X(bf_reserve, "BF.RESERVE", "1.0.0", -4, WRITES, WRITE,                                        \
       "key error_rate capacity [EXPANSION expansion] [NONSCALING]", "makes an empty Bloom filter") \
@@ -83,7 +83,7 @@ enum redis_keys { REDIS_KEYS_READ, REDIS_KEYS_WRITE, REDIS_KEYS_MERGE, REDIS_KEY
       "makes one by how wrong it may be, and how often")                                           \
     X(cms_incrby, "CMS.INCRBY", "2.0.0", -4, WRITES, WRITE,                                        \
       "key item increment [item increment ...]",                                                   \
-      "counts n more of items; replies with their counts")                                         \
+      "adds increment to the count of each item; replies with the counts")                         \
     X(cms_query, "CMS.QUERY", "2.0.0", -3, SCANS, READ, "key item [item ...]", "counts of items")  \
     X(cms_merge, "CMS.MERGE", "2.0.0", -4, MERGES, MERGE,                                          \
       "destination numkeys source [source ...] [WEIGHTS weight [weight ...]]",                     \
@@ -97,7 +97,7 @@ enum redis_keys { REDIS_KEYS_READ, REDIS_KEYS_WRITE, REDIS_KEYS_MERGE, REDIS_KEY
       "counts items; replies with those that had to go")                                           \
     X(topk_incrby, "TOPK.INCRBY", "2.0.0", -4, WRITES, WRITE,                                      \
       "key item increment [item increment ...]",                                                   \
-      "counts n more of items; replies with those that had to go")                                 \
+      "adds increment to the count of each item; replies with those that had to go")               \
     X(topk_query, "TOPK.QUERY", "2.0.0", -3, SCANS, READ, "key item [item ...]",                   \
       "whether items are among the most frequent")                                                 \
     X(topk_count, "TOPK.COUNT", "2.0.0", -3, SCANS, READ, "key item [item ...]",                   \
@@ -120,7 +120,7 @@ enum redis_keys { REDIS_KEYS_READ, REDIS_KEYS_WRITE, REDIS_KEYS_MERGE, REDIS_KEY
       "adds items; whether each was new")                                                          \
     X(tamis_incrby, "TAMIS.INCRBY", "0.1.0", -4, WRITES, WRITE,                                    \
       "key item increment [item increment ...]",                                                   \
-      "counts n more of items, or fewer; kinds that tell how often")                               \
+      "adds increment, in some kinds also a negative one, to the count of each item")              \
     X(tamis_has, "TAMIS.HAS", "0.1.0", 3, READS, READ, "key item", "whether an item may be in")    \
     X(tamis_mhas, "TAMIS.MHAS", "0.1.0", -3, READS, READ, "key item [item ...]",                   \
       "whether items may be in")                                                                   \
@@ -166,8 +166,8 @@ struct redis_arguments {
     size_t used, text_used;
     char text[512];
 };
-/* What SetCommandInfo takes, from the line of the table above; it lies in the room. NULL if the line
- * is not in that notation, or too long. */
+/* What SetCommandInfo takes, from the line of the table above; it lies in the room. NULL if the
+ * line is not in that notation, or too long. */
 struct redis_argument *redis_arguments(const char *line, struct redis_arguments *room);
 
 #define REDIS_HANDLER(handler, name, since, arity, flags, keys, arguments, summary)                \

@@ -18,7 +18,8 @@ struct redis_settings {
 };
 extern struct redis_settings redis_settings;
 
-/* Registers them, as bf.NAME, or on Redis 8 as NAME with the alias bf.NAME, and reads the arguments of the module. */
+/* Registers them, as bf.NAME, on Redis 8 as NAME with the alias bf.NAME, and reads the arguments of
+ * the module. */
 int redis_settings_load(redis_ctx *ctx, redis_string **argv, int argc);
 
 #define REDIS_MAX_CAPACITY (1LL << 30)

@@ -1,9 +1,9 @@
-/* The settings, as CONFIG knows them and as arguments of the module: those of RedisBloom under both its
- * old names (ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS) and its new ones, and our own.
+/* The settings, as CONFIG knows them and as arguments of the module: those of RedisBloom under both
+ * its old names (ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS) and its new ones, and our own.
  *
- * CONFIG knows them as bf.NAME. Redis before 8.0, and Valkey, put the module's name before the settings of
- * every module. Redis 8.0 allows NAME alone, which is what RedisBloom 8 has, and a second name
- * beside it: there both are known. */
+ * CONFIG knows them as bf.NAME. Redis before 8.0, and Valkey, put the module's name before the
+ * settings of every module. Redis 8.0 allows NAME alone, which is what RedisBloom 8 has, and a
+ * second name beside it: there both are known. */
 #include "module.h"
 
 #include <errno.h>
@@ -216,7 +216,8 @@ struct registered {
 
 static struct registered registered(const char *name)
 {
-    /* The version does not tell: Valkey 8 says 8 and refuses the flag. That function came with it. */
+    /* The version does not tell: Valkey 8 says 8 and refuses the flag. That function came with
+     * it. */
     const bool allowed = redis.LoadDefaultConfigs != NULL;
     struct registered r = {.flag = allowed ? REDIS_CONFIG_UNPREFIXED : REDIS_CONFIG_DEFAULT};
     snprintf(r.name, sizeof r.name, r.flag != 0 ? "%s|bf.%s" : "%s", name, name);

@@ -97,6 +97,28 @@ def manual():
     return {name.lower(): arguments.replace("\\|", "|") for name, arguments in rows}
 
 
+# Written by hand, since the manual comes from the table of the code: name, type, token, flags. A list is a block.
+BY_HAND = {
+    "bf.insert": [("key", "key"), ("capacity", "integer", "CAPACITY", "optional"), ("error", "double", "ERROR", "optional"),
+                  ("expansion", "integer", "EXPANSION", "optional"), ("nocreate", "pure-token", "NOCREATE", "optional"),
+                  ("nonscaling", "pure-token", "NONSCALING", "optional"), ("item", "string", "ITEMS", "multiple")],
+    "cf.reserve": [("key", "key"), ("capacity", "integer"), ("bucketsize", "integer", "BUCKETSIZE", "optional"),
+                   ("maxiterations", "integer", "MAXITERATIONS", "optional"), ("expansion", "integer", "EXPANSION", "optional")],
+    "topk.incrby": [("key", "key"), ("item-increment", "block", [("item", "string"), ("increment", "integer")], "multiple")],
+    "cms.merge": [("destination", "key"), ("numkeys", "integer"), ("source", "key", "multiple"),
+                  ("weight", "integer", "WEIGHTS", "optional", "multiple")],
+}
+
+
+def listed(arguments):
+    """What COMMAND DOCS lists, in the form of BY_HAND."""
+    rows = []
+    for a in map(pairs, arguments):
+        inner = [listed(a["arguments"])] if "arguments" in a else []
+        rows.append((a["name"], a["type"], *([a["token"]] if "token" in a else []), *inner, *a.get("flags", [])))
+    return rows
+
+
 def test_docs():
     """COMMAND DOCS has the arguments of the manual, with their types, and since when there is the command."""
     with Server() as server:
@@ -108,6 +130,9 @@ def test_docs():
             assert line(docs["arguments"]) == arguments, (name, line(docs["arguments"]))
             assert docs["since"] == SINCE.get(name, SINCE[name.split(".")[0]]), (name, docs["since"])
             assert docs["summary"], name
+        for name, arguments in BY_HAND.items():
+            found = listed(pairs(c.text("COMMAND", "DOCS", name)[1])["arguments"])
+            assert found == arguments, (name, found)
         types = {a["name"]: a["type"] for a in map(pairs, pairs(c.text("COMMAND", "DOCS", "bf.reserve")[1])["arguments"])}
         assert types == {"key": "key", "error_rate": "double", "capacity": "integer", "expansion": "integer", "nonscaling": "pure-token"}
         merge = [pairs(a) for a in pairs(c.text("COMMAND", "DOCS", "cms.merge")[1])["arguments"]]

@@ -1,6 +1,7 @@
 """Values outlive the server: RDB, AOF with and without preamble, replicas that agree and never complain, failover, MIGRATE, a
 cluster of three masters with replicas."""
 import os
+import pathlib
 import random
 import re
 import subprocess
@@ -256,8 +257,8 @@ FILTERS = {"bf-links": "BF", "bf-pieces": "BF", "cf-tables": "CF", "cf-pieces": 
 
 
 def test_kill_after_loadchunk():
-    """A primary is killed right after it has acknowledged filters by LOADCHUNK. They are all in its replica, which is promoted, and in
-    its append-only file."""
+    """A primary gets filters by LOADCHUNK and is killed once its replica has the stream. They are all in the replica, which is
+    promoted, and in the primary's append-only file."""
     options = ("--appendonly", "yes", "--appendfsync", "always", "--repl-diskless-sync-delay", "0")
     with Server() as made, Server(*options) as one, Server() as two:
         source, primary, replica = made.client(), one.client(), two.client()
@@ -283,6 +284,38 @@ def test_kill_after_loadchunk():
         for name, c in (("replica", replica), ("append-only file", one.client())):
             got = answers(c)
             assert not [key for key in FILTERS if got[key] != wanted[key] or c.do("DUMP", key) != source.do("DUMP", key)], name
+
+
+def test_full_synchronization():
+    """The way of docs/REDIS.md: a replica that lacks something is stopped, loses its files, and is started again. With its files it only gets
+    what it has missed since."""
+    def resynchronized(how):
+        return int(re.search(f"{how}:(\\d+)", primary.text("INFO", "stats"))[1])
+    with Server("--repl-diskless-sync-delay", "0") as one:
+        primary = one.client()
+        with Server("--replicaof", "127.0.0.1", one.port) as two:
+            fill(primary, rounds=5)
+            replica = two.client()
+            synced(primary, replica)
+            replica.do("CONFIG", "SET", "replica-read-only", "no")
+            replica.do("DEL", "cf")
+            assert replica.do("EXISTS", "bf") == 1
+            full, partial = resynchronized("sync_full"), resynchronized("sync_partial_ok")
+            replica.send("SHUTDOWN", "SAVE")
+            two.process.wait()
+            two.restart()
+            replica = two.client()
+            synced(primary, replica)
+            assert resynchronized("sync_full") == full and resynchronized("sync_partial_ok") == partial + 1
+            assert replica.do("EXISTS", "cf") == 0
+            replica.send("SHUTDOWN", "NOSAVE")
+            two.process.wait()
+            pathlib.Path(two.room, "dump.rdb").unlink()
+            two.restart()
+            replica = two.client()
+            synced(primary, replica)
+            assert resynchronized("sync_full") == full + 1
+            check_state(replica, state(primary))
 
 
 def test_migrate():
@@ -405,4 +438,5 @@ def reshard(servers, clients, cluster):
 
 
 if __name__ == "__main__":
-    main([test_rdb, test_aof_with_preamble, test_aof_without_preamble, test_full_server, test_limit_of_the_day, test_replica, test_kill_after_loadchunk, test_migrate, test_cluster])
+    main([test_rdb, test_aof_with_preamble, test_aof_without_preamble, test_full_server, test_limit_of_the_day, test_replica,
+          test_kill_after_loadchunk, test_full_synchronization, test_migrate, test_cluster])

@@ -8,7 +8,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name, *flags, *arguments, *summary;
     } rows[] = {
-#define ROW(handler, name, since, arity, flags, keys, arguments, summary)                                 \
+#define ROW(handler, name, since, arity, flags, keys, arguments, summary)                          \
     {name, flags, arguments, summary},
         REDIS_COMMANDS(ROW)
 #undef ROW

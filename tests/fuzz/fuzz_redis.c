@@ -12,6 +12,9 @@
 #endif
 #include "fuzz.h"
 
+#include "../../redis/commands.h"
+#include "../../redis/compat/bloom.h"
+#include "../../redis/compat/cuckoo.h"
 #include "../../redis/native.h"
 #include "feed.h"
 #include "server.h"
@@ -346,13 +349,24 @@ static void load_any(size_t key, struct feed *f)
     f->left -= n < f->left ? n : f->left;
 }
 
+/* A piece is looked for link by link, so that all pieces of a long chain take too long here. */
+static bool is_long(size_t key)
+{
+    const void *value = server_keys[key].value;
+    const uint32_t most = 8192;
+    if (value == NULL || type_number(key) > CUCKOO) return false;
+    return type_number(key) == BLOOM ? ((const struct compat_bloom *)value)->links > most
+                                     : ((const struct compat_cuckoo *)value)->links > most;
+}
+
 /* Far beyond those of any filter that a command of two kilobytes can make. */
 #define MOST_CHUNKS 65536u
 
 /* SCANDUMP and LOADCHUNK, whole or with damage. */
 static void dump_chunks(size_t key, size_t to, struct feed *f)
 {
-    if (server_keys[key].value == NULL || key == to || type_number(key) > CUCKOO) return;
+    if (server_keys[key].value == NULL || key == to || type_number(key) > CUCKOO || is_long(key))
+        return;
     const bool bloom = type_number(key) == BLOOM;
     const uint8_t damage = feed_byte(f);
     bool harmed = false;
@@ -387,7 +401,7 @@ static void dump_chunks(size_t key, size_t to, struct feed *f)
 
 static void rewrite(size_t key, size_t to)
 {
-    if (server_keys[key].value == NULL || key == to) return;
+    if (server_keys[key].value == NULL || key == to || is_long(key)) return;
     redis_type *type = server_keys[key].type;
     redis_io io = {.type = type, .into = to};
     redis_string *name = server_string(NULL, name_of(key), 1);
@@ -474,10 +488,27 @@ static void step(struct feed *f)
     if (server_keys[key].value == NULL) forget(key);
 }
 
+/* A line of arguments that is not in the notation of the table is refused, and no byte behind its
+ * end is read. */
+static void check_lines(void)
+{
+    static const char *const lines[] = {"",      "[",      "[item",       "[item ...",   "[A |",
+                                        "[A | ", "[A | B", "[A |]",       "[A |B]",      "[A]]",
+                                        "]",     "|",      "item | item", "unknownword", "[]"};
+    static struct redis_arguments room;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char *exact = strdup(lines[i]);
+        must(exact != NULL && redis_arguments(exact, &room) == NULL, "a line that is refused");
+        free(exact);
+    }
+    must(redis_arguments("key [A | B] item [item ...]", &room) != NULL, "a line");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct feed f = {data, size};
     server_start();
+    check_lines();
     choose_server(size > 0 ? data[size - 1] : 0);
     for (size_t i = 0; i < SERVER_KEYS; i++) forget(i);
     for (unsigned i = 0; i < MOST_STEPS && f.left > 0; i++) step(&f);
