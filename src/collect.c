@@ -77,13 +77,14 @@ tamis_status tamis__spill_collection(struct body *b, tamis_error *why)
     if (s->m == 0) return TAMIS_OK;
     void *scratch = tamis__alloc(b->memory, tamis__sort_scratch(s->m, b->threads));
     if (scratch == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
-    const bool suspect = tamis__suspect_collection(s);
+    const enum verdict verdict = tamis__judge_collection(s);
     for (uint64_t i = 0; i < s->m; i++) h[i] = tamis__collected(s, i);
     const uint64_t n = tamis__sort_hashes(h, s->m, b->threads, scratch);
     tamis__free(b->memory, scratch);
     const tamis_status status = tamis__spill_write(b->spill, h, n, why);
     if (status == TAMIS_OK) {
-        b->spill->suspects += suspect;
+        if (verdict == TAMIS__SUSPECT) b->spill->suspects += n;
+        if (verdict == TAMIS__UNIFORM) b->spill->uniform = true;
         set_count(b, 0);
         return TAMIS_OK;
     }
@@ -92,12 +93,16 @@ tamis_status tamis__spill_collection(struct body *b, tamis_error *why)
     return status;
 }
 
-/* All of it: a part may be keys that somebody chose, to stop the seal. */
+/* Somebody may have chosen a part of the keys to stop the seal. So the runs in the file and what is
+ * in memory are judged each by itself: one that is uniform clears all, and one with too few
+ * different hashes to be judged counts for the rest, unless it is half of all or more. */
 static bool is_suspect(const struct section *s, const struct spill *spill)
 {
-    if (spill != NULL && spill->suspects < spill->count) return false;
-    const bool in_file = spill != NULL && spill->count > 0;
-    return s->m > 0 ? tamis__suspect_collection(s) : in_file;
+    const enum verdict verdict = tamis__judge_collection(s);
+    if (verdict == TAMIS__UNIFORM || (spill != NULL && spill->uniform)) return false;
+    const uint64_t in_memory = verdict == TAMIS__SUSPECT ? s->m : 0;
+    const uint64_t suspects = in_memory + (spill != NULL ? spill->suspects : 0);
+    return 2 * suspects > s->m + (spill != NULL ? spill->end : 0);
 }
 
 bool tamis__suspect_hashes(const struct body *b)

@@ -56,8 +56,9 @@ void tamis__spill_close(struct spill *s)
 
 void tamis__spill_clear(struct spill *s)
 {
-    s->count = s->suspects = 0;
-    s->end = 0;
+    s->count = 0;
+    s->end = s->suspects = 0;
+    s->uniform = false;
     tamis__temporary_empty(s->fd);
 }
 

@@ -17,7 +17,8 @@ struct spill {
     uint64_t end;  /* where the next run goes */
     struct run *runs;
     uint32_t count, room;
-    uint32_t suspects; /* runs of hashes that are clearly not uniform */
+    uint64_t suspects; /* hashes in runs that are clearly not uniform */
+    bool uniform;      /* some run clearly is */
 };
 
 /* A file in that directory, and no runs. Less than 1 MiB of scratch counts as that. TAMIS_EIO,

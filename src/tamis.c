@@ -211,6 +211,7 @@ tamis_status tamis_seal(tamis *t, tamis_error *why)
     if (t->sealed) return TAMIS_OK;
     if (t->read_only) return tamis__fail(why, TAMIS_ESEALED, "this handle is read-only");
     if (t->kind->seal != NULL && tamis__suspect_hashes(&t->body)) {
+        t->changed = t->changed || !t->watch.suspect; /* the image says so */
         t->watch.suspect = true;
         return tamis__cannot_seal(why, "the hashes are not uniform: bits never change, or one half "
                                        "follows from the other; 128 mixed bits are needed");

@@ -194,7 +194,7 @@ static unsigned rank_of(tamis_hash *v, unsigned n)
     return rank;
 }
 
-bool tamis__suspect_collection(const struct section *c)
+enum verdict tamis__judge_collection(const struct section *c)
 {
     struct hash_sample s = {{0}, {0}, {0}};
     tamis_hash vectors[VECTORS];
@@ -207,12 +207,13 @@ bool tamis__suspect_collection(const struct section *c)
         put_place(s.places, 7, h);
         if (found < VECTORS && put_place(places, 10, h)) vectors[found++] = h;
     }
-    if (is_suspect(&s)) return true;
-    if (found < VECTORS) return false;
+    if (is_suspect(&s)) return TAMIS__SUSPECT;
+    if (found < VECTORS || !is_good(&s)) return TAMIS__UNDECIDED;
     for (unsigned i = 1; i < VECTORS; i++) {
         vectors[i].lo ^= vectors[0].lo;
         vectors[i].hi ^= vectors[0].hi;
     }
-    return rank_of(vectors + 1, VECTORS - 1) + LEAST_DEPENDENT <= VECTORS - 1;
+    const bool linear = rank_of(vectors + 1, VECTORS - 1) + LEAST_DEPENDENT <= VECTORS - 1;
+    return linear ? TAMIS__SUSPECT : TAMIS__UNIFORM;
 }
 #endif

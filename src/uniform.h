@@ -29,6 +29,9 @@ struct hash_watch {
     bool suspect;
 };
 
+/* UNIFORM: enough hashes to find every mistake above, and none was found. */
+enum verdict { TAMIS__UNDECIDED, TAMIS__UNIFORM, TAMIS__SUSPECT };
+
 /* The modules of web/ are only given keys. */
 #if !defined TAMIS_LEAN && !defined TAMIS_NO_TOP
 #define TAMIS__WATCHES
@@ -39,12 +42,12 @@ struct hash_watch {
  * looked at, of fewer all until enough were seen. */
 void tamis__watch_hashes(struct tamis *t, const tamis_hash *h, size_t n);
 
-/* Whether the hashes of a collection are clearly not uniform. Looks at up to 256 of them, evenly
- * spaced: whoever chooses some of the keys cannot make it say so. */
-bool tamis__suspect_collection(const struct section *s);
+/* Looks at up to 256 hashes of a collection, evenly spaced, so that whoever chooses some of the keys
+ * cannot make them look suspect. */
+enum verdict tamis__judge_collection(const struct section *s);
 #else
 #define tamis__watch_hashes(t, h, n) ((void)(t), (void)(h), (void)(n))
-#define tamis__suspect_collection(s) ((void)(s), false)
+#define tamis__judge_collection(s) ((void)(s), TAMIS__UNDECIDED)
 #endif
 
 #endif

@@ -2,7 +2,8 @@
  * sealed for them; uniform ones never are. All seeds are fixed: a check that passes once always
  * does. src/uniform.c has the bounds. */
 #define _DEFAULT_SOURCE
-#include "filters.h"
+#include "collect.h"
+#include "spilling.h"
 
 #include <pthread.h>
 
@@ -367,14 +368,32 @@ static void where_it_is_kept(void)
     tamis_close(t);
 }
 
+/* A seal that is refused may be the first to notice. The image then differs, and its generation. */
+static void a_refusal_is_a_change(void)
+{
+    tamis_hash h[N];
+    for (uint32_t p = 8; p < 11; p++) {
+        tamis *t = create(&plans[p], NULL);
+        for (uint64_t i = 0; i < N; i++) h[i] = bad(BAD, i);
+        give(t, h, N, 0);
+        CHECK(!is_suspect(t));
+        tamis *second = reloaded(t);
+        check_seal_refused(second);
+        tamis *third = reloaded(second);
+        CHECK(is_suspect(third) && facts_of(t).generation == 1);
+        CHECK_THAT(facts_of(third).generation, ==, 2);
+        check_seal_refused(third);
+        CHECK(same_image(second, third));
+        tamis_close(t), tamis_close(second), tamis_close(third);
+    }
+}
+
 /* --- Hashes beyond memory --- */
 
 static void in_a_file(void)
 {
     enum { MANY_HASHES = 100000 };
-    const tamis_options o = {.struct_size = sizeof o,
-                             .scratch_bytes = 1,
-                             .temp_dir = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp"};
+    const tamis_options o = {.struct_size = sizeof o, .scratch_bytes = 1, .temp_dir = temp_dir()};
     for (unsigned how = 0; how < BAD + LINEAR; how += 4) {
         tamis *t;
         tamis_hash h[N];
@@ -393,6 +412,76 @@ static void in_a_file(void)
         CHECK(!is_suspect(t));
         tamis_close(t);
     }
+}
+
+/* Two whole runs in the file, and n hashes that are left in memory. */
+static tamis *two_runs_and(uint64_t n, unsigned how)
+{
+    const tamis_options o = {.struct_size = sizeof o, .scratch_bytes = 1, .temp_dir = temp_dir()};
+    tamis *t;
+    CHECK_OK(tamis_create(&plans[9], &o, &t, NULL));
+    const uint64_t runs = 2 * t->body.spill->most;
+    for (uint64_t i = 0; i < runs + n; i++) {
+        const tamis_hash h = bad(how, i);
+        CHECK_OK(tamis_add_hashes(t, &h, 1, NULL, NULL));
+    }
+    if (n == 0) CHECK_OK(tamis__spill_collection(&t->body, NULL));
+    CHECK(t->body.spill->end == runs && t->body.sections->m == n);
+    return t;
+}
+
+/* What is left in memory does not clear the file when it is too little to judge by, and neither
+ * does a small run, which is what a seal that failed leaves of it. */
+static void little_is_left(void)
+{
+    const uint64_t left[] = {0, 1, 2, 3, 73, 74};
+    const unsigned hows[] = {0, 4, 16, BAD, BAD + 3};
+    for (size_t i = 0; i < COUNT(left) * COUNT(hows); i++) {
+        tamis *t = two_runs_and(left[i % COUNT(left)], hows[i / COUNT(left)]);
+        check_seal_refused(t);
+        CHECK_OK(tamis__spill_collection(&t->body, NULL));
+        check_seal_refused(t);
+        tamis_close(t);
+    }
+}
+
+/* Uniform hashes clear the rest when there are enough of them: in memory, or as a run. */
+static void enough_is_left(void)
+{
+    for (uint64_t n = 0; n <= 200; n += 100) {
+        for (int in_file = 0; in_file < 2; in_file++) {
+            tamis *t = two_runs_and(1, 0);
+            CHECK_OK(tamis__spill_collection(&t->body, NULL));
+            for (uint64_t i = 0; i < n; i++) {
+                const tamis_hash h = good(0, i);
+                give(t, &h, 1, 0);
+            }
+            if (in_file != 0) CHECK_OK(tamis__spill_collection(&t->body, NULL));
+            if (n == 0)
+                check_seal_refused(t);
+            else
+                CHECK(!tamis__suspect_hashes(&t->body));
+            tamis_close(t);
+        }
+    }
+}
+
+/* A run of one key over and over, which says nothing, and three hashes that somebody chose. */
+static void a_run_of_one_key(void)
+{
+    tamis *t = two_runs_and(0, 0);
+    CHECK_OK(tamis_clear(t));
+    for (uint64_t i = 0; i <= t->body.spill->most; i++) {
+        const tamis_hash h = good(0, i / 1000);
+        give(t, &h, 1, 0);
+    }
+    CHECK_OK(tamis__spill_collection(&t->body, NULL));
+    for (uint64_t i = 0; i < 3; i++) {
+        const tamis_hash h = bad(0, i);
+        give(t, &h, 1, 0);
+    }
+    CHECK_OK(tamis_seal(t, NULL));
+    tamis_close(t);
 }
 
 /* --- Threads --- */
@@ -446,7 +535,11 @@ int main(int argc, char **argv)
         {"some_chosen_keys", some_chosen_keys},
         {"it_stays", it_stays},
         {"where_it_is_kept", where_it_is_kept},
+        {"a_refusal_is_a_change", a_refusal_is_a_change},
         {"in_a_file", in_a_file},
+        {"little_is_left", little_is_left},
+        {"enough_is_left", enough_is_left},
+        {"a_run_of_one_key", a_run_of_one_key},
         {"by_threads", by_threads},
     };
     return run_tests(tests, COUNT(tests), argc, argv);
