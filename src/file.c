@@ -19,7 +19,8 @@
  * an unnamed file cannot be named, so the image is written again to a file that has a temporary
  * name from the start. A name that must be free is then taken by renameat2 with RENAME_NOREPLACE,
  * and, where that is refused as well, by an empty file that is created exclusively and replaced at
- * once. Only a kill between these two steps leaves that empty file behind. */
+ * once. That empty file is left behind by a kill between these two steps, by another save that
+ * locks it between them and then fails, and by errors that hide whose file it is. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_TMPFILE, renameat2 */
 #endif
@@ -327,9 +328,9 @@ static tamis_status resolve_new(struct save *j, const char *path)
 static tamis_status find_target(struct save *j, const char *path)
 {
     if (realpath(path, j->target) != NULL) {
-        j->exists = true;
-        if (stat(j->target, &j->old) != 0) return io_fail(j->why, "cannot save");
-        if (!S_ISREG(j->old.st_mode)) return not_regular(&j->old, j->why);
+        j->exists = stat(j->target, &j->old) == 0;
+        if (!j->exists && errno != ENOENT) return io_fail(j->why, "cannot save");
+        if (j->exists && !S_ISREG(j->old.st_mode)) return not_regular(&j->old, j->why);
     } else {
         tamis_status s = errno == ENOENT ? resolve_new(j, path) : io_fail(j->why, "cannot save");
         if (s != TAMIS_OK) return s;
@@ -368,7 +369,9 @@ static tamis_status claim_target(struct save *j, const tamis *t)
     tamis_status s = TAMIS_OK;
     if (!j->keeps_lock || !same_file(&locked, &j->old)) {
         s = open_locked(j->target, LOCK_IF_POSSIBLE, &j->old_lock, &j->old, j->why);
-        if (s != TAMIS_OK) return s;
+        j->exists = s != TAMIS_EIO || j->why->os != ENOENT;
+        if (!j->exists) j->why->status = s = TAMIS_OK; /* removed just now */
+        if (s != TAMIS_OK || !j->exists) return s;
         fd = j->old_lock;
     }
     if (!j->origin) return TAMIS_OK;
@@ -383,13 +386,15 @@ static tamis_status claim_target(struct save *j, const tamis *t)
 }
 
 /* Without a lock, others may have replaced it while the image was written. The descriptor that
- * claim_target has read keeps the inode number from being used again. */
+ * claim_target has read keeps the inode number from being used again. A file that was removed is no
+ * obstacle, as before the save. */
 static tamis_status check_claim(const struct save *j)
 {
     struct stat now;
     if (!j->exists || !j->origin) return TAMIS_OK;
-    if (stat(j->target, &now) != 0) return io_fail(j->why, "cannot save");
-    return same_file(&now, &j->old) ? TAMIS_OK : changed_meanwhile(j);
+    if (stat(j->target, &now) == 0)
+        return same_file(&now, &j->old) ? TAMIS_OK : changed_meanwhile(j);
+    return errno == ENOENT ? TAMIS_OK : io_fail(j->why, "cannot save");
 }
 
 /* A name that is free in the directory, for as long as nobody else picks it. */
@@ -463,23 +468,27 @@ static int rename_to_free_name(int dir, const char *from, const char *to)
 #endif
 }
 
-/* An empty file takes the name, so that nobody else can, and is replaced. Whoever saves over it
- * meanwhile has its lock, or has replaced it already, and then wins. It may be a standard stream:
- * nobody reads what is in it. */
-static int rename_over_placeholder(struct save *j)
+/* errno stays as it was when the path leads to another file. */
+static bool leads_to(const char *path, int fd)
 {
     struct stat mine, now;
+    return fstat(fd, &mine) == 0 && stat(path, &now) == 0 && same_file(&mine, &now);
+}
+
+/* An empty file takes the name, so that nobody else can, and is replaced. Whoever saves over it
+ * meanwhile has its lock, or has replaced it already, and then wins. Who has the lock and fails
+ * leaves it there, since a save does not know an empty file of ours from a user's. The descriptor
+ * may be a standard stream: nobody reads what is in it. */
+static int rename_over_placeholder(struct save *j)
+{
     const int fd = j->old_lock = openat(j->dir, j->name, EXCLUSIVELY, 0600);
     if (fd < 0) return -1;
     const bool busy = lock_file(fd, LOCK_IF_POSSIBLE) != 0 && errno == EWOULDBLOCK;
-    const bool known = !busy && fstat(fd, &mine) == 0 && stat(j->target, &now) == 0;
-    if (busy || (known && !same_file(&mine, &now))) {
-        errno = EEXIST;
-        return -1;
-    }
-    if (known && renameat(j->dir, j->temporary, j->dir, j->name) == 0) return 0;
+    errno = EEXIST;
+    if (busy) return -1;
+    if (leads_to(j->target, fd) && renameat(j->dir, j->temporary, j->dir, j->name) == 0) return 0;
     const int os = errno;
-    unlinkat(j->dir, j->name, 0);
+    if (leads_to(j->target, fd)) unlinkat(j->dir, j->name, 0);
     errno = os;
     return -1;
 }

@@ -97,16 +97,18 @@ static unsigned open_descriptors(void)
     return n;
 }
 
-/* Of the file under the path: 0 there is none, 1 the old one, 2 the new one, 3 the old one,
- * packed. */
+/* Of the file under the path: 0 there is none, 1 the old one, 2 the new one, 3 the old one, packed,
+ * 4 an empty one. */
 static int content(void)
 {
     tamis *t;
     uint8_t start[8] = {0};
     const int fd = open(path, O_RDONLY);
     if (fd < 0) return 0;
-    CHECK_THAT(read(fd, start, sizeof start), ==, sizeof start);
+    const ssize_t n = read(fd, start, sizeof start);
     close(fd);
+    if (n == 0) return 4;
+    CHECK_THAT(n, ==, sizeof start);
     if (tamis_open(path, NULL, &t, &why) != TAMIS_OK)
         return strstr(why.text, "packed: unpack") != NULL ? 3 : -1;
     const int found = tamis_may_contain(t, "new", 3) ? 2 : 1;
@@ -222,6 +224,11 @@ static void replace_it(void)
     CHECK_OK(tamis_save_new(t, path, NULL));
     tamis_close(t);
     strike = kept;
+}
+
+static void remove_it(void)
+{
+    CHECK(remove(path) == 0);
 }
 
 #endif

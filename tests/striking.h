@@ -53,7 +53,8 @@ static struct strike {
     enum call call;
     unsigned at, times; /* from the at-th call on, counted from 1, so often; 0: none is struck */
     int error;          /* 0: a transfer of half its bytes, or of none when it is one byte */
-    void (*meanwhile)(void); /* instead of failing: what somebody else does just before the call */
+    void (*meanwhile)(void); /* what somebody else does just before the call, which fails only when
+                              * there is an error */
     unsigned count, struck;
 } strike;
 /* What a file system does not support: 0, or the error that says so. */
@@ -69,7 +70,7 @@ static bool struck(enum call call)
     strike.struck++;
     if (strike.meanwhile != NULL) {
         strike.meanwhile();
-        return false;
+        if (strike.error == 0) return false;
     }
     errno = strike.error;
     return true;

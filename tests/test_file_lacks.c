@@ -144,7 +144,7 @@ static void remove_and_lock(void)
     lock_it();
 }
 
-/* A name that somebody else takes in time stays theirs. The calls are those of a file that has a
+/* A name that somebody else takes in time stays theirs, even the empty file that only holds it. The calls are those of a file that has a
  * temporary name: openat is struck at the empty file that holds the name, flock at its lock. */
 static void names_taken_without_links(void)
 {
@@ -158,7 +158,7 @@ static void names_taken_without_links(void)
         {LINKAT, 1, EINVAL, 0, appear, 2},        {RENAMEAT2, 1, 0, 0, appear, 2},
         {RENAMEAT2, 1, EINVAL, 0, appear, 2},     {OPENAT, 3, ENOSYS, 0, appear, 2},
         {FLOCK, 2, EINVAL, 0, replace_it, 2},     {FLOCK, 2, EINVAL, 0, remove_and_lock, 2},
-        {FLOCK, 2, ENOSYS, 0, lock_it, 0},        {FLOCK, 2, EINVAL, ENOSYS, replace_it, 2},
+        {FLOCK, 2, ENOSYS, 0, lock_it, 4},        {FLOCK, 2, EINVAL, ENOSYS, replace_it, 2},
         {FSTAT, 1, EINVAL, ENOSYS, replace_it, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis *t = make(NULL);
@@ -173,8 +173,82 @@ static void names_taken_without_links(void)
         CHECK_THAT(tamis_save_new(t, path, &why), ==, TAMIS_EIO);
         CHECK(strike.struck == 1 && why.os == EEXIST && is_alone());
         lack = (struct lack){0};
-        if (cases[i].content != 0) CHECK_THAT(content(), ==, cases[i].content);
+        CHECK_THAT(content(), ==, cases[i].content);
         if (another >= 0) close(another);
+        tamis_close(t);
+        leave();
+    }
+}
+
+/* The empty file that holds the name is removed after a failure, but not what somebody else has put
+ * in its place. */
+static void placeholders_after_failures(void)
+{
+    const struct {
+        enum call call;
+        unsigned at;
+        int error;
+        void (*meanwhile)(void);
+        int os, content;
+    } cases[] = {
+        {RENAMEAT, 1, ENOSPC, NULL, ENOSPC, 0},
+        {RENAMEAT, 1, ENOSPC, replace_it, ENOSPC, 2},
+        {RENAMEAT, 1, EIO, remove_it, EIO, 0},
+        {STAT, 1, EACCES, NULL, EACCES, 0},
+        {STAT, 1, EACCES, replace_it, EACCES, 2},
+        {STAT, 1, 0, remove_it, ENOENT, 0},
+        {FSTAT, 1, EIO, NULL, EIO, 0},
+        {FSTAT, 1, EIO, replace_it, EIO, 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis *t = make(NULL);
+        enter();
+        lack = (struct lack){.tmpfile = EOPNOTSUPP, .links = EPERM, .rename2 = ENOSYS};
+        strike = (struct strike){.call = cases[i].call,
+                                 .at = cases[i].at,
+                                 .times = 1,
+                                 .error = cases[i].error,
+                                 .meanwhile = cases[i].meanwhile};
+        CHECK_THAT(tamis_save_new(t, path, &why), ==, TAMIS_EIO);
+        CHECK(strike.struck == 1 && why.os == cases[i].os);
+        lack = (struct lack){0};
+        well();
+        CHECK_THAT(content(), ==, cases[i].content);
+        CHECK_THAT(empty(), ==, 0);
+        tamis_close(t);
+        leave();
+    }
+}
+
+/* A file that is removed while it is saved to is as one that was removed before. */
+static void removed_meanwhile(void)
+{
+    const struct {
+        enum call call;
+        unsigned at;
+        uint32_t flags;
+    } cases[] = {{STAT, 1, 0},
+                 {OPEN, 1, 0},
+                 {FLOCK, 1, 0},
+                 {WRITE, 1, 0},
+                 {FSYNC, 1, 0},
+                 {STAT, 1, TAMIS_UPDATE},
+                 {WRITE, 1, TAMIS_UPDATE}};
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        const bool lockless = i % 2 != 0;
+        tamis *t;
+        if (lockless && cases[i / 2].flags != 0) continue; /* cannot be opened */
+        enter();
+        old_file();
+        lack.locks = lockless ? ENOSYS : 0;
+        CHECK_OK(open_with(cases[i / 2].flags, NULL, &t));
+        CHECK_OK(tamis_add(t, "new", 3, NULL));
+        memset(&why, 0xff, sizeof why);
+        strike = (struct strike){
+            .call = cases[i / 2].call, .at = cases[i / 2].at, .times = 1, .meanwhile = remove_it};
+        CHECK_OK(tamis_save(t, path, &why));
+        CHECK(strike.struck == 1 && why.status == TAMIS_OK);
+        CHECK(content() == 2 && is_alone());
         tamis_close(t);
         leave();
     }
@@ -232,6 +306,8 @@ static const struct test tests[] = {
     {"changed_without_locks", changed_without_locks},
     {"without_links", without_links},
     {"names_taken_without_links", names_taken_without_links},
+    {"placeholders_after_failures", placeholders_after_failures},
+    {"removed_meanwhile", removed_meanwhile},
     {"refused_once", refused_once},
     {"descriptors_run_out", descriptors_run_out},
 };

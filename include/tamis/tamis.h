@@ -599,11 +599,13 @@ TAMIS_API tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, ta
  * sync of the directory, the new file is in place but may not survive a power failure:
  * TAMIS_EIO.) Hard links are not required, and locks only by TAMIS_UPDATE: where the file system
  * does not support flock, a save works without a lock and still refuses with TAMIS_EBUSY when the
- * file has been replaced before the new one takes its name. */
+ * file has been replaced before the new one takes its name. A file that was removed before or
+ * during the save is created. */
 TAMIS_API tamis_status tamis_save(tamis *t, const char *path, tamis_error *why);
 /* The same, but TAMIS_EIO with os = EEXIST when path exists. Where the file system supports neither
- * hard links nor renameat2 with RENAME_NOREPLACE, an empty file holds the name for a moment; a
- * process that is killed in that moment leaves it behind. */
+ * hard links nor renameat2 with RENAME_NOREPLACE, an empty file holds the name for a moment. It is
+ * left behind when the process is killed in that moment, and when another save to this path locks
+ * it in that moment and then fails. */
 TAMIS_API tamis_status tamis_save_new(tamis *t, const char *path, tamis_error *why);
 
 /* --- For the wire --------------------------------------------------------------------------------
