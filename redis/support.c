@@ -113,8 +113,9 @@ static void *take_zeroed_to_save(void *ctx, size_t n)
     return try_zeroed(n);
 }
 
-const tamis_memory redis_memory = {NULL, take, give, take_zeroed};
-const tamis_memory redis_saving_memory = {NULL, take_to_save, give, take_zeroed_to_save};
+const tamis_memory redis_memory = {.alloc = take, .free = give, .zeroed = take_zeroed};
+const tamis_memory redis_saving_memory = {
+    .alloc = take_to_save, .free = give, .zeroed = take_zeroed_to_save};
 /* 2^48 bytes are more than any address space, and sums of a few of them do not overflow. */
 const struct compat_room redis_open_room = {&redis_memory, UINT64_C(1) << 48};
 

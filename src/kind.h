@@ -134,7 +134,7 @@ struct listed {
 enum {
     TAMIS__MULTISET = 1,       /* every add counts, not only of new keys */
     TAMIS__MISSES = 2,         /* a "no" can be wrong */
-    TAMIS__GROWS = 4,          /* never over-full; changes its sections while adding */
+    TAMIS__GROWS = 4,          /* never overfull; changes its sections while adding */
     TAMIS__COMPARES = 8,       /* gauge of a union with another one makes sense */
     TAMIS__SHARES = 16,        /* TAMIS_SHARED works */
     TAMIS__SECTION_ITEMS = 32, /* sections have items of their own */

@@ -257,7 +257,7 @@ static void binomial_tails(void)
     CHECK_THAT(fabs(tamis__binomial_tail(1e12, 1e-12, 2) - (1 - 2 / exp(1))), <, 1e-9);
 }
 
-/* Of an over-full filter many counters reach their end. How many is the sum of their chances; being
+/* Of an overfull filter many counters reach their end. How many is the sum of their chances; being
  * negatively associated they scatter less than independent ones: 6.2 deviations are below 1e-9. The
  * lines of the other layout vary together: 128 counters at most move as one. */
 static void counters_end_as_often_as_promised(void)
@@ -316,7 +316,7 @@ static void rates_are_as_promised(void)
     }
 }
 
-/* The same key again and again fills nothing: neither over-full nor below the lower bound. */
+/* The same key again and again fills nothing: neither overfull nor below the lower bound. */
 static void repeats_are_not_items(void)
 {
     tamis *t = make(&SHAPES[5], 1000, 0.01);

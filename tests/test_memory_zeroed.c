@@ -54,7 +54,8 @@ static void both_init(struct both *b)
 {
     *b = (struct both){0};
     tracker_init(&b->a);
-    b->a.memory = (tamis_memory){b, both_alloc, both_free, both_zeroed};
+    b->a.memory =
+        (tamis_memory){.ctx = b, .alloc = both_alloc, .free = both_free, .zeroed = both_zeroed};
 }
 
 static void check_image(const tamis *t, struct bytes wanted)
@@ -180,7 +181,8 @@ static void check_untouched(uint32_t kind, const tamis_memory *memory)
 
 static void test_untouched(void)
 {
-    static const tamis_memory lazy = {NULL, lazy_alloc, lazy_free, lazy_zeroed};
+    static const tamis_memory lazy = {
+        .alloc = lazy_alloc, .free = lazy_free, .zeroed = lazy_zeroed};
     for (uint32_t kind = 1; kind <= TAMIS_SIGNED_TALLY; kind++) {
         if (tamis_kind_name(kind) == NULL || kind == TAMIS_PRIVATE || is_static(kind)) continue;
         check_untouched(kind, NULL);

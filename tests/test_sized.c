@@ -433,6 +433,33 @@ static void reserved_fields_are_zero(void)
     tamis_close(t);
 }
 
+/* The allocator has no struct_size: it keeps its size, and what is reserved is not looked at yet. */
+_Static_assert(sizeof(tamis_memory) == 8 * sizeof(void *), "tamis_memory has room for four more");
+
+static void *any_alloc(void *ctx, size_t size)
+{
+    (void)ctx;
+    return malloc(size);
+}
+
+static void any_free(void *ctx, void *p)
+{
+    (void)ctx;
+    free(p);
+}
+
+static void reserve_of_the_allocator(void)
+{
+    const tamis_memory own = {.alloc = any_alloc, .free = any_free, .reserved = {&why, guard}};
+    const tamis_options o = {.struct_size = sizeof o, .memory = &own};
+    const tamis_plan plan = {.struct_size = sizeof plan, .items = 1000, .fpr = 0.01};
+    tamis *t;
+    CHECK_OK(tamis_create(&plan, &o, &t, NULL));
+    CHECK_OK(tamis_add(t, "a", 1, NULL));
+    CHECK(tamis_may_contain(t, "a", 1));
+    tamis_close(t);
+}
+
 int main(int argc, char **argv)
 {
     const struct test tests[] = {
@@ -444,6 +471,7 @@ int main(int argc, char **argv)
         {"nonsense_is_refused", nonsense_is_refused},
         {"a_solved_plan_is_whole", a_solved_plan_is_whole},
         {"reserved_fields_are_zero", reserved_fields_are_zero},
+        {"reserve_of_the_allocator", reserve_of_the_allocator},
         {"clean_up", clean_up},
     };
     return run_tests(tests, COUNT(tests), argc, argv);

@@ -216,7 +216,7 @@ static void merging_generation_by_generation(void)
     tamis_close(all);
 }
 
-/* A filter of all generations would be over-full: there is none with the same answers. */
+/* A filter of all generations would be overfull: there is none with the same answers. */
 static void no_plain_filter(void)
 {
     tamis *t = create_kind(TAMIS_WINDOW), *plain;

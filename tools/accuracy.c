@@ -372,7 +372,7 @@ static void print_others(void)
          1},
         {"pair", {.kind = TAMIS_PAIR, .items = LIVE}, LIVE, 1},
         {"pair, half of it removed", {.kind = TAMIS_PAIR, .items = LIVE + GONE}, LIVE + GONE, 1},
-        {"pair, over-full", {.kind = TAMIS_PAIR, .items = LIVE}, LIVE + GONE, 1},
+        {"pair, overfull", {.kind = TAMIS_PAIR, .items = LIVE}, LIVE + GONE, 1},
         {"window of 4", {.kind = TAMIS_WINDOW, .items = LIVE}, LIVE, 4},
         {"growing, from 100", {.kind = TAMIS_GROWING}, LIVE, 1},
         {"fuse, 3 cells", {.kind = TAMIS_FUSE, .items = LIVE}, LIVE, 1},

@@ -46,8 +46,8 @@ extern "C" {
 #endif
 
 /* --- What can go wrong ---------------------------------------------------------------------------
- * A failed call changes nothing and sets *out to NULL. Exceptions are said where they are: verbs
- * that take many keys have taken some, tamis_seal, tamis_info, tamis_save. Numbers are never
+ * A failed call changes nothing and sets *out to NULL. Exceptions: calls with many keys may have
+ * processed some of them; tamis_seal and tamis_save document their own. Numbers are never
  * reused.                                                                                        */
 typedef enum tamis_status {
     TAMIS_OK = 0,
@@ -83,12 +83,12 @@ typedef struct tamis_error {
  *     input, and are not written as output. Nothing beyond struct_size bytes is touched.
  *   - A longer one: as input its surplus must be zero (TAMIS_EINVAL), since the library cannot do
  *     what it asks for; as output the surplus becomes zero.
- *   - TAMIS_EINVAL: struct_size is 0 or no sizeof at all: smaller than struct_size itself, no
- *     multiple of it, or above 4096. It is checked before anything else in the struct is read or
- *     written, and is never changed.
+ *   - TAMIS_EINVAL: struct_size is less than sizeof(size_t), not a multiple of it, or above 4096.
+ *     It is checked before anything else in the struct is read or written, and is never changed.
  * tamis_solve returns TAMIS_EINVAL when the solved plan needs a field that the plan lacks.
- * tamis_error, tamis_estimate and tamis_heavy keep their size. Their reserved fields are zero until
- * a later version uses them.                                                                     */
+ * tamis_error, tamis_estimate, tamis_heavy, tamis_memory, tamis_bytes and tamis_hash have no
+ * struct_size and keep their size. Reserved fields are zero until a later version uses them: the
+ * library sets them in what it returns, and the caller in tamis_memory.                          */
 
 TAMIS_API const char *tamis_status_message(tamis_status s);
 TAMIS_API const char *tamis_version(void); /* of the library that runs, like "0.1.0"              */
@@ -236,12 +236,14 @@ enum {
  * them untouched, so that a filter of any size is created at once and takes memory as it fills.
  * free takes back what either returned. All are called from whatever thread calls the library, from
  * several at once when those do. With a secret key, whole pages within what they returned are left
- * out of core dumps from then on. */
+ * out of core dumps from then on.
+ * The reserved pointers must be NULL. This version ignores them; a later one may use them. */
 typedef struct tamis_memory {
     void *ctx;
     void *(*alloc)(void *ctx, size_t size);
     void (*free)(void *ctx, void *p);
     void *(*zeroed)(void *ctx, size_t size);
+    void *reserved[4];
 } tamis_memory;
 typedef struct tamis_options {
     size_t struct_size;         /* sizeof(tamis_options)                                          */
@@ -341,12 +343,12 @@ TAMIS_API tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, 
 /* Both halves must be uniform and independent: hashes of 64 bits are to be given as {h, mix(h)},
  * with a mix that is not linear, and never as {h, 0} or {h, h}. Calls that add, weigh or exclude
  * hashes look for what is clearly wrong: bits that never change, and halves that are equal,
- * opposite or nearly so. Of 64 hashes or more the first ones are looked at, of fewer all until
- * enough were seen. Nothing fails then, but tamis_facts.hash_suspect is set, in the saved image as
- * well, until tamis_clear. tamis_seal of a static kind looks at hashes from all that were
- * collected, also for halves that are linear functions of each other, and refuses. Uniform hashes
- * are taken for suspect with a probability below 1e-9, however often keys are repeated. The hashes
- * of questions and of removed keys are not looked at. */
+ * opposite or nearly so. A call with 64 or more hashes is judged by its first ones. Smaller calls
+ * are pooled until enough were seen. Nothing fails then, but tamis_facts.hash_suspect is set, in
+ * the saved image as well, until tamis_clear. tamis_seal of a static kind looks at hashes from all
+ * that were collected, also for halves that are linear functions of each other, and refuses.
+ * Uniform hashes are taken for suspect with a probability below 1e-9, however often keys are
+ * repeated. The hashes of questions and of removed keys are not looked at. */
 TAMIS_API tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n,
                                         uint8_t *seen_bits, size_t *done);
 TAMIS_API size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n,
@@ -577,11 +579,12 @@ TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
 
 /* --- At rest -------------------------------------------------------------------------------------
  * The image is specified in docs/FORMAT.md: little-endian, versioned, summed. The same plan and the
- * same keys in the same order give the same bytes on every machine, whether the keys come one by
- * one or in bulk, and with any threads, scratch_bytes and temp_dir. Three exceptions: tamis_release
- * draws random bits; adds of several threads to a TAMIS_SHARED handle have no order; and when
- * hashes that are not uniform are noticed, and so hash_suspect, depends on the calls. When the
- * same keys are only added, and each as often, but in another order:
+ * same keys give the same bytes on every machine when they are added in the same order to one
+ * handle before it is first saved. It does not matter whether the keys come one by one or in bulk,
+ * nor which threads, scratch_bytes and temp_dir are used. Each round of opening, changing and
+ * saving raises `generation`, so that a filter made in two rounds differs in generation and root.
+ * docs/FORMAT.md lists all exceptions under "Identical bytes". When the same keys are only added,
+ * and each as often, but in another order:
  *   - The whole image is the same: counting, count-min that is not conservative, count-sketch until
  *     a counter has reached its end, windows of these sketches, and sealed fuse, ribbon and exact.
  *   - All cells are the same, but not `items`, nor the root that sums it: bloom, partitioned,

@@ -6,7 +6,7 @@
  * tamis_facts.may_miss is set: the second filter has false positives like any other, and a key that
  * is in and falls on one is missed. Of the keys that are in, the share tamis_facts.miss_rate, which
  * is removed's rate, gets a wrong "no"; it is 0 while nothing was removed, and more than that when
- * the pair is over-full. On the other hand fewer keys that were never added get a "maybe": none
+ * the pair is overfull. On the other hand fewer keys that were never added get a "maybe": none
  * that added alone would refuse, and about f(added) - f(removed) in all, as the lecture says; the
  * difference is small while f(removed) is.
  *
