@@ -144,8 +144,9 @@ static void remove_and_lock(void)
     lock_it();
 }
 
-/* A name that somebody else takes in time stays theirs, even the empty file that only holds it. The calls are those of a file that has a
- * temporary name: openat is struck at the empty file that holds the name, flock at its lock. */
+/* A name that somebody else takes in time stays theirs, even the empty file that only holds it. The
+ * calls are those of a file that has a temporary name: openat is struck at the empty file that
+ * holds the name, flock at its lock. */
 static void names_taken_without_links(void)
 {
     const struct {
