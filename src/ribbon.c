@@ -254,6 +254,39 @@ double tamis__ribbon_rate(const struct ribbon *r)
 
 /* --- Queries ---------------------------------------------------------------------------------- */
 
+/* Alone, without what pays for many only. */
+static bool query_one(const struct ribbon *r, tamis_hash h)
+{
+    const struct ribbon_layer *l = r->layers;
+    uint64_t words[TAMIS__RIBBON_AIM_WORDS(8)];
+    struct ribbon_aim aim = tamis__ribbon_aim_in(words, 8);
+    uint8_t bit;
+    for (;; l++, h = tamis__ribbon_enter(l, h)) {
+        const uint64_t start = tamis__ribbon_start(h, tamis__ribbon_starts(l->segments));
+        tamis__ribbon_aim_at(l, start, 0, &aim);
+        if (l->last || !tamis__ribbon_bumps(l->thresholds, start)) break;
+    }
+    tamis__kernels()->ribbon_query(l, &h, &aim, NULL, 1, &bit);
+    return bit != 0;
+}
+
+#ifdef __wasm__ /* which cannot prefetch: one by one is as fast, and half the code */
+void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t n,
+                            struct ribbon_aim *aim)
+{
+    (void)r, (void)h, (void)n, (void)aim;
+}
+
+void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, size_t n,
+                         const struct ribbon_aim *aim, const tamis_hash *ahead,
+                         struct ribbon_aim *next, uint8_t *bits)
+{
+    (void)aim, (void)ahead, (void)next;
+    memset(bits, 0, (n + 7) / 8);
+    for (size_t i = 0; i < n && r->count != 0; i++)
+        bits[i / 8] |= (uint8_t)(query_one(r, h[i]) << i % 8);
+}
+#else
 void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t n,
                             struct ribbon_aim *aim)
 {
@@ -331,22 +364,6 @@ static void query_bumped(const struct kernels *k, const struct ribbon_layer *l, 
     }
 }
 
-/* Alone, without what pays for many only. */
-static bool query_one(const struct ribbon *r, tamis_hash h)
-{
-    const struct ribbon_layer *l = r->layers;
-    uint64_t words[TAMIS__RIBBON_AIM_WORDS(8)];
-    struct ribbon_aim aim = tamis__ribbon_aim_in(words, 8);
-    uint8_t bit;
-    for (;; l++, h = tamis__ribbon_enter(l, h)) {
-        const uint64_t start = tamis__ribbon_start(h, tamis__ribbon_starts(l->segments));
-        tamis__ribbon_aim_at(l, start, 0, &aim);
-        if (l->last || !tamis__ribbon_bumps(l->thresholds, start)) break;
-    }
-    tamis__kernels()->ribbon_query(l, &h, &aim, NULL, 1, &bit);
-    return bit != 0;
-}
-
 /* The windows that the second layer will be asked for are fetched before the first layer is asked:
  * by then they are there. */
 static void query_many(const struct ribbon *r, const tamis_hash *h, size_t n,
@@ -398,3 +415,4 @@ void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, size_t n,
         query_many(r, h, n, aim, ahead != NULL ? next : NULL, bits);
     }
 }
+#endif

@@ -10,11 +10,24 @@ import { Guard, Tamis, golden, native, room, source, web } from './help.mjs';
 
 const about = JSON.parse(readFileSync(join(web, 'package.json')));
 
-test('at most 40 KB, gzipped', () => {
-  const sizes = ['tamis.wasm', 'tamis.mjs', 'core.mjs', 'guard.mjs'].map((name) =>
-    gzipSync(readFileSync(join(web, name)), { level: 9 }).length);
-  const all = sizes.reduce((a, b) => a + b);
-  assert.ok(all <= 40000, `${sizes.join(' + ')} = ${all}`);
+// 39.6 KB when the limit was set. The rest is room for new kinds and checks, which come with nearly every version.
+const MOST = 48000;
+const gzipped = (...names) => names.map((name) => gzipSync(readFileSync(join(web, name)), { level: 9 }).length);
+const sum = (sizes) => sizes.reduce((a, b) => a + b);
+const fetched = ['tamis.wasm', 'tamis.mjs', 'core.mjs', 'guard.mjs'];
+
+test('at most 48 KB, gzipped', () => {
+  const sizes = gzipped(...fetched);
+  assert.ok(sum(sizes) <= MOST, `${sizes.join(' + ')} = ${sum(sizes)}`);
+});
+
+// Compilers differ by a few hundred bytes.
+test('the sizes in docs/BROWSER.md are those of the package', () => {
+  const text = readFileSync(join(source, 'docs/BROWSER.md'), 'utf8');
+  const [, ...said] = /the whole takes ([0-9.]+) KB, of which the\s+module takes ([0-9.]+) KB; `tamis\/inline`\s+takes ([0-9.]+) KB/.exec(text);
+  const sizes = [gzipped(...fetched), gzipped('tamis.wasm'), gzipped('inline.mjs', 'bytes.mjs', 'core.mjs', 'guard.mjs')].map(sum);
+  sizes.forEach((size, i) => assert.ok(Math.abs(size - 1000 * said[i]) < 500, `${size}, not ${said[i]} KB`));
+  assert.equal(1000 * /keeps it at ([0-9]+) KB or less/.exec(text)[1], MOST);
 });
 
 test('every file that is named is there, and nothing else', () => {
