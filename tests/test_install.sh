@@ -114,7 +114,8 @@ with_cmake add_subdirectory -DTAMIS_TREE="$source"
 [ ! -e "$room/add_subdirectory/tamis/tamis" ] || fail 'add_subdirectory builds the command, too'
 
 # --- Nothing but a compiler -------------------------------------------------------------------------------
-if try 'bare sources' "$cc" -I"$source/include" "$source"/src/*.c "$source"/src/*/*.c \
+# shellcheck disable=SC2046 # a list of words
+if try 'bare sources' "$cc" -I"$source/include" $(find "$source/src" -name "*.c") \
     "$source/tests/outside/main.c" -lm -o "$room/c"; then
     try 'run from bare sources' "$room/c" "$room/c.tamis"
 fi

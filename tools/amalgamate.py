@@ -103,8 +103,8 @@ def visibility(what):
 
 class Amalgamation:
     def __init__(self):
-        self.sources = sorted(ROOT.glob("src/*.c")) + sorted(ROOT.glob("src/*/*.c"))
-        self.headers = sorted(ROOT.glob("src/*.h")) + sorted(ROOT.glob("src/*/*.h"))
+        self.sources = sorted(ROOT.glob("src/**/*.c"))
+        self.headers = sorted(ROOT.glob("src/**/*.h"))
         self.system, self.emitted, self.out = set(), set(), []
 
     def resolve(self, name, path):

@@ -12,7 +12,7 @@ SHIM = os.path.join(SOURCE, "tests/fault/shim.c")
 
 
 def compile_saver(out, *more):
-    library = glob.glob(SOURCE + "/src/*.c") + glob.glob(SOURCE + "/src/*/*.c")
+    library = glob.glob(SOURCE + "/src/**/*.c", recursive=True)
     subprocess.run([CC, "-O1", "-g", "-I" + SOURCE + "/include", *more,
                     SOURCE + "/tests/fault/saver.c", *sorted(library), "-lm", "-o", out], check=True)
     return out
