@@ -3,7 +3,7 @@
 #ifndef TAMIS_COLLECT_H
 #define TAMIS_COLLECT_H
 
-#include "kind.h"
+#include "core/kind.h"
 #include "spill.h"
 
 /* The section of an empty collection; k and cell_bits are the kind's own, kept for the seal. */

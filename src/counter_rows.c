@@ -1,8 +1,8 @@
 #include "counter_rows.h"
 
-#include "error.h"
+#include "core/error.h"
+#include "core/plan.h"
 #include "image.h"
-#include "plan.h"
 
 #include <math.h>
 

@@ -28,9 +28,9 @@
 
 #include "file.h"
 
-#include "error.h"
+#include "core/error.h"
+#include "core/memory.h"
 #include "image.h"
-#include "memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

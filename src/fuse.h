@@ -3,7 +3,7 @@
 #ifndef TAMIS_FUSE_H
 #define TAMIS_FUSE_H
 
-#include "bits.h"
+#include "core/bits.h"
 #include "kernels/kernels.h"
 
 #include <tamis/tamis.h>

@@ -1,9 +1,9 @@
 #include "image.h"
 
-#include "bits.h"
 #include "collect.h"
-#include "error.h"
-#include "memory.h"
+#include "core/bits.h"
+#include "core/error.h"
+#include "core/memory.h"
 #include "pack.h"
 
 #define ALIGN 64u

@@ -1,6 +1,6 @@
 #include "octets.h"
 
-#include "error.h"
+#include "core/error.h"
 #include "image.h"
 
 #define MOST_LINES (TAMIS__MAX_CELLS / TAMIS__LINE_BITS)

@@ -27,9 +27,9 @@
  * allocated. Unary parts are bounded by the frame, so the time is linear in the two lengths. */
 #include "pack.h"
 
-#include "error.h"
+#include "core/error.h"
+#include "core/memory.h"
 #include "image.h"
-#include "memory.h"
 
 #include <assert.h>
 #include <math.h>

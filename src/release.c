@@ -2,12 +2,12 @@
  * membership/private.c. */
 #include "release.h"
 
-#include "bulk.h"
-#include "error.h"
+#include "core/bulk.h"
+#include "core/error.h"
+#include "core/handle.h"
+#include "core/sized.h"
 #include "flip.h"
-#include "handle.h"
 #include "image.h"
-#include "sized.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #ifndef TAMIS_RIBBON_H
 #define TAMIS_RIBBON_H
 
-#include "bits.h"
+#include "core/bits.h"
 #include "kernels/kernels.h"
 
 #include <tamis/tamis.h>

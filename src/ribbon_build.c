@@ -13,11 +13,11 @@
  * one, and collecting 23 instead of 7. */
 #include "ribbon_piece.h"
 
-#include "error.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/threads.h"
 #include "hash_sort.h"
-#include "memory.h"
 #include "spill.h"
-#include "threads.h"
 
 /* Keys. There the seams between lanes cost 0.1 % of space, with fewer more. */
 #define LANES_FROM (UINT64_C(1) << 17)

@@ -25,7 +25,7 @@
  * seam, solves it before its own. */
 #include "ribbon_piece.h"
 
-#include "cpu.h"
+#include "core/cpu.h"
 
 struct walker {
     uint64_t row, slot;

@@ -6,10 +6,10 @@
  * time. */
 #include "spill.h"
 
-#include "error.h"
+#include "core/error.h"
+#include "core/memory.h"
 #include "file.h"
 #include "hash_sort.h"
-#include "memory.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
 
 #include "golden.h"
 
+#include "core/kind.h"
 #include "flip.h"
-#include "kind.h"
 
 #include <math.h>
 

@@ -4,8 +4,8 @@
 #ifndef TAMIS_TEST_RESUM_H
 #define TAMIS_TEST_RESUM_H
 
-#include "bits.h"
-#include "hash.h"
+#include "core/bits.h"
+#include "core/hash.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef TAMIS_TEST_SPILLING_H
 #define TAMIS_TEST_SPILLING_H
 
+#include "core/handle.h"
 #include "filters.h"
-#include "handle.h"
 
 #define MIB ((size_t)1 << 20)
 

@@ -5,7 +5,7 @@
  * others are far from what was seen. */
 #include "../bench/adversary/attacks.c"
 #include "../src/buckets.h"
-#include "../src/handle.h"
+#include "../src/core/handle.h"
 #include "../src/tally_cells.h"
 #include "check.h"
 #include "sketches.h"

@@ -1,7 +1,7 @@
 /* Partitioned bulk calls against streaming ones on a table beyond the caches: the same cells, the
  * same answers, the same counts, whatever the scratch. */
 #include "check.h"
-#include "handle.h"
+#include "core/handle.h"
 #include "keys.h"
 
 #include <tamis/tamis.h>

@@ -1,8 +1,8 @@
 /* The compact variant of blocked: the rate it promises, the space it saves, and its own
  * estimates. */
 #include "check.h"
+#include "core/occupancy.h"
 #include "keys.h"
-#include "occupancy.h"
 
 #include <math.h>
 #include <tamis/tamis.h>

@@ -4,7 +4,7 @@
  * 1e-10. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
-#include "occupancy.h"
+#include "core/occupancy.h"
 #include "sketches.h"
 
 #define FALSE_ALARM 1e-10

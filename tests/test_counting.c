@@ -1,8 +1,8 @@
 /* counting: what can be removed is removed, nothing else is, and the counters do what the
  * mathematics says. */
 #define _POSIX_C_SOURCE 200809L
+#include "core/occupancy.h"
 #include "filters.h"
-#include "occupancy.h"
 
 #include <math.h>
 

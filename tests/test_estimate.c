@@ -4,8 +4,8 @@
  * Every seed is fixed, so a run repeats itself. "Chance of a false alarm" is the chance that a
  * right library would have failed the comparison when the seeds were chosen; at most 1e-9 each. */
 #include "check.h"
+#include "core/occupancy.h"
 #include "keys.h"
-#include "occupancy.h"
 
 #include <math.h>
 #include <stdbool.h>

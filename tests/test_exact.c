@@ -1,7 +1,7 @@
 /* exact: what it was told of it knows; of everything else it has the rate that was planned. */
 #define _POSIX_C_SOURCE 200809L
+#include "core/handle.h"
 #include "filters.h"
-#include "handle.h"
 #include "tracking.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* fuse: collecting, sealing, and what the sealed filter promises. */
 #define _POSIX_C_SOURCE 200809L
+#include "core/handle.h"
 #include "filters.h"
-#include "handle.h"
 #include "tracking.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * of. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
-#include "handle.h"
+#include "core/handle.h"
 #include "keys.h"
 #include "quotient.h"
 #include "resum.h"

@@ -2,10 +2,10 @@
  * xxHash's own sanity vectors, and folds over every short length computed by other programs
  * (python3-xxhash 0.8.1; a SipHash in Python from the paper, itself equal to OpenSSL's). */
 #define _POSIX_C_SOURCE 200809L
-#include "bits.h"
 #include "check.h"
-#include "cpu.h"
-#include "hash.h"
+#include "core/bits.h"
+#include "core/cpu.h"
+#include "core/hash.h"
 
 #include <tamis/tamis.h>
 

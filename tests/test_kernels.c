@@ -1,9 +1,9 @@
 /* Every kernel table that runs on this machine against the scalar oracle: the same bits in memory,
  * the same answers, for every batch length and awkward shape. */
 #include "check.h"
-#include "cpu.h"
+#include "core/cpu.h"
+#include "core/hash.h"
 #include "fuse.h"
-#include "hash.h"
 #include "keys.h"
 
 #include <tamis/tamis.h>

@@ -3,7 +3,7 @@
  * memory and 1 GiB in TMPDIR. On a 32-bit machine only the counters run. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
-#include "handle.h"
+#include "core/handle.h"
 #include "keys.h"
 #include "resum.h"
 

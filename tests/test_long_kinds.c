@@ -2,8 +2,8 @@
  * in are found, others are not, what is removed is gone, and a file brings it all back. Needs 8 GiB
  * of memory and 1.5 GiB in TMPDIR; does nothing on a 32-bit machine. */
 #define _POSIX_C_SOURCE 200809L
+#include "core/handle.h"
 #include "filters.h"
-#include "handle.h"
 
 #include <unistd.h>
 

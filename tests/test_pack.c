@@ -3,8 +3,8 @@
  * bounded. Meant to run under ASan and UBSan too. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
+#include "core/handle.h"
 #include "golden.h"
-#include "handle.h"
 #include "pack.h"
 #include "tracking.h"
 

@@ -1,8 +1,8 @@
 /* ribbon: collecting, sealing, and what the sealed filter promises. test_ribbon_core.c looks
  * inside. */
 #define _POSIX_C_SOURCE 200809L
+#include "core/handle.h"
 #include "filters.h"
-#include "handle.h"
 #include "tracking.h"
 
 #include <math.h>

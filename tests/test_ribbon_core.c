@@ -2,8 +2,8 @@
  * stated; every kernel gives the same bytes and answers; hostile bytes and missing memory do no
  * harm. */
 #include "check.h"
-#include "cpu.h"
-#include "hash.h"
+#include "core/cpu.h"
+#include "core/hash.h"
 #include "hash_sort.h"
 #include "keys.h"
 #include "ribbon.h"

@@ -2,7 +2,7 @@
  * does, and in a window it touches only the newest generation: the pages of the others are taken away
  * meanwhile. test_seen_cost.py counts its instructions. A bulk query without bits only counts. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
-#include "handle.h"
+#include "core/handle.h"
 #include "keys.h"
 #include "models.h"
 

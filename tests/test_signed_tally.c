@@ -2,8 +2,8 @@
  * lengths, written from docs/FORMAT.md. Images must be equal bit for bit, through joins of every
  * length, and merges. */
 #define _POSIX_C_SOURCE 200809L
-#include "bits.h"
 #include "check.h"
+#include "core/bits.h"
 #include "sketches.h"
 
 #define LINES 6u

@@ -6,7 +6,7 @@
  *
  * CMake defines STACK_LIMIT in builds that keep the promise: optimized ones without a sanitizer. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
-#include "cpu.h"
+#include "core/cpu.h"
 #include "foreign.h"
 #include "verbs.h"
 

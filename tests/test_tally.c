@@ -3,7 +3,7 @@
  * merges. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
-#include "cpu.h"
+#include "core/cpu.h"
 #include "sketches.h"
 
 #define LINES 6u

@@ -1,6 +1,6 @@
 /* However many threads seal a ribbon, in memory or beyond it, its bytes are the same. */
+#include "core/threads.h"
 #include "spilling.h"
-#include "threads.h"
 
 /* Under a sanitizer, or emulated, the biggest would take minutes. */
 #if defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)

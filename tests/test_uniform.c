@@ -1,6 +1,6 @@
 /* Hashes that are clearly not uniform are noticed where they come in, and static kinds refuse to be
  * sealed for them; uniform ones never are. All seeds are fixed: a check that passes once always
- * does. src/uniform.c has the bounds. */
+ * does. src/core/uniform.c has the bounds. */
 #define _DEFAULT_SOURCE
 #include "collect.h"
 #include "spilling.h"

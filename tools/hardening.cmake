@@ -49,7 +49,7 @@ endif()
 
 # Where one of them costs more than 2 %, measured on gcc 12, Zen 4: xxHash's reads of a few bytes are no more inlined (10 to
 # 16 % of a single question).
-set_source_files_properties(src/hash.c PROPERTIES COMPILE_OPTIONS -U_FORTIFY_SOURCE)
+set_source_files_properties(src/core/hash.c PROPERTIES COMPILE_OPTIONS -U_FORTIFY_SOURCE)
 check_c_compiler_flag(-ftrivial-auto-var-init=zero TAMIS_HAS_AUTO_VAR_INIT)
 
 add_link_options(LINKER:-z,relro,-z,now,-z,noexecstack,--as-needed,--no-copy-dt-needed-entries)

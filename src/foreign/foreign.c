@@ -2,9 +2,9 @@
  * the rest is up to each format. */
 #include "foreign.h"
 
+#include "../core/handle.h"
+#include "../core/sized.h"
 #include "../file.h"
-#include "../handle.h"
-#include "../sized.h"
 
 #include <math.h>
 

@@ -5,9 +5,9 @@
 
 #include <tamis/foreign.h>
 
-#include "../bits.h"
-#include "../error.h"
-#include "../memory.h"
+#include "../core/bits.h"
+#include "../core/error.h"
+#include "../core/memory.h"
 
 /* The least positive double is 2^-1074: no rate asks for more probes. Bounds the time that a
  * hostile file can make a question take. */

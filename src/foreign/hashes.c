@@ -1,6 +1,6 @@
 #include "hashes.h"
 
-#include "../bits.h"
+#include "../core/bits.h"
 
 uint64_t tamis__fnv1(const void *key, size_t len)
 {

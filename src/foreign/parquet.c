@@ -7,8 +7,8 @@
  * They are read twice: to know how much memory the list takes, and to make it. */
 #include "foreign.h"
 
-#include "../handle.h"
-#include "../sized.h"
+#include "../core/handle.h"
+#include "../core/sized.h"
 #include "thrift.h"
 
 enum { TAIL = 8, HEAD = 4 };

@@ -11,8 +11,8 @@
  * set. Such a filter can be looked at, but not asked: it says "maybe". */
 #include "foreign.h"
 
-#include "../hash.h"
-#include "../plan.h"
+#include "../core/hash.h"
+#include "../core/plan.h"
 #include "thrift.h"
 
 #include <math.h>

@@ -25,9 +25,9 @@
  *
  * A counter that reaches its end, 2^31 - 1 of 32 bits or 2^63 - 1 of 64, or its negative, stays
  * there for ever and means "or more". */
+#include "../core/error.h"
+#include "../core/occupancy.h"
 #include "../counter_rows.h"
-#include "../error.h"
-#include "../occupancy.h"
 #include "../signed_counters.h"
 
 #include <math.h>

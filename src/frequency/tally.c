@@ -25,8 +25,8 @@
  *
  * Counters end at 2^63 - 1, which means "or more". Nothing can be taken away: see count-sketch for
  * that. */
-#include "../cpu.h"
-#include "../error.h"
+#include "../core/cpu.h"
+#include "../core/error.h"
 #include "../tally_cells.h"
 
 #include <math.h>

@@ -35,9 +35,9 @@
  * Merging: all entries of both, each with what both know of it, find their places anew, the
  * greatest first. The floors add up, since a key may have been just below either. Which of the two
  * was merged into which makes no difference. */
-#include "../error.h"
+#include "../core/error.h"
+#include "../core/memory.h"
 #include "../image.h"
-#include "../memory.h"
 #include "../tally_cells.h"
 #include "../texts.h"
 

@@ -18,9 +18,9 @@
  * is forgotten.
  *
  * In the image a generation is what its kind is alone, one section or, of top, three. */
-#include "../error.h"
+#include "../core/error.h"
+#include "../core/memory.h"
 #include "../image.h"
-#include "../memory.h"
 #include "../signed_counters.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #ifndef TAMIS_KERNELS_H
 #define TAMIS_KERNELS_H
 
-#include "../bits.h"
+#include "../core/bits.h"
 
 #include <tamis/tamis.h>
 

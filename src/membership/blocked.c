@@ -28,8 +28,8 @@
  * items this is `partitioned` with k = 8, but rows that share their lines vary together
  * (occupancy.c). Given the bits, the rate now is the mean over lines of the product of the words'
  * set shares. */
-#include "../bitrows.h"
-#include "../plan.h"
+#include "../core/bitrows.h"
+#include "../core/plan.h"
 
 #include <math.h>
 

@@ -23,8 +23,8 @@
  * At 1 % it needs 9.6 bits an item, 1.44 times the lower bound, and k = 7 random memory accesses,
  * which is why `blocked` exists. Its virtues: any rate at the same factor, union by OR, and
  * everybody knows it. */
-#include "../bitrows.h"
-#include "../plan.h"
+#include "../core/bitrows.h"
+#include "../core/plan.h"
 
 #include <math.h>
 

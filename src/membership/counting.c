@@ -25,9 +25,9 @@
  * line of 64 bytes, 128 of 4 bits: one memory access instead of k, for a rate and an overflow that
  * are means over lines that fill unevenly, computed as for the compact variant of blocked. The rate
  * is that of the filter of non-zero counters in either layout. */
-#include "../bitrows.h"
-#include "../error.h"
-#include "../plan.h"
+#include "../core/bitrows.h"
+#include "../core/error.h"
+#include "../core/plan.h"
 
 #include <math.h>
 

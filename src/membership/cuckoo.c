@@ -68,10 +68,10 @@
  * Costs. A question reads two windows, two cache lines. An add moves nothing at first, and looks at
  * 76 entries at the end of the plan. Keys, and their order, determine every bit: there is no random
  * choice. */
-#include "../bitrows.h"
-#include "../error.h"
+#include "../core/bitrows.h"
+#include "../core/error.h"
+#include "../core/memory.h"
 #include "../image.h"
-#include "../memory.h"
 
 #include <math.h>
 

@@ -23,12 +23,12 @@
  *
  * Sections: the filter's layers, if a > 0, then the retrieval's. Before the seal: the members'
  * hashes, the others'. */
-#include "../bitrows.h"
 #include "../collect.h"
-#include "../error.h"
+#include "../core/bitrows.h"
+#include "../core/error.h"
+#include "../core/memory.h"
 #include "../hash_sort.h"
 #include "../image.h"
-#include "../memory.h"
 #include "../ribbon_sections.h"
 
 #include <math.h>

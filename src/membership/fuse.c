@@ -27,10 +27,10 @@
  * computed once, prefetched, and kept for the time when its group is due. */
 #include "../fuse.h"
 #include "../collect.h"
-#include "../cpu.h"
-#include "../error.h"
+#include "../core/cpu.h"
+#include "../core/error.h"
+#include "../core/memory.h"
 #include "../image.h"
-#include "../memory.h"
 
 #include <math.h>
 #include <stdlib.h>

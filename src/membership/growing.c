@@ -42,11 +42,11 @@
  * Keys that strangers choose need a secret key (tamis_options.key). Without it they can pile up
  * keys in one place: then a table that is less than a quarter full is not doubled, an add says
  * TAMIS_EFULL instead. */
-#include "../bitrows.h"
-#include "../error.h"
+#include "../core/bitrows.h"
+#include "../core/error.h"
+#include "../core/memory.h"
+#include "../core/plan.h"
 #include "../image.h"
-#include "../memory.h"
-#include "../plan.h"
 #include "../quotient.h"
 
 #include <math.h>

@@ -24,8 +24,8 @@
  * in. That can only be cured by what cures all wear: both filters only fill, which tamis_info shows
  * as over_full and in both rates; clear the pair and add the keys that are left (`tamis
  * compact`). */
-#include "../error.h"
-#include "../kind.h"
+#include "../core/error.h"
+#include "../core/kind.h"
 
 #include <math.h>
 

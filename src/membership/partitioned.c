@@ -12,8 +12,8 @@
  *
  * Space is that of `bloom` but for small filters, where a key's probes never fall on the same bit.
  * Rows need not be a whole number of bytes; row j begins at bit j·m. */
-#include "../bitrows.h"
-#include "../plan.h"
+#include "../core/bitrows.h"
+#include "../core/plan.h"
 
 #include <math.h>
 

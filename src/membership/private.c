@@ -27,10 +27,10 @@
  * the n whose mean is Y; the interval holds all n that Y does not contradict at z deviations. Both
  * tails are taken for those of a Poisson variable of the same variance, as in occupancy.c: a few
  * flips in a filter that is all but empty are just that, and many are normal anyway. */
-#include "../bitrows.h"
-#include "../error.h"
+#include "../core/bitrows.h"
+#include "../core/error.h"
+#include "../core/plan.h"
 #include "../flip.h"
-#include "../plan.h"
 
 #include <math.h>
 

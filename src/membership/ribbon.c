@@ -7,11 +7,11 @@
  *
  * Sections: those of the layers (src/ribbon_sections.h); before the seal the hashes that were
  * added. */
-#include "../bitrows.h"
 #include "../collect.h"
-#include "../error.h"
+#include "../core/bitrows.h"
+#include "../core/error.h"
+#include "../core/memory.h"
 #include "../image.h"
-#include "../memory.h"
 #include "../ribbon_sections.h"
 
 #include <math.h>

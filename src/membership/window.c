@@ -18,8 +18,8 @@
  *
  * The section table counts the items of each generation. A key in several generations counts in
  * each of them. */
-#include "../error.h"
-#include "../kind.h"
+#include "../core/error.h"
+#include "../core/kind.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 
 #include "../keys.h"
 #include "../resum.h"
-#include "handle.h"
+#include "core/handle.h"
 #include "plans.h"
 
 #define MOST_STEPS 16u

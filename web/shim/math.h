@@ -1,6 +1,6 @@
 /* Of the C library's <math.h> what the sources for the browser use. What is no instruction comes
  * from JavaScript's Math where that has it. Engines differ in the last bit as C libraries do, and
- * plans do not (tamis__tidy in src/plan.c). */
+ * plans do not (tamis__tidy in src/core/plan.c). */
 #ifndef TAMIS_SHIM_MATH_H
 #define TAMIS_SHIM_MATH_H
 

@@ -20,8 +20,8 @@
  * in order first. */
 #include "partition.h"
 
+#include "../kernels/kernels.h"
 #include "bits.h"
-#include "kernels/kernels.h"
 #include "memory.h"
 
 /* Tables beyond the last-level cache, and a key for each line. */

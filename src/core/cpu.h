@@ -2,7 +2,7 @@
 #ifndef TAMIS_CPU_H
 #define TAMIS_CPU_H
 
-#include "kernels/kernels.h"
+#include "../kernels/kernels.h"
 
 /* The best, chosen once. */
 const struct kernels *tamis__kernels(void);

@@ -3,10 +3,10 @@
  * m and rises with the items. All k are tried; there are at most 64. */
 #include "plan.h"
 
+#include "../image.h"
+#include "../pack.h"
 #include "error.h"
-#include "image.h"
 #include "kind.h"
-#include "pack.h"
 #include "sized.h"
 
 #include <math.h>

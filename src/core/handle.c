@@ -3,9 +3,9 @@
  * again. */
 #include "handle.h"
 
-#include "collect.h"
+#include "../collect.h"
+#include "../noise.h"
 #include "memory.h"
-#include "noise.h"
 
 #define DEFAULT_SCRATCH ((uint64_t)64 << 20)
 

@@ -1,13 +1,13 @@
 /* The handle: every public verb but those of plan.c, image.c and file.c. A single key is a batch of
  * one. */
+#include "../collect.h"
+#include "../image.h"
+#include "../noise.h"
 #include "bits.h"
 #include "bulk.h"
-#include "collect.h"
 #include "error.h"
 #include "handle.h"
-#include "image.h"
 #include "memory.h"
-#include "noise.h"
 #include "sized.h"
 
 #include <math.h>

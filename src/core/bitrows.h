@@ -3,7 +3,7 @@
 #ifndef TAMIS_BITROWS_H
 #define TAMIS_BITROWS_H
 
-#include "kernels/kernels.h"
+#include "../kernels/kernels.h"
 #include "kind.h"
 
 /* The inner loops for this body. */

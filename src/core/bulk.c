@@ -6,9 +6,9 @@
  * its latency. Big adds to big tables have a better way, partition.c. */
 #include "bulk.h"
 
+#include "../kernels/kernels.h"
+#include "../noise.h"
 #include "bits.h"
-#include "kernels/kernels.h"
-#include "noise.h"
 #include "partition.h"
 
 /* A multiple of 8, so that a group writes whole bytes of answers. Between its prefetch and its use

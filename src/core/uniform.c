@@ -1,7 +1,7 @@
 #include "uniform.h"
 
+#include "../collect.h"
 #include "bits.h"
-#include "collect.h"
 #include "handle.h"
 
 #ifdef TAMIS__WATCHES
