@@ -419,7 +419,7 @@ static bool rename_over_placeholder(const char *from, const char *to)
     return named;
 }
 
-/* The name must be free: EEXIST. As the library does it (src/file.c) where there are no hard
+/* The name must be free: EEXIST. As the library does it (src/image/file.c) where there are no hard
  * links. */
 static bool take_free_name(const char *from, const char *to)
 {

@@ -4,7 +4,7 @@
 #include "core/memory.h"
 #include "core/uniform.h"
 #include "hash_sort.h"
-#include "image.h"
+#include "image/image.h"
 
 #define HASH_BYTES 16u
 /* An image has no empty sections; this many zero bytes stand for no hashes. */

@@ -2,7 +2,7 @@
 
 #include "core/error.h"
 #include "core/plan.h"
-#include "image.h"
+#include "image/image.h"
 
 #include <math.h>
 

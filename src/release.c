@@ -7,7 +7,7 @@
 #include "core/handle.h"
 #include "core/sized.h"
 #include "flip.h"
-#include "image.h"
+#include "image/image.h"
 
 #include <math.h>
 

@@ -17,7 +17,7 @@
 #include "core/memory.h"
 #include "core/threads.h"
 #include "hash_sort.h"
-#include "spill.h"
+#include "image/spill.h"
 
 /* Keys. There the seams between lanes cost 0.1 % of space, with fewer more. */
 #define LANES_FROM (UINT64_C(1) << 17)

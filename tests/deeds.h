@@ -1,11 +1,11 @@
 /* Opening, saving and spilling, each from beginning to end, in a directory of their own and by
- * calls that can be struck (striking.h): for tests of src/file.c, which this file includes. */
+ * calls that can be struck (striking.h): for tests of src/image/file.c, which this file includes. */
 #ifndef TAMIS_TEST_DEEDS_H
 #define TAMIS_TEST_DEEDS_H
 
 #include "striking.h"
 /* The calls of this file are real, those of the next are struck. */
-#include "../src/file.c"
+#include "../src/image/file.c"
 #undef access
 #undef close
 #undef fcntl

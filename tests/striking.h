@@ -1,4 +1,4 @@
-/* The calls of src/file.c, each of which can be made to fail: for a test that includes that file
+/* The calls of src/image/file.c, each of which can be made to fail: for a test that includes that file
  * after this one. In the process itself, unlike tests/fault, so that every branch can be reached,
  * counted and run on any machine. */
 #ifndef TAMIS_TEST_STRIKING_H

@@ -5,7 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "golden.h"
-#include "image.h"
+#include "image/image.h"
 #include "tracking.h"
 
 enum { ENTRY = 128, NOWHERE = -1 };

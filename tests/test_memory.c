@@ -291,7 +291,7 @@ enum {
     ALLOCATES = 2,
     FILES = 8, /* for every model */
     /* A save that is on the disk has succeeded, even when the handle cannot note where: a later
-     * save then just replaces the file (src/file.c). */
+     * save then just replaces the file (src/image/file.c). */
     MAY_ABSORB = 4
 };
 

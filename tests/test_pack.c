@@ -5,7 +5,7 @@
 #include "check.h"
 #include "core/handle.h"
 #include "golden.h"
-#include "pack.h"
+#include "image/pack.h"
 #include "tracking.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64 /* readdir on 32-bit machines */
 #include "hash_sort.h"
-#include "spill.h"
+#include "image/spill.h"
 #include "spilling.h"
 #include "tracking.h"
 

@@ -3,8 +3,8 @@
  * m and rises with the items. All k are tried; there are at most 64. */
 #include "plan.h"
 
-#include "../image.h"
-#include "../pack.h"
+#include "../image/image.h"
+#include "../image/pack.h"
 #include "error.h"
 #include "kind.h"
 #include "sized.h"

@@ -4,7 +4,7 @@
 
 #include "../core/handle.h"
 #include "../core/sized.h"
-#include "../file.h"
+#include "../image/file.h"
 
 #include <math.h>
 

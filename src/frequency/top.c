@@ -37,7 +37,7 @@
  * was merged into which makes no difference. */
 #include "../core/error.h"
 #include "../core/memory.h"
-#include "../image.h"
+#include "../image/image.h"
 #include "../tally_cells.h"
 #include "../texts.h"
 

@@ -20,7 +20,7 @@
  * In the image a generation is what its kind is alone, one section or, of top, three. */
 #include "../core/error.h"
 #include "../core/memory.h"
-#include "../image.h"
+#include "../image/image.h"
 #include "../signed_counters.h"
 
 #include <math.h>

@@ -71,7 +71,7 @@
 #include "../core/bitrows.h"
 #include "../core/error.h"
 #include "../core/memory.h"
-#include "../image.h"
+#include "../image/image.h"
 
 #include <math.h>
 

@@ -28,7 +28,7 @@
 #include "../core/error.h"
 #include "../core/memory.h"
 #include "../hash_sort.h"
-#include "../image.h"
+#include "../image/image.h"
 #include "../ribbon_sections.h"
 
 #include <math.h>

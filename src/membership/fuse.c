@@ -30,7 +30,7 @@
 #include "../core/cpu.h"
 #include "../core/error.h"
 #include "../core/memory.h"
-#include "../image.h"
+#include "../image/image.h"
 
 #include <math.h>
 #include <stdlib.h>

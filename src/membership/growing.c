@@ -46,7 +46,7 @@
 #include "../core/error.h"
 #include "../core/memory.h"
 #include "../core/plan.h"
-#include "../image.h"
+#include "../image/image.h"
 #include "../quotient.h"
 
 #include <math.h>

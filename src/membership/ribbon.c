@@ -11,7 +11,7 @@
 #include "../core/bitrows.h"
 #include "../core/error.h"
 #include "../core/memory.h"
-#include "../image.h"
+#include "../image/image.h"
 #include "../ribbon_sections.h"
 
 #include <math.h>

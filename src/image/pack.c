@@ -27,8 +27,8 @@
  * allocated. Unary parts are bounded by the frame, so the time is linear in the two lengths. */
 #include "pack.h"
 
-#include "core/error.h"
-#include "core/memory.h"
+#include "../core/error.h"
+#include "../core/memory.h"
 #include "image.h"
 
 #include <assert.h>

@@ -28,8 +28,8 @@
 
 #include "file.h"
 
-#include "core/error.h"
-#include "core/memory.h"
+#include "../core/error.h"
+#include "../core/memory.h"
 #include "image.h"
 
 #include <errno.h>

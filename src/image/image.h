@@ -2,7 +2,7 @@
 #ifndef TAMIS_IMAGE_H
 #define TAMIS_IMAGE_H
 
-#include "core/handle.h"
+#include "../core/handle.h"
 
 #define TAMIS__FORMAT 1u
 #define TAMIS__HEADER_BYTES 128u

@@ -6,10 +6,10 @@
  * time. */
 #include "spill.h"
 
-#include "core/error.h"
-#include "core/memory.h"
+#include "../core/error.h"
+#include "../core/memory.h"
+#include "../hash_sort.h"
 #include "file.h"
-#include "hash_sort.h"
 
 #include <string.h>
 
