@@ -5,7 +5,7 @@
 #include "check.h"
 #include "core/handle.h"
 #include "keys.h"
-#include "quotient.h"
+#include "membership/quotient.h"
 #include "resum.h"
 #include "tracking.h"
 

@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "keys.h"
-#include "quotient.h"
+#include "membership/quotient.h"
 #include "resum.h"
 
 #include <tamis/tamis.h>

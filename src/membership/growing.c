@@ -2,7 +2,7 @@
  * without the keys and without ever exceeding the promised rate.
  *
  * The set is a quotient filter (M. Bender et al., "Don't thrash: how to cache your hash on flash",
- * 2012), laid out in src/quotient.c. A table of 2^Q slots takes the first Q bits of a key's hash as
+ * 2012), laid out in src/membership/quotient.c. A table of 2^Q slots takes the first Q bits of a key's hash as
  * its home and keeps the F bits after them, the fingerprint, there. To double, each entry gives the
  * first bit of its fingerprint to its address: nothing is lost and nothing is gained, but the
  * fingerprint is a bit shorter. New keys get F bits again, so entries of different lengths lie side
@@ -47,7 +47,7 @@
 #include "../core/memory.h"
 #include "../core/plan.h"
 #include "../image/image.h"
-#include "../quotient.h"
+#include "quotient.h"
 
 #include <math.h>
 

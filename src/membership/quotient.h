@@ -3,7 +3,7 @@
 #ifndef TAMIS_QUOTIENT_H
 #define TAMIS_QUOTIENT_H
 
-#include "core/bits.h"
+#include "../core/bits.h"
 
 /* 2^log home slots in blocks of 64, and a few blocks more for what the last ones push beyond the
  * end. A slot has `width` bits, from 4 to 57; zero is an unused one. All bytes zero: an empty
