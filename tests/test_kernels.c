@@ -3,8 +3,8 @@
 #include "check.h"
 #include "core/cpu.h"
 #include "core/hash.h"
-#include "fuse.h"
 #include "keys.h"
+#include "sealed/fuse.h"
 
 #include <tamis/tamis.h>
 

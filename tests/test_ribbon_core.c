@@ -4,9 +4,9 @@
 #include "check.h"
 #include "core/cpu.h"
 #include "core/hash.h"
-#include "hash_sort.h"
 #include "keys.h"
-#include "ribbon.h"
+#include "sealed/hash_sort.h"
+#include "sealed/ribbon/ribbon.h"
 #include "tracking.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  * is what the header says, and a full disk, a missing directory or missing memory lose nothing. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64 /* readdir on 32-bit machines */
-#include "hash_sort.h"
 #include "image/spill.h"
+#include "sealed/hash_sort.h"
 #include "spilling.h"
 #include "tracking.h"
 

@@ -2,7 +2,7 @@
  * sealed for them; uniform ones never are. All seeds are fixed: a check that passes once always
  * does. src/core/uniform.c has the bounds. */
 #define _DEFAULT_SOURCE
-#include "collect.h"
+#include "sealed/collect.h"
 #include "spilling.h"
 
 #include <pthread.h>

@@ -3,8 +3,8 @@
  * again. */
 #include "handle.h"
 
-#include "../collect.h"
 #include "../noise.h"
+#include "../sealed/collect.h"
 #include "memory.h"
 
 #define DEFAULT_SCRATCH ((uint64_t)64 << 20)

@@ -1,6 +1,6 @@
 #include "uniform.h"
 
-#include "../collect.h"
+#include "../sealed/collect.h"
 #include "bits.h"
 #include "handle.h"
 

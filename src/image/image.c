@@ -1,9 +1,9 @@
 #include "image.h"
 
-#include "../collect.h"
 #include "../core/bits.h"
 #include "../core/error.h"
 #include "../core/memory.h"
+#include "../sealed/collect.h"
 #include "pack.h"
 
 #define ALIGN 64u

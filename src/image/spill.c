@@ -8,7 +8,7 @@
 
 #include "../core/error.h"
 #include "../core/memory.h"
-#include "../hash_sort.h"
+#include "../sealed/hash_sort.h"
 #include "file.h"
 
 #include <string.h>

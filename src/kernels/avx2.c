@@ -1,6 +1,6 @@
 /* Kernels for AVX2: a line of the blocked filter is two registers. There is no 64-bit product and
  * no useful gather, so the probes of classic filters stay scalar. */
-#include "../ribbon.h"
+#include "../sealed/ribbon/ribbon.h"
 #include "kernels.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

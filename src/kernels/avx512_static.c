@@ -1,6 +1,6 @@
 /* Kernels for AVX-512 of the kinds that are sealed: fuse and ribbon. */
-#include "../fuse.h"
-#include "../ribbon.h"
+#include "../sealed/fuse.h"
+#include "../sealed/ribbon/ribbon.h"
 #include "avx512.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__) && defined(__GNUC__)

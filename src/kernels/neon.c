@@ -1,6 +1,6 @@
 /* Kernels for 64-bit ARM, where NEON is always there: a line of the blocked filter is four
  * registers. */
-#include "../ribbon.h"
+#include "../sealed/ribbon/ribbon.h"
 #include "kernels.h"
 
 #if defined(__aarch64__) && defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

@@ -1,6 +1,6 @@
 /* The oracle: plain C, any machine, any byte order. */
-#include "../fuse.h"
-#include "../ribbon.h"
+#include "../sealed/fuse.h"
+#include "../sealed/ribbon/ribbon.h"
 #include "kernels.h"
 
 static void clear_answers(uint8_t *bits, size_t n)

@@ -1,4 +1,4 @@
-#include "ribbon_sections.h"
+#include "sections.h"
 
 #include <math.h>
 

@@ -3,8 +3,8 @@
 #ifndef TAMIS_COLLECT_H
 #define TAMIS_COLLECT_H
 
-#include "core/kind.h"
-#include "image/spill.h"
+#include "../core/kind.h"
+#include "../image/spill.h"
 
 /* The section of an empty collection; k and cell_bits are the kind's own, kept for the seal. */
 struct section tamis__collection(uint32_t kind, uint32_t k, uint32_t cell_bits);

@@ -3,8 +3,8 @@
 #ifndef TAMIS_FUSE_H
 #define TAMIS_FUSE_H
 
-#include "core/bits.h"
-#include "kernels/kernels.h"
+#include "../core/bits.h"
+#include "../kernels/kernels.h"
 
 #include <tamis/tamis.h>
 

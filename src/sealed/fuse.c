@@ -25,12 +25,12 @@
  * 10^7 (3-wise), 6.3 (4-wise) with AVX-512; 8.2, 8.6 and 10.3 without SIMD, of which hashing takes
  * 2.6. A random line of 11 MB costs 1.0 ns when many are on their way: so a key's cells are
  * computed once, prefetched, and kept for the time when its group is due. */
-#include "../fuse.h"
-#include "../collect.h"
+#include "fuse.h"
 #include "../core/cpu.h"
 #include "../core/error.h"
 #include "../core/memory.h"
 #include "../image/image.h"
+#include "collect.h"
 
 #include <math.h>
 #include <stdlib.h>

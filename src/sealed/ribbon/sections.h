@@ -4,7 +4,7 @@
 #ifndef TAMIS_RIBBON_SECTIONS_H
 #define TAMIS_RIBBON_SECTIONS_H
 
-#include "core/kind.h"
+#include "../../core/kind.h"
 #include "ribbon.h"
 
 #define TAMIS__RIBBON_SECTIONS (2 * TAMIS__RIBBON_LAYERS) /* at most */

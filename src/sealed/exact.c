@@ -23,13 +23,13 @@
  *
  * Sections: the filter's layers, if a > 0, then the retrieval's. Before the seal: the members'
  * hashes, the others'. */
-#include "../collect.h"
 #include "../core/bitrows.h"
 #include "../core/error.h"
 #include "../core/memory.h"
-#include "../hash_sort.h"
 #include "../image/image.h"
-#include "../ribbon_sections.h"
+#include "collect.h"
+#include "hash_sort.h"
+#include "ribbon/sections.h"
 
 #include <math.h>
 

@@ -52,7 +52,7 @@
  * 22. */
 #include "ribbon.h"
 
-#include "core/cpu.h"
+#include "../../core/cpu.h"
 
 #include <assert.h>
 #include <math.h>

@@ -11,7 +11,7 @@
  * has counts of its own, from which all know where in a group theirs go. */
 #include "hash_sort.h"
 
-#include "core/threads.h"
+#include "../core/threads.h"
 
 #include <string.h>
 

@@ -11,13 +11,13 @@
  * Each lane more costs the room of some 70 keys at its seam: 0.03 % of the filter. At 10^7 keys,
  * sealing takes 65 ns a key by one thread, 40 by two; from a file, with 64 MiB of scratch, 67 by
  * one, and collecting 23 instead of 7. */
-#include "ribbon_piece.h"
+#include "piece.h"
 
-#include "core/error.h"
-#include "core/memory.h"
-#include "core/threads.h"
-#include "hash_sort.h"
-#include "image/spill.h"
+#include "../../core/error.h"
+#include "../../core/memory.h"
+#include "../../core/threads.h"
+#include "../../image/spill.h"
+#include "../hash_sort.h"
 
 /* Keys. There the seams between lanes cost 0.1 % of space, with fewer more. */
 #define LANES_FROM (UINT64_C(1) << 17)

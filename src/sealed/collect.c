@@ -1,10 +1,10 @@
 #include "collect.h"
 
-#include "core/error.h"
-#include "core/memory.h"
-#include "core/uniform.h"
+#include "../core/error.h"
+#include "../core/memory.h"
+#include "../core/uniform.h"
+#include "../image/image.h"
 #include "hash_sort.h"
-#include "image/image.h"
 
 #define HASH_BYTES 16u
 /* An image has no empty sections; this many zero bytes stand for no hashes. */

@@ -5,8 +5,8 @@
 #ifndef TAMIS_RIBBON_H
 #define TAMIS_RIBBON_H
 
-#include "core/bits.h"
-#include "kernels/kernels.h"
+#include "../../core/bits.h"
+#include "../../kernels/kernels.h"
 
 #include <tamis/tamis.h>
 

@@ -23,9 +23,9 @@
  * A seam's rows may stand in the first 63 slots after it. So a piece is solved but for its first
  * segment, which goes over the border to the piece on its left: that one, when it has done its last
  * seam, solves it before its own. */
-#include "ribbon_piece.h"
+#include "piece.h"
 
-#include "core/cpu.h"
+#include "../../core/cpu.h"
 
 struct walker {
     uint64_t row, slot;
