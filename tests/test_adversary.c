@@ -4,9 +4,9 @@
  * times chance, holds with a chance of at least 1 - 1e-9 for any other seed; the bounds of the
  * others are far from what was seen. */
 #include "../bench/adversary/attacks.c"
-#include "../src/buckets.h"
 #include "../src/core/handle.h"
-#include "../src/tally_cells.h"
+#include "../src/frequency/buckets.h"
+#include "../src/frequency/tally_cells.h"
 #include "check.h"
 #include "sketches.h"
 

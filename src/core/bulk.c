@@ -6,8 +6,8 @@
  * its latency. Big adds to big tables have a better way, partition.c. */
 #include "bulk.h"
 
+#include "../frequency/noise.h"
 #include "../kernels/kernels.h"
-#include "../noise.h"
 #include "bits.h"
 #include "partition.h"
 

@@ -3,7 +3,7 @@
  * again. */
 #include "handle.h"
 
-#include "../noise.h"
+#include "../frequency/noise.h"
 #include "../sealed/collect.h"
 #include "memory.h"
 

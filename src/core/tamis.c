@@ -1,7 +1,7 @@
 /* The handle: every public verb but those of plan.c, image.c and file.c. A single key is a batch of
  * one. */
+#include "../frequency/noise.h"
 #include "../image/image.h"
-#include "../noise.h"
 #include "../sealed/collect.h"
 #include "bits.h"
 #include "bulk.h"

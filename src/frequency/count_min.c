@@ -30,7 +30,7 @@
  * means "or more". */
 #include "../core/error.h"
 #include "../core/occupancy.h"
-#include "../counter_rows.h"
+#include "counter_rows.h"
 
 #include <math.h>
 

@@ -27,8 +27,8 @@
  * there for ever and means "or more". */
 #include "../core/error.h"
 #include "../core/occupancy.h"
-#include "../counter_rows.h"
-#include "../signed_counters.h"
+#include "counter_rows.h"
+#include "signed_counters.h"
 
 #include <math.h>
 

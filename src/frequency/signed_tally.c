@@ -19,8 +19,8 @@
  *
  * A counter of eight bytes that reaches 2^63 - 1 or its negative stays there for ever, and means
  * "or more". */
-#include "../octets.h"
-#include "../signed_counters.h"
+#include "octets.h"
+#include "signed_counters.h"
 
 #include <math.h>
 

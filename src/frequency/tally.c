@@ -27,7 +27,7 @@
  * that. */
 #include "../core/cpu.h"
 #include "../core/error.h"
-#include "../tally_cells.h"
+#include "tally_cells.h"
 
 #include <math.h>
 

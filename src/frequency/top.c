@@ -38,8 +38,8 @@
 #include "../core/error.h"
 #include "../core/memory.h"
 #include "../image/image.h"
-#include "../tally_cells.h"
-#include "../texts.h"
+#include "tally_cells.h"
+#include "texts.h"
 
 #define DEFAULT_ITEMS 100u
 #define MOST_ITEMS (UINT64_C(1) << 30)

@@ -21,7 +21,7 @@
 #include "../core/error.h"
 #include "../core/memory.h"
 #include "../image/image.h"
-#include "../signed_counters.h"
+#include "signed_counters.h"
 
 #include <math.h>
 

@@ -3,8 +3,8 @@
 #ifndef TAMIS_COUNTER_ROWS_H
 #define TAMIS_COUNTER_ROWS_H
 
-#include "core/kind.h"
-#include "kernels/kernels.h"
+#include "../core/kind.h"
+#include "../kernels/kernels.h"
 
 #define TAMIS__MAX_ROWS 32u
 

@@ -13,8 +13,8 @@
 #ifndef TAMIS_OCTETS_H
 #define TAMIS_OCTETS_H
 
-#include "core/kind.h"
-#include "kernels/kernels.h"
+#include "../core/kind.h"
+#include "../kernels/kernels.h"
 
 #define TAMIS__OCTETS 7u
 #define TAMIS__LINE_COUNTERS 56u /* before they join */

@@ -1,7 +1,7 @@
 #include "noise.h"
 
-#include "core/bulk.h"
-#include "core/memory.h"
+#include "../core/bulk.h"
+#include "../core/memory.h"
 
 /* The share of keys within a quantile of so many is off by 0.08 points (one standard deviation) at
  * 99 %. */

@@ -1,8 +1,8 @@
 /* How often: the verbs of counts and weights. Kinds tell what their counters say; here it becomes
  * an interval. */
-#include "core/bulk.h"
-#include "core/error.h"
-#include "core/memory.h"
+#include "../core/bulk.h"
+#include "../core/error.h"
+#include "../core/memory.h"
 #include "noise.h"
 
 #define CONFIDENCE 0.99

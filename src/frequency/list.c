@@ -1,7 +1,7 @@
 /* The most frequent: lists of items. A kind tells what is in its slots; here they are told from
  * noise and put in order. */
-#include "core/error.h"
-#include "core/memory.h"
+#include "../core/error.h"
+#include "../core/memory.h"
 #include "noise.h"
 
 /* By estimate, then by bytes; where these are not all there, by hash. */

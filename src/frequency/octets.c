@@ -1,7 +1,7 @@
 #include "octets.h"
 
-#include "core/error.h"
-#include "image/image.h"
+#include "../core/error.h"
+#include "../image/image.h"
 
 #define MOST_LINES (TAMIS__MAX_CELLS / TAMIS__LINE_BITS)
 

@@ -13,7 +13,7 @@
 #ifndef TAMIS_BUCKETS_H
 #define TAMIS_BUCKETS_H
 
-#include "core/kind.h"
+#include "../core/kind.h"
 
 #define BUCKET 128u
 #define BUCKET_WAYS 4u

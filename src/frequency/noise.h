@@ -8,7 +8,7 @@
 #ifndef TAMIS_NOISE_H
 #define TAMIS_NOISE_H
 
-#include "core/handle.h"
+#include "../core/handle.h"
 
 #ifndef TAMIS_LEAN
 /* Nothing is known any more. The handle must be for us alone. */

@@ -1,8 +1,8 @@
 #include "counter_rows.h"
 
-#include "core/error.h"
-#include "core/plan.h"
-#include "image/image.h"
+#include "../core/error.h"
+#include "../core/plan.h"
+#include "../image/image.h"
 
 #include <math.h>
 
