@@ -9,7 +9,7 @@
 #include "golden.h"
 
 #include "core/kind.h"
-#include "flip.h"
+#include "private/flip.h"
 
 #include <math.h>
 
@@ -23,7 +23,7 @@ int halved_flip(uint8_t *cells, uint64_t bits, uint32_t threshold, const struct 
 uint32_t halved_threshold(double epsilon);
 double halved_epsilon(uint32_t threshold);
 double halved_rate(uint32_t threshold);
-#include "flip.c"
+#include "private/flip.c"
 #undef TAMIS__HALVED
 #undef tamis__flip
 #undef tamis__flip_threshold

@@ -5,7 +5,7 @@
 #define TAMIS_TEST_GOLDEN_H
 
 #include "keys.h"
-#include "release.h"
+#include "private/release.h"
 #include "resum.h"
 
 #include <tamis/tamis.h>

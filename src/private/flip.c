@@ -1,6 +1,6 @@
 #include "flip.h"
 
-#include "core/bits.h"
+#include "../core/bits.h"
 
 #include <math.h>
 

@@ -30,7 +30,7 @@
 #include "../core/bitrows.h"
 #include "../core/error.h"
 #include "../core/plan.h"
-#include "../flip.h"
+#include "flip.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #ifndef TAMIS_FLIP_H
 #define TAMIS_FLIP_H
 
-#include "core/random.h"
+#include "../core/random.h"
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 #ifndef TAMIS_RELEASE_H
 #define TAMIS_RELEASE_H
 
-#include "core/random.h"
+#include "../core/random.h"
 
 #include <tamis/tamis.h>
 

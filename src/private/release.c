@@ -2,12 +2,12 @@
  * membership/private.c. */
 #include "release.h"
 
-#include "core/bulk.h"
-#include "core/error.h"
-#include "core/handle.h"
-#include "core/sized.h"
+#include "../core/bulk.h"
+#include "../core/error.h"
+#include "../core/handle.h"
+#include "../core/sized.h"
+#include "../image/image.h"
 #include "flip.h"
-#include "image/image.h"
 
 #include <math.h>
 
