@@ -32,6 +32,7 @@
 #include "../core/memory.h"
 #include "image.h"
 
+#ifndef __wasm__ /* which has no files */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -696,3 +697,4 @@ void tamis__temporary_close(int fd)
 {
     close_quietly(fd);
 }
+#endif
