@@ -119,12 +119,27 @@ function target(name,    path) {
         if (substr(path, length(path) - length(name)) == "/" name) return path
     return ""
 }
-function allowed(to,    from) {
+# Who may include whom within the library: a folder stands for the headers in it.
+function library(from) {
+    if (from == "src/core") return "core kernels image sealed/collect.h frequency/noise.h"
+    if (from == "src/image") return "image core sealed/collect.h sealed/hash_sort.h"
+    if (from == "src/kernels") return "kernels core/bits.h sealed/fuse.h sealed/ribbon/ribbon.h"
+    if (from == "src/membership") return "membership core image"
+    if (from ~ /^src\/sealed(\/ribbon)?$/) return "sealed sealed/ribbon core image kernels"
+    if (from == "src/frequency") return "frequency core image kernels"
+    if (from == "src/private") return "private core image"
+    if (from == "src/foreign") return "foreign core image"
+    return ""
+}
+function allowed(to,    from, list, n, i) {
     from = folder(FILENAME)
     if (to ~ /^include\/tamis\//) return 1
-    if (from == "src" || from == "src/kernels") return to ~ /^src\/(kernels\/)?[^\/]*\.h$/
-    if (from == "src/foreign") return to ~ /^src\/(foreign\/)?[^\/]*\.h$/
-    if (from ~ /^src\//) return to ~ /^src\/[^\/]*\.h$/
+    if (from ~ /^src/) {
+        n = split(library(from), list, " ")
+        for (i = 1; i <= n; i++)
+            if (to == "src/" list[i] || (to ~ /\.h$/ && folder(to) == "src/" list[i])) return 1
+        return 0
+    }
     return top(to) == top(FILENAME) || (top(FILENAME) == "cli" && (top(to) == "guard" || to == "cluster/cluster.h")) ||
         (top(FILENAME) == "cluster" && to == "redis/words.h") || (top(FILENAME) == "web" && to ~ /^guard\/(hash|url)\.h$/)
 }
@@ -135,10 +150,10 @@ text ~ /^[ \t]*#[ \t]*include[ \t]*["<]/ {
     sub(/^[ \t]*#[ \t]*include[ \t]*["<]/, "", name)
     sub(/[">].*/, "", name)
     angle = text ~ /include[ \t]*</
-    if (name ~ /(^|\/)xxh(ash|3)\.h$/ && FILENAME != "src/hash.c")
-        report("only src/hash.c includes " name)
-    if ((name == "cpuid.h" || name == "sys/auxv.h") && FILENAME != "src/cpu.c")
-        report("only src/cpu.c includes " name)
+    if (name ~ /(^|\/)xxh(ash|3)\.h$/ && FILENAME != "src/core/hash.c")
+        report("only src/core/hash.c includes " name)
+    if ((name == "cpuid.h" || name == "sys/auxv.h") && FILENAME != "src/core/cpu.c")
+        report("only src/core/cpu.c includes " name)
     # The browser has no more than this.
     if (FILENAME ~ /^guard\/(address|expressions|list|url)\.[ch]$/ && angle &&
         name !~ /^(stdbool|stddef|stdint|string)\.h$/)
@@ -154,7 +169,9 @@ text ~ /^[ \t]*#[ \t]*include[ \t]*["<]/ {
 
 # Calls that belong to one file, and kinds that reach for one another past the kind table.
 check_calls() {
-    kinds=$(files '*.c' | sed -nE 's#^src/(membership|frequency)/(.*)\.c$#\2#p' | tr '\n' ' ')
+    # "FILE TABLE" for each kind.
+    kinds=$(files '*.c' | grep '^src/' | tr '\n' '\0' | xargs -0 -r grep -HoE '^const struct kind tamis__[a-z0-9_]*' |
+        sed 's/:const struct kind / /' | tr '\n' ' ')
     files '*.[ch]' | grep -v '^tests/' | over -v kinds="$kinds" "$awk_code"'
 BEGIN {
     n = split("open open64 openat openat64 creat fopen fdopen freopen tmpfile mkstemp mkostemp " \
@@ -168,20 +185,19 @@ BEGIN {
     n = split("pthread_create thrd_create fork vfork", list, " ")
     for (i = 1; i <= n; i++) thread_call[list[i]] = 1
     n = split(kinds, list, " ")
-    for (i = 1; i <= n; i++) kind["tamis__" list[i]] = list[i]
+    for (i = 1; i < n; i += 2) home[list[i + 1]] = list[i]
 }
 function word_of(name, before, after) {
-    if (name in cpu_call && FILENAME != "src/cpu.c") report("only src/cpu.c uses " name)
+    if (name in cpu_call && FILENAME != "src/core/cpu.c") report("only src/core/cpu.c uses " name)
     if (FILENAME !~ /^src\//) return
     # A function pointer in a struct may have any name.
-    # src/memory.c has pages that belong to no file.
-    if (name in file_call && after ~ /^ *\(/ && before !~ /(\.|->) *$/ && FILENAME != "src/file.c" &&
-        !(FILENAME == "src/memory.c" && name ~ /^m(un)?map$/))
-        report("only src/file.c calls " name)
-    if (name in thread_call && FILENAME != "src/threads.c")
-        report("only src/threads.c calls " name)
-    if (name in kind && FILENAME ~ /^src\/(membership|frequency)\// &&
-        FILENAME !~ ("/" kind[name] "\\.c$"))
+    # src/core/memory.c has pages that belong to no file.
+    if (name in file_call && after ~ /^ *\(/ && before !~ /(\.|->) *$/ && FILENAME != "src/image/file.c" &&
+        !(FILENAME == "src/core/memory.c" && name ~ /^m(un)?map$/))
+        report("only src/image/file.c calls " name)
+    if (name in thread_call && FILENAME != "src/core/threads.c")
+        report("only src/core/threads.c calls " name)
+    if (name in home && FILENAME ~ /^src\/(membership|sealed|frequency|private)\// && FILENAME != home[name])
         report("goes past the kind table to " name)
 }
 {
@@ -198,19 +214,20 @@ function word_of(name, before, after) {
 }
 
 check_kinds() {
-    files '*.c' | grep -E '^src/(membership|frequency)/' | over '
+    # Each kind is one file, and that opens with its essay.
+    files '*.c' | grep '^src/' | tr '\n' '\0' | xargs -0 -r grep -l '^const struct kind tamis__' | over '
         FNR == 1 { essay = /^\/\*/; done = 0 }
         FNR == 1 && !essay { print FILENAME ":1: does not open with its essay" }
         essay && !done && /\*\// {
             done = 1
             if (FNR < 8) print FILENAME ":1: an essay of " FNR " lines is none"
         }'
-    grep -no '&tamis__[a-z0-9_]*' src/kind.c | while IFS=: read -r line symbol; do
+    grep -no '&tamis__[a-z0-9_]*' src/core/kind.c | while IFS=: read -r line symbol; do
         name=$(printf '%s' "${symbol#&tamis__}" | tr _ -)
         grep -Eq "^#+ ([0-9]+ )?$name\$" docs/FORMAT.md 2>/dev/null ||
-            echo "src/kind.c:$line: $name has no section in docs/FORMAT.md"
+            echo "src/core/kind.c:$line: $name has no section in docs/FORMAT.md"
         [ -n "$(find tests/golden -name "$name.tamis" -o -name "$name-*.tamis" 2>/dev/null)" ] ||
-            echo "src/kind.c:$line: $name has no image in tests/golden"
+            echo "src/core/kind.c:$line: $name has no image in tests/golden"
     done
 }
 
@@ -254,51 +271,51 @@ function_of() {
 
 # One fault of each sort, beside what looks like one and is none.
 make_bad_tree() {
-    mkdir -p include/tamis src/membership src/frequency src/kernels cli guard cluster redis/compat web \
+    mkdir -p include/tamis src/core src/image src/membership src/frequency src/kernels src/sealed cli guard cluster redis/compat web \
         examples tests/golden docs build/src
-    touch include/tamis/tamis.h src/kind.h src/bits.h src/memory.h src/kernels/kernels.h \
+    touch include/tamis/tamis.h src/core/kind.h src/core/bits.h src/core/memory.h src/kernels/kernels.h \
         guard/guard.h guard/url.h cli/cli.h cluster/cluster.h cluster/client.h \
         src/membership/bloom.h redis/compat/layout.h tests/golden/bloom.tamis \
         tests/golden/tally-big.tamis
     essay=$(printf '/* A kind.\n *\n *\n *\n *\n *\n *\n * The end. */')
 
-    { echo "$essay"; printf '%s\n' '#include "../kind.h"' '#include "../kernels/kernels.h"' \
-        '#include "bloom.h"' 'int a = tamis__bloom + tamis__bloomy, b = tamis__tally;'; } \
+    { echo "$essay"; printf '%s\n' '#include "../core/kind.h"' '#include "../kernels/kernels.h"' \
+        '#include "bloom.h"' 'int a = tamis__bloom + tamis__bloomy, b = tamis__tally;' 'const struct kind tamis__bloom;'; } \
         >src/membership/bloom.c
-    printf '/* Too short. */\n#include <tamis/tamis.h>\n#include "../membership/bloom.h"\n' \
+    printf '%s\n' '/* Too short. */' '#include <tamis/tamis.h>' '#include "../membership/bloom.h"' 'const struct kind tamis__tally;' \
         >src/frequency/tally.c
-    printf '#include "../bits.h"\n' >src/membership/count_min.c
+    printf '#include "../core/bits.h"\nconst struct kind tamis__count_min;\n' >src/membership/count_min.c
     printf 'static const struct kind *k[] = {&tamis__bloom,\n&tamis__tally, &tamis__count_min};\n' \
-        >src/kind.c
+        >src/core/kind.c
     printf '# Kinds\n\n### 1 bloom\n\n### 2 count-min\n\n### 3 tally-old\n' >docs/FORMAT.md
     touch run leftover
     printf 'TAMIS_API int *tamis_run(void);\nTAMIS_API int tamis_rest(int a,\n' >include/tamis/more.h
     printf 'int a = tamis_run() + tamis_rested();\n' >tests/verbs.h
     printf '# Changelog\n\n## 1.0.0\nThe Unreleased is here in vain.\n' >CHANGELOG.md
 
-    printf '#include <xxhash.h>\nint fd = open("x", 0);\n' >src/file.c
-    printf 'int n = tamis__bloom.id;\n' >src/plan.c
-    printf 'int n = pthread_create(0, 0, 0, 0);\n' | tee src/threads.c >src/bulk.c
-    printf '#include <xxhash.h>\n#include "kernels/kernels.h"\n#include "membership/bloom.h"\n' \
-        >src/hash.c
+    printf '#include <xxhash.h>\nint fd = open("x", 0);\n' >src/image/file.c
+    printf 'int n = tamis__bloom.id;\n' >src/core/plan.c
+    printf 'int n = pthread_create(0, 0, 0, 0);\n' | tee src/core/threads.c >src/core/bulk.c
+    printf '#include <xxhash.h>\n#include "../kernels/kernels.h"\n#include "../membership/bloom.h"\n' \
+        >src/core/hash.c
     printf '%s\n' '/* open( and' ' * mmap( are words here */ int ok; // fopen(' \
         'const char *s = "unlink(\"a\")"; int c = s->read(1) + s.write(2) + reopen(3);' \
-        'int n = mmap (0);' 'int open;' '#include "../cli/cli.h"' >src/image.c
-    printf 'int n = mmap(0) + munmap(0);\nint m = open(0);\n' >src/memory.c
-    printf '#include <cpuid.h>\nint n = __builtin_cpu_supports("avx2");\n' >src/cpu.c
+        'int n = mmap (0);' 'int open;' '#include "../../cli/cli.h"' >src/image/image.c
+    printf 'int n = mmap(0) + munmap(0);\nint m = open(0);\n' >src/core/memory.c
+    printf '#include <cpuid.h>\nint n = __builtin_cpu_supports("avx2");\n' >src/core/cpu.c
     printf '#include <cpuid.h>\nint n = __builtin_cpu_supports("avx2");\n' >src/kernels/avx2.c
 
     printf '#include "cli.h"\n#include "../guard/guard.h"\n#include <stdio.h>\n#include <memory.h>\n' \
         >cli/main.c
     printf '#include "../cluster/cluster.h"\n#include "../cluster/client.h"\n' >cli/redis.c
     printf '#include <tamis/tamis.h>\n#include <tamis/secret.h>\n' >examples/a.c
-    printf '#include "../src/kind.h"\n  #  include "kind.h"\n#include <bits.h>\n' >web/shim.c
+    printf '#include "../src/core/kind.h"\n  #  include "kind.h"\n#include <bits.h>\n' >web/shim.c
     printf '#include "../guard/url.h"\n#include "../guard/guard.h"\n' >web/exports.c
     printf '#include "layout.h"\n#include "../../guard/guard.h"\n' >redis/compat/layout.c
     printf '#include "compat/layout.h"\nint fd = open("x", 0);\n' >redis/module.c
     printf '#include <string.h>\n#include "guard.h"\n#include <cli.h>\n#include <stdio.h>\n' >guard/url.c
-    printf '#include <stdio.h>\n#include <tamis/tamis.h>\n#include "../src/kind.h"\n' >guard/store.c
-    printf '#include "../src/kind.h"\n#include <xxhash.h>\nint fd = open("x", 0);\n' >tests/test_a.c
+    printf '#include <stdio.h>\n#include <tamis/tamis.h>\n#include "../src/core/kind.h"\n' >guard/store.c
+    printf '#include "../src/core/kind.h"\n#include <xxhash.h>\nint fd = open("x", 0);\n' >tests/test_a.c
     printf '#include "../cli/cli.h"\n' >build/src/generated.c
 
     function_of 70 >cli/long70.c
@@ -327,27 +344,26 @@ cli/tab.h:3: a very long line
 docs/a.md:1: white space at the end of the line
 docs/a.md:5: white space at the end of the line
 examples/a.c:2: there is no public header tamis/secret.h
-guard/store.c:3: may not include src/kind.h
+guard/store.c:3: may not include src/core/kind.h
 include/tamis/more.h:1: tamis_rest is not called by tests/verbs.h or tests/test_stack.c
 leftover:1: does not belong in the root
 guard/url.c:3: goes to the browser, which has no cli.h
 guard/url.c:3: may not include cli/cli.h
 guard/url.c:4: goes to the browser, which has no stdio.h
 redis/compat/layout.c:2: may not include guard/guard.h
-src/bulk.c:1: only src/threads.c calls pthread_create
-src/file.c:1: only src/hash.c includes xxhash.h
+src/core/bulk.c:1: only src/core/threads.c calls pthread_create
+src/image/file.c:1: only src/core/hash.c includes xxhash.h
 src/frequency/tally.c:1: an essay of 1 lines is none
 src/frequency/tally.c:3: may not include src/membership/bloom.h
-src/hash.c:3: may not include src/membership/bloom.h
-src/image.c:4: only src/file.c calls mmap
-src/image.c:6: may not include cli/cli.h
-src/kernels/avx2.c:1: only src/cpu.c includes cpuid.h
-src/kernels/avx2.c:2: only src/cpu.c uses __builtin_cpu_supports
-src/kind.c:2: count-min has no image in tests/golden
-src/kind.c:2: tally has no section in docs/FORMAT.md
-src/memory.c:2: only src/file.c calls open
+src/core/hash.c:3: may not include src/membership/bloom.h
+src/image/image.c:4: only src/image/file.c calls mmap
+src/image/image.c:6: may not include cli/cli.h
+src/kernels/avx2.c:1: only src/core/cpu.c includes cpuid.h
+src/kernels/avx2.c:2: only src/core/cpu.c uses __builtin_cpu_supports
+src/core/kind.c:2: count-min has no image in tests/golden
+src/core/kind.c:2: tally has no section in docs/FORMAT.md
+src/core/memory.c:2: only src/image/file.c calls open
 src/membership/bloom.c:10: may not include src/kernels/kernels.h
-src/membership/bloom.c:11: may not include src/membership/bloom.h
 src/membership/bloom.c:12: goes past the kind table to tamis__tally
 src/membership/count_min.c:1: does not open with its essay
 tests/long101.c:2: a function of 101 lines
@@ -357,9 +373,9 @@ tests/marks.py:4: a mark left behind: finish it or drop it
 tests/marks.py:4: white space at the end of the line
 web/exports.c:2: may not include guard/guard.h
 web/package-lock.json:2: names a place to fetch from
-web/shim.c:1: may not include src/kind.h
-web/shim.c:2: may not include src/kind.h
-web/shim.c:3: may not include src/bits.h
+web/shim.c:1: may not include src/core/kind.h
+web/shim.c:2: may not include src/core/kind.h
+web/shim.c:3: may not include src/core/bits.h
 REPORTS
 }
 
