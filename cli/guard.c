@@ -4,8 +4,8 @@
 #include "input.h"
 #include "terminal.h"
 
-#include "../guard/guard.h"
-#include "../guard/idn.h"
+#include "../guard/version/guard.h"
+#include "../guard/version/idn.h"
 
 #include <errno.h>
 #include <math.h>

@@ -6,7 +6,7 @@ cd "${TAMIS_SOURCE:-$(dirname "$0")/..}"
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
 status=0
-for file in guard/address.c guard/expressions.c guard/list.c guard/url.c; do
+for file in guard/url/address.c guard/url/expressions.c guard/url/list.c guard/url/url.c; do
     "${CC:-cc}" -std=c11 -Os -ffreestanding -fno-stack-protector -c "$file" -o "$room/a.o"
     calls=$(nm -u "$room/a.o" | awk '{print $2}' |
         grep -Evx 'mem(cmp|cpy|move|set)|strlen|guard_.*|_GLOBAL_OFFSET_TABLE_' || true)

@@ -1,7 +1,7 @@
 /* From lists to verdicts: versions against a model, and every way in which a version can be
  * wrong. */
-#include "../guard/guard.h"
-#include "../guard/manifest.h"
+#include "../guard/version/guard.h"
+#include "../guard/version/manifest.h"
 #include "check.h"
 #include "keys.h"
 

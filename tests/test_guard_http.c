@@ -1,5 +1,5 @@
 /* Fields of requests to the guard's server, read one by one. */
-#include "../guard/server.h"
+#include "../guard/server/server.h"
 #include "check.h"
 
 #define TAG "\"0123abcd\""

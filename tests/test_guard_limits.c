@@ -1,5 +1,5 @@
 /* How often a client may ask, by a clock of the test's own. */
-#include "../guard/limits.h"
+#include "../guard/server/limits.h"
 #include "check.h"
 #include "keys.h"
 

@@ -1,6 +1,6 @@
 /* International names and hashes: what the guard takes from libraries. */
-#include "../guard/hash.h"
-#include "../guard/idn.h"
+#include "../guard/url/hash.h"
+#include "../guard/version/idn.h"
 #include "check.h"
 #include "urls.h"
 

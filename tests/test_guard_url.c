@@ -1,5 +1,5 @@
 /* Canonical URLs and their expressions: every published vector, every rule, and every choice of
- * guard/url.c. */
+ * guard/url/url.c. */
 #include "check.h"
 #include "urls.h"
 
@@ -291,7 +291,7 @@ static void the_published_expressions(void)
 
 static void the_edges_of_the_expressions(void)
 {
-    /* As at the top of guard/url.h. */
+    /* As at the top of guard/url/url.h. */
     check_expressions("HTTP://user@A.B.C:80/x/../1/%32.html?param=1#top",
                       "a.b.c/1/2.html?param=1 a.b.c/1/2.html a.b.c/ a.b.c/1/ "
                       "b.c/1/2.html?param=1 b.c/1/2.html b.c/ b.c/1/ ");

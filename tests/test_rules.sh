@@ -141,7 +141,7 @@ function allowed(to,    from, list, n, i) {
         return 0
     }
     return top(to) == top(FILENAME) || (top(FILENAME) == "cli" && (top(to) == "guard" || to == "cluster/cluster.h")) ||
-        (top(FILENAME) == "cluster" && to == "redis/words.h") || (top(FILENAME) == "web" && to ~ /^guard\/(hash|url)\.h$/)
+        (top(FILENAME) == "cluster" && to == "redis/words.h") || (top(FILENAME) == "web" && to ~ /^guard\/url\/(hash|url)\.h$/)
 }
 BEGIN { while ((getline line < all) > 0) ours[line] = 1 }
 { text = code($0) }
@@ -155,7 +155,7 @@ text ~ /^[ \t]*#[ \t]*include[ \t]*["<]/ {
     if ((name == "cpuid.h" || name == "sys/auxv.h") && FILENAME != "src/core/cpu.c")
         report("only src/core/cpu.c includes " name)
     # The browser has no more than this.
-    if (FILENAME ~ /^guard\/(address|expressions|list|url)\.[ch]$/ && angle &&
+    if (FILENAME ~ /^guard\/url\// && angle &&
         name !~ /^(stdbool|stddef|stdint|string)\.h$/)
         report("goes to the browser, which has no " name)
     if (angle && name ~ /^tamis\// && !(("include/" name) in ours))
@@ -271,10 +271,10 @@ function_of() {
 
 # One fault of each sort, beside what looks like one and is none.
 make_bad_tree() {
-    mkdir -p include/tamis src/core src/image src/membership src/frequency src/kernels src/sealed cli guard cluster redis/compat web \
+    mkdir -p include/tamis src/core src/image src/membership src/frequency src/kernels src/sealed cli guard/url guard/version cluster redis/compat web \
         examples tests/golden docs build/src
     touch include/tamis/tamis.h src/core/kind.h src/core/bits.h src/core/memory.h src/kernels/kernels.h \
-        guard/guard.h guard/url.h cli/cli.h cluster/cluster.h cluster/client.h \
+        guard/version/guard.h guard/url/url.h cli/cli.h cluster/cluster.h cluster/client.h \
         src/membership/bloom.h redis/compat/layout.h tests/golden/bloom.tamis \
         tests/golden/tally-big.tamis
     essay=$(printf '/* A kind.\n *\n *\n *\n *\n *\n *\n * The end. */')
@@ -305,16 +305,16 @@ make_bad_tree() {
     printf '#include <cpuid.h>\nint n = __builtin_cpu_supports("avx2");\n' >src/core/cpu.c
     printf '#include <cpuid.h>\nint n = __builtin_cpu_supports("avx2");\n' >src/kernels/avx2.c
 
-    printf '#include "cli.h"\n#include "../guard/guard.h"\n#include <stdio.h>\n#include <memory.h>\n' \
+    printf '#include "cli.h"\n#include "../guard/version/guard.h"\n#include <stdio.h>\n#include <memory.h>\n' \
         >cli/main.c
     printf '#include "../cluster/cluster.h"\n#include "../cluster/client.h"\n' >cli/redis.c
     printf '#include <tamis/tamis.h>\n#include <tamis/secret.h>\n' >examples/a.c
     printf '#include "../src/core/kind.h"\n  #  include "kind.h"\n#include <bits.h>\n' >web/shim.c
-    printf '#include "../guard/url.h"\n#include "../guard/guard.h"\n' >web/exports.c
-    printf '#include "layout.h"\n#include "../../guard/guard.h"\n' >redis/compat/layout.c
+    printf '#include "../guard/url/url.h"\n#include "../guard/version/guard.h"\n' >web/exports.c
+    printf '#include "layout.h"\n#include "../../guard/version/guard.h"\n' >redis/compat/layout.c
     printf '#include "compat/layout.h"\nint fd = open("x", 0);\n' >redis/module.c
-    printf '#include <string.h>\n#include "guard.h"\n#include <cli.h>\n#include <stdio.h>\n' >guard/url.c
-    printf '#include <stdio.h>\n#include <tamis/tamis.h>\n#include "../src/core/kind.h"\n' >guard/store.c
+    printf '#include <string.h>\n#include "guard.h"\n#include <cli.h>\n#include <stdio.h>\n' >guard/url/url.c
+    printf '#include <stdio.h>\n#include <tamis/tamis.h>\n#include "../../src/core/kind.h"\n' >guard/version/store.c
     printf '#include "../src/core/kind.h"\n#include <xxhash.h>\nint fd = open("x", 0);\n' >tests/test_a.c
     printf '#include "../cli/cli.h"\n' >build/src/generated.c
 
@@ -344,13 +344,13 @@ cli/tab.h:3: a very long line
 docs/a.md:1: white space at the end of the line
 docs/a.md:5: white space at the end of the line
 examples/a.c:2: there is no public header tamis/secret.h
-guard/store.c:3: may not include src/core/kind.h
+guard/version/store.c:3: may not include src/core/kind.h
 include/tamis/more.h:1: tamis_rest is not called by tests/verbs.h or tests/test_stack.c
 leftover:1: does not belong in the root
-guard/url.c:3: goes to the browser, which has no cli.h
-guard/url.c:3: may not include cli/cli.h
-guard/url.c:4: goes to the browser, which has no stdio.h
-redis/compat/layout.c:2: may not include guard/guard.h
+guard/url/url.c:3: goes to the browser, which has no cli.h
+guard/url/url.c:3: may not include cli/cli.h
+guard/url/url.c:4: goes to the browser, which has no stdio.h
+redis/compat/layout.c:2: may not include guard/version/guard.h
 src/core/bulk.c:1: only src/core/threads.c calls pthread_create
 src/image/file.c:1: only src/core/hash.c includes xxhash.h
 src/frequency/tally.c:1: an essay of 1 lines is none
@@ -371,7 +371,7 @@ tests/marks.py:2: a mark left behind: finish it or drop it
 tests/marks.py:3: a mark left behind: finish it or drop it
 tests/marks.py:4: a mark left behind: finish it or drop it
 tests/marks.py:4: white space at the end of the line
-web/exports.c:2: may not include guard/guard.h
+web/exports.c:2: may not include guard/version/guard.h
 web/package-lock.json:2: names a place to fetch from
 web/shim.c:1: may not include src/core/kind.h
 web/shim.c:2: may not include src/core/kind.h

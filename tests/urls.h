@@ -3,7 +3,7 @@
 #ifndef TAMIS_TEST_URLS_H
 #define TAMIS_TEST_URLS_H
 
-#include "../guard/list.h"
+#include "../guard/url/list.h"
 #include "keys.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* What core.mjs calls. Numbers go as doubles and 32-bit words, which JavaScript has; lists of them
  * come back in `numbers`, in an order that both sides know; a failure leaves its reason in
  * `why`. */
-#include "../guard/hash.h"
-#include "../guard/url.h"
+#include "../guard/url/hash.h"
+#include "../guard/url/url.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -306,7 +306,7 @@ static bool is_removed(const uint8_t *removed, size_t n, const uint8_t *hash)
     return false;
 }
 
-/* The expressions that may be listed, a bit each (guard/guard.h). There may be no delta and no
+/* The expressions that may be listed, a bit each (guard/version/guard.h). There may be no delta and no
  * removed prefixes. */
 EXPORT(maybes)
 uint32_t web_maybes(const tamis *filter, const tamis *delta, const uint8_t *removed, size_t n)

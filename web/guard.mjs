@@ -1,5 +1,5 @@
 // The URL guard: a local filter first, and the server only when that cannot exclude a URL. The server is shown four bytes
-// of a hash, never the URL. guard/guard.h tells what the parts are.
+// of a hash, never the URL. guard/version/guard.h tells what the parts are.
 import { Tamis, TamisError, c, heap, hex, host, keep, put, room, sha256, start, text } from './core.mjs';
 
 const MOST_SECONDS = 86400;

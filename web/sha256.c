@@ -1,5 +1,5 @@
 /* SHA-256 (FIPS 180-4) for the browser's build, where nettle is not. */
-#include "../guard/hash.h"
+#include "../guard/url/hash.h"
 
 #include <string.h>
 

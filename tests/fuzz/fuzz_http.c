@@ -9,7 +9,7 @@
 #endif
 #include "fuzz.h"
 
-#include "../../guard/server.c" /* with what it keeps to itself */
+#include "../../guard/server/server.c" /* with what it keeps to itself */
 #include "feed.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #ifndef GUARD_IDN_H
 #define GUARD_IDN_H
 
-#include "url.h"
+#include "../url/url.h"
 
 /* For guard_url_canonical: a host of UTF-8 in Punycode, by UTS 46 without transitional processing,
  * as in browsers. Where IDNA 2008 is stricter than they are, above all about emoji, it cannot, and

@@ -3,7 +3,7 @@
 #ifndef GUARD_LIVE_H
 #define GUARD_LIVE_H
 
-#include "guard.h"
+#include "../version/guard.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

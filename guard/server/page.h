@@ -4,7 +4,7 @@
 #ifndef GUARD_PAGE_H
 #define GUARD_PAGE_H
 
-#include "hash.h"
+#include "../url/hash.h"
 
 #include <stddef.h>
 

@@ -19,8 +19,8 @@
 #ifndef GUARD_GUARD_H
 #define GUARD_GUARD_H
 
-#include "hash.h"
-#include "url.h"
+#include "../url/hash.h"
+#include "../url/url.h"
 
 #include <stdio.h>
 #include <sys/types.h>

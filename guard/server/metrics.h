@@ -2,8 +2,8 @@
 #ifndef GUARD_METRICS_H
 #define GUARD_METRICS_H
 
-#include "guard.h"
-#include "text.h"
+#include "../version/guard.h"
+#include "../version/text.h"
 
 #include <stdatomic.h>
 

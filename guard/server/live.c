@@ -1,6 +1,6 @@
 #include "live.h"
 
-#include "manifest.h"
+#include "../version/manifest.h"
 
 #include <stdlib.h>
 #include <string.h>

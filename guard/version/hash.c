@@ -1,4 +1,4 @@
-#include "hash.h"
+#include "../url/hash.h"
 
 #include <nettle/sha2.h>
 

@@ -5,7 +5,7 @@
  * of requests: who asks about what is nobody's business. */
 #include "server.h"
 
-#include "manifest.h"
+#include "../version/manifest.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

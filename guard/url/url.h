@@ -3,7 +3,7 @@
  * A list of bad URLs is of use only if the list's maker and whoever asks write a URL alike. So each
  * URL is first brought to one form, then taken apart into the expressions that a list may hold: the
  * host or a suffix of it, and the path or a beginning of it. The rules are those of Safe Browsing
- * v4 ("URLs and Hashing"), with the addresses of v5; guard/url.c tells them, tests/test_guard_url.c
+ * v4 ("URLs and Hashing"), with the addresses of v5; guard/url/url.c tells them, tests/test_guard_url.c
  * has the published vectors.
  *
  *     char room[GUARD_URL_ROOM(sizeof text)];
@@ -54,7 +54,7 @@ typedef struct guard_url {
     bool escaped_name; /* the host has bytes >= 0x80, as %XX: no browser asks for it in this form */
 } guard_url;
 
-/* Turns a host of UTF-8 into ASCII (guard/idn.h has one). The host is in lower case as far as it is
+/* Turns a host of UTF-8 into ASCII (guard/version/idn.h has one). The host is in lower case as far as it is
  * ASCII, without empty labels, and has at least one byte >= 0x80. Writes at most GUARD_URL_NAME
  * bytes to `name`; returns how many, or 0: it cannot. The browser has done this before it tells
  * anyone the URL, so there is none of it there. */

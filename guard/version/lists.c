@@ -1,7 +1,7 @@
 #include "lists.h"
 
+#include "../url/list.h"
 #include "idn.h"
-#include "list.h"
 #include "manifest.h"
 
 #include <errno.h>

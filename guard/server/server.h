@@ -3,11 +3,11 @@
 #ifndef GUARD_SERVER_H
 #define GUARD_SERVER_H
 
+#include "../version/text.h"
 #include "limits.h"
 #include "live.h"
 #include "metrics.h"
 #include "mhd.h"
-#include "text.h"
 
 struct guard_client;
 
