@@ -1,6 +1,6 @@
-#include "options.h"
-#include "suggest.h"
-#include "terminal.h"
+#include "frame/options.h"
+#include "frame/suggest.h"
+#include "frame/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>

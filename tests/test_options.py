@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""The tables of cli/commands.c agree with each other: every option that a command names exists, no command takes two of
+"""The tables of cli/frame/commands.c agree with each other: every option that a command names exists, no command takes two of
 the same letter, and what a command has of its own is of an option that it takes; and 'tamis help kinds' tells of every
 kind of the header."""
 import os
 import re
 
-source = open(os.path.join(os.environ["TAMIS_SOURCE"], "cli/commands.c"), encoding="utf-8").read()
+source = open(os.path.join(os.environ["TAMIS_SOURCE"], "cli/frame/commands.c"), encoding="utf-8").read()
 source = re.sub(r'"\s*\n\s*"', "", source)  # pieces of one string
 common, own = source.split("own_options[] = {")
 options = dict((name, letter) for letter, name in
@@ -34,7 +34,7 @@ assert named == set(options), f"no command takes {set(options) - named}"
 
 header = open(os.path.join(os.environ["TAMIS_SOURCE"], "include/tamis/tamis.h"), encoding="utf-8").read()
 kinds = re.findall(r"^ *TAMIS_([A-Z_]+) = \d+", re.search(r"enum tamis_kind \{(.*?)\}", header, re.S)[1], re.M)
-topics = open(os.path.join(os.environ["TAMIS_SOURCE"], "cli/topics.c"), encoding="utf-8").read()
+topics = open(os.path.join(os.environ["TAMIS_SOURCE"], "cli/frame/topics.c"), encoding="utf-8").read()
 assert len(kinds) > 12, kinds
 for kind in kinds:
     name = kind.lower().replace("_", "-")

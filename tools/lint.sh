@@ -27,8 +27,8 @@ run_analyzer() {
         src/foreign/foreign.c) except="null-dereference use-of-uninitialized-value" ;; # check_plan has found the
                                     # format; what is asked was hashed in the loop before
         src/membership/window.c) except=use-of-uninitialized-value ;; # query has written it
-        cli/build.c) except=null-argument ;; # what has no room takes no lines
-        cli/filter.c) except=use-of-uninitialized-value ;; # as many bytes as input_begin has read
+        cli/commands/build.c) except=null-argument ;; # what has no room takes no lines
+        cli/filters/filter.c) except=use-of-uninitialized-value ;; # as many bytes as input_begin has read
         redis/compat/top.c) except=null-dereference ;; # where there is no heap, k is 0
         redis/native_type.c) except=null-argument ;;   # where there is no image, there is no room either
         esac

@@ -8,9 +8,9 @@
 #endif
 #include "fuzz.h"
 
-#include "../../cli/fields.h"
-#include "../../cli/input.h"
-#include "../../cli/lines.h"
+#include "../../cli/input/fields.h"
+#include "../../cli/input/input.h"
+#include "../../cli/input/lines.h"
 #include "feed.h"
 #include "messages.h"
 

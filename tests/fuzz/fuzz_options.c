@@ -12,7 +12,7 @@ int tamis_main(int argc, char **argv); /* of the command, which is not called */
 #define main tamis_main
 #include "../../cli/main.c"
 #undef main
-#include "../../cli/fields.h"
+#include "../../cli/input/fields.h"
 #include "feed.h"
 #include "messages.h"
 #include "plans.h"

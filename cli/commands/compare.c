@@ -1,0 +1,92 @@
+/* compare: how many items two filters have, together and in common, by their bits. */
+#include "../frame/cli.h"
+
+#include <math.h>
+
+/* A number of items and the interval that holds it. */
+struct figure {
+    const char *name;        /* as a member of JSON */
+    double value, low, high; /* value NAN, high INFINITY: it cannot be told */
+};
+
+static void print_figure(const char *name, const struct figure *s)
+{
+    const char *low = grouped((uint64_t)floor(s->low));
+    printf("  %-9s ", name);
+    if (!isnan(s->value)) printf("about %s, ", grouped((uint64_t)llround(s->value)));
+    if (isfinite(s->high))
+        printf("with 99 %% certainty %s to %s\n", low, grouped((uint64_t)ceil(s->high)));
+    else /* every bit is set */
+        printf("with 99 %% certainty at least %s\n", low);
+}
+
+static void json_figure(const struct figure *s)
+{
+    char name[40];
+    json_number(s->name, s->value);
+    snprintf(name, sizeof name, "%s_low", s->name);
+    json_number(name, s->low);
+    snprintf(name, sizeof name, "%s_high", s->name);
+    json_number(name, s->high);
+}
+
+static void print_comparison(const struct args *a, const struct figure sizes[4],
+                             const struct figure *jaccard)
+{
+    if (a->json) {
+        json_open('{');
+        json_text("first", a->words[0]);
+        json_text("second", a->words[1]);
+        for (size_t i = 0; i < 4; i++) json_figure(&sizes[i]);
+        json_figure(jaccard);
+        json_close('}');
+        putchar('\n');
+        return;
+    }
+    printf("%s and %s\n", a->words[0], a->words[1]);
+    print_figure("first", &sizes[0]);
+    print_figure("second", &sizes[1]);
+    print_figure("union", &sizes[2]);
+    print_figure("common", &sizes[3]);
+    printf("  jaccard   ");
+    if (isfinite(jaccard->value)) printf("about %.4f, ", jaccard->value);
+    printf("with 99 %% certainty %.4f to %.4f\n", jaccard->low, jaccard->high);
+}
+
+/* EXIT_ERROR after a message. */
+static int compare(const struct args *a, const tamis *first, const tamis *second)
+{
+    tamis_facts f = {.struct_size = sizeof f}, g = {.struct_size = sizeof g};
+    tamis_similarity s = {.struct_size = sizeof s};
+    tamis_error why;
+    const tamis_status status = tamis_compare(first, second, &s, &why);
+    if (status == TAMIS_EUNSUPPORTED) return complain(a->words[0], "%s", why.text);
+    if (status != TAMIS_OK)
+        return complain(a->words[1], "cannot be compared with %s: %s", a->words[0], why.text);
+    if (tamis_info(first, &f) != TAMIS_OK || tamis_info(second, &g) != TAMIS_OK)
+        return complain(NULL, "not enough memory");
+    /* Where every bit is set there is no telling how many items have set it. */
+    const bool known = isfinite(s.union_high);
+    const struct figure sizes[] = {
+        {"first_items", isfinite(f.items_high) ? f.items_estimate : NAN, f.items_low, f.items_high},
+        {"second_items", isfinite(g.items_high) ? g.items_estimate : NAN, g.items_low,
+         g.items_high},
+        {"union", known ? s.union_items : NAN, s.union_low, s.union_high},
+        {"common", known ? s.common_items : NAN, s.common_low, s.common_high},
+    };
+    const struct figure jaccard = {"jaccard", known ? s.jaccard : NAN, s.jaccard_low,
+                                   s.jaccard_high};
+    print_comparison(a, sizes, &jaccard);
+    return EXIT_FOUND;
+}
+
+int run_compare(const struct args *a)
+{
+    if (a->n_words > 2) return complain_usage(a->command);
+    tamis *first = open_filter(a, a->words[0], TAMIS_KEYLESS);
+    tamis *second = first != NULL ? open_filter(a, a->words[1], TAMIS_KEYLESS) : NULL;
+    const int status = second != NULL ? compare(a, first, second) : EXIT_ERROR;
+    tamis_close(first);
+    tamis_close(second);
+    return finish_output(status);
+}

@@ -1,0 +1,179 @@
+/* explain cost: what a filter in front of a slow set saves. Every question goes to the filter;
+ * those that it cannot answer with "no", the ones that are in the set and a few others, go on to
+ * the set. */
+#include "../frame/cli.h"
+#include "../frame/terminal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The lecture's: "Comparison with Hash Tables". */
+#define VISITS 102000
+#define BAD 2000
+#define LOOKUP 0.001
+#define CONFIRM 0.5
+#define ITEMS 5000000
+#define ITEM_BYTES 40
+#define ROWS 30
+#define ROW_BITS 2500000
+
+struct model {
+    uint64_t visits, items, bytes, list_bytes;
+    double bad, lookup, confirm, fpr;
+    double asked, confirmed, in_vain, with, without; /* seconds, but for asked in vain: how many */
+};
+
+/* 2000, or a share of the visits: 2%, 1/50, 0.02. */
+static bool parse_bad(const char *text, uint64_t visits, double *out)
+{
+    uint64_t n = 0;
+    double share;
+    *out = visits < BAD ? (double)visits : BAD;
+    if (text == NULL) return true;
+    if (parse_number(text, &n)) {
+        *out = (double)n;
+        if (n <= visits) return true;
+        complain(NULL, "--bad: %s are more than the %s visits", grouped(n), grouped(visits));
+        return false;
+    }
+    if (parse_rate(text, &share)) {
+        *out = share * (double)visits;
+        return true;
+    }
+    complain(NULL, "--bad: '%s' is neither a number, like 2000, nor a share, like 2%%", text);
+    return false;
+}
+
+/* Rate, items and size of the filter that is named, planned by --fpr, or the lecture's. */
+static bool choose_filter(const struct args *a, struct model *m)
+{
+    tamis_plan p = {.struct_size = sizeof p, .kind = TAMIS_PARTITIONED, .fpr = a->fpr};
+    tamis_promise r = {.struct_size = sizeof r};
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis_error why;
+    m->items = p.items = a->items != 0 ? a->items : ITEMS;
+    if (a->n_words > 0) {
+        tamis *t = open_filter(a, a->words[0], TAMIS_KEYLESS);
+        const bool known = t != NULL && tamis_info(t, &f) == TAMIS_OK;
+        tamis_close(t);
+        if (!known) return false;
+        if (tells_how_often(&f)) {
+            complain(a->words[0], "a sketch, which has no false-positive rate");
+            return false;
+        }
+        if (f.kind == TAMIS_PRIVATE) {
+            complain(a->words[0],
+                     "private: cannot stand before a set, as it misses %s of what is in",
+                     rate_text(f.miss_rate));
+            return false;
+        }
+        m->fpr = a->fpr != 0 ? a->fpr : f.fpr_now;
+        if (a->items == 0) m->items = f.items;
+        m->bytes = f.bytes;
+        return true;
+    }
+    if (a->fpr == 0) p.k = ROWS, p.m = ROW_BITS;
+    if (tamis_solve(&p, &r, &why) != TAMIS_OK) {
+        complain(NULL, "explain cost: %s", why.text);
+        return false;
+    }
+    m->fpr = a->fpr != 0 ? a->fpr : r.fpr;
+    m->bytes = r.bytes;
+    return true;
+}
+
+static const char *seconds_text(double s)
+{
+    static char text[2][40];
+    static unsigned turn;
+    char *out = text[turn++ % 2];
+    if (s >= 10)
+        snprintf(out, sizeof *text, "%s s", grouped((uint64_t)llround(s)));
+    else if (s >= 0.1)
+        snprintf(out, sizeof *text, "%.3g s", s);
+    else if (s >= 1e-4)
+        snprintf(out, sizeof *text, "%.3g ms", 1e3 * s);
+    else
+        snprintf(out, sizeof *text, "%.3g us", 1e6 * s);
+    return out;
+}
+
+static void print_line(const char *what, const char *how_many, double each, double total)
+{
+    printf("  %-30s %13s x %-8s %14s\n", what, how_many, seconds_text(each), seconds_text(total));
+}
+
+static void print_verdict(const struct model *m)
+{
+    const double gain = m->without / m->with;
+    printf("\n%s%.3g times as fast with the filter.%s ", ink(stdout, gain > 1 ? GOOD : BAD), gain,
+           ink(stdout, PLAIN));
+    /* Where asking it costs as much as it saves, this share of the questions is about other
+     * things. */
+    const double others = m->lookup / (m->confirm * (1 - m->fpr));
+    if (others < 1)
+        printf("It pays when more than %s of the\nquestions are about what is not in the set.\n",
+               rate_text(others));
+    else
+        printf("Asking it takes longer than it can save.\n");
+    printf("The set itself takes %s bytes, the filter %s: %.3g times less.\n",
+           grouped(m->list_bytes), grouped(m->bytes), (double)m->list_bytes / (double)m->bytes);
+}
+
+static void print_text(const struct model *m)
+{
+    printf("%s questions, of which %s are about things in the set; the filter says maybe to\n"
+           "%s of the others.\n\n",
+           grouped(m->visits), grouped((uint64_t)llround(m->bad)), rate_text(m->fpr));
+    printf("%swithout a filter%s\n", ink(stdout, STRONG), ink(stdout, PLAIN));
+    print_line("every question to the set", grouped(m->visits), m->confirm, m->without);
+    printf("%swith a filter%s\n", ink(stdout, STRONG), ink(stdout, PLAIN));
+    print_line("every question to the filter", grouped(m->visits), m->lookup, m->asked);
+    print_line("what is in, to the set", grouped((uint64_t)llround(m->bad)), m->confirm,
+               m->confirmed);
+    print_line("false positives, to the set", grouped((uint64_t)llround(m->in_vain)), m->confirm,
+               m->in_vain * m->confirm);
+    printf("  %-30s %39s\n", "together", seconds_text(m->with));
+    print_verdict(m);
+}
+
+static void print_json(const struct model *m)
+{
+    json_open('{');
+    json_count("visits", m->visits);
+    json_number("bad", m->bad);
+    json_number("lookup", m->lookup);
+    json_number("confirm", m->confirm);
+    json_number("fpr", m->fpr);
+    json_number("false_positives", m->in_vain);
+    json_number("seconds_without", m->without);
+    json_number("seconds_with", m->with);
+    json_number("times_as_fast", m->without / m->with);
+    json_count("items", m->items);
+    json_count("list_bytes", m->list_bytes);
+    json_count("filter_bytes", m->bytes);
+    json_close('}');
+    putchar('\n');
+}
+
+int run_explain_cost(const struct args *a)
+{
+    struct model m = {.visits = a->visits != 0 ? a->visits : VISITS,
+                      .lookup = a->lookup != 0 ? a->lookup : LOOKUP,
+                      .confirm = a->confirm_time != 0 ? a->confirm_time : CONFIRM};
+    if (a->n_words > 1) return complain(NULL, "explain cost: one filter at a time");
+    if (!parse_bad(a->bad, m.visits, &m.bad) || !choose_filter(a, &m)) return EXIT_ERROR;
+    const uint64_t each = a->item_bytes != 0 ? a->item_bytes : ITEM_BYTES;
+    if (__builtin_mul_overflow(m.items, each, &m.list_bytes))
+        return complain(NULL, "explain cost: a set of 2^64 bytes or more");
+    m.in_vain = m.fpr * ((double)m.visits - m.bad);
+    m.asked = (double)m.visits * m.lookup;
+    m.confirmed = m.bad * m.confirm;
+    m.without = (double)m.visits * m.confirm;
+    m.with = m.asked + m.confirmed + m.in_vain * m.confirm;
+    if (a->json)
+        print_json(&m);
+    else
+        print_text(&m);
+    return finish_output(EXIT_FOUND);
+}

@@ -1,0 +1,71 @@
+/* freq: how often items came, by a sketch: of arguments, or of the lines of standard input. */
+#include "../input/fields.h"
+#include "../input/lines.h"
+
+#include <string.h>
+
+enum { AT_ONCE = 1024 };
+
+struct asking {
+    const struct args *a;
+    const tamis *t;
+    bool found; /* an item that may have come */
+};
+
+/* False after a message. */
+static bool ask(struct asking *q, const tamis_bytes *items, size_t n)
+{
+    tamis_estimate e[AT_ONCE];
+    tamis_error why;
+    for (size_t at = 0; at < n; at += AT_ONCE) {
+        const size_t some = n - at < AT_ONCE ? n - at : AT_ONCE;
+        if (tamis_count_many(q->t, items + at, some, e, &why) != TAMIS_OK) {
+            complain(q->a->words[0], "%s", reason_of(&why));
+            return false;
+        }
+        for (size_t i = 0; i < some; i++) {
+            q->found = q->found || e[i].upper != 0 || e[i].lower != 0;
+            if (!q->a->quiet) print_frequency(q->a, items[at + i], &e[i]);
+        }
+    }
+    return true;
+}
+
+static bool ask_lines(struct asking *q)
+{
+    struct lines *in = lines_open(q->a, NULL, 0, NULL, 1);
+    const struct block *b;
+    bool good = true;
+    if (in == NULL) {
+        complain(NULL, "not enough memory");
+        return false;
+    }
+    while (good && !output_failed() && (b = lines_next(in)) != NULL) good = ask(q, b->keys, b->n);
+    good = good && !lines_failed(in);
+    lines_close(in);
+    return good;
+}
+
+int check_freq(const struct args *a)
+{
+    bool reads = a->n_words == 1;
+    for (int i = 1; i < a->n_words; i++) reads = reads || strcmp(a->words[i], "-") == 0;
+    if (a->field != 0 && !reads)
+        return complain(NULL, "freq: --field is for lines of standard input, not for items");
+    return check_fields(a);
+}
+
+int run_freq(const struct args *a)
+{
+    if (check_freq(a) != EXIT_FOUND) return EXIT_ERROR;
+    struct asking q = {.a = a, .t = open_filter(a, a->words[0], 0)};
+    if (q.t == NULL) return EXIT_ERROR;
+    bool good = check_hashable(q.t, a->words[0]) == EXIT_FOUND;
+    if (good && a->n_words == 1) good = ask_lines(&q);
+    for (int i = 1; i < a->n_words && good; i++) {
+        const tamis_bytes item = {a->words[i], strlen(a->words[i])};
+        good = strcmp(a->words[i], "-") == 0 ? ask_lines(&q) : ask(&q, &item, 1);
+    }
+    tamis_close((tamis *)q.t);
+    return finish_output(!good ? EXIT_ERROR : q.found ? EXIT_FOUND : EXIT_NONE);
+}

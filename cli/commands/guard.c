@@ -1,0 +1,382 @@
+/* guard: bad URLs, from lists to verdicts. */
+#ifdef WITH_GUARD
+#include "../frame/cli.h"
+#include "../frame/terminal.h"
+#include "../input/input.h"
+
+#include "../../guard/version/guard.h"
+#include "../../guard/version/idn.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_MAX_BYTES 2000000
+#define DEFAULT_PORT 8080
+#define MOST_REJECTS 20 /* shown one by one */
+#define REMEMBERED 65536
+#define MOST_OF_A_LIMIT 1000000
+/* The lectures' year of browsing: 102,000 pages, half a second for each question to the
+ * database. */
+#define PAGE_VIEWS 102000.0
+
+/* --- build ------------------------------------------------------------------------------------ */
+
+struct rejects {
+    uint64_t n;
+    bool quiet;
+};
+
+static void show_reject(void *ctx, const char *path, uint64_t line, const char *reason)
+{
+    struct rejects *r = ctx;
+    if (!r->quiet && r->n < MOST_REJECTS)
+        complain(path, "line %s: left out: %s", grouped(line), reason);
+    r->n++;
+}
+
+/* LABEL=FILE, or FILE, whose label is its name without folder and ending. */
+static guard_list list_from(char *word, char label[GUARD_LABEL_SIZE])
+{
+    char *equals = strchr(word, '=');
+    const char *name = strrchr(word, '/') != NULL ? strrchr(word, '/') + 1 : word;
+    if (equals != NULL && strchr(word, '/') < equals && strchr(word, '/') != NULL) equals = NULL;
+    size_t n = equals != NULL ? (size_t)(equals - word) : strcspn(name, ".");
+    const char *from = equals != NULL ? word : name;
+    if (strcmp(word, "-") == 0) from = "listed", n = 6;
+    if (n >= GUARD_LABEL_SIZE) n = GUARD_LABEL_SIZE - 1;
+    memcpy(label, from, n);
+    label[n] = '\0';
+    return (guard_list){label, equals != NULL ? equals + 1 : word};
+}
+
+/* Lists are unpacked like all other input. */
+static void *open_list(const char *path)
+{
+    return input_open(path, false);
+}
+
+static ssize_t read_list(void *in, void *to, size_t n)
+{
+    return input_read(in, to, n);
+}
+
+static const char *list_reason(const void *in)
+{
+    return input_reason(in);
+}
+
+static void close_list(void *in)
+{
+    input_close(in);
+}
+
+static double per_page(double rate, double expressions)
+{
+    return -expm1(expressions * log1p(-rate));
+}
+
+static void print_version(const char *directory, const guard_manifest *m)
+{
+    printf("%s: version %s\n", directory, grouped(m->version));
+    printf("  listed    %s expressions of %s lines%s", grouped(m->entries), grouped(m->lines),
+           m->rejects == 0 ? "\n" : "");
+    if (m->rejects != 0) printf("; %s more were left out\n", grouped(m->rejects));
+    if (m->good != 0) printf("  never     %s expressions of good URLs\n", grouped(m->good));
+    printf("  filter    %s bytes, %.2f bits per expression", grouped(m->filter.bytes),
+           m->base_entries != 0 ? 8 * (double)m->filter.bytes / (double)m->base_entries : 0);
+    if (m->base != m->version)
+        printf("; of version %s, with\n            %s bytes for %s added and %s for %s removed",
+               grouped(m->base), grouped(m->delta.bytes), grouped(m->added),
+               grouped(m->removal.bytes), grouped(m->removed));
+    printf("\n  wrong     %s of expressions", rate_text(m->rate));
+    printf("; %s of pages with 8,\n            %s of pages with 30\n",
+           rate_text(per_page(m->rate, 8)), rate_text(per_page(m->rate, 30)));
+    printf("  asked     %.1f times in vain in %s page views\n", PAGE_VIEWS * per_page(m->rate, 8),
+           grouped((uint64_t)PAGE_VIEWS));
+    printf("  store     %s bytes\n", grouped(m->store.bytes));
+}
+
+int run_guard_build(const struct args *a)
+{
+    static const guard_reader reader = {open_list, read_list, list_reason, close_list};
+    const size_t n_bad = (size_t)a->n_words - 1, n_good = (size_t)a->never.n;
+    guard_list *lists = calloc(n_bad + n_good, sizeof *lists);
+    char(*labels)[GUARD_LABEL_SIZE] = calloc(n_bad, sizeof *labels);
+    struct rejects rejects = {0, a->quiet};
+    guard_error why;
+    guard_manifest *m = calloc(1, sizeof *m);
+    bool good = lists != NULL && labels != NULL && m != NULL;
+    for (size_t i = 0; i < n_bad && good; i++) lists[i] = list_from(a->words[i + 1], labels[i]);
+    for (size_t i = 0; i < n_good && good; i++)
+        lists[n_bad + i] = (guard_list){NULL, a->never.text[i]};
+    const guard_request r = {.directory = a->words[0],
+                             .bad = lists,
+                             .n_bad = n_bad,
+                             .good = lists + n_bad,
+                             .n_good = n_good,
+                             .max_bytes = a->max_bytes != 0 ? a->max_bytes : DEFAULT_MAX_BYTES,
+                             .lenient = a->lenient,
+                             .reader = &reader,
+                             .reject = show_reject,
+                             .ctx = &rejects};
+    if (!good) snprintf(why.text, sizeof why.text, "not enough memory");
+    good = good && guard_build(&r, m, &why);
+    if (rejects.n > MOST_REJECTS && !a->quiet)
+        complain(NULL, "and %s more such lines", grouped(rejects.n - MOST_REJECTS));
+    if (good && !a->quiet) print_version(a->words[0], m);
+    free(lists);
+    free(labels);
+    free(m);
+    return good ? finish_output(EXIT_FOUND) : complain(NULL, "%s", why.text);
+}
+
+/* --- check ------------------------------------------------------------------------------------ */
+
+struct checking {
+    const struct args *a;
+    guard *g;
+    guard_memory *memory;
+    bool listed, doubt;
+};
+
+static void print_labels(const guard *g, uint64_t labels)
+{
+    const guard_manifest *m = guard_about(g);
+    const char *comma = "";
+    for (size_t i = 0; i < m->n_labels; i++) {
+        if ((labels >> i & 1) == 0) continue;
+        printf("%s%s", comma, m->labels[i]);
+        comma = ", ";
+    }
+}
+
+static const char *verdict_name(guard_verdict v)
+{
+    static const char *const names[] = {"clean", "listed", "unconfirmed", "no URL"};
+    return names[v];
+}
+
+static void print_json_answer(const struct checking *c, const guard_answer *answer, const char *url)
+{
+    const guard_manifest *m = guard_about(c->g);
+    json_open('{');
+    json_key("url", (tamis_bytes){url, strlen(url)});
+    json_text("verdict", verdict_name(answer->verdict));
+    if (answer->verdict == GUARD_BAD_URL)
+        json_text("reason", guard_url_message(answer->url_status));
+    if (answer->verdict == GUARD_LISTED) {
+        json_text("expression", answer->expression);
+        json_list("labels");
+        for (size_t i = 0; i < m->n_labels; i++)
+            if ((answer->labels >> i & 1) != 0) json_text(NULL, m->labels[i]);
+        json_close(']');
+    }
+    json_count("expressions", answer->expressions);
+    json_count("maybes", answer->maybes);
+    json_count("asked", answer->asked);
+    json_close('}');
+    putchar('\n');
+}
+
+static void print_answer(const struct checking *c, const guard_answer *answer, const char *url)
+{
+    static const enum ink inks[] = {GOOD, BAD, DOUBT, DOUBT};
+    printf("%s%-11s%s %s", ink(stdout, inks[answer->verdict]), verdict_name(answer->verdict),
+           ink(stdout, PLAIN), url);
+    if (answer->verdict == GUARD_LISTED) {
+        printf("  (");
+        print_labels(c->g, answer->labels);
+        printf(": %s)\n", answer->expression);
+    } else if (answer->verdict == GUARD_BAD_URL) {
+        printf("  (%s)\n", guard_url_message(answer->url_status));
+    } else if (answer->verdict == GUARD_UNCONFIRMED) {
+        printf("  (the filter said maybe, and the store cannot tell)\n");
+    } else if (answer->maybes == 0) {
+        printf("  (the filter said no)\n");
+    } else {
+        printf("  (the filter said maybe, the store %s)\n",
+               answer->asked == 0 ? "had said no before" : "said no");
+    }
+}
+
+static void check_url(struct checking *c, const char *url, size_t len)
+{
+    const guard_answer answer = guard_check(c->g, c->memory, url, len);
+    c->listed = c->listed || answer.verdict == GUARD_LISTED;
+    c->doubt = c->doubt || answer.verdict >= GUARD_UNCONFIRMED;
+    if (c->a->quiet) return;
+    if (c->a->json)
+        print_json_answer(c, &answer, url);
+    else
+        print_answer(c, &answer, url);
+}
+
+static int check_lines(struct checking *c)
+{
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t n;
+    while ((n = getline(&line, &size, stdin)) > 0) {
+        if (line[n - 1] == '\n') line[--n] = '\0';
+        if (n > 0) check_url(c, line, (size_t)n);
+    }
+    free(line);
+    /* A failure of the input, or no memory for a line: what was not read was not checked. */
+    return feof(stdin) ? EXIT_FOUND : complain(NULL, "standard input: %s", strerror(errno));
+}
+
+int run_guard_check(const struct args *a)
+{
+    guard_error why;
+    struct checking c = {.a = a, .g = guard_open(a->words[0], &why)};
+    int status = EXIT_FOUND;
+    if (c.g == NULL) return complain(NULL, "%s", why.text);
+    c.memory = guard_memory_new(REMEMBERED); /* without it, it only asks more often */
+    if (a->n_words == 1 || (a->n_words == 2 && strcmp(a->words[1], "-") == 0))
+        status = check_lines(&c);
+    else
+        for (int i = 1; i < a->n_words; i++) check_url(&c, a->words[i], strlen(a->words[i]));
+    guard_memory_free(c.memory);
+    guard_close(c.g);
+    if (status == EXIT_FOUND) status = c.doubt ? EXIT_ERROR : c.listed ? EXIT_FOUND : EXIT_NONE;
+    return finish_output(status);
+}
+
+/* --- explain ---------------------------------------------------------------------------------- */
+
+static void explain_expression(const guard *g, guard_span e, bool json)
+{
+    uint8_t hash[GUARD_HASH_SIZE];
+    char hex[2 * GUARD_HASH_SIZE + 1];
+    uint64_t labels = 0;
+    guard_hash(e, hash);
+    for (size_t i = 0; i < sizeof hash; i++) snprintf(hex + 2 * i, 3, "%02x", hash[i]);
+    const bool maybe = guard_may_list(g, hash);
+    const int found = maybe ? guard_confirm(g, hash, &labels) : 0;
+    const char *store = found > 0 ? "listed" : found == 0 ? "no" : "cannot tell";
+    if (!json) {
+        printf("  %.*s\n    %s\n    filter %s%s%s%s", (int)e.length, e.bytes, hex,
+               maybe ? "maybe" : "no", maybe ? ", store " : "", maybe ? store : "", "");
+        if (found > 0) {
+            printf(": ");
+            print_labels(g, labels);
+        }
+        putchar('\n');
+        return;
+    }
+    json_open('{');
+    json_text_n("expression", e.bytes, e.length);
+    json_text("hash", hex);
+    json_text("filter", maybe ? "maybe" : "no");
+    if (maybe) json_text("store", store);
+    json_close('}');
+}
+
+static void explain_json(const guard *g, const guard_url *url, const guard_span *e, size_t n)
+{
+    json_open('{');
+    json_text("canonical", url->text);
+    json_list("expressions");
+    for (size_t i = 0; i < n; i++) json_text_n(NULL, e[i].bytes, e[i].length);
+    json_close(']');
+    if (g != NULL) {
+        json_list("answers");
+        for (size_t i = 0; i < n; i++) explain_expression(g, e[i], true);
+        json_close(']');
+    }
+    json_close('}');
+    putchar('\n');
+}
+
+int run_guard_explain(const struct args *a)
+{
+    const size_t len = strlen(a->words[0]), size = GUARD_URL_ROOM(len);
+    guard_span e[GUARD_URL_EXPRESSIONS];
+    guard_url url;
+    guard_error why;
+    char *room = malloc(size);
+    if (room == NULL) return complain(NULL, "not enough memory");
+    const guard_url_status s = guard_url_canonical(a->words[0], len, guard_idn, room, size, &url);
+    int status = EXIT_FOUND;
+    guard *g = NULL;
+    if (s != GUARD_URL_OK)
+        status = complain(a->words[0], "%s", guard_url_message(s));
+    else if (a->n_words > 1 && (g = guard_open(a->words[1], &why)) == NULL)
+        status = complain(NULL, "%s", why.text);
+    if (status == EXIT_FOUND) {
+        const size_t n = guard_url_expressions(&url, e);
+        if (a->json) {
+            explain_json(g, &url, e, n);
+        } else {
+            printf("canonical %s\nexpressions\n", url.text);
+            for (size_t i = 0; i < n; i++) {
+                if (g != NULL)
+                    explain_expression(g, e[i], false);
+                else
+                    printf("  %.*s\n", (int)e[i].length, e[i].bytes);
+            }
+        }
+    }
+    guard_close(g);
+    free(room);
+    return status == EXIT_FOUND ? finish_output(status) : status;
+}
+
+/* --- serve ------------------------------------------------------------------------------------ */
+
+static void say_ready(void *ctx, uint16_t port)
+{
+    const struct args *a = ctx;
+    const char *address = a->address != NULL ? a->address : "127.0.0.1";
+    const bool v6 = strchr(address, ':') != NULL;
+    if (a->quiet) return;
+    printf("listening at http://%s%s%s:%u/\n", v6 ? "[" : "", address, v6 ? "]" : "", port);
+    flush_output();
+    /* It serves all the same, and says so in the end, too. */
+    if (output_failed()) complain("standard output", "cannot write: listening at port %u", port);
+}
+
+/* 0 is a port as well: any that is free. */
+static bool port_from(const char *text, uint16_t *out)
+{
+    char *end;
+    *out = DEFAULT_PORT;
+    if (text == NULL) return true;
+    const unsigned long port = strtoul(text, &end, 10);
+    *out = (uint16_t)port;
+    return *text >= '0' && *text <= '9' && *end == '\0' && port <= UINT16_MAX;
+}
+
+int run_guard_serve(const struct args *a)
+{
+    guard_error why;
+    struct args copy = *a;
+    const double limits[] = {(double)a->threads,
+                             (double)a->rate_limit,
+                             (double)a->connections,
+                             (double)a->per_address,
+                             a->timeout,
+                             a->cache};
+    guard_service s = {.directory = a->words[0],
+                       .address = a->address,
+                       .threads = (unsigned)a->threads,
+                       .cache_seconds = (unsigned)a->cache,
+                       .connections = (unsigned)a->connections,
+                       .per_address = (unsigned)a->per_address,
+                       .requests_per_second = (unsigned)a->rate_limit,
+                       .timeout_seconds = (unsigned)a->timeout,
+                       .ready = say_ready,
+                       .ctx = &copy};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (limits[i] > MOST_OF_A_LIMIT)
+            return complain(NULL, "%s: no limit is above %s", a->command->name,
+                            grouped(MOST_OF_A_LIMIT));
+    if (a->timeout != floor(a->timeout) || a->cache != floor(a->cache))
+        return complain(NULL, "%s: --timeout and --cache are whole seconds", a->command->name);
+    if (!port_from(a->port, &s.port)) return complain(NULL, "--port: a number up to 65535");
+    if (guard_serve(&s, &why)) return finish_output(EXIT_FOUND);
+    return complain(NULL, "%s", why.text);
+}
+#endif

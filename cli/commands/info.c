@@ -1,0 +1,249 @@
+#include "../filters/foreign.h"
+#include "../frame/terminal.h"
+#include "plot.h"
+
+#include <math.h>
+
+static const char *hash_name(uint32_t hash)
+{
+    return hash == TAMIS_XXH3 ? "xxh3-128" : hash == TAMIS_SIPHASH ? "siphash-2-4-128" : "caller";
+}
+
+static void json_weights(const tamis_facts *f)
+{
+    if (f->generations != 0) {
+        json_text("inner", tamis_kind_name(f->inner_kind));
+        json_count("generations", f->generations);
+    }
+    json_integer("weight", f->weight);
+    json_count("noise_half", (uint64_t)f->noise_half);
+    json_count("noise_99", (uint64_t)f->noise_99);
+    json_count("noise_999", (uint64_t)f->noise_999);
+    json_number("error", f->error);
+    json_bool("conservative", f->conservative);
+    if (f->entries == 0) return;
+    json_count("entries", f->entries);
+    json_count("listed", f->listed);
+    json_integer("list_from", f->list_from);
+}
+
+void json_bound(const tamis_facts *f)
+{
+    json_number("items_by_bits", f->items_estimate);
+    json_number("items_low", f->items_low);
+    json_number("items_high", f->items_high);
+    json_count("bytes", f->bytes);
+    json_number("bits_per_item", f->bits_per_item);
+    json_number("bound_bits", f->bound_bits);
+    json_number("bound_ratio", f->bound_ratio);
+}
+
+static void json_items(const tamis_facts *f)
+{
+    json_count("items", f->items);
+    json_bool("items_estimated", f->items_estimated);
+    json_count("planned_items", f->planned_items);
+    if (f->kind == TAMIS_EXACT) json_count("excluded", f->excluded);
+    json_bound(f);
+    json_number("fpr_planned", f->fpr_planned);
+    json_number("fpr_now", f->fpr_now);
+}
+
+static void json_states(const tamis_facts *f)
+{
+    json_bool("collecting", f->collecting);
+    json_bool("strict", f->strict);
+    json_bool("over_full", f->over_full);
+    json_bool("may_miss", f->may_miss);
+    json_number("miss_rate", f->miss_rate);
+    if (f->kind == TAMIS_PRIVATE) json_number("epsilon", f->epsilon);
+}
+
+/* Kinds that tell how often have no plan of items, no rate and no bits for each. */
+static void print_json(const char *path, const tamis_facts *f)
+{
+    const bool counts = tells_how_often(f);
+    json_open('{');
+    json_text("file", path);
+    json_text("kind", tamis_kind_name(f->kind));
+    (counts ? json_weights : json_items)(f);
+    if (counts) json_count("bytes", f->bytes);
+    json_number("fill", f->fill);
+    json_count("m", f->m);
+    json_count("k", f->k);
+    json_text("hash", hash_name(f->hash));
+    json_count("seed", f->seed);
+    json_bool("hash_suspect", f->hash_suspect);
+    json_bool("keyed", f->keyed);
+    if (f->keyed) json_text("key_id", key_id_text(f->key_id));
+    json_bool("sealed", f->sealed);
+    if (!counts) json_states(f);
+    json_count("cell_bits", f->cell_bits);
+    json_count("saturated", f->saturated);
+    if (!counts) json_number("overflow", f->overflow);
+    json_count("sections", f->sections);
+    if (!counts) json_bool("turning", f->turning);
+    json_count("generation", f->generation);
+    json_count("format", f->format);
+    json_close('}');
+}
+
+static void print_items(const tamis_facts *f)
+{
+    printf("  items     %s%s", f->items_estimated ? "about " : "", grouped(f->items));
+    if (f->kind == TAMIS_GROWING)
+        printf(", grown from %s", grouped(f->planned_items));
+    else if (f->kind != TAMIS_PRIVATE) /* whose plan is not its source's */
+        printf(" of %s planned%s%s%s", grouped(f->planned_items),
+               f->over_full ? ink(stdout, BAD) : "", f->over_full ? ": overfull" : "",
+               f->over_full ? ink(stdout, PLAIN) : "");
+    putchar('\n');
+    print_distinct(f);
+}
+
+void print_distinct(const tamis_facts *f)
+{
+    if (isnan(f->items_high)) return; /* not told */
+    if (!isfinite(f->items_high) && f->kind == TAMIS_PRIVATE)
+        printf("            the noise allows any number of distinct items, from %s on\n",
+               grouped_real(floor(f->items_low)));
+    else if (!isfinite(f->items_high))
+        printf("            too full to tell by the bits: more than %s distinct\n",
+               grouped_real(floor(f->items_low)));
+    else if (f->items_low < f->items_high) /* else the cells say nothing new */
+        printf("            by the bits %s distinct, with 99 %% certainty %s to %s\n",
+               grouped_real(round(f->items_estimate)), grouped_real(floor(f->items_low)),
+               grouped_real(ceil(f->items_high)));
+}
+
+void print_bound(const tamis_facts *f)
+{
+    printf("  size      %s bytes, %.2f bits per item", grouped(f->bytes), f->bits_per_item);
+    if (isfinite(f->bound_ratio) && f->kind != TAMIS_PRIVATE)
+        printf("; %.2f times the lower bound of %.2f", f->bound_ratio, f->bound_bits);
+}
+
+static void print_cells(const tamis_facts *f)
+{
+    const bool is_static = f->collecting || (f->kind >= TAMIS_FUSE && f->kind != TAMIS_PRIVATE);
+    if (is_static) /* every cell is part of a solution */
+        printf("\n  table     %s", f->collecting ? "hashes, to be solved by the seal"
+                                                 : "solved for all its keys at once");
+    else if (f->cell_bits == 1)
+        printf("\n  bits      %.1f %% set; m = %s, k = %u", 100 * f->fill, grouped(f->m), f->k);
+    else
+        printf("\n  cells     %.1f %% in use; m = %s of %u bits, k = %u", 100 * f->fill,
+               grouped(f->m), f->cell_bits, f->k);
+    if (f->kind == TAMIS_COUNTING)
+        printf("\n            %s counters at their end, with a chance of %.2g of any",
+               f->saturated != 0 ? grouped(f->saturated) : "no", f->overflow);
+    if (f->kind == TAMIS_WINDOW)
+        printf("; %u generations%s", f->sections, f->turning ? " that turn by themselves" : "");
+    putchar('\n');
+}
+
+static void print_hash(const tamis_facts *f)
+{
+    printf("  hash      %s, ", hash_name(f->hash));
+    if (f->keyed)
+        printf("with the secret key of id %s\n", key_id_text(f->key_id));
+    else
+        printf("seed %llu\n", (unsigned long long)f->seed);
+    if (f->hash_suspect)
+        printf("            %ssuspect%s: hashes were added that are not uniform; the figures above "
+               "do not hold\n",
+               ink(stdout, BAD), ink(stdout, PLAIN));
+    printf("  file      format %u, generation %s\n", f->format, grouped(f->generation));
+}
+
+static void print_textbook(const tamis_facts *f)
+{
+    const uint32_t kind = f->generations != 0 ? f->inner_kind : f->kind;
+    if (f->error > 0 && kind == TAMIS_COUNT_SKETCH)
+        printf("            (the textbook only promises %.3g times the root of the sum of all "
+               "squared counts)\n",
+               f->error);
+    else if (f->error > 0 && f->weight > 0)
+        printf("            (the textbook only promises %s: %.3g times the weight)\n",
+               grouped((uint64_t)(f->error * (double)f->weight)), f->error);
+}
+
+static void print_weights(const char *path, const tamis_facts *f)
+{
+    const uint64_t all = f->weight < 0 ? 0 - (uint64_t)f->weight : (uint64_t)f->weight;
+    if (f->generations != 0)
+        printf("%s: window of %u generations, each a %s sketch", path, f->generations,
+               tamis_kind_name(f->inner_kind));
+    else
+        printf("%s: %s sketch", path, tamis_kind_name(f->kind));
+    printf("%s%s\n", f->conservative ? ", conservative" : "", f->sealed ? ", sealed" : "");
+    printf("  weight    %s%s%s in all\n", f->weight < 0 ? "-" : "", grouped(all),
+           all >= INT64_MAX ? " or more" : "");
+    printf("  noise     a key that never came counts %s as a rule",
+           grouped((uint64_t)f->noise_half));
+    printf(", up to %s in 99 %%", grouped((uint64_t)f->noise_99));
+    printf(" and %s in 99.9 %% of cases\n", grouped((uint64_t)f->noise_999));
+    print_textbook(f);
+    if (f->entries != 0)
+        printf("  list      %s items of %s at most; all are in it that count %s or more\n",
+               grouped(f->listed), grouped(f->entries), grouped((uint64_t)f->list_from));
+    printf("  size      %s bytes\n", grouped(f->bytes));
+    printf("  cells     %.1f %% in use; m = %s of %u bits, k = %u; ", 100 * f->fill, grouped(f->m),
+           f->cell_bits, f->k);
+    printf("%s at their end\n", f->saturated != 0 ? grouped(f->saturated) : "none");
+    print_hash(f);
+}
+
+static void print_text(const char *path, const tamis_facts *f)
+{
+    if (tells_how_often(f)) {
+        print_weights(path, f);
+        return;
+    }
+    printf("%s: %s filter%s%s%s\n", path, tamis_kind_name(f->kind), f->sealed ? ", sealed" : "",
+           f->collecting ? ", not sealed yet" : "", f->strict ? ", strict" : "");
+    print_items(f);
+    if (f->excluded != 0)
+        printf("  never     %s known others%s\n", grouped(f->excluded),
+               f->sealed ? ": none of them gets a maybe" : "");
+    printf("  wrong     %s of %s keys get a maybe now", rate_text(f->fpr_now),
+           f->excluded != 0 ? "all other" : "never-added");
+    if (f->kind != TAMIS_PRIVATE) printf("; planned %s", rate_text(f->fpr_planned));
+    putchar('\n');
+    if (f->may_miss)
+        printf("  missed    %s of the keys that are in get a wrong no now\n",
+               rate_text(f->miss_rate));
+    if (f->kind == TAMIS_PRIVATE)
+        printf(
+            "  privacy   epsilon %.4g for one item more or less, twice that for another instead\n",
+            f->epsilon);
+    print_bound(f);
+    print_cells(f);
+    print_hash(f);
+}
+
+int run_info(const struct args *a)
+{
+    int status = EXIT_FOUND;
+    if (a->json && a->plot)
+        return complain(NULL, "info: --plot is for people, --json for programs: one of them");
+    for (int i = 0; i < a->n_words; i++) {
+        tamis_facts f = {.struct_size = sizeof f};
+        struct foreign other;
+        tamis *t = open_any_filter(a, a->words[i], TAMIS_KEYLESS, &other);
+        if (t == NULL && other.path != NULL) {
+            if (info_foreign(a, &other) != EXIT_FOUND) status = EXIT_ERROR;
+            foreign_close(&other);
+        } else if (t == NULL || tamis_info(t, &f) != TAMIS_OK) {
+            status = EXIT_ERROR;
+        } else if (a->json) {
+            print_json(a->words[i], &f);
+            putchar('\n');
+        } else {
+            print_text(a->words[i], &f);
+            if (a->plot) plot_filter(t, &f);
+        }
+        tamis_close(t);
+    }
+    return finish_output(status);
+}

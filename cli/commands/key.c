@@ -1,0 +1,175 @@
+/* Secret keys: --key-file, and 'tamis key', which makes such files and names them. A key has one
+ * place in the process, a page that is left out of core dumps and of swap; it is never printed, and
+ * no buffer of stdio ever sees it. */
+#include "../frame/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { KEY = 16, DIGITS = 2 * KEY };
+
+/* Pages of 64 KiB are the biggest there are. All that a key passes on its way is in here. */
+static struct {
+    _Alignas(1 << 16) uint8_t key[KEY];
+    char text[DIGITS + 8];
+    uint8_t rest[(1 << 16) - KEY - DIGITS - 8];
+} hidden;
+
+/* As far as the system allows: a key that is not locked in memory is still a key. */
+static void hide(void)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+#ifdef MADV_DONTDUMP
+    madvise(&hidden, page, MADV_DONTDUMP);
+#endif
+    mlock(&hidden, page);
+}
+
+void forget_key(struct args *a)
+{
+    explicit_bzero(&hidden, sizeof hidden);
+    a->key = NULL;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+static bool parse_hex_key(const char *text, uint8_t *key)
+{
+    for (int i = 0; i < KEY; i++) {
+        const int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+        if (high < 0 || low < 0) return false;
+        key[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+/* Our own file that others may read: they may have read it already. As ssh does with its keys this
+ * is an error, since a warning of a script is seen by nobody. A file of somebody else's (a secret
+ * that the system mounts) is as its owner wants it. */
+static bool is_private(const char *path, int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) return true; /* of a pipe, read tells */
+    if (st.st_uid != geteuid() || (st.st_mode & 077) == 0) return true;
+    complain(path,
+             "others may read this key (mode %04o), so it may be no secret: chmod 600 it, or make "
+             "another",
+             (unsigned)(st.st_mode & 07777));
+    return false;
+}
+
+/* Bytes read into hidden.text, -1: errno. */
+static ssize_t read_text(int fd)
+{
+    size_t n = 0;
+    while (n < sizeof hidden.text) {
+        const ssize_t got = read(fd, hidden.text + n, sizeof hidden.text - n);
+        if (got < 0 && errno != EINTR) return -1;
+        if (got == 0) break;
+        if (got > 0) n += (size_t)got;
+    }
+    return (ssize_t)n;
+}
+
+bool read_key(struct args *a)
+{
+    if (a->key_file == NULL) return true;
+    const char *const text = hidden.text;
+    hide();
+    const int fd = open(a->key_file, O_RDONLY | O_CLOEXEC);
+    const bool fit = fd >= 0 && is_private(a->key_file, fd);
+    const ssize_t n = fit ? read_text(fd) : -1;
+    const int os = errno;
+    if (fd >= 0) close(fd);
+    if (fd >= 0 && !fit) return false;
+    if (n < 0) {
+        complain(a->key_file, "cannot read the key: %s", strerror(os));
+        return false;
+    }
+    const bool raw = n == KEY, digits = n == DIGITS || (n == DIGITS + 1 && text[DIGITS] == '\n');
+    if (raw) memcpy(hidden.key, text, KEY);
+    if (!raw && !(digits && parse_hex_key(text, hidden.key))) {
+        complain(a->key_file, "a key is 16 bytes, or 32 hex digits; see 'tamis key new'");
+        return false;
+    }
+    explicit_bzero(hidden.text, sizeof hidden.text);
+    a->key = hidden.key;
+    return true;
+}
+
+/* --- The commands ----------------------------------------------------------------------------- */
+
+const char *key_id_text(const uint8_t id[16])
+{
+    static char text[DIGITS + 1];
+    for (int i = 0; i < KEY; i++) snprintf(text + 2 * i, 3, "%02x", id[i]);
+    return text;
+}
+
+static int print_id(struct args *a)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    if (!read_key(a)) return EXIT_ERROR;
+    tamis *t = make_hasher(a);
+    if (t == NULL) return EXIT_ERROR;
+    const tamis_status s = tamis_info(t, &f);
+    tamis_close(t);
+    if (s != TAMIS_OK) return complain(NULL, "%s", tamis_status_message(s));
+    printf("%s  %s\n", key_id_text(f.key_id), a->key_file);
+    return EXIT_FOUND;
+}
+
+int run_key_id(const struct args *a)
+{
+    int status = EXIT_FOUND;
+    for (int i = 0; i < a->n_words; i++) {
+        struct args one = *a;
+        one.key_file = a->words[i];
+        if (print_id(&one) != EXIT_FOUND) status = EXIT_ERROR;
+        forget_key(&one);
+    }
+    return finish_output(status);
+}
+
+/* On the disk, and whole, before it has its name: a filter whose key is lost answers no more.
+ * Error: errno. */
+static bool draw_key(const char *path)
+{
+    static const char digit[] = "0123456789abcdef";
+    if (getentropy(hidden.key, KEY) != 0) return false;
+    for (int i = 0; i < KEY; i++) {
+        hidden.text[2 * i] = digit[hidden.key[i] >> 4];
+        hidden.text[2 * i + 1] = digit[hidden.key[i] & 15];
+    }
+    hidden.text[DIGITS] = '\n';
+    return put_file(path, hidden.text, DIGITS + 1, 0600, false);
+}
+
+int run_key_new(const struct args *a)
+{
+    struct args made = *a;
+    if (a->n_words > 1) return complain(NULL, "key new: one file at a time");
+    if (strcmp(a->words[0], "-") == 0)
+        return complain(NULL, "key new: a key is not for standard output; a file of that name is "
+                              "'./-'");
+    hide();
+    const bool good = draw_key(a->words[0]);
+    const int os = errno;
+    forget_key(&made);
+    if (!good && os == EEXIST)
+        return complain(a->words[0],
+                        "exists already, and may be the only copy of a key: it is not replaced");
+    if (!good) return complain(a->words[0], "cannot make a key: %s", strerror(os));
+    return a->quiet ? EXIT_FOUND : run_key_id(a);
+}

@@ -1,0 +1,44 @@
+#include "../frame/cli.h"
+
+/* The operand that is also the output, which must stay locked from reading to writing; -1: none
+ * is. */
+static int operand_to_update(const struct args *a)
+{
+    for (int i = 0; i < a->n_words; i++)
+        if (same_file(a->words[i], a->output)) return i;
+    return -1;
+}
+
+/* Alone, any other filter is copied. False after a message. */
+static bool can_be_merged(const tamis *t, const char *path)
+{
+    tamis_evidence e = {.struct_size = sizeof e};
+    if (tamis_evidence_of(t, 0.5, &e, NULL) != TAMIS_OK) return true; /* it is not private */
+    complain(path, "private filters cannot be merged: their noise adds up; merge the sources");
+    return false;
+}
+
+int run_merge(const struct args *a)
+{
+    if (check_output(a) != EXIT_FOUND) return EXIT_ERROR;
+    const int update = operand_to_update(a), first = update >= 0 ? update : 0;
+    const uint32_t lock = update >= 0 ? TAMIS_UPDATE | TAMIS_WAIT : 0;
+    tamis *all = open_filter(a, a->words[first], TAMIS_KEYLESS | lock);
+    int status = all != NULL && can_be_merged(all, a->words[first]) ? EXIT_FOUND : EXIT_ERROR;
+    for (int i = 0; i < a->n_words && status == EXIT_FOUND; i++) {
+        if (i == first || (update >= 0 && same_file(a->words[i], a->output))) continue;
+        tamis_error why;
+        tamis *next = open_filter(a, a->words[i], TAMIS_KEYLESS);
+        if (next == NULL)
+            status = EXIT_ERROR;
+        else if (tamis_merge(all, next, &why) != TAMIS_OK)
+            status =
+                complain(a->words[i], "cannot be merged with %s: %s", a->words[first], why.text);
+        tamis_close(next);
+    }
+    if (status == EXIT_FOUND)
+        status = save_unless_overfull(a, all, a->output, update >= 0 ? "unchanged" : "not written",
+                                      a->force, 0);
+    tamis_close(all);
+    return status;
+}

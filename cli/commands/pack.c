@@ -1,0 +1,73 @@
+/* pack and unpack: filters for the wire. */
+#include "../frame/cli.h"
+#include "../input/input.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Gains below this share are not worth an unpacking. */
+#define WORTH_PACKING 0.02
+
+static void say_if_in_vain(const tamis *t, const char *path, uint64_t packed)
+{
+    const double image = (double)tamis_image_size(t);
+    tamis_facts f = {.struct_size = sizeof f};
+    if ((double)packed <= (1 - WORTH_PACKING) * image || tamis_info(t, &f) != TAMIS_OK) return;
+    if (f.kind == TAMIS_RIBBON && f.sealed)
+        complain(path, "a ribbon is at the bound already: nothing to pack");
+    else
+        complain(path, "%s bytes, packed %s: there is little to gain; see 'build --for-transfer'",
+                 grouped((uint64_t)image), grouped(packed));
+}
+
+int run_pack(const struct args *a)
+{
+    uint64_t packed = 0;
+    if (a->n_words > 1) return complain(NULL, "pack: one filter, not %d", a->n_words);
+    if (check_output(a) != EXIT_FOUND) return EXIT_ERROR;
+    if (same_file(a->words[0], a->output)) return complain(a->output, "is the input");
+    tamis *t = open_filter(a, a->words[0], TAMIS_KEYLESS);
+    if (t == NULL) return EXIT_ERROR;
+    const int status = save_packed(t, a->output, a->force, &packed);
+    if (status == EXIT_FOUND && !a->quiet) say_if_in_vain(t, a->words[0], packed);
+    tamis_close(t);
+    return status;
+}
+
+/* All of a file, or of standard input for "-"; NULL after a message. */
+static uint8_t *read_all(const char *path, size_t *n)
+{
+    struct input *in = input_open(path, true);
+    uint8_t *bytes = NULL;
+    *n = 0;
+    if (in == NULL) {
+        complain(path, "cannot open: %s", strerror(errno));
+        return NULL;
+    }
+    const bool whole = input_read_rest(in, &bytes, n, SIZE_MAX);
+    if (!whole) complain(path, "cannot read: %s", input_reason(in));
+    input_close(in);
+    if (whole) return bytes;
+    free(bytes);
+    return NULL;
+}
+
+int run_unpack(const struct args *a)
+{
+    const tamis_options o = {.struct_size = sizeof o, .flags = TAMIS_KEYLESS};
+    tamis_error why;
+    tamis *t;
+    size_t n;
+    if (a->n_words > 1) return complain(NULL, "unpack: one file, not %d", a->n_words);
+    if (check_output(a) != EXIT_FOUND) return EXIT_ERROR;
+    if (same_file(a->words[0], a->output)) return complain(a->output, "is the input");
+    uint8_t *packed = read_all(a->words[0], &n);
+    if (packed == NULL) return EXIT_ERROR;
+    const tamis_status s = tamis_unpack(packed, n, &o, &t, &why);
+    free(packed);
+    if (s != TAMIS_OK) return complain(a->words[0], "%s", why.text);
+    const int status = save_filter(t, a->output, a->force);
+    tamis_close(t);
+    return status;
+}

@@ -1,0 +1,301 @@
+/* uniq: the lines that did not come before, in their order. What is remembered of a line is its
+ * hash: exactly while a budget lasts, if one is given, and then in a filter (past.c). A filter's
+ * false positive is a line that is wrongly dropped; nothing else can go wrong, and how often that
+ * may have happened is added up on the way. */
+#include "../filters/past.h"
+#include "../frame/stop.h"
+#include "../input/fields.h"
+#include "../input/hash_set.h"
+#include "../input/lines.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Where more than this share of new lines is dropped, those that are kept tell nothing of the
+ * others. */
+#define TELLING 0.5
+
+/* How many lines are wrong, by looks at the filter from time to time. */
+struct wrong {
+    double dropped;       /* lines that were wrongly dropped, to be expected */
+    bool unknown;         /* that cannot be told any more */
+    double rate;          /* at the last look, */
+    uint64_t kept, lines; /* after so many */
+    bool exceeded;        /* the rate was above that asked for, */
+    double worst, warned; /* it was so at the most, and when last said */
+};
+
+struct uniq {
+    const struct args *a;
+    struct past past; /* without a filter while all is exact */
+    struct hash_set exact;
+    bool is_exact;
+    uint64_t lines, kept;
+    struct wrong wrong;
+    uint8_t *seen;
+    size_t room; /* lines that `seen` has bytes for */
+};
+
+/* --- How wrong -------------------------------------------------------------------------------- */
+
+/* Of new lines, so many were kept while the rate rose from one to the other: how many were dropped,
+ * to be expected. Each kept one stands for 1 / (1 - rate) that came. 1 - rate is taken for a
+ * straight line in between, so that its mean is the logarithmic one: a real one is above that until
+ * most bits are set, and so the number is rather too high. */
+static double dropped_beside(double kept, double from, double to)
+{
+    const double p = 1 - from, q = 1 - to, middle = (from + to) / 2;
+    if (!(q > 0 && p > 0)) return 0; /* unknown */
+    if (fabs(p - q) < 0.01 * p) return kept * middle / (1 - middle);
+    return kept * (log(p / q) / (p - q) - 1);
+}
+
+static void look(struct uniq *u)
+{
+    struct wrong *w = &u->wrong;
+    tamis_facts f = {.struct_size = sizeof f};
+    if (u->past.t == NULL || tamis_info(u->past.t, &f) != TAMIS_OK) return;
+    w->dropped += dropped_beside((double)(u->kept - w->kept), w->rate, f.fpr_now);
+    w->rate = f.fpr_now;
+    w->unknown = w->unknown || w->rate > TELLING;
+    w->kept = u->kept;
+    w->lines = u->lines;
+    if (!rate_is_exceeded(&f, u->past.asked)) return;
+    w->exceeded = true;
+    w->worst = fmax(w->worst, w->rate);
+    if (w->rate < 10 * w->warned) return;
+    w->warned = w->rate;
+    if (!u->a->quiet) warn_of_rate(&f, "uniq");
+}
+
+/* When the lines kept since the last look are a sixteenth more; or, where almost none are, when as
+ * many were dropped as make a look at all the bits cheap. */
+static void look_if_due(struct uniq *u)
+{
+    const struct wrong *w = &u->wrong;
+    const uint64_t lines = u->lines - w->lines;
+    const bool grown = u->kept - w->kept > 512 + w->kept / 16;
+    const bool rising = w->rate > 0.01 && lines > 1024 + tamis_image_size(u->past.t) / 16;
+    if (grown || rising) look(u);
+}
+
+/* --- Lines ------------------------------------------------------------------------------------ */
+
+/* The budget is spent: what is in the set goes into a filter. False after a message. */
+static bool leave_exact(struct uniq *u)
+{
+    tamis_hash *all = malloc((u->exact.n + 1) * sizeof *all);
+    if (all == NULL) {
+        complain(NULL, "not enough memory");
+        return false;
+    }
+    hash_set_list(&u->exact, all);
+    const size_t n = u->exact.n;
+    hash_set_free(&u->exact);
+    u->is_exact = false;
+    bool good = u->past.t != NULL || past_create(&u->past);
+    if (good && tamis_add_hashes(u->past.t, all, n, NULL, NULL) != TAMIS_OK) {
+        complain(NULL, "uniq: no room for %s lines", grouped(n));
+        good = false;
+    }
+    free(all);
+    u->wrong.kept = u->kept; /* all of them rightly */
+    look(u);
+    if (good && !u->a->quiet)
+        complain(NULL,
+                 "uniq: no longer exact: %s different lines have used up %s bytes; from here on "
+                 "%s of new lines are dropped",
+                 grouped(n), grouped(u->a->exact_until), rate_text(u->wrong.rate));
+    return good;
+}
+
+/* As far as the budget goes; returns how many lines that was. */
+static size_t ask_set(struct uniq *u, const struct block *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        const int is_new = hash_set_add(&u->exact, b->hashes[i]);
+        if (is_new < 0) return i;
+        u->seen[i] = (uint8_t)!is_new;
+        u->kept += (uint64_t)is_new;
+        u->lines++;
+    }
+    return b->n;
+}
+
+/* The rest by the filter, which answers in bits. Looks are taken between pieces of the whole input,
+ * so that what is told does not depend on how the lines arrive. False after a message. */
+static bool ask_filter(struct uniq *u, const struct block *b, size_t from)
+{
+    enum { PIECE = 1024 };
+    for (size_t at = from, n; at < b->n; at += n) {
+        uint8_t bits[PIECE / 8];
+        const size_t left = PIECE - (size_t)(u->lines % PIECE);
+        n = b->n - at < left ? b->n - at : left;
+        const tamis_status s = tamis_add_hashes(u->past.t, b->hashes + at, n, bits, NULL);
+        if (s != TAMIS_OK) {
+            complain(NULL, "uniq: %s", why_not_added(u->past.t, s));
+            return false;
+        }
+        for (size_t i = 0; i < n; i++) {
+            u->seen[at + i] = bits[i / 8] >> i % 8 & 1;
+            u->kept += !u->seen[at + i];
+        }
+        u->lines += n;
+        if (n == left) look_if_due(u);
+    }
+    return true;
+}
+
+static bool take_block(struct uniq *u, const struct block *b)
+{
+    const struct args *a = u->a;
+    const bool print = !a->count && !a->json && !a->quiet;
+    if (b->n > u->room) {
+        free(u->seen);
+        u->room = b->n;
+        u->seen = malloc(u->room);
+    }
+    if (u->seen == NULL) {
+        complain(NULL, "not enough memory");
+        return false;
+    }
+    if (!u->is_exact && !past_turn(&u->past)) return false;
+    size_t known = u->is_exact ? ask_set(u, b) : 0;
+    if (known < b->n && u->is_exact && !leave_exact(u)) return false;
+    if (known < b->n && !ask_filter(u, b, known)) return false;
+    for (size_t i = 0; i < b->n && print; i++)
+        if ((u->seen[i] != 0) == a->repeated) fwrite(b->lines[i].p, 1, b->lines[i].len + 1, stdout);
+    return true;
+}
+
+/* --- The end ---------------------------------------------------------------------------------- */
+
+static uint64_t repeated(const struct uniq *u)
+{
+    return u->lines - u->kept;
+}
+
+/* NAN where it cannot be told. */
+static double wrongly_dropped(const struct uniq *u)
+{
+    if (u->is_exact) return 0;
+    return u->wrong.unknown ? NAN : fmin(u->wrong.dropped, (double)repeated(u));
+}
+
+static void print_totals(const struct uniq *u)
+{
+    const struct args *a = u->a;
+    if (a->json) {
+        json_open('{');
+        json_count("lines", u->lines);
+        json_count("different", u->kept);
+        json_count("repeated", repeated(u));
+        json_bool("exact", u->is_exact);
+        json_number("fpr_now", u->is_exact ? 0 : u->wrong.rate);
+        json_number("fpr_asked", u->is_exact ? 0 : u->past.asked);
+        json_number("wrongly_dropped", wrongly_dropped(u));
+        json_count("bytes", u->past.t != NULL ? tamis_image_size(u->past.t)
+                                              : (uint64_t)(u->exact.room * sizeof *u->exact.slots));
+        json_close('}');
+        putchar('\n');
+    } else if (a->count) {
+        printf("%llu\n", (unsigned long long)(a->repeated ? repeated(u) : u->kept));
+    }
+}
+
+/* "about 120 new ones wrongly dropped, to be expected" */
+static void describe_wrong(const struct uniq *u, char *out, size_t size)
+{
+    const double dropped = wrongly_dropped(u);
+    if (u->is_exact)
+        snprintf(out, size, "exact");
+    else if (isnan(dropped))
+        snprintf(out, size, "up to %s new ones wrongly dropped", grouped(repeated(u)));
+    else if (dropped < 10)
+        snprintf(out, size, "%.3g new ones wrongly dropped, to be expected", dropped);
+    else
+        snprintf(out, size, "about %s new ones wrongly dropped, to be expected",
+                 grouped((uint64_t)llround(dropped)));
+}
+
+/* On a terminal; and elsewhere, too, when more was dropped than was asked for. */
+static void tell_end(const struct uniq *u)
+{
+    const struct wrong *w = &u->wrong;
+    char dropped[128], rate[200] = "";
+    if (!w->exceeded && !isatty(STDERR_FILENO)) return;
+    describe_wrong(u, dropped, sizeof dropped);
+    if (w->exceeded)
+        snprintf(rate, sizeof rate, "; the rate %s %s, and %s was asked for",
+                 w->rate < w->worst ? "was" : "is", rate_text(w->worst), rate_text(u->past.asked));
+    complain(NULL, "uniq: %s lines, %s different; %s%s", grouped(u->lines), grouped(u->kept),
+             dropped, rate);
+}
+
+static bool read_all(struct uniq *u, const tamis *hasher)
+{
+    const struct args *a = u->a;
+    struct lines *in = lines_open(a, a->words, a->n_words, hasher, threads_from(a));
+    struct progress bar;
+    const struct block *b;
+    bool good = true;
+    if (in == NULL) {
+        complain(NULL, "not enough memory");
+        return false;
+    }
+    progress_start(&bar, "reading", lines_total_bytes(a->words, a->n_words),
+                   a->quiet || !(a->count || a->json));
+    while (good && !output_failed() && (b = lines_next(in)) != NULL) {
+        good = take_block(u, b);
+        progress_update(&bar, b->n, b->input_bytes);
+    }
+    progress_end(&bar);
+    good = good && !lines_failed(in);
+    lines_close(in);
+    return good;
+}
+
+/* The lines, and what is to be remembered of them: only when they are out. False after a message,
+ * or when finish_output has one. */
+static bool run(struct uniq *u, const tamis *hasher)
+{
+    look(u); /* the rate it begins with */
+    if (!read_all(u, hasher)) return false;
+    look(u);
+    flush_output();
+    return !output_failed() && past_save(&u->past);
+}
+
+/* An endless input has no other end than a signal; what came until then is remembered. */
+static void stop_at_signals(void)
+{
+    stop_on_signal(SIGINT);
+    stop_on_signal(SIGTERM);
+    stop_on_signal(SIGHUP);
+}
+
+int run_uniq(const struct args *a)
+{
+    struct uniq u = {.a = a, .past.a = a, .is_exact = a->exact_until != 0};
+    tamis *hasher = NULL;
+    u.exact.budget = a->exact_until;
+    bool good = check_fields(a) == EXIT_FOUND && past_check(a) == EXIT_FOUND;
+    if (good && u.is_exact)
+        good = (hasher = make_hasher(a)) != NULL;
+    else if (good)
+        good = past_open(&u.past);
+    if (good && a->state != NULL) stop_at_signals(); /* not while it waits for others */
+    good = good && run(&u, hasher != NULL ? hasher : u.past.t);
+    if (good && !a->quiet) print_totals(&u);
+    if (good && !a->quiet) tell_end(&u);
+    const bool wrong = u.wrong.worst > MUCH_TOO_WRONG * u.past.asked;
+    tamis_close(u.past.t);
+    tamis_close(hasher);
+    hash_set_free(&u.exact);
+    free(u.seen);
+    const int status = finish_output(good && !wrong ? EXIT_FOUND : EXIT_ERROR);
+    stop_now();
+    return status;
+}

@@ -1,0 +1,91 @@
+/* verify: opening checks every sum; then random keys show whether the bits answer as the
+ * mathematics says they do. Keys of 16 random bytes have no chance to be among the items. */
+#include "../frame/cli.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { AT_ONCE = 4096 };
+
+/* A measured count further from its expectation than this many deviations has a chance below
+ * 1e-9. */
+#define SIGMAS 6.2
+
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static uint64_t ask_random_keys(const tamis *t, uint64_t keys)
+{
+    uint64_t words[2 * AT_ONCE], state = 1, maybe = 0;
+    tamis_bytes batch[AT_ONCE];
+    uint8_t bits[AT_ONCE / 8];
+    for (size_t i = 0; i < AT_ONCE; i++) batch[i] = (tamis_bytes){&words[2 * i], 16};
+    for (uint64_t done = 0; done < keys;) {
+        const size_t n = keys - done < AT_ONCE ? (size_t)(keys - done) : AT_ONCE;
+        for (size_t i = 0; i < 2 * n; i++) words[i] = next_random(&state);
+        maybe += tamis_may_contain_many(t, batch, n, bits);
+        done += n;
+    }
+    return maybe;
+}
+
+/* Enough for some 1000 wrong answers, so that 20 % off is seen; at most a few seconds' work. */
+static uint64_t keys_for(double rate)
+{
+    const double wanted = rate > 0 ? 1000 / rate : 0;
+    return wanted < 1e6 ? 1000000 : wanted > 5e7 ? 50000000 : (uint64_t)wanted;
+}
+
+static int verify(const struct args *a, const char *path)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis *t = open_filter(a, path, 0);
+    if (t == NULL || tamis_info(t, &f) != TAMIS_OK) return EXIT_ERROR;
+    const uint64_t keys = a->keys != 0 ? a->keys : keys_for(f.fpr_now);
+    const bool own_hashes = f.hash == TAMIS_OWN_HASH; /* nothing to ask: every key is a maybe */
+    const uint64_t maybe = own_hashes ? 0 : ask_random_keys(t, keys);
+    tamis_close(t);
+    const double expected = f.fpr_now * (double)keys;
+    const double deviation = sqrt(expected * (1 - f.fpr_now));
+    const bool good = own_hashes || fabs((double)maybe - expected) <= SIGMAS * deviation + 1;
+    const double measured = (double)maybe / (double)keys;
+    if (a->json) {
+        json_open('{');
+        json_text("file", path);
+        json_bool("sums", true);
+        json_count("keys", own_hashes ? 0 : keys);
+        json_count("maybe", maybe);
+        json_number("fpr_measured", own_hashes ? NAN : measured);
+        json_number("fpr_now", f.fpr_now);
+        json_number("fpr_planned", f.fpr_planned);
+        json_bool("over_full", f.over_full);
+        json_bool("hash_suspect", f.hash_suspect);
+        json_bool("good", good);
+        json_close('}');
+        putchar('\n');
+    } else {
+        printf("%s: whole: every sum is right\n", path);
+        if (!own_hashes)
+            printf("%s: %s of %s random keys got a maybe: %s; the bits predict %s: %s\n", path,
+                   grouped(maybe), grouped(keys), rate_text(measured), rate_text(f.fpr_now),
+                   good ? "good" : "NOT what they should give");
+        if (f.over_full) printf("%s: overfull: planned for %s\n", path, rate_text(f.fpr_planned));
+        if (f.hash_suspect) printf("%s: suspect: hashes were added that are not uniform\n", path);
+    }
+    return good ? EXIT_FOUND : EXIT_NONE;
+}
+
+int run_verify(const struct args *a)
+{
+    int status = EXIT_FOUND;
+    for (int i = 0; i < a->n_words; i++) {
+        const int one = verify(a, a->words[i]);
+        if (one > status) status = one;
+    }
+    return finish_output(status);
+}

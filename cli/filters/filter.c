@@ -1,0 +1,554 @@
+#include "foreign.h"
+
+#include "../input/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool same_inode(const struct stat *x, const struct stat *y)
+{
+    return x->st_dev == y->st_dev && x->st_ino == y->st_ino;
+}
+
+/* Another process may replace the file between two looks: a difference counts only when the first
+ * path has not changed meanwhile. */
+bool same_file(const char *a, const char *b)
+{
+    struct stat x, y, again;
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0) return false;
+    do {
+        if (stat(a, &x) != 0 || stat(b, &y) != 0) return false;
+        if (strcmp(a, b) == 0 || same_inode(&x, &y)) return true;
+    } while (stat(a, &again) == 0 && !same_inode(&x, &again));
+    return false;
+}
+
+const uint8_t image_magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
+
+/* What came by a pipe, in memory; bytes NULL: nothing did. */
+struct arrived {
+    uint8_t *bytes;
+    size_t n;
+};
+
+/* Fields of the header (docs/FORMAT.md). */
+enum {
+    H_IGNORE = 24,
+    H_KIND = 30,
+    H_ITEMS = 56,
+    H_PLANNED_ITEMS = 64,
+    H_TOTAL = 112,
+    H_READ = 128
+};
+
+static uint64_t number_at(const uint8_t *p, size_t bytes)
+{
+    uint64_t v = 0;
+    while (bytes-- > 0) v = v << 8 | p[bytes];
+    return v;
+}
+
+/* As the header has it, and one byte more, which would be wrong. */
+static size_t image_length(const uint8_t *header, size_t n)
+{
+    const uint64_t total = n >= H_TOTAL + 8 ? number_at(header + H_TOTAL, 8) : 0;
+    return total < SIZE_MAX ? (size_t)total + 1 : SIZE_MAX;
+}
+
+/* Flags, *ignore*: hashes were added that are not uniform. */
+#define SUSPECT 2
+
+/* A pair is worn by removals as well, and a window has generations, which the header does not
+ * count. Growing, sealed and private filters and sketches are never overfull. Of other kinds items
+ * is the number of adds, or its estimate after a merge, and no less than the number of keys by
+ * which tamis_info judges. (Bits that somebody has filled with fewer, well chosen keys are seen by
+ * add and info, which read all cells.)
+ *
+ * The file is opened a second time for this, since the library has no call that reads the header
+ * without the cells, and tamis_open takes a path. If another process replaces the file in between,
+ * the header is that of the new file: then a warning may be missing, but none is ever wrong, since
+ * warn_if_over_full judges by the filter that was opened. */
+bool may_need_warning(const char *path)
+{
+    uint8_t h[H_READ];
+    if (is_stream(path)) return true;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) return true;
+    const bool known = pread(fd, h, sizeof h, 0) == (ssize_t)sizeof h;
+    close(fd);
+    if (!known || (number_at(h + H_IGNORE, 4) & SUSPECT) != 0) return true;
+    const uint64_t kind = number_at(h + H_KIND, 2);
+    if (kind == TAMIS_PAIR || kind == TAMIS_WINDOW) return true;
+    if (kind == TAMIS_GROWING || kind >= TAMIS_FUSE) return false;
+    return number_at(h + H_ITEMS, 8) > number_at(h + H_PLANNED_ITEMS, 8);
+}
+
+/* What is nobody's filter is not read to its end, which it may not have, and a filter of ours not
+ * beyond. */
+static bool read_stream(struct input *in, struct arrived *s)
+{
+    uint8_t begin[H_READ];
+    ssize_t got = 1;
+    while (s->n < sizeof begin && got > 0) {
+        got = input_read(in, begin + s->n, sizeof begin - s->n);
+        if (got > 0) s->n += (size_t)got;
+    }
+    if (got < 0 || (s->bytes = malloc(sizeof begin)) == NULL) return false;
+    memcpy(s->bytes, begin, s->n);
+    const bool ours =
+        s->n >= sizeof image_magic && memcmp(begin, image_magic, sizeof image_magic) == 0;
+    if (!ours && tamis_foreign_told(begin, s->n) == TAMIS_FOREIGN_AUTO) return true;
+    return input_read_rest(in, &s->bytes, &s->n, ours ? image_length(begin, s->n) : SIZE_MAX);
+}
+
+/* Into memory as it comes, for those who only look at it. */
+static tamis_status try_stream(const tamis_options *o, const char *path, struct arrived *s,
+                               tamis **out, tamis_error *why)
+{
+    const bool again = input_is_spent(path);
+    struct input *in = again ? NULL : input_open(path, false);
+    const char *reason = again ? "a filter was read from there already" : strerror(errno);
+    *out = NULL;
+    *why = (tamis_error){.status = TAMIS_EIO};
+    const bool good = in != NULL && read_stream(in, s);
+    if (in != NULL) reason = *input_reason(in) != '\0' ? input_reason(in) : "not enough memory";
+    if (good)
+        tamis_load(s->bytes, s->n, o, out, why);
+    else
+        snprintf(why->text, sizeof why->text, "cannot read: %s", reason);
+    input_close(in);
+    return *out != NULL ? TAMIS_OK : why->status;
+}
+
+/* No message but that it waits. What came by a pipe is left in *s, to be freed. */
+static tamis_status try_filter(const struct args *a, const char *path, uint32_t flags,
+                               struct arrived *s, tamis **out, tamis_error *why)
+{
+    tamis_options o = {
+        .struct_size = sizeof o, .flags = flags & ~(uint32_t)TAMIS_WAIT, .key = a->key};
+    *s = (struct arrived){0};
+    if ((flags & TAMIS_UPDATE) == 0 && is_stream(path)) {
+        const tamis_status status = try_stream(&o, path, s, out, why);
+        input_spend(path);
+        return status;
+    }
+    if ((flags & TAMIS_UPDATE) == 0) input_spend(path); /* a file that is also standard input */
+    tamis_status status = tamis_open(path, &o, out, why);
+    if (status == TAMIS_EBUSY && (flags & TAMIS_WAIT) != 0) {
+        if (!a->quiet) complain(path, "waiting for another process that is changing it");
+        o.flags = flags;
+        status = tamis_open(path, &o, out, why);
+    }
+    return status;
+}
+
+const char *shown(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+const char *shown_output(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard output" : path;
+}
+
+static void refuse(const struct args *a, const char *path, const tamis_error *why)
+{
+    const bool needs_key = why->status == TAMIS_EKEY && a->key == NULL;
+    complain(shown(path), "%s%s", why->text, needs_key ? "; see --key-file" : "");
+}
+
+/* What is no filter of ours may be another program's. */
+static enum foreign_found try_foreign(const struct args *a, const char *path, struct arrived *s,
+                                      struct foreign *f)
+{
+    if (s->bytes == NULL) return foreign_open(a, path, f);
+    uint8_t *bytes = s->bytes;
+    s->bytes = NULL;
+    return foreign_take(path, bytes, s->n, f);
+}
+
+tamis *open_filter(const struct args *a, const char *path, uint32_t flags)
+{
+    const struct args any = {.command = a->command};
+    struct foreign f;
+    struct arrived s;
+    tamis_error why;
+    tamis *t;
+    if ((flags & TAMIS_UPDATE) != 0 && is_stream(path)) {
+        complain(shown(path), "a filter that is to be changed must be a file");
+        return NULL;
+    }
+    const tamis_status status = try_filter(a, path, flags, &s, &t, &why);
+    switch (status == TAMIS_ECORRUPT ? try_foreign(&any, path, &s, &f) : FOREIGN_NO) {
+    case FOREIGN_NO:
+        if (status != TAMIS_OK) refuse(a, path, &why);
+        break;
+    case FOREIGN_YES:
+        complain(path, "a filter of another program: only check, info and convert take it");
+        foreign_close(&f);
+        break;
+    case FOREIGN_BAD: break;
+    }
+    free(s.bytes);
+    return status == TAMIS_OK ? t : NULL;
+}
+
+tamis *open_any_filter(const struct args *a, const char *path, uint32_t flags, struct foreign *f)
+{
+    tamis_error why = {.status = TAMIS_ECORRUPT};
+    struct arrived s = {0};
+    tamis *t = NULL;
+    memset(f, 0, sizeof *f);
+    const bool ours = a->from == NULL && try_filter(a, path, flags, &s, &t, &why) == TAMIS_OK;
+    if (!ours && (why.status != TAMIS_ECORRUPT || try_foreign(a, path, &s, f) == FOREIGN_NO))
+        refuse(a, path, &why);
+    free(s.bytes);
+    return ours ? t : NULL;
+}
+
+tamis *make_hasher(const struct args *a)
+{
+    const tamis_options o = {.struct_size = sizeof o, .key = a->key};
+    const tamis_plan p = {.struct_size = sizeof p, .items = 1, .fpr = 0.5, .seed = a->seed};
+    tamis_error why;
+    tamis *t;
+    if (tamis_create(&p, &o, &t, &why) == TAMIS_OK) return t;
+    complain(NULL, "%s: %s", a->command->name, why.text);
+    return NULL;
+}
+
+unsigned threads_from(const struct args *a)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (a->threads != 0) return (unsigned)(a->threads < 64 ? a->threads : 64);
+    return processors > 1 ? (unsigned)processors : 1;
+}
+
+int check_hashable(const tamis *t, const char *path)
+{
+    if (tamis_hash_many(t, NULL, 0, NULL) == TAMIS_OK) return EXIT_FOUND;
+    return complain(path,
+                    "made from hashes of another program's; lines cannot be added or checked");
+}
+
+static tamis_status to_stdout(void *ctx, const void *bytes, size_t n)
+{
+    *(uint64_t *)ctx += n;
+    fwrite(bytes, 1, n, stdout);
+    return output_failed() ? TAMIS_EIO : TAMIS_OK;
+}
+
+/* How a save ended: to stdout, whose failures finish_output reports, or to a path. */
+static int saved(tamis_status s, const char *path, const tamis_error *why)
+{
+    if (strcmp(path, "-") == 0)
+        return s == TAMIS_OK || s == TAMIS_EIO ? finish_output(EXIT_FOUND)
+                                               : complain(NULL, "%s", why->text);
+    if (s == TAMIS_OK) return EXIT_FOUND;
+    if (s == TAMIS_EIO && why->os == EEXIST)
+        return complain(path, "exists already; -f replaces it");
+    return complain(path, "%s", why->text);
+}
+
+/* Signals that end us wait until a file is in place: where the system has no files without names,
+ * one with a name would be left behind, half written. Not for stdout, whose reader may never
+ * come. */
+static void hold_signals(const char *path, sigset_t *before)
+{
+    sigset_t held;
+    sigemptyset(&held);
+    if (strcmp(path, "-") != 0) {
+        sigaddset(&held, SIGINT);
+        sigaddset(&held, SIGTERM);
+        sigaddset(&held, SIGHUP);
+    }
+    pthread_sigmask(SIG_BLOCK, &held, before);
+}
+
+static void let_signals(const sigset_t *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+int save_filter(tamis *t, const char *path, bool replace)
+{
+    tamis_error why;
+    uint64_t bytes = 0;
+    sigset_t before;
+    hold_signals(path, &before);
+    const tamis_status s = strcmp(path, "-") == 0 ? tamis_write(t, to_stdout, &bytes, &why)
+                           : replace              ? tamis_save(t, path, &why)
+                                                  : tamis_save_new(t, path, &why);
+    let_signals(&before);
+    return saved(s, path, &why);
+}
+
+bool write_all(int fd, const void *bytes, size_t n)
+{
+    for (const char *at = bytes; n > 0;) {
+        const ssize_t put = write(fd, at, n);
+        if (put < 0 && errno != EINTR) return false;
+        if (put > 0) at += put, n -= (size_t)put;
+    }
+    return true;
+}
+
+/* With its last slash; "" is here. False: errno. */
+static bool folder_of(const char *path, char out[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    const size_t n = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    if (n >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(out, path, n);
+    out[n] = '\0';
+    return true;
+}
+
+/* A name in it is safe only then. */
+bool sync_folder_of(const char *path)
+{
+    char folder[PATH_MAX];
+    if (!folder_of(path, folder)) return false;
+    const int fd = open(*folder != '\0' ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return false;
+    const bool good = fsync(fd) == 0;
+    const int os = errno;
+    close(fd);
+    errno = os;
+    return good;
+}
+
+/* A file beside another, under such a name as the library gives to its own; -1: errno. */
+static int open_beside(const char *path, mode_t mode, char name[PATH_MAX])
+{
+    char folder[PATH_MAX];
+    int fd = -1;
+    if (!folder_of(path, folder)) return -1;
+    for (unsigned i = 0; fd < 0 && i < 1000 && (i == 0 || errno == EEXIST); i++) {
+        if (snprintf(name, PATH_MAX, "%s.tamis-%ld-%u.tmp", folder, (long)getpid(), i) >=
+            PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode);
+    }
+    return fd;
+}
+
+bool can_lock_beside(const char *path)
+{
+    char other[PATH_MAX];
+    sigset_t before;
+    hold_signals(path, &before);
+    const int fd = open_beside(path, 0600, other);
+    const bool can = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0;
+    const int os = errno;
+    if (fd >= 0) {
+        unlink(other);
+        close(fd);
+    }
+    let_signals(&before);
+    errno = os;
+    return can;
+}
+
+/* And closed; error: errno. */
+static bool fill(int fd, const void *bytes, size_t n, bool sync)
+{
+    const bool good = write_all(fd, bytes, n) && (!sync || fsync(fd) == 0);
+    const int os = errno;
+    if (close(fd) != 0 && good) return false;
+    errno = os;
+    return good;
+}
+
+/* A device, or a pipe, cannot be replaced, only written to. */
+static bool put_direct(const char *path, const void *bytes, size_t n)
+{
+    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return fd >= 0 && fill(fd, bytes, n, false);
+}
+
+/* Whether the file system, or the kernel, does not support the call, rather than failing. */
+static bool is_refused(void)
+{
+    return errno == EPERM || errno == EACCES || errno == EOPNOTSUPP || errno == ENOSYS ||
+           errno == EINVAL;
+}
+
+static bool rename_to_free_name(const char *from, const char *to)
+{
+#ifdef RENAME_NOREPLACE
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0;
+#else
+    (void)from, (void)to;
+    errno = ENOSYS;
+    return false;
+#endif
+}
+
+/* An empty file takes the name, so that nobody else can, and is replaced. */
+static bool rename_over_placeholder(const char *from, const char *to)
+{
+    struct stat mine, now;
+    const int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+    if (fd < 0) return false;
+    const bool known = fstat(fd, &mine) == 0 && lstat(to, &now) == 0;
+    int os = errno;
+    bool named = false;
+    if (known && !same_inode(&mine, &now)) {
+        os = EEXIST; /* somebody has replaced it already */
+    } else {
+        named = known && rename(from, to) == 0;
+        if (known) os = errno;
+        if (!named) unlink(to);
+    }
+    close(fd); /* kept open so far: no other file could have its number */
+    errno = os;
+    return named;
+}
+
+/* The name must be free: EEXIST. As the library does it (src/image/file.c) where there are no hard
+ * links. */
+static bool take_free_name(const char *from, const char *to)
+{
+    if (link(from, to) == 0) {
+        unlink(from);
+        return true;
+    }
+    return is_refused() &&
+           (rename_to_free_name(from, to) || (is_refused() && rename_over_placeholder(from, to)));
+}
+
+static bool put_beside(const char *path, const void *bytes, size_t n, mode_t mode, bool replace)
+{
+    char other[PATH_MAX];
+    const int fd = open_beside(path, mode, other);
+    if (fd < 0) return false;
+    const bool named = fill(fd, bytes, n, true) &&
+                       (replace ? rename(other, path) == 0 : take_free_name(other, path));
+    int os = errno;
+    if (!named) unlink(other);
+    const bool good = named && sync_folder_of(path);
+    if (named && !good) os = errno;
+    /* What did not work can be tried again. */
+    if (named && !good && !replace) unlink(path);
+    errno = os;
+    return good;
+}
+
+bool put_file(const char *path, const void *bytes, size_t n, mode_t mode, bool replace)
+{
+    struct stat st;
+    sigset_t before;
+    hold_signals(path, &before);
+    const bool direct = replace && stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    const bool good =
+        direct ? put_direct(path, bytes, n) : put_beside(path, bytes, n, mode, replace);
+    const int os = errno;
+    let_signals(&before);
+    errno = os;
+    return good;
+}
+
+int save_text(const char *path, const char *text, size_t length, bool replace)
+{
+    if (strcmp(path, "-") == 0) {
+        fwrite(text, 1, length, stdout);
+        return finish_output(EXIT_FOUND);
+    }
+    if (put_file(path, text, length, 0666, replace)) return EXIT_FOUND;
+    if (errno == EEXIST) return complain(path, "exists already; -f replaces it");
+    return complain(path, "cannot write: %s", strerror(errno));
+}
+
+int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes)
+{
+    tamis_error why;
+    struct stat st;
+    *bytes = 0;
+    const bool is_stdout = strcmp(path, "-") == 0;
+    sigset_t before;
+    hold_signals(path, &before);
+    const tamis_status s = is_stdout ? tamis_pack(t, to_stdout, bytes, &why)
+                                     : tamis_save_packed(t, path, replace, &why);
+    let_signals(&before);
+    if (s == TAMIS_OK && !is_stdout && stat(path, &st) == 0) *bytes = (uint64_t)st.st_size;
+    return saved(s, path, &why);
+}
+
+int save_foreign(const tamis_foreign *f, uint32_t format, const char *from, const char *path,
+                 bool replace)
+{
+    tamis_error why;
+    uint64_t bytes = 0;
+    sigset_t before;
+    hold_signals(path, &before);
+    const tamis_status s = strcmp(path, "-") == 0
+                               ? tamis_foreign_write(f, format, to_stdout, &bytes, &why)
+                               : tamis_foreign_save(f, format, path, replace, &why);
+    let_signals(&before);
+    if (s == TAMIS_EUNSUPPORTED) return complain(from, "%s", why.text);
+    return saved(s, path, &why);
+}
+
+int check_output(const struct args *a)
+{
+    struct stat st;
+    if (a->output == NULL) return complain(NULL, "%s: where to? -o FILE", a->command->name);
+    if (strcmp(a->output, "-") == 0) {
+        if (isatty(STDOUT_FILENO))
+            return complain(NULL, "a filter is not for a terminal; use -o FILE");
+        return EXIT_FOUND;
+    }
+    if (!a->force && lstat(a->output, &st) == 0)
+        return complain(a->output, "exists already; -f replaces it");
+    return EXIT_FOUND;
+}
+
+const char *reason_of(const tamis_error *why)
+{
+    static char text[sizeof why->text + 60];
+    if (why->better_kind == TAMIS_AUTO) return why->text;
+    snprintf(text, sizeof text, "%s: tamis %s --kind %s", why->text,
+             why->better_kind >= KIND_END ? "count" : "build", tamis_kind_name(why->better_kind));
+    return text;
+}
+
+const char *why_not_added(const tamis *t, tamis_status s)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    if (s == TAMIS_ESEALED) return "sealed, so it cannot change; build it again from all the lines";
+    if (s != TAMIS_EFULL || tamis_info(t, &f) != TAMIS_OK) return tamis_status_message(s);
+    if (f.strict) return "a strict filter, and the lines are more than it was planned for";
+    if (f.kind == TAMIS_CUCKOO)
+        return "no room for a line; repeated lines take room as well: try sort -u, or more --items";
+    return tamis_status_message(s);
+}
+
+bool tells_how_often(const tamis_facts *f)
+{
+    return f->kind >= KIND_END || f->generations != 0;
+}
+
+void warn_if_ended(const tamis *t, const char *path)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    if (tamis_info(t, &f) != TAMIS_OK || f.saturated == 0 || !tells_how_often(&f)) return;
+    complain(path,
+             "%s counter%s reached %s end for good: what freq says of such lines is \"or more\"%s",
+             grouped(f.saturated), f.saturated > 1 ? "s have" : " has",
+             f.saturated > 1 ? "their" : "its",
+             f.cell_bits == 32 ? "; see --counter-bits 64 of count" : "");
+}

@@ -1,0 +1,229 @@
+/* Whether a filter is more often wrong than it was planned for, and what the commands do then. */
+#include "../frame/cli.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Beyond what chance does to a filter that holds what was planned. */
+#define CLEARLY 1.05
+
+/* Whether a plan of this kind leads to the shape that the filter has. */
+static bool has_shape(const tamis_facts *f, tamis_plan p)
+{
+    p.m = f->m;
+    p.k = f->k;
+    return tamis_solve(&p, NULL, NULL) == TAMIS_OK && p.bytes == f->bytes &&
+           fabs(p.fpr - f->fpr_planned) <= 1e-6 * f->fpr_planned;
+}
+
+/* The rate of the next smaller filter for as many items; 1 when there is none. */
+static double rate_below(const tamis_facts *f, tamis_plan p)
+{
+    if (f->kind == TAMIS_GROWING)
+        p = (tamis_plan){.struct_size = sizeof p, .kind = f->kind, .k = f->k - 1};
+    else
+        p.bytes = f->bytes - 1;
+    return tamis_solve(&p, NULL, NULL) == TAMIS_OK ? p.fpr : 1;
+}
+
+/* The same, where the facts do not name the inner kind and the layout: those that lead to the shape
+ * of the filter. 0 when none does, as with a window of a server, which does not report the number
+ * of generations. */
+static double rate_of_smaller(const tamis_facts *f)
+{
+    static const uint32_t inner[] = {0, TAMIS_BLOCKED, TAMIS_BLOOM, TAMIS_PARTITIONED};
+    const bool has_inner =
+        f->kind == TAMIS_WINDOW || f->kind == TAMIS_PAIR || f->kind == TAMIS_COUNTING;
+    tamis_plan p = {.struct_size = sizeof p, .kind = f->kind, .items = f->planned_items};
+    double highest = 0;
+    if (f->kind == TAMIS_WINDOW) p.generations = f->sections;
+    if (f->kind == TAMIS_COUNTING) p.cell_bits = f->cell_bits;
+    if (!has_inner && f->kind != TAMIS_BLOCKED) return rate_below(f, p);
+    for (size_t i = 0; i < (has_inner ? sizeof inner / sizeof *inner : 1); i++) {
+        p.inner_kind = inner[i];
+        for (p.flags = 0; p.flags <= TAMIS_COMPACT; p.flags += TAMIS_COMPACT)
+            if (has_shape(f, p)) highest = fmax(highest, rate_below(f, p));
+    }
+    return highest;
+}
+
+/* A file tells the rate of its shape, which a small one has far below what was asked for: there is
+ * none smaller. What was asked is below the rate of the next smaller shape, or that would have
+ * done. */
+bool rate_may_be(const tamis_facts *f, double asked)
+{
+    return asked >= f->fpr_planned * 0.999 &&
+           asked <= fmax(f->fpr_planned * CLEARLY, rate_of_smaller(f));
+}
+
+double rate_asked(const tamis_facts *f, double asked, double usual)
+{
+    if (asked == 0) asked = fmin(usual, rate_of_smaller(f));
+    return fmax(asked, f->fpr_planned);
+}
+
+/* The rate at which it gives wrong answers of either sort. */
+static double wrong_now(const tamis_facts *f)
+{
+    return f->may_miss ? fmax(f->fpr_now, f->miss_rate) : f->fpr_now;
+}
+
+/* Sketches have no rate, a private filter does not have the plan of its source, and a static kind
+ * is planned again when it is sealed. */
+static bool has_planned_rate(const tamis_facts *f)
+{
+    return !tells_how_often(f) && f->kind != TAMIS_PRIVATE && !f->collecting;
+}
+
+bool rate_is_exceeded(const tamis_facts *f, double asked)
+{
+    /* By the adds; or by the bits, if somebody has chosen what to add. */
+    const bool over = f->over_full || (f->kind != TAMIS_GROWING &&
+                                       f->items_low > CLEARLY * (double)f->planned_items);
+    return has_planned_rate(f) && over && wrong_now(f) > CLEARLY * asked;
+}
+
+bool rate_is_far_exceeded(const tamis_facts *f, double asked)
+{
+    return rate_is_exceeded(f, asked) && wrong_now(f) > MUCH_TOO_WRONG * asked;
+}
+
+/* A window that build has made: all lines are in its newest generation. */
+static bool is_new_window(const struct args *a, const tamis_facts *f)
+{
+    return f->kind == TAMIS_WINDOW && strcmp(a->command->name, "build") == 0;
+}
+
+/* "about 3,003 items, planned for 1,000": after "it would hold", "it now holds" or "overfull:". */
+static const char *items_beside_plan(const tamis_facts *f, bool one_generation)
+{
+    static char text[160];
+    const bool known = isfinite(f->items_high);
+    const char *about = known ? "about" : "more than";
+    const char *items =
+        grouped_real(known ? f->items_estimate : fmax(f->items_low, (double)f->items));
+    if (f->kind != TAMIS_WINDOW) {
+        snprintf(text, sizeof text, "%s %s items, planned for %s", about, items,
+                 grouped(f->planned_items));
+        return text;
+    }
+    if (f->sections == 0) return "more items in a generation than planned"; /* on a server */
+    const char *share =
+        grouped(f->planned_items / f->sections + (f->planned_items % f->sections != 0));
+    if (one_generation)
+        snprintf(text, sizeof text, "%s %s items in a generation planned for %s", about, items,
+                 share);
+    else
+        snprintf(text, sizeof text, "more items in a generation than the %s planned for each",
+                 share);
+    return text;
+}
+
+static void warn_of_overfull(const tamis_facts *f, const char *path, bool one_generation)
+{
+    if (f->may_miss)
+        complain(
+            path,
+            "worn: adds and removes have filled it beyond its plan; %s of never-added keys get "
+            "a maybe now, and %s of those in it a no; see 'tamis compact'",
+            rate_text(f->fpr_now), rate_text(f->miss_rate));
+    else
+        complain(path, "overfull: %s; its false-positive rate is now %s",
+                 items_beside_plan(f, one_generation), rate_text(f->fpr_now));
+}
+
+void warn_of_rate(const tamis_facts *f, const char *path)
+{
+    warn_of_overfull(f, path, false);
+}
+
+/* What makes a new window big enough: all generations are planned for as many items, by the upper
+ * bound of the estimate. */
+static const char *window_remedy(const tamis_facts *f)
+{
+    static char text[120];
+    const double needed = ceil(f->items_high) * f->sections;
+    if (f->sections == 0 || !(needed < 1e15))
+        return "give --items for all generations together, or --turning";
+    snprintf(text, sizeof text,
+             "give --items %.0f, for %u generations of as many items, or --turning", needed,
+             f->sections);
+    return text;
+}
+
+/* Which command helps. */
+static const char *remedy(const struct args *a, const tamis_facts *f)
+{
+    const char *command = a->command->name;
+    if (f->kind == TAMIS_PAIR && strcmp(command, "add") == 0)
+        return "'tamis compact' builds it again from the lines that are left, and 'tamis build' "
+               "with more --items makes a bigger one";
+    if (strcmp(command, "merge") == 0)
+        return "build each of them with --items N for the lines of all together";
+    if (is_new_window(a, f)) return window_remedy(f);
+    const bool special = f->kind == TAMIS_COUNTING || f->kind == TAMIS_PAIR || a->to != NULL;
+    if (strcmp(command, "build") == 0)
+        return special ? "give more --items" : "give more --items, or --kind growing";
+    if (f->kind == TAMIS_WINDOW)
+        return "rotate it first ('tamis rotate'), or build it with more --items";
+    if (special) return "build it with --items N for all lines to come";
+    return "build it with --items N for all lines to come, or with --kind growing";
+}
+
+int refuse_overfull(const struct args *a, const tamis_facts *f, const char *path, const char *fate,
+                    double asked)
+{
+    const bool done = fate == NULL;
+    const char *what = done ? "the set was changed all the same" : fate;
+    if (a->overfill || !rate_is_far_exceeded(f, asked)) return EXIT_FOUND;
+    /* The lines are no more than planned, if all of them in one generation: a warning will do. */
+    if (is_new_window(a, f) && f->items <= f->planned_items) return EXIT_FOUND;
+    if (f->may_miss)
+        complain(path,
+                 "%s: it %s worn; %s of never-added keys %s a maybe, and %s of those in it a no, "
+                 "planned %s",
+                 what, done ? "is now" : "would be", rate_text(f->fpr_now),
+                 done ? "get" : "would get", rate_text(f->miss_rate), rate_text(asked));
+    else
+        complain(path, "%s: it %s %s; its false-positive rate %s %s, planned %s", what,
+                 done ? "now holds" : "would hold", items_beside_plan(f, is_new_window(a, f)),
+                 done ? "is" : "would be", rate_text(f->fpr_now), rate_text(asked));
+    return complain(path, "%s; %s", remedy(a, f),
+                    done ? "with --overfill this is a warning, and no error"
+                         : "--overfill writes it anyway");
+}
+
+int save_unless_overfull(const struct args *a, tamis *t, const char *path, const char *fate,
+                         bool replace, double asked)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    const bool known = tamis_info(t, &f) == TAMIS_OK; /* else a sketch, which has no rate */
+    const double planned = known ? rate_asked(&f, asked, USUAL_FPR) : 0;
+    if (known && refuse_overfull(a, &f, shown_output(path), fate, planned) != EXIT_FOUND)
+        return EXIT_ERROR;
+    const int status = save_filter(t, path, replace);
+    if (status != EXIT_FOUND || !known) return status;
+    warn_of_hashes(&f, shown_output(path));
+    if (!rate_is_exceeded(&f, planned)) return status;
+    warn_of_overfull(&f, shown_output(path), is_new_window(a, &f));
+    if (is_new_window(a, &f)) complain(shown_output(path), "%s", window_remedy(&f));
+    return status;
+}
+
+void warn_of_hashes(const tamis_facts *f, const char *path)
+{
+    if (!f->hash_suspect) return;
+    complain(path, "its hashes are not uniform (somebody chose lines against the public hash, or a "
+                   "program added hashes of its own): it is wrong more often than is reported");
+    if (!f->keyed)
+        complain(path, "nobody can choose lines against a secret key: make it again with "
+                       "--key-file ('tamis key new')");
+}
+
+void warn_if_over_full(const tamis *t, const char *path, double asked)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    if (tamis_info(t, &f) != TAMIS_OK) return;
+    warn_of_hashes(&f, path);
+    if (rate_is_exceeded(&f, rate_asked(&f, asked, USUAL_FPR))) warn_of_rate(&f, path);
+}

@@ -1,0 +1,160 @@
+/* Which commands take sets at redis:// addresses, and what they share. */
+#include "../redis/redis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_redis(const char *word)
+{
+    return word != NULL &&
+           (strncmp(word, "redis://", 8) == 0 || strncmp(word, "rediss://", 9) == 0);
+}
+
+/* Commands whose words are filters: all of them, or only the first. Words of others are files,
+ * items, URLs. */
+static const struct {
+    const char *name;
+    bool all;
+} takes_filters[] = {{"add", false},    {"remove", false}, {"rotate", true}, {"compact", false},
+                     {"check", false},  {"freq", false},   {"top", false},   {"merge", true},
+                     {"compare", true}, {"info", true},    {"verify", true}, {"explain cost", true},
+                     {"convert", true}, {"pack", true},    {"unpack", true}, {"release", true}};
+
+bool names_redis(const struct args *a)
+{
+    if (is_redis(a->output) || is_redis(a->state)) return true;
+    if (a->patterns.n > 0) return false; /* then the words are files */
+    for (size_t i = 0; i < sizeof takes_filters / sizeof *takes_filters; i++) {
+        if (strcmp(takes_filters[i].name, a->command->name) != 0) continue;
+        const int n = takes_filters[i].all ? a->n_words : a->n_words > 0;
+        for (int word = 0; word < n; word++)
+            if (is_redis(a->words[word])) return true;
+    }
+    return false;
+}
+
+int check_no_redis_options(const struct args *a)
+{
+    const char *wrong = a->shards != 0     ? "--shards"
+                        : a->replicas != 0 ? "--wait"
+                        : a->ack           ? "--ack"
+                        : a->each          ? "--each"
+                                           : NULL;
+    if (wrong == NULL && a->timeout != 0 && strcmp(a->command->name, "guard serve") != 0)
+        wrong = "--timeout";
+    if (wrong == NULL) return EXIT_FOUND;
+    return complain(NULL, "%s: %s is for sets at redis:// addresses", a->command->name, wrong);
+}
+
+#ifndef WITH_REDIS
+int run_redis(const struct args *a)
+{
+    return complain(NULL, "%s: redis:// is not in this build, which was made without hiredis",
+                    a->command->name);
+}
+#else
+
+#define LONGEST_TIMEOUT 86400
+
+/* Options that make no sense for sets at servers, of whichever command. */
+static const char *wrong_option(const struct args *a)
+{
+    if (a->key_file != NULL) return "--key-file: servers hash without secret keys";
+    if (a->m != 0) return "--m: the shards make the shape; say --items, --fpr or --bytes";
+    if (a->memory != 0 || a->temp != NULL) return "--memory and --temp: keys wait at the servers";
+    if (a->to != NULL || a->from != NULL || a->type != NULL || a->column != NULL ||
+        a->row_group != NULL)
+        return "filters of other programs are files";
+    if (a->confirm != NULL) return "--confirm: only with files";
+    if (a->prior != 0) return "--prior: only with files";
+    if (a->number || a->names || a->only_names || a->most_lines != 0 || a->list_field != 0)
+        return "-n, -H, -l, -m and --list-field: only with files";
+    if (a->plot) return "--plot: only with files";
+    if (a->live || a->min != 0) return "--live and --min: only with files";
+    if (a->shards > CLUSTER_SLOTS) return "--shards: a cluster has 16384 slots, and no more";
+    if (a->replicas > 1000) return "--wait: no more than 1000 replicas";
+    if (a->timeout > LONGEST_TIMEOUT) return "--timeout: no longer than a day";
+    return NULL;
+}
+
+int run_redis(const struct args *a)
+{
+    static const struct {
+        const char *name;
+        int (*run)(const struct args *a);
+    } can[] = {{"build", remote_build}, {"count", remote_count}, {"add", remote_add},
+               {"check", remote_check}, {"freq", remote_freq},   {"remove", remote_remove},
+               {"merge", remote_merge}, {"info", remote_info},   {"rotate", remote_rotate},
+               {"top", remote_top}};
+    for (size_t i = 0; i < sizeof can / sizeof *can; i++) {
+        if (strcmp(can[i].name, a->command->name) != 0) continue;
+        const char *wrong = wrong_option(a);
+        if (wrong != NULL) return complain(NULL, "%s: with redis://: %s", a->command->name, wrong);
+        return can[i].run(a);
+    }
+    return complain(NULL, "%s works on files, not on sets at redis:// addresses", a->command->name);
+}
+
+/* --- Servers ---------------------------------------------------------------------------------- */
+
+int remote_complain(const struct remote *r)
+{
+    return complain(r->at.shown, "%s",
+                    r->c == NULL || cluster_why(r->c) == NULL ? "not enough memory"
+                                                              : cluster_why(r->c));
+}
+
+/* The password of redis-cli's environment, unless the address has one: an address is seen by
+ * whoever lists processes. */
+static void read_password(struct cluster_address *at)
+{
+    const char *set = getenv("REDISCLI_AUTH");
+    if (at->password[0] == '\0' && set != NULL && strlen(set) < sizeof at->password)
+        strcpy(at->password, set);
+}
+
+bool remote_connect(const struct args *a, const char *word, struct remote *out)
+{
+    memset(out, 0, sizeof *out);
+    if (!cluster_is_address(word)) {
+        complain(word, "is a file; sets at redis:// addresses and files do not go together");
+        return false;
+    }
+    const char *why = cluster_parse(word, &out->at);
+    if (why != NULL) {
+        complain(out->at.shown, "%s", why);
+        return false;
+    }
+    read_password(&out->at);
+    const struct cluster_options o = {.replicas = (unsigned)a->replicas, .patience = a->timeout};
+    out->c = cluster_open(&out->at, &o);
+    if (out->c != NULL && cluster_why(out->c) == NULL) return true;
+    remote_complain(out);
+    return false;
+}
+
+bool remote_open(const struct args *a, const char *word, struct remote *out)
+{
+    if (!remote_connect(a, word, out)) return false;
+    out->s = cluster_set_open(out->c, out->at.name);
+    if (out->s == NULL) remote_complain(out);
+    return out->s != NULL;
+}
+
+void remote_close(struct remote *r)
+{
+    cluster_set_close(r->s);
+    cluster_close(r->c);
+    r->s = NULL;
+    r->c = NULL;
+}
+
+tamis_facts *remote_facts(const struct remote *r)
+{
+    tamis_facts *f = calloc(cluster_shards(r->s), sizeof *f);
+    if (f != NULL && cluster_set_info(r->s, f)) return f;
+    remote_complain(r);
+    free(f);
+    return NULL;
+}
+#endif

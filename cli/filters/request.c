@@ -1,0 +1,153 @@
+/* From options to a plan. */
+#include "../frame/cli.h"
+#include "../frame/suggest.h"
+
+#include <string.h>
+
+/* Of sketches, when nothing was asked: within the second-level cache, and 1 % of keys counted too
+ * high by more than a millionth of the weight. */
+#define SKETCH_BYTES ((uint64_t)1 << 20)
+
+/* Kinds of filters are below KIND_END, of sketches from there on. */
+static void list_kinds(uint32_t from, uint32_t to, char *out, size_t room)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (uint32_t kind = from; kind < to && used < room; kind++)
+        if (tamis_kind_name(kind) != NULL && kind != TAMIS_PRIVATE)
+            used += (size_t)snprintf(out + used, room - used, "%s%s", used > 0 ? ", " : "",
+                                     tamis_kind_name(kind));
+}
+
+/* The kind of that name; `without` when there is no name. False after a message. */
+static bool kind_from(const char *option, const char *name, uint32_t without, uint32_t *out)
+{
+    char known[200];
+    *out = without;
+    if (name == NULL) return true;
+    *out = tamis_kind_named(name);
+    if ((*out != TAMIS_AUTO && *out < KIND_END) || strcmp(name, "auto") == 0) return true;
+    if (*out >= KIND_END) {
+        complain(NULL, "--%s: %s is a sketch, which tells how often: see 'tamis count'", option,
+                 name);
+        return false;
+    }
+    struct guess g = {.word = name, .length = strlen(name)};
+    for (uint32_t kind = 1; kind < KIND_END; kind++)
+        if (tamis_kind_name(kind) != NULL) consider(&g, tamis_kind_name(kind));
+    if (g.best != NULL) {
+        complain(NULL, "--%s: there is no '%s'%s", option, name, did_you_mean(&g, ""));
+        return false;
+    }
+    list_kinds(1, KIND_END, known, sizeof known);
+    complain(NULL, "--%s: there is no '%s'; there are %s, and auto", option, name, known);
+    return false;
+}
+
+static uint32_t number(uint64_t v)
+{
+    return (uint32_t)(v < UINT32_MAX ? v : UINT32_MAX);
+}
+
+bool plan_from(const struct args *a, tamis_plan *out)
+{
+    const tamis_plan p = {
+        .struct_size = sizeof p,
+        .items = a->items,
+        .fpr = a->fpr,
+        .bytes = a->bytes,
+        .seed = a->seed,
+        .m = a->m,
+        .k = number(a->k),
+        .cell_bits = number(a->counter_bits),
+        .generations = number(a->generations),
+        .excluded = a->never_items,
+        .flags = (a->strict ? TAMIS_STRICT : 0u) | (a->compact ? TAMIS_COMPACT : 0u) |
+                 (a->turning ? TAMIS_TURNING : 0u) | (a->for_transfer ? TAMIS_TRANSFER : 0u)};
+    *out = p;
+    const uint32_t without = a->never.n > 0    ? TAMIS_EXACT
+                             : a->is_static    ? TAMIS_RIBBON
+                             : a->for_transfer ? TAMIS_BLOOM
+                                               : TAMIS_BLOCKED;
+    if (!kind_from("kind", a->kind, without, &out->kind)) return false;
+    if (a->is_static && a->kind != NULL) {
+        complain(NULL, "--static chooses the kind, so does --kind: one of them");
+        return false;
+    }
+    if (a->never.n > 0 && out->kind != TAMIS_EXACT) {
+        complain(NULL, "--never is for exact filters; a %s one can be wrong about any line",
+                 tamis_kind_name(out->kind) != NULL ? tamis_kind_name(out->kind) : "blocked");
+        return false;
+    }
+    return kind_from("inner", a->inner, 0, &out->inner_kind);
+}
+
+/* A kind that tells how often. False after a message. */
+static bool sketch_kind_from(const char *option, const char *name, uint32_t *out)
+{
+    char known[200];
+    struct guess g = {.word = name, .length = strlen(name)};
+    *out = tamis_kind_named(name);
+    if (*out >= KIND_END) return true;
+    for (uint32_t kind = KIND_END; kind < 2 * KIND_END; kind++)
+        if (tamis_kind_name(kind) != NULL) consider(&g, tamis_kind_name(kind));
+    list_kinds(KIND_END, 2 * KIND_END, known, sizeof known);
+    if (*out != TAMIS_AUTO)
+        complain(NULL, "--%s: a %s filter does not tell how often, see 'tamis build'; there are %s",
+                 option, name, known);
+    else if (g.best != NULL)
+        complain(NULL, "--%s: there is no '%s'%s", option, name, did_you_mean(&g, ""));
+    else
+        complain(NULL, "--%s: there is no '%s' that tells how often; there are %s", option, name,
+                 known);
+    return false;
+}
+
+bool sketch_from(const struct args *a, tamis_plan *out)
+{
+    const bool textbook = a->error != 0 || a->delta != 0 || a->conservative;
+    const tamis_plan p = {.struct_size = sizeof p,
+                          .kind = textbook ? TAMIS_COUNT_MIN : TAMIS_TALLY,
+                          .bytes = a->bytes,
+                          .error = a->error,
+                          .delta = a->delta,
+                          .seed = a->seed,
+                          .m = a->m,
+                          .k = number(a->k),
+                          .cell_bits = number(a->counter_bits),
+                          .flags = a->conservative ? TAMIS_CONSERVATIVE : 0u};
+    *out = p;
+    if (p.bytes == 0 && p.error == 0 && p.m == 0) out->bytes = SKETCH_BYTES;
+    if (a->inner != NULL || a->generations != 0) {
+        complain(NULL, "--inner and --generations are for --kind window, in a file");
+        return false;
+    }
+    return a->kind == NULL || sketch_kind_from("kind", a->kind, &out->kind);
+}
+
+bool counts_from(const struct args *a, tamis_plan *out)
+{
+    struct args one = *a;
+    if (a->kind == NULL || strcmp(a->kind, tamis_kind_name(TAMIS_WINDOW)) != 0)
+        return sketch_from(a, out);
+    one.kind = one.inner = NULL;
+    one.generations = 0;
+    if (!sketch_from(&one, out)) return false;
+    if (a->inner != NULL && !sketch_kind_from("inner", a->inner, &out->kind)) return false;
+    out->inner_kind = out->kind;
+    out->kind = TAMIS_WINDOW;
+    out->generations = number(a->generations);
+    return true;
+}
+
+void plan_for_kind(tamis_plan *p, uint32_t kind)
+{
+    const bool window = kind == TAMIS_WINDOW, counting = kind == TAMIS_COUNTING;
+    p->kind = kind;
+    if (kind != TAMIS_EXACT) p->excluded = 0;
+    if (kind != TAMIS_BLOCKED) p->flags &= ~(uint32_t)TAMIS_COMPACT;
+    if (!window) p->flags &= ~(uint32_t)TAMIS_TURNING;
+    if (!window) p->generations = 0;
+    if (!counting) p->cell_bits = 0;
+    if (!window && !counting && kind != TAMIS_PAIR) p->inner_kind = 0;
+}

@@ -1,0 +1,219 @@
+/* Lines wait until the list is read: once, or once for each time that they fill the memory they may
+ * take. Of each maybe the key is kept, once however often it comes; lines to be printed are kept
+ * whole, one after the other. */
+#include "../commands/label.h"
+#include "../input/fields.h"
+#include "../input/line_set.h"
+#include "confirm.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DEFAULT_MEMORY ((uint64_t)256 << 20)
+#define ABSENT UINT64_MAX
+
+/* A line, or with ABSENT several that follow each other. */
+struct wait {
+    uint64_t key;  /* its place in the set, or ABSENT */
+    size_t length; /* in `text`, label and end included; 0 unless it may be printed */
+};
+
+struct waiting {
+    const struct args *args;
+    struct args list; /* the arguments to read the list with */
+    const tamis *t;
+    bool print;
+    uint64_t budget, rounds, printed;
+    struct label label;
+    struct line_set keys;
+    struct wait *waits;
+    size_t n, room;
+    char *text;
+    size_t size, text_room;
+    uint8_t *bits; /* of a block of the list */
+    size_t bits_room;
+};
+
+struct waiting *waiting_open(const struct args *a, const tamis *t)
+{
+    struct waiting *w = calloc(1, sizeof *w);
+    if (w == NULL) {
+        complain(NULL, "not enough memory");
+        return NULL;
+    }
+    w->args = a;
+    w->list = list_lines(a);
+    w->t = w->keys.hasher = t;
+    w->print = !a->count && !a->quiet && !a->json;
+    w->budget = a->memory != 0 ? a->memory : DEFAULT_MEMORY;
+    return w;
+}
+
+void waiting_close(struct waiting *w)
+{
+    if (w == NULL) return;
+    line_set_free(&w->keys);
+    free(w->waits);
+    free(w->text);
+    free(w->bits);
+    free(w);
+}
+
+/* --- Reading the list ------------------------------------------------------------------------- */
+
+static bool can_read_again(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Marks the keys that are on the list, and counts its lines that the filter excludes. */
+static bool mark_block(struct waiting *w, const struct block *b, uint64_t *excluded)
+{
+    if (b->n > w->bits_room) {
+        free(w->bits);
+        w->bits_room = b->n;
+        w->bits = malloc(b->n / 8 + 1);
+    }
+    if (w->bits == NULL) {
+        complain(NULL, "not enough memory");
+        return false;
+    }
+    *excluded += b->n - tamis_may_contain_hashes(w->t, b->hashes, b->n, w->bits);
+    line_set_mark(&w->keys, b->hashes, b->keys, b->n);
+    return true;
+}
+
+bool complain_of_excluded(const char *path, uint64_t lines, const tamis *t)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    if (tamis_info(t, &f) == TAMIS_OK && f.may_miss)
+        complain(path,
+                 "the filter says no to %s of its lines: it was made of something else, or it is "
+                 "a %s filter that misses them; nothing can be confirmed by it",
+                 grouped(lines), tamis_kind_name(f.kind));
+    else
+        complain(path,
+                 "%s of its lines are certainly not in the filter, which was made of something "
+                 "else; nothing can be confirmed by it",
+                 grouped(lines));
+    return false;
+}
+
+/* False after a message. */
+static bool read_list(struct waiting *w)
+{
+    const char *path = w->args->confirm;
+    char *paths[] = {(char *)path};
+    uint64_t excluded = 0;
+    const struct block *b;
+    if (w->rounds++ > 0 && !can_read_again(path)) {
+        complain(path,
+                 "cannot be read twice, and more lines are to be looked for than %s bytes hold; "
+                 "give it as a file, or more --memory",
+                 grouped(w->budget));
+        return false;
+    }
+    struct lines *in = lines_open(&w->list, paths, 1, w->t, threads_from(w->args));
+    if (in == NULL) {
+        complain(NULL, "not enough memory");
+        return false;
+    }
+    bool good = true;
+    while (good && (b = lines_next(in)) != NULL) good = mark_block(w, b, &excluded);
+    good = good && !lines_failed(in);
+    lines_close(in);
+    return good && (excluded == 0 || complain_of_excluded(path, excluded, w->t));
+}
+
+/* Lines that are to be printed and stand together are one piece of memory. */
+static void let_go(struct waiting *w, struct totals *t)
+{
+    const char *from = w->text, *to = w->text;
+    for (size_t i = 0; i < w->n; i++) {
+        const struct wait *x = &w->waits[i];
+        const bool found = x->key != ABSENT && line_set_is_marked(&w->keys, x->key);
+        if (x->key != ABSENT) *(found ? &t->found : &t->absent) += 1;
+        if (!w->print) continue;
+        const bool chosen = found != w->args->invert;
+        const uint64_t most = w->args->most_lines;
+        if (!chosen || (most != 0 && w->printed++ >= most)) {
+            fwrite(from, 1, (size_t)(to - from), stdout);
+            from = to + x->length;
+        }
+        to += x->length;
+    }
+    if (w->print && to > from) fwrite(from, 1, (size_t)(to - from), stdout);
+    line_set_clear(&w->keys);
+    w->n = w->size = 0;
+}
+
+bool waiting_finish(struct waiting *w, struct totals *t)
+{
+    /* Without a maybe the list has nothing to say, but whether it is the right one is still worth a
+     * look. */
+    if ((w->n > 0 || w->rounds == 0) && !read_list(w)) return false;
+    let_go(w, t);
+    return true;
+}
+
+/* --- Waiting ---------------------------------------------------------------------------------- */
+
+static bool make_room(struct waiting *w, size_t length)
+{
+    if (w->n == w->room) {
+        const size_t room = 2 * w->room + 1024;
+        struct wait *waits = realloc(w->waits, room * sizeof *waits);
+        if (waits == NULL) return false;
+        w->waits = waits;
+        w->room = room;
+    }
+    if (w->text_room - w->size >= length) return true;
+    const size_t room = w->text_room + w->text_room / 2 + length + 65536;
+    char *text = room > length ? realloc(w->text, room) : NULL;
+    if (text == NULL) return false;
+    w->text = text;
+    w->text_room = room;
+    return true;
+}
+
+/* Line i of the block that the label is of. */
+static bool wait_for(struct waiting *w, uint64_t key, size_t i)
+{
+    const tamis_bytes line = w->label.block->lines[i];
+    const tamis_bytes label = w->print ? label_of(&w->label, i) : (tamis_bytes){NULL, 0};
+    const size_t length = w->print ? label.len + line.len + 1 : 0;
+    if (!make_room(w, length)) return false;
+    if (label.len > 0) memcpy(w->text + w->size, label.p, label.len);
+    if (length > 0) memcpy(w->text + w->size + label.len, line.p, line.len + 1);
+    w->size += length;
+    /* With -m lines are counted one by one. */
+    if (key == ABSENT && w->args->most_lines == 0 && w->n > 0 && w->waits[w->n - 1].key == ABSENT)
+        w->waits[w->n - 1].length += length;
+    else
+        w->waits[w->n++] = (struct wait){key, length};
+    return true;
+}
+
+bool waiting_add(struct waiting *w, const struct block *b, const uint8_t *bits, struct totals *t)
+{
+    const bool keeps_absent = w->print && w->args->invert;
+    bool good = true;
+    label_begin(&w->label, w->args, b);
+    for (size_t i = 0; i < b->n && good; i++) {
+        uint64_t key = ABSENT;
+        if (bits[i / 8] >> i % 8 & 1) {
+            good = line_set_add(&w->keys, b->hashes[i], b->keys[i], &key) && wait_for(w, key, i);
+        } else {
+            t->absent++;
+            if (keeps_absent) good = wait_for(w, ABSENT, i);
+        }
+    }
+    if (!good) {
+        complain(NULL, "not enough memory");
+        return false;
+    }
+    if (line_set_bytes(&w->keys) + w->size + w->n * sizeof *w->waits < w->budget) return true;
+    return waiting_finish(w, t);
+}

@@ -1,0 +1,502 @@
+/* The main thread reads, the workers split and hash, the main thread gets the blocks back in order.
+ * The ring of blocks bounds the memory. With one thread, or while the input is a single block,
+ * nobody else is started. */
+#include "lines.h"
+
+#include "../frame/cli.h"
+#include "../frame/stop.h"
+#include "fields.h"
+#include "input.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Large enough that system calls and hand-overs do not count, small enough for the second-level
+ * cache. */
+#define BLOCK_BYTES ((size_t)1 << 18)
+#define LEAST_BYTES ((size_t)1 << 12)
+enum { MAX_WORKERS = 7, MAX_BLOCKS = 2 * MAX_WORKERS + 2 };
+
+enum state { EMPTY, FILLED, DONE };
+
+struct slot {
+    struct block block;
+    enum state state;
+    bool failed;
+    char *text;
+    size_t size, room, room_lines;
+    const char *path;       /* of the one file that its lines are from */
+    uint64_t all;           /* lines, those left out included */
+    uint64_t bad;           /* of these, with a weight that is no number */
+    tamis_bytes bad_weight; /* the first of them */
+};
+
+struct lines {
+    char **paths;
+    int n_paths, next_path;
+    struct input *in; /* NULL: none is open */
+    const char *path; /* being read */
+    char end;         /* of a line */
+    size_t block_bytes;
+    bool failed, ended, finished, raw; /* ended: all is read; finished: and handed out */
+    uint64_t bytes, bytes_before;      /* of the files; of those before this one */
+    const struct args *args;
+    const tamis *hasher;
+    const char *counted; /* the file of the last block handed out, */
+    uint64_t lines;      /* and its lines before that block */
+    uint64_t skipped;    /* lines with too few fields */
+    struct {
+        uint64_t n, line; /* the first is told: its line, */
+        const char *path;
+        char text[41];
+    } bad;      /* weights */
+    char *rest; /* of a line whose end has not been read */
+    size_t rest_size, rest_room;
+
+    struct slot slots[MAX_BLOCKS];
+    unsigned n_slots, first, used; /* slots in use, in order from `first` */
+    bool lent;                     /* the first is with the caller */
+
+    pthread_t workers[MAX_WORKERS];
+    unsigned n_workers, started, taken; /* taken: slots from `first` that a worker has begun */
+    bool stop;
+    pthread_mutex_t mutex;
+    pthread_cond_t filled, done;
+};
+
+/* --- Reading ---------------------------------------------------------------------------------- */
+
+static void fail(struct lines *l, const char *reason)
+{
+    complain(l->path, "cannot read: %s", reason);
+    l->failed = true;
+}
+
+static void no_memory(struct lines *l)
+{
+    fail(l, strerror(ENOMEM));
+}
+
+static void close_file(struct lines *l)
+{
+    if (l->in != NULL) l->bytes_before += input_taken(l->in);
+    input_close(l->in);
+    l->in = NULL;
+}
+
+/* The next file that can be opened; false: no more. */
+static bool open_next(struct lines *l)
+{
+    while (l->next_path < l->n_paths) {
+        const char *path = l->paths[l->next_path++];
+        const bool is_stdin = strcmp(path, "-") == 0;
+        const bool spent = input_is_spent(path);
+        l->path = is_stdin ? "standard input" : path;
+        l->in = spent ? NULL : input_open(path, l->raw);
+        if (l->in != NULL) return true;
+        fail(l, spent ? "the filter was read from there" : strerror(errno));
+    }
+    return false;
+}
+
+static bool grow(char **p, size_t *room, size_t wanted)
+{
+    if (wanted <= *room) return true;
+    size_t bigger = *room < LEAST_BYTES ? LEAST_BYTES : *room;
+    while (bigger < wanted) bigger = bigger <= SIZE_MAX / 2 ? bigger * 2 : wanted;
+    char *q = realloc(*p, bigger);
+    if (q == NULL) return false;
+    *p = q;
+    *room = bigger;
+    return true;
+}
+
+/* Read once behind what the slot holds. 0: the end of the file, or an error that was reported. */
+static size_t read_more(struct lines *l, struct slot *s)
+{
+    /* One byte stays free for the end of a last line that has none. */
+    if (!grow(&s->text, &s->room,
+              s->size +
+                  (s->size < l->block_bytes / 2 ? l->block_bytes - s->size : l->block_bytes / 2))) {
+        no_memory(l);
+        return 0;
+    }
+    const ssize_t got = input_read(l->in, s->text + s->size, s->room - s->size - 1);
+    l->bytes = l->bytes_before + input_taken(l->in);
+    if (got < 0 && stop_asked() == 0) fail(l, input_reason(l->in));
+    if (got <= 0) return 0;
+    s->size += (size_t)got;
+    return (size_t)got;
+}
+
+/* Keep what follows the last line end for the next block. */
+static bool set_rest_aside(struct lines *l, struct slot *s, size_t from)
+{
+    l->rest_size = s->size - from;
+    if (!grow(&l->rest, &l->rest_room, l->rest_size)) return false;
+    if (l->rest_size > 0) memcpy(l->rest, s->text + from, l->rest_size);
+    s->size = from;
+    return true;
+}
+
+/* Fill a slot with whole lines; false: there is no more input. */
+static bool fill(struct lines *l, struct slot *s)
+{
+    s->size = 0;
+    s->failed = false;
+    s->all = 0;
+    s->bad = 0;
+    if (l->rest_size > 0) {
+        if (!grow(&s->text, &s->room, l->rest_size)) {
+            no_memory(l);
+            return false;
+        }
+        memcpy(s->text, l->rest, l->rest_size);
+        s->size = l->rest_size;
+        l->rest_size = 0;
+    }
+    while (l->in != NULL || open_next(l)) {
+        const size_t got = read_more(l, s);
+        if (got == 0) {
+            close_file(l);
+            if (stop_asked() != 0) return false; /* half a line is none */
+            if (s->size == 0) continue;
+            if (s->text[s->size - 1] != l->end) s->text[s->size++] = l->end;
+            break;
+        }
+        const char *last = memrchr(s->text + s->size - got, l->end, got);
+        if (last == NULL) continue; /* a line longer than all that was read */
+        if (!set_rest_aside(l, s, (size_t)(last - s->text) + 1)) {
+            no_memory(l);
+            return false;
+        }
+        break;
+    }
+    s->path = l->path;
+    s->block.input_bytes = l->bytes;
+    return s->size > 0;
+}
+
+/* Whether reading would give something at once. */
+static bool is_ready(const struct lines *l)
+{
+    return l->in == NULL || input_is_ready(l->in);
+}
+
+/* --- Splitting and hashing -------------------------------------------------------------------- */
+
+bool resize(void *array, size_t n, size_t size)
+{
+    void *p;
+    memcpy(&p, array, sizeof p);
+    p = realloc(p, n * size); /* cppcheck-suppress memleakOnRealloc ; *array still has it */
+    if (p != NULL) memcpy(array, &p, sizeof p);
+    return p != NULL;
+}
+
+static bool make_room(const struct lines *l, struct slot *s)
+{
+    struct block *b = &s->block;
+    const size_t room = s->room_lines * 2 + 8192;
+    if (!resize(&b->lines, room, sizeof *b->lines)) return false;
+    if (l->args->field == 0) b->keys = b->lines;
+    if ((l->args->field != 0 && !resize(&b->keys, room, sizeof *b->keys)) ||
+        (l->args->weight_field != 0 && !resize(&b->weights, room, sizeof *b->weights)) ||
+        (l->hasher != NULL && !resize(&b->hashes, room, sizeof *b->hashes)))
+        return false;
+    s->room_lines = room;
+    return true;
+}
+
+/* The fields of line i; false: it has too few, or a bad weight, which is counted. */
+static bool cut(const struct lines *l, struct slot *s, size_t i)
+{
+    const struct args *a = l->args;
+    const int delimiter = delimiter_from(a);
+    const tamis_bytes line = s->block.lines[i];
+    tamis_bytes weight;
+    if (a->field != 0 && !field_of(line, a->field, delimiter, &s->block.keys[i])) return false;
+    if (a->weight_field == 0) return true;
+    if (!field_of(without_return(line), a->weight_field, delimiter, &weight)) return false;
+    if (weight_of(weight, &s->block.weights[i])) return true;
+    if (s->bad++ == 0) s->bad_weight = weight;
+    return false;
+}
+
+static void process(const struct lines *l, struct slot *s)
+{
+    const char *p = s->text, *const stop = s->text + s->size;
+    const bool fields = l->args->field != 0 || l->args->weight_field != 0;
+    size_t n = 0;
+    while (p < stop) {
+        if (n == s->room_lines && !make_room(l, s)) {
+            s->failed = true;
+            break;
+        }
+        const char *end =
+            memchr(p, l->end, (size_t)(stop - p)); /* there is one: the text ends with it */
+        s->block.lines[n] = (tamis_bytes){p, (size_t)(end - p)};
+        p = end + 1;
+        s->all++;
+        if (!fields || cut(l, s, n)) n++;
+    }
+    s->block.n = n;
+    if (l->hasher != NULL && !s->failed)
+        tamis_hash_many(l->hasher, s->block.keys, n, s->block.hashes);
+}
+
+static struct slot *slot_at(struct lines *l, unsigned i)
+{
+    return &l->slots[(l->first + i) % l->n_slots];
+}
+
+static void *work(void *arg)
+{
+    struct lines *l = arg;
+    pthread_mutex_lock(&l->mutex);
+    for (;;) {
+        while (!l->stop && l->taken == l->used) pthread_cond_wait(&l->filled, &l->mutex);
+        if (l->stop) break;
+        struct slot *s = slot_at(l, l->taken++);
+        pthread_mutex_unlock(&l->mutex);
+        process(l, s);
+        pthread_mutex_lock(&l->mutex);
+        s->state = DONE;
+        pthread_cond_signal(&l->done);
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return NULL;
+}
+
+/* --- In order --------------------------------------------------------------------------------- */
+
+struct lines *lines_open(const struct args *a, char **paths, int n, const tamis *hasher,
+                         unsigned threads)
+{
+    static char *stdin_only[] = {"-"};
+    struct lines *l = calloc(1, sizeof *l);
+    if (l == NULL) return NULL;
+    l->paths = n > 0 ? paths : stdin_only;
+    l->n_paths = n > 0 ? n : 1;
+    l->end = a->nul ? '\0' : '\n';
+    l->raw = a->raw;
+    l->args = a;
+    l->hasher = hasher;
+    l->n_workers = threads > 1 ? threads - 1 : 0;
+    if (l->n_workers > MAX_WORKERS) l->n_workers = MAX_WORKERS;
+    /* Splitting alone is quick: less has to wait for it. */
+    l->n_slots = (hasher != NULL ? 2 * l->n_workers : l->n_workers) + 2;
+    l->block_bytes = hasher != NULL ? BLOCK_BYTES : BLOCK_BYTES / 2;
+    pthread_mutex_init(&l->mutex, NULL);
+    pthread_cond_init(&l->filled, NULL);
+    pthread_cond_init(&l->done, NULL);
+    return l;
+}
+
+/* Read a block ahead, and see that somebody splits it; false: the input has ended. */
+static bool read_ahead(struct lines *l)
+{
+    struct slot *s = slot_at(l, l->used);
+    if (!fill(l, s)) return false;
+    /* Threads are for long input: the first block is split here and now. */
+    if (l->started < l->n_workers && (l->used > 0 || l->lent || l->bytes > BLOCK_BYTES) &&
+        pthread_create(&l->workers[l->started], NULL, work, l) == 0)
+        l->started++;
+    s->state = FILLED;
+    if (l->started == 0) {
+        process(l, s);
+        s->state = DONE;
+    }
+    pthread_mutex_lock(&l->mutex);
+    if (l->started == 0) l->taken++;
+    l->used++;
+    pthread_cond_signal(&l->filled);
+    pthread_mutex_unlock(&l->mutex);
+    return true;
+}
+
+static bool first_is_done(struct lines *l, bool wait)
+{
+    pthread_mutex_lock(&l->mutex);
+    while (wait && slot_at(l, 0)->state != DONE) pthread_cond_wait(&l->done, &l->mutex);
+    const bool done = slot_at(l, 0)->state == DONE;
+    pthread_mutex_unlock(&l->mutex);
+    return done;
+}
+
+static void give_back(struct lines *l)
+{
+    pthread_mutex_lock(&l->mutex);
+    slot_at(l, 0)->state = EMPTY;
+    l->first = (l->first + 1) % l->n_slots;
+    l->used--;
+    l->taken--;
+    pthread_mutex_unlock(&l->mutex);
+    l->lent = false;
+}
+
+/* The number in its file of the line with this byte, of the block that is being handed out. */
+static uint64_t line_with(const struct lines *l, const struct slot *s, const char *byte)
+{
+    uint64_t line = l->lines + 1;
+    for (const char *p = s->text; p < byte; p++) line += *p == l->end;
+    return line;
+}
+
+static void note_bad_weights(struct lines *l, const struct slot *s)
+{
+    const char *p = s->bad_weight.p;
+    l->bad.n += s->bad;
+    if (l->bad.n != s->bad || s->bad == 0) return; /* the first was before */
+    l->bad.path = s->path;
+    l->bad.line = line_with(l, s, p);
+    for (size_t i = 0; i < s->bad_weight.len && i + 1 < sizeof l->bad.text; i++)
+        l->bad.text[i] = p[i] >= ' ' && p[i] <= '~' ? p[i] : '?'; /* messages are for terminals */
+}
+
+/* Numbers of lines are known here, where blocks come in order. False after a message. */
+static bool hand_out(struct lines *l, struct slot *s, uint64_t before)
+{
+    l->lines = l->counted == s->path ? l->lines + before : 0;
+    l->counted = s->path;
+    l->skipped += s->all - s->block.n - s->bad;
+    s->block.path = s->path;
+    s->block.text = s->text;
+    s->block.before = l->lines;
+    note_bad_weights(l, s);
+    if (!s->failed) return true;
+    complain(NULL, "not enough memory");
+    l->failed = true;
+    return false;
+}
+
+const struct block *lines_next(struct lines *l)
+{
+    const uint64_t before = l->lent ? slot_at(l, 0)->all : 0;
+    if (l->lent) give_back(l);
+    for (;;) {
+        const bool may_read = !l->ended && l->used < l->n_slots && (l->used == 0 || is_ready(l));
+        /* With workers, first keep them busy; alone, first hand out what there is. */
+        if (l->used > 0 && first_is_done(l, false) && (l->started == 0 || !may_read)) break;
+        if (may_read && !is_ready(l)) flush_output(); /* nobody waits for what is known */
+        if (may_read)
+            l->ended = !read_ahead(l);
+        else if (l->used > 0)
+            first_is_done(l, true);
+        else {
+            l->finished = true;
+            return NULL;
+        }
+    }
+    l->lent = true;
+    struct slot *s = slot_at(l, 0);
+    return hand_out(l, s, before) ? &s->block : NULL;
+}
+
+bool lines_wait(const struct lines *l, int milliseconds)
+{
+    return l->used > (l->lent ? 1u : 0u) || l->in == NULL || input_wait(l->in, milliseconds);
+}
+
+uint64_t lines_number(const struct lines *l, size_t i, const char **path)
+{
+    const struct slot *s = &l->slots[l->first % l->n_slots];
+    *path = s->path;
+    return line_with(l, s, s->block.lines[i].p);
+}
+
+bool lines_failed(const struct lines *l)
+{
+    return l->failed;
+}
+
+uint64_t lines_skipped(const struct lines *l)
+{
+    return l->skipped + l->bad.n;
+}
+
+static void tell_skipped(const struct lines *l)
+{
+    const uint64_t field = l->args->field, weight = l->args->weight_field;
+    if (!l->finished || l->failed || l->args->quiet) return;
+    if (l->skipped > 0)
+        complain(NULL, "skipped %s line%s of fewer than %s fields", grouped(l->skipped),
+                 l->skipped > 1 ? "s" : "", grouped(field > weight ? field : weight));
+    if (l->bad.n > 0)
+        complain(l->bad.path,
+                 "line %s: the weight '%s' is not a whole number of 64 bits; skipped %s "
+                 "such line%s",
+                 grouped(l->bad.line), l->bad.text, grouped(l->bad.n), l->bad.n > 1 ? "s" : "");
+}
+
+void lines_close(struct lines *l)
+{
+    tell_skipped(l);
+    pthread_mutex_lock(&l->mutex);
+    l->stop = true;
+    pthread_cond_broadcast(&l->filled);
+    pthread_mutex_unlock(&l->mutex);
+    for (unsigned i = 0; i < l->started; i++) pthread_join(l->workers[i], NULL);
+    pthread_mutex_destroy(&l->mutex);
+    pthread_cond_destroy(&l->filled);
+    pthread_cond_destroy(&l->done);
+    close_file(l);
+    for (unsigned i = 0; i < MAX_BLOCKS; i++) {
+        struct slot *s = &l->slots[i];
+        if (l->args->field != 0) free(s->block.keys);
+        free(s->block.lines);
+        free(s->block.weights);
+        free(s->block.hashes);
+        free(s->text);
+    }
+    free(l->rest);
+    free(l);
+}
+
+/* --- Before reading --------------------------------------------------------------------------- */
+
+uint64_t lines_total_bytes(char **paths, int n)
+{
+    uint64_t total = 0;
+    struct stat st;
+    for (int i = 0; i < n; i++) {
+        if (strcmp(paths[i], "-") == 0 || stat(paths[i], &st) != 0 || !S_ISREG(st.st_mode))
+            return 0;
+        total += (uint64_t)st.st_size;
+    }
+    return total;
+}
+
+bool lines_count(const struct args *a, char **paths, int n, uint64_t *count)
+{
+    struct lines *l = lines_open(a, paths, n, NULL, 1);
+    static char buffer[BLOCK_BYTES];
+    *count = 0;
+    if (l == NULL) {
+        complain(NULL, "not enough memory");
+        return false;
+    }
+    while (!l->failed && open_next(l)) {
+        ssize_t got;
+        char last = l->end;
+        while ((got = input_read(l->in, buffer, sizeof buffer)) != 0) {
+            if (got < 0) {
+                fail(l, input_reason(l->in));
+                break;
+            }
+            uint64_t ends = 0;
+            for (ssize_t i = 0; i < got; i++) ends += buffer[i] == l->end;
+            *count += ends;
+            last = buffer[got - 1];
+        }
+        *count += last != l->end; /* a last line without its end is a line */
+        close_file(l);
+    }
+    const bool good = !l->failed;
+    lines_close(l);
+    return good;
+}

@@ -1,0 +1,489 @@
+/* info, merge, rotate and top at redis:// addresses: of whole sets. */
+#include "../frame/terminal.h"
+#include "redis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- info ------------------------------------------------------------------------------------- */
+
+/* All shards together. A key that was never added is asked of one of them, each as likely: rates
+ * are means. Items are sums, and so are the ends of their interval: shards err by chance, each for
+ * itself, so that of all together holds with more than the 99 % of each. What a shard has to take
+ * is its bound for each of its items, and the bound of all the mean over the items. */
+struct sums {
+    tamis_facts whole;
+    uint64_t over_full;
+    unsigned worst; /* the shard with the highest rate */
+};
+
+static uint64_t sum(uint64_t x, uint64_t y)
+{
+    return x + y < x ? UINT64_MAX : x + y;
+}
+
+static int64_t signed_sum(int64_t x, int64_t y)
+{
+    int64_t s;
+    return !__builtin_add_overflow(x, y, &s) ? s : y < 0 ? INT64_MIN : INT64_MAX;
+}
+
+static const char *signed_text(int64_t x)
+{
+    static char text[40]; /* of one call at a time */
+    snprintf(text, sizeof text, "%s%s", x < 0 ? "-" : "",
+             grouped(x < 0 ? 0 - (uint64_t)x : (uint64_t)x));
+    return text;
+}
+
+static bool weighs(const tamis_facts *f)
+{
+    return tells_how_often(f);
+}
+
+/* Bits per item, as of a file, and the bound. */
+static void set_bound(tamis_facts *all, const tamis_facts *f, unsigned n)
+{
+    const uint64_t of = all->items > 0 ? all->items : all->planned_items;
+    if (weighs(all) || of == 0) return;
+    for (unsigned i = 0; i < n; i++) {
+        const uint64_t here = all->items > 0 ? f[i].items : f[i].planned_items;
+        if (here > 0) all->bound_bits += f[i].bound_bits * ((double)here / (double)of);
+    }
+    all->bits_per_item = 8 * (double)all->bytes / (double)of;
+    all->bound_ratio = all->bits_per_item / all->bound_bits;
+}
+
+/* Sums stop at the end of their range: what servers say may be anything. */
+static struct sums sum_up(const tamis_facts *f, unsigned n)
+{
+    struct sums s = {.whole = {.struct_size = sizeof s.whole,
+                               .kind = f->kind,
+                               .inner_kind = f->inner_kind,
+                               .generations = f->generations}};
+    tamis_facts *all = &s.whole;
+    for (unsigned i = 0; i < n; i++) {
+        all->bytes = sum(all->bytes, f[i].bytes);
+        all->items = sum(all->items, f[i].items);
+        all->planned_items = sum(all->planned_items, f[i].planned_items);
+        all->items_estimate += f[i].items_estimate;
+        all->items_low += f[i].items_low;
+        all->items_high += f[i].items_high;
+        all->weight = signed_sum(all->weight, f[i].weight);
+        all->saturated = sum(all->saturated, f[i].saturated);
+        all->fpr_now += f[i].fpr_now / n;
+        all->fpr_planned += f[i].fpr_planned / n;
+        all->miss_rate += f[i].miss_rate / n;
+        all->fill += f[i].fill / n;
+        s.over_full += f[i].over_full;
+        if (f[i].noise_999 > all->noise_999) all->noise_999 = f[i].noise_999;
+        if (f[i].fpr_now > f[s.worst].fpr_now) s.worst = i;
+    }
+    set_bound(all, f, n);
+    return s;
+}
+
+static void json_shards(const struct cluster_set *set, const tamis_facts *f)
+{
+    json_list("each");
+    for (unsigned i = 0; i < cluster_shards(set); i++) {
+        json_open('{');
+        json_text("key", cluster_shard_key(set, i));
+        json_count("bytes", f[i].bytes);
+        if (weighs(f)) {
+            json_integer("weight", f[i].weight);
+        } else {
+            json_count("items", f[i].items);
+            json_count("planned_items", f[i].planned_items);
+            json_number("fpr_now", f[i].fpr_now);
+            json_bool("over_full", f[i].over_full);
+        }
+        json_number("fill", f[i].fill);
+        json_close('}');
+    }
+    json_close(']');
+}
+
+static void json_rates(const tamis_facts *f, const struct sums *s)
+{
+    json_count("items", s->whole.items);
+    json_count("planned_items", s->whole.planned_items);
+    json_bound(&s->whole);
+    json_number("fpr_planned", s->whole.fpr_planned);
+    json_number("fpr_now", s->whole.fpr_now);
+    json_number("fpr_worst", f[s->worst].fpr_now);
+    json_number("miss_rate", s->whole.miss_rate);
+    json_count("over_full", s->over_full);
+}
+
+static void json_weight(const tamis_facts *all)
+{
+    json_integer("weight", all->weight);
+    json_integer("noise_999", all->noise_999);
+    json_count("saturated", all->saturated);
+    json_count("bytes", all->bytes);
+}
+
+static void print_json(const struct remote *r, const tamis_facts *f, const struct sums *s)
+{
+    json_open('{');
+    json_text("set", r->at.shown);
+    json_text("kind", tamis_kind_name(f->kind));
+    json_count("shards", cluster_shards(r->s));
+    json_count("masters", cluster_masters(r->c));
+    if (weighs(f))
+        json_weight(&s->whole);
+    else
+        json_rates(f, s);
+    json_number("fill", s->whole.fill);
+    json_count("m", f->m);
+    json_count("k", f->k);
+    json_count("seed", f->seed);
+    json_bool("sealed", f->sealed);
+    json_bool("collecting", f->collecting);
+    json_shards(r->s, f);
+    json_close('}');
+    putchar('\n');
+}
+
+static void print_filter(const struct remote *r, const tamis_facts *f, const struct sums *s)
+{
+    const tamis_facts *all = &s->whole;
+    printf("  items     %s", grouped(all->items));
+    if (f->kind == TAMIS_GROWING)
+        printf(", grown from %s", grouped(all->planned_items));
+    else
+        printf(" of %s planned", grouped(all->planned_items));
+    if (s->over_full > 0)
+        printf("%s: %s of the shards overfull%s", ink(stdout, BAD), grouped(s->over_full),
+               ink(stdout, PLAIN));
+    putchar('\n');
+    print_distinct(all);
+    printf("  wrong     %s of never-added keys get a maybe now; planned %s",
+           rate_text(all->fpr_now), rate_text(all->fpr_planned));
+    if (cluster_shards(r->s) > 1)
+        printf("\n            worst %s, in %s", rate_text(f[s->worst].fpr_now),
+               cluster_shard_key(r->s, s->worst));
+    if (all->miss_rate > 0)
+        printf("\n  missed    %s of the keys that are in get a wrong no now",
+               rate_text(all->miss_rate));
+    putchar('\n');
+    print_bound(all);
+    putchar('\n');
+}
+
+static void print_sketch(const tamis_facts *all)
+{
+    printf("  weight    %s in all\n", signed_text(all->weight));
+    printf("  noise     a key that never came counts up to %s in 99.9 %% of cases, in the worst "
+           "shard\n",
+           grouped((uint64_t)all->noise_999));
+    printf("  size      %s bytes; %s counters at their end\n", grouped(all->bytes),
+           all->saturated != 0 ? grouped(all->saturated) : "no");
+}
+
+static void print_text(const struct remote *r, const tamis_facts *f, const struct sums *s)
+{
+    const unsigned n = cluster_shards(r->s), masters = cluster_masters(r->c);
+    printf("%s: %s %s%s%s, %s shard%s, %s master%s\n", r->at.shown, tamis_kind_name(f->kind),
+           weighs(f) ? "sketch" : "filter", f->sealed ? ", sealed" : "",
+           f->collecting ? ", not sealed yet" : "", grouped(n), n > 1 ? "s" : "", grouped(masters),
+           masters > 1 ? "s" : "");
+    if (weighs(f))
+        print_sketch(&s->whole);
+    else
+        print_filter(r, f, s);
+    printf("  shards    of m = %s, k = %u, %.1f %% in use; hash xxh3-128, seed %llu\n",
+           grouped(f->m), f->k, 100 * s->whole.fill, (unsigned long long)f->seed);
+}
+
+/* A line for every shard. */
+static void print_each(const struct cluster_set *set, const tamis_facts *f)
+{
+    const bool weight = weighs(f);
+    printf("  %14s %14s %s %7s  key\n", weight ? "weight" : "items", "bytes",
+           weight ? "" : "     wrong", "fill");
+    for (unsigned i = 0; i < cluster_shards(set); i++) {
+        printf("  %14s %14s ", weight ? signed_text(f[i].weight) : grouped(f[i].items),
+               grouped(f[i].bytes));
+        if (!weight) printf("%9.3g%%", 100 * f[i].fpr_now);
+        printf(" %6.1f%%  %s\n", 100 * f[i].fill, cluster_shard_key(set, i));
+    }
+}
+
+int remote_info(const struct args *a)
+{
+    int status = EXIT_FOUND;
+    for (int i = 0; i < a->n_words; i++) {
+        struct remote r = {0};
+        tamis_facts *f = remote_open(a, a->words[i], &r) ? remote_facts(&r) : NULL;
+        if (f == NULL) {
+            status = EXIT_ERROR;
+        } else {
+            const struct sums s = sum_up(f, cluster_shards(r.s));
+            if (a->json)
+                print_json(&r, f, &s);
+            else
+                print_text(&r, f, &s);
+            if (a->each && !a->json) print_each(r.s, f);
+        }
+        free(f);
+        remote_close(&r);
+    }
+    return finish_output(status);
+}
+
+/* --- Overfull sets ---------------------------------------------------------------------------- */
+
+/* A key of TAMIS.CREATE, TAMIS_AUTO, may be of any kind. */
+static bool can_be_overfull(tamis_kind kind)
+{
+    return kind < TAMIS_FUSE && kind != TAMIS_GROWING;
+}
+
+int remote_check_rate(const struct args *a, const struct remote *r, const char *fate)
+{
+    if (!can_be_overfull(cluster_kind(r->s))) return EXIT_FOUND;
+    tamis_facts *f = calloc(cluster_shards(r->s), sizeof *f);
+    if (f == NULL || !cluster_set_info(r->s, f)) {
+        complain(r->at.shown, "cannot tell whether it is overfull: %s",
+                 f != NULL && cluster_why(r->c) != NULL ? cluster_why(r->c) : "not enough memory");
+        free(f);
+        cluster_recover(r->c);
+        return EXIT_FOUND;
+    }
+    struct sums s = sum_up(f, cluster_shards(r->s));
+    s.whole.over_full = s.over_full > 0;
+    s.whole.collecting = f->collecting;
+    s.whole.may_miss = f->kind == TAMIS_PAIR;
+    /* All shards have one plan. */
+    const double planned = rate_asked(f, a->fpr, USUAL_FPR);
+    const int status = refuse_overfull(a, &s.whole, r->at.shown, fate, planned);
+    if (status == EXIT_FOUND && rate_is_exceeded(&s.whole, planned))
+        warn_of_rate(&s.whole, r->at.shown);
+    free(f);
+    return status;
+}
+
+/* --- merge ------------------------------------------------------------------------------------ */
+
+enum { MOST_SETS = 256 };
+
+struct merging {
+    struct remote to; /* the servers, and the result */
+    struct cluster_set *in[MOST_SETS];
+    struct cluster_address at[MOST_SETS];
+    unsigned n;
+    bool once;
+};
+
+/* Whether two addresses lead to the same servers, as far as the words tell. */
+static bool same_servers(const struct cluster_address *x, const struct cluster_address *y)
+{
+    return strcmp(x->host, y->host) == 0 && x->port == y->port;
+}
+
+/* False after a message: different kinds or shapes are refused before anything changes. */
+static bool check_shapes(struct merging *m)
+{
+    tamis_facts *first = NULL, *f = NULL;
+    bool good = true;
+    for (unsigned i = 0; i < m->n && good; i++) {
+        struct remote r = {.at = m->at[i], .c = m->to.c, .s = m->in[i]};
+        good = (f = remote_facts(&r)) != NULL;
+        const char *different = NULL;
+        if (good && i > 0) {
+            if (cluster_shards(m->in[i]) != cluster_shards(m->in[0]))
+                different = "another number of shards";
+            else if (f->kind != first->kind)
+                different = "another kind";
+            else if (f->seed != first->seed)
+                different = "another seed";
+            else if (f->m != first->m || f->k != first->k)
+                different = "another size";
+        }
+        if (different != NULL)
+            good = complain(m->at[i].shown, "cannot be merged with %s: %s", m->at[0].shown,
+                            different) == EXIT_FOUND;
+        if (i == 0) first = f;
+        if (i > 0) free(f);
+    }
+    /* Counters add up; bits do not mind. */
+    m->once = good && first != NULL && (weighs(first) || first->kind == TAMIS_COUNTING);
+    free(first);
+    return good;
+}
+
+static bool open_sets(const struct args *a, struct merging *m)
+{
+    for (int i = 0; i < a->n_words; i++) {
+        struct cluster_address *at = &m->at[m->n];
+        const char *why = cluster_is_address(a->words[i]) ? cluster_parse(a->words[i], at)
+                                                          : "is a file; TAMIS.LOAD brings it in";
+        if (m->n + 1 == MOST_SETS) why = "too many sets at once";
+        if (why == NULL && !same_servers(at, &m->to.at))
+            why = "is at another address than the result: servers merge what they have";
+        if (why != NULL) {
+            complain(cluster_is_address(a->words[i]) ? at->shown : a->words[i], "%s", why);
+            return false;
+        }
+        m->in[m->n] = cluster_set_open(m->to.c, at->name);
+        if (m->in[m->n] == NULL) {
+            complain(at->shown, "%s", cluster_why(m->to.c));
+            return false;
+        }
+        m->n++;
+    }
+    return check_shapes(m);
+}
+
+/* An operand that is the result as well is no longer among the others. Whether there was one. */
+static bool take_result_out(struct merging *m)
+{
+    unsigned left = 0;
+    for (unsigned i = 0; i < m->n; i++) {
+        struct cluster_set *s = m->in[i];
+        m->in[i] = NULL;
+        if (strcmp(m->at[i].name, m->to.at.name) != 0)
+            m->in[left++] = s;
+        else if (m->to.s == NULL)
+            m->to.s = s;
+        else
+            cluster_set_close(s); /* named twice */
+    }
+    m->n = left;
+    return m->to.s != NULL;
+}
+
+static int merge_into(const struct args *a, struct merging *m)
+{
+    const bool update = take_result_out(m);
+    if (update && m->n == 0) return EXIT_FOUND;
+    if (update && !a->force) return complain(m->to.at.shown, "exists already; -f replaces it");
+    if (!update) m->to.s = cluster_set_like(m->to.c, m->to.at.name, m->in[0], a->force);
+    if (m->to.s == NULL) return remote_complain(&m->to);
+    if (!cluster_set_merge(m->to.s, m->in, m->n, m->once)) {
+        remote_complain(&m->to);
+        if (update) return complain(m->to.at.shown, "some shards may be merged, others not");
+    } else if (update) {
+        return remote_check_rate(a, &m->to, NULL);
+    } else if (remote_check_rate(a, &m->to, "not written") == EXIT_FOUND) {
+        if (cluster_set_finish(m->to.s, false)) return EXIT_FOUND;
+        remote_complain(&m->to);
+    }
+    cluster_set_abandon(m->to.s);
+    return complain(m->to.at.shown, "nothing is kept");
+}
+
+int remote_merge(const struct args *a)
+{
+    int status = EXIT_ERROR;
+    if (a->output == NULL) return complain(NULL, "merge: where to? -o redis://HOST:PORT/NAME");
+    struct merging *m = calloc(1, sizeof *m);
+    if (m == NULL) return complain(NULL, "not enough memory");
+    if (remote_connect(a, a->output, &m->to) && open_sets(a, m)) status = merge_into(a, m);
+    for (unsigned i = 0; i < MOST_SETS; i++) cluster_set_close(m->in[i]);
+    remote_close(&m->to);
+    free(m);
+    return status;
+}
+
+int remote_rotate(const struct args *a)
+{
+    int status = EXIT_FOUND;
+    for (int i = 0; i < a->n_words; i++) {
+        struct remote r = {0};
+        if (!remote_open(a, a->words[i], &r))
+            status = EXIT_ERROR;
+        else if (!cluster_set_rotate(r.s))
+            status = remote_complain(&r);
+        remote_close(&r);
+    }
+    return status;
+}
+
+/* --- top -------------------------------------------------------------------------------------- */
+
+/* A reply has to fit into memory, here and there. */
+#define MOST_LISTED 1000000u
+
+struct list {
+    tamis_heavy *entries; /* with texts of their own */
+    size_t n, room;
+};
+
+static bool take_heavy(void *ctx, const tamis_heavy *h)
+{
+    struct list *l = ctx;
+    if (l->n == l->room) {
+        tamis_heavy *more = realloc(l->entries, (2 * l->room + 64) * sizeof *more);
+        if (more == NULL) return false;
+        l->entries = more;
+        l->room = 2 * l->room + 64;
+    }
+    tamis_heavy *e = &l->entries[l->n];
+    *e = *h;
+    if (h->item.p != NULL) {
+        char *copy = malloc(h->item.len + 1);
+        if (copy == NULL) return false;
+        memcpy(copy, h->item.p, h->item.len);
+        e->item.p = copy;
+    }
+    l->n++;
+    return true;
+}
+
+/* The greatest first; equal ones by their bytes, and behind them by hash those whose text is not
+ * kept. */
+static int by_count(const void *x, const void *y)
+{
+    const tamis_heavy *a = x, *b = y;
+    if (a->count.estimate != b->count.estimate)
+        return a->count.estimate < b->count.estimate ? 1 : -1;
+    if (a->item.p == NULL || b->item.p == NULL)
+        return a->item.p != NULL   ? -1
+               : b->item.p != NULL ? 1
+                                   : (a->hash > b->hash) - (a->hash < b->hash);
+    const size_t n = a->item.len < b->item.len ? a->item.len : b->item.len;
+    const int order = memcmp(a->item.p, b->item.p, n);
+    return order != 0 ? order : (a->item.len > b->item.len) - (a->item.len < b->item.len);
+}
+
+static void print_heavy(const struct args *a, const tamis_heavy *h)
+{
+    if (a->json) {
+        json_heavy(h);
+    } else {
+        print_count(&h->count);
+        print_heavy_item(h);
+    }
+    putchar(a->nul && !a->json ? '\0' : '\n');
+}
+
+/* An item is in one shard, so the most frequent of all are among the most frequent of each. */
+int remote_top(const struct args *a)
+{
+    struct remote r = {0};
+    struct list l = {0};
+    const uint64_t most = a->most != 0 ? a->most : 10;
+    int status = EXIT_ERROR;
+    if (a->n_words != 1 || a->output != NULL || a->bytes != 0 || a->field != 0 ||
+        a->weight_field != 0)
+        return complain(NULL, "top: of a set at a redis:// address only -k and --json can be "
+                              "asked; 'tamis count --kind top -o redis://...' makes one");
+    if (most > MOST_LISTED)
+        return complain(NULL, "top: of a set at a redis:// address -k %u at most", MOST_LISTED);
+    if (remote_open(a, a->words[0], &r)) {
+        if (cluster_set_top(r.s, most, &l, take_heavy)) {
+            if (l.n > 0) qsort(l.entries, l.n, sizeof *l.entries, by_count);
+            for (size_t i = 0; i < l.n && i < most && !a->quiet; i++) print_heavy(a, &l.entries[i]);
+            status = l.n > 0 ? EXIT_FOUND : EXIT_NONE;
+        } else {
+            status = remote_complain(&r);
+        }
+    }
+    for (size_t i = 0; i < l.n; i++) free((char *)(uintptr_t)l.entries[i].item.p);
+    free(l.entries);
+    remote_close(&r);
+    return finish_output(status);
+}
