@@ -1,7 +1,7 @@
 /* BF.*: RedisBloom's Bloom filters. Replies and texts are those of RedisBloom 8; what replicas get
  * is the effect. */
 #include "commands.h"
-#include "compat/bloom.h"
+#include "redisbloom/bloom.h"
 
 #include <stdio.h>
 

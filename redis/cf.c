@@ -1,6 +1,6 @@
 /* CF.*: RedisBloom's cuckoo filters. */
 #include "commands.h"
-#include "compat/cuckoo.h"
+#include "redisbloom/cuckoo.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* CMS.*: RedisBloom's Count-Min sketches. */
 #include "commands.h"
-#include "compat/sketch.h"
+#include "redisbloom/sketch.h"
 
 #define NO_KEY "CMS: key does not exist"
 

@@ -3,7 +3,7 @@
 #define TAMIS_REDIS_MODULE_H
 
 #include "api.h"
-#include "compat/compat.h"
+#include "redisbloom/compat.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* TOPK.*: RedisBloom's heavy hitters. */
 #include "commands.h"
-#include "compat/top.h"
+#include "redisbloom/top.h"
 
 #define NO_KEY "TopK: key does not exist"
 #define MOST_INCREMENT 100000

@@ -1,10 +1,10 @@
 /* The four types of RedisBloom as the server keeps them: to disk and back, copied, weighed,
  * freed. */
-#include "compat/bloom.h"
-#include "compat/cuckoo.h"
-#include "compat/sketch.h"
-#include "compat/top.h"
 #include "module.h"
+#include "redisbloom/bloom.h"
+#include "redisbloom/cuckoo.h"
+#include "redisbloom/sketch.h"
+#include "redisbloom/top.h"
 
 redis_type *redis_bloom_type, *redis_cuckoo_type, *redis_sketch_type, *redis_top_type,
     *redis_tamis_type;

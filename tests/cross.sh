@@ -43,7 +43,7 @@ on() { # machine, prefix of its tools, emulator
     mkdir -p "$out"
     # shellcheck disable=SC2044 # names without blanks
     for file in $(find src -name "*.c") guard/url/*.c \
-        redis/compat/*.c; do
+        redis/redisbloom/*.c; do
         object=$out/$(echo "$file" | tr / _).o
         "$2-gcc" -std=c11 -O2 -Wall -Wextra -Wconversion -Werror -Iinclude -idirafter /usr/include \
             -c "$file" -o "$object"

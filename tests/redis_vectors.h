@@ -3,10 +3,10 @@
 #ifndef TAMIS_REDIS_VECTORS_H
 #define TAMIS_REDIS_VECTORS_H
 
-#include "../redis/compat/bloom.h"
-#include "../redis/compat/cuckoo.h"
-#include "../redis/compat/sketch.h"
-#include "../redis/compat/top.h"
+#include "../redis/redisbloom/bloom.h"
+#include "../redis/redisbloom/cuckoo.h"
+#include "../redis/redisbloom/sketch.h"
+#include "../redis/redisbloom/top.h"
 #include "check.h"
 
 /* --- Memory that counts, and can be told to fail ---------------------------------------------- */

@@ -271,11 +271,11 @@ function_of() {
 
 # One fault of each sort, beside what looks like one and is none.
 make_bad_tree() {
-    mkdir -p include/tamis src/core src/image src/membership src/frequency src/kernels src/sealed cli guard/url guard/version cluster redis/compat web \
+    mkdir -p include/tamis src/core src/image src/membership src/frequency src/kernels src/sealed cli guard/url guard/version cluster redis/redisbloom web \
         examples tests/golden docs build/src
     touch include/tamis/tamis.h src/core/kind.h src/core/bits.h src/core/memory.h src/kernels/kernels.h \
         guard/version/guard.h guard/url/url.h cli/cli.h cluster/cluster.h cluster/client.h \
-        src/membership/bloom.h redis/compat/layout.h tests/golden/bloom.tamis \
+        src/membership/bloom.h redis/redisbloom/layout.h tests/golden/bloom.tamis \
         tests/golden/tally-big.tamis
     essay=$(printf '/* A kind.\n *\n *\n *\n *\n *\n *\n * The end. */')
 
@@ -311,8 +311,8 @@ make_bad_tree() {
     printf '#include <tamis/tamis.h>\n#include <tamis/secret.h>\n' >examples/a.c
     printf '#include "../src/core/kind.h"\n  #  include "kind.h"\n#include <bits.h>\n' >web/shim.c
     printf '#include "../guard/url/url.h"\n#include "../guard/version/guard.h"\n' >web/exports.c
-    printf '#include "layout.h"\n#include "../../guard/version/guard.h"\n' >redis/compat/layout.c
-    printf '#include "compat/layout.h"\nint fd = open("x", 0);\n' >redis/module.c
+    printf '#include "layout.h"\n#include "../../guard/version/guard.h"\n' >redis/redisbloom/layout.c
+    printf '#include "redisbloom/layout.h"\nint fd = open("x", 0);\n' >redis/module.c
     printf '#include <string.h>\n#include "guard.h"\n#include <cli.h>\n#include <stdio.h>\n' >guard/url/url.c
     printf '#include <stdio.h>\n#include <tamis/tamis.h>\n#include "../../src/core/kind.h"\n' >guard/version/store.c
     printf '#include "../src/core/kind.h"\n#include <xxhash.h>\nint fd = open("x", 0);\n' >tests/test_a.c
@@ -350,7 +350,7 @@ leftover:1: does not belong in the root
 guard/url/url.c:3: goes to the browser, which has no cli.h
 guard/url/url.c:3: may not include cli/cli.h
 guard/url/url.c:4: goes to the browser, which has no stdio.h
-redis/compat/layout.c:2: may not include guard/version/guard.h
+redis/redisbloom/layout.c:2: may not include guard/version/guard.h
 src/core/bulk.c:1: only src/core/threads.c calls pthread_create
 src/image/file.c:1: only src/core/hash.c includes xxhash.h
 src/frequency/tally.c:1: an essay of 1 lines is none

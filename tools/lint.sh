@@ -29,8 +29,8 @@ run_analyzer() {
         src/membership/window.c) except=use-of-uninitialized-value ;; # query has written it
         cli/commands/build.c) except=null-argument ;; # what has no room takes no lines
         cli/filters/filter.c) except=use-of-uninitialized-value ;; # as many bytes as input_begin has read
-        redis/compat/top.c) except=null-dereference ;; # where there is no heap, k is 0
-        redis/native_type.c) except=null-argument ;;   # where there is no image, there is no room either
+        redis/redisbloom/top.c) except=null-dereference ;; # where there is no heap, k is 0
+        redis/native/type.c) except=null-argument ;;   # where there is no image, there is no room either
         esac
         for name in $except; do set -- "$@" "-Wno-analyzer-$name"; done
         file=$1

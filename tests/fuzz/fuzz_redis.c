@@ -13,9 +13,9 @@
 #include "fuzz.h"
 
 #include "../../redis/commands.h"
-#include "../../redis/compat/bloom.h"
-#include "../../redis/compat/cuckoo.h"
-#include "../../redis/native.h"
+#include "../../redis/native/native.h"
+#include "../../redis/redisbloom/bloom.h"
+#include "../../redis/redisbloom/cuckoo.h"
 #include "feed.h"
 #include "server.h"
 

@@ -2,7 +2,7 @@
 #ifndef TAMIS_REDIS_NATIVE_H
 #define TAMIS_REDIS_NATIVE_H
 
-#include "module.h"
+#include "../module.h"
 
 /* The library asks for memory through `memory`, which counts it. It must not move, so the value
  * points to it. */

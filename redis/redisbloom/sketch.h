@@ -1,6 +1,6 @@
 /* RedisBloom's Count-Min sketch: depth rows of width counters. */
-#ifndef TAMIS_REDIS_COMPAT_SKETCH_H
-#define TAMIS_REDIS_COMPAT_SKETCH_H
+#ifndef TAMIS_REDISBLOOM_SKETCH_H
+#define TAMIS_REDISBLOOM_SKETCH_H
 
 #include "compat.h"
 

@@ -1,8 +1,8 @@
 /* TAMIS.*: any kind of the library, by its own plans and its own images. */
 #include "native.h"
 
-#include "commands.h"
-#include "words.h"
+#include "../commands.h"
+#include "../words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* RedisBloom's Bloom filter: a chain of links, each with half the error of the one before. */
-#ifndef TAMIS_REDIS_COMPAT_BLOOM_H
-#define TAMIS_REDIS_COMPAT_BLOOM_H
+#ifndef TAMIS_REDISBLOOM_BLOOM_H
+#define TAMIS_REDISBLOOM_BLOOM_H
 
 #include "compat.h"
 

@@ -4,8 +4,8 @@
  *
  * The structures keep their cells as the bytes that go to disk, so saving is writing and loading is
  * checking. */
-#ifndef TAMIS_REDIS_COMPAT_H
-#define TAMIS_REDIS_COMPAT_H
+#ifndef TAMIS_REDISBLOOM_COMPAT_H
+#define TAMIS_REDISBLOOM_COMPAT_H
 
 #include <stdbool.h>
 #include <stddef.h>

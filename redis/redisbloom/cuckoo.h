@@ -1,6 +1,6 @@
 /* RedisBloom's cuckoo filter: a byte of each item in one of two buckets, in a chain of tables. */
-#ifndef TAMIS_REDIS_COMPAT_CUCKOO_H
-#define TAMIS_REDIS_COMPAT_CUCKOO_H
+#ifndef TAMIS_REDISBLOOM_CUCKOO_H
+#define TAMIS_REDISBLOOM_CUCKOO_H
 
 #include "compat.h"
 

@@ -1,6 +1,6 @@
 /* RedisBloom's TopK: the k most frequent items by HeavyKeeper (Gong et al., 2018). */
-#ifndef TAMIS_REDIS_COMPAT_TOP_H
-#define TAMIS_REDIS_COMPAT_TOP_H
+#ifndef TAMIS_REDISBLOOM_TOP_H
+#define TAMIS_REDISBLOOM_TOP_H
 
 #include "compat.h"
 

@@ -1,7 +1,7 @@
 /* TAMIS.*: whole structures, in and out and together, and what they say of themselves. */
 #include "native.h"
 
-#include "commands.h"
+#include "../commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>
