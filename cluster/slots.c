@@ -30,7 +30,7 @@ unsigned cluster_slot(const char *key, size_t length)
     return crc16(key, length) % CLUSTER_SLOTS;
 }
 
-/* The numbers up to 200,000 reach every slot (tests/test_cluster_slots.c), so this ends. */
+/* The numbers up to 200,000 reach every slot (tests/cluster/test_cluster_slots.c), so this ends. */
 void cluster_tags(unsigned shards, uint32_t *tags)
 {
     unsigned found = 0;

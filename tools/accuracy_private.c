@@ -129,7 +129,7 @@ static void print_password(void)
     printf("\n");
 }
 
-/* What honest noise leaves, at ten bits an item: by formula, which tests/test_private.c holds
+/* What honest noise leaves, at ten bits an item: by formula, which tests/library/test_private.c holds
  * against releases. */
 static void print_use(void)
 {

@@ -8,7 +8,7 @@ sets by attributes, not by flags of the compiler.
 
 Files have names of their own (static functions, macros, tags) that other files have too. Macros end with their file;
 the other names that clash get the name of their file before them. Where C needs more than this, compiling says so, which
-tests/test_amalgamation.sh does."""
+tests/tree/test_amalgamation.sh does."""
 import collections
 import pathlib
 import re

@@ -238,7 +238,7 @@ Written by `./run bench frequency`{how}, from one run on this machine:
 {machine}
 
 Streams of {n:,} draws, by rules that are written down in `bench/frequency/streams.c` and whose sums
-`tests/test_long_streams.py` checks: **z0.8**, **z1.0** and **z1.3** draw from a million keys, key i with a chance in
+`tests/long/test_long_streams.py` checks: **z0.8**, **z1.0** and **z1.3** draw from a million keys, key i with a chance in
 proportion to i^-0.8 (1.0, 1.3); **url** is like the log of a server: pages with a changing set of hot ones, 6 % reloads, 18 %
 searches of a long tail. **grouped** has all lines of a key together, keys at random; **rising** the same, rare keys first.
 

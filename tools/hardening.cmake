@@ -1,5 +1,5 @@
 # What the compiler and the linker can do against mistakes in our code becoming somebody's way in. Each flag is taken where
-# the compiler knows it; tests/test_hardened.py looks at the products. As a part of another project we leave all of this to it.
+# the compiler knows it; tests/tree/test_hardened.py looks at the products. As a part of another project we leave all of this to it.
 #
 # Left out, with the reasons:
 #   -z nodlopen                     the Redis module and, from other languages, libtamis.so are opened by dlopen

@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/support"))
 from redis_client import BUILD, Server  # noqa: E402
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "REDIS.md"

@@ -6,7 +6,7 @@
  * code twice, against the victim's own hash and with a key of the attacker's own, and what comes of
  * it is measured at the victim.
  *
- * All of it is fixed by a seed, and asserts nothing: main.c prints it, tests/test_adversary.c says
+ * All of it is fixed by a seed, and asserts nothing: main.c prints it, tests/library/test_adversary.c says
  * what it must be. */
 #ifndef TAMIS_BENCH_ATTACKS_H
 #define TAMIS_BENCH_ATTACKS_H

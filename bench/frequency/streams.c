@@ -1,5 +1,5 @@
 /* Streams by fixed rules: the generator, the laws and the orders are written down here and nowhere
- * else, and tests/test_long_streams.py holds the sums of what must come out. */
+ * else, and tests/long/test_long_streams.py holds the sums of what must come out. */
 #include "frequency.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * A list of bad URLs is of use only if the list's maker and whoever asks write a URL alike. So each
  * URL is first brought to one form, then taken apart into the expressions that a list may hold: the
  * host or a suffix of it, and the path or a beginning of it. The rules are those of Safe Browsing
- * v4 ("URLs and Hashing"), with the addresses of v5; guard/url/url.c tells them, tests/test_guard_url.c
+ * v4 ("URLs and Hashing"), with the addresses of v5; guard/url/url.c tells them, tests/guard/test_guard_url.c
  * has the published vectors.
  *
  *     char room[GUARD_URL_ROOM(sizeof text)];

@@ -33,7 +33,7 @@ double tamis__hit_share(double cells, double balls);
 
 /* The number of items that explains `hit` cells best, with the interval of all numbers that `hit`
  * does not contradict at z standard deviations: it holds the truth at least as often as a normal
- * variable stays within z, at every fill (tests/test_estimate.c). high is infinite when every cell
+ * variable stays within z, at every fill (tests/library/test_estimate.c). high is infinite when every cell
  * is hit. */
 struct estimate {
     double value, low, high;

@@ -181,7 +181,7 @@ static tamis_estimate listed_interval(const tamis *t, const struct noise *n, int
 /* A count goes to shared counters only when no entry has less: then as many entries as there are
  * have at least so much, but for buckets that chance has left half empty, so it is at most the
  * weight of all divided by their number. Twice that is out of the reach of chance
- * (tests/test_adversary.c). In a window the floors of all generations add up, and so do their
+ * (tests/library/test_adversary.c). In a window the floors of all generations add up, and so do their
  * weights. */
 static void judge(const tamis *t, struct known k, tamis_estimate *e)
 {

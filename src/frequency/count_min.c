@@ -11,7 +11,7 @@
  * average, so one row is wrong by more than eN/m with a chance of at most 1/e (Markov), and all k
  * rows are with at most e^-k. That holds for every key and any stream. The tail bound is the better
  * one: outside the chance of meeting one of the m/4 heaviest keys, only the weight of all others
- * counts (tests/test_count_min.c).
+ * counts (tests/library/test_count_min.c).
  *
  * In practice the error is far below eN/m, and more rows than 3 or 4 only make it worse, since they
  * make each row narrower: of 1 MiB and ten million adds (Zipf 1.0) the mean error is 17 with 2

@@ -15,7 +15,7 @@
  * the median of k rows only when more than half of them are: delta is that binomial tail, computed
  * and not bounded. sqrt(F) is the length of the vector of counts, far below the weight of all adds
  * where no key has most of it. As with count-min, the heaviest keys may be left out of F at the
- * price of the chance to meet one of them (tests/test_count_sketch.c).
+ * price of the chance to meet one of them (tests/library/test_count_sketch.c).
  *
  * It is for streams that take away: differences of two streams (merge one with the negative of
  * another), counts that go below 0, sums of weights of either sign. For streams that only add,

@@ -15,7 +15,7 @@
  *
  *     E[(p + d)^k] = sum over even i of C(k, i) p^(k-i) v^(i/2) (i-1)!!,   v = Var(Y)/m^2
  *
- * tests/test_rate.c holds it against the exact occupancy distribution: never below it, and above by
+ * tests/library/test_rate.c holds it against the exact occupancy distribution: never below it, and above by
  * at most k^3/(40 m^2) of it when at least 40 % of the bits are set: 0.1 % in 93 bits for k = 7.
  *
  * Given the bits, the rate now is (Y/m)^k without any approximation.

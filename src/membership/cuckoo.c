@@ -48,7 +48,7 @@
  * Small tables. The number that go in scatters by 0.23 sqrt(m), and few windows meet by chance. A
  * plan has n/0.945 + sqrt(n) + 24 slots. With f = 16, tables of random keys that failed: n = 10:
  * none of 30 million, n = 30: 6 of 10 million, n = 100: 1 of 3 million, n = 300, 1000, 10,000: none
- * of 10^8/n. tests/test_long_cuckoo.c does it again.
+ * of 10^8/n. tests/long/test_long_cuckoo.c does it again.
  *
  * Five of a kind. A class has four slots, so the fifth copy of a key is refused (TAMIS_EFULL), and
  * so is the fifth of different keys that share their four slots. n keys hold at most n^5 / 120 sets

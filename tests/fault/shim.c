@@ -1,7 +1,7 @@
 /* The N-th system call fails: an LD_PRELOAD library that stands between a program and the calls it
  * makes on files, on sockets, and for random numbers. What glibc itself calls (for stdio, opendir,
  * the loader) does not pass here, so a run counts the same calls every time; what a program asks of
- * stdio does, as far as it moves bytes. tests/test_faults_calls.py knows what is left out, and why.
+ * stdio does, as far as it moves bytes. tests/fault/test_faults_calls.py knows what is left out, and why.
  *
  *     FAULT_AT=N            the N-th counted call is hit; 0 or unset: none is
  *     FAULT_HOW=EIO         it fails so (EIO, ENOSPC, EINTR, EMFILE);

@@ -4,7 +4,7 @@
  * ./run fuzz foreign */
 #include "fuzz.h"
 
-#include "../resum.h"
+#include "../support/resum.h"
 
 #include <tamis/foreign.h>
 

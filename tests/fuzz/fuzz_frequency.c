@@ -6,7 +6,7 @@
  * ./run fuzz frequency */
 #include "fuzz.h"
 
-#include "../resum.h"
+#include "../support/resum.h"
 #include "plans.h"
 
 #define KEYS 64u

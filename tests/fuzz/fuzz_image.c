@@ -1,10 +1,10 @@
 /* The image reader and every verb behind it, on hostile bytes. The mutator repairs the sums most of
- * the time, or nothing would ever get past the root; see tests/resum.h.
+ * the time, or nothing would ever get past the root; see tests/support/resum.h.
  *
  * ./run fuzz image */
 #include "fuzz.h"
 
-#include "../resum.h"
+#include "../support/resum.h"
 
 #include <tamis/tamis.h>
 

@@ -5,8 +5,8 @@
  * ./run fuzz ops */
 #include "fuzz.h"
 
-#include "../keys.h"
-#include "../resum.h"
+#include "../support/keys.h"
+#include "../support/resum.h"
 #include "plans.h"
 
 #define UNIVERSE 256u

@@ -5,7 +5,7 @@
  * ./run fuzz pack */
 #include "fuzz.h"
 
-#include "../resum.h"
+#include "../support/resum.h"
 
 #include <tamis/tamis.h>
 

@@ -5,8 +5,8 @@
  * ./run fuzz static */
 #include "fuzz.h"
 
-#include "../keys.h"
-#include "../resum.h"
+#include "../support/keys.h"
+#include "../support/resum.h"
 #include "core/handle.h"
 #include "plans.h"
 

@@ -2,7 +2,7 @@
  * form is the same, with and without a hostile IDN. ./run fuzz url */
 #include "fuzz.h"
 
-#include "../urls.h"
+#include "../support/urls.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -12,7 +12,7 @@ function must(right, what) {
 
 const equal = (a, b) => a.length === b.length && a.every((byte, i) => byte === b[i]);
 
-// tests/golden.h: golden_key.
+// tests/support/golden.h: golden_key.
 export function goldenKey(i) {
   const lengths = [4, 5, 6, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 4, 4, 4];
   if (i === 0) return new Uint8Array(0);

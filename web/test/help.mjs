@@ -36,10 +36,10 @@ export function random(seed) {
   };
 }
 
-// The recipes of tests/golden.h, but for kinds that count and private ones: name, plan, number of keys, and what else.
+// The recipes of tests/support/golden.h, but for kinds that count and private ones: name, plan, number of keys, and what else.
 const COUNTS = ['count_min', 'count_sketch', 'tally', 'top', 'signed_tally'];
 export function recipes() {
-  const text = readFileSync(join(source, 'tests/golden.h'), 'utf8');
+  const text = readFileSync(join(source, 'tests/support/golden.h'), 'utf8');
   const found = text.matchAll(/\{"([\w-]+\.tamis)",\s*GOLDEN_PLAN\(([^)]*)\),\s*(\d+),\s*([A-Z_0-9| ]+)\}/g);
   return Array.from(found, ([, name, fields, keys, also]) => {
     const plan = {};

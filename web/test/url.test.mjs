@@ -20,7 +20,7 @@ function unquoted(text) {
 }
 
 function vectors(table) {
-  const text = readFileSync(join(source, 'tests/test_guard_url.c'), 'utf8');
+  const text = readFileSync(join(source, 'tests/guard/test_guard_url.c'), 'utf8');
   const body = text.slice(text.indexOf(`${table}[] = {`)).match(/\{\n([^]*?)\n\};/)[1].replace(/\/\*[^]*?\*\//g, '');
   const string = '(?:"(?:[^"\\\\]|\\\\.)*"\\s*)+';
   return Array.from(body.matchAll(new RegExp(`\\{\\s*(${string}),\\s*(${string}|NULL)\\s*\\}`, 'g')), ([, input, wanted]) => ({

@@ -1,0 +1,211 @@
+/* The quotient table against a plain list of what was put into it, after each of many inserts:
+ * clusters within a block, across two, and beyond the end. */
+#define _POSIX_C_SOURCE 200809L
+#include "../support/check.h"
+#include "../support/keys.h"
+#include "../support/resum.h"
+#include "membership/quotient.h"
+
+#include <tamis/tamis.h>
+
+enum { HOMES = 128, MODEL_WIDTH = 9, FINGERPRINTS = 1 << (MODEL_WIDTH - 1) };
+
+/* After all entries of its home, whether one matches or not. */
+static bool insert(struct quotient *t, uint64_t home, uint64_t value)
+{
+    const uint64_t bytes = tamis__block_bytes(t->width);
+    uint64_t at = 0;
+    for (uint64_t q = 0; q <= home; q++) {
+        if (at < q && (q == home || tamis__bit(t->cells + q / 64 * bytes, q % 64))) at = q;
+        if (!tamis__bit(t->cells + q / 64 * bytes, q % 64)) continue;
+        while (!tamis__bit(t->cells + at / 64 * bytes + 8, at % 64)) at++;
+        at++;
+    }
+    uint64_t found = at;
+    for (uint64_t f = 0; f < FINGERPRINTS; f++)
+        if (!tamis__quotient_find(t, home, f, &found)) CHECK(found == at);
+    return tamis__quotient_insert(t, home, at, value);
+}
+
+struct model {
+    unsigned n[2 * HOMES];
+    uint64_t values[2 * HOMES][256]; /* in the order they came */
+};
+
+/* Read as docs/FORMAT.md says, without rank, select or offsets. */
+static void check_model(const struct quotient *t, const struct model *m)
+{
+    const uint64_t bytes = tamis__block_bytes(t->width);
+    uint64_t next = 0;
+    CHECK(tamis__quotient_wrong(t) == NULL);
+    for (uint64_t home = 0; home < UINT64_C(1) << t->log; home++) {
+        const uint8_t *block = t->cells + home / 64 * bytes;
+        CHECK(tamis__bit(block, home % 64) == (m->n[home] != 0));
+        if (m->n[home] == 0) continue;
+        if (next < home) next = home;
+        for (unsigned i = 0; i < m->n[home]; i++, next++) {
+            CHECK(next < t->blocks * 64);
+            CHECK(tamis__quotient_slot(t, next) == m->values[home][i]);
+            const uint8_t *at = t->cells + next / 64 * bytes;
+            CHECK(tamis__bit(at + 8, next % 64) == (i == m->n[home] - 1));
+            CHECK(tamis__get_bits(at + 18, next % 64 * t->width, t->width) == m->values[home][i]);
+        }
+    }
+}
+
+static bool model_has(const struct model *m, uint64_t home, uint64_t f)
+{
+    for (unsigned i = 0; i < m->n[home]; i++) {
+        const uint64_t v = m->values[home][i];
+        const unsigned zeros = (unsigned)__builtin_ctzll(v);
+        if (v >> (zeros + 1) == f >> zeros) return true;
+    }
+    return false;
+}
+
+static void check_answers(const struct quotient *t, const struct model *m)
+{
+    for (uint64_t home = 0; home < HOMES; home++)
+        for (uint64_t f = 0; f < FINGERPRINTS; f++)
+            CHECK(tamis__quotient_find(t, home, f, NULL) == model_has(m, home, f));
+}
+
+static void model_put(struct model *m, uint64_t home, uint64_t value)
+{
+    m->values[home][m->n[home]++] = value;
+}
+
+/* What a doubled table must hold. */
+static void check_doubled(const struct quotient *t, const struct model *m, unsigned width)
+{
+    static struct model twice;
+    memset(&twice, 0, sizeof twice);
+    for (uint64_t home = 0; home < HOMES; home++)
+        for (unsigned i = 0; i < m->n[home]; i++) {
+            const uint64_t v = m->values[home][i], top = v >> (MODEL_WIDTH - 1);
+            const uint64_t rest = v << 1 & (2 * FINGERPRINTS - 1);
+            const uint64_t aligned =
+                (rest != 0 ? rest : FINGERPRINTS) << (width + 1 - MODEL_WIDTH) >> 1;
+            if (rest == 0 || top == 0) model_put(&twice, 2 * home, aligned);
+            if (rest == 0 || top == 1) model_put(&twice, 2 * home + 1, aligned);
+        }
+    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(t->log + 1, width));
+    memset(cells.p, 0, cells.n);
+    struct quotient to = tamis__quotient(cells.p, t->log + 1, width);
+    CHECK(tamis__quotient_double(t, &to));
+    check_model(&to, &twice);
+    free(cells.p);
+}
+
+/* Homes anywhere, at the border of two blocks, and at the end of the table. */
+static uint64_t pick_home(unsigned style, uint64_t r)
+{
+    const uint64_t near = style % 4 == 1 ? 58 + r % 8 : 122 + r % 6;
+    return style % 4 == 0 || (style % 4 == 3 && (r >> 32 & 1) != 0) ? (r >> 8) % HOMES : near;
+}
+
+static void table_is_the_list(void)
+{
+    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(7, MODEL_WIDTH));
+    struct bytes before = bytes_new(cells.n);
+    static struct model m;
+    uint64_t random = 1, refused = 0;
+    for (unsigned round = 0; round < 40; round++) {
+        struct quotient t = tamis__quotient(cells.p, 7, MODEL_WIDTH);
+        memset(cells.p, 0, cells.n);
+        memset(&m, 0, sizeof m);
+        for (unsigned i = 0; i < tamis__quotient_capacity(7); i++) {
+            const uint64_t home = pick_home(round, splitmix(&random));
+            const uint64_t length = splitmix(&random) % MODEL_WIDTH;
+            const uint64_t bits = splitmix(&random) & ((UINT64_C(1) << length) - 1);
+            const uint64_t value = (bits << 1 | 1) << (MODEL_WIDTH - 1 - length);
+            memcpy(before.p, cells.p, cells.n);
+            if (insert(&t, home, value)) {
+                model_put(&m, home, value);
+            } else {
+                CHECK(memcmp(before.p, cells.p, cells.n) == 0);
+                refused++;
+            }
+            check_model(&t, &m);
+            if (i % 16 == 15) check_answers(&t, &m);
+        }
+        if (round % 4 > 1) continue; /* the end would have no room for twice the empty ones */
+        check_doubled(&t, &m, MODEL_WIDTH - 1);
+        check_doubled(&t, &m, MODEL_WIDTH + 5);
+    }
+    CHECK_THAT(refused, >, 100); /* the end of the table was reached */
+    free(cells.p);
+    free(before.p);
+}
+
+static void answers_of_a_broken_table_are_maybe(void)
+{
+    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(7, MODEL_WIDTH));
+    struct quotient t = tamis__quotient(cells.p, 7, MODEL_WIDTH);
+    memset(cells.p, 0, cells.n);
+    cells.p[0] = 1; /* a run at home 0 that ends nowhere */
+    CHECK(tamis__quotient_find(&t, 0, 5, NULL));
+    CHECK(tamis__quotient_wrong(&t) != NULL);
+    for (uint64_t b = 0; b < t.blocks; b++) /* slots that look used, offsets beyond the end */
+        memset(cells.p + b * tamis__block_bytes(t.width), 0xff,
+               (size_t)tamis__block_bytes(t.width));
+    for (uint64_t home = 0; home < HOMES; home++) CHECK(tamis__quotient_find(&t, home, 5, NULL));
+    CHECK(tamis__quotient_wrong(&t) != NULL);
+    free(cells.p);
+}
+
+/* Any one bit that is not a fingerprint's matters to the check: every word that steers, unused
+ * slots, spare bytes, the number of entries. Of a used slot only an emptied one is wrong. */
+static void every_bit_is_checked(void)
+{
+    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(7, MODEL_WIDTH));
+    struct quotient t = tamis__quotient(cells.p, 7, MODEL_WIDTH);
+    const uint64_t bytes = tamis__block_bytes(t.width);
+    uint64_t random = 9;
+    memset(cells.p, 0, cells.n);
+    for (unsigned i = 0; i < 100; i++)
+        insert(&t, pick_home(i % 4, splitmix(&random)), splitmix(&random) % 3 + 1);
+    CHECK(tamis__quotient_wrong(&t) == NULL);
+    CHECK_THAT(tamis__quotient_slot(&t, 3 * 64 - 1), ==, 0);
+    for (uint64_t i = 0; i < cells.n * 8; i++) {
+        const uint64_t block = i / 8 / bytes, in_block = i - block * bytes * 8;
+        bool is_used = false;
+        if (block < t.blocks && in_block >= 18 * 8)
+            is_used = tamis__quotient_slot(&t, block * 64 + (in_block - 18 * 8) / t.width) != 0;
+        cells.p[i / 8] ^= (uint8_t)(1u << i % 8);
+        if (is_used)
+            is_used = tamis__quotient_slot(&t, block * 64 + (in_block - 18 * 8) / t.width) != 0;
+        CHECK((tamis__quotient_wrong(&t) == NULL) == is_used);
+        cells.p[i / 8] ^= (uint8_t)(1u << i % 8);
+    }
+    free(cells.p);
+}
+
+/* 1087 entries of home 0 fill 1023 slots of the blocks after theirs, the most there may be.
+ * Doubled, they begin one slot later. */
+static void piles_are_refused(void)
+{
+    enum { LOG = 11, WIDTH = 13 };
+    struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(LOG, WIDTH));
+    struct bytes room = bytes_new((size_t)tamis__quotient_bytes(LOG + 1, WIDTH));
+    struct quotient t = tamis__quotient(cells.p, LOG, WIDTH);
+    struct quotient to = tamis__quotient(room.p, LOG + 1, WIDTH);
+    memset(cells.p, 0, cells.n);
+    memset(room.p, 0, room.n);
+    for (uint64_t i = 0; i < 1087; i++)
+        CHECK(tamis__quotient_insert(&t, 0, i, UINT64_C(1) << (WIDTH - 1) | (i << 1 | 1)));
+    CHECK(tamis__quotient_wrong(&t) == NULL);
+    CHECK(!tamis__quotient_insert(&t, 0, 1087, 1));
+    CHECK(tamis__quotient_insert(&t, 1500, 1500, 1));
+    CHECK(!tamis__quotient_double(&t, &to));
+    free(room.p);
+    free(cells.p);
+}
+
+static const struct test tests[] = {
+    {"table_is_the_list", table_is_the_list},
+    {"every_bit_is_checked", every_bit_is_checked},
+    {"piles_are_refused", piles_are_refused},
+    {"answers_of_a_broken_table_are_maybe", answers_of_a_broken_table_are_maybe},
+};
+TEST_MAIN(tests)

@@ -1,0 +1,118 @@
+/* Writes into tests/golden/ what is not there yet: never over a file that is.
+ *
+ *     cc -std=c11 -Iinclude -Isrc tests/support/make_golden.c src/[a-z]*.c src/[a-z]*[a-z]/[a-z]*.c -lm -o make_golden
+ *     ./make_golden tests/golden
+ *
+ * answers.txt says of each image, on one line per key, whether the key was added, the key in hex ("-"
+ * is the empty one; where the caller brings hashes, 16 bytes: lo, hi, little-endian) and the answer.
+ * counts.txt says of the images of kinds that tell how often, likewise, the key and what its counters say. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <string.h>
+
+#include "golden.h"
+
+static FILE *open_in(const char *directory, const char *name, const char *mode)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return fopen(path, mode);
+}
+
+static void write_answer(FILE *f, const struct recipe *r, const tamis *t, uint64_t i)
+{
+    uint8_t key[GOLDEN_KEY_MAX], bit = 0;
+    size_t n;
+    if ((r->plan.flags & TAMIS_HASH_CALLER) != 0) {
+        const tamis_hash h = golden_hash(i);
+        tamis_may_contain_hashes(t, &h, 1, &bit);
+        tamis__put64(key, h.lo);
+        tamis__put64(key + 8, h.hi);
+        n = 16;
+    } else {
+        n = golden_key(i, key);
+        bit = tamis_may_contain(t, key, n);
+    }
+    fprintf(f, "%s ", i < r->keys ? "in" : "not");
+    for (size_t b = 0; b < n; b++) fprintf(f, "%02x", key[b]);
+    fprintf(f, "%s %d\n", n == 0 ? "-" : "", bit);
+}
+
+static void write_answers(FILE *f, const struct recipe *r, const tamis *t)
+{
+    fprintf(f, "image %s", r->name);
+    if ((r->also & GOLDEN_KEYED) != 0) {
+        fprintf(f, " ");
+        for (size_t i = 0; i < 16; i++) fprintf(f, "%02x", golden_secret[i]);
+    }
+    fprintf(f, "\n");
+    for (uint64_t i = 0; i < 64; i++) write_answer(f, r, t, i);
+    for (uint64_t i = 0; i < 64; i++) write_answer(f, r, t, GOLDEN_ABSENT + i);
+}
+
+static void write_counts(FILE *f, const struct recipe *r, const tamis *t)
+{
+    fprintf(f, "image %s\n", r->name);
+    for (uint64_t i = 0; i < 128; i++) {
+        uint8_t key[GOLDEN_KEY_MAX];
+        const size_t n = golden_key(i < 64 ? i : GOLDEN_ABSENT + i, key);
+        tamis_estimate e = {0};
+        tamis_count(t, key, n, &e, NULL);
+        for (size_t b = 0; b < n; b++) fprintf(f, "%02x", key[b]);
+        fprintf(f, "%s %lld\n", n == 0 ? "-" : "", (long long)golden_count(r, &e));
+    }
+}
+
+static int write_image(const char *directory, const struct recipe *r, FILE *answers, FILE *counts)
+{
+    tamis *t;
+    FILE *f = open_in(directory, r->name, "wx");
+    if (f == NULL) return 0; /* it is there */
+    if (golden_cook(r, &t) != TAMIS_OK) {
+        fprintf(stderr, "%s failed\n", r->name);
+        return 1;
+    }
+    struct bytes image = image_of(t);
+    int failed = fwrite(image.p, 1, image.n, f) != image.n;
+    failed |= fclose(f) != 0;
+    write_answers(answers, r, t);
+    if (golden_counts(r)) write_counts(counts, r, t);
+    free(image.p);
+    tamis_close(t);
+    return failed;
+}
+
+static int write_packed(const char *directory, const struct recipe *r)
+{
+    tamis *t;
+    FILE *f = open_in(directory, r->name, "wx");
+    if (f == NULL) return 0; /* it is there */
+    if (golden_cook(r, &t) != TAMIS_OK) {
+        fprintf(stderr, "%s failed\n", r->name);
+        return 1;
+    }
+    struct bytes packed = packed_of(t);
+    int failed = fwrite(packed.p, 1, packed.n, f) != packed.n;
+    failed |= fclose(f) != 0;
+    free(packed.p);
+    tamis_close(t);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fprintf(stderr, "usage: make_golden DIRECTORY\n");
+        return 2;
+    }
+    FILE *answers = open_in(argv[1], "answers.txt", "a");
+    FILE *counts = open_in(argv[1], "counts.txt", "a");
+    int failed = answers == NULL || counts == NULL;
+    for (size_t i = 0; i < RECIPES && !failed; i++)
+        failed |= write_image(argv[1], &recipes[i], answers, counts);
+    for (size_t i = 0; i < PACKED_RECIPES && !failed; i++)
+        failed |= write_packed(argv[1], &packed_recipes[i]);
+    if (answers != NULL) failed |= fclose(answers) != 0;
+    if (counts != NULL) failed |= fclose(counts) != 0;
+    return failed;
+}

@@ -1,9 +1,0 @@
-"""The tests of the guard's server with many more requests and kills."""
-import os
-import subprocess
-import sys
-
-FOLDER = os.path.dirname(os.path.abspath(__file__))
-for name, more in [("test_guard_hostile.py", {"TAMIS_REQUESTS": "100000"}), ("test_guard_kill.py", {"TAMIS_KILLS": "300"})]:
-    if subprocess.run([sys.executable, os.path.join(FOLDER, name)], env={**os.environ, **more}).returncode != 0:
-        sys.exit(f"{name} failed")

@@ -1,3 +1,0 @@
-/* test_top_urls.c with the whole log. */
-#define LINES 10000000u
-#include "test_top_urls.c"

@@ -1,0 +1,5 @@
+#!/bin/sh
+# The C sources are as ./run fmt leaves them.
+set -eu
+cd "${TAMIS_SOURCE:-$(dirname "$0")/../..}"
+find include src cli guard examples tests tools bench -name '*.[ch]' -exec clang-format --dry-run -Werror {} +

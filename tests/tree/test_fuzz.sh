@@ -1,0 +1,36 @@
+#!/bin/sh
+# What holds of every fuzz target: a corpus that is small, a test that needs it, a row in SECURITY.md;
+# and that a wrong name is told.
+set -u
+cd "${TAMIS_SOURCE:-$(dirname "$0")/../..}" || exit 1
+bad=0
+wrong() {
+    echo "$*"
+    bad=1
+}
+
+run=tests/fuzz/run.sh
+targets=$(sh $run list)
+[ "$(printf '%s\n' "$targets" | wc -l)" -ge 11 ] || wrong "targets are missing: $targets"
+for target in $targets; do
+    corpus=tests/fuzz/corpus/$target
+    n=$(find "$corpus" -type f | wc -l)
+    [ "$n" -ge 1 ] || wrong "$target has no corpus"
+    [ "$n" -le 60 ] || wrong "$target: a corpus of $n files"
+    [ -z "$(find "$corpus" -type f -size +8k)" ] || wrong "$target: a file of more than 8 KiB"
+    grep -q "^| \`$target\` | " SECURITY.md || wrong "$target has no row in SECURITY.md"
+    program=${TAMIS_BUILD:-build}/tests/corpus_$target
+    [ -x "$program" ] || continue # a library is missing
+    empty=$(mktemp -d)
+    "$program" "$empty" >/dev/null 2>&1 && wrong "corpus_$target passes without an input"
+    rmdir "$empty"
+done
+
+said=$(sh $run nonsense 1 2>&1)
+[ $? -eq 2 ] || wrong "an unknown target is no error"
+for target in $targets; do
+    printf '%s\n' "$said" | grep -qx "  $target" || wrong "an unknown target does not list $target"
+done
+sh $run image 1s 2>/dev/null
+[ $? -eq 2 ] || wrong "1s is taken for a number of seconds"
+exit $bad

@@ -1,0 +1,67 @@
+#!/bin/sh
+# The public header in every language and compiler at hand, with warnings as errors; and programs of
+# two units that include it, linked and run. TAMIS_SOURCE: the tree (default: this script's);
+# TAMIS_BUILD: a build whose libtamis.a is used (default: the sources are compiled here).
+set -u
+
+source=${TAMIS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
+here=$source/tests/include
+room=$(mktemp -d) || exit 1
+trap 'rm -rf "$room"' EXIT
+trap 'exit 1' HUP INT TERM
+ran=0
+failures=0
+
+try() {
+    ran=$((ran + 1))
+    "$@" >"$room/log" 2>&1 && return 0
+    failures=$((failures + 1))
+    printf 'FAILED: %s\n' "$*"
+    sed 's/^/    /' "$room/log"
+    return 1
+}
+
+# A library that was built with a sanitizer cannot be linked into a program without it.
+archive=${TAMIS_BUILD:-/nonexistent}/libtamis.a
+if [ ! -f "$archive" ] || nm "$archive" | grep -q -e __asan_ -e __tsan_ -e __ubsan_; then
+    archive=$room/libtamis.a
+    # shellcheck disable=SC2046 # a list of words
+    (cd "$room" && cc -O1 -c -I"$source/include" $(find "$source/src" -name "*.c") &&
+        ar rc "$archive" ./*.o) || exit 1
+fi
+
+# program COMPILER STANDARD SUFFIX FLAG...
+program() {
+    compiler=$1
+    standard=$2
+    suffix=$3
+    shift 3
+    try "$compiler" -std="$standard" -pedantic -Wall -Wextra "$@" -Werror -I"$source/include" \
+        "$here/one.$suffix" "$here/two.$suffix" "$archive" -lm -o "$room/program" &&
+        try "$room/program"
+}
+
+# Each header of its own, as the first and only one.
+alone() {
+    for header in "$source"/include/tamis/*.h; do
+        printf '#include <tamis/%s>\n' "$(basename "$header")" >"$room/alone.c"
+        try "$@" -pedantic -Wall -Wextra -Wconversion -Werror -I"$source/include" -fsyntax-only \
+            "$room/alone.c"
+    done
+}
+
+for cc in gcc clang; do
+    command -v $cc >/dev/null || continue
+    alone $cc -std=c11
+    program $cc c11 c -Wconversion -Wstrict-prototypes -Wmissing-prototypes
+done
+for cxx in g++ clang++; do
+    command -v $cxx >/dev/null || continue
+    for standard in c++11 c++20; do
+        alone $cxx -x c++ -std=$standard
+        program $cxx $standard cc
+    done
+done
+
+printf '%d compilations and runs, %d failed\n' "$ran" "$failures"
+[ "$failures" -eq 0 ] && [ "$ran" -ge 2 ]

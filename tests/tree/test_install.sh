@@ -1,0 +1,124 @@
+#!/bin/sh
+# Installs the library into a temporary place and uses it from there as a stranger would: through
+# pkg-config, through CMake's find_package and add_subdirectory, and as bare sources; and looks at what
+# was installed. TAMIS_SOURCE: the tree (default: this script's).
+set -u
+
+source=${TAMIS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
+cc=${CC:-cc}
+room=$(mktemp -d) || exit 1
+trap 'rm -rf "$room"' EXIT
+trap 'exit 1' HUP INT TERM
+failures=0
+
+fail() {
+    printf 'FAILED: %s\n' "$1"
+    failures=$((failures + 1))
+}
+
+# try WHAT COMMAND...: quiet unless it fails.
+try() {
+    what=$1
+    shift
+    if "$@" >"$room/log" 2>&1; then
+        return 0
+    fi
+    fail "$what"
+    sed 's/^/    /' "$room/log"
+    return 1
+}
+
+# same WHAT WANTED GOT
+same() {
+    if [ "$2" != "$3" ]; then
+        fail "$1"
+        printf '    wanted:\n%s\n    got:\n%s\n' "$2" "$3"
+    fi
+}
+
+needs() {
+    readelf -d "$1" | grep -q 'NEEDED.*\[libtamis\.so\.'
+}
+
+# The generator of the environment, else ninja when there is one.
+[ -n "${CMAKE_GENERATOR:-}" ] || ! command -v ninja >/dev/null || export CMAKE_GENERATOR=Ninja
+# What the caller's build exports is not for strangers.
+unset DESTDIR CFLAGS LDFLAGS LD_LIBRARY_PATH PKG_CONFIG_PATH
+
+prefix=$room/usr
+try 'configure' cmake -S "$source" -B "$room/build" -DTAMIS_TESTS=OFF -DTAMIS_CLI=OFF -DTAMIS_WEB=OFF \
+    -DTAMIS_BENCH=OFF -DTAMIS_GUARD=OFF -DTAMIS_REDIS=OFF &&
+    try 'build' cmake --build "$room/build" &&
+    try 'install' cmake --install "$room/build" --prefix "$prefix" || exit 1
+libtamis=$(find "$prefix" -name libtamis.so)
+lib=$(dirname "$libtamis")
+
+# --- What was installed ------------------------------------------------------------------------------
+same 'the installed headers are those of include/' \
+    "$(cd "$source/include" && find . -type f | sort)" "$(cd "$prefix/include" && find . -type f | sort)"
+major=$(sed -n 's/^#define TAMIS_VERSION_MAJOR //p' "$source/include/tamis/tamis.h")
+same 'the soname carries the major version' "libtamis.so.$major" \
+    "$(readelf -d "$libtamis" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')"
+same 'only tamis_* is exported' '' \
+    "$(nm -D --defined-only "$libtamis" | awk '$3 !~ /^tamis_[a-z]/ {print $3}')"
+same 'only tamis_* and tamis__* are global in the archive' '' \
+    "$(nm -g --defined-only "$lib/libtamis.a" | awk 'NF == 3 && $3 !~ /^tamis_/ {print $3}')"
+same 'every function of the header is exported' \
+    "$(sed -n 's/^TAMIS_API.*[ *]\(tamis_[a-z_]*\)(.*/\1/p' "$source"/include/tamis/*.h | sort)" \
+    "$(nm -D --defined-only "$libtamis" | awk '{print $3}' | sort)"
+version=$(sed -n 's/^#define TAMIS_VERSION_STRING "\(.*\)"/\1/p' "$source/include/tamis/tamis.h")
+same 'header and package have one version' "$version" \
+    "$(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --modversion tamis)"
+
+# --- DESTDIR: a package's staging ---------------------------------------------------------------------
+staged() {
+    DESTDIR=$room/stage cmake --install "$room/build" --prefix "$room/elsewhere"
+}
+if try 'install under DESTDIR' staged; then
+    same 'DESTDIR has all that the prefix has' "$(cd "$prefix" && find . | sort)" \
+        "$(cd "$room/stage$room/elsewhere" && find . | sort)"
+    [ ! -e "$room/elsewhere" ] || fail 'DESTDIR was not respected'
+fi
+
+# --- pkg-config, shared and static ----------------------------------------------------------------------
+# with_pkg_config OUT [FLAG-OF-PKG-CONFIG FLAG-OF-CC]
+# Word splitting is what pkg-config's output is for.
+# shellcheck disable=SC2046
+with_pkg_config() {
+    PKG_CONFIG_PATH=$lib/pkgconfig
+    export PKG_CONFIG_PATH
+    pkg-config --exists --print-errors tamis && "$cc" ${3:+"$3"} "$source/tests/outside/main.c" \
+        -o "$1" $(pkg-config --cflags --libs ${2:+"$2"} tamis)
+}
+if try 'pkg-config, shared' with_pkg_config "$room/a"; then
+    needs "$room/a" || fail 'pkg-config did not link with the shared library'
+    try 'run with the shared library' env LD_LIBRARY_PATH="$lib" "$room/a" "$room/a.tamis"
+fi
+if try 'pkg-config, static' with_pkg_config "$room/b" --static -static; then
+    try 'run without the shared library' "$room/b" "$room/b.tamis"
+fi
+
+# --- CMake: an installed package, and the source tree as a part -----------------------------------------
+with_cmake() {
+    form=$1
+    shift
+    try "$form: configure" cmake -S "$source/tests/outside" -B "$room/$form" -DCMAKE_BUILD_TYPE=Debug "$@" &&
+        try "$form: build" cmake --build "$room/$form" &&
+        try "$form: run, shared" "$room/$form/with_shared" "$room/shared.tamis" &&
+        try "$form: run, static" "$room/$form/with_static" "$room/static.tamis" || return
+    needs "$room/$form/with_shared" || fail "$form: tamis::shared is not the shared library"
+    ! needs "$room/$form/with_static" || fail "$form: tamis::static is the shared library"
+}
+with_cmake find_package -DCMAKE_PREFIX_PATH="$prefix" -DTAMIS_VERSION="$version"
+with_cmake add_subdirectory -DTAMIS_TREE="$source"
+[ ! -e "$room/add_subdirectory/tamis/tamis" ] || fail 'add_subdirectory builds the command, too'
+
+# --- Nothing but a compiler -------------------------------------------------------------------------------
+# shellcheck disable=SC2046 # a list of words
+if try 'bare sources' "$cc" -I"$source/include" $(find "$source/src" -name "*.c") \
+    "$source/tests/outside/main.c" -lm -o "$room/c"; then
+    try 'run from bare sources' "$room/c" "$room/c.tamis"
+fi
+
+[ "$failures" -eq 0 ] && echo 'installed and used in six ways'
+[ "$failures" -eq 0 ]

@@ -1,0 +1,135 @@
+#!/bin/sh
+# Builds the Debian packages, looks at what they hold and need, installs them below a scratch root, uses them from there,
+# and removes them again. TAMIS_SOURCE: the tree (default: this script's).
+set -u
+
+source=${TAMIS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
+for tool in dpkg dpkg-deb dpkg-shlibdeps cpack; do
+    command -v $tool >/dev/null || { echo "$tool is not installed"; exit 77; }
+done
+room=$(mktemp -d) || exit 1
+trap 'rm -rf "$room"' EXIT
+trap 'exit 1' HUP INT TERM
+failures=0
+
+fail() {
+    printf 'FAILED: %s\n' "$1"
+    failures=$((failures + 1))
+}
+
+# try WHAT COMMAND...: quiet unless it fails.
+try() {
+    what=$1
+    shift
+    "$@" >"$room/log" 2>&1 && return 0
+    fail "$what"
+    sed 's/^/    /' "$room/log"
+    return 1
+}
+
+same() {
+    [ "$2" = "$3" ] && return 0
+    fail "$1"
+    printf '    wanted:\n%s\n    got:\n%s\n' "$2" "$3"
+}
+
+[ -n "${CMAKE_GENERATOR:-}" ] || ! command -v ninja >/dev/null || export CMAKE_GENERATOR=Ninja
+unset DESTDIR CFLAGS LDFLAGS LD_LIBRARY_PATH PKG_CONFIG_PATH
+
+make_packages() {
+    (cd "$source" && cmake --preset deb -B "$room/build") && cmake --build "$room/build" &&
+        (cd "$room/build" && cpack)
+}
+try 'make the packages' make_packages || exit 1
+
+# --- What they are ----------------------------------------------------------------------------------------
+version=$(sed -n 's/^#define TAMIS_VERSION_STRING "\(.*\)"/\1/p' "$source/include/tamis/tamis.h")
+major=${version%%.*}
+machine=$(dpkg --print-architecture)
+same 'the packages' \
+    "libtamis-dev_${version}_$machine.deb
+libtamis${major}_${version}_$machine.deb
+tamis_${version}_$machine.deb" "$(cd "$room/build" && printf '%s\n' *.deb)"
+field() { dpkg-deb -f "$room/build/$1_${version}_$machine.deb" "$2"; }
+for library in libc6 zlib1g libzstd1 libbz2-1.0 liblzma5; do
+    case " $(field tamis Depends)," in
+    *" $library"[\ ,]*) ;;
+    *) fail "tamis does not depend on $library: $(field tamis Depends)" ;;
+    esac
+done
+case "$(field "libtamis$major" Depends)" in
+*zlib* | *lmdb*) fail "the library needs more than libc: $(field "libtamis$major" Depends)" ;;
+*'libc6 ('*) ;;
+*) fail "the library's needs are not known: $(field "libtamis$major" Depends)" ;;
+esac
+same 'headers go with their library' "libtamis$major (= $version)" "$(field libtamis-dev Depends)"
+
+# --- What they hold ---------------------------------------------------------------------------------------
+root=$room/root
+mkdir -p "$root"
+for package in "$room"/build/*.deb; do try "unpack $package" dpkg-deb -x "$package" "$root"; done
+triplet=$(cd "$root/usr/lib" && ls)
+same 'the files' "usr/bin/tamis
+$(cd "$source/include" && find . -type f | sed 's|^\.|usr/include|' | sort)
+usr/lib/$triplet/cmake/tamis/tamis-config-release.cmake
+usr/lib/$triplet/cmake/tamis/tamis-config-version.cmake
+usr/lib/$triplet/cmake/tamis/tamis-config.cmake
+usr/lib/$triplet/libtamis.a
+usr/lib/$triplet/libtamis.so
+usr/lib/$triplet/libtamis.so.$major
+usr/lib/$triplet/libtamis.so.$version
+usr/lib/$triplet/pkgconfig/tamis.pc
+usr/share/bash-completion/completions/tamis
+usr/share/doc/libtamis-dev/copyright
+usr/share/doc/libtamis$major/copyright
+usr/share/doc/tamis/copyright
+usr/share/fish/vendor_completions.d/tamis.fish
+usr/share/man/man1/tamis.1
+usr/share/zsh/vendor-completions/_tamis" \
+    "$(cd "$root" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort)"
+same 'the soname' "libtamis.so.$major" \
+    "$(readelf -d "$root/usr/lib/$triplet/libtamis.so.$version" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')"
+if readelf -d "$root/usr/bin/tamis" | grep -Eq 'R(UN)?PATH'; then fail 'the command looks for libraries where it was built'; fi
+try 'the packages are as hard as the build' /usr/bin/python3 "$source/tests/tree/test_hardened.py" \
+    "$root/usr/bin/tamis" "$root/usr/lib/$triplet/libtamis.so.$version"
+[ -s "$root/usr/share/man/man1/tamis.1" ] || fail 'the manual page is empty'
+
+# --- They work ----------------------------------------------------------------------------------------------
+use_command() {
+    printf 'a\nb\n' | "$root/usr/bin/tamis" build -o "$room/ab.tamis" &&
+        [ "$(printf 'b\nzebra\n' | "$root/usr/bin/tamis" check "$room/ab.tamis")" = b ] &&
+        [ "$("$root/usr/bin/tamis" --version)" = "tamis $version" ]
+}
+try 'the command' use_command
+# Word splitting is what pkg-config's output is for.
+# shellcheck disable=SC2046
+use_library() {
+    ${CC:-cc} "$source/tests/outside/main.c" -o "$room/a" \
+        $(PKG_CONFIG_PATH=$root/usr/lib/$triplet/pkgconfig pkg-config --cflags --libs tamis) &&
+        LD_LIBRARY_PATH=$root/usr/lib/$triplet "$room/a" "$room/a.tamis"
+}
+try 'the library' use_library
+
+# --- dpkg takes them, and takes them away again ---------------------------------------------------------------
+if [ "$(id -u)" = 0 ]; then
+    below=$room/below
+    mkdir -p "$below/var/lib/dpkg/info" "$below/var/lib/dpkg/updates" "$below/var/lib/dpkg/triggers"
+    : >"$below/var/lib/dpkg/status"
+    # What they depend on is not below that root, nor is a shell: their scripts run outside, with an ldconfig that only
+    # tells that it was called.
+    mkdir "$room/bin"
+    printf '#!/bin/sh\necho ldconfig >>"%s"\n' "$room/called" >"$room/bin/ldconfig"
+    chmod +x "$room/bin/ldconfig"
+    dpkg_below() {
+        PATH=$room/bin:$PATH dpkg --root="$below" --force-depends --force-script-chrootless --log=/dev/null "$@"
+    }
+    try 'dpkg --install' dpkg_below --install "$room"/build/*.deb &&
+        same 'dpkg installs what dpkg-deb unpacks' "$(cd "$root" && find . ! -type d | sort)" \
+            "$(cd "$below" && find . -path ./var -prune -o ! -type d -print | sort)"
+    [ -s "$room/called" ] || fail 'ldconfig is not told of the new library'
+    try 'dpkg --remove' dpkg_below --remove tamis libtamis-dev "libtamis$major" &&
+        same 'nothing is left' '' "$(cd "$below" && find . -path ./var -prune -o ! -type d -print)"
+fi
+
+[ "$failures" -eq 0 ] && echo 'packed, installed, used and removed'
+[ "$failures" -eq 0 ]

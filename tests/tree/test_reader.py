@@ -1,0 +1,151 @@
+"""The second reader over all golden images: the same answers as the first, and the same eye for damage.
+
+Also the other way round: the images that tests/support/reader.py accepts are the ones docs/FORMAT.md describes,
+so a golden it refuses means that the page and the library have parted.
+"""
+import os
+import sys
+
+sys.dont_write_bytecode = True  # leaves the source tree as it was
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+from reader import Damaged, Image, Newer, WrongKey
+from reader_packed import unpack
+
+GOLDEN = os.path.join(os.environ.get("TAMIS_SOURCE", "."), "tests", "golden")
+passed, failed = 0, 0
+
+
+def check(condition, what):
+    global passed, failed
+    if condition:
+        passed += 1
+    else:
+        failed += 1
+        print("not true: " + what)
+
+
+def read_golden(name):
+    with open(os.path.join(GOLDEN, name), "rb") as file:
+        return file.read()
+
+
+def read_answers():
+    """name -> (secret key or None, [(was added, key, answer)])"""
+    images = {}
+    for line in read_golden("answers.txt").decode().splitlines():
+        word, *rest = line.split()
+        if word == "image":
+            rows = []
+            images[rest[0]] = (bytes.fromhex(rest[1]) if len(rest) > 1 else None, rows)
+        else:
+            key = b"" if rest[0] == "-" else bytes.fromhex(rest[0])
+            rows.append((word == "in", key, rest[1] == "1"))
+    return images
+
+
+def refused(data, key):
+    try:
+        Image(data, key)
+        return False
+    except (Damaged, Newer, WrongKey):
+        return True
+
+
+def check_answers(name, key, rows):
+    image = Image(read_golden(name), key)
+    wrong = [k.hex() for _, k, answer in rows if image.may_contain(k) != answer]
+    check(not wrong, "%s answers as before, also for %s" % (name, wrong))
+    misses = image.kind == 12
+    check(all(answer for added, _, answer in rows if added) != misses, "%s has no wrong no, but as a release" % name)
+    check(len(rows) == 128, "%s has 128 answers" % name)
+
+
+def check_counts(keys):
+    """counts.txt: of each image, keys and the upper bounds of their counts."""
+    image, rows = None, 0
+    for line in read_golden("counts.txt").decode().splitlines():
+        word, value = line.split()
+        if word == "image":
+            image = Image(read_golden(value), keys[value])
+            continue
+        key = b"" if word == "-" else bytes.fromhex(word)
+        check(image.count_of(key) == int(value), "%d is the count of %s" % (int(value), word))
+        rows += 1
+    check(rows > 0 and rows % 128 == 0, "there are counts")
+
+
+def check_texts(images):
+    """The texts in the images of a top are beginnings of the keys that have their hash."""
+    found = 0
+    for name, (key, rows) in images.items():
+        image = Image(read_golden(name), key)
+        if image.kind != 35:
+            continue
+        texts = [(k, image.filter.text(*image.hash_of(k))) for _, k, _ in rows]
+        check(all(k.startswith(text) for k, text in texts if text is not None), "%s has texts of its keys" % name)
+        found += sum(text is not None for _, text in texts)
+    check(found > 10, "there are texts")
+
+
+def check_damage(name, key):
+    data = read_golden(name)
+    # The big one is sampled; test_golden.c does all of it.
+    stride = 1 if len(data) < 1024 else 251
+    lengths = range(0, len(data), stride)
+    check(all(refused(data[:n], key) for n in lengths), "%s notices truncation" % name)
+    check(refused(data + b"\0", key) and refused(data + data, key), "%s notices extension" % name)
+    missed = []
+    for bit in [*range(0, min(len(data), 256) * 8), *range(2048, len(data) * 8, stride * 8 + 1)]:
+        mutant = bytearray(data)
+        mutant[bit // 8] ^= 1 << bit % 8
+        if not refused(bytes(mutant), key):
+            missed.append(bit)
+    check(not missed, "%s notices flipped bits, also %s" % (name, missed[:5]))
+
+
+def not_unpacked(data):
+    try:
+        unpack(data)
+        return False
+    except (Damaged, Newer):
+        return True
+
+
+def check_packed(name):
+    data = read_golden(name)
+    image = unpack(data)  # whose sums vouch for every bit
+    check(len(image) > 200, "%s unpacks" % name)
+    lengths = range(0, len(data), 1 if len(data) < 1024 else 37)
+    check(all(not_unpacked(data[:n]) for n in lengths), "%s notices truncation" % name)
+    check(not_unpacked(data + b"\0") and not_unpacked(data + data), "%s notices extension" % name)
+    missed = []
+    for bit in range(0, len(data) * 8, 1 if len(data) < 1024 else 37):
+        mutant = bytearray(data)
+        mutant[bit // 8] ^= 1 << bit % 8
+        if not not_unpacked(bytes(mutant)):
+            missed.append(bit)
+    check(not missed, "%s notices flipped bits, also %s" % (name, missed[:5]))
+    check(refused(data, None), "%s is no image" % name)
+
+
+def main():
+    images = read_answers()
+    packed = sorted(n for n in os.listdir(GOLDEN) if n.endswith(".packed"))
+    check(len(packed) >= 4, "there are packed files")
+    for name in packed:
+        check_packed(name)
+    on_disk = sorted(n for n in os.listdir(GOLDEN) if n.endswith(".tamis"))
+    check(on_disk == sorted(images), "answers.txt knows every image and no other")
+    check_counts({name: key for name, (key, _) in images.items()})
+    check_texts(images)
+    for name, (key, rows) in images.items():
+        check_answers(name, key, rows)
+        check_damage(name, key)
+        if key is not None:
+            check(refused(read_golden(name), None), "%s needs its key" % name)
+            check(refused(read_golden(name), bytes(16)), "%s refuses another key" % name)
+    print("%d passed, %d failed" % (passed, failed))
+    return failed != 0 or passed == 0
+
+
+sys.exit(main())

@@ -1,0 +1,395 @@
+#!/bin/sh
+# The house rules (docs/DESIGN.md, CONTRIBUTING.md), checked: who may include whom, who may call what,
+# how long things are, what every kind must have. Prints each violation as file:line: reason.
+#
+# It begins with itself: a small tree with every fault must yield exactly the expected reports, so no
+# rule is toothless and none bites where it should not. TAMIS_SOURCE: the tree (default: this script's).
+#
+# shellcheck disable=SC2016 # awk's dollars are not the shell's
+set -u
+export LC_ALL=C
+
+source=${TAMIS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
+room=$(mktemp -d) || exit 1
+trap 'rm -rf "$room"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# files PATTERN...: those of the tree, without what is built or fetched.
+files() {
+    for pattern in "$@"; do
+        find . -name '.?*' -prune -o -type d \( -name 'build*' -o -name node_modules \) -prune -o \
+            -type f -name "$pattern" -print
+    done | sed 's|^\./||' | sort
+}
+
+# over PROGRAM [-v NAME=VALUE]...: awk over the files named on standard input.
+over() {
+    tr '\n' '\0' | xargs -0 -r awk "$@"
+}
+
+# code(line): what is left of a line of C without comments and the contents of strings; call it for
+# every line of a file, in order.
+awk_code='
+function code(line,    out, c, two, quote) {
+    if (FNR == 1) in_comment = 0
+    out = ""
+    while (line != "") {
+        two = substr(line, 1, 2)
+        c = substr(line, 1, 1)
+        if (in_comment) {
+            if (two == "*/") in_comment = 0
+            line = substr(line, two == "*/" ? 3 : 2)
+        } else if (quote != "") {
+            if (c == quote) { out = out c; quote = "" }
+            line = substr(line, c == "\\" ? 3 : 2)
+        } else if (two == "/*") {
+            in_comment = 1
+            line = substr(line, 3)
+        } else if (two == "//") {
+            line = ""
+        } else {
+            if (c == "\"" || c == "\047") quote = c
+            out = out c
+            line = substr(line, 2)
+        }
+    }
+    return out
+}
+function report(reason) { print FILENAME ":" FNR ": " reason }
+'
+
+check_text() {
+    # In halves, or this file would break its own rule.
+    marks='TO''DO|FIX''ME|XX''X'
+    files '*.[ch]' '*.cc' '*.hh' '*.sh' '*.py' '*.js' '*.mjs' '*.cmake' CMakeLists.txt run |
+        over -v marks="(^|[^A-Za-z0-9_])($marks)([^A-Za-z0-9_]|\$)" \
+            '$0 ~ marks { print FILENAME ":" FNR ": a mark left behind: finish it or drop it" }
+             FNR == 701 { print FILENAME ":" FNR ": more than 700 lines" }'
+    # What a page quotes between fences is as it was printed.
+    files '*.[ch]' '*.cc' '*.hh' '*.sh' '*.py' '*.js' '*.mjs' '*.cmake' CMakeLists.txt run '*.md' \
+        '*.in' '*.json' '*.html' '*.css' |
+        over 'FNR == 1 { quoted = 0 }
+              FILENAME ~ /\.md$/ && /^ *```/ { quoted = !quoted }
+              !quoted && /[ \t\r]$/ { print FILENAME ":" FNR ": white space at the end of the line" }'
+    # clang-format breaks code at 100 columns, not comments.
+    files '*.[ch]' '*.cc' '*.hh' |
+        over '/\t/ { print FILENAME ":" FNR ": a tab" }
+              length($0) > 130 { print FILENAME ":" FNR ": a very long line" }'
+    # Where packages come from is for whoever fetches them to say; their sums are enough.
+    files 'package-lock.json' |
+        over '/"resolved"/ { print FILENAME ":" FNR ": names a place to fetch from" }'
+}
+
+# A body is what stands between a brace and a brace, both in the first column or the first after its
+# head; the lines of both count.
+check_functions() {
+    files '*.[ch]' | over '
+        FNR == 1 { start = 0; limit = FILENAME ~ /^tests\// ? 100 : 70 }
+        /^\{$/ || /^[A-Za-z_].*\) *\{$/ { start = FNR }
+        /^\}/ && start {
+            if (FNR - start + 1 > limit)
+                print FILENAME ":" start ": a function of " FNR - start + 1 " lines"
+            start = 0
+        }'
+}
+
+check_includes() {
+    files '*.[ch]' >"$room/all"
+    grep -v '^tests/' "$room/all" | over -v all="$room/all" "$awk_code"'
+function top(path) { sub(/\/.*/, "", path); return path }
+function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
+function normal(path,    part, n, i, out, depth) {
+    n = split(path, part, "/")
+    depth = 0
+    for (i = 1; i <= n; i++) {
+        if (part[i] == "..") depth--
+        else if (part[i] != ".") out[++depth] = part[i]
+    }
+    path = out[1]
+    for (i = 2; i <= depth; i++) path = path "/" out[i]
+    return path
+}
+function on_disk(path,    line, got) { got = (getline line < path) >= 0; close(path); return got }
+# The file of the tree that an include leads to, by whatever -I; "" when it is none of ours.
+function target(name,    path) {
+    path = normal(folder(FILENAME) "/" name)
+    if (path in ours) return path
+    if ((top(FILENAME) "/" name) in ours) return top(FILENAME) "/" name
+    for (path in ours)
+        if (substr(path, length(path) - length(name)) == "/" name) return path
+    return ""
+}
+# Who may include whom within the library: a folder stands for the headers in it.
+function library(from) {
+    if (from == "src/core") return "core kernels image sealed/collect.h frequency/noise.h"
+    if (from == "src/image") return "image core sealed/collect.h sealed/hash_sort.h"
+    if (from == "src/kernels") return "kernels core/bits.h sealed/fuse.h sealed/ribbon/ribbon.h"
+    if (from == "src/membership") return "membership core image"
+    if (from ~ /^src\/sealed(\/ribbon)?$/) return "sealed sealed/ribbon core image kernels"
+    if (from == "src/frequency") return "frequency core image kernels"
+    if (from == "src/private") return "private core image"
+    if (from == "src/foreign") return "foreign core image"
+    return ""
+}
+function allowed(to,    from, list, n, i) {
+    from = folder(FILENAME)
+    if (to ~ /^include\/tamis\//) return 1
+    if (from ~ /^src/) {
+        n = split(library(from), list, " ")
+        for (i = 1; i <= n; i++)
+            if (to == "src/" list[i] || (to ~ /\.h$/ && folder(to) == "src/" list[i])) return 1
+        return 0
+    }
+    return top(to) == top(FILENAME) || (top(FILENAME) == "cli" && (top(to) == "guard" || to == "cluster/cluster.h")) ||
+        (top(FILENAME) == "cluster" && to == "redis/words.h") || (top(FILENAME) == "web" && to ~ /^guard\/url\/(hash|url)\.h$/)
+}
+BEGIN { while ((getline line < all) > 0) ours[line] = 1 }
+{ text = code($0) }
+text ~ /^[ \t]*#[ \t]*include[ \t]*["<]/ {
+    name = $0
+    sub(/^[ \t]*#[ \t]*include[ \t]*["<]/, "", name)
+    sub(/[">].*/, "", name)
+    angle = text ~ /include[ \t]*</
+    if (name ~ /(^|\/)xxh(ash|3)\.h$/ && FILENAME != "src/core/hash.c")
+        report("only src/core/hash.c includes " name)
+    if ((name == "cpuid.h" || name == "sys/auxv.h") && FILENAME != "src/core/cpu.c")
+        report("only src/core/cpu.c includes " name)
+    # The browser has no more than this.
+    if (FILENAME ~ /^guard\/url\// && angle &&
+        name !~ /^(stdbool|stddef|stdint|string)\.h$/)
+        report("goes to the browser, which has no " name)
+    if (angle && name ~ /^tamis\// && !(("include/" name) in ours))
+        report("there is no public header " name)
+    else if (!angle || (name !~ /^tamis\// && !on_disk("/usr/include/" name))) {
+        to = target(name)
+        if (to != "" && !allowed(to)) report("may not include " to)
+    }
+}'
+}
+
+# Calls that belong to one file, and kinds that reach for one another past the kind table.
+check_calls() {
+    # "FILE TABLE" for each kind.
+    kinds=$(files '*.c' | grep '^src/' | tr '\n' '\0' | xargs -0 -r grep -HoE '^const struct kind tamis__[a-z0-9_]*' |
+        sed 's/:const struct kind / /' | tr '\n' ' ')
+    files '*.[ch]' | grep -v '^tests/' | over -v kinds="$kinds" "$awk_code"'
+BEGIN {
+    n = split("open open64 openat openat64 creat fopen fdopen freopen tmpfile mkstemp mkostemp " \
+              "mmap mmap64 munmap memfd_create shm_open opendir read pread readv write pwrite " \
+              "writev rename renameat renameat2 link linkat symlink unlink unlinkat remove fsync " \
+              "fdatasync truncate ftruncate flock lockf fcntl", list, " ")
+    for (i = 1; i <= n; i++) file_call[list[i]] = 1
+    n = split("__builtin_cpu_init __builtin_cpu_supports __builtin_cpu_is __cpuid __cpuid_count " \
+              "__cpuidex __get_cpuid __get_cpuid_count __get_cpuid_max _xgetbv getauxval", list, " ")
+    for (i = 1; i <= n; i++) cpu_call[list[i]] = 1
+    n = split("pthread_create thrd_create fork vfork", list, " ")
+    for (i = 1; i <= n; i++) thread_call[list[i]] = 1
+    n = split(kinds, list, " ")
+    for (i = 1; i < n; i += 2) home[list[i + 1]] = list[i]
+}
+function word_of(name, before, after) {
+    if (name in cpu_call && FILENAME != "src/core/cpu.c") report("only src/core/cpu.c uses " name)
+    if (FILENAME !~ /^src\//) return
+    # A function pointer in a struct may have any name.
+    # src/core/memory.c has pages that belong to no file.
+    if (name in file_call && after ~ /^ *\(/ && before !~ /(\.|->) *$/ && FILENAME != "src/image/file.c" &&
+        !(FILENAME == "src/core/memory.c" && name ~ /^m(un)?map$/))
+        report("only src/image/file.c calls " name)
+    if (name in thread_call && FILENAME != "src/core/threads.c")
+        report("only src/core/threads.c calls " name)
+    if (name in home && FILENAME ~ /^src\/(membership|sealed|frequency|private)\// && FILENAME != home[name])
+        report("goes past the kind table to " name)
+}
+{
+    rest = code($0)
+    before = ""
+    while (match(rest, /[A-Za-z_][A-Za-z0-9_]*/)) {
+        before = before substr(rest, 1, RSTART - 1)
+        name = substr(rest, RSTART, RLENGTH)
+        rest = substr(rest, RSTART + RLENGTH)
+        word_of(name, before, rest)
+        before = before name
+    }
+}'
+}
+
+check_kinds() {
+    # Each kind is one file, and that opens with its essay.
+    files '*.c' | grep '^src/' | tr '\n' '\0' | xargs -0 -r grep -l '^const struct kind tamis__' | over '
+        FNR == 1 { essay = /^\/\*/; done = 0 }
+        FNR == 1 && !essay { print FILENAME ":1: does not open with its essay" }
+        essay && !done && /\*\// {
+            done = 1
+            if (FNR < 8) print FILENAME ":1: an essay of " FNR " lines is none"
+        }'
+    grep -no '&tamis__[a-z0-9_]*' src/core/kind.c | while IFS=: read -r line symbol; do
+        name=$(printf '%s' "${symbol#&tamis__}" | tr _ -)
+        grep -Eq "^#+ ([0-9]+ )?$name\$" docs/FORMAT.md 2>/dev/null ||
+            echo "src/core/kind.c:$line: $name has no section in docs/FORMAT.md"
+        [ -n "$(find tests/golden -name "$name.tamis" -o -name "$name-*.tamis" 2>/dev/null)" ] ||
+            echo "src/core/kind.c:$line: $name has no image in tests/golden"
+    done
+}
+
+# The stack that a call takes is promised, so each has to be measured.
+check_stack() {
+    files '*.h' | grep '^include/tamis/' | while read -r header; do
+        sed -n 's/^TAMIS_API.*[ *]\(tamis_[a-z0-9_]*\)(.*/\1/p' "$header" | while read -r name; do
+            grep -qs "\<$name(" tests/support/verbs.h tests/library/test_stack.c ||
+                echo "$header:1: $name is not called by tests/support/verbs.h or tests/library/test_stack.c"
+        done
+    done
+}
+
+check_changelog() {
+    grep -q '^## Unreleased$' CHANGELOG.md 2>/dev/null ||
+        echo 'CHANGELOG.md:1: no section "## Unreleased"'
+}
+
+# What a newcomer sees first.
+check_root() {
+    known='CHANGELOG.md CMakeLists.txt CMakePresets.json CONTRIBUTING.md LICENSE README.md SECURITY.md run'
+    find . -maxdepth 1 -type f ! -name '.?*' | sed 's|^\./||' | while read -r name; do
+        case " $known " in *" $name "*) ;; *) echo "$name:1: does not belong in the root" ;; esac
+    done
+}
+
+check_tree() {
+    (cd "$1" && check_text && check_functions && check_includes && check_calls && check_kinds &&
+        check_stack && check_changelog && check_root) | sort
+}
+
+# --- The rules under test ----------------------------------------------------------------------------
+
+# A function of N lines, braces included.
+function_of() {
+    echo 'void f(void)'
+    echo '{'
+    awk -v n="$1" 'BEGIN { for (i = 2; i < n; i++) print "    ;" }'
+    echo '}'
+}
+
+# One fault of each sort, beside what looks like one and is none.
+make_bad_tree() {
+    mkdir -p include/tamis src/core src/image src/membership src/frequency src/kernels src/sealed cli guard/url guard/version cluster redis/redisbloom web \
+        examples tests/golden tests/support tests/library docs build/src
+    touch include/tamis/tamis.h src/core/kind.h src/core/bits.h src/core/memory.h src/kernels/kernels.h \
+        guard/version/guard.h guard/url/url.h cli/cli.h cluster/cluster.h cluster/client.h \
+        src/membership/bloom.h redis/redisbloom/layout.h tests/golden/bloom.tamis \
+        tests/golden/tally-big.tamis
+    essay=$(printf '/* A kind.\n *\n *\n *\n *\n *\n *\n * The end. */')
+
+    { echo "$essay"; printf '%s\n' '#include "../core/kind.h"' '#include "../kernels/kernels.h"' \
+        '#include "bloom.h"' 'int a = tamis__bloom + tamis__bloomy, b = tamis__tally;' 'const struct kind tamis__bloom;'; } \
+        >src/membership/bloom.c
+    printf '%s\n' '/* Too short. */' '#include <tamis/tamis.h>' '#include "../membership/bloom.h"' 'const struct kind tamis__tally;' \
+        >src/frequency/tally.c
+    printf '#include "../core/bits.h"\nconst struct kind tamis__count_min;\n' >src/membership/count_min.c
+    printf 'static const struct kind *k[] = {&tamis__bloom,\n&tamis__tally, &tamis__count_min};\n' \
+        >src/core/kind.c
+    printf '# Kinds\n\n### 1 bloom\n\n### 2 count-min\n\n### 3 tally-old\n' >docs/FORMAT.md
+    touch run leftover
+    printf 'TAMIS_API int *tamis_run(void);\nTAMIS_API int tamis_rest(int a,\n' >include/tamis/more.h
+    printf 'int a = tamis_run() + tamis_rested();\n' >tests/support/verbs.h
+    printf '# Changelog\n\n## 1.0.0\nThe Unreleased is here in vain.\n' >CHANGELOG.md
+
+    printf '#include <xxhash.h>\nint fd = open("x", 0);\n' >src/image/file.c
+    printf 'int n = tamis__bloom.id;\n' >src/core/plan.c
+    printf 'int n = pthread_create(0, 0, 0, 0);\n' | tee src/core/threads.c >src/core/bulk.c
+    printf '#include <xxhash.h>\n#include "../kernels/kernels.h"\n#include "../membership/bloom.h"\n' \
+        >src/core/hash.c
+    printf '%s\n' '/* open( and' ' * mmap( are words here */ int ok; // fopen(' \
+        'const char *s = "unlink(\"a\")"; int c = s->read(1) + s.write(2) + reopen(3);' \
+        'int n = mmap (0);' 'int open;' '#include "../../cli/cli.h"' >src/image/image.c
+    printf 'int n = mmap(0) + munmap(0);\nint m = open(0);\n' >src/core/memory.c
+    printf '#include <cpuid.h>\nint n = __builtin_cpu_supports("avx2");\n' >src/core/cpu.c
+    printf '#include <cpuid.h>\nint n = __builtin_cpu_supports("avx2");\n' >src/kernels/avx2.c
+
+    printf '#include "cli.h"\n#include "../guard/version/guard.h"\n#include <stdio.h>\n#include <memory.h>\n' \
+        >cli/main.c
+    printf '#include "../cluster/cluster.h"\n#include "../cluster/client.h"\n' >cli/redis.c
+    printf '#include <tamis/tamis.h>\n#include <tamis/secret.h>\n' >examples/a.c
+    printf '#include "../src/core/kind.h"\n  #  include "kind.h"\n#include <bits.h>\n' >web/shim.c
+    printf '#include "../guard/url/url.h"\n#include "../guard/version/guard.h"\n' >web/exports.c
+    printf '#include "layout.h"\n#include "../../guard/version/guard.h"\n' >redis/redisbloom/layout.c
+    printf '#include "redisbloom/layout.h"\nint fd = open("x", 0);\n' >redis/module.c
+    printf '#include <string.h>\n#include "guard.h"\n#include <cli.h>\n#include <stdio.h>\n' >guard/url/url.c
+    printf '#include <stdio.h>\n#include <tamis/tamis.h>\n#include "../../src/core/kind.h"\n' >guard/version/store.c
+    printf '#include "../src/core/kind.h"\n#include <xxhash.h>\nint fd = open("x", 0);\n' >tests/test_a.c
+    printf '#include "../cli/cli.h"\n' >build/src/generated.c
+
+    function_of 70 >cli/long70.c
+    function_of 71 >cli/long71.c
+    function_of 100 >tests/long100.c
+    function_of 101 >tests/long101.c
+    awk 'BEGIN { for (i = 0; i < 700; i++) print ";" }' >cli/lines700.c
+    awk 'BEGIN { for (i = 0; i < 701; i++) print ";" }' >cli/lines701.c
+    printf '# XX''XX TO''DOS\n# TO''DO: this\n# (FIX''ME)\nx = "XX''X" \n' >tests/marks.py
+    printf 'int a;\t/* tab */\nint b; \n/* %0130d */\n' 0 >cli/tab.h
+    printf 'all:\n\ttrue\n' >cli/Makefile
+    printf '{"integrity": "sha512-"}\n{"resolved": "https://a.example/b.tgz"}\n' >web/package-lock.json
+    printf 'a line  \n```\nas printed \n```\nanother \n' >docs/a.md
+}
+
+# What must be said of it, no more and no less.
+expected() {
+    sort <<'REPORTS'
+CHANGELOG.md:1: no section "## Unreleased"
+cli/lines701.c:701: more than 700 lines
+cli/long71.c:2: a function of 71 lines
+cli/redis.c:2: may not include cluster/client.h
+cli/tab.h:1: a tab
+cli/tab.h:2: white space at the end of the line
+cli/tab.h:3: a very long line
+docs/a.md:1: white space at the end of the line
+docs/a.md:5: white space at the end of the line
+examples/a.c:2: there is no public header tamis/secret.h
+guard/version/store.c:3: may not include src/core/kind.h
+include/tamis/more.h:1: tamis_rest is not called by tests/support/verbs.h or tests/library/test_stack.c
+leftover:1: does not belong in the root
+guard/url/url.c:3: goes to the browser, which has no cli.h
+guard/url/url.c:3: may not include cli/cli.h
+guard/url/url.c:4: goes to the browser, which has no stdio.h
+redis/redisbloom/layout.c:2: may not include guard/version/guard.h
+src/core/bulk.c:1: only src/core/threads.c calls pthread_create
+src/image/file.c:1: only src/core/hash.c includes xxhash.h
+src/frequency/tally.c:1: an essay of 1 lines is none
+src/frequency/tally.c:3: may not include src/membership/bloom.h
+src/core/hash.c:3: may not include src/membership/bloom.h
+src/image/image.c:4: only src/image/file.c calls mmap
+src/image/image.c:6: may not include cli/cli.h
+src/kernels/avx2.c:1: only src/core/cpu.c includes cpuid.h
+src/kernels/avx2.c:2: only src/core/cpu.c uses __builtin_cpu_supports
+src/core/kind.c:2: count-min has no image in tests/golden
+src/core/kind.c:2: tally has no section in docs/FORMAT.md
+src/core/memory.c:2: only src/image/file.c calls open
+src/membership/bloom.c:10: may not include src/kernels/kernels.h
+src/membership/bloom.c:12: goes past the kind table to tamis__tally
+src/membership/count_min.c:1: does not open with its essay
+tests/long101.c:2: a function of 101 lines
+tests/marks.py:2: a mark left behind: finish it or drop it
+tests/marks.py:3: a mark left behind: finish it or drop it
+tests/marks.py:4: a mark left behind: finish it or drop it
+tests/marks.py:4: white space at the end of the line
+web/exports.c:2: may not include guard/version/guard.h
+web/package-lock.json:2: names a place to fetch from
+web/shim.c:1: may not include src/core/kind.h
+web/shim.c:2: may not include src/core/kind.h
+web/shim.c:3: may not include src/core/bits.h
+REPORTS
+}
+
+mkdir "$room/bad"
+(cd "$room/bad" && make_bad_tree)
+check_tree "$room/bad" >"$room/got"
+expected >"$room/wanted"
+if ! cmp -s "$room/wanted" "$room/got"; then
+    echo 'the rules do not work (< wanted, > got):'
+    diff "$room/wanted" "$room/got"
+    exit 1
+fi
+
+check_tree "$source" >"$room/violations"
+cat "$room/violations"
+[ -s "$room/violations" ] || echo 'the house is in order'
+[ ! -s "$room/violations" ]
