@@ -1,5 +1,5 @@
 /* Measures attacks with a public seed and with a secret key, and prints them as JSON for
- * tools/adversary_report.py:
+ * bench/adversary/report.py:
  *
  *     bench-adversary [--quick]
  */

@@ -8,7 +8,7 @@
 #ifndef TAMIS_BENCH_FREQUENCY_H
 #define TAMIS_BENCH_FREQUENCY_H
 
-#include "../bench.h"
+#include "../common/bench.h"
 
 /* --- Streams ---------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 """What the guard promises of a million URLs: a filter below 2,000,000 bytes, wrong about at most 1 in 40,000 expressions, so
-that 102,000 page views of 8 expressions ask at most 30 times in vain. And tools/guard_figures.py prints its table.
+that 102,000 page views of 8 expressions ask at most 30 times in vain. And bench/guard/guard_figures.py prints its table.
 
 How long anything takes is not judged."""
 import os
@@ -11,7 +11,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
 from serving import SOURCE, TAMIS, main, tamis  # noqa: E402
 
-sys.path.insert(0, str(SOURCE / "tools"))
+sys.path.insert(0, str(SOURCE / "bench/guard"))
 import guard_figures  # noqa: E402
 
 URLS = 1_000_000
@@ -60,7 +60,7 @@ def test_a_million_urls(room):
 
 
 def test_the_figures(room):
-    done = subprocess.run([sys.executable, SOURCE / "tools/guard_figures.py", "--entries", "5000", "--seconds", "1"],
+    done = subprocess.run([sys.executable, SOURCE / "bench/guard/guard_figures.py", "--entries", "5000", "--seconds", "1"],
                           env=dict(os.environ, TAMIS=TAMIS, TMPDIR=str(room)), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     page = (SOURCE / "docs/GUARD.md").read_text()

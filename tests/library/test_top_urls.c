@@ -1,7 +1,7 @@
 /* The top 100 of a log of URLs, in 64 KiB with all texts: right in every order, with intervals that
  * hold. The log is fixed, so there is no chance in any of this. */
 #define _POSIX_C_SOURCE 200809L
-#include "../../tools/url_log.h"
+#include "../../bench/accuracy/url_log.h"
 #include "../support/check.h"
 
 /* test_long_top.c has all ten million. */

@@ -101,7 +101,7 @@ PYTHON
 plots=
 command -v gnuplot >/dev/null || plots=--no-plots
 mkdir "$room/docs"
-/usr/bin/python3 "$source/tools/bench_report.py" --docs "$room/docs" $plots "$room/bench.json" >"$room/targets"
+/usr/bin/python3 "$source/bench/filters/report.py" --docs "$room/docs" $plots "$room/bench.json" >"$room/targets"
 for heading in Targets 'Where we lose' 'Removing and growing' Threads 'What a filter saves'; do
     grep -q "^## $heading" "$room/docs/BENCHMARKS.md" || { echo "no section $heading"; exit 1; }
 done

@@ -8,7 +8,7 @@ trap 'rm -rf "$room"' EXIT
 trap 'exit 1' HUP INT TERM
 
 [ -x "$build/bench-adversary" ] || exit 77
-report() { /usr/bin/python3 "$source/tools/adversary_report.py" "$@"; }
+report() { /usr/bin/python3 "$source/bench/adversary/report.py" "$@"; }
 "$build/bench-adversary" --quick >"$room/good.json"
 cp "$source/SECURITY.md" "$room/page.md"
 report --docs "$room/page.md" "$room/good.json" >"$room/table"

@@ -5,7 +5,7 @@ import json, os, subprocess, sys, tempfile
 if not os.path.exists("/usr/bin/time"):
     print("GNU time is not installed")
     sys.exit(77)
-driver = os.path.join(os.environ["TAMIS_SOURCE"], "bench/cli.py")
+driver = os.path.join(os.environ["TAMIS_SOURCE"], "bench/cli/measure.py")
 with tempfile.TemporaryDirectory() as folder:
     out = os.path.join(folder, "cli.json")
     subprocess.run([sys.executable, driver, "--lines", "3000", "--repeat", "2", "--tamis", os.environ["TAMIS"], "--folder", folder,

@@ -46,7 +46,7 @@ PYTHON
 plots=
 command -v gnuplot >/dev/null || plots=--no-plots
 mkdir "$room/docs"
-/usr/bin/python3 "$source/tools/frequency_report.py" --docs "$room/docs" $plots "$room/frequency.json" >"$room/targets"
+/usr/bin/python3 "$source/bench/frequency/report.py" --docs "$room/docs" $plots "$room/frequency.json" >"$room/targets"
 for heading in Targets 'Where we lose' 'Errors in the same memory' 'Count-sketch or count-min' Speed 'On the command line'; do
     grep -q "^## $heading" "$room/docs/FREQUENCY.md" || { echo "no section $heading"; exit 1; }
 done

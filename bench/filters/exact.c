@@ -1,6 +1,6 @@
 /* Structures without error, for the question of the lecture "what does a filter save?": a list, a
  * sorted list, a hash table in memory, and LMDB, a database on disk, all of 64-bit integers. */
-#include "bench.h"
+#include "../common/bench.h"
 
 #include <lmdb.h>
 #include <stdlib.h>

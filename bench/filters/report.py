@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Turns build/bench.json into the table of targets and, with --docs, into docs/BENCHMARKS.md and its plots.
 
-    tools/bench_report.py [--docs FOLDER] [--no-plots] [build/bench.json]
+    bench/filters/report.py [--docs FOLDER] [--no-plots] [build/bench.json]
 
 Every number of the page is one of the file or computed here from those. Words about why a target was missed
-stand in bench/NOTES.md and are copied.
+stand in bench/filters/NOTES.md and are copied.
 """
 import json
 import math
@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(HERE)
+ROOT = os.path.dirname(os.path.dirname(HERE))
 EXACT = ("list", "sorted-list", "hash-table", "lmdb")
 SHRINKING = ("counting", "pair", "cuckoo", "growing", "window")
 SEALED = ("fuse", "fuse-4", "ribbon", "ribbon-8", "exact")
@@ -555,7 +555,7 @@ def space_curves(run):
 
 
 def plot(curves, style, out):
-    """One block of the data file per curve, its name first, for tools/plot.gp."""
+    """One block of the data file per curve, its name first, for bench/filters/plot.gp."""
     with tempfile.NamedTemporaryFile("w", suffix=".dat", encoding="utf-8") as f:
         curves = [(name, points) for name, points in curves if points]
         for name, points in curves:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Turns build/frequency.json into the table of targets and, with --docs, into docs/FREQUENCY.md and its plots.
 
-    tools/frequency_report.py [--docs FOLDER] [--no-plots] [build/frequency.json]
+    bench/frequency/report.py [--docs FOLDER] [--no-plots] [build/frequency.json]
 
 Every number of the page is one of the file or computed here from those. Words about why a target was missed stand in
 bench/frequency/NOTES.md and are copied.
@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(HERE)
+ROOT = os.path.dirname(os.path.dirname(HERE))
 KIB = 1024
 MIB = 1 << 20
 BUDGETS = (64 * KIB, 256 * KIB, MIB, 4 * MIB)
@@ -325,7 +325,7 @@ def contest_curves(run, value):
 
 
 def plot(curves, style, out):
-    """One block of the data file per curve, its name first, for tools/frequency.gp."""
+    """One block of the data file per curve, its name first, for bench/frequency/plot.gp."""
     with tempfile.NamedTemporaryFile("w", suffix=".dat", encoding="utf-8") as f:
         curves = [(name, points) for name, points in curves if points]
         for name, points in curves:
@@ -333,7 +333,7 @@ def plot(curves, style, out):
         f.flush()
         settings = f"data='{f.name}'; out='{out}'; n={len(curves)}; style='{style}'"
         if curves:
-            subprocess.run(["gnuplot", "-e", settings, os.path.join(HERE, "frequency.gp")], check=True)
+            subprocess.run(["gnuplot", "-e", settings, os.path.join(HERE, "plot.gp")], check=True)
 
 
 def write_plots(run, folder):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The command line beside the commands it replaces: time and peak memory on the same files, in one run.
 
-    bench/cli.py [--lines N] [--repeat N] [--folder DIR] [--docs FOLDER] --tamis PATH --out build/bench-cli.json
+    bench/cli/measure.py [--lines N] [--repeat N] [--folder DIR] [--docs FOLDER] --tamis PATH --out build/bench-cli.json
 
 Every command writes to a file: grep knows /dev/null and would stop at the first line. What is exact is compared with what the
 others wrote. Memory is the peak of the largest process, as GNU time tells it. Commands that are not installed are left out
@@ -189,7 +189,7 @@ class Report:
     def page(self):
         c = self.context
         out = ["# Benchmarks of the command line", "",
-               "Written by bench/cli.py, do not edit: `./run bench cli` makes it anew, with 10 million lines. All numbers are from "
+               "Written by bench/cli/measure.py, do not edit: `./run bench cli` makes it anew, with 10 million lines. All numbers are from "
                "one", "run on one machine, so ratios are fair; absolute",
                f"times are this machine's. Median of {c['repeat']} runs (fewer of what takes a minute), the minimum in "
                "parentheses: where", "they disagree somebody else was using the machine. Files are in the page cache, and every command writes to a file. Memory is the peak of "

@@ -1,4 +1,4 @@
-# Plots for docs/FREQUENCY.md, called by tools/frequency_report.py with
+# Plots for docs/FREQUENCY.md, called by bench/frequency/report.py with
 #   data   blocks of "name" and points, two blank lines between them
 #   n      how many blocks
 #   style  error or contest

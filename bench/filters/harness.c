@@ -1,7 +1,7 @@
 /* How anything is timed. The clock runs around the calls alone: one pair of readings (about 50 ns)
  * for a batch of 4096 keys. Builds include creating the structure and touching its pages for the
  * first time; queries find it built. */
-#include "bench.h"
+#include "../common/bench.h"
 
 #include <math.h>
 #include <pthread.h>

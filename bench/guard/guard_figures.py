@@ -1,6 +1,6 @@
 """Measures the figures of docs/GUARD.md on this machine and prints them as Markdown.
 
-    python3 tools/guard_figures.py [--entries N] [--seconds S]
+    python3 bench/guard/guard_figures.py [--entries N] [--seconds S]
 
 Needs build/tamis, and wrk for the requests a second."""
 import argparse
@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-SOURCE = pathlib.Path(__file__).resolve().parent.parent
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
 TAMIS = os.environ.get("TAMIS", str(SOURCE / "build/tamis"))
 # The lectures' year: page views, of which bad ones; seconds for the database and for the filter.
 VIEWS, BAD_VIEWS, DATABASE, FILTER, LECTURE = 102000, 2000, 0.5, 0.001, 1740

@@ -14,10 +14,10 @@ import statistics
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/support"))
 from redis_client import BUILD, Server  # noqa: E402
 
-PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "REDIS.md"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "REDIS.md"
 QUICK = "--quick" in sys.argv
 ROUNDS = 3 if QUICK else 9
 REQUESTS = 60000 if QUICK else 150000

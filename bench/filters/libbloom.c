@@ -1,6 +1,6 @@
 /* The peer that Debian ships: libbloom, on the same keys at the same rates. One key per call is all
  * it has. */
-#include "bench.h"
+#include "../common/bench.h"
 
 #include <bloom.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The rows: printed as they come, kept for bench.json. */
-#include "bench.h"
+#include "../common/bench.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  *
  * and, for two threads, batches out of a common array: adds and queries of a TAMIS_SHARED handle,
  * queries of a plain one. The same with one thread shows what sharing costs. */
-#include "bench.h"
+#include "../common/bench.h"
 
 #include <math.h>
 #include <stdlib.h>

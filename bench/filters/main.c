@@ -6,7 +6,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* readlink */
 #endif
-#include "bench.h"
+#include "../common/bench.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-# Plots for docs/BENCHMARKS.md, called by tools/bench_report.py with
+# Plots for docs/BENCHMARKS.md, called by bench/filters/report.py with
 #   data   blocks of "name" and points, two blank lines between them
 #   n      how many blocks
 #   style  query, add or space

@@ -5,7 +5,7 @@
  * line. In a plain loop the processor itself has as many lines on their way as it can; with rolling
  * prefetch the line of the hash 64 places ahead is asked for, into the second-level cache. The
  * array lies in memory as a filter of its size does. */
-#include "bench.h"
+#include "../common/bench.h"
 
 #include <math.h>
 #include <string.h>

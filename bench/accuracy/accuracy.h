@@ -1,4 +1,4 @@
-/* What tools/accuracy.c prints from other files. */
+/* What bench/accuracy/accuracy.c prints from other files. */
 #ifndef TAMIS_ACCURACY_H
 #define TAMIS_ACCURACY_H
 
