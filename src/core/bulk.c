@@ -263,7 +263,7 @@ static tamis_status add_carefully(tamis *t, tamis_hash h, uint8_t *seen)
 }
 
 /* Up to eight keys, a byte of answers. */
-static tamis_status add_few(tamis *t, const struct batch *keys, uint8_t *seen, size_t *done)
+static tamis_status bulk_add_few(tamis *t, const struct batch *keys, uint8_t *seen, size_t *done)
 {
     *seen = 0;
     for (*done = 0; *done < keys->n; ++*done) {
@@ -308,7 +308,7 @@ tamis_status tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen, siz
             tamis_hash room[8];
             const size_t n = rest < 8 ? rest : 8;
             const struct batch few = {.hashes = tamis__hash_group(t, in, at, n, room), .n = n};
-            s = add_few(t, &few, out, &added);
+            s = bulk_add_few(t, &few, out, &added);
         }
         at += added;
     }

@@ -31,7 +31,7 @@ static void advise(unsigned char *p, size_t size)
 }
 
 /* calloc gets big blocks from the system already zero, without touching them. */
-static unsigned char *take(const tamis_memory *memory, size_t total, bool zeroed)
+static unsigned char *memory_take(const tamis_memory *memory, size_t total, bool zeroed)
 {
     if (memory == NULL) return zeroed ? calloc(1, total) : malloc(total);
     return (zeroed && memory->zeroed != NULL ? memory->zeroed : memory->alloc)(memory->ctx, total);
@@ -47,7 +47,7 @@ static void *alloc_block(const tamis_memory *memory, uint64_t size, bool zeroed)
     const size_t extra = align + sizeof(void *) + (align - LINE);
     if (size > SIZE_MAX - extra) return NULL;
     const size_t total = (size_t)size + extra;
-    unsigned char *raw = take(memory, total, zeroed);
+    unsigned char *raw = memory_take(memory, total, zeroed);
     if (raw == NULL) return NULL;
     unsigned char *block = raw + sizeof(void *);
     block += align - (uintptr_t)block % align;

@@ -113,7 +113,8 @@ static double fewest_items(const struct occupancy *o, double hit, double z, doub
  * little heavier than the truth in between; n is too many when P[Poisson(v) >= c] is below the tail
  * of z. That tail is a gamma distribution's, here by the cube root of E. B. Wilson and M. M.
  * Hilferty (1931). */
-static double most_items(const struct occupancy *o, double hit, double z, double low, double high)
+static double occupancy_most_items(const struct occupancy *o, double hit, double z, double low,
+                                   double high)
 {
     for (int i = 0; i < 200 && high - low > 1e-9 * high; i++) {
         const double n = (low + high) / 2;
@@ -138,7 +139,7 @@ struct estimate tamis__items_from_hits(const struct occupancy *o, double hit, do
     const double most = items_for(o, all - 0.5) * 4 + 64;
     /* Counts are whole: half a cell is the usual correction. The Poisson tail needs none. */
     e.low = fewest_items(o, hit - 0.5, z, e.value);
-    e.high = hit < all ? most_items(o, hit, z, e.value, most) : INFINITY;
+    e.high = hit < all ? occupancy_most_items(o, hit, z, e.value, most) : INFINITY;
     if (e.value < 1) e.value = 1; /* a hit cell proves an item */
     if (e.low < 1) e.low = 1;
     if (e.high < 1) e.high = 1;

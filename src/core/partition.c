@@ -79,7 +79,7 @@ static void work_off(tamis *t, struct parts *p, size_t part)
     p->filled[part] = 0;
 }
 
-static void deal(tamis *t, struct parts *p, const tamis_hash *h, size_t n)
+static void partition_deal(tamis *t, struct parts *p, const tamis_hash *h, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const uint64_t line = tamis__line_of(h[i], p->lines);
@@ -97,7 +97,7 @@ bool tamis__partitioned_add(tamis *t, const struct keys *in)
     if (!parts_open(t, in->n, &p)) return false;
     for (size_t at = 0; at < in->n; at += GROUP) {
         const size_t n = in->n - at < GROUP ? in->n - at : GROUP;
-        deal(t, &p, tamis__hash_group(t, in, at, n, room), n);
+        partition_deal(t, &p, tamis__hash_group(t, in, at, n, room), n);
     }
     for (size_t part = 0; part < p.count; part++) work_off(t, &p, part);
     parts_close(t, &p);

@@ -28,7 +28,7 @@ static uint64_t bits(const struct sizing *s, uint64_t m, uint32_t k)
     return s->cells(m, k) * (s->cell_bits != 0 ? s->cell_bits : 1);
 }
 
-static uint64_t image_bytes(const struct sizing *s, uint64_t m, uint32_t k)
+static uint64_t plan_image_bytes(const struct sizing *s, uint64_t m, uint32_t k)
 {
     return tamis__image_bytes(tamis__cell_bytes(bits(s, m, k)), parts(s));
 }
@@ -62,12 +62,12 @@ static uint64_t m_for_rate(const struct sizing *s, uint32_t k, double items, dou
 }
 
 /* Largest m whose image keeps the budget; 0: none does. */
-static uint64_t m_for_bytes(const struct sizing *s, uint32_t k, uint64_t bytes)
+static uint64_t plan_m_for_bytes(const struct sizing *s, uint32_t k, uint64_t bytes)
 {
     uint64_t low = 0, high = most_steps(s, k) + 1;
     while (high - low > 1) {
         const uint64_t mid = low + (high - low) / 2;
-        if (image_bytes(s, mid * s->step, k) <= bytes)
+        if (plan_image_bytes(s, mid * s->step, k) <= bytes)
             low = mid;
         else
             high = mid;
@@ -128,10 +128,10 @@ static struct shape shape_for_k(const tamis_plan *p, const struct sizing *s, uin
         /* A budget far beyond need stops at the lowest rate that is ever promised. */
         c.m = m_for_rate(s, k, (double)p->items, p->fpr != 0 ? p->fpr : TAMIS__MIN_FPR);
         /* The bits that fill up the last word cost nothing. */
-        if (c.m != 0) c.m = m_for_bytes(s, k, image_bytes(s, c.m, k));
+        if (c.m != 0) c.m = plan_m_for_bytes(s, k, plan_image_bytes(s, c.m, k));
     }
     if (p->m == 0 && (p->items == 0 || p->fpr == 0)) {
-        const uint64_t most = m_for_bytes(s, k, p->bytes);
+        const uint64_t most = plan_m_for_bytes(s, k, p->bytes);
         if (c.m == 0 || c.m > most) c.m = most;
     }
     if (c.m == 0 || c.m / s->step > most_steps(s, k)) return (struct shape){0};
@@ -140,7 +140,7 @@ static struct shape shape_for_k(const tamis_plan *p, const struct sizing *s, uin
     const double rate = rate_of(s, (double)c.m, k, (double)c.items);
     c.fpr = rate <= p->fpr && tamis__tidy(rate) > p->fpr ? p->fpr : tamis__tidy(rate);
     if (c.fpr < TAMIS__MIN_FPR) c.fpr = TAMIS__MIN_FPR;
-    c.bytes = image_bytes(s, c.m, k);
+    c.bytes = plan_image_bytes(s, c.m, k);
     c.excess = excess(p, s, &c);
     return c;
 }
@@ -174,9 +174,10 @@ tamis_status tamis__solve_shape(tamis_plan *p, const struct sizing *s, tamis_pro
     }
     if (best.m == 0) {
         if (p->bytes != 0 && !(p->items != 0 && p->fpr != 0))
-            return tamis__fail(
-                why, TAMIS_EINVAL, "%llu bytes are too few: the smallest image has %llu",
-                (unsigned long long)p->bytes, (unsigned long long)image_bytes(s, s->step, from));
+            return tamis__fail(why, TAMIS_EINVAL,
+                               "%llu bytes are too few: the smallest image has %llu",
+                               (unsigned long long)p->bytes,
+                               (unsigned long long)plan_image_bytes(s, s->step, from));
         return tamis__fail(why, TAMIS_EINVAL, "no shape of up to 2^52 bits does that");
     }
     if (p->bytes != 0 && best.bytes > p->bytes)
@@ -264,7 +265,7 @@ static double bound_of(const tamis_plan *p)
     return rate > sets ? rate : sets;
 }
 
-static bool weighs(const tamis_plan *p)
+static bool plan_weighs(const tamis_plan *p)
 {
     const struct kind *kind = tamis__kind_of(p->kind, p->inner_kind, p->inner_kind == TAMIS_TOP);
     return kind != NULL && (kind->traits & TAMIS__WEIGHS) != 0;
@@ -275,9 +276,9 @@ static tamis_status check_extras(const tamis_plan *p, tamis_error *why)
 {
     const bool counting = p->kind == TAMIS_COUNTING, window = p->kind == TAMIS_WINDOW;
     const bool inner = counting || window || p->kind == TAMIS_PAIR;
-    if (p->cell_bits != 0 && !counting && !weighs(p))
+    if (p->cell_bits != 0 && !counting && !plan_weighs(p))
         return tamis__fail(why, TAMIS_EINVAL, "only counting filters have counters");
-    if ((p->error != 0 || p->delta != 0) && !weighs(p))
+    if ((p->error != 0 || p->delta != 0) && !plan_weighs(p))
         return tamis__fail(why, TAMIS_EINVAL, "error and delta are for kinds that tell how often");
     if ((p->flags & TAMIS_CONSERVATIVE) != 0 && p->kind != TAMIS_COUNT_MIN &&
         p->inner_kind != TAMIS_COUNT_MIN)
@@ -290,7 +291,7 @@ static tamis_status check_extras(const tamis_plan *p, tamis_error *why)
         return tamis__fail(why, TAMIS_EINVAL, "only window, pair and counting have an inner kind");
     if ((p->flags & TAMIS_STRICT) != 0 && p->kind == TAMIS_GROWING)
         return tamis__fail(why, TAMIS_EINVAL, "a growing filter is never full");
-    if ((p->flags & TAMIS_STRICT) != 0 && weighs(p))
+    if ((p->flags & TAMIS_STRICT) != 0 && plan_weighs(p))
         return tamis__fail(why, TAMIS_EINVAL, "a kind that tells how often is never full");
     return TAMIS_OK;
 }
@@ -310,12 +311,12 @@ static tamis_status check_request(const tamis_plan *p, tamis_error *why)
     if (p->kind == TAMIS_GROWING && p->fpr == 0 && p->k == 0)
         return tamis__fail(why, TAMIS_EINVAL,
                            "a growing filter needs the false-positive rate it is to keep");
-    if (weighs(p) &&
+    if (plan_weighs(p) &&
         ((p->items != 0 && p->kind != TAMIS_TOP && p->inner_kind != TAMIS_TOP) || p->fpr != 0))
         return tamis__fail(why, TAMIS_EINVAL,
                            "a kind that tells how often has no items and no false positives: plan "
                            "it by bytes, error or m");
-    if (given < 2 && p->kind != TAMIS_GROWING && !weighs(p))
+    if (given < 2 && p->kind != TAMIS_GROWING && !plan_weighs(p))
         return tamis__fail(why, TAMIS_EINVAL, "a plan needs two of: items, rate, bytes");
     return TAMIS_OK;
 }
@@ -352,7 +353,7 @@ tamis_status tamis__solve_plan(tamis_plan *p, tamis_promise *r, tamis_error *why
     }
     if (s != TAMIS_OK) return s;
     r->bytes = p->bytes;
-    if (weighs(p)) return TAMIS_OK;
+    if (plan_weighs(p)) return TAMIS_OK;
     r->fpr = p->fpr;
     r->bits_per_item = 8 * (double)p->bytes / (double)p->items;
     r->bound_bits = bound_of(p);

@@ -17,7 +17,7 @@
 /* What getentropy gives at once. */
 #define PIECE 256u
 
-static int fill(void *ctx, void *to, size_t n)
+static int random_fill(void *ctx, void *to, size_t n)
 {
     (void)ctx;
     for (uint8_t *at = to; n > 0;) {
@@ -29,11 +29,11 @@ static int fill(void *ctx, void *to, size_t n)
     return 0;
 }
 #else
-static int fill(void *ctx, void *to, size_t n)
+static int random_fill(void *ctx, void *to, size_t n)
 {
     (void)ctx, (void)to, (void)n;
     return -1;
 }
 #endif
 
-const struct randomness tamis__system_random = {fill, NULL};
+const struct randomness tamis__system_random = {random_fill, NULL};

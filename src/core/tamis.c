@@ -221,7 +221,7 @@ tamis_status tamis_seal(tamis *t, tamis_error *why)
 
 /* --- Adding ----------------------------------------------------------------------------------- */
 
-static tamis_status add_all(tamis *t, const struct keys *in, uint8_t *seen_bits, size_t *done)
+static tamis_status tamis_add_all(tamis *t, const struct keys *in, uint8_t *seen_bits, size_t *done)
 {
     size_t added;
     const tamis_status s = tamis__bulk_add(t, in, seen_bits, &added);
@@ -242,7 +242,7 @@ tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t n, uint8_t
     if (done != NULL) *done = 0;
     const tamis_status s = tamis__may_change_keys(t);
     const struct keys in = {.bytes = keys, .n = n};
-    return s == TAMIS_OK ? add_all(t, &in, seen_bits, done) : s;
+    return s == TAMIS_OK ? tamis_add_all(t, &in, seen_bits, done) : s;
 }
 
 tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *seen_bits,
@@ -253,7 +253,7 @@ tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *
     if ((t->kind->traits & TAMIS__TEXTS) != 0) return TAMIS_EUNSUPPORTED;
     const struct keys in = {.hashes = h, .n = n};
     size_t added;
-    const tamis_status s = add_all(t, &in, seen_bits, &added);
+    const tamis_status s = tamis_add_all(t, &in, seen_bits, &added);
     if (done != NULL) *done = added;
     tamis__watch_hashes(t, h, added);
     return s;
@@ -474,7 +474,7 @@ static tamis_status check_alike(const tamis *a, const tamis *b, tamis_error *why
     return TAMIS_OK;
 }
 
-static void gauge(const tamis *t, const struct body *other, double z, struct gauge *out)
+static void tamis_gauge(const tamis *t, const struct body *other, double z, struct gauge *out)
 {
     memset(out, 0, sizeof *out);
     t->kind->gauge(&t->body, other, z, out);
@@ -497,7 +497,7 @@ static struct count count_union(const tamis *a, const tamis *b)
         c.least = (double)c.items;
         return c;
     }
-    gauge(a, &b->body, TAMIS__Z99, &g);
+    tamis_gauge(a, &b->body, TAMIS__Z99, &g);
     c.items = (uint64_t)(g.items.value + 0.5);
     c.least = g.items.low;
     return c;
@@ -564,7 +564,7 @@ tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_err
     plain->watch.suspect = t->watch.suspect;
     plain->changed = true;
     struct gauge g;
-    gauge(plain, NULL, TAMIS__Z99, &g);
+    tamis_gauge(plain, NULL, TAMIS__Z99, &g);
     plain->items = (uint64_t)(g.items.value + 0.5);
     plain->items_estimated = true;
     *out = plain;
@@ -587,9 +587,9 @@ tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out
     if (s != TAMIS_OK) return s;
     struct gauge ga, gb, gu;
     /* |A and B| = |A| + |B| - |A or B|; the three intervals hold together with 99 %. */
-    gauge(a, NULL, TAMIS__Z99_OF_3, &ga);
-    gauge(b, NULL, TAMIS__Z99_OF_3, &gb);
-    gauge(a, &b->body, TAMIS__Z99_OF_3, &gu);
+    tamis_gauge(a, NULL, TAMIS__Z99_OF_3, &ga);
+    tamis_gauge(b, NULL, TAMIS__Z99_OF_3, &gb);
+    tamis_gauge(a, &b->body, TAMIS__Z99_OF_3, &gu);
     const struct estimate ea = ga.items, eb = gb.items, eu = gu.items;
     const double smaller_high = ea.high < eb.high ? ea.high : eb.high;
     const double most = ea.high + eb.high - eu.low;
@@ -611,10 +611,10 @@ tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out
 
 /* --- Looking inside --------------------------------------------------------------------------- */
 
-static tamis_status look(const tamis *t, tamis_facts *out)
+static tamis_status tamis_look(const tamis *t, tamis_facts *out)
 {
     struct gauge g;
-    gauge(t, NULL, TAMIS__Z99, &g);
+    tamis_gauge(t, NULL, TAMIS__Z99, &g);
     const double items = (double)t->items;
     const struct estimate e = /* what is sealed cannot be counted */
         (t->kind->traits & TAMIS__STATIC) != 0 ? (struct estimate){items, items, items} : g.items;
@@ -673,7 +673,7 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
 {
     tamis_facts f;
     tamis_status s = tamis__check_struct(out, "tamis_facts", NULL);
-    if (s == TAMIS_OK) s = look(t, &f);
+    if (s == TAMIS_OK) s = tamis_look(t, &f);
     if (s == TAMIS_OK) tamis__give_struct(out, &f, sizeof f);
     return s;
 }

@@ -50,7 +50,7 @@ static inline void put_word(struct hash_sample *s, enum word w, uint64_t v)
     s->zeros[w] |= ~v;
 }
 
-static inline void put_bits(struct hash_sample *s, tamis_hash h)
+static inline void uniform_put_bits(struct hash_sample *s, tamis_hash h)
 {
     put_word(s, LO, h.lo);
     put_word(s, HI, h.hi);
@@ -86,7 +86,7 @@ static bool is_good(const struct hash_sample *s)
            constant_bits(s, ALIKE) < LEAST_ALIKE;
 }
 
-static bool is_suspect(const struct hash_sample *s)
+static bool uniform_is_suspect(const struct hash_sample *s)
 {
     const unsigned n = different(s);
     for (enum word w = LO; w <= ALIKE; w++) {
@@ -116,7 +116,7 @@ static bool first_are_good(const tamis_hash *h)
 }
 
 /* The bits before the places: whoever sees a place sees the bits of the hash that took it. */
-static void add_up(struct hash_sample *into, const struct hash_sample *s)
+static void uniform_add_up(struct hash_sample *into, const struct hash_sample *s)
 {
     for (enum word w = LO; w <= ALIKE; w++) {
         __atomic_fetch_or(&into->ones[w], s->ones[w], __ATOMIC_RELAXED);
@@ -152,14 +152,14 @@ __attribute__((noinline)) static void look_closer(tamis *t, const tamis_hash *h,
     struct hash_watch *w = &t->watch;
     struct hash_sample s = {{0}, {0}, {0}};
     for (size_t i = 0; i < n && i < CLOSER; i++) {
-        put_bits(&s, h[i]);
+        uniform_put_bits(&s, h[i]);
         put_place(s.places, 7, h[i]);
     }
-    bool suspect = is_suspect(&s);
+    bool suspect = uniform_is_suspect(&s);
     if (!is_set(&w->settled)) {
-        add_up(&w->sample, &s);
+        uniform_add_up(&w->sample, &s);
         s = seen_so_far(&w->sample);
-        suspect = suspect || is_suspect(&s);
+        suspect = suspect || uniform_is_suspect(&s);
         if (is_good(&s) || different(&s) >= ENOUGH) set(&w->settled);
     }
     if (!suspect) return;
@@ -203,11 +203,11 @@ enum verdict tamis__judge_collection(const struct section *c)
     const uint64_t n = c->m < SPACED ? c->m : SPACED;
     for (uint64_t i = 0; i < n; i++) {
         const tamis_hash h = tamis__collected(c, tamis__mulhi(i * (UINT64_MAX / n + 1), c->m));
-        put_bits(&s, h);
+        uniform_put_bits(&s, h);
         put_place(s.places, 7, h);
         if (found < VECTORS && put_place(places, 10, h)) vectors[found++] = h;
     }
-    if (is_suspect(&s)) return TAMIS__SUSPECT;
+    if (uniform_is_suspect(&s)) return TAMIS__SUSPECT;
     if (found < VECTORS || !is_good(&s)) return TAMIS__UNDECIDED;
     for (unsigned i = 1; i < VECTORS; i++) {
         vectors[i].lo ^= vectors[0].lo;

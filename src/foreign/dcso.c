@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { HEADER = 48 };
+enum { dcso_HEADER = 48 };
 #define P UINT64_C(18446744073709551557)
 #define G UINT64_C(18446744073709550147)
 
@@ -37,25 +37,26 @@ static const char *wrong_fields(const uint8_t *p, size_t *at)
 
 /* No version has flags above the low byte. But they alone do not tell the format: a 1 in 64 bits is
  * also how a RedisBloom filter of one item begins. */
-static bool begins(const uint8_t *p, size_t n)
+static bool dcso_begins(const uint8_t *p, size_t n)
 {
     size_t at;
-    return n >= HEADER && wrong_fields(p, &at) == NULL;
+    return n >= dcso_HEADER && wrong_fields(p, &at) == NULL;
 }
 
 static tamis_status open_dcso(const uint8_t *p, size_t n, const tamis_options *o,
                               tamis_foreign **out, tamis_error *why)
 {
     size_t at;
-    if (n < HEADER) return tamis__corrupt(why, n, "too short for a DCSO filter");
+    if (n < dcso_HEADER) return tamis__corrupt(why, n, "too short for a DCSO filter");
     const char *reason = wrong_fields(p, &at);
     if (reason != NULL) return tamis__corrupt(why, at, reason);
     const uint64_t rate = tamis__get64(p + 16), k = tamis__get64(p + 24), m = tamis__get64(p + 32);
     const uint64_t words = m / 64 + (m % 64 != 0);
-    if (words > (n - HEADER) / 8) return tamis__corrupt(why, 32, "a DCSO filter that is cut off");
-    const uint8_t *bits = p + HEADER;
+    if (words > (n - dcso_HEADER) / 8)
+        return tamis__corrupt(why, 32, "a DCSO filter that is cut off");
+    const uint8_t *bits = p + dcso_HEADER;
     if (m % 64 != 0 && tamis__get64(bits + 8 * (words - 1)) >> m % 64 != 0)
-        return tamis__corrupt(why, HEADER + 8 * (words - 1),
+        return tamis__corrupt(why, dcso_HEADER + 8 * (words - 1),
                               "a DCSO filter with bits past its end");
     tamis_foreign *f = tamis__foreign_new(&tamis__foreign_dcso, o, 1, 0, why);
     if (f == NULL) return TAMIS_ENOMEM;
@@ -64,7 +65,7 @@ static tamis_status open_dcso(const uint8_t *p, size_t n, const tamis_options *o
     f->planned_items = tamis__get64(p + 8);
     memcpy(&f->fpr_planned, &rate, sizeof rate);
     f->extra = bits + 8 * words;
-    f->extra_size = n - HEADER - (size_t)(8 * words);
+    f->extra_size = n - dcso_HEADER - (size_t)(8 * words);
     f->links[0] = (struct link){.bits = bits, .bytes = 8 * words, .m = m, .k = (uint32_t)k};
     *out = f;
     return TAMIS_OK;
@@ -72,7 +73,7 @@ static tamis_status open_dcso(const uint8_t *p, size_t n, const tamis_options *o
 
 /* The program's own formulas. Its m is rounded towards zero, since it rounds up a negative
  * number. */
-static tamis_status shape(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why)
+static tamis_status dcso_shape(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why)
 {
     const double ln2 = log(2), n = (double)plan->items;
     const double m = floor(-n * log(plan->fpr) / (ln2 * ln2));
@@ -86,12 +87,12 @@ static tamis_status shape(const tamis_foreign_plan *plan, tamis_foreign *f, tami
     return TAMIS_OK;
 }
 
-static tamis_hash hash(const void *key, size_t len)
+static tamis_hash dcso_hash(const void *key, size_t len)
 {
     return (tamis_hash){tamis__fnv1(key, len) % P, 0};
 }
 
-static bool probe(const struct link *l, uint8_t *own, tamis_hash h)
+static bool dcso_probe(const struct link *l, uint8_t *own, tamis_hash h)
 {
     bool all = true;
     uint64_t at = h.lo;
@@ -104,7 +105,7 @@ static bool probe(const struct link *l, uint8_t *own, tamis_hash h)
     return all;
 }
 
-static uint64_t first_byte(const struct link *l, tamis_hash h)
+static uint64_t dcso_first_byte(const struct link *l, tamis_hash h)
 {
     return h.lo * G % P % l->m >> 3;
 }
@@ -112,7 +113,7 @@ static uint64_t first_byte(const struct link *l, tamis_hash h)
 static tamis_status write_dcso(const tamis_foreign *f, tamis_sink put, void *ctx, tamis_error *why)
 {
     const struct link *l = &f->links[0];
-    uint8_t header[HEADER];
+    uint8_t header[dcso_HEADER];
     uint64_t rate;
     (void)why; /* nothing but put can fail */
     memcpy(&rate, &f->fpr_planned, sizeof rate);
@@ -132,11 +133,11 @@ const struct foreign_format tamis__foreign_dcso = {
     .id = TAMIS_FOREIGN_DCSO,
     .family = TAMIS_FOREIGN_DCSO,
     .name = "dcso",
-    .begins = begins,
+    .begins = dcso_begins,
     .open = open_dcso,
-    .shape = shape,
-    .hash = hash,
-    .probe = probe,
-    .first_byte = first_byte,
+    .shape = dcso_shape,
+    .hash = dcso_hash,
+    .probe = dcso_probe,
+    .first_byte = dcso_first_byte,
     .write = write_dcso,
 };

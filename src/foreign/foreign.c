@@ -234,7 +234,7 @@ static struct census plain_census(const struct link *l)
     return c;
 }
 
-static void look(const tamis_foreign *f, tamis_foreign_facts *out)
+static void foreign_look(const tamis_foreign *f, tamis_foreign_facts *out)
 {
     memset(out, 0, sizeof *out);
     out->format = f->format->id;
@@ -272,7 +272,7 @@ tamis_status tamis_foreign_info(const tamis_foreign *f, tamis_foreign_facts *out
     tamis_foreign_facts facts;
     const tamis_status s = tamis__check_struct(out, "tamis_foreign_facts", NULL);
     if (s != TAMIS_OK) return s;
-    look(f, &facts);
+    foreign_look(f, &facts);
     tamis__give_struct(out, &facts, sizeof facts);
     return TAMIS_OK;
 }

@@ -10,29 +10,29 @@
 
 #include <math.h>
 
-enum { HEADER = 6, MITZ_32 = 0, MITZ_64 = 1 };
+enum { guava_HEADER = 6, MITZ_32 = 0, MITZ_64 = 1 };
 
 static tamis_status open_guava(const uint8_t *p, size_t n, const tamis_options *o,
                                tamis_foreign **out, tamis_error *why)
 {
-    if (n < HEADER) return tamis__corrupt(why, n, "too short for a Guava filter");
+    if (n < guava_HEADER) return tamis__corrupt(why, n, "too short for a Guava filter");
     if (p[0] > MITZ_64)
         return tamis__corrupt(why, 0, "not a Guava filter: there is no such strategy");
     if (p[1] == 0) return tamis__corrupt(why, 1, "a Guava filter without probes");
     const uint64_t longs = (uint64_t)p[2] << 24 | (uint64_t)p[3] << 16 | (uint64_t)p[4] << 8 | p[5];
     if (longs == 0 || longs > INT32_MAX)
         return tamis__corrupt(why, 2, "not a Guava filter: a wrong number of longs");
-    if (longs != (n - HEADER) / 8 || (n - HEADER) % 8 != 0)
+    if (longs != (n - guava_HEADER) / 8 || (n - guava_HEADER) % 8 != 0)
         return tamis__corrupt(why, 2, "not a whole Guava filter: it tells another length");
     tamis_foreign *f = tamis__foreign_new(&tamis__foreign_guava, o, 1, 0, why);
     if (f == NULL) return TAMIS_ENOMEM;
     f->links[0] = (struct link){
-        .bits = p + HEADER, .bytes = 8 * longs, .m = 64 * longs, .k = p[1], .strategy = p[0]};
+        .bits = p + guava_HEADER, .bytes = 8 * longs, .m = 64 * longs, .k = p[1], .strategy = p[0]};
     *out = f;
     return TAMIS_OK;
 }
 
-static tamis_status shape(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why)
+static tamis_status guava_shape(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why)
 {
     const double ln2 = log(2), n = (double)plan->items;
     const double m = floor(-n * log(plan->fpr) / (ln2 * ln2));
@@ -61,7 +61,7 @@ static uint64_t bit_of(const struct link *l, tamis_hash h, uint32_t i)
     return (at >> 31 != 0 ? ~at : at) % l->m;
 }
 
-static bool probe(const struct link *l, uint8_t *own, tamis_hash h)
+static bool guava_probe(const struct link *l, uint8_t *own, tamis_hash h)
 {
     bool all = true;
     for (uint32_t i = 0; i < l->k; i++) {
@@ -72,7 +72,7 @@ static bool probe(const struct link *l, uint8_t *own, tamis_hash h)
     return all;
 }
 
-static uint64_t first_byte(const struct link *l, tamis_hash h)
+static uint64_t guava_first_byte(const struct link *l, tamis_hash h)
 {
     return byte_of(bit_of(l, h, 0));
 }
@@ -81,9 +81,9 @@ static tamis_status write_guava(const tamis_foreign *f, tamis_sink put, void *ct
 {
     const struct link *l = &f->links[0];
     const uint32_t longs = (uint32_t)(l->bytes / 8);
-    const uint8_t header[HEADER] = {(uint8_t)l->strategy,   (uint8_t)l->k,
-                                    (uint8_t)(longs >> 24), (uint8_t)(longs >> 16),
-                                    (uint8_t)(longs >> 8),  (uint8_t)longs};
+    const uint8_t header[guava_HEADER] = {(uint8_t)l->strategy,   (uint8_t)l->k,
+                                          (uint8_t)(longs >> 24), (uint8_t)(longs >> 16),
+                                          (uint8_t)(longs >> 8),  (uint8_t)longs};
     (void)why; /* nothing but put can fail */
     tamis_status s = put(ctx, header, sizeof header);
     if (s == TAMIS_OK) s = put(ctx, l->bits, (size_t)l->bytes);
@@ -96,9 +96,9 @@ const struct foreign_format tamis__foreign_guava = {
     .name = "guava",
     .begins = NULL,
     .open = open_guava,
-    .shape = shape,
+    .shape = guava_shape,
     .hash = tamis__murmur3,
-    .probe = probe,
-    .first_byte = first_byte,
+    .probe = guava_probe,
+    .first_byte = guava_first_byte,
     .write = write_guava,
 };

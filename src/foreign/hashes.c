@@ -34,7 +34,7 @@ uint64_t tamis__murmur2(const void *key, size_t len, uint64_t seed)
     return h ^ h >> 47;
 }
 
-static uint64_t turn(uint64_t v, unsigned by)
+static uint64_t hashes_turn(uint64_t v, unsigned by)
 {
     return v << by | v >> (64 - by);
 }
@@ -53,14 +53,14 @@ tamis_hash tamis__murmur3(const void *key, size_t len)
     uint64_t h1 = 0, h2 = 0;
     size_t left = len;
     for (; left >= 16; left -= 16, p += 16) {
-        h1 ^= turn(tamis__get64(p) * c1, 31) * c2;
-        h1 = (turn(h1, 27) + h2) * 5 + 0x52dce729;
-        h2 ^= turn(tamis__get64(p + 8) * c2, 33) * c1;
-        h2 = (turn(h2, 31) + h1) * 5 + 0x38495ab5;
+        h1 ^= hashes_turn(tamis__get64(p) * c1, 31) * c2;
+        h1 = (hashes_turn(h1, 27) + h2) * 5 + 0x52dce729;
+        h2 ^= hashes_turn(tamis__get64(p + 8) * c2, 33) * c1;
+        h2 = (hashes_turn(h2, 31) + h1) * 5 + 0x38495ab5;
     }
-    if (left > 8) h2 ^= turn(tail(p + 8, left - 8) * c2, 33) * c1;
-    if (left >= 8) h1 ^= turn(tamis__get64(p) * c1, 31) * c2;
-    if (left > 0 && left < 8) h1 ^= turn(tail(p, left) * c1, 31) * c2;
+    if (left > 8) h2 ^= hashes_turn(tail(p + 8, left - 8) * c2, 33) * c1;
+    if (left >= 8) h1 ^= hashes_turn(tamis__get64(p) * c1, 31) * c2;
+    if (left > 0 && left < 8) h1 ^= hashes_turn(tail(p, left) * c1, 31) * c2;
     h1 ^= len;
     h2 ^= len;
     h1 += h2;

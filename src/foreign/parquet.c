@@ -44,7 +44,7 @@ struct pass {
 };
 
 /* The parts of the path, with dots between, and a NUL. */
-static void take_name(struct pass *p, struct chunk *c)
+static void parquet_take_name(struct pass *p, struct chunk *c)
 {
     const size_t parts = tamis__thrift_list(&p->t, THRIFT_BINARY);
     c->name = p->name_bytes;
@@ -71,7 +71,7 @@ static void take_metadata(struct pass *p, struct chunk *c)
         if (tamis__thrift_is(t, &f, 1, THRIFT_I32)) {
             type = tamis__thrift_int(t);
         } else if (tamis__thrift_is(t, &f, 3, THRIFT_LIST) && !named) {
-            take_name(p, c);
+            parquet_take_name(p, c);
             named = true;
         } else if (tamis__thrift_is(t, &f, 5, THRIFT_I64)) {
             values = tamis__thrift_int(t);

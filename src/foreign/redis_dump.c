@@ -46,7 +46,7 @@ struct rdb {
     bool bad;
 };
 
-static const uint8_t *take(struct rdb *r, uint64_t n)
+static const uint8_t *redis_dump_take(struct rdb *r, uint64_t n)
 {
     if (r->bad || n > r->n - r->at) {
         r->bad = true;
@@ -58,7 +58,7 @@ static const uint8_t *take(struct rdb *r, uint64_t n)
 
 static uint64_t big_endian(struct rdb *r, unsigned bytes)
 {
-    const uint8_t *p = take(r, bytes);
+    const uint8_t *p = redis_dump_take(r, bytes);
     uint64_t v = 0;
     for (unsigned i = 0; p != NULL && i < bytes; i++) v = v << 8 | p[i];
     return v;
@@ -99,7 +99,7 @@ static double real(struct rdb *r)
 {
     double v = 0;
     expect(r, KIND_DOUBLE);
-    const uint8_t *p = take(r, 8);
+    const uint8_t *p = redis_dump_take(r, 8);
     if (p == NULL) return v;
     const uint64_t bits = tamis__get64(p);
     memcpy(&v, &bits, sizeof v);
@@ -124,7 +124,7 @@ static struct string string(struct rdb *r)
         s.size = length(r, NULL);
         if (s.size / MOST_EXPANSION > s.stored) r->bad = true;
     }
-    s.p = take(r, s.stored);
+    s.p = redis_dump_take(r, s.stored);
     return s;
 }
 
@@ -208,7 +208,7 @@ static bool strip(const uint8_t *p, size_t *n)
 }
 
 /* Checks all links, and tells how many bytes those that are packed will take. */
-static const char *wrong(struct rdb r, uint64_t links, uint64_t *unpacked)
+static const char *redis_dump_wrong(struct rdb r, uint64_t links, uint64_t *unpacked)
 {
     *unpacked = 0;
     for (uint64_t i = 0; i < links; i++) {
@@ -223,7 +223,7 @@ static const char *wrong(struct rdb r, uint64_t links, uint64_t *unpacked)
     return r.bad || r.at != r.n ? "a RedisBloom filter with something behind it" : NULL;
 }
 
-static bool fill(tamis_foreign *f, struct rdb r)
+static bool redis_dump_fill(tamis_foreign *f, struct rdb r)
 {
     uint8_t *to = f->owned;
     for (uint32_t i = 0; i < f->n_links; i++) {
@@ -238,7 +238,7 @@ static bool fill(tamis_foreign *f, struct rdb r)
     return true;
 }
 
-static bool begins(const uint8_t *p, size_t n)
+static bool redis_dump_begins(const uint8_t *p, size_t n)
 {
     struct rdb r = {p, n, 0, false};
     return big_endian(&r, 1) == TYPE_MODULE && length(&r, NULL) >> 10 == MODULE && !r.bad;
@@ -261,7 +261,7 @@ static tamis_status open_dump(const uint8_t *p, size_t n, const tamis_options *o
     if (r.bad || h.links == 0 || h.links > n - r.at || h.options > UINT32_MAX ||
         h.growth > UINT32_MAX)
         return tamis__corrupt(why, 0, "a RedisBloom filter whose payload is damaged");
-    const char *reason = wrong(r, h.links, &unpacked);
+    const char *reason = redis_dump_wrong(r, h.links, &unpacked);
     if (reason != NULL) return tamis__corrupt(why, 0, reason);
     tamis_foreign *f =
         tamis__foreign_new(&tamis__foreign_redis_dump, o, (uint32_t)h.links, unpacked, why);
@@ -270,7 +270,7 @@ static tamis_status open_dump(const uint8_t *p, size_t n, const tamis_options *o
     f->items = h.items;
     f->options = (uint32_t)h.options;
     f->growth = (uint32_t)h.growth;
-    if (!fill(f, r)) {
+    if (!redis_dump_fill(f, r)) {
         tamis_foreign_close(f);
         return tamis__corrupt(why, 0, "a RedisBloom filter whose bits cannot be unpacked");
     }
@@ -286,7 +286,7 @@ struct writer {
     uint64_t sum, table[256];
 };
 
-static void put_bytes(struct writer *w, const void *p, size_t n)
+static void redis_dump_put_bytes(struct writer *w, const void *p, size_t n)
 {
     if (w->status != TAMIS_OK) return;
     w->sum = crc(w->table, w->sum, p, n);
@@ -306,7 +306,7 @@ static void put_length(struct writer *w, uint64_t v)
         b[0] = n == 5 ? 0x80 : 0x81;
         for (size_t i = 1; i < n; i++) b[i] = (uint8_t)(v >> 8 * (n - 1 - i));
     }
-    put_bytes(w, b, n);
+    redis_dump_put_bytes(w, b, n);
 }
 
 static void put_number(struct writer *w, uint64_t v)
@@ -322,10 +322,10 @@ static void put_real(struct writer *w, double v)
     memcpy(&bits, &v, sizeof bits);
     tamis__put64(b, bits);
     put_length(w, KIND_DOUBLE);
-    put_bytes(w, b, sizeof b);
+    redis_dump_put_bytes(w, b, sizeof b);
 }
 
-static void put_link(struct writer *w, const struct link *l)
+static void redis_dump_put_link(struct writer *w, const struct link *l)
 {
     put_number(w, l->capacity);
     put_real(w, l->error);
@@ -335,7 +335,7 @@ static void put_link(struct writer *w, const struct link *l)
     put_number(w, l->log2);
     put_length(w, KIND_STRING);
     put_length(w, l->bytes);
-    put_bytes(w, l->bits, (size_t)l->bytes);
+    redis_dump_put_bytes(w, l->bits, (size_t)l->bytes);
     put_number(w, l->items);
 }
 
@@ -350,18 +350,18 @@ static tamis_status write_dump(const tamis_foreign *f, tamis_sink put, void *ctx
             why, TAMIS_EUNSUPPORTED,
             "Redis does not RESTORE more than 512 MB; redisbloom (BF.LOADCHUNK) can");
     make_table(w.table);
-    put_bytes(&w, &type, 1);
+    redis_dump_put_bytes(&w, &type, 1);
     put_length(&w, MODULE << 10 | LAYOUT);
     put_number(&w, f->items);
     put_number(&w, f->n_links);
     put_number(&w, f->options);
     put_number(&w, f->growth);
-    for (uint32_t i = 0; i < f->n_links; i++) put_link(&w, &f->links[i]);
+    for (uint32_t i = 0; i < f->n_links; i++) redis_dump_put_link(&w, &f->links[i]);
     put_length(&w, KIND_END);
-    put_bytes(&w, version, sizeof version);
+    redis_dump_put_bytes(&w, version, sizeof version);
     uint8_t sum[8];
     tamis__put64(sum, w.sum);
-    put_bytes(&w, sum, sizeof sum);
+    redis_dump_put_bytes(&w, sum, sizeof sum);
     return w.status;
 }
 
@@ -369,7 +369,7 @@ const struct foreign_format tamis__foreign_redis_dump = {
     .id = TAMIS_FOREIGN_REDIS_DUMP,
     .family = TAMIS_FOREIGN_REDISBLOOM,
     .name = "redisbloom-dump",
-    .begins = begins,
+    .begins = redis_dump_begins,
     .open = open_dump,
     .shape = tamis__redis_shape,
     .hash = tamis__redis_hash,

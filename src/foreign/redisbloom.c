@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-enum { HEADER = 20, LINK = 53 };
+enum { redisbloom_HEADER = 20, LINK = 53 };
 /* Links are no power of two of bits; entries are bits; hashes are of 64 bits; a full filter is
  * full. */
 enum { NO_ROUND = 1, ENTRIES_ARE_BITS = 2, HASH_64 = 4, NON_SCALING = 8 };
@@ -161,7 +161,7 @@ static void get_link(const uint8_t *p, struct link *l)
     l->log2 = p[52];
 }
 
-static void put_link(uint8_t *p, const struct link *l)
+static void redisbloom_put_link(uint8_t *p, const struct link *l)
 {
     tamis__put64(p, l->bytes);
     tamis__put64(p + 8, l->m);
@@ -174,21 +174,21 @@ static void put_link(uint8_t *p, const struct link *l)
 }
 
 /* There is no magic, but numbers that must agree. */
-static bool begins(const uint8_t *p, size_t n)
+static bool redisbloom_begins(const uint8_t *p, size_t n)
 {
     struct link first = {0};
-    if (n < HEADER + LINK || tamis__get32(p + 8) == 0) return false;
-    get_link(p + HEADER, &first);
+    if (n < redisbloom_HEADER + LINK || tamis__get32(p + 8) == 0) return false;
+    get_link(p + redisbloom_HEADER, &first);
     return (tamis__get32(p + 12) & ~ALL_OPTIONS) == 0 && tamis__redis_wrong_link(&first) == NULL;
 }
 
 /* Every link against the rules and the whole against its length; a reason, or NULL. */
-static const char *wrong(const uint8_t *p, size_t n, uint32_t links, size_t *at)
+static const char *redisbloom_wrong(const uint8_t *p, size_t n, uint32_t links, size_t *at)
 {
-    uint64_t left = n - HEADER - (size_t)links * LINK;
+    uint64_t left = n - redisbloom_HEADER - (size_t)links * LINK;
     for (uint32_t i = 0; i < links; i++) {
         struct link l = {0};
-        *at = HEADER + (size_t)i * LINK;
+        *at = redisbloom_HEADER + (size_t)i * LINK;
         get_link(p + *at, &l);
         const char *reason = tamis__redis_wrong_link(&l);
         if (reason != NULL) return reason;
@@ -203,11 +203,11 @@ static tamis_status open_chunks(const uint8_t *p, size_t n, const tamis_options 
                                 tamis_foreign **out, tamis_error *why)
 {
     size_t at = 0;
-    if (n < HEADER) return tamis__corrupt(why, n, "too short for a RedisBloom filter");
+    if (n < redisbloom_HEADER) return tamis__corrupt(why, n, "too short for a RedisBloom filter");
     const uint32_t links = tamis__get32(p + 8);
-    if (links == 0 || links > (n - HEADER) / LINK)
+    if (links == 0 || links > (n - redisbloom_HEADER) / LINK)
         return tamis__corrupt(why, 8, "not a RedisBloom filter: more links than bytes");
-    const char *reason = wrong(p, n, links, &at);
+    const char *reason = redisbloom_wrong(p, n, links, &at);
     if (reason != NULL) return tamis__corrupt(why, at, reason);
     tamis_foreign *f = tamis__foreign_new(&tamis__foreign_redisbloom, o, links, 0, why);
     if (f == NULL) return TAMIS_ENOMEM;
@@ -215,9 +215,9 @@ static tamis_status open_chunks(const uint8_t *p, size_t n, const tamis_options 
     f->items = tamis__get64(p);
     f->options = tamis__get32(p + 12);
     f->growth = tamis__get32(p + 16);
-    const uint8_t *bits = p + HEADER + (size_t)links * LINK;
+    const uint8_t *bits = p + redisbloom_HEADER + (size_t)links * LINK;
     for (uint32_t i = 0; i < links; i++) {
-        get_link(p + HEADER + (size_t)i * LINK, &f->links[i]);
+        get_link(p + redisbloom_HEADER + (size_t)i * LINK, &f->links[i]);
         f->links[i].bits = bits;
         bits += f->links[i].bytes;
     }
@@ -227,7 +227,7 @@ static tamis_status open_chunks(const uint8_t *p, size_t n, const tamis_options 
 static tamis_status write_chunks(const tamis_foreign *f, tamis_sink put, void *ctx,
                                  tamis_error *why)
 {
-    uint8_t header[HEADER], link[LINK];
+    uint8_t header[redisbloom_HEADER], link[LINK];
     (void)why; /* nothing but put can fail */
     tamis__put64(header, f->items);
     tamis__put32(header + 8, f->n_links);
@@ -235,7 +235,7 @@ static tamis_status write_chunks(const tamis_foreign *f, tamis_sink put, void *c
     tamis__put32(header + 16, f->growth);
     tamis_status s = put(ctx, header, sizeof header);
     for (uint32_t i = 0; i < f->n_links && s == TAMIS_OK; i++) {
-        put_link(link, &f->links[i]);
+        redisbloom_put_link(link, &f->links[i]);
         s = put(ctx, link, sizeof link);
     }
     for (uint32_t i = 0; i < f->n_links && s == TAMIS_OK; i++)
@@ -247,7 +247,7 @@ const struct foreign_format tamis__foreign_redisbloom = {
     .id = TAMIS_FOREIGN_REDISBLOOM,
     .family = TAMIS_FOREIGN_REDISBLOOM,
     .name = "redisbloom",
-    .begins = begins,
+    .begins = redisbloom_begins,
     .open = open_chunks,
     .shape = tamis__redis_shape,
     .hash = tamis__redis_hash,

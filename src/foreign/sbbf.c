@@ -68,7 +68,7 @@ size_t tamis__sbbf_header(const uint8_t *p, size_t n, uint64_t *bytes, bool *unn
     return t.at;
 }
 
-static size_t put_header(uint8_t *p, uint64_t bytes)
+static size_t sbbf_put_header(uint8_t *p, uint64_t bytes)
 {
     static const uint8_t rest[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0};
     size_t n = 0;
@@ -84,7 +84,7 @@ static size_t put_header(uint8_t *p, uint64_t bytes)
 static size_t put_unnamed_header(uint8_t *p, uint64_t bytes)
 {
     static const uint8_t rest[] = {0x1c, 0, 0x1c, 0, 0x1c, 0, 0};
-    const size_t n = put_header(p, bytes) - 13;
+    const size_t n = sbbf_put_header(p, bytes) - 13;
     memcpy(p + n, rest, sizeof rest);
     return n + sizeof rest;
 }
@@ -106,7 +106,7 @@ tamis_foreign *tamis__sbbf_new(const tamis_options *o, uint64_t bytes, bool unna
     return f;
 }
 
-static bool begins(const uint8_t *p, size_t n)
+static bool sbbf_begins(const uint8_t *p, size_t n)
 {
     tamis_error reason = {.status = TAMIS_OK};
     uint64_t bytes;
@@ -140,7 +140,7 @@ static tamis_status open_sbbf(const uint8_t *p, size_t n, const tamis_options *o
 
 /* A block that got j keys takes a strange one for its own when all of its eight bits are set, and
  * the keys of a block are Poisson's. */
-static double rate(double keys_per_block)
+static double sbbf_rate(double keys_per_block)
 {
     double sum = 0;
     if (keys_per_block > 4096) return 1; /* all bits are set, but for a chance of 1e-54 */
@@ -155,10 +155,11 @@ static double rate(double keys_per_block)
 }
 
 /* Powers of two, though the format knows others: Arrow refuses them. */
-static tamis_status shape(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why)
+static tamis_status sbbf_shape(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why)
 {
     uint64_t bytes = BLOCK;
-    while (bytes <= INT32_MAX && rate((double)plan->items / (double)(bytes / BLOCK)) > plan->fpr)
+    while (bytes <= INT32_MAX &&
+           sbbf_rate((double)plan->items / (double)(bytes / BLOCK)) > plan->fpr)
         bytes *= 2;
     if (bytes > INT32_MAX)
         return tamis__fail(why, TAMIS_EINVAL,
@@ -169,19 +170,19 @@ static tamis_status shape(const tamis_foreign_plan *plan, tamis_foreign *f, tami
 
 /* --- Keys ------------------------------------------------------------------------------------- */
 
-static tamis_hash hash(const void *key, size_t len)
+static tamis_hash sbbf_hash(const void *key, size_t len)
 {
     return (tamis_hash){tamis__xxh64(key, len), 0};
 }
 
-static uint64_t first_byte(const struct link *l, tamis_hash h)
+static uint64_t sbbf_first_byte(const struct link *l, tamis_hash h)
 {
     return (h.lo >> 32) * (l->bytes / BLOCK) >> 32 << 5;
 }
 
-static bool probe(const struct link *l, uint8_t *own, tamis_hash h)
+static bool sbbf_probe(const struct link *l, uint8_t *own, tamis_hash h)
 {
-    const uint64_t block = first_byte(l, h);
+    const uint64_t block = sbbf_first_byte(l, h);
     uint32_t missing = 0;
     for (unsigned j = 0; j < WORDS; j++) {
         const uint32_t mask = UINT32_C(1) << ((uint32_t)h.lo * SALT[j] >> 27);
@@ -219,7 +220,7 @@ static tamis_status write_sbbf(const tamis_foreign *f, tamis_sink put, void *ctx
     uint8_t header[32];
     const struct link *l = &f->links[0];
     const size_t n =
-        f->unnamed_hash ? put_unnamed_header(header, l->bytes) : put_header(header, l->bytes);
+        f->unnamed_hash ? put_unnamed_header(header, l->bytes) : sbbf_put_header(header, l->bytes);
     (void)why; /* nothing but put can fail */
     tamis_status s = put(ctx, header, n);
     if (s == TAMIS_OK) s = put(ctx, l->bits, (size_t)l->bytes);
@@ -230,11 +231,11 @@ const struct foreign_format tamis__foreign_parquet = {
     .id = TAMIS_FOREIGN_PARQUET,
     .family = TAMIS_FOREIGN_PARQUET,
     .name = "parquet",
-    .begins = begins,
+    .begins = sbbf_begins,
     .open = open_sbbf,
-    .shape = shape,
-    .hash = hash,
-    .probe = probe,
-    .first_byte = first_byte,
+    .shape = sbbf_shape,
+    .hash = sbbf_hash,
+    .probe = sbbf_probe,
+    .first_byte = sbbf_first_byte,
     .write = write_sbbf,
 };

@@ -43,7 +43,7 @@ const uint8_t *tamis__thrift_binary(struct thrift *t, size_t *n)
     return t->p + t->at - *n;
 }
 
-static size_t list(struct thrift *t, unsigned *type)
+static size_t thrift_list(struct thrift *t, unsigned *type)
 {
     const uint8_t head = byte(t);
     const uint64_t n = head >> 4 == 15 ? varint(t) : head >> 4;
@@ -55,7 +55,7 @@ static size_t list(struct thrift *t, unsigned *type)
 size_t tamis__thrift_list(struct thrift *t, unsigned type)
 {
     unsigned found;
-    const size_t n = list(t, &found);
+    const size_t n = thrift_list(t, &found);
     if (n > 0 && found != type) t->bad = true;
     return t->bad ? 0 : n;
 }
@@ -101,7 +101,7 @@ static void skip_elements(struct thrift *t, unsigned type, unsigned depth)
         if (pairs > t->n - t->at) t->bad = true;
         n = t->bad ? 0 : (size_t)pairs;
     } else {
-        n = list(t, &first);
+        n = thrift_list(t, &first);
         second = 0;
     }
     for (size_t i = 0; i < n && !t->bad; i++) {

@@ -7,7 +7,7 @@
 
 #define CONFIDENCE 0.99
 
-static bool weighs(const tamis *t)
+static bool count_weighs(const tamis *t)
 {
     return (t->kind->traits & TAMIS__WEIGHS) != 0;
 }
@@ -51,11 +51,11 @@ static tamis_status explain(const tamis *t, tamis_status s, tamis_error *why)
     return tamis__refuse(why, s);
 }
 
-static tamis_status add_all(tamis *t, const struct keys *in, size_t *done, tamis_error *why)
+static tamis_status count_add_all(tamis *t, const struct keys *in, size_t *done, tamis_error *why)
 {
     size_t added = 0;
     if (done != NULL) *done = 0;
-    if (!weighs(t))
+    if (!count_weighs(t))
         return tamis__unsupported(why, TAMIS_TALLY, "%s filters know no weights", t->kind->name);
     if (in->hashes != NULL && (t->kind->traits & TAMIS__TEXTS) != 0)
         return tamis__unsupported(why, TAMIS_TALLY, "a %s keeps the items themselves, not hashes",
@@ -74,20 +74,20 @@ tamis_status tamis_add_weight_many(tamis *t, const tamis_bytes *keys, const int6
                                    size_t n, size_t *done, tamis_error *why)
 {
     const struct keys in = {.bytes = keys, .weights = weights, .n = n};
-    return add_all(t, &in, done, why);
+    return count_add_all(t, &in, done, why);
 }
 
 tamis_status tamis_add_weight_hashes(tamis *t, const tamis_hash *h, const int64_t *weights,
                                      size_t n, size_t *done, tamis_error *why)
 {
     const struct keys in = {.hashes = h, .weights = weights, .n = n};
-    return add_all(t, &in, done, why);
+    return count_add_all(t, &in, done, why);
 }
 
 tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, int64_t weight,
                               tamis_error *why)
 {
-    if (weighs(t) && tamis__may_change_keys(t) == TAMIS_OK) {
+    if (count_weighs(t) && tamis__may_change_keys(t) == TAMIS_OK) {
         const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
         const tamis_bytes item = {key, len};
         const struct batch one = {.hashes = &h, .n = 1, .weights = &weight, .keys = &item};
@@ -103,7 +103,7 @@ tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, int64_t wei
 /* --- Counting --------------------------------------------------------------------------------- */
 
 /* a + b, up to the ends. */
-static int64_t sum(int64_t a, int64_t b)
+static int64_t count_sum(int64_t a, int64_t b)
 {
     int64_t s;
     if (!__builtin_add_overflow(a, b, &s)) return s;
@@ -123,7 +123,7 @@ static int64_t margin(const tamis *t, const struct noise *n)
 {
     const uint64_t since = t->body.moved - n->moved;
     const int64_t growth = (n->most_99 >> 6) + 1;
-    return sum(n->most_99, since < (uint64_t)growth ? (int64_t)since : growth);
+    return count_sum(n->most_99, since < (uint64_t)growth ? (int64_t)since : growth);
 }
 
 /* Anything from the least on: of what was taken away, counters at their end have seen nothing. */
@@ -148,8 +148,8 @@ static tamis_estimate two_sided_interval(const tamis *t, const struct noise *n, 
     tamis_estimate e = {.estimate = v, .confidence = CONFIDENCE};
     const int64_t unsure = margin(t, n), end = last(t);
     e.below_noise = v <= n->most_999 && v >= -n->most_999;
-    e.lower = v == -INT64_MAX ? INT64_MIN : sum(v < INT64_MAX ? v : end, -unsure);
-    e.upper = v == INT64_MAX ? INT64_MAX : sum(v > -INT64_MAX ? v : -end, unsure);
+    e.lower = v == -INT64_MAX ? INT64_MIN : count_sum(v < INT64_MAX ? v : end, -unsure);
+    e.upper = v == INT64_MAX ? INT64_MAX : count_sum(v > -INT64_MAX ? v : -end, unsure);
     return e;
 }
 
@@ -183,7 +183,7 @@ static tamis_estimate listed_interval(const tamis *t, const struct noise *n, int
  * weight of all divided by their number. Twice that is out of the reach of chance
  * (tests/library/test_adversary.c). In a window the floors of all generations add up, and so do their
  * weights. */
-static void judge(const tamis *t, struct known k, tamis_estimate *e)
+static void count_judge(const tamis *t, struct known k, tamis_estimate *e)
 {
     e->certain = two_sided(t) ? INT64_MIN : k.certain;
     /* At the end of the counters, or of their sum, nothing can be told. */
@@ -212,21 +212,21 @@ tamis_estimate tamis__interval(const tamis *t, const struct noise *n, int64_t v,
                        : k.certain > 0 ? listed_interval(t, n, v, k)
                        : two_sided(t)  ? two_sided_interval(t, n, v)
                                        : one_sided_interval(t, n, v);
-    judge(t, k, &e);
+    count_judge(t, k, &e);
     return e;
 }
 
 /* What there is to know before the first count; *made as in noise.h. */
-static tamis_status prepare(const tamis *t, bool keys, const struct noise **n, struct noise **made,
-                            tamis_error *why)
+static tamis_status count_prepare(const tamis *t, bool keys, const struct noise **n,
+                                  struct noise **made, tamis_error *why)
 {
     *n = *made = NULL;
     if (t->kind->count == NULL)
         return tamis__unsupported(why, TAMIS_TALLY, "%s filters do not count", t->kind->name);
     if (keys && !t->hasher.usable)
         return tamis__refuse(why, t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
-    if (weighs(t)) *n = tamis__noise(t, made);
-    if (weighs(t) && *n == NULL)
+    if (count_weighs(t)) *n = tamis__noise(t, made);
+    if (count_weighs(t) && *n == NULL)
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to tell counts from noise");
     return TAMIS_OK;
 }
@@ -237,7 +237,7 @@ struct counting {
     tamis_estimate *out;
 };
 
-static void count_group(void *counting, const struct batch *group, size_t from)
+static void count_count_group(void *counting, const struct batch *group, size_t from)
 {
     const struct counting *c = counting;
     int64_t values[TAMIS__MOST_BATCH];
@@ -246,7 +246,7 @@ static void count_group(void *counting, const struct batch *group, size_t from)
     b.known = known;
     memset(known, 0, b.n * sizeof *known);
     c->t->kind->count(&c->t->body, &b, values);
-    if (!weighs(c->t))
+    if (!count_weighs(c->t))
         for (size_t i = 0; i < b.n; i++) put_unweighed(values[i], c->out + from + i);
     else
         for (size_t i = 0; i < b.n; i++)
@@ -258,8 +258,8 @@ static tamis_status count_all(const tamis *t, const struct keys *in, tamis_estim
 {
     struct counting c = {.t = t, .out = out};
     struct noise *made;
-    const tamis_status s = prepare(t, in->hashes == NULL, &c.noise, &made, why);
-    if (s == TAMIS_OK) tamis__bulk_count(t, in, count_group, &c);
+    const tamis_status s = count_prepare(t, in->hashes == NULL, &c.noise, &made, why);
+    if (s == TAMIS_OK) tamis__bulk_count(t, in, count_count_group, &c);
     tamis__free(t->memory, made);
     return s;
 }
@@ -283,14 +283,14 @@ tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_esti
 {
     const struct noise *noise;
     struct noise *made;
-    const tamis_status s = prepare(t, true, &noise, &made, why);
+    const tamis_status s = count_prepare(t, true, &noise, &made, why);
     if (s != TAMIS_OK) return s;
     const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
     int64_t v;
     struct known known = {0};
     const struct batch one = {.hashes = &h, .n = 1, .known = &known};
     t->kind->count(&t->body, &one, &v);
-    if (weighs(t))
+    if (count_weighs(t))
         *out = tamis__interval(t, noise, v, known);
     else
         put_unweighed(v, out);

@@ -46,19 +46,19 @@
 
 /* --- Counters --------------------------------------------------------------------------------- */
 
-static inline uint64_t end(bool wide)
+static inline uint64_t count_min_end(bool wide)
 {
     return wide ? TAMIS__MOST_WEIGHT : UINT32_MAX;
 }
 
-static inline uint64_t get(const uint8_t *cells, uint64_t i, bool wide)
+static inline uint64_t count_min_get(const uint8_t *cells, uint64_t i, bool wide)
 {
     if (!wide) return tamis__get32(cells + 4 * i);
     const uint64_t v = tamis__get64(cells + 8 * i);
     return v < TAMIS__MOST_WEIGHT ? v : TAMIS__MOST_WEIGHT; /* whatever an image holds */
 }
 
-static inline void put(uint8_t *cells, uint64_t i, bool wide, uint64_t v)
+static inline void count_min_put(uint8_t *cells, uint64_t i, bool wide, uint64_t v)
 {
     if (wide)
         tamis__put64(cells + 8 * i, v);
@@ -66,12 +66,12 @@ static inline void put(uint8_t *cells, uint64_t i, bool wide, uint64_t v)
         tamis__put32(cells + 4 * i, (uint32_t)v);
 }
 
-static bool is_wide(const struct section *s)
+static bool count_min_is_wide(const struct section *s)
 {
     return s->cell_bits == 64;
 }
 
-SPECIALIZED void aim(tamis_hash h, uint64_t m, uint32_t k, uint64_t *at)
+SPECIALIZED void count_min_aim(tamis_hash h, uint64_t m, uint32_t k, uint64_t *at)
 {
     uint64_t x = h.lo, row = 0;
     for (uint32_t j = 0; j < k; j++, x = tamis__next_probe(x, h), row += m)
@@ -82,36 +82,36 @@ SPECIALIZED void aim(tamis_hash h, uint64_t m, uint32_t k, uint64_t *at)
 
 #define E 2.71828182845904523536
 
-static double m_for(double error)
+static double count_min_m_for(double error)
 {
     return E / error;
 }
 
-static double error_of(double m)
+static double count_min_error_of(double m)
 {
     return E / m;
 }
 
-static double delta_of(uint32_t k)
+static double count_min_delta_of(uint32_t k)
 {
     return exp(-(double)k);
 }
 
-static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+static tamis_status count_min_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
 {
-    const struct row_bounds r = {4, 0, m_for, error_of, delta_of};
+    const struct row_bounds r = {4, 0, count_min_m_for, count_min_error_of, count_min_delta_of};
     (void)promise;
     return tamis__solve_rows(plan, &r, why);
 }
 
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t count_min_layout(const tamis_plan *plan, struct section *out)
 {
     tamis__rows_section(plan, out);
     if (out != NULL) out->variant = (plan->flags & TAMIS_CONSERVATIVE) != 0 ? CONSERVATIVE : 0;
     return 1;
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *count_min_wrong_shape(const struct body *b)
 {
     return tamis__wrong_rows(b, TAMIS_COUNT_MIN, false);
 }
@@ -124,20 +124,21 @@ struct way {
     bool wide, conservative;
 };
 
-SPECIALIZED uint64_t add_key(uint8_t *cells, uint64_t m, struct way y, tamis_hash h, uint64_t w)
+SPECIALIZED uint64_t count_min_add_key(uint8_t *cells, uint64_t m, struct way y, tamis_hash h,
+                                       uint64_t w)
 {
     uint64_t at[TAMIS__MAX_ROWS], c[TAMIS__MAX_ROWS], least = UINT64_MAX;
-    const uint64_t most = end(y.wide);
-    aim(h, m, y.k, at);
+    const uint64_t most = count_min_end(y.wide);
+    count_min_aim(h, m, y.k, at);
     for (uint32_t j = 0; j < y.k; j++) {
-        c[j] = get(cells, at[j], y.wide);
+        c[j] = count_min_get(cells, at[j], y.wide);
         least = c[j] < least ? c[j] : least;
     }
     const uint64_t raised = least + w < most ? least + w : most;
     for (uint32_t j = 0; j < y.k; j++) {
         uint64_t v = raised > c[j] ? raised : c[j];
         if (!y.conservative) v = c[j] + w < most ? c[j] + w : most;
-        put(cells, at[j], y.wide, v);
+        count_min_put(cells, at[j], y.wide, v);
     }
     return least;
 }
@@ -146,21 +147,21 @@ SPECIALIZED uint64_t add_key(uint8_t *cells, uint64_t m, struct way y, tamis_has
 static tamis_status take_key(struct section *s, tamis_hash h, uint64_t w)
 {
     uint64_t at[TAMIS__MAX_ROWS];
-    const bool wide = is_wide(s);
+    const bool wide = count_min_is_wide(s);
     if (s->variant == CONSERVATIVE) return TAMIS_EUNSUPPORTED;
-    aim(h, s->m, s->k, at);
+    count_min_aim(h, s->m, s->k, at);
     for (uint32_t j = 0; j < s->k; j++) {
-        const uint64_t v = get(s->cells, at[j], wide);
-        if (v < w && v != end(wide)) return TAMIS_EABSENT;
+        const uint64_t v = count_min_get(s->cells, at[j], wide);
+        if (v < w && v != count_min_end(wide)) return TAMIS_EABSENT;
     }
     for (uint32_t j = 0; j < s->k; j++) {
-        const uint64_t v = get(s->cells, at[j], wide);
-        if (v != end(wide)) put(s->cells, at[j], wide, v - w);
+        const uint64_t v = count_min_get(s->cells, at[j], wide);
+        if (v != count_min_end(wide)) count_min_put(s->cells, at[j], wide, v - w);
     }
     return TAMIS_OK;
 }
 
-SPECIALIZED uint32_t lesser(uint32_t a, uint32_t b)
+SPECIALIZED uint32_t count_min_lesser(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
@@ -200,13 +201,14 @@ APART void add_conservative(uint8_t *r0, uint8_t *r1, uint8_t *r2, uint8_t *r3, 
             c[j] = tamis__get32(p[j]);
         }
         /* 0 when all are at their end, where they stay. */
-        const uint32_t raised = lesser(lesser(c[0], c[1]), lesser(c[2], c[3])) + 1;
+        const uint32_t raised =
+            count_min_lesser(count_min_lesser(c[0], c[1]), count_min_lesser(c[2], c[3])) + 1;
         for (int j = 0; j < 4; j++) tamis__put32(p[j], c[j] > raised ? c[j] : raised);
     }
 }
 
-static tamis_status add_weights(struct section *s, const struct batch *keys, struct way y,
-                                uint8_t *seen, size_t *done)
+static tamis_status count_min_add_weights(struct section *s, const struct batch *keys, struct way y,
+                                          uint8_t *seen, size_t *done)
 {
     for (*done = 0; *done < keys->n; ++*done) {
         const size_t i = *done;
@@ -215,14 +217,15 @@ static tamis_status add_weights(struct section *s, const struct batch *keys, str
             const tamis_status status = take_key(s, keys->hashes[i], 0 - (uint64_t)w);
             if (status != TAMIS_OK) return status;
         } else {
-            const uint64_t before = add_key(s->cells, s->m, y, keys->hashes[i], (uint64_t)w);
+            const uint64_t before =
+                count_min_add_key(s->cells, s->m, y, keys->hashes[i], (uint64_t)w);
             if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
         }
     }
     return TAMIS_OK;
 }
 
-static void weigh(struct body *b, int64_t w)
+static void count_min_weigh(struct body *b, int64_t w)
 {
     struct section *s = b->sections;
     const uint64_t size = w >= 0           ? (uint64_t)w
@@ -237,96 +240,99 @@ static void weigh(struct body *b, int64_t w)
 }
 
 /* The first `done` of them were added. */
-static void add_up(struct body *b, const struct batch *keys, size_t done)
+static void count_min_add_up(struct body *b, const struct batch *keys, size_t done)
 {
-    if (keys->weights == NULL) weigh(b, (int64_t)done);
-    for (size_t i = 0; i < done && keys->weights != NULL; i++) weigh(b, keys->weights[i]);
+    if (keys->weights == NULL) count_min_weigh(b, (int64_t)done);
+    for (size_t i = 0; i < done && keys->weights != NULL; i++) count_min_weigh(b, keys->weights[i]);
 }
 
-static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+static tamis_status count_min_add(struct body *b, const struct batch *keys, uint8_t *seen,
+                                  size_t *done)
 {
     struct section *s = b->sections;
-    const struct way y = {s->k, is_wide(s), s->variant == CONSERVATIVE};
+    const struct way y = {s->k, count_min_is_wide(s), s->variant == CONSERVATIVE};
     tamis_status status = TAMIS_OK;
     if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     *done = keys->n;
     if (seen != NULL || keys->weights != NULL || y.k != 4 || y.wide)
-        status = add_weights(s, keys, y, seen, done);
+        status = count_min_add_weights(s, keys, y, seen, done);
     else
         (y.conservative ? add_conservative : add_plain)(
             s->cells, s->cells + 4 * s->m, s->cells + 8 * s->m, s->cells + 12 * s->m, s->m, keys);
-    add_up(b, keys, *done);
+    count_min_add_up(b, keys, *done);
     return status;
 }
 
-static tamis_status take_away(struct body *b, tamis_hash h)
+static tamis_status count_min_take_away(struct body *b, tamis_hash h)
 {
     const int64_t one = -1;
     const struct batch key = {.hashes = &h, .n = 1, .weights = &one};
     size_t done;
-    return add(b, &key, NULL, &done);
+    return count_min_add(b, &key, NULL, &done);
 }
 
 SPECIALIZED uint64_t least_of(const struct section *s, tamis_hash h, uint32_t k, bool wide)
 {
     uint64_t at[TAMIS__MAX_ROWS], least = UINT64_MAX;
-    aim(h, s->m, k, at);
+    count_min_aim(h, s->m, k, at);
     for (uint32_t j = 0; j < k; j++) {
-        const uint64_t v = get(s->cells, at[j], wide);
+        const uint64_t v = count_min_get(s->cells, at[j], wide);
         least = v < least ? v : least;
     }
     return least;
 }
 
-static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+static void count_min_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct section *s = b->sections;
     if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
     memset(bits, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
-        const bool some = least_of(s, keys->hashes[i], s->k, is_wide(s)) != 0;
+        const bool some = least_of(s, keys->hashes[i], s->k, count_min_is_wide(s)) != 0;
         bits[i / 8] = (uint8_t)(bits[i / 8] | some << i % 8);
     }
 }
 
-static void count(const struct body *b, const struct batch *keys, int64_t *out)
+static void count_min_count(const struct body *b, const struct batch *keys, int64_t *out)
 {
     const struct section *s = b->sections;
-    const bool wide = is_wide(s);
+    const bool wide = count_min_is_wide(s);
     if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
     for (size_t i = 0; i < keys->n; i++) {
         const uint64_t v = s->k == 4 && !wide ? least_of(s, keys->hashes[i], 4, false)
                                               : least_of(s, keys->hashes[i], s->k, wide);
-        out[i] = v != end(wide) ? (int64_t)v : INT64_MAX;
+        out[i] = v != count_min_end(wide) ? (int64_t)v : INT64_MAX;
     }
 }
 
-static tamis_status merge(struct body *into, const struct body *from)
+static tamis_status count_min_merge(struct body *into, const struct body *from)
 {
     struct section *s = into->sections;
-    const bool wide = is_wide(s);
+    const bool wide = count_min_is_wide(s);
     for (uint64_t i = 0; i < s->m * s->k; i++) {
-        const uint64_t sum = get(s->cells, i, wide) + get(from->sections->cells, i, wide);
-        put(s->cells, i, wide, sum < end(wide) ? sum : end(wide));
+        const uint64_t sum =
+            count_min_get(s->cells, i, wide) + count_min_get(from->sections->cells, i, wide);
+        count_min_put(s->cells, i, wide, sum < count_min_end(wide) ? sum : count_min_end(wide));
     }
     const uint64_t mine = s->items, theirs = from->sections->items, most = TAMIS__MOST_WEIGHT;
     s->items = mine < most && theirs < most ? tamis__add_up(mine, theirs) : most;
     return TAMIS_OK;
 }
 
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void count_min_gauge(const struct body *b, const struct body *other, double z,
+                            struct gauge *out)
 {
     const struct section *s = b->sections;
     const struct occupancy o = {s->k, (double)s->m, 1, 0};
-    const bool wide = is_wide(s);
+    const bool wide = count_min_is_wide(s);
     out->rate = 1;
     for (uint32_t row = 0; row < s->k; row++) {
         uint64_t hit = 0;
         for (uint64_t i = row * s->m; i < (row + 1) * s->m; i++) {
-            const uint64_t v = get(s->cells, i, wide);
-            hit += v != 0 || (other != NULL && get(other->sections->cells, i, wide) != 0);
-            out->saturated += v == end(wide);
+            const uint64_t v = count_min_get(s->cells, i, wide);
+            hit += v != 0 || (other != NULL && count_min_get(other->sections->cells, i, wide) != 0);
+            out->saturated += v == count_min_end(wide);
         }
         out->hit += hit;
         out->rate *= (double)hit / (double)s->m;
@@ -340,16 +346,16 @@ const struct kind tamis__count_min = {
     .name = "count-min",
     .traits = TAMIS__WEIGHS | TAMIS__SECTION_ITEMS,
     .variants = CONSERVATIVE,
-    .solve = solve,
-    .layout = layout,
-    .wrong_shape = wrong_shape,
+    .solve = count_min_solve,
+    .layout = count_min_layout,
+    .wrong_shape = count_min_wrong_shape,
     .wrong_cells = tamis__wrong_row_ends,
     .prefetch = tamis__counter_prefetch,
-    .add = add,
-    .query = query,
-    .remove = take_away,
-    .count = count,
-    .merge = merge,
-    .gauge = gauge,
+    .add = count_min_add,
+    .query = count_min_query,
+    .remove = count_min_take_away,
+    .count = count_min_count,
+    .merge = count_min_merge,
+    .gauge = count_min_gauge,
     .cells_of = tamis__counters_of,
 };

@@ -40,19 +40,20 @@
 
 /* --- Counters --------------------------------------------------------------------------------- */
 
-static inline int64_t end(bool wide)
+static inline int64_t count_sketch_end(bool wide)
 {
     return wide ? INT64_MAX : INT32_MAX;
 }
 
-static inline int64_t get(const uint8_t *cells, uint64_t i, bool wide)
+static inline int64_t count_sketch_get(const uint8_t *cells, uint64_t i, bool wide)
 {
     const int64_t v =
         wide ? (int64_t)tamis__get64(cells + 8 * i) : (int32_t)tamis__get32(cells + 4 * i);
-    return v > -end(wide) ? v : -end(wide); /* an image may hold one less */
+    return v > -count_sketch_end(wide) ? v
+                                       : -count_sketch_end(wide); /* an image may hold one less */
 }
 
-static inline void put(uint8_t *cells, uint64_t i, bool wide, int64_t v)
+static inline void count_sketch_put(uint8_t *cells, uint64_t i, bool wide, int64_t v)
 {
     if (wide)
         tamis__put64(cells + 8 * i, (uint64_t)v);
@@ -60,14 +61,14 @@ static inline void put(uint8_t *cells, uint64_t i, bool wide, int64_t v)
         tamis__put32(cells + 4 * i, (uint32_t)v);
 }
 
-static bool is_wide(const struct section *s)
+static bool count_sketch_is_wide(const struct section *s)
 {
     return s->cell_bits == 64;
 }
 
 /* Rows have two halves for each counter: where its weight counts as it is, and where it counts as
  * its negative. */
-SPECIALIZED void aim(tamis_hash h, uint64_t m, uint32_t k, uint64_t *at, bool *minus)
+SPECIALIZED void count_sketch_aim(tamis_hash h, uint64_t m, uint32_t k, uint64_t *at, bool *minus)
 {
     uint64_t x = h.lo, row = 0;
     for (uint32_t j = 0; j < k; j++, x = tamis__next_probe(x, h), row += m) {
@@ -79,49 +80,52 @@ SPECIALIZED void aim(tamis_hash h, uint64_t m, uint32_t k, uint64_t *at, bool *m
 
 /* --- Planning --------------------------------------------------------------------------------- */
 
-static double m_for(double error)
+static double count_sketch_m_for(double error)
 {
     return 3 / (error * error);
 }
 
-static double error_of(double m)
+static double count_sketch_error_of(double m)
 {
     return sqrt(3 / m);
 }
 
-static double delta_of(uint32_t k)
+static double count_sketch_delta_of(uint32_t k)
 {
     return tamis__binomial_tail(k, 1.0 / 3, (k + 1) / 2);
 }
 
-static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+static tamis_status count_sketch_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
 {
-    const struct row_bounds r = {5, 1, m_for, error_of, delta_of};
+    const struct row_bounds r = {5, 1, count_sketch_m_for, count_sketch_error_of,
+                                 count_sketch_delta_of};
     (void)promise;
     return tamis__solve_rows(plan, &r, why);
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *count_sketch_wrong_shape(const struct body *b)
 {
     return tamis__wrong_rows(b, TAMIS_COUNT_SKETCH, true);
 }
 
 /* --- The verbs -------------------------------------------------------------------------------- */
 
-SPECIALIZED void add_key(struct section *s, uint32_t k, bool wide, tamis_hash h, int64_t w)
+SPECIALIZED void count_sketch_add_key(struct section *s, uint32_t k, bool wide, tamis_hash h,
+                                      int64_t w)
 {
     uint64_t at[TAMIS__MAX_ROWS];
     bool minus[TAMIS__MAX_ROWS];
-    aim(h, s->m, k, at, minus);
+    count_sketch_aim(h, s->m, k, at, minus);
     for (uint32_t j = 0; j < k; j++) {
-        const int64_t v = get(s->cells, at[j], wide);
-        put(s->cells, at[j], wide,
-            tamis__add_signed(v, minus[j] ? tamis__negative(w) : w, end(wide)));
+        const int64_t v = count_sketch_get(s->cells, at[j], wide);
+        count_sketch_put(
+            s->cells, at[j], wide,
+            tamis__add_signed(v, minus[j] ? tamis__negative(w) : w, count_sketch_end(wide)));
     }
 }
 
 /* Of weight 1, 32 bits and five rows: v + 1 or v - 1 without a branch, unless it is at an end. */
-static void add_ones(struct section *s, const struct batch *keys)
+static void count_sketch_add_ones(struct section *s, const struct batch *keys)
 {
     const tamis_hash *h = keys->hashes, *last = h + keys->n;
     const uint64_t m = s->m;
@@ -129,31 +133,32 @@ static void add_ones(struct section *s, const struct batch *keys)
     for (; h < last; h++) {
         uint64_t at[5];
         bool minus[5];
-        aim(*h, m, 5, at, minus);
+        count_sketch_aim(*h, m, 5, at, minus);
         for (uint32_t j = 0; j < 5; j++) {
-            const int64_t v = get(cells, at[j], false);
+            const int64_t v = count_sketch_get(cells, at[j], false);
             const int64_t moves = v < INT32_MAX && v > -INT32_MAX;
-            put(cells, at[j], false, v + ((minus[j] ? -1 : 1) & -moves));
+            count_sketch_put(cells, at[j], false, v + ((minus[j] ? -1 : 1) & -moves));
         }
     }
 }
 
-static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+static tamis_status count_sketch_add(struct body *b, const struct batch *keys, uint8_t *seen,
+                                     size_t *done)
 {
     struct section *s = b->sections;
     int64_t total = (int64_t)s->items;
     if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
     if (seen != NULL) tamis__all_maybe(seen, keys->n); /* who knows */
     *done = keys->n;
-    if (keys->weights == NULL && s->k == 5 && !is_wide(s)) {
-        add_ones(s, keys);
+    if (keys->weights == NULL && s->k == 5 && !count_sketch_is_wide(s)) {
+        count_sketch_add_ones(s, keys);
         b->moved = tamis__add_up(b->moved, keys->n);
         s->items = (uint64_t)tamis__add_signed(total, (int64_t)keys->n, INT64_MAX);
         return TAMIS_OK;
     }
     for (size_t i = 0; i < keys->n; i++) {
         const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
-        add_key(s, s->k, is_wide(s), keys->hashes[i], w);
+        count_sketch_add_key(s, s->k, count_sketch_is_wide(s), keys->hashes[i], w);
         total = tamis__add_signed(total, w, INT64_MAX);
         b->moved = tamis__add_up(b->moved, (uint64_t)(w < 0 ? tamis__negative(w) : w));
     }
@@ -161,15 +166,15 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     return TAMIS_OK;
 }
 
-static tamis_status take_away(struct body *b, tamis_hash h)
+static tamis_status count_sketch_take_away(struct body *b, tamis_hash h)
 {
     const int64_t one = -1;
     const struct batch key = {.hashes = &h, .n = 1, .weights = &one};
     size_t done;
-    return add(b, &key, NULL, &done);
+    return count_sketch_add(b, &key, NULL, &done);
 }
 
-static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+static void count_sketch_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     (void)b;
     tamis__all_maybe(bits, keys->n);
@@ -182,59 +187,63 @@ static int64_t median(int64_t *v, uint32_t n)
     return v[n / 2];
 }
 
-SPECIALIZED int64_t count_key(const struct section *s, uint32_t k, bool wide, tamis_hash h,
-                              struct known *known)
+SPECIALIZED int64_t count_sketch_count_key(const struct section *s, uint32_t k, bool wide,
+                                           tamis_hash h, struct known *known)
 {
     uint64_t at[TAMIS__MAX_ROWS];
     bool minus[TAMIS__MAX_ROWS];
     int64_t v[TAMIS__MAX_ROWS];
-    aim(h, s->m, k, at, minus);
+    count_sketch_aim(h, s->m, k, at, minus);
     for (uint32_t j = 0; j < k; j++) {
-        const int64_t c = get(s->cells, at[j], wide);
+        const int64_t c = count_sketch_get(s->cells, at[j], wide);
         v[j] = minus[j] ? -c : c;
     }
-    if (known != NULL) known->ended = tamis__any_ended(v, k, end(wide));
+    if (known != NULL) known->ended = tamis__any_ended(v, k, count_sketch_end(wide));
     const int64_t mid = k == 5 ? tamis__median_of_5(v) : median(v, k);
-    return mid == end(wide) ? INT64_MAX : mid == -end(wide) ? -INT64_MAX : mid;
+    return mid == count_sketch_end(wide)    ? INT64_MAX
+           : mid == -count_sketch_end(wide) ? -INT64_MAX
+                                            : mid;
 }
 
-static void count(const struct body *b, const struct batch *keys, int64_t *out)
+static void count_sketch_count(const struct body *b, const struct batch *keys, int64_t *out)
 {
     const struct section *s = b->sections;
-    const bool wide = is_wide(s), usual = s->k == 5 && !wide;
+    const bool wide = count_sketch_is_wide(s), usual = s->k == 5 && !wide;
     if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
     for (size_t i = 0; i < keys->n; i++) {
         struct known *known = keys->known != NULL ? &keys->known[i] : NULL;
-        out[i] = usual ? count_key(s, 5, false, keys->hashes[i], known)
-                       : count_key(s, s->k, wide, keys->hashes[i], known);
+        out[i] = usual ? count_sketch_count_key(s, 5, false, keys->hashes[i], known)
+                       : count_sketch_count_key(s, s->k, wide, keys->hashes[i], known);
     }
 }
 
-static tamis_status merge(struct body *into, const struct body *from)
+static tamis_status count_sketch_merge(struct body *into, const struct body *from)
 {
     struct section *s = into->sections;
     const struct section *f = from->sections;
-    const bool wide = is_wide(s);
-    const int64_t most = end(wide);
+    const bool wide = count_sketch_is_wide(s);
+    const int64_t most = count_sketch_end(wide);
     for (uint64_t i = 0; i < s->m * s->k; i++) {
-        const int64_t a = get(s->cells, i, wide), b = get(f->cells, i, wide);
-        put(s->cells, i, wide, tamis__merge_signed(a, b, most));
+        const int64_t a = count_sketch_get(s->cells, i, wide),
+                      b = count_sketch_get(f->cells, i, wide);
+        count_sketch_put(s->cells, i, wide, tamis__merge_signed(a, b, most));
     }
     s->items = (uint64_t)tamis__add_signed((int64_t)s->items, (int64_t)f->items, INT64_MAX);
     return TAMIS_OK;
 }
 
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void count_sketch_gauge(const struct body *b, const struct body *other, double z,
+                               struct gauge *out)
 {
     const struct section *s = b->sections;
-    const bool wide = is_wide(s);
+    const bool wide = count_sketch_is_wide(s);
     (void)other;
     (void)z;
     out->cells = s->m * s->k;
     for (uint64_t i = 0; i < out->cells; i++) {
-        const int64_t v = get(s->cells, i, wide);
+        const int64_t v = count_sketch_get(s->cells, i, wide);
         out->hit += v != 0;
-        out->saturated += v == end(wide) || v == -end(wide);
+        out->saturated += v == count_sketch_end(wide) || v == -count_sketch_end(wide);
     }
     out->rate = 1;
     out->items = (struct estimate){0, 0, INFINITY}; /* what cancels out does not tell */
@@ -244,15 +253,15 @@ const struct kind tamis__count_sketch = {
     .id = TAMIS_COUNT_SKETCH,
     .name = "count-sketch",
     .traits = TAMIS__WEIGHS | TAMIS__TWO_SIDED | TAMIS__SECTION_ITEMS,
-    .solve = solve,
+    .solve = count_sketch_solve,
     .layout = tamis__rows_section,
-    .wrong_shape = wrong_shape,
+    .wrong_shape = count_sketch_wrong_shape,
     .wrong_cells = tamis__wrong_row_ends,
     .prefetch = tamis__counter_prefetch,
-    .add = add,
-    .query = query,
-    .remove = take_away,
-    .count = count,
-    .merge = merge,
-    .gauge = gauge,
+    .add = count_sketch_add,
+    .query = count_sketch_query,
+    .remove = count_sketch_take_away,
+    .count = count_sketch_count,
+    .merge = count_sketch_merge,
+    .gauge = count_sketch_gauge,
 };

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-static uint64_t bytes_of(const tamis_plan *p, uint64_t m)
+static uint64_t counter_rows_bytes_of(const tamis_plan *p, uint64_t m)
 {
     return tamis__image_bytes(tamis__cell_bytes(m * p->k * p->cell_bits), 1);
 }
@@ -17,12 +17,12 @@ static uint64_t most_m(const tamis_plan *p)
 }
 
 /* The widest rows that keep the budget; 0: none do. */
-static uint64_t m_for_bytes(const tamis_plan *p)
+static uint64_t counter_rows_m_for_bytes(const tamis_plan *p)
 {
     uint64_t low = 0, high = most_m(p) + 1;
     while (high - low > 1) {
         const uint64_t mid = low + (high - low) / 2;
-        if (bytes_of(p, mid) <= p->bytes)
+        if (counter_rows_bytes_of(p, mid) <= p->bytes)
             low = mid;
         else
             high = mid;
@@ -70,11 +70,11 @@ tamis_status tamis__solve_rows(tamis_plan *p, const struct row_bounds *r, tamis_
         const double wanted = p->error != 0 ? ceil(r->m_for(p->error) / rounding) : 0;
         if (wanted > (double)most_m(p))
             return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 bits are not supported");
-        p->m = p->error != 0 ? (uint64_t)wanted : m_for_bytes(p);
+        p->m = p->error != 0 ? (uint64_t)wanted : counter_rows_m_for_bytes(p);
         if (p->m == 0)
-            return tamis__fail(why, TAMIS_EINVAL,
-                               "%llu bytes are too few: the smallest image has %llu",
-                               (unsigned long long)p->bytes, (unsigned long long)bytes_of(p, 1));
+            return tamis__fail(
+                why, TAMIS_EINVAL, "%llu bytes are too few: the smallest image has %llu",
+                (unsigned long long)p->bytes, (unsigned long long)counter_rows_bytes_of(p, 1));
     }
     if (p->m > most_m(p))
         return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 bits are not supported");
@@ -82,10 +82,11 @@ tamis_status tamis__solve_rows(tamis_plan *p, const struct row_bounds *r, tamis_
     if (p->error != 0 && error > p->error * rounding)
         return tamis__fail(why, TAMIS_EINVAL, "that shape gives an error of %.3g, not %.3g", error,
                            p->error);
-    if (p->bytes != 0 && bytes_of(p, p->m) > p->bytes)
+    if (p->bytes != 0 && counter_rows_bytes_of(p, p->m) > p->bytes)
         return tamis__fail(why, TAMIS_EINVAL, "that needs %llu bytes, more than the budget of %llu",
-                           (unsigned long long)bytes_of(p, p->m), (unsigned long long)p->bytes);
-    p->bytes = bytes_of(p, p->m);
+                           (unsigned long long)counter_rows_bytes_of(p, p->m),
+                           (unsigned long long)p->bytes);
+    p->bytes = counter_rows_bytes_of(p, p->m);
     p->delta = delta;
     p->error = error < 1 ? error : 0; /* no promise at all */
     return TAMIS_OK;

@@ -5,7 +5,7 @@
 #include "noise.h"
 
 /* By estimate, then by bytes; where these are not all there, by hash. */
-static bool goes_before(const tamis_heavy *a, const tamis_heavy *b)
+static bool list_goes_before(const tamis_heavy *a, const tamis_heavy *b)
 {
     if (a->count.estimate != b->count.estimate) return a->count.estimate > b->count.estimate;
     if ((a->item.p == NULL) != (b->item.p == NULL)) return a->item.p != NULL;
@@ -17,45 +17,45 @@ static bool goes_before(const tamis_heavy *a, const tamis_heavy *b)
 }
 
 /* The last of all is on top: list[at] goes down to its place. */
-static void sift(tamis_heavy *list, size_t at, size_t n)
+static void list_sift(tamis_heavy *list_list, size_t at, size_t n)
 {
-    const tamis_heavy one = list[at];
+    const tamis_heavy one = list_list[at];
     for (size_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
-        if (child + 1 < n && goes_before(&list[child], &list[child + 1])) child++;
-        if (!goes_before(&one, &list[child])) break;
-        list[at] = list[child];
+        if (child + 1 < n && list_goes_before(&list_list[child], &list_list[child + 1])) child++;
+        if (!list_goes_before(&one, &list_list[child])) break;
+        list_list[at] = list_list[child];
         at = child;
     }
-    list[at] = one;
+    list_list[at] = one;
 }
 
-static void put(tamis_heavy *list, size_t *held, size_t n, const tamis_heavy *one)
+static void list_put(tamis_heavy *list_list, size_t *held, size_t n, const tamis_heavy *one)
 {
     if (*held == n) {
-        if (n == 0 || !goes_before(one, list)) return;
-        list[0] = *one;
-        sift(list, 0, n);
+        if (n == 0 || !list_goes_before(one, list_list)) return;
+        list_list[0] = *one;
+        list_sift(list_list, 0, n);
         return;
     }
     size_t at = (*held)++;
-    for (; at > 0 && goes_before(&list[(at - 1) / 2], one); at = (at - 1) / 2)
-        list[at] = list[(at - 1) / 2];
-    list[at] = *one;
+    for (; at > 0 && list_goes_before(&list_list[(at - 1) / 2], one); at = (at - 1) / 2)
+        list_list[at] = list_list[(at - 1) / 2];
+    list_list[at] = *one;
 }
 
-static void sort(tamis_heavy *list, size_t n)
+static void list_sort(tamis_heavy *list_list, size_t n)
 {
     while (n > 1) {
-        const tamis_heavy last = list[0];
-        list[0] = list[--n];
-        list[n] = last;
-        sift(list, 0, n);
+        const tamis_heavy last = list_list[0];
+        list_list[0] = list_list[--n];
+        list_list[n] = last;
+        list_sift(list_list, 0, n);
     }
 }
 
 /* Those that may count `weight` or more, the first n of them in out; returns how many there are. */
-static size_t list(const tamis *t, const struct noise *noise, int64_t weight, tamis_heavy *out,
-                   size_t n)
+static size_t list_list(const tamis *t, const struct noise *noise, int64_t weight, tamis_heavy *out,
+                        size_t n)
 {
     size_t found = 0, held = 0;
     for (uint64_t i = 0; i < t->kind->slots(&t->body); i++) {
@@ -70,9 +70,9 @@ static size_t list(const tamis *t, const struct noise *noise, int64_t weight, ta
                                    .confidence = 1,
                                    .certain = one.known.certain};
         if (noise != NULL) h.count = tamis__interval(t, noise, one.count, one.known);
-        put(out, &held, n, &h);
+        list_put(out, &held, n, &h);
     }
-    sort(out, held);
+    list_sort(out, held);
     return found;
 }
 
@@ -80,9 +80,9 @@ size_t tamis_top(const tamis *t, tamis_heavy *out, size_t n)
 {
     struct noise *made = NULL;
     if (t->kind->listed == NULL) return 0;
-    if (out == NULL) return list(t, NULL, 0, NULL, 0);
+    if (out == NULL) return list_list(t, NULL, 0, NULL, 0);
     const struct noise *noise = tamis__noise(t, &made);
-    const size_t found = list(t, noise, 0, out, n);
+    const size_t found = list_list(t, noise, 0, out, n);
     tamis__free(t->memory, made);
     return found < n ? found : n;
 }
@@ -113,7 +113,7 @@ tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_
     const struct noise *noise = tamis__noise(t, &made);
     if (noise == NULL)
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to tell counts from noise");
-    const size_t all = list(t, noise, weight, out, out != NULL ? n : 0);
+    const size_t all = list_list(t, noise, weight, out, out != NULL ? n : 0);
     if (found != NULL) *found = all;
     tamis__free(t->memory, made);
     return TAMIS_OK;
@@ -122,6 +122,6 @@ tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_
 void tamis__list_facts(const tamis *t, tamis_facts *out)
 {
     out->entries = t->kind->slots(&t->body);
-    out->listed = list(t, NULL, 0, NULL, 0);
+    out->listed = list_list(t, NULL, 0, NULL, 0);
     out->list_from = list_from(t);
 }

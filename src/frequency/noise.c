@@ -46,7 +46,7 @@ void tamis__noise_age(tamis *t)
 
 /* Stable, by bytes; those that all values share are skipped, which are most. Returns the one that
  * is sorted. */
-static int64_t *sort(int64_t *from, int64_t *to)
+static int64_t *noise_sort(int64_t *from, int64_t *to)
 {
     for (unsigned shift = 0; shift < 64; shift += 8) {
         uint32_t start[257] = {0};
@@ -67,7 +67,7 @@ struct sampling {
     int64_t *out;
 };
 
-static void count_group(void *sampling, const struct batch *group, size_t from)
+static void noise_count_group(void *sampling, const struct batch *group, size_t from)
 {
     const struct sampling *s = sampling;
     s->t->kind->count(&s->t->body, group, s->out + from);
@@ -85,7 +85,7 @@ static void sample(const tamis *t, tamis_hash *room, int64_t *out)
         }
         const struct keys in = {.hashes = room, .n = HASHED};
         struct sampling s = {t, out + at};
-        tamis__bulk_count(t, &in, count_group, &s);
+        tamis__bulk_count(t, &in, noise_count_group, &s);
     }
     for (size_t i = 0; i < SAMPLES; i++)
         if (out[i] < 0) out[i] = -out[i];
@@ -102,7 +102,7 @@ static struct noise *measure(const tamis *t)
         return NULL;
     }
     sample(t, (tamis_hash *)(void *)(values + SAMPLES), values); /* a room that sort uses later */
-    const int64_t *sorted = sort(values, values + SAMPLES);
+    const int64_t *sorted = noise_sort(values, values + SAMPLES);
     for (size_t i = 0; i < KEPT; i++) n->sorted[i] = sorted[i * EVERY + EVERY / 2];
     n->half = sorted[SAMPLES / 2];
     n->most_99 = sorted[SAMPLES - SAMPLES / 100 - 1];

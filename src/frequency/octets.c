@@ -19,7 +19,7 @@
 #define SPANS_64(j) SPANS_16(j), SPANS_16((j) + 16), SPANS_16((j) + 32), SPANS_16((j) + 48)
 const struct octet_span tamis__octet_spans[128][8] = {SPANS_64(0), SPANS_64(64)};
 
-static uint64_t lines_for(uint64_t bytes)
+static uint64_t octets_lines_for(uint64_t bytes)
 {
     uint64_t low = 0, high = MOST_LINES + 1;
     while (high - low > 1) {
@@ -45,7 +45,7 @@ tamis_status tamis__solve_octets(tamis_plan *p, uint32_t places, tamis_error *wh
                            (unsigned)places);
     if (p->m % TAMIS__LINE_COUNTERS != 0)
         return tamis__fail(why, TAMIS_EINVAL, "m must be a multiple of %u", TAMIS__LINE_COUNTERS);
-    const uint64_t lines = p->m != 0 ? p->m / TAMIS__LINE_COUNTERS : lines_for(p->bytes);
+    const uint64_t lines = p->m != 0 ? p->m / TAMIS__LINE_COUNTERS : octets_lines_for(p->bytes);
     const uint64_t bytes = tamis__image_bytes(TAMIS__LINE_BYTES * (lines > 2 ? lines : 2), 1);
     if (lines > MOST_LINES)
         return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 bits are not supported");

@@ -62,7 +62,7 @@ static int64_t sum_of(uint64_t octet, unsigned j, unsigned p, unsigned size)
 }
 
 /* The counter of byte p becomes w more, and as long as that takes. */
-static void move(uint8_t *octet, uint8_t *joins, unsigned p, int64_t w)
+static void signed_tally_move(uint8_t *octet, uint8_t *joins, unsigned p, int64_t w)
 {
     const uint64_t was = tamis__get64(octet);
     const unsigned before = *joins;
@@ -79,19 +79,20 @@ static void move(uint8_t *octet, uint8_t *joins, unsigned p, int64_t w)
 
 /* --- Where the counters of a key are ---------------------------------------------------------- */
 
-struct place {
+struct signed_tally_place {
     uint8_t *octet, *joins;
     unsigned p;
 };
 
-static inline struct place place_in(uint8_t *line, unsigned octet, unsigned p)
+static inline struct signed_tally_place place_in(uint8_t *line, unsigned octet, unsigned p)
 {
     octet -= octet >= TAMIS__OCTETS ? TAMIS__OCTETS : 0;
-    return (struct place){line + 8 * octet, line + TAMIS__JOINS + octet, p & 7};
+    return (struct signed_tally_place){line + 8 * octet, line + TAMIS__JOINS + octet, p & 7};
 }
 
 /* n octets of a line, 2 or 3, and a byte in each, from 32 uniform bits. */
-static inline void places_in(uint8_t *line, uint32_t bits, unsigned n, struct place *out)
+static inline void places_in(uint8_t *line, uint32_t bits, unsigned n,
+                             struct signed_tally_place *out)
 {
     uint64_t r = (uint64_t)bits * TAMIS__OCTETS;
     const unsigned first = (unsigned)(r >> 32);
@@ -110,7 +111,8 @@ static inline void places_in(uint8_t *line, uint32_t bits, unsigned n, struct pl
 }
 
 /* The places, and in bits 0 to 4 of the result where the sign is minus. */
-static inline unsigned aim(uint8_t *cells, uint64_t lines, tamis_hash h, struct place *out)
+static inline unsigned signed_tally_aim(uint8_t *cells, uint64_t lines, tamis_hash h,
+                                        struct signed_tally_place *out)
 {
     const uint64_t first = tamis__tally_first(h, lines);
     places_in(cells + TAMIS__LINE_BYTES * first, (uint32_t)h.hi, 3, out);
@@ -120,33 +122,33 @@ static inline unsigned aim(uint8_t *cells, uint64_t lines, tamis_hash h, struct 
     return (unsigned)(tamis__remix(h.lo ^ h.hi) >> 59);
 }
 
-static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
+static tamis_status signed_tally_solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
 {
     (void)promise;
     return tamis__solve_octets(p, PLACES, why);
 }
 
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t signed_tally_layout(const tamis_plan *plan, struct section *out)
 {
     return tamis__octets_section(plan, TAMIS_SIGNED_TALLY, out);
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *signed_tally_wrong_shape(const struct body *b)
 {
     return tamis__wrong_lines(b, TAMIS_SIGNED_TALLY, PLACES);
 }
 
 /* --- The verbs -------------------------------------------------------------------------------- */
 
-static inline void add_key(uint8_t *cells, uint64_t lines, tamis_hash h, int64_t w)
+static inline void signed_tally_add_key(uint8_t *cells, uint64_t lines, tamis_hash h, int64_t w)
 {
-    struct place at[PLACES];
+    struct signed_tally_place at[PLACES];
     struct octet_span s[PLACES];
     uint64_t octet[PLACES];
     int64_t v[PLACES];
     /* Then no sum of counters of four bytes or less is beyond 64 bits. */
     bool simple = w < INT32_MAX && w > INT32_MIN;
-    const unsigned minus = aim(cells, lines, h, at);
+    const unsigned minus = signed_tally_aim(cells, lines, h, at);
     for (unsigned i = 0; i < PLACES; i++) {
         octet[i] = tamis__get64(at[i].octet);
         s[i] = tamis__octet_span(*at[i].joins, at[i].p);
@@ -158,10 +160,12 @@ static inline void add_key(uint8_t *cells, uint64_t lines, tamis_hash h, int64_t
         if (simple)
             tamis__put64(at[i].octet, with(octet[i], s[i], v[i]));
         else
-            move(at[i].octet, at[i].joins, at[i].p, minus >> i & 1 ? tamis__negative(w) : w);
+            signed_tally_move(at[i].octet, at[i].joins, at[i].p,
+                              minus >> i & 1 ? tamis__negative(w) : w);
 }
 
-static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+static tamis_status signed_tally_add(struct body *b, const struct batch *keys, uint8_t *seen,
+                                     size_t *done)
 {
     struct section *s = b->sections;
     const uint64_t lines = tamis__octet_lines(s);
@@ -170,7 +174,7 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     if (seen != NULL) tamis__all_maybe(seen, keys->n); /* who knows */
     for (size_t i = 0; i < keys->n; i++) {
         const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
-        add_key(s->cells, lines, keys->hashes[i], w);
+        signed_tally_add_key(s->cells, lines, keys->hashes[i], w);
         total = tamis__add_signed(total, w, INT64_MAX);
         b->moved = tamis__add_up(b->moved, (uint64_t)(w < 0 ? tamis__negative(w) : w));
     }
@@ -179,29 +183,29 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     return TAMIS_OK;
 }
 
-static tamis_status take_away(struct body *b, tamis_hash h)
+static tamis_status signed_tally_take_away(struct body *b, tamis_hash h)
 {
     const int64_t one = -1;
     const struct batch key = {.hashes = &h, .n = 1, .weights = &one};
     size_t done;
-    return add(b, &key, NULL, &done);
+    return signed_tally_add(b, &key, NULL, &done);
 }
 
-static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+static void signed_tally_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     (void)b;
     tamis__all_maybe(bits, keys->n);
 }
 
-static void count(const struct body *b, const struct batch *keys, int64_t *out)
+static void signed_tally_count(const struct body *b, const struct batch *keys, int64_t *out)
 {
     const struct section *s = b->sections;
     const uint64_t lines = tamis__octet_lines(s);
     if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
     for (size_t i = 0; i < keys->n; i++) {
-        struct place at[PLACES];
+        struct signed_tally_place at[PLACES];
         int64_t v[PLACES];
-        const unsigned minus = aim(s->cells, lines, keys->hashes[i], at);
+        const unsigned minus = signed_tally_aim(s->cells, lines, keys->hashes[i], at);
         for (unsigned j = 0; j < PLACES; j++) {
             const int64_t c = value_at(tamis__get64(at[j].octet), *at[j].joins, at[j].p);
             v[j] = minus >> j & 1 ? -c : c;
@@ -213,7 +217,8 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
 
 /* j of the sum of two octets, and the sum: as short as it can be with no counter shorter than in
  * either. */
-static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, uint64_t *sum)
+static unsigned signed_tally_merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb,
+                                          uint64_t *sum)
 {
     unsigned j = ja | jb;
     *sum = 0;
@@ -234,16 +239,17 @@ static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, u
     return j;
 }
 
-static tamis_status merge(struct body *into, const struct body *from)
+static tamis_status signed_tally_merge(struct body *into, const struct body *from)
 {
     struct section *s = into->sections;
-    tamis__merge_octets(s, from->sections, merge_octets);
+    tamis__merge_octets(s, from->sections, signed_tally_merge_octets);
     s->items =
         (uint64_t)tamis__add_signed((int64_t)s->items, (int64_t)from->sections->items, INT64_MAX);
     return TAMIS_OK;
 }
 
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void signed_tally_gauge(const struct body *b, const struct body *other, double z,
+                               struct gauge *out)
 {
     const struct section *s = b->sections;
     (void)other;
@@ -267,15 +273,15 @@ const struct kind tamis__signed_tally = {
     .id = TAMIS_SIGNED_TALLY,
     .name = "signed-tally",
     .traits = TAMIS__WEIGHS | TAMIS__TWO_SIDED | TAMIS__SECTION_ITEMS,
-    .solve = solve,
-    .layout = layout,
-    .wrong_shape = wrong_shape,
+    .solve = signed_tally_solve,
+    .layout = signed_tally_layout,
+    .wrong_shape = signed_tally_wrong_shape,
     .wrong_cells = tamis__wrong_octets,
     .prefetch = tamis__octet_prefetch,
-    .add = add,
-    .query = query,
-    .remove = take_away,
-    .count = count,
-    .merge = merge,
-    .gauge = gauge,
+    .add = signed_tally_add,
+    .query = signed_tally_query,
+    .remove = signed_tally_take_away,
+    .count = signed_tally_count,
+    .merge = signed_tally_merge,
+    .gauge = signed_tally_gauge,
 };

@@ -31,26 +31,26 @@
 
 #include <math.h>
 
-static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
+static tamis_status tally_solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
 {
     (void)promise;
     return tamis__solve_octets(p, TALLY_PLACES, why);
 }
 
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t tally_layout(const tamis_plan *plan, struct section *out)
 {
     return tamis__octets_section(plan, TAMIS_TALLY, out);
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *tally_wrong_shape(const struct body *b)
 {
     return tamis__wrong_lines(b, TAMIS_TALLY, TALLY_PLACES);
 }
 
 /* --- The verbs -------------------------------------------------------------------------------- */
 
-static tamis_status add_weights(struct section *s, const struct batch *keys, uint8_t *seen,
-                                size_t *done, uint64_t *sum)
+static tamis_status tally_add_weights(struct section *s, const struct batch *keys, uint8_t *seen,
+                                      size_t *done, uint64_t *sum)
 {
     const uint64_t lines = tamis__octet_lines(s);
     *sum = 0;
@@ -70,7 +70,7 @@ static tamis_status add_weights(struct section *s, const struct batch *keys, uin
 #define AHEAD 12u
 
 /* All of weight 1, and nobody asks what was there before. */
-static void add_ones(struct section *s, const struct batch *keys)
+static void tally_add_ones(struct section *s, const struct batch *keys)
 {
     /* Cells are bytes, which may be anything: what is in a struct would be read anew after each
      * store. */
@@ -93,7 +93,7 @@ static void add_ones(struct section *s, const struct batch *keys)
     }
 }
 
-static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+static tamis_status tally_add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
     struct section *s = b->sections;
     tamis_status status = TAMIS_OK;
@@ -102,15 +102,15 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     *done = keys->n;
     if (seen == NULL && keys->weights == NULL)
-        add_ones(s, keys);
+        tally_add_ones(s, keys);
     else
-        status = add_weights(s, keys, seen, done, &sum);
+        status = tally_add_weights(s, keys, seen, done, &sum);
     b->moved = tamis__add_up(b->moved, sum);
     s->items = s->items < TAMIS__MOST_WEIGHT ? tamis__add_up(s->items, sum) : TAMIS__MOST_WEIGHT;
     return status;
 }
 
-static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+static void tally_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct section *s = b->sections;
     if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
@@ -121,7 +121,7 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
     }
 }
 
-static void count(const struct body *b, const struct batch *keys, int64_t *out)
+static void tally_count(const struct body *b, const struct batch *keys, int64_t *out)
 {
     const struct section *s = b->sections;
     const uint64_t lines = tamis__octet_lines(s);
@@ -132,7 +132,7 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
 
 /* j of the sum of two octets, and the sum: as short as it can be with no counter shorter than in
  * either. */
-static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, uint64_t *sum)
+static unsigned tally_merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, uint64_t *sum)
 {
     unsigned j = ja | jb;
     *sum = 0;
@@ -152,10 +152,10 @@ static unsigned merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, u
     return j;
 }
 
-static tamis_status merge(struct body *into, const struct body *from)
+static tamis_status tally_merge(struct body *into, const struct body *from)
 {
     struct section *s = into->sections;
-    tamis__merge_octets(s, from->sections, merge_octets);
+    tamis__merge_octets(s, from->sections, tally_merge_octets);
     const uint64_t a = s->items, b = from->sections->items, most = TAMIS__MOST_WEIGHT;
     s->items = a < most && b < most ? tamis__add_up(a, b) : most;
     return TAMIS_OK;
@@ -174,7 +174,7 @@ static unsigned used(uint64_t octet, unsigned j, uint64_t *ends)
 }
 
 /* The rate is the chance that all four counters of a key that never came are in use. */
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void tally_gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
 {
     const struct section *s = b->sections;
     const double lines = (double)tamis__octet_lines(s);
@@ -206,14 +206,14 @@ const struct kind tamis__tally = {
     .id = TAMIS_TALLY,
     .name = "tally",
     .traits = TAMIS__WEIGHS | TAMIS__SECTION_ITEMS,
-    .solve = solve,
-    .layout = layout,
-    .wrong_shape = wrong_shape,
+    .solve = tally_solve,
+    .layout = tally_layout,
+    .wrong_shape = tally_wrong_shape,
     .wrong_cells = tamis__wrong_octets,
     .prefetch = tamis__octet_prefetch,
-    .add = add,
-    .query = query,
-    .count = count,
-    .merge = merge,
-    .gauge = gauge,
+    .add = tally_add,
+    .query = tally_query,
+    .count = tally_count,
+    .merge = tally_merge,
+    .gauge = tally_gauge,
 };

@@ -21,7 +21,7 @@ struct record {
 };
 
 /* The record at r->at, of texts that are known to be right. */
-static void look(const struct texts *t, const struct buckets *b, struct record *r)
+static void texts_look(const struct texts *t, const struct buckets *b, struct record *r)
 {
     r->slot = tamis__get32(t->bytes + r->at);
     r->bytes = record_bytes(t, tamis__get32(t->bytes + r->at + 4));
@@ -35,7 +35,7 @@ static uint64_t bytes_above(const struct texts *t, const struct buckets *b, uint
     uint64_t bytes = 0;
     for (struct record r = {.at = TAMIS__TEXT_HEADER}; r.at < tamis__texts_used(t);
          r.at += r.bytes) {
-        look(t, b, &r);
+        texts_look(t, b, &r);
         bytes += r.alive && r.count > count ? r.bytes : 0;
     }
     return bytes;
@@ -66,7 +66,7 @@ static void compact(struct texts *t, struct buckets *b)
     const uint64_t floor = floor_for(t, b, target);
     uint64_t to = TAMIS__TEXT_HEADER, spare = target - bytes_above(t, b, floor);
     for (struct record r = {.at = to}; r.at < used; r.at += r.bytes) {
-        look(t, b, &r);
+        texts_look(t, b, &r);
         if (!r.alive) continue;
         bool keep = r.count > floor;
         if (r.count == floor && r.bytes <= spare) { /* as many as there is room for */
@@ -138,7 +138,7 @@ const char *tamis__wrong_texts(const struct texts *t, const struct buckets *b)
         const uint64_t whole = tamis__get32(t->bytes + r.at + 4);
         if (tamis__get32(t->bytes + r.at) >= slots) return "a text of no entry";
         if (record_bytes(t, whole) > used - r.at) return "a text beyond the last";
-        look(t, b, &r);
+        texts_look(t, b, &r);
         alive += r.alive;
         const uint64_t limit = tamis__text_limit(t->length), kept = whole < limit ? whole : limit;
         for (uint64_t i = r.at + RECORD + kept; i < r.at + r.bytes; i++)

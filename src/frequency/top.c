@@ -55,7 +55,7 @@ struct top {
     struct texts texts;
 };
 
-static struct top parts_of(const struct body *b)
+static struct top top_parts_of(const struct body *b)
 {
     const struct section *s = b->sections;
     return (struct top){s[0].cells,
@@ -76,7 +76,7 @@ static uint64_t greater(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static uint64_t lesser(uint64_t a, uint64_t b)
+static uint64_t top_lesser(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -87,8 +87,8 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 static void describe(uint64_t lines, uint64_t items, struct section *out)
 {
     const uint64_t buckets =
-        lesser(greater((5 * items + 7) / 8, greater(lines / 16, 2)), MOST_BUCKETS);
-    const uint64_t texts = lesser(greater(96 * items + 512, 4 * lines), MOST_TEXTS) / 64 * 64;
+        top_lesser(greater((5 * items + 7) / 8, greater(lines / 16, 2)), MOST_BUCKETS);
+    const uint64_t texts = top_lesser(greater(96 * items + 512, 4 * lines), MOST_TEXTS) / 64 * 64;
     out[0] = (struct section){.role = TAMIS__ROLE_CELLS,
                               .kind = TAMIS_TALLY,
                               .cell_bits = 8,
@@ -109,7 +109,7 @@ static void describe(uint64_t lines, uint64_t items, struct section *out)
                               .length = texts};
 }
 
-static uint64_t bytes_of(uint64_t lines, uint64_t items)
+static uint64_t top_bytes_of(uint64_t lines, uint64_t items)
 {
     struct section s[SECTIONS];
     struct body b = {.sections = s, .count = SECTIONS};
@@ -118,12 +118,12 @@ static uint64_t bytes_of(uint64_t lines, uint64_t items)
     return s[2].offset + s[2].length;
 }
 
-static uint64_t lines_for(uint64_t bytes, uint64_t items)
+static uint64_t top_lines_for(uint64_t bytes, uint64_t items)
 {
     uint64_t low = 0, high = MOST_LINES + 1;
     while (high - low > 1) {
         const uint64_t mid = low + (high - low) / 2;
-        if (bytes_of(mid, items) <= bytes)
+        if (top_bytes_of(mid, items) <= bytes)
             low = mid;
         else
             high = mid;
@@ -131,7 +131,7 @@ static uint64_t lines_for(uint64_t bytes, uint64_t items)
     return low;
 }
 
-static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
+static tamis_status top_solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
 {
     (void)promise;
     if (p->error != 0 || p->delta != 0)
@@ -149,10 +149,10 @@ static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *wh
     if (p->items > MOST_ITEMS)
         return tamis__fail(why, TAMIS_EINVAL, "a top lists no more than 2^30 items");
     const uint64_t items = p->items != 0 ? p->items : DEFAULT_ITEMS;
-    const uint64_t lines = p->m != 0 ? p->m / TAMIS__LINE_COUNTERS : lines_for(p->bytes, items);
+    const uint64_t lines = p->m != 0 ? p->m / TAMIS__LINE_COUNTERS : top_lines_for(p->bytes, items);
     if (lines > MOST_LINES)
         return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 bits are not supported");
-    const uint64_t bytes = bytes_of(greater(lines, 2), items);
+    const uint64_t bytes = top_bytes_of(greater(lines, 2), items);
     if (lines < 2 || (p->bytes != 0 && bytes > p->bytes))
         return tamis__fail(why, TAMIS_EINVAL,
                            "that is too small for %llu items: it takes %llu bytes",
@@ -165,13 +165,13 @@ static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *wh
     return TAMIS_OK;
 }
 
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t top_layout(const tamis_plan *plan, struct section *out)
 {
     if (out != NULL) describe(plan->m / TAMIS__LINE_COUNTERS, plan->items, out);
     return SECTIONS;
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *top_wrong_shape(const struct body *b)
 {
     const struct section *s = b->sections;
     if (b->count != SECTIONS) return "this kind has exactly three sections";
@@ -192,9 +192,9 @@ static const char *wrong_shape(const struct body *b)
     return NULL;
 }
 
-static const char *wrong_cells(const struct body *b)
+static const char *top_wrong_cells(const struct body *b)
 {
-    const struct top t = parts_of(b);
+    const struct top t = top_parts_of(b);
     const struct body light = tamis__part(b, 0);
     const char *reason = tally()->wrong_cells(&light);
     if (reason == NULL) reason = tamis__wrong_buckets(&t.buckets);
@@ -203,16 +203,17 @@ static const char *wrong_cells(const struct body *b)
 
 /* --- Entries that come and go ----------------------------------------------------------------- */
 
-static void raise_tally(const struct top *t, tamis_hash key, uint64_t count)
+static void raise_tally(const struct top *t, tamis_hash key, uint64_t top_count)
 {
     struct tally_view v;
     tamis__tally_look(t->tally, t->lines, key, &v);
-    tamis__tally_raise_to(&v, count);
+    tamis__tally_raise_to(&v, top_count);
 }
 
 /* A place for an entry that counts no more than the eight in its buckets: that of one of these
  * whose other bucket has a lesser one, which then has to go. NO_SLOT: there is none. */
-static uint64_t way_out(const struct buckets *b, struct bucket_pair p, uint64_t count, uint64_t *to)
+static uint64_t way_out(const struct buckets *b, struct bucket_pair p, uint64_t top_count,
+                        uint64_t *to)
 {
     uint64_t found = NO_SLOT;
     for (unsigned i = 0; i < 2 * BUCKET_WAYS; i++) {
@@ -221,8 +222,8 @@ static uint64_t way_out(const struct buckets *b, struct bucket_pair p, uint64_t 
         const tamis_hash key = tamis__bucket_key((tamis_hash){slot_get(b, slot).print, 0});
         const struct bucket_pair its = tamis__bucket_pair(key, b->n);
         const uint64_t least = tamis__bucket_least(b, its.first == bucket ? its.second : its.first);
-        if (slot_count(b, least) >= count) continue;
-        count = slot_count(b, least);
+        if (slot_count(b, least) >= top_count) continue;
+        top_count = slot_count(b, least);
         found = slot;
         *to = least;
     }
@@ -264,9 +265,9 @@ static void place(struct top *t, struct entry e)
 }
 
 /* The error of an entry that counts so much, of which some is certain. */
-static uint64_t begin(uint64_t count, uint64_t certain, bool fresh)
+static uint64_t top_begin(uint64_t top_count, uint64_t certain, bool fresh)
 {
-    return (count - lesser(certain, count)) | (fresh ? FRESH : 0);
+    return (top_count - top_lesser(certain, top_count)) | (fresh ? FRESH : 0);
 }
 
 /* A key that found no entry, and whether it gets one: an add of w > 0. Returns its count before. */
@@ -277,14 +278,14 @@ static uint64_t add_light(struct top *t, tamis_hash key, struct bucket_pair p, u
     tamis__tally_look(t->tally, t->lines, key, &v);
     uint8_t *last = t->buckets.bytes + p.first * BUCKET + BUCKET_LAST;
     const uint64_t since = tamis__get64(last) == key.lo ? tamis__get64(last + 8) : 0;
-    const uint64_t count = tamis__add_up(v.count, w), known = tamis__add_up(since, w);
-    const uint64_t least = lesser(tamis__bucket_least_count(&t->buckets, p.first),
-                                  tamis__bucket_least_count(&t->buckets, p.second));
-    if (count <= least && count <= tamis__texts_unlisted(&t->texts)) {
-        tamis__tally_raise_to(&v, count);
+    const uint64_t top_count = tamis__add_up(v.count, w), known = tamis__add_up(since, w);
+    const uint64_t least = top_lesser(tamis__bucket_least_count(&t->buckets, p.first),
+                                      tamis__bucket_least_count(&t->buckets, p.second));
+    if (top_count <= least && top_count <= tamis__texts_unlisted(&t->texts)) {
+        tamis__tally_raise_to(&v, top_count);
     } else {
         const bool fresh = known >= v.count + w - known;
-        place(t, (struct entry){key.lo, count, begin(count, known, fresh), 0});
+        place(t, (struct entry){key.lo, top_count, top_begin(top_count, known, fresh), 0});
         const uint64_t slot = tamis__bucket_find(&t->buckets, p, key.lo);
         if (slot != NO_SLOT) {
             if (since != 0) memset(last, 0, 16);
@@ -298,24 +299,24 @@ static uint64_t add_light(struct top *t, tamis_hash key, struct bucket_pair p, u
 }
 
 /* Returns the count before. */
-static inline uint64_t add_key(struct top *t, tamis_hash key, struct bucket_pair p, uint64_t w,
-                               const tamis_bytes *item)
+static inline uint64_t top_add_key(struct top *t, tamis_hash key, struct bucket_pair p, uint64_t w,
+                                   const tamis_bytes *item)
 {
     const uint64_t slot = tamis__bucket_find(&t->buckets, p, key.lo);
     if (slot == NO_SLOT)
         return w != 0 ? add_light(t, key, p, w, item) : tamis__tally_count(t->tally, t->lines, key);
     uint8_t *at = slot_print(&t->buckets, slot) + 32;
     const uint64_t was = tamis__get64(at), before = was & ~TEXTLESS;
-    const uint64_t count = tamis__add_up(before, w);
-    tamis__put64(at, count | (was & TEXTLESS));
-    if (was != before && count > tamis__texts_floor(&t->texts))
+    const uint64_t top_count = tamis__add_up(before, w);
+    tamis__put64(at, top_count | (was & TEXTLESS));
+    if (was != before && top_count > tamis__texts_floor(&t->texts))
         tamis__text_put(&t->texts, &t->buckets, slot, item->p, item->len);
     return before;
 }
 
 /* --- The verbs -------------------------------------------------------------------------------- */
 
-TAMIS__PREFETCHES fetch(const struct top *t, tamis_hash key, struct bucket_pair p)
+TAMIS__PREFETCHES top_fetch(const struct top *t, tamis_hash key, struct bucket_pair p)
 {
     const uint64_t first = tamis__tally_first(key, t->lines);
     TAMIS__FETCH(t->buckets.bytes + p.first * BUCKET);
@@ -325,7 +326,7 @@ TAMIS__PREFETCHES fetch(const struct top *t, tamis_hash key, struct bucket_pair 
     TAMIS__FETCH(t->tally + TAMIS__LINE_BYTES * tamis__tally_second(key, t->lines, first));
 }
 
-TAMIS__PREFETCHES prefetch_keys(const struct top *t, const tamis_hash *h, size_t n)
+TAMIS__PREFETCHES top_prefetch_keys(const struct top *t, const tamis_hash *h, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const tamis_hash key = tamis__bucket_key(h[i]);
@@ -338,19 +339,19 @@ TAMIS__PREFETCHES prefetch_keys(const struct top *t, const tamis_hash *h, size_t
     }
 }
 
-static void prefetch(const struct body *b, const struct batch *keys)
+static void top_prefetch(const struct body *b, const struct batch *keys)
 {
-    const struct top t = parts_of(b);
-    prefetch_keys(&t, keys->hashes, keys->n);
+    const struct top t = top_parts_of(b);
+    top_prefetch_keys(&t, keys->hashes, keys->n);
 }
 
 /* Even where all lines are in the second-level cache it pays to ask for them this many keys
  * before. */
 #define AHEAD 12u
 
-static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+static tamis_status top_add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
-    struct top t = parts_of(b);
+    struct top t = top_parts_of(b);
     struct section *s = b->sections;
     tamis_hash key[TAMIS__MOST_BATCH];
     struct bucket_pair pair[TAMIS__MOST_BATCH];
@@ -358,7 +359,7 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     uint64_t sum = 0;
     *done = 0;
     if (keys->keys == NULL) return TAMIS_EUNSUPPORTED;
-    if (keys->ahead != NULL) prefetch_keys(&t, keys->ahead, keys->n);
+    if (keys->ahead != NULL) top_prefetch_keys(&t, keys->ahead, keys->n);
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
         key[i] = tamis__bucket_key(keys->hashes[i]);
@@ -367,12 +368,12 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     for (*done = 0; *done < keys->n; ++*done) {
         const size_t i = *done;
         const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
-        if (i + AHEAD < keys->n) fetch(&t, key[i + AHEAD], pair[i + AHEAD]);
+        if (i + AHEAD < keys->n) top_fetch(&t, key[i + AHEAD], pair[i + AHEAD]);
         if (w < 0) {
             status = TAMIS_EUNSUPPORTED;
             break;
         }
-        const uint64_t before = add_key(&t, key[i], pair[i], (uint64_t)w, keys->keys + i);
+        const uint64_t before = top_add_key(&t, key[i], pair[i], (uint64_t)w, keys->keys + i);
         sum = tamis__add_up(sum, (uint64_t)w);
         if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
     }
@@ -383,12 +384,12 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
 
 static struct known known_of(struct entry e)
 {
-    const uint64_t error = e.error & ~FRESH, certain = e.count - lesser(error, e.count);
+    const uint64_t error = e.error & ~FRESH, certain = e.count - top_lesser(error, e.count);
     return (struct known){.certain = (int64_t)certain,
                           .likely = (int64_t)((e.error & FRESH) != 0 ? certain : e.count)};
 }
 
-static uint64_t count_key(const struct top *t, tamis_hash h, struct known *known)
+static uint64_t top_count_key(const struct top *t, tamis_hash h, struct known *known)
 {
     const tamis_hash key = tamis__bucket_key(h);
     const uint64_t slot =
@@ -400,44 +401,44 @@ static uint64_t count_key(const struct top *t, tamis_hash h, struct known *known
     return e.count;
 }
 
-static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+static void top_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
-    const struct top t = parts_of(b);
-    if (keys->ahead != NULL) prefetch_keys(&t, keys->ahead, keys->n);
+    const struct top t = top_parts_of(b);
+    if (keys->ahead != NULL) top_prefetch_keys(&t, keys->ahead, keys->n);
     memset(bits, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
         struct known known;
-        const bool some = count_key(&t, keys->hashes[i], &known) != 0;
+        const bool some = top_count_key(&t, keys->hashes[i], &known) != 0;
         bits[i / 8] = (uint8_t)(bits[i / 8] | some << i % 8);
     }
 }
 
-static void count(const struct body *b, const struct batch *keys, int64_t *out)
+static void top_count(const struct body *b, const struct batch *keys, int64_t *out)
 {
-    const struct top t = parts_of(b);
-    if (keys->ahead != NULL) prefetch_keys(&t, keys->ahead, keys->n);
+    const struct top t = top_parts_of(b);
+    if (keys->ahead != NULL) top_prefetch_keys(&t, keys->ahead, keys->n);
     for (size_t i = 0; i < keys->n; i++) {
         struct known known;
-        out[i] = (int64_t)count_key(&t, keys->hashes[i], &known);
+        out[i] = (int64_t)top_count_key(&t, keys->hashes[i], &known);
         if (keys->known != NULL) keys->known[i] = known;
     }
 }
 
-static uint64_t slots(const struct body *b)
+static uint64_t top_slots(const struct body *b)
 {
     return b->sections[1].m;
 }
 
-static uint64_t slot_of(const struct body *b, tamis_hash h)
+static uint64_t top_slot_of(const struct body *b, tamis_hash h)
 {
-    const struct top t = parts_of(b);
+    const struct top t = top_parts_of(b);
     const tamis_hash key = tamis__bucket_key(h);
     return tamis__bucket_find(&t.buckets, tamis__bucket_pair(key, t.buckets.n), key.lo);
 }
 
-static bool listed(const struct body *b, uint64_t i, struct listed *out)
+static bool top_listed(const struct body *b, uint64_t i, struct listed *out)
 {
-    const struct top t = parts_of(b);
+    const struct top t = top_parts_of(b);
     const struct entry e = slot_get(&t.buckets, i);
     if (e.print == 0) return false;
     out->item = tamis__text(&t.texts, e.text, &out->length);
@@ -447,18 +448,18 @@ static bool listed(const struct body *b, uint64_t i, struct listed *out)
     return true;
 }
 
-static int64_t unlisted(const struct body *b)
+static int64_t top_unlisted(const struct body *b)
 {
-    const struct top t = parts_of(b);
+    const struct top t = top_parts_of(b);
     return (int64_t)tamis__texts_unlisted(&t.texts);
 }
 
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void top_gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
 {
-    const struct top t = parts_of(b);
+    const struct top t = top_parts_of(b);
     const struct body light = tamis__part(b, 0);
     tally()->gauge(&light, other, z, out);
-    for (uint64_t i = 0; i < slots(b); i++)
+    for (uint64_t i = 0; i < top_slots(b); i++)
         out->saturated += slot_count(&t.buckets, i) == TAMIS__MOST_WEIGHT;
 }
 
@@ -469,39 +470,39 @@ struct candidate {
     const struct texts *of;
 };
 
-static bool goes_before(const struct candidate *a, const struct candidate *b)
+static bool top_goes_before(const struct candidate *a, const struct candidate *b)
 {
     if (a->e.count != b->e.count) return a->e.count > b->e.count;
     return a->e.print < b->e.print;
 }
 
 /* The last of c[0 ... n-1] goes to the top of each heap under `at`. */
-static void sift(struct candidate *c, size_t at, size_t n)
+static void top_sift(struct candidate *c, size_t at, size_t n)
 {
     for (size_t child = 2 * at + 1; child < n; at = child, child = 2 * at + 1) {
-        if (child + 1 < n && goes_before(&c[child], &c[child + 1])) child++;
-        if (!goes_before(&c[at], &c[child])) return;
+        if (child + 1 < n && top_goes_before(&c[child], &c[child + 1])) child++;
+        if (!top_goes_before(&c[at], &c[child])) return;
         const struct candidate kept = c[at];
         c[at] = c[child];
         c[child] = kept;
     }
 }
 
-static void sort(struct candidate *c, size_t n)
+static void top_sort(struct candidate *c, size_t n)
 {
-    for (size_t i = n / 2; i-- > 0;) sift(c, i, n);
+    for (size_t i = n / 2; i-- > 0;) top_sift(c, i, n);
     while (n > 1) {
         const struct candidate first = c[0];
         c[0] = c[--n];
         c[n] = first;
-        sift(c, 0, n);
+        top_sift(c, 0, n);
     }
 }
 
 /* What both know of the entries of `from`; of those that the other has as well only when
  * `again`. */
-static size_t collect(const struct top *from, const struct top *other, bool again,
-                      struct candidate *out)
+static size_t top_collect(const struct top *from, const struct top *other, bool again,
+                          struct candidate *out)
 {
     size_t n = 0;
     for (uint64_t s = 0; s < from->buckets.n * BUCKET_WAYS; s++) {
@@ -509,12 +510,12 @@ static size_t collect(const struct top *from, const struct top *other, bool agai
         if (e.print == 0) continue;
         struct known there;
         const struct known here = known_of(e);
-        const uint64_t more = count_key(other, (tamis_hash){e.print, 0}, &there);
+        const uint64_t more = top_count_key(other, (tamis_hash){e.print, 0}, &there);
         if (there.certain != 0 && !again) continue;
         const bool fresh = here.likely == here.certain && there.likely == there.certain;
         e.count = tamis__add_up(e.count, more);
-        e.error =
-            begin(e.count, tamis__add_up((uint64_t)here.certain, (uint64_t)there.certain), fresh);
+        e.error = top_begin(e.count, tamis__add_up((uint64_t)here.certain, (uint64_t)there.certain),
+                            fresh);
         const struct texts *of = &from->texts;
         if (e.text == 0 && again) { /* the other may have it */
             const tamis_hash key = tamis__bucket_key((tamis_hash){e.print, 0});
@@ -546,12 +547,12 @@ static void settle(struct top *t, const struct candidate *c, size_t n)
     }
 }
 
-static tamis_status merge(struct body *into, const struct body *from)
+static tamis_status top_merge(struct body *into, const struct body *from)
 {
-    struct top a = parts_of(into);
-    const struct top b = parts_of(from);
+    struct top a = top_parts_of(into);
+    const struct top b = top_parts_of(from);
     const uint64_t entries = into->sections[1].length, texts = into->sections[2].length;
-    const uint64_t list = 2 * slots(into) * sizeof(struct candidate);
+    const uint64_t list = 2 * top_slots(into) * sizeof(struct candidate);
     struct candidate *c = tamis__alloc(into->memory, list);
     uint8_t *room = tamis__alloc(into->memory, entries + texts);
     if (c == NULL || room == NULL) {
@@ -559,10 +560,11 @@ static tamis_status merge(struct body *into, const struct body *from)
         tamis__free(into->memory, room);
         return TAMIS_ENOMEM;
     }
-    size_t n = collect(&a, &b, true, c);
-    n += collect(&b, &a, false, c + n);
-    sort(c, n);
-    const uint64_t floor = tamis__add_up((uint64_t)unlisted(into), (uint64_t)unlisted(from));
+    size_t n = top_collect(&a, &b, true, c);
+    n += top_collect(&b, &a, false, c + n);
+    top_sort(c, n);
+    const uint64_t floor =
+        tamis__add_up((uint64_t)top_unlisted(into), (uint64_t)top_unlisted(from));
     struct body light = tamis__part(into, 0);
     const struct body other = tamis__part(from, 0);
     tally()->merge(&light, &other);
@@ -581,18 +583,18 @@ const struct kind tamis__top = {
     .name = "top",
     .traits = TAMIS__WEIGHS | TAMIS__SECTION_ITEMS | TAMIS__TEXTS,
     .roles = TAMIS__ROLE_TEXTS,
-    .solve = solve,
-    .layout = layout,
-    .wrong_shape = wrong_shape,
-    .wrong_cells = wrong_cells,
-    .prefetch = prefetch,
-    .add = add,
-    .query = query,
-    .count = count,
-    .merge = merge,
-    .gauge = gauge,
-    .slots = slots,
-    .listed = listed,
-    .slot_of = slot_of,
-    .unlisted = unlisted,
+    .solve = top_solve,
+    .layout = top_layout,
+    .wrong_shape = top_wrong_shape,
+    .wrong_cells = top_wrong_cells,
+    .prefetch = top_prefetch,
+    .add = top_add,
+    .query = top_query,
+    .count = top_count,
+    .merge = top_merge,
+    .gauge = top_gauge,
+    .slots = top_slots,
+    .listed = top_listed,
+    .slot_of = top_slot_of,
+    .unlisted = top_unlisted,
 };

@@ -28,30 +28,31 @@
 #define MAX_GENERATIONS 256u
 #define MOST_PARTS 3u /* sections of a generation */
 
-static uint32_t parts_of(const struct body *b)
+static uint32_t window_of_counts_parts_of(const struct body *b)
 {
     return b->count > 1 && b->sections[1].role == TAMIS__ROLE_ENTRIES ? MOST_PARTS : 1;
 }
 
 static const struct kind *inner_of(const struct body *b)
 {
-    return parts_of(b) == 1 ? tamis__kind(b->sections->kind) : tamis__kind(TAMIS_TOP);
+    return window_of_counts_parts_of(b) == 1 ? tamis__kind(b->sections->kind)
+                                             : tamis__kind(TAMIS_TOP);
 }
 
 static uint32_t generations(const struct body *b)
 {
-    return b->count / parts_of(b);
+    return b->count / window_of_counts_parts_of(b);
 }
 
 static struct body generation(const struct body *b, uint32_t i)
 {
     struct body one = *b;
-    one.count = parts_of(b);
+    one.count = window_of_counts_parts_of(b);
     one.sections = b->sections + (uint64_t)i * one.count;
     return one;
 }
 
-static struct batch plain(const struct batch *keys)
+static struct batch window_of_counts_plain(const struct batch *keys)
 {
     struct batch b = *keys;
     b.aim = b.next_aim = NULL; /* there is but one */
@@ -71,7 +72,7 @@ static tamis_plan inner_plan(const tamis_plan *p)
 }
 
 /* Of the image with all generations of a plan that is solved. */
-static uint64_t bytes_of(const tamis_plan *one, uint32_t n)
+static uint64_t window_of_counts_bytes_of(const tamis_plan *one, uint32_t n)
 {
     struct section s[MOST_PARTS];
     const uint32_t parts = tamis__kind(one->kind)->layout(one, s);
@@ -92,7 +93,7 @@ static tamis_status fit(const tamis_plan *p, tamis_plan *one, tamis_error *why)
         other.bytes = low + (high - low) / 2;
         const uint64_t mid = other.bytes;
         const bool solved = inner->solve(&other, NULL, NULL) == TAMIS_OK;
-        if (solved && bytes_of(&other, p->generations) > p->bytes) {
+        if (solved && window_of_counts_bytes_of(&other, p->generations) > p->bytes) {
             high = mid;
         } else {
             low = mid;
@@ -102,7 +103,7 @@ static tamis_status fit(const tamis_plan *p, tamis_plan *one, tamis_error *why)
     return s;
 }
 
-static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
+static tamis_status window_of_counts_solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
 {
     (void)promise;
     if (p->generations == 0) p->generations = 4;
@@ -116,7 +117,7 @@ static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *wh
     tamis_status s =
         by_bytes ? fit(p, &one, why) : tamis__kind(p->inner_kind)->solve(&one, NULL, why);
     if (s != TAMIS_OK) return s;
-    if (p->bytes != 0 && bytes_of(&one, p->generations) > p->bytes)
+    if (p->bytes != 0 && window_of_counts_bytes_of(&one, p->generations) > p->bytes)
         return tamis__fail(why, TAMIS_EINVAL, "%llu bytes are too few for %u generations",
                            (unsigned long long)p->bytes, p->generations);
     const tamis_plan was = *p;
@@ -124,11 +125,11 @@ static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *wh
     p->kind = was.kind;
     p->inner_kind = was.inner_kind;
     p->generations = was.generations;
-    p->bytes = bytes_of(&one, was.generations);
+    p->bytes = window_of_counts_bytes_of(&one, was.generations);
     return TAMIS_OK;
 }
 
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t window_of_counts_layout(const tamis_plan *plan, struct section *out)
 {
     tamis_plan one = inner_plan(plan);
     const struct kind *inner = tamis__kind(plan->inner_kind);
@@ -138,9 +139,9 @@ static uint32_t layout(const tamis_plan *plan, struct section *out)
     return parts * plan->generations;
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *window_of_counts_wrong_shape(const struct body *b)
 {
-    const uint32_t parts = parts_of(b);
+    const uint32_t parts = window_of_counts_parts_of(b);
     const struct kind *inner = inner_of(b);
     if (b->count % parts != 0 || generations(b) < 2 || generations(b) > MAX_GENERATIONS)
         return "wrong number of generations";
@@ -162,7 +163,7 @@ static const char *wrong_shape(const struct body *b)
     return NULL;
 }
 
-static const char *wrong_cells(const struct body *b)
+static const char *window_of_counts_wrong_cells(const struct body *b)
 {
     const char *reason = NULL;
     for (uint32_t i = 0; i < generations(b) && reason == NULL; i++) {
@@ -174,9 +175,9 @@ static const char *wrong_cells(const struct body *b)
 
 /* --- The verbs -------------------------------------------------------------------------------- */
 
-static void prefetch(const struct body *b, const struct batch *keys)
+static void window_of_counts_prefetch(const struct body *b, const struct batch *keys)
 {
-    const struct batch now = plain(keys);
+    const struct batch now = window_of_counts_plain(keys);
     const uint32_t touched = keys->unasked ? 1 : generations(b);
     for (uint32_t i = 0; i < touched; i++) {
         const struct body one = generation(b, i);
@@ -185,11 +186,11 @@ static void prefetch(const struct body *b, const struct batch *keys)
 }
 
 /* Which keys are in a generation from `first` on. */
-static void query_from(const struct body *b, uint32_t first, const struct batch *keys,
-                       uint8_t *bits)
+static void window_of_counts_query_from(const struct body *b, uint32_t first,
+                                        const struct batch *keys, uint8_t *bits)
 {
     uint8_t in_one[TAMIS__MOST_BATCH / 8];
-    const struct batch now = plain(keys);
+    const struct batch now = window_of_counts_plain(keys);
     for (uint32_t i = first; i < generations(b); i++) {
         const struct body one = generation(b, i);
         inner_of(b)->query(&one, &now, i == first ? bits : in_one);
@@ -198,15 +199,16 @@ static void query_from(const struct body *b, uint32_t first, const struct batch 
     }
 }
 
-static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+static void window_of_counts_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
-    query_from(b, 0, keys, bits);
+    window_of_counts_query_from(b, 0, keys, bits);
 }
 
-static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+static tamis_status window_of_counts_add(struct body *b, const struct batch *keys, uint8_t *seen,
+                                         size_t *done)
 {
     struct body newest = generation(b, 0);
-    struct batch now = plain(keys);
+    struct batch now = window_of_counts_plain(keys);
     uint8_t before[TAMIS__MOST_BATCH / 8];
     for (size_t i = 0; keys->weights != NULL && i < now.n; i++)
         if (keys->weights[i] < 0) now.n = i;
@@ -214,7 +216,7 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     *done = 0;
     if (now.n == 0) return keys->n == 0 ? TAMIS_OK : TAMIS_EUNSUPPORTED;
-    if (seen != NULL) query_from(b, 1, &now, before);
+    if (seen != NULL) window_of_counts_query_from(b, 1, &now, before);
     const tamis_status s = inner_of(b)->add(&newest, &now, seen, done);
     b->moved = newest.moved;
     for (size_t i = 0; seen != NULL && i < (*done + 7) / 8; i++)
@@ -224,9 +226,9 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     return now.n == keys->n ? TAMIS_OK : TAMIS_EUNSUPPORTED;
 }
 
-static void rotate(struct body *b)
+static void window_of_counts_rotate(struct body *b)
 {
-    const uint32_t parts = parts_of(b);
+    const uint32_t parts = window_of_counts_parts_of(b);
     for (uint32_t p = 0; p < parts; p++) {
         struct section oldest = b->sections[b->count - parts + p];
         for (uint32_t i = b->count - parts + p; i >= parts; i -= parts) {
@@ -243,16 +245,16 @@ static void rotate(struct body *b)
 }
 
 /* What has reached its end in one generation is at its end in all: the end means "or more". */
-static int64_t sum(int64_t a, int64_t b)
+static int64_t window_of_counts_sum(int64_t a, int64_t b)
 {
     return tamis__merge_signed(a, b, INT64_MAX);
 }
 
-static void count(const struct body *b, const struct batch *keys, int64_t *out)
+static void window_of_counts_count(const struct body *b, const struct batch *keys, int64_t *out)
 {
     int64_t in_one[TAMIS__MOST_BATCH];
     struct known known[TAMIS__MOST_BATCH];
-    struct batch now = plain(keys);
+    struct batch now = window_of_counts_plain(keys);
     now.known = keys->known != NULL ? known : NULL;
     memset(out, 0, keys->n * sizeof *out);
     for (uint32_t i = 0; i < generations(b); i++) {
@@ -260,12 +262,12 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
         if (keys->known != NULL) memset(known, 0, keys->n * sizeof *known);
         inner_of(b)->count(&one, &now, in_one);
         for (size_t j = 0; j < keys->n; j++) {
-            out[j] = sum(out[j], in_one[j]);
+            out[j] = window_of_counts_sum(out[j], in_one[j]);
             if (keys->known == NULL) continue;
             struct known *k = &keys->known[j];
             if (i == 0) *k = (struct known){0};
-            k->certain = sum(k->certain, known[j].certain);
-            k->likely = sum(k->likely, known[j].likely);
+            k->certain = window_of_counts_sum(k->certain, known[j].certain);
+            k->likely = window_of_counts_sum(k->likely, known[j].likely);
             k->ended |= known[j].ended;
         }
     }
@@ -273,13 +275,13 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
 
 /* --- Lists ------------------------------------------------------------------------------------ */
 
-static uint64_t slots(const struct body *b)
+static uint64_t window_of_counts_slots(const struct body *b)
 {
     const struct body one = generation(b, 0);
     return inner_of(b)->slots(&one) * generations(b);
 }
 
-static uint64_t slot_of(const struct body *b, tamis_hash h)
+static uint64_t window_of_counts_slot_of(const struct body *b, tamis_hash h)
 {
     for (uint32_t i = 0; i < generations(b); i++) {
         const struct body one = generation(b, i);
@@ -291,7 +293,7 @@ static uint64_t slot_of(const struct body *b, tamis_hash h)
 
 /* What all generations know of an item is told where the newest has it, with the newest text that
  * there is. */
-static bool listed(const struct body *b, uint64_t slot, struct listed *out)
+static bool window_of_counts_listed(const struct body *b, uint64_t slot, struct listed *out)
 {
     const struct kind *inner = inner_of(b);
     const struct body first = generation(b, 0);
@@ -299,10 +301,10 @@ static bool listed(const struct body *b, uint64_t slot, struct listed *out)
     const struct body one = generation(b, (uint32_t)(slot / each));
     if (!inner->listed(&one, slot % each, out)) return false;
     const tamis_hash h = {out->hash, 0};
-    if (slot_of(b, h) != slot) return false;
+    if (window_of_counts_slot_of(b, h) != slot) return false;
     struct known known;
     const struct batch key = {.hashes = &h, .n = 1, .known = &known};
-    count(b, &key, &out->count);
+    window_of_counts_count(b, &key, &out->count);
     out->known = known;
     for (uint32_t i = (uint32_t)(slot / each) + 1; i < generations(b) && out->item.p == NULL; i++) {
         const struct body older = generation(b, i);
@@ -315,12 +317,12 @@ static bool listed(const struct body *b, uint64_t slot, struct listed *out)
     return true;
 }
 
-static int64_t unlisted(const struct body *b)
+static int64_t window_of_counts_unlisted(const struct body *b)
 {
     int64_t all = 0;
     for (uint32_t i = 0; i < generations(b); i++) {
         const struct body one = generation(b, i);
-        all = sum(all, inner_of(b)->unlisted(&one));
+        all = window_of_counts_sum(all, inner_of(b)->unlisted(&one));
     }
     return all;
 }
@@ -336,7 +338,7 @@ static void copy_cells(const struct body *b, uint8_t *room, bool back)
 }
 
 /* Generation by generation. Where one may fail after others have not, there is a way back. */
-static tamis_status merge(struct body *into, const struct body *from)
+static tamis_status window_of_counts_merge(struct body *into, const struct body *from)
 {
     const struct kind *inner = inner_of(into);
     const bool may_fail = (inner->traits & TAMIS__TEXTS) != 0;
@@ -362,7 +364,8 @@ static tamis_status merge(struct body *into, const struct body *from)
     return s;
 }
 
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void window_of_counts_gauge(const struct body *b, const struct body *other, double z,
+                                   struct gauge *out)
 {
     double none = 0; /* logarithm of the chance that no generation says maybe */
     (void)other;
@@ -381,14 +384,18 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
 }
 
 #define VERBS                                                                                      \
-    .id = TAMIS_WINDOW, .name = "window", .solve = solve, .layout = layout,                        \
-    .wrong_shape = wrong_shape, .wrong_cells = wrong_cells, .prefetch = prefetch, .add = add,      \
-    .query = query, .count = count, .rotate = rotate, .merge = merge, .gauge = gauge
+    .id = TAMIS_WINDOW, .name = "window", .solve = window_of_counts_solve,                         \
+    .layout = window_of_counts_layout, .wrong_shape = window_of_counts_wrong_shape,                \
+    .wrong_cells = window_of_counts_wrong_cells, .prefetch = window_of_counts_prefetch,            \
+    .add = window_of_counts_add, .query = window_of_counts_query, .count = window_of_counts_count, \
+    .rotate = window_of_counts_rotate, .merge = window_of_counts_merge,                            \
+    .gauge = window_of_counts_gauge
 
 const struct kind tamis__windows_of_counts[3] = {
     {VERBS, .traits = TAMIS__WEIGHS | TAMIS__SECTION_ITEMS},
     {VERBS, .traits = TAMIS__WEIGHS | TAMIS__SECTION_ITEMS | TAMIS__TWO_SIDED},
     {VERBS, .traits = TAMIS__WEIGHS | TAMIS__SECTION_ITEMS | TAMIS__TEXTS,
-     .roles = TAMIS__ROLE_TEXTS, .slots = slots, .slot_of = slot_of, .listed = listed,
-     .unlisted = unlisted},
+     .roles = TAMIS__ROLE_TEXTS, .slots = window_of_counts_slots,
+     .slot_of = window_of_counts_slot_of, .listed = window_of_counts_listed,
+     .unlisted = window_of_counts_unlisted},
 };

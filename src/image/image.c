@@ -54,7 +54,7 @@ enum {
 enum { FLAG_SEALED = 1, FLAG_STRICT = 2, FLAG_TURNING = 4 };
 enum { FLAG_ITEMS_ESTIMATED = 1, FLAG_HASH_SUSPECT = 2 };
 
-static const uint8_t magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
+static const uint8_t image_magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
 static const uint8_t zeros[ALIGN];
 
 /* --- Sizes ------------------------------------------------------------------------------------ */
@@ -107,14 +107,14 @@ uint64_t tamis_image_size(const tamis *t)
 
 /* --- Writing ---------------------------------------------------------------------------------- */
 
-static void put_header(uint8_t *h, const tamis *t)
+static void image_put_header(uint8_t *h, const tamis *t)
 {
     const uint32_t read_only = (t->sealed ? FLAG_SEALED : 0u) | (t->strict ? FLAG_STRICT : 0u) |
                                (t->body.turn_at != 0 ? FLAG_TURNING : 0u);
     const uint64_t generation = tamis__generation(t);
     uint64_t rate;
     memcpy(&rate, &t->planned_fpr, 8);
-    memcpy(h + H_MAGIC, magic, sizeof magic);
+    memcpy(h + H_MAGIC, image_magic, sizeof image_magic);
     tamis__put16(h + H_READ_VERSION, TAMIS__FORMAT);
     tamis__put16(h + H_WRITE_VERSION, TAMIS__FORMAT);
     tamis__put32(h + H_LENGTH, TAMIS__HEADER_BYTES);
@@ -133,7 +133,7 @@ static void put_header(uint8_t *h, const tamis *t)
     tamis__put64(h + H_TOTAL, tamis_image_size(t));
 }
 
-static void put_entry(uint8_t *e, const struct section *s)
+static void image_put_entry(uint8_t *e, const struct section *s)
 {
     tamis__put16(e + E_ROLE, s->role);
     tamis__put16(e + E_KIND, s->kind);
@@ -172,10 +172,10 @@ static uint8_t *make_metadata(const tamis *t, uint64_t *bytes, uint64_t *root)
     *bytes = metadata_bytes(s, t->body.count);
     uint8_t *meta = tamis__alloc(t->memory, *bytes);
     if (meta == NULL) return NULL;
-    put_header(meta, t);
+    image_put_header(meta, t);
     uint8_t *sum = meta + TAMIS__HEADER_BYTES + (size_t)t->body.count * ENTRY_BYTES;
     for (uint32_t i = 0; i < t->body.count; i++) {
-        put_entry(meta + TAMIS__HEADER_BYTES + (size_t)i * ENTRY_BYTES, &s[i]);
+        image_put_entry(meta + TAMIS__HEADER_BYTES + (size_t)i * ENTRY_BYTES, &s[i]);
         for (uint64_t c = 0; c < chunks(s[i].length); c++, sum += SUM_BYTES)
             tamis__put64(sum, tamis__checksum(s[i].cells + c * CHUNK, chunk_length(&s[i], c)));
     }
@@ -216,8 +216,8 @@ tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, tamis_error 
 
 /* --- Reading: nothing is believed before it was checked --------------------------------------- */
 
-static tamis_status fetch(const struct source *src, uint64_t at, void *to, size_t n,
-                          tamis_error *why)
+static tamis_status image_fetch(const struct source *src, uint64_t at, void *to, size_t n,
+                                tamis_error *why)
 {
     if (src->memory == NULL) return src->read(src, at, to, n, why);
     memcpy(to, src->memory + at, n);
@@ -234,7 +234,7 @@ static bool all_zero(const uint8_t *p, size_t n)
 bool tamis__image_root(const uint8_t *header, uint64_t *root)
 {
     *root = tamis__get64(header + H_ROOT);
-    return memcmp(header, magic, sizeof magic) == 0;
+    return memcmp(header, image_magic, sizeof image_magic) == 0;
 }
 
 /* What can be said of the first 128 bytes before the sums are known. */
@@ -245,8 +245,8 @@ static tamis_status check_start(const uint8_t *h, uint64_t size, tamis_error *wh
         return tamis__fail(why, TAMIS_ECORRUPT,
                            "packed: unpack it first (tamis unpack); it has %llu bytes then",
                            (unsigned long long)total);
-    if (memcmp(h, magic, sizeof magic) != 0) {
-        if (memcmp(h + 1, magic + 1, 5) == 0)
+    if (memcmp(h, image_magic, sizeof image_magic) != 0) {
+        if (memcmp(h + 1, image_magic + 1, 5) == 0)
             return tamis__corrupt(why, 0, "a Tamis file damaged by a text-mode transfer");
         return tamis__corrupt(why, 0, "not a Tamis file");
     }
@@ -357,14 +357,14 @@ static tamis_status read_metadata(const struct source *src, const tamis_memory *
     uint8_t start[TAMIS__HEADER_BYTES];
     if (src->size == 0) return tamis__corrupt(why, 0, "empty file");
     if (src->size < sizeof start) {
-        uint8_t first[sizeof magic] = {0};
+        uint8_t first[sizeof image_magic] = {0};
         const size_t n = src->size < sizeof first ? (size_t)src->size : sizeof first;
-        tamis_status s = fetch(src, 0, first, n, why);
+        tamis_status s = image_fetch(src, 0, first, n, why);
         if (s != TAMIS_OK) return s;
-        if (memcmp(first, magic, n) != 0) return tamis__corrupt(why, 0, "not a Tamis file");
+        if (memcmp(first, image_magic, n) != 0) return tamis__corrupt(why, 0, "not a Tamis file");
         return tamis__corrupt(why, src->size, "truncated within the header");
     }
-    tamis_status s = fetch(src, 0, start, sizeof start, why);
+    tamis_status s = image_fetch(src, 0, start, sizeof start, why);
     if (s == TAMIS_OK) s = check_start(start, src->size, why);
     if (s != TAMIS_OK) return s;
     m->count = tamis__get32(start + H_SECTIONS);
@@ -375,13 +375,14 @@ static tamis_status read_metadata(const struct source *src, const tamis_memory *
     if (m->bytes == NULL || m->sections == NULL)
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for the section table");
     memcpy(m->bytes, start, sizeof start);
-    s = fetch(src, sizeof start, m->bytes + sizeof start, (size_t)(table_end - sizeof start), why);
+    s = image_fetch(src, sizeof start, m->bytes + sizeof start, (size_t)(table_end - sizeof start),
+                    why);
     if (s == TAMIS_OK) s = parse_table(m->bytes, src->size, m->sections, m->count, why);
     if (s != TAMIS_OK) return s;
     const uint64_t bytes = metadata_bytes(m->sections, m->count);
     if (src->metadata_bytes != 0 && src->metadata_bytes != bytes)
         return tamis__corrupt(why, H_SECTIONS, "wrong length of the metadata");
-    s = fetch(src, table_end, m->bytes + table_end, (size_t)(bytes - table_end), why);
+    s = image_fetch(src, table_end, m->bytes + table_end, (size_t)(bytes - table_end), why);
     if (s != TAMIS_OK) return s;
     if (root_of(m->bytes, bytes) != tamis__get64(m->bytes + H_ROOT))
         return tamis__corrupt(why, H_ROOT, "damaged: the sum of the header does not match");
@@ -455,7 +456,7 @@ static tamis_status read_section(const struct source *src, const struct section 
     for (uint64_t at = 0; at < s->length; at += piece) {
         const uint64_t n = s->length - at < piece ? s->length - at : piece;
         if (!in_place) {
-            tamis_status st = fetch(src, s->offset + at, s->cells + at, (size_t)n, why);
+            tamis_status st = image_fetch(src, s->offset + at, s->cells + at, (size_t)n, why);
             if (st != TAMIS_OK) return st;
         }
         for (uint64_t c = at / CHUNK; verify && c * CHUNK < at + n; c++)
@@ -476,7 +477,7 @@ static tamis_status read_cells(const struct source *src, tamis *t, const uint8_t
         const struct section *s = &t->body.sections[i];
         uint8_t padding[ALIGN];
         const size_t gap = (size_t)(s->offset - at);
-        tamis_status st = fetch(src, at, padding, gap, why);
+        tamis_status st = image_fetch(src, at, padding, gap, why);
         if (st != TAMIS_OK) return st;
         if (!all_zero(padding, gap)) return tamis__corrupt(why, at, "padding is not zero");
         st = read_section(src, s, sums, verify, why);

@@ -53,11 +53,11 @@ enum {
     START_BYTES = 32
 };
 
-static const uint8_t magic[8] = {0x89, 'T', 'A', 'M', 'P', 'K', '\r', '\n'};
+static const uint8_t pack_magic[8] = {0x89, 'T', 'A', 'M', 'P', 'K', '\r', '\n'};
 
 bool tamis__is_packed(const uint8_t *start, size_t n, uint64_t *image_bytes)
 {
-    if (n < START_BYTES || memcmp(start, magic, sizeof magic) != 0) return false;
+    if (n < START_BYTES || memcmp(start, pack_magic, sizeof pack_magic) != 0) return false;
     *image_bytes = tamis__get64(start + P_IMAGE_BYTES);
     return true;
 }
@@ -238,10 +238,10 @@ static tamis_status emit(struct packer *p, const void *bytes, size_t n)
     return p->put(p->ctx, bytes, n);
 }
 
-static tamis_status begin(struct packer *p, size_t metadata_bytes)
+static tamis_status pack_begin(struct packer *p, size_t metadata_bytes)
 {
     uint8_t start[START_BYTES] = {0};
-    memcpy(start + P_MAGIC, magic, sizeof magic);
+    memcpy(start + P_MAGIC, pack_magic, sizeof pack_magic);
     tamis__put16(start + P_VERSION, VERSION);
     tamis__put64(start + P_IMAGE_BYTES, p->image_bytes);
     tamis__put64(start + P_METADATA_BYTES, metadata_bytes);
@@ -262,7 +262,7 @@ static tamis_status put_image(void *ctx, const void *bytes, size_t n)
 {
     struct packer *p = ctx;
     if (!p->begun) {
-        const tamis_status s = begin(p, n);
+        const tamis_status s = pack_begin(p, n);
         return s == TAMIS_OK ? emit(p, bytes, n) : s;
     }
     for (const uint8_t *from = bytes; n > 0;) {

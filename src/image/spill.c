@@ -16,12 +16,12 @@
 #define LEAST_SCRATCH (UINT64_C(1) << 20)
 #define LEAST_SHARE 16u
 
-static uint64_t bytes_of(uint64_t hashes)
+static uint64_t spill_bytes_of(uint64_t hashes)
 {
     return hashes * sizeof(tamis_hash);
 }
 
-static tamis_status no_memory(tamis_error *why)
+static tamis_status spill_no_memory(tamis_error *why)
 {
     return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
 }
@@ -34,9 +34,9 @@ tamis_status tamis__spill_open(const char *directory, uint64_t scratch_bytes,
     const uint64_t scratch = scratch_bytes > LEAST_SCRATCH ? scratch_bytes : LEAST_SCRATCH;
     struct spill *s = tamis__alloc(memory, sizeof *s);
     *out = NULL;
-    if (s == NULL) return no_memory(why);
+    if (s == NULL) return spill_no_memory(why);
     s->memory = memory;
-    s->most = scratch / bytes_of(3); /* collected, a copy to solve, and what sorting takes */
+    s->most = scratch / spill_bytes_of(3); /* collected, a copy to solve, and what sorting takes */
     const tamis_status status = tamis__temporary_open(directory, &s->fd, why);
     if (status != TAMIS_OK) {
         tamis__free(memory, s);
@@ -75,12 +75,12 @@ void tamis__spill_forget(struct spill *s)
     s->count = s->room = 0;
 }
 
-static tamis_status make_room(struct spill *s, tamis_error *why)
+static tamis_status spill_make_room(struct spill *s, tamis_error *why)
 {
     if (s->count < s->room) return TAMIS_OK;
     const uint32_t room = s->room != 0 ? 2 * s->room : 16;
     struct run *runs = tamis__alloc(s->memory, room * sizeof *runs);
-    if (runs == NULL) return no_memory(why);
+    if (runs == NULL) return spill_no_memory(why);
     if (s->count > 0) memcpy(runs, s->runs, s->count * sizeof *runs);
     tamis__free(s->memory, s->runs);
     s->runs = runs;
@@ -91,9 +91,10 @@ static tamis_status make_room(struct spill *s, tamis_error *why)
 tamis_status tamis__spill_write(struct spill *s, const tamis_hash *sorted, uint64_t n,
                                 tamis_error *why)
 {
-    tamis_status status = make_room(s, why);
+    tamis_status status = spill_make_room(s, why);
     if (status == TAMIS_OK)
-        status = tamis__temporary_write(s->fd, bytes_of(s->end), sorted, (size_t)bytes_of(n), why);
+        status = tamis__temporary_write(s->fd, spill_bytes_of(s->end), sorted,
+                                        (size_t)spill_bytes_of(n), why);
     if (status != TAMIS_OK) return status;
     s->runs[s->count++] = (struct run){s->end, n};
     s->end += n;
@@ -103,7 +104,8 @@ tamis_status tamis__spill_write(struct spill *s, const tamis_hash *sorted, uint6
 tamis_status tamis__spill_read(const struct spill *s, uint64_t at, tamis_hash *to, uint64_t n,
                                tamis_error *why)
 {
-    return tamis__temporary_read(s->fd, bytes_of(s->runs->from + at), to, (size_t)bytes_of(n), why);
+    return tamis__temporary_read(s->fd, spill_bytes_of(s->runs->from + at), to,
+                                 (size_t)spill_bytes_of(n), why);
 }
 
 tamis_status tamis__spill_find(const struct spill *s, uint64_t hi, uint64_t *at, tamis_error *why)
@@ -150,8 +152,8 @@ static tamis_status fill_shares(struct merge *m, tamis_hash *border, bool *any, 
         m->in_room[i] = n;
         if (n == 0) continue;
         *any = true;
-        const tamis_status status =
-            tamis__temporary_read(m->from->fd, bytes_of(r->from), share, (size_t)bytes_of(n), why);
+        const tamis_status status = tamis__temporary_read(m->from->fd, spill_bytes_of(r->from),
+                                                          share, (size_t)spill_bytes_of(n), why);
         if (status != TAMIS_OK) return status;
         if (n < r->n && is_after(*border, share[n - 1])) *border = share[n - 1];
     }
@@ -179,7 +181,7 @@ static uint64_t take_up_to(struct merge *m, tamis_hash border)
     for (uint32_t i = 0; i < m->from->count; i++) {
         const tamis_hash *share = m->room + i * m->share;
         const uint64_t n = up_to(share, m->in_room[i], border);
-        memmove(m->room + taken, share, (size_t)bytes_of(n));
+        memmove(m->room + taken, share, (size_t)spill_bytes_of(n));
         taken += n;
         m->left[i].from += n;
         m->left[i].n -= n;
@@ -195,8 +197,8 @@ static tamis_status merge_all(struct merge *m, uint32_t threads, void *scratch, 
         tamis_status status = fill_shares(m, &border, &any, why);
         if (status != TAMIS_OK || !any) return status;
         const uint64_t n = tamis__sort_hashes(m->room, take_up_to(m, border), threads, scratch);
-        status =
-            tamis__temporary_write(out->fd, bytes_of(out->end), m->room, (size_t)bytes_of(n), why);
+        status = tamis__temporary_write(out->fd, spill_bytes_of(out->end), m->room,
+                                        (size_t)spill_bytes_of(n), why);
         if (status != TAMIS_OK) return status;
         out->end += n;
         out->runs->n += n;
@@ -209,7 +211,7 @@ tamis_status tamis__spill_merge(const struct spill *s, tamis_hash *room, uint64_
     *out = tamis__spill_behind(s);
     if (hashes / s->count < LEAST_SHARE)
         return tamis__fail(why, TAMIS_ENOMEM, "scratch_bytes is too little for so many keys");
-    tamis_status status = make_room(out, why);
+    tamis_status status = spill_make_room(out, why);
     if (status != TAMIS_OK) return status;
     *out->runs = (struct run){out->end, 0};
     out->count = 1;
@@ -225,7 +227,7 @@ tamis_status tamis__spill_merge(const struct spill *s, tamis_hash *room, uint64_
         memcpy(m.left, s->runs, s->count * sizeof *m.left);
         status = merge_all(&m, threads, scratch, out, why);
     } else {
-        status = no_memory(why);
+        status = spill_no_memory(why);
     }
     tamis__free(s->memory, m.left);
     tamis__free(s->memory, m.in_room);

@@ -13,7 +13,7 @@ struct line {
     __m256i low, high;
 };
 
-AVX2 static inline struct line line_mask(uint64_t key)
+AVX2 static inline struct line avx2_line_mask(uint64_t key)
 {
     const __m256i lo = _mm256_set1_epi64x((long long)key), one = _mm256_set1_epi64x(1);
     const __m256i six_bits = _mm256_set1_epi64x(63);
@@ -39,53 +39,53 @@ AVX2 static inline unsigned covers(struct line l, struct line mask)
     return (unsigned)_mm256_testz_si256(missing, missing);
 }
 
-AVX2 static inline unsigned query_one(const uint8_t *table, uint64_t lines, tamis_hash h)
+AVX2 static inline unsigned avx2_query_one(const uint8_t *table, uint64_t lines, tamis_hash h)
 {
-    return covers(load(table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES), line_mask(h.lo));
+    return covers(load(table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES), avx2_line_mask(h.lo));
 }
 
-AVX2 static inline unsigned add_to_line(uint8_t *at, uint64_t lo)
+AVX2 static inline unsigned avx2_add_to_line(uint8_t *at, uint64_t lo)
 {
-    const struct line old = load(at), mask = line_mask(lo);
+    const struct line old = load(at), mask = avx2_line_mask(lo);
     _mm256_store_si256((__m256i *)at, _mm256_or_si256(old.low, mask.low));
     _mm256_store_si256((__m256i *)(at + 32), _mm256_or_si256(old.high, mask.high));
     return covers(old, mask);
 }
 
-AVX2 static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
-                            const tamis_hash *ahead, size_t n, uint8_t *bits)
+AVX2 static void avx2_line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
+                                 const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
     tamis__prefetch_lines(table, lines, ahead, n);
     for (size_t i = 0; i < n; i += 8) {
         unsigned answers = 0;
         for (unsigned j = 0; j < 8 && i + j < n; j++)
-            answers |= query_one(table, lines, h[i + j]) << j;
+            answers |= avx2_query_one(table, lines, h[i + j]) << j;
         bits[i / 8] = (uint8_t)answers;
     }
 }
 
-AVX2 static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h,
-                          const tamis_hash *ahead, size_t n, uint8_t *seen)
+AVX2 static void avx2_line_add(uint8_t *table, uint64_t lines, const tamis_hash *h,
+                               const tamis_hash *ahead, size_t n, uint8_t *seen)
 {
     tamis__prefetch_lines(table, lines, ahead, n);
     for (size_t i = 0; i < n; i += 8) {
         unsigned answers = 0;
         for (unsigned j = 0; j < 8 && i + j < n; j++)
-            answers |= add_to_line(table + tamis__line_of(h[i + j], lines) * TAMIS__LINE_BYTES,
-                                   h[i + j].lo)
+            answers |= avx2_add_to_line(table + tamis__line_of(h[i + j], lines) * TAMIS__LINE_BYTES,
+                                        h[i + j].lo)
                        << j;
         seen[i / 8] = (uint8_t)answers;
     }
 }
 
-AVX2 static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
+AVX2 static void avx2_packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
 {
     for (size_t i = 0; i < n; i += 8) {
         unsigned answers = 0;
         for (unsigned j = 0; j < 8 && i + j < n; j++) {
             if (n - i > TAMIS__PACKED_AHEAD + j)
                 TAMIS__PREFETCH(tamis__packed_line(table, words[i + j + TAMIS__PACKED_AHEAD]));
-            answers |= add_to_line(tamis__packed_line(table, words[i + j]), words[i + j]) << j;
+            answers |= avx2_add_to_line(tamis__packed_line(table, words[i + j]), words[i + j]) << j;
         }
         seen[i / 8] = (uint8_t)answers;
     }
@@ -103,7 +103,7 @@ AVX2 static inline unsigned signs(__m256i v)
     return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(v));
 }
 
-AVX2 static inline __m256i ribbon_bytes(const struct ribbon_layer *l, __m256i segments)
+AVX2 static inline __m256i avx2_ribbon_bytes(const struct ribbon_layer *l, __m256i segments)
 {
     const __m256i columns = _mm256_set1_epi64x(l->columns);
     const __m256i boundary = _mm256_set1_epi64x((long long)l->boundary);
@@ -126,9 +126,9 @@ AVX2 static inline unsigned aim_four(const struct ribbon_layer *l, const tamis_h
     const __m256i end = _mm256_add_epi64(start, _mm256_set1_epi64x(TAMIS__RIBBON_WIDTH - 1));
     _mm256_storeu_si256((__m256i *)(void *)(aim->start + i), start);
     _mm256_storeu_si256((__m256i *)(void *)(aim->low + i),
-                        ribbon_bytes(l, _mm256_srli_epi64(start, 6)));
+                        avx2_ribbon_bytes(l, _mm256_srli_epi64(start, 6)));
     _mm256_storeu_si256((__m256i *)(void *)(aim->high + i),
-                        ribbon_bytes(l, _mm256_srli_epi64(end, 6)));
+                        avx2_ribbon_bytes(l, _mm256_srli_epi64(end, 6)));
     if (l->last) return 0;
     /* 32 buckets a word; the thresholds end with a whole one. */
     long long words[4];
@@ -183,7 +183,7 @@ struct ribbon_shape {
 };
 
 /* Eight columns are in this order: the first and the second four in turns. */
-static inline uint32_t lanes_of(uint32_t columns, uint32_t c)
+static inline uint32_t avx2_lanes_of(uint32_t columns, uint32_t c)
 {
     static const uint32_t lanes[9] = {0x0,       0x1,       0x101,     0x10101,   0x1010101,
                                       0x1010111, 0x1011111, 0x1111111, 0x11111111};
@@ -200,8 +200,8 @@ static inline struct ribbon_shape shape_of(const struct ribbon_layer *l)
                              .columns = columns,
                              .sides = l->homogeneous ? 0 : UINT32_MAX};
     for (uint32_t i = 0; 8 * i < columns; i++) {
-        s.counted[i] = 15 * lanes_of(l->columns, 8 * i);
-        s.extra[i] = lanes_of(columns, 8 * i) ^ lanes_of(l->columns, 8 * i);
+        s.counted[i] = 15 * avx2_lanes_of(l->columns, 8 * i);
+        s.extra[i] = avx2_lanes_of(columns, 8 * i) ^ avx2_lanes_of(l->columns, 8 * i);
     }
     return s;
 }
@@ -281,8 +281,8 @@ static inline unsigned right_of(uint64_t wrong)
 }
 
 /* The answers to keys i to i+7, of up to eight columns. */
-AVX2 static inline unsigned ribbon_eight(const struct ribbon_shape *s, const tamis_hash *h,
-                                         const struct ribbon_aim *aim, size_t i)
+AVX2 static inline unsigned avx2_ribbon_eight(const struct ribbon_shape *s, const tamis_hash *h,
+                                              const struct ribbon_aim *aim, size_t i)
 {
     const uint64_t second = wrong_four(s, h, aim, i + 4, 0);
     return right_of(wrong_four(s, h, aim, i, 0) | second << 32);
@@ -314,8 +314,8 @@ AVX2 static inline bool has_room(const struct ribbon_shape *s, const struct ribb
  * has. */
 #define AVX2_POPCNT __attribute__((target("avx2,popcnt")))
 
-AVX2_POPCNT static unsigned ribbon_one(const struct ribbon_layer *l, tamis_hash h,
-                                       const struct ribbon_aim *aim, size_t i)
+AVX2_POPCNT static unsigned avx2_ribbon_one(const struct ribbon_layer *l, tamis_hash h,
+                                            const struct ribbon_aim *aim, size_t i)
 {
     const uint8_t *low = l->solution + aim->low[i], *high = l->solution + aim->high[i];
     const unsigned shift = aim->start[i] % TAMIS__RIBBON_WIDTH;
@@ -338,7 +338,7 @@ AVX2_POPCNT __attribute__((noinline)) static uint8_t ribbon_few(const struct rib
 {
     unsigned answers = 0;
     for (unsigned j = 0; j < 8 && i + j < n; j++)
-        answers |= ribbon_one(l, h[i + j], aim, i + j) << j;
+        answers |= avx2_ribbon_one(l, h[i + j], aim, i + j) << j;
     return (uint8_t)answers;
 }
 
@@ -352,7 +352,7 @@ ribbon_many(const struct ribbon_layer *l, const tamis_hash *h, const struct ribb
         if (n - i < 8 || !has_room(&shape, aim, i))
             bits[i / 8] = ribbon_few(&own, h, aim, i, n);
         else if (shape.columns <= 8)
-            bits[i / 8] = (uint8_t)ribbon_eight(&shape, h, aim, i);
+            bits[i / 8] = (uint8_t)avx2_ribbon_eight(&shape, h, aim, i);
         else
             bits[i / 8] = (uint8_t)ribbon_eight_wide(&shape, h, aim, i);
         for (size_t j = i; ahead != NULL && j < i + 8 && j < n; j++)
@@ -392,9 +392,9 @@ const struct kernels tamis__avx2 = {
     .probe_prefetch = tamis__probe_prefetch,
     .probe_add = tamis__probe_add,
     .probe_query = tamis__probe_query,
-    .line_add = line_add,
-    .line_query = line_query,
-    .packed_add = packed_add,
+    .line_add = avx2_line_add,
+    .line_query = avx2_line_query,
+    .packed_add = avx2_packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,
     .ribbon_aim = tamis__ribbon_aim_avx2,
@@ -402,7 +402,7 @@ const struct kernels tamis__avx2 = {
     .ribbon_solve = tamis__ribbon_solve_avx2,
     .fuse_aim = tamis__fuse_aim,
     .fuse_query = tamis__fuse_ask,
-    .siphash = siphash_lanes,
+    .siphash = siphash_lanes_4,
 };
 
 #endif

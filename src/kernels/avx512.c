@@ -9,7 +9,7 @@
 
 /* One bit in each word: 1 rotated by the word's six bits of lo. A rotate takes its count modulo 64,
  * so the bits above need no mask. */
-AVX512 static inline __m512i line_mask(uint64_t lo)
+AVX512 static inline __m512i avx512_line_mask(uint64_t lo)
 {
     const __m512i shifts = _mm512_set_epi64(42, 36, 30, 24, 18, 12, 6, 0);
     return _mm512_rolv_epi64(_mm512_set1_epi64(1),
@@ -26,22 +26,22 @@ AVX512 static inline __m512i load_line(const uint8_t *line)
 }
 
 /* The words of a key's line that lack its bit. */
-AVX512 static inline uint64_t query_one(const uint8_t *table, uint64_t lines, tamis_hash h)
+AVX512 static inline uint64_t avx512_query_one(const uint8_t *table, uint64_t lines, tamis_hash h)
 {
     const uint8_t *line = table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES;
-    return _mm512_testn_epi64_mask(load_line(line), line_mask(h.lo));
+    return _mm512_testn_epi64_mask(load_line(line), avx512_line_mask(h.lo));
 }
 
-AVX512 static inline uint64_t add_to_line(uint8_t *line, uint64_t lo)
+AVX512 static inline uint64_t avx512_add_to_line(uint8_t *line, uint64_t lo)
 {
-    const __m512i old = load_line(line), mask = line_mask(lo);
+    const __m512i old = load_line(line), mask = avx512_line_mask(lo);
     _mm512_store_si512(line, _mm512_or_si512(old, mask));
     return _mm512_testn_epi64_mask(old, mask);
 }
 
-AVX512 static inline uint64_t add_one(uint8_t *table, uint64_t lines, tamis_hash h)
+AVX512 static inline uint64_t avx512_add_one(uint8_t *table, uint64_t lines, tamis_hash h)
 {
-    return add_to_line(table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES, h.lo);
+    return avx512_add_to_line(table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES, h.lo);
 }
 
 /* Fewer than eight; on its own, so that one key does not pay for the frame of many. */
@@ -49,17 +49,18 @@ AVX512 __attribute__((noinline)) static void query_few(const uint8_t *table, uin
                                                        const tamis_hash *h, size_t n, uint8_t *bits)
 {
     unsigned answers = 0;
-    for (unsigned j = 0; j < n; j++) answers |= (unsigned)(query_one(table, lines, h[j]) == 0) << j;
+    for (unsigned j = 0; j < n; j++)
+        answers |= (unsigned)(avx512_query_one(table, lines, h[j]) == 0) << j;
     *bits = (uint8_t)answers;
 }
 
-AVX512 static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
-                              const tamis_hash *ahead, size_t n, uint8_t *bits)
+AVX512 static void avx512_line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
+                                     const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
     for (; n >= 8; n -= 8, h += 8) {
         uint64_t missing = 0;
         for (unsigned j = 0; j < 8; j++) {
-            missing |= query_one(table, lines, h[j]) << 8 * j;
+            missing |= avx512_query_one(table, lines, h[j]) << 8 * j;
             if (ahead != NULL) TAMIS__PREFETCH(table + tamis__line_of(ahead[j], lines) * 64);
         }
         if (ahead != NULL) ahead += 8;
@@ -69,35 +70,36 @@ AVX512 static void line_query(const uint8_t *table, uint64_t lines, const tamis_
 }
 
 /* Fewer than eight; on its own, so that one key does not pay for the frame of many. */
-AVX512 __attribute__((noinline)) static void add_few(uint8_t *table, uint64_t lines,
-                                                     const tamis_hash *h, size_t n, uint8_t *seen)
+AVX512 __attribute__((noinline)) static void
+avx512_add_few(uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n, uint8_t *seen)
 {
     unsigned answers = 0;
-    for (unsigned j = 0; j < n; j++) answers |= (unsigned)(add_one(table, lines, h[j]) == 0) << j;
+    for (unsigned j = 0; j < n; j++)
+        answers |= (unsigned)(avx512_add_one(table, lines, h[j]) == 0) << j;
     *seen = (uint8_t)answers;
 }
 
-AVX512 static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h,
-                            const tamis_hash *ahead, size_t n, uint8_t *seen)
+AVX512 static void avx512_line_add(uint8_t *table, uint64_t lines, const tamis_hash *h,
+                                   const tamis_hash *ahead, size_t n, uint8_t *seen)
 {
     for (; n >= 8; n -= 8, h += 8) {
         uint64_t missing = 0;
         for (unsigned j = 0; j < 8; j++) {
-            missing |= add_one(table, lines, h[j]) << 8 * j;
+            missing |= avx512_add_one(table, lines, h[j]) << 8 * j;
             if (ahead != NULL) TAMIS__PREFETCH(table + tamis__line_of(ahead[j], lines) * 64);
         }
         if (ahead != NULL) ahead += 8;
         *seen++ = complete(missing);
     }
-    if (n != 0) add_few(table, lines, h, n, seen);
+    if (n != 0) avx512_add_few(table, lines, h, n, seen);
 }
 
-AVX512 static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
+AVX512 static void avx512_packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
 {
     for (; n >= 8; n -= 8, words += 8) {
         uint64_t missing = 0;
         for (unsigned j = 0; j < 8; j++) {
-            missing |= add_to_line(tamis__packed_line(table, words[j]), words[j]) << 8 * j;
+            missing |= avx512_add_to_line(tamis__packed_line(table, words[j]), words[j]) << 8 * j;
             if (n >= TAMIS__PACKED_AHEAD + 8)
                 TAMIS__PREFETCH(tamis__packed_line(table, words[j + TAMIS__PACKED_AHEAD]));
         }
@@ -106,7 +108,8 @@ AVX512 static void packed_add(uint8_t *table, const uint64_t *words, size_t n, u
     if (n == 0) return;
     *seen = 0;
     for (unsigned j = 0; j < n; j++)
-        *seen |= (uint8_t)((add_to_line(tamis__packed_line(table, words[j]), words[j]) == 0) << j);
+        *seen |= (uint8_t)((avx512_add_to_line(tamis__packed_line(table, words[j]), words[j]) == 0)
+                           << j);
 }
 
 /* --- Probes ----------------------------------------------------------------------------------- */
@@ -149,7 +152,7 @@ AVX512 static inline void prober_open(struct prober *r, const struct probes *p)
 }
 
 /* The positions of a key, and some beyond the last. */
-AVX512 static inline void aim(const struct prober *r, tamis_hash h, uint64_t at[64])
+AVX512 static inline void avx512_aim(const struct prober *r, tamis_hash h, uint64_t at[64])
 {
     const __m512i lo = _mm512_set1_epi64((long long)h.lo), hi = _mm512_set1_epi64((long long)h.hi);
     for (unsigned j = 0; j < r->rounded; j += 8) {
@@ -161,8 +164,8 @@ AVX512 static inline void aim(const struct prober *r, tamis_hash h, uint64_t at[
     }
 }
 
-AVX512 static void probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
-                               size_t n, uint8_t *bits)
+AVX512 static void avx512_probe_query(const uint8_t *rows, const struct probes *p,
+                                      const tamis_hash *h, size_t n, uint8_t *bits)
 {
     if (n < 4) { /* too few to pay for the powers */
         tamis__probe_query(rows, p, h, n, bits);
@@ -174,7 +177,7 @@ AVX512 static void probe_query(const uint8_t *rows, const struct probes *p, cons
         uint64_t at[8][64];
         unsigned answers = 0;
         const unsigned few = n - i < 8 ? (unsigned)(n - i) : 8;
-        for (unsigned l = 0; l < few; l++) aim(&r, h[i + l], at[l]);
+        for (unsigned l = 0; l < few; l++) avx512_aim(&r, h[i + l], at[l]);
         for (unsigned l = 0; l < few; l++) {
             unsigned all = 1;
             for (uint32_t j = 0; j < r.k; j++)
@@ -193,14 +196,14 @@ AVX512 static void probe_prefetch(const uint8_t *rows, const struct probes *p, c
     for (size_t i = 0; i < n; i += 8) {
         uint64_t at[8][64];
         const unsigned few = n - i < 8 ? (unsigned)(n - i) : 8;
-        for (unsigned l = 0; l < few; l++) aim(&r, h[i + l], at[l]);
+        for (unsigned l = 0; l < few; l++) avx512_aim(&r, h[i + l], at[l]);
         for (unsigned l = 0; l < few; l++)
             for (uint32_t j = 0; j < r.k; j++) TAMIS__PREFETCH(rows + (at[l][j] >> 3));
     }
 }
 
-AVX512 static void probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
-                             uint8_t *seen)
+AVX512 static void avx512_probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h,
+                                    size_t n, uint8_t *seen)
 {
     if (n < 4) {
         tamis__probe_add(rows, p, h, n, seen);
@@ -212,7 +215,7 @@ AVX512 static void probe_add(uint8_t *rows, const struct probes *p, const tamis_
         uint64_t at[8][64];
         unsigned answers = 0;
         const unsigned few = n - i < 8 ? (unsigned)(n - i) : 8;
-        for (unsigned l = 0; l < few; l++) aim(&r, h[i + l], at[l]);
+        for (unsigned l = 0; l < few; l++) avx512_aim(&r, h[i + l], at[l]);
         for (unsigned l = 0; l < few; l++) {
             unsigned all = 1;
             for (uint32_t j = 0; j < r.k; j++) {
@@ -229,8 +232,8 @@ AVX512 static void probe_add(uint8_t *rows, const struct probes *p, const tamis_
 /* --- Compact lines ---------------------------------------------------------------------------- */
 
 /* The line is a table of eight words that the top three bits of each position pick from. */
-AVX512 static void compact_query(const uint8_t *table, uint64_t lines, uint32_t k,
-                                 const tamis_hash *h, size_t n, uint8_t *bits)
+AVX512 static void avx512_compact_query(const uint8_t *table, uint64_t lines, uint32_t k,
+                                        const tamis_hash *h, size_t n, uint8_t *bits)
 {
     if (n < 4) {
         tamis__compact_query(table, lines, k, h, n, bits);
@@ -385,11 +388,12 @@ AVX512 static void xxh3_eight(uint64_t seed, const tamis_bytes *const keys[8], t
 #include "siphash_lanes.h"
 
 #define COMMON                                                                                     \
-    .name = "avx512", .probe_prefetch = probe_prefetch, .probe_add = probe_add,                    \
-    .probe_query = probe_query, .line_add = line_add, .line_query = line_query,                    \
-    .packed_add = packed_add, .compact_add = tamis__compact_add, .compact_query = compact_query,   \
+    .name = "avx512", .probe_prefetch = probe_prefetch, .probe_add = avx512_probe_add,             \
+    .probe_query = avx512_probe_query, .line_add = avx512_line_add,                                \
+    .line_query = avx512_line_query, .packed_add = avx512_packed_add,                              \
+    .compact_add = tamis__compact_add, .compact_query = avx512_compact_query,                      \
     .fuse_aim = tamis__fuse_aim_avx512, .fuse_query = tamis__fuse_ask_avx512,                      \
-    .tally_add = tamis__tally_add_avx512, .siphash = siphash_lanes, .xxh3_words = xxh3_words,      \
+    .tally_add = tamis__tally_add_avx512, .siphash = siphash_lanes_8, .xxh3_words = xxh3_words,    \
     .xxh3_eight = xxh3_eight
 
 const struct kernels tamis__avx512 = {

@@ -10,7 +10,8 @@
 #define INLINE static inline __attribute__((always_inline)) /* with its constants */
 #define AVX512_BITS __attribute__((target("avx512f,avx512dq,avx512vl,avx512vbmi2,avx512vpopcntdq")))
 
-AVX512_BITS static inline __m512i ribbon_bytes(const struct ribbon_layer *l, __m512i segments)
+AVX512_BITS static inline __m512i avx512_static_ribbon_bytes(const struct ribbon_layer *l,
+                                                             __m512i segments)
 {
     const __m512i columns = _mm512_set1_epi64(l->columns);
     const __m512i boundary = _mm512_set1_epi64((long long)l->boundary);
@@ -28,8 +29,8 @@ AVX512_BITS static inline unsigned aim_eight(const struct ribbon_layer *l, const
     const __m512i start = mulhi(hi, _mm512_set1_epi64((long long)starts));
     const __m512i end = _mm512_add_epi64(start, _mm512_set1_epi64(TAMIS__RIBBON_WIDTH - 1));
     _mm512_storeu_si512(aim->start + i, start);
-    _mm512_storeu_si512(aim->low + i, ribbon_bytes(l, _mm512_srli_epi64(start, 6)));
-    _mm512_storeu_si512(aim->high + i, ribbon_bytes(l, _mm512_srli_epi64(end, 6)));
+    _mm512_storeu_si512(aim->low + i, avx512_static_ribbon_bytes(l, _mm512_srli_epi64(start, 6)));
+    _mm512_storeu_si512(aim->high + i, avx512_static_ribbon_bytes(l, _mm512_srli_epi64(end, 6)));
     if (l->last) return 0;
     /* 32 buckets a word; the thresholds end with a whole one. */
     const __m512i codes =
@@ -200,7 +201,7 @@ struct fuse_lanes {
     bool is_short;
 };
 
-AVX512 INLINE struct fuse_lanes lanes_of(const struct fuse *f)
+AVX512 INLINE struct fuse_lanes avx512_static_lanes_of(const struct fuse *f)
 {
     const long long length = 1ll << f->log;
     const struct fuse_lanes l = {.starts = _mm512_set1_epi64((long long)f->starts),
@@ -254,7 +255,7 @@ AVX512 INLINE void aim_cells(const struct fuse_lanes *l, uint32_t d, bool are_by
 AVX512 INLINE void aim_all(const struct fuse *f, uint32_t d, bool are_bytes, const tamis_hash *h,
                            size_t n, struct fuse_aim *aim, bool fetches)
 {
-    const struct fuse_lanes l = lanes_of(f);
+    const struct fuse_lanes l = avx512_static_lanes_of(f);
     for (size_t i = 0; i < n; i += 8, aim++) {
         aim_cells(&l, d, are_bytes, h + i, n - i, aim);
         for (uint32_t c = 0; fetches && c < d; c++)
@@ -288,8 +289,9 @@ AVX512 INLINE __m256i widen_eight(const uint8_t *p)
 }
 
 /* The answers to keys i to i+7. */
-AVX512 INLINE uint8_t judge(const struct fuse *f, uint32_t d, bool are_bytes,
-                            const struct fuse_aim *aim, const struct fuse_found *found, size_t i)
+AVX512 INLINE uint8_t avx512_static_judge(const struct fuse *f, uint32_t d, bool are_bytes,
+                                          const struct fuse_aim *aim,
+                                          const struct fuse_found *found, size_t i)
 {
     __m256i sum = _mm256_loadu_si256((const __m256i *)(const void *)aim->print);
     if (are_bytes) return _mm256_cmpeq_epi32_mask(sum, widen_eight(found->sums + i));
@@ -308,7 +310,7 @@ AVX512 INLINE void ask_all(const struct fuse *f, uint32_t d, unsigned reach,
                            struct fuse_aim *next, uint8_t *bits)
 {
     const bool are_bytes = reach == 1;
-    const struct fuse_lanes l = lanes_of(f);
+    const struct fuse_lanes l = avx512_static_lanes_of(f);
     const uint8_t *table = f->table;
     struct fuse_found found;
     for (size_t i = 0; i < n; i += 8) {
@@ -327,7 +329,8 @@ AVX512 INLINE void ask_all(const struct fuse *f, uint32_t d, unsigned reach,
             if (are_bytes) found.sums[i + j] = (uint8_t)sum;
         }
     }
-    for (size_t i = 0; i < n; i += 8) bits[i / 8] = judge(f, d, are_bytes, aim + i / 8, &found, i);
+    for (size_t i = 0; i < n; i += 8)
+        bits[i / 8] = avx512_static_judge(f, d, are_bytes, aim + i / 8, &found, i);
     if (n % 8 != 0) bits[n / 8] = (uint8_t)(bits[n / 8] & ((1u << n % 8) - 1));
 }
 

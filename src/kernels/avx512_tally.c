@@ -65,7 +65,7 @@ AVX512 static inline __m256i levels(__m256i joins, __m256i byte)
 
 /* Add 1 for a key of lines a and b; false, and nothing has changed, when a counter has to join
  * another. */
-AVX512 static inline bool add_one(uint8_t *a, uint8_t *b, tamis_hash h)
+AVX512 static inline bool avx512_tally_add_one(uint8_t *a, uint8_t *b, tamis_hash h)
 {
     const __m256i most = _mm256_set1_epi64x(INT64_MAX), one = _mm256_set1_epi64x(1);
     const struct places p = places_of(h);
@@ -105,7 +105,7 @@ AVX512 size_t tamis__tally_add_avx512(uint8_t *cells, uint64_t lines, const tami
         TAMIS__FETCH(cells + TAMIS__LINE_BYTES * tamis__tally_second(then, lines, a));
         a = tamis__tally_first(h[i], lines);
         uint8_t *other = cells + TAMIS__LINE_BYTES * tamis__tally_second(h[i], lines, a);
-        if (!add_one(cells + TAMIS__LINE_BYTES * a, other, h[i])) return i;
+        if (!avx512_tally_add_one(cells + TAMIS__LINE_BYTES * a, other, h[i])) return i;
     }
     return n;
 }

@@ -21,8 +21,8 @@ static inline unsigned is_zero(uint64x2_t v)
     return (vgetq_lane_u64(v, 0) | vgetq_lane_u64(v, 1)) == 0;
 }
 
-static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
-                       const tamis_hash *ahead, size_t n, uint8_t *bits)
+static void neon_line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
+                            const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
     tamis__prefetch_lines(table, lines, ahead, n);
     memset(bits, 0, (n + 7) / 8);
@@ -37,7 +37,7 @@ static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h
     }
 }
 
-static inline unsigned add_to_line(uint8_t *line, uint64_t lo)
+static inline unsigned neon_add_to_line(uint8_t *line, uint64_t lo)
 {
     uint64x2_t missing = vdupq_n_u64(0);
     for (int j = 0; j < 4; j++) {
@@ -49,25 +49,25 @@ static inline unsigned add_to_line(uint8_t *line, uint64_t lo)
     return is_zero(missing);
 }
 
-static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h, const tamis_hash *ahead,
-                     size_t n, uint8_t *seen)
+static void neon_line_add(uint8_t *table, uint64_t lines, const tamis_hash *h,
+                          const tamis_hash *ahead, size_t n, uint8_t *seen)
 {
     tamis__prefetch_lines(table, lines, ahead, n);
     memset(seen, 0, (n + 7) / 8);
     for (size_t i = 0; i < n; i++) {
         uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
-        seen[i / 8] = (uint8_t)(seen[i / 8] | add_to_line(line, h[i].lo) << i % 8);
+        seen[i / 8] = (uint8_t)(seen[i / 8] | neon_add_to_line(line, h[i].lo) << i % 8);
     }
 }
 
-static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
+static void neon_packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
 {
     memset(seen, 0, (n + 7) / 8);
     for (size_t i = 0; i < n; i++) {
         if (n - i > TAMIS__PACKED_AHEAD)
             TAMIS__PREFETCH(tamis__packed_line(table, words[i + TAMIS__PACKED_AHEAD]));
         uint8_t *line = tamis__packed_line(table, words[i]);
-        seen[i / 8] = (uint8_t)(seen[i / 8] | add_to_line(line, words[i]) << i % 8);
+        seen[i / 8] = (uint8_t)(seen[i / 8] | neon_add_to_line(line, words[i]) << i % 8);
     }
 }
 
@@ -85,8 +85,8 @@ static inline uint8x16_t count_two(const uint8_t *low, const uint8_t *high, int6
 }
 
 /* Of eight columns, those whose parity is not their bit of the side: anything but 0. */
-static inline uint64_t ribbon_eight(const uint8_t *low, const uint8_t *high, int64_t shift,
-                                    uint64_t row, uint32_t side)
+static inline uint64_t neon_ribbon_eight(const uint8_t *low, const uint8_t *high, int64_t shift,
+                                         uint64_t row, uint32_t side)
 {
     static const uint8_t bits[8] = {1, 2, 4, 8, 16, 32, 64, 128};
     const uint8x16_t a =
@@ -100,8 +100,8 @@ static inline uint64_t ribbon_eight(const uint8_t *low, const uint8_t *high, int
     return vget_lane_u64(vreinterpret_u64_u8(wrong), 0);
 }
 
-static inline unsigned ribbon_one(const struct ribbon_layer *l, tamis_hash h,
-                                  const struct ribbon_aim *aim, size_t i)
+static inline unsigned neon_ribbon_one(const struct ribbon_layer *l, tamis_hash h,
+                                       const struct ribbon_aim *aim, size_t i)
 {
     const uint8_t *low = l->solution + aim->low[i], *high = l->solution + aim->high[i];
     const int64_t shift = (int64_t)(aim->start[i] % TAMIS__RIBBON_WIDTH);
@@ -110,12 +110,12 @@ static inline unsigned ribbon_one(const struct ribbon_layer *l, tamis_hash h,
     uint32_t side = tamis__ribbon_side(h, l->homogeneous, left);
     uint64_t wrong = 0;
     for (; left >= 8; left -= 8, low += 64, high += 64, side >>= 8)
-        wrong |= ribbon_eight(low, high, shift, row, side);
+        wrong |= neon_ribbon_eight(low, high, shift, row, side);
     if (left != 0) { /* whose segment may end where the memory does */
         uint8_t words[2][64] = {{0}, {0}};
         memcpy(words[0], low, 8 * left);
         memcpy(words[1], high, 8 * left);
-        wrong |= ribbon_eight(words[0], words[1], shift, row, side);
+        wrong |= neon_ribbon_eight(words[0], words[1], shift, row, side);
     }
     return wrong == 0;
 }
@@ -126,7 +126,7 @@ static void ribbon_ask(const struct ribbon_layer *l, const tamis_hash *h,
 {
     memset(bits, 0, (n + 7) / 8);
     for (size_t i = 0; i < n; i++) {
-        bits[i / 8] = (uint8_t)(bits[i / 8] | ribbon_one(l, h[i], aim, i) << i % 8);
+        bits[i / 8] = (uint8_t)(bits[i / 8] | neon_ribbon_one(l, h[i], aim, i) << i % 8);
         if (ahead != NULL) tamis__ribbon_fetch(l, ahead, i);
     }
 }
@@ -140,9 +140,9 @@ const struct kernels tamis__neon = {
     .probe_prefetch = tamis__probe_prefetch,
     .probe_add = tamis__probe_add,
     .probe_query = tamis__probe_query,
-    .line_add = line_add,
-    .line_query = line_query,
-    .packed_add = packed_add,
+    .line_add = neon_line_add,
+    .line_query = neon_line_query,
+    .packed_add = neon_packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,
     .ribbon_aim = tamis__ribbon_aim,
@@ -150,7 +150,7 @@ const struct kernels tamis__neon = {
     .ribbon_solve = tamis__ribbon_solve,
     .fuse_aim = tamis__fuse_aim,
     .fuse_query = tamis__fuse_ask,
-    .siphash = siphash_lanes,
+    .siphash = siphash_lanes_2,
 };
 
 #endif

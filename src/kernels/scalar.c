@@ -8,7 +8,7 @@ static void clear_answers(uint8_t *bits, size_t n)
     memset(bits, 0, (n + 7) / 8);
 }
 
-static void answer(uint8_t *bits, size_t i, bool yes)
+static void scalar_answer(uint8_t *bits, size_t i, bool yes)
 {
     bits[i >> 3] = (uint8_t)(bits[i >> 3] | (unsigned)yes << (i & 7));
 }
@@ -43,11 +43,11 @@ void tamis__probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h
             x = tamis__next_probe(x, h[i]);
             row += p->stride;
         }
-        answer(seen, i, all);
+        scalar_answer(seen, i, all);
     }
 }
 
-static unsigned query_one(const uint8_t *rows, const struct probes *p, tamis_hash h)
+static unsigned scalar_query_one(const uint8_t *rows, const struct probes *p, tamis_hash h)
 {
     uint64_t x = h.lo, row = 0;
     for (uint32_t j = 0; j < p->k; j++) {
@@ -62,7 +62,7 @@ void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis
                         uint8_t *bits)
 {
     if (n == 1) { /* nothing to overlap with: stop as soon as it is known */
-        *bits = (uint8_t)query_one(rows, p, *h);
+        *bits = (uint8_t)scalar_query_one(rows, p, *h);
         return;
     }
     clear_answers(bits, n);
@@ -76,13 +76,13 @@ void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis
             x = tamis__next_probe(x, h[i]);
             row += p->stride;
         }
-        answer(bits, i, all);
+        scalar_answer(bits, i, all);
     }
 }
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
-static bool add_to_line(uint8_t *line, uint64_t lo)
+static bool scalar_add_to_line(uint8_t *line, uint64_t lo)
 {
     uint64_t missing = 0;
     for (unsigned j = 0; j < 8; j++) {
@@ -94,28 +94,29 @@ static bool add_to_line(uint8_t *line, uint64_t lo)
     return missing == 0;
 }
 
-static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h, const tamis_hash *ahead,
-                     size_t n, uint8_t *seen)
+static void scalar_line_add(uint8_t *table, uint64_t lines, const tamis_hash *h,
+                            const tamis_hash *ahead, size_t n, uint8_t *seen)
 {
     tamis__prefetch_lines(table, lines, ahead, n);
     clear_answers(seen, n);
     for (size_t i = 0; i < n; i++)
-        answer(seen, i,
-               add_to_line(table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES, h[i].lo));
+        scalar_answer(
+            seen, i,
+            scalar_add_to_line(table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES, h[i].lo));
 }
 
-static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
+static void scalar_packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
 {
     clear_answers(seen, n);
     for (size_t i = 0; i < n; i++) {
         if (n - i > TAMIS__PACKED_AHEAD)
             TAMIS__PREFETCH(tamis__packed_line(table, words[i + TAMIS__PACKED_AHEAD]));
-        answer(seen, i, add_to_line(tamis__packed_line(table, words[i]), words[i]));
+        scalar_answer(seen, i, scalar_add_to_line(tamis__packed_line(table, words[i]), words[i]));
     }
 }
 
-static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
-                       const tamis_hash *ahead, size_t n, uint8_t *bits)
+static void scalar_line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
+                              const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
     tamis__prefetch_lines(table, lines, ahead, n);
     clear_answers(bits, n);
@@ -124,7 +125,7 @@ static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h
         uint64_t missing = 0;
         for (unsigned j = 0; j < 8; j++)
             missing |= ~tamis__get64(line + 8 * j) & UINT64_C(1) << tamis__line_bit(h[i].lo, j);
-        answer(bits, i, missing == 0);
+        scalar_answer(bits, i, missing == 0);
     }
 }
 
@@ -142,7 +143,7 @@ void tamis__compact_add(uint8_t *table, uint64_t lines, uint32_t k, const tamis_
             line[at >> 3] = (uint8_t)(byte | bit);
             x = tamis__next_probe(x, h[i]);
         }
-        answer(seen, i, all);
+        scalar_answer(seen, i, all);
     }
 }
 
@@ -158,7 +159,7 @@ void tamis__compact_query(const uint8_t *table, uint64_t lines, uint32_t k, cons
             all &= tamis__bit(line, tamis__compact_bit(x));
             x = tamis__next_probe(x, h[i]);
         }
-        answer(bits, i, all);
+        scalar_answer(bits, i, all);
     }
 }
 
@@ -184,8 +185,8 @@ void tamis__ribbon_aim(const struct ribbon_layer *l, const tamis_hash *h, size_t
     }
 }
 
-static bool ribbon_one(const struct ribbon_layer *l, tamis_hash h, const struct ribbon_aim *aim,
-                       size_t i)
+static bool scalar_ribbon_one(const struct ribbon_layer *l, tamis_hash h,
+                              const struct ribbon_aim *aim, size_t i)
 {
     const uint8_t *low = l->solution + aim->low[i], *high = l->solution + aim->high[i];
     const unsigned shift = aim->start[i] % TAMIS__RIBBON_WIDTH;
@@ -208,7 +209,7 @@ void tamis__ribbon_ask(const struct ribbon_layer *l, const tamis_hash *h,
     clear_answers(bits, n);
     for (size_t i = 0; i < n; i++) {
         if (ahead != NULL) tamis__ribbon_fetch(l, ahead, i);
-        answer(bits, i, ribbon_one(l, h[i], aim, i));
+        scalar_answer(bits, i, scalar_ribbon_one(l, h[i], aim, i));
     }
 }
 
@@ -350,9 +351,9 @@ const struct kernels tamis__scalar = {
     .probe_prefetch = tamis__probe_prefetch,
     .probe_add = tamis__probe_add,
     .probe_query = tamis__probe_query,
-    .line_add = line_add,
-    .line_query = line_query,
-    .packed_add = packed_add,
+    .line_add = scalar_line_add,
+    .line_query = scalar_line_query,
+    .packed_add = scalar_packed_add,
     .compact_add = tamis__compact_add,
     .compact_query = tamis__compact_query,
     .ribbon_aim = tamis__ribbon_aim,

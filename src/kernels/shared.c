@@ -6,7 +6,7 @@
  * throughout: the same bits, whatever the machine. */
 #include "kernels.h"
 
-static unsigned set_bit(uint8_t *cells, uint64_t at)
+static unsigned shared_set_bit(uint8_t *cells, uint64_t at)
 {
     uint8_t *byte = cells + (at >> 3);
     const uint8_t bit = (uint8_t)(1u << (at & 7));
@@ -19,29 +19,29 @@ static unsigned get_bit(const uint8_t *cells, uint64_t at)
     return __atomic_load_n(cells + (at >> 3), __ATOMIC_RELAXED) >> (at & 7) & 1;
 }
 
-static void answer(uint8_t *bits, size_t i, unsigned yes)
+static void shared_answer(uint8_t *bits, size_t i, unsigned yes)
 {
     if (i % 8 == 0) bits[i / 8] = 0;
     bits[i / 8] = (uint8_t)(bits[i / 8] | yes << i % 8);
 }
 
-static void probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
-                      uint8_t *seen)
+static void shared_probe_add(uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
+                             uint8_t *seen)
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t x = h[i].lo, row = 0;
         unsigned all = 1;
         for (uint32_t j = 0; j < p->k; j++) {
-            all &= set_bit(rows, row + tamis__mulhi(x, p->m));
+            all &= shared_set_bit(rows, row + tamis__mulhi(x, p->m));
             x = tamis__next_probe(x, h[i]);
             row += p->stride;
         }
-        answer(seen, i, all);
+        shared_answer(seen, i, all);
     }
 }
 
-static void probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
-                        uint8_t *bits)
+static void shared_probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h,
+                               size_t n, uint8_t *bits)
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t x = h[i].lo, row = 0;
@@ -51,44 +51,45 @@ static void probe_query(const uint8_t *rows, const struct probes *p, const tamis
             x = tamis__next_probe(x, h[i]);
             row += p->stride;
         }
-        answer(bits, i, all);
+        shared_answer(bits, i, all);
     }
 }
 
-static unsigned add_to_line(uint8_t *line, uint64_t lo)
+static unsigned shared_add_to_line(uint8_t *line, uint64_t lo)
 {
     unsigned all = 1;
-    for (unsigned j = 0; j < 8; j++) all &= set_bit(line, 64 * j + tamis__line_bit(lo, j));
+    for (unsigned j = 0; j < 8; j++) all &= shared_set_bit(line, 64 * j + tamis__line_bit(lo, j));
     return all;
 }
 
-static void line_add(uint8_t *table, uint64_t lines, const tamis_hash *h, const tamis_hash *ahead,
-                     size_t n, uint8_t *seen)
+static void shared_line_add(uint8_t *table, uint64_t lines, const tamis_hash *h,
+                            const tamis_hash *ahead, size_t n, uint8_t *seen)
 {
     tamis__prefetch_lines(table, lines, ahead, n);
     for (size_t i = 0; i < n; i++)
-        answer(seen, i,
-               add_to_line(table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES, h[i].lo));
+        shared_answer(
+            seen, i,
+            shared_add_to_line(table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES, h[i].lo));
 }
 
-static void packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
+static void shared_packed_add(uint8_t *table, const uint64_t *words, size_t n, uint8_t *seen)
 {
     for (size_t i = 0; i < n; i++) {
         if (n - i > TAMIS__PACKED_AHEAD)
             TAMIS__PREFETCH(tamis__packed_line(table, words[i + TAMIS__PACKED_AHEAD]));
-        answer(seen, i, add_to_line(tamis__packed_line(table, words[i]), words[i]));
+        shared_answer(seen, i, shared_add_to_line(tamis__packed_line(table, words[i]), words[i]));
     }
 }
 
-static void line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
-                       const tamis_hash *ahead, size_t n, uint8_t *bits)
+static void shared_line_query(const uint8_t *table, uint64_t lines, const tamis_hash *h,
+                              const tamis_hash *ahead, size_t n, uint8_t *bits)
 {
     tamis__prefetch_lines(table, lines, ahead, n);
     for (size_t i = 0; i < n; i++) {
         const uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
         unsigned all = 1;
         for (unsigned j = 0; j < 8; j++) all &= get_bit(line, 64 * j + tamis__line_bit(h[i].lo, j));
-        answer(bits, i, all);
+        shared_answer(bits, i, all);
     }
 }
 
@@ -100,15 +101,15 @@ static void compact_add(uint8_t *table, uint64_t lines, uint32_t k, const tamis_
         uint64_t x = h[i].lo;
         unsigned all = 1;
         for (uint32_t j = 0; j < k; j++) {
-            all &= set_bit(line, tamis__compact_bit(x));
+            all &= shared_set_bit(line, tamis__compact_bit(x));
             x = tamis__next_probe(x, h[i]);
         }
-        answer(seen, i, all);
+        shared_answer(seen, i, all);
     }
 }
 
-static void compact_query(const uint8_t *table, uint64_t lines, uint32_t k, const tamis_hash *h,
-                          size_t n, uint8_t *bits)
+static void shared_compact_query(const uint8_t *table, uint64_t lines, uint32_t k,
+                                 const tamis_hash *h, size_t n, uint8_t *bits)
 {
     for (size_t i = 0; i < n; i++) {
         const uint8_t *line = table + tamis__line_of(h[i], lines) * TAMIS__LINE_BYTES;
@@ -118,20 +119,20 @@ static void compact_query(const uint8_t *table, uint64_t lines, uint32_t k, cons
             all &= get_bit(line, tamis__compact_bit(x));
             x = tamis__next_probe(x, h[i]);
         }
-        answer(bits, i, all);
+        shared_answer(bits, i, all);
     }
 }
 
 const struct kernels tamis__shared = {
     .name = "shared",
     .probe_prefetch = tamis__probe_prefetch,
-    .probe_add = probe_add,
-    .probe_query = probe_query,
-    .line_add = line_add,
-    .line_query = line_query,
-    .packed_add = packed_add,
+    .probe_add = shared_probe_add,
+    .probe_query = shared_probe_query,
+    .line_add = shared_line_add,
+    .line_query = shared_line_query,
+    .packed_add = shared_packed_add,
     .compact_add = compact_add,
-    .compact_query = compact_query,
+    .compact_query = shared_compact_query,
     .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = tamis__ribbon_ask,
     .ribbon_solve = tamis__ribbon_solve,

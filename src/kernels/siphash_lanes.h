@@ -5,6 +5,12 @@
  * The lanes go in step, a block of 8 bytes at a time. A lane whose key has ended keeps its state
  * while the longer ones go on, so keys of like length cost least. */
 
+/* siphash_lanes_4, say: each includer has its own. */
+#define WITH_LANES(name, n) name##_##n
+#define NAMED(name, n) WITH_LANES(name, n)
+#define lanes NAMED(lanes, LANES)
+#define siphash_group NAMED(siphash_group, LANES)
+
 typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
 
 #define ROTL(v, by) ((v) << (by) | (v) >> (64 - (by)))
@@ -67,13 +73,17 @@ TARGET static void siphash_group(const uint64_t key[2], const tamis_bytes *keys,
     for (unsigned i = 0; i < LANES; i++) out[i] = (tamis_hash){lo[i], hi[i]};
 }
 
-TARGET static void siphash_lanes(const uint64_t key[2], const tamis_bytes *keys, size_t n,
-                                 tamis_hash *out)
+TARGET static void NAMED(siphash_lanes, LANES)(const uint64_t key[2], const tamis_bytes *keys,
+                                               size_t n, tamis_hash *out)
 {
     size_t i = 0;
     for (; n - i >= LANES; i += LANES) siphash_group(key, keys + i, out + i);
     for (; i < n; i++) out[i] = tamis__siphash(key, keys[i].p, keys[i].len);
 }
 
+#undef siphash_group
+#undef lanes
+#undef NAMED
+#undef WITH_LANES
 #undef ROUND
 #undef ROTL

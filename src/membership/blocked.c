@@ -70,25 +70,28 @@ static double compact_rate(double m, uint32_t k, double items)
     return tamis__over_lines(m / TAMIS__LINE_BITS, items, compact_line_rate, k);
 }
 
-static uint64_t cells(uint64_t m, uint32_t k)
+static uint64_t blocked_cells(uint64_t m, uint32_t k)
 {
     (void)k;
     return m;
 }
 
-static struct sizing sizing(const tamis_plan *plan)
+static struct sizing blocked_sizing(const tamis_plan *plan)
 {
     const struct sizing split = {.step = TAMIS__LINE_BITS,
                                  .k_min = WORDS,
                                  .k_max = WORDS,
                                  .rate = split_rate,
-                                 .cells = cells};
-    const struct sizing compact = {
-        .step = TAMIS__LINE_BITS, .k_min = 1, .k_max = MAX_K, .rate = compact_rate, .cells = cells};
+                                 .cells = blocked_cells};
+    const struct sizing compact = {.step = TAMIS__LINE_BITS,
+                                   .k_min = 1,
+                                   .k_max = MAX_K,
+                                   .rate = compact_rate,
+                                   .cells = blocked_cells};
     return (plan->flags & TAMIS_COMPACT) != 0 ? compact : split;
 }
 
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t blocked_layout(const tamis_plan *plan, struct section *out)
 {
     if (out == NULL) return 1;
     *out = tamis__bit_section(TAMIS_BLOCKED, plan->k, plan->m, plan->m);
@@ -96,7 +99,7 @@ static uint32_t layout(const tamis_plan *plan, struct section *out)
     return 1;
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *blocked_wrong_shape(const struct body *b)
 {
     const uint32_t k = b->sections->k;
     if (is_compact(b) ? k < 1 || k > MAX_K : k != WORDS) return "k is out of range";
@@ -104,7 +107,7 @@ static const char *wrong_shape(const struct body *b)
     return tamis__wrong_bit_section(b, TAMIS_BLOCKED, b->sections->m);
 }
 
-static const char *wrong_cells(const struct body *b)
+static const char *blocked_wrong_cells(const struct body *b)
 {
     (void)b;
     return NULL; /* every value of a line is a line */
@@ -122,12 +125,13 @@ static void add_packed(struct body *b, uint64_t first, const uint64_t *words, si
                                       seen);
 }
 
-static void prefetch(const struct body *b, const struct batch *keys)
+static void blocked_prefetch(const struct body *b, const struct batch *keys)
 {
     tamis__prefetch_lines(b->sections->cells, lines_of(b), keys->hashes, keys->n);
 }
 
-static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+static tamis_status blocked_add(struct body *b, const struct batch *keys, uint8_t *seen,
+                                size_t *done)
 {
     (void)done;
     const struct kernels *k = tamis__kernels_for(b);
@@ -140,7 +144,7 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     return TAMIS_OK;
 }
 
-static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+static void blocked_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct kernels *k = tamis__kernels_for(b);
     const struct section *s = b->sections;
@@ -163,7 +167,8 @@ static void count_line(const struct section *s, const struct body *other, uint64
     }
 }
 
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void blocked_gauge(const struct body *b, const struct body *other, double z,
+                          struct gauge *out)
 {
     const struct section *s = b->sections;
     const uint64_t lines = lines_of(b);
@@ -198,7 +203,7 @@ static size_t compact_cells_of(const struct body *b, tamis_hash h, uint64_t *out
     return b->sections->k;
 }
 
-static size_t cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t max)
+static size_t blocked_cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t max)
 {
     if (is_compact(b)) return compact_cells_of(b, h, out, max);
     const uint64_t line = tamis__line_of(h, lines_of(b));
@@ -213,16 +218,16 @@ const struct kind tamis__blocked = {
     .traits = TAMIS__COMPARES | TAMIS__SHARES,
     .variants = COMPACT,
     .solve = tamis__solve,
-    .sizing = sizing,
-    .layout = layout,
-    .wrong_shape = wrong_shape,
-    .wrong_cells = wrong_cells,
+    .sizing = blocked_sizing,
+    .layout = blocked_layout,
+    .wrong_shape = blocked_wrong_shape,
+    .wrong_cells = blocked_wrong_cells,
     .packs = TAMIS__FULL(packs),
     .add_packed = TAMIS__FULL(add_packed),
-    .prefetch = TAMIS__FULL(prefetch),
-    .add = add,
-    .query = query,
+    .prefetch = TAMIS__FULL(blocked_prefetch),
+    .add = blocked_add,
+    .query = blocked_query,
     .merge = TAMIS__FULL(tamis__or_cells),
-    .gauge = gauge,
-    .cells_of = cells_of,
+    .gauge = blocked_gauge,
+    .cells_of = blocked_cells_of,
 };

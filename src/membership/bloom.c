@@ -30,47 +30,48 @@
 
 #define MAX_K 64u
 
-static double rate(double m, uint32_t k, double items)
+static double bloom_rate(double m, uint32_t k, double items)
 {
     return tamis__all_hit(m, k, items, k);
 }
 
-static double fill(double m, uint32_t k, double items)
+static double bloom_fill(double m, uint32_t k, double items)
 {
     return tamis__hit_share(m, k * items);
 }
 
-static uint64_t cells(uint64_t m, uint32_t k)
+static uint64_t bloom_cells(uint64_t m, uint32_t k)
 {
     (void)k;
     return m;
 }
 
-static struct sizing sizing(const tamis_plan *plan)
+static struct sizing bloom_sizing(const tamis_plan *plan)
 {
-    struct sizing s = {.step = 1, .k_min = 1, .k_max = MAX_K, .rate = rate, .cells = cells};
-    if ((plan->flags & TAMIS_TRANSFER) != 0) s.fill = fill;
+    struct sizing s = {
+        .step = 1, .k_min = 1, .k_max = MAX_K, .rate = bloom_rate, .cells = bloom_cells};
+    if ((plan->flags & TAMIS_TRANSFER) != 0) s.fill = bloom_fill;
     return s;
 }
 
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t bloom_layout(const tamis_plan *plan, struct section *out)
 {
     if (out != NULL) *out = tamis__bit_section(TAMIS_BLOOM, plan->k, plan->m, plan->m);
     return 1;
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *bloom_wrong_shape(const struct body *b)
 {
     if (b->sections->k < 1 || b->sections->k > MAX_K) return "k is out of range";
     return tamis__wrong_bit_section(b, TAMIS_BLOOM, b->sections->m);
 }
 
-static const char *wrong_cells(const struct body *b)
+static const char *bloom_wrong_cells(const struct body *b)
 {
     return tamis__wrong_spare_bits(b->sections, b->sections->m);
 }
 
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void bloom_gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
 {
     const struct section *s = b->sections;
     const uint8_t *with = other != NULL ? other->sections->cells : NULL;
@@ -86,14 +87,14 @@ const struct kind tamis__bloom = {
     .name = "bloom",
     .traits = TAMIS__COMPARES | TAMIS__SHARES,
     .solve = tamis__solve,
-    .sizing = sizing,
-    .layout = layout,
-    .wrong_shape = wrong_shape,
-    .wrong_cells = wrong_cells,
+    .sizing = bloom_sizing,
+    .layout = bloom_layout,
+    .wrong_shape = bloom_wrong_shape,
+    .wrong_cells = bloom_wrong_cells,
     .prefetch = TAMIS__FULL(tamis__rows_prefetch),
     .add = tamis__rows_add,
     .query = tamis__rows_query,
     .merge = TAMIS__FULL(tamis__or_cells),
-    .gauge = gauge,
+    .gauge = bloom_gauge,
     .cells_of = tamis__rows_cells_of,
 };

@@ -42,13 +42,13 @@ static unsigned most(const struct section *s)
     return (1u << s->cell_bits) - 1;
 }
 
-static unsigned get(const struct section *s, uint64_t i)
+static unsigned counting_get(const struct section *s, uint64_t i)
 {
     if (s->cell_bits == 4) return s->cells[i >> 1] >> 4 * (i & 1) & 15;
     return s->cell_bits == 8 ? s->cells[i] : tamis__get16(s->cells + 2 * i);
 }
 
-static void put(struct section *s, uint64_t i, unsigned v)
+static void counting_put(struct section *s, uint64_t i, unsigned v)
 {
     if (s->cell_bits == 4) {
         uint8_t *byte = s->cells + (i >> 1);
@@ -65,7 +65,7 @@ static unsigned per_line(const struct section *s)
     return TAMIS__LINE_BITS / s->cell_bits; /* 128, 64 or 32 */
 }
 
-static void aim(const struct section *s, tamis_hash h, uint64_t at[MAX_K])
+static void counting_aim(const struct section *s, tamis_hash h, uint64_t at[MAX_K])
 {
     uint64_t x = h.lo;
     if (s->variant == LINED) {
@@ -85,7 +85,7 @@ static double classic_rate(double m, uint32_t k, double items)
     return tamis__all_hit(m, k, items, k);
 }
 
-static uint64_t cells(uint64_t m, uint32_t k)
+static uint64_t counting_cells(uint64_t m, uint32_t k)
 {
     (void)k;
     return m;
@@ -139,7 +139,7 @@ static double end_in_32(uint32_t k, double keys)
 }
 
 /* Of any of m counters after n items, by the sum of their chances. */
-static double overflow(double m, uint32_t k, unsigned bits, bool lined, double n)
+static double counting_overflow(double m, uint32_t k, unsigned bits, bool lined, double n)
 {
     double (*in_line)(uint32_t, double) = bits == 4   ? end_in_128
                                           : bits == 8 ? end_in_64
@@ -149,9 +149,10 @@ static double overflow(double m, uint32_t k, unsigned bits, bool lined, double n
     return m * one < 1 ? m * one : 1;
 }
 
-static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+static tamis_status counting_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
 {
-    struct sizing s = {.step = 1, .k_min = 1, .k_max = MAX_K, .rate = classic_rate, .cells = cells};
+    struct sizing s = {
+        .step = 1, .k_min = 1, .k_max = MAX_K, .rate = classic_rate, .cells = counting_cells};
     if (plan->cell_bits == 0) plan->cell_bits = 4;
     if (plan->inner_kind == 0) plan->inner_kind = TAMIS_BLOOM;
     if (plan->cell_bits != 4 && plan->cell_bits != 8 && plan->cell_bits != 16)
@@ -169,12 +170,13 @@ static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error 
     }
     const tamis_status status = tamis__solve_shape(plan, &s, promise, why);
     if (status == TAMIS_OK)
-        promise->overflow = overflow((double)plan->m, plan->k, plan->cell_bits,
-                                     plan->inner_kind == TAMIS_BLOCKED, (double)plan->items);
+        promise->overflow =
+            counting_overflow((double)plan->m, plan->k, plan->cell_bits,
+                              plan->inner_kind == TAMIS_BLOCKED, (double)plan->items);
     return status;
 }
 
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t counting_layout(const tamis_plan *plan, struct section *out)
 {
     if (out == NULL) return 1;
     *out = tamis__bit_section(TAMIS_COUNTING, plan->k, plan->m, plan->m * plan->cell_bits);
@@ -183,7 +185,7 @@ static uint32_t layout(const tamis_plan *plan, struct section *out)
     return 1;
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *counting_wrong_shape(const struct body *b)
 {
     const struct section *s = b->sections;
     const bool lined = s->variant == LINED;
@@ -200,91 +202,92 @@ static const char *wrong_shape(const struct body *b)
     return NULL;
 }
 
-static const char *wrong_cells(const struct body *b)
+static const char *counting_wrong_cells(const struct body *b)
 {
     return tamis__wrong_spare_bits(b->sections, b->sections->m * b->sections->cell_bits);
 }
 
 /* --- The verbs -------------------------------------------------------------------------------- */
 
-TAMIS__PREFETCHES prefetch_keys(const struct section *s, const tamis_hash *h, size_t n)
+TAMIS__PREFETCHES counting_prefetch_keys(const struct section *s, const tamis_hash *h, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t at[MAX_K];
-        aim(s, h[i], at);
+        counting_aim(s, h[i], at);
         const uint32_t places = s->variant == LINED ? 1 : s->k;
         for (uint32_t j = 0; j < places; j++) TAMIS__PREFETCH(s->cells + at[j] * s->cell_bits / 8);
     }
 }
 
-static void prefetch(const struct body *b, const struct batch *keys)
+static void counting_prefetch(const struct body *b, const struct batch *keys)
 {
-    prefetch_keys(b->sections, keys->hashes, keys->n);
+    counting_prefetch_keys(b->sections, keys->hashes, keys->n);
 }
 
-static bool present(const struct section *s, const uint64_t *at)
+static bool counting_present(const struct section *s, const uint64_t *at)
 {
     bool all = true;
-    for (uint32_t j = 0; j < s->k; j++) all &= get(s, at[j]) != 0;
+    for (uint32_t j = 0; j < s->k; j++) all &= counting_get(s, at[j]) != 0;
     return all;
 }
 
-static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+static tamis_status counting_add(struct body *b, const struct batch *keys, uint8_t *seen,
+                                 size_t *done)
 {
     struct section *s = b->sections;
     (void)done;
-    if (keys->ahead != NULL) prefetch_keys(s, keys->ahead, keys->n);
+    if (keys->ahead != NULL) counting_prefetch_keys(s, keys->ahead, keys->n);
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
         uint64_t at[MAX_K];
-        aim(s, keys->hashes[i], at);
-        if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | present(s, at) << i % 8);
+        counting_aim(s, keys->hashes[i], at);
+        if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | counting_present(s, at) << i % 8);
         for (uint32_t j = 0; j < s->k; j++) {
-            const unsigned v = get(s, at[j]);
-            if (v < most(s)) put(s, at[j], v + 1);
+            const unsigned v = counting_get(s, at[j]);
+            if (v < most(s)) counting_put(s, at[j], v + 1);
         }
     }
     return TAMIS_OK;
 }
 
-static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+static void counting_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct section *s = b->sections;
-    if (keys->ahead != NULL) prefetch_keys(s, keys->ahead, keys->n);
+    if (keys->ahead != NULL) counting_prefetch_keys(s, keys->ahead, keys->n);
     memset(bits, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
         uint64_t at[MAX_K];
-        aim(s, keys->hashes[i], at);
-        bits[i / 8] = (uint8_t)(bits[i / 8] | present(s, at) << i % 8);
+        counting_aim(s, keys->hashes[i], at);
+        bits[i / 8] = (uint8_t)(bits[i / 8] | counting_present(s, at) << i % 8);
     }
 }
 
-static tamis_status take_away(struct body *b, tamis_hash h)
+static tamis_status counting_take_away(struct body *b, tamis_hash h)
 {
     struct section *s = b->sections;
     uint64_t at[MAX_K], taken = 0;
-    aim(s, h, at);
+    counting_aim(s, h, at);
     for (uint32_t j = 0; j < s->k; j++) {
-        const unsigned v = get(s, at[j]);
+        const unsigned v = counting_get(s, at[j]);
         if (v == 0) { /* also where two probes meet and only one key was there: give back */
             for (uint32_t i = 0; i < j; i++)
-                if ((taken >> i & 1) != 0) put(s, at[i], get(s, at[i]) + 1);
+                if ((taken >> i & 1) != 0) counting_put(s, at[i], counting_get(s, at[i]) + 1);
             return TAMIS_EABSENT;
         }
         if (v == most(s)) continue;
-        put(s, at[j], v - 1);
+        counting_put(s, at[j], v - 1);
         taken |= UINT64_C(1) << j;
     }
     return TAMIS_OK;
 }
 
-static int64_t count_key(const struct section *s, tamis_hash h)
+static int64_t counting_count_key(const struct section *s, tamis_hash h)
 {
     uint64_t at[MAX_K];
     int64_t least = INT64_MAX;
-    aim(s, h, at);
+    counting_aim(s, h, at);
     for (uint32_t j = 0; j < s->k; j++) {
-        const unsigned v = get(s, at[j]);
+        const unsigned v = counting_get(s, at[j]);
         unsigned times = 0; /* that one add counts here */
         for (uint32_t i = 0; i < s->k; i++) times += at[i] == at[j];
         if (v != most(s) && v / times < least) least = v / times;
@@ -292,23 +295,24 @@ static int64_t count_key(const struct section *s, tamis_hash h)
     return least;
 }
 
-static void count(const struct body *b, const struct batch *keys, int64_t *out)
+static void counting_count(const struct body *b, const struct batch *keys, int64_t *out)
 {
-    if (keys->ahead != NULL) prefetch_keys(b->sections, keys->ahead, keys->n);
-    for (size_t i = 0; i < keys->n; i++) out[i] = count_key(b->sections, keys->hashes[i]);
+    if (keys->ahead != NULL) counting_prefetch_keys(b->sections, keys->ahead, keys->n);
+    for (size_t i = 0; i < keys->n; i++) out[i] = counting_count_key(b->sections, keys->hashes[i]);
 }
 
-static tamis_status merge(struct body *into, const struct body *from)
+static tamis_status counting_merge(struct body *into, const struct body *from)
 {
     struct section *s = into->sections;
     for (uint64_t i = 0; i < s->m; i++) {
-        const unsigned sum = get(s, i) + get(from->sections, i);
-        put(s, i, sum < most(s) ? sum : most(s));
+        const unsigned sum = counting_get(s, i) + counting_get(from->sections, i);
+        counting_put(s, i, sum < most(s) ? sum : most(s));
     }
     return TAMIS_OK;
 }
 
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void counting_gauge(const struct body *b, const struct body *other, double z,
+                           struct gauge *out)
 {
     const struct section *s = b->sections;
     const uint64_t line = s->variant == LINED ? per_line(s) : s->m;
@@ -319,8 +323,8 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
     for (uint64_t from = 0; from < s->m; from += line) {
         uint64_t hit = 0;
         for (uint64_t i = from; i < from + line; i++) {
-            const unsigned v = get(s, i);
-            hit += v != 0 || (other != NULL && get(other->sections, i) != 0);
+            const unsigned v = counting_get(s, i);
+            hit += v != 0 || (other != NULL && counting_get(other->sections, i) != 0);
             out->saturated += v == most(s);
             balls += v;
         }
@@ -331,25 +335,25 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
     out->rate = rates / lines;
     out->items = tamis__items_from_hits(&o, (double)out->hit, z);
     out->held = out->items.low; /* the same key again makes no other key look present */
-    out->overflow =
-        overflow((double)s->m, s->k, s->cell_bits, s->variant == LINED, ceil((double)balls / s->k));
+    out->overflow = counting_overflow((double)s->m, s->k, s->cell_bits, s->variant == LINED,
+                                      ceil((double)balls / s->k));
     if (out->saturated != 0) out->overflow = 1; /* it has happened */
 }
 
-static bool plain(const struct body *b, struct section *out, uint8_t *bits)
+static bool counting_plain(const struct body *b, struct section *out, uint8_t *bits)
 {
     const struct section *s = b->sections;
     if (s->variant == LINED) return false; /* no plain kind has lines of 128 bits */
     *out = tamis__bit_section(TAMIS_BLOOM, s->k, s->m, s->m);
     for (uint64_t i = 0; bits != NULL && i < s->m; i++)
-        bits[i >> 3] = (uint8_t)(bits[i >> 3] | (get(s, i) != 0) << (i & 7));
+        bits[i >> 3] = (uint8_t)(bits[i >> 3] | (counting_get(s, i) != 0) << (i & 7));
     return true;
 }
 
-static size_t cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t max)
+static size_t counting_cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t max)
 {
     uint64_t at[MAX_K];
-    aim(b->sections, h, at);
+    counting_aim(b->sections, h, at);
     for (uint32_t j = 0; j < b->sections->k && j < max; j++) out[j] = at[j];
     return b->sections->k;
 }
@@ -359,17 +363,17 @@ const struct kind tamis__counting = {
     .name = "counting",
     .traits = TAMIS__MULTISET | TAMIS__COMPARES,
     .variants = LINED,
-    .solve = solve,
-    .layout = layout,
-    .wrong_shape = wrong_shape,
-    .wrong_cells = wrong_cells,
-    .prefetch = TAMIS__FULL(prefetch),
-    .add = add,
-    .query = query,
-    .remove = take_away,
-    .count = count,
-    .merge = TAMIS__FULL(merge),
-    .gauge = gauge,
-    .plain = TAMIS__FULL(plain),
-    .cells_of = cells_of,
+    .solve = counting_solve,
+    .layout = counting_layout,
+    .wrong_shape = counting_wrong_shape,
+    .wrong_cells = counting_wrong_cells,
+    .prefetch = TAMIS__FULL(counting_prefetch),
+    .add = counting_add,
+    .query = counting_query,
+    .remove = counting_take_away,
+    .count = counting_count,
+    .merge = TAMIS__FULL(counting_merge),
+    .gauge = counting_gauge,
+    .plain = TAMIS__FULL(counting_plain),
+    .cells_of = counting_cells_of,
 };

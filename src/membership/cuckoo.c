@@ -98,12 +98,12 @@ static uint64_t bits_from(const struct section *s, uint64_t i)
     return tamis__get64(s->cells + (at >> 3)) >> (at & 7);
 }
 
-static uint64_t get(const struct section *s, uint64_t i)
+static uint64_t cuckoo_get(const struct section *s, uint64_t i)
 {
     return bits_from(s, i) & slot_mask(s);
 }
 
-static void put(struct section *s, uint64_t i, uint64_t v)
+static void cuckoo_put(struct section *s, uint64_t i, uint64_t v)
 {
     const uint64_t at = i * s->cell_bits;
     uint8_t *p = s->cells + (at >> 3);
@@ -143,7 +143,7 @@ static bool is_window(const struct section *s, uint64_t start)
 }
 
 /* The window that the entry of slot i says it is in; of hostile cells it may be none. */
-static uint64_t start_of(uint64_t i, uint64_t slot)
+static uint64_t cuckoo_start_of(uint64_t i, uint64_t slot)
 {
     return i - (slot & 1);
 }
@@ -165,7 +165,7 @@ static uint64_t other(const struct section *s, uint64_t start, uint64_t print)
                         : partner(windows, start - half, print);
 }
 
-static struct key aim(const struct section *s, tamis_hash h)
+static struct key cuckoo_aim(const struct section *s, tamis_hash h)
 {
     struct key k;
     k.print = 1 + tamis__mulhi(h.lo, slot_mask(s) >> 1);
@@ -185,7 +185,7 @@ static unsigned matches(const struct section *s, uint64_t start, uint64_t print)
     return (unsigned)one | (unsigned)two << 1;
 }
 
-static bool present(const struct section *s, const struct key *k)
+static bool cuckoo_present(const struct section *s, const struct key *k)
 {
     return (matches(s, k->start[0], k->print) | matches(s, k->start[1], k->print)) != 0;
 }
@@ -194,16 +194,16 @@ static bool present(const struct section *s, const struct key *k)
 
 /* Where an entry can be: a slot, and whether it is the first or the second of the entry's
  * window. */
-struct place {
+struct cuckoo_place {
     uint64_t slot_and_bit;
 };
 
-static struct place place_of(uint64_t start, uint64_t bit)
+static struct cuckoo_place cuckoo_place_of(uint64_t start, uint64_t bit)
 {
-    return (struct place){(start + bit) << 1 | bit};
+    return (struct cuckoo_place){(start + bit) << 1 | bit};
 }
 
-static uint64_t slot_of(struct place at)
+static uint64_t cuckoo_slot_of(struct cuckoo_place at)
 {
     return at.slot_and_bit >> 1;
 }
@@ -215,7 +215,7 @@ static uint64_t slot_of(struct place at)
 #define NOTES (8 * MOST_SLOTS)
 #define NOBODY UINT32_MAX
 struct many_slots {
-    struct place at[MOST_SLOTS];
+    struct cuckoo_place at[MOST_SLOTS];
     uint16_t parent[MOST_SLOTS];
 };
 
@@ -229,13 +229,13 @@ struct search {
     uint32_t n, most;
     bool refused; /* some slots were not noted, for lack of memory */
     struct room *room;
-    struct place *at; /* in `few`, or in the room */
+    struct cuckoo_place *at; /* in `few`, or in the room */
     uint16_t *parent;
     /* By slot mod NOTES: exact in small tables; in others a few slots count as noted that are not,
      * and are left out. */
     uint8_t noted[NOTES / 8];
     struct {
-        struct place at[FEW_SLOTS];
+        struct cuckoo_place at[FEW_SLOTS];
         uint16_t parent[FEW_SLOTS];
     } few;
 };
@@ -266,16 +266,16 @@ static TAMIS__APART bool lengthen(struct search *q)
     return true;
 }
 
-static void put_entry(struct section *s, struct place at, uint64_t print)
+static void cuckoo_put_entry(struct section *s, struct cuckoo_place at, uint64_t print)
 {
-    put(s, slot_of(at), print << 1 | (at.slot_and_bit & 1));
+    cuckoo_put(s, cuckoo_slot_of(at), print << 1 | (at.slot_and_bit & 1));
 }
 
 /* Note a slot with entry v, unless it is noted already or its entry cannot move. */
-static void note(const struct section *s, struct search *q, struct place at, uint64_t v,
+static void note(const struct section *s, struct search *q, struct cuckoo_place at, uint64_t v,
                  uint32_t parent)
 {
-    const uint64_t slot = slot_of(at), start = start_of(slot, v), bit = slot % NOTES;
+    const uint64_t slot = cuckoo_slot_of(at), start = cuckoo_start_of(slot, v), bit = slot % NOTES;
     if (!is_window(s, start) || tamis__bit(q->noted, bit)) return;
     if (q->n == q->most && !lengthen(q)) return;
     q->noted[bit >> 3] = (uint8_t)(q->noted[bit >> 3] | 1u << (bit & 7));
@@ -286,12 +286,12 @@ static void note(const struct section *s, struct search *q, struct place at, uin
 }
 
 /* A free slot of the window, else both are noted. */
-static bool look(const struct section *s, struct search *q, uint64_t start, uint32_t parent,
-                 struct place *hole)
+static bool cuckoo_look(const struct section *s, struct search *q, uint64_t start, uint32_t parent,
+                        struct cuckoo_place *hole)
 {
     for (uint64_t bit = 0; bit < 2; bit++) {
-        const struct place at = place_of(start, bit);
-        const uint64_t v = get(s, start + bit);
+        const struct cuckoo_place at = cuckoo_place_of(start, bit);
+        const uint64_t v = cuckoo_get(s, start + bit);
         *hole = at;
         if (is_free(v)) return true;
         if (q != NULL) note(s, q, at, v, parent != NOBODY ? parent : q->n);
@@ -301,20 +301,23 @@ static bool look(const struct section *s, struct search *q, uint64_t start, uint
 
 /* The shortest chain of entries that make room for each other. Nothing moves before it is found;
  * then its far end moves first. */
-static tamis_status make_room(struct section *s, const struct key *k, struct room *room,
-                              struct place *hole)
+static tamis_status cuckoo_make_room(struct section *s, const struct key *k, struct room *room,
+                                     struct cuckoo_place *hole)
 {
     struct search q;
     uint32_t i = 0;
     search_open(&q, room);
-    for (unsigned j = 0; j < WINDOWS; j++) look(s, &q, k->start[j], NOBODY, hole);
+    for (unsigned j = 0; j < WINDOWS; j++) cuckoo_look(s, &q, k->start[j], NOBODY, hole);
     for (; i < q.n; i++) {
-        const uint64_t slot = slot_of(q.at[i]), v = get(s, slot), start = start_of(slot, v);
-        if (look(s, &q, start, i, hole) || look(s, &q, other(s, start, v >> 1), i, hole)) break;
+        const uint64_t slot = cuckoo_slot_of(q.at[i]), v = cuckoo_get(s, slot),
+                       start = cuckoo_start_of(slot, v);
+        if (cuckoo_look(s, &q, start, i, hole) ||
+            cuckoo_look(s, &q, other(s, start, v >> 1), i, hole))
+            break;
     }
     if (i == q.n) return q.refused ? TAMIS_ENOMEM : TAMIS_EFULL;
     for (;;) {
-        put_entry(s, *hole, get(s, slot_of(q.at[i])) >> 1);
+        cuckoo_put_entry(s, *hole, cuckoo_get(s, cuckoo_slot_of(q.at[i])) >> 1);
         *hole = q.at[i];
         if (q.parent[i] == i) return TAMIS_OK;
         i = q.parent[i];
@@ -323,11 +326,12 @@ static tamis_status make_room(struct section *s, const struct key *k, struct roo
 
 static tamis_status store(struct section *s, const struct key *k, struct room *room)
 {
-    struct place at;
+    struct cuckoo_place at;
     tamis_status status = TAMIS_OK;
-    if (!look(s, NULL, k->start[0], NOBODY, &at) && !look(s, NULL, k->start[1], NOBODY, &at))
-        status = make_room(s, k, room, &at);
-    if (status == TAMIS_OK) put_entry(s, at, k->print);
+    if (!cuckoo_look(s, NULL, k->start[0], NOBODY, &at) &&
+        !cuckoo_look(s, NULL, k->start[1], NOBODY, &at))
+        status = cuckoo_make_room(s, k, room, &at);
+    if (status == TAMIS_OK) cuckoo_put_entry(s, at, k->print);
     return status;
 }
 
@@ -349,7 +353,7 @@ static double classes(double m, uint32_t print_bits)
 }
 
 /* The chance that five keys share their four slots, at most. */
-static double overflow(double m, uint32_t print_bits, double items)
+static double cuckoo_overflow(double m, uint32_t print_bits, double items)
 {
     const double u = (ldexp(1, (int)print_bits) - 1) / (m / 2 - 1);
     const double of_class = items / classes(m, print_bits);
@@ -358,14 +362,14 @@ static double overflow(double m, uint32_t print_bits, double items)
     return chance < 1 ? chance : 1;
 }
 
-static double rate(double m, uint32_t print_bits, double items)
+static double cuckoo_rate(double m, uint32_t print_bits, double items)
 {
-    if (m < slots_for(items) || overflow(m, print_bits, items) > MOST_OVERFLOW) return 1;
+    if (m < slots_for(items) || cuckoo_overflow(m, print_bits, items) > MOST_OVERFLOW) return 1;
     return -expm1(items * log1p(-1 / classes(m, print_bits)));
 }
 
 /* As bits: the slots and the spare word. */
-static uint64_t cells(uint64_t m, uint32_t print_bits)
+static uint64_t cuckoo_cells(uint64_t m, uint32_t print_bits)
 {
     return m * (print_bits + 1) + 64;
 }
@@ -375,11 +379,12 @@ static uint64_t cells(uint64_t m, uint32_t print_bits)
 static uint32_t print_bits_for(uint64_t m, uint64_t bytes)
 {
     uint32_t f = MAX_PRINT;
-    while (f >= MIN_PRINT && tamis__image_bytes(tamis__cell_bytes(cells(m, f)), 1) > bytes) f--;
+    while (f >= MIN_PRINT && tamis__image_bytes(tamis__cell_bytes(cuckoo_cells(m, f)), 1) > bytes)
+        f--;
     return f >= MIN_PRINT ? f : 0;
 }
 
-static uint64_t most_items(uint64_t m)
+static uint64_t cuckoo_most_items(uint64_t m)
 {
     uint64_t low = 0, high = m + 1;
     while (high - low > 1) {
@@ -396,20 +401,23 @@ static uint64_t most_items(uint64_t m)
 static uint32_t print_bits_of(const tamis_plan *p)
 {
     if (p->bytes != 0) return print_bits_for(p->m, p->bytes);
-    const double items = (double)(p->items != 0 ? p->items : most_items(p->m));
+    const double items = (double)(p->items != 0 ? p->items : cuckoo_most_items(p->m));
     const double fpr = p->fpr != 0 ? p->fpr : USUAL_FPR;
     uint32_t f = MIN_PRINT;
-    while (f < MAX_PRINT && !(rate((double)p->m, f, items) <= fpr)) f++;
+    while (f < MAX_PRINT && !(cuckoo_rate((double)p->m, f, items) <= fpr)) f++;
     /* The bits that fill up the last word cost nothing. */
-    return print_bits_for(p->m, tamis__image_bytes(tamis__cell_bytes(cells(p->m, f)), 1));
+    return print_bits_for(p->m, tamis__image_bytes(tamis__cell_bytes(cuckoo_cells(p->m, f)), 1));
 }
 
 /* The planner's k is the length of fingerprints here. It does not stay in the plan, which has it by
  * m and bytes. */
-static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+static tamis_status cuckoo_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
 {
-    const struct sizing s = {
-        .step = 2, .k_min = MIN_PRINT, .k_max = MAX_PRINT, .rate = rate, .cells = cells};
+    const struct sizing s = {.step = 2,
+                             .k_min = MIN_PRINT,
+                             .k_max = MAX_PRINT,
+                             .rate = cuckoo_rate,
+                             .cells = cuckoo_cells};
     tamis_plan p = *plan;
     tamis_status status = TAMIS_OK;
     if (plan->k != 0 && plan->k != WINDOWS)
@@ -434,7 +442,7 @@ static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error 
                            (unsigned long long)p.bytes, (unsigned long long)p.m);
     status = tamis__solve_shape(&p, &s, promise, why);
     if (status != TAMIS_OK) return status;
-    promise->overflow = overflow((double)p.m, p.k, (double)p.items);
+    promise->overflow = cuckoo_overflow((double)p.m, p.k, (double)p.items);
     promise->fpr_asymptotic = 2 * (double)p.items / (double)p.m / (ldexp(1, (int)p.k) - 1);
     p.k = WINDOWS;
     *plan = p;
@@ -446,7 +454,7 @@ static uint64_t section_bytes(uint64_t m, uint32_t cell_bits)
     return tamis__cell_bytes(m * cell_bits) + 8;
 }
 
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t cuckoo_layout(const tamis_plan *plan, struct section *out)
 {
     if (out == NULL) return 1;
     const uint32_t cell_bits = print_bits_for(plan->m, plan->bytes) + 1;
@@ -456,7 +464,7 @@ static uint32_t layout(const tamis_plan *plan, struct section *out)
     return 1;
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *cuckoo_wrong_shape(const struct body *b)
 {
     const struct section *s = b->sections;
     if (b->count != 1) return "this kind has exactly one section";
@@ -470,7 +478,7 @@ static const char *wrong_shape(const struct body *b)
     return NULL;
 }
 
-static const char *wrong_cells(const struct body *b)
+static const char *cuckoo_wrong_cells(const struct body *b)
 {
     return tamis__wrong_spare_bits(b->sections, b->sections->m * b->sections->cell_bits);
 }
@@ -479,16 +487,17 @@ static const char *wrong_cells(const struct body *b)
 
 TAMIS__PREFETCHES prefetch_key(const struct section *s, tamis_hash h)
 {
-    const struct key k = aim(s, h);
+    const struct key k = cuckoo_aim(s, h);
     for (unsigned j = 0; j < WINDOWS; j++) prefetch_window(s, k.start[j]);
 }
 
-static void prefetch(const struct body *b, const struct batch *keys)
+static void cuckoo_prefetch(const struct body *b, const struct batch *keys)
 {
     for (size_t i = 0; i < keys->n; i++) prefetch_key(b->sections, keys->hashes[i]);
 }
 
-static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+static tamis_status cuckoo_add(struct body *b, const struct batch *keys, uint8_t *seen,
+                               size_t *done)
 {
     struct section *s = b->sections;
     struct room room = {.memory = b->memory};
@@ -496,8 +505,8 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n && status == TAMIS_OK; i++) {
         if (keys->ahead != NULL) prefetch_key(s, keys->ahead[i]);
-        const struct key k = aim(s, keys->hashes[i]);
-        const bool known = seen != NULL && present(s, &k);
+        const struct key k = cuckoo_aim(s, keys->hashes[i]);
+        const bool known = seen != NULL && cuckoo_present(s, &k);
         *done = i;
         status = store(s, &k, &room);
         if (known && status == TAMIS_OK) seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
@@ -506,7 +515,7 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     return status;
 }
 
-static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+static void cuckoo_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct section s =
         *b->sections; /* a copy, or every byte of answers might have changed it */
@@ -515,8 +524,8 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
         unsigned answers = 0;
         for (size_t j = 0; j < n; j++) {
             if (keys->ahead != NULL) prefetch_key(&s, keys->ahead[i + j]);
-            const struct key k = aim(&s, keys->hashes[i + j]);
-            answers |= (unsigned)present(&s, &k) << j;
+            const struct key k = cuckoo_aim(&s, keys->hashes[i + j]);
+            answers |= (unsigned)cuckoo_present(&s, &k) << j;
         }
         bits[i / 8] = (uint8_t)answers;
     }
@@ -525,22 +534,22 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
 static tamis_status take_out(struct body *b, tamis_hash h)
 {
     struct section *s = b->sections;
-    const struct key k = aim(s, h);
+    const struct key k = cuckoo_aim(s, h);
     for (unsigned j = 0; j < WINDOWS; j++) {
         const unsigned found = matches(s, k.start[j], k.print);
         if (found == 0) continue;
-        put(s, k.start[j] + !(found & 1), 0);
+        cuckoo_put(s, k.start[j] + !(found & 1), 0);
         return TAMIS_OK;
     }
     return TAMIS_EABSENT;
 }
 
-static void count(const struct body *b, const struct batch *keys, int64_t *out)
+static void cuckoo_count(const struct body *b, const struct batch *keys, int64_t *out)
 {
     const struct section *s = b->sections;
     for (size_t i = 0; i < keys->n; i++) {
         if (keys->ahead != NULL) prefetch_key(s, keys->ahead[i]);
-        const struct key k = aim(s, keys->hashes[i]);
+        const struct key k = cuckoo_aim(s, keys->hashes[i]);
         const unsigned first = matches(s, k.start[0], k.print);
         out[i] = tamis__popcount(first | matches(s, k.start[1], k.print) << 2);
     }
@@ -549,20 +558,20 @@ static void count(const struct body *b, const struct batch *keys, int64_t *out)
 /* Whether an entry is the first of its class, in the order of the slots. */
 static bool is_first(const struct section *s, uint64_t i, uint64_t v)
 {
-    const uint64_t start = start_of(i, v), print = v >> 1;
+    const uint64_t start = cuckoo_start_of(i, v), print = v >> 1;
     if (!is_window(s, start)) return false; /* found by no key */
     if (i != start && (matches(s, start, print) & 1) != 0) return false;
     return i < s->m / 2 || matches(s, other(s, start, print), print) == 0;
 }
 
-static void gauge(const struct body *b, const struct body *with, double z, struct gauge *out)
+static void cuckoo_gauge(const struct body *b, const struct body *with, double z, struct gauge *out)
 {
     const struct section *s = b->sections;
     uint64_t known = 0; /* classes */
     (void)with;
     (void)z;
     for (uint64_t i = 0; i < s->m; i++) {
-        const uint64_t v = get(s, i);
+        const uint64_t v = cuckoo_get(s, i);
         if (is_free(v)) continue;
         out->hit++;
         known += is_first(s, i, v);
@@ -573,9 +582,9 @@ static void gauge(const struct body *b, const struct body *with, double z, struc
     out->rate = (double)known / classes((double)s->m, s->cell_bits - 1u);
 }
 
-static size_t cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t max)
+static size_t cuckoo_cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t max)
 {
-    const struct key k = aim(b->sections, h);
+    const struct key k = cuckoo_aim(b->sections, h);
     for (size_t j = 0; j < 2 * WINDOWS && j < max; j++) out[j] = k.start[j / 2] + j % 2;
     return 2 * WINDOWS;
 }
@@ -584,15 +593,15 @@ const struct kind tamis__cuckoo = {
     .id = TAMIS_CUCKOO,
     .name = "cuckoo",
     .traits = TAMIS__MULTISET,
-    .solve = TAMIS__FULL(solve),
-    .layout = TAMIS__FULL(layout),
-    .wrong_shape = wrong_shape,
-    .wrong_cells = wrong_cells,
-    .prefetch = TAMIS__FULL(prefetch),
-    .add = TAMIS__FULL(add),
-    .query = query,
+    .solve = TAMIS__FULL(cuckoo_solve),
+    .layout = TAMIS__FULL(cuckoo_layout),
+    .wrong_shape = cuckoo_wrong_shape,
+    .wrong_cells = cuckoo_wrong_cells,
+    .prefetch = TAMIS__FULL(cuckoo_prefetch),
+    .add = TAMIS__FULL(cuckoo_add),
+    .query = cuckoo_query,
     .remove = TAMIS__FULL(take_out),
-    .count = TAMIS__FULL(count),
-    .gauge = gauge,
-    .cells_of = cells_of,
+    .count = TAMIS__FULL(cuckoo_count),
+    .gauge = cuckoo_gauge,
+    .cells_of = cuckoo_cells_of,
 };

@@ -118,7 +118,7 @@ static uint64_t fingerprint_of(const struct quotient *t, tamis_hash h)
 
 /* --- Planning --------------------------------------------------------------------------------- */
 
-static uint64_t image_bytes(unsigned base, unsigned log)
+static uint64_t growing_image_bytes(unsigned base, unsigned log)
 {
     return tamis__image_bytes(tamis__quotient_bytes(log, width(base, log)), 1);
 }
@@ -152,7 +152,7 @@ static tamis_status solve_table(tamis_plan *p, tamis_error *why)
             return tamis__fail(why, TAMIS_EINVAL, "m must be a power of two from 128 to 2^46");
         log = log_of(p->m);
     } else if (p->items == 0 && p->bytes != 0) {
-        while (log < MAX_LOG && image_bytes(p->k, log + 1) <= p->bytes) log++;
+        while (log < MAX_LOG && growing_image_bytes(p->k, log + 1) <= p->bytes) log++;
     } else {
         if (p->items == 0) p->items = DEFAULT_ITEMS;
         while (log < MAX_LOG && tamis__quotient_capacity(log) < p->items) log++;
@@ -161,7 +161,7 @@ static tamis_status solve_table(tamis_plan *p, tamis_error *why)
     if (p->items > tamis__quotient_capacity(log))
         return tamis__fail(why, TAMIS_EINVAL, "a first table of 2^%u slots holds %llu items", log,
                            (unsigned long long)tamis__quotient_capacity(log));
-    const uint64_t bytes = image_bytes(p->k, log);
+    const uint64_t bytes = growing_image_bytes(p->k, log);
     if (p->bytes != 0 && bytes > p->bytes)
         return tamis__fail(why, TAMIS_EINVAL, "that needs %llu bytes, more than the budget of %llu",
                            (unsigned long long)bytes, (unsigned long long)p->bytes);
@@ -170,7 +170,7 @@ static tamis_status solve_table(tamis_plan *p, tamis_error *why)
     return TAMIS_OK;
 }
 
-static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+static tamis_status growing_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
 {
     tamis_status s = solve_base(plan, why);
     if (s == TAMIS_OK) s = solve_table(plan, why);
@@ -178,7 +178,7 @@ static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error 
     return s;
 }
 
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t growing_layout(const tamis_plan *plan, struct section *out)
 {
     if (out == NULL) return 1;
     memset(out, 0, sizeof *out);
@@ -186,7 +186,7 @@ static uint32_t layout(const tamis_plan *plan, struct section *out)
     return 1;
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *growing_wrong_shape(const struct body *b)
 {
     const struct section *s = b->sections;
     if (b->count != 1) return "this kind has exactly one section";
@@ -200,7 +200,7 @@ static const char *wrong_shape(const struct body *b)
     return NULL;
 }
 
-static const char *wrong_cells(const struct body *b)
+static const char *growing_wrong_cells(const struct body *b)
 {
     const struct quotient t = table_of(b->sections);
     return tamis__quotient_wrong(&t);
@@ -208,7 +208,7 @@ static const char *wrong_cells(const struct body *b)
 
 /* --- The verbs -------------------------------------------------------------------------------- */
 
-static void prefetch(const struct body *b, const struct batch *keys)
+static void growing_prefetch(const struct body *b, const struct batch *keys)
 {
     const struct quotient t = table_of(b->sections);
     const uint64_t bytes = tamis__block_bytes(t.width);
@@ -225,9 +225,9 @@ static void prefetch_for(const struct body *b, const struct batch *keys)
 {
     const struct batch ahead = {.hashes = keys->ahead, .n = keys->n};
     if (keys->ahead != NULL)
-        prefetch(b, &ahead);
+        growing_prefetch(b, &ahead);
     else if (keys->n > 1 && b->sections->length >= PREFETCH_FROM)
-        prefetch(b, keys);
+        growing_prefetch(b, keys);
 }
 
 /* What came of adding a key to a table. */
@@ -272,7 +272,8 @@ static tamis_status grow_for(struct body *b, tamis_hash h)
     return TAMIS_OK;
 }
 
-static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+static tamis_status growing_add(struct body *b, const struct batch *keys, uint8_t *seen,
+                                size_t *done)
 {
     struct quotient t = table_of(b->sections);
     prefetch_for(b, keys);
@@ -289,7 +290,7 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     return TAMIS_OK;
 }
 
-static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+static void growing_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct quotient t = table_of(b->sections);
     prefetch_for(b, keys);
@@ -322,7 +323,8 @@ static struct estimate void_keys(const struct quotient *t, unsigned base, uint64
 /* Rate and items from the number of entries of each length, the oldest and shortest first. The rate
  * is exact. While it was r, r/(1-r) keys were lost as "seen" for each that was stored; within one
  * length r rose in equal steps. */
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void growing_gauge(const struct body *b, const struct body *other, double z,
+                          struct gauge *out)
 {
     const struct quotient t = table_of(b->sections);
     uint64_t counts[64] = {0};
@@ -356,12 +358,12 @@ const struct kind tamis__growing = {
     .id = TAMIS_GROWING,
     .name = "growing",
     .traits = TAMIS__GROWS,
-    .solve = TAMIS__FULL(solve),
-    .layout = TAMIS__FULL(layout),
-    .wrong_shape = wrong_shape,
-    .wrong_cells = wrong_cells,
-    .prefetch = TAMIS__FULL(prefetch),
-    .add = TAMIS__FULL(add),
-    .query = query,
-    .gauge = gauge,
+    .solve = TAMIS__FULL(growing_solve),
+    .layout = TAMIS__FULL(growing_layout),
+    .wrong_shape = growing_wrong_shape,
+    .wrong_cells = growing_wrong_cells,
+    .prefetch = TAMIS__FULL(growing_prefetch),
+    .add = TAMIS__FULL(growing_add),
+    .query = growing_query,
+    .gauge = growing_gauge,
 };

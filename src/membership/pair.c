@@ -29,7 +29,7 @@
 
 #include <math.h>
 
-static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+static tamis_status pair_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
 {
     if (plan->inner_kind == 0) plan->inner_kind = TAMIS_BLOCKED;
     const struct kind *inner = tamis__kind(plan->inner_kind);
@@ -41,7 +41,7 @@ static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error 
     return tamis__solve_shape(plan, &s, promise, why);
 }
 
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t pair_layout(const tamis_plan *plan, struct section *out)
 {
     if (out == NULL) return 2;
     tamis__kind(plan->inner_kind)->layout(plan, out);
@@ -50,7 +50,7 @@ static uint32_t layout(const tamis_plan *plan, struct section *out)
     return 2;
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *pair_wrong_shape(const struct body *b)
 {
     const struct section *s = b->sections;
     if (b->count != 2) return "a pair has exactly two sections";
@@ -68,14 +68,14 @@ static const char *wrong_shape(const struct body *b)
     return NULL;
 }
 
-static const char *wrong_cells(const struct body *b)
+static const char *pair_wrong_cells(const struct body *b)
 {
     const struct body added = tamis__part(b, 0), removed = tamis__part(b, 1);
     const char *reason = tamis__inner(b)->wrong_cells(&added);
     return reason != NULL ? reason : tamis__inner(b)->wrong_cells(&removed);
 }
 
-static void prefetch(const struct body *b, const struct batch *keys)
+static void pair_prefetch(const struct body *b, const struct batch *keys)
 {
     const struct body added = tamis__part(b, 0), removed = tamis__part(b, 1);
     tamis__inner(b)->prefetch(&added, keys);
@@ -122,7 +122,7 @@ static uint64_t find_life(const struct body *b, tamis_hash h, uint64_t j, bool *
     return MAX_LIVES;
 }
 
-static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+static void pair_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct body added = tamis__part(b, 0), removed = tamis__part(b, 1);
     uint8_t gone[TAMIS__MOST_BATCH / 8];
@@ -136,11 +136,11 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
     }
 }
 
-static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+static tamis_status pair_add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
     if (keys->ahead != NULL) {
         const struct batch ahead = {.hashes = keys->ahead, .n = keys->n};
-        prefetch(b, &ahead);
+        pair_prefetch(b, &ahead);
     }
     memset(seen, 0, (keys->n + 7) / 8);
     for (*done = 0; *done < keys->n; ++*done) {
@@ -157,7 +157,7 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
 
 /* All lives from the present one to the next that was not added, by chance or ever: or there is no
  * such life left. */
-static tamis_status take_away(struct body *b, tamis_hash h)
+static tamis_status pair_take_away(struct body *b, tamis_hash h)
 {
     bool in;
     const uint64_t from = find_life(b, h, 0, &in);
@@ -169,7 +169,7 @@ static tamis_status take_away(struct body *b, tamis_hash h)
     return TAMIS_OK;
 }
 
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void pair_gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
 {
     const struct body added = tamis__part(b, 0), removed = tamis__part(b, 1);
     struct gauge a = {0}, r = {0};
@@ -199,13 +199,13 @@ const struct kind tamis__pair = {
     .name = "pair",
     .traits = TAMIS__MISSES,
     .roles = TAMIS__ROLE_REMOVED,
-    .solve = TAMIS__FULL(solve),
-    .layout = TAMIS__FULL(layout),
-    .wrong_shape = wrong_shape,
-    .wrong_cells = wrong_cells,
-    .prefetch = TAMIS__FULL(prefetch),
-    .add = TAMIS__FULL(add),
-    .query = query,
-    .remove = TAMIS__FULL(take_away),
-    .gauge = gauge,
+    .solve = TAMIS__FULL(pair_solve),
+    .layout = TAMIS__FULL(pair_layout),
+    .wrong_shape = pair_wrong_shape,
+    .wrong_cells = pair_wrong_cells,
+    .prefetch = TAMIS__FULL(pair_prefetch),
+    .add = TAMIS__FULL(pair_add),
+    .query = pair_query,
+    .remove = TAMIS__FULL(pair_take_away),
+    .gauge = pair_gauge,
 };

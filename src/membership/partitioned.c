@@ -19,49 +19,55 @@
 
 #define MAX_K 64u
 
-static double rate(double m, uint32_t k, double items)
+static double partitioned_rate(double m, uint32_t k, double items)
 {
     return pow(tamis__hit_share(m, items), k);
 }
 
-static uint64_t cells(uint64_t m, uint32_t k)
+static uint64_t partitioned_cells(uint64_t m, uint32_t k)
 {
     return m * k; /* below 2^58: m <= 2^52, k <= 64 */
 }
 
-static struct sizing sizing(const tamis_plan *plan)
+static struct sizing partitioned_sizing(const tamis_plan *plan)
 {
     (void)plan;
-    const struct sizing s = {.step = 1, .k_min = 1, .k_max = MAX_K, .rate = rate, .cells = cells};
+    const struct sizing s = {.step = 1,
+                             .k_min = 1,
+                             .k_max = MAX_K,
+                             .rate = partitioned_rate,
+                             .cells = partitioned_cells};
     return s;
 }
 
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t partitioned_layout(const tamis_plan *plan, struct section *out)
 {
     if (out != NULL)
-        *out = tamis__bit_section(TAMIS_PARTITIONED, plan->k, plan->m, cells(plan->m, plan->k));
+        *out = tamis__bit_section(TAMIS_PARTITIONED, plan->k, plan->m,
+                                  partitioned_cells(plan->m, plan->k));
     return 1;
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *partitioned_wrong_shape(const struct body *b)
 {
     const struct section *s = b->sections;
     if (s->k < 1 || s->k > MAX_K) return "k is out of range";
     if (s->m > TAMIS__MAX_CELLS) return "m is out of range";
-    return tamis__wrong_bit_section(b, TAMIS_PARTITIONED, cells(s->m, s->k));
+    return tamis__wrong_bit_section(b, TAMIS_PARTITIONED, partitioned_cells(s->m, s->k));
 }
 
-static const char *wrong_cells(const struct body *b)
+static const char *partitioned_wrong_cells(const struct body *b)
 {
-    return tamis__wrong_spare_bits(b->sections, cells(b->sections->m, b->sections->k));
+    return tamis__wrong_spare_bits(b->sections, partitioned_cells(b->sections->m, b->sections->k));
 }
 
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void partitioned_gauge(const struct body *b, const struct body *other, double z,
+                              struct gauge *out)
 {
     const struct section *s = b->sections;
     const uint8_t *with = other != NULL ? other->sections->cells : NULL;
     const struct occupancy o = {s->k, (double)s->m, 1, 0};
-    out->cells = cells(s->m, s->k);
+    out->cells = partitioned_cells(s->m, s->k);
     out->hit = 0;
     out->rate = 1;
     for (uint32_t j = 0; j < s->k; j++) {
@@ -77,14 +83,14 @@ const struct kind tamis__partitioned = {
     .name = "partitioned",
     .traits = TAMIS__COMPARES | TAMIS__SHARES,
     .solve = tamis__solve,
-    .sizing = sizing,
-    .layout = layout,
-    .wrong_shape = wrong_shape,
-    .wrong_cells = wrong_cells,
+    .sizing = partitioned_sizing,
+    .layout = partitioned_layout,
+    .wrong_shape = partitioned_wrong_shape,
+    .wrong_cells = partitioned_wrong_cells,
     .prefetch = TAMIS__FULL(tamis__rows_prefetch),
     .add = tamis__rows_add,
     .query = tamis__rows_query,
     .merge = TAMIS__FULL(tamis__or_cells),
-    .gauge = gauge,
+    .gauge = partitioned_gauge,
     .cells_of = tamis__rows_cells_of,
 };

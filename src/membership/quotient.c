@@ -59,7 +59,7 @@ static uint8_t *block_at(const struct quotient *t, uint64_t block)
     return t->cells + block * tamis__block_bytes(t->width);
 }
 
-static uint64_t slots(const struct quotient *t)
+static uint64_t quotient_slots(const struct quotient *t)
 {
     return t->blocks * 64;
 }
@@ -84,7 +84,7 @@ static unsigned offset(const struct quotient *t, uint64_t block)
     return tamis__get16(block_at(t, block) + TAMIS__BLOCK_OFFSET);
 }
 
-static void set_bit(const struct quotient *t, unsigned which, uint64_t slot, bool on)
+static void quotient_set_bit(const struct quotient *t, unsigned which, uint64_t slot, bool on)
 {
     uint8_t *byte = block_at(t, slot / 64) + which + slot % 64 / 8;
     const unsigned bit = 1u << slot % 8;
@@ -92,27 +92,28 @@ static void set_bit(const struct quotient *t, unsigned which, uint64_t slot, boo
 }
 
 /* Eight bytes of a block that hold the whole slot: the ones it begins in, or the last. */
-struct place {
+struct quotient_place {
     uint8_t *word;
     unsigned shift;
 };
 
-static struct place place_of(const struct quotient *t, uint64_t slot)
+static struct quotient_place quotient_place_of(const struct quotient *t, uint64_t slot)
 {
     const unsigned bit = (unsigned)(slot % 64) * t->width, last = 8 * t->width - 8;
     const unsigned byte = bit / 8 < last ? bit / 8 : last;
-    return (struct place){block_at(t, slot / 64) + TAMIS__BLOCK_SLOTS + byte, bit - 8 * byte};
+    return (struct quotient_place){block_at(t, slot / 64) + TAMIS__BLOCK_SLOTS + byte,
+                                   bit - 8 * byte};
 }
 
-static uint64_t get(const struct quotient *t, uint64_t slot)
+static uint64_t quotient_get(const struct quotient *t, uint64_t slot)
 {
-    const struct place p = place_of(t, slot);
+    const struct quotient_place p = quotient_place_of(t, slot);
     return tamis__get64(p.word) >> p.shift & bits_below(t->width);
 }
 
-static void put(const struct quotient *t, uint64_t slot, uint64_t value)
+static void quotient_put(const struct quotient *t, uint64_t slot, uint64_t value)
 {
-    const struct place p = place_of(t, slot);
+    const struct quotient_place p = quotient_place_of(t, slot);
     const uint64_t mask = bits_below(t->width) << p.shift;
     tamis__put64(p.word, (tamis__get64(p.word) & ~mask) | value << p.shift);
 }
@@ -157,7 +158,7 @@ uint64_t tamis__quotient_entries(const struct quotient *t)
 /* The slot after the n-th run that ends from `slot` on. */
 static uint64_t after_ends(const struct quotient *t, uint64_t slot, unsigned n)
 {
-    if (slot >= slots(t)) return NOWHERE;
+    if (slot >= quotient_slots(t)) return NOWHERE;
     uint64_t block = slot / 64, word = run_ends(t, block) & ~bits_below(slot % 64);
     for (unsigned here; (here = tamis__popcount(word)) < n; n -= here) {
         if (++block == t->blocks) return NOWHERE;
@@ -197,7 +198,7 @@ static unsigned runs_between(const struct quotient *t, uint64_t from, uint64_t t
  * that the runs of the homes up to itself do not reach. */
 static uint64_t unused_from(const struct quotient *t, uint64_t home, uint64_t slot)
 {
-    while (slot < slots(t)) {
+    while (slot < quotient_slots(t)) {
         const unsigned runs = home < slot ? runs_between(t, home + 1, slot) : 0;
         if (runs == 0) return slot;
         home = slot;
@@ -212,7 +213,7 @@ bool tamis__quotient_find(const struct quotient *t, uint64_t home, uint64_t f, u
     if (!known && after == NULL) return false;
     uint64_t s = run_start(t, home);
     for (bool ended = !known; !ended; s++) {
-        if (s >= slots(t) || tamis__quotient_match(get(t, s), f)) return true;
+        if (s >= quotient_slots(t) || tamis__quotient_match(quotient_get(t, s), f)) return true;
         ended = (run_ends(t, s / 64) >> s % 64 & 1) != 0;
     }
     if (after != NULL) *after = s;
@@ -255,11 +256,11 @@ static void push_in(const struct quotient *t, uint64_t at, uint64_t unused, uint
     for (uint64_t block = at / 64; block <= unused / 64; block++) {
         const unsigned from = block == at / 64 ? (unsigned)(at % 64) : 0;
         const unsigned to = block == unused / 64 ? (unsigned)(unused % 64) : 63;
-        const uint64_t last = 64 * block + to, pushed = get(t, last);
+        const uint64_t last = 64 * block + to, pushed = quotient_get(t, last);
         const bool pushed_ends = (run_ends(t, block) >> to & 1) != 0;
         shift_slots(t, block, from, to);
         shift_run_ends(t, block, from, to, ends);
-        put(t, 64 * block + from, value);
+        quotient_put(t, 64 * block + from, value);
         value = pushed;
         ends = pushed_ends;
     }
@@ -274,9 +275,9 @@ bool tamis__quotient_insert(struct quotient *t, uint64_t home, uint64_t at, uint
         if (offset(t, b) >= MOST_OFFSET) return false;
     push_in(t, at, unused, value);
     if (known)
-        set_bit(t, TAMIS__BLOCK_RUN_ENDS, at - 1, false);
+        quotient_set_bit(t, TAMIS__BLOCK_RUN_ENDS, at - 1, false);
     else
-        set_bit(t, TAMIS__BLOCK_OCCUPIED, home, true);
+        quotient_set_bit(t, TAMIS__BLOCK_OCCUPIED, home, true);
     for (uint64_t b = home / 64 + 1; b <= unused / 64; b++)
         tamis__put16(block_at(t, b) + TAMIS__BLOCK_OFFSET, (uint16_t)(offset(t, b) + 1));
     tamis__put64(entries_at(t), tamis__quotient_entries(t) + 1);
@@ -313,7 +314,7 @@ static uint64_t offset_for(uint64_t block, uint64_t end)
 }
 
 /* Writes runs, in order, to an empty table. */
-struct builder {
+struct quotient_builder {
     struct quotient *to;
     uint64_t end;    /* after the last run */
     uint64_t blocks; /* whose offset is set */
@@ -321,7 +322,7 @@ struct builder {
 };
 
 /* Set the offsets of the blocks that begin up to `slot`. */
-static bool set_offsets(struct builder *b, uint64_t slot)
+static bool set_offsets(struct quotient_builder *b, uint64_t slot)
 {
     for (; b->blocks <= slot / 64; b->blocks++) {
         const uint64_t o = offset_for(b->blocks, b->end);
@@ -332,24 +333,25 @@ static bool set_offsets(struct builder *b, uint64_t slot)
 }
 
 /* The entries of a run that go to the lower (0) or upper (1) of the two homes. */
-static bool build_half(struct builder *b, const struct quotient *from, const struct runs *r,
-                       unsigned half)
+static bool build_half(struct quotient_builder *b, const struct quotient *from,
+                       const struct runs *r, unsigned half)
 {
     const uint64_t home = 2 * r->home + half, none = UINT64_C(1) << (from->width - 1);
     uint64_t at = later(home, b->end);
     const uint64_t start = at;
     for (uint64_t s = r->start; s < r->end; s++) {
-        const uint64_t v = get(from, s);
+        const uint64_t v = quotient_get(from, s);
         if (v != none && (v >> (from->width - 1)) != half) continue;
-        if (at >= slots(b->to)) return false;
+        if (at >= quotient_slots(b->to)) return false;
         const uint64_t rest = v == none ? v : v << 1 & bits_below(from->width);
-        put(b->to, at++,
-            b->to->width >= from->width ? rest << (b->to->width - from->width) : rest >> 1);
+        quotient_put(b->to, at++,
+                     b->to->width >= from->width ? rest << (b->to->width - from->width)
+                                                 : rest >> 1);
     }
     if (at == start) return true;
     if (!set_offsets(b, home)) return false;
-    set_bit(b->to, TAMIS__BLOCK_OCCUPIED, home, true);
-    set_bit(b->to, TAMIS__BLOCK_RUN_ENDS, at - 1, true);
+    quotient_set_bit(b->to, TAMIS__BLOCK_OCCUPIED, home, true);
+    quotient_set_bit(b->to, TAMIS__BLOCK_RUN_ENDS, at - 1, true);
     b->entries += at - start;
     b->end = at;
     return true;
@@ -357,11 +359,11 @@ static bool build_half(struct builder *b, const struct quotient *from, const str
 
 bool tamis__quotient_double(const struct quotient *from, struct quotient *to)
 {
-    struct builder b = {to, 0, 0, 0};
+    struct quotient_builder b = {to, 0, 0, 0};
     struct runs r = {0};
     while (next_run(from, &r))
         if (!build_half(&b, from, &r, 0) || !build_half(&b, from, &r, 1)) return false;
-    if (r.broken || !set_offsets(&b, slots(to) - 1)) return false;
+    if (r.broken || !set_offsets(&b, quotient_slots(to) - 1)) return false;
     tamis__put64(entries_at(to), b.entries);
     return true;
 }
@@ -370,13 +372,13 @@ bool tamis__quotient_double(const struct quotient *from, struct quotient *to)
 
 uint64_t tamis__quotient_slot(const struct quotient *t, uint64_t slot)
 {
-    return get(t, slot);
+    return quotient_get(t, slot);
 }
 
 void tamis__quotient_lengths(const struct quotient *t, uint64_t counts[64])
 {
-    for (uint64_t s = 0; s < slots(t); s++) {
-        const uint64_t v = get(t, s);
+    for (uint64_t s = 0; s < quotient_slots(t); s++) {
+        const uint64_t v = quotient_get(t, s);
         if (v != 0) counts[t->width - 1 - (unsigned)__builtin_ctzll(v)]++;
     }
 }
@@ -395,7 +397,7 @@ static const char *wrong_totals(const struct quotient *t, uint64_t entries, uint
 {
     uint64_t used = 0, ends = 0;
     for (uint64_t b = 0; b < t->blocks; b++) ends += tamis__popcount(run_ends(t, b));
-    for (uint64_t s = 0; s < slots(t); s++) used += get(t, s) != 0;
+    for (uint64_t s = 0; s < quotient_slots(t); s++) used += quotient_get(t, s) != 0;
     if (used != entries || ends != count) return "there are entries outside the runs";
     if (entries > tamis__quotient_capacity(t->log)) return "more entries than the table may hold";
     if (entries != tamis__quotient_entries(t)) return "the number of entries is wrong";
@@ -414,10 +416,11 @@ const char *tamis__quotient_wrong(const struct quotient *t)
     for (; next_run(t, &r); before = r.end, count++) {
         if (wrong_offsets(t, &block, r.home, before)) return "the offset of a block is wrong";
         for (uint64_t s = r.start; s < r.end; s++)
-            if (get(t, s) == 0) return "an empty slot in a run";
+            if (quotient_get(t, s) == 0) return "an empty slot in a run";
         entries += r.end - r.start;
     }
     if (r.broken) return "a run without an end";
-    if (wrong_offsets(t, &block, slots(t) - 1, before)) return "the offset of a block is wrong";
+    if (wrong_offsets(t, &block, quotient_slots(t) - 1, before))
+        return "the offset of a block is wrong";
     return wrong_totals(t, entries, count);
 }

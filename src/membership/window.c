@@ -25,7 +25,7 @@
 
 #define MAX_GENERATIONS 256u
 
-static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+static tamis_status window_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
 {
     if (plan->inner_kind == 0) plan->inner_kind = TAMIS_BLOCKED;
     if (plan->generations == 0) plan->generations = 4;
@@ -44,7 +44,7 @@ static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error 
     return tamis__solve_shape(plan, &s, promise, why);
 }
 
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t window_layout(const tamis_plan *plan, struct section *out)
 {
     if (out == NULL) return plan->generations;
     tamis__kind(plan->inner_kind)->layout(plan, out);
@@ -52,7 +52,7 @@ static uint32_t layout(const tamis_plan *plan, struct section *out)
     return plan->generations;
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *window_wrong_shape(const struct body *b)
 {
     const struct section *first = b->sections;
     if (b->count < 2 || b->count > MAX_GENERATIONS) return "wrong number of generations";
@@ -69,7 +69,7 @@ static const char *wrong_shape(const struct body *b)
     return NULL;
 }
 
-static const char *wrong_cells(const struct body *b)
+static const char *window_wrong_cells(const struct body *b)
 {
     const char *reason = NULL;
     for (uint32_t i = 0; i < b->count && reason == NULL; i++) {
@@ -79,7 +79,7 @@ static const char *wrong_cells(const struct body *b)
     return reason;
 }
 
-static void prefetch(const struct body *b, const struct batch *keys)
+static void window_prefetch(const struct body *b, const struct batch *keys)
 {
     const uint32_t touched = keys->unasked ? 1 : b->count;
     for (uint32_t i = 0; i < touched; i++) {
@@ -89,8 +89,8 @@ static void prefetch(const struct body *b, const struct batch *keys)
 }
 
 /* Which keys are in a generation from `first` on. */
-static void query_from(const struct body *b, uint32_t first, const struct batch *keys,
-                       uint8_t *bits)
+static void window_query_from(const struct body *b, uint32_t first, const struct batch *keys,
+                              uint8_t *bits)
 {
     uint8_t in_one[TAMIS__MOST_BATCH / 8];
     for (uint32_t i = first; i < b->count; i++) {
@@ -101,12 +101,12 @@ static void query_from(const struct body *b, uint32_t first, const struct batch 
     }
 }
 
-static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+static void window_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
-    query_from(b, 0, keys, bits);
+    window_query_from(b, 0, keys, bits);
 }
 
-static void rotate(struct body *b)
+static void window_rotate(struct body *b)
 {
     struct section oldest = b->sections[b->count - 1];
     for (uint32_t i = b->count - 1; i > 0; i--) {
@@ -128,7 +128,7 @@ static void add_to_newest(struct body *b, const struct batch *keys, uint8_t *see
     struct body newest = tamis__part(b, 0);
     uint8_t known[TAMIS__MOST_BATCH / 8];
     size_t unused;
-    if (seen != NULL) query_from(b, 1, keys, seen);
+    if (seen != NULL) window_query_from(b, 1, keys, seen);
     tamis__inner(b)->add(&newest, keys, known, &unused);
     for (size_t i = 0; i < keys->n; i++) /* those of a hostile image may stand at the very end */
         b->sections->items += !(known[i / 8] >> i % 8 & 1) && b->sections->items < UINT64_MAX;
@@ -136,7 +136,8 @@ static void add_to_newest(struct body *b, const struct batch *keys, uint8_t *see
         seen[i] = (uint8_t)(seen[i] | known[i]);
 }
 
-static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+static tamis_status window_add(struct body *b, const struct batch *keys, uint8_t *seen,
+                               size_t *done)
 {
     (void)done;
     const uint64_t items = b->sections->items;
@@ -152,14 +153,14 @@ static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen,
     for (size_t i = 0; i < keys->n; i++) {
         const struct batch one = {.hashes = keys->hashes + i, .n = 1};
         uint8_t known = 0;
-        if (b->sections->items >= b->turn_at) rotate(b);
+        if (b->sections->items >= b->turn_at) window_rotate(b);
         add_to_newest(b, &one, seen != NULL ? &known : NULL);
         if (known != 0) seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
     }
     return TAMIS_OK;
 }
 
-static tamis_status merge(struct body *into, const struct body *from)
+static tamis_status window_merge(struct body *into, const struct body *from)
 {
     for (uint32_t i = 0; i < into->count; i++) {
         struct body a = tamis__part(into, i);
@@ -172,7 +173,8 @@ static tamis_status merge(struct body *into, const struct body *from)
     return TAMIS_OK;
 }
 
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void window_gauge(const struct body *b, const struct body *other, double z,
+                         struct gauge *out)
 {
     double none = 0; /* logarithm of the chance that no generation says maybe */
     uint64_t fullest = 0;
@@ -199,14 +201,14 @@ const struct kind tamis__window = {
     .id = TAMIS_WINDOW,
     .name = "window",
     .traits = TAMIS__SECTION_ITEMS,
-    .solve = TAMIS__FULL(solve),
-    .layout = TAMIS__FULL(layout),
-    .wrong_shape = wrong_shape,
-    .wrong_cells = wrong_cells,
-    .prefetch = TAMIS__FULL(prefetch),
-    .add = TAMIS__FULL(add),
-    .query = query,
-    .rotate = rotate,
-    .merge = TAMIS__FULL(merge),
-    .gauge = gauge,
+    .solve = TAMIS__FULL(window_solve),
+    .layout = TAMIS__FULL(window_layout),
+    .wrong_shape = window_wrong_shape,
+    .wrong_cells = window_wrong_cells,
+    .prefetch = TAMIS__FULL(window_prefetch),
+    .add = TAMIS__FULL(window_add),
+    .query = window_query,
+    .rotate = window_rotate,
+    .merge = TAMIS__FULL(window_merge),
+    .gauge = window_gauge,
 };

@@ -34,20 +34,20 @@
 
 #include <math.h>
 
-static tamis_status solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
+static tamis_status private_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
 {
     (void)plan, (void)promise;
     return tamis__fail(why, TAMIS_EUNSUPPORTED,
                        "a private filter is released from a bloom filter with k = 1, not planned");
 }
 
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t private_layout(const tamis_plan *plan, struct section *out)
 {
     (void)plan, (void)out;
     return 1;
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *private_wrong_shape(const struct body *b)
 {
     const struct section *s = b->sections;
     if (s->k != 1) return "k is out of range";
@@ -55,7 +55,7 @@ static const char *wrong_shape(const struct body *b)
     return tamis__wrong_bit_section(b, TAMIS_PRIVATE, s->m);
 }
 
-static const char *wrong_cells(const struct body *b)
+static const char *private_wrong_cells(const struct body *b)
 {
     return tamis__wrong_spare_bits(b->sections, b->sections->m);
 }
@@ -105,7 +105,8 @@ static struct estimate items_from(const struct noisy *o, double hit, double z)
     return e;
 }
 
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void private_gauge(const struct body *b, const struct body *other, double z,
+                          struct gauge *out)
 {
     const struct section *s = b->sections;
     const struct noisy o = {{1, (double)s->m, 1, 0}, tamis__flip_rate(s->salt)};
@@ -122,12 +123,12 @@ const struct kind tamis__private = {
     .id = TAMIS_PRIVATE,
     .name = "private",
     .traits = TAMIS__MISSES | TAMIS__NOISY,
-    .solve = solve,
-    .layout = layout,
-    .wrong_shape = wrong_shape,
-    .wrong_cells = wrong_cells,
+    .solve = private_solve,
+    .layout = private_layout,
+    .wrong_shape = private_wrong_shape,
+    .wrong_cells = private_wrong_cells,
     .prefetch = tamis__rows_prefetch,
     .query = tamis__rows_query,
-    .gauge = gauge,
+    .gauge = private_gauge,
     .cells_of = tamis__rows_cells_of,
 };

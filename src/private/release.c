@@ -114,7 +114,7 @@ static double set_by_others(double cells, double n, double p)
 
 /* The rule is exact but for the number of items, which is estimated: the more there are, the less
  * an answer says. So the ends of its interval are those of the probabilities. */
-static void weigh(const tamis *t, double prior, tamis_evidence *out)
+static void release_weigh(const tamis *t, double prior, tamis_evidence *out)
 {
     struct gauge g = {0};
     t->kind->gauge(&t->body, NULL, TAMIS__Z99, &g);
@@ -138,20 +138,20 @@ tamis_status tamis_evidence_of(const tamis *t, double prior, tamis_evidence *out
     tamis_status status = tamis__check_struct(out, "tamis_evidence", why);
     if (status == TAMIS_OK) status = check_question(t, prior, why);
     if (status != TAMIS_OK) return status;
-    weigh(t, prior, &e);
+    release_weigh(t, prior, &e);
     tamis__give_struct(out, &e, sizeof e);
     return TAMIS_OK;
 }
 
-static tamis_status answer(const tamis *t, const struct keys *in, double prior, double *out,
-                           tamis_error *why)
+static tamis_status release_answer(const tamis *t, const struct keys *in, double prior, double *out,
+                                   tamis_error *why)
 {
     tamis_evidence e;
     const tamis_status status = check_question(t, prior, why);
     if (status != TAMIS_OK) return status;
     if (in->bytes != NULL && !t->hasher.usable)
         return tamis__refuse(why, t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
-    weigh(t, prior, &e);
+    release_weigh(t, prior, &e);
     for (size_t at = 0; at < in->n; at += TAMIS__MOST_BATCH) {
         tamis_hash room[TAMIS__MOST_BATCH];
         uint8_t bits[TAMIS__MOST_BATCH / 8];
@@ -167,7 +167,7 @@ tamis_status tamis_probability_hashes(const tamis *t, const tamis_hash *h, size_
                                       double *out, tamis_error *why)
 {
     const struct keys in = {.hashes = h, .n = n};
-    return answer(t, &in, prior, out, why);
+    return release_answer(t, &in, prior, out, why);
 }
 
 tamis_status tamis_probability(const tamis *t, const void *key, size_t len, double prior,
@@ -175,5 +175,5 @@ tamis_status tamis_probability(const tamis *t, const void *key, size_t len, doub
 {
     const tamis_bytes one = {key, len};
     const struct keys in = {.bytes = &one, .n = 1};
-    return answer(t, &in, prior, out, why);
+    return release_answer(t, &in, prior, out, why);
 }

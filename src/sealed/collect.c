@@ -43,7 +43,7 @@ static void put_hash(const struct section *s, uint64_t i, tamis_hash h)
 }
 
 /* Room for so many bytes; doubles, so that an add costs the same in the long run. */
-static tamis_status make_room(struct body *b, uint64_t bytes)
+static tamis_status collect_make_room(struct body *b, uint64_t bytes)
 {
     struct section *s = b->sections;
     const uint64_t had = s->room > s->length ? s->room : s->length;
@@ -96,7 +96,7 @@ tamis_status tamis__spill_collection(struct body *b, tamis_error *why)
 /* Somebody may have chosen a part of the keys to stop the seal. So the runs in the file and what is
  * in memory are judged each by itself: one that is uniform clears all, and one with too few
  * different hashes to be judged counts for the rest, unless it is half of all or more. */
-static bool is_suspect(const struct section *s, const struct spill *spill)
+static bool collect_is_suspect(const struct section *s, const struct spill *spill)
 {
     const enum verdict verdict = tamis__judge_collection(s);
     if (verdict == TAMIS__UNIFORM || (spill != NULL && spill->uniform)) return false;
@@ -108,7 +108,7 @@ static bool is_suspect(const struct section *s, const struct spill *spill)
 bool tamis__suspect_hashes(const struct body *b)
 {
     for (uint32_t i = 0; i < b->count; i++)
-        if (is_suspect(&b->sections[i], tamis__spill(b))) return true;
+        if (collect_is_suspect(&b->sections[i], tamis__spill(b))) return true;
     return false;
 }
 
@@ -120,7 +120,7 @@ tamis_status tamis__in_file(tamis_error *why)
 }
 
 /* Before n more are added. */
-static tamis_status prepare(struct body *b, size_t n)
+static tamis_status collect_prepare(struct body *b, size_t n)
 {
     const struct section *s = b->sections;
     const struct spill *spill = tamis__spill(b);
@@ -131,12 +131,12 @@ static tamis_status prepare(struct body *b, size_t n)
         const tamis_status status = tamis__spill_collection(b, NULL);
         if (status != TAMIS_OK) return status;
     }
-    return make_room(b, (s->m + n) * HASH_BYTES);
+    return collect_make_room(b, (s->m + n) * HASH_BYTES);
 }
 
-static tamis_status take(struct body *b, const tamis_hash *h, size_t n)
+static tamis_status collect_take(struct body *b, const tamis_hash *h, size_t n)
 {
-    const tamis_status status = prepare(b, n);
+    const tamis_status status = collect_prepare(b, n);
     if (status != TAMIS_OK) return status;
     for (size_t i = 0; i < n; i++) put_hash(b->sections, b->sections->m + i, h[i]);
     set_count(b, b->sections->m + n);
@@ -146,7 +146,7 @@ static tamis_status take(struct body *b, const tamis_hash *h, size_t n)
 tamis_status tamis__collect(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
     const bool is_first = b->sections->m == 0 && !tamis__spilled(b);
-    tamis_status status = take(b, keys->hashes, keys->n);
+    tamis_status status = collect_take(b, keys->hashes, keys->n);
     *done = 0;
 #ifdef TAMIS_LEAN /* small: all of a batch, or none */
     if (status != TAMIS_OK || seen == NULL) return status;
@@ -154,7 +154,7 @@ tamis_status tamis__collect(struct body *b, const struct batch *keys, uint8_t *s
 #else
     /* Where there is no room for all, there may be for some. */
     size_t n = status == TAMIS_OK ? keys->n : 0;
-    while (n < keys->n && (status = take(b, keys->hashes + n, 1)) == TAMIS_OK) n++;
+    while (n < keys->n && (status = collect_take(b, keys->hashes + n, 1)) == TAMIS_OK) n++;
     const struct batch taken = {.n = n};
     *done = n;
     if (seen == NULL) return status;

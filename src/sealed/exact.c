@@ -67,7 +67,7 @@ static uint32_t best_columns(uint64_t members, uint64_t others)
     return (a + 1) * ONE;
 }
 
-static uint64_t image_bytes(uint64_t members, uint64_t others, uint32_t fixed)
+static uint64_t exact_image_bytes(uint64_t members, uint64_t others, uint32_t fixed)
 {
     const double a = filter_columns(fixed), survivors = (double)others * exp2(-a);
     const uint64_t bits = members + (uint64_t)survivors;
@@ -84,13 +84,13 @@ static uint64_t image_bytes(uint64_t members, uint64_t others, uint32_t fixed)
 }
 
 /* Most columns that keep the budget, not fewer than `low`; 0: not even those do. */
-static uint32_t columns_for_bytes(const tamis_plan *p, uint32_t low)
+static uint32_t exact_columns_for_bytes(const tamis_plan *p, uint32_t low)
 {
     uint32_t high = MAX_FIXED + 1;
-    if (image_bytes(p->items, p->excluded, low) > p->bytes) return 0;
+    if (exact_image_bytes(p->items, p->excluded, low) > p->bytes) return 0;
     while (high - low > 1) {
         const uint32_t mid = low + (high - low) / 2;
-        if (image_bytes(p->items, p->excluded, mid) <= p->bytes)
+        if (exact_image_bytes(p->items, p->excluded, mid) <= p->bytes)
             low = mid;
         else
             high = mid;
@@ -98,7 +98,7 @@ static uint32_t columns_for_bytes(const tamis_plan *p, uint32_t low)
     return low;
 }
 
-static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
+static tamis_status exact_solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
 {
     if (p->m != 0 || p->k != 0)
         return tamis__fail(why, TAMIS_EINVAL, "the shape of an exact filter follows its keys");
@@ -115,9 +115,10 @@ static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *wh
             return tamis__fail(why, TAMIS_EINVAL, "an exact filter reaches 2^-33, not %.3g",
                                p->fpr);
     } else if (p->bytes != 0) {
-        fixed = columns_for_bytes(p, best);
+        fixed = exact_columns_for_bytes(p, best);
     }
-    const uint64_t bytes = fixed != 0 ? image_bytes(p->items, p->excluded, fixed) : UINT64_MAX;
+    const uint64_t bytes =
+        fixed != 0 ? exact_image_bytes(p->items, p->excluded, fixed) : UINT64_MAX;
     if (p->bytes != 0 && bytes > p->bytes)
         return tamis__fail(why, TAMIS_EINVAL, "%llu bytes are too few",
                            (unsigned long long)p->bytes);
@@ -131,7 +132,7 @@ static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *wh
 }
 
 /* k of the collections is the least number of columns in all. */
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t exact_layout(const tamis_plan *plan, struct section *out)
 {
     if (out == NULL) return 2;
     const uint32_t fixed = columns_for(plan->fpr);
@@ -144,8 +145,8 @@ static uint32_t layout(const tamis_plan *plan, struct section *out)
 
 /* --- Collecting ------------------------------------------------------------------------------- */
 
-static tamis_status collect(struct body *b, uint32_t which, const struct batch *keys, uint8_t *seen,
-                            size_t *done)
+static tamis_status exact_collect(struct body *b, uint32_t which, const struct batch *keys,
+                                  uint8_t *seen, size_t *done)
 {
     struct body part = tamis__part(b, which);
     if (b->max_bytes != 0) { /* what the other one takes, with its entry, sums and padding */
@@ -158,16 +159,16 @@ static tamis_status collect(struct body *b, uint32_t which, const struct batch *
     return s;
 }
 
-static tamis_status add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
+static tamis_status exact_add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
 {
-    return collect(b, MEMBERS, keys, seen, done);
+    return exact_collect(b, MEMBERS, keys, seen, done);
 }
 
 static tamis_status exclude(struct body *b, const struct batch *keys)
 {
     uint8_t unused[TAMIS__MOST_BATCH / 8];
     size_t done;
-    return collect(b, OTHERS, keys, unused, &done);
+    return exact_collect(b, OTHERS, keys, unused, &done);
 }
 
 static void clear(struct body *b)
@@ -186,7 +187,7 @@ struct exact {
     uint64_t excluded;
 };
 
-static const char *view(const struct body *b, struct exact *out)
+static const char *exact_view(const struct body *b, struct exact *out)
 {
     const struct section *s = b->sections;
     uint32_t used = 0, more = 0;
@@ -220,7 +221,7 @@ static const char *wrong_collections(const struct body *b)
     return NULL;
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *exact_wrong_shape(const struct body *b)
 {
     struct exact e;
     bool told = false; /* how many are excluded: once, at the retrieval */
@@ -232,13 +233,13 @@ static const char *wrong_shape(const struct body *b)
         told = told || s->role == TAMIS__ROLE_BITS;
     }
     if (tamis__collecting(b)) return wrong_collections(b);
-    const char *reason = view(b, &e);
+    const char *reason = exact_view(b, &e);
     if (reason != NULL || tamis__ribbon_is_nothing(b->sections)) return reason;
     reason = tamis__ribbon_wrong(&e.filter);
     return reason != NULL ? reason : tamis__ribbon_wrong(&e.retrieval);
 }
 
-static const char *wrong_cells(const struct body *b)
+static const char *exact_wrong_cells(const struct body *b)
 {
     const bool nothing = !tamis__collecting(b) && tamis__ribbon_is_nothing(b->sections);
     return nothing ? tamis__ribbon_wrong_nothing_cells(b->sections) : NULL; /* any bits solve */
@@ -288,17 +289,17 @@ static TAMIS__APART void retrieve_unaimed(const struct ribbon *r, const tamis_ha
     retrieve(r, h, n, &aim, passed, bits);
 }
 
-static void prefetch(const struct body *b, const struct batch *keys)
+static void exact_prefetch(const struct body *b, const struct batch *keys)
 {
     struct exact e;
     if (tamis__collecting(b) || keys->aim == NULL) return;
-    view(b, &e);
+    exact_view(b, &e);
     struct ribbon_aim aim = tamis__ribbon_aim_in(keys->aim, AIMED);
     if (e.filter.count != 0) tamis__ribbon_prefetch(&e.filter, keys->hashes, keys->n, &aim);
 }
 
 /* The two ribbons are viewed one after the other in one struct, to save stack. */
-static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+static void exact_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct section *s = b->sections;
     struct ribbon r;
@@ -328,7 +329,7 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
     }
 }
 
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void exact_gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
 {
     struct exact e;
     (void)other, (void)z;
@@ -338,7 +339,7 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
         out->excluded = b->sections[OTHERS].m;
         return;
     }
-    view(b, &e);
+    exact_view(b, &e);
     out->excluded = e.excluded;
     out->rate = e.retrieval.count != 0 ? tamis__ribbon_rate(&e.retrieval) : 0;
     if (e.filter.count != 0) out->rate *= tamis__ribbon_rate(&e.filter);
@@ -415,7 +416,7 @@ static void keep_survivors(const struct ribbon *filter, struct set *others)
     if (filter->count != 0) others->n = kept;
 }
 
-static void put_bits(tamis_hash *to, const struct set *from, uint64_t bit)
+static void exact_put_bits(tamis_hash *to, const struct set *from, uint64_t bit)
 {
     for (uint64_t i = 0; i < from->n; i++) {
         to[i] = turned(from->hashes[i]);
@@ -440,8 +441,8 @@ static tamis_status build(const tamis_memory *memory, struct set *members, struc
     const uint64_t n = members->n + others->n;
     h = tamis__alloc(memory, n * sizeof *h);
     if (h == NULL) return TAMIS_ENOMEM;
-    put_bits(h, members, 0);
-    put_bits(h + members->n, others, 1);
+    exact_put_bits(h, members, 0);
+    exact_put_bits(h + members->n, others, 1);
     s = tamis__ribbon_retrieval(memory, h, n, &out->retrieval);
     tamis__free(memory, h);
     return s;
@@ -467,7 +468,7 @@ static tamis_status replace(struct body *b, const struct exact *e)
     return TAMIS_ENOMEM;
 }
 
-static tamis_status seal(struct body *b, uint64_t *distinct, tamis_error *why)
+static tamis_status exact_seal(struct body *b, uint64_t *distinct, tamis_error *why)
 {
     const struct section *s = b->sections;
     struct set members = {NULL, 0}, others = {NULL, 0};
@@ -505,15 +506,15 @@ const struct kind tamis__exact = {
     .variants = TAMIS__RIBBON_VARIANTS,
     .roles = TAMIS__ROLE_BITS,
     .aimed = AIMED,
-    .solve = TAMIS__FULL(solve),
-    .layout = TAMIS__FULL(layout),
-    .wrong_shape = wrong_shape,
-    .wrong_cells = wrong_cells,
-    .prefetch = TAMIS__FULL(prefetch),
-    .add = TAMIS__FULL(add),
+    .solve = TAMIS__FULL(exact_solve),
+    .layout = TAMIS__FULL(exact_layout),
+    .wrong_shape = exact_wrong_shape,
+    .wrong_cells = exact_wrong_cells,
+    .prefetch = TAMIS__FULL(exact_prefetch),
+    .add = TAMIS__FULL(exact_add),
     .exclude = TAMIS__FULL(exclude),
-    .query = query,
-    .seal = TAMIS__FULL(seal),
+    .query = exact_query,
+    .seal = TAMIS__FULL(exact_seal),
     .clear = TAMIS__FULL(clear),
-    .gauge = gauge,
+    .gauge = exact_gauge,
 };

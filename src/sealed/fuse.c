@@ -66,7 +66,7 @@ static struct fuse shape_for(uint64_t keys, uint32_t d, uint32_t bits, double mo
     return s;
 }
 
-static struct fuse view(const struct section *s)
+static struct fuse fuse_view(const struct section *s)
 {
     const uint64_t length = UINT64_C(1) << s->variant;
     const struct fuse f = {.cells = s->m,
@@ -81,19 +81,19 @@ static struct fuse view(const struct section *s)
 
 /* --- Planning --------------------------------------------------------------------------------- */
 
-static uint64_t image_bytes(uint64_t items, uint32_t d, uint32_t bits)
+static uint64_t fuse_image_bytes(uint64_t items, uint32_t d, uint32_t bits)
 {
     return tamis__image_bytes(cell_bytes(shape_for(items, d, bits, 1).cells, bits), 1);
 }
 
 /* Most items whose image keeps the budget; 0: none. Not quite monotone where segments double: the
  * last that fits. */
-static uint64_t items_for_bytes(uint64_t bytes, uint32_t d, uint32_t bits)
+static uint64_t fuse_items_for_bytes(uint64_t bytes, uint32_t d, uint32_t bits)
 {
     uint64_t low = 0, high = TAMIS__MAX_ITEMS / MAX_BITS;
     while (high - low > 1) {
         const uint64_t mid = low + (high - low) / 2;
-        if (image_bytes(mid, d, bits) <= bytes)
+        if (fuse_image_bytes(mid, d, bits) <= bytes)
             low = mid;
         else
             high = mid;
@@ -101,7 +101,7 @@ static uint64_t items_for_bytes(uint64_t bytes, uint32_t d, uint32_t bits)
     return low;
 }
 
-static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
+static tamis_status fuse_solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
 {
     if (p->m != 0)
         return tamis__fail(why, TAMIS_EINVAL, "the size of a fuse filter follows its keys");
@@ -114,30 +114,30 @@ static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *wh
     if (p->fpr != 0)
         while (bits < MAX_BITS && ldexp(1, -(int)bits) > p->fpr) bits++;
     else
-        while (bits < MAX_BITS && image_bytes(p->items, p->k, bits + 1) <= p->bytes) bits++;
+        while (bits < MAX_BITS && fuse_image_bytes(p->items, p->k, bits + 1) <= p->bytes) bits++;
     if (p->fpr != 0 && ldexp(1, -(int)bits) > p->fpr)
         return tamis__fail(why, TAMIS_EINVAL, "a fingerprint has at most 32 bits: 2^-32, not %.3g",
                            p->fpr);
-    if (p->items == 0) p->items = items_for_bytes(p->bytes, p->k, bits);
-    const uint64_t bytes = p->items != 0 ? image_bytes(p->items, p->k, bits) : UINT64_MAX;
+    if (p->items == 0) p->items = fuse_items_for_bytes(p->bytes, p->k, bits);
+    const uint64_t bytes = p->items != 0 ? fuse_image_bytes(p->items, p->k, bits) : UINT64_MAX;
     if (p->bytes != 0 && bytes > p->bytes)
         return tamis__fail(why, TAMIS_EINVAL, "%llu bytes are too few: the smallest image has %llu",
                            (unsigned long long)p->bytes,
-                           (unsigned long long)image_bytes(p->items != 0 ? p->items : 1, p->k,
-                                                           p->fpr != 0 ? bits : MIN_BITS));
+                           (unsigned long long)fuse_image_bytes(p->items != 0 ? p->items : 1, p->k,
+                                                                p->fpr != 0 ? bits : MIN_BITS));
     p->bytes = bytes;
     p->fpr = promise->fpr_asymptotic = ldexp(1, -(int)bits);
     return TAMIS_OK;
 }
 
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t fuse_layout(const tamis_plan *plan, struct section *out)
 {
     if (out != NULL)
         *out = tamis__collection(TAMIS_FUSE, plan->k, (uint32_t)lround(-log2(plan->fpr)));
     return 1;
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *fuse_wrong_shape(const struct body *b)
 {
     const struct section *s = b->sections;
     if (s->kind != TAMIS_FUSE) return "the section is not of this kind";
@@ -155,7 +155,7 @@ static const char *wrong_shape(const struct body *b)
     return NULL;
 }
 
-static const char *wrong_cells(const struct body *b)
+static const char *fuse_wrong_cells(const struct body *b)
 {
     const struct section *s = b->sections;
     if (tamis__collecting(b)) return NULL;
@@ -168,15 +168,15 @@ static const char *wrong_cells(const struct body *b)
 
 #define AIMED (8 * (8 * TAMIS__AIM_WORDS / sizeof(struct fuse_aim)))
 
-static void prefetch(const struct body *b, const struct batch *keys)
+static void fuse_prefetch(const struct body *b, const struct batch *keys)
 {
     if (tamis__collecting(b) || keys->aim == NULL) return;
-    const struct fuse f = view(b->sections);
+    const struct fuse f = fuse_view(b->sections);
     tamis__kernels()->fuse_aim(&f, keys->hashes, keys->n, (void *)keys->aim, true);
 }
 
 /* Alone, without what pays for many only. */
-static bool query_one(const struct fuse *f, tamis_hash h)
+static bool fuse_query_one(const struct fuse *f, tamis_hash h)
 {
     uint64_t at[4], sum = tamis__fuse_print(h, f->bits);
     tamis__fuse_cells(f, f->d, tamis__fuse_edge(h, f->salt), at);
@@ -186,8 +186,8 @@ static bool query_one(const struct fuse *f, tamis_hash h)
 
 #ifndef TAMIS_LEAN
 /* In a frame of its own: batches that were aimed at do not need these buffers. */
-static TAMIS__APART void query_unaimed(const struct fuse *f, const struct batch *keys,
-                                       uint8_t *bits)
+static TAMIS__APART void fuse_query_unaimed(const struct fuse *f, const struct batch *keys,
+                                            uint8_t *bits)
 {
     struct fuse_aim aim[TAMIS__FUSE_AIMS];
     tamis__kernels()->fuse_aim(f, keys->hashes, keys->n, aim, false);
@@ -195,25 +195,25 @@ static TAMIS__APART void query_unaimed(const struct fuse *f, const struct batch 
 }
 #endif
 
-static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+static void fuse_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     if (tamis__collecting(b)) {
         tamis__say_maybe(keys, bits);
         return;
     }
-    const struct fuse f = view(b->sections);
+    const struct fuse f = fuse_view(b->sections);
 #ifdef TAMIS_LEAN /* one by one: nothing is prefetched there */
     memset(bits, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++)
-        bits[i / 8] |= (uint8_t)(query_one(&f, keys->hashes[i]) << i % 8);
+        bits[i / 8] |= (uint8_t)(fuse_query_one(&f, keys->hashes[i]) << i % 8);
 #else
     if (keys->aim != NULL)
         tamis__kernels()->fuse_query(&f, (void *)keys->aim, keys->n, keys->ahead,
                                      (void *)keys->next_aim, bits);
     else if (keys->n == 1)
-        *bits = query_one(&f, *keys->hashes);
+        *bits = fuse_query_one(&f, *keys->hashes);
     else
-        query_unaimed(&f, keys, bits);
+        fuse_query_unaimed(&f, keys, bits);
 #endif
 }
 
@@ -224,7 +224,7 @@ struct edge {
     uint32_t low, high, print;
 };
 
-struct builder {
+struct fuse_builder {
     struct fuse shape;  /* with its salt */
     uint64_t n;         /* edges */
     struct edge *edges; /* dealt by segment; later those taken away, in order */
@@ -242,7 +242,7 @@ static uint64_t word(struct edge e)
 }
 
 /* What only peeling needs. */
-static void drop_drawing(const tamis_memory *memory, struct builder *w)
+static void drop_drawing(const tamis_memory *memory, struct fuse_builder *w)
 {
     tamis__free(memory, w->sums);
     tamis__free(memory, w->counts);
@@ -253,7 +253,7 @@ static void drop_drawing(const tamis_memory *memory, struct builder *w)
     w->queue = NULL;
 }
 
-static void builder_close(const tamis_memory *memory, struct builder *w)
+static void builder_close(const tamis_memory *memory, struct fuse_builder *w)
 {
     drop_drawing(memory, w);
     tamis__free(memory, w->edges);
@@ -263,7 +263,7 @@ static void builder_close(const tamis_memory *memory, struct builder *w)
 }
 
 static bool builder_open(const tamis_memory *memory, uint64_t n, struct fuse shape,
-                         struct builder *w)
+                         struct fuse_builder *w)
 {
     memset(w, 0, sizeof *w);
     w->shape = shape;
@@ -284,7 +284,7 @@ static bool builder_open(const tamis_memory *memory, uint64_t n, struct fuse sha
 }
 
 /* Counting sort by the segment of the first cell. */
-static void deal(struct builder *w, const struct section *from)
+static void fuse_deal(struct fuse_builder *w, const struct section *from)
 {
     const uint64_t segments = w->shape.starts >> w->shape.log;
     for (uint64_t i = 0; i < w->n; i++) {
@@ -309,7 +309,7 @@ static int compare_edges(const void *a, const void *b)
 }
 
 /* Equal keys fall into the same segment. */
-static void drop_equal(struct builder *w)
+static void drop_equal(struct fuse_builder *w)
 {
     const uint64_t segments = w->shape.starts >> w->shape.log;
     uint64_t kept = 0, from = 0;
@@ -325,7 +325,7 @@ static void drop_equal(struct builder *w)
     w->n = kept;
 }
 
-static void touch(struct builder *w, uint64_t cell, struct edge e)
+static void touch(struct fuse_builder *w, uint64_t cell, struct edge e)
 {
     struct edge *sum = &w->sums[cell];
     sum->low ^= e.low;
@@ -333,7 +333,7 @@ static void touch(struct builder *w, uint64_t cell, struct edge e)
     sum->print ^= e.print;
 }
 
-static bool draw(struct builder *w)
+static bool draw(struct fuse_builder *w)
 {
     for (uint64_t i = 0; i < w->n; i++) {
         const struct edge e = w->edges[i];
@@ -347,19 +347,19 @@ static bool draw(struct builder *w)
     return true;
 }
 
-static void enqueue(struct builder *w, uint64_t i, uint64_t cell)
+static void enqueue(struct fuse_builder *w, uint64_t i, uint64_t cell)
 {
     w->queue[i] = (uint32_t)cell;
     if (w->upper != NULL) tamis__put16(w->upper + 2 * i, (uint16_t)(cell >> 32));
 }
 
-static uint64_t dequeue(const struct builder *w, uint64_t i)
+static uint64_t dequeue(const struct fuse_builder *w, uint64_t i)
 {
     return w->queue[i] | (w->upper != NULL ? (uint64_t)tamis__get16(w->upper + 2 * i) << 32 : 0);
 }
 
 /* Take edges away as long as there is a cell with only one. True when none is left. */
-static bool peel(struct builder *w)
+static bool peel(struct fuse_builder *w)
 {
     uint64_t waiting = 0, taken = 0;
     for (uint64_t cell = 0; cell < w->shape.cells; cell++)
@@ -380,14 +380,14 @@ static bool peel(struct builder *w)
     return taken == w->n;
 }
 
-static void put(uint8_t *table, uint64_t cell, uint32_t bits, uint64_t value)
+static void fuse_put(uint8_t *table, uint64_t cell, uint32_t bits, uint64_t value)
 {
     const uint64_t at = cell * bits, mask = (UINT64_C(1) << bits) - 1;
     const uint64_t old = tamis__get64(table + (at >> 3));
     tamis__put64(table + (at >> 3), (old & ~(mask << (at & 7))) | (value & mask) << (at & 7));
 }
 
-static void assign(const struct builder *w, uint8_t *cells)
+static void fuse_assign(const struct fuse_builder *w, uint8_t *cells)
 {
     for (uint64_t i = w->n; i-- > 0;) {
         uint64_t at[4];
@@ -395,7 +395,7 @@ static void assign(const struct builder *w, uint8_t *cells)
         tamis__fuse_cells(&w->shape, w->shape.d, word(w->edges[i]), at);
         for (uint32_t j = 0; j < w->shape.d; j++)
             sum ^= tamis__fuse_get(cells, at[j], w->shape.bits);
-        put(cells, at[w->which[i]], w->shape.bits, sum);
+        fuse_put(cells, at[w->which[i]], w->shape.bits, sum);
     }
 }
 
@@ -404,22 +404,22 @@ static void assign(const struct builder *w, uint8_t *cells)
 static tamis_status try_salt(const struct body *b, struct fuse shape, uint8_t **out,
                              uint64_t *distinct)
 {
-    struct builder w;
+    struct fuse_builder w;
     const struct section *s = b->sections;
     *out = NULL;
     if (!builder_open(b->memory, s->m, shape, &w)) return TAMIS_ENOMEM;
-    deal(&w, s);
+    fuse_deal(&w, s);
     if (shape.salt > 0) drop_equal(&w);
     *distinct = w.n;
     const bool good = draw(&w) && peel(&w);
     drop_drawing(b->memory, &w);
     if (good) *out = tamis__alloc(b->memory, cell_bytes(shape.cells, shape.bits));
-    if (good && *out != NULL) assign(&w, *out);
+    if (good && *out != NULL) fuse_assign(&w, *out);
     builder_close(b->memory, &w);
     return good && *out == NULL ? TAMIS_ENOMEM : TAMIS_OK;
 }
 
-static tamis_status seal(struct body *b, uint64_t *distinct, tamis_error *why)
+static tamis_status fuse_seal(struct body *b, uint64_t *distinct, tamis_error *why)
 {
     const struct section from = *b->sections;
     struct section s = {0};
@@ -455,7 +455,7 @@ static tamis_status seal(struct body *b, uint64_t *distinct, tamis_error *why)
 
 /* --- The rest --------------------------------------------------------------------------------- */
 
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void fuse_gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
 {
     const struct section *s = b->sections;
     (void)other, (void)z;
@@ -463,9 +463,9 @@ static void gauge(const struct body *b, const struct body *other, double z, stru
     out->cells = out->hit = s->m != 0 ? s->m : 1;
 }
 
-static size_t cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t max)
+static size_t fuse_cells_of(const struct body *b, tamis_hash h, uint64_t *out, size_t max)
 {
-    const struct fuse f = view(b->sections);
+    const struct fuse f = fuse_view(b->sections);
     uint64_t at[4];
     if (tamis__collecting(b)) return 0;
     tamis__fuse_cells(&f, f.d, tamis__fuse_edge(h, f.salt), at);
@@ -480,15 +480,15 @@ const struct kind tamis__fuse = {
     .variants = MAX_SEGMENT_LOG,
     .roles = TAMIS__ROLE_HASHES,
     .aimed = AIMED,
-    .solve = solve,
-    .layout = layout,
-    .wrong_shape = wrong_shape,
-    .wrong_cells = wrong_cells,
-    .prefetch = TAMIS__FULL(prefetch),
+    .solve = fuse_solve,
+    .layout = fuse_layout,
+    .wrong_shape = fuse_wrong_shape,
+    .wrong_cells = fuse_wrong_cells,
+    .prefetch = TAMIS__FULL(fuse_prefetch),
     .add = tamis__collect,
-    .query = query,
-    .seal = seal,
+    .query = fuse_query,
+    .seal = fuse_seal,
     .clear = tamis__clear_collection,
-    .gauge = gauge,
-    .cells_of = cells_of,
+    .gauge = fuse_gauge,
+    .cells_of = fuse_cells_of,
 };

@@ -88,14 +88,15 @@ static inline uint64_t digit(uint64_t hi, unsigned above, unsigned bits)
     return bits == 0 ? 0 : hi << above >> (64 - bits);
 }
 
-static void count(const tamis_hash *h, uint64_t n, unsigned above, unsigned bits, uint64_t *counts)
+static void hash_sort_count(const tamis_hash *h, uint64_t n, unsigned above, unsigned bits,
+                            uint64_t *counts)
 {
     memset(counts, 0, sizeof *counts << bits);
     for (uint64_t i = 0; i < n; i++) counts[digit(h[i].hi, above, bits)]++;
 }
 
-static void move(const tamis_hash *from, uint64_t n, unsigned above, unsigned bits, uint64_t *at,
-                 tamis_hash *to)
+static void hash_sort_move(const tamis_hash *from, uint64_t n, unsigned above, unsigned bits,
+                           uint64_t *at, tamis_hash *to)
 {
     for (uint64_t i = 0; i < n; i++) to[at[digit(from[i].hi, above, bits)]++] = from[i];
 }
@@ -105,13 +106,13 @@ static void scatter(const tamis_hash *from, uint64_t n, unsigned above, unsigned
                     uint64_t *ends, tamis_hash *to)
 {
     uint64_t sum = 0;
-    count(from, n, above, bits, ends);
+    hash_sort_count(from, n, above, bits, ends);
     for (uint64_t i = 0; i < (uint64_t)1 << bits; i++) {
         const uint64_t in_group = ends[i];
         ends[i] = sum;
         sum += in_group;
     }
-    move(from, n, above, bits, ends, to);
+    hash_sort_move(from, n, above, bits, ends, to);
 }
 
 static unsigned bits_for(uint64_t groups)
@@ -149,14 +150,15 @@ static uint64_t share(const struct sort *s, uint64_t i)
 static void count_share(void *sort, uint64_t i)
 {
     const struct sort *s = sort;
-    count(s->h + share(s, i), share(s, i + 1) - share(s, i), 0, s->bits, s->counts[i].first);
+    hash_sort_count(s->h + share(s, i), share(s, i + 1) - share(s, i), 0, s->bits,
+                    s->counts[i].first);
 }
 
 static void move_share(void *sort, uint64_t i)
 {
     const struct sort *s = sort;
-    move(s->h + share(s, i), share(s, i + 1) - share(s, i), 0, s->bits, s->counts[i].first,
-         s->groups);
+    hash_sort_move(s->h + share(s, i), share(s, i + 1) - share(s, i), 0, s->bits,
+                   s->counts[i].first, s->groups);
 }
 
 /* Where each share puts its part of each group: after what the shares before it have there. */

@@ -213,6 +213,19 @@ function word_of(name, before, after) {
 }'
 }
 
+# A search for a name finds one place, and files can be put one after the other (tools/amalgamate.py).
+check_names() {
+    files '*.c' | grep '^src/' | over '
+        /^static [^=;]*\(/ {
+            name = $0
+            sub(/\(.*/, "", name)
+            sub(/.*[ *]/, "", name)
+            if (name in owner && owner[name] != FILENAME)
+                print FILENAME ":" FNR ": " name " is a static function of " owner[name] " as well"
+            if (!(name in owner)) owner[name] = FILENAME
+        }'
+}
+
 check_kinds() {
     # Each kind is one file, and that opens with its essay.
     files '*.c' | grep '^src/' | tr '\n' '\0' | xargs -0 -r grep -l '^const struct kind tamis__' | over '
@@ -255,7 +268,7 @@ check_root() {
 }
 
 check_tree() {
-    (cd "$1" && check_text && check_functions && check_includes && check_calls && check_kinds &&
+    (cd "$1" && check_text && check_functions && check_includes && check_calls && check_names && check_kinds &&
         check_stack && check_changelog && check_root) | sort
 }
 
@@ -294,7 +307,8 @@ make_bad_tree() {
     printf '# Changelog\n\n## 1.0.0\nThe Unreleased is here in vain.\n' >CHANGELOG.md
 
     printf '#include <xxhash.h>\nint fd = open("x", 0);\n' >src/image/file.c
-    printf 'int n = tamis__bloom.id;\n' >src/core/plan.c
+    printf 'int n = tamis__bloom.id;\nstatic int *twice(int a)\nstatic int once(void)\nstatic int (*twice)(void) = 0;\n' >src/core/plan.c
+    printf 'static void twice(void)\nstatic const int n = twice(1);\n' >src/core/sized.c
     printf 'int n = pthread_create(0, 0, 0, 0);\n' | tee src/core/threads.c >src/core/bulk.c
     printf '#include <xxhash.h>\n#include "../kernels/kernels.h"\n#include "../membership/bloom.h"\n' \
         >src/core/hash.c
@@ -363,6 +377,7 @@ src/kernels/avx2.c:2: only src/core/cpu.c uses __builtin_cpu_supports
 src/core/kind.c:2: count-min has no image in tests/golden
 src/core/kind.c:2: tally has no section in docs/FORMAT.md
 src/core/memory.c:2: only src/image/file.c calls open
+src/core/sized.c:1: twice is a static function of src/core/plan.c as well
 src/membership/bloom.c:10: may not include src/kernels/kernels.h
 src/membership/bloom.c:12: goes past the kind table to tamis__tally
 src/membership/count_min.c:1: does not open with its essay

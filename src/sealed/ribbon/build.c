@@ -36,7 +36,7 @@ struct task {
 };
 
 /* Sorted, each once: in the array, or in the only run of a spill. */
-struct keys {
+struct ribbon_build_keys {
     tamis_hash *array;
     const struct spill *spill;
     uint64_t n;
@@ -44,7 +44,7 @@ struct keys {
 
 /* Bumped ones, hashed for the next layer, from a layer whose keys are not in memory. What the array
  * has no room for becomes a run. */
-struct bumped {
+struct ribbon_build_bumped {
     tamis_hash *array;
     uint64_t n;
     struct spill runs;
@@ -53,7 +53,7 @@ struct bumped {
 /* A piece in the making. */
 struct member {
     struct ribbon_piece piece;
-    const struct keys *keys;
+    const struct ribbon_build_keys *keys;
     uint64_t at, room; /* of the first key; keys that its own array has room for */
     tamis_status status;
     tamis_error why;
@@ -63,15 +63,15 @@ struct member {
 struct layer_work {
     const struct task *task;
     const struct ribbon_layer *layer;
-    struct keys keys;
+    struct ribbon_build_keys keys;
     uint64_t starts, pieces;
     bool has_lanes;
     struct member *crew; /* as many pieces as are made at a time */
     uint32_t n_crew;
     void *windows; /* of the crew */
     struct ribbon_border border;
-    uint64_t bumped_from;  /* keys in memory: the bumped ones are put to the end */
-    struct bumped *bumped; /* others */
+    uint64_t bumped_from;               /* keys in memory: the bumped ones are put to the end */
+    struct ribbon_build_bumped *bumped; /* others */
 };
 
 static uint32_t threads_of(const struct task *t)
@@ -80,7 +80,7 @@ static uint32_t threads_of(const struct task *t)
     return n == 0 ? 1 : n < MOST_CREW ? n : MOST_CREW;
 }
 
-static tamis_status no_memory(const struct task *t)
+static tamis_status ribbon_build_no_memory(const struct task *t)
 {
     return tamis__fail(t->why, TAMIS_ENOMEM, "not enough memory");
 }
@@ -120,7 +120,7 @@ static tamis_status open_crew(struct layer_work *w)
     w->n_crew = w->pieces < most ? (uint32_t)w->pieces : most;
     w->crew = tamis__alloc(t->by->memory, w->n_crew * sizeof *w->crew);
     w->windows = tamis__alloc(t->by->memory, w->n_crew * bytes);
-    if (w->crew == NULL || w->windows == NULL) return no_memory(t);
+    if (w->crew == NULL || w->windows == NULL) return ribbon_build_no_memory(t);
     for (uint32_t i = 0; i < w->n_crew; i++) {
         struct ribbon_piece *p = &w->crew[i].piece;
         uint8_t *window = (uint8_t *)w->windows + i * bytes;
@@ -179,13 +179,14 @@ static tamis_status key_room(const struct layer_work *w, struct member *m)
     if (m->room != 0) tamis__free(memory, m->piece.keys);
     m->room = 0;
     m->piece.keys = tamis__alloc(memory, room * sizeof *m->piece.keys);
-    if (m->piece.keys == NULL) return no_memory(w->task);
+    if (m->piece.keys == NULL) return ribbon_build_no_memory(w->task);
     m->room = room;
     return TAMIS_OK;
 }
 
 /* Piece i, whose last key is before `end`. */
-static tamis_status assign(const struct layer_work *w, struct member *m, uint64_t i, uint64_t end)
+static tamis_status ribbon_build_assign(const struct layer_work *w, struct member *m, uint64_t i,
+                                        uint64_t end)
 {
     struct ribbon_piece *p = &m->piece;
     p->first = first_slot(w, i);
@@ -228,20 +229,20 @@ static tamis_hash next_of(const struct task *t, tamis_hash h)
 }
 
 /* Also drops repeats. */
-static tamis_status sort(const struct task *t, tamis_hash *h, uint64_t *n)
+static tamis_status ribbon_build_sort(const struct task *t, tamis_hash *h, uint64_t *n)
 {
     const uint32_t threads = threads_of(t);
     void *scratch = tamis__alloc(t->by->memory, tamis__sort_scratch(*n, threads));
-    if (scratch == NULL) return no_memory(t);
+    if (scratch == NULL) return ribbon_build_no_memory(t);
     *n = tamis__sort_hashes(h, *n, threads, scratch);
     tamis__free(t->by->memory, scratch);
     return TAMIS_OK;
 }
 
 /* The array as a run. */
-static tamis_status write_bumped(const struct task *t, struct bumped *b)
+static tamis_status write_bumped(const struct task *t, struct ribbon_build_bumped *b)
 {
-    const tamis_status status = sort(t, b->array, &b->n);
+    const tamis_status status = ribbon_build_sort(t, b->array, &b->n);
     const uint64_t n = b->n;
     b->n = 0;
     return status == TAMIS_OK ? tamis__spill_write(&b->runs, b->array, n, t->why) : status;
@@ -250,7 +251,7 @@ static tamis_status write_bumped(const struct task *t, struct bumped *b)
 /* The first n keys of a piece that is done. */
 static tamis_status take_bumped(struct layer_work *w, const struct ribbon_piece *p, uint64_t n)
 {
-    struct bumped *b = w->bumped;
+    struct ribbon_build_bumped *b = w->bumped;
     if (w->keys.spill == NULL) {
         w->bumped_from -= n;
         memmove(w->keys.array + w->bumped_from, p->keys, (size_t)n * sizeof *p->keys);
@@ -273,7 +274,7 @@ static tamis_status make_pieces(struct layer_work *w, uint64_t end, uint32_t n, 
 {
     tamis_status status = TAMIS_OK;
     for (uint32_t i = 0; i < n && status == TAMIS_OK; i++) {
-        status = assign(w, &w->crew[i], end - 1 - i, *end_key);
+        status = ribbon_build_assign(w, &w->crew[i], end - 1 - i, *end_key);
         *end_key = w->crew[i].at;
     }
     if (status != TAMIS_OK) return status;
@@ -289,7 +290,7 @@ static tamis_status make_pieces(struct layer_work *w, uint64_t end, uint32_t n, 
     return status;
 }
 
-static tamis_status solve(struct layer_work *w)
+static tamis_status ribbon_build_solve(struct layer_work *w)
 {
     uint64_t end = w->pieces, end_key = w->keys.n;
     tamis_status status = open_crew(w);
@@ -311,12 +312,12 @@ static bool layer_alloc(const tamis_memory *memory, struct ribbon_layer *l)
 
 /* Keys in memory: the bumped ones are in front afterwards, and keys->n says how many. */
 static tamis_status solve_layer(const struct task *t, const struct ribbon_layer *l,
-                                struct keys *keys, struct bumped *bumped)
+                                struct ribbon_build_keys *keys, struct ribbon_build_bumped *bumped)
 {
     struct layer_work w = {
         .task = t, .layer = l, .keys = *keys, .bumped_from = keys->n, .bumped = bumped};
     plan_pieces(&w);
-    const tamis_status status = solve(&w);
+    const tamis_status status = ribbon_build_solve(&w);
     if (keys->spill != NULL || status != TAMIS_OK) return status;
     keys->n -= w.bumped_from;
     memmove(keys->array, keys->array + w.bumped_from, (size_t)keys->n * sizeof *keys->array);
@@ -328,7 +329,8 @@ static bool is_last(const struct task *t, uint64_t n)
     return n <= TAMIS__RIBBON_FEW || t->out->count == TAMIS__RIBBON_LAYERS - 1;
 }
 
-static tamis_status add_layer(const struct task *t, struct keys *keys, struct bumped *bumped)
+static tamis_status add_layer(const struct task *t, struct ribbon_build_keys *keys,
+                              struct ribbon_build_bumped *bumped)
 {
     struct ribbon_layer *l = &t->out->layers[t->out->count];
     if (!tamis__ribbon_shape(keys->n, t->columns, is_last(t, keys->n), l))
@@ -336,7 +338,8 @@ static tamis_status add_layer(const struct task *t, struct keys *keys, struct bu
     l->retrieves = t->retrieves;
     if (t->out->count == 0) t->out->keys = keys->n;
     t->out->count++;
-    return layer_alloc(t->by->memory, l) ? solve_layer(t, l, keys, bumped) : no_memory(t);
+    return layer_alloc(t->by->memory, l) ? solve_layer(t, l, keys, bumped)
+                                         : ribbon_build_no_memory(t);
 }
 
 static bool is_complete(const struct ribbon *r)
@@ -349,9 +352,9 @@ static bool is_complete(const struct ribbon *r)
 static tamis_status build_layers(const struct task *t, tamis_hash *h, uint64_t *n)
 {
     while (!is_complete(t->out)) {
-        tamis_status status = sort(t, h, n);
+        tamis_status status = ribbon_build_sort(t, h, n);
         if (status != TAMIS_OK || (t->retrieves && is_last(t, *n))) return status;
-        struct keys keys = {h, NULL, *n};
+        struct ribbon_build_keys keys = {h, NULL, *n};
         status = add_layer(t, &keys, NULL);
         if (status != TAMIS_OK) return status;
         *n = keys.n;
@@ -361,13 +364,14 @@ static tamis_status build_layers(const struct task *t, tamis_hash *h, uint64_t *
 }
 
 /* A layer of the keys in these runs, which may be b's own: the bumped keys take their place. */
-static tamis_status layer_of_runs(const struct task *t, const struct spill *runs, struct bumped *b)
+static tamis_status layer_of_runs(const struct task *t, const struct spill *runs,
+                                  struct ribbon_build_bumped *b)
 {
     struct spill merged;
     tamis_status status =
         tamis__spill_merge(runs, b->array, t->by->room, threads_of(t), &merged, t->why);
     if (status != TAMIS_OK) return status;
-    struct keys keys = {NULL, &merged, merged.runs->n};
+    struct ribbon_build_keys keys = {NULL, &merged, merged.runs->n};
     tamis__spill_forget(&b->runs);
     b->runs = tamis__spill_behind(&merged);
     b->n = 0;
@@ -380,7 +384,7 @@ static tamis_status layer_of_runs(const struct task *t, const struct spill *runs
 /* From the file, layer by layer, until the bumped keys fit the memory. */
 static tamis_status build_from_runs(const struct task *t, tamis_hash *h)
 {
-    struct bumped b = {.array = h, .runs = tamis__spill_behind(t->by->spill)};
+    struct ribbon_build_bumped b = {.array = h, .runs = tamis__spill_behind(t->by->spill)};
     tamis_status status = layer_of_runs(t, t->by->spill, &b);
     while (status == TAMIS_OK && b.runs.count > 0) status = layer_of_runs(t, &b.runs, &b);
     tamis__spill_forget(&b.runs);
@@ -427,13 +431,13 @@ static tamis_status try_last(const struct task *t, const tamis_hash *keys, uint6
     l->homogeneous = false;
     l->retrieves = true;
     l->salt = salt;
-    struct keys copy = {tamis__alloc(memory, (n + 1) * sizeof *keys), NULL, n};
+    struct ribbon_build_keys copy = {tamis__alloc(memory, (n + 1) * sizeof *keys), NULL, n};
     tamis_status status = TAMIS_ENOMEM;
     if (copy.array != NULL && layer_alloc(memory, l)) {
         memcpy(copy.array, keys, (size_t)n * sizeof *keys);
         for (uint64_t i = 0; i < n && salt != 0; i++)
             copy.array[i] = with_bit(tamis__ribbon_salted(salt, keys[i]), keys[i].lo);
-        status = sort(t, copy.array, &copy.n);
+        status = ribbon_build_sort(t, copy.array, &copy.n);
         if (status == TAMIS_OK) status = solve_layer(t, l, &copy, NULL);
         if (status == TAMIS_OK && copy.n > 0) status = TAMIS_EABSENT;
     }

@@ -33,7 +33,7 @@ struct walker {
 };
 
 /* Slots are counted from the first of the piece, here and below. */
-static uint64_t start_of(const struct ribbon_piece *p, const tamis_hash *h)
+static uint64_t ribbon_piece_start_of(const struct ribbon_piece *p, const tamis_hash *h)
 {
     return tamis__ribbon_start(*h, p->starts) - p->first;
 }
@@ -46,7 +46,8 @@ static bool open_group(struct ribbon_lane *l)
     while (l->code > 0) {
         const uint64_t from = l->bucket_start + tamis__ribbon_threshold(l->code - 1);
         l->group_end = l->group;
-        while (l->group > l->bucket && start_of(l->piece, l->group - 1) >= from) l->group--;
+        while (l->group > l->bucket && ribbon_piece_start_of(l->piece, l->group - 1) >= from)
+            l->group--;
         l->key = l->group;
         l->n_placed = 0;
         if (l->group < l->group_end) return true;
@@ -73,10 +74,12 @@ static void close_bucket(struct ribbon_lane *l, const tamis_hash *kept)
 static bool open_bucket(struct ribbon_lane *l)
 {
     if (l->bucket == l->end) return false;
-    l->bucket_start = start_of(l->piece, l->bucket) / TAMIS__RIBBON_BUCKET * TAMIS__RIBBON_BUCKET;
+    l->bucket_start =
+        ribbon_piece_start_of(l->piece, l->bucket) / TAMIS__RIBBON_BUCKET * TAMIS__RIBBON_BUCKET;
     l->bucket_end = l->bucket;
     const uint64_t end = l->bucket_start + TAMIS__RIBBON_BUCKET;
-    while (l->bucket_end < l->end && start_of(l->piece, l->bucket_end) < end) l->bucket_end++;
+    while (l->bucket_end < l->end && ribbon_piece_start_of(l->piece, l->bucket_end) < end)
+        l->bucket_end++;
     l->group = l->bucket_end;
     l->code = 3;
     return open_group(l); /* which a bucket with keys always has */
@@ -87,7 +90,7 @@ static void walk(const struct ribbon_lane *l, struct walker *w)
     const struct ribbon_layer *layer = l->piece->layer;
     const uint32_t columns = tamis__ribbon_columns(layer, layer->segments - 1);
     w->row = tamis__ribbon_row(*l->key);
-    w->slot = start_of(l->piece, l->key);
+    w->slot = ribbon_piece_start_of(l->piece, l->key);
     w->side = tamis__ribbon_side(*l->key, layer->homogeneous, columns);
     if (layer->retrieves) w->side ^= (uint32_t)(l->key->lo & 1);
 }
@@ -102,7 +105,7 @@ static void undo_group(struct ribbon_lane *l)
 
 /* The end of a walk: the row found its slot, or came to nothing. Begins the next one; false: there
  * is none. */
-__attribute__((noinline)) static bool turn(struct ribbon_lane *l, struct walker *w)
+__attribute__((noinline)) static bool ribbon_piece_turn(struct ribbon_lane *l, struct walker *w)
 {
     bool is_done = false; /* the bucket */
     if (w->row == 0 && w->side != 0) {
@@ -132,11 +135,11 @@ __attribute__((noinline)) static bool turn(struct ribbon_lane *l, struct walker 
 static inline bool step(const struct ribbon_piece *p, struct ribbon_lane *l, struct walker *w)
 {
     const uint64_t there = p->rows[w->slot], row = w->row ^ there;
-    if (there == 0) return turn(l, w);
+    if (there == 0) return ribbon_piece_turn(l, w);
     w->side ^= p->sides[w->slot];
     if (row == 0) {
         w->row = 0;
-        return turn(l, w);
+        return ribbon_piece_turn(l, w);
     }
     const unsigned zeros = (unsigned)__builtin_ctzll(row);
     w->row = row >> zeros;
@@ -162,7 +165,7 @@ static uint64_t first_from(const struct ribbon_piece *p, const tamis_hash *h, ui
     uint64_t from = 0;
     while (from < n) {
         const uint64_t middle = from + (n - from) / 2;
-        if (start_of(p, h + middle) < start)
+        if (ribbon_piece_start_of(p, h + middle) < start)
             from = middle + 1;
         else
             n = middle;
@@ -218,7 +221,7 @@ static void run_seam(struct ribbon_piece *p, unsigned seam)
         }
         w.row = 0;
         w.side = 1;
-        lives = turn(l, &w);
+        lives = ribbon_piece_turn(l, &w);
     }
 }
 

@@ -192,7 +192,7 @@ static double bumped_rate(const struct ribbon_layer *l, double *kept)
 }
 
 /* Column bits of one slot. */
-static uint32_t slot_of(const struct ribbon_layer *l, uint64_t slot, uint32_t columns)
+static uint32_t ribbon_ask_slot_of(const struct ribbon_layer *l, uint64_t slot, uint32_t columns)
 {
     const uint8_t *words = l->solution + 8 * tamis__ribbon_word(l, slot / TAMIS__RIBBON_WIDTH);
     uint32_t v = 0;
@@ -215,14 +215,14 @@ static double window_rate(const struct ribbon_layer *l, uint64_t start)
     uint32_t basis[TAMIS__RIBBON_COLUMNS] = {0};
     int rank = 0;
     for (unsigned slot = 1; slot < TAMIS__RIBBON_WIDTH; slot++) {
-        const uint32_t v = reduce(basis, slot_of(l, start + slot, columns));
+        const uint32_t v = reduce(basis, ribbon_ask_slot_of(l, start + slot, columns));
         if (v == 0) continue;
         unsigned top = 0;
         while (v >> top > 1) top++;
         basis[top] = v;
         rank++;
     }
-    return reduce(basis, slot_of(l, start, columns)) == 0 ? ldexp(1, -rank) : 0;
+    return reduce(basis, ribbon_ask_slot_of(l, start, columns)) == 0 ? ldexp(1, -rank) : 0;
 }
 
 /* The sum over all starts, or as many times the mean of some of them. */
@@ -255,7 +255,7 @@ double tamis__ribbon_rate(const struct ribbon *r)
 /* --- Queries ---------------------------------------------------------------------------------- */
 
 /* Alone, without what pays for many only. */
-static bool query_one(const struct ribbon *r, tamis_hash h)
+static bool ribbon_ask_query_one(const struct ribbon *r, tamis_hash h)
 {
     const struct ribbon_layer *l = r->layers;
     uint64_t words[TAMIS__RIBBON_AIM_WORDS(8)];
@@ -284,7 +284,7 @@ void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, size_t n,
     (void)aim, (void)ahead, (void)next;
     memset(bits, 0, (n + 7) / 8);
     for (size_t i = 0; i < n && r->count != 0; i++)
-        bits[i / 8] |= (uint8_t)(query_one(r, h[i]) << i % 8);
+        bits[i / 8] |= (uint8_t)(ribbon_ask_query_one(r, h[i]) << i % 8);
 }
 #else
 void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t n,
@@ -300,7 +300,7 @@ void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t 
  * 6 of a batch, so they nearly always fit. If more come, from a hostile image for example, they are
  * taken in several turns. */
 #define MOST_BUMPED 32u
-struct bumped {
+struct ribbon_ask_bumped {
     tamis_hash hashes[MOST_BUMPED];
     uint8_t of[MOST_BUMPED];
     size_t n;
@@ -326,8 +326,8 @@ static struct marks marks_of(const struct ribbon_aim *aim, size_t n)
 /* Those marked among the hashes h, as many as there is room for, remixed for layer l and on their
  * way from memory; h may be b's own. `of` NULL: hash i is of key i. Returns whether there are more,
  * which stay marked. */
-static bool collect(struct bumped *b, const struct ribbon_layer *l, const tamis_hash *h,
-                    const uint8_t *of, struct marks *m)
+static bool ribbon_ask_collect(struct ribbon_ask_bumped *b, const struct ribbon_layer *l,
+                               const tamis_hash *h, const uint8_t *of, struct marks *m)
 {
     uint64_t more = 0;
     b->n = 0;
@@ -348,8 +348,8 @@ static bool collect(struct bumped *b, const struct ribbon_layer *l, const tamis_
 }
 
 /* Puts the answers of layer l and of those below it in their places. */
-static void query_bumped(const struct kernels *k, const struct ribbon_layer *l, struct bumped *b,
-                         uint8_t *bits)
+static void query_bumped(const struct kernels *k, const struct ribbon_layer *l,
+                         struct ribbon_ask_bumped *b, uint8_t *bits)
 {
     for (; b->n != 0; l++) {
         uint8_t yes[MOST_BUMPED / 8];
@@ -360,7 +360,7 @@ static void query_bumped(const struct kernels *k, const struct ribbon_layer *l, 
         }
         if (l->last) break;
         struct marks m = marks_of(&b->aim, b->n);
-        collect(b, l + 1, b->hashes, b->of, &m);
+        ribbon_ask_collect(b, l + 1, b->hashes, b->of, &m);
     }
 }
 
@@ -371,25 +371,25 @@ static void query_many(const struct ribbon *r, const tamis_hash *h, size_t n,
 {
     const struct kernels *k = tamis__kernels();
     const struct ribbon_layer *l = r->layers;
-    struct bumped b;
+    struct ribbon_ask_bumped b;
     struct marks m;
     bool more = false;
     b.n = 0;
     if (!l->last) {
         m = marks_of(aim, n);
-        more = collect(&b, l + 1, h, NULL, &m);
+        more = ribbon_ask_collect(&b, l + 1, h, NULL, &m);
     }
     k->ribbon_query(l, h, aim, next, n, bits);
     query_bumped(k, l + 1, &b, bits);
     while (more) {
-        more = collect(&b, l + 1, h, NULL, &m);
+        more = ribbon_ask_collect(&b, l + 1, h, NULL, &m);
         query_bumped(k, l + 1, &b, bits);
     }
 }
 
 /* In a frame of its own: batches that were aimed at do not need these buffers. */
-static TAMIS__APART void query_unaimed(const struct ribbon *r, const tamis_hash *h, size_t n,
-                                       uint8_t *bits)
+static TAMIS__APART void ribbon_ask_query_unaimed(const struct ribbon *r, const tamis_hash *h,
+                                                  size_t n, uint8_t *bits)
 {
     _Alignas(64) uint64_t words[TAMIS__RIBBON_AIM_WORDS(TAMIS__RIBBON_BATCH)];
     struct ribbon_aim aim = tamis__ribbon_aim_in(words, TAMIS__RIBBON_BATCH);
@@ -407,9 +407,9 @@ void tamis__ribbon_query(const struct ribbon *r, const tamis_hash *h, size_t n,
         return;
     }
     if (aim == NULL && n == 1) {
-        *bits = query_one(r, *h);
+        *bits = ribbon_ask_query_one(r, *h);
     } else if (aim == NULL) {
-        query_unaimed(r, h, n, bits);
+        ribbon_ask_query_unaimed(r, h, n, bits);
     } else {
         if (ahead != NULL) tamis__kernels()->ribbon_aim(r->layers, ahead, n, next);
         query_many(r, h, n, aim, ahead != NULL ? next : NULL, bits);

@@ -23,7 +23,7 @@
 
 /* Of n uniform hashes; the layers after the first take what the one before bumps, which varies a
  * little. */
-static uint64_t image_bytes(uint64_t n, uint32_t fixed)
+static uint64_t ribbon_image_bytes(uint64_t n, uint32_t fixed)
 {
     const double columns = (double)fixed / ONE;
     const uint64_t payload = tamis__ribbon_bytes(n, columns);
@@ -34,12 +34,12 @@ static uint64_t image_bytes(uint64_t n, uint32_t fixed)
     return tamis__image_bytes(payload + (uint64_t)scatter, 1) + (sections - 1) * (64 + 64 + 8);
 }
 
-static uint64_t items_for_bytes(uint64_t bytes, uint32_t fixed)
+static uint64_t ribbon_items_for_bytes(uint64_t bytes, uint32_t fixed)
 {
     uint64_t low = 0, high = TAMIS__MAX_ITEMS / TAMIS__RIBBON_COLUMNS;
     while (high - low > 1) {
         const uint64_t mid = low + (high - low) / 2;
-        if (image_bytes(mid, fixed) <= bytes)
+        if (ribbon_image_bytes(mid, fixed) <= bytes)
             low = mid;
         else
             high = mid;
@@ -48,12 +48,12 @@ static uint64_t items_for_bytes(uint64_t bytes, uint32_t fixed)
 }
 
 /* Most columns that keep the budget; 0: not even one does. */
-static uint32_t columns_for_bytes(uint64_t items, uint64_t bytes)
+static uint32_t ribbon_columns_for_bytes(uint64_t items, uint64_t bytes)
 {
     uint32_t low = ONE - 1, high = MAX_FIXED + 1;
     while (high - low > 1) {
         const uint32_t mid = low + (high - low) / 2;
-        if (image_bytes(items, mid) <= bytes)
+        if (ribbon_image_bytes(items, mid) <= bytes)
             low = mid;
         else
             high = mid;
@@ -61,19 +61,20 @@ static uint32_t columns_for_bytes(uint64_t items, uint64_t bytes)
     return low >= ONE ? low : 0;
 }
 
-static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
+static tamis_status ribbon_solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
 {
     if (p->m != 0 || p->k != 0)
         return tamis__fail(why, TAMIS_EINVAL, "the shape of a ribbon filter follows its keys");
     if (p->items > TAMIS__MAX_ITEMS / TAMIS__RIBBON_COLUMNS)
         return tamis__fail(why, TAMIS_EINVAL, "no shape of up to 2^52 bits does that");
-    const uint32_t fixed =
-        p->fpr != 0 ? tamis__ribbon_columns_for(p->fpr) : columns_for_bytes(p->items, p->bytes);
+    const uint32_t fixed = p->fpr != 0 ? tamis__ribbon_columns_for(p->fpr)
+                                       : ribbon_columns_for_bytes(p->items, p->bytes);
     if (fixed > MAX_FIXED)
         return tamis__fail(why, TAMIS_EINVAL, "a ribbon has at most 32 columns: 2^-32, not %.3g",
                            p->fpr);
-    if (p->items == 0) p->items = items_for_bytes(p->bytes, fixed);
-    const uint64_t bytes = fixed != 0 && p->items != 0 ? image_bytes(p->items, fixed) : UINT64_MAX;
+    if (p->items == 0) p->items = ribbon_items_for_bytes(p->bytes, fixed);
+    const uint64_t bytes =
+        fixed != 0 && p->items != 0 ? ribbon_image_bytes(p->items, fixed) : UINT64_MAX;
     if (p->bytes != 0 && bytes > p->bytes)
         return tamis__fail(why, TAMIS_EINVAL, "%llu bytes are too few",
                            (unsigned long long)p->bytes);
@@ -86,7 +87,7 @@ static tamis_status solve(tamis_plan *p, tamis_promise *promise, tamis_error *wh
     return TAMIS_OK;
 }
 
-static uint32_t layout(const tamis_plan *plan, struct section *out)
+static uint32_t ribbon_layout(const tamis_plan *plan, struct section *out)
 {
     if (out != NULL)
         *out = tamis__collection(TAMIS_RIBBON, tamis__ribbon_columns_for(plan->fpr), 1);
@@ -95,7 +96,7 @@ static uint32_t layout(const tamis_plan *plan, struct section *out)
 
 /* --- Sections and layers ---------------------------------------------------------------------- */
 
-static const char *view(const struct body *b, struct ribbon *out)
+static const char *ribbon_view(const struct body *b, struct ribbon *out)
 {
     uint32_t used = 0;
     out->count = 0;
@@ -106,7 +107,7 @@ static const char *view(const struct body *b, struct ribbon *out)
     return used != b->count || out->layers[0].retrieves ? "sections of something else" : NULL;
 }
 
-static const char *wrong_shape(const struct body *b)
+static const char *ribbon_wrong_shape(const struct body *b)
 {
     struct ribbon r;
     const struct section *s = b->sections;
@@ -118,11 +119,11 @@ static const char *wrong_shape(const struct body *b)
             return "a collection with a wrong shape";
         return tamis__wrong_collection(b);
     }
-    const char *reason = view(b, &r);
+    const char *reason = ribbon_view(b, &r);
     return reason != NULL || tamis__ribbon_is_nothing(s) ? reason : tamis__ribbon_wrong(&r);
 }
 
-static const char *wrong_cells(const struct body *b)
+static const char *ribbon_wrong_cells(const struct body *b)
 {
     const bool nothing = !tamis__collecting(b) && tamis__ribbon_is_nothing(b->sections);
     return nothing ? tamis__ribbon_wrong_nothing_cells(b->sections) : NULL; /* any bits solve */
@@ -130,7 +131,7 @@ static const char *wrong_cells(const struct body *b)
 
 /* --- Sealing ---------------------------------------------------------------------------------- */
 
-static tamis_status no_memory(const struct section *s, tamis_error *why)
+static tamis_status ribbon_no_memory(const struct section *s, tamis_error *why)
 {
     return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to seal %llu keys",
                        (unsigned long long)s->m);
@@ -158,14 +159,14 @@ static tamis_status build_from_memory(struct body *b, struct ribbon *r, tamis_er
     const struct section *s = b->sections;
     const struct ribbon_means by = {.memory = b->memory, .threads = b->threads};
     tamis_hash *h = tamis__alloc(b->memory, (s->m + 1) * sizeof *h);
-    if (h == NULL) return no_memory(s, why);
+    if (h == NULL) return ribbon_no_memory(s, why);
     for (uint64_t i = 0; i < s->m; i++) h[i] = tamis__collected(s, i);
     const tamis_status status = tamis__ribbon_build_with(&by, h, s->m, (double)s->k / ONE, r, why);
     tamis__free(b->memory, h);
-    return status == TAMIS_ENOMEM ? no_memory(s, why) : status;
+    return status == TAMIS_ENOMEM ? ribbon_no_memory(s, why) : status;
 }
 
-static tamis_status seal(struct body *b, uint64_t *distinct, tamis_error *why)
+static tamis_status ribbon_seal(struct body *b, uint64_t *distinct, tamis_error *why)
 {
     const struct section *s = b->sections;
     struct ribbon r = {.count = 0};
@@ -181,7 +182,7 @@ static tamis_status seal(struct body *b, uint64_t *distinct, tamis_error *why)
     if (n > 0 && tamis__replace_sections(b, sections, n)) return TAMIS_OK;
     if (n > 0 && r.count == 0) tamis__free(b->memory, sections[0].cells);
     tamis__ribbon_free(b->memory, &r);
-    return no_memory(s, why);
+    return ribbon_no_memory(s, why);
 }
 
 /* --- Asking ----------------------------------------------------------------------------------- */
@@ -189,23 +190,23 @@ static tamis_status seal(struct body *b, uint64_t *distinct, tamis_error *why)
 #define AIMED 120u
 _Static_assert(TAMIS__RIBBON_AIM_WORDS(AIMED) <= TAMIS__AIM_WORDS, "aims have room");
 
-static void prefetch(const struct body *b, const struct batch *keys)
+static void ribbon_prefetch(const struct body *b, const struct batch *keys)
 {
     struct ribbon r;
     if (tamis__collecting(b) || keys->aim == NULL) return;
-    view(b, &r);
+    ribbon_view(b, &r);
     struct ribbon_aim aim = tamis__ribbon_aim_in(keys->aim, AIMED);
     tamis__ribbon_prefetch(&r, keys->hashes, keys->n, &aim);
 }
 
-static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
+static void ribbon_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     struct ribbon r;
     if (tamis__collecting(b)) {
         tamis__say_maybe(keys, bits);
         return;
     }
-    view(b, &r);
+    ribbon_view(b, &r);
     if (keys->aim == NULL) {
         tamis__ribbon_query(&r, keys->hashes, keys->n, NULL, NULL, NULL, bits);
         return;
@@ -215,14 +216,15 @@ static void query(const struct body *b, const struct batch *keys, uint8_t *bits)
     tamis__ribbon_query(&r, keys->hashes, keys->n, &aim, keys->ahead, &next, bits);
 }
 
-static void gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
+static void ribbon_gauge(const struct body *b, const struct body *other, double z,
+                         struct gauge *out)
 {
     struct ribbon r;
     (void)other, (void)z;
     out->cells = out->hit = 1;
     out->rate = 1;
     if (tamis__collecting(b)) return;
-    view(b, &r);
+    ribbon_view(b, &r);
     out->rate = r.count != 0 ? tamis__ribbon_rate(&r) : 0;
 }
 
@@ -233,14 +235,14 @@ const struct kind tamis__ribbon = {
     .variants = TAMIS__RIBBON_VARIANTS,
     .roles = TAMIS__ROLE_THRESHOLDS,
     .aimed = AIMED,
-    .solve = TAMIS__FULL(solve),
-    .layout = TAMIS__FULL(layout),
-    .wrong_shape = wrong_shape,
-    .wrong_cells = wrong_cells,
-    .prefetch = TAMIS__FULL(prefetch),
+    .solve = TAMIS__FULL(ribbon_solve),
+    .layout = TAMIS__FULL(ribbon_layout),
+    .wrong_shape = ribbon_wrong_shape,
+    .wrong_cells = ribbon_wrong_cells,
+    .prefetch = TAMIS__FULL(ribbon_prefetch),
     .add = TAMIS__FULL(tamis__collect),
-    .query = query,
-    .seal = TAMIS__FULL(seal),
+    .query = ribbon_query,
+    .seal = TAMIS__FULL(ribbon_seal),
     .clear = TAMIS__FULL(tamis__clear_collection),
-    .gauge = gauge,
+    .gauge = ribbon_gauge,
 };
