@@ -9,12 +9,13 @@ stand in bench/filters/NOTES.md and are copied.
 import json
 import math
 import os
-import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "common"))
+from reporting import ROOT, plot, report  # noqa: E402
+
+PLOTS = os.path.join(HERE, "plot.gp")
 EXACT = ("list", "sorted-list", "hash-table", "lmdb")
 SHRINKING = ("counting", "pair", "cuckoo", "growing", "window")
 SEALED = ("fuse", "fuse-4", "ribbon", "ribbon-8", "exact")
@@ -554,45 +555,11 @@ def space_curves(run):
     return curves
 
 
-def plot(curves, style, out):
-    """One block of the data file per curve, its name first, for bench/filters/plot.gp."""
-    with tempfile.NamedTemporaryFile("w", suffix=".dat", encoding="utf-8") as f:
-        curves = [(name, points) for name, points in curves if points]
-        for name, points in curves:
-            f.write(f'"{name}"\n' + "".join(f"{x:.6g} {y:.6g}\n" for x, y in points) + "\n\n")
-        f.flush()
-        settings = f"data='{f.name}'; out='{out}'; n={len(curves)}; style='{style}'"
-        subprocess.run(["gnuplot", "-e", settings, os.path.join(HERE, "plot.gp")], check=True)
-
-
 def write_plots(run, folder):
-    plot(time_curves(run, "positive"), "query", os.path.join(folder, "bench-query.svg"))
-    plot(time_curves(run, "add"), "add", os.path.join(folder, "bench-add.svg"))
-    plot(space_curves(run), "space", os.path.join(folder, "bench-space.svg"))
-
-
-def main(arguments):
-    folder, plots, path = None, True, os.path.join(ROOT, "build", "bench.json")
-    while arguments:
-        word = arguments.pop(0)
-        if word == "--docs" and arguments:
-            folder = arguments.pop(0)
-        elif word == "--no-plots":
-            plots = False
-        elif not word.startswith("-"):
-            path = word
-        else:
-            sys.exit(__doc__)
-    run = Run(path)
-    print_targets(run)
-    if folder is None:
-        return
-    with open(os.path.join(folder, "BENCHMARKS.md"), "w", encoding="utf-8") as f:
-        f.write(page(run))
-    if plots:
-        write_plots(run, folder)
-    print(f"\nwrote {os.path.join(folder, 'BENCHMARKS.md')}" + (" and its plots" if plots else ""))
+    plot(PLOTS, time_curves(run, "positive"), "query", os.path.join(folder, "bench-query.svg"))
+    plot(PLOTS, time_curves(run, "add"), "add", os.path.join(folder, "bench-add.svg"))
+    plot(PLOTS, space_curves(run), "space", os.path.join(folder, "bench-space.svg"))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    report(__doc__, "bench.json", "BENCHMARKS.md", Run, print_targets, page, write_plots)

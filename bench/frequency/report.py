@@ -8,12 +8,13 @@ bench/frequency/NOTES.md and are copied.
 """
 import json
 import os
-import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "common"))
+from reporting import ROOT, plot, report  # noqa: E402
+
+PLOTS = os.path.join(HERE, "plot.gp")
 KIB = 1024
 MIB = 1 << 20
 BUDGETS = (64 * KIB, 256 * KIB, MIB, 4 * MIB)
@@ -324,46 +325,11 @@ def contest_curves(run, value):
         yield size_text(b) + (", best guess" if value == "mean" else ""), points
 
 
-def plot(curves, style, out):
-    """One block of the data file per curve, its name first, for bench/frequency/plot.gp."""
-    with tempfile.NamedTemporaryFile("w", suffix=".dat", encoding="utf-8") as f:
-        curves = [(name, points) for name, points in curves if points]
-        for name, points in curves:
-            f.write(f'"{name}"\n' + "".join(f"{x:.6g} {y:.6g}\n" for x, y in points) + "\n\n")
-        f.flush()
-        settings = f"data='{f.name}'; out='{out}'; n={len(curves)}; style='{style}'"
-        if curves:
-            subprocess.run(["gnuplot", "-e", settings, os.path.join(HERE, "plot.gp")], check=True)
-
-
 def write_plots(run, folder):
-    plot(error_curves(run), "error", os.path.join(folder, "frequency-error.svg"))
+    plot(PLOTS, error_curves(run), "error", os.path.join(folder, "frequency-error.svg"))
     curves = list(contest_curves(run, "upper")) + list(contest_curves(run, "mean"))
-    plot(curves, "contest", os.path.join(folder, "frequency-contest.svg"))
-
-
-def main(arguments):
-    folder, plots, path = None, True, os.path.join(ROOT, "build", "frequency.json")
-    while arguments:
-        word = arguments.pop(0)
-        if word == "--docs" and arguments:
-            folder = arguments.pop(0)
-        elif word == "--no-plots":
-            plots = False
-        elif not word.startswith("-"):
-            path = word
-        else:
-            sys.exit(__doc__)
-    run = Run(path)
-    print_targets(run)
-    if folder is None:
-        return
-    with open(os.path.join(folder, "FREQUENCY.md"), "w", encoding="utf-8") as f:
-        f.write(page(run))
-    if plots:
-        write_plots(run, folder)
-    print(f"\nwrote {os.path.join(folder, 'FREQUENCY.md')}" + (" and its plots" if plots else ""))
+    plot(PLOTS, curves, "contest", os.path.join(folder, "frequency-contest.svg"))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    report(__doc__, "frequency.json", "FREQUENCY.md", Run, print_targets, page, write_plots)

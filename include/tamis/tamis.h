@@ -114,6 +114,7 @@ typedef enum tamis_kind {
                             * not (tamis_exclude): 2 bits per member for as many others, 9 for a
                             * hundred times as many                                               */
     TAMIS_PRIVATE = 12,    /* published without betraying its keys: see "For publishing"; can miss */
+    /* 13 is reserved for filters that keep a value with each key, 48 for counts of distinct keys. */
     /* How often, not whether: see "How often" below */
     TAMIS_COUNT_MIN = 32,  /* k rows of m counters, the least of a key's counts; never too few     */
     TAMIS_COUNT_SKETCH = 33, /* k rows of m signed counters, the median: as often too few as too many;

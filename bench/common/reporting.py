@@ -1,0 +1,44 @@
+"""What the reports of the benchmarks share: their arguments, and plots."""
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def plot(script, curves, style, out):
+    """One block of the data file per curve, its name first, for a plot.gp; no plot without points."""
+    with tempfile.NamedTemporaryFile("w", suffix=".dat", encoding="utf-8") as f:
+        curves = [(name, points) for name, points in curves if points]
+        for name, points in curves:
+            f.write(f'"{name}"\n' + "".join(f"{x:.6g} {y:.6g}\n" for x, y in points) + "\n\n")
+        f.flush()
+        settings = f"data='{f.name}'; out='{out}'; n={len(curves)}; style='{style}'"
+        if curves:
+            subprocess.run(["gnuplot", "-e", settings, script], check=True)
+
+
+def report(usage, results, name, read, print_targets, page, write_plots):
+    """[--docs FOLDER] [--no-plots] [FILE]: the targets of the results in FILE (build/RESULTS) and, with --docs, the page NAME."""
+    folder, plots, path = None, True, os.path.join(ROOT, "build", results)
+    words = sys.argv[1:]
+    while words:
+        word = words.pop(0)
+        if word == "--docs" and words:
+            folder = words.pop(0)
+        elif word == "--no-plots":
+            plots = False
+        elif not word.startswith("-"):
+            path = word
+        else:
+            sys.exit(usage)
+    run = read(path)
+    print_targets(run)
+    if folder is None:
+        return
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+        f.write(page(run))
+    if plots:
+        write_plots(run, folder)
+    print(f"\nwrote {os.path.join(folder, name)}" + (" and its plots" if plots else ""))
