@@ -126,7 +126,8 @@ struct compat_room redis_room(void)
 
 void redis_open_account(struct redis_account *account)
 {
-    *account = (struct redis_account){.memory = {account, take, give, take_zeroed}};
+    *account = (struct redis_account){
+        .memory = {.ctx = account, .alloc = take, .free = give, .zeroed = take_zeroed}};
 }
 
 bool redis_must_obey(redis_ctx *ctx)

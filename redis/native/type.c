@@ -41,7 +41,8 @@ static struct native_body *body_new(tamis_error *why)
         *why = (tamis_error){.status = TAMIS_ENOMEM, .text = "no memory"};
         return NULL;
     }
-    *b = (struct native_body){.memory = {b, take, give, take_zeroed}};
+    *b = (struct native_body){
+        .memory = {.ctx = b, .alloc = take, .free = give, .zeroed = take_zeroed}};
     return b;
 }
 
