@@ -138,6 +138,7 @@ static size_t read_list(struct reader *r, struct redis_argument *list);
 
 /* What stands in brackets changes the elements before it, or is an element itself. Returns the new
  * number of elements. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the brackets in our own table */
 static size_t read_bracket(struct reader *r, struct redis_argument *list, size_t n)
 {
     struct redis_argument inner[MOST];
@@ -169,6 +170,7 @@ static size_t read_bracket(struct reader *r, struct redis_argument *list, size_t
 }
 
 /* Up to the end, a bar, or the bracket that closes. */
+/* NOLINTNEXTLINE(misc-no-recursion): see above */
 static size_t read_list(struct reader *r, struct redis_argument *list)
 {
     size_t n = 0;

@@ -70,24 +70,25 @@ static bool is_multiset(const tamis *t)
     return (t->kind->traits & TAMIS__MULTISET) != 0;
 }
 
-void tamis__sum_items(tamis *t)
+static void sum_others(struct body *b)
 {
-    struct body *b = &t->body;
     b->other_items = 0;
     for (uint32_t i = 1; i < b->count; i++)
         if (!tamis__sum(b->other_items, b->sections[i].items, &b->other_items))
             b->other_items = UINT64_MAX;
     b->summed = true;
+}
+
+void tamis__sum_items(tamis *t)
+{
+    sum_others(&t->body);
     tamis__sum_added(t);
 }
 
 void tamis__sum_added(tamis *t)
 {
-    const struct body *b = &t->body;
-    if (!b->summed) {
-        tamis__sum_items(t);
-        return;
-    }
+    struct body *b = &t->body;
+    if (!b->summed) sum_others(b);
     if (!tamis__sum(b->sections->items, b->other_items, &t->items)) t->items = UINT64_MAX;
     t->changed = true;
     tamis__noise_age(t);

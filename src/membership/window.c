@@ -155,7 +155,7 @@ static tamis_status window_add(struct body *b, const struct batch *keys, uint8_t
         uint8_t known = 0;
         if (b->sections->items >= b->turn_at) window_rotate(b);
         add_to_newest(b, &one, seen != NULL ? &known : NULL);
-        if (known != 0) seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
+        if (seen != NULL && known != 0) seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
     }
     return TAMIS_OK;
 }
