@@ -79,7 +79,7 @@ def commands(n):
         ("check", "tamis check --threads 1", "tamis", "tamis check --threads 1 set.tamis lines", ""),
         ("check", "tamis check --confirm", "tamis", "tamis check --confirm patterns set.tamis lines", "check"),
         ("check", "bloom check", "bloom", "bloom check set.bloom < lines", ""),
-        ("top", "tamis top", "tamis", "tamis top -k 100 lines", ""),
+        ("top", "tamis top", "tamis", "tamis top -n 100 lines", ""),
         ("top", "sort | uniq -c | sort -rn | head", "sort", "sort lines | uniq -c | sort -rn | head -n 100", ""),
         ("top", "mawk, sort", "mawk", "mawk '{ c[$0]++ } END { for (k in c) print c[k], k }' lines | "
          "sort -rn | head -n 100", ""),

@@ -17,9 +17,9 @@ static const struct {
     bool exact;
 } COMMANDS[] = {
     {"wc -l", "wc -l \"$LOG\"", false},
-    {"tamis top", "tamis top -k 20 \"$LOG\"", false},
-    {"tamis top, one thread", "tamis top --threads 1 -k 20 \"$LOG\"", false},
-    {"tamis top, 64 KiB", "tamis top --bytes 64KiB -k 20 \"$LOG\"", false},
+    {"tamis top", "tamis top -n 20 \"$LOG\"", false},
+    {"tamis top, one thread", "tamis top --threads 1 -n 20 \"$LOG\"", false},
+    {"tamis top, 64 KiB", "tamis top --bytes 64KiB -n 20 \"$LOG\"", false},
     {"sort | uniq -c | sort -rn | head", "sort \"$LOG\" | uniq -c | sort -rn | head -n 20", true},
     {"mawk | sort -rn | head",
      "mawk '{n[$0]++} END {for (i in n) print n[i], i}' \"$LOG\" | sort -rn | head -n 20", true},

@@ -186,7 +186,7 @@ static bool open_kept(struct job *j, const char *path)
     tamis_facts f = {.struct_size = sizeof f};
     if (a->n_words > 1 || a->output != NULL || a->live || a->bytes != 0 || a->field != 0 ||
         a->weight_field != 0) {
-        complain(path, "is a sketch, of which only -k, --min and --json can be asked; see merge "
+        complain(path, "is a sketch, of which only -n, --min and --json can be asked; see merge "
                        "for several, add for lines");
         return false;
     }

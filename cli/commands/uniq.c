@@ -151,7 +151,7 @@ static bool ask_filter(struct uniq *u, const struct block *b, size_t from)
 static bool take_block(struct uniq *u, const struct block *b)
 {
     const struct args *a = u->a;
-    const bool print = !a->count && !a->json && !a->quiet;
+    const bool print = !a->total && !a->json && !a->quiet;
     if (b->n > u->room) {
         free(u->seen);
         u->room = b->n;
@@ -166,7 +166,7 @@ static bool take_block(struct uniq *u, const struct block *b)
     if (known < b->n && u->is_exact && !leave_exact(u)) return false;
     if (known < b->n && !ask_filter(u, b, known)) return false;
     for (size_t i = 0; i < b->n && print; i++)
-        if ((u->seen[i] != 0) == a->repeated) fwrite(b->lines[i].p, 1, b->lines[i].len + 1, stdout);
+        if ((u->seen[i] != 0) == a->invert) fwrite(b->lines[i].p, 1, b->lines[i].len + 1, stdout);
     return true;
 }
 
@@ -200,8 +200,8 @@ static void print_totals(const struct uniq *u)
                                               : (uint64_t)(u->exact.room * sizeof *u->exact.slots));
         json_close('}');
         putchar('\n');
-    } else if (a->count) {
-        printf("%llu\n", (unsigned long long)(a->repeated ? repeated(u) : u->kept));
+    } else if (a->total) {
+        printf("%llu\n", (unsigned long long)(a->invert ? repeated(u) : u->kept));
     }
 }
 
@@ -246,7 +246,7 @@ static bool read_all(struct uniq *u, const tamis *hasher)
         return false;
     }
     progress_start(&bar, "reading", lines_total_bytes(a->words, a->n_words),
-                   a->quiet || !(a->count || a->json));
+                   a->quiet || !(a->total || a->json));
     while (good && !output_failed() && (b = lines_next(in)) != NULL) {
         good = take_block(u, b);
         progress_update(&bar, b->n, b->input_bytes);

@@ -33,7 +33,7 @@ struct args {
         *address, *port, *temp, *state, *window, *svg, *bad, *color, *completions, *confirm;
     struct texts never, patterns;
     const uint8_t *key; /* what --key-file holds, or NULL */
-    bool force, invert, count, quiet, nul, raw, repeated, json, strict, compact, turning, is_static,
+    bool force, invert, count, total, quiet, nul, raw, json, strict, compact, turning, is_static,
         for_transfer, conservative, live, plot, again, ack, each, lenient, number, names,
         only_names, overfill, help, man;
     bool seeded;   /* --seed was given, which may be 0 */

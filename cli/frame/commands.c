@@ -8,7 +8,7 @@ const struct option options[] = {
      "expected number of distinct items (1000000, 1M, 1m, 1e6)"},
     {'p', "fpr", "RATE", RATE, AT(fpr), "false-positive rate (0.01, 1%, 1/100)"},
     {'b', "bytes", "B", COUNT, AT(bytes), "size of the whole file (2000000, 2MB, 2MiB)"},
-    {'k', "kind", "KIND", TEXT, AT(kind),
+    {0, "kind", "KIND", TEXT, AT(kind),
      "blocked (default), bloom, partitioned; counting, cuckoo, pair (keys can be removed); "
      "growing (size unknown), window (forgets); ribbon, fuse, exact (sealed: smallest, never "
      "change); auto chooses blocked or bloom. 'tamis help kinds' compares them"},
@@ -53,7 +53,7 @@ const struct option options[] = {
      "a file of lines, or an LMDB whose keys are the lines. The list is read once, when the "
      "lines are; all keys of an LMDB before the first line, some ten million a second, and again "
      "when it has changed"},
-    {'k', "number", "N", COUNT, AT(most), "how many to list (default 10; with --min all)"},
+    {'n', "number", "N", COUNT, AT(most), "how many to list (default 10; with --min all)"},
     {0, "min", "RATE", RATE, AT(min),
      "list what makes up this share of all lines (0.1%), every such item for sure, or say why not"},
     {0, "live", NULL, FLAG, AT(live),
@@ -63,6 +63,7 @@ const struct option options[] = {
     {'v', "invert", NULL, FLAG, AT(invert),
      "print the lines that are absent: certainly so, but of a pair"},
     {'c', "count", NULL, FLAG, AT(count), "print only the number of such lines, over all inputs"},
+    {0, "total", NULL, FLAG, AT(total), "print only the number of lines that are left"},
     {'n', "line-number", NULL, FLAG, AT(number), "print the number of each line in its file first"},
     {'H', "with-filename", NULL, FLAG, AT(names), "print the name of its file before each line"},
     {'l', "files-with-matches", NULL, FLAG, AT(only_names),
@@ -74,7 +75,7 @@ const struct option options[] = {
      "take the input as it is; without it gzip, zstd, bzip2 and xz are unpacked"},
     {0, "field", "N", COUNT, AT(field),
      "the key is field N of a line, from 1; lines with fewer are skipped and counted"},
-    {'d', "delimiter", "C", DELIMITER, AT(delimiter),
+    {'t', "delimiter", "C", DELIMITER, AT(delimiter),
      "what separates fields: one byte (default: a tab), or blanks, for any number of spaces and "
      "tabs, as in awk"},
     {0, "list-field", "N", COUNT, AT(list_field),
@@ -100,7 +101,6 @@ const struct option options[] = {
     {0, "exact-until", "B", COUNT, AT(exact_until),
      "be exact, by 128-bit hashes, until they take this many bytes"},
     {0, "state", "FILE", TEXT, AT(state), "go on from this file, and save to it in the end"},
-    {'D', "repeated", NULL, FLAG, AT(repeated), "the lines that came before instead"},
     {0, "window", "W", TEXT, AT(window),
      "remember the last W different lines (1000, 1M), or so long (30s, 5m, 1h, 1d) and up to a "
      "third longer"},
@@ -160,16 +160,16 @@ const size_t n_options = sizeof options / sizeof *options;
 
 const struct own_option own_options[] = {
     {"plan",
-     {'k', "kind", "KIND", TEXT, AT(kind),
+     {0, "kind", "KIND", TEXT, AT(kind),
       "only this one: bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, "
       "fuse, ribbon, exact; auto chooses blocked or bloom (default: all)"}},
     {"plan", {'f', "force", NULL, FLAG, AT(force), "replace the file of --svg when it exists"}},
     {"uniq",
-     {'k', "kind", "KIND", TEXT, AT(kind),
+     {0, "kind", "KIND", TEXT, AT(kind),
       "growing (default), blocked, bloom or partitioned; auto chooses blocked or bloom (default "
       "with --bytes)"}},
     {"count",
-     {'k', "kind", "KIND", TEXT, AT(kind),
+     {0, "kind", "KIND", TEXT, AT(kind),
       "tally (default), signed-tally (weights of either sign), count-min (default with --error), "
       "count-sketch, top (keeps the most frequent lines); window (forgets). 'tamis help kinds' "
       "compares them"}},
@@ -189,8 +189,8 @@ const struct own_option own_options[] = {
     {"uniq",
      {'b', "bytes", "B", COUNT, AT(bytes),
       "size of the filter, which then does not grow (2000000, 2MB, 2MiB)"}},
-    {"check",
-     {'b', "bytes", "B", COUNT, AT(bytes), "-f: keep the lines as a filter of this size only"}},
+    {"check", /* grep's -b is another option */
+     {0, "bytes", "B", COUNT, AT(bytes), "-f: keep the lines as a filter of this size only"}},
     {"check",
      {'p', "fpr", "RATE", RATE, AT(fpr),
       "-f: keep the lines as a filter only, with this false-positive rate"}},
@@ -206,7 +206,10 @@ const struct own_option own_options[] = {
     {"explain cost",
      {0, "confirm", "TIME", SECONDS, AT(confirm_time),
       "of a question to the whole set (default 500ms)"}},
-    {"uniq", {'c', "count", NULL, FLAG, AT(count), "print only the number of lines that are left"}},
+    {"uniq",
+     {'v', "invert", NULL, FLAG, AT(invert),
+      "print the repeated lines instead: every occurrence of a line except the first"}},
+    {"check", {0, "help", NULL, FLAG, AT(help), "this text"}}, /* so is grep's -h */
     {"check",
      {0, "memory", "SIZE", COUNT, AT(memory),
       "--confirm LIST: for lines that wait for the list, which is read once each time that it is "
@@ -232,6 +235,23 @@ const struct own_option own_options[] = {
      {0, "wait", "N", COUNT, AT(replicas), "redis://: done when N replicas have confirmed it"}},
 };
 const size_t n_own_options = sizeof own_options / sizeof *own_options;
+
+const struct refused_option refused_options[] = {
+    {"build,add,remove,compact,check,uniq,count,freq,top", "-d",
+     "is not the delimiter any more: use -t"},
+    {"top", "-k", "is not the number of lines any more: use -n"},
+    {"plan,build", "-k", "is not the kind any more: use --kind; --k is the number of probes"},
+    {"uniq,count", "-k", "is not the kind any more: use --kind"},
+    {"check", "-b", "is not the size any more: use --bytes"},
+    {"check", "-h", "is not the help any more: use --help"},
+    {"uniq", "-c",
+     "does not print the number of lines any more: use --total; 'tamis top' counts each line"},
+    {"uniq", "--count",
+     "does not print the number of lines any more: use --total; 'tamis top' counts each line"},
+    {"uniq", "-D", "does not print the repeated lines any more: use -v"},
+    {"uniq", "--repeated", "does not print the repeated lines any more: use --invert"},
+};
+const size_t n_refused_options = sizeof refused_options / sizeof *refused_options;
 
 const struct command commands[] = {
     {"plan", "", "how big, how wrong: sizes before anything is built",
@@ -313,15 +333,18 @@ const struct command commands[] = {
      "--bytes, --window or another --kind is given. The one error possible is a new line that is "
      "dropped, at the rate of --fpr (default 0.0001%). A filter that cannot grow and holds more "
      "than it was made for says so, and in the end how many lines were wrongly dropped, to be "
-     "expected; exit status 2 when the rate was more than twice the one asked for. -c prints "
-     "only the number of lines, --json the totals. There wrongly_dropped is rather too high than "
+     "expected; exit status 2 when the rate was more than twice the one asked for. --total "
+     "prints only the number of lines, --json all totals. There wrongly_dropped is rather too high "
+     "than "
      "too low, and null when more than half of the new lines were dropped at a time: then it is "
      "anything up to repeated. A window of time must be told --items, how many different lines "
      "come in it at most. With --state it forgets between runs, too: the file's modification "
      "time is when it turned last. Other options must be what they were when the state was made, "
-     "or be left out. SIGINT, SIGTERM and SIGHUP end the input then, and the state is saved.",
-     "tamis uniq --field 1 -d ' ' access-urls.txt",
-     "items fpr bytes kind exact-until state repeated window field delimiter count json seed "
+     "or be left out. SIGINT, SIGTERM and SIGHUP end the input then, and the state is saved. Of "
+     "the "
+     "options of GNU uniq only -z is accepted; 'tamis top' counts each line.",
+     "tamis uniq --field 1 -t ' ' access-urls.txt",
+     "items fpr bytes kind exact-until state invert window field delimiter total json seed "
      "key-file null raw threads quiet",
      0, run_uniq},
     {"count", "-o OUT [FILE...]", "make a sketch of how often lines came",
@@ -351,7 +374,7 @@ const struct command commands[] = {
      "is one number where the count is exact. A ? marks counts that were poisoned. -o keeps the "
      "sketch, to be asked again by top and freq, added to and merged. Exit status 0 when a line "
      "was listed, 1 when there was none, 2 on an error.",
-     "tamis top -k 20 access-urls.txt",
+     "tamis top -n 20 access-urls.txt",
      "number min bytes field delimiter weight-field live json output force seed key-file null "
      "raw threads timeout quiet",
      0, run_top},

@@ -184,8 +184,21 @@ static const struct option *find_short(const struct command *c, char letter)
     return NULL;
 }
 
+/* Whether the command refuses a spelling, after a message that names the one to use. */
+static bool is_refused(const struct command *c, const char *spelling)
+{
+    for (size_t i = 0; i < n_refused_options; i++) {
+        const struct refused_option *r = &refused_options[i];
+        if (strcmp(r->spelling, spelling) != 0 || !is_listed(r->commands, ',', c->name)) continue;
+        complain(NULL, "%s: %s %s", c->name, spelling, r->reason);
+        return true;
+    }
+    return false;
+}
+
 static bool bad_option(const struct command *c, const char *word)
 {
+    if (is_refused(c, word)) return false;
     struct guess g = {.word = word + 2, .length = strcspn(word, "=")};
     g.length =
         g.length > 2 && word[1] == '-' ? g.length - 2 : 0; /* letters are too short to guess */
@@ -223,6 +236,8 @@ static bool parse_short(int argc, char **argv, int *i, struct args *a)
 {
     for (const char *p = argv[*i] + 1; *p != '\0'; p++) {
         const struct option *o = find_short(a->command, *p);
+        const char alone[] = {'-', *p, '\0'};
+        if (o == NULL && is_refused(a->command, alone)) return false;
         if (o == NULL) return bad_option(a->command, argv[*i]);
         if (o->type == FLAG) {
             set_value(o, NULL, a);
@@ -261,5 +276,7 @@ bool parse_args(int argc, char **argv, struct args *a)
                                    : !parse_short(argc, argv, &i, a))
             return false;
     }
-    return a->help || a->n_words >= command->least_words || complain_usage(command) == EXIT_FOUND;
+    if (a->help || a->n_words >= command->least_words) return true;
+    complain_usage(command);
+    return false;
 }

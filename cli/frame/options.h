@@ -7,7 +7,7 @@
 
 enum type { FLAG, TEXT, TEXTS, COUNT, SEED, RATE, SECONDS, DELIMITER, POSITIVE };
 struct option {
-    char letter; /* the short form; 0: none. No command takes two options of the same */
+    char letter; /* the short form; 0: none. CONTRIBUTING.md lists the letters */
     const char *name, *value;
     enum type type;
     size_t offset; /* in struct args */
@@ -24,6 +24,16 @@ struct own_option {
 };
 extern const struct own_option own_options[];
 extern const size_t n_own_options;
+
+/* Spellings that commands accepted once with another meaning than that of the letter now, or of the
+ * classic tool that they imitate. The message names what replaces them. */
+struct refused_option {
+    const char *commands; /* names, with commas between */
+    const char *spelling; /* "-d", "--count" */
+    const char *reason;   /* follows the spelling */
+};
+extern const struct refused_option refused_options[];
+extern const size_t n_refused_options;
 
 /* Whether every command knows an option. */
 bool is_common(const struct option *o);

@@ -469,10 +469,10 @@ int remote_top(const struct args *a)
     int status = EXIT_ERROR;
     if (a->n_words != 1 || a->output != NULL || a->bytes != 0 || a->field != 0 ||
         a->weight_field != 0)
-        return complain(NULL, "top: of a set at a redis:// address only -k and --json can be "
+        return complain(NULL, "top: of a set at a redis:// address only -n and --json can be "
                               "asked; 'tamis count --kind top -o redis://...' makes one");
     if (most > MOST_LISTED)
-        return complain(NULL, "top: of a set at a redis:// address -k %u at most", MOST_LISTED);
+        return complain(NULL, "top: of a set at a redis:// address -n %u at most", MOST_LISTED);
     if (remote_open(a, a->words[0], &r)) {
         if (cluster_set_top(r.s, most, &l, take_heavy)) {
             if (l.n > 0) qsort(l.entries, l.n, sizeof *l.entries, by_count);

@@ -145,7 +145,7 @@ $ tamis check -m 1 fives.tamis others
 [1]
 $ printf 'x\0005\n\0005\0' | tamis check -zn fives.tamis | tr '\0' '|'
 3:5|
-$ printf 'no\nx,5\ny,6\n\nx,10\n' | tamis check -n --field 2 -d , fives.tamis
+$ printf 'no\nx,5\ny,6\n\nx,10\n' | tamis check -n --field 2 -t , fives.tamis
 2:x,5
 5:x,10
 tamis: skipped 2 lines of fewer than 2 fields

@@ -15,7 +15,7 @@ $ tamis check --confirm odd -c f.tamis even
 [1]
 $ gzip -c odd > odd.gz; tamis check --confirm odd.gz f.tamis all | cmp - odd; cat odd | tamis check --confirm - f.tamis all | cmp - odd
 $ shuf --random-source=all odd > mixed; tamis check --threads 1 --confirm mixed f.tamis all | cmp - odd
-$ sed 's/.*/k,&/' all > table; tamis check --field 2 -d , --confirm odd f.tamis table | cut -d, -f2 | cmp - odd
+$ sed 's/.*/k,&/' all > table; tamis check --field 2 -t , --confirm odd f.tamis table | cut -d, -f2 | cmp - odd
 
 # Lines beyond --memory make the list be read again, which a pipe cannot be.
 $ for i in 1 2 3 4 5 6; do cat all; done > six; tamis check --memory 200kB --confirm odd f.tamis six > few; tamis check --confirm odd f.tamis six | cmp - few; wc -l < few
@@ -96,18 +96,18 @@ tamis: store: the filter says no to 5,000 of its lines: it was made of something
 [2]
 
 # A column of the list.
-$ printf 'a,1\nb,2\nc,3\n' > l.csv; tamis build --fpr 1/2 --field 1 -d , -o l.tamis l.csv
-$ printf '7,b\n8,z\n9,c\n' > r.csv; tamis check --confirm l.csv --list-field 1 --field 2 -d , l.tamis r.csv; tamis check -f l.csv --list-field 1 --field 2 -d , r.csv; tamis check -f l.csv --fpr 1e-9 --list-field 1 --field 2 -d , r.csv
+$ printf 'a,1\nb,2\nc,3\n' > l.csv; tamis build --fpr 1/2 --field 1 -t , -o l.tamis l.csv
+$ printf '7,b\n8,z\n9,c\n' > r.csv; tamis check --confirm l.csv --list-field 1 --field 2 -t , l.tamis r.csv; tamis check -f l.csv --list-field 1 --field 2 -t , r.csv; tamis check -f l.csv --fpr 1e-9 --list-field 1 --field 2 -t , r.csv
 7,b
 9,c
 7,b
 9,c
 7,b
 9,c
-$ tamis check -c --confirm l.csv --list-field 1 --field 1 -d , l.tamis l.csv; printf 'b\nx\n' | tamis check -f l.csv --list-field 1 -d ,
+$ tamis check -c --confirm l.csv --list-field 1 --field 1 -t , l.tamis l.csv; printf 'b\nx\n' | tamis check -f l.csv --list-field 1 -t ,
 3
 b
-$ tamis check --confirm l.csv --list-field 2 --field 2 -d , l.tamis r.csv
+$ tamis check --confirm l.csv --list-field 2 --field 2 -t , l.tamis r.csv
 tamis: l.csv: 3 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
 [2]
 $ tamis check --list-field 1 l.tamis r.csv

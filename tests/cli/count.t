@@ -70,27 +70,27 @@ tamis: count: that needs 43498016 bytes, more than the budget of 1000
 [2]
 
 # Fields and weights.
-$ printf 'a 5\nb 7\na -2\n\nc 0\n' > pairs; tamis count --kind count-min --field 1 --weight-field 2 -d ' ' -f -o s.tamis pairs && tamis freq s.tamis a b c
+$ printf 'a 5\nb 7\na -2\n\nc 0\n' > pairs; tamis count --kind count-min --field 1 --weight-field 2 -t ' ' -f -o s.tamis pairs && tamis freq s.tamis a b c
 tamis: skipped 1 line of fewer than 2 fields
          3  3..3              a
          7  7..7              b
          0  0..0              c
-$ tamis count --field 1 --weight-field 2 -d ' ' -f -o s.tamis pairs
+$ tamis count --field 1 --weight-field 2 -t ' ' -f -o s.tamis pairs
 tamis: pairs: line 3: updates of this tally are conservative, so nothing can be taken away; signed-tally can: tamis count --kind signed-tally
 [2]
-$ printf 'a 9223372036854775807\na 1\nb 9223372036854775808' > big; tamis count --field 1 --weight-field 2 -d ' ' -f -o s.tamis big
+$ printf 'a 9223372036854775807\na 1\nb 9223372036854775808' > big; tamis count --field 1 --weight-field 2 -t ' ' -f -o s.tamis big
 tamis: big: line 3: the weight '9223372036854775808' is not a whole number of 64 bits; skipped 1 such line
 tamis: s.tamis: 4 counters have reached their end for good: what freq says of such lines is "or more"
-$ head -n 2 big | tamis count --field 1 --weight-field 2 -d ' ' -f -o s.tamis && tamis freq s.tamis a && tamis info s.tamis | sed -n 2p
+$ head -n 2 big | tamis count --field 1 --weight-field 2 -t ' ' -f -o s.tamis && tamis freq s.tamis a && tamis info s.tamis | sed -n 2p
 tamis: s.tamis: 4 counters have reached their end for good: what freq says of such lines is "or more"
 9223372036854775807+  9223372036854775807..  a
   weight    9,223,372,036,854,775,807 or more in all
 $ printf 'a\t1\t\n' | tamis count --weight-field 3 -f -o s.tamis
 tamis: standard input: line 1: the weight '' is not a whole number of 64 bits; skipped 1 such line
 $ (seq 300000 | sed 's/$/ 1/'; echo x; echo 'y 2 z'; echo 'y 1.5') > long; echo 'a 1' > short
-$ tamis count -q --weight-field 2 -d ' ' -o x.tamis short long short; ls x.tamis
+$ tamis count -q --weight-field 2 -t ' ' -o x.tamis short long short; ls x.tamis
 x.tamis
-$ head -n 300002 long | tamis count --threads 3 --weight-field 2 -d ' ' -f -o s.tamis - short; tamis freq s.tamis 'y 2 z' '299999 1' 'a 1' x
+$ head -n 300002 long | tamis count --threads 3 --weight-field 2 -t ' ' -f -o s.tamis - short; tamis freq s.tamis 'y 2 z' '299999 1' 'a 1' x
 tamis: skipped 1 line of fewer than 2 fields
          2  1..2              y 2 z
         ~1  0..1              299999 1
@@ -107,9 +107,9 @@ $ tamis count -f -o a.tamis list; tamis count -f -o b.tamis pairs; tamis merge -
 $ tamis merge -f -o x.tamis a.tamis count-min.tamis
 tamis: count-min.tamis: cannot be merged with a.tamis: one is tally, the other count-min
 [2]
-$ echo 'a 1000' | tamis add --field 1 --weight-field 2 -d ' ' s.tamis && tamis freq s.tamis a
+$ echo 'a 1000' | tamis add --field 1 --weight-field 2 -t ' ' s.tamis && tamis freq s.tamis a
       1000  1000..1000        a
-$ cp s.tamis before; echo 'a -1' | tamis add --field 1 --weight-field 2 -d ' ' s.tamis; cmp s.tamis before
+$ cp s.tamis before; echo 'a -1' | tamis add --field 1 --weight-field 2 -t ' ' s.tamis; cmp s.tamis before
 tamis: standard input: line 1: updates of this tally are conservative, so nothing can be taken away; signed-tally can: tamis count --kind signed-tally
 $ echo 1 | tamis remove count-min.tamis; tamis freq count-min.tamis 1
         99  99..99            1
@@ -121,7 +121,7 @@ tamis: cut: truncated: 1000 bytes of 1048576
 [2]
 
 # What came lately: a window of sketches.
-$ tamis count --kind window --inner top --generations 3 --bytes 96KiB -o hour.tamis list && tamis top -k 2 hour.tamis && tamis info hour.tamis
+$ tamis count --kind window --inner top --generations 3 --bytes 96KiB -o hour.tamis list && tamis top -n 2 hour.tamis && tamis info hour.tamis
        100  100..100          1
         99  99..99            2
 hour.tamis: window of 3 generations, each a top sketch
@@ -132,7 +132,7 @@ hour.tamis: window of 3 generations, each a top sketch
   cells     0.0 % in use; m = 12,432 of 8 bits, k = 4; none at their end
   hash      xxh3-128, seed 0
   file      format 1, generation 1
-$ tamis rotate hour.tamis && printf 'new\n%.0s' 1 2 3 | tamis add hour.tamis && tamis freq hour.tamis 1 new && tamis top -k 2 hour.tamis
+$ tamis rotate hour.tamis && printf 'new\n%.0s' 1 2 3 | tamis add hour.tamis && tamis freq hour.tamis 1 new && tamis top -n 2 hour.tamis
        100  100..100          1
          3  3..3              new
        100  100..100          1
@@ -179,7 +179,7 @@ tamis: w.tamis: a sketch, which has no false-positive rate
 
 # Counters that have reached their end say so.
 $ printf 'a 3000000000\na 3000000000\n' > plus; printf 'a -3000000000\na -2999999999\n' > minus
-$ for k in count-min count-sketch; do tamis count --kind $k --field 1 --weight-field 2 -d ' ' -f -o e.tamis plus && tamis add --field 1 --weight-field 2 -d ' ' e.tamis minus && tamis freq e.tamis a b && tamis freq --json e.tamis a; done
+$ for k in count-min count-sketch; do tamis count --kind $k --field 1 --weight-field 2 -t ' ' -f -o e.tamis plus && tamis add --field 1 --weight-field 2 -t ' ' e.tamis minus && tamis freq e.tamis a b && tamis freq --json e.tamis a; done
 tamis: e.tamis: 4 counters have reached their end for good: what freq says of such lines is "or more"; see --counter-bits 64 of count
 tamis: e.tamis: 4 counters have reached their end for good: what freq says of such lines is "or more"; see --counter-bits 64 of count
         0+  0..               a
@@ -190,10 +190,10 @@ tamis: e.tamis: 5 counters have reached their end for good: what freq says of su
    unknown  ..                a
          0  0..0              b
 {"item": "a", "count": 9223372036854775807, "lower": -9223372036854775808, "upper": 9223372036854775807, "confidence": 1, "below_noise": false, "suspect": null}
-$ tamis count --conservative --field 1 --weight-field 2 -d ' ' -f -o e.tamis plus && tamis freq e.tamis a && tamis count -q --conservative --field 1 --weight-field 2 -d ' ' -f -o e.tamis plus
+$ tamis count --conservative --field 1 --weight-field 2 -t ' ' -f -o e.tamis plus && tamis freq e.tamis a && tamis count -q --conservative --field 1 --weight-field 2 -t ' ' -f -o e.tamis plus
 tamis: e.tamis: 4 counters have reached their end for good: what freq says of such lines is "or more"; see --counter-bits 64 of count
 4294967295+  4294967295..      a
-$ tamis count --kind count-min --counter-bits 64 --field 1 --weight-field 2 -d ' ' -f -o e.tamis plus minus && tamis freq e.tamis a
+$ tamis count --kind count-min --counter-bits 64 --field 1 --weight-field 2 -t ' ' -f -o e.tamis plus minus && tamis freq e.tamis a
          1  1..1              a
 
 # What a sketch has no number for is not told.
@@ -202,7 +202,7 @@ s.tamis: count-sketch sketch
   weight    5,050 in all
   noise     a key that never came counts 0 as a rule, up to 27 in 99 % and 68 in 99.9 % of cases
             (the textbook only promises 0.0879 times the root of the sum of all squared counts)
-$ echo 'a 1234567890123456789' | tamis count --weight-field 2 --field 1 -d ' ' -f -o s.tamis && tamis info --json s.tamis | sed 's/"hash.*//'
+$ echo 'a 1234567890123456789' | tamis count --weight-field 2 --field 1 -t ' ' -f -o s.tamis && tamis info --json s.tamis | sed 's/"hash.*//'
 {"file": "s.tamis", "kind": "tally", "weight": 1234567890123456789, "noise_half": 0, "noise_99": 0, "noise_999": 0, "error": 0, "conservative": false, "bytes": 1048576, "fill": 3.48878790786e-05, "m": 917224, "k": 4, 
 $ tamis info --plot s.tamis | tail -n 2
   file      format 1, generation 1

@@ -6,7 +6,7 @@ $ printf 'x\ny\nz\na\nb\nc\nw\n\n' | tamis check f.tamis
 x
 y
 z
-$ tamis add -q --field 2 f.tamis list; printf 'k v' | tamis add --field 2 -d ' ' f.tamis; echo v | tamis check f.tamis
+$ tamis add -q --field 2 f.tamis list; printf 'k v' | tamis add --field 2 -t ' ' f.tamis; echo v | tamis check f.tamis
 v
 $ printf 'k,,v\n,last' | tamis add --field 2 --delimiter , f.tamis; printf '\nlast\nv\nk\n' | tamis check -z f.tamis | wc -c; printf 'last\0' | tamis check -z f.tamis | tr '\0' '\n'
 0
@@ -48,28 +48,28 @@ tamis: freq: --field is for lines of standard input, not for items
 
 # Numbers of lines are those of the file, whatever was skipped before, however many blocks and threads there are.
 $ (seq 300000 | sed 's/$/ 1/'; echo x; echo 'y 2 z'; echo 'y 1.5') > long; echo 'a 1' > short
-$ tamis count -o c.tamis /dev/null; tamis add --weight-field 2 -d ' ' c.tamis short long
+$ tamis count -o c.tamis /dev/null; tamis add --weight-field 2 -t ' ' c.tamis short long
 tamis: skipped 1 line of fewer than 2 fields
 tamis: long: line 300,003: the weight '1.5' is not a whole number of 64 bits; skipped 1 such line
-$ tamis add -q --weight-field 2 -d ' ' c.tamis long; tamis info --json c.tamis | grep -o '"weight": [0-9]*'
+$ tamis add -q --weight-field 2 -t ' ' c.tamis long; tamis info --json c.tamis | grep -o '"weight": [0-9]*'
 "weight": 600005
-$ printf 'a \033[2J\n' | tamis add --weight-field 2 -d ' ' c.tamis
+$ printf 'a \033[2J\n' | tamis add --weight-field 2 -t ' ' c.tamis
 tamis: standard input: line 1: the weight '?[2J' is not a whole number of 64 bits; skipped 1 such line
-$ echo 'a -1' | tamis add --weight-field 2 -d ' ' c.tamis
+$ echo 'a -1' | tamis add --weight-field 2 -t ' ' c.tamis
 tamis: standard input: line 1: updates of this tally are conservative, so nothing can be taken away; signed-tally can: tamis count --kind signed-tally
 [2]
 
 # A weight may be -, which is 0, and have a carriage return behind it when it is the last of its line; all else is no weight.
-$ printf 'a -\nb 5\r\nc \nd 1.5\ne 5\r 1\nf 9223372036854775808\ng +3\n' | tamis top --field 1 --weight-field 2 -d ' '
+$ printf 'a -\nb 5\r\nc \nd 1.5\ne 5\r 1\nf 9223372036854775808\ng +3\n' | tamis top --field 1 --weight-field 2 -t ' '
 tamis: standard input: line 3: the weight '' is not a whole number of 64 bits; skipped 4 such lines
          5  5..5              b
          3  3..3              g
-$ printf 'a x\n' | tamis top --field 1 --weight-field 2 -d ' '
+$ printf 'a x\n' | tamis top --field 1 --weight-field 2 -t ' '
 tamis: standard input: line 1: the weight 'x' is not a whole number of 64 bits; skipped 1 such line
 [1]
 
 # By blanks: any number of spaces and tabs, also before the first field.
-$ printf '  a \t b  \nc\td\n   e\n\n' | tamis top --field 2 -d blanks
+$ printf '  a \t b  \nc\td\n   e\n\n' | tamis top --field 2 -t blanks
 tamis: skipped 2 lines of fewer than 2 fields
          1  1..1              b
          1  1..1              d
@@ -78,13 +78,13 @@ $ printf '  a \t 7  \r\nc\t8 x\n' | tamis top --field 1 --weight-field 2 --delim
          7  7..7              a
 
 # Fields in every command that reads lines.
-$ printf 'a,1\nb,2\nc,3\n' > table; tamis build --kind counting --field 1 -d , --fpr 1e-9 -o k.tamis table; printf 'b,9\nx,9\nno\n' | tamis remove --field 1 -d , k.tamis; tamis check --field 1 -d , k.tamis table
+$ printf 'a,1\nb,2\nc,3\n' > table; tamis build --kind counting --field 1 -t , --fpr 1e-9 -o k.tamis table; printf 'b,9\nx,9\nno\n' | tamis remove --field 1 -t , k.tamis; tamis check --field 1 -t , k.tamis table
 tamis: k.tamis: 2 of 3 lines were certainly not in it
 a,1
 c,3
-$ head -n 1 table | tamis compact --field 1 -d , k.tamis; tamis check --field 1 -d , k.tamis table
+$ head -n 1 table | tamis compact --field 1 -t , k.tamis; tamis check --field 1 -t , k.tamis table
 a,1
-$ tamis freq --field 1 -d , k.tamis < table; tamis freq --field 2 -d , k.tamis a - < table
+$ tamis freq --field 1 -t , k.tamis < table; tamis freq --field 2 -t , k.tamis a - < table
          1  0..1              a
          0  0..0              b
          0  0..0              c

@@ -54,7 +54,7 @@ $ tamis count --kind top --bytes 64KiB --field 1 --weight-field 2 -o p.tamis "$T
 $ tamis freq --json p.tamis 1 2
 {"item": "1", "count": 20000, "lower": 0, "upper": 20000, "confidence": 1, "below_noise": false, "certain": 0, "suspect": true}
 {"item": "2", "count": 0, "lower": 0, "upper": 0, "confidence": 0.99, "below_noise": true, "certain": 0, "suspect": false}
-$ tamis top p.tamis -k 1; tamis top --json -k 100 p.tamis | grep -c '"suspect": true'
+$ tamis top p.tamis -n 1; tamis top --json -n 100 p.tamis | grep -c '"suspect": true'
      20012  20012..20012      13994
 0
 [1]

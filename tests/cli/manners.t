@@ -26,6 +26,13 @@ tamis: check: unknown option '--invret'; did you mean '--invert'?
 $ tamis check -x f
 tamis: check: unknown option '-x'; see 'tamis check --help'
 [2]
+$ tamis uniq -d , f; tamis uniq -qc f; tamis top -k5 f; tamis check -h f; tamis plan -k bloom
+tamis: uniq: -d is not the delimiter any more: use -t
+tamis: uniq: -c does not print the number of lines any more: use --total; 'tamis top' counts each line
+tamis: top: -k is not the number of lines any more: use -n
+tamis: check: -h is not the help any more: use --help
+tamis: plan: -k is not the kind any more: use --kind; --k is the number of probes
+[2]
 $ tamis plan --fprr=1%
 tamis: plan: unknown option '--fprr=1%'; did you mean '--fpr'?
 [2]
@@ -186,7 +193,7 @@ tamis: --window: '-5m' is no number of lines (1000, 1M) and no time (30s, 5m, 1h
 tamis: --window: '1e99d' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)
 tamis: --window: '5x' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)
 [2]
-$ for window in 0.5m 5m 10000ms 1h 1d; do seq 3 | tamis uniq -c --items 9 --window $window; done | uniq -c
+$ for window in 0.5m 5m 10000ms 1h 1d; do seq 3 | tamis uniq --total --items 9 --window $window; done | uniq -c
       5 3
 $ tamis explain cost nowhere.tamis
 tamis: nowhere.tamis: cannot open: No such file or directory

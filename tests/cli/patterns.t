@@ -98,25 +98,25 @@ $ mkfifo slow; { echo 4; exec sleep 60; } > slow & timeout 30 tamis check -qf th
 
 # One field of each line, split at every delimiter: the whole line is printed. Lines with fewer fields are told.
 $ printf 'id,name\n1,pear\n2,plum tree\n3,brick\n4,"plum"\n5\n6,plum,x\n7,\n' > table.csv
-$ tamis check --field 2 -d , -f patterns table.csv
+$ tamis check --field 2 -t , -f patterns table.csv
 1,pear
 6,plum,x
 7,
 tamis: skipped 1 line of fewer than 2 fields
-$ tamis check --field 2 -d , -vf patterns table.csv
+$ tamis check --field 2 -t , -vf patterns table.csv
 id,name
 2,plum tree
 3,brick
 4,"plum"
 tamis: skipped 1 line of fewer than 2 fields
-$ tamis check -q --field 3 -d , -vf patterns table.csv; tamis check --field 3 -d , -cvf patterns table.csv
+$ tamis check -q --field 3 -t , -vf patterns table.csv; tamis check --field 3 -t , -cvf patterns table.csv
 tamis: skipped 7 lines of fewer than 3 fields
 1
-$ tamis build -q --field 2 -d , --fpr 1e-9 -o names.tamis table.csv; printf 'pear\n"plum"\nplum tree\n1\n' | tamis check names.tamis
+$ tamis build -q --field 2 -t , --fpr 1e-9 -o names.tamis table.csv; printf 'pear\n"plum"\nplum tree\n1\n' | tamis check names.tamis
 pear
 "plum"
 plum tree
-$ seq 200000 | sed 's/.*/x &,&,y/' > wide; tamis check --field 2 -d , -f three wide | wc -l; tamis check --threads 1 --field 2 -d , -f three wide | cut -d, -f2 | cmp - three
+$ seq 200000 | sed 's/.*/x &,&,y/' > wide; tamis check --field 2 -t , -f three wide | wc -l; tamis check --threads 1 --field 2 -t , -f three wide | cut -d, -f2 | cmp - three
 33334
 
 # What makes no sense together.
@@ -129,7 +129,7 @@ tamis: check: --fpr and --bytes are for -f; a filter has its size and its rate
 $ tamis check --memory 1G -f patterns lines
 tamis: check: --memory is for --confirm
 [2]
-$ tamis check -d , -f patterns lines
+$ tamis check -t , -f patterns lines
 tamis: --delimiter: between which fields? See --field
 [2]
 $ tamis check -f

@@ -24,7 +24,7 @@ $ cat f.tamis | tamis info - f.tamis | grep -c blocked; gzip -c f.tamis | tamis 
 -: blocked filter
 
 # Sketches: top tells one by how it begins; without it these are lines, however they come.
-$ tamis top -o t.tamis -q list some; cat t.tamis | tamis freq - 999 | cut -c 1-20; cat t.tamis | tamis top -k 1; cat t.tamis | tamis top -k 1 -; cat t.tamis > pipe & tamis top -k 1 pipe
+$ tamis top -o t.tamis -q list some; cat t.tamis | tamis freq - 999 | cut -c 1-20; cat t.tamis | tamis top -n 1; cat t.tamis | tamis top -n 1 -; cat t.tamis > pipe & tamis top -n 1 pipe
          2  2..2    
          2  2..2              1000
          2  2..2              1000
@@ -36,7 +36,7 @@ $ printf '\211TAMIS\n\211TAMIS\n\211' | tamis top | cut -c 1-20; (printf '\211';
          2  2..2    
          1  1..1    
          1  1..1    
-$ gzip -c some | tamis top -k 1; printf x | tamis top -; cat some > pipe & tamis top -k 1 some pipe; cat some > pipe & tamis top -k 1 pipe
+$ gzip -c some | tamis top -n 1; printf x | tamis top -; cat some > pipe & tamis top -n 1 some pipe; cat some > pipe & tamis top -n 1 pipe
          1  1..1              1000
          1  1..1              x
          2  2..2              1000

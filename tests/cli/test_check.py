@@ -58,7 +58,7 @@ def fields_are_as_split():
                 wanted = b"".join(r + b"\n" for r in rows
                                   if r.count(b",") >= field - 1 and (r.split(b",")[field - 1] in known) != bool(invert))
                 for threads in ("1", "3"):
-                    assert tamis("check", "-d", ",", "--field", str(field), "--threads", threads, *invert, "-f", lists,
+                    assert tamis("check", "-t", ",", "--field", str(field), "--threads", threads, *invert, "-f", lists,
                                  lines) == wanted, (field, invert, threads)
 
 

@@ -25,7 +25,7 @@ def small_inputs_are_exact():
         items = zipf(rng, n, keys)
         for order in (items, sorted(items), sorted(items, key=items.count)):
             wanted = collections.Counter(items)
-            got = top("\n".join(order).encode(), "-k", "1000")
+            got = top("\n".join(order).encode(), "-n", "1000")
             assert {g["item"]: g["count"] for g in got} == wanted
             assert all(g["lower"] == g["count"] == g["upper"] for g in got)
             assert [g["count"] for g in got] == sorted(wanted.values(), reverse=True)
@@ -39,7 +39,7 @@ def counts_are_never_too_low():
     truth = collections.Counter(items)
     text = "\n".join(items).encode()
     for order in (text, "\n".join(sorted(items)).encode()):
-        got = top(order, "--bytes", "64KiB", "-k", "100")
+        got = top(order, "--bytes", "64KiB", "-n", "100")
         assert len(got) == 100
         assert all(g["lower"] <= g["count"] <= g["upper"] and truth[g["item"]] <= g["upper"] for g in got)
         assert {g["item"] for g in got[:10]} == {f"item {i}" for i in range(10)}
@@ -81,7 +81,7 @@ def weights_add_up():
     for key, weight in pairs:
         wanted[key] += weight
     lines = "".join(f"x,{weight},{key}\n" for key, weight in pairs)
-    got = top(lines.encode(), "-k", "99", "--field", "3", "--weight-field", "2", "--delimiter", ",")
+    got = top(lines.encode(), "-n", "99", "--field", "3", "--weight-field", "2", "--delimiter", ",")
     assert {g["item"]: g["count"] for g in got} == wanted
 
 
@@ -92,7 +92,7 @@ def hostile_bytes():
         data = bytes(rng.choices(range(256), [100 if b == 10 else 1 for b in range(256)], k=size))
         lines = data.split(b"\n")
         lines = lines[:-1] if lines[-1] == b"" else lines
-        got = top(data, "-k", "100000")
+        got = top(data, "-n", "100000")
         assert sum(g["lower"] for g in got) <= len(lines), size
         assert len(got) == len(set(lines)) or size > 1000, size
 
@@ -129,7 +129,7 @@ def bars_on_a_terminal():
 
 def live_list():
     """It shows what has come although the pipe stays open, and what stays in the end is the whole list."""
-    t = Terminal("top", "--live", "-k", "2")
+    t = Terminal("top", "--live", "-n", "2")
     t.send(b"b\na\nb\n")
     t.until(rb"3 lines")
     t.send(b"a\na\nc\n")
@@ -153,7 +153,7 @@ def live_list_interrupted():
     t.process.send_signal(signal.SIGINT)
     assert t.finish() == 0
     assert t.seen.rsplit(b"\x1b[J", 1)[1].split()[0] == b"2", t.seen
-    listed = subprocess.run([TAMIS, "top", "-k", "1", "kept.tamis"], stdout=subprocess.PIPE, check=True).stdout
+    listed = subprocess.run([TAMIS, "top", "-n", "1", "kept.tamis"], stdout=subprocess.PIPE, check=True).stdout
     assert listed.split() == [b"2", b"2..2", b"7"]
 
 

@@ -1,12 +1,12 @@
 # top: what sort | uniq -c | sort -rn | head shows.
-$ for i in $(seq 200); do seq $i; done > list; tamis top -k 3 list
+$ for i in $(seq 200); do seq $i; done > list; tamis top -n 3 list
        200  200..200          1
        199  199..199          2
        198  198..198          3
 $ tamis top list | awk '{print $1, $3}' | md5sum; sort list | uniq -c | sort -rn | head | awk '{print $1, $2}' | md5sum
 354c579a43ad1a68c7a115b11fae4ea9  -
 354c579a43ad1a68c7a115b11fae4ea9  -
-$ tamis top --json -k 2 list
+$ tamis top --json -n 2 list
 {"item": "1", "count": 200, "lower": 200, "upper": 200, "confidence": 1, "below_noise": false, "certain": 200, "suspect": false}
 {"item": "2", "count": 199, "lower": 199, "upper": 199, "confidence": 1, "below_noise": false, "certain": 199, "suspect": false}
 $ printf '\377\n\303\277\na\377\n' | tamis top --json | grep -o '"item.*"count' | LC_ALL=C sort
@@ -26,7 +26,7 @@ c|
 $ printf 'a\n\n\n\n' | tamis top
          3  3..3              
          1  1..1              a
-$ gzip -c list | tamis top -k 1 - list
+$ gzip -c list | tamis top -n 1 - list
        400  400..400          1
 $ tamis top -q list; tamis top -q /dev/null
 [1]
@@ -35,17 +35,17 @@ tamis: no-such-file: cannot read: No such file or directory
 [2]
 
 # Fields and weights.
-$ printf 'a 5\nb 7\na 4\nlonely\n' > pairs; tamis top --field 1 --weight-field 2 -d ' ' pairs
+$ printf 'a 5\nb 7\na 4\nlonely\n' > pairs; tamis top --field 1 --weight-field 2 -t ' ' pairs
 tamis: skipped 1 line of fewer than 2 fields
          9  9..9              a
          7  7..7              b
-$ echo 'a -1' | tamis top --field 1 --weight-field 2 -d ' '
+$ echo 'a -1' | tamis top --field 1 --weight-field 2 -t ' '
 tamis: standard input: line 1: updates of this top are conservative, so nothing can be taken away; signed-tally can: tamis count --kind signed-tally
 [2]
-$ printf '1.2.3.4 - - [x] "GET /a" 200 512\n1.2.3.4 - - [x] "GET /b" 304 -\n5.6.7.8 - - [x] "GET /c" 200 1000\r\n' | tamis top --field 1 --weight-field 8 -d ' '
+$ printf '1.2.3.4 - - [x] "GET /a" 200 512\n1.2.3.4 - - [x] "GET /b" 304 -\n5.6.7.8 - - [x] "GET /c" 200 1000\r\n' | tamis top --field 1 --weight-field 8 -t ' '
       1000  1000..1000        5.6.7.8
        512  512..512          1.2.3.4
-$ tamis top --field 1 --weight-field 2 -d ' ' -o w.tamis pairs > /dev/full; ls w.tamis
+$ tamis top --field 1 --weight-field 2 -t ' ' -o w.tamis pairs > /dev/full; ls w.tamis
 tamis: skipped 1 line of fewer than 2 fields
 tamis: standard output: cannot write: No space left on device
 ls: cannot access 'w.tamis': No such file or directory
@@ -73,7 +73,7 @@ $ tamis top --min 0.9% list
        183  183..183          18
        182  182..182          19
        181  181..181          20
-$ tamis top --min 0.9% -k 1 list; tamis top --min 50% list
+$ tamis top --min 0.9% -n 1 list; tamis top --min 50% list
        200  200..200          1
 [1]
 $ seq 300000 | cat - list > long; tamis top --bytes 64KiB --min 0.001% long
@@ -87,12 +87,12 @@ $ tamis top --min 0.03% long | wc -l; tamis top --bytes 2MiB --min 0.001% long |
 198
 
 # Where no line is frequent those are listed that met the most noise: the interval is honest about that.
-$ seq 300000 | tamis top --json -k 2 --bytes 64kB
+$ seq 300000 | tamis top --json -n 2 --bytes 64kB
 {"item": "294837", "count": 10, "lower": 1, "upper": 16, "confidence": 1, "below_noise": false, "certain": 1, "suspect": false}
 {"item": "295330", "count": 10, "lower": 1, "upper": 16, "confidence": 1, "below_noise": false, "certain": 1, "suspect": false}
 
 # The sketch is kept, asked, added to and merged.
-$ tamis top -k 1 -o t.tamis list && tamis top -k 2 t.tamis && tamis freq t.tamis 1 200 201
+$ tamis top -n 1 -o t.tamis list && tamis top -n 2 t.tamis && tamis freq t.tamis 1 200 201
        200  200..200          1
        200  200..200          1
        199  199..199          2
@@ -102,7 +102,7 @@ $ tamis top -k 1 -o t.tamis list && tamis top -k 2 t.tamis && tamis freq t.tamis
 $ tamis top -o t.tamis list
 tamis: t.tamis: exists already; -f replaces it
 [2]
-$ tamis add t.tamis list && tamis top -k 1 t.tamis; tamis count --kind top -o u.tamis pairs; tamis merge -o tu.tamis t.tamis u.tamis && tamis freq tu.tamis 'a 5' 1
+$ tamis add t.tamis list && tamis top -n 1 t.tamis; tamis count --kind top -o u.tamis pairs; tamis merge -o tu.tamis t.tamis u.tamis && tamis freq tu.tamis 'a 5' 1
        400  400..400          1
          1  1..1              a 5
        400  400..400          1
@@ -115,16 +115,16 @@ t.tamis: top sketch
   cells     0.0 % in use; m = 772,296 of 8 bits, k = 4; none at their end
   hash      xxh3-128, seed 0
   file      format 1, generation 2
-$ tamis top -k 1 t.tamis u.tamis
-tamis: t.tamis: is a sketch, of which only -k, --min and --json can be asked; see merge for several, add for lines
+$ tamis top -n 1 t.tamis u.tamis
+tamis: t.tamis: is a sketch, of which only -n, --min and --json can be asked; see merge for several, add for lines
 [2]
 $ tamis top --bytes 1MiB t.tamis
-tamis: t.tamis: is a sketch, of which only -k, --min and --json can be asked; see merge for several, add for lines
+tamis: t.tamis: is a sketch, of which only -n, --min and --json can be asked; see merge for several, add for lines
 [2]
 $ tamis count -o c.tamis list; tamis top c.tamis
 tamis: c.tamis: a tally keeps no items to be listed; 'tamis top -o' and 'tamis count --kind top' make a sketch that does
 [2]
-$ tamis top --raw -k 1 c.tamis | wc -l
+$ tamis top --raw -n 1 c.tamis | wc -l
 1
 $ head -c 500 t.tamis > cut; tamis top cut
 tamis: cut: truncated: 500 bytes of 1048448
@@ -132,17 +132,17 @@ tamis: cut: truncated: 500 bytes of 1048448
 $ tamis top -o - list
 tamis: top: the list and the sketch cannot both go to standard output; see -q
 [2]
-$ tamis top -q -o - list | tamis top --raw -q && tamis top -q -o - list > v.tamis && tamis top -k 1 v.tamis
+$ tamis top -q -o - list | tamis top --raw -q && tamis top -q -o - list > v.tamis && tamis top -n 1 v.tamis
        200  200..200          1
 
 # Options that make no sense, and lines that are long.
 $ tamis top --live list
 tamis: top: --live is for a terminal, without --json and -q
 [2]
-$ tamis top --bytes 1000 -k 1000 list
+$ tamis top --bytes 1000 -n 1000 list
 tamis: top: that is too small for 1000 items: it takes 177024 bytes
 [2]
-$ tamis top -k 0 list
+$ tamis top -n 0 list
 tamis: --number: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
 [2]
 $ (head -c 100000 /dev/zero | tr '\0' x; echo; echo y) > wide; tamis top wide | cut -c 1-40; tamis top --json wide | grep -o '"length.*'
@@ -153,5 +153,5 @@ $ (head -c 100000 /dev/zero | tr '\0' x; echo; echo y) > wide; tamis top wide | 
 # A sketch among files of lines is no file of lines.
 $ seq 10 > lines; tamis count -o kept.tamis lines
 $ tamis top lines kept.tamis
-tamis: kept.tamis: is a sketch, of which only -k, --min and --json can be asked; see merge for several, add for lines
+tamis: kept.tamis: is a sketch, of which only -n, --min and --json can be asked; see merge for several, add for lines
 [2]

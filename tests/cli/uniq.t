@@ -4,7 +4,7 @@ b
 a
 
 c
-$ printf 'b\na\nb\n\nc\na\n' | tamis uniq -D
+$ printf 'b\na\nb\n\nc\na\n' | tamis uniq -v
 b
 a
 
@@ -16,10 +16,10 @@ $ printf 'a\r\na\na' | tamis uniq | od -c | head -n 1
 $ (seq 30000; seq 20000 40000) > list && tamis uniq list | md5sum && awk '!s[$0]++' list | md5sum
 1c0f34fee7176dc367bead8f96cba6bc  -
 1c0f34fee7176dc367bead8f96cba6bc  -
-$ tamis uniq -c list && tamis uniq -Dc list && tamis uniq -q list
+$ tamis uniq --total list && tamis uniq -v --total list && tamis uniq -q list
 40000
 10001
-$ gzip -c list | tamis uniq -c - list
+$ gzip -c list | tamis uniq --total - list
 40000
 $ tamis uniq --json list
 {"lines": 50001, "different": 40000, "repeated": 10001, "exact": false, "fpr_now": 1.85173121281e-08, "fpr_asked": 1e-06, "wrongly_dropped": 0.000620834772165, "bytes": 248800}
@@ -32,7 +32,7 @@ $ tamis uniq --exact-until 10MB --json list
 $ tamis uniq --exact-until 100kB --json list
 tamis: uniq: no longer exact: 3,072 different lines have used up 100,000 bytes; from here on 1.15e-06 % (1 in 86,767,016) of new lines are dropped
 {"lines": 50001, "different": 40000, "repeated": 10001, "exact": false, "fpr_now": 1.85173121281e-08, "fpr_asked": 1e-06, "wrongly_dropped": 0.000595025960736, "bytes": 248800}
-$ tamis uniq -q --exact-until 100kB -c list; tamis uniq --exact-until 100kB list 2>/dev/null | md5sum
+$ tamis uniq -q --exact-until 100kB --total list; tamis uniq --exact-until 100kB list 2>/dev/null | md5sum
 1c0f34fee7176dc367bead8f96cba6bc  -
 
 # Tomorrow it goes on.
@@ -43,7 +43,7 @@ $ seq 50 150 | tamis uniq --state state.tamis | wc -l
 $ tamis info state.tamis | head -n 2
 state.tamis: growing filter
   items     150, grown from 100
-$ tamis uniq --state list -c list
+$ tamis uniq --state list --total list
 tamis: list: not a Tamis file
 [2]
 $ tamis uniq --exact-until 1M --state state.tamis list
@@ -51,9 +51,9 @@ tamis: uniq: --exact-until is for one run, without --state and --window
 [2]
 
 # A window of lines: the last so many different ones at the least.
-$ (seq 1000; seq 1000) | tamis uniq --window 1000 -c
+$ (seq 1000; seq 1000) | tamis uniq --window 1000 --total
 1000
-$ (seq 100000; seq 1000) | tamis uniq --window 1000 -c
+$ (seq 100000; seq 1000) | tamis uniq --window 1000 --total
 101000
 $ seq 10 | tamis uniq --window 1w
 tamis: --window: '1w' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)
@@ -69,13 +69,13 @@ tamis: uniq: --window 1h says it all: leave out --kind
 $ tamis uniq --window 1h list
 tamis: uniq: --window 1h needs --items: how many different lines come in that time at most
 [2]
-$ tamis uniq --window 1h --items 40000 -c list && tamis uniq --window 1h --bytes 1MB -c list
+$ tamis uniq --window 1h --items 40000 --total list && tamis uniq --window 1h --bytes 1MB --total list
 40000
 40000
 
 # It forgets between runs as well: the time of the file is when it turned last. It turns every 20 minutes, and remembers for
 # 60 to 80.
-$ seq 3 | tamis uniq --window 1h --items 100 --state hour.tamis -c; seq 4 | tamis uniq --window 1h --state hour.tamis
+$ seq 3 | tamis uniq --window 1h --items 100 --state hour.tamis --total; seq 4 | tamis uniq --window 1h --state hour.tamis
 3
 4
 $ touch -d '15 minutes ago' hour.tamis; seq 5 | tamis uniq --window 1h --state hour.tamis; find hour.tamis -mmin +14
@@ -93,7 +93,7 @@ $ touch -d '50 minutes ago' hour.tamis; seq 6 | tamis uniq --window 1h --state h
 
 # A job every ten minutes forgets, though none waits for a turn; what comes again is not forgotten; a clock that was put back
 # forgets nothing.
-$ for i in 1 2 3 4 5 6 7 8 9; do echo x | tamis uniq --window 1h --items 9 --state cron.tamis -c; touch -d "$(stat -c %y cron.tamis) 10 minutes ago" cron.tamis; done | tr '\n' ' '
+$ for i in 1 2 3 4 5 6 7 8 9; do echo x | tamis uniq --window 1h --items 9 --state cron.tamis --total; touch -d "$(stat -c %y cron.tamis) 10 minutes ago" cron.tamis; done | tr '\n' ' '
 1 0 0 0 0 0 0 0 0 
 $ rm cron.tamis; for i in 1 2 3 4 5 6 7 8 9; do echo $i | tamis uniq --window 1h --items 9 --state cron.tamis -q; touch -d "$(stat -c %y cron.tamis) 10 minutes ago" cron.tamis; done; seq 9 | tamis uniq --window 1h --state cron.tamis | tr '\n' ' '
 1 2 
@@ -128,7 +128,7 @@ tamis: state.tamis: made for a rate of 5.83e-05 % (1 in 1,714,558); --fpr says 1
 $ tamis uniq --state state.tamis --seed 1 list
 tamis: state.tamis: made with the seed 0; --seed says 1
 [2]
-$ seq 10 | tamis uniq --state seven.tamis --seed 7 --kind bloom --items 1000 -c
+$ seq 10 | tamis uniq --state seven.tamis --seed 7 --kind bloom --items 1000 --total
 10
 $ tamis uniq --state seven.tamis --seed 0 list
 tamis: seven.tamis: made with the seed 7; --seed says 0
@@ -139,10 +139,10 @@ tamis: seven.tamis: of 3,856 bytes; --bytes says 1,000
 $ tamis uniq --state seven.tamis --bytes 1M list
 tamis: seven.tamis: of 3,856 bytes; --bytes says 1,000,000
 [2]
-$ tamis uniq --state seven.tamis --bytes 1M --fpr 1e-6 --items 1000 --kind bloom --seed 7 -c /dev/null; tamis uniq --state seven.tamis --kind auto -c /dev/null
+$ tamis uniq --state seven.tamis --bytes 1M --fpr 1e-6 --items 1000 --kind bloom --seed 7 --total /dev/null; tamis uniq --state seven.tamis --kind auto --total /dev/null
 0
 0
-$ seq 10 | tamis uniq --state lines.tamis --window 1000 -c; seq 10 | tamis uniq --state lines.tamis --window 1000 -c; seq 10 | tamis uniq --state lines.tamis -c
+$ seq 10 | tamis uniq --state lines.tamis --window 1000 --total; seq 10 | tamis uniq --state lines.tamis --window 1000 --total; seq 10 | tamis uniq --state lines.tamis --total
 10
 0
 0
@@ -155,7 +155,7 @@ tamis: lines.tamis: a window of 1,000 lines; --window says 1h
 $ tamis key new my.key > key.id; tamis uniq --state seven.tamis --key-file my.key list
 tamis: seven.tamis: a key was given, but this image is not keyed
 [2]
-$ seq 3 | tamis uniq --state keyed.tamis --key-file my.key -c; tamis uniq --state keyed.tamis --key-file my.key --seed 1 list
+$ seq 3 | tamis uniq --state keyed.tamis --key-file my.key --total; tamis uniq --state keyed.tamis --key-file my.key --seed 1 list
 3
 tamis: keyed.tamis: hashed with a secret key; --seed says 1
 [2]
@@ -174,32 +174,32 @@ ls: cannot access 'full.tamis': No such file or directory
 [2]
 
 # One column is the key; the whole line is printed.
-$ printf '1 a\n2 a\n1 b\n3\n 2\n' > columns; tamis uniq --field 1 -d ' ' columns; awk -F '[ ]' '!s[$1]++' columns | tamis uniq -c
+$ printf '1 a\n2 a\n1 b\n3\n 2\n' > columns; tamis uniq --field 1 -t ' ' columns; awk -F '[ ]' '!s[$1]++' columns | tamis uniq --total
 1 a
 2 a
 3
  2
 4
-$ tamis uniq --field 2 -d ' ' columns; tamis uniq -q --field 2 -d ' ' columns
+$ tamis uniq --field 2 -t ' ' columns; tamis uniq -q --field 2 -t ' ' columns
 1 a
 1 b
  2
 tamis: skipped 1 line of fewer than 2 fields
-$ tamis uniq -D --field 1 --delimiter ' ' columns
+$ tamis uniq -v --field 1 --delimiter ' ' columns
 1 b
-$ tamis uniq -d ' ' columns
+$ tamis uniq -t ' ' columns
 tamis: --delimiter: between which fields? See --field
 [2]
 
 # A size that was given; too small, it says so.
-$ tamis uniq --items 40000 -c list && tamis uniq --items 40000 --bytes 100kB --json list
+$ tamis uniq --items 40000 --total list && tamis uniq --items 40000 --bytes 100kB --json list
 40000
 {"lines": 50001, "different": 39999, "repeated": 10002, "exact": false, "fpr_now": 0.000265741007636, "fpr_asked": 0.000263859939537, "wrongly_dropped": 1.61397943373, "bytes": 99968}
-$ seq 100000 | tamis uniq --items 1000 -c
+$ seq 100000 | tamis uniq --items 1000 --total
 100000
 
 # Overfull: it says so, at the first and at ten times the rate, and how much is wrong in the end; much of that is an error.
-$ seq 8200 | tamis uniq --bytes 10kB --fpr 1% -c
+$ seq 8200 | tamis uniq --bytes 10kB --fpr 1% --total
 tamis: uniq: overfull: about 8,172 items, planned for 7,707; its false-positive rate is now 1.33 % (1 in 75)
 8179
 tamis: uniq: 8,200 lines, 8,179 different; about 18 new ones wrongly dropped, to be expected; the rate is 1.33 % (1 in 75), and 1 % (1 in 100) was asked for
@@ -208,24 +208,24 @@ tamis: uniq: overfull: about 8,172 items, planned for 7,707; its false-positive 
 {"lines": 12000, "different": 11843, "repeated": 157, "exact": false, "fpr_now": 0.0674600531852, "fpr_asked": 0.01, "wrongly_dropped": 157, "bytes": 9984}
 tamis: uniq: 12,000 lines, 11,843 different; about 157 new ones wrongly dropped, to be expected; the rate is 6.75 % (1 in 15), and 1 % (1 in 100) was asked for
 [2]
-$ seq 100000 | tamis uniq -k bloom --items 1000 | wc -l
+$ seq 100000 | tamis uniq --kind bloom --items 1000 | wc -l
 tamis: uniq: overfull: about 1,020 items, planned for 1,000; its false-positive rate is now 0.00013 % (1 in 769,010)
 tamis: uniq: overfull: about 2,051 items, planned for 1,000; its false-positive rate is now 0.408 % (1 in 245)
 tamis: uniq: overfull: about 3,075 items, planned for 1,000; its false-positive rate is now 8.09 % (1 in 12)
 tamis: uniq: overfull: about 8,627 items, planned for 1,000; its false-positive rate is now 95.1 %
 tamis: uniq: 100,000 lines, 5,155 different; up to 94,845 new ones wrongly dropped; the rate is 100 %, and 0.0001 % (1 in 1,000,000) was asked for
 5155
-$ seq 100000 | tamis uniq -k bloom --items 1000 --json 2> /dev/null
+$ seq 100000 | tamis uniq --kind bloom --items 1000 --json 2> /dev/null
 {"lines": 100000, "different": 5155, "repeated": 94845, "exact": false, "fpr_now": 1, "fpr_asked": 1e-06, "wrongly_dropped": null, "bytes": 3856}
 [2]
-$ seq 100000 | tamis uniq -k bloom --items 1000 -q
+$ seq 100000 | tamis uniq --kind bloom --items 1000 -q
 [2]
-$ seq 3000 | tamis uniq -k bloom --items 1000 -q --state over.tamis; seq 3000 | tamis uniq -q --state over.tamis; tamis uniq -c --state over.tamis /dev/null
+$ seq 3000 | tamis uniq --kind bloom --items 1000 -q --state over.tamis; seq 3000 | tamis uniq -q --state over.tamis; tamis uniq --total --state over.tamis /dev/null
 tamis: uniq: overfull: about 3,003 items, planned for 1,000; its false-positive rate is now 7.05 % (1 in 14)
 0
 tamis: uniq: 0 lines, 0 different; 0 new ones wrongly dropped, to be expected; the rate is 7.05 % (1 in 14), and 0.0001 % (1 in 1,000,000) was asked for
 [2]
-$ seq 60 | tamis uniq --window 1h --items 10 --fpr 1e-3 -c
+$ seq 60 | tamis uniq --window 1h --items 10 --fpr 1e-3 --total
 tamis: uniq: overfull: more items in a generation than the 10 planned for each; its false-positive rate is now 1.71 % (1 in 58)
 59
 tamis: uniq: 60 lines, 59 different; 0.511 new ones wrongly dropped, to be expected; the rate is 1.71 % (1 in 58), and 0.1 % (1 in 1,000) was asked for
@@ -256,11 +256,11 @@ precious
 $ seq 10 | tamis uniq --window 5m
 tamis: uniq: --window 5m needs --items: how many different lines come in that time at most
 [2]
-$ for w in 5M 5mb 5000k 5000K; do seq 10 | tamis uniq -c --window $w --state five.tamis; done
+$ for w in 5M 5mb 5000k 5000K; do seq 10 | tamis uniq --total --window $w --state five.tamis; done
 10
 0
 0
 0
-$ seq 10 | tamis uniq -c --window 5m --state five.tamis
+$ seq 10 | tamis uniq --total --window 5m --state five.tamis
 tamis: five.tamis: a window of 5,000,000 lines; --window says 5m
 [2]

@@ -185,9 +185,9 @@ def test_counts():
     assert "weight    -40,000 in all" in each and sum(weights) == -40000 and len(weights) == 2 and max(weights) < 0, each
     top = CLUSTER.url("top")
     tamis("count", "--kind", "top", "--bytes", "4MB", "-o", top, given=lines(words))
-    got = [line.split() for line in tamis("top", "-k", 5, top).splitlines()]
+    got = [line.split() for line in tamis("top", "-n", 5, top).splitlines()]
     assert [(int(count), word) for count, _, word in got] == [(n, w) for w, n in sorted(truth.items(), key=lambda x: (-x[1], x[0]))[:5]]
-    assert json.loads(tamis("top", "-k", 1, "--json", top))["item"] == "w1"
+    assert json.loads(tamis("top", "-n", 1, "--json", top))["item"] == "w1"
     assert "keeps no list" in tamis("top", url, status=2)
 
 
@@ -209,7 +209,7 @@ def test_worth_of_counts():
         assert sum(x["below_noise"] for x in objects(there)[:200]) > 188, kind  # 1 in 1000 is not: less than 1e-15 for 12
         there, here = (tamis("freq", of, given=asked) for of in (url, file_of_it))
         assert there == here and there.count("~") > 50, (kind, there[:500])
-        there, here = ([tamis("top", *form, "-k", 300, of, status=0 if kind == "top" else 2) for form in (("--json",), (), ("-z",))]
+        there, here = ([tamis("top", *form, "-n", 300, of, status=0 if kind == "top" else 2) for form in (("--json",), (), ("-z",))]
                        for of in (url, file_of_it))
         if kind == "top":
             assert there == here and len(objects(there[0])) > 50 and all("suspect" in x and "confidence" in x for x in objects(there[0]))
@@ -475,8 +475,8 @@ def test_wrong():
             (("freq", url, "a"), "do not count"),
             (("verify", url), "works on files"), (("compact", url), "works on files"), (("pack", "-o", "x", url), "works on files"),
             (("convert", "--to", "bloom", "-o", "x", url), "works on files"), (("uniq", "--state", url), "works on files"),
-            (("top", "-o", CLUSTER.url("x"), "/dev/null"), "only -k and --json"),
-            (("top", "-k", 1000001, url), "-k 1000000 at most"),
+            (("top", "-o", CLUSTER.url("x"), "/dev/null"), "only -n and --json"),
+            (("top", "-n", 1000001, url), "-n 1000000 at most"),
             (("build", "--shards", 3, "-o", ROOM / "x.tamis"), "--shards is for sets at redis://"),
             (("add", "--wait", 1, ROOM / "x.tamis"), "--wait is for sets at redis://"),
             (("add", "--ack", ROOM / "x.tamis"), "--ack is"), (("check", "--timeout", 5, ROOM / "x.tamis"), "--timeout is")):

@@ -411,7 +411,7 @@ PLAIN = {
     "check --confirm": ([[*BUILD, "-o", "f", "a"]], ["check", "f", "--confirm", "a", "some", "b"], None),
     "uniq": ([], ["uniq", "-q", "a", "some", "b"], None),
     "freq": ([["count", "-qo", "f", "--bytes", "1000", "a"]], ["freq", "f", "line 1", "line 2"], None),
-    "top": ([], ["top", "-k", "5", "a"], None),
+    "top": ([], ["top", "-n", "5", "a"], None),
     "check a private one": ([ONE, PRIVATE], ["check", "r", "--prior", "0.5", "some"], None),
     "info of a private one": ([ONE, PRIVATE], ["info", "r"], None),
     "compare": ([[*BUILD, "-o", "f", "a"], [*BUILD, "-o", "g", "some"]], ["compare", "f", "g"], None),

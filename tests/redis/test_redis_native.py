@@ -172,7 +172,7 @@ def test_estimates():
         # By definition 1 in 1000 of them is above the noise: 12 of 200 are by chance in less than 1e-15.
         assert all(n > 188 for n in noisy.values()), noisy
         path.write_bytes(c.do("TAMIS.DUMP", "top"))
-        file = [json.loads(line) for line in shell("top", "--json", "-k", 60, path).stdout.splitlines()]
+        file = [json.loads(line) for line in shell("top", "--json", "-n", 60, path).stdout.splitlines()]
         full = three.do("TAMIS.TOP", "top", 60, "FULL")
         assert all(tuple(x) == ("item", "length", "hash", *ESTIMATE) for x in full) and len(full) > 20
         assert [as_json(dict(list(x.items())[3:])) for x in full] == [{k: v for k, v in x.items() if k not in ("item", "length")} for x in file]

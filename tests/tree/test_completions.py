@@ -17,7 +17,7 @@ CASES = [
     ("tamis build --it", {"--items"}, set()),
     ("tamis check --it", set(), {"--items"}),
     ("tamis build --kind bl", {"blocked"}, {"cuckoo", "filter.tamis"}),
-    ("tamis build -k rib", {"ribbon"}, {"blocked"}),
+    ("tamis build --static -o oth", {"other"}, {"blocked"}),
     ("tamis info --color al", {"always"}, {"auto"}),
     ("tamis help ex", {"explain", "exit-status"}, {"build"}),
     ("tamis check fi", {"filter.tamis", "fine lines.txt"}, {"other"}),
@@ -87,7 +87,7 @@ def zsh_completes():
         "print BE''GIN\n", "BEGIN")
     for line, wanted in (("bui", "build"), ("guard ser", "guard|serve"), ("guard check --js", "guard|check|--json"),
                          ("explain cost --vis", "explain|cost|--visits"), ("build --kind rib", "build|--kind|ribbon"),
-                         ("build -k cuck", "build|-k|cuckoo"), ("info --color alw", "info|--color|always"),
+                         ("check -f oth", "check|-f|other"), ("info --color alw", "info|--color|always"),
                          ("help exit", "help|exit-status"), ("check oth", "check|other"),
                          ("build --temp fold", "build|--temp|folder"), ("build --never=oth", "build|--never=other")):
         if "guard" in line and not any("guard" in case[0] for case in CASES):

@@ -39,9 +39,9 @@ for kind in bloom partitioned blocked; do
     checked 0 verify --keys 20000 $kind.tamis
 done
 checked 0 uniq --json list other
-checked 0 uniq --exact-until 20kB -c list other
+checked 0 uniq --exact-until 20kB --total list other
 checked 0 uniq --state state.tamis list
-checked 0 uniq --state hour.tamis --window 1h --items 9000 --field 1 -d ' ' list
+checked 0 uniq --state hour.tamis --window 1h --items 9000 --field 1 -t ' ' list
 touch -d '1 hour ago' hour.tamis
 checked 0 uniq --state hour.tamis --window 1h other
 checked 2 uniq --state hour.tamis --window 1h --items 9 list
@@ -72,10 +72,10 @@ checked 2 check - <bloom.tamis
 checked 0 check -nH -m 5 bloom.tamis list other
 checked 0 check -vn -m 5 --confirm list bloom.tamis list other
 checked 0 check -l bloom.tamis list other
-checked 0 top -k 1 - <list
+checked 0 top -n 1 - <list
 sed 's/$/ 7/' list >weights
 echo 'x y' >>weights
-checked 0 top --field 1 --weight-field 2 -d blanks weights
+checked 0 top --field 1 --weight-field 2 -t blanks weights
 checked 0 convert --to bloom -o plain.tamis counting.tamis
 checked 2 convert --to bloom -o x.tamis cuckoo.tamis
 checked 0 plan --for-transfer --items 1000 --fpr 0.01
