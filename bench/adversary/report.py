@@ -1,7 +1,9 @@
-"""Puts what bench-adversary measured into SECURITY.md: adversary_report.py [--docs SECURITY.md] adversary.json
+"""Puts what bench-adversary measured into SECURITY.md.
 
-Prints the table; with --docs it takes the place of the one between the marks. Exit status 1, and the page stays, when the column of the
-secret key is further than 1.2 times from chance."""
+    bench/adversary/report.py [--docs SECURITY.md] adversary.json
+
+Prints the table. With --docs it replaces the table between the marks of the page. If a result with the secret key is
+more than 1.2 times chance, the exit status is 1 and the page is not changed."""
 import json
 import pathlib
 import re
@@ -19,32 +21,33 @@ def table(m):
         return f"| {what} | {text('public')} | {text('keyed')} | {chance} |"
 
     rows = ["| attack | public seed (XXH3) | secret key (SipHash) | chance |", "|---|---|---|---|",
-            row(f"**forgery**: of {m['forge trials public']:,} keys tried offline on the filter's bits those that pass are sent; accepted",
+            row(f"**forgery**: {m['forge trials public']:,} keys are tried offline on the filter's bits, and those that pass are sent; "
+                "share accepted",
                 lambda c: f"{share(m['forge accepted ' + c])} of {m['forge found ' + c]:,}", share(m["forge chance keyed"])),
-            row("**pollution**: each of the planned adds chosen to set most bits; false-positive rate then", lambda c: share(m["pollute rate " + c]),
+            row("**pollution**: each planned add is chosen to set the most bits; false-positive rate afterwards", lambda c: share(m["pollute rate " + c]),
                 share(m["pollute chance keyed"])),
-            row("**flooding**: keys chosen to meet in an eighth of a cuckoo filter; accepted of its plan",
+            row("**flooding**: keys are chosen to collide in an eighth of a cuckoo filter; accepted keys of its plan",
                 lambda c: f"{m['flood accepted ' + c]:,} of {m['flood planned ' + c]:,}", f"{m['flood chance keyed']:,}"),
-            row("the same in a 64th of a growing filter",
+            row("**flooding** in a 64th of a growing filter",
                 lambda c: f"{m['pile accepted ' + c]:,} of {m['pile planned ' + c]:,}", f"{m['pile chance keyed']:,}"),
-            row("**replay**: wrong maybes found by asking, asked again", lambda c: f"{share(m['replay again ' + c])} of {m['replay found ' + c]:,}", "100 %"),
-            row("the same after `--never` (an exact filter that was told of them)", lambda c: share(m["replay told " + c]), "0.00 %"),
-            row("**cover**: 2^20 adds of 4 keys that share the counters of one that never came, count-min 4 x 2048; it counts",
+            row("**replay**: wrong maybes found by querying, queried again", lambda c: f"{share(m['replay again ' + c])} of {m['replay found ' + c]:,}", "100 %"),
+            row("**replay** after `--never` (an exact filter built with them as excluded keys)", lambda c: share(m["replay told " + c]), "0.00 %"),
+            row("**cover**: 2^20 adds of 4 keys that share the counters of one that never occurred, count-min 4 x 2048; the count of that key",
                 lambda c: f"{m['cover error ' + c]:,.0f}", f"{m['cover chance keyed']:,.0f}"),
-            row("the same without any hash, by adding keys and asking after each; it counts (keys tried)",
+            row("**cover** without any hash, by adding keys and querying after each; the count of that key (keys tried)",
                 lambda c: f"{m['ask error ' + c]:,.0f} ({m['ask tried ' + c]:,.0f})", f"{m['cover chance keyed']:,.0f}")]
     return "\n".join(rows)
 
 
 def wrong(m):
-    """What is further from chance than it may be."""
+    """Results with the secret key that are too far from chance."""
     near = {"forgery": m["forge accepted keyed"] / m["forge chance keyed"], "pollution": m["pollute rate keyed"] / m["pollute chance keyed"],
             "flooding": m["flood chance keyed"] / m["flood accepted keyed"],
             "flooding a growing filter": m["pile chance keyed"] / m["pile accepted keyed"],
             "cover": m["cover error keyed"] / m["cover chance keyed"]}
     found = [f"{name}: {ratio:.2f} times chance" for name, ratio in near.items() if ratio > 1.2]
     if m["replay told keyed"] > 0:
-        found.append("replay: a key that the filter was told of is a maybe")
+        found.append("replay: a key that was excluded gets a maybe")
     return found
 
 
@@ -53,7 +56,7 @@ def main():
     text = table(measured)
     print(text)
     for reason in (found := wrong(measured)):
-        print(f"adversary_report.py: with a secret key, {reason}", file=sys.stderr)
+        print(f"bench/adversary/report.py: with a secret key, {reason}", file=sys.stderr)
     if found:
         return 1
     if "--docs" in sys.argv:
@@ -61,7 +64,7 @@ def main():
         old = page.read_text()
         new, n = re.subn(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: f"{BEGIN}\n{text}\n{END}", old, flags=re.S)
         if n != 1:
-            print(f"adversary_report.py: {page}: the marks of the table are not there once", file=sys.stderr)
+            print(f"bench/adversary/report.py: {page}: the marks of the table are not there once", file=sys.stderr)
             return 2
         page.write_text(new)
     return 0
