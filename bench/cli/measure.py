@@ -162,14 +162,14 @@ class Report:
         self.rows, self.context = {r["name"]: r for r in rows}, context
 
     def ratio(self, ours, theirs, field):
-        """How many times more the others take than we do; None when it was not measured, or is too short to be."""
+        """How many times more the others take than we do; None if it was not measured or is too short."""
         if not all(name in self.rows for name in ours + theirs):
             return None
         mine, others = (sum(self.rows[name][field] for name in names) for names in (ours, theirs))
         return others / mine if mine > 0 else None
 
     def targets(self):
-        """(what, target, measured, the same by seconds of processors); None: not measured."""
+        """(what, target, measured, the same by processor seconds); None: not measured."""
         mawk = ["mawk '!s[$0]++'"]
         out = []
         for what, target, ours, theirs, field in (
@@ -189,11 +189,11 @@ class Report:
     def page(self):
         c = self.context
         out = ["# Benchmarks of the command line", "",
-               "Written by bench/cli/measure.py, do not edit: `./run bench cli` makes it anew, with 10 million lines. All numbers are from "
-               "one", "run on one machine, so ratios are fair; absolute",
-               f"times are this machine's. Median of {c['repeat']} runs (fewer of what takes a minute), the minimum in "
-               "parentheses: where", "they disagree somebody else was using the machine. Files are in the page cache, and every command writes to a file. Memory is the peak of "
-               "the", "largest process.", "",
+               "`./run bench cli` wrote this page, with bench/cli/measure.py and 10 million lines; do not edit it.",
+               "All numbers are from one run on one machine, so that ratios are fair. Absolute times are those of this",
+               f"machine. Times are the median of {c['repeat']} runs (fewer for commands that take a minute), with the minimum",
+               "in parentheses. If the two disagree, something else was using the machine. Files are in the page",
+               "cache, and every command writes to a file. Memory is the peak of the largest process.", "",
                "|  |  |", "|---|---|", f"| processor | {c['processor']} |", f"| cores we may use | {c['cores']} |",
                f"| system | {c['system']} |",
                f"| lines | {c['lines']:,} URLs, {c['line_bytes'] / c['lines']:.1f} bytes each, half of them repeated |",
@@ -201,33 +201,33 @@ class Report:
                "| locale | C |",
                f"| processes that wanted a core, on average | {c['load']:.1f} before, {c['load_after']:.1f} after |", ""]
         if max(c["load"], c["load_after"] - 1) > c["cores"] / 2:
-            out += ["**The machine was busy with other work**: what was waited for says little, the seconds of processors more.", ""]
-        if "note" in c:  # of whoever made the run
+            out += ["**The machine was busy with other work.** Elapsed seconds say little, processor seconds say more.", ""]
+        if "note" in c:  # by the person who made the run
             out += [c["note"], ""]
         jobs = list(dict.fromkeys(r["job"] for r in self.rows.values()))
-        titles = {"uniq": "Lines that did not come before", "check -f": "Lines that are among the patterns",
-                  "build": "A filter of the patterns", "check": "Lines that may be in the filter",
+        titles = {"uniq": "Lines that did not occur before", "check -f": "Lines that are among the patterns",
+                  "build": "Building a filter from the patterns", "check": "Lines that may be in the filter",
                   "top": "The most frequent lines"}
         for job in jobs:
             rows = [r for r in self.rows.values() if r["job"] == job]
             best = rows[0]
             out += [f"## {titles[job]}", "",
-                    f"| command | seconds | of processors | MB | lines written | × time of {cell(best['name'])} | × its memory |",
+                    f"| command | seconds | processor seconds | MB | lines written | × time of {cell(best['name'])} | × its memory |",
                     "|---|---:|---:|---:|---:|---:|---:|"]
             for r in rows:
                 out.append(f"| `{cell(r['name'])}` | {r['seconds']:.2f} ({r['min_seconds']:.2f}) | {r['cpu_seconds']:.2f} "
                            f"| {r['peak_bytes'] / 1e6:.1f} | {r['lines_written']:,} "
                            f"| {r['seconds'] / best['seconds']:.2f} | {r['peak_bytes'] / best['peak_bytes']:.2f} |")
             out.append("")
-        out += ["`tamis uniq` may drop a new line wrongly, 1 in a million at most: that is what it wrote less than awk. "
-                "`sort -u` is exact", "and sorts. `check -f` and `--confirm` are exact and wrote what grep wrote. `bloom` is "
-                "DCSO's, at the same rate of 1 %.", "", "## Targets", "",
-                "| what | target | measured | | by seconds of processors |", "|---|---:|---:|---|---:|"]
+        out += ["`tamis uniq` may drop a new line wrongly, at most 1 in a million; this is why it wrote fewer lines",
+                "than awk. `sort -u` is exact and sorts. `check -f` and `--confirm` are exact and wrote what grep wrote.",
+                "`bloom` is DCSO's, at the same rate of 1 %.", "", "## Targets", "",
+                "| what | target | measured | | by processor seconds |", "|---|---:|---:|---|---:|"]
         for what, target, got, by_processors in self.targets():
             shown, met = ("not measured", "") if got is None else (f"{got:.1f}", "met" if got >= target else "**missed**")
             out.append(f"| {what} | {target} | {shown} | {met} | {'' if by_processors is None else f'{by_processors:.1f}'} |")
         if c["missing"]:
-            out += ["", "Not installed, or not there yet: " + ", ".join(f"`{m}`" for m in c["missing"]) + "."]
+            out += ["", "Not installed: " + ", ".join(f"`{m}`" for m in c["missing"]) + "."]
         if c["failed"]:
             out += ["", f"Failed, or took more than {c['limit']} seconds (ripgrep: or {RG_MEMORY >> 20} GiB): " + ", ".join(f"`{m}`" for m in c["failed"]) + "."]
         return "\n".join(out) + "\n"
@@ -251,7 +251,7 @@ def main():
     parser.add_argument("--docs")
     parser.add_argument("--tamis", required=True)
     parser.add_argument("--out", required=True)
-    parser.add_argument("--report", action="store_true", help="nothing but the page, from --out")
+    parser.add_argument("--report", action="store_true", help="write only the page, from --out")
     parser.add_argument("--make", metavar="FOLDER", help="only make the data there")
     options = parser.parse_args()
     if options.make:
@@ -265,7 +265,7 @@ def main():
     for what, target, got, by_processors in report.targets():
         if got is not None:
             print(f"{what}: {got:.1f} (target {target}{'' if got >= target else ', missed'})" +
-                  (f"; by seconds of processors {by_processors:.1f}" if by_processors is not None else ""))
+                  (f"; by processor seconds {by_processors:.1f}" if by_processors is not None else ""))
     if options.docs:
         with open(os.path.join(options.docs, "BENCHMARKS-CLI.md"), "w", encoding="utf-8") as f:
             f.write(report.page())

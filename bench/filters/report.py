@@ -3,8 +3,8 @@
 
     bench/filters/report.py [--docs FOLDER] [--no-plots] [build/bench.json]
 
-Every number of the page is one of the file or computed here from those. Words about why a target was missed
-stand in bench/filters/NOTES.md and are copied.
+Every number of the page is in that file or computed here from it. The explanations of missed targets are copied from
+bench/filters/NOTES.md.
 """
 import json
 import math
@@ -13,7 +13,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "common"))
-from reporting import ROOT, plot, report  # noqa: E402
+from reporting import plot, report  # noqa: E402
 
 PLOTS = os.path.join(HERE, "plot.gp")
 EXACT = ("list", "sorted-list", "hash-table", "lmdb")
@@ -40,7 +40,7 @@ class Run:
         return [r for r in self.rows if all(r[k] == v for k, v in wanted.items())]
 
     def one(self, kind, op, mode, keys, rate=0.01, **more):
-        """The plain row (64-bit integers, not keyed, one thread, not shared) but for what `more` says."""
+        """The plain row (64-bit integers, not keyed, one thread, not shared), changed by `more`."""
         wanted = {"kind": kind, "op": op, "mode": mode, "keys": keys, "rate": rate, "key_type": "int",
                   "keyed": False, "shared": False, "threads": 1,
                   "input": "array" if mode == "partitioned" else "batch", **more}
@@ -338,8 +338,8 @@ def lost_to_libbloom(run):
                          f"{num(r['ns'])} against {num(r['libbloom_ns'])} ns: {count(r['keys'])} "
                          f"{r['key_type']} keys, {percent(r['rate'])}"))
     if not rows:
-        return "* No cell in which libbloom is faster."
-    return "libbloom is faster here:\n\n" + table(("kind", "mode", "op", "cells", "the worst"), rows) + "\n"
+        return "libbloom is faster in no cell."
+    return "libbloom is faster in these cells:\n\n" + table(("kind", "mode", "op", "cells", "the worst"), rows) + "\n"
 
 
 def lost_space(run):
@@ -353,15 +353,18 @@ def lost_space(run):
 
 
 def lost_to_sharing(run):
+    rows = []
     for kind in run.kinds:
         for keys in run.sizes:
             one, two = (run.one(kind, "add", "bulk", keys, shared=True, input="array", threads=n)
                         for n in (1, 2))
             plain = run.one(kind, "add", "bulk", keys)
             if two and plain and two["ns"] > plain["ns"]:
-                yield (f"* Two threads adding to a shared {kind} of {count(keys)} keys take "
-                       f"{num(two['ns'])} ns per key, one takes {num(one['ns'])}; one alone with a plain "
-                       f"handle takes {num(plain['ns'])}.")
+                rows.append((kind, count(keys), num(two["ns"]), num(one["ns"]), num(plain["ns"])))
+    if not rows:
+        return "Two threads that add to a shared handle are never slower than one with a plain handle."
+    return ("Two threads that add to a shared handle are slower than one with a plain handle (ns per key):\n\n"
+            + table(("kind", "keys", "two threads, shared", "one thread, shared", "one thread, plain"), rows))
 
 
 def lost_to_exact(run):
@@ -371,17 +374,18 @@ def lost_to_exact(run):
             exact_row = run.one("hash-table", "positive-random", "single", keys, None)
             if ours and exact_row and ours["ns"] > exact_row["ns"]:
                 yield (f"* An exact hash table of {count(keys)} integers finds a key in "
-                       f"{num(exact_row['ns'])} ns, {kind} in {num(ours['ns'])}, one key per call.")
+                       f"{num(exact_row['ns'])} ns, {kind} in {num(ours['ns'])} (single calls).")
 
 
 def losses(run):
     """What a reader must know before choosing us."""
-    lines = [*lost_space(run), *lost_to_sharing(run), *lost_to_exact(run)]
-    return "\n".join(["The targets marked missed, and:\n", *lines, "", lost_to_libbloom(run)]).strip()
+    lines = [*lost_space(run), *lost_to_exact(run)]
+    return "\n".join(["We lose where a target is marked missed, and in these cases:\n", *lines, "", lost_to_sharing(run), "",
+                      lost_to_libbloom(run)]).strip()
 
 
 def notes():
-    path = os.path.join(ROOT, "bench", "NOTES.md")
+    path = os.path.join(HERE, "NOTES.md")
     if not os.path.exists(path):
         return ""
     with open(path, encoding="utf-8") as f:
@@ -405,9 +409,10 @@ def chosen(run, kinds):
 
 PAGE = """# Benchmarks
 
-Written by `./run bench`{how}: do not edit. All numbers but those of two tables of peers, which say so, are from
-one run, so ratios are fair; absolute times are this machine's. Nanoseconds per key, median of at least three repetitions, the minimum in parentheses.
-Where they disagree somebody else was using the machine: trust the minimum.
+`./run bench` wrote this page{how}; do not edit it. All numbers are from one run, so that ratios are
+fair, except those in the two tables of peers, which say so. Absolute times are those of this
+machine. Times are nanoseconds per key, the median of at least three repetitions, with the minimum
+in parentheses. If the two disagree, something else was using the machine: trust the minimum.
 
 {machine}
 
@@ -417,24 +422,34 @@ Where they disagree somebody else was using the machine: trust the minimum.
 
 ## What is measured
 
-* **Keys.** Integers: 64 bits, random, distinct. URLs: 42 to 58 bytes, distinct. They lie one after the other in
-  memory and are asked in that order; integers also in random order, copied into that order first.
-* **What the clock includes.** Batches of 4096 keys: the calls alone. The descriptors (pointer and length) of
-  a batch were written just before; the keys themselves come from memory. In the mode *partitioned*, and with
-  threads, all descriptors come from memory as well, 16 bytes more per key.
-* **Builds** include creating the structure and touching its pages for the first time, but not `tamis_solve`, whose
-  time does not depend on the number of keys. **Queries** find it built.
-* **Modes.** single: one key per call. bulk: `tamis_add_many`, `tamis_may_contain_many` in batches, streaming.
-  partitioned: all keys in one call with the default scratch, so that big adds are partitioned (queries, 2^25 in
-  one call, are streamed). hashes: batches hashed beforehand. libbloom has only single.
-* **One core**, bound to it. With threads: each bound to its own, the time is that of the whole.
-* **÷ line** is the time by that of a random 64-byte line in a plain loop over an array of the same size, in the
-  same sort of pages. **× libbloom** is libbloom's time (Debian's package, same keys, same rate) by ours.
-* **Memory.** From 4 MiB on the library asks for huge pages, and so does the loop. libbloom does not.
+* **Keys.** Integers have 64 bits and are random and distinct. URLs have 42 to 58 bytes and are
+  distinct. Keys lie one after the other in memory and are queried in that order. Integers are also
+  queried in random order, after they were copied into that order.
+* **What the clock includes.** With batches of 4096 keys, it includes only the calls. The
+  descriptors (pointer and length) of a batch were written just before, and the keys themselves come
+  from memory. In the mode *partitioned*, and with threads, all descriptors come from memory as
+  well, which is 16 bytes more per key.
+* **Builds and queries.** A build includes creating the structure and touching its pages for the
+  first time. It does not include `tamis_solve`, whose time does not depend on the number of keys.
+  Queries find the structure built.
+* **Modes.**
+  - *single*: one key per call. libbloom has only this mode.
+  - *bulk*: `tamis_add_many` and `tamis_may_contain_many` in batches, streaming.
+  - *partitioned*: all keys in one call with the default scratch memory, so that big adds are
+    partitioned. Queries, 2^25 in one call, are streamed.
+  - *hashes*: batches that were hashed beforehand.
+* **Cores.** The program is bound to one core. With threads, each thread is bound to its own core,
+  and the time is that of the whole.
+* **÷ line** is the time divided by the time for a random 64-byte line in a plain loop over an array
+  of the same size, in the same sort of pages. **× libbloom** is libbloom's time (Debian's package,
+  same keys, same rate) divided by ours.
+* **Memory.** From 4 MiB on, the library asks for huge pages, and so does the loop. libbloom does
+  not.
 
 ## Targets
 
-Ratios of medians (minima); the worst of positive and negative queries and of the sizes named.
+The figures are ratios of medians (of minima in parentheses), and the worst of positive and negative
+queries and of the sizes named.
 
 {targets}
 {notes}
@@ -444,7 +459,8 @@ Ratios of medians (minima); the worst of positive and negative queries and of th
 
 ## The limits of the machine
 
-A random line of 64 bytes, by array size: the sizes of the targets and those of the tables below.
+The table shows the time for a random line of 64 bytes by the size of the array. The sizes are those
+of the targets and of the tables below.
 
 {limits}
 
@@ -462,14 +478,14 @@ Hashing alone, in the same batches:
 
 ## Removing and growing
 
-64-bit integers in bulk. *remove* is measured once, all keys in the order of their adding. *growing* begins with room for
-100 keys and has grown to the size given.
+Keys are 64-bit integers in bulk. *remove* is measured once, for all keys in the order in which they
+were added. *growing* begins with room for 100 keys and has grown to the given size.
 
 {shrinking}
 
-Peers, not of this run, and no command here makes these again: they are not packaged, and were measured once on a machine of the
-same sort with their own defaults, 64-bit keys, one at a time
-(n = 1 M, build / positive / negative ns, bits, rate).
+The peers in the next table were not measured in this run, and no command here repeats their
+measurement, because they are not packaged. They were measured once on a machine of the same sort
+with their own defaults, 64-bit keys, one at a time (n = 1 M; build, positive and negative in ns).
 
 | peer | build | positive | negative | bits | rate |
 |---|---|---|---|---|---|
@@ -482,12 +498,13 @@ same sort with their own defaults, 64-bit keys, one at a time
 
 ## Sealed
 
-64-bit integers in bulk; *add* is collecting and sealing together. *ribbon-8* is a ribbon for 1/256, eight whole columns;
-*fuse-4* has four cells per key; *exact* was told of no keys but its members.
+Keys are 64-bit integers in bulk. *add* includes collecting and sealing. *ribbon-8* is a ribbon for
+1/256, eight whole columns. *fuse-4* has four cells per key. *exact* has no excluded keys.
 
 {sealed}
 
-Peers, likewise (n = 10 M; xor_singleheader's 8-bit build has a slip in its start positions that costs it half the time):
+The peers in the next table were measured in the same way (n = 10 M). The 8-bit build of
+xor_singleheader has a mistake in its start positions that costs it half the time.
 
 | peer | build | positive | negative | bits | rate |
 |---|---|---|---|---|---|
@@ -500,16 +517,17 @@ Peers, likewise (n = 10 M; xor_singleheader's 8-bit build has a slip in its star
 
 ## Threads
 
-64-bit integers, 1 %, batches out of a common array. *shared*: a `TAMIS_SHARED` handle; a plain one takes
-queries from any number of threads, but adds from one.
+Keys are 64-bit integers at 1 %, in batches from a common array. *shared* is a `TAMIS_SHARED`
+handle. A plain handle takes queries from any number of threads, but adds from only one.
 
 {threads}
 
 ## What a filter saves
 
-Sets of 64-bit integers, one key per call, found keys in random order. The list is searched from its beginning,
-for 64 keys; the sorted list by halving; the hash table is open addressing, half full; LMDB is a B+tree in a
-file, built in one transaction without syncing.
+The sets consist of 64-bit integers. There is one key per call, and keys that are found are queried
+in random order. The list is searched from its beginning, for 64 keys. The sorted list is searched
+by bisection. The hash table uses open addressing and is half full. LMDB is a B+tree in a file,
+built in one transaction without syncing.
 
 {exact}
 

@@ -20,12 +20,12 @@ set linetype 7 lc rgb "#17becf"
 if (style eq "error") {
     set title "Mean error over all keys of the URL log"
     set xlabel "KiB"
-    set ylabel "mean distance of the best guess from the truth"
+    set ylabel "mean distance of the estimate from the true count"
     set logscale x 2
     plot for [i = 0:n - 1] data index i using 1:2 with linespoints lw 2 pt 7 ps 0.6 lt i + 1 \
         title columnheader(1)
 } else {
-    set title "Mean error of count-sketch to that of count-min: below 1 count-sketch is nearer"
+    set title "Mean error of count-sketch divided by that of count-min"
     set xlabel "exponent of the stream: how unequal its keys are"
     set ylabel "ratio"
     set linetype 5 lc rgb "#1f77b4" dt 2

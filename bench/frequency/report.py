@@ -3,8 +3,8 @@
 
     bench/frequency/report.py [--docs FOLDER] [--no-plots] [build/frequency.json]
 
-Every number of the page is one of the file or computed here from those. Words about why a target was missed stand in
-bench/frequency/NOTES.md and are copied.
+Every number of the page is in that file or computed here from it. The explanations of missed targets are copied from
+bench/frequency/NOTES.md.
 """
 import json
 import os
@@ -20,8 +20,8 @@ MIB = 1 << 20
 BUDGETS = (64 * KIB, 256 * KIB, MIB, 4 * MIB)
 LAWS = ("z0.8", "z1.0", "z1.3", "url")
 ORDERS = ("url", "url, grouped", "url, rising")
-# The best rule that a survey of estimators found on the same bits, by stream: 64 KiB, 256 KiB, 1 MiB, 4 MiB. It is not
-# known of every one.
+# The best rule that a survey of estimators found on the same bits, by stream: 64 KiB, 256 KiB, 1 MiB, 4 MiB. Some are
+# not known.
 BEST_RULE = {"z0.8": (7.57, None, 2.29, 0.149), "z1.0": (8.09, 3.02, 1.19, 0.044),
              "url": (4.77, 1.63, 0.99, 0.299)}
 MISSING = "Not in this run."
@@ -62,7 +62,7 @@ class Run:
 
 
 def over(a, b):
-    """A quotient; an error of nothing is better than any."""
+    """A quotient; an error of 0 is better than any."""
     return None if a is None or b is None else a / b if b else float("inf")
 
 
@@ -110,7 +110,7 @@ def targets(run):
         ("the same at 1 MiB", 22, "min", one_sided(run, "count-min, 64 bits", BUDGETS[2:3])),
         ("count-min of 32 bits: the same", 6, "min", one_sided(run, "count-min", BUDGETS)),
         ("the same at 1 MiB", 9, "min", one_sided(run, "count-min", BUDGETS[2:3])),
-        ("tally, mean error of its best guess, to the best rule known, worst", 1.15, "max", against_best_rule(run)),
+        ("tally, mean error of its estimate, to the best rule known, worst", 1.15, "max", against_best_rule(run)),
         ("eN/w to the width of tally's intervals, 1 and 4 MiB, worst", 30, "min", tighter(run)),
         ("top, share of the true top 100 in its list, URL log in every order, from 64 KiB, worst", 1, "min",
          found_in_every_order(run)),
@@ -232,20 +232,26 @@ def notes():
         return f.read().strip()
 
 
-PAGE = """# How often: errors and speed
+PAGE = """# Sketches: errors and speed
 
-Written by `./run bench frequency`{how}, from one run on this machine:
+`./run bench frequency` wrote this page{how}, from one run on this machine:
 
 {machine}
 
-Streams of {n:,} draws, by rules that are written down in `bench/frequency/streams.c` and whose sums
-`tests/long/test_long_streams.py` checks: **z0.8**, **z1.0** and **z1.3** draw from a million keys, key i with a chance in
-proportion to i^-0.8 (1.0, 1.3); **url** is like the log of a server: pages with a changing set of hot ones, 6 % reloads, 18 %
-searches of a long tail. **grouped** has all lines of a key together, keys at random; **rising** the same, rare keys first.
+Each stream has {n:,} draws. The rules for the streams are in `bench/frequency/streams.c`, and
+`tests/long/test_long_streams.py` checks their checksums.
+
+* **z0.8**, **z1.0** and **z1.3** draw from a million keys. Key i has a probability proportional to
+  i^-0.8 (i^-1.0, i^-1.3).
+* **url** resembles the log of a server: pages with a changing set of popular ones, 6 % reloads, and
+  18 % searches with a long tail.
+* **grouped** is the same log with all lines of a key together, and the keys in random order.
+* **rising** is the same as grouped, with rare keys first.
 
 ## Targets
 
-Speeds are the best of five rounds, times of commands the best of three in turn; errors are the same on every machine.
+Speeds are the best of five rounds. Times of commands are the best of three, run in turn. Errors are
+the same on every machine.
 
 {targets}
 
@@ -257,13 +263,23 @@ Speeds are the best of five rounds, times of commands the best of three in turn;
 
 ## Errors in the same memory
 
-Every structure counts the stream in that many bytes, and then every key of the stream is asked for. *mean*: of the distance
-of the best guess from the truth; *one-sided*: of the upper bound's; *p99*: what 99 % of the distances do not exceed; *first
-100*: mean over the 100 most frequent; *top 100 found*: share of the 100 greatest guesses that are among the true 100 (of
-`top`: of its list); *under*: share of keys whose upper bound is too low; *inside*: share whose interval holds the truth, 99 % is
-asked for; *width* of the widest interval that does not end at 0: of `top` one of the last of its list, whose lower end is
-what is certain. The row **always 0** is what a structure gets that answers 0 to everything: most keys are
-rare, so a small mean over all keys is easily had, and only the other columns tell it from knowledge.
+Every structure counts the stream in the given number of bytes. Then every key of the stream is
+queried. The columns are:
+
+* *mean*: the mean distance of the estimate from the true count.
+* *one-sided*: the mean distance of the upper bound from the true count.
+* *p99*: the distance that 99 % of the estimates do not exceed.
+* *first 100*, *first 1000*: the mean distance for the 100 and the 1000 most frequent keys.
+* *top 100 found*: the share of the 100 greatest estimates (for `top`, of its list) that are among
+  the true top 100.
+* *under*: the share of keys whose upper bound is too low.
+* *inside*: the share of keys whose interval contains the true count; 99 % is asked for.
+* *width*: the width of the widest interval whose lower bound is not 0. For `top` this is one of the
+  last in its list, whose lower bound is the guaranteed minimum.
+
+The row **always 0** is the result of a structure that answers 0 to everything. Most keys are rare,
+so a small mean over all keys is easily achieved, and only the other columns distinguish it from
+knowledge.
 
 ![Mean error against memory](frequency-error.svg)
 
@@ -271,21 +287,24 @@ rare, so a small mean over all keys is easily had, and only the other columns te
 
 ## Count-sketch or count-min
 
-Both with 32 bits a counter, {contest:,} draws. Below 1 count-sketch is nearer. The full lines compare it with what
-count-min says in textbooks, its least counter; the dashed ones with the best guess that this library makes of the same
+Both have 32 bits per counter, and the stream has {contest:,} draws. Below 1, count-sketch is more
+accurate. The full lines compare it with the count that textbooks give for count-min, its least
+counter. The dashed lines compare it with the estimate that this library makes from the same
 counters, which subtracts the noise.
 
 ![Where count-sketch beats count-min](frequency-contest.svg)
 
 ## Speed
 
-Million keys a second. *add hashes*: keys were hashed before; *add text*: the keys themselves.
+Speeds are in million keys a second. For *add hashes*, the keys were hashed beforehand; for
+*add text*, the keys themselves are added.
 
 {speeds}
 
 ## On the command line
 
-The 20 most frequent lines of the URL log, {lines:,} lines, in the page cache, `LC_ALL=C`. Memory is that of the biggest process.
+The commands list the 20 most frequent lines of the URL log. It has {lines:,} lines and is in the
+page cache, and `LC_ALL=C` is set. Memory is that of the biggest process.
 
 {commands}
 """
@@ -298,7 +317,7 @@ def length(rows, name):
 def page(run):
     how = "" if run.full else f" in a {run.context['run']} run"
     if "only" in run.context:
-        how += f" (nothing but {run.context['only']} this time)"
+        how += f" (only {run.context['only']} this time)"
     return PAGE.format(
         how=how, machine=machine(run), n=length(run.accuracy, "n"), notes=notes(),
         targets=table(("", "target", "measured", ""), target_rows(run)), losses=losses(run),
@@ -322,7 +341,7 @@ def contest_curves(run, value):
     for b in BUDGETS:
         points = [(float(s[1:]), found[s, b, "count-sketch"]["mean"] / found[s, b, "count-min"][value])
                   for s in streams if found[s, b, "count-min"][value] > 0 and found[s, b, "count-sketch"]["mean"] > 0]
-        yield size_text(b) + (", best guess" if value == "mean" else ""), points
+        yield size_text(b) + (", estimate" if value == "mean" else ""), points
 
 
 def write_plots(run, folder):
