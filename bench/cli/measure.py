@@ -190,7 +190,7 @@ class Report:
         c = self.context
         out = ["# Benchmarks of the command line", "",
                "`./run bench cli` wrote this page, with bench/cli/measure.py and 10 million lines; do not edit it.",
-               "All numbers are from one run on one machine, so that ratios are fair. Absolute times are those of this",
+               "All numbers are from one run on one machine, so ratios are fair. Absolute times are those of this",
                f"machine. Times are the median of {c['repeat']} runs (fewer for commands that take a minute), with the minimum",
                "in parentheses. If the two disagree, something else was using the machine. Files are in the page",
                "cache, and every command writes to a file. Memory is the peak of the largest process.", "",
@@ -219,8 +219,8 @@ class Report:
                            f"| {r['peak_bytes'] / 1e6:.1f} | {r['lines_written']:,} "
                            f"| {r['seconds'] / best['seconds']:.2f} | {r['peak_bytes'] / best['peak_bytes']:.2f} |")
             out.append("")
-        out += ["`tamis uniq` may drop a new line wrongly, at most 1 in a million; this is why it wrote fewer lines",
-                "than awk. `sort -u` is exact and sorts. `check -f` and `--confirm` are exact and wrote what grep wrote.",
+        out += ["`tamis uniq` may drop a new line wrongly, at most 1 in a million; it therefore wrote fewer lines",
+                "than awk. `sort -u` is exact and sorts. `check -f` and `--confirm` are exact, like grep.",
                 "`bloom` is DCSO's, at the same rate of 1 %.", "", "## Targets", "",
                 "| what | target | measured | | by processor seconds |", "|---|---:|---:|---|---:|"]
         for what, target, got, by_processors in self.targets():
