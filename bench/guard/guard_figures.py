@@ -110,11 +110,11 @@ def churn(directory, room, n):
 def print_seconds(rate, check):
     fast = VIEWS * check + BAD_VIEWS * DATABASE + (VIEWS - BAD_VIEWS) * per_page(rate, 8) * DATABASE
     by_book = VIEWS * FILTER + BAD_VIEWS * DATABASE + (VIEWS - BAD_VIEWS) * per_page(rate, 8) * DATABASE
-    print(f"A year of the lectures: {VIEWS:,} page views of which {BAD_VIEWS:,} are bad, {DATABASE} s for each question to\n"
-          f"the database.\n\n| | seconds |\n|---|---|")
-    print(f"| without a filter | {VIEWS * DATABASE:,.0f} |\n| with the lectures' | about {LECTURE:,} |")
-    print(f"| with ours, {1000 * FILTER:.0f} ms for each question to the filter as there | {by_book:,.0f} |")
-    print(f"| with ours, as measured | {fast:,.0f} |\n| of which for the bad pages, which must be asked about | "
+    print(f"The lectures' year has {VIEWS:,} page views, {BAD_VIEWS:,} of them bad, and {DATABASE} s for each query of the\n"
+          f"database.\n\n| | seconds |\n|---|---|")
+    print(f"| without a filter | {VIEWS * DATABASE:,.0f} |\n| with the lectures' filter | about {LECTURE:,} |")
+    print(f"| with ours, at the lectures' {1000 * FILTER:.0f} ms for each query of the filter | {by_book:,.0f} |")
+    print(f"| with ours, as measured | {fast:,.0f} |\n| the part for the bad pages, which must be looked up | "
           f"{BAD_VIEWS * DATABASE:,.0f} |")
 
 
@@ -135,12 +135,12 @@ def main():
         changes, delta, removed, kept, again, _ = churn(d, room, a.entries)
         print(f"| {a.entries:,} URLs | |\n|---|---|")
         print(f"| filter | {size:,} bytes, {8 * size / a.entries:.2f} bits each |")
-        print(f"| wrong maybe, of an expression | {one_in(rate)} |")
-        print(f"| of a page with 8, with 30 | {one_in(per_page(rate, 8))}, {one_in(per_page(rate, 30))} |")
-        print(f"| asked in vain in {VIEWS:,} page views of 8 expressions | {VIEWS * per_page(rate, 8):.1f} |")
+        print(f"| wrong maybe for an expression | {one_in(rate)} |")
+        print(f"| wrong maybe for a page with 8, with 30 expressions | {one_in(per_page(rate, 8))}, {one_in(per_page(rate, 30))} |")
+        print(f"| confirmations in vain in {VIEWS:,} page views of 8 expressions | {VIEWS * per_page(rate, 8):.1f} |")
         print(f"| exact store | {int(m['store'][0]):,} bytes |")
         print(f"| building it | {seconds:.1f} s, {memory:,.0f} MB of memory |")
-        print(f"| opening it, every sum checked | {1000 * opening:.0f} ms |")
+        print(f"| opening it, with all checksums | {1000 * opening:.0f} ms |")
         print(f"| a verdict on a clean URL | {1e6 * check:.1f} µs |")
         print(f"| update after {changes:,} changes | {delta + removed:,} bytes ({delta:,} added, {removed:,} removed): "
               f"{100 * (delta + removed) / size:.1f} % of the whole{'' if kept else '; a new base'}; built in {again:.1f} s |")
