@@ -105,7 +105,10 @@ mkdir "$room/docs"
 for heading in Targets 'Where we lose' 'Removing and growing' Threads 'What a filter saves'; do
     grep -q "^## $heading" "$room/docs/BENCHMARKS.md" || { echo "no section $heading"; exit 1; }
 done
-if grep -nE 'nan|inf\b|None' "$room/docs/BENCHMARKS.md"; then echo "numbers that are none"; exit 1; fi
+if grep -nE '\b(nan|inf)\b|None' "$room/docs/BENCHMARKS.md"; then echo "not a number"; exit 1; fi
+notes=$(head -n 1 "$source/bench/filters/NOTES.md")
+grep -qF "$notes" "$room/docs/BENCHMARKS.md" || { echo "the page lacks the notes"; exit 1; }
+/usr/bin/python3 "$source/tests/support/same_prose.py" "$source/bench/filters/report.py" "$source/docs/BENCHMARKS.md"
 if [ -z "$plots" ]; then
     for plot in query add space; do
         /usr/bin/python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' \

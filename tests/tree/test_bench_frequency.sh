@@ -50,7 +50,8 @@ mkdir "$room/docs"
 for heading in Targets 'Where we lose' 'Errors in the same memory' 'Count-sketch or count-min' Speed 'On the command line'; do
     grep -q "^## $heading" "$room/docs/FREQUENCY.md" || { echo "no section $heading"; exit 1; }
 done
-if grep -nE '\bnan\b|None' "$room/docs/FREQUENCY.md"; then echo "numbers that are none"; exit 1; fi
+if grep -nE '\bnan\b|None' "$room/docs/FREQUENCY.md"; then echo "not a number"; exit 1; fi
+/usr/bin/python3 "$source/tests/support/same_prose.py" "$source/bench/frequency/report.py" "$source/docs/FREQUENCY.md"
 [ -n "$plots" ] || /usr/bin/python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' \
     "$room/docs/frequency-error.svg"
 echo 'every row is there'
