@@ -44,7 +44,7 @@ static void work(unsigned worker, const char *path)
     tamis *part = new_filter(0);
     read_log(part, LINES / WORKERS * worker, LINES / WORKERS * (worker + 1));
     tamis_error why;
-    const tamis_status s = tamis_save(part, path, &why);
+    const tamis_status s = tamis_save(part, path, NULL, &why);
     if (s != TAMIS_OK) fprintf(stderr, "%s: %s\n", path, why.text);
     tamis_close(part);
     _exit(s == TAMIS_OK ? 0 : 1);

@@ -278,15 +278,21 @@ static void let_signals(const sigset_t *before)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
+static tamis_save_options saving(bool replace, uint32_t flags)
+{
+    return (tamis_save_options){.struct_size = sizeof(tamis_save_options),
+                                .flags = flags | (replace ? 0 : TAMIS_SAVE_NEW)};
+}
+
 int save_filter(tamis *t, const char *path, bool replace)
 {
+    const tamis_save_options o = saving(replace, 0);
     tamis_error why;
     uint64_t bytes = 0;
     sigset_t before;
     hold_signals(path, &before);
     const tamis_status s = strcmp(path, "-") == 0 ? tamis_write(t, to_stdout, &bytes, &why)
-                           : replace              ? tamis_save(t, path, &why)
-                                                  : tamis_save_new(t, path, &why);
+                                                  : tamis_save(t, path, &o, &why);
     let_signals(&before);
     return saved(s, path, &why);
 }
@@ -473,16 +479,17 @@ int save_text(const char *path, const char *text, size_t length, bool replace)
     return complain(path, "cannot write: %s", strerror(errno));
 }
 
-int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes)
+int save_packed(tamis *t, const char *path, bool replace, uint64_t *bytes)
 {
+    const tamis_save_options o = saving(replace, TAMIS_SAVE_PACKED);
     tamis_error why;
     struct stat st;
     *bytes = 0;
     const bool is_stdout = strcmp(path, "-") == 0;
     sigset_t before;
     hold_signals(path, &before);
-    const tamis_status s = is_stdout ? tamis_pack(t, to_stdout, bytes, &why)
-                                     : tamis_save_packed(t, path, replace, &why);
+    const tamis_status s =
+        is_stdout ? tamis_pack(t, to_stdout, bytes, &why) : tamis_save(t, path, &o, &why);
     let_signals(&before);
     if (s == TAMIS_OK && !is_stdout && stat(path, &st) == 0) *bytes = (uint64_t)st.st_size;
     return saved(s, path, &why);
@@ -491,13 +498,14 @@ int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes)
 int save_foreign(const tamis_foreign *f, uint32_t format, const char *from, const char *path,
                  bool replace)
 {
+    const tamis_save_options o = saving(replace, 0);
     tamis_error why;
     uint64_t bytes = 0;
     sigset_t before;
     hold_signals(path, &before);
     const tamis_status s = strcmp(path, "-") == 0
                                ? tamis_foreign_write(f, format, to_stdout, &bytes, &why)
-                               : tamis_foreign_save(f, format, path, replace, &why);
+                               : tamis_foreign_save(f, format, path, &o, &why);
     let_signals(&before);
     if (s == TAMIS_EUNSUPPORTED) return complain(from, "%s", why.text);
     return saved(s, path, &why);

@@ -213,7 +213,7 @@ tamis *open_filter(const struct args *a, const char *path, uint32_t flags);
 /* Save to a path, or to stdout for "-"; EXIT_FOUND, or EXIT_ERROR after a message. */
 int save_filter(tamis *t, const char *path, bool replace);
 /* The same, packed; tells how many bytes it has. */
-int save_packed(const tamis *t, const char *path, bool replace, uint64_t *bytes);
+int save_packed(tamis *t, const char *path, bool replace, uint64_t *bytes);
 /* The same for a text: the path holds what it held, or all of it. */
 int save_text(const char *path, const char *text, size_t length, bool replace);
 /* The same for any bytes, that are on the disk when true is returned; false: errno, EEXIST unless

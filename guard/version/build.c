@@ -192,7 +192,7 @@ static bool write_filter(struct build *b, const struct guard_entries *members, c
     if (s == TAMIS_OK && b->good.n > 0 && fill(t, &b->good, true) != TAMIS_OK) s = TAMIS_ENOMEM;
     if (s == TAMIS_ENOMEM) snprintf(why.text, sizeof why.text, "not enough memory");
     if (s == TAMIS_OK) s = tamis_seal(t, &why);
-    if (s == TAMIS_OK) s = tamis_save(t, path, &why);
+    if (s == TAMIS_OK) s = tamis_save(t, path, NULL, &why);
     if (s == TAMIS_OK && (s = tamis_info(t, &f)) == TAMIS_OK) {
         *rate = f.fpr_now;
         *seed = f.seed;

@@ -115,12 +115,12 @@ typedef struct tamis_foreign_facts {
 TAMIS_API tamis_status tamis_foreign_info(const tamis_foreign *f, tamis_foreign_facts *out);
 
 /* In this format: its own, or the other form of redisbloom; TAMIS_EUNSUPPORTED for any other, with
- * the reason. AUTO is its own. The bits are unchanged. save: atomic and durable as tamis_save; not
- * over a file that exists unless `replace` (TAMIS_EIO with os = EEXIST). */
+ * the reason. AUTO is its own. The bits are unchanged. save: atomic and durable as tamis_save, with
+ * the same options except TAMIS_SAVE_PACKED (TAMIS_EINVAL). */
 TAMIS_API tamis_status tamis_foreign_write(const tamis_foreign *f, uint32_t format, tamis_sink put,
                                            void *ctx, tamis_error *why);
 TAMIS_API tamis_status tamis_foreign_save(const tamis_foreign *f, uint32_t format, const char *path,
-                                          bool replace, tamis_error *why);
+                                          const tamis_save_options *options, tamis_error *why);
 
 /* --- Parquet files -------------------------------------------------------------------------------
  * A Parquet file has any number of filters, at most one for each column of each row group; the

@@ -9,7 +9,7 @@
  *     if (tamis_create(&plan, NULL, &t, NULL) != TAMIS_OK) ...
  *     tamis_add(t, "thisisavirus.com", 16, NULL);
  *     if (!tamis_may_contain(t, "verynormalsite.com", 18)) ...   // certainly not in the set
- *     tamis_save(t, "bad.tamis", NULL);
+ *     tamis_save(t, "bad.tamis", NULL, NULL);
  *     tamis_close(t);
  *
  * That is the whole idea; the rest of this page is detail. Link with -ltamis -lm -pthread.
@@ -597,6 +597,17 @@ TAMIS_API uint64_t tamis_image_size(const tamis *t);
 /* Called with consecutive pieces; anything but TAMIS_OK stops the writing and is returned.       */
 typedef tamis_status (*tamis_sink)(void *ctx, const void *bytes, size_t n);
 TAMIS_API tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, tamis_error *why);
+/* How to save: {0} with struct_size, or NULL, replaces a file and writes the image.               */
+enum {
+    TAMIS_SAVE_NEW = 1,   /* path must not exist: otherwise TAMIS_EIO with os = EEXIST             */
+    TAMIS_SAVE_PACKED = 2 /* a packed file, as tamis_pack writes it                               */
+};
+typedef struct tamis_save_options {
+    size_t struct_size; /* sizeof(tamis_save_options)                                             */
+    uint32_t flags;     /* TAMIS_SAVE_...; any other flag is TAMIS_EINVAL                         */
+    uint32_t mode;      /* permissions of a new file, at most 0777, from which the umask takes away;
+                         * 0 means 0666. A file that is replaced keeps its owner and permissions.  */
+} tamis_save_options;
 /* Atomic and durable: whatever happens, the path holds the old file or the whole new one, and the
  * new one is on disk when TAMIS_OK returns. A handle that was opened from this path refuses with
  * TAMIS_EBUSY when somebody else has changed the file since. (When the very last step fails, the
@@ -604,13 +615,20 @@ TAMIS_API tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, ta
  * TAMIS_EIO.) Hard links are not required, and locks only by TAMIS_UPDATE: where the file system
  * does not support flock, a save works without a lock and still refuses with TAMIS_EBUSY when the
  * file has been replaced before the new one takes its name. A file that was removed before or
- * during the save is created. */
-TAMIS_API tamis_status tamis_save(tamis *t, const char *path, tamis_error *why);
-/* The same, but TAMIS_EIO with os = EEXIST when path exists. Where the file system supports neither
- * hard links nor renameat2 with RENAME_NOREPLACE, an empty file holds the name for a moment. It is
- * left behind when the process is killed in that moment, and when another save to this path locks
- * it in that moment and then fails. */
-TAMIS_API tamis_status tamis_save_new(tamis *t, const char *path, tamis_error *why);
+ * during the save is created.
+ *   TAMIS_SAVE_NEW: where the file system supports neither hard links nor renameat2 with
+ * RENAME_NOREPLACE, an empty file holds the name for a moment. It is left behind when the process
+ * is killed in that moment, and when another save to this path locks it in that moment and then
+ * fails.
+ *   TAMIS_SAVE_PACKED: the file is a copy, so the handle still belongs to the file that it was
+ * opened from or first saved to, with its lock and its generation. Saving packed to the path of
+ * that file fails with TAMIS_EINVAL, because tamis_open could not open it again.                 */
+TAMIS_API tamis_status tamis_save(tamis *t, const char *path, const tamis_save_options *options,
+                                  tamis_error *why);
+/* Writes any n bytes to a file, by the same steps and with the same promises as tamis_save. The
+ * options are the same except TAMIS_SAVE_PACKED (TAMIS_EINVAL).                                  */
+TAMIS_API tamis_status tamis_write_file(const char *path, const void *bytes, size_t n,
+                                        const tamis_save_options *options, tamis_error *why);
 
 /* --- For the wire --------------------------------------------------------------------------------
  * pack: the image as a smaller file, where few of its bits are set (see TAMIS_TRANSFER); never more
@@ -620,14 +638,11 @@ TAMIS_API tamis_status tamis_save_new(tamis *t, const char *path, tamis_error *w
  * unpack: the very image, bit for bit. Hostile bytes are welcome, but an image may be 5462 times as
  * long as its packed file (an empty one is):
  * set tamis_options.max_bytes. The offsets of its errors are within the image, or within the packed
- * file where that is not whole. tamis_open, load and view do not take packed files and say so. */
+ * file where that is not whole. tamis_open, load and view do not take packed files and say so.
+ * tamis_save writes packed files with TAMIS_SAVE_PACKED. */
 TAMIS_API tamis_status tamis_pack(const tamis *t, tamis_sink put, void *ctx, tamis_error *why);
 TAMIS_API tamis_status tamis_unpack(const void *packed, size_t size, const tamis_options *options,
                                     tamis **out, tamis_error *why);
-/* pack to a file, atomic and durable like tamis_save; not over a file that exists unless `replace`
- * (TAMIS_EIO with os = EEXIST).                                                                  */
-TAMIS_API tamis_status tamis_save_packed(const tamis *t, const char *path, bool replace,
-                                         tamis_error *why);
 
 /* --- For publishing ------------------------------------------------------------------------------
  * release: a copy whose bits are flipped, each with the same chance, by the system's random bits:

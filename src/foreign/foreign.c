@@ -4,7 +4,7 @@
 
 #include "../core/handle.h"
 #include "../core/sized.h"
-#include "../image/file.h"
+#include "../image/durable.h"
 
 #include <math.h>
 
@@ -302,15 +302,18 @@ struct saving {
     uint32_t format;
 };
 
-static tamis_status write_saving(const void *what, tamis_sink put, void *ctx, tamis_error *why)
+static tamis_status write_saving(void *what, tamis_sink put, void *ctx, tamis_error *why)
 {
     const struct saving *s = what;
     return tamis_foreign_write(s->f, s->format, put, ctx, why);
 }
 
 tamis_status tamis_foreign_save(const tamis_foreign *f, uint32_t format, const char *path,
-                                bool replace, tamis_error *why)
+                                const tamis_save_options *options, tamis_error *why)
 {
-    const struct saving what = {f, format};
-    return tamis__save_by(write_saving, &what, f->memory, path, replace, why);
+    struct saving what = {f, format};
+    const struct durable d = {.write_to = write_saving, .what = &what, .memory = f->memory};
+    tamis_save_options o;
+    const tamis_status s = tamis__check_save_options(options, TAMIS_SAVE_NEW, &o, why);
+    return s == TAMIS_OK ? tamis__write_durably(&d, path, &o, why) : s;
 }

@@ -9,7 +9,7 @@
 #include "../core/error.h"
 #include "../core/memory.h"
 #include "../sealed/hash_sort.h"
-#include "file.h"
+#include "descriptor.h"
 
 #include <string.h>
 

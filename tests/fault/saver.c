@@ -18,7 +18,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* syscall */
 #endif
-#include <tamis/tamis.h>
+#include "../support/saving.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -76,7 +76,7 @@ static int make(const char *path, bool only_new)
     tamis *t;
     tamis_status s = tamis_create(&plan, NULL, &t, &why);
     if (s == TAMIS_OK) s = add_key(t, 1);
-    if (s == TAMIS_OK) s = only_new ? tamis_save_new(t, path, &why) : tamis_save(t, path, &why);
+    if (s == TAMIS_OK) s = tamis_save(t, path, only_new ? SAVING(TAMIS_SAVE_NEW) : NULL, &why);
     tamis_close(t);
     return s == TAMIS_OK ? 0 : failed(s, &why);
 }
@@ -87,7 +87,7 @@ static int pack(const char *path)
     tamis *t;
     tamis_status s = tamis_create(&plan, NULL, &t, &why);
     if (s == TAMIS_OK) s = add_key(t, 1);
-    if (s == TAMIS_OK) s = tamis_save_packed(t, path, true, &why);
+    if (s == TAMIS_OK) s = tamis_save(t, path, SAVING(TAMIS_SAVE_PACKED), &why);
     tamis_close(t);
     return s == TAMIS_OK ? 0 : failed(s, &why);
 }
@@ -100,8 +100,8 @@ static int update(const char *path, uint32_t flags, bool try_again)
     tamis_status s = tamis_open(path, &options, &t, &why);
     if (s != TAMIS_OK && try_again) s = tamis_open(path, &options, &t, &why);
     if (s == TAMIS_OK) s = add_key(t, generation_of(t) + 1);
-    if (s == TAMIS_OK) s = tamis_save(t, path, &why);
-    if (s != TAMIS_OK && t != NULL && try_again) s = tamis_save(t, path, &why);
+    if (s == TAMIS_OK) s = tamis_save(t, path, NULL, &why);
+    if (s != TAMIS_OK && t != NULL && try_again) s = tamis_save(t, path, NULL, &why);
     tamis_close(t);
     return s == TAMIS_OK ? 0 : failed(s, &why);
 }
@@ -115,7 +115,7 @@ static int lost(const char *path)
     remove(path);
     for (int i = 0; i < 2; i++) {
         if (s == TAMIS_OK) s = add_key(t, generation_of(t) + 1);
-        if (s == TAMIS_OK) s = tamis_save(t, path, &why);
+        if (s == TAMIS_OK) s = tamis_save(t, path, NULL, &why);
     }
     const bool locked = tamis_open(path, &options, &other, NULL) == TAMIS_EBUSY;
     tamis_close(other);
@@ -140,7 +140,7 @@ static int loop(const char *path)
     for (uint64_t g = s == TAMIS_OK ? generation_of(t) : 0; s == TAMIS_OK;) {
         report(g);
         s = add_key(t, ++g);
-        if (s == TAMIS_OK) s = tamis_save(t, path, &why);
+        if (s == TAMIS_OK) s = tamis_save(t, path, NULL, &why);
     }
     tamis_close(t);
     return failed(s, &why);

@@ -311,13 +311,13 @@ static void test_copy_of_a_file(void)
     snprintf(path, sizeof path, "%s/tamis-copy-%ld", tmp != NULL ? tmp : "/tmp", (long)getpid());
     const tamis_options update = {.struct_size = sizeof update, .flags = TAMIS_UPDATE};
     tamis *t = create_kind(TAMIS_BLOOM), *opened, *copy;
-    CHECK_OK(tamis_save(t, path, NULL));
+    CHECK_OK(tamis_save(t, path, NULL, NULL));
     CHECK_OK(tamis_open(path, &update, &opened, NULL));
     CHECK_OK(tamis_copy(opened, &copy, NULL));
     CHECK_OK(tamis_add(copy, "new", 3, NULL));
-    CHECK_THAT(tamis_save(copy, path, NULL), ==, TAMIS_EBUSY);
+    CHECK_THAT(tamis_save(copy, path, NULL, NULL), ==, TAMIS_EBUSY);
     tamis_close(opened);
-    CHECK_OK(tamis_save(copy, path, NULL));
+    CHECK_OK(tamis_save(copy, path, NULL, NULL));
     CHECK_OK(tamis_open(path, NULL, &opened, NULL));
     CHECK(tamis_may_contain(opened, "new", 3) && facts_of(opened).generation == 2);
     CHECK(remove(path) == 0);
@@ -466,8 +466,8 @@ static void test_generations(void)
     CHECK_THAT(facts_of(t).generation, ==, 1);
     CHECK_OK(tamis_add(t, "a", 1, NULL));
     CHECK_THAT(facts_of(t).generation, ==, 1);
-    CHECK_OK(tamis_save(t, path, NULL));
-    CHECK_OK(tamis_save(t, path, NULL)); /* nothing new: the same generation */
+    CHECK_OK(tamis_save(t, path, NULL, NULL));
+    CHECK_OK(tamis_save(t, path, NULL, NULL)); /* nothing new: the same generation */
     CHECK_THAT(facts_of(t).generation, ==, 1);
     CHECK_OK(tamis_add(t, "a", 1, NULL)); /* nothing new either */
     CHECK_THAT(facts_of(t).generation, ==, 1);
@@ -478,7 +478,7 @@ static void test_generations(void)
         CHECK_OK(tamis_add(opened, &round, sizeof round, NULL));
         CHECK_OK(tamis_add(opened, &round, 7, NULL));
         CHECK_THAT(facts_of(opened).generation, ==, round + 1);
-        CHECK_OK(tamis_save(opened, path, NULL));
+        CHECK_OK(tamis_save(opened, path, NULL, NULL));
         CHECK_THAT(facts_of(opened).generation, ==, round + 1);
         tamis_close(opened);
     }

@@ -2,6 +2,7 @@
  * arguments that make no sense. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/filters.h"
+#include "../support/saving.h"
 
 #include <errno.h>
 #include <math.h>
@@ -424,11 +425,11 @@ static void test_no_path(void)
         check_refused(tamis_open(NULL, &o, &out, &why), &why);
         CHECK(out == NULL);
     }
-    check_refused(tamis_save(t, NULL, &why), &why);
-    check_refused(tamis_save_new(t, NULL, &why), &why);
-    check_refused(tamis_save_packed(t, NULL, true, &why), &why);
+    check_refused(tamis_save(t, NULL, NULL, &why), &why);
+    check_refused(tamis_save(t, NULL, SAVING(TAMIS_SAVE_NEW), &why), &why);
+    check_refused(tamis_save(t, NULL, SAVING(TAMIS_SAVE_PACKED), &why), &why);
     CHECK_OK(tamis_foreign_create(&plan, NULL, &f, NULL));
-    check_refused(tamis_foreign_save(f, TAMIS_FOREIGN_AUTO, NULL, true, &why), &why);
+    check_refused(tamis_foreign_save(f, TAMIS_FOREIGN_AUTO, NULL, NULL, &why), &why);
     check_refused(tamis_create(NULL, NULL, &out, &why), &why);
     check_refused(tamis_solve(NULL, NULL, &why), &why);
     tamis_foreign_close(f);

@@ -218,7 +218,7 @@ static void check_never_changed(const tamis *t)
     CHECK_THAT(tamis_add(copy, "x", 1, NULL), ==, TAMIS_ESEALED);
     CHECK_THAT(tamis_write(t, bytes_put, &s, NULL), ==, TAMIS_EVERSION);
     CHECK_THAT(tamis_write(copy, bytes_put, &s, NULL), ==, TAMIS_EVERSION);
-    CHECK_THAT(tamis_save(copy, "/tmp/never-written.tamis", NULL), ==, TAMIS_EVERSION);
+    CHECK_THAT(tamis_save(copy, "/tmp/never-written.tamis", NULL, NULL), ==, TAMIS_EVERSION);
     tamis_close(copy);
     free(s.to.p);
 }

@@ -171,7 +171,7 @@ static void changed_by_another(void)
             CHECK(how == 2 ? ftruncate(fd, 50) == 0 : pwrite(fd, "x", 1, 0) == 1);
             close(fd);
         }
-        CHECK_THAT(tamis_save(t, path, how == 0 ? NULL : &why), ==, TAMIS_EBUSY);
+        CHECK_THAT(tamis_save(t, path, NULL, how == 0 ? NULL : &why), ==, TAMIS_EBUSY);
         CHECK(how > 1 || content() == 2);
         tamis_close(t);
         leave();
@@ -189,27 +189,28 @@ static void saved_elsewhere(void)
     snprintf(other, sizeof other, "%s/g.tamis", directory);
     CHECK_OK(open_with(TAMIS_UPDATE, NULL, &t));
     CHECK_OK(tamis_add(t, "new", 3, NULL));
-    CHECK_OK(tamis_save(t, other, NULL));
-    CHECK_OK(tamis_save_packed(t, other, true, NULL)); /* over a file that is not its origin */
+    CHECK_OK(tamis_save(t, other, NULL, NULL));
+    /* Over a file that is not its origin. */
+    CHECK_OK(tamis_save(t, other, SAVING(TAMIS_SAVE_PACKED), NULL));
     CHECK_THAT(open_with(TAMIS_UPDATE, NULL, &u), ==,
                TAMIS_EBUSY); /* the lock stays where it was */
-    CHECK_OK(tamis_save(t, path, NULL));
-    CHECK_OK(tamis_save(t, path, NULL));
+    CHECK_OK(tamis_save(t, path, NULL, NULL));
+    CHECK_OK(tamis_save(t, path, NULL, NULL));
     CHECK_THAT(content(), ==, 2);
     tamis_close(t);
     /* A lock that cannot be looked at is no lock. */
     CHECK_OK(open_with(TAMIS_UPDATE, NULL, &t));
     strike = (struct strike){.call = FSTAT, .at = 1, .times = 1, .error = EIO};
-    CHECK_THAT(tamis_save(t, other, NULL), ==, TAMIS_EIO);
+    CHECK_THAT(tamis_save(t, other, NULL, NULL), ==, TAMIS_EIO);
     tamis_close(t);
     leave();
 }
 
 static void refuse(tamis *t, const char *name, int os)
 {
-    CHECK_THAT(tamis_save(t, name, &why), ==, TAMIS_EIO);
+    CHECK_THAT(tamis_save(t, name, NULL, &why), ==, TAMIS_EIO);
     CHECK_THAT(why.os, ==, os);
-    CHECK_THAT(tamis_save(t, name, NULL), ==, TAMIS_EIO);
+    CHECK_THAT(tamis_save(t, name, NULL, NULL), ==, TAMIS_EIO);
 }
 
 /* Names that no file can have, or that are taken by something else. */
@@ -239,12 +240,12 @@ static void strange_names(void)
     refuse(t, "/tamis-root.tamis", EROFS);
     well();
     CHECK(chdir(directory) == 0);
-    const tamis_status relative = tamis_save(t, "f.tamis", &why);
+    const tamis_status relative = tamis_save(t, "f.tamis", NULL, &why);
     CHECK(chdir(here) == 0);
     CHECK_OK(relative);
     CHECK_THAT(content(), ==, 1);
-    CHECK(tamis_save_new(t, path, NULL) == TAMIS_EIO);
-    CHECK(tamis_save_packed(t, path, false, NULL) == TAMIS_EIO);
+    CHECK(tamis_save(t, path, SAVING(TAMIS_SAVE_NEW), NULL) == TAMIS_EIO);
+    CHECK(tamis_save(t, path, SAVING(TAMIS_SAVE_NEW | TAMIS_SAVE_PACKED), NULL) == TAMIS_EIO);
     tamis_close(t);
     free(long_name);
     leave();
@@ -263,11 +264,11 @@ static void deep_directory(void)
     unsigned depth = 0;
     while (depth < DEPTH && mkdir(part, 0700) == 0 && chdir(part) == 0) depth++;
     memset(part, 'n', PART);
-    const tamis_status plain = tamis_save(t, part, &why);
+    const tamis_status plain = tamis_save(t, part, NULL, &why);
     const int os = why.os;
     /* Where realpath does not look so far. */
     strike = (struct strike){.call = REALPATH, .at = 1, .times = 1, .error = ENOENT};
-    const tamis_status blind = tamis_save(t, part, &why);
+    const tamis_status blind = tamis_save(t, part, NULL, &why);
     memset(part, 'd', PART);
     for (unsigned i = 0; i < depth; i++)
         if (chdir("..") != 0 || rmdir(part) != 0) break;
@@ -294,8 +295,8 @@ static void memory_runs_out(void)
             if (what > 1) t = make(&a.memory);
             a.fail_at = a.calls + n;
             if (what < 2) s = open_with(what == 0 ? 0 : TAMIS_MAP, &a.memory, &t);
-            if (what == 2) s = tamis_save(t, path, &why);
-            if (what == 3) s = tamis_save_packed(t, path, true, &why);
+            if (what == 2) s = tamis_save(t, path, NULL, &why);
+            if (what == 3) s = tamis_save(t, path, SAVING(TAMIS_SAVE_PACKED), &why);
             failed = a.failed;
             CHECK(s == TAMIS_OK || (s == TAMIS_ENOMEM && failed && why.text[0] != '\0'));
             tamis_close(t);
@@ -317,24 +318,56 @@ static void owners(void)
     leave();
 }
 
-static tamis_status write_text(const void *what, tamis_sink put, void *ctx, tamis_error *reason)
-{
-    (void)reason;
-    return put(ctx, what, strlen(what));
-}
-
 /* Files that no handle stands for. */
 static void other_content(void)
 {
     char got[8] = "";
+    struct stat st;
+    const mode_t mask = umask(022);
     enter();
-    CHECK_OK(tamis__save_by(write_text, "first", NULL, path, false, NULL));
-    CHECK_THAT(tamis__save_by(write_text, "second", NULL, path, false, &why), ==, TAMIS_EIO);
+    CHECK_OK(tamis_write_file(path, "first", 5, SAVING(TAMIS_SAVE_NEW), NULL));
+    CHECK(stat(path, &st) == 0 && (st.st_mode & 07777) == 0644);
+    CHECK_THAT(tamis_write_file(path, "second", 6, SAVING(TAMIS_SAVE_NEW), &why), ==, TAMIS_EIO);
     CHECK_THAT(why.os, ==, EEXIST);
-    CHECK_OK(tamis__save_by(write_text, "third", NULL, path, true, &why));
+    CHECK_OK(tamis_write_file(path, "third", 5, NULL, &why));
     const int fd = open(path, O_RDONLY);
     CHECK(fd >= 0 && read(fd, got, sizeof got) == 5 && strcmp(got, "third") == 0);
     close(fd);
+    CHECK_OK(tamis_write_file(path, NULL, 0, NULL, &why));
+    CHECK(stat(path, &st) == 0 && st.st_size == 0);
+    CHECK_THAT(tamis_write_file(path, "x", 1, SAVING(TAMIS_SAVE_PACKED), &why), ==, TAMIS_EINVAL);
+    CHECK_THAT(tamis_write_file(NULL, "x", 1, NULL, &why), ==, TAMIS_EINVAL);
+    umask(mask);
+    leave();
+}
+
+/* The mode is that of a new file; one that is replaced keeps its own. */
+static void modes(void)
+{
+    const tamis_save_options secret = {.struct_size = sizeof secret, .mode = 0600};
+    struct stat st;
+    const mode_t mask = umask(027);
+    enter();
+    for (unsigned unnamed = 0; unnamed < 2; unnamed++) {
+        lack.tmpfile = unnamed != 0 ? 0 : EOPNOTSUPP;
+        tamis *t = make(NULL);
+        CHECK_OK(tamis_save(t, path, &secret, &why));
+        CHECK(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600);
+        CHECK(chmod(path, 0604) == 0);
+        CHECK_OK(tamis_save(t, path, &secret, &why));
+        CHECK(stat(path, &st) == 0 && (st.st_mode & 07777) == 0604);
+        CHECK_THAT(empty(), ==, 0);
+        const tamis_save_options open_to_all = {.struct_size = sizeof open_to_all, .mode = 0777};
+        CHECK_OK(tamis_save(t, path, &open_to_all, &why));
+        CHECK(stat(path, &st) == 0 && (st.st_mode & 07777) == 0750);
+        const tamis_save_options wrong = {.struct_size = sizeof wrong, .mode = 01000};
+        CHECK_THAT(tamis_save(t, path, &wrong, &why), ==, TAMIS_EINVAL);
+        CHECK(strstr(why.text, "01000") != NULL);
+        tamis_close(t);
+        CHECK_THAT(empty(), ==, 0);
+    }
+    lack.tmpfile = 0;
+    umask(mask);
     leave();
 }
 
@@ -366,6 +399,7 @@ static const struct test tests[] = {
     {"memory_runs_out", memory_runs_out},
     {"owners", owners},
     {"other_content", other_content},
+    {"modes", modes},
     {"refusals", refusals},
 };
 TEST_MAIN(tests)

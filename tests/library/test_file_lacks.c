@@ -58,13 +58,13 @@ static void locks_go_away(void)
     CHECK_OK(open_with(TAMIS_UPDATE, NULL, &t));
     CHECK_OK(tamis_add(t, "new", 3, NULL));
     lack.locks = ENOLCK;
-    CHECK_THAT(tamis_save(t, path, &why), ==, TAMIS_EIO);
+    CHECK_THAT(tamis_save(t, path, NULL, &why), ==, TAMIS_EIO);
     CHECK(why.os == ENOLCK && mentions("lock") && content() == 1 && is_alone());
     snprintf(other, sizeof other, "%s/g.tamis", directory);
-    CHECK_OK(tamis_save(t, other, &why));
-    CHECK_OK(tamis_save_packed(t, other, true, &why));
+    CHECK_OK(tamis_save(t, other, NULL, &why));
+    CHECK_OK(tamis_save(t, other, SAVING(TAMIS_SAVE_PACKED), &why));
     lack = (struct lack){0};
-    CHECK_OK(tamis_save(t, path, &why));
+    CHECK_OK(tamis_save(t, path, NULL, &why));
     CHECK_THAT(content(), ==, 2);
     tamis_close(t);
     leave();
@@ -84,7 +84,7 @@ static void changed_without_locks(void)
         strike = (struct strike){.call = how == 1 ? WRITE : FSYNC, .times = 1};
         strike.meanwhile = replace_it;
         strike.at = how != 0;
-        CHECK_THAT(tamis_save(t, path, &why), ==, TAMIS_EBUSY);
+        CHECK_THAT(tamis_save(t, path, NULL, &why), ==, TAMIS_EBUSY);
         CHECK(why.status == TAMIS_EBUSY && content() == 2 && is_alone());
         tamis_close(t);
         leave();
@@ -171,7 +171,7 @@ static void names_taken_without_links(void)
                              .locks = cases[i].locks};
         strike = (struct strike){
             .call = cases[i].call, .at = cases[i].at, .times = 1, .meanwhile = cases[i].meanwhile};
-        CHECK_THAT(tamis_save_new(t, path, &why), ==, TAMIS_EIO);
+        CHECK_THAT(tamis_save(t, path, SAVING(TAMIS_SAVE_NEW), &why), ==, TAMIS_EIO);
         CHECK(strike.struck == 1 && why.os == EEXIST && is_alone());
         lack = (struct lack){0};
         CHECK_THAT(content(), ==, cases[i].content);
@@ -210,7 +210,7 @@ static void placeholders_after_failures(void)
                                  .times = 1,
                                  .error = cases[i].error,
                                  .meanwhile = cases[i].meanwhile};
-        CHECK_THAT(tamis_save_new(t, path, &why), ==, TAMIS_EIO);
+        CHECK_THAT(tamis_save(t, path, SAVING(TAMIS_SAVE_NEW), &why), ==, TAMIS_EIO);
         CHECK(strike.struck == 1 && why.os == cases[i].os);
         lack = (struct lack){0};
         well();
@@ -247,7 +247,7 @@ static void removed_meanwhile(void)
         memset(&why, 0xff, sizeof why);
         strike = (struct strike){
             .call = cases[i / 2].call, .at = cases[i / 2].at, .times = 1, .meanwhile = remove_it};
-        CHECK_OK(tamis_save(t, path, &why));
+        CHECK_OK(tamis_save(t, path, NULL, &why));
         CHECK(strike.struck == 1 && why.status == TAMIS_OK);
         CHECK(content() == 2 && is_alone());
         tamis_close(t);
@@ -288,7 +288,7 @@ static void descriptors_run_out(void)
     close(STDIN_FILENO); /* which the directory takes */
     close(STDOUT_FILENO);
     strike = (struct strike){.call = FCNTL, .at = 1, .times = UINT_MAX, .error = EMFILE};
-    const tamis_status saved = tamis_save_new(t, path, &why);
+    const tamis_status saved = tamis_save(t, path, SAVING(TAMIS_SAVE_NEW), &why);
     const int os = why.os;
     const tamis_status spilled = spills();
     CHECK(dup2(in, STDIN_FILENO) == STDIN_FILENO && dup2(out, STDOUT_FILENO) == STDOUT_FILENO);

@@ -3,6 +3,7 @@
  * each format. */
 #define _XOPEN_SOURCE 700 /* signgam */
 #include "../support/foreign.h"
+#include "../support/saving.h"
 #include "../support/tracking.h"
 #include "foreign/foreign.h"
 #include "foreign/hashes.h"
@@ -446,12 +447,13 @@ static void test_save(void)
     snprintf(path, sizeof path, "%s/foreign-save-test.bloom", build != NULL ? build : ".");
     unlink(path);
     tamis_foreign *f = make(TAMIS_FOREIGN_DCSO, 100, 0.01);
-    CHECK_OK(tamis_foreign_save(f, TAMIS_FOREIGN_AUTO, path, false, &why));
-    CHECK(tamis_foreign_save(f, TAMIS_FOREIGN_AUTO, path, false, &why) == TAMIS_EIO);
+    CHECK_OK(tamis_foreign_save(f, TAMIS_FOREIGN_AUTO, path, SAVING(TAMIS_SAVE_NEW), &why));
+    CHECK(tamis_foreign_save(f, TAMIS_FOREIGN_AUTO, path, SAVING(TAMIS_SAVE_NEW), &why) ==
+          TAMIS_EIO);
     CHECK(why.os == EEXIST);
-    CHECK_OK(tamis_foreign_save(f, TAMIS_FOREIGN_AUTO, path, true, &why));
+    CHECK_OK(tamis_foreign_save(f, TAMIS_FOREIGN_AUTO, path, NULL, &why));
     /* What cannot be written leaves what was there. */
-    CHECK(tamis_foreign_save(f, TAMIS_FOREIGN_GUAVA, path, true, &why) == TAMIS_EUNSUPPORTED);
+    CHECK(tamis_foreign_save(f, TAMIS_FOREIGN_GUAVA, path, NULL, &why) == TAMIS_EUNSUPPORTED);
     struct bytes ours = written(f, TAMIS_FOREIGN_AUTO, 1000);
     FILE *file = fopen(path, "rb");
     uint8_t there[1000];
@@ -479,7 +481,8 @@ static void test_no_room(void)
         small = before;
         small.rlim_cur = 1000;
         CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
-        const tamis_status s = tamis_foreign_save(f, TAMIS_FOREIGN_AUTO, path, false, &why);
+        const tamis_status s =
+            tamis_foreign_save(f, TAMIS_FOREIGN_AUTO, path, SAVING(TAMIS_SAVE_NEW), &why);
         CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
         CHECK(s == TAMIS_EIO && why.status == TAMIS_EIO && why.os == EFBIG);
         CHECK(strstr(why.text, strerror(EFBIG)) != NULL && access(path, F_OK) != 0);

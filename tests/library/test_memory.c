@@ -7,6 +7,7 @@
 #define _FILE_OFFSET_BITS 64 /* readdir on 32-bit machines */
 #include "../support/check.h"
 #include "../support/models.h"
+#include "../support/saving.h"
 #include "../support/tracking.h"
 
 #include <tamis/foreign.h>
@@ -146,25 +147,25 @@ static tamis_status op_write(struct scene *s, tamis **out, tamis_error *why)
 static tamis_status op_save(struct scene *s, tamis **out, tamis_error *why)
 {
     (void)out;
-    return tamis_save(s->t, in_directory("new"), why);
+    return tamis_save(s->t, in_directory("new"), NULL, why);
 }
 
 static tamis_status op_save_over(struct scene *s, tamis **out, tamis_error *why)
 {
     (void)out;
-    return tamis_save(s->t, in_directory("old"), why);
+    return tamis_save(s->t, in_directory("old"), NULL, why);
 }
 
 static tamis_status op_save_new(struct scene *s, tamis **out, tamis_error *why)
 {
     (void)out;
-    return tamis_save_new(s->t, in_directory("new"), why);
+    return tamis_save(s->t, in_directory("new"), SAVING(TAMIS_SAVE_NEW), why);
 }
 
 static tamis_status op_save_packed(struct scene *s, tamis **out, tamis_error *why)
 {
     (void)out;
-    return tamis_save_packed(s->t, in_directory("new"), false, why);
+    return tamis_save(s->t, in_directory("new"), SAVING(TAMIS_SAVE_NEW | TAMIS_SAVE_PACKED), why);
 }
 
 /* Of another program: the format is that of the kind's number. */
@@ -178,7 +179,8 @@ static tamis_status op_foreign_save(struct scene *s, tamis **out, tamis_error *w
     (void)out;
     tamis_status st = tamis_foreign_create(&p, &s->o, &f, why);
     if (st == TAMIS_OK)
-        st = tamis_foreign_save(f, TAMIS_FOREIGN_AUTO, in_directory("new"), false, why);
+        st = tamis_foreign_save(f, TAMIS_FOREIGN_AUTO, in_directory("new"), SAVING(TAMIS_SAVE_NEW),
+                                why);
     tamis_foreign_close(f);
     return st;
 }
@@ -451,12 +453,12 @@ static void test_update_survives(void)
         s.a.calls = 0;
         s.a.failed = false;
         s.a.fail_at = n;
-        const tamis_status st = tamis_save(t, in_directory("old"), NULL);
+        const tamis_status st = tamis_save(t, in_directory("old"), NULL, NULL);
         s.a.fail_at = 0;
         CHECK_THAT(st, ==, s.a.failed ? TAMIS_ENOMEM : TAMIS_OK);
         tamis *second;
         CHECK_THAT(open_with(&s, TAMIS_UPDATE, &second, NULL), ==, TAMIS_EBUSY);
-        CHECK_OK(tamis_save(t, in_directory("old"), NULL));
+        CHECK_OK(tamis_save(t, in_directory("old"), NULL, NULL));
         struct bytes after = image_of(t);
         CHECK(bytes_equal(before, after));
         free(before.p);

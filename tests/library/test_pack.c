@@ -4,6 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/golden.h"
+#include "../support/saving.h"
 #include "../support/tracking.h"
 #include "core/handle.h"
 #include "image/pack.h"
@@ -502,11 +503,12 @@ static void test_file(void)
     tamis *t = small(), *out;
     tamis_error why;
     struct bytes packed = packed_of(t), found = bytes_new(packed.n + 1);
-    CHECK_OK(tamis_save_packed(t, path, false, &why));
-    CHECK_THAT(tamis_save_packed(t, path, false, &why), ==, TAMIS_EIO);
+    CHECK_OK(tamis_save(t, path, SAVING(TAMIS_SAVE_NEW | TAMIS_SAVE_PACKED), &why));
+    CHECK_THAT(tamis_save(t, path, SAVING(TAMIS_SAVE_NEW | TAMIS_SAVE_PACKED), &why), ==,
+               TAMIS_EIO);
     CHECK(why.os == EEXIST);
     CHECK(chmod(path, 0640) == 0);
-    CHECK_OK(tamis_save_packed(t, path, true, &why));
+    CHECK_OK(tamis_save(t, path, SAVING(TAMIS_SAVE_PACKED), &why));
     FILE *f = fopen(path, "rb");
     CHECK(f != NULL);
     found.n = fread(found.p, 1, found.n, f);
@@ -522,10 +524,10 @@ static void test_file(void)
     /* The handle does not stand for that file: it is still to be saved for the first time. */
     tamis_facts facts = {.struct_size = sizeof facts};
     CHECK_OK(tamis_info(t, &facts));
-    CHECK_OK(tamis_save(t, path, &why));
+    CHECK_OK(tamis_save(t, path, NULL, &why));
     CHECK_OK(tamis_open(path, NULL, &out, &why));
     tamis_close(out);
-    CHECK_THAT(tamis_save_packed(t, "/nowhere/at/all", true, &why), ==, TAMIS_EIO);
+    CHECK_THAT(tamis_save(t, "/nowhere/at/all", SAVING(TAMIS_SAVE_PACKED), &why), ==, TAMIS_EIO);
     remove(path);
     free(found.p);
     free(packed.p);

@@ -80,7 +80,7 @@ static void make_file(const char *path)
     tamis *t;
     CHECK_OK(tamis_create(&p, NULL, &t, NULL));
     CHECK_OK(add_generation(t, 1));
-    CHECK_OK(tamis_save(t, path, NULL));
+    CHECK_OK(tamis_save(t, path, NULL, NULL));
     CHECK_THAT(generation_of(t), ==, 1);
     tamis_close(t);
 }
@@ -97,7 +97,8 @@ static int write_generations(const char *path)
         if (tamis_open(path, &o, &t, NULL) != TAMIS_OK) return CANNOT_OPEN;
         g = generation_of(t);
         const bool last = g >= GENERATIONS;
-        if (!last && (add_generation(t, ++g) != TAMIS_OK || tamis_save(t, path, NULL) != TAMIS_OK))
+        if (!last &&
+            (add_generation(t, ++g) != TAMIS_OK || tamis_save(t, path, NULL, NULL) != TAMIS_OK))
             return CANNOT_SAVE;
         tamis_close(t);
         if (last) break;

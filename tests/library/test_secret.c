@@ -112,7 +112,7 @@ static void make_handles(const uint8_t *key)
         MUST(tamis_copy(t, &viewed, NULL) == TAMIS_OK);
         work(viewed);
         tamis_close(t);
-        MUST(tamis_save(viewed, path, NULL) == TAMIS_OK);
+        MUST(tamis_save(viewed, path, NULL, NULL) == TAMIS_OK);
         for (int mapped = 0; mapped < 2; mapped++) {
             o.flags = mapped ? TAMIS_MAP : 0;
             MUST(tamis_open(path, &o, &opened[mapped], NULL) == TAMIS_OK);

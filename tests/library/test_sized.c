@@ -48,7 +48,7 @@ static tamis *one, *two, *released;
 static tamis_foreign *foreign;
 static tamis_parquet *parquet;
 static struct bytes image, packed, alien, file;
-static char directory[256], saved[300];
+static char directory[256], saved[300], other[300];
 static tamis_error why;
 
 static tamis_status read_file(void *ctx, uint64_t offset, void *to, size_t n)
@@ -155,6 +155,21 @@ static tamis_status in_foreign_create(void *p)
     return drop_foreign(s, f);
 }
 
+static tamis_status options_save(void *o)
+{
+    return tamis_save(one, saved, o, &why);
+}
+
+static tamis_status options_foreign_save(void *o)
+{
+    return tamis_foreign_save(foreign, TAMIS_FOREIGN_AUTO, other, o, &why);
+}
+
+static tamis_status options_write_file(void *o)
+{
+    return tamis_write_file(other, "text", 4, o, &why);
+}
+
 static tamis_status out_promise(void *r)
 {
     tamis_plan p = usual;
@@ -190,6 +205,7 @@ static tamis_status out_chunk(void *c)
 }
 
 static const tamis_options usual_options = {.struct_size = sizeof usual_options};
+static const tamis_save_options usual_save = {.struct_size = sizeof usual_save};
 
 /* `least`: what the call needs to succeed. */
 static const struct input {
@@ -208,6 +224,9 @@ static const struct input {
     {options_foreign_create, &usual_options, sizeof usual_options, WORD},
     {options_parquet_open, &usual_options, sizeof usual_options, WORD},
     {in_foreign_create, &usual_foreign, sizeof usual_foreign, sizeof usual_foreign},
+    {options_save, &usual_save, sizeof usual_save, WORD},
+    {options_foreign_save, &usual_save, sizeof usual_save, WORD},
+    {options_write_file, &usual_save, sizeof usual_save, WORD},
 };
 
 static const struct output {
@@ -253,12 +272,13 @@ static void set_up(void)
     snprintf(directory, sizeof directory, "%s/tamis-sized-XXXXXX", tmp != NULL ? tmp : "/tmp");
     CHECK(mkdtemp(directory) != NULL);
     snprintf(saved, sizeof saved, "%s/f.tamis", directory);
-    CHECK_OK(tamis_save(one, saved, NULL));
+    snprintf(other, sizeof other, "%s/other", directory);
+    CHECK_OK(tamis_save(one, saved, NULL, NULL));
 }
 
 static void clean_up(void)
 {
-    CHECK(unlink(saved) == 0 && rmdir(directory) == 0);
+    CHECK(unlink(saved) == 0 && unlink(other) == 0 && rmdir(directory) == 0);
     tamis_close(one), tamis_close(two), tamis_close(released);
     tamis_foreign_close(foreign);
     tamis_parquet_close(parquet);

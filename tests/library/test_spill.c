@@ -308,7 +308,7 @@ static void refusals(void)
     fill(t, UNIFORM, 100, N);
     fill(copy, UNIFORM, 100, N);
     CHECK_OK(tamis_seal(copy, NULL));
-    CHECK_THAT(tamis_save(t, path, &why), ==, TAMIS_EUNSUPPORTED);
+    CHECK_THAT(tamis_save(t, path, NULL, &why), ==, TAMIS_EUNSUPPORTED);
     CHECK(strstr(why.text, "seal") != NULL && access(path, F_OK) != 0);
     tamis *none = (tamis *)(uintptr_t)8;
     CHECK_THAT(tamis_copy(t, &none, &why), ==, TAMIS_EUNSUPPORTED);
@@ -319,7 +319,7 @@ static void refusals(void)
     CHECK(same_image(t, copy));
     tamis_close(copy);
     CHECK_OK(tamis_copy(t, &copy, NULL));
-    CHECK_OK(tamis_save(t, path, &why));
+    CHECK_OK(tamis_save(t, path, NULL, &why));
     tamis_close(t);
     tamis_close(copy);
     CHECK_OK(tamis_open(path, &o, &t, NULL));

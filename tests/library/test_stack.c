@@ -7,6 +7,7 @@
  * CMake defines STACK_LIMIT in builds that keep the promise: optimized ones without a sanitizer. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "../support/foreign.h"
+#include "../support/saving.h"
 #include "../support/verbs.h"
 #include "core/cpu.h"
 
@@ -146,19 +147,21 @@ static tamis_status s_files(struct scene *s)
 {
     static const uint32_t flags[] = {0, TAMIS_MAP, TAMIS_UPDATE, TAMIS_UNVERIFIED, TAMIS_KEYLESS};
     const char *path = in_directory("filter");
-    tamis_status st = tamis_save_new(s->t, path, &s->why);
-    CHECK(st != TAMIS_OK || tamis_save_new(s->t, path, &s->why) == TAMIS_EIO);
+    tamis_status st = tamis_save(s->t, path, SAVING(TAMIS_SAVE_NEW), &s->why);
+    CHECK(st != TAMIS_OK || tamis_save(s->t, path, SAVING(TAMIS_SAVE_NEW), &s->why) == TAMIS_EIO);
     for (size_t i = 0; i < sizeof flags / sizeof *flags && st == TAMIS_OK; i++) {
         tamis_options o = s->o;
         o.flags = flags[i];
         CHECK_OK(tamis_open(path, &o, &s->made, &s->why));
-        if (flags[i] == TAMIS_UPDATE) st = tamis_save(s->made, path, &s->why);
+        if (flags[i] == TAMIS_UPDATE) st = tamis_save(s->made, path, NULL, &s->why);
         tamis_close(s->made);
         s->made = NULL;
     }
     unlink(path);
     CHECK(tamis_open(path, &s->o, &s->made, &s->why) == TAMIS_EIO);
-    (void)tamis_save_packed(s->t, path, true, &s->why);
+    path = in_directory("other");
+    CHECK_OK(tamis_write_file(path, "text", 4, SAVING(TAMIS_SAVE_NEW), &s->why));
+    (void)tamis_save(s->t, path, SAVING(TAMIS_SAVE_PACKED), &s->why);
     unlink(path);
     return st;
 }
@@ -225,8 +228,8 @@ static tamis_status s_foreign(struct scene *s)
     CHECK_OK(tamis_foreign_info(s->foreign, &facts));
     CHECK(tamis_foreign_format_of(s->foreign) == format);
     CHECK(tamis_foreign_told("", 0) == TAMIS_FOREIGN_AUTO);
-    CHECK_OK(tamis_foreign_save(s->foreign, TAMIS_FOREIGN_AUTO, in_directory("foreign"), false,
-                                &s->why));
+    CHECK_OK(tamis_foreign_save(s->foreign, TAMIS_FOREIGN_AUTO, in_directory("foreign"),
+                                SAVING(TAMIS_SAVE_NEW), &s->why));
     unlink(in_directory("foreign"));
     tamis_foreign_close(s->foreign);
     s->foreign = NULL;

@@ -5,6 +5,7 @@
 #include "../support/check.h"
 #include "../support/keys.h"
 #include "../support/resum.h"
+#include "../support/saving.h"
 #include "core/handle.h"
 
 #include <math.h>
@@ -140,7 +141,7 @@ static void big(uint32_t kind, uint32_t k)
     fill(t);
     check_cells(t, k);
     check_big(t, k);
-    CHECK_OK(tamis_save_new(t, path, NULL));
+    CHECK_OK(tamis_save(t, path, SAVING(TAMIS_SAVE_NEW), NULL));
     CHECK_OK(tamis_open(path, NULL, &opened, NULL));
     CHECK(memcmp(t->body.sections->cells, opened->body.sections->cells, (size_t)(BITS / 8)) == 0);
     tamis_close(t);

@@ -3,6 +3,7 @@
  * of memory and 1.5 GiB in TMPDIR; does nothing on a 32-bit machine. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/filters.h"
+#include "../support/saving.h"
 #include "core/handle.h"
 
 #include <unistd.h>
@@ -63,7 +64,7 @@ static tamis *through_a_file(tamis *t)
     tamis *opened;
     snprintf(path, sizeof path, "%s/tamis-kinds-%ld.tamis", tmp != NULL ? tmp : "/tmp",
              (long)getpid());
-    CHECK_OK(tamis_save_new(t, path, NULL));
+    CHECK_OK(tamis_save(t, path, SAVING(TAMIS_SAVE_NEW), NULL));
     tamis_close(t);
     CHECK_OK(tamis_open(path, NULL, &opened, NULL));
     CHECK(remove(path) == 0);

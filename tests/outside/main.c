@@ -13,7 +13,7 @@ int main(int argc, char **argv)
     tamis *t;
     tamis_status s = tamis_create(&plan, NULL, &t, &why);
     if (s == TAMIS_OK) s = tamis_add(t, "outside", 7, NULL);
-    if (s == TAMIS_OK) s = tamis_save(t, argv[1], &why);
+    if (s == TAMIS_OK) s = tamis_save(t, argv[1], NULL, &why);
     tamis_close(t);
     if (s == TAMIS_OK) s = tamis_open(argv[1], NULL, &t, &why);
     if (s != TAMIS_OK) {

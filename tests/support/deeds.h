@@ -1,10 +1,13 @@
 /* Opening, saving and spilling, each from beginning to end, in a directory of their own and by
- * calls that can be struck (striking.h): for tests of src/image/file.c, which this file includes. */
+ * calls that can be struck (striking.h): for tests of the files in
+ * src/image that open any, which this file includes. */
 #ifndef TAMIS_TEST_DEEDS_H
 #define TAMIS_TEST_DEEDS_H
 
 #include "striking.h"
-/* The calls of this file are real, those of the next are struck. */
+/* The calls of this file are real, those of the next ones are struck. */
+#include "../../src/image/descriptor.c"
+#include "../../src/image/durable.c"
 #include "../../src/image/file.c"
 #undef access
 #undef close
@@ -22,6 +25,7 @@
 #undef write
 
 #include "check.h"
+#include "saving.h"
 
 #include <dirent.h>
 
@@ -62,7 +66,7 @@ static void enter(void)
 static void old_file(void)
 {
     tamis *t = make(NULL);
-    CHECK_OK(tamis_save(t, path, NULL));
+    CHECK_OK(tamis_save(t, path, NULL, NULL));
     tamis_close(t);
 }
 
@@ -149,7 +153,7 @@ static tamis_status changes(uint32_t flags)
     tamis *t;
     tamis_status s = open_with(flags, NULL, &t);
     if (s == TAMIS_OK) s = tamis_add(t, "new", 3, NULL);
-    if (s == TAMIS_OK) s = tamis_save(t, path, &why);
+    if (s == TAMIS_OK) s = tamis_save(t, path, NULL, &why);
     tamis_close(t);
     return s;
 }
@@ -168,7 +172,7 @@ static tamis_status makes_new(void)
 {
     tamis *t = make(NULL);
     CHECK_OK(tamis_add(t, "new", 3, NULL));
-    const tamis_status s = tamis_save_new(t, path, &why);
+    const tamis_status s = tamis_save(t, path, SAVING(TAMIS_SAVE_NEW), &why);
     tamis_close(t);
     return s;
 }
@@ -176,7 +180,7 @@ static tamis_status makes_new(void)
 static tamis_status packs(void)
 {
     tamis *t = make(NULL);
-    const tamis_status s = tamis_save_packed(t, path, true, &why);
+    const tamis_status s = tamis_save(t, path, SAVING(TAMIS_SAVE_PACKED), &why);
     tamis_close(t);
     return s;
 }
@@ -184,7 +188,7 @@ static tamis_status packs(void)
 static tamis_status packs_new(void)
 {
     tamis *t = make(NULL);
-    const tamis_status s = tamis_save_packed(t, path, false, &why);
+    const tamis_status s = tamis_save(t, path, SAVING(TAMIS_SAVE_NEW | TAMIS_SAVE_PACKED), &why);
     tamis_close(t);
     return s;
 }
@@ -221,7 +225,7 @@ static void replace_it(void)
     tamis *t = make(NULL);
     CHECK_OK(tamis_add(t, "new", 3, NULL));
     CHECK(remove(path) == 0);
-    CHECK_OK(tamis_save_new(t, path, NULL));
+    CHECK_OK(tamis_save(t, path, SAVING(TAMIS_SAVE_NEW), NULL));
     tamis_close(t);
     strike = kept;
 }

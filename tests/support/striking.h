@@ -1,5 +1,5 @@
-/* The calls of src/image/file.c, each of which can be made to fail: for a test that includes that file
- * after this one. In the process itself, unlike tests/fault, so that every branch can be reached,
+/* The calls of src/image/{descriptor,durable,file}.c, each of which can be made to fail: for a test
+ * that includes those files after this one. In the process itself, unlike tests/fault, so that every branch can be reached,
  * counted and run on any machine. */
 #ifndef TAMIS_TEST_STRIKING_H
 #define TAMIS_TEST_STRIKING_H
