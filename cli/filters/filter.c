@@ -369,89 +369,26 @@ bool can_lock_beside(const char *path)
     return can;
 }
 
-/* And closed; error: errno. */
-static bool fill(int fd, const void *bytes, size_t n, bool sync)
+/* A device, or a pipe, cannot be replaced, only written to. */
+static bool put_direct(const char *path, const void *bytes, size_t n)
 {
-    const bool good = write_all(fd, bytes, n) && (!sync || fsync(fd) == 0);
+    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) return false;
+    const bool good = write_all(fd, bytes, n);
     const int os = errno;
     if (close(fd) != 0 && good) return false;
     errno = os;
     return good;
 }
 
-/* A device, or a pipe, cannot be replaced, only written to. */
-static bool put_direct(const char *path, const void *bytes, size_t n)
+static bool put_whole(const char *path, const void *bytes, size_t n, mode_t mode, bool replace)
 {
-    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    return fd >= 0 && fill(fd, bytes, n, false);
-}
-
-/* Whether the file system, or the kernel, does not support the call, rather than failing. */
-static bool is_refused(void)
-{
-    return errno == EPERM || errno == EACCES || errno == EOPNOTSUPP || errno == ENOSYS ||
-           errno == EINVAL;
-}
-
-static bool rename_to_free_name(const char *from, const char *to)
-{
-#ifdef RENAME_NOREPLACE
-    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0;
-#else
-    (void)from, (void)to;
-    errno = ENOSYS;
-    return false;
-#endif
-}
-
-/* An empty file takes the name, so that nobody else can, and is replaced. */
-static bool rename_over_placeholder(const char *from, const char *to)
-{
-    struct stat mine, now;
-    const int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
-    if (fd < 0) return false;
-    const bool known = fstat(fd, &mine) == 0 && lstat(to, &now) == 0;
-    int os = errno;
-    bool named = false;
-    if (known && !same_inode(&mine, &now)) {
-        os = EEXIST; /* somebody has replaced it already */
-    } else {
-        named = known && rename(from, to) == 0;
-        if (known) os = errno;
-        if (!named) unlink(to);
-    }
-    close(fd); /* kept open so far: no other file could have its number */
-    errno = os;
-    return named;
-}
-
-/* The name must be free: EEXIST. As the library does it (src/image/file.c) where there are no hard
- * links. */
-static bool take_free_name(const char *from, const char *to)
-{
-    if (link(from, to) == 0) {
-        unlink(from);
-        return true;
-    }
-    return is_refused() &&
-           (rename_to_free_name(from, to) || (is_refused() && rename_over_placeholder(from, to)));
-}
-
-static bool put_beside(const char *path, const void *bytes, size_t n, mode_t mode, bool replace)
-{
-    char other[PATH_MAX];
-    const int fd = open_beside(path, mode, other);
-    if (fd < 0) return false;
-    const bool named = fill(fd, bytes, n, true) &&
-                       (replace ? rename(other, path) == 0 : take_free_name(other, path));
-    int os = errno;
-    if (!named) unlink(other);
-    const bool good = named && sync_folder_of(path);
-    if (named && !good) os = errno;
-    /* What did not work can be tried again. */
-    if (named && !good && !replace) unlink(path);
-    errno = os;
-    return good;
+    tamis_save_options o = saving(replace, 0);
+    tamis_error why;
+    o.mode = (uint32_t)mode;
+    const tamis_status s = tamis_write_file(path, bytes, n, &o, &why);
+    if (s != TAMIS_OK) errno = s == TAMIS_EIO ? why.os : s == TAMIS_EBUSY ? EBUSY : ENOMEM;
+    return s == TAMIS_OK;
 }
 
 bool put_file(const char *path, const void *bytes, size_t n, mode_t mode, bool replace)
@@ -461,7 +398,7 @@ bool put_file(const char *path, const void *bytes, size_t n, mode_t mode, bool r
     hold_signals(path, &before);
     const bool direct = replace && stat(path, &st) == 0 && !S_ISREG(st.st_mode);
     const bool good =
-        direct ? put_direct(path, bytes, n) : put_beside(path, bytes, n, mode, replace);
+        direct ? put_direct(path, bytes, n) : put_whole(path, bytes, n, mode, replace);
     const int os = errno;
     let_signals(&before);
     errno = os;

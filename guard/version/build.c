@@ -61,8 +61,7 @@ static bool is_ours(const char *part)
 static bool is_unfinished(const char *name)
 {
     const size_t n = strlen(name);
-    return strcmp(name, "manifest.new") == 0 ||
-           (n > 11 && strncmp(name, ".tamis-", 7) == 0 && strcmp(name + n - 4, ".tmp") == 0);
+    return n > 11 && strncmp(name, ".tamis-", 7) == 0 && strcmp(name + n - 4, ".tmp") == 0;
 }
 
 /* Files of versions that are not published any more, or never were because a build was killed. */

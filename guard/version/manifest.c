@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <tamis/tamis.h>
 #include <unistd.h>
 
 #define FIRST_LINE "tamis-guard 1\n"
@@ -78,27 +78,16 @@ bool guard_sum_file(const char *path, guard_part *out, guard_error *why)
     return true;
 }
 
-static bool write_whole(int fd, const void *bytes, size_t n)
-{
-    for (size_t at = 0; at < n;) {
-        const ssize_t put = write(fd, (const uint8_t *)bytes + at, n - at);
-        if (put < 0 && errno != EINTR) return false;
-        if (put > 0) at += (size_t)put;
-    }
-    return fsync(fd) == 0;
-}
-
 bool guard_write_file(const char *path, const void *bytes, size_t n, guard_error *why)
 {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd < 0) return guard_fail(why, "%s: %s", path, strerror(errno));
-    const bool good = write_whole(fd, bytes, n);
-    const int os = errno;
-    if (close(fd) == 0 && good) return true;
-    return guard_fail(why, "%s: %s", path, strerror(good ? errno : os));
+    const tamis_save_options o = {.struct_size = sizeof o, .mode = 0644};
+    tamis_error reason;
+    return tamis_write_file(path, bytes, n, &o, &reason) == TAMIS_OK ||
+           guard_fail(why, "%s: %s", path, reason.text);
 }
 
-bool guard_sync_directory(const char *directory, guard_error *why)
+/* The names of files that were not made by guard_write_file. */
+static bool sync_directory(const char *directory, guard_error *why)
 {
     const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const bool good = fd >= 0 && fsync(fd) == 0;
@@ -274,15 +263,10 @@ bool guard_manifest_write(const char *directory, const guard_manifest *m, guard_
         n += (size_t)snprintf(text + n, sizeof text - n, "label %s\n", m->labels[i]);
     sum_bytes(text, n, sum);
     n += (size_t)snprintf(text + n, sizeof text - n, "sum %s\n", sum);
-    char *path = guard_path(directory, "manifest"), *fresh = guard_path(directory, "manifest.new");
-    bool good = path != NULL && fresh != NULL;
-    if (!good) guard_fail(why, "not enough memory");
-    good = good && guard_write_file(fresh, text, n, why);
+    char *path = guard_path(directory, "manifest");
+    if (path == NULL) return guard_fail(why, "not enough memory");
     /* What the manifest names must be on disk before the manifest is. */
-    good = good && guard_sync_directory(directory, why);
-    if (good && rename(fresh, path) != 0) good = guard_fail(why, "%s: %s", path, strerror(errno));
-    good = good && guard_sync_directory(directory, why);
+    const bool good = sync_directory(directory, why) && guard_write_file(path, text, n, why);
     free(path);
-    free(fresh);
     return good;
 }

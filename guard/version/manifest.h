@@ -18,9 +18,8 @@ bool guard_manifest_read(const char *directory, guard_manifest *out, bool *absen
 /* Replaces the manifest, atomically and durably: this publishes a version. */
 bool guard_manifest_write(const char *directory, const guard_manifest *m, guard_error *why);
 
-/* Writes a file that is not there yet, down to the disk. */
+/* Atomic and durable, as tamis_write_file. */
 bool guard_write_file(const char *path, const void *bytes, size_t n, guard_error *why);
-bool guard_sync_directory(const char *directory, guard_error *why);
 
 bool guard_fail(guard_error *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

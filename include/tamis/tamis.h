@@ -611,8 +611,8 @@ typedef struct tamis_save_options {
 /* Atomic and durable: whatever happens, the path holds the old file or the whole new one, and the
  * new one is on disk when TAMIS_OK returns. A handle that was opened from this path refuses with
  * TAMIS_EBUSY when somebody else has changed the file since. (When the very last step fails, the
- * sync of the directory, the new file is in place but may not survive a power failure:
- * TAMIS_EIO.) Hard links are not required, and locks only by TAMIS_UPDATE: where the file system
+ * sync of the directory, the new file is in place but may not survive a power failure: TAMIS_EIO.
+ * With TAMIS_SAVE_NEW it is removed again.) Hard links are not required, and locks only by TAMIS_UPDATE: where the file system
  * does not support flock, a save works without a lock and still refuses with TAMIS_EBUSY when the
  * file has been replaced before the new one takes its name. A file that was removed before or
  * during the save is created.

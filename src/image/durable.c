@@ -79,8 +79,9 @@ static tamis_status resolve_new(struct save *j, const char *path)
 {
     struct stat link;
     if (lstat(path, &link) == 0) { /* /dev/stdout to a pipe, for one: not ours to replace */
-        errno = ENOENT;
-        return tamis__io_fail(j->why, "a symbolic link that leads to no file");
+        errno = j->only_new ? EEXIST : ENOENT;
+        return tamis__io_fail(j->why, j->only_new ? "cannot save"
+                                                  : "a symbolic link that leads to no file");
     }
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
@@ -282,6 +283,19 @@ static tamis_status write_new(struct save *j)
     return check_claim(j);
 }
 
+/* *gone: the name is free again. A new file is taken back, so that the save can be tried again. */
+static tamis_status sync_name(const struct save *j, bool *gone)
+{
+    *gone = false;
+    if (fsync(j->dir) == 0) return TAMIS_OK;
+    const int os = errno;
+    *gone = j->only_new && leads_to(j->target, j->fd);
+    if (*gone) unlinkat(j->dir, j->name, 0);
+    errno = os;
+    return tamis__io_fail(j->why, *gone ? "cannot sync the directory"
+                                        : "saved, but the directory could not be synced");
+}
+
 static tamis_status write_and_publish(struct save *j)
 {
     tamis_status s = write_new(j);
@@ -295,9 +309,9 @@ static tamis_status write_and_publish(struct save *j)
     }
     if (s != TAMIS_OK) return s;
     if (r != 0) return tamis__io_fail(j->why, "cannot save");
-    const bool synced = fsync(j->dir) == 0;
-    if (!synced) s = tamis__io_fail(j->why, "saved, but the directory could not be synced");
-    if (j->d->adopt != NULL) j->d->adopt(j->d->what, j->target, &j->fd);
+    bool gone;
+    s = sync_name(j, &gone);
+    if (!gone && j->d->adopt != NULL) j->d->adopt(j->d->what, j->target, &j->fd);
     return s;
 }
 

@@ -20,7 +20,7 @@ struct durable {
     /* TAMIS_OK when fd still has what the writer read or wrote last, TAMIS_EBUSY when not. NULL:
      * the file must not be replaced, which is TAMIS_EINVAL. */
     tamis_status (*check_own)(void *what, int fd, tamis_error *why);
-    /* Called once the new file has the name, whatever fails afterwards; NULL: nothing to do. The
+    /* Called once the new file has the name and keeps it, whatever fails afterwards; NULL: nothing to do. The
      * descriptor is locked where own_lock was. It is closed unless *fd becomes -1. */
     void (*adopt)(void *what, const char *target, int *fd);
 };

@@ -230,6 +230,7 @@ static void strange_names(void)
     refuse(t, long_name, ENAMETOOLONG);
     CHECK(symlink("nowhere", path) == 0);
     refuse(t, path, ENOENT);
+    CHECK(tamis_save(t, path, SAVING(TAMIS_SAVE_NEW), &why) == TAMIS_EIO && why.os == EEXIST);
     CHECK(remove(path) == 0);
     CHECK(mkfifo(path, 0600) == 0);
     refuse(t, path, EINVAL);
@@ -341,6 +342,23 @@ static void other_content(void)
     leave();
 }
 
+/* A new file is taken back when the directory cannot be synced, unless it is not ours any more. */
+static void new_files_without_sync(void)
+{
+    for (unsigned how = 0; how < 2; how++) {
+        enter();
+        tamis *t = make(NULL);
+        strike = (struct strike){.call = FSYNC, .at = 2, .times = 1, .error = EIO};
+        if (how == 1) strike.meanwhile = replace_it;
+        CHECK_THAT(tamis_save(t, path, SAVING(TAMIS_SAVE_NEW), &why), ==, TAMIS_EIO);
+        CHECK(strike.struck == 1 && why.os == EIO && why.text[0] != '\0');
+        CHECK_THAT(content(), ==, how == 0 ? 0 : 2);
+        if (how == 0) CHECK_OK(tamis_save(t, path, SAVING(TAMIS_SAVE_NEW), &why)); /* again */
+        tamis_close(t);
+        leave();
+    }
+}
+
 /* The mode is that of a new file; one that is replaced keeps its own. */
 static void modes(void)
 {
@@ -400,6 +418,7 @@ static const struct test tests[] = {
     {"owners", owners},
     {"other_content", other_content},
     {"modes", modes},
+    {"new_files_without_sync", new_files_without_sync},
     {"refusals", refusals},
 };
 TEST_MAIN(tests)
