@@ -169,13 +169,13 @@ static bool read_lines(struct job *j)
 /* Whether a file is an image, by how it begins. */
 static bool is_image(const char *path)
 {
-    uint8_t begin[sizeof image_magic];
+    uint8_t begin[IMAGE_MAGIC_BYTES];
     struct stat st;
     if (strcmp(path, "-") == 0 || stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return false;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
-    const bool same = read(fd, begin, sizeof begin) == sizeof begin &&
-                      memcmp(begin, image_magic, sizeof begin) == 0;
+    const bool same =
+        read(fd, begin, sizeof begin) == sizeof begin && is_image_begin(begin, sizeof begin);
     close(fd);
     return same;
 }
@@ -236,7 +236,7 @@ static const char *image_among(const struct args *a)
         if (is_image(a->words[i])) return a->words[i];
     /* A list that is painted does not wait for its first line. */
     const bool look = a->n_words <= 1 && !a->raw && !a->live && is_stream(only);
-    return look && input_begins(only, image_magic, sizeof image_magic) ? only : NULL;
+    return look && input_begins(only, TAMIS_IMAGE_MAGIC, IMAGE_MAGIC_BYTES) ? only : NULL;
 }
 
 int run_top(const struct args *a)

@@ -30,7 +30,10 @@ bool same_file(const char *a, const char *b)
     return false;
 }
 
-const uint8_t image_magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
+bool is_image_begin(const void *bytes, size_t n)
+{
+    return n >= IMAGE_MAGIC_BYTES && memcmp(bytes, TAMIS_IMAGE_MAGIC, IMAGE_MAGIC_BYTES) == 0;
+}
 
 /* What came by a pipe, in memory; bytes NULL: nothing did. */
 struct arrived {
@@ -38,63 +41,29 @@ struct arrived {
     size_t n;
 };
 
-/* Fields of the header (docs/FORMAT.md). */
-enum {
-    H_IGNORE = 24,
-    H_KIND = 30,
-    H_ITEMS = 56,
-    H_PLANNED_ITEMS = 64,
-    H_TOTAL = 112,
-    H_READ = 128
-};
-
-static uint64_t number_at(const uint8_t *p, size_t bytes)
-{
-    uint64_t v = 0;
-    while (bytes-- > 0) v = v << 8 | p[bytes];
-    return v;
-}
-
-/* As the header has it, and one byte more, which would be wrong. */
-static size_t image_length(const uint8_t *header, size_t n)
-{
-    const uint64_t total = n >= H_TOTAL + 8 ? number_at(header + H_TOTAL, 8) : 0;
-    return total < SIZE_MAX ? (size_t)total + 1 : SIZE_MAX;
-}
-
-/* Flags, *ignore*: hashes were added that are not uniform. */
-#define SUSPECT 2
-
-/* A pair is worn by removals as well, and a window has generations, which the header does not
- * count. Growing, sealed and private filters and sketches are never overfull. Of other kinds items
- * is the number of adds, or its estimate after a merge, and no less than the number of keys by
- * which tamis_info judges. (Bits that somebody has filled with fewer, well chosen keys are seen by
- * add and info, which read all cells.)
+/* A pair is worn by removals as well, and a window has generations, which are not counted
+ * separately. Growing, sealed and private filters and sketches are never overfull. For other kinds
+ * items is the number of adds, or its estimate after a merge, and no less than the number of keys
+ * by which tamis_info judges. (Bits that somebody has filled with fewer, well chosen keys are seen
+ * by add and info, which read all cells.)
  *
- * The file is opened a second time for this, since the library has no call that reads the header
- * without the cells, and tamis_open takes a path. If another process replaces the file in between,
- * the header is that of the new file: then a warning may be missing, but none is ever wrong, since
- * warn_if_over_full judges by the filter that was opened. */
+ * If another process replaces the file meanwhile, the facts are those of the new file: then a
+ * warning may be missing, but none is ever wrong, since warn_if_over_full judges by the filter that
+ * was opened. */
 bool may_need_warning(const char *path)
 {
-    uint8_t h[H_READ];
-    if (is_stream(path)) return true;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0) return true;
-    const bool known = pread(fd, h, sizeof h, 0) == (ssize_t)sizeof h;
-    close(fd);
-    if (!known || (number_at(h + H_IGNORE, 4) & SUSPECT) != 0) return true;
-    const uint64_t kind = number_at(h + H_KIND, 2);
-    if (kind == TAMIS_PAIR || kind == TAMIS_WINDOW) return true;
-    if (kind == TAMIS_GROWING || kind >= TAMIS_FUSE) return false;
-    return number_at(h + H_ITEMS, 8) > number_at(h + H_PLANNED_ITEMS, 8);
+    tamis_facts f = {.struct_size = sizeof f};
+    if (is_stream(path) || tamis_stat(path, &f, NULL) != TAMIS_OK || f.hash_suspect) return true;
+    if (f.kind == TAMIS_PAIR || f.kind == TAMIS_WINDOW) return true;
+    if (f.kind == TAMIS_GROWING || f.kind >= TAMIS_FUSE) return false;
+    return f.items > f.planned_items;
 }
 
 /* What is nobody's filter is not read to its end, which it may not have, and a filter of ours not
  * beyond. */
 static bool read_stream(struct input *in, struct arrived *s)
 {
-    uint8_t begin[H_READ];
+    uint8_t begin[128]; /* as much as tamis_image_length needs */
     ssize_t got = 1;
     while (s->n < sizeof begin && got > 0) {
         got = input_read(in, begin + s->n, sizeof begin - s->n);
@@ -102,10 +71,11 @@ static bool read_stream(struct input *in, struct arrived *s)
     }
     if (got < 0 || (s->bytes = malloc(sizeof begin)) == NULL) return false;
     memcpy(s->bytes, begin, s->n);
-    const bool ours =
-        s->n >= sizeof image_magic && memcmp(begin, image_magic, sizeof image_magic) == 0;
+    const bool ours = is_image_begin(begin, s->n);
     if (!ours && tamis_foreign_told(begin, s->n) == TAMIS_FOREIGN_AUTO) return true;
-    return input_read_rest(in, &s->bytes, &s->n, ours ? image_length(begin, s->n) : SIZE_MAX);
+    const uint64_t length = ours ? tamis_image_length(begin, s->n) : SIZE_MAX;
+    /* One byte more, which would be wrong. */
+    return input_read_rest(in, &s->bytes, &s->n, length < SIZE_MAX ? (size_t)length + 1 : SIZE_MAX);
 }
 
 /* Into memory as it comes, for those who only look at it. */

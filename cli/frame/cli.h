@@ -193,14 +193,15 @@ tamis *make_hasher(const struct args *a);
 /* The filter that `tamis build` would make of the words of these arguments, not sealed (build.c);
  * NULL after a message. */
 tamis *build_filter(const struct args *a);
-/* Whether warn_if_over_full may have something to say about the filter in a file, by its header
+/* Whether warn_if_over_full may have something to say about the filter in a file, by tamis_stat
  * alone: tamis_info reads all cells, which takes 0.27 s for 1 GB, almost as long as opening it.
- * True where the header is not enough. */
+ * True where that is not enough. */
 bool may_need_warning(const char *path);
 /* EXIT_ERROR after a message when lines cannot be hashed for this filter. */
 int check_hashable(const tamis *t, const char *path);
-/* How an image begins. */
-extern const uint8_t image_magic[8];
+/* Whether bytes begin as an image does. */
+#define IMAGE_MAGIC_BYTES (sizeof TAMIS_IMAGE_MAGIC - 1)
+bool is_image_begin(const void *bytes, size_t n);
 /* Whether two paths lead to the same file. */
 bool same_file(const char *a, const char *b);
 /* How messages name a filter: "standard input" for "-". */

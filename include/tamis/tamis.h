@@ -593,40 +593,41 @@ TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
  *     changed something, and which keys look like repeats depends on those before them.
  *   - The cells differ: growing, cuckoo, turning windows, conservative count-min, tally,
  *     signed-tally, top, windows of these sketches, and static kinds before the seal. */
+#define TAMIS_IMAGE_MAGIC "\x89TAMIS\r\n" /* the 8 bytes with which every image begins           */
 TAMIS_API uint64_t tamis_image_size(const tamis *t);
+/* The length of the image that begins with these bytes; 0 if none does, or n is below 128.       */
+TAMIS_API uint64_t tamis_image_length(const void *begin, size_t n);
+/* What an image file says without its cells. Reads and verifies only the header, the section table
+ * and the sums, 8 bytes for each 64 KiB. No key is needed. Sets kind, hash, k, format, m, seed,
+ * generation, cell_bits, sections, key_id, the flags from may_miss to hash_suspect except over_full,
+ * bytes, items (0 for sketches), planned_items and fpr_planned; all other fields are 0. Fails as
+ * tamis_open does, and then leaves *out unchanged.                                               */
+TAMIS_API tamis_status tamis_stat(const char *path, tamis_facts *out, tamis_error *why);
 /* Called with consecutive pieces; anything but TAMIS_OK stops the writing and is returned.       */
 typedef tamis_status (*tamis_sink)(void *ctx, const void *bytes, size_t n);
 TAMIS_API tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, tamis_error *why);
-/* How to save: {0} with struct_size, or NULL, replaces a file and writes the image.               */
-enum {
-    TAMIS_SAVE_NEW = 1,   /* path must not exist: otherwise TAMIS_EIO with os = EEXIST             */
-    TAMIS_SAVE_PACKED = 2 /* a packed file, as tamis_pack writes it                               */
-};
+enum { TAMIS_SAVE_NEW = 1,      /* path must not exist: otherwise TAMIS_EIO with os = EEXIST      */
+       TAMIS_SAVE_PACKED = 2 }; /* a packed file, as tamis_pack writes it                         */
 typedef struct tamis_save_options {
     size_t struct_size; /* sizeof(tamis_save_options)                                             */
     uint32_t flags;     /* TAMIS_SAVE_...; any other flag is TAMIS_EINVAL                         */
-    uint32_t mode;      /* permissions of a new file, at most 0777, from which the umask takes away;
-                         * 0 means 0666. A file that is replaced keeps its owner and permissions.  */
+    uint32_t mode;      /* permissions of a new file, less the umask; 0: 0666. Others keep theirs */
 } tamis_save_options;
-/* Atomic and durable: whatever happens, the path holds the old file or the whole new one, and the
- * new one is on disk when TAMIS_OK returns. A handle that was opened from this path refuses with
- * TAMIS_EBUSY when somebody else has changed the file since. (When the very last step fails, the
- * sync of the directory, the new file is in place but may not survive a power failure: TAMIS_EIO.
- * With TAMIS_SAVE_NEW it is removed again.) Hard links are not required, and locks only by TAMIS_UPDATE: where the file system
- * does not support flock, a save works without a lock and still refuses with TAMIS_EBUSY when the
- * file has been replaced before the new one takes its name. A file that was removed before or
- * during the save is created.
+/* Saves the image, and replaces a file; options NULL is the same. Atomic and durable: whatever
+ * happens, the path holds the old file or the whole new one, and the new one is on disk when TAMIS_OK
+ * returns. (When the very last step fails, the sync of the directory, the new file is in place but
+ * may not survive a power failure, or is removed again with TAMIS_SAVE_NEW: TAMIS_EIO.) A handle
+ * that was opened from this path refuses with TAMIS_EBUSY when somebody else has changed the file
+ * since, or replaces it before the new one takes its name. Hard links are not required, and locks
+ * only by TAMIS_UPDATE. A file that was removed before or during the save is created.
  *   TAMIS_SAVE_NEW: where the file system supports neither hard links nor renameat2 with
- * RENAME_NOREPLACE, an empty file holds the name for a moment. It is left behind when the process
- * is killed in that moment, and when another save to this path locks it in that moment and then
- * fails.
- *   TAMIS_SAVE_PACKED: the file is a copy, so the handle still belongs to the file that it was
- * opened from or first saved to, with its lock and its generation. Saving packed to the path of
- * that file fails with TAMIS_EINVAL, because tamis_open could not open it again.                 */
+ * RENAME_NOREPLACE, an empty file holds the name for a moment. A kill in that moment leaves it
+ * behind, and so does another save to this path that locks it then and fails.
+ *   TAMIS_SAVE_PACKED writes a copy: the handle, its lock and its generation still belong to the
+ * file that it was opened from or first saved to. Packing over that file is TAMIS_EINVAL.        */
 TAMIS_API tamis_status tamis_save(tamis *t, const char *path, const tamis_save_options *options,
                                   tamis_error *why);
-/* Writes any n bytes to a file, by the same steps and with the same promises as tamis_save. The
- * options are the same except TAMIS_SAVE_PACKED (TAMIS_EINVAL).                                  */
+/* Writes any n bytes as tamis_save does; TAMIS_SAVE_PACKED is TAMIS_EINVAL.                      */
 TAMIS_API tamis_status tamis_write_file(const char *path, const void *bytes, size_t n,
                                         const tamis_save_options *options, tamis_error *why);
 
@@ -636,10 +637,9 @@ TAMIS_API tamis_status tamis_write_file(const char *path, const void *bytes, siz
  * does not shrink, and a private one is refused (TAMIS_EUNSUPPORTED). It needs 130 KiB of memory,
  * and reads the cells once to sum and once to code.
  * unpack: the very image, bit for bit. Hostile bytes are welcome, but an image may be 5462 times as
- * long as its packed file (an empty one is):
- * set tamis_options.max_bytes. The offsets of its errors are within the image, or within the packed
- * file where that is not whole. tamis_open, load and view do not take packed files and say so.
- * tamis_save writes packed files with TAMIS_SAVE_PACKED. */
+ * long as its packed file (an empty one is): set tamis_options.max_bytes. The offsets of its errors
+ * are within the image, or within the packed file where that is not whole. tamis_open, load and view
+ * do not take packed files and say so. */
 TAMIS_API tamis_status tamis_pack(const tamis *t, tamis_sink put, void *ctx, tamis_error *why);
 TAMIS_API tamis_status tamis_unpack(const void *packed, size_t size, const tamis_options *options,
                                     tamis **out, tamis_error *why);

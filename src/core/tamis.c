@@ -619,41 +619,18 @@ static tamis_status tamis_look(const tamis *t, tamis_facts *out)
     const struct estimate e = /* what is sealed cannot be counted */
         (t->kind->traits & TAMIS__STATIC) != 0 ? (struct estimate){items, items, items} : g.items;
     const bool empty = t->items == 0;
-    memset(out, 0, sizeof *out);
-    out->kind = t->kind->id;
-    out->hash = t->hasher.id;
-    out->k = t->body.sections->k;
-    out->m = t->body.sections->m;
-    out->format = TAMIS__FORMAT;
-    out->seed = t->hasher.seed;
-    out->generation = tamis__generation(t);
-    out->keyed = t->hasher.id == TAMIS_SIPHASH;
-    memcpy(out->key_id, t->hasher.key_id, sizeof out->key_id);
-    out->strict = t->strict;
-    out->sealed = t->sealed;
-    out->collecting = t->kind->seal != NULL && !t->sealed;
-    out->read_only = t->read_only;
+    tamis__known_facts(t, out);
     /* An estimate is a reason for alarm only when it is sure to be too many. */
     const double held = g.held > 0 ? g.held : t->items_estimated ? e.low : (double)t->items;
     out->over_full =
         (t->kind->traits & (TAMIS__GROWS | TAMIS__WEIGHS)) == 0 && held > (double)t->planned_items;
     /* One generation may have more than its share while the others have less. */
     if (t->kind->rotate != NULL && g.rate <= t->planned_fpr) out->over_full = false;
-    out->turning = t->body.turn_at != 0;
-    out->may_miss = (t->kind->traits & TAMIS__MISSES) != 0;
     out->miss_rate = g.miss_rate;
     out->epsilon = g.epsilon;
     out->saturated = g.saturated;
     out->overflow = g.overflow;
-    out->cell_bits = t->body.sections->cell_bits;
-    out->sections = t->body.count;
-    out->items_estimated = t->items_estimated;
-    out->hash_suspect = __atomic_load_n(&t->watch.suspect, __ATOMIC_RELAXED);
-    out->bytes = tamis_image_size(t);
-    out->items = t->items;
-    out->planned_items = t->planned_items;
     out->excluded = g.excluded;
-    out->fpr_planned = t->planned_fpr;
     out->fpr_now = out->fpr_now_low = out->fpr_now_high = g.rate;
     out->items_estimate = e.value;
     out->items_low = e.low;

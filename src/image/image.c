@@ -54,7 +54,7 @@ enum {
 enum { FLAG_SEALED = 1, FLAG_STRICT = 2, FLAG_TURNING = 4 };
 enum { FLAG_ITEMS_ESTIMATED = 1, FLAG_HASH_SUSPECT = 2 };
 
-static const uint8_t image_magic[8] = {0x89, 'T', 'A', 'M', 'I', 'S', '\r', '\n'};
+static const uint8_t image_magic[8] = TAMIS_IMAGE_MAGIC;
 static const uint8_t zeros[ALIGN];
 
 /* --- Sizes ------------------------------------------------------------------------------------ */
@@ -509,8 +509,9 @@ static tamis_status check_section(const struct kind *kind, const struct section 
     return TAMIS_OK;
 }
 
-static tamis_status make_handle(const struct source *src, const tamis_options *o, bool in_place,
-                                const struct metadata *m, tamis **out, tamis_error *why)
+/* Everything except the cells. */
+static tamis_status make_bare_handle(const tamis_options *o, const struct metadata *m, tamis **out,
+                                     tamis_error *why)
 {
     const bool lists = m->count > 1 && m->sections[1].role == TAMIS__ROLE_ENTRIES;
     const struct kind *kind =
@@ -525,12 +526,25 @@ static tamis_status make_handle(const struct source *src, const tamis_options *o
     tamis *t = tamis__new(kind, o, m->count);
     if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     memcpy(t->body.sections, m->sections, m->count * sizeof *m->sections);
-    tamis_status s = set_facts(t, m->bytes, o, why);
-    if (s == TAMIS_OK && in_place) {
+    const tamis_status s = set_facts(t, m->bytes, o, why);
+    if (s == TAMIS_OK)
+        *out = t;
+    else
+        tamis_close(t);
+    return s;
+}
+
+static tamis_status make_handle(const struct source *src, const tamis_options *o, bool in_place,
+                                const struct metadata *m, tamis **out, tamis_error *why)
+{
+    tamis *t;
+    tamis_status s = make_bare_handle(o, m, &t, why);
+    if (s != TAMIS_OK) return s;
+    if (in_place) {
         t->borrowed = t->read_only = true;
         for (uint32_t i = 0; i < m->count; i++) /* read_only keeps the const promise */
             t->body.sections[i].cells = (uint8_t *)(uintptr_t)(src->memory + m->sections[i].offset);
-    } else if (s == TAMIS_OK && !tamis__alloc_cells(t, false)) {
+    } else if (!tamis__alloc_cells(t, false)) {
         s = tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
                         (unsigned long long)src->size);
     }
@@ -553,3 +567,28 @@ tamis_status tamis__image_read(const struct source *src, const tamis_options *op
     tamis__free(options->memory, m.bytes);
     return s;
 }
+
+#ifndef __wasm__
+tamis_status tamis__image_facts(const struct source *src, tamis_facts *out, tamis_error *why)
+{
+    const tamis_options keyless = {.struct_size = sizeof keyless, .flags = TAMIS_KEYLESS};
+    struct metadata m = {0};
+    tamis *t;
+    tamis_status s = read_metadata(src, NULL, &m, why);
+    if (s == TAMIS_OK) s = make_bare_handle(&keyless, &m, &t, why);
+    if (s == TAMIS_OK) {
+        tamis__known_facts(t, out);
+        if ((t->kind->traits & TAMIS__WEIGHS) != 0) out->items = 0; /* a weight, of either sign */
+        tamis_close(t);
+    }
+    tamis__free(NULL, m.sections);
+    tamis__free(NULL, m.bytes);
+    return s;
+}
+
+uint64_t tamis_image_length(const void *begin, size_t n)
+{
+    if (n < TAMIS__HEADER_BYTES || memcmp(begin, image_magic, sizeof image_magic) != 0) return 0;
+    return tamis__get64((const uint8_t *)begin + H_TOTAL);
+}
+#endif

@@ -182,6 +182,11 @@ static tamis_status out_facts(void *f)
     return tamis_info(one, f);
 }
 
+static tamis_status out_stat(void *f)
+{
+    return tamis_stat(saved, f, &why);
+}
+
 static tamis_status out_similarity(void *s)
 {
     return tamis_compare(one, two, s, &why);
@@ -233,11 +238,9 @@ static const struct output {
     tamis_status (*call)(void *out);
     size_t size;
 } outputs[] = {
-    {out_promise, sizeof(tamis_promise)},
-    {out_facts, sizeof(tamis_facts)},
-    {out_similarity, sizeof(tamis_similarity)},
-    {out_evidence, sizeof(tamis_evidence)},
-    {out_foreign_facts, sizeof(tamis_foreign_facts)},
+    {out_promise, sizeof(tamis_promise)},     {out_facts, sizeof(tamis_facts)},
+    {out_stat, sizeof(tamis_facts)},          {out_similarity, sizeof(tamis_similarity)},
+    {out_evidence, sizeof(tamis_evidence)},   {out_foreign_facts, sizeof(tamis_foreign_facts)},
     {out_chunk, sizeof(tamis_parquet_chunk)},
 };
 
