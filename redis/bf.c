@@ -278,7 +278,7 @@ static void info_field(redis_ctx *ctx, const struct compat_bloom *b, int field, 
         (long long)(32 + 64 * (uint64_t)b->links + compat_bloom_cell_bytes(b)), b->links,
         (long long)b->items, b->growth};
     if (with_name) redis.ReplyWithSimpleString(ctx, names[field]);
-    if (field == 4 && (b->options & COMPAT_BLOOM_FIXED))
+    if (field == 4 && (b->options & REDISBLOOM_FIXED))
         redis.ReplyWithNull(ctx);
     else
         redis.ReplyWithLongLong(ctx, values[field]);

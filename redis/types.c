@@ -167,7 +167,7 @@ static void *bloom_load(redis_io *io, int encver)
     const struct compat_reader r = redis_reader(io);
     struct compat_bloom *b;
     const enum compat_status s = compat_bloom_load(&r, encver, &redis_memory, &b);
-    return loaded(io, s, b, "MBbloom--");
+    return loaded(io, s, b, REDISBLOOM_TYPE);
 }
 
 static void bloom_save(redis_io *io, void *value)
@@ -469,7 +469,7 @@ int redis_types_load(redis_ctx *ctx)
 {
     struct redis_type_methods bloom = METHODS(bloom), cuckoo = METHODS(cuckoo);
     struct redis_type_methods sketch = METHODS(sketch), top = METHODS(top);
-    redis_bloom_type = redis.CreateDataType(ctx, "MBbloom--", 4, &bloom);
+    redis_bloom_type = redis.CreateDataType(ctx, REDISBLOOM_TYPE, REDISBLOOM_LAYOUT, &bloom);
     redis_cuckoo_type = redis.CreateDataType(ctx, "MBbloomCF", 4, &cuckoo);
     redis_sketch_type = redis.CreateDataType(ctx, "CMSk-TYPE", 0, &sketch);
     redis_top_type = redis.CreateDataType(ctx, "TopK-TYPE", 0, &top);

@@ -13,9 +13,6 @@
 
 #include <math.h>
 
-#define LN2 0.693147180559945
-#define LN2_SQUARED 0.480453013918201
-#define HASH_SEED 0xc6a4a7935bd1e995
 /* A double's least error, 2^-1074, takes 1075 probes; more can only be a hostile header, and would
  * be work for ever. */
 #define MAX_HASHES 1100u
@@ -23,20 +20,8 @@
 /* Of all links together. A link has at most as many items as its capacity or as its bits, so the
  * items of all links stay below 2^63, which BF.CARD and BF.INFO can report. */
 #define MAX_CAPACITY ((uint64_t)1 << 62)
-#define HEADER 20u
-#define HEADER_LINK 53u
 
-struct probe {
-    uint64_t a, b;
-};
-
-static struct probe probe_of(const void *item, size_t len)
-{
-    const uint64_t a = compat_murmur64(item, len, HASH_SEED);
-    return (struct probe){a, compat_murmur64(item, len, a)};
-}
-
-static bool link_has(const struct compat_bloom_link *l, struct probe p)
+static bool link_has(const struct compat_bloom_link *l, struct redisbloom_hash p)
 {
     uint64_t x = p.a;
     for (uint32_t i = 0; i < l->hashes; i++, x += p.b) {
@@ -47,7 +32,7 @@ static bool link_has(const struct compat_bloom_link *l, struct probe p)
 }
 
 /* Whether that changed a bit. */
-static bool link_set(struct compat_bloom_link *l, struct probe p)
+static bool link_set(struct compat_bloom_link *l, struct redisbloom_hash p)
 {
     bool changed = false;
     uint64_t x = p.a;
@@ -84,14 +69,14 @@ static enum compat_status grow(struct compat_bloom *b, const struct compat_room 
                                uint64_t capacity)
 {
     struct compat_bloom_link l = {.capacity = capacity, .error = error};
-    l.bits_per_item = -log(error) / LN2_SQUARED;
+    l.bits_per_item = redisbloom_bits_per_item(error);
     const double bits = floor((double)capacity * l.bits_per_item);
     if (!(bits < 0x1p62) || b->links == MAX_LINKS ||
         capacity > MAX_CAPACITY - compat_bloom_capacity(b))
         return COMPAT_NO_MEMORY;
     l.bits = bits < 1 ? 64 : ((uint64_t)bits + 63) / 64 * 64;
     l.bytes = l.bits / 8;
-    l.hashes = (uint32_t)ceil(LN2 * l.bits_per_item);
+    l.hashes = (uint32_t)redisbloom_probes(l.bits_per_item);
     const uint64_t used = own_bytes(b->links + 1) + compat_bloom_cell_bytes(b);
     if (used > room->max_bytes || l.bytes > room->max_bytes - used) return COMPAT_NO_MEMORY;
     struct compat_bloom_link *links = compat_zeros(room, (b->links + 1) * sizeof *links);
@@ -116,7 +101,7 @@ enum compat_status compat_bloom_create(const struct compat_room *room, double er
     struct compat_bloom *b = compat_zeros(room, sizeof *b);
     if (b == NULL) return COMPAT_NO_MEMORY;
     b->growth = growth;
-    b->options = COMPAT_BLOOM_NO_ROUND | COMPAT_BLOOM_HASH64 | (fixed ? COMPAT_BLOOM_FIXED : 0u);
+    b->options = REDISBLOOM_NO_ROUND | REDISBLOOM_HASH_64 | (fixed ? REDISBLOOM_FIXED : 0u);
     const enum compat_status s = grow(b, room, fixed ? error : error * 0.5, capacity);
     if (s != COMPAT_OK) {
         compat_bloom_free(room->memory, b);
@@ -155,12 +140,12 @@ fail:
 enum compat_status compat_bloom_add(struct compat_bloom *b, const struct compat_room *room,
                                     const void *item, size_t len)
 {
-    const struct probe p = probe_of(item, len);
+    const struct redisbloom_hash p = redisbloom_hash(item, len);
     for (uint32_t i = b->links; i-- > 0;)
         if (link_has(&b->link[i], p)) return COMPAT_SEEN;
     struct compat_bloom_link *last = &b->link[b->links - 1];
     if (last->items >= last->capacity) {
-        if (b->options & COMPAT_BLOOM_FIXED) return COMPAT_FULL;
+        if (b->options & REDISBLOOM_FIXED) return COMPAT_FULL;
         uint64_t capacity;
         if (__builtin_mul_overflow(last->capacity, (uint64_t)b->growth, &capacity))
             return COMPAT_NO_MEMORY;
@@ -176,7 +161,7 @@ enum compat_status compat_bloom_add(struct compat_bloom *b, const struct compat_
 
 bool compat_bloom_has(const struct compat_bloom *b, const void *item, size_t len)
 {
-    const struct probe p = probe_of(item, len);
+    const struct redisbloom_hash p = redisbloom_hash(item, len);
     for (uint32_t i = b->links; i-- > 0;)
         if (link_has(&b->link[i], p)) return true;
     return false;
@@ -261,9 +246,9 @@ static bool counts_add_up(const struct compat_bloom *b)
 static bool is_sound(const struct compat_bloom *b)
 {
     /* Of a filter without the 64-bit hash not one answer would be right. */
-    return b->links > 0 && b->links <= MAX_LINKS && (b->options & COMPAT_BLOOM_HASH64) != 0 &&
-           b->options < 16 && (b->growth > 0 || (b->options & COMPAT_BLOOM_FIXED) != 0) &&
-           counts_add_up(b);
+    return b->links > 0 && b->links <= MAX_LINKS && (b->options & REDISBLOOM_HASH_64) != 0 &&
+           b->options <= REDISBLOOM_OPTIONS &&
+           (b->growth > 0 || (b->options & REDISBLOOM_FIXED) != 0) && counts_add_up(b);
 }
 
 void compat_bloom_save(const struct compat_bloom *b, const struct compat_writer *w)
@@ -307,9 +292,10 @@ enum compat_status compat_bloom_load(const struct compat_reader *r, int encver,
     const struct compat_room room = {memory, UINT64_MAX};
     uint64_t items, links, options, growth = 2;
     *out = NULL;
-    if (encver < 2 || encver > 4 || !r->number(r->ctx, &items) || !r->number(r->ctx, &links) ||
-        !r->number(r->ctx, &options) || (encver >= 4 && !r->number(r->ctx, &growth)) ||
-        links == 0 || links > MAX_LINKS || options > 15 || growth > UINT32_MAX)
+    if (encver < REDISBLOOM_OLDEST_LAYOUT || encver > REDISBLOOM_LAYOUT ||
+        !r->number(r->ctx, &items) || !r->number(r->ctx, &links) || !r->number(r->ctx, &options) ||
+        (encver >= REDISBLOOM_GROWTH_SINCE && !r->number(r->ctx, &growth)) || links == 0 ||
+        links > MAX_LINKS || options > REDISBLOOM_OPTIONS || growth > UINT32_MAX)
         return COMPAT_BAD;
     struct compat_bloom *b = compat_zeros(&room, sizeof *b);
     if (b == NULL) return COMPAT_NO_MEMORY;
@@ -332,48 +318,50 @@ enum compat_status compat_bloom_load(const struct compat_reader *r, int encver,
 
 size_t compat_bloom_header_size(const struct compat_bloom *b)
 {
-    return HEADER + (size_t)b->links * HEADER_LINK;
+    return REDISBLOOM_HEADER + (size_t)b->links * REDISBLOOM_LINK;
 }
 
 void compat_bloom_header(const struct compat_bloom *b, uint8_t *out)
 {
-    compat_put(out, b->items, 8);
-    compat_put32(out + 8, b->links);
-    compat_put32(out + 12, b->options);
-    compat_put32(out + 16, b->growth);
-    out += HEADER;
-    for (uint32_t i = 0; i < b->links; i++, out += HEADER_LINK) {
+    compat_put(out + REDISBLOOM_ITEMS, b->items, 8);
+    compat_put32(out + REDISBLOOM_LINKS, b->links);
+    compat_put32(out + REDISBLOOM_SETTINGS, b->options);
+    compat_put32(out + REDISBLOOM_GROWTH, b->growth);
+    out += REDISBLOOM_HEADER;
+    for (uint32_t i = 0; i < b->links; i++, out += REDISBLOOM_LINK) {
         const struct compat_bloom_link *l = &b->link[i];
-        compat_put(out, l->bytes, 8);
-        compat_put(out + 8, l->bits, 8);
-        compat_put(out + 16, l->items, 8);
-        compat_put_real(out + 24, l->error);
-        compat_put_real(out + 32, l->bits_per_item);
-        compat_put32(out + 40, l->hashes);
-        compat_put(out + 44, l->capacity, 8);
-        out[52] = l->n2;
+        compat_put(out + REDISBLOOM_LINK_BYTES, l->bytes, 8);
+        compat_put(out + REDISBLOOM_LINK_BITS, l->bits, 8);
+        compat_put(out + REDISBLOOM_LINK_ITEMS, l->items, 8);
+        compat_put_real(out + REDISBLOOM_LINK_ERROR, l->error);
+        compat_put_real(out + REDISBLOOM_LINK_BITS_PER_ITEM, l->bits_per_item);
+        compat_put32(out + REDISBLOOM_LINK_PROBES, l->hashes);
+        compat_put(out + REDISBLOOM_LINK_CAPACITY, l->capacity, 8);
+        out[REDISBLOOM_LINK_LOG2] = l->n2;
     }
 }
 
 static struct compat_bloom_link link_of_header(const uint8_t *p)
 {
-    return (struct compat_bloom_link){.bytes = compat_get64(p),
-                                      .bits = compat_get64(p + 8),
-                                      .items = compat_get64(p + 16),
-                                      .error = compat_get_real(p + 24),
-                                      .bits_per_item = compat_get_real(p + 32),
-                                      .hashes = compat_get32(p + 40),
-                                      .capacity = compat_get64(p + 44),
-                                      .n2 = p[52]};
+    return (struct compat_bloom_link){.bytes = compat_get64(p + REDISBLOOM_LINK_BYTES),
+                                      .bits = compat_get64(p + REDISBLOOM_LINK_BITS),
+                                      .items = compat_get64(p + REDISBLOOM_LINK_ITEMS),
+                                      .error = compat_get_real(p + REDISBLOOM_LINK_ERROR),
+                                      .bits_per_item =
+                                          compat_get_real(p + REDISBLOOM_LINK_BITS_PER_ITEM),
+                                      .hashes = compat_get32(p + REDISBLOOM_LINK_PROBES),
+                                      .capacity = compat_get64(p + REDISBLOOM_LINK_CAPACITY),
+                                      .n2 = p[REDISBLOOM_LINK_LOG2]};
 }
 
 enum compat_status compat_bloom_from_header(const struct compat_room *room, const uint8_t *p,
                                             size_t len, struct compat_bloom **out)
 {
     *out = NULL;
-    if (len < HEADER) return COMPAT_BAD;
-    const uint32_t links = compat_get32(p + 8);
-    if (links == 0 || links > MAX_LINKS || len != HEADER + (size_t)links * HEADER_LINK)
+    if (len < REDISBLOOM_HEADER) return COMPAT_BAD;
+    const uint32_t links = compat_get32(p + REDISBLOOM_LINKS);
+    if (links == 0 || links > MAX_LINKS ||
+        len != REDISBLOOM_HEADER + (size_t)links * REDISBLOOM_LINK)
         return COMPAT_BAD;
     struct compat_bloom *b = compat_zeros(room, sizeof *b);
     if (b == NULL) return COMPAT_NO_MEMORY;
@@ -386,7 +374,7 @@ enum compat_status compat_bloom_from_header(const struct compat_room *room, cons
     enum compat_status s = b->link == NULL ? COMPAT_NO_MEMORY : COMPAT_OK;
     if (s != COMPAT_OK) b->links = 0;
     for (uint32_t i = 0; s == COMPAT_OK && i < links; i++) {
-        b->link[i] = link_of_header(p + HEADER + (size_t)i * HEADER_LINK);
+        b->link[i] = link_of_header(p + REDISBLOOM_HEADER + (size_t)i * REDISBLOOM_LINK);
         if (!link_is_sound(&b->link[i]))
             s = COMPAT_BAD;
         else if (total > room->max_bytes || b->link[i].bytes > room->max_bytes - total)
@@ -422,7 +410,7 @@ struct compat_chunk compat_bloom_chunk(const struct compat_bloom *b, uint64_t it
     const struct compat_bloom_link *l = iterator > 0 ? link_at(b, &at) : NULL;
     if (l == NULL) return (struct compat_chunk){NULL, 0, 0};
     const uint64_t rest = l->bytes - at;
-    const size_t len = rest < COMPAT_CHUNK_BYTES ? (size_t)rest : COMPAT_CHUNK_BYTES;
+    const size_t len = rest < REDISBLOOM_CHUNK ? (size_t)rest : REDISBLOOM_CHUNK;
     return (struct compat_chunk){l->cells + at, len, iterator + len};
 }
 

@@ -2,14 +2,8 @@
 #ifndef TAMIS_REDISBLOOM_BLOOM_H
 #define TAMIS_REDISBLOOM_BLOOM_H
 
+#include "../../src/foreign/redisbloom.h"
 #include "compat.h"
-
-enum {
-    COMPAT_BLOOM_NO_ROUND = 1,
-    COMPAT_BLOOM_ENTRIES_ARE_BITS = 2,
-    COMPAT_BLOOM_HASH64 = 4,
-    COMPAT_BLOOM_FIXED = 8 /* does not grow */
-};
 
 struct compat_bloom_link {
     uint8_t *cells;

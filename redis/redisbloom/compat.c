@@ -19,25 +19,6 @@ uint32_t compat_murmur32(const void *key, size_t len, uint32_t seed)
     return h ^ h >> 15;
 }
 
-uint64_t compat_murmur64(const void *key, size_t len, uint64_t seed)
-{
-    const uint64_t m = 0xc6a4a7935bd1e995;
-    const uint8_t *p = key;
-    uint64_t h = seed ^ len * m;
-    for (; len >= 8; p += 8, len -= 8) {
-        uint64_t k = compat_get64(p) * m;
-        k = (k ^ k >> 47) * m;
-        h = (h ^ k) * m;
-    }
-    if (len > 0) {
-        uint64_t rest = 0;
-        for (size_t i = 0; i < len; i++) rest |= (uint64_t)p[i] << 8 * i;
-        h = (h ^ rest) * m;
-    }
-    h = (h ^ h >> 47) * m;
-    return h ^ h >> 47;
-}
-
 void *compat_zeros(const struct compat_room *room, uint64_t n)
 {
     if (n > room->max_bytes || n > SIZE_MAX / 2) return NULL;

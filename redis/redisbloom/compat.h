@@ -54,11 +54,9 @@ struct compat_chunk {
     size_t len;
     uint64_t next;
 };
-#define COMPAT_CHUNK_BYTES (16u << 20)
 
-/* The hashes by which RedisBloom finds cells: Austin Appleby's MurmurHash2 and MurmurHash64A. */
+/* Austin Appleby's MurmurHash2, by which RedisBloom's sketches find cells. */
 uint32_t compat_murmur32(const void *key, size_t len, uint32_t seed);
-uint64_t compat_murmur64(const void *key, size_t len, uint64_t seed);
 
 /* n zero bytes, or NULL. */
 void *compat_zeros(const struct compat_room *room, uint64_t n);

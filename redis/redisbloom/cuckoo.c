@@ -11,6 +11,8 @@
  * any table, so a table cannot be forgotten before its items moved. */
 #include "cuckoo.h"
 
+#include "../../src/foreign/redisbloom.h"
+
 #define MULTIPLIER UINT64_C(0x5bd1e995)
 #define MAX_LINKS 65536u
 /* The greatest number that CF.INFO can report. No filter that was loaded has more, and the count of
@@ -30,7 +32,7 @@ static uint64_t other(uint64_t bucket, uint8_t fingerprint)
 
 static struct spot spot_of(const void *item, size_t len)
 {
-    const uint64_t h = compat_murmur64(item, len, 0);
+    const uint64_t h = redisbloom_murmur64(item, len, 0);
     const uint8_t fingerprint = (uint8_t)(h % 255 + 1);
     return (struct spot){h, other(h, fingerprint), fingerprint};
 }
@@ -471,7 +473,7 @@ struct compat_chunk compat_cuckoo_chunk(const struct compat_cuckoo *c, uint64_t 
     const struct compat_cuckoo_link *l = iterator > 0 ? link_at(c, &at) : NULL;
     if (l == NULL) return (struct compat_chunk){NULL, 0, 0};
     const uint64_t rest = link_bytes(c, l) - at;
-    const size_t len = rest < COMPAT_CHUNK_BYTES ? (size_t)rest : COMPAT_CHUNK_BYTES;
+    const size_t len = rest < REDISBLOOM_CHUNK ? (size_t)rest : REDISBLOOM_CHUNK;
     return (struct compat_chunk){l->slots + at, len, iterator + len};
 }
 

@@ -18,22 +18,6 @@ static uint64_t tail(const uint8_t *p, size_t n)
     return v;
 }
 
-uint64_t tamis__murmur2(const void *key, size_t len, uint64_t seed)
-{
-    const uint64_t m = UINT64_C(0xc6a4a7935bd1e995);
-    const uint8_t *p = key;
-    uint64_t h = seed ^ len * m;
-    size_t left = len;
-    for (; left >= 8; left -= 8, p += 8) {
-        uint64_t k = tamis__get64(p) * m;
-        k ^= k >> 47;
-        h = (h ^ k * m) * m;
-    }
-    if (left > 0) h = (h ^ tail(p, left)) * m;
-    h = (h ^ h >> 47) * m;
-    return h ^ h >> 47;
-}
-
 static uint64_t hashes_turn(uint64_t v, unsigned by)
 {
     return v << by | v >> (64 - by);

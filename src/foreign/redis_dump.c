@@ -8,12 +8,12 @@
  * Numbers have one to nine bytes. Strings may be compressed by LZF: bytes as they are, and copies
  * of earlier ones. */
 #include "foreign.h"
+#include "redisbloom.h"
 
 enum { TYPE_MODULE = 7, FOOTER = 10 };
 enum { KIND_END = 0, KIND_NUMBER = 2, KIND_DOUBLE = 4, KIND_STRING = 5 };
-/* "MBbloom--", six bits a letter, then ten for the version of the layout. */
+/* REDISBLOOM_TYPE, six bits a letter, then ten for the version of the layout. */
 #define MODULE (UINT64_C(0x3016e5a289bef804) >> 10)
-enum { OLDEST_LAYOUT = 2, GROWTH_SINCE = 4, LAYOUT = 4 };
 /* Old enough for Redis 5, which has module values of this kind; newer ones take it as well. */
 enum { RDB_VERSION = 9 };
 /* The numbers before the bits of a link, and those of the whole with its end, take at most 63 and
@@ -183,11 +183,11 @@ static struct head head_of(struct rdb *r)
     const uint64_t id = length(r, NULL);
     if (id >> 10 != MODULE) r->bad = true;
     h.layout = id & 1023;
-    if (r->bad || h.layout < OLDEST_LAYOUT || h.layout > LAYOUT) return h;
+    if (r->bad || h.layout < REDISBLOOM_OLDEST_LAYOUT || h.layout > REDISBLOOM_LAYOUT) return h;
     h.items = number(r);
     h.links = number(r);
     h.options = number(r);
-    h.growth = h.layout >= GROWTH_SINCE ? number(r) : 2;
+    h.growth = h.layout >= REDISBLOOM_GROWTH_SINCE ? number(r) : 2;
     return h;
 }
 
@@ -252,7 +252,7 @@ static tamis_status open_dump(const uint8_t *p, size_t n, const tamis_options *o
     const struct head early =
         head_of(&r); /* before the sum of what may be gigabytes of something else */
     if (r.bad) return tamis__corrupt(why, 0, "not the DUMP of a RedisBloom filter");
-    if (early.layout < OLDEST_LAYOUT || early.layout > LAYOUT)
+    if (early.layout < REDISBLOOM_OLDEST_LAYOUT || early.layout > REDISBLOOM_LAYOUT)
         return tamis__fail(why, TAMIS_EUNSUPPORTED,
                            "the DUMP of a RedisBloom filter in a layout that is not known");
     if (!strip(p, &n)) return tamis__corrupt(why, n, "a DUMP of Redis that is cut off or damaged");
@@ -351,7 +351,7 @@ static tamis_status write_dump(const tamis_foreign *f, tamis_sink put, void *ctx
             "Redis does not RESTORE more than 512 MB; redisbloom (BF.LOADCHUNK) can");
     make_table(w.table);
     redis_dump_put_bytes(&w, &type, 1);
-    put_length(&w, MODULE << 10 | LAYOUT);
+    put_length(&w, MODULE << 10 | REDISBLOOM_LAYOUT);
     put_number(&w, f->items);
     put_number(&w, f->n_links);
     put_number(&w, f->options);

@@ -1,36 +1,11 @@
-/* RedisBloom's Bloom filters: a chain of links, of which only the last is added to. The data of all
- * chunks of BF.SCANDUMP, one after the other, is this:
- *
- *     20 bytes: u64 items, u32 links, u32 options, u32 growth
- *     53 bytes for each link: u64 bytes, u64 bits, u64 items, f64 error, f64 bits per entry, u32 probes, u64 capacity, u8 log2
- *     the bits of each link
- *
- * little-endian and packed. A chunk is at most 16 MiB and of one link, so the chunks can be cut
- * again from the lengths. Both hashes are MurmurHash64A: a with a constant seed, b with seed a;
- * probe i is bit (a + i * b) mod bits. The facts are from its replies; its code, which has another
- * licence, was not taken. */
+/* RedisBloom's Bloom filters as the data of all chunks of BF.SCANDUMP, one after the other
+ * (redisbloom.h has the layout): a chain of links, of which only the last is added to. A chunk is at
+ * most 16 MiB and of one link, so the chunks can be cut again from the lengths. */
+#include "redisbloom.h"
+
 #include "foreign.h"
-#include "hashes.h"
-
-#include <math.h>
-
-enum { redisbloom_HEADER = 20, LINK = 53 };
-/* Links are no power of two of bits; entries are bits; hashes are of 64 bits; a full filter is
- * full. */
-enum { NO_ROUND = 1, ENTRIES_ARE_BITS = 2, HASH_64 = 4, NON_SCALING = 8 };
-#define ALL_OPTIONS ((uint32_t)(NO_ROUND | ENTRIES_ARE_BITS | HASH_64 | NON_SCALING))
-#define SEED UINT64_C(0xc6a4a7935bd1e995)
-/* With fifteen digits, as there: then the fields agree to the last bit, and so does the number of
- * probes, which RedisBloom checks when it loads. */
-#define LN2 0.693147180559945
-#define LN2_SQUARED 0.480453013918201
 
 /* --- What both forms hold --------------------------------------------------------------------- */
-
-static double probes_for(double bits_per_entry)
-{
-    return ceil(LN2 * bits_per_entry);
-}
 
 const char *tamis__redis_wrong_link(const struct link *l)
 {
@@ -40,7 +15,7 @@ const char *tamis__redis_wrong_link(const struct link *l)
         return "a RedisBloom filter that is no power of two of bits, but says so";
     if (!(l->error > 0 && l->error < 1)) return "a RedisBloom filter with a wrong rate";
     if (l->capacity == 0) return "a RedisBloom filter for no items";
-    if (l->k == 0 || l->k > MOST_PROBES || probes_for(l->bits_per_entry) != l->k)
+    if (l->k == 0 || l->k > MOST_PROBES || redisbloom_probes(l->bits_per_entry) != l->k)
         return "a RedisBloom filter with a wrong number of probes";
     return NULL;
 }
@@ -60,7 +35,7 @@ static const char *wrong_chain(const tamis_foreign *f)
     uint64_t items = 0;
     for (uint32_t i = 0; i < f->n_links; i++) items += f->links[i].items;
     if (items != f->items) return "a RedisBloom filter whose links have other items than the whole";
-    if ((f->options & ~ALL_OPTIONS) != 0)
+    if ((f->options & ~(uint32_t)REDISBLOOM_OPTIONS) != 0)
         return "a RedisBloom filter with options that are not known";
     for (uint32_t i = 0; i < f->n_links; i++)
         if (past_end(&f->links[i])) return "a RedisBloom filter with bits past its end";
@@ -73,7 +48,7 @@ tamis_status tamis__redis_finish(tamis_foreign *f, tamis_foreign **out, tamis_er
     const char *reason = wrong_chain(f);
     if (reason != NULL)
         s = tamis__corrupt(why, 0, reason);
-    else if ((f->options & HASH_64) == 0)
+    else if ((f->options & REDISBLOOM_HASH_64) == 0)
         s = tamis__fail(why, TAMIS_EUNSUPPORTED,
                         "a RedisBloom filter with 32-bit hashes, of a version before 2");
     if (s != TAMIS_OK) {
@@ -84,15 +59,15 @@ tamis_status tamis__redis_finish(tamis_foreign *f, tamis_foreign **out, tamis_er
     for (uint32_t i = 0; i < f->n_links; i++)
         if (!tamis__sum(f->planned_items, f->links[i].capacity, &f->planned_items))
             f->planned_items = UINT64_MAX;
-    f->fpr_planned = f->links[0].error * ((f->options & NON_SCALING) != 0 ? 1 : 2);
+    f->fpr_planned = f->links[0].error * ((f->options & REDISBLOOM_FIXED) != 0 ? 1 : 2);
     *out = f;
     return TAMIS_OK;
 }
 
 tamis_hash tamis__redis_hash(const void *key, size_t len)
 {
-    const uint64_t a = tamis__murmur2(key, len, SEED);
-    return (tamis_hash){a, tamis__murmur2(key, len, a)};
+    const struct redisbloom_hash h = redisbloom_hash(key, len);
+    return (tamis_hash){h.a, h.b};
 }
 
 bool tamis__redis_probe(const struct link *l, uint8_t *own, tamis_hash h)
@@ -116,7 +91,7 @@ uint64_t tamis__redis_first_byte(const struct link *l, tamis_hash h)
  * the whole. */
 tamis_status tamis__redis_shape(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why)
 {
-    const double error = plan->fpr / 2, bits_per_entry = -log(error) / LN2_SQUARED;
+    const double error = plan->fpr / 2, bits_per_entry = redisbloom_bits_per_item(error);
     const uint64_t bits = (uint64_t)((double)plan->items * bits_per_entry);
     (void)why; /* 2^52 items at 1e-18 are 2^59 bits */
     struct link *l = &f->links[0];
@@ -124,9 +99,9 @@ tamis_status tamis__redis_shape(const tamis_foreign_plan *plan, tamis_foreign *f
     l->m = 8 * l->bytes;
     l->error = error;
     l->bits_per_entry = bits_per_entry;
-    l->k = (uint32_t)probes_for(bits_per_entry);
+    l->k = (uint32_t)redisbloom_probes(bits_per_entry);
     l->capacity = plan->items;
-    f->options = NO_ROUND | HASH_64;
+    f->options = REDISBLOOM_NO_ROUND | REDISBLOOM_HASH_64;
     f->growth = 2;
     f->items_told = true;
     return TAMIS_OK;
@@ -151,44 +126,46 @@ static void put_double(uint8_t *p, double v)
 
 static void get_link(const uint8_t *p, struct link *l)
 {
-    l->bytes = tamis__get64(p);
-    l->m = tamis__get64(p + 8);
-    l->items = tamis__get64(p + 16);
-    l->error = get_double(p + 24);
-    l->bits_per_entry = get_double(p + 32);
-    l->k = tamis__get32(p + 40);
-    l->capacity = tamis__get64(p + 44);
-    l->log2 = p[52];
+    l->bytes = tamis__get64(p + REDISBLOOM_LINK_BYTES);
+    l->m = tamis__get64(p + REDISBLOOM_LINK_BITS);
+    l->items = tamis__get64(p + REDISBLOOM_LINK_ITEMS);
+    l->error = get_double(p + REDISBLOOM_LINK_ERROR);
+    l->bits_per_entry = get_double(p + REDISBLOOM_LINK_BITS_PER_ITEM);
+    l->k = tamis__get32(p + REDISBLOOM_LINK_PROBES);
+    l->capacity = tamis__get64(p + REDISBLOOM_LINK_CAPACITY);
+    l->log2 = p[REDISBLOOM_LINK_LOG2];
 }
 
 static void redisbloom_put_link(uint8_t *p, const struct link *l)
 {
-    tamis__put64(p, l->bytes);
-    tamis__put64(p + 8, l->m);
-    tamis__put64(p + 16, l->items);
-    put_double(p + 24, l->error);
-    put_double(p + 32, l->bits_per_entry);
-    tamis__put32(p + 40, l->k);
-    tamis__put64(p + 44, l->capacity);
-    p[52] = l->log2;
+    tamis__put64(p + REDISBLOOM_LINK_BYTES, l->bytes);
+    tamis__put64(p + REDISBLOOM_LINK_BITS, l->m);
+    tamis__put64(p + REDISBLOOM_LINK_ITEMS, l->items);
+    put_double(p + REDISBLOOM_LINK_ERROR, l->error);
+    put_double(p + REDISBLOOM_LINK_BITS_PER_ITEM, l->bits_per_entry);
+    tamis__put32(p + REDISBLOOM_LINK_PROBES, l->k);
+    tamis__put64(p + REDISBLOOM_LINK_CAPACITY, l->capacity);
+    p[REDISBLOOM_LINK_LOG2] = l->log2;
 }
 
 /* There is no magic, but numbers that must agree. */
 static bool redisbloom_begins(const uint8_t *p, size_t n)
 {
     struct link first = {0};
-    if (n < redisbloom_HEADER + LINK || tamis__get32(p + 8) == 0) return false;
-    get_link(p + redisbloom_HEADER, &first);
-    return (tamis__get32(p + 12) & ~ALL_OPTIONS) == 0 && tamis__redis_wrong_link(&first) == NULL;
+    if (n < REDISBLOOM_HEADER + REDISBLOOM_LINK || tamis__get32(p + REDISBLOOM_LINKS) == 0)
+        return false;
+    get_link(p + REDISBLOOM_HEADER, &first);
+    return (tamis__get32(p + REDISBLOOM_SETTINGS) & ~(uint32_t)REDISBLOOM_OPTIONS) == 0 &&
+           tamis__redis_wrong_link(&first) == NULL;
 }
 
 /* Every link against the rules and the whole against its length; a reason, or NULL. */
 static const char *redisbloom_wrong(const uint8_t *p, size_t n, uint32_t links, size_t *at)
 {
-    uint64_t left = n - redisbloom_HEADER - (size_t)links * LINK;
+    uint64_t left = n - REDISBLOOM_HEADER - (size_t)links * REDISBLOOM_LINK;
     for (uint32_t i = 0; i < links; i++) {
         struct link l = {0};
-        *at = redisbloom_HEADER + (size_t)i * LINK;
+        *at = REDISBLOOM_HEADER + (size_t)i * REDISBLOOM_LINK;
         get_link(p + *at, &l);
         const char *reason = tamis__redis_wrong_link(&l);
         if (reason != NULL) return reason;
@@ -203,21 +180,22 @@ static tamis_status open_chunks(const uint8_t *p, size_t n, const tamis_options 
                                 tamis_foreign **out, tamis_error *why)
 {
     size_t at = 0;
-    if (n < redisbloom_HEADER) return tamis__corrupt(why, n, "too short for a RedisBloom filter");
-    const uint32_t links = tamis__get32(p + 8);
-    if (links == 0 || links > (n - redisbloom_HEADER) / LINK)
-        return tamis__corrupt(why, 8, "not a RedisBloom filter: more links than bytes");
+    if (n < REDISBLOOM_HEADER) return tamis__corrupt(why, n, "too short for a RedisBloom filter");
+    const uint32_t links = tamis__get32(p + REDISBLOOM_LINKS);
+    if (links == 0 || links > (n - REDISBLOOM_HEADER) / REDISBLOOM_LINK)
+        return tamis__corrupt(why, REDISBLOOM_LINKS,
+                              "not a RedisBloom filter: more links than bytes");
     const char *reason = redisbloom_wrong(p, n, links, &at);
     if (reason != NULL) return tamis__corrupt(why, at, reason);
     tamis_foreign *f = tamis__foreign_new(&tamis__foreign_redisbloom, o, links, 0, why);
     if (f == NULL) return TAMIS_ENOMEM;
     f->items_told = true;
-    f->items = tamis__get64(p);
-    f->options = tamis__get32(p + 12);
-    f->growth = tamis__get32(p + 16);
-    const uint8_t *bits = p + redisbloom_HEADER + (size_t)links * LINK;
+    f->items = tamis__get64(p + REDISBLOOM_ITEMS);
+    f->options = tamis__get32(p + REDISBLOOM_SETTINGS);
+    f->growth = tamis__get32(p + REDISBLOOM_GROWTH);
+    const uint8_t *bits = p + REDISBLOOM_HEADER + (size_t)links * REDISBLOOM_LINK;
     for (uint32_t i = 0; i < links; i++) {
-        get_link(p + redisbloom_HEADER + (size_t)i * LINK, &f->links[i]);
+        get_link(p + REDISBLOOM_HEADER + (size_t)i * REDISBLOOM_LINK, &f->links[i]);
         f->links[i].bits = bits;
         bits += f->links[i].bytes;
     }
@@ -227,12 +205,12 @@ static tamis_status open_chunks(const uint8_t *p, size_t n, const tamis_options 
 static tamis_status write_chunks(const tamis_foreign *f, tamis_sink put, void *ctx,
                                  tamis_error *why)
 {
-    uint8_t header[redisbloom_HEADER], link[LINK];
+    uint8_t header[REDISBLOOM_HEADER], link[REDISBLOOM_LINK];
     (void)why; /* nothing but put can fail */
-    tamis__put64(header, f->items);
-    tamis__put32(header + 8, f->n_links);
-    tamis__put32(header + 12, f->options);
-    tamis__put32(header + 16, f->growth);
+    tamis__put64(header + REDISBLOOM_ITEMS, f->items);
+    tamis__put32(header + REDISBLOOM_LINKS, f->n_links);
+    tamis__put32(header + REDISBLOOM_SETTINGS, f->options);
+    tamis__put32(header + REDISBLOOM_GROWTH, f->growth);
     tamis_status s = put(ctx, header, sizeof header);
     for (uint32_t i = 0; i < f->n_links && s == TAMIS_OK; i++) {
         redisbloom_put_link(link, &f->links[i]);
