@@ -4,7 +4,6 @@
 #include "handle.h"
 
 #include "../frequency/noise.h"
-#include "../image/image.h"
 #include "../sealed/collect.h"
 #include "memory.h"
 
@@ -73,32 +72,4 @@ void tamis_close(tamis *t)
     tamis__spill_close(tamis__spill(&t->body));
     tamis__free(memory, t->body.sections);
     free_handle(t);
-}
-
-void tamis__known_facts(const tamis *t, tamis_facts *out)
-{
-    memset(out, 0, sizeof *out);
-    out->kind = t->kind->id;
-    out->hash = t->hasher.id;
-    out->k = t->body.sections->k;
-    out->m = t->body.sections->m;
-    out->format = TAMIS__FORMAT;
-    out->seed = t->hasher.seed;
-    out->generation = tamis__generation(t);
-    out->keyed = t->hasher.id == TAMIS_SIPHASH;
-    memcpy(out->key_id, t->hasher.key_id, sizeof out->key_id);
-    out->strict = t->strict;
-    out->sealed = t->sealed;
-    out->collecting = t->kind->seal != NULL && !t->sealed;
-    out->read_only = t->read_only;
-    out->turning = t->body.turn_at != 0;
-    out->may_miss = (t->kind->traits & TAMIS__MISSES) != 0;
-    out->cell_bits = t->body.sections->cell_bits;
-    out->sections = t->body.count;
-    out->items_estimated = t->items_estimated;
-    out->hash_suspect = __atomic_load_n(&t->watch.suspect, __ATOMIC_RELAXED);
-    out->bytes = tamis_image_size(t);
-    out->items = t->items;
-    out->planned_items = t->planned_items;
-    out->fpr_planned = t->planned_fpr;
 }

@@ -49,6 +49,10 @@ tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_
  * solves for them. */
 tamis_status tamis__seal(tamis *t, tamis_error *why);
 
+/* What the cells say, or those of the union with another body; z is the quantile of the interval of
+ * items. */
+void tamis__gauge(const tamis *t, const struct body *other, double z, struct gauge *out);
+
 /* A window that turns by itself, once its plan and sections are known. */
 void tamis__set_turning(tamis *t);
 

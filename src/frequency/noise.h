@@ -18,7 +18,7 @@ void tamis__noise_drop(tamis *t);
  * which a count is often wanted. */
 void tamis__noise_age(tamis *t);
 
-/* --- What the verbs of tamis.c leave to count.c --- */
+/* --- What the verbs of core leave to count.c --- */
 
 /* The plan of a kind that weighs: what stands for the rate is its error; 0: none. */
 void tamis__set_error(tamis *t, double error);

@@ -1,0 +1,98 @@
+/* What a handle reports about itself. */
+#include "../frequency/noise.h"
+#include "../image/image.h"
+#include "handle.h"
+#include "sized.h"
+
+#include <math.h>
+
+void tamis__gauge(const tamis *t, const struct body *other, double z, struct gauge *out)
+{
+    memset(out, 0, sizeof *out);
+    t->kind->gauge(&t->body, other, z, out);
+}
+
+void tamis__known_facts(const tamis *t, tamis_facts *out)
+{
+    memset(out, 0, sizeof *out);
+    out->kind = t->kind->id;
+    out->hash = t->hasher.id;
+    out->k = t->body.sections->k;
+    out->m = t->body.sections->m;
+    out->format = TAMIS__FORMAT;
+    out->seed = t->hasher.seed;
+    out->generation = tamis__generation(t);
+    out->keyed = t->hasher.id == TAMIS_SIPHASH;
+    memcpy(out->key_id, t->hasher.key_id, sizeof out->key_id);
+    out->strict = t->strict;
+    out->sealed = t->sealed;
+    out->collecting = t->kind->seal != NULL && !t->sealed;
+    out->read_only = t->read_only;
+    out->turning = t->body.turn_at != 0;
+    out->may_miss = (t->kind->traits & TAMIS__MISSES) != 0;
+    out->cell_bits = t->body.sections->cell_bits;
+    out->sections = t->body.count;
+    out->items_estimated = t->items_estimated;
+    out->hash_suspect = __atomic_load_n(&t->watch.suspect, __ATOMIC_RELAXED);
+    out->bytes = tamis_image_size(t);
+    out->items = t->items;
+    out->planned_items = t->planned_items;
+    out->fpr_planned = t->planned_fpr;
+}
+
+static tamis_status tamis_look(const tamis *t, tamis_facts *out)
+{
+    struct gauge g;
+    tamis__gauge(t, NULL, TAMIS__Z99, &g);
+    const double items = (double)t->items;
+    const struct estimate e = /* what is sealed cannot be counted */
+        (t->kind->traits & TAMIS__STATIC) != 0 ? (struct estimate){items, items, items} : g.items;
+    const bool empty = t->items == 0;
+    tamis__known_facts(t, out);
+    /* An estimate is a reason for alarm only when it is sure to be too many. */
+    const double held = g.held > 0 ? g.held : t->items_estimated ? e.low : (double)t->items;
+    out->over_full =
+        (t->kind->traits & (TAMIS__GROWS | TAMIS__WEIGHS)) == 0 && held > (double)t->planned_items;
+    /* One generation may have more than its share while the others have less. */
+    if (t->kind->rotate != NULL && g.rate <= t->planned_fpr) out->over_full = false;
+    out->miss_rate = g.miss_rate;
+    out->epsilon = g.epsilon;
+    out->saturated = g.saturated;
+    out->overflow = g.overflow;
+    out->excluded = g.excluded;
+    out->fpr_now = out->fpr_now_low = out->fpr_now_high = g.rate;
+    out->items_estimate = e.value;
+    out->items_low = e.low;
+    out->items_high = e.high;
+    out->fill = (double)g.hit / (double)g.cells;
+    /* Of a counting filter that surely has keys more than once, the keys count. */
+    const double distinct = t->kind->id == TAMIS_COUNTING && items > e.high ? e.value : items;
+    out->bits_per_item = 8 * (double)out->bytes / (empty ? (double)t->planned_items : distinct);
+    out->bound_bits = log2(1 / (empty || g.rate <= 0 ? t->planned_fpr : g.rate));
+    const double sets = tamis__two_set_bound(items, (double)g.excluded);
+    if (sets > out->bound_bits) out->bound_bits = sets;
+    out->bound_ratio = out->bits_per_item / out->bound_bits;
+    return (t->kind->traits & TAMIS__WEIGHS) != 0 ? tamis__weight_facts(t, out) : TAMIS_OK;
+}
+
+tamis_status tamis_info(const tamis *t, tamis_facts *out)
+{
+    tamis_facts f;
+    tamis_status s = tamis__check_struct(out, "tamis_facts", NULL);
+    if (s == TAMIS_OK) s = tamis_look(t, &f);
+    if (s == TAMIS_OK) tamis__give_struct(out, &f, sizeof f);
+    return s;
+}
+
+size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cells, size_t max)
+{
+    if (!t->hasher.usable || t->kind->cells_of == NULL) return 0;
+    return t->kind->cells_of(&t->body, tamis__hash_key(&t->hasher, key, len), cells, max);
+}
+
+uint64_t tamis_cell(const tamis *t, uint64_t cell)
+{
+    const struct section *s = t->body.sections;
+    if (t->kind->cells_of == NULL || cell >= s->length * 8 / s->cell_bits) return 0;
+    return tamis__cell(s, cell);
+}

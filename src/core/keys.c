@@ -1,0 +1,231 @@
+/* The verbs that take keys: add, query, exclude, remove; and rotate, which forgets them. A single key
+ * is a batch of one. */
+#include "../frequency/noise.h"
+#include "bulk.h"
+#include "error.h"
+#include "handle.h"
+
+/* --- Adding ----------------------------------------------------------------------------------- */
+
+static tamis_status tamis_add_all(tamis *t, const struct keys *in, uint8_t *seen_bits, size_t *done)
+{
+    size_t added;
+    const tamis_status s = tamis__bulk_add(t, in, seen_bits, &added);
+    if (done != NULL) *done = added;
+    return s;
+}
+
+tamis_status tamis__may_change_keys(const tamis *t)
+{
+    if (t->read_only) return TAMIS_ESEALED;
+    if (t->hasher.usable) return TAMIS_OK;
+    return t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY;
+}
+
+tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t n, uint8_t *seen_bits,
+                            size_t *done)
+{
+    if (done != NULL) *done = 0;
+    const tamis_status s = tamis__may_change_keys(t);
+    const struct keys in = {.bytes = keys, .n = n};
+    return s == TAMIS_OK ? tamis_add_all(t, &in, seen_bits, done) : s;
+}
+
+tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *seen_bits,
+                              size_t *done)
+{
+    if (done != NULL) *done = 0;
+    if (t->read_only) return TAMIS_ESEALED;
+    if ((t->kind->traits & TAMIS__TEXTS) != 0) return TAMIS_EUNSUPPORTED;
+    const struct keys in = {.hashes = h, .n = n};
+    size_t added;
+    const tamis_status s = tamis_add_all(t, &in, seen_bits, &added);
+    if (done != NULL) *done = added;
+    tamis__watch_hashes(t, h, added);
+    return s;
+}
+
+tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen)
+{
+    if (seen != NULL) *seen = false;
+    const tamis_status s = tamis__may_change_keys(t);
+    if (s != TAMIS_OK) return s;
+    const tamis_bytes one = {key, len};
+    return tamis__add_key(t, &one, tamis__hash_key(&t->hasher, key, len), seen);
+}
+
+/* --- Asking ----------------------------------------------------------------------------------- */
+
+static size_t say_maybe(uint8_t *bits, size_t n)
+{
+    if (bits == NULL) return n;
+    memset(bits, 0xff, n / 8);
+    if (n % 8 != 0) bits[n / 8] = (uint8_t)((1u << n % 8) - 1);
+    return n;
+}
+
+size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys, size_t n, uint8_t *bits)
+{
+    const struct keys in = {.bytes = keys, .n = n};
+    return t->hasher.usable ? tamis__bulk_query(t, &in, bits) : say_maybe(bits, n);
+}
+
+size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n, uint8_t *bits)
+{
+    const struct keys in = {.hashes = h, .n = n};
+    if (n != 1) return tamis__bulk_query(t, &in, bits);
+    const bool maybe = tamis__query_key(t, *h);
+    if (bits != NULL) bits[0] = maybe;
+    return maybe;
+}
+
+bool tamis_may_contain(const tamis *t, const void *key, size_t len)
+{
+    return !t->hasher.usable || tamis__query_key(t, tamis__hash_key(&t->hasher, key, len));
+}
+
+tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n, tamis_hash *out)
+{
+    if (!t->hasher.usable) return t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY;
+    tamis__hash_keys(&t->hasher, keys, n, out);
+    return TAMIS_OK;
+}
+
+/* --- Excluding -------------------------------------------------------------------------------- */
+
+tamis_status tamis__refuse(tamis_error *why, tamis_status s)
+{
+    if (s == TAMIS_OK) return s;
+    const bool caller = s == TAMIS_EUNSUPPORTED; /* kinds that cannot were sorted out before */
+    return tamis__fail(why, s, "%s",
+                       caller ? "made for the caller's own hashes: use the verbs that take hashes"
+                              : tamis_status_message(s));
+}
+
+static tamis_status exclude_all(tamis *t, const struct keys *in, tamis_error *why)
+{
+    tamis_status s = TAMIS_OK;
+    if (t->kind->exclude == NULL)
+        return tamis__unsupported(why, TAMIS_EXACT,
+                                  "%s filters can be wrong about any key that is not in",
+                                  t->kind->name);
+    if (t->read_only)
+        s = TAMIS_ESEALED;
+    else if (in->hashes == NULL)
+        s = tamis__may_change_keys(t);
+    for (size_t at = 0; at < in->n && s == TAMIS_OK; at += TAMIS__MOST_BATCH) {
+        tamis_hash room[TAMIS__MOST_BATCH];
+        const size_t rest = in->n - at, n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH;
+        const struct batch b = {.hashes = tamis__hash_group(t, in, at, n, room), .n = n};
+        s = t->kind->exclude(&t->body, &b);
+        if (s == TAMIS_OK) t->changed = true;
+    }
+    return tamis__refuse(why, s);
+}
+
+tamis_status tamis_exclude_many(tamis *t, const tamis_bytes *keys, size_t n, tamis_error *why)
+{
+    const struct keys in = {.bytes = keys, .n = n};
+    return exclude_all(t, &in, why);
+}
+
+tamis_status tamis_exclude_hashes(tamis *t, const tamis_hash *h, size_t n, tamis_error *why)
+{
+    const struct keys in = {.hashes = h, .n = n};
+    const tamis_status s = exclude_all(t, &in, why);
+    if (s == TAMIS_OK) tamis__watch_hashes(t, h, n);
+    return s;
+}
+
+tamis_status tamis_exclude(tamis *t, const void *key, size_t len, tamis_error *why)
+{
+    const tamis_bytes one = {key, len};
+    return tamis_exclude_many(t, &one, 1, why);
+}
+
+/* --- Removing, forgetting --------------------------------------------------------------------- */
+
+static bool can_remove(const tamis *t)
+{
+    const bool weighs = (t->kind->traits & TAMIS__WEIGHS) != 0;
+    return t->kind->remove != NULL && (!weighs || tamis__takes_away(t));
+}
+
+static tamis_status cannot_remove(const tamis *t, tamis_error *why)
+{
+    if ((t->kind->traits & TAMIS__WEIGHS) != 0) return tamis__cannot_take_away(t, why);
+    if (t->kind->add == NULL) return tamis__refuse(why, TAMIS_ESEALED);
+    return tamis__unsupported(why, TAMIS__REMOVABLE, "keys cannot be removed from %s filters",
+                              t->kind->name);
+}
+
+static tamis_status remove_key(tamis *t, tamis_hash h)
+{
+    const tamis_status s = t->kind->remove(&t->body, h);
+    if (s != TAMIS_OK) return s;
+    if ((t->kind->traits & TAMIS__SECTION_ITEMS) != 0)
+        tamis__sum_items(t);
+    else if (t->items > 0)
+        t->items--;
+    t->changed = true;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_remove(tamis *t, const void *key, size_t len, tamis_error *why)
+{
+    if (!can_remove(t)) return cannot_remove(t, why);
+    tamis_status s = tamis__may_change_keys(t);
+    if (s == TAMIS_OK) s = remove_key(t, tamis__hash_key(&t->hasher, key, len));
+    return tamis__refuse(why, s);
+}
+
+/* Goes on to the end; TAMIS_EFULL when a pair has no life left for some key, which stays in. */
+static tamis_status remove_all(tamis *t, const struct keys *in, uint8_t *absent_bits,
+                               tamis_error *why)
+{
+    tamis_status worst = TAMIS_OK;
+    for (size_t at = 0; at < in->n; at += TAMIS__MOST_BATCH) {
+        tamis_hash room[TAMIS__MOST_BATCH];
+        uint8_t absent[TAMIS__MOST_BATCH / 8] = {0};
+        const size_t rest = in->n - at, n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH;
+        const struct batch b = {.hashes = tamis__hash_group(t, in, at, n, room), .n = n};
+        if (t->kind->prefetch != NULL) t->kind->prefetch(&t->body, &b);
+        for (size_t i = 0; i < n; i++) {
+            const tamis_status s = remove_key(t, b.hashes[i]);
+            if (s == TAMIS_EABSENT)
+                absent[i / 8] = (uint8_t)(absent[i / 8] | 1u << i % 8);
+            else if (s != TAMIS_OK)
+                worst = s;
+        }
+        if (absent_bits != NULL) memcpy(absent_bits + at / 8, absent, (n + 7) / 8);
+    }
+    return tamis__refuse(why, worst);
+}
+
+tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size_t n, uint8_t *absent_bits,
+                               tamis_error *why)
+{
+    const struct keys in = {.bytes = keys, .n = n};
+    if (!can_remove(t)) return cannot_remove(t, why);
+    const tamis_status s = tamis__may_change_keys(t);
+    return s == TAMIS_OK ? remove_all(t, &in, absent_bits, why) : tamis__refuse(why, s);
+}
+
+tamis_status tamis_remove_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *absent_bits,
+                                 tamis_error *why)
+{
+    const struct keys in = {.hashes = h, .n = n};
+    if (!can_remove(t)) return cannot_remove(t, why);
+    return t->read_only ? tamis__refuse(why, TAMIS_ESEALED) : remove_all(t, &in, absent_bits, why);
+}
+
+tamis_status tamis_rotate(tamis *t, tamis_error *why)
+{
+    if (t->kind->rotate == NULL)
+        return tamis__unsupported(why, TAMIS_WINDOW, "%s filters cannot rotate", t->kind->name);
+    if (t->read_only) return tamis__refuse(why, TAMIS_ESEALED);
+    t->kind->rotate(&t->body);
+    tamis__noise_drop(t);
+    tamis__sum_items(t);
+    return TAMIS_OK;
+}

@@ -1,0 +1,212 @@
+/* The life cycle of a handle: create, load, view, copy, clear, seal. image/file.c opens and saves. */
+#include "../frequency/noise.h"
+#include "../image/image.h"
+#include "../sealed/collect.h"
+#include "error.h"
+#include "handle.h"
+#include "sized.h"
+
+void tamis__set_turning(tamis *t)
+{
+    const uint64_t share = t->planned_items / t->body.count;
+    t->body.turn_at = share + (share * t->body.count < t->planned_items);
+}
+
+/* The file for hashes beyond memory, where one is wanted and of use. */
+static tamis_status open_spill(tamis *t, const char *directory, tamis_error *why)
+{
+    if (directory == NULL || t->read_only || (t->kind->traits & TAMIS__STATIC) == 0)
+        return TAMIS_OK;
+    if ((t->kind->traits & TAMIS__SPILLS) == 0)
+        return tamis__unsupported(why, TAMIS_RIBBON, "%s filters are built in memory",
+                                  t->kind->name);
+    return tamis__spill_open(directory, t->scratch_bytes, t->memory, &t->body.spill, why);
+}
+
+tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_error *why)
+{
+    t->body.shared = (o->flags & TAMIS_SHARED) != 0;
+    t->steady = (o->flags & TAMIS_STEADY) != 0;
+    if (t->kind->add == NULL) t->read_only = true;
+    tamis_status s = TAMIS_OK;
+    if (t->body.shared && (t->kind->traits & TAMIS__SHARES) == 0)
+        s = tamis__unsupported(why, TAMIS_BLOCKED, "%s filters cannot be shared by threads",
+                               t->kind->name);
+    else if (t->body.shared && t->strict) /* a limit cannot be kept by threads that do not wait */
+        s = tamis__fail(why, TAMIS_EINVAL, "a strict filter cannot be shared by threads");
+    else
+        s = open_spill(t, o->temp_dir, why);
+    if (s != TAMIS_OK) {
+        tamis_close(t);
+        return s;
+    }
+    *out = t;
+    return TAMIS_OK;
+}
+
+tamis_status tamis__check_options(const tamis_options *options, uint32_t allowed,
+                                  tamis_options *out, tamis_error *why)
+{
+    memset(out, 0, sizeof *out);
+    if (options == NULL) return TAMIS_OK;
+    const tamis_status s = tamis__take_struct(out, sizeof *out, options, "tamis_options", why);
+    if (s == TAMIS_OK && (out->flags & ~allowed) != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "unknown flag in the options");
+    return s;
+}
+
+static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **out,
+                           tamis_error *why)
+{
+    if ((p->flags & TAMIS_HASH_CALLER) != 0 && (o->key != NULL || p->seed != 0))
+        return tamis__fail(why, TAMIS_EINVAL, "the caller's own hashes have no seed and no key");
+    if (o->key != NULL && p->seed != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "a seed or a key, not both");
+    if (o->max_bytes != 0 && p->bytes > o->max_bytes)
+        return tamis__fail(why, TAMIS_ENOMEM, "%llu bytes, more than the limit of %llu",
+                           (unsigned long long)p->bytes, (unsigned long long)o->max_bytes);
+    const struct kind *kind = tamis__kind_of(p->kind, p->inner_kind, p->inner_kind == TAMIS_TOP);
+    tamis *t = tamis__new(kind, o, kind->layout(p, NULL));
+    if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    kind->layout(p, t->body.sections);
+    tamis__assign_offsets(&t->body);
+    if (!tamis__alloc_cells(t, true)) {
+        tamis_close(t);
+        return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
+                           (unsigned long long)p->bytes);
+    }
+    tamis__hasher_init(&t->hasher, p->seed, o->key);
+    if ((p->flags & TAMIS_HASH_CALLER) != 0) {
+        t->hasher.id = TAMIS_OWN_HASH;
+        t->hasher.usable = false;
+    }
+    t->planned_items = p->items;
+    t->planned_fpr = p->fpr;
+    if ((kind->traits & TAMIS__WEIGHS) != 0) tamis__set_error(t, p->error);
+    t->strict = (p->flags & TAMIS_STRICT) != 0;
+    if ((p->flags & TAMIS_TURNING) != 0) tamis__set_turning(t);
+    t->changed = true;
+    return tamis__finish(t, o, out, why);
+}
+
+tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options, tamis **out,
+                          tamis_error *why)
+{
+    if (tamis__no_out(out, why)) return TAMIS_EINVAL;
+    *out = NULL;
+    tamis_options o;
+    tamis_plan p;
+    tamis_promise unused;
+    tamis_status s = tamis__take_struct(&p, sizeof p, plan, "tamis_plan", why);
+    if (s == TAMIS_OK) s = tamis__check_options(options, TAMIS_SHARED, &o, why);
+    if (s == TAMIS_OK) s = tamis__solve_plan(&p, &unused, why);
+    return s == TAMIS_OK ? create(&p, &o, out, why) : s;
+}
+
+#define VIEW_FLAGS ((uint32_t)(TAMIS_UNVERIFIED | TAMIS_KEYLESS))
+
+tamis_status tamis_load(const void *image, size_t size, const tamis_options *options, tamis **out,
+                        tamis_error *why)
+{
+    if (tamis__no_out(out, why)) return TAMIS_EINVAL;
+    *out = NULL;
+    tamis_options o;
+    const struct source src = {.size = size, .memory = image != NULL ? image : ""};
+    tamis_status s = tamis__check_options(options, TAMIS__LOAD_FLAGS, &o, why);
+    if (image == NULL && size != 0) return tamis__fail(why, TAMIS_EINVAL, "there is no image");
+    return s == TAMIS_OK ? tamis__image_read(&src, &o, false, out, why) : s;
+}
+
+tamis_status tamis_view(const void *image, size_t size, const tamis_options *options, tamis **out,
+                        tamis_error *why)
+{
+    if (tamis__no_out(out, why)) return TAMIS_EINVAL;
+    *out = NULL;
+    tamis_options o;
+    const struct source src = {.size = size, .memory = image};
+    tamis_status s = tamis__check_options(options, VIEW_FLAGS, &o, why);
+    if (image == NULL || (uintptr_t)image % 64 != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "an image in place must be 64-byte aligned");
+    return s == TAMIS_OK ? tamis__image_read(&src, &o, true, out, why) : s;
+}
+
+void tamis_limit(tamis *t, uint64_t max_bytes)
+{
+    t->body.max_bytes = max_bytes;
+}
+
+tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why)
+{
+    if (tamis__no_out(out, why)) return TAMIS_EINVAL;
+    *out = NULL;
+    const tamis_options same = tamis__same_options(t);
+    if (tamis__spilled(&t->body)) return tamis__in_file(why);
+    tamis *copy = tamis__new(t->kind, &same, t->body.count);
+    if (copy == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    struct body body = t->body;
+    body.sections = copy->body.sections;
+    memcpy(copy, t, offsetof(tamis, noise));
+    copy->body = body;
+    copy->body.spill = NULL;
+    copy->file = NULL;
+    copy->close_file = NULL;
+    copy->borrowed = false;
+    copy->read_only = t->sealed || t->newer || t->kind->add == NULL;
+    memcpy(body.sections, t->body.sections, body.count * sizeof *body.sections);
+    if (!tamis__alloc_cells(copy, false)) {
+        tamis_close(copy);
+        return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
+                           (unsigned long long)tamis_image_size(t));
+    }
+    for (uint32_t i = 0; i < body.count; i++)
+        memcpy(body.sections[i].cells, t->body.sections[i].cells, (size_t)body.sections[i].length);
+    *out = copy;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_clear(tamis *t)
+{
+    if (t->read_only) return TAMIS_ESEALED;
+    if (t->kind->clear != NULL) {
+        t->kind->clear(&t->body);
+    } else {
+        for (uint32_t i = 0; i < t->body.count; i++) {
+            memset(t->body.sections[i].cells, 0, (size_t)t->body.sections[i].length);
+            t->body.sections[i].items = 0;
+        }
+    }
+    t->items = 0;
+    t->body.summed = false;
+    t->items_estimated = false;
+    t->changed = true;
+    memset(&t->watch, 0, sizeof t->watch);
+    tamis__noise_drop(t);
+    return TAMIS_OK;
+}
+
+tamis_status tamis__seal(tamis *t, tamis_error *why)
+{
+    if (t->kind->seal != NULL) {
+        uint64_t distinct = 0;
+        const tamis_status s = t->kind->seal(&t->body, &distinct, why);
+        if (s != TAMIS_OK) return s;
+        t->items = distinct;
+        tamis__spill_close(t->body.spill);
+        t->body.spill = NULL;
+    }
+    t->sealed = t->read_only = t->changed = true;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_seal(tamis *t, tamis_error *why)
+{
+    if (t->sealed) return TAMIS_OK;
+    if (t->read_only) return tamis__fail(why, TAMIS_ESEALED, "this handle is read-only");
+    if (t->kind->seal != NULL && tamis__suspect_hashes(&t->body)) {
+        t->changed = t->changed || !t->watch.suspect; /* the image says so */
+        t->watch.suspect = true;
+        return tamis__cannot_seal(why, "the hashes are not uniform: bits never change, or one half "
+                                       "follows from the other; 128 mixed bits are needed");
+    }
+    return tamis__seal(t, why);
+}

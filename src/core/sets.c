@@ -1,0 +1,165 @@
+/* The verbs about whole sets: merge, convert, compare. */
+#include "../frequency/noise.h"
+#include "../image/image.h"
+#include "bits.h"
+#include "bulk.h"
+#include "error.h"
+#include "handle.h"
+#include "sized.h"
+
+static tamis_status check_alike(const tamis *a, const tamis *b, tamis_error *why)
+{
+    if (a == b) return tamis__fail(why, TAMIS_EINVAL, "a filter and itself");
+    const uint16_t inner[2] = {a->body.sections->kind, b->body.sections->kind};
+    if (a->kind->id == b->kind->id && inner[0] != inner[1]) /* windows, pairs */
+        return tamis__fail(why, TAMIS_EMISMATCH, "one is made of %s, the other of %s",
+                           tamis_kind_name(inner[0]), tamis_kind_name(inner[1]));
+    if (a->kind != b->kind)
+        return tamis__fail(why, TAMIS_EMISMATCH, "one is %s, the other %s", a->kind->name,
+                           b->kind->name);
+    if (a->hasher.id != b->hasher.id)
+        return tamis__fail(why, TAMIS_EMISMATCH, "they use different hash functions");
+    if (!tamis__hasher_equal(&a->hasher, &b->hasher))
+        return tamis__fail(why, TAMIS_EMISMATCH, "they differ in their %s",
+                           a->hasher.id == TAMIS_SIPHASH ? "secret key" : "seed");
+    if (a->body.count != b->body.count)
+        return tamis__fail(why, TAMIS_EMISMATCH, "they differ in their number of sections");
+    for (uint32_t i = 0; i < a->body.count; i++) {
+        const struct section *x = &a->body.sections[i], *y = &b->body.sections[i];
+        if (x->m != y->m || x->k != y->k || x->variant != y->variant ||
+            x->cell_bits != y->cell_bits)
+            return tamis__fail(why, TAMIS_EMISMATCH,
+                               "they differ in shape: m = %llu, k = %u and m = %llu, k = %u",
+                               (unsigned long long)x->m, x->k, (unsigned long long)y->m, y->k);
+    }
+    return TAMIS_OK;
+}
+
+/* The items of a union: a multiset's are known, a set's are estimated from the bits. */
+struct count {
+    uint64_t items;
+    double least; /* surely */
+    bool exact;
+};
+
+static struct count count_union(const tamis *a, const tamis *b)
+{
+    struct count c;
+    struct gauge g;
+    c.exact = (a->kind->traits & (TAMIS__MULTISET | TAMIS__WEIGHS)) != 0;
+    if (c.exact) {
+        if (!tamis__sum(a->items, b->items, &c.items)) c.items = UINT64_MAX;
+        c.least = (double)c.items;
+        return c;
+    }
+    tamis__gauge(a, &b->body, TAMIS__Z99, &g);
+    c.items = (uint64_t)(g.items.value + 0.5);
+    c.least = g.items.low;
+    return c;
+}
+
+tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
+{
+    if (((into->kind->traits | from->kind->traits) & TAMIS__NOISY) != 0)
+        return tamis__unsupported(
+            why, TAMIS_BLOOM,
+            "noise adds up: private filters cannot be merged, merge their sources");
+    if (into->kind->merge == NULL)
+        return tamis__unsupported(why, TAMIS_BLOCKED, "%s filters cannot be merged",
+                                  into->kind->name);
+    tamis_status s = check_alike(into, from, why);
+    if (s != TAMIS_OK) return s;
+    if (into->read_only) return tamis__fail(why, TAMIS_ESEALED, "the target is read-only");
+    const struct count c = count_union(into, from);
+    if (into->strict && c.least > (double)into->planned_items)
+        return tamis__fail(why, TAMIS_EFULL,
+                           "the union has about %llu items, more than the strict plan's %llu",
+                           (unsigned long long)c.items, (unsigned long long)into->planned_items);
+    s = into->kind->merge(&into->body, &from->body);
+    if (s != TAMIS_OK) return tamis__refuse(why, s);
+    tamis__noise_drop(into);
+    if ((into->kind->traits & TAMIS__SECTION_ITEMS) != 0)
+        tamis__sum_items(into);
+    else
+        into->items = c.items;
+    into->items_estimated = into->items_estimated || from->items_estimated || !c.exact;
+    into->watch.suspect = into->watch.suspect || from->watch.suspect;
+    into->changed = true;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_error *why)
+{
+    struct section shape;
+    if (tamis__no_out(out, why)) return TAMIS_EINVAL;
+    *out = NULL;
+    if (kind == t->kind->id)
+        return tamis__fail(why, TAMIS_EUNSUPPORTED,
+                           "it is of kind %s already: there is nothing to convert", t->kind->name);
+    const tamis_options same = tamis__same_options(t);
+    if (t->kind->plain == NULL || !t->kind->plain(&t->body, &shape, NULL) || shape.kind != kind)
+        return tamis__fail(why, TAMIS_EUNSUPPORTED, "no %s filter has the answers of this %s one",
+                           tamis_kind_name(kind) != NULL ? tamis_kind_name(kind) : "such",
+                           t->kind->name);
+    tamis *plain = tamis__new(tamis__kind(kind), &same, 1);
+    if (plain == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    shape.items = 0;
+    plain->body.sections[0] = shape;
+    tamis__assign_offsets(&plain->body);
+    if (!tamis__alloc_cells(plain, true)) {
+        tamis_close(plain);
+        return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
+                           (unsigned long long)shape.length);
+    }
+    t->kind->plain(&t->body, &shape, plain->body.sections->cells);
+    plain->hasher = t->hasher;
+    plain->planned_items = t->planned_items;
+    plain->planned_fpr = t->planned_fpr;
+    plain->strict = t->strict;
+    plain->watch.suspect = t->watch.suspect;
+    plain->changed = true;
+    struct gauge g;
+    tamis__gauge(plain, NULL, TAMIS__Z99, &g);
+    plain->items = (uint64_t)(g.items.value + 0.5);
+    plain->items_estimated = true;
+    *out = plain;
+    return TAMIS_OK;
+}
+
+static double at_least(double v, double least)
+{
+    return v > least ? v : least;
+}
+
+tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out, tamis_error *why)
+{
+    tamis_status s = tamis__check_struct(out, "tamis_similarity", why);
+    if (s != TAMIS_OK) return s;
+    if ((a->kind->traits & TAMIS__COMPARES) == 0)
+        return tamis__unsupported(why, TAMIS_BLOCKED, "%s filters cannot be compared",
+                                  a->kind->name);
+    s = check_alike(a, b, why);
+    if (s != TAMIS_OK) return s;
+    struct gauge ga, gb, gu;
+    /* |A and B| = |A| + |B| - |A or B|; the three intervals hold together with 99 %. */
+    tamis__gauge(a, NULL, TAMIS__Z99_OF_3, &ga);
+    tamis__gauge(b, NULL, TAMIS__Z99_OF_3, &gb);
+    tamis__gauge(a, &b->body, TAMIS__Z99_OF_3, &gu);
+    const struct estimate ea = ga.items, eb = gb.items, eu = gu.items;
+    const double smaller_high = ea.high < eb.high ? ea.high : eb.high;
+    const double most = ea.high + eb.high - eu.low;
+    tamis_similarity r = {
+        .union_items = eu.value,
+        .union_low = eu.low,
+        .union_high = eu.high,
+        .common_items = at_least(ea.value + eb.value - eu.value, 0),
+        .common_low = at_least(ea.low + eb.low - eu.high, 0),
+        .common_high = most < smaller_high ? at_least(most, 0) : smaller_high,
+    };
+    r.jaccard = eu.value > 0 ? r.common_items / eu.value : 0;
+    r.jaccard_low = eu.high > 0 ? r.common_low / eu.high : 0;
+    r.jaccard_high = eu.low > 0 && r.common_high < eu.low ? r.common_high / eu.low : 1;
+    if (eu.value <= 0) r.jaccard_high = 0;
+    tamis__give_struct(out, &r, sizeof r);
+    return TAMIS_OK;
+}
