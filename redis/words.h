@@ -26,7 +26,7 @@ static const struct word {
              {"DELTA", REAL, AT(delta)},
              {"STRICT", FLAG, TAMIS_STRICT},
              {"COMPACT", FLAG, TAMIS_COMPACT},
-             {"TURNING", FLAG, TAMIS_TURNING},
+             {"TURNING", FLAG, TAMIS_AUTO_ROTATE},
              {"TRANSFER", FLAG, TAMIS_TRANSFER},
              {"CONSERVATIVE", FLAG, TAMIS_CONSERVATIVE}};
 #undef AT

@@ -4,13 +4,13 @@ const STATUS = ['OK', 'ENOMEM', 'EINVAL', 'EUNSUPPORTED', 'EFULL', 'EABSENT', 'E
   'EIO', 'ESEALED'];
 const KINDS = ['auto', 'bloom', 'partitioned', 'blocked', 'counting', 'pair', 'growing', 'window', 'cuckoo', 'fuse',
   'ribbon', 'exact'];
-const FLAGS = ['strict', 'callerHashes', 'compact', 'turning', 'transfer'];
+const FLAGS = ['strict', 'callerHashes', 'compact', 'autoRotate', 'transfer'];
 // In the order of exports.c.
 const PLAN = 'kind flags items fpr bytes m k cellBits innerKind'.split(' ');
 const PROMISE = 'fprAsymptotic bitsPerItem boundBits boundRatio overflow packedBytes'.split(' ');
 const FACTS = ('kind hash m k cellBits format generation sections bytes items plannedItems excluded saturated fprPlanned ' +
   'fprNow fprNowLow fprNowHigh missRate overflow itemsEstimate itemsLow itemsHigh fill bitsPerItem boundBits ' +
-  'boundRatio mayMiss keyed strict turning sealed collecting readOnly overFull itemsEstimated hashSuspect').split(' ');
+  'boundRatio mayMiss keyed strict autoRotate sealed collecting readOnly overfull itemsEstimated hashSuspect').split(' ');
 const FIRST_TRUTH = FACTS.indexOf('mayMiss');
 
 export class TamisError extends Error {

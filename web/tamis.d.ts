@@ -109,12 +109,12 @@ export interface Facts {
   mayMiss: boolean;
   keyed: boolean;
   strict: boolean;
-  turning: boolean;
+  autoRotate: boolean;
   sealed: boolean;
   /** A static kind before its seal: answers true to every key. */
   collecting: boolean;
   readOnly: boolean;
-  overFull: boolean;
+  overfull: boolean;
   itemsEstimated: boolean;
   /** Hashes were added that are not uniform, by whoever made the file: no rate or estimate here holds. */
   hashSuspect: boolean;

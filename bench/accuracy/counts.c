@@ -54,11 +54,11 @@ static struct listed list_log(const struct url_log *l, uint64_t bytes)
     for (uint32_t i = 0; i < l->urls; i++) {
         came += l->truth[i] != 0;
         out.in += l->truth[i] != 0 && e[i].lower <= l->truth[i] && l->truth[i] <= e[i].upper;
-        out.above += l->truth[i] >= f.list_from;
+        out.above += l->truth[i] >= f.list_floor;
     }
     out.in /= came;
     out.slots = (uint32_t)f.entries;
-    out.floor = f.list_from;
+    out.floor = f.list_floor;
     free(e);
     tamis_close(t);
     return out;

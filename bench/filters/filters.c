@@ -30,7 +30,7 @@ static const struct contestant {
     {"partitioned", TAMIS_PARTITIONED, 0, false, true, true, false, 0, 0},
     {"counting", TAMIS_COUNTING, 0, false, false, true, true, 0, 0},
     {"pair", TAMIS_PAIR, 0, false, false, true, true, 0, 0},
-    {"window", TAMIS_WINDOW, TAMIS_TURNING, false, false, true, true, 0, 0},
+    {"window", TAMIS_WINDOW, TAMIS_AUTO_ROTATE, false, false, true, true, 0, 0},
     {"growing", TAMIS_GROWING, 0, false, false, true, true, 0, 0},
     {"cuckoo", TAMIS_CUCKOO, 0, false, false, true, true, 0, 0},
     {"fuse", TAMIS_FUSE, 0, false, false, true, true, 3, 0},

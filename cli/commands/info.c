@@ -16,7 +16,7 @@ static void json_weights(const tamis_facts *f)
         json_count("generations", f->generations);
     }
     json_integer("weight", f->weight);
-    json_count("noise_half", (uint64_t)f->noise_half);
+    json_count("noise_half", (uint64_t)f->noise_median);
     json_count("noise_99", (uint64_t)f->noise_99);
     json_count("noise_999", (uint64_t)f->noise_999);
     json_number("error", f->error);
@@ -24,7 +24,7 @@ static void json_weights(const tamis_facts *f)
     if (f->entries == 0) return;
     json_count("entries", f->entries);
     json_count("listed", f->listed);
-    json_integer("list_from", f->list_from);
+    json_integer("list_from", f->list_floor);
 }
 
 void json_bound(const tamis_facts *f)
@@ -53,7 +53,7 @@ static void json_states(const tamis_facts *f)
 {
     json_bool("collecting", f->collecting);
     json_bool("strict", f->strict);
-    json_bool("over_full", f->over_full);
+    json_bool("over_full", f->overfull);
     json_bool("may_miss", f->may_miss);
     json_number("miss_rate", f->miss_rate);
     if (f->kind == TAMIS_PRIVATE) json_number("epsilon", f->epsilon);
@@ -82,7 +82,7 @@ static void print_json(const char *path, const tamis_facts *f)
     json_count("saturated", f->saturated);
     if (!counts) json_number("overflow", f->overflow);
     json_count("sections", f->sections);
-    if (!counts) json_bool("turning", f->turning);
+    if (!counts) json_bool("turning", f->auto_rotate);
     json_count("generation", f->generation);
     json_count("format", f->format);
     json_close('}');
@@ -95,8 +95,8 @@ static void print_items(const tamis_facts *f)
         printf(", grown from %s", grouped(f->planned_items));
     else if (f->kind != TAMIS_PRIVATE) /* whose plan is not its source's */
         printf(" of %s planned%s%s%s", grouped(f->planned_items),
-               f->over_full ? ink(stdout, BAD) : "", f->over_full ? ": overfull" : "",
-               f->over_full ? ink(stdout, PLAIN) : "");
+               f->overfull ? ink(stdout, BAD) : "", f->overfull ? ": overfull" : "",
+               f->overfull ? ink(stdout, PLAIN) : "");
     putchar('\n');
     print_distinct(f);
 }
@@ -138,7 +138,7 @@ static void print_cells(const tamis_facts *f)
         printf("\n            %s counters at their end, with a chance of %.2g of any",
                f->saturated != 0 ? grouped(f->saturated) : "no", f->overflow);
     if (f->kind == TAMIS_WINDOW)
-        printf("; %u generations%s", f->sections, f->turning ? " that turn by themselves" : "");
+        printf("; %u generations%s", f->sections, f->auto_rotate ? " that turn by themselves" : "");
     putchar('\n');
 }
 
@@ -180,13 +180,13 @@ static void print_weights(const char *path, const tamis_facts *f)
     printf("  weight    %s%s%s in all\n", f->weight < 0 ? "-" : "", grouped(all),
            all >= INT64_MAX ? " or more" : "");
     printf("  noise     a key that never came counts %s as a rule",
-           grouped((uint64_t)f->noise_half));
+           grouped((uint64_t)f->noise_median));
     printf(", up to %s in 99 %%", grouped((uint64_t)f->noise_99));
     printf(" and %s in 99.9 %% of cases\n", grouped((uint64_t)f->noise_999));
     print_textbook(f);
     if (f->entries != 0)
         printf("  list      %s items of %s at most; all are in it that count %s or more\n",
-               grouped(f->listed), grouped(f->entries), grouped((uint64_t)f->list_from));
+               grouped(f->listed), grouped(f->entries), grouped((uint64_t)f->list_floor));
     printf("  size      %s bytes\n", grouped(f->bytes));
     printf("  cells     %.1f %% in use; m = %s of %u bits, k = %u; ", 100 * f->fill, grouped(f->m),
            f->cell_bits, f->k);

@@ -44,13 +44,13 @@ static int complain_of_floor(const struct job *j, int64_t wanted)
     tamis_facts f = {.struct_size = sizeof f};
     if (tamis_info(j->t, &f) != TAMIS_OK) return complain(NULL, "not enough memory");
     /* What is left out is about as heavy as the list is short. */
-    const double times = (double)f.list_from / (double)(wanted > 0 ? wanted : 1);
+    const double times = (double)f.list_floor / (double)(wanted > 0 ? wanted : 1);
     const double more = ceil((double)f.bytes * times / 1048576);
     return complain(NULL,
                     "top: --min: %s of %s lines are too few to be sure of: in %s bytes the list is "
                     "complete from %s (%.2g %%) on; %sabout %.0fMiB would do",
                     grouped((uint64_t)wanted), grouped((uint64_t)f.weight), grouped(f.bytes),
-                    grouped((uint64_t)f.list_from), 100 * (double)f.list_from / (double)f.weight,
+                    grouped((uint64_t)f.list_floor), 100 * (double)f.list_floor / (double)f.weight,
                     j->kept ? "made again with " : "--bytes of ", more);
 }
 

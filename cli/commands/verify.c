@@ -47,7 +47,7 @@ static int verify(const struct args *a, const char *path)
     tamis *t = open_filter(a, path, 0);
     if (t == NULL || tamis_info(t, &f) != TAMIS_OK) return EXIT_ERROR;
     const uint64_t keys = a->keys != 0 ? a->keys : keys_for(f.fpr_now);
-    const bool own_hashes = f.hash == TAMIS_OWN_HASH; /* nothing to ask: every key is a maybe */
+    const bool own_hashes = f.hash == TAMIS_CALLER_HASH; /* nothing to ask: every key is a maybe */
     const uint64_t maybe = own_hashes ? 0 : ask_random_keys(t, keys);
     tamis_close(t);
     const double expected = f.fpr_now * (double)keys;
@@ -63,7 +63,7 @@ static int verify(const struct args *a, const char *path)
         json_number("fpr_measured", own_hashes ? NAN : measured);
         json_number("fpr_now", f.fpr_now);
         json_number("fpr_planned", f.fpr_planned);
-        json_bool("over_full", f.over_full);
+        json_bool("over_full", f.overfull);
         json_bool("hash_suspect", f.hash_suspect);
         json_bool("good", good);
         json_close('}');
@@ -74,7 +74,7 @@ static int verify(const struct args *a, const char *path)
             printf("%s: %s of %s random keys got a maybe: %s; the bits predict %s: %s\n", path,
                    grouped(maybe), grouped(keys), rate_text(measured), rate_text(f.fpr_now),
                    good ? "good" : "NOT what they should give");
-        if (f.over_full) printf("%s: overfull: planned for %s\n", path, rate_text(f.fpr_planned));
+        if (f.overfull) printf("%s: overfull: planned for %s\n", path, rate_text(f.fpr_planned));
         if (f.hash_suspect) printf("%s: suspect: hashes were added that are not uniform\n", path);
     }
     return good ? EXIT_FOUND : EXIT_NONE;

@@ -72,7 +72,7 @@ static bool read_stream(struct input *in, struct arrived *s)
     if (got < 0 || (s->bytes = malloc(sizeof begin)) == NULL) return false;
     memcpy(s->bytes, begin, s->n);
     const bool ours = is_image_begin(begin, s->n);
-    if (!ours && tamis_foreign_told(begin, s->n) == TAMIS_FOREIGN_AUTO) return true;
+    if (!ours && tamis_foreign_detect(begin, s->n) == TAMIS_FOREIGN_AUTO) return true;
     const uint64_t length = ours ? tamis_image_length(begin, s->n) : SIZE_MAX;
     /* One byte more, which would be wrong. */
     return input_read_rest(in, &s->bytes, &s->n, length < SIZE_MAX ? (size_t)length + 1 : SIZE_MAX);

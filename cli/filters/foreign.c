@@ -101,7 +101,7 @@ static enum foreign_found open_single(const char *path, uint32_t format, struct 
             if (got < 0) break;
             n += (size_t)got;
         }
-    if (got >= 0 && tamis_foreign_told(f->bytes, n) != TAMIS_FOREIGN_AUTO) found = FOREIGN_YES;
+    if (got >= 0 && tamis_foreign_detect(f->bytes, n) != TAMIS_FOREIGN_AUTO) found = FOREIGN_YES;
     if (found == FOREIGN_YES && got < 0) {
         complain(path, "cannot read: %s", reason);
         found = FOREIGN_BAD;
@@ -140,7 +140,7 @@ enum foreign_found foreign_take(const char *path, uint8_t *bytes, size_t n, stru
     if (parquet) complain(path, "a Parquet file is read in many places, so it must be a file");
     out->path = path;
     out->bytes = bytes;
-    const bool told = !parquet && tamis_foreign_told(bytes, n) != TAMIS_FOREIGN_AUTO;
+    const bool told = !parquet && tamis_foreign_detect(bytes, n) != TAMIS_FOREIGN_AUTO;
     if (told && take_filter(out, n, TAMIS_FOREIGN_AUTO)) return FOREIGN_YES;
     foreign_close(out);
     return told || parquet ? FOREIGN_BAD : FOREIGN_NO;

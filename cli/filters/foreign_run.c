@@ -27,7 +27,7 @@ static void print_filter(const char *path, const tamis_foreign_facts *f)
 {
     printf("%s: %s\n", path, WORDS[f->format].title);
     printf("  items     ");
-    if (f->items_told)
+    if (f->items_known)
         printf("%s of %s planned%s, by its own count\n            ", grouped(f->items),
                grouped(f->planned_items), f->items > f->planned_items ? ": overfull" : "");
     if (isfinite(f->items_estimate))
@@ -55,7 +55,7 @@ static void json_filter(const char *path, const tamis_foreign_facts *f)
     json_open('{');
     json_text("file", path);
     json_text("format", tamis_foreign_name(f->format));
-    if (f->items_told) {
+    if (f->items_known) {
         json_count("items", f->items);
         json_count("planned_items", f->planned_items);
     }
@@ -277,7 +277,7 @@ static int save_built(const struct args *a, const tamis_foreign *f, const tamis_
                                .kind = TAMIS_BLOOM,
                                .items = items,
                                .planned_items = plan->items,
-                               .over_full = items > plan->items,
+                               .overfull = items > plan->items,
                                .items_estimate = theirs.items_estimate,
                                .items_high = theirs.items_estimate,
                                .fpr_now = theirs.fpr_now};

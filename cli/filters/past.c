@@ -59,7 +59,7 @@ static bool plan_window(const struct args *a, tamis_plan *p, double *seconds)
     p->kind = TAMIS_WINDOW;
     p->generations = lines != 0 ? LINE_GENERATIONS : TIME_GENERATIONS;
     if (lines != 0) {
-        p->flags |= TAMIS_TURNING;
+        p->flags |= TAMIS_AUTO_ROTATE;
         p->items = items_for_lines(lines, LINE_GENERATIONS);
     } else if (a->items != 0) { /* beyond what any filter holds: the library says so */
         p->items =
@@ -210,14 +210,14 @@ static int compare_window(const struct past *p, const tamis_facts *f)
     const bool is_window = f->kind == TAMIS_WINDOW;
     uint64_t lines = 0;
     double seconds = 0;
-    if (window == NULL && is_window && !f->turning)
+    if (window == NULL && is_window && !f->auto_rotate)
         return complain(path, "a window of time: say --window, how long it is");
     if (window == NULL) return EXIT_FOUND;
     if (!is_window)
         return complain(path, "a %s filter, which forgets nothing; --window says %s",
                         tamis_kind_name(f->kind), window);
     if (!parse_window(window, &lines, &seconds)) return EXIT_ERROR;
-    if (!f->turning)
+    if (!f->auto_rotate)
         return seconds > 0 ? EXIT_FOUND
                            : complain(path, "a window of time; --window says %s lines", window);
     const uint64_t held = lines_for_items(f->planned_items, f->sections);
@@ -231,9 +231,9 @@ static int compare_window(const struct past *p, const tamis_facts *f)
 static int compare_sizes(const struct past *p, const tamis_facts *f)
 {
     const struct args *a = p->a;
-    const bool of_time = f->kind == TAMIS_WINDOW && !f->turning;
+    const bool of_time = f->kind == TAMIS_WINDOW && !f->auto_rotate;
     const uint64_t items = of_time ? f->planned_items / f->sections : f->planned_items;
-    const bool filled = a->items == 0 && !f->turning;
+    const bool filled = a->items == 0 && !f->auto_rotate;
     if (a->items != 0 && a->items != items)
         return complain(a->state, "made for %s lines; --items says %s", grouped(items),
                         grouped(a->items));

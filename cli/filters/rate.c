@@ -78,8 +78,8 @@ static bool has_planned_rate(const tamis_facts *f)
 bool rate_is_exceeded(const tamis_facts *f, double asked)
 {
     /* By the adds; or by the bits, if somebody has chosen what to add. */
-    const bool over = f->over_full || (f->kind != TAMIS_GROWING &&
-                                       f->items_low > CLEARLY * (double)f->planned_items);
+    const bool over = f->overfull || (f->kind != TAMIS_GROWING &&
+                                      f->items_low > CLEARLY * (double)f->planned_items);
     return has_planned_rate(f) && over && wrong_now(f) > CLEARLY * asked;
 }
 

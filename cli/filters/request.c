@@ -63,7 +63,7 @@ bool plan_from(const struct args *a, tamis_plan *out)
         .generations = number(a->generations),
         .excluded = a->never_items,
         .flags = (a->strict ? TAMIS_STRICT : 0u) | (a->compact ? TAMIS_COMPACT : 0u) |
-                 (a->turning ? TAMIS_TURNING : 0u) | (a->for_transfer ? TAMIS_TRANSFER : 0u)};
+                 (a->turning ? TAMIS_AUTO_ROTATE : 0u) | (a->for_transfer ? TAMIS_TRANSFER : 0u)};
     *out = p;
     const uint32_t without = a->never.n > 0    ? TAMIS_EXACT
                              : a->is_static    ? TAMIS_RIBBON
@@ -146,7 +146,7 @@ void plan_for_kind(tamis_plan *p, uint32_t kind)
     p->kind = kind;
     if (kind != TAMIS_EXACT) p->excluded = 0;
     if (kind != TAMIS_BLOCKED) p->flags &= ~(uint32_t)TAMIS_COMPACT;
-    if (!window) p->flags &= ~(uint32_t)TAMIS_TURNING;
+    if (!window) p->flags &= ~(uint32_t)TAMIS_AUTO_ROTATE;
     if (!window) p->generations = 0;
     if (!counting) p->cell_bits = 0;
     if (!window && !counting && kind != TAMIS_PAIR) p->inner_kind = 0;

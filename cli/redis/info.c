@@ -13,7 +13,7 @@
  * is its bound for each of its items, and the bound of all the mean over the items. */
 struct sums {
     tamis_facts whole;
-    uint64_t over_full;
+    uint64_t overfull;
     unsigned worst; /* the shard with the highest rate */
 };
 
@@ -75,7 +75,7 @@ static struct sums sum_up(const tamis_facts *f, unsigned n)
         all->fpr_planned += f[i].fpr_planned / n;
         all->miss_rate += f[i].miss_rate / n;
         all->fill += f[i].fill / n;
-        s.over_full += f[i].over_full;
+        s.overfull += f[i].overfull;
         if (f[i].noise_999 > all->noise_999) all->noise_999 = f[i].noise_999;
         if (f[i].fpr_now > f[s.worst].fpr_now) s.worst = i;
     }
@@ -96,7 +96,7 @@ static void json_shards(const struct cluster_set *set, const tamis_facts *f)
             json_count("items", f[i].items);
             json_count("planned_items", f[i].planned_items);
             json_number("fpr_now", f[i].fpr_now);
-            json_bool("over_full", f[i].over_full);
+            json_bool("over_full", f[i].overfull);
         }
         json_number("fill", f[i].fill);
         json_close('}');
@@ -113,7 +113,7 @@ static void json_rates(const tamis_facts *f, const struct sums *s)
     json_number("fpr_now", s->whole.fpr_now);
     json_number("fpr_worst", f[s->worst].fpr_now);
     json_number("miss_rate", s->whole.miss_rate);
-    json_count("over_full", s->over_full);
+    json_count("over_full", s->overfull);
 }
 
 static void json_weight(const tamis_facts *all)
@@ -154,8 +154,8 @@ static void print_filter(const struct remote *r, const tamis_facts *f, const str
         printf(", grown from %s", grouped(all->planned_items));
     else
         printf(" of %s planned", grouped(all->planned_items));
-    if (s->over_full > 0)
-        printf("%s: %s of the shards overfull%s", ink(stdout, BAD), grouped(s->over_full),
+    if (s->overfull > 0)
+        printf("%s: %s of the shards overfull%s", ink(stdout, BAD), grouped(s->overfull),
                ink(stdout, PLAIN));
     putchar('\n');
     print_distinct(all);
@@ -253,7 +253,7 @@ int remote_check_rate(const struct args *a, const struct remote *r, const char *
         return EXIT_FOUND;
     }
     struct sums s = sum_up(f, cluster_shards(r->s));
-    s.whole.over_full = s.over_full > 0;
+    s.whole.overfull = s.overfull > 0;
     s.whole.collecting = f->collecting;
     s.whole.may_miss = f->kind == TAMIS_PAIR;
     /* All shards have one plan. */

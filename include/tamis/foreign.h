@@ -59,7 +59,7 @@ TAMIS_API tamis_status tamis_foreign_open(const void *bytes, size_t size, uint32
 
 /* The format of a file that begins with these bytes, 128 or the whole, as AUTO would take it; AUTO:
  * it cannot be told. That the rest is there and right is not known yet. */
-TAMIS_API uint32_t tamis_foreign_told(const void *beginning, size_t n);
+TAMIS_API uint32_t tamis_foreign_detect(const void *beginning, size_t n);
 
 /* An empty one, to be filled and written. Its shape is what the format's own program makes of these
  * numbers; but a DCSO filter never has a power of two of bits, at which its hash is at its worst.
@@ -98,7 +98,7 @@ typedef struct tamis_foreign_facts {
     uint32_t strategy;      /* guava: 0 for MURMUR128_MITZ_32, 1 for MURMUR128_MITZ_64             */
     uint64_t m;             /* bits in all                                                        */
     uint64_t bytes;         /* of the bits                                                        */
-    bool items_told;        /* the file has a number of items; else items is 0                    */
+    bool items_known;        /* the file has a number of items; else items is 0                    */
     bool unnamed_hash;      /* parquet: the header does not say which; see may_contain            */
     bool weak;              /* dcso: m is a power of two, and the real rate is worse than fpr_now */
     uint64_t items;         /* as the file says                                                   */

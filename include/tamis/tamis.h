@@ -143,7 +143,7 @@ enum {
     TAMIS_HASH_CALLER = 2, /* the caller brings 128-bit hashes; only the _hashes verbs work. They must
                             * be uniform: see tamis_add_hashes                                    */
     TAMIS_COMPACT = 4,     /* blocked: bits anywhere in the line; 2 % smaller at 1 %, 7 % at 1e-4 */
-    TAMIS_TURNING = 8,     /* window: an add rotates first when the newest generation is full     */
+    TAMIS_AUTO_ROTATE = 8,     /* window: an add rotates first when the newest generation is full     */
     TAMIS_TRANSFER = 16,   /* bloom, planned to be packed: more bits and fewer probes, so that what
                             * tamis_pack writes is within 1.25 of the bound at 1 % and below, from
                             * 100,000 items on (a plain filter: 1.44), and of such shapes the
@@ -483,7 +483,7 @@ TAMIS_API size_t tamis_top(const tamis *t, tamis_heavy *out, size_t n);
 /* All items whose count may be `weight` or more, in the same order: every item that was added with
  * a weight of that in all is among them, always. *found tells how many there are, of which the
  * first n are written. TAMIS_EINVAL when that cannot be promised: weight must be at least
- * tamis_facts.list_from, the noise floor of the list; below it an item may have been too light to
+ * tamis_facts.list_floor, the noise floor of the list; below it an item may have been too light to
  * be kept. */
 TAMIS_API tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_t n,
                                    size_t *found, tamis_error *why);
@@ -518,7 +518,7 @@ TAMIS_API tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_simil
 
 /* --- Looking inside ------------------------------------------------------------------------------
  * Reads every cell: costs as much as reading the memory once. */
-enum { TAMIS_XXH3 = 1, TAMIS_SIPHASH = 2, TAMIS_OWN_HASH = 3 }; /* tamis_facts.hash */
+enum { TAMIS_XXH3 = 1, TAMIS_SIPHASH = 2, TAMIS_CALLER_HASH = 3 }; /* tamis_facts.hash */
 typedef struct tamis_facts {
     size_t struct_size;    /* sizeof(tamis_facts)                                                 */
     uint32_t kind, hash, k, format;
@@ -526,11 +526,11 @@ typedef struct tamis_facts {
     uint32_t cell_bits, sections;
     bool may_miss;         /* this structure can answer a wrong "no"                              */
     bool keyed, strict;    /* hashed with a secret key; refuses items beyond the plan             */
-    bool turning;          /* a window that rotates by itself                                     */
+    bool auto_rotate;          /* a window that rotates by itself                                     */
     bool sealed;           /* for ever read-only                                                  */
     bool collecting;       /* of a static kind, not sealed yet: answers "maybe" to every key      */
     bool read_only;        /* this handle is: sealed, mapped, a view, or of a newer format        */
-    bool over_full;        /* holds more items than planned, so the rate is worse than planned    */
+    bool overfull;        /* holds more items than planned, so the rate is worse than planned    */
     bool items_estimated;  /* items is an estimate, since a merge                                 */
     bool hash_suspect;     /* hashes were added that are clearly not uniform: see tamis_add_hashes.
                             * Then no rate, estimate or interval here holds: the truth is worse    */
@@ -547,7 +547,7 @@ typedef struct tamis_facts {
     double fpr_now;        /* from the bits: the chance that a key never added gets a "maybe"     */
     double fpr_now_low, fpr_now_high; /* its 99 % interval; for these kinds the bits determine it */
     double miss_rate;      /* chance that a key that is in gets a "no", more than this when
-                            * over_full; 0 unless may_miss                                        */
+                            * overfull; 0 unless may_miss                                        */
     uint64_t saturated;    /* counting, and kinds that tell how often: counters that have reached their
                             * end, and stay there                                                 */
     double overflow;       /* counting: chance of any, with as many adds of distinct keys         */
@@ -563,13 +563,13 @@ typedef struct tamis_facts {
     bool conservative;     /* TAMIS_CONSERVATIVE                                                  */
     int64_t weight;        /* of all adds, less what was taken away, or INT64_MAX and more; items is
                             * the same, or 0                                                      */
-    int64_t noise_half, noise_99, noise_999; /* what one half, 99 % and 99.9 % of the keys that never
+    int64_t noise_median, noise_99, noise_999; /* what one half, 99 % and 99.9 % of the keys that never
                             * came do not exceed (of count-sketch, on either side of 0); noise_999 is
                             * the noise floor                                                     */
     double error;          /* as in the plan: times weight, the textbook's bound of count-min; of
                             * count-sketch times the root of the sum of all squared counts; 0: none */
     uint64_t entries, listed; /* top: items that can be listed at most, and that are              */
-    int64_t list_from;     /* top: the least weight that tamis_above takes; any item that was added so
+    int64_t list_floor;     /* top: the least weight that tamis_above takes; any item that was added so
                             * often is listed. INT64_MAX: none, its counters have ended           */
     double epsilon;        /* private: what the release costs, never less than it does; else 0    */
     uint8_t key_id[16];    /* keyed: which key, without telling it; else 0                        */
@@ -589,7 +589,7 @@ TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
  *   - The whole image is the same: counting, count-min that is not conservative, count-sketch until
  *     a counter has reached its end, windows of these sketches, and sealed fuse, ribbon and exact.
  *   - All cells are the same, but not `items`, nor the root that sums it: bloom, partitioned,
- *     blocked, pair, and windows of filters unless TAMIS_TURNING. items counts the adds that
+ *     blocked, pair, and windows of filters unless TAMIS_AUTO_ROTATE. items counts the adds that
  *     changed something, and which keys look like repeats depends on those before them.
  *   - The cells differ: growing, cuckoo, turning windows, conservative count-min, tally,
  *     signed-tally, top, windows of these sketches, and static kinds before the seal. */
@@ -599,7 +599,7 @@ TAMIS_API uint64_t tamis_image_size(const tamis *t);
 TAMIS_API uint64_t tamis_image_length(const void *begin, size_t n);
 /* What an image file says without its cells. Reads and verifies only the header, the section table
  * and the sums, 8 bytes for each 64 KiB. No key is needed. Sets kind, hash, k, format, m, seed,
- * generation, cell_bits, sections, key_id, the flags from may_miss to hash_suspect except over_full,
+ * generation, cell_bits, sections, key_id, the flags from may_miss to hash_suspect except overfull,
  * bytes, items (0 for sketches), planned_items and fpr_planned; all other fields are 0. Fails as
  * tamis_open does, and then leaves *out unchanged.                                               */
 TAMIS_API tamis_status tamis_stat(const char *path, tamis_facts *out, tamis_error *why);

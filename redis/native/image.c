@@ -226,7 +226,7 @@ int redis_tamis_info(redis_ctx *ctx, redis_string **argv, int argc)
         redis_field(ctx, "weight", f.weight);
         redis_field(ctx, "noise-floor", f.noise_999);
         redis_field(ctx, "saturated", (long long)f.saturated);
-        truth_field(ctx, "over-full", f.over_full);
+        truth_field(ctx, "over-full", f.overfull);
         truth_field(ctx, "sealed", f.sealed);
         truth_field(ctx, "collecting", f.collecting);
         truth_field(ctx, "conservative", f.conservative);

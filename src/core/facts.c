@@ -28,7 +28,7 @@ void tamis__known_facts(const tamis *t, tamis_facts *out)
     out->sealed = t->sealed;
     out->collecting = t->kind->seal != NULL && !t->sealed;
     out->read_only = t->read_only;
-    out->turning = t->body.turn_at != 0;
+    out->auto_rotate = t->body.turn_at != 0;
     out->may_miss = (t->kind->traits & TAMIS__MISSES) != 0;
     out->cell_bits = t->body.sections->cell_bits;
     out->sections = t->body.count;
@@ -51,10 +51,10 @@ static tamis_status tamis_look(const tamis *t, tamis_facts *out)
     tamis__known_facts(t, out);
     /* An estimate is a reason for alarm only when it is sure to be too many. */
     const double held = g.held > 0 ? g.held : t->items_estimated ? e.low : (double)t->items;
-    out->over_full =
+    out->overfull =
         (t->kind->traits & (TAMIS__GROWS | TAMIS__WEIGHS)) == 0 && held > (double)t->planned_items;
     /* One generation may have more than its share while the others have less. */
-    if (t->kind->rotate != NULL && g.rate <= t->planned_fpr) out->over_full = false;
+    if (t->kind->rotate != NULL && g.rate <= t->planned_fpr) out->overfull = false;
     out->miss_rate = g.miss_rate;
     out->epsilon = g.epsilon;
     out->saturated = g.saturated;

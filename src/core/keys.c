@@ -19,7 +19,7 @@ tamis_status tamis__may_change_keys(const tamis *t)
 {
     if (t->read_only) return TAMIS_ESEALED;
     if (t->hasher.usable) return TAMIS_OK;
-    return t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY;
+    return t->hasher.id == TAMIS_CALLER_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY;
 }
 
 tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t n, uint8_t *seen_bits,
@@ -86,7 +86,8 @@ bool tamis_may_contain(const tamis *t, const void *key, size_t len)
 
 tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n, tamis_hash *out)
 {
-    if (!t->hasher.usable) return t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY;
+    if (!t->hasher.usable)
+        return t->hasher.id == TAMIS_CALLER_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY;
     tamis__hash_keys(&t->hasher, keys, n, out);
     return TAMIS_OK;
 }

@@ -77,14 +77,14 @@ static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **
     }
     tamis__hasher_init(&t->hasher, p->seed, o->key);
     if ((p->flags & TAMIS_HASH_CALLER) != 0) {
-        t->hasher.id = TAMIS_OWN_HASH;
+        t->hasher.id = TAMIS_CALLER_HASH;
         t->hasher.usable = false;
     }
     t->planned_items = p->items;
     t->planned_fpr = p->fpr;
     if ((kind->traits & TAMIS__WEIGHS) != 0) tamis__set_error(t, p->error);
     t->strict = (p->flags & TAMIS_STRICT) != 0;
-    if ((p->flags & TAMIS_TURNING) != 0) tamis__set_turning(t);
+    if ((p->flags & TAMIS_AUTO_ROTATE) != 0) tamis__set_turning(t);
     t->changed = true;
     return tamis__finish(t, o, out, why);
 }

@@ -283,7 +283,7 @@ static tamis_status check_extras(const tamis_plan *p, tamis_error *why)
     if ((p->flags & TAMIS_CONSERVATIVE) != 0 && p->kind != TAMIS_COUNT_MIN &&
         p->inner_kind != TAMIS_COUNT_MIN)
         return tamis__fail(why, TAMIS_EINVAL, "only count-min has conservative updates");
-    if ((p->generations != 0 || (p->flags & TAMIS_TURNING) != 0) && !window)
+    if ((p->generations != 0 || (p->flags & TAMIS_AUTO_ROTATE) != 0) && !window)
         return tamis__fail(why, TAMIS_EINVAL, "only a window has generations");
     if (p->excluded != 0 && p->kind != TAMIS_EXACT)
         return tamis__fail(why, TAMIS_EINVAL, "only an exact filter is told of keys not in it");
@@ -305,8 +305,8 @@ static tamis_status check_request(const tamis_plan *p, tamis_error *why)
                            "the false-positive rate must be at least 1e-18 and below 1");
     if (p->items > TAMIS__MAX_ITEMS)
         return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 items are not supported");
-    if ((p->flags & ~(uint32_t)(TAMIS_STRICT | TAMIS_HASH_CALLER | TAMIS_COMPACT | TAMIS_TURNING |
-                                TAMIS_TRANSFER | TAMIS_CONSERVATIVE)) != 0)
+    if ((p->flags & ~(uint32_t)(TAMIS_STRICT | TAMIS_HASH_CALLER | TAMIS_COMPACT |
+                                TAMIS_AUTO_ROTATE | TAMIS_TRANSFER | TAMIS_CONSERVATIVE)) != 0)
         return tamis__fail(why, TAMIS_EINVAL, "unknown flag in the plan");
     if (p->kind == TAMIS_GROWING && p->fpr == 0 && p->k == 0)
         return tamis__fail(why, TAMIS_EINVAL,

@@ -60,7 +60,7 @@ static tamis_status open_dcso(const uint8_t *p, size_t n, const tamis_options *o
                               "a DCSO filter with bits past its end");
     tamis_foreign *f = tamis__foreign_new(&tamis__foreign_dcso, o, 1, 0, why);
     if (f == NULL) return TAMIS_ENOMEM;
-    f->items_told = true;
+    f->items_known = true;
     f->items = tamis__get64(p + 40);
     f->planned_items = tamis__get64(p + 8);
     memcpy(&f->fpr_planned, &rate, sizeof rate);
@@ -83,7 +83,7 @@ static tamis_status dcso_shape(const tamis_foreign_plan *plan, tamis_foreign *f,
     if ((l->m & (l->m - 1)) == 0) l->m = l->m < 2 ? 3 : l->m + 1;
     l->k = (uint32_t)ceil(ln2 * (double)l->m / n);
     l->bytes = l->m / 64 * 8 + (l->m % 64 != 0 ? 8 : 0);
-    f->items_told = true;
+    f->items_known = true;
     return TAMIS_OK;
 }
 

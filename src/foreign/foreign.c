@@ -73,7 +73,7 @@ void tamis_foreign_close(tamis_foreign *f)
     tamis__free(memory, f);
 }
 
-uint32_t tamis_foreign_told(const void *beginning, size_t n)
+uint32_t tamis_foreign_detect(const void *beginning, size_t n)
 {
     for (size_t i = 0; i < N_FORMATS; i++)
         if (FORMATS[i]->begins != NULL && FORMATS[i]->begins(beginning, n)) return FORMATS[i]->id;
@@ -91,7 +91,7 @@ tamis_status tamis_foreign_open(const void *bytes, size_t size, uint32_t format,
     if (s != TAMIS_OK) return s;
     const uint8_t *p = bytes != NULL ? bytes : (const uint8_t *)"";
     if (format == TAMIS_FOREIGN_AUTO &&
-        (format = tamis_foreign_told(p, size)) == TAMIS_FOREIGN_AUTO)
+        (format = tamis_foreign_detect(p, size)) == TAMIS_FOREIGN_AUTO)
         return tamis__corrupt(why, 0, "of no foreign format that is told by its content");
     if (format == TAMIS_FOREIGN_REDISBLOOM && tamis__foreign_redis_dump.begins(p, size))
         format = TAMIS_FOREIGN_REDIS_DUMP;
@@ -239,9 +239,9 @@ static void foreign_look(const tamis_foreign *f, tamis_foreign_facts *out)
     memset(out, 0, sizeof *out);
     out->format = f->format->id;
     out->links = f->n_links;
-    out->items_told = f->items_told;
+    out->items_known = f->items_known;
     out->unnamed_hash = f->unnamed_hash;
-    out->items = f->items_told ? f->items : 0;
+    out->items = f->items_known ? f->items : 0;
     out->planned_items = f->planned_items;
     out->fpr_planned = f->fpr_planned;
     out->extra = f->extra;

@@ -29,7 +29,7 @@ struct tamis_foreign {
     const struct foreign_format *format;
     const tamis_memory *memory;
     void *owned; /* the bits, or NULL: with the caller */
-    bool items_told, unnamed_hash;
+    bool items_known, unnamed_hash;
     uint64_t items, planned_items;
     double fpr_planned;
     uint32_t options, growth; /* redisbloom */

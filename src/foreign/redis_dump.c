@@ -266,7 +266,7 @@ static tamis_status open_dump(const uint8_t *p, size_t n, const tamis_options *o
     tamis_foreign *f =
         tamis__foreign_new(&tamis__foreign_redis_dump, o, (uint32_t)h.links, unpacked, why);
     if (f == NULL) return TAMIS_ENOMEM;
-    f->items_told = true;
+    f->items_known = true;
     f->items = h.items;
     f->options = (uint32_t)h.options;
     f->growth = (uint32_t)h.growth;

@@ -103,7 +103,7 @@ tamis_status tamis__redis_shape(const tamis_foreign_plan *plan, tamis_foreign *f
     l->capacity = plan->items;
     f->options = REDISBLOOM_NO_ROUND | REDISBLOOM_HASH_64;
     f->growth = 2;
-    f->items_told = true;
+    f->items_known = true;
     return TAMIS_OK;
 }
 
@@ -189,7 +189,7 @@ static tamis_status open_chunks(const uint8_t *p, size_t n, const tamis_options 
     if (reason != NULL) return tamis__corrupt(why, at, reason);
     tamis_foreign *f = tamis__foreign_new(&tamis__foreign_redisbloom, o, links, 0, why);
     if (f == NULL) return TAMIS_ENOMEM;
-    f->items_told = true;
+    f->items_known = true;
     f->items = tamis__get64(p + REDISBLOOM_ITEMS);
     f->options = tamis__get32(p + REDISBLOOM_SETTINGS);
     f->growth = tamis__get32(p + REDISBLOOM_GROWTH);

@@ -224,7 +224,8 @@ static tamis_status count_prepare(const tamis *t, bool keys, const struct noise 
     if (t->kind->count == NULL)
         return tamis__unsupported(why, TAMIS_TALLY, "%s filters do not count", t->kind->name);
     if (keys && !t->hasher.usable)
-        return tamis__refuse(why, t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
+        return tamis__refuse(why,
+                             t->hasher.id == TAMIS_CALLER_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
     if (count_weighs(t)) *n = tamis__noise(t, made);
     if (count_weighs(t) && *n == NULL)
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to tell counts from noise");
@@ -306,7 +307,7 @@ tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out)
     const struct noise *n = tamis__noise(t, &made);
     if (n == NULL) return TAMIS_ENOMEM;
     const uint64_t most = TAMIS__MOST_WEIGHT;
-    out->noise_half = n->half;
+    out->noise_median = n->half;
     out->noise_99 = n->most_99;
     out->noise_999 = n->most_999;
     out->conservative = conservative(t);

@@ -87,7 +87,7 @@ size_t tamis_top(const tamis *t, tamis_heavy *out, size_t n)
     return found < n ? found : n;
 }
 
-static int64_t list_from(const tamis *t)
+static int64_t list_floor(const tamis *t)
 {
     const int64_t unlisted = t->kind->unlisted(&t->body);
     return unlisted < INT64_MAX ? unlisted + 1 : INT64_MAX;
@@ -108,7 +108,7 @@ tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_
         return tamis__fail(why, TAMIS_EINVAL,
                            "items that came %lld times may not be listed: ask for %lld or more, or "
                            "give it more memory",
-                           (long long)weight, (long long)list_from(t));
+                           (long long)weight, (long long)list_floor(t));
     struct noise *made;
     const struct noise *noise = tamis__noise(t, &made);
     if (noise == NULL)
@@ -123,5 +123,5 @@ void tamis__list_facts(const tamis *t, tamis_facts *out)
 {
     out->entries = t->kind->slots(&t->body);
     out->listed = list_list(t, NULL, 0, NULL, 0);
-    out->list_from = list_from(t);
+    out->list_floor = list_floor(t);
 }

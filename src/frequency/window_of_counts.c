@@ -110,7 +110,7 @@ static tamis_status window_of_counts_solve(tamis_plan *p, tamis_promise *promise
     if (p->generations < 2 || p->generations > MAX_GENERATIONS)
         return tamis__fail(why, TAMIS_EINVAL, "a window has 2 to %u generations, not %u",
                            MAX_GENERATIONS, p->generations);
-    if ((p->flags & TAMIS_TURNING) != 0)
+    if ((p->flags & TAMIS_AUTO_ROTATE) != 0)
         return tamis__fail(why, TAMIS_EINVAL, "a window of counts rotates when it is told to");
     tamis_plan one = inner_plan(p);
     const bool by_bytes = p->m == 0 && p->error == 0 && p->bytes != 0;

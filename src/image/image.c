@@ -282,7 +282,7 @@ static tamis_status check_header(const uint8_t *h, tamis_error *why)
     if (tamis__get16(h + H_WRITE_VERSION) < tamis__get16(h + H_READ_VERSION))
         return tamis__corrupt(why, H_WRITE_VERSION, "wrong write version");
     const unsigned hash = tamis__get16(h + H_HASH);
-    if (hash < TAMIS_XXH3 || hash > TAMIS_OWN_HASH)
+    if (hash < TAMIS_XXH3 || hash > TAMIS_CALLER_HASH)
         return tamis__fail(why, TAMIS_EVERSION, "hash function %u is not known to this library",
                            hash);
     if (hash != TAMIS_XXH3 && tamis__get64(h + H_SEED) != 0)

@@ -22,7 +22,7 @@
  * next life looks added by chance, it is removed as well. Each life takes the room of a key. There
  * are MAX_LIVES of them: then add and remove say TAMIS_EFULL and change nothing, and the key stays
  * in. That can only be cured by what cures all wear: both filters only fill, which tamis_info shows
- * as over_full and in both rates; clear the pair and add the keys that are left (`tamis
+ * as overfull and in both rates; clear the pair and add the keys that are left (`tamis
  * compact`). */
 #include "../core/error.h"
 #include "../core/kind.h"

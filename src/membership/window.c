@@ -12,7 +12,7 @@
  * time on.
  *
  * The plan spreads its items over the generations: each is made for items/g, at the rate r with
- * 1-(1-r)^g = fpr, since a key that was never added meets all of them. With TAMIS_TURNING an add
+ * 1-(1-r)^g = fpr, since a key that was never added meets all of them. With TAMIS_AUTO_ROTATE an add
  * rotates by itself before the newest generation gets more than its share: then the window is the
  * last `items` keys, or a generation less.
  *

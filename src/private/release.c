@@ -150,7 +150,8 @@ static tamis_status release_answer(const tamis *t, const struct keys *in, double
     const tamis_status status = check_question(t, prior, why);
     if (status != TAMIS_OK) return status;
     if (in->bytes != NULL && !t->hasher.usable)
-        return tamis__refuse(why, t->hasher.id == TAMIS_OWN_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
+        return tamis__refuse(why,
+                             t->hasher.id == TAMIS_CALLER_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
     release_weigh(t, prior, &e);
     for (size_t at = 0; at < in->n; at += TAMIS__MOST_BATCH) {
         tamis_hash room[TAMIS__MOST_BATCH];

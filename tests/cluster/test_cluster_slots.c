@@ -159,7 +159,7 @@ static void test_plans(void)
     const tamis_plan nothing = {.struct_size = sizeof nothing},
                      all = {sizeof all,
                             TAMIS_WINDOW,
-                            TAMIS_STRICT | TAMIS_COMPACT | TAMIS_TURNING | TAMIS_TRANSFER |
+                            TAMIS_STRICT | TAMIS_COMPACT | TAMIS_AUTO_ROTATE | TAMIS_TRANSFER |
                                 TAMIS_CONSERVATIVE,
                             UINT64_MAX,
                             0.1,

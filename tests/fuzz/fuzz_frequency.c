@@ -145,7 +145,7 @@ static void list(const struct model *m, struct feed *f)
     check_list(m, top, n);
     const tamis_status s = tamis_above(m->t, weight, above, KEYS, &found, &why);
     must(s == TAMIS_OK || why.text[0] != '\0', "a reason has words");
-    must(!lists() || (s == TAMIS_OK) == (weight >= x.list_from), "from the floor on");
+    must(!lists() || (s == TAMIS_OK) == (weight >= x.list_floor), "from the floor on");
     if (s != TAMIS_OK) return;
     must(found <= n, "no more than are listed");
     check_list(m, above, found);
@@ -163,7 +163,7 @@ static void look(const struct model *m, struct feed *f)
     count(m);
     list(m, f);
     must(tamis_info(m->t, &x) == TAMIS_OK, "info");
-    must(x.noise_half <= x.noise_99 && x.noise_99 <= x.noise_999, "noise in order");
+    must(x.noise_median <= x.noise_99 && x.noise_99 <= x.noise_999, "noise in order");
     must(x.fill >= 0 && x.fill <= 1, "a share");
     for (uint32_t i = 0; i < KEYS; i++) sum += truth(m, i);
     must(m->moved > INT64_MAX || m->spoiled || x.weight == sum, "the weight of all");

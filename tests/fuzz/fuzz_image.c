@@ -52,7 +52,7 @@ static void read_list(const tamis *t)
         must(h->count.lower <= h->count.estimate && h->count.estimate <= h->count.upper,
              "an interval");
     }
-    must(tamis_above(t, f.list_from, list, 8, &found, NULL) != TAMIS_OK || found <= f.listed,
+    must(tamis_above(t, f.list_floor, list, 8, &found, NULL) != TAMIS_OK || found <= f.listed,
          "listed");
     must(bytes < SIZE_MAX, "texts can be read");
 }

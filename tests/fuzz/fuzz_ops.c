@@ -325,7 +325,7 @@ static void clear(struct model *m)
 {
     tamis *t = m->t;
     if (tamis_clear(t) != TAMIS_OK) return;
-    *m = (struct model){.t = t, .may_miss = (plan.flags & TAMIS_TURNING) != 0};
+    *m = (struct model){.t = t, .may_miss = (plan.flags & TAMIS_AUTO_ROTATE) != 0};
     for (uint32_t i = 0; i < UNIVERSE; i++) must(!has(t, i), "an empty filter holds nothing");
 }
 
@@ -388,7 +388,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* Sketches are another target's. */
     if (a.t != NULL && b.t != NULL && tamis_info(a.t, &facts) == TAMIS_OK &&
         facts.fpr_planned > 0) {
-        a.may_miss = b.may_miss = (plan.flags & TAMIS_TURNING) != 0;
+        a.may_miss = b.may_miss = (plan.flags & TAMIS_AUTO_ROTATE) != 0;
         make_universe(a.t, &f);
         for (unsigned i = 0; f.left > 0 && i < MOST_STEPS; i++)
             step(first < 128 || i % 2 == 0 ? &a : &b, first < 128 || i % 2 == 0 ? &b : &a, &f);

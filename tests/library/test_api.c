@@ -156,7 +156,7 @@ static void check_strict(uint32_t kind, uint64_t room, bool by_hash)
     for (size_t i = done; i < MANY; i++) CHECK(!bit(a.bits, i));
     CHECK(same_image(batch, single));
     CHECK_THAT(facts_of(batch).items, ==, facts_of(batch).planned_items);
-    CHECK(facts_of(batch).strict && !facts_of(batch).over_full);
+    CHECK(facts_of(batch).strict && !facts_of(batch).overfull);
 
     /* Full: what is in may come again, in any number; what is new may not, and changes nothing. */
     struct bytes before = image_of(batch);
@@ -443,11 +443,12 @@ static void test_caller_hashes(void)
         CHECK_THAT(tamis_add(t, "key", 3, NULL), ==, TAMIS_EUNSUPPORTED);
         CHECK_THAT(tamis_hash_many(t, &key, 1, &h), ==, TAMIS_EUNSUPPORTED);
         CHECK_THAT(tamis_cells_of(t, "key", 3, cells, 64), ==, 0);
-        CHECK(facts_of(t).hash == TAMIS_OWN_HASH && !facts_of(t).keyed && facts_of(t).items == 1);
+        CHECK(facts_of(t).hash == TAMIS_CALLER_HASH && !facts_of(t).keyed &&
+              facts_of(t).items == 1);
         struct bytes image = image_of(t);
         tamis *again;
         CHECK_OK(tamis_load(image.p, image.n, NULL, &again, NULL));
-        CHECK(facts_of(again).hash == TAMIS_OWN_HASH);
+        CHECK(facts_of(again).hash == TAMIS_CALLER_HASH);
         CHECK_THAT(tamis_may_contain_hashes(again, &h, 1, &bits), ==, 1);
         free(image.p);
         tamis_close(t), tamis_close(again);

@@ -178,7 +178,7 @@ static void check_facts(const tamis *t, const tamis_plan *plan, double distinct)
     CHECK(f.format == 1 && !f.may_miss && f.bytes == plan->bytes && f.bytes == tamis_image_size(t));
     CHECK(f.planned_items == plan->items && f.fpr_planned == plan->fpr);
     CHECK(!f.read_only && !f.sealed && !f.keyed && !f.strict && !f.items_estimated);
-    CHECK(f.over_full == (f.items > f.planned_items));
+    CHECK(f.overfull == (f.items > f.planned_items));
     CHECK((double)f.items <= distinct);
     CHECK(plausible(distinct, f.items_low, f.items_estimate, f.items_high));
     CHECK_THAT(f.fill, ==, (double)set / cells);
@@ -204,7 +204,7 @@ static void test_facts(void)
             check_facts(t, &plan, i);
             for (uint32_t end = i + step; i < end; i++) CHECK_OK(tamis_add(t, &i, sizeof i, NULL));
         }
-        CHECK(facts_of(t).over_full);
+        CHECK(facts_of(t).overfull);
         check_facts(t, &plan, i);
         tamis_facts wrong = {.struct_size = sizeof wrong - 1};
         CHECK_THAT(tamis_info(t, &wrong), ==, TAMIS_EINVAL);
@@ -224,7 +224,7 @@ static void test_facts_of_a_full_filter(void)
         tamis *t = create(&plan, NULL);
         for (uint32_t i = 0; i < 5000; i++) CHECK_OK(tamis_add(t, &i, sizeof i, NULL));
         const tamis_facts f = facts_of(t);
-        CHECK(f.fill == 1 && f.fpr_now == 1 && f.over_full);
+        CHECK(f.fill == 1 && f.fpr_now == 1 && f.overfull);
         CHECK(isfinite(f.items_estimate) && isinf(f.items_high) && f.items_low <= f.items_estimate);
         tamis_close(t);
     }

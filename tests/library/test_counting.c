@@ -325,7 +325,7 @@ static void repeats_are_not_items(void)
         CHECK_OK(tamis_add(t, &key, sizeof key, NULL));
     }
     const tamis_facts f = facts_of(t);
-    CHECK(f.items == 20000 && !f.over_full && f.bound_ratio > 1);
+    CHECK(f.items == 20000 && !f.overfull && f.bound_ratio > 1);
     CHECK(f.saturated == 0 && f.overflow < 1e-9);
     tamis_close(t);
 }

@@ -328,7 +328,7 @@ static void large_sets(void)
         CHECK_OK(tamis_info(a, &f));
         CHECK_THAT(f.items_estimate, ==, s.union_items);
         CHECK_THAT(fabs((double)f.items - s.union_items), <=, 0.5);
-        CHECK(f.items_estimated && f.over_full);
+        CHECK(f.items_estimated && f.overfull);
         tamis_close(a);
         tamis_close(b);
     }
@@ -345,7 +345,7 @@ static void empty_filters(void)
         tamis_similarity s = {.struct_size = sizeof s};
         CHECK_OK(tamis_info(a, &f));
         CHECK(f.items == 0 && f.items_estimate <= 0 && f.items_low <= 0 && f.items_high <= 0);
-        CHECK(f.fill <= 0 && f.fpr_now <= 0 && !f.over_full);
+        CHECK(f.fill <= 0 && f.fpr_now <= 0 && !f.overfull);
         CHECK(isfinite(f.bits_per_item) && isfinite(f.bound_bits) && isfinite(f.bound_ratio));
         CHECK_OK(tamis_compare(a, b, &s, NULL));
         CHECK(s.union_high <= 0 && s.common_high <= 0 && s.jaccard_high <= 0 && s.jaccard >= 0);
@@ -372,7 +372,7 @@ static void full_filters(void)
             CHECK_OK(tamis_info(a, &f));
         }
         CHECK(isinf(f.items_high) && isfinite(f.items_estimate) && isfinite(f.items_low));
-        CHECK(f.items_low <= f.items_estimate && f.items_low > 50 && f.over_full && f.fpr_now >= 1);
+        CHECK(f.items_low <= f.items_estimate && f.items_low > 50 && f.overfull && f.fpr_now >= 1);
         CHECK_OK(tamis_add_many(b, KEYS, 20, NULL, NULL));
         CHECK_OK(tamis_compare(a, b, &s, NULL));
         CHECK(isinf(s.union_high) && isfinite(s.union_items) && isfinite(s.common_items));

@@ -89,7 +89,7 @@ static void never_wrong_about_known_keys(void)
         CHECK_OK(tamis_seal(t, NULL));
         check_known(t, cases[i].items, cases[i].excluded);
         const tamis_facts f = facts_of(t);
-        CHECK(f.sealed && !f.collecting && !f.over_full && !f.may_miss);
+        CHECK(f.sealed && !f.collecting && !f.overfull && !f.may_miss);
         if (cases[i].items > 0) CHECK_THAT(f.excluded, ==, cases[i].excluded);
         /* Saved and loaded it is the same. */
         struct bytes image = image_of(t);

@@ -351,7 +351,7 @@ static void test_counters_at_the_end(void)
     CHECK_OK(load_with(56, 8, UINT64_MAX, &t, NULL));
     for (int i = 0; i < 50; i++) CHECK_OK(tamis_add(t, &i, sizeof i, NULL));
     CHECK_OK(tamis_info(t, &f));
-    CHECK(f.items == UINT64_MAX && f.over_full);
+    CHECK(f.items == UINT64_MAX && f.overfull);
     tamis_close(t);
 
     struct bytes b = golden_image(&recipes[0]);

@@ -194,14 +194,14 @@ static void check_stat(tamis *t, const char *file)
     CHECK(f.k == told.k && f.m == told.m && f.format == told.format && f.seed == told.seed);
     CHECK(f.generation == told.generation && f.cell_bits == told.cell_bits);
     CHECK(f.sections == told.sections && f.may_miss == told.may_miss && f.keyed == told.keyed);
-    CHECK(f.strict == told.strict && f.turning == told.turning && f.sealed == told.sealed);
+    CHECK(f.strict == told.strict && f.auto_rotate == told.auto_rotate && f.sealed == told.sealed);
     CHECK(f.collecting == told.collecting && f.items_estimated == told.items_estimated);
     CHECK(f.hash_suspect == told.hash_suspect && f.bytes == told.bytes);
     CHECK(f.items == (told.kind >= TAMIS_COUNT_MIN ? 0 : told.items));
     CHECK(f.planned_items == told.planned_items && !(f.fpr_planned < told.fpr_planned));
     CHECK(memcmp(f.key_id, told.key_id, sizeof f.key_id) == 0);
     memset(&zero, 0, sizeof zero);
-    CHECK(memcmp(&f.fpr_now, &zero.fpr_now, 8 * sizeof(double)) == 0 && !f.over_full);
+    CHECK(memcmp(&f.fpr_now, &zero.fpr_now, 8 * sizeof(double)) == 0 && !f.overfull);
     CHECK(f.excluded == 0 && f.weight == 0 && f.entries == 0 && f.inner_kind == 0);
 }
 

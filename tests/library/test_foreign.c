@@ -145,7 +145,7 @@ static void test_facts(void)
     struct bytes b = read_foreign("dcso.bloom");
     tamis_foreign *f = open_bytes(b, TAMIS_FOREIGN_DCSO);
     tamis_foreign_facts x = facts_of(f);
-    CHECK(x.planned_items == 300 && x.fpr_planned == 0.1 && x.items_told && !x.weak);
+    CHECK(x.planned_items == 300 && x.fpr_planned == 0.1 && x.items_known && !x.weak);
     CHECK_THAT(x.items, ==, 291); /* as DCSO counts: keys that looked new */
     CHECK(x.m == 1437 && x.k == 4 && x.extra_size == 26);
     CHECK(memcmp(x.extra, "{\"from\": \"a golden file\"}\n", 26) == 0);
@@ -162,7 +162,7 @@ static void test_facts(void)
     b = read_foreign("guava-mitz32.guava");
     f = open_bytes(b, TAMIS_FOREIGN_GUAVA);
     x = facts_of(f);
-    CHECK(x.strategy == 0 && !x.items_told && x.m == 1280 && x.k == 4 && isnan(x.fpr_planned));
+    CHECK(x.strategy == 0 && !x.items_known && x.m == 1280 && x.k == 4 && isnan(x.fpr_planned));
     tamis_foreign_close(f);
     free(b.p);
 }

@@ -18,9 +18,9 @@ static void test_one_item(void)
     /* With 2^35 bits even the fields that DCSO has next are possible. */
     tamis__put64(b.p + 20, UINT64_C(1) << 32);
     tamis__put64(b.p + 28, UINT64_C(1) << 35);
-    CHECK_THAT(tamis_foreign_told(b.p, 73), ==, TAMIS_FOREIGN_REDISBLOOM);
+    CHECK_THAT(tamis_foreign_detect(b.p, 73), ==, TAMIS_FOREIGN_REDISBLOOM);
     /* Nor is it a DCSO filter with a rate, probes or bits that none has. */
-    CHECK_THAT(tamis_foreign_told(dcso.p, 48), ==, TAMIS_FOREIGN_DCSO);
+    CHECK_THAT(tamis_foreign_detect(dcso.p, 48), ==, TAMIS_FOREIGN_DCSO);
     static const struct {
         size_t at;
         uint64_t v;
@@ -28,7 +28,7 @@ static void test_one_item(void)
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
         struct bytes bent = bytes_copy(dcso.p, dcso.n);
         tamis__put64(bent.p + WRONG[i].at, WRONG[i].v);
-        CHECK_THAT(tamis_foreign_told(bent.p, bent.n), ==, TAMIS_FOREIGN_AUTO);
+        CHECK_THAT(tamis_foreign_detect(bent.p, bent.n), ==, TAMIS_FOREIGN_AUTO);
         tamis_error why; /* but one who names the format learns what is wrong with it */
         CHECK(tamis_foreign_open(bent.p, bent.n, TAMIS_FOREIGN_DCSO, NULL, &f, &why) ==
               TAMIS_ECORRUPT);

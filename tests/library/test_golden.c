@@ -57,7 +57,7 @@ static void test_facts(void)
               (released || ((r->also & GOLDEN_MERGED) != 0 && !golden_counts(r))));
         CHECK(f.may_miss == (released || f.kind == TAMIS_PAIR));
         CHECK(f.strict == ((r->plan.flags & TAMIS_STRICT) != 0));
-        CHECK((f.hash == TAMIS_OWN_HASH) == ((r->plan.flags & TAMIS_HASH_CALLER) != 0));
+        CHECK((f.hash == TAMIS_CALLER_HASH) == ((r->plan.flags & TAMIS_HASH_CALLER) != 0));
         CHECK_THAT(f.generation, ==, (r->also & GOLDEN_AGAIN) != 0 ? 2 : 1);
         CHECK((f.items == 0) == (r->keys == 0));
         tamis_close(t);
@@ -77,7 +77,7 @@ static bool ask(const tamis *t, const uint8_t *key, size_t n)
 {
     tamis_facts f = {.struct_size = sizeof f};
     CHECK_OK(tamis_info(t, &f));
-    if (f.hash != TAMIS_OWN_HASH) return tamis_may_contain(t, key, n);
+    if (f.hash != TAMIS_CALLER_HASH) return tamis_may_contain(t, key, n);
     const tamis_hash h = {tamis__get64(key), tamis__get64(key + 8)};
     uint8_t bit;
     return tamis_may_contain_hashes(t, &h, 1, &bit) == 1;

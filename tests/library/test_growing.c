@@ -110,7 +110,7 @@ static void keeps_keys_and_rate(double fpr, uint32_t k, uint64_t most, uint64_t 
         const tamis_facts f = facts_of(t);
         CHECK_THAT(f.fpr_now, <=, f.fpr_planned);
         CHECK_THAT(f.fpr_planned, <=, fpr);
-        CHECK(!f.over_full);
+        CHECK(!f.overfull);
         check_reload(t, n);
         const double wrong = (double)count_maybe(t, UINT64_C(1) << 40, (UINT64_C(1) << 40) + asked);
         const double mean = f.fpr_now * (double)asked;

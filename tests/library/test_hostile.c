@@ -61,9 +61,9 @@ static void check_lists(const tamis *t)
         CHECK(list[i].count.lower <= list[i].count.estimate);
         CHECK(list[i].count.estimate <= list[i].count.upper);
     }
-    const tamis_status s = tamis_above(t, f.list_from, list, 50, &found, NULL);
+    const tamis_status s = tamis_above(t, f.list_floor, list, 50, &found, NULL);
     CHECK(s == TAMIS_OK || s == TAMIS_EUNSUPPORTED ||
-          (s == TAMIS_EINVAL && f.list_from == INT64_MAX));
+          (s == TAMIS_EINVAL && f.list_floor == INT64_MAX));
     CHECK(bytes < 50 * 255 * 4096 && found <= f.listed);
 }
 

@@ -154,7 +154,7 @@ static void test_noise_floor(void)
         tamis *t = sketch_new(&sketches[i], 1 << 15, 0);
         add_stream(t, &z, 0, z.n);
         const tamis_facts f = sketch_facts(t);
-        CHECK(0 <= f.noise_half && f.noise_half <= f.noise_99 && f.noise_99 <= f.noise_999);
+        CHECK(0 <= f.noise_median && f.noise_median <= f.noise_99 && f.noise_99 <= f.noise_999);
         CHECK(f.weight == z.n && f.items == z.n);
         double below = 0;
         for (uint64_t key = 0; key < 20000; key++)

@@ -52,7 +52,7 @@ static const struct subject {
      .plan = PLAN(.kind = TAMIS_WINDOW, .items = 1000, .fpr = 0.1),
      .same = CELLS},
     {.name = "turning window",
-     .plan = PLAN(.kind = TAMIS_WINDOW, .flags = TAMIS_TURNING, .items = 1000, .fpr = 0.1),
+     .plan = PLAN(.kind = TAMIS_WINDOW, .flags = TAMIS_AUTO_ROTATE, .items = 1000, .fpr = 0.1),
      .same = NONE},
     {.name = "cuckoo",
      .plan = PLAN(.kind = TAMIS_CUCKOO, .items = 6000, .fpr = 0.01),

@@ -84,7 +84,7 @@ static void play(uint32_t inner, uint64_t seed, uint32_t operations)
     m.t = make(inner, ROUND / 2, 0.01);
     for (uint32_t i = 0; i < operations; i++) {
         if (i % ROUND == ROUND - 1) {
-            CHECK(!facts_of(m.t).over_full && facts_of(m.t).may_miss);
+            CHECK(!facts_of(m.t).overfull && facts_of(m.t).may_miss);
             compact(&m);
         }
         step(&m, splitmix(&seed));
@@ -140,7 +140,7 @@ static void rates_are_as_reported(void)
         CHECK_THAT(absent, <, 0.01 * REMOVED); /* those whose bits others had set already */
         CHECK_THAT(f.items_low, <=, LIVE);
         CHECK_THAT(f.items_high, >=, LIVE);
-        CHECK(!f.over_full);
+        CHECK(!f.overfull);
         tamis_close(t);
         tamis_close(alone);
     }
@@ -227,11 +227,11 @@ static void wear_and_cure(void)
         for (uint64_t i = 0; i < LIVE; i++) add(t, round * LIVE + i);
         for (uint64_t i = 0; i < LIVE && round + 1 < ROUNDS; i++) take(t, round * LIVE + i);
     }
-    CHECK(facts_of(t).over_full);
+    CHECK(facts_of(t).overfull);
     CHECK_THAT(facts_of(t).miss_rate, >, 0.1);
     CHECK_OK(tamis_clear(t));
     for (uint64_t i = 0; i < LIVE; i++) add(t, (ROUNDS - 1) * LIVE + i);
-    CHECK(!facts_of(t).over_full);
+    CHECK(!facts_of(t).overfull);
     CHECK_THAT(facts_of(t).miss_rate, ==, 0);
     for (uint64_t i = 0; i < LIVE; i++) CHECK(has(t, (ROUNDS - 1) * LIVE + i));
     tamis_close(t);

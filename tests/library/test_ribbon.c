@@ -42,7 +42,7 @@ static void no_key_is_lost(void)
         tamis *t = make(sizes[i], 0.004, 1);
         for (uint64_t key = 0; key < sizes[i]; key++) CHECK(has(t, key));
         const tamis_facts f = facts_of(t);
-        CHECK(f.sealed && f.read_only && !f.collecting && !f.may_miss && !f.over_full);
+        CHECK(f.sealed && f.read_only && !f.collecting && !f.may_miss && !f.overfull);
         CHECK_THAT(f.items, ==, sizes[i]);
         tamis_close(t);
     }

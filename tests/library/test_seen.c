@@ -74,7 +74,7 @@ static void the_same_bytes_at_the_limit(void)
             const bool window = kind == TAMIS_WINDOW;
             const tamis_plan p = {.struct_size = sizeof p,
                                   .kind = kind,
-                                  .flags = window ? TAMIS_TURNING : TAMIS_STRICT,
+                                  .flags = window ? TAMIS_AUTO_ROTATE : TAMIS_STRICT,
                                   .items = 300,
                                   .fpr = 0.01,
                                   .generations = window ? generations : 0};

@@ -230,7 +230,7 @@ static tamis_status s_foreign(struct scene *s)
     CHECK_THAT(tamis_foreign_may_contain_many(s->foreign, keys, MORE, bits_of_keys), ==, MORE);
     CHECK_OK(tamis_foreign_info(s->foreign, &facts));
     CHECK(tamis_foreign_format_of(s->foreign) == format);
-    CHECK(tamis_foreign_told("", 0) == TAMIS_FOREIGN_AUTO);
+    CHECK(tamis_foreign_detect("", 0) == TAMIS_FOREIGN_AUTO);
     CHECK_OK(tamis_foreign_save(s->foreign, TAMIS_FOREIGN_AUTO, in_directory("foreign"),
                                 SAVING(TAMIS_SAVE_NEW), &s->why));
     unlink(in_directory("foreign"));

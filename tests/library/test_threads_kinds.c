@@ -33,7 +33,7 @@ static void ask_lists(const tamis *t, const tamis_facts *facts, struct finding *
     tamis_heavy list[LISTED];
     f->listed = tamis_top(t, list, LISTED);
     for (size_t i = 0; i < f->listed; i++) f->top[i] = list[i].count.upper;
-    f->statuses[2] = tamis_above(t, facts->list_from + 1, list, LISTED, &f->n_above, NULL);
+    f->statuses[2] = tamis_above(t, facts->list_floor + 1, list, LISTED, &f->n_above, NULL);
     for (size_t i = 0; i < f->n_above && i < LISTED; i++) f->above[i] = list[i].count.upper;
 }
 

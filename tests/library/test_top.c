@@ -122,10 +122,10 @@ static void check_all(const struct exact *x, const tamis *t)
     for (size_t i = 0; i < 10 && i < n; i++) CHECK(first[i].hash == list[i].hash);
     tamis_error why = {.text = ""};
     size_t found = 7;
-    CHECK_THAT(tamis_above(t, f.list_from - 1, list, 10, &found, &why), ==, TAMIS_EINVAL);
+    CHECK_THAT(tamis_above(t, f.list_floor - 1, list, 10, &found, &why), ==, TAMIS_EINVAL);
     CHECK(found == 0 && why.text[0] != '\0');
-    check_above(x, t, f.list_from);
-    check_above(x, t, f.list_from * 2);
+    check_above(x, t, f.list_floor);
+    check_above(x, t, f.list_floor * 2);
 }
 
 /* --- Random operations --- */
@@ -243,7 +243,7 @@ static void run_model(uint64_t seed, uint64_t bytes, uint64_t items)
     CHECK_OK(tamis_clear(m.t));
     const struct exact nothing = {{0}, 0};
     check_all(&nothing, m.t);
-    CHECK(sketch_facts(m.t).list_from == 1 && tamis_top(m.t, NULL, 0) == 0);
+    CHECK(sketch_facts(m.t).list_floor == 1 && tamis_top(m.t, NULL, 0) == 0);
     tamis_close(m.t);
 }
 
@@ -464,7 +464,7 @@ static void test_ends(void)
     tamis_error why = {.text = ""};
     size_t found = 7;
     for (uint64_t k = 0; k < 2000; k++) CHECK_OK(tamis_add_weight(u, &k, 8, INT64_MAX, NULL));
-    CHECK_THAT(sketch_facts(u).list_from, ==, INT64_MAX);
+    CHECK_THAT(sketch_facts(u).list_floor, ==, INT64_MAX);
     CHECK_THAT(tamis_above(u, INT64_MAX, NULL, 0, &found, &why), ==, TAMIS_EINVAL);
     CHECK(found == 0 && strstr(why.text, "reached their end") != NULL);
     tamis_close(t);

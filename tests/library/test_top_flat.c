@@ -77,7 +77,7 @@ static void check_stream(struct stream z, uint64_t bytes, uint32_t generations)
     for (size_t i = 0; i < n; i++) check_listed(&list[i], t, &z);
     const tamis_facts f = sketch_facts(t);
     size_t found = 0;
-    CHECK_OK(tamis_above(t, f.list_from, list, MOST_LISTED, &found, NULL));
+    CHECK_OK(tamis_above(t, f.list_floor, list, MOST_LISTED, &found, NULL));
     CHECK(found <= MOST_LISTED);
     for (size_t i = 0; i < found; i++) check_listed(&list[i], t, &z);
     check_others(t, &z);

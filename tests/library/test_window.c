@@ -133,7 +133,7 @@ static void rates_are_as_promised(void)
             CHECK_THAT(fabs(wrong - now), <, 6.2 * sqrt(now));
             CHECK_THAT(fabs(wrong - planned), <, 6.2 * sqrt(planned) + 0.05 * planned);
             CHECK_THAT(f.fpr_planned, <=, 0.01);
-            CHECK(!f.over_full);
+            CHECK(!f.overfull);
             CHECK_THAT(f.sections, ==, counts[c]);
             CHECK_THAT(f.items_low, <=, ITEMS);
             CHECK_THAT(f.items_high, >=, ITEMS);
@@ -147,9 +147,9 @@ static void turning(void)
 {
     enum { ITEMS = 4000, GENERATIONS = 4, ADDED = 40000 };
     tamis_plan p = window_plan(0, GENERATIONS, ITEMS, 0.01);
-    p.flags = TAMIS_TURNING;
+    p.flags = TAMIS_AUTO_ROTATE;
     tamis *t = create(&p, NULL), *bulk = create(&p, NULL);
-    CHECK(facts_of(t).turning);
+    CHECK(facts_of(t).auto_rotate);
     static uint64_t words[ADDED];
     static tamis_bytes k[ADDED];
     for (uint64_t key = 0; key < ADDED; key++) {
@@ -160,7 +160,7 @@ static void turning(void)
         for (uint64_t back = 0; back <= key && back < ITEMS - ITEMS / GENERATIONS; back++)
             CHECK(has(t, key - back));
         const tamis_facts f = facts_of(t);
-        CHECK(!f.over_full);
+        CHECK(!f.overfull);
         CHECK_THAT(f.fpr_now, <, 1.2 * f.fpr_planned);
         CHECK_THAT(f.items, <=, ITEMS);
     }
@@ -179,7 +179,7 @@ static void turning(void)
         add(t, key);
         add(again, key);
     }
-    CHECK(facts_of(again).turning && facts_of(again).items == facts_of(t).items);
+    CHECK(facts_of(again).auto_rotate && facts_of(again).items == facts_of(t).items);
     for (uint64_t key = 0; key < ADDED + 5000; key++) CHECK(has(t, key) == has(again, key));
     free(image.p);
     tamis_close(again);
@@ -234,9 +234,9 @@ static void over_full_by_the_rate(void)
     const tamis_plan p = window_plan(0, 4, 4000, 0.01);
     tamis *t = create(&p, NULL);
     for (uint64_t key = 0; key < 1010; key++) add(t, key);
-    CHECK(!facts_of(t).over_full);
+    CHECK(!facts_of(t).overfull);
     for (uint64_t key = 0; key < 4000; key++) add(t, key);
-    CHECK(facts_of(t).over_full && facts_of(t).fpr_now > 0.01);
+    CHECK(facts_of(t).overfull && facts_of(t).fpr_now > 0.01);
     tamis_close(t);
 }
 
@@ -253,7 +253,7 @@ static void plans(void)
     p.flags = TAMIS_STRICT;
     CHECK_THAT(tamis_solve(&p, NULL, &why), ==, TAMIS_EINVAL);
     p = plan_of(TAMIS_BLOOM, 100);
-    p.flags = TAMIS_TURNING;
+    p.flags = TAMIS_AUTO_ROTATE;
     CHECK_THAT(tamis_solve(&p, NULL, &why), ==, TAMIS_EINVAL);
     for (uint32_t g = 2; g <= 256; g += g < 10 ? 1 : 61) {
         p = window_plan(0, g, 100000, 0.01);

@@ -112,8 +112,8 @@ static void check_lists(const struct model *m)
     const tamis_facts f = sketch_facts(m->t);
     size_t found = 0;
     CHECK(f.entries <= 4000);
-    CHECK_THAT(tamis_above(m->t, f.list_from - 1, list, 1, &found, NULL), ==, TAMIS_EINVAL);
-    CHECK_OK(tamis_above(m->t, f.list_from, list, 4000, &found, NULL));
+    CHECK_THAT(tamis_above(m->t, f.list_floor - 1, list, 1, &found, NULL), ==, TAMIS_EINVAL);
+    CHECK_OK(tamis_above(m->t, f.list_floor, list, 4000, &found, NULL));
     memset(met, 0, sizeof met);
     for (size_t i = 0; i < found; i++) {
         CHECK(list[i].item.p != NULL && list[i].item.len == 8); /* there is room for all of these */
@@ -126,7 +126,7 @@ static void check_lists(const struct model *m)
         CHECK(i == 0 || list[i - 1].count.estimate >= list[i].count.estimate);
         CHECK(ask_count(m->t, key).estimate == list[i].count.estimate);
     }
-    for (uint32_t k = 0; k < UNIVERSE; k++) CHECK(met[k] || truth_of(m, k) < f.list_from);
+    for (uint32_t k = 0; k < UNIVERSE; k++) CHECK(met[k] || truth_of(m, k) < f.list_floor);
     CHECK_THAT(tamis_top(m->t, list, 4000), ==, f.listed);
 }
 
@@ -250,7 +250,7 @@ static void test_plans(void)
         for (size_t i = 0; i < 5; i++) p[i] = plan_of(inner, 4, 20000);
         p[0].generations = 1;
         p[1].generations = 257;
-        p[2].flags |= TAMIS_TURNING;
+        p[2].flags |= TAMIS_AUTO_ROTATE;
         p[3].bytes = 500;
         p[4].fpr = 0.1;
         for (size_t i = 0; i < 5; i++) {

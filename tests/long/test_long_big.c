@@ -108,7 +108,7 @@ static void check_big(const tamis *t, unsigned k)
 {
     tamis_facts f = {.struct_size = sizeof f};
     CHECK_OK(tamis_info(t, &f));
-    CHECK(f.m == BITS && f.k == k && f.bytes > BITS / 8 && !f.over_full);
+    CHECK(f.m == BITS && f.k == k && f.bytes > BITS / 8 && !f.overfull);
     CHECK_THAT(KEYS - (double)f.items, <=, 100); /* adds that found all their cells set already */
     /* The 99 % interval, widened by itself: 7.7 standard deviations. */
     const double width = f.items_high - f.items_low;
@@ -219,7 +219,7 @@ static void check_counter(uint64_t items, uint64_t planned)
     tamis_facts f = {.struct_size = sizeof f};
     CHECK_OK(tamis_info(again, &f));
     CHECK(f.items == items + 50 && f.planned_items == planned);
-    CHECK(f.over_full == (items + 50 > planned));
+    CHECK(f.overfull == (items + 50 > planned));
     free(image.p);
     tamis_close(t);
     tamis_close(again);

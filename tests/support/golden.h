@@ -87,7 +87,7 @@ static const struct recipe recipes[] = {
     {"window.tamis", GOLDEN_PLAN(.kind = TAMIS_WINDOW, .items = 300, .m = 1024, .generations = 3),
      150, GOLDEN_ROTATED},
     {"window-bloom-turning.tamis",
-     GOLDEN_PLAN(.kind = TAMIS_WINDOW, .flags = TAMIS_TURNING, .items = 100, .m = 333, .k = 4,
+     GOLDEN_PLAN(.kind = TAMIS_WINDOW, .flags = TAMIS_AUTO_ROTATE, .items = 100, .m = 333, .k = 4,
                  .generations = 2, .inner_kind = TAMIS_BLOOM),
      100, 0},
     {"growing.tamis", GOLDEN_PLAN(.kind = TAMIS_GROWING, .fpr = 0.25, .m = 128, .k = 5), 110, 0},

@@ -207,7 +207,7 @@ static tamis_status v_above(struct scene *s)
     tamis_facts f = {.struct_size = sizeof f};
     size_t found = 0;
     tamis_status st = s->why.status = tamis_info(s->t, &f);
-    if (st == TAMIS_OK) st = tamis_above(s->t, f.list_from + 1, heavy, 20, &found, &s->why);
+    if (st == TAMIS_OK) st = tamis_above(s->t, f.list_floor + 1, heavy, 20, &found, &s->why);
     if (st == TAMIS_OK) answer(s, &found, sizeof found);
     return st;
 }
