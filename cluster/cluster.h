@@ -13,6 +13,8 @@
 #ifndef TAMIS_CLUSTER_H
 #define TAMIS_CLUSTER_H
 
+#include <tamis/count.h>
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 enum { CLUSTER_SLOTS = 16384, CLUSTER_NAME = 400, CLUSTER_HOST = 256 };

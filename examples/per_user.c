@@ -4,6 +4,7 @@
  * KiB for any number of users. A count may be too high, never too low, so nobody slips through; and
  * since it is an interval, a user is stopped only when even its lower end is too much: nobody is
  * stopped for what others did, but for one in a hundred at the edge. */
+#include <tamis/count.h>
 #include <tamis/tamis.h>
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
  * merge refuses it instead of making nonsense. */
 #define _POSIX_C_SOURCE 200809L
 
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 #include <inttypes.h>

@@ -4,6 +4,8 @@
  *
  * It also asks for everything above a thousandth of all requests. Where so little memory could not
  * promise to list all of them, the library says so, and from where on it can. */
+#include <tamis/count.h>
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 #include <stdio.h>

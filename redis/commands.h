@@ -6,6 +6,9 @@
 
 #include "module.h"
 
+#include <tamis/count.h>
+#include <tamis/inspect.h>
+
 /* Which arguments are keys. READ and WRITE: the first. MERGE: also those that a number counts
  * (CMS.MERGE). ALL: the first is written, and all others are read. */
 enum redis_keys { REDIS_KEYS_READ, REDIS_KEYS_WRITE, REDIS_KEYS_MERGE, REDIS_KEYS_ALL };

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 #define EXPORT(name) __attribute__((export_name(#name)))

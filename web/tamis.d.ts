@@ -77,7 +77,7 @@ export interface Promised {
   packedBytes: number;
 }
 
-/** What tamis_info says (tamis.h); rates are of now, from the bits. */
+/** What tamis_info reports (inspect.h). Rates are the current ones, computed from the bits. */
 export interface Facts {
   kind: Kind;
   hash: 'xxh3' | 'siphash' | 'own';

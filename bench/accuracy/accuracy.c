@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tamis/count.h>
+#include <tamis/inspect.h>
+#include <tamis/publish.h>
 #include <tamis/tamis.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))

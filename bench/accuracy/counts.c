@@ -2,6 +2,8 @@
 #include "accuracy.h"
 #include "url_log.h"
 
+#include <tamis/inspect.h>
+
 #define LINES 1000000u
 #define TOP 100u
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 #define K 7u

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tamis/count.h>
 #include <tamis/tamis.h>
 
 #define LOG_PAGES 600000u

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tamis/inspect.h>
 
 static uint64_t next(uint64_t *state)
 {

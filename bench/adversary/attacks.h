@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <tamis/count.h>
 #include <tamis/tamis.h>
 
 struct attack {

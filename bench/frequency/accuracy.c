@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tamis/count.h>
 
 static const uint64_t BUDGETS[] = {65536, 262144, 1048576, 4194304};
 

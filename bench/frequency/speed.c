@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <tamis/count.h>
 
 static const uint64_t SIZES[] = {65536, 1048576, 4194304};
 #define BIG ((uint64_t)128 << 20)

@@ -1,5 +1,7 @@
 #include "../frame/cli.h"
 
+#include <tamis/publish.h>
+
 /* The operand that is also the output, which must stay locked from reading to writing; -1: none
  * is. */
 static int operand_to_update(const struct args *a)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tamis/publish.h>
 
 /* Gains below this share are not worth an unpacking. */
 #define WORTH_PACKING 0.02

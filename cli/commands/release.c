@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <tamis/publish.h>
 #include <unistd.h>
 
 #define HASH_TEXT 33

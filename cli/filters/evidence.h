@@ -5,6 +5,8 @@
 
 #include "../commands/label.h"
 
+#include <tamis/publish.h>
+
 struct evidence {
     double prior; /* 0: the filter is of another kind */
     tamis_evidence worth;

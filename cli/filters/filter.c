@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <tamis/publish.h>
 #include <unistd.h>
 
 static bool same_inode(const struct stat *x, const struct stat *y)

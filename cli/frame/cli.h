@@ -2,6 +2,8 @@
 #ifndef TAMIS_CLI_H
 #define TAMIS_CLI_H
 
+#include <tamis/count.h>
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 #include <stdio.h>

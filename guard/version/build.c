@@ -17,6 +17,7 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 #include <unistd.h>
 

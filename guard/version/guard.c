@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 /* The builder removes the files of the version before once it has published the next: whoever was

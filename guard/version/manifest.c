@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tamis/publish.h>
 #include <tamis/tamis.h>
 #include <unistd.h>
 

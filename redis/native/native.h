@@ -4,6 +4,8 @@
 
 #include "../module.h"
 
+#include <tamis/count.h>
+
 /* The library asks for memory through `memory`, which counts it. It must not move, so the value
  * points to it. */
 struct native_body {

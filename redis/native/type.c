@@ -2,6 +2,8 @@
  * piece at the end. */
 #include "native.h"
 
+#include <tamis/publish.h>
+
 #define NAME "tamis-img"
 #define ENCVER 1
 

@@ -5,6 +5,7 @@
 #include "sized.h"
 
 #include <math.h>
+#include <tamis/inspect.h>
 
 void tamis__gauge(const tamis *t, const struct body *other, double z, struct gauge *out)
 {

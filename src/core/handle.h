@@ -6,6 +6,8 @@
 #include "kind.h"
 #include "uniform.h"
 
+#include <tamis/inspect.h>
+
 struct tamis {
     const struct kind *kind;
     const tamis_memory *memory;

@@ -4,6 +4,7 @@
 #include "cpu.h"
 
 #define XXH_INLINE_ALL
+#include <tamis/inspect.h>
 #include <xxhash.h>
 
 void tamis__hasher_init(struct hasher *h, uint64_t seed, const uint8_t *key)

@@ -7,6 +7,8 @@
 #include "handle.h"
 #include "sized.h"
 
+#include <tamis/inspect.h>
+
 static tamis_status check_alike(const tamis *a, const tamis *b, tamis_error *why)
 {
     if (a == b) return tamis__fail(why, TAMIS_EINVAL, "a filter and itself");

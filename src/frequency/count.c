@@ -5,6 +5,8 @@
 #include "../core/memory.h"
 #include "noise.h"
 
+#include <tamis/count.h>
+
 #define CONFIDENCE 0.99
 
 static bool count_weighs(const tamis *t)

@@ -4,6 +4,8 @@
 #include "../core/memory.h"
 #include "noise.h"
 
+#include <tamis/count.h>
+
 /* By estimate, then by bytes; where these are not all there, by hash. */
 static bool list_goes_before(const tamis_heavy *a, const tamis_heavy *b)
 {

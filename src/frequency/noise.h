@@ -10,6 +10,9 @@
 
 #include "../core/handle.h"
 
+#include <tamis/count.h>
+#include <tamis/inspect.h>
+
 #ifndef TAMIS_LEAN
 /* Nothing is known any more. The handle must be for us alone. */
 void tamis__noise_drop(tamis *t);

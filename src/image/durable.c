@@ -39,6 +39,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <tamis/publish.h>
 #if defined(__linux__) && !defined(RENAME_NOREPLACE)
 #include <sys/syscall.h>
 #endif

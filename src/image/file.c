@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <tamis/publish.h>
 #include <unistd.h>
 
 struct file {

@@ -6,6 +6,8 @@
 #include "../sealed/collect.h"
 #include "pack.h"
 
+#include <tamis/inspect.h>
+
 #define ALIGN 64u
 #define ENTRY_BYTES 64u
 #define SUM_BYTES 8u

@@ -33,6 +33,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <tamis/publish.h>
 
 #define FRAME 65536u
 #define FRAME_BITS (8 * FRAME)

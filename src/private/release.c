@@ -10,6 +10,8 @@
 #include "flip.h"
 
 #include <math.h>
+#include <tamis/inspect.h>
+#include <tamis/publish.h>
 
 static tamis_status check_source(const tamis *from, double epsilon, tamis_error *why)
 {

@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <tamis/inspect.h>
 #include <unistd.h>
 
 enum { LEAK = 40, NO_ERRNO = 41, MISSING = 42, UNLOCKED = 43, USAGE = 64 };

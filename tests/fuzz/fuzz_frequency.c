@@ -9,6 +9,9 @@
 #include "../support/resum.h"
 #include "plans.h"
 
+#include <tamis/count.h>
+#include <tamis/inspect.h>
+
 #define KEYS 64u
 #define BATCH 24u
 #define MOST_STEPS 120u

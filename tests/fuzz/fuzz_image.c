@@ -6,6 +6,8 @@
 
 #include "../support/resum.h"
 
+#include <tamis/count.h>
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 #include <stdio.h>

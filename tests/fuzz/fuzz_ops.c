@@ -9,6 +9,9 @@
 #include "../support/resum.h"
 #include "plans.h"
 
+#include <tamis/count.h>
+#include <tamis/inspect.h>
+
 #define UNIVERSE 256u
 #define BATCH 40u
 #define MOST_STEPS 300u

@@ -7,6 +7,7 @@
 
 #include "../support/resum.h"
 
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);

@@ -19,6 +19,8 @@
 #include "feed.h"
 #include "server.h"
 
+#include <tamis/publish.h>
+
 #define ITEMS 32u
 #define MOST_STEPS 60u
 #define MOST_BYTES 3000u

@@ -10,6 +10,8 @@
 #include "core/handle.h"
 #include "plans.h"
 
+#include <tamis/inspect.h>
+
 #define MOST_STEPS 16u
 #define MOST_KEYS 5000u
 #define SPILL_KEYS 24000u /* 1 MiB of scratch, the least that there is, holds 21845 */

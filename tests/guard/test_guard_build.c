@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <sys/stat.h>
+#include <tamis/publish.h>
 #include <tamis/tamis.h>
 #include <unistd.h>
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <tamis/count.h>
 #include <tamis/foreign.h>
 
 /* --- Merging ---------------------------------------------------------------------------------- */

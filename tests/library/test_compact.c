@@ -5,6 +5,7 @@
 #include "core/occupancy.h"
 
 #include <math.h>
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 static tamis *make(uint64_t items, double fpr, uint64_t seed)

@@ -5,6 +5,7 @@
 #include "core/occupancy.h"
 
 #include <math.h>
+#include <tamis/count.h>
 
 /* The layouts: bits of a counter, and whether a key's counters share a line. */
 static const struct shape {

@@ -7,6 +7,8 @@
 #include "../support/tracking.h"
 
 #include <math.h>
+#include <tamis/count.h>
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 #define COPIES 4u /* of one key fit */

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))

@@ -5,6 +5,8 @@
 #include "../support/check.h"
 #include "../support/golden.h"
 
+#include <tamis/inspect.h>
+
 /* recipes[0] with one field changed and the sums repaired. */
 static tamis_status load_with(unsigned offset, unsigned width, uint64_t value, tamis **t,
                               tamis_error *why)

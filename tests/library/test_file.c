@@ -6,6 +6,8 @@
 #include "../support/saving.h"
 
 #include <errno.h>
+#include <tamis/inspect.h>
+#include <tamis/publish.h>
 #include <unistd.h>
 
 enum { KEYS = 2000 };

@@ -4,6 +4,8 @@
 #include "../support/check.h"
 #include "../support/golden.h"
 
+#include <tamis/inspect.h>
+
 static void test_rewritten_identically(void)
 {
     for (size_t i = 0; i < RECIPES; i++) {

@@ -10,6 +10,8 @@
 #include "membership/quotient.h"
 
 #include <math.h>
+#include <tamis/count.h>
+#include <tamis/inspect.h>
 
 /* --- Keys and filters ------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include "core/cpu.h"
 #include "core/hash.h"
 
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 /* xxHash's sanity buffer. */

@@ -7,6 +7,7 @@
 #include "../support/tracking.h"
 
 #include <math.h>
+#include <tamis/inspect.h>
 #include <unistd.h>
 
 /* --- Every verb on what was let in ------------------------------------------------------------ */

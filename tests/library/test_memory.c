@@ -10,7 +10,9 @@
 #include "../support/saving.h"
 #include "../support/tracking.h"
 
+#include <tamis/count.h>
 #include <tamis/foreign.h>
+#include <tamis/inspect.h>
 
 #include <dirent.h>
 #include <sys/stat.h>

@@ -6,6 +6,8 @@
 #define _DEFAULT_SOURCE
 #include "../support/filters.h"
 
+#include <tamis/count.h>
+
 enum same {
     WHOLE, /* the order does not matter */
     CELLS, /* it matters for the number of adds that changed something, and so for the root */

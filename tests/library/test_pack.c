@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <tamis/inspect.h>
 #include <unistd.h>
 
 /* --- Tools ------------------------------------------------------------------------------------ */

@@ -3,6 +3,7 @@
 #include "../support/filters.h"
 
 #include <math.h>
+#include <tamis/count.h>
 
 static const uint32_t INNER[] = {TAMIS_BLOCKED, TAMIS_BLOOM, TAMIS_PARTITIONED};
 #define LENGTH(a) (sizeof(a) / sizeof *(a))

@@ -6,6 +6,7 @@
 #include "../support/check.h"
 
 #include <errno.h>
+#include <tamis/inspect.h>
 
 static struct randomness seeded(uint64_t *state)
 {

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "../support/check.h"
 
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 #include <errno.h>

@@ -6,6 +6,7 @@
 #include "../support/check.h"
 #include "../support/keys.h"
 
+#include <tamis/publish.h>
 #include <tamis/tamis.h>
 
 #if defined(__has_feature)

@@ -4,7 +4,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "../support/models.h"
 
+#include <tamis/count.h>
 #include <tamis/foreign.h>
+#include <tamis/inspect.h>
 
 #include <pthread.h>
 

@@ -2,6 +2,8 @@
  * sanitizer, without a suppression. */
 #include "../support/shared_adds.h"
 
+#include <tamis/inspect.h>
+
 enum { EACH = 20000, THREADS = 4 };
 
 static tamis *make(uint32_t kind, uint32_t flags)

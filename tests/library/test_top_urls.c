@@ -4,6 +4,8 @@
 #include "../../bench/accuracy/url_log.h"
 #include "../support/check.h"
 
+#include <tamis/inspect.h>
+
 /* test_long_top.c has all ten million. */
 #ifndef LINES
 #define LINES 1000000u

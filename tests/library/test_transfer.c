@@ -5,6 +5,7 @@
 #include "../support/check.h"
 
 #include <math.h>
+#include <tamis/publish.h>
 #include <tamis/tamis.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))

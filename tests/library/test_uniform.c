@@ -6,6 +6,7 @@
 #include "sealed/collect.h"
 
 #include <pthread.h>
+#include <tamis/count.h>
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 #define N 1000u

@@ -9,6 +9,7 @@
 #include "core/handle.h"
 
 #include <math.h>
+#include <tamis/inspect.h>
 #include <unistd.h>
 
 #define BITS (UINT64_C(1) << 33)

@@ -4,6 +4,7 @@
 #include "../support/keys.h"
 
 #include <math.h>
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 static uint64_t random_state;

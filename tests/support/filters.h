@@ -6,6 +6,7 @@
 #include "keys.h"
 #include "resum.h"
 
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 static const uint8_t secret[16] = "a secret of 16..", other_secret[16] = "another secret..";

@@ -8,6 +8,7 @@
 #include "private/release.h"
 #include "resum.h"
 
+#include <tamis/count.h>
 #include <tamis/tamis.h>
 
 enum {

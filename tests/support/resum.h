@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tamis/publish.h>
 
 struct bytes {
     uint8_t *p; /* 64-byte aligned, exactly n bytes: tamis_view can use it, ASan sees its end */

@@ -7,6 +7,8 @@
 #include "resum.h"
 
 #include <math.h>
+#include <tamis/count.h>
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 struct sketch {

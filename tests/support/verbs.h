@@ -9,7 +9,9 @@
 #include "models.h"
 #include "tracking.h"
 
+#include <tamis/count.h>
 #include <tamis/foreign.h>
+#include <tamis/inspect.h>
 
 struct scene {
     struct tracker a;

@@ -106,7 +106,7 @@ refusals = {(command, spelling) for names, spelling in re.findall(r'\{"([a-z,]+)
 assert refusals == {(command, old) for command, old, new in REPLACED}, refusals
 
 header = open(os.path.join(os.environ["TAMIS_SOURCE"], "include/tamis/tamis.h"), encoding="utf-8").read()
-kinds = re.findall(r"^ *TAMIS_([A-Z_]+) = \d+", re.search(r"enum tamis_kind \{(.*?)\}", header, re.S)[1], re.M)
+kinds = re.findall(r"\bTAMIS_([A-Z_]+) = \d+", re.search(r"enum tamis_kind \{(.*?)\}", header, re.S)[1])
 topics = open(os.path.join(os.environ["TAMIS_SOURCE"], "cli/frame/topics.c"), encoding="utf-8").read()
 assert len(kinds) > 12, kinds
 for kind in kinds:

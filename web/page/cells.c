@@ -1,5 +1,6 @@
 /* For drawings: the cells behind a key, and what is in them. In the page's module only. */
 #include <stdlib.h>
+#include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 #define EXPORT(name) __attribute__((export_name(#name)))

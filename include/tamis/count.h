@@ -1,0 +1,165 @@
+/* Sketches: how often did each key occur, and which keys occurred most often?
+ *
+ * A sketch keeps a count for every key that was ever added, in memory that does not grow.
+ *
+ *     tamis_plan plan = {.struct_size = sizeof plan, .kind = TAMIS_TALLY, .bytes = 1 << 20};
+ *     tamis *t;
+ *     if (tamis_create(&plan, NULL, &t, NULL) != TAMIS_OK) ...
+ *     tamis_add_weight(t, "example.org", 11, 1500, NULL);              // bytes sent, say
+ *     tamis_estimate e;
+ *     if (tamis_count(t, "example.org", 11, &e, NULL) == TAMIS_OK) ... // e.lower ... e.upper
+ *
+ * Keys share counters, so a count is an estimate with a confidence interval. All calls of tamis.h
+ * work on sketches as well, unless they say otherwise, and its rules hold here. tamis_add adds 1.
+ * tamis_may_contain returns whether the count is not 0; for count-sketch and signed-tally, which
+ * cannot be certain, it returns true.
+ *
+ *   kind          error           negative weights   description
+ *   tally         never too low   no                 counters of one byte that grow where needed;
+ *                                                    7 to 60 times more accurate than count-min
+ *                                                    in the same memory
+ *   top           never too low   no                 a tally that also keeps the most frequent
+ *                                                    items, with counters of their own
+ *   signed-tally  either way      yes                a tally for weights of either sign; 2 to 3
+ *                                                    times more accurate than count-sketch
+ *   count-min     never too low   yes, unless        k rows of m counters; a count is the smallest
+ *                                 conservative       of a key's k counters
+ *   count-sketch  either way      yes                k rows of m signed counters; a count is the
+ *                                                    median of a key's k counters
+ *   window        as inner kind   no                 counts in the last generations: see below
+ *
+ * Counting and cuckoo filters have counts as well, up to the maximum of their small counters.
+ *
+ * Plans. Give bytes or m, or error for count-min and count-sketch; the table in tamis.h has all
+ * fields. For count-min, a count is too high by more than error times the weight of all adds with a
+ * probability of at most delta: m = e / error, and k = ln(1 / delta). For count-sketch, the error
+ * goes either way, and is relative to the square root of the sum of all squared counts. Actual
+ * errors are far smaller, and tamis_estimate reports them. For tally, signed-tally and top no
+ * formula exists, because their error depends on the stream. TAMIS_CONSERVATIVE makes an add to a
+ * count-min raise only those counters that are too low, which halves the error.
+ *
+ * Windows. "How often in the last hour" is a window with inner_kind TAMIS_TALLY or TAMIS_TOP and 13
+ * generations that is rotated every 5 minutes (tamis_rotate). It covers the last 60 to 65 minutes.
+ * Counts and lists are those of all generations together. Such a window never rotates by itself.
+ *
+ * Merging. Counters add up. For tally, signed-tally, top, conservative count-min and windows of
+ * them the result is not bit for bit what one stream would have given. Counts that are never too
+ * low stay so. */
+/* clang-format off */
+#ifndef TAMIS_COUNT_H
+#define TAMIS_COUNT_H
+
+#include <tamis/tamis.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Counting --------------------------------------------------------------------------------- */
+
+typedef struct tamis_estimate {
+    int64_t estimate;      /* the best guess, within [lower, upper]                               */
+    int64_t lower, upper;  /* confidence interval                                                 */
+    double confidence;     /* probability that the truth is in [lower, upper], for keys that nobody
+                            * chose against the hash                                              */
+    int64_t certain;       /* guaranteed minimum, even with adversarial keys: 0 unless the key has
+                            * an entry in a top; INT64_MIN if counts can be too low               */
+    bool below_noise;      /* one in a thousand keys that never occurred has such a count         */
+    bool judged;           /* `suspect` is known: only for a top whose counters are not saturated */
+    bool suspect;          /* an attacker seems to have inflated the count: see "Poisoned counts" */
+    uint8_t reserved_bytes[5];
+    uint64_t reserved[2];
+} tamis_estimate;
+/* Upper bound: never below the truth, except for count-sketch and signed-tally, which can err
+ * either way. INT64_MAX means "or more": the counters are saturated.
+ *
+ * Lower bound: computed from the counts of keys that certainly never occurred, which show how much
+ * weight of other keys a key sees. If counters are saturated and weights may be negative, there is
+ * no lower bound: `lower` is 0, or INT64_MIN ("or less") for count-sketch, signed-tally and windows
+ * of them. An item that a top lists has certain as its lower bound, with confidence 1.
+ *
+ * Poisoned counts: an attacker who knows the hash, or may add and query for long, can find keys
+ * that share the counters of a victim, and inflate its count. [certain, upper] still contains the
+ * truth, for sketches that are never too low and unless more was subtracted than added; [lower,
+ * upper] assumes keys that nobody chose. Both require a secret key (tamis_options.key), because
+ * without one it is easy to make keys with the same 64-bit hash, which every kind takes for one
+ * key. Shared counters cannot distinguish a victim from a frequent key, since both leave the same
+ * counters, so most kinds cannot judge a count. A top can: a frequent key soon has an entry, and
+ * what shared counters add to it is at most the weight of all adds divided by the number of
+ * entries, or little more, unless somebody aimed at its buckets. A count is suspect if upper -
+ * certain exceeds twice that; then lower is certain. A count that is judged and not suspect is
+ * wrong by at most twice that. */
+
+/* Adds a weight to a key, in the time of one add. A negative weight subtracts, where the kind can
+ * (TAMIS_EUNSUPPORTED); TAMIS_EABSENT: the key certainly has less. Counters saturate at their
+ * maximum and stay there (tamis_facts.saturated); they never wrap. Filters: TAMIS_EUNSUPPORTED. */
+TAMIS_API tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, int64_t weight,
+                                        tamis_error *why);
+/* Adds a weight to each key; if weights is NULL, each is 1. After a failure the first *done keys
+ * were added and no others; done may be NULL. */
+TAMIS_API tamis_status tamis_add_weight_many(tamis *t, const tamis_bytes *keys,
+                                             const int64_t *weights, size_t n, size_t *done,
+                                             tamis_error *why);
+/* The same with hashes: see tamis_add_hashes. A top, which keeps the items, returns
+ * TAMIS_EUNSUPPORTED. */
+TAMIS_API tamis_status tamis_add_weight_hashes(tamis *t, const tamis_hash *h,
+                                               const int64_t *weights, size_t n, size_t *done,
+                                               tamis_error *why);
+
+/* Estimates the count of a key. The first call measures the noise: it queries 16384 keys that never
+ * occurred and needs 300 KB meanwhile (TAMIS_ENOMEM). It is measured again when the weight added
+ * since reaches 1/128 of all weight, or of what the counters hold of it; other calls cost one
+ * query. Kinds without counts: TAMIS_EUNSUPPORTED. */
+TAMIS_API tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_estimate *out,
+                                   tamis_error *why);
+/* The same for n keys, or for n hashes; out has room for n estimates. */
+TAMIS_API tamis_status tamis_count_many(const tamis *t, const tamis_bytes *keys, size_t n,
+                                        tamis_estimate *out, tamis_error *why);
+TAMIS_API tamis_status tamis_count_hashes(const tamis *t, const tamis_hash *h, size_t n,
+                                          tamis_estimate *out, tamis_error *why);
+
+/* --- The most frequent items: top ----------------------------------------------------------------
+ * A tally that keeps the heaviest items themselves, with their texts, in the memory of its plan:
+ *
+ *     tamis_plan plan = {.struct_size = sizeof plan, .kind = TAMIS_TOP, .bytes = 1 << 20};
+ *     ...
+ *     tamis_add(t, "example.org", 11, NULL);                       // for every request
+ *     tamis_heavy top[20];
+ *     size_t n = tamis_top(t, top, 20);                            // top[0] occurred most often
+ *
+ * What an item counts since it is listed is exact. This is the lower bound of its count, which is
+ * therefore certain. (Where no item is frequent, the list has those that met the most noise, and no
+ * margin that holds for keys in general would hold for them.) The order of the stream matters
+ * little: an item may occur early or late, spread out or all at once. Items whose hashes agree in
+ * 64 bits are one item; for two given items the probability is 5e-20. */
+typedef struct tamis_heavy {
+    tamis_bytes item;     /* valid until the next change. Only the beginning of a long item is kept:
+                           * 4096 bytes, or an eighth of the room for texts. p is NULL if there was
+                           * no room for the text, which happens to the lightest items first; it is
+                           * back soon after the item has occurred again and weighs enough        */
+    uint64_t length;      /* of the whole item, more than item.len if only the beginning was kept;
+                           * 0 if p is NULL                                                       */
+    uint64_t hash;        /* 64 bits of its hash (tamis_hash.lo), which identify it               */
+    tamis_estimate count;
+    uint64_t reserved[4];
+} tamis_heavy;
+
+/* Lists the n most frequent items, ordered by the estimates of their counts, the greatest first
+ * (equal ones by their bytes, or by hash if those were not kept). Returns how many were written,
+ * fewer than n if the list is shorter. If out is NULL, returns the length of the list. Returns 0
+ * for kinds other than top and windows of top. If there is no memory to measure the noise (see
+ * tamis_count), each estimate is its upper bound and each lower bound is `certain`. Reads all
+ * entries. */
+TAMIS_API size_t tamis_top(const tamis *t, tamis_heavy *out, size_t n);
+
+/* Lists all items whose count may be `weight` or more, in the same order. It never misses an item
+ * whose weight is that high. *found becomes their number, and the first n are written. Fails with
+ * TAMIS_EINVAL if weight is below tamis_facts.list_floor, the noise floor of the list: a lighter
+ * item may not have been kept. TAMIS_ENOMEM as for tamis_count. */
+TAMIS_API tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_t n,
+                                   size_t *found, tamis_error *why);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

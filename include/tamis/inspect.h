@@ -1,0 +1,134 @@
+/* What a filter, or a file with one, reports about itself: how many items it holds, how often it is
+ * wrong, how big it is; and how similar two filters are.
+ *
+ *     tamis_facts f = {.struct_size = sizeof f};
+ *     if (tamis_info(t, &f) == TAMIS_OK && f.overfull)
+ *         printf("false-positive rate %g instead of %g\n", f.fpr_now, f.fpr_planned);
+ *
+ * The rules at the top of tamis.h hold here, too. */
+/* clang-format off */
+#ifndef TAMIS_INSPECT_H
+#define TAMIS_INSPECT_H
+
+#include <tamis/tamis.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TAMIS_XXH3 = 1, TAMIS_SIPHASH = 2, TAMIS_CALLER_HASH = 3 }; /* tamis_facts.hash           */
+
+typedef struct tamis_facts {
+    size_t struct_size;    /* sizeof(tamis_facts)                                                 */
+
+    /* As planned, or as stored: see the table of tamis_plan. */
+    uint32_t kind, hash, k;
+    uint32_t format;       /* version of the image format                                         */
+    uint64_t m, seed;
+    uint64_t generation;   /* rounds of opening, changing and saving                              */
+    uint32_t cell_bits;
+    uint32_t sections;     /* of the image; a window of filters has one for each generation       */
+
+    bool may_miss;         /* a "no" can be wrong                                                 */
+    bool keyed;            /* hashed with a secret key                                            */
+    bool strict;           /* refuses items beyond the plan                                       */
+    bool auto_rotate;      /* a window that rotates by itself                                     */
+    bool sealed;           /* read-only for ever                                                  */
+    bool collecting;       /* a sealed kind before its seal: answers "maybe" to every key         */
+    bool read_only;        /* this handle: sealed, mapped, a view, or of a newer format           */
+    bool overfull;         /* holds more items than planned, so the rate is higher than planned   */
+    bool items_estimated;  /* items is an estimate, because of a merge or a conversion            */
+    bool hash_suspect;     /* hashes were added that are clearly not uniform (tamis_add_hashes).
+                            * Then no rate, estimate or interval below holds: the truth is worse  */
+
+    uint64_t bytes;        /* size of the whole image                                             */
+    uint64_t items;        /* adds that changed something, which is slightly below the number of
+                            * distinct keys. window: adds that changed the then newest generation,
+                            * so that a key counts once in each generation that has it. counting,
+                            * cuckoo and sealed kinds: all adds minus removals; after the seal, the
+                            * number of distinct keys                                             */
+    uint64_t planned_items;
+    uint64_t excluded;     /* exact: distinct excluded keys (before the seal: all of them)        */
+    double fpr_planned;    /* with the planned items                                              */
+    double fpr_now;        /* computed from the bits: the probability that a key that was never
+                            * added gets a "maybe"                                                */
+    double fpr_now_low, fpr_now_high; /* its 99 % confidence interval; both are fpr_now for all
+                            * kinds of this version, whose bits determine it                      */
+    double miss_rate;      /* probability that a member gets a "no"; higher if overfull; 0 unless
+                            * may_miss                                                            */
+    uint64_t saturated;    /* counting and sketches: counters that have reached their maximum and
+                            * stay there                                                          */
+    double overflow;       /* counting: probability of any such counter, with this many adds of
+                            * distinct keys                                                       */
+    double items_estimate; /* distinct items, estimated from the bits alone (cuckoo and sealed
+                            * kinds: items; tally, signed-tally, top, count-sketch: 0)            */
+    double items_low, items_high; /* its 99 % confidence interval; items_high is infinite if every
+                            * bit is set or the bits do not determine it                          */
+    double fill;           /* share of bits that are set, or of cells in use                      */
+    double bits_per_item;  /* 8 * bytes / items (while empty: planned items)                      */
+    double bound_bits;     /* log2(1/fpr_now) (while empty: fpr_planned), or as in tamis_promise  */
+    double bound_ratio;    /* bits_per_item / bound_bits                                          */
+
+    /* Sketches, which have no planned items, no rate and no bits per item: see count.h.          */
+    bool conservative;     /* TAMIS_CONSERVATIVE                                                  */
+    int64_t weight;        /* sum of all added weights minus the subtracted ones; INT64_MAX: or
+                            * more. items is the same, or 0 if that is negative                   */
+    int64_t noise_median, noise_99, noise_999; /* what one half, 99 % and 99.9 % of the keys that
+                            * never occurred do not exceed (count-sketch, signed-tally: on either
+                            * side of 0). noise_999 is the noise floor                            */
+    double error;          /* as planned, or 0: none                                              */
+    uint64_t entries;      /* top: how many items can be listed at most                           */
+    uint64_t listed;       /* top: how many are listed                                            */
+    int64_t list_floor;    /* top: the least weight that tamis_above accepts; every item of this
+                            * weight is listed. INT64_MAX: none, because counters are saturated   */
+
+    double epsilon;        /* private: what the release costs, or slightly more; else 0           */
+    uint8_t key_id[16];    /* keyed: identifies the secret key without revealing it; else 0       */
+    uint32_t inner_kind, generations; /* window of sketches; else 0                               */
+} tamis_facts;
+
+/* Reports about a filter. Reads every cell, which costs as much as reading the memory once.
+ * TAMIS_ENOMEM: only sketches return it. After a failure *out is unchanged. */
+TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
+
+#define TAMIS_IMAGE_MAGIC "\x89TAMIS\r\n" /* the 8 bytes with which every image begins           */
+/* Returns the length of the image that begins with these n bytes; 0 if none does, or if n is below
+ * 128. */
+TAMIS_API uint64_t tamis_image_length(const void *begin, size_t n);
+/* Reports about an image file without its cells: reads and verifies only the header, the section
+ * table and the checksums, which are 8 bytes for each 64 KiB. Needs no secret key. Sets kind, hash,
+ * k, format, m, seed, generation, cell_bits, sections, key_id, the flags from may_miss to
+ * hash_suspect except overfull, bytes, items (0 for sketches), planned_items and fpr_planned; all
+ * other fields are 0. Fails as tamis_open does, and then leaves *out unchanged. */
+TAMIS_API tamis_status tamis_stat(const char *path, tamis_facts *out, tamis_error *why);
+
+/* Sizes of the union and the intersection, and their quotient (Jaccard similarity), with confidence
+ * intervals that hold together with 99 % probability. */
+typedef struct tamis_similarity {
+    size_t struct_size; /* sizeof(tamis_similarity)                                               */
+    double union_items, union_low, union_high;
+    double common_items, common_low, common_high;
+    double jaccard, jaccard_low, jaccard_high;
+} tamis_similarity;
+
+/* Estimates how many members two filters have in common, from their bits. Both must be bloom,
+ * partitioned, blocked or counting (TAMIS_EUNSUPPORTED), with equal shape, hash and seed or secret
+ * key, as for tamis_merge (TAMIS_EMISMATCH). Reads every cell of both. */
+TAMIS_API tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out,
+                                     tamis_error *why);
+
+/* --- For drawings, teaching and debugging ----------------------------------------------------- */
+
+/* Writes the numbers of the cells that decide about a key, in probe order and at most max. Returns
+ * how many there are, which may be more than max. Returns 0 if the key cannot be hashed and for
+ * kinds other than bloom, partitioned, blocked, counting, cuckoo, count-min, private and sealed
+ * fuse. */
+TAMIS_API size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cells,
+                                size_t max);
+/* Returns the value of a cell, and 0 if there is no such cell or none of these kinds. */
+TAMIS_API uint64_t tamis_cell(const tamis *t, uint64_t cell);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
