@@ -3,22 +3,22 @@
  * A link for n items at error e has floor(n * bpe) bits, rounded up to a multiple of 64, with bpe =
  * -ln(e) / ln(2)^2, and ceil(ln(2) * bpe) probes. Probe i of an item is bit (a + i * b mod 2^64)
  * mod bits, where a and b are two MurmurHash64A, the second seeded with the first. A filter begins
- * with one link; when the newest is full another follows, `growth` times as big and with half the
- * error, so that the errors add up to what was asked: the first link of one that may grow has half
- * of that already.
+ * with one link. When the newest link is full, another follows, `growth` times as big and with half
+ * the error, so that the errors add up to the requested one. For this reason the first link of a
+ * filter that may grow already has half of the requested error.
  *
- * An item is looked for in all links, the newest first, and goes to the newest. `items` counts
- * those that were new. */
+ * An item is searched in all links, the newest first, and is added to the newest. `items` counts
+ * the items that were new. */
 #include "bloom.h"
 
 #include <math.h>
 
-/* A double's least error, 2^-1074, takes 1075 probes; more can only be a hostile header, and would
- * be work for ever. */
+/* The smallest positive double, 2^-1074, as error takes 1075 probes. Only a hostile header has
+ * more, and would cost endless work. */
 #define MAX_HASHES 1100u
 #define MAX_LINKS 65536u
-/* Of all links together. A link has at most as many items as its capacity or as its bits, so the
- * items of all links stay below 2^63, which BF.CARD and BF.INFO can report. */
+/* Limit for all links together. A link has at most as many items as its capacity or its bits, so
+ * the items of all links stay below 2^63, which BF.CARD and BF.INFO can report. */
 #define MAX_CAPACITY ((uint64_t)1 << 62)
 
 static bool link_has(const struct compat_bloom_link *l, struct redisbloom_hash p)
@@ -31,7 +31,7 @@ static bool link_has(const struct compat_bloom_link *l, struct redisbloom_hash p
     return true;
 }
 
-/* Whether that changed a bit. */
+/* Sets the bits and returns whether that changed one. */
 static bool link_set(struct compat_bloom_link *l, struct redisbloom_hash p)
 {
     bool changed = false;
@@ -64,7 +64,7 @@ static uint64_t own_bytes(uint32_t links)
     return sizeof(struct compat_bloom) + links * sizeof(struct compat_bloom_link);
 }
 
-/* One more link at the end; nothing changes when there is no room for it. */
+/* Appends a link. Nothing changes if there is no room for it. */
 static enum compat_status grow(struct compat_bloom *b, const struct compat_room *room, double error,
                                uint64_t capacity)
 {
@@ -167,9 +167,9 @@ bool compat_bloom_has(const struct compat_bloom *b, const void *item, size_t len
     return false;
 }
 
-/* Without knowing the items, the best guess of their number after a union is the greater of a
- * link's two counts, raised to what the set bits say: n = -bits / hashes * ln(1 - share of set
- * bits), at most the number of set bits, since every item that was new has set one. */
+/* After a union the items are unknown. The best estimate of their number is the greater of a link's
+ * two counts, raised to what the set bits suggest: n = -bits / hashes * ln(1 - share of set bits),
+ * at most the number of set bits, since every new item has set at least one. */
 static uint64_t items_by_bits(const struct compat_bloom_link *l)
 {
     uint64_t set = 0, i = 0, word;
@@ -216,9 +216,9 @@ enum compat_status compat_bloom_merge(struct compat_bloom *into, const struct co
     return COMPAT_OK;
 }
 
-/* --- At rest ---------------------------------------------------------------------------------- */
+/* --- Saving and loading ----------------------------------------------------------------------- */
 
-/* Everything that reading and adding rely on. */
+/* Checks everything that reading and adding rely on. */
 static bool link_is_sound(const struct compat_bloom_link *l)
 {
     return l->bits > 0 && l->bits < (uint64_t)1 << 62 &&
@@ -229,8 +229,8 @@ static bool link_is_sound(const struct compat_bloom_link *l)
            (l->n2 == 0 || (l->n2 < 63 && l->bits == (uint64_t)1 << l->n2));
 }
 
-/* Whether the filter counts as many items as its links, and its capacity is within the limit that
- * growing keeps. */
+/* Checks that the filter counts as many items as its links, and that its capacity is within the
+ * limit that growing keeps. */
 static bool counts_add_up(const struct compat_bloom *b)
 {
     uint64_t items = 0, capacity = 0;
@@ -245,7 +245,7 @@ static bool counts_add_up(const struct compat_bloom *b)
 
 static bool is_sound(const struct compat_bloom *b)
 {
-    /* Of a filter without the 64-bit hash not one answer would be right. */
+    /* Without the 64-bit hash, every answer of the filter would be wrong. */
     return b->links > 0 && b->links <= MAX_LINKS && (b->options & REDISBLOOM_HASH_64) != 0 &&
            b->options <= REDISBLOOM_OPTIONS &&
            (b->growth > 0 || (b->options & REDISBLOOM_FIXED) != 0) && counts_add_up(b);
@@ -314,7 +314,7 @@ enum compat_status compat_bloom_load(const struct compat_reader *r, int encver,
     return COMPAT_OK;
 }
 
-/* --- In pieces -------------------------------------------------------------------------------- */
+/* --- Chunks ----------------------------------------------------------------------------------- */
 
 size_t compat_bloom_header_size(const struct compat_bloom *b)
 {
@@ -394,7 +394,7 @@ enum compat_status compat_bloom_from_header(const struct compat_room *room, cons
     return COMPAT_OK;
 }
 
-/* The link that holds byte *at of all cells, which becomes the byte within it. */
+/* Finds the link that contains byte *at of all cells; *at becomes the offset within it. */
 static struct compat_bloom_link *link_at(const struct compat_bloom *b, uint64_t *at)
 {
     for (uint32_t i = 0; i < b->links; i++) {

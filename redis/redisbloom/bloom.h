@@ -10,7 +10,7 @@ struct compat_bloom_link {
     uint64_t bytes, bits, items, capacity;
     double error, bits_per_item;
     uint32_t hashes;
-    uint8_t n2; /* log2 of bits in filters of old, which had powers of two; else 0 */
+    uint8_t n2; /* log2 of bits in old filters, whose sizes were powers of two; otherwise 0 */
 };
 
 struct compat_bloom {
@@ -19,19 +19,19 @@ struct compat_bloom {
     struct compat_bloom_link *link;
 };
 
-/* error in (0, 1), capacity and growth at least 1. */
+/* Requires an error in (0, 1), and a capacity and growth of at least 1. */
 enum compat_status compat_bloom_create(const struct compat_room *room, double error,
                                        uint64_t capacity, uint32_t growth, bool fixed,
                                        struct compat_bloom **out);
 void compat_bloom_free(const tamis_memory *memory, struct compat_bloom *b);
 struct compat_bloom *compat_bloom_copy(const tamis_memory *memory, const struct compat_bloom *b);
 
-/* COMPAT_OK when it was new, COMPAT_SEEN, COMPAT_FULL or COMPAT_NO_MEMORY. */
+/* Returns COMPAT_OK if the item was new, otherwise COMPAT_SEEN, COMPAT_FULL or COMPAT_NO_MEMORY. */
 enum compat_status compat_bloom_add(struct compat_bloom *b, const struct compat_room *room,
                                     const void *item, size_t len);
 bool compat_bloom_has(const struct compat_bloom *b, const void *item, size_t len);
-/* What is in `from` is in `into` afterwards. Their shapes must be equal link by link:
- * COMPAT_MISMATCH. */
+/* Adds the members of `from` to `into`. Fails with COMPAT_MISMATCH unless their shapes are equal
+ * link by link. */
 enum compat_status compat_bloom_mergeable(const struct compat_bloom *into,
                                           const struct compat_bloom *from);
 enum compat_status compat_bloom_merge(struct compat_bloom *into, const struct compat_bloom *from);
@@ -39,20 +39,21 @@ enum compat_status compat_bloom_merge(struct compat_bloom *into, const struct co
 uint64_t compat_bloom_capacity(const struct compat_bloom *b);
 uint64_t compat_bloom_cell_bytes(const struct compat_bloom *b);
 
-/* At rest. load: encver of the RDB, 2 ... 4 (older ones have another hash). */
+/* Saving and loading. encver is the encoding version of the RDB, 2 ... 4 (older ones have another
+ * hash). */
 void compat_bloom_save(const struct compat_bloom *b, const struct compat_writer *w);
 enum compat_status compat_bloom_load(const struct compat_reader *r, int encver,
                                      const tamis_memory *memory, struct compat_bloom **out);
 
-/* For SCANDUMP: the header first, then pieces of cells by the iterator that the piece before
+/* For SCANDUMP: the header first, then chunks of cells, by the iterator that the previous chunk
  * returned. */
 size_t compat_bloom_header_size(const struct compat_bloom *b);
 void compat_bloom_header(const struct compat_bloom *b, uint8_t *out);
 struct compat_chunk compat_bloom_chunk(const struct compat_bloom *b, uint64_t iterator);
 enum compat_status compat_bloom_from_header(const struct compat_room *room, const uint8_t *p,
                                             size_t len, struct compat_bloom **out);
-/* iterator is the one returned with the piece. COMPAT_BAD if no piece of that length can have it,
- * COMPAT_NO_LINK beyond the last link, COMPAT_TOO_LONG beyond the end of a link. */
+/* `iterator` is the one returned with the chunk. Fails with COMPAT_BAD if no chunk of that length
+ * can have it, COMPAT_NO_LINK beyond the last link, COMPAT_TOO_LONG beyond the end of a link. */
 enum compat_status compat_bloom_put_chunk(struct compat_bloom *b, int64_t iterator,
                                           const uint8_t *p, size_t len);
 

@@ -1,9 +1,9 @@
 /* What the four structures of RedisBloom share here: memory with a limit, the fields of an RDB
- * value, numbers in little-endian bytes. Nothing in this folder knows Redis, so that all of it is
+ * value, numbers in little-endian bytes. Nothing in this folder depends on Redis, so all of it is
  * tested without a server.
  *
- * The structures keep their cells as the bytes that go to disk, so saving is writing and loading is
- * checking. */
+ * The structures keep their cells as the bytes that go to disk, so saving only writes them, and
+ * loading only checks them. */
 #ifndef TAMIS_REDISBLOOM_COMPAT_H
 #define TAMIS_REDISBLOOM_COMPAT_H
 
@@ -15,26 +15,26 @@
 
 enum compat_status {
     COMPAT_OK,
-    COMPAT_SEEN,      /* nothing to do: it is there already */
-    COMPAT_ABSENT,    /* nothing to take away */
-    COMPAT_FULL,      /* a structure that may not grow */
-    COMPAT_TOO_MANY,  /* as many links as the caller allows */
+    COMPAT_SEEN,      /* nothing to do: the item is already present */
+    COMPAT_ABSENT,    /* nothing to remove */
+    COMPAT_FULL,      /* the structure must not grow */
+    COMPAT_TOO_MANY,  /* the number of links that the caller allows is reached */
     COMPAT_NO_MEMORY, /* refused by the allocator, or beyond max_bytes */
-    COMPAT_BAD,       /* bytes or numbers that make no whole structure */
-    COMPAT_NO_LINK,   /* a chunk that begins nowhere */
-    COMPAT_TOO_LONG,  /* a chunk that ends behind its link */
-    COMPAT_MISMATCH,  /* structures of unequal shape */
+    COMPAT_BAD,       /* bytes or numbers that are not a valid structure */
+    COMPAT_NO_LINK,   /* a chunk that does not begin within a link */
+    COMPAT_TOO_LONG,  /* a chunk that extends beyond its link */
+    COMPAT_MISMATCH,  /* structures with different shapes */
     COMPAT_OVERFLOW   /* a counter would leave its range */
 };
 
-/* Where a structure may take its cells from, and how many bytes it may have in all. */
+/* Where a structure allocates its cells, and how many bytes it may have in all. */
 struct compat_room {
     const tamis_memory *memory;
     uint64_t max_bytes;
 };
 
-/* The fields of a value at rest, in order. A reader's calls are false, or NULL, for what is not
- * there; bytes come in memory of the room and belong to the caller. */
+/* The fields of a saved value, in order. A reader's functions return false or NULL for a missing
+ * field; bytes are allocated from the room and belong to the caller. */
 struct compat_writer {
     void *ctx;
     void (*number)(void *ctx, uint64_t value);
@@ -48,17 +48,17 @@ struct compat_reader {
     void *(*bytes)(void *ctx, size_t *n);
 };
 
-/* One piece of a SCANDUMP; next is 0 when there is none. */
+/* One chunk of a SCANDUMP; next is 0 after the last. */
 struct compat_chunk {
     const uint8_t *p;
     size_t len;
     uint64_t next;
 };
 
-/* Austin Appleby's MurmurHash2, by which RedisBloom's sketches find cells. */
+/* Austin Appleby's MurmurHash2, which chooses the cells of RedisBloom's sketches. */
 uint32_t compat_murmur32(const void *key, size_t len, uint32_t seed);
 
-/* n zero bytes, or NULL. */
+/* Returns n zero bytes, or NULL. */
 void *compat_zeros(const struct compat_room *room, uint64_t n);
 void *compat_clone(const tamis_memory *memory, const void *p, size_t n);
 

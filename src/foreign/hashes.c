@@ -10,7 +10,7 @@ uint64_t tamis__fnv1(const void *key, size_t len)
     return h;
 }
 
-/* The n < 8 last bytes, little-endian. */
+/* Reads the n < 8 last bytes, little-endian. */
 static uint64_t tail(const uint8_t *p, size_t n)
 {
     uint64_t v = 0;

@@ -1,28 +1,30 @@
-/* What Redis' DUMP tells of a key with a RedisBloom filter, and RESTORE takes: a value of a module
- * as in its RDB files, the version of those in two bytes, and a CRC-64 of all that. The value is a
- * type (7), the name and version of the module's type in 64 bits (MBbloom--, 4), numbers, doubles
- * and strings, each after its kind, and a zero:
+/* The payload that Redis' DUMP returns for a key with a RedisBloom filter, and that RESTORE takes.
+ * It is a value of a module as in RDB files, the version of those files in two bytes, and a CRC-64
+ * of all that. The value is a type (7), the name and version of the module's type in 64 bits
+ * (MBbloom--, 4), then numbers, doubles and strings, each after its kind, and a zero:
  *
- *     items, links, options, growth; for each link capacity, error, probes, bits per entry, bits, log2, the bits, items
+ *     items, links, options, growth
+ *     for each link: capacity, error, probes, bits per entry, bits, log2, the bits, items
  *
- * Numbers have one to nine bytes. Strings may be compressed by LZF: bytes as they are, and copies
- * of earlier ones. */
+ * Numbers have one to nine bytes. Strings may be compressed by LZF, which mixes literal bytes and
+ * copies of earlier ones. */
 #include "foreign.h"
 #include "redisbloom.h"
 
 enum { TYPE_MODULE = 7, FOOTER = 10 };
 enum { KIND_END = 0, KIND_NUMBER = 2, KIND_DOUBLE = 4, KIND_STRING = 5 };
-/* REDISBLOOM_TYPE, six bits a letter, then ten for the version of the layout. */
+/* REDISBLOOM_TYPE, six bits per letter, then ten bits for the version of the layout. */
 #define MODULE (UINT64_C(0x3016e5a289bef804) >> 10)
-/* Old enough for Redis 5, which has module values of this kind; newer ones take it as well. */
+/* Old enough for Redis 5, the first with module values of this kind; newer servers accept it as
+ * well. */
 enum { RDB_VERSION = 9 };
-/* The numbers before the bits of a link, and those of the whole with its end, take at most 63 and
- * 45 bytes. */
+/* The numbers before the bits of a link take at most 63 bytes, and those of the whole with its end
+ * at most 45. */
 enum { AROUND = 64 };
 
-/* --- Sums ------------------------------------------------------------------------------------- */
+/* --- Checksums -------------------------------------------------------------------------------- */
 
-/* CRC-64 of Jones, reflected, as Redis has it. */
+/* The CRC-64 of Jones, reflected, as in Redis. */
 static void make_table(uint64_t table[256])
 {
     for (unsigned i = 0; i < 256; i++) {
@@ -64,8 +66,8 @@ static uint64_t big_endian(struct rdb *r, unsigned bytes)
     return v;
 }
 
-/* A number; with `special` set to it, the two upper bits of a string's length may say that it is
- * not plain. */
+/* Reads a number. If `special` is not NULL, *special reports whether the upper two bits of a
+ * string's length mark a special encoding. */
 static uint64_t length(struct rdb *r, bool *special)
 {
     const uint64_t first = big_endian(r, 1);
@@ -108,18 +110,18 @@ static double real(struct rdb *r)
 
 struct string {
     const uint8_t *p;
-    uint64_t stored, size; /* size differs from stored when it is compressed */
+    uint64_t stored, size; /* size differs from stored if the string is compressed */
     bool packed;
 };
 
 static struct string string(struct rdb *r)
 {
-    enum { LZF = 3, MOST_EXPANSION = 88 }; /* three bytes stand for at most 264 */
+    enum { LZF = 3, MOST_EXPANSION = 88 }; /* three bytes of code produce at most 264 */
     struct string s = {NULL, 0, 0, false};
     expect(r, KIND_STRING);
     s.stored = s.size = length(r, &s.packed);
     if (s.packed) {
-        if (s.stored != LZF) r->bad = true; /* else a number, which is no bit array */
+        if (s.stored != LZF) r->bad = true; /* otherwise it is a number, not a bit array */
         s.stored = length(r, NULL);
         s.size = length(r, NULL);
         if (s.size / MOST_EXPANSION > s.stored) r->bad = true;
@@ -128,13 +130,13 @@ static struct string string(struct rdb *r)
     return s;
 }
 
-/* False unless exactly `size` bytes come out. */
+/* Returns false unless exactly `size` bytes come out. */
 static bool unpack(const struct string *s, uint8_t *to)
 {
     uint64_t in = 0, out = 0;
     while (in < s->stored) {
         const unsigned control = s->p[in++];
-        if (control < 32) { /* so many bytes and one, as they are */
+        if (control < 32) { /* this many bytes and one more, verbatim */
             if (control + 1 > s->stored - in || control + 1 > s->size - out) return false;
             memcpy(to + out, s->p + in, control + 1);
             in += control + 1;
@@ -155,7 +157,7 @@ static bool unpack(const struct string *s, uint8_t *to)
     return out == s->size;
 }
 
-/* One link; its bits stay packed. */
+/* Reads one link; its bits stay compressed. */
 static struct string link_of(struct rdb *r, struct link *l)
 {
     l->capacity = number(r);
@@ -191,8 +193,8 @@ static struct head head_of(struct rdb *r)
     return h;
 }
 
-/* The payload without its end, when the sum is right. The version there is of all of RDB: what the
- * value itself is in is told by its layout. redis-cli --raw puts a newline behind it. */
+/* Removes the footer if the checksum is right. The version in it is that of RDB as a whole; the
+ * layout states the version of the value itself. redis-cli --raw appends a newline. */
 static bool strip(const uint8_t *p, size_t *n)
 {
     uint64_t table[256];
@@ -207,7 +209,7 @@ static bool strip(const uint8_t *p, size_t *n)
     return false;
 }
 
-/* Checks all links, and tells how many bytes those that are packed will take. */
+/* Checks all links, and computes how many bytes the compressed ones will take. */
 static const char *redis_dump_wrong(struct rdb r, uint64_t links, uint64_t *unpacked)
 {
     *unpacked = 0;
@@ -250,7 +252,7 @@ static tamis_status open_dump(const uint8_t *p, size_t n, const tamis_options *o
     struct rdb r = {p, n, 0, false};
     uint64_t unpacked;
     const struct head early =
-        head_of(&r); /* before the sum of what may be gigabytes of something else */
+        head_of(&r); /* checked before the checksum of what may be gigabytes of something else */
     if (r.bad) return tamis__corrupt(why, 0, "not the DUMP of a RedisBloom filter");
     if (early.layout < REDISBLOOM_OLDEST_LAYOUT || early.layout > REDISBLOOM_LAYOUT)
         return tamis__fail(why, TAMIS_EUNSUPPORTED,

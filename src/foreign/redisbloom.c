@@ -1,11 +1,11 @@
 /* RedisBloom's Bloom filters as the data of all chunks of BF.SCANDUMP, one after the other
- * (redisbloom.h has the layout): a chain of links, of which only the last is added to. A chunk is at
- * most 16 MiB and of one link, so the chunks can be cut again from the lengths. */
+ * (redisbloom.h has the layout): a chain of links, of which only the last is added to. A chunk has
+ * at most 16 MiB and belongs to one link, so the chunks can be cut again from the lengths. */
 #include "redisbloom.h"
 
 #include "foreign.h"
 
-/* --- What both forms hold --------------------------------------------------------------------- */
+/* --- What both forms contain ------------------------------------------------------------------ */
 
 const char *tamis__redis_wrong_link(const struct link *l)
 {
@@ -20,7 +20,7 @@ const char *tamis__redis_wrong_link(const struct link *l)
     return NULL;
 }
 
-/* Bits that no key sets, in the last word: they are damage, and would be counted as keys. */
+/* Reports bits in the last word that no key sets: they are damage, and would be counted as keys. */
 static bool past_end(const struct link *l)
 {
     if (l->m % 8 != 0 && l->bits[l->m / 8] >> l->m % 8 != 0) return true;
@@ -29,7 +29,7 @@ static bool past_end(const struct link *l)
     return false;
 }
 
-/* A reason why these links make no whole, or NULL. */
+/* Returns a reason why these links are not a valid chain, or NULL. */
 static const char *wrong_chain(const tamis_foreign *f)
 {
     uint64_t items = 0;
@@ -87,8 +87,8 @@ uint64_t tamis__redis_first_byte(const struct link *l, tamis_hash h)
     return h.lo % l->m >> 3;
 }
 
-/* As BF.RESERVE makes it: the first link has half the rate, so that all that may follow add up to
- * the whole. */
+/* Does the same as BF.RESERVE: the first link has half the rate, so that the rates of all links
+ * that may follow add up to the whole. */
 tamis_status tamis__redis_shape(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why)
 {
     const double error = plan->fpr / 2, bits_per_entry = redisbloom_bits_per_item(error);
@@ -148,7 +148,7 @@ static void redisbloom_put_link(uint8_t *p, const struct link *l)
     p[REDISBLOOM_LINK_LOG2] = l->log2;
 }
 
-/* There is no magic, but numbers that must agree. */
+/* The format has no magic number, only numbers that must agree. */
 static bool redisbloom_begins(const uint8_t *p, size_t n)
 {
     struct link first = {0};
@@ -159,7 +159,8 @@ static bool redisbloom_begins(const uint8_t *p, size_t n)
            tamis__redis_wrong_link(&first) == NULL;
 }
 
-/* Every link against the rules and the whole against its length; a reason, or NULL. */
+/* Checks every link against the rules and the whole against its length. Returns a reason, or
+ * NULL. */
 static const char *redisbloom_wrong(const uint8_t *p, size_t n, uint32_t links, size_t *at)
 {
     uint64_t left = n - REDISBLOOM_HEADER - (size_t)links * REDISBLOOM_LINK;
@@ -206,7 +207,7 @@ static tamis_status write_chunks(const tamis_foreign *f, tamis_sink put, void *c
                                  tamis_error *why)
 {
     uint8_t header[REDISBLOOM_HEADER], link[REDISBLOOM_LINK];
-    (void)why; /* nothing but put can fail */
+    (void)why; /* only put can fail */
     tamis__put64(header + REDISBLOOM_ITEMS, f->items);
     tamis__put32(header + REDISBLOOM_LINKS, f->n_links);
     tamis__put32(header + REDISBLOOM_SETTINGS, f->options);

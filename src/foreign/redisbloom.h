@@ -1,7 +1,7 @@
-/* RedisBloom's Bloom filters: hashes, formulas and layouts, once for the library, which reads and
- * writes its files, and for the Redis module (redis/redisbloom), which keeps them in memory. This
- * header depends on nothing but libc. The facts are from RedisBloom's replies; its code, which has
- * another licence, was not taken. */
+/* RedisBloom's Bloom filters: hashes, formulas and layouts. The library, which reads and writes its
+ * files, and the Redis module (redis/redisbloom), which keeps them in memory, share this header. It
+ * depends only on libc. The facts are from RedisBloom's replies; its code, which has another
+ * licence, was not used. */
 #ifndef TAMIS_REDISBLOOM_LAYOUT_H
 #define TAMIS_REDISBLOOM_LAYOUT_H
 
@@ -14,12 +14,12 @@ enum {
     REDISBLOOM_NO_ROUND = 1, /* the bits of a link are not a power of two */
     REDISBLOOM_ENTRIES_ARE_BITS = 2,
     REDISBLOOM_HASH_64 = 4,
-    REDISBLOOM_FIXED = 8, /* does not grow: a full filter is full */
+    REDISBLOOM_FIXED = 8, /* the filter does not grow */
     REDISBLOOM_OPTIONS = 15
 };
 
-/* The data of SCANDUMP, little-endian and packed: this header, an entry for each link, the bits of
- * each link. A chunk is of one link. */
+/* The data of SCANDUMP, little-endian and packed: this header, an entry for each link, and the bits
+ * of each link. A chunk belongs to one link. */
 enum {
     REDISBLOOM_ITEMS = 0,     /* u64 */
     REDISBLOOM_LINKS = 8,     /* u32 */
@@ -35,17 +35,17 @@ enum {
     REDISBLOOM_LINK_BITS_PER_ITEM = 32, /* f64 */
     REDISBLOOM_LINK_PROBES = 40,        /* u32 */
     REDISBLOOM_LINK_CAPACITY = 44,      /* u64 */
-    REDISBLOOM_LINK_LOG2 = 52,          /* u8: of the bits, in filters of old; else 0 */
+    REDISBLOOM_LINK_LOG2 = 52,          /* u8: log2 of the bits in old filters; otherwise 0 */
     REDISBLOOM_LINK = 53
 };
-enum { REDISBLOOM_CHUNK = 16 << 20 }; /* bytes, at most */
+enum { REDISBLOOM_CHUNK = 16 << 20 }; /* maximum bytes */
 
 /* The type of its values in RDB files, and the versions of their layout. */
 #define REDISBLOOM_TYPE "MBbloom--"
 enum { REDISBLOOM_OLDEST_LAYOUT = 2, REDISBLOOM_GROWTH_SINCE = 4, REDISBLOOM_LAYOUT = 4 };
 
-/* With fifteen digits, as there: then the fields agree to the last bit, and so does the number of
- * probes, which RedisBloom checks when it loads. */
+/* With fifteen digits, as in RedisBloom. Then the fields agree to the last bit, and so does the
+ * number of probes, which RedisBloom checks when it loads. */
 static inline double redisbloom_bits_per_item(double error)
 {
     return -log(error) / 0.480453013918201; /* ln(2)^2 */
