@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define FIRST_LINE "tamis-guard 1\n"
-#define MOST_BYTES 16384 /* of a manifest with all labels */
+#define MOST_BYTES 16384 /* more than a manifest with all labels has */
 
 bool guard_fail(guard_error *why, const char *format, ...)
 {
@@ -87,7 +87,7 @@ bool guard_write_file(const char *path, const void *bytes, size_t n, guard_error
            guard_fail(why, "%s: %s", path, reason.text);
 }
 
-/* The names of files that were not made by guard_write_file. */
+/* Syncs the names of files that guard_write_file did not make. */
 static bool sync_directory(const char *directory, guard_error *why)
 {
     const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -197,7 +197,7 @@ static bool good_label(const char *text)
     return true;
 }
 
-/* One line, without its end. */
+/* Reads one line, without its line end. */
 static bool read_line(guard_manifest *m, size_t *next_field, char *line)
 {
     char *value = strchr(line, ' ');
@@ -212,7 +212,7 @@ static bool read_line(guard_manifest *m, size_t *next_field, char *line)
     return read_field(m, &FIELDS[(*next_field)++], value);
 }
 
-/* text: without its last line, the sum, which has been checked. */
+/* `text` excludes the last line, the checksum, which has been verified. */
 static bool parse(char *text, guard_manifest *m)
 {
     size_t next_field = 0;
@@ -266,7 +266,7 @@ bool guard_manifest_write(const char *directory, const guard_manifest *m, guard_
     n += (size_t)snprintf(text + n, sizeof text - n, "sum %s\n", sum);
     char *path = guard_path(directory, "manifest");
     if (path == NULL) return guard_fail(why, "not enough memory");
-    /* What the manifest names must be on disk before the manifest is. */
+    /* The files that the manifest names must be on disk before the manifest is. */
     const bool good = sync_directory(directory, why) && guard_write_file(path, text, n, why);
     free(path);
     return good;
