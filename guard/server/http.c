@@ -1,4 +1,4 @@
-/* Answers in HTTP: fields, tags, ranges, errors. */
+/* How the server's answers become HTTP: header fields, entity tags, byte ranges and errors. */
 #include "server.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ static void add_fields(struct MHD_Response *r, const struct guard_field *fields)
         MHD_add_response_header(r, fields->name, fields->value);
 }
 
-/* Queues the response and gives it up. */
+/* Queues the response and releases this program's reference to it. */
 static enum MHD_Result send_response(struct guard_ask *ask, unsigned status, struct MHD_Response *r,
                                      size_t size)
 {
@@ -69,10 +69,10 @@ enum MHD_Result guard_reply_error(struct guard_ask *ask, unsigned status, const 
     return send_response(ask, status, r, (size_t)n);
 }
 
-/* --- Bytes under a tag ------------------------------------------------------------------------ */
+/* --- Tags and ranges -------------------------------------------------------------------------- */
 
-/* Where the list goes on behind this: at a comma or at the end. NULL: there is something else
- * first. */
+/* Returns where a list element ends after p: at a comma or at the end of the field. Returns NULL
+ * when something other than white space comes first. */
 static const char *element_end(const char *p)
 {
     p += strspn(p, " \t");
@@ -83,10 +83,11 @@ bool guard_tag_listed(const char *field, const char *tag)
 {
     const size_t n = strlen(tag);
     const char *p = field + strspn(field, " \t");
-    if (*p == '*') return p[1 + strspn(p + 1, " \t")] == '\0'; /* it stands alone */
+    if (*p == '*') return p[1 + strspn(p + 1, " \t")] == '\0'; /* "*" must stand alone */
     while (*(p += strspn(p, " \t,")) != '\0') {
         if (strncmp(p, "W/", 2) == 0) p += 2;
-        /* A tag may have commas between its quotes; what is no tag ends at the next one. */
+        /* A tag may contain commas between its quotes. Anything that is not a tag ends at the next
+         * comma. */
         const char *quote = *p == '"' ? strchr(p + 1, '"') : NULL;
         const char *end = quote != NULL ? element_end(quote + 1) : NULL;
         if (end != NULL && (size_t)(quote + 1 - p) == n && memcmp(p, tag, n) == 0) return true;
@@ -96,7 +97,8 @@ bool guard_tag_listed(const char *field, const char *tag)
     return false;
 }
 
-/* Digits to a number; as many as no size has become the largest. False: there are none. */
+/* Reads digits as a number; a number that does not fit becomes UINT64_MAX, which is larger than any
+ * size. Returns false when there is no digit. */
 static bool read_digits(const char **p, uint64_t *out)
 {
     const size_t n = strspn(*p, "0123456789");
@@ -109,7 +111,8 @@ static bool read_digits(const char **p, uint64_t *out)
     return n > 0;
 }
 
-/* A field that makes no sense, or asks for several ranges, asks for the whole (RFC 9110, 14.2). */
+/* A malformed field and a request for several ranges both select the whole content (RFC 9110,
+ * 14.2). */
 enum guard_range guard_range_read(const char *field, uint64_t size, uint64_t *from, uint64_t *to)
 {
     if (strncmp(field, "bytes=", 6) != 0) return GUARD_RANGE_WHOLE;
@@ -119,7 +122,7 @@ enum guard_range guard_range_read(const char *field, uint64_t size, uint64_t *fr
     const bool ends = read_digits(&p, to);
     if (*p != '\0' || (!starts && !ends) || (starts && ends && *to < *from))
         return GUARD_RANGE_WHOLE;
-    if (!starts) { /* the last so many */
+    if (!starts) { /* "-N": the last N bytes */
         if (*to == 0) return GUARD_RANGE_NONE;
         *from = *to < size ? size - *to : 0;
     }
@@ -143,7 +146,7 @@ static enum MHD_Result count_field(void *ctx, enum MHD_ValueKind kind, const cha
     return MHD_YES;
 }
 
-/* The field, if the request has it exactly once. */
+/* Returns the field's value if the request has the field exactly once, otherwise NULL. */
 static const char *only_field(struct guard_ask *ask, const char *name)
 {
     struct count c = {name, 0};
@@ -156,7 +159,8 @@ static void release_version(void *version)
     guard_live_release(version);
 }
 
-/* A response of n of the bytes, which holds the version if they are of it. */
+/* Makes a response of n bytes of the content. It keeps a reference to the version if the bytes
+ * belong to it. */
 static struct MHD_Response *respond_with(struct guard_ask *ask, const struct guard_content *c,
                                          uint64_t from, size_t n)
 {

@@ -6,21 +6,21 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* Sets of eight places. Where a set is full, the client that was silent longest gives way: its
- * bucket is the fullest, so that forgetting it gives away the least. */
+/* The table consists of sets of eight slots. When a set is full, the client that was silent longest
+ * is evicted. Its bucket is the fullest, so forgetting it gives away the fewest tokens. */
 #define WAYS 8u
 #define SETS (GUARD_LIMITS_CLIENTS / WAYS)
 
 struct bucket {
-    uint64_t client; /* 0: nobody */
-    int64_t at;      /* when it was filled up last */
+    uint64_t client; /* 0 marks a free slot */
+    int64_t at;      /* when the bucket was last refilled */
     double tokens;
 };
 
 struct guard_limits {
     pthread_mutex_t lock;
     double per_second;
-    uint64_t secret; /* so that nobody can choose whose set it shares */
+    uint64_t secret; /* keyed hash, so that a client cannot choose whose set it shares */
     struct bucket buckets[SETS][WAYS];
 };
 
@@ -30,7 +30,8 @@ struct guard_limits *guard_limits_new(unsigned per_second)
     if (l == NULL) return NULL;
     pthread_mutex_init(&l->lock, NULL);
     l->per_second = per_second;
-    /* Without random numbers the table works as well; it is only easier to crowd. */
+    /* Without random numbers the table still works; it is only easier to fill one set on
+     * purpose. */
     if (getrandom(&l->secret, sizeof l->secret, GRND_NONBLOCK) < 0) l->secret = 0;
     return l;
 }
@@ -42,8 +43,8 @@ void guard_limits_free(struct guard_limits *l)
     free(l);
 }
 
-/* The client behind an address, never 0: the network half of IPv6, or IPv4, also when it comes as
- * IPv6. */
+/* Returns the client behind an address, never 0: the network half of an IPv6 address, or the IPv4
+ * address, also when it arrives as an IPv4-mapped IPv6 address. */
 static uint64_t client_of(const struct sockaddr *a)
 {
     uint64_t id = 0;
@@ -88,7 +89,7 @@ bool guard_limits_take(struct guard_limits *l, const struct sockaddr *client, in
 {
     pthread_mutex_lock(&l->lock);
     struct bucket *b = bucket_of(l, client_of(client), now);
-    if (now > b->at) { /* two threads may come in the other order than they read the clock */
+    if (now > b->at) { /* two threads may take the lock in another order than they read the clock */
         b->tokens += (double)(now - b->at) / 1000 * l->per_second;
         b->at = now;
     }

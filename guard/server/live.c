@@ -5,14 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RETRY 10000 /* milliseconds: a directory that is being copied here may become whole */
+/* Milliseconds until a failed reload is repeated, because a directory that is being copied may be
+ * complete by then. */
+#define RETRY 10000
 
 static struct guard_published *publish(guard *g)
 {
     struct guard_published *p = malloc(sizeof *p);
     if (p == NULL) return NULL;
     p->g = g;
-    atomic_init(&p->users, 1); /* being current */
+    atomic_init(&p->users, 1); /* the reference that being current gives */
     return p;
 }
 
@@ -32,7 +34,7 @@ void guard_live_release(struct guard_published *p)
     free(p);
 }
 
-/* Looks at the manifest; false: it is the one that was seen last. */
+/* Looks at the manifest again and reports whether it differs from the one seen last. */
 static bool has_changed(struct guard_live *l)
 {
     struct stat now;
@@ -47,7 +49,7 @@ static bool has_changed(struct guard_live *l)
     return !same;
 }
 
-/* Opens what is there now and puts it in the place of the current one. */
+/* Opens the version in the directory and makes it the current one. */
 static bool take_up(struct guard_live *l, guard_error *why)
 {
     guard *g = guard_open(l->directory, why);
@@ -75,7 +77,8 @@ bool guard_live_start(struct guard_live *l, const char *directory, guard_error *
     memset(l, 0, sizeof *l);
     l->directory = directory;
     pthread_mutex_init(&l->lock, NULL);
-    has_changed(l); /* seen before it is opened: what comes meanwhile is new then */
+    /* Recorded before opening, so that a version published meanwhile counts as new. */
+    has_changed(l);
     return take_up(l, why);
 }
 

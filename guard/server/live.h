@@ -1,5 +1,6 @@
-/* The version that is served, and the watch for the next. A request takes a version, answers from
- * it alone, and gives it back; a version that has been replaced goes with its last user. */
+/* The version that is served, and the watch for the next one. A request takes a reference to a
+ * version, answers from that version alone, and releases it. A replaced version is closed when its
+ * last user releases it. */
 #ifndef GUARD_LIVE_H
 #define GUARD_LIVE_H
 
@@ -16,23 +17,23 @@ struct guard_published {
 
 struct guard_live {
     const char *directory;
-    pthread_mutex_t lock; /* of current */
+    pthread_mutex_t lock; /* protects `current` */
     struct guard_published *current;
     atomic_ullong reloads, failed;
-    /* Of the one thread that looks: */
-    struct stat seen; /* the manifest when it was last read; all zero: there was none */
-    int64_t again;    /* when to try again what has failed; 0: nothing has */
-    guard_error said; /* the last failure, which is said once */
+    /* Used only by the one thread that calls guard_live_look: */
+    struct stat seen; /* the manifest when it was last read; all zero if there was none */
+    int64_t again;    /* when to repeat a reload that failed; 0 if none has failed */
+    guard_error said; /* the last failure that was printed, so that each is printed once */
 };
 
-/* False with a reason when there is no version to begin with. */
+/* Opens the first version. Fails with a reason when the directory has none. */
 bool guard_live_start(struct guard_live *l, const char *directory, guard_error *why);
-/* After the last request. */
+/* Call it after the last request. */
 void guard_live_end(struct guard_live *l);
 
-/* Takes up a new version if there is one. What cannot be opened leaves the one before in its place,
- * is counted, and said on stderr. `now` in milliseconds; `anyway`: also when the manifest looks the
- * same. */
+/* Makes a newly published version the current one. If it cannot be opened, the previous version
+ * stays in service, the failure is counted, and a message goes to stderr. `now` is in milliseconds;
+ * `anyway` reloads even if the manifest looks unchanged. */
 void guard_live_look(struct guard_live *l, int64_t now, bool anyway);
 
 struct guard_published *guard_live_take(struct guard_live *l);

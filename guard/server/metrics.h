@@ -1,4 +1,5 @@
-/* What the server counts of itself. No URL, no prefix, no address. */
+/* What the server counts about its own work. The metrics contain no URL, no prefix and no
+ * address. */
 #ifndef GUARD_METRICS_H
 #define GUARD_METRICS_H
 
@@ -22,20 +23,20 @@ enum guard_endpoint {
 
 #define GUARD_STATUSES 11
 
-/* All zero at first. */
+/* Initialize it with zeros. */
 struct guard_metrics {
     atomic_ullong requests[GUARD_ENDPOINTS][GUARD_STATUSES];
-    atomic_ullong prefixes, hashes; /* asked to be confirmed; returned */
-    atomic_ullong sent;             /* bytes of bodies that were taken whole */
+    atomic_ullong prefixes, hashes; /* prefixes that clients asked to confirm; hashes returned */
+    atomic_ullong sent;             /* bytes of bodies that were sent completely */
     atomic_ullong limited, slow;    /* requests refused; connections cut */
-    atomic_ullong connections;      /* open now */
-    atomic_ullong active;           /* requests that are being answered now */
-    int64_t started;                /* milliseconds of the clock that never goes back */
+    atomic_ullong connections;      /* currently open */
+    atomic_ullong active;           /* requests that are being answered */
+    int64_t started;                /* guard_clock() when the server started */
 };
 
-int64_t guard_clock(void); /* that clock */
+int64_t guard_clock(void); /* milliseconds of the monotonic clock */
 void guard_metrics_count(struct guard_metrics *m, enum guard_endpoint at, unsigned status);
-/* Prometheus' text. */
+/* Prints the metrics in Prometheus' text format. */
 void guard_metrics_print(struct guard_metrics *m, const guard_manifest *about,
                          unsigned long long reloads, unsigned long long failed_reloads,
                          struct guard_text *out);

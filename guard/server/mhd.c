@@ -8,9 +8,9 @@
 
 struct guard_mhd guard_mhd;
 static const char *reason = "it was not asked for";
-static char of_system[200]; /* what dlerror says is the thread's, and ends with it */
+static char of_system[200]; /* dlerror's text belongs to the thread and is lost when it exits */
 
-/* A pointer to data becomes one to a function only by its bytes. */
+/* C has no conversion from a data pointer to a function pointer, so the bytes are copied. */
 static bool find(void *library, const char *name, void *function)
 {
     void *const at = dlsym(library, name);

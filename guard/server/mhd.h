@@ -1,6 +1,6 @@
 /* libmicrohttpd, loaded when a server starts. Linked as usual it would bring a TLS library and its
- * relatives into every command, 2.3 MB of memory each, for `tamis guard serve` alone. Its functions
- * are called by their names. */
+ * dependencies into every command, at 2.3 MB of memory each, although only `tamis guard serve`
+ * needs it. Macros below let the code call the functions by their usual names. */
 #ifndef GUARD_MHD_H
 #define GUARD_MHD_H
 
@@ -24,9 +24,9 @@
 struct guard_mhd {
     GUARD_MHD_FUNCTIONS(GUARD_MHD_MEMBER)
 };
-extern struct guard_mhd guard_mhd; /* written once, before any thread of a server is started */
+extern struct guard_mhd guard_mhd; /* written once, before a server starts any thread */
 
-/* NULL: it is there; otherwise why not. */
+/* Loads the library. Returns NULL on success, otherwise the reason for the failure. */
 const char *guard_mhd_load(void);
 
 #ifndef GUARD_MHD_NAMES_ONLY

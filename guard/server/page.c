@@ -1,5 +1,5 @@
-/* The page for people: the files of web/page, or, where the program was built without them, the
- * bare facts. */
+/* The web page of the server: the files of web/page or, if the program was built without them, a
+ * plain summary of the version. */
 #include "page.h"
 
 #include "server.h"
@@ -64,8 +64,8 @@ static enum MHD_Result answer_facts(struct guard_ask *ask)
 
 enum MHD_Result guard_answer_page(struct guard_ask *ask)
 {
-    /* But for the last directive, which only a field can give, the same is in index.html for other
-     * servers. */
+    /* index.html has the same policy for other servers, except for the last directive, which
+     * browsers accept only as a header field. */
     static const struct guard_field fields[] = {
         {"Content-Security-Policy",
          "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "

@@ -1,6 +1,6 @@
-/* The page's files (web/page), in the program itself, so that it can be installed alone. The array
- * is written at build time by embed.cmake; it is empty where the tools were missing that the page
- * is made with. */
+/* The files of the web page (web/page), embedded in the program so that it can be installed alone.
+ * embed.cmake writes the array at build time. The array is empty if the tools that make the page
+ * were missing. */
 #ifndef GUARD_PAGE_H
 #define GUARD_PAGE_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct guard_file {
-    const char *path; /* "/index.html"; NULL: the end */
+    const char *path; /* for example "/index.html"; NULL ends the array */
     const uint8_t *bytes;
     size_t size;
     char sha256[2 * GUARD_HASH_SIZE + 1];
@@ -17,7 +17,7 @@ struct guard_file {
 
 extern const struct guard_file guard_page[];
 
-/* The file at a path ("/" is "/index.html"), or NULL. */
+/* Returns the file at a path, or NULL. "/" stands for "/index.html". */
 const struct guard_file *guard_page_find(const char *path);
 
 #endif

@@ -1,4 +1,5 @@
-/* What is asked, and the answers. Every answer comes from one version, which the request holds. */
+/* The endpoints and their answers. Every answer comes from one version, to which the request holds
+ * a reference. */
 #include "server.h"
 
 #include "page.h"
@@ -10,9 +11,9 @@
 #include <tamis/tamis.h>
 
 #define JSON "application/json"
-#define MOST_PREFIXES 30 /* the expressions of a URL */
-/* A list has one hash to a prefix, rarely two. What is far beyond is a list made to be asked
- * about. */
+#define MOST_PREFIXES 30 /* the most expressions that a URL has */
+/* A prefix normally has one listed hash, rarely two. A list far above this limit was made to be
+ * expensive to query. */
 #define MOST_HASHES 10000
 #define MOST_TEXT (4u << 20)
 #define BAD MHD_HTTP_BAD_REQUEST
@@ -26,13 +27,13 @@ static const guard_manifest *about(const struct guard_ask *ask)
 
 /* --- Parameters ------------------------------------------------------------------------------- */
 
-/* The one parameter that an endpoint knows, with its values; more than there is room for are
- * counted. */
+/* The one parameter that an endpoint accepts, with its values. `n` also counts the values for which
+ * there is no room. */
 struct parameter {
     const char *name;
     const char *values[MOST_PREFIXES];
     size_t n;
-    bool strange; /* there was another one */
+    bool strange; /* the request has another parameter */
 };
 
 static enum MHD_Result take_parameter(void *ctx, enum MHD_ValueKind kind, const char *name,
@@ -54,7 +55,8 @@ static struct parameter parameter(struct guard_ask *ask, const char *name)
     return p;
 }
 
-/* A parameter that is a version, or is left out: *version is `none` then. False: it is neither. */
+/* Reads a parameter that is a version number; *version is `none` if it is absent. Returns false if
+ * the value is not a version number. */
 static bool version_from(const struct parameter *p, uint64_t none, uint64_t *version)
 {
     *version = none;
@@ -134,7 +136,7 @@ static bool put_found(void *ctx, const uint8_t hash[GUARD_HASH_SIZE], uint64_t l
     return !f->hashes.failed && !f->labels.failed;
 }
 
-/* Exactly eight hex digits. */
+/* Reads exactly eight hex digits. */
 static bool prefix_from(const char *text, uint8_t prefix[GUARD_PREFIX])
 {
     if (strlen(text) != 2 * GUARD_PREFIX ||
@@ -145,7 +147,8 @@ static bool prefix_from(const char *text, uint8_t prefix[GUARD_PREFIX])
     return true;
 }
 
-/* Finds all of the prefixes, each once. False: it cannot tell. */
+/* Finds the listed hashes of all prefixes, each prefix once. Returns false if the store cannot
+ * answer. */
 static bool find_all(struct guard_ask *ask, uint8_t (*prefixes)[GUARD_PREFIX], size_t n,
                      struct found *f)
 {
@@ -226,7 +229,7 @@ static enum MHD_Result answer_update(struct guard_ask *ask)
     return guard_reply(ask, MHD_HTTP_OK, JSON, &out, NO_STORE);
 }
 
-/* --- For people and machines that watch ------------------------------------------------------- */
+/* --- For people and monitoring ---------------------------------------------------------------- */
 
 static enum MHD_Result answer_metrics(struct guard_ask *ask)
 {
@@ -246,7 +249,7 @@ static enum MHD_Result answer_healthz(struct guard_ask *ask)
                        "text/plain; charset=utf-8", &out, NO_STORE);
 }
 
-/* --- Which is which --------------------------------------------------------------------------- */
+/* --- Dispatch --------------------------------------------------------------------------------- */
 
 static const struct route {
     const char *path;
@@ -254,7 +257,7 @@ static const struct route {
     bool is_public;
     enum MHD_Result (*answer)(struct guard_ask *ask);
 } ROUTES[] = {
-    /* The first also has the files of the page. */
+    /* This entry also serves the files of the page. */
     {"/", GUARD_AT_PAGE, false, guard_answer_page},
     {"/filter", GUARD_AT_FILTER, true, answer_filter},
     {"/delta", GUARD_AT_DELTA, true, answer_delta},
@@ -265,7 +268,8 @@ static const struct route {
     {"/healthz", GUARD_AT_HEALTHZ, false, answer_healthz},
 };
 
-/* What a browser asks before it lets a page of another origin use more than the simplest fields. */
+/* Answers the question that a browser asks before it lets a page of another origin use more than
+ * the simplest header fields. */
 static enum MHD_Result answer_preflight(struct guard_ask *ask)
 {
     static const struct guard_field fields[] = {

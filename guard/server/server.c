@@ -1,8 +1,8 @@
-/* The life of the server: its socket, its connections, its signals.
+/* The server's life cycle: its socket, its connections, its signals.
  *
- * libmicrohttpd's threads answer; the thread that called waits for signals and, each second, looks
- * for a new version and for clients that take too long over the head of a request. There is no log
- * of requests: who asks about what is nobody's business. */
+ * Threads of libmicrohttpd answer the requests. The calling thread waits for signals and, each
+ * second, looks for a new version and for clients that take too long to send the head of a request.
+ * Requests are not logged, so that there is no record of who asked about what. */
 #include "server.h"
 
 #include "../version/manifest.h"
@@ -17,11 +17,10 @@
 
 #define BACKLOG 511
 #define LOOK_SECONDS 1
-/* Of a connection: the head of a request, what libmicrohttpd makes of it, and the head of the
- * answer. A question has up to 30 parameters of 16 bytes and 64 more for each; a browser's fields
- * are a kilobyte or two. */
+/* Memory of one connection: the head of a request, what libmicrohttpd makes of it, and the head of
+ * the answer. A query has up to 30 parameters of 16 bytes, each with 64 bytes of bookkeeping. A
+ * browser's header fields are one or two kilobytes. */
 #define CONNECTION_BYTES 8192
-/* The address of a server as a socket wants it. */
 union address {
     struct sockaddr any;
     struct sockaddr_in v4;
@@ -33,9 +32,10 @@ union address {
 struct guard_client {
     struct guard_client *next, **link;
     int fd;
-    atomic_llong waiting; /* since when for the head of a request; 0: it is being answered */
-    bool begun;           /* the head has been read */
-    uint64_t sent;        /* size of the body of the answer */
+    /* Since when the head of a request is awaited; 0 while a request is being answered. */
+    atomic_llong waiting;
+    bool begun;    /* the head has been read */
+    uint64_t sent; /* size of the answer's body */
 };
 
 static void client_came(struct guard_server *s, struct MHD_Connection *connection, void **place)
@@ -45,7 +45,7 @@ static void client_came(struct guard_server *s, struct MHD_Connection *connectio
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     *place = c;
     s->metrics.connections++;
-    if (c == NULL) return; /* its first request is refused then */
+    if (c == NULL) return; /* the connection's first request is then refused */
     c->fd = info != NULL ? info->connect_fd : -1;
     atomic_init(&c->waiting, guard_clock());
     pthread_mutex_lock(&s->lock);
@@ -56,8 +56,8 @@ static void client_came(struct guard_server *s, struct MHD_Connection *connectio
     pthread_mutex_unlock(&s->lock);
 }
 
-/* libmicrohttpd closes the socket only after this, so that no other connection can have its number
- * before. */
+/* libmicrohttpd closes the socket only after this call, so no other connection can have the same
+ * descriptor before. */
 static void client_left(struct guard_server *s, struct guard_client *c)
 {
     s->metrics.connections--;
@@ -78,9 +78,9 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **p
         client_left(ctx, *place);
 }
 
-/* A byte now and then keeps a connection from being idle. So the whole head must come in twice the
- * time that silence may last: a client that has been silent as long as it may still has as long
- * again. */
+/* A client that sends a byte now and then never counts as idle. So the whole head must arrive in
+ * twice the time that a connection may be silent. A client that was silent for as long as it may be
+ * still has the same time again. */
 static void cut_slow(struct guard_server *s, int64_t now)
 {
     const int64_t before = now - 2000 * (int64_t)s->settings.timeout_seconds;
@@ -104,7 +104,7 @@ static bool has_body(struct MHD_Connection *connection)
            MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding") != NULL;
 }
 
-/* Called with the head of a request, and again when it is complete. */
+/* Called with the head of a request, and again when the request is complete. */
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *http, const char *upload,
                                   size_t *upload_size, void **place)
@@ -125,7 +125,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
         s->metrics.active++;
         if (!has_body(connection)) return MHD_YES;
     }
-    if (*upload_size != 0) return MHD_NO; /* a body that was not announced */
+    if (*upload_size != 0) return MHD_NO; /* a body that the head did not announce */
     struct guard_ask ask = {.server = s,
                             .connection = connection,
                             .version = guard_live_take(&s->live),
@@ -167,7 +167,7 @@ static bool address_from(const char *text, uint16_t port, union address *out)
     return inet_pton(AF_INET6, text, &out->v6.sin6_addr) == 1;
 }
 
-/* The listening socket, and the port that it has got; -1 after a failure. */
+/* Returns the listening socket and its port in *got, or -1 after a failure. */
 static int listen_at(const char *text, uint16_t port, uint16_t *got, guard_error *why)
 {
     union address a;
@@ -179,7 +179,7 @@ static int listen_at(const char *text, uint16_t port, uint16_t *got, guard_error
     socklen_t size = a.any.sa_family == AF_INET ? sizeof a.v4 : sizeof a.v6;
     const int fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool good = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0;
-    if (good && a.any.sa_family == AF_INET6) /* "::" is every address, of IPv4 as well */
+    if (good && a.any.sa_family == AF_INET6) /* "::" accepts IPv4 connections as well */
         good = setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no) == 0;
     good = good && bind(fd, &a.any, size) == 0 && listen(fd, BACKLOG) == 0 &&
            getsockname(fd, &a.any, &size) == 0;
@@ -192,15 +192,15 @@ static int listen_at(const char *text, uint16_t port, uint16_t *got, guard_error
     return -1;
 }
 
-/* Every connection needs a descriptor; the files of two versions and libmicrohttpd's own a few
- * more. */
+/* Every connection needs a descriptor; the files of two versions and libmicrohttpd itself need a
+ * few more. */
 static void raise_descriptors(unsigned connections)
 {
     struct rlimit l;
     const rlim_t wanted = (rlim_t)connections + 128;
     if (getrlimit(RLIMIT_NOFILE, &l) != 0 || l.rlim_cur >= wanted) return;
     l.rlim_cur = wanted < l.rlim_max ? wanted : l.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &l); /* without it, fewer connections at once */
+    setrlimit(RLIMIT_NOFILE, &l); /* if it fails, fewer connections are possible at once */
 }
 
 static struct MHD_Daemon *start(struct guard_server *s, int fd)
@@ -222,9 +222,9 @@ static struct MHD_Daemon *start(struct guard_server *s, int fd)
                             s, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
-/* --- Life ------------------------------------------------------------------------------------- */
+/* --- Life cycle ------------------------------------------------------------------------------- */
 
-/* The signal that came within this time, or -1. */
+/* Returns the signal that arrived within this time, or -1. */
 static int next_signal(const sigset_t *set, long milliseconds)
 {
     const struct timespec t = {milliseconds / 1000, milliseconds % 1000 * 1000000};
@@ -241,8 +241,8 @@ static void serve(struct guard_server *s, const sigset_t *set)
     }
 }
 
-/* No new connections; those that have asked get their answer, unless they are slower than a silence
- * may be or a second signal says that it is urgent. */
+/* Accepts no new connections. Requests that have been received are answered first, unless their
+ * clients are slower than the time limit for silence or a second signal arrives. */
 static void stop(struct guard_server *s, struct MHD_Daemon *daemon, const sigset_t *set)
 {
     const int64_t end = guard_clock() + 1000 * (int64_t)s->settings.timeout_seconds;
@@ -265,7 +265,8 @@ static void set_defaults(guard_service *v)
     if (v->per_address == 0) v->per_address = 64;
     if (v->timeout_seconds == 0) v->timeout_seconds = 10;
     if (v->threads == 0) v->threads = processors > 0 ? (unsigned)processors : 1;
-    if (v->threads > v->connections) v->threads = v->connections; /* which the threads share */
+    /* The limit is divided among the threads. */
+    if (v->threads > v->connections) v->threads = v->connections;
 }
 
 static bool run(struct guard_server *s, const sigset_t *set, guard_error *why)
@@ -287,7 +288,7 @@ static bool run(struct guard_server *s, const sigset_t *set, guard_error *why)
     return daemon != NULL;
 }
 
-/* The threads inherit the mask, so that every signal comes to the one that waits for it. */
+/* The threads inherit the signal mask, so every signal reaches the thread that waits for it. */
 bool guard_serve(const guard_service *service, guard_error *why)
 {
     struct guard_server *s = calloc(1, sizeof *s);
@@ -315,7 +316,8 @@ bool guard_serve(const guard_service *service, guard_error *why)
     guard_limits_free(s->limits);
     pthread_mutex_destroy(&s->lock);
     free(s);
-    while (next_signal(&set, 0) >= 0) continue; /* one that came twice would end the program now */
+    /* Discard signals that arrived twice: they would end the program when unblocked. */
+    while (next_signal(&set, 0) >= 0) continue;
     sigaction(SIGPIPE, &pipes, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return good;

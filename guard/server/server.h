@@ -1,5 +1,5 @@
-/* What the files of the server share. server.c lives, routes.c and page.c answer, http.c says it in
- * HTTP. */
+/* Declarations that the server's files share. server.c has the life cycle, routes.c and page.c
+ * produce the answers, and http.c turns them into HTTP. */
 #ifndef GUARD_SERVER_H
 #define GUARD_SERVER_H
 
@@ -12,12 +12,12 @@
 struct guard_client;
 
 struct guard_server {
-    guard_service settings; /* with its defaults filled in */
+    guard_service settings; /* defaults filled in */
     struct guard_live live;
     struct guard_metrics metrics;
-    struct guard_limits *limits; /* NULL: none */
+    struct guard_limits *limits; /* NULL if there is no limit */
     atomic_bool stopping;
-    pthread_mutex_t lock; /* of clients */
+    pthread_mutex_t lock; /* protects `clients` */
     struct guard_client *clients;
 };
 
@@ -28,14 +28,14 @@ struct guard_ask {
     struct guard_published *version;
     const char *path;
     enum guard_endpoint at;
-    bool is_public; /* any page may read the answer */
+    bool is_public; /* pages of any origin may read the answer */
     bool head;
-    uint64_t *sent; /* where to put the size of the body */
+    uint64_t *sent; /* where to store the size of the body */
 };
 
 /* --- routes.c --------------------------------------------------------------------------------- */
 
-/* Answers a request that has no body. MHD_NO: it could not, and the connection ends. */
+/* Answers a request that has no body. MHD_NO means that this failed and the connection ends. */
 enum MHD_Result guard_answer_request(struct guard_ask *ask, const char *path, const char *method);
 
 /* --- page.c ----------------------------------------------------------------------------------- */
@@ -48,30 +48,31 @@ struct guard_field {
     const char *name, *value;
 };
 
-/* Sends the text, which it frees; with these fields, the last of which has no name (NULL: none). A
- * text that failed is a doubt: 503. */
+/* Sends the text and frees it. `fields` ends with an entry without a name; NULL stands for no
+ * fields. If building the text failed, the answer is 503, because the result is unknown. */
 enum MHD_Result guard_reply(struct guard_ask *ask, unsigned status, const char *type,
                             struct guard_text *text, const struct guard_field *fields);
-/* {"error":"reason"}; the reason has nothing that JSON would escape. */
+/* Sends {"error":"reason"}. The reason must not contain anything that JSON would escape. */
 enum MHD_Result guard_reply_error(struct guard_ask *ask, unsigned status, const char *reason,
                                   const struct guard_field *fields);
-/* Bytes under a tag, or the range of them that was asked for. */
+/* Content with an entity tag. A request may ask for a range of it. */
 struct guard_content {
     const void *bytes;
     size_t size;
     const char *sha256, *type, *cache;
-    const struct guard_field *fields; /* more of them; NULL: none */
-    bool of_version;                  /* the bytes live as long as the version, else for ever */
+    const struct guard_field *fields; /* additional fields, or NULL */
+    /* The bytes live as long as the version; otherwise they are static. */
+    bool of_version;
 };
 enum MHD_Result guard_reply_content(struct guard_ask *ask, const struct guard_content *c);
 
-/* What "Range" asks of so many bytes. */
+/* Reads what the field "Range" selects from `size` bytes. */
 enum guard_range { GUARD_RANGE_WHOLE, GUARD_RANGE_PART, GUARD_RANGE_NONE };
 enum guard_range guard_range_read(const char *field, uint64_t size, uint64_t *from, uint64_t *to);
-/* Whether "If-None-Match" has this tag, which is quoted. */
+/* Reports whether "If-None-Match" contains this tag, which includes its quotes. */
 bool guard_tag_listed(const char *field, const char *tag);
-/* For MHD: %XX to bytes, but for %00, which no path and no parameter of ours has and which would
- * end a string. */
+/* The unescape callback of libmicrohttpd: turns %XX into bytes, except %00. No path and no
+ * parameter of this server contains a NUL, and it would end the string. */
 size_t guard_unescape(void *ctx, struct MHD_Connection *connection, char *text);
 
 #endif

@@ -1,7 +1,7 @@
-/* The address that a host of digits leads to has many spellings: 3279880203, 0xc37f000b,
- * 0303.0177.11 and 195.127.0.11 are one. A list must know them all by one name, and that is the one
- * browsers show: four decimal numbers; for IPv6 the shortest form, lower case, with the first of
- * the longest runs of zeros as "::". */
+/* IP addresses in a URL. A numeric host has many spellings: 3279880203, 0xc37f000b, 0303.0177.11
+ * and 195.127.0.11 are the same address. A list must know all of them under one name. That name is
+ * the one browsers show: four decimal numbers, and for IPv6 the shortest form in lower case, in
+ * which "::" replaces the first of the longest runs of zeros. */
 #include "address.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ unsigned guard__digit(uint8_t c)
     return 16;
 }
 
-static size_t put_decimal(uint8_t *out, unsigned v) /* v < 256 */
+static size_t put_decimal(uint8_t *out, unsigned v) /* requires v < 256 */
 {
     size_t n = 0;
     if (v >= 100) out[n++] = (uint8_t)('0' + v / 100);
@@ -33,7 +33,7 @@ static size_t put_ip4(uint8_t *out, uint32_t ip)
     return n;
 }
 
-/* A number from *at up to a '.' or the end. "0x" alone is zero, as browsers have it. */
+/* Reads a number from *at up to a '.' or the end. "0x" alone is zero, as in browsers. */
 static bool number(const uint8_t **at, const uint8_t *end, uint64_t *value)
 {
     const uint8_t *p = *at;
@@ -63,7 +63,7 @@ size_t guard__ip4(const uint8_t *host, size_t len, uint8_t out[GUARD__ADDRESS_SI
         uint64_t value;
         if (!number(&p, end, &value)) return 0;
         if (p == end) {
-            const unsigned bits = 40 - 8 * parts; /* that are left for the last part */
+            const unsigned bits = 40 - 8 * parts; /* bits that the last part fills */
             if (value >> bits != 0) return 0;
             return put_ip4(out, ip | (uint32_t)value);
         }
@@ -74,7 +74,8 @@ size_t guard__ip4(const uint8_t *host, size_t len, uint8_t out[GUARD__ADDRESS_SI
     return 0;
 }
 
-/* The four decimal numbers at the end of an IPv6 address; no other form is allowed there. */
+/* Reads the four decimal numbers at the end of an IPv6 address; no other form of IPv4 is allowed
+ * there. */
 static bool read_quad(const uint8_t *p, const uint8_t *end, uint16_t group[2])
 {
     uint32_t ip = 0;
@@ -92,8 +93,8 @@ static bool read_quad(const uint8_t *p, const uint8_t *end, uint16_t group[2])
     return p == end;
 }
 
-/* The groups up to the end; returns their number, or 9: no address. *gap: how many stand before
- * "::", or 8. */
+/* Reads the groups up to the end and returns their number, or 9 if this is not an address. *gap is
+ * the number of groups before "::", or 8 without it. */
 static unsigned read_groups(const uint8_t *p, const uint8_t *end, uint16_t group[8], unsigned *gap)
 {
     unsigned n = 0;
@@ -140,7 +141,8 @@ static bool is_ip4_inside(const uint16_t group[8])
     return memcmp(group, mapped, sizeof mapped) == 0 || memcmp(group, nat64, sizeof nat64) == 0;
 }
 
-/* The first of the longest runs of zero groups, if one is longer than a group: [*from, *to). */
+/* Finds the first of the longest runs of zero groups, [*from, *to), if it is longer than one
+ * group. */
 static void longest_zeros(const uint16_t group[8], unsigned *from, unsigned *to)
 {
     *from = *to = 8;

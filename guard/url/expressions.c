@@ -1,16 +1,19 @@
-/* Which entries of a list a URL answers to: those of its host and of its parent domains, of its
- * path and of the folders above.
+/* Which entries of a list match a URL: those for its host and its parent domains, and for its path
+ * and the folders above it.
  *
  *     http://  a.b.c.d.e.f.g  /1/2/3/4/5.html  ?q
  *              |   | | | |    |__|_|_|       |  |
  *              hosts begin    paths end ________|
  *
- * In the canonical form the path follows the host, so that each expression is one piece of it. Of
- * hosts: the exact one, and up to four from its last five labels on, never the last alone; of
- * addresses only the exact one. (v5 begins with the registrable domain instead, which takes a list
- * of public suffixes that a browser's worker has not; a parent that v4 asks for in vain costs one
- * lookup.) Of paths: with the query if there is any, without, and up to four beginnings that end in
- * a slash. */
+ * In the canonical form the path follows the host directly, so each expression is one piece of the
+ * text.
+ *
+ * - Hosts: the exact host, and up to four suffixes of its last five labels, never the last label
+ *   alone. An address has only its exact form. (Safe Browsing v5 starts at the registrable domain
+ *   instead. That takes a list of public suffixes, which a browser's worker does not have. A parent
+ *   that v4 asks for in vain costs one lookup.)
+ * - Paths: with the query if there is one, without it, and up to four prefixes that end in a
+ * slash. */
 #include "url.h"
 
 #define MOST_HOSTS 5
@@ -18,7 +21,7 @@
 #define MOST_SUFFIXES 4
 #define MOST_FOLDERS 4
 
-/* Where each begins, the exact host first, the others from long to short. */
+/* Stores where each host begins: the exact host first, then its suffixes from long to short. */
 static size_t host_starts(const guard_url *u, size_t starts[MOST_HOSTS])
 {
     size_t dots[MOST_SUFFIXES], n = 0, found = 0;
@@ -34,7 +37,7 @@ static size_t host_starts(const guard_url *u, size_t starts[MOST_HOSTS])
     return n;
 }
 
-/* Where each ends: with the query, without, then from short to long. */
+/* Stores where each path ends: with the query, without it, then the prefixes from short to long. */
 static size_t path_ends(const guard_url *u, size_t ends[MOST_PATHS])
 {
     size_t n = 0, folders = 0;

@@ -1,4 +1,4 @@
-/* The name under which an expression is listed and asked for. */
+/* The hash under which an expression is listed and looked up. */
 #ifndef GUARD_HASH_H
 #define GUARD_HASH_H
 
@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #define GUARD_HASH_SIZE                                                                            \
-    32 /* of which the first four bytes are the prefix that a client shows the server */
+    32 /* the first four bytes are the prefix that a client sends to the server */
 
-/* SHA-256. A function of its own so that the browser's build can bring another. */
+/* Computes SHA-256. It is a separate function so that the browser's build can supply its own. */
 void guard_hash(guard_span expression, uint8_t hash[GUARD_HASH_SIZE]);
 
 #endif

@@ -1,13 +1,12 @@
-/* One line of a list. What it stands for is an expression that every URL it is about has among its
- * own: of a URL the exact one, of a host the host with "/", which is an expression of all pages on
- * it and on the hosts below. */
+/* Reads one line of a list. A line becomes an expression that every URL it covers has among its own
+ * expressions. A URL becomes its exact expression. A host becomes the host followed by "/", which
+ * is an expression of all pages on that host and on the hosts below it. */
 #include "list.h"
 
 #include "address.h"
 
 #include <string.h>
 
-/* A piece of the line. */
 struct piece {
     const uint8_t *at, *end;
 };
@@ -35,7 +34,7 @@ static bool begins(struct piece p, const char *text)
     return length_of(p) >= n && memcmp(p.at, text, n) == 0;
 }
 
-/* Where a text begins in a piece, or its end. */
+/* Returns where the text occurs in a piece, or the end of the piece. */
 static const uint8_t *find(struct piece p, const char *text)
 {
     while (p.at < p.end && !begins(p, text)) p.at++;
@@ -52,8 +51,7 @@ static guard_line reject(const char *reason)
     return (guard_line){.kind = GUARD_LINE_REJECT, .reason = reason};
 }
 
-/* A line without what surrounds it: the end of the line, a byte order mark, a comment after white
- * space. */
+/* Returns the line without its line end, a byte order mark, and a comment after white space. */
 static struct piece content(struct piece line)
 {
     if (begins(line, "\xef\xbb\xbf")) line.at += 3;
@@ -67,7 +65,7 @@ static struct piece content(struct piece line)
     return trimmed(line);
 }
 
-/* Up to the first white space; the rest goes to *rest. */
+/* Returns the piece up to the first white space and stores the remainder in *rest. */
 static struct piece first_word(struct piece p, struct piece *rest)
 {
     struct piece word = {p.at, p.at};
@@ -76,8 +74,8 @@ static struct piece first_word(struct piece p, struct piece *rest)
     return word;
 }
 
-/* As in DNS and, with '_', as it is used. Lists have no other names, and what looks like one is a
- * pattern or a table with commas. */
+/* Names as DNS allows them, and '_', which is in use. Lists contain no other names; anything else
+ * that looks like a name is a pattern or a table with commas. */
 static bool is_domain(const guard_url *u)
 {
     for (size_t i = u->host; i < u->path; i++) {
@@ -103,7 +101,8 @@ struct reader {
     size_t size;
 };
 
-/* The canonical URL of a piece, or the reason why it cannot be listed. */
+/* Stores the canonical URL of a piece and returns NULL, or returns the reason why it cannot be
+ * listed. */
 static const char *read_url(const struct reader *r, struct piece p, guard_url *u)
 {
     const guard_url_status status =
@@ -121,7 +120,7 @@ static guard_line entry(const guard_url *u)
     return (guard_line){.kind = GUARD_LINE_ENTRY, .expression = all[0]};
 }
 
-/* A URL, with or without its scheme, or a host. */
+/* Reads a URL, with or without its scheme, or a host. */
 static guard_line url_line(const struct reader *r, struct piece p)
 {
     guard_url u;
@@ -132,7 +131,7 @@ static guard_line url_line(const struct reader *r, struct piece p)
     return entry(&u);
 }
 
-/* A host and nothing else. */
+/* Reads a host and nothing else. */
 static guard_line host_line(const struct reader *r, struct piece p, const char *otherwise)
 {
     guard_url u;
@@ -154,12 +153,12 @@ static guard_line filter_line(const struct reader *r, struct piece p)
     return host_line(r, p, "a filter rule other than ||host^");
 }
 
-/* Whether a word is an IP address as in a hosts file, and one that leads nowhere. */
+/* Reports whether a word is an IP address as in a hosts file, and whether it leads nowhere. */
 static bool is_address(struct piece word, bool *nowhere)
 {
     static const char *const none[] = {"0.0.0.0", "127.0.0.1", "[::]", "[::1]"};
     uint8_t text[GUARD__ADDRESS_SIZE];
-    const struct piece bare = {word.at, find(word, "%")}; /* without the zone of fe80::1%lo0 */
+    const struct piece bare = {word.at, find(word, "%")}; /* without the zone, as in fe80::1%lo0 */
     size_t n = guard__ip4(bare.at, length_of(bare), text);
     if (n == 0) n = guard__ip6(bare.at, length_of(bare), text);
     *nowhere = false;
@@ -168,7 +167,7 @@ static bool is_address(struct piece word, bool *nowhere)
     return n > 0;
 }
 
-/* Names that a hosts file has for the machine itself. */
+/* Names that hosts files have for the machine itself. */
 static bool is_own_name(struct piece name)
 {
     static const char domain[] = ".localdomain";
@@ -190,7 +189,7 @@ static guard_line hosts_line(const struct reader *r, bool nowhere, struct piece 
     return line;
 }
 
-/* Rules about parts of pages, which name a site that is not bad. */
+/* Rules about parts of pages. They name a site that is not bad itself. */
 static bool is_cosmetic(struct piece p)
 {
     return contains(p, "##") || contains(p, "#@#") || contains(p, "#?#") || contains(p, "#$#");

@@ -1,34 +1,42 @@
 /* The canonical form of a URL, by the rules of Safe Browsing v4:
  *
- *     1  bytes <= 0x20 around it go, and every TAB, CR and LF; so does all from the first '#' on
- *     2  user and password go
- *     3  %XX is unescaped until none is left
- *     4  scheme, host, path and query are told apart; no scheme is http
- *     5  the host loses a user that was escaped, its port, its case and its empty labels; addresses get one form
- *     6  the path loses /./, /../ and double slashes; the query is left alone
- *     7  bytes <= 0x20 and >= 0x7f, '#' and '%' are written as %XX
+ *     1  Bytes <= 0x20 around the URL, every TAB, CR and LF, and everything from the first '#' on
+ *        are removed.
+ *     2  User and password are removed.
+ *     3  %XX is unescaped until none is left.
+ *     4  Scheme, host, path and query are separated; a missing scheme is http.
+ *     5  The host loses an escaped user, its port, its upper case and its empty labels. Addresses
+ *        get one form.
+ *     6  The path loses /./, /../ and double slashes. The query stays as it is.
+ *     7  Bytes <= 0x20 and >= 0x7f, '#' and '%' are written as %XX.
  *
  * Step 3 takes one pass. A byte that completes a %XX at the end of what was unescaped so far is
  * joined with it at once, and so on. Two %XX never share a byte, so the order in which they are
- * resolved does not matter, and this ends where pass after pass would end, in linear time:
- * %252525...25 takes no longer than anything else.
+ * resolved does not matter. The result is therefore the same as that of repeated passes, in linear
+ * time: %252525...25 takes no longer than anything else.
  *
- * Where the rules leave a choice, or differ from what browsers do, we do what leads to the host a
- * browser would visit:
+ * Where the rules leave a choice, or differ from what browsers do, this code follows what leads to
+ * the host that a browser would visit:
  *
- *   - Step 2 is before step 3 as in Chromium, or http://good.com%2F@evil.com/ would be a page of good.com.
- *   - A backslash before the path is refused: browsers take it for a slash, the rules for a letter. In the path it is a
- *     letter; a browser that hands over a URL has made slashes of those that it took for one.
- *   - ".." takes the component before it even when that is empty, and double slashes go after.
- *   - Both are done after step 3, as the rules say. Browsers resolve dots before they unescape anything, so that a URL
- *     with %2F or %3F before a /../ must have been through a browser to be listed as the browser will ask for it.
- *   - "name:" without "//" is a host with its port when digits follow, else a scheme, and refused.
- *   - ':', '[' and ']' in a name are refused. (http://:80:./ would be another URL each time it is made canonical.)
- *   - An IPv4 part that is too big makes a name, not another address.
+ * - Step 2 comes before step 3 as in Chromium. Otherwise http://good.com%2F@evil.com/ would be a
+ *   page of good.com.
+ * - A backslash before the path is refused: browsers read it as a slash, the rules as a letter. In
+ *   the path it is a letter; a browser that hands over a URL has already turned those that it reads
+ *   as slashes into slashes.
+ * - ".." removes the component before it even when that is empty, and double slashes are removed
+ *   afterwards.
+ * - Both happen after step 3, as the rules say. Browsers resolve dots before they unescape
+ *   anything. So a URL with %2F or %3F before a /../ must have passed through a browser to be
+ *   listed as the browser will ask for it.
+ * - "name:" without "//" is a host with its port when digits follow. Otherwise it is a scheme, and
+ *   is refused.
+ * - ':', '[' and ']' in a name are refused. (http://:80:./ would change each time it is made
+ *   canonical.)
+ * - An IPv4 part that is too big makes the host a name, not another address.
  *
- * All is done in the caller's buffer: the input is copied to its end, taken apart there, and
- * written from the front. One byte read is at most three bytes written, so the writer, who begins 2
- * len + GUARD_URL_NAME + 32 bytes before the reader, never overtakes it; the constant is for the
+ * All work happens in the caller's buffer: the input is copied to its end, split there, and written
+ * from the front. One byte read becomes at most three bytes written. The writer begins 2 len +
+ * GUARD_URL_NAME + 32 bytes before the reader, so it never overtakes it. The constant covers the
  * scheme and a host that grew. */
 #include "url.h"
 
@@ -37,13 +45,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes that are left to work on. */
+/* The bytes that are still to be processed. */
 struct text {
     uint8_t *at, *end;
 };
 
 struct scheme {
-    const char *name; /* "http", or NULL: none was given */
+    const char *name; /* for example "http"; NULL if none was given */
     size_t length;
 };
 
@@ -78,14 +86,14 @@ static bool is_letter(uint8_t c)
     return lower(c) >= 'a' && lower(c) <= 'z';
 }
 
-/* The first c in [at, end), or end. */
+/* Returns the first c in [at, end), or end. */
 static uint8_t *seek(uint8_t *at, uint8_t *end, uint8_t c)
 {
     while (at < end && *at != c) at++;
     return at;
 }
 
-/* Where the authority (user, host and port) ends. */
+/* Returns where the authority (user, host and port) ends. */
 static uint8_t *authority_end(struct text t)
 {
     uint8_t *p = t.at;
@@ -142,14 +150,15 @@ static struct scheme known_scheme(const uint8_t *name, size_t len)
     return (struct scheme){NULL, 0};
 }
 
-/* Whether a ':' is followed by a port, maybe an empty one, and the end of the authority. */
+/* Reports whether a ':' is followed by a port, possibly an empty one, and the end of the
+ * authority. */
 static bool port_follows(const uint8_t *p, const uint8_t *end)
 {
     while (p < end && is_decimal(*p)) p++;
     return p == end || *p == '/' || *p == '?';
 }
 
-/* Takes the scheme and "://" off the text. */
+/* Removes the scheme and "://" from the text. */
 static guard_url_status take_scheme(struct text *t, struct scheme *s)
 {
     uint8_t *p = t->at;
@@ -168,7 +177,7 @@ static guard_url_status take_scheme(struct text *t, struct scheme *s)
     return known.name == NULL && port_follows(p + 1, t->end) ? GUARD_URL_OK : GUARD_URL_ESCHEME;
 }
 
-/* Scheme and user off, the rest unescaped. */
+/* Removes scheme and user and unescapes the rest. */
 static guard_url_status take_apart(struct text *t, struct scheme *s)
 {
     guard_url_status status = take_scheme(t, s);
@@ -182,7 +191,7 @@ static guard_url_status take_apart(struct text *t, struct scheme *s)
 
 /* --- Step 5: the host ------------------------------------------------------------------------- */
 
-/* Lower case, no dots around, no two dots in a row. */
+/* Converts to lower case and removes leading, trailing and repeated dots. */
 static void tidy_labels(struct text *t)
 {
     uint8_t *w = t->at;
@@ -200,7 +209,7 @@ static bool has_high_byte(struct text t)
     return t.at < t.end;
 }
 
-/* Whether a name holds a byte of `bad`. */
+/* Reports whether a name contains a byte of `bad`. */
 static bool holds(struct text t, const char *bad)
 {
     for (; t.at < t.end; t.at++)
@@ -209,9 +218,9 @@ static bool holds(struct text t, const char *bad)
     return false;
 }
 
-/* What IDNA made may be any ASCII, since some letters look like a '/' or a '%' and are mapped to
- * it. Browsers refuse these in a name, and so must we: after step 3 nothing may look like a part of
- * a URL again. */
+/* IDNA may produce any ASCII character, because some letters look like a '/' or a '%' and are
+ * mapped to it. Browsers refuse these in a name, and so does this code: after step 3, nothing may
+ * look like a part of a URL again. */
 static bool wrong_idn(struct text t)
 {
     for (const uint8_t *p = t.at; p < t.end; p++)
@@ -219,7 +228,7 @@ static bool wrong_idn(struct text t)
     return holds(t, "#%/:<>?@[\\]^|");
 }
 
-/* Takes ":80" off; a name has no other ':'. */
+/* Removes ":80"; a name has no other ':'. */
 static guard_url_status take_port(struct text *host, uint8_t *colon, bool had_scheme)
 {
     uint32_t port = 0;
@@ -228,13 +237,13 @@ static guard_url_status take_port(struct text *host, uint8_t *colon, bool had_sc
         port = port * 10 + (uint32_t)(*p - '0');
         if (port > 65535) return GUARD_URL_EPORT;
     }
-    /* "name:" alone is more likely a scheme with something odd about it. */
+    /* "name:" alone is more likely a malformed URL with a scheme. */
     if (!had_scheme && colon + 1 >= host->end) return GUARD_URL_ESCHEME;
     host->end = colon;
     return GUARD_URL_OK;
 }
 
-/* The host in its last form, in `buffer` or where it was. */
+/* Produces the host in its final form, in `buffer` or in place. */
 static guard_url_status name_or_ip4(struct text *host, guard_url_idn *idn,
                                     uint8_t buffer[GUARD_URL_NAME], guard_url *url)
 {
@@ -261,7 +270,7 @@ static guard_url_status name_or_ip4(struct text *host, guard_url_idn *idn,
     return GUARD_URL_OK;
 }
 
-/* From the authority to the host. */
+/* Reduces the authority to the host. */
 static guard_url_status take_host(struct text *host, bool had_scheme, guard_url_idn *idn,
                                   uint8_t buffer[GUARD_URL_NAME], guard_url *url)
 {
@@ -285,13 +294,13 @@ static guard_url_status take_host(struct text *host, bool had_scheme, guard_url_
 
 /* --- Step 6: the path ------------------------------------------------------------------------- */
 
-/* "." and ".." resolved in a path that begins with a slash. */
+/* Resolves "." and ".." in a path that begins with a slash. */
 static void resolve_dots(struct text *path)
 {
     uint8_t *w = path->at;
     for (uint8_t *r = path->at; r < path->end;) {
         uint8_t *next = seek(r + 1, path->end, '/');
-        const size_t n = (size_t)(next - r); /* of a slash and a component */
+        const size_t n = (size_t)(next - r); /* length of a slash and a component */
         const bool up = n == 3 && r[1] == '.' && r[2] == '.';
         if (up || (n == 2 && r[1] == '.')) {
             while (up && w > path->at && *--w != '/') {

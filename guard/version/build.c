@@ -1,9 +1,9 @@
 /* From lists to a published version.
  *
- * The base filter is a big download, so it stays when little has changed: a small filter of what
- * was added since, the delta, and a list of what was removed go with it. When added and removed
- * ones together pass a twentieth of the base, or a good URL would be taken for a bad one, a new
- * base is built. */
+ * The base filter is a big download, so it stays when little has changed. Then a small filter of
+ * the entries added since, the delta, and a list of the removed ones accompany it. A new base is
+ * built when the added and removed entries together exceed a twentieth of the base, or when the
+ * base would match a good URL. */
 #include "guard.h"
 
 #include "lists.h"
@@ -21,12 +21,12 @@
 #include <tamis/tamis.h>
 #include <unistd.h>
 
-#define REBASE_SHARE 20 /* changes beyond this part of the base make a new one */
-/* A lower rate is of no use: a page of 30 expressions is asked about once in half a million times
- * then. */
+#define REBASE_SHARE 20 /* changes beyond 1/20 of the base make a new one */
+/* A lower rate is not useful: at this rate a page of 30 expressions asks the server once in half a
+ * million visits. */
 #define LEAST_RATE (1.0 / (1 << 24))
-/* The delta is small, so it can afford two more bits: both together have 1.25 times the rate of the
- * base. */
+/* The delta is small, so it can afford two more bits per key. Base and delta together have 1.25
+ * times the rate of the base. */
 #define DELTA_SHARE 4
 
 struct build {
@@ -35,11 +35,11 @@ struct build {
     guard_manifest old, fresh;
     bool has_old;
     struct guard_entries bad, good;
-    struct guard_entries added; /* since the base */
+    struct guard_entries added; /* since the base was built */
     struct guard_entries removed;
 };
 
-/* --- What is in the directory ----------------------------------------------------------------- */
+/* --- The files of the directory --------------------------------------------------------------- */
 
 static bool names(const guard_manifest *m, uint64_t version, const char *part)
 {
@@ -57,15 +57,16 @@ static bool is_ours(const char *part)
     return false;
 }
 
-/* What only a build that was killed leaves: nobody else writes here while the directory is
- * locked. */
+/* Reports whether this file was left by a killed build: nobody else writes such files while the
+ * directory is locked. */
 static bool is_unfinished(const char *name)
 {
     const size_t n = strlen(name);
     return n > 11 && strncmp(name, ".tamis-", 7) == 0 && strcmp(name + n - 4, ".tmp") == 0;
 }
 
-/* Files of versions that are not published any more, or never were because a build was killed. */
+/* Removes the files of versions that are no longer published, or never were because a build was
+ * killed. */
 static void remove_others(const char *directory, const guard_manifest *keep)
 {
     DIR *d = opendir(directory);
@@ -81,7 +82,7 @@ static void remove_others(const char *directory, const guard_manifest *keep)
     closedir(d);
 }
 
-/* One build at a time; returns a descriptor to be closed, or -1 after a failure. */
+/* Allows one build at a time. Returns a descriptor to close, or -1 after a failure. */
 static int lock(const char *directory, guard_error *why)
 {
     const bool made = mkdir(directory, 0755) == 0;
@@ -108,7 +109,7 @@ static int lock(const char *directory, guard_error *why)
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-/* The bit of a label; 0: too many, or no name for one. */
+/* Returns the bit of a label, or 0 if there are too many labels or this is not a valid name. */
 static uint64_t label_bit(guard_manifest *m, const char *label)
 {
     const size_t n = strlen(label);
@@ -161,15 +162,16 @@ static tamis_status fill(tamis *t, const struct guard_entries *e, bool exclude)
     return s;
 }
 
-/* A public seed of its own for each filter: a URL that is forged to fool this one does not fool the
- * next. */
+/* Each filter has its own public seed, so a URL forged to match this filter does not match the next
+ * one. */
 static bool random_seed(uint64_t *seed, guard_error *why)
 {
     if (getrandom(seed, sizeof *seed, 0) == (ssize_t)sizeof *seed) return true;
     return guard_fail(why, "no random numbers: %s", strerror(errno));
 }
 
-/* Writes the filter; *rate is what it turned out to have. bytes 0: of this rate. */
+/* Writes the filter and stores its actual false-positive rate in *rate. `bytes` limits its size; 0
+ * means that *rate is the rate to build for. */
 static bool write_filter(struct build *b, const struct guard_entries *members, const char *path,
                          uint64_t bytes, double *rate, uint64_t *seed)
 {
@@ -201,7 +203,7 @@ static bool write_filter(struct build *b, const struct guard_entries *members, c
     return s == TAMIS_OK || guard_fail(b->why, "%s: %s", path, why.text);
 }
 
-/* --- Against the base ------------------------------------------------------------------------- */
+/* --- Comparison with the base ----------------------------------------------------------------- */
 
 static bool take_base_entry(void *ctx, const uint8_t hash[GUARD_HASH_SIZE], uint64_t labels)
 {
@@ -227,7 +229,7 @@ static bool read_base(struct build *b, struct guard_entries *out)
     return good && out->n == out->room;
 }
 
-/* What one has and the other has not; both are sorted. False: no memory. */
+/* Stores the entries of `a` that `b` lacks; both are sorted. Returns false when memory runs out. */
 static bool difference(const struct guard_entries *a, const struct guard_entries *b,
                        struct guard_entries *out)
 {
@@ -241,7 +243,7 @@ static bool difference(const struct guard_entries *a, const struct guard_entries
     return true;
 }
 
-/* The removed prefixes, each once, but for those that a listed expression has as well. */
+/* Stores the removed prefixes, each once, except those that a listed expression shares. */
 static size_t removed_prefixes(const struct build *b, uint8_t *out)
 {
     size_t n = 0, j = 0;
@@ -256,8 +258,8 @@ static size_t removed_prefixes(const struct build *b, uint8_t *out)
     return n;
 }
 
-/* Whether the base says maybe to a good expression that is not bad: then it would do so again and
- * again. */
+/* Reports whether the base matches a good expression that is not listed. It would then do so in
+ * every version with this base. */
 static bool base_blames_good(const struct build *b, const char *path)
 {
     tamis *t;
@@ -270,7 +272,8 @@ static bool base_blames_good(const struct build *b, const char *path)
     return blames;
 }
 
-/* Whether the base of the version before can stay; then the differences to it are known. */
+/* Reports whether the base of the previous version can stay. If so, computes the differences to
+ * it. */
 static bool keep_base(struct build *b)
 {
     struct guard_entries base = {0};
@@ -314,7 +317,7 @@ static bool write_base(struct build *b, const char *path)
 static bool write_delta(struct build *b, const char *path)
 {
     guard_manifest *m = &b->fresh;
-    double rate = m->rate / DELTA_SHARE; /* so far it is the base's */
+    double rate = m->rate / DELTA_SHARE; /* m->rate is still the base's */
     uint64_t seed;
     if (b->added.n == 0) return true;
     if (rate < LEAST_RATE / DELTA_SHARE) rate = LEAST_RATE / DELTA_SHARE;
@@ -336,7 +339,7 @@ static bool write_removed(struct build *b, const char *path)
     return good;
 }
 
-/* The rate of the base alone, from its own image. */
+/* Reads the rate of the base alone from its image. */
 static bool base_rate(const struct build *b, double *rate)
 {
     tamis_facts f = {.struct_size = sizeof f};
@@ -394,7 +397,7 @@ static bool begin(struct build *b)
     bool absent;
     uint8_t id[16];
     b->has_old = guard_manifest_read(b->request->directory, &b->old, &absent, b->why);
-    if (!b->has_old && !absent) return false; /* damaged: not ours to overwrite */
+    if (!b->has_old && !absent) return false; /* a damaged manifest is not overwritten */
     b->fresh.version = b->old.version + 1;
     b->fresh.built = time(NULL);
     if (getrandom(id, sizeof id, 0) != (ssize_t)sizeof id)
@@ -404,7 +407,8 @@ static bool begin(struct build *b)
     return true;
 }
 
-/* A failure may have come before the new manifest was in place, or after: what it says counts. */
+/* A failure may have occurred before the new manifest was in place or after it. The manifest on
+ * disk decides which files belong to a published version. */
 static void remove_unpublished(const char *directory)
 {
     guard_manifest published;

@@ -1,4 +1,5 @@
-/* A verdict on a URL: filter first, store only when the filter cannot exclude it. */
+/* The verdict on a URL. The filter is asked first, and the store only about expressions that the
+ * filter cannot exclude. */
 #include "guard.h"
 
 #include "idn.h"
@@ -8,14 +9,14 @@
 
 /* --- Refuted positives ------------------------------------------------------------------------ */
 
-/* Sets of eight places, in each of which the oldest gives way. The hashes are uniform: their first
- * bytes choose the set. */
+/* Sets of eight slots, in each of which the oldest entry is evicted first. The hashes are uniform,
+ * so their first bytes choose the set. */
 #define WAYS 8u
 struct guard_memory {
     size_t sets;
-    uint8_t *oldest; /* of each set */
+    uint8_t *oldest; /* per set: the slot to evict next */
     uint8_t (*hashes)[GUARD_HASH_SIZE];
-    uint8_t *used; /* of each set: places taken */
+    uint8_t *used; /* per set: slots in use */
 };
 
 guard_memory *guard_memory_new(size_t most)

@@ -1,4 +1,4 @@
-/* One version of a directory, open. */
+/* One open version of a directory. */
 #include "guard.h"
 
 #include "manifest.h"
@@ -10,11 +10,11 @@
 #include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
-/* The builder removes the files of the version before once it has published the next: whoever was
- * just reading the old manifest reads the new one then. */
+/* After it publishes a version, the builder removes the files of the previous one. A reader that
+ * was still using the old manifest then reads the new one. */
 #define ATTEMPTS 10
 
-/* A file in memory, aligned as tamis_view wants it. */
+/* A file in memory, aligned as tamis_view requires. */
 struct bytes {
     void *p;
     size_t n;
@@ -23,11 +23,11 @@ struct bytes {
 struct guard {
     guard_manifest about;
     struct bytes filter_bytes, delta_bytes, removed;
-    tamis *filter, *delta; /* NULL: there is no delta */
+    tamis *filter, *delta; /* delta is NULL if there is none */
     struct guard_store *store;
 };
 
-/* Reads a part whose size and sum the manifest knows. */
+/* Reads a part and verifies the size and checksum in the manifest. */
 static bool read_part(const char *directory, uint64_t version, const char *name,
                       const guard_part *part, struct bytes *out, guard_error *why)
 {
@@ -96,7 +96,7 @@ guard *guard_open(const char *directory, guard_error *why)
             return NULL;
         }
         if (load(g, directory, why)) return g;
-        /* The same manifest as before: then it is damage, and not the next version. */
+        /* The manifest did not change, so the file is damaged, not replaced by a newer version. */
         const bool again = strcmp(id, g->about.id) == 0;
         memcpy(id, g->about.id, sizeof id);
         guard_close(g);

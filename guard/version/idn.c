@@ -1,14 +1,14 @@
-/* Two goes: libidn2 applies the strict rules about hyphens to what UTS 46 mapped, and refuses names
- * like -ü.example, which browsers visit. Without the mapping it lets them pass, and refuses
- * whatever would have had to be mapped, so that the second go never gives another name than the
- * first would have given. */
+/* International names with libidn2, in two attempts. libidn2 applies the strict rules about hyphens
+ * to the result of the UTS 46 mapping, and so refuses names like -ü.example, which browsers visit.
+ * Without the mapping it accepts them, and refuses every name that would have to be mapped. So the
+ * second attempt never produces another name than the first would have produced. */
 #include "idn.h"
 
 #include <idn2.h>
 #include <string.h>
 
-/* More UTF-8 than this fits no name: each code point takes a byte of Punycode at least, and four of
- * UTF-8 at most. */
+/* Longer UTF-8 cannot become a valid name: each code point takes at least one byte of Punycode, and
+ * at most four of UTF-8. */
 #define LONGEST (4 * GUARD_URL_NAME)
 
 static size_t to_ascii(const char *host, int flags, char *name)

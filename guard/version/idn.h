@@ -1,13 +1,13 @@
-/* International names, on the side of whoever builds and serves lists; a browser has done this
- * already. */
+/* International names for the programs that build and serve lists. A browser has already converted
+ * the names. */
 #ifndef GUARD_IDN_H
 #define GUARD_IDN_H
 
 #include "../url/url.h"
 
-/* For guard_url_canonical: a host of UTF-8 in Punycode, by UTS 46 without transitional processing,
- * as in browsers. Where IDNA 2008 is stricter than they are, above all about emoji, it cannot, and
- * guard_url.escaped_name tells. */
+/* For guard_url_canonical: converts a host of UTF-8 to Punycode, by UTS 46 without transitional
+ * processing, as browsers do. IDNA 2008 is stricter than browsers, mainly about emoji. Such a name
+ * cannot be converted, and guard_url.escaped_name reports it. */
 size_t guard_idn(const char *host, size_t len, char *name);
 
 #endif

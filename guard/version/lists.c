@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists have lines of a hundred bytes; a longer one than this is no URL. */
+/* Lines of lists have a hundred bytes; a longer line than this is not a URL. */
 #define LONGEST_LINE 65536u
 
 void guard_entries_free(struct guard_entries *e)
@@ -61,11 +61,11 @@ const struct guard_entry *guard_entries_find(const struct guard_entries *e,
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
-/* What is being read. */
+/* The state of reading one list. */
 struct reading {
     const guard_request *request;
     const guard_list *list;
-    const struct guard_entries *bad; /* NULL: this is a bad list */
+    const struct guard_entries *bad; /* NULL while reading a bad list */
     struct guard_entries *out;
     struct guard_tally *tally;
     uint64_t line, labels;
@@ -80,8 +80,8 @@ static void reject(struct reading *r, const char *reason)
         r->request->reject(r->request->ctx, r->list->path, r->line, reason);
 }
 
-/* All expressions of a good URL, but for those that are listed: a good page on a bad host stays
- * listed by its host. */
+/* Takes all expressions of a good URL, except those that are listed: a good page on a bad host
+ * stays listed through its host. */
 static bool take_good(struct reading *r, guard_span expression)
 {
     const size_t n = expression.length + 7;
@@ -89,7 +89,8 @@ static bool take_good(struct reading *r, guard_span expression)
     guard_url url;
     memcpy(r->again, "http://", 7);
     memcpy(r->again + 7, expression.bytes, expression.length);
-    /* The first buffer is still in use by the expression; it was copied, so no more. */
+    /* The expression still refers to the first buffer. It has been copied, so the buffer is free
+     * now. */
     const guard_url_status s =
         guard_url_canonical(r->again, n, NULL, r->room, GUARD_URL_ROOM(LONGEST_LINE), &url);
     if (s != GUARD_URL_OK) { /* it was canonical, so it can only be too long */
@@ -152,14 +153,14 @@ static void close_plain(void *in)
 
 static const guard_reader PLAIN = {open_plain, read_plain, plain_reason, close_plain};
 
-/* What has been read and not taken yet. */
+/* The bytes that have been read but not processed. */
 struct text {
     char bytes[2 * LONGEST_LINE];
     size_t have;
-    bool too_long; /* the line that is being read, whose beginning is gone */
+    bool too_long; /* the beginning of the current line has been discarded */
 };
 
-/* Takes the whole lines, and keeps what is behind them. */
+/* Processes the complete lines and keeps the remainder. */
 static bool take_lines(struct reading *r, struct text *t)
 {
     const char *p = t->bytes, *const stop = t->bytes + t->have;
@@ -172,7 +173,7 @@ static bool take_lines(struct reading *r, struct text *t)
     }
     t->have = (size_t)(stop - p);
     memmove(t->bytes, p, t->have);
-    if (t->have == sizeof t->bytes) { /* one line, and no end in sight */
+    if (t->have == sizeof t->bytes) { /* one line fills the buffer and does not end */
         t->too_long = true;
         t->have = 0;
     }
@@ -191,9 +192,9 @@ static bool read_all(struct reading *r, struct text *t)
         t->have += (size_t)got;
         good = take_lines(r, t);
     }
-    if (good && got < 0) /* a part is no list */
+    if (good && got < 0) /* an incomplete list is not used */
         good = guard_fail(r->why, "%s: cannot read: %s", path, reader->reason(in));
-    if (good && (t->have > 0 || t->too_long)) { /* the last line has no end */
+    if (good && (t->have > 0 || t->too_long)) { /* the last line lacks its line end */
         r->line++;
         good = take_line(r, t->bytes, t->too_long ? LONGEST_LINE : t->have);
     }
@@ -201,7 +202,7 @@ static bool read_all(struct reading *r, struct text *t)
     return good;
 }
 
-/* Whether it looks like a list at all; see guard_request. */
+/* Reports whether the file looks like a list at all; see guard_request. */
 static bool is_likely(const struct reading *r, uint64_t lines, uint64_t rejects)
 {
     if (r->request->lenient || (lines > 0 && lines >= rejects)) return true;

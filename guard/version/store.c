@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #define LABEL_BYTES 8
-/* LMDB takes pages as it needs them up to this. An entry takes 48 bytes and its share of half-empty
- * pages; appended in order, pages are full. */
+/* The size of the map, up to which LMDB takes pages as it needs them. An entry takes 48 bytes and a
+ * share of half-empty pages; entries appended in order fill their pages. */
 #define MAP_PER_ENTRY 128u
 #define MAP_LEAST (16u << 20)
-/* One file, no lock file: nobody writes to it after it has been published. */
+/* A single file without a lock file, because nobody writes to it after it has been published. */
 #define FLAGS (MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOTLS)
 
 struct guard_store {
@@ -62,7 +62,7 @@ bool guard_store_write(const char *path, const struct guard_entry *entries, size
                        guard_error *why)
 {
     MDB_env *env;
-    /* LMDB would add to what a killed build has left. */
+    /* LMDB would add to a file that a killed build left. */
     if (unlink(path) != 0 && errno != ENOENT) return fail(why, path, errno);
     int code = mdb_env_create(&env);
     if (code != 0) return fail(why, path, code);
@@ -115,7 +115,7 @@ int guard_store_find(const struct guard_store *s, const uint8_t hash[GUARD_HASH_
     return code == 0 ? 1 : code == MDB_NOTFOUND ? 0 : -1;
 }
 
-/* From the first that is not before the prefix, as long as they have it. */
+/* Visits entries from the first one not before the prefix, as long as they begin with it. */
 static bool each_from(MDB_cursor *cursor, const uint8_t *prefix, size_t size, guard_put *put,
                       void *ctx)
 {

@@ -1,5 +1,5 @@
-/* The exact store: full hashes of the listed expressions, and on which lists they are. LMDB,
- * written once, in order. */
+/* The exact store: an LMDB database, written once in order, that maps the full hash of each listed
+ * expression to the lists that contain it. */
 #ifndef GUARD_STORE_H
 #define GUARD_STORE_H
 
@@ -7,24 +7,24 @@
 
 struct guard_entry {
     uint8_t hash[GUARD_HASH_SIZE];
-    uint64_t labels; /* bit i: on list i */
+    uint64_t labels; /* bit i is set if list i contains it */
 };
 
-/* Writes a new file with these entries, sorted and each once, down to the disk. */
+/* Writes these entries, sorted and each once, to a new file and syncs it to disk. */
 bool guard_store_write(const char *path, const struct guard_entry *entries, size_t n,
                        guard_error *why);
 
 struct guard_store;
-/* The sum of the file must have been checked before: LMDB trusts what it reads. NULL after a
- * failure. */
+/* Opens a store. The file's checksum must have been verified before, because LMDB trusts what it
+ * reads. Returns NULL after a failure. */
 struct guard_store *guard_store_open(const char *path, guard_error *why);
 void guard_store_close(struct guard_store *s);
 
-/* 1 found, 0 not, -1 it cannot tell. Any number of threads. */
+/* Returns 1 if found, 0 if not, -1 if LMDB fails. Safe for any number of threads. */
 int guard_store_find(const struct guard_store *s, const uint8_t hash[GUARD_HASH_SIZE],
                      uint64_t *labels);
-/* Calls put with all entries, in order, that begin with these bytes (size 0: with all); false when
- * that failed or put returned false. */
+/* Calls put for all entries that begin with these bytes, in order; a size of 0 selects all. Returns
+ * false if that failed or put returned false. */
 typedef bool guard_put(void *ctx, const uint8_t hash[GUARD_HASH_SIZE], uint64_t labels);
 bool guard_store_each(const struct guard_store *s, const uint8_t *prefix, size_t size,
                       guard_put *put, void *ctx);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Room for n more and a NUL. */
+/* Makes room for n more bytes and a NUL. */
 static bool grow(struct guard_text *t, size_t n)
 {
     if (t->failed || n > t->most || t->length > t->most - n) {

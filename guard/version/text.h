@@ -1,5 +1,5 @@
-/* Text that grows as it is written, up to a limit. A failed write fails all after it; who asks in
- * the end knows. */
+/* Text that grows as it is written, up to a limit. After a failed write all later ones fail too, so
+ * one check at the end is enough. */
 #ifndef GUARD_TEXT_H
 #define GUARD_TEXT_H
 
@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 struct guard_text {
-    char *at; /* to be freed; a NUL is behind it */
+    char *at; /* the caller frees it; NUL-terminated */
     size_t length, room;
     size_t most;
-    bool failed; /* no memory, or more than `most` */
+    bool failed; /* memory ran out, or the text exceeds `most` */
 };
 
 void guard_text_add(struct guard_text *t, const char *format, ...)
