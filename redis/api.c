@@ -6,7 +6,7 @@ struct redis_api redis;
 
 int redis_api_load(redis_ctx *ctx)
 {
-    /* A context begins with the function that finds all others. */
+    /* A module context begins with a pointer to the function that finds all others. */
     int (*get)(const char *name, void *out);
     memcpy(&get, (const void *)ctx, sizeof get);
     int status = REDIS_OK;

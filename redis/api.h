@@ -1,6 +1,6 @@
-/* As much of the API of Redis modules as this one uses. A server fills the table below by name when
- * it loads the module (api.c); what is marked optional may be missing in the oldest server that is
- * supported, 7.0, and must be asked for. */
+/* The part of the API of Redis modules that this module uses. When a server loads the module, it
+ * fills the table below by name (api.c). Functions marked optional may be missing in the oldest
+ * supported server, 7.0, so test them for NULL before a call. */
 #ifndef TAMIS_REDIS_API_H
 #define TAMIS_REDIS_API_H
 
@@ -38,7 +38,7 @@ enum {
     REDIS_CONFIG_UNPREFIXED = 1 << 9 /* refused by servers without LoadDefaultConfigs */
 };
 
-/* Version 4 of the methods of a type; each is called by the server, none by us. */
+/* Version 4 of the methods of a type. The server calls them; the module does not. */
 struct redis_type_methods {
     uint64_t version;
     void *(*rdb_load)(redis_io *io, int encver);
@@ -95,8 +95,8 @@ struct redis_key_spec {
     } keys;
 };
 
-/* The last two are arrays that end with a zero element; their sizes are told, so that a server can
- * be newer than this. */
+/* redis_history, redis_key_spec and redis_argument are elements of arrays that end with a zero
+ * element. redis_info_version has their sizes, so that a server can be newer than this header. */
 struct redis_history {
     const char *since, *changes;
 };
@@ -105,7 +105,7 @@ enum {
     REDIS_ARGUMENT_INTEGER = 1,
     REDIS_ARGUMENT_DOUBLE = 2,
     REDIS_ARGUMENT_KEY = 3,
-    REDIS_ARGUMENT_TOKEN = 6, /* nothing but its token */
+    REDIS_ARGUMENT_TOKEN = 6, /* only the token itself */
     REDIS_ARGUMENT_ONEOF = 7,
     REDIS_ARGUMENT_BLOCK = 8
 };
@@ -229,7 +229,7 @@ struct redis_api {
 
 extern struct redis_api redis;
 
-/* REDIS_ERR when the server lacks what is not optional. */
+/* Returns REDIS_ERR when the server lacks a function that is not optional. */
 int redis_api_load(redis_ctx *ctx);
 
 #endif

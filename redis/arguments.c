@@ -1,17 +1,18 @@
-/* The arguments of a command as COMMAND DOCS lists them, from the line that the manual prints.
+/* Produces the arguments of a command, as COMMAND DOCS lists them, from the line that the manual
+ * prints. The line has this grammar:
  *
- * list    = element { " " element }
- * element = word | TOKEN | TOKEN " " word | "[" list "]" | "[" TOKEN { " | " TOKEN } "]"
- *         | "[" word { " " word } " ...]"
+ *     list    = element { " " element }
+ *     element = word | TOKEN | TOKEN " " word | "[" list "]" | "[" TOKEN { " | " TOKEN } "]"
+ *             | "[" word { " " word } " ...]"
  *
  * The last form repeats as many elements as it has words: "item increment [item increment ...]" is
- * a block of two that may come more than once. A word with a token before it is the token's
- * value. */
+ * a block of two elements that may occur more than once. A word after a token is the value of the
+ * token. */
 #include "commands.h"
 
 #include <ctype.h>
 
-#define MOST 24u /* elements of one list; TAMIS.CREATE has 19 */
+#define MOST 24u /* the most elements of one list; TAMIS.CREATE has 19 */
 
 struct reader {
     const char *at;
@@ -24,7 +25,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* A copy in small letters that lives as long as the room does, with one character behind it. */
+/* Returns a lower-case copy that lives as long as the room, followed by the character `end`. */
 static char *keep(struct reader *r, const char *p, size_t n, char end)
 {
     struct redis_arguments *room = r->room;
@@ -68,7 +69,7 @@ static int type_of(const char *word)
     return -1;
 }
 
-/* A word, a token, or a token with its value. */
+/* Reads a word, a token, or a token with its value. */
 static struct redis_argument read_one(struct reader *r)
 {
     struct redis_argument a = {0};
@@ -88,13 +89,13 @@ static struct redis_argument read_one(struct reader *r)
         a.name = next_word(r, &len);
     }
     if (a.name == NULL || (a.type = type_of(a.name)) < 0) r->failed = true;
-    /* The first specification is the key that is written, or the only one; the second the
-     * sources. */
+    /* The first key specification is the key that is written, or the only one; the second covers
+     * the sources. */
     if (a.type == REDIS_ARGUMENT_KEY) a.key_spec = !r->failed && strcmp(a.name, "source") == 0;
     return a;
 }
 
-/* A copy of the list, with the element that ends it; NULL without room. */
+/* Copies the list and adds the element that ends it. Returns NULL when there is no room. */
 static struct redis_argument *store(struct reader *r, const struct redis_argument *list, size_t n)
 {
     struct redis_arguments *room = r->room;
@@ -109,7 +110,7 @@ static struct redis_argument *store(struct reader *r, const struct redis_argumen
     return copy;
 }
 
-/* One argument that stands for several. A block is named after them all: "item-increment". */
+/* Combines several arguments into one. A block is named after all of them: "item-increment". */
 static struct redis_argument group(struct reader *r, int type, const struct redis_argument *list,
                                    size_t n)
 {
@@ -121,7 +122,7 @@ static struct redis_argument group(struct reader *r, int type, const struct redi
     return a;
 }
 
-/* How many words "[item n ...]" repeats; 0 when a bracket is no repetition. */
+/* Returns how many words "[item n ...]" repeats, or 0 if the bracket is not a repetition. */
 static size_t repeated(const char *p)
 {
     size_t words = 0;
@@ -136,7 +137,7 @@ static size_t repeated(const char *p)
 
 static size_t read_list(struct reader *r, struct redis_argument *list);
 
-/* What stands in brackets changes the elements before it, or is an element itself. Returns the new
+/* Reads a bracket, which changes the elements before it or is an element itself. Returns the new
  * number of elements. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the brackets in our own table */
 static size_t read_bracket(struct reader *r, struct redis_argument *list, size_t n)
@@ -169,7 +170,7 @@ static size_t read_bracket(struct reader *r, struct redis_argument *list, size_t
     return n + 1;
 }
 
-/* Up to the end, a bar, or the bracket that closes. */
+/* Reads elements up to the end, a bar, or the closing bracket. */
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
 static size_t read_list(struct reader *r, struct redis_argument *list)
 {

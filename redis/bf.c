@@ -1,5 +1,5 @@
-/* BF.*: RedisBloom's Bloom filters. Replies and texts are those of RedisBloom 8; what replicas get
- * is the effect. */
+/* BF.*: RedisBloom's Bloom filters. Replies and their texts are those of RedisBloom 8. Replicas
+ * receive the effect of a command, not the command itself. */
 #include "commands.h"
 #include "redisbloom/bloom.h"
 
@@ -7,10 +7,10 @@
 
 #define NOT_FOUND "ERR not found"
 
-/* How a filter is to be made. */
+/* The parameters of a filter to create. */
 struct shape {
     double error;
-    long long capacity, expansion; /* expansion 0: it does not grow */
+    long long capacity, expansion; /* the filter does not grow if expansion is 0 */
 };
 
 static struct shape default_shape(void)
@@ -19,7 +19,8 @@ static struct shape default_shape(void)
                           redis_settings.bf_expansion};
 }
 
-/* As RedisBloom 8 does: beyond a quarter the formula's first link would hardly be a filter. */
+/* Limits the error rate as RedisBloom 8 does: above a quarter, the formula's first link would
+ * hardly be a filter. */
 static double capped(redis_ctx *ctx, double error)
 {
     if (error <= 0.25) return error;
@@ -58,8 +59,8 @@ static const char *add_problem(enum compat_status s)
                             : "ERR problem inserting into filter";
 }
 
-/* Options of BF.RESERVE stand behind the capacity, in any order; what is none is ignored, as in
- * RedisBloom. Returns the error, or NULL. */
+/* Reads the options of BF.RESERVE, which follow the capacity in any order. Unknown words are
+ * ignored, as in RedisBloom. Returns the error, or NULL. */
 static const char *reserve_options(redis_string **argv, int argc, struct shape *s)
 {
     const int at = redis_find(argv, argc, 4, "EXPANSION");
@@ -101,7 +102,7 @@ int redis_bf_reserve(redis_ctx *ctx, redis_string **argv, int argc)
             redis_error(ctx, "ERR Insufficient memory to create filter");
         } else {
             redis_set_value(&open, redis_bloom_type, b);
-            /* With its expansion: a replica may have another default. */
+            /* The expansion is included because a replica may have another default. */
             if (s.expansion == 0)
                 redis.Replicate(ctx, "BF.RESERVE", "sssc", argv[1], argv[2], argv[3], "NONSCALING");
             else
@@ -115,7 +116,8 @@ int redis_bf_reserve(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* For replicas: what was new, and how the filter was made if this made it. */
+/* Sends replicas the items that were new and, if this command created the filter, its
+ * parameters. */
 static void replicate(redis_ctx *ctx, redis_string *key, const struct shape *made,
                       const struct redis_effects *e, int items)
 {
@@ -136,7 +138,7 @@ static void replicate(redis_ctx *ctx, redis_string *key, const struct shape *mad
     }
 }
 
-/* BF.ADD, BF.MADD and BF.INSERT from the first item on. */
+/* Implements BF.ADD, BF.MADD and BF.INSERT from the first item on. */
 static int add_items(redis_ctx *ctx, redis_string *key, redis_string **items, int n,
                      const struct shape *shape, bool may_create, bool single)
 {
@@ -161,7 +163,8 @@ static int add_items(redis_ctx *ctx, redis_string *key, redis_string **items, in
         int done = 0;
         redis_open_account(&account);
         if (!single) redis.ReplyWithArray(ctx, REDIS_POSTPONED);
-        /* A full filter ends the reply; where it only cannot grow, the others get theirs. */
+        /* A full filter ends the reply. If the filter only failed to grow, the remaining items
+         * still get their replies. */
         for (enum compat_status s = COMPAT_OK; done < n && s != COMPAT_FULL; done++) {
             s = add(ctx, &account, b, items[done]);
             if (s == COMPAT_OK) redis_effects_add(&e, items[done]);
@@ -192,7 +195,7 @@ int redis_bf_madd(redis_ctx *ctx, redis_string **argv, int argc)
     return add_items(ctx, argv[1], argv + 2, argc - 2, &s, true, false);
 }
 
-/* Only the first letters count, as in RedisBloom. */
+/* Only the first letters of the word count, as in RedisBloom. */
 enum word { ITEMS, CAPACITY, ERROR_RATE, EXPANSION, NOCREATE, NONSCALING, UNKNOWN };
 
 static enum word word_of(const redis_string *s)
@@ -267,8 +270,8 @@ int redis_bf_card(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* Size is what RedisBloom says of the same filter, whose own parts are of other lengths; MEMORY
- * USAGE tells ours. */
+/* "Size" is what RedisBloom reports for the same filter, although its internal structures have
+ * other sizes. MEMORY USAGE reports the memory that this module takes. */
 static void info_field(redis_ctx *ctx, const struct compat_bloom *b, int field, bool with_name)
 {
     static const char *const names[] = {"Capacity", "Size", "Number of filters",
@@ -404,7 +407,7 @@ int redis_bf_loadchunk(redis_ctx *ctx, redis_string **argv, int argc)
     return redis_end(ctx, &open, argv[1], problem, "bf.loadchunk");
 }
 
-/* BF.MERGE, which RedisBloom has not: all is checked before anything changes. */
+/* Implements BF.MERGE, which RedisBloom lacks. Everything is checked before anything changes. */
 static const char *merge_all(struct compat_bloom *into, const struct redis_open *from, int n)
 {
     for (int i = 0; i < n; i++) {

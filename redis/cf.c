@@ -30,7 +30,7 @@ static enum compat_status create(redis_ctx *ctx, const struct shape *s, struct c
     }
 }
 
-/* With all of its shape, since a replica may have other defaults. */
+/* Includes the complete shape, because a replica may have other defaults. */
 static void replicate_reserve(redis_ctx *ctx, redis_string *key, const struct shape *s)
 {
     redis.Replicate(ctx, "CF.RESERVE", "slclclcl", key, s->capacity, "BUCKETSIZE", s->bucket_size,
@@ -58,7 +58,7 @@ static const char *add_problem(enum compat_status s)
                                   : "ERR Insufficient memory";
 }
 
-/* One option of CF.RESERVE with its range. Returns false after an error reply. */
+/* Reads one option of CF.RESERVE and checks its range. Returns false after an error reply. */
 static bool reserve_option(redis_ctx *ctx, redis_string **argv, int argc, const char *word,
                            long long min, long long max, long long *out)
 {
@@ -105,7 +105,7 @@ int redis_cf_reserve(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* The filter to add to, made if need be; NULL after an error reply. */
+/* Returns the filter to add to, created if necessary, or NULL after an error reply. */
 static struct compat_cuckoo *filter_to_fill(redis_ctx *ctx, redis_string *key,
                                             const struct shape *s, bool may_create,
                                             struct redis_open *open)
@@ -128,7 +128,7 @@ static struct compat_cuckoo *filter_to_fill(redis_ctx *ctx, redis_string *key,
     return NULL;
 }
 
-/* COMPAT_SEEN when only a new item is wanted. */
+/* Returns COMPAT_SEEN if the item is present and only new items are to be added. */
 static enum compat_status add_one(redis_ctx *ctx, struct redis_account *account,
                                   struct compat_cuckoo *c, const redis_string *item, bool only_new)
 {
@@ -236,7 +236,7 @@ int redis_cf_insertnx(redis_ctx *ctx, redis_string **argv, int argc)
     return insert(ctx, argv, argc, true);
 }
 
-/* --- Asking ----------------------------------------------------------------------------------- */
+/* --- Queries ---------------------------------------------------------------------------------- */
 
 static bool has(const void *value, const void *item, size_t len)
 {
@@ -267,7 +267,7 @@ int redis_cf_count(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* --- Taking away ------------------------------------------------------------------------------ */
+/* --- Removal ---------------------------------------------------------------------------------- */
 
 int redis_cf_del(redis_ctx *ctx, redis_string **argv, int argc)
 {
@@ -308,7 +308,7 @@ int redis_cf_compact(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* --- Looking inside --------------------------------------------------------------------------- */
+/* --- Inspection ------------------------------------------------------------------------------- */
 
 int redis_cf_info(redis_ctx *ctx, redis_string **argv, int argc)
 {
@@ -365,7 +365,7 @@ int redis_cf_scandump(redis_ctx *ctx, redis_string **argv, int argc)
         chunk = compat_cuckoo_chunk(c, (uint64_t)iterator);
     else
         compat_cuckoo_header(c, header);
-    /* Of an empty filter there is nothing to have, says RedisBloom. */
+    /* RedisBloom sends no data for an empty filter. */
     if (c->items == 0) chunk = (struct compat_chunk){NULL, 0, 0};
     redis.ReplyWithArray(ctx, 2);
     redis.ReplyWithLongLong(ctx, (long long)chunk.next);

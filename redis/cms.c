@@ -14,7 +14,7 @@ static enum compat_status create(redis_ctx *ctx, uint64_t width, uint64_t depth,
     return s;
 }
 
-/* The width and depth of the arguments. Returns the error, or NULL. */
+/* Reads width and depth from the arguments. Returns the error, or NULL. */
 typedef const char *shape_function(redis_string **argv, uint64_t *width, uint64_t *depth);
 
 static const char *shape_by_dim(redis_string **argv, uint64_t *width, uint64_t *depth)
@@ -45,7 +45,8 @@ static const char *shape_by_prob(redis_string **argv, uint64_t *width, uint64_t 
     return NULL;
 }
 
-/* CELL_SIZE of RedisBloom 8.12. Other sizes than 4 have no encoding that older ones could load. */
+/* Reads CELL_SIZE of RedisBloom 8.12. Sizes other than 4 have no encoding that older versions could
+ * load. */
 static const char *cell_size(redis_string **argv, int argc)
 {
     long long size;
@@ -111,8 +112,8 @@ int redis_cms_incrby(redis_ctx *ctx, redis_string **argv, int argc)
             const tamis_bytes b = redis_bytes(argv[i]);
             redis_number(argv[i + 1], &n);
             const uint32_t count = compat_sketch_add(open.value, b.p, b.len, (uint64_t)n);
-            /* A replica that replied with an error would raise an alarm, and it is no error
-             * there. */
+            /* An error reply of a replica would raise an alarm, and on a replica a saturated
+             * counter is not an error. */
             if (count == COMPAT_SKETCH_END && !redis_must_obey(ctx))
                 redis_error(ctx, "CMS: INCRBY overflow");
             else
@@ -155,7 +156,7 @@ int redis_cms_info(redis_ctx *ctx, redis_string **argv, int argc)
 
 /* --- CMS.MERGE -------------------------------------------------------------------------------- */
 
-/* The sources of a merge, open, with their weights; arrays of n in one allocation. */
+/* The open sources of a merge with their weights; the arrays of n are one allocation. */
 struct sources {
     struct redis_open *open;
     struct compat_sketch **sketch;
@@ -163,7 +164,7 @@ struct sources {
     int n;
 };
 
-/* How many sources the arguments name. Returns the error, or NULL. */
+/* Counts the sources that the arguments name. Returns the error, or NULL. */
 static const char *count_sources(redis_string **argv, int argc, int *out, bool *weighted)
 {
     long long n;
@@ -221,7 +222,7 @@ static const char *merge(redis_ctx *ctx, redis_string **argv, int argc, struct c
     return problem;
 }
 
-/* Where the keys are, for the server's question. */
+/* Reports the positions of the keys when the server asks for them. */
 static int tell_keys(redis_ctx *ctx, redis_string **argv, int argc)
 {
     long long n;

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-/* With the NUL; TAMIS.ESTIMATE has 15. */
+/* Includes the NUL; TAMIS.ESTIMATE takes 15. */
 #define NAME_BYTES 24
 
 struct command {
@@ -29,7 +29,7 @@ static struct redis_key_spec range(int first, int last, uint64_t flags)
                                    .keys.range = {last, 1, 0}};
 }
 
-/* Caching proxies shall not keep what changes under their hands. */
+/* Caching proxies must not keep replies that may change while they are cached. */
 static bool is_fleeting(const char *name)
 {
     return strncmp(name, "TOPK.", 5) != 0 &&
@@ -63,8 +63,8 @@ static int set_info(redis_command *c, const struct command *row)
     return redis.SetCommandInfo(c, &info);
 }
 
-/* "BF.ADD" is of the category of its family, and of those that its flags say. Servers before 7.4
- * have no categories for the commands of modules. */
+/* Adds the command to the ACL category of its family and to those that its flags imply. Servers
+ * before 7.4 have no categories for the commands of modules. */
 static int set_categories(redis_command *c, const struct command *row)
 {
     static const struct {
@@ -108,9 +108,9 @@ static int load_command(redis_ctx *ctx, const struct command *row)
 int redis_commands_load(redis_ctx *ctx)
 {
     static const char *const categories[] = {"bloom", "cuckoo", "cms", "topk", "tamis"};
+    /* A category exists already if another module, or an earlier load of this one, has added it. */
     for (size_t i = 0; redis.AddACLCategory != NULL && i < 5; i++)
-        redis.AddACLCategory(ctx,
-                             categories[i]); /* it may be there: another module's, or ours of old */
+        redis.AddACLCategory(ctx, categories[i]);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (load_command(ctx, &commands[i]) != REDIS_OK) return REDIS_ERR;
     return REDIS_OK;

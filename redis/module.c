@@ -1,12 +1,12 @@
-/* The entrance: what the server calls when it loads the module. */
+/* The entry points of the module: what the server calls to load and unload it. */
 #include "module.h"
 
 #include <stdio.h>
 
 #define VISIBLE __attribute__((visibility("default")))
-/* Clients look for a module of this name to know what it can. */
+/* Clients look for a module of this name to find out which commands exist. */
 #define NAME "bf"
-#define VERSION 80000 /* of RedisBloom, whose commands these are */
+#define VERSION 80000 /* the version of RedisBloom whose commands these are */
 #define API 1
 
 VISIBLE int RedisModule_OnLoad(redis_ctx *ctx, redis_string **argv, int argc);
@@ -20,7 +20,8 @@ int RedisModule_OnLoad(redis_ctx *ctx, redis_string **argv, int argc)
     }
     if (redis.IsModuleNameBusy(NAME)) return REDIS_ERR;
     redis.SetModuleAttribs(ctx, NAME, VERSION, API);
-    /* A payload that ends too early is then our error, and not the end of the server. */
+    /* With this option, a payload that ends early is an error of the module instead of the end of
+     * the server. */
     redis.SetModuleOptions(ctx, REDIS_OPTION_IO_ERRORS);
     if (redis_settings_load(ctx, argv, argc) != REDIS_OK || redis_types_load(ctx) != REDIS_OK ||
         redis_commands_load(ctx) != REDIS_OK)
@@ -30,7 +31,7 @@ int RedisModule_OnLoad(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* Never: a server cannot forget the types of values that it holds. */
+/* Refuses always: a server cannot forget the types of values that it holds. */
 int RedisModule_OnUnload(redis_ctx *ctx)
 {
     (void)ctx;

@@ -1,4 +1,4 @@
-/* What the files of the module share: types, settings, keys, replies. */
+/* Declarations that the module's files share: types, settings, keys and replies. */
 #ifndef TAMIS_REDIS_MODULE_H
 #define TAMIS_REDIS_MODULE_H
 
@@ -14,12 +14,12 @@ struct redis_settings {
     long long bf_initial_size, bf_expansion;
     long long cf_bucket_size, cf_initial_size, cf_max_iterations, cf_expansion, cf_max_expansions;
     long long max_bytes; /* of one key */
-    bool strict;         /* a key of another type is an error, always */
+    bool strict;         /* a key of another type is always an error */
 };
 extern struct redis_settings redis_settings;
 
-/* Registers them, as bf.NAME, on Redis 8 as NAME with the alias bf.NAME, and reads the arguments of
- * the module. */
+/* Registers the settings and reads the module's arguments. A setting is called bf.NAME; on Redis 8
+ * it is called NAME, with the alias bf.NAME. */
 int redis_settings_load(redis_ctx *ctx, redis_string **argv, int argc);
 
 #define REDIS_MAX_CAPACITY (1LL << 30)
@@ -27,30 +27,31 @@ int redis_settings_load(redis_ctx *ctx, redis_string **argv, int argc);
 
 /* --- Memory (support.c) ----------------------------------------------------------------------- */
 
-/* The server's own, so that maxmemory and INFO count it; refused where the server would have to
- * kill itself. */
+/* The server's allocator, so that maxmemory and INFO include the memory of the module. It refuses a
+ * block for which the server would have to abort. */
 extern const tamis_memory redis_memory;
-/* For a value on its way to disk: a server at its maxmemory has to be able to save what it has. */
+/* The allocator for saving a value: a server that has reached maxmemory must still be able to save
+ * its data. */
 extern const tamis_memory redis_saving_memory;
-/* What a command may take for one key; and what it takes when it comes from a primary or an
- * append-only file, which have decided already. */
+/* The limit for a command on one key. A command that comes from a primary or an append-only file
+ * has been accepted already, so redis_open_room applies to it. */
 struct compat_room redis_room(void);
 extern const struct compat_room redis_open_room;
 bool redis_must_obey(redis_ctx *ctx);
 
-/* The memory of one command that may take many big blocks, or be refused many times: the server is
- * not asked for each how much it has left. Values are freed with redis_memory. Every command opens
- * an account of its own, and it must not be copied. */
+/* The allocator of one command that may take many big blocks or be refused many times. It avoids
+ * asking the server for its free memory before each block. Values are freed with redis_memory.
+ * Every command opens its own account, which must not be copied. */
 struct redis_account {
     tamis_memory memory;
-    uint64_t left; /* 0 before the first question */
+    uint64_t left; /* 0 before the server was first asked */
     bool exact;    /* nothing was taken since the server was asked */
 };
 void redis_open_account(struct redis_account *account);
 
 /* --- Keys (support.c) ------------------------------------------------------------------------- */
 
-/* A key of one type, open; value is NULL when there is none. */
+/* An open key of one type; value is NULL if the key does not exist. */
 struct redis_open {
     redis_key *key;
     void *value;
@@ -59,39 +60,41 @@ struct redis_open {
 struct redis_open redis_open_key(redis_ctx *ctx, redis_string *name, const redis_type *type,
                                  int mode);
 void redis_close_key(struct redis_open *open);
-/* The value for reading. When there is none or it is of another type, replies (absent: the text
- * when there is none) and returns NULL. */
+/* Returns the value for reading. If the key does not exist or has another type, replies and returns
+ * NULL; `absent` is the reply for a missing key. */
 void *redis_read_key(redis_ctx *ctx, redis_string *name, const redis_type *type, const char *absent,
                      struct redis_open *open);
-/* Gives a key its value, which it owns from then on. */
+/* Sets the value of a key, which owns it from then on. */
 void redis_set_value(struct redis_open *open, redis_type *type, void *value);
 void redis_notify(redis_ctx *ctx, const char *event, redis_string *name);
 
 /* --- Words and replies (support.c) ------------------------------------------------------------ */
 
-/* The end of a command that has changed a key: to replicas, to listeners, and OK. */
+/* Ends a command that changed a key: replicates it, notifies listeners, and replies OK. */
 int redis_done(redis_ctx *ctx, const char *event, redis_string *name);
-/* That, or the error: of another type, or the problem unless it is NULL. Closes the key. */
+/* Does the same, or replies with the error: another type, or `problem` unless it is NULL. Closes
+ * the key. */
 int redis_end(redis_ctx *ctx, struct redis_open *open, redis_string *name, const char *problem,
               const char *event);
-/* Whether the items from argv[2] on may be in the value of argv[1]; many: as an array. No key, and
- * unless strict a key of another type, has nothing in it. */
+/* Replies whether the items from argv[2] on may be members of the value of argv[1], as an array if
+ * `many` is set. A missing key has no members; nor has a key of another type, unless `strict` is
+ * set. */
 int redis_reply_has(redis_ctx *ctx, redis_string **argv, int argc, const redis_type *type,
                     bool (*has)(const void *value, const void *item, size_t len), bool many);
 int redis_error(redis_ctx *ctx, const char *text);
 int redis_ok(redis_ctx *ctx);
 int redis_wrong_type(redis_ctx *ctx);
 tamis_bytes redis_bytes(const redis_string *s);
-/* Whether the argument is that word, in any case. */
+/* Compares the argument with a word, ignoring case. */
 bool redis_is(const redis_string *s, const char *word);
-/* Where the word is in argv from `from` on; -1: nowhere. */
+/* Returns the index of the word in argv, from `from` on, or -1. */
 int redis_find(redis_string **argv, int argc, int from, const char *word);
 bool redis_number(const redis_string *s, long long *out);
-/* A field of an INFO reply: its name and a number. */
+/* Replies with a field of INFO: its name and a number. */
 void redis_field(redis_ctx *ctx, const char *name, long long value);
 
-/* The arguments of a command that had an effect, in order, for replicas. When all had, or there is
- * no memory for the list, the command itself stands for them. */
+/* The arguments of a command that had an effect, in order, for replicas. If all of them had an
+ * effect, or there is no memory for the list, the command itself is replicated. */
 struct redis_effects {
     redis_string **items;
     size_t n;
@@ -104,17 +107,17 @@ static inline void redis_effects_add(struct redis_effects *e, redis_string *item
 }
 void redis_effects_free(struct redis_effects *e);
 
-/* --- Values at rest (types.c) ----------------------------------------------------------------- */
+/* --- Saved values (types.c) ------------------------------------------------------------------- */
 
 extern redis_type *redis_bloom_type, *redis_cuckoo_type, *redis_sketch_type, *redis_top_type,
     *redis_tamis_type;
 int redis_types_load(redis_ctx *ctx);
-redis_type *redis_native_type(redis_ctx *ctx); /* native_type.c */
+redis_type *redis_native_type(redis_ctx *ctx); /* native/type.c */
 
-/* Fields of an RDB value, through the API. */
+/* The fields of an RDB value, through the API. */
 struct compat_writer redis_writer(redis_io *io);
 struct compat_reader redis_reader(redis_io *io);
-/* For aof_rewrite: RESTORE with the bytes of DUMP. */
+/* For aof_rewrite: writes RESTORE with the bytes of DUMP. */
 void redis_emit_restore(redis_io *io, redis_string *key, void *value, const redis_type *type,
                         const char *name, int encver);
 

@@ -1,9 +1,10 @@
-/* The settings, as CONFIG knows them and as arguments of the module: those of RedisBloom under both
- * its old names (ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS) and its new ones, and our own.
+/* The settings, which CONFIG changes and which the module also accepts as arguments: those of
+ * RedisBloom, under its old names (ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS) and its new ones,
+ * and those of this module.
  *
- * CONFIG knows them as bf.NAME. Redis before 8.0, and Valkey, put the module's name before the
- * settings of every module. Redis 8.0 allows NAME alone, which is what RedisBloom 8 has, and a
- * second name beside it: there both are known. */
+ * CONFIG knows them as bf.NAME. Redis before 8.0 and Valkey put the module's name before the
+ * settings of every module. Redis 8.0 allows NAME alone, as in RedisBloom 8, and an alias; there
+ * both names work. */
 #include "module.h"
 
 #include <errno.h>
@@ -52,7 +53,7 @@ static long long get_number(const char *name, void *data)
 static int set_number(const char *name, long long value, void *data, redis_string **error)
 {
     const struct number_setting *s = data;
-    /* The server has checked the range; only this one depends on another. */
+    /* The server has checked the range; only these two depend on each other. */
     const bool is_size = s->value == &redis_settings.cf_initial_size;
     const bool is_bucket = s->value == &redis_settings.cf_bucket_size;
     const long long size = is_size ? value : redis_settings.cf_initial_size;
@@ -68,7 +69,7 @@ static int set_number(const char *name, long long value, void *data, redis_strin
     return REDIS_OK;
 }
 
-/* With as many digits as it takes to read the same number again. */
+/* Prints as many digits as are needed to read the same number again. */
 static const char *rate_in_digits(char *out, size_t size)
 {
     for (int digits = 1; digits <= 17; digits++) {
@@ -122,7 +123,7 @@ static int reject(redis_ctx *ctx, const char *text)
     return REDIS_ERR;
 }
 
-/* A number of bytes as CONFIG takes it: 4gb is 4 * 2^30, 4g is 4 * 10^9. */
+/* Reads a number of bytes as CONFIG does: 4gb is 4 * 2^30, 4g is 4 * 10^9. */
 static bool read_bytes(const redis_string *text, long long *out)
 {
     static const struct {
@@ -182,7 +183,7 @@ static int read_number(redis_ctx *ctx, const struct number_setting *s, bool old,
     return reject(ctx, text);
 }
 
-/* One pair of the module's arguments. */
+/* Reads one name and value of the module's arguments. */
 static int read_argument(redis_ctx *ctx, redis_string *name, redis_string *value)
 {
     if (redis_is(name, "ERROR_RATE") || redis_is(name, "bf-error-rate"))
@@ -202,13 +203,13 @@ static int read_arguments(redis_ctx *ctx, redis_string **argv, int argc)
     if (argc % 2 != 0) return reject(ctx, "Invalid number of arguments passed");
     for (int i = 0; i < argc; i += 2)
         if (read_argument(ctx, argv[i], argv[i + 1]) != REDIS_OK) return REDIS_ERR;
-    /* Of all of them together, so that their order does not matter. */
+    /* Checked after all arguments, so that their order does not matter. */
     if (redis_settings.cf_initial_size < 2 * redis_settings.cf_bucket_size)
         return reject(ctx, "cf-initial-size must be at least twice cf-bucket-size");
     return REDIS_OK;
 }
 
-/* The name to register, and the flag that goes with it. */
+/* The name to register, and the flag that belongs to it. */
 struct registered {
     char name[64];
     unsigned flag;
@@ -216,8 +217,8 @@ struct registered {
 
 static struct registered registered(const char *name)
 {
-    /* The version does not tell: Valkey 8 says 8 and refuses the flag. That function came with
-     * it. */
+    /* The version number does not decide: Valkey 8 reports 8 and refuses the flag. This function
+     * was added together with the flag. */
     const bool allowed = redis.LoadDefaultConfigs != NULL;
     struct registered r = {.flag = allowed ? REDIS_CONFIG_UNPREFIXED : REDIS_CONFIG_DEFAULT};
     snprintf(r.name, sizeof r.name, r.flag != 0 ? "%s|bf.%s" : "%s", name, name);
@@ -235,7 +236,7 @@ int redis_settings_load(redis_ctx *ctx, redis_string **argv, int argc)
 {
     const struct registered rate = registered("bf-error-rate"), strict = registered("tamis-strict");
     char text[40];
-    /* Arguments first: what they set is the default of CONFIG, which may set it again. */
+    /* Arguments first: they become the default of CONFIG, which may set the value again. */
     if (read_arguments(ctx, argv, argc) != REDIS_OK) return REDIS_ERR;
     for (size_t i = 0; i < NUMBERS; i++)
         if (register_number(ctx, &numbers[i]) != REDIS_OK) return REDIS_ERR;

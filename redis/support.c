@@ -1,5 +1,5 @@
 #if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* MADV_DONTNEED */
+#define _GNU_SOURCE /* for MADV_DONTNEED */
 #endif
 
 #include "module.h"
@@ -12,12 +12,12 @@
 
 /* --- Memory ----------------------------------------------------------------------------------- */
 
-/* Below this a refusal of the allocator is refusal enough, and zeroing takes no time. */
+/* Smaller blocks are not checked: the allocator's refusal is enough, and zeroing takes no time. */
 #define BIG (1u << 20)
 
-/* How many bytes more stay within maxmemory, and within what the machine has: an allocator promises
- * more than there is, and the kernel kills the server when it uses that. The server writes all of
- * INFO memory for it, which takes some 50 microseconds. */
+/* Returns how many more bytes stay within maxmemory and within the memory of the machine. An
+ * allocator promises more than there is, and the kernel kills the server when it uses that. The
+ * server formats all of INFO memory for this call, which takes some 50 microseconds. */
 static uint64_t server_left(void)
 {
     redis_server_info *info = redis.GetServerInfo(NULL, "memory");
@@ -35,9 +35,9 @@ static uint64_t server_left(void)
     return used < most ? most - used : 0;
 }
 
-/* Whether the server has room for a block of n bytes. An account subtracts what was taken from what
- * the server had left. It asks again before it refuses, in case something was freed since, but not
- * if it has refused already and nothing was taken since. */
+/* Reports whether the server has room for a block of n bytes. An account subtracts the bytes taken
+ * from those that the server had left. It asks again before it refuses, in case memory was freed
+ * meanwhile, except if it has already refused and nothing was taken since. */
 static bool server_has(struct redis_account *account, size_t n)
 {
     if (n < BIG) return true;
@@ -52,12 +52,13 @@ static bool server_has(struct redis_account *account, size_t n)
     return true;
 }
 
-/* Zeroes a block without touching it, where that is possible: then the command that creates a big
- * filter does not wait for gigabytes of memory, and each page comes when it is first used. A server
- * before 7.4 has no calloc that may fail. But on Linux the pages of a private anonymous mapping,
- * which is what allocators hand out, read as zero once they were given back to the system. Where a
- * block is something else, the marks are still there, or the system refuses: then it is zeroed. A
- * block lies in mappings of one kind, so the marks at its two ends speak for all of it. */
+/* Zeroes a block without touching its pages where that is possible. Then the command that creates a
+ * big filter does not wait for gigabytes of memory, and each page is allocated when it is first
+ * used. A server before 7.4 has no calloc that may fail. On Linux, however, the pages of a private
+ * anonymous mapping, which is what allocators hand out, read as zero after they were given back to
+ * the system. If the block is something else, the marks are still there or the system refuses, and
+ * the block is zeroed by memset. A block lies in mappings of one kind, so the marks at both ends
+ * are representative. */
 static void zero(unsigned char *p, size_t n)
 {
 #ifdef __linux__
@@ -116,7 +117,7 @@ static void *take_zeroed_to_save(void *ctx, size_t n)
 const tamis_memory redis_memory = {.alloc = take, .free = give, .zeroed = take_zeroed};
 const tamis_memory redis_saving_memory = {
     .alloc = take_to_save, .free = give, .zeroed = take_zeroed_to_save};
-/* 2^48 bytes are more than any address space, and sums of a few of them do not overflow. */
+/* 2^48 bytes are more than any address space, and sums of a few such numbers do not overflow. */
 const struct compat_room redis_open_room = {&redis_memory, UINT64_C(1) << 48};
 
 struct compat_room redis_room(void)

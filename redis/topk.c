@@ -52,7 +52,7 @@ int redis_topk_reserve(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* Whether all increments are in their range. */
+/* Reports whether all increments are in their range. */
 static bool increments_are_good(redis_string **argv, int argc)
 {
     long long n;
@@ -61,7 +61,7 @@ static bool increments_are_good(redis_string **argv, int argc)
     return true;
 }
 
-/* One item, with the reply: what it pushed out. Whether it was counted. */
+/* Adds one item and replies with the item that it expelled. Returns whether it was counted. */
 static bool add_one(redis_ctx *ctx, struct compat_top *t, const redis_string *item, long long n)
 {
     const struct compat_room room = redis_room();
@@ -98,8 +98,8 @@ static void add_items(redis_ctx *ctx, struct compat_top *t, redis_string **argv,
     redis_effects_free(&e);
 }
 
-/* Items from argv[2] on, each followed by its number when step is 2. Replies with what each pushed
- * out. */
+/* Adds the items from argv[2] on, each followed by its increment if step is 2. Replies with the
+ * item that each one expelled. */
 static int add(redis_ctx *ctx, redis_string **argv, int argc, int step)
 {
     struct redis_open open = redis_open_key(ctx, argv[1], redis_top_type, REDIS_READ | REDIS_WRITE);
@@ -108,9 +108,9 @@ static int add(redis_ctx *ctx, redis_string **argv, int argc, int step)
     } else if (open.value == NULL) {
         redis_error(ctx, NO_KEY);
     } else if (step == 2 && !increments_are_good(argv, argc)) {
-        /* RedisBloom announces an element for each pair and sends this one alone, so that its
-         * clients wait for ever; here it is alone, and nothing was counted. The blanks are part of
-         * the text. */
+        /* RedisBloom announces one element for each pair and then sends only this one, so its
+         * clients wait for ever. Here the array has one element, and nothing was counted. The
+         * blanks are part of the text. */
         redis.ReplyWithArray(ctx, 1);
         redis_error(ctx, "TopK: increment must be an integer greater or equal to 0"
                          "                            and smaller or equal to 100,000");
@@ -160,7 +160,7 @@ int redis_topk_count(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* RedisBloom takes any beginning of the word, even none of it. */
+/* RedisBloom accepts any prefix of the word, even an empty one. */
 static bool is_withcount(const redis_string *s)
 {
     const char word[] = "WITHCOUNT";

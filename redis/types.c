@@ -1,5 +1,5 @@
-/* The four types of RedisBloom as the server keeps them: to disk and back, copied, weighed,
- * freed. */
+/* The four types of RedisBloom as the server handles them: how values are saved, loaded, copied,
+ * measured and freed. */
 #include "module.h"
 #include "redisbloom/bloom.h"
 #include "redisbloom/cuckoo.h"
@@ -43,7 +43,8 @@ static bool read_real(void *io, double *value)
     return !redis.IsIOError(io);
 }
 
-/* The server's memory is ours, so what it has read is the value's part already. */
+/* The server's allocator is also the module's, so the bytes that it has read become part of the
+ * value. */
 static void *read_bytes(void *io, size_t *n)
 {
     *n = 0;
@@ -60,7 +61,7 @@ struct compat_reader redis_reader(redis_io *io)
     return (struct compat_reader){io, read_number, read_real, read_bytes};
 }
 
-/* What rdb_load returns: the value, or NULL with the reason in the log. */
+/* Returns what rdb_load returns: the value, or NULL with the reason in the log. */
 static void *loaded(redis_io *io, enum compat_status s, void *value, const char *what)
 {
     if (s != COMPAT_OK)
@@ -72,11 +73,11 @@ static void *loaded(redis_io *io, enum compat_status s, void *value, const char 
 
 /* --- AOF -------------------------------------------------------------------------------------- */
 
-/* CRC-64 of Jones, reflected, as at the end of every DUMP. */
+/* Computes the CRC-64 of Jones, reflected, which ends every DUMP. */
 static uint64_t crc64(const uint8_t *p, size_t n)
 {
     static uint64_t table[256];
-    for (unsigned i = 0; table[255] == 0; i++) { /* the last to be made */
+    for (unsigned i = 0; table[255] == 0; i++) { /* entry 255 is computed last */
         uint64_t x = i;
         for (int bit = 0; bit < 8; bit++) x = x >> 1 ^ ((x & 1) ? UINT64_C(0x95ac9329ac4bc9b5) : 0);
         table[i] = x;
@@ -86,7 +87,8 @@ static uint64_t crc64(const uint8_t *p, size_t n)
     return crc;
 }
 
-/* The 64-bit id of a type: nine characters of six bits, and the version in the last ten. */
+/* Returns the 64-bit id of a type: nine characters of six bits, and the version in the last ten
+ * bits. */
 static uint64_t type_id(const char *name, int encver)
 {
     static const char letters[] =
@@ -96,7 +98,8 @@ static uint64_t type_id(const char *name, int encver)
     return id << 10 | (uint64_t)encver;
 }
 
-/* The bytes of DUMP: type 7, the id, the fields, their end, the version of RDB and the sum. */
+/* Makes the bytes of DUMP: type 7, the id, the fields, their end, the RDB version and the
+ * checksum. */
 void redis_emit_restore(redis_io *io, redis_string *key, void *value, const redis_type *type,
                         const char *name, int encver)
 {
@@ -112,7 +115,7 @@ void redis_emit_restore(redis_io *io, redis_string *key, void *value, const redi
         for (int i = 0; i < 8; i++) dump[2 + i] = (uint8_t)(id >> 8 * (7 - i));
         memcpy(dump + 10, f.p, f.len);
         uint8_t *end = dump + 10 + f.len;
-        memcpy(end, "\0\012", 3); /* no more fields; version 10, of server 7.0, in two bytes */
+        memcpy(end, "\0\012", 3); /* no more fields; RDB version 10 of server 7.0, in two bytes */
         compat_put(end + 3, crc64(dump, f.len + 13), 8);
         redis.EmitAOF(io, "RESTORE", "slb", key, (long long)0, (const char *)dump, f.len + 21);
         redis.Free(dump);
@@ -120,7 +123,7 @@ void redis_emit_restore(redis_io *io, redis_string *key, void *value, const redi
     if (fields != NULL) redis.FreeString(NULL, fields);
 }
 
-/* --- What all types do alike ------------------------------------------------------------------ */
+/* --- What all types have in common ------------------------------------------------------------ */
 
 static void digest_number(void *d, uint64_t value)
 {
@@ -147,8 +150,8 @@ static size_t size_of(const void *p)
     return p == NULL ? 0 : redis.MallocSize((void *)(uintptr_t)p);
 }
 
-/* The server frees in the background what takes more than 64: many pieces, or big ones, which go
- * back to the system. */
+/* The server frees values above 64 in the background: many pieces, or big ones, which go back to
+ * the system. */
 static size_t effort(uint64_t pieces, uint64_t bytes)
 {
     return (size_t)(pieces + (bytes >> 16));

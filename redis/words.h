@@ -1,4 +1,4 @@
-/* The words of TAMIS.CREATE, each for a field of the plan or a flag: the module reads them, and
+/* The words of TAMIS.CREATE, each for a field of the plan or a flag. The module reads them, and
  * cluster/ writes them. */
 #ifndef TAMIS_REDIS_WORDS_H
 #define TAMIS_REDIS_WORDS_H
@@ -11,7 +11,7 @@ enum value_type { NUMBER, SMALL, REAL, KIND, FLAG };
 static const struct word {
     const char *name;
     enum value_type type;
-    size_t offset; /* in the plan; of a flag: the flag */
+    size_t offset; /* offset in the plan, or the flag itself */
 } words[] = {{"ITEMS", NUMBER, AT(items)},
              {"RATE", REAL, AT(fpr)},
              {"BYTES", NUMBER, AT(bytes)},

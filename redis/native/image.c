@@ -1,4 +1,4 @@
-/* TAMIS.*: whole structures, in and out and together, and what they say of themselves. */
+/* The TAMIS.* commands on whole structures: dump, load, merge, list and describe them. */
 #include "native.h"
 
 #include "../commands.h"
@@ -27,7 +27,7 @@ int redis_tamis_load(redis_ctx *ctx, redis_string **argv, int argc)
     tamis_error why;
     const bool replace = argc == 4 && redis_is(argv[3], "REPLACE");
     if (argc > 4) return redis.WrongArity(ctx);
-    if (argc == 4 && !replace) return native_say(ctx, "TAMIS.LOAD has only the option REPLACE");
+    if (argc == 4 && !replace) return native_say(ctx, "TAMIS.LOAD accepts only the option REPLACE");
     struct redis_open open =
         redis_open_key(ctx, argv[1], redis_tamis_type, REDIS_READ | REDIS_WRITE);
     if ((open.other_type || open.value != NULL) && !replace) {
@@ -37,7 +37,7 @@ int redis_tamis_load(redis_ctx *ctx, redis_string **argv, int argc)
         struct native_body *b = native_load(image.p, image.len, native_limit(ctx), &why);
         if (b == NULL) {
             native_say(ctx, why.text);
-        } else if (native_set(ctx, &open, b)) { /* an old value, of whatever type, goes only then */
+        } else if (native_set(ctx, &open, b)) { /* only now is an old value replaced */
             redis_done(ctx, "tamis.load", argv[1]);
         }
     }
@@ -47,8 +47,8 @@ int redis_tamis_load(redis_ctx *ctx, redis_string **argv, int argc)
 
 /* --- Union ------------------------------------------------------------------------------------ */
 
-/* The union of a structure and the sources from argv[2] on, as another one: when one of them does
- * not fit, nothing has changed. NULL after an error reply. */
+/* Merges a structure and the sources from argv[2] on into a new one, so nothing has changed if one
+ * of them does not fit. Returns NULL after an error reply. */
 static struct native_body *united(redis_ctx *ctx, redis_string **argv, int argc,
                                   struct native_body *into)
 {
@@ -90,7 +90,7 @@ int redis_tamis_merge(redis_ctx *ctx, redis_string **argv, int argc)
         struct native_body *sum = united(ctx, argv, argc, value == NULL ? NULL : value->body);
         bool done = sum != NULL;
         if (done && value != NULL) {
-            /* In place, so that the key keeps its time to live. */
+            /* The value is replaced inside the key, so that the key keeps its time to live. */
             native_free(value->body);
             value->body = sum;
         } else if (done) {
@@ -104,11 +104,11 @@ int redis_tamis_merge(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* --- The most frequent ------------------------------------------------------------------------ */
+/* --- The most frequent items ------------------------------------------------------------------ */
 
 static void reply_item(redis_ctx *ctx, const tamis_heavy *h)
 {
-    if (h->item.p == NULL) /* its text had to go */
+    if (h->item.p == NULL) /* the text was dropped */
         redis.ReplyWithNull(ctx);
     else
         redis.ReplyWithStringBuffer(ctx, h->item.p, h->item.len);
@@ -137,8 +137,8 @@ static void reply_heavy_full(redis_ctx *ctx, const tamis_heavy *h)
     native_reply_estimate(ctx, names, &h->count);
 }
 
-/* Of a kind that keeps no list the library says that it is empty, which here would be a quiet wrong
- * answer. */
+/* For a kind without a list of items, the library returns an empty list. Replying with it would be
+ * silently wrong. */
 static bool keeps_list(const tamis *t)
 {
     tamis_facts f = {.struct_size = sizeof f};
@@ -152,7 +152,8 @@ int redis_tamis_top(redis_ctx *ctx, redis_string **argv, int argc)
     const bool full = argc > 2 && redis_is(argv[argc - 1], "FULL");
     const int words = argc - full;
     if (words > 4) return redis.WrongArity(ctx);
-    if (words == 4) return native_say(ctx, "TAMIS.TOP has only the option FULL, behind the number");
+    if (words == 4)
+        return native_say(ctx, "TAMIS.TOP accepts only the option FULL, after the number");
     if (words == 3 && (!redis_number(argv[2], &wanted) || wanted < 0))
         return redis_error(ctx, "ERR value is not an integer or out of range");
     const tamis *t = native_open(ctx, argv[1], REDIS_READ, &open);

@@ -1,4 +1,4 @@
-/* TAMIS.*: any kind of the library, by its own plans and its own images. */
+/* The TAMIS.* commands: every kind of the library, with the library's own plans and images. */
 #include "native.h"
 
 #include "../commands.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NO_KEY "ERR no such key; TAMIS.CREATE makes one"
+#define NO_KEY "ERR no such key; TAMIS.CREATE creates one"
 
 int native_say(redis_ctx *ctx, const char *text)
 {
@@ -36,7 +36,7 @@ tamis *native_open(redis_ctx *ctx, redis_string *key, int mode, struct redis_ope
 #define OPEN_TO_READ(ctx, key, open) native_open(ctx, key, REDIS_READ, open)
 #define OPEN_TO_WRITE(ctx, key, open) native_open(ctx, key, REDIS_READ | REDIS_WRITE, open)
 
-/* The same for what may grow: as far as the settings of this moment say. */
+/* Does the same for a command that may grow the structure, up to the current settings. */
 static tamis *open_to_add(redis_ctx *ctx, redis_string *key, struct redis_open *open)
 {
     tamis *t = OPEN_TO_WRITE(ctx, key, open);
@@ -55,9 +55,9 @@ bool native_set(redis_ctx *ctx, struct redis_open *open, struct native_body *b)
     return true;
 }
 
-/* --- Making ----------------------------------------------------------------------------------- */
+/* --- Creation --------------------------------------------------------------------------------- */
 
-/* The kind of that name, or false. TAMIS_AUTO is "auto". */
+/* Finds the kind of that name, or returns false. TAMIS_AUTO is "auto". */
 static bool kind_of(const redis_string *s, uint32_t *kind)
 {
     const tamis_bytes b = redis_bytes(s);
@@ -71,8 +71,8 @@ static bool kind_of(const redis_string *s, uint32_t *kind)
     return *kind != TAMIS_AUTO || strcmp(name, "auto") == 0;
 }
 
-/* A word of the client's in quotes, for a message of one line: what it has beyond ASCII, and its
- * end if it is long, are not shown. */
+/* Quotes a client's word for a message of one line. Characters beyond ASCII, and the end of a long
+ * word, are not shown. */
 static void quote(const redis_string *s, char out[static 32])
 {
     const tamis_bytes b = redis_bytes(s);
@@ -89,8 +89,8 @@ static void refuse_kind(redis_ctx *ctx, const redis_string *word)
 {
     char text[280], quoted[32];
     quote(word, quoted);
-    int used = snprintf(text, sizeof text, "there is no kind %s; there are auto", quoted);
-    /* Kinds of filters have numbers below TAMIS_COUNT_MIN, of sketches as many from there on. */
+    int used = snprintf(text, sizeof text, "unknown kind %s; the kinds are auto", quoted);
+    /* Filters have kind numbers below TAMIS_COUNT_MIN, and sketches have as many from there on. */
     for (uint32_t kind = 1; kind < 2 * TAMIS_COUNT_MIN && (size_t)used < sizeof text; kind++)
         if (tamis_kind_name(kind) != NULL && kind != TAMIS_PRIVATE)
             used +=
@@ -98,7 +98,7 @@ static void refuse_kind(redis_ctx *ctx, const redis_string *word)
     native_say(ctx, text);
 }
 
-/* Whether the text is a value for the word; then it is in the plan. */
+/* Stores the value in the plan. Returns false if the text is not a value for the word. */
 static bool set_word(tamis_plan *plan, const struct word *w, const redis_string *text)
 {
     char *field = (char *)plan + w->offset;
@@ -144,15 +144,15 @@ static bool read_plan(redis_ctx *ctx, redis_string **argv, int argc, tamis_plan 
         if (w == sizeof words / sizeof *words) {
             char quoted[32];
             quote(argv[i], quoted);
-            snprintf(text, sizeof text, "TAMIS.CREATE has no option %s", quoted);
+            snprintf(text, sizeof text, "unknown option %s of TAMIS.CREATE", quoted);
             native_say(ctx, text);
             return false;
         }
         if (words[w].type == FLAG) {
             plan->flags |= (uint32_t)words[w].offset;
         } else if (++i == argc || !set_word(plan, &words[w], argv[i])) {
-            snprintf(text, sizeof text, "%s needs a value", words[w].name);
-            if (i < argc) snprintf(text, sizeof text, "%s cannot have this value", words[w].name);
+            snprintf(text, sizeof text, "%s requires a value", words[w].name);
+            if (i < argc) snprintf(text, sizeof text, "invalid value for %s", words[w].name);
             native_say(ctx, text);
             return false;
         }
@@ -181,7 +181,7 @@ int redis_tamis_create(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* --- Adding and asking ------------------------------------------------------------------------ */
+/* --- Adding and querying ---------------------------------------------------------------------- */
 
 int redis_tamis_add(redis_ctx *ctx, redis_string **argv, int argc)
 {
@@ -215,7 +215,7 @@ int redis_tamis_has(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* Items of a command with a bit for each, in one allocation. */
+/* The items of a command with one bit for each, in one allocation. */
 struct batch {
     tamis_bytes *items;
     uint8_t *bits;
@@ -281,8 +281,8 @@ int redis_tamis_mhas(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* Adds what the pairs say; exactly those before the first problem are in then, and told to
- * replicas. */
+/* Adds the weights of the pairs. After a failure, exactly the pairs before the first problem are
+ * added and replicated. */
 static void add_weights(redis_ctx *ctx, tamis *t, redis_string **argv, const struct batch *b,
                         const int64_t *weights)
 {
@@ -337,8 +337,9 @@ bool native_begin_fields(redis_ctx *ctx, long n)
     return names;
 }
 
-/* As text, where the protocol has no numbers of this sort: the fewest digits that are it. The same
- * one comes again and again, and to write it would take as long as all the rest. */
+/* Replies with text, because RESP2 has no floating-point numbers: the fewest digits that read as
+ * the same number. The result is kept, because the same number comes again and again, and
+ * formatting it would take as long as the rest of the reply. */
 static void reply_confidence(redis_ctx *ctx, double x)
 {
     static double last = -1;
@@ -368,7 +369,7 @@ void native_reply_estimate(redis_ctx *ctx, bool names, const tamis_estimate *e)
     if (names) redis.ReplyWithSimpleString(ctx, "below-noise");
     redis.ReplyWithBool(ctx, e->below_noise);
     if (names) redis.ReplyWithSimpleString(ctx, "certain");
-    if (e->certain == INT64_MIN) /* nothing is, where counts may be too low */
+    if (e->certain == INT64_MIN) /* the sketch may undercount, so no minimum is guaranteed */
         redis.ReplyWithNull(ctx);
     else
         redis.ReplyWithLongLong(ctx, e->certain);
@@ -427,7 +428,7 @@ int redis_tamis_estimate(redis_ctx *ctx, redis_string **argv, int argc)
     return reply_counts(ctx, argv, argc, reply_full);
 }
 
-/* --- Changing otherwise ----------------------------------------------------------------------- */
+/* --- Other changes ---------------------------------------------------------------------------- */
 
 int redis_tamis_remove(redis_ctx *ctx, redis_string **argv, int argc)
 {
@@ -459,7 +460,7 @@ int redis_tamis_remove(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-/* The end of a command that did all or nothing. */
+/* Ends a command that did either everything or nothing. */
 static int finish(redis_ctx *ctx, redis_string *key, struct redis_open *open, tamis_status s,
                   const tamis_error *why, const char *event)
 {

@@ -1,5 +1,5 @@
-/* TAMIS.* values at rest: the image in the pieces in which the library writes it, and an empty
- * piece at the end. */
+/* How TAMIS.* values are saved: the image in the chunks in which the library writes it, followed by
+ * an empty chunk. */
 #include "native.h"
 
 #include <tamis/publish.h>
@@ -64,7 +64,7 @@ struct native_body *native_create(const tamis_plan *plan, uint64_t limit, tamis_
     return NULL;
 }
 
-/* Of all other kinds this reads no cell, where tamis_info would read all. */
+/* For all other kinds this call reads no cell, whereas tamis_info would read all of them. */
 static bool is_private(const tamis *t)
 {
     return tamis_probability_hashes(t, NULL, 0, 0.5, NULL, NULL) == TAMIS_OK;
@@ -75,13 +75,15 @@ struct native_body *native_load(const void *image, size_t size, uint64_t limit, 
     struct native_body *b = body_new(why);
     if (b == NULL) return NULL;
     tamis_options options = options_of(b, limit);
-    options.flags = TAMIS_STEADY; /* a replica that was loaded is no other than its primary */
+    options.flags = TAMIS_STEADY; /* a loaded replica behaves exactly like its primary */
     if (tamis_load(image, size, &options, &b->t, why) == TAMIS_OK) {
         if (!is_private(b->t)) return b;
-        /* TAMIS.HAS is yes or no, and of noise its no would often be wrong. */
-        *why = (tamis_error){.status = TAMIS_EUNSUPPORTED,
-                             .text = "a private filter only tells how likely an item is in, which "
-                                     "no command here replies; 'tamis check' does"};
+        /* TAMIS.HAS replies yes or no, and with the noise of a private filter its no would often be
+         * wrong. */
+        *why =
+            (tamis_error){.status = TAMIS_EUNSUPPORTED,
+                          .text = "a private filter reports only the probability that an item is "
+                                  "a member; use 'tamis check'"};
     }
     native_free(b);
     return NULL;
@@ -140,7 +142,8 @@ uint8_t *native_image(struct native_body *b, const tamis_memory *memory, size_t 
     return f.p;
 }
 
-/* By way of the image: a copy of the handle would count its memory with the original. */
+/* Copies through the image, because a copy of the handle would count its memory together with the
+ * original. */
 struct native_body *native_copy(struct native_body *b, tamis_error *why)
 {
     size_t size;
@@ -171,8 +174,7 @@ static void save(redis_io *io, void *value)
     redis.SaveStringBuffer(io, "", 0);
 }
 
-/* Appends what is read to a buffer that doubles; no length is believed before its bytes are
- * there. */
+/* Reads into a buffer that doubles: no length is trusted before its bytes have arrived. */
 static uint8_t *read_image(redis_io *io, size_t *size)
 {
     uint8_t *image = NULL;
@@ -209,7 +211,7 @@ static void *load(redis_io *io, int encver)
     struct native_body *b = NULL;
     struct native *value = NULL;
     if (encver != ENCVER) {
-        redis.LogIOError(io, "warning", NAME ": version %d is not known", encver);
+        redis.LogIOError(io, "warning", NAME ": unknown version %d", encver);
         return NULL;
     }
     uint8_t *image = read_image(io, &size);

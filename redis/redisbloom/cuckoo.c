@@ -1,22 +1,23 @@
 /* RedisBloom's cuckoo filter.
  *
- * An item is a byte, its fingerprint h mod 255 + 1 of the 64-bit hash h, in a slot of bucket h or
- * of bucket h xor fingerprint * 0x5bd1e995, each modulo the number of buckets of a table. That is a
- * power of two, so the other bucket of a fingerprint follows from the one where it is. 0 is an
- * empty slot.
+ * An item is stored as one byte, its fingerprint h mod 255 + 1 of the 64-bit hash h. It is in a
+ * slot of bucket h or of bucket h xor fingerprint * 0x5bd1e995, each modulo the number of buckets
+ * of a table. That number is a power of two, so the other bucket of a fingerprint follows from the
+ * one where it is. A 0 marks an empty slot.
  *
- * An add takes the first free slot, the newest table first; with none free it pushes fingerprints
- * of the newest table from bucket to bucket, at most max_iterations times, and undoes that when it
- * leads nowhere; then another table follows, `expansion` times as big. A fingerprint may stand in
- * any table, so a table cannot be forgotten before its items moved. */
+ * An add takes the first free slot, the newest table first. If there is none, it moves fingerprints
+ * of the newest table from bucket to bucket, at most max_iterations times, and undoes the moves if
+ * they do not lead to a free slot. Then another table follows, `expansion` times as big. A
+ * fingerprint may be in any table, so a table cannot be dropped before its items have been
+ * moved. */
 #include "cuckoo.h"
 
 #include "../../src/foreign/redisbloom.h"
 
 #define MULTIPLIER UINT64_C(0x5bd1e995)
 #define MAX_LINKS 65536u
-/* The greatest number that CF.INFO can report. No filter that was loaded has more, and the count of
- * one that was changed stays there, so that what is saved can be loaded. */
+/* The greatest number that CF.INFO can report. No loaded filter has more, and the count of a
+ * changed one stays there, so that a saved filter can be loaded. */
 #define MAX_DELETES ((uint64_t)INT64_MAX)
 
 /* Where an item may be: in any table, modulo its buckets. */
@@ -43,7 +44,7 @@ static uint8_t *bucket_at(const struct compat_cuckoo *c, const struct compat_cuc
     return l->slots + (hash & (l->buckets - 1)) * c->bucket_size;
 }
 
-/* The first slot with that value in a bucket, or NULL. */
+/* Returns the first slot with that value in a bucket, or NULL. */
 static uint8_t *find(const struct compat_cuckoo *c, uint8_t *bucket, uint8_t value)
 {
     for (uint32_t i = 0; i < c->bucket_size; i++)
@@ -51,7 +52,7 @@ static uint8_t *find(const struct compat_cuckoo *c, uint8_t *bucket, uint8_t val
     return NULL;
 }
 
-/* The same in both buckets of an item. */
+/* Does the same in both buckets of an item. */
 static uint8_t *find_both(const struct compat_cuckoo *c, const struct compat_cuckoo_link *l,
                           const struct spot *s, uint8_t value)
 {
@@ -88,7 +89,7 @@ static uint64_t power_of_two_from(uint64_t n)
     return power;
 }
 
-/* How many buckets table i has; 0: more than there can be. */
+/* Returns how many buckets table i has, or 0 if that would be more than possible. */
 static uint64_t buckets_of(const struct compat_cuckoo *c, uint32_t i)
 {
     uint64_t n = c->buckets;
@@ -167,8 +168,8 @@ fail:
     return NULL;
 }
 
-/* Pushes from bucket to bucket of the newest table until one has a free slot. The victim's place
- * goes round within the bucket, so that undoing is the same walk backwards. */
+/* Moves fingerprints from bucket to bucket of the newest table until one has a free slot. The
+ * position of the victim rotates within the bucket, so that undoing is the same walk backwards. */
 static bool kick(struct compat_cuckoo *c, const struct spot *s)
 {
     struct compat_cuckoo_link *l = &c->link[c->links - 1];
@@ -213,7 +214,7 @@ static bool place(struct compat_cuckoo *c, const struct spot *s)
 }
 
 /* Every item has a slot. If only the header of a filter was loaded, its count includes items that
- * are not in its slots. What is added must not lead to a count that no header may have. */
+ * are not in its slots. Adding must not lead to a count that no header may have. */
 static void bound_items(struct compat_cuckoo *c)
 {
     const uint64_t slots = compat_cuckoo_slots(c);
@@ -281,8 +282,8 @@ enum compat_status compat_cuckoo_remove(struct compat_cuckoo *c, const tamis_mem
     return COMPAT_ABSENT;
 }
 
-/* Whether the fingerprint found a place in an older, so never bigger, table: only there its bucket
- * is known. */
+/* Reports whether the fingerprint found a place in an older table. Such a table is never bigger,
+ * and only for those is the bucket known. */
 static bool move_down(struct compat_cuckoo *c, uint32_t from, uint64_t bucket, uint8_t *slot)
 {
     const struct spot s = {bucket, other(bucket, *slot), *slot};
@@ -297,7 +298,7 @@ static bool move_down(struct compat_cuckoo *c, uint32_t from, uint64_t bucket, u
     return false;
 }
 
-/* Whether table i is empty now, and gone if it was the newest. */
+/* Reports whether table i is empty now; it is dropped if it was the newest. */
 static bool empty_link(struct compat_cuckoo *c, const tamis_memory *memory, uint32_t i)
 {
     struct compat_cuckoo_link *l = &c->link[i];
@@ -322,9 +323,9 @@ void compat_cuckoo_compact(struct compat_cuckoo *c, const tamis_memory *memory, 
     bound_items(c);
 }
 
-/* --- At rest ---------------------------------------------------------------------------------- */
+/* --- Saving and loading ----------------------------------------------------------------------- */
 
-/* All but the number of items, which is compared with the slots. */
+/* Checks everything except the number of items, which is compared with the slots. */
 static bool shape_is_sound(const struct compat_cuckoo *c, uint64_t links)
 {
     return c->deletes <= MAX_DELETES && links > 0 && links <= MAX_LINKS &&
@@ -357,13 +358,12 @@ static bool load_link(struct compat_cuckoo *c, const struct compat_reader *r)
     l->slots = r->bytes(r->ctx, &bytes);
     if (l->slots == NULL) return false;
     c->links++;
-    /* The header of CF.SCANDUMP knows no other size, and what moves to older tables relies on
-     * it. */
+    /* The header of CF.SCANDUMP allows no other size, and moving to older tables relies on it. */
     return l->buckets == buckets_of(c, c->links - 1) && link_bytes(c, l) == bytes;
 }
 
-/* RedisBloom may have saved more items than the filter has slots (see bound_items), also a number
- * that has wrapped below zero. A server has to start with such a value. */
+/* RedisBloom may have saved more items than the filter has slots (see bound_items), or a number
+ * that wrapped below zero. A server has to start with such a value. */
 static void correct_items(struct compat_cuckoo *c)
 {
     if (c->items <= compat_cuckoo_slots(c)) return;
@@ -404,7 +404,7 @@ enum compat_status compat_cuckoo_load(const struct compat_reader *r, int encver,
     return COMPAT_OK;
 }
 
-/* --- In pieces -------------------------------------------------------------------------------- */
+/* --- Chunks ----------------------------------------------------------------------------------- */
 
 void compat_cuckoo_header(const struct compat_cuckoo *c, uint8_t out[COMPAT_CUCKOO_HEADER])
 {
@@ -430,7 +430,7 @@ enum compat_status compat_cuckoo_from_header(const struct compat_room *room, con
                                        .expansion = compat_get16(p + 36)};
     const uint64_t links = compat_get64(p + 24);
     if (!shape_is_sound(&head, links)) return COMPAT_BAD;
-    /* All of it is counted before any of it is taken. */
+    /* The whole size is computed before anything is allocated. */
     uint64_t total = own_bytes((uint32_t)links);
     for (uint32_t i = 0; i < links && total <= room->max_bytes; i++) {
         const uint64_t buckets = buckets_of(&head, i);

@@ -1,6 +1,7 @@
-/* RedisBloom's Count-Min sketch. The counter of an item in row r is MurmurHash2(item, r) mod width;
- * its count is the least of its counters. `count` is the sum of all that was added. It stops at
- * INT64_MAX, the greatest that CMS.INFO can report, where RedisBloom before 8.12 wraps. */
+/* RedisBloom's Count-Min sketch. The counter of an item in row r is MurmurHash2(item, r) mod width,
+ * and its count is the smallest of its counters. `count` is the sum of all increments. It stops at
+ * INT64_MAX, the greatest number that CMS.INFO can report, where RedisBloom before 8.12 wraps
+ * around. */
 #include "sketch.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ size_t compat_sketch_cell_bytes(const struct compat_sketch *s)
     return (size_t)(s->width * s->depth * 4);
 }
 
-/* The logarithms are those of single precision, or some depths would be one more. */
+/* The logarithms are those of single precision; otherwise some depths would be one more. */
 enum compat_status compat_sketch_shape(double error, double probability, uint64_t *width,
                                        uint64_t *depth)
 {
@@ -34,7 +35,7 @@ enum compat_status compat_sketch_create(const struct compat_room *room, uint64_t
     uint64_t bytes;
     *out = NULL;
     if (width == 0 || depth == 0) return COMPAT_BAD;
-    /* The depth is also the seed of a row, of 32 bits. */
+    /* The depth also serves as the seed of a row, which has 32 bits. */
     if (depth > UINT32_MAX || __builtin_mul_overflow(width, depth, &bytes) ||
         __builtin_mul_overflow(bytes, 4u, &bytes) || bytes > room->max_bytes)
         return COMPAT_NO_MEMORY;
@@ -91,7 +92,8 @@ uint32_t compat_sketch_count(const struct compat_sketch *s, const void *item, si
     return least;
 }
 
-/* The weighted sum of one counter of all; false when it is none. */
+/* Computes the weighted sum of one counter over all sketches. Returns false if the sum is not a
+ * counter. */
 static bool sum_of(struct compat_sketch *const *from, const int64_t *weights, size_t n, size_t at,
                    uint32_t *out)
 {
@@ -150,7 +152,7 @@ enum compat_status compat_sketch_load(const struct compat_reader *r, int encver,
         __builtin_mul_overflow(head.width, head.depth, &bytes) ||
         __builtin_mul_overflow(bytes, 4u, &bytes))
         return COMPAT_BAD;
-    if (head.count > INT64_MAX) head.count = INT64_MAX; /* RedisBloom's has wrapped */
+    if (head.count > INT64_MAX) head.count = INT64_MAX; /* RedisBloom's count has wrapped around */
     head.cells = r->bytes(r->ctx, &len);
     if (head.cells == NULL) return COMPAT_BAD;
     if (len == bytes) *out = compat_clone(memory, &head, sizeof head);

@@ -9,10 +9,11 @@ struct compat_sketch {
     uint8_t *cells; /* 32 bits each, row by row */
 };
 
-/* A counter that says this has reached its end. */
+/* The value of a saturated counter. */
 #define COMPAT_SKETCH_END UINT32_MAX
 
-/* By the formulas of CMS.INITBYPROB; both in (0, 1). COMPAT_OVERFLOW: no such sketch. */
+/* Computes the shape by the formulas of CMS.INITBYPROB; both arguments must be in (0, 1). Fails
+ * with COMPAT_OVERFLOW if there is no such sketch. */
 enum compat_status compat_sketch_shape(double error, double probability, uint64_t *width,
                                        uint64_t *depth);
 enum compat_status compat_sketch_create(const struct compat_room *room, uint64_t width,
@@ -20,11 +21,11 @@ enum compat_status compat_sketch_create(const struct compat_room *room, uint64_t
 void compat_sketch_free(const tamis_memory *memory, struct compat_sketch *s);
 struct compat_sketch *compat_sketch_copy(const tamis_memory *memory, const struct compat_sketch *s);
 
-/* The count afterwards; counters stop at their end. */
+/* Returns the count afterwards; counters saturate. */
 uint32_t compat_sketch_add(struct compat_sketch *s, const void *item, size_t len, uint64_t n);
 uint32_t compat_sketch_count(const struct compat_sketch *s, const void *item, size_t len);
-/* into becomes the weighted sum of n others of its shape, of which it may be one itself.
- * COMPAT_MISMATCH, COMPAT_OVERFLOW: nothing changed. */
+/* `into` becomes the weighted sum of n others of its shape, and may be one of them. Nothing changed
+ * after COMPAT_MISMATCH and COMPAT_OVERFLOW. */
 enum compat_status compat_sketch_merge(struct compat_sketch *into,
                                        struct compat_sketch *const *from, const int64_t *weights,
                                        size_t n);

@@ -1,39 +1,40 @@
 /* RedisBloom's TopK, by HeavyKeeper.
  *
- * A table of depth rows of width cells, each a fingerprint and a count, finds frequent items; a
- * heap keeps the k greatest. An item has a cell in each row. An empty cell becomes its own; in its
- * own it counts; in another's it wears the count down, for each unit with probability decay^count,
- * and takes over at zero. So the frequent stay and the rare pass. The item's estimate is the
- * greatest of its cells.
+ * A table of depth rows of width cells, each a fingerprint and a count, finds frequent items, and a
+ * heap keeps the k greatest. An item has a cell in each row. It takes over an empty cell, and
+ * increments its own cell. If the cell belongs to another item, each unit decrements the count with
+ * probability decay^count, and the item takes over when the count reaches zero. So frequent items
+ * stay and rare ones pass. The estimate of an item is the greatest count of its cells.
  *
- * RedisBloom draws from the process' rand(), so that a replica differs from its primary after a
- * while. Here the n-th random number of a structure is a hash of n, and n is part of the structure:
- * at rest in the padding of the first heap entry, which RedisBloom writes as zero and does not
- * read. The powers of decay are made by multiplying alone, which gives the same bits on every
+ * RedisBloom draws from the process' rand(), so a replica differs from its primary after a while.
+ * Here the n-th random number of a structure is a hash of n, and n is part of the structure: it is
+ * saved in the padding of the first heap entry, which RedisBloom writes as zero and does not read.
+ * The powers of decay are computed by multiplication alone, which gives the same bits on every
  * machine.
  *
- * Apart from random numbers the replies are those of RedisBloom, which depend on where an entry is
- * in the heap. With few distinct counts most decisions are between equals, so these rules matter:
+ * Apart from random numbers, the replies are those of RedisBloom, which depend on the position of
+ * an entry in the heap. With few distinct counts most decisions are between equal counts, so these
+ * rules matter:
  *
- *   - A new item replaces entry 0 when its estimate is at least the count there, zero included. So
- *     an item whose estimate is zero can enter a list that is not full. TOPK.QUERY reports it,
- *     TOPK.LIST does not, and the item that replaces it expels it.
- *   - An entry whose count was set moves down: one step past the lesser child (the left one of two
- *     equals) if that child's count is less or equal, and further steps past children whose count
- *     is less. So a new item goes behind an older one with the same count, and of the items with
- *     the least count the first to come is usually the first to go: with k = 2, adding foo, bar
- *     and baz expels foo.
- *   - An entry never moves up. One whose count went down, because all its cells were worn, may stay
- *     below a parent that counts more.
- *   - TOPK.LIST sorts by count, and entries with equal counts stay in the order of the heap.
- *   - TOPK.COUNT ignores the cells of a listed item that count less than entry 0. */
+ * - A new item replaces entry 0 if its estimate is at least the count there, zero included. So an
+ *   item whose estimate is zero can enter a list that is not full. TOPK.QUERY reports it, TOPK.LIST
+ *   does not, and the item that replaces it expels it.
+ * - An entry whose count was set moves down: one step past the lesser child (the left one of two
+ *   equals) if that child's count is less or equal, and further steps past children whose count is
+ *   less. So a new item goes behind an older one with the same count, and among the items with the
+ *   least count the first to come is usually the first to go: with k = 2, adding foo, bar and baz
+ *   expels foo.
+ * - An entry never moves up. An entry whose count decreased, because all its cells were
+ *   decremented, may stay below a parent with a greater count.
+ * - TOPK.LIST sorts by count, and entries with equal counts stay in the order of the heap.
+ * - TOPK.COUNT ignores the cells of a listed item that count less than entry 0. */
 #include "top.h"
 
 #include <stdlib.h>
 
 #define FINGERPRINT_SEED 1919u
-#define ENTRY                                                                                      \
-    24u /* of the heap at rest: fingerprint, length, eight bytes of pointer, count, padding */
+/* Bytes of a saved heap entry: fingerprint, length, eight bytes of pointer, count, padding. */
+#define ENTRY 24u
 
 static uint8_t *cell(const struct compat_top *t, uint32_t row, const void *item, size_t len)
 {
@@ -46,7 +47,7 @@ static uint64_t cell_bytes(const struct compat_top *t)
     return 8 * (uint64_t)t->width * t->depth;
 }
 
-/* In [0, 1): the finalizer of splitmix64 over the number of the draw. */
+/* Returns a number in [0, 1): the finalizer of splitmix64 over the number of the draw. */
 static double draw(struct compat_top *t)
 {
     uint64_t x = (uint64_t)t->draws++ * 0x9e3779b97f4a7c15;
@@ -110,7 +111,7 @@ static uint64_t text_bytes(const struct compat_top_item *i)
     return i->item == NULL ? 0 : (uint64_t)i->len + 1;
 }
 
-/* One byte more than the item, so that the empty one is something, too. */
+/* Allocates one byte more than the item, so that the empty item is not NULL either. */
 static char *keep(const tamis_memory *memory, const void *item, size_t len)
 {
     char *copy = memory->alloc(memory->ctx, len + 1);
@@ -138,7 +139,7 @@ fail:
     return NULL;
 }
 
-/* An item in one row: what its cell says of it afterwards. */
+/* Counts an item in one row. Returns the item's count in its cell afterwards. */
 static uint32_t count_in_row(struct compat_top *t, uint8_t *c, uint32_t fingerprint, uint32_t n)
 {
     uint32_t count = compat_get32(c + 4);
@@ -150,7 +151,7 @@ static uint32_t count_in_row(struct compat_top *t, uint8_t *c, uint32_t fingerpr
     }
     for (; n > 0; n--) {
         const double chance = power(t, count);
-        /* No draw is below it, and all that follow would be alike. */
+        /* No draw is below this chance, which would stay the same for all remaining units. */
         if (chance < 0x1p-53) break;
         if (draw(t) < chance && --count == 0) {
             compat_put32(c, fingerprint);
@@ -181,8 +182,8 @@ static void swap(struct compat_top_item *a, struct compat_top_item *b)
     *b = old;
 }
 
-/* Moves entry i down after its count was set: the first step also past a child that counts as
- * much. */
+/* Moves entry i down after its count was set; the first step also passes a child with an equal
+ * count. */
 static void sift_down(struct compat_top *t, size_t i)
 {
     struct compat_top_item *h = t->heap;
@@ -196,8 +197,8 @@ static void sift_down(struct compat_top *t, size_t i)
     }
 }
 
-/* Whether an item of that length may take the place of the least: within the limit, or where a list
- * beyond it grows no more. */
+/* Reports whether an item of that length may replace the least one: within the limit, or if a list
+ * beyond the limit does not grow. */
 static bool has_room(const struct compat_top *t, const struct compat_room *room, size_t len)
 {
     const uint64_t least = text_bytes(&t->heap[0]), others = compat_top_bytes(t) - least;
@@ -211,7 +212,7 @@ enum compat_status compat_top_add(struct compat_top *t, const struct compat_room
     const uint32_t fingerprint = compat_murmur32(item, len, FINGERPRINT_SEED);
     *expelled = (struct compat_top_item){0};
     struct compat_top_item *h = find(t, fingerprint, item, len);
-    /* Before anything changes, also for an item that may not enter in the end. */
+    /* Allocated before anything changes, also for an item that may not enter in the end. */
     char *copy = NULL;
     if (h == NULL && (!has_room(t, room, len) || (copy = keep(room->memory, item, len)) == NULL))
         return COMPAT_NO_MEMORY;
@@ -253,7 +254,7 @@ uint32_t compat_top_count(const struct compat_top *t, const void *item, size_t l
     return greatest;
 }
 
-/* Equals as they are in the heap, where both entries are. */
+/* Equal counts keep the order of the heap, in which both entries are. */
 static int by_count(const void *a, const void *b)
 {
     const struct compat_top_item *x = *(const struct compat_top_item *const *)a;
@@ -276,7 +277,7 @@ uint64_t compat_top_bytes(const struct compat_top *t)
     return sizeof *t + cell_bytes(t) + t->k * sizeof *t->heap + t->text_bytes;
 }
 
-/* --- At rest ---------------------------------------------------------------------------------- */
+/* --- Saving and loading ----------------------------------------------------------------------- */
 
 static void write_entries(const struct compat_top *t, uint8_t *out)
 {
@@ -290,8 +291,8 @@ static void write_entries(const struct compat_top *t, uint8_t *out)
     compat_put32(out + 20, t->draws);
 }
 
-/* Without memory for the heap's bytes the value would be saved without it: then the empty field
- * makes the file one that does not load, which is better than one that loads and is wrong. */
+/* Without memory for the heap's bytes the value would be saved without the heap. The empty field
+ * then makes a file that does not load, which is better than one that loads and is wrong. */
 void compat_top_save(const struct compat_top *t, const tamis_memory *memory,
                      const struct compat_writer *w)
 {
@@ -326,7 +327,8 @@ static bool load_items(struct compat_top *t, const struct compat_reader *r,
         const uint8_t *entry = entries + (size_t)i * ENTRY;
         const uint32_t count = compat_get32(entry + 16);
         const uint32_t fingerprint = compat_murmur32(item, len - 1, FINGERPRINT_SEED);
-        /* Only the fingerprint tells the empty item with count zero from nobody, who has none. */
+        /* Only the fingerprint distinguishes the empty item with count zero from an unused entry,
+         * which has none. */
         if (count == 0 && len == 1 && compat_get32(entry) != fingerprint) {
             compat_free(memory, item);
             continue;

@@ -1,4 +1,4 @@
-/* Prints the table of commands as the tables of docs/REDIS.md: redis-commands FAMILY */
+/* Prints the table of commands as the tables of docs/REDIS.md. Usage: redis-commands FAMILY */
 #include "../commands.h"
 
 #include <stdio.h>

@@ -12,7 +12,7 @@ from redis_client import Error, Server, TAMIS, WRONGTYPE, main, plain  # noqa: E
 from test_redis_bloom import check  # noqa: E402
 
 BUSY = Error("BUSYKEY Target key name already exists.")
-NO_KEY = Error("ERR no such key; TAMIS.CREATE makes one")
+NO_KEY = Error("ERR no such key; TAMIS.CREATE creates one")
 ITEMS = [f"item-{i}" for i in range(1000)]
 MEMBERSHIP = ("bloom", "partitioned", "blocked", "counting", "pair", "growing", "window", "cuckoo", "fuse", "ribbon")
 STATIC = ("fuse", "ribbon")
@@ -185,8 +185,8 @@ def test_estimates():
         c.do("TAMIS.INCRBY", "top", "x" * 9000, 90000)
         cut = three.do("TAMIS.TOP", "top", 1, "FULL")[0]
         assert cut["length"] == 9000 > len(cut["item"]) > 100 and cut["item"] == b"x" * len(cut["item"])
-        check(c, ("TAMIS.TOP top 5 ALL", Error("ERR TAMIS.TOP has only the option FULL, behind the number")),
-              ("TAMIS.TOP top FULL 5", Error("ERR TAMIS.TOP has only the option FULL, behind the number")), ("TAMIS.ESTIMATE none a", NO_KEY),
+        check(c, ("TAMIS.TOP top 5 ALL", Error("ERR TAMIS.TOP accepts only the option FULL, after the number")),
+              ("TAMIS.TOP top FULL 5", Error("ERR TAMIS.TOP accepts only the option FULL, after the number")), ("TAMIS.ESTIMATE none a", NO_KEY),
               ("TAMIS.TOP top 5 6 7", Error("ERR wrong number of arguments for 'tamis.top' command")),
               ("TAMIS.ESTIMATE top", Error("ERR wrong number of arguments for 'tamis.estimate' command")),
               ("TAMIS.CREATE b blocked ITEMS 10 RATE 0.1", "OK"))
@@ -245,7 +245,7 @@ def test_merge():
 
 
 def NO_KIND(word):
-    return Error(f"ERR there is no kind '{word}'; there are auto, bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, "
+    return Error(f"ERR unknown kind '{word}'; the kinds are auto, bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, "
                  "ribbon, exact, count-min, count-sketch, tally, top, signed-tally")
 
 
@@ -254,11 +254,11 @@ def test_errors():
         c = server.client()
         check(c, ("SET s 1", "OK"), ("TAMIS.CREATE k none", NO_KIND("none")), ("TAMIS.CREATE k KIND blocked", NO_KIND("KIND")),
               (["TAMIS.CREATE", "k", b"a\r\n\xff" + 24 * b"x"], NO_KIND("a???" + 20 * "x" + "...")), (["TAMIS.CREATE", "k", b""], NO_KIND("")),
-              ("TAMIS.CREATE k blocked ITEMS", Error("ERR ITEMS needs a value")),
-              ("TAMIS.CREATE k blocked ITEMS x", Error("ERR ITEMS cannot have this value")),
-              ("TAMIS.CREATE k blocked ITEMS -1", Error("ERR ITEMS cannot have this value")),
-              ("TAMIS.CREATE k window INNER none", Error("ERR INNER cannot have this value")),
-              ("TAMIS.CREATE k blocked FOO 1", Error("ERR TAMIS.CREATE has no option 'FOO'")),
+              ("TAMIS.CREATE k blocked ITEMS", Error("ERR ITEMS requires a value")),
+              ("TAMIS.CREATE k blocked ITEMS x", Error("ERR invalid value for ITEMS")),
+              ("TAMIS.CREATE k blocked ITEMS -1", Error("ERR invalid value for ITEMS")),
+              ("TAMIS.CREATE k window INNER none", Error("ERR invalid value for INNER")),
+              ("TAMIS.CREATE k blocked FOO 1", Error("ERR unknown option 'FOO' of TAMIS.CREATE")),
               ("TAMIS.CREATE s blocked ITEMS 10 RATE 0.1", BUSY), ("TAMIS.ADD none a", NO_KEY), ("TAMIS.HAS none a", NO_KEY),
               ("TAMIS.MADD none a", NO_KEY), ("TAMIS.MHAS none a", NO_KEY), ("TAMIS.INFO none", NO_KEY), ("TAMIS.DUMP none", NO_KEY),
               ("TAMIS.ADD s a", Error(WRONGTYPE)), ("TAMIS.HAS s a", Error(WRONGTYPE)), ("TAMIS.COUNT s a", Error(WRONGTYPE)),
