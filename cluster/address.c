@@ -21,7 +21,8 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* Copies with %XX decoded; false: too long, a bad escape or a NUL byte. */
+/* Copies and decodes %XX. Returns false if the text is too long, or has a bad escape or a NUL
+ * byte. */
 static bool decode(const char *from, size_t n, char *to, size_t room)
 {
     size_t used = 0;
@@ -41,7 +42,7 @@ static bool decode(const char *from, size_t n, char *to, size_t room)
     return true;
 }
 
-/* host, host:port, [IPv6] or [IPv6]:port. */
+/* Reads host, host:port, [IPv6] or [IPv6]:port. */
 static const char *parse_host(const char *p, size_t n, struct cluster_address *out)
 {
     const bool bracket = n > 0 && *p == '[';
@@ -79,7 +80,7 @@ static const char *parse_name(const char *p, struct cluster_address *out)
     if (p == NULL || p[1] == '\0') return "which set? redis://HOST:PORT/NAME";
     if (!decode(p + 1, strlen(p + 1), out->name, sizeof out->name))
         return "the name is too long, or has a % that is no escape";
-    /* Braces would say in which slot all shards lie. */
+    /* Braces would put all shards into one slot. */
     return strpbrk(out->name, "{}") == NULL ? NULL : "the name of a set has no braces";
 }
 
@@ -104,7 +105,7 @@ const char *cluster_parse(const char *word, struct cluster_address *out)
               "say redis://";
     const char *later = strrchr(end, '@');
     if (later == NULL || (why == NULL && strchr(later, '/') == NULL)) return why;
-    /* What is before it may be a password, of which the slash is a part. */
+    /* The text before it may be a password that contains the slash. */
     show(later + 1, secure, out);
     return "a / in a user or a password is written as %2F, and an @ in a name as %40";
 }

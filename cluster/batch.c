@@ -1,5 +1,5 @@
-/* Items go to their shards by a thousand: in one command for each part of a batch that belongs to
- * one shard. */
+/* Items go to their shards by the thousand: the items of a batch that belong to one shard share a
+ * command. */
 #include "set.h"
 
 #include <math.h>
@@ -7,20 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one command. A thousand items are where the cost of a command no longer counts (docs/REDIS.md,
- * "Speed"); other clients of the server wait meanwhile. */
+/* Limits of one command. With a thousand items the fixed cost of a command no longer matters
+ * (docs/REDIS.md, "Speed"). Other clients of the server wait meanwhile. */
 #define MOST_ITEMS ((size_t)1000)
 #define MOST_BYTES ((size_t)1 << 20)
-/* A server closes the connection of whoever sends more: proto-max-bulk-len. */
+/* A server closes the connection of a client that sends more: proto-max-bulk-len. */
 #define LONGEST_ITEM ((size_t)512 << 20)
 
 struct part {
     struct cluster_set *s;
     struct cluster_batch *b;
     unsigned shard;
-    bool brief; /* asked by the word of older modules */
+    bool brief; /* sent as the command of older modules */
     size_t n;
-    uint32_t index[]; /* of its items in the batch */
+    uint32_t index[]; /* positions of its items in the batch */
 };
 
 static const struct {
@@ -32,7 +32,7 @@ static const struct {
              [CLUSTER_REMOVE] = {"TAMIS.REMOVE", true, true},
              [CLUSTER_HAS] = {"TAMIS.MHAS", false, false},
              [CLUSTER_COUNT] = {"TAMIS.ESTIMATE", false, false}};
-/* What servers of older modules have instead. */
+/* The command of servers with older modules. */
 static const char brief_count[] = "TAMIS.COUNT";
 
 static const char *word_of(const struct cluster_set *s, enum cluster_verb verb)
@@ -103,7 +103,7 @@ static void answer_part(struct request *r, struct cluster *c, const struct reply
 
 /* --- Commands --------------------------------------------------------------------------------- */
 
-/* The items index[0] to index[n - 1]. */
+/* Sends the items index[0] to index[n - 1]. */
 static bool send_part(struct cluster_set *s, struct cluster_batch *b, unsigned shard,
                       const uint32_t *index, size_t n)
 {
@@ -149,8 +149,8 @@ static bool send_shard(struct cluster_set *s, struct cluster_batch *b, unsigned 
     return true;
 }
 
-/* The numbers of all items, those of each shard together and in their order; where each shard's end
- * is in `ends`. */
+/* Stores the positions of all items, grouped by shard and in their order within each. `ends` tells
+ * where the group of each shard ends. */
 static void sort_by_shard(const struct cluster_set *s, const struct cluster_batch *b,
                           uint32_t *index, size_t *ends)
 {

@@ -1,17 +1,20 @@
-/* Commands in flight. Each goes to the node that owns its slot, behind those that were sent there
- * before, without waiting for their replies. What a cluster does to its clients is dealt with here:
+/* Commands in flight. Each command goes to the node that owns its slot. It is queued after those
+ * sent there before, without waiting for their replies. This file handles what a cluster does to
+ * its clients, until the time limit ("patience") is over:
  *
- *   MOVED                the slot has another owner: sent there, and the table of slots is read again
- *   ASK                  the key is moving: sent there once, after ASKING
+ *   MOVED                The slot has another owner. The command is sent there, and the table of
+ *                        slots is read again.
+ *   ASK                  The key is moving. The command is sent there once, after ASKING.
  *   TRYAGAIN, CLUSTERDOWN, LOADING, MASTERDOWN, READONLY, NOREPLICAS
- *                        tried again, with growing pauses
- *   a lost connection    what was on it is tried again, wherever its slot is served then
- *   silence              the others are asked; when they say that the slot has another owner, the connection counts as lost
+ *                        The command is repeated, with growing pauses.
+ *   a lost connection    Its commands are repeated at the node that now serves their slot.
+ *   silence              The other nodes are asked. If they report another owner of the slot, the
+ *                        connection counts as lost.
  *
- * until the patience is over. A command is done when its reply is there and, if so many replicas
- * have to confirm it, the WAIT that follows it on the same connection says so. Where it does not,
- * WAIT is asked again; where the connection is gone, the command is sent again: done twice perhaps,
- * never not at all. Those that must not be done twice fail instead. */
+ * A command is done when its reply has arrived and, if replicas must confirm it, the WAIT that
+ * follows it on the same connection reports enough of them. If WAIT reports too few, it is
+ * repeated. If the connection is lost, the command is sent again: it may then be executed twice,
+ * but never not at all. Commands that must not be executed twice fail instead. */
 #include "nodes.h"
 
 #include <poll.h>
@@ -23,8 +26,8 @@
 
 #define DEFAULT_PATIENCE 60.0
 #define CONNECT_SECONDS 5.0
-#define SILENCE 2.0           /* seconds without a reply until others are asked */
-#define WAIT_MILLISECONDS 500 /* of one WAIT; then it is asked again */
+#define SILENCE 2.0           /* seconds without a reply until other nodes are asked */
+#define WAIT_MILLISECONDS 500 /* timeout of one WAIT, which is then repeated */
 #define CLEAR_UP 5.0          /* patience after a failure */
 #define REFRESH_PAUSE 0.1
 #define LAST_DELAY 0.5
@@ -57,7 +60,7 @@ void *client_memory(struct cluster *c, size_t n)
     return p;
 }
 
-/* --- Trying again ----------------------------------------------------------------------------- */
+/* --- Repeating commands ----------------------------------------------------------------------- */
 
 static void put_later(struct cluster *c, struct request *r)
 {
@@ -66,7 +69,8 @@ static void put_later(struct cluster *c, struct request *r)
     c->later_end = &r->next;
 }
 
-/* After a pause, or not at all when it has gone on for too long. */
+/* Schedules the command for another attempt after a pause, or fails if the trouble has lasted too
+ * long. */
 static void trouble(struct cluster *c, struct request *r, const char *reason)
 {
     const double t = client_now();
@@ -81,7 +85,8 @@ static void trouble(struct cluster *c, struct request *r, const char *reason)
     put_later(c, r);
 }
 
-/* It may be done, or not: sent again, unless that could be wrong. */
+/* The command may have been executed or not. It is sent again, unless executing it twice would be
+ * wrong. */
 static void doubt(struct cluster *c, struct request *r, const char *reason)
 {
     reply_free(r->reply);
@@ -96,7 +101,7 @@ static void doubt(struct cluster *c, struct request *r, const char *reason)
     trouble(c, r, reason);
 }
 
-/* All that was on the connection has to go elsewhere. */
+/* Moves all commands of a lost connection elsewhere. */
 static void lose(struct cluster *c, struct node *n, const char *reason)
 {
     char text[CLUSTER_WHY];
@@ -130,8 +135,8 @@ static bool wants_wait(const struct cluster *c, const struct request *r)
     return r->writes && c->replicas > 0;
 }
 
-/* The pieces of a try: [ASKING] command [WAIT], or WAIT alone when the command is done. Returns how
- * many. */
+/* Returns the number of pieces of an attempt: [ASKING] command [WAIT], or WAIT alone if the command
+ * has been executed. */
 static int pieces_of(const struct cluster *c, const struct request *r, struct iovec out[3])
 {
     int n = 0;
@@ -159,7 +164,7 @@ static bool connect_node(struct cluster *c, struct node *n, char why[CLUSTER_WHY
         return false;
     }
     n->link = link_open(n->host, n->port, &c->address, CONNECT_SECONDS, why);
-    /* Nobody was listened to meanwhile, and the silence is not theirs. */
+    /* No replies were read meanwhile, so that time does not count as silence of the others. */
     for (unsigned i = 0; i < c->n_nodes; i++) c->nodes[i]->heard += client_now() - t;
     if (n->link == NULL) {
         node_set_down(n, t, why);
@@ -171,7 +176,7 @@ static bool connect_node(struct cluster *c, struct node *n, char why[CLUSTER_WHY
     return true;
 }
 
-/* To the queue of a node. */
+/* Appends the command to the queue of a node. */
 static void dispatch(struct cluster *c, struct request *r)
 {
     char why[CLUSTER_WHY], text[CLUSTER_WHY];
@@ -181,14 +186,15 @@ static void dispatch(struct cluster *c, struct request *r)
         trouble(c, r, text);
         return;
     }
-    /* A server may have closed what was not used for long. Nothing is in doubt then. */
+    /* A server may have closed a connection that was idle for long. No command is in doubt then. */
     if (n->link != NULL && n->first == NULL && !link_is_idle(n->link)) {
         link_close(n->link);
         n->link = NULL;
     }
     const struct node *owner = r->asking ? n : c->owner[r->slot];
-    if (r->applied != 0 && (n->link == NULL || n->connection != r->applied ||
-                            (owner != NULL && owner != n))) { /* replaced: nobody follows it */
+    /* A node that no longer owns the slot has no replicas that could confirm the command. */
+    if (r->applied != 0 &&
+        (n->link == NULL || n->connection != r->applied || (owner != NULL && owner != n))) {
         doubt(c, r, "the server that had it was lost before its replicas confirmed it");
         return;
     }
@@ -224,7 +230,7 @@ static void dispatch_due(struct cluster *c)
     }
 }
 
-/* As much of the queue as the socket takes. */
+/* Sends as much of the queue as the socket takes. */
 static void send_queue(struct cluster *c, struct node *n)
 {
     enum { PIECES = 60 };
@@ -265,13 +271,14 @@ static bool can_be_mended(const struct reply *reply)
     return false;
 }
 
-/* "MOVED 3999 127.0.0.1:6381", and the same with ASK. Whether it was sent on. */
+/* Handles "MOVED 3999 127.0.0.1:6381", and the same with ASK. Returns whether the command was sent
+ * on. */
 static bool redirected(struct cluster *c, struct request *r, const struct node *from)
 {
     const bool moved = reply_is(r->reply, "MOVED"), ask = reply_is(r->reply, "ASK");
     if (!moved && !ask) return false;
     struct node *to = node_of_redirect(c, r->reply->text, from);
-    /* Two that each take the other for the owner would send it to and fro for ever. */
+    /* Two nodes that each take the other for the owner would redirect the command for ever. */
     if (to == NULL || (r->since != 0 && client_now() - r->since > c->patience)) {
         trouble(c, r, r->reply->text);
         return true;
@@ -296,7 +303,7 @@ static void finish(struct cluster *c, struct request *r)
     request_free(r);
 }
 
-/* All replies of a try are there; the last is that of WAIT, if it was asked. */
+/* Handles the complete replies of an attempt; `waited` is the reply to WAIT, if it was sent. */
 static void settle(struct cluster *c, struct node *n, struct request *r, const struct reply *waited)
 {
     char text[CLUSTER_WHY];
@@ -315,7 +322,7 @@ static void settle(struct cluster *c, struct node *n, struct request *r, const s
     }
     if (!wants_wait(c, r) || r->reply->type == REPLY_ERROR) {
         finish(c, r);
-    } else if (waited->type == REPLY_ERROR) { /* a replica by now */
+    } else if (waited->type == REPLY_ERROR) { /* it has become a replica */
         doubt(c, r, waited->text);
     } else if (waited->number < (int64_t)c->replicas) {
         snprintf(text, sizeof text, "%s:%d: only %lld of %u replicas have confirmed", n->host,
@@ -325,13 +332,13 @@ static void settle(struct cluster *c, struct node *n, struct request *r, const s
         trouble(c, r, text);
         r->asking = asked;
         r->to = n;
-        r->due = 0; /* WAIT has waited */
+        r->due = 0; /* WAIT itself was the pause */
     } else {
         finish(c, r);
     }
 }
 
-/* The next reply on the connection belongs to the first request of its queue. */
+/* The next reply on a connection belongs to the first request of its queue. */
 static void take_reply(struct cluster *c, struct node *n, struct reply *reply)
 {
     struct request *r = n->first;
@@ -364,7 +371,7 @@ static void receive(struct cluster *c, struct node *n)
         lose(c, n, why);
 }
 
-/* Who keeps silent may be dead, or at long work. */
+/* A silent node may be dead, or busy with a long command. */
 static void check_silence(struct cluster *c)
 {
     const double t = client_now();
@@ -414,7 +421,7 @@ static bool turn(struct cluster *c, bool may_wait)
     return !c->failed;
 }
 
-/* --- For others ------------------------------------------------------------------------------- */
+/* --- For other files -------------------------------------------------------------------------- */
 
 void client_submit(struct cluster *c, struct request *r)
 {
@@ -488,7 +495,7 @@ struct cluster *cluster_open(const struct cluster_address *a, const struct clust
         (size_t)snprintf(c->wait, sizeof c->wait, "*3\r\n$4\r\nWAIT\r\n$%d\r\n%s\r\n$3\r\n%d\r\n",
                          n, digits, WAIT_MILLISECONDS);
     struct node *first = node_at(c, a->host, strlen(a->host), a->port);
-    /* What cannot be reached at all is told at once: it is likely a wrong address. */
+    /* A failure to connect at all is reported at once, because the address is probably wrong. */
     if (first != NULL && !nodes_ask(c, first, CONNECT_SECONDS, why))
         client_fail(c, "%s:%d: %s", a->host, a->port, why);
     c->refreshed = client_now();

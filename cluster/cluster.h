@@ -1,15 +1,16 @@
-/* Sets and sketches that are spread over the masters of a Redis Cluster, as the command sees them.
- * A set NAME of S shards is a Redis hash at the key NAME, which says what it is, and S values of
- * TAMIS.* (redis/) at the keys NAME:{tag}. Every item belongs to one shard, so a set is the union
- * of its shards by construction, and grows beyond one server.
+/* Sets and sketches that are spread over the masters of a Redis Cluster, for the `tamis` command. A
+ * set NAME of S shards is a Redis hash at the key NAME, which describes the set, and S values of
+ * TAMIS.* (redis/) at the keys NAME:{tag}. Every item belongs to one shard. A set is therefore the
+ * union of its shards by construction, and can exceed one server.
  *
- *   address.c  redis:// addresses           slots.c   which slot a key is in, and tags that lie evenly over all of them
+ *   address.c  redis:// addresses           slots.c   the slot of a key; evenly distributed tags
  *   link.c     one connection, replies      client.c  commands in flight: failures, confirmations
  *   request.c  a command as bytes           nodes.c   the servers: redirects, the table of slots
  *   set.c      the facts of a set, shards   batch.c   many items at a time
  *   plan.c     TAMIS.CREATE for a shard
  *
- * Nothing here prints; what went wrong is in cluster_why. One thread. */
+ * Nothing here prints; cluster_why returns the reason for a failure. All calls must come from one
+ * thread. */
 #ifndef TAMIS_CLUSTER_H
 #define TAMIS_CLUSTER_H
 
@@ -24,80 +25,87 @@ enum { CLUSTER_SLOTS = 16384, CLUSTER_NAME = 400, CLUSTER_HOST = 256 };
 struct cluster_address {
     char host[CLUSTER_HOST];
     int port;
-    char user[128], password[512]; /* empty: none */
+    char user[128], password[512]; /* empty if not given */
     char name[CLUSTER_NAME];
     char shown[CLUSTER_HOST + CLUSTER_NAME + 32]; /* for messages: without user and password */
 };
-/* Whether a word is meant to be such an address, right or wrong. */
+/* Reports whether a word is meant to be such an address, valid or not. */
 bool cluster_is_address(const char *word);
-/* NULL, or why it is none. `shown` is set in any case. */
+/* Parses an address. Returns NULL, or the reason why it is invalid. `shown` is set in any case. */
 const char *cluster_parse(const char *word, struct cluster_address *out);
 
 /* --- Slots ------------------------------------------------------------------------------------ */
 
 unsigned cluster_slot(const char *key, size_t length);
-/* tags[i], for each of so many shards, is the smallest number whose slot is in the i-th part of all
- * slots. */
+/* Stores a tag for each shard: tags[i] is the smallest number whose slot lies in the i-th of
+ * `shards` equal parts of all slots. */
 void cluster_tags(unsigned shards, uint32_t *tags);
 
 /* --- The servers ------------------------------------------------------------------------------ */
 
 struct cluster;
 struct cluster_options {
-    unsigned replicas; /* that must have a write before it counts as done; 0: only the master */
-    double patience;   /* seconds to go on while servers fail, change or do not confirm; 0: 60 */
+    /* Replicas that must confirm a write before it counts as done; 0: only the master. */
+    unsigned replicas;
+    /* Seconds to continue while servers fail, change or do not confirm; 0 means 60. */
+    double patience;
 };
-/* NULL: not enough memory. Ask cluster_why whether it has failed: after that every call fails. */
+/* Returns NULL when memory runs out. Otherwise ask cluster_why whether it failed; every later call
+ * then fails. */
 struct cluster *cluster_open(const struct cluster_address *a, const struct cluster_options *o);
 void cluster_close(struct cluster *c);
-/* Why it has failed, or NULL: it has not. */
+/* Returns the reason for the failure, or NULL if there is none. */
 const char *cluster_why(const struct cluster *c);
-/* Makes it usable again after a call that only asked has failed. Requests under way are dropped. */
+/* Makes the handle usable again after a query has failed. Requests in flight are dropped. */
 void cluster_recover(struct cluster *c);
 unsigned cluster_masters(const struct cluster *c);
 
 /* --- Sets ------------------------------------------------------------------------------------- */
 
 struct cluster_set;
-/* NULL after a failure: cluster_why says that there is none, or that it is not finished. A key of
- * TAMIS.CREATE is a set of one shard. */
+/* Opens a set. Returns NULL after a failure; cluster_why then says that there is no such set, or
+ * that it is not finished. A key of TAMIS.CREATE is a set of one shard. */
 struct cluster_set *cluster_set_open(struct cluster *c, const char *name);
-/* A new one of empty shards, all of this plan, of which only what is not 0 is sent; not to be
- * opened before cluster_set_finish. An existing one is removed first if `replace`. */
+/* Creates a set of empty shards, all with this plan; only fields that are not 0 are sent. It cannot
+ * be opened before cluster_set_finish. With `replace`, an existing set is removed first. */
 struct cluster_set *cluster_set_create(struct cluster *c, const char *name, unsigned shards,
                                        const tamis_plan *shard_plan, bool replace);
-/* A new one in the slots of another, with no shard yet: for cluster_set_merge. */
+/* Creates a set in the same slots as another, without shards: for cluster_set_merge. */
 struct cluster_set *cluster_set_like(struct cluster *c, const char *name,
                                      const struct cluster_set *like, bool replace);
-/* Static kinds are sealed. False after a failure. */
+/* Completes a new set. `seal` seals the shards of sealed kinds. Returns false after a failure. */
 bool cluster_set_finish(struct cluster_set *s, bool seal);
-/* Take away what was created and is not finished, as far as servers answer: `c` may have failed. */
+/* Removes a set that was created but not finished, as far as the servers answer. `c` may have
+ * failed. */
 void cluster_set_abandon(struct cluster_set *s);
 void cluster_set_close(struct cluster_set *s);
 unsigned cluster_shards(const struct cluster_set *s);
 const char *cluster_shard_key(const struct cluster_set *s, unsigned shard);
-/* The kind of its shards; TAMIS_AUTO: a key of TAMIS.CREATE, which only cluster_set_info tells. */
+/* Returns the kind of the shards. TAMIS_AUTO means a key of TAMIS.CREATE, whose kind only
+ * cluster_set_info reports. */
 tamis_kind cluster_kind(const struct cluster_set *s);
-/* How many items were sent twice, as a server failed that may have taken them already: what counts
- * may count them twice. */
+/* Returns how many items were sent twice because a server failed that may already have taken them.
+ * Sketches and counting filters may count these twice. */
 uint64_t cluster_repeated(const struct cluster_set *s);
-/* A handle that hashes items for choosing their shards (the hashes of a batch); NULL: not enough
- * memory. */
+/* Returns a handle that hashes items to choose their shards (the hashes of a batch), or NULL when
+ * memory runs out. */
 tamis *cluster_router(const struct cluster_set *s);
-/* Of a hash. */
+/* Returns the shard of a hash. */
 unsigned cluster_shard_of(const struct cluster_set *s, tamis_hash h);
-/* What TAMIS.INFO says of every shard, in facts[cluster_shards]: of tamis_facts kind, bytes, items,
- * planned_items, items_estimate, items_low, items_high, fpr_planned, fpr_now, miss_rate, fill,
- * bits_per_item, bound_bits, bound_ratio, m, k, seed, weight, noise_999, overfull, sealed,
- * collecting, conservative. Numbers that an older module does not tell are NAN. */
+/* Stores what TAMIS.INFO reports about every shard in facts[cluster_shards]. It fills these fields
+ * of tamis_facts: kind, bytes, items, planned_items, items_estimate, items_low, items_high,
+ * fpr_planned, fpr_now, miss_rate, fill, bits_per_item, bound_bits, bound_ratio, m, k, seed,
+ * weight, noise_999, overfull, sealed, collecting, conservative. Numbers that an older module does
+ * not report are NAN. */
 bool cluster_set_info(struct cluster_set *s, tamis_facts *facts);
-/* The shards of the others are merged into those of `into`; equal numbers of shards only. `once`:
- * sums, not unions, which must not be made again when a server fails meanwhile. */
+/* Merges the shards of the others into those of `into`; all sets must have the same number of
+ * shards. Set `once` for sums, which, unlike unions, must not be repeated when a server fails
+ * meanwhile. */
 bool cluster_set_merge(struct cluster_set *into, struct cluster_set *const *from, unsigned n,
                        bool once);
 bool cluster_set_rotate(struct cluster_set *s);
-/* The n most frequent of every shard, in any order: `heavy` is called for each, and false from it:
- * not enough memory. Of an older module hash is 0, and counts are as those of a batch. */
+/* Calls `heavy` for the n most frequent items of every shard, in any order. `heavy` returns false
+ * when memory runs out. With an older module the hash is 0, and counts are as those of a batch. */
 bool cluster_set_top(struct cluster_set *s, uint64_t n, void *ctx,
                      bool (*heavy)(void *ctx, const tamis_heavy *h));
 
@@ -111,28 +119,28 @@ enum cluster_verb {
     CLUSTER_HAS,
     CLUSTER_COUNT
 };
-/* Lives until no part of it is pending. */
+/* A batch must live until none of its commands is pending. */
 struct cluster_batch {
     enum cluster_verb verb;
     size_t n;
     const tamis_bytes *items;
-    const tamis_hash *hashes; /* by the router */
+    const tamis_hash *hashes; /* from the router */
     const int64_t *weights;   /* CLUSTER_WEIGH only */
-    uint8_t *bits;            /* has: may be in; remove: was in. n / 8 + 1 bytes of 0 */
-    /* Count only, n of them. Where a module is older than TAMIS.ESTIMATE only the three numbers are
-     * known, and confidence is NAN. */
+    uint8_t *bits;            /* has: may be a member; remove: was a member. n / 8 + 1 zero bytes */
+    /* Count only, n of them. A module older than TAMIS.ESTIMATE reports only three numbers, and
+     * confidence is NAN. */
     tamis_estimate *estimates;
     size_t pending; /* commands that are not done yet */
 };
-/* Queue its commands. False after a failure. */
+/* Queues the commands of the batch. Returns false after a failure. */
 bool cluster_send(struct cluster_set *s, struct cluster_batch *b);
-/* Go on until nothing of the batch is pending; NULL: until nothing is of any. False after a
- * failure. */
+/* Works until no command of the batch is pending, or of any batch if it is NULL. Returns false
+ * after a failure. */
 bool cluster_await(struct cluster *c, const struct cluster_batch *b);
-/* Do what can be done without waiting. */
+/* Does what is possible without waiting. */
 bool cluster_step(struct cluster *c);
-/* No reply to what is pending is waited for, and batches may end: what was asked is not answered,
- * what was to be written may be written or not. */
+/* Stops waiting for pending replies, so batches may end. Queries are not answered, and writes may
+ * have been executed or not. */
 void cluster_forget(struct cluster *c);
 
 #endif

@@ -1,6 +1,6 @@
-/* One connection: hiredis connects and parses. Sending is our own, since hiredis would have the
- * process killed by a connection that is closed (SIGPIPE), and so are the replies: an array of a
- * thousand numbers is one allocation, not a thousand. */
+/* One connection. hiredis connects and parses. This file sends by itself, because hiredis would let
+ * a closed connection kill the process (SIGPIPE). It also builds the replies by itself: an array of
+ * a thousand numbers is one allocation, not a thousand. */
 #include "client.h"
 
 #include <errno.h>
@@ -15,10 +15,10 @@
 #include <sys/uio.h>
 
 #define READ_BYTES ((size_t)1 << 16)
-/* Nothing that is asked here has a longer answer, and memory is taken before its elements have
- * come. */
+/* No answer to a command of this folder is longer, and memory is allocated before the elements
+ * arrive. */
 #define LONGEST_LIST (1 << 22)
-/* Nor a deeper one: lists are freed by recursion. */
+/* Nor is any answer deeper; lists are freed by recursion. */
 #define DEEPEST_LIST 8
 
 struct link {
@@ -61,7 +61,8 @@ bool reply_is_unknown(const struct reply *r)
     return r->type == REPLY_ERROR && strncmp(r->text, begin, sizeof begin - 1) == 0;
 }
 
-/* The reply that a task of the parser makes: on its own, or within the list of its parent. */
+/* Returns the reply that a task of the parser fills: a separate one, or one within the list of its
+ * parent. */
 static struct reply *place(const redisReadTask *task, enum reply_type type)
 {
     struct reply *r;
@@ -73,7 +74,7 @@ static struct reply *place(const redisReadTask *task, enum reply_type type)
     return r;
 }
 
-/* A part of a list goes with the list. */
+/* A part of a list is freed with the list. */
 static void *give_up(const redisReadTask *task, struct reply *r)
 {
     if (task->parent == NULL) free(r);
@@ -122,8 +123,8 @@ static void unmake(void *reply)
 }
 
 #if HIREDIS_MAJOR >= 1
-/* Of RESP3, which nobody asks for: no reply. Without a function the parser would make up a
- * pointer. */
+/* Refuses types of RESP3, which this client never requests. Without a function the parser would
+ * make up a pointer. */
 static void *refuse_double(const redisReadTask *task, double x, char *text, size_t n)
 {
     (void)task, (void)x, (void)text, (void)n;
@@ -154,7 +155,7 @@ struct reply *link_reply(struct link *l, bool *broken)
     return *broken ? NULL : reply;
 }
 
-/* --- Life ------------------------------------------------------------------------------------- */
+/* --- Life cycle ------------------------------------------------------------------------------- */
 
 static struct timeval time_of(double seconds)
 {
@@ -162,7 +163,7 @@ static struct timeval time_of(double seconds)
     return (struct timeval){whole, (suseconds_t)((seconds - (double)whole) * 1e6)};
 }
 
-/* AUTH password, or AUTH user password. False with a reason. */
+/* Sends AUTH password, or AUTH user password. Returns false with a reason. */
 static bool log_in(struct link *l, const struct cluster_address *who, char why[CLUSTER_WHY])
 {
     const bool user = who->user[0] != '\0';

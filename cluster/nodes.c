@@ -1,4 +1,4 @@
-/* Which servers there are, where redirects lead, and the table of slots. */
+/* The servers of a cluster, the targets of redirects, and the table of slots. */
 #include "nodes.h"
 
 #include <stdio.h>
@@ -43,7 +43,7 @@ void node_set_down(struct node *n, double began, const char *why)
     snprintf(n->down, sizeof n->down, "%.150s", why);
 }
 
-/* Digits alone, and no more than the most. */
+/* Reads digits only, as a number of at most `most`. */
 static bool parse_digits(const char *text, size_t length, long most, long *out)
 {
     *out = 0;
@@ -77,7 +77,7 @@ struct node *node_of_redirect(struct cluster *c, const char *text, const struct 
     size_t length;
     int port;
     if (!parse_redirect(text, &host, &length, &port)) return NULL;
-    /* As in the table of slots: one that does not know its address. */
+    /* As in the table of slots: the node does not know its own address. */
     if (length == 0 || (length == 1 && *host == '?'))
         return node_at(c, from->host, strlen(from->host), port);
     return node_at(c, host, length, port);
@@ -100,7 +100,7 @@ static bool take_range(struct cluster *c, const struct reply *range, const struc
     if (host->type == REPLY_TEXT && memchr(host->text, 0, host->length) != NULL) return false;
     if (first < 0 || last >= CLUSTER_SLOTS || port->number < 1 || port->number > 65535)
         return false;
-    /* A node that does not know its own address means the one by which it was reached. */
+    /* If a node does not know its own address, it means the one at which it was reached. */
     const bool known = host->type == REPLY_TEXT && host->length > 0 && strcmp(host->text, "?") != 0;
     struct node *owner = node_at(c, known ? host->text : from->host,
                                  known ? host->length : strlen(from->host), (int)port->number);
@@ -115,7 +115,7 @@ static bool take_slots(struct cluster *c, const struct reply *reply, struct node
         for (unsigned i = 0; i < CLUSTER_SLOTS; i++) c->owner[i] = from;
         return true;
     }
-    /* A node that knows of no slots is not yet, or no longer, one of the cluster. */
+    /* A node that knows no slots is not yet, or no longer, part of the cluster. */
     if (reply->type != REPLY_LIST || reply->n == 0) return false;
     struct node *owners[CLUSTER_SLOTS] = {NULL};
     for (size_t i = 0; i < reply->n; i++)
@@ -124,7 +124,7 @@ static bool take_slots(struct cluster *c, const struct reply *reply, struct node
     return true;
 }
 
-/* Asks one node, on a connection of its own: those in use have a queue. */
+/* Asks one node, on a separate connection, because those in use have a queue. */
 bool nodes_ask(struct cluster *c, struct node *n, double seconds, char why[CLUSTER_WHY])
 {
     static const char text[] = "*2\r\n$7\r\nCLUSTER\r\n$5\r\nSLOTS\r\n";

@@ -1,4 +1,4 @@
-/* A plan as the words of TAMIS.CREATE: what is not 0. */
+/* Turns a plan into the words of TAMIS.CREATE: the fields that are not 0. */
 #include "../redis/words.h"
 #include "set.h"
 
@@ -7,7 +7,7 @@
 
 enum { LONGEST_VALUE = 40 };
 
-/* The value of a word, empty for a flag; false where the plan does not say it. */
+/* Stores the value of a word, empty for a flag. Returns false if the plan does not set it. */
 static bool value_of(const tamis_plan *p, const struct word *w, char out[LONGEST_VALUE])
 {
     const char *field = (const char *)p + w->offset;
@@ -36,7 +36,7 @@ static bool value_of(const tamis_plan *p, const struct word *w, char out[LONGEST
     }
 }
 
-/* Writes them to a command, or only counts them when that is NULL. */
+/* Writes the words to a command, or only counts them if r is NULL. */
 static size_t put_words(const tamis_plan *p, struct request *r)
 {
     char value[LONGEST_VALUE];

@@ -1,4 +1,4 @@
-/* A command as bytes of the protocol. */
+/* A command as bytes of the Redis protocol. */
 #include "client.h"
 
 #include <stdio.h>

@@ -1,14 +1,15 @@
-/* What is at the key of a set, a hash:
+/* Sets. The key of a set holds a hash with its facts:
  *
- *     tamis    1, the version of all this         kind     of its shards
- *     shards   how many                           route    the seed of the hash that chooses one for an item
- *     state    building, then ready               builder  who writes it: a token that no other has
+ *     tamis    1, the version of this layout    kind     the kind of its shards
+ *     shards   their number                     route    seed of the hash that chooses a shard
+ *     state    building, then ready             builder  a token unique to the writing process
  *
- * It is written first, as "building", with its builder, which one of several wins; so what a build
- * that was killed has left is known, is no set, and can be taken away to the last shard. From then
- * on only its builder writes to it: servers look for the builder and write in one step, a script
- * (EVAL), so that a build that was pushed aside is never in time. The shards of two sets of as many
- * shards are in the same slots, whatever the sets are named, so that servers can merge them. */
+ * The hash is written first, with the state "building" and its builder; if several builds try, one
+ * wins. So the remains of a killed build can be recognized, do not count as a set, and can be
+ * removed to the last shard. From then on only the builder writes to the hash: the server compares
+ * the builder and writes in one step, a script (EVAL), so a build that was superseded can never
+ * write late. The shards of two sets with equal numbers of shards are in the same slots, whatever
+ * the sets are named, so servers can merge them. */
 #include "set.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@
 
 /* --- Commands --------------------------------------------------------------------------------- */
 
-/* A command of a few words, the last one NULL. */
+/* Makes a command of a few words; the last argument is NULL. */
 static struct request *command(bool writes, unsigned slot, ...)
 {
     va_list args;
@@ -41,7 +42,7 @@ static struct request *command(bool writes, unsigned slot, ...)
     return r;
 }
 
-/* What is to be done with the reply of each shard. False: that is a failure, which it has told. */
+/* Handles the reply of one shard. Returns false after recording a failure. */
 typedef bool (*shard_answer)(struct cluster_set *s, unsigned shard, const struct reply *reply,
                              void *ctx);
 struct each {
@@ -58,7 +59,7 @@ static void answer_each(struct request *r, struct cluster *c, const struct reply
     e->answer(e->s, e->shard, reply, e->ctx);
 }
 
-/* Any reply but an error is good. */
+/* Accepts any reply except an error. */
 static bool want_no_error(struct cluster_set *s, unsigned shard, const struct reply *reply,
                           void *ctx)
 {
@@ -81,7 +82,7 @@ static bool submit(struct cluster_set *s, unsigned shard, struct request *r, sha
     return true;
 }
 
-/* One command of a word and the key to all shards. */
+/* Sends a command of a word and the key to all shards. */
 static bool to_all(struct cluster_set *s, const char *word, bool writes, shard_answer answer,
                    void *ctx)
 {
@@ -129,7 +130,8 @@ static bool name_shards(struct cluster_set *s, unsigned n)
     return cluster_why(s->c) == NULL;
 }
 
-/* The set of one shard that a value of TAMIS.CREATE is, by itself; false: it is no such value. */
+/* Treats a value of TAMIS.CREATE as a set of one shard. Returns false if the key has no such
+ * value. */
 static bool take_plain(struct cluster_set *s)
 {
     struct reply *reply = client_call(s->c, command(false, s->slot, "TYPE", s->name, NULL));
@@ -150,7 +152,7 @@ static bool take_plain(struct cluster_set *s)
 
 enum { TAMIS_FACT, KIND_FACT, SHARDS_FACT, ROUTE_FACT, STATE_FACT, BUILDER_FACT, FACTS };
 
-/* What HMGET found, or "". */
+/* Returns what HMGET found, or "". */
 static const char *fact(const struct reply *facts, int which)
 {
     const struct reply *e = &facts->list[which];
@@ -166,7 +168,7 @@ static bool take_facts(struct cluster_set *s, const struct reply *facts)
     s->route = strtoull(fact(facts, ROUTE_FACT), NULL, 10);
     if (s->builder[0] == '\0')
         return client_fail(s->c, "the key %s is a hash, but no set of Tamis", s->name);
-    if (fact(facts, TAMIS_FACT)[0] == '\0') { /* begun, and not even that was written */
+    if (fact(facts, TAMIS_FACT)[0] == '\0') { /* a build was killed before it wrote the facts */
         s->ready = false;
         return true;
     }
@@ -177,7 +179,7 @@ static bool take_facts(struct cluster_set *s, const struct reply *facts)
     return name_shards(s, (unsigned)shards);
 }
 
-/* Asks the server; where that fails, it may. */
+/* Asks the server; if that fails, the key may exist. */
 static bool key_exists(struct cluster_set *s)
 {
     struct reply *reply = client_call(s->c, command(false, s->slot, "EXISTS", s->name, NULL));
@@ -186,10 +188,11 @@ static bool key_exists(struct cluster_set *s)
     return exists;
 }
 
-/* What the key says; false: it has failed. *found: there is something. */
+/* Reads the facts at the key. Returns false after a failure. *found reports whether there are
+ * any. */
 static bool read_facts(struct cluster_set *s, bool *found)
 {
-    /* By name: whatever else the hash may be, it could be big. */
+    /* By field names, because a foreign hash could be big. */
     struct reply *reply =
         client_call(s->c, command(false, s->slot, "HMGET", s->name, "tamis", "kind", "shards",
                                   "route", "state", "builder", NULL));
@@ -222,10 +225,10 @@ struct cluster_set *cluster_set_open(struct cluster *c, const char *name)
     return NULL;
 }
 
-/* --- Making ----------------------------------------------------------------------------------- */
+/* --- Creation --------------------------------------------------------------------------------- */
 
-/* Scripts of servers, on behalf of the builder ARGV[1]. They reply with 1, or with 0 where it is
- * not, or no longer, the builder; to run one again changes nothing. */
+/* Scripts that servers run on behalf of the builder ARGV[1]. They return 1, or 0 if ARGV[1] is not,
+ * or is no longer, the builder. Running one again changes nothing. */
 #define IF_OURS "if redis.call('HGET',KEYS[1],'builder')~=ARGV[1] then return 0 end "
 #define WRITE "redis.call('HSET',KEYS[1],unpack(ARGV,2)) return 1"
 static const char write_ours[] = IF_OURS WRITE;
@@ -233,13 +236,15 @@ static const char claim[] = "if redis.call('EXISTS',KEYS[1])==0 then "
                             "redis.call('HSET',KEYS[1],'builder',ARGV[1]) end " IF_OURS WRITE;
 static const char drop_ours[] = "if redis.call('EXISTS',KEYS[1])==0 then return 1 end " IF_OURS
                                 "redis.call('DEL',KEYS[1]) return 1";
-/* From the builder ARGV[2] to ARGV[1]: of several that saw the same one, one gets it. */
+/* Passes a set from the builder ARGV[2] to ARGV[1]. If several builds saw the same builder, one of
+ * them gets it. */
 static const char take_over[] =
     "local b=redis.call('HGET',KEYS[1],'builder') if b==ARGV[1] then return 1 end "
     "if b~=ARGV[2] then return 0 end "
     "redis.call('HSET',KEYS[1],'builder',ARGV[1],'state','building') return 1";
 
-/* Takes the reply of a script. False: of somebody else, or it has failed. */
+/* Takes the reply of a script. Returns false if another build is the builder, or after a
+ * failure. */
 static bool finish_script(struct cluster_set *s, struct reply *reply)
 {
     const bool done = reply != NULL && reply->type == REPLY_NUMBER && reply->number == 1;
@@ -248,13 +253,13 @@ static bool finish_script(struct cluster_set *s, struct reply *reply)
     return done && cluster_why(s->c) == NULL;
 }
 
-/* Always false. A failure that was there before stays. */
+/* Always returns false. An earlier failure is kept. */
 static bool fail_as_taken(struct cluster_set *s)
 {
     return client_fail(s->c, "another build has taken its place meanwhile");
 }
 
-/* All of them, each time: whatever was written there meanwhile is put right. */
+/* Writes all facts each time, which also repairs anything written there meanwhile. */
 static bool write_facts(struct cluster_set *s, const char *script, const char *state)
 {
     char shards[16], route[24];
@@ -266,8 +271,8 @@ static bool write_facts(struct cluster_set *s, const char *script, const char *s
                                      shards, "route", route, NULL)));
 }
 
-/* Takes the shards of a set away, as the builder `heir`, which the key names from then on: nobody
- * else who saw the builder that was seen here takes away what the heir makes. */
+/* Removes the shards of a set as the builder `heir`, which the key names from then on. So another
+ * build that saw the same previous builder cannot remove the shards that the heir creates. */
 static bool inherit(struct cluster_set *s, const char *heir)
 {
     if (!finish_script(s, client_call(s->c, command(true, s->slot, "EVAL", take_over, "1", s->name,
@@ -276,7 +281,7 @@ static bool inherit(struct cluster_set *s, const char *heir)
     return to_all(s, "UNLINK", true, want_no_error, NULL);
 }
 
-/* All shards, then the facts. */
+/* Removes all shards, then the facts. */
 static bool take_away(struct cluster_set *s)
 {
     char heir[sizeof s->builder + 1];
@@ -287,8 +292,8 @@ static bool take_away(struct cluster_set *s)
            fail_as_taken(s);
 }
 
-/* What is at the key of a set, finished or not; NULL: nothing, or it has failed, for instance as it
- * is something else. */
+/* Returns the set at a key, finished or not. Returns NULL if there is nothing, or after a failure,
+ * for example because the key holds something else. */
 static struct cluster_set *look(struct cluster *c, const char *name)
 {
     struct cluster_set *there = set_new(c, name);
@@ -300,8 +305,8 @@ static struct cluster_set *look(struct cluster *c, const char *name)
     return NULL;
 }
 
-/* Makes the key of the set ours, with its facts: of several that try, one wins. Else *other is what
- * is there. */
+/* Claims the key of the set and writes its facts. If several builds try, one wins; for the others,
+ * *other is the set found there. */
 static bool win(struct cluster_set *s, struct cluster_set **other)
 {
     *other = look(s->c, s->name);
@@ -311,7 +316,7 @@ static bool win(struct cluster_set *s, struct cluster_set **other)
     return false;
 }
 
-/* Asks the servers whether no other build, with -f, has taken the key meanwhile. */
+/* Asks the servers whether another build, with -f, has claimed the key meanwhile. */
 static bool confirm_ours(struct cluster_set *s)
 {
     struct cluster_set *there = look(s->c, s->name);
@@ -347,7 +352,7 @@ static bool want_absent(struct cluster_set *s, unsigned shard, const struct repl
                        s->shards[shard].key);
 }
 
-/* A set whose key is ours, whose facts are written, and of which no shard is there. */
+/* Returns a set whose key is claimed, whose facts are written, and of which no shard exists. */
 static struct cluster_set *begin(struct cluster *c, const char *name, unsigned shards,
                                  const char *kind, uint64_t route, bool replace)
 {
@@ -364,13 +369,13 @@ static struct cluster_set *begin(struct cluster *c, const char *name, unsigned s
     good = to_all(s, "EXISTS", false, want_absent, &replace);
     if (good && replace) good = to_all(s, "UNLINK", true, want_no_error, NULL);
     if (good) return s;
-    s->n = 0; /* what is there is not of this set */
+    s->n = 0; /* existing shards are not part of this set */
     cluster_set_abandon(s);
     cluster_set_close(s);
     return NULL;
 }
 
-/* Sent again after a failure, it may find what it has made itself: nothing was there before. */
+/* A repeated command may find the value that its first attempt created: the key was free before. */
 static void answer_create(struct request *r, struct cluster *c, const struct reply *reply)
 {
     const struct each *e = r->more;
@@ -404,7 +409,7 @@ struct cluster_set *cluster_set_like(struct cluster *c, const char *name,
 
 bool cluster_set_finish(struct cluster_set *s, bool seal)
 {
-    /* Sealed shards of a build that has taken the place would refuse the rest of its lines. */
+    /* Sealing the shards of another build that has claimed the key would make it fail. */
     if (seal && !(confirm_ours(s) && to_all(s, "TAMIS.SEAL", true, want_no_error, NULL)))
         return false;
     return write_facts(s, write_ours, "ready") || fail_as_taken(s);
@@ -464,7 +469,7 @@ static const char *field(const struct reply *facts, const char *name)
     return "";
 }
 
-/* NAN where it is not told. */
+/* Returns NAN if the field is missing. */
 static double real_of(const struct reply *facts, const char *name)
 {
     const char *text = field(facts, name);
@@ -534,7 +539,8 @@ bool cluster_set_merge(struct cluster_set *into, struct cluster_set *const *from
             for (unsigned j = 0; j < n; j++) request_text(r, from[j]->shards[i].key);
         }
         good = submit(into, i, r, want_no_error, NULL);
-        /* What does not fit is refused by the first shard, before another has changed. */
+        /* If the sets do not fit together, the first shard refuses before another one has
+         * changed. */
         if (good && i == 0) good = cluster_await(into->c, NULL);
     }
     return good && cluster_await(into->c, NULL);
@@ -559,7 +565,8 @@ struct top {
     char most[24];
 };
 
-/* [item, estimate, lower, upper], or with FULL [item, length, hash, and all of an estimate]. */
+/* Reads [item, estimate, lower, upper], or with FULL [item, length, hash, and all fields of an
+ * estimate]. */
 static bool take_heavy(const struct reply *e, tamis_heavy *out)
 {
     if (e->type != REPLY_LIST || e->n < 1 + BRIEF) return false;
@@ -597,7 +604,7 @@ static bool ask_top(struct cluster_set *s, unsigned shard, const char *full, sha
                   answer, t);
 }
 
-/* An older module has no FULL, and is asked without. */
+/* An older module lacks FULL, and is asked without it. */
 static bool take_full_list(struct cluster_set *s, unsigned shard, const struct reply *reply,
                            void *ctx)
 {

@@ -1,6 +1,6 @@
-/* Where keys are in a cluster: the slot is CRC-16 (XMODEM: polynomial 1021, from 0, most
- * significant bit first) of the key, or of what stands between its first { and the next }, unless
- * that is nothing. */
+/* The slot of a key in a cluster. It is the CRC-16 (XMODEM: polynomial 1021, initial value 0, most
+ * significant bit first) of the key, or of the text between its first { and the next }, unless that
+ * text is empty. */
 #include "cluster.h"
 
 #include <stdio.h>
@@ -30,7 +30,8 @@ unsigned cluster_slot(const char *key, size_t length)
     return crc16(key, length) % CLUSTER_SLOTS;
 }
 
-/* The numbers up to 200,000 reach every slot (tests/cluster/test_cluster_slots.c), so this ends. */
+/* The numbers up to 200,000 reach every slot (tests/cluster/test_cluster_slots.c), so the loop
+ * ends. */
 void cluster_tags(unsigned shards, uint32_t *tags)
 {
     unsigned found = 0;
