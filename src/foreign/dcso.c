@@ -1,12 +1,14 @@
 /* DCSO bloom, version 1: the files of its Go library and command, of flor (Python), fleur (C) and
- * poppy (Rust), and of CIRCL's hashlookup. All fields are little-endian and of 64 bits:
+ * poppy (Rust), and of CIRCL's hashlookup. All fields are little-endian and have 64 bits:
  *
- *     0 flags, low byte 1   8 n, capacity   16 p, a double   24 k   32 m, bits   40 N, inserted   48 the bits
+ *      0 flags, low byte 1    8 n, capacity       16 p, a double
+ *     24 k                   32 m, bits           40 N, inserted
+ *     48 the bits
  *
- * then whatever the user has attached. The hash is FNV-1, and each probe one step of h = h * G mod
- * P, which was meant to be Lehmer's generator: since the product loses all above 64 bits before the
- * mod, it is not. It is part of the format all the same. With m a power of two the low bits of h,
- * its worst, are the index. */
+ * followed by data that the user has attached. The hash is FNV-1, and each probe is one step of h =
+ * h * G mod P. This was meant to be Lehmer's generator; since the product loses all bits above 64
+ * before the mod, it is not. It is part of the format all the same. If m is a power of two, the
+ * index consists of the low bits of h, which are its worst. */
 #include "foreign.h"
 #include "hashes.h"
 
@@ -16,7 +18,7 @@ enum { dcso_HEADER = 48 };
 #define P UINT64_C(18446744073709551557)
 #define G UINT64_C(18446744073709550147)
 
-/* Why these fields are in no DCSO filter, and where; NULL: they may be. */
+/* Returns why these fields cannot be those of a DCSO filter, and where, or NULL if they can. */
 static const char *wrong_fields(const uint8_t *p, size_t *at)
 {
     const uint64_t rate = tamis__get64(p + 16), k = tamis__get64(p + 24);
@@ -35,8 +37,8 @@ static const char *wrong_fields(const uint8_t *p, size_t *at)
     return NULL;
 }
 
-/* No version has flags above the low byte. But they alone do not tell the format: a 1 in 64 bits is
- * also how a RedisBloom filter of one item begins. */
+/* No version has flags above the low byte. But the flags alone do not identify the format: a 1 in
+ * 64 bits is also how a RedisBloom filter of one item begins. */
 static bool dcso_begins(const uint8_t *p, size_t n)
 {
     size_t at;
@@ -71,7 +73,7 @@ static tamis_status open_dcso(const uint8_t *p, size_t n, const tamis_options *o
     return TAMIS_OK;
 }
 
-/* The program's own formulas. Its m is rounded towards zero, since it rounds up a negative
+/* The program's own formulas. They round m towards zero, because they round up a negative
  * number. */
 static tamis_status dcso_shape(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why)
 {
@@ -115,7 +117,7 @@ static tamis_status write_dcso(const tamis_foreign *f, tamis_sink put, void *ctx
     const struct link *l = &f->links[0];
     uint8_t header[dcso_HEADER];
     uint64_t rate;
-    (void)why; /* nothing but put can fail */
+    (void)why; /* only put can fail */
     memcpy(&rate, &f->fpr_planned, sizeof rate);
     tamis__put64(header, 1);
     tamis__put64(header + 8, f->planned_items);

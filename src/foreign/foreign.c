@@ -1,5 +1,5 @@
-/* The verbs of foreign filters. Those made here are changed in place, those opened are only read;
- * the rest is up to each format. */
+/* The operations on foreign filters. Filters made here are changed in place; opened ones are only
+ * read. Everything else depends on the format. */
 #include "foreign.h"
 
 #include "../core/handle.h"
@@ -8,7 +8,8 @@
 
 #include <math.h>
 
-/* As they are told by content: DCSO's fields ask for less than RedisBloom's and come after them. */
+/* In the order in which the content is compared: DCSO's fields are less restrictive than
+ * RedisBloom's and come after them. */
 static const struct foreign_format *const FORMATS[] = {
     &tamis__foreign_parquet, &tamis__foreign_redis_dump, &tamis__foreign_redisbloom,
     &tamis__foreign_dcso, &tamis__foreign_guava};
@@ -34,7 +35,7 @@ uint32_t tamis_foreign_named(const char *name)
     return TAMIS_FOREIGN_AUTO;
 }
 
-/* --- Life ------------------------------------------------------------------------------------- */
+/* --- Life cycle ------------------------------------------------------------------------------- */
 
 static tamis_status own_bits(tamis_foreign *f, const tamis_options *o, uint64_t bytes,
                              tamis_error *why)
@@ -145,7 +146,7 @@ tamis_status tamis_foreign_create(const tamis_foreign_plan *plan, const tamis_op
 tamis_status tamis_foreign_add_many(tamis_foreign *f, const tamis_bytes *keys, size_t n,
                                     uint8_t *seen_bits, size_t *done)
 {
-    /* Only those made here can be changed, and they have one link. */
+    /* Only filters made here can be changed, and they have one link. */
     struct link *l = f->links;
     tamis_status s = l->own != NULL ? TAMIS_OK : TAMIS_ESEALED;
     size_t i = 0;
@@ -181,7 +182,7 @@ static bool ask(const tamis_foreign *f, tamis_hash h)
     return false;
 }
 
-/* Keys whose memory is on its way while the keys before are asked. */
+/* The number of keys whose memory is being prefetched while the keys before them are queried. */
 #define GROUP 32u
 
 size_t tamis_foreign_may_contain_many(const tamis_foreign *f, const tamis_bytes *keys, size_t n,
@@ -210,7 +211,7 @@ bool tamis_foreign_may_contain(const tamis_foreign *f, const void *key, size_t l
     return f->unnamed_hash || ask(f, f->format->hash(key, len));
 }
 
-/* --- What is in it ---------------------------------------------------------------------------- */
+/* --- Facts ------------------------------------------------------------------------------------ */
 
 uint32_t tamis_foreign_format_of(const tamis_foreign *f)
 {
@@ -246,7 +247,7 @@ static void foreign_look(const tamis_foreign *f, tamis_foreign_facts *out)
     out->fpr_planned = f->fpr_planned;
     out->extra = f->extra;
     out->extra_size = f->extra_size;
-    double absent = 1; /* chance that no link takes a strange key for its own */
+    double absent = 1; /* probability that no link matches a non-member */
     uint64_t ones = 0;
     for (uint32_t i = 0; i < f->n_links; i++) {
         const struct link *l = &f->links[i];
@@ -289,7 +290,8 @@ tamis_status tamis_foreign_write(const tamis_foreign *f, uint32_t format, tamis_
                            "its bits are under the hash of %s, which is not that of %s: build it "
                            "again from the keys",
                            f->format->name, to->name);
-    /* A sink of ours writes its reason, with errno, to the same tamis_error: that is kept. */
+    /* A sink of this library writes its reason, with errno, to the same tamis_error. That reason is
+     * kept. */
     if (why != NULL) why->status = TAMIS_OK;
     const tamis_status s = to->write(f, put, ctx, why);
     if (s != TAMIS_OK && why != NULL && why->status != s)

@@ -1,5 +1,5 @@
-/* What the files of foreign formats share. A format is one `struct foreign_format` and one file;
- * the verbs in foreign.c know no format. */
+/* Declarations that the files of foreign formats share. A format is one `struct foreign_format` and
+ * one file; the operations in foreign.c name no format. */
 #ifndef TAMIS_FOREIGN_INSIDE_H
 #define TAMIS_FOREIGN_INSIDE_H
 
@@ -9,18 +9,18 @@
 #include "../core/error.h"
 #include "../core/memory.h"
 
-/* The least positive double is 2^-1074: no rate asks for more probes. Bounds the time that a
- * hostile file can make a question take. */
+/* The smallest positive double is 2^-1074, so no rate requires more probes. This bounds the time
+ * that a hostile file can make a query take. */
 enum { MOST_PROBES = 1075 };
 
 /* One filter; RedisBloom has chains of them. */
 struct link {
     const uint8_t *bits;
-    uint8_t *own; /* the same, where they may be changed; else NULL */
+    uint8_t *own; /* the same bits if they may be changed, otherwise NULL */
     uint64_t bytes, m;
     uint32_t k;
     uint32_t strategy;            /* guava */
-    uint64_t items, capacity;     /* beyond which nothing is added; redisbloom */
+    uint64_t items, capacity;     /* redisbloom: the number of items above which nothing is added */
     double error, bits_per_entry; /* redisbloom, as they stand in the file */
     uint8_t log2;                 /* redisbloom: m is that power of two, or 0 */
 };
@@ -28,7 +28,7 @@ struct link {
 struct tamis_foreign {
     const struct foreign_format *format;
     const tamis_memory *memory;
-    void *owned; /* the bits, or NULL: with the caller */
+    void *owned; /* the bits, or NULL if the caller owns them */
     bool items_known, unnamed_hash;
     uint64_t items, planned_items;
     double fpr_planned;
@@ -42,17 +42,18 @@ struct tamis_foreign {
 struct foreign_format {
     uint32_t id, family; /* formats of one family have the same bits */
     const char *name;
-    /* Whether a file that begins so is one, whole or not; NULL: that cannot be told. */
+    /* Reports whether a file that begins like this has the format, complete or not. NULL if that
+     * cannot be determined. */
     bool (*begins)(const uint8_t *p, size_t n);
     tamis_status (*open)(const uint8_t *p, size_t n, const tamis_options *o, tamis_foreign **out,
                          tamis_error *why);
-    /* Sets everything of the empty filter but the memory for its bits. */
+    /* Sets everything of the empty filter except the memory for its bits. */
     tamis_status (*shape)(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why);
     tamis_hash (*hash)(const void *key, size_t len);
-    /* Whether all bits of the key are set. They are from then on, when `own` (link.own) is not
-     * NULL. */
+    /* Reports whether all bits of the key are set. If `own` (link.own) is not NULL, sets them. */
     bool (*probe)(const struct link *l, uint8_t *own, tamis_hash h);
-    uint64_t (*first_byte)(const struct link *l, tamis_hash h); /* that a question reads */
+    /* The first byte that a query reads. */
+    uint64_t (*first_byte)(const struct link *l, tamis_hash h);
     /* Passes on what `put` returns, and leaves the reason for that to tamis_foreign_write. */
     tamis_status (*write)(const tamis_foreign *f, tamis_sink put, void *ctx, tamis_error *why);
 };
@@ -60,12 +61,12 @@ struct foreign_format {
 extern const struct foreign_format tamis__foreign_parquet, tamis__foreign_dcso,
     tamis__foreign_redisbloom, tamis__foreign_redis_dump, tamis__foreign_guava;
 
-/* A handle with room for so many links, and bits of its own when bytes is not 0. NULL after
- * TAMIS_ENOMEM. */
+/* Makes a handle with room for this many links, and with its own bits if bytes is not 0. Returns
+ * NULL after TAMIS_ENOMEM. */
 tamis_foreign *tamis__foreign_new(const struct foreign_format *format, const tamis_options *o,
                                   uint32_t links, uint64_t bytes, tamis_error *why);
 
-/* Whether the bit was set; sets it when own is not NULL. */
+/* Reports whether the bit was set; sets it if own is not NULL. */
 static inline bool tamis__touch(const struct link *l, uint8_t *own, uint64_t byte, unsigned bit)
 {
     const uint8_t mask = (uint8_t)(1u << bit);
@@ -74,28 +75,28 @@ static inline bool tamis__touch(const struct link *l, uint8_t *own, uint64_t byt
     return was;
 }
 
-/* The share of set bits, and what a key that was never added meets: of plain filters the share to
- * the k, of Parquet's the mean over its blocks (sbbf.c). */
+/* The share of set bits, and the false-positive rate: the share to the power of k for plain
+ * filters, the mean over the blocks for Parquet's (sbbf.c). */
 struct census {
     uint64_t ones;
     double rate, items;
 };
 struct census tamis__sbbf_census(const struct link *l);
 
-/* The length of the header of a Parquet filter of which n bytes are at hand, and what it says; 0
- * after an error. *bytes is checked: what the format allows, but nothing is known of whether they
- * are there. */
+/* Reads the header of a Parquet filter of which n bytes are available. Returns its length, or 0
+ * after an error. *bytes is within what the format allows, but the bytes need not be there. */
 size_t tamis__sbbf_header(const uint8_t *p, size_t n, uint64_t *bytes, bool *unnamed_hash,
                           tamis_error *why);
-/* A handle for `bytes` of bits, which the caller puts in `owned`. As they were opened, they are
- * only read: links[0].own stays NULL. */
+/* Makes a handle for `bytes` of bits, which the caller puts in `owned`. Opened bits are only read,
+ * so links[0].own stays NULL. */
 tamis_foreign *tamis__sbbf_new(const tamis_options *o, uint64_t bytes, bool unnamed_hash,
                                tamis_error *why);
 
-/* One link of RedisBloom, as either of its forms tells it; a reason, or NULL: it is good. */
+/* Checks one link of RedisBloom, which either of its forms describes. Returns a reason, or NULL if
+ * it is valid. */
 const char *tamis__redis_wrong_link(const struct link *l);
-/* The last step of opening either form: hands f out, or closes it when the whole does not agree
- * with its links. */
+/* The last step of opening either form: hands f out, or closes it if the totals do not agree with
+ * the links. */
 tamis_status tamis__redis_finish(tamis_foreign *f, tamis_foreign **out, tamis_error *why);
 tamis_hash tamis__redis_hash(const void *key, size_t len);
 bool tamis__redis_probe(const struct link *l, uint8_t *own, tamis_hash h);

@@ -1,10 +1,10 @@
 /* Guava's BloomFilter.writeTo: a byte for the strategy, one for k, the number of longs, and the
- * longs, all big-endian. No more: neither the number of items nor the rate, nor which funnel made
- * bytes of the keys.
+ * longs, all big-endian. The file contains neither the number of items nor the rate, nor the funnel
+ * that turned the keys into bytes.
  *
- * Both strategies begin with MurmurHash3 x64 128, seed 0. MITZ_64 steps by its upper half from its
- * lower, and drops the sign; MITZ_32 does so with the halves of the lower half, in 32 bits, and
- * complements what is negative. */
+ * Both strategies begin with MurmurHash3 x64 128, seed 0. MITZ_64 starts at the lower half, steps
+ * by the upper half, and drops the sign. MITZ_32 does the same with the two halves of the lower
+ * half, in 32 bits, and complements negative values. */
 #include "foreign.h"
 #include "hashes.h"
 
@@ -48,7 +48,7 @@ static tamis_status guava_shape(const tamis_foreign_plan *plan, tamis_foreign *f
     return TAMIS_OK;
 }
 
-/* The longs are big-endian, the bits in them are counted from the low end. */
+/* The longs are big-endian, and the bits in them are counted from the low end. */
 static uint64_t byte_of(uint64_t bit)
 {
     return bit >> 6 << 3 | (7 - (bit >> 3 & 7));
@@ -84,7 +84,7 @@ static tamis_status write_guava(const tamis_foreign *f, tamis_sink put, void *ct
     const uint8_t header[guava_HEADER] = {(uint8_t)l->strategy,   (uint8_t)l->k,
                                           (uint8_t)(longs >> 24), (uint8_t)(longs >> 16),
                                           (uint8_t)(longs >> 8),  (uint8_t)longs};
-    (void)why; /* nothing but put can fail */
+    (void)why; /* only put can fail */
     tamis_status s = put(ctx, header, sizeof header);
     if (s == TAMIS_OK) s = put(ctx, l->bits, (size_t)l->bytes);
     return s;

@@ -1,10 +1,11 @@
-/* Where the Bloom filters of a Parquet file are. The file ends with its metadata in Thrift's
- * compact protocol, their length in four bytes, and "PAR1", with which it begins as well. Of all
- * that the metadata tell, these count:
+/* Finds the Bloom filters of a Parquet file. The file ends with its metadata in Thrift's compact
+ * protocol, their length in four bytes, and "PAR1", with which it also begins. These fields of the
+ * metadata are needed:
  *
- *     4 row groups, of each 1 columns, of each 3 metadata: 1 type, 3 path, 5 values, 14 offset, 15 length of the filter
+ *     4 row groups, each with 1 columns, each with 3 metadata:
+ *         1 type, 3 path, 5 values, 14 offset and 15 length of the filter
  *
- * They are read twice: to know how much memory the list takes, and to make it. */
+ * The metadata are read twice: first to learn how much memory the list takes, then to make it. */
 #include "foreign.h"
 
 #include "../core/handle.h"
@@ -12,12 +13,12 @@
 #include "thrift.h"
 
 enum { TAIL = 8, HEAD = 4 };
-/* A filter's header has 16 to 20 bytes; more only in versions to come. */
+/* A filter's header has 16 to 20 bytes; only future versions may have more. */
 enum { MOST_HEADER = 64 };
 
 struct chunk {
     uint64_t row_group, column, values, offset;
-    size_t name, name_len; /* in `names` */
+    size_t name, name_len; /* position in `names` */
     uint32_t type, length;
     bool has_filter;
 };
@@ -43,7 +44,7 @@ struct pass {
     const char *unsupported;
 };
 
-/* The parts of the path, with dots between, and a NUL. */
+/* Stores the parts of the path, separated by dots, and a NUL. */
 static void parquet_take_name(struct pass *p, struct chunk *c)
 {
     const size_t parts = tamis__thrift_list(&p->t, THRIFT_BINARY);
@@ -146,9 +147,9 @@ static void take_file(struct pass *p)
     if (!found) p->t.bad = true;
 }
 
-/* --- Life ------------------------------------------------------------------------------------- */
+/* --- Life cycle ------------------------------------------------------------------------------- */
 
-/* The metadata, in memory to be freed; NULL after an error. */
+/* Returns the metadata, which the caller frees, or NULL after an error. */
 static uint8_t *read_footer(const tamis_reader *file, const tamis_options *o, size_t *n,
                             tamis_status *s, tamis_error *why)
 {
@@ -264,7 +265,7 @@ tamis_status tamis_parquet_chunk_at(const tamis_parquet *p, uint64_t i, tamis_pa
     if (s != TAMIS_OK || i >= p->n) return TAMIS_EINVAL;
     const struct chunk *c = &p->chunks[i];
     tamis_parquet_chunk chunk;
-    memset(&chunk, 0, sizeof chunk); /* padding as well, which the caller gets */
+    memset(&chunk, 0, sizeof chunk); /* including the padding, because the caller receives it */
     chunk.row_group = c->row_group;
     chunk.column = c->column;
     chunk.name = p->names + c->name;
@@ -301,7 +302,7 @@ tamis_status tamis_parquet_filter(const tamis_parquet *p, uint64_t i, tamis_fore
     if (s != TAMIS_OK) return tamis__fail(why, s, "cannot read the Parquet file");
     const size_t at = tamis__sbbf_header(header, n, &bytes, &unnamed, &reason);
     if (at == 0) {
-        if (reason.status == TAMIS_ECORRUPT) reason.offset += c->offset; /* in the file */
+        if (reason.status == TAMIS_ECORRUPT) reason.offset += c->offset; /* position in the file */
         if (why != NULL) *why = reason;
         return reason.status;
     }

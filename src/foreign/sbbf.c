@@ -1,14 +1,15 @@
-/* Parquet's split-block Bloom filter: blocks of eight 32-bit words, and one bit in each word of one
- * block for each key.
+/* Parquet's split-block Bloom filter: blocks of eight 32-bit words. A key has one bit in each word
+ * of one block.
  *
- * With h = XXH64 of the key's plain bytes, seed 0, the block is ((h >> 32) * blocks) >> 32, and the
- * bit of word j the upper five of the lower half of h times an odd salt. On disk a header in
- * Thrift's compact protocol stands before the bits:
+ * With h = XXH64 of the key's plain bytes, seed 0, the block is ((h >> 32) * blocks) >> 32. The bit
+ * of word j is given by the upper five bits of the lower half of h times an odd salt. On disk, a
+ * header in Thrift's compact protocol precedes the bits:
  *
- *     15 <bytes, zigzag varint>   1c 1c 00 00 (BLOCK)   1c 1c 00 00 (XXHASH)   1c 1c 00 00 (UNCOMPRESSED)   00
+ *     15 <bytes, zigzag varint>   1c 1c 00 00 (BLOCK)   1c 1c 00 00 (XXHASH)
+ *     1c 1c 00 00 (UNCOMPRESSED)  00
  *
- * One writer, parquetjs, leaves the three unions empty, and its bits are not what XXH64 would have
- * set. Such a filter can be looked at, but not asked: it says "maybe". */
+ * One writer, parquetjs, leaves the three unions empty, and its bits are not those that XXH64 would
+ * set. Such a filter can be inspected but not queried: it answers "maybe" for every key. */
 #include "foreign.h"
 
 #include "../core/hash.h"
@@ -21,9 +22,9 @@ enum { BLOCK = 32, WORDS = 8 };
 static const uint32_t SALT[WORDS] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                      0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
 
-/* --- Its header ------------------------------------------------------------------------------- */
+/* --- The header ------------------------------------------------------------------------------- */
 
-/* A union of empty structs; the number of its member, or 0 when it has none. */
+/* Reads a union of empty structs. Returns the number of its member, or 0 if it has none. */
 static int32_t member(struct thrift *t)
 {
     struct thrift_field f = {0, 0};
@@ -80,7 +81,7 @@ static size_t sbbf_put_header(uint8_t *p, uint64_t bytes)
     return n + sizeof rest;
 }
 
-/* As parquetjs writes them, and as they came. */
+/* Leaves the unions empty, as parquetjs does and as they were read. */
 static size_t put_unnamed_header(uint8_t *p, uint64_t bytes)
 {
     static const uint8_t rest[] = {0x1c, 0, 0x1c, 0, 0x1c, 0, 0};
@@ -89,7 +90,7 @@ static size_t put_unnamed_header(uint8_t *p, uint64_t bytes)
     return n + sizeof rest;
 }
 
-/* --- Life ------------------------------------------------------------------------------------- */
+/* --- Life cycle ------------------------------------------------------------------------------- */
 
 static void set_link(tamis_foreign *f, const uint8_t *bits, uint64_t bytes)
 {
@@ -111,7 +112,7 @@ static bool sbbf_begins(const uint8_t *p, size_t n)
     tamis_error reason = {.status = TAMIS_OK};
     uint64_t bytes;
     bool unnamed;
-    if (n == 0 || p[0] != 0x15) return false; /* field 1, an i32: how every writer begins */
+    if (n == 0 || p[0] != 0x15) return false; /* field 1, an i32: every writer begins with it */
     return tamis__sbbf_header(p, n, &bytes, &unnamed, &reason) != 0 ||
            reason.status == TAMIS_EUNSUPPORTED;
 }
@@ -138,12 +139,12 @@ static tamis_status open_sbbf(const uint8_t *p, size_t n, const tamis_options *o
     return TAMIS_OK;
 }
 
-/* A block that got j keys takes a strange one for its own when all of its eight bits are set, and
- * the keys of a block are Poisson's. */
+/* A block with j keys matches a non-member if all of its eight bits are set. The number of keys in
+ * a block has a Poisson distribution. */
 static double sbbf_rate(double keys_per_block)
 {
     double sum = 0;
-    if (keys_per_block > 4096) return 1; /* all bits are set, but for a chance of 1e-54 */
+    if (keys_per_block > 4096) return 1; /* all bits are set, except with probability 1e-54 */
     const double spread = 40 * sqrt(keys_per_block) + 40;
     const double from = fmax(0, floor(keys_per_block - spread)), to = keys_per_block + spread;
     for (double j = from; j <= to; j++) {
@@ -154,7 +155,7 @@ static double sbbf_rate(double keys_per_block)
     return sum;
 }
 
-/* Powers of two, though the format knows others: Arrow refuses them. */
+/* Only powers of two, although the format allows other sizes: Arrow refuses them. */
 static tamis_status sbbf_shape(const tamis_foreign_plan *plan, tamis_foreign *f, tamis_error *why)
 {
     uint64_t bytes = BLOCK;
@@ -206,8 +207,8 @@ struct census tamis__sbbf_census(const struct link *l)
         }
         c.ones += ones;
         c.rate += all;
-        /* That a block is full tells no number of keys; half a bit short of it does, and it is more
-         * than any other. */
+        /* A full block does not determine a number of keys. Half a bit less than full does, and
+         * gives more than any other block. */
         c.items += log1p(-fmin(ones, 255.5) / 256) / log1p(-1.0 / 32);
     }
     if (c.ones == l->m) c.items = (double)INFINITY;
@@ -221,7 +222,7 @@ static tamis_status write_sbbf(const tamis_foreign *f, tamis_sink put, void *ctx
     const struct link *l = &f->links[0];
     const size_t n =
         f->unnamed_hash ? put_unnamed_header(header, l->bytes) : sbbf_put_header(header, l->bytes);
-    (void)why; /* nothing but put can fail */
+    (void)why; /* only put can fail */
     tamis_status s = put(ctx, header, n);
     if (s == TAMIS_OK) s = put(ctx, l->bits, (size_t)l->bytes);
     return s;

@@ -1,6 +1,6 @@
 #include "thrift.h"
 
-/* Deeper than any metadata goes; bounds the stack. */
+/* Deeper than the metadata of any file; bounds the stack. */
 enum { MOST_DEPTH = 32 };
 
 static uint8_t byte(struct thrift *t)
@@ -48,7 +48,7 @@ static size_t thrift_list(struct thrift *t, unsigned *type)
     const uint8_t head = byte(t);
     const uint64_t n = head >> 4 == 15 ? varint(t) : head >> 4;
     *type = head & 15;
-    if (n > t->n - t->at) t->bad = true; /* an element is a byte at least */
+    if (n > t->n - t->at) t->bad = true; /* an element has at least one byte */
     return t->bad ? 0 : (size_t)n;
 }
 

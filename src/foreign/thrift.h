@@ -1,6 +1,6 @@
-/* Apache Thrift's compact protocol, as much of it as the metadata of Parquet needs: one pass, no
- * memory, and every length held against what is left. After the first thing that is wrong nothing
- * more is read. */
+/* The part of Apache Thrift's compact protocol that the metadata of Parquet needs. It takes one
+ * pass and no memory, and compares every length with the bytes that are left. After the first error
+ * nothing more is read. */
 #ifndef TAMIS_FOREIGN_THRIFT_H
 #define TAMIS_FOREIGN_THRIFT_H
 
@@ -30,23 +30,25 @@ struct thrift {
     bool bad;
 };
 
-/* A struct being read, from {0}; id and type are those of its present field. */
+/* A struct being read, starting from {0}; id and type are those of its current field. */
 struct thrift_field {
     int32_t id;
     unsigned type;
 };
 
-/* The next field; false: the struct has ended, or t->bad. Its value must be read, or skipped. */
+/* Reads the next field. Returns false if the struct has ended, or if t->bad. The field's value must
+ * be read or skipped. */
 bool tamis__thrift_next(struct thrift *t, struct thrift_field *f);
 void tamis__thrift_skip(struct thrift *t, const struct thrift_field *f);
-/* True when the field is of that id and type; a field of that id and another type is bad. */
+/* Reports whether the field has that id and type. A field of that id with another type sets
+ * t->bad. */
 bool tamis__thrift_is(struct thrift *t, const struct thrift_field *f, int32_t id, unsigned type);
 
-/* Values, 0 when bad. i16, i32 and i64 are written alike. */
+/* Values, 0 when bad. i16, i32 and i64 have the same encoding. */
 int64_t tamis__thrift_int(struct thrift *t);
 const uint8_t *tamis__thrift_binary(struct thrift *t, size_t *n);
-/* The number of elements, which are at most as many as there are bytes left; they must be of this
- * type. */
+/* Returns the number of elements, which is at most the number of bytes left. The elements must have
+ * this type. */
 size_t tamis__thrift_list(struct thrift *t, unsigned type);
 
 #endif

@@ -1,29 +1,30 @@
-/* Packing: the image as a smaller file, for the wire.
+/* Packing: the image as a smaller file, for the network.
  *
- * A Bloom filter of best size has half of its bits set, and nothing can be gained from those. One
- * with more bits and fewer probes has the same rate at a fill p = f^(1/k), and though it is bigger
- * its entropy, m H(p) bits, is smaller (M. Mitzenmacher, "Compressed Bloom filters", 2002): in
- * units of the bound n log2(1/f) it is
+ * A Bloom filter of optimal size has half of its bits set, and such bits cannot be compressed. A
+ * filter with more bits and fewer probes has the same rate at a fill p = f^(1/k). Although it is
+ * bigger, its entropy, m H(p) bits, is smaller (M. Mitzenmacher, "Compressed Bloom filters", 2002).
+ * In units of the lower bound n log2(1/f) the entropy is
  *
  *     H(p) / (-ln(1-p) log2(1/p))       1.44 at p = 1/2,  1.24 at 2 %,  1.22 at 1 %,  1.14 at 0.1 %
  *
- * and m/n = k / -ln(1-p). So a plan for transfer (plan.c) takes the most probes, which is the
- * smallest image, that keep the code within 1.24 times the bound: at 1 % one probe and 100 bits an
- * item, packed to 8.1; at 1e-4 two probes and 199 bits, packed to 16.2; at 1e-6 three.
+ * and m/n = k / -ln(1-p). A plan for transfer (plan.c) therefore takes the most probes, which gives
+ * the smallest image, that keep the code within 1.24 times the bound. At 1 % this is one probe and
+ * 100 bits per item, packed to 8.1; at 1e-4 two probes and 199 bits, packed to 16.2; at 1e-6 three
+ * probes.
  *
- * Set bits at random places are gaps of geometric lengths, for which Rice's codes are all but the
- * best there are: 0.4 % above the entropy at p = 1 %. A gap g of zeros before a set bit is g >> r
+ * Set bits at random positions have gaps of geometric lengths, for which Rice codes are almost
+ * optimal: 0.4 % above the entropy at p = 1 %. A gap g of zeros before a set bit is coded as g >> r
  * zeros, a one, and the lowest r bits of g:
  *
- *     r = 2      0 0 0 0 0 0 1 0 1 ...      gap 6: 0 1 | 0 1     gap 1: 1 | 1 0      (lowest bit first)
+ *     r = 2    0 0 0 0 0 0 1 0 1 ...    gap 6: 0 1 | 0 1    gap 1: 1 | 1 0    (lowest bit first)
  *
- * The image is cut into frames of 64 KiB, each with an r of its own, and a frame ends with the gap
- * before a bit that stands just behind it. A frame that would not shrink is stored as it is.
- * Header, table and sums come verbatim, in front, since no code shrinks sums. Each frame is read
- * and coded once; nothing but a frame is held in memory.
+ * The image is cut into frames of 64 KiB, each with its own r. A frame ends with the gap before an
+ * imaginary set bit just behind it. A frame that would not shrink is stored as it is. Header, table
+ * and checksums come first, verbatim, because no code shrinks checksums. Each frame is read and
+ * coded once, and only one frame is held in memory.
  *
- * Hostile input. Every 64 KiB of cells take at least 4 bytes of code and 8 of sums, so a packed
- * file never claims more than 5462 times its own length; this is checked before anything is
+ * Hostile input. Every 64 KiB of cells take at least 4 bytes of code and 8 of checksums, so a
+ * packed file never claims more than 5462 times its own length. This is checked before anything is
  * allocated. Unary parts are bounded by the frame, so the time is linear in the two lengths. */
 #include "pack.h"
 
@@ -37,9 +38,9 @@
 
 #define FRAME 65536u
 #define FRAME_BITS (8 * FRAME)
-#define MOST_RICE 19u /* 2^19 bits are a frame */
-#define STORED 255u   /* in place of r: the bytes as they are */
-#define SPARE 8u      /* bytes behind a buffer, so that whole words may be touched */
+#define MOST_RICE 19u /* a frame has 2^19 bits */
+#define STORED 255u   /* in place of r: the bytes are stored as they are */
+#define SPARE 8u      /* bytes after a buffer, so that whole words may be accessed */
 #define LEAST_FRAME 4u
 #define VERSION 1u
 #define SUM_BYTES 8u
@@ -63,9 +64,10 @@ bool tamis__is_packed(const uint8_t *start, size_t n, uint64_t *image_bytes)
     return true;
 }
 
-/* --- Sizes to be expected --------------------------------------------------------------------- */
+/* --- Expected sizes --------------------------------------------------------------------------- */
 
-/* Of one gap, when its length is geometric: r bits, a one, and 1 / (1 - (1-p)^(2^r)) - 1 zeros. */
+/* Returns the expected bits of one gap if its length is geometric: r bits, a one, and 1 / (1 -
+ * (1-p)^(2^r)) - 1 zeros. */
 static double gap_bits(double fill, unsigned r)
 {
     return r - 1 / expm1(ldexp(log1p(-fill), (int)r));
@@ -83,7 +85,8 @@ double tamis__coded_bits(double fill)
 uint64_t tamis__packed_bytes(uint64_t image, uint64_t cells, double fill)
 {
     const double frames = ceil((double)cells / FRAME), coded = tamis__coded_bits(fill);
-    /* A frame has its r, a gap more than it has bits, and half a byte that is not full. */
+    /* A frame has its r, one gap more than it has set bits, and on average half a byte of
+     * padding. */
     const double per_frame = coded < 1 && fill > 0 ? 1.5 + coded / fill / 8 : 1;
     return START_BYTES + (image - cells) + SUM_BYTES +
            (uint64_t)ceil(coded * (double)cells + frames * per_frame);
@@ -91,12 +94,12 @@ uint64_t tamis__packed_bytes(uint64_t image, uint64_t cells, double fill)
 
 /* --- Gaps ------------------------------------------------------------------------------------- */
 
-/* The zeros before each set bit of a frame, and in the end those before the bit behind its last
- * one. */
+/* The zeros before each set bit of a frame, and finally those before the bit just behind the
+ * frame. */
 struct gaps {
-    const uint8_t *bytes; /* and zeros up to a whole word */
-    uint32_t bits, from;  /* from > bits: there are no more */
-    uint32_t loaded;      /* bits that `word` and those before it held */
+    const uint8_t *bytes; /* followed by zeros up to a whole word */
+    uint32_t bits, from;  /* from > bits: there are no more gaps */
+    uint32_t loaded;      /* number of bits in `word` and the words before it */
     uint64_t word;
 };
 
@@ -114,15 +117,15 @@ static inline uint32_t next_gap(struct gaps *g)
     return gap;
 }
 
-/* The best r near the logarithm of the mean gap, and the bits of the whole code; STORED: none
- * shrinks it. */
+/* Returns the best r near the logarithm of the mean gap, and the length of the whole code in bits,
+ * or STORED if no r shrinks the frame. */
 static unsigned choose_rice(const uint8_t *frame, uint32_t bits, size_t *code_bits)
 {
     uint32_t gaps = 1;
     for (uint32_t at = 0; at < bits; at += 64)
         gaps += tamis__popcount(tamis__get64(frame + at / 8));
     if (gaps > bits / 2)
-        return STORED; /* each takes two bits, unless r is 0, which shrinks nothing */
+        return STORED; /* each gap takes two bits, unless r is 0, which shrinks nothing */
     const uint32_t mean = (bits + 1 - gaps) / gaps;
     const unsigned log = 31 - (unsigned)__builtin_clz(mean | 1), low = log > 0 ? log - 1 : 0;
     size_t cost[3];
@@ -140,8 +143,8 @@ static unsigned choose_rice(const uint8_t *frame, uint32_t bits, size_t *code_bi
     return (cost[best] + 7) / 8 < bits / 8 ? low + best : STORED;
 }
 
-/* `frame` has SPARE zeros behind it, `code` room for n + 1 bytes and SPARE. Returns the bytes of
- * code. */
+/* Codes a frame. SPARE zeros follow `frame`, and `code` has room for n + 1 bytes and SPARE. Returns
+ * the bytes of code. */
 static size_t code_frame(const uint8_t *frame, size_t n, uint8_t *code)
 {
     const uint32_t bits = (uint32_t)n * 8;
@@ -165,7 +168,7 @@ static size_t code_frame(const uint8_t *frame, size_t n, uint8_t *code)
     return bytes;
 }
 
-/* 57 bits or more from bit `at` of the input on, zeros beyond its end. */
+/* Returns 57 bits or more from bit `at` of the input on, with zeros after its end. */
 static uint64_t peek(const uint8_t *from, size_t n, size_t at)
 {
     uint8_t last[8] = {0};
@@ -174,7 +177,7 @@ static uint64_t peek(const uint8_t *from, size_t n, size_t at)
     return tamis__get64(last) >> at % 8;
 }
 
-/* One code at *at; more than `most` when it is none. */
+/* Decodes one gap at *at. Returns more than `most` if the code is invalid. */
 static uint32_t take_gap(const uint8_t *from, size_t n, size_t *at, unsigned r, uint32_t most)
 {
     const unsigned sure = 57;
@@ -194,8 +197,8 @@ static uint32_t take_gap(const uint8_t *from, size_t n, size_t *at, unsigned r, 
     return (uint32_t)(zeros << r | (window & ((1u << r) - 1)));
 }
 
-/* The n bytes of a frame from at most `size` bytes of code; returns how many of these it took, 0:
- * they are no code of such a frame. */
+/* Decodes the n bytes of a frame from at most `size` bytes of code. Returns how many of these it
+ * used, or 0 if they are not the code of such a frame. */
 static size_t decode_frame(const uint8_t *code, size_t size, uint8_t *frame, size_t n)
 {
     const uint32_t bits = (uint32_t)n * 8;
@@ -229,7 +232,7 @@ struct packer {
     void *ctx;
     uint64_t image_bytes;
     bool begun;
-    size_t filled; /* of the frame */
+    size_t filled; /* bytes of the current frame */
     uint8_t frame[FRAME + SPARE], code[1 + FRAME + SPARE];
 };
 
@@ -307,9 +310,9 @@ tamis_status tamis_pack(const tamis *t, tamis_sink put, void *ctx, tamis_error *
 
 struct unpacker {
     const uint8_t *packed;
-    size_t size, at;   /* of all but the sum */
-    uint64_t verbatim; /* bytes of metadata, and ... */
-    uint64_t framed;   /* ... of frames that are still to come */
+    size_t size, at;   /* size of everything except the checksum */
+    uint64_t verbatim; /* bytes of metadata still to come */
+    uint64_t framed;   /* bytes in frames still to come */
     size_t ready, used;
     uint8_t frame[FRAME + SPARE];
 };
@@ -326,7 +329,7 @@ static tamis_status next_frame(struct unpacker *u, tamis_error *why)
     return TAMIS_OK;
 }
 
-/* struct source.read: the image's reader asks for all its bytes in order. */
+/* struct source.read: the image's reader requests all bytes in order. */
 static tamis_status read_next(const struct source *src, uint64_t at, void *to, size_t n,
                               tamis_error *why)
 {
@@ -354,7 +357,7 @@ static tamis_status read_next(const struct source *src, uint64_t at, void *to, s
     return TAMIS_OK;
 }
 
-/* What the start claims must be what the rest can hold. */
+/* Checks that the sizes in the start agree with what the rest can hold. */
 static tamis_status check_packed(const uint8_t *packed, size_t size, uint64_t *metadata_bytes,
                                  uint64_t *image_bytes, tamis_error *why)
 {

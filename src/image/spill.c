@@ -1,9 +1,9 @@
-/* Merging. The room is divided among the runs, and each has its share filled from where it stands.
- * The least of the last hashes of the shares is a border: all hashes up to it are in the room. They
- * are sorted, as one array, and written to the end of the new run; each run goes on after its last
- * one of them. As runs are samples of the same uniform hashes, their shares end at about the same
- * place, and little is read twice. Whatever the hashes are, at least one share is used up each
- * time. */
+/* Merging runs. The room is divided among the runs, and each share is filled from the run's current
+ * position. The smallest of the last hashes of the shares is a border: all hashes up to it are in
+ * the room. These are sorted as one array and written to the end of the new run, and each run
+ * continues after its last hash among them. Since runs are samples of the same uniform hashes,
+ * their shares end at about the same place, and little is read twice. Whatever the hashes are, at
+ * least one share is used up each time. */
 #include "spill.h"
 
 #include "../core/error.h"
@@ -36,7 +36,8 @@ tamis_status tamis__spill_open(const char *directory, uint64_t scratch_bytes,
     *out = NULL;
     if (s == NULL) return spill_no_memory(why);
     s->memory = memory;
-    s->most = scratch / spill_bytes_of(3); /* collected, a copy to solve, and what sorting takes */
+    /* The collected hashes, a copy to solve, and the scratch space of sorting. */
+    s->most = scratch / spill_bytes_of(3);
     const tamis_status status = tamis__temporary_open(directory, &s->fd, why);
     if (status != TAMIS_OK) {
         tamis__free(memory, s);
@@ -130,9 +131,9 @@ tamis_status tamis__spill_find(const struct spill *s, uint64_t hi, uint64_t *at,
 struct merge {
     const struct spill *from;
     tamis_hash *room;
-    uint64_t share;    /* of the room, for each run */
-    struct run *left;  /* of each run */
-    uint64_t *in_room; /* hashes of each run, from i * share on */
+    uint64_t share;    /* hashes of the room for each run */
+    struct run *left;  /* of each run: what has not been merged */
+    uint64_t *in_room; /* hashes of each run in the room, from i * share on */
 };
 
 static bool is_after(tamis_hash a, tamis_hash b)
@@ -140,7 +141,7 @@ static bool is_after(tamis_hash a, tamis_hash b)
     return a.hi != b.hi ? a.hi > b.hi : a.lo > b.lo;
 }
 
-/* Fills the shares, sets the border, and tells whether there was anything left. */
+/* Fills the shares, sets the border, and reports whether anything was left. */
 static tamis_status fill_shares(struct merge *m, tamis_hash *border, bool *any, tamis_error *why)
 {
     *border = (tamis_hash){UINT64_MAX, UINT64_MAX};
@@ -160,7 +161,7 @@ static tamis_status fill_shares(struct merge *m, tamis_hash *border, bool *any, 
     return TAMIS_OK;
 }
 
-/* How many of n sorted hashes are not after the border. */
+/* Returns how many of n sorted hashes are not after the border. */
 static uint64_t up_to(const tamis_hash *h, uint64_t n, tamis_hash border)
 {
     uint64_t at = 0;
@@ -174,7 +175,7 @@ static uint64_t up_to(const tamis_hash *h, uint64_t n, tamis_hash border)
     return at;
 }
 
-/* Moves them to the front of the room and returns how many they are. */
+/* Moves these hashes to the front of the room and returns their number. */
 static uint64_t take_up_to(struct merge *m, tamis_hash border)
 {
     uint64_t taken = 0;

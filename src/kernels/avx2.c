@@ -1,4 +1,4 @@
-/* Kernels for AVX2: a line of the blocked filter is two registers. There is no 64-bit product and
+/* Kernels for AVX2. A line of the blocked filter is two registers. AVX2 has no 64-bit product and
  * no useful gather, so the probes of classic filters stay scalar. */
 #include "../sealed/ribbon/ribbon.h"
 #include "kernels.h"
@@ -31,7 +31,7 @@ AVX2 static inline struct line load(const uint8_t *at)
     return l;
 }
 
-/* Whether the line has every bit of the mask. */
+/* Reports whether the line has every bit of the mask. */
 AVX2 static inline unsigned covers(struct line l, struct line mask)
 {
     const __m256i missing = _mm256_or_si256(_mm256_andnot_si256(l.low, mask.low),
@@ -112,7 +112,7 @@ AVX2 static inline __m256i avx2_ribbon_bytes(const struct ribbon_layer *l, __m25
     return _mm256_slli_epi64(_mm256_add_epi64(_mm256_mul_epu32(segments, columns), more), 3);
 }
 
-/* Hashes i to i+3 of a layer with less than 2^32 starts; returns which of them it bumps. */
+/* Aims hashes i to i+3 of a layer with fewer than 2^32 starts. Returns which of them it bumps. */
 AVX2 static inline unsigned aim_four(const struct ribbon_layer *l, const tamis_hash *h, size_t i,
                                      struct ribbon_aim *aim)
 {
@@ -130,7 +130,7 @@ AVX2 static inline unsigned aim_four(const struct ribbon_layer *l, const tamis_h
     _mm256_storeu_si256((__m256i *)(void *)(aim->high + i),
                         avx2_ribbon_bytes(l, _mm256_srli_epi64(end, 6)));
     if (l->last) return 0;
-    /* 32 buckets a word; the thresholds end with a whole one. */
+    /* A word has the thresholds of 32 buckets, and the array ends with a whole word. */
     long long words[4];
     for (unsigned j = 0; j < 4; j++)
         words[j] = (long long)tamis__get64(l->thresholds + 8 * (aim->start[i + j] >> 12));
@@ -149,7 +149,7 @@ AVX2 static inline unsigned aim_four(const struct ribbon_layer *l, const tamis_h
 AVX2 void tamis__ribbon_aim_avx2(const struct ribbon_layer *l, const tamis_hash *h, size_t n,
                                  struct ribbon_aim *aim)
 {
-    const struct ribbon_layer own = *l; /* which no write can change */
+    const struct ribbon_layer own = *l; /* a copy that the stores cannot alias */
     const uint64_t starts = tamis__ribbon_starts(own.segments);
     if (starts >> 32 != 0) {
         tamis__ribbon_aim(l, h, n, aim);
@@ -169,20 +169,20 @@ AVX2 void tamis__ribbon_aim_avx2(const struct ribbon_layer *l, const tamis_hash 
     aim->bumped[n / 8] = (uint8_t)marks;
 }
 
-/* What a layer's keys have in common. All are asked as many columns as the last segment has: where
- * there are fewer, another segment follows, so that the memory does not end; what comes from there
- * is not counted. */
+/* What the keys of a layer have in common. For all keys, as many columns are read as the last
+ * segment has. Where a segment has fewer, another segment follows, so the read stays within the
+ * solution. The columns that come from there are not counted. */
 struct ribbon_shape {
     const uint8_t *solution;
     uint64_t boundary,
-        last_high; /* slot; the last byte where all columns, in eights, can be read */
+        last_high; /* slot; the last byte from which all columns, in groups of eight, can be read */
     uint32_t columns, sides;
-    /* Of eight columns each time, four bits a column, one for each of four keys: those that count
-     * for all, and the first bit of the one that counts from the boundary on. */
+    /* For each group of eight columns, four bits a column, one for each of four keys: the columns
+     * that count for all keys, and the first bit of the column that counts from the boundary on. */
     uint32_t counted[4], extra[4];
 };
 
-/* Eight columns are in this order: the first and the second four in turns. */
+/* The order of eight columns: the first four and the second four alternate. */
 static inline uint32_t avx2_lanes_of(uint32_t columns, uint32_t c)
 {
     static const uint32_t lanes[9] = {0x0,       0x1,       0x101,     0x10101,   0x1010101,
@@ -206,7 +206,7 @@ static inline struct ribbon_shape shape_of(const struct ribbon_layer *l)
     return s;
 }
 
-/* Four columns of a window. A shift by 64 leaves nothing. */
+/* Returns four columns of a window. A shift by 64 gives zero. */
 AVX2 static inline __m256i window_words(const uint8_t *low, const uint8_t *high, __m256i shift)
 {
     const __m256i back = _mm256_sub_epi64(_mm256_set1_epi64x(TAMIS__RIBBON_WIDTH), shift);
@@ -214,7 +214,7 @@ AVX2 static inline __m256i window_words(const uint8_t *low, const uint8_t *high,
                            _mm256_sllv_epi64(load_four(high), back));
 }
 
-/* Eight columns of a key's window under its row, each folded to 32 bits. */
+/* Returns eight columns of a key's window under its row, each folded to 32 bits. */
 AVX2 static inline __m256i key_lanes(const uint8_t *low, const uint8_t *high, uint64_t start,
                                      tamis_hash h)
 {
@@ -227,8 +227,8 @@ AVX2 static inline __m256i key_lanes(const uint8_t *low, const uint8_t *high, ui
                               _mm256_xor_si256(b, _mm256_slli_epi64(b, 32)), 0xaa);
 }
 
-/* The parities of four keys' columns in the signs of bytes: each fold makes room for another
- * key. */
+/* Returns the parities of four keys' columns in the sign bits of bytes: each fold makes room for
+ * another key. */
 AVX2 static inline __m256i parities(const __m256i k[4])
 {
     const __m256i odd_bytes = _mm256_set1_epi16((short)0xff00);
@@ -248,7 +248,8 @@ AVX2 static inline __m256i parities(const __m256i k[4])
     return _mm256_shuffle_epi8(of_nibble, nibbles);
 }
 
-/* Columns c to c+7 of keys i to i+3: bit 4·lane + key where they are wrong, and count. */
+/* Compares columns c to c+7 of keys i to i+3: bit 4·lane + key is set where a column is wrong and
+ * counts. */
 AVX2 static inline uint32_t wrong_four(const struct ribbon_shape *s, const tamis_hash *h,
                                        const struct ribbon_aim *aim, size_t i, uint32_t c)
 {
@@ -271,7 +272,8 @@ AVX2 static inline uint32_t wrong_four(const struct ribbon_shape *s, const tamis
     return (uint32_t)_mm256_movemask_epi8(wrong) & counted;
 }
 
-/* From four bits a lane for four keys, and so for four more: which keys have none. */
+/* Takes four bits per lane for four keys, and the same for four more keys. Returns the keys that
+ * have no bit set. */
 static inline unsigned right_of(uint64_t wrong)
 {
     wrong |= wrong >> 16;
@@ -280,7 +282,7 @@ static inline unsigned right_of(uint64_t wrong)
     return 0xff ^ (unsigned)((wrong & 15) | (wrong >> 28 & 0xf0));
 }
 
-/* The answers to keys i to i+7, of up to eight columns. */
+/* Answers keys i to i+7 with up to eight columns. */
 AVX2 static inline unsigned avx2_ribbon_eight(const struct ribbon_shape *s, const tamis_hash *h,
                                               const struct ribbon_aim *aim, size_t i)
 {
@@ -288,7 +290,8 @@ AVX2 static inline unsigned avx2_ribbon_eight(const struct ribbon_shape *s, cons
     return right_of(wrong_four(s, h, aim, i, 0) | second << 32);
 }
 
-/* And of more; on its own, or both would keep too much at hand. */
+/* Does the same for more columns. It is a separate function, because both in one would need too
+ * many registers. */
 AVX2 __attribute__((noinline)) static unsigned ribbon_eight_wide(const struct ribbon_shape *s,
                                                                  const tamis_hash *h,
                                                                  const struct ribbon_aim *aim,
@@ -300,7 +303,8 @@ AVX2 __attribute__((noinline)) static unsigned ribbon_eight_wide(const struct ri
     return right_of(wrong);
 }
 
-/* Whether eight columns can be read wherever there are some, without going beyond the solution. */
+/* Reports whether eight columns can be read at once everywhere without passing the end of the
+ * solution. */
 AVX2 static inline bool has_room(const struct ribbon_shape *s, const struct ribbon_aim *aim,
                                  size_t i)
 {
@@ -310,8 +314,8 @@ AVX2 static inline bool has_room(const struct ribbon_shape *s, const struct ribb
                                  _mm256_cmpgt_epi64(load_four(aim->high + i + 4), last))) == 0;
 }
 
-/* What the oracle does, with the instruction that counts bits, which every processor with AVX2
- * has. */
+/* Does the same as the oracle, with the instruction that counts bits, which every processor with
+ * AVX2 has. */
 #define AVX2_POPCNT __attribute__((target("avx2,popcnt")))
 
 AVX2_POPCNT static unsigned avx2_ribbon_one(const struct ribbon_layer *l, tamis_hash h,
@@ -330,7 +334,7 @@ AVX2_POPCNT static unsigned avx2_ribbon_one(const struct ribbon_layer *l, tamis_
     return (wrong & 1) == 0;
 }
 
-/* Up to eight, one by one. */
+/* Answers up to eight keys, one by one. */
 AVX2_POPCNT __attribute__((noinline)) static uint8_t ribbon_few(const struct ribbon_layer *l,
                                                                 const tamis_hash *h,
                                                                 const struct ribbon_aim *aim,
@@ -346,7 +350,7 @@ AVX2 __attribute__((noinline)) static void
 ribbon_many(const struct ribbon_layer *l, const tamis_hash *h, const struct ribbon_aim *aim,
             const struct ribbon_aim *ahead, size_t n, uint8_t *bits)
 {
-    const struct ribbon_layer own = *l; /* which no write of answers can change */
+    const struct ribbon_layer own = *l; /* a copy that the stores of answers cannot alias */
     const struct ribbon_shape shape = shape_of(l);
     for (size_t i = 0; i < n; i += 8) {
         if (n - i < 8 || !has_room(&shape, aim, i))

@@ -1,14 +1,14 @@
-/* Kernels for AVX-512: a line of the blocked filter is one register, eight probes of a classic one
- * are another. Function-level target attributes, so that no compiler flag is needed; cpu.c hands
- * this table out only where the processor has the instructions. */
+/* Kernels for AVX-512. A line of the blocked filter is one register, and eight probes of a classic
+ * filter are another. The functions have target attributes, so no compiler flag is needed; cpu.c
+ * hands this table out only if the processor has the instructions. */
 #include "avx512.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__) && defined(__GNUC__)
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
-/* One bit in each word: 1 rotated by the word's six bits of lo. A rotate takes its count modulo 64,
- * so the bits above need no mask. */
+/* Returns one bit in each word: 1 rotated by the word's six bits of lo. A rotate takes its count
+ * modulo 64, so the bits above need no mask. */
 AVX512 static inline __m512i avx512_line_mask(uint64_t lo)
 {
     const __m512i shifts = _mm512_set_epi64(42, 36, 30, 24, 18, 12, 6, 0);
@@ -16,8 +16,8 @@ AVX512 static inline __m512i avx512_line_mask(uint64_t lo)
                              _mm512_srlv_epi64(_mm512_set1_epi64((long long)lo), shifts));
 }
 
-/* In two halves: on Zen 4, waiting for a line with one load of 64 bytes costs a third more than
- * with two (6.6 against 4.9 ns a key in 120 MB), and where nothing waits it is the same. */
+/* Loads in two halves. On Zen 4, waiting for a line with one load of 64 bytes costs a third more
+ * than with two (6.6 against 4.9 ns per key in 120 MB); without waiting both cost the same. */
 AVX512 static inline __m512i load_line(const uint8_t *line)
 {
     return _mm512_inserti64x4(
@@ -25,7 +25,7 @@ AVX512 static inline __m512i load_line(const uint8_t *line)
         _mm256_load_si256((const __m256i *)(const void *)(line + 32)), 1);
 }
 
-/* The words of a key's line that lack its bit. */
+/* Returns the words of a key's line that lack its bit. */
 AVX512 static inline uint64_t avx512_query_one(const uint8_t *table, uint64_t lines, tamis_hash h)
 {
     const uint8_t *line = table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES;
@@ -44,7 +44,8 @@ AVX512 static inline uint64_t avx512_add_one(uint8_t *table, uint64_t lines, tam
     return avx512_add_to_line(table + tamis__line_of(h, lines) * TAMIS__LINE_BYTES, h.lo);
 }
 
-/* Fewer than eight; on its own, so that one key does not pay for the frame of many. */
+/* Takes fewer than eight keys. It is a separate function, so that one key does not pay for the
+ * stack frame of many. */
 AVX512 __attribute__((noinline)) static void query_few(const uint8_t *table, uint64_t lines,
                                                        const tamis_hash *h, size_t n, uint8_t *bits)
 {
@@ -69,7 +70,8 @@ AVX512 static void avx512_line_query(const uint8_t *table, uint64_t lines, const
     if (n != 0) query_few(table, lines, h, n, bits);
 }
 
-/* Fewer than eight; on its own, so that one key does not pay for the frame of many. */
+/* Takes fewer than eight keys. It is a separate function, so that one key does not pay for the
+ * stack frame of many. */
 AVX512 __attribute__((noinline)) static void
 avx512_add_few(uint8_t *table, uint64_t lines, const tamis_hash *h, size_t n, uint8_t *seen)
 {
@@ -114,7 +116,7 @@ AVX512 static void avx512_packed_add(uint8_t *table, const uint64_t *words, size
 
 /* --- Probes ----------------------------------------------------------------------------------- */
 
-/* Probe j of a key is x[j] = C^j·lo + (1 + C + ... + C^(j-1))·hi: the recurrence of
+/* Probe j of a key is x[j] = C^j·lo + (1 + C + ... + C^(j-1))·hi. This is the recurrence of
  * tamis__next_probe, unrolled, so that eight probes are computed side by side. */
 struct powers {
     uint64_t lo[64], hi[64];
@@ -131,12 +133,12 @@ static void fill_powers(struct powers *p, unsigned n)
     }
 }
 
-/* A gather is no faster than eight loads, and there is no scatter of bits: the positions are
- * computed side by side, the rest is plain. */
+/* A gather is no faster than eight loads, and there is no scatter of bits. So only the positions
+ * are computed side by side. */
 struct prober {
     struct powers powers;
-    uint64_t starts[64]; /* of the rows */
-    uint32_t k, rounded; /* to whole registers */
+    uint64_t starts[64]; /* start of each row */
+    uint32_t k, rounded; /* rounded up to whole registers */
     __m512i m;
     bool is_short;
 };
@@ -151,7 +153,7 @@ AVX512 static inline void prober_open(struct prober *r, const struct probes *p)
     for (unsigned j = 0; j < r->rounded; j++) r->starts[j] = j * p->stride;
 }
 
-/* The positions of a key, and some beyond the last. */
+/* Stores the positions of a key, and some more after the last. */
 AVX512 static inline void avx512_aim(const struct prober *r, tamis_hash h, uint64_t at[64])
 {
     const __m512i lo = _mm512_set1_epi64((long long)h.lo), hi = _mm512_set1_epi64((long long)h.hi);
@@ -231,7 +233,7 @@ AVX512 static void avx512_probe_add(uint8_t *rows, const struct probes *p, const
 
 /* --- Compact lines ---------------------------------------------------------------------------- */
 
-/* The line is a table of eight words that the top three bits of each position pick from. */
+/* The line is a table of eight words, from which the top three bits of each position select. */
 AVX512 static void avx512_compact_query(const uint8_t *table, uint64_t lines, uint32_t k,
                                         const tamis_hash *h, size_t n, uint8_t *bits)
 {
@@ -271,8 +273,9 @@ AVX512 static inline void store_hashes(__m512i lo, __m512i hi, tamis_hash *out)
     _mm512_storeu_si512(out + 4, _mm512_permutex2var_epi64(lo, second, hi));
 }
 
-/* XXH3_len_4to8_128b of xxHash for a length of 8, in eight lanes. The constants are its own: two
- * words of the secret combined, PRIME64_1 + (8 << 2), and the multipliers of its finalization. */
+/* XXH3_len_4to8_128b of xxHash for a length of 8, in eight lanes. The constants are those of
+ * xxHash: two words of the secret combined, PRIME64_1 + (8 << 2), and the multipliers of its
+ * finalization. */
 AVX512 static size_t xxh3_words(uint64_t seed, const tamis_bytes *keys, size_t n, tamis_hash *out)
 {
     const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
@@ -289,7 +292,7 @@ AVX512 static size_t xxh3_words(uint64_t seed, const tamis_bytes *keys, size_t n
         const __m512i from = _mm512_permutex2var_epi64(a, even, b);
         const __m512i lengths = _mm512_permutex2var_epi64(a, odd, b);
         if (_mm512_cmpneq_epi64_mask(lengths, _mm512_set1_epi64(8)) != 0) break;
-        /* Mostly the keys are an array; one load is cheaper than a gather. */
+        /* Usually the keys are an array, and one load is cheaper than a gather. */
         const __m512i in_a_row =
             _mm512_add_epi64(_mm512_set1_epi64((long long)(uintptr_t)keys[i].p), steps);
         const __m512i words = _mm512_cmpneq_epi64_mask(from, in_a_row) == 0
@@ -308,7 +311,7 @@ AVX512 static size_t xxh3_words(uint64_t seed, const tamis_bytes *keys, size_t n
     return i;
 }
 
-/* The words of eight rows, column by column. */
+/* Transposes eight rows of words into columns. */
 AVX512 static inline void transpose(__m512i r[8])
 {
     __m512i a[8], b[8];
@@ -327,7 +330,7 @@ AVX512 static inline void transpose(__m512i r[8])
     }
 }
 
-/* XXH3's mix16B: both halves of a 128-bit product, folded. */
+/* Computes XXH3's mix16B: both halves of a 128-bit product, folded. */
 AVX512 static inline __m512i mix(__m512i a, __m512i b, const uint64_t secret[2])
 {
     const __m512i x = _mm512_xor_si512(a, _mm512_set1_epi64((long long)secret[0]));
@@ -343,7 +346,7 @@ AVX512 static inline __m512i avalanche(__m512i x)
 }
 
 /* XXH3_len_17to128_128b of xxHash for lengths of 33 to 64, in eight lanes: the first and the last
- * 32 bytes of a key, each word of them in a register. */
+ * 32 bytes of a key, with each of their words in a register. */
 AVX512 static void xxh3_eight(uint64_t seed, const tamis_bytes *const keys[8], tamis_hash *out)
 {
     const uint64_t secret[8] = {

@@ -1,4 +1,4 @@
-/* What the kernels for AVX-512 share. */
+/* Helpers that the AVX-512 kernels share. */
 #ifndef TAMIS_KERNELS_AVX512_H
 #define TAMIS_KERNELS_AVX512_H
 
@@ -10,7 +10,7 @@
 
 #define AVX512 __attribute__((target("avx512f,avx512dq,avx512vl")))
 
-/* High halves of the 128-bit products x·m, from four products of 32-bit halves. */
+/* Returns the high halves of the 128-bit products x·m, from four products of 32-bit halves. */
 AVX512 static inline __m512i mulhi(__m512i x, __m512i m)
 {
     const __m512i low = _mm512_set1_epi64(0xffffffff);
@@ -24,7 +24,7 @@ AVX512 static inline __m512i mulhi(__m512i x, __m512i m)
                             _mm512_srli_epi64(w, 32));
 }
 
-/* The same for m below 2^32. */
+/* Does the same for m below 2^32. */
 AVX512 static inline __m512i mulhi_short(__m512i x, __m512i m)
 {
     const __m512i high = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), m);
@@ -32,14 +32,14 @@ AVX512 static inline __m512i mulhi_short(__m512i x, __m512i m)
                              32);
 }
 
-/* From a byte of missing words for each of eight keys: which have none. */
+/* Takes a byte of missing words for each of eight keys. Returns the keys that miss none. */
 AVX512 static inline uint8_t complete(uint64_t missing)
 {
     const __m128i zero = _mm_setzero_si128();
     return (uint8_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_set_epi64x(-1, (long long)missing), zero));
 }
 
-/* Of eight hashes. */
+/* Returns the low halves of eight hashes. */
 AVX512 static inline __m512i low_halves(const tamis_hash *h)
 {
     const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
@@ -52,7 +52,7 @@ AVX512 static inline __m512i high_halves(const tamis_hash *h)
     return _mm512_permutex2var_epi64(_mm512_loadu_si512(h), odd, _mm512_loadu_si512(h + 4));
 }
 
-/* Eight words, at these addresses, and by their numbers. Without optimization the intrinsic of gcc
+/* Load eight words at these addresses, or with these indices. Without optimization gcc's intrinsic
  * is a macro that converts a mask of 8 bits to a char. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-conversion"
@@ -67,7 +67,7 @@ AVX512 static inline __m512i gather(const void *words, __m512i i)
 }
 #pragma GCC diagnostic pop
 
-/* In avx512_static.c; ribbons where the processor has VBMI2 and VPOPCNTDQ, too. */
+/* Defined in avx512_static.c. The ribbon kernels also require VBMI2 and VPOPCNTDQ. */
 tamis__ribbon_aimer tamis__ribbon_aim_avx512;
 tamis__ribbon_asker tamis__ribbon_ask_avx512;
 tamis__ribbon_solver tamis__ribbon_solve_avx512;

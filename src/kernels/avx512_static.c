@@ -1,13 +1,14 @@
-/* Kernels for AVX-512 of the kinds that are sealed: fuse and ribbon. */
+/* AVX-512 kernels of the sealed kinds fuse and ribbon. */
 #include "../sealed/fuse.h"
 #include "../sealed/ribbon/ribbon.h"
 #include "avx512.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__) && defined(__GNUC__)
 
-/* --- Ribbons, where the processor also shifts pairs of words and counts their bits ------------ */
+/* --- Ribbons, for processors that also shift pairs of words and count their bits -------------- */
 
-#define INLINE static inline __attribute__((always_inline)) /* with its constants */
+/* So that constant arguments are folded. */
+#define INLINE static inline __attribute__((always_inline))
 #define AVX512_BITS __attribute__((target("avx512f,avx512dq,avx512vl,avx512vbmi2,avx512vpopcntdq")))
 
 AVX512_BITS static inline __m512i avx512_static_ribbon_bytes(const struct ribbon_layer *l,
@@ -20,7 +21,7 @@ AVX512_BITS static inline __m512i avx512_static_ribbon_bytes(const struct ribbon
     return _mm512_slli_epi64(_mm512_add_epi64(_mm512_mullo_epi64(segments, columns), more), 3);
 }
 
-/* Hashes i to i+7; returns which of them the layer bumps. */
+/* Aims hashes i to i+7. Returns which of them the layer bumps. */
 AVX512_BITS static inline unsigned aim_eight(const struct ribbon_layer *l, const tamis_hash *h,
                                              size_t i, struct ribbon_aim *aim)
 {
@@ -32,7 +33,7 @@ AVX512_BITS static inline unsigned aim_eight(const struct ribbon_layer *l, const
     _mm512_storeu_si512(aim->low + i, avx512_static_ribbon_bytes(l, _mm512_srli_epi64(start, 6)));
     _mm512_storeu_si512(aim->high + i, avx512_static_ribbon_bytes(l, _mm512_srli_epi64(end, 6)));
     if (l->last) return 0;
-    /* 32 buckets a word; the thresholds end with a whole one. */
+    /* A word has the thresholds of 32 buckets, and the array ends with a whole word. */
     const __m512i codes =
         _mm512_srlv_epi64(gather(l->thresholds, _mm512_srli_epi64(start, 12)),
                           _mm512_and_si512(_mm512_srli_epi64(start, 6), _mm512_set1_epi64(62)));
@@ -43,11 +44,11 @@ AVX512_BITS static inline unsigned aim_eight(const struct ribbon_layer *l, const
         _mm512_permutexvar_epi64(_mm512_and_si512(codes, _mm512_set1_epi64(3)), thresholds));
 }
 
-/* Through memory: eight addresses come out of it faster than out of a register. */
+/* Goes through memory: eight addresses are read from it faster than extracted from a register. */
 AVX512_BITS void tamis__ribbon_aim_avx512(const struct ribbon_layer *l, const tamis_hash *h,
                                           size_t n, struct ribbon_aim *aim)
 {
-    const struct ribbon_layer own = *l; /* which no write can change */
+    const struct ribbon_layer own = *l; /* a copy that the stores cannot alias */
     const uint64_t starts = tamis__ribbon_starts(own.segments);
     size_t i = 0;
     for (; n - i >= 8; i += 8) aim->bumped[i / 8] = (uint8_t)aim_eight(&own, h, i, aim);
@@ -61,8 +62,8 @@ AVX512_BITS void tamis__ribbon_aim_avx512(const struct ribbon_layer *l, const ta
     aim->bumped[n / 8] = (uint8_t)marks;
 }
 
-/* Eight words, or those in the mask and zeros; never a byte beyond them. In halves: see load_line
- * of avx512.c. */
+/* Loads eight words, or those in the mask and zeros; never reads a byte beyond them. Loads in
+ * halves, see load_line in avx512.c. */
 AVX512_BITS INLINE __m512i load_words(const uint8_t *from, __mmask8 live)
 {
     if (live != 0xff) return _mm512_maskz_loadu_epi64(live, from);
@@ -76,16 +77,16 @@ static inline __mmask8 live_columns(uint32_t columns, uint32_t c)
     return (__mmask8)(columns <= c ? 0 : columns - c >= 8 ? 0xff : (1u << (columns - c)) - 1);
 }
 
-/* Parities of up to eight columns each time, a byte for every key; looked at when all are there,
- * since a wide load right after narrow stores would wait for them. */
+/* The parities of up to eight columns in each row, one byte for every key. They are read after all
+ * have been written, because a wide load right after narrow stores would wait for them. */
 struct ribbon_found {
     uint8_t parities[TAMIS__RIBBON_COLUMNS / 8][TAMIS__RIBBON_BATCH];
 };
 
-/* Of all keys as many columns as the last segment has, and up to eight: where there are fewer,
- * another segment follows, or the words are masked at the end of the solution. What comes from
- * there is not counted. Loads and prefetches take turns, key by key. are_lines: every segment is a
- * line of eight columns. */
+/* Reads the windows of all keys, with as many columns as the last segment has, in groups of eight.
+ * Where a segment has fewer columns, another segment follows, or the words are masked at the end of
+ * the solution; those columns are not counted. Loads and prefetches alternate, key by key.
+ * `are_lines` means that every segment is a line of eight columns. */
 AVX512_BITS INLINE void read_windows(const struct ribbon_layer *l, const tamis_hash *h,
                                      const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
                                      size_t n, uint32_t eights, bool are_lines,
@@ -116,7 +117,7 @@ AVX512_BITS static inline uint64_t low_bytes(__m512i v)
     return (uint64_t)_mm_cvtsi128_si64(_mm512_cvtepi64_epi8(v));
 }
 
-/* The answers to keys i to i+7, whose hashes h has. */
+/* Answers keys i to i+7, whose hashes are at h. */
 AVX512_BITS INLINE uint8_t judge_eight(const struct ribbon_layer *l, const tamis_hash *h,
                                        const struct ribbon_aim *aim, uint32_t eights,
                                        bool are_lines, const struct ribbon_found *found, size_t i)
@@ -141,7 +142,7 @@ AVX512_BITS INLINE void ask_eights(const struct ribbon_layer *l, const tamis_has
                                    const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
                                    size_t n, uint32_t eights, bool are_lines, uint8_t *bits)
 {
-    const struct ribbon_aim here = *aim; /* the same for these */
+    const struct ribbon_aim here = *aim; /* copies, for the same reason */
     const struct ribbon_aim there = ahead != NULL ? *ahead : here;
     struct ribbon_found found;
     size_t i = 0;
@@ -159,9 +160,9 @@ AVX512_BITS void tamis__ribbon_ask_avx512(const struct ribbon_layer *l, const ta
                                           const struct ribbon_aim *aim,
                                           const struct ribbon_aim *ahead, size_t n, uint8_t *bits)
 {
-    const struct ribbon_layer own = *l; /* which no write of answers can change */
+    const struct ribbon_layer own = *l; /* a copy that the stores of answers cannot alias */
     const uint32_t most = tamis__ribbon_columns(&own, own.segments - 1);
-    if (n < 3) /* too few for eight */
+    if (n < 3) /* too few for groups of eight */
         tamis__ribbon_ask_avx2(l, h, aim, ahead, n, bits);
     else if (most == 8 && own.columns == 8)
         ask_eights(&own, h, aim, ahead, n, 1, true, bits);
@@ -171,7 +172,7 @@ AVX512_BITS void tamis__ribbon_ask_avx512(const struct ribbon_layer *l, const ta
         ask_eights(&own, h, aim, ahead, n, (most + 7) / 8, false, bits);
 }
 
-/* Eight columns side by side, one slot after the other. */
+/* Solves eight columns side by side, one slot after the other. */
 AVX512_BITS void tamis__ribbon_solve_avx512(const uint64_t *rows, const uint32_t *sides,
                                             uint32_t columns, uint64_t *words)
 {
@@ -197,7 +198,7 @@ AVX512_BITS void tamis__ribbon_solve_avx512(const uint64_t *rows, const uint32_t
 /* What all keys have in common. */
 struct fuse_lanes {
     __m512i starts, length, in_segment, step, bits;
-    __m128i below; /* the fingerprint, bits of hi */
+    __m128i below; /* the fingerprint bits of hi */
     bool is_short;
 };
 
@@ -214,7 +215,8 @@ AVX512 INLINE struct fuse_lanes avx512_static_lanes_of(const struct fuse *f)
     return l;
 }
 
-/* Of eight keys: their cells' bytes and the bits there; cells of eight bits are bytes. */
+/* Stores the bytes of eight keys' cells, and the bits within them; cells of eight bits are
+ * bytes. */
 AVX512 INLINE void aim_eight_cells(const struct fuse_lanes *l, uint32_t d, bool are_bytes,
                                    const tamis_hash *h, struct fuse_aim *aim)
 {
@@ -232,14 +234,14 @@ AVX512 INLINE void aim_eight_cells(const struct fuse_lanes *l, uint32_t d, bool 
         const __m512i bit = are_bytes ? cell : _mm512_mullo_epi64(cell, l->bits);
         const __m512i shift = _mm512_and_si512(bit, _mm512_set1_epi64(7));
         _mm512_storeu_si512(aim->at[j], are_bytes ? cell : _mm512_srli_epi64(bit, 3));
-        if (!are_bytes) /* of 128 bits, the lower half */
+        if (!are_bytes) /* the lower half of the 128-bit product */
             _mm_storel_epi64((__m128i *)(void *)aim->shift[j], _mm512_cvtepi64_epi8(shift));
         in_segment = _mm512_and_si512(_mm512_srli_epi64(edge, 18 * j), l->in_segment);
         first = _mm512_add_epi64(first, l->length);
     }
 }
 
-/* Of up to eight: when there are fewer, of one of them more often. */
+/* Aims up to eight keys. If there are fewer, one of them is repeated. */
 AVX512 INLINE void aim_cells(const struct fuse_lanes *l, uint32_t d, bool are_bytes,
                              const tamis_hash *h, size_t n, struct fuse_aim *aim)
 {
@@ -266,7 +268,7 @@ AVX512 INLINE void aim_all(const struct fuse *f, uint32_t d, bool are_bytes, con
 AVX512 void tamis__fuse_aim_avx512(const struct fuse *f, const tamis_hash *h, size_t n,
                                    struct fuse_aim *aim, bool fetches)
 {
-    const struct fuse own = *f; /* which no write can change */
+    const struct fuse own = *f; /* a copy that the stores cannot alias */
     if (own.d == 3 && own.bits == 8)
         aim_all(&own, 3, true, h, n, aim, fetches);
     else if (own.d == 3)
@@ -275,9 +277,9 @@ AVX512 void tamis__fuse_aim_avx512(const struct fuse *f, const tamis_hash *h, si
         aim_all(&own, 4, own.bits == 8, h, n, aim, fetches);
 }
 
-/* What was read for a batch of keys: all cells, or, where they are bytes, their sums. Written one
- * by one and looked at when all are there: a wide load right after narrow stores would wait for
- * them. */
+/* What was read for a batch of keys: all cells or, if they are bytes, their sums. The values are
+ * written one by one and read when all are complete, because a wide load right after narrow stores
+ * would wait for them. */
 struct fuse_found {
     uint32_t cells[4][TAMIS__FUSE_BATCH];
     uint8_t sums[TAMIS__FUSE_BATCH];
@@ -288,7 +290,7 @@ AVX512 INLINE __m256i widen_eight(const uint8_t *p)
     return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
 }
 
-/* The answers to keys i to i+7. */
+/* Answers keys i to i+7. */
 AVX512 INLINE uint8_t avx512_static_judge(const struct fuse *f, uint32_t d, bool are_bytes,
                                           const struct fuse_aim *aim,
                                           const struct fuse_found *found, size_t i)
@@ -303,8 +305,8 @@ AVX512 INLINE uint8_t avx512_static_judge(const struct fuse *f, uint32_t d, bool
     return _mm256_testn_epi32_mask(sum, _mm256_set1_epi32((int)(UINT32_MAX >> (32 - f->bits))));
 }
 
-/* Loads and prefetches take turns, key by key. Unrolled, the loads would wait in a row, and GCC
- * would gather the sums in one register: 6.2 against 5.2 ns a key in 11 MB. */
+/* Loads and prefetches alternate, key by key. Unrolled, the loads would wait in a row, and GCC
+ * would gather the sums in one register: 6.2 against 5.2 ns per key in 11 MB. */
 AVX512 INLINE void ask_all(const struct fuse *f, uint32_t d, unsigned reach,
                            const struct fuse_aim *aim, size_t n, const tamis_hash *ahead,
                            struct fuse_aim *next, uint8_t *bits)
@@ -334,7 +336,7 @@ AVX512 INLINE void ask_all(const struct fuse *f, uint32_t d, unsigned reach,
     if (n % 8 != 0) bits[n / 8] = (uint8_t)(bits[n / 8] & ((1u << n % 8) - 1));
 }
 
-/* Cells that may reach into a fifth byte. */
+/* Handles cells that may reach into a fifth byte. */
 AVX512 static void ask_wide(const struct fuse *f, const struct fuse_aim *aim, size_t n,
                             uint8_t *bits)
 {
@@ -351,7 +353,7 @@ AVX512 static void ask_wide(const struct fuse *f, const struct fuse_aim *aim, si
 AVX512 void tamis__fuse_ask_avx512(const struct fuse *f, const struct fuse_aim *aim, size_t n,
                                    const tamis_hash *ahead, struct fuse_aim *next, uint8_t *bits)
 {
-    const struct fuse own = *f; /* which no write can change */
+    const struct fuse own = *f; /* a copy that the stores cannot alias */
     switch (10 * own.d + tamis__fuse_reach(own.bits)) {
     case 31: ask_all(&own, 3, 1, aim, n, ahead, next, bits); break;
     case 32: ask_all(&own, 3, 2, aim, n, ahead, next, bits); break;

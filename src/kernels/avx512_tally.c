@@ -1,16 +1,17 @@
-/* The adds of a tally (frequency/tally.c) with AVX-512: the four counters of a key in four lanes,
- * from places to stores. What is a table there is computed here, since variable shifts are cheap.
- * Lanes are the first octet in each line, then the second in each. */
+/* The adds of a tally (frequency/tally.c) with AVX-512. The four counters of a key are in four
+ * lanes, from computing their places to storing them. Where tally.c uses a table, this code
+ * computes, because variable shifts are cheap. The lanes are the first octet in each line, then the
+ * second in each. */
 #include "avx512.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__) && defined(__GNUC__)
 
 #define OCTETS 7
-#define AHEAD 12u /* as there */
+#define AHEAD 12u /* as in tally.c */
 
 struct places {
-    __m128i first, second; /* octets, of line a and of line b */
-    __m256i byte;          /* within them */
+    __m128i first, second; /* octets in line a and in line b */
+    __m256i byte;          /* byte within its octet */
 };
 
 AVX512 static inline struct places places_of(tamis_hash h)
@@ -23,7 +24,7 @@ AVX512 static inline struct places places_of(tamis_hash h)
     r = _mm_mul_epu32(_mm_and_si128(r, low), _mm_set1_epi64x(OCTETS - 1));
     const __m128i next = _mm_add_epi64(p.first, _mm_set1_epi64x(1));
     const __m128i second = _mm_add_epi64(next, _mm_srli_epi64(r, 32));
-    /* Below 0 is a great number. */
+    /* A negative difference is a large unsigned number, so the minimum wraps around. */
     p.second = _mm_min_epu64(second, _mm_sub_epi64(second, octets));
     r = _mm_slli_epi64(_mm_and_si128(r, low), 6);
     const __m128i three = _mm_set1_epi64x(7), byte = _mm_and_si128(_mm_srli_epi64(r, 32), three);
@@ -47,13 +48,13 @@ AVX512 static inline uint8_t *octet(uint8_t *line, int64_t number)
     return line + 8 * number;
 }
 
-/* Bit `at` of each lane. */
+/* Returns bit `at` of each lane. */
 AVX512 static inline __m256i bit(__m256i lanes, __m256i at)
 {
     return _mm256_and_si256(_mm256_srlv_epi64(lanes, at), _mm256_set1_epi64x(1));
 }
 
-/* 0, 1, 2, 3 for counters of 1, 2, 4, 8 bytes. */
+/* Returns 0, 1, 2, 3 for counters of 1, 2, 4, 8 bytes. */
 AVX512 static inline __m256i levels(__m256i joins, __m256i byte)
 {
     const __m256i pair = _mm256_and_si256(byte, _mm256_set1_epi64x(6));
@@ -63,7 +64,7 @@ AVX512 static inline __m256i levels(__m256i joins, __m256i byte)
     return _mm256_add_epi64(small, bit(joins, _mm256_set1_epi64x(3)));
 }
 
-/* Add 1 for a key of lines a and b; false, and nothing has changed, when a counter has to join
+/* Adds 1 for a key of lines a and b. Returns false, without a change, if a counter has to join
  * another. */
 AVX512 static inline bool avx512_tally_add_one(uint8_t *a, uint8_t *b, tamis_hash h)
 {

@@ -1,7 +1,8 @@
-/* The inner loops, in one table per instruction set. Every table computes the same bits in memory
- * and the same answers; the scalar one is the oracle the others are tested against.
+/* The inner loops, in one table for each instruction set. Every table produces the same bits in
+ * memory and the same answers. The scalar table is the oracle against which the others are tested.
  *
- * Bit i of `seen` and `bits` answers for hash i. Whole bytes are written, spare bits zero. */
+ * Bit i of `seen` and `bits` is the answer for hash i. Whole bytes are written, with unused bits
+ * zero. */
 #ifndef TAMIS_KERNELS_H
 #define TAMIS_KERNELS_H
 
@@ -9,8 +10,8 @@
 
 #include <tamis/tamis.h>
 
-/* Where the k probes of a key fall: probe j in row j of m bits, stride bits after row j-1. A stride
- * of 0 is the classic filter, in which all probes share one row. */
+/* Where the k probes of a key fall: probe j is in row j of m bits, `stride` bits after row j-1. A
+ * stride of 0 is the classic filter, in which all probes share one row. */
 struct probes {
     uint64_t m, stride;
     uint32_t k;
@@ -28,7 +29,7 @@ static inline uint64_t tamis__next_probe(uint64_t x, tamis_hash h)
     return x * TAMIS__PROBE_MULTIPLIER + h.hi;
 }
 
-/* A line of the blocked filter: 8 words of 64 bits; a key has one bit in each. */
+/* A line of the blocked filter has 8 words of 64 bits; a key has one bit in each word. */
 #define TAMIS__LINE_BYTES 64u
 #define TAMIS__LINE_BITS 512u
 
@@ -42,7 +43,7 @@ static inline unsigned tamis__line_bit(uint64_t lo, unsigned word)
     return (unsigned)(lo >> 6 * word) & 63;
 }
 
-/* The two lines of a key in a tally, which differ. */
+/* Returns the two lines of a key in a tally, which always differ. */
 static inline uint64_t tamis__tally_first(tamis_hash h, uint64_t lines)
 {
     return tamis__mulhi(h.hi, lines);
@@ -54,7 +55,8 @@ static inline uint64_t tamis__tally_second(tamis_hash h, uint64_t lines, uint64_
     return line >= lines ? line - lines : line;
 }
 
-/* A key as one word, for a table of up to 2^16 lines: the line above, the bits within it below. */
+/* A key as one word, for a table of up to 2^16 lines: the line in the upper bits, the bits within
+ * it in the lower ones. */
 #define TAMIS__PACKED_BITS 48u
 
 static inline uint64_t tamis__pack(uint64_t line, tamis_hash h)
@@ -62,7 +64,7 @@ static inline uint64_t tamis__pack(uint64_t line, tamis_hash h)
     return line << TAMIS__PACKED_BITS | (h.lo & ((UINT64_C(1) << TAMIS__PACKED_BITS) - 1));
 }
 
-/* A packed key is prefetched so many before its turn. */
+/* How many packed keys before its use a line is prefetched. */
 #define TAMIS__PACKED_AHEAD 64u
 
 static inline uint8_t *tamis__packed_line(uint8_t *table, uint64_t word)
@@ -70,37 +72,38 @@ static inline uint8_t *tamis__packed_line(uint8_t *table, uint64_t word)
     return table + (word >> TAMIS__PACKED_BITS) * TAMIS__LINE_BYTES;
 }
 
-/* The compact variant: k bits anywhere in the line, the probes of a classic filter of 512 bits. */
+/* The compact variant has k bits anywhere in the line, with the probes of a classic filter of 512
+ * bits. */
 static inline unsigned tamis__compact_bit(uint64_t x)
 {
     return (unsigned)(x >> 55);
 }
 
 #if defined(__GNUC__)
-/* Into the second-level cache, which on some machines keeps far more lines on their way than the
- * first: on Zen 4 a random line of 120 MB then costs 4.3 ns, and 8.1 when prefetched into the
- * first. */
+/* Prefetches into the second-level cache, which on some machines keeps far more lines in flight
+ * than the first: on Zen 4 a random line of 120 MB then costs 4.3 ns, against 8.1 when prefetched
+ * into the first. */
 #define TAMIS__PREFETCH(p) __builtin_prefetch(p, 0, 2)
 #else
 #define TAMIS__PREFETCH(p) ((void)(p))
 #endif
 
-/* To be written soon, into the first-level cache. */
+/* Prefetches into the first-level cache, to be written soon. */
 #if defined(__GNUC__)
 #define TAMIS__FETCH(p) __builtin_prefetch(p, 1, 3)
 #else
 #define TAMIS__FETCH(p) ((void)(p))
 #endif
 
-/* For functions that only prefetch: GCC takes their calls for calls without effect and drops them,
- * unless they are inlined before. */
+/* For functions that only prefetch: GCC treats calls of them as calls without effect and drops
+ * them, unless they are inlined before. */
 #if defined(__GNUC__)
 #define TAMIS__PREFETCHES static inline __attribute__((always_inline)) void
 #else
 #define TAMIS__PREFETCHES static inline void
 #endif
 
-/* Ask for the lines of n keys; NULL: of none. */
+/* Prefetches the lines of n keys; a NULL h stands for none. */
 TAMIS__PREFETCHES tamis__prefetch_lines(const uint8_t *table, uint64_t lines, const tamis_hash *h,
                                         size_t n)
 {
@@ -124,9 +127,10 @@ typedef void tamis__compact_adder(uint8_t *table, uint64_t lines, uint32_t k, co
                                   size_t n, uint8_t *seen);
 typedef void tamis__compact_asker(const uint8_t *table, uint64_t lines, uint32_t k,
                                   const tamis_hash *h, size_t n, uint8_t *bits);
-/* Of one layer of a ribbon (ribbon.h) and at most a batch of its keys. First where they look, and
- * which of them the layer bumps; then the answers, which mean nothing for those. `ahead`: as many
- * aims to be prefetched on the way, or NULL. */
+/* Kernels for one layer of a ribbon (ribbon.h) and at most a batch of its keys. The aimer computes
+ * where the keys look and which of them the layer bumps. The asker computes the answers, which are
+ * meaningless for bumped keys. `ahead` has as many aims, to be prefetched on the way, or is
+ * NULL. */
 struct ribbon_layer;
 struct ribbon_aim;
 typedef void tamis__ribbon_aimer(const struct ribbon_layer *l, const tamis_hash *h, size_t n,
@@ -134,29 +138,29 @@ typedef void tamis__ribbon_aimer(const struct ribbon_layer *l, const tamis_hash 
 typedef void tamis__ribbon_asker(const struct ribbon_layer *l, const tamis_hash *h,
                                  const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
                                  size_t n, uint8_t *bits);
-/* Of a binary fuse filter (fuse.h) and at most a batch of its keys. First where they look, and
- * `fetches`: ask the memory for it; then the answers, which need no more than that. `ahead`, unless
- * NULL: as many hashes to be aimed at and prefetched on the way. */
+/* Kernels for a binary fuse filter (fuse.h) and at most a batch of its keys. The aimer computes
+ * where the keys look and, with `fetches`, prefetches it. The asker computes the answers from that
+ * alone. `ahead`, unless NULL, has as many hashes, to be aimed and prefetched on the way. */
 struct fuse;
 struct fuse_aim;
 typedef void tamis__fuse_aimer(const struct fuse *f, const tamis_hash *h, size_t n,
                                struct fuse_aim *aim, bool fetches);
 typedef void tamis__fuse_asker(const struct fuse *f, const struct fuse_aim *aim, size_t n,
                                const tamis_hash *ahead, struct fuse_aim *next, uint8_t *bits);
-/* Back substitution of a segment, from its last slot to its first: rows of the eliminated system, 0
- * where a slot has none, and their right-hand sides, of `columns` bits. words holds the following
- * segment's solution on entry and this one's on return; there is room for 32. */
+/* Back substitution of a segment, from its last slot to its first: the rows of the eliminated
+ * system (0 for a slot without one) and their right-hand sides of `columns` bits. `words` holds the
+ * following segment's solution on entry and this segment's on return; it has room for 32. */
 typedef void tamis__ribbon_solver(const uint64_t *rows, const uint32_t *sides, uint32_t columns,
                                   uint64_t *words);
-/* Adds of weight 1 to a tally: returns how many of the n keys it has added, up to the first one
- * with a counter that has to join another, which is for whoever calls. */
+/* Adds keys of weight 1 to a tally. Returns how many of the n keys were added, up to the first one
+ * with a counter that has to join another; the caller adds that one. */
 typedef size_t tamis__tally_adder(uint8_t *cells, uint64_t lines, const tamis_hash *h, size_t n);
 /* SipHash-2-4-128 of many keys under one secret key. */
 typedef void tamis__siphasher(const uint64_t key[2], const tamis_bytes *keys, size_t n,
                               tamis_hash *out);
 
-/* XXH3-128 of keys of 8 bytes: as many of the first ones as this kernel takes at once, maybe none;
- * returns how many. */
+/* Computes XXH3-128 of keys of 8 bytes, for as many of the first keys as this kernel takes at once,
+ * possibly none. Returns how many. */
 typedef size_t tamis__word_hasher(uint64_t seed, const tamis_bytes *keys, size_t n,
                                   tamis_hash *out);
 
@@ -178,19 +182,20 @@ struct kernels {
     tamis__ribbon_solver *ribbon_solve;
     tamis__fuse_aimer *fuse_aim;
     tamis__fuse_asker *fuse_query;
-    tamis__tally_adder *tally_add; /* may be NULL: none is faster than the kind itself */
+    tamis__tally_adder *tally_add; /* may be NULL if nothing is faster than the kind itself */
     tamis__siphasher *siphash;
-    tamis__word_hasher *xxh3_words; /* these two may be NULL: none is faster than xxHash itself */
+    /* These two may be NULL if nothing is faster than xxHash itself. */
+    tamis__word_hasher *xxh3_words;
     tamis__middle_hasher *xxh3_eight;
 };
 
 extern const struct kernels tamis__scalar, tamis__avx2, tamis__avx512, tamis__neon;
 /* tamis__avx512 for processors that also have VBMI2 and VPOPCNTDQ. */
 extern const struct kernels tamis__avx512_bits;
-/* Cells by relaxed atomics, for TAMIS_SHARED; hashes nothing. */
+/* Accesses cells by relaxed atomics, for TAMIS_SHARED; has no hash functions. */
 extern const struct kernels tamis__shared;
 
-/* What other tables borrow from the scalar one. */
+/* Functions that other tables take from the scalar one. */
 tamis__probe_prefetcher tamis__probe_prefetch;
 tamis__probe_adder tamis__probe_add;
 tamis__probe_asker tamis__probe_query;
@@ -201,15 +206,15 @@ tamis__ribbon_asker tamis__ribbon_ask;
 tamis__ribbon_solver tamis__ribbon_solve;
 tamis__fuse_aimer tamis__fuse_aim;
 tamis__fuse_asker tamis__fuse_ask;
-/* And from that of AVX2. */
+/* Functions that other tables take from that of AVX2. */
 tamis__ribbon_aimer tamis__ribbon_aim_avx2;
 tamis__ribbon_asker tamis__ribbon_ask_avx2;
 tamis__ribbon_solver tamis__ribbon_solve_avx2;
 
-/* And those of AVX-512 with one another. */
+/* Functions that the two tables of AVX-512 share. */
 tamis__tally_adder tamis__tally_add_avx512;
 
-/* SipHash of one key, and its last block: what is left after whole words of 8 bytes, and the
+/* SipHash of one key, and its last block: the bytes left after whole words of 8 bytes, and the
  * length. */
 tamis_hash tamis__siphash(const uint64_t key[2], const uint8_t *p, size_t len);
 

@@ -1,5 +1,4 @@
-/* Kernels for 64-bit ARM, where NEON is always there: a line of the blocked filter is four
- * registers. */
+/* Kernels for 64-bit ARM, which always has NEON. A line of the blocked filter is four registers. */
 #include "../sealed/ribbon/ribbon.h"
 #include "kernels.h"
 
@@ -7,7 +6,8 @@
 
 #include <arm_neon.h>
 
-/* Words 2i and 2i+1 of the key's mask. Shift counts are signed: negative ones go right. */
+/* Returns words 2i and 2i+1 of the key's mask. Shift counts are signed: negative ones shift
+ * right. */
 static inline uint64x2_t mask_of(uint64_t lo, int i)
 {
     const int64_t right[2] = {-12 * i, -12 * i - 6};
@@ -73,8 +73,7 @@ static void neon_packed_add(uint8_t *table, const uint64_t *words, size_t n, uin
 
 /* --- Ribbons ---------------------------------------------------------------------------------- */
 
-/* Counts of the bits of two columns' windows under the row, byte by byte. A shift by 64 leaves
- * nothing. */
+/* Counts the bits of two columns' windows under the row, byte by byte. A shift by 64 gives zero. */
 static inline uint8x16_t count_two(const uint8_t *low, const uint8_t *high, int64_t shift,
                                    uint64_t row)
 {
@@ -84,7 +83,7 @@ static inline uint8x16_t count_two(const uint8_t *low, const uint8_t *high, int6
     return vcntq_u8(vreinterpretq_u8_u64(vandq_u64(vorrq_u64(first, second), vdupq_n_u64(row))));
 }
 
-/* Of eight columns, those whose parity is not their bit of the side: anything but 0. */
+/* Compares the parities of eight columns with their bits of the side. Returns 0 if all agree. */
 static inline uint64_t neon_ribbon_eight(const uint8_t *low, const uint8_t *high, int64_t shift,
                                          uint64_t row, uint32_t side)
 {
@@ -111,7 +110,7 @@ static inline unsigned neon_ribbon_one(const struct ribbon_layer *l, tamis_hash 
     uint64_t wrong = 0;
     for (; left >= 8; left -= 8, low += 64, high += 64, side >>= 8)
         wrong |= neon_ribbon_eight(low, high, shift, row, side);
-    if (left != 0) { /* whose segment may end where the memory does */
+    if (left != 0) { /* its segment may end at the end of the memory */
         uint8_t words[2][64] = {{0}, {0}};
         memcpy(words[0], low, 8 * left);
         memcpy(words[1], high, 8 * left);

@@ -1,4 +1,5 @@
-/* The oracle: plain C, any machine, any byte order. */
+/* The scalar kernels: plain C for any machine and any byte order. They are the oracle for the
+ * others. */
 #include "../sealed/fuse.h"
 #include "../sealed/ribbon/ribbon.h"
 #include "kernels.h"
@@ -61,7 +62,7 @@ static unsigned scalar_query_one(const uint8_t *rows, const struct probes *p, ta
 void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis_hash *h, size_t n,
                         uint8_t *bits)
 {
-    if (n == 1) { /* nothing to overlap with: stop as soon as it is known */
+    if (n == 1) { /* nothing to overlap with, so stop at the first 0 */
         *bits = (uint8_t)scalar_query_one(rows, p, *h);
         return;
     }
@@ -69,8 +70,8 @@ void tamis__probe_query(const uint8_t *rows, const struct probes *p, const tamis
     for (size_t i = 0; i < n; i++) {
         uint64_t x = h[i].lo, row = 0;
         unsigned all = 1;
-        /* To the end, though the first 0 decides: a branch that is wrong half the time costs
-         * more. */
+        /* Continues to the end, although the first 0 decides: a branch that is mispredicted half
+         * the time costs more. */
         for (uint32_t j = 0; j < p->k; j++) {
             all &= tamis__bit(rows, row + tamis__mulhi(x, p->m));
             x = tamis__next_probe(x, h[i]);
@@ -173,7 +174,7 @@ static inline unsigned parity(uint64_t v)
 void tamis__ribbon_aim(const struct ribbon_layer *l, const tamis_hash *h, size_t n,
                        struct ribbon_aim *aim)
 {
-    const struct ribbon_layer own = *l; /* which no write can change */
+    const struct ribbon_layer own = *l; /* a copy that the stores cannot alias */
     const uint64_t starts = tamis__ribbon_starts(own.segments);
     for (size_t i = 0; i < n; i++)
         tamis__ribbon_aim_at(&own, tamis__ribbon_start(h[i], starts), i, aim);
@@ -194,7 +195,7 @@ static bool scalar_ribbon_one(const struct ribbon_layer *l, tamis_hash h,
     const uint64_t row = tamis__ribbon_row(h);
     const uint32_t side = tamis__ribbon_side(h, l->homogeneous, columns);
     for (uint32_t c = 0; c < columns; c++) {
-        /* The second in two steps, as a shift by 64 is none. */
+        /* The second word is shifted in two steps, because a shift by 64 is undefined. */
         const uint64_t window = tamis__get64(low + 8 * c) >> shift | tamis__get64(high + 8 * c)
                                                                          << 1 << (63 - shift);
         if (parity(window & row) != (side >> c & 1)) return false;
@@ -213,7 +214,7 @@ void tamis__ribbon_ask(const struct ribbon_layer *l, const tamis_hash *h,
     }
 }
 
-/* Slot by slot: the columns do not wait for each other. */
+/* Works slot by slot, so that the columns do not wait for each other. */
 void tamis__ribbon_solve(const uint64_t *rows, const uint32_t *sides, uint32_t columns,
                          uint64_t *words)
 {
@@ -242,7 +243,7 @@ static inline void fuse_aim_at(const struct fuse *f, uint32_t d, uint32_t cell_b
 void tamis__fuse_aim(const struct fuse *f, const tamis_hash *h, size_t n, struct fuse_aim *aim,
                      bool fetches)
 {
-    const struct fuse own = *f; /* which no write can change */
+    const struct fuse own = *f; /* a copy that the stores cannot alias */
     for (size_t i = 0; own.d == 3 && i < n; i++)
         fuse_aim_at(&own, 3, own.bits, h[i], aim + i / 8, i % 8, fetches);
     for (size_t i = 0; own.d == 4 && i < n; i++)
@@ -261,7 +262,7 @@ static inline unsigned fuse_one(const struct fuse *f, uint32_t d, uint32_t cell_
     return sum << (64 - cell_bits) == 0;
 }
 
-/* Inlined, so that the constants are some. */
+/* Inlined, so that the arguments become constants. */
 #if defined(__GNUC__)
 __attribute__((always_inline))
 #endif
@@ -284,7 +285,7 @@ fuse_all(const struct fuse *f, uint32_t d, uint32_t cell_bits, unsigned reach,
 void tamis__fuse_ask(const struct fuse *f, const struct fuse_aim *aim, size_t n,
                      const tamis_hash *ahead, struct fuse_aim *next, uint8_t *bits)
 {
-    const struct fuse own = *f; /* which no write can change */
+    const struct fuse own = *f; /* a copy that the stores cannot alias */
     switch (10 * own.d + tamis__fuse_reach(own.bits)) {
     case 31: fuse_all(&own, 3, 8, 1, aim, n, ahead, next, bits); break;
     case 32: fuse_all(&own, 3, own.bits, 2, aim, n, ahead, next, bits); break;
@@ -358,7 +359,7 @@ const struct kernels tamis__scalar = {
     .compact_query = tamis__compact_query,
     .ribbon_aim = tamis__ribbon_aim,
     .ribbon_query = tamis__ribbon_ask,
-#ifndef TAMIS_LEAN /* which makes no ribbons, and asks fuse filters key by key */
+#ifndef TAMIS_LEAN /* the lean build makes no ribbons, and queries fuse filters key by key */
     .ribbon_solve = tamis__ribbon_solve,
     .fuse_aim = tamis__fuse_aim,
     .fuse_query = tamis__fuse_ask,

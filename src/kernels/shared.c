@@ -1,9 +1,9 @@
-/* Kernels for handles that several threads add to and ask at once (TAMIS_SHARED): every access to a
- * cell is a relaxed atomic one. A bit, once set, is never lost; a bit is looked at before it is
- * set, since an atomic OR costs far more than a load.
+/* Kernels for handles to which several threads add, and which they query, at the same time
+ * (TAMIS_SHARED). Every access to a cell is a relaxed atomic one. A bit, once set, is never lost. A
+ * bit is tested before it is set, because an atomic OR costs far more than a load.
  *
  * On a big-endian machine an atomic word is not the word of the format, so bytes are used
- * throughout: the same bits, whatever the machine. */
+ * throughout. The bits are therefore the same on every machine. */
 #include "kernels.h"
 
 static unsigned shared_set_bit(uint8_t *cells, uint64_t at)

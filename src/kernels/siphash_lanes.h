@@ -1,11 +1,11 @@
-/* SipHash-2-4-128 of several keys at once, one in each lane of a vector. Included by a kernel file
- * with LANES and TARGET (a function attribute) defined; plain C with the compilers' vector types,
- * so that one source serves all instruction sets.
+/* SipHash-2-4-128 of several keys at once, one in each lane of a vector. A kernel file includes
+ * this file with LANES and TARGET (a function attribute) defined. It is plain C with the compilers'
+ * vector types, so that one source serves all instruction sets.
  *
- * The lanes go in step, a block of 8 bytes at a time. A lane whose key has ended keeps its state
- * while the longer ones go on, so keys of like length cost least. */
+ * The lanes advance together, a block of 8 bytes at a time. A lane whose key has ended keeps its
+ * state while the longer ones continue, so keys of similar length cost least. */
 
-/* siphash_lanes_4, say: each includer has its own. */
+/* For example siphash_lanes_4: each includer has its own name. */
 #define WITH_LANES(name, n) name##_##n
 #define NAMED(name, n) WITH_LANES(name, n)
 #define lanes NAMED(lanes, LANES)
