@@ -1,5 +1,5 @@
-/* Measures what docs/ACCURACY.md claims and prints it as the Markdown tables of that page. All is
- * seeded: two runs print the same. Uses the public interface only. */
+/* Measures what docs/ACCURACY.md claims, and prints the Markdown tables of that page. Everything is
+ * seeded, so two runs print the same. It uses only the public interface. */
 #include "accuracy.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static size_t make_key(enum style style, uint64_t i, char *buf)
         return (size_t)snprintf(buf, KEY_MAX,
                                 "https://www.site%04llu.example/%03llu/page-%llu.html",
                                 mixed % 5000, mixed / 5000 % 1000, n);
-    case STRUCTURED: /* equal but for 32 bits in the middle */
+    case STRUCTURED: /* equal except for 32 bits in the middle */
         memset(buf, 'x', 100);
         for (int b = 0; b < 8; b++) buf[48 + b] = (char)('a' + (i >> 4 * b & 15));
         return 100;
@@ -50,7 +50,7 @@ static size_t make_key(enum style style, uint64_t i, char *buf)
     return 0;
 }
 
-/* Hashes of keys first ... first + n - 1, n <= CHUNK. */
+/* Hashes keys first ... first + n - 1; n must not exceed CHUNK. */
 static void hash_keys(const tamis *t, enum style style, uint64_t first, size_t n, tamis_hash *out)
 {
     static char text[CHUNK][KEY_MAX];
@@ -62,7 +62,8 @@ static void hash_keys(const tamis *t, enum style style, uint64_t first, size_t n
     must(tamis_hash_many(t, keys, n, out));
 }
 
-/* Adds the first `items` keys to each filter, then counts who says maybe to the next `others`. */
+/* Adds the first `items` keys to each filter, then counts how many of the next `others` each filter
+ * matches. */
 static void fill_and_ask(tamis *const *filters, size_t n, enum style style, uint64_t items,
                          uint64_t others, double *positives)
 {
@@ -114,7 +115,7 @@ static void print_figure(const char *what, const char *said, uint32_t kind, doub
     tamis_plan p = {.struct_size = sizeof p, .kind = kind, .items = 1000000, .k = k};
     p.m = (uint64_t)(bits * million / (kind == TAMIS_PARTITIONED ? k : 1) + 0.5);
     p = solved(p);
-    /* Measured on a fifth: the formula depends on m/n only. */
+    /* Measured at a fifth of the size: the formula depends only on m/n. */
     tamis_plan small = {
         .struct_size = sizeof small, .kind = kind, .items = p.items / 5, .m = p.m / 5};
     small.k = p.k;
@@ -220,7 +221,7 @@ static void print_space(void)
 #define ROUNDS 10000u
 #define ASKED 1000u
 
-/* Probe i at h1 + i·h2 mod m, the usual short cut, on a byte per bit. */
+/* Simulates probe i at h1 + i·h2 mod m, the usual short cut, with a byte per bit. */
 static unsigned double_hashing(const tamis_hash *h, size_t items, uint64_t m, uint32_t k)
 {
     static char bits[1 << 16];
@@ -329,7 +330,7 @@ static void print_row(const char *what, tamis *t)
            f.fpr_now, (double)wrong / ASKED_OUT, f.miss_rate, (double)(LIVE - found) / LIVE);
 }
 
-/* `all` keys go in, in `turns` turns with a rotation between; those beyond LIVE are removed
+/* Adds `all` keys in `turns` turns with a rotation between them, and removes those beyond LIVE
  * again. */
 static tamis *fill(tamis_plan plan, uint64_t all, unsigned turns)
 {
@@ -431,9 +432,9 @@ static void print_transfer(void)
     printf("\n");
 }
 
-/* --- Static kinds against the lower bound ----------------------------------------------------- */
+/* --- Sealed kinds against the lower bound ----------------------------------------------------- */
 
-/* Keys 0 ... items-1 are in; as many after them as the plan says are excluded. */
+/* Keys 0 ... items-1 are members; as many keys after them as the plan says are excluded. */
 static tamis *seal_exact(tamis_plan plan)
 {
     static tamis_hash h[CHUNK];
@@ -498,13 +499,14 @@ static void print_static(void)
     printf("\n");
 }
 
-/* --- How often -------------------------------------------------------------------------------- */
+/* --- Counts ----------------------------------------------------------------------------------- */
 
 #define DRAWS 1000000u
 #define UNIVERSE 200000u
 #define TOP 1000u
 
-/* A stream: draws of keys 0 ... UNIVERSE-1, key i with a chance in proportion to (i + 1)^-alpha. */
+/* A stream of draws from keys 0 ... UNIVERSE-1; key i has a probability in proportion to (i +
+ * 1)^-alpha. */
 static tamis_hash drawn[DRAWS], every[UNIVERSE];
 static int64_t truth[UNIVERSE];
 
@@ -540,8 +542,8 @@ static void draw(const tamis *t, double alpha)
     }
 }
 
-/* Mean errors over all keys that came, of the bound and of the guess; shares within the
- * interval. */
+/* Mean errors of the bound and of the estimate over all keys that occurred, and the shares within
+ * the interval. */
 struct counted {
     double bound, guess, in, top_in;
     tamis_facts facts;
@@ -601,7 +603,7 @@ static void print_counts(void)
                 char classic[32] = "", bound[32] = "";
                 if (rows[r].kind == TAMIS_COUNT_MIN)
                     snprintf(classic, sizeof classic, "%.0f", c.facts.error * DRAWS);
-                if (rows[r].kind != TAMIS_COUNT_SKETCH) /* which has no bound that holds */
+                if (rows[r].kind != TAMIS_COUNT_SKETCH) /* count-sketch has no certain bound */
                     snprintf(bound, sizeof bound, "%.3g", c.bound);
                 printf("| Zipf %.1f | %u | %s | %s | %.3g | %lld | %s | %.1f %% | %.1f %% |\n",
                        alphas[a], (unsigned)kib, rows[r].name, bound, c.guess,

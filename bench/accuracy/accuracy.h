@@ -1,10 +1,10 @@
-/* What bench/accuracy/accuracy.c prints from other files. */
+/* The tables of bench/accuracy/accuracy.c that other files print. */
 #ifndef TAMIS_ACCURACY_H
 #define TAMIS_ACCURACY_H
 
 /* The most frequent URLs of a log, in every order. */
 void print_top(void);
-/* What naive noise betrays, and what honest noise leaves. */
+/* What naive noise reveals, and how useful proper noise is. */
 void print_private(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The tables of docs/ACCURACY.md about the most frequent. */
+/* The tables of docs/ACCURACY.md about the most frequent items. */
 #include "accuracy.h"
 #include "url_log.h"
 
@@ -15,10 +15,10 @@ static void must(tamis_status s)
 }
 
 struct listed {
-    size_t found;          /* of the top 100 */
+    size_t found;          /* how many of the top 100 were found */
     double guess, bound;   /* mean errors of their counts */
-    double below;          /* and of what is certain */
-    double in;             /* of all URLs, share within their interval */
+    double below;          /* and of the guaranteed minimum */
+    double in;             /* share of all URLs within their interval */
     uint32_t above, slots; /* URLs from the floor on; entries */
     int64_t floor;
 };

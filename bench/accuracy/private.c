@@ -1,6 +1,6 @@
-/* What naive noise gives away: attacks on filters that were made "anonymous" in ways that are in
- * use. The noise is the attacked one's own, seeded, so that two runs print the same; the library's
- * is random and cannot be. */
+/* What naive noise reveals: attacks on filters that were made "anonymous" in ways that are in use.
+ * The noise under attack is simulated here and seeded, so that two runs print the same. The
+ * library's noise is random and cannot be seeded. */
 #include "accuracy.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static uint64_t random_64(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Whether something of chance p happens now. */
+/* Returns whether an event of probability p happens now. */
 static int happens(double p, uint64_t *state)
 {
     return ldexp((double)(random_64(state) >> 11), -53) < p;
@@ -38,7 +38,7 @@ static tamis *filter_of(uint64_t m, uint64_t keys)
     return t;
 }
 
-/* How many of a key's bits are set in what the attacker holds. */
+/* Returns how many of a key's bits are set in what the attacker holds. */
 static unsigned bits_of(const tamis *t, uint64_t key, const uint8_t *bits)
 {
     uint64_t cells[K];
@@ -48,7 +48,7 @@ static unsigned bits_of(const tamis *t, uint64_t key, const uint8_t *bits)
     return set;
 }
 
-/* Each release has noise of its own: the majority of them has none. */
+/* If each release has fresh noise, the majority of the releases has none. */
 static void print_averaging(void)
 {
     enum { M = 10000, N = 1000, OTHERS = 100000, MOST = 99 };
@@ -79,8 +79,8 @@ static void print_averaging(void)
     tamis_close(t);
 }
 
-/* k bits of a key are k statements about it. Chance that all of them are set with the key and
- * without it. */
+/* The k bits of a key are k statements about it. Prints the probability that all of them are set
+ * for a member and for a non-member. */
 static void print_many_bits(void)
 {
     enum { RELEASES = 1000000 };
@@ -101,7 +101,8 @@ static void print_many_bits(void)
     printf("\n");
 }
 
-/* Noise from a password is the same each day, and falls out of the difference of two days. */
+/* Noise derived from a password is the same each day, and cancels out in the difference of two
+ * days. */
 static void print_password(void)
 {
     enum { M = 20000, N = 1000, NEW = 50, OTHERS = 1000000 };
@@ -130,8 +131,8 @@ static void print_password(void)
     printf("\n");
 }
 
-/* What honest noise leaves, at ten bits an item: by formula, which tests/library/test_private.c holds
- * against releases. */
+/* How useful proper noise is at ten bits per item: by the formula, which
+ * tests/library/test_private.c compares with releases. */
 static void print_use(void)
 {
     static const double epsilons[] = {0.5, 1, 2, 4, 8};

@@ -1,5 +1,5 @@
-/* A log of URLs as a busy site might write it, always the same: pages by popularity that drifts,
- * searches that hardly ever repeat, reloads. Of ten million lines the ids, as little-endian 32-bit
+/* A log of URLs as a busy site might write it, always the same: pages whose popularity drifts,
+ * searches that hardly ever repeat, reloads. The ids of ten million lines, as little-endian 32-bit
  * numbers, have the MD5 8a6a6bf95057c662c1dab6155ae7f0e4. */
 #ifndef TAMIS_URL_LOG_H
 #define TAMIS_URL_LOG_H
@@ -16,11 +16,11 @@
 #define LOG_QUERIES 5000000u
 
 struct url_log {
-    uint32_t n, urls; /* lines, different URLs that may be in them */
-    uint32_t *ids;    /* of the lines */
+    uint32_t n, urls; /* number of lines; of distinct URLs that may occur */
+    uint32_t *ids;    /* the URL of each line */
     tamis_bytes *text;
-    int64_t *truth; /* how often each came */
-    /* For making it. */
+    int64_t *truth; /* how often each URL occurs */
+    /* Used while generating the log. */
     uint64_t state[2];
     char *room;
     size_t used, size;
@@ -72,14 +72,14 @@ static const char *const log_words[] = {
     "watch",  "music",    "forum",    "thread",  "wiki",     "item",  "catalog", "assets",
     "js",     "css",      "download", "archive", "tag",      "author"};
 
-/* All texts lie one after the other, in pieces that never move. */
+/* Stores a text. All texts follow each other, in blocks that never move. */
 static inline tamis_bytes log_keep(struct url_log *l, const char *text)
 {
     const size_t n = strlen(text);
     if (l->room == NULL || n > l->size - l->used) {
         l->size = 1 << 24;
         char *piece = log_room(l->size);
-        memcpy(piece, &l->room, sizeof l->room); /* the chain, to be freed */
+        memcpy(piece, &l->room, sizeof l->room); /* links the blocks, so that they can be freed */
         l->room = piece;
         l->used = sizeof l->room;
     }
@@ -166,14 +166,14 @@ static inline void url_log_free(struct url_log *l)
     free(l->truth);
 }
 
-/* --- The same lines in other orders --- */
+/* --- The same lines in other orders ----------------------------------------------------------- */
 
 enum log_order { LOG_AS_IS, LOG_BACKWARDS, LOG_SHUFFLED, LOG_CLUSTERED, LOG_RISING, LOG_FALLING };
 static const char *const log_order_names[] = {"as it is",  "backwards", "shuffled",
                                               "clustered", "rising",    "falling"};
 #define LOG_ORDERS 6
 
-/* All lines of a URL together: URLs in an order like any other, or by how often they came. */
+/* Puts all lines of a URL together, with the URLs in an arbitrary order or by their counts. */
 static inline void log_cluster(struct url_log *l, enum log_order order)
 {
     struct {
@@ -188,7 +188,7 @@ static inline void log_cluster(struct url_log *l, enum log_order order)
     }
     for (uint32_t gap = l->urls / 2; gap > 0; gap = gap == 2 ? 1 : (uint32_t)(gap / 2.2))
         for (uint32_t i = gap; i < l->urls;
-             i++) { /* Shell's sort: qsort's order of equals is its own */
+             i++) { /* Shell's sort, because qsort's order of equal elements varies */
             kept = all[i];
             uint32_t j = i;
             for (; j >= gap && all[j - gap].by > kept.by; j -= gap) all[j] = all[j - gap];
@@ -216,11 +216,11 @@ static inline void log_reorder(struct url_log *l, enum log_order order)
     }
 }
 
-/* How many of the k most frequent URLs are among the first k of a list; URLs as frequent as the
- * last of them count as well. */
+/* Returns how many of the k most frequent URLs are among the first k of a list. URLs as frequent as
+ * the last of them count as well. */
 static inline size_t log_found(const struct url_log *l, const tamis_heavy *list, size_t n, size_t k)
 {
-    int64_t low = 1, high = l->n; /* the count of number k */
+    int64_t low = 1, high = l->n; /* the count at rank k */
     while (low < high) {
         const int64_t mid = low + (high - low + 1) / 2;
         size_t more = 0;

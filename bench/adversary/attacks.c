@@ -18,7 +18,7 @@ static uint64_t next(uint64_t *state)
 
 enum { KEY_ROOM = 48 };
 
-/* URL number i of one of the two: those that the victim has, and those that the attacker tries. */
+/* Makes URL number i of the victim's or of the attacker's URLs. */
 static tamis_bytes url(char whose, uint64_t seed, uint64_t i, char room[KEY_ROOM])
 {
     const int n = snprintf(room, KEY_ROOM, "http://%c%llx.example/%llx", whose,
@@ -26,7 +26,7 @@ static tamis_bytes url(char whose, uint64_t seed, uint64_t i, char room[KEY_ROOM
     return (tamis_bytes){room, (size_t)n};
 }
 
-/* The victim's secret, and what the attacker takes for it. */
+/* Makes the victim's secret, or the attacker's guess. */
 static void secret(uint64_t seed, bool guess, uint8_t key[16])
 {
     uint64_t state = seed ^ (guess ? UINT64_C(0x6775657373) : UINT64_C(0x736563726574));
@@ -36,8 +36,8 @@ static void secret(uint64_t seed, bool guess, uint8_t key[16])
     }
 }
 
-/* The victim's, or (guess) the one that the attacker works with. Of a public hash there is no
- * difference. */
+/* Makes the victim's filter or, with `guess`, the one that the attacker works with. With a public
+ * hash they are the same. */
 static tamis *make(struct attack a, bool guess, tamis_plan plan)
 {
     uint8_t key[16];
@@ -78,7 +78,7 @@ bool attack_forge(struct attack a, uint64_t items, double rate, uint64_t trials,
         const tamis_bytes k = url('f', a.seed, i, room);
         tamis_hash h;
         uint8_t maybe;
-        /* The bits are in the attacker's hands; only the hash may not be. */
+        /* The attacker has the bits; only the hash may be unknown. */
         good = tamis_hash_many(hasher, &k, 1, &h) == TAMIS_OK;
         if (tamis_may_contain_hashes(victim, &h, 1, &maybe) == 0) continue;
         out->forged++;
@@ -93,7 +93,7 @@ bool attack_forge(struct attack a, uint64_t items, double rate, uint64_t trials,
 
 enum { BITS = 32000, PROBES = 7, POLLUTERS = 3200, TRIES = 400 };
 
-/* Of some keys the one that sets most bits, by what the attacker knows. */
+/* Returns the one of several keys that sets the most bits, as far as the attacker knows. */
 static uint64_t best_of(const tamis *model, uint64_t seed, uint64_t first)
 {
     uint64_t best = first, cells[PROBES];
@@ -129,7 +129,7 @@ bool attack_pollute(struct attack a, struct pollution *out)
         good = tamis_add(victim, k.p, k.len, NULL) == TAMIS_OK &&
                tamis_add(model, k.p, k.len, NULL) == TAMIS_OK;
     }
-    /* Bits left over: m e^-kn/m in the mean, with a variance of m e^-c (1 - (1 + c) e^-c), c =
+    /* Bits still clear: m e^-kn/m on average, with a variance of m e^-c (1 - (1 + c) e^-c), c =
      * kn/m. */
     const double c = (double)PROBES * POLLUTERS / BITS, left = exp(-c);
     const double sd = sqrt(left * (1 - (1 + c) * left) / BITS);
@@ -157,9 +157,10 @@ static uint64_t accept(tamis *t, char whose, uint64_t seed, const uint64_t *chos
     return n;
 }
 
-/* Whether a key is one of those that meet. Of a cuckoo filter: all its places are in the first
- * eighth of one of the table's halves, of which each has one. Of a growing one, whose tables take
- * the first bits of the hash for the place: those bits are 0, however often it doubles. */
+/* Reports whether a key belongs to those that collide. In a cuckoo filter, all its places are in
+ * the first eighth of one of the table's halves; each half has one of them. In a growing filter,
+ * whose tables take the first bits of the hash for the place, those bits are 0, however often it
+ * doubles. */
 static bool is_low(const tamis *model, uint32_t kind, uint64_t m, tamis_bytes k)
 {
     uint64_t cells[16];
@@ -207,7 +208,7 @@ static uint64_t ask_again(const tamis *t, uint64_t seed, const uint64_t *found, 
     return maybe;
 }
 
-/* The list of exceptions: built again as an exact filter that knows them. */
+/* The list of exceptions: the filter is built again as an exact filter that excludes them. */
 static bool tell(tamis *exact, uint64_t seed, const uint64_t *found, uint64_t n)
 {
     char room[KEY_ROOM];
@@ -246,7 +247,7 @@ bool attack_replay(struct attack a, uint64_t items, double rate, uint64_t asked,
 
 enum { ROWS = 4, WIDTH = 2048, OTHERS = 20000 };
 
-/* A key for each row that shares the target's counter there. */
+/* Finds a key for each row that shares the target's counter there. */
 static uint64_t find_cover(const tamis *model, uint64_t seed, tamis_bytes target,
                            uint64_t cover[ROWS])
 {
@@ -287,8 +288,8 @@ bool attack_cover(struct attack a, uint64_t updates, struct cover *out)
     return good;
 }
 
-/* A key that raises the target's count has the counter that was the least of the target's, and no
- * other row of it matters until that one is out of the way. */
+/* A key that raises the target's count has the counter that was the smallest of the target's. No
+ * other row matters until that one has been raised. */
 bool attack_ask(struct attack a, uint64_t updates, struct asking *out)
 {
     const tamis_plan plan = {.kind = TAMIS_COUNT_MIN, .m = WIDTH, .k = ROWS};

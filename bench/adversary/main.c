@@ -20,7 +20,7 @@ static void fail(const char *what)
     exit(2);
 }
 
-/* One number of one column. */
+/* Prints one number of one column. */
 static void put(const char *name, bool keyed, double value)
 {
     printf("%s\n  \"%s %s\": %.10g", first ? "{" : ",", name, keyed ? "keyed" : "public", value);

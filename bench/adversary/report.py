@@ -1,9 +1,10 @@
-"""Puts what bench-adversary measured into SECURITY.md.
+"""Puts the results of bench-adversary into SECURITY.md.
 
     bench/adversary/report.py [--docs SECURITY.md] adversary.json
 
-Prints the table. With --docs it replaces the table between the marks of the page. If a result with the secret key is
-more than 1.2 times chance, the exit status is 1 and the page is not changed."""
+Prints the table; with --docs the table replaces the one between the marks. If the column of the
+secret key differs from chance by a factor of more than 1.2, the page stays as it is and the exit
+status is 1."""
 import json
 import pathlib
 import re
@@ -21,27 +22,40 @@ def table(m):
         return f"| {what} | {text('public')} | {text('keyed')} | {chance} |"
 
     rows = ["| attack | public seed (XXH3) | secret key (SipHash) | chance |", "|---|---|---|---|",
-            row(f"**forgery**: {m['forge trials public']:,} keys are tried offline on the filter's bits, and those that pass are sent; "
+            row(f"**forgery**: {m['forge trials public']:,} keys are tried offline on the filter's "
+                "bits, and those that pass are sent; "
                 "share accepted",
-                lambda c: f"{share(m['forge accepted ' + c])} of {m['forge found ' + c]:,}", share(m["forge chance keyed"])),
-            row("**pollution**: each planned add is chosen to set the most bits; false-positive rate afterwards", lambda c: share(m["pollute rate " + c]),
+                lambda c: f"{share(m['forge accepted ' + c])} of {m['forge found ' + c]:,}",
+                share(m["forge chance keyed"])),
+            row("**pollution**: each planned add is chosen to set the most bits; false-positive "
+                "rate afterwards", lambda c: share(m["pollute rate " + c]),
                 share(m["pollute chance keyed"])),
-            row("**flooding**: keys are chosen to collide in an eighth of a cuckoo filter; accepted keys of its plan",
-                lambda c: f"{m['flood accepted ' + c]:,} of {m['flood planned ' + c]:,}", f"{m['flood chance keyed']:,}"),
+            row("**flooding**: keys are chosen to collide in an eighth of a cuckoo filter; "
+                "accepted keys of its plan",
+                lambda c: f"{m['flood accepted ' + c]:,} of {m['flood planned ' + c]:,}",
+                f"{m['flood chance keyed']:,}"),
             row("**flooding** in a 64th of a growing filter",
-                lambda c: f"{m['pile accepted ' + c]:,} of {m['pile planned ' + c]:,}", f"{m['pile chance keyed']:,}"),
-            row("**replay**: wrong maybes found by querying, queried again", lambda c: f"{share(m['replay again ' + c])} of {m['replay found ' + c]:,}", "100 %"),
-            row("**replay** after `--never` (an exact filter built with them as excluded keys)", lambda c: share(m["replay told " + c]), "0.00 %"),
-            row("**cover**: 2^20 adds of 4 keys that share the counters of one that never occurred, count-min 4 x 2048; the count of that key",
+                lambda c: f"{m['pile accepted ' + c]:,} of {m['pile planned ' + c]:,}",
+                f"{m['pile chance keyed']:,}"),
+            row("**replay**: wrong maybes found by querying, queried again",
+                lambda c: f"{share(m['replay again ' + c])} of {m['replay found ' + c]:,}",
+                "100 %"),
+            row("**replay** after `--never` (an exact filter built with them as excluded keys)",
+                lambda c: share(m["replay told " + c]), "0.00 %"),
+            row("**cover**: 2^20 adds of 4 keys that share the counters of one that never "
+                "occurred, count-min 4 x 2048; the count of that key",
                 lambda c: f"{m['cover error ' + c]:,.0f}", f"{m['cover chance keyed']:,.0f}"),
-            row("**cover** without any hash, by adding keys and querying after each; the count of that key (keys tried)",
-                lambda c: f"{m['ask error ' + c]:,.0f} ({m['ask tried ' + c]:,.0f})", f"{m['cover chance keyed']:,.0f}")]
+            row("**cover** without any hash, by adding keys and querying after each; the count of "
+                "that key (keys tried)",
+                lambda c: f"{m['ask error ' + c]:,.0f} ({m['ask tried ' + c]:,.0f})",
+                f"{m['cover chance keyed']:,.0f}")]
     return "\n".join(rows)
 
 
 def wrong(m):
-    """Results with the secret key that are too far from chance."""
-    near = {"forgery": m["forge accepted keyed"] / m["forge chance keyed"], "pollution": m["pollute rate keyed"] / m["pollute chance keyed"],
+    """Returns the figures that differ from chance by more than they may."""
+    near = {"forgery": m["forge accepted keyed"] / m["forge chance keyed"],
+            "pollution": m["pollute rate keyed"] / m["pollute chance keyed"],
             "flooding": m["flood chance keyed"] / m["flood accepted keyed"],
             "flooding a growing filter": m["pile chance keyed"] / m["pile accepted keyed"],
             "cover": m["cover error keyed"] / m["cover chance keyed"]}
@@ -62,9 +76,11 @@ def main():
     if "--docs" in sys.argv:
         page = pathlib.Path(sys.argv[sys.argv.index("--docs") + 1])
         old = page.read_text()
-        new, n = re.subn(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: f"{BEGIN}\n{text}\n{END}", old, flags=re.S)
+        new, n = re.subn(f"{re.escape(BEGIN)}.*?{re.escape(END)}",
+                         lambda _: f"{BEGIN}\n{text}\n{END}", old, flags=re.S)
         if n != 1:
-            print(f"bench/adversary/report.py: {page}: the marks of the table are not there once", file=sys.stderr)
+            print(f"bench/adversary/report.py: {page}: the marks of the table are not there once",
+                  file=sys.stderr)
             return 2
         page.write_text(new)
     return 0

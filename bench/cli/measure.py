@@ -1,11 +1,13 @@
 #!/usr/bin/python3
-"""The command line beside the commands it replaces: time and peak memory on the same files, in one run.
+"""The command line compared with the commands it replaces: time and peak memory on the same files,
+in one run.
 
-    bench/cli/measure.py [--lines N] [--repeat N] [--folder DIR] [--docs FOLDER] --tamis PATH --out build/bench-cli.json
+    bench/cli/measure.py [--lines N] [--repeat N] [--folder DIR] [--docs FOLDER]
+                         --tamis PATH --out build/bench-cli.json
 
-Every command writes to a file: grep knows /dev/null and would stop at the first line. What is exact is compared with what the
-others wrote. Memory is the peak of the largest process, as GNU time tells it. Commands that are not installed are left out
-and named."""
+Every command writes to a file, because grep recognizes /dev/null and would stop at the first
+line. Exact results are compared with those of the other commands. Memory is the peak of the
+largest process, as GNU time reports it. Commands that are not installed are left out and named."""
 import argparse
 import hashlib
 import json
@@ -19,20 +21,23 @@ import sys
 import tempfile
 import time
 
-# --- Data ------------------------------------------------------------------------------------------------------------------
+# --- Data -----------------------------------------------------------------------------------------
 
-REPEATED = 0.5  # of the lines came before
+REPEATED = 0.5  # share of the lines that occurred before
 SEED = 1
 
 
 def url(i):
-    """Number i: 44 to 64 bytes with its newline; different for different i, since the factor is odd."""
+    """URL number i: 44 to 64 bytes with its newline; distinct for distinct i, because the factor is
+    odd."""
     h = (i * 0x9E3779B97F4A7C15 + 12345) & (1 << 64) - 1
-    return b"https://www.site%d.example/%s/%016x.html\n" % (h % 9973, b"abcdefghij"[: h >> 8 & 7], h)
+    word = b"abcdefghij"[: h >> 8 & 7]
+    return b"https://www.site%d.example/%s/%016x.html\n" % (h % 9973, word, h)
 
 
 def make_data(folder, n):
-    """lines: n URLs, half of them repeated. patterns: a tenth as many different ones, half of them among the lines."""
+    """Makes `lines`, n URLs of which half are repeated, and `patterns`, a tenth as many distinct
+    ones of which half are among the lines."""
     chance = random.Random(SEED)
     new, pieces = 0, []
     with open(os.path.join(folder, "lines"), "wb") as f:
@@ -50,12 +55,13 @@ def make_data(folder, n):
         f.write(b"".join(map(url, chance.sample(range(2 * new), n // 10))))
 
 
-ENOUGH = 60  # seconds after which it is not repeated
-# Without such limits ripgrep refuses so many patterns; with them it takes 27 KB and more for each, so its memory is limited too.
+ENOUGH = 60  # seconds after which a command is not repeated
+# Without such limits ripgrep refuses so many patterns. With them it takes 27 KB and more for each,
+# so its memory is limited as well.
 RG_LIMITS = "--regex-size-limit 20G --dfa-size-limit 20G"
 RG_MEMORY = 8 << 20  # KiB
 
-# --- What is run -----------------------------------------------------------------------------------------------------------
+# --- What is run ----------------------------------------------------------------------------------
 
 #        job, name, program, command, what must write the same ("": nothing to compare)
 def commands(n):
@@ -68,30 +74,38 @@ def commands(n):
         ("uniq", "gawk '!s[$0]++'", "gawk", "gawk '!s[$0]++' lines", ""),
         ("uniq", "sort -u", "sort", "sort -u lines", ""),
         ("check -f", "tamis check -f", "tamis", "tamis check -f patterns lines", "check"),
-        ("check -f", "tamis check -f --threads 1", "tamis", "tamis check --threads 1 -f patterns lines", "check"),
+        ("check -f", "tamis check -f --threads 1", "tamis",
+         "tamis check --threads 1 -f patterns lines", "check"),
         ("check -f", "grep -Fxf", "grep", "grep -Fxf patterns lines", "check"),
-        ("check -f", "rg -Fxf", "rg", f"ulimit -v {RG_MEMORY}; rg --no-config {RG_LIMITS} -Fxf patterns lines", "check"),
+        ("check -f", "rg -Fxf", "rg",
+         f"ulimit -v {RG_MEMORY}; rg --no-config {RG_LIMITS} -Fxf patterns lines", "check"),
         ("build", "tamis build", "tamis", "tamis build -f -p 1% -o set.tamis patterns", ""),
-        ("build", "tamis build --threads 1", "tamis", "tamis build --threads 1 -f -p 1% -o set.tamis patterns", ""),
+        ("build", "tamis build --threads 1", "tamis",
+         "tamis build --threads 1 -f -p 1% -o set.tamis patterns", ""),
         ("build", "bloom create, insert", "bloom",
          f"bloom create -p 0.01 -n {patterns} set.bloom && bloom insert set.bloom < patterns", ""),
         ("check", "tamis check", "tamis", "tamis check set.tamis lines", ""),
-        ("check", "tamis check --threads 1", "tamis", "tamis check --threads 1 set.tamis lines", ""),
-        ("check", "tamis check --confirm", "tamis", "tamis check --confirm patterns set.tamis lines", "check"),
+        ("check", "tamis check --threads 1", "tamis", "tamis check --threads 1 set.tamis lines",
+         ""),
+        ("check", "tamis check --confirm", "tamis",
+         "tamis check --confirm patterns set.tamis lines", "check"),
         ("check", "bloom check", "bloom", "bloom check set.bloom < lines", ""),
         ("top", "tamis top", "tamis", "tamis top -n 100 lines", ""),
-        ("top", "sort | uniq -c | sort -rn | head", "sort", "sort lines | uniq -c | sort -rn | head -n 100", ""),
-        ("top", "mawk, sort", "mawk", "mawk '{ c[$0]++ } END { for (k in c) print c[k], k }' lines | "
+        ("top", "sort | uniq -c | sort -rn | head", "sort",
+         "sort lines | uniq -c | sort -rn | head -n 100", ""),
+        ("top", "mawk, sort", "mawk",
+         "mawk '{ c[$0]++ } END { for (k in c) print c[k], k }' lines | "
          "sort -rn | head -n 100", ""),
     ]
 
 
 def measure(command, limit, folder, environment):
-    """Seconds, seconds of processors and peak bytes of one run; None when it failed."""
+    """Returns the seconds, processor seconds and peak bytes of one run, or None if it failed."""
     told = os.path.join(folder, "told")
     with open(os.path.join(folder, "out"), "wb") as out:
         begin = time.perf_counter()
-        done = subprocess.run(["/usr/bin/time", "-q", "-f", "%U %S %M", "-o", told, "timeout", str(limit), "sh", "-c", command],
+        done = subprocess.run(["/usr/bin/time", "-q", "-f", "%U %S %M", "-o", told, "timeout",
+                               str(limit), "sh", "-c", command],
                               cwd=folder, stdout=out, env=environment, check=False)
         seconds = time.perf_counter() - begin
     if done.returncode != 0:
@@ -102,7 +116,7 @@ def measure(command, limit, folder, environment):
 
 
 def measure_often(command, options, folder, environment):
-    """A run that failed ends it, and so does one that took long."""
+    """Repeats a command until a run fails or the runs have taken long."""
     runs = []
     while len(runs) < options.repeat and None not in runs and sum(r[0] for r in runs) < ENOUGH:
         runs.append(measure(command, options.limit, folder, environment))
@@ -124,7 +138,8 @@ def run_all(options, folder, environment):
     for job, name, program, command, same in commands(options.lines):
         known = shutil.which(program, path=environment["PATH"]) is not None
         if known and program == "tamis":
-            known = subprocess.run(["tamis", "help", command.split()[1]], env=environment, stdout=subprocess.DEVNULL,
+            known = subprocess.run(["tamis", "help", command.split()[1]], env=environment,
+                                   stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, check=False).returncode == 0
         if not known:
             missing.append(name)
@@ -140,16 +155,20 @@ def run_all(options, folder, environment):
             if written.setdefault(same, sum_now) != sum_now:
                 sys.exit(f"{name} wrote something else than the others did")
         seconds = [r[0] for r in runs]
-        rows.append({"job": job, "name": name, "command": command, "seconds": statistics.median(seconds),
-                     "min_seconds": min(seconds), "cpu_seconds": statistics.median(r[1] for r in runs),
-                     "peak_bytes": max(r[2] for r in runs), "lines_written": count_lines(os.path.join(folder, "out"))})
+        rows.append({"job": job, "name": name, "command": command,
+                     "seconds": statistics.median(seconds),
+                     "min_seconds": min(seconds),
+                     "cpu_seconds": statistics.median(r[1] for r in runs),
+                     "peak_bytes": max(r[2] for r in runs),
+                     "lines_written": count_lines(os.path.join(folder, "out"))})
         row = rows[-1]
-        print(f"{job:9} {name:33} {row['seconds']:8.2f} s ({row['min_seconds']:.2f})  {row['cpu_seconds']:7.2f} s CPU  "
+        print(f"{job:9} {name:33} {row['seconds']:8.2f} s ({row['min_seconds']:.2f})  "
+              f"{row['cpu_seconds']:7.2f} s CPU  "
               f"{row['peak_bytes'] / 1e6:8.1f} MB", flush=True)
     return rows, missing, failed
 
 
-# --- The report ------------------------------------------------------------------------------------------------------------
+# --- The report -----------------------------------------------------------------------------------
 
 
 def cell(text):
@@ -162,83 +181,113 @@ class Report:
         self.rows, self.context = {r["name"]: r for r in rows}, context
 
     def ratio(self, ours, theirs, field):
-        """How many times more the others take than we do; None if it was not measured or is too short."""
+        """How many times more the others take than tamis; None if not measured, or too short to
+        measure."""
         if not all(name in self.rows for name in ours + theirs):
             return None
         mine, others = (sum(self.rows[name][field] for name in names) for names in (ours, theirs))
         return others / mine if mine > 0 else None
 
     def targets(self):
-        """(what, target, measured, the same by processor seconds); None: not measured."""
+        """(what, target, measured, the same by processor seconds); None if not measured."""
         mawk = ["mawk '!s[$0]++'"]
         out = []
         for what, target, ours, theirs, field in (
                 ("uniq: times faster than mawk", 4, ["tamis uniq"], mawk, "seconds"),
                 ("uniq: times less memory than mawk", 20, ["tamis uniq"], mawk, "peak_bytes"),
-                ("uniq --items: times less memory than mawk", 20, ["tamis uniq --items"], mawk, "peak_bytes"),
-                ("check -f: times faster than grep -Fxf", 10, ["tamis check -f"], ["grep -Fxf"], "seconds"),
-                ("build and check: times faster than DCSO's bloom", 15, ["tamis build", "tamis check"],
+                ("uniq --items: times less memory than mawk", 20, ["tamis uniq --items"], mawk,
+                 "peak_bytes"),
+                ("check -f: times faster than grep -Fxf", 10, ["tamis check -f"], ["grep -Fxf"],
+                 "seconds"),
+                ("build and check: times faster than DCSO's bloom", 15,
+                 ["tamis build", "tamis check"],
                  ["bloom create, insert", "bloom check"], "seconds")):
             by_processors = self.ratio(ours, theirs, "cpu_seconds") if field == "seconds" else None
             out.append((what, target, self.ratio(ours, theirs, field), by_processors))
         one = self.rows.get("tamis check --threads 1")
-        speeds = [self.context["line_bytes"] / one[f] / 1e6 if one and one[f] > 0 else None for f in ("seconds", "cpu_seconds")]
+        speeds = [self.context["line_bytes"] / one[f] / 1e6 if one and one[f] > 0 else None
+                  for f in ("seconds", "cpu_seconds")]
         out.append(("check on one core: MB/s", 500, *speeds))
         return out
 
     def page(self):
         c = self.context
         out = ["# Benchmarks of the command line", "",
-               "`./run bench cli` wrote this page, with bench/cli/measure.py and 10 million lines; do not edit it.",
-               "All numbers are from one run on one machine, so ratios are fair. Absolute times are those of this",
-               f"machine. Times are the median of {c['repeat']} runs (fewer for commands that take a minute), with the minimum",
-               "in parentheses. If the two disagree, something else was using the machine. Files are in the page",
-               "cache, and every command writes to a file. Memory is the peak of the largest process.", "",
-               "|  |  |", "|---|---|", f"| processor | {c['processor']} |", f"| cores we may use | {c['cores']} |",
+               "`./run bench cli` wrote this page, with bench/cli/measure.py and 10 million lines; "
+               "do not edit it.",
+               "All numbers are from one run on one machine, so ratios are fair. Absolute times "
+               "are those of this",
+               f"machine. Times are the median of {c['repeat']} runs (fewer for commands that take "
+               "a minute), with the minimum",
+               "in parentheses. If the two disagree, something else was using the machine. Files "
+               "are in the page",
+               "cache, and every command writes to a file. Memory is the peak of the "
+               "largest process.", "",
+               "|  |  |", "|---|---|", f"| processor | {c['processor']} |",
+               f"| cores we may use | {c['cores']} |",
                f"| system | {c['system']} |",
-               f"| lines | {c['lines']:,} URLs, {c['line_bytes'] / c['lines']:.1f} bytes each, half of them repeated |",
-               f"| patterns | {c['patterns']:,}, half of them among the lines; a tenth of the lines are found |",
+               f"| lines | {c['lines']:,} URLs, {c['line_bytes'] / c['lines']:.1f} bytes each, "
+               "half of them repeated |",
+               f"| patterns | {c['patterns']:,}, half of them among the lines; a tenth of the "
+               "lines are found |",
                "| locale | C |",
-               f"| processes that wanted a core, on average | {c['load']:.1f} before, {c['load_after']:.1f} after |", ""]
+               f"| processes that wanted a core, on average | {c['load']:.1f} before, "
+               f"{c['load_after']:.1f} after |", ""]
         if max(c["load"], c["load_after"] - 1) > c["cores"] / 2:
-            out += ["**The machine was busy with other work.** Elapsed seconds say little, processor seconds say more.", ""]
-        if "note" in c:  # by the person who made the run
+            out += ["**The machine was busy with other work.** Elapsed seconds say little, "
+                    "processor seconds say more.", ""]
+        if "note" in c:  # a remark by the person who made the run
             out += [c["note"], ""]
         jobs = list(dict.fromkeys(r["job"] for r in self.rows.values()))
-        titles = {"uniq": "Lines that did not occur before", "check -f": "Lines that are among the patterns",
-                  "build": "Building a filter from the patterns", "check": "Lines that may be in the filter",
+        titles = {"uniq": "Lines that did not occur before",
+                  "check -f": "Lines that are among the patterns",
+                  "build": "Building a filter from the patterns",
+                  "check": "Lines that may be in the filter",
                   "top": "The most frequent lines"}
         for job in jobs:
             rows = [r for r in self.rows.values() if r["job"] == job]
             best = rows[0]
             out += [f"## {titles[job]}", "",
-                    f"| command | seconds | processor seconds | MB | lines written | × time of {cell(best['name'])} | × its memory |",
+                    "| command | seconds | processor seconds | MB | lines written | × time of "
+                    f"{cell(best['name'])} | × its memory |",
                     "|---|---:|---:|---:|---:|---:|---:|"]
             for r in rows:
-                out.append(f"| `{cell(r['name'])}` | {r['seconds']:.2f} ({r['min_seconds']:.2f}) | {r['cpu_seconds']:.2f} "
+                out.append(f"| `{cell(r['name'])}` | {r['seconds']:.2f} ({r['min_seconds']:.2f}) | "
+                           f"{r['cpu_seconds']:.2f} "
                            f"| {r['peak_bytes'] / 1e6:.1f} | {r['lines_written']:,} "
-                           f"| {r['seconds'] / best['seconds']:.2f} | {r['peak_bytes'] / best['peak_bytes']:.2f} |")
+                           f"| {r['seconds'] / best['seconds']:.2f} | "
+                           f"{r['peak_bytes'] / best['peak_bytes']:.2f} |")
             out.append("")
-        out += ["`tamis uniq` may drop a new line wrongly, at most 1 in a million; it therefore wrote fewer lines",
-                "than awk. `sort -u` is exact and sorts. `check -f` and `--confirm` are exact, like grep.",
+        out += ["`tamis uniq` may drop a new line wrongly, at most 1 in a million; it therefore "
+                "wrote fewer lines",
+                "than awk. `sort -u` is exact and sorts. `check -f` and `--confirm` are "
+                "exact, like grep.",
                 "`bloom` is DCSO's, at the same rate of 1 %.", "", "## Targets", "",
                 "| what | target | measured | | by processor seconds |", "|---|---:|---:|---|---:|"]
         for what, target, got, by_processors in self.targets():
-            shown, met = ("not measured", "") if got is None else (f"{got:.1f}", "met" if got >= target else "**missed**")
-            out.append(f"| {what} | {target} | {shown} | {met} | {'' if by_processors is None else f'{by_processors:.1f}'} |")
+            shown, met = "not measured", ""
+            if got is not None:
+                shown, met = f"{got:.1f}", "met" if got >= target else "**missed**"
+            out.append(f"| {what} | {target} | {shown} | {met} | "
+                       f"{'' if by_processors is None else f'{by_processors:.1f}'} |")
         if c["missing"]:
             out += ["", "Not installed: " + ", ".join(f"`{m}`" for m in c["missing"]) + "."]
         if c["failed"]:
-            out += ["", f"Failed, or took more than {c['limit']} seconds (ripgrep: or {RG_MEMORY >> 20} GiB): " + ", ".join(f"`{m}`" for m in c["failed"]) + "."]
+            out += ["", f"Failed, or took more than {c['limit']} seconds (ripgrep: or "
+                        f"{RG_MEMORY >> 20} GiB): " + ", ".join(f"`{m}`" for m in c["failed"])
+                    + "."]
         return "\n".join(out) + "\n"
 
 
 def processor():
     with open("/proc/cpuinfo", encoding="utf-8") as f:
-        fields = dict(line.split(":", 1) for line in f.read().split("\n\n")[0].split("\n") if ":" in line)
+        fields = dict(line.split(":", 1) for line in f.read().split("\n\n")[0].split("\n")
+                      if ":" in line)
     names = {k.strip(): v.strip() for k, v in fields.items()}
     name = names.get("model name", platform.machine())
-    family = f", family {names['cpu family']} model {names['model']}" if "cpu family" in names else ""
+    family = ""
+    if "cpu family" in names:
+        family = f", family {names['cpu family']} model {names['model']}"
     return name + family
 
 
@@ -265,26 +314,31 @@ def main():
     for what, target, got, by_processors in report.targets():
         if got is not None:
             print(f"{what}: {got:.1f} (target {target}{'' if got >= target else ', missed'})" +
-                  (f"; by processor seconds {by_processors:.1f}" if by_processors is not None else ""))
+                  (f"; by processor seconds {by_processors:.1f}" if by_processors is not None
+                   else ""))
     if options.docs:
         with open(os.path.join(options.docs, "BENCHMARKS-CLI.md"), "w", encoding="utf-8") as f:
             f.write(report.page())
 
 
 def run(options):
-    """Measures all and writes the JSON."""
+    """Measures everything and writes the JSON."""
     load = os.getloadavg()[0]
     environment = dict(os.environ, LC_ALL="C")
-    environment["PATH"] = os.path.dirname(os.path.abspath(options.tamis)) + ":" + environment["PATH"]
+    own = os.path.dirname(os.path.abspath(options.tamis))
+    environment["PATH"] = own + ":" + environment["PATH"]
     with tempfile.TemporaryDirectory(prefix="tamis-bench-cli-", dir=options.folder) as folder:
-        # By another process: a small one is what GNU time should be started from.
-        subprocess.run([sys.executable, os.path.abspath(__file__), "--make", folder, "--lines", str(options.lines),
+        # In another process, because GNU time should be started from a small one.
+        subprocess.run([sys.executable, os.path.abspath(__file__), "--make", folder, "--lines",
+                        str(options.lines),
                         "--tamis", "-", "--out", "-"], check=True)
         size = os.path.getsize(os.path.join(folder, "lines"))
         rows, missing, failed = run_all(options, folder, environment)
-    context = {"processor": processor(), "cores": len(os.sched_getaffinity(0)), "lines": options.lines,
+    context = {"processor": processor(), "cores": len(os.sched_getaffinity(0)),
+               "lines": options.lines,
                "system": f"{platform.system()} {platform.release()}", "line_bytes": size,
-               "patterns": options.lines // 10, "repeat": options.repeat, "seed": SEED, "limit": options.limit,
+               "patterns": options.lines // 10, "repeat": options.repeat, "seed": SEED,
+               "limit": options.limit,
                "missing": missing, "failed": failed, "load": load, "load_after": os.getloadavg()[0]}
     with open(options.out, "w", encoding="utf-8") as f:
         json.dump({"context": context, "rows": rows}, f, indent=1)

@@ -24,7 +24,8 @@ static size_t append(char *to, const char *from)
     return n;
 }
 
-/* https://news.site.org/products/7eabce45f1a2b3c4?id=7: 42 to 58 bytes, 50 on average. */
+/* For example https://news.site.org/products/7eabce45f1a2b3c4?id=7: 42 to 58 bytes, 50 on
+ * average. */
 static size_t make_url(uint64_t i, char *out)
 {
     static const char *const hosts[8] = {"https://a.example",         "https://news.site.org",

@@ -36,7 +36,7 @@ double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The cores we were given, before we bind ourselves to one. */
+/* Returns the cores available to the process before it binds itself to one. */
 static const cpu_set_t *allowed(void)
 {
     static cpu_set_t set;
@@ -64,7 +64,8 @@ void pin(unsigned i)
     if (sched_setaffinity(0, sizeof one, &one) != 0) die("sched_setaffinity fails");
 }
 
-/* The raw pointer stands before the block, as in the library, so that the pages fall alike. */
+/* The raw pointer precedes the block, as in the library, so that the pages are placed in the same
+ * way. */
 void *take(size_t bytes)
 {
     const size_t total = bytes + LINE + sizeof(void *);
@@ -89,8 +90,7 @@ void give_back(void *p)
     free(raw);
 }
 
-/* The rest of the line of a file that begins with `name`, without a colon; "" when there is
- * none. */
+/* Returns the rest of a line that begins with `name`, without a colon, or "" if there is none. */
 static void field(const char *path, const char *name, char *out, size_t room)
 {
     char line[512];
@@ -114,7 +114,7 @@ uint64_t huge_bytes(void)
     return strtoull(text, NULL, 10) * 1024;
 }
 
-/* Without what a JSON string cannot hold. */
+/* Omits characters that a JSON string cannot contain. */
 static void put(FILE *f, const char *name, const char *value)
 {
     fprintf(f, "  \"%s\": \"", name);
@@ -140,7 +140,7 @@ static void put_caches(FILE *f)
     put(f, "caches", all);
 }
 
-/* "always [madvise] never" -> "madvise". */
+/* "always [madvise] never" becomes "madvise". */
 static void put_huge_pages(FILE *f)
 {
     char text[128];

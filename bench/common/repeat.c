@@ -1,4 +1,4 @@
-/* A measurement is repeated while its budget lasts. */
+/* Repeats a measurement while its budget lasts. */
 #include "bench.h"
 
 #include <stdlib.h>

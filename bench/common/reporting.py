@@ -1,4 +1,4 @@
-"""What the reports of the benchmarks share: their arguments, and plots."""
+"""What the reports of the benchmarks share: their arguments and plots."""
 import os
 import subprocess
 import sys
@@ -8,7 +8,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def plot(script, curves, style, out):
-    """One block of the data file per curve, its name first, for a plot.gp; no plot without points."""
+    """Makes a plot with plot.gp from a data file with one block per curve, its name first. A curve
+    without points is left out."""
     with tempfile.NamedTemporaryFile("w", suffix=".dat", encoding="utf-8") as f:
         curves = [(name, points) for name, points in curves if points]
         for name, points in curves:
@@ -20,7 +21,8 @@ def plot(script, curves, style, out):
 
 
 def report(usage, results, name, read, print_targets, page, write_plots):
-    """[--docs FOLDER] [--no-plots] [FILE]: the targets of the results in FILE (build/RESULTS) and, with --docs, the page NAME."""
+    """Handles [--docs FOLDER] [--no-plots] [FILE]: prints the targets of the results in FILE
+    (build/RESULTS) and, with --docs, writes the page NAME."""
     folder, plots, path = None, True, os.path.join(ROOT, "build", results)
     words = sys.argv[1:]
     while words:

@@ -1,5 +1,5 @@
-/* Structures without error, for the question of the lecture "what does a filter save?": a list, a
- * sorted list, a hash table in memory, and LMDB, a database on disk, all of 64-bit integers. */
+/* Structures without error, for the lecture's question "what does a filter save?": a list, a sorted
+ * list, a hash table in memory, and LMDB, a database on disk. All of them hold 64-bit integers. */
 #include "../common/bench.h"
 
 #include <lmdb.h>
@@ -81,7 +81,7 @@ static uint64_t list_bytes(void *it)
 
 struct table {
     uint64_t slots;
-    bool zero; /* the key that marks an empty slot */
+    bool zero; /* the key that marks an empty slot is a member */
     uint64_t words[];
 };
 
@@ -99,7 +99,7 @@ static uint64_t place_of(uint64_t x, uint64_t slots)
     return (uint64_t)((wide)mix(x) * slots >> 64);
 }
 
-/* The slot of x, or the empty one where it belongs. */
+/* Returns the slot of x, or the empty slot where it belongs. */
 static uint64_t slot_of(const struct table *t, uint64_t x)
 {
     uint64_t at = place_of(x, t->slots);
@@ -133,7 +133,8 @@ static uint64_t table_bytes(void *it)
     return ((struct table *)it)->slots * sizeof(uint64_t);
 }
 
-/* Pairs of keys that meet when n keys are put into n places: (n - 1) / 2 are expected. */
+/* Counts the pairs of keys that collide when n keys are put into n places; (n - 1) / 2 are
+ * expected. */
 static double collisions(const struct keys *k)
 {
     double pairs = 0;
@@ -156,7 +157,7 @@ static void must(int code)
     if (code != 0) die("LMDB: %s", mdb_strerror(code));
 }
 
-/* Nothing is left behind, however we end: an open file needs no name. */
+/* Removes the name of the open files, so that nothing remains however the program ends. */
 static void unname(const char *folder)
 {
     static const char *const names[] = {"data.mdb", "lock.mdb"};
@@ -240,7 +241,7 @@ static void close_store(void *it)
 static const struct {
     const char *kind;
     struct subject subject;
-    uint64_t asks; /* of the slow ones; 0: as many as of a filter */
+    uint64_t asks; /* for the slow structures; 0 means as many as for a filter */
 } STRUCTURES[] = {
     {"list",
      {.open = open_list, .add = add_list, .ask = ask_list, .bytes = list_bytes, .close = give_back},

@@ -1,11 +1,11 @@
 /* Our kinds, in every way they can be called:
  *
  *     single       one key per call
- *     bulk         batches; scratch refused, so that even big tables are streamed
- *     partitioned  all keys in one call with the default scratch, for kinds and sizes that use it to add
+ *     bulk         batches; scratch is refused, so that even big tables are streamed
+ *     partitioned  all keys in one call with the default scratch, where a kind uses it to add
  *     hashes       batches that were hashed before
  *
- * and, for two threads, batches out of a common array: adds and queries of a TAMIS_SHARED handle,
+ * and, for two threads, batches from a common array: adds and queries of a TAMIS_SHARED handle,
  * queries of a plain one. The same with one thread shows what sharing costs. */
 #include "../common/bench.h"
 
@@ -13,16 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A kind joins by one line. */
+/* A new kind is one line here. */
 static const struct contestant {
     const char *name;
     uint32_t kind, plan_flags;
     bool partitions; /* bulk calls on big tables are partitioned */
     bool shares;     /* TAMIS_SHARED works */
-    bool brief;      /* where time is short, only what is needed to compare */
-    bool plain;      /* never keyed, hashed before or by threads: what that costs is known */
+    bool brief;      /* only what comparisons need, where time is short */
+    /* Not measured with a secret key, hashed before or with threads, because those costs are
+     * known. */
+    bool plain;
     uint32_t k;
-    double rate; /* instead of 1 %, where whole columns count; no other rate then */
+    /* Instead of 1 %, for kinds that need whole columns; then no other rate is measured. */
+    double rate;
 } CONTESTANTS[] = {
     {"blocked", TAMIS_BLOCKED, 0, true, true, false, false, 0, 0},
     {"compact", TAMIS_BLOCKED, TAMIS_COMPACT, false, true, true, false, 0, 0},
@@ -161,8 +164,8 @@ static void count_free(void *ctx, void *p)
     free(raw);
 }
 
-/* What the same calls allocate, seen by an allocator of our own, outside the clock. A part
- * of the keys in one call is enough to tell. */
+/* Measures what the same calls allocate, with a counting allocator and outside the clock. A part of
+ * the keys in one call is enough. */
 static void measure_scratch(const struct build *build, struct trial *trial)
 {
     struct tally tally = {0, 0};
@@ -200,7 +203,7 @@ void describe_plans(FILE *f)
                                .k = CONTESTANTS[i].k,
                                .fpr = pow(10, -tenths / 10.0)};
             tamis_promise promise = {.struct_size = sizeof promise};
-            if (CONTESTANTS[i].rate != 0) continue; /* a kind of its own it is not */
+            if (CONTESTANTS[i].rate != 0) continue; /* it is not a kind of its own */
             must(tamis_solve(&plan, &promise, NULL));
             fprintf(f,
                     "%s\n  {\"kind\": \"%s\", \"rate\": %.6g, \"bits_per_item\": %.6g, "
@@ -216,12 +219,12 @@ void describe_plans(FILE *f)
 
 static uint64_t most_asks(const struct scene *s, unsigned way)
 {
-    /* The promise of partitioning is for batches of 32 million. */
+    /* Partitioning is designed for batches of 32 million. */
     const uint64_t batch = UINT64_C(1) << 25;
     return way == PARTITIONED && s->out.n >= batch ? batch : settings.most_asks;
 }
 
-/* threads: 0, or how many take their batches out of an array. */
+/* threads is 0, or the number of threads that take their batches from an array. */
 struct variant {
     unsigned way, threads;
     bool keyed, shared;
@@ -234,7 +237,7 @@ static void run(const struct contestant *c, const struct scene *s, double rate, 
     struct build build = {.plan = {.struct_size = sizeof build.plan,
                                    .kind = c->kind,
                                    .flags = c->plan_flags,
-                                   /* a growing one starts small, and grows */
+                                   /* a growing filter starts small and grows */
                                    .items = c->kind == TAMIS_GROWING ? 0 : s->in.n,
                                    .k = c->k,
                                    .fpr = c->rate != 0 ? c->rate : rate},
@@ -272,8 +275,8 @@ static void run(const struct contestant *c, const struct scene *s, double rate, 
     measure(&trial);
 }
 
-/* Which ways are worth their time: nearly all at one and ten million, the main ones where a
- * repetition takes seconds. */
+/* Reports which combinations are worth their time: nearly all at one and ten million keys, the main
+ * ones where a repetition takes seconds. */
 static bool wanted(const struct contestant *c, const struct scene *s, double rate, struct variant v)
 {
     const bool low = rate < 0.005, big = s->scale == 2, integers = s->in.type == INTEGERS;
@@ -285,7 +288,7 @@ static bool wanted(const struct contestant *c, const struct scene *s, double rat
     if (main_only && (low || v.way > BULK || v.keyed)) return false;
     if (main_only && big && v.way == SINGLE) return false;
     if (c->plain && s->scale > 0 && (v.way != BULK || !integers)) return false;
-    /* Of these, two are built for a hundred million: minutes each. */
+    /* Only two of these are built with a hundred million keys, because each takes minutes. */
     if (c->plain && big && c->kind != TAMIS_CUCKOO && c->rate == 0) return false;
     if (main_only && s->brief && v.threads != 0) return false;
     if (low && (settings.quick || big) && (v.keyed || v.threads != 0)) return false;

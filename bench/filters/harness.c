@@ -1,6 +1,6 @@
-/* How anything is timed. The clock runs around the calls alone: one pair of readings (about 50 ns)
+/* How everything is timed. The clock runs only around the calls: one pair of readings (about 50 ns)
  * for a batch of 4096 keys. Builds include creating the structure and touching its pages for the
- * first time; queries find it built. */
+ * first time. Queries use the finished structure. */
 #include "../common/bench.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static struct batch batch_for(uint64_t n)
         pool.keys = take(n * sizeof *pool.keys);
         pool.bits = take((n + 7) / 8);
         pool.hashes = take(BATCH * sizeof *pool.hashes);
-        memset(pool.bits, 1, (n + 7) / 8); /* its pages are touched here, not under the clock */
+        memset(pool.bits, 1, (n + 7) / 8); /* touches its pages outside the clock */
     }
     struct batch b = pool;
     b.n = n;
@@ -71,7 +71,7 @@ static double pass_batches(struct pass *p)
     return spent;
 }
 
-/* A share of an array, and who works on it. */
+/* A share of an array, and the thread that works on it. */
 struct worker {
     const struct pass *pass;
     struct batch share;
@@ -79,7 +79,8 @@ struct worker {
     pthread_t thread;
     uint64_t yes;
     unsigned core;
-    double begin, end; /* its own: whoever waits for it may be scheduled late */
+    /* Its own times, because the thread that waits for it may be scheduled late. */
+    double begin, end;
 };
 
 static uint64_t work_off(const struct pass *p, const struct batch *share)
@@ -114,7 +115,7 @@ static double pass_threads(struct pass *p, const struct batch *all)
     if (n > LENGTH(workers)) die("%u threads are too many", n);
     pthread_barrier_init(&start, NULL, n);
     for (unsigned i = 0; i < n; i++) {
-        /* Whole bytes of answers for everyone. */
+        /* Each worker gets whole bytes of answers. */
         const size_t from = all->n / 8 * i / n * 8;
         const size_t to = i + 1 == n ? all->n : all->n / 8 * (i + 1) / n * 8;
         workers[i] =
@@ -162,7 +163,7 @@ struct timing time_asks(const struct subject *s, void *it, const struct keys *k,
     return t;
 }
 
-/* A structure is built anew in every repetition; the last one stays. */
+/* Builds the structure anew in every repetition; the last one stays. */
 static double one_build(void *ctx)
 {
     struct pass *p = ctx;
@@ -182,7 +183,7 @@ static double one_build(void *ctx)
     return spent;
 }
 
-/* --- A set, measured -------------------------------------------------------------------------- */
+/* --- Measuring a set -------------------------------------------------------------------------- */
 
 static void report(const struct trial *t, const char *op, struct timing timing, double fpr)
 {
@@ -235,7 +236,7 @@ void measure(struct trial *t)
     if (!t->asks_only) report(t, "add", timing, NAN);
     measure_asks(t, build.it);
     if (t->subject->take != NULL && !t->asks_only) {
-        build.takes = true; /* once: what is gone cannot go again */
+        build.takes = true; /* once, because removed keys cannot be removed again */
         const double ns = one_pass(&build) / (double)build.n * 1e9;
         report(t, "remove", (struct timing){.ns = ns, .min_ns = ns, .repetitions = 1}, NAN);
     }

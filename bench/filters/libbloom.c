@@ -1,5 +1,5 @@
-/* The peer that Debian ships: libbloom, on the same keys at the same rates. One key per call is all
- * it has. */
+/* The peer that Debian ships: libbloom, with the same keys at the same rates. It has only calls for
+ * one key. */
 #include "../common/bench.h"
 
 #include <bloom.h>
@@ -57,7 +57,8 @@ void measure_libbloom(const struct scene *s, double rate)
                           .out = &s->out,
                           .asks = settings.most_asks,
                           .shape = {.call = BATCH, .threads = 1}};
-    if (s->scale == 2 && rate < 0.005) return; /* two minutes for what we do not compare */
+    /* Would take two minutes for a cell without a comparison. */
+    if (s->scale == 2 && rate < 0.005) return;
     if (s->shuffled.n != 0) trial.shuffled = &s->shuffled;
     trial.row.rate = rate;
     measure(&trial);

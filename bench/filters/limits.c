@@ -1,10 +1,10 @@
-/* What memory and hashing alone cost.
+/* The cost of memory and of hashing alone.
  *
- * A query of the best filter reads one random line, so the limit is a loop that does nothing else:
- * a hash from a precomputed stream, the line by one multiplication, one word from each half of the
- * line. In a plain loop the processor itself has as many lines on their way as it can; with rolling
- * prefetch the line of the hash 64 places ahead is asked for, into the second-level cache. The
- * array lies in memory as a filter of its size does. */
+ * A query of the best filter reads one random line. So the limit is a loop that does nothing else:
+ * it takes a hash from a precomputed stream, finds the line by one multiplication, and reads one
+ * word from each half of the line. In a plain loop the processor itself keeps as many lines in
+ * flight as it can. With rolling prefetch, the line of the hash 64 places ahead is requested into
+ * the second-level cache. The array is placed in memory in the same way as a filter of its size. */
 #include "../common/bench.h"
 
 #include <math.h>
@@ -56,7 +56,7 @@ static double walk_rolling(void *ctx)
     return seconds() - start;
 }
 
-/* Integer keys are as good as hashes here, and as long. */
+/* Integer keys serve as hashes here: they are as random and as long. */
 static const uint64_t *stream(uint64_t n)
 {
     static struct keys keys;
@@ -76,7 +76,7 @@ static void walk(struct limit *limit)
     memset(table, 0x55, limit->bytes);
     limit->huge_bytes = huge_bytes() - before;
     w.table = table;
-    walk_plain(&w); /* the caches are as in the middle of a long run */
+    walk_plain(&w); /* warms the caches as in the middle of a long run */
     limit->plain = repeat(walk_plain, &w, w.n);
     limit->rolling = repeat(walk_rolling, &w, w.n);
     give_back(table);
@@ -96,7 +96,8 @@ static void report(const struct limit *limit, const char *mode, struct timing ti
     row_add(&r);
 }
 
-/* Sizes within half a per cent of each other are one: images differ by their headers. */
+/* Sizes within half a per cent of each other count as one, because images differ by their
+ * headers. */
 const struct limit *limit_at(uint64_t bytes)
 {
     static struct limit known[256];

@@ -1,8 +1,8 @@
 /* build/bench [--quick | --check] [--out FILE]
  *
  * Measures the machine's limits, our kinds, libbloom and exact structures in one run, prints a
- * table with ratios and writes bench.json beside the program (or FILE). What is not timed, the
- * machine and the sizes of plans, goes into bench_context.json. */
+ * table with ratios, and writes bench.json next to the program (or FILE). Facts that are not
+ * timings, the machine and the sizes of plans, go into bench_context.json. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* readlink */
 #endif
@@ -27,7 +27,7 @@ static void measure_scale(unsigned scale, enum key_type type)
     struct scene s = {.scale = scale, .brief = settings.quick && scale == 1};
     const uint64_t n = keys_at(scale);
     keys_make(&s.in, type, 0, n);
-    /* The largest batch of questions is 2^25. */
+    /* The largest batch of queries is 2^25. */
     keys_make(&s.out, type, UINT64_C(1) << 40, n < UINT64_C(1) << 25 ? n : UINT64_C(1) << 25);
     if (type == INTEGERS)
         keys_shuffle(&s.shuffled, &s.in, n < settings.most_asks ? n : settings.most_asks);
@@ -56,7 +56,7 @@ static void measure_all(void)
     release_batches();
 }
 
-/* bench.json beside the program. */
+/* Stores the path of bench.json next to the program. */
 static void default_path(char *out, size_t room)
 {
     const ssize_t n = readlink("/proc/self/exe", out, room - 1);
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
     }
     const double start = seconds();
     fix_memory();
-    remove(json); /* rows of an older run must not stand beside this one's context */
+    remove(json); /* rows of an older run must not remain next to this run's context */
     write_context(json);
     measure_all();
     rows_write(json);

@@ -10,7 +10,7 @@ set grid lc rgb "#dddddd"
 set border 3
 set tics nomirror
 set logscale x
-# What we measure against: the limit or the bound, then libbloom.
+# What the kinds are measured against: the limit or the bound, then libbloom.
 set linetype 1 lc rgb "#444444" dt 2
 set linetype 2 lc rgb "#999999"
 set linetype 3 lc rgb "#1f77b4"

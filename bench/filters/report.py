@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Turns build/bench.json into the table of targets and, with --docs, into docs/BENCHMARKS.md and its plots.
+"""Turns build/bench.json into the table of targets and, with --docs, into docs/BENCHMARKS.md and
+its plots.
 
     bench/filters/report.py [--docs FOLDER] [--no-plots] [build/bench.json]
 
-Every number of the page is in that file or computed here from it. The explanations of missed targets are copied from
-bench/filters/NOTES.md.
+Every number of the page is in the file or computed here from the file. The reasons why a target
+was missed are copied from bench/filters/NOTES.md.
 """
 import json
 import math
@@ -32,7 +33,8 @@ class Run:
         with open(path.removesuffix(".json") + "_context.json", encoding="utf-8") as f:
             self.context = json.load(f)
         self.sizes = sorted({r["keys"] for r in self.rows if r["kind"] == "blocked"})
-        self.kinds = list(dict.fromkeys(r["kind"] for r in self.rows if r["kind"] not in NOT_FILTERS))
+        self.kinds = list(dict.fromkeys(r["kind"] for r in self.rows
+                                        if r["kind"] not in NOT_FILTERS))
         self.rates = sorted({r["rate"] for r in self.rows if r["rate"]}, reverse=True)
         self.tiny = self.context["run"] == "check"
 
@@ -40,15 +42,17 @@ class Run:
         return [r for r in self.rows if all(r[k] == v for k, v in wanted.items())]
 
     def one(self, kind, op, mode, keys, rate=0.01, **more):
-        """The plain row (64-bit integers, not keyed, one thread, not shared), changed by `more`."""
-        wanted = {"kind": kind, "op": op, "mode": mode, "keys": keys, "rate": rate, "key_type": "int",
+        """The plain row (64-bit integers, not keyed, one thread, not shared), except for what
+        `more` says."""
+        wanted = {"kind": kind, "op": op, "mode": mode, "keys": keys, "rate": rate,
+                  "key_type": "int",
                   "keyed": False, "shared": False, "threads": 1,
                   "input": "array" if mode == "partitioned" else "batch", **more}
         found = self.all(**wanted)
         return found[0] if found else None
 
     def size(self, scale):
-        """1, 10 or 100 million keys, or None when this run has no such size."""
+        """1, 10 or 100 million keys, or None if this run has no such size."""
         return self.sizes[scale] if scale < len(self.sizes) else None
 
     def limit(self, kib, mode="plain"):
@@ -56,7 +60,7 @@ class Run:
         return found[0] if found else None
 
 
-# --- Targets -------------------------------------------------------------------------------------------------
+# --- Targets --------------------------------------------------------------------------------------
 
 
 def ratio(row, reference):
@@ -95,7 +99,7 @@ def against_limit(run, scale, kib):
 
 
 def against_hashing(run):
-    """URLs, the smallest table: the worst of add and query."""
+    """URLs with the smallest table: the worse of add and query."""
     hashing = run.all(kind="hash", key_type="url", keyed=False)
     if not hashing:
         return None
@@ -104,7 +108,7 @@ def against_hashing(run):
 
 
 def against_libbloom(run, ops, key_type, scales):
-    """How many times faster, at worst; with partitioning where that is what a call of all keys does."""
+    """How many times faster, at worst; with partitioning where a call with all keys uses it."""
     pairs = []
     for scale in scales:
         for op in ops:
@@ -116,7 +120,7 @@ def against_libbloom(run, ops, key_type, scales):
 
 
 def space(run, kind, rate):
-    """At the largest size there is, so that the header does not count."""
+    """At the largest size there is, so that the header does not matter."""
     found = run.all(kind=kind, rate=rate, op="add")
     return (max(found, key=lambda r: r["keys"])["bits_per_item"], None) if found else None
 
@@ -129,7 +133,7 @@ def at_most(run, kind, ops, scale):
 
 
 def over_bound(run, kind, bound):
-    """Bits per item at the largest size, by the bound of the rate that the kind has."""
+    """Bits per item at the largest size, divided by the bound at the rate of the kind."""
     found = run.all(kind=kind, rate=0.01, op="add")
     return (max(found, key=lambda r: r["keys"])["bits_per_item"] / bound, None) if found else None
 
@@ -147,18 +151,24 @@ def targets(run):
         ("blocked, bulk add, 100 M, partitioned, to the streaming add", 0.6, "max", add),
         ("blocked, bulk query, 10 M, to the L3 limit (16 MiB)", 1.3, "max",
          against_limit(run, 1, 16 * 1024)),
-        ("blocked, bulk query, 1 M, to the L2 limit (512 KiB)", 1.8, "max", against_limit(run, 0, 512)),
+        ("blocked, bulk query, 1 M, to the L2 limit (512 KiB)", 1.8, "max",
+         against_limit(run, 0, 512)),
         ("blocked, bits per item at 1 %", 10.15, "max", space(run, "blocked", 0.01)),
         ("blocked, bits per item at 0.1 %", 15.8, "max", space(run, "blocked", 0.001)),
         ("compact, bits per item at 1 %", 9.95, "max", space(run, "compact", 0.01)),
         ("compact, bits per item at 0.1 %", 15.6, "max", space(run, "compact", 0.001)),
-        ("blocked, URLs, bulk add and query in cache, to hashing alone", 1.7, "max", against_hashing(run)),
+        ("blocked, URLs, bulk add and query in cache, to hashing alone", 1.7, "max",
+         against_hashing(run)),
         ("libbloom to blocked bulk, integers, add", 20, "min",
          against_libbloom(run, ("add",), "int", integers)),
-        ("libbloom to blocked bulk, integers, query", 8, "min", against_libbloom(run, query, "int", integers)),
-        ("libbloom to blocked bulk, URLs, add", 10, "min", against_libbloom(run, ("add",), "url", urls)),
-        ("libbloom to blocked bulk, URLs, query", 5, "min", against_libbloom(run, query, "url", urls)),
-        ("ribbon, 1/256 (ribbon-8): size to the bound", 1.006, "max", over_bound(run, "ribbon-8", 8)),
+        ("libbloom to blocked bulk, integers, query", 8, "min",
+         against_libbloom(run, query, "int", integers)),
+        ("libbloom to blocked bulk, URLs, add", 10, "min",
+         against_libbloom(run, ("add",), "url", urls)),
+        ("libbloom to blocked bulk, URLs, query", 5, "min",
+         against_libbloom(run, query, "url", urls)),
+        ("ribbon, 1/256 (ribbon-8): size to the bound", 1.006, "max",
+         over_bound(run, "ribbon-8", 8)),
         ("ribbon-8, bulk query, 10 M, ns", 6, "max", at_most(run, "ribbon-8", query, 1)),
         ("ribbon-8, add and seal, 10 M, ns", 85, "max", at_most(run, "ribbon-8", ("add",), 1)),
         ("fuse, 3 cells, 1/128: size to the bound", 1.13, "max", over_bound(run, "fuse", 7)),
@@ -177,7 +187,8 @@ def target_rows(run):
             continue
         median, minimum = measured
         met = median <= goal if side == "max" else median >= goal
-        yield (what, f"{sign} {goal:g}", f"{median:.2f}", "" if minimum is None else f"{minimum:.2f}",
+        yield (what, f"{sign} {goal:g}", f"{median:.2f}",
+               "" if minimum is None else f"{minimum:.2f}",
                "met" if met else "**missed**")
 
 
@@ -188,7 +199,7 @@ def print_targets(run):
         print(f"{what:78} {goal:>8} {both:>16}  {verdict.strip('*')}")
 
 
-# --- The page ------------------------------------------------------------------------------------------------
+# --- The page -------------------------------------------------------------------------------------
 
 
 def table(head, rows):
@@ -224,7 +235,8 @@ def mib(n):
 
 def machine(run):
     c = run.context
-    names = {"processor": "processor", "cores": "cores we may use", "caches": "caches (L1d, L2, L3)",
+    names = {"processor": "processor", "cores": "cores we may use",
+             "caches": "caches (L1d, L2, L3)",
              "memory": "memory", "huge_pages": "transparent huge pages", "system": "system",
              "compiler": "compiler", "library": "library"}
     return table(("", ""), [(text, c[name]) for name, text in names.items() if c.get(name)])
@@ -256,7 +268,8 @@ def variants(run, keys, rate, key_type):
 
 def filters(run, keys, rate, key_type):
     rows = []
-    for (kind, mode, keyed, given, threads, shared), ops in variants(run, keys, rate, key_type).items():
+    for variant, ops in variants(run, keys, rate, key_type).items():
+        kind, mode, keyed, given, threads, shared = variant
         if threads > 1 or shared or (given == "array" and mode != "partitioned"):
             continue
         positive, negative = ops["positive"], ops["negative"]
@@ -264,9 +277,11 @@ def filters(run, keys, rate, key_type):
         rows.append((f"{kind}{', keyed' if keyed else ''}", mode, ns(ops.get("add")), ns(positive),
                      ns(negative), num(positive["ratio"], 2), num(negative["ratio"], 2),
                      times(ops.get("add")), times(positive), times(negative),
-                     num(positive["bits_per_item"], 2), f"{100 * negative['fpr']:.4f}", mib(scratch)))
+                     num(positive["bits_per_item"], 2), f"{100 * negative['fpr']:.4f}",
+                     mib(scratch)))
     return table(("kind", "mode", "add ns", "positive ns", "negative ns", "positive ÷ line",
-                  "negative ÷ line", "× libbloom, add", "positive", "negative", "bits", "FPR %", "scratch"),
+                  "negative ÷ line", "× libbloom, add", "positive", "negative", "bits", "FPR %",
+                  "scratch"),
                  rows)
 
 
@@ -275,7 +290,8 @@ def groups(run, key_type):
     for keys in run.sizes:
         for rate in run.rates:
             if variants(run, keys, rate, key_type):
-                parts.append(f"### {count(keys)}, {percent(rate)}\n\n{filters(run, keys, rate, key_type)}")
+                rows = filters(run, keys, rate, key_type)
+                parts.append(f"### {count(keys)}, {percent(rate)}\n\n{rows}")
     return "\n\n".join(parts)
 
 
@@ -284,9 +300,11 @@ def threads(run):
     for keys in run.sizes:
         for (kind, mode, _, given, n, shared), ops in variants(run, keys, 0.01, "int").items():
             if given == "array" and mode == "bulk":
-                rows.append((count(keys), kind, "shared" if shared else "plain", n, ns(ops.get("add")),
+                rows.append((count(keys), kind, "shared" if shared else "plain", n,
+                             ns(ops.get("add")),
                              ns(ops["positive"]), ns(ops["negative"])))
-    return table(("keys", "kind", "handle", "threads", "add ns", "positive ns", "negative ns"), rows)
+    return table(("keys", "kind", "handle", "threads", "add ns", "positive ns", "negative ns"),
+                 rows)
 
 
 def log2_choose(u, n):
@@ -302,7 +320,8 @@ def exact(run):
                      f"{2 ** 64 / keys:.3g}", "", "", ""))
         rows.append((count(keys), "hash table of 4n words", "formula", "256", "", "", ""))
         bound = log2_choose(2.0 ** 64, keys) / keys
-        rows.append((count(keys), "any exact structure", "formula log2 C(2^64, n) ÷ n", num(bound, 2), "",
+        rows.append((count(keys), "any exact structure", "formula log2 C(2^64, n) ÷ n",
+                     num(bound, 2), "",
                      "", ""))
         names = [(k, None) for k in EXACT] + [(k, r) for k in run.kinds for r in run.rates]
         for kind, rate in names:
@@ -310,7 +329,8 @@ def exact(run):
                               for op in ("add", "positive-random", "negative"))
             if add is None or hit is None:
                 continue
-            rows.append((count(keys), kind if rate is None else f"{kind}, {percent(rate)}", "measured",
+            rows.append((count(keys), kind if rate is None else f"{kind}, {percent(rate)}",
+                         "measured",
                          num(add["bits_per_item"], 2), ns(add), ns(hit), ns(miss)))
     return table(("keys", "structure", "", "bits per item", "build ns per key", "found, ns",
                   "not found, ns"), rows)
@@ -339,7 +359,8 @@ def lost_to_libbloom(run):
                          f"{r['key_type']} keys, {percent(r['rate'])}"))
     if not rows:
         return "libbloom is faster in no cell."
-    return "libbloom is faster in these cells:\n\n" + table(("kind", "mode", "op", "cells", "the worst"), rows) + "\n"
+    cells_table = table(("kind", "mode", "op", "cells", "the worst"), rows)
+    return "libbloom is faster in these cells:\n\n" + cells_table + "\n"
 
 
 def lost_space(run):
@@ -362,9 +383,12 @@ def lost_to_sharing(run):
             if two and plain and two["ns"] > plain["ns"]:
                 rows.append((kind, count(keys), num(two["ns"]), num(one["ns"]), num(plain["ns"])))
     if not rows:
-        return "Two threads that add to a shared handle are never slower than one with a plain handle."
-    return ("Two threads that add to a shared handle are slower than one with a plain handle (ns per key):\n\n"
-            + table(("kind", "keys", "two threads, shared", "one thread, shared", "one thread, plain"), rows))
+        return ("Two threads that add to a shared handle are never slower than one with a plain "
+                "handle.")
+    return ("Two threads that add to a shared handle are slower than one with a plain handle (ns "
+            "per key):\n\n"
+            + table(("kind", "keys", "two threads, shared", "one thread, shared",
+                     "one thread, plain"), rows))
 
 
 def lost_to_exact(run):
@@ -378,9 +402,10 @@ def lost_to_exact(run):
 
 
 def losses(run):
-    """What a reader must know before choosing us."""
+    """What a reader must know before choosing this library."""
     lines = [*lost_space(run), *lost_to_exact(run)]
-    return "\n".join(["We lose where a target is marked missed, and in these cases:\n", *lines, "", lost_to_sharing(run), "",
+    return "\n".join(["We lose where a target is marked missed, and in these cases:\n", *lines, "",
+                      lost_to_sharing(run), "",
                       lost_to_libbloom(run)]).strip()
 
 
@@ -393,18 +418,21 @@ def notes():
 
 
 def chosen(run, kinds):
-    """Some kinds: integers, bulk."""
+    """Some kinds with integers and bulk calls."""
     rows = []
     for keys in run.sizes:
         for kind in run.kinds:
             if kind not in kinds:
                 continue
             for rate in run.rates:
-                ops = [run.one(kind, op, "bulk", keys, rate) for op in ("add", "positive", "negative", "remove")]
+                ops = [run.one(kind, op, "bulk", keys, rate)
+                       for op in ("add", "positive", "negative", "remove")]
                 if ops[0] is not None:
-                    rows.append((kind, count(keys), percent(rate), *map(ns, ops), num(ops[0]["bits_per_item"], 2),
+                    rows.append((kind, count(keys), percent(rate), *map(ns, ops),
+                                 num(ops[0]["bits_per_item"], 2),
                                  f"{100 * ops[2]['fpr']:.4f}"))
-    return table(("kind", "keys", "rate", "add ns", "positive ns", "negative ns", "remove ns", "bits", "FPR %"), rows)
+    return table(("kind", "keys", "rate", "add ns", "positive ns", "negative ns", "remove ns",
+                  "bits", "FPR %"), rows)
 
 
 PAGE = """# Benchmarks
@@ -538,15 +566,18 @@ Collisions of a hash table with as many places as keys:
 
 
 def page(run):
-    rows = [(w, g, m if not low or low == "-" else f"{m} ({low})", v) for w, g, m, low, v in target_rows(run)]
+    rows = [(w, g, m if not low or low == "-" else f"{m} ({low})", v)
+            for w, g, m, low, v in target_rows(run)]
     how = "" if run.context["run"] == "full" else f" in a {run.context['run']} run"
     return PAGE.format(
-        how=how, machine=machine(run), targets=table(("", "target", "measured", ""), rows), notes=notes(),
+        how=how, machine=machine(run), targets=table(("", "target", "measured", ""), rows),
+        notes=notes(),
         losses=losses(run), limits=limits(run), hashing=hashing(run), integers=groups(run, "int"),
-        urls=groups(run, "url"), shrinking=chosen(run, SHRINKING), sealed=chosen(run, SEALED), threads=threads(run), exact=exact(run), collisions=collisions(run))
+        urls=groups(run, "url"), shrinking=chosen(run, SHRINKING), sealed=chosen(run, SEALED),
+        threads=threads(run), exact=exact(run), collisions=collisions(run))
 
 
-# --- Plots ---------------------------------------------------------------------------------------------------
+# --- Plots ----------------------------------------------------------------------------------------
 
 
 def curve(run, op, kind, mode, value="ns"):
@@ -569,7 +600,8 @@ def space_curves(run):
     bound = sorted({(p["rate"], p["bound_bits"]) for p in plans})
     curves = [("lower bound", bound)]
     for kind in dict.fromkeys(p["kind"] for p in plans):
-        curves.append((kind, sorted((p["rate"], p["bits_per_item"]) for p in plans if p["kind"] == kind)))
+        curves.append((kind, sorted((p["rate"], p["bits_per_item"]) for p in plans
+                                    if p["kind"] == kind)))
     return curves
 
 

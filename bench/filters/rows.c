@@ -1,4 +1,4 @@
-/* The rows: printed as they come, kept for bench.json. */
+/* The rows: printed as they are measured, and kept for bench.json. */
 #include "../common/bench.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ struct row row_of(const char *kind, const char *mode, enum key_type type, uint64
                         .collisions = NAN};
 }
 
-/* The peer's time for the same; NAN when it has none. */
+/* Returns the peer's time for the same cell, or NAN. */
 static double libbloom_ns(const struct row *r)
 {
     for (size_t i = 0; i < count; i++)
@@ -62,7 +62,7 @@ static void print_heading(const struct row *r)
     static struct row last;
     char keys[16];
     if (count != 0) {
-        /* Limits and hashing stand where they were first needed. */
+        /* Limits and hashing are printed where they were first needed. */
         if (strcmp(r->kind, "limit") == 0) return;
         if (r->keys == last.keys && strcmp(r->key_type, last.key_type) == 0 &&
             same(r->rate, last.rate))
@@ -79,7 +79,7 @@ static void print_heading(const struct row *r)
            "", "ns", "(min)", "line ns", "ratio", "/hash", "x peer", "bits", "FPR %", "scratch");
 }
 
-/* A number, or blanks for none. */
+/* Prints a number, or blanks if there is none. */
 static void print_number(double x, int width, int digits)
 {
     if (isnan(x))

@@ -1,15 +1,18 @@
-/* How wrong: every structure counts the same stream in the same memory, and every key of the stream
- * is asked for.
+/* Measures accuracy: every structure counts the same stream in the same memory, and every key of
+ * the stream is queried.
  *
- *     mean     mean of |estimate - truth| over all keys          under   share of keys whose upper bound is too low
- *     upper    mean of upper - truth: the one-sided error        inside  share of keys with the truth in the interval
- *     p99      what 99 % of |estimate - truth| do not exceed     width   of an interval that does not end at 0
- *     first    mean of |estimate - truth| of the 100 and 1000 most frequent
- *     found    share of the 100 keys with the greatest estimates that are among the 100 most frequent (of a top: of its
- *              list, with their texts)
+ *     mean     mean of |estimate - truth| over all keys
+ *     upper    mean of upper - truth: the one-sided error
+ *     p99      bound that 99 % of |estimate - truth| do not exceed
+ *     under    share of keys whose upper bound is too low
+ *     inside   share of keys with the truth in the interval
+ *     width    mean width of an interval that does not end at 0
+ *     first    mean of |estimate - truth| for the 100 and 1000 most frequent keys
+ *     found    share of the 100 keys with the greatest estimates that are among the 100 most
+ *              frequent (for top: the keys of its list, with their texts)
  *
- * A structure that always says 0 stands beside them: means over all keys, most of which are rare,
- * flatter it. */
+ * A structure that always answers 0 is included for comparison, because means over all keys, most
+ * of which are rare, make it look good. */
 #include "frequency.h"
 
 #include <inttypes.h>
@@ -43,7 +46,7 @@ tamis *structure_open(const struct structure *s, uint64_t bytes)
     return t;
 }
 
-/* A top keeps the items, all others only need their hashes. */
+/* A top keeps the items; all other kinds need only their hashes. */
 static void add_all(tamis *t, const struct structure *of, const struct stream *s)
 {
     tamis_hash h[BATCH];
@@ -61,7 +64,7 @@ static void add_all(tamis *t, const struct structure *of, const struct stream *s
     }
 }
 
-/* Of the keys that were drawn, in the order of their rank. NULL: always 0. */
+/* Queries the keys that were drawn, in the order of their rank. A NULL t always answers 0. */
 static tamis_estimate *ask_all(const tamis *t, const struct stream *s)
 {
     tamis_estimate *e = calloc(s->distinct, sizeof *e);
@@ -75,7 +78,7 @@ static tamis_estimate *ask_all(const tamis *t, const struct stream *s)
     return e;
 }
 
-/* The k-th smallest of n, from 0; they change places. */
+/* Returns the k-th smallest of n values, counted from 0, and reorders them. */
 static int64_t select_kth(int64_t *v, size_t n, size_t k)
 {
     size_t low = 0, high = n - 1;
@@ -113,7 +116,7 @@ static double mean_of_first(const struct stream *s, const tamis_estimate *e, uin
     return sum / n;
 }
 
-/* Keys with as many as the hundredth count as found. */
+/* Keys as frequent as the hundredth count as found. */
 static double share_found(const struct stream *s, const tamis_estimate *e, int64_t *room)
 {
     const uint32_t k = s->distinct < 100 ? s->distinct : 100;
@@ -121,8 +124,8 @@ static double share_found(const struct stream *s, const tamis_estimate *e, int64
     uint32_t good = 0, all = 0;
     for (uint32_t i = 0; i < s->distinct; i++) room[i] = e[i].estimate;
     const int64_t bar = select_kth(room, s->distinct, s->distinct - k);
-    if (bar == 0) return 0;                  /* nothing was told apart */
-    for (int above = 1; above >= 0; above--) /* first those above the bar, then those at it */
+    if (bar == 0) return 0;                  /* all estimates are 0, so nothing was distinguished */
+    for (int above = 1; above >= 0; above--) /* first those above the bar, then those equal to it */
         for (uint32_t i = s->distinct; i-- > 0 && all < k;) {
             if (above ? e[i].estimate <= bar : e[i].estimate != bar) continue;
             all++;
@@ -131,7 +134,7 @@ static double share_found(const struct stream *s, const tamis_estimate *e, int64
     return (double)good / k;
 }
 
-/* The same of a list that a structure keeps itself: items are told apart by their bytes. */
+/* Does the same for a list that a structure keeps itself; items are compared by their bytes. */
 static double share_listed(const tamis *t, const struct stream *s)
 {
     tamis_heavy list[100];
@@ -179,7 +182,8 @@ static struct result judge(const struct stream *s, const tamis_estimate *e)
     return r;
 }
 
-/* e N / w of a plain count-min of 32 bits and 4 rows in this memory: the bound of the textbook. */
+/* Returns e N / w for a plain count-min of 32 bits and 4 rows in this memory: the textbook's
+ * bound. */
 static double textbook(const struct stream *s, uint64_t bytes)
 {
     tamis_plan p = {.struct_size = sizeof p, .kind = TAMIS_COUNT_MIN, .bytes = bytes};
@@ -187,8 +191,8 @@ static double textbook(const struct stream *s, uint64_t bytes)
     return p.error * s->n;
 }
 
-/* The mean of upper - truth says nothing of a structure that is uncertain on both sides, or
- * never. */
+/* The mean of upper - truth is meaningless for a structure that is uncertain on both sides, or
+ * never uncertain. */
 static const char *upper_text(const struct structure *of, const struct result *r, char out[32])
 {
     snprintf(out, 32, "null");

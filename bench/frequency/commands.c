@@ -1,5 +1,5 @@
-/* What a user types: the twenty most frequent lines of a log, by `tamis top`, by sort and uniq, by
- * awk. */
+/* Measures what a user types to get the twenty most frequent lines of a log: `tamis top`, sort and
+ * uniq, or awk. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* wait4 */
 #endif
@@ -25,7 +25,8 @@ static const struct {
      "mawk '{n[$0]++} END {for (i in n) print n[i], i}' \"$LOG\" | sort -rn | head -n 20", true},
 };
 
-/* The generator needs much memory, and its parent must stay small. */
+/* Runs in a child process, because the generator needs much memory, and the parent must stay
+ * small. */
 static void make_log(const char *path, uint32_t n)
 {
     const pid_t child = fork();
@@ -75,8 +76,8 @@ static int by_item(const void *a, const void *b)
     return strcmp(((const struct entry *)a)->item, ((const struct entry *)b)->item);
 }
 
-/* "count item" of each line, its first word and its last, in the order of the items: who is before
- * whom of equal ones is nobody's business, nor who of them is the last. */
+/* Reads "count item" of each line, its first word and its last, sorted by item. The order among
+ * items with equal counts is unspecified, and so is which of them is the last. */
 static void read_list(const char *path, char *out, size_t room)
 {
     static struct entry list[LISTED];
@@ -99,7 +100,7 @@ static void read_list(const char *path, char *out, size_t room)
                 (size_t)snprintf(out + used, room - used, "%lu %s", list[i].count, list[i].item);
 }
 
-/* The command that was built is the one that is measured. */
+/* Measures the command that was built, not an installed one. */
 static void use_own_command(void)
 {
     char path[4096], all[8192];
@@ -122,7 +123,8 @@ void measure_commands(const char *folder, uint32_t n)
     use_own_command();
     setenv("LOG", log, 1);
     make_log(log, n);
-    /* All as often, and in turn: whatever else the machine does then befalls all of them. */
+    /* All commands run equally often and in turn, so that other load on the machine affects all of
+     * them. */
     for (unsigned round = 0; round < ROUNDS; round++)
         for (size_t i = 0; i < LENGTH(COMMANDS); i++) {
             const struct cost c = run(COMMANDS[i].line, out);

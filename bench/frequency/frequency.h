@@ -1,10 +1,10 @@
-/* The benchmark of kinds that tell how often: build/bench-frequency. It shares clock, cores and
- * memory with the other benchmark (../machine.c).
+/* The benchmark of sketches: build/bench-frequency. It shares clock, cores and memory with the
+ * other benchmark (../common/machine.c).
  *
- *     streams.c    what is counted: ids drawn by fixed rules, so that every machine counts the same
- *     accuracy.c   how wrong each kind is, in the same memory      speed.c   how fast
- *     commands.c   `tamis top` against sort, uniq and awk          main.c    what is run, in which order
- */
+ *     streams.c    streams drawn by fixed rules, so that every machine counts the same
+ *     accuracy.c   errors of each kind in the same memory      speed.c   speed of each kind
+ *     commands.c   `tamis top` against sort, uniq and awk      main.c    what is run, in which
+ * order */
 #ifndef TAMIS_BENCH_FREQUENCY_H
 #define TAMIS_BENCH_FREQUENCY_H
 
@@ -14,27 +14,28 @@
 
 struct stream {
     char name[32];
-    uint32_t n, ids; /* draws; ids are below this */
+    uint32_t n, ids; /* number of draws; upper bound of the ids */
     uint32_t *draws;
-    uint32_t *truth;   /* of each id: how often it was drawn */
+    uint32_t *truth;   /* how often each id was drawn */
     uint32_t *by_rank; /* the ids that were drawn, most frequent first */
     uint32_t distinct;
-    tamis_hash *hashes; /* of each id's key */
-    uint64_t *words;    /* each id's key, or NULL: */
-    char *text;         /* all URLs, one after the other, */
-    uint64_t *starts;   /* and where they begin: ids + 1 of them */
+    tamis_hash *hashes; /* hash of each id's key */
+    uint64_t *words;    /* each id's key, or NULL */
+    char *text;         /* all URLs, one after the other */
+    uint64_t *starts;   /* where they begin: ids + 1 positions */
 };
 
-/* "z1.0": n draws of a million keys, key i with a chance in proportion to (i + 1)^-1.0. */
+/* "z1.0": n draws of a million keys; key i has a probability in proportion to (i + 1)^-1.0. */
 void stream_zipf(struct stream *s, const char *exponent, uint32_t n);
-/* Like a log of requests: pages of hosts, hot ones that change, reloads, and a long tail of
- * searches. */
+/* A stream like a log of requests: pages of hosts, popular ones that change, reloads, and a long
+ * tail of searches. */
 void stream_urls(struct stream *s, uint32_t n);
-/* The same draws in another order: all of a key's together, keys at random or by rising count. */
+/* Reorders the same draws: all draws of a key together, with the keys at random or by rising
+ * count. */
 void stream_cluster(struct stream *s, bool ascending);
 void stream_drop(struct stream *s);
 tamis_bytes stream_key(const struct stream *s, uint32_t id);
-/* One line for each draw. */
+/* Writes one line for each draw. */
 void stream_write_log(const struct stream *s, const char *path);
 
 /* --- Structures ------------------------------------------------------------------------------- */
@@ -47,20 +48,21 @@ extern const struct structure STRUCTURES[];
 extern const size_t N_STRUCTURES;
 tamis *structure_open(const struct structure *s, uint64_t bytes);
 
-/* --- What is measured: rows of one JSON file, printed, too ------------------------------------ */
+/* --- Results: rows of one JSON file, which are also printed ----------------------------------- */
 
-void rows_open(const char *path, const char *only); /* only: a section, or NULL for all */
-void rows_list(const char *name);                   /* a new list begins */
+void rows_open(const char *path, const char *only); /* `only` is a section, or NULL for all */
+void rows_list(const char *name);                   /* begins a new list */
 void rows_row(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void rows_close(void);
 
 void measure_accuracy(const struct stream *s);
-/* Only count-min against count-sketch, for the plot of who wins where. */
+/* Measures only count-min against count-sketch, for the plot that shows which is better where. */
 void measure_contest(const struct stream *s);
 void measure_speed(const struct stream *s);
 void measure_text_speed(const struct stream *s);
 void measure_big_speed(const struct stream *s);
-/* To be called first: what a command takes is only seen from a process that is small itself. */
+/* Call it first: the memory of a command can be measured only from a process that is small
+ * itself. */
 void measure_commands(const char *folder, uint32_t n);
 
 #endif

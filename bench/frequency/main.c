@@ -1,9 +1,9 @@
-/* build/bench-frequency [--quick | --check] [--only SECTION] [--out FILE] | --ids STREAM | --log
- * FILE
+/*   build/bench-frequency [--quick | --check] [--only SECTION] [--out FILE]
+ *   build/bench-frequency --ids STREAM | --log FILE
  *
- * Measures the kinds that tell how often and writes frequency.json beside the program (or FILE).
- * --ids and --log only write a stream to standard output and the log of URLs to a file, to be
- * compared with what others draw. */
+ * Measures the sketches and writes frequency.json next to the program (or FILE). --ids and --log
+ * only write a stream to standard output and the log of URLs to a file, for comparison with other
+ * generators. */
 #include "frequency.h"
 
 #include <stdarg.h>
@@ -101,7 +101,7 @@ static void measure_errors(uint32_t n)
     }
 }
 
-/* only: one of the three, or NULL for all. */
+/* `only` is one of the three sections, or NULL for all. */
 static void measure_all(const char *folder, uint32_t n, const char *only)
 {
     if (only == NULL || strcmp(only, "commands") == 0) {
@@ -136,7 +136,7 @@ static int write_log(const char *path)
     return 0;
 }
 
-/* The folder of the program, for what is written. */
+/* Stores the folder of the program, where files are written. */
 static void own_folder(char *out, size_t room)
 {
     const ssize_t n = readlink("/proc/self/exe", out, room - 1);

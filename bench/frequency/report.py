@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Turns build/frequency.json into the table of targets and, with --docs, into docs/FREQUENCY.md and its plots.
+"""Turns build/frequency.json into the table of targets and, with --docs, into docs/FREQUENCY.md and
+its plots.
 
     bench/frequency/report.py [--docs FOLDER] [--no-plots] [build/frequency.json]
 
-Every number of the page is in that file or computed here from it. The explanations of missed targets are copied from
-bench/frequency/NOTES.md.
+Every number of the page is in the file or computed here from the file. The reasons why a target
+was missed are copied from bench/frequency/NOTES.md.
 """
 import json
 import os
@@ -20,8 +21,8 @@ MIB = 1 << 20
 BUDGETS = (64 * KIB, 256 * KIB, MIB, 4 * MIB)
 LAWS = ("z0.8", "z1.0", "z1.3", "url")
 ORDERS = ("url", "url, grouped", "url, rising")
-# The best rule that a survey of estimators found on the same bits, by stream: 64 KiB, 256 KiB, 1 MiB, 4 MiB. Some are
-# not known.
+# The best rule that a survey of estimators found on the same bits, by stream: 64 KiB, 256 KiB, 1
+# MiB, 4 MiB. It is not known for every one.
 BEST_RULE = {"z0.8": (7.57, None, 2.29, 0.149), "z1.0": (8.09, 3.02, 1.19, 0.044),
              "url": (4.77, 1.63, 0.99, 0.299)}
 MISSING = "Not in this run."
@@ -36,7 +37,7 @@ class Run:
             self.context = json.load(f)
         for name in ("accuracy", "contest", "speed", "commands"):
             setattr(self, name, self.context.pop(name, []))
-        # Targets are about streams of full length.
+        # Targets apply to streams of full length.
         self.full = self.context["run"] == "full"
 
     def error(self, stream, size, structure):
@@ -47,7 +48,8 @@ class Run:
 
     def rate(self, stream, size, structure, how="add hashes"):
         for r in self.speed:
-            if (r["stream"], r["bytes"], r["structure"], r["how"]) == (stream, size, structure, how):
+            about = r["stream"], r["bytes"], r["structure"], r["how"]
+            if about == (stream, size, structure, how):
                 return r
         return None
 
@@ -58,11 +60,11 @@ class Run:
         return None
 
 
-# --- Targets -------------------------------------------------------------------------------------------------
+# --- Targets --------------------------------------------------------------------------------------
 
 
 def over(a, b):
-    """A quotient; an error of 0 is better than any."""
+    """A quotient; an error of 0 is better than any other."""
     return None if a is None or b is None else a / b if b else float("inf")
 
 
@@ -86,12 +88,13 @@ def tighter(run):
 
 
 def found_in_every_order(run):
-    return min((run.error(s, b, "top")["found"] for s in ORDERS for b in BUDGETS if run.error(s, b, "top")),
+    return min((run.error(s, b, "top")["found"] for s in ORDERS for b in BUDGETS
+                if run.error(s, b, "top")),
                default=None)
 
 
 def mega(run, stream, size, structure):
-    """Million a second: what the machine can do, the best of the runs."""
+    """Million per second: what the machine can do, the best of the runs."""
     row = run.rate(stream, size, structure)
     return 1e3 / row["min_ns"] if row else None
 
@@ -105,20 +108,25 @@ def targets(run):
     """(what, goal, at most or at least, measured)"""
     top = run.command(TOP)
     return [
-        ("count-min of 64 bits: its mean one-sided error to tally's, worst stream and memory", 13, "min",
+        ("count-min of 64 bits: its mean one-sided error to tally's, worst stream and memory", 13,
+         "min",
          one_sided(run, "count-min, 64 bits", BUDGETS)),
         ("the same at 1 MiB", 22, "min", one_sided(run, "count-min, 64 bits", BUDGETS[2:3])),
         ("count-min of 32 bits: the same", 6, "min", one_sided(run, "count-min", BUDGETS)),
         ("the same at 1 MiB", 9, "min", one_sided(run, "count-min", BUDGETS[2:3])),
-        ("tally, mean error of its estimate, to the best rule known, worst", 1.15, "max", against_best_rule(run)),
+        ("tally, mean error of its estimate, to the best rule known, worst", 1.15, "max",
+         against_best_rule(run)),
         ("eN/w to the width of tally's intervals, 1 and 4 MiB, worst", 30, "min", tighter(run)),
-        ("top, share of the true top 100 in its list, URL log in every order, from 64 KiB, worst", 1, "min",
+        ("top, share of the true top 100 in its list, URL log in every order, from 64 KiB, worst",
+         1, "min",
          found_in_every_order(run)),
-        ("count-min, million updates a second, 1 MiB", 180, "min", mega(run, "z1.0", MIB, "count-min")),
+        ("count-min, million updates a second, 1 MiB", 180, "min",
+         mega(run, "z1.0", MIB, "count-min")),
         ("count-min, conservative", 180, "min", mega(run, "z1.0", MIB, "conservative")),
         ("tally", 60, "min", mega(run, "z1.0", MIB, "tally")),
         ("tally of 128 MiB", 36, "min", mega(run, "z0.8", 128 * MIB, "tally")),
-        ("sort | uniq -c | sort -rn | head: its time to that of `tamis top`", 12, "min", faster(run, SORT)),
+        ("sort | uniq -c | sort -rn | head: its time to that of `tamis top`", 12, "min",
+         faster(run, SORT)),
         ("awk: its time to that of `tamis top`", 15, "min", faster(run, AWK)),
         ("`tamis top`, memory, MB", 6, "max", top["rss"] / 1e6 if top else None),
     ]
@@ -140,12 +148,13 @@ def print_targets(run):
         print(f"{what:90} {goal:>8} {measured:>10}  {verdict.strip('*')}")
 
 
-# --- The page ------------------------------------------------------------------------------------------------
+# --- The page -------------------------------------------------------------------------------------
 
 
 def table(head, rows):
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(str(c).replace("|", "\\|") for c in row) + " |" for row in rows])
+    return "\n".join(lines + ["| " + " | ".join(str(c).replace("|", "\\|") for c in row) + " |"
+                              for row in rows])
 
 
 def num(x):
@@ -163,9 +172,11 @@ def percent(x):
 
 
 def machine(run):
-    names = {"processor": "processor", "cores": "cores we may use", "caches": "caches (L1d, L2, L3)",
+    names = {"processor": "processor", "cores": "cores we may use",
+             "caches": "caches (L1d, L2, L3)",
              "memory": "memory", "system": "system", "compiler": "compiler", "library": "library"}
-    return table(("", ""), [(text, run.context[name]) for name, text in names.items() if run.context.get(name)])
+    return table(("", ""), [(text, run.context[name]) for name, text in names.items()
+                            if run.context.get(name)])
 
 
 def accuracy(run, stream):
@@ -175,9 +186,11 @@ def accuracy(run, stream):
             continue
         name = f"**{r['structure']}**" if r["structure"] == "tally" else r["structure"]
         rows.append((size_text(r["bytes"]), name, num(r["mean"]), num(r["upper"]), num(r["p99"]),
-                     num(r["first_100"]), num(r["first_1000"]), f"{r['found']:.2f}", percent(r["under"]),
+                     num(r["first_100"]), num(r["first_1000"]), f"{r['found']:.2f}",
+                     percent(r["under"]),
                      percent(r["inside"]), num(r["width"]) if r["structure"] != "always 0" else ""))
-    return table(("memory", "", "mean", "one-sided", "p99", "first 100", "first 1000", "top 100 found",
+    return table(("memory", "", "mean", "one-sided", "p99", "first 100", "first 1000",
+                  "top 100 found",
                   "under %", "inside %", "width"), rows)
 
 
@@ -192,8 +205,10 @@ def speeds(run):
         return MISSING
     for r in run.speed:
         base = run.rate(r["stream"], r["bytes"], "count-min", r["how"])
-        rows.append((r["stream"], size_text(r["bytes"]), r["structure"], r["how"], f"{1e3 / r['ns']:.0f}",
-                     f"{1e3 / r['min_ns']:.0f}", f"{base['min_ns'] / r['min_ns']:.2f}" if base else ""))
+        rows.append((r["stream"], size_text(r["bytes"]), r["structure"], r["how"],
+                     f"{1e3 / r['ns']:.0f}",
+                     f"{1e3 / r['min_ns']:.0f}",
+                     f"{base['min_ns'] / r['min_ns']:.2f}" if base else ""))
     return table(("stream", "memory", "", "", "M/s", "best", "to count-min"), rows)
 
 
@@ -209,19 +224,21 @@ def commands(run):
 
 
 def losses(run):
-    """Where something else has the smaller mean error, or is faster."""
+    """Where another structure has a smaller mean error or is faster."""
     lines = []
     for s in dict.fromkeys(r["stream"] for r in run.accuracy):
         for b in BUDGETS:
             ours = run.error(s, b, "tally")
             for r in run.accuracy:
                 if ours and (r["stream"], r["bytes"]) == (s, b) and r["mean"] < ours["mean"]:
-                    lines.append(f"* {s}, {size_text(b)}: {r['structure']} has a mean error of {num(r['mean'])}, "
+                    lines.append(f"* {s}, {size_text(b)}: {r['structure']} has a mean error of "
+                                 f"{num(r['mean'])}, "
                                  f"tally of {num(ours['mean'])}")
     for r in run.speed:
         ours = run.rate(r["stream"], r["bytes"], "tally", r["how"])
         if ours and r["min_ns"] < 0.8 * ours["min_ns"] and r["bytes"] == MIB:
-            lines.append(f"* {r['stream']}, {size_text(r['bytes'])}, {r['how']}: {r['structure']} does "
+            lines.append(f"* {r['stream']}, {size_text(r['bytes'])}, {r['how']}: "
+                         f"{r['structure']} does "
                          f"{1e3 / r['min_ns']:.0f} M/s, tally {1e3 / ours['min_ns']:.0f}")
     return "\n".join(lines) or "Nowhere in this run."
 
@@ -321,11 +338,12 @@ def page(run):
     return PAGE.format(
         how=how, machine=machine(run), n=length(run.accuracy, "n"), notes=notes(),
         targets=table(("", "target", "measured", ""), target_rows(run)), losses=losses(run),
-        accuracies=accuracies(run), contest=length(run.contest, "n"), speeds=speeds(run), commands=commands(run),
+        accuracies=accuracies(run), contest=length(run.contest, "n"), speeds=speeds(run),
+        commands=commands(run),
         lines=length(run.commands, "lines"))
 
 
-# --- Plots ---------------------------------------------------------------------------------------------------
+# --- Plots ----------------------------------------------------------------------------------------
 
 
 def error_curves(run):
@@ -335,12 +353,15 @@ def error_curves(run):
 
 
 def contest_curves(run, value):
-    """One for each memory: by the exponent, count-sketch's mean error to count-min's."""
+    """One curve for each memory size: the ratio of count-sketch's mean error to count-min's, by the
+    exponent."""
     found = {(r["stream"], r["bytes"], r["structure"]): r for r in run.contest}
     streams = list(dict.fromkeys(r["stream"] for r in run.contest))
     for b in BUDGETS:
-        points = [(float(s[1:]), found[s, b, "count-sketch"]["mean"] / found[s, b, "count-min"][value])
-                  for s in streams if found[s, b, "count-min"][value] > 0 and found[s, b, "count-sketch"]["mean"] > 0]
+        points = [(float(s[1:]),
+                   found[s, b, "count-sketch"]["mean"] / found[s, b, "count-min"][value])
+                  for s in streams if found[s, b, "count-min"][value] > 0
+                  and found[s, b, "count-sketch"]["mean"] > 0]
         yield size_text(b) + (", estimate" if value == "mean" else ""), points
 
 

@@ -1,7 +1,7 @@
-/* How fast: updates from hashes that are ready, as a caller has them who hashed once for several
- * structures; from text; and counts. What is added lies in memory in the order of the stream, as if
- * it had just been read, and goes in by calls of 4096. The best of several runs is what the machine
- * can do, the median what it did. */
+/* Measures speed: updates from precomputed hashes, which a caller has after hashing once for
+ * several structures; updates from text; and counts. The keys are in memory in the order of the
+ * stream, as if they had just been read, and are added by calls of 4096. The best of several runs
+ * shows what the machine can do, and the median what it did. */
 #include "frequency.h"
 
 #include <inttypes.h>
@@ -14,11 +14,11 @@ static const uint64_t SIZES[] = {65536, 1048576, 4194304};
 enum how { HASHES, TEXT, COUNTS };
 static const char *const HOW[] = {"add hashes", "add text", "count hashes"};
 
-/* The stream, as it is handed over. */
+/* The stream in the form in which it is passed. */
 struct input {
     size_t n;
     tamis_hash *hashes;
-    tamis_bytes *keys; /* or NULL */
+    tamis_bytes *keys; /* may be NULL */
     char *text;
 };
 
@@ -67,7 +67,7 @@ static void call(struct round *r, size_t at, size_t n)
     if (s != TAMIS_OK) die("%s: %s", r->of->name, tamis_status_message(s));
 }
 
-/* A new structure for every run of adds; one that is full for counts. */
+/* Uses a new structure for every run of adds, and a filled one for counts. */
 static double once(void *ctx)
 {
     struct round *r = ctx;
@@ -106,7 +106,7 @@ void measure_speed(const struct stream *s)
     printf("\n");
     for (size_t b = 0; b < LENGTH(SIZES); b++)
         for (size_t i = 0; i < N_STRUCTURES; i++) {
-            const bool keeps = STRUCTURES[i].kind == TAMIS_TOP; /* the keys themselves */
+            const bool keeps = STRUCTURES[i].kind == TAMIS_TOP; /* needs the keys themselves */
             measure_one(s, &in, &STRUCTURES[i], SIZES[b], keeps ? TEXT : HASHES);
             measure_one(s, &in, &STRUCTURES[i], SIZES[b], COUNTS);
         }

@@ -1,5 +1,5 @@
-/* Streams by fixed rules: the generator, the laws and the orders are written down here and nowhere
- * else, and tests/long/test_long_streams.py holds the sums of what must come out. */
+/* Streams by fixed rules. The generator, the distributions and the orders are defined only here,
+ * and tests/long/test_long_streams.py has the checksums of the results. */
 #include "frequency.h"
 
 #include <math.h>
@@ -41,9 +41,9 @@ static void *array(size_t n, size_t size)
     return p;
 }
 
-/* Index i with a chance in proportion to (i + 1)^-exponent: the first whose sum reaches a uniform
- * number. The guide tells where to begin for each 2^-16 of it, or the search would take twenty
- * steps. */
+/* Draws index i with a probability in proportion to (i + 1)^-exponent: the first index whose
+ * cumulative sum reaches a uniform number. The guide tells where to begin for each 2^-16 of that
+ * number; without it the search would take twenty steps. */
 struct law {
     double *sums;
     uint32_t n, *guide;
@@ -84,7 +84,7 @@ static uint32_t draw(const struct law *l, struct random *r)
     return low;
 }
 
-/* --- What there is to know of a stream -------------------------------------------------------- */
+/* --- Facts about a stream --------------------------------------------------------------------- */
 
 tamis_bytes stream_key(const struct stream *s, uint32_t id)
 {
@@ -101,7 +101,7 @@ static int by_count(const void *a, const void *b)
     return p != q ? (p < q) - (p > q) : (x > y) - (x < y);
 }
 
-/* Truth, ranks and hashes, once the draws and the keys are there. */
+/* Computes counts, ranks and hashes from the draws and the keys. */
 static void learn(struct stream *s)
 {
     tamis_plan plan = {.struct_size = sizeof plan, .items = 1, .fpr = 0.5};
@@ -137,7 +137,7 @@ void stream_drop(struct stream *s)
 
 static uint64_t finalize(uint64_t h)
 {
-    h ^= h >> 33; /* as MurmurHash3 ends */
+    h ^= h >> 33; /* the finalizer of MurmurHash3 */
     h *= UINT64_C(0xff51afd7ed558ccd);
     h ^= h >> 33;
     h *= UINT64_C(0xc4ceb9fe1a85ec53);
@@ -160,7 +160,8 @@ void stream_zipf(struct stream *s, const char *exponent, uint32_t n)
     learn(s);
 }
 
-/* Keys in the order of a mixed number, which is as good as at random, or by count and then so. */
+/* Orders keys by a mixed number, which is as good as random, or by count and then by that
+ * number. */
 static bool sort_by_truth;
 
 static int by_mixed(const void *a, const void *b)
@@ -195,7 +196,7 @@ static const char *const SEGMENT[30] = {
     "watch",  "music",    "forum",    "thread",  "wiki",     "item",  "catalog", "assets",
     "js",     "css",      "download", "archive", "tag",      "author"};
 
-/* The texts of a stream, as they become known. */
+/* Appends the text of an id. */
 static void put_text(struct stream *s, uint32_t id, const char *text, size_t length, size_t *room)
 {
     const uint64_t from = s->starts[id];
@@ -225,7 +226,7 @@ static size_t query_text(uint32_t q, char out[256])
                             q % 7, SEGMENT[q % 30]);
 }
 
-/* Every 100,000 requests some of the hot pages change places with others. */
+/* Every 100,000 requests some of the popular pages change places with others. */
 static void drift(uint32_t *places, struct random *r)
 {
     for (int i = 0; i < 300; i++) {
@@ -256,7 +257,7 @@ void stream_urls(struct stream *s, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         if (i > 0 && i % 100000 == 0) drift(places, &r);
         const double u = uniform(&r);
-        if (u < 0.06 && i > 50) { /* a page loaded again */
+        if (u < 0.06 && i > 50) { /* a reload */
             s->draws[i] = s->draws[i - 1 - next(&r) % 50];
         } else if (u < 0.24) { /* a search */
             const uint32_t q = draw(&queries, &r);
