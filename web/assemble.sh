@@ -1,6 +1,7 @@
 #!/bin/sh
-# assemble.sh SOURCE OUT: what npm publishes, around OUT/tamis.wasm. The scripts go without their comments and indentation,
-# a sixth of what a browser would fetch; tamis.d.ts keeps its own.
+# assemble.sh SOURCE OUT: makes the package that npm publishes around OUT/tamis.wasm. The scripts
+# lose their comments and indentation, which is a sixth of what a browser would fetch; tamis.d.ts
+# keeps its comments.
 set -eu
 source=$1 out=$2
 for name in core guard inline node tamis; do

@@ -1,6 +1,6 @@
-// node web/bench.mjs [BUILD]: what an operation costs here, beside what else npm has. Minima of several rounds, since other
-// programs only ever make it slower. Those of npm join in after
-// `sh web/tools.sh web/bench build/web-bench`.
+// node web/bench.mjs [BUILD]: measures what an operation costs here, compared with other npm
+// packages. It prints the minima of several rounds, because other programs only ever make it
+// slower. The npm packages take part after `sh web/tools.sh web/bench build/web-bench`.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,7 +12,7 @@ const build = resolve(process.argv[2] ?? new URL('../build', import.meta.url).pa
 const { Tamis, Guard } = await import(join(build, 'web/node.mjs'));
 const N = 100000, ROUNDS = 7;
 
-// 50 characters each, made beforehand: only the operation counts.
+// 50 characters each, made beforehand, so that only the operation is timed.
 const word = (i) => `https://www.example-${String(i).padStart(8, '0')}.com/path/index`.padEnd(50, '.').slice(0, 50);
 const present = Array.from({ length: N }, (_, i) => word(i)), absent = Array.from({ length: N }, (_, i) => word(N + i));
 
@@ -40,7 +40,8 @@ function row(name, has, addNs, bytes) {
     fastest(() => count(has, absent), N).toFixed(0), `${(100 * wrong / N).toFixed(2)} %`, (8 * bytes / N).toFixed(1)]);
 }
 
-// An empty filter three times, filled by `fill`: the last one, and what a key took at best.
+// Makes an empty filter three times and fills it with `fill`. Returns the last one, and the best
+// time per key.
 async function filled(make, fill) {
   let filter, best = Infinity;
   for (let round = 0; round < 3; round++) {
@@ -63,7 +64,7 @@ async function ours(kind) {
 
 for (const kind of ['blocked', 'bloom', 'partitioned', 'counting', 'fuse']) await ours(kind);
 
-// Ribbons come from the command line.
+// Ribbons are made by the command line.
 const dir = mkdtempSync(join(tmpdir(), 'tamis-bench-')), file = join(dir, 'ribbon.tamis');
 const native = (args, lines) => {
   const run = spawnSync(join(build, 'tamis'), args, { input: lines, maxBuffer: 1 << 28 });

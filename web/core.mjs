@@ -1,4 +1,5 @@
-// Filters in JavaScript: the C library as WebAssembly, and the little around it. tamis.d.ts is the manual.
+// Filters in JavaScript: the C library as WebAssembly, and a thin layer around it. tamis.d.ts is
+// the manual.
 
 const STATUS = ['OK', 'ENOMEM', 'EINVAL', 'EUNSUPPORTED', 'EFULL', 'EABSENT', 'EMISMATCH', 'ECORRUPT', 'EVERSION', 'EKEY',
   'EIO', 'ESEALED'];
@@ -20,11 +21,11 @@ export class TamisError extends Error {
   }
 }
 
-// --- The module, once for all filters ---------------------------------------------------------------------
+// --- The module, shared by all filters -----------------------------------------------------------
 
 export const host = {
   wasm: null, // where the module is, or its bytes; set by the entry
-  // Whatever can be loaded, as bytes.
+  // Returns anything that can be loaded as bytes.
   async read(from) {
     from = await from;
     if (typeof from === 'string' || from instanceof URL) from = await fetch(from);
@@ -52,7 +53,7 @@ export function start() {
   });
 }
 
-// Growing detaches old views.
+// Growing the memory detaches old views.
 export function heap() {
   return memory?.length ? memory : memory = new Uint8Array(c.memory.buffer);
 }
@@ -79,7 +80,8 @@ function invalid(message) {
   throw new TamisError('EINVAL', message);
 }
 
-// The bytes go to `room`; returns how many. Strings are UTF-8, and short ones of ASCII are done before the encoder begins.
+// Copies the bytes to `room` and returns how many there are. Strings become UTF-8; for short ones
+// of ASCII a loop is faster than the encoder.
 export function put(key) {
   const isText = typeof key === 'string';
   if (!isText && !(key instanceof Uint8Array)) throw new TypeError('a key is a string or a Uint8Array');
@@ -103,7 +105,7 @@ export function put(key) {
   return i + encoder.encodeInto(i ? key.slice(i) : key, m.subarray(room + i, room + size)).written;
 }
 
-// A copy of its own in the module's memory, to be freed.
+// Makes a copy in the module's memory, which the caller frees.
 export function keep(bytes) {
   const p = allocate(bytes.length);
   heap().set(bytes, p);
@@ -134,7 +136,7 @@ function withKey(key, use) {
   }
 }
 
-// --- Plans ------------------------------------------------------------------------------------------------
+// --- Plans ---------------------------------------------------------------------------------------
 
 const numbers = () => new Float64Array(c.memory.buffer, c.numbers(), 40);
 
@@ -164,7 +166,7 @@ function limit(bytes = 0) {
   return Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : invalid('maxBytes is a whole number');
 }
 
-// --- The filter ---------------------------------------------------------------------------------------------
+// --- The filter ----------------------------------------------------------------------------------
 
 const lost = new FinalizationRegistry((t) => c.close(t));
 

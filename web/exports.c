@@ -1,6 +1,6 @@
-/* What core.mjs calls. Numbers go as doubles and 32-bit words, which JavaScript has; lists of them
- * come back in `numbers`, in an order that both sides know; a failure leaves its reason in
- * `why`. */
+/* The functions that core.mjs calls. Numbers are passed as doubles and 32-bit words, which
+ * JavaScript has. Lists of numbers are returned in `numbers`, in an order that both sides know. A
+ * failure leaves its reason in `why`. */
 #include "../guard/url/hash.h"
 #include "../guard/url/url.h"
 
@@ -24,7 +24,8 @@ EXPORT(why) const char *web_why(void)
     return why.text;
 }
 
-/* Where the image is wrong, a kind that can what this one cannot, and the status. */
+/* Returns the offset at which the image is wrong, a kind that has the missing operation, or the
+ * status. */
 EXPORT(whyMore) double web_why_more(int what)
 {
     const double more[] = {(double)why.offset, why.better_kind, why.status};
@@ -41,7 +42,7 @@ EXPORT(free) void web_free(void *p)
     free(p);
 }
 
-/* --- Life ------------------------------------------------------------------------------------- */
+/* --- Life cycle ------------------------------------------------------------------------------- */
 
 static void *take(void *ctx, size_t size)
 {
@@ -55,7 +56,7 @@ static void give(void *ctx, void *p)
     free(p);
 }
 
-/* The library's own way to malloc aligns big blocks to huge pages, of which there are none here. */
+/* The library's own allocator aligns big blocks to huge pages, which do not exist here. */
 static const tamis_memory memory = {.alloc = take, .free = give};
 
 static tamis_options options(const uint8_t *key, uint32_t flags, double max_bytes)
@@ -84,7 +85,7 @@ static tamis_status solve(const double *n, tamis_plan *plan, tamis_promise *prom
     return tamis_solve(plan, promise, &why);
 }
 
-/* The request is in `numbers`, and so is the answer. */
+/* Takes the request from `numbers`, and puts the answer there. */
 EXPORT(plan) int web_plan(void)
 {
     tamis_plan p;
@@ -153,7 +154,7 @@ static int because(tamis_status s)
     return s;
 }
 
-/* 1: it may have been there before. */
+/* Returns 1 if the key may have been added before. */
 EXPORT(add) int web_add(tamis *t, const void *key, size_t len)
 {
     bool seen;
@@ -166,7 +167,7 @@ EXPORT(remove) int web_remove(tamis *t, const void *key, size_t len)
     return tamis_remove(t, key, len, &why);
 }
 
-/* --- Looking inside, and out ------------------------------------------------------------------ */
+/* --- Facts and saving ------------------------------------------------------------------------- */
 
 EXPORT(info) int web_info(const tamis *t)
 {
@@ -229,7 +230,7 @@ static tamis_status append(void *ctx, const void *bytes, size_t n)
     return TAMIS_OK;
 }
 
-/* To `out`, of that size. */
+/* Writes to `out`, which has the size that the image needs. */
 EXPORT(save) int web_save(const tamis *t, uint8_t *out)
 {
     return tamis_write(t, append, &out, &why);
@@ -250,7 +251,7 @@ EXPORT(sha256) const uint8_t *web_sha256(const char *bytes, size_t n)
     return hash;
 }
 
-/* How many expressions there are now, or why there are none. */
+/* Returns the number of expressions, or a negative status. */
 EXPORT(url) int web_url(const char *text, size_t len)
 {
     n_expressions = 0;
@@ -274,13 +275,13 @@ EXPORT(urlText) const char *web_url_text(void)
     return url.text;
 }
 
-/* Whether its host should be written in Punycode first. */
+/* Reports whether the host should be converted to Punycode first. */
 EXPORT(urlEscaped) int web_url_escaped(void)
 {
     return url.escaped_name;
 }
 
-/* Pairs of an address and a length. */
+/* Returns pairs of an address and a length. */
 EXPORT(expressions) const guard_span *web_expressions(void)
 {
     return expressions;
@@ -291,7 +292,7 @@ EXPORT(hashes) const uint8_t *web_hashes(void)
     return hashes[0];
 }
 
-/* Whether the prefix of a hash is in the sorted list. */
+/* Reports whether the prefix of a hash is in the sorted list. */
 static bool is_removed(const uint8_t *removed, size_t n, const uint8_t *hash)
 {
     size_t from = 0;
@@ -307,8 +308,8 @@ static bool is_removed(const uint8_t *removed, size_t n, const uint8_t *hash)
     return false;
 }
 
-/* The expressions that may be listed, a bit each (guard/version/guard.h). There may be no delta and no
- * removed prefixes. */
+/* Returns the expressions that may be listed, one bit each (guard/version/guard.h). The delta and
+ * the removed prefixes may be missing. */
 EXPORT(maybes)
 uint32_t web_maybes(const tamis *filter, const tamis *delta, const uint8_t *removed, size_t n)
 {

@@ -1,14 +1,16 @@
-// The URL guard: a local filter first, and the server only when that cannot exclude a URL. The server is shown four bytes
-// of a hash, never the URL. guard/version/guard.h tells what the parts are.
+// The URL guard. It asks a local filter first, and the server only if the filter cannot exclude a
+// URL. The server receives four bytes of a hash, never the URL. guard/version/guard.h describes the
+// parts.
 import { Tamis, TamisError, c, heap, hex, host, keep, put, room, sha256, start, text } from './core.mjs';
 
 const MOST_SECONDS = 86400;
 const ATTEMPTS = 3; // a version may be replaced while its parts are fetched
-// After a failure nobody is asked for half a minute, and for twice as long after each further one, up to an hour: a server
-// in trouble is not helped by questions, and pages do not wait for one that is gone.
+// After a failure the server is not asked for half a minute, and for twice as long after each
+// further failure, up to an hour. Questions do not help a server in trouble, and pages do not wait
+// for a server that is gone.
 const QUIET = 30e3, MOST_QUIET = 3600e3;
 
-// Forgets what was added first.
+// Drops the oldest entry when it is full.
 class Bounded extends Map {
   constructor(most) {
     super();
@@ -23,8 +25,8 @@ class Bounded extends Map {
   }
 }
 
-// Makes the module take a URL apart; returns how many expressions there are, or why there are none. International names
-// are written in Punycode first, as the browser itself does.
+// Makes the module parse a URL. Returns the number of expressions, or the reason why there are
+// none. International names are converted to Punycode first, as the browser itself does.
 function enter(url) {
   const bytes = put(url), n = c.url(room, bytes);
   if (n < 0) return text(c.why());
@@ -36,7 +38,7 @@ function enter(url) {
   }
 }
 
-// What the module has of the URL that was entered.
+// Returns the expressions of the URL that the module has parsed.
 function expressions(n, bits) {
   const m = heap(), spans = new Uint32Array(m.buffer, c.expressions(), 2 * n), hashes = c.hashes();
   return Array.from({ length: n }, (_, i) => ({
@@ -46,7 +48,8 @@ function expressions(n, bits) {
   }));
 }
 
-// An answer of the server about these prefixes, as a map of hashes to labels; or an exception.
+// Checks the server's answer about these prefixes and returns it as a map from hashes to labels, or
+// throws.
 function understood(answer, prefixes) {
   const { hashes, labels, cache_seconds: seconds } = answer;
   const good = Array.isArray(hashes) && Array.isArray(labels) && hashes.length === labels.length && seconds >= 0 &&
@@ -67,7 +70,7 @@ export class Guard {
   #options;
   #updating;
   #failures = 0;
-  #quiet = 0; // until then
+  #quiet = 0; // time until which the server is not asked
   #why;
 
   constructor() {
@@ -91,7 +94,7 @@ export class Guard {
     return guard;
   }
 
-  // --- A URL ------------------------------------------------------------------------------------------------
+  // --- A URL -------------------------------------------------------------------------------------
 
   #look(url) {
     const { filter, delta, removed, removals } = this.#now;
@@ -134,7 +137,8 @@ export class Guard {
     return result;
   }
 
-  // Labels: it is listed; false: it is not; undefined: it has to be asked.
+  // Returns the labels if the hash is listed, false if it is not, undefined if the server must be
+  // asked.
   #kept(state, hash) {
     const answer = state.answers.get(hash.slice(0, 8));
     if (answer && this.#options.clock() < answer.until) return answer.listed.get(hash) ?? false;
@@ -165,7 +169,7 @@ export class Guard {
       this.#failures = this.#quiet = 0;
       return { listed, version };
     } catch (e) {
-      // Questions that fail together are one failure.
+      // Questions that fail together count as one failure.
       this.#failures = failures + 1;
       this.#quiet = clock() + Math.min(QUIET * 2 ** failures, MOST_QUIET);
       this.#why = e.message;
@@ -173,13 +177,13 @@ export class Guard {
     }
   }
 
-  // --- Versions -----------------------------------------------------------------------------------------------
+  // --- Versions ----------------------------------------------------------------------------------
 
   #fetch(path, cache) {
     if (!this.#server) throw new TamisError('EIO', 'no server to ask');
     const { timeout, fetch = globalThis.fetch } = this.#options;
     const url = new URL(path.replace(/^\//, ''), this.#server.replace(/\/*$/, '/'));
-    // Nobody has to know which page asked.
+    // The server need not know which page asked.
     return fetch(url, { cache, credentials: 'omit', referrerPolicy: 'no-referrer', signal: AbortSignal.timeout(timeout) });
   }
 
@@ -204,7 +208,7 @@ export class Guard {
   async #update(attempt = 1, from = this.#now?.version ?? '') {
     const m = await this.#json(`v1/update${from === '' ? '' : `?from=${from}`}`);
     this.#failures = this.#quiet = 0;
-    // The same number is not the same version when the lists were built anew.
+    // An equal number is not the same version if the lists were built from scratch.
     if (m.unchanged && from !== '')
       return m.id === this.#now.id ? { changed: false, version: m.version, bytes: 0 } : this.#update(attempt, '');
     try {
@@ -219,7 +223,7 @@ export class Guard {
     }
   }
 
-  // All of a version at once. Filters that stay are marked by their sum alone.
+  // Switches to a version as a whole. A filter that stays is identified by its checksum alone.
   async #become({ version, id, base }, { filter, delta, removed }) {
     const old = this.#now, stays = old && filter === old.kept;
     const all = removed ?? new Uint8Array(0);

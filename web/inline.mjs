@@ -1,4 +1,4 @@
-// For where a file of its own is a nuisance: the module is in this one.
+// An entry with the module inside the script, for places where a separate file is inconvenient.
 import bytes from './bytes.mjs';
 import { host } from './core.mjs';
 

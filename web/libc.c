@@ -1,6 +1,6 @@
-/* What of a C library the sources for the browser need (shim/): bytes, memory, sorting, reasons for
- * failures. Compiled without link-time optimization, which would take these loops for the very
- * functions that they are. */
+/* The part of a C library that the sources for the browser need (shim/): bytes, memory, sorting,
+ * reasons for failures. It is compiled without link-time optimization, which would replace these
+ * loops by calls of the functions that they implement. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,17 +37,18 @@ int strcmp(const char *a, const char *b)
 
 #define PAGE 65536u
 #define GRAIN 16u
-#define MOST_PAGES 65535u /* all of them but one have addresses that fit */
+/* All pages except one, so that every address and the end fit into 32 bits. */
+#define MOST_PAGES 65535u
 
-/* In front of every block, with room up to the grain. */
+/* In front of every block, padded to the grain. */
 struct block {
-    size_t size; /* with the head */
+    size_t size; /* includes this header */
     struct block *next;
 };
 
 extern char __heap_base;
 static struct block *blocks;
-static size_t end; /* of the memory that is ours, once there is any */
+static size_t end; /* end of the memory in use, once there is any */
 
 static void release(struct block *b)
 {
@@ -69,7 +70,7 @@ static void release(struct block *b)
     }
 }
 
-/* What the memory gains joins the last free block. */
+/* New memory is joined with the last free block. */
 static bool grow(size_t size)
 {
     const size_t now = __builtin_wasm_memory_size(0), more = size / PAGE + 1;
@@ -123,7 +124,7 @@ void free(void *p)
     if (p != NULL) release((struct block *)((char *)p - GRAIN));
 }
 
-/* --- Sorting: a heap, which needs no memory and no luck --------------------------------------- */
+/* --- Sorting: a heap sort, which needs no memory and has no bad case -------------------------- */
 
 static void swap(uint8_t *a, uint8_t *b, size_t size)
 {
@@ -185,7 +186,7 @@ double frexp(double x, int *exponent)
 
 struct text {
     char *out;
-    size_t size, n; /* n: what there would be */
+    size_t size, n; /* n: the length that the whole text would have */
 };
 
 static void put(struct text *t, char c)
@@ -209,7 +210,8 @@ static void put_number(struct text *t, uint64_t v)
     put_text(t, digits + at);
 }
 
-/* As %.3g: three digits, without zeros at the end; with an exponent where that is shorter. */
+/* Formats like %.3g: three digits without trailing zeros, with an exponent where that is
+ * shorter. */
 static void put_rate(struct text *t, double v)
 {
     int exponent = 0;

@@ -1,4 +1,4 @@
-// For Node, where files are read rather than fetched.
+// The entry for Node, which reads files instead of fetching them.
 import { readFile } from 'node:fs/promises';
 import { TamisError, host } from './core.mjs';
 

@@ -1,4 +1,4 @@
-/* SHA-256 (FIPS 180-4) for the browser's build, where nettle is not. */
+/* SHA-256 (FIPS 180-4) for the browser's build, which has no nettle. */
 #include "../guard/url/hash.h"
 
 #include <string.h>
@@ -61,7 +61,8 @@ void guard_hash(guard_span text, uint8_t hash[GUARD_HASH_SIZE])
     const uint8_t *p = (const uint8_t *)text.bytes;
     size_t left = text.length;
     for (; left >= BLOCK; left -= BLOCK, p += BLOCK) absorb(state, p);
-    /* A one bit, zeros, and the length in bits: in this block if there is room, else in another. */
+    /* A one bit, zeros, and the length in bits: in this block if there is room, otherwise in
+     * another. */
     uint8_t end[2 * BLOCK] = {0};
     const size_t ends = left + 9 <= BLOCK ? BLOCK : 2 * BLOCK;
     const uint64_t bits = (uint64_t)text.length * 8;

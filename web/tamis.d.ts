@@ -1,61 +1,62 @@
 /** "Have I seen this?" about data too big to keep. A filter answers "certainly not" or "maybe". */
 
-/** What a key may be. Strings are their UTF-8; lone surrogates count as U+FFFD. */
+/** What a key may be. A string stands for its UTF-8; lone surrogates count as U+FFFD. */
 export type Key = string | Uint8Array;
 
-/** Whatever bytes can be had from. Strings are URLs; in Node, what does not begin with http: or https: is a path. */
+/** Anything that has bytes. Strings are URLs; in Node, a string that does not begin with http: or
+ * https: is a path. */
 export type Source =
   | string | URL | Response | Blob | ArrayBuffer | ArrayBufferView
   | Promise<Response | Blob | ArrayBuffer | ArrayBufferView>;
 
 export type Kind =
   | 'bloom' | 'partitioned' | 'blocked' | 'counting' | 'fuse'
-  /** These are only read here; the command line makes them. */
+  /** These kinds can only be read here; the command line makes them. */
   | 'pair' | 'growing' | 'window' | 'cuckoo' | 'ribbon' | 'exact';
 
-/** Why something failed: the name of the C library's status, and its reason as the message. */
+/** The reason for a failure: the name of the C library's status, and its reason as the message. */
 export class TamisError extends Error {
   readonly name: 'TamisError';
   readonly status:
     | 'ENOMEM' | 'EINVAL' | 'EUNSUPPORTED' | 'EFULL' | 'EABSENT' | 'EMISMATCH' | 'ECORRUPT' | 'EVERSION' | 'EKEY' | 'EIO'
     | 'ESEALED';
-  /** Of ECORRUPT: the byte that is to blame, where one is. */
+  /** For ECORRUPT: the position of the wrong byte, if there is one. */
   readonly offset?: number;
-  /** Of EUNSUPPORTED: a kind that can. */
+  /** For EUNSUPPORTED: a kind that has the operation. */
   readonly betterKind?: Kind;
 }
 
-/** Say two of items, fpr and bytes; what is left out is decided for you. */
+/** Give two of items, fpr and bytes; everything else has a default. */
 export interface Plan {
   kind?: 'auto' | Kind;
   items?: number;
   /** False-positive rate, from 1e-18 to 1. */
   fpr?: number;
-  /** Budget for the whole file. */
+  /** Limit for the whole file. */
   bytes?: number;
-  /** Bits, counters; a shape instead of bytes. */
+  /** Bits or counters; a shape instead of bytes. */
   m?: number;
   /** Probes per key. */
   k?: number;
-  /** Of a counter: 4, 8 or 16. */
+  /** Bits of a counter: 4, 8 or 16. */
   cellBits?: number;
-  /** Of counting: 'blocked' puts the counters of a key into one line. */
+  /** For counting: 'blocked' puts the counters of a key into one line. */
   innerKind?: Kind;
   seed?: number | bigint;
   /** Refuse items beyond the plan. */
   strict?: boolean;
-  /** Blocked: 2 to 7 % smaller, and slower. */
+  /** For blocked: 2 to 7 % smaller, and slower. */
   compact?: boolean;
-  /** The caller brings 16-byte hashes. */
+  /** The caller supplies 16-byte hashes. */
   callerHashes?: boolean;
-  /** Bloom: made to be packed by the command line. */
+  /** For bloom: planned to be packed by the command line. */
   transfer?: boolean;
 }
 
 export interface Options {
   /** 16 secret bytes, for keys that strangers choose (SipHash-2-4). */
   key?: Uint8Array;
-  /** ENOMEM for anything bigger. */
+  /** Fail with ENOMEM for anything bigger. */
   maxBytes?: number;
 }
 
@@ -70,7 +71,7 @@ export interface Promised {
   innerKind: 'auto' | Kind;
   fprAsymptotic: number;
   bitsPerItem: number;
-  /** No structure at all needs fewer bits per item. */
+  /** The lower bound: no structure at all needs fewer bits per item. */
   boundBits: number;
   boundRatio: number;
   overflow: number;
@@ -111,44 +112,48 @@ export interface Facts {
   strict: boolean;
   autoRotate: boolean;
   sealed: boolean;
-  /** A static kind before its seal: answers true to every key. */
+  /** A sealed kind before its seal: answers true for every key. */
   collecting: boolean;
   readOnly: boolean;
   overfull: boolean;
   itemsEstimated: boolean;
-  /** Hashes were added that are not uniform, by whoever made the file: no rate or estimate here holds. */
+  /** The maker of the file added hashes that are not uniform: no rate or estimate here is valid. */
   hashSuspect: boolean;
 }
 
 export class Tamis {
   private constructor();
-  /** A saved filter. Damaged, cut or foreign bytes are refused with a TamisError, whatever they are. */
+  /** Loads a saved filter. Damaged, truncated or foreign bytes of any sort fail with a
+   * TamisError. */
   static load(from: Source, options?: Options & {
-    /** Accept a keyed filter without its key: it answers true to every key. */
+    /** Accept a keyed filter without its key: it answers true for every key. */
     keyless?: boolean;
   }): Promise<Tamis>;
-  /** An empty filter. */
+  /** Makes an empty filter. */
   static create(plan: Plan & Options): Promise<Tamis>;
-  /** What create would make of it, and the lower bound beside it. */
+  /** Returns what create would make, together with the lower bound. */
   static plan(plan: Plan): Promise<Promised>;
 
-  /** False is certain (but see Facts.mayMiss); true is wrong with the probability Facts.fprNow. */
+  /** False is certain (except where Facts.mayMiss is set); true is wrong with probability
+   * Facts.fprNow. */
   has(key: Key): boolean;
   hasMany(keys: Iterable<Key>): boolean[];
   /** For filters of the caller's own hashes: 16 bytes, the lower half first, little-endian. */
   hasHash(hash: Uint8Array): boolean;
-  /** Whether it was certainly new. */
+  /** Adds a key. Returns whether it was certainly new. */
   add(key: Key): boolean;
   addMany(keys: Iterable<Key>): this;
-  /** Counting filters only. EABSENT when it certainly is not in. Remove only what was added. */
+  /** For counting filters only. Fails with EABSENT if the key is certainly not a member. Remove
+   * only keys that were added. */
   remove(key: Key): void;
-  /** Read-only from now on; fuse filters answer from now on. */
+  /** Makes the filter read-only; a fuse filter answers from then on. */
   seal(): this;
   /** Reads every cell. */
   info(): Facts;
-  /** The file: the same bytes as the command line's for the same plan and keys in the same order. */
+  /** Returns the file: the same bytes as the command line's for the same plan and the same keys in
+   * the same order. */
   save(): Uint8Array;
-  /** Frees its memory now; otherwise that is done when nothing refers to it any more. */
+  /** Frees the memory now; otherwise it is freed when nothing refers to the filter any more. */
   close(): void;
 }
 
@@ -156,46 +161,47 @@ export interface Confirmation {
   version?: number;
   /** All listed SHA-256 hashes, in lower-case hex, that begin with one of the prefixes. */
   hashes: string[];
-  /** The lists that each of them is on. */
+  /** The lists that contain each of them. */
   labels: string[][];
-  /** How long this may be believed. */
+  /** How long the answer may be cached. */
   cache_seconds: number;
 }
 
-/** A version of the lists, to start from without a server or to be kept by Guard.save. */
+/** A version of the lists: to start from without a server, or as Guard.save returned it. */
 export interface GuardParts {
   filter: Source;
   delta?: Source | null;
   /** Sorted 4-byte prefixes. */
   removed?: Source | null;
-  /** Asks somebody about prefixes of 8 hex digits; without it, the server. */
+  /** Confirms prefixes of 8 hex digits; without it, the server is asked. */
   confirm?: (prefixes: string[]) => Confirmation | Promise<Confirmation>;
   server?: string | URL;
   version?: number;
   id?: string;
   base?: number;
-  /** Hashes that the filter could not exclude and the server did, in this version. */
+  /** Hashes that the filter could not exclude but the server did, in this version. */
   refuted?: string[];
 }
 
 export interface GuardOptions {
-  /** Milliseconds that a request may take; 5000. */
+  /** Milliseconds that a request may take; default 5000. */
   timeout?: number;
-  /** Refuted positives and answers that are kept, each; 10000. */
+  /** How many refuted positives and how many answers are kept; default 10000 each. */
   remember?: number;
-  /** Of a part; 64 MiB. */
+  /** Limit for a part; default 64 MiB. */
   maxBytes?: number;
-  /** Instead of the global one. */
+  /** Used instead of the global fetch. */
   fetch?: typeof fetch;
-  /** Instead of Date.now. */
+  /** Used instead of Date.now. */
   clock?: () => number;
 }
 
 export interface Verdict {
-  /** clean and listed are certain; unconfirmed: the filter cannot exclude it and nobody could be asked; no-url: nothing that
-   * could be listed, and not a "clean". */
+  /** 'clean' and 'listed' are certain. 'unconfirmed': the filter cannot exclude the URL and the
+   * server could not be asked. 'no-url': not a URL that could be listed, which does not mean that
+   * it is clean. */
   verdict: 'clean' | 'listed' | 'unconfirmed' | 'no-url';
-  /** The canonical form; not of no-url. */
+  /** The canonical form; missing for no-url. */
   url?: string;
   version?: number;
   /** How many expressions of hosts and paths were looked up, */
@@ -204,10 +210,10 @@ export interface Verdict {
   maybes: number;
   /** and how many prefixes the server was asked about. */
   asked: number;
-  /** Of listed: what is, and on which lists. */
+  /** For listed: the listed expression, and the lists that contain it. */
   expression?: string;
   labels: string[];
-  /** Of unconfirmed and no-url. */
+  /** For unconfirmed and no-url. */
   reason?: string;
 }
 
@@ -220,18 +226,20 @@ export interface Look {
 export class Guard {
   private constructor();
   static load(from: string | URL | GuardParts, options?: GuardOptions): Promise<Guard>;
-  /** Of the lists. */
+  /** The version of the lists. */
   readonly version: number | undefined;
-  /** The server has shown another version: time for update(). */
+  /** The server has reported another version: it is time for update(). */
   readonly stale: boolean;
-  /** Never rejects because of the network: that is an 'unconfirmed'. After a failure the server is not asked for 30 seconds,
-   * then for twice as long each time, up to an hour, and the verdict is that at once; `insist` asks all the same. */
+  /** Checks a URL. It never rejects because of the network; the verdict is then 'unconfirmed'.
+   * After a failure the server is not asked for 30 seconds, then for twice as long each time, up
+   * to an hour; during that time the verdict is 'unconfirmed' at once. `insist` asks the server
+   * anyway. */
   check(url: Key, options?: { insist?: boolean }): Promise<Verdict>;
-  /** The local half alone, in detail. */
+  /** Does only the local half, and returns the details. */
   look(url: Key): Look;
-  /** Fetches what is new and goes over to it at once; on failure the version before stays. */
+  /** Fetches a new version and switches to it as a whole; on failure the previous version stays. */
   update(): Promise<{ changed: boolean; version: number; bytes: number }>;
-  /** For Guard.load, to start again without fetching. */
+  /** Returns parts for Guard.load, to start again without fetching. */
   save(): GuardParts;
   close(): void;
 }

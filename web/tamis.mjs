@@ -1,4 +1,4 @@
-// For browsers and workers: the module is a file beside this one.
+// The entry for browsers and workers: the module is a file next to this one.
 import { host } from './core.mjs';
 
 host.wasm ??= new URL('./tamis.wasm', import.meta.url);

@@ -1,9 +1,10 @@
 #!/bin/sh
-# tools.sh FOLDER OUT: what FOLDER/package-lock.json names, in OUT/node_modules. Fetched once; the source tree stays as it is.
+# tools.sh FOLDER OUT: installs the packages of FOLDER/package-lock.json in OUT/node_modules. They
+# are fetched once, and the source tree stays as it is.
 set -eu
 [ $# -eq 2 ] || { echo "usage: $0 FOLDER OUT" >&2; exit 2; }
 mkdir -p "$2"
-exec 9>"$2/lock" # tests that run side by side
+exec 9>"$2/lock" # for tests that run in parallel
 flock 9
 cmp -s "$1/package-lock.json" "$2/fetched" && exit 0
 rm -f "$2/fetched"

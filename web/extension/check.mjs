@@ -1,5 +1,6 @@
-// The page that a navigation is held at: check.html#URL. It asks the worker, and goes on or says why not. What a URL says is
-// only ever shown as text, and only http and https are gone to: any page can open this one with whatever behind the #.
+// The page at which a navigation is held: check.html#URL. It asks the worker, and goes on or
+// explains why not. Parts of a URL are only ever shown as text, and only http and https are opened,
+// because any page can open this one with any text after the #.
 import { ask } from './ask.mjs';
 
 const $ = (id) => document.getElementById(id);
@@ -20,7 +21,7 @@ function fill(name, text) {
   for (const at of document.querySelectorAll(`[data-if="${name}"]`)) at.hidden = !text;
 }
 
-// Which section a verdict is told in.
+// The section that explains each verdict.
 const VIEWS = { listed: 'blocked', unconfirmed: 'doubt', 'no-url': 'strange', round: 'round' };
 
 function show(view, url, answer = {}) {
@@ -43,10 +44,11 @@ function show(view, url, answer = {}) {
   $('go').hidden = !stopped || !alone || view === 'broken';
   $('alone').hidden = !stopped || alone;
   if (url) $('alone').href = url.href;
-  if (alone) $('back').focus(); // a frame takes no focus from its page
+  if (alone) $('back').focus(); // a frame must not take the focus from its page
 }
 
-// Or to a page without permissions that does (rules.mjs). What stays here was a download.
+// Opens the URL here, or through a page without permissions (rules.mjs). If this page is still
+// there afterwards, the URL was a download.
 function goTo(url, how) {
   if (how === 'apart') {
     location.replace(`go.html#${url.href}`);

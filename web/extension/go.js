@@ -1,4 +1,5 @@
-// go.html#URL, sandboxed: what is opened from here is opened by nobody in particular, without the extension's permissions.
+// go.html#URL, sandboxed: a URL opened from here has no initiator, and not the extension's
+// permissions.
 const to = location.href.slice(location.href.indexOf('#') + 1);
 if (/^https?:\/\//.test(to)) {
   location.replace(to);

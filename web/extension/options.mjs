@@ -1,10 +1,11 @@
-// Where the list comes from, and how it is.
+// The options page: the server of the list, and the state of the list.
 import { ask } from './ask.mjs';
 
 const $ = (id) => document.getElementById(id);
 const pages = (n) => (n === 1 ? '1 page' : `${n} pages`);
 
-let entered = false; // what the user writes stays until it is in use, and where they are about to write nothing moves
+// The user's input stays until it is in use, and the field does not change while it has the focus.
+let entered = false;
 
 async function show() {
   const { server, version, updated, problem, blocked, warned, allowed } = await ask({ ask: 'status' });

@@ -1,21 +1,24 @@
-// How a page is held before anything is sent to its server. A rule redirects whatever is to be shown in a tab or a frame to
-// check.html#URL. Once that is judged to be good, a rule for this tab and this URL goes before it, a pass, and check.html
-// goes on to the URL. A pass ends when something has been shown there.
+// How a page is held before anything is sent to its server. A rule redirects everything that would
+// be shown in a tab or a frame to check.html#URL. If the URL is judged to be good, a rule for this
+// tab and this URL with a higher priority, a pass, is added, and check.html goes on to the URL. A
+// pass ends when something has been shown there.
 //
-// What an extension with permissions opens gets all cookies of its host, even those that are not for requests from other
-// sites (SameSite). So a second rule marks what comes from the same site, by a word that no web page knows, and all
-// else is opened by a page without permissions, go.html.
+// A URL that an extension with permissions opens gets all cookies of its host, even those that are
+// not for requests from other sites (SameSite). So a second rule marks navigations that come from
+// the same site, with a word that no web page knows. Everything else is opened by a page without
+// permissions, go.html.
 //
 // Passes are kept in the session as { rule, tab, frame, url, times }.
 import { change, set, settings } from './store.mjs';
 
 const api = chrome.declarativeNetRequest;
 const HELD = { resourceTypes: ['main_frame', 'sub_frame'], requestMethods: ['get'] };
-const MOST_TIMES = 3; // a pass that did not work three times does not work
-const MOST_PASSES = 1000; // of 5000 rules that a session may have
-const LONG = 200; // characters of a regular expression, of which the browser takes 2 KB as it counts them
+const MOST_TIMES = 3; // a pass that failed three times does not work
+const MOST_PASSES = 1000; // a session may have 5000 rules
+// Characters of a regular expression; the browser's limit is 2 KB in its own measure.
+const LONG = 200;
 
-// POST is not held: its body would be lost.
+// POST is not held, because its body would be lost.
 export async function hold() {
   let { word } = await settings();
   if (!word) await set({ word: word = crypto.randomUUID() });
@@ -30,18 +33,19 @@ export async function hold() {
   });
 }
 
-// This URL and no other. Stars and carets are wildcards of a urlFilter and cannot be escaped there; of a URL that holds one,
-// the beginning, in which the host is, has to be enough.
+// Matches exactly this URL. Stars and carets are wildcards of a urlFilter and cannot be escaped
+// there. For a URL that contains one, the beginning, which includes the host, has to be enough.
 function exactly(url) {
   if (!/[*^|]/.test(url)) return { urlFilter: `|${url}|` };
   const start = url.slice(0, LONG).replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
   return { regexFilter: `^${start}${url.length > LONG ? '' : '$'}` };
 }
 
-// Of the whole host, when a pass for the URL does not work.
+// Matches the whole host, for use when a pass for the URL does not work.
 const hostOf = (url) => ({ requestDomains: [new URL(url).hostname.replace(/^\[|\]$/g, '')] });
 
-// Lets a frame go to a URL. False: it has been let through before and came back, so that it would go round for ever.
+// Lets a frame go to a URL. Returns false if it was let through before and came back, because it
+// would then go round for ever.
 export function pass(tab, frame, url, { wide = false } = {}) {
   return change(async ({ passes }) => {
     const old = passes.find((p) => p.tab === tab && p.frame === frame && p.url === url);
@@ -62,8 +66,8 @@ export function pass(tab, frame, url, { wide = false } = {}) {
   });
 }
 
-// Something is shown in a frame of a tab, or nothing will be; 0 is the tab itself, and what was in its frames is gone with its
-// page. Returns whether there was a pass.
+// Ends the pass of a frame, because something is shown there or nothing will be. Frame 0 is the tab
+// itself; its frames disappear with its page. Returns whether there was a pass.
 export function end(tab, frame) {
   return change(async ({ passes }) => {
     const ends = passes.filter((p) => p.tab === tab && (frame === 0 || p.frame === frame));

@@ -1,5 +1,5 @@
-// What outlives the worker, which the browser stops after half a minute of rest: the list in IndexedDB, settings in
-// storage.local, and what ends with the browser's session in storage.session.
+// What outlives the worker, which the browser stops after half a minute of rest: the list in
+// IndexedDB, settings in storage.local, and data of the browser's session in storage.session.
 
 function database() {
   return new Promise((done, failed) => {
@@ -29,16 +29,16 @@ export const forget = (name) => transact('readwrite', (kept) => kept.delete(name
 
 export const SERVER = 'http://127.0.0.1:8080';
 
-// server; tried, updated: when the list was asked for and when that went well; problem: why the last try did not;
-// word: see rules.mjs.
+// server; tried, updated: when the list was last requested, and when that last succeeded; problem:
+// why the last attempt failed; word: see rules.mjs.
 export const settings = async () => ({ server: SERVER, ...await chrome.storage.local.get() });
 export const set = (values) => chrome.storage.local.set(values);
 
-// blocked, warned: how many pages; allowed: expressions that the user went through to, each with the verdict at that time;
-// passes: see rules.mjs.
+// blocked, warned: numbers of pages; allowed: expressions that the user chose to visit, each with
+// the verdict at that time; passes: see rules.mjs.
 export const session = () => chrome.storage.session.get({ blocked: 0, warned: 0, allowed: {}, passes: [] });
 
-// Changes of the session one after the other, or one of two at once would be lost.
+// Changes the session one after the other, because one of two simultaneous changes would be lost.
 let last = Promise.resolve();
 export function change(how) {
   const next = last.then(async () => {

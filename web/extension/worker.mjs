@@ -1,5 +1,5 @@
-// The worker: has the list, judges URLs for check.html, lets them through, and keeps the list fresh. It may be stopped at
-// any time, so whatever it must know afterwards is in store.mjs.
+// The worker. It has the list, judges URLs for check.html, lets them through, and keeps the list up
+// to date. It may be stopped at any time, so everything it must know afterwards is in store.mjs.
 import { Guard } from './tamis/tamis.mjs';
 import { end, hold, pass } from './rules.mjs';
 import { change, forget, keep, recall, session, set, settings } from './store.mjs';
@@ -7,27 +7,31 @@ import { change, forget, keep, recall, session, set, settings } from './store.mj
 const MINUTES = 30; // between updates
 const MINUTES_WITHOUT = 1; // while there is no list
 const CHECK = chrome.runtime.getURL('check.html');
-const USER = ''; // no host
+const USER = ''; // not a host
 const BY_USER = ['typed', 'auto_bookmark', 'generated', 'keyword', 'keyword_generated', 'reload', 'start_page'];
-const LONG = 120000; // milliseconds for a list; a confirmation has the guard's own few seconds
+// Milliseconds for a list; a confirmation has the guard's own limit of a few seconds.
+const LONG = 120000;
 
-// --- The list -----------------------------------------------------------------------------------------------
+// --- The list ------------------------------------------------------------------------------------
 
 const options = {
   fetch: (url, init) => fetch(url, url.pathname.endsWith('/v1/confirm') ? init : { ...init, signal: AbortSignal.timeout(LONG) }),
 };
 let loading, updating;
-const asked = new Map(); // what the user asked for, by tab: it is held a moment before check.html wants to know
-const opening = new Map(); // for whom a frame is going where cookies of the site's own are sent: USER, or the site's host
+// What the user asked for, by tab, until check.html asks about it a moment later.
+const asked = new Map();
+// For each frame that is opening a URL with the cookies of its own site: USER, or the site's host.
+const opening = new Map();
 
-// The browser's words for what happens to requests, in ours.
+// Translates the browser's error messages about requests into plain words.
 function plainly(reason) {
   return reason?.replace(/^(Failed to fetch|NetworkError.*?)(?=;|$)/, 'the server cannot be reached')
     .replace(/^.*(is not valid JSON|JSON input|JSON at position \d+)(?=;|$)/, 'what answers there is no server of lists')
     .replace(/^.*(timed out|aborted)(?=;|$)/, 'the server did not answer in time');
 }
 
-// The guard, or undefined while there is no list. A list that is damaged is dropped; one that cannot be read just now is not.
+// Returns the guard, or undefined while there is no list. A damaged list is dropped; a list that
+// cannot be read at the moment is kept.
 function guard() {
   return loading ||= (async () => {
     let parts;
@@ -44,7 +48,8 @@ function guard() {
   })();
 }
 
-// With another server than before, that one's list replaces the old one. On failure nothing changes but what is said about it.
+// Fetches the list. The list of another server replaces the old one. On failure only the reported
+// problem changes.
 async function fetchNew(server) {
   const old = await guard(), before = (await settings()).server, tried = Date.now();
   try {
@@ -66,7 +71,8 @@ async function fetchNew(server) {
   }
 }
 
-// One at a time; a try that runs already is as good as a new one, unless that is about another server.
+// Runs one update at a time. An update that is running counts as the new one, unless that is for
+// another server.
 function update(server) {
   if (updating && !server) return updating;
   const mine = Promise.resolve(updating).then(() => fetchNew(server)).finally(() => {
@@ -80,7 +86,7 @@ async function schedule() {
   if (old?.periodInMinutes !== minutes) await chrome.alarms.create('update', { periodInMinutes: minutes });
 }
 
-// --- What the button says -----------------------------------------------------------------------------------
+// --- The button ----------------------------------------------------------------------------------
 
 async function show() {
   const { blocked } = await session(), on = await guard();
@@ -94,10 +100,10 @@ async function show() {
 
 const count = (what) => change(async (now) => ({ values: { [what]: now[what] + 1 } })).then(show);
 
-// --- URLs ---------------------------------------------------------------------------------------------------
+// --- URLs ----------------------------------------------------------------------------------------
 
-// What a URL is stopped for: expressions that the user would have to allow. A doubt that was allowed does not allow what is
-// known for certain by now.
+// Returns the expressions for which a URL is stopped and that the user would have to allow. If the
+// user allowed an unconfirmed expression, that does not cover it once it is known to be listed.
 function grounds(on, url, { verdict, expression }, allowed) {
   const all = {
     clean: () => [],
@@ -116,14 +122,16 @@ async function judge(url, insist) {
   }
   const result = await on.check(url, { insist }), { allowed } = await session();
   if (on.stale) update();
-  if (result.verdict === 'clean' && result.asked > 0) await keep('list', on.save()); // with what was refuted
+  // Includes the refuted hashes.
+  if (result.verdict === 'clean' && result.asked > 0) await keep('list', on.save());
   return { ...result, reason: plainly(result.reason), stops: grounds(on, url, result, allowed) };
 }
 
 const near = (a, b) => a === b || a.endsWith(`.${b}`) || b.endsWith(`.${a}`);
 
-// Whether a URL may get the cookies that are for requests from its own site alone: the user asked for it, or a page of the same
-// site did, or for what redirects to it. Frames also have to stand in a page of the same host.
+// Decides whether a URL may get the cookies that are only for requests from its own site: if the
+// user asked for it, or a page of the same site did, or for a redirect to it. A frame must also be
+// in a page of the same host.
 async function isOwn({ url, same }, { tab, frameId }) {
   const host = new URL(url).hostname, key = `${tab.id} ${frameId}`, before = opening.get(key);
   const user = frameId === 0 && (asked.get(tab.id) === url || before === USER);
@@ -134,7 +142,7 @@ async function isOwn({ url, same }, { tab, frameId }) {
   return own;
 }
 
-// What check.html does next: goes on by itself, or by go.html.
+// Tells check.html what to do next: open the URL itself, or through go.html.
 async function open(message, sender, how) {
   const { url } = message, own = await isOwn(message, sender);
   return await pass(sender.tab.id, sender.frameId, url, how) && (own ? 'here' : 'apart');
@@ -150,7 +158,8 @@ async function check(message, sender) {
   return go ? { go } : { ...result, verdict: 'round' };
 }
 
-// The user wants to see it all the same. In a frame, another page could make them click without their knowing.
+// The user wants to see the page anyway. In a frame, another page could trick the user into a
+// click.
 async function through(message, sender) {
   if (sender.frameId !== 0) throw new Error('only from a tab of its own');
   const { stops, verdict } = await judge(message.url), more = Object.fromEntries(stops.map((e) => [e, verdict]));
@@ -158,7 +167,7 @@ async function through(message, sender) {
   return { go: await open(message, sender, { wide: stops.length === 0 }) };
 }
 
-// --- What pages of the extension ask -------------------------------------------------------------------------
+// --- Questions of the extension's pages ----------------------------------------------------------
 
 const answers = {
   check,
@@ -181,7 +190,7 @@ chrome.runtime.onMessage.addListener((message, sender, reply) => {
   return true;
 });
 
-// --- What happens in the browser ------------------------------------------------------------------------------
+// --- Events of the browser -----------------------------------------------------------------------
 
 function ended(tab, frame) {
   for (const key of opening.keys())
@@ -189,8 +198,8 @@ function ended(tab, frame) {
   return end(tab, frame);
 }
 
-// The second line: what came in without being held, as the answer to a form. Its server has the request by then, but nobody
-// goes on unwarned.
+// The second line of defence: pages that arrived without being held, as the answer to a form. Their
+// server has the request by then, but the user is warned.
 chrome.webNavigation.onCommitted.addListener(async ({ tabId, frameId, url, transitionType }) => {
   if (frameId === 0) {
     asked.delete(tabId);

@@ -1,12 +1,13 @@
-/* For drawings: the cells behind a key, and what is in them. In the page's module only. */
+/* For the drawings: the cells of a key and their values. Only the page's module has this. */
 #include <stdlib.h>
 #include <tamis/inspect.h>
 #include <tamis/tamis.h>
 
 #define EXPORT(name) __attribute__((export_name(#name)))
-#define MOST 64 /* probes of a key */
+#define MOST 64 /* the most probes of a key */
 
-/* How many there are; their numbers, as doubles, are where cellsAt says. */
+/* Returns the number of cells. Their indices, as doubles, are at the address that cellsAt
+ * returns. */
 static double found[MOST];
 
 EXPORT(cellsOf) size_t web_cells_of(const tamis *t, const void *key, size_t len)

@@ -1,9 +1,9 @@
-// A list for show, for when no server is behind the page. Its names are reserved and lead nowhere (RFC 2606). It is asked as a
-// server would be, by four bytes of a hash, from the page's own memory.
+// A demonstration list for a page without a server. Its names are reserved and lead nowhere (RFC
+// 2606). It is queried like a server, with four bytes of a hash, from the page's own memory.
 import { Guard } from './guard.mjs';
 import { Tamis, sha256, start } from './core.mjs';
 
-// What is listed, as the expressions of hosts and paths that URLs are looked up by.
+// The list, as the expressions of hosts and paths by which URLs are looked up.
 const LIST = {
   malware: ['thisisavirus.example/', 'downloads.example/free/codec.exe', 'bad.example/', 'mirror.test/cracks/',
     'update-now.example/', 'toolbar.test/', 'wincleaner.example/setup/', 'freeram.example/', 'fonts-pack.test/',
@@ -12,7 +12,7 @@ const LIST = {
     'paypa1.example/', 'account-verify.test/', 'parcel.example/track/', 'webmail.test/signin.php', 'tax-refund.example/',
     'evil.example/login'],
 };
-// Far too high for a real list, so that one can see a false positive.
+// Far too high for a real list, so that a false positive can be seen.
 const RATE = 0.05;
 
 export const SAMPLES = [
@@ -25,7 +25,7 @@ export const SAMPLES = [
 
 export const entries = new Set(Object.values(LIST).flat()).size;
 
-// `asked` is told of every request that a server would have had.
+// `asked` is called for every request that a server would have received.
 export async function demoGuard(asked) {
   await start();
   const encoder = new TextEncoder(), labels = new Map();

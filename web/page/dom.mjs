@@ -1,4 +1,4 @@
-// The little that the parts of the page share. Text is always set as text, never as HTML.
+// Helpers that the parts of the page share. Text is always set as text, never as HTML.
 
 export const $ = (id) => document.getElementById(id);
 
@@ -23,7 +23,8 @@ export const count = (n) => whole.format(n);
 export const number = (x) => short.format(x);
 export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
 
-// A probability for people: per cent while that has digits to show, and one in so many beyond.
+// Formats a probability for people: as a percentage while that has digits to show, and below that
+// as one in so many.
 export function rate(p) {
   if (!(p > 0)) return '0 %';
   if (p >= 0.0001) return `${number(100 * p)} %`;

@@ -2,14 +2,14 @@
 import { Tamis, c, put, room } from './core.mjs';
 import { $, count, el, plural, rate } from './dom.mjs';
 
-// What the sliders mean; blocked has 8 probes, whatever one wishes.
+// The ranges of the sliders; blocked always has 8 probes.
 const KINDS = {
   bloom: { m: [8, 256, 8], usual: 64, unit: 'bits', columns: () => 16 },
   partitioned: { m: [4, 32, 1], usual: 16, unit: 'bits in each row', columns: (m) => m },
   blocked: { m: [512, 2048, 512], usual: 512, unit: 'bits', columns: () => 32, k: 8 },
   counting: { m: [8, 256, 8], usual: 64, unit: 'counters', columns: () => 16 },
 };
-// The seed with which the library's hash gives the lecture's positions.
+// With this seed the library's hash gives the positions of the lecture.
 const LECTURE = {
   kind: 'partitioned', k: 3, m: 5, seed: 595483,
   words: ['thisisavirus.com', 'totallynotsuspicious.com'], ask: 'verynormalsite.com',
@@ -26,12 +26,12 @@ function positions(word) {
   return Array.from(new Float64Array(c.memory.buffer, c.cellsAt(), n));
 }
 
-// --- The drawing -----------------------------------------------------------------------------------------------------
+// --- The drawing ---------------------------------------------------------------------------------
 
 const isRows = () => shape.kind === 'partitioned';
 const size = () => (isRows() ? shape.k * shape.m : shape.m);
 
-// A table, so that it can be read by row and column as well as seen.
+// A table, so that screen readers can read it by row and column.
 function drawEmpty() {
   const columns = KINDS[shape.kind].columns(shape.m), n = size(), rows = [];
   cells = Array.from({ length: n }, () => el('td', {}, '0'));
@@ -76,11 +76,11 @@ async function predicted(n) {
   try {
     return (await Tamis.plan({ kind: shape.kind, k: shape.k, m: shape.m, items: n })).fpr;
   } catch {
-    return 1; // so full that no plan would have it
+    return 1; // so full that no plan accepts it
   }
 }
 
-// Only when they have changed: one of them may have the focus.
+// Updates the list only if it has changed, because one of the words may have the focus.
 function showWords() {
   const now = [...new Set(words)];
   if (now.length === listed.length && now.every((word, i) => word === listed[i])) return;
@@ -102,9 +102,9 @@ async function tell(text, touched) {
   if (mine === generation) $('p-predicted').textContent = rate(p);
 }
 
-// --- Words -----------------------------------------------------------------------------------------------------------
+// --- Words ---------------------------------------------------------------------------------------
 
-// As `tamis explain` writes them: within each row where there are rows.
+// The positions as `tamis explain` prints them: within each row if there are rows.
 const places = (touched) => `(${touched.map((cell, row) => (isRows() ? cell - row * shape.m : cell)).join(', ')})`;
 const what = () => (shape.kind === 'counting' ? 'counter' : 'bit');
 
@@ -137,7 +137,7 @@ function remove(word) {
   return tell(`Removed ${word}: h = ${places(touched)}. Each of these counters is one lower.`, touched);
 }
 
-// The filter of this shape with the same words.
+// Makes the filter of this shape with the same words.
 async function make(text) {
   const wanted = shape, next = await Tamis.create({ ...wanted, items: 1 });
   if (wanted !== shape) return next.close(); // the slider has moved on
@@ -147,7 +147,7 @@ async function make(text) {
   return tell(text);
 }
 
-// --- Controls ----------------------------------------------------------------------------------------------------------
+// --- Controls ------------------------------------------------------------------------------------
 
 function showShape() {
   const { m: [least, most, steps], unit, k } = KINDS[shape.kind];

@@ -1,2 +1,3 @@
-// Where the guard's server is, as an address relative to this page; null: there is none, and a list for show stands in.
+// The address of the guard's server, relative to this page. null: there is no server, and a
+// demonstration list replaces it.
 export default null;

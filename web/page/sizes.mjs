@@ -15,7 +15,7 @@ const KINDS = {
   ribbon: 'sets that never change; the smallest',
   exact: 'no false positive on keys you name',
 };
-const FIRST = 0.5, LAST = 9, STEP = 0.25; // powers of ten of the rate
+const FIRST = 0.5, LAST = 9, STEP = 0.25; // negative powers of ten of the rate
 const LEAST_BITS = 1, MOST_BITS = 512;
 const EDGE = { left: 40, top: 12, bottom: 40 };
 const ROOM_FOR_NAMES = 640, NAME_HEIGHT = 15;
@@ -31,7 +31,7 @@ async function plan(kind, n, e) {
   }
 }
 
-// All curves for this many items, computed once.
+// Computes all curves for this many items, once.
 async function curvesFor(n) {
   if (kept.has(n)) return kept.get(n);
   const all = {};
@@ -43,9 +43,9 @@ async function curvesFor(n) {
   return all;
 }
 
-// --- The drawing -------------------------------------------------------------------------------------------------------
+// --- The drawing ---------------------------------------------------------------------------------
 
-// Pixels of a rate and of a number of bits, both in powers.
+// Returns the pixels of a rate and of a number of bits, both on logarithmic scales.
 function scales() {
   const width = Math.max($('plot').clientWidth, 260), height = Math.round(Math.min(Math.max(0.6 * width, 300), 480));
   const right = width - (width >= ROOM_FOR_NAMES ? 96 : 20), bottom = height - EDGE.bottom;
@@ -68,7 +68,7 @@ function grid({ width, right, bottom, x, y }) {
   return lines;
 }
 
-// Names beside the ends of the curves, moved apart where they would cover each other.
+// Puts names beside the ends of the curves, moved apart where they would overlap.
 function names({ width, right, bottom, y }, shown) {
   if (width < ROOM_FOR_NAMES) return [];
   const ends = shown.map(([kind, points]) => [kind, points.filter((p) => !p.refused).at(-1)]).filter(([, last]) => last)
@@ -101,7 +101,7 @@ function draw() {
   svg('line', { class: 'cursor', x1: x(exponent), x2: x(exponent), y1: EDGE.top, y2: bottom }), ...names(scale, shown)));
 }
 
-// --- The table -------------------------------------------------------------------------------------------------------
+// --- The table -----------------------------------------------------------------------------------
 
 function makeRow(kind) {
   const box = el('input', { type: 'checkbox', id: `show-${kind}`, checked: true });

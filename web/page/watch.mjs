@@ -1,4 +1,4 @@
-// The guard at work: every URL with the way it takes, and what that spares the server.
+// The guard at work: shows the steps of every URL, and the requests that were saved.
 import { Guard } from './guard.mjs';
 import { $, bytes, count, el, plural } from './dom.mjs';
 import { SAMPLES, demoGuard, entries } from './demo.mjs';
@@ -21,13 +21,13 @@ function asked(some) {
   prefixes = some;
 }
 
-// As fetch, but seen.
+// Does the same as fetch, and records requests for confirmation.
 function watched(url, init) {
   if (new URL(url).pathname.endsWith('/v1/confirm')) asked(new URL(url).searchParams.getAll('prefix'));
   return fetch(url, init);
 }
 
-// --- One URL, step by step ------------------------------------------------------------------------------------------
+// --- One URL, step by step -----------------------------------------------------------------------
 
 const step = (state, title, ...more) => el('li', { class: state }, el('h3', {}, title), ...more);
 
@@ -82,7 +82,7 @@ function show(url, look, found, known) {
   return `${name}: ${url}`;
 }
 
-// One after the other, so that each is seen with its own request.
+// Checks one URL after the other, so that each is shown with its own request.
 async function checkAll(urls) {
   let said = '';
   for (const url of urls) {
@@ -94,7 +94,7 @@ async function checkAll(urls) {
   if (guard.stale) await load(() => guard.update());
 }
 
-// A complaint is heard as well as seen.
+// Complaints are also announced to screen readers.
 function hint(complaint) {
   $('urls-hint').textContent = complaint ?? HINT;
   if (complaint) $('said').textContent = complaint;
@@ -112,7 +112,7 @@ function submit() {
   working = working.then(() => checkAll(urls)).catch((error) => hint(`This could not be checked: ${error.message}`));
 }
 
-// --- The lists -------------------------------------------------------------------------------------------------------
+// --- The lists -----------------------------------------------------------------------------------
 
 function say(...children) {
   $('lists').replaceChildren(...children);
@@ -123,7 +123,7 @@ async function fromServer() {
   guard ??= await Guard.load(base, { fetch: watched });
   const about = await (await fetch(new URL('v1/update', base), { cache: 'no-store' })).json();
   const size = ['filter', 'delta', 'removed'].reduce((sum, part) => sum + (about[part]?.bytes ?? 0), 0);
-  // Of a few entries it is the head of the file that counts.
+  // With few entries the header dominates the size.
   const each = about.entries >= 1000 ? `, ${(8 * size / about.entries).toFixed(1)} bits each` : '';
   say(`Version ${count(guard.version)} of the server’s lists: ${plural(about.entries, 'entry', 'entries')} in ${bytes(size)}${each}. ` +
     `Lists: ${about.labels.join(', ')}.`);
@@ -143,7 +143,7 @@ async function fromDemo() {
   $('samples').hidden = false;
 }
 
-// Whatever fails is told, and can be tried again.
+// Shows any failure, with a button to try again.
 async function load(doIt) {
   try {
     await doIt();
@@ -167,7 +167,7 @@ export async function startGuard() {
     event.preventDefault();
     submit();
   });
-  // What is pasted into an empty field is checked at once.
+  // URLs pasted into an empty field are checked at once.
   $('urls').addEventListener('paste', () => {
     if ($('urls').value === '') setTimeout(submit);
   });

@@ -1,4 +1,4 @@
-/* The tests of the native build have asserted it. */
+/* Assertions are left out here; the tests of the native build have checked them. */
 #ifndef TAMIS_SHIM_ASSERT_H
 #define TAMIS_SHIM_ASSERT_H
 

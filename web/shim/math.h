@@ -1,6 +1,6 @@
-/* Of the C library's <math.h> what the sources for the browser use. What is no instruction comes
- * from JavaScript's Math where that has it. Engines differ in the last bit as C libraries do, and
- * plans do not (tamis__tidy in src/core/plan.c). */
+/* The part of the C library's <math.h> that the sources for the browser use. Functions that are not
+ * instructions come from JavaScript's Math where that has them. Engines differ in the last bit, as
+ * C libraries do; plans do not (tamis__tidy in src/core/plan.c). */
 #ifndef TAMIS_SHIM_MATH_H
 #define TAMIS_SHIM_MATH_H
 
@@ -33,7 +33,7 @@ static inline double fmax(double a, double b)
     return a > b ? a : b;
 }
 
-/* Of what is not negative, as all our arguments. */
+/* Requires an x that is not negative, as all arguments here are. */
 static inline long lround(double x)
 {
     return (long)(x + 0.5);

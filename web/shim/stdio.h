@@ -1,11 +1,12 @@
-/* Of the C library's <stdio.h> what the sources for the browser use: reasons for failures. */
+/* The part of the C library's <stdio.h> that the sources for the browser use: reasons for
+ * failures. */
 #ifndef TAMIS_SHIM_STDIO_H
 #define TAMIS_SHIM_STDIO_H
 
 #include <stdarg.h>
 #include <stddef.h>
 
-/* Knows %s, %u, %llu, %.3g, %.0f and %%; what it does not know it writes as '?'. */
+/* Supports %s, %u, %llu, %.3g, %.0f and %%, and writes '?' for anything else. */
 int vsnprintf(char *out, size_t size, const char *format, va_list args);
 int snprintf(char *out, size_t size, const char *format, ...);
 

@@ -1,10 +1,10 @@
-/* Of the C library's <stdlib.h> what the sources for the browser use. */
+/* The part of the C library's <stdlib.h> that the sources for the browser use. */
 #ifndef TAMIS_SHIM_STDLIB_H
 #define TAMIS_SHIM_STDLIB_H
 
 #include <stddef.h>
 
-/* Aligned to 16 bytes; NULL when the memory cannot grow. */
+/* Returns memory aligned to 16 bytes, or NULL if the memory cannot grow. */
 void *malloc(size_t size);
 void *calloc(size_t n, size_t size);
 void free(void *p);

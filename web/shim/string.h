@@ -1,5 +1,5 @@
-/* Of the C library's <string.h> what the sources for the browser use. The builtins become single
- * instructions where the length is known, and calls of libc.c where it is not. */
+/* The part of the C library's <string.h> that the sources for the browser use. The builtins become
+ * single instructions if the length is known, and calls of libc.c otherwise. */
 #ifndef TAMIS_SHIM_STRING_H
 #define TAMIS_SHIM_STRING_H
 

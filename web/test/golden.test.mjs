@@ -24,7 +24,7 @@ test('kinds that count, and those that can miss on purpose, are refused, with a 
   await assert.rejects(Tamis.load(golden('count-min.tamis')), { name: 'TamisError', message: /kind 32 is not in this library/ });
 });
 
-// What does the same here: is removed from, changes, or is sealed.
+// The kind that has the same operation here: it can be removed from, changed, or sealed.
 const INSTEAD = { cuckoo: 'counting', pair: 'counting', growing: 'blocked', window: 'blocked', ribbon: 'fuse', exact: 'fuse' };
 
 test('kinds that are only read say so', async () => {

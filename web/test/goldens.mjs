@@ -1,5 +1,5 @@
-// What the golden images promise, for any place where the package runs: Node and Chromium do the same here. `read` gives the
-// bytes of a golden image; whatever is wrong is an exception.
+// What the golden images promise, for any place where the package runs: Node and Chromium run the
+// same checks. `read` returns the bytes of a golden image; anything wrong is an exception.
 
 export const MADE_HERE = ['bloom', 'partitioned', 'blocked', 'counting', 'fuse'];
 export const secret = Uint8Array.from({ length: 16 }, (_, i) => i);
@@ -22,7 +22,8 @@ export function goldenKey(i) {
   return key;
 }
 
-// Every image answers as it did; `text` is tests/golden/answers.txt. Returns how many did.
+// Checks that every image answers as before; `text` is tests/golden/answers.txt. Returns how many
+// did.
 export async function answers(Tamis, recipes, read, text) {
   const known = new Set(recipes.map((r) => r.name));
   const images = text.split(/^image /m).slice(1).filter((part) => known.has(part.split(/[ \n]/)[0]));
@@ -46,7 +47,7 @@ export async function answers(Tamis, recipes, read, text) {
   return images.length;
 }
 
-// What is loaded is saved as the same bytes, and tells what it is.
+// Checks that a loaded image is saved as the same bytes and reports its facts.
 export async function savedAgain(Tamis, recipes, read) {
   for (const recipe of recipes) {
     const image = await read(recipe.name), t = await Tamis.load(image, keyOf(recipe));
@@ -62,7 +63,7 @@ export async function savedAgain(Tamis, recipes, read) {
   return recipes.length;
 }
 
-// What can be made here is made byte for byte. Returns how many were.
+// Checks that images which can be made here are made byte for byte. Returns how many were.
 export async function made(Tamis, recipes, read) {
   let count = 0;
   for (const recipe of recipes) {

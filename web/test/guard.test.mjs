@@ -1,5 +1,6 @@
-// The guard against a server of a few lines that publishes what `tamis guard build` made, and against whatever else may
-// happen between a client and a server; then against `tamis guard serve` itself.
+// The guard against a server of a few lines that publishes what `tamis guard build` made, and
+// against everything else that may happen between a client and a server; then against `tamis guard
+// serve` itself.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,7 +13,8 @@ import { Guard, Tamis, command, native, room } from './help.mjs';
 const sha256 = (data) => createHash('sha256').update(data).digest();
 const hosts = (from, n) => Array.from({ length: n }, (_, i) => `bad-${from + i}.example`);
 
-// A version of lists in memory: base filter, delta, removed prefixes; and everything that happens to it.
+// A version of lists in memory: base filter, delta, removed prefixes; and everything that happens
+// to it.
 class Lists {
   constructor(listed) {
     this.version = this.base = 1;
@@ -78,7 +80,7 @@ async function serve(t, lists) {
   return { url: `http://127.0.0.1:${server.address().port}`, log, server };
 }
 
-// Hosts that are not listed but pass the filter.
+// Hosts that are not listed but match the filter.
 async function falsePositives(guard, n) {
   const found = [];
   for (let i = 0; found.length < n; i++)
@@ -121,10 +123,12 @@ test('answers are kept as long as the server allows, refutations as long as the 
   assert.deepEqual([(await guard.check('bad-1.example/x')).verdict, lists.asked.length], ['listed', 2]);
   now += 301e3;
   assert.deepEqual([(await guard.check(wrong)).verdict, lists.asked.length], ['clean', 2]); // refuted in this version
-  assert.deepEqual([(await guard.check('bad-1.example')).verdict, lists.asked.length], ['listed', 3]); // perhaps no more
+  // The refutation may no longer hold.
+  assert.deepEqual([(await guard.check('bad-1.example')).verdict, lists.asked.length], ['listed', 3]);
   await lists.publish(['late.example']);
   assert.equal((await guard.update()).changed, true);
-  assert.deepEqual([(await guard.check(wrong)).verdict, lists.asked.length], ['clean', 4]); // a new version, a new question
+  // A new version, so the server is asked again.
+  assert.deepEqual([(await guard.check(wrong)).verdict, lists.asked.length], ['clean', 4]);
   lists.cacheSeconds = 0;
   assert.equal((await guard.check('bad-2.example')).verdict, 'listed');
   assert.equal((await guard.check('bad-2.example')).asked, 1);
@@ -172,9 +176,9 @@ test('updates fetch what is new, and take away what is gone', async (t) => {
   for (const host of hosts(30, 100)) assert.equal((await guard.check(host)).verdict, 'listed');
   for (const host of hosts(0, 30)) {
     const { verdict, maybes } = await guard.check(host);
-    assert.deepEqual([verdict, maybes], ['clean', 0]); // without a question
+    assert.deepEqual([verdict, maybes], ['clean', 0]); // without asking
   }
-  // Another base, two updates at once, lists built anew under an old number.
+  // Another base, two updates at once, lists built from scratch under an old number.
   Object.assign(lists, { base: 7, version: 6, filter: await Lists.filterOf([...lists.listed.keys()]) });
   await lists.publish();
   log.length = 0;
@@ -245,7 +249,7 @@ test('without an answer that can be believed a maybe is unconfirmed', async (t) 
     (response) => response.end(JSON.stringify({ ...good, cache_seconds: 'long' })),
     (response) => response.end(JSON.stringify({ ...good, hashes: [sha256('else').toString('hex')] })), // not asked for
     (response) => response.destroy(),
-    () => {}, // says nothing
+    () => {}, // does not answer
   ];
   for (const answer of answers) {
     lists.special = (at, response) => (at.pathname === '/v1/confirm' ? (answer(response), true) : undefined);
@@ -270,7 +274,7 @@ test('a server that fails is left alone for a while, then for longer', async (t)
   };
   lists.special = (at, response) => (at.pathname === '/v1/confirm' ? (response.writeHead(503).end('{}'), true) : undefined);
   for (const seconds of [30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]) {
-    // Two at once are one failure.
+    // Two failures at once count as one.
     await Promise.all([guard.check('bad-6.example'), ask('bad-5.example')]);
     assert.equal(log.length, 2);
     now += 1000 * seconds - 1;
@@ -282,7 +286,7 @@ test('a server that fails is left alone for a while, then for longer', async (t)
   assert.equal((await ask('bad-5.example')).asked, 1);
   lists.special = undefined;
   assert.deepEqual(await ask('bad-5.example'), { verdict: 'unconfirmed', reason: (await ask('bad-5.example')).reason, asked: 0 });
-  // Whoever insists is answered, and that ends it, as an update does.
+  // With `insist` the server is asked, and success ends the pause, as an update does.
   assert.deepEqual(await ask('bad-5.example', { insist: true }), { verdict: 'listed', reason: undefined, asked: 1 });
   assert.deepEqual(await ask('bad-6.example'), { verdict: 'listed', reason: undefined, asked: 1 });
   lists.special = (at, response) => (at.pathname === '/v1/confirm' ? (response.writeHead(503).end('{}'), true) : undefined);
@@ -324,7 +328,7 @@ test('parts without a server, and starting again from what was saved', async (t)
   const again = await Guard.load(saved);
   assert.deepEqual(log, []);
   assert.equal((await again.update()).changed, false);
-  // What was refuted stays so.
+  // A refuted positive stays refuted.
   const [wrong] = await falsePositives(again, 1);
   assert.deepEqual([(await again.check(wrong)).asked, again.save().refuted.length], [1, 1]);
   const third = await Guard.load(again.save());
@@ -334,7 +338,8 @@ test('parts without a server, and starting again from what was saved', async (t)
   await lists.publish(['newer.example']);
   log.length = 0;
   await again.update();
-  assert.deepEqual(log, ['/v1/update?from=2', '/delta?version=3']); // the filter is still known by its sum
+  // The filter is still known by its checksum.
+  assert.deepEqual(log, ['/v1/update?from=2', '/delta?version=3']);
 });
 
 test('a server below a path', async (t) => {
@@ -353,7 +358,7 @@ test('a server below a path', async (t) => {
   }
 });
 
-// --- What the builder really makes, and the real server, where this build has them ----------------------------------
+// --- The real builder and the real server, if this build has them --------------------------------
 
 const can = (words, sign) => {
   try {

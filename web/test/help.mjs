@@ -1,4 +1,5 @@
-// Where things are, and the recipes of the C tests, read from their sources so that there is one of each.
+// Where things are, and the recipes of the C tests, read from their sources so that there is only
+// one of each.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +26,7 @@ export function room(t) {
 
 export const golden = (name) => new Uint8Array(readFileSync(join(source, 'tests/golden', name)));
 
-// A generator of its own: tests fail the same way twice.
+// A seeded generator, so that tests fail in the same way twice.
 export function random(seed) {
   let x = BigInt(seed);
   return (below) => {
@@ -36,7 +37,8 @@ export function random(seed) {
   };
 }
 
-// The recipes of tests/support/golden.h, but for kinds that count and private ones: name, plan, number of keys, and what else.
+// The recipes of tests/support/golden.h, except sketches and private filters: name, plan, number of
+// keys, and the remaining fields.
 const COUNTS = ['count_min', 'count_sketch', 'tally', 'top', 'signed_tally'];
 export function recipes() {
   const text = readFileSync(join(source, 'tests/support/golden.h'), 'utf8');

@@ -1,4 +1,5 @@
-// Whatever the bytes: an exception with a reason, no trap, no leak, and everything else goes on.
+// Hostile bytes of any sort: there is an exception with a reason, no trap and no leak, and
+// everything else continues to work.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { goldenKey, keyOf } from './goldens.mjs';
@@ -19,7 +20,7 @@ async function refused(bytes, options, what) {
   assert.fail(`undetected: ${what}`);
 }
 
-// The rest of every image is checked by one sum, whatever the place: a bit in each kilobyte will do.
+// One checksum covers the rest of every image, so a flipped bit in each kilobyte is enough.
 test('truncations, extensions and flipped bits', async () => {
   await Tamis.load(all[0].image);
   let before;

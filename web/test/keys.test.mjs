@@ -1,4 +1,4 @@
-// Keys, and what a filter of a few of them says.
+// Keys, and the answers of a filter of a few of them.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Tamis, random } from './help.mjs';

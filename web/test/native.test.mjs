@@ -1,4 +1,5 @@
-// The command line and the package read each other's files, plan alike and answer alike.
+// The command line and the package read each other's files, make the same plans and give the same
+// answers.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

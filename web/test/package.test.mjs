@@ -1,4 +1,4 @@
-// What npm would publish: small, whole, and usable by its names.
+// The package that npm would publish: small, complete, and usable by its names.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,8 @@ import { Guard, Tamis, golden, native, room, source, web } from './help.mjs';
 
 const about = JSON.parse(readFileSync(join(web, 'package.json')));
 
-// 39.6 KB when the limit was set. The rest is room for new kinds and checks, which come with nearly every version.
+// 39.6 KB when the limit was set. The difference is room for new kinds and checks, which nearly
+// every version adds.
 const MOST = 48000;
 const gzipped = (...names) => names.map((name) => gzipSync(readFileSync(join(web, name)), { level: 9 }).length);
 const sum = (sizes) => sizes.reduce((a, b) => a + b);
@@ -75,7 +76,7 @@ test('by name: in Node, inline, in a worker; as a file over HTTP as in a browser
     assert.equal(run.stdout, 'right\n', `${name}: ${run.stderr}`);
   }
 
-  // From a response, a URL and a promise of one.
+  // From a response, a URL and a promise of a response.
   const server = createServer((request, response) => {
     if (request.url === '/bloom.tamis') response.end(golden('bloom.tamis'));
     else response.writeHead(404).end();

@@ -1,4 +1,5 @@
-// The page's module under Node: all of the library, in the same words as the package's. web/test/browser has the page itself.
+// The page's module under Node: the whole library, with the same names as the package's.
+// web/test/browser tests the page itself.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +16,8 @@ test('imports nothing but mathematics', async () => {
     assert.ok(module === 'Math' && name in Math, `${module}.${name}`);
 });
 
-// 59.3 KB when the limit was set. The rest is room for new kinds and checks, which come with nearly every version.
+// 59.3 KB when the limit was set. The difference is room for new kinds and checks, which nearly
+// every version adds.
 const MOST = 64000;
 
 test('at most 64 KB, gzipped, and as docs/BROWSER.md and docs/DESIGN.md say', () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { Guard, Tamis, core, source } from './help.mjs';
 
-// Strings of C, pieces joined, as bytes.
+// Strings of C, adjacent literals joined, as bytes.
 function unquoted(text) {
   const bytes = [];
   const escapes = { t: 9, n: 10, r: 13, '\\': 92, '"': 34, 0: 0 };

@@ -1,4 +1,4 @@
-// The page for everybody: by keyboard, by screen reader, on a phone, at night.
+// The page for everybody: by keyboard, by screen reader, on a phone, in the dark scheme.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { shot } from './chromium.mjs';
@@ -6,7 +6,7 @@ import { check, verdicts, visitStatic } from './pages.mjs';
 
 const CONTROLS = ['button', 'checkbox', 'combobox', 'link', 'slider', 'spinbutton', 'textbox', 'DisclosureTriangle'];
 
-// With something in every part of it.
+// Visits the page and puts something into every part of it.
 async function full(t, options) {
   const it = await visitStatic(t, options);
   await check(it.page, 'http://www.example.org/', 'http://www.bad.example/a/page.html?q=1', 'mailto:x@example.org');
@@ -15,7 +15,7 @@ async function full(t, options) {
   return it;
 }
 
-// As assistive technology gets it.
+// The tree that assistive technology gets.
 async function tree(context, page) {
   const { nodes } = await (await context.newCDPSession(page)).send('Accessibility.getFullAXTree');
   return nodes.filter((node) => !node.ignored).map(({ role, name }) => ({ role: role?.value, name: name?.value ?? '' }));
@@ -52,7 +52,8 @@ test('the checker can fail', async (t) => {
 test('by keyboard alone', async (t) => {
   const { page, wrong } = await visitStatic(t);
   const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.textContent.trim());
-  // Tab after Tab; whatever has the focus shows it. It may leave the page once, for the browser's own controls.
+  // Presses Tab until an element has the focus; each focused element must show it. The focus may
+  // leave the page once, for the browser's own controls.
   const tabTo = async (name) => {
     for (let i = 0, left = 0; i < 80; i++) {
       await page.keyboard.press('Tab');
@@ -96,7 +97,7 @@ test('by keyboard alone', async (t) => {
   await tabTo('test');
   await page.keyboard.press('Enter');
   assert.match(await page.locator('#step').textContent(), /^Is pear in\?/);
-  await tabTo('apple'); // a word that was added tests itself, and keeps the focus
+  await tabTo('apple'); // pressing a word that was added tests it, and it keeps the focus
   await page.keyboard.press('Enter');
   assert.match(await page.locator('#step').textContent(), /^Is apple in\?/);
   assert.equal(await focused(), 'apple');
@@ -127,7 +128,7 @@ for (const [name, options] of [
       const { all, seen } = await measure();
       assert.ok(all <= seen, `${kind}: ${all} of ${seen} pixels`);
     }
-    // Nor does a table need to be scrolled sideways on a phone of the usual width.
+    // A table need not be scrolled sideways on a phone of the usual width either.
     if (options.viewport?.width !== 320)
       assert.deepEqual(await page.locator('.scroll').evaluateAll((all) => all.filter((box) => box.scrollWidth > box.clientWidth)
         .map((box) => box.firstElementChild.id)), []);
@@ -142,7 +143,8 @@ for (const [name, options] of [
   });
 }
 
-// In the page: texts whose contrast is below 4.5 to 1 (WCAG 2.1, 1.4.3), and 3 to 1 for big ones.
+// Runs in the page: returns texts whose contrast is below 4.5 to 1 (WCAG 2.1, 1.4.3), or 3 to 1 for
+// big ones.
 function poorContrast() {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
   const rgba = (color) => {

@@ -1,5 +1,5 @@
-// Chromium for tests: a browser with a profile of its own that is gone afterwards, folders over HTTP, what pages complain
-// about, and screenshots. web/tools.sh fetches what drives it.
+// Chromium for tests: a browser with a temporary profile, folders over HTTP, the complaints of
+// pages, and screenshots. web/tools.sh fetches what drives it.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -11,14 +11,15 @@ import { build } from '../help.mjs';
 
 const { chromium } = createRequire(join(build, 'web-tools/'))('playwright-core');
 
-// Nothing that would ask the world, and nothing that needs a screen.
+// Nothing that contacts the outside world, and nothing that needs a screen.
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync', '--force-color-profile=srgb'];
 
-// Milliseconds: only what hangs takes so long, whatever the machine does meanwhile.
+// Milliseconds: only a hanging test takes so long, whatever else the machine does.
 export const PATIENCE = Number(process.env.PATIENCE ?? 60000);
 
-// A directory for a profile, for tests that start a browser on it twice. Gone after the test, once its browsers are closed.
+// A directory for a profile, for tests that start a browser on it twice. It is removed after the
+// test, once its browsers are closed.
 const open = new Map();
 export function profile(t) {
   const path = mkdtempSync(join(tmpdir(), 'tamis-chromium-'));
@@ -34,7 +35,8 @@ const program = process.env.CHROMIUM ?? '/usr/bin/chromium';
 let one;
 after(async () => (await one)?.close());
 
-// A context of its own in one browser for all tests of a file: much sooner there than a browser. Knows no names.
+// Opens a separate context in one browser for all tests of a file, which is much faster than
+// starting a browser. It resolves no names.
 export async function visitor(t, options = {}) {
   one ??= chromium.launch({ executablePath: program, headless: true, args: [...ARGS, '--host-resolver-rules=MAP * ~NOTFOUND,EXCLUDE 127.0.0.1'] });
   const context = await (await one).newContext({ viewport: { width: 1024, height: 768 }, ...options });
@@ -43,8 +45,9 @@ export async function visitor(t, options = {}) {
   return context;
 }
 
-// A browser, closed after the test. `hosts` are rules of Chromium's for names, like 'MAP *.test 127.0.0.1:8080'; names without
-// a rule do not exist. `extension` is the folder of one. All else goes to playwright: viewport, colorScheme, ...
+// Starts a browser, closed after the test. `hosts` are Chromium's rules for names, like 'MAP *.test
+// 127.0.0.1:8080'; names without a rule do not exist. `extension` is the folder of one. Everything
+// else goes to playwright: viewport, colorScheme, ...
 export async function browser(t, { extension, hosts = [], args = [], at = profile(t), ...options } = {}) {
   const rules = [...hosts, 'EXCLUDE 127.0.0.1', 'EXCLUDE localhost', 'MAP * ~NOTFOUND'];
   const context = await chromium.launchPersistentContext(at, {
@@ -65,8 +68,9 @@ const TYPES = {
   '.mjs': 'text/javascript', '.svg': 'image/svg+xml', '.wasm': 'application/wasm',
 };
 
-// An HTTP server at a free port of the loopback address, closed after the test: `answer(request, response)`. Its log has
-// a line per request: method, host and path. With `secret`, { key, cert }, it speaks HTTPS.
+// Starts an HTTP server at a free port of the loopback address, closed after the test:
+// `answer(request, response)`. Its log has a line per request: method, host and path. With
+// `secret`, { key, cert }, it speaks HTTPS.
 export async function listen(t, answer, secret) {
   const log = [];
   const take = (request, response) => {
@@ -81,7 +85,8 @@ export async function listen(t, answer, secret) {
   return { url: `http://127.0.0.1:${port}`, port, log, close };
 }
 
-// Folders as they are: { '/': dir, '/golden/': dir }; the longest prefix wins. `fields` are sent with every file.
+// Serves folders: { '/': dir, '/golden/': dir }; the longest prefix wins. `fields` are sent with
+// every file.
 export function serve(t, folders, fields = {}) {
   const prefixes = Object.keys(folders).sort((a, b) => b.length - a.length);
   return listen(t, (request, response) => {
@@ -98,8 +103,9 @@ export function serve(t, folders, fields = {}) {
   });
 }
 
-// Whatever goes wrong in a page from now on, as text: exceptions, console errors (violations of the Content-Security-Policy
-// are among them), requests to other origins than `origin`.
+// Collects everything that goes wrong in a page from now on, as text: exceptions, console errors
+// (which include violations of the Content-Security-Policy), requests to origins other than
+// `origin`.
 export function watch(page, origin) {
   const wrong = [];
   page.on('pageerror', (e) => wrong.push(`exception: ${e.message}`));
@@ -113,7 +119,7 @@ export function watch(page, origin) {
   return wrong;
 }
 
-// build/screenshots/NAME.png, for people to look at.
+// Writes build/screenshots/NAME.png, for people to look at.
 export async function shot(page, name) {
   const dir = join(build, 'screenshots');
   mkdirSync(dir, { recursive: true });

@@ -1,5 +1,5 @@
-// The extension in Chromium, with a real `tamis guard serve`: what it stops, what it lets pass, and that nothing reaches a
-// bad host before the user says so.
+// The extension in Chromium, with a real `tamis guard serve`: what it stops, what it lets pass, and
+// that nothing reaches a bad host before the user agrees.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ test('the manifest names what there is, and no page has a script inside', () => 
     assert.doesNotMatch(text, /<script(?![^>]*src=)|<style|\son\w+=|\sstyle=|javascript:/i, name);
     for (const [, file] of text.matchAll(/(?:src|href)="([^"#]+)"/g)) assert.ok(there.includes(file), `${name}: ${file}`);
   }
-  // One copy of the logic: the package's files are the package's.
+  // There is one copy of the logic: these files equal the package's.
   for (const name of ['core.mjs', 'guard.mjs', 'tamis.mjs', 'tamis.wasm'])
     assert.deepEqual(readFileSync(join(extension, 'tamis', name)), readFileSync(join(build, 'web', name)), name);
 });
@@ -38,7 +38,7 @@ test('without a list it is off, says so, and holds nothing', { skip }, async (t)
   const page = await it.context.newPage();
   await go(page, 'http://bad.test/');
   await at(page, 'http://bad.test/');
-  // A server that does not answer, or is none, changes nothing.
+  // A server that does not answer, or is not a guard's server, changes nothing.
   for (const [address, said] of [['http://127.0.0.1:9/', /^That failed: the server cannot be reached\. Nothing has changed\.$/],
     ['nonsense', /^A server is an address/], ['ftp://a.test/', /^A server is an address/],
     [it.hosts.url, /^That failed: what answers there is no server of lists\. Nothing has changed\.$/]]) {
@@ -77,7 +77,7 @@ test('where the user is about to write, nothing else is written', { skip }, asyn
   await page.getByRole('button', { name: 'Update now' }).focus();
   await happens('three');
   assert.equal(await field.inputValue(), 'http://mine.test');
-  // An extension that does not answer, as after it was updated under an open page.
+  // An extension that does not answer, as after an update under an open page.
   await page.evaluate(() => { chrome.runtime.sendMessage = () => Promise.reject(new Error('gone away')); });
   await page.getByRole('button', { name: 'Use it' }).click();
   await page.getByText('That failed: gone away. Nothing has changed.').waitFor();
@@ -184,7 +184,7 @@ test('many frames at once, each judged for itself', { skip }, async (t) => {
   for (const [i, url] of inside.entries())
     await page.frameLocator(`iframe >> nth=${i}`).getByText(i % 4 === 3 ? 'This page was stopped' : url.slice(7)).waitFor();
   assert.deepEqual(it.log('bad.test'), []);
-  assert.equal(it.requests.length, 10); // nothing twice
+  assert.equal(it.requests.length, 10); // nothing is requested twice
   assert.equal(await badge(it), '3');
 });
 
@@ -268,7 +268,7 @@ test('the way through: for this page, until it is taken back', { skip }, async (
   const it = await world(t), page = await it.context.newPage();
   await go(page, 'http://bad.test/one');
   await stopped(page);
-  // By keyboard alone; the safe way has the focus.
+  // By keyboard alone; the safe choice has the focus.
   assert.equal(await page.evaluate(() => document.activeElement.id), 'back');
   await page.keyboard.press('Tab');
   assert.equal(await page.evaluate(() => document.activeElement.id), 'go');
@@ -307,7 +307,7 @@ test('a false positive opens after one question, and without any from then on', 
   await stopWorker(it);
   await it.guard.stop();
   await go(page, `${wrong[0]}again`);
-  await at(page, `${wrong[0]}again`); // known to be refuted
+  await at(page, `${wrong[0]}again`); // already refuted
   await go(page, wrong[1]);
   await page.getByText('This page could not be checked').waitFor();
 });
@@ -325,7 +325,8 @@ test('without its server a maybe is a warning, never silence', { skip }, async (
   await page.getByRole('button', { name: 'Try again' }).click();
   await doubt();
   assert.deepEqual(it.log('bad.test'), []);
-  // The user's own risk; but what was a doubt is not allowed once it is certain.
+  // The user accepts the risk; but permission for a doubtful page does not hold once it is known to
+  // be listed.
   await page.getByRole('button', { name: 'Continue anyway' }).click();
   await at(page, 'http://bad.test/');
   await go(page, 'http://bad.test/again');
@@ -362,7 +363,7 @@ test('it survives the end of its worker and of the browser, offline as well', { 
   await at(page, 'http://good.test/offline');
   await go(page, 'http://bad.test/offline');
   await page.getByText('This page could not be checked').waitFor();
-  assert.equal(await badge(it), ''); // what is counted is the browser's session
+  assert.equal(await badge(it), ''); // the counts belong to the browser's session
   await it.guard.start();
   await page.getByRole('button', { name: 'Try again' }).click();
   await stopped(page);
@@ -410,7 +411,7 @@ test('a list that is damaged at rest is dropped, said, and fetched again', { ski
   });
   await stopWorker(it);
   await go(page, 'http://bad.test/');
-  await at(page, 'http://bad.test/'); // nothing is left to check with
+  await at(page, 'http://bad.test/'); // there is nothing left to check with
   assert.equal(await badge(it), 'off');
   await it.guard.start();
   await options.getByRole('button', { name: 'Update now' }).click();
@@ -434,7 +435,7 @@ test('the check page goes nowhere but to web pages, and never round and round', 
   await page.goto(it.page(`check.html#${odd}`));
   await stopped(page);
   assert.equal(await page.locator('img').count(), 0);
-  // Two holds where one is expected: no pass of ours is of use.
+  // Two holds where one is expected, so that no pass of the extension works.
   await page.evaluate(() => chrome.declarativeNetRequest.updateDynamicRules({ addRules: [{
     id: 99, priority: 99, condition: { resourceTypes: ['main_frame'], regexFilter: '^http://good[.]test/.*' },
     action: { type: 'redirect', redirect: { regexSubstitution: `${chrome.runtime.getURL('check.html')}#\\0` } },

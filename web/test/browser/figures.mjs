@@ -1,5 +1,6 @@
-// node web/test/browser/figures.mjs: what things cost in Chromium, as minima of several rounds: the package's `has` and loading,
-// and how long a page takes with the extension and without. Needs `sh web/tools.sh web/test build/web-tools`.
+// node web/test/browser/figures.mjs: measures costs in Chromium as minima of several rounds: the
+// package's `has` and loading, and how long a page takes with and without the extension. Requires
+// `sh web/tools.sh web/test build/web-tools`.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { native, room, web } from '../help.mjs';

@@ -1,5 +1,5 @@
-// The package in Chromium: the golden images again, by its file and inline, in a page and in workers, under the strictest
-// Content-Security-Policy that it needs.
+// The package in Chromium: the golden images again, from its file and inline, in a page and in
+// workers, under the strictest Content-Security-Policy that allows it.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { browser, serve, watch } from './chromium.mjs';
 
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; worker-src 'self'";
 
-// Runs all goldens with the entry that `entry` names; the same text in a page and in a worker.
+// Runs all goldens with the entry that `entry` names; the same text serves a page and a worker.
 const script = (entry) => `
   import { Tamis } from '/web/${entry}.mjs';
   import { answers, made, savedAgain } from '/test/goldens.mjs';

@@ -1,4 +1,5 @@
-// The page's guard in Chromium: what URLs get, what is asked, and what happens when nobody answers.
+// The page's guard in Chromium: the verdicts on URLs, the requests, and what happens without an
+// answer.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +41,7 @@ test('a server that is gone: unconfirmed, never clean, and the way back', withGu
   assert.deepEqual(await verdicts(page), ['Clean', 'Unconfirmed']);
   assert.match(await page.locator('#results > li.unconfirmed').textContent(), /nobody could be asked.*No answer that could be believed/s);
   await shot(page, 'page-server-gone');
-  // Nothing went wrong but the connection.
+  // Nothing went wrong except the connection.
   assert.ok(wrong.length > 0 && wrong.every((line) => line.includes('ERR_CONNECTION_REFUSED')), wrong.join('\n'));
 });
 

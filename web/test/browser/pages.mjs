@@ -7,7 +7,7 @@ import { PATIENCE, serve, visitor, watch } from './chromium.mjs';
 
 export const folder = join(build, 'page');
 
-// The page at an address, ready; `wrong` is what it complains about.
+// Opens the page at an address and waits until it is ready; `wrong` collects its complaints.
 export async function visit(t, url, options = {}) {
   const context = await visitor(t, options), page = await context.newPage(), wrong = watch(page, url);
   await page.goto(`${url}/`);
@@ -21,7 +21,7 @@ export async function visitStatic(t, options) {
   return { ...await visit(t, url, options), log };
 }
 
-// `tamis guard serve` over lists of hosts, each under its label.
+// Starts `tamis guard serve` over lists of hosts, each under its label.
 export async function guardServer(t, lists) {
   const dir = room(t), named = Object.entries(lists).map(([label, hosts]) => {
     writeFileSync(join(dir, label), hosts.map((host) => `${host}\n`).join(''));

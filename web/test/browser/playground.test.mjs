@@ -9,7 +9,7 @@ import { texts, visitStatic } from './pages.mjs';
 const drawing = (page) => page.locator('#bits tbody tr').evaluateAll((rows) => rows.map((row) => row.cells[0].textContent + ' ' +
   Array.from(row.cells).slice(1).map((cell) => (cell.classList.contains('probe') ? `[${cell.textContent}]` : cell.textContent)).join(' ')));
 
-// The last one that `tamis explain` prints, and the positions.
+// The last drawing that `tamis explain` prints, and the positions.
 function explained(...args) {
   const lines = native(['explain', ...args]).toString().split('\n');
   const rows = lines.filter((line) => /^ {4}h\d/.test(line)).map((line) => line.trim().split(/\s+/).join(' '));
@@ -38,7 +38,7 @@ test('the lecture’s example is one click away, with the lecture’s bits', asy
   const { page, wrong } = await visitStatic(t);
   await page.click('#lecture');
   await page.waitForFunction(() => document.getElementById('step').textContent.includes('verynormalsite.com'));
-  // CSE 312, lecture 10: (2, 1, 4) and (1, 0, 4) are in; (2, 0, 4) is asked for.
+  // CSE 312, lecture 10: (2, 1, 4) and (1, 0, 4) are members; (2, 0, 4) is queried.
   assert.deepEqual(await drawing(page), ['h1 0 1 [1] 0 0', 'h2 [1] 1 0 0 0', 'h3 0 0 0 0 [1]']);
   const { rows, h } = explained('--k', '3', '--m', '5', '--seed', '595483', 'thisisavirus.com', 'totallynotsuspicious.com',
     '--ask', 'verynormalsite.com');
@@ -90,8 +90,10 @@ for (const kind of ['bloom', 'partitioned', 'blocked', 'counting']) {
     await page.waitForFunction(() => document.getElementById('p-predicted').textContent !== '0 %');
     const plan = JSON.parse(native(['plan', '--json', '--kind', kind, '--items', '30', '--m', String(more), '--k', String(k)]))[0];
     const [predicted, now, measured] = (await texts(page, 'p-predicted', 'p-now', 'p-measured')).map(probability);
-    assert.ok(Math.abs(predicted / plan.fpr - 1) < 0.05, `${predicted} ${plan.fpr}`); // as many digits as are shown
-    // 7 deviations of 10,000 questions, and the last digit: a false alarm in 10^11, were it not the same each time.
+    // As many digits as are shown.
+    assert.ok(Math.abs(predicted / plan.fpr - 1) < 0.05, `${predicted} ${plan.fpr}`);
+    // 7 standard deviations of 10,000 queries, and the last digit: one false alarm in 10^11, if the
+    // outcome were not the same each time.
     assert.ok(Math.abs(measured - now) < 7 * Math.sqrt(now * (1 - now) / 10000) + 0.0005, `${now} ${measured}`);
     assert.deepEqual(wrong, []);
     await shot(page, `playground-${kind}`);
@@ -116,7 +118,7 @@ test('counting: words go again; what is not in cannot', async (t) => {
   assert.match(await step(page), /certainly not/);
   await remove('pear');
   assert.equal(await sum(), 0);
-  // A word that only looks as if it were in.
+  // A word that only appears to be a member.
   await setSlider(page, 'm', 8);
   for (let i = 0; i < 3; i++) await page.click('#more');
   assert.match(await remove('never'), /was never added/);
@@ -141,7 +143,8 @@ test('it fills up, and can be emptied', async (t) => {
 
 test('the plot and its table have every kind, with the planner’s figures', async (t) => {
   const { page, wrong } = await visitStatic(t);
-  // All that `tamis plan` compares, and the one that it is silent about because it wants to know more.
+  // All kinds that `tamis plan` compares, and the one that it leaves out because it needs more
+  // information.
   const kinds = [...JSON.parse(native(['plan', '--json', '--items', '1000000', '--fpr', '0.01'])).map(({ kind }) => kind), 'exact'];
   assert.ok(kinds.length >= 11);
   for (const [exponent, power] of [[2, 6], [4, 6], [9, 3], [1, 9]]) {

@@ -1,4 +1,4 @@
-// tamis.d.ts by TypeScript itself, found by the package's names as users' compilers do.
+// tamis.d.ts compiled by TypeScript, found by the package's names as users' compilers find it.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// A small world for the extension: hosts under .test that all are one server of this process, a real `tamis guard serve`, and a
-// browser with the extension that knows both.
+// A small world for the extension: hosts under .test that are all one server of this process, a
+// real `tamis guard serve`, and a browser with the extension that knows both.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ export class GuardServer {
     this.process = undefined;
   }
 
-  // What it counted under a name.
+  // The value of one of its metrics.
   async metric(name) {
     const text = await (await fetch(`${this.url}/metrics`)).text();
     return Number(text.match(new RegExp(`^tamis_guard_${name} (\\d+)$`, 'm'))[1]);
@@ -52,7 +52,7 @@ export class GuardServer {
 const html = (title, body = '') => `<!DOCTYPE html><html lang="en"><title>${title}</title><link rel="icon" href="data:,">` +
   `<h1>${title}</h1>${body}`;
 
-// What the hosts answer: any path a page with itself as the title, and a few that do something.
+// What the hosts answer: any path is a page with itself as the title, and a few do something.
 const frame = (url, more = '') => `<iframe src="${url}"${more}></iframe>`;
 const BODIES = {
   '/meta': ([to]) => `<meta http-equiv="refresh" content="0;url=${to}">`,
@@ -84,7 +84,7 @@ export const canServe = (() => {
   }
 })();
 
-// A certificate that nobody believes but a browser that is told to. Undefined where there is no openssl.
+// Makes a certificate that only a browser with the right option trusts. Undefined without openssl.
 export function certificate(t) {
   const dir = room(t), key = join(dir, 'key.pem'), cert = join(dir, 'cert.pem');
   const run = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes',
@@ -117,14 +117,15 @@ export async function world(t, { lists = LISTS, buildOptions = [], configured = 
   return it;
 }
 
-// Begins to go there. Where that leads to is for `at` and `stopped` to tell: what is held and goes on counts as aborted.
+// Starts going there. `at` and `stopped` report where that leads: a navigation that is held and
+// goes on counts as aborted.
 export const go = (page, url) => page.goto(url, { waitUntil: 'commit' }).catch((e) => {
   if (!/ERR_ABORTED|interrupted by another navigation/.test(e.message)) throw e;
 });
 export const at = (page, url) => page.waitForURL((now) => now.href === url, { waitUntil: 'load' });
 export const stopped = (page) => page.getByRole('heading', { name: 'This page was stopped' }).waitFor();
 
-// Waits for what happens elsewhere than in a page.
+// Waits for something that happens outside a page.
 export async function until(done, what) {
   for (const end = Date.now() + PATIENCE; !await done();) {
     if (Date.now() > end) throw new Error(`never happened: ${what}`);
@@ -132,7 +133,7 @@ export async function until(done, what) {
   }
 }
 
-// Something done in a page of the extension, as the worker may be asleep.
+// Does something in a page of the extension, because the worker may be asleep.
 async function aside(it, act) {
   const page = await it.context.newPage();
   await page.goto(it.page('options.html'));
@@ -145,7 +146,7 @@ async function aside(it, act) {
 
 export const badge = (it) => aside(it, (page) => page.evaluate(() => chrome.action.getBadgeText({})));
 
-// As the browser does after half a minute of rest.
+// Stops the worker, as the browser does after half a minute of rest.
 export const stopWorker = (it) => aside(it, async (page) => {
   const session = await it.context.newCDPSession(page);
   const done = new Promise((resolve) => {
@@ -159,7 +160,7 @@ export const stopWorker = (it) => aside(it, async (page) => {
   await session.detach();
 });
 
-// As a user does: the server's address into the options page.
+// Enters the server's address in the options page, as a user does.
 export async function use(it, url) {
   const page = await it.context.newPage();
   await page.goto(it.page('options.html'));

@@ -1,4 +1,5 @@
-// Compiled by tsc --strict against tamis.d.ts, never run: what users write must fit, and what is wrong must not.
+// Compiled by tsc --strict against tamis.d.ts, never run: what users write must compile, and wrong
+// uses must not.
 import { Guard, Tamis, TamisError } from 'tamis';
 import type { Confirmation, Facts, GuardParts, Verdict } from 'tamis';
 import { Tamis as Inline } from 'tamis/inline';
@@ -38,5 +39,5 @@ export const wrongKind = () => Tamis.create({ kind: 'blooom', items: 1, fpr: 0.1
 export const wrongWay = () => new Tamis();
 // @ts-expect-error A verdict is one of four words.
 export const wrongVerdict = (v: Verdict) => v.verdict === 'bad';
-// @ts-expect-error A version is told, not set.
+// @ts-expect-error A version can be read, not set.
 export const wrongSet = (g: Guard) => { g.version = 5; };
