@@ -84,7 +84,7 @@ function invalid(message) {
 // of ASCII a loop is faster than the encoder.
 export function put(key) {
   const isText = typeof key === 'string';
-  if (!isText && !(key instanceof Uint8Array)) throw new TypeError('a key is a string or a Uint8Array');
+  if (!isText && !(key instanceof Uint8Array)) throw new TypeError('a key must be a string or a Uint8Array');
   const n = key.length, most = isText ? 3 * n : n;
   if (most > size) {
     const more = allocate(most);
@@ -126,7 +126,7 @@ export const hex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart(2
 
 function withKey(key, use) {
   if (key === undefined) return use(0);
-  if (!(key instanceof Uint8Array && key.length === 16)) invalid('a secret key is a Uint8Array of 16 bytes');
+  if (!(key instanceof Uint8Array && key.length === 16)) invalid('a secret key must be a Uint8Array of 16 bytes');
   const p = keep(key);
   try {
     return use(p);
@@ -148,13 +148,13 @@ function kind(name = 'auto') {
 function request(plan) {
   const { kind: name, innerKind, seed = 0, key, maxBytes, fpr = 0, ...rest } = plan;
   const wanted = { kind: kind(name), innerKind: kind(innerKind), flags: 0 };
-  if (typeof fpr !== 'number' || !(fpr >= 0)) invalid('fpr is a number');
+  if (typeof fpr !== 'number' || !(fpr >= 0)) invalid('fpr must be a number');
   for (const [name, value] of Object.entries(rest)) {
     const flag = FLAGS.indexOf(name);
     if (value === undefined) continue;
     if (flag >= 0) wanted.flags |= value ? 1 << flag : 0;
     else if (!PLAN.includes(name)) invalid(`a plan has no '${name}'`);
-    else if (!Number.isSafeInteger(value) || value < 0) invalid(`${name} is a whole number`);
+    else if (!Number.isSafeInteger(value) || value < 0) invalid(`${name} must be a whole number`);
     else wanted[name] = value;
   }
   const bits = BigInt.asUintN(64, BigInt(seed));
@@ -163,7 +163,7 @@ function request(plan) {
 }
 
 function limit(bytes = 0) {
-  return Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : invalid('maxBytes is a whole number');
+  return Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : invalid('maxBytes must be a whole number');
 }
 
 // --- The filter ----------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ function enter(url) {
   try {
     return enter(new TextEncoder().encode(new URL(/^\s*[a-z]+:/i.test(url) ? url : `http://${url}`).href));
   } catch {
-    return 'a host that no browser goes to';
+    return 'a host that no browser visits';
   }
 }
 
@@ -54,7 +54,7 @@ function understood(answer, prefixes) {
   const { hashes, labels, cache_seconds: seconds } = answer;
   const good = Array.isArray(hashes) && Array.isArray(labels) && hashes.length === labels.length && seconds >= 0 &&
     hashes.every((h) => /^[0-9a-f]{64}$/.test(h) && prefixes.includes(h.slice(0, 8))) && labels.every(Array.isArray);
-  if (!good) throw new TamisError('ECORRUPT', 'no answer to what was asked');
+  if (!good) throw new TamisError('ECORRUPT', 'not an answer to the question');
   return new Map(hashes.map((h, i) => [h, labels[i].map(String)]));
 }
 
@@ -180,7 +180,7 @@ export class Guard {
   // --- Versions ----------------------------------------------------------------------------------
 
   #fetch(path, cache) {
-    if (!this.#server) throw new TamisError('EIO', 'no server to ask');
+    if (!this.#server) throw new TamisError('EIO', 'there is no server to ask');
     const { timeout, fetch = globalThis.fetch } = this.#options;
     const url = new URL(path.replace(/^\//, ''), this.#server.replace(/\/*$/, '/'));
     // The server need not know which page asked.
@@ -227,8 +227,8 @@ export class Guard {
   async #become({ version, id, base }, { filter, delta, removed }) {
     const old = this.#now, stays = old && filter === old.kept;
     const all = removed ?? new Uint8Array(0);
-    if (!filter) throw new TamisError('EINVAL', 'a guard needs a filter');
-    if (all.length % 4 !== 0) throw new TamisError('ECORRUPT', 'removed: no list of prefixes');
+    if (!filter) throw new TamisError('EINVAL', 'a guard requires a filter');
+    if (all.length % 4 !== 0) throw new TamisError('ECORRUPT', 'removed: not a list of prefixes');
     const next = {
       version, id, base,
       kept: stays ? old.kept : { sha256: sha256(filter) },

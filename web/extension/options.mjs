@@ -12,7 +12,7 @@ async function show() {
   const on = version !== undefined;
   $('state').classList.toggle('off', !on);
   if (!server) {
-    $('state').textContent = `Whether pages are checked cannot be told: ${problem}.`;
+    $('state').textContent = `It is unknown whether pages are checked: ${problem}.`;
     return;
   }
   $('state').textContent = on ? 'On. Pages are checked before they are opened.'
@@ -47,7 +47,7 @@ $('form').addEventListener('submit', (event) => {
   if (/^https?:\/\//.test(text) && URL.canParse(text)) {
     busy({ ask: 'use', server: text }, 'The list of this server is in use.');
   } else {
-    $('said').textContent = 'A server is an address that begins with https:// or http://.';
+    $('said').textContent = 'A server’s address begins with https:// or http://.';
     $('said').classList.add('problem');
   }
 });

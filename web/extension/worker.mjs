@@ -26,7 +26,7 @@ const opening = new Map();
 // Translates the browser's error messages about requests into plain words.
 function plainly(reason) {
   return reason?.replace(/^(Failed to fetch|NetworkError.*?)(?=;|$)/, 'the server cannot be reached')
-    .replace(/^.*(is not valid JSON|JSON input|JSON at position \d+)(?=;|$)/, 'what answers there is no server of lists')
+    .replace(/^.*(is not valid JSON|JSON input|JSON at position \d+)(?=;|$)/, 'the program at this address is not a server of lists')
     .replace(/^.*(timed out|aborted)(?=;|$)/, 'the server did not answer in time');
 }
 
@@ -42,7 +42,7 @@ function guard() {
     } catch (e) {
       loading = undefined;
       if (parts) await forget('list');
-      await set({ problem: `The list that was kept cannot be used: ${e.message}` });
+      await set({ problem: `The stored list cannot be used: ${e.message}` });
       return undefined;
     }
   })();
@@ -161,7 +161,7 @@ async function check(message, sender) {
 // The user wants to see the page anyway. In a frame, another page could trick the user into a
 // click.
 async function through(message, sender) {
-  if (sender.frameId !== 0) throw new Error('only from a tab of its own');
+  if (sender.frameId !== 0) throw new Error('only from a separate tab');
   const { stops, verdict } = await judge(message.url), more = Object.fromEntries(stops.map((e) => [e, verdict]));
   await change(async ({ allowed }) => ({ values: { allowed: { ...allowed, ...more } } }));
   return { go: await open(message, sender, { wide: stops.length === 0 }) };
@@ -185,7 +185,7 @@ const answers = {
 
 chrome.runtime.onMessage.addListener((message, sender, reply) => {
   const ours = sender.url?.startsWith(chrome.runtime.getURL('')) && Object.hasOwn(answers, message?.ask);
-  Promise.resolve(ours ? answers[message.ask](message, sender) : { problem: 'not for you' })
+  Promise.resolve(ours ? answers[message.ask](message, sender) : { problem: 'not allowed' })
     .then((answer) => reply(answer ?? {}), (e) => reply({ problem: e.message }));
   return true;
 });

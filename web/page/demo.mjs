@@ -18,9 +18,9 @@ const RATE = 0.05;
 export const SAMPLES = [
   ['a clean one', 'http://www.example.org/news/today.html'],
   ['a listed one', 'HTTP://WWW.ThisIsAVirus.example:80/./index.html#top'],
-  ['one written to hide', 'http://user@%62ad.example/a/../%2565vil'],
+  ['a disguised one', 'http://user@%62ad.example/a/../%2565vil'],
   ['a false positive', 'http://sailing.example/'],
-  ['no URL', 'mailto:someone@example.org'],
+  ['not a URL', 'mailto:someone@example.org'],
 ];
 
 export const entries = new Set(Object.values(LIST).flat()).size;

@@ -86,7 +86,7 @@ function showWords() {
   if (now.length === listed.length && now.every((word, i) => word === listed[i])) return;
   listed = now;
   $('words').replaceChildren(...now.map((word) => el('li', {}, el('button', {
-    type: 'button', class: 'small', 'aria-label': `Test ${word}`, title: 'Test it', click: () => test(word),
+    type: 'button', class: 'small', 'aria-label': `Test ${word}`, title: 'Test this word', click: () => test(word),
   }, word))));
 }
 
@@ -109,7 +109,7 @@ const places = (touched) => `(${touched.map((cell, row) => (isRows() ? cell - ro
 const what = () => (shape.kind === 'counting' ? 'counter' : 'bit');
 
 function add(word) {
-  if (words.length >= MOST_WORDS) return tell(`It has ${MOST_WORDS} words, which is enough to look at.`);
+  if (words.length >= MOST_WORDS) return tell(`The filter has ${MOST_WORDS} words, which is the limit here.`);
   const touched = positions(word), all = new Set(touched);
   const fresh = [...all].filter((cell) => c.cell(filter.handle, cell) === 0).length;
   filter.add(word);
@@ -122,16 +122,19 @@ function add(word) {
 
 function test(word) {
   const touched = positions(word), added = words.includes(word);
-  if (!filter.has(word)) return tell(`Is ${word} in? h = ${places(touched)}. A ${what()} is 0: certainly not.`, touched);
-  const why = added ? 'It was added.' : 'But it was never added: others set those bits. This is a false positive.';
-  return tell(`Is ${word} in? h = ${places(touched)}. All ${touched.length} ${what()}s are set: maybe. ${why}`, touched);
+  const question = `Is ${word} a member? h = ${places(touched)}.`;
+  if (!filter.has(word)) return tell(`${question} A ${what()} is 0: certainly not.`, touched);
+  const why = added ? 'It was added.'
+    : 'But it was never added: other words set those bits. This is a false positive.';
+  return tell(`${question} All ${touched.length} ${what()}s are set: maybe. ${why}`, touched);
 }
 
 function remove(word) {
   const touched = positions(word), at = words.indexOf(word);
-  if (!filter.has(word)) return tell(`${word} is certainly not in: there is nothing to remove.`, touched);
+  if (!filter.has(word)) return tell(`${word} is certainly not a member, so there is nothing to remove.`, touched);
   if (at < 0)
-    return tell(`${word} was never added. It looks as if; to remove it would take away what belongs to others.`, touched);
+    return tell(`${word} was never added, although it appears to be a member. ` +
+      'Removing it would damage other words.', touched);
   filter.remove(word);
   words.splice(at, 1);
   return tell(`Removed ${word}: h = ${places(touched)}. Each of these counters is one lower.`, touched);
@@ -186,7 +189,7 @@ async function lecture() {
 function withWord(verb) {
   const word = $('word').value;
   if (word === '') {
-    $('step').textContent = 'Which word? Type one first.';
+    $('step').textContent = 'Type a word first.';
     $('word').focus();
     return;
   }

@@ -8,8 +8,8 @@ const MOST_AT_ONCE = 200, MOST_SHOWN = 100;
 const VERDICTS = {
   clean: ['Clean', 'certainly not listed'],
   listed: ['Listed', 'certainly listed'],
-  unconfirmed: ['Unconfirmed', 'it may be listed, and nobody could be asked'],
-  'no-url': ['No URL', 'nothing that could be listed'],
+  unconfirmed: ['Unconfirmed', 'it may be listed, and the server could not be asked'],
+  'no-url': ['Not a URL', 'not a URL that could be listed'],
 };
 
 const HINT = $('urls-hint').textContent;
@@ -44,17 +44,17 @@ function serverStep(found, known) {
   const { verdict, labels, expression, reason, maybes } = found;
   if (maybes === 0) return step('skipped', 'Server', el('p', {}, 'Not asked: the filter’s “no” is certain.'));
   const question = known.length === 0 ? 'Not asked again: the answer was kept.'
-    : `Shown ${plural(known.length, 'prefix', 'prefixes')} of four bytes: ${known.join(', ')}.`;
+    : `Sent ${plural(known.length, 'prefix', 'prefixes')} of four bytes: ${known.join(', ')}.`;
   const answer = {
     listed: () => [`The full hash is listed (${labels.join(', ')}): `, el('code', {}, expression)],
-    clean: () => [known.length === 0 ? 'No such hash is listed.' : 'It lists no such hash: the “maybe” was a false positive.'],
-    unconfirmed: () => [`No answer that could be believed: ${reason}`],
+    clean: () => [known.length === 0 ? 'No such hash is listed.' : 'The server has no such hash: the “maybe” was a false positive.'],
+    unconfirmed: () => [`No valid answer: ${reason}`],
   }[verdict]();
   return step(verdict === 'unconfirmed' ? 'failed' : 'done', 'Server', el('p', {}, question, ' ', ...answer));
 }
 
 function way(look, found, known) {
-  if (found.verdict === 'no-url') return [step('failed', 'Canonical form', el('p', {}, `There is none: ${found.reason}`))];
+  if (found.verdict === 'no-url') return [step('failed', 'Canonical form', el('p', {}, `This has no canonical form: ${found.reason}`))];
   const n = look.expressions.length;
   return [
     step('done', 'Canonical form', el('p', {}, el('code', {}, look.url))),
@@ -104,7 +104,7 @@ function submit() {
   const urls = $('urls').value.split('\n').map((line) => line.trim()).filter((line) => line !== '');
   if (!guard || urls.length === 0) return;
   if (urls.length > MOST_AT_ONCE) {
-    hint(`${count(urls.length)} are too many: at most ${MOST_AT_ONCE} at once.`);
+    hint(`${count(urls.length)} URLs are too many: the limit is ${MOST_AT_ONCE} at once.`);
     return;
   }
   $('urls').value = '';
@@ -132,8 +132,10 @@ async function fromServer() {
 async function fromDemo() {
   const demo = await demoGuard(asked);
   guard = demo.guard;
-  say(el('strong', {}, 'No server is behind this page.'), ` A list for show stands in: ${plural(entries, 'entry', 'entries')} in ` +
-    `${bytes(demo.bytes)}, asked as a server would be. One in twenty expressions is a false positive, on purpose.`);
+  say(el('strong', {}, 'This page has no server.'),
+    ` It uses a demonstration list instead: ${plural(entries, 'entry', 'entries')} in ` +
+    `${bytes(demo.bytes)}, queried like a server. One in twenty expressions is a false positive, ` +
+    'on purpose.');
   $('samples').append(el('span', { class: 'hint' }, 'Try '), ...SAMPLES.map(([name, url]) => el('button', {
     type: 'button', class: 'small', click: () => {
       $('urls').value = url;
@@ -152,7 +154,7 @@ async function load(doIt) {
     $('check').querySelector('[type=submit]').disabled = false;
   } catch (error) {
     $('lists').classList.add('bad');
-    say(`The server’s lists could not be had: ${error.message}. `,
+    say(`The server’s lists could not be loaded: ${error.message}. `,
       el('button', { type: 'button', class: 'small', click: () => load(async () => guard?.update()) }, 'Try again'));
   }
 }

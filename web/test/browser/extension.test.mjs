@@ -40,10 +40,10 @@ test('without a list it is off, says so, and holds nothing', { skip }, async (t)
   await at(page, 'http://bad.test/');
   // A server that does not answer, or is not a guard's server, changes nothing.
   for (const [address, said] of [['http://127.0.0.1:9/', /^That failed: the server cannot be reached\. Nothing has changed\.$/],
-    ['nonsense', /^A server is an address/], ['ftp://a.test/', /^A server is an address/],
-    [it.hosts.url, /^That failed: what answers there is no server of lists\. Nothing has changed\.$/]]) {
+    ['nonsense', /^A server’s address begins/], ['ftp://a.test/', /^A server’s address begins/],
+    [it.hosts.url, /^That failed: the program at this address is not a server of lists\. Nothing has changed\.$/]]) {
     await options.getByLabel('Server of the list').fill(address);
-    await options.getByRole('button', { name: 'Use it' }).click();
+    await options.getByRole('button', { name: 'Use this server' }).click();
     await options.locator('#said').filter({ hasText: said }).waitFor();
     assert.equal(await badge(it), 'off', address);
     assert.equal(await options.getByLabel('Server of the list').inputValue(), address);
@@ -79,9 +79,9 @@ test('where the user is about to write, nothing else is written', { skip }, asyn
   assert.equal(await field.inputValue(), 'http://mine.test');
   // An extension that does not answer, as after an update under an open page.
   await page.evaluate(() => { chrome.runtime.sendMessage = () => Promise.reject(new Error('gone away')); });
-  await page.getByRole('button', { name: 'Use it' }).click();
+  await page.getByRole('button', { name: 'Use this server' }).click();
   await page.getByText('That failed: gone away. Nothing has changed.').waitFor();
-  await page.getByText('Whether pages are checked cannot be told: gone away.').waitFor();
+  await page.getByText('It is unknown whether pages are checked: gone away.').waitFor();
 });
 
 test('a bad host is sent nothing, and good pages open as they are', { skip }, async (t) => {
@@ -168,11 +168,11 @@ test('frames are held too, and cannot be clicked through', { skip }, async (t) =
     assert.ok(await frame.locator('#go').isHidden());
     const inner = page.frames()[1];
     const answer = await inner.evaluate(() => chrome.runtime.sendMessage({ ask: 'through', url: 'http://bad.test/inside' }));
-    assert.match(answer.problem, /only from a tab of its own/);
+    assert.match(answer.problem, /only from a separate tab/);
   }
   await shot(page, 'extension-frame');
   const [tab] = await Promise.all([it.context.waitForEvent('page'),
-    page.frameLocator('iframe').getByRole('link', { name: 'Open in a tab of its own' }).click()]);
+    page.frameLocator('iframe').getByRole('link', { name: 'Open in a separate tab' }).click()]);
   await stopped(tab);
   assert.deepEqual(it.log('bad.test'), []);
 });

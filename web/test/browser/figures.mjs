@@ -69,7 +69,7 @@ try {
   const options = await it.context.newPage();
   await options.goto(it.page('options.html'));
   await options.getByLabel('Server of the list').fill(it.guard.url);
-  await options.getByRole('button', { name: 'Use it' }).click();
+  await options.getByRole('button', { name: 'Use this server' }).click();
   await options.getByText('The list of this server is in use.').waitFor();
   console.log(`a page without the extension's list: ${without.toFixed(0)} ms; held and let through, by a list of a million: ` +
     `${(await pageLoads(page, 'with')).toFixed(0)} ms`);

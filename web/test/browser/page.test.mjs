@@ -11,18 +11,18 @@ import { check, folder, guardServer, texts, verdicts, visit, visitStatic } from 
 const withGuard = { skip: !native(['help']).includes('guard serve') && 'built without the guard' };
 const figures = (page) => texts(page, 'n-checked', 'n-sent', 'n-saved');
 
-test('from the server: clean, listed and no URL, each with its way, and the counter', withGuard, async (t) => {
+test('from the server: clean, listed and not a URL, each with its steps, and the counter', withGuard, async (t) => {
   const { url } = await guardServer(t, { malware: ['bad.example', 'evil.example/x'], phishing: ['bad.example'] });
   const { page, wrong } = await visit(t, url);
   assert.match(await page.locator('#lists').textContent(), /^Version 1 of the server’s lists: 2 entries in .*malware, phishing/);
   assert.equal(await page.locator('#samples').isVisible(), false);
   await check(page, 'http://good.example/', 'HTTP://www.BAD.example:80/a/../b#c', 'mailto:a@b.example', 'good.example/x');
-  assert.deepEqual(await verdicts(page), ['Clean', 'No URL', 'Listed', 'Clean']);
+  assert.deepEqual(await verdicts(page), ['Clean', 'Not a URL', 'Listed', 'Clean']);
   assert.deepEqual(await figures(page), ['3', '1', '2 (67 %)']);
   const listed = await page.locator('#results > li').nth(2).textContent();
   for (const part of ['http://www.bad.example/b', '4 expressions', '611d2cf5', 'Excludes 3 of 4', 'malware, phishing'])
     assert.ok(listed.includes(part), `${part}: ${listed}`);
-  assert.match(await page.locator('#results > li').nth(1).textContent(), /There is none: only http/);
+  assert.match(await page.locator('#results > li').nth(1).textContent(), /This has no canonical form: only http/);
   assert.match(await page.locator('#results > li').nth(0).textContent(), /Not asked: the filter’s “no” is certain/);
   await check(page, 'http://bad.example/again');
   assert.match(await page.locator('#results > li').nth(0).textContent(), /Not asked again: the answer was kept/);
@@ -39,7 +39,7 @@ test('a server that is gone: unconfirmed, never clean, and the way back', withGu
   await stop();
   await check(page, 'http://bad.example/', 'http://good.example/');
   assert.deepEqual(await verdicts(page), ['Clean', 'Unconfirmed']);
-  assert.match(await page.locator('#results > li.unconfirmed').textContent(), /nobody could be asked.*No answer that could be believed/s);
+  assert.match(await page.locator('#results > li.unconfirmed').textContent(), /the server could not be asked.*No valid answer/s);
   await shot(page, 'page-server-gone');
   // Nothing went wrong except the connection.
   assert.ok(wrong.length > 0 && wrong.every((line) => line.includes('ERR_CONNECTION_REFUSED')), wrong.join('\n'));
@@ -51,7 +51,7 @@ test('lists that cannot be had are told, and can be tried again', withGuard, asy
   await page.route('**/v1/update', (route) => route.fulfill({ status: 503, body: '{"error":"cannot confirm"}' }));
   await page.goto(`${url}/`);
   await page.getByRole('button', { name: 'Try again' }).waitFor();
-  assert.match(await page.locator('#lists').textContent(), /could not be had: .*HTTP 503/);
+  assert.match(await page.locator('#lists').textContent(), /could not be loaded: .*HTTP 503/);
   assert.equal(await page.locator('#check [type=submit]').isDisabled(), true);
   await page.unroute('**/v1/update');
   await page.getByRole('button', { name: 'Try again' }).click();
@@ -71,11 +71,11 @@ test('a new version is taken up when an answer tells of it', withGuard, async (t
   assert.deepEqual(await verdicts(page), ['Clean', 'Listed', 'Listed']);
 });
 
-test('as static files: says so, and a list for show stands in', async (t) => {
+test('as static files: says so, and uses a demonstration list', async (t) => {
   const { page, wrong, log } = await visitStatic(t);
-  assert.match(await page.locator('#lists').textContent(), /^No server is behind this page\./);
-  for (const [name, verdict] of [['a clean one', 'Clean'], ['a listed one', 'Listed'], ['one written to hide', 'Listed'],
-    ['a false positive', 'Clean'], ['no URL', 'No URL']]) {
+  assert.match(await page.locator('#lists').textContent(), /^This page has no server\./);
+  for (const [name, verdict] of [['a clean one', 'Clean'], ['a listed one', 'Listed'], ['a disguised one', 'Listed'],
+    ['a false positive', 'Clean'], ['not a URL', 'Not a URL']]) {
     await page.getByRole('button', { name, exact: true }).click();
     await page.waitForFunction((text) => document.querySelector('#results .badge')?.textContent === text, verdict);
   }
@@ -96,7 +96,7 @@ test('what is pasted into the empty field is checked at once; too many are refus
   assert.deepEqual(await verdicts(page), ['Clean', 'Listed']);
   await page.fill('#urls', 'example.org\n'.repeat(201));
   await page.press('#urls', 'Enter');
-  assert.match(await page.locator('#urls-hint').textContent(), /201 are too many/);
+  assert.match(await page.locator('#urls-hint').textContent(), /201 URLs are too many/);
   assert.equal((await verdicts(page)).length, 2);
 });
 

@@ -165,9 +165,9 @@ export async function use(it, url) {
   const page = await it.context.newPage();
   await page.goto(it.page('options.html'));
   await page.getByLabel('Server of the list').fill(url);
-  await page.getByRole('button', { name: 'Use it' }).click();
+  await page.getByRole('button', { name: 'Use this server' }).click();
   const said = () => page.locator('#said').textContent();
-  await until(async () => !/^(Asking.*)?$/.test(await said()), 'an answer to "Use it"');
+  await until(async () => !/^(Asking.*)?$/.test(await said()), 'an answer to "Use this server"');
   assert.equal(await said(), 'The list of this server is in use.');
   await page.close();
 }
