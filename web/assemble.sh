@@ -5,7 +5,8 @@
 set -eu
 source=$1 out=$2
 for name in core guard inline node tamis; do
-    sed -e 's/^ *//' -e '/^\/[/*]/d' -e 's/\([;,{]\) \/\/ .*$/\1/' -e '/^$/d' "$source/web/$name.mjs" >"$out/$name.mjs"
+    sed -e 's/^ *//' -e '/^\/[/*]/d' -e 's/\([;,{]\) \/\/ .*$/\1/' -e '/^$/d' \
+        "$source/web/$name.mjs" >"$out/$name.mjs"
 done
 printf "export default '%s';\n" "$(base64 -w 0 "$out/tamis.wasm")" >"$out/bytes.mjs"
 cp "$source/web/tamis.d.ts" "$source/web/README.md" "$source/LICENSE" "$out"

@@ -13,8 +13,10 @@ const { Tamis, Guard } = await import(join(build, 'web/node.mjs'));
 const N = 100000, ROUNDS = 7;
 
 // 50 characters each, made beforehand, so that only the operation is timed.
-const word = (i) => `https://www.example-${String(i).padStart(8, '0')}.com/path/index`.padEnd(50, '.').slice(0, 50);
-const present = Array.from({ length: N }, (_, i) => word(i)), absent = Array.from({ length: N }, (_, i) => word(N + i));
+const word = (i) =>
+  `https://www.example-${String(i).padStart(8, '0')}.com/path/index`.padEnd(50, '.').slice(0, 50);
+const present = Array.from({ length: N }, (_, i) => word(i)),
+  absent = Array.from({ length: N }, (_, i) => word(N + i));
 
 function fastest(run, n) {
   let best = Infinity;
@@ -37,7 +39,8 @@ function row(name, has, addNs, bytes) {
   const missed = N - count(has, present), wrong = count(has, absent);
   if (missed !== 0) throw new Error(`${name} misses ${missed}`);
   rows.push([name, addNs?.toFixed(0) ?? '', fastest(() => count(has, present), N).toFixed(0),
-    fastest(() => count(has, absent), N).toFixed(0), `${(100 * wrong / N).toFixed(2)} %`, (8 * bytes / N).toFixed(1)]);
+    fastest(() => count(has, absent), N).toFixed(0), `${(100 * wrong / N).toFixed(2)} %`,
+    (8 * bytes / N).toFixed(1)]);
 }
 
 // Makes an empty filter three times and fills it with `fill`. Returns the last one, and the best
@@ -77,7 +80,8 @@ row('tamis ribbon', (key) => ribbon.has(key), undefined, ribbon.info().bytes);
 const require = createRequire(join(build, 'web-bench/'));
 try {
   const { BloomFilter } = require('bloom-filters');
-  const [f, ns] = await filled(() => BloomFilter.create(N, 0.01), (empty) => { for (const key of present) empty.add(key); });
+  const [f, ns] = await filled(() => BloomFilter.create(N, 0.01),
+    (empty) => { for (const key of present) empty.add(key); });
   row('bloom-filters 3.0.4', (key) => f.has(key), ns, f.size / 8);
 } catch (e) {
   if (e.code !== 'MODULE_NOT_FOUND') throw e;
@@ -94,7 +98,8 @@ try {
 }
 
 console.log(`Node ${process.version}, ${N} keys of 50 characters, planned for 1 %\n`);
-console.log('| | add, ns | has, ns | has not, ns | wrong | bits per key |\n|---|---|---|---|---|---|');
+console.log('| | add, ns | has, ns | has not, ns | wrong | bits per key |');
+console.log('|---|---|---|---|---|---|');
 for (const cells of rows) console.log(`| ${cells.join(' | ')} |`);
 
 // A million keys in 1.9 MB, from bytes to the first answer.
@@ -109,20 +114,27 @@ for (let round = 0; round < ROUNDS; round++) {
   t.close();
 }
 {
-  const run = spawnSync(process.execPath, ['--input-type=module', '-e', `const from = performance.now();
+  const run = spawnSync(process.execPath, ['--input-type=module', '-e', `
+    const from = performance.now();
     const { Tamis } = await import(${JSON.stringify(join(build, 'web/node.mjs'))});
     await Tamis.plan({ items: 1, fpr: 0.1 });
     console.log(performance.now() - from);`], { encoding: 'utf8' });
   start = Number(run.stdout);
 }
 const guard = await Guard.load({ filter: image });
-const urls = Array.from({ length: 20000 }, (_, i) => `https://www.good-${i}.example/a/b/c.html?id=${i}`);
+const urls = Array.from({ length: 20000 },
+  (_, i) => `https://www.good-${i}.example/a/b/c.html?id=${i}`);
 const look = fastest(() => { for (const url of urls) guard.check(url); }, urls.length);
-const size = (...names) => names.reduce((sum, name) => sum + gzipSync(readFileSync(join(build, 'web', name)), { level: 9 }).length, 0);
+const gzipped = (name) => gzipSync(readFileSync(join(build, 'web', name)), { level: 9 }).length;
+const size = (...names) => names.reduce((sum, name) => sum + gzipped(name), 0);
 console.log(`\nloading the script and its module: ${start.toFixed(1)} ms`);
-console.log(`a ribbon of a million keys, ${image.length} bytes: ready after ${ready.toFixed(1)} ms`);
-console.log(`Guard.check of a clean URL with ${guard.look(urls[0]).expressions.length} expressions: ` +
+console.log(`a ribbon of a million keys, ${image.length} bytes: ` +
+  `ready after ${ready.toFixed(1)} ms`);
+const checked = guard.look(urls[0]).expressions.length;
+console.log(`Guard.check of a clean URL with ${checked} expressions: ` +
   `${(look / 1000).toFixed(1)} µs`);
-console.log(`to fetch, gzipped: ${size('tamis.wasm', 'tamis.mjs', 'core.mjs', 'guard.mjs')} bytes, of which the module ` +
-  `${size('tamis.wasm')}; inline: ${size('inline.mjs', 'bytes.mjs', 'core.mjs', 'guard.mjs')} bytes`);
+const fetched = size('tamis.wasm', 'tamis.mjs', 'core.mjs', 'guard.mjs');
+const inline = size('inline.mjs', 'bytes.mjs', 'core.mjs', 'guard.mjs');
+console.log(`to fetch, gzipped: ${fetched} bytes, of which the module ${size('tamis.wasm')}; ` +
+  `inline: ${inline} bytes`);
 rmSync(dir, { recursive: true });

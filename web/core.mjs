@@ -1,17 +1,18 @@
 // Filters in JavaScript: the C library as WebAssembly, and a thin layer around it. tamis.d.ts is
 // the manual.
 
-const STATUS = ['OK', 'ENOMEM', 'EINVAL', 'EUNSUPPORTED', 'EFULL', 'EABSENT', 'EMISMATCH', 'ECORRUPT', 'EVERSION', 'EKEY',
-  'EIO', 'ESEALED'];
-const KINDS = ['auto', 'bloom', 'partitioned', 'blocked', 'counting', 'pair', 'growing', 'window', 'cuckoo', 'fuse',
-  'ribbon', 'exact'];
+const STATUS = ['OK', 'ENOMEM', 'EINVAL', 'EUNSUPPORTED', 'EFULL', 'EABSENT', 'EMISMATCH',
+  'ECORRUPT', 'EVERSION', 'EKEY', 'EIO', 'ESEALED'];
+const KINDS = ['auto', 'bloom', 'partitioned', 'blocked', 'counting', 'pair', 'growing', 'window',
+  'cuckoo', 'fuse', 'ribbon', 'exact'];
 const FLAGS = ['strict', 'callerHashes', 'compact', 'autoRotate', 'transfer'];
 // In the order of exports.c.
 const PLAN = 'kind flags items fpr bytes m k cellBits innerKind'.split(' ');
 const PROMISE = 'fprAsymptotic bitsPerItem boundBits boundRatio overflow packedBytes'.split(' ');
-const FACTS = ('kind hash m k cellBits format generation sections bytes items plannedItems excluded saturated fprPlanned ' +
-  'fprNow fprNowLow fprNowHigh missRate overflow itemsEstimate itemsLow itemsHigh fill bitsPerItem boundBits ' +
-  'boundRatio mayMiss keyed strict autoRotate sealed collecting readOnly overfull itemsEstimated hashSuspect').split(' ');
+const FACTS = ('kind hash m k cellBits format generation sections bytes items plannedItems ' +
+  'excluded saturated fprPlanned fprNow fprNowLow fprNowHigh missRate overflow itemsEstimate ' +
+  'itemsLow itemsHigh fill bitsPerItem boundBits boundRatio mayMiss keyed strict autoRotate sealed ' +
+  'collecting readOnly overfull itemsEstimated hashSuspect').split(' ');
 const FIRST_TRUTH = FACTS.indexOf('mayMiss');
 
 export class TamisError extends Error {
@@ -31,8 +32,10 @@ export const host = {
     if (typeof from === 'string' || from instanceof URL) from = await fetch(from);
     if (from.ok === false) throw new TamisError('EIO', `${from.url}: HTTP ${from.status}`);
     if (from.arrayBuffer) from = await from.arrayBuffer();
-    if (!(from.byteLength >= 0)) throw new TypeError('a filter comes from bytes, a Response, a Blob or a URL');
-    if (ArrayBuffer.isView(from)) return new Uint8Array(from.buffer, from.byteOffset, from.byteLength);
+    if (!(from.byteLength >= 0))
+      throw new TypeError('a filter comes from bytes, a Response, a Blob or a URL');
+    if (ArrayBuffer.isView(from))
+      return new Uint8Array(from.buffer, from.byteOffset, from.byteLength);
     return new Uint8Array(from);
   },
 };
@@ -84,7 +87,8 @@ function invalid(message) {
 // of ASCII a loop is faster than the encoder.
 export function put(key) {
   const isText = typeof key === 'string';
-  if (!isText && !(key instanceof Uint8Array)) throw new TypeError('a key must be a string or a Uint8Array');
+  if (!isText && !(key instanceof Uint8Array))
+    throw new TypeError('a key must be a string or a Uint8Array');
   const n = key.length, most = isText ? 3 * n : n;
   if (most > size) {
     const more = allocate(most);
@@ -126,7 +130,8 @@ export const hex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart(2
 
 function withKey(key, use) {
   if (key === undefined) return use(0);
-  if (!(key instanceof Uint8Array && key.length === 16)) invalid('a secret key must be a Uint8Array of 16 bytes');
+  if (!(key instanceof Uint8Array && key.length === 16))
+    invalid('a secret key must be a Uint8Array of 16 bytes');
   const p = keep(key);
   try {
     return use(p);
@@ -158,12 +163,14 @@ function request(plan) {
     else wanted[name] = value;
   }
   const bits = BigInt.asUintN(64, BigInt(seed));
-  numbers().set([...PLAN.map((name) => (name === 'fpr' ? fpr : wanted[name] ?? 0)), Number(bits & 0xffffffffn),
+  numbers().set([...PLAN.map((name) => (name === 'fpr' ? fpr : wanted[name] ?? 0)),
+    Number(bits & 0xffffffffn),
     Number(bits >> 32n)]);
 }
 
 function limit(bytes = 0) {
-  return Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : invalid('maxBytes must be a whole number');
+  return Number.isSafeInteger(bytes) && bytes >= 0 ? bytes
+    : invalid('maxBytes must be a whole number');
 }
 
 // --- The filter ----------------------------------------------------------------------------------

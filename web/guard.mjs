@@ -1,7 +1,9 @@
 // The URL guard. It asks a local filter first, and the server only if the filter cannot exclude a
 // URL. The server receives four bytes of a hash, never the URL. guard/version/guard.h describes the
 // parts.
-import { Tamis, TamisError, c, heap, hex, host, keep, put, room, sha256, start, text } from './core.mjs';
+import {
+  Tamis, TamisError, c, heap, hex, host, keep, put, room, sha256, start, text,
+} from './core.mjs';
 
 const MOST_SECONDS = 86400;
 const ATTEMPTS = 3; // a version may be replaced while its parts are fetched
@@ -32,7 +34,8 @@ function enter(url) {
   if (n < 0) return text(c.why());
   if (typeof url !== 'string' || !c.urlEscaped()) return n;
   try {
-    return enter(new TextEncoder().encode(new URL(/^\s*[a-z]+:/i.test(url) ? url : `http://${url}`).href));
+    const whole = /^\s*[a-z]+:/i.test(url) ? url : `http://${url}`;
+    return enter(new TextEncoder().encode(new URL(whole).href));
   } catch {
     return 'a host that no browser visits';
   }
@@ -52,8 +55,10 @@ function expressions(n, bits) {
 // throws.
 function understood(answer, prefixes) {
   const { hashes, labels, cache_seconds: seconds } = answer;
-  const good = Array.isArray(hashes) && Array.isArray(labels) && hashes.length === labels.length && seconds >= 0 &&
-    hashes.every((h) => /^[0-9a-f]{64}$/.test(h) && prefixes.includes(h.slice(0, 8))) && labels.every(Array.isArray);
+  const good = Array.isArray(hashes) && Array.isArray(labels) &&
+    hashes.length === labels.length && seconds >= 0 &&
+    hashes.every((h) => /^[0-9a-f]{64}$/.test(h) && prefixes.includes(h.slice(0, 8))) &&
+    labels.every(Array.isArray);
   if (!good) throw new TamisError('ECORRUPT', 'not an answer to the question');
   return new Map(hashes.map((h, i) => [h, labels[i].map(String)]));
 }
@@ -79,7 +84,9 @@ export class Guard {
 
   static async load(from, options = {}) {
     const guard = new Guard();
-    guard.#options = { timeout: 5000, remember: 10000, maxBytes: 2 ** 26, clock: Date.now, ...options };
+    guard.#options = {
+      timeout: 5000, remember: 10000, maxBytes: 2 ** 26, clock: Date.now, ...options,
+    };
     await start();
     if (typeof from === 'string' || from instanceof URL) {
       guard.#server = String(from);
@@ -88,8 +95,10 @@ export class Guard {
     }
     guard.#server = from.server && String(from.server);
     guard.#confirm = from.confirm;
-    const [filter, delta, removed] = await Promise.all([from.filter, from.delta, from.removed].map(partOf));
-    await guard.#become({ version: from.version, id: from.id, base: from.base }, { filter, delta, removed });
+    const [filter, delta, removed] =
+      await Promise.all([from.filter, from.delta, from.removed].map(partOf));
+    await guard.#become({ version: from.version, id: from.id, base: from.base },
+      { filter, delta, removed });
     for (const hash of from.refuted ?? []) guard.#now.refuted.set(hash, true);
     return guard;
   }
@@ -100,7 +109,8 @@ export class Guard {
     const { filter, delta, removed, removals } = this.#now;
     const n = enter(url);
     if (typeof n === 'string') return { n: 0, bits: 0, reason: n };
-    return { n, bits: c.maybes(filter.handle, delta?.handle ?? 0, removed, removals), url: text(c.urlText()) };
+    const bits = c.maybes(filter.handle, delta?.handle ?? 0, removed, removals);
+    return { n, bits, url: text(c.urlText()) };
   }
 
   look(url) {
@@ -110,7 +120,10 @@ export class Guard {
 
   async check(given, { insist } = {}) {
     const state = this.#now, { n, bits, url, reason } = this.#look(given);
-    const result = { verdict: 'clean', url, version: state.version, expressions: n, maybes: 0, asked: 0, labels: [] };
+    const result = {
+      verdict: 'clean', url, version: state.version, expressions: n, maybes: 0, asked: 0,
+        labels: [],
+    };
     if (reason) return { ...result, verdict: 'no-url', reason };
     if (bits === 0) return result;
     const maybes = expressions(n, bits).filter((e) => e.maybe);
@@ -124,12 +137,14 @@ export class Guard {
     };
     const kept = (hash) => this.#kept(state, hash);
     if (judge(kept)) return result;
-    const prefixes = [...new Set(maybes.filter((e) => kept(e.hash) === undefined).map((e) => e.hash.slice(0, 8)))].sort();
+    const unknown = maybes.filter((e) => kept(e.hash) === undefined);
+    const prefixes = [...new Set(unknown.map((e) => e.hash.slice(0, 8)))].sort();
     if (prefixes.length === 0) return result;
     result.asked = prefixes.length;
     try {
       const { listed, version } = await this.#ask(state, prefixes, insist);
-      if (version === state.version) for (const e of maybes) if (!listed.has(e.hash)) state.refuted.set(e.hash, true);
+      if (version === state.version)
+        for (const e of maybes) if (!listed.has(e.hash)) state.refuted.set(e.hash, true);
       judge((hash) => listed.get(hash));
     } catch (e) {
       Object.assign(result, { verdict: 'unconfirmed', reason: e.message });
@@ -158,7 +173,8 @@ export class Guard {
 
   async #askOnce(state, prefixes, insist) {
     const { clock } = this.#options, failures = this.#failures, wait = this.#quiet - clock();
-    if (wait > 0 && !insist) throw new TamisError('EIO', `${this.#why}; asked again in ${Math.ceil(wait / 1000)} s`);
+    if (wait > 0 && !insist)
+      throw new TamisError('EIO', `${this.#why}; asked again in ${Math.ceil(wait / 1000)} s`);
     try {
       const answer = this.#confirm ? await this.#confirm(prefixes)
         : await this.#json(`v1/confirm?${prefixes.map((p) => `prefix=${p}`).join('&')}`);
@@ -184,7 +200,10 @@ export class Guard {
     const { timeout, fetch = globalThis.fetch } = this.#options;
     const url = new URL(path.replace(/^\//, ''), this.#server.replace(/\/*$/, '/'));
     // The server need not know which page asked.
-    return fetch(url, { cache, credentials: 'omit', referrerPolicy: 'no-referrer', signal: AbortSignal.timeout(timeout) });
+    return fetch(url, {
+      cache, credentials: 'omit', referrerPolicy: 'no-referrer',
+        signal: AbortSignal.timeout(timeout),
+    });
   }
 
   async #json(path) {
@@ -194,7 +213,8 @@ export class Guard {
   async #part(part, held) {
     if (!part) return undefined;
     if (held?.sha256 === part.sha256) return held;
-    if (!(part.bytes <= this.#options.maxBytes)) throw new TamisError('ENOMEM', `${part.bytes} bytes are too many`);
+    if (!(part.bytes <= this.#options.maxBytes))
+      throw new TamisError('ENOMEM', `${part.bytes} bytes are too many`);
     const bytes = await host.read(this.#fetch(part.url, 'default'));
     if (bytes.length !== part.bytes || sha256(bytes) !== part.sha256)
       throw new TamisError('ECORRUPT', `${part.url}: damaged, or of another version`);
@@ -210,10 +230,12 @@ export class Guard {
     this.#failures = this.#quiet = 0;
     // An equal number is not the same version if the lists were built from scratch.
     if (m.unchanged && from !== '')
-      return m.id === this.#now.id ? { changed: false, version: m.version, bytes: 0 } : this.#update(attempt, '');
+      return m.id === this.#now.id ? { changed: false, version: m.version, bytes: 0 }
+        : this.#update(attempt, '');
     try {
       const [filter, delta, removed] = await Promise.all(
-        ['filter', 'delta', 'removed'].map((name) => this.#part(m[name], name === 'filter' && this.#now?.kept)));
+        ['filter', 'delta', 'removed'].map((name) =>
+          this.#part(m[name], name === 'filter' && this.#now?.kept)));
       await this.#become(m, { filter, delta, removed });
       const bytes = [filter, delta, removed].reduce((sum, part) => sum + (part?.length ?? 0), 0);
       return { changed: true, version: m.version, bytes };
@@ -235,7 +257,8 @@ export class Guard {
       filter: stays ? old.filter : await Tamis.load(filter),
       delta: delta && await Tamis.load(delta),
       removed: keep(all), removals: all.length / 4,
-      refuted: new Bounded(this.#options.remember), answers: new Bounded(this.#options.remember), asking: new Map(),
+      refuted: new Bounded(this.#options.remember), answers: new Bounded(this.#options.remember),
+      asking: new Map(),
     };
     this.#now = next;
     this.version = version;
@@ -254,12 +277,17 @@ export class Guard {
     const { version, id, base, filter, delta, removed, removals, refuted } = this.#now;
     return {
       server: this.#server, version, id, base, refuted: [...refuted.keys()],
-      filter: filter.save(), delta: delta?.save(), removed: heap().slice(removed, removed + 4 * removals),
+      filter: filter.save(), delta: delta?.save(),
+      removed: heap().slice(removed, removed + 4 * removals),
     };
   }
 
   close() {
     this.#drop(this.#now);
-    this.#now = { filter: { get handle() { throw new TamisError('EINVAL', 'this guard is closed'); }, close() {} }, removed: 0 };
+    const closed = {
+      get handle() { throw new TamisError('EINVAL', 'this guard is closed'); },
+      close() {},
+    };
+    this.#now = { filter: closed, removed: 0 };
   }
 }

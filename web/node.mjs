@@ -6,7 +6,8 @@ const read = host.read;
 host.wasm ??= new URL('./tamis.wasm', import.meta.url);
 host.read = async (from) => {
   from = await from;
-  const isFile = from instanceof URL ? from.protocol === 'file:' : typeof from === 'string' && !/^https?:/.test(from);
+  const isFile = from instanceof URL ? from.protocol === 'file:'
+    : typeof from === 'string' && !/^https?:/.test(from);
   if (!isFile) return read(from);
   try {
     return await readFile(from);

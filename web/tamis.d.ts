@@ -18,8 +18,8 @@ export type Kind =
 export class TamisError extends Error {
   readonly name: 'TamisError';
   readonly status:
-    | 'ENOMEM' | 'EINVAL' | 'EUNSUPPORTED' | 'EFULL' | 'EABSENT' | 'EMISMATCH' | 'ECORRUPT' | 'EVERSION' | 'EKEY' | 'EIO'
-    | 'ESEALED';
+    | 'ENOMEM' | 'EINVAL' | 'EUNSUPPORTED' | 'EFULL' | 'EABSENT' | 'EMISMATCH' | 'ECORRUPT'
+    | 'EVERSION' | 'EKEY' | 'EIO' | 'ESEALED';
   /** For ECORRUPT: the position of the wrong byte, if there is one. */
   readonly offset?: number;
   /** For EUNSUPPORTED: a kind that has the operation. */

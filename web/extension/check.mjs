@@ -66,7 +66,10 @@ async function check(url, insist) {
 
 const url = target();
 addEventListener('hashchange', () => location.reload());
-$('back').addEventListener('click', () => { if (history.length > 1) history.back(); else ask({ ask: 'leave' }); });
+$('back').addEventListener('click', () => {
+  if (history.length > 1) history.back();
+  else ask({ ask: 'leave' });
+});
 $('again').addEventListener('click', () => {
   $('said').textContent = '';
   check(url, true);

@@ -8,7 +8,8 @@ const pages = (n) => (n === 1 ? '1 page' : `${n} pages`);
 let entered = false;
 
 async function show() {
-  const { server, version, updated, problem, blocked, warned, allowed } = await ask({ ask: 'status' });
+  const { server, version, updated, problem, blocked, warned, allowed } =
+    await ask({ ask: 'status' });
   const on = version !== undefined;
   $('state').classList.toggle('off', !on);
   if (!server) {

@@ -24,7 +24,10 @@ export async function hold() {
   if (!word) await set({ word: word = crypto.randomUUID() });
   const rule = (id, also, search) => ({
     id, priority: id, condition: { ...HELD, regexFilter: '^https?://.*', ...also },
-    action: { type: 'redirect', redirect: { regexSubstitution: `${chrome.runtime.getURL('check.html')}${search}#\\0` } },
+    action: {
+      type: 'redirect',
+      redirect: { regexSubstitution: `${chrome.runtime.getURL('check.html')}${search}#\\0` },
+    },
   });
   const old = await api.getDynamicRules();
   await api.updateDynamicRules({
@@ -59,7 +62,10 @@ export function pass(tab, frame, url, { wide = false } = {}) {
       removeRuleIds: gone.map((p) => p.rule),
       addRules: [{
         id: rule, priority: 3, action: { type: 'allow' },
-        condition: { ...HELD, tabIds: [tab], isUrlFilterCaseSensitive: true, ...(wide ? hostOf(url) : exactly(url)) },
+        condition: {
+          ...HELD, tabIds: [tab], isUrlFilterCaseSensitive: true,
+          ...(wide ? hostOf(url) : exactly(url)),
+        },
       }],
     });
     return { values: { passes: [...passes, { rule, tab, frame, url, times: 1 }] }, result: true };
@@ -73,6 +79,9 @@ export function end(tab, frame) {
     const ends = passes.filter((p) => p.tab === tab && (frame === 0 || p.frame === frame));
     if (ends.length === 0) return { result: false };
     await api.updateSessionRules({ removeRuleIds: ends.map((p) => p.rule) });
-    return { values: { passes: passes.filter((p) => !ends.includes(p)) }, result: ends.some((p) => p.frame === frame) };
+    return {
+      values: { passes: passes.filter((p) => !ends.includes(p)) },
+      result: ends.some((p) => p.frame === frame),
+    };
   });
 }

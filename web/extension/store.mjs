@@ -36,7 +36,8 @@ export const set = (values) => chrome.storage.local.set(values);
 
 // blocked, warned: numbers of pages; allowed: expressions that the user chose to visit, each with
 // the verdict at that time; passes: see rules.mjs.
-export const session = () => chrome.storage.session.get({ blocked: 0, warned: 0, allowed: {}, passes: [] });
+export const session = () =>
+  chrome.storage.session.get({ blocked: 0, warned: 0, allowed: {}, passes: [] });
 
 // Changes the session one after the other, because one of two simultaneous changes would be lost.
 let last = Promise.resolve();

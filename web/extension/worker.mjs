@@ -8,14 +8,16 @@ const MINUTES = 30; // between updates
 const MINUTES_WITHOUT = 1; // while there is no list
 const CHECK = chrome.runtime.getURL('check.html');
 const USER = ''; // not a host
-const BY_USER = ['typed', 'auto_bookmark', 'generated', 'keyword', 'keyword_generated', 'reload', 'start_page'];
+const BY_USER = ['typed', 'auto_bookmark', 'generated', 'keyword', 'keyword_generated', 'reload',
+  'start_page'];
 // Milliseconds for a list; a confirmation has the guard's own limit of a few seconds.
 const LONG = 120000;
 
 // --- The list ------------------------------------------------------------------------------------
 
 const options = {
-  fetch: (url, init) => fetch(url, url.pathname.endsWith('/v1/confirm') ? init : { ...init, signal: AbortSignal.timeout(LONG) }),
+  fetch: (url, init) => fetch(url,
+    url.pathname.endsWith('/v1/confirm') ? init : { ...init, signal: AbortSignal.timeout(LONG) }),
 };
 let loading, updating;
 // What the user asked for, by tab, until check.html asks about it a moment later.
@@ -25,8 +27,10 @@ const opening = new Map();
 
 // Translates the browser's error messages about requests into plain words.
 function plainly(reason) {
-  return reason?.replace(/^(Failed to fetch|NetworkError.*?)(?=;|$)/, 'the server cannot be reached')
-    .replace(/^.*(is not valid JSON|JSON input|JSON at position \d+)(?=;|$)/, 'the program at this address is not a server of lists')
+  return reason
+    ?.replace(/^(Failed to fetch|NetworkError.*?)(?=;|$)/, 'the server cannot be reached')
+    .replace(/^.*(is not valid JSON|JSON input|JSON at position \d+)(?=;|$)/,
+      'the program at this address is not a server of lists')
     .replace(/^.*(timed out|aborted)(?=;|$)/, 'the server did not answer in time');
 }
 
@@ -82,8 +86,10 @@ function update(server) {
 }
 
 async function schedule() {
-  const minutes = await guard() ? MINUTES : MINUTES_WITHOUT, old = await chrome.alarms.get('update');
-  if (old?.periodInMinutes !== minutes) await chrome.alarms.create('update', { periodInMinutes: minutes });
+  const minutes = await guard() ? MINUTES : MINUTES_WITHOUT,
+    old = await chrome.alarms.get('update');
+  if (old?.periodInMinutes !== minutes)
+    await chrome.alarms.create('update', { periodInMinutes: minutes });
 }
 
 // --- The button ----------------------------------------------------------------------------------
@@ -93,7 +99,9 @@ async function show() {
   const title = !on ? 'Tamis guard is off: it has no list yet, and nothing is checked'
     : `Tamis guard: list ${on.version}, ${blocked === 1 ? '1 page' : `${blocked} pages`} stopped`;
   await chrome.action.setTitle({ title });
-  await chrome.action.setBadgeText({ text: !on ? 'off' : blocked > 999 ? '999+' : blocked ? String(blocked) : '' });
+  await chrome.action.setBadgeText({
+    text: !on ? 'off' : blocked > 999 ? '999+' : blocked ? String(blocked) : '',
+  });
   await chrome.action.setBadgeTextColor({ color: '#ffffff' });
   await chrome.action.setBadgeBackgroundColor({ color: on ? '#b3261e' : '#8a5a00' });
 }
@@ -151,7 +159,8 @@ async function open(message, sender, how) {
 async function check(message, sender) {
   const { stops, ...result } = await judge(message.url, message.insist);
   if (stops.length > 0) {
-    if (!message.insist || result.verdict === 'listed') await count(result.verdict === 'listed' ? 'blocked' : 'warned');
+    if (!message.insist || result.verdict === 'listed')
+      await count(result.verdict === 'listed' ? 'blocked' : 'warned');
     return result;
   }
   const go = await open(message, sender);
@@ -162,7 +171,8 @@ async function check(message, sender) {
 // click.
 async function through(message, sender) {
   if (sender.frameId !== 0) throw new Error('only from a separate tab');
-  const { stops, verdict } = await judge(message.url), more = Object.fromEntries(stops.map((e) => [e, verdict]));
+  const { stops, verdict } = await judge(message.url),
+    more = Object.fromEntries(stops.map((e) => [e, verdict]));
   await change(async ({ allowed }) => ({ values: { allowed: { ...allowed, ...more } } }));
   return { go: await open(message, sender, { wide: stops.length === 0 }) };
 }
@@ -179,12 +189,16 @@ const answers = {
   async status() {
     const [{ server, tried, updated, problem }, { blocked, warned, allowed }, on] =
       await Promise.all([settings(), session(), guard()]);
-    return { server, tried, updated, problem, blocked, warned, allowed: Object.keys(allowed), version: on?.version };
+    return {
+      server, tried, updated, problem, blocked, warned,
+      allowed: Object.keys(allowed), version: on?.version,
+    };
   },
 };
 
 chrome.runtime.onMessage.addListener((message, sender, reply) => {
-  const ours = sender.url?.startsWith(chrome.runtime.getURL('')) && Object.hasOwn(answers, message?.ask);
+  const ours = sender.url?.startsWith(chrome.runtime.getURL('')) &&
+    Object.hasOwn(answers, message?.ask);
   Promise.resolve(ours ? answers[message.ask](message, sender) : { problem: 'not allowed' })
     .then((answer) => reply(answer ?? {}), (e) => reply({ problem: e.message }));
   return true;
@@ -194,7 +208,8 @@ chrome.runtime.onMessage.addListener((message, sender, reply) => {
 
 function ended(tab, frame) {
   for (const key of opening.keys())
-    if (key === `${tab} ${frame}` || (frame === 0 && key.startsWith(`${tab} `))) opening.delete(key);
+    if (key === `${tab} ${frame}` || (frame === 0 && key.startsWith(`${tab} `)))
+      opening.delete(key);
   return end(tab, frame);
 }
 
@@ -203,7 +218,8 @@ function ended(tab, frame) {
 chrome.webNavigation.onCommitted.addListener(async ({ tabId, frameId, url, transitionType }) => {
   if (frameId === 0) {
     asked.delete(tabId);
-    if (url.startsWith(CHECK) && BY_USER.includes(transitionType)) asked.set(tabId, url.slice(url.indexOf('#') + 1));
+    if (url.startsWith(CHECK) && BY_USER.includes(transitionType))
+      asked.set(tabId, url.slice(url.indexOf('#') + 1));
   }
   if (!/^https?:/.test(url)) return;
   const held = await ended(tabId, frameId);

@@ -5,11 +5,12 @@ import { Tamis, sha256, start } from './core.mjs';
 
 // The list, as the expressions of hosts and paths by which URLs are looked up.
 const LIST = {
-  malware: ['thisisavirus.example/', 'downloads.example/free/codec.exe', 'bad.example/', 'mirror.test/cracks/',
-    'update-now.example/', 'toolbar.test/', 'wincleaner.example/setup/', 'freeram.example/', 'fonts-pack.test/',
-    '203.0.113.66/'],
-  phishing: ['totallynotsuspicious.example/', 'bank-login.example/secure/', 'bad.example/', 'prize.test/claim?you=won',
-    'paypa1.example/', 'account-verify.test/', 'parcel.example/track/', 'webmail.test/signin.php', 'tax-refund.example/',
+  malware: ['thisisavirus.example/', 'downloads.example/free/codec.exe', 'bad.example/',
+    'mirror.test/cracks/', 'update-now.example/', 'toolbar.test/', 'wincleaner.example/setup/',
+    'freeram.example/', 'fonts-pack.test/', '203.0.113.66/'],
+  phishing: ['totallynotsuspicious.example/', 'bank-login.example/secure/', 'bad.example/',
+    'prize.test/claim?you=won', 'paypa1.example/', 'account-verify.test/',
+    'parcel.example/track/', 'webmail.test/signin.php', 'tax-refund.example/',
     'evil.example/login'],
 };
 // Far too high for a real list, so that a false positive can be seen.
@@ -35,7 +36,8 @@ export async function demoGuard(asked) {
       labels.set(hash, [...labels.get(hash) ?? [], label]);
     }
   const filter = await Tamis.create({ kind: 'bloom', items: entries, fpr: RATE });
-  for (const hash of labels.keys()) filter.add(Uint8Array.from(hash.match(/../g), (pair) => parseInt(pair, 16)));
+  for (const hash of labels.keys())
+    filter.add(Uint8Array.from(hash.match(/../g), (pair) => parseInt(pair, 16)));
   const image = filter.save();
   filter.close();
   const confirm = (prefixes) => {

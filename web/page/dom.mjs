@@ -5,13 +5,15 @@ export const $ = (id) => document.getElementById(id);
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === 'function') node.addEventListener(name, value);
-    else if (value !== undefined && value !== false) node.setAttribute(name, value === true ? '' : value);
+    else if (value !== undefined && value !== false)
+      node.setAttribute(name, value === true ? '' : value);
   }
   node.append(...children.filter((child) => child !== undefined));
   return node;
 }
 
-export const el = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
+export const el = (tag, attributes = {}, ...children) =>
+  fill(document.createElement(tag), attributes, children);
 
 export const svg = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
@@ -29,10 +31,12 @@ export function rate(p) {
   if (!(p > 0)) return '0 %';
   if (p >= 0.0001) return `${number(100 * p)} %`;
   const inverse = 1 / p, power = Math.floor(Math.log10(inverse));
-  return power < 9 ? `1 in ${count(Number(inverse.toPrecision(2)))}` : `1 in ${(inverse / 10 ** power).toFixed(1)}·10${superscript(power)}`;
+  return power < 9 ? `1 in ${count(Number(inverse.toPrecision(2)))}`
+    : `1 in ${(inverse / 10 ** power).toFixed(1)}·10${superscript(power)}`;
 }
 
-const superscript = (n) => Array.from(String(n), (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[digit]).join('');
+const superscript = (n) => Array.from(String(n), (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[digit])
+  .join('');
 
 export function bytes(n) {
   const units = ['bytes', 'KB', 'MB', 'GB', 'TB'];

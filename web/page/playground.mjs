@@ -15,8 +15,9 @@ const LECTURE = {
   words: ['thisisavirus.com', 'totallynotsuspicious.com'], ask: 'verynormalsite.com',
 };
 const TRIALS = 10000, MOST_WORDS = 500;
-const MORE = ('apple pear plum quince cherry fig lemon olive mango grape melon peach almond walnut hazel chestnut oak elm ash birch ' +
-  'maple willow poplar cedar pine larch spruce yew heron stork crane swift swallow robin wren lark finch thrush owl').split(' ');
+const MORE = ('apple pear plum quince cherry fig lemon olive mango grape melon peach almond ' +
+  'walnut hazel chestnut oak elm ash birch maple willow poplar cedar pine larch ' +
+  'spruce yew heron stork crane swift swallow robin wren lark finch thrush owl').split(' ');
 
 let shape = { kind: 'bloom', k: 3, m: 64, seed: 0 };
 let filter, words = [], listed = [], cells = [], drawn = '', generation = 0;
@@ -58,7 +59,8 @@ function draw(touched = []) {
   });
   const what = shape.kind === 'counting' ? 'counters' : 'bits';
   const on = cells.filter((cell) => cell.classList.contains('on')).length;
-  $('bits').caption.textContent = `${shape.kind}: ${isRows() ? `${plural(shape.k, 'row')} of ${shape.m} bits` : `${shape.m} ${what}`}. ` +
+  const extent = isRows() ? `${plural(shape.k, 'row')} of ${shape.m} bits` : `${shape.m} ${what}`;
+  $('bits').caption.textContent = `${shape.kind}: ${extent}. ` +
     `${count(on)} of ${count(cells.length)} are ${shape.kind === 'counting' ? 'in use' : '1'}.`;
   $('key-on').textContent = shape.kind === 'counting' ? 'more' : '1';
   $('p-fill-name').textContent = shape.kind === 'counting' ? 'Counters in use' : 'Bits set';
@@ -86,7 +88,8 @@ function showWords() {
   if (now.length === listed.length && now.every((word, i) => word === listed[i])) return;
   listed = now;
   $('words').replaceChildren(...now.map((word) => el('li', {}, el('button', {
-    type: 'button', class: 'small', 'aria-label': `Test ${word}`, title: 'Test this word', click: () => test(word),
+    type: 'button', class: 'small', 'aria-label': `Test ${word}`, title: 'Test this word',
+    click: () => test(word),
   }, word))));
 }
 
@@ -105,11 +108,13 @@ async function tell(text, touched) {
 // --- Words ---------------------------------------------------------------------------------------
 
 // The positions as `tamis explain` prints them: within each row if there are rows.
-const places = (touched) => `(${touched.map((cell, row) => (isRows() ? cell - row * shape.m : cell)).join(', ')})`;
+const places = (touched) =>
+  `(${touched.map((cell, row) => (isRows() ? cell - row * shape.m : cell)).join(', ')})`;
 const what = () => (shape.kind === 'counting' ? 'counter' : 'bit');
 
 function add(word) {
-  if (words.length >= MOST_WORDS) return tell(`The filter has ${MOST_WORDS} words, which is the limit here.`);
+  if (words.length >= MOST_WORDS)
+    return tell(`The filter has ${MOST_WORDS} words, which is the limit here.`);
   const touched = positions(word), all = new Set(touched);
   const fresh = [...all].filter((cell) => c.cell(filter.handle, cell) === 0).length;
   filter.add(word);
@@ -131,13 +136,15 @@ function test(word) {
 
 function remove(word) {
   const touched = positions(word), at = words.indexOf(word);
-  if (!filter.has(word)) return tell(`${word} is certainly not a member, so there is nothing to remove.`, touched);
+  if (!filter.has(word))
+    return tell(`${word} is certainly not a member, so there is nothing to remove.`, touched);
   if (at < 0)
     return tell(`${word} was never added, although it appears to be a member. ` +
       'Removing it would damage other words.', touched);
   filter.remove(word);
   words.splice(at, 1);
-  return tell(`Removed ${word}: h = ${places(touched)}. Each of these counters is one lower.`, touched);
+  return tell(`Removed ${word}: h = ${places(touched)}. Each of these counters is one lower.`,
+    touched);
 }
 
 // Makes the filter of this shape with the same words.

@@ -47,7 +47,8 @@ async function curvesFor(n) {
 
 // Returns the pixels of a rate and of a number of bits, both on logarithmic scales.
 function scales() {
-  const width = Math.max($('plot').clientWidth, 260), height = Math.round(Math.min(Math.max(0.6 * width, 300), 480));
+  const width = Math.max($('plot').clientWidth, 260),
+    height = Math.round(Math.min(Math.max(0.6 * width, 300), 480));
   const right = width - (width >= ROOM_FOR_NAMES ? 96 : 20), bottom = height - EDGE.bottom;
   const all = Math.log2(MOST_BITS / LEAST_BITS);
   return {
@@ -64,14 +65,16 @@ function grid({ width, right, bottom, x, y }) {
       svg('text', { class: 'tick end', x: EDGE.left - 6, y: y(bits) + 4 }, String(bits)));
   for (let e = 1; e <= LAST; e += width < 480 ? 2 : 1)
     lines.push(svg('line', { class: 'grid', x1: x(e), x2: x(e), y1: EDGE.top, y2: bottom }),
-      svg('text', { class: 'tick middle', x: x(e), y: bottom + 16 }, e < 3 ? `${10 ** (2 - e)} %` : `1e-${e}`));
+      svg('text', { class: 'tick middle', x: x(e), y: bottom + 16 },
+        e < 3 ? `${10 ** (2 - e)} %` : `1e-${e}`));
   return lines;
 }
 
 // Puts names beside the ends of the curves, moved apart where they would overlap.
 function names({ width, right, bottom, y }, shown) {
   if (width < ROOM_FOR_NAMES) return [];
-  const ends = shown.map(([kind, points]) => [kind, points.filter((p) => !p.refused).at(-1)]).filter(([, last]) => last)
+  const ends = shown.map(([kind, points]) => [kind, points.filter((p) => !p.refused).at(-1)])
+    .filter(([, last]) => last)
     .map(([kind, last]) => ({ kind, at: y(last.bitsPerItem) }));
   ends.push({ kind: 'bound', at: y(LAST * Math.log2(10)) });
   ends.sort((a, b) => b.at - a.at);
@@ -80,25 +83,32 @@ function names({ width, right, bottom, y }, shown) {
     end.at = Math.min(end.at, free);
     free = end.at - NAME_HEIGHT;
   }
-  return ends.map(({ kind, at }) => svg('text', { class: `name kind-${kind}`, x: right + 8, y: at + 4 }, kind === 'bound' ? 'the bound' : kind));
+  return ends.map(({ kind, at }) => svg('text',
+    { class: `name kind-${kind}`, x: right + 8, y: at + 4 },
+    kind === 'bound' ? 'the bound' : kind));
 }
 
 function draw() {
   const scale = scales(), { width, height, right, bottom, x, y } = scale;
-  const path = (points) => points.map(([a, b], i) => `${i ? 'L' : 'M'}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join('');
+  const path = (points) => points
+    .map(([a, b], i) => `${i ? 'L' : 'M'}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join('');
   const shown = Object.entries(curves).filter(([kind]) => !hidden.has(kind));
   const lines = shown.map(([kind, points]) => svg('path', {
-    class: `curve kind-${kind}`, d: path(points.filter((p) => !p.refused).map((p) => [p.e, p.bitsPerItem])),
+    class: `curve kind-${kind}`,
+    d: path(points.filter((p) => !p.refused).map((p) => [p.e, p.bitsPerItem])),
   }, svg('title', {}, kind)));
   const bound = curves.bloom.map(({ e }) => [e, e * Math.log2(10)]);
   $('plot').replaceChildren(svg('svg', {
     role: 'img', viewBox: `0 0 ${width} ${height}`, width, height,
-    'aria-label': `Bits per item against the false-positive rate for ${count(items)} items. The bound goes from ` +
-      `${number(bound[0][1])} to ${number(bound.at(-1)[1])} bits; the table has all kinds at the chosen rate.`,
+    'aria-label': `Bits per item against the false-positive rate for ${count(items)} items. ` +
+      `The bound goes from ${number(bound[0][1])} to ${number(bound.at(-1)[1])} bits; ` +
+      'the table has all kinds at the chosen rate.',
   }, ...grid(scale),
-  svg('text', { class: 'tick middle', x: (EDGE.left + right) / 2, y: height - 6 }, 'false-positive rate'),
+  svg('text', { class: 'tick middle', x: (EDGE.left + right) / 2, y: height - 6 },
+    'false-positive rate'),
   svg('path', { class: 'curve bound', d: path(bound) }), ...lines,
-  svg('line', { class: 'cursor', x1: x(exponent), x2: x(exponent), y1: EDGE.top, y2: bottom }), ...names(scale, shown)));
+  svg('line', { class: 'cursor', x1: x(exponent), x2: x(exponent), y1: EDGE.top, y2: bottom }),
+  ...names(scale, shown)));
 }
 
 // --- The table -----------------------------------------------------------------------------------
@@ -111,17 +121,20 @@ function makeRow(kind) {
   });
   const figures = [1, 2, 3].map(() => el('td'));
   const row = el('tr', {}, el('th', { scope: 'row' }, el('label', {}, box, ' ',
-    el('span', { class: `line kind-${kind}`, 'aria-hidden': 'true' }), ' ', kind)), ...figures, el('td', {}, KINDS[kind]));
+    el('span', { class: `line kind-${kind}`, 'aria-hidden': 'true' }), ' ', kind)),
+  ...figures, el('td', {}, KINDS[kind]));
   rows.set(kind, { row, figures });
 }
 
 function fillTable() {
   const at = Math.round((exponent - FIRST) / STEP);
-  const sorted = Object.keys(KINDS).sort((a, b) => (curves[a][at].bitsPerItem ?? 1e9) - (curves[b][at].bitsPerItem ?? 1e9));
+  const bits = (kind) => curves[kind][at].bitsPerItem ?? 1e9;
+  const sorted = Object.keys(KINDS).sort((a, b) => bits(a) - bits(b));
   const body = $('costs').tBodies[0], focused = document.activeElement;
   for (const kind of sorted) {
     const { row, figures } = rows.get(kind), p = curves[kind][at];
-    const texts = p.refused ? ['–', '–', p.refused] : [p.bitsPerItem.toFixed(2), p.boundRatio.toFixed(2), bytes(p.bytes)];
+    const texts = p.refused ? ['–', '–', p.refused]
+      : [p.bitsPerItem.toFixed(2), p.boundRatio.toFixed(2), bytes(p.bytes)];
     figures.forEach((cell, i) => { cell.textContent = texts[i]; });
     figures[2].className = p.refused ? 'refused' : '';
     body.append(row);

@@ -23,7 +23,8 @@ function asked(some) {
 
 // Does the same as fetch, and records requests for confirmation.
 function watched(url, init) {
-  if (new URL(url).pathname.endsWith('/v1/confirm')) asked(new URL(url).searchParams.getAll('prefix'));
+  if (new URL(url).pathname.endsWith('/v1/confirm'))
+    asked(new URL(url).searchParams.getAll('prefix'));
   return fetch(url, init);
 }
 
@@ -33,34 +34,45 @@ const step = (state, title, ...more) => el('li', { class: state }, el('h3', {}, 
 
 function expressionTable(expressions) {
   return el('div', { class: 'scroll' }, el('table', {},
-    el('thead', {}, el('tr', {}, ...['Expression', 'Hash', 'Filter'].map((name) => el('th', { scope: 'col' }, name)))),
-    el('tbody', {}, ...expressions.map(({ expression, hash, maybe }) => el('tr', { class: maybe ? 'maybe' : 'no' },
-      el('td', {}, el('code', {}, expression)),
-      el('td', {}, el('code', { title: hash }, hash.slice(0, 8), el('span', { class: 'faint' }, '…'))),
-      el('td', {}, maybe ? 'maybe' : 'no'))))));
+    el('thead', {},
+      el('tr', {}, ...['Expression', 'Hash',
+        'Filter'].map((name) => el('th', { scope: 'col' }, name)))),
+    el('tbody', {}, ...expressions.map(({ expression, hash, maybe }) =>
+      el('tr', { class: maybe ? 'maybe' : 'no' },
+        el('td', {}, el('code', {}, expression)),
+        el('td', {},
+          el('code', { title: hash }, hash.slice(0, 8), el('span', { class: 'faint' }, '…'))),
+        el('td', {}, maybe ? 'maybe' : 'no'))))));
 }
 
 function serverStep(found, known) {
   const { verdict, labels, expression, reason, maybes } = found;
-  if (maybes === 0) return step('skipped', 'Server', el('p', {}, 'Not asked: the filter’s “no” is certain.'));
+  if (maybes === 0)
+    return step('skipped', 'Server', el('p', {}, 'Not asked: the filter’s “no” is certain.'));
   const question = known.length === 0 ? 'Not asked again: the answer was kept.'
     : `Sent ${plural(known.length, 'prefix', 'prefixes')} of four bytes: ${known.join(', ')}.`;
   const answer = {
     listed: () => [`The full hash is listed (${labels.join(', ')}): `, el('code', {}, expression)],
-    clean: () => [known.length === 0 ? 'No such hash is listed.' : 'The server has no such hash: the “maybe” was a false positive.'],
+    clean: () => [known.length === 0 ? 'No such hash is listed.'
+      : 'The server has no such hash: the “maybe” was a false positive.'],
     unconfirmed: () => [`No valid answer: ${reason}`],
   }[verdict]();
-  return step(verdict === 'unconfirmed' ? 'failed' : 'done', 'Server', el('p', {}, question, ' ', ...answer));
+  return step(verdict === 'unconfirmed' ? 'failed' : 'done', 'Server',
+    el('p', {}, question, ' ', ...answer));
 }
 
 function way(look, found, known) {
-  if (found.verdict === 'no-url') return [step('failed', 'Canonical form', el('p', {}, `This has no canonical form: ${found.reason}`))];
+  if (found.verdict === 'no-url')
+    return [step('failed', 'Canonical form',
+      el('p', {}, `This has no canonical form: ${found.reason}`))];
   const n = look.expressions.length;
   return [
     step('done', 'Canonical form', el('p', {}, el('code', {}, look.url))),
     step('done', plural(n, 'expression'), expressionTable(look.expressions)),
-    step('done', 'Filter', el('p', {}, found.maybes === 0 ? `Excludes ${n === 1 ? 'it' : `all ${n}`}.`
-      : `Excludes ${count(n - found.maybes)} of ${count(n)}; ${count(found.maybes)} may be listed.`)),
+    step('done', 'Filter', el('p', {}, found.maybes === 0
+      ? `Excludes ${n === 1 ? 'it' : `all ${n}`}.`
+      : `Excludes ${count(n - found.maybes)} of ${count(n)}; ` +
+        `${count(found.maybes)} may be listed.`)),
     serverStep(found, known),
   ];
 }
@@ -70,7 +82,8 @@ function show(url, look, found, known) {
   for (const details of results.querySelectorAll('details[open]')) details.open = false;
   results.prepend(el('li', { class: `result ${found.verdict}` },
     el('details', { open: true },
-      el('summary', {}, el('span', { class: 'badge' }, name), ' ', el('span', { class: 'url' }, url)),
+      el('summary', {}, el('span', { class: 'badge' }, name), ' ',
+        el('span', { class: 'url' }, url)),
       el('p', { class: 'meaning' }, `${meaning[0].toUpperCase()}${meaning.slice(1)}`,
         found.labels.length > 0 ? `: ${found.labels.join(', ')}.` : '.'),
       el('ol', { class: 'way' }, ...way(look, found, known)))));
@@ -78,7 +91,8 @@ function show(url, look, found, known) {
   if (found.verdict !== 'no-url') checked++;
   $('n-checked').textContent = count(checked);
   $('n-sent').textContent = count(sent);
-  $('n-saved').textContent = checked > 0 ? `${count(checked - sent)} (${Math.round(100 * (checked - sent) / checked)} %)` : '0';
+  $('n-saved').textContent = checked > 0
+    ? `${count(checked - sent)} (${Math.round(100 * (checked - sent) / checked)} %)` : '0';
   return `${name}: ${url}`;
 }
 
@@ -90,7 +104,8 @@ async function checkAll(urls) {
     const look = guard.look(url), found = await guard.check(url, { insist: true });
     said = show(url, look, found, prefixes);
   }
-  $('said').textContent = urls.length > 1 ? `${plural(urls.length, 'URL')} checked; the last one: ${said}` : said;
+  $('said').textContent = urls.length > 1
+    ? `${plural(urls.length, 'URL')} checked; the last one: ${said}` : said;
   if (guard.stale) await load(() => guard.update());
 }
 
@@ -109,7 +124,8 @@ function submit() {
   }
   $('urls').value = '';
   hint();
-  working = working.then(() => checkAll(urls)).catch((error) => hint(`This could not be checked: ${error.message}`));
+  working = working.then(() => checkAll(urls))
+    .catch((error) => hint(`This could not be checked: ${error.message}`));
 }
 
 // --- The lists -----------------------------------------------------------------------------------
@@ -122,10 +138,12 @@ async function fromServer() {
   const base = new URL(server, import.meta.url);
   guard ??= await Guard.load(base, { fetch: watched });
   const about = await (await fetch(new URL('v1/update', base), { cache: 'no-store' })).json();
-  const size = ['filter', 'delta', 'removed'].reduce((sum, part) => sum + (about[part]?.bytes ?? 0), 0);
+  const size = ['filter', 'delta', 'removed']
+    .reduce((sum, part) => sum + (about[part]?.bytes ?? 0), 0);
   // With few entries the header dominates the size.
   const each = about.entries >= 1000 ? `, ${(8 * size / about.entries).toFixed(1)} bits each` : '';
-  say(`Version ${count(guard.version)} of the server’s lists: ${plural(about.entries, 'entry', 'entries')} in ${bytes(size)}${each}. ` +
+  say(`Version ${count(guard.version)} of the server’s lists: ` +
+    `${plural(about.entries, 'entry', 'entries')} in ${bytes(size)}${each}. ` +
     `Lists: ${about.labels.join(', ')}.`);
 }
 
@@ -136,7 +154,8 @@ async function fromDemo() {
     ` It uses a demonstration list instead: ${plural(entries, 'entry', 'entries')} in ` +
     `${bytes(demo.bytes)}, queried like a server. One in twenty expressions is a false positive, ` +
     'on purpose.');
-  $('samples').append(el('span', { class: 'hint' }, 'Try '), ...SAMPLES.map(([name, url]) => el('button', {
+  $('samples').append(el('span', { class: 'hint' }, 'Try '),
+    ...SAMPLES.map(([name, url]) => el('button', {
     type: 'button', class: 'small', click: () => {
       $('urls').value = url;
       submit();
@@ -155,7 +174,9 @@ async function load(doIt) {
   } catch (error) {
     $('lists').classList.add('bad');
     say(`The server’s lists could not be loaded: ${error.message}. `,
-      el('button', { type: 'button', class: 'small', click: () => load(async () => guard?.update()) }, 'Try again'));
+      el('button', {
+        type: 'button', class: 'small', click: () => load(async () => guard?.update()),
+      }, 'Try again'));
   }
 }
 

@@ -3,7 +3,8 @@
 
 export const MADE_HERE = ['bloom', 'partitioned', 'blocked', 'counting', 'fuse'];
 export const secret = Uint8Array.from({ length: 16 }, (_, i) => i);
-export const bytesOf = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+export const bytesOf = (hex) => Uint8Array.from(hex.match(/../g) ?? [],
+  (pair) => parseInt(pair, 16));
 export const keyOf = (recipe) => (recipe.also.includes('KEYED') ? { key: secret } : {});
 
 function must(right, what) {
@@ -26,7 +27,8 @@ export function goldenKey(i) {
 // did.
 export async function answers(Tamis, recipes, read, text) {
   const known = new Set(recipes.map((r) => r.name));
-  const images = text.split(/^image /m).slice(1).filter((part) => known.has(part.split(/[ \n]/)[0]));
+  const images = text.split(/^image /m).slice(1)
+    .filter((part) => known.has(part.split(/[ \n]/)[0]));
   let maybes = 0;
   must(images.length === recipes.length, `${images.length} images of ${recipes.length}`);
   for (const part of images) {
@@ -57,7 +59,8 @@ export async function savedAgain(Tamis, recipes, read) {
     must(bytes === image.length, `${recipe.name}: ${bytes} bytes`);
     must(seed === BigInt(recipe.plan.seed ?? 0), `${recipe.name}: seed ${seed}`);
     must(sealed === recipe.also.includes('SEALED'), `${recipe.name}: sealed is ${sealed}`);
-    must(readOnly === (sealed || !MADE_HERE.includes(kind)), `${recipe.name}: readOnly is ${readOnly}`);
+    must(readOnly === (sealed || !MADE_HERE.includes(kind)),
+      `${recipe.name}: readOnly is ${readOnly}`);
     t.close();
   }
   return recipes.length;
@@ -70,7 +73,8 @@ export async function made(Tamis, recipes, read) {
     const { name, plan, keys, also } = recipe;
     if (!MADE_HERE.includes(plan.kind) || also.includes('MERGED') || plan.callerHashes) continue;
     let t = await Tamis.create({ ...plan, ...keyOf(recipe) });
-    const gone = Array.from({ length: also.includes('REMOVED') ? 40 : 0 }, (_, i) => goldenKey(500000000 + i));
+    const gone = Array.from({ length: also.includes('REMOVED') ? 40 : 0 },
+      (_, i) => goldenKey(500000000 + i));
     t.addMany(gone);
     for (let i = 0; i < Math.floor(keys / 2); i++) t.add(goldenKey(i));
     if (also.includes('AGAIN')) t = await Tamis.load(t.save(), keyOf(recipe));

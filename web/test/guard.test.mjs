@@ -35,27 +35,32 @@ class Lists {
     for (const name of added) this.listed.set(name, 'phishing');
     for (const name of removed) this.listed.delete(name);
     this.delta = added.length ? await Lists.filterOf(added) : undefined;
-    this.removed = Buffer.concat(removed.map((name) => sha256(`${name}/`).subarray(0, 4)).sort(Buffer.compare));
+    this.removed = Buffer.concat(removed.map((name) => sha256(`${name}/`).subarray(0, 4))
+      .sort(Buffer.compare));
     return this;
   }
 
   update(from) {
     const part = (name, version, bytes) => (bytes?.length
-      ? { url: `/${name}?version=${version}`, bytes: bytes.length, sha256: sha256(bytes).toString('hex') } : null);
+      ? { url: `/${name}?version=${version}`, bytes: bytes.length,
+        sha256: sha256(bytes).toString('hex') } : null);
     const head = { version: this.version, id: this.id, base: this.base };
     if (from === String(this.version)) return { ...head, unchanged: true };
     return {
       ...head, unchanged: false, filter: part('filter', this.base, this.filter),
-      delta: part('delta', this.version, this.delta), removed: part('removed', this.version, this.removed),
+      delta: part('delta', this.version, this.delta),
+        removed: part('removed', this.version, this.removed),
     };
   }
 
   confirm(prefixes) {
     this.asked.push(prefixes);
-    const found = [...this.listed].map(([name, label]) => [sha256(`${name}/`).toString('hex'), [label]])
+    const found = [...this.listed].map(([name, label]) => [sha256(`${name}/`).toString('hex'),
+      [label]])
       .filter(([hash]) => prefixes.includes(hash.slice(0, 8)));
     return {
-      version: this.version, hashes: found.map(([hash]) => hash), labels: found.map(([, labels]) => labels),
+      version: this.version, hashes: found.map(([hash]) => hash),
+        labels: found.map(([, labels]) => labels),
       cache_seconds: this.cacheSeconds,
     };
   }
@@ -69,8 +74,10 @@ async function serve(t, lists) {
     const special = lists.special?.(url, response);
     if (special !== undefined) return special || response.end();
     const part = lists[url.pathname.slice(1)];
-    if (url.pathname === '/v1/update') response.end(JSON.stringify(lists.update(url.searchParams.get('from'))));
-    else if (url.pathname === '/v1/confirm') response.end(JSON.stringify(lists.confirm(url.searchParams.getAll('prefix'))));
+    if (url.pathname === '/v1/update')
+      response.end(JSON.stringify(lists.update(url.searchParams.get('from'))));
+    else if (url.pathname === '/v1/confirm')
+      response.end(JSON.stringify(lists.confirm(url.searchParams.getAll('prefix'))));
     else if (part?.length) response.end(part);
     else response.writeHead(404).end('{}');
     return undefined;
@@ -84,11 +91,12 @@ async function serve(t, lists) {
 async function falsePositives(guard, n) {
   const found = [];
   for (let i = 0; found.length < n; i++)
-    if (guard.look(`http://good-${i}.example/`).expressions.some((e) => e.maybe)) found.push(`good-${i}.example`);
+    if (guard.look(`http://good-${i}.example/`).expressions.some((e) => e.maybe))
+      found.push(`good-${i}.example`);
   return found;
 }
 
-test('clean, listed and no URL', async (t) => {
+test('clean, listed and not a URL', async (t) => {
   const lists = await new Lists(hosts(0, 2000)).publish();
   const { url, log } = await serve(t, lists);
   const guard = await Guard.load(url);
@@ -101,17 +109,19 @@ test('clean, listed and no URL', async (t) => {
     assert.equal(verdict.expression, `bad-${i}.example/`);
     assert.equal(verdict.url, `https://bad-${i}.example/some/page?q`);
   }
-  for (let i = 0; i < 2000; i++) assert.equal((await guard.check(`http://www.good-${i}.example/a/b`)).verdict, 'clean');
+  for (let i = 0; i < 2000; i++)
+    assert.equal((await guard.check(`http://www.good-${i}.example/a/b`)).verdict, 'clean');
   const none = await guard.check('mailto:x@example.com');
   assert.equal(none.verdict, 'no-url');
   assert.match(none.reason, /http/);
   // The server saw prefixes, never a host.
-  assert.ok(log.slice(2).every((line) => /^\/v1\/confirm\?prefix=[0-9a-f]{8}(&prefix=[0-9a-f]{8})*$/.test(line)));
+  assert.ok(log.slice(2).every((line) =>
+    /^\/v1\/confirm\?prefix=[0-9a-f]{8}(&prefix=[0-9a-f]{8})*$/.test(line)));
   guard.close();
   await assert.rejects(guard.check('http://bad-1.example/'), { message: 'this guard is closed' });
 });
 
-test('answers are kept as long as the server allows, refutations as long as the version', async (t) => {
+test('answers are kept while the server allows, refutations while the version lasts', async (t) => {
   const lists = await new Lists(hosts(0, 5000)).publish();
   const { url } = await serve(t, lists);
   let now = 1e12;
@@ -119,12 +129,16 @@ test('answers are kept as long as the server allows, refutations as long as the 
   const [wrong] = await falsePositives(guard, 1);
   assert.deepEqual([(await guard.check(wrong)).verdict, lists.asked.length], ['clean', 1]);
   assert.deepEqual([(await guard.check(wrong)).verdict, lists.asked.length], ['clean', 1]);
-  assert.deepEqual([(await guard.check('bad-1.example')).verdict, lists.asked.length], ['listed', 2]);
-  assert.deepEqual([(await guard.check('bad-1.example/x')).verdict, lists.asked.length], ['listed', 2]);
+  assert.deepEqual([(await guard.check('bad-1.example')).verdict, lists.asked.length],
+    ['listed', 2]);
+  assert.deepEqual([(await guard.check('bad-1.example/x')).verdict, lists.asked.length],
+    ['listed', 2]);
   now += 301e3;
-  assert.deepEqual([(await guard.check(wrong)).verdict, lists.asked.length], ['clean', 2]); // refuted in this version
+  // Refuted in this version.
+  assert.deepEqual([(await guard.check(wrong)).verdict, lists.asked.length], ['clean', 2]);
   // The refutation may no longer hold.
-  assert.deepEqual([(await guard.check('bad-1.example')).verdict, lists.asked.length], ['listed', 3]);
+  assert.deepEqual([(await guard.check('bad-1.example')).verdict, lists.asked.length],
+    ['listed', 3]);
   await lists.publish(['late.example']);
   assert.equal((await guard.update()).changed, true);
   // A new version, so the server is asked again.
@@ -172,19 +186,22 @@ test('updates fetch what is new, and take away what is gone', async (t) => {
   assert.deepEqual(log, ['/v1/update?from=1', '/delta?version=2', '/removed?version=2']);
   assert.ok(result.changed && result.version === 2 && guard.version === 2);
   assert.equal(result.bytes, lists.delta.length + 120);
-  for (const host of hosts(5000, 30)) assert.deepEqual((await guard.check(host)).labels, ['phishing']);
+  for (const host of hosts(5000, 30))
+    assert.deepEqual((await guard.check(host)).labels, ['phishing']);
   for (const host of hosts(30, 100)) assert.equal((await guard.check(host)).verdict, 'listed');
   for (const host of hosts(0, 30)) {
     const { verdict, maybes } = await guard.check(host);
     assert.deepEqual([verdict, maybes], ['clean', 0]); // without asking
   }
   // Another base, two updates at once, lists built from scratch under an old number.
-  Object.assign(lists, { base: 7, version: 6, filter: await Lists.filterOf([...lists.listed.keys()]) });
+  Object.assign(lists, { base: 7, version: 6,
+    filter: await Lists.filterOf([...lists.listed.keys()]) });
   await lists.publish();
   log.length = 0;
   await Promise.all([guard.update(), guard.update()]);
   assert.deepEqual(log, ['/v1/update?from=2', '/filter?version=7']);
-  Object.assign(lists, { id: 'b', filter: await Lists.filterOf(['only.example']), listed: new Map([['only.example', 'x']]) });
+  Object.assign(lists, { id: 'b', filter: await Lists.filterOf(['only.example']),
+    listed: new Map([['only.example', 'x']]) });
   assert.equal((await guard.update()).changed, true);
   assert.equal((await guard.check('only.example')).verdict, 'listed');
   assert.equal((await guard.check('bad-100.example')).verdict, 'clean');
@@ -214,7 +231,8 @@ test('damage on the way changes nothing', async (t) => {
   await bad(spoil('removed', (b) => Buffer.concat([b, b])), { status: 'ECORRUPT' });
   await bad((at, response) => { response.writeHead(500).end(); return true; }, { status: 'EIO' });
   await bad((at, response) => { response.end('<html>'); return true; }, SyntaxError);
-  await bad((at, response) => { response.end('{"unchanged":true,"id":"c"}'); return true; }, { status: 'EINVAL' });
+  await bad((at, response) => { response.end('{"unchanged":true,"id":"c"}'); return true; },
+    { status: 'EINVAL' });
   // Replaced between the description and the parts: asked again.
   let first = true;
   lists.special = (at, response) => {
@@ -247,12 +265,14 @@ test('without an answer that can be believed a maybe is unconfirmed', async (t) 
     (response) => response.end(JSON.stringify({ ...good, labels: ['malware'] })),
     (response) => response.end(JSON.stringify({ ...good, hashes: [good.hashes[0].toUpperCase()] })),
     (response) => response.end(JSON.stringify({ ...good, cache_seconds: 'long' })),
-    (response) => response.end(JSON.stringify({ ...good, hashes: [sha256('else').toString('hex')] })), // not asked for
+    (response) => // not asked for
+      response.end(JSON.stringify({ ...good, hashes: [sha256('else').toString('hex')] })),
     (response) => response.destroy(),
     () => {}, // does not answer
   ];
   for (const answer of answers) {
-    lists.special = (at, response) => (at.pathname === '/v1/confirm' ? (answer(response), true) : undefined);
+    lists.special = (at, response) => (at.pathname === '/v1/confirm' ? (answer(response), true)
+      : undefined);
     const verdict = await guard.check('http://bad-5.example/', { insist: true });
     assert.equal(verdict.verdict, 'unconfirmed', String(answer));
     assert.ok(verdict.reason.length > 0);
@@ -272,7 +292,8 @@ test('a server that fails is left alone for a while, then for longer', async (t)
     const { verdict, reason } = await guard.check(name, options);
     return { verdict, reason, asked: log.length };
   };
-  lists.special = (at, response) => (at.pathname === '/v1/confirm' ? (response.writeHead(503).end('{}'), true) : undefined);
+  lists.special = (at, response) => (at.pathname === '/v1/confirm'
+    ? (response.writeHead(503).end('{}'), true) : undefined);
   for (const seconds of [30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]) {
     // Two failures at once count as one.
     await Promise.all([guard.check('bad-6.example'), ask('bad-5.example')]);
@@ -285,11 +306,14 @@ test('a server that fails is left alone for a while, then for longer', async (t)
   }
   assert.equal((await ask('bad-5.example')).asked, 1);
   lists.special = undefined;
-  assert.deepEqual(await ask('bad-5.example'), { verdict: 'unconfirmed', reason: (await ask('bad-5.example')).reason, asked: 0 });
+  assert.deepEqual(await ask('bad-5.example'),
+    { verdict: 'unconfirmed', reason: (await ask('bad-5.example')).reason, asked: 0 });
   // With `insist` the server is asked, and success ends the pause, as an update does.
-  assert.deepEqual(await ask('bad-5.example', { insist: true }), { verdict: 'listed', reason: undefined, asked: 1 });
+  assert.deepEqual(await ask('bad-5.example', { insist: true }),
+    { verdict: 'listed', reason: undefined, asked: 1 });
   assert.deepEqual(await ask('bad-6.example'), { verdict: 'listed', reason: undefined, asked: 1 });
-  lists.special = (at, response) => (at.pathname === '/v1/confirm' ? (response.writeHead(503).end('{}'), true) : undefined);
+  lists.special = (at, response) => (at.pathname === '/v1/confirm'
+    ? (response.writeHead(503).end('{}'), true) : undefined);
   assert.equal((await ask('bad-8.example')).verdict, 'unconfirmed');
   lists.special = undefined;
   assert.equal((await ask('bad-8.example')).asked, 0);
@@ -301,7 +325,8 @@ test('checks that wait for the same answer ask once', async (t) => {
   const lists = await new Lists(hosts(0, 300)).publish();
   const { url } = await serve(t, lists);
   const guard = await Guard.load(url);
-  const verdicts = await Promise.all(Array.from({ length: 20 }, () => guard.check('http://bad-9.example/')));
+  const verdicts = await Promise.all(Array.from({ length: 20 },
+    () => guard.check('http://bad-9.example/')));
   assert.ok(verdicts.every(({ verdict }) => verdict === 'listed'));
   assert.equal(lists.asked.length, 1);
 });
@@ -310,7 +335,8 @@ test('parts without a server, and starting again from what was saved', async (t)
   const lists = await new Lists(hosts(0, 300)).publish();
   await lists.publish(['new.example'], ['bad-0.example']);
   const alone = await Guard.load({
-    filter: lists.filter, delta: lists.delta, removed: lists.removed, confirm: (prefixes) => lists.confirm(prefixes),
+    filter: lists.filter, delta: lists.delta, removed: lists.removed,
+      confirm: (prefixes) => lists.confirm(prefixes),
     version: 2,
   });
   assert.equal((await alone.check('new.example')).verdict, 'listed');
@@ -319,7 +345,8 @@ test('parts without a server, and starting again from what was saved', async (t)
   const blind = await Guard.load({ filter: lists.filter });
   assert.equal((await blind.check('bad-1.example')).verdict, 'unconfirmed');
   assert.equal((await blind.check('good.example')).verdict, 'clean');
-  await assert.rejects(Guard.load({ filter: lists.filter, removed: new Uint8Array(5) }), { status: 'ECORRUPT' });
+  await assert.rejects(Guard.load({ filter: lists.filter, removed: new Uint8Array(5) }),
+    { status: 'ECORRUPT' });
   await assert.rejects(Guard.load({}), { status: 'EINVAL' });
 
   const { url, log } = await serve(t, lists);
@@ -332,7 +359,8 @@ test('parts without a server, and starting again from what was saved', async (t)
   const [wrong] = await falsePositives(again, 1);
   assert.deepEqual([(await again.check(wrong)).asked, again.save().refuted.length], [1, 1]);
   const third = await Guard.load(again.save());
-  assert.deepEqual([(await third.check(wrong)).verdict, (await third.check(wrong)).maybes, (await third.check(wrong)).asked],
+  assert.deepEqual([(await third.check(wrong)).verdict, (await third.check(wrong)).maybes,
+    (await third.check(wrong)).asked],
     ['clean', 1, 0]);
   assert.equal((await again.check('new.example')).verdict, 'listed');
   await lists.publish(['newer.example']);
@@ -348,7 +376,8 @@ test('a server below a path', async (t) => {
   const behind = await serve(t, {
     special(at, response) {
       if (!at.pathname.startsWith('/guard/')) return response.writeHead(404).end();
-      fetch(url + at.pathname.slice(6) + at.search).then(async (r) => response.end(Buffer.from(await r.arrayBuffer())));
+      fetch(url + at.pathname.slice(6) + at.search)
+        .then(async (r) => response.end(Buffer.from(await r.arrayBuffer())));
       return true;
     },
   });
@@ -373,29 +402,35 @@ function directory(t, bad) {
   const build = (names) => {
     writeFileSync(list, names.map((name) => `${name}\n`).join(''));
     native(['guard', 'build', '-q', join(dir, 'guard'), `malware=${list}`]);
-    const at = (end) => readdirSync(join(dir, 'guard')).filter((name) => name.endsWith(end)).map((name) => join(dir, 'guard', name));
-    return { dir: join(dir, 'guard'), filter: at('.filter')[0], delta: at('.delta')[0], removed: at('.removed')[0] };
+    const at = (end) => readdirSync(join(dir, 'guard')).filter((name) => name.endsWith(end))
+      .map((name) => join(dir, 'guard', name));
+    return { dir: join(dir, 'guard'), filter: at('.filter')[0], delta: at('.delta')[0],
+      removed: at('.removed')[0] };
   };
   return { build, parts: build(bad) };
 }
 
-test('filters of the native builder', { skip: !can(['guard', 'build'], '--never') && 'built without the guard' }, async (t) => {
+const noBuilder = !can(['guard', 'build'], '--never') && 'built without the guard';
+test('filters of the native builder', { skip: noBuilder }, async (t) => {
   const { build, parts } = directory(t, hosts(0, 1000));
   const load = (files) => Guard.load({
     ...files, confirm: (prefixes) => ({ ...new Lists(now).confirm(prefixes), version: undefined }),
   });
   let now = hosts(0, 1000);
   const first = await load(parts);
-  for (const host of now) assert.equal((await first.check(`http://www.${host}/page`)).verdict, 'listed');
+  for (const host of now)
+    assert.equal((await first.check(`http://www.${host}/page`)).verdict, 'listed');
   now = hosts(10, 1000);
   const second = await load(build(now));
   for (const host of now) assert.equal((await second.check(`https://${host}/`)).verdict, 'listed');
   for (const host of hosts(0, 10)) assert.equal((await second.check(host)).verdict, 'clean');
 });
 
-test('the real server', { skip: !can(['guard', 'serve'], 'one that is free') && 'built without the server' }, async (t) => {
+const noServer = !can(['guard', 'serve'], 'one that is free') && 'built without the server';
+test('the real server', { skip: noServer }, async (t) => {
   const { build, parts } = directory(t, hosts(0, 1000));
-  const child = spawn(command, ['guard', 'serve', parts.dir, '--port', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, ['guard', 'serve', parts.dir, '--port', '0'],
+    { stdio: ['ignore', 'pipe', 'pipe'] });
   t.after(() => child.kill());
   let said = '';
   const url = await new Promise((done) => {
@@ -414,7 +449,8 @@ test('the real server', { skip: !can(['guard', 'serve'], 'one that is free') && 
     const verdict = await guard.check(`http://${host}/`);
     assert.deepEqual([verdict.verdict, verdict.labels], ['listed', ['malware']]);
   }
-  for (let i = 0; i < 1000; i++) assert.equal((await guard.check(`http://good-${i}.example/`)).verdict, 'clean');
+  for (let i = 0; i < 1000; i++)
+    assert.equal((await guard.check(`http://good-${i}.example/`)).verdict, 'clean');
   build(hosts(10, 1000));
   let result;
   for (let i = 0; i < 100 && !result?.changed; i++) {

@@ -14,7 +14,8 @@ export const core = await import(join(web, 'core.mjs'));
 
 export function native(args, input) {
   const run = spawnSync(command, args, { input, maxBuffer: 1 << 28 });
-  if (run.error || run.status > 1 || run.status === null) throw new Error(`tamis ${args.join(' ')}: ${run.stderr}`);
+  if (run.error || run.status > 1 || run.status === null)
+    throw new Error(`tamis ${args.join(' ')}: ${run.stderr}`);
   return run.stdout;
 }
 
@@ -42,7 +43,8 @@ export function random(seed) {
 const COUNTS = ['count_min', 'count_sketch', 'tally', 'top', 'signed_tally'];
 export function recipes() {
   const text = readFileSync(join(source, 'tests/support/golden.h'), 'utf8');
-  const found = text.matchAll(/\{"([\w-]+\.tamis)",\s*GOLDEN_PLAN\(([^)]*)\),\s*(\d+),\s*([A-Z_0-9| ]+)\}/g);
+  const found =
+    text.matchAll(/\{"([\w-]+\.tamis)",\s*GOLDEN_PLAN\(([^)]*)\),\s*(\d+),\s*([A-Z_0-9| ]+)\}/g);
   return Array.from(found, ([, name, fields, keys, also]) => {
     const plan = {};
     for (const [, field, value] of fields.matchAll(/\.(\w+) = ([\w.* ]+)/g)) {
@@ -50,13 +52,16 @@ export function recipes() {
       if (field === 'kind' || field === 'inner_kind') {
         plan[field === 'kind' ? 'kind' : 'innerKind'] = word.replace('TAMIS_', '').toLowerCase();
       } else if (field === 'flags') {
-        plan[word.replace('TAMIS_', '').toLowerCase().replace('hash_caller', 'callerHashes')] = true;
+        plan[word.replace('TAMIS_', '').toLowerCase().replace('hash_caller', 'callerHashes')] =
+          true;
       } else if (field === 'seed') {
         plan.seed = 0x0123456789abcdefn;
       } else {
-        plan[field === 'cell_bits' ? 'cellBits' : field] = word.split('*').reduce((a, b) => a * Number(b), 1);
+        plan[field === 'cell_bits' ? 'cellBits' : field] = word.split('*')
+          .reduce((a, b) => a * Number(b), 1);
       }
     }
     return { name, plan, keys: Number(keys), also: also.replaceAll('GOLDEN_', '').split(/[ |]+/) };
-  }).filter(({ plan, also }) => !COUNTS.includes(plan.kind) && !COUNTS.includes(plan.innerKind) && !also.includes('RELEASED'));
+  }).filter(({ plan, also }) => !COUNTS.includes(plan.kind) && !COUNTS.includes(plan.innerKind) &&
+    !also.includes('RELEASED'));
 }

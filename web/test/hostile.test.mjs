@@ -55,21 +55,28 @@ test('noise, and noise behind a good header', async () => {
   }
 });
 
-test('what is no filter, no key, no plan', async () => {
+test('what is not a filter, a key or a plan', async () => {
   const t = await Tamis.create({ items: 10, fpr: 0.01 });
   for (const key of [undefined, null, 7, {}, ['a'], new ArrayBuffer(4)]) {
     assert.throws(() => t.has(key), TypeError);
     assert.throws(() => t.add(key), TypeError);
   }
-  for (const plan of [{}, { items: 10 }, { items: -1, fpr: 0.1 }, { items: 1.5, fpr: 0.1 }, { items: NaN, fpr: 0.1 },
-    { items: 10, fpr: 2 }, { items: 10, fpr: '0.1' }, { items: 10, fpr: 0.1, bites: 100 }, { items: 10, fpr: -1 },
-    { items: 10, fpr: 0.1, kind: 'blooom' }, { items: 2 ** 53, fpr: 0.1 }, { items: 10, fpr: 0.1, key: 'secret' },
-    { items: 10, fpr: 0.1, key: new Uint8Array(15) }, { items: 10, fpr: 0.1, maxBytes: -1 }, { items: 10, fpr: NaN }])
-    await assert.rejects(Tamis.create(plan), { name: 'TamisError', status: 'EINVAL' }, JSON.stringify(plan));
+  for (const plan of [{}, { items: 10 }, { items: -1, fpr: 0.1 }, { items: 1.5, fpr: 0.1 },
+    { items: NaN, fpr: 0.1 },
+    { items: 10, fpr: 2 }, { items: 10, fpr: '0.1' }, { items: 10, fpr: 0.1, bites: 100 },
+      { items: 10, fpr: -1 },
+    { items: 10, fpr: 0.1, kind: 'blooom' }, { items: 2 ** 53, fpr: 0.1 },
+      { items: 10, fpr: 0.1, key: 'secret' },
+    { items: 10, fpr: 0.1, key: new Uint8Array(15) }, { items: 10, fpr: 0.1, maxBytes: -1 },
+      { items: 10, fpr: NaN }])
+    await assert.rejects(Tamis.create(plan), { name: 'TamisError', status: 'EINVAL' },
+      JSON.stringify(plan));
   await assert.rejects(Tamis.create({ items: 2 ** 40, fpr: 0.01 }), { status: 'ENOMEM' });
-  await assert.rejects(Tamis.create({ items: 1e6, fpr: 0.01, maxBytes: 1000 }), { status: 'ENOMEM' });
+  await assert.rejects(Tamis.create({ items: 1e6, fpr: 0.01, maxBytes: 1000 }),
+    { status: 'ENOMEM' });
   await assert.rejects(Tamis.load(all[0].image, { maxBytes: 10 }), { status: 'ENOMEM' });
-  for (const from of [undefined, null, 42, {}, [1, 2]]) await assert.rejects(Tamis.load(from), TypeError);
+  for (const from of [undefined, null, 42, {}, [1, 2]])
+    await assert.rejects(Tamis.load(from), TypeError);
   await assert.rejects(Tamis.load('/there/is/no/such.tamis'), { status: 'EIO' });
   assert.throws(() => new Tamis(), { status: 'EINVAL' });
   t.close();
@@ -87,7 +94,8 @@ test('a keyed image needs its key', async () => {
   assert.throws(() => blind.add('anything'), { status: 'EKEY' });
 });
 
-test('memory is given back, by close and by the collector', { skip: !globalThis.gc && 'needs --expose-gc' }, async () => {
+const noCollector = !globalThis.gc && 'requires --expose-gc';
+test('memory is given back, by close and by the collector', { skip: noCollector }, async () => {
   const size = () => core.c.memory.buffer.byteLength;
   const fill = async (close) => {
     for (let i = 0; i < 60; i++) {

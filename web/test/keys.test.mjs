@@ -4,11 +4,13 @@ import test from 'node:test';
 import { Tamis, random } from './help.mjs';
 
 test('a string is its UTF-8, however long', async () => {
-  const below = random(7), letters = ['a', '/', '\0', 'é', '中', '😀', '\x7f', '\x80', '\ud800'];
+  const below = random(7), letters = ['a', '/', '\0', 'é', '中', '😀', '\x7f', '\x80',
+    '\ud800'];
   const t = await Tamis.create({ kind: 'bloom', items: 2000, fpr: 1e-12 });
   for (let i = 0; i < 1000; i++) {
     const length = i % 10 === 0 ? below(9000) : below(200), pure = below(2) === 0;
-    const word = Array.from({ length }, () => letters[pure ? below(3) : below(letters.length)]).join('') + i;
+    const word = Array.from({ length }, () => letters[pure ? below(3) : below(letters.length)])
+      .join('') + i;
     const bytes = new TextEncoder().encode(word);
     if (i % 2) t.add(word);
     else t.add(bytes);
@@ -53,7 +55,8 @@ test('a fuse filter says maybe to all, then only to its own', async () => {
 test('many filters at once, and memory that grows under them', async () => {
   const all = [];
   for (let i = 0; i < 50; i++) {
-    const t = await Tamis.create({ kind: i % 2 ? 'bloom' : 'counting', items: 1000 * (i + 1), fpr: 1e-9 });
+    const t = await Tamis.create({ kind: i % 2 ? 'bloom' : 'counting', items: 1000 * (i + 1),
+      fpr: 1e-9 });
     all.push(t.addMany([`first ${i}`, `second ${i}`]));
   }
   all.forEach((t, i) => {

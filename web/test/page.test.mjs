@@ -12,7 +12,8 @@ const core = await import(join(folder, 'core.mjs'));
 core.host.wasm = readFileSync(join(folder, 'tamis.wasm'));
 
 test('imports nothing but mathematics', async () => {
-  for (const { module, name } of WebAssembly.Module.imports(await WebAssembly.compile(core.host.wasm)))
+  for (const { module,
+    name } of WebAssembly.Module.imports(await WebAssembly.compile(core.host.wasm)))
     assert.ok(module === 'Math' && name in Math, `${module}.${name}`);
 });
 
@@ -22,7 +23,8 @@ const MOST = 64000;
 
 test('at most 64 KB, gzipped, and as docs/BROWSER.md and docs/DESIGN.md say', () => {
   const size = gzipSync(core.host.wasm, { level: 9 }).length;
-  const said = (name, pattern) => 1000 * pattern.exec(readFileSync(join(source, 'docs', name), 'utf8'))[1];
+  const said = (name, pattern) => 1000 * pattern.exec(readFileSync(join(source, 'docs', name),
+    'utf8'))[1];
   assert.ok(size <= MOST, `${size}`);
   assert.equal(said('BROWSER.md', /windows of counts, at most ([0-9]+) KB gzipped/), MOST);
   const whole = said('DESIGN.md', /with all of the library it is ([0-9]+) KB gzipped/);
@@ -32,7 +34,8 @@ test('at most 64 KB, gzipped, and as docs/BROWSER.md and docs/DESIGN.md say', ()
 test('every file that is named is there', () => {
   const there = readdirSync(folder);
   const named = there.filter((name) => /mjs$|html$/.test(name)).flatMap((name) =>
-    Array.from(readFileSync(join(folder, name), 'utf8').matchAll(/(?:from '\.\/|(?:src|href)=")([\w.]+)['"]/g), ([, file]) => file));
+    Array.from(readFileSync(join(folder, name), 'utf8')
+      .matchAll(/(?:from '\.\/|(?:src|href)=")([\w.]+)['"]/g), ([, file]) => file));
   assert.ok(named.length > 15);
   for (const file of named) assert.ok(there.includes(file), file);
 });
@@ -49,7 +52,8 @@ test('plans every kind as the command line does', async () => {
 });
 
 test('makes every kind, and the cells of a key are those that decide', async () => {
-  for (const kind of ['bloom', 'partitioned', 'blocked', 'counting', 'cuckoo', 'fuse', 'ribbon', 'pair', 'growing', 'window']) {
+  for (const kind of ['bloom', 'partitioned', 'blocked', 'counting', 'cuckoo', 'fuse', 'ribbon',
+    'pair', 'growing', 'window']) {
     const t = await core.Tamis.create({ kind, items: 1000, fpr: 0.01 });
     for (let i = 0; i < 1000; i++) t.add(`key ${i}`);
     t.seal();
@@ -59,7 +63,8 @@ test('makes every kind, and the cells of a key are those that decide', async () 
       const n = core.c.cellsOf(t.handle, core.room, core.put(`key ${i}`));
       const cells = Array.from(new Float64Array(core.c.memory.buffer, core.c.cellsAt(), n));
       assert.equal(n, t.info().k);
-      assert.equal(cells.every((cell) => core.c.cell(t.handle, cell) > 0), t.has(`key ${i}`), `${kind} ${i}`);
+      assert.equal(cells.every((cell) => core.c.cell(t.handle, cell) > 0), t.has(`key ${i}`),
+        `${kind} ${i}`);
     }
     t.close();
   }

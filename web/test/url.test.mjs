@@ -21,9 +21,11 @@ function unquoted(text) {
 
 function vectors(table) {
   const text = readFileSync(join(source, 'tests/guard/test_guard_url.c'), 'utf8');
-  const body = text.slice(text.indexOf(`${table}[] = {`)).match(/\{\n([^]*?)\n\};/)[1].replace(/\/\*[^]*?\*\//g, '');
+  const body = text.slice(text.indexOf(`${table}[] = {`))
+    .match(/\{\n([^]*?)\n\};/)[1].replace(/\/\*[^]*?\*\//g, '');
   const string = '(?:"(?:[^"\\\\]|\\\\.)*"\\s*)+';
-  return Array.from(body.matchAll(new RegExp(`\\{\\s*(${string}),\\s*(${string}|NULL)\\s*\\}`, 'g')), ([, input, wanted]) => ({
+  return Array.from(body.matchAll(new RegExp(`\\{\\s*(${string}),\\s*(${string}|NULL)\\s*\\}`,
+    'g')), ([, input, wanted]) => ({
     input: unquoted(input), wanted: wanted === 'NULL' ? unquoted(input) : unquoted(wanted),
   }));
 }
@@ -34,21 +36,25 @@ test('the 33 published vectors, and ours', () => {
   assert.equal(vectors('published').length, 33);
   assert.ok(vectors('ours').length > 60);
   for (const { input, wanted } of [...vectors('published'), ...vectors('ours')])
-    assert.equal(guard.look(input).url, Buffer.from(wanted).toString('latin1'), Buffer.from(input).toString('latin1'));
+    assert.equal(guard.look(input).url, Buffer.from(wanted).toString('latin1'),
+      Buffer.from(input).toString('latin1'));
 });
 
 test('the published expressions', () => {
   const of = (url) => guard.look(url).expressions.map((e) => e.expression);
-  assert.deepEqual(of('http://a.b.c/1/2.html?param=1'), ['a.b.c/1/2.html?param=1', 'a.b.c/1/2.html', 'a.b.c/', 'a.b.c/1/',
+  assert.deepEqual(of('http://a.b.c/1/2.html?param=1'),
+    ['a.b.c/1/2.html?param=1', 'a.b.c/1/2.html', 'a.b.c/', 'a.b.c/1/',
     'b.c/1/2.html?param=1', 'b.c/1/2.html', 'b.c/', 'b.c/1/']);
-  assert.deepEqual(of('http://a.b.c.d.e.f.g/1.html'), ['a.b.c.d.e.f.g/1.html', 'a.b.c.d.e.f.g/', 'c.d.e.f.g/1.html',
+  assert.deepEqual(of('http://a.b.c.d.e.f.g/1.html'),
+    ['a.b.c.d.e.f.g/1.html', 'a.b.c.d.e.f.g/', 'c.d.e.f.g/1.html',
     'c.d.e.f.g/', 'd.e.f.g/1.html', 'd.e.f.g/', 'e.f.g/1.html', 'e.f.g/', 'f.g/1.html', 'f.g/']);
   assert.deepEqual(of('http://1.2.3.4/1/'), ['1.2.3.4/1/', '1.2.3.4/']);
   assert.equal(of(`http://a.b.c.d.e.f/1/2/3/4/5/6?q=${'x'.repeat(9000)}`).length, 30);
 });
 
-test('what is no URL has a reason', () => {
-  for (const [url, reason] of [['javascript:alert(1)', /only http, https and ftp/], ['', /./], ['http://', /./],
+test('what is not a URL has a reason', () => {
+  for (const [url, reason] of [['javascript:alert(1)', /only http, https and ftp/], ['', /./],
+    ['http://', /./],
     ['http://a:b:c/', /./], ['http://[::g]/', /IPv6/], ['about:blank', /./]]) {
     assert.match(guard.look(url).reason, reason, url);
     assert.deepEqual(guard.look(url).expressions, []);
@@ -56,10 +62,13 @@ test('what is no URL has a reason', () => {
 });
 
 test('international names as browsers write them', () => {
-  for (const [url, wanted] of [['http://Bücher.de/ü', 'http://xn--bcher-kva.de/%C3%BC'], ['faß.de', 'http://xn--fa-hia.de/'],
-    ['http://b%C3%BCcher.de/', 'http://xn--bcher-kva.de/'], ['http://例。jp/', 'http://xn--fsq.jp/']])
+  for (const [url, wanted] of [['http://Bücher.de/ü', 'http://xn--bcher-kva.de/%C3%BC'],
+    ['faß.de', 'http://xn--fa-hia.de/'],
+    ['http://b%C3%BCcher.de/', 'http://xn--bcher-kva.de/'],
+      ['http://例。jp/', 'http://xn--fsq.jp/']])
     assert.equal(guard.look(url).url, wanted);
-  assert.match(guard.look('http://a.com℀.evil.com/').reason, /./); // which would be a page of a.com
+  assert.match(guard.look('http://a.com℀.evil.com/').reason, /./);
+    // which would be a page of a.com
 });
 
 test('SHA-256', () => {
@@ -68,8 +77,10 @@ test('SHA-256', () => {
   assert.equal(hash(''), 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
   assert.equal(hash('abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq'),
     '248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1');
-  assert.equal(hash('a'.repeat(1e6)), 'cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0');
-  for (let n = 0; n < 300; n++) assert.equal(hash('x'.repeat(n)), createHash('sha256').update('x'.repeat(n)).digest('hex'));
+  assert.equal(hash('a'.repeat(1e6)),
+    'cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0');
+  for (let n = 0; n < 300; n++)
+    assert.equal(hash('x'.repeat(n)), createHash('sha256').update('x'.repeat(n)).digest('hex'));
   for (const { expression, hash: ours } of guard.look('http://a.b.c/1/2.html?param=1').expressions)
     assert.equal(ours, createHash('sha256').update(expression).digest('hex'));
 });

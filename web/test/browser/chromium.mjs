@@ -12,7 +12,8 @@ import { build } from '../help.mjs';
 const { chromium } = createRequire(join(build, 'web-tools/'))('playwright-core');
 
 // Nothing that contacts the outside world, and nothing that needs a screen.
-const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+  '--disable-background-networking',
   '--disable-component-update', '--disable-sync', '--force-color-profile=srgb'];
 
 // Milliseconds: only a hanging test takes so long, whatever else the machine does.
@@ -38,8 +39,10 @@ after(async () => (await one)?.close());
 // Opens a separate context in one browser for all tests of a file, which is much faster than
 // starting a browser. It resolves no names.
 export async function visitor(t, options = {}) {
-  one ??= chromium.launch({ executablePath: program, headless: true, args: [...ARGS, '--host-resolver-rules=MAP * ~NOTFOUND,EXCLUDE 127.0.0.1'] });
-  const context = await (await one).newContext({ viewport: { width: 1024, height: 768 }, ...options });
+  one ??= chromium.launch({ executablePath: program, headless: true,
+    args: [...ARGS, '--host-resolver-rules=MAP * ~NOTFOUND,EXCLUDE 127.0.0.1'] });
+  const context = await (await one).newContext({ viewport: { width: 1024, height: 768 },
+    ...options });
   context.setDefaultTimeout(PATIENCE);
   t.after(() => context.close());
   return context;
@@ -48,14 +51,16 @@ export async function visitor(t, options = {}) {
 // Starts a browser, closed after the test. `hosts` are Chromium's rules for names, like 'MAP *.test
 // 127.0.0.1:8080'; names without a rule do not exist. `extension` is the folder of one. Everything
 // else goes to playwright: viewport, colorScheme, ...
-export async function browser(t, { extension, hosts = [], args = [], at = profile(t), ...options } = {}) {
+export async function browser(t, given = {}) {
+  const { extension, hosts = [], args = [], at = profile(t), ...options } = given;
   const rules = [...hosts, 'EXCLUDE 127.0.0.1', 'EXCLUDE localhost', 'MAP * ~NOTFOUND'];
   const context = await chromium.launchPersistentContext(at, {
     executablePath: program,
     headless: true,
     viewport: { width: 1024, height: 768 },
     args: [...ARGS, `--host-resolver-rules=${rules.join(',')}`, ...args,
-      ...(extension ? [`--disable-extensions-except=${extension}`, `--load-extension=${extension}`] : [])],
+      ...(extension ? [`--disable-extensions-except=${extension}`, `--load-extension=${extension}`]
+        : [])],
     ...options,
   });
   context.setDefaultTimeout(PATIENCE);
@@ -64,7 +69,8 @@ export async function browser(t, { extension, hosts = [], args = [], at = profil
 }
 
 const TYPES = {
-  '.css': 'text/css', '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.json': 'application/json',
+  '.css': 'text/css', '.html': 'text/html; charset=utf-8', '.js': 'text/javascript',
+    '.json': 'application/json',
   '.mjs': 'text/javascript', '.svg': 'image/svg+xml', '.wasm': 'application/wasm',
 };
 
@@ -79,7 +85,10 @@ export async function listen(t, answer, secret) {
   };
   const server = secret ? createSecureServer(secret, take) : createServer(take);
   await new Promise((done) => server.listen(0, '127.0.0.1', done));
-  const close = () => new Promise((done) => { server.close(done); server.closeAllConnections?.(); });
+  const close = () => new Promise((done) => {
+    server.close(done);
+    server.closeAllConnections?.();
+  });
   t.after(close);
   const { port } = server.address();
   return { url: `http://127.0.0.1:${port}`, port, log, close };
@@ -91,12 +100,14 @@ export function serve(t, folders, fields = {}) {
   const prefixes = Object.keys(folders).sort((a, b) => b.length - a.length);
   return listen(t, (request, response) => {
     const path = decodeURIComponent(new URL(request.url, 'http://x').pathname);
-    const prefix = prefixes.find((p) => path.startsWith(p)), root = prefix && normalize(folders[prefix] + sep);
+    const prefix = prefixes.find((p) => path.startsWith(p));
+    const root = prefix && normalize(folders[prefix] + sep);
     const file = root && join(root, path.slice(prefix.length) || 'index.html');
     try {
       if (!file?.startsWith(root)) throw new Error('outside');
       const bytes = readFileSync(file);
-      response.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream', ...fields }).end(bytes);
+      response.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
+        ...fields }).end(bytes);
     } catch {
       response.writeHead(404, { 'Content-Type': 'text/plain' }).end('there is no such file\n');
     }

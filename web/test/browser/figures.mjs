@@ -9,7 +9,8 @@ import { at, go, world } from './world.mjs';
 
 const ROUNDS = 9, N = 1e6;
 const after = [], t = { after: (end) => after.push(end) };
-const word = (i) => `https://www.example-${String(i).padStart(8, '0')}.com/path/index`.padEnd(50, '.').slice(0, 50);
+const word = (i) =>
+  `https://www.example-${String(i).padStart(8, '0')}.com/path/index`.padEnd(50, '.').slice(0, 50);
 const host = (i) => `bad-${i}.test`;
 
 async function inPage() {
@@ -18,7 +19,8 @@ async function inPage() {
   writeFileSync(join(dir, 'index.html'), '<!DOCTYPE html><title>figures</title>');
   native(['build', '-q', '--kind', 'ribbon', '--bytes', '1.9MB', '-o', join(dir, 'many.tamis')],
     Array.from({ length: N }, (_, i) => `${word(i)}\n`).join(''));
-  const { url } = await serve(t, { '/': dir, '/web/': web }), page = await (await browser(t)).newPage();
+  const { url } = await serve(t, { '/': dir, '/web/': web }),
+    page = await (await browser(t)).newPage();
   await page.goto(`${url}/`);
   return page.evaluate(async ([rounds, text]) => {
     const make = new Function('i', `return (${text})(i)`);
@@ -62,16 +64,19 @@ try {
   const { module, ready, fetched, has, bytes } = await inPage();
   console.log(`has, a string of 50 characters: ${has.toFixed(0)} ns`);
   console.log(`loading the script and its module: ${module.toFixed(1)} ms`);
-  console.log(`a ribbon of a million keys, ${bytes} bytes: ready after ${ready.toFixed(1)} ms; with fetching, ` +
+  console.log(`a ribbon of a million keys, ${bytes} bytes: ready after ${ready.toFixed(1)} ms; ` +
+    'with fetching, ' +
     `${fetched.toFixed(1)} ms`);
-  const it = await world(t, { configured: false, lists: { malware: Array.from({ length: N }, (_, i) => host(i)) } });
+  const it = await world(t, { configured: false,
+    lists: { malware: Array.from({ length: N }, (_, i) => host(i)) } });
   const page = await it.context.newPage(), without = await pageLoads(page, 'without');
   const options = await it.context.newPage();
   await options.goto(it.page('options.html'));
   await options.getByLabel('Server of the list').fill(it.guard.url);
   await options.getByRole('button', { name: 'Use this server' }).click();
   await options.getByText('The list of this server is in use.').waitFor();
-  console.log(`a page without the extension's list: ${without.toFixed(0)} ms; held and let through, by a list of a million: ` +
+  console.log(`a page without the extension's list: ${without.toFixed(0)} ms; ` +
+    'held and let through, by a list of a million: ' +
     `${(await pageLoads(page, 'with')).toFixed(0)} ms`);
 } finally {
   for (const end of after) await end();

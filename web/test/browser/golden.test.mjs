@@ -7,13 +7,15 @@ import test from 'node:test';
 import { recipes, room, source, web } from '../help.mjs';
 import { browser, serve, watch } from './chromium.mjs';
 
-const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; worker-src 'self'";
+const POLICY =
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; worker-src 'self'";
 
 // Runs all goldens with the entry that `entry` names; the same text serves a page and a worker.
 const script = (entry) => `
   import { Tamis } from '/web/${entry}.mjs';
   import { answers, made, savedAgain } from '/test/goldens.mjs';
-  const bytes = async (name) => new Uint8Array(await (await fetch('/golden/' + name)).arrayBuffer());
+  const bytes = async (name) =>
+    new Uint8Array(await (await fetch('/golden/' + name)).arrayBuffer());
   export async function goldens(recipes) {
     const text = await (await fetch('/golden/answers.txt')).text();
     return [await answers(Tamis, recipes, bytes, text), await savedAgain(Tamis, recipes, bytes),
@@ -27,19 +29,22 @@ const worker = (entry) => `
 // A service worker gets its scripts when it is installed.
 const service = (entry) => `
   import { goldens } from './${entry}.mjs';
-  onmessage = (event) => event.waitUntil(goldens(event.data).catch(String).then((answer) => event.source.postMessage(answer)));`;
+  onmessage = (event) => event.waitUntil(
+    goldens(event.data).catch(String).then((answer) => event.source.postMessage(answer)));`;
 
 async function start(t) {
   const dir = room(t), pages = join(dir, 'pages');
   mkdirSync(pages);
-  writeFileSync(join(pages, 'index.html'), '<!DOCTYPE html><title>goldens</title><link rel="icon" href="data:,">');
+  writeFileSync(join(pages, 'index.html'),
+    '<!DOCTYPE html><title>goldens</title><link rel="icon" href="data:,">');
   for (const entry of ['tamis', 'inline']) {
     writeFileSync(join(pages, `${entry}.mjs`), script(entry));
     writeFileSync(join(pages, `${entry}-worker.mjs`), worker(entry));
     writeFileSync(join(pages, `${entry}-service.mjs`), service(entry));
   }
   const { url } = await serve(t, {
-    '/': pages, '/web/': web, '/golden/': join(source, 'tests/golden'), '/test/': join(source, 'web/test'),
+    '/': pages, '/web/': web, '/golden/': join(source, 'tests/golden'),
+      '/test/': join(source, 'web/test'),
   }, { 'Content-Security-Policy': POLICY });
   const page = await (await browser(t)).newPage(), wrong = watch(page, url);
   await page.goto(`${url}/`);
@@ -55,7 +60,8 @@ function good([answered, saved, made]) {
 test('the golden images in a page, a worker and a service worker', async (t) => {
   const { page, wrong } = await start(t);
   for (const entry of ['tamis', 'inline']) {
-    good(await page.evaluate(async ([name, all]) => (await import(`/${name}.mjs`)).goldens(all), [entry, recipes()]));
+    good(await page.evaluate(async ([name, all]) => (await import(`/${name}.mjs`)).goldens(all),
+      [entry, recipes()]));
     good(await page.evaluate(([name, all]) => new Promise((done, failed) => {
       const it = new Worker(`/${name}-worker.mjs`, { type: 'module' });
       it.onmessage = ({ data }) => done(data);
@@ -68,7 +74,8 @@ test('the golden images in a page, a worker and a service worker', async (t) => 
       return new Promise((done) => {
         navigator.serviceWorker.onmessage = ({ data }) => done(data);
         navigator.serviceWorker.startMessages();
-        installing.addEventListener('statechange', () => { if (installing.state === 'activated') installing.postMessage(all); });
+        installing.addEventListener('statechange',
+          () => { if (installing.state === 'activated') installing.postMessage(all); });
       });
     }, [entry, recipes()]));
   }

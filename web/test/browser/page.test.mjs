@@ -11,21 +11,28 @@ import { check, folder, guardServer, texts, verdicts, visit, visitStatic } from 
 const withGuard = { skip: !native(['help']).includes('guard serve') && 'built without the guard' };
 const figures = (page) => texts(page, 'n-checked', 'n-sent', 'n-saved');
 
-test('from the server: clean, listed and not a URL, each with its steps, and the counter', withGuard, async (t) => {
-  const { url } = await guardServer(t, { malware: ['bad.example', 'evil.example/x'], phishing: ['bad.example'] });
+test('from the server: all verdicts with their steps, and the counter', withGuard, async (t) => {
+  const { url } = await guardServer(t, { malware: ['bad.example', 'evil.example/x'],
+    phishing: ['bad.example'] });
   const { page, wrong } = await visit(t, url);
-  assert.match(await page.locator('#lists').textContent(), /^Version 1 of the server’s lists: 2 entries in .*malware, phishing/);
+  assert.match(await page.locator('#lists').textContent(),
+    /^Version 1 of the server’s lists: 2 entries in .*malware, phishing/);
   assert.equal(await page.locator('#samples').isVisible(), false);
-  await check(page, 'http://good.example/', 'HTTP://www.BAD.example:80/a/../b#c', 'mailto:a@b.example', 'good.example/x');
+  await check(page, 'http://good.example/', 'HTTP://www.BAD.example:80/a/../b#c',
+    'mailto:a@b.example', 'good.example/x');
   assert.deepEqual(await verdicts(page), ['Clean', 'Not a URL', 'Listed', 'Clean']);
   assert.deepEqual(await figures(page), ['3', '1', '2 (67 %)']);
   const listed = await page.locator('#results > li').nth(2).textContent();
-  for (const part of ['http://www.bad.example/b', '4 expressions', '611d2cf5', 'Excludes 3 of 4', 'malware, phishing'])
+  for (const part of ['http://www.bad.example/b', '4 expressions', '611d2cf5', 'Excludes 3 of 4',
+    'malware, phishing'])
     assert.ok(listed.includes(part), `${part}: ${listed}`);
-  assert.match(await page.locator('#results > li').nth(1).textContent(), /This has no canonical form: only http/);
-  assert.match(await page.locator('#results > li').nth(0).textContent(), /Not asked: the filter’s “no” is certain/);
+  assert.match(await page.locator('#results > li').nth(1).textContent(),
+    /This has no canonical form: only http/);
+  assert.match(await page.locator('#results > li').nth(0).textContent(),
+    /Not asked: the filter’s “no” is certain/);
   await check(page, 'http://bad.example/again');
-  assert.match(await page.locator('#results > li').nth(0).textContent(), /Not asked again: the answer was kept/);
+  assert.match(await page.locator('#results > li').nth(0).textContent(),
+    /Not asked again: the answer was kept/);
   assert.deepEqual(await figures(page), ['4', '1', '3 (75 %)']);
   assert.match(await page.locator('#said').textContent(), /^Listed: http:\/\/bad\.example\/again$/);
   assert.deepEqual(wrong, []);
@@ -39,34 +46,40 @@ test('a server that is gone: unconfirmed, never clean, and the way back', withGu
   await stop();
   await check(page, 'http://bad.example/', 'http://good.example/');
   assert.deepEqual(await verdicts(page), ['Clean', 'Unconfirmed']);
-  assert.match(await page.locator('#results > li.unconfirmed').textContent(), /the server could not be asked.*No valid answer/s);
+  assert.match(await page.locator('#results > li.unconfirmed').textContent(),
+    /the server could not be asked.*No valid answer/s);
   await shot(page, 'page-server-gone');
   // Nothing went wrong except the connection.
-  assert.ok(wrong.length > 0 && wrong.every((line) => line.includes('ERR_CONNECTION_REFUSED')), wrong.join('\n'));
+  assert.ok(wrong.length > 0 && wrong.every((line) => line.includes('ERR_CONNECTION_REFUSED')),
+    wrong.join('\n'));
 });
 
-test('lists that cannot be had are told, and can be tried again', withGuard, async (t) => {
+test('lists that cannot be loaded are reported, and can be tried again', withGuard, async (t) => {
   const { url } = await guardServer(t, { malware: ['bad.example'] });
   const context = await visitor(t), page = await context.newPage();
-  await page.route('**/v1/update', (route) => route.fulfill({ status: 503, body: '{"error":"cannot confirm"}' }));
+  await page.route('**/v1/update', (route) =>
+    route.fulfill({ status: 503, body: '{"error":"cannot confirm"}' }));
   await page.goto(`${url}/`);
   await page.getByRole('button', { name: 'Try again' }).waitFor();
   assert.match(await page.locator('#lists').textContent(), /could not be loaded: .*HTTP 503/);
   assert.equal(await page.locator('#check [type=submit]').isDisabled(), true);
   await page.unroute('**/v1/update');
   await page.getByRole('button', { name: 'Try again' }).click();
-  await page.waitForFunction(() => document.getElementById('lists').textContent.startsWith('Version 1'));
+  await page.waitForFunction(() =>
+    document.getElementById('lists').textContent.startsWith('Version 1'));
   await check(page, 'http://bad.example/');
   assert.deepEqual(await verdicts(page), ['Listed']);
 });
 
-test('a new version is taken up when an answer tells of it', withGuard, async (t) => {
+test('a new version is loaded when an answer reports it', withGuard, async (t) => {
   const { url, directory } = await guardServer(t, { malware: ['bad.example', 'worse.example'] });
   const { page } = await visit(t, url);
   native(['guard', 'build', '-q', directory, '-'], 'bad.example\nnew.example\n');
-  while ((await (await fetch(`${url}/v1/update`)).json()).version !== 2) await new Promise((done) => setTimeout(done, 50));
+  while ((await (await fetch(`${url}/v1/update`)).json()).version !== 2)
+    await new Promise((done) => setTimeout(done, 50));
   await check(page, 'http://bad.example/');
-  await page.waitForFunction(() => document.getElementById('lists').textContent.startsWith('Version 2'));
+  await page.waitForFunction(() =>
+    document.getElementById('lists').textContent.startsWith('Version 2'));
   await check(page, 'http://new.example/', 'http://worse.example/');
   assert.deepEqual(await verdicts(page), ['Clean', 'Listed', 'Listed']);
 });
@@ -74,22 +87,27 @@ test('a new version is taken up when an answer tells of it', withGuard, async (t
 test('as static files: says so, and uses a demonstration list', async (t) => {
   const { page, wrong, log } = await visitStatic(t);
   assert.match(await page.locator('#lists').textContent(), /^This page has no server\./);
-  for (const [name, verdict] of [['a clean one', 'Clean'], ['a listed one', 'Listed'], ['a disguised one', 'Listed'],
+  for (const [name, verdict] of [['a clean one', 'Clean'], ['a listed one', 'Listed'],
+    ['a disguised one', 'Listed'],
     ['a false positive', 'Clean'], ['not a URL', 'Not a URL']]) {
     await page.getByRole('button', { name, exact: true }).click();
-    await page.waitForFunction((text) => document.querySelector('#results .badge')?.textContent === text, verdict);
+    await page.waitForFunction((text) =>
+      document.querySelector('#results .badge')?.textContent === text, verdict);
   }
-  assert.match(await page.locator('#results > li').nth(1).textContent(), /Excludes 0 of 1; 1 may be listed.*was a false positive/s);
+  assert.match(await page.locator('#results > li').nth(1).textContent(),
+    /Excludes 0 of 1; 1 may be listed.*was a false positive/s);
   assert.deepEqual(await figures(page), ['4', '3', '1 (25 %)']);
   assert.deepEqual(wrong, []);
-  assert.ok(log.every((line) => line.startsWith('GET 127.0.0.1')) && !log.some((line) => line.includes('/v1/')), log.join('\n'));
+  assert.ok(log.every((line) => line.startsWith('GET 127.0.0.1')) &&
+    !log.some((line) => line.includes('/v1/')), log.join('\n'));
   await shot(page, 'page-static');
 });
 
 test('what is pasted into the empty field is checked at once; too many are refused', async (t) => {
   const { page, context } = await visitStatic(t);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.evaluate(() => navigator.clipboard.writeText('http://bad.example/\nhttp://www.example.org/'));
+  await page.evaluate(() =>
+    navigator.clipboard.writeText('http://bad.example/\nhttp://www.example.org/'));
   await page.focus('#urls');
   await page.keyboard.press('Control+V');
   await page.waitForFunction(() => document.querySelectorAll('#results > li').length === 2);
@@ -110,20 +128,24 @@ test('names in URLs are text, not HTML', async (t) => {
 test('without its module the page says that it does not work', async (t) => {
   const { url } = await listen(t, (request, response) => {
     const path = new URL(request.url, 'http://x').pathname;
-    const type = { mjs: 'text/javascript', css: 'text/css', html: 'text/html', svg: 'image/svg+xml' };
+    const type = { mjs: 'text/javascript', css: 'text/css', html: 'text/html',
+      svg: 'image/svg+xml' };
     if (path === '/tamis.wasm') return response.writeHead(404).end();
     const file = path === '/' ? 'index.html' : path.slice(1);
-    return response.writeHead(200, { 'Content-Type': type[file.split('.').pop()] }).end(readFileSync(join(folder, file)));
+    return response.writeHead(200, { 'Content-Type': type[file.split('.').pop()] })
+      .end(readFileSync(join(folder, file)));
   });
   const page = await (await visitor(t)).newPage();
   await page.goto(`${url}/`);
   await page.locator('#broken').waitFor();
-  assert.match(await page.locator('#broken').textContent(), /does not work here: .*tamis\.wasm: HTTP 404/);
+  assert.match(await page.locator('#broken').textContent(),
+    /does not work here: .*tamis\.wasm: HTTP 404/);
 });
 
-test('the policy in the page is the strict one, and holds: neither inline scripts nor other origins', async (t) => {
+test('the strict policy in the page holds: no inline scripts, no other origins', async (t) => {
   const { url } = await serve(t, { '/': folder });
-  const other = await listen(t, (request, response) => response.writeHead(200, { 'Access-Control-Allow-Origin': '*' }).end('x'));
+  const other = await listen(t, (request, response) => response.writeHead(200,
+    { 'Access-Control-Allow-Origin': '*' }).end('x'));
   const page = await (await visitor(t)).newPage(), wrong = watch(page);
   await page.goto(`${url}/`);
   await page.evaluate(async (address) => {
@@ -136,5 +158,6 @@ test('the policy in the page is the strict one, and holds: neither inline script
   }, other.url);
   assert.equal(await page.title(), 'Tamis: have I seen this?');
   assert.deepEqual(other.log, []);
-  assert.ok(wrong.filter((line) => line.includes('Content Security Policy')).length >= 3, wrong.join('\n'));
+  assert.ok(wrong.filter((line) => line.includes('Content Security Policy')).length >= 3,
+    wrong.join('\n'));
 });

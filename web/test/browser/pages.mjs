@@ -9,7 +9,8 @@ export const folder = join(build, 'page');
 
 // Opens the page at an address and waits until it is ready; `wrong` collects its complaints.
 export async function visit(t, url, options = {}) {
-  const context = await visitor(t, options), page = await context.newPage(), wrong = watch(page, url);
+  const context = await visitor(t, options), page = await context.newPage(),
+    wrong = watch(page, url);
   await page.goto(`${url}/`);
   await page.waitForFunction(() => document.querySelectorAll('#costs tbody tr').length > 0 &&
     !document.getElementById('lists').textContent.startsWith('Loading'));
@@ -29,14 +30,16 @@ export async function guardServer(t, lists) {
   });
   const directory = join(dir, 'guard');
   native(['guard', 'build', '-q', directory, ...named]);
-  const child = spawn(command, ['guard', 'serve', directory, '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(command, ['guard', 'serve', directory, '--port', '0'],
+    { stdio: ['ignore', 'pipe', 'inherit'] });
   const stop = () => new Promise((done) => {
     if (child.exitCode !== null || child.signalCode !== null) return done();
     child.on('exit', done);
     return child.kill();
   });
   t.after(stop);
-  const said = await new Promise((done) => { child.stdout.once('data', (data) => done(String(data))); child.once('exit', done); });
+  const said = await new Promise((done) => { child.stdout.once('data',
+    (data) => done(String(data))); child.once('exit', done); });
   const url = said.match(/http:\/\/[\d.:]+/)[0];
   return { url, stop, directory };
 }
@@ -48,7 +51,9 @@ export async function check(page, ...urls) {
   const before = await page.locator('#results > li').count();
   await page.fill('#urls', urls.join('\n'));
   await page.press('#urls', 'Enter');
-  await page.waitForFunction((n) => document.querySelectorAll('#results > li').length >= n, before + urls.length, { timeout: PATIENCE });
+  await page.waitForFunction((n) => document.querySelectorAll('#results > li').length >= n, before +
+    urls.length, { timeout: PATIENCE });
 }
 
-export const texts = async (page, ...ids) => Promise.all(ids.map((id) => page.locator(`#${id}`).textContent()));
+export const texts = async (page, ...ids) =>
+  Promise.all(ids.map((id) => page.locator(`#${id}`).textContent()));

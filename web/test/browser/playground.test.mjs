@@ -6,19 +6,23 @@ import { shot } from './chromium.mjs';
 import { texts, visitStatic } from './pages.mjs';
 
 // The drawing as `tamis explain` would print it.
-const drawing = (page) => page.locator('#bits tbody tr').evaluateAll((rows) => rows.map((row) => row.cells[0].textContent + ' ' +
-  Array.from(row.cells).slice(1).map((cell) => (cell.classList.contains('probe') ? `[${cell.textContent}]` : cell.textContent)).join(' ')));
+const drawing = (page) => page.locator('#bits tbody tr')
+  .evaluateAll((rows) => rows.map((row) => row.cells[0].textContent + ' ' +
+  Array.from(row.cells).slice(1).map((cell) => (cell.classList.contains('probe')
+    ? `[${cell.textContent}]` : cell.textContent)).join(' ')));
 
 // The last drawing that `tamis explain` prints, and the positions.
 function explained(...args) {
   const lines = native(['explain', ...args]).toString().split('\n');
-  const rows = lines.filter((line) => /^ {4}h\d/.test(line)).map((line) => line.trim().split(/\s+/).join(' '));
+  const rows = lines.filter((line) => /^ {4}h\d/.test(line))
+    .map((line) => line.trim().split(/\s+/).join(' '));
   return { rows, h: lines.findLast((line) => line.includes('h = (')).match(/h = (\(.*\))/)[1] };
 }
 
 function probability(text) {
   if (text.startsWith('none')) return 0;
-  return text.includes('%') ? parseFloat(text) / 100 : 1 / Number(text.replace('1 in ', '').replaceAll(',', ''));
+  return text.includes('%') ? parseFloat(text) / 100
+    : 1 / Number(text.replace('1 in ', '').replaceAll(',', ''));
 }
 
 const setSlider = (page, id, value) => page.locator(`#${id}`).fill(String(value));
@@ -37,10 +41,12 @@ async function ask(page, word) {
 test('the lecture’s example is one click away, with the lecture’s bits', async (t) => {
   const { page, wrong } = await visitStatic(t);
   await page.click('#lecture');
-  await page.waitForFunction(() => document.getElementById('step').textContent.includes('verynormalsite.com'));
+  await page.waitForFunction(() =>
+    document.getElementById('step').textContent.includes('verynormalsite.com'));
   // CSE 312, lecture 10: (2, 1, 4) and (1, 0, 4) are members; (2, 0, 4) is queried.
   assert.deepEqual(await drawing(page), ['h1 0 1 [1] 0 0', 'h2 [1] 1 0 0 0', 'h3 0 0 0 0 [1]']);
-  const { rows, h } = explained('--k', '3', '--m', '5', '--seed', '595483', 'thisisavirus.com', 'totallynotsuspicious.com',
+  const { rows, h } = explained('--k', '3', '--m', '5', '--seed', '595483', 'thisisavirus.com',
+    'totallynotsuspicious.com',
     '--ask', 'verynormalsite.com');
   assert.deepEqual(await drawing(page), rows.slice(-3));
   assert.equal(h, '(2, 0, 4)');
@@ -50,7 +56,8 @@ test('the lecture’s example is one click away, with the lecture’s bits', asy
   await page.getByRole('button', { name: 'Test totallynotsuspicious.com' }).click();
   assert.match(await step(page), /h = \(1, 0, 4\)/);
   // (1 - (4/5)²)³, and 2/5 · 2/5 · 1/5 of the bits that are set.
-  assert.deepEqual(await texts(page, 'p-words', 'p-fill', 'p-predicted', 'p-now'), ['2', '5 of 15', '4.67 %', '3.2 %']);
+  assert.deepEqual(await texts(page, 'p-words', 'p-fill', 'p-predicted', 'p-now'),
+    ['2', '5 of 15', '4.67 %', '3.2 %']);
   assert.deepEqual(wrong, []);
   await shot(page, 'playground-lecture');
 });
@@ -75,7 +82,8 @@ for (const kind of ['bloom', 'partitioned', 'blocked', 'counting']) {
     const { page, wrong } = await visitStatic(t);
     await page.selectOption('#kind', kind);
     for (let i = 0; i < 3; i++) await page.click('#more');
-    const m = Number(await page.inputValue('#m')), more = { partitioned: 32, blocked: 1024 }[kind] ?? 128;
+    const m = Number(await page.inputValue('#m')),
+      more = { partitioned: 32, blocked: 1024 }[kind] ?? 128;
     assert.equal(await page.locator('#bits tbody td').count(), kind === 'partitioned' ? 3 * m : m);
     await setSlider(page, 'm', more);
     assert.equal(await page.locator('#k').isDisabled(), kind === 'blocked');
@@ -88,13 +96,16 @@ for (const kind of ['bloom', 'partitioned', 'blocked', 'counting']) {
     assert.match(await step(page), /All \d (bit|counter)s are set: maybe\. It was added/);
     assert.equal(await page.locator('#bits td.probe.on').count(), k);
     await page.waitForFunction(() => document.getElementById('p-predicted').textContent !== '0 %');
-    const plan = JSON.parse(native(['plan', '--json', '--kind', kind, '--items', '30', '--m', String(more), '--k', String(k)]))[0];
-    const [predicted, now, measured] = (await texts(page, 'p-predicted', 'p-now', 'p-measured')).map(probability);
+    const plan = JSON.parse(native(['plan', '--json', '--kind', kind, '--items', '30', '--m',
+      String(more), '--k', String(k)]))[0];
+    const [predicted, now, measured] = (await texts(page, 'p-predicted', 'p-now', 'p-measured'))
+      .map(probability);
     // As many digits as are shown.
     assert.ok(Math.abs(predicted / plan.fpr - 1) < 0.05, `${predicted} ${plan.fpr}`);
     // 7 standard deviations of 10,000 queries, and the last digit: one false alarm in 10^11, if the
     // outcome were not the same each time.
-    assert.ok(Math.abs(measured - now) < 7 * Math.sqrt(now * (1 - now) / 10000) + 0.0005, `${now} ${measured}`);
+    assert.ok(Math.abs(measured - now) < 7 * Math.sqrt(now * (1 - now) / 10000) + 0.0005,
+      `${now} ${measured}`);
     assert.deepEqual(wrong, []);
     await shot(page, `playground-${kind}`);
   });
@@ -105,8 +116,13 @@ test('counting: words go again; what is not in cannot', async (t) => {
   assert.equal(await page.locator('#remove').isVisible(), false);
   await page.selectOption('#kind', 'counting');
   for (const word of ['apple', 'apple', 'pear']) await add(page, word);
-  const remove = async (word) => { await page.fill('#word', word); await page.click('#remove'); return step(page); };
-  const sum = () => page.locator('#bits tbody td').evaluateAll((all) => all.reduce((a, cell) => a + Number(cell.textContent), 0));
+  const remove = async (word) => {
+    await page.fill('#word', word);
+    await page.click('#remove');
+    return step(page);
+  };
+  const sum = () => page.locator('#bits tbody td')
+    .evaluateAll((all) => all.reduce((a, cell) => a + Number(cell.textContent), 0));
   assert.equal(await sum(), 9);
   assert.match(await remove('apple'), /Removed apple.*one lower/);
   assert.equal(await sum(), 6);
@@ -132,7 +148,7 @@ test('it fills up, and can be emptied', async (t) => {
   assert.deepEqual(full, ['500', '8 of 8', '100 %', '100 %']);
   assert.equal((await texts(page, 'p-predicted'))[0], '100 %');
   await add(page, 'one more');
-  assert.match(await step(page), /500 words, which is enough/);
+  assert.match(await step(page), /500 words, which is the limit/);
   await page.click('#empty');
   await page.waitForFunction(() => document.getElementById('p-fill').textContent === '0 of 8');
   await page.fill('#word', '');
@@ -145,20 +161,24 @@ test('the plot and its table have every kind, with the planner’s figures', asy
   const { page, wrong } = await visitStatic(t);
   // All kinds that `tamis plan` compares, and the one that it leaves out because it needs more
   // information.
-  const kinds = [...JSON.parse(native(['plan', '--json', '--items', '1000000', '--fpr', '0.01'])).map(({ kind }) => kind), 'exact'];
+  const kinds = [...JSON.parse(native(['plan', '--json', '--items', '1000000', '--fpr', '0.01']))
+    .map(({ kind }) => kind), 'exact'];
   assert.ok(kinds.length >= 11);
   for (const [exponent, power] of [[2, 6], [4, 6], [9, 3], [1, 9]]) {
     await setSlider(page, 'rate', exponent);
     await setSlider(page, 'items', power);
-    await page.waitForFunction((text) => document.querySelector('#plot svg').getAttribute('aria-label').includes(text),
+    await page.waitForFunction((text) => document.querySelector('#plot svg')
+      .getAttribute('aria-label').includes(text),
       `for ${(10 ** power).toLocaleString('en')} items`);
     const shown = await page.locator('#costs tbody tr').evaluateAll((rows) =>
-      rows.map((row) => [row.cells[0].textContent.trim(), row.cells[1].textContent, row.cells[2].textContent]));
+      rows.map((row) => [row.cells[0].textContent.trim(), row.cells[1].textContent,
+        row.cells[2].textContent]));
     assert.deepEqual(shown.map(([kind]) => kind).sort(), [...kinds].sort());
     const bits = shown.map(([, n]) => Number(n));
     assert.deepEqual(bits, [...bits].sort((a, b) => a - b));
     for (const [kind, bitsPerItem, ratio] of shown) {
-      const plan = JSON.parse(native(['plan', '--json', '--kind', kind, '--items', String(10 ** power), '--fpr', String(10 ** -exponent)]))[0];
+      const plan = JSON.parse(native(['plan', '--json', '--kind', kind, '--items',
+        String(10 ** power), '--fpr', String(10 ** -exponent)]))[0];
       assert.equal(bitsPerItem, plan.bits_per_item.toFixed(2), `${kind} at 1e-${exponent}`);
       assert.equal(ratio, plan.bound_ratio.toFixed(2), `${kind} at 1e-${exponent}`);
       assert.ok(plan.bound_ratio >= 1);
@@ -166,8 +186,10 @@ test('the plot and its table have every kind, with the planner’s figures', asy
   }
   assert.equal(await page.locator('#plot path.curve').count(), kinds.length + 1);
   // No curve leaves the drawing.
-  const inside = await page.locator('#plot svg').evaluate((svg) => Array.from(svg.querySelectorAll('path'), (path) => path.getBBox())
-    .every((box) => box.y >= 0 && box.x >= 0 && box.x + box.width <= svg.clientWidth && box.y + box.height <= svg.clientHeight));
+  const inside = await page.locator('#plot svg')
+    .evaluate((svg) => Array.from(svg.querySelectorAll('path'), (path) => path.getBBox())
+    .every((box) => box.y >= 0 && box.x >= 0 && box.x + box.width <= svg.clientWidth &&
+      box.y + box.height <= svg.clientHeight));
   assert.ok(inside);
   await page.getByRole('checkbox', { name: 'counting' }).uncheck();
   assert.equal(await page.locator('#plot path.kind-counting').count(), 0);

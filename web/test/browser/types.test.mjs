@@ -15,7 +15,8 @@ for (const [module, resolution] of [['nodenext', 'nodenext'], ['esnext', 'bundle
     symlinkSync(web, join(dir, 'node_modules/tamis'));
     cpSync(join(source, 'web/test/types/sample.ts'), join(dir, 'sample.mts'));
     const run = spawnSync(process.execPath, [tsc, '--strict', '--noEmit', '--target', 'es2022',
-      '--lib', 'es2022,dom,dom.iterable', '--module', module, '--moduleResolution', resolution, 'sample.mts'],
+      '--lib', 'es2022,dom,dom.iterable', '--module', module, '--moduleResolution', resolution,
+        'sample.mts'],
     { cwd: dir, encoding: 'utf8' });
     assert.equal(run.stdout + run.stderr, '');
     assert.equal(run.status, 0);

@@ -27,10 +27,13 @@ export class GuardServer {
   }
 
   async start(...options) {
-    this.process = spawn(command, ['guard', 'serve', join(this.dir, 'guard'), '--port', String(this.port ?? 0), ...options],
+    this.process = spawn(command, ['guard', 'serve', join(this.dir, 'guard'), '--port',
+      String(this.port ?? 0), ...options],
       { stdio: ['ignore', 'pipe', 'inherit'] });
     this.ended = new Promise((done) => { this.process.on('exit', done); });
-    const line = await new Promise((done) => { this.process.stdout.once('data', (data) => done(String(data))); });
+    const line = await new Promise((done) => {
+      this.process.stdout.once('data', (data) => done(String(data)));
+    });
     this.url = line.match(/http:\S+/)[0].replace(/\/$/, '');
     this.port = Number(new URL(this.url).port);
   }
@@ -49,7 +52,8 @@ export class GuardServer {
   }
 }
 
-const html = (title, body = '') => `<!DOCTYPE html><html lang="en"><title>${title}</title><link rel="icon" href="data:,">` +
+const html = (title, body = '') =>
+  `<!DOCTYPE html><html lang="en"><title>${title}</title><link rel="icon" href="data:,">` +
   `<h1>${title}</h1>${body}`;
 
 // What the hosts answer: any path is a page with itself as the title, and a few do something.
@@ -61,7 +65,8 @@ const BODIES = {
   '/frame': ([to]) => frame(to, ' width="600" height="400"'),
   '/frames': (to) => to.map((url) => frame(url)).join(''),
   '/frame-policy': ([to]) => frame(to),
-  '/form': ([to]) => `<form method="post" action="${to}"><input name="word" value="kept"><button>send</button></form>`,
+  '/form': ([to]) => `<form method="post" action="${to}">` +
+    '<input name="word" value="kept"><button>send</button></form>',
 };
 const FIELDS = {
   '/frame-policy': { 'Content-Security-Policy': "frame-src 'self' http:" },
@@ -69,11 +74,16 @@ const FIELDS = {
 };
 
 async function answer(request, response) {
-  const url = new URL(request.url, `http://${request.headers.host}`), to = url.searchParams.getAll('to'), path = url.pathname;
+  const url = new URL(request.url, `http://${request.headers.host}`),
+    to = url.searchParams.getAll('to'), path = url.pathname;
   if (path === '/redirect') return response.writeHead(302, { Location: to[0] }).end();
-  if (path === '/download') return response.writeHead(200, { 'Content-Disposition': 'attachment; filename=a.bin' }).end('abc');
-  const body = request.method === 'POST' ? `<p>${Buffer.concat(await request.toArray())}</p>` : BODIES[path]?.(to);
-  return response.writeHead(200, { 'Content-Type': 'text/html', ...FIELDS[path] }).end(html(`${url.hostname}${path}`, body));
+  if (path === '/download')
+    return response.writeHead(200, { 'Content-Disposition': 'attachment; filename=a.bin' })
+      .end('abc');
+  const body = request.method === 'POST' ? `<p>${Buffer.concat(await request.toArray())}</p>`
+    : BODIES[path]?.(to);
+  return response.writeHead(200, { 'Content-Type': 'text/html', ...FIELDS[path] })
+    .end(html(`${url.hostname}${path}`, body));
 }
 
 export const canServe = (() => {
@@ -87,19 +97,23 @@ export const canServe = (() => {
 // Makes a certificate that only a browser with the right option trusts. Undefined without openssl.
 export function certificate(t) {
   const dir = room(t), key = join(dir, 'key.pem'), cert = join(dir, 'cert.pem');
-  const run = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes',
-    '-days', '2', '-subj', '/CN=test', '-addext', 'subjectAltName=DNS:*.test', '-keyout', key, '-out', cert]);
+  const run = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt',
+    'ec_paramgen_curve:prime256v1', '-nodes',
+    '-days', '2', '-subj', '/CN=test', '-addext', 'subjectAltName=DNS:*.test', '-keyout', key,
+      '-out', cert]);
   return run.status === 0 ? { key: readFileSync(key), cert: readFileSync(cert) } : undefined;
 }
 
 const LISTS = { malware: ['bad.test', 'worse.test'] };
 
-export async function world(t, { lists = LISTS, buildOptions = [], configured = true, secret, ...options } = {}) {
+export async function world(t, { lists = LISTS, buildOptions = [], configured = true, secret,
+  ...options } = {}) {
   const guard = new GuardServer(t), requests = [];
   guard.publish(lists, buildOptions);
   await guard.start();
   const take = (request, response) => {
-    requests.push({ method: request.method, host: request.headers.host, path: request.url, headers: request.headers });
+    requests.push({ method: request.method, host: request.headers.host, path: request.url,
+      headers: request.headers });
     answer(request, response);
   };
   const hosts = await listen(t, take), rules = [`MAP *.test 127.0.0.1:${hosts.port}`];
@@ -123,7 +137,8 @@ export const go = (page, url) => page.goto(url, { waitUntil: 'commit' }).catch((
   if (!/ERR_ABORTED|interrupted by another navigation/.test(e.message)) throw e;
 });
 export const at = (page, url) => page.waitForURL((now) => now.href === url, { waitUntil: 'load' });
-export const stopped = (page) => page.getByRole('heading', { name: 'This page was stopped' }).waitFor();
+export const stopped = (page) => page.getByRole('heading', { name: 'This page was stopped' })
+  .waitFor();
 
 // Waits for something that happens outside a page.
 export async function until(done, what) {
@@ -144,7 +159,8 @@ async function aside(it, act) {
   }
 }
 
-export const badge = (it) => aside(it, (page) => page.evaluate(() => chrome.action.getBadgeText({})));
+export const badge = (it) => aside(it, (page) =>
+  page.evaluate(() => chrome.action.getBadgeText({})));
 
 // Stops the worker, as the browser does after half a minute of rest.
 export const stopWorker = (it) => aside(it, async (page) => {

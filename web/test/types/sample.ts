@@ -6,7 +6,8 @@ import { Tamis as Inline } from 'tamis/inline';
 
 export async function filters(response: Response): Promise<number> {
   const t: Tamis = await Tamis.load(response, { maxBytes: 1 << 20 });
-  const made = await Tamis.create({ kind: 'counting', items: 100, fpr: 0.01, seed: 5n, key: new Uint8Array(16) });
+  const made = await Tamis.create({ kind: 'counting', items: 100, fpr: 0.01, seed: 5n,
+    key: new Uint8Array(16) });
   made.addMany(['a', new Uint8Array(3)]).seal();
   const isNew: boolean = made.add('b'), many: boolean[] = t.hasMany(new Set(['a']));
   const facts: Facts = made.info(), image: Uint8Array = made.save();
@@ -28,7 +29,8 @@ export async function urls(parts: GuardParts): Promise<Verdict['verdict']> {
   const { changed, version } = await guard.update();
   if (changed && version !== guard.version && guard.stale) guard.close();
   const again = await Guard.load(guard.save());
-  return again.look('x').expressions[0].maybe ? 'clean' : (await guard.check('http://a.example/', { insist: true })).verdict;
+  return again.look('x').expressions[0].maybe ? 'clean'
+    : (await guard.check('http://a.example/', { insist: true })).verdict;
 }
 
 // @ts-expect-error A key is a string or bytes.
