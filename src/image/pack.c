@@ -125,7 +125,7 @@ static unsigned choose_rice(const uint8_t *frame, uint32_t bits, size_t *code_bi
     for (uint32_t at = 0; at < bits; at += 64)
         gaps += tamis__popcount(tamis__get64(frame + at / 8));
     if (gaps > bits / 2)
-        return STORED; /* each gap takes two bits, unless r is 0, which shrinks nothing */
+        return STORED; /* each gap takes at least two bits, unless r is 0, which shrinks nothing */
     const uint32_t mean = (bits + 1 - gaps) / gaps;
     const unsigned log = 31 - (unsigned)__builtin_clz(mean | 1), low = log > 0 ? log - 1 : 0;
     size_t cost[3];
