@@ -384,7 +384,7 @@ static bool is_struck(const struct call *c, const struct model *m)
     if (c->run == op_save_packed && m->kind == TAMIS_PRIVATE) return false; /* cannot be packed */
     if ((c->is & FILES) != 0) return true;
     if (m->kind > TAMIS_EXACT || m->inner != 0 || m->sealed || m->bitmap) return false;
-    /* Static kinds collect, and so allocate, where others need nothing: test_fuse.c. */
+    /* Sealed kinds collect keys and therefore allocate: test_sealed.c tests them. */
     return m->kind < TAMIS_FUSE || (c->is & ALLOCATES) != 0;
 }
 

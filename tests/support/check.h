@@ -47,22 +47,34 @@ static inline int passes(const struct test *t)
     return 0;
 }
 
+/* Whether a name contains one of the arguments, or there are none. */
+static inline int is_wanted(const char *name, int argc, char **argv)
+{
+    int wanted = argc < 2;
+    for (int a = 1; a < argc; a++) wanted |= strstr(name, argv[a]) != NULL;
+    return wanted;
+}
+
+/* Prints the last line; returns the exit status. */
+static inline int concluded(int passed, int failed)
+{
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0 || passed == 0;
+}
+
 /* Runs all tests, or those whose name contains an argument. */
 static inline int run_tests(const struct test *tests, size_t n, int argc, char **argv)
 {
     int passed = 0, failed = 0;
     for (size_t i = 0; i < n; i++) {
-        int wanted = argc < 2;
-        for (int a = 1; a < argc; a++) wanted |= strstr(tests[i].name, argv[a]) != NULL;
-        if (!wanted) continue;
+        if (!is_wanted(tests[i].name, argc, argv)) continue;
         fflush(stdout);
         if (passes(&tests[i]))
             passed++;
         else
             failed++;
     }
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed != 0 || passed == 0;
+    return concluded(passed, failed);
 }
 
 #define TEST_MAIN(tests)                                                                           \

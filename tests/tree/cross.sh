@@ -1,20 +1,27 @@
 #!/bin/sh
-# The library suite, the guard's URLs and the golden files on a big-endian 64-bit machine, on a little-endian 32-bit
-# one, and on 64-bit ARM with its NEON kernels, all emulated by qemu-user. In ./run test --deep each machine is a test.
+# Runs the library suite, the tests of the guard's URLs and the golden files on a big-endian 64-bit
+# machine, on a little-endian 32-bit one, and on 64-bit ARM with its NEON kernels, all emulated by
+# qemu-user. In ./run test --deep each machine is a test.
 #
 #     sh tests/tree/cross.sh [--whole] [s390x] [armhf] [aarch64]
 #
-# Without --whole, what hardly depends on the machine is left out: emulation is slow. test_golden builds an image of
-# every kind all the same, byte for byte, and the 64-bit ARM runs only that and what its kernels are in.
+# Emulation is slow. Without --whole, tests that hardly depend on the machine are left out.
+# test_golden still builds an image of every kind, byte for byte. The 64-bit ARM then runs only
+# test_golden and the tests of its kernels.
 set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$source"
-statistics="test_adversary test_compact test_count_min test_count_sketch test_counting test_cuckoo test_estimate test_exact test_file_faults
-test_frequency test_fuse test_growing test_guard_random test_interval test_lectures test_memory_kinds test_pair test_plan test_private test_rate test_ribbon test_ribbon_core test_secret test_signed_tally test_spill
-test_bulk test_tally test_threads_kinds test_threads_seal test_top test_top_flat test_top_urls test_transfer test_window"
+statistics="test_adversary test_bulk test_compact test_count_min test_count_sketch test_counting
+test_cuckoo test_estimate test_exact test_file_faults test_frequency test_fuse
+test_growing test_guard_random test_interval test_lectures test_memory_kinds test_pair
+test_plan test_private test_rate test_ribbon_core test_sealed test_secret
+test_signed_tally test_spill test_tally test_threads_kinds test_threads_seal test_top
+test_top_flat test_top_urls test_transfer test_window"
 kernels="test_golden test_kernels test_model test_hash test_ribbon_core"
-# These take libraries, or the command, that are not here for those machines; or claim nothing there.
-never="test_cluster_slots test_guard_build test_guard_http test_guard_limits test_guard_names test_readers test_stack"
+# These need libraries, or the command, which are not available for those machines, or promise
+# nothing there.
+never="test_cluster_slots test_guard_build test_guard_http test_guard_limits test_guard_names
+test_readers test_stack"
 
 whole=
 if [ "${1-}" = --whole ]; then
@@ -52,7 +59,8 @@ on() { # machine, prefix of its tools, emulator
     for file in tests/*/test_*.c; do
         name=$(basename "$file" .c)
         wanted "$1" "$name" || continue
-        "$2-gcc" -std=gnu11 -O2 -Iinclude -Isrc "$file" "$out/libtamis.a" -static -pthread -lm -o "$out/$name"
+        "$2-gcc" -std=gnu11 -O2 -Iinclude -Isrc "$file" "$out/libtamis.a" -static -pthread -lm \
+            -o "$out/$name"
         only=
         case $1$whole,$name in
         aarch64,test_ribbon_core) only=kernels ;;
