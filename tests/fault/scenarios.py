@@ -1,5 +1,5 @@
-"""What test_faults_commands.py and test_long_crash.py strike: commands, the directories they run in, and what must hold
-afterwards."""
+"""What test_faults_commands.py and test_long_crash.py strike: commands, the directories they run
+in, and what must hold afterwards."""
 import http.client
 import os
 import re
@@ -28,9 +28,12 @@ class Run:
 
     def __init__(self, tamis, scenario, directory, trace, environment):
         self.tamis, self.directory = tamis, directory
-        self.last_resort = bool(environment.get("FAULT_NO_LINKS") and environment.get("FAULT_NO_RENAME2"))
-        process = subprocess.Popen([tamis, *scenario.words], cwd=directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, env={**environment, "FAULT_TRACE": trace, "LC_ALL": "C"})
+        self.last_resort = bool(environment.get("FAULT_NO_LINKS")
+                                and environment.get("FAULT_NO_RENAME2"))
+        process = subprocess.Popen([tamis, *scenario.words], cwd=directory,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE,
+                                   env={**environment, "FAULT_TRACE": trace, "LC_ALL": "C"})
         try:
             self.out, said = scenario.attend(process)
             self.code, self.said = process.returncode, said.decode(errors="replace").strip()
@@ -45,8 +48,10 @@ class Run:
     def killed(cls, tamis, scenario, directory, moment):
         """One that is killed after so many seconds, unless it has ended before; None: never."""
         run = cls.__new__(cls)
-        run.tamis, run.directory, run.out, run.said, run.last_resort = tamis, directory, scenario.out, "", False
-        process = subprocess.Popen([tamis, *scenario.words], cwd=directory, stdin=subprocess.DEVNULL,
+        run.tamis, run.directory, run.out = tamis, directory, scenario.out
+        run.said, run.last_resort = "", False
+        process = subprocess.Popen([tamis, *scenario.words], cwd=directory,
+                                   stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if moment is not None:
             time.sleep(moment)
@@ -59,11 +64,15 @@ class Run:
         return read(os.path.join(self.directory, name))
 
     def may_be_empty(self):
-        """Whether a new file may be empty: without hard links and renameat2 an empty one holds its name for a moment."""
-        return self.last_resort and (self.code == -9 or any(name in ("unlink", "unlinkat") for name, _ in self.hits))
+        """Whether a new file may be empty: without hard links and renameat2 an empty one holds its
+        name for a moment."""
+        return self.last_resort and (self.code == -9
+                                     or any(name in ("unlink", "unlinkat")
+                                            for name, _ in self.hits))
 
     def again(self, *words):
-        return subprocess.run([self.tamis, *words], cwd=self.directory, capture_output=True, timeout=PATIENCE,
+        return subprocess.run([self.tamis, *words], cwd=self.directory, capture_output=True,
+                              timeout=PATIENCE,
                               stdin=subprocess.DEVNULL)
 
 
@@ -107,7 +116,8 @@ class Scenario:
 
     def is_untouched(self, run):
         """Whether all is as without a fault."""
-        return run.code == self.code and run.out == self.out and not list(self.wrong_target(run)) and not self.left(run)
+        return run.code == self.code and run.out == self.out and not list(self.wrong_target(run)) \
+            and not self.left(run)
 
     def restore(self, directory):
         """A directory in which it ran, as it was before."""
@@ -145,7 +155,8 @@ class Scenario:
             yield "an error without a word"
         if run.code == self.code and run.out != self.out:
             yield "another answer than without the fault"
-        drawn = any(name in ("getentropy", "getrandom") and done == "fail" for name, done in run.hits)
+        drawn = any(name in ("getentropy", "getrandom") and done == "fail"
+                    for name, done in run.hits)
         if self.draws and drawn and environment["FAULT_HOW"] == "EIO" and run.code != 2:
             yield "does without random numbers"
         yield from self.wrong_target(run)
@@ -181,7 +192,8 @@ class Refusal(Scenario):
 
 
 class Release(Scenario):
-    """Its noise is never the same, so not its bytes but the book counts: what is out is noted there."""
+    """Its noise is never the same, so not its bytes but the book counts: what is out is noted
+    there."""
     draws = True
     weight = 3
 
@@ -210,15 +222,17 @@ class Release(Scenario):
         if out is not None:
             if not noted:
                 yield "published and not noted"
-            if not (out == b"" and run.may_be_empty()) and run.again("info", self.target).returncode != 0:
+            if not (out == b"" and run.may_be_empty()) \
+                    and run.again("info", self.target).returncode != 0:
                 yield "published, and damaged"
         elif run.code == 0:
             yield "success, and nothing is there"
         yield from self.wrong_next(run, noted)
 
     def wrong_next(self, run, noted):
-        """Whatever the fault has left in the book, the next release works: what is out stays as it is, and other noise must be
-        asked for only where a whole note tells of a release that is not there."""
+        """Whatever the fault has left in the book, the next release works: what is out stays as it
+        is, and other noise must be asked for only where a whole note tells of a release that is not
+        there."""
         out = run.content(self.target) or None  # an empty file is none
         done = run.again("release", "-qfo", self.target, *self.words[-3:])
         if out is not None and run.content(self.target) != out:
@@ -235,7 +249,8 @@ class Release(Scenario):
 
 
 class Key(Scenario):
-    """Never the same either: it is whole and its owner's alone, or not there, and then the next is made."""
+    """Never the same either: it is whole and its owner's alone, or not there, and then the next is
+    made."""
     draws = True
     weight = 2
 
@@ -264,7 +279,8 @@ class Key(Scenario):
 
 
 class Serve(Scenario):
-    """A server: it does not begin, for a reason, or it serves what is published, and stops when it is told to."""
+    """A server: it does not begin, for a reason, or it serves what is published, and stops when it
+    is told to."""
     out = b"nothing"
     is_slow = True  # in the short run it is struck less often
 
@@ -308,13 +324,15 @@ class Guard(Scenario):
         super().__init__(tamis, template, name, ["guard", "build", "-q", "d", f"bad={new}"], "d")
 
     def learn(self, place):
-        self.size = sum(os.path.getsize(os.path.join(place, "d", n)) for n in os.listdir(os.path.join(place, "d")))
+        self.size = sum(os.path.getsize(os.path.join(place, "d", n))
+                        for n in os.listdir(os.path.join(place, "d")))
 
     def is_untouched(self, run):
         return run.code == 0 and not list(self.wrong_target(run))
 
     def is_loss(self, report):
-        return report.startswith("manifest") or "never" in report  # its parts count only by the manifest
+        # its parts count only by the manifest
+        return report.startswith("manifest") or "never" in report
 
     def restore(self, directory):
         shutil.rmtree(directory)
@@ -329,7 +347,8 @@ class Guard(Scenario):
             return None
         done = run.again("guard", "check", "d", "old.example", "new.example", HOSTS[7])
         verdicts = [line.split()[0] for line in done.stdout.decode().splitlines()]
-        return {("listed", "clean", "listed"): "old", ("clean", "listed", "listed"): "new"}.get(tuple(verdicts), "damaged")
+        return {("listed", "clean", "listed"): "old",
+                ("clean", "listed", "listed"): "new"}.get(tuple(verdicts), "damaged")
 
     def wrong_target(self, run):
         version = self.version(run)
@@ -344,8 +363,10 @@ class Guard(Scenario):
         """Only files that the manifest names; the others are gone, unless that failed."""
         directory = os.path.join(run.directory, "d")
         manifest = (run.content("d/manifest") or b"").decode()
-        numbers = dict(line.split(" ", 1) for line in manifest.splitlines() if line[:4] in ("vers", "base"))
-        allowed = {"manifest"} | {f"{v}.{part}" for v in (numbers.get("version"), numbers.get("base"))
+        numbers = dict(line.split(" ", 1)
+                       for line in manifest.splitlines() if line[:4] in ("vers", "base"))
+        allowed = {"manifest"} | {f"{v}.{part}"
+                                  for v in (numbers.get("version"), numbers.get("base"))
                                   for part in ("filter", "store", "delta", "removed")}
         others = sorted(set(os.listdir(directory) if os.path.isdir(directory) else []) - allowed)
         # What cannot be listed, or read, or removed, stays until the next build.
@@ -375,7 +396,8 @@ def lists(place):
 
 ITEMS = "ITEMS"  # filters are planned for as many as the test likes
 BUILD = ["build", "-q", "--items", ITEMS, "--fpr", "5%"]
-ONE = ["build", "-q", "--kind", "bloom", "--k", "1", "--items", ITEMS, "--fpr", "20%", "-o", "f", "a"]
+ONE = ["build", "-q", "--kind", "bloom", "--k", "1", "--items", ITEMS, "--fpr", "20%", "-o", "f",
+       "a"]
 PRIVATE = ["release", "-qo", "r", "--epsilon", "1", "f"]
 KEY = ["key", "new", "-q", "k"]
 SUM = ["count", "-q", "--bytes", "1000"]
@@ -385,36 +407,47 @@ PLAIN = {
     "build -f": ([[*BUILD, "-o", "f", "b"]], [*BUILD, "-fo", "f", "a"], "f"),
     "build a ribbon": ([], ["build", "-qo", "f", "--kind", "ribbon", "--threads", "1", "a"], "f"),
     "build --never": ([], ["build", "-qo", "f", "--never", "b", "a"], "f"),
-    "build --to dcso": ([[*BUILD, "-o", "f", "b"]], ["build", "-qfo", "f", "--to", "dcso", "--items", ITEMS, "a"], "f"),
+    "build --to dcso": ([[*BUILD, "-o", "f", "b"]],
+                        ["build", "-qfo", "f", "--to", "dcso", "--items", ITEMS, "a"], "f"),
     "add": ([[*BUILD, "-o", "f", "a"]], ["add", "-q", "f", "b"], "f"),
     "remove": ([[*BUILD, "--kind", "cuckoo", "-o", "f", "a"]], ["remove", "-q", "f", "some"], "f"),
     "rotate": ([[*BUILD, "--kind", "window", "-o", "f", "a"]], ["rotate", "f"], "f"),
     "compact": ([[*BUILD, "--kind", "pair", "-o", "f", "a"]], ["compact", "-q", "f", "some"], "f"),
-    "uniq --state": ([["uniq", "-q", "--state", "f", "a"]], ["uniq", "-q", "--state", "f", "b"], "f"),
+    "uniq --state": ([["uniq", "-q", "--state", "f", "a"]], ["uniq", "-q", "--state", "f", "b"],
+                     "f"),
     "build --key-file": ([KEY], [*BUILD, "--key-file", "k", "-o", "f", "a"], "f"),
-    "add --key-file": ([KEY, [*BUILD, "--key-file", "k", "-o", "f", "a"]], ["add", "-q", "--key-file", "k", "f", "b"], "f"),
-    "check --key-file": ([KEY, [*BUILD, "--key-file", "k", "-o", "f", "a"]], ["check", "--key-file", "k", "f", "some"], None),
+    "add --key-file": ([KEY, [*BUILD, "--key-file", "k", "-o", "f", "a"]],
+                       ["add", "-q", "--key-file", "k", "f", "b"], "f"),
+    "check --key-file": ([KEY, [*BUILD, "--key-file", "k", "-o", "f", "a"]],
+                         ["check", "--key-file", "k", "f", "some"], None),
     "key id": ([KEY], ["key", "id", "k"], None),
     "count": ([], ["count", "-qo", "f", "--bytes", "1000", "a"], "f"),
     "top -o": ([], ["top", "-qo", "f", "--bytes", "20000", "a"], "f"),
-    "merge sketches": ([[*SUM, "-o", "f", "a"], [*SUM, "-o", "g", "b"]], ["merge", "-qfo", "f", "f", "g"], "f"),
-    "merge": ([[*BUILD, "-o", "f", "a"], [*BUILD, "-o", "g", "b"]], ["merge", "-qfo", "f", "f", "g"], "f"),
-    "convert": ([[*BUILD, "--kind", "counting", "-o", "c", "a"]], ["convert", "--to", "bloom", "-o", "f", "c"], "f"),
+    "merge sketches": ([[*SUM, "-o", "f", "a"], [*SUM, "-o", "g", "b"]],
+                       ["merge", "-qfo", "f", "f", "g"], "f"),
+    "merge": ([[*BUILD, "-o", "f", "a"], [*BUILD, "-o", "g", "b"]],
+              ["merge", "-qfo", "f", "f", "g"], "f"),
+    "convert": ([[*BUILD, "--kind", "counting", "-o", "c", "a"]],
+                ["convert", "--to", "bloom", "-o", "f", "c"], "f"),
     "convert a foreign one": ([["build", "-qo", "c", "--to", "redisbloom", "--items", ITEMS, "a"]],
                               ["convert", "--to", "redisbloom-dump", "-o", "f", "c"], "f"),
     "pack": ([[*BUILD, "-o", "c", "some"]], ["pack", "-qo", "f", "c"], "f"),
-    "unpack": ([[*BUILD, "-o", "c", "a"], ["pack", "-qo", "p", "c"]], ["unpack", "-o", "f", "p"], "f"),
+    "unpack": ([[*BUILD, "-o", "c", "a"], ["pack", "-qo", "p", "c"]], ["unpack", "-o", "f", "p"],
+               "f"),
     "plan --svg": ([["plan", "--items", "99", "--fpr", "1%", "--svg", "f"]],
                    ["plan", "--items", "100", "--fpr", "1%", "--svg", "f", "-f"], "f"),
     "check": ([[*BUILD, "-o", "f", "a"]], ["check", "f", "some", "b"], None),
     "check -f": ([], ["check", "-f", "some", "a"], None),
-    "check --confirm": ([[*BUILD, "-o", "f", "a"]], ["check", "f", "--confirm", "a", "some", "b"], None),
+    "check --confirm": ([[*BUILD, "-o", "f", "a"]], ["check", "f", "--confirm", "a", "some", "b"],
+                        None),
     "uniq": ([], ["uniq", "-q", "a", "some", "b"], None),
-    "freq": ([["count", "-qo", "f", "--bytes", "1000", "a"]], ["freq", "f", "line 1", "line 2"], None),
+    "freq": ([["count", "-qo", "f", "--bytes", "1000", "a"]], ["freq", "f", "line 1", "line 2"],
+             None),
     "top": ([], ["top", "-n", "5", "a"], None),
     "check a private one": ([ONE, PRIVATE], ["check", "r", "--prior", "0.5", "some"], None),
     "info of a private one": ([ONE, PRIVATE], ["info", "r"], None),
-    "compare": ([[*BUILD, "-o", "f", "a"], [*BUILD, "-o", "g", "some"]], ["compare", "f", "g"], None),
+    "compare": ([[*BUILD, "-o", "f", "a"], [*BUILD, "-o", "g", "some"]], ["compare", "f", "g"],
+                None),
     "explain": ([], ["explain", "apple", "pear", "--ask", "plum"], None),
     "explain cost": ([[*BUILD, "-o", "f", "a"]], ["explain", "cost", "f"], None),
     "help": ([], ["help", "keys"], None),
@@ -423,14 +456,19 @@ PLAIN = {
     "verify": ([[*BUILD, "-o", "f", "a"]], ["verify", "--keys", "1000", "f"], None),
 }
 STATIC = {"fuse": [], "ribbon": [], "exact": ["--never", "b"]}
-MORE = {"window": ["--generations", "2", "--items", "200"]}  # so that each generation has room for all lines
-KINDS = ["bloom", "partitioned", "blocked", "counting", "pair", "growing", "window", "cuckoo", *STATIC]
+# so that each generation has room for all lines
+MORE = {"window": ["--generations", "2", "--items", "200"]}
+KINDS = ["bloom", "partitioned", "blocked", "counting", "pair", "growing", "window", "cuckoo",
+         *STATIC]
 REMOVING = ["counting", "pair", "cuckoo"]
 # Sketches as small as they can be: a disk is full at every byte of them.
 SKETCHES = {kind: ["--kind", kind, "--bytes", size] for kind, size in {
-    "tally": "1000", "signed-tally": "1000", "count-min": "600", "count-sketch": "600", "top": "18688"}.items()}
-WINDOWS = {f"a window of {kind}": ["--kind", "window", "--inner", kind, "--bytes", size] for kind, size in {
-    "tally": "2000", "signed-tally": "2000", "count-min": "2000", "count-sketch": "2000", "top": "80000"}.items()}
+    "tally": "1000", "signed-tally": "1000", "count-min": "600", "count-sketch": "600",
+    "top": "18688"}.items()}
+WINDOWS = {f"a window of {kind}": ["--kind", "window", "--inner", kind, "--bytes", size]
+           for kind, size in {
+    "tally": "2000", "signed-tally": "2000", "count-min": "2000", "count-sketch": "2000",
+                              "top": "80000"}.items()}
 
 
 def of_filters():
@@ -443,18 +481,23 @@ def of_filters():
         if kind not in STATIC:
             yield f"add to {kind}", ([[*build, "-o", "f", "a"]], ["add", "-q", "f", "b"], "f")
         if kind in REMOVING:
-            yield f"remove from {kind}", ([[*build, "-o", "f", "a"]], ["remove", "-q", "f", "some"], "f")
+            yield f"remove from {kind}", ([[*build, "-o", "f", "a"]], ["remove", "-q", "f", "some"],
+                                          "f")
         if kind not in (*STATIC, "growing", "cuckoo", "pair"):
-            yield f"merge {kind}", ([[*build, "-o", "f", "a"], [*build, "-o", "g", "b"]], ["merge", "-qfo", "f", "f", "g"], "f")
+            yield f"merge {kind}", ([[*build, "-o", "f", "a"], [*build, "-o", "g", "b"]],
+                                    ["merge", "-qfo", "f", "f", "g"], "f")
     for form in ("parquet", "redisbloom", "guava"):
         of = ["--type", "string"] if form != "redisbloom" else []
-        yield f"build --to {form}", ([], ["build", "-qo", "f", "--to", form, *of, "--items", ITEMS, "a"], "f")
+        yield f"build --to {form}", ([],
+                                     ["build", "-qo", "f", "--to", form, *of, "--items", ITEMS,
+                                      "a"], "f")
 
 
 def of_sketches():
     """As PLAIN, for every kind of sketch, and windows of them."""
     for kind, options in {**SKETCHES, **WINDOWS}.items():
-        first, second = (["count", "-qo", name, *options, of] for name, of in (("f", "a"), ("g", "b")))
+        first, second = (["count", "-qo", name, *options, of]
+                         for name, of in (("f", "a"), ("g", "b")))
         yield f"count {kind}", ([], first, "f")
         yield f"freq of {kind}", ([first], ["freq", "f", "line 1"], None)
         yield f"add to {kind}", ([first], ["add", "-q", "f", "b"], "f")
@@ -470,7 +513,9 @@ def of_sketches():
 REFUSED = {
     "merge exact": ([["build", "-qo", "f", "--never", "b", "a"]], ["merge", "-qo", "m", "f", "f"]),
     "merge private": ([ONE, PRIVATE], ["merge", "-qo", "m", "r", "r"]),
-    "check without the key": ([["key", "new", "-q", "k"], [*BUILD, "--key-file", "k", "-o", "f", "a"]], ["check", "f", "some"]),
+    "check without the key": ([["key", "new", "-q", "k"],
+                               [*BUILD, "--key-file", "k", "-o", "f", "a"]],
+                              ["check", "f", "some"]),
 }
 
 
@@ -480,20 +525,23 @@ def commands(tamis):
     lines = text.split("Usage:")[1].split("Topics:")[0].splitlines()
     names = [line[2:16].strip() for line in lines if re.match("  [a-z]", line)]
     for name in names:
-        subprocess.run([tamis, *name.split(), "--help"], stdout=subprocess.DEVNULL, check=True)  # it is one
+        # it is one
+        subprocess.run([tamis, *name.split(), "--help"], stdout=subprocess.DEVNULL, check=True)
     return names
 
 
 def command_of(scenario, names):
     """The longest of the names with which its words begin."""
-    return max((name for name in names if scenario.words[:len(name.split())] == name.split()), key=len)
+    return max((name for name in names if scenario.words[:len(name.split())] == name.split()),
+               key=len)
 
 
 def prepare(tamis, place, commands):
     os.makedirs(place)
     lists(place)
     for words in commands:
-        done = subprocess.run([tamis, *words], cwd=place, stdin=subprocess.DEVNULL, capture_output=True)
+        done = subprocess.run([tamis, *words], cwd=place, stdin=subprocess.DEVNULL,
+                              capture_output=True)
         if done.returncode != 0:
             raise SystemExit(f"{words}: {done.stderr.decode()}")
     return place
@@ -516,23 +564,29 @@ def make(tamis, room, everything, items="100"):
         found.append(Scenario(tamis, place(before), name, sized(words), target))
         found[-1].is_like_others = name not in PLAIN
         if name == "plan --svg":
-            found[-1].places = 200  # a tenth of a second for a picture, which is written by one call
+            # a tenth of a second for a picture, which is written by one call
+            found[-1].places = 200
     for name, (before, words) in REFUSED.items():
         found.append(Refusal(tamis, place(before), name, words))
     words = ["build", "-qo", "f", "--kind", "ribbon", "--threads", "3", "long"]
     found.append(Threads(tamis, place([]), "build in threads", words, "f"))
     words = ["release", "-qo", "r", "--epsilon", "1", "f"]
     found.append(Release(tamis, place([ONE]), "release", words, "r"))
-    found.append(Release(tamis, place([ONE, ["release", "-qo", "first", "--epsilon", "1", "f"]]), "release --again",
+    found.append(Release(tamis, place([ONE, ["release", "-qo", "first", "--epsilon", "1", "f"]]),
+                         "release --again",
                          ["release", "--again", *words[1:]], "r"))
     found.append(Key(tamis, place([]), "key new", ["key", "new", "-q", "k"], "k"))
     if subprocess.run([tamis, "guard", "build", "--help"], capture_output=True).returncode == 0:
         one = [["guard", "build", "-q", "d", "bad=old"]]
-        found.append(Scenario(tamis, place(one), "guard check", ["guard", "check", "d", "old.example", "clean.example"]))
-        found.append(Scenario(tamis, place(one), "guard explain", ["guard", "explain", "old.example", "d"]))
-        found.append(Serve(tamis, place(one), "guard serve", ["guard", "serve", "d", "--port", "0", "--threads", "1"]))
+        found.append(Scenario(tamis, place(one), "guard check",
+                              ["guard", "check", "d", "old.example", "clean.example"]))
+        found.append(Scenario(tamis, place(one), "guard explain",
+                              ["guard", "explain", "old.example", "d"]))
+        found.append(Serve(tamis, place(one), "guard serve",
+                           ["guard", "serve", "d", "--port", "0", "--threads", "1"]))
         found[-1].is_like_others = True  # it writes nothing
         found.append(Guard(tamis, place([]), "guard build", None, "new"))
         found.append(Guard(tamis, place(one), "guard build, a delta", "old", "new"))
-        found.append(Guard(tamis, place([["guard", "build", "-q", "d", "bad=far"]]), "guard build, a new base", "old", "new"))
+        found.append(Guard(tamis, place([["guard", "build", "-q", "d", "bad=far"]]),
+                           "guard build, a new base", "old", "new"))
     return found

@@ -1,7 +1,7 @@
-"""Every system call of a save fails, in turn: once and for ever, by an error, an interruption, a short
-transfer or the death of the process, with O_TMPFILE and without, and on file systems without locks or hard
-links. Whatever happens, the path holds the old file or the whole new one, success means the new one, and
-nothing is left lying around.
+"""Every system call of a save fails, in turn: once and for ever, by an error, an interruption, a
+short transfer or the death of the process, with O_TMPFILE and without, and on file systems without
+locks or hard links. Whatever happens, the path holds the old file or the whole new one, success
+means the new one, and nothing is left lying around.
 
 tests/fault/shim.c makes the faults, tests/fault/saver.c is the program they strike."""
 import os
@@ -12,7 +12,8 @@ import tempfile
 import zlib
 
 sys.dont_write_bytecode = True  # the source tree may be read-only
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fault"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "fault"))
 import workshop  # noqa: E402
 
 EIO_STATUS = 10
@@ -21,10 +22,12 @@ SANITIZER = 99
 #      how, environment
 WAYS = [(f"{how} {'once' if once else 'for ever'}", {"FAULT_HOW": how, "FAULT_ONCE": str(once)})
         for how in ("EIO", "ENOSPC", "EINTR", "short") for once in (1, 0)]
-WAYS += [("kill before", {"FAULT_HOW": "kill"}), ("kill after", {"FAULT_HOW": "kill", "FAULT_AFTER": "1"})]
+WAYS += [("kill before", {"FAULT_HOW": "kill"}),
+         ("kill after", {"FAULT_HOW": "kill", "FAULT_AFTER": "1"})]
 
 # What a save cannot do without: if one of these is never struck, the shim has lost its grip.
-ESSENTIAL = {"open64", "fstat64", "pread64", "flock", "openat64", "fchmod", "write", "fsync", "linkat",
+ESSENTIAL = {"open64", "fstat64", "pread64", "flock", "openat64", "fchmod", "write", "fsync",
+             "linkat",
              "renameat", "renameat2", "unlinkat", "close"}
 
 
@@ -33,18 +36,23 @@ def lacks():
     for no_tmpfile in ("0", "1"):
         of_it = f" and with{'out' * int(no_tmpfile)} O_TMPFILE"
         for error in ("ENOSYS", "ENOLCK", "EOPNOTSUPP"):
-            yield f"no locks ({error}){of_it}", {"FAULT_NO_LOCKS": error, "FAULT_NO_TMPFILE": no_tmpfile}
+            yield f"no locks ({error}){of_it}", {"FAULT_NO_LOCKS": error,
+                                                 "FAULT_NO_TMPFILE": no_tmpfile}
         for links in ("EPERM", "EOPNOTSUPP"):
             for rename2 in ("", "ENOSYS", "EINVAL"):
                 yield f"no links ({links}), renameat2 {rename2 or 'works'}{of_it}", {
-                    "FAULT_NO_LINKS": links, "FAULT_NO_RENAME2": rename2, "FAULT_NO_TMPFILE": no_tmpfile}
-    yield "nothing of all that", {"FAULT_NO_LOCKS": "ENOLCK", "FAULT_NO_LINKS": "EPERM", "FAULT_NO_RENAME2": "EINVAL",
+                    "FAULT_NO_LINKS": links, "FAULT_NO_RENAME2": rename2,
+                    "FAULT_NO_TMPFILE": no_tmpfile}
+    yield "nothing of all that", {"FAULT_NO_LOCKS": "ENOLCK", "FAULT_NO_LINKS": "EPERM",
+                                  "FAULT_NO_RENAME2": "EINVAL",
                                   "FAULT_NO_TMPFILE": "1"}
 
 
 LACKS = dict(lacks())
-# Those that take different ways through a save; each is struck at a fifth of its calls in each of these ways.
-STRUCK_LACKS = ("no locks (ENOSYS) and with O_TMPFILE", "no links (EPERM), renameat2 works and with O_TMPFILE",
+# Those that take different ways through a save; each is struck at a fifth of its calls in each of
+# these ways.
+STRUCK_LACKS = ("no locks (ENOSYS) and with O_TMPFILE",
+                "no links (EPERM), renameat2 works and with O_TMPFILE",
                 "no links (EOPNOTSUPP), renameat2 EINVAL and with O_TMPFILE",
                 "no links (EPERM), renameat2 works and without O_TMPFILE", "nothing of all that")
 STRUCK_WAYS = ("EIO once", "ENOSPC for ever", "EINTR once", "kill before", "kill after")
@@ -71,7 +79,8 @@ class Run:
         if os.path.exists(trace):
             os.unlink(trace)
         try:
-            done = subprocess.run([saver, mode, self.path], env={**environment, "FAULT_TRACE": trace},
+            done = subprocess.run([saver, mode, self.path],
+                                  env={**environment, "FAULT_TRACE": trace},
                                   stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, timeout=60)
             self.code, self.said = done.returncode, done.stderr.decode(errors="replace").strip()
         except subprocess.TimeoutExpired:
@@ -91,9 +100,11 @@ class Run:
 
 
 def held_by_empty_file(run, environment):
-    """Where a free name can only be taken by an empty file at first: that stays when nobody can remove it."""
+    """Where a free name can only be taken by an empty file at first: that stays when nobody can
+    remove it."""
     last_resort = environment.get("FAULT_NO_LINKS") and environment.get("FAULT_NO_RENAME2")
-    return last_resort and run.code != 0 and (run.code == -9 or any(c.name == "unlinkat" for c in run.hits))
+    return last_resort and run.code != 0 \
+        and (run.code == -9 or any(c.name == "unlinkat" for c in run.hits))
 
 
 def complaints(run, mode, environment, before, after):
@@ -103,7 +114,8 @@ def complaints(run, mode, environment, before, after):
     written = {c.file for c in run.calls if c.name == "write"}
     unsynced = {c.file: c.number for c in run.hits
                 if c.name == "fsync" and c.done == "fail" and c.file in written}
-    bearable = how == "short" or how == "EINTR" and all(c.name in ("pread64", "write") for c in run.hits)
+    bearable = how == "short" or how == "EINTR" and all(c.name in ("pread64", "write")
+                                                        for c in run.hits)
 
     if how == "kill":
         if run.code != -9:
@@ -179,7 +191,8 @@ class Sweep:
         for calls, mark, wanted in (("fsync,renameat", "second", "3"), ("fsync", "second", "2"),
                                     ("sync", "second", "0"), ("fsync", "elsewhere", "0")):
             subprocess.run([self.saver, "update", path], check=True, env={
-                "LD_PRELOAD": self.shim, "FAULT_CALLS": calls, "FAULT_MARK": mark, "FAULT_COUNT": count})
+                "LD_PRELOAD": self.shim, "FAULT_CALLS": calls, "FAULT_MARK": mark,
+                "FAULT_COUNT": count})
             with open(count) as f:
                 got = f.read().strip()
             if got != wanted:
@@ -214,7 +227,8 @@ class Sweep:
                 before, after = self.before_and_after(mode)
                 run = Run(self.room, self.saver, mode, {"LD_PRELOAD": self.shim, **lack}, before)
                 refused = mode == "update" and "FAULT_NO_LOCKS" in lack
-                if refused and (run.code != EIO_STATUS or "lock" not in run.said or run.content() != before):
+                if refused and (run.code != EIO_STATUS or "lock" not in run.said
+                                or run.content() != before):
                     self.complain(f"{mode}, {name}: {run.code} {run.said}")
                 elif not refused and (run.code != 0 or run.content() != after):
                     self.complain(f"{mode}, {name}: {run.code} {run.said}")
@@ -223,7 +237,8 @@ class Sweep:
         for name in STRUCK_LACKS:
             for mode in ("replace", "new", "pack"):
                 for way in STRUCK_WAYS:
-                    self.strike(self.saver, mode, f"{way}, {name}", {"LD_PRELOAD": self.shim, **LACKS[name],
+                    self.strike(self.saver, mode, f"{way}, {name}",
+                                {"LD_PRELOAD": self.shim, **LACKS[name],
                                                                    **dict(WAYS)[way]}, step=5)
 
     def sanitized(self, saver):
@@ -245,7 +260,8 @@ def main():
         saver = workshop.compile_saver(os.path.join(room, "saver"))
         shim = workshop.compile_shim(os.path.join(room, "shim.so"))
         watched = workshop.compile_saver(os.path.join(room, "watched"), workshop.SHIM,
-                                         "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+                                         "-fsanitize=address,undefined",
+                                         "-fno-sanitize-recover=all")
         sweep = Sweep(room, saver, shim)
         sweep.shim_works()
         sweep.lost_file()

@@ -1,12 +1,13 @@
-"""Every command that writes, struck by every fault: each system call and each allocation fails in turn, once and for ever,
-the disk is full after any number of bytes, the process is killed, and cleaning up fails as well. Whatever happens, the file is
-the old or the new one, whole; exit 0 means the new one, anything else is exit 2 with a reason; nothing is left lying
-around, unless removing it failed. Commands that only read answer as ever, or exit 2. Without a fault nothing is named
-before it is on the disk. The same holds on file systems without hard links; on those without locks, commands that need one
-say so and change nothing, and all others work.
+"""Every command that writes, struck by every fault: each system call and each allocation fails in
+turn, once and for ever, the disk is full after any number of bytes, the process is killed, and
+cleaning up fails as well. Whatever happens, the file is the old or the new one, whole; exit 0 means
+the new one, anything else is exit 2 with a reason; nothing is left lying around, unless removing it
+failed. Commands that only read answer as ever, or exit 2. Without a fault nothing is named before
+it is on the disk. The same holds on file systems without hard links; on those without locks,
+commands that need one say so and change nothing, and all others work.
 
-TAMIS_FAULTS=all strikes everywhere (tests/long/test_long_faults.py), else a sample; TAMIS_FAULTS=kinds a sample of every kind.
-tests/fault/shim.c makes the faults."""
+TAMIS_FAULTS=all strikes everywhere (tests/long/test_long_faults.py), else a sample;
+TAMIS_FAULTS=kinds a sample of every kind. tests/fault/shim.c makes the faults."""
 import concurrent.futures
 import os
 import shutil
@@ -16,7 +17,8 @@ import threading
 import zlib
 
 sys.dont_write_bytecode = True  # the source tree may be read-only
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fault"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "fault"))
 import scenarios  # noqa: E402
 import workshop  # noqa: E402
 
@@ -38,7 +40,8 @@ CALLS = {
     "EIO, and cleaning up fails": once("EIO", FAULT_ALSO="unlink,unlinkat,close,ftruncate64"),
     "kill": {"FAULT_HOW": "kill"},
     "EIO once, without O_TMPFILE": once("EIO", FAULT_NO_TMPFILE="1"),
-    "kill after, without O_TMPFILE": {"FAULT_HOW": "kill", "FAULT_AFTER": "1", "FAULT_NO_TMPFILE": "1"},
+    "kill after, without O_TMPFILE": {"FAULT_HOW": "kill", "FAULT_AFTER": "1",
+                                      "FAULT_NO_TMPFILE": "1"},
 }
 MORE_CALLS = {
     "ENOSPC once": once("ENOSPC"),
@@ -52,29 +55,39 @@ MORE_CALLS = {
     "EIO for ever, without O_TMPFILE": {"FAULT_HOW": "EIO", "FAULT_NO_TMPFILE": "1"},
     "EIO, and no memory from then on": once("EIO", FAULT_ALSO="memory"),
     "EIO, no memory, no cleaning up": once("EIO", FAULT_ALSO="memory,unlink,unlinkat,close"),
-    "ENOSPC, no cleaning up, without O_TMPFILE": once("ENOSPC", FAULT_ALSO="unlink,unlinkat", FAULT_NO_TMPFILE="1"),
+    "ENOSPC, no cleaning up, without O_TMPFILE": once("ENOSPC", FAULT_ALSO="unlink,unlinkat",
+                                                      FAULT_NO_TMPFILE="1"),
 }
-BYTES = {"disk full": {}, "disk full once, without O_TMPFILE": {"FAULT_ONCE": "1", "FAULT_NO_TMPFILE": "1"}}
-MORE_BYTES = {"disk full, and cleaning up fails": {"FAULT_ALSO": "unlink,unlinkat,close,ftruncate64"}}
+BYTES = {"disk full": {},
+         "disk full once, without O_TMPFILE": {"FAULT_ONCE": "1", "FAULT_NO_TMPFILE": "1"}}
+MORE_BYTES = {
+    "disk full, and cleaning up fails": {"FAULT_ALSO": "unlink,unlinkat,close,ftruncate64"}}
 # On poorer file systems, for commands that write.
 NO_LINKS = {"FAULT_NO_LINKS": "EPERM"}
 LAST_RESORT = {"FAULT_NO_LINKS": "EOPNOTSUPP", "FAULT_NO_RENAME2": "EINVAL"}
 POOR_CALLS = {
     "EIO once, without links": once("EIO", **NO_LINKS),
-    "kill after, without links and O_TMPFILE": {"FAULT_HOW": "kill", "FAULT_AFTER": "1", "FAULT_NO_TMPFILE": "1", **NO_LINKS},
+    "kill after, without links and O_TMPFILE": {"FAULT_HOW": "kill", "FAULT_AFTER": "1",
+                                                "FAULT_NO_TMPFILE": "1", **NO_LINKS},
     "EIO once, without links and renameat2": once("EIO", **LAST_RESORT),
-    "EIO, and cleaning up fails, without links and renameat2": once("EIO", FAULT_ALSO="unlink,unlinkat,close", **LAST_RESORT),
-    "kill, without links, renameat2 and O_TMPFILE": {"FAULT_HOW": "kill", "FAULT_NO_TMPFILE": "1", **LAST_RESORT},
+    "EIO, and cleaning up fails, without links and renameat2": once(
+        "EIO", FAULT_ALSO="unlink,unlinkat,close", **LAST_RESORT),
+    "kill, without links, renameat2 and O_TMPFILE": {"FAULT_HOW": "kill", "FAULT_NO_TMPFILE": "1",
+                                                     **LAST_RESORT},
 }
-POOR_BYTES = {"disk full, without links": NO_LINKS, "disk full once, without links and renameat2": {"FAULT_ONCE": "1", **LAST_RESORT}}
+POOR_BYTES = {"disk full, without links": NO_LINKS,
+              "disk full once, without links and renameat2": {"FAULT_ONCE": "1", **LAST_RESORT}}
 LOCKLESS_CALLS = {"EIO once, without locks": once("EIO", FAULT_NO_LOCKS="ENOSYS")}
-LOCKLESS = ({"FAULT_NO_LOCKS": "ENOSYS"}, {"FAULT_NO_LOCKS": "ENOLCK", "FAULT_NO_TMPFILE": "1"}, {"FAULT_NO_LOCKS": "EOPNOTSUPP"},
+LOCKLESS = ({"FAULT_NO_LOCKS": "ENOSYS"}, {"FAULT_NO_LOCKS": "ENOLCK", "FAULT_NO_TMPFILE": "1"},
+            {"FAULT_NO_LOCKS": "EOPNOTSUPP"},
             {"FAULT_NO_LOCKS": "ENOLCK", "FAULT_NO_TMPFILE": "1", **LAST_RESORT})
 LINKLESS = [{"FAULT_NO_LINKS": links, "FAULT_NO_RENAME2": rename2, "FAULT_NO_TMPFILE": no_tmpfile}
-            for links in ("EPERM", "EOPNOTSUPP") for rename2 in ("", "ENOSYS", "EINVAL") for no_tmpfile in ("0", "1")]
+            for links in ("EPERM", "EOPNOTSUPP") for rename2 in ("", "ENOSYS", "EINVAL")
+            for no_tmpfile in ("0", "1")]
 RANDOM = {"no random numbers": {"FAULT_HOW": "EIO", "FAULT_CALLS": "getentropy,getrandom"}}
 MEMORY = {"no memory once": {"FAULT_ONCE": "1"}, "no memory any more": {}}
-MORE_MEMORY = {"no memory once, and cleaning up fails": {"FAULT_ONCE": "1", "FAULT_ALSO": "unlink,unlinkat,close"}}
+MORE_MEMORY = {"no memory once, and cleaning up fails": {"FAULT_ONCE": "1",
+                                                         "FAULT_ALSO": "unlink,unlinkat,close"}}
 
 
 class Sweep:
@@ -89,7 +102,8 @@ class Sweep:
         directory, trace = os.path.join(place, "run"), os.path.join(place, "trace")
         shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(scenario.template, directory)
-        return scenarios.Run(TAMIS, scenario, directory, trace, {"LD_PRELOAD": self.shim, **environment})
+        return scenarios.Run(TAMIS, scenario, directory, trace,
+                             {"LD_PRELOAD": self.shim, **environment})
 
     def complain(self, scenario, fault, text):
         with self.lock:
@@ -104,7 +118,8 @@ class Sweep:
             self.complain(scenario, f"{fault} ({run.hits[0][0]})", text)
 
     def strike(self, scenario, variable, name, ways, step):
-        """Every N-th of whatever the variable counts, until it is never reached; each command begins elsewhere."""
+        """Every N-th of whatever the variable counts, until it is never reached; each command
+        begins elsewhere."""
         at = zlib.crc32((scenario.name + name).encode()) % step + (variable != "FAULT_BYTES")
         while at < MOST:
             environment = {**ways, variable: str(at)}
@@ -142,7 +157,8 @@ class Sweep:
 
 def tree(directory):
     """All files, and folders, with their content."""
-    return {os.path.relpath(os.path.join(place, name), directory): scenarios.read(os.path.join(place, name))
+    return {os.path.relpath(os.path.join(place, name),
+                            directory): scenarios.read(os.path.join(place, name))
             for place, folders, files in os.walk(directory) for name in (*folders, *files)}
 
 
@@ -154,20 +170,24 @@ def of_bytes(s):
     step = 1 if s.size <= EVERY_BYTE else s.size // s.places
     # All kinds are written by the same few lines, so one of them is enough for the other ways.
     first, second = ({name: BYTES[name]} for name in BYTES)
-    return [("FAULT_BYTES", first, step), ("FAULT_BYTES", second, some if s.is_like_others else step),
+    return [("FAULT_BYTES", first, step),
+            ("FAULT_BYTES", second, some if s.is_like_others else step),
             *([] if s.is_like_others else [("FAULT_BYTES", MORE_BYTES, some)])]
 
 
 def plans_for(s):
     """What is counted, in which ways it fails, and how often it is struck."""
     if s.only is not None:
-        return [("FAULT_AT", {name: {**CALLS[name], "FAULT_CALLS": s.only} for name in ("EIO once", "EIO for ever")}, 1)]
-    plans = [("FAULT_AT", CALLS, 1 if ALL else 6), ("FAULT_MEMORY", MEMORY, 1 if ALL else 100 if s.is_slow else 10)]
+        return [("FAULT_AT", {name: {**CALLS[name], "FAULT_CALLS": s.only}
+                              for name in ("EIO once", "EIO for ever")}, 1)]
+    plans = [("FAULT_AT", CALLS, 1 if ALL else 6),
+             ("FAULT_MEMORY", MEMORY, 1 if ALL else 100 if s.is_slow else 10)]
     plans += [("FAULT_AT", RANDOM, 1)] if s.draws else []
     plans += of_bytes(s) if s.writes else []
     if s.writes and not s.is_like_others:
         poor = {**POOR_CALLS, **({} if s.needs_lock else LOCKLESS_CALLS)}
-        plans += [("FAULT_AT", poor, 1 if ALL else 25), ("FAULT_BYTES", POOR_BYTES, max(1, s.size // (40 if ALL else 1)))]
+        plans += [("FAULT_AT", poor, 1 if ALL else 25),
+                  ("FAULT_BYTES", POOR_BYTES, max(1, s.size // (40 if ALL else 1)))]
     if ALL and not s.is_like_others:
         plans += [("FAULT_AT", MORE_CALLS, 1), ("FAULT_MEMORY", MORE_MEMORY, 1)]
     return plans
@@ -185,9 +205,12 @@ def tasks(sweep, all_scenarios):
 
 
 # What writers cannot do without: if one of these is never struck, the shim has lost its grip.
-ESSENTIAL = {"open64", "openat64", "fstat64", "pread64", "write", "fsync", "linkat", "renameat", "unlinkat", "close",
-             "pwrite", "fdatasync", "mmap", "read", "flock", "memory", "getrandom", "fopen64", "mkdir", "opendir", "getentropy",
-             "realpath", "fcntl64", "renameat2", "pthread_create", "mlock", "madvise", "fread", "fclose", "fflush", "fwrite"}
+ESSENTIAL = {"open64", "openat64", "fstat64", "pread64", "write", "fsync", "linkat", "renameat",
+             "unlinkat", "close",
+             "pwrite", "fdatasync", "mmap", "read", "flock", "memory", "getrandom", "fopen64",
+             "mkdir", "opendir", "getentropy",
+             "realpath", "fcntl64", "renameat2", "pthread_create", "mlock", "madvise", "fread",
+             "fclose", "fflush", "fwrite"}
 
 
 def forgotten(found):

@@ -1,6 +1,6 @@
-"""What test_faults.py and test_long_kill.py share: compiling the saver and the shim into a temporary
-directory. Always by ourselves and without the flags of the build under test: a shim with a
-sanitizer in it cannot be preloaded into a program without one."""
+"""What test_faults.py and test_long_kill.py share: compiling the saver and the shim into a
+temporary directory. Always by ourselves and without the flags of the build under test: a shim with
+a sanitizer in it cannot be preloaded into a program without one."""
 import glob
 import os
 import subprocess
@@ -14,7 +14,8 @@ SHIM = os.path.join(SOURCE, "tests/fault/shim.c")
 def compile_saver(out, *more):
     library = glob.glob(SOURCE + "/src/**/*.c", recursive=True)
     subprocess.run([CC, "-O1", "-g", "-I" + SOURCE + "/include", *more,
-                    SOURCE + "/tests/fault/saver.c", *sorted(library), "-lm", "-o", out], check=True)
+                    SOURCE + "/tests/fault/saver.c", *sorted(library), "-lm", "-o", out],
+                   check=True)
     return out
 
 
