@@ -1,13 +1,14 @@
 #!/usr/bin/python3
-"""Makes one header and one C file of the library: tamis.h and tamis.c, for programs that take in sources rather than a
-library. They need a C11 compiler, libm, threads and xxhash.h, and keep the speed: kernels have their instruction
-sets by attributes, not by flags of the compiler.
+"""Makes one header and one C file of the library: tamis.h and tamis.c, for programs that take in
+sources rather than a library. They need a C11 compiler, libm, threads and xxhash.h, and keep the
+speed: kernels have their instruction sets by attributes, not by flags of the compiler.
 
     tools/amalgamate.py [DIRECTORY]     (default: build/amalgamation)
     cc -std=c11 -O2 -c tamis.c
 
-Files are put one after the other: their static functions have names of their own (tests/tree/test_rules.sh), and macros
-end with their file. Where C needs more than this, compiling says so, which tests/tree/test_amalgamation.sh does."""
+Files are put one after the other: their static functions have names of their own
+(tests/tree/test_rules.sh), and macros end with their file. Where C needs more than this, compiling
+says so, which tests/tree/test_amalgamation.sh does."""
 import pathlib
 import re
 import sys
@@ -40,8 +41,9 @@ class Amalgamation:
         sys.exit(f"{path}: there is no {name}")
 
     def expand(self, path):
-        """A file without its includes: those of the system go to the top; headers with a guard before the file, once; those
-        under a condition, and templates without a guard, stay where they are."""
+        """A file without its includes: those of the system go to the top; headers with a guard
+        before the file, once; those under a condition, and templates without a guard, stay where
+        they are."""
         lines, depth = [], 0
         text = path.read_text()
         guarded = self.is_guarded(text)
@@ -80,10 +82,12 @@ class Amalgamation:
 
     def features(self):
         """Macros that must come before the first include of the system."""
-        found = dict.fromkeys(macro for path in self.sources for macro in macros_of(path.read_text())
+        found = dict.fromkeys(macro for path in self.sources
+                              for macro in macros_of(path.read_text())
                               if macro.startswith("_"))
         values = {"_POSIX_C_SOURCE": " 200809L", "_FILE_OFFSET_BITS": " 64"}
-        return "".join(f"#ifndef {name}\n#define {name}{values.get(name, '')}\n#endif\n" for name in found
+        return "".join(f"#ifndef {name}\n#define {name}{values.get(name, '')}\n#endif\n"
+                       for name in found
                        if name != "_POSIX_C_SOURCE" or "_GNU_SOURCE" not in found)
 
     def make(self):
@@ -94,8 +98,11 @@ class Amalgamation:
             ended = [name for name in dict.fromkeys(macros_of(text)) if not name.startswith("_")]
             parts.append(f"/* --- {path.relative_to(ROOT)} --- */\n{text}" +
                          "".join(f"#undef {name}\n" for name in ended) + "\n")
-        licence = "".join(f" * {line}".rstrip() + "\n" for line in (ROOT / "LICENSE").read_text().splitlines())
-        about = f"/* The library Tamis in one file, made by tools/amalgamate.py: do not edit.\n *\n{licence} */\n"
+        licence = "".join(f" * {line}".rstrip() + "\n"
+                          for line in (ROOT / "LICENSE").read_text().splitlines())
+        about = (
+            f"/* The library Tamis in one file, made by tools/amalgamate.py: do not edit.\n "
+            f"*\n{licence} */\n")
         system = "".join(f"#include <{name}>\n" for name in sorted(self.system))
         return (about + self.features() + '#include "tamis.h"\n\n' + system +
                 "\n/* Functions of the library's own are not for other files. */\n" +

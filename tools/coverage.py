@@ -1,6 +1,7 @@
-"""Coverage of src/ by the C tests, from what the tests of the preset coverage have left behind: a table of lines and branches
-per file, build/coverage/index.html, and an error where a promise is broken: every branch of what reads hostile bytes and of what
-touches files is taken, and nine of ten branches of the rest."""
+"""Coverage of src/ by the C tests, from what the tests of the preset coverage have left behind: a
+table of lines and branches per file, build/coverage/index.html, and an error where a promise is
+broken: every branch of what reads hostile bytes and of what touches files is taken, and nine of ten
+branches of the rest."""
 import json
 import os
 import subprocess

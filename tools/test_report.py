@@ -1,7 +1,9 @@
-"""test_report.py [--skips-allowed] FOLDER OUT STAGE...: sums up what `ctest --output-junit FOLDER/STAGE.xml` wrote for each stage of a
-test run, writes all of it to OUT as one JUnit file, and ends with the line `N passed, N failed, N skipped`.
+"""test_report.py [--skips-allowed] FOLDER OUT STAGE...: sums up what `ctest --output-junit
+FOLDER/STAGE.xml` wrote for each stage of a test run, writes all of it to OUT as one JUnit file, and
+ends with the line `N passed, N failed, N skipped`.
 
-Exit status 1 when a test failed, when a stage left no results, or when a test was skipped, unless --skips-allowed."""
+Exit status 1 when a test failed, when a stage left no results, or when a test was skipped, unless
+--skips-allowed."""
 import os
 import sys
 import xml.etree.ElementTree as xml
@@ -22,7 +24,8 @@ def read_stage(path, stage):
 def outcome(case):
     if case.find("failure") is not None or case.find("error") is not None:
         return "failed"
-    # ctest calls a test that was not run "notrun", whatever the reason: also when its program is missing.
+    # ctest calls a test that was not run "notrun", whatever the reason: also when its program is
+    # missing.
     if case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
         return "skipped" if "SKIP_RETURN_CODE" in reason(case) else "failed"
     return "passed"

@@ -1,17 +1,24 @@
-"""Every transcript of tests/cli, every example of README, GUIDE, --help, 'tamis help TOPIC' and the manual page."""
+"""Every transcript of tests/cli, every example of README, GUIDE, --help, 'tamis help TOPIC' and the
+manual page."""
 import os, re, subprocess, sys, tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
 import transcript
 
 # What the examples speak of, beside a filter and a list of URLs.
-WORKSHOP = ("cp bad.tamis monday.tamis; cp bad.tamis tuesday.tamis; cp bad-urls.txt users.txt; cp bad-urls.txt gone.txt; "
-            "cp bad-urls.txt list.txt; cp bad-urls.txt other.txt; (umask 077; head -c 16 /dev/zero > secret.key); "
+WORKSHOP = (
+    "cp bad.tamis monday.tamis; cp bad.tamis tuesday.tamis; cp bad-urls.txt users.txt; cp "
+    "bad-urls.txt gone.txt; "
+            "cp bad-urls.txt list.txt; cp bad-urls.txt other.txt; (umask 077; head -c 16 /dev/zero "
+            "> secret.key); "
             "tamis build --kind counting -o users.tamis users.txt; "
             "tamis build --kind window -o seen-today.tamis users.txt; "
             "tamis pack -q -o arrived.packed bad.tamis; "
             "tamis count -o counts.tamis bad-urls.txt")
-GUARD = "echo good.example > popular.txt; echo evil.example > evil.txt; tamis guard build guard evil.txt"
+GUARD = (
+    "echo good.example > popular.txt; echo evil.example > evil.txt; tamis guard build guard "
+    "evil.txt")
 
 
 def named(lines, heading, end):
@@ -27,7 +34,8 @@ def after(heading, lines):
 
 
 def examples():
-    """Of the overview, of each command and of each topic: what was asked to see it, and the example."""
+    """Of the overview, of each command and of each topic: what was asked to see it, and the
+    example."""
     overview = transcript.run("tamis --help", ".")
     asked = ["tamis --help"]
     asked += [f"tamis {name} --help" for name in named(overview, "Usage:", "Topics:")]
@@ -37,16 +45,22 @@ def examples():
 
 
 def group_examples():
-    """Of words that begin commands of two words and are none themselves, which the manual page does not have."""
-    names = [name.split() for name in named(transcript.run("tamis --help", "."), "Usage:", "Topics:")]
-    groups = sorted({words[0] for words in names if len(words) > 1} - {words[0] for words in names if len(words) == 1})
+    """Of words that begin commands of two words and are none themselves, which the manual page does
+    not have."""
+    names = [name.split() for name in named(transcript.run("tamis --help", "."), "Usage:",
+                                            "Topics:")]
+    groups = sorted({words[0] for words in names
+                     if len(words) > 1} - {words[0] for words in names if len(words) == 1})
     assert "key" in groups, groups
-    return {f"tamis {group} --help": after("Example:", transcript.run(f"tamis {group} --help", ".")) for group in groups}
+    return {f"tamis {group} --help": after("Example:", transcript.run(f"tamis {group} --help", "."))
+            for group in groups}
 
 
 def manual_examples():
-    lines = [re.sub(r"\\(.)", lambda m: "\\" if m[1] == "e" else m[1], line) for line in transcript.run("tamis help --man", ".")]
-    return ["\n".join(lines[i + 3:lines.index(".fi", i)]) for i, line in enumerate(lines) if line == "Example:"]
+    lines = [re.sub(r"\\(.)", lambda m: "\\" if m[1] == "e" else m[1], line)
+             for line in transcript.run("tamis help --man", ".")]
+    return ["\n".join(lines[i + 3:lines.index(".fi", i)])
+            for i, line in enumerate(lines) if line == "Example:"]
 
 
 def run_example(ask, example):
@@ -82,5 +96,6 @@ def help_examples():
 
 
 # TEST_ONLY: some of tests/cli, by name, where all would take too long.
-some = [str(transcript.SOURCE / "tests/cli" / f"{name}.t") for name in os.environ.get("TEST_ONLY", "").split()]
+some = [str(transcript.SOURCE / "tests/cli" / f"{name}.t")
+        for name in os.environ.get("TEST_ONLY", "").split()]
 sys.exit((not some and help_examples()) or transcript.main(some))

@@ -1,14 +1,16 @@
 """`tamis count`, `freq` and `top` against exact counts, and `top` on a terminal."""
 import collections, json, os, random, re, signal, subprocess, sys, tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
 import terminal
 
 TAMIS = os.environ["TAMIS"]
 
 
 def top(data, *options, check=True):
-    done = subprocess.run([TAMIS, "top", "--json", *options], input=data, stdout=subprocess.PIPE, check=False)
+    done = subprocess.run([TAMIS, "top", "--json", *options], input=data, stdout=subprocess.PIPE,
+                          check=False)
     assert not check or done.returncode == 0, done
     return [json.loads(line) for line in done.stdout.decode().split("\n") if line]
 
@@ -19,7 +21,8 @@ def zipf(rng, n, keys):
 
 
 def small_inputs_are_exact():
-    """All that fits is counted exactly, whatever the order, and ends as sort | uniq -c | sort -rn does."""
+    """All that fits is counted exactly, whatever the order, and ends as sort | uniq -c | sort -rn
+    does."""
     rng = random.Random(1)
     for n, keys in ((1, 1), (10, 3), (1000, 50), (5000, 90)):
         items = zipf(rng, n, keys)
@@ -32,8 +35,8 @@ def small_inputs_are_exact():
 
 
 def counts_are_never_too_low():
-    """Too many keys for the memory: the upper end holds for every item of the list, and of freq. The true top ten are
-    the list's; a fixed input, so it is so or not."""
+    """Too many keys for the memory: the upper end holds for every item of the list, and of freq.
+    The true top ten are the list's; a fixed input, so it is so or not."""
     rng = random.Random(2)
     items = zipf(rng, 100000, 30000)
     truth = collections.Counter(items)
@@ -41,13 +44,16 @@ def counts_are_never_too_low():
     for order in (text, "\n".join(sorted(items)).encode()):
         got = top(order, "--bytes", "64KiB", "-n", "100")
         assert len(got) == 100
-        assert all(g["lower"] <= g["count"] <= g["upper"] and truth[g["item"]] <= g["upper"] for g in got)
+        assert all(g["lower"] <= g["count"] <= g["upper"] and truth[g["item"]] <= g["upper"]
+                   for g in got)
         assert {g["item"] for g in got[:10]} == {f"item {i}" for i in range(10)}
     with open("counted", "wb") as f:
         f.write(text)
     for kind in ("tally", "count-min", "top"):
-        subprocess.run([TAMIS, "count", "-f", "--kind", kind, "--bytes", "64KiB", "-o", "s.tamis", "counted"], check=True)
-        asked = subprocess.run([TAMIS, "freq", "--json", "s.tamis"], input="\n".join(truth).encode(),
+        subprocess.run([TAMIS, "count", "-f", "--kind", kind, "--bytes", "64KiB", "-o", "s.tamis",
+                        "counted"], check=True)
+        asked = subprocess.run([TAMIS, "freq", "--json", "s.tamis"],
+                               input="\n".join(truth).encode(),
                                stdout=subprocess.PIPE, check=True).stdout
         answers = [json.loads(line) for line in asked.splitlines()]
         assert [a["item"] for a in answers] == list(truth)
@@ -70,7 +76,8 @@ def shares_are_complete():
         got = top(text, "--min", share, "--bytes", "64KiB", check=False)
         refused += not got
         assert not got or heavy <= {g["item"] for g in got}, share
-        assert heavy <= {g["item"] for g in top(text, "--min", share)}, share  # with the memory it takes
+        # with the memory it takes
+        assert heavy <= {g["item"] for g in top(text, "--min", share)}, share
     assert refused == 2, refused
 
 
@@ -97,14 +104,16 @@ def hostile_bytes():
         assert len(got) == len(set(lines)) or size > 1000, size
 
 
-# --- On a terminal -------------------------------------------------------------------------------------------
+# --- On a terminal
+# -------------------------------------------------------------------------------------------
 
 
 class Terminal(terminal.Terminal):
     """A command of tamis whose standard output is a terminal."""
 
     def __init__(self, *command, columns=100, rows=24, locale="C.UTF-8"):
-        super().__init__([TAMIS, *command], columns, rows, stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+        super().__init__([TAMIS, *command], columns, rows, stdin=subprocess.PIPE,
+                         stderr=subprocess.PIPE,
                          env={**os.environ, "LC_ALL": locale, "TERM": "xterm"})
 
     def send(self, data):
@@ -118,7 +127,8 @@ class Terminal(terminal.Terminal):
 
 def bars_on_a_terminal():
     lines = b"a\n" * 8 + b"b\n" * 4 + b"c\x1b[2J\n"
-    for columns, locale, bar in ((100, "C.UTF-8", "█" * 8 + " "), (100, "C", "#" * 8 + "."), (60, "C.UTF-8", None)):
+    for columns, locale, bar in ((100, "C.UTF-8", "█" * 8 + " "), (100, "C", "#" * 8 + "."),
+                                 (60, "C.UTF-8", None)):
         t = Terminal("top", columns=columns, locale=locale)
         t.send(lines)
         status, seen, _ = t.close()
@@ -128,7 +138,8 @@ def bars_on_a_terminal():
 
 
 def live_list():
-    """It shows what has come although the pipe stays open, and what stays in the end is the whole list."""
+    """It shows what has come although the pipe stays open, and what stays in the end is the whole
+    list."""
     t = Terminal("top", "--live", "-n", "2")
     t.send(b"b\na\nb\n")
     t.until(rb"3 lines")
@@ -149,16 +160,19 @@ def live_list_interrupted():
     t = Terminal("top", "--live", "-o", "kept.tamis", rows=6)
     t.send(b"".join(b"%d\n" % i for i in range(50)) + b"7\n")
     t.until(rb"51 lines[^\0]*?\x1b\[J")
-    assert len(re.search(rb"51 lines.*?\x1b\[J", t.seen, re.S)[0].split(b"\n")) <= 6  # as many as there are rows
+    # as many as there are rows
+    assert len(re.search(rb"51 lines.*?\x1b\[J", t.seen, re.S)[0].split(b"\n")) <= 6
     t.process.send_signal(signal.SIGINT)
     assert t.finish() == 0
     assert t.seen.rsplit(b"\x1b[J", 1)[1].split()[0] == b"2", t.seen
-    listed = subprocess.run([TAMIS, "top", "-n", "1", "kept.tamis"], stdout=subprocess.PIPE, check=True).stdout
+    listed = subprocess.run([TAMIS, "top", "-n", "1", "kept.tamis"], stdout=subprocess.PIPE,
+                            check=True).stdout
     assert listed.split() == [b"2", b"2..2", b"7"]
 
 
 
-tests = [small_inputs_are_exact, counts_are_never_too_low, shares_are_complete, weights_add_up, hostile_bytes,
+tests = [small_inputs_are_exact, counts_are_never_too_low, shares_are_complete, weights_add_up,
+         hostile_bytes,
          bars_on_a_terminal, live_list, live_list_interrupted]
 with tempfile.TemporaryDirectory() as room:
     os.chdir(room)

@@ -1,8 +1,9 @@
-"""--help and 'tamis help TOPIC': lines that fit, the same text in --help, the manual page and the completions, and no
-text about another command."""
+"""--help and 'tamis help TOPIC': lines that fit, the same text in --help, the manual page and the
+completions, and no text about another command."""
 import os, re, subprocess, sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
 import terminal
 
 TAMIS = os.environ["TAMIS"]
@@ -10,7 +11,8 @@ HERE = {**os.environ, "NO_COLOR": "1", "LC_ALL": "C"}
 
 
 def told(*words, **environment):
-    done = subprocess.run([TAMIS, *words], capture_output=True, text=True, check=True, env={**HERE, **environment})
+    done = subprocess.run([TAMIS, *words], capture_output=True, text=True, check=True,
+                          env={**HERE, **environment})
     assert done.stderr == "", done.stderr
     return done.stdout
 
@@ -28,7 +30,8 @@ def listed(heading, end):
 
 COMMANDS = [name.split() for name in listed("Usage:", "Topics:")]
 TOPICS = listed("Topics:", "\n'tamis")
-PAGES = [["--help"]] + [[*command, "--help"] for command in COMMANDS] + [["help", topic] for topic in TOPICS]
+PAGES = [["--help"]] + [[*command, "--help"]
+                        for command in COMMANDS] + [["help", topic] for topic in TOPICS]
 GROUPS = sorted({command[0] for command in COMMANDS if len(command) > 1} - {"explain"})
 PAGES += [["help", group] for group in GROUPS]
 
@@ -44,13 +47,15 @@ def lines_fit():
 
 
 def every_page_has_an_example():
-    """Also a group alone, which is an error: the same text, on standard error. test_cli.py runs the examples."""
+    """Also a group alone, which is an error: the same text, on standard error. test_cli.py runs the
+    examples."""
     for page in PAGES + [[group, "--help"] for group in GROUPS]:
         text = told(*page)
         assert re.search(r"\nExample:\n(  .*\n)*  .*tamis ", text), (page, text)
     for group in GROUPS:
         done = subprocess.run([TAMIS, group], capture_output=True, text=True, env=HERE)
-        assert (done.returncode, done.stdout, done.stderr) == (2, "", told(group, "--help")), (group, done)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", told(group, "--help")), \
+            (group, done)
         assert told("help", group) == told(group, "--help")
 
 
@@ -61,7 +66,8 @@ def blanks_removed(text):
 def terminals_have_their_width():
     for page in PAGES:
         plain = blanks_removed(told(*page))
-        for columns, environment, most in ((70, {}, 70), (80, {}, 80), (90, {}, 90), (200, {}, 100), (200, {"COLUMNS": "75"}, 75)):
+        for columns, environment, most in ((70, {}, 70), (80, {}, 80), (90, {}, 90), (200, {}, 100),
+                                           (200, {"COLUMNS": "75"}, 75)):
             shown = on_terminal(columns, *page, **environment)
             assert blanks_removed(shown) == plain, (page, columns, shown, plain)
             # Usage, examples and tables are as they are.
@@ -70,26 +76,34 @@ def terminals_have_their_width():
     widest = max(len(line) for line in on_terminal(200, "build", "--help").split("\n"))
     assert 90 < widest <= 100, widest
     narrow = on_terminal(40, "build", "--help").split("Options:")[1].split("Example:")[0]
-    assert max(map(len, narrow.split("\n"))) <= 40 and "\n      expected number of" in narrow, narrow
+    assert max(map(len, narrow.split("\n"))) <= 40 and "\n      expected number of" in narrow, \
+        narrow
 
 
 def option_text(command, name):
     """The option of --help: the name of its value, its text."""
     text = told(*command, "--help")
-    found = re.search(rf"^  (?:-.,|   ) --{name}(?: ([A-Z]+))?\s+(\S.*(?:\n {{25}}.*)*)", text, re.M)
+    found = re.search(rf"^  (?:-.,|   ) --{name}(?: ([A-Z]+))?\s+(\S.*(?:\n {{25}}.*)*)", text,
+                      re.M)
     assert found, (command, name)
     return found[1], blanks_removed(found[2])
 
 
-# Of a command and an option: the value, what its text has, and what it has not, since that is of another command.
-OWN = [("add timeout", "TIME", "redis://", "client"), ("guard serve timeout", "TIME", "client may be silent", "redis"),
-       ("explain cost confirm", "TIME", "500ms", "maybe"), ("check confirm", "FILE", "maybe", "500ms"),
+# Of a command and an option: the value, what its text has, and what it has not, since that is of
+# another command.
+OWN = [("add timeout", "TIME", "redis://", "client"),
+       ("guard serve timeout", "TIME", "client may be silent", "redis"),
+       ("explain cost confirm", "TIME", "500ms", "maybe"),
+       ("check confirm", "FILE", "maybe", "500ms"),
        ("guard build never", "FILE", "URLs", "exact"), ("build never", "FILE", "exact", "URLs"),
        ("rotate wait", "N", "replicas", "added"), ("add wait", "N", "added", "done"),
        ("build kind", "KIND", "ribbon", "tally"), ("plan kind", "KIND", "default: all", "tally"),
-       ("uniq kind", "KIND", "growing (default)", "ribbon"), ("count kind", "KIND", "tally (default)", "blocked"),
-       ("build memory", "SIZE", "temporary file", "--confirm"), ("check memory", "SIZE", "--confirm", "ribbon"),
-       ("build to", "FORMAT", "parquet", "convert"), ("convert to", "KIND", "bloom", "nothing of this")]
+       ("uniq kind", "KIND", "growing (default)", "ribbon"),
+       ("count kind", "KIND", "tally (default)", "blocked"),
+       ("build memory", "SIZE", "temporary file", "--confirm"),
+       ("check memory", "SIZE", "--confirm", "ribbon"),
+       ("build to", "FORMAT", "parquet", "convert"),
+       ("convert to", "KIND", "bloom", "nothing of this")]
 
 
 def texts_are_of_the_command():
@@ -104,36 +118,44 @@ def texts_are_of_the_command():
         section = blanks_removed(manual.split(f"\n.SS {' '.join(command)}\n")[1].split("\n.S")[0])
         assert f"--{name} {value} {text}" in section, (words, section)
         first = re.split(r";|\. ", text)[0]
-        part = zsh.split(f"    '{' '.join(command)}')\n")[1].split(";;")[0].replace("\\", "").replace("’", "'")
-        assert f"--{name}=[{first}]:{value}:" in part or f"--{name}=}}'[{first}]:{value}:" in part, (words, part)
+        part = zsh.split(f"    '{' '.join(command)}')\n")[1].split(";;")[0].replace(
+            "\\", "").replace("’", "'")
+        assert f"--{name}=[{first}]:{value}:" in part \
+            or f"--{name}=}}'[{first}]:{value}:" in part, (words, part)
         assert re.search(f"is {' '.join(command)}' -l {name}.* -d '" + re.escape(first),
                          fish.replace("’", "'").replace("\\", "")), words
 
 
 def values_are_offered():
     bash = told("help", "--completions", "bash")
-    for command, wanted, unwanted in (("uniq", "growing", "ribbon"), ("count", "tally", "blocked"), ("plan", "ribbon", "tally")):
+    for command, wanted, unwanted in (("uniq", "growing", "ribbon"), ("count", "tally", "blocked"),
+                                      ("plan", "ribbon", "tally")):
         part = bash.split(f"    '{command}')\n")[1].split("        ;;\n")[0]
         line = re.search(r"--kind\) options='' words='([^']*)'", part)[1].split()
         assert wanted in line and unwanted not in line, (command, line)
 
 
 def kinds_are_those_that_the_command_takes():
-    """Every word of the text of --kind that is a kind is taken, every other one is refused, with its reason."""
+    """Every word of the text of --kind that is a kind is taken, every other one is refused, with
+    its reason."""
     all_kinds = set(re.findall(r"^  ([a-z-]+)  ", told("help", "kinds"), re.M))
     assert len(all_kinds) > 15, all_kinds
-    for command, more in (("plan", ["--items", "1000", "--fpr", "1%"]), ("build", ["--fpr", "1%", "-o", "-", "/dev/null"]),
-                          ("uniq", ["--items", "1000", "/dev/null"]), ("count", ["-o", "-", "/dev/null"])):
+    for command, more in (("plan", ["--items", "1000", "--fpr", "1%"]),
+                          ("build", ["--fpr", "1%", "-o", "-", "/dev/null"]),
+                          ("uniq", ["--items", "1000", "/dev/null"]),
+                          ("count", ["-o", "-", "/dev/null"])):
         text = option_text([command], "kind")[1]
         for kind in all_kinds - {"private"}:
             named = re.search(rf"(?<![a-z-]){kind}(?![a-z-])", text) is not None
             extra = ["--never-items", "100"] if (command, kind) == ("plan", "exact") else []
-            done = subprocess.run([TAMIS, command, "--kind", kind, *extra, *more], capture_output=True, env=HERE)
+            done = subprocess.run([TAMIS, command, "--kind", kind, *extra, *more],
+                                  capture_output=True, env=HERE)
             assert (done.returncode != 2) == named, (command, kind, text, done.stderr)
             assert named or kind.encode() in done.stderr, (command, kind, done.stderr)
 
 
-tests = [lines_fit, every_page_has_an_example, terminals_have_their_width, texts_are_of_the_command, values_are_offered,
+tests = [lines_fit, every_page_has_an_example, terminals_have_their_width, texts_are_of_the_command,
+         values_are_offered,
          kinds_are_those_that_the_command_takes]
 for test in tests:
     test()

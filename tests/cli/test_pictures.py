@@ -1,5 +1,5 @@
-"""The pictures of 'tamis plan' show what its figures say: SVG that programs can read, with every curve to the right of the
-bound and every mark where its plan is; bars as long as their numbers."""
+"""The pictures of 'tamis plan' show what its figures say: SVG that programs can read, with every
+curve to the right of the bound and every mark where its plan is; bars as long as their numbers."""
 import json, math, os, re, shutil, subprocess, sys, tempfile
 import xml.etree.ElementTree as xml
 
@@ -44,7 +44,8 @@ def position(root, value, text_of, axis):
     known = []
     for label in root.iter(SVG + "text"):
         amount = text_of(label.text)
-        if amount is not None and label.get("class") is None and label.get("text-anchor") == {"x": "middle", "y": "end"}[axis]:
+        if amount is not None and label.get("class") is None and label.get("text-anchor") \
+                == {"x": "middle", "y": "end"}[axis]:
             known.append((math.log(amount), float(label.get(axis))))
     (v0, p0), (v1, p1) = min(known), max(known)
     return p0 + (math.log(value) - v0) / (v1 - v0) * (p1 - p0)
@@ -61,29 +62,35 @@ def rate(text):
 
 
 def curves_and_marks():
-    for arguments in (("--items", "1M", "--fpr", "1%"), ("--items", "300", "--fpr", "1e-4"), ("--items", "1G", "--bytes", "2GB"),
+    for arguments in (("--items", "1M", "--fpr", "1%"), ("--items", "300", "--fpr", "1e-4"),
+                      ("--items", "1G", "--bytes", "2GB"),
                       ("--items", "1M", "--fpr", "1e-9")):
         root, paths, plans = read_svg(*arguments)
         bound = paths.pop("lower bound")
         assert set(paths) == {plan["kind"] for plan in plans}, paths.keys()
         for kind, curve in paths.items():
             assert len(curve) > 5, (arguments, kind)
-            assert all(y1 >= y0 - 0.2 for (_, y0), (_, y1) in zip(curve, curve[1:])), kind  # less wrong, bigger
+            # less wrong, bigger
+            assert all(y1 >= y0 - 0.2 for (_, y0), (_, y1) in zip(curve, curve[1:])), kind
             gaps = [x - x_of_bound(bound, y) for x, y in curve if x_of_bound(bound, y) is not None]
             assert gaps and min(gaps) > -0.3, (arguments, kind, min(gaps))
-        marks = {mark.find(SVG + "title").text.split(":")[0]: mark for mark in root.iter(SVG + "circle")}
+        marks = {mark.find(SVG + "title").text.split(":")[0]: mark
+                 for mark in root.iter(SVG + "circle")}
         assert len(marks) >= len(plans) - 1, marks.keys()
         for plan in plans:
             if plan["kind"] not in marks:
                 continue
             mark = marks[plan["kind"]]
-            assert abs(float(mark.get("cx")) - position(root, plan["bytes"], size, "x")) < 0.5, (arguments, plan)
+            assert abs(float(mark.get("cx")) - position(root, plan["bytes"], size, "x")) < 0.5, \
+                (arguments, plan)
             # The labels of this axis stand 4 below their lines.
-            assert abs(float(mark.get("cy")) + 4 - position(root, plan["fpr"], rate, "y")) < 0.5, (arguments, plan)
+            assert abs(float(mark.get("cy")) + 4 - position(root, plan["fpr"], rate, "y")) < 0.5, \
+                (arguments, plan)
 
 
 def bars():
-    for arguments in (("--items", "1M", "--fpr", "1%"), ("--items", "1M", "--bytes", "1MB"), ("--fpr", "1%", "--bytes", "1MB")):
+    for arguments in (("--items", "1M", "--fpr", "1%"), ("--items", "1M", "--bytes", "1MB"),
+                      ("--fpr", "1%", "--bytes", "1MB")):
         plans = json.loads(tamis("plan", *arguments, "--json"))
         lines = tamis("plan", *arguments, "--plot", COLUMNS="123").split("\n")
         most = max(plan["bits_per_item"] for plan in plans)
@@ -91,22 +98,28 @@ def bars():
             bar = next(line for line in lines if re.match(plan["kind"] + " +#+-* ", line))
             needed = min(plan["bound_bits"], plan["bits_per_item"])
             assert abs(bar.count("#") - needed / most * 100) <= 0.51, (plan, bar)
-            assert abs(bar.count("#") + bar.count("-") - plan["bits_per_item"] / most * 100) <= 0.51, (plan, bar)
+            assert abs(bar.count("#")
+                       + bar.count("-") - plan["bits_per_item"] / most * 100) <= 0.51, (plan, bar)
             assert bar.endswith(f" {plan['bits_per_item']:.2f}")
 
 
 def tables():
-    """The strip of a table, in tenths, has the fill as its mean: from almost empty to almost full."""
+    """The strip of a table, in tenths, has the fill as its mean: from almost empty to almost
+    full."""
     for items in (50, 600, 1200, 9000):
         with tempfile.TemporaryDirectory() as room:
             path = os.path.join(room, "rows.tamis")
-            subprocess.run([TAMIS, "build", "-q", "--overfill", "--kind", "partitioned", "--items", "100", "--k", "2", "--m", "1000", "-o",
-                            path], input="".join(f"{i}\n" for i in range(items)), text=True, check=True)
+            subprocess.run([TAMIS, "build", "-q", "--overfill", "--kind", "partitioned", "--items",
+                            "100", "--k", "2", "--m", "1000", "-o",
+                            path], input="".join(f"{i}\n" for i in range(items)), text=True,
+                           check=True)
             lines = tamis("info", "--plot", path, COLUMNS="63").split("\n")
             cells = next(line for line in lines if line.startswith("  table")).split()[1]
             fill = json.loads(tamis("info", "--json", path))["fill"]
-            # A digit is rounded down, by half a tenth on the average; the last one stands for 0.9 to 1.
-            assert len(cells) == 40 and abs(sum(map(int, cells)) / 400 + 0.05 - fill) < 0.06, (cells, fill)
+            # A digit is rounded down, by half a tenth on the average; the last one stands for 0.9
+            # to 1.
+            assert len(cells) == 40 and abs(sum(map(int, cells)) / 400 + 0.05 - fill) < 0.06, \
+                (cells, fill)
 
 
 tests = [curves_and_marks, bars, tables]

@@ -1,5 +1,6 @@
-"""What a release costs, in rational numbers: for thresholds of all sizes ln((2^32 - T) / T) is no more than the epsilon that
-was asked for and the one that is told, and T is the least such threshold, or one more."""
+"""What a release costs, in rational numbers: for thresholds of all sizes ln((2^32 - T) / T) is no
+more than the epsilon that was asked for and the one that is told, and T is the least such
+threshold, or one more."""
 import fractions
 import os
 import pathlib
@@ -10,7 +11,8 @@ WHOLE = 2**32
 
 
 def exp_bounds(x):
-    """Rationals below and above e^x: the Taylor series of e^(x/32), and its tail bounded by a geometric one; to the 32nd."""
+    """Rationals below and above e^x: the Taylor series of e^(x/32), and its tail bounded by a
+    geometric one; to the 32nd."""
     x, term, total = x / 32, fractions.Fraction(1), fractions.Fraction(0)
     for i in range(1, 30):
         total += term

@@ -1,8 +1,9 @@
-"""What people see on a terminal, under a pseudo-terminal: progress, colour, width, characters; and that none of it
-is seen where there is no terminal."""
+"""What people see on a terminal, under a pseudo-terminal: progress, colour, width, characters; and
+that none of it is seen where there is no terminal."""
 import os, re, signal, subprocess, sys, tempfile, time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
 import terminal
 
 TAMIS = os.environ["TAMIS"]
@@ -10,9 +11,11 @@ BASE = {"PATH": os.environ["PATH"], "TERM": "xterm", "LC_ALL": "C"}
 
 
 def on_terminal(arguments, stdout=True, stderr=True, columns=80, pauses=0, **environment):
-    """Runs tamis with these streams on a terminal; what it shows there, what it writes elsewhere, its status."""
+    """Runs tamis with these streams on a terminal; what it shows there, what it writes elsewhere,
+    its status."""
     with tempfile.TemporaryFile() as elsewhere:
-        streams = {name: elsewhere for name, on in (("stdout", stdout), ("stderr", stderr)) if not on}
+        streams = {name: elsewhere for name, on in (("stdout", stdout), ("stderr", stderr))
+                   if not on}
         t = terminal.Terminal([TAMIS, *arguments], columns, env={**BASE, **environment}, **streams)
         for _ in range(pauses):  # stopped for longer than the progress line waits
             time.sleep(0.01)
@@ -34,14 +37,17 @@ def big_file():
 def progress_has_bar_rate_and_time_left():
     shown, _, status = on_terminal(["build", "--threads", "1", "-o", "out.tamis", "many"], pauses=3)
     assert status == 0
-    line = r"building: \[#*\.*\] +\d+ % [\d,]+ lines, [\d.]+ M/s, (\d+ s|\d+:\d\d(:\d\d)?) left\033\[K"
+    line = (r"building: \[#*\.*\] +\d+ % [\d,]+ lines, [\d.]+ M/s, "
+            r"(\d+ s|\d+:\d\d(:\d\d)?) left\033\[K")
     lines = [part for part in shown.split("\r") if part.startswith("building: [")]
     assert lines and all(re.fullmatch(line, part) for part in lines), shown
     assert shown.endswith("\r\033[K"), "the line is not taken away in the end"
-    shown, _, _ = on_terminal(["build", "--threads", "1", "-fo", "out.tamis", "many"], columns=40, pauses=3)
+    shown, _, _ = on_terminal(["build", "--threads", "1", "-fo", "out.tamis", "many"], columns=40,
+                              pauses=3)
     parts = [part.replace("\033[K", "") for part in shown.split("\r")]
     assert any(part.startswith("building: ") for part in parts) and max(map(len, parts)) < 40, parts
-    shown, _, _ = on_terminal(["build", "--threads", "1", "-fo", "out.tamis", "many"], pauses=3, LC_ALL="C.UTF-8")
+    shown, _, _ = on_terminal(["build", "--threads", "1", "-fo", "out.tamis", "many"], pauses=3,
+                              LC_ALL="C.UTF-8")
     assert re.search("\\[█* *[▏▎▍▌▋▊▉]? *\\]", shown), shown
 
 
@@ -95,9 +101,12 @@ def pictures_are_as_wide_as_the_terminal():
 
 def unicode_where_the_locale_has_it():
     plan = ["plan", "--items", "1M", "--fpr", "1%", "--plot"]
-    for environment, fine in (({"LC_ALL": "C"}, False), ({"LC_ALL": "C.UTF-8"}, True), ({"LC_ALL": "de_DE.utf8"}, True),
-                              ({"LC_ALL": "C", "LANG": "C.UTF-8"}, False), ({"LC_ALL": "", "LANG": "C.UTF-8"}, True),
-                              ({"LC_ALL": "", "LC_CTYPE": "C.UTF-8", "LANG": "C"}, True), ({"LC_ALL": ""}, False)):
+    for environment, fine in (({"LC_ALL": "C"}, False), ({"LC_ALL": "C.UTF-8"}, True),
+                              ({"LC_ALL": "de_DE.utf8"}, True),
+                              ({"LC_ALL": "C", "LANG": "C.UTF-8"}, False),
+                              ({"LC_ALL": "", "LANG": "C.UTF-8"}, True),
+                              ({"LC_ALL": "", "LC_CTYPE": "C.UTF-8", "LANG": "C"}, True),
+                              ({"LC_ALL": ""}, False)):
         shown, _, _ = on_terminal(plan, **environment)
         assert ("█" in shown, "###" in shown) == (fine, not fine), environment
 
@@ -116,7 +125,9 @@ def run_all(*tests):
     print(f"{len(tests) - 1} passed, 0 failed")
 
 
-run_all(big_file, progress_has_bar_rate_and_time_left, no_progress_elsewhere, colour_only_where_it_is_wanted,
-        an_over_full_filter_is_red, pictures_are_as_wide_as_the_terminal, unicode_where_the_locale_has_it,
+run_all(big_file, progress_has_bar_rate_and_time_left, no_progress_elsewhere,
+        colour_only_where_it_is_wanted,
+        an_over_full_filter_is_red, pictures_are_as_wide_as_the_terminal,
+        unicode_where_the_locale_has_it,
         filters_are_not_for_terminals)
 sys.exit(0)

@@ -1,5 +1,5 @@
-"""Masters that are killed, that hang and that do not come back, while `tamis add --wait 1` goes on: every line that was acknowledged is
-found afterwards."""
+"""Masters that are killed, that hang and that do not come back, while `tamis add --wait 1` goes on:
+every line that was acknowledged is found afterwards."""
 import os
 import signal
 import subprocess
@@ -7,7 +7,8 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
 from cluster_servers import cluster, lines, tamis  # noqa: E402
 from redis_client import TAMIS, main, sanitizer, wait_for  # noqa: E402
 
@@ -18,7 +19,8 @@ class Adding:
     """A command that adds numbers, as fast as they are acknowledged, until it is told to stop."""
 
     def __init__(self, url, *words):
-        self.process = subprocess.Popen([TAMIS, "add", "--wait", "1", "--ack", *words, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([TAMIS, "add", "--wait", "1", "--ack", *words, url],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
         self.sent = self.acknowledged = 0
         self.end = False
@@ -44,7 +46,8 @@ class Adding:
     def more(self):
         """Waits for lines that were not sent yet."""
         wanted = self.sent + 5000
-        wait_for(lambda: self.acknowledged >= wanted or self.process.poll() is not None, "it does not go on")
+        wait_for(lambda: self.acknowledged >= wanted or self.process.poll() is not None,
+                 "it does not go on")
         assert self.process.poll() is None, self.process.stderr.read()
 
     def finish(self):
@@ -63,12 +66,14 @@ def check(url, n):
 
 def busy_master(c, name):
     """One that has shards of the set, and is not the one in the address."""
-    return next(s for s in c.masters() if s is not c.servers[0] and s.client().do("KEYS", f"{name}:*"))
+    return next(s for s in c.masters() if s is not c.servers[0]
+                and s.client().do("KEYS", f"{name}:*"))
 
 
 def revive(server):
     """On its port, with its place in the cluster and without its values."""
-    server.process = subprocess.Popen(server.process.args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=dict(os.environ, **sanitizer()))
+    server.process = subprocess.Popen(server.process.args, stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.PIPE, env=dict(os.environ, **sanitizer()))
     assert server.answers()
 
 
@@ -83,7 +88,8 @@ def replaced(c, master):
 
 
 def test_killed():
-    """kill -9. The next master has no replica, and nothing can be confirmed, until the old one is back as one."""
+    """kill -9. The next master has no replica, and nothing can be confirmed, until the old one is
+    back as one."""
     with cluster(3, 1, NODE_TIMEOUT) as c:
         url = c.url("set")
         tamis("build", "--items", 1000000, "--wait", 1, "-o", url)
@@ -101,7 +107,8 @@ def test_killed():
 
 
 def test_hung():
-    """A master that stops without closing a connection; afterwards it is a replica, and knows nothing that the others do not."""
+    """A master that stops without closing a connection; afterwards it is a replica, and knows
+    nothing that the others do not."""
     with cluster(3, 1, NODE_TIMEOUT) as c:
         url = c.url("set")
         tamis("build", "--items", 1000000, "--wait", 1, "-o", url)
@@ -120,8 +127,8 @@ def test_hung():
 
 
 def test_lost():
-    """A master that never comes back: without a replica nothing more is confirmed, which is an error after a while. What was acknowledged
-    before is there."""
+    """A master that never comes back: without a replica nothing more is confirmed, which is an
+    error after a while. What was acknowledged before is there."""
     with cluster(3, 1, NODE_TIMEOUT) as c:
         url = c.url("set")
         tamis("build", "--items", 1000000, "--wait", 1, "-o", url)
@@ -133,7 +140,8 @@ def test_lost():
         wait_for(lambda: adding.process.poll() is not None, "it goes on for ever")
         status, said = adding.finish()
         assert status == 2 and "given up after" in said, said
-        assert f"the first {adding.acknowledged:,} lines are in, and confirmed" in said, (adding.acknowledged, said)
+        assert f"the first {adding.acknowledged:,} lines are in, and confirmed" in said, \
+            (adding.acknowledged, said)
         replaced(c, victim)
         check(url, adding.acknowledged)
         # Asking needs no replica.

@@ -1,5 +1,6 @@
-"""What the guard promises of a million URLs: a filter below 2,000,000 bytes, wrong about at most 1 in 40,000 expressions, so
-that 102,000 page views of 8 expressions ask at most 30 times in vain. And bench/guard/guard_figures.py prints its table.
+"""What the guard promises of a million URLs: a filter below 2,000,000 bytes, wrong about at most 1
+in 40,000 expressions, so that 102,000 page views of 8 expressions ask at most 30 times in vain. And
+bench/guard/guard_figures.py prints its table.
 
 How long anything takes is not judged."""
 import os
@@ -8,16 +9,18 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
 from serving import SOURCE, TAMIS, main, tamis  # noqa: E402
 
 sys.path.insert(0, str(SOURCE / "bench/guard"))
 import guard_figures  # noqa: E402
 
 URLS = 1_000_000
-# Ten times the 102,000 page views. Every build draws a seed of its own, so each run is another one. At 1 in 40,000, the worst
-# that is promised, the vain ones are 204 in the mean, and more than 300 with a chance of 1.4e-10 (Poisson). At the 1 in
-# 58,950 that is built they are 138; at 1 in 20,000 the test fails always.
+# Ten times the 102,000 page views. Every build draws a seed of its own, so each run is another one.
+# At 1 in 40,000, the worst that is promised, the vain ones are 204 in the mean, and more than 300
+# with a chance of 1.4e-10 (Poisson). At the 1 in 58,950 that is built they are 138; at 1 in 20,000
+# the test fails always.
 VIEWS = 1_020_000
 MOST_VAIN = 300
 
@@ -51,22 +54,28 @@ def test_a_million_urls(room):
     assert views == VIEWS
     print(f"{size:,} bytes, 1 in {1 / rate:,.0f}, {vain} vain questions in {VIEWS:,} page views")
     assert vain <= MOST_VAIN, vain
-    # Nor are they fewer than the manifest says, which would betray a test that does not look: 1e-10 again.
+    # Nor are they fewer than the manifest says, which would betray a test that does not look: 1e-10
+    # again.
     expected = VIEWS * guard_figures.per_page(rate, 8)
     assert vain >= expected - 6.5 * expected**0.5, (vain, expected)
 
-    listed = tamis("guard", "check", room / "d", text="".join(guard_figures.url(i) + "\n" for i in range(0, URLS, 997)))
-    assert all(line.startswith("listed ") for line in listed.splitlines()) and listed.count("\n") == 1004
+    listed = tamis("guard", "check", room / "d",
+                   text="".join(guard_figures.url(i) + "\n" for i in range(0, URLS, 997)))
+    assert all(line.startswith("listed ") for line in listed.splitlines()) and listed.count("\n") \
+        == 1004
 
 
 def test_the_figures(room):
-    done = subprocess.run([sys.executable, SOURCE / "bench/guard/guard_figures.py", "--entries", "5000", "--seconds", "1"],
-                          env=dict(os.environ, TAMIS=TAMIS, TMPDIR=str(room)), capture_output=True, text=True)
+    done = subprocess.run([sys.executable, SOURCE / "bench/guard/guard_figures.py", "--entries",
+                           "5000", "--seconds", "1"],
+                          env=dict(os.environ, TAMIS=TAMIS, TMPDIR=str(room)), capture_output=True,
+                          text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     page = (SOURCE / "docs/GUARD.md").read_text()
     rows = [line.split(" | ")[0] for line in done.stdout.splitlines() if line.startswith("| ")]
     assert len(rows) >= 14, done.stdout
-    for row in rows:  # the page has the same rows; the first one, the number of URLs, is of this run
+    # the page has the same rows; the first one, the number of URLs, is of this run
+    for row in rows:
         assert row in page or re.fullmatch(r"\| [\d,]+ URLs|\| update after 50 changes", row), row
 
 

@@ -1,5 +1,5 @@
-"""Builders and servers of a guard's directory are killed, many times, at random moments. After each death the directory is
-one of the two versions, whole, and a server that lives serves one of them.
+"""Builders and servers of a guard's directory are killed, many times, at random moments. After each
+death the directory is one of the two versions, whole, and a server that lives serves one of them.
 
 TAMIS_KILLS says how many times; TAMIS_SEED repeats the moments of an earlier run."""
 import os
@@ -10,7 +10,8 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
 from serving import Server, TAMIS, main, prefix, sha, tamis  # noqa: E402
 
 KILLS = int(os.environ.get("TAMIS_KILLS", "30"))
@@ -38,7 +39,8 @@ def published(room):
     urls = [marker(name) for name in LISTS] + [COMMON[17], "good.example"]
     lines = tamis("guard", "check", room / "d", *urls).strip().split("\n")
     verdicts = [line.split()[0] for line in lines]
-    assert sorted(verdicts[:3]) == ["clean", "clean", "listed"] and verdicts[3:] == ["listed", "clean"], lines
+    assert sorted(verdicts[:3]) == ["clean", "clean", "listed"] and verdicts[3:] \
+        == ["listed", "clean"], lines
     return list(LISTS)[verdicts.index("listed")]
 
 

@@ -1,4 +1,5 @@
-"""The guard's server end to end, over real HTTP: what it answers, and new versions while it serves."""
+"""The guard's server end to end, over real HTTP: what it answers, and new versions while it
+serves."""
 import hashlib
 import json
 import os
@@ -12,8 +13,10 @@ import sys
 import tempfile
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
-from serving import BUILD, PATIENCE, SOURCE, TAMIS, Server, Answer, build, main, prefix, sha, tamis  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
+# noqa: E402
+from serving import BUILD, PATIENCE, SOURCE, TAMIS, Server, Answer, build, main, prefix, sha, tamis
 
 HOSTS = [f"evil{i}.example" for i in range(3000)]
 PUBLIC = "/filter /delta /removed /v1/confirm /v1/update".split()
@@ -29,7 +32,8 @@ def two_versions(room):
 
 def test_confirm(room):
     with Server(two_versions(room)) as s:
-        got = s.confirm(prefix("evil3.example"), prefix("evil50.example").upper(), "00000000", prefix("evil3.example"))
+        got = s.confirm(prefix("evil3.example"), prefix("evil50.example").upper(), "00000000",
+                        prefix("evil3.example"))
         assert got == {"version": 2, "hashes": [sha("evil3.example"), sha("evil50.example")],
                        "labels": [["phishing"], ["malware"]], "cache_seconds": 300}, got
         assert s.confirm(prefix("evil15.example"))["hashes"] == []  # removed
@@ -39,12 +43,16 @@ def test_confirm(room):
         escaped = "".join(f"%{ord(c):02x}" for c in prefix("evil99.example"))
         assert s.confirm(escaped)["hashes"] == [sha("evil99.example")]
         p = prefix("evil99.example")
-        bad = ["", "?", "?prefix", "?prefix=", f"?prefix={p[:7]}", f"?prefix={p}0", f"?prefix={p[:7]}g", f"?prefix=+{p[1:]}",
-               f"?prefix=0x{p[2:]}", f"?prefix={p}%00", f"?prefix={p[:7]}%00", f"?prefix={p}&x=1", f"?Prefix={p}",
-               f"?prefix={p}&prefix=", "?" + "&".join(["prefix=" + p] * 31), f"?prefix={p}&version=2", f"?prefix=%zz{p[3:]}"]
+        bad = ["", "?", "?prefix", "?prefix=", f"?prefix={p[:7]}", f"?prefix={p}0",
+               f"?prefix={p[:7]}g", f"?prefix=+{p[1:]}",
+               f"?prefix=0x{p[2:]}", f"?prefix={p}%00", f"?prefix={p[:7]}%00", f"?prefix={p}&x=1",
+               f"?Prefix={p}",
+               f"?prefix={p}&prefix=", "?" + "&".join(["prefix=" + p] * 31),
+               f"?prefix={p}&version=2", f"?prefix=%zz{p[3:]}"]
         for query in bad:
             answer = s.ask("/v1/confirm" + query)
-            assert answer.status == 400 and list(answer.json()) == ["error"], (query, answer.status, answer.body)
+            assert answer.status == 400 and list(answer.json()) == ["error"], \
+                (query, answer.status, answer.body)
         assert s.metric("confirm_prefixes_total") == 37 and s.metric("confirm_hashes_total") == 5
         assert s.stop() == ""
 
@@ -67,27 +75,33 @@ def check_part(s, path, part, immutable, kind="application/octet-stream"):
     assert whole.status == 200 and len(whole.body) == n
     assert hashlib.sha256(whole.body).hexdigest() == part["sha256"] and whole.fields["ETag"] == tag
     assert whole.fields["Content-Type"] == kind
-    assert whole.fields["Cache-Control"] == ("public, max-age=31536000, immutable" if immutable else "no-cache")
+    assert whole.fields["Cache-Control"] \
+        == ("public, max-age=31536000, immutable" if immutable else "no-cache")
     for match in [tag, "*", f'"x", {tag}', f"W/{tag}", f'"x",W/{tag} , "y"']:
         answer = s.ask(path, If_None_Match=match)
         assert (answer.status, answer.body, answer.fields["ETag"]) == (304, b"", tag), match
     for match in ['"x"', tag[:-2] + '"', tag.strip('"'), tag + "x", ""]:
         assert s.ask(path, If_None_Match=match).status == 200, match
-    for wanted, a, b in [("0-0", 0, 1), ("1-3", 1, 4), ("5-", 5, n), ("-4", n - 4, n), (f"-{n + 9}", 0, n),
+    for wanted, a, b in [("0-0", 0, 1), ("1-3", 1, 4), ("5-", 5, n), ("-4", n - 4, n),
+                         (f"-{n + 9}", 0, n),
                          (f"2-{n + 9}", 2, n), (f"{n - 1}-{10**30}", n - 1, n), ("0-", 0, n)]:
         answer = s.ask(path, Range="bytes=" + wanted)
         assert answer.status == 206 and answer.body == whole.body[a:b], wanted
-        assert answer.fields["Content-Range"] == f"bytes {a}-{b - 1}/{n}" and answer.fields["ETag"] == tag
+        assert answer.fields["Content-Range"] == f"bytes {a}-{b - 1}/{n}" \
+            and answer.fields["ETag"] == tag
     for wanted in [f"{n}-", f"{n}-{n + 1}", "-0", f"{10**30}-"]:
         answer = s.ask(path, Range="bytes=" + wanted)
         assert answer.status == 416 and answer.fields["Content-Range"] == f"bytes */{n}", wanted
-    for wanted in ["bytes=0-1,3-4", "bytes=3-1", "bytes=", "bytes=-", "bytes=a-b", "bytes=1", "lines=0-1", "bytes=0-1x", ""]:
+    for wanted in ["bytes=0-1,3-4", "bytes=3-1", "bytes=", "bytes=-", "bytes=a-b", "bytes=1",
+                   "lines=0-1", "bytes=0-1x", ""]:
         assert s.ask(path, Range=wanted).body == whole.body, wanted
     assert s.ask(path, Range="bytes=0-0", If_Range=tag).status == 206
     assert s.ask(path, Range="bytes=0-0", If_Range='"x"').body == whole.body
     assert s.ask(path, Range="bytes=0-0", If_None_Match=tag).status == 304
     assert s.ask(path, method="HEAD", Range="bytes=0-0").status == 200
-    twice = s.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\nRange: bytes=0-0\r\nRange: bytes=1-1\r\nConnection: close\r\n\r\n".encode())
+    twice = s.raw(
+        f"GET {path} HTTP/1.1\r\nHost: x\r\nRange: bytes=0-0\r\nRange: bytes=1-1\r\nConnection: "
+        f"close\r\n\r\n".encode())
     assert twice.startswith(b"HTTP/1.1 200 ") and twice.endswith(whole.body)
     return whole.body
 
@@ -102,7 +116,8 @@ def test_parts(room):
             for other in [0, 3 - version, 3, 2**64 - 1]:
                 answer = s.ask(f"/{name}?version={other}")
                 assert answer.status == 404 and "error" in answer.json(), other
-            for bad in ["", "x", "-1", "1x", "1.0", str(2**64), "+1", "1&version=1", "1&x=1", "1%00"]:
+            for bad in ["", "x", "-1", "1x", "1.0", str(2**64), "+1", "1&version=1", "1&x=1",
+                        "1%00"]:
                 answer = s.ask(f"/{name}?version={bad}")
                 assert answer.status == 400 and "error" in answer.json(), bad
         removed = s.ask("/removed").body
@@ -121,8 +136,10 @@ def test_update(room):
     build(room / "d", malware=hosts)
     with Server(room / "d", "--cache", "77") as s:
         first = s.ask("/v1/update").json()
-        assert (first["version"], first["base"], first["unchanged"], first["entries"]) == (1, 1, False, 20000)
-        assert first["labels"] == ["malware"] and first["cache_seconds"] == 77 and 0 < first["rate"] < 1e-6
+        assert (first["version"], first["base"], first["unchanged"], first["entries"]) \
+            == (1, 1, False, 20000)
+        assert first["labels"] == ["malware"] and first["cache_seconds"] == 77 \
+            and 0 < first["rate"] < 1e-6
         assert len(first["id"]) == 32 and first["built"] > 1.6e9
         same = s.ask("/v1/update?from=1").json()
         assert same["unchanged"] is True and same["id"] == first["id"]
@@ -132,8 +149,10 @@ def test_update(room):
         s.hup()
         s.wait_for(lambda: s.ask("/v1/update").json()["version"] == 2, "version 2")
         second = s.ask("/v1/update?from=1").json()
-        assert second["base"] == 1 and second["filter"] == first["filter"] and second["unchanged"] is False
-        assert 0 < second["delta"]["bytes"] + second["removed"]["bytes"] < first["filter"]["bytes"] / 20
+        assert second["base"] == 1 and second["filter"] == first["filter"] \
+            and second["unchanged"] is False
+        assert 0 < second["delta"]["bytes"] + second["removed"]["bytes"] < first["filter"][
+            "bytes"] / 20
         # Half of it: a new base.
         build(room / "d", malware=hosts[:10000])
         s.hup()
@@ -144,13 +163,15 @@ def test_update(room):
         assert s.ask("/v1/update?from=99").json()["unchanged"] is False
         for bad in ["", "x", "-1", "1&from=1", "1&x=2", str(2**64)]:
             assert s.ask("/v1/update?from=" + bad).status == 400, bad
-        assert s.metric("reloads_total") == 2 and s.metric("version") == 3 and s.metric("entries") == 10000
+        assert s.metric("reloads_total") == 2 and s.metric("version") == 3 \
+            and s.metric("entries") == 10000
         assert s.stop() == ""
 
 
 def test_fields(room):
     with Server(two_versions(room)) as s:
-        ok = {path: path + ("?prefix=00000000" if "confirm" in path else "") for path in PUBLIC + PRIVATE}
+        ok = {path: path + ("?prefix=00000000" if "confirm" in path else "")
+              for path in PUBLIC + PRIVATE}
         for path, url in ok.items():
             get, head = s.ask(url), s.ask(url, method="HEAD")
             assert get.status == head.status == 200 and head.body == b"", path
@@ -158,17 +179,22 @@ def test_fields(room):
                 assert head.fields["Content-Length"] == str(len(get.body)), path
             for answer in get, head:
                 assert answer.fields["X-Content-Type-Options"] == "nosniff"
-                assert answer.fields["Access-Control-Allow-Origin"] == ("*" if path in PUBLIC else None), path
-            for method in "POST PUT DELETE PATCH TRACE FOO".split() + ["OPTIONS"] * (path in PRIVATE):
+                assert answer.fields["Access-Control-Allow-Origin"] \
+                    == ("*" if path in PUBLIC else None), path
+            for method in "POST PUT DELETE PATCH TRACE FOO".split() + ["OPTIONS"] * (
+                    path in PRIVATE):
                 answer = s.ask(url, method=method)
                 allow = "GET, HEAD, OPTIONS" if path in PUBLIC else "GET, HEAD"
-                assert answer.status == 405 and answer.fields["Allow"] == allow and "error" in answer.json(), method
+                assert answer.status == 405 and answer.fields["Allow"] == allow \
+                    and "error" in answer.json(), method
             if path in PUBLIC:
-                answer = s.ask(path, method="OPTIONS", Origin="https://a.example", Access_Control_Request_Method="GET")
+                answer = s.ask(path, method="OPTIONS", Origin="https://a.example",
+                               Access_Control_Request_Method="GET")
                 assert answer.status == 204 and answer.fields["Access-Control-Allow-Origin"] == "*"
                 assert "Range" in answer.fields["Access-Control-Allow-Headers"]
         assert s.ask("/healthz").body == b"ok\n"
-        for path in ["/x", "/filter/", "//filter", "/v1", "/v1/", "/v1/confirm/", "/filter%00", "/filter%00.x", "/FILTER",
+        for path in ["/x", "/filter/", "//filter", "/v1", "/v1/", "/v1/confirm/", "/filter%00",
+                     "/filter%00.x", "/FILTER",
                      "/../filter", "/%2e%2e/etc/passwd", "/manifest", "/1.store", "*"]:
             answer = s.ask(path)
             assert answer.status == 404 and "error" in answer.json(), path
@@ -176,42 +202,56 @@ def test_fields(room):
         metrics = s.metrics()
         assert metrics['tamis_guard_requests_total{endpoint="filter",status="204"}'] == 1
         assert metrics['tamis_guard_requests_total{endpoint="other",status="404"}'] == 14
-        assert metrics["tamis_guard_sent_bytes_total"] > 10000 and metrics["tamis_guard_connections"] >= 1
+        assert metrics["tamis_guard_sent_bytes_total"] > 10000 \
+            and metrics["tamis_guard_connections"] >= 1
         assert s.stop() == ""
 
 
-TYPES = {".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8", ".mjs": "text/javascript; charset=utf-8",
+TYPES = {".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8",
+         ".mjs": "text/javascript; charset=utf-8",
          ".svg": "image/svg+xml", ".wasm": "application/wasm"}
-STRICT = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+STRICT = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; ")
 
 
 def test_page(room):
-    """The files of build/page, from the program itself; where it was built without them, the bare facts and how to get more."""
+    """The files of build/page, from the program itself; where it was built without them, the bare
+    facts and how to get more."""
     cache = (BUILD / "CMakeCache.txt").read_text()
-    made = all(line in cache for line in ["TAMIS_WEB:BOOL=ON", "WASM_CLANG:FILEPATH=/", "WASM_LD:FILEPATH=/"])
+    made = all(line in cache for line in ["TAMIS_WEB:BOOL=ON", "WASM_CLANG:FILEPATH=/",
+                                          "WASM_LD:FILEPATH=/"])
     files = sorted((BUILD / "page").glob("*")) if made else []
     assert made == bool(files)
     with Server(two_versions(room)) as s:
         page = s.ask("/")
         policy = page.fields["Content-Security-Policy"]
-        assert page.status == 200 and page.fields["Content-Type"] == TYPES[".html"] and page.fields["Referrer-Policy"] == "no-referrer"
-        assert policy.endswith("; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"), policy
+        assert page.status == 200 and page.fields["Content-Type"] == TYPES[".html"] \
+            and page.fields["Referrer-Policy"] == "no-referrer"
+        assert policy.endswith("; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"), \
+            policy
         if not files:
-            assert b"built without its page" in page.body and b"clang lld" in page.body and b"Version 2" in page.body
+            assert b"built without its page" in page.body and b"clang lld" in page.body \
+                and b"Version 2" in page.body
             assert policy.startswith("default-src 'none'; base-uri") and b"http:" not in page.body
             assert s.ask("/index.html").status == 404
         for file in files:
             path, whole = "/" + file.name, file.read_bytes()
             if file.name == "server.mjs":
                 whole = (SOURCE / "web/page/served/server.mjs").read_bytes()
-            answer = check_part(s, path, {"sha256": hashlib.sha256(whole).hexdigest(), "bytes": len(whole)}, False, TYPES[file.suffix])
+            answer = check_part(s, path,
+                                {"sha256": hashlib.sha256(whole).hexdigest(), "bytes": len(whole)},
+                                False, TYPES[file.suffix])
             assert answer == whole, path
             fields = s.ask(path).fields
-            assert fields["Content-Security-Policy"] == policy and fields["X-Content-Type-Options"] == "nosniff", path
-            assert fields["Access-Control-Allow-Origin"] is None and fields["Cross-Origin-Resource-Policy"] == "same-origin", path
+            assert fields["Content-Security-Policy"] == policy \
+                and fields["X-Content-Type-Options"] == "nosniff", path
+            assert fields["Access-Control-Allow-Origin"] is None \
+                and fields["Cross-Origin-Resource-Policy"] == "same-origin", path
             assert s.ask(path, method="POST").fields["Allow"] == "GET, HEAD", path
         if files:
-            assert page.body == (BUILD / "page/index.html").read_bytes() and policy.startswith(STRICT)
+            assert page.body == (BUILD / "page/index.html").read_bytes() \
+                and policy.startswith(STRICT)
             # The same policy for other servers, but for what only a field can say.
             text = " ".join(page.body.decode().split())
             assert policy.removesuffix("; frame-ancestors 'none'") in text
@@ -222,9 +262,11 @@ def test_page(room):
                 for name in re.findall(r"from '([^']+)'", text):
                     assert s.ask("/" + name.removeprefix("./")).status == 200, (module, name)
                 assert "innerHTML" not in text and "eval(" not in text
-            assert {"tamis.wasm", "core.mjs", "guard.mjs", "style.css"} <= {file.name for file in files}
+            assert {"tamis.wasm", "core.mjs", "guard.mjs",
+                    "style.css"} <= {file.name for file in files}
         assert s.metrics()['tamis_guard_requests_total{endpoint="page",status="200"}'] >= 1
-        for path in ["/page", "/index", "/cells.c", "/served/server.mjs", "/index.html/", "/../index.html", "/INDEX.HTML"]:
+        for path in ["/page", "/index", "/cells.c", "/served/server.mjs", "/index.html/",
+                     "/../index.html", "/INDEX.HTML"]:
             assert s.ask(path).status == 404, path
         assert s.stop() == ""
 
@@ -258,7 +300,8 @@ def test_damaged_version(room):
         good = (copy / "2.store").read_bytes()
         # All but the store: it must never be whole beside this manifest, whenever the server looks.
         publish_copies(copy, d, ["2.removed"])
-        for damage in [good[:5000] + bytes([good[5000] ^ 1]) + good[5001:], good[:-1], good + b"x", b"", None]:
+        for damage in [good[:5000] + bytes([good[5000] ^ 1]) + good[5001:], good[:-1], good + b"x",
+                       b"", None]:
             if damage is None:
                 (d / "2.store").unlink()
             else:
@@ -286,7 +329,8 @@ def test_damaged_version(room):
         s.wait_for(lambda: s.metric("version") == 2, "version 2")
         assert s.confirm(prefix(HOSTS[0]))["hashes"] == [] and s.metric("reloads_total") == 1
         lines = s.stop().strip().split("\n")
-    # One line for each failure of a new sort: the sum (four times the same words), the missing file, the manifest, the directory.
+    # One line for each failure of a new sort: the sum (four times the same words), the missing
+    # file, the manifest, the directory.
     assert len(lines) == 4 and all("still serving version 1" in line for line in lines), lines
 
 
@@ -312,16 +356,19 @@ def test_store_in_doubt(room):
     if "sanitize" in os.environ.get("TEST_CFLAGS", ""):
         return  # cannot be preloaded into
     (room / "shim.c").write_text(SHIM)
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", room / "shim.c", "-o", room / "shim.so"], check=True)
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", room / "shim.c", "-o", room / "shim.so"],
+                   check=True)
     build(room / "d", malware=HOSTS)
     fail, loop = room / "fail", room / "loop"
-    with Server(room / "d", environment={"LD_PRELOAD": str(room / "shim.so"), "SHIM_FAIL": str(fail),
+    with Server(room / "d", environment={"LD_PRELOAD": str(room / "shim.so"),
+                                         "SHIM_FAIL": str(fail),
                                          "SHIM_LOOP": str(loop)}) as s:
         for flag in fail, loop:
             assert s.confirm(prefix(HOSTS[0]))["hashes"] == [sha(HOSTS[0])]
             flag.touch()
             answer = s.ask(f"/v1/confirm?prefix=00000000&prefix={prefix(HOSTS[0])}")
-            assert answer.status == 503 and answer.json() == {"error": "cannot confirm"}, answer.body
+            assert answer.status == 503 and answer.json() == {"error": "cannot confirm"}, \
+                answer.body
             flag.unlink()
         assert s.confirm(prefix(HOSTS[0]))["hashes"] == [sha(HOSTS[0])]
         assert s.stop() == ""
@@ -346,7 +393,8 @@ class Asker(threading.Thread):
                 if got[name] is None:
                     continue
                 answer = self.server.ask(got[name]["url"], on=connection)
-                if answer.status == 200 and hashlib.sha256(answer.body).hexdigest() != got[name]["sha256"]:
+                if answer.status == 200 \
+                        and hashlib.sha256(answer.body).hexdigest() != got[name]["sha256"]:
                     self.wrong.append((got, name))
                 if answer.status != 200:  # only when there is a newer one by now
                     later = self.server.ask("/v1/update", on=connection).json()
@@ -377,7 +425,8 @@ def test_new_versions_while_serving(room):
         for i in range(2, 9):
             # None of the askers starves between the versions.
             seen = [a.asked for a in askers]
-            s.wait_for(lambda: all(a.wrong or a.asked > n + 5 for a, n in zip(askers, seen)), "answers")
+            s.wait_for(lambda: all(a.wrong or a.asked > n + 5 for a, n in zip(askers, seen)),
+                       "answers")
             publish(i)
             if i % 2 == 0:
                 s.hup()  # else it must find out by itself
@@ -429,7 +478,8 @@ def test_cannot_say_where(room):
     """It serves all the same, says the port where it can, and the exit status tells."""
     build(room / "d", malware=HOSTS)
     with open("/dev/full", "w") as full:
-        p = subprocess.Popen([TAMIS, "guard", "serve", room / "d", "--port", "0"], stdout=full, stderr=subprocess.PIPE, text=True)
+        p = subprocess.Popen([TAMIS, "guard", "serve", room / "d", "--port", "0"], stdout=full,
+                             stderr=subprocess.PIPE, text=True)
     said = p.stderr.readline()
     port = re.fullmatch(r"tamis: standard output: cannot write: listening at port (\d+)\n", said)
     assert port, said
@@ -437,7 +487,8 @@ def test_cannot_say_where(room):
         pass
     p.terminate()
     said = p.communicate(timeout=PATIENCE)[1]
-    assert p.returncode == 2 and "cannot write: No space left on device" in said, (p.returncode, said)
+    assert p.returncode == 2 and "cannot write: No space left on device" in said, \
+        (p.returncode, said)
 
 
 def test_does_not_start(room):
@@ -460,4 +511,5 @@ def test_does_not_start(room):
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="tamis-server-") as place:
-        sys.exit(main([f for name, f in list(globals().items()) if name.startswith("test_")], place))
+        sys.exit(main([f for name, f in list(globals().items()) if name.startswith("test_")],
+                      place))

@@ -1,12 +1,14 @@
-"""100 million keys over three masters: built from a stream, every one found, as many others taken for members as the set itself
-says. Prints times, rates and memory. TAMIS_KEYS says how many keys."""
+"""100 million keys over three masters: built from a stream, every one found, as many others taken
+for members as the set itself says. Prints times, rates and memory. TAMIS_KEYS says how many
+keys."""
 import json
 import os
 import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
 from cluster_servers import cluster, tamis  # noqa: E402
 from redis_client import TAMIS, main, used_memory  # noqa: E402
 
@@ -40,11 +42,13 @@ def test_many():
         others = max(KEYS // 10, 100000)
         out, status, seconds = stream(2 * KEYS, 2 * KEYS + others - 1, "check", "-c", url)
         rate, said = int(out) / others, facts["fpr_now"]
-        print(f"of {others:,} others {rate:.4%} maybe, {said:.4%} foretold, {facts['fpr_worst']:.4%} in the worst shard; {seconds:.1f} s")
+        print(f"of {others:,} others {rate:.4%} maybe, {said:.4%} foretold, "
+              f"{facts['fpr_worst']:.4%} in the worst shard; {seconds:.1f} s")
         # Six and a half deviations: a false alarm in 1e10.
         assert abs(rate - said) < 6.5 * (said * (1 - said) / others) ** 0.5, (rate, said)
         memory = [used_memory(s.client()) for s in c.masters()]
-        print(f"{facts['bytes']:,} bytes, {8 * facts['bytes'] / KEYS:.2f} bits a key; memory of the masters:",
+        print(f"{facts['bytes']:,} bytes, {8 * facts['bytes'] / KEYS:.2f} bits a key; memory of "
+              f"the masters:",
               ", ".join(f"{m / 2**20:.0f} MiB" for m in memory))
 
 

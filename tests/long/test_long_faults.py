@@ -1,4 +1,5 @@
-"""test_faults_commands.py at every call, every allocation and every byte, in every way and for every kind."""
+"""test_faults_commands.py at every call, every allocation and every byte, in every way and for
+every kind."""
 import os
 import subprocess
 import sys

@@ -4,6 +4,8 @@ import subprocess
 import sys
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "guard")
-for name, more in [("test_guard_hostile.py", {"TAMIS_REQUESTS": "100000"}), ("test_guard_kill.py", {"TAMIS_KILLS": "300"})]:
-    if subprocess.run([sys.executable, os.path.join(FOLDER, name)], env={**os.environ, **more}).returncode != 0:
+for name, more in [("test_guard_hostile.py", {"TAMIS_REQUESTS": "100000"}),
+                   ("test_guard_kill.py", {"TAMIS_KILLS": "300"})]:
+    if subprocess.run([sys.executable, os.path.join(FOLDER, name)],
+                      env={**os.environ, **more}).returncode != 0:
         sys.exit(f"{name} failed")

@@ -11,7 +11,8 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True  # the source tree may be read-only
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fault"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "fault"))
 import workshop  # noqa: E402
 
 KILLS = int(os.environ.get("TAMIS_KILLS", "2500"))
@@ -53,13 +54,15 @@ def main():
         os.mkdir(directory)
         path = os.path.join(directory, "set.tamis")
         subprocess.run([saver, "make", path], check=True)
-        ways = [{}, *({"LD_PRELOAD": shim, **lack} for lack in ({"FAULT_NO_TMPFILE": "1"}, {"FAULT_NO_LINKS": "EPERM"}))]
+        ways = [{}, *({"LD_PRELOAD": shim, **lack}
+                      for lack in ({"FAULT_NO_TMPFILE": "1"}, {"FAULT_NO_LINKS": "EPERM"}))]
         last, left, moved = 1, 0, 0
         for i in range(KILLS):
             safe = kill_one(saver, path, ways[i % len(ways)], chance.uniform(0, LONGEST))
             now = workshop.generation(saver, path)
             if now is None or now < max(safe, last):
-                sys.exit(f"kill {i}, seed {SEED}: generation {safe} became {now or 'a broken file'}")
+                sys.exit(
+                    f"kill {i}, seed {SEED}: generation {safe} became {now or 'a broken file'}")
             moved += now > last
             last = now
             left += clean(directory)

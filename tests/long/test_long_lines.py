@@ -1,5 +1,5 @@
-"""Lines of more than 2 GiB: told apart by their last byte, found whole, and counted. Takes some 8 GB of memory and 10 of
-/tmp."""
+"""Lines of more than 2 GiB: told apart by their last byte, found whole, and counted. Takes some 8
+GB of memory and 10 of /tmp."""
 import os, subprocess, sys, tempfile
 
 SIZE = 2**31 + 5
@@ -8,8 +8,10 @@ GIANT = f"head -c {SIZE} /dev/zero | tr '\\0' x"
 
 
 def shell(command, folder, wanted, status=0):
-    environment = dict(os.environ, PATH=os.path.dirname(os.path.abspath(TAMIS)) + ":" + os.environ["PATH"])
-    done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE)
+    environment = dict(os.environ, PATH=os.path.dirname(os.path.abspath(TAMIS)) + ":"
+                       + os.environ["PATH"])
+    done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment,
+                          stdout=subprocess.PIPE)
     assert (done.stdout.decode().split(), done.returncode) == (wanted, status), (command, done)
 
 
@@ -20,7 +22,8 @@ with tempfile.TemporaryDirectory() as room:
     shell("tamis check -vcf list < lines", room, ["2"])
     shell("tamis build --fpr 1e-9 -o f.tamis list && tamis check -c f.tamis lines", room, ["2"])
     shell("tamis check --confirm list f.tamis lines | wc -c", room, [str(SIZE + 2 + 5)])
-    # The last line has no end, so it joins the first one of the second time: a fifth line, of twice the size.
+    # The last line has no end, so it joins the first one of the second time: a fifth line, of twice
+    # the size.
     shell("cat lines lines | tamis uniq | wc -lc", room, ["5", str(5 * SIZE + 12)])
 print("all passed")
 sys.exit(0)

@@ -1,5 +1,6 @@
-"""100,000 mutated payloads of each type, and a soak of ten minutes: all families, written at once by several clients, saved,
-rewritten and reloaded meanwhile, with a replica that is equal in the end. TAMIS_SOAK says how many seconds."""
+"""100,000 mutated payloads of each type, and a soak of ten minutes: all families, written at once
+by several clients, saved, rewritten and reloaded meanwhile, with a replica that is equal in the
+end. TAMIS_SOAK says how many seconds."""
 import os
 import random
 import subprocess
@@ -7,7 +8,8 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
 from redis_client import Error, Server, main, used_memory, wait_for  # noqa: E402
 from test_redis_persist import fill, state, synced  # noqa: E402
 
@@ -15,8 +17,10 @@ SECONDS = float(os.environ.get("TAMIS_SOAK", "600"))
 
 
 def test_payloads():
-    path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "redis/test_redis_hostile.py")
-    subprocess.run([sys.executable, path, "mutated"], env={"TAMIS_FUZZ": "100000", **os.environ}, check=True)
+    path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                        "redis/test_redis_hostile.py")
+    subprocess.run([sys.executable, path, "mutated"], env={"TAMIS_FUZZ": "100000", **os.environ},
+                   check=True)
 
 
 def work(server, number, end, problems):
@@ -37,7 +41,8 @@ def work(server, number, end, problems):
 
 def test_soak():
     end, problems = time.monotonic() + SECONDS, []
-    with Server("--appendonly", "yes", "--auto-aof-rewrite-percentage", "50", "--auto-aof-rewrite-min-size", "1mb") as one, Server() as two:
+    with Server("--appendonly", "yes", "--auto-aof-rewrite-percentage", "50",
+                "--auto-aof-rewrite-min-size", "1mb") as one, Server() as two:
         primary, replica = one.client(), two.client()
         replica.do("REPLICAOF", "127.0.0.1", one.port)
         workers = [threading.Thread(target=work, args=(one, n, end, problems)) for n in range(4)]
@@ -54,11 +59,14 @@ def test_soak():
         synced(primary, replica)
         before = state(primary)
         assert state(replica) == before
-        assert b"unexpected_error_replies:0" in replica.do("INFO", "stats") and "CRITICAL" not in two.log()
-        wait_for(lambda: b"aof_rewrite_in_progress:0" in primary.do("INFO", "persistence"), "no end of the rewrite")
+        assert b"unexpected_error_replies:0" in replica.do("INFO", "stats") \
+            and "CRITICAL" not in two.log()
+        wait_for(lambda: b"aof_rewrite_in_progress:0" in primary.do("INFO", "persistence"),
+                 "no end of the rewrite")
         primary.do("DEBUG", "LOADAOF")
         after = state(primary)
-        different = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
+        different = [key for key in before.keys() | after.keys()
+                     if before.get(key) != after.get(key)]
         assert not different, different
 
 

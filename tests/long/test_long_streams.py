@@ -1,4 +1,5 @@
-"""The streams of the frequency benchmark are those that were agreed on: by the sums of their ids and of the log."""
+"""The streams of the frequency benchmark are those that were agreed on: by the sums of their ids
+and of the log."""
 import hashlib, os, subprocess, sys, tempfile
 
 BENCH = os.path.join(os.environ["TAMIS_BUILD"], "bench-frequency")

@@ -1,5 +1,6 @@
-"""docs/REDIS.md: its tables of commands are those of the code, its settings are those of the server, and every example in it is
-run and answers what the page says; those of the command at a cluster. `test_redis_docs.py --accept` writes the tables and the answers anew."""
+"""docs/REDIS.md: its tables of commands are those of the code, its settings are those of the
+server, and every example in it is run and answers what the page says; those of the command at a
+cluster. `test_redis_docs.py --accept` writes the tables and the answers anew."""
 import pathlib
 import re
 import subprocess
@@ -17,7 +18,8 @@ FAMILIES = ("BF", "CF", "CMS", "TOPK", "TAMIS")
 
 def with_tables(text):
     for family in FAMILIES:
-        table = subprocess.run([BUILD / "redis-commands", family], capture_output=True, text=True, check=True).stdout
+        table = subprocess.run([BUILD / "redis-commands", family], capture_output=True, text=True,
+                               check=True).stdout
         mark = f"<!-- commands {family} -->\n"
         assert text.count(mark) == 2, family
         before, _, after = text.split(mark)
@@ -26,13 +28,15 @@ def with_tables(text):
 
 
 def with_answers(text):
-    """Blocks of ```redis: a line that begins with a blank is an answer, any other a command for redis-cli."""
+    """Blocks of ```redis: a line that begins with a blank is an answer, any other a command for
+    redis-cli."""
     def answered(block):
         out = []
         for line in block[1].splitlines():
             if line.startswith(" ") or not line:
                 continue
-            done = subprocess.run(["redis-cli", "-p", str(server.port), "--no-raw"], input=line + "\n", capture_output=True, text=True)
+            done = subprocess.run(["redis-cli", "-p", str(server.port), "--no-raw"],
+                                  input=line + "\n", capture_output=True, text=True)
             out += [line, *(" " + answer for answer in done.stdout.splitlines() if answer)]
         return "```redis\n" + "\n".join(out) + "\n```"
     with Server() as server:
@@ -40,7 +44,8 @@ def with_answers(text):
 
 
 def with_sessions(text):
-    """Blocks of ```console, as everywhere else; localhost:7001 is a node of a cluster. None, when the command cannot."""
+    """Blocks of ```console, as everywhere else; localhost:7001 is a node of a cluster. None, when
+    the command cannot."""
     if "not in this build" in "".join(transcript.run("tamis info redis://localhost/a", ".")):
         return None
 
@@ -75,7 +80,8 @@ def test_settings():
     with Server() as server:
         pairs = server.client().text("CONFIG", "GET", "bf.*")
         for name, value in zip(pairs[::2], pairs[1::2]):
-            assert re.search(rf"^\| `{re.escape(name)}` \| {re.escape(value)} \|", text, re.M), (name, value)
+            assert re.search(rf"^\| `{re.escape(name)}` \| {re.escape(value)} \|", text, re.M), \
+                (name, value)
         assert len(re.findall(r"^\| `bf\.", text, re.M)) == len(pairs) // 2
 
 

@@ -1,5 +1,6 @@
-"""What has broken such modules before, and mutated payloads by the thousand: each ends in an error or a sound value, and the
-server answers afterwards, also after SAVE and DEBUG RELOAD. In the sanitizer's build every step out of bounds is a death.
+"""What has broken such modules before, and mutated payloads by the thousand: each ends in an error
+or a sound value, and the server answers afterwards, also after SAVE and DEBUG RELOAD. In the
+sanitizer's build every step out of bounds is a death.
 
 TAMIS_FUZZ says how many payloads of each type; TAMIS_SEED repeats an earlier run."""
 import os
@@ -9,8 +10,10 @@ import resource
 import struct
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
-from redis_client import Error, Server, main, sanitizer, used_memory, vectors, wait_for  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
+# noqa: E402
+from redis_client import Error, Server, main, sanitizer, used_memory, vectors, wait_for
 
 ROUNDS = int(os.environ.get("TAMIS_FUZZ", "2000"))
 SEED = int(os.environ.get("TAMIS_SEED", str(random.randrange(2**32))))
@@ -24,8 +27,9 @@ for byte in range(256):
 
 
 def limited():
-    """A server on a small machine; the sanitizer needs its address space, there maxmemory is all. A key may have a tenth of it: the
-    server itself, when it saves a string, takes as much again to compress it, and dies without."""
+    """A server on a small machine; the sanitizer needs its address space, there maxmemory is all. A
+    key may have a tenth of it: the server itself, when it saves a string, takes as much again to
+    compress it, and dies without."""
     arguments = ("tamis-max-bytes", 300 << 20)
 
     def limit():
@@ -45,7 +49,8 @@ def sealed(body):
     return body + struct.pack("<Q", crc)
 
 
-# --- Payloads as lists of fields ------------------------------------------------------------------------
+# --- Payloads as lists of fields
+# ------------------------------------------------------------------------
 
 
 def unpack(data, size):
@@ -71,7 +76,8 @@ def unpack(data, size):
 
 
 def fields_of(dump):
-    """(start of the payload, [(tag, value)]); tags are those of Redis: 2 number, 4 real, 5 string."""
+    """(start of the payload, [(tag, value)]); tags are those of Redis: 2 number, 4 real, 5
+    string."""
     at = 1
 
     def length():
@@ -108,7 +114,8 @@ def fields_of(dump):
                 at += packed
             elif coded:
                 n = 1 << n
-                fields.append((5, str(int.from_bytes(dump[at:at + n], "little", signed=True)).encode()))
+                fields.append((5, str(int.from_bytes(dump[at:at + n], "little",
+                                                     signed=True)).encode()))
                 at += n
             else:
                 fields.append((5, dump[at:at + n]))
@@ -132,7 +139,8 @@ def payload(start, fields):
     return sealed(bytes(body + b"\0"))
 
 
-ODD = [0, 1, 2, 3, 7, 8, 63, 64, 255, 256, 65535, 65536, 65537, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40, 2**53, 2**59, 2**61,
+ODD = [0, 1, 2, 3, 7, 8, 63, 64, 255, 256, 65535, 65536, 65537, 2**31 - 1, 2**31, 2**32 - 1, 2**32,
+       2**40, 2**53, 2**59, 2**61,
        2**62, 2**63 - 1, 2**63, 2**64 - 1]
 REALS = [float("nan"), float("inf"), -1.0, 0.0, -0.0, 1.0, 2.0, 1e-320, 1e308]
 
@@ -143,10 +151,12 @@ def mutate(rng, start, fields):
         at = rng.randrange(len(fields))
         tag, value = fields[at]
         if tag == 2:
-            value = rng.choice((rng.choice(ODD), value + rng.randrange(-2, 3), value * 2, value ^ 1 << rng.randrange(64)))
+            value = rng.choice((rng.choice(ODD), value + rng.randrange(-2, 3), value * 2,
+                                value ^ 1 << rng.randrange(64)))
             fields[at] = (2, value % 2**64)
         elif tag == 4:
-            fields[at] = (4, rng.choice((struct.pack("<d", rng.choice(REALS)), bytes(rng.randrange(256) for _ in range(8)))))
+            fields[at] = (4, rng.choice((struct.pack("<d", rng.choice(REALS)),
+                                         bytes(rng.randrange(256) for _ in range(8)))))
         else:
             what = rng.randrange(5)
             if what == 0 and value:
@@ -176,16 +186,22 @@ def mutate(rng, start, fields):
 
 
 USES = {
-    "MBbloom--": [("BF.MADD", "k", "a", "b", "c"), ("BF.INFO", "k"), ("BF.DEBUG", "k"), ("BF.SCANDUMP", "k", 0), ("BF.SCANDUMP", "k", 1),
+    "MBbloom--": [("BF.MADD", "k", "a", "b", "c"), ("BF.INFO", "k"), ("BF.DEBUG", "k"),
+                  ("BF.SCANDUMP", "k", 0), ("BF.SCANDUMP", "k", 1),
                   ("BF.MERGE", "k2", "k"), ("BF.EXISTS", "k2", "a")],
-    "MBbloomCF": [("CF.INSERT", "k", "ITEMS", *"abcdefgh"), ("CF.DEL", "k", "a"), ("CF.INFO", "k"), ("CF.COUNT", "k", "b"), ("CF.SCANDUMP", "k", 1),
+    "MBbloomCF": [("CF.INSERT", "k", "ITEMS", *"abcdefgh"), ("CF.DEL", "k", "a"), ("CF.INFO", "k"),
+                  ("CF.COUNT", "k", "b"), ("CF.SCANDUMP", "k", 1),
                   ("CF.COMPACT", "k")],
-    "CMSk-TYPE": [("CMS.INCRBY", "k", "a", 5), ("CMS.QUERY", "k", "a", "b"), ("CMS.INFO", "k"), ("CMS.MERGE", "k", 1, "k")],
-    "TopK-TYPE": [("TOPK.INCRBY", "k", "a", 50, "b", 3), ("TOPK.LIST", "k", "WITHCOUNT"), ("TOPK.QUERY", "k", "a"), ("TOPK.COUNT", "k", "a")],
-    "tamis-img": [("TAMIS.MADD", "k", "a", "b"), ("TAMIS.MHAS", "k", "a", "b"), ("TAMIS.INFO", "k"), ("TAMIS.DUMP", "k"),
+    "CMSk-TYPE": [("CMS.INCRBY", "k", "a", 5), ("CMS.QUERY", "k", "a", "b"), ("CMS.INFO", "k"),
+                  ("CMS.MERGE", "k", 1, "k")],
+    "TopK-TYPE": [("TOPK.INCRBY", "k", "a", 50, "b", 3), ("TOPK.LIST", "k", "WITHCOUNT"),
+                  ("TOPK.QUERY", "k", "a"), ("TOPK.COUNT", "k", "a")],
+    "tamis-img": [("TAMIS.MADD", "k", "a", "b"), ("TAMIS.MHAS", "k", "a", "b"), ("TAMIS.INFO", "k"),
+                  ("TAMIS.DUMP", "k"),
                   ("TAMIS.REMOVE", "k", "a"), ("TAMIS.COUNT", "k", "a")],
 }
-AFTER = [("DUMP", "k"), ("COPY", "k", "k2", "REPLACE"), ("MEMORY", "USAGE", "k"), ("DEBUG", "DIGEST-VALUE", "k"), ("DEL", "k", "k2")]
+AFTER = [("DUMP", "k"), ("COPY", "k", "k2", "REPLACE"), ("MEMORY", "USAGE", "k"),
+         ("DEBUG", "DIGEST-VALUE", "k"), ("DEL", "k", "k2")]
 
 
 def seeds(client):
@@ -195,7 +211,8 @@ def seeds(client):
         client.do("RESTORE", o.name, 0, o.dump)
         found[client.text("TYPE", o.name)].append(o.dump)
     for kind in ("blocked", "counting", "growing", "cuckoo", "tally", "window", "fuse"):
-        client.do("TAMIS.CREATE", kind, kind, *(("BYTES", 600) if kind == "tally" else ("ITEMS", 20, "RATE", 1 / 256)))
+        client.do("TAMIS.CREATE", kind, kind,
+                  *(("BYTES", 600) if kind == "tally" else ("ITEMS", 20, "RATE", 1 / 256)))
         client.do("TAMIS.MADD", kind, *range(15))
         found["tamis-img"].append(client.do("DUMP", kind))
     client.do("FLUSHALL")
@@ -217,21 +234,28 @@ def test_mutated_payloads():
                     made = mutate(rng, *rng.choice(starts))
                     commands += [("RESTORE", "k", 0, made), *USES[name], *AFTER]
                 replies = c.pipeline(commands)
-                accepted += sum(reply == "OK" for words, reply in zip(commands, replies) if words[0] == "RESTORE")
+                accepted += sum(reply == "OK"
+                                for words, reply in zip(commands, replies) if words[0] == "RESTORE")
             assert 0 < accepted < ROUNDS, (name, accepted)
             assert c.call("PING") == "PONG", name
-            # What was refused or deleted has left nothing behind, but for buffers of the connection.
+            # What was refused or deleted has left nothing behind, but for buffers of the
+            # connection.
             growth = used_memory(c) - before
             assert growth < 60000 + ROUNDS, (name, growth)
-            print(f"  {name}: {ROUNDS} payloads, {accepted} accepted, {growth} bytes more in use", flush=True)
+            print(f"  {name}: {ROUNDS} payloads, {accepted} accepted, {growth} bytes more in use",
+                  flush=True)
         assert server.alive()
 
 
-# --- By hand: every class of the past -----------------------------------------------------------------------
+# --- By hand: every class of the past
+# -----------------------------------------------------------------------
 
 
-def bf_header(items=0, links=1, options=5, growth=2, nbytes=144, bits=1152, size=0, error=0.005, bpe=11.02, hashes=8, entries=100, n2=0):
-    return struct.pack("<QIII", items, links, options, growth) + struct.pack("<QQQddIQB", nbytes, bits, size, error, bpe, hashes, entries,
+def bf_header(items=0, links=1, options=5, growth=2, nbytes=144, bits=1152, size=0, error=0.005,
+              bpe=11.02, hashes=8, entries=100, n2=0):
+    return struct.pack("<QIII", items, links, options,
+                       growth) + struct.pack("<QQQddIQB", nbytes, bits, size, error, bpe, hashes,
+                                             entries,
                                                                              n2) * min(links, 1000)
 
 
@@ -241,53 +265,83 @@ def cf_header(items=1, buckets=2, deletes=0, links=1, size=2, iterations=20, exp
 
 COMMANDS = [
     # CVE-2024-25115: positions before, behind and across
-    ("CF.RESERVE", "c", 4), *[("CF.LOADCHUNK", "c", at, data) for at in (2, 3, 4, 5, 6, -1, -2**63, 2**63 - 1, 2**32, 2**31) for data in
+    ("CF.RESERVE", "c", 4), *[("CF.LOADCHUNK", "c", at, data)
+                              for at in (2, 3, 4, 5, 6, -1, -2**63, 2**63 - 1, 2**32, 2**31)
+                              for data in
                               ("x", "x" * 5, "x" * 100)],
     # CVE-2024-25116
     ("CF.RESERVE", "C", 67108864, "BUCKETSIZE", 33554432, "MAXITERATIONS", 1337, "EXPANSION", 1337),
     # CVE-2024-55656, CVE-2024-53993
-    *[("CMS.INITBYDIM", "m", *shape) for shape in ((8589934592, 8589934592), (2**31, 2**31), (2**62, 1), (1, 2**62), (10**9, 10**9))],
-    ("CMS.INCRBY", "m", "a", 1), ("CMS.INITBYPROB", "m", "1e-16", "1e-16"), ("CMS.INITBYPROB", "m", "1e-300", "1e-300"),
+    *[("CMS.INITBYDIM", "m", *shape) for shape in ((8589934592, 8589934592), (2**31, 2**31),
+                                                   (2**62, 1), (1, 2**62), (10**9, 10**9))],
+    ("CMS.INCRBY", "m", "a", 1), ("CMS.INITBYPROB", "m", "1e-16", "1e-16"),
+            ("CMS.INITBYPROB", "m", "1e-300", "1e-300"),
     # memory
-    ("BF.RESERVE", "b", 0.01, 10**14), ("BF.RESERVE", "b", "1e-300", 2**30), ("BF.INSERT", "b", "CAPACITY", 10**18, "ITEMS", "a"),
-    ("BF.INSERT", "b", "CAPACITY", 2**30, "ERROR", "1e-100", "ITEMS", "a"), ("CF.RESERVE", "c2", 10**14), ("CF.RESERVE", "c3", 2**30, "BUCKETSIZE", 255),
-    ("TOPK.RESERVE", "t", 3, 2000000000, 200000000, 1), ("TOPK.RESERVE", "t", 2**32 - 1), ("TOPK.RESERVE", "t", 1, 2**32 - 1, 2**32 - 1, 0.5),
-    ("TAMIS.CREATE", "n", "bloom", "ITEMS", 10**15, "RATE", "1e-10"), ("TAMIS.CREATE", "n", "count-min", "M", 10**12, "K", 60),
+    ("BF.RESERVE", "b", 0.01, 10**14), ("BF.RESERVE", "b", "1e-300", 2**30),
+            ("BF.INSERT", "b", "CAPACITY", 10**18, "ITEMS", "a"),
+    ("BF.INSERT", "b", "CAPACITY", 2**30, "ERROR", "1e-100", "ITEMS", "a"),
+            ("CF.RESERVE", "c2", 10**14), ("CF.RESERVE", "c3", 2**30, "BUCKETSIZE", 255),
+    ("TOPK.RESERVE", "t", 3, 2000000000, 200000000, 1), ("TOPK.RESERVE", "t", 2**32 - 1),
+            ("TOPK.RESERVE", "t", 1, 2**32 - 1, 2**32 - 1, 0.5),
+    ("TAMIS.CREATE", "n", "bloom", "ITEMS", 10**15, "RATE", "1e-10"),
+            ("TAMIS.CREATE", "n", "count-min", "M", 10**12, "K", 60),
     # zero sizes
-    ("BF.RESERVE", "z", 0.99, 3, "NONSCALING"), ("BF.MADD", "z", *"abcdefg"), ("BF.RESERVE", "z1", 0.99, 1), ("BF.MADD", "z1", *"abcdefg"),
+    ("BF.RESERVE", "z", 0.99, 3, "NONSCALING"), ("BF.MADD", "z", *"abcdefg"),
+            ("BF.RESERVE", "z1", 0.99, 1), ("BF.MADD", "z1", *"abcdefg"),
     # headers of LOADCHUNK
     *[("BF.LOADCHUNK", "h", 1, bf_header(**odd)) for odd in (
-        {"bits": 2**63}, {"bits": 2**63, "nbytes": 2**60}, {"hashes": 2**31}, {"growth": 2**32 - 1}, {"entries": 0}, {"error": float("nan")},
-        {"error": 0.0}, {"error": -1.0}, {"bpe": float("inf")}, {"nbytes": 0}, {"bits": 0}, {"links": 0}, {"links": 2**32 - 1}, {"n2": 200},
-        {"options": 1}, {"options": 2**31}, {"links": 1000, "nbytes": 2**40, "bits": 2**43}, {"entries": 2**63}, {"size": 2**64 - 1})],
+        {"bits": 2**63}, {"bits": 2**63, "nbytes": 2**60}, {"hashes": 2**31}, {"growth": 2**32 - 1},
+                                                             {"entries": 0},
+                                                             {"error": float("nan")},
+        {"error": 0.0}, {"error": -1.0}, {"bpe": float("inf")}, {"nbytes": 0}, {"bits": 0},
+                                                             {"links": 0}, {"links": 2**32 - 1},
+                                                             {"n2": 200},
+        {"options": 1}, {"options": 2**31}, {"links": 1000, "nbytes": 2**40, "bits": 2**43},
+                                                             {"entries": 2**63},
+                                                             {"size": 2**64 - 1})],
     ("BF.MADD", "h", *"abcdefg"), ("BF.INFO", "h"),
     *[("CF.LOADCHUNK", "g", 1, cf_header(**odd)) for odd in (
-        {"links": 4, "expansion": 32768, "buckets": 2**20}, {"buckets": 0}, {"size": 0}, {"size": 65535}, {"links": 0}, {"links": 2**64 - 1},
-        {"links": 65537}, {"buckets": 2**40}, {"buckets": 3}, {"iterations": 0}, {"links": 2, "expansion": 0}, {"expansion": 3, "links": 2},
+        {"links": 4, "expansion": 32768, "buckets": 2**20}, {"buckets": 0}, {"size": 0},
+                                                             {"size": 65535}, {"links": 0},
+                                                             {"links": 2**64 - 1},
+        {"links": 65537}, {"buckets": 2**40}, {"buckets": 3}, {"iterations": 0},
+                                                             {"links": 2, "expansion": 0},
+                                                             {"expansion": 3, "links": 2},
         {"links": 65536, "buckets": 2**16, "expansion": 1, "size": 255}, {"buckets": 2**63})],
     # arguments
-    *[("TOPK.RESERVE", "t", 3, 8, 7, decay) for decay in ("nan", "inf", "-5", "-inf", "0", "1e400")],
-    ("TOPK.RESERVE", "t", 3), ("TOPK.INCRBY", "t", "a", -1, "b", 1), ("TOPK.INCRBY", "t", "a", 1, "b", 2**63), ("CMS.INITBYDIM", "m", 10, 3),
-    ("CMS.MERGE", "m", -1, "m"), ("CMS.MERGE", "m", 2**31, "m"), ("CMS.MERGE", "m", 2**63 - 1, "m", "WEIGHTS", 1),
-    ("CMS.MERGE", "m", 1, "m", "WEIGHTS"), ("CMS.MERGE", "m", 1, "WEIGHTS", 1), ("CMS.INCRBY", "m", "a", 2**63 - 1, "a", 2**63 - 1),
-    ("COMMAND", "GETKEYS", "CMS.MERGE", "d", 2**40, "a"), ("COMMAND", "GETKEYS", "CMS.MERGE", "d", "x", "a"),
-    ("BF.SCANDUMP", "z", 2**63 - 1), ("BF.SCANDUMP", "z", -2**63), ("CF.SCANDUMP", "c", 2**63 - 1), ("TAMIS.LOAD", "n", ""), ("TAMIS.LOAD", "n", "x" * 128),
+    *[("TOPK.RESERVE", "t", 3, 8, 7, decay)
+      for decay in ("nan", "inf", "-5", "-inf", "0", "1e400")],
+    ("TOPK.RESERVE", "t", 3), ("TOPK.INCRBY", "t", "a", -1, "b", 1),
+            ("TOPK.INCRBY", "t", "a", 1, "b", 2**63), ("CMS.INITBYDIM", "m", 10, 3),
+    ("CMS.MERGE", "m", -1, "m"), ("CMS.MERGE", "m", 2**31, "m"),
+            ("CMS.MERGE", "m", 2**63 - 1, "m", "WEIGHTS", 1),
+    ("CMS.MERGE", "m", 1, "m", "WEIGHTS"), ("CMS.MERGE", "m", 1, "WEIGHTS", 1),
+            ("CMS.INCRBY", "m", "a", 2**63 - 1, "a", 2**63 - 1),
+    ("COMMAND", "GETKEYS", "CMS.MERGE", "d", 2**40, "a"),
+            ("COMMAND", "GETKEYS", "CMS.MERGE", "d", "x", "a"),
+    ("BF.SCANDUMP", "z", 2**63 - 1), ("BF.SCANDUMP", "z", -2**63), ("CF.SCANDUMP", "c", 2**63 - 1),
+            ("TAMIS.LOAD", "n", ""), ("TAMIS.LOAD", "n", "x" * 128),
 ]
 
 
 def payloads_by_hand(client):
     """RESTORE payloads whose sizes do not match their buffers."""
     found = {name: starts for name, starts in seeds(client).items()}
-    for name, at, value in (("MBbloom--", 8, 2**40), ("MBbloom--", 1, 2**64 - 1), ("MBbloom--", 1, 0), ("MBbloom--", 8, 2**63), ("MBbloom--", 6, 2**31),
-                            ("MBbloomCF", 0, 0), ("MBbloomCF", 0, 2**64 - 1), ("MBbloomCF", 0, 65537), ("MBbloomCF", 1, 0), ("MBbloomCF", 4, 0),
-                            ("MBbloomCF", 7, 2**40), ("MBbloomCF", 7, 0), ("CMSk-TYPE", 0, 2**62), ("CMSk-TYPE", 1, 2**62), ("CMSk-TYPE", 0, 0),
-                            ("CMSk-TYPE", 1, 2**32), ("TopK-TYPE", 0, 0), ("TopK-TYPE", 0, 2**32), ("TopK-TYPE", 1, 2**61), ("TopK-TYPE", 2, 2**63)):
+    for name, at, value in (("MBbloom--", 8, 2**40), ("MBbloom--", 1, 2**64 - 1),
+                            ("MBbloom--", 1, 0), ("MBbloom--", 8, 2**63), ("MBbloom--", 6, 2**31),
+                            ("MBbloomCF", 0, 0), ("MBbloomCF", 0, 2**64 - 1),
+                            ("MBbloomCF", 0, 65537), ("MBbloomCF", 1, 0), ("MBbloomCF", 4, 0),
+                            ("MBbloomCF", 7, 2**40), ("MBbloomCF", 7, 0), ("CMSk-TYPE", 0, 2**62),
+                            ("CMSk-TYPE", 1, 2**62), ("CMSk-TYPE", 0, 0),
+                            ("CMSk-TYPE", 1, 2**32), ("TopK-TYPE", 0, 0), ("TopK-TYPE", 0, 2**32),
+                            ("TopK-TYPE", 1, 2**61), ("TopK-TYPE", 2, 2**63)):
         start, fields = found[name][0]
         changed = list(fields)
         assert changed[at][0] == 2, (name, at)
         changed[at] = (2, value)
         yield payload(start, changed)
-    for name, at in (("CMSk-TYPE", 3), ("TopK-TYPE", 4), ("TopK-TYPE", 5), ("TopK-TYPE", 6), ("MBbloom--", 10), ("MBbloomCF", 8)):
+    for name, at in (("CMSk-TYPE", 3), ("TopK-TYPE", 4), ("TopK-TYPE", 5), ("TopK-TYPE", 6),
+                     ("MBbloom--", 10), ("MBbloomCF", 8)):
         start, fields = found[name][0]
         assert fields[at][0] == 5, (name, at)
         for value in (b"", fields[at][1][:-1], fields[at][1] + b"x"):
@@ -296,7 +350,8 @@ def payloads_by_hand(client):
         start, fields = found[name][0]
         for n in range(len(fields)):
             yield payload(start, fields[:n])
-            yield sealed(payload(start, fields[:n + 1])[:-14])  # a shorter cut would read the version as its end
+            # a shorter cut would read the version as its end
+            yield sealed(payload(start, fields[:n + 1])[:-14])
 
 
 def test_security_history():
@@ -323,7 +378,8 @@ def with_number(start, fields, at, value):
 
 
 def test_counts():
-    """A header or a payload that claims more items than there can be is refused, so that no reply is nonsense."""
+    """A header or a payload that claims more items than there can be is refused, so that no reply
+    is nonsense."""
     many = 2**64 - 1
     with limited() as server:
         c = server.client()
@@ -331,18 +387,25 @@ def test_counts():
         c.do("RESTORE", "sound", 0, payload(*found["MBbloom--"]))
         header = bytearray(c.do("BF.SCANDUMP", "sound", 0)[1])
         header[:8] = b"\xff" * 8
-        two = bf_header(items=2**63 + 60, links=2, size=2**62 + 30, entries=2**62 + 30)  # the sum is right, and beyond the range of a reply
-        for data in (header, bf_header(items=1), bf_header(size=1), bf_header(items=many, size=many), bf_header(items=2**62, size=2**62), two,
-                     bf_header(entries=2**63), bf_header(entries=2**62, links=2), bf_header(entries=2**62 + 1)):
-            assert c.call("BF.LOADCHUNK", "b", 1, bytes(data)) == Error("ERR received bad data"), data
+        # the sum is right, and beyond the range of a reply
+        two = bf_header(items=2**63 + 60, links=2, size=2**62 + 30, entries=2**62 + 30)
+        for data in (header, bf_header(items=1), bf_header(size=1),
+                     bf_header(items=many, size=many), bf_header(items=2**62, size=2**62), two,
+                     bf_header(entries=2**63), bf_header(entries=2**62, links=2),
+                     bf_header(entries=2**62 + 1)):
+            assert c.call("BF.LOADCHUNK", "b", 1, bytes(data)) == Error("ERR received bad data"), \
+                data
         assert c.do("BF.LOADCHUNK", "b", 1, bf_header(items=100, size=100)) == "OK"
-        for data in (cf_header(items=many), cf_header(items=5), cf_header(deletes=many), cf_header(deletes=2**63)):
+        for data in (cf_header(items=many), cf_header(items=5), cf_header(deletes=many),
+                     cf_header(deletes=2**63)):
             assert c.call("CF.LOADCHUNK", "c", 1, data) == Error("Couldn't create filter!"), data
         assert c.do("CF.LOADCHUNK", "c", 1, cf_header(items=4, deletes=2**63 - 1)) == "OK"
         refused = Error("ERR Bad data format")
-        for name, at, value in (("MBbloom--", 0, many), ("MBbloom--", 0, 2), ("MBbloom--", 4, many), ("MBbloom--", 4, 2**63), ("MBbloom--", 11, many),
+        for name, at, value in (("MBbloom--", 0, many), ("MBbloom--", 0, 2), ("MBbloom--", 4, many),
+                                ("MBbloom--", 4, 2**63), ("MBbloom--", 11, many),
                                 ("MBbloomCF", 3, many), ("MBbloomCF", 3, 2**63)):
-            assert c.call("RESTORE", "k", 0, with_number(*found[name], at, value)) == refused, (name, at, value)
+            assert c.call("RESTORE", "k", 0, with_number(*found[name], at, value)) == refused, \
+                (name, at, value)
 
 
 def info(c, family, key):
@@ -352,23 +415,28 @@ def info(c, family, key):
 def links_header(*links):
     """A header of BF.SCANDUMP with links of 64 bits, given as (items, capacity)."""
     head = struct.pack("<QIII", sum(items for items, _ in links), len(links), 5, 2)
-    return head + b"".join(struct.pack("<QQQddIQB", 8, 64, items, 0.5, 1.44, 1, capacity, 0) for items, capacity in links)
+    return head + b"".join(struct.pack("<QQQddIQB", 8, 64, items, 0.5, 1.44, 1, capacity, 0)
+                           for items, capacity in links)
 
 
 def test_counts_at_their_limit():
-    """Commands after a header with the greatest counts lead to no value that the server cannot load again, from a payload, a dump file or
-    an append-only file."""
-    with Server("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no") as server:
+    """Commands after a header with the greatest counts lead to no value that the server cannot load
+    again, from a payload, a dump file or an append-only file."""
+    with Server("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble",
+                "no") as server:
         c = server.client()
         most = 2**63 - 1
-        assert isinstance(c.call("BF.LOADCHUNK", "refused", 1, links_header((most - 10, most - 10), (5, 5))), Error)
+        assert isinstance(c.call("BF.LOADCHUNK", "refused", 1,
+                                 links_header((most - 10, most - 10), (5, 5))), Error)
         c.do("CF.LOADCHUNK", "c", 1, cf_header(items=0, buckets=8, deletes=most))
         for i in range(3):
             assert c.do("CF.ADD", "c", i) == 1 and c.do("CF.DEL", "c", i) == 1
         c.do("CF.ADD", "c", "x")
         assert info(c, "CF", "c")["Number of items deleted"] == most
-        for key, links in (("grown", ((2**62 - 40, 2**62 - 40), (5, 5))), ("full", ((2**62 - 5, 2**62 - 5), (5, 5))),
-                           ("beyond", ((64, 1), (2**62 - 3, 2**62 - 1))), ("filled", ((2**62 - 21, 2**62 - 20), (20, 20)))):
+        for key, links in (("grown", ((2**62 - 40, 2**62 - 40), (5, 5))),
+                           ("full", ((2**62 - 5, 2**62 - 5), (5, 5))),
+                           ("beyond", ((64, 1), (2**62 - 3, 2**62 - 1))),
+                           ("filled", ((2**62 - 21, 2**62 - 20), (20, 20)))):
             c.do("BF.LOADCHUNK", key, 1, links_header(*links))
             replies = c.call("BF.MADD", key, *range(40))
             assert c.do("BF.CARD", key) == sum(n for n, _ in links) + replies.count(1), key
@@ -381,7 +449,8 @@ def test_counts_at_their_limit():
         assert c.do("DEBUG", "RELOAD") == "OK"
         c.do("BGREWRITEAOF")
         wait_for(lambda: "aof_rewrite_in_progress:0" in c.text("INFO", "persistence") and
-                 "aof_rewrite_scheduled:0" in c.text("INFO", "persistence"), "no end of the rewrite")
+                 "aof_rewrite_scheduled:0" in c.text("INFO", "persistence"),
+                 "no end of the rewrite")
         server.restart()
         c = server.client()
         for key, dump in dumps.items():
@@ -389,7 +458,8 @@ def test_counts_at_their_limit():
 
 
 def test_no_room_to_grow():
-    """Where maxmemory does not let a filter grow, every item of a command gets its reply: those that are in, and those that find a place."""
+    """Where maxmemory does not let a filter grow, every item of a command gets its reply: those
+    that are in, and those that find a place."""
     def left(c, n):
         c.do("CONFIG", "SET", "maxmemory", used_memory(c) + n)
     with Server() as server:
@@ -410,16 +480,20 @@ def test_no_room_to_grow():
         first = replies.index(-1)
         assert 1 in replies[first:], "an item behind the first refused one has found a place"
         assert info(c, "CF", "c")["Number of items inserted"] == replies.count(1)
-        assert c.do("CF.MEXISTS", "c", *[i for i, r in enumerate(replies) if r == 1]) == [1] * replies.count(1)
+        assert c.do("CF.MEXISTS", "c", *[i for i, r in enumerate(replies) if r == 1]) \
+            == [1] * replies.count(1)
         # Memory that there is later is taken.
         c.do("CONFIG", "SET", "maxmemory", 0)
-        assert 1 in c.do("BF.MADD", "b", "new0", "new1", "new2") and c.do("CF.INSERT", "c", "ITEMS", *range(3000)) == [1] * 3000
+        assert 1 in c.do("BF.MADD", "b", "new0", "new1", "new2") \
+            and c.do("CF.INSERT", "c", "ITEMS", *range(3000)) == [1] * 3000
 
 
 def test_counts_of_lost_pieces():
-    """Where the pieces of a cuckoo filter were lost, as on replicas of RedisBloom, its number of items is too great from the beginning. It
-    stays within the slots, so that what is saved can be loaded."""
-    with Server("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no") as server:
+    """Where the pieces of a cuckoo filter were lost, as on replicas of RedisBloom, its number of
+    items is too great from the beginning. It stays within the slots, so that what is saved can be
+    loaded."""
+    with Server("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble",
+                "no") as server:
         c = server.client()
         c.do("CF.LOADCHUNK", "c", 1, cf_header(items=16, buckets=8))
         for i in range(8):
@@ -430,11 +504,13 @@ def test_counts_of_lost_pieces():
         dump = c.do("DUMP", "c")
         c.do("BGREWRITEAOF")
         wait_for(lambda: "aof_rewrite_in_progress:0" in c.text("INFO", "persistence") and
-                 "aof_rewrite_scheduled:0" in c.text("INFO", "persistence"), "no end of the rewrite")
+                 "aof_rewrite_scheduled:0" in c.text("INFO", "persistence"),
+                 "no end of the rewrite")
         server.restart()
         c = server.client()
         assert c.do("DUMP", "c") == dump
-        # RedisBloom saves more, or a number that has wrapped below zero: then the slots are counted.
+        # RedisBloom saves more, or a number that has wrapped below zero: then the slots are
+        # counted.
         start, fields = fields_of(dump)
         for n in (10**6, 2**63 - 1, 2**63, 2**64 - 1):
             c.do("RESTORE", "r", 0, with_number(start, fields, 2, n), "REPLACE")
@@ -442,7 +518,8 @@ def test_counts_of_lost_pieces():
 
 
 def test_counts_of_sketches():
-    """The total of a sketch stops where a reply ends; RedisBloom's wraps, and what it has saved so is loaded as that end."""
+    """The total of a sketch stops where a reply ends; RedisBloom's wraps, and what it has saved so
+    is loaded as that end."""
     with Server() as server:
         c = server.client()
         c.do("CMS.INITBYDIM", "m", 10, 3)
@@ -456,28 +533,34 @@ def test_counts_of_sketches():
         for key, n in (("one", 1), ("d", 0)):
             c.do("CMS.INITBYDIM", key, 10, 3)
             c.do("CMS.INCRBY", key, "a", n)
-        assert c.call("CMS.MERGE", "d", 2, "k", "one", "WEIGHTS", 1, 1) == Error("CMS: MERGE overflow")
+        assert c.call("CMS.MERGE", "d", 2, "k", "one", "WEIGHTS", 1, 1) \
+            == Error("CMS: MERGE overflow")
         assert c.do("CMS.MERGE", "d", 1, "k") == "OK"
 
 
 def test_private():
-    """A no of a private filter is a guess: it is refused in whatever form it comes, and nothing changes."""
+    """A no of a private filter is a guess: it is refused in whatever form it comes, and nothing
+    changes."""
     golden = pathlib.Path(__file__).parent.parent / "golden"
-    image, keyed = [(golden / name).read_bytes() for name in ("private.tamis", "private-keyed.tamis")]
+    image, keyed = [(golden / name).read_bytes()
+                    for name in ("private.tamis", "private-keyed.tamis")]
     with limited() as server:
         c = server.client()
         start, fields = seeds(c)["tamis-img"][0]
         assert b"".join(value for _, value in fields)[1:6] == b"TAMIS" and fields[-1] == (5, b"")
         c.do("TAMIS.CREATE", "k", "bloom", "ITEMS", 100, "RATE", 0.01)
         before = c.do("TAMIS.DUMP", "k")
-        assert c.call("RESTORE", "r", 0, payload(start, [(5, before), (5, b"")])) == "OK"  # the payload is a good one
+        # the payload is a good one
+        assert c.call("RESTORE", "r", 0, payload(start, [(5, before), (5, b"")])) == "OK"
         for words in (("p", image), ("k", image, "REPLACE")):
             reply = c.call("TAMIS.LOAD", *words)
-            assert isinstance(reply, Error) and "private filter" in reply.text and "tamis check" in reply.text, reply
+            assert isinstance(reply, Error) and "private filter" in reply.text \
+                and "tamis check" in reply.text, reply
         reply = c.call("TAMIS.LOAD", "p", keyed)
         assert isinstance(reply, Error) and "key" in reply.text, reply
         for pieces in ([image], [image[:200], image[200:]], [keyed]):
-            reply = c.call("RESTORE", "p", 0, payload(start, [(5, piece) for piece in [*pieces, b""]]))
+            reply = c.call("RESTORE", "p", 0,
+                           payload(start, [(5, piece) for piece in [*pieces, b""]]))
             assert isinstance(reply, Error), reply
         assert "a value is refused: a private filter" in server.log()
         assert c.do("EXISTS", "p") == 0 and c.do("TAMIS.DUMP", "k") == before
@@ -492,19 +575,24 @@ def test_newer_sketches():
 
         def restore(key, version, *cell):
             identity[-1] = start[-1] & 0xfc | version  # the last ten bits of the type
-            return c.call("RESTORE", key, 0, payload(identity, fields[:3] + [(2, n) for n in cell] + fields[3:]))
+            return c.call("RESTORE", key, 0,
+                          payload(identity, fields[:3] + [(2, n) for n in cell] + fields[3:]))
         assert start[-1] & 3 == 0 and restore("old", 0) == "OK" and restore("new", 1, 4) == "OK"
         assert c.do("DUMP", "old") == c.do("DUMP", "new")
-        for version, cell in ((1, ()), (1, (8,)), (1, (1,)), (1, (0,)), (1, (4, 4)), (2, (4,)), (0, (4,))):
+        for version, cell in ((1, ()), (1, (8,)), (1, (1,)), (1, (0,)), (1, (4, 4)), (2, (4,)),
+                              (0, (4,))):
             assert isinstance(restore("bad", version, *cell), Error), (version, cell)
 
 
 def test_maxmemory():
-    """Memory that the server may not have is refused, by a command that would take it all at once as by many that take a little."""
+    """Memory that the server may not have is refused, by a command that would take it all at once
+    as by many that take a little."""
     with Server("--maxmemory", "60mb") as server:
         c = server.client()
-        for words in (("BF.RESERVE", "b", 0.001, 100000000), ("CF.RESERVE", "c", 100000000), ("CMS.INITBYDIM", "m", 10000000, 5),
-                      ("TOPK.RESERVE", "t", 3, 10000000, 5, 0.9), ("TAMIS.CREATE", "n", "blocked", "BYTES", 100000000, "RATE", 0.01)):
+        for words in (("BF.RESERVE", "b", 0.001, 100000000), ("CF.RESERVE", "c", 100000000),
+                      ("CMS.INITBYDIM", "m", 10000000, 5),
+                      ("TOPK.RESERVE", "t", 3, 10000000, 5, 0.9),
+                      ("TAMIS.CREATE", "n", "blocked", "BYTES", 100000000, "RATE", 0.01)):
             reply = c.call(*words)
             assert isinstance(reply, Error) and "emory" in reply.text, (words, reply)
         assert c.do("BF.RESERVE", "b", 0.001, 1000000) == "OK"
@@ -517,4 +605,6 @@ def test_maxmemory():
 
 
 if __name__ == "__main__":
-    main([test_security_history, test_counts, test_counts_at_their_limit, test_no_room_to_grow, test_counts_of_lost_pieces, test_counts_of_sketches, test_private, test_newer_sketches, test_maxmemory, test_mutated_payloads])
+    main([test_security_history, test_counts, test_counts_at_their_limit, test_no_room_to_grow,
+          test_counts_of_lost_pieces, test_counts_of_sketches, test_private, test_newer_sketches,
+          test_maxmemory, test_mutated_payloads])

@@ -1,10 +1,11 @@
-"""Big values of the module take memory as they fill, so that no command waits for gigabytes to be zeroed; and every new value is
-empty, also where its memory was used before."""
+"""Big values of the module take memory as they fill, so that no command waits for gigabytes to be
+zeroed; and every new value is empty, also where its memory was used before."""
 import os
 import struct
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
 from redis_client import Server, main, used_memory  # noqa: E402
 
 MIB = 1 << 20
@@ -26,17 +27,22 @@ def header(bits, items=0, capacity=None):
 
 def test_untouched():
     """At least 450 MB each, of which next to nothing is in memory, before and after an add."""
-    makers = [(("BF.RESERVE", "k", "0.001", 400000000), ("BF.ADD", "k", "x")), (("BF.LOADCHUNK", "k", 1, header(1 << 33)), ("BF.ADD", "k", "x")),
-              (("CF.RESERVE", "k", 500000000), ("CF.ADD", "k", "x")), (("CMS.INITBYDIM", "k", 25000000, 5), ("CMS.INCRBY", "k", "x", 3)),
+    makers = [(("BF.RESERVE", "k", "0.001", 400000000), ("BF.ADD", "k", "x")),
+              (("BF.LOADCHUNK", "k", 1, header(1 << 33)), ("BF.ADD", "k", "x")),
+              (("CF.RESERVE", "k", 500000000), ("CF.ADD", "k", "x")),
+              (("CMS.INITBYDIM", "k", 25000000, 5), ("CMS.INCRBY", "k", "x", 3)),
               (("TOPK.RESERVE", "k", 10, 9000000, 7, "0.9"), ("TOPK.ADD", "k", "x")),
-              *[(("TAMIS.CREATE", "k", kind, "BYTES", 1 << 30, "RATE", "0.001"), ("TAMIS.ADD", "k", "x")) for kind in KINDS],
-              *[(("TAMIS.CREATE", "k", kind, "BYTES", 1 << 29), ("TAMIS.ADD", "k", "x")) for kind in SKETCHES]]
+              *[(("TAMIS.CREATE", "k", kind, "BYTES", 1 << 30, "RATE", "0.001"),
+                 ("TAMIS.ADD", "k", "x")) for kind in KINDS],
+              *[(("TAMIS.CREATE", "k", kind, "BYTES", 1 << 29), ("TAMIS.ADD", "k", "x"))
+                for kind in SKETCHES]]
     with Server() as server:
         c = server.client()
         for make, add in makers:
             used, before = used_memory(c), resident(server)
             c.do(*make)
-            assert used_memory(c) > used + 450 * 10**6, (make, used_memory(c) - used)  # of maxmemory it has taken all
+            # of maxmemory it has taken all
+            assert used_memory(c) > used + 450 * 10**6, (make, used_memory(c) - used)
             assert resident(server) < before + SMALL, (make, resident(server) - before)
             c.do(*add)
             assert resident(server) < before + SMALL, (add, resident(server) - before)
@@ -66,12 +72,16 @@ def test_grown():
 
 
 def test_used_before():
-    """Memory full of ones is freed; values of about that size are made of it, and are empty. The server's allocator gives freed blocks
-    of 8 MiB and more back to the system at once, so that these come as zeros again; it keeps smaller ones."""
+    """Memory full of ones is freed; values of about that size are made of it, and are empty. The
+    server's allocator gives freed blocks of 8 MiB and more back to the system at once, so that
+    these come as zeros again; it keeps smaller ones."""
     size = 3 * MIB
-    makers = [(size, "BF.RESERVE", "k", "0.001", 1700000), (size, "BF.LOADCHUNK", "k", 1, header(8 * size)), (size, "CF.RESERVE", "k", size),
-              (size, "CMS.INITBYDIM", "k", size // 4, 1), (size, "TOPK.RESERVE", "k", 10, size // 8, 1, "0.9"),
-              *[(size, "TAMIS.CREATE", "k", kind, "BYTES", size, "RATE", "0.001") for kind in KINDS],
+    makers = [(size, "BF.RESERVE", "k", "0.001", 1700000),
+              (size, "BF.LOADCHUNK", "k", 1, header(8 * size)), (size, "CF.RESERVE", "k", size),
+              (size, "CMS.INITBYDIM", "k", size // 4, 1),
+              (size, "TOPK.RESERVE", "k", 10, size // 8, 1, "0.9"),
+              *[(size, "TAMIS.CREATE", "k", kind, "BYTES", size, "RATE", "0.001")
+                for kind in KINDS],
               *[(size, "TAMIS.CREATE", "k", kind, "BYTES", size) for kind in SKETCHES],
               (MIB, "CF.RESERVE", "k", MIB), (8 * MIB, "BF.RESERVE", "k", "0.001", 4600000)]
     with Server() as server:

@@ -1,4 +1,5 @@
-"""TAMIS.*: every kind of the library behind a key, and the same bytes as the files of the tamis command."""
+"""TAMIS.*: every kind of the library behind a key, and the same bytes as the files of the tamis
+command."""
 import json
 import math
 import os
@@ -7,14 +8,16 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
 from redis_client import Error, Server, TAMIS, WRONGTYPE, main, plain  # noqa: E402
 from test_redis_bloom import check  # noqa: E402
 
 BUSY = Error("BUSYKEY Target key name already exists.")
 NO_KEY = Error("ERR no such key; TAMIS.CREATE creates one")
 ITEMS = [f"item-{i}" for i in range(1000)]
-MEMBERSHIP = ("bloom", "partitioned", "blocked", "counting", "pair", "growing", "window", "cuckoo", "fuse", "ribbon")
+MEMBERSHIP = ("bloom", "partitioned", "blocked", "counting", "pair", "growing", "window", "cuckoo",
+              "fuse", "ribbon")
 STATIC = ("fuse", "ribbon")
 
 
@@ -23,15 +26,16 @@ def shell(*words, text=""):
 
 
 def test_kinds():
-    """For each kind: what was added is there, the image is the file that the command writes of the same lines and opens, and a
-    file of the command is a value here."""
+    """For each kind: what was added is there, the image is the file that the command writes of the
+    same lines and opens, and a file of the command is a value here."""
     with Server() as server, tempfile.TemporaryDirectory() as room:
         c = server.client()
         lines = "".join(item + "\n" for item in ITEMS)
         for kind in MEMBERSHIP:
             generations = ["GENERATIONS", 3] if kind == "window" else []
             rate = 1 / 256 if kind == "fuse" else 0.01
-            check(c, (["TAMIS.CREATE", kind, kind, "ITEMS", 1000 if kind != "window" else 3000, "RATE", rate, *generations], "OK"))
+            check(c, (["TAMIS.CREATE", kind, kind, "ITEMS", 1000 if kind != "window" else 3000,
+                       "RATE", rate, *generations], "OK"))
             c.do("TAMIS.MADD", kind, *ITEMS[:-1])
             assert c.do("TAMIS.ADD", kind, ITEMS[-1]) in (0, 1)
             if kind in STATIC:
@@ -43,9 +47,11 @@ def test_kinds():
             info = c.text("TAMIS.INFO", kind)
             facts = dict(zip(info[::2], info[1::2]))
             image = c.do("TAMIS.DUMP", kind)
-            assert facts["kind"] == kind and facts["bytes"] == len(image) and facts["sealed"] == (kind in STATIC)
+            assert facts["kind"] == kind and facts["bytes"] == len(image) and facts["sealed"] \
+                == (kind in STATIC)
             path = pathlib.Path(room, kind)
-            words = ["--items", 1000, "--fpr", rate, "--kind", kind, *(["--generations", 3, "--overfill"] if generations else [])]
+            words = ["--items", 1000, "--fpr", rate, "--kind", kind,
+                     *(["--generations", 3, "--overfill"] if generations else [])]
             made = shell("build", "-q", *words, "-o", path, text=lines)
             assert made.returncode == 0, made.stderr
             if kind != "window":  # whose plan the command reckons by the lines
@@ -53,7 +59,8 @@ def test_kinds():
             pathlib.Path(room, "dump").write_bytes(image)
             said = shell("check", "-c", pathlib.Path(room, "dump"), text=lines)
             assert said.stdout == "1000\n", (kind, said)
-            check(c, (["TAMIS.LOAD", kind, path.read_bytes()], BUSY), (["TAMIS.LOAD", "f" + kind, path.read_bytes()], "OK"),
+            check(c, (["TAMIS.LOAD", kind, path.read_bytes()], BUSY),
+                  (["TAMIS.LOAD", "f" + kind, path.read_bytes()], "OK"),
                   (["TAMIS.MHAS", "f" + kind, *ITEMS], [1] * 1000))
             assert c.do("TAMIS.DUMP", "f" + kind) == path.read_bytes()
             dump = c.do("DUMP", kind)
@@ -66,9 +73,11 @@ def test_redisbloom_files():
     with Server() as server, tempfile.TemporaryDirectory() as room:
         c = server.client()
         lines, path = "".join(item + "\n" for item in ITEMS), pathlib.Path(room, "dump")
-        made = shell("build", "-q", "--to", "redisbloom-dump", "--items", 1000, "--fpr", "1%", "-o", path, text=lines)
+        made = shell("build", "-q", "--to", "redisbloom-dump", "--items", 1000, "--fpr", "1%", "-o",
+                     path, text=lines)
         assert made.returncode == 0, made.stderr
-        check(c, (["RESTORE", "b", 0, path.read_bytes()], "OK"), (["BF.MEXISTS", "b", *ITEMS], [1] * 1000), ("BF.CARD b", 1000))
+        check(c, (["RESTORE", "b", 0, path.read_bytes()], "OK"),
+              (["BF.MEXISTS", "b", *ITEMS], [1] * 1000), ("BF.CARD b", 1000))
         c.do("BF.MADD", "here", *ITEMS)
         path.write_bytes(c.do("DUMP", "here"))
         assert shell("check", "-c", path, text=lines + "never\nthere\n").stdout == "1000\n"
@@ -79,8 +88,10 @@ def test_exact():
         c = server.client()
         check(c, ("TAMIS.CREATE e exact ITEMS 300 EXCLUDED 2000", "OK"))
         c.do("TAMIS.MADD", "e", *ITEMS[:300])
-        check(c, (["TAMIS.EXCLUDE", "e", *[f"never-{i}" for i in range(2000)]], "OK"), ("TAMIS.HAS e anything", 1), ("TAMIS.SEAL e", "OK"),
-              (["TAMIS.MHAS", "e", *ITEMS[:300]], [1] * 300), (["TAMIS.MHAS", "e", *[f"never-{i}" for i in range(2000)]], [0] * 2000))
+        check(c, (["TAMIS.EXCLUDE", "e", *[f"never-{i}" for i in range(2000)]], "OK"),
+              ("TAMIS.HAS e anything", 1), ("TAMIS.SEAL e", "OK"),
+              (["TAMIS.MHAS", "e", *ITEMS[:300]], [1] * 300),
+              (["TAMIS.MHAS", "e", *[f"never-{i}" for i in range(2000)]], [0] * 2000))
         assert isinstance(c.call("TAMIS.ADD", "e", "late"), Error)
 
 
@@ -88,19 +99,27 @@ def test_counts():
     with Server() as server:
         c, three = server.client(), server.client(resp=3)
         for kind in ("count-min", "tally", "count-sketch"):
-            check(c, (f"TAMIS.CREATE {kind} {kind} BYTES 20000", "OK"), (f"TAMIS.INCRBY {kind} a 1000 b 5 a 1", "OK"))
+            check(c, (f"TAMIS.CREATE {kind} {kind} BYTES 20000", "OK"),
+                  (f"TAMIS.INCRBY {kind} a 1000 b 5 a 1", "OK"))
             (guess, low, high), (none, _, _) = c.do("TAMIS.COUNT", kind, "a", "never")
-            assert low <= guess <= high and low <= 1001 <= high and abs(guess - 1001) < 20 and abs(none) < 20, kind
+            assert low <= guess <= high and low <= 1001 <= high and abs(guess - 1001) < 20 \
+                and abs(none) < 20, kind
             assert c.do("TAMIS.ADD", kind, "a") in (0, 1)
             copy = c.do("TAMIS.DUMP", kind)
-            check(c, (["TAMIS.LOAD", kind + "2", copy], "OK"), (f"TAMIS.MERGE {kind} {kind}2", "OK"))
+            check(c, (["TAMIS.LOAD", kind + "2", copy], "OK"),
+                  (f"TAMIS.MERGE {kind} {kind}2", "OK"))
             assert abs(c.do("TAMIS.COUNT", kind, "a")[0][0] - 2004) < 40
-        check(c, ("TAMIS.INCRBY count-min a -4", "OK"), ("TAMIS.INCRBY count-min a x", Error("ERR value is not an integer or out of range")),
-              ("TAMIS.INCRBY count-min a", Error("ERR wrong number of arguments for 'tamis.incrby' command")),
-              ("TAMIS.CREATE n counting ITEMS 100 RATE 0.01", "OK"), ("TAMIS.MADD n x x y", [1, 0, 1]), ("TAMIS.REMOVE n x z", [1, 0]))
+        check(c, ("TAMIS.INCRBY count-min a -4", "OK"),
+              ("TAMIS.INCRBY count-min a x", Error("ERR value is not an integer or out of range")),
+              ("TAMIS.INCRBY count-min a",
+               Error("ERR wrong number of arguments for 'tamis.incrby' command")),
+              ("TAMIS.CREATE n counting ITEMS 100 RATE 0.01", "OK"),
+              ("TAMIS.MADD n x x y", [1, 0, 1]), ("TAMIS.REMOVE n x z", [1, 0]))
         assert c.do("TAMIS.COUNT", "n", "x")[0][0] == 1
-        assert three.do("TAMIS.REMOVE", "n", "x") == [True] and three.do("TAMIS.HAS", "n", "x") is False
-        assert plain(three.do("TAMIS.INFO", "n"))["kind"] == "counting" and three.do("TAMIS.MHAS", "n", "y", "q") == [True, False]
+        assert three.do("TAMIS.REMOVE", "n", "x") == [True] \
+            and three.do("TAMIS.HAS", "n", "x") is False
+        assert plain(three.do("TAMIS.INFO", "n"))["kind"] == "counting" \
+            and three.do("TAMIS.MHAS", "n", "y", "q") == [True, False]
 
 
 def test_top():
@@ -118,13 +137,16 @@ def test_top():
         before = c.do("TAMIS.TOP", "t", 30)
         check(c, ("DEBUG RELOAD", "OK"))
         assert c.do("TAMIS.TOP", "t", 30) == before
-        check(c, ("TAMIS.TOP t -1", Error("ERR value is not an integer or out of range")), ("TAMIS.TOP none", NO_KEY),
-              ("TAMIS.CREATE b blocked ITEMS 10 RATE 0.1", "OK"), ("TAMIS.TOP b", Error("ERR this kind keeps no list of items; top does")),
+        check(c, ("TAMIS.TOP t -1", Error("ERR value is not an integer or out of range")),
+              ("TAMIS.TOP none", NO_KEY),
+              ("TAMIS.CREATE b blocked ITEMS 10 RATE 0.1", "OK"),
+              ("TAMIS.TOP b", Error("ERR this kind keeps no list of items; top does")),
               ("TAMIS.CREATE w window INNER tally BYTES 100000", "OK"), ("TAMIS.ADD w a", 1),
               ("TAMIS.TOP w", Error("ERR this kind keeps no list of items; top does")))
         facts = c.do("TAMIS.INFO", "w")
         facts = dict(zip(facts[::2], facts[1::2]))
-        assert facts["inner-kind"] == b"tally" and facts["generations"] > 1 and facts["saturated"] == 0, facts
+        assert facts["inner-kind"] == b"tally" and facts["generations"] > 1 \
+            and facts["saturated"] == 0, facts
 
 
 ESTIMATE = ("estimate", "lower", "upper", "confidence", "below-noise", "certain", "suspect")
@@ -132,7 +154,8 @@ ESTIMATE = ("estimate", "lower", "upper", "confidence", "below-noise", "certain"
 
 def as_json(reply):
     """An estimate of RESP3 as the command prints it, where nothing certain is said by silence."""
-    said = {name.replace("-", "_").replace("estimate", "count"): plain(value) for name, value in reply.items()}
+    said = {name.replace("-", "_").replace("estimate", "count"): plain(value)
+            for name, value in reply.items()}
     said["confidence"] = float(f"{said['confidence']:.12g}")  # the digits of JSON
     if said["certain"] is None:
         del said["certain"]
@@ -141,7 +164,8 @@ def as_json(reply):
 
 def values(reply):
     """Of RESP3 what RESP2 says: the values in their order, without names."""
-    return [f"{x:.17g}" if isinstance(x, float) else int(x) if isinstance(x, bool) else plain(x) for x in reply.values()]
+    return [f"{x:.17g}" if isinstance(x, float) else int(x) if isinstance(x, bool) else plain(x)
+            for x in reply.values()]
 
 
 def numbers(reply):
@@ -149,46 +173,65 @@ def numbers(reply):
 
 
 def test_estimates():
-    """TAMIS.ESTIMATE says of every key what the library says of it in a file, in either protocol; so does TAMIS.TOP with FULL."""
+    """TAMIS.ESTIMATE says of every key what the library says of it in a file, in either protocol;
+    so does TAMIS.TOP with FULL."""
     with Server() as server, tempfile.TemporaryDirectory() as room:
         c, three, path = server.client(), server.client(resp=3), pathlib.Path(room, "image")
         asked = [f"never-{i}" for i in range(200)] + ITEMS[:50] + ["FULL", "heavy"]
         noisy = {}
         for kind in ("top", "tally", "count-min", "count-sketch", "signed-tally", "window"):
-            check(c, (["TAMIS.CREATE", kind, kind, "BYTES", 20000, *(["INNER", "tally"] if kind == "window" else [])], "OK"))
+            check(c, (["TAMIS.CREATE", kind, kind, "BYTES", 20000,
+                       *(["INNER", "tally"] if kind == "window" else [])], "OK"))
             c.do("TAMIS.INCRBY", kind, "heavy", 30000, "FULL", 7000)
             for i in range(20):
                 c.do("TAMIS.MADD", kind, *[f"{item}.{i}" for item in ITEMS], *ITEMS[:50])
             path.write_bytes(c.do("TAMIS.DUMP", kind))
-            file = [json.loads(line) for line in shell("freq", "--json", path, text="".join(f"{x}\n" for x in asked)).stdout.splitlines()]
+            printed = shell("freq", "--json", path, text="".join(f"{x}\n" for x in asked)).stdout
+            file = [json.loads(line) for line in printed.splitlines()]
             full = three.do("TAMIS.ESTIMATE", kind, *asked)
             assert all(tuple(x) == ESTIMATE for x in full) and len(full) == len(asked)
             assert [{"item": item, **as_json(x)} for item, x in zip(asked, full)] == file, kind
-            assert [values(x) for x in full] == [numbers(x) for x in c.do("TAMIS.ESTIMATE", kind, *asked)], kind
+            assert [values(x) for x in full] \
+                == [numbers(x) for x in c.do("TAMIS.ESTIMATE", kind, *asked)], kind
             assert [list(x.values())[:3] for x in full] == c.do("TAMIS.COUNT", kind, *asked), kind
             noisy[kind] = sum(x["below-noise"] for x in full[:200])
-            assert not full[-1]["below-noise"] and (full[-1]["suspect"] is None) == (kind != "top"), (kind, full[-1])
-            assert (full[-1]["certain"] is None) == (kind in ("count-sketch", "signed-tally")), (kind, full[-1])
-        # By definition 1 in 1000 of them is above the noise: 12 of 200 are by chance in less than 1e-15.
+            assert not full[-1]["below-noise"] and (full[-1]["suspect"] is None) \
+                == (kind != "top"), (kind, full[-1])
+            assert (full[-1]["certain"] is None) == (kind in ("count-sketch", "signed-tally")), \
+                (kind, full[-1])
+        # By definition 1 in 1000 of them is above the noise: 12 of 200 are by chance in less than
+        # 1e-15.
         assert all(n > 188 for n in noisy.values()), noisy
         path.write_bytes(c.do("TAMIS.DUMP", "top"))
-        file = [json.loads(line) for line in shell("top", "--json", "-n", 60, path).stdout.splitlines()]
+        file = [json.loads(line) for line in shell("top", "--json", "-n", 60,
+                                                   path).stdout.splitlines()]
         full = three.do("TAMIS.TOP", "top", 60, "FULL")
-        assert all(tuple(x) == ("item", "length", "hash", *ESTIMATE) for x in full) and len(full) > 20
-        assert [as_json(dict(list(x.items())[3:])) for x in full] == [{k: v for k, v in x.items() if k not in ("item", "length")} for x in file]
-        assert [plain(x["item"]) for x in full] == [x["item"] for x in file] and all(x["length"] == len(x["item"]) for x in full if x["item"])
-        assert len({x["hash"] for x in full}) == len(full) and all(len(x["hash"]) == 16 and int(x["hash"], 16) for x in full)
+        assert all(tuple(x) == ("item", "length", "hash", *ESTIMATE) for x in full) \
+            and len(full) > 20
+        assert [as_json(dict(list(x.items())[3:])) for x in full] \
+            == [{k: v for k, v in x.items() if k not in ("item", "length")} for x in file]
+        assert [plain(x["item"]) for x in full] == [x["item"] for x in file] \
+            and all(x["length"] == len(x["item"]) for x in full if x["item"])
+        assert len({x["hash"] for x in full}) == len(full) \
+            and all(len(x["hash"]) == 16 and int(x["hash"], 16) for x in full)
         two = c.do("TAMIS.TOP", "top", "60", "full")
         assert [[*map(plain, x[:3]), *numbers(x[3:])] for x in two] == [values(x) for x in full]
-        assert len(c.do("TAMIS.TOP", "top", "FULL")) == 10 and [x[1:4] for x in c.do("TAMIS.TOP", "top", 60)] == [x[3:6] for x in two]
+        assert len(c.do("TAMIS.TOP", "top", "FULL")) == 10 \
+            and [x[1:4] for x in c.do("TAMIS.TOP", "top", 60)] == [x[3:6] for x in two]
         # Of an item that is cut the length is that of the whole, and a poisoned count shows.
         c.do("TAMIS.INCRBY", "top", "x" * 9000, 90000)
         cut = three.do("TAMIS.TOP", "top", 1, "FULL")[0]
-        assert cut["length"] == 9000 > len(cut["item"]) > 100 and cut["item"] == b"x" * len(cut["item"])
-        check(c, ("TAMIS.TOP top 5 ALL", Error("ERR TAMIS.TOP accepts only the option FULL, after the number")),
-              ("TAMIS.TOP top FULL 5", Error("ERR TAMIS.TOP accepts only the option FULL, after the number")), ("TAMIS.ESTIMATE none a", NO_KEY),
-              ("TAMIS.TOP top 5 6 7", Error("ERR wrong number of arguments for 'tamis.top' command")),
-              ("TAMIS.ESTIMATE top", Error("ERR wrong number of arguments for 'tamis.estimate' command")),
+        assert cut["length"] == 9000 > len(cut["item"]) > 100 and cut["item"] \
+            == b"x" * len(cut["item"])
+        check(c, ("TAMIS.TOP top 5 ALL",
+                  Error("ERR TAMIS.TOP accepts only the option FULL, after the number")),
+              ("TAMIS.TOP top FULL 5",
+               Error("ERR TAMIS.TOP accepts only the option FULL, after the number")),
+              ("TAMIS.ESTIMATE none a", NO_KEY),
+              ("TAMIS.TOP top 5 6 7",
+               Error("ERR wrong number of arguments for 'tamis.top' command")),
+              ("TAMIS.ESTIMATE top",
+               Error("ERR wrong number of arguments for 'tamis.estimate' command")),
               ("TAMIS.CREATE b blocked ITEMS 10 RATE 0.1", "OK"))
         assert "do not count" in c.call("TAMIS.ESTIMATE", "b", "a").text
 
@@ -198,7 +241,8 @@ def test_info():
     with Server() as server, tempfile.TemporaryDirectory() as room:
         three, path = server.client(resp=3), pathlib.Path(room, "image")
         for kind in ("bloom", "blocked", "counting", "cuckoo", "growing", "tally"):
-            three.do("TAMIS.CREATE", kind, kind, *(["BYTES", 9000] if kind == "tally" else ["ITEMS", 1000, "RATE", 0.01]))
+            three.do("TAMIS.CREATE", kind, kind,
+                     *(["BYTES", 9000] if kind == "tally" else ["ITEMS", 1000, "RATE", 0.01]))
             for items in ([], ITEMS):
                 if items:
                     three.do("TAMIS.MADD", kind, *items)
@@ -208,10 +252,14 @@ def test_info():
                 sizes = ("items-low", "items-high", "bits-per-item", "bound-bits", "bound-ratio")
                 for name in sizes if kind != "tally" else ("weight", "fill"):
                     said, want = facts[name], file[name.replace("-", "_")]
-                    assert math.isclose(said, want, rel_tol=1e-11) if want is not None else not math.isfinite(said), (kind, name, said, want)
-                assert facts["items-low"] <= facts["items-estimate"] <= facts["items-high"] and facts["conservative"] is False
+                    assert math.isclose(said, want,
+                                        rel_tol=1e-11) if want is not None else not math.isfinite(
+                                            said), (kind, name, said, want)
+                assert facts["items-low"] <= facts["items-estimate"] <= facts["items-high"] \
+                    and facts["conservative"] is False
                 assert facts["hash-suspect"] is False
-            assert kind in ("cuckoo", "growing", "tally") or facts["items-low"] < facts["items-high"] < 1100
+            assert kind in ("cuckoo", "growing", "tally") \
+                or facts["items-low"] < facts["items-high"] < 1100
         three.do("TAMIS.CREATE", "c", "count-min", "BYTES", 9000, "CONSERVATIVE")
         assert three.do("TAMIS.INFO", "c")["conservative"] is True
 
@@ -220,9 +268,12 @@ def test_windows():
     """A window forgets: by itself when it turns, or on demand."""
     with Server() as server:
         c = server.client()
-        check(c, ("TAMIS.CREATE w window ITEMS 300 RATE 0.001 GENERATIONS 3", "OK"), ("TAMIS.ADD w old", 1), ("TAMIS.ROTATE w", "OK"),
-              ("TAMIS.HAS w old", 1), ("TAMIS.ROTATE w", "OK"), ("TAMIS.ROTATE w", "OK"), ("TAMIS.HAS w old", 0),
-              ("TAMIS.CREATE t window ITEMS 300 RATE 0.001 GENERATIONS 3 TURNING", "OK"), ("TAMIS.ADD t old", 1))
+        check(c, ("TAMIS.CREATE w window ITEMS 300 RATE 0.001 GENERATIONS 3", "OK"),
+              ("TAMIS.ADD w old", 1), ("TAMIS.ROTATE w", "OK"),
+              ("TAMIS.HAS w old", 1), ("TAMIS.ROTATE w", "OK"), ("TAMIS.ROTATE w", "OK"),
+              ("TAMIS.HAS w old", 0),
+              ("TAMIS.CREATE t window ITEMS 300 RATE 0.001 GENERATIONS 3 TURNING", "OK"),
+              ("TAMIS.ADD t old", 1))
         c.do("TAMIS.MADD", "t", *ITEMS)
         check(c, ("TAMIS.HAS t old", 0), ("TAMIS.HAS t item-999", 1))
         assert isinstance(c.call("TAMIS.ROTATE", "none"), Error)
@@ -234,38 +285,51 @@ def test_merge():
         for name, low, high in (("x", 0, 300), ("y", 300, 600), ("z", 600, 900)):
             check(c, (f"TAMIS.CREATE {name} blocked ITEMS 1000 RATE 0.01", "OK"))
             c.do("TAMIS.MADD", name, *ITEMS[low:high])
-        check(c, ("EXPIRE x 1000", 1), ("TAMIS.MERGE x y z", "OK"), (["TAMIS.MHAS", "x", *ITEMS[:900]], [1] * 900), ("TTL x", 1000),
+        check(c, ("EXPIRE x 1000", 1), ("TAMIS.MERGE x y z", "OK"),
+              (["TAMIS.MHAS", "x", *ITEMS[:900]], [1] * 900), ("TTL x", 1000),
               ("TAMIS.MERGE new y z", "OK"), (["TAMIS.MHAS", "new", *ITEMS[300:900]], [1] * 600))
         before = c.do("TAMIS.DUMP", "y")
         check(c, ("TAMIS.CREATE o blocked ITEMS 2000 RATE 0.01", "OK"), ("SET s 1", "OK"))
         for words in ("y z o", "y none", "y s", "y y", "s y"):
             assert isinstance(c.call("TAMIS.MERGE", *words.split()), Error), words
-        check(c, ("TAMIS.MERGE y y", Error("ERR a structure cannot be merged into itself")), ("TAMIS.MERGE y s", Error(WRONGTYPE)))
+        check(c, ("TAMIS.MERGE y y", Error("ERR a structure cannot be merged into itself")),
+              ("TAMIS.MERGE y s", Error(WRONGTYPE)))
         assert c.do("TAMIS.DUMP", "y") == before
 
 
 def NO_KIND(word):
-    return Error(f"ERR unknown kind '{word}'; the kinds are auto, bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, "
+    return Error(
+        f"ERR unknown kind '{word}'; the kinds are auto, bloom, partitioned, blocked, counting, "
+        f"pair, growing, window, cuckoo, fuse, "
                  "ribbon, exact, count-min, count-sketch, tally, top, signed-tally")
 
 
 def test_errors():
     with Server() as server:
         c = server.client()
-        check(c, ("SET s 1", "OK"), ("TAMIS.CREATE k none", NO_KIND("none")), ("TAMIS.CREATE k KIND blocked", NO_KIND("KIND")),
-              (["TAMIS.CREATE", "k", b"a\r\n\xff" + 24 * b"x"], NO_KIND("a???" + 20 * "x" + "...")), (["TAMIS.CREATE", "k", b""], NO_KIND("")),
+        check(c, ("SET s 1", "OK"), ("TAMIS.CREATE k none", NO_KIND("none")),
+              ("TAMIS.CREATE k KIND blocked", NO_KIND("KIND")),
+              (["TAMIS.CREATE", "k", b"a\r\n\xff" + 24 * b"x"], NO_KIND("a???" + 20 * "x" + "...")),
+              (["TAMIS.CREATE", "k", b""], NO_KIND("")),
               ("TAMIS.CREATE k blocked ITEMS", Error("ERR ITEMS requires a value")),
               ("TAMIS.CREATE k blocked ITEMS x", Error("ERR invalid value for ITEMS")),
               ("TAMIS.CREATE k blocked ITEMS -1", Error("ERR invalid value for ITEMS")),
               ("TAMIS.CREATE k window INNER none", Error("ERR invalid value for INNER")),
               ("TAMIS.CREATE k blocked FOO 1", Error("ERR unknown option 'FOO' of TAMIS.CREATE")),
-              ("TAMIS.CREATE s blocked ITEMS 10 RATE 0.1", BUSY), ("TAMIS.ADD none a", NO_KEY), ("TAMIS.HAS none a", NO_KEY),
-              ("TAMIS.MADD none a", NO_KEY), ("TAMIS.MHAS none a", NO_KEY), ("TAMIS.INFO none", NO_KEY), ("TAMIS.DUMP none", NO_KEY),
-              ("TAMIS.ADD s a", Error(WRONGTYPE)), ("TAMIS.HAS s a", Error(WRONGTYPE)), ("TAMIS.COUNT s a", Error(WRONGTYPE)),
-              ("TAMIS.CREATE b blocked ITEMS 100 RATE 0.01", "OK"), ("TAMIS.CREATE b blocked ITEMS 100 RATE 0.01", BUSY))
-        for words in ("TAMIS.CREATE k blocked", "TAMIS.CREATE k blocked ITEMS 10 RATE 2", "TAMIS.CREATE k blocked ITEMS 10 RATE 0.01 BYTES 1",
-                      "TAMIS.REMOVE b a", "TAMIS.SEAL s", "TAMIS.ROTATE b", "TAMIS.EXCLUDE b a", "TAMIS.COUNT b a",
-                      "TAMIS.CREATE k blocked ITEMS 1000000000000000 RATE 0.01", "TAMIS.LOAD k junk", "TAMIS.LOAD k junk FOO"):
+              ("TAMIS.CREATE s blocked ITEMS 10 RATE 0.1", BUSY), ("TAMIS.ADD none a", NO_KEY),
+              ("TAMIS.HAS none a", NO_KEY),
+              ("TAMIS.MADD none a", NO_KEY), ("TAMIS.MHAS none a", NO_KEY),
+              ("TAMIS.INFO none", NO_KEY), ("TAMIS.DUMP none", NO_KEY),
+              ("TAMIS.ADD s a", Error(WRONGTYPE)), ("TAMIS.HAS s a", Error(WRONGTYPE)),
+              ("TAMIS.COUNT s a", Error(WRONGTYPE)),
+              ("TAMIS.CREATE b blocked ITEMS 100 RATE 0.01", "OK"),
+              ("TAMIS.CREATE b blocked ITEMS 100 RATE 0.01", BUSY))
+        for words in ("TAMIS.CREATE k blocked", "TAMIS.CREATE k blocked ITEMS 10 RATE 2",
+                      "TAMIS.CREATE k blocked ITEMS 10 RATE 0.01 BYTES 1",
+                      "TAMIS.REMOVE b a", "TAMIS.SEAL s", "TAMIS.ROTATE b", "TAMIS.EXCLUDE b a",
+                      "TAMIS.COUNT b a",
+                      "TAMIS.CREATE k blocked ITEMS 1000000000000000 RATE 0.01",
+                      "TAMIS.LOAD k junk", "TAMIS.LOAD k junk FOO"):
             reply = c.call(*words.split())
             if isinstance(reply, list):
                 reply = reply[0]
@@ -273,23 +337,31 @@ def test_errors():
         # A strict one is full: what was before that is in, and told so.
         check(c, ("TAMIS.CREATE f bloom ITEMS 3 RATE 0.0001 STRICT", "OK"))
         replies = c.call("TAMIS.MADD", "f", "a", "b", "c", "d", "e")
-        assert replies[:3] == [1, 1, 1] and isinstance(replies[3], Error) and len(replies) == 4, replies
+        assert replies[:3] == [1, 1, 1] and isinstance(replies[3], Error) and len(replies) == 4, \
+            replies
         image = c.do("TAMIS.DUMP", "b")
         for i in range(0, len(image), 7):
             damaged = bytearray(image)
             damaged[i] ^= 0x10
             assert isinstance(c.call("TAMIS.LOAD", "damaged", bytes(damaged)), Error), i
-        check(c, (["TAMIS.LOAD", "s", image], BUSY), (["TAMIS.LOAD", "s", image, "REPLACE"], "OK"), ("TAMIS.HAS s a", 0),
-              ("RPUSH l x y", 2), ("TAMIS.LOAD l junk REPLACE", Error("ERR not a Tamis file")), ("LLEN l", 2),
+        check(c, (["TAMIS.LOAD", "s", image], BUSY), (["TAMIS.LOAD", "s", image, "REPLACE"], "OK"),
+              ("TAMIS.HAS s a", 0),
+              ("RPUSH l x y", 2), ("TAMIS.LOAD l junk REPLACE", Error("ERR not a Tamis file")),
+              ("LLEN l", 2),
               (["TAMIS.LOAD", "l", image, "REPLACE"], "OK"), ("TYPE l", "tamis-img"), ("DBSIZE", 4),
-              ("CONFIG SET bf.tamis-max-bytes 100kb", "OK"), ("TAMIS.CREATE g growing ITEMS 100 RATE 0.01", "OK"))
-        assert isinstance(c.call("TAMIS.CREATE", "k", "blocked", "BYTES", 200000, "RATE", 0.01), Error)
+              ("CONFIG SET bf.tamis-max-bytes 100kb", "OK"),
+              ("TAMIS.CREATE g growing ITEMS 100 RATE 0.01", "OK"))
+        assert isinstance(c.call("TAMIS.CREATE", "k", "blocked", "BYTES", 200000, "RATE", 0.01),
+                          Error)
         replies = c.call("TAMIS.MADD", "g", *[f"g{i}" for i in range(200000)])
-        assert isinstance(replies[-1], Error) and c.do("MEMORY", "USAGE", "g") < 250000 and c.do("TAMIS.HAS", "g", "g0") == 1
+        assert isinstance(replies[-1], Error) and c.do("MEMORY", "USAGE", "g") < 250000 \
+            and c.do("TAMIS.HAS", "g", "g0") == 1
         # The limit is the one of the day, for what is there as well.
         c.do("CONFIG", "SET", "bf.tamis-max-bytes", "1gb")
-        assert not any(isinstance(r, Error) for r in c.call("TAMIS.MADD", "g", *[f"g{i}" for i in range(200000)]))
+        assert not any(isinstance(r, Error)
+                       for r in c.call("TAMIS.MADD", "g", *[f"g{i}" for i in range(200000)]))
 
 
 if __name__ == "__main__":
-    main([test_kinds, test_redisbloom_files, test_exact, test_counts, test_top, test_estimates, test_info, test_windows, test_merge, test_errors])
+    main([test_kinds, test_redisbloom_files, test_exact, test_counts, test_top, test_estimates,
+          test_info, test_windows, test_merge, test_errors])

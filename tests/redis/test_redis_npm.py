@@ -1,11 +1,13 @@
-"""The `redis` client of npm drives every call it has for these commands, in RESP2 and RESP3. Version 5, because it runs on the Node
-of Debian 12 (18), which version 6 does not. Skipped without npm."""
+"""The `redis` client of npm drives every call it has for these commands, in RESP2 and RESP3.
+Version 5, because it runs on the Node of Debian 12 (18), which version 6 does not. Skipped without
+npm."""
 import os
 import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
 from redis_client import BUILD, PATIENCE, SOURCE, Server, main  # noqa: E402
 
 
@@ -17,7 +19,8 @@ def client_package():
     if not (room / "node_modules/redis").exists():
         room.mkdir(exist_ok=True)
         (room / "package.json").write_text('{"private": true}\n')
-        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "redis@5"], cwd=room, capture_output=True,
+        done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--loglevel=error",
+                               "redis@5"], cwd=room, capture_output=True,
                               text=True, timeout=PATIENCE)
         assert done.returncode == 0, f"npm cannot install the client: {done.stdout}{done.stderr}"
     return room
@@ -30,9 +33,11 @@ def test_every_call():
         sys.exit(77)
     with Server() as server:
         for resp in ("2", "3"):
-            done = subprocess.run(["node", SOURCE / "tests/redis/redis_npm.mjs", str(server.port), resp, str(room)], capture_output=True,
+            done = subprocess.run(["node", SOURCE / "tests/redis/redis_npm.mjs", str(server.port),
+                                   resp, str(room)], capture_output=True,
                                   text=True, timeout=PATIENCE)
-            assert done.returncode == 0 and "all calls" in done.stdout, f"RESP{resp}: {done.stdout}{done.stderr}"
+            assert done.returncode == 0 and "all calls" in done.stdout, \
+                f"RESP{resp}: {done.stdout}{done.stderr}"
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""Values outlive the server: RDB, AOF with and without preamble, replicas that agree and never complain, failover, MIGRATE, a
-cluster of three masters with replicas."""
+"""Values outlive the server: RDB, AOF with and without preamble, replicas that agree and never
+complain, failover, MIGRATE, a cluster of three masters with replicas."""
 import os
 import pathlib
 import random
@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
 from redis_client import Error, Server, main, used_memory, vectors, wait_for  # noqa: E402
 from test_redis_bloom import check  # noqa: E402
 
@@ -16,19 +17,25 @@ KINDS = ("blocked", "counting", "growing", "cuckoo", "tally", "top", "ribbon", "
 
 
 def fill(c, tag="", rounds=60):
-    """All families, with growth, removals, expelled items, full filters, saturated counters and refused commands."""
+    """All families, with growth, removals, expelled items, full filters, saturated counters and
+    refused commands."""
     random.seed(4)
     t = tag
-    for command in (f"BF.RESERVE bf{t} 0.02 20", f"BF.RESERVE fixed{t} 0.01 50 NONSCALING", f"CF.RESERVE cf{t} 16 EXPANSION 2",
-                    f"CF.RESERVE cf0{t} 16 EXPANSION 0 MAXITERATIONS 5", f"CMS.INITBYDIM cms{t} 50 4", f"TOPK.RESERVE topk{t} 5 20 4 0.9",
-                    *[f"TAMIS.CREATE {kind}{t} {kind} " + ("BYTES 20000" if kind in ("tally", "top") else "ITEMS 500 RATE 0.01") for kind in KINDS]):
+    for command in (f"BF.RESERVE bf{t} 0.02 20", f"BF.RESERVE fixed{t} 0.01 50 NONSCALING",
+                    f"CF.RESERVE cf{t} 16 EXPANSION 2",
+                    f"CF.RESERVE cf0{t} 16 EXPANSION 0 MAXITERATIONS 5",
+                    f"CMS.INITBYDIM cms{t} 50 4", f"TOPK.RESERVE topk{t} 5 20 4 0.9",
+                    *[f"TAMIS.CREATE {kind}{t} {kind} "
+                      + ("BYTES 20000" if kind in ("tally", "top") else "ITEMS 500 RATE 0.01")
+                      for kind in KINDS]):
         c.do(*command.split())
     for i in range(rounds):
         items = [f"i{random.randrange(400)}" for _ in range(10)]
         weights = [x for item in items for x in (item, random.randrange(50))]
         c.call("BF.MADD", f"bf{t}", *items)
         c.call("BF.ADD", f"made{t}", items[0])
-        c.call("BF.INSERT", f"inserted{t}", "CAPACITY", 5, "ERROR", 0.1, "EXPANSION", 3, "ITEMS", *items)
+        c.call("BF.INSERT", f"inserted{t}", "CAPACITY", 5, "ERROR", 0.1, "EXPANSION", 3, "ITEMS",
+               *items)
         c.call("BF.MADD", f"fixed{t}", *items)
         c.call("CF.ADD", f"cf{t}", items[0])
         c.call("CF.ADDNX", f"cf{t}", items[1])
@@ -90,7 +97,8 @@ def test_rdb():
 
 
 def aof(preamble):
-    with Server("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", preamble, "--auto-aof-rewrite-percentage", "0") as server:
+    with Server("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble",
+                preamble, "--auto-aof-rewrite-percentage", "0") as server:
         c = server.client()
         fill(c)
         before = state(c)
@@ -121,8 +129,10 @@ def rewritten(c):
 
 
 def test_full_server():
-    """A server at its maxmemory saves all it has: in DUMP, in its RDB, in an append-only file without preamble."""
-    with Server("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no", "--auto-aof-rewrite-percentage", "0") as server:
+    """A server at its maxmemory saves all it has: in DUMP, in its RDB, in an append-only file
+    without preamble."""
+    with Server("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no",
+                "--auto-aof-rewrite-percentage", "0") as server:
         c = server.client()
         c.do("TOPK.RESERVE", "topk", 100000, 8, 7, 0.9)  # 2.4 MB of heap at rest
         c.do("TOPK.INCRBY", "topk", "a", 3, "b", 2)
@@ -144,16 +154,20 @@ def grow(c, tag, n):
     """How many of n items enter the two kinds that grow."""
     done = []
     for key in ("growing", "ribbon"):
-        replies = [c.call("TAMIS.MADD", key, *[f"{tag}{j}" for j in range(i, i + 100)]) for i in range(0, n, 100)]
+        replies = [c.call("TAMIS.MADD", key, *[f"{tag}{j}" for j in range(i, i + 100)])
+                   for i in range(0, n, 100)]
         done.append(sum(not isinstance(r, Error) for reply in replies for r in reply))
     return done
 
 
 def test_limit_of_the_day():
-    """What was accepted under a higher limit comes back under a lower one, from a preamble and the commands behind it as from a
-    primary; then it grows no more."""
-    options = ("--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
-    with Server(*options, arguments=("tamis-max-bytes", "100kb")) as one, Server(arguments=("tamis-max-bytes", "100kb")) as two:
+    """What was accepted under a higher limit comes back under a lower one, from a preamble and the
+    commands behind it as from a primary; then it grows no more."""
+    options = ("--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage",
+               "0")
+    with Server(*options, arguments=("tamis-max-bytes",
+                                     "100kb")) as one, Server(
+                                         arguments=("tamis-max-bytes", "100kb")) as two:
         c, replica = one.client(), two.client()
         c.do("CONFIG", "SET", "bf.tamis-max-bytes", "1gb")
         for key in ("growing", "ribbon"):
@@ -178,7 +192,9 @@ def test_limit_of_the_day():
             c.do("COPY", "growing", "copy")
             c.do("TAMIS.MERGE", "sum", "growing")
             for key in ("copy", "sum"):
-                assert any(isinstance(r, Error) for r in c.call("TAMIS.MADD", key, *[f"copied{i}" for i in range(200000)])), key
+                assert any(isinstance(r, Error)
+                           for r in c.call("TAMIS.MADD", key,
+                                           *[f"copied{i}" for i in range(200000)])), key
                 assert c.do("MEMORY", "USAGE", key) < sizes[0] + 100
         c.do("CONFIG", "SET", "bf.tamis-max-bytes", "1gb")
         assert grow(c, "again", 200000) == [200000, 200000]
@@ -190,14 +206,17 @@ def synced(primary, replica):
 
     def same():
         done = offset(replica, b"slave_repl_offset")
-        return (b"master_link_status:up" in replica.do("INFO", "replication") and done is not None and
+        return (b"master_link_status:up" in replica.do("INFO", "replication") and done is not None
+                and
                 done[1] == offset(primary, b"master_repl_offset")[1])
     wait_for(same, "the replica lags behind")
 
 
 def test_replica():
-    """Its settings are other ones, and it is smaller; all the same it becomes equal, and never sends an error."""
-    other = ("bf-error-rate", "0.2", "bf-initial-size", "7", "cf-initial-size", "64", "cf-bucket-size", "4", "cf-max-expansions", "1",
+    """Its settings are other ones, and it is smaller; all the same it becomes equal, and never
+    sends an error."""
+    other = ("bf-error-rate", "0.2", "bf-initial-size", "7", "cf-initial-size", "64",
+             "cf-bucket-size", "4", "cf-max-expansions", "1",
              "tamis-max-bytes", "1024", "bf-expansion-factor", "3")
     with Server() as one, Server(arguments=other) as two:
         primary, replica = one.client(), two.client()
@@ -215,8 +234,10 @@ def test_replica():
         before = primary.do("INFO", "replication")
         primary.do("BF.ADD", "madelate", "i1")
         offset = re.search(rb"master_repl_offset:(\d+)", primary.do("INFO", "replication"))[1]
-        for words in (("BF.ADD", "madelate", "i1"), ("CF.DEL", "cflate", "never-there"), ("CF.ADDNX", "cfmadelate", "i1"),
-                      ("BF.MADD", "fixedlate", "n1", "n2"), ("TAMIS.REMOVE", "countinglate", "never-there")):
+        for words in (("BF.ADD", "madelate", "i1"), ("CF.DEL", "cflate", "never-there"),
+                      ("CF.ADDNX", "cfmadelate", "i1"),
+                      ("BF.MADD", "fixedlate", "n1", "n2"),
+                      ("TAMIS.REMOVE", "countinglate", "never-there")):
             primary.call(*words)
         now = re.search(rb"master_repl_offset:(\d+)", primary.do("INFO", "replication"))[1]
         assert offset == now, (before, offset, now)
@@ -231,7 +252,8 @@ def test_replica():
         assert replica.do("TOPK.COUNT", "tight", "x" * 4000, "y" * 4000, "b") == [0, 0, 3]
         offset = re.search(rb"master_repl_offset:(\d+)", primary.do("INFO", "replication"))[1]
         check(primary, (["TOPK.ADD", "tight", "x" * 4000], [refused]))
-        assert offset == re.search(rb"master_repl_offset:(\d+)", primary.do("INFO", "replication"))[1]
+        assert offset == re.search(rb"master_repl_offset:(\d+)",
+                                   primary.do("INFO", "replication"))[1]
         replica.do("REPLICAOF", "NO", "ONE")
         assert replica.do("BF.ADD", "madelate", "after") == 1
 
@@ -249,7 +271,8 @@ def pieces(c, family, key):
 def answers(c):
     """About every filter of the test below: what is in, what is not, and the facts."""
     asked = [f"{word}{i}" for word in ("in", "out") for i in range(3000)]
-    return {key: (c.do(family + ".MEXISTS", key, *asked), c.do(family + ".INFO", key), c.do(family + ".DEBUG", key))
+    return {key: (c.do(family + ".MEXISTS", key, *asked), c.do(family + ".INFO", key),
+                  c.do(family + ".DEBUG", key))
             for key, family in FILTERS.items()}
 
 
@@ -257,17 +280,19 @@ FILTERS = {"bf-links": "BF", "bf-pieces": "BF", "cf-tables": "CF", "cf-pieces": 
 
 
 def test_kill_after_loadchunk():
-    """A primary gets filters by LOADCHUNK and is killed once its replica has the stream. They are all in the replica, which is
-    promoted, and in the primary's append-only file."""
+    """A primary gets filters by LOADCHUNK and is killed once its replica has the stream. They are
+    all in the replica, which is promoted, and in the primary's append-only file."""
     options = ("--appendonly", "yes", "--appendfsync", "always", "--repl-diskless-sync-delay", "0")
     with Server() as made, Server(*options) as one, Server() as two:
         source, primary, replica = made.client(), one.client(), two.client()
-        for command in ("BF.RESERVE bf-links 0.01 200", "BF.RESERVE bf-pieces 0.01 15000000", "CF.RESERVE cf-tables 256 EXPANSION 2",
+        for command in ("BF.RESERVE bf-links 0.01 200", "BF.RESERVE bf-pieces 0.01 15000000",
+                        "CF.RESERVE cf-tables 256 EXPANSION 2",
                         "CF.RESERVE cf-pieces 17000000"):
             source.do(*command.split())
         items = [f"in{i}" for i in range(3000)]
         for key, family in FILTERS.items():
-            source.do(*(("BF.MADD", key) if family == "BF" else ("CF.INSERT", key, "ITEMS")), *items)
+            source.do(*(("BF.MADD", key) if family == "BF" else ("CF.INSERT", key, "ITEMS")),
+                      *items)
         source.do("CF.DEL", "cf-tables", "in7")
         wanted = answers(source)
         replica.do("REPLICAOF", "127.0.0.1", one.port)
@@ -283,12 +308,13 @@ def test_kill_after_loadchunk():
         one.start()
         for name, c in (("replica", replica), ("append-only file", one.client())):
             got = answers(c)
-            assert not [key for key in FILTERS if got[key] != wanted[key] or c.do("DUMP", key) != source.do("DUMP", key)], name
+            assert not [key for key in FILTERS if got[key] != wanted[key]
+                        or c.do("DUMP", key) != source.do("DUMP", key)], name
 
 
 def test_full_synchronization():
-    """The way of docs/REDIS.md: a replica that lacks something is stopped, loses its files, and is started again. With its files it only gets
-    what it has missed since."""
+    """The way of docs/REDIS.md: a replica that lacks something is stopped, loses its files, and is
+    started again. With its files it only gets what it has missed since."""
     def resynchronized(how):
         return int(re.search(f"{how}:(\\d+)", primary.text("INFO", "stats"))[1])
     with Server("--repl-diskless-sync-delay", "0") as one:
@@ -306,7 +332,8 @@ def test_full_synchronization():
             two.restart()
             replica = two.client()
             synced(primary, replica)
-            assert resynchronized("sync_full") == full and resynchronized("sync_partial_ok") == partial + 1
+            assert resynchronized("sync_full") == full and resynchronized("sync_partial_ok") \
+                == partial + 1
             assert replica.do("EXISTS", "cf") == 0
             replica.send("SHUTDOWN", "NOSAVE")
             two.process.wait()
@@ -332,12 +359,15 @@ def test_migrate():
 def cluster_of(servers):
     """Three masters with a replica each."""
     addresses = [f"127.0.0.1:{s.port}" for s in servers]
-    done = subprocess.run(["redis-cli", "--cluster", "create", *addresses, "--cluster-replicas", "1", "--cluster-yes"],
+    done = subprocess.run(["redis-cli", "--cluster", "create", *addresses, "--cluster-replicas",
+                           "1", "--cluster-yes"],
                           capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     clients = [s.client() for s in servers]
-    wait_for(lambda: all(b"cluster_state:ok" in c.do("CLUSTER", "INFO") for c in clients), "no cluster")
-    wait_for(lambda: all(b"master_link_status:down" not in c.do("INFO", "replication") for c in clients), "replicas are down")
+    wait_for(lambda: all(b"cluster_state:ok" in c.do("CLUSTER", "INFO") for c in clients),
+             "no cluster")
+    wait_for(lambda: all(b"master_link_status:down" not in c.do("INFO", "replication")
+                         for c in clients), "replicas are down")
     return clients
 
 
@@ -351,7 +381,8 @@ class Cluster:
         client = next(iter(self.clients.values()))
         for _ in range(400):
             reply = client.call(*words)
-            moved = re.match(r"(MOVED|ASK) \d+ \S+:(\d+)", reply.text) if isinstance(reply, Error) else None
+            moved = re.match(r"(MOVED|ASK) \d+ \S+:(\d+)",
+                             reply.text) if isinstance(reply, Error) else None
             if moved:
                 client = self.clients[int(moved[2])]
                 if moved[1] == "ASK":
@@ -369,7 +400,8 @@ class Cluster:
 
 
 def test_cluster():
-    options = ("--cluster-enabled", "yes", "--cluster-node-timeout", "15000", "--appendonly", "no", "--repl-diskless-sync-delay", "0")
+    options = ("--cluster-enabled", "yes", "--cluster-node-timeout", "15000", "--appendonly", "no",
+               "--repl-diskless-sync-delay", "0")
     servers = []
     try:
         for _ in range(6):
@@ -379,7 +411,8 @@ def test_cluster():
         fill(cluster, "{one}", 10)
         for i in range(30):
             fill_small(cluster, i)
-        for words in (("CMS.MERGE", "a", 1, "b"), ("BF.MERGE", "a", "b"), ("TAMIS.MERGE", "a", "b")):
+        for words in (("CMS.MERGE", "a", 1, "b"), ("BF.MERGE", "a", "b"),
+                      ("TAMIS.MERGE", "a", "b")):
             reply = cluster.call(*words)
             assert reply.text.startswith("CROSSSLOT"), (words, reply)
         before = {f"bf{i}": cluster.do("DUMP", f"bf{i}") for i in range(30)}
@@ -390,7 +423,8 @@ def test_cluster():
         fail_over(replica)
         assert {key: cluster.do("DUMP", key) for key in before} == before
         for i in range(30):
-            assert cluster.do("TAMIS.HAS", f"n{i}", "x") == 1 and cluster.do("BF.ADD", f"bf{i}", "later") in (0, 1)
+            assert cluster.do("TAMIS.HAS", f"n{i}", "x") == 1 \
+                and cluster.do("BF.ADD", f"bf{i}", "later") in (0, 1)
     finally:
         for server in servers:
             server.__exit__(*sys.exc_info())
@@ -424,19 +458,23 @@ def fill_small(c, i):
 
 def reshard(servers, clients, cluster):
     """Slots move to another master while they are used."""
-    masters = [(s, c) for s, c in zip(servers, clients) if b"role:master" in c.do("INFO", "replication")]
+    masters = [(s, c) for s, c in zip(servers, clients)
+               if b"role:master" in c.do("INFO", "replication")]
     source, target = (c.do("CLUSTER", "MYID").decode() for _, c in masters[:2])
-    move = subprocess.Popen(["redis-cli", "--cluster", "reshard", f"127.0.0.1:{servers[0].port}", "--cluster-from", source,
+    move = subprocess.Popen(["redis-cli", "--cluster", "reshard", f"127.0.0.1:{servers[0].port}",
+                             "--cluster-from", source,
                              "--cluster-to", target, "--cluster-slots", "1500", "--cluster-yes"],
                             stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
     while move.poll() is None:
         for i in range(30):
-            assert cluster.do("TAMIS.HAS", f"n{i}", "x") == 1 and cluster.do("CMS.QUERY", f"cms{i}", "x") == [i + 1]
+            assert cluster.do("TAMIS.HAS", f"n{i}", "x") == 1 \
+                and cluster.do("CMS.QUERY", f"cms{i}", "x") == [i + 1]
     assert move.returncode == 0
     owners = masters[1][1].do("CLUSTER", "INFO")
     assert b"cluster_state:ok" in owners
 
 
 if __name__ == "__main__":
-    main([test_rdb, test_aof_with_preamble, test_aof_without_preamble, test_full_server, test_limit_of_the_day, test_replica,
+    main([test_rdb, test_aof_with_preamble, test_aof_without_preamble, test_full_server,
+          test_limit_of_the_day, test_replica,
           test_kill_after_loadchunk, test_full_synchronization, test_migrate, test_cluster])

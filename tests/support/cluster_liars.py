@@ -1,4 +1,5 @@
-"""Servers that are none, for the tests of cluster/: one that says what it was told to, and one between the command and a real one."""
+"""Servers that are none, for the tests of cluster/: one that says what it was told to, and one
+between the command and a real one."""
 import contextlib
 import socket
 import threading
@@ -8,12 +9,14 @@ FACTS = b"*6\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(x), x) for x in
 
 
 class Liar(threading.Thread):
-    """A server that is none: it replies to a word as it was told, and to others with nothing, except that TAMIS.INFO has a kind and nothing
-    else. Of a list of replies the last one stays; an empty one hangs up."""
+    """A server that is none: it replies to a word as it was told, and to others with nothing,
+    except that TAMIS.INFO has a kind and nothing else. Of a list of replies the last one stays; an
+    empty one hangs up."""
 
     def __init__(self, **replies):
         super().__init__(daemon=True)
-        self.replies = {"CLUSTER": b"-ERR This instance has cluster support disabled\r\n", "HMGET": FACTS,
+        self.replies = {"CLUSTER": b"-ERR This instance has cluster support disabled\r\n",
+                        "HMGET": FACTS,
                         "TAMIS_INFO": b"*2\r\n$4\r\nkind\r\n$7\r\nblocked\r\n", **replies}
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.port = self.socket.getsockname()[1]
@@ -33,14 +36,17 @@ class Liar(threading.Thread):
             while asked := connection.recv(1 << 20):
                 for word, reply in self.replies.items():
                     for _ in range(asked.count(word.replace("_", ".").encode() + b"\r\n")):
-                        now = reply if isinstance(reply, bytes) else reply.pop(0) if len(reply) > 1 else reply[0]
+                        now = reply if isinstance(reply,
+                                                  bytes) else reply.pop(0) if len(
+                                                      reply) > 1 else reply[0]
                         if now == b"":
                             return
                         connection.sendall(now)
 
 
 def one_shard(kind):
-    return b"*6\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(x), x) for x in (b"1", kind, b"1", b"1", b"ready", b"me"))
+    return b"*6\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(x), x)
+                                for x in (b"1", kind, b"1", b"1", b"ready", b"me"))
 
 
 class Between(threading.Thread):
@@ -56,9 +62,12 @@ class Between(threading.Thread):
     def run(self):
         with contextlib.suppress(OSError):
             while True:
-                near, far = self.socket.accept()[0], socket.create_connection(("127.0.0.1", self.server.port))
-                for source, target, before in ((near, far, self.before), (far, near, lambda _: None)):
-                    threading.Thread(target=self.copy, args=(source, target, before), daemon=True).start()
+                near, far = self.socket.accept()[0], socket.create_connection(
+                    ("127.0.0.1", self.server.port))
+                for source, target, before in ((near, far, self.before),
+                                               (far, near, lambda _: None)):
+                    threading.Thread(target=self.copy, args=(source, target, before),
+                                     daemon=True).start()
 
     def copy(self, source, target, before):
         with contextlib.suppress(OSError):

@@ -2,7 +2,9 @@
 
 Slow and plain on purpose: it is there to disagree. Needs the Debian package python3-xxhash.
 
-    /usr/bin/python3 tests/support/reader.py IMAGE [KEY_IN_HEX]     prints what the header says; IMAGE may be packed
+    /usr/bin/python3 tests/support/reader.py IMAGE [KEY_IN_HEX]
+
+prints what the header says. IMAGE may be packed.
 """
 import struct
 import sys
@@ -14,7 +16,8 @@ from siphash import siphash128
 MASK = 2**64 - 1
 MULTIPLIER = 2862933555777941757
 CHUNK = 65536
-KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6: "growing", 7: "window",
+KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6: "growing",
+         7: "window",
          8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact", 12: "private", 32: "count-min",
          33: "count-sketch", 34: "tally", 35: "top", 36: "signed-tally"}
 VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2, 32: 1}  # the highest of a kind that has any
@@ -140,7 +143,8 @@ class Growing:
         _, _, _, self.width, base, _, m, *_, length = entry
         self.log = m.bit_length() - 1
         need(m == 1 << self.log and 7 <= self.log <= 46 and 3 <= base <= 51, "m and k")
-        bits = base + (5 if self.log < 15 else 20 - self.log if self.log < 20 else 0 if self.log < 28 else 4)
+        bits = base + (5 if self.log < 15 else 20 - self.log if self.log < 20 else 0
+                       if self.log < 28 else 4)
         need(self.width == bits + 1, "width of a slot")
         blocks = m // 64 + (1 if self.log < 10 else 2 if self.log < 12 else 3)
         size = 18 + 8 * self.width
@@ -174,7 +178,8 @@ class Growing:
             used += after - start
         need(self.offsets == offsets, "offsets")
         need(used == entries <= 15 * m // 16, "number of entries")
-        need(sum(v != 0 for v in self.slots) == used and bin(self.ends).count("1") == len(self.runs), "unused slots")
+        need(sum(v != 0 for v in self.slots) == used
+             and bin(self.ends).count("1") == len(self.runs), "unused slots")
 
     def has(self, lo, hi):
         key = hi << 64 | lo
@@ -205,15 +210,18 @@ class Cuckoo:
         x = print_ * 0x9E3779B97F4A7C15 & MASK
         x = (x ^ x >> 32) * 0xD6E8FEB86659FD93 & MASK
         second = self.m // 2 + ((x * windows >> 64) - first) % windows
-        return any(self.slot(s) == 2 * print_ or self.slot(s + 1) == 2 * print_ + 1 for s in (first, second))
+        return any(self.slot(s) == 2 * print_ or self.slot(s + 1) == 2 * print_ + 1
+                   for s in (first, second))
 
 
 class Collection:
     def __init__(self, kind, entry, cells):
         _, own, variant, bits, k, salt, m, *_, length = entry
-        need(own == kind and variant < 2 and salt == 0 and entry[7] == 0 and entry[8] == 0, "shape of a collection")
+        need(own == kind and variant < 2 and salt == 0 and entry[7] == 0 and entry[8] == 0,
+             "shape of a collection")
         most = 32 if kind == 10 else 33
-        need(k in (3, 4) and 4 <= bits <= 32 if kind == 9 else 65536 <= k <= most * 65536 and bits == 1, "its k")
+        need(k in (3, 4) and 4 <= bits <= 32 if kind == 9 else 65536 <= k <= most * 65536
+             and bits == 1, "its k")
         need(length == (16 * m or 16) and (m > 0 or not any(cells)), "length of the hashes")
 
     def has(self, lo, hi):
@@ -235,7 +243,8 @@ class Fuse:
         product = (lo ^ 0xA0761D6478BD642F) * b
         e = product >> 64 ^ product & MASK
         first = e * (self.m - (self.d - 1) * self.segment) >> 64
-        at = [first] + [(first + j * self.segment) ^ (e >> 18 * (j - 1)) % self.segment for j in range(1, self.d)]
+        at = [first] + [(first + j * self.segment) ^ (e >> 18 * (j - 1)) % self.segment
+                        for j in range(1, self.d)]
         total = hi >> 64 - self.bits
         for i in at:
             total ^= self.cells >> i * self.bits & (1 << self.bits) - 1
@@ -246,18 +255,21 @@ def is_nothing(sections):
     entry, cells = sections[0]
     if entry[2] != 2:
         return False
-    need(len(sections) == 1 and (entry[0], entry[4], entry[6]) == (1, 1, 0) and cells == bytes(8), "nothing")
+    need(len(sections) == 1 and (entry[0], entry[4], entry[6]) == (1, 1, 0) and cells == bytes(8),
+         "nothing")
     return True
 
 
 class Ribbon:
-    """A filter (role 1), or a retrieval of one bit (role 5); takes its sections from the front of the list."""
+    """A filter (role 1), or a retrieval of one bit (role 5); takes its sections from the front of
+    the list."""
 
     def __init__(self, kind, sections, cells_role):
         self.layers, self.retrieves = [], cells_role == 5
         while not self.layers or self.layers[-1][4] is not None:
             need(sections and len(self.layers) < 8, "a layer")
-            (role, own, variant, bits, r, salt, m, _, boundary, _, _, length), cells = sections.pop(0)
+            (role, own, variant, bits, r, salt, m, _, boundary, _, _,
+             length), cells = sections.pop(0)
             need((role, own, bits) == (cells_role, kind, 1) and variant < 2, "cells of a layer")
             need(1 <= boundary <= m <= 2**44 and 1 <= r and r + (boundary < m) <= 32, "its shape")
             need(not self.retrieves or (r, boundary) == (1, m), "one column")
@@ -394,7 +406,8 @@ class Tally:
         for at in range(0, length, 64):
             need(cells[at + 63] == 0, "the last byte of a line")
             for j in cells[at + 56:at + 63]:
-                need(j < 128 and (not j & 2 or j & 5 == 5) and (not j & 32 or j & 80 == 80), "halves of a quad")
+                need(j < 128 and (not j & 2 or j & 5 == 5) and (not j & 32 or j & 80 == 80),
+                     "halves of a quad")
                 need(not j & 8 or j & 34 == 34, "halves of an octet")
         return lines
 
@@ -415,7 +428,8 @@ class Tally:
     def count(self, lo, hi):
         first = hi * self.lines >> 64
         second = (first + 1 + (lo * (self.lines - 1) >> 64)) % self.lines
-        return min(END, *self.counters(first, hi & 0xFFFFFFFF), *self.counters(second, lo & 0xFFFFFFFF))
+        return min(END, *self.counters(first, hi & 0xFFFFFFFF),
+                   *self.counters(second, lo & 0xFFFFFFFF))
 
     def has(self, lo, hi):
         return self.count(lo, hi) > 0
@@ -423,13 +437,17 @@ class Tally:
 
 class Top:
     def __init__(self, sections):
-        need(len(sections) == 3 and [e[:3] for e, _ in sections] == [(1, 34, 0), (6, 35, 0), (7, 35, 0)], "sections")
+        need(len(sections) == 3 and [e[:3]
+                                     for e, _ in sections] == [(1, 34, 0), (6, 35, 0), (7, 35, 0)],
+             "sections")
         self.tally = Tally(*sections[0])
         (_, _, _, width, ways, _, m, *rest, length), self.entries = sections[1]
         self.buckets = m // 4
-        need((width, ways) == (64, 4) and m % 4 == 0 and 2 <= self.buckets <= 2**30 and length == 32 * m, "entries")
+        need((width, ways) == (64, 4) and m % 4 == 0 and 2 <= self.buckets <= 2**30
+             and length == 32 * m, "entries")
         (_, _, _, width, one, _, size, *_, length), self.texts = sections[2]
-        need((width, one) == (8, 1) and size == length and size % 64 == 0 and 128 <= size <= 2**34, "texts")
+        need((width, one) == (8, 1) and size == length and size % 64 == 0 and 128 <= size <= 2**34,
+             "texts")
         need(not any(e[7] for e, _ in sections[1:]), "items of the entries")
         self.found = {}
         for slot in range(m):
@@ -441,7 +459,8 @@ class Top:
 
     def check_entry(self, slot):
         at, way = slot // 4 * 128, slot % 4
-        print_, count, error = (int.from_bytes(self.entries[at + o + 8 * way:][:8], "little") for o in (0, 32, 64))
+        print_, count, error = (int.from_bytes(self.entries[at + o + 8 * way:][:8], "little")
+                                for o in (0, 32, 64))
         text = int.from_bytes(self.entries[at + 96 + 4 * way:][:4], "little")
         if print_ == 0:
             need(count == error == text == 0, "no entry")
@@ -465,17 +484,20 @@ class Top:
             owner[at // 8] = slot, self.texts[at + 8:end]
             at = end + -end % 8
         need(not any(self.texts[max(used, 32):]), "zeros behind the texts")
-        need(all(text == 0 or text in owner and owner[text][0] == slot for _, _, text, slot in self.found.values()), "whose text")
+        need(all(text == 0 or text in owner and owner[text][0] == slot
+                 for _, _, text, slot in self.found.values()), "whose text")
         self.items = {p: owner[text][1] for p, (_, _, text, _) in self.found.items() if text}
 
     def pair(self, print_):
         z = Pair.remix(print_) * 0x9E3779B97F4A7C15 & MASK
         first = z * self.buckets >> 64
-        return first, (first + 1 + ((z << 32 & MASK | z >> 32) * (self.buckets - 1) >> 64)) % self.buckets
+        return first, (first + 1
+                       + ((z << 32 & MASK | z >> 32) * (self.buckets - 1) >> 64)) % self.buckets
 
     def count(self, lo, hi):
         print_ = lo or 1
-        return self.found[print_][0] if print_ in self.found else self.tally.count(print_, Pair.remix(print_))
+        return self.found[print_][0] if print_ in self.found else self.tally.count(
+            print_, Pair.remix(print_))
 
     def text(self, lo, hi):
         return self.items.get(lo or 1)
@@ -508,7 +530,8 @@ class SignedTally:
         first = hi * self.lines >> 64
         second = (first + 1 + (lo * (self.lines - 1) >> 64)) % self.lines
         signs = Pair.remix(lo ^ hi) >> 59
-        values = [*self.counters(first, hi & 0xFFFFFFFF, True), *self.counters(second, lo & 0xFFFFFFFF, False)]
+        values = [*self.counters(first, hi & 0xFFFFFFFF, True),
+                  *self.counters(second, lo & 0xFFFFFFFF, False)]
         return sorted(-v if signs >> i & 1 else v for i, v in enumerate(values))[2]
 
     def has(self, lo, hi):
@@ -519,12 +542,14 @@ class Window:
     def __init__(self, sections):
         self.counts = sections[0][0][1] >= 32
         parts = 3 if len(sections) > 1 and sections[1][0][0] == 6 else 1
-        need(len(sections) % parts == 0 and 2 <= len(sections) // parts <= 256, "number of generations")
+        need(len(sections) % parts == 0 and 2 <= len(sections) // parts <= 256,
+             "number of generations")
         if not self.counts:
             self.generations = [Bits(e, c) for e, c in sections]
             need(len({g.shape() for g in self.generations}) == 1, "equal shapes")
             return
-        need(len({(*e[:5], e[6], i % parts) for i, (e, _) in enumerate(sections)}) == parts, "equal shapes")
+        need(len({(*e[:5], e[6], i % parts) for i, (e, _) in enumerate(sections)}) == parts,
+             "equal shapes")
         need(all(e[7] <= END for e, _ in sections), "weight of a generation")
         if parts == 3:
             self.generations = [Top(sections[i:i + 3]) for i in range(0, len(sections), 3)]
@@ -573,7 +598,8 @@ class Image:
         at = self.metadata = 128 + 64 * self.count + sum(8 * -(-n // CHUNK) for n in lengths)
         for s in self.sections:
             salt, items, boundary, zero, offset, length = s[5], s[7], s[8], s[9], s[10], s[11]
-            need((salt == 0 or self.kind in (9, 10, 11, 12)) and (boundary == 0 or self.kind in (10, 11)) and zero == 0,
+            need((salt == 0 or self.kind in (9, 10, 11, 12))
+                 and (boundary == 0 or self.kind in (10, 11)) and zero == 0,
                  "zero fields of a section")
             need(items == 0 or self.kind in (7, 11) or self.kind >= 32, "items of a section")
             need(offset == aligned(at) and offset + length <= self.total, "section offset")
@@ -616,11 +642,14 @@ class Image:
         parts = []
         for entry in self.sections:
             role, kind, variant, *_, offset, length = entry
-            if kind not in KINDS or variant > VARIANTS.get(kind, 0) or not 1 <= role <= {5: 2, 7: 7 if lists and counts else 1, 9: 3, 10: 4, 11: 5, 35: 7}.get(self.kind, 1):
+            roles = {5: 2, 7: 7 if lists and counts else 1, 9: 3, 10: 4, 11: 5, 35: 7}
+            if kind not in KINDS or variant > VARIANTS.get(kind, 0) \
+                    or not 1 <= role <= roles.get(self.kind, 1):
                 raise Newer("a section of role %d, kind %d, variant %d" % (role, kind, variant))
             parts.append((entry, self.data[offset:offset + length]))
         total = sum(s[7] for s in self.sections)
-        need(7 != self.kind < 32 or (min(total, MASK) if counts else total) == self.items, "items of the sections")
+        need(7 != self.kind < 32 or (min(total, MASK) if counts else total) == self.items,
+             "items of the sections")
         need(not counts or self.read_only & 4 == 0, "turning")
         if self.kind in (5, 7):
             self.filter = (Pair if self.kind == 5 else Window)(parts)
@@ -630,7 +659,8 @@ class Image:
             return
         need(all(entry[1] == self.kind for entry in self.sections), "sections of this kind")
         need(self.count == 1 or self.kind in (10, 11), "one section")
-        need(self.kind not in (9, 10, 11) or self.sealed == (self.sections[0][0] != 3), "sealed, or a collection")
+        need(self.kind not in (9, 10, 11) or self.sealed == (self.sections[0][0] != 3),
+             "sealed, or a collection")
         if self.kind in (9, 10, 11) and self.sections[0][0] == 3:
             lists = 2 if self.kind == 11 else 1
             need([(e[0], e[2]) for e in self.sections] == [(3, 0), (3, 1)][:lists], "collections")
@@ -641,7 +671,8 @@ class Image:
             self.filter = (RibbonKind if self.kind == 10 else Exact)(parts)
             return
         need(self.sections[0][0] == 1, "cells")
-        self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse, 12: Private, 32: CountMin, 33: CountSketch,
+        self.filter = {4: Counting, 6: Growing, 8: Cuckoo, 9: Fuse, 12: Private, 32: CountMin,
+                       33: CountSketch,
                        34: Tally, 36: SignedTally}.get(self.kind, Bits)(*parts[0])
 
     def check_key(self):
@@ -673,7 +704,8 @@ def main(arguments):
     from reader_packed import PACKED_MAGIC, unpack
     with open(arguments[0], "rb") as file:
         data = file.read()
-        image = Image(unpack(data) if data[:8] == PACKED_MAGIC else data, bytes.fromhex(arguments[1]) if len(arguments) > 1 else None)
+        image = Image(unpack(data) if data[:8] == PACKED_MAGIC else data,
+                      bytes.fromhex(arguments[1]) if len(arguments) > 1 else None)
     print("%s, %d sections, %d items (planned %d at %.3g)" % (
         KINDS[image.kind], image.count, image.items, image.planned_items, image.planned_rate))
 

@@ -1,5 +1,6 @@
-"""What the tests of the Redis module share: servers on free loopback ports in directories of their own, a small client
-that speaks RESP2 and RESP3, and the objects of RedisBloom (tests/redis/redisbloom.vectors)."""
+"""What the tests of the Redis module share: servers on free loopback ports in directories of their
+own, a small client that speaks RESP2 and RESP3, and the objects of RedisBloom
+(tests/redis/redisbloom.vectors)."""
 import os
 import pathlib
 import shutil
@@ -10,7 +11,8 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True  # the source tree may be read-only
-SOURCE = pathlib.Path(os.environ.get("TAMIS_SOURCE", pathlib.Path(__file__).parent.parent.parent)).resolve()
+SOURCE = pathlib.Path(os.environ.get("TAMIS_SOURCE",
+                                     pathlib.Path(__file__).parent.parent.parent)).resolve()
 BUILD = pathlib.Path(os.environ.get("TAMIS_BUILD", SOURCE / "build")).resolve()
 MODULE = BUILD / "tamis-redis.so"
 TAMIS = os.environ.get("TAMIS", str(BUILD / "tamis"))
@@ -44,7 +46,8 @@ def encode(words):
 
 
 class Client:
-    """call() returns the reply, errors included as Error; text() also decodes bytes. do() raises errors."""
+    """call() returns the reply, errors included as Error; text() also decodes bytes. do() raises
+    errors."""
 
     def __init__(self, port, resp=2):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
@@ -136,15 +139,18 @@ def sanitizer():
     """The runtime to preload when the module was built with it."""
     if b"__asan_init" not in MODULE.read_bytes():
         return {}
-    path = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True).stdout
-    return {"LD_PRELOAD": path.strip(), "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1"}
+    path = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True,
+                          check=True).stdout
+    return {"LD_PRELOAD": path.strip(),
+            "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1"}
 
 
 class Server:
     """For a start from a configuration file, set `file` to (path,) before restart()."""
 
     def __init__(self, *options, module=True, arguments=(), preexec=None):
-        self.options, self.module, self.arguments, self.preexec, self.file = options, module, arguments, preexec, ()
+        self.options, self.module, self.arguments = options, module, arguments
+        self.preexec, self.file = preexec, ()
         self.room = tempfile.mkdtemp(prefix="tamis-redis-")
         self.process = None
         self.start()
@@ -152,12 +158,16 @@ class Server:
     def start(self):
         for _ in range(5):  # another may have taken the port meanwhile
             self.port = free_port()
-            words = ["redis-server", *self.file, "--port", self.port, "--bind", "127.0.0.1", "--dir", self.room, "--save", "",
-                     "--enable-debug-command", "yes", "--logfile", f"{self.room}/log", *self.options]
+            words = ["redis-server", *self.file, "--port", self.port, "--bind", "127.0.0.1",
+                     "--dir", self.room, "--save", "",
+                     "--enable-debug-command", "yes", "--logfile", f"{self.room}/log",
+                     *self.options]
             if self.module:
                 words += ["--loadmodule", MODULE, *self.arguments]
-            self.process = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL,
-                                            stderr=subprocess.PIPE, env=dict(os.environ, **sanitizer()),
+            self.process = subprocess.Popen([str(word) for word in words],
+                                            stdout=subprocess.DEVNULL,
+                                            stderr=subprocess.PIPE,
+                                            env=dict(os.environ, **sanitizer()),
                                             preexec_fn=self.preexec)
             if self.answers():
                 return
@@ -212,7 +222,8 @@ class Server:
 
 def used_memory(client):
     info = client.text("INFO", "memory")
-    return int([line for line in info.splitlines() if line.startswith("used_memory:")][0].split(":")[1])
+    return int([line for line in info.splitlines()
+                if line.startswith("used_memory:")][0].split(":")[1])
 
 
 def wait_for(what, reason):
@@ -241,7 +252,8 @@ def vectors():
             objects.append(Object(rest))
         elif kind in ("run", "ask"):
             command, _, reply = rest.partition(" = ")
-            reply = [value(x) for x in reply.split()[1:-1]] if reply.startswith("[") else value(reply)
+            reply = [value(x)
+                     for x in reply.split()[1:-1]] if reply.startswith("[") else value(reply)
             getattr(objects[-1], kind + "s").append(([word(x) for x in command.split()], reply))
         elif kind == "dump":
             objects[-1].dump = bytes.fromhex(rest)

@@ -1,4 +1,5 @@
-"""What the tests of the guard's server share: building a directory, a server at a free port, asking it."""
+"""What the tests of the guard's server share: building a directory, a server at a free port, asking
+it."""
 import hashlib
 import http.client
 import json
@@ -13,7 +14,8 @@ import time
 import traceback
 
 sys.dont_write_bytecode = True  # the source tree may be read-only
-SOURCE = pathlib.Path(os.environ.get("TAMIS_SOURCE", pathlib.Path(__file__).parent.parent.parent)).resolve()
+SOURCE = pathlib.Path(os.environ.get("TAMIS_SOURCE",
+                                     pathlib.Path(__file__).parent.parent.parent)).resolve()
 BUILD = pathlib.Path(os.environ.get("TAMIS_BUILD", SOURCE / "build")).resolve()
 TAMIS = os.environ.get("TAMIS", str(BUILD / "tamis"))
 PATIENCE = 120  # seconds: only what hangs takes so long, whatever the machine does meanwhile
@@ -29,7 +31,8 @@ def prefix(host):
 
 
 def tamis(*words, status=0, text=None):
-    done = subprocess.run([TAMIS, *map(str, words)], input=text, capture_output=True, text=True, timeout=PATIENCE)
+    done = subprocess.run([TAMIS, *map(str, words)], input=text, capture_output=True, text=True,
+                          timeout=PATIENCE)
     if status is not None and done.returncode != status:
         raise AssertionError(f"exit {done.returncode}: {words}: {done.stdout}{done.stderr}")
     return done.stdout
@@ -55,7 +58,8 @@ class Answer:
 
 class Server:
     def __init__(self, directory, *options, environment=None):
-        self.process = subprocess.Popen([TAMIS, "guard", "serve", str(directory), "--port", "0", *options],
+        self.process = subprocess.Popen([TAMIS, "guard", "serve", str(directory), "--port", "0",
+                                         *options],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         env=dict(os.environ, **(environment or {})))
         line = self.process.stdout.readline()
@@ -79,9 +83,11 @@ class Server:
         return http.client.HTTPConnection(self.host, self.port, timeout=PATIENCE)
 
     def ask(self, path, method="GET", on=None, **fields):
-        """One request, on a connection of its own unless there is one; _ in a field stands for -."""
+        """One request, on a connection of its own unless there is one; _ in a field stands for
+        -."""
         connection = on or self.connect()
-        connection.request(method, path, headers={name.replace("_", "-"): v for name, v in fields.items()})
+        connection.request(method, path,
+                           headers={name.replace("_", "-"): v for name, v in fields.items()})
         answer = Answer(connection.getresponse())
         if on is None:
             connection.close()
@@ -95,7 +101,8 @@ class Server:
     def metrics(self):
         """Name (with its labels) to value."""
         lines = self.ask("/metrics").body.decode().split("\n")
-        return {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in lines if line and line[0] != "#"}
+        return {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in lines if line
+                and line[0] != "#"}
 
     def metric(self, name):
         return self.metrics()["tamis_guard_" + name]
@@ -104,7 +111,8 @@ class Server:
         return socket.create_connection((self.host, self.port), timeout=PATIENCE)
 
     def raw(self, *pieces, end=True):
-        """Sends bytes as they are; returns all that comes back until the server closes, or b"" after a reset."""
+        """Sends bytes as they are; returns all that comes back until the server closes, or b""
+        after a reset."""
         with self.socket() as s:
             got = b""
             try:

@@ -7,7 +7,8 @@ END = b"\0the end\0"
 
 
 class Terminal:
-    """Runs the command on a terminal of that size: its output and errors, unless subprocess.Popen is told otherwise."""
+    """Runs the command on a terminal of that size: its output and errors, unless subprocess.Popen
+    is told otherwise."""
 
     def __init__(self, command, columns=80, rows=24, **popen):
         self.master, self.slave = pty.openpty()
@@ -32,10 +33,11 @@ class Terminal:
         assert re.search(pattern, self.seen), (pattern, self.seen)
 
     def finish(self):
-        """Waits for the command; its status. A terminal that everybody closed forgets what was not read yet, now and
-        then: this keeps it open, and reads up to a mark of its own."""
+        """Waits for the command; its status. A terminal that everybody closed forgets what was not
+        read yet, now and then: this keeps it open, and reads up to a mark of its own."""
         self.read_until(lambda: self.process.poll() is not None)
-        marking = threading.Thread(target=os.write, args=(self.slave, END))  # which waits for the reader if it is full
+        # which waits for the reader if it is full
+        marking = threading.Thread(target=os.write, args=(self.slave, END))
         marking.start()
         self.read_until(lambda: self.seen.endswith(END))
         marking.join()

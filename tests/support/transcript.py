@@ -6,14 +6,15 @@
     tamis: nothing.tamis: cannot open: No such file or directory
     [2]
 
-A line "$ command" is run by sh (lines "> " continue it); the lines after it are what it prints, stderr
-included, and "[N]" is its exit status when that is not 0. "..." stands for any characters of a line. In
-Markdown, ```console blocks are transcripts and ```c blocks programs that must compile without a warning
-and exit with 0, all in the order of the page and in one directory. --accept rewrites the files.
-"""
+A line "$ command" is run by sh (lines "> " continue it); the lines after it are what it prints,
+stderr included, and "[N]" is its exit status when that is not 0. "..." stands for any characters of
+a line. In Markdown, ```console blocks are transcripts and ```c blocks programs that must compile
+without a warning and exit with 0, all in the order of the page and in one directory. --accept
+rewrites the files. """
 import os, pathlib, re, subprocess, sys, tempfile
 
-SOURCE = pathlib.Path(os.environ.get("TAMIS_SOURCE", pathlib.Path(__file__).parent.parent.parent)).resolve()
+SOURCE = pathlib.Path(os.environ.get("TAMIS_SOURCE",
+                                     pathlib.Path(__file__).parent.parent.parent)).resolve()
 BUILD = pathlib.Path(os.environ.get("TAMIS_BUILD", SOURCE / "build")).resolve()
 
 
@@ -25,7 +26,8 @@ def environment():
 
 def run(command, directory):
     done = subprocess.run(["sh", "-c", command], cwd=directory, env=environment(), timeout=600,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
     lines = done.stdout.decode("utf-8", "backslashreplace").split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -73,7 +75,8 @@ def session(lines, directory, where):
 def c_program(lines, directory, where):
     source = pathlib.Path(directory, "page.c")
     source.write_text("\n".join(lines) + "\n")
-    command = (f"cc -std=c11 -Wall -Wextra -Werror -I {SOURCE}/include page.c {BUILD}/libtamis.a -lm "
+    command = (
+        f"cc -std=c11 -Wall -Wextra -Werror -I {SOURCE}/include page.c {BUILD}/libtamis.a -lm "
                "-o page $TEST_CFLAGS && ./page")
     got = run(command, directory)
     if got and re.fullmatch(r"\[\d+\]", got[-1]):
@@ -110,7 +113,8 @@ def main(arguments):
     files = [pathlib.Path(a) for a in arguments if a != "--accept"]
     if not files:
         files = sorted((SOURCE / "tests/cli").glob("*.t"))
-        files += [SOURCE / page for page in ("README.md", "docs/GUIDE.md", "docs/FOREIGN.md", "docs/GUARD.md")]
+        files += [SOURCE / page for page in ("README.md", "docs/GUIDE.md", "docs/FOREIGN.md",
+                                             "docs/GUARD.md")]
         if run("tamis guard explain a.example", ".")[-1] == "[2]":  # built without it
             files = [path for path in files if path.stem.lower() != "guard"]
     passed = failed = 0

@@ -3,7 +3,8 @@ import os, pathlib, subprocess, sys
 
 page = pathlib.Path(os.environ["TAMIS_SOURCE"], "docs/ACCURACY.md").read_text().splitlines()
 program = pathlib.Path(os.environ["TAMIS_BUILD"], "accuracy")
-rows = [line for line in subprocess.run([program], stdout=subprocess.PIPE, check=True, text=True).stdout.splitlines()
+rows = [line for line in subprocess.run([program], stdout=subprocess.PIPE, check=True,
+                                        text=True).stdout.splitlines()
         if line.startswith("|")]
 missing = [line for line in rows if line not in page]
 for line in missing:

@@ -1,5 +1,5 @@
-"""./run bench cli on few lines: it runs, the outputs of all commands agree, and the page can be made. How long anything takes is
-not tested."""
+"""./run bench cli on few lines: it runs, the outputs of all commands agree, and the page can be
+made. How long anything takes is not tested."""
 import json, os, subprocess, sys, tempfile
 
 if not os.path.exists("/usr/bin/time"):
@@ -8,15 +8,18 @@ if not os.path.exists("/usr/bin/time"):
 driver = os.path.join(os.environ["TAMIS_SOURCE"], "bench/cli/measure.py")
 with tempfile.TemporaryDirectory() as folder:
     out = os.path.join(folder, "cli.json")
-    subprocess.run([sys.executable, driver, "--lines", "3000", "--repeat", "2", "--tamis", os.environ["TAMIS"], "--folder", folder,
+    subprocess.run([sys.executable, driver, "--lines", "3000", "--repeat", "2", "--tamis",
+                    os.environ["TAMIS"], "--folder", folder,
                     "--docs", folder, "--out", out], check=True, stdout=subprocess.DEVNULL)
     told = json.load(open(out, encoding="utf-8"))
     page = open(os.path.join(folder, "BENCHMARKS-CLI.md"), encoding="utf-8").read()
     assert sorted(os.listdir(folder)) == ["BENCHMARKS-CLI.md", "cli.json"], "data is left behind"
 names = {r["name"] for r in told["rows"]}
-assert {"tamis uniq", "mawk '!s[$0]++'", "sort -u", "tamis check -f", "grep -Fxf", "tamis check --confirm"} <= names, names
+assert {"tamis uniq", "mawk '!s[$0]++'", "sort -u", "tamis check -f", "grep -Fxf",
+        "tamis check --confirm"} <= names, names
 for r in told["rows"]:
-    assert 0 < r["min_seconds"] <= r["seconds"] and r["cpu_seconds"] >= 0 and r["peak_bytes"] > 100000, r
+    assert 0 < r["min_seconds"] <= r["seconds"] and r["cpu_seconds"] >= 0 \
+        and r["peak_bytes"] > 100000, r
     name = r["name"].replace("|", "\\|")
     assert f"| `{name}` |" in page, name
 written = {r["lines_written"] for r in told["rows"] if r["job"] == "uniq"}

@@ -1,4 +1,5 @@
-"""What the shells offer, asked of the shells themselves: bash, fish and zsh (the latter two where they are installed)."""
+"""What the shells offer, asked of the shells themselves: bash, fish and zsh (the latter two where
+they are installed)."""
 import os, pty, re, select, shutil, subprocess, sys, tempfile
 
 TAMIS = os.environ["TAMIS"]
@@ -8,7 +9,8 @@ FOLDERS = ["folder"]
 # Command line up to the cursor, and what must be among the offers, and what must not.
 CASES = [
     ("tamis bui", {"build"}, {"check"}),
-    ("tamis ", {"build", "check", "guard", "explain", "help"}, {"filter.tamis", "guard check", "blocked"}),
+    ("tamis ", {"build", "check", "guard", "explain", "help"},
+     {"filter.tamis", "guard check", "blocked"}),
     ("tamis guard ", {"build", "check", "explain", "serve"}, {"plan"}),
     ("tamis guard check --js", {"--json"}, {"--port"}),
     ("tamis guard serve --po", {"--port"}, {"--json"}),
@@ -27,13 +29,17 @@ CASES = [
 ]
 
 
-if subprocess.run([TAMIS, "guard", "explain", "a.example"], capture_output=True).returncode != 0:  # built without it
-    CASES = [(line, wanted - {"guard"}, unwanted) for line, wanted, unwanted in CASES if "guard" not in line]
+# built without it
+if subprocess.run([TAMIS, "guard", "explain", "a.example"], capture_output=True).returncode != 0:
+    CASES = [(line, wanted - {"guard"}, unwanted)
+             for line, wanted, unwanted in CASES if "guard" not in line]
 
 
 def bash(line):
     words = line.split(" ")
-    program = ('eval "$("$TAMIS" help --completions bash)"; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1));'
+    program = (
+        'eval "$("$TAMIS" help --completions bash)"; compopt() { :; }; COMP_WORDS=("$@"); '
+        'COMP_CWORD=$(($# - 1));'
                ' _tamis; printf "%s\\n" "${COMPREPLY[@]}"')
     return ask(["bash", "-c", program, "bash", *words])
 
@@ -45,7 +51,8 @@ def fish(line):
 
 
 def ask(command):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60,
+                          stdin=subprocess.DEVNULL)
     assert done.returncode == 0 or command[0] == "fish", (command, done.stderr)
     assert done.stderr == "", (command, done.stderr)
     return set(done.stdout.split("\n")) - {""}
@@ -58,20 +65,24 @@ def offers_are_right(shell):
 
 
 def equals_signs_in_bash():
-    for words, wanted in ((["tamis", "build", "--kind", "=", "rib"], {"ribbon"}), (["tamis", "info", "--color", "="],
-                                                                                {"auto", "always", "never"})):
+    for words, wanted in ((["tamis", "build", "--kind", "=", "rib"], {"ribbon"}),
+                          (["tamis", "info", "--color", "="],
+                           {"auto", "always", "never"})):
         assert bash(" ".join(words)) == wanted, words
 
 
 def zsh_completes():
-    """On a terminal of its own, as it does nowhere else: a tamis that prints its words shows what the tab key made."""
-    text = subprocess.run([TAMIS, "help", "--completions", "zsh"], capture_output=True, text=True, check=True).stdout
+    """On a terminal of its own, as it does nowhere else: a tamis that prints its words shows what
+    the tab key made."""
+    text = subprocess.run([TAMIS, "help", "--completions", "zsh"], capture_output=True, text=True,
+                          check=True).stdout
     os.mkdir("functions")
     with open("functions/_tamis", "w") as f:
         f.write(text)
     subprocess.run(["zsh", "-n", "functions/_tamis"], check=True)
     master, slave = pty.openpty()
-    p = subprocess.Popen(["zsh", "-f", "-i"], stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+    p = subprocess.Popen(["zsh", "-f", "-i"], stdin=slave, stdout=slave, stderr=slave,
+                         start_new_session=True,
                          env={**os.environ, "TERM": "dumb", "PS1": "", "LC_ALL": "C.UTF-8"})
     os.close(slave)
 
@@ -83,13 +94,18 @@ def zsh_completes():
             shown += os.read(master, 65536).decode(errors="replace")
         return shown
 
-    say("fpath=($PWD/functions $fpath); autoload -Uz compinit; compinit -u -D; tamis() { print -r -- GOT:${(j:|:)@}: }; "
+    say("fpath=($PWD/functions $fpath); autoload -Uz compinit; compinit -u -D; tamis() { print -r "
+        "-- GOT:${(j:|:)@}: }; "
         "print BE''GIN\n", "BEGIN")
-    for line, wanted in (("bui", "build"), ("guard ser", "guard|serve"), ("guard check --js", "guard|check|--json"),
-                         ("explain cost --vis", "explain|cost|--visits"), ("build --kind rib", "build|--kind|ribbon"),
-                         ("check -f oth", "check|-f|other"), ("info --color alw", "info|--color|always"),
+    for line, wanted in (("bui", "build"), ("guard ser", "guard|serve"),
+                         ("guard check --js", "guard|check|--json"),
+                         ("explain cost --vis", "explain|cost|--visits"),
+                         ("build --kind rib", "build|--kind|ribbon"),
+                         ("check -f oth", "check|-f|other"),
+                         ("info --color alw", "info|--color|always"),
                          ("help exit", "help|exit-status"), ("check oth", "check|other"),
-                         ("build --temp fold", "build|--temp|folder"), ("build --never=oth", "build|--never=other")):
+                         ("build --temp fold", "build|--temp|folder"),
+                         ("build --never=oth", "build|--never=other")):
         if "guard" in line and not any("guard" in case[0] for case in CASES):
             continue
         shown = say(f"tamis {line}\t\n", "GOT:")
@@ -103,14 +119,16 @@ def zsh_completes():
 
 def every_option_is_offered():
     """Of every command that --help lists, by every shell."""
-    texts = {shell: subprocess.run([TAMIS, "help", "--completions", shell], capture_output=True, text=True,
+    texts = {shell: subprocess.run([TAMIS, "help", "--completions", shell], capture_output=True,
+                                   text=True,
                                    check=True).stdout for shell in ("bash", "zsh", "fish")}
     overview = subprocess.run([TAMIS, "--help"], capture_output=True, text=True, check=True).stdout
     lines = overview.split("Usage:")[1].split("Topics:")[0].split("\n")
     commands = [line[2:16].strip() for line in lines if line.startswith("  ")]
     assert len(commands) > 15
     for command in commands:
-        told = subprocess.run([TAMIS, *command.split(), "--help"], capture_output=True, text=True, check=True).stdout
+        told = subprocess.run([TAMIS, *command.split(), "--help"], capture_output=True, text=True,
+                              check=True).stdout
         names = set(re.findall(r"^  (?:-.,|   ) (--[a-z0-9-]+)", told, re.M))
         assert "--help" in names
         offered = bash(f"tamis {command} --")
@@ -118,12 +136,14 @@ def every_option_is_offered():
         for name in names:
             assert f"'__tamis_is {command}' -l {name[2:]} " in texts["fish"] + " ", (command, name)
         part = texts["zsh"].split(f"    '{command}')\n        _arguments")[1].split(";;")[0]
-        assert all(f"{name}=" in part or f"{name}[" in part or f"{name}}}" in part for name in names), (command, part)
+        assert all(f"{name}=" in part or f"{name}[" in part or f"{name}}}" in part
+                   for name in names), (command, part)
 
 
 def other_shells_are_refused():
     done = subprocess.run([TAMIS, "help", "--completions", "csh"], capture_output=True, text=True)
-    assert done.returncode == 2 and done.stderr == "tamis: --completions: for bash, zsh and fish, not for 'csh'\n"
+    assert done.returncode == 2 and done.stderr \
+        == "tamis: --completions: for bash, zsh and fish, not for 'csh'\n"
 
 
 with tempfile.TemporaryDirectory() as room:
@@ -133,7 +153,8 @@ with tempfile.TemporaryDirectory() as room:
         open(name, "w").close()
     for name in FOLDERS:
         os.mkdir(name)
-    tests = [lambda: offers_are_right(bash), equals_signs_in_bash, every_option_is_offered, other_shells_are_refused]
+    tests = [lambda: offers_are_right(bash), equals_signs_in_bash, every_option_is_offered,
+             other_shells_are_refused]
     for shell, test in (("fish", lambda: offers_are_right(fish)), ("zsh", zsh_completes)):
         if shutil.which(shell):
             tests.append(test)

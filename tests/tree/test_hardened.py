@@ -1,5 +1,6 @@
-"""What tools/hardening.cmake asks for is in the products: the command, the library, the Redis module, or the files that are
-named as arguments. It begins with itself: a program built with everything turned off must get every complaint there is.
+"""What tools/hardening.cmake asks for is in the products: the command, the library, the Redis
+module, or the files that are named as arguments. It begins with itself: a program built with
+everything turned off must get every complaint there is.
 
 TAMIS_BUILD: the directory of a release build; of another one there is nothing to say."""
 import os
@@ -17,12 +18,14 @@ int *const far = &target; /* an absolute address in a read-only section, with -f
 int stray(const char *s) { char b[64]; strcpy(b, s); return printf(b) + *far; }
 int main(int n, char **v) { return stray(v[n - 1]); }
 '''
-WANTED = ["may be written where it runs", "does not protect the stack", "fortifies nothing", "is not at a random place",
+WANTED = ["may be written where it runs", "does not protect the stack", "fortifies nothing",
+          "is not at a random place",
           "has no relocations that turn read-only", "binds late", "has a path to libraries"]
 
 
 def run(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}).stdout
+    return subprocess.run(command, check=True, capture_output=True, text=True,
+                          env={**os.environ, "LC_ALL": "C"}).stdout
 
 
 def complaints(path):
@@ -56,8 +59,8 @@ def complaints(path):
 
 
 def unmarked(archive):
-    """Members without the marks of -fcf-protection. Only of objects: the linker drops the marks from whatever is linked
-    with a C library that lacks them, as Debian's does."""
+    """Members without the marks of -fcf-protection. Only of objects: the linker drops the marks
+    from whatever is linked with a C library that lacks them, as Debian's does."""
     notes = run("readelf", "-n", archive)
     members = re.split(r"^File: .*\((.*)\)$", notes, flags=re.M)[1:]
     if not members:
@@ -68,7 +71,8 @@ def unmarked(archive):
 
 
 def prove_itself():
-    off = ["-O1", "-w", "-fno-pic", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fcf-protection=none"]
+    off = ["-O1", "-w", "-fno-pic", "-fno-stack-protector", "-U_FORTIFY_SOURCE",
+           "-fcf-protection=none"]
     link = ["-Wl,-z,execstack,-z,norelro,-z,lazy,-rpath,/nowhere"]
     with tempfile.TemporaryDirectory() as room:
         source, program = os.path.join(room, "bad.c"), os.path.join(room, "bad")

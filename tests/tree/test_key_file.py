@@ -1,17 +1,19 @@
-"""No key of --key-file in a core dump of the command: while it waits for more lines, all of its memory that a core would have
-(/proc/PID/smaps: without the flag dd) is searched for the key, as bytes and as digits, and for what SipHash begins with. The same
-of a real core where gdb is."""
+"""No key of --key-file in a core dump of the command: while it waits for more lines, all of its
+memory that a core would have (/proc/PID/smaps: without the flag dd) is searched for the key, as
+bytes and as digits, and for what SipHash begins with. The same of a real core where gdb is."""
 import os, re, shutil, struct, subprocess, sys, tempfile, time
 
 TAMIS = os.environ["TAMIS"]
-CONSTANTS = (0x736F6D6570736575, 0x646F72616E646F6D, 0x646F72616E646F6D ^ 0xEE, 0x6C7967656E657261, 0x7465646279746573)
+CONSTANTS = (0x736F6D6570736575, 0x646F72616E646F6D, 0x646F72616E646F6D ^ 0xEE, 0x6C7967656E657261,
+             0x7465646279746573)
 
 
 def needles(digits):
     key = bytes.fromhex(digits)
     words = struct.unpack("<QQ", key)
     mixed = [words[i] ^ c for c, i in zip(CONSTANTS, (0, 1, 1, 0, 1))]
-    return [digits.encode(), digits.encode()[:16], digits.encode()[16:], key[:8], key[8:], *(struct.pack("<Q", w) for w in mixed)]
+    return [digits.encode(), digits.encode()[:16], digits.encode()[16:], key[:8], key[8:],
+            *(struct.pack("<Q", w) for w in mixed)]
 
 
 def memory(pid):
@@ -32,7 +34,8 @@ def memory(pid):
 def start(room, command):
     """A command that has read and answered some lines, and waits for more."""
     p = subprocess.Popen([TAMIS, *command], cwd=room, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    p.stdin.write(b"".join(b"https://www.site.example/page-%d.html\n%d\n" % (i, i) for i in range(100000)))
+    p.stdin.write(b"".join(b"https://www.site.example/page-%d.html\n%d\n" % (i, i)
+                           for i in range(100000)))
     p.stdin.flush()
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:  # until it sleeps in a read
@@ -46,7 +49,8 @@ def start(room, command):
 def core_of(room, pid):
     if shutil.which("gcore") is None:
         return b""
-    subprocess.run(["gcore", "-o", os.path.join(room, "core"), str(pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(["gcore", "-o", os.path.join(room, "core"), str(pid)], stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
     path = os.path.join(room, f"core.{pid}")
     return open(path, "rb").read() if os.path.exists(path) else b""
 
@@ -59,18 +63,23 @@ def main():
         key = os.path.join(room, "key")
         subprocess.run([TAMIS, "key", "new", "-q", key], check=True)
         wanted = needles(open(key).read().strip())
-        subprocess.run([TAMIS, "build", "--key-file", "key", "-o", "f.tamis"], input=b"1\n2\n", cwd=room, check=True)
-        for command in (["check", "-c", "--key-file", "key", "f.tamis", "-"], ["uniq", "-q", "--key-file", "key"],
-                        ["count", "--key-file", "key", "-fo", "c.tamis"], ["build", "--items", "1M", "--key-file", "key", "-fo", "g.tamis"]):
+        subprocess.run([TAMIS, "build", "--key-file", "key", "-o", "f.tamis"], input=b"1\n2\n",
+                       cwd=room, check=True)
+        for command in (["check", "-c", "--key-file", "key", "f.tamis", "-"],
+                        ["uniq", "-q", "--key-file", "key"],
+                        ["count", "--key-file", "key", "-fo", "c.tamis"],
+                        ["build", "--items", "1M", "--key-file", "key", "-fo", "g.tamis"]):
             p = start(room, command)
             parts = list(memory(p.pid))
             core = core_of(room, p.pid)
             p.stdin.close(), p.stdout.read()
             assert p.wait() in (0, 1), command
-            dumped, hidden = (sum(part.count(n) for d, part in parts if d == kind for n in wanted) for kind in (True, False))
+            dumped, hidden = (sum(part.count(n) for d, part in parts if d == kind for n in wanted)
+                              for kind in (True, False))
             in_core = sum(core.count(n) for n in wanted)
-            assert dumped == 0 and in_core == 0, f"{command[0]}: a part of the key would be in a core dump"
-            assert hidden >= 2, f"{command[0]}: the key was not found where it must be, so the search is worth nothing"
+            assert dumped == 0 and in_core == 0, \
+                f"{command[0]}: a part of the key would be in a core dump"
+            assert hidden >= 2, f"{command[0]}: the search does not find the key where it must be"
     return 0
 
 

@@ -1,13 +1,15 @@
-"""The second reader over all golden images: the same answers as the first, and the same eye for damage.
+"""The second reader over all golden images: the same answers as the first, and the same eye for
+damage.
 
-Also the other way round: the images that tests/support/reader.py accepts are the ones docs/FORMAT.md describes,
-so a golden it refuses means that the page and the library have parted.
+Also the other way round: the images that tests/support/reader.py accepts are the ones
+docs/FORMAT.md describes, so a golden it refuses means that the page and the library have parted.
 """
 import os
 import sys
 
 sys.dont_write_bytecode = True  # leaves the source tree as it was
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "support"))
 from reader import Damaged, Image, Newer, WrongKey
 from reader_packed import unpack
 
@@ -56,7 +58,8 @@ def check_answers(name, key, rows):
     wrong = [k.hex() for _, k, answer in rows if image.may_contain(k) != answer]
     check(not wrong, "%s answers as before, also for %s" % (name, wrong))
     misses = image.kind == 12
-    check(all(answer for added, _, answer in rows if added) != misses, "%s has no wrong no, but as a release" % name)
+    check(all(answer for added, _, answer in rows if added) != misses,
+          "%s has no wrong no, but as a release" % name)
     check(len(rows) == 128, "%s has 128 answers" % name)
 
 
@@ -82,7 +85,8 @@ def check_texts(images):
         if image.kind != 35:
             continue
         texts = [(k, image.filter.text(*image.hash_of(k))) for _, k, _ in rows]
-        check(all(k.startswith(text) for k, text in texts if text is not None), "%s has texts of its keys" % name)
+        check(all(k.startswith(text) for k, text in texts if text is not None),
+              "%s has texts of its keys" % name)
         found += sum(text is not None for _, text in texts)
     check(found > 10, "there are texts")
 

@@ -1,5 +1,6 @@
-"""The front door, `./run`, with tools that only write down how they were called: what it installs, that it configures the build again
-each time, what counts as a failed test run, and its last line. And `tools/fresh.sh` where it cannot make a bare Debian: CI shows the rest."""
+"""The front door, `./run`, with tools that only write down how they were called: what it installs,
+that it configures the build again each time, what counts as a failed test run, and its last line.
+And `tools/fresh.sh` where it cannot make a bare Debian: CI shows the rest."""
 import os
 import pathlib
 import shutil
@@ -8,16 +9,21 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
-SOURCE = pathlib.Path(os.environ.get("TAMIS_SOURCE", pathlib.Path(__file__).parent.parent.parent)).resolve()
+SOURCE = pathlib.Path(os.environ.get("TAMIS_SOURCE",
+                                     pathlib.Path(__file__).parent.parent.parent)).resolve()
 PASSED = '<testcase name="test_one" status="run"/>'
-SKIPPED = '<testcase name="test_two" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/></testcase>'
-MISSING = '<testcase name="test_gone" status="notrun"><skipped message="Unable to find executable"/></testcase>'
+SKIPPED = (
+    '<testcase name="test_two" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/></testcase>')
+MISSING = (
+    '<testcase name="test_gone" status="notrun"><skipped message="Unable to find '
+    'executable"/></testcase>')
 FAILED = '<testcase name="test_bad" status="fail"><failure message=""/></testcase>'
 
 
 class Door:
-    """A copy of ./run in a folder of its own. Its tools append their words to `called`; ctest also writes `cases` as its results, or none
-    when that is None. Packages in `absent` are not installed."""
+    """A copy of ./run in a folder of its own. Its tools append their words to `called`; ctest also
+    writes `cases` as its results, or none when that is None. Packages in `absent` are not
+    installed."""
 
     def __init__(self, room, debian=True):
         self.room = pathlib.Path(room)
@@ -32,12 +38,14 @@ class Door:
         self.tool("npm", "")
         self.tool("ninja", "")
         self.tool("cmake", 'mkdir -p build; : >build/build.ninja')
-        self.tool("ctest", 'while [ $# -gt 0 ]; do [ "$1" != --output-junit ] || out=$2; shift; done\n'
+        self.tool("ctest",
+                  'while [ $# -gt 0 ]; do [ "$1" != --output-junit ] || out=$2; shift; done\n'
                            '[ ! -f cases ] || cat cases >"$out"')
         if debian:
             self.tool("apt-get", "")
             self.tool("dpkg-query", 'for word in "$@"; do package=$word; done\n'
-                                    '! grep -qxF "$package" absent || exit 1; echo "install ok installed"')
+                                    '! grep -qxF "$package" absent || exit 1; echo "install ok '
+                                    'installed"')
             (self.bin / "grep").symlink_to(shutil.which("grep"))
         (self.room / "absent").write_text("")
 
@@ -51,7 +59,8 @@ class Door:
         (self.room / "cases").unlink(missing_ok=True)
         if cases is not None:
             (self.room / "cases").write_text(f'<testsuite name="x">{cases}</testsuite>')
-        done = subprocess.run(["sh", "run", *words], cwd=self.room, env={"PATH": str(self.bin)}, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(["sh", "run", *words], cwd=self.room, env={"PATH": str(self.bin)},
+                              capture_output=True, text=True, timeout=60)
         self.called = (self.room / "called").read_text().splitlines()
         self.last = done.stdout.splitlines()[-1] if done.stdout else ""
         self.text = done.stdout + done.stderr
@@ -61,19 +70,22 @@ class Door:
 def check_configuring(door):
     for _ in range(2):
         assert door.run("build") == 0, door.text
-        assert "cmake --preset release" in door.called, f"a build that is not configured again: {door.called}"
+        assert "cmake --preset release" in door.called, \
+            f"a build that is not configured again: {door.called}"
 
 
 def check_packages(door):
     (door.room / "absent").write_text("file\nmusl-tools\n")
     assert door.run("test") == 0, door.text
     installs = [line for line in door.called if line.startswith("apt-get install")]
-    assert len(installs) == 1 and installs[0].endswith(" file"), f"wanted the package file alone: {installs}"
+    assert len(installs) == 1 and installs[0].endswith(" file"), \
+        f"wanted the package file alone: {installs}"
     assert door.run("test", "--deep") == 0, door.text
     assert any("musl-tools" in line for line in door.called), door.called
     assert door.run("test", "--long") == 1, "without clang-tidy and gcovr the last two stages fail"
     first = door.called.index(next(line for line in door.called if line.startswith("ctest")))
-    assert any("musl-tools" in line for line in door.called[:first]), "packages come before the tests that need them"
+    assert any("musl-tools" in line for line in door.called[:first]), \
+        "packages come before the tests that need them"
     assert "6 passed, 2 failed, 0 skipped" == door.last, door.text
     (door.room / "absent").write_text("")
 
@@ -86,9 +98,11 @@ def check_results(door, debian):
                                 ("", 1, "0 passed, 1 failed, 0 skipped"),
                                 (None, 1, "0 passed, 1 failed, 0 skipped")):
         got = door.run("test", cases=cases)
-        assert (got, door.last) == (status, last), f"{cases}: wanted {status} and {last!r}: {got}\n{door.text}"
+        assert (got, door.last) == (status, last), \
+            f"{cases}: wanted {status} and {last!r}: {got}\n{door.text}"
         results = xml.parse(door.room / "build/test.xml").getroot()
-        assert results.tag == "testsuites" and [suite.get("name") for suite in results] == ["release"]
+        assert results.tag == "testsuites" and [suite.get("name") for suite in results] \
+            == ["release"]
     # Every stage of --deep runs, whatever failed before it, and all are in the sum.
     assert door.run("test", "--deep", cases=PASSED + FAILED) == 1
     assert door.last == "4 passed, 4 failed, 0 skipped", door.text
@@ -114,10 +128,12 @@ def check_fresh(room):
     path = f"{room / 'bin'}:{os.environ['PATH']}"
 
     def fresh(*commands):
-        done = subprocess.run(["sh", "tools/fresh.sh", *commands], cwd=room, env={**os.environ, "PATH": path}, capture_output=True, text=True,
+        done = subprocess.run(["sh", "tools/fresh.sh", *commands], cwd=room,
+                              env={**os.environ, "PATH": path}, capture_output=True, text=True,
                               timeout=60)
         assert "no bare Debian 12: it takes root" in done.stderr, done.stderr
-        return done.returncode, [line for line in done.stdout.splitlines() if line and not line.startswith("$ ")]
+        return done.returncode, [line for line in done.stdout.splitlines() if line
+                                 and not line.startswith("$ ")]
 
     assert fresh() == (0, ["run demo", "run test"]), f"the README's commands: {fresh()}"
     assert fresh("echo a", "exit 3", "echo b") == (3, ["a"])

@@ -1,6 +1,6 @@
-"""An add to a window that does not ask whether the key was there before costs as many instructions with 61 generations as
-with 2: the older ones are not asked, nor is anything else done for each. Counted by callgrind within tamis_add and
-tamis_add_many of test_seen.
+"""An add to a window that does not ask whether the key was there before costs as many instructions
+with 61 generations as with 2: the older ones are not asked, nor is anything else done for each.
+Counted by callgrind within tamis_add and tamis_add_many of test_seen.
 
 TAMIS_BUILD: the directory of a build."""
 import os
@@ -16,8 +16,10 @@ MOST = 1.02
 
 def instructions(test):
     with tempfile.TemporaryDirectory() as room:
-        run = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={room}/out", "--toggle-collect=tamis_add",
-                              "--toggle-collect=tamis_add_many", PROGRAM, test], capture_output=True, text=True)
+        run = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={room}/out",
+                              "--toggle-collect=tamis_add",
+                              "--toggle-collect=tamis_add_many", PROGRAM, test],
+                             capture_output=True, text=True)
     found = re.search(r"Collected : (\d+)", run.stderr)
     if run.returncode != 0 or "1 passed, 0 failed" not in run.stdout or not found:
         sys.exit(f"{test}:\n{run.stdout}{run.stderr}")
@@ -31,5 +33,6 @@ for kind in ("blocked", "bloom", "tally", "top"):
         sys.exit(f"{kind}: {few} instructions are none")
     grown = many > MOST * few
     failures += grown
-    print(f"window of {kind}: {few} instructions with 2 generations, {many} with 61{': it grows' if grown else ''}")
+    print(f"window of {kind}: {few} instructions with 2 generations, {many} with "
+          f"61{': it grows' if grown else ''}")
 sys.exit(failures != 0)

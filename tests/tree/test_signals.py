@@ -1,9 +1,11 @@
-"""SIGINT, SIGTERM and SIGHUP at any moment leave no half file and no file besides, and SIGPIPE is quiet. While a file
-is being saved the shim of tests/fault sends the signal at every system call in turn, with O_TMPFILE and without."""
+"""SIGINT, SIGTERM and SIGHUP at any moment leave no half file and no file besides, and SIGPIPE is
+quiet. While a file is being saved the shim of tests/fault sends the signal at every system call in
+turn, with O_TMPFILE and without."""
 import array, fcntl, gzip, os, signal, subprocess, sys, tempfile, termios, time
 
 sys.dont_write_bytecode = True  # the source tree may be read-only
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fault"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                                "fault"))
 import workshop  # noqa: E402
 
 TAMIS = os.environ["TAMIS"]
@@ -11,7 +13,8 @@ LINES = b"".join(b"%d\n" % i for i in range(3000))
 
 
 def start(*arguments, **more):
-    return subprocess.Popen([TAMIS, *arguments], stdin=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+    return subprocess.Popen([TAMIS, *arguments], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                            **more)
 
 
 def while_reading(room):
@@ -49,8 +52,8 @@ def wait_until_read(p):
 
 
 def an_endless_input_is_remembered(room):
-    """uniq --state: what was read is printed and saved, and the process ends by the signal; half a line is not read. A
-    window of time is saved with its time."""
+    """uniq --state: what was read is printed and saved, and the process ends by the signal; half a
+    line is not read. A window of time is saved with its time."""
     half = gzip.compress(LINES)
     state = os.path.join(room, "state")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -65,11 +68,14 @@ def an_endless_input_is_remembered(room):
                     wait_until_read(p)
                 p.send_signal(number)
                 rest = p.stdout.read()
-                assert p.wait() == -number and p.stderr.read() == b"", (number, sent[-9:], p.returncode)
+                assert p.wait() == -number and p.stderr.read() == b"", \
+                    (number, sent[-9:], p.returncode)
                 p.stdin.close()
                 printed = (wanted or b"") + rest
-                assert LINES.startswith(printed) and (wanted is None or not rest), (number, sent[-9:])
-                left = subprocess.run([TAMIS, "uniq", "--state", state, *window], input=LINES + b"half\n",
+                assert LINES.startswith(printed) and (wanted is None or not rest), \
+                    (number, sent[-9:])
+                left = subprocess.run([TAMIS, "uniq", "--state", state, *window],
+                                      input=LINES + b"half\n",
                                       stdout=subprocess.PIPE, check=True).stdout
                 assert printed + left == LINES + b"half\n", (number, sent[-9:])
                 assert os.listdir(room) == ["state"], os.listdir(room)
@@ -93,14 +99,16 @@ def with_keys_in_a_temporary_file(room):
     """--memory: the file of keys is there, without a name, and gone with the process."""
     temp = os.path.join(room, "temp")
     os.mkdir(temp)
-    p = start("build", "--kind", "ribbon", "--memory", "64MiB", "--items", "9M", "--temp", temp, "-o",
+    p = start("build", "--kind", "ribbon", "--memory", "64MiB", "--items", "9M", "--temp", temp,
+              "-o",
               os.path.join(room, "out.tamis"))
     for block in range(30):
         p.stdin.write(b"".join(b"%d\n" % i for i in range(block * 100000, block * 100000 + 100000)))
     p.stdin.flush()
     wait_until_read(p)
     for _ in range(3000):
-        open_files = [os.readlink(f"/proc/{p.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{p.pid}/fd")]
+        open_files = [os.readlink(f"/proc/{p.pid}/fd/{fd}")
+                      for fd in os.listdir(f"/proc/{p.pid}/fd")]
         if any(name.startswith(temp) for name in open_files):
             break
         time.sleep(0.01)
@@ -117,21 +125,25 @@ def while_saving(room):
     """The signal takes effect, and finds the old state or the whole new file."""
     shim = workshop.compile_shim(os.path.join(room, "shim.so"))
     folder = os.path.join(room, "folder")
-    out, lines, count = os.path.join(folder, "out"), os.path.join(room, "lines"), os.path.join(room, "count")
+    out, lines, count = os.path.join(folder,
+                                     "out"), os.path.join(room,
+                                                          "lines"), os.path.join(room, "count")
     os.mkdir(folder)
     with open(lines, "wb") as f:
         f.write(LINES)
     whole, signalled = 0, 0
     plan = ["plan", "--items", "1000", "--fpr", "1%", "--svg", out, "-f"]
     pack = ["pack", "-qfo", out, os.path.join(room, "empty.tamis")]
-    subprocess.run([TAMIS, "build", "--kind", "bloom", "--items", "9999", "-o", pack[-1]], input=b"", check=True)
+    subprocess.run([TAMIS, "build", "--kind", "bloom", "--items", "9999", "-o", pack[-1]],
+                   input=b"", check=True)
     foreign = ["build", "--to", "dcso", "--items", "3000", "-fo", out, lines]
     for arguments in (["build", "--threads", "1", "-fo", out, lines], plan, pack, foreign):
         subprocess.run([TAMIS, *arguments], check=True, stdout=subprocess.DEVNULL)
         wanted = open(out, "rb").read()
         for old in (b"old", None):
             for no_tmpfile in "01":
-                env = {**os.environ, "LD_PRELOAD": shim, "FAULT_NO_TMPFILE": no_tmpfile, "FAULT_COUNT": count,
+                env = {**os.environ, "LD_PRELOAD": shim, "FAULT_NO_TMPFILE": no_tmpfile,
+                       "FAULT_COUNT": count,
                        "FAULT_HOW": "int", "FAULT_ONCE": "1"}
                 at, calls = 0, 1
                 while at <= calls:  # 0: to count them
@@ -142,7 +154,8 @@ def while_saving(room):
                             f.write(old)
                     done = subprocess.run([TAMIS, *arguments], env={**env, "FAULT_AT": str(at)},
                                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-                    assert done.returncode in (0 if at == 0 else -signal.SIGINT, 0) and done.stderr == b"", done
+                    assert done.returncode in (0 if at == 0 else -signal.SIGINT, 0) \
+                        and done.stderr == b"", done
                     signalled += done.returncode != 0
                     names = os.listdir(folder)
                     assert set(names) <= {"out"}, (arguments, at, names)
@@ -160,14 +173,16 @@ def a_reader_that_goes_away(room):
     with open(os.path.join(room, "lines"), "wb") as f:
         f.write(LINES * 100)
     subprocess.run([TAMIS, "build", "-o", "out.tamis", "lines"], cwd=room, check=True)
-    p = subprocess.Popen([TAMIS, "check", "out.tamis", "lines"], cwd=room, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    p = subprocess.Popen([TAMIS, "check", "out.tamis", "lines"], cwd=room, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE,
                          restore_signals=True)
     assert p.stdout.read(2) == b"0\n"
     p.stdout.close()
     assert p.stderr.read() == b"" and p.wait() == -signal.SIGPIPE, p.returncode
 
 
-tests = [while_reading, an_endless_input_is_remembered, a_signal_that_is_ignored_stays_so, with_keys_in_a_temporary_file, while_saving, a_reader_that_goes_away]
+tests = [while_reading, an_endless_input_is_remembered, a_signal_that_is_ignored_stays_so,
+         with_keys_in_a_temporary_file, while_saving, a_reader_that_goes_away]
 for test in tests:
     with tempfile.TemporaryDirectory() as directory:
         test(directory)
