@@ -1,9 +1,10 @@
-/* Requests of each user in the last minute, to stop who asks too often.
+/* Counts the requests of each user in the last minute, to stop users who ask too often.
  *
- * A window of six generations of ten seconds: a user's count is of the last 50 to 60. It takes 256
- * KiB for any number of users. A count may be too high, never too low, so nobody slips through; and
- * since it is an interval, a user is stopped only when even its lower end is too much: nobody is
- * stopped for what others did, but for one in a hundred at the edge. */
+ * A window of six generations of ten seconds is used, so that a count covers the last 50 to 60
+ * seconds. It takes 256 KiB for any number of users. A count may be too high but never too low,
+ * so no user slips through. The count is an interval, and a user is stopped only when even its
+ * lower bound is too high. Therefore nobody is stopped for the requests of others, except one
+ * user in a hundred near the limit. */
 #include <tamis/count.h>
 #include <tamis/tamis.h>
 

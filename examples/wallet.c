@@ -1,15 +1,17 @@
 /* A wallet on a telephone wants its own transactions, not the whole chain.
  *
- * BIP37's idea: the wallet sends a peer a filter of its addresses, and the peer returns only the
- * transactions that touch one which may be in it. The wallet misses none of its own, and picks them
- * out of the few false positives that come along. The seed is no secret: it travels in the filter,
- * or the peer could not ask it. A new one for each connection makes other transactions collide.
+ * This is BIP37's idea: the wallet sends a filter of its addresses to a peer, and the peer returns
+ * only the transactions that touch an address which may be in the filter. The wallet misses none of
+ * its own transactions, and discards the few false positives that come with them. The seed is not a
+ * secret: it travels in the filter, because the peer could not query the filter without it. A new
+ * seed for each connection makes other transactions collide.
  *
- * What it does not give is privacy, and the program shows why. The peer knows every address of the
- * chain and can try them all: those that pass are the wallet's, plus a few false positives. A
- * second filter of the same wallet with another seed has other false positives, and what passes
- * both is the wallet itself. Bitcoin Core has turned BIP37 off by default; BIP158 turns the thing
- * round: the server gives everyone the same filter of each block, and the wallet asks at home. */
+ * The filter does not give privacy, and the program shows why. The peer knows every address of
+ * the chain and can try them all: those that pass are the wallet's, plus a few false positives.
+ * A second filter of the same wallet with another seed has other false positives, and the
+ * addresses that pass both are the wallet's. Bitcoin Core has turned BIP37 off by default.
+ * BIP158 works the other way round: the server gives everyone the same filter of each block, and
+ * the wallet queries it at home. */
 #include <tamis/tamis.h>
 
 #include <stdio.h>

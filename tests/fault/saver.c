@@ -8,7 +8,8 @@
  *     saver pack PATH      over it, a packed file of a fresh image
  *     saver lost PATH      open for update; the file is removed; two generations are saved all the
  *                          same, and the second has the lock
- *     saver loop PATH      save generation after generation for ever, and print each once it is safe
+ *     saver loop PATH      save generation after generation for ever, and print each once it is
+ *                          safe
  *     saver check PATH     open with all sums verified; every key of every generation must be in;
  *                          prints the generation
  *

@@ -1,7 +1,8 @@
 /* The N-th system call fails: an LD_PRELOAD library that stands between a program and the calls it
- * makes on files, on sockets, and for random numbers. What glibc itself calls (for stdio, opendir,
- * the loader) does not pass here, so a run counts the same calls every time; what a program asks of
- * stdio does, as far as it moves bytes. tests/fault/test_faults_calls.py knows what is left out, and why.
+ * makes on files, on sockets, and for random numbers. The calls that glibc itself makes (for stdio,
+ * opendir, the loader) do not pass here, so a run counts the same calls every time. Calls to stdio
+ * that move bytes do pass here. tests/fault/test_faults_calls.py lists the calls that are left out,
+ * and why.
  *
  *     FAULT_AT=N            the N-th counted call is hit; 0 or unset: none is
  *     FAULT_HOW=EIO         it fails so (EIO, ENOSPC, EINTR, EMFILE);
@@ -10,24 +11,25 @@
  *               int         the same with SIGINT
  *     FAULT_ONCE=1          and later calls are well again; else the trouble goes on for ever.
  *                           EINTR for ever is every other call, as nobody can outwait more
- *     FAULT_BYTES=N         the disk has room for N more bytes: the write that passes them is cut, later
- *                           ones fail with ENOSPC
+ *     FAULT_BYTES=N         the disk has room for N more bytes: the write that passes them is cut,
+ *                           later ones fail with ENOSPC
  *     FAULT_MEMORY=N        the N-th allocation fails, and with FAULT_ONCE only that; glibc's own
  *                           allocations count as well
- *     FAULT_ALSO=a,b        once anything has struck, these calls fail with EIO for ever; "memory" is
- *                           one of them
+ *     FAULT_ALSO=a,b        once anything has struck, these calls fail with EIO for ever; "memory"
+ *                           is one of them
  *     FAULT_CALLS=a,b       count only these calls; else all below
  *     FAULT_MARK=text       count from the first open of a path that contains this
  *     FAULT_NO_TMPFILE=1    a file system without O_TMPFILE
- *     FAULT_NO_LOCKS=E      one without locks: flock fails with this error (ENOSYS, ENOLCK, EOPNOTSUPP)
+ *     FAULT_NO_LOCKS=E      one without locks: flock fails with this error (ENOSYS, ENOLCK,
+ *                           EOPNOTSUPP)
  *     FAULT_NO_LINKS=E      one without hard links: link and linkat do (EPERM, EOPNOTSUPP)
  *     FAULT_NO_RENAME2=E    one without flags for renaming: renameat2 does (ENOSYS, EINVAL). These
  *                           calls are counted, and may be hit, all the same
  *     FAULT_COUNT=path      at exit, the number of counted calls is written here
  *     FAULT_TRACE=path      each counted call adds a line: number, name, file, what was done to it.
  *                           "file" numbers the opens, since descriptors and inodes are used again
- *     FAULT_SYNC=path       at exit, what a power failure could undo is written here, a line for each
- *                           (synced.h)
+ *     FAULT_SYNC=path       at exit, what a power failure could undo is written here, a line for
+ *                           each (synced.h)
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -400,8 +402,8 @@ CLOSE(munmap, (void *p, size_t n), (p, n), -1)
 CONTROL(fcntl)
 CONTROL(fcntl64)
 
-/* Of a stream, which remembers that it has failed. Standard error is left alone: nobody can be told
- * that it failed. */
+/* Also for streams, which remember that they have failed. Standard error is left alone: its
+ * failure cannot be reported anywhere. */
 static bool stream_fails(const char *name, FILE *f, enum how *how)
 {
     *how = f != stderr ? judge(name, -1) : NONE;

@@ -1,11 +1,12 @@
 /* What would a power failure undo? Part of the shim: it follows which files have bytes that were
  * not synced and names whose directory was not, and complains
- *   - when a file gets its last name while it, or any other file that this process made, could still be lost;
- *   - at exit, of everything that could.
- * That is more than "old or new": it is also the order of several files, as a manifest after its
- * parts, or a book before what is noted in it. Files without a name, and those that are gone again,
- * do not matter. A file that might have been made (O_CREAT) counts as made: whoever did may have
- * been killed before its name was safe. */
+ *   - when a file gets its last name while it, or any other file that this process made, could
+ *     still be lost;
+ *   - at exit, about everything that could be lost.
+ * That is more than "old or new": it also covers the order of several files, such as a manifest
+ * after its parts, or a book before what is noted in it. Files without a name, and those that were
+ * removed again, do not matter. A file that might have been made (O_CREAT) counts as made: the
+ * process that made it may have been killed before its name was safe. */
 #ifndef TAMIS_FAULT_SYNCED_H
 #define TAMIS_FAULT_SYNCED_H
 
@@ -41,7 +42,7 @@ static bool synced_stat(int dir, const char *path, struct stat64 *st)
     return REAL(fstatat64)(dir, path, st, 0) == 0;
 }
 
-/* Of this file; NULL: not followed. */
+/* Returns NULL for a file that is not followed. */
 static struct synced_file *synced_find(const struct stat64 *st)
 {
     if (synced.path == NULL || !S_ISREG(st->st_mode)) return NULL;
@@ -69,7 +70,7 @@ static void synced_written(int fd)
     errno = kept;
 }
 
-/* Of a file, or of a directory and so of all names in it. */
+/* Notes that a file was synced, or a directory and therefore all names in it. */
 static void synced_now(int fd)
 {
     struct stat64 st;

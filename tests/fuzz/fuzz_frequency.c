@@ -1,7 +1,7 @@
-/* Kinds that tell how often, against an exact table: weights of either sign and of any size,
- * merges, rotations, images. Where a count is promised never to be too low it is not, an interval
- * that is certain holds the truth, a key alone is counted exactly, and no item that came often
- * enough is missing from a list.
+/* Sketches against an exact table: weights of either sign and of any size, merges, rotations and
+ * images. A count that is promised never to be too low is not, a certain interval contains the
+ * truth, a key alone is counted exactly, and no item that occurred often enough is missing from a
+ * list.
  *
  * ./run fuzz frequency */
 #include "fuzz.h"

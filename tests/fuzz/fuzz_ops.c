@@ -163,7 +163,7 @@ static void add_batch(struct model *m, struct feed *f)
 static void was_removed(struct model *m, uint32_t i)
 {
     if (m->count[i] > 0) m->count[i]--;
-    /* Of a pair, the removal of one may hide another. */
+    /* In a pair, removing one key may hide another. */
     if (facts.kind == TAMIS_PAIR) m->may_miss = true;
 }
 

@@ -1,5 +1,5 @@
-/* Command lines: every command with every option, values that are no values, in any order. What is
- * refused was explained, what is accepted leaves no trace in options that the command does not
+/* Command lines: every command with every option, with valid and invalid values, in any order. A
+ * refused line is explained, an accepted one leaves no trace in options that the command does not
  * take, and numbers and fields mean what a simple reading of them says. No command is run.
  *
  * ./run fuzz options */

@@ -1,9 +1,9 @@
 /* The Redis module behind a server that is played here (server.h): commands with any arguments,
- * values at rest that were damaged, chunks and images out of order, memory that is refused. Every
- * command gets one whole reply; a value that was saved loads as the same bytes, from an append-only
- * file as well; what was added to a filter is in, and no count is too low, whatever the filter was
- * loaded from; no key ever holds a private filter, whose no is a guess; and a command asks the
- * server only a few times how much memory it has left. The last byte of the input chooses the server
+ * damaged values at rest, chunks and images out of order, and memory that is refused. Every command
+ * gets one whole reply. A saved value loads as the same bytes, also from an append-only file. Every
+ * key that was added to a filter is a member, and no count is too low, whatever the filter was
+ * loaded from. No key ever holds a private filter, whose "no" is a guess. A command asks the server
+ * only a few times how much memory is left. The last byte of the input chooses the server
  * (choose_server).
  *
  * ./run fuzz redis */

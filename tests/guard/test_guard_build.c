@@ -238,8 +238,8 @@ static void test_lists_of_nothing(void)
     check_model(&m, &about);
 }
 
-/* What is no list: empty, comments only, no text, more lines that are none than entries. Good
- * lists, too. */
+/* Inputs that are not lists: empty, comments only, not text, more invalid lines than entries.
+ * Good lists are tested, too. */
 static void test_unlikely_lists(void)
 {
     static const char *const texts[] = {"", "# nothing\n\n", "\x1f\x8b\x08\x01\x02\n\x03", "a b\n",
@@ -273,8 +273,7 @@ static void test_unlikely_lists(void)
     CHECK(guard_build(&r, &about, &why) && about.version == 4 && about.rejects == 3);
 }
 
-/* The bytes of a list as another reader has them: with seven at a time, and at an end that is
- * none. */
+/* Reads the bytes of a list as another reader would: seven at a time, with a premature end. */
 struct seven {
     const char *text;
     size_t at;
@@ -543,8 +542,8 @@ static void test_manifest_ends_with_its_sum(void)
         write_file(path_of("d/manifest"), longer, n + more);
         refuse_open();
     }
-    /* A second sum line behind the first: right for what is before it, but that has a line which is
-     * no field. */
+    /* A second sum line after the first: it is right for the bytes before it, but these contain
+     * a line that is not a field. */
     memcpy(sum, text + n - last, last);
     char twice[5000];
     memcpy(twice, text, n);
@@ -628,7 +627,7 @@ static void test_build_keeps_off_damage(void)
     const guard_list bad = {"bad", path_of("a")};
     const guard_request r = {.directory = directory, .bad = &bad, .n_bad = 1, .max_bytes = 2000000};
     CHECK(!guard_build(&r, &about, &why)); /* what it says is unknown: it may be of a newer tamis */
-    /* A damaged base is no base: the next version has one of its own. */
+    /* A damaged base is not used: the next version has a base of its own. */
     enter_room();
     two_versions();
     write_file(path_of("d/1.filter"), "x", 1);

@@ -17,7 +17,7 @@ static void test_tags(void)
         {"\"x\"," TAG ",\"y\"", true},
         {",, " TAG " ,,", true},
         {"\"a,b\"," TAG, true}, /* a comma between quotes is of the tag */
-        {"junk, " TAG, true},   /* what is no tag says nothing about the next */
+        {"junk, " TAG, true},   /* junk does not affect the next tag */
         {"\"x\"junk, " TAG, true},
         {"*", true},
         {" * ", true},

@@ -101,7 +101,7 @@ static const struct vector ours[] = {
     {"http://host/?a/../b//c/./%2e%2e", "http://host/?a/../b//c/./.."},
     {"http://host/a\\b", "http://host/a\\b"},
     {"http://host/a #x", "http://host/a%20"},
-    /* IPv4 in any form; what is none is a name. */
+    /* IPv4 in any form; anything else is a name. */
     {"http://0x7f.1/", "http://127.0.0.1/"},
     {"http://0X7F000001/", "http://127.0.0.1/"},
     {"http://017700000001/", "http://127.0.0.1/"},

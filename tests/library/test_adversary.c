@@ -52,7 +52,8 @@ static void filters_are_not_flooded(void)
     }
 }
 
-/* A key does not help here: the filter answers the same again, until it is told. */
+/* A secret key does not help here: the filter gives the same wrong answers again until the keys
+ * are excepted. */
 static void replay_ends_with_exceptions(void)
 {
     for (int i = 0; i < 2; i++) {
@@ -94,7 +95,7 @@ static void covers_are_found_by_asking(void)
     CHECK(k.target.certain == 0 && !k.target.judged);
 }
 
-/* Of a kind, with the victim's key twice, another key, and none. */
+/* Merges filters that have the same key, another key and none. */
 static bool merges_with_its_own_key_only(tamis_plan plan)
 {
     tamis *a = make(keyed, false, plan), *same = make(keyed, false, plan);
@@ -224,7 +225,7 @@ static void poisoned_counts_are_flagged(void)
         CHECK(before.judged && !before.suspect);
         poison(&a, target, 20000);
         const tamis_estimate e = ask_count(a.t, target);
-        CHECK_THAT(e.upper, >=, 20000); /* or it was no attack */
+        CHECK_THAT(e.upper, >=, 20000); /* else the attack did not work */
         CHECK_THAT(e.certain, ==, 0);
         CHECK(!e.suspect || (e.lower == 0 && e.confidence == 1));
         flagged += e.suspect;
@@ -251,7 +252,7 @@ static void covers_alone_are_listed(void)
     tamis_close(a.t);
 }
 
-/* Counters at their end, and a sum of all weights at its: nothing is judged. */
+/* Saturated counters and a saturated sum of all weights are not judged. */
 static void ended_counters_are_not_judged(void)
 {
     tamis *t = new_top(1);
@@ -274,7 +275,7 @@ static void check_nobody(const tamis *t, uint32_t universe, const char *what)
     CHECK_THAT(flagged, ==, 0);
 }
 
-/* Of two halves of a stream. */
+/* Checks the merge of two halves of a stream. */
 static void check_merged(const struct stream *s, uint64_t seed)
 {
     tamis *a = new_top(seed), *b = new_top(seed);

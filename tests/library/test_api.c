@@ -184,8 +184,8 @@ static void test_strict(void)
         }
 }
 
-/* A refused add is no change: the generation stays, too. */
-static void test_refusal_is_no_change(void)
+/* A refused add changes nothing, not even the generation. */
+static void test_refusal_changes_nothing(void)
 {
     make_keys();
     tamis_plan plan = plan_of(TAMIS_BLOOM, 10);
@@ -598,7 +598,7 @@ static const struct test tests[] = {
     {"one, many and hashes agree", test_one_many_and_hashes_agree},
     {"answers are optional", test_answers_are_optional},
     {"strict", test_strict},
-    {"refusal is no change", test_refusal_is_no_change},
+    {"refusal changes nothing", test_refusal_changes_nothing},
     {"strict merge", test_strict_merge},
     {"seal", test_seal},
     {"clear", test_clear},

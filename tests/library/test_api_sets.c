@@ -77,7 +77,7 @@ static void test_merge_mismatches(void)
     CHECK_THAT(tamis_merge(one, two, NULL), ==, TAMIS_EMISMATCH);
     tamis_close(one), tamis_close(two);
 
-    /* What was planned for them is no part of the shape. */
+    /* The planned number of items is not part of the shape. */
     p = (tamis_plan){.struct_size = sizeof p, .kind = TAMIS_BLOOM, .items = 10};
     p.m = solved.m, p.k = solved.k, p.flags = TAMIS_STRICT;
     tamis *t = create(&like, NULL), *other = create(&p, NULL);
@@ -496,7 +496,7 @@ static void test_static_kinds_stop_at_the_limit(void)
         CHECK_THAT(tamis_add_many(all, key, 200, seen, &done), ==, TAMIS_EFULL);
         CHECK_THAT(done, ==, n);
         CHECK(same_image(one, all));
-        CHECK(seen[0] == 0xfe && seen[n / 8] == (1u << n % 8) - 1); /* maybe, but for the first */
+        CHECK(seen[0] == 0xfe && seen[n / 8] == (1u << n % 8) - 1); /* all except the first */
         CHECK_OK(tamis_seal(all, NULL)); /* whatever it takes: the limit is for the collection */
         for (size_t j = 0; j < n; j++) CHECK(tamis_may_contain(all, &number[j], sizeof number[j]));
         tamis_close(one);

@@ -148,7 +148,7 @@ static void test_conservative_is_better(void)
     }
 }
 
-/* What may be noise is told at once: values that a key that never came has as well. */
+/* Counts that may be noise are marked at once: a key that never occurred could have them. */
 static void test_distinct_items(void)
 {
     tamis *t = sketch_new(&sketches[0], 65536, 0);

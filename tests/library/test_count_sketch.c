@@ -43,7 +43,7 @@ static void test_norm_bound(void)
             tamis_close(t);
         }
         CHECK_THAT(beyond, <, limit(trials, delta));
-        if (k == 1) CHECK_THAT(beyond, >, trials / 8); /* the bound is no idle one */
+        if (k == 1) CHECK_THAT(beyond, >, trials / 8); /* the bound is needed */
     }
 }
 
@@ -173,8 +173,8 @@ static void test_ends_of_both_signs(void)
         }
 }
 
-/* One row of three at its end leaves the median where it was; but the key itself may have brought
- * it there, and what it lost since is missing in that row only. */
+/* If one row of three is saturated, the median stays where it was. But the key itself may have
+ * saturated it, and what it lost since is missing in that row only. */
 static void one_row_ends(bool window)
 {
     const tamis_plan p = {.struct_size = sizeof p,

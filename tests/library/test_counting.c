@@ -258,9 +258,10 @@ static void binomial_tails(void)
     CHECK_THAT(fabs(tamis__binomial_tail(1e12, 1e-12, 2) - (1 - 2 / exp(1))), <, 1e-9);
 }
 
-/* Of an overfull filter many counters reach their end. How many is the sum of their chances; being
- * negatively associated they scatter less than independent ones: 6.2 deviations are below 1e-9. The
- * lines of the other layout vary together: 128 counters at most move as one. */
+/* In an overfull filter many counters saturate. Their expected number is the sum of the
+ * probabilities. The counters are negatively associated and scatter less than independent ones:
+ * 6.2 deviations are below 1e-9. In the other layout lines vary together: at most 128 counters
+ * move as one. */
 static void counters_end_as_often_as_promised(void)
 {
     static const struct shape shapes[] = {{4, TAMIS_BLOOM}, {4, TAMIS_BLOCKED}};

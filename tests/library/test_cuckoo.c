@@ -12,7 +12,7 @@
 #include <tamis/tamis.h>
 
 #define COPIES 4u /* of one key fit */
-/* Of the image of the_same_bytes_everywhere: its length and XXH3-64. */
+/* The length and the XXH3-64 of the image of the_same_bytes_everywhere. */
 #define IMAGE_BYTES 7672
 #define IMAGE_SUM UINT64_C(0xee13f07c041c83e)
 

@@ -1,10 +1,10 @@
-/* Every call on files fails, in turn, under every way of opening, saving and spilling: once or for
- * ever, with an error, an interruption or a short transfer. Whatever happens, the path holds the
- * old file or the whole new one, success means the new one, an error tells the system's reason, no
- * descriptor stays open and nothing is left lying around. All that on file systems that lack
- * unnamed files, locks, hard links or renames that replace nothing as well. Then what takes more
- * than one fault: races, names that are too long, memory that runs out. tests/fault/test_faults.py adds
- * sudden death. */
+/* Every call on files fails, in turn, in every way of opening, saving and spilling: once or for
+ * ever, with an error, an interruption or a short transfer. In each case the path holds the old
+ * file or the whole new one, success means the new one, an error has the system's reason, no
+ * descriptor stays open and no file is left behind. The same holds on file systems that lack
+ * unnamed files, locks, hard links or renames that replace nothing. Then follow cases that take
+ * more than one fault: races, names that are too long, memory that runs out.
+ * tests/fault/test_faults.py adds sudden death. */
 #include "../support/deeds.h"
 #include "../support/tracking.h"
 
@@ -198,7 +198,7 @@ static void saved_elsewhere(void)
     CHECK_OK(tamis_save(t, path, NULL, NULL));
     CHECK_THAT(content(), ==, 2);
     tamis_close(t);
-    /* A lock that cannot be looked at is no lock. */
+    /* A lock that cannot be examined counts as absent. */
     CHECK_OK(open_with(TAMIS_UPDATE, NULL, &t));
     strike = (struct strike){.call = FSTAT, .at = 1, .times = 1, .error = EIO};
     CHECK_THAT(tamis_save(t, other, NULL, NULL), ==, TAMIS_EIO);

@@ -255,7 +255,7 @@ static void removed_meanwhile(void)
     }
 }
 
-/* Links that are refused to unnamed files only, and errors that are no refusals. */
+/* Links that are refused only to unnamed files, and errors that are not refusals. */
 static void refused_once(void)
 {
     const int errors[] = {EPERM, EACCES, EOPNOTSUPP, ENOSYS, EINVAL, ENOSPC, EXDEV};

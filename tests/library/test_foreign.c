@@ -17,8 +17,8 @@
 
 /* --- Hashes ----------------------------------------------------------------------------------- */
 
-/* Of the bytes 'a' + 18 i: MurmurHash64A is also std::_Hash_bytes of GNU's C++ library, which gave
- * these. */
+/* Hashes of the bytes 'a' + 18 i. MurmurHash64A is also std::_Hash_bytes of GNU's C++ library,
+ * which gave these. */
 static const uint64_t MURMUR2[25] = {
     UINT64_C(0x1ab11ea5a7b2c56e), UINT64_C(0x4292cee227b9150a), UINT64_C(0xf7a913d5952c1a91),
     UINT64_C(0xd67bfbfd7f37b208), UINT64_C(0xa845e70c2f082b67), UINT64_C(0x1cca8864643a1975),
@@ -82,8 +82,8 @@ static void test_answers(void)
     }
 }
 
-/* What is told by its content is told right; Guava, which cannot be, is not taken for anything
- * else. */
+/* Formats that can be recognized by content are recognized correctly. Guava cannot be, and is
+ * not taken for another format. */
 static void test_detection(void)
 {
     for (size_t i = 0; i < N_FILES; i++) {
@@ -97,7 +97,7 @@ static void test_detection(void)
             CHECK(facts_of(f).format == FILES[i].format);
         }
         tamis_foreign_close(f);
-        /* Under each name that is not its own it is refused, but for the two forms of
+        /* Each file is refused under every other name, except between the two forms of
          * RedisBloom. */
         for (uint32_t other = TAMIS_FOREIGN_PARQUET; other <= TAMIS_FOREIGN_GUAVA; other++) {
             const bool fits =
@@ -110,7 +110,7 @@ static void test_detection(void)
     }
 }
 
-/* Opened and written again: the same file, but for Redis' compression. */
+/* A file that is opened and written again is identical, except for the compression of Redis. */
 static void test_unchanged(void)
 {
     for (size_t i = 0; i < N_FILES; i++) {
@@ -270,9 +270,9 @@ static void test_no_global(void)
     CHECK(lgamma(half) > 0 && signgam == 1); /* had it been called, this would have shown */
 }
 
-/* Every added key is found, and of 200,000 others as many as the bits predict, but for 6.2 standard
- * deviations: a chance of 6e-10 for each format. DCSO's probes are not independent, for which it
- * gets another tenth. */
+/* Every added key is found, and among 200,000 others as many as the bits predict, within 6.2
+ * standard deviations: a probability of 6e-10 for each format. The probes of DCSO are not
+ * independent, so it gets another tenth. */
 static void test_rates(void)
 {
     for (uint32_t format = TAMIS_FOREIGN_PARQUET; format <= TAMIS_FOREIGN_GUAVA; format++) {
@@ -354,7 +354,8 @@ static void test_sbbf_full_blocks(void)
     tamis_foreign_close(f);
 }
 
-/* A power of two of bits is told, since the bits promise what DCSO's hash does not keep there. */
+/* A size that is a power of two is reported, because the hash of DCSO does not reach there the
+ * rate that the bits promise. */
 static void test_weak_dcso(void)
 {
     enum { ADDED = 1700, ASKED = 100000 };
@@ -466,7 +467,7 @@ static void test_save(void)
     tamis_foreign_close(f);
 }
 
-/* A disk without room is told with the system's reason, whatever the format. */
+/* A full disk is reported with the reason of the system, for every format. */
 static void test_no_room(void)
 {
     const char *build = getenv("TAMIS_BUILD");

@@ -201,7 +201,7 @@ static void test_packed_strings(void)
         {{0xc3, 3, 8, 0, 1, 0xa0}, 6, false},          /* cut off in a copy */
         {{0xc3, 2, 8, 0, 1}, 5, false},                /* one byte, not eight */
         {{0xc3, 2, 8, 9, 1}, 5, false},                /* ten bytes, of which one is there */
-        {{0xc3, 1, 0xc0, 8, 1}, 5, false},             /* a length that is none */
+        {{0xc3, 1, 0xc0, 8, 1}, 5, false},             /* an invalid length */
         {{0xc3, 1, 0x80, 0x40, 0, 0, 0, 1}, 8, false}, /* a gigabyte from one byte */
         {{0xc0, 1}, 2, false},                         /* a number */
     };

@@ -1,4 +1,4 @@
-/* The promises that all kinds that tell how often make, against exact counts. */
+/* The promises that all sketches make, against exact counts. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/sketches.h"
@@ -16,7 +16,7 @@ static bool same(const tamis *a, const tamis *b)
     return equal;
 }
 
-/* --- A sketch against the exact counts: random operations, among them its own copies and images --- */
+/* --- A sketch against the exact counts: random operations, copies and images ------------------ */
 
 #define UNIVERSE 3000u
 #define OPERATIONS 250000u
@@ -405,7 +405,7 @@ static void test_keys_and_hashes(void)
 
 /* --- Counters end, and do not wrap --- */
 
-/* But for those that share counters with key 77: which, depends on the order of bytes in it. */
+/* Keys that share counters with key 77 are excepted; which these are depends on the byte order. */
 static bool nearly_all_others_are_0(const tamis *t)
 {
     unsigned zeros = 0;
@@ -454,8 +454,7 @@ static void test_ends(void)
     }
 }
 
-/* What was taken away from counters at their end is not forgotten: then the truth may be
- * anything. */
+/* After a weight is subtracted from a saturated counter the true count may be anything. */
 static void test_taken_from_the_end(void)
 {
     for (size_t i = 0; i < SKETCHES; i++) {

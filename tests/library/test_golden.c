@@ -1,5 +1,6 @@
-/* The images in tests/golden/ are a promise: they open, answer as they did, come out of today's code
- * byte for byte, and no truncation, no extension and no flipped bit of them goes unnoticed. */
+/* The images in tests/golden/ are a promise: they open, give the same answers as before, and are
+ * built byte for byte by the current code. No truncation, no extension and no flipped bit of
+ * them goes unnoticed. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/golden.h"
@@ -221,8 +222,9 @@ static void test_every_extension(void)
     }
 }
 
-/* Of the big image, how many bits of the cells to the next one that is flipped. The copy is the same check
- * behind another memcpy; other machines are mostly emulated ones, and compute the same sums. */
+/* In the big image, the number of cell bits to the next one that is flipped. The copy is the
+ * same check behind another memcpy. Other machines are mostly emulated and compute the same
+ * sums. */
 #define COPY_STRIDE 61
 #if defined(__x86_64__) || defined(__aarch64__)
 #define VIEW_STRIDE 1

@@ -20,7 +20,7 @@ struct refusal {
     struct change changes[2];
     tamis_status status;
     const char *words;
-    int at; /* the place that is told; NOWHERE: none */
+    int at; /* the reported offset; NOWHERE if none is */
 };
 
 #define NAN_BITS UINT64_C(0x7ff8000000000000)

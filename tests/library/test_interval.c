@@ -98,8 +98,9 @@ static void test_counts_between_adds(void)
     stream_free(&z);
 }
 
-/* Of a stream whose first key is nearly all of its weight: what it has weighs on few counters, and
- * what little the others have is all the noise there is. Asked all the time, or only in the end. */
+/* For a stream in which the first key has nearly all the weight: its weight is on few counters,
+ * and the little that the others have is all the noise. The counts are asked for all the time,
+ * or only at the end. */
 static void check_light_keys(tamis *t, const char *name, int64_t heavy, bool often)
 {
     enum { LIGHT = 40000 };

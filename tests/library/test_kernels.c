@@ -194,8 +194,8 @@ static bool fuse_has(const struct fuse *f, tamis_hash h)
     return sum == 0;
 }
 
-/* Hashes whose fingerprints are 0, but for every third: in a table of mostly zeros, many of them
- * are in. */
+/* Hashes whose fingerprints are 0, except every third: in a table of mostly zeros, many of them
+ * are members. */
 static void fill_prints(tamis_hash *h, size_t n, uint32_t bits, uint64_t seed)
 {
     fill(h, n, seed);

@@ -170,7 +170,7 @@ static tamis_status op_save_packed(struct scene *s, tamis **out, tamis_error *wh
     return tamis_save(s->t, in_directory("new"), SAVING(TAMIS_SAVE_NEW | TAMIS_SAVE_PACKED), why);
 }
 
-/* Of another program: the format is that of the kind's number. */
+/* Saves a foreign filter in the format of the number of the kind. */
 static tamis_status op_foreign_save(struct scene *s, tamis **out, tamis_error *why)
 {
     const tamis_foreign_plan p = {.struct_size = sizeof p,

@@ -1,6 +1,6 @@
-/* Zeroed memory: tamis_memory.zeroed is asked for cells that begin as zero, and alloc for those that
- * are overwritten at once; what comes zeroed is not touched, so that a big structure takes no memory
- * before keys are added. */
+/* Zeroed memory: tamis_memory.zeroed is asked for cells that begin as zero, and alloc for those
+ * that are overwritten at once. Memory that comes zeroed is not touched, so a big structure
+ * takes no memory before keys are added. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/models.h"

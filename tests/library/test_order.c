@@ -1,8 +1,9 @@
-/* The promise of identical bytes: the same plan and keys in the same order give the same image, for
- * every kind and every way to add. A second round of opening and saving raises the generation and
- * changes nothing else but the root (docs/FORMAT.md). In another order the whole image is the same, or all but the
- * number of items, or its cells differ as well: for which kinds which is true is what the header
- * says ("At rest"), and each line of the table below shows it. */
+/* The promise of identical bytes: the same plan and keys in the same order give the same image,
+ * for every kind and every way to add. A second round of opening and saving raises the
+ * generation and changes nothing else except the root (docs/FORMAT.md). In another order the
+ * whole image is the same, or all of it except the number of items, or its cells differ as well.
+ * The header says which is true for which kinds ("At rest"), and each line of the table below
+ * shows it. */
 #define _DEFAULT_SOURCE
 #include "../support/filters.h"
 

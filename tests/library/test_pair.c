@@ -190,7 +190,7 @@ static void keys_come_back(void)
     CHECK_OK(tamis_add(t, &key, sizeof key, NULL)); /* it is in already */
     CHECK_THAT(tamis_remove_many(t, &one, 1, &absent, &why), ==, TAMIS_EFULL);
     CHECK(absent == 0 && has(t, key) && facts_of(t).items == items);
-    /* Of several, the others are removed all the same. */
+    /* Among several keys, the others are still removed. */
     const uint64_t before_it = OTHERS + 1, after_it = OTHERS + 2;
     const tamis_bytes some[] = {{&before_it, 8}, one, {&after_it, 8}};
     CHECK_OK(tamis_add_many(t, some, 3, NULL, NULL));

@@ -77,7 +77,7 @@ static void test_duckdb(void)
     free(b.p);
 }
 
-/* One row group of `tag` has a filter, the other none, which is no empty one. */
+/* One row group of `tag` has a filter. The other has none, which differs from an empty one. */
 static void test_without(void)
 {
     struct bytes b = read_foreign("duckdb.parquet");
@@ -166,8 +166,8 @@ static void test_by_hand(void)
     p = open_file(&b);
     CHECK(tamis_parquet_filter(p, 0, &f, &why) == TAMIS_ECORRUPT && f == NULL);
     tamis_parquet_close(p);
-    /* A damaged header is told by its place in the file: behind the third byte of the filter, which
-     * is at 4. */
+    /* A damaged header is reported with its place in the file: after the third byte of the
+     * filter, which is at 4. */
     memcpy(b.p + 4, body.p, body.n);
     b.p[6] = 0x1f;
     p = open_file(&b);

@@ -111,7 +111,7 @@ static void test_system_random(void)
 
 /* --- Nothing else comes out ------------------------------------------------------------------- */
 
-/* Flips where it is told to. */
+/* A source of random numbers that makes the release flip chosen bits. */
 struct told {
     const uint8_t *flips;
     uint64_t at;
@@ -326,11 +326,12 @@ static void test_odds(void)
     }
 }
 
-/* What answers are worth, of small filters, where few bits tell how many items there are. Of n
- * items the bit of another key is set with the chance q, and Bayes' rule is exact: of the keys that
- * got a yes, and of those that got a no, as many are in as it says, when a third of all keys are
- * (6.5 deviations). The filter does not know n: its interval of 99 % holds that truth in at least
- * as many cases (again 6.5 deviations), and is of use: it is missed at times. */
+/* How much the answers of small filters are worth, whose few bits leave the number of items
+ * uncertain. With n items, the bit of another key is set with probability q, and Bayes' rule is
+ * exact: when a third of all keys are members, then among the keys with a yes, and among those
+ * with a no, the share of members is as it says (6.5 deviations). The filter does not know n.
+ * Its interval of 99 % contains the true share in at least as many cases (again 6.5 deviations),
+ * and it is not idle: it is missed at times. */
 static void check_evidence(double epsilon, uint64_t m, uint64_t n)
 {
     enum { TRIALS = 20000 };
@@ -380,9 +381,9 @@ static void test_evidence(void)
     check_evidence(4, 1000, 100);
 }
 
-/* 5,000 items in 20,000 bits. The mean is right but for the curve of the logarithm, sd^2 / 2m; the
- * intervals at 1.96 deviations cover 95 %, within 1.5: with 10,000 releases that is 6.9 deviations
- * of their share. */
+/* 5,000 items in 20,000 bits. The mean is right except for the curvature of the logarithm, sd^2
+ * / 2m. The intervals at 1.96 deviations cover 95 %, within 1.5 points: with 10,000 releases
+ * that is 6.9 deviations of their share. */
 static void check_estimate(double epsilon, double expected_sd)
 {
     enum { M = 20000, N = 5000, TRIALS = 10000 };

@@ -154,8 +154,8 @@ static void answers_of_a_broken_table_are_maybe(void)
     free(cells.p);
 }
 
-/* Any one bit that is not a fingerprint's matters to the check: every word that steers, unused
- * slots, spare bytes, the number of entries. Of a used slot only an emptied one is wrong. */
+/* The check notices any one bit that is not part of a fingerprint: words that steer, unused
+ * slots, spare bytes, the number of entries. In a used slot only an emptied one is wrong. */
 static void every_bit_is_checked(void)
 {
     struct bytes cells = bytes_new((size_t)tamis__quotient_bytes(7, MODEL_WIDTH));

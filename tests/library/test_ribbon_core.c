@@ -34,7 +34,7 @@ static tamis_hash *random_hashes(uint64_t n, uint64_t seed)
     return h;
 }
 
-/* Of a copy, so that the hashes can be asked for afterwards. */
+/* Builds from a copy, so that the hashes can be queried afterwards. */
 static struct ribbon build_of(const tamis_hash *h, uint64_t n, double columns)
 {
     struct ribbon r;
@@ -281,8 +281,8 @@ static void sorting_is_sorting(void)
 
 /* --- Rates and sizes -------------------------------------------------------------------------- */
 
-/* Of n trials of chance p, as many as these or more (or as few or fewer) happen by chance once in
- * 10^9, at most: Bernstein's inequality for both sides. */
+/* How far from n p the number of successes in n trials of probability p is at most, except once
+ * in 10^9: by the inequality of Bernstein for both sides. */
 static double bound(double n, double p)
 {
     const double l = log(2e9);

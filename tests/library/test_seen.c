@@ -1,6 +1,7 @@
-/* Answers that the caller does not want. An add that passes no `seen` leaves the same bytes as one that
- * does, and in a window it touches only the newest generation: the pages of the others are taken away
- * meanwhile. test_seen_cost.py counts its instructions. A bulk query without bits only counts. */
+/* Answers that the caller does not want. An add without `seen` leaves the same bytes as one with
+ * it, and in a window it touches only the newest generation: the pages of the others are taken
+ * away meanwhile. test_seen_cost.py counts its instructions. A bulk query without bits only
+ * counts. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "../support/keys.h"
 #include "../support/models.h"
@@ -226,7 +227,8 @@ static void check_counts(const tamis *t, bool hashes)
     }
 }
 
-/* All kinds, those that collect and windows included; big tables as well, and threads that share. */
+/* All kinds, including those that collect and windows, with big tables, and with threads that
+ * share a handle. */
 static void no_bits_only_the_number(void)
 {
     make_models();

@@ -42,7 +42,7 @@ static bool fits(int64_t v, unsigned size)
     return size == 8 || (v >= -end && v < end);
 }
 
-/* At its end for ever. */
+/* A saturated sum stays saturated. */
 static int64_t sum(int64_t a, int64_t b)
 {
     int64_t s;

@@ -370,8 +370,8 @@ static void nonsense_is_refused(void)
 
 /* --- Plans that are written back --- */
 
-/* Solved in a shorter struct, a plan is what it would be in a whole one, or is refused. Of what was
- * written back the same filter is made. Returns whether it was solved. */
+/* A plan in a shorter struct is solved as in a whole one, or is refused. The plan that was
+ * written back makes the same filter. Returns whether it was solved. */
 static bool solve_short(const tamis_plan *asked, size_t size)
 {
     tamis_plan whole = *asked, again = {.struct_size = 0};
@@ -456,7 +456,7 @@ static void reserved_fields_are_zero(void)
     tamis_close(t);
 }
 
-/* The allocator has no struct_size: it keeps its size, and what is reserved is not looked at yet. */
+/* The allocator has no struct_size: it keeps its size, and its reserved fields are not read yet. */
 _Static_assert(sizeof(tamis_memory) == 8 * sizeof(void *), "tamis_memory has room for four more");
 
 static void *any_alloc(void *ctx, size_t size)

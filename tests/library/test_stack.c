@@ -1,8 +1,8 @@
-/* No public call takes more than 16 KiB of stack, for any kind, as tamis.h promises. Every verb runs on
- * a thread whose stack is painted before. The part that was written over is what the call took,
- * including the frame of the test function that makes the call. Verbs run on small models, whose
- * tables fit the caches, and on big ones, for which bulk calls prefetch, with each table of kernels
- * that this machine can run.
+/* No public call takes more than 16 KiB of stack, for any kind, as tamis.h promises. Every verb
+ * runs on a thread whose stack is painted before. The part that was written over is what the call
+ * took, including the frame of the test function that makes the call. Verbs run on small models,
+ * whose tables fit the caches, and on big ones, for which bulk calls prefetch, with each table of
+ * kernels that this machine can run.
  *
  * CMake defines STACK_LIMIT in builds that keep the promise: optimized ones without a sanitizer. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
@@ -193,7 +193,7 @@ static tamis_status s_seal_from_file(struct scene *s)
     return s_seal(s, 1, directory);
 }
 
-/* A bulk add that is partitioned (partition.c), and a handle that threads share (kernels/shared.c). */
+/* A partitioned bulk add (partition.c), and a handle that threads share (kernels/shared.c). */
 static tamis_status s_parted(struct scene *s)
 {
     const tamis_plan p = {

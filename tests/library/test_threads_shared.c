@@ -37,8 +37,8 @@ static void no_bit_is_lost(void)
     }
 }
 
-/* When all add the same keys, each new key is told "not seen" to at least one. */
-static void somebody_is_told(void)
+/* When all threads add the same keys, at least one of them gets "not seen" for each new key. */
+static void somebody_sees_each_key_first(void)
 {
     for (uint32_t kind = TAMIS_BLOOM; kind <= TAMIS_BLOCKED; kind++) {
         struct worker w[MOST_THREADS];
@@ -72,7 +72,7 @@ static void strict_or_mapped_is_refused(void)
 
 static const struct test tests[] = {
     {"no_bit_is_lost", no_bit_is_lost},
-    {"somebody_is_told", somebody_is_told},
+    {"somebody_sees_each_key_first", somebody_sees_each_key_first},
     {"strict_or_mapped_is_refused", strict_or_mapped_is_refused},
 };
 TEST_MAIN(tests)

@@ -80,7 +80,8 @@ static void check_list(const struct exact *x, const tamis_heavy *list, size_t n)
     }
 }
 
-/* Every key that came so often is in the list; what has no text is told by its hash. */
+/* Every key that occurred so often is in the list. Keys without a text are identified by their
+ * hash. */
 static void check_above(const struct exact *x, const tamis *t, int64_t weight)
 {
     tamis_heavy *list = malloc(UNIVERSE * sizeof *list);
@@ -281,8 +282,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of a stream in which key i comes less often than key i - 1: those of the first 20 that are among
- * the first 20. */
+/* For a stream in which key i occurs less often than key i - 1: how many of the first 20 keys
+ * are in the first 20 places. */
 static size_t found_of_20(const tamis *t)
 {
     tamis_heavy list[20];
@@ -363,7 +364,7 @@ static void test_few_keys_are_exact(void)
     tamis_close(t);
 }
 
-/* Of equal counts, by bytes. */
+/* Items of equal counts are ordered by their bytes. */
 static void test_ties(void)
 {
     static const char *const words[] = {"b", "a", "", "ab", "a\n", "B"};

@@ -1,11 +1,12 @@
-/* Streams without heavy lines: what a top lists of them is what met the most noise, so no quantile
- * of the noise of any key holds for it. Its intervals must be certain, and hold all the same.
+/* Streams without heavy lines: a top lists the keys of them that met the most noise, so no quantile
+ * of the noise of any key holds for it. Its intervals must be certain, and contain the truth
+ * nevertheless.
  *
- * Streams and seeds are fixed. That lower ends of listed keys hold is no matter of chance, but for
- * two keys of one 64-bit hash: 3e-8 for a million keys had the seed not been fixed. Of the keys
- * that are not listed 99 % are to be covered: 16384 keys that never came make the margin, so the
- * share it covers is off by 0.08 points (one standard deviation), and a limit 0.5 below is six of
- * them, 1e-9. */
+ * Streams and seeds are fixed. That the lower bounds of listed keys hold does not depend on
+ * chance, except for two keys with the same 64-bit hash: 3e-8 for a million keys if the seed
+ * were not fixed. Among the keys that are not listed 99 % must be covered: 16384 keys that never
+ * occurred make the margin, so the share it covers is off by 0.08 points (one standard
+ * deviation), and a limit 0.5 below is six of them, 1e-9. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/sketches.h"

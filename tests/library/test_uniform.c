@@ -104,7 +104,7 @@ static bool is_static(const tamis_plan *p)
     return p->kind >= TAMIS_FUSE && p->kind <= TAMIS_EXACT;
 }
 
-/* At once, by sevens, or one by one. What a kind cannot take any more is no matter here. */
+/* All at once, by sevens, or one by one. Keys that a full kind refuses do not matter here. */
 static void give(tamis *t, const tamis_hash *h, size_t n, unsigned way)
 {
     const size_t step = way == 0 ? n : way == 1 ? 7 : 1;

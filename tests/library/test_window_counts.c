@@ -1,4 +1,4 @@
-/* Windows of kinds that tell how often, against exact counts of each generation. */
+/* Windows of sketches, against exact counts of each generation. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/sketches.h"
@@ -146,7 +146,7 @@ static void check_all(const struct model *m)
         CHECK(truth == 0 || tamis_may_contain(m->t, &key, sizeof key));
         CHECK_THAT(ask_count(m->t, k).upper, ==, e[k].upper);
     }
-    /* Of 99 % each; seeds are fixed, so there is no chance in it. */
+    /* The intervals have 99 % each. Seeds are fixed, so the result does not depend on chance. */
     CHECK_THAT(within, >=, 0.95 * came);
     const tamis_facts f = sketch_facts(m->t);
     CHECK(f.weight == all && f.kind == TAMIS_WINDOW);

@@ -1,14 +1,14 @@
-/* RedisBloom's structures without a server: real objects of RedisBloom (tests/redis/redisbloom.vectors)
- * are made again by the same commands, byte for byte, load, answer the same, and come back the
- * same; damaged ones are refused; replicas of a TopK agree; every refused allocation is an error
- * that changes nothing. */
+/* RedisBloom's structures without a server. Real objects of RedisBloom
+ * (tests/redis/redisbloom.vectors) are made again by the same commands, byte for byte; they
+ * load, give the same answers, and are saved as the same bytes. Damaged ones are refused.
+ * Replicas of a TopK agree. Every refused allocation is an error that changes nothing. */
 #include "../support/redis_vectors.h"
 
 #include <math.h>
 
-/* In this object one item met the cell of another, whose count went down by chance, in RedisBloom
- * otherwise than here. All else is equal, but for the number of draws, which only this one
- * keeps. */
+/* In this object one item met the cell of another, whose count then fell by chance, in
+ * RedisBloom not in the same way as here. All else is equal, except the number of draws, which
+ * only this one keeps. */
 static void check_same_top(struct compat_top *value, struct fields *wanted)
 {
     const uint64_t cells = (uint64_t)value->width * value->depth;

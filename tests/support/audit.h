@@ -89,9 +89,9 @@ static inline bool audit_flips(flipper flip, uint32_t threshold, double flips,
     good = good && fits(a.flips, a.bits, p);
     for (int was = 0; was < 2; was++) good = good && fits(a.of[was], a.were[was], p);
     for (size_t i = 0; i < 64; i++) good = good && fits(a.at[i], a.bits / 64, p);
-    /* Neighbouring products overlap, but are uncorrelated but for the square of p in each: the
-     * variance is that of n products and, once for each neighbour, 2 n (p^3 - p^4); twice the
-     * binomial's deviation is beyond both. */
+    /* Neighbouring products overlap, but are uncorrelated except for the square of p in each:
+     * the variance is that of n products and, once for each neighbour, 2 n (p^3 - p^4). Twice
+     * the binomial deviation exceeds both. */
     for (size_t lag = 1; lag < AUDIT_LAGS; lag++) {
         const double n = a.bits / AUDIT_BITS * (double)(AUDIT_BITS - lag), square = p * p;
         const double spread =

@@ -1,6 +1,6 @@
-/* Opening, saving and spilling, each from beginning to end, in a directory of their own and by
- * calls that can be struck (striking.h): for tests of the files in
- * src/image that open any, which this file includes. */
+/* Opening, saving and spilling, each from beginning to end, in a directory of their own and with
+ * calls that can be struck (striking.h). For tests of the files in src/image that open files, which
+ * this file includes. */
 #ifndef TAMIS_TEST_DEEDS_H
 #define TAMIS_TEST_DEEDS_H
 
@@ -101,8 +101,8 @@ static unsigned open_descriptors(void)
     return n;
 }
 
-/* Of the file under the path: 0 there is none, 1 the old one, 2 the new one, 3 the old one, packed,
- * 4 an empty one. */
+/* What the path holds: 0 no file, 1 the old one, 2 the new one, 3 the old one, packed, 4 an
+ * empty one. */
 static int content(void)
 {
     tamis *t;

@@ -1,6 +1,6 @@
-/* The recipes of tests/golden/: how each image there came to be. make_golden.c wrote them once;
- * test_golden.c cooks them again and wants the same bytes. New recipes are added at the end, old ones
- * never change. */
+/* The recipes of tests/golden/: how each image there was made. make_golden.c wrote the images
+ * once; test_golden.c makes them again and requires the same bytes. New recipes are added at the
+ * end. Old ones never change. */
 #ifndef TAMIS_TEST_GOLDEN_H
 #define TAMIS_TEST_GOLDEN_H
 
@@ -35,8 +35,8 @@ struct recipe {
     }
 #define GOLDEN_SEED UINT64_C(0x0123456789abcdef)
 
-/* Shapes are given, so that a better planner changes none of them. Rates are high, so that the 64 absent
- * keys meet some false positives. */
+/* Shapes are given, so that a better planner changes none of them. Rates are high, so that the
+ * 64 absent keys meet some false positives. */
 static const struct recipe recipes[] = {
     {"bloom.tamis", GOLDEN_PLAN(.kind = TAMIS_BLOOM, .items = 100, .m = 630, .k = 4), 100, 0},
     {"bloom-bitmap-seeded.tamis",

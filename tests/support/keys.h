@@ -37,7 +37,7 @@ static inline size_t make_key(enum key_style style, uint64_t i, char *buf)
     case KEY_SHORT: /* four bytes, all of them used */
         for (int b = 0; b < 4; b++) buf[b] = (char)(i >> 8 * b);
         return 4;
-    case KEY_STRUCTURED: /* long, equal but for a few bits in the middle */
+    case KEY_STRUCTURED: /* long, and distinct in a few bits in the middle */
         memset(buf, 'x', 100);
         for (int b = 0; b < 8; b++) buf[48 + b] = (char)('a' + (i >> 4 * b & 15));
         return 100;

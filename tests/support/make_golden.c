@@ -1,11 +1,13 @@
-/* Writes into tests/golden/ what is not there yet: never over a file that is.
+/* Writes the images that tests/golden/ lacks, never over a file that exists.
  *
- *     cc -std=c11 -Iinclude -Isrc tests/support/make_golden.c src/[a-z]*.c src/[a-z]*[a-z]/[a-z]*.c -lm -o make_golden
+ *     cc -std=c11 -Iinclude -Isrc tests/support/make_golden.c $(find src -name '*.c') -lm \
+ *         -o make_golden
  *     ./make_golden tests/golden
  *
- * answers.txt says of each image, on one line per key, whether the key was added, the key in hex ("-"
- * is the empty one; where the caller brings hashes, 16 bytes: lo, hi, little-endian) and the answer.
- * counts.txt says of the images of kinds that tell how often, likewise, the key and what its counters say. */
+ * answers.txt states for each image, on one line per key, whether the key was added, the key in hex
+ * ("-" is the empty one; where the caller brings hashes, 16 bytes: lo, hi, little-endian) and the
+ * answer. counts.txt states for each image of a sketch, likewise, the key and what its counters
+ * say. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>

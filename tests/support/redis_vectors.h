@@ -468,7 +468,7 @@ static void ask(const struct command *c, const void *value, size_t *asked)
     }
 }
 
-/* Heap pointers of a process that is gone are no part of the value. */
+/* Heap pointers of a process that has ended are not part of the value. */
 static struct fields without_pointers(const struct object *o)
 {
     struct fields f = {.p = malloc(o->dump.len), .len = o->dump.len};

@@ -1,4 +1,4 @@
-/* Kinds that tell how often, and streams to count, for tests. */
+/* Sketches, and streams to count, for tests. */
 #ifndef TAMIS_TEST_SKETCHES_H
 #define TAMIS_TEST_SKETCHES_H
 
@@ -65,7 +65,7 @@ static inline tamis_facts sketch_facts(const tamis *t)
     return f;
 }
 
-/* --- Streams: n draws of `universe` keys, key i with a chance in proportion to (i + 1)^-alpha --- */
+/* --- Streams: n draws of `universe` keys, key i with a weight of (i + 1)^-alpha --------------- */
 
 struct stream {
     uint32_t n, universe;

@@ -36,7 +36,7 @@ static inline tamis_options spilling(uint64_t scratch, uint32_t threads)
     return o;
 }
 
-/* Of a rate of 2^-8; to be filled. */
+/* An empty ribbon with a rate of 2^-8. */
 static inline tamis *new_ribbon(const tamis_options *o)
 {
     const tamis_plan p = {

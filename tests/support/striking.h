@@ -1,6 +1,6 @@
-/* The calls of src/image/{descriptor,durable,file}.c, each of which can be made to fail: for a test
- * that includes those files after this one. In the process itself, unlike tests/fault, so that every branch can be reached,
- * counted and run on any machine. */
+/* The calls of src/image/{descriptor,durable,file}.c, each of which can be made to fail, for a test
+ * that includes those files after this one. The calls fail within the process, unlike in
+ * tests/fault, so that every branch can be reached, counted and run on any machine. */
 #ifndef TAMIS_TEST_STRIKING_H
 #define TAMIS_TEST_STRIKING_H
 

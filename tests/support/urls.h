@@ -18,7 +18,7 @@ static inline char *exact_copy(const void *bytes, size_t n)
     return p;
 }
 
-/* The reason why a canonical URL is none, or NULL. */
+/* Returns why a URL is not canonical, or NULL. */
 static inline const char *url_fault(const guard_url *u, size_t input)
 {
     const char *scheme[] = {"http://", "https://", "ftp://"};
@@ -122,7 +122,7 @@ static inline const char *line_fault(const void *bytes, size_t n, guard_url_idn 
             fault = "an entry beyond the buffer";
         if (guard_url_canonical(url, 7 + e.length, NULL, again, GUARD_URL_ROOM(7 + e.length), &u) !=
             GUARD_URL_OK)
-            fault = "an entry that is no expression";
+            fault = "an entry that is not an expression";
         else if (guard_url_expressions(&u, all) < 1 || all[0].length != e.length ||
                  memcmp(all[0].bytes, e.bytes, e.length) != 0)
             fault = "an entry that no URL has among its expressions";

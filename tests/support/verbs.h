@@ -1,7 +1,7 @@
-/* Every verb of the library, to be run on handles of every kind (models.h), for promises that hold for
- * all of them. What a verb answers is appended to the scene, so that two runs can be compared. Its
- * buffers are static, because test_stack.c measures how much stack the library takes. Needs
- * _POSIX_C_SOURCE 200809L before the first include. */
+/* Every verb of the library, to be run on handles of every kind (models.h), for promises that
+ * hold for all of them. The answers of a verb are appended to the scene, so that two runs can be
+ * compared. Its buffers are static, because test_stack.c measures how much stack the library
+ * takes. Requires _POSIX_C_SOURCE 200809L before the first include. */
 #ifndef TAMIS_TEST_VERBS_H
 #define TAMIS_TEST_VERBS_H
 
@@ -357,7 +357,7 @@ static const struct verb {
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
-/* --- Scenes ------------------------------------------------------------------------------------ */
+/* --- Scenes ----------------------------------------------------------------------------------- */
 
 static void open_scene(struct scene *s, const struct model *m)
 {
