@@ -44,7 +44,8 @@ $ ls small.tamis
 ls: cannot access 'small.tamis': No such file or directory
 [2]
 
-# More lines than were announced: refused where the rate is far above the plan (overfull.t), unless asked for.
+# More lines than announced are refused if the rate is far above the plan (overfull.t), unless
+# --overfill is given.
 $ tamis build --items 100 -o over.tamis list; ls over.tamis
 tamis: over.tamis: not written: it would hold more than 629 items, planned for 100; its false-positive rate would be 100 %, planned 1 % (1 in 100)
 tamis: over.tamis: give more --items, or --kind growing; --overfill writes it anyway
@@ -125,7 +126,8 @@ $ tamis build -o - list > /dev/full
 tamis: standard output: cannot write: No space left on device
 [2]
 
-# Within a limit of memory: the same file. A stream is counted by its owner; without --memory it is as ever.
+# A limit of memory gives the same file. A stream is counted by its owner. Without --memory nothing
+# changes.
 $ seq 1 1500000 > many; tamis build --kind ribbon --threads 1 -o in.tamis many; tamis build --kind ribbon --memory 64MiB --temp . --threads 2 -o out.tamis many && cmp in.tamis out.tamis
 $ seq 1 1500000 | tamis build --kind ribbon --memory 100MB --items 1500000 --threads 7 -o pipe.tamis && cmp in.tamis pipe.tamis; ls -A | grep tmp
 [1]

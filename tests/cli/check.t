@@ -33,7 +33,8 @@ plum
 [2]
 $ tamis check -q fruit.tamis a no-such-file
 
-# Lines are bytes: NUL-separated, CR kept, no end at the end of the file, empty, any length, not UTF-8.
+# Lines are bytes: separated by NUL, with CR, without an end at the end of the file, empty, of any
+# length, not UTF-8.
 $ printf 'x\0y\0\0' | tamis build -z -o nul.tamis && printf 'y\0q\0\0x' | tamis check -z nul.tamis | tr '\0' '|'
 y||x|
 $ printf 'pear\r\n' | tamis check fruit.tamis
@@ -150,7 +151,7 @@ $ printf 'no\nx,5\ny,6\n\nx,10\n' | tamis check -n --field 2 -t , fives.tamis
 5:x,10
 tamis: skipped 2 lines of fewer than 2 fields
 
-# The same when there are many blocks, by patterns, and by a list that is read once or again and again.
+# The same with many blocks, with patterns, and with a list that is read once or several times.
 $ seq 300000 | sed 'p' > long; awk 'NR % 1000 == 7' long | sort -u > few; tamis build --fpr 1/10 -o few.tamis few
 $ grep -nFxf few long > wanted; tamis check -n -f few long | cmp - wanted; tamis check -n --confirm few few.tamis long | cmp - wanted; tamis check -n --memory 50kB --confirm few few.tamis long | cmp - wanted
 $ grep -vnFxf few long | head -n 5000 > wanted; tamis check -vn -m 5000 -f few long | cmp - wanted; tamis check -vn -m 5000 --confirm few few.tamis long | cmp - wanted; tamis check -vn -m 5000 --memory 50kB --confirm few few.tamis long | cmp - wanted

@@ -1,4 +1,5 @@
-# --confirm: every maybe is looked up in the list that the filter was made of. A filter that is half wrong shows it.
+# --confirm looks up every maybe in the list from which the filter was built. A filter that is half
+# wrong shows it.
 $ seq 1 2 20000 > odd; seq 20000 > all; seq 2 2 20000 > even; tamis build -q --fpr 1/2 -o f.tamis odd
 $ test "$(tamis check -c f.tamis all)" -gt 12000 && echo wrong
 wrong
@@ -65,7 +66,8 @@ $ (head -c 100 odd.mdb; echo) > cut.mdb; tamis check --confirm cut.mdb f.tamis a
 tamis: cut.mdb: cannot read the store: MDB_INVALID: File is not an LMDB file
 [2]
 
-# All keys of a store are looked at, not the first ones: what the filter excludes among them would be left out.
+# All keys of a store are examined, not only the first ones: keys that the filter excludes would be
+# left out.
 $ seq -w 5000 > some; seq -w 6000 > more; awk '{ print; print "" }' more | mdb_load -T -n more.mdb; tamis build -q -o some.tamis some
 $ echo 5500 | tamis check --confirm more.mdb some.tamis
 tamis: more.mdb: 990 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
@@ -77,7 +79,8 @@ $ (seq -w 5000; echo zzz) | awk '{ print; print "" }' | mdb_load -T -n last.mdb;
 tamis: last.mdb: 1 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
 [2]
 
-# A store that changes is looked at again: what was added is seen, and a key that the filter excludes ends it.
+# A store that changes is examined again: added keys are seen, and a key that the filter excludes
+# ends the command.
 $ cp more.mdb moving.mdb; (cat more; echo 7000) | tamis build -q -o moving.tamis
 $ add() { until [ -s out ]; do sleep 0.02; done; printf '%s\n\n' $1 | mdb_load -T -n moving.mdb; }
 > { echo 7000; echo 0001; add 7000; echo 7000; } | tamis check --confirm moving.mdb moving.tamis > out; echo $?; cat out; : > out

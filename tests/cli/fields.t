@@ -46,7 +46,8 @@ $ tamis freq --field 2 f.tamis a
 tamis: freq: --field is for lines of standard input, not for items
 [2]
 
-# Numbers of lines are those of the file, whatever was skipped before, however many blocks and threads there are.
+# Line numbers are those of the file, whatever was skipped before, and for any number of blocks and
+# threads.
 $ (seq 300000 | sed 's/$/ 1/'; echo x; echo 'y 2 z'; echo 'y 1.5') > long; echo 'a 1' > short
 $ tamis count -o c.tamis /dev/null; tamis add --weight-field 2 -t ' ' c.tamis short long
 tamis: skipped 1 line of fewer than 2 fields
@@ -59,7 +60,8 @@ $ echo 'a -1' | tamis add --weight-field 2 -t ' ' c.tamis
 tamis: standard input: line 1: updates of this tally are conservative, so nothing can be taken away; signed-tally can: tamis count --kind signed-tally
 [2]
 
-# A weight may be -, which is 0, and have a carriage return behind it when it is the last of its line; all else is no weight.
+# A weight may be "-", which is 0. The last field of a line may be followed by a carriage return.
+# Anything else is not a weight.
 $ printf 'a -\nb 5\r\nc \nd 1.5\ne 5\r 1\nf 9223372036854775808\ng +3\n' | tamis top --field 1 --weight-field 2 -t ' '
 tamis: standard input: line 3: the weight '' is not a whole number of 64 bits; skipped 4 such lines
          5  5..5              b

@@ -90,7 +90,7 @@ tamis: /dev/stdout: a symbolic link that leads to no file: No such file or direc
 $ cp one both; tamis build -f -o both both; cmp one both
 tamis: both: is one of the inputs
 
-# Closed standard streams do not lend their numbers to files, and who uses them is told.
+# Closed standard streams do not lend their numbers to files, and using one is an error.
 $ tamis build -q --items 1000 -o c0.tamis two; cp c0.tamis c1.tamis; tamis add -q c0.tamis <&-; cmp c0.tamis c1.tamis
 tamis: standard input: cannot read: Bad file descriptor
 $ tamis uniq <&-

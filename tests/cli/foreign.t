@@ -21,7 +21,7 @@ $ tamis check --json dcso.bloom asked
 $ echo no-such-key-at-all | tamis check dcso.bloom
 [1]
 
-# What is compressed is told by its content.
+# Compressed files are recognized by their content.
 $ gzip -k dcso.bloom; tamis check -c dcso.bloom.gz asked; tamis convert --to dcso -o plain.bloom dcso.bloom.gz && cmp plain.bloom dcso.bloom
 386
 
@@ -200,7 +200,8 @@ $ tamis check ours.tamis --column x asked
 tamis: ours.tamis: --type, --column and --row-group are for filters of other programs
 [2]
 
-# A line that is no number ends it, and there is no count of only some lines; lines have numbers when all of them are keys.
+# A line that is not a number ends the command, without a count of some lines. Lines have numbers
+# only if all of them are keys.
 $ seq 100 > hundred; tamis build --to guava --type int64 -o hundred.guava hundred
 $ (echo x; seq 10) | tamis check --from guava --type int64 -c hundred.guava
 tamis: line 1, 'x', is no int64

@@ -47,7 +47,8 @@ $ tamis freq abc a
 tamis: abc: not a Tamis file
 [2]
 
-# A poisoned count: 40 lines of public hash, chosen to share the counters of one that never came and to stay out of the list.
+# A poisoned count: 40 lines, chosen against the public hash to share the counters of a line that
+# never occurred, and to stay out of the list.
 $ tamis count --kind top --bytes 64KiB --field 1 --weight-field 2 -o p.tamis "$TAMIS_SOURCE/tests/cli/poison.tsv"; tamis freq p.tamis 1 2
     ?20000  0..20000          1
          0  0..0              2

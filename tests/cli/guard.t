@@ -1,4 +1,5 @@
-# Lists of bad URLs: a URL, a host, a line of a hosts file, a rule; what is none of these is said with its number.
+# Lists of bad URLs: a URL, a host, a line of a hosts file, or a rule. Any other line is reported
+# with its number.
 $ printf '%s\n' '# a comment' 'http://evil.example/login?x=1' 'bad.example' '0.0.0.0 hosts.example' '||rule.example^' '' > malware.txt
 $ printf '%s\n' 'bad.example' 'phish.example/folder/' 'more.example' 'most.example' 'two words' '||*.x^$third-party' '@@||good.example^' '93.184.216.34 somewhere.example' > list
 $ tamis guard build g malware.txt phishing=list
@@ -152,7 +153,8 @@ listed      xz7.example  (packed-xz: xz7.example/)
 listed      fine3.example  (fine: fine3.example/)
 $ zstd -qc good | tamis guard build -q p - --never packed-gzip
 
-# What looks like no list does not take the place of one: damaged, empty, comments only, or more lines left out than taken.
+# An input that does not look like a list replaces none: damaged, empty, comments only, or more
+# lines left out than taken.
 $ tamis guard build -q p fine.txt.gz && cp p/manifest before
 $ head -c 60 fine.txt.gz > cut.gz; tamis guard build p cut.gz
 tamis: cut.gz: cannot read: gzip data that ends too early
@@ -254,7 +256,7 @@ $ tamis guard serve h --port 99999 --timeout 1m --cache 1h
 tamis: --port: a number up to 65535
 [2]
 
-# Options of the server are no options of other commands.
+# Options of the server do not exist in other commands.
 $ tamis build --connections 3 -o x.tamis /dev/null
 tamis: build: unknown option '--connections'; see 'tamis build --help'
 [2]

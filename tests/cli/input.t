@@ -1,4 +1,4 @@
-# Compressed input is told by how it begins.
+# Compressed input is recognized by its first bytes.
 $ seq 5000 > list && tamis build -q -o f.tamis list
 $ gzip -c list > a && zstd -qc list > b && bzip2 -c list > c && xz -c list > d
 $ for f in a b c d; do tamis check -c f.tamis $f && tamis check -c f.tamis < $f; done

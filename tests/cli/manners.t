@@ -1,4 +1,5 @@
-# Mistyped commands, options, kinds and topics: a guess when one is near, none when it would be wild.
+# Mistyped commands, options, kinds and topics: a suggestion if one is near, and none if it would be
+# a wild guess.
 $ tamis chekc
 tamis: there is no command 'chekc'; did you mean 'check'?
 [2]

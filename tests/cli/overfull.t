@@ -1,4 +1,5 @@
-# build plans for exactly its lines. Up to twice the planned rate add warns, even with -q; above it the file is unchanged.
+# build plans for exactly its lines. Up to twice the planned rate add warns, even with -q. Above
+# that the file is unchanged.
 $ seq 1000 > one; seq 1001 2000 > two; seq 1001 1080 > some; seq 500 > half
 $ tamis build -o f.tamis one; tamis add -q f.tamis some
 tamis: f.tamis: overfull: about 1,081 items, planned for 1,000; its false-positive rate is now 1.36 % (1 in 73)
@@ -21,7 +22,7 @@ tamis: f.tamis: build it with --items N for all lines to come, or with --kind gr
 # What the message names helps.
 $ tamis build --items 2000 -f -o g.tamis one && tamis add g.tamis two && tamis build --kind growing -f -o g.tamis one && tamis add g.tamis two
 
-# A small filter has room beyond its plan; a rate that was asked for counts as far as the file tells it.
+# A small filter has room beyond its plan. A requested rate counts as far as the file records it.
 $ seq 3 > three; tamis build -o t.tamis three; seq 4 6 | tamis add t.tamis; seq 7 100 | tamis add t.tamis
 tamis: t.tamis: unchanged: it would hold about 92 items, planned for 3; its false-positive rate would be 11.9 % (1 in 8), planned 1 % (1 in 100)
 tamis: t.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
@@ -148,7 +149,8 @@ tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 0 of neve
 $ tamis build --kind counting -f --overfill --items 500 -o c.tamis one; tamis remove c.tamis half
 tamis: c.tamis: overfull: about 1,000 items, planned for 500; its false-positive rate is now 15.7 % (1 in 6)
 
-# A filter for another program that holds exactly what was planned is written, however small it is and whatever its bits are by chance.
+# A filter for another program that holds exactly the planned items is written, even if it is small,
+# and whatever its bits are by chance.
 $ for to in "parquet --type string" dcso redisbloom redisbloom-dump "guava --type string"; do for n in $(seq 20); do for p in 0.01 1e-6; do seq -f "$n-$p-%.0f" $n > small; tamis build --to $to --fpr $p -f -o small.out small || echo "$to $n $p"; done; done; done
 $ tamis build --to parquet --type string --items 30 -f -o small.out half; tamis build --to guava --type string --items 480 -f -o small.out half
 tamis: small.out: not written: it would hold more than 160 items, planned for 30; its false-positive rate would be 100 %, planned 1 % (1 in 100)
@@ -158,7 +160,8 @@ $ tamis build --to guava --type string --items 900 -f -o small.out one; tamis bu
 tamis: small.out: overfull: about 1,003 items, planned for 900; its false-positive rate is now 1.65 % (1 in 60)
 tamis: small.out: overfull: about 982 items, planned for 900; its false-positive rate is now 1.51 % (1 in 66)
 
-# The planned rate is that of the shape, whatever a filter is made of; a third more than planned is too much for it.
+# The planned rate is that of the shape, whatever the filter is made of. A third more than planned
+# is too much for it.
 $ seq 1001 1300 > third; for k in bloom blocked partitioned; do for w in pair window; do tamis build --kind $w --inner $k --fpr 1e-5 -f -o i.tamis one; tamis add i.tamis third; done; done
 tamis: i.tamis: unchanged: it would be worn; 0.0174 % (1 in 5,756) of never-added keys would get a maybe, and 0 of those in it a no, planned 0.00102 % (1 in 98,327)
 tamis: i.tamis: 'tamis compact' builds it again from the lines that are left, and 'tamis build' with more --items makes a bigger one; --overfill writes it anyway
@@ -188,7 +191,8 @@ tamis: i.tamis: unchanged: it would hold more items in a generation than the 20 
 tamis: i.tamis: rotate it first ('tamis rotate'), or build it with more --items; --overfill writes it anyway
 [2]
 
-# A window is planned for the lines of all its generations together, and build adds to the newest: a warning that says what to do.
+# A window is planned for the lines of all its generations together, and build adds to the newest
+# one: a warning says what to do.
 $ tamis build --kind window --items 1000 -f -o w.tamis one; tamis check -c w.tamis half
 tamis: w.tamis: overfull: about 982 items in a generation planned for 250; its false-positive rate is now 39.9 % (1 in 3)
 tamis: w.tamis: give --items 4132, for 4 generations of as many items, or --turning
@@ -212,7 +216,8 @@ tamis: standard output: give more --items; --overfill writes it anyway
 tamis: standard output: the false-positive rate must be at least 1e-18 and below 1
 [2]
 
-# check reports in --json what it warns of: a filter with room beyond its plan is not overfull, though it holds more.
+# check reports in --json what it warns about: a filter with room beyond its plan is not overfull,
+# although it holds more.
 $ tamis build -f -o t.tamis three; seq 4 6 | tamis add t.tamis; tamis check --json t.tamis three; tamis info --json t.tamis | grep -o '"over_full": [a-z]*'
 {"filter": "t.tamis", "lines": 3, "maybe": 3, "absent": 0, "fpr_now": 3.45323769579e-09, "over_full": false}
 "over_full": true

@@ -40,7 +40,7 @@ $ tamis check -vcf none lines
 $ echo > empty; tamis check -cf empty lines
 1
 
-# Bytes: CR is kept, so is what is no UTF-8; -z; lines of any length.
+# Lines are bytes: CR is kept, and so is anything that is not UTF-8; -z; lines of any length.
 $ printf 'a\r\n\377\376\n' > odd; printf 'a\na\r\n\377\376\n\377\n' | tamis check -f odd | od -c
 0000000   a  \r  \n 377 376  \n
 0000006
@@ -50,7 +50,8 @@ $ printf 'x\ny\0' > p0; printf 'x\ny\0x\0y\0' | tamis check -z -f p0 | od -c
 $ head -c 3000000 /dev/zero | tr '\0' x > long; { cat long; echo; } > pattern; { cat long; echo y; cat long; } | tamis check -f pattern | wc -c
 3000001
 
-# With a rate or a size, only a filter of the patterns is kept: it may say maybe to others, never no to one of them.
+# With a rate or a size, only a filter of the patterns is kept: it may say maybe to other lines, but
+# never no to a pattern.
 $ tamis check -f three --fpr 1% --json all
 {"lines": 100000, "maybe": 33990, "absent": 66010, "fpr_now": 0.00984190018177, "bytes": 42368}
 $ tamis check -f three --bytes 20kB --json all
@@ -96,7 +97,8 @@ tamis: standard output: cannot write: No space left on device
 $ mkfifo slow; { echo 4; exec sleep 60; } > slow & timeout 30 tamis check -qf three slow; echo $?; kill $!
 0
 
-# One field of each line, split at every delimiter: the whole line is printed. Lines with fewer fields are told.
+# One field of each line, split at every delimiter; the whole line is printed. Lines with fewer
+# fields are reported.
 $ printf 'id,name\n1,pear\n2,plum tree\n3,brick\n4,"plum"\n5\n6,plum,x\n7,\n' > table.csv
 $ tamis check --field 2 -t , -f patterns table.csv
 1,pear

@@ -65,7 +65,7 @@ $ cat f.tamis | tamis check --confirm - - some
 tamis: standard input: cannot read: the filter was read from there
 [2]
 
-# What is no filter, or not a whole one.
+# Input that is not a filter, or not a whole one.
 $ cat list | tamis info -
 tamis: standard input: not a Tamis file
 [2]

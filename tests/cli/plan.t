@@ -18,7 +18,8 @@ kind                   items           bytes    bits  bound  ratio  false positi
 blocked              533,309       1,048,576   15.73   9.97   1.58  0.1 % (1 in 1,000)           8  8,386,048
 bits: per item, of the whole file; bound: fewer are impossible at that rate
 
-# The k rows of m bits of the lecture: 75,000,000 bits, 1.28 %; the best k for as many bits: 0.074 %.
+# The k rows of m bits of the lecture: 75,000,000 bits, 1.28 %. The best k for as many bits: 0.074
+# %.
 $ tamis plan --kind partitioned --items 5000000 --k 30 --m 2500000
 kind                   items           bytes    bits  bound  ratio  false positives              k  m
 partitioned        5,000,000       9,376,344   15.00   6.29   2.38  1.27 % (1 in 78)            30  2,500,000 a row

@@ -20,7 +20,8 @@ $ tamis info --json f.private | grep -o '"kind": "[a-z]*"\|"sealed": true\|"may_
 "epsilon": 1.99999999927
 "generation": 1
 
-# It misses some of the lines that are in, and finds some that are not: an answer is evidence, and comes as a probability.
+# It misses some members and finds some non-members: an answer is evidence, and comes as a
+# probability.
 # (8,808 of them are to be expected after a yes, and 9 deviations are 300.)
 $ tamis check f.private list > said; cut -f1 said | cut -c1-3 | sort -u; cut -f2 said | cmp - list
 tamis: f.private: private: no verdicts, but before each line the probability that it is in, at a prior of 50 %; see --prior
@@ -112,7 +113,8 @@ $ head -n 1234 list | tamis build --kind bloom --k 1 --fpr 10% -o counted.tamis;
 tamis: counted.tamis: planned for 1,234 items, which looks counted: then the number of bits betrays the number of lines; build it with a round --items
 tamis: counted.private: epsilon 1, 26.9 % (1 in 4) of the lines that are in are missed
 
-# Of so few bits and so much noise nothing can be said; the plan is not that of the source, and not shown.
+# With so few bits and so much noise nothing can be concluded. The plan differs from that of the
+# source, and is not shown.
 $ seq 3 | tamis build -q --kind bloom --k 1 --items 10 --m 8 -o tiny.tamis; tamis release -q --epsilon 0.001 -o tiny.private tiny.tamis
 $ tamis info tiny.private | sed -n 3p; tamis info --plot tiny.private | grep -c 'of the plan'
             the noise allows any number of distinct items, from 0 on
@@ -192,7 +194,8 @@ l.tamis.releases
 [2]
 $ (cd far; tamis release --epsilon 2 -o l.3 ../l.tamis)
 tamis: l.3: epsilon 2, 11.9 % (1 in 8) of the lines that are in are missed; 3 in all, with 1 before
-# A note that a full disk or a power failure cut off is of a release that never came out; where its epsilon can be read it counts.
+# A note that a full disk or a power failure cut off belongs to a release that was never published.
+# Where its epsilon can be read, it counts.
 $ tamis build -q --kind bloom --k 1 --items 10000 --fpr 20% -o cut.tamis list; tamis release -q --epsilon 1 -o cut.1 cut.tamis
 $ printf '0123456789abcdef0123' >> cut.tamis.releases; tamis release -q --again --epsilon 1 -o cut.2 cut.tamis; wc -l < cut.tamis.releases
 tamis: ...cut.tamis.releases: the last note was cut off: that release never came out

@@ -1,4 +1,5 @@
-# --static within a budget: the sealed kind with the lowest rate; at a rate: the smallest file. One line says why.
+# --static within a budget chooses the sealed kind with the lowest rate, and at a rate the smallest
+# file. One line says why.
 $ seq 1000000 > list
 $ tamis build --static --bytes 2MB -o budget.tamis list
 tamis: budget.tamis: ribbon, the sealed kind with the lowest rate in 2,000,000 bytes: 0.0017 % (1 in 58,951); fuse 0.0061 % (1 in 16,384), blocked 0.091 % (1 in 1,099)

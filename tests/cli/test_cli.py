@@ -34,8 +34,8 @@ def after(heading, lines):
 
 
 def examples():
-    """Of the overview, of each command and of each topic: what was asked to see it, and the
-    example."""
+    """The overview, each command and each topic: the command that shows it, and the example in
+    it."""
     overview = transcript.run("tamis --help", ".")
     asked = ["tamis --help"]
     asked += [f"tamis {name} --help" for name in named(overview, "Usage:", "Topics:")]
@@ -45,8 +45,8 @@ def examples():
 
 
 def group_examples():
-    """Of words that begin commands of two words and are none themselves, which the manual page does
-    not have."""
+    """The help of words that begin commands of two words and are not commands themselves. The
+    manual page does not have them."""
     names = [name.split() for name in named(transcript.run("tamis --help", "."), "Usage:",
                                             "Topics:")]
     groups = sorted({words[0] for words in names
@@ -74,7 +74,7 @@ def run_example(ask, example):
             transcript.run(GUARD, directory)
         if ask == "tamis help redis":  # needs servers: test_cluster.py
             return []
-        if ask == "tamis guard serve --help":  # until it is told to stop, at a port that is free
+        if ask == "tamis guard serve --help":  # until it is stopped, at a free port
             example = example.replace("8080", "0")
             return transcript.run(f"timeout --preserve-status 2 {example}", directory)
         return transcript.run(example, directory)

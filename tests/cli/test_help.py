@@ -89,8 +89,8 @@ def option_text(command, name):
     return found[1], blanks_removed(found[2])
 
 
-# Of a command and an option: the value, what its text has, and what it has not, since that is of
-# another command.
+# For a command and an option: the value, a text that its description has, and one that it lacks
+# because that belongs to another command.
 OWN = [("add timeout", "TIME", "redis://", "client"),
        ("guard serve timeout", "TIME", "client may be silent", "redis"),
        ("explain cost confirm", "TIME", "500ms", "maybe"),

@@ -1,5 +1,5 @@
 """What a release costs, in rational numbers: for thresholds of all sizes ln((2^32 - T) / T) is no
-more than the epsilon that was asked for and the one that is told, and T is the least such
+more than the epsilon that was asked for and the reported one, and T is the least such
 threshold, or one more."""
 import fractions
 import os

@@ -15,7 +15,7 @@ def run(lines, *options, status=0):
 
 def dropped_as_expected():
     """60 seeds; 6.2 deviations are 1e-9. The sum on the way is of straight lines between points of
-    a curve. All lines come twice, as it never tells of more than were dropped at all."""
+    a curve. All lines come twice, because it never reports more than were dropped."""
     expected = dropped = 0
     lines = [*range(20000), *range(20000)]
     for seed in range(60):
@@ -28,9 +28,9 @@ def dropped_as_expected():
 
 
 def dropped_as_expected_when_over_full():
-    """The same beyond the plan, where the rate rises to a fifth, and every line comes again: about
-    how many, 5 % too high at the most. Where more than half of the new lines are dropped no number
-    is told, as any would be wrong."""
+    """The same beyond the plan, where the rate rises to a fifth, and every line occurs again:
+    the reported number is at most 5 % too high. If more than half of the new lines are dropped,
+    no number is reported, because any would be wrong."""
     for kind in ("bloom", "blocked", "partitioned"):
         expected = dropped = 0
         for seed in range(20):

@@ -86,7 +86,8 @@ $ tamis top --min 0.03% long | wc -l; tamis top --bytes 2MiB --min 0.001% long |
 105
 198
 
-# Where no line is frequent those are listed that met the most noise: the interval is honest about that.
+# Where no line is frequent, the lines that met the most noise are listed, and the interval shows
+# it.
 $ seq 300000 | tamis top --json -n 2 --bytes 64kB
 {"item": "294837", "count": 10, "lower": 1, "upper": 16, "confidence": 1, "below_noise": false, "certain": 1, "suspect": false}
 {"item": "295330", "count": 10, "lower": 1, "upper": 16, "confidence": 1, "below_noise": false, "certain": 1, "suspect": false}
@@ -150,7 +151,7 @@ $ (head -c 100000 /dev/zero | tr '\0' x; echo; echo y) > wide; tamis top wide | 
          1  1..1              y
 "length": 100000, "count": 1, "lower": 1, "upper": 1, "confidence": 1, "below_noise": false, "certain": 1, "suspect": false}
 
-# A sketch among files of lines is no file of lines.
+# A sketch among the input files is not a file of lines.
 $ seq 10 > lines; tamis count -o kept.tamis lines
 $ tamis top lines kept.tamis
 tamis: kept.tamis: is a sketch, of which only -n, --min and --json can be asked; see merge for several, add for lines

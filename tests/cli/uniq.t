@@ -73,8 +73,8 @@ $ tamis uniq --window 1h --items 40000 --total list && tamis uniq --window 1h --
 40000
 40000
 
-# It forgets between runs as well: the time of the file is when it turned last. It turns every 20 minutes, and remembers for
-# 60 to 80.
+# It forgets between runs as well: the time of the file is when it was last rotated. It rotates
+# every 20 minutes, and remembers for 60 to 80.
 $ seq 3 | tamis uniq --window 1h --items 100 --state hour.tamis --total; seq 4 | tamis uniq --window 1h --state hour.tamis
 3
 4
@@ -91,8 +91,8 @@ $ touch -d '30 minutes ago' hour.tamis; seq 5 | tamis uniq --window 1h --state h
 $ touch -d '50 minutes ago' hour.tamis; seq 6 | tamis uniq --window 1h --state hour.tamis
 6
 
-# A job every ten minutes forgets, though none waits for a turn; what comes again is not forgotten; a clock that was put back
-# forgets nothing.
+# A job that runs every ten minutes forgets, although none waits for a rotation. A line that occurs
+# again is not forgotten. A clock that was put back forgets nothing.
 $ for i in 1 2 3 4 5 6 7 8 9; do echo x | tamis uniq --window 1h --items 9 --state cron.tamis --total; touch -d "$(stat -c %y cron.tamis) 10 minutes ago" cron.tamis; done | tr '\n' ' '
 1 0 0 0 0 0 0 0 0 
 $ rm cron.tamis; for i in 1 2 3 4 5 6 7 8 9; do echo $i | tamis uniq --window 1h --items 9 --state cron.tamis -q; touch -d "$(stat -c %y cron.tamis) 10 minutes ago" cron.tamis; done; seq 9 | tamis uniq --window 1h --state cron.tamis | tr '\n' ' '
@@ -198,7 +198,8 @@ $ tamis uniq --items 40000 --total list && tamis uniq --items 40000 --bytes 100k
 $ seq 100000 | tamis uniq --items 1000 --total
 100000
 
-# Overfull: it says so, at the first and at ten times the rate, and how much is wrong in the end; much of that is an error.
+# Overfull: the command reports it, at the planned rate and at ten times the rate, and reports at
+# the end how much is wrong. If that is much, it is an error.
 $ seq 8200 | tamis uniq --bytes 10kB --fpr 1% --total
 tamis: uniq: overfull: about 8,172 items, planned for 7,707; its false-positive rate is now 1.33 % (1 in 75)
 8179

@@ -222,7 +222,7 @@ def objects(text):
 
 
 def test_worth_of_counts():
-    """What a count is worth is told of a set as of a file: by the same image, in the same words."""
+    """The worth of a count is reported for a set as for a file of the same image."""
     words = [f"w{int(random.paretovariate(0.5)) % 30000}" for _ in range(60000)]
     asked = lines([f"never {i}" for i in range(200)] + sorted(set(words))[:300])
     for kind in ("top", "tally", "count-sketch", "signed-tally"):
@@ -243,7 +243,7 @@ def test_worth_of_counts():
         if kind == "top":
             assert there == here and len(objects(there[0])) > 50 \
                 and all("suspect" in x and "confidence" in x for x in objects(there[0]))
-        # Over several shards each is told by its own.
+        # With several shards each count is judged by its own shard.
         tamis("count", "-f", "--kind", kind, "--bytes", "96KB", "--shards", 4, "-o", url,
               given=lines(words))
         got = objects(tamis("freq", "--json", url, given=asked))
@@ -300,7 +300,7 @@ def test_bounds():
         and abs(said["bits_per_item"] - 8 * said["bytes"] / said["items"]) < 1e-6
     assert abs(said["bound_ratio"] - said["bits_per_item"] / bound) < 1e-6 \
         and 1 < said["bound_ratio"] < 2
-    # Twelve intervals of 99 % at their ends, which err one by one: far beyond six deviations.
+    # The bounds of twelve intervals of 99 %, which err independently: far beyond six deviations.
     assert said["items_low"] < 20000 < said["items_high"] < 21500 and said["items_low"] > 18500
     text = tamis("info", CLUSTER.url("set"))
     times = f"{said['bound_ratio']:.2f} times the lower bound of {said['bound_bits']:.2f}"
@@ -425,7 +425,7 @@ def test_races():
         assert "another build has taken its place" in said and client.do("HGET", "s", "state") \
             == b"ready", said
         assert tamis("check", url, given="a\nb\n") == "a\n"
-        # Of two that saw the same builder one takes its place: the script of the other comes too
+        # If two builds saw the same builder, one takes its place. The script of the other comes too
         # late, and its shards stay.
         seen = client.do("HGET", "s", "builder")
 
@@ -438,7 +438,7 @@ def test_races():
         assert "another build has taken its place" in said, said
         assert tamis("check", url, given="quick\nslow\n") == "quick\n"
         tamis("build", "-f", "--items", 10, "-o", url, given="a\n")
-        # Who may not run scripts is told so, and leaves nothing.
+        # A user who may not run scripts gets an error, and leaves nothing.
         client.do("ACL", "SETUSER", "weak", "on", ">word", "~*", "+@all", "-eval")
         weak = url.replace("//", "//weak:word@").replace("/s", "/new")
         said = tamis("build", "--items", 10, "-o", weak, given="b\n", status=2)
@@ -473,8 +473,8 @@ def test_races():
 
 
 def test_whole_or_nothing():
-    """A set that is not finished is none; what a build left is taken away, by it or by the next
-    with -f."""
+    """An unfinished set does not exist for readers. What a build left behind is removed, by
+    itself or by the next one with -f."""
     url = CLUSTER.url("half")
     build = begin_build("half", KEYS)
     for words in (("check", url), ("add", url), ("info", url)):
@@ -680,7 +680,7 @@ def run(tests):
         try:
             tamis("build", "-o", CLUSTER.url("set"), file("keys", KEYS))
             main(tests)
-        except SystemExit as end:  # is no failure of the servers
+        except SystemExit as end:  # not a failure of the servers
             return end.code
         finally:
             shutil.rmtree(ROOM, ignore_errors=True)

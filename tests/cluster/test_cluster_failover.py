@@ -16,7 +16,7 @@ NODE_TIMEOUT = 1000  # milliseconds until a silent master is replaced
 
 
 class Adding:
-    """A command that adds numbers, as fast as they are acknowledged, until it is told to stop."""
+    """A command that adds numbers, as fast as they are acknowledged, until it is stopped."""
 
     def __init__(self, url, *words):
         self.process = subprocess.Popen([TAMIS, "add", "--wait", "1", "--ack", *words, url],

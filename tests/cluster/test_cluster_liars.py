@@ -1,5 +1,5 @@
-"""The command at servers that are none: replies that make no sense, connections that end, tables of
-slots and redirects that are wrong, modules that are older. An error in time, or the right
+"""The command with false servers: replies that make no sense, connections that end, wrong tables
+of slots and redirects, older modules. The command reports an error in time, or gives the right
 answer."""
 import binascii
 import concurrent.futures
@@ -90,8 +90,8 @@ def test_liars():
 
 
 def test_repeats():
-    """What a server may have done before it hung up is sent again, which is told of kinds that
-    count."""
+    """A command that a server may have executed before it hung up is sent again, and a warning
+    says so for kinds that count."""
     twice = [b"", b"*1\r\n:1\r\n"]
     status, said = tell(Liar(HMGET=one_shard(b"tally"), TAMIS_MADD=list(twice)))
     again = "warning: 1 line was sent again after a failure, and may be counted twice"

@@ -80,7 +80,7 @@ class Scenario:
     """A command whose result is always the same bytes."""
     weight = 4  # how often test_long_crash.py kills it, beside others
     draws = False  # random numbers, without which it must fail
-    is_like_others = False  # but for the kind of its filter
+    is_like_others = False  # except for the kind of its filter
     codes = (0, 1)  # one of them, without a fault
     is_slow = False
     places = 3000  # of a disk that is full, where a file has too many bytes for each of them
@@ -231,9 +231,9 @@ class Release(Scenario):
 
     def wrong_next(self, run, noted):
         """Whatever the fault has left in the book, the next release works: what is out stays as it
-        is, and other noise must be asked for only where a whole note tells of a release that is not
+        is, and other noise must be asked for only where a whole note names a release that is not
         there."""
-        out = run.content(self.target) or None  # an empty file is none
+        out = run.content(self.target) or None  # an empty file does not count
         done = run.again("release", "-qfo", self.target, *self.words[-3:])
         if out is not None and run.content(self.target) != out:
             yield "published, and then other noise without --again"
@@ -279,8 +279,8 @@ class Key(Scenario):
 
 
 class Serve(Scenario):
-    """A server: it does not begin, for a reason, or it serves what is published, and stops when it
-    is told to."""
+    """A server: it fails to begin, with a reason, or it serves what is published, and stops when
+    asked."""
     out = b"nothing"
     is_slow = True  # in the short run it is struck less often
 

@@ -25,6 +25,6 @@ def compile_shim(out):
 
 
 def generation(saver, path):
-    """Of the image, all its sums and keys checked; None when it is not whole."""
+    """The generation of the image, with all its sums and keys checked; None if it is not whole."""
     done = subprocess.run([saver, "check", path], capture_output=True, text=True)
     return int(done.stdout) if done.returncode == 0 else None

@@ -23,7 +23,7 @@ def alive(s):
 
 
 def status(got):
-    """Of the first answer; 0: there was none."""
+    """The status of the first answer; 0 if there was none."""
     return int(got[9:12]) if got.startswith(b"HTTP/1.") else 0
 
 
@@ -53,7 +53,7 @@ def test_slow(room):
         assert alive(s) and s.metric("slow_connections_total") >= 1
         s.wait_for(lambda: s.metric("connections") == 1, "all others gone")
         assert s.stop() == ""
-    # who takes his time between requests is none of these
+    # a client that waits between requests does not count as slow
     with Server(room / "d", "--timeout", "2") as s:
         connection = s.connect()
         for _ in range(9):

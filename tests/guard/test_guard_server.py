@@ -252,7 +252,7 @@ def test_page(room):
         if files:
             assert page.body == (BUILD / "page/index.html").read_bytes() \
                 and policy.startswith(STRICT)
-            # The same policy for other servers, but for what only a field can say.
+            # The same policy for other servers, except for what only a field can express.
             text = " ".join(page.body.decode().split())
             assert policy.removesuffix("; frame-ancestors 'none'") in text
             for name in re.findall(r'(?:src|href)="([^"#]+)"', page.body.decode()):

@@ -1,7 +1,7 @@
 """Every command that writes is killed, at random moments of its life: build, add and guard build
 ten thousand times, of every kind, and the others some tens of times each. After each death the file
-is the old or the new one, whole; a directory of the guard is one version; and of releases none is
-out that its book has not. Of each, some deaths came before the new file was in place and some
+is the old or the new one, whole; a directory of the guard is one version; and every published
+release is in its book. For each command, some deaths come before the new file is in place and some
 after: half of the moments are drawn from its whole life, and half from around that one.
 
 On a disk, where most of the time of a save is waiting for it, and with files of many pages, so that
@@ -30,7 +30,7 @@ SEED = int(os.environ.get("TAMIS_SEED", str(random.randrange(2**32))))
 
 
 def lifetime(scenario, directory):
-    """Of one that is left alone, in seconds."""
+    """The duration of a run that is left alone, in seconds."""
     times = []
     for _ in range(5):
         start = time.monotonic()

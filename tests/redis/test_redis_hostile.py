@@ -238,8 +238,7 @@ def test_mutated_payloads():
                                 for words, reply in zip(commands, replies) if words[0] == "RESTORE")
             assert 0 < accepted < ROUNDS, (name, accepted)
             assert c.call("PING") == "PONG", name
-            # What was refused or deleted has left nothing behind, but for buffers of the
-            # connection.
+            # Refused or deleted values leave nothing behind, except buffers of the connection.
             growth = used_memory(c) - before
             assert growth < 60000 + ROUNDS, (name, growth)
             print(f"  {name}: {ROUNDS} payloads, {accepted} accepted, {growth} bytes more in use",

@@ -218,7 +218,7 @@ def test_estimates():
         assert [[*map(plain, x[:3]), *numbers(x[3:])] for x in two] == [values(x) for x in full]
         assert len(c.do("TAMIS.TOP", "top", "FULL")) == 10 \
             and [x[1:4] for x in c.do("TAMIS.TOP", "top", 60)] == [x[3:6] for x in two]
-        # Of an item that is cut the length is that of the whole, and a poisoned count shows.
+        # The length of an item that is cut is that of the whole item, and a poisoned count shows.
         c.do("TAMIS.INCRBY", "top", "x" * 9000, 90000)
         cut = three.do("TAMIS.TOP", "top", 1, "FULL")[0]
         assert cut["length"] == 9000 > len(cut["item"]) > 100 and cut["item"] \
@@ -237,7 +237,7 @@ def test_estimates():
 
 
 def test_info():
-    """TAMIS.INFO has the bound and the interval that the command tells of the same image."""
+    """TAMIS.INFO has the bound and the interval that the command reports for the same image."""
     with Server() as server, tempfile.TemporaryDirectory() as room:
         three, path = server.client(resp=3), pathlib.Path(room, "image")
         for kind in ("bloom", "blocked", "counting", "cuckoo", "growing", "tally"):

@@ -241,7 +241,7 @@ def test_replica():
             primary.call(*words)
         now = re.search(rb"master_repl_offset:(\d+)", primary.do("INFO", "replication"))[1]
         assert offset == now, (before, offset, now)
-        # Of a list that has no room for some items, the others are.
+        # If a list has no room for some items, the others are kept.
         primary.do("TOPK.RESERVE", "tight", 3)
         primary.do("CONFIG", "SET", "bf.tamis-max-bytes", 4000)
         refused = Error("ERR Insufficient memory")

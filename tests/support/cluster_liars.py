@@ -1,5 +1,5 @@
-"""Servers that are none, for the tests of cluster/: one that says what it was told to, and one
-between the command and a real one."""
+"""False servers for the tests of cluster/: one that gives chosen replies, and one between the
+command and a real server."""
 import contextlib
 import socket
 import threading
@@ -9,9 +9,9 @@ FACTS = b"*6\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(x), x) for x in
 
 
 class Liar(threading.Thread):
-    """A server that is none: it replies to a word as it was told, and to others with nothing,
-    except that TAMIS.INFO has a kind and nothing else. Of a list of replies the last one stays; an
-    empty one hangs up."""
+    """A false server: it answers a word with the reply that was set for it, and others with
+    nothing, except that TAMIS.INFO has a kind and nothing else. The last reply of a list is
+    repeated; an empty reply hangs up."""
 
     def __init__(self, **replies):
         super().__init__(daemon=True)

@@ -91,7 +91,8 @@ def move(slot, source, target):
 
 
 def tamis(*words, given=None, status=0, env=()):
-    """What the command prints; its status must be this one. Of an error, what it says about it."""
+    """What the command prints; its status must be this one. If it fails, what it prints to
+    standard error."""
     if isinstance(given, str):
         given = given.encode()
     done = subprocess.run([TAMIS, *map(str, words)], input=given if given is not None else b"",

@@ -7,8 +7,8 @@ END = b"\0the end\0"
 
 
 class Terminal:
-    """Runs the command on a terminal of that size: its output and errors, unless subprocess.Popen
-    is told otherwise."""
+    """Runs the command on a terminal of that size, which gets its output and errors unless the
+    arguments for subprocess.Popen say otherwise."""
 
     def __init__(self, command, columns=80, rows=24, **popen):
         self.master, self.slave = pty.openpty()

@@ -118,7 +118,7 @@ def zsh_completes():
 
 
 def every_option_is_offered():
-    """Of every command that --help lists, by every shell."""
+    """Every command that --help lists is completed, by every shell."""
     texts = {shell: subprocess.run([TAMIS, "help", "--completions", shell], capture_output=True,
                                    text=True,
                                    check=True).stdout for shell in ("bash", "zsh", "fish")}

@@ -68,7 +68,7 @@ for letter, meanings in letters.items():
     assert len(usual) <= 1, f"-{letter} has several meanings: {meanings}"
 for command, letter in EXCEPTIONS:
     assert letter in AS_THERE[command] and len(set(letters[letter].values())) > 1, \
-        f"{command} -{letter} is no exception"
+        f"{command} -{letter} is not an exception"
 
 # The table of CONTRIBUTING.md has a row for each letter and meaning.
 contributing = open(os.path.join(os.environ["TAMIS_SOURCE"], "CONTRIBUTING.md"),
@@ -132,4 +132,4 @@ topics = open(os.path.join(os.environ["TAMIS_SOURCE"], "cli/frame/topics.c"),
 assert len(kinds) > 12, kinds
 for kind in kinds:
     name = kind.lower().replace("_", "-")
-    assert name == "auto" or f'"  {name} ' in topics, f"'tamis help kinds' does not tell of {name}"
+    assert name == "auto" or f'"  {name} ' in topics, f"'tamis help kinds' does not mention {name}"

@@ -129,7 +129,7 @@ def check_packed(name):
         if not not_unpacked(bytes(mutant)):
             missed.append(bit)
     check(not missed, "%s notices flipped bits, also %s" % (name, missed[:5]))
-    check(refused(data, None), "%s is no image" % name)
+    check(refused(data, None), "%s is not an image" % name)
 
 
 def main():

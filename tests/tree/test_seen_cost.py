@@ -30,7 +30,7 @@ failures = 0
 for kind in ("blocked", "bloom", "tally", "top"):
     few, many = instructions(f"cost_of_2_{kind}"), instructions(f"cost_of_61_{kind}")
     if few < 10000: # 920 adds
-        sys.exit(f"{kind}: {few} instructions are none")
+        sys.exit(f"{kind}: {few} instructions cannot be right")
     grown = many > MOST * few
     failures += grown
     print(f"window of {kind}: {few} instructions with 2 generations, {many} with "
