@@ -1,17 +1,20 @@
-# What the compiler and the linker can do against mistakes in our code becoming somebody's way in. Each flag is taken where
-# the compiler knows it; tests/tree/test_hardened.py looks at the products. As a part of another project we leave all of this to it.
+# Compiler and linker flags that make it harder to exploit a mistake in our code. Each flag is used
+# where the compiler knows it; tests/tree/test_hardened.py checks the products. When Tamis is part
+# of another project, that project decides about all of this.
 #
-# Left out, with the reasons:
-#   -z nodlopen                     the Redis module and, from other languages, libtamis.so are opened by dlopen
-#   -fexceptions                    nothing here is to be unwound: no thread is ever cancelled
-#   -ftrivial-auto-var-init=zero    50 to 180 % on bulk calls, whose batches are on the stack; the guard, which strangers talk
-#                                   to and which makes no batches, has it
-#   -fno-delete-null-pointer-checks 10 to 20 % on the seal of fuse
-#   -fstrict-flex-arrays=3, -fzero-init-padding-bits=all, -fhardened    not in the compilers of Debian 12
+# These flags are left out, for these reasons:
+#   -z nodlopen                     the Redis module is opened by dlopen, and so is libtamis.so by
+#                                   other languages
+#   -fexceptions                    nothing here has to be unwound: no thread is ever cancelled
+#   -ftrivial-auto-var-init=zero    costs 50 to 180 % on bulk calls, whose batches are on the stack;
+#                                   the guard, which talks to strangers and makes no batches, has it
+#   -fno-delete-null-pointer-checks costs 10 to 20 % on the seal of fuse
+#   -fstrict-flex-arrays=3, -fzero-init-padding-bits=all, -fhardened
+#                                   are not in the compilers of Debian 12
 include(CheckCCompilerFlag)
 include(CheckPIESupported)
 
-# All at once, since each check takes a compilation; one by one where one of them is refused.
+# Checks all flags at once, because each check takes a compilation, and one by one if that fails.
 function(tamis_harden)
   string(JOIN " " all ${ARGN})
   check_c_compiler_flag("${all}" TAMIS_HAS_ALL_FLAGS)
@@ -39,18 +42,21 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
 endif()
 tamis_harden(${flags})
 
-# Only where it is optimized: without, libc warns that it cannot, and the sanitizers see more than it does. Undefined first,
-# for a distribution that brings its own.
+# Only in optimized builds: without optimization libc warns that it has no effect, and the
+# sanitizers see more than it does. It is undefined first, because a distribution may define its
+# own.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
-if(NOT "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${type}}" MATCHES "-fsanitize|-O0" AND NOT type STREQUAL DEBUG)
+if(NOT "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${type}}" MATCHES "-fsanitize|-O0" AND
+   NOT type STREQUAL DEBUG)
   set(TAMIS_OPTIMIZED TRUE)
   add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 endif()
 
-# Where one of them costs more than 2 %, measured on gcc 12, Zen 4: xxHash's reads of a few bytes are no more inlined (10 to
-# 16 % of a single question).
+# Exceptions, where a flag costs more than 2 %, measured with gcc 12 on Zen 4: the reads of a few
+# bytes in xxHash are no longer inlined (10 to 16 % of a single query).
 set_source_files_properties(src/core/hash.c PROPERTIES COMPILE_OPTIONS -U_FORTIFY_SOURCE)
 check_c_compiler_flag(-ftrivial-auto-var-init=zero TAMIS_HAS_AUTO_VAR_INIT)
 
 add_link_options(LINKER:-z,relro,-z,now,-z,noexecstack,--as-needed,--no-copy-dt-needed-entries)
-check_pie_supported(LANGUAGES C) # else position-independent programs would be linked at a fixed place
+# Without this, position-independent programs would be linked at a fixed place.
+check_pie_supported(LANGUAGES C)
