@@ -43,16 +43,19 @@ show "tamis info bad.tamis"
 "$tamis" info bad.tamis
 wrong=$("$tamis" check -c bad.tamis never.txt || true)
 missed=$("$tamis" check -vc bad.tamis bad.txt || true)
+smaller=$(calc "printf \"%.0f\", $(bytes bad.txt) / $(bytes bad.tamis)")
+bound=$(calc 'printf "%.0f", 1000000 * log(1000) / log(2) / 8')
+rate=$(calc "printf \"%.4f\", $wrong / 10000")
 
 cat <<SUMMARY
 
 What it means
   the list            $(bytes bad.txt) bytes
   a hash table        32000000 bytes (256 bits an item, as textbooks reckon)
-  the filter          $(bytes bad.tamis) bytes: $(calc "printf \"%.0f\", $(bytes bad.txt) / $(bytes bad.tamis)") times smaller than the list
-  lower bound         $(calc 'printf "%.0f", 1000000 * log(1000) / log(2) / 8') bytes: no structure at all is smaller at this rate
+  the filter          $(bytes bad.tamis) bytes: $smaller times smaller than the list
+  lower bound         $bound bytes: no structure at all is smaller at this rate
   wrong "no"          $missed of 1000000 (always 0)
-  wrong "maybe"       $wrong of 1000000 never-seen lines: $(calc "printf \"%.4f\", $wrong / 10000") %, promised 0.1 %
+  wrong "maybe"       $wrong of 1000000 never-seen lines: $rate %, promised 0.1 %
   the mixed stream    $maybe of 1000000 lines may be bad; 500000 really are
   building            $(calc "printf \"%.1f\", 1 / ($built - $start)") million lines per second
   checking            $(calc "printf \"%.1f\", 1 / ($checked - $built)") million lines per second
@@ -62,13 +65,15 @@ SUMMARY
 [ "$missed" = 0 ] || { echo "demo: a wrong no: this must not happen" >&2; exit 1; }
 [ "$(bytes bad.tamis)" -lt 2000000 ] || { echo "demo: the filter is too big" >&2; exit 1; }
 # With this seed the words fall as in the lecture the example is from: (2,1,4), (1,0,4), (2,0,4).
-show "tamis explain --k 3 --m 5 --seed 595483 thisisavirus.com totallynotsuspicious.com --ask verynormalsite.com"
-"$tamis" explain --k 3 --m 5 --seed 595483 thisisavirus.com totallynotsuspicious.com --ask verynormalsite.com
+set -- --k 3 --m 5 --seed 595483 thisisavirus.com totallynotsuspicious.com --ask verynormalsite.com
+show "tamis explain $*"
+"$tamis" explain "$@"
 
 cat <<'NEXT'
 
 Try next
   build/tamis plan --items 1000000 --bytes 2000000
-  seq 1000000 | build/tamis build -o /tmp/numbers.tamis -f && seq 999990 1000010 | build/tamis check /tmp/numbers.tamis
+  seq 1000000 | build/tamis build -o /tmp/numbers.tamis -f
+  seq 999990 1000010 | build/tamis check /tmp/numbers.tamis
   build/tamis help check
 NEXT

@@ -1,14 +1,16 @@
 #!/bin/sh
-# fresh.sh [COMMAND...]: runs the commands of the README, or those given, one after the other, in a fresh clone of this
-# tree in a bare Debian 12, where nothing is installed that ./run does not install. Only what is committed is cloned.
+# fresh.sh [COMMAND...]: runs the commands of the README, or those given, one after the other, in a
+# fresh clone of this tree in a bare Debian 12, where nothing is installed that ./run does not
+# install. Only committed files are cloned.
 #
 #     tools/fresh.sh                              # ./run demo, then ./run test
 #     tools/fresh.sh './run test' './run bench cli --quick'
 #
-# The base is made once by debootstrap and kept in the user's cache directory, with the packages that were downloaded.
-# The mirror, the settings of apt and the registry of npm are those of this machine. Processes that a command leaves
-# behind end with it. Exit status: that of the first command that fails. Where no base can be made (no root, no
-# network, no debootstrap) a warning says why and the commands run in this tree.
+# The base is made once by debootstrap and kept in the user's cache directory, with the downloaded
+# packages. The mirror, the settings of apt and the registry of npm are those of this machine.
+# Processes that a command leaves behind end with it. The exit status is that of the first command
+# that fails. If no base can be made (no root, no network, no debootstrap), a warning says why and
+# the commands run in this tree.
 set -eu
 cd "$(dirname "$0")/.."
 tree=$PWD
@@ -21,7 +23,8 @@ commands() {
     if [ $# -gt 0 ]; then
         printf '%s\n' "$@"
     else
-        awk '/^```/ { if (inside) exit; inside = $0 == "```sh"; next } inside { sub(/ *#.*/, ""); print }' README.md
+        awk '/^```/ { if (inside) exit; inside = $0 == "```sh"; next }
+             inside { sub(/ *#.*/, ""); print }' README.md
     fi
 }
 
@@ -41,7 +44,8 @@ host_sources() {
     # shellcheck disable=SC1091 # a file of the system
     [ "$(. /etc/os-release && echo "$ID ${VERSION_CODENAME-}")" = "debian $release" ] || return 0
     # shellcheck disable=SC2016 # the dollars are apt's
-    apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' 'Origin: Debian' | sort -u
+    apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
+        'Identifier: Packages' 'Origin: Debian' | sort -u
 }
 
 # make_base FILE MIRROR: a minimal system as a tar file.
@@ -59,8 +63,10 @@ make_base() {
 configure_root() {
     [ -z "$sources" ] || printf '%s\n' "$sources" >"$1/etc/apt/sources.list"
     # Proxies and the like, but no files and programs of this machine.
-    apt-config dump 2>/dev/null | grep -E '^Acquire::(https?|ftp|Retries|Check)' | grep -v '"/' >"$1/etc/apt/apt.conf.d/99host" || true
-    echo 'Binary::apt::APT::Keep-Downloaded-Packages "true"; APT::Keep-Downloaded-Packages "true";' >"$1/etc/apt/apt.conf.d/99keep"
+    apt-config dump 2>/dev/null | grep -E '^Acquire::(https?|ftp|Retries|Check)' |
+        grep -v '"/' >"$1/etc/apt/apt.conf.d/99host" || true
+    printf '%s::Keep-Downloaded-Packages "true";\n' Binary::apt::APT APT \
+        >"$1/etc/apt/apt.conf.d/99keep"
     cp -L /etc/resolv.conf /etc/hosts "$1/etc/"
     if [ -f /etc/ssl/certs/ca-certificates.crt ]; then
         cp -L /etc/ssl/certs/ca-certificates.crt "$1/etc/host-certificates.crt"
@@ -71,14 +77,17 @@ configure_root() {
 [ "$(id -u)" = 0 ] || run_directly 'it takes root' "$@"
 if ! command -v debootstrap >/dev/null; then
     apt-get update -qq || true
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap >/dev/null || true
+    DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends debootstrap >/dev/null || true
     command -v debootstrap >/dev/null || run_directly 'debootstrap cannot be installed' "$@"
 fi
-unshare --mount --pid --fork true 2>/dev/null || run_directly 'file systems cannot be mounted here' "$@"
+unshare --mount --pid --fork true 2>/dev/null ||
+    run_directly 'file systems cannot be mounted here' "$@"
 
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/tamis
 mkdir -p "$cache/archives/partial"
-exec 9>"$cache/lock" # one at a time: they share the packages, and what a killed one has left is removed
+# One run at a time: runs share the packages, and what a killed one has left is removed.
+exec 9>"$cache/lock"
 flock 9
 rm -rf "$cache"/root.* "$cache"/base.* "$cache"/*.part
 sources=$(host_sources)
@@ -97,7 +106,8 @@ git clone --quiet --no-hardlinks "$tree" "$root/srv/tamis"
 commands "$@" >"$root/srv/commands"
 registry=$(npm config get registry 2>/dev/null || true)
 
-# In namespaces of its own: what is mounted and what runs is gone when this ends, however it ends.
+# The commands run in namespaces of their own: mounts and processes are gone when this ends, however
+# it ends.
 cat >"$root/srv/inside" <<'INSIDE'
 set -eu
 cd /srv/tamis
@@ -116,13 +126,15 @@ ln -sf pts/ptmx "$root/dev/ptmx"
 mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
 mount --bind "$2" "$root/var/cache/apt/archives"
 registry=$3
-set -- PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 CI="${CI-}"
+set -- PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+    LANG=C.UTF-8 CI="${CI-}"
 for name in http_proxy https_proxy no_proxy; do
     eval "value=\${$name-}"
     # shellcheck disable=SC2154 # set by eval
     [ -z "$value" ] || set -- "$@" "$name=$value"
 done
-[ ! -f "$root/etc/host-certificates.crt" ] || set -- "$@" NODE_EXTRA_CA_CERTS=/etc/host-certificates.crt
+[ ! -f "$root/etc/host-certificates.crt" ] ||
+    set -- "$@" NODE_EXTRA_CA_CERTS=/etc/host-certificates.crt
 [ -z "$registry" ] || set -- "$@" npm_config_registry="$registry"
 exec chroot "$root" env -i "$@" sh /srv/inside
 OUTSIDE

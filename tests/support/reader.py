@@ -11,8 +11,8 @@ import sys
 
 import xxhash
 
-from reader_sealed import (MASK, Collection, Damaged, Exact, Fuse, Newer, RibbonKind, WrongKey, need,
-                           remix)
+from reader_sealed import (MASK, Collection, Damaged, Exact, Fuse, Newer, RibbonKind, WrongKey,
+                           need, remix)
 from siphash import siphash128
 
 MULTIPLIER = 2862933555777941757

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The library as one header and one C file (tools/amalgamate.py): compiles without a warning, exports what the library
-# exports, and passes the library's own tests, those of its insides too. TAMIS_SOURCE: the tree (default: this script's).
+# The library as one header and one C file (tools/amalgamate.py) compiles without a warning, exports
+# what the library exports, and passes the tests of the library, also those of its internals.
+# TAMIS_SOURCE is the tree (default: the one of this script).
 set -u
 
 source=${TAMIS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -44,7 +45,8 @@ int main(void)
     tamis *t;
     if (tamis_create(&plan, NULL, &t, NULL) != TAMIS_OK) return 1;
     tamis_add(t, "thisisavirus.com", 16, NULL);
-    printf("%d %d\n", tamis_may_contain(t, "thisisavirus.com", 16), tamis_may_contain(t, "fine.com", 8));
+    printf("%d %d\n", tamis_may_contain(t, "thisisavirus.com", 16),
+           tamis_may_contain(t, "fine.com", 8));
     tamis_close(t);
     return 0;
 }
@@ -54,7 +56,8 @@ compilers=$(for c in gcc clang; do command -v $c >/dev/null && echo $c; done)
 warnings='-Wall -Wextra -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Werror'
 # shellcheck disable=SC2086 # lists of words
 for compiler in $compilers; do
-    try "$compiler: compile" $compiler -std=c11 -O2 $warnings -fPIC -c tamis.c -o $compiler.o || continue
+    try "$compiler: compile" $compiler -std=c11 -O2 $warnings -fPIC -c tamis.c -o $compiler.o ||
+        continue
     # Intrinsics are macros then.
     try "$compiler: without optimization" $compiler -std=c11 -O0 $warnings -fsyntax-only tamis.c
     try "$compiler: use" $compiler -std=c11 $warnings user.c $compiler.o -lm -pthread -o user &&
@@ -66,13 +69,15 @@ for compiler in $compilers; do
     tests='api kernels'
     [ $compiler = clang ] || tests="$tests api_sets fields file golden pack threads_shared"
     for test in $tests; do
-        try "$compiler: build test_$test" $compiler -std=gnu11 -O1 -I"$source/include" -I"$source/src" \
-            "$source/tests/library/test_$test.c" $compiler.o -lm -pthread -o "test_$test" &&
+        try "$compiler: build test_$test" $compiler -std=gnu11 -O1 -I"$source/include" \
+            -I"$source/src" "$source/tests/library/test_$test.c" $compiler.o -lm -pthread \
+            -o "test_$test" &&
             try "$compiler: test_$test" "./test_$test"
     done
 done
 if command -v aarch64-linux-gnu-gcc >/dev/null; then
-    mkdir include && cp "$(echo '#include <xxhash.h>' | cc -M -E - | tr ' ' '\n' | grep 'xxhash.h$')" include/
+    mkdir include &&
+        cp "$(echo '#include <xxhash.h>' | cc -M -E - | tr ' ' '\n' | grep 'xxhash.h$')" include/
     # shellcheck disable=SC2086
     try 'ARM' aarch64-linux-gnu-gcc -std=c11 -O2 $warnings -Iinclude -c tamis.c -o arm.o
 fi

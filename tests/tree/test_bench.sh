@@ -1,6 +1,6 @@
 #!/bin/sh
-# The benchmark at tiny sizes: it runs, bench.json has every row and field that is promised, and the page can
-# be made of it. How long anything takes is not tested.
+# The benchmark of filters at tiny sizes: it runs, bench.json has every promised row and field, and
+# the page can be made from it. No time is tested.
 set -eu
 source=${TAMIS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 build=${TAMIS_BUILD:-$source/build}
@@ -38,8 +38,8 @@ for r in rows:
         assert r["bits_per_item"] > 5 and r["bytes"] > 0, r
     assert (r["fpr"] is not None) == (r["op"] == "negative"), r
 
-names = [tuple(r[f] for f in ("kind", "op", "mode", "key_type", "input", "keyed", "shared", "threads",
-                              "keys", "rate", "bytes")) for r in rows]
+names = [tuple(r[f] for f in ("kind", "op", "mode", "key_type", "input", "keyed", "shared",
+                              "threads", "keys", "rate", "bytes")) for r in rows]
 assert len(set(names)) == len(names), "a row twice"
 
 
@@ -74,7 +74,8 @@ for keys in (small, middle):
                 for key_type in ("int",) if most else ("int", "url"):
                     for mode in ("bulk",) if most else ("single", "bulk"):
                         for keyed in (False,) if kind in plain else (False, True):
-                            has(kind=kind, key_type=key_type, mode=mode, keyed=keyed, threads=1, **cell)
+                            has(kind=kind, key_type=key_type, mode=mode, keyed=keyed, threads=1,
+                                **cell)
                 if kind in plain:
                     continue
                 has(kind=kind, mode="hashes", **cell)
@@ -101,14 +102,16 @@ PYTHON
 plots=
 command -v gnuplot >/dev/null || plots=--no-plots
 mkdir "$room/docs"
-/usr/bin/python3 "$source/bench/filters/report.py" --docs "$room/docs" $plots "$room/bench.json" >"$room/targets"
+/usr/bin/python3 "$source/bench/filters/report.py" --docs "$room/docs" $plots \
+    "$room/bench.json" >"$room/targets"
 for heading in Targets 'Where we lose' 'Removing and growing' Threads 'What a filter saves'; do
     grep -q "^## $heading" "$room/docs/BENCHMARKS.md" || { echo "no section $heading"; exit 1; }
 done
-if grep -nE '\b(nan|inf)\b|None' "$room/docs/BENCHMARKS.md"; then echo "not a number"; exit 1; fi
+if grep -nE '\b(nan|inf)\b|None' "$room/docs/BENCHMARKS.md"; then echo "missing numbers"; exit 1; fi
 notes=$(head -n 1 "$source/bench/filters/NOTES.md")
 grep -qF "$notes" "$room/docs/BENCHMARKS.md" || { echo "the page lacks the notes"; exit 1; }
-/usr/bin/python3 "$source/tests/support/same_prose.py" "$source/bench/filters/report.py" "$source/docs/BENCHMARKS.md"
+/usr/bin/python3 "$source/tests/support/same_prose.py" "$source/bench/filters/report.py" \
+    "$source/docs/BENCHMARKS.md"
 if [ -z "$plots" ]; then
     for plot in query add space; do
         /usr/bin/python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' \

@@ -15,7 +15,8 @@ has() { grep -Eq -e "$1" "$room/out" || { echo "the demo does not say: $1"; exit
 has '^  wrong "no"          0 of 1000000 '
 has '^  the filter          1[0-9]{6} bytes: [0-9]+ times smaller than the list$'
 # 1000 are expected at 0.1 %, the same keys and the same seed every time.
-has '^  wrong "maybe"       (9|10)[0-9]{2} of 1000000 never-seen lines: 0\.(09|10)[0-9]{2} %, promised 0\.1 %$'
+has '^  wrong "maybe"       (9|10)[0-9]{2} of 1000000 never-seen lines: 0\.(09|10)[0-9]{2} %, '\
+'promised 0\.1 %$'
 has '^  the mixed stream    500[0-9]{3} of 1000000 lines may be bad; 500000 really are$'
 has '^  checking            [0-9.]+ million lines per second$'
 has '^  build/tamis help check$'

@@ -1,8 +1,9 @@
 #!/bin/sh
-# With the other programs themselves, both ways: DCSO bloom reads and goes on with what Tamis made, and Tamis with what bloom
-# made; DuckDB writes Parquet files, of which no key that is in is ever refused, and whose filters are bit for bit what
-# Tamis makes of the same keys. Needs Debian's golang-github-dcso-bloom-cli, and npm for DuckDB (tests/duckdb), which is
-# installed in the build directory. The test is skipped, and says why, when one of them is missing.
+# Tests with the other programs themselves, in both directions. DCSO bloom reads and extends filters
+# of Tamis, and Tamis those of bloom. DuckDB writes Parquet files: no member is ever refused, and
+# the filters are bit for bit those that Tamis makes from the same keys. The test needs Debian's
+# golang-github-dcso-bloom-cli, and npm for DuckDB (tests/duckdb), which is installed in the build
+# directory. It is skipped, with the reason, if one of them is missing.
 set -eu
 source=${TAMIS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 tamis=${TAMIS:-$source/build/tamis}
@@ -64,7 +65,8 @@ with_duckdb() {
         [ "$column" = part.deep ] && continue # which DuckDB cannot be asked about
         cut -c 3- "$column.asked" >asked
         "$tamis" check --column "$column" $type keys.parquet asked >found || [ $? = 1 ]
-        sed -n 's/^1 //p' "$column.asked" | cmp - found || fail "DuckDB answers otherwise for $column"
+        sed -n 's/^1 //p' "$column.asked" | cmp - found ||
+            fail "DuckDB answers otherwise for $column"
     done
     # The bits are those of a filter that Tamis makes of the values of one row group.
     "$tamis" convert --to parquet --column id --row-group 0 -o theirs.filter keys.parquet

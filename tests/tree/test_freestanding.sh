@@ -1,6 +1,7 @@
 #!/bin/sh
-# What goes to the browser calls nothing that WebAssembly lacks: of libc only the functions on bytes that every
-# compiler takes for granted, which our build there brings along.
+# The code for the browser calls nothing that WebAssembly lacks: from libc it calls only the
+# functions on bytes that every compiler takes for granted, and that our build for browsers
+# contains.
 set -eu
 cd "${TAMIS_SOURCE:-$(dirname "$0")/../..}"
 room=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What holds of every fuzz target: a corpus that is small, a test that needs it, a row in SECURITY.md;
-# and that a wrong name is told.
+# Every fuzz target has a small corpus, a test that needs it, and a row in SECURITY.md. A wrong name
+# is reported.
 set -u
 cd "${TAMIS_SOURCE:-$(dirname "$0")/../..}" || exit 1
 bad=0
@@ -27,7 +27,7 @@ for target in $targets; do
 done
 
 said=$(sh $run nonsense 1 2>&1)
-[ $? -eq 2 ] || wrong "an unknown target is no error"
+[ $? -eq 2 ] || wrong "an unknown target is not an error"
 for target in $targets; do
     printf '%s\n' "$said" | grep -qx "  $target" || wrong "an unknown target does not list $target"
 done

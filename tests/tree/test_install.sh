@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs the library into a temporary place and uses it from there as a stranger would: through
-# pkg-config, through CMake's find_package and add_subdirectory, and as bare sources; and looks at what
-# was installed. TAMIS_SOURCE: the tree (default: this script's).
+# Installs the library into a temporary place, checks what was installed, and uses it from there as
+# a stranger would: through pkg-config, through CMake's find_package and add_subdirectory, and as
+# bare sources. TAMIS_SOURCE is the tree (default: the one of this script).
 set -u
 
 source=${TAMIS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -46,16 +46,18 @@ needs() {
 unset DESTDIR CFLAGS LDFLAGS LD_LIBRARY_PATH PKG_CONFIG_PATH
 
 prefix=$room/usr
-try 'configure' cmake -S "$source" -B "$room/build" -DTAMIS_TESTS=OFF -DTAMIS_CLI=OFF -DTAMIS_WEB=OFF \
+try 'configure' cmake -S "$source" -B "$room/build" -DTAMIS_TESTS=OFF -DTAMIS_CLI=OFF \
+    -DTAMIS_WEB=OFF \
     -DTAMIS_BENCH=OFF -DTAMIS_GUARD=OFF -DTAMIS_REDIS=OFF &&
     try 'build' cmake --build "$room/build" &&
     try 'install' cmake --install "$room/build" --prefix "$prefix" || exit 1
 libtamis=$(find "$prefix" -name libtamis.so)
 lib=$(dirname "$libtamis")
 
-# --- What was installed ------------------------------------------------------------------------------
+# --- What was installed -------------------------------------------------------------------------
 same 'the installed headers are those of include/' \
-    "$(cd "$source/include" && find . -type f | sort)" "$(cd "$prefix/include" && find . -type f | sort)"
+    "$(cd "$source/include" && find . -type f | sort)" \
+    "$(cd "$prefix/include" && find . -type f | sort)"
 major=$(sed -n 's/^#define TAMIS_VERSION_MAJOR //p' "$source/include/tamis/tamis.h")
 same 'the soname carries the major version' "libtamis.so.$major" \
     "$(readelf -d "$libtamis" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')"
@@ -70,7 +72,7 @@ version=$(sed -n 's/^#define TAMIS_VERSION_STRING "\(.*\)"/\1/p' "$source/includ
 same 'header and package have one version' "$version" \
     "$(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --modversion tamis)"
 
-# --- DESTDIR: a package's staging ---------------------------------------------------------------------
+# --- DESTDIR: a package's staging ---------------------------------------------------------------
 staged() {
     DESTDIR=$room/stage cmake --install "$room/build" --prefix "$room/elsewhere"
 }
@@ -80,7 +82,7 @@ if try 'install under DESTDIR' staged; then
     [ ! -e "$room/elsewhere" ] || fail 'DESTDIR was not respected'
 fi
 
-# --- pkg-config, shared and static ----------------------------------------------------------------------
+# --- pkg-config, shared and static --------------------------------------------------------------
 # with_pkg_config OUT [FLAG-OF-PKG-CONFIG FLAG-OF-CC]
 # Word splitting is what pkg-config's output is for.
 # shellcheck disable=SC2046
@@ -98,11 +100,12 @@ if try 'pkg-config, static' with_pkg_config "$room/b" --static -static; then
     try 'run without the shared library' "$room/b" "$room/b.tamis"
 fi
 
-# --- CMake: an installed package, and the source tree as a part -----------------------------------------
+# --- CMake: an installed package, and the source tree as a part ---------------------------------
 with_cmake() {
     form=$1
     shift
-    try "$form: configure" cmake -S "$source/tests/outside" -B "$room/$form" -DCMAKE_BUILD_TYPE=Debug "$@" &&
+    try "$form: configure" cmake -S "$source/tests/outside" -B "$room/$form" \
+        -DCMAKE_BUILD_TYPE=Debug "$@" &&
         try "$form: build" cmake --build "$room/$form" &&
         try "$form: run, shared" "$room/$form/with_shared" "$room/shared.tamis" &&
         try "$form: run, static" "$room/$form/with_static" "$room/static.tamis" || return
@@ -113,7 +116,7 @@ with_cmake find_package -DCMAKE_PREFIX_PATH="$prefix" -DTAMIS_VERSION="$version"
 with_cmake add_subdirectory -DTAMIS_TREE="$source"
 [ ! -e "$room/add_subdirectory/tamis/tamis" ] || fail 'add_subdirectory builds the command, too'
 
-# --- Nothing but a compiler -------------------------------------------------------------------------------
+# --- Nothing but a compiler ---------------------------------------------------------------------
 # shellcheck disable=SC2046 # a list of words
 if try 'bare sources' "$cc" -I"$source/include" $(find "$source/src" -name "*.c") \
     "$source/tests/outside/main.c" -lm -o "$room/c"; then

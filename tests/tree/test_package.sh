@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds the Debian packages, looks at what they hold and need, installs them below a scratch root, uses them from there,
-# and removes them again. TAMIS_SOURCE: the tree (default: this script's).
+# Builds the Debian packages, checks their contents and dependencies, installs them below a scratch
+# root, uses them from there, and removes them again. TAMIS_SOURCE is the tree (default: the one of
+# this script).
 set -u
 
 source=${TAMIS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -42,7 +43,7 @@ make_packages() {
 }
 try 'make the packages' make_packages || exit 1
 
-# --- What they are ----------------------------------------------------------------------------------------
+# --- What they are ------------------------------------------------------------------------------
 version=$(sed -n 's/^#define TAMIS_VERSION_STRING "\(.*\)"/\1/p' "$source/include/tamis/tamis.h")
 major=${version%%.*}
 machine=$(dpkg --print-architecture)
@@ -64,7 +65,7 @@ case "$(field "libtamis$major" Depends)" in
 esac
 same 'headers go with their library' "libtamis$major (= $version)" "$(field libtamis-dev Depends)"
 
-# --- What they hold ---------------------------------------------------------------------------------------
+# --- What they hold -----------------------------------------------------------------------------
 root=$room/root
 mkdir -p "$root"
 for package in "$room"/build/*.deb; do try "unpack $package" dpkg-deb -x "$package" "$root"; done
@@ -88,13 +89,16 @@ usr/share/man/man1/tamis.1
 usr/share/zsh/vendor-completions/_tamis" \
     "$(cd "$root" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort)"
 same 'the soname' "libtamis.so.$major" \
-    "$(readelf -d "$root/usr/lib/$triplet/libtamis.so.$version" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')"
-if readelf -d "$root/usr/bin/tamis" | grep -Eq 'R(UN)?PATH'; then fail 'the command looks for libraries where it was built'; fi
+    "$(readelf -d "$root/usr/lib/$triplet/libtamis.so.$version" |
+        sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')"
+if readelf -d "$root/usr/bin/tamis" | grep -Eq 'R(UN)?PATH'; then
+    fail 'the command looks for libraries where it was built'
+fi
 try 'the packages are as hard as the build' /usr/bin/python3 "$source/tests/tree/test_hardened.py" \
     "$root/usr/bin/tamis" "$root/usr/lib/$triplet/libtamis.so.$version"
 [ -s "$root/usr/share/man/man1/tamis.1" ] || fail 'the manual page is empty'
 
-# --- They work ----------------------------------------------------------------------------------------------
+# --- They work ----------------------------------------------------------------------------------
 use_command() {
     printf 'a\nb\n' | "$root/usr/bin/tamis" build -o "$room/ab.tamis" &&
         [ "$(printf 'b\nzebra\n' | "$root/usr/bin/tamis" check "$room/ab.tamis")" = b ] &&
@@ -110,23 +114,24 @@ use_library() {
 }
 try 'the library' use_library
 
-# --- dpkg takes them, and takes them away again ---------------------------------------------------------------
+# --- dpkg takes them, and takes them away again -------------------------------------------------
 if [ "$(id -u)" = 0 ]; then
     below=$room/below
     mkdir -p "$below/var/lib/dpkg/info" "$below/var/lib/dpkg/updates" "$below/var/lib/dpkg/triggers"
     : >"$below/var/lib/dpkg/status"
-    # What they depend on is not below that root, nor is a shell: their scripts run outside, with an ldconfig that only
-    # tells that it was called.
+    # Their dependencies are not below that root, nor is a shell: their scripts run outside, with an
+    # ldconfig that only records its call.
     mkdir "$room/bin"
     printf '#!/bin/sh\necho ldconfig >>"%s"\n' "$room/called" >"$room/bin/ldconfig"
     chmod +x "$room/bin/ldconfig"
     dpkg_below() {
-        PATH=$room/bin:$PATH dpkg --root="$below" --force-depends --force-script-chrootless --log=/dev/null "$@"
+        PATH=$room/bin:$PATH dpkg --root="$below" --force-depends --force-script-chrootless \
+            --log=/dev/null "$@"
     }
     try 'dpkg --install' dpkg_below --install "$room"/build/*.deb &&
         same 'dpkg installs what dpkg-deb unpacks' "$(cd "$root" && find . ! -type d | sort)" \
             "$(cd "$below" && find . -path ./var -prune -o ! -type d -print | sort)"
-    [ -s "$room/called" ] || fail 'ldconfig is not told of the new library'
+    [ -s "$room/called" ] || fail 'ldconfig is not called for the new library'
     try 'dpkg --remove' dpkg_below --remove tamis libtamis-dev "libtamis$major" &&
         same 'nothing is left' '' "$(cd "$below" && find . -path ./var -prune -o ! -type d -print)"
 fi

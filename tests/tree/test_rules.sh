@@ -1,11 +1,13 @@
 #!/bin/sh
-# The house rules (docs/DESIGN.md, CONTRIBUTING.md), checked: who may include whom, who may call what,
-# how long things are, what every kind must have. Prints each violation as file:line: reason.
+# Checks the rules of docs/DESIGN.md and CONTRIBUTING.md: who may include whom, who may call what,
+# how long and how wide things are, which words are used, what every kind must have. Each violation
+# is printed as file:line: reason.
 #
-# It begins with itself: a small tree with every fault must yield exactly the expected reports, so no
-# rule is toothless and none bites where it should not. TAMIS_SOURCE: the tree (default: this script's).
+# The test first tests itself: a small tree with every fault must yield exactly the expected
+# reports, so that every rule works and none reports what is allowed. TAMIS_SOURCE is the tree
+# (default: the one of this script).
 #
-# shellcheck disable=SC2016 # awk's dollars are not the shell's
+# shellcheck disable=SC2016 # the dollars are those of awk
 set -u
 export LC_ALL=C
 
@@ -14,7 +16,7 @@ room=$(mktemp -d) || exit 1
 trap 'rm -rf "$room"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# files PATTERN...: those of the tree, without what is built or fetched.
+# files PATTERN...: the files of the tree, without those that are built or fetched.
 files() {
     for pattern in "$@"; do
         find . -name '.?*' -prune -o -type d \( -name 'build*' -o -name node_modules \) -prune -o \
@@ -22,12 +24,12 @@ files() {
     done | sed 's|^\./||' | sort
 }
 
-# over PROGRAM [-v NAME=VALUE]...: awk over the files named on standard input.
+# over PROGRAM [-v NAME=VALUE]...: runs awk over the files named on standard input.
 over() {
     tr '\n' '\0' | xargs -0 -r awk "$@"
 }
 
-# code(line): what is left of a line of C without comments and the contents of strings; call it for
+# code(line) returns a line of C without comments and the contents of strings. It must be called for
 # every line of a file, in order.
 awk_code='
 function code(line,    out, c, two, quote) {
@@ -104,17 +106,17 @@ check_phrases() {
     allowed="$allowed|(is|are|was|were) no (longer|more|less|fewer|greater|smaller|larger|bigger"
     allowed="$allowed|longer|shorter|higher|lower|older|newer|later|earlier|better|worse|faster"
     allowed="$allowed|slower|wider|further)"
-    texts | over -v phrases="(^|[^a-z0-9_])($phrases)([^a-z0-9_]|\$)" \
+    texts | over -v of="O""f" -v phrases="(^|[^a-z0-9_])($phrases)([^a-z0-9_]|\$)" \
         -v allowed="(^|[^a-z])($allowed)([^a-z]|\$)" '
         FNR == 1 { tail = ""; transcript = FILENAME ~ /\.t$/ }
         # What the command prints is checked where the command has it.
         transcript && !/^#/ { tail = ""; next }
         {
             text = $0
-            gsub(/ is N''one/, "", text) # Python
+            gsub(/ is None/, "", text) # Python
             sub(/^[ \t]*(\/\*+|\*+|#+|\/\/+|>)?[ \t]*/, "", text)
-            if (text ~ /(^|[.:;!?] |\/\* ?|[#"] |\/\/ |""")O''f [a-z0-9]/)
-                print FILENAME ":" FNR ": a sentence that begins with \"O''f\""
+            if (text ~ "(^|[.:;!?] |/[*] ?|[#\"] |// |\"\"\")" of " [a-z0-9]")
+                print FILENAME ":" FNR ": a sentence that begins with \"" of "\""
             joined = tail == "" ? tolower(text) : tail " " tolower(text)
             while (match(joined, allowed))
                 joined = substr(joined, 1, RSTART) "-" substr(joined, RSTART + RLENGTH - 1)
@@ -138,21 +140,25 @@ check_text() {
         over -v marks="(^|[^A-Za-z0-9_])($marks)([^A-Za-z0-9_]|\$)" \
             '$0 ~ marks { print FILENAME ":" FNR ": a mark left behind: finish it or drop it" }
              FNR == 701 { print FILENAME ":" FNR ": more than 700 lines" }
-             FNR == 351 && FILENAME == "include/tamis/tamis.h" { print FILENAME ":" FNR ": more than 350 lines" }'
-    # What a page quotes between fences is as it was printed.
+             FNR == 351 && FILENAME == "include/tamis/tamis.h" {
+                 print FILENAME ":" FNR ": more than 350 lines"
+             }'
+    # Text between fences is quoted as it was printed.
     files '*.[ch]' '*.cc' '*.hh' '*.sh' '*.py' '*.js' '*.mjs' '*.cmake' CMakeLists.txt run '*.md' \
         '*.in' '*.json' '*.html' '*.css' |
         over 'FNR == 1 { quoted = 0 }
               FILENAME ~ /\.md$/ && /^ *```/ { quoted = !quoted }
-              !quoted && /[ \t\r]$/ { print FILENAME ":" FNR ": white space at the end of the line" }'
+              !quoted && /[ \t\r]$/ {
+                  print FILENAME ":" FNR ": white space at the end of the line"
+              }'
     files '*.[ch]' '*.cc' '*.hh' | over '/\t/ { print FILENAME ":" FNR ": a tab" }'
     # A lock file states sums and leaves the place of each package to the machine that fetches it.
     files 'package-lock.json' |
         over '/"resolved"/ { print FILENAME ":" FNR ": names a place to fetch from" }'
 }
 
-# A body is what stands between a brace and a brace, both in the first column or the first after its
-# head; the lines of both count.
+# A body begins at a brace in the first column, or at the end of the head of a function, and ends at
+# a brace in the first column. The lines of both braces count.
 check_functions() {
     files '*.[ch]' | over '
         FNR == 1 { start = 0; limit = FILENAME ~ /^tests\// ? 100 : 70 }
@@ -181,7 +187,7 @@ function normal(path,    part, n, i, out, depth) {
     return path
 }
 function on_disk(path,    line, got) { got = (getline line < path) >= 0; close(path); return got }
-# The file of the tree that an include leads to, by whatever -I; "" when it is none of ours.
+# The file of the tree that an include leads to with any -I; "" for a file of the system.
 function target(name,    path) {
     path = normal(folder(FILENAME) "/" name)
     if (path in ours) return path
@@ -190,7 +196,7 @@ function target(name,    path) {
         if (substr(path, length(path) - length(name)) == "/" name) return path
     return ""
 }
-# Who may include whom within the library: a folder stands for the headers in it.
+# Who may include whom within the library; a folder stands for its headers.
 function library(from) {
     if (from == "src/core") return "core kernels image sealed/collect.h frequency/noise.h"
     if (from == "src/image") return "image core sealed/collect.h sealed/hash_sort.h"
@@ -211,9 +217,12 @@ function allowed(to,    from, list, n, i) {
             if (to == "src/" list[i] || (to ~ /\.h$/ && folder(to) == "src/" list[i])) return 1
         return 0
     }
-    return top(to) == top(FILENAME) || (top(FILENAME) == "cli" && (top(to) == "guard" || to == "cluster/cluster.h")) ||
-        (top(FILENAME) == "cluster" && to == "redis/words.h") ||
-        (top(FILENAME) == "redis" && to == "src/foreign/redisbloom.h") || (top(FILENAME) == "web" && to ~ /^guard\/url\/(hash|url)\.h$/)
+    from = top(from)
+    return top(to) == from ||
+        (from == "cli" && (top(to) == "guard" || to == "cluster/cluster.h")) ||
+        (from == "cluster" && to == "redis/words.h") ||
+        (from == "redis" && to == "src/foreign/redisbloom.h") ||
+        (from == "web" && to ~ /^guard\/url\/(hash|url)\.h$/)
 }
 BEGIN { while ((getline line < all) > 0) ours[line] = 1 }
 { text = code($0) }
@@ -226,7 +235,7 @@ text ~ /^[ \t]*#[ \t]*include[ \t]*["<]/ {
         report("only src/core/hash.c includes " name)
     if ((name == "cpuid.h" || name == "sys/auxv.h") && FILENAME != "src/core/cpu.c")
         report("only src/core/cpu.c includes " name)
-    # The browser has no more than this.
+    # The browser has only these.
     if (FILENAME ~ /^guard\/url\// && angle &&
         name !~ /^(stdbool|stddef|stdint|string)\.h$/)
         report("goes to the browser, which has no " name)
@@ -239,10 +248,11 @@ text ~ /^[ \t]*#[ \t]*include[ \t]*["<]/ {
 }'
 }
 
-# Calls that belong to one file, and kinds that reach for one another past the kind table.
+# Calls that belong to one file, and kinds that refer to each other without the kind table.
 check_calls() {
     # "FILE TABLE" for each kind.
-    kinds=$(files '*.c' | grep '^src/' | tr '\n' '\0' | xargs -0 -r grep -HoE '^const struct kind tamis__[a-z0-9_]*' |
+    kinds=$(files '*.c' | grep '^src/' | tr '\n' '\0' |
+        xargs -0 -r grep -HoE '^const struct kind tamis__[a-z0-9_]*' |
         sed 's/:const struct kind / /' | tr '\n' ' ')
     files '*.[ch]' | grep -v '^tests/' | over -v kinds="$kinds" "$awk_code"'
 BEGIN {
@@ -252,7 +262,8 @@ BEGIN {
               "fdatasync truncate ftruncate flock lockf fcntl", list, " ")
     for (i = 1; i <= n; i++) file_call[list[i]] = 1
     n = split("__builtin_cpu_init __builtin_cpu_supports __builtin_cpu_is __cpuid __cpuid_count " \
-              "__cpuidex __get_cpuid __get_cpuid_count __get_cpuid_max _xgetbv getauxval", list, " ")
+              "__cpuidex __get_cpuid __get_cpuid_count __get_cpuid_max _xgetbv getauxval", list,
+              " ")
     for (i = 1; i <= n; i++) cpu_call[list[i]] = 1
     n = split("pthread_create thrd_create fork vfork", list, " ")
     for (i = 1; i <= n; i++) thread_call[list[i]] = 1
@@ -263,13 +274,15 @@ function word_of(name, before, after) {
     if (name in cpu_call && FILENAME != "src/core/cpu.c") report("only src/core/cpu.c uses " name)
     if (FILENAME !~ /^src\//) return
     # A function pointer in a struct may have any name.
-    # src/core/memory.c has pages that belong to no file.
-    if (name in file_call && after ~ /^ *\(/ && before !~ /(\.|->) *$/ && FILENAME !~ /^src\/image\/(descriptor|durable|file)\.c$/ &&
+    # src/core/memory.c maps pages without a file.
+    if (name in file_call && after ~ /^ *\(/ && before !~ /(\.|->) *$/ &&
+        FILENAME !~ /^src\/image\/(descriptor|durable|file)\.c$/ &&
         !(FILENAME == "src/core/memory.c" && name ~ /^m(un)?map$/))
         report("only descriptor.c, durable.c and file.c in src/image call " name)
     if (name in thread_call && FILENAME != "src/core/threads.c")
         report("only src/core/threads.c calls " name)
-    if (name in home && FILENAME ~ /^src\/(membership|sealed|frequency|private)\// && FILENAME != home[name])
+    if (name in home && FILENAME ~ /^src\/(membership|sealed|frequency|private)\// &&
+        FILENAME != home[name])
         report("goes past the kind table to " name)
 }
 {
@@ -285,7 +298,8 @@ function word_of(name, before, after) {
 }'
 }
 
-# A search for a name finds one place, and files can be put one after the other (tools/amalgamate.py).
+# Static functions have distinct names, so that a search finds one place, and files can be
+# concatenated (tools/amalgamate.py).
 check_names() {
     files '*.c' | grep '^src/' | over '
         /^static [^=;]*\(/ {
@@ -299,13 +313,14 @@ check_names() {
 }
 
 check_kinds() {
-    # Each kind is one file, and that opens with its essay.
-    files '*.c' | grep '^src/' | tr '\n' '\0' | xargs -0 -r grep -l '^const struct kind tamis__' | over '
+    # Each kind is one file, which opens with its essay.
+    files '*.c' | grep '^src/' | tr '\n' '\0' |
+        xargs -0 -r grep -l '^const struct kind tamis__' | over '
         FNR == 1 { essay = /^\/\*/; done = 0 }
         FNR == 1 && !essay { print FILENAME ":1: does not open with its essay" }
         essay && !done && /\*\// {
             done = 1
-            if (FNR < 8) print FILENAME ":1: an essay of " FNR " lines is none"
+            if (FNR < 8) print FILENAME ":1: an essay of " FNR " lines is too short"
         }'
     grep -no '&tamis__[a-z0-9_]*' src/core/kind.c | while IFS=: read -r line symbol; do
         name=$(printf '%s' "${symbol#&tamis__}" | tr _ -)
@@ -316,12 +331,12 @@ check_kinds() {
     done
 }
 
-# The stack that a call takes is promised, so each has to be measured.
+# The header promises how much stack a call takes, so each call has to be measured.
 check_stack() {
     files '*.h' | grep '^include/tamis/' | while read -r header; do
         sed -n 's/^TAMIS_API.*[ *]\(tamis_[a-z0-9_]*\)(.*/\1/p' "$header" | while read -r name; do
             grep -qs "\<$name(" tests/support/verbs.h tests/library/test_stack.c ||
-                echo "$header:1: $name is not called by tests/support/verbs.h or tests/library/test_stack.c"
+                echo "$header:1: $name is not called by tests/support/verbs.h or test_stack.c"
         done
     done
 }
@@ -331,20 +346,22 @@ check_changelog() {
         echo 'CHANGELOG.md:1: no section "## Unreleased"'
 }
 
-# What a newcomer sees first.
+# The root is what a newcomer sees first.
 check_root() {
-    known='CHANGELOG.md CMakeLists.txt CMakePresets.json CONTRIBUTING.md LICENSE README.md SECURITY.md run'
+    known='CHANGELOG.md CMakeLists.txt CMakePresets.json CONTRIBUTING.md LICENSE README.md'
+    known="$known SECURITY.md run"
     find . -maxdepth 1 -type f ! -name '.?*' | sed 's|^\./||' | while read -r name; do
         case " $known " in *" $name "*) ;; *) echo "$name:1: does not belong in the root" ;; esac
     done
 }
 
 check_tree() {
-    (cd "$1" && check_text && check_widths && check_phrases && check_functions && check_includes && check_calls && check_names && check_kinds &&
-        check_stack && check_changelog && check_root) | sort
+    (cd "$1" && check_text && check_widths && check_phrases && check_functions &&
+        check_includes && check_calls && check_names && check_kinds && check_stack &&
+        check_changelog && check_root) | sort
 }
 
-# --- The rules under test ----------------------------------------------------------------------------
+# --- The rules under test -------------------------------------------------------------------------
 
 # A function of N lines, braces included.
 function_of() {
@@ -354,36 +371,41 @@ function_of() {
     echo '}'
 }
 
-# One fault of each sort, beside what looks like one and is none.
+# A tree with one fault of each sort, next to text that looks like a fault and is allowed.
 make_bad_tree() {
-    mkdir -p include/tamis src/core src/image src/membership src/frequency src/kernels src/sealed src/foreign cli guard/url guard/version cluster redis/redisbloom web \
-        examples tests/golden tests/support tests/library docs build/src
-    touch include/tamis/tamis.h src/core/kind.h src/core/bits.h src/core/memory.h src/kernels/kernels.h \
-        guard/version/guard.h guard/url/url.h cli/cli.h cluster/cluster.h cluster/client.h \
-        src/membership/bloom.h src/foreign/redisbloom.h src/foreign/hashes.h redis/redisbloom/layout.h tests/golden/bloom.tamis \
+    mkdir -p include/tamis src/core src/image src/membership src/frequency src/kernels src/sealed \
+        src/foreign cli guard/url guard/version cluster redis/redisbloom web examples \
+        tests/golden tests/support tests/library tests/cli docs build/src
+    touch include/tamis/tamis.h src/core/kind.h src/core/bits.h src/core/memory.h \
+        src/kernels/kernels.h guard/version/guard.h guard/url/url.h cli/cli.h \
+        cluster/cluster.h cluster/client.h src/membership/bloom.h src/foreign/redisbloom.h \
+        src/foreign/hashes.h redis/redisbloom/layout.h tests/golden/bloom.tamis \
         tests/golden/tally-big.tamis
     essay=$(printf '/* A kind.\n *\n *\n *\n *\n *\n *\n * The end. */')
 
     { echo "$essay"; printf '%s\n' '#include "../core/kind.h"' '#include "../kernels/kernels.h"' \
-        '#include "bloom.h"' 'int a = tamis__bloom + tamis__bloomy, b = tamis__tally;' 'const struct kind tamis__bloom;'; } \
-        >src/membership/bloom.c
-    printf '%s\n' '/* Too short. */' '#include <tamis/tamis.h>' '#include "../membership/bloom.h"' 'const struct kind tamis__tally;' \
-        >src/frequency/tally.c
-    printf '#include "../core/bits.h"\nconst struct kind tamis__count_min;\n' >src/membership/count_min.c
+        '#include "bloom.h"' 'int a = tamis__bloom + tamis__bloomy, b = tamis__tally;' \
+        'const struct kind tamis__bloom;'; } >src/membership/bloom.c
+    printf '%s\n' '/* Too short. */' '#include <tamis/tamis.h>' '#include "../membership/bloom.h"' \
+        'const struct kind tamis__tally;' >src/frequency/tally.c
+    printf '#include "../core/bits.h"\nconst struct kind tamis__count_min;\n' \
+        >src/membership/count_min.c
     printf 'static const struct kind *k[] = {&tamis__bloom,\n&tamis__tally, &tamis__count_min};\n' \
         >src/core/kind.c
     printf '# Kinds\n\n### 1 bloom\n\n### 2 count-min\n\n### 3 tally-old\n' >docs/FORMAT.md
     touch run leftover
-    printf 'TAMIS_API int *tamis_run(void);\nTAMIS_API int tamis_rest(int a,\n' >include/tamis/more.h
+    printf 'TAMIS_API int *tamis_run(void);\nTAMIS_API int tamis_rest(int a,\n' \
+        >include/tamis/more.h
     printf 'int a = tamis_run() + tamis_rested();\n' >tests/support/verbs.h
     printf '# Changelog\n\n## 1.0.0\nThe Unreleased is here in vain.\n' >CHANGELOG.md
 
     printf '#include <xxhash.h>\nint fd = open("x", 0);\n' >src/image/file.c
-    printf 'int n = tamis__bloom.id;\nstatic int *twice(int a)\nstatic int once(void)\nstatic int (*twice)(void) = 0;\n' >src/core/plan.c
+    printf '%s\n' 'int n = tamis__bloom.id;' 'static int *twice(int a)' 'static int once(void)' \
+        'static int (*twice)(void) = 0;' >src/core/plan.c
     printf 'static void twice(void)\nstatic const int n = twice(1);\n' >src/core/sized.c
     printf 'int n = pthread_create(0, 0, 0, 0);\n' | tee src/core/threads.c >src/core/bulk.c
-    printf '#include <xxhash.h>\n#include "../kernels/kernels.h"\n#include "../membership/bloom.h"\n' \
-        >src/core/hash.c
+    printf '%s\n' '#include <xxhash.h>' '#include "../kernels/kernels.h"' \
+        '#include "../membership/bloom.h"' >src/core/hash.c
     printf '%s\n' '/* open( and' ' * mmap( are words here */ int ok; // fopen(' \
         'const char *s = "unlink(\"a\")"; int c = s->read(1) + s.write(2) + reopen(3);' \
         'int n = mmap (0);' 'int open;' '#include "../../cli/cli.h"' >src/image/image.c
@@ -391,18 +413,23 @@ make_bad_tree() {
     printf '#include <cpuid.h>\nint n = __builtin_cpu_supports("avx2");\n' >src/core/cpu.c
     printf '#include <cpuid.h>\nint n = __builtin_cpu_supports("avx2");\n' >src/kernels/avx2.c
 
-    printf '#include "cli.h"\n#include "../guard/version/guard.h"\n#include <stdio.h>\n#include <memory.h>\n' \
-        >cli/main.c
+    printf '%s\n' '#include "cli.h"' '#include "../guard/version/guard.h"' '#include <stdio.h>' \
+        '#include <memory.h>' >cli/main.c
     printf '#include "../cluster/cluster.h"\n#include "../cluster/client.h"\n' >cli/redis.c
     printf '#include <tamis/tamis.h>\n#include <tamis/secret.h>\n' >examples/a.c
     printf '#include "../src/core/kind.h"\n  #  include "kind.h"\n#include <bits.h>\n' >web/shim.c
     printf '#include "../guard/url/url.h"\n#include "../guard/version/guard.h"\n' >web/exports.c
-    printf '#include "layout.h"\n#include "../../guard/version/guard.h"\n' >redis/redisbloom/layout.c
+    printf '#include "layout.h"\n#include "../../guard/version/guard.h"\n' \
+        >redis/redisbloom/layout.c
     printf '#include "redisbloom/layout.h"\nint fd = open("x", 0);\n' >redis/module.c
-    printf '#include "../src/foreign/redisbloom.h"\n#include "../src/foreign/hashes.h"\n' >redis/bf.c
-    printf '#include <string.h>\n#include "guard.h"\n#include <cli.h>\n#include <stdio.h>\n' >guard/url/url.c
-    printf '#include <stdio.h>\n#include <tamis/tamis.h>\n#include "../../src/core/kind.h"\n' >guard/version/store.c
-    printf '#include "../src/core/kind.h"\n#include <xxhash.h>\nint fd = open("x", 0);\n' >tests/test_a.c
+    printf '#include "../src/foreign/redisbloom.h"\n#include "../src/foreign/hashes.h"\n' \
+        >redis/bf.c
+    printf '#include <string.h>\n#include "guard.h"\n#include <cli.h>\n#include <stdio.h>\n' \
+        >guard/url/url.c
+    printf '#include <stdio.h>\n#include <tamis/tamis.h>\n#include "../../src/core/kind.h"\n' \
+        >guard/version/store.c
+    printf '#include "../src/core/kind.h"\n#include <xxhash.h>\nint fd = open("x", 0);\n' \
+        >tests/test_a.c
     printf '#include "../cli/cli.h"\n' >build/src/generated.c
 
     function_of 70 >cli/long70.c
@@ -413,28 +440,63 @@ make_bad_tree() {
     awk 'BEGIN { for (i = 0; i < 701; i++) print ";" }' >cli/lines701.c
     awk 'BEGIN { for (i = 0; i < 351; i++) print ";" }' | tee include/tamis/count.h >include/tamis/tamis.h
     printf '# XX''XX TO''DOS\n# TO''DO: this\n# (FIX''ME)\nx = "XX''X" \n' >tests/marks.py
-    printf 'int a;\t/* tab */\nint b; \n/* %0130d */\n' 0 >cli/tab.h
+    printf 'int a;\t/* tab */\nint b; \n/* %094d */\n/* %095d */\n' 0 0 >tests/tab.h
     printf 'all:\n\ttrue\n' >cli/Makefile
-    printf '{"integrity": "sha512-"}\n{"resolved": "https://a.example/b.tgz"}\n' >web/package-lock.json
+    printf '{"integrity": "sha512-"}\n{"resolved": "https://a.example/b.tgz"}\n' \
+        >web/package-lock.json
     printf 'a line  \n```\nas printed \n```\nanother \n' >docs/a.md
+    make_bad_prose
 }
 
-# What must be said of it, no more and no less.
+# Lines and words. An @ keeps a phrase of this file from being one.
+make_bad_prose() {
+    long=$(printf '%0101d' 0)
+    printf '%s\n' "# $long" '```' "$long" '```' "| $long |" "[a page](https://a.example/$long)" \
+        "é$(printf '%099d' 0)" "é$long" >README.md
+    printf '%s\n' "# $long" "\$ echo $long" "$long" '# The list te@lls of it.' \
+        'bu@t for the output' | tr -d @ >tests/cli/a.t
+    printf '%s\n' "/* $long, and it i@s told */" >src/core/pending.c
+    tr -d @ >tests/words.py <<'WORDS'
+x = 1  # the reader i@s told so, bu@t for one
+"""A list that i@s no
+list. There is no list, x is no longer one, and where there
+is none it is no more than one."""
+# Counters at the@ir end. I@T COMES TO TH@E SAME.
+# O@f windows, nothing. Sketches of windows. Kinds tha@t
+# weigh.
+if x is None and foo is not None: lower_end = "the lower e@nd, and this: O@f it all."
+WORDS
+}
+
+# The reports that it must yield, no more and no less.
 expected() {
-    sort <<'REPORTS'
+    tr -d @ <<'REPORTS' | sort
+README.md:1: a line of more than 100 columns
+README.md:8: a line of more than 100 columns
+tests/cli/a.t:1: a line of more than 100 columns
+tests/cli/a.t:4: "te@lls of": write plain English
+tests/words.py:1: "bu@t for": write plain English
+tests/words.py:1: "i@s told": write plain English
+tests/words.py:3: "i@s no list": write plain English
+tests/words.py:5: "at the@ir end": write plain English
+tests/words.py:5: "comes to th@e same": write plain English
+tests/words.py:6: a sentence that begins with "O@f"
+tests/words.py:7: "kinds tha@t weigh": write plain English
+tests/words.py:8: "lower e@nd": write plain English
+tests/words.py:8: a sentence that begins with "O@f"
 CHANGELOG.md:1: no section "## Unreleased"
 cli/lines701.c:701: more than 700 lines
 cli/long71.c:2: a function of 71 lines
 cli/redis.c:2: may not include cluster/client.h
-cli/tab.h:1: a tab
-cli/tab.h:2: white space at the end of the line
-cli/tab.h:3: a very long line
+tests/tab.h:1: a tab
+tests/tab.h:2: white space at the end of the line
+tests/tab.h:4: a line of more than 100 columns
 docs/a.md:1: white space at the end of the line
 docs/a.md:5: white space at the end of the line
 examples/a.c:2: there is no public header tamis/secret.h
 guard/version/store.c:3: may not include src/core/kind.h
 include/tamis/tamis.h:351: more than 350 lines
-include/tamis/more.h:1: tamis_rest is not called by tests/support/verbs.h or tests/library/test_stack.c
+include/tamis/more.h:1: tamis_rest is not called by tests/support/verbs.h or test_stack.c
 leftover:1: does not belong in the root
 guard/url/url.c:3: goes to the browser, which has no cli.h
 guard/url/url.c:3: may not include cli/cli.h
@@ -443,7 +505,7 @@ redis/bf.c:2: may not include src/foreign/hashes.h
 redis/redisbloom/layout.c:2: may not include guard/version/guard.h
 src/core/bulk.c:1: only src/core/threads.c calls pthread_create
 src/image/file.c:1: only src/core/hash.c includes xxhash.h
-src/frequency/tally.c:1: an essay of 1 lines is none
+src/frequency/tally.c:1: an essay of 1 lines is too short
 src/frequency/tally.c:3: may not include src/membership/bloom.h
 src/core/hash.c:3: may not include src/membership/bloom.h
 src/image/image.c:4: only descriptor.c, durable.c and file.c in src/image call mmap

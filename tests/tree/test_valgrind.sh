@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every command once under valgrind: no leak, no uninitialised byte.
+# Every command runs once under valgrind, without a leak or an uninitialised byte.
 set -eu
 tamis=${TAMIS:-build/tamis}
 work=$(mktemp -d)
@@ -9,9 +9,10 @@ checked() { # expected exit status, command...
     wanted=$1
     shift
     status=0
-    valgrind -q --leak-check=full --show-leak-kinds=all --error-exitcode=99 "$tamis" "$@" >out 2>err ||
-        status=$?
-    [ "$status" = "$wanted" ] || { echo "exit $status instead of $wanted: tamis $*"; cat out err; exit 1; }
+    valgrind -q --leak-check=full --show-leak-kinds=all --error-exitcode=99 \
+        "$tamis" "$@" >out 2>err || status=$?
+    [ "$status" = "$wanted" ] ||
+        { echo "exit $status instead of $wanted: tamis $*"; cat out err; exit 1; }
 }
 seq 1 3000 >list
 seq 2001 5000 >other
@@ -114,8 +115,9 @@ if "$tamis" guard explain a.example >/dev/null 2>&1; then # else it was built wi
     checked 2 guard build dir hosts --never hosts
     checked 2 guard check dir host7.example
 fi
-# check reads all cells of a filter, for its rate, only where the header says that it may be overfull: of two filters
-# of 256 KB, in instructions. (That is 900,000; the warning itself takes 5,000.)
+# check reads all cells of a filter, for its rate, only if the header says that it may be overfull.
+# This compares the instructions for two filters of 256 KB. (Reading takes 900,000; the warning
+# itself takes 5,000.)
 instructions() {
     valgrind --tool=callgrind --callgrind-out-file=calls "$tamis" check -q "$1" list 2>err
     sed -n 's/^==.*Collected : //p' err
@@ -125,4 +127,5 @@ seq 1 250000 >many
 "$tamis" build -q --overfill --items 200000 -o full.tamis many 2>err
 planned=$(instructions planned.tamis)
 full=$(instructions full.tamis)
-[ "$((full - planned))" -gt 100000 ] || { echo "check of a filter that is not overfull: $planned, of an overfull one: $full"; exit 1; }
+[ "$((full - planned))" -gt 100000 ] ||
+    { echo "check of a filter that is not overfull: $planned, of an overfull one: $full"; exit 1; }

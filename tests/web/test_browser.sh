@@ -1,11 +1,12 @@
 #!/bin/sh
-# The browser package, the page and the extension in Chromium; screenshots go to build/screenshots. Skipped, and says so, where the
-# tools are missing that they are made or run with.
+# The browser package, the page and the extension in Chromium; screenshots go to build/screenshots.
+# The test is skipped, with the reason, if tools to build or run them are missing.
 set -eu
 source=${TAMIS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 build=${TAMIS_BUILD:-$source/build}
 for tool in clang wasm-ld node npm chromium; do
-    command -v $tool >/dev/null || { echo "skipped: there is no $tool (Debian: clang lld nodejs npm chromium)"; exit 77; }
+    command -v $tool >/dev/null ||
+        { echo "skipped: there is no $tool (Debian: clang lld nodejs npm chromium)"; exit 77; }
 done
 [ -f "$build/web/package.json" ] || { echo 'skipped: built without TAMIS_WEB'; exit 77; }
 export TAMIS_SOURCE="$source" TAMIS_BUILD="$build"
@@ -13,7 +14,8 @@ sh "$source/web/tools.sh" "$source/web/test" "$build/web-tools"
 # One file after the other: browsers side by side only wait for one another.
 log=$build/browser-tests.log
 status=0
-timeout 1800 node --test --test-concurrency=1 "$source"/web/test/browser/*.test.mjs >"$log" 2>&1 || status=$?
+timeout 1800 node --test --test-concurrency=1 "$source"/web/test/browser/*.test.mjs \
+    >"$log" 2>&1 || status=$?
 cat "$log"
 [ "$status" -eq 0 ] || exit "$status"
 # Node counts the tests that skipped themselves, in one of two forms.

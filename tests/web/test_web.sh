@@ -1,10 +1,12 @@
 #!/bin/sh
-# The browser package under Node. Skipped, and says so, where the tools are missing that it is made or run with.
+# The browser package under Node. The test is skipped, with the reason, if tools to build or run it
+# are missing.
 set -eu
 source=${TAMIS_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 build=${TAMIS_BUILD:-$source/build}
 for tool in clang wasm-ld node; do
-    command -v $tool >/dev/null || { echo "skipped: there is no $tool (Debian: clang lld nodejs)"; exit 77; }
+    command -v $tool >/dev/null ||
+        { echo "skipped: there is no $tool (Debian: clang lld nodejs)"; exit 77; }
 done
 [ -f "$build/web/package.json" ] || { echo 'skipped: built without TAMIS_WEB'; exit 77; }
 export TAMIS_SOURCE="$source" TAMIS_BUILD="$build"

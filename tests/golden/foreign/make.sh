@@ -1,13 +1,15 @@
 #!/bin/sh
-# Made the files beside it, each by the program whose format it has, with that program's answers: NAME.answers has
-# a line "1 KEY" or "0 KEY" for each question, false positives included. Run it in an empty directory:
+# This script made the files in its directory, each with the program whose format it has, and with
+# the answers of that program: NAME.answers has a line "1 KEY" or "0 KEY" for each query, with false
+# positives. Run it in an empty directory:
 #
 #     sh make.sh [dcso] [guava] [parquet]
 #
-# dcso: Debian's golang-github-dcso-bloom-cli. guava: openjdk-17-jdk-headless and libguava-java. parquet: DuckDB, installed
-# there from tests/duckdb. The files redisbloom-* are from RedisBloom 2.8.20 on Redis 7.0.15: BF.SCANDUMP, all chunks in a
-# row (.chunks), and DUMP (.dump), of a default filter, one that has grown to three links (BF.RESERVE 0.05 10 EXPANSION 2)
-# and one that may not grow (BF.RESERVE 0.001 20 NONSCALING).
+# dcso needs Debian's golang-github-dcso-bloom-cli, guava needs openjdk-17-jdk-headless and
+# libguava-java, and parquet needs DuckDB, installed there from tests/duckdb. The files redisbloom-*
+# are from RedisBloom 2.8.20 on Redis 7.0.15: the chunks of BF.SCANDUMP in a row (.chunks) and DUMP
+# (.dump) of a default filter, of one that has grown to three links (BF.RESERVE 0.05 10 EXPANSION 2)
+# and of one that may not grow (BF.RESERVE 0.001 20 NONSCALING).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -36,19 +38,25 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.*;
 
 public class Make {
-    static <T> void make(String name, BloomFilter<T> f, IntFunction<T> key, int asked) throws Exception {
+    static <T> void make(String name, BloomFilter<T> f, IntFunction<T> key, int asked)
+            throws Exception {
         for (int i = 0; i < 200; i++) f.put(key.apply(i));
         try (OutputStream out = new FileOutputStream(name + ".guava")) { f.writeTo(out); }
-        try (Writer out = new OutputStreamWriter(new FileOutputStream(name + ".answers"), "UTF-8")) {
+        OutputStream file = new FileOutputStream(name + ".answers");
+        try (Writer out = new OutputStreamWriter(file, "UTF-8")) {
             for (int i = 0; i < asked; i++)
                 out.write((f.mightContain(key.apply(i)) ? "1 " : "0 ") + key.apply(i) + "\n");
         }
     }
     public static void main(String[] args) throws Exception {
         IntFunction<CharSequence> text = i -> "\u00e9t\u00e9-" + "x".repeat(i % 40) + i;
-        make("guava-utf8", BloomFilter.create(Funnels.stringFunnel(StandardCharsets.UTF_8), 200, 0.05), text, 900);
-        make("guava-utf16", BloomFilter.create(Funnels.unencodedCharsFunnel(), 200, 0.05), text, 900);
-        make("guava-long", BloomFilter.create(Funnels.longFunnel(), 200, 0.05), i -> (long) i * i * i - 1000, 900);
+        make("guava-utf8",
+             BloomFilter.create(Funnels.stringFunnel(StandardCharsets.UTF_8), 200, 0.05), text,
+             900);
+        make("guava-utf16",
+             BloomFilter.create(Funnels.unencodedCharsFunnel(), 200, 0.05), text, 900);
+        make("guava-long", BloomFilter.create(Funnels.longFunnel(), 200, 0.05),
+             i -> (long) i * i * i - 1000, 900);
         // The old strategy cannot be asked for any more, but a file that names it is read.
         byte[] empty = new byte[6 + 8 * 20];
         empty[1] = 4;
@@ -73,9 +81,10 @@ const db = await (await DuckDBInstance.create(':memory:')).connect();
 await db.run(`COPY (SELECT (r % 100 * 1000003)::BIGINT AS id, (r % 50 - 25)::INTEGER AS small,
     'user-' || (r % 200) AS name, (r % 40 / 8)::DOUBLE AS share, (r % 10)::FLOAT AS mark,
     CASE WHEN r < 2048 THEN 'tag-' || (r % 20) ELSE 'tag-' || r END AS tag
-    FROM range(4096) t(r)) TO 'duckdb.parquet' (FORMAT parquet, ROW_GROUP_SIZE 2048, DICTIONARY_SIZE_LIMIT 300,
-    BLOOM_FILTER_FALSE_POSITIVE_RATIO 0.1, COMPRESSION zstd)`);
-const asked = {id: n => n * 1000003, small: n => n - 300, name: n => `user-${n}`, share: n => n / 16, mark: n => n / 2};
+    FROM range(4096) t(r)) TO 'duckdb.parquet' (FORMAT parquet, ROW_GROUP_SIZE 2048,
+    DICTIONARY_SIZE_LIMIT 300, BLOOM_FILTER_FALSE_POSITIVE_RATIO 0.1, COMPRESSION zstd)`);
+const asked = {id: n => n * 1000003, small: n => n - 300, name: n => `user-${n}`,
+    share: n => n / 16, mark: n => n / 2};
 const type = {id: 'BIGINT', small: 'INTEGER', name: 'VARCHAR', share: 'DOUBLE', mark: 'FLOAT'};
 for (const column in asked) {
     let text = '';
