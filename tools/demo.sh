@@ -4,6 +4,7 @@ set -eu
 tamis=${TAMIS:-$PWD/build/tamis}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$work"
 
 # URL-like lines number $1 to $2, the same on every machine.

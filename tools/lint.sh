@@ -7,6 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
+trap 'exit 1' HUP INT TERM
 find src cli cluster guard redis -name '*.c' | sort | tr '\n' '\0' >"$list"
 status=0
 jobs=$(nproc)

@@ -3,6 +3,10 @@ the memory, the filter and the bytes; and lines are answered when they come, not
 ends."""
 import os, random, select, subprocess, sys, tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tidy  # noqa: E402, F401
+
 TAMIS = os.environ["TAMIS"]
 chance = random.Random(7)
 

@@ -1,6 +1,10 @@
 """The pictures of 'tamis plan' show what its figures say: SVG that programs can read, with every
 curve to the right of the bound and every mark where its plan is; bars as long as their numbers."""
 import json, math, os, re, shutil, subprocess, sys, tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tidy  # noqa: E402, F401
 import xml.etree.ElementTree as xml
 
 TAMIS = os.environ["TAMIS"]

@@ -1,7 +1,11 @@
 """Lines that somebody chose against the public hash: all have the highest bit of their hash set, as
 a hash of 63 bits would have it clear. Filters of them tell so in every report, also when they come
 from a file, and a static one is refused."""
-import json, os, subprocess, tempfile, xxhash
+import json, os, subprocess, sys, tempfile, xxhash
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tidy  # noqa: E402, F401
 
 TAMIS = os.environ["TAMIS"]
 CHOSEN = [line for line in (b"line-%d" % i for i in range(8000))

@@ -2,6 +2,10 @@
 wrong."""
 import json, os, subprocess, sys, tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tidy  # noqa: E402, F401
+
 TAMIS = os.environ["TAMIS"]
 
 

@@ -1,5 +1,6 @@
 """Sets at redis:// addresses: every command against exact sets and counts, on a cluster of three
 masters with a replica each, on a server alone; slots that move while lines are added."""
+import atexit
 import collections
 import json
 import os
@@ -21,6 +22,7 @@ random.seed(20)
 KEYS = [f"key {i} {random.random()}" for i in range(20000)]
 OTHERS = [f"other {i} {random.random()}" for i in range(20000)]
 ROOM = pathlib.Path(tempfile.mkdtemp(prefix="tamis-cluster-"))
+atexit.register(shutil.rmtree, ROOM, ignore_errors=True)
 CLUSTER = None
 
 
@@ -682,8 +684,6 @@ def run(tests):
             main(tests)
         except SystemExit as end:  # not a failure of the servers
             return end.code
-        finally:
-            shutil.rmtree(ROOM, ignore_errors=True)
     return 1
 
 

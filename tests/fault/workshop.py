@@ -4,6 +4,10 @@ a sanitizer in it cannot be preloaded into a program without one."""
 import glob
 import os
 import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tidy  # noqa: E402, F401
 
 SOURCE = os.environ.get("TAMIS_SOURCE") or os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

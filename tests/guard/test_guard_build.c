@@ -2,8 +2,8 @@
  * wrong. */
 #include "../../guard/version/guard.h"
 #include "../../guard/version/manifest.h"
-#include "../support/check.h"
 #include "../support/keys.h"
+#include "../support/room.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,30 +20,9 @@
 
 static char room[200], directory[256];
 
-static void remove_tree(const char *path)
+static void enter(void)
 {
-    DIR *d = opendir(path);
-    for (const struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
-        char inner[600];
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
-        snprintf(inner, sizeof inner, "%s/%s", path, e->d_name);
-        if (unlink(inner) != 0) remove_tree(inner);
-    }
-    if (d != NULL) closedir(d);
-    rmdir(path);
-}
-
-static void leave_room(void)
-{
-    if (room[0] != '\0') remove_tree(room);
-}
-
-static void enter_room(void)
-{
-    const char *tmp = getenv("TMPDIR");
-    leave_room();
-    snprintf(room, sizeof room, "%s/tamis-guard-XXXXXX", tmp != NULL ? tmp : "/tmp");
-    CHECK(mkdtemp(room) != NULL);
+    enter_room(NULL, "guard", room, sizeof room);
     snprintf(directory, sizeof directory, "%s/d", room);
 }
 
@@ -202,7 +181,7 @@ static void test_versions_against_a_model(void)
     static const unsigned shares[] = {1, 0, 100, 300, 1000, 50, 3, 200, 40, 1, 500, 500, 500, 500};
     static struct model m;
     uint64_t state = 6, bases = 0, deltas = 0;
-    enter_room();
+    enter();
     for (unsigned round = 0; round < 28; round++) {
         const bool with_good = round >= 7 && round < 17;
         change_model(&m, &state, shares[round % 14], with_good);
@@ -226,7 +205,7 @@ static void test_lists_of_nothing(void)
 {
     static struct model m;
     memset(&m, 0, sizeof m);
-    enter_room();
+    enter();
     guard_manifest about = build_model(&m, 2000000);
     check_model(&m, &about);
     m.on[0][5] = true;
@@ -247,7 +226,7 @@ static void test_unlikely_lists(void)
     char list[300], wrong[300];
     guard_manifest about;
     guard_error why;
-    enter_room();
+    enter();
     two_versions();
     strcpy(list, path_of("list"));
     strcpy(wrong, path_of("wrong"));
@@ -318,7 +297,7 @@ static void test_readers_of_lists(void)
     guard_list bad = {"x", "anything"};
     guard_manifest about;
     guard_error why;
-    enter_room();
+    enter();
     const guard_request r = {
         .directory = directory, .bad = &bad, .n_bad = 1, .max_bytes = 2000000, .reader = &reader};
     /* A line longer than any room for one is one reject, wherever it ends; what is behind it is
@@ -348,7 +327,7 @@ static void test_refuted_once(void)
     unsigned false_ones = 0;
     memset(&m, 0, sizeof m);
     for (unsigned i = 0; i < 1000; i++) m.on[0][i] = true;
-    enter_room();
+    enter();
     build_model(&m, 1000); /* some five bits an entry, and the head */
     guard *g = guard_open(directory, &why);
     guard_memory *memory = guard_memory_new(100000), *small = guard_memory_new(1);
@@ -452,7 +431,7 @@ static void test_removed_prefix_hides_nothing(void)
 {
     char one[64], two[64];
     guard_manifest about;
-    enter_room();
+    enter();
     find_twins(one, two);
     build_twins(one, "");
     check_twins(one, true, two, false);
@@ -506,7 +485,7 @@ static void test_damage_is_refused(void)
 {
     static const char *const names[] = {"manifest", "1.filter", "2.delta", "2.removed", "2.store"};
     guard_error why;
-    enter_room();
+    enter();
     two_versions();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char name[80];
@@ -525,7 +504,7 @@ static void test_manifest_ends_with_its_sum(void)
     char text[4096], sum[80];
     size_t n;
     guard_error why;
-    enter_room();
+    enter();
     two_versions();
     memcpy(text, read_file(path_of("d/manifest"), &n), sizeof text);
     CHECK(n + 100 < sizeof text);
@@ -567,7 +546,7 @@ static void test_strangers_are_refused(void)
 {
     static const char *const parts[] = {"1.filter", "2.delta", "2.store"};
     char first[256];
-    enter_room();
+    enter();
     two_versions();
     snprintf(first, sizeof first, "%s/first", room);
     CHECK(rename(directory, first) == 0);
@@ -595,7 +574,7 @@ static void test_filters_that_miss_are_refused(void)
     guard_error why = {""};
     bool absent;
     tamis *t, *noisy;
-    enter_room();
+    enter();
     two_versions();
     CHECK(tamis_create(&p, NULL, &t, NULL) == TAMIS_OK);
     CHECK(tamis_release(t, 1, &noisy, NULL) == TAMIS_OK);
@@ -621,14 +600,14 @@ static void test_build_keeps_off_damage(void)
     static struct model m;
     guard_manifest about;
     guard_error why;
-    enter_room();
+    enter();
     two_versions();
     write_file(path_of("d/manifest"), "tamis-guard 1\n", 14);
     const guard_list bad = {"bad", path_of("a")};
     const guard_request r = {.directory = directory, .bad = &bad, .n_bad = 1, .max_bytes = 2000000};
     CHECK(!guard_build(&r, &about, &why)); /* what it says is unknown: it may be of a newer tamis */
     /* A damaged base is not used: the next version has a base of its own. */
-    enter_room();
+    enter();
     two_versions();
     write_file(path_of("d/1.filter"), "x", 1);
     for (unsigned i = 0; i < 1000; i++) m.on[0][i] = true;
@@ -650,10 +629,4 @@ static const struct test tests[] = {
     {"filters that miss are refused", test_filters_that_miss_are_refused},
     {"a build keeps off damage", test_build_keeps_off_damage},
 };
-
-int main(int argc, char **argv)
-{
-    const int failed = run_tests(tests, sizeof tests / sizeof *tests, argc, argv);
-    leave_room();
-    return failed;
-}
+TEST_MAIN(tests)

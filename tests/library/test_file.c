@@ -2,7 +2,7 @@
  * put over an old one, only one handle at a time has a file for update, and a packed file never
  * replaces the file that a handle belongs to. Then the facts of a file whose cells are not read. */
 #define _POSIX_C_SOURCE 200809L
-#include "../support/check.h"
+#include "../support/room.h"
 #include "../support/saving.h"
 
 #include <errno.h>
@@ -16,9 +16,7 @@ static char directory[256], path[300];
 
 static void enter(void)
 {
-    const char *tmp = getenv("TMPDIR");
-    snprintf(directory, sizeof directory, "%s/tamis-file-XXXXXX", tmp != NULL ? tmp : "/tmp");
-    CHECK(mkdtemp(directory) != NULL);
+    enter_room(NULL, "file", directory, sizeof directory);
     snprintf(path, sizeof path, "%s/f.tamis", directory);
 }
 

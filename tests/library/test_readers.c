@@ -7,7 +7,7 @@
  * so sharp that a wrong "maybe" among all questions of this test has a chance below 1e-9; keys and
  * seed are fixed. */
 #define _GNU_SOURCE
-#include "../support/check.h"
+#include "../support/room.h"
 
 #include <tamis/inspect.h>
 #include <tamis/tamis.h>
@@ -34,10 +34,8 @@ static const char *in_directory(const char *name)
 /* In memory where there is room for that: saving waits for the disk. */
 static void make_directory(void)
 {
-    const char *tmp = getenv("TMPDIR");
-    if (access("/dev/shm", W_OK) == 0) tmp = "/dev/shm";
-    snprintf(directory, sizeof directory, "%s/tamis-readers-XXXXXX", tmp != NULL ? tmp : "/tmp");
-    CHECK(mkdtemp(directory) != NULL);
+    enter_room(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : NULL, "readers", directory,
+               sizeof directory);
 }
 
 static size_t key_of(uint64_t generation, int i, char key[40])

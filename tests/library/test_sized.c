@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE
 #include "../support/filters.h"
 #include "../support/golden.h"
+#include "../support/room.h"
 
 #include <sys/mman.h>
 #include <tamis/foreign.h>
@@ -271,9 +272,7 @@ static void set_up(void)
     file = read_golden("foreign/duckdb.parquet");
     const tamis_reader reader = {.ctx = &file, .size = file.n, .read = read_file};
     CHECK_OK(tamis_parquet_open(&reader, NULL, &parquet, NULL));
-    const char *tmp = getenv("TMPDIR");
-    snprintf(directory, sizeof directory, "%s/tamis-sized-XXXXXX", tmp != NULL ? tmp : "/tmp");
-    CHECK(mkdtemp(directory) != NULL);
+    enter_room(NULL, "sized", directory, sizeof directory);
     snprintf(saved, sizeof saved, "%s/f.tamis", directory);
     snprintf(other, sizeof other, "%s/other", directory);
     CHECK_OK(tamis_save(one, saved, NULL, NULL));

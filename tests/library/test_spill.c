@@ -2,6 +2,7 @@
  * is what the header says, and a full disk, a missing directory or missing memory lose nothing. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64 /* readdir on 32-bit machines */
+#include "../support/room.h"
 #include "../support/spilling.h"
 #include "../support/tracking.h"
 #include "image/spill.h"
@@ -296,8 +297,7 @@ static void refusals(void)
 {
     enum { N = 60000 };
     char directory[256], path[300];
-    snprintf(directory, sizeof directory, "%s/tamis-spill-XXXXXX", temp_dir());
-    CHECK(mkdtemp(directory) != NULL);
+    enter_room(temp_dir(), "spill", directory, sizeof directory);
     snprintf(path, sizeof path, "%s/out", directory);
     tamis_options o = spilling(1, 1);
     o.temp_dir = directory;

@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True  # the source tree may be read-only
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                                 "fault"))
 import scenarios  # noqa: E402
+import tidy  # noqa: E402, F401
 
 TAMIS = os.environ["TAMIS"]
 KILLS = int(os.environ.get("TAMIS_KILLS", "10000"))

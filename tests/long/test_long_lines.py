@@ -2,6 +2,10 @@
 GB of memory and 10 of /tmp."""
 import os, subprocess, sys, tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tidy  # noqa: E402, F401
+
 SIZE = 2**31 + 5
 TAMIS = os.environ["TAMIS"]
 GIANT = f"head -c {SIZE} /dev/zero | tr '\\0' x"

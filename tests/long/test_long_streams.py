@@ -2,6 +2,10 @@
 and of the log."""
 import hashlib, os, subprocess, sys, tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tidy  # noqa: E402, F401
+
 BENCH = os.path.join(os.environ["TAMIS_BUILD"], "bench-frequency")
 IDS = {"z0.8": "7a44659e5b89956e57346aee14153298", "z1.0": "3ebe104e1382a6d9cbbcf08aab85d175",
        "z1.3": "22377f35cc26690fb0583aeef1cc170d", "url": "8a6a6bf95057c662c1dab6155ae7f0e4"}

@@ -24,10 +24,8 @@
 #undef syscall
 #undef write
 
-#include "check.h"
+#include "room.h"
 #include "saving.h"
-
-#include <dirent.h>
 
 static char directory[256], path[300];
 static tamis_error why;
@@ -55,11 +53,9 @@ static void well(void)
 
 static void enter(void)
 {
-    const char *tmp = getenv("TMPDIR");
     well();
     lack = (struct lack){0};
-    snprintf(directory, sizeof directory, "%s/tamis-strike-XXXXXX", tmp != NULL ? tmp : "/tmp");
-    CHECK(mkdtemp(directory) != NULL);
+    enter_room(NULL, "strike", directory, sizeof directory);
     snprintf(path, sizeof path, "%s/f.tamis", directory);
 }
 

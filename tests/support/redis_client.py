@@ -1,6 +1,7 @@
 """What the tests of the Redis module share: servers on free loopback ports in directories of their
 own, a small client that speaks RESP2 and RESP3, and the objects of RedisBloom
 (tests/redis/redisbloom.vectors)."""
+import atexit
 import os
 import pathlib
 import shutil
@@ -11,6 +12,8 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True  # the source tree may be read-only
+import tidy  # noqa: E402, F401
+
 SOURCE = pathlib.Path(os.environ.get("TAMIS_SOURCE",
                                      pathlib.Path(__file__).parent.parent.parent)).resolve()
 BUILD = pathlib.Path(os.environ.get("TAMIS_BUILD", SOURCE / "build")).resolve()
@@ -153,6 +156,7 @@ class Server:
         self.preexec, self.file = preexec, ()
         self.room = tempfile.mkdtemp(prefix="tamis-redis-")
         self.process = None
+        atexit.register(self.close)  # also for servers that no `with` closes
         self.start()
 
     def start(self):
@@ -217,6 +221,12 @@ class Server:
         self.stop()
         if kind is not None:
             print("\n".join(self.log().splitlines()[-40:])[-4000:], self.said[-4000:])
+        self.close()
+
+    def close(self):
+        atexit.unregister(self.close)
+        if self.process is not None:
+            self.stop()
         shutil.rmtree(self.room, ignore_errors=True)
 
 

@@ -14,6 +14,8 @@ import time
 import traceback
 
 sys.dont_write_bytecode = True  # the source tree may be read-only
+import tidy  # noqa: E402, F401
+
 SOURCE = pathlib.Path(os.environ.get("TAMIS_SOURCE",
                                      pathlib.Path(__file__).parent.parent.parent)).resolve()
 BUILD = pathlib.Path(os.environ.get("TAMIS_BUILD", SOURCE / "build")).resolve()

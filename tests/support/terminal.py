@@ -1,6 +1,8 @@
 """A pseudo-terminal for the tests: a command on it, and everything it showed there."""
 import fcntl, os, pty, re, select, struct, subprocess, sys, termios, threading, time
 
+import tidy  # noqa: F401
+
 sys.dont_write_bytecode = True  # the source tree may be read-only
 PATIENCE = 120  # seconds: only what hangs takes so long
 END = b"\0the end\0"

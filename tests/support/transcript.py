@@ -13,6 +13,8 @@ without a warning and exit with 0, all in the order of the page and in one direc
 rewrites the files. """
 import os, pathlib, re, subprocess, sys, tempfile
 
+import tidy  # noqa: F401
+
 SOURCE = pathlib.Path(os.environ.get("TAMIS_SOURCE",
                                      pathlib.Path(__file__).parent.parent.parent)).resolve()
 BUILD = pathlib.Path(os.environ.get("TAMIS_BUILD", SOURCE / "build")).resolve()

@@ -2,6 +2,10 @@
 made. How long anything takes is not tested."""
 import json, os, subprocess, sys, tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tidy  # noqa: E402, F401
+
 if not os.path.exists("/usr/bin/time"):
     print("GNU time is not installed")
     sys.exit(77)

@@ -2,6 +2,10 @@
 they are installed)."""
 import os, pty, re, select, shutil, subprocess, sys, tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tidy  # noqa: E402, F401
+
 TAMIS = os.environ["TAMIS"]
 FILES = ["filter.tamis", "fine lines.txt", "other"]
 FOLDERS = ["folder"]

@@ -6,6 +6,7 @@ set -eu
 cd "${TAMIS_SOURCE:-$(dirname "$0")/../..}"
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
+trap 'exit 1' HUP INT TERM
 status=0
 for file in guard/url/address.c guard/url/expressions.c guard/url/list.c guard/url/url.c; do
     "${CC:-cc}" -std=c11 -Os -ffreestanding -fno-stack-protector -c "$file" -o "$room/a.o"

@@ -4,6 +4,9 @@
 set -u
 cd "${TAMIS_SOURCE:-$(dirname "$0")/../..}" || exit 1
 bad=0
+empty=$(mktemp -d)
+trap 'rm -rf "$empty"' EXIT
+trap 'exit 1' HUP INT TERM
 wrong() {
     echo "$*"
     bad=1
@@ -21,9 +24,7 @@ for target in $targets; do
     grep -q "^| \`$target\` | " SECURITY.md || wrong "$target has no row in SECURITY.md"
     program=${TAMIS_BUILD:-build}/tests/corpus_$target
     [ -x "$program" ] || continue # a library is missing
-    empty=$(mktemp -d)
     "$program" "$empty" >/dev/null 2>&1 && wrong "corpus_$target passes without an input"
-    rmdir "$empty"
 done
 
 said=$(sh $run nonsense 1 2>&1)

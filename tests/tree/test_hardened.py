@@ -9,6 +9,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tidy  # noqa: E402, F401
+
 EXPORTS = {"libtamis.so": r"tamis_[a-z]\w*", "tamis-redis.so": r"RedisModule_On(Load|Unload)"}
 BAD = '''
 #include <stdio.h>

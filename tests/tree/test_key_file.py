@@ -3,6 +3,10 @@ memory that a core would have (/proc/PID/smaps: without the flag dd) is searched
 bytes and as digits, and for what SipHash begins with. The same of a real core where gdb is."""
 import os, re, shutil, struct, subprocess, sys, tempfile, time
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tidy  # noqa: E402, F401
+
 TAMIS = os.environ["TAMIS"]
 CONSTANTS = (0x736F6D6570736575, 0x646F72616E646F6D, 0x646F72616E646F6D ^ 0xEE, 0x6C7967656E657261,
              0x7465646279746573)

@@ -7,6 +7,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tidy  # noqa: E402, F401
 import xml.etree.ElementTree as xml
 
 SOURCE = pathlib.Path(os.environ.get("TAMIS_SOURCE",

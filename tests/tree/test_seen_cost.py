@@ -9,6 +9,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tidy  # noqa: E402, F401
+
 PROGRAM = os.path.join(os.environ.get("TAMIS_BUILD", "build"), "tests", "test_seen")
 # Nothing grows; what differs is where a block of memory begins, which memset and the like look at.
 MOST = 1.02

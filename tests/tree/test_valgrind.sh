@@ -4,6 +4,7 @@ set -eu
 tamis=${TAMIS:-build/tamis}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$work"
 checked() { # expected exit status, command...
     wanted=$1
