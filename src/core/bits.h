@@ -14,21 +14,25 @@
 #define TAMIS__APART
 #endif
 
+/* Between the byte order of this machine and that of images, which is little-endian. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define TAMIS__LITTLE64(v) __builtin_bswap64(v)
+#define TAMIS__LITTLE32(v) __builtin_bswap32(v)
+#else
+#define TAMIS__LITTLE64(v) (v)
+#define TAMIS__LITTLE32(v) (v)
+#endif
+
 static inline uint64_t tamis__get64(const uint8_t *p)
 {
     uint64_t v;
     memcpy(&v, p, 8);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
-    return v;
+    return TAMIS__LITTLE64(v);
 }
 
 static inline void tamis__put64(uint8_t *p, uint64_t v)
 {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
+    v = TAMIS__LITTLE64(v);
     memcpy(p, &v, 8);
 }
 
@@ -36,17 +40,12 @@ static inline uint32_t tamis__get32(const uint8_t *p)
 {
     uint32_t v;
     memcpy(&v, p, 4);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap32(v);
-#endif
-    return v;
+    return TAMIS__LITTLE32(v);
 }
 
 static inline void tamis__put32(uint8_t *p, uint32_t v)
 {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap32(v);
-#endif
+    v = TAMIS__LITTLE32(v);
     memcpy(p, &v, 4);
 }
 
