@@ -126,18 +126,14 @@ int redis_cms_incrby(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
+static void reply_count(redis_ctx *ctx, const void *value, tamis_bytes item)
+{
+    redis.ReplyWithLongLong(ctx, compat_sketch_count(value, item.p, item.len));
+}
+
 int redis_cms_query(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    struct redis_open open;
-    const struct compat_sketch *s = redis_read_key(ctx, argv[1], redis_sketch_type, NO_KEY, &open);
-    if (s == NULL) return REDIS_OK;
-    redis.ReplyWithArray(ctx, argc - 2);
-    for (int i = 2; i < argc; i++) {
-        const tamis_bytes b = redis_bytes(argv[i]);
-        redis.ReplyWithLongLong(ctx, compat_sketch_count(s, b.p, b.len));
-    }
-    redis_close_key(&open);
-    return REDIS_OK;
+    return redis_reply_items(ctx, argv, argc, redis_sketch_type, NO_KEY, reply_count);
 }
 
 int redis_cms_info(redis_ctx *ctx, redis_string **argv, int argc)

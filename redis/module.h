@@ -64,6 +64,11 @@ void redis_close_key(struct redis_open *open);
  * NULL; `absent` is the reply for a missing key. */
 void *redis_read_key(redis_ctx *ctx, redis_string *name, const redis_type *type, const char *absent,
                      struct redis_open *open);
+/* Replies with an array that has what `reply` sends for each item from argv[2] on, or with an error
+ * as redis_read_key does. */
+int redis_reply_items(redis_ctx *ctx, redis_string **argv, int argc, const redis_type *type,
+                      const char *absent,
+                      void (*reply)(redis_ctx *ctx, const void *value, tamis_bytes item));
 /* Sets the value of a key, which owns it from then on. */
 void redis_set_value(struct redis_open *open, redis_type *type, void *value);
 void redis_notify(redis_ctx *ctx, const char *event, redis_string *name);

@@ -169,6 +169,19 @@ void *redis_read_key(redis_ctx *ctx, redis_string *name, const redis_type *type,
     return NULL;
 }
 
+int redis_reply_items(redis_ctx *ctx, redis_string **argv, int argc, const redis_type *type,
+                      const char *absent,
+                      void (*reply)(redis_ctx *ctx, const void *value, tamis_bytes item))
+{
+    struct redis_open open;
+    const void *value = redis_read_key(ctx, argv[1], type, absent, &open);
+    if (value == NULL) return REDIS_OK;
+    redis.ReplyWithArray(ctx, argc - 2);
+    for (int i = 2; i < argc; i++) reply(ctx, value, redis_bytes(argv[i]));
+    redis_close_key(&open);
+    return REDIS_OK;
+}
+
 void redis_set_value(struct redis_open *open, redis_type *type, void *value)
 {
     redis.ModuleTypeSetValue(open->key, type, value);

@@ -132,32 +132,24 @@ int redis_topk_incrby(redis_ctx *ctx, redis_string **argv, int argc)
     return add(ctx, argv, argc, 2);
 }
 
+static void reply_listed(redis_ctx *ctx, const void *value, tamis_bytes item)
+{
+    redis.ReplyWithBool(ctx, compat_top_has(value, item.p, item.len));
+}
+
 int redis_topk_query(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    struct redis_open open;
-    const struct compat_top *t = redis_read_key(ctx, argv[1], redis_top_type, NO_KEY, &open);
-    if (t == NULL) return REDIS_OK;
-    redis.ReplyWithArray(ctx, argc - 2);
-    for (int i = 2; i < argc; i++) {
-        const tamis_bytes b = redis_bytes(argv[i]);
-        redis.ReplyWithBool(ctx, compat_top_has(t, b.p, b.len));
-    }
-    redis_close_key(&open);
-    return REDIS_OK;
+    return redis_reply_items(ctx, argv, argc, redis_top_type, NO_KEY, reply_listed);
+}
+
+static void reply_count(redis_ctx *ctx, const void *value, tamis_bytes item)
+{
+    redis.ReplyWithLongLong(ctx, compat_top_count(value, item.p, item.len));
 }
 
 int redis_topk_count(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    struct redis_open open;
-    const struct compat_top *t = redis_read_key(ctx, argv[1], redis_top_type, NO_KEY, &open);
-    if (t == NULL) return REDIS_OK;
-    redis.ReplyWithArray(ctx, argc - 2);
-    for (int i = 2; i < argc; i++) {
-        const tamis_bytes b = redis_bytes(argv[i]);
-        redis.ReplyWithLongLong(ctx, compat_top_count(t, b.p, b.len));
-    }
-    redis_close_key(&open);
-    return REDIS_OK;
+    return redis_reply_items(ctx, argv, argc, redis_top_type, NO_KEY, reply_count);
 }
 
 /* RedisBloom accepts any prefix of the word, even an empty one. */

@@ -163,20 +163,82 @@ static void move(redis_defrag *ctx, void **p)
     if (moved != NULL) *p = moved;
 }
 
-/* --- MBbloom-- -------------------------------------------------------------------------------- */
+/* The callbacks that differ between the types only in what they call; `write` writes the fields. */
+#define CALLBACKS(name, type_name, write)                                                          \
+    static void *name##_load(redis_io *io, int encver)                                             \
+    {                                                                                              \
+        const struct compat_reader r = redis_reader(io);                                           \
+        struct compat_##name *value;                                                               \
+        const enum compat_status s = compat_##name##_load(&r, encver, &redis_memory, &value);      \
+        return loaded(io, s, value, type_name);                                                    \
+    }                                                                                              \
+    static void name##_save(redis_io *io, void *value)                                             \
+    {                                                                                              \
+        const struct compat_writer w = redis_writer(io);                                           \
+        write(value, &w);                                                                          \
+    }                                                                                              \
+    static void name##_digest(redis_digest *d, void *value)                                        \
+    {                                                                                              \
+        const struct compat_writer w = digester(d);                                                \
+        write(value, &w);                                                                          \
+        redis.DigestEndSequence(d);                                                                \
+    }                                                                                              \
+    static void name##_free(void *value)                                                           \
+    {                                                                                              \
+        compat_##name##_free(&redis_memory, value);                                                \
+    }                                                                                              \
+    static void *name##_copy(redis_key_opt *ctx, const void *value)                                \
+    {                                                                                              \
+        (void)ctx;                                                                                 \
+        return compat_##name##_copy(&redis_memory, value);                                         \
+    }
 
-static void *bloom_load(redis_io *io, int encver)
+/* And those of the two types that are chains of links. */
+#define CHAIN_CALLBACKS(name)                                                                      \
+    static size_t name##_usage(redis_key_opt *ctx, const void *value, size_t samples)              \
+    {                                                                                              \
+        (void)ctx, (void)samples;                                                                  \
+        return chain_usage(&compat_##name##_chain, value);                                         \
+    }                                                                                              \
+    static int name##_defrag(redis_defrag *ctx, redis_string *key, void **value)                   \
+    {                                                                                              \
+        (void)key;                                                                                 \
+        move(ctx, value);                                                                          \
+        chain_move(ctx, &compat_##name##_chain, *value);                                           \
+        return 0;                                                                                  \
+    }
+
+static size_t chain_usage(const struct compat_chain *c, const void *filter)
 {
-    const struct compat_reader r = redis_reader(io);
-    struct compat_bloom *b;
-    const enum compat_status s = compat_bloom_load(&r, encver, &redis_memory, &b);
-    return loaded(io, s, b, REDISBLOOM_TYPE);
+    void *array = compat_chain_array(c, filter);
+    size_t sum = size_of(filter) + size_of(array);
+    for (uint32_t i = 0; i < compat_chain_links(c, filter); i++)
+        sum += size_of(*compat_chain_bytes(c, array, i));
+    return sum;
 }
 
-static void bloom_save(redis_io *io, void *value)
+static void chain_move(redis_defrag *ctx, const struct compat_chain *c, void *filter)
 {
-    const struct compat_writer w = redis_writer(io);
-    compat_bloom_save(value, &w);
+    void *array = compat_chain_array(c, filter);
+    move(ctx, &array);
+    compat_chain_set_array(c, filter, array);
+    for (uint32_t i = 0; i < compat_chain_links(c, filter); i++) {
+        void *bytes = *compat_chain_bytes(c, array, i);
+        move(ctx, &bytes);
+        *compat_chain_bytes(c, array, i) = bytes;
+    }
+}
+
+/* --- MBbloom-- -------------------------------------------------------------------------------- */
+
+CALLBACKS(bloom, REDISBLOOM_TYPE, compat_bloom_save)
+CHAIN_CALLBACKS(bloom)
+
+static size_t bloom_effort(redis_key_opt *ctx, const void *value)
+{
+    const struct compat_bloom *b = value;
+    (void)ctx;
+    return effort(b->links, compat_bloom_cell_bytes(b));
 }
 
 static void bloom_rewrite(redis_io *io, redis_string *key, void *value)
@@ -196,70 +258,16 @@ static void bloom_rewrite(redis_io *io, redis_string *key, void *value)
         redis.EmitAOF(io, "BF.LOADCHUNK", "slb", key, (long long)c.next, (const char *)c.p, c.len);
 }
 
-static size_t bloom_usage(redis_key_opt *ctx, const void *value, size_t samples)
-{
-    const struct compat_bloom *b = value;
-    size_t sum = size_of(b) + size_of(b->link);
-    (void)ctx, (void)samples;
-    for (uint32_t i = 0; i < b->links; i++) sum += size_of(b->link[i].cells);
-    return sum;
-}
-
-static void bloom_digest(redis_digest *d, void *value)
-{
-    const struct compat_writer w = digester(d);
-    compat_bloom_save(value, &w);
-    redis.DigestEndSequence(d);
-}
-
-static void bloom_free(void *value)
-{
-    compat_bloom_free(&redis_memory, value);
-}
-
-static size_t bloom_effort(redis_key_opt *ctx, const void *value)
-{
-    const struct compat_bloom *b = value;
-    (void)ctx;
-    return effort(b->links, compat_bloom_cell_bytes(b));
-}
-
-static void *bloom_copy(redis_key_opt *ctx, const void *value)
-{
-    (void)ctx;
-    return compat_bloom_copy(&redis_memory, value);
-}
-
-static int bloom_defrag(redis_defrag *ctx, redis_string *key, void **value)
-{
-    (void)key;
-    move(ctx, value);
-    struct compat_bloom *b = *value;
-    void *link = b->link;
-    move(ctx, &link);
-    b->link = link;
-    for (uint32_t i = 0; i < b->links; i++) {
-        void *cells = b->link[i].cells;
-        move(ctx, &cells);
-        b->link[i].cells = cells;
-    }
-    return 0;
-}
-
 /* --- MBbloomCF -------------------------------------------------------------------------------- */
 
-static void *cuckoo_load(redis_io *io, int encver)
-{
-    const struct compat_reader r = redis_reader(io);
-    struct compat_cuckoo *c;
-    const enum compat_status s = compat_cuckoo_load(&r, encver, &redis_memory, &c);
-    return loaded(io, s, c, "MBbloomCF");
-}
+CALLBACKS(cuckoo, "MBbloomCF", compat_cuckoo_save)
+CHAIN_CALLBACKS(cuckoo)
 
-static void cuckoo_save(redis_io *io, void *value)
+static size_t cuckoo_effort(redis_key_opt *ctx, const void *value)
 {
-    const struct compat_writer w = redis_writer(io);
-    compat_cuckoo_save(value, &w);
+    const struct compat_cuckoo *c = value;
+    (void)ctx;
+    return effort(c->links, compat_cuckoo_slots(c));
 }
 
 static void cuckoo_rewrite(redis_io *io, redis_string *key, void *value)
@@ -274,71 +282,9 @@ static void cuckoo_rewrite(redis_io *io, redis_string *key, void *value)
         redis.EmitAOF(io, "CF.LOADCHUNK", "slb", key, (long long)p.next, (const char *)p.p, p.len);
 }
 
-static size_t cuckoo_usage(redis_key_opt *ctx, const void *value, size_t samples)
-{
-    const struct compat_cuckoo *c = value;
-    size_t sum = size_of(c) + size_of(c->link);
-    (void)ctx, (void)samples;
-    for (uint32_t i = 0; i < c->links; i++) sum += size_of(c->link[i].slots);
-    return sum;
-}
-
-static void cuckoo_digest(redis_digest *d, void *value)
-{
-    const struct compat_writer w = digester(d);
-    compat_cuckoo_save(value, &w);
-    redis.DigestEndSequence(d);
-}
-
-static void cuckoo_free(void *value)
-{
-    compat_cuckoo_free(&redis_memory, value);
-}
-
-static size_t cuckoo_effort(redis_key_opt *ctx, const void *value)
-{
-    const struct compat_cuckoo *c = value;
-    (void)ctx;
-    return effort(c->links, compat_cuckoo_slots(c));
-}
-
-static void *cuckoo_copy(redis_key_opt *ctx, const void *value)
-{
-    (void)ctx;
-    return compat_cuckoo_copy(&redis_memory, value);
-}
-
-static int cuckoo_defrag(redis_defrag *ctx, redis_string *key, void **value)
-{
-    (void)key;
-    move(ctx, value);
-    struct compat_cuckoo *c = *value;
-    void *link = c->link;
-    move(ctx, &link);
-    c->link = link;
-    for (uint32_t i = 0; i < c->links; i++) {
-        void *slots = c->link[i].slots;
-        move(ctx, &slots);
-        c->link[i].slots = slots;
-    }
-    return 0;
-}
-
 /* --- CMSk-TYPE -------------------------------------------------------------------------------- */
 
-static void *sketch_load(redis_io *io, int encver)
-{
-    const struct compat_reader r = redis_reader(io);
-    struct compat_sketch *s;
-    const enum compat_status status = compat_sketch_load(&r, encver, &redis_memory, &s);
-    return loaded(io, status, s, "CMSk-TYPE");
-}
-
-static void sketch_save(redis_io *io, void *value)
-{
-    const struct compat_writer w = redis_writer(io);
-    compat_sketch_save(value, &w);
-}
+CALLBACKS(sketch, "CMSk-TYPE", compat_sketch_save)
 
 static void sketch_rewrite(redis_io *io, redis_string *key, void *value)
 {
@@ -352,28 +298,10 @@ static size_t sketch_usage(redis_key_opt *ctx, const void *value, size_t samples
     return size_of(s) + size_of(s->cells);
 }
 
-static void sketch_digest(redis_digest *d, void *value)
-{
-    const struct compat_writer w = digester(d);
-    compat_sketch_save(value, &w);
-    redis.DigestEndSequence(d);
-}
-
-static void sketch_free(void *value)
-{
-    compat_sketch_free(&redis_memory, value);
-}
-
 static size_t sketch_effort(redis_key_opt *ctx, const void *value)
 {
     (void)ctx;
     return effort(1, compat_sketch_cell_bytes(value));
-}
-
-static void *sketch_copy(redis_key_opt *ctx, const void *value)
-{
-    (void)ctx;
-    return compat_sketch_copy(&redis_memory, value);
 }
 
 static int sketch_defrag(redis_defrag *ctx, redis_string *key, void **value)
@@ -389,19 +317,11 @@ static int sketch_defrag(redis_defrag *ctx, redis_string *key, void **value)
 
 /* --- TopK-TYPE -------------------------------------------------------------------------------- */
 
-static void *top_load(redis_io *io, int encver)
+static void top_write(const struct compat_top *t, const struct compat_writer *w)
 {
-    const struct compat_reader r = redis_reader(io);
-    struct compat_top *t;
-    const enum compat_status s = compat_top_load(&r, encver, &redis_memory, &t);
-    return loaded(io, s, t, "TopK-TYPE");
+    compat_top_save(t, &redis_saving_memory, w);
 }
-
-static void top_save(redis_io *io, void *value)
-{
-    const struct compat_writer w = redis_writer(io);
-    compat_top_save(value, &redis_saving_memory, &w);
-}
+CALLBACKS(top, "TopK-TYPE", top_write)
 
 static void top_rewrite(redis_io *io, redis_string *key, void *value)
 {
@@ -417,28 +337,10 @@ static size_t top_usage(redis_key_opt *ctx, const void *value, size_t samples)
     return sum;
 }
 
-static void top_digest(redis_digest *d, void *value)
-{
-    const struct compat_writer w = digester(d);
-    compat_top_save(value, &redis_saving_memory, &w);
-    redis.DigestEndSequence(d);
-}
-
-static void top_free(void *value)
-{
-    compat_top_free(&redis_memory, value);
-}
-
 static size_t top_effort(redis_key_opt *ctx, const void *value)
 {
     (void)ctx;
     return effort(((const struct compat_top *)value)->k, compat_top_bytes(value));
-}
-
-static void *top_copy(redis_key_opt *ctx, const void *value)
-{
-    (void)ctx;
-    return compat_top_copy(&redis_memory, value);
 }
 
 static int top_defrag(redis_defrag *ctx, redis_string *key, void **value)

@@ -111,30 +111,23 @@ enum compat_status compat_bloom_create(const struct compat_room *room, double er
     return COMPAT_OK;
 }
 
+static uint64_t bytes_of_link(const void *filter, uint32_t i)
+{
+    return ((const struct compat_bloom *)filter)->link[i].bytes;
+}
+
+const struct compat_chain compat_bloom_chain = {
+    sizeof(struct compat_bloom), sizeof(struct compat_bloom_link),
+    offsetof(struct compat_bloom, link), offsetof(struct compat_bloom, links), bytes_of_link};
+
 void compat_bloom_free(const tamis_memory *memory, struct compat_bloom *b)
 {
-    if (b == NULL) return;
-    for (uint32_t i = 0; i < b->links; i++) compat_free(memory, b->link[i].cells);
-    compat_free(memory, b->link);
-    compat_free(memory, b);
+    compat_chain_free(&compat_bloom_chain, memory, b);
 }
 
 struct compat_bloom *compat_bloom_copy(const tamis_memory *memory, const struct compat_bloom *b)
 {
-    struct compat_bloom *copy = compat_clone(memory, b, sizeof *b);
-    if (copy == NULL) return NULL;
-    copy->links = 0;
-    copy->link = compat_clone(memory, b->link, b->links * sizeof *b->link);
-    if (copy->link == NULL) goto fail;
-    for (; copy->links < b->links; copy->links++) {
-        struct compat_bloom_link *l = &copy->link[copy->links];
-        l->cells = compat_clone(memory, l->cells, (size_t)l->bytes);
-        if (l->cells == NULL) goto fail;
-    }
-    return copy;
-fail:
-    compat_bloom_free(memory, copy);
-    return NULL;
+    return compat_chain_copy(&compat_bloom_chain, memory, b);
 }
 
 enum compat_status compat_bloom_add(struct compat_bloom *b, const struct compat_room *room,

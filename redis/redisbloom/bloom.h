@@ -23,6 +23,7 @@ struct compat_bloom {
 enum compat_status compat_bloom_create(const struct compat_room *room, double error,
                                        uint64_t capacity, uint32_t growth, bool fixed,
                                        struct compat_bloom **out);
+extern const struct compat_chain compat_bloom_chain;
 void compat_bloom_free(const tamis_memory *memory, struct compat_bloom *b);
 struct compat_bloom *compat_bloom_copy(const tamis_memory *memory, const struct compat_bloom *b);
 

@@ -62,6 +62,26 @@ uint32_t compat_murmur32(const void *key, size_t len, uint32_t seed);
 void *compat_zeros(const struct compat_room *room, uint64_t n);
 void *compat_clone(const tamis_memory *memory, const void *p, size_t n);
 
+/* Bloom and cuckoo filters are chains of links: a pointer to an array of structs, each of which begins
+ * with the pointer to the bytes of its link, and their number, a uint32_t. This describes where a
+ * type of filter has them, so that freeing, copying, measuring and moving exist once. */
+struct compat_chain {
+    size_t filter, link; /* sizes of the structs */
+    size_t link_at, links_at;
+    uint64_t (*bytes)(const void *filter, uint32_t i); /* of link i */
+};
+
+uint32_t compat_chain_links(const struct compat_chain *c, const void *filter);
+/* The array. */
+void *compat_chain_array(const struct compat_chain *c, const void *filter);
+void compat_chain_set_array(const struct compat_chain *c, void *filter, void *array);
+/* The pointer to the bytes of link i. */
+uint8_t **compat_chain_bytes(const struct compat_chain *c, void *array, uint32_t i);
+void compat_chain_free(const struct compat_chain *c, const tamis_memory *memory, void *filter);
+/* NULL without memory. */
+void *compat_chain_copy(const struct compat_chain *c, const tamis_memory *memory,
+                        const void *filter);
+
 static inline void compat_free(const tamis_memory *memory, void *p)
 {
     if (p != NULL) memory->free(memory->ctx, p);

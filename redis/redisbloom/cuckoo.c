@@ -142,30 +142,24 @@ enum compat_status compat_cuckoo_create(const struct compat_room *room, uint64_t
     return COMPAT_OK;
 }
 
+static uint64_t bytes_of_link(const void *filter, uint32_t i)
+{
+    const struct compat_cuckoo *c = filter;
+    return link_bytes(c, &c->link[i]);
+}
+
+const struct compat_chain compat_cuckoo_chain = {
+    sizeof(struct compat_cuckoo), sizeof(struct compat_cuckoo_link),
+    offsetof(struct compat_cuckoo, link), offsetof(struct compat_cuckoo, links), bytes_of_link};
+
 void compat_cuckoo_free(const tamis_memory *memory, struct compat_cuckoo *c)
 {
-    if (c == NULL) return;
-    for (uint32_t i = 0; i < c->links; i++) compat_free(memory, c->link[i].slots);
-    compat_free(memory, c->link);
-    compat_free(memory, c);
+    compat_chain_free(&compat_cuckoo_chain, memory, c);
 }
 
 struct compat_cuckoo *compat_cuckoo_copy(const tamis_memory *memory, const struct compat_cuckoo *c)
 {
-    struct compat_cuckoo *copy = compat_clone(memory, c, sizeof *c);
-    if (copy == NULL) return NULL;
-    copy->links = 0;
-    copy->link = compat_clone(memory, c->link, c->links * sizeof *c->link);
-    if (copy->link == NULL) goto fail;
-    for (; copy->links < c->links; copy->links++) {
-        struct compat_cuckoo_link *l = &copy->link[copy->links];
-        l->slots = compat_clone(memory, l->slots, (size_t)link_bytes(c, l));
-        if (l->slots == NULL) goto fail;
-    }
-    return copy;
-fail:
-    compat_cuckoo_free(memory, copy);
-    return NULL;
+    return compat_chain_copy(&compat_cuckoo_chain, memory, c);
 }
 
 /* Moves fingerprints from bucket to bucket of the newest table until one has a free slot. The

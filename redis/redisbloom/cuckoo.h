@@ -23,6 +23,7 @@ struct compat_cuckoo {
 enum compat_status compat_cuckoo_create(const struct compat_room *room, uint64_t capacity,
                                         uint16_t bucket_size, uint16_t max_iterations,
                                         uint16_t expansion, struct compat_cuckoo **out);
+extern const struct compat_chain compat_cuckoo_chain;
 void compat_cuckoo_free(const tamis_memory *memory, struct compat_cuckoo *c);
 struct compat_cuckoo *compat_cuckoo_copy(const tamis_memory *memory, const struct compat_cuckoo *c);
 
