@@ -1,10 +1,10 @@
-/* Two web caches tell each other what they hold, without sending the list.
+/* Two web caches exchange what they hold, without sending the list.
  *
- * This is the idea of Squid's cache digests: each cache sends its peer a filter of its URLs, once
- * an hour, say. Before fetching a page from the far origin, a cache looks into the peer's digest,
- * and asks the peer only when the page may be there. A "maybe" that is wrong costs one useless
- * request to a neighbour; a page the peer has is never overlooked. Squid takes 5 bits a page and is
- * wrong 9 times in 100; here it is 10 bits and 1 in 100. */
+ * This is the idea of Squid's cache digests: each cache sends a filter of its URLs to its peer,
+ * for example once an hour. Before a cache fetches a page from the distant origin, it queries
+ * the digest of the peer, and asks the peer only if the page may be there. A wrong "maybe" costs
+ * one useless request to a neighbour; a page that the peer has is never overlooked. Squid uses 5
+ * bits per page and is wrong 9 times in 100; here it is 10 bits and 1 in 100. */
 #include <tamis/tamis.h>
 
 #include <inttypes.h>

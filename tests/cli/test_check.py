@@ -1,6 +1,5 @@
-"""check -f and --confirm against a set of Python's: every line, in its order, whatever the threads,
-the memory, the filter and the bytes; and lines are answered when they come, not when the input
-ends."""
+"""check -f and --confirm against a set of Python: every line, in its order, for any threads,
+memory, filter and bytes. Lines are answered when they arrive, not when the input ends."""
 import os, random, select, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True

@@ -1,5 +1,5 @@
-"""--help and 'tamis help TOPIC': lines that fit, the same text in --help, the manual page and the
-completions, and no text about another command."""
+"""--help and 'tamis help TOPIC': lines fit, --help, the manual page and the completions have the
+same text, and no text is about another command."""
 import os, re, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),

@@ -1,5 +1,6 @@
-"""The pictures of 'tamis plan' show what its figures say: SVG that programs can read, with every
-curve to the right of the bound and every mark where its plan is; bars as long as their numbers."""
+"""The pictures of 'tamis plan' show what its figures say. The SVG can be read by programs, every
+curve is to the right of the bound, every mark is where its plan is, and bars are as long as
+their numbers."""
 import json, math, os, re, shutil, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True

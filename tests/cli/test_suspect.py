@@ -1,6 +1,6 @@
-"""Lines that somebody chose against the public hash: all have the highest bit of their hash set, as
-a hash of 63 bits would have it clear. Filters of them tell so in every report, also when they come
-from a file, and a static one is refused."""
+"""Lines that somebody chose against the public hash: all have the highest bit of their hash set,
+which a hash of 63 bits would have clear. Filters of them say so in every report, also when they
+are read from a file, and a sealed one is refused."""
 import json, os, subprocess, sys, tempfile, xxhash
 
 sys.dont_write_bytecode = True

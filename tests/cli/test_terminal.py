@@ -1,5 +1,5 @@
-"""What people see on a terminal, under a pseudo-terminal: progress, colour, width, characters; and
-that none of it is seen where there is no terminal."""
+"""What people see on a terminal, tested on a pseudo-terminal: progress, colour, width,
+characters. None of it is shown where there is no terminal."""
 import os, re, signal, subprocess, sys, tempfile, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),

@@ -1,4 +1,4 @@
-"""What `tamis uniq` says about lines wrongly dropped is what happens, and exactly nothing else goes
+"""What `tamis uniq` reports about wrongly dropped lines is what happens, and nothing else goes
 wrong."""
 import json, os, subprocess, sys, tempfile
 

@@ -1,5 +1,5 @@
-"""Masters that are killed, that hang and that do not come back, while `tamis add --wait 1` goes on:
-every line that was acknowledged is found afterwards."""
+"""Masters are killed, hang, or do not come back, while `tamis add --wait 1` continues: every
+acknowledged line is found afterwards."""
 import os
 import signal
 import subprocess

@@ -1,5 +1,5 @@
-/* Addresses, slots and tags; redirects; and that items spread evenly over shards, each of which
- * keeps its rate. No server is needed. */
+/* Tests addresses, slots, tags and redirects, and that items spread evenly over shards, each of
+ * which keeps its rate. No server is needed. */
 #include "../../cluster/nodes.h"
 #include "../../cluster/set.h"
 #include "../support/check.h"

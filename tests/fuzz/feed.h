@@ -1,4 +1,4 @@
-/* An input that is read as a program: small numbers one after the other, zeros behind the end. */
+/* Reads an input as a program: small numbers one after the other, and zeros after its end. */
 #ifndef TAMIS_FUZZ_FEED_H
 #define TAMIS_FUZZ_FEED_H
 

@@ -1,7 +1,7 @@
-/* Requests to the guard's server: paths, parameters, conditions and ranges that make no sense, with
- * libmicrohttpd played by a few functions here. Every request gets one answer; what it says is what
- * a simple reading of the question says; nothing of the question gets into a field of the answer;
- * the version that is served stays as it was.
+/* Requests to the guard's server with paths, parameters, conditions and ranges that make no sense.
+ * A few functions here stand in for libmicrohttpd. Every request gets one answer, which agrees with
+ * a simple reading of the request. No part of the request gets into a field of the answer, and the
+ * served version stays as it was.
  *
  * ./run fuzz http */
 #ifndef _GNU_SOURCE

@@ -1,6 +1,6 @@
-/* Lines of files, plain and compressed: any bytes, any ends, any fields, whole, cut short or
- * damaged. They are split as a simple reading of the bytes says; compressed ones come out as they
- * went in, or as an error, never as something else.
+/* Lines of files, plain and compressed: any bytes, any line ends, any fields, whole, cut short or
+ * damaged. They are split as a simple reading of the bytes says. Compressed lines are read as they
+ * were written, or as an error, and never as anything else.
  *
  * ./run fuzz lines */
 #ifndef _GNU_SOURCE

@@ -1,6 +1,6 @@
-/* Filters that change, against an exact multiset: whatever is planned, added, removed, merged,
- * rotated, copied, converted, packed or written and read again, in whatever order, nothing that is
- * in gets a "no", and a call that fails changes nothing.
+/* Filters that change, against an exact multiset: they are planned, added to, removed from, merged,
+ * rotated, copied, converted, packed, written and read, in any order. No member gets a "no", and a
+ * call that fails changes nothing.
  *
  * ./run fuzz ops */
 #include "fuzz.h"

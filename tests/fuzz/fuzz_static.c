@@ -1,6 +1,6 @@
 /* The builders of fuse, ribbon and exact: hostile plans, keys, hashes and repetitions, in memory
- * and beyond it. What was added is in, what was excluded is not, and threads, a temporary file or a
- * reopened image in between give the same bytes.
+ * and beyond it. Every added key is a member, no excluded key is one, and threads, a temporary file
+ * or a reopened image in between give the same bytes.
  *
  * ./run fuzz static */
 #include "fuzz.h"

@@ -1,5 +1,5 @@
-/* Hostile URLs, also as lines of lists: bounds, parts, and that of what is canonical the canonical
- * form is the same, with and without a hostile IDN. ./run fuzz url */
+/* Hostile URLs, also as lines of lists: all bounds and parts are right, and the canonical form
+ * of a canonical URL is the same, with and without a hostile IDN. ./run fuzz url */
 #include "fuzz.h"
 
 #include "../support/urls.h"

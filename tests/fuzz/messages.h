@@ -1,5 +1,5 @@
-/* What the command says on stderr, kept instead of shown: whoever fails must have said why. Needs
- * _GNU_SOURCE. */
+/* Keeps what the command prints to stderr instead of showing it: a function that fails must have
+ * said why. Requires _GNU_SOURCE. */
 #ifndef TAMIS_FUZZ_MESSAGES_H
 #define TAMIS_FUZZ_MESSAGES_H
 

@@ -1,4 +1,4 @@
-/* Plans that the input asks for, and what tamis_solve promises of each. */
+/* Plans that the input asks for, and what tamis_solve promises about each. */
 #ifndef TAMIS_FUZZ_PLANS_H
 #define TAMIS_FUZZ_PLANS_H
 

@@ -1,6 +1,6 @@
-/* A Redis server as far as the module can tell: four keys, replies that are counted, values at rest
- * as bytes in memory. Every string and every value at rest has memory of exactly its size. Needs
- * _GNU_SOURCE. */
+/* A Redis server, as far as the module can see: four keys, counted replies, and values at rest
+ * as bytes in memory. Every string and every value at rest has memory of exactly its size.
+ * Requires _GNU_SOURCE. */
 #ifndef TAMIS_FUZZ_SERVER_H
 #define TAMIS_FUZZ_SERVER_H
 

@@ -1,8 +1,6 @@
-"""What the guard promises of a million URLs: a filter below 2,000,000 bytes, wrong about at most 1
-in 40,000 expressions, so that 102,000 page views of 8 expressions ask at most 30 times in vain. And
-bench/guard/guard_figures.py prints its table.
-
-How long anything takes is not judged."""
+"""What the guard promises for a million URLs: a filter below 2,000,000 bytes, wrong about at
+most 1 in 40,000 expressions, so that 102,000 page views of 8 expressions send at most 30
+needless queries. bench/guard/guard_figures.py prints its table. No time is judged."""
 import os
 import re
 import subprocess

@@ -1,4 +1,4 @@
-/* How often a client may ask, by a clock of the test's own. */
+/* Tests how often a client may send requests, with a clock of the test. */
 #include "../../guard/server/limits.h"
 #include "../support/check.h"
 #include "../support/keys.h"

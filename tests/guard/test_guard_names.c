@@ -1,4 +1,4 @@
-/* International names and hashes: what the guard takes from libraries. */
+/* International names and hashes, which the guard takes from libraries. */
 #include "../../guard/url/hash.h"
 #include "../../guard/version/idn.h"
 #include "../support/check.h"

@@ -1,6 +1,6 @@
-/* A million URLs out of a seeded dice, half of them through a hostile IDN: bounds, parts, and
- * canonical(canonical(x)) = canonical(x). Nothing here is statistical: each must hold for every
- * input. */
+/* A million random URLs from a fixed seed, half of them through a hostile IDN: bounds, parts,
+ * and canonical(canonical(x)) = canonical(x). Nothing here is statistical: each check must hold
+ * for every input. */
 #include "../support/check.h"
 #include "../support/urls.h"
 

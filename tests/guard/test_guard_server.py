@@ -1,5 +1,4 @@
-"""The guard's server end to end, over real HTTP: what it answers, and new versions while it
-serves."""
+"""The guard's server end to end, over real HTTP: its answers, and new versions while it serves."""
 import hashlib
 import json
 import os

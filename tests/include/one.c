@@ -1,4 +1,4 @@
-/* The header alone and first, twice, without a word before it. */
+/* Includes the header first and alone, twice, without anything before it. */
 #include <tamis/tamis.h>
 
 tamis_status from_c(tamis **out);

@@ -1,8 +1,8 @@
-/* Attacks by somebody who has everything but the secret key (bench/adversary/attacks.h), and what
- * must come of them: with a key nothing that chance does not give anybody; without one the attack
+/* Attacks by somebody who has everything except the secret key (bench/adversary/attacks.h). With
+ * a key, the attacker gains nothing that chance does not give to anybody. Without one the attack
  * works, which shows that it is one. Seeds are fixed. For forgery and pollution the bound, 1.2
- * times chance, holds with a chance of at least 1 - 1e-9 for any other seed; the bounds of the
- * others are far from what was seen. */
+ * times chance, holds with a probability of at least 1 - 1e-9 for any other seed; the bounds of
+ * the others are far from the observed values. */
 #include "../../bench/adversary/attacks.c"
 #include "../../src/core/handle.h"
 #include "../../src/frequency/buckets.h"

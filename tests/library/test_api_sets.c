@@ -1,5 +1,5 @@
-/* The verbs of include/tamis/tamis.h that take two filters or look inside one, and what happens to
- * arguments that make no sense. */
+/* The verbs of include/tamis/tamis.h that take two filters or look inside one, and calls with
+ * invalid arguments. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/filters.h"
 #include "../support/saving.h"

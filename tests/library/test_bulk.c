@@ -1,5 +1,5 @@
-/* Partitioned bulk calls against streaming ones on a table beyond the caches: the same cells, the
- * same answers, the same counts, whatever the scratch. */
+/* Compares partitioned bulk calls with streaming ones on a table beyond the caches: they give
+ * the same cells, answers and counts, with any amount of scratch memory. */
 #include "../support/check.h"
 #include "../support/keys.h"
 #include "core/handle.h"

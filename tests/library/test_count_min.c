@@ -1,7 +1,7 @@
-/* The bounds that the lectures prove of count-min, on the streams that come nearest to them, and
- * what conservative updates add. Each trial has a sketch of its own seed and one question, so
- * trials are independent and the number that breaks a bound of chance p is below a binomial
- * (trials, p): limits are where that has a chance of 1e-10. */
+/* The bounds that the lectures prove for count-min, on the streams that come nearest to them,
+ * and what conservative updates add. Each trial has a sketch with its own seed and one query, so
+ * trials are independent, and the number that breaks a bound of probability p is below a
+ * binomial (trials, p). The limits are where that has a probability of 1e-10. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/sketches.h"

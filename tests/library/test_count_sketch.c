@@ -1,7 +1,7 @@
-/* What the lectures prove of count-sketch, and what it is for: weights of either sign. Each trial
- * has a sketch of its own seed and one question, so trials are independent and the number that
- * breaks a bound of chance p is below a binomial (trials, p): limits are where that has a chance of
- * 1e-10. */
+/* What the lectures prove for count-sketch, and its purpose: weights of either sign. Each trial
+ * has a sketch with its own seed and one query, so trials are independent, and the number that
+ * breaks a bound of probability p is below a binomial (trials, p). The limits are where that has
+ * a probability of 1e-10. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/sketches.h"

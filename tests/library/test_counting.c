@@ -1,5 +1,5 @@
-/* counting: what can be removed is removed, nothing else is, and the counters do what the
- * mathematics says. */
+/* counting: removing works for every key that was added and refuses others, and the counters
+ * behave as the mathematics says. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/filters.h"
 #include "core/occupancy.h"

@@ -1,5 +1,5 @@
-/* The cuckoo filter: against an exact multiset, what a plan promises about room, rate and space,
- * and images made to hurt. */
+/* The cuckoo filter against an exact multiset, against what a plan promises about room, rate and
+ * space, and with hostile images. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/keys.h"

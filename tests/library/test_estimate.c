@@ -1,8 +1,9 @@
-/* What filters say about their own content: the number of items with its 99 % interval, the sizes
- * of union and intersection, and the occupancy mathematics behind them.
+/* What filters report about their own contents: the number of items with its 99 % interval, the
+ * sizes of union and intersection, and the occupancy mathematics behind them.
  *
- * Every seed is fixed, so a run repeats itself. "Chance of a false alarm" is the chance that a
- * right library would have failed the comparison when the seeds were chosen; at most 1e-9 each. */
+ * Every seed is fixed, so a run repeats itself. "Chance of a false alarm" is the probability
+ * that a correct library would have failed the comparison when the seeds were chosen; it is at
+ * most 1e-9 for each. */
 #include "../support/check.h"
 #include "../support/keys.h"
 #include "core/occupancy.h"

@@ -1,6 +1,6 @@
-/* What each field of an image is for: both sides of every limit of docs/FORMAT.md, versions, flags
- * and counters, with right sums throughout; and the reason and the byte that a refusal names. What
- * no rule foresees is test_hostile.c's. */
+/* Every field of an image: both sides of every limit of docs/FORMAT.md, versions, flags and
+ * counters, always with right sums, and the reason and the byte that a refusal names.
+ * test_hostile.c covers damage that no rule foresees. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/golden.h"

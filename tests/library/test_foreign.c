@@ -1,6 +1,6 @@
-/* Filters of other programs: the answers of those programs, false positives included, from files
- * that they made (tests/golden/foreign/make.sh); the same bytes when we make them; and the traps of
- * each format. */
+/* Filters of other programs: files that these programs made give their answers, with false
+ * positives (tests/golden/foreign/make.sh); the files that we make have the same bytes; and each
+ * format has its traps. */
 #define _XOPEN_SOURCE 700 /* signgam */
 #include "../support/foreign.h"
 #include "../support/saving.h"

@@ -1,6 +1,6 @@
-/* Files of other programs, damaged: whatever the bytes, an error with a reason, or a filter with
- * which every verb is safe, and no more memory than they justify. Meant to run under ASan and UBSan
- * too. */
+/* Damaged files of other programs: any bytes give an error with a reason, or a filter on which
+ * every verb is safe, and take no more memory than they justify. Meant to run under ASan and
+ * UBSan, too. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/foreign.h"
 #include "../support/tracking.h"

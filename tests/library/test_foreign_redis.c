@@ -1,5 +1,5 @@
-/* RedisBloom's filters, as chunks and as DUMP: what their programs never write, and what tells the
- * two forms from each other and from the rest. */
+/* RedisBloom's filters, as chunks and as DUMP: contents that RedisBloom never writes, and how
+ * the two forms are distinguished from each other and from other files. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/foreign.h"
 #include "foreign/foreign.h"

@@ -1,6 +1,5 @@
-/* The growing filter: no key is lost however often it doubles, its rate stays below the promise,
- * its space near that of a filter that was planned. test_quotient.c looks at the table it is made
- * of. */
+/* The growing filter loses no key however often it doubles, its rate stays below the promise,
+ * and its space stays near that of a planned filter. test_quotient.c tests its table. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/keys.h"

@@ -1,6 +1,6 @@
-/* The hashes against what others publish: the 64 vectors of the SipHash reference implementation,
- * xxHash's own sanity vectors, and folds over every short length computed by other programs
- * (python3-xxhash 0.8.1; a SipHash in Python from the paper, itself equal to OpenSSL's). */
+/* The hashes against published values: the 64 vectors of the SipHash reference implementation,
+ * the sanity vectors of xxHash, and folds over every short length, computed by other programs
+ * (python3-xxhash 0.8.1; a SipHash in Python from the paper, itself equal to that of OpenSSL). */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "core/bits.h"

@@ -1,6 +1,6 @@
-/* Images made to hurt: every sum is right, everything else may be wrong. Whatever the bytes, the
- * answer is an error or a handle with which every verb is safe, and no more memory is taken than
- * the input justifies. Meant to run under ASan and UBSan too. */
+/* Hostile images: every sum is right, and everything else may be wrong. For any bytes, the
+ * result is an error or a handle on which every verb is safe, and no more memory is taken than
+ * the input justifies. Meant to run under ASan and UBSan, too. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/golden.h"

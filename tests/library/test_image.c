@@ -1,7 +1,7 @@
-/* Every reason for which an image is refused, one field at a time: golden files with one thing
- * wrong and all sums right, each with the status, the words and the place to expect. Then sources
- * that fail and sinks that do. Offsets are those of docs/FORMAT.md. test_hostile.c tries what
- * nobody thought of. */
+/* Every reason for which an image is refused, one field at a time: golden files with one fault
+ * and right sums, each with the expected status, words and place. Then follow sources and sinks
+ * that fail. Offsets are those of docs/FORMAT.md. test_hostile.c tries damage that no rule
+ * foresees. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/golden.h"

@@ -1,10 +1,10 @@
-/* The error bars of counts are true: of all keys, and of the thousand most frequent ones, as many
- * have their true count within [lower, upper] as `confidence` says.
+/* The intervals of counts are true: among all keys, and among the thousand most frequent ones, the
+ * share whose true count is within [lower, upper] is what `confidence` says.
  *
- * 16384 keys that never came make the margin, so the share it covers is off by 0.08 points (one
- * standard deviation); a limit 0.5 below is six of them, 1e-9. The thousand most frequent keys of
- * four seeds are 4000 more trials of 1 %, 0.16 points: a limit 1.5 below is eight of both
- * together. */
+ * 16384 keys that never occurred make the margin, so the share it covers is off by 0.08 points
+ * (one standard deviation); a limit 0.5 below is six of them, 1e-9. The thousand most frequent
+ * keys of four seeds are 4000 more trials of 1 %, 0.16 points: a limit 1.5 below is eight of
+ * both together. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/sketches.h"

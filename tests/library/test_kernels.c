@@ -1,5 +1,5 @@
-/* Every kernel table that runs on this machine against the scalar oracle: the same bits in memory,
- * the same answers, for every batch length and awkward shape. */
+/* Compares every kernel table that runs on this machine with the scalar one: the same bits in
+ * memory and the same answers, for every batch length and awkward shape. */
 #include "../support/check.h"
 #include "../support/keys.h"
 #include "core/cpu.h"

@@ -1,8 +1,9 @@
-/* The figures of the lectures that Tamis grew from, numbered as in the project's mission;
- * docs/ACCURACY.md has their derivations and the slips found on the way.
+/* The figures of the lectures that Tamis is based on, numbered as in the project's mission.
+ * docs/ACCURACY.md has their derivations and the slips that were found.
  *
- * Every seed is fixed, so a run repeats itself. "Chance of a false alarm" is the chance that a
- * right library would have failed the comparison when the seeds were chosen; at most 1e-9 each. */
+ * Every seed is fixed, so a run repeats itself. "Chance of a false alarm" is the probability
+ * that a correct library would have failed the comparison when the seeds were chosen; it is at
+ * most 1e-9 for each. */
 #include "../support/check.h"
 #include "../support/keys.h"
 

@@ -1,8 +1,8 @@
-/* No memory: the N-th allocation of a call fails, for every N, once and for ever after. The call
- * says TAMIS_ENOMEM, returns nothing, leaks nothing, leaves the handle and the file as they were,
- * and works when tried again. Calls on files, for every model of models.h, keyed ones included; and
- * those that need no memory at all, for the kinds of which that is so (test_memory_kinds.c has the
- * rest). */
+/* The N-th allocation of a call fails, for every N, once or for ever after. The call fails with
+ * TAMIS_ENOMEM, returns nothing, leaks nothing, leaves the handle and the file as they were, and
+ * works when it is repeated. This file tests calls on files, for every model of models.h
+ * including keyed ones, and calls that need no memory at all, for the kinds for which that
+ * holds. test_memory_kinds.c has the rest. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64 /* readdir on 32-bit machines */
 #include "../support/models.h"

@@ -1,8 +1,8 @@
-/* No memory, for every kind and every verb: each is called on handles of every kind, and windows of
- * every kind, with the N-th allocation failing, for every N, once and for ever after. It may fail
- * with TAMIS_ENOMEM: then nothing has changed, nothing leaks, and tried again it does what it
- * should. Or it may do without: then it has done all that it does with memory. Which verbs fail at
- * all for some kind is written down, so that none escapes the test.
+/* Each verb is called on handles of every kind, and windows of every kind, while the N-th
+ * allocation fails, for every N, once or for ever after. It may fail with TAMIS_ENOMEM: then
+ * nothing has changed, nothing leaks, and the repeated call does what it should. Or it may do
+ * without the memory: then it has done all that it does with it. The verbs that fail for some kind
+ * are listed, so that none escapes the test.
  *
  * test_memory.c does the same for files and their locks. */
 #define _POSIX_C_SOURCE 200809L

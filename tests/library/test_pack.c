@@ -1,6 +1,6 @@
-/* Packed files: whatever is in an image comes back bit for bit, and takes what was promised;
- * whatever is done to a packed file is noticed, or, where all its sums are forged, safe and
- * bounded. Meant to run under ASan and UBSan too. */
+/* Packed files: every image is unpacked bit for bit and takes the promised size. Every change to
+ * a packed file is noticed, or, if all its sums are forged, is safe and bounded. Meant to run
+ * under ASan and UBSan, too. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/golden.h"

@@ -1,4 +1,4 @@
-/* pair: what it promises, what it misses, and how often. */
+/* pair: what it promises, which keys it misses, and how often. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/filters.h"
 

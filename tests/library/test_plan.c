@@ -1,5 +1,5 @@
-/* The planner against its contract: whatever two of items, rate and bytes are asked, the plan keeps
- * them, wastes nothing, and does not change when it is solved again; nonsense is refused. */
+/* The planner against its contract: whichever two of items, rate and bytes are given, the plan
+ * keeps them, wastes nothing, and does not change when it is solved again. Nonsense is refused. */
 #include "../support/check.h"
 
 #include <math.h>

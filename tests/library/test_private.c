@@ -1,6 +1,6 @@
-/* Private releases: what they cost, exactly; that the noise is what it is said to be, and that a
- * build with less of it would be noticed; that nothing but flipped bits comes from the source; what
- * they are still good for. */
+/* Private releases: their exact cost; that the noise is as stated, and that a build with less
+ * noise would be noticed; that only flipped bits come from the source; and what releases are
+ * still good for. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/audit.h"
 #include "../support/check.h"

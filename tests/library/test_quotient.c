@@ -1,4 +1,4 @@
-/* The quotient table against a plain list of what was put into it, after each of many inserts:
+/* Compares the quotient table with a plain list of its entries, after each of many inserts:
  * clusters within a block, across two, and beyond the end. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"

@@ -1,8 +1,9 @@
-/* The promises about rates: the formulae against exact computations, and what filters really answer
- * against the formulae.
+/* The promises about rates: the formulae against exact computations, and the actual answers of
+ * filters against the formulae.
  *
- * Every seed is fixed, so a run repeats itself. "Chance of a false alarm" is the chance that a
- * right library would have failed the comparison when the seeds were chosen; at most 1e-9 each. */
+ * Every seed is fixed, so a run repeats itself. "Chance of a false alarm" is the probability
+ * that a correct library would have failed the comparison when the seeds were chosen; it is at
+ * most 1e-9 for each. */
 #include "../support/check.h"
 #include "../support/keys.h"
 #include "core/occupancy.h"

@@ -1,11 +1,11 @@
-/* Readers beside writers, as processes: two writers replace a file hundreds of times while others
- * open it, in memory, mapped, or by the command. Whoever opens it sees one generation, whole, never
- * an older one than before, and goes on seeing it however often the file is replaced. Nobody gets a
+/* Processes that read while others write: two writers replace a file hundreds of times while others
+ * open it, in memory, mapped, or by the command. A reader sees one whole generation, never an older
+ * one than before, and continues to see it however often the file is replaced. No process gets a
  * signal.
  *
- * A generation has a few keys of its own and all those of the generations before. The filters are
- * so sharp that a wrong "maybe" among all questions of this test has a chance below 1e-9; keys and
- * seed are fixed. */
+ * A generation has a few keys of its own and all those of the generations before. The filters
+ * are so sharp that a wrong "maybe" among all queries of this test has a probability below 1e-9;
+ * keys and seed are fixed. */
 #define _GNU_SOURCE
 #include "../support/room.h"
 

@@ -1,4 +1,4 @@
-/* The core of the bumped ribbon: no key is lost, whatever the keys; the rate and the size are as
+/* The core of the bumped ribbon: no key is lost, for any keys; the rate and the size are as
  * stated; every kernel gives the same bytes and answers; hostile bytes and missing memory do no
  * harm. */
 #include "../support/check.h"

@@ -1,8 +1,8 @@
-/* A core dump shows no secret key. A child makes keyed handles (made, copied, loaded, viewed,
+/* A core dump shows no secret key. A child makes keyed handles (created, copied, loaded, viewed,
  * opened, mapped, converted, released; a sketch), works with them, wipes its own copy of the key
- * and waits; then its memory is read, all that a core dump would have (/proc/PID/smaps: mappings
- * without the flag dd), and searched for the key, and for what SipHash makes of it first. That does
- * not depend on how cores are set up here. */
+ * and waits. Then all of its memory that a core dump would contain (/proc/PID/smaps: mappings
+ * without the flag dd) is searched for the key, and for what SipHash first makes from it. That
+ * does not depend on how cores are set up on this machine. */
 #include "../support/check.h"
 #include "../support/keys.h"
 

@@ -1,6 +1,6 @@
-/* Public structs of any size: shorter ones end right before a page that must not be touched, longer
- * ones have a surplus that is zero or is not. Structs without a size have reserved fields, which
- * are zero. */
+/* Public structs of any size: shorter ones end right before a page that must not be touched, and
+ * longer ones have a surplus that is or is not zero. Structs without a size have reserved
+ * fields, which are zero. */
 #define _DEFAULT_SOURCE
 #include "../support/filters.h"
 #include "../support/golden.h"

@@ -1,5 +1,6 @@
-/* Ribbons whose keys are more than the memory: the bytes are those of a build in memory, the memory
- * is what the header says, and a full disk, a missing directory or missing memory lose nothing. */
+/* Ribbons with more keys than fit in memory: the bytes are those of a build in memory, the
+ * memory is what the header says, and a full disk, a missing directory or missing memory lose
+ * nothing. */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64 /* readdir on 32-bit machines */
 #include "../support/room.h"

@@ -1,6 +1,6 @@
-/* Many readers of one handle: every const verb, from many threads at once, with the answers a
- * single thread gets. The point is to run it under -fsanitize=thread; without, it still compares
- * answers. */
+/* Many readers of one handle: every const verb is called from many threads at once and gives the
+ * answers that a single thread gets. The test is meant for -fsanitize=thread; without it, it
+ * still compares answers. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/keys.h"

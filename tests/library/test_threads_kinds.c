@@ -1,6 +1,6 @@
-/* Many threads ask one handle, of every kind: each verb that does not change it, with the answers
- * that a single thread gets. For -fsanitize=thread; without, it still compares answers.
- * test_threads.c has the same for copies, images and comparisons. */
+/* Many threads query one handle, for every kind: each verb that does not change it gives the
+ * answers that a single thread gets. The test is meant for -fsanitize=thread; without it, it
+ * still compares answers. test_threads.c does the same for copies, images and comparisons. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/models.h"
 

@@ -1,4 +1,5 @@
-/* However many threads seal a ribbon, in memory or beyond it, its bytes are the same. */
+/* The bytes of a ribbon are the same for any number of threads that seal it, in memory or beyond
+ * it. */
 #include "../support/spilling.h"
 #include "core/threads.h"
 

@@ -1,5 +1,5 @@
-/* TAMIS_SHARED: adds and questions from several threads without a lock. Also run under the thread
- * sanitizer, without a suppression. */
+/* TAMIS_SHARED: several threads add and query without a lock. The test also runs under the
+ * thread sanitizer, without a suppression. */
 #include "../support/shared_adds.h"
 
 #include <tamis/inspect.h>

@@ -1,5 +1,5 @@
-/* top against exact counts: what it promises of every key, of every item in its list, and of its
- * texts. */
+/* top against exact counts: what it promises about every key, about every item in its list, and
+ * about its texts. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/sketches.h"

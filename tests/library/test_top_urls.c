@@ -1,5 +1,5 @@
-/* The top 100 of a log of URLs, in 64 KiB with all texts: right in every order, with intervals that
- * hold. The log is fixed, so there is no chance in any of this. */
+/* The top 100 of a log of URLs, in 64 KiB with all texts, is right in every order, and its
+ * intervals contain the true counts. The log is fixed, so nothing depends on chance. */
 #define _POSIX_C_SOURCE 200809L
 #include "../../bench/accuracy/url_log.h"
 #include "../support/check.h"

@@ -1,6 +1,6 @@
-/* Hashes that are clearly not uniform are noticed where they come in, and static kinds refuse to be
- * sealed for them; uniform ones never are. All seeds are fixed: a check that passes once always
- * does. src/core/uniform.c has the bounds. */
+/* Hashes that are clearly not uniform are noticed when they are added, and sealed kinds refuse
+ * to be sealed with them. Uniform hashes never are. All seeds are fixed: a check that passes
+ * once always passes. src/core/uniform.c has the bounds. */
 #define _DEFAULT_SOURCE
 #include "../support/spilling.h"
 #include "sealed/collect.h"

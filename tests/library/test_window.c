@@ -1,4 +1,4 @@
-/* window: remembers what it should, forgets what it should, at the rate it promises. */
+/* window: it remembers and forgets the right keys, at the rate it promises. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/filters.h"
 

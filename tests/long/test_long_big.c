@@ -1,6 +1,6 @@
-/* Filters of 2^33 bits for real, a gibibyte each: cells beyond 2^32, rates as they should be, a
- * file and back with every sum verified, a mapping; and item counters past 2^32. Needs 2.5 GiB of
- * memory and 1 GiB in TMPDIR. On a 32-bit machine only the counters run. */
+/* Filters of 2^33 bits, a gibibyte each: cells beyond 2^32, correct rates, a file that is read
+ * back with every sum verified, a mapping, and item counters past 2^32. Needs 2.5 GiB of memory
+ * and 1 GiB in TMPDIR. On a 32-bit machine only the counters run. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/check.h"
 #include "../support/keys.h"

@@ -1,5 +1,5 @@
-/* How much goes into a cuckoo filter: the figures in src/membership/cuckoo.c, found again, with
- * fixed seeds. */
+/* Measures how much a cuckoo filter holds: the figures in src/membership/cuckoo.c, with fixed
+ * seeds. */
 #include "../support/check.h"
 #include "../support/keys.h"
 

@@ -1,6 +1,6 @@
-/* Every kind that shrinks, grows, forgets or is sealed, in tables beyond 2^32 bits: keys that are
- * in are found, others are not, what is removed is gone, and a file brings it all back. Needs 8 GiB
- * of memory and 1.5 GiB in TMPDIR; does nothing on a 32-bit machine. */
+/* Every kind that shrinks, grows, forgets or is sealed, in tables beyond 2^32 bits: members are
+ * found, others are not, removed keys are gone, and a file restores it all. Needs 8 GiB of
+ * memory and 1.5 GiB in TMPDIR; does nothing on a 32-bit machine. */
 #define _POSIX_C_SOURCE 200809L
 #include "../support/filters.h"
 #include "../support/saving.h"

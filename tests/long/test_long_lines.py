@@ -1,5 +1,5 @@
-"""Lines of more than 2 GiB: told apart by their last byte, found whole, and counted. Takes some 8
-GB of memory and 10 of /tmp."""
+"""Lines of more than 2 GiB are distinguished by their last byte, found whole, and counted. Takes
+about 8 GB of memory and 10 GB of /tmp."""
 import os, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True

@@ -1,5 +1,5 @@
-/* A stranger's program: sees only what is installed, and uses enough of it that a missing object,
- * symbol or dependency shows. */
+/* A stranger's program: it sees only what is installed, and uses enough of it that a missing
+ * object, symbol or dependency is noticed. */
 #include <tamis/tamis.h>
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-"""Big values of the module take memory as they fill, so that no command waits for gigabytes to be
-zeroed; and every new value is empty, also where its memory was used before."""
+"""Big values of the module take memory as they fill, so that no command waits for gigabytes to
+be zeroed. Every new value is empty, also where its memory was used before."""
 import os
 import struct
 import sys

@@ -1,5 +1,5 @@
 """Values outlive the server: RDB, AOF with and without preamble, replicas that agree and never
-complain, failover, MIGRATE, a cluster of three masters with replicas."""
+complain, failover, MIGRATE, and a cluster of three masters with replicas."""
 import os
 import pathlib
 import random

@@ -1,8 +1,8 @@
-/* The audit of a release's noise: does each bit flip as often as the threshold says, whatever it
- * was, wherever it is and whatever its neighbours did? And can an attacker tell two neighbouring
- * sets apart better than epsilon allows?
+/* The audit of the noise of a release: does each bit flip as often as the threshold says, whatever
+ * its value, its place and its neighbours? And can an attacker distinguish two neighbouring sets
+ * better than epsilon allows?
  *
- * HALVED is the same code compiled to flip half as often: the audit must notice. */
+ * HALVED is the same code, compiled to flip half as often: the audit must notice. */
 #ifndef TAMIS_TEST_AUDIT_H
 #define TAMIS_TEST_AUDIT_H
 

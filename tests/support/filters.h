@@ -1,4 +1,4 @@
-/* Small filters and questions about them, for the tests of the public verbs. */
+/* Small filters and queries on them, for the tests of the public verbs. */
 #ifndef TAMIS_TEST_FILTERS_H
 #define TAMIS_TEST_FILTERS_H
 

@@ -1,5 +1,6 @@
-/* Images of every kind, sealed ones, windows of every kind and some with a secret key included: for
- * promises that hold for all. Needs _POSIX_C_SOURCE 200809L before the first include. */
+/* Images of every kind, including sealed ones, windows of every kind and some with a secret key,
+ * for promises that hold for all of them. Requires _POSIX_C_SOURCE 200809L before the first
+ * include. */
 #ifndef TAMIS_TEST_MODELS_H
 #define TAMIS_TEST_MODELS_H
 

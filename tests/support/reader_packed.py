@@ -1,4 +1,4 @@
-"""The second reader, of packed files: written from the same page, docs/FORMAT.md."""
+"""The second reader of packed files, written from the same page, docs/FORMAT.md."""
 import struct
 
 import xxhash

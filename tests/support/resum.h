@@ -1,6 +1,6 @@
 /* What tests do to images: write one into memory, and repair the sums after damage, so that the
- * damage reaches the checks that stand behind the sums. Written from docs/FORMAT.md, not from
- * src/image/image.c. Needs _POSIX_C_SOURCE 200809L before the first include. */
+ * damage reaches the checks behind the sums. Written from docs/FORMAT.md, not from
+ * src/image/image.c. Requires _POSIX_C_SOURCE 200809L before the first include. */
 #ifndef TAMIS_TEST_RESUM_H
 #define TAMIS_TEST_RESUM_H
 

@@ -1,5 +1,5 @@
-"""What the tests of the guard's server share: building a directory, a server at a free port, asking
-it."""
+"""What the tests of the guard's server share: building a directory, starting a server on a free
+port, and sending requests to it."""
 import hashlib
 import http.client
 import json

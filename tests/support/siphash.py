@@ -1,4 +1,4 @@
-"""For the second reader."""
+"""SipHash for the second reader."""
 import struct
 
 MASK = 2**64 - 1

@@ -1,5 +1,5 @@
-/* Ribbons of so many hashes, sealed by some threads, in memory or beyond it, for the tests of
- * both. */
+/* Ribbons of a given number of hashes, sealed by a given number of threads, in memory or beyond
+ * it, for the tests of both. */
 #ifndef TAMIS_TEST_SPILLING_H
 #define TAMIS_TEST_SPILLING_H
 

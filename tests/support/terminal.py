@@ -1,4 +1,4 @@
-"""A pseudo-terminal for the tests: a command on it, and everything it showed there."""
+"""A pseudo-terminal for the tests: runs a command on it and returns everything that it showed."""
 import fcntl, os, pty, re, select, struct, subprocess, sys, termios, threading, time
 
 import tidy  # noqa: F401

@@ -1,4 +1,4 @@
-/* An allocator for tests: counts what lives, remembers the peak, and fails on demand. */
+/* An allocator for tests: it counts the live blocks, remembers the peak, and fails on demand. */
 #ifndef TAMIS_TEST_TRACKING_H
 #define TAMIS_TEST_TRACKING_H
 

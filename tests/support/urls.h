@@ -1,4 +1,4 @@
-/* What every canonical form must satisfy, whatever it was made of; and URLs that are like real
+/* What every canonical form must satisfy, whatever it was made from; and URLs that resemble real
  * ones, but worse. */
 #ifndef TAMIS_TEST_URLS_H
 #define TAMIS_TEST_URLS_H

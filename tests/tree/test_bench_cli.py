@@ -1,5 +1,5 @@
 """./run bench cli on few lines: it runs, the outputs of all commands agree, and the page can be
-made. How long anything takes is not tested."""
+made. No time is tested."""
 import json, os, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True

@@ -1,5 +1,5 @@
-"""What the shells offer, asked of the shells themselves: bash, fish and zsh (the latter two where
-they are installed)."""
+"""What the shells offer, according to the shells themselves: bash, and fish and zsh where they
+are installed."""
 import os, pty, re, select, shutil, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True

@@ -1,6 +1,7 @@
-"""No key of --key-file in a core dump of the command: while it waits for more lines, all of its
-memory that a core would have (/proc/PID/smaps: without the flag dd) is searched for the key, as
-bytes and as digits, and for what SipHash begins with. The same of a real core where gdb is."""
+"""No key of --key-file is in a core dump of the command. While it waits for more lines, all of
+its memory that a core would contain (/proc/PID/smaps: mappings without the flag dd) is searched
+for the key, as bytes and as digits, and for what SipHash begins with. Where gdb is installed, a
+real core is searched as well."""
 import os, re, shutil, struct, subprocess, sys, tempfile, time
 
 sys.dont_write_bytecode = True

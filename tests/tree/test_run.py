@@ -1,6 +1,6 @@
-"""The front door, `./run`, with tools that only write down how they were called: what it installs,
-that it configures the build again each time, what counts as a failed test run, and its last line.
-And `tools/fresh.sh` where it cannot make a bare Debian: CI shows the rest."""
+"""Tests `./run` with tools that only record how they were called: what it installs, that it
+configures the build again each time, what counts as a failed test run, and its last line. Also
+tests `tools/fresh.sh` where it cannot make a bare Debian; CI shows the rest."""
 import os
 import pathlib
 import shutil

@@ -1,6 +1,6 @@
-"""SIGINT, SIGTERM and SIGHUP at any moment leave no half file and no file besides, and SIGPIPE is
-quiet. While a file is being saved the shim of tests/fault sends the signal at every system call in
-turn, with O_TMPFILE and without."""
+"""SIGINT, SIGTERM and SIGHUP at any moment leave no partial file and no extra file, and SIGPIPE
+prints nothing. While a file is being saved, the shim of tests/fault sends the signal at every
+system call in turn, with O_TMPFILE and without."""
 import array, fcntl, gzip, os, signal, subprocess, sys, tempfile, termios, time
 
 sys.dont_write_bytecode = True  # the source tree may be read-only
