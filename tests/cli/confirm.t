@@ -92,7 +92,7 @@ tamis: moving.mdb: 1 of its lines are certainly not in the filter, which was mad
 2
 0002
 
-# A pair may say no to a line that is in. The list shows whether it does, and so does a store.
+# A pair may say no to a member. The list shows whether it does, and so does a store.
 $ tamis build -q --kind pair --fpr 1e-6 -o pair.tamis odd; tamis check --confirm odd pair.tamis all | cmp - odd
 $ tamis check --confirm store pair.tamis all | cmp - odd; head -n 5000 odd | tamis remove -q pair.tamis; tamis check --confirm store pair.tamis all
 tamis: store: the filter says no to 5,000 of its lines: it was made of something else, or it is a pair filter that misses them; nothing can be confirmed by it

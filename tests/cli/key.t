@@ -47,7 +47,7 @@ $ tamis build --key-file hex.key -o h.tamis list; tamis merge -o both.tamis k.ta
 $ tamis build --key-file other.key -o o.tamis list; tamis merge -o all.tamis k.tamis o.tamis
 tamis: o.tamis: cannot be merged with k.tamis: they differ in their secret key
 [2]
-# A key of ours that others may read is refused, as ssh does; of a pipe nobody else can.
+# A key file of ours that others may read is refused, as ssh does. Nobody else can read a pipe.
 $ chmod 640 raw.key; tamis check --key-file raw.key -c k.tamis list
 tamis: raw.key: others may read this key (mode 0640), so it may be no secret: chmod 600 it, or make another
 [2]

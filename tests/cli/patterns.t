@@ -63,7 +63,7 @@ $ tamis check -f three --fpr 1e-9 --bytes 1kB all
 tamis: three: that needs 778496 bytes, more than the budget of 1000
 [2]
 
-# A secret key changes nothing but the time that a stranger can make it take.
+# A secret key changes only how much time a stranger can make the command take.
 $ head -c 16 /dev/zero > key; chmod 600 key; tamis check --key-file key -f three -c all
 33334
 

@@ -97,7 +97,7 @@ def a_slow_pipe_is_answered():
 
 
 def a_store_that_grows_is_seen():
-    """Each block of lines sees what is in the store then."""
+    """Each block of lines sees the current contents of the store."""
     def put(store, line):
         subprocess.run(["mdb_load", "-T", store], input=line + b"\n\n", check=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -265,8 +265,8 @@ def test_worth_of_counts():
 
 
 def test_bounds():
-    """The bound, its ratio and the interval of items: of one shard as of a file of the same image,
-    of several combined."""
+    """The bound, its ratio and the interval of items are those of a file with the same image for
+    one shard, and are combined for several."""
     file_of_it = ROOM / "bounds.tamis"
     same = ("items", "planned_items", "items_by_bits", "items_low", "items_high", "bytes",
             "bits_per_item", "bound_bits", "bound_ratio",
@@ -576,7 +576,7 @@ def test_wrong():
                        (("check", "--timeout", 5, ROOM / "x.tamis"), "--timeout is")):
         said = tamis(*words, given="", status=2)
         assert why in said and said.count("\n") <= 2, (words, said)
-    # The waiting for replicas that are not there ends, and tells what is in.
+    # Waiting for replicas that are not there ends, and the command says how many lines were added.
     said = tamis("add", "--wait", 2, "--timeout", 1, url, given="a\n", status=2)
     assert "only 1 of 2 replicas" in said and "the first 0 lines are in" in said
 

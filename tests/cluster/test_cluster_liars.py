@@ -173,7 +173,7 @@ def slot_of(key):
 
 
 def table(*ranges):
-    """What CLUSTER SLOTS says of (first, last, port)."""
+    """The reply of CLUSTER SLOTS for (first, last, port)."""
     return b"*%d\r\n" % len(ranges) + b"".join(
         b"*3\r\n:%d\r\n:%d\r\n*2\r\n$9\r\n127.0.0.1\r\n:%d\r\n" % r for r in ranges)
 

@@ -158,7 +158,8 @@ static void check_strict(uint32_t kind, uint64_t room, bool by_hash)
     CHECK_THAT(facts_of(batch).items, ==, facts_of(batch).planned_items);
     CHECK(facts_of(batch).strict && !facts_of(batch).overfull);
 
-    /* Full: what is in may come again, in any number; what is new may not, and changes nothing. */
+    /* A full filter accepts its members again, any number of times, and refuses a new key
+     * without a change. */
     struct bytes before = image_of(batch);
     CHECK_OK(tamis_add_many(batch, keys, done, a.bits, &done));
     CHECK_THAT(done, ==, expected);

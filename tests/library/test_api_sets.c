@@ -388,7 +388,7 @@ static void check_refused(tamis_status s, tamis_error *why)
     memset(why, 0, sizeof *why);
 }
 
-/* No place for what is made: of every call that makes something. */
+/* Every call that makes something refuses a NULL for the result. */
 static void test_no_place(void)
 {
     const tamis_plan plan = plan_of(TAMIS_BLOOM, 100);
@@ -521,7 +521,7 @@ static void test_small_promises(void)
     tamis_close(t);
     tamis_close(plain);
 
-    /* Cells that decide about a key: of these kinds, and of no others. */
+    /* Only these kinds have cells that decide about a key. */
     for (uint32_t kind = TAMIS_BLOOM; kind <= TAMIS_SIGNED_TALLY; kind++) {
         if (tamis_kind_name(kind) == NULL || kind == TAMIS_PRIVATE) continue;
         tamis_plan k = plan_of(kind, 100);

@@ -99,7 +99,7 @@ static void one_updater_at_a_time(void)
     CHECK_OK(tamis_add(holder, "x", 1, NULL));
     CHECK_OK(tamis_save(holder, path, NULL, NULL));
     CHECK_THAT(tamis_open(path, &o, &other, NULL), ==, TAMIS_EBUSY); /* the new file is held too */
-    /* Whoever read the file before it was changed cannot put the old content back. */
+    /* A handle that read the file before it was changed cannot put the old content back. */
     CHECK_OK(tamis_add(first, "y", 1, NULL));
     tamis_close(holder);
     CHECK_THAT(tamis_save(first, path, NULL, NULL), ==, TAMIS_EBUSY);

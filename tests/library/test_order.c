@@ -283,7 +283,7 @@ static void two_rounds(void)
     }
 }
 
-/* Static kinds of more keys, all different, so that ribbons have several pieces. */
+/* Sealed kinds with more distinct keys, so that ribbons have several pieces. */
 static void big_seals(void)
 {
     enum { BIG = 300000 };

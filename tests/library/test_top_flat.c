@@ -101,7 +101,8 @@ static void test_zipf_of_a_half(void)
     check_stream(zipf_stream(0.5, 400000, 400000, 33), 1 << 17, 3);
 }
 
-/* Certain is not empty: of a line that is heavy all is known but what it had before it was. */
+/* A certain interval may be narrow: for a heavy line, only its count before it was listed is
+ * unknown. */
 static void test_heavy_among_them(void)
 {
     struct stream z = distinct_stream(400000);

@@ -269,7 +269,7 @@ def pieces(c, family, key):
 
 
 def answers(c):
-    """About every filter of the test below: what is in, what is not, and the facts."""
+    """The members, the non-members and the facts of every filter of the test below."""
     asked = [f"{word}{i}" for word in ("in", "out") for i in range(3000)]
     return {key: (c.do(family + ".MEXISTS", key, *asked), c.do(family + ".INFO", key),
                   c.do(family + ".DEBUG", key))

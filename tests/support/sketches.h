@@ -131,7 +131,7 @@ static inline void add_stream(tamis *t, const struct stream *s, uint32_t from, u
     }
 }
 
-/* What t says of all keys of a universe, to be freed. */
+/* The counts that t returns for all keys of a universe; to be freed. */
 static inline tamis_estimate *count_universe(const tamis *t, uint32_t universe)
 {
     uint64_t *room = malloc(universe * sizeof *room);

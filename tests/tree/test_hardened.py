@@ -2,7 +2,7 @@
 module, or the files that are named as arguments. It begins with itself: a program built with
 everything turned off must get every complaint there is.
 
-TAMIS_BUILD: the directory of a release build; of another one there is nothing to say."""
+TAMIS_BUILD: the directory of a release build; the test says nothing about another one."""
 import os
 import re
 import subprocess

@@ -64,7 +64,7 @@ def check_answers(name, key, rows):
 
 
 def check_counts(keys):
-    """counts.txt: of each image, keys and the upper bounds of their counts."""
+    """counts.txt: keys of each image and the upper bounds of their counts."""
     image, rows = None, 0
     for line in read_golden("counts.txt").decode().splitlines():
         word, value = line.split()
