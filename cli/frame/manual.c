@@ -7,11 +7,9 @@
 #include <unistd.h>
 
 static const char about[] =
-    "Tamis answers \"have I seen this?\" and \"how often?\" about data too big to keep, in a few "
-    "bits "
-    "per item. A \"no\" is always right (but of pair and private filters); a \"maybe\" is wrong at "
-    "a "
-    "rate you choose; a count comes with the interval that holds the truth.";
+    "Tamis answers \"have I seen this?\" and \"how often?\" about data that is too big to keep, in "
+    "a few bits per item. A \"no\" is always right, except from pair and private filters. A "
+    "\"maybe\" is wrong at a rate that you choose. A count comes with a confidence interval.";
 static const char overview_example[] =
     "tamis build -o seen.tamis list.txt && tamis check seen.tamis other.txt";
 
@@ -89,6 +87,15 @@ static void print_heading(const char *text, FILE *to)
     fprintf(to, "%s%s%s", ink(to, STRONG), text, ink(to, PLAIN));
 }
 
+/* Lists show a summary as it is in the table; a page begins with it as a sentence. Until the next
+ * call. */
+static const char *sentence_of(const char *summary)
+{
+    static char sentence[100];
+    snprintf(sentence, sizeof sentence, "%c%s.", toupper((unsigned char)summary[0]), summary + 1);
+    return sentence;
+}
+
 static void print_example(const char *example, FILE *to)
 {
     fputc('\n', to);
@@ -114,7 +121,9 @@ static void print_overview(FILE *to)
     fprintf(to, "\n");
     for (const struct topic *t = topics; t->name != NULL; t++) print_name(t->name, t->summary, to);
     fputc('\n', to);
-    flow("'tamis COMMAND --help' and 'tamis help TOPIC' tell more; tamis --version.", 0, 0, to);
+    flow("Run 'tamis COMMAND --help' or 'tamis help TOPIC' for details, and 'tamis --version' for "
+         "the version.",
+         0, 0, to);
     print_example(overview_example, to);
 }
 
@@ -126,7 +135,7 @@ void print_help(const struct command *c, FILE *to)
     }
     print_heading("Usage:", to);
     fprintf(to, " tamis %s [OPTION...]%s%s\n\n", c->name, c->words[0] != '\0' ? " " : "", c->words);
-    flow(c->summary, 0, 0, to);
+    flow(sentence_of(c->summary), 0, 0, to);
     if (c->text[0] != '\0') fputc('\n', to);
     flow(c->text, 0, 0, to);
     fputc('\n', to);
@@ -151,7 +160,7 @@ void print_group(const char *group, FILE *to)
     fprintf(to, " tamis %s COMMAND [OPTION...] ...\n\n", group);
     for (const struct command *c = commands; c->name != NULL; c++)
         if (after_group(c, group) != NULL) print_name(c->name, c->summary, to);
-    fprintf(to, "\n'tamis %s COMMAND --help' tells more.\n", group);
+    fprintf(to, "\nRun 'tamis %s COMMAND --help' for details.\n", group);
     for (const struct group *g = groups; g->name != NULL; g++)
         if (strcmp(g->name, group) == 0) print_example(g->example, to);
 }
@@ -213,8 +222,8 @@ static void roff_example(const char *example, FILE *to)
 static void roff_command(const struct command *c, FILE *to)
 {
     fprintf(to, ".SS %s\n", c->name);
-    print_roff(c->summary, to);
-    fputs(".\n", to);
+    print_roff(sentence_of(c->summary), to);
+    fputs("\n", to);
     if (c->text[0] != '\0') fputs(".PP\n", to);
     roff_text(c->text, to);
     for (size_t i = 0; i < n_options; i++)
@@ -250,7 +259,7 @@ void print_manual(FILE *to)
     fprintf(to, ".SH DESCRIPTION\n");
     roff_text(about, to);
     roff_example(overview_example, to);
-    fprintf(to, ".SH OPTIONS OF EVERY COMMAND\n");
+    fprintf(to, ".SH COMMON OPTIONS\n");
     for (size_t i = 0; i < n_options; i++)
         if (is_common(&options[i])) roff_option(&options[i], to);
     fprintf(to, ".SH COMMANDS\n");

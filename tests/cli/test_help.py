@@ -29,7 +29,7 @@ def listed(heading, end):
 
 
 COMMANDS = [name.split() for name in listed("Usage:", "Topics:")]
-TOPICS = listed("Topics:", "\n'tamis")
+TOPICS = listed("Topics:", "\nRun 'tamis")
 PAGES = [["--help"]] + [[*command, "--help"]
                         for command in COMMANDS] + [["help", topic] for topic in TOPICS]
 GROUPS = sorted({command[0] for command in COMMANDS if len(command) > 1} - {"explain"})
