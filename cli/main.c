@@ -76,7 +76,9 @@ int run_help(const struct args *a)
 {
     if (a->completions != NULL) {
         if (!print_completions(a->completions, stdout))
-            return complain(NULL, "--completions: for bash, zsh and fish, not for '%s'",
+            return complain(NULL,
+                            "--completions: there are completions for bash, zsh and "
+                            "fish, but not for '%s'",
                             a->completions);
         return finish_output(EXIT_FOUND);
     }

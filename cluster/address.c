@@ -71,17 +71,18 @@ static const char *parse_secret(const char *p, size_t n, struct cluster_address 
     const char *password = colon != NULL ? colon + 1 : p;
     if (!decode(p, user, out->user, sizeof out->user) ||
         !decode(password, (size_t)(p + n - password), out->password, sizeof out->password))
-        return "user or password are too long, or have a % that is no escape";
+        return "the user or the password is too long, or has a % that is not an escape";
     return out->password[0] != '\0' ? NULL : "there is an @ without a password before it";
 }
 
 static const char *parse_name(const char *p, struct cluster_address *out)
 {
-    if (p == NULL || p[1] == '\0') return "which set? redis://HOST:PORT/NAME";
+    if (p == NULL || p[1] == '\0')
+        return "the address lacks the name of a set: redis://HOST:PORT/NAME";
     if (!decode(p + 1, strlen(p + 1), out->name, sizeof out->name))
-        return "the name is too long, or has a % that is no escape";
+        return "the name is too long, or has a % that is not an escape";
     /* Braces would put all shards into one slot. */
-    return strpbrk(out->name, "{}") == NULL ? NULL : "the name of a set has no braces";
+    return strpbrk(out->name, "{}") == NULL ? NULL : "the name of a set must not contain braces";
 }
 
 static void show(const char *from, bool secure, struct cluster_address *out)
@@ -100,12 +101,10 @@ const char *cluster_parse(const char *word, struct cluster_address *out)
     const char *why = parse_host(host, (size_t)(end - host), out);
     if (why == NULL && at != NULL) why = parse_secret(p, (size_t)(at - p), out);
     if (why == NULL) why = parse_name(slash, out);
-    if (secure)
-        why = "TLS is not in the client library; let stunnel, or a proxy beside you, do it, and "
-              "say redis://";
+    if (secure) why = "TLS is not available; use redis:// through stunnel or a local proxy";
     const char *later = strrchr(end, '@');
     if (later == NULL || (why == NULL && strchr(later, '/') == NULL)) return why;
     /* The text before it may be a password that contains the slash. */
     show(later + 1, secure, out);
-    return "a / in a user or a password is written as %2F, and an @ in a name as %40";
+    return "write a / in a user or a password as %2F, and an @ in a name as %40";
 }

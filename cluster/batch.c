@@ -95,7 +95,7 @@ static void answer_part(struct request *r, struct cluster *c, const struct reply
             b->bits[p->index[i] / 8] |= (uint8_t)(1u << p->index[i] % 8);
     }
     if (!plain && reply->n < p->n) {
-        client_fail(c, "%s: a reply of %zu for %zu items", key, reply->n, p->n);
+        client_fail(c, "%s: the reply has %zu answers for %zu items", key, reply->n, p->n);
         return;
     }
     b->pending--;
@@ -173,7 +173,7 @@ bool cluster_send(struct cluster_set *s, struct cluster_batch *b)
     bool good = index != NULL && ends != NULL && b->n <= UINT32_MAX;
     for (size_t i = 0; i < b->n && good; i++)
         if (b->items[i].len > LONGEST_ITEM)
-            good = client_fail(s->c, "an item of %zu bytes is more than servers take",
+            good = client_fail(s->c, "an item of %zu bytes is longer than servers accept",
                                b->items[i].len);
     if (good) sort_by_shard(s, b, index, ends);
     for (unsigned shard = 0; shard < s->n && good; shard++) {

@@ -45,7 +45,7 @@ bool client_fail(struct cluster *c, const char *format, ...)
 
 bool client_fail_reply(struct cluster *c, const char *key, const struct reply *reply)
 {
-    const char *text = reply->type == REPLY_ERROR ? reply->text : "a reply that makes no sense";
+    const char *text = reply->type == REPLY_ERROR ? reply->text : "the reply is invalid";
     if (reply_is_unknown(reply))
         return client_fail(c, "%s: the server lacks the module tamis-redis.so (docs/REDIS.md)",
                            key);
@@ -76,7 +76,7 @@ static void trouble(struct cluster *c, struct request *r, const char *reason)
     const double t = client_now();
     if (r->since == 0) r->since = t;
     if (t - r->since > c->patience)
-        client_fail(c, "given up after %.0f s: %s", t - r->since, reason);
+        client_fail(c, "gave up after %.0f s: %s", t - r->since, reason);
     r->delay = r->delay == 0 ? FIRST_DELAY : r->delay * 2 < LAST_DELAY ? r->delay * 2 : LAST_DELAY;
     r->due = t + r->delay;
     r->to = NULL;
@@ -95,8 +95,8 @@ static void doubt(struct cluster *c, struct request *r, const char *reason)
     r->repeated = true;
     if (r->once)
         client_fail(c,
-                    "%s; whether the last of it is done is not known, and it must not be done "
-                    "twice",
+                    "%s; it is not known whether the last command was executed, and it must not be "
+                    "executed twice",
                     reason);
     trouble(c, r, reason);
 }
@@ -195,7 +195,7 @@ static void dispatch(struct cluster *c, struct request *r)
     /* A node that no longer owns the slot has no replicas that could confirm the command. */
     if (r->applied != 0 &&
         (n->link == NULL || n->connection != r->applied || (owner != NULL && owner != n))) {
-        doubt(c, r, "the server that had it was lost before its replicas confirmed it");
+        doubt(c, r, "the server failed before its replicas confirmed the command");
         return;
     }
     if (!connect_node(c, n, why)) {
@@ -366,7 +366,7 @@ static void receive(struct cluster *c, struct node *n)
            (reply = link_reply(n->link, &broken)) != NULL)
         take_reply(c, n, reply);
     if (broken)
-        lose(c, n, "it does not speak Redis's protocol");
+        lose(c, n, "the server does not speak Redis's protocol");
     else if (!good)
         lose(c, n, why);
 }

@@ -260,7 +260,7 @@ bool link_receive(struct link *l, char why[CLUSTER_WHY])
     }
     if (got > 0 && redisReaderFeed(l->reader, bytes, (size_t)got) == REDIS_OK) return true;
     snprintf(why, CLUSTER_WHY, "%s",
-             got == 0  ? "the server has hung up"
+             got == 0  ? "the server closed the connection"
              : got < 0 ? strerror(errno)
                        : "not enough memory");
     return false;
@@ -280,7 +280,7 @@ struct reply *link_ask(struct link *l, const char *text, size_t length, char why
         struct reply *reply = link_reply(l, &broken);
         if (reply != NULL) return reply;
         errno = 0;
-        if (broken) snprintf(why, CLUSTER_WHY, "it does not speak Redis's protocol");
+        if (broken) snprintf(why, CLUSTER_WHY, "the server does not speak Redis's protocol");
         if (broken || !link_receive(l, why) || errno == EAGAIN || errno == EWOULDBLOCK) return NULL;
     }
 }

@@ -133,9 +133,10 @@ bool nodes_ask(struct cluster *c, struct node *n, double seconds, char why[CLUST
     const bool good = reply != NULL && take_slots(c, reply, n);
     if (reply != NULL && !good)
         snprintf(why, CLUSTER_WHY, "%.200s",
-                 reply->type == REPLY_ERROR                   ? reply->text
-                 : reply->type == REPLY_LIST && reply->n == 0 ? "it knows of no slots"
-                                                              : "CLUSTER SLOTS makes no sense");
+                 reply->type == REPLY_ERROR ? reply->text
+                 : reply->type == REPLY_LIST && reply->n == 0
+                     ? "it does not know any slots"
+                     : "its reply to CLUSTER SLOTS is invalid");
     reply_free(reply);
     link_close(l);
     return good;

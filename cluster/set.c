@@ -138,7 +138,7 @@ static bool take_plain(struct cluster_set *s)
     const bool plain =
         reply != NULL && reply->type == REPLY_TEXT && strcmp(reply->text, "tamis-img") == 0;
     if (reply != NULL && !plain)
-        client_fail(s->c, "the key %s is there, but no set of Tamis", s->name);
+        client_fail(s->c, "the key %s exists, but is not a set of Tamis", s->name);
     reply_free(reply);
     if (!plain) return false;
     s->shards = client_memory(s->c, sizeof *s->shards);
@@ -167,7 +167,7 @@ static bool take_facts(struct cluster_set *s, const struct reply *facts)
     s->ready = strcmp(fact(facts, STATE_FACT), "ready") == 0;
     s->route = strtoull(fact(facts, ROUTE_FACT), NULL, 10);
     if (s->builder[0] == '\0')
-        return client_fail(s->c, "the key %s is a hash, but no set of Tamis", s->name);
+        return client_fail(s->c, "the key %s is a hash, but not a set of Tamis", s->name);
     if (fact(facts, TAMIS_FACT)[0] == '\0') { /* a build was killed before it wrote the facts */
         s->ready = false;
         return true;
@@ -218,7 +218,7 @@ struct cluster_set *cluster_set_open(struct cluster *c, const char *name)
     if (s == NULL) return NULL;
     if (read_facts(s, &found)) {
         if (found && s->ready) return s;
-        client_fail(c, found ? "is not finished: a build was stopped, or is still running"
+        client_fail(c, found ? "is not finished; its build was stopped, or is still running"
                              : "there is no such set");
     }
     cluster_set_close(s);
@@ -256,7 +256,7 @@ static bool finish_script(struct cluster_set *s, struct reply *reply)
 /* Always returns false. An earlier failure is kept. */
 static bool fail_as_taken(struct cluster_set *s)
 {
-    return client_fail(s->c, "another build has taken its place meanwhile");
+    return client_fail(s->c, "another build has replaced it meanwhile");
 }
 
 /* Writes all facts each time, which also repairs anything written there meanwhile. */
@@ -299,7 +299,7 @@ static struct cluster_set *look(struct cluster *c, const char *name)
     struct cluster_set *there = set_new(c, name);
     bool found = false;
     if (there != NULL && read_facts(there, &found) && found && there->builder[0] == '\0')
-        client_fail(c, "the key %s is there, and no set over shards", name);
+        client_fail(c, "the key %s exists, but is not a set over shards", name);
     if (found && cluster_why(c) == NULL) return there;
     cluster_set_close(there);
     return NULL;
@@ -334,13 +334,13 @@ static bool seize(struct cluster_set *s, bool replace)
              (long)getpid());
     bool won = win(s, &other);
     if (other != NULL && !replace)
-        client_fail(s->c, other->ready ? "exists already; -f replaces it"
-                                       : "is not finished: a build was stopped, or is still "
-                                         "running; -f takes it away and builds anew");
+        client_fail(s->c, other->ready ? "already exists; use -f to replace it"
+                                       : "is not finished; its build was stopped, or is still "
+                                         "running. Use -f to remove it and build anew");
     if (other != NULL && replace && inherit(other, s->builder))
         won = write_facts(s, write_ours, "building");
     cluster_set_close(other);
-    return won || client_fail(s->c, "another build has begun meanwhile");
+    return won || client_fail(s->c, "another build has started meanwhile");
 }
 
 static bool want_absent(struct cluster_set *s, unsigned shard, const struct reply *reply, void *ctx)
@@ -348,7 +348,7 @@ static bool want_absent(struct cluster_set *s, unsigned shard, const struct repl
     const bool *replace = ctx;
     if (reply->type == REPLY_NUMBER && (reply->number == 0 || *replace)) return true;
     if (reply->type != REPLY_NUMBER) return client_fail_reply(s->c, s->shards[shard].key, reply);
-    return client_fail(s->c, "the key %s is there, but not of a set; -f takes it away",
+    return client_fail(s->c, "the key %s exists and does not belong to a set; use -f to replace it",
                        s->shards[shard].key);
 }
 
@@ -516,7 +516,7 @@ static bool take_info(struct cluster_set *s, unsigned shard, const struct reply 
                        .collecting = number_of(r, "collecting") != 0,
                        .conservative = number_of(r, "conservative") != 0};
     return f->kind != TAMIS_AUTO ||
-           client_fail(s->c, "%s: of a kind that this version does not know", s->shards[shard].key);
+           client_fail(s->c, "%s: its kind is not known to this version", s->shards[shard].key);
 }
 
 bool cluster_set_info(struct cluster_set *s, tamis_facts *facts)

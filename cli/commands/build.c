@@ -69,7 +69,8 @@ static int read_lines(const struct args *a, char **paths, int n, const tamis *ha
     const bool failed = lines_failed(in);
     lines_close(in);
     if (failed) return EXIT_ERROR;
-    if (s == TAMIS_EIO) return complain(a->temp, "no room for keys: %s", strerror(os));
+    if (s == TAMIS_EIO)
+        return complain(a->temp, "cannot write keys to the temporary file: %s", strerror(os));
     return s == TAMIS_OK ? EXIT_FOUND
                          : complain(shown_output(a->output), "%s", why_not_added(hasher, s));
 }
@@ -112,7 +113,7 @@ static bool tell_budget(const struct args *a, const tamis_plan *p)
     const struct candidate *least = is_smaller(&fuse, &ribbon) ? &fuse : &ribbon;
     if (p->bytes == 0 || !least->can) return true;
     complain(shown_output(a->output),
-             "--static: %s lines need %s bytes at a rate of %s, and --bytes is %s",
+             "--static: %s lines need %s bytes at a rate of %s, but --bytes is %s",
              grouped(p->items), grouped(least->r.bytes), rate_text(least->r.fpr),
              grouped(p->bytes));
     return false;
@@ -144,7 +145,8 @@ static bool choose_static(const struct args *a, tamis_plan *p)
     if (!best->can) return tell_budget(a, p);
     plan_for_kind(p, best->kind);
     if (a->quiet) return true;
-    fprintf(stderr, "tamis: %s: %s, the ", shown_output(a->output), tamis_kind_name(best->kind));
+    fprintf(stderr, "tamis: %s: chose %s, the ", shown_output(a->output),
+            tamis_kind_name(best->kind));
     if (by_rate)
         fprintf(stderr, "sealed kind with the lowest rate in %s bytes: %s", grouped(p->bytes),
                 rate_text(best->r.fpr));
@@ -253,7 +255,9 @@ static void name_conflict(const struct args *a, uint64_t which)
             if (which < b->n) {
                 const char *path;
                 const tamis_bytes key = b->keys[which];
-                complain(never.text[i], "line %s, '%.*s', is in the set as well",
+                complain(never.text[i],
+                         "line %s: '%.*s' is also in the set; a line cannot be both "
+                         "a member and excluded",
                          grouped(lines_number(in, which, &path)),
                          key.len < 200 ? (int)key.len : 200, (const char *)key.p);
                 lines_close(in);
@@ -263,7 +267,8 @@ static void name_conflict(const struct args *a, uint64_t which)
         }
         lines_close(in);
     }
-    complain(shown_output(a->output), "line %s of --never is in the set as well",
+    complain(shown_output(a->output),
+             "line %s of --never is also in the set; a line cannot be both a member and excluded",
              grouped(which + 1));
 }
 
@@ -276,8 +281,8 @@ static bool seal_if_static(const struct args *a, tamis *t)
         return true;
     if (a->key == NULL && tamis_info(t, &f) == TAMIS_OK && f.hash_suspect)
         complain(shown_output(a->output),
-                 "not written: somebody chose these lines against the public hash; build it with "
-                 "--key-file ('tamis key new' makes a secret key)");
+                 "not written: somebody chose these lines against the public hash; build it with a "
+                 "secret key: --key-file FILE, made by 'tamis key new'");
     else if (why.status == TAMIS_EINVAL && a->never.n > 0)
         name_conflict(a, why.offset);
     else
@@ -305,10 +310,10 @@ static void tell_exact(const struct args *a, const tamis *t)
     tamis_facts f = {.struct_size = sizeof f};
     if (a->quiet || a->never.n == 0 || tamis_info(t, &f) != TAMIS_OK) return;
     fprintf(stderr,
-            "tamis: %s: exact, %s bytes, %.2f times the lower bound; %s of lines on neither "
-            "list get a maybe%s\n",
+            "tamis: %s: exact filter of %s bytes, %.2f times the lower bound; %s of lines on "
+            "neither list get a maybe%s\n",
             shown_output(a->output), grouped(f.bytes), f.bound_ratio, rate_text(f.fpr_now),
-            a->fpr == 0 && a->bytes == 0 ? " (--fpr lowers that)" : "");
+            a->fpr == 0 && a->bytes == 0 ? " (--fpr lowers this rate)" : "");
 }
 
 /* Where the file for keys beyond memory goes. */
@@ -324,13 +329,14 @@ static bool check_memory(const struct args *a)
     const bool is_stream = a->n_words == 0 || lines_total_bytes(a->words, a->n_words) == 0;
     const char *wrong = NULL;
     if (a->memory == 0)
-        wrong = a->temp != NULL ? "--temp: only with --memory" : NULL;
+        wrong = a->temp != NULL ? "--temp requires --memory" : NULL;
     else if (a->kind == NULL || tamis_kind_named(a->kind) != TAMIS_RIBBON)
-        wrong = "--memory: only for --kind ribbon";
+        wrong = "--memory requires --kind ribbon";
     else if (a->memory < LEAST_MEMORY)
-        wrong = "--memory: at least 64MiB";
+        wrong = "--memory must be at least 64MiB";
     else if (is_stream && a->items == 0)
-        wrong = "--memory: say --items, as lines of a stream can be counted only in memory";
+        wrong = "--memory: give --items, because the lines of a stream can be "
+                "counted only in memory";
     if (wrong != NULL) complain(NULL, "%s", wrong);
     return wrong == NULL;
 }
@@ -375,12 +381,14 @@ int run_build(const struct args *asked)
         !check_memory(&a))
         return EXIT_ERROR;
     for (int i = 0; i < a.n_words; i++)
-        if (same_file(a.words[i], a.output)) return complain(a.output, "is one of the inputs");
+        if (same_file(a.words[i], a.output))
+            return complain(a.output, "is one of the inputs and cannot be the output");
     if (a.to != NULL) return build_foreign(&a);
     if (a.type != NULL)
-        return complain(NULL, "--type: only with --to, for filters of other programs");
+        return complain(NULL, "--type requires --to, because it is for filters of other programs");
     for (int i = 0; i < a.never.n; i++)
-        if (same_file(a.never.text[i], a.output)) return complain(a.output, "is one of the inputs");
+        if (same_file(a.never.text[i], a.output))
+            return complain(a.output, "is one of the inputs and cannot be the output");
     if (a.memory != 0) a.temp = temp_dir(&a);
     return build_and_save(&a) ? EXIT_FOUND : EXIT_ERROR;
 }

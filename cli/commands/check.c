@@ -105,9 +105,12 @@ static bool open_foreign(struct check *c)
 {
     const struct args *a = c->args;
     const char *wrong = NULL;
-    if (a->key != NULL) wrong = "a filter of another program has no key of ours";
-    if (a->prior != 0) wrong = "a filter of another program: --prior is for private ones";
-    if (a->confirm != NULL) wrong = "a filter of another program: --confirm is for those of ours";
+    if (a->key != NULL)
+        wrong = "this filter belongs to another program, so --key-file cannot be used";
+    if (a->prior != 0)
+        wrong = "this filter belongs to another program, but --prior requires a private filter";
+    if (a->confirm != NULL)
+        wrong = "this filter belongs to another program, so --confirm cannot be used";
     if (wrong != NULL) complain(a->words[0], "%s", wrong);
     return wrong == NULL && foreign_select(a, &c->foreign);
 }
@@ -115,7 +118,7 @@ static bool open_foreign(struct check *c)
 static bool has_no_foreign_options(const struct args *a)
 {
     if (a->type == NULL && a->column == NULL && a->row_group == NULL) return true;
-    complain(a->words[0], "--type, --column and --row-group are for filters of other programs");
+    complain(a->words[0], "--type, --column and --row-group require a filter of another program");
     return false;
 }
 
@@ -143,13 +146,14 @@ static int check_stdin(const struct check *c)
     for (int i = 0; i < c->n_files; i++) wanted += is_stdin(c->files[i]);
     if (!c->has_patterns && is_stdin(a->words[0]) && wanted > 0)
         return complain(NULL,
-                        "check: standard input cannot be both the filter and what is checked");
+                        "check: standard input cannot be both the filter and the lines to check");
     if (a->confirm != NULL && is_stdin(a->confirm) && wanted > 0)
-        return complain(NULL, "check: standard input cannot be both the list and what is checked");
+        return complain(NULL, "check: standard input cannot be both the list and "
+                              "the lines to check");
     for (int i = 0; i < a->patterns.n; i++)
         if (is_stdin(a->patterns.text[i]) && wanted > 0)
             return complain(
-                NULL, "check: standard input cannot be both the patterns and what is checked");
+                NULL, "check: standard input cannot be both the patterns and the lines to check");
     return EXIT_FOUND;
 }
 
@@ -158,12 +162,12 @@ static const char *wrong_output(const struct args *a)
 {
     const bool labels = a->number || a->names;
     if (a->json && (labels || a->only_names || a->most_lines != 0))
-        return "--json prints the totals: not with -n, -H, -l or -m";
-    if (labels && a->count) return "-c prints one number: not with -n or -H";
+        return "--json prints totals and cannot be combined with -n, -H, -l or -m";
+    if (labels && a->count) return "-c prints one number and cannot be combined with -n or -H";
     if (a->only_names && (labels || a->count || a->most_lines != 0))
-        return "-l prints names of files: not with -c, -n, -H or -m";
+        return "-l prints file names and cannot be combined with -c, -n, -H or -m";
     if (a->only_names && a->confirm != NULL && !is_store(a->confirm))
-        return "-l: not with --confirm LIST";
+        return "-l cannot be combined with --confirm LIST";
     return NULL;
 }
 
@@ -175,19 +179,19 @@ static int check_options(const struct check *c)
     if (!c->has_patterns && a->n_words == 0) return complain_usage(a->command);
     if (wrong != NULL) return complain(NULL, "check: %s", wrong);
     if (c->has_patterns && a->confirm != NULL)
-        wrong = "--confirm is for a filter; with -f the patterns themselves confirm";
+        wrong = "--confirm requires a filter; with -f the answer is exact already";
     else if (!c->has_patterns && (a->fpr != 0 || a->bytes != 0))
-        wrong = "--fpr and --bytes are for -f; a filter has its size and its rate";
+        wrong = "--fpr and --bytes require -f; a filter already has its size and its rate";
     else if (a->memory != 0 && a->confirm == NULL)
-        wrong = "--memory is for --confirm";
+        wrong = "--memory requires --confirm";
     else if (c->has_patterns && (a->from || a->type || a->column || a->row_group))
-        wrong = "--from, --type, --column and --row-group are for filters of other programs";
+        wrong = "--from, --type, --column and --row-group require a filter of another program";
     else if (a->prior != 0 && c->has_patterns)
-        wrong = "--prior is for private filters, not with -f";
+        wrong = "--prior requires a private filter and cannot be combined with -f";
     else if (a->list_field != 0 && !c->has_patterns && a->confirm == NULL)
-        wrong = "--list-field is for the list of -f or --confirm";
+        wrong = "--list-field requires a list, given with -f or --confirm";
     else if (a->list_field != 0 && a->confirm != NULL && is_store(a->confirm))
-        wrong = "--list-field is for lists; the keys of a store are what they are";
+        wrong = "--list-field requires a list of lines; the keys of an LMDB have no fields";
     if (wrong != NULL) return complain(NULL, "check: %s", wrong);
     return check_fields(a) == EXIT_FOUND ? check_stdin(c) : EXIT_ERROR;
 }

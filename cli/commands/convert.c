@@ -8,11 +8,11 @@ static int convert_ours(const struct args *a, const tamis *t)
     if (tamis_foreign_named(a->to) != TAMIS_FOREIGN_AUTO)
         return complain(
             a->words[0],
-            "its bits are under our hash, which is not that of %s: build it from the keys, "
-            "with 'tamis build --to %s'",
+            "its bits were not set with the hash of %s; build the filter from the keys with 'tamis "
+            "build --to %s'",
             a->to, a->to);
     const uint32_t kind = tamis_kind_named(a->to);
-    if (kind == TAMIS_AUTO) return complain(NULL, "--to: there is no kind '%s'", a->to);
+    if (kind == TAMIS_AUTO) return complain(NULL, "--to: unknown kind or format '%s'", a->to);
     if (tamis_convert(t, kind, &plain, &why) != TAMIS_OK)
         return complain(a->words[0], "%s", why.text);
     const int status = save_filter(plain, a->output, a->force);
@@ -24,10 +24,12 @@ int run_convert(const struct args *a)
 {
     struct foreign f;
     int status;
-    if (a->n_words > 1) return complain(NULL, "convert: one filter, not %d", a->n_words);
-    if (a->to == NULL) return complain(NULL, "convert: to what? --to bloom");
+    if (a->n_words > 1) return complain(NULL, "convert: name one filter, not %d", a->n_words);
+    if (a->to == NULL)
+        return complain(NULL, "convert: give the result with --to, for example --to bloom");
     if (check_output(a) != EXIT_FOUND) return EXIT_ERROR;
-    if (same_file(a->words[0], a->output)) return complain(a->output, "is the input");
+    if (same_file(a->words[0], a->output))
+        return complain(a->output, "is the input and cannot be the output");
     tamis *t = open_any_filter(a, a->words[0], TAMIS_KEYLESS, &f);
     if (t == NULL && f.path == NULL) return EXIT_ERROR;
     if (t != NULL) {

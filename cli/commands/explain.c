@@ -39,7 +39,7 @@ static void ask(const struct args *a, const tamis *t, uint64_t k, uint64_t m)
     for (int i = 0; i < a->n_words; i++) added |= strcmp(a->words[i], a->ask) == 0;
     tamis_cells_of(t, a->ask, strlen(a->ask), cells, MAX_ROWS);
     const bool maybe = tamis_may_contain(t, a->ask, strlen(a->ask));
-    printf("\nIs %s in?\n", a->ask);
+    printf("\nWas %s added?\n", a->ask);
     print_positions(a->ask, k, m, cells);
     draw(t, k, m, cells);
     if (!maybe)
@@ -78,7 +78,7 @@ int run_explain(const struct args *a)
         tamis_cells_of(t, a->words[i], length, cells, MAX_ROWS);
         tamis_add(t, a->words[i], length, &seen);
         printf("\nAdd %s: one bit in each row becomes 1%s.\n", a->words[i],
-               seen ? " (all of them were already)" : "");
+               seen ? " (all of them already were)" : "");
         print_positions(a->words[i], k, m, cells);
         draw(t, k, m, cells);
     }

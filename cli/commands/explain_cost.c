@@ -33,7 +33,7 @@ static bool parse_bad(const char *text, uint64_t visits, double *out)
     if (parse_number(text, &n)) {
         *out = (double)n;
         if (n <= visits) return true;
-        complain(NULL, "--bad: %s are more than the %s visits", grouped(n), grouped(visits));
+        complain(NULL, "--bad: %s is more than the %s visits", grouped(n), grouped(visits));
         return false;
     }
     if (parse_rate(text, &share)) {
@@ -58,12 +58,13 @@ static bool choose_filter(const struct args *a, struct model *m)
         tamis_close(t);
         if (!known) return false;
         if (tells_how_often(&f)) {
-            complain(a->words[0], "a sketch, which has no false-positive rate");
+            complain(a->words[0], "this is a sketch, which has no false-positive rate");
             return false;
         }
         if (f.kind == TAMIS_PRIVATE) {
             complain(a->words[0],
-                     "private: cannot stand before a set, as it misses %s of what is in",
+                     "a private filter cannot stand before a set, because it misses "
+                     "%s of its members",
                      rate_text(f.miss_rate));
             return false;
         }
@@ -112,26 +113,25 @@ static void print_verdict(const struct model *m)
      * things. */
     const double others = m->lookup / (m->confirm * (1 - m->fpr));
     if (others < 1)
-        printf("It pays when more than %s of the\nquestions are about what is not in the set.\n",
+        printf("It pays if more than %s of the\nlookups are for items that are not in the set.\n",
                rate_text(others));
     else
-        printf("Asking it takes longer than it can save.\n");
+        printf("Looking up the filter takes longer than it can save.\n");
     printf("The set itself takes %s bytes, the filter %s: %.3g times less.\n",
            grouped(m->list_bytes), grouped(m->bytes), (double)m->list_bytes / (double)m->bytes);
 }
 
 static void print_text(const struct model *m)
 {
-    printf("%s questions, of which %s are about things in the set; the filter says maybe to\n"
-           "%s of the others.\n\n",
+    printf("%s lookups, %s of them for items in the set; the filter answers maybe "
+           "to\n%s of the others.\n\n",
            grouped(m->visits), grouped((uint64_t)llround(m->bad)), rate_text(m->fpr));
     printf("%swithout a filter%s\n", ink(stdout, STRONG), ink(stdout, PLAIN));
-    print_line("every question to the set", grouped(m->visits), m->confirm, m->without);
+    print_line("every lookup in the set", grouped(m->visits), m->confirm, m->without);
     printf("%swith a filter%s\n", ink(stdout, STRONG), ink(stdout, PLAIN));
-    print_line("every question to the filter", grouped(m->visits), m->lookup, m->asked);
-    print_line("what is in, to the set", grouped((uint64_t)llround(m->bad)), m->confirm,
-               m->confirmed);
-    print_line("false positives, to the set", grouped((uint64_t)llround(m->in_vain)), m->confirm,
+    print_line("every lookup in the filter", grouped(m->visits), m->lookup, m->asked);
+    print_line("members, in the set", grouped((uint64_t)llround(m->bad)), m->confirm, m->confirmed);
+    print_line("false positives, in the set", grouped((uint64_t)llround(m->in_vain)), m->confirm,
                m->in_vain * m->confirm);
     printf("  %-30s %39s\n", "together", seconds_text(m->with));
     print_verdict(m);
@@ -161,11 +161,11 @@ int run_explain_cost(const struct args *a)
     struct model m = {.visits = a->visits != 0 ? a->visits : VISITS,
                       .lookup = a->lookup != 0 ? a->lookup : LOOKUP,
                       .confirm = a->confirm_time != 0 ? a->confirm_time : CONFIRM};
-    if (a->n_words > 1) return complain(NULL, "explain cost: one filter at a time");
+    if (a->n_words > 1) return complain(NULL, "explain cost: name at most one filter");
     if (!parse_bad(a->bad, m.visits, &m.bad) || !choose_filter(a, &m)) return EXIT_ERROR;
     const uint64_t each = a->item_bytes != 0 ? a->item_bytes : ITEM_BYTES;
     if (__builtin_mul_overflow(m.items, each, &m.list_bytes))
-        return complain(NULL, "explain cost: a set of 2^64 bytes or more");
+        return complain(NULL, "explain cost: the set would have 2^64 bytes or more");
     m.in_vain = m.fpr * ((double)m.visits - m.bad);
     m.asked = (double)m.visits * m.lookup;
     m.confirmed = m.bad * m.confirm;

@@ -51,7 +51,8 @@ int check_freq(const struct args *a)
     bool reads = a->n_words == 1;
     for (int i = 1; i < a->n_words; i++) reads = reads || strcmp(a->words[i], "-") == 0;
     if (a->field != 0 && !reads)
-        return complain(NULL, "freq: --field is for lines of standard input, not for items");
+        return complain(NULL, "freq: --field requires lines from standard input, "
+                              "not items as arguments");
     return check_fields(a);
 }
 

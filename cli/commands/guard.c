@@ -80,21 +80,21 @@ static double per_page(double rate, double expressions)
 static void print_version(const char *directory, const guard_manifest *m)
 {
     printf("%s: version %s\n", directory, grouped(m->version));
-    printf("  listed    %s expressions of %s lines%s", grouped(m->entries), grouped(m->lines),
+    printf("  listed    %s expressions from %s lines%s", grouped(m->entries), grouped(m->lines),
            m->rejects == 0 ? "\n" : "");
-    if (m->rejects != 0) printf("; %s more were left out\n", grouped(m->rejects));
+    if (m->rejects != 0) printf("; %s left out\n", grouped(m->rejects));
     if (m->good != 0) printf("  never     %s expressions of good URLs\n", grouped(m->good));
     printf("  filter    %s bytes, %.2f bits per expression", grouped(m->filter.bytes),
            m->base_entries != 0 ? 8 * (double)m->filter.bytes / (double)m->base_entries : 0);
     if (m->base != m->version)
-        printf("; of version %s, with\n            %s bytes for %s added and %s for %s removed",
+        printf("; from version %s, with\n            %s bytes for %s added and %s for %s removed",
                grouped(m->base), grouped(m->delta.bytes), grouped(m->added),
                grouped(m->removal.bytes), grouped(m->removed));
     printf("\n  wrong     %s of expressions", rate_text(m->rate));
     printf("; %s of pages with 8,\n            %s of pages with 30\n",
            rate_text(per_page(m->rate, 8)), rate_text(per_page(m->rate, 30)));
-    printf("  asked     %.1f times in vain in %s page views\n", PAGE_VIEWS * per_page(m->rate, 8),
-           grouped((uint64_t)PAGE_VIEWS));
+    printf("  asked     %.1f unnecessary requests in %s page views\n",
+           PAGE_VIEWS * per_page(m->rate, 8), grouped((uint64_t)PAGE_VIEWS));
     printf("  store     %s bytes\n", grouped(m->store.bytes));
 }
 
@@ -192,12 +192,12 @@ static void print_answer(const struct checking *c, const guard_answer *answer, c
     } else if (answer->verdict == GUARD_BAD_URL) {
         printf("  (%s)\n", guard_url_message(answer->url_status));
     } else if (answer->verdict == GUARD_UNCONFIRMED) {
-        printf("  (the filter said maybe, and the store cannot tell)\n");
+        printf("  (the filter answered maybe, and the store cannot be read)\n");
     } else if (answer->maybes == 0) {
-        printf("  (the filter said no)\n");
+        printf("  (the filter answered no)\n");
     } else {
-        printf("  (the filter said maybe, the store %s)\n",
-               answer->asked == 0 ? "had said no before" : "said no");
+        printf("  (the filter answered maybe, the store %s)\n",
+               answer->asked == 0 ? "had answered no before" : "answered no");
     }
 }
 
@@ -255,7 +255,7 @@ static void explain_expression(const guard *g, guard_span e, bool json)
     for (size_t i = 0; i < sizeof hash; i++) snprintf(hex + 2 * i, 3, "%02x", hash[i]);
     const bool maybe = guard_may_list(g, hash);
     const int found = maybe ? guard_confirm(g, hash, &labels) : 0;
-    const char *store = found > 0 ? "listed" : found == 0 ? "no" : "cannot tell";
+    const char *store = found > 0 ? "listed" : found == 0 ? "no" : "cannot be read";
     if (!json) {
         printf("  %.*s\n    %s\n    filter %s%s%s%s", (int)e.length, e.bytes, hex,
                maybe ? "maybe" : "no", maybe ? ", store " : "", maybe ? store : "", "");
@@ -335,7 +335,9 @@ static void say_ready(void *ctx, uint16_t port)
     printf("listening at http://%s%s%s:%u/\n", v6 ? "[" : "", address, v6 ? "]" : "", port);
     flush_output();
     /* It serves all the same, and says so in the end, too. */
-    if (output_failed()) complain("standard output", "cannot write: listening at port %u", port);
+    if (output_failed())
+        complain("standard output", "cannot write the address; the server is listening at port %u",
+                 port);
 }
 
 /* 0 is a port as well: any that is free. */
@@ -371,11 +373,12 @@ int run_guard_serve(const struct args *a)
                        .ctx = &copy};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         if (limits[i] > MOST_OF_A_LIMIT)
-            return complain(NULL, "%s: no limit is above %s", a->command->name,
+            return complain(NULL, "%s: a limit can be at most %s", a->command->name,
                             grouped(MOST_OF_A_LIMIT));
     if (a->timeout != floor(a->timeout) || a->cache != floor(a->cache))
-        return complain(NULL, "%s: --timeout and --cache are whole seconds", a->command->name);
-    if (!port_from(a->port, &s.port)) return complain(NULL, "--port: a number up to 65535");
+        return complain(NULL, "%s: --timeout and --cache must be whole seconds", a->command->name);
+    if (!port_from(a->port, &s.port))
+        return complain(NULL, "--port must be a number from 0 to 65535");
     if (guard_serve(&s, &why)) return finish_output(EXIT_FOUND);
     return complain(NULL, "%s", why.text);
 }

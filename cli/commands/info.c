@@ -105,10 +105,10 @@ void print_distinct(const tamis_facts *f)
 {
     if (isnan(f->items_high)) return; /* not told */
     if (!isfinite(f->items_high) && f->kind == TAMIS_PRIVATE)
-        printf("            the noise allows any number of distinct items, from %s on\n",
+        printf("            the noise allows any number of distinct items from %s up\n",
                grouped_real(floor(f->items_low)));
     else if (!isfinite(f->items_high))
-        printf("            too full to tell by the bits: more than %s distinct\n",
+        printf("            by the bits more than %s distinct; it is too full for an upper bound\n",
                grouped_real(floor(f->items_low)));
     else if (f->items_low < f->items_high) /* else the cells say nothing new */
         printf("            by the bits %s distinct, with 99 %% certainty %s to %s\n",
@@ -127,18 +127,19 @@ static void print_cells(const tamis_facts *f)
 {
     const bool is_static = f->collecting || (f->kind >= TAMIS_FUSE && f->kind != TAMIS_PRIVATE);
     if (is_static) /* every cell is part of a solution */
-        printf("\n  table     %s", f->collecting ? "hashes, to be solved by the seal"
-                                                 : "solved for all its keys at once");
+        printf("\n  table     %s", f->collecting ? "collected hashes, not sealed yet"
+                                                 : "sealed, with every cell in use");
     else if (f->cell_bits == 1)
         printf("\n  bits      %.1f %% set; m = %s, k = %u", 100 * f->fill, grouped(f->m), f->k);
     else
         printf("\n  cells     %.1f %% in use; m = %s of %u bits, k = %u", 100 * f->fill,
                grouped(f->m), f->cell_bits, f->k);
     if (f->kind == TAMIS_COUNTING)
-        printf("\n            %s counters at their end, with a chance of %.2g of any",
+        printf("\n            %s saturated counters; the probability of any is %.2g",
                f->saturated != 0 ? grouped(f->saturated) : "no", f->overflow);
     if (f->kind == TAMIS_WINDOW)
-        printf("; %u generations%s", f->sections, f->auto_rotate ? " that turn by themselves" : "");
+        printf("; %u generations%s", f->sections,
+               f->auto_rotate ? " that rotate by themselves" : "");
     putchar('\n');
 }
 
@@ -146,7 +147,7 @@ static void print_hash(const tamis_facts *f)
 {
     printf("  hash      %s, ", hash_name(f->hash));
     if (f->keyed)
-        printf("with the secret key of id %s\n", key_id_text(f->key_id));
+        printf("with the secret key whose id is %s\n", key_id_text(f->key_id));
     else
         printf("seed %llu\n", (unsigned long long)f->seed);
     if (f->hash_suspect)
@@ -160,11 +161,11 @@ static void print_textbook(const tamis_facts *f)
 {
     const uint32_t kind = f->generations != 0 ? f->inner_kind : f->kind;
     if (f->error > 0 && kind == TAMIS_COUNT_SKETCH)
-        printf("            (the textbook only promises %.3g times the root of the sum of all "
+        printf("            (the textbook bound is %.3g times the square root of the sum of all "
                "squared counts)\n",
                f->error);
     else if (f->error > 0 && f->weight > 0)
-        printf("            (the textbook only promises %s: %.3g times the weight)\n",
+        printf("            (the textbook bound is %s: %.3g times the weight)\n",
                grouped((uint64_t)(f->error * (double)f->weight)), f->error);
 }
 
@@ -179,18 +180,19 @@ static void print_weights(const char *path, const tamis_facts *f)
     printf("%s%s\n", f->conservative ? ", conservative" : "", f->sealed ? ", sealed" : "");
     printf("  weight    %s%s%s in all\n", f->weight < 0 ? "-" : "", grouped(all),
            all >= INT64_MAX ? " or more" : "");
-    printf("  noise     a key that never came counts %s as a rule",
+    printf("  noise     a key that never occurred has a count of at most %s in 50 %%",
            grouped((uint64_t)f->noise_median));
-    printf(", up to %s in 99 %%", grouped((uint64_t)f->noise_99));
+    printf(", %s in 99 %%", grouped((uint64_t)f->noise_99));
     printf(" and %s in 99.9 %% of cases\n", grouped((uint64_t)f->noise_999));
     print_textbook(f);
     if (f->entries != 0)
-        printf("  list      %s items of %s at most; all are in it that count %s or more\n",
+        printf("  list      %s of at most %s items; every item with a count of %s "
+               "or more is listed\n",
                grouped(f->listed), grouped(f->entries), grouped((uint64_t)f->list_floor));
     printf("  size      %s bytes\n", grouped(f->bytes));
     printf("  cells     %.1f %% in use; m = %s of %u bits, k = %u; ", 100 * f->fill, grouped(f->m),
            f->cell_bits, f->k);
-    printf("%s at their end\n", f->saturated != 0 ? grouped(f->saturated) : "none");
+    printf("%s saturated\n", f->saturated != 0 ? grouped(f->saturated) : "none");
     print_hash(f);
 }
 
@@ -204,19 +206,18 @@ static void print_text(const char *path, const tamis_facts *f)
            f->collecting ? ", not sealed yet" : "", f->strict ? ", strict" : "");
     print_items(f);
     if (f->excluded != 0)
-        printf("  never     %s known others%s\n", grouped(f->excluded),
+        printf("  never     %s excluded keys%s\n", grouped(f->excluded),
                f->sealed ? ": none of them gets a maybe" : "");
     printf("  wrong     %s of %s keys get a maybe now", rate_text(f->fpr_now),
            f->excluded != 0 ? "all other" : "never-added");
     if (f->kind != TAMIS_PRIVATE) printf("; planned %s", rate_text(f->fpr_planned));
     putchar('\n');
     if (f->may_miss)
-        printf("  missed    %s of the keys that are in get a wrong no now\n",
-               rate_text(f->miss_rate));
+        printf("  missed    %s of its members get a wrong no now\n", rate_text(f->miss_rate));
     if (f->kind == TAMIS_PRIVATE)
-        printf(
-            "  privacy   epsilon %.4g for one item more or less, twice that for another instead\n",
-            f->epsilon);
+        printf("  privacy   epsilon %.4g for adding or removing one item, twice "
+               "that for exchanging one\n",
+               f->epsilon);
     print_bound(f);
     print_cells(f);
     print_hash(f);
@@ -225,8 +226,7 @@ static void print_text(const char *path, const tamis_facts *f)
 int run_info(const struct args *a)
 {
     int status = EXIT_FOUND;
-    if (a->json && a->plot)
-        return complain(NULL, "info: --plot is for people, --json for programs: one of them");
+    if (a->json && a->plot) return complain(NULL, "info: --plot and --json cannot be combined");
     for (int i = 0; i < a->n_words; i++) {
         tamis_facts f = {.struct_size = sizeof f};
         struct foreign other;

@@ -63,8 +63,8 @@ static bool is_private(const char *path, int fd)
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) return true; /* of a pipe, read tells */
     if (st.st_uid != geteuid() || (st.st_mode & 077) == 0) return true;
     complain(path,
-             "others may read this key (mode %04o), so it may be no secret: chmod 600 it, or make "
-             "another",
+             "others may read this key (mode %04o), so it may not be secret any more; protect it "
+             "with chmod 600, or make another",
              (unsigned)(st.st_mode & 07777));
     return false;
 }
@@ -100,7 +100,8 @@ bool read_key(struct args *a)
     const bool raw = n == KEY, digits = n == DIGITS || (n == DIGITS + 1 && text[DIGITS] == '\n');
     if (raw) memcpy(hidden.key, text, KEY);
     if (!raw && !(digits && parse_hex_key(text, hidden.key))) {
-        complain(a->key_file, "a key is 16 bytes, or 32 hex digits; see 'tamis key new'");
+        complain(a->key_file, "a key must be 16 bytes or 32 hex digits; make one "
+                              "with 'tamis key new'");
         return false;
     }
     explicit_bzero(hidden.text, sizeof hidden.text);
@@ -159,17 +160,17 @@ static bool draw_key(const char *path)
 int run_key_new(const struct args *a)
 {
     struct args made = *a;
-    if (a->n_words > 1) return complain(NULL, "key new: one file at a time");
+    if (a->n_words > 1) return complain(NULL, "key new: name one file");
     if (strcmp(a->words[0], "-") == 0)
-        return complain(NULL, "key new: a key is not for standard output; a file of that name is "
-                              "'./-'");
+        return complain(NULL, "key new: a key cannot be written to standard output; write ./- for "
+                              "a file named -");
     hide();
     const bool good = draw_key(a->words[0]);
     const int os = errno;
     forget_key(&made);
     if (!good && os == EEXIST)
-        return complain(a->words[0],
-                        "exists already, and may be the only copy of a key: it is not replaced");
+        return complain(a->words[0], "already exists and is never replaced, because it may be the "
+                                     "only copy of a key");
     if (!good) return complain(a->words[0], "cannot make a key: %s", strerror(os));
     return a->quiet ? EXIT_FOUND : run_key_id(a);
 }

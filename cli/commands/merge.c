@@ -16,7 +16,8 @@ static bool can_be_merged(const tamis *t, const char *path)
 {
     tamis_evidence e = {.struct_size = sizeof e};
     if (tamis_evidence_of(t, 0.5, &e, NULL) != TAMIS_OK) return true; /* it is not private */
-    complain(path, "private filters cannot be merged: their noise adds up; merge the sources");
+    complain(path, "private filters cannot be merged, because their noise adds up; merge the "
+                   "filters that they were released from");
     return false;
 }
 

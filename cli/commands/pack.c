@@ -16,18 +16,21 @@ static void say_if_in_vain(const tamis *t, const char *path, uint64_t packed)
     tamis_facts f = {.struct_size = sizeof f};
     if ((double)packed <= (1 - WORTH_PACKING) * image || tamis_info(t, &f) != TAMIS_OK) return;
     if (f.kind == TAMIS_RIBBON && f.sealed)
-        complain(path, "a ribbon is at the bound already: nothing to pack");
+        complain(path, "a ribbon is at the lower bound already, so packing saves nothing");
     else
-        complain(path, "%s bytes, packed %s: there is little to gain; see 'build --for-transfer'",
+        complain(path,
+                 "%s bytes, packed %s: packing saves little; filters "
+                 "built with --for-transfer pack better",
                  grouped((uint64_t)image), grouped(packed));
 }
 
 int run_pack(const struct args *a)
 {
     uint64_t packed = 0;
-    if (a->n_words > 1) return complain(NULL, "pack: one filter, not %d", a->n_words);
+    if (a->n_words > 1) return complain(NULL, "pack: name one filter, not %d", a->n_words);
     if (check_output(a) != EXIT_FOUND) return EXIT_ERROR;
-    if (same_file(a->words[0], a->output)) return complain(a->output, "is the input");
+    if (same_file(a->words[0], a->output))
+        return complain(a->output, "is the input and cannot be the output");
     tamis *t = open_filter(a, a->words[0], TAMIS_KEYLESS);
     if (t == NULL) return EXIT_ERROR;
     const int status = save_packed(t, a->output, a->force, &packed);
@@ -60,9 +63,10 @@ int run_unpack(const struct args *a)
     tamis_error why;
     tamis *t;
     size_t n;
-    if (a->n_words > 1) return complain(NULL, "unpack: one file, not %d", a->n_words);
+    if (a->n_words > 1) return complain(NULL, "unpack: name one file, not %d", a->n_words);
     if (check_output(a) != EXIT_FOUND) return EXIT_ERROR;
-    if (same_file(a->words[0], a->output)) return complain(a->output, "is the input");
+    if (same_file(a->words[0], a->output))
+        return complain(a->output, "is the input and cannot be the output");
     uint8_t *packed = read_all(a->words[0], &n);
     if (packed == NULL) return EXIT_ERROR;
     const tamis_status s = tamis_unpack(packed, n, &o, &t, &why);

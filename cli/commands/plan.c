@@ -99,9 +99,12 @@ int run_plan(const struct args *a)
     tamis_error why = {.text = ""};
     struct solved rows[KIND_END];
     if (!plan_from(a, &asked)) return EXIT_ERROR;
-    if (a->n_words > 0) return complain(NULL, "plan: what is '%s'?", a->words[0]);
-    if (a->json && a->plot)
-        return complain(NULL, "plan: --plot is for people, --json for programs: one of them");
+    if (a->n_words > 0)
+        return complain(NULL,
+                        "plan: unexpected argument '%s'; give numbers with "
+                        "options, for example --items 1M",
+                        a->words[0]);
+    if (a->json && a->plot) return complain(NULL, "plan: --plot and --json cannot be combined");
     const bool all = a->kind == NULL && !a->for_transfer;
     const size_t n = solve_all(&asked, all, rows, &why);
     if (n == 0) return complain(NULL, "plan: %s", why.text);

@@ -92,7 +92,7 @@ static bool open_book(struct book *b, const char *filter)
     memset(b, 0, sizeof *b);
     const bool is_real = realpath(filter, real) != NULL;
     if (!is_real || snprintf(b->path, sizeof b->path, "%s.releases", real) >= (int)sizeof b->path) {
-        complain(filter, "no place for the book of its releases: %s",
+        complain(filter, "cannot open the record of its releases: %s",
                  strerror(is_real ? ENAMETOOLONG : errno));
         return false;
     }
@@ -103,8 +103,8 @@ static bool open_book(struct book *b, const char *filter)
     if (fd >= 0) locked = flock(fd, LOCK_EX) == 0;
     if (fd >= 0 && locked) b->file = fdopen(fd, "r+");
     if (b->file != NULL) return true;
-    complain(b->path, "a release must be noted there, and %s: %s",
-             locked ? "cannot" : "the file cannot be locked", strerror(errno));
+    complain(b->path, "every release must be recorded in this file, but %s: %s",
+             locked ? "it cannot be opened" : "it cannot be locked", strerror(errno));
     if (fd >= 0) close(fd);
     return false;
 }
@@ -147,19 +147,19 @@ static bool read_book(struct book *b, const char *source, double epsilon)
     }
     const bool cut_off = !good && b->unended;
     if (cut_off) {
-        complain(b->path, "the last note was cut off: that release never came out");
+        complain(b->path, "the last entry was cut off; that release was never published");
         good = true;
         b->unended = false;
     } else if (b->unended) {
-        complain(b->path, "the last note was cut off: it counts, but that release may never have "
-                          "come out");
+        complain(b->path, "the last entry was cut off; its epsilon counts, but that release may "
+                          "never have been published");
     }
     /* Not at the end either: no memory for a line, or the disk. */
     if (good && !cut_off && !feof(b->file)) {
         complain(b->path, "cannot read: %s", strerror(errno));
         good = false;
     } else if (!good) {
-        complain(b->path, "not a book of releases: line %u is damaged", b->releases + 1);
+        complain(b->path, "not a record of releases: line %u is damaged", b->releases + 1);
     }
     free(line);
     return good;
@@ -171,7 +171,8 @@ static bool whole_path(const char *path, char out[PATH_MAX])
     char here[PATH_MAX] = "";
     if (path[0] != '/' && strcmp(path, "-") != 0) {
         if (getcwd(here, sizeof here - 1) == NULL) {
-            complain(path, "cannot be noted, for want of its whole path: %s", strerror(errno));
+            complain(path, "cannot be recorded, because its full path is not known: %s",
+                     strerror(errno));
             return false;
         }
         strcat(here, "/");
@@ -196,7 +197,8 @@ static bool note(struct book *b, const char *source, double epsilon, const char 
                       fsync(fd) == 0 && sync_folder_of(b->path);
     if (good) return true;
     complain(b->path, "cannot write: %s", strerror(errno));
-    if (ftruncate(fd, b->end) != 0) complain(b->path, "may count a release that never came out");
+    if (ftruncate(fd, b->end) != 0)
+        complain(b->path, "may count a release that was never published");
     return false;
 }
 
@@ -220,21 +222,21 @@ static int repeat(const struct args *a, const struct book *b)
     tamis *t = kept_at(a->output, b->hash);
     if (t != NULL) {
         tamis_close(t);
-        if (!a->quiet) complain(a->output, "is that release already: nothing to do");
+        if (!a->quiet) complain(a->output, "already is that release; nothing to do");
         return EXIT_FOUND;
     }
     t = kept_at(b->where, b->hash);
     if (t == NULL)
         return complain(
             a->words[0],
-            "was released at this epsilon, as %s, which is not there: removed, or never written "
-            "because the command was interrupted; copy it from where it is, or draw other noise "
-            "(--again), which makes it %.4g in all",
+            "was already released with this epsilon, as %s. That file was removed, or never "
+            "written because the command was interrupted. Restore it, or draw fresh noise with "
+            "--again, for a total epsilon of %.4g",
             b->where, b->spent + a->epsilon);
     int status = check_output(a);
     if (status == EXIT_FOUND) status = save_filter(t, a->output, a->force);
     if (status == EXIT_FOUND && !a->quiet)
-        complain(a->output, "a copy of %s: the same release costs nothing again", b->where);
+        complain(a->output, "a copy of %s; repeating the same release adds no epsilon", b->where);
     tamis_close(t);
     return status;
 }
@@ -253,13 +255,14 @@ static void say_what_it_costs(const struct args *a, const struct book *b, const 
     if (tamis_info(source, &of_source) == TAMIS_OK) warn_of_hashes(&of_source, a->words[0]);
     if (of_source.kind != 0 && !is_round(of_source.planned_items))
         complain(a->words[0],
-                 "planned for %s items, which looks counted: then the number of bits betrays "
-                 "the number of lines; build it with a round --items",
+                 "planned for %s items, which looks like a count of its lines; the number of bits "
+                 "would then reveal it, so build the filter with a round --items",
                  grouped(of_source.planned_items));
-    fprintf(stderr, "tamis: %s: epsilon %.4g, %s of the lines that are in are missed", a->output,
-            f->epsilon, rate_text(f->miss_rate));
+    fprintf(stderr, "tamis: %s: epsilon %.4g, %s of its members are missed", a->output, f->epsilon,
+            rate_text(f->miss_rate));
     if (b->releases > 0)
-        fprintf(stderr, "; %.4g in all, with %u before", b->spent + a->epsilon, b->releases);
+        fprintf(stderr, "; total epsilon %.4g with earlier releases (%u)", b->spent + a->epsilon,
+                b->releases);
     fputc('\n', stderr);
 }
 
@@ -269,8 +272,7 @@ static int publish(const struct args *a, const tamis *source, tamis *t, const ch
     tamis_facts f = {.struct_size = sizeof f};
     char hash[HASH_TEXT];
     if (!a->force && access(a->output, F_OK) == 0)
-        return complain(a->output,
-                        "exists already, and is another file than this release; -f replaces it");
+        return complain(a->output, "already exists and is not this release; use -f to replace it");
     if (check_output(a) != EXIT_FOUND || tamis_info(t, &f) != TAMIS_OK) return EXIT_ERROR;
     /* Noted first: a release that nobody got costs nothing, one that nobody noted would. */
     if (!hash_of(t, hash) || !note(b, from, a->epsilon, hash, a->output)) return EXIT_ERROR;
@@ -301,13 +303,16 @@ static int release(const struct args *a, const tamis *source)
 
 int run_release(const struct args *a)
 {
-    if (a->n_words > 1) return complain(NULL, "release: one filter, not %d", a->n_words);
-    if (a->epsilon == 0) return complain(NULL, "release: how private? --epsilon 1");
+    if (a->n_words > 1) return complain(NULL, "release: name one filter, not %d", a->n_words);
+    if (a->epsilon == 0)
+        return complain(NULL, "release: give the privacy loss with "
+                              "--epsilon, for example --epsilon 1");
     if (a->output == NULL) return check_output(a);
-    if (same_file(a->words[0], a->output)) return complain(a->output, "is the input");
+    if (same_file(a->words[0], a->output))
+        return complain(a->output, "is the input and cannot be the output");
     if (is_stream(a->words[0]))
-        return complain(NULL,
-                        "release: its releases are noted beside the filter, so it must be a file");
+        return complain(NULL, "release: the filter must be a file, because its "
+                              "releases are recorded beside it");
     tamis *t = open_filter(a, a->words[0], TAMIS_KEYLESS);
     if (t == NULL) return EXIT_ERROR;
     const int status = release(a, t);

@@ -40,7 +40,7 @@ static int remove_lines(const struct args *a, tamis *t, const char *path)
     if (s != TAMIS_OK) return complain(path, "%s", why.text);
     tamis_facts f = {.struct_size = sizeof f};
     if (absent != 0 && !a->quiet && tamis_info(t, &f) == TAMIS_OK)
-        complain(path, "%s of %s lines were %snot in it", grouped(absent), grouped(lines),
+        complain(path, "%s of %s lines were %snot present", grouped(absent), grouped(lines),
                  f.may_miss ? "" : "certainly ");
     return absent < lines ? EXIT_FOUND : EXIT_NONE;
 }

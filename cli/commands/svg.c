@@ -235,8 +235,9 @@ static void draw(struct picture *p, const tamis_plan *asked, const struct solved
             grouped(rows[i].promise.bytes), rate_text(rows[i].promise.fpr));
     put(p, "No structure can be below the lower bound.</desc>\n%s", style);
     put(p, "<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n", WIDTH, HEIGHT);
-    put(p, "<text class=\"title\" x=\"%d\" y=\"30\">How wrong, how big: %s items</text>\n", LEFT,
-        grouped(p->items));
+    put(p,
+        "<text class=\"title\" x=\"%d\" y=\"30\">False-positive rate and size: %s items</text>\n",
+        LEFT, grouped(p->items));
     draw_axes(p);
     draw_bound(p);
     draw_asked(p, asked);
@@ -250,7 +251,7 @@ int write_svg(const struct args *a, const tamis_plan *asked, const struct solved
     struct picture p = {.items = asked->items, .lowest = 1e-6};
     char *text = NULL;
     size_t length = 0;
-    if (asked->items == 0) return complain(NULL, "plan: --svg is drawn for a number of --items");
+    if (asked->items == 0) return complain(NULL, "plan: --svg requires --items");
     for (size_t i = 0; i < n; i++) /* what is marked shall be seen, with air below it */
         while (rows[i].promise.fpr < 2 * p.lowest && p.lowest > 1e-18) p.lowest /= 10;
     p.to = open_memstream(&text, &length);

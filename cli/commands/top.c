@@ -47,11 +47,11 @@ static int complain_of_floor(const struct job *j, int64_t wanted)
     const double times = (double)f.list_floor / (double)(wanted > 0 ? wanted : 1);
     const double more = ceil((double)f.bytes * times / 1048576);
     return complain(NULL,
-                    "top: --min: %s of %s lines are too few to be sure of: in %s bytes the list is "
-                    "complete from %s (%.2g %%) on; %sabout %.0fMiB would do",
+                    "top: --min: the list may lack lines that occurred %s of %s times: with %s "
+                    "bytes it is complete from %s (%.2g %%) up; %sabout %.0fMiB would suffice",
                     grouped((uint64_t)wanted), grouped((uint64_t)f.weight), grouped(f.bytes),
                     grouped((uint64_t)f.list_floor), 100 * (double)f.list_floor / (double)f.weight,
-                    j->kept ? "made again with " : "--bytes of ", more);
+                    j->kept ? "a new sketch with " : "--bytes of ", more);
 }
 
 /* The list to be printed, in *out to be freed. False after a message. */
@@ -186,8 +186,8 @@ static bool open_kept(struct job *j, const char *path)
     tamis_facts f = {.struct_size = sizeof f};
     if (a->n_words > 1 || a->output != NULL || a->live || a->bytes != 0 || a->field != 0 ||
         a->weight_field != 0) {
-        complain(path, "is a sketch, of which only -n, --min and --json can be asked; see merge "
-                       "for several, add for lines");
+        complain(path, "is a sketch, which accepts only -n, --min and --json; combine sketches "
+                       "with 'tamis merge', and add lines with 'tamis add'");
         return false;
     }
     j->t = open_filter(a, path, TAMIS_KEYLESS);
@@ -195,8 +195,8 @@ static bool open_kept(struct job *j, const char *path)
     j->kept = true;
     if (f.entries != 0) return true;
     complain(path,
-             "a %s%s keeps no items to be listed; 'tamis top -o' and 'tamis count --kind top' "
-             "make a sketch that does",
+             "a %s%s keeps no items that could be listed; make a sketch that does with 'tamis top "
+             "-o' or 'tamis count --kind top'",
              f.generations != 0 ? "window of " : "",
              tamis_kind_name(f.generations != 0 ? f.inner_kind : f.kind));
     return false;
@@ -244,11 +244,12 @@ int run_top(const struct args *a)
     struct job j = {.a = a};
     bool good = a->output == NULL || check_output(a) == EXIT_FOUND;
     if (good && a->live && (!isatty(STDOUT_FILENO) || a->json || a->quiet)) {
-        complain(NULL, "top: --live is for a terminal, without --json and -q");
+        complain(NULL, "top: --live requires a terminal and cannot be combined with --json or -q");
         good = false;
     }
     if (good && a->output != NULL && strcmp(a->output, "-") == 0 && !a->quiet) {
-        complain(NULL, "top: the list and the sketch cannot both go to standard output; see -q");
+        complain(NULL, "top: the list and the sketch cannot both go to standard "
+                       "output; -q omits the list");
         good = false;
     }
     const char *kept = good ? image_among(a) : NULL;

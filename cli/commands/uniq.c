@@ -97,7 +97,7 @@ static bool leave_exact(struct uniq *u)
     u->is_exact = false;
     bool good = u->past.t != NULL || past_create(&u->past);
     if (good && tamis_add_hashes(u->past.t, all, n, NULL, NULL) != TAMIS_OK) {
-        complain(NULL, "uniq: no room for %s lines", grouped(n));
+        complain(NULL, "uniq: there is no room for %s lines", grouped(n));
         good = false;
     }
     free(all);
@@ -105,8 +105,8 @@ static bool leave_exact(struct uniq *u)
     look(u);
     if (good && !u->a->quiet)
         complain(NULL,
-                 "uniq: no longer exact: %s different lines have used up %s bytes; from here on "
-                 "%s of new lines are dropped",
+                 "uniq: no longer exact: %s distinct lines have used up %s bytes; from now on %s "
+                 "of new lines are dropped",
                  grouped(n), grouped(u->a->exact_until), rate_text(u->wrong.rate));
     return good;
 }
@@ -212,11 +212,11 @@ static void describe_wrong(const struct uniq *u, char *out, size_t size)
     if (u->is_exact)
         snprintf(out, size, "exact");
     else if (isnan(dropped))
-        snprintf(out, size, "up to %s new ones wrongly dropped", grouped(repeated(u)));
+        snprintf(out, size, "up to %s new lines wrongly dropped", grouped(repeated(u)));
     else if (dropped < 10)
-        snprintf(out, size, "%.3g new ones wrongly dropped, to be expected", dropped);
+        snprintf(out, size, "%.3g new lines are expected to have been wrongly dropped", dropped);
     else
-        snprintf(out, size, "about %s new ones wrongly dropped, to be expected",
+        snprintf(out, size, "about %s new lines are expected to have been wrongly dropped",
                  grouped((uint64_t)llround(dropped)));
 }
 
@@ -228,9 +228,9 @@ static void tell_end(const struct uniq *u)
     if (!w->exceeded && !isatty(STDERR_FILENO)) return;
     describe_wrong(u, dropped, sizeof dropped);
     if (w->exceeded)
-        snprintf(rate, sizeof rate, "; the rate %s %s, and %s was asked for",
+        snprintf(rate, sizeof rate, "; the rate %s %s, but %s was requested",
                  w->rate < w->worst ? "was" : "is", rate_text(w->worst), rate_text(u->past.asked));
-    complain(NULL, "uniq: %s lines, %s different; %s%s", grouped(u->lines), grouped(u->kept),
+    complain(NULL, "uniq: %s lines, %s distinct; %s%s", grouped(u->lines), grouped(u->kept),
              dropped, rate);
 }
 

@@ -69,13 +69,13 @@ static int verify(const struct args *a, const char *path)
         json_close('}');
         putchar('\n');
     } else {
-        printf("%s: whole: every sum is right\n", path);
+        printf("%s: undamaged: every checksum is right\n", path);
         if (!own_hashes)
             printf("%s: %s of %s random keys got a maybe: %s; the bits predict %s: %s\n", path,
                    grouped(maybe), grouped(keys), rate_text(measured), rate_text(f.fpr_now),
-                   good ? "good" : "NOT what they should give");
+                   good ? "good" : "NOT the predicted rate");
         if (f.overfull) printf("%s: overfull: planned for %s\n", path, rate_text(f.fpr_planned));
-        if (f.hash_suspect) printf("%s: suspect: hashes were added that are not uniform\n", path);
+        if (f.hash_suspect) printf("%s: suspect: the added hashes are not uniform\n", path);
     }
     return good ? EXIT_FOUND : EXIT_NONE;
 }

@@ -194,10 +194,10 @@ bool encode_lines(const struct encoding *e, const struct block *b, uint64_t befo
             const char *wanted = e->encode == utf16 ? "UTF-8 text" : e->name;
             const int shown = line.len < 100 ? (int)line.len : 100;
             if (before != UINT64_MAX)
-                complain(NULL, "line %s, '%.*s', is no %s", grouped(before + i + 1), shown,
+                complain(NULL, "line %s: '%.*s' is not valid %s", grouped(before + i + 1), shown,
                          (const char *)line.p, wanted);
             else
-                complain(NULL, "'%.*s' is no %s", shown, (const char *)line.p, wanted);
+                complain(NULL, "'%.*s' is not valid %s", shown, (const char *)line.p, wanted);
             return false;
         }
         out->room[i] = (tamis_bytes){out->bytes + at, n};

@@ -7,11 +7,11 @@
 static const char *wrong_option(const struct args *a)
 {
     if (a->confirm != NULL)
-        return "private: it misses lines that are in, so no list makes its answers exact; check -f "
-               "asks the list itself";
+        return "a private filter misses some members, so --confirm cannot make its answers exact; "
+               "check -f LIST compares with the list itself";
     if (a->invert || a->count || a->only_names || a->most_lines != 0 || a->quiet)
-        return "private: says how likely a line is in, never that it is or is not: no -c, -l, -m, "
-               "-q or -v";
+        return "a private filter gives probabilities, not verdicts, so -c, -l, -m, -q and -v "
+               "cannot be used";
     return NULL;
 }
 
@@ -22,7 +22,7 @@ bool evidence_open(struct evidence *e, const struct args *a, const tamis *t)
     e->worth = (tamis_evidence){.struct_size = sizeof e->worth};
     const tamis_status s = tamis_evidence_of(t, prior, &e->worth, &why);
     const bool other = s == TAMIS_EUNSUPPORTED;
-    const char *wrong = other           ? a->prior != 0 ? "--prior is for private filters" : NULL
+    const char *wrong = other           ? a->prior != 0 ? "--prior requires a private filter" : NULL
                         : s != TAMIS_OK ? why.text
                                         : wrong_option(a);
     if (wrong != NULL) complain(a->words[0], "%s", wrong);
@@ -30,8 +30,8 @@ bool evidence_open(struct evidence *e, const struct args *a, const tamis *t)
     e->prior = prior;
     if (a->prior == 0 && !a->json)
         complain(a->words[0],
-                 "private: no verdicts, but before each line the probability that it is in, at a "
-                 "prior of 50 %%; see --prior");
+                 "a private filter gives no verdicts: each line is printed after the probability "
+                 "that it is a member, for a prior of 50 %%; see --prior");
     return true;
 }
 

@@ -85,7 +85,7 @@ static tamis_status try_stream(const tamis_options *o, const char *path, struct 
 {
     const bool again = input_is_spent(path);
     struct input *in = again ? NULL : input_open(path, false);
-    const char *reason = again ? "a filter was read from there already" : strerror(errno);
+    const char *reason = again ? "another filter was already read from there" : strerror(errno);
     *out = NULL;
     *why = (tamis_error){.status = TAMIS_EIO};
     const bool good = in != NULL && read_stream(in, s);
@@ -113,7 +113,7 @@ static tamis_status try_filter(const struct args *a, const char *path, uint32_t 
     if ((flags & TAMIS_UPDATE) == 0) input_spend(path); /* a file that is also standard input */
     tamis_status status = tamis_open(path, &o, out, why);
     if (status == TAMIS_EBUSY && (flags & TAMIS_WAIT) != 0) {
-        if (!a->quiet) complain(path, "waiting for another process that is changing it");
+        if (!a->quiet) complain(path, "waiting for another process that is changing this file");
         o.flags = flags;
         status = tamis_open(path, &o, out, why);
     }
@@ -133,7 +133,7 @@ const char *shown_output(const char *path)
 static void refuse(const struct args *a, const char *path, const tamis_error *why)
 {
     const bool needs_key = why->status == TAMIS_EKEY && a->key == NULL;
-    complain(shown(path), "%s%s", why->text, needs_key ? "; see --key-file" : "");
+    complain(shown(path), "%s%s", why->text, needs_key ? "; give it with --key-file" : "");
 }
 
 /* What is no filter of ours may be another program's. */
@@ -154,7 +154,7 @@ tamis *open_filter(const struct args *a, const char *path, uint32_t flags)
     tamis_error why;
     tamis *t;
     if ((flags & TAMIS_UPDATE) != 0 && is_stream(path)) {
-        complain(shown(path), "a filter that is to be changed must be a file");
+        complain(shown(path), "a filter can be changed only in a file, not in a stream");
         return NULL;
     }
     const tamis_status status = try_filter(a, path, flags, &s, &t, &why);
@@ -163,7 +163,8 @@ tamis *open_filter(const struct args *a, const char *path, uint32_t flags)
         if (status != TAMIS_OK) refuse(a, path, &why);
         break;
     case FOREIGN_YES:
-        complain(path, "a filter of another program: only check, info and convert take it");
+        complain(path, "this filter belongs to another program; only check, "
+                       "info and convert accept it");
         foreign_close(&f);
         break;
     case FOREIGN_BAD: break;
@@ -206,8 +207,8 @@ unsigned threads_from(const struct args *a)
 int check_hashable(const tamis *t, const char *path)
 {
     if (tamis_hash_many(t, NULL, 0, NULL) == TAMIS_OK) return EXIT_FOUND;
-    return complain(path,
-                    "made from hashes of another program's; lines cannot be added or checked");
+    return complain(path, "this filter was made from another program's hashes, so lines "
+                          "cannot be added or checked");
 }
 
 static tamis_status to_stdout(void *ctx, const void *bytes, size_t n)
@@ -225,7 +226,7 @@ static int saved(tamis_status s, const char *path, const tamis_error *why)
                                                : complain(NULL, "%s", why->text);
     if (s == TAMIS_OK) return EXIT_FOUND;
     if (s == TAMIS_EIO && why->os == EEXIST)
-        return complain(path, "exists already; -f replaces it");
+        return complain(path, "already exists; use -f to replace it");
     return complain(path, "%s", why->text);
 }
 
@@ -383,7 +384,7 @@ int save_text(const char *path, const char *text, size_t length, bool replace)
         return finish_output(EXIT_FOUND);
     }
     if (put_file(path, text, length, 0666, replace)) return EXIT_FOUND;
-    if (errno == EEXIST) return complain(path, "exists already; -f replaces it");
+    if (errno == EEXIST) return complain(path, "already exists; use -f to replace it");
     return complain(path, "cannot write: %s", strerror(errno));
 }
 
@@ -422,14 +423,15 @@ int save_foreign(const tamis_foreign *f, uint32_t format, const char *from, cons
 int check_output(const struct args *a)
 {
     struct stat st;
-    if (a->output == NULL) return complain(NULL, "%s: where to? -o FILE", a->command->name);
+    if (a->output == NULL)
+        return complain(NULL, "%s: give the output file with -o FILE", a->command->name);
     if (strcmp(a->output, "-") == 0) {
         if (isatty(STDOUT_FILENO))
-            return complain(NULL, "a filter is not for a terminal; use -o FILE");
+            return complain(NULL, "a filter cannot be written to a terminal; use -o FILE");
         return EXIT_FOUND;
     }
     if (!a->force && lstat(a->output, &st) == 0)
-        return complain(a->output, "exists already; -f replaces it");
+        return complain(a->output, "already exists; use -f to replace it");
     return EXIT_FOUND;
 }
 
@@ -445,11 +447,13 @@ const char *reason_of(const tamis_error *why)
 const char *why_not_added(const tamis *t, tamis_status s)
 {
     tamis_facts f = {.struct_size = sizeof f};
-    if (s == TAMIS_ESEALED) return "sealed, so it cannot change; build it again from all the lines";
+    if (s == TAMIS_ESEALED)
+        return "the filter is sealed and cannot change; build it again from all lines";
     if (s != TAMIS_EFULL || tamis_info(t, &f) != TAMIS_OK) return tamis_status_message(s);
-    if (f.strict) return "a strict filter, and the lines are more than it was planned for";
+    if (f.strict) return "the filter is strict, and there are more lines than it was planned for";
     if (f.kind == TAMIS_CUCKOO)
-        return "no room for a line; repeated lines take room as well: try sort -u, or more --items";
+        return "there is no room for a line; repeated lines also take room, so use sort "
+               "-u or more --items";
     return tamis_status_message(s);
 }
 
@@ -463,8 +467,9 @@ void warn_if_ended(const tamis *t, const char *path)
     tamis_facts f = {.struct_size = sizeof f};
     if (tamis_info(t, &f) != TAMIS_OK || f.saturated == 0 || !tells_how_often(&f)) return;
     complain(path,
-             "%s counter%s reached %s end for good: what freq says of such lines is \"or more\"%s",
-             grouped(f.saturated), f.saturated > 1 ? "s have" : " has",
+             "%s counter%s saturated at %s limit: freq reports the counts of such "
+             "lines as \"or more\"%s",
+             grouped(f.saturated), f.saturated > 1 ? "s are" : " is",
              f.saturated > 1 ? "their" : "its",
-             f.cell_bits == 32 ? "; see --counter-bits 64 of count" : "");
+             f.cell_bits == 32 ? "; build the sketch with 'tamis count --counter-bits 64'" : "");
 }

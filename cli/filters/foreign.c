@@ -14,7 +14,7 @@ bool foreign_format_of(const char *option, const char *name, uint32_t *out)
     *out = tamis_foreign_named(name);
     if (*out != TAMIS_FOREIGN_AUTO) return true;
     complain(NULL,
-             "--%s: there is no format '%s'; there are parquet, dcso, redisbloom, "
+             "--%s: unknown format '%s'; the formats are parquet, dcso, redisbloom, "
              "redisbloom-dump and guava",
              option, name);
     return false;
@@ -137,7 +137,9 @@ enum foreign_found foreign_take(const char *path, uint8_t *bytes, size_t n, stru
 {
     memset(out, 0, sizeof *out);
     const bool parquet = n >= 4 && (memcmp(bytes, "PAR1", 4) == 0 || memcmp(bytes, "PARE", 4) == 0);
-    if (parquet) complain(path, "a Parquet file is read in many places, so it must be a file");
+    if (parquet)
+        complain(path, "a Parquet file cannot be read from a stream, because it is read in many "
+                       "places; name the file");
     out->path = path;
     out->bytes = bytes;
     const bool told = !parquet && tamis_foreign_detect(bytes, n) != TAMIS_FOREIGN_AUTO;
@@ -183,12 +185,14 @@ const struct encoding *foreign_encoding(const struct args *a, uint32_t format)
 {
     const bool told = format == TAMIS_FOREIGN_PARQUET || format == TAMIS_FOREIGN_GUAVA;
     if (a->type == NULL && told) {
-        complain(NULL, "say with --type what made the keys, as a %s filter does not: " ENCODINGS,
+        complain(NULL,
+                 "a %s filter does not record the type of its keys; give --type, "
+                 "which is one of " ENCODINGS,
                  tamis_foreign_name(format));
         return NULL;
     }
     const struct encoding *e = encoding_named(a->type != NULL ? a->type : "string");
-    if (e == NULL) complain(NULL, "--type: there is no '%s'; there are " ENCODINGS, a->type);
+    if (e == NULL) complain(NULL, "--type: unknown type '%s'; the types are " ENCODINGS, a->type);
     return e;
 }
 
@@ -198,14 +202,15 @@ static const struct encoding *column_encoding(const struct args *a, const tamis_
     const bool needs = c->type == TAMIS_PARQUET_BOOLEAN || c->type == TAMIS_PARQUET_INT96 ||
                        c->type == TAMIS_PARQUET_FIXED;
     if (a->type == NULL && needs) {
-        complain(NULL, "column '%s' is of type %s: give its bytes, with --type hex", c->name, own);
+        complain(NULL, "column '%s' has the type %s; write its values as bytes, with --type hex",
+                 c->name, own);
         return NULL;
     }
     const struct encoding *e = encoding_named(a->type != NULL ? a->type : own);
     if (e == NULL) {
-        complain(NULL, "--type: there is no '%s'; there are " ENCODINGS, a->type);
+        complain(NULL, "--type: unknown type '%s'; the types are " ENCODINGS, a->type);
     } else if (!fits(encoding_name(e), c->type)) {
-        complain(NULL, "--type: column '%s' is of type %s", c->name, own);
+        complain(NULL, "--type: column '%s' has the type %s", c->name, own);
         e = NULL;
     }
     return e;
@@ -225,7 +230,10 @@ static const char *only_column(const struct foreign *f)
     for (uint64_t i = 0; i < tamis_parquet_chunks(f->parquet); i++) {
         if (tamis_parquet_chunk_at(f->parquet, i, &c) != TAMIS_OK || !c.has_filter) continue;
         if (name != NULL && !is_named(&c, name)) {
-            complain(f->path, "several columns have Bloom filters: which? --column %s, ...", name);
+            complain(f->path,
+                     "several columns have Bloom filters; choose one with "
+                     "--column, for example --column %s",
+                     name);
             return NULL;
         }
         name = c.name;
@@ -267,7 +275,8 @@ static bool select_column(const struct args *a, struct foreign *f, tamis_parquet
         if (!is_named(&chunk, name) || (group != UINT64_MAX && group != chunk.row_group)) continue;
         if (found > 0 &&
             chunk.type != c->type) { /* one of them would be asked for the wrong bytes */
-            complain(f->path, "column '%s' is of several types; see --row-group", name);
+            complain(f->path,
+                     "column '%s' has several types; choose one row group with --row-group", name);
             return false;
         }
         *c = chunk;
@@ -289,7 +298,7 @@ bool foreign_select_filters(const struct args *a, struct foreign *f)
     tamis_parquet_chunk c;
     if (f->parquet != NULL) return select_column(a, f, &c);
     if (a->column == NULL && a->row_group == NULL) return true;
-    complain(f->path, "--column and --row-group are for Parquet files");
+    complain(f->path, "--column and --row-group require a Parquet file");
     return false;
 }
 
@@ -300,7 +309,8 @@ bool foreign_select(const struct args *a, struct foreign *f)
         if (!select_column(a, f, &c)) return false;
         f->encoding = column_encoding(a, &c);
         if (f->encoding != NULL && f->holes && !a->quiet)
-            complain(f->path, "a row group has no Bloom filter for '%s': any line may be in it",
+            complain(f->path,
+                     "a row group has no Bloom filter for column '%s', so every line may be in it",
                      c.name);
     } else {
         if (!foreign_select_filters(a, f)) return false;
@@ -308,7 +318,7 @@ bool foreign_select(const struct args *a, struct foreign *f)
     }
     for (size_t i = 0; i < f->n && f->encoding != NULL; i++) {
         if (tamis_foreign_is_certain(f->filters[i])) continue;
-        complain(f->path, "a Bloom filter does not name its hash: any line may be in it");
+        complain(f->path, "a Bloom filter does not name its hash, so every line may be in it");
         break;
     }
     return f->encoding != NULL;

@@ -13,14 +13,14 @@ static const struct {
     const char *title, *hash, *keys;
 } WORDS[] = {
     [TAMIS_FOREIGN_PARQUET] = {"Parquet split-block filter", "xxh64, seed 0",
-                               "the file does not say what they are: see --type"},
+                               "the file does not record their type; give --type"},
     [TAMIS_FOREIGN_DCSO] = {"DCSO filter", "FNV-1, with DCSO's steps", "any bytes"},
     [TAMIS_FOREIGN_REDISBLOOM] = {"RedisBloom filter, as SCANDUMP's chunks", "two of MurmurHash64A",
                                   "any bytes"},
     [TAMIS_FOREIGN_REDIS_DUMP] = {"RedisBloom filter, as a DUMP", "two of MurmurHash64A",
                                   "any bytes"},
     [TAMIS_FOREIGN_GUAVA] = {"Guava filter", "MurmurHash3 x64 128, seed 0",
-                             "the file does not say what they are: see --type"},
+                             "the file does not record their type; give --type"},
 };
 
 static void print_filter(const char *path, const tamis_foreign_facts *f)
@@ -36,7 +36,7 @@ static void print_filter(const char *path, const tamis_foreign_facts *f)
         printf("every bit is set\n");
     printf("  wrong     %s of never-added keys get a maybe now", rate_text(f->fpr_now));
     if (isfinite(f->fpr_planned)) printf("; planned %s", rate_text(f->fpr_planned));
-    printf("%s\n", f->weak ? ", and more than that:\n            m is a power of two, at which "
+    printf("%s\n", f->weak ? ", and in fact more:\n            m is a power of two, with which "
                              "this hash is at its worst"
                            : "");
     printf("  bits      %.1f %% of %s set, in %s bytes; k = %u", 100 * f->fill, grouped(f->m),
@@ -166,14 +166,15 @@ int convert_foreign(const struct args *a, struct foreign *f)
     if (tamis_kind_named(a->to) != TAMIS_AUTO)
         return complain(
             f->path,
-            "its bits are under another program's hash: build a filter of ours from the "
-            "keys, with 'tamis build --kind %s'",
+            "its bits were set with another program's hash; build the filter from the keys with "
+            "'tamis build --kind %s'",
             a->to);
     if (!foreign_format_of("to", a->to, &format) || !foreign_select_filters(a, f))
         return EXIT_ERROR;
     if (f->n + f->holes > 1)
         return complain(f->path,
-                        "the column has a filter in each row group: which? --row-group 0, ...");
+                        "the column has a filter in each row group; choose one with --row-group, "
+                        "for example --row-group 0");
     return save_foreign(f->filters[0], format, f->path, a->output, a->force);
 }
 
@@ -243,7 +244,8 @@ static bool add_foreign_lines(const struct args *a, const struct encoding *e, ta
     progress_end(&bar);
     if (s == TAMIS_EFULL)
         complain(shown_output(a->output),
-                 "more lines than --items, and a RedisBloom filter is full then");
+                 "there are more lines than --items, and a RedisBloom filter accepts "
+                 "no more than that");
     else if (s != TAMIS_OK)
         complain(shown_output(a->output), "%s", tamis_status_message(s));
     if (in != NULL) {
@@ -296,12 +298,16 @@ int build_foreign(const struct args *a)
     tamis_error why;
     if (!foreign_format_of("to", a->to, &plan.format)) return EXIT_ERROR;
     const char *wrong = not_for_foreign(a);
-    if (wrong != NULL) return complain(NULL, "--to %s: %s is for filters of ours", a->to, wrong);
+    if (wrong != NULL)
+        return complain(NULL, "--to %s: %s is not available for filters of other programs", a->to,
+                        wrong);
     const struct encoding *e = foreign_encoding(a, plan.format);
     if (e == NULL) return EXIT_ERROR;
     const bool stream = a->n_words == 0 || lines_total_bytes(a->words, a->n_words) == 0;
     if (plan.items == 0 && stream)
-        return complain(NULL, "--to %s: say --items, as the lines of a stream are read only once",
+        return complain(NULL,
+                        "--to %s: give --items, because the lines of a stream can "
+                        "be read only once",
                         a->to);
     if (plan.items == 0 && !lines_count(a, a->words, a->n_words, &plan.items)) return EXIT_ERROR;
     if (plan.items == 0) plan.items = 1;

@@ -30,7 +30,8 @@ static bool parse_window(const char *text, uint64_t *lines, double *seconds)
         return true;
     *seconds = 0;
     if (parse_number(text, lines) && *lines > 0) return true;
-    complain(NULL, "--window: '%s' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)",
+    complain(NULL,
+             "--window: '%s' is neither a number of lines (1000, 1M) nor a time (30s, 5m, 1h, 1d)",
              text);
     return false;
 }
@@ -52,7 +53,7 @@ static bool plan_window(const struct args *a, tamis_plan *p, double *seconds)
     uint64_t lines;
     if (!parse_window(a->window, &lines, seconds)) return false;
     if (a->kind != NULL || (lines != 0 && a->items != 0)) {
-        complain(NULL, "uniq: --window %s says it all: leave out --%s", a->window,
+        complain(NULL, "uniq: --window %s cannot be combined with --%s", a->window,
                  a->kind != NULL ? "kind" : "items");
         return false;
     }
@@ -77,8 +78,8 @@ static bool tells_new(uint32_t kind)
 static int complain_of_kind(const char *path, uint32_t kind)
 {
     return complain(path,
-                    "%sa %s filter does not tell which lines are new; blocked, bloom, "
-                    "partitioned and growing do, and see --window",
+                    "%sa %s filter does not report which lines are new; use blocked, bloom, "
+                    "partitioned or growing, or --window",
                     path == NULL ? "uniq: " : "", tamis_kind_name(kind));
 }
 
@@ -106,9 +107,10 @@ int past_check(const struct args *a)
     double seconds;
     if (!plan_past(a, &p, &seconds)) return EXIT_ERROR;
     if (a->exact_until != 0 && (a->state != NULL || a->window != NULL))
-        return complain(NULL, "uniq: --exact-until is for one run, without --state and --window");
+        return complain(NULL, "uniq: --exact-until cannot be combined with --state or --window");
     if (a->state != NULL && strcmp(a->state, "-") == 0)
-        return complain(NULL, "uniq: --state is a file, read and written; of the name -, ./-");
+        return complain(NULL, "uniq: --state requires a file, which is read and written; write ./- "
+                              "for a file named -");
     return EXIT_FOUND;
 }
 
@@ -137,7 +139,7 @@ bool past_turn(struct past *p)
     const double turns = floor(late / p->turn_seconds);
     for (uint32_t i = 0; i < f.sections && i < turns; i++) { /* more than all forget no more */
         if (tamis_rotate(p->t, &why) == TAMIS_OK) continue;
-        complain(p->a->state, "cannot forget what is older: %s", why.text);
+        complain(p->a->state, "cannot drop the oldest generation: %s", why.text);
         return false;
     }
     p->turned += turns * p->turn_seconds;
@@ -149,7 +151,7 @@ static bool take_time(struct past *p)
 {
     struct stat st;
     if (stat(p->a->state, &st) != 0) {
-        complain(p->a->state, "cannot tell its time: %s", strerror(errno));
+        complain(p->a->state, "cannot read its modification time: %s", strerror(errno));
         return false;
     }
     const double then = (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec;
@@ -165,7 +167,7 @@ static bool put_time(const struct past *p)
         {.tv_nsec = UTIME_OMIT},
         {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (then - seconds))}};
     if (utimensat(AT_FDCWD, p->a->state, times, 0) == 0) return true;
-    complain(p->a->state, "saved, but without the time of its last turn: %s", strerror(errno));
+    complain(p->a->state, "saved, but without the time of its last rotation: %s", strerror(errno));
     return false;
 }
 
@@ -190,8 +192,8 @@ bool past_create(struct past *p)
     if (!plan_past(a, &plan, &seconds)) return false;
     if (seconds > 0 && a->items == 0 && a->bytes == 0) {
         complain(NULL,
-                 "uniq: --window %s needs --items: how many different lines come in that time at "
-                 "most",
+                 "uniq: --window %s requires --items, the largest number of distinct "
+                 "lines in that time",
                  a->window);
         return false;
     }
@@ -211,18 +213,24 @@ static int compare_window(const struct past *p, const tamis_facts *f)
     uint64_t lines = 0;
     double seconds = 0;
     if (window == NULL && is_window && !f->auto_rotate)
-        return complain(path, "a window of time: say --window, how long it is");
+        return complain(path, "this state is a window of time; give its length with --window");
     if (window == NULL) return EXIT_FOUND;
     if (!is_window)
-        return complain(path, "a %s filter, which forgets nothing; --window says %s",
+        return complain(path,
+                        "this state is a %s filter, which forgets nothing, but "
+                        "--window %s was given",
                         tamis_kind_name(f->kind), window);
     if (!parse_window(window, &lines, &seconds)) return EXIT_ERROR;
     if (!f->auto_rotate)
         return seconds > 0 ? EXIT_FOUND
-                           : complain(path, "a window of time; --window says %s lines", window);
+                           : complain(path,
+                                      "this state is a window of time, but --window %s "
+                                      "is a number of lines",
+                                      window);
     const uint64_t held = lines_for_items(f->planned_items, f->sections);
     if (seconds > 0 || lines != held)
-        return complain(path, "a window of %s lines; --window says %s", grouped(held), window);
+        return complain(path, "this state is a window of %s lines, but --window %s was given",
+                        grouped(held), window);
     return EXIT_FOUND;
 }
 
@@ -235,14 +243,14 @@ static int compare_sizes(const struct past *p, const tamis_facts *f)
     const uint64_t items = of_time ? f->planned_items / f->sections : f->planned_items;
     const bool filled = a->items == 0 && !f->auto_rotate;
     if (a->items != 0 && a->items != items)
-        return complain(a->state, "made for %s lines; --items says %s", grouped(items),
-                        grouped(a->items));
+        return complain(a->state, "this state was made for %s lines, but --items is %s",
+                        grouped(items), grouped(a->items));
     if (a->fpr != 0 && !rate_may_be(f, a->fpr))
-        return complain(a->state, "made for a rate of %s; --fpr says %s", rate_text(f->fpr_planned),
-                        rate_text(a->fpr));
+        return complain(a->state, "this state was made for a rate of %s, but --fpr is %s",
+                        rate_text(f->fpr_planned), rate_text(a->fpr));
     if (a->bytes != 0 && f->kind != TAMIS_GROWING &&
         (f->bytes > a->bytes || (filled && f->bytes + 1024 < a->bytes - a->bytes / 50)))
-        return complain(a->state, "of %s bytes; --bytes says %s", grouped(f->bytes),
+        return complain(a->state, "this state has %s bytes, but --bytes is %s", grouped(f->bytes),
                         grouped(a->bytes));
     return EXIT_FOUND;
 }
@@ -255,16 +263,18 @@ static int compare(const struct past *p, const tamis_plan *asked)
     tamis_facts f = {.struct_size = sizeof f};
     if (tamis_info(p->t, &f) != TAMIS_OK) return complain(a->state, "not enough memory");
     if (f.generations != 0)
-        return complain(a->state, "a window of sketches does not tell which lines are new");
+        return complain(a->state, "a window of sketches does not report which lines are new");
     if (!tells_new(f.kind) && f.kind != TAMIS_WINDOW) return complain_of_kind(a->state, f.kind);
     const bool is_auto = asked->kind == TAMIS_AUTO && f.kind <= TAMIS_BLOCKED;
     if (a->kind != NULL && asked->kind != f.kind && !is_auto)
-        return complain(a->state, "a %s filter; --kind says %s", tamis_kind_name(f.kind), a->kind);
+        return complain(a->state, "this state is a %s filter, but --kind is %s",
+                        tamis_kind_name(f.kind), a->kind);
     if (a->seeded && f.keyed)
-        return complain(a->state, "hashed with a secret key; --seed says %llu",
+        return complain(a->state,
+                        "this state was made with a secret key, but --seed %llu was given",
                         (unsigned long long)a->seed);
     if (a->seeded && a->seed != f.seed)
-        return complain(a->state, "made with the seed %llu; --seed says %llu",
+        return complain(a->state, "this state was made with seed %llu, but --seed is %llu",
                         (unsigned long long)f.seed, (unsigned long long)a->seed);
     const int status = compare_window(p, &f);
     return status != EXIT_FOUND ? status : compare_sizes(p, &f);
@@ -293,7 +303,8 @@ bool past_save(struct past *p)
     const char *path = p->a->state;
     if (path == NULL) return true;
     if (!p->opened && access(path, F_OK) == 0) {
-        complain(path, "has appeared meanwhile, and is not replaced: what came is not remembered");
+        complain(path, "another process has created this file meanwhile; it is not replaced, so "
+                       "these lines are not remembered");
         return false;
     }
     if (save_filter(p->t, path, p->opened) != EXIT_FOUND) return false;

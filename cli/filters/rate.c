@@ -124,8 +124,8 @@ static void warn_of_overfull(const tamis_facts *f, const char *path, bool one_ge
     if (f->may_miss)
         complain(
             path,
-            "worn: adds and removes have filled it beyond its plan; %s of never-added keys get "
-            "a maybe now, and %s of those in it a no; see 'tamis compact'",
+            "worn: adds and removals have filled it beyond its plan; %s of never-added keys now "
+            "get a maybe, and %s of its members a no; rebuild it with 'tamis compact'",
             rate_text(f->fpr_now), rate_text(f->miss_rate));
     else
         complain(path, "overfull: %s; its false-positive rate is now %s",
@@ -156,10 +156,10 @@ static const char *remedy(const struct args *a, const tamis_facts *f)
 {
     const char *command = a->command->name;
     if (f->kind == TAMIS_PAIR && strcmp(command, "add") == 0)
-        return "'tamis compact' builds it again from the lines that are left, and 'tamis build' "
-               "with more --items makes a bigger one";
+        return "rebuild it with 'tamis compact' from the lines that remain, or build a bigger one "
+               "with more --items";
     if (strcmp(command, "merge") == 0)
-        return "build each of them with --items N for the lines of all together";
+        return "build each filter with --items N for the lines of all of them together";
     if (is_new_window(a, f)) return window_remedy(f);
     const bool special = f->kind == TAMIS_COUNTING || f->kind == TAMIS_PAIR || a->to != NULL;
     if (strcmp(command, "build") == 0)
@@ -174,14 +174,14 @@ int refuse_overfull(const struct args *a, const tamis_facts *f, const char *path
                     double asked)
 {
     const bool done = fate == NULL;
-    const char *what = done ? "the set was changed all the same" : fate;
+    const char *what = done ? "the set was changed nevertheless" : fate;
     if (a->overfill || !rate_is_far_exceeded(f, asked)) return EXIT_FOUND;
     /* The lines are no more than planned, if all of them in one generation: a warning will do. */
     if (is_new_window(a, f) && f->items <= f->planned_items) return EXIT_FOUND;
     if (f->may_miss)
         complain(path,
-                 "%s: it %s worn; %s of never-added keys %s a maybe, and %s of those in it a no, "
-                 "planned %s",
+                 "%s: it %s worn; %s of never-added keys %s a maybe, and %s of its "
+                 "members a no, planned %s",
                  what, done ? "is now" : "would be", rate_text(f->fpr_now),
                  done ? "get" : "would get", rate_text(f->miss_rate), rate_text(asked));
     else
@@ -189,7 +189,7 @@ int refuse_overfull(const struct args *a, const tamis_facts *f, const char *path
                  done ? "now holds" : "would hold", items_beside_plan(f, is_new_window(a, f)),
                  done ? "is" : "would be", rate_text(f->fpr_now), rate_text(asked));
     return complain(path, "%s; %s", remedy(a, f),
-                    done ? "with --overfill this is a warning, and no error"
+                    done ? "with --overfill this is only a warning"
                          : "--overfill writes it anyway");
 }
 
@@ -213,11 +213,11 @@ int save_unless_overfull(const struct args *a, tamis *t, const char *path, const
 void warn_of_hashes(const tamis_facts *f, const char *path)
 {
     if (!f->hash_suspect) return;
-    complain(path, "its hashes are not uniform (somebody chose lines against the public hash, or a "
-                   "program added hashes of its own): it is wrong more often than is reported");
+    complain(path, "its hashes are not uniform, so it is wrong more often than reported; somebody "
+                   "chose lines against the public hash, or a program added hashes of its own");
     if (!f->keyed)
-        complain(path, "nobody can choose lines against a secret key: make it again with "
-                       "--key-file ('tamis key new')");
+        complain(path, "build it again with a secret key, against which nobody can choose lines: "
+                       "--key-file FILE, made by 'tamis key new'");
 }
 
 void warn_if_over_full(const tamis *t, const char *path, double asked)

@@ -43,13 +43,15 @@ int check_no_redis_options(const struct args *a)
     if (wrong == NULL && a->timeout != 0 && strcmp(a->command->name, "guard serve") != 0)
         wrong = "--timeout";
     if (wrong == NULL) return EXIT_FOUND;
-    return complain(NULL, "%s: %s is for sets at redis:// addresses", a->command->name, wrong);
+    return complain(NULL, "%s: %s requires a set at a redis:// address", a->command->name, wrong);
 }
 
 #ifndef WITH_REDIS
 int run_redis(const struct args *a)
 {
-    return complain(NULL, "%s: redis:// is not in this build, which was made without hiredis",
+    return complain(NULL,
+                    "%s: this tamis was built without hiredis, so redis:// "
+                    "addresses are not available",
                     a->command->name);
 }
 #else
@@ -59,21 +61,26 @@ int run_redis(const struct args *a)
 /* Options that make no sense for sets at servers, of whichever command. */
 static const char *wrong_option(const struct args *a)
 {
-    if (a->key_file != NULL) return "--key-file: servers hash without secret keys";
-    if (a->m != 0) return "--m: the shards make the shape; say --items, --fpr or --bytes";
-    if (a->memory != 0 || a->temp != NULL) return "--memory and --temp: keys wait at the servers";
+    if (a->key_file != NULL)
+        return "--key-file is not available, because servers hash without secret keys";
+    if (a->m != 0)
+        return "--m is not available, because the shards determine the shape; "
+               "give --items, --fpr or --bytes";
+    if (a->memory != 0 || a->temp != NULL)
+        return "--memory and --temp are not available, because keys wait at the servers";
     if (a->to != NULL || a->from != NULL || a->type != NULL || a->column != NULL ||
         a->row_group != NULL)
-        return "filters of other programs are files";
-    if (a->confirm != NULL) return "--confirm: only with files";
-    if (a->prior != 0) return "--prior: only with files";
+        return "filters of other programs must be files";
+    if (a->confirm != NULL) return "--confirm works only with files";
+    if (a->prior != 0) return "--prior works only with files";
     if (a->number || a->names || a->only_names || a->most_lines != 0 || a->list_field != 0)
-        return "-n, -H, -l, -m and --list-field: only with files";
-    if (a->plot) return "--plot: only with files";
-    if (a->live || a->min != 0) return "--live and --min: only with files";
-    if (a->shards > CLUSTER_SLOTS) return "--shards: a cluster has 16384 slots, and no more";
-    if (a->replicas > 1000) return "--wait: no more than 1000 replicas";
-    if (a->timeout > LONGEST_TIMEOUT) return "--timeout: no longer than a day";
+        return "-n, -H, -l, -m and --list-field work only with files";
+    if (a->plot) return "--plot works only with files";
+    if (a->live || a->min != 0) return "--live and --min work only with files";
+    if (a->shards > CLUSTER_SLOTS)
+        return "--shards can be at most 16384, the number of slots of a cluster";
+    if (a->replicas > 1000) return "--wait can be at most 1000 replicas";
+    if (a->timeout > LONGEST_TIMEOUT) return "--timeout can be at most a day";
     return NULL;
 }
 
@@ -117,7 +124,7 @@ bool remote_connect(const struct args *a, const char *word, struct remote *out)
 {
     memset(out, 0, sizeof *out);
     if (!cluster_is_address(word)) {
-        complain(word, "is a file; sets at redis:// addresses and files do not go together");
+        complain(word, "is a file; files and sets at redis:// addresses cannot be combined");
         return false;
     }
     const char *why = cluster_parse(word, &out->at);

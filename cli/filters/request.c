@@ -28,19 +28,18 @@ static bool kind_from(const char *option, const char *name, uint32_t without, ui
     *out = tamis_kind_named(name);
     if ((*out != TAMIS_AUTO && *out < KIND_END) || strcmp(name, "auto") == 0) return true;
     if (*out >= KIND_END) {
-        complain(NULL, "--%s: %s is a sketch, which tells how often: see 'tamis count'", option,
-                 name);
+        complain(NULL, "--%s: %s is a sketch; make it with 'tamis count'", option, name);
         return false;
     }
     struct guess g = {.word = name, .length = strlen(name)};
     for (uint32_t kind = 1; kind < KIND_END; kind++)
         if (tamis_kind_name(kind) != NULL) consider(&g, tamis_kind_name(kind));
     if (g.best != NULL) {
-        complain(NULL, "--%s: there is no '%s'%s", option, name, did_you_mean(&g, ""));
+        complain(NULL, "--%s: unknown kind '%s'%s", option, name, did_you_mean(&g, ""));
         return false;
     }
     list_kinds(1, KIND_END, known, sizeof known);
-    complain(NULL, "--%s: there is no '%s'; there are %s, and auto", option, name, known);
+    complain(NULL, "--%s: unknown kind '%s'; the kinds are %s, and auto", option, name, known);
     return false;
 }
 
@@ -71,11 +70,13 @@ bool plan_from(const struct args *a, tamis_plan *out)
                                                : TAMIS_BLOCKED;
     if (!kind_from("kind", a->kind, without, &out->kind)) return false;
     if (a->is_static && a->kind != NULL) {
-        complain(NULL, "--static chooses the kind, so does --kind: one of them");
+        complain(NULL, "--static and --kind both choose the kind; give only one of them");
         return false;
     }
     if (a->never.n > 0 && out->kind != TAMIS_EXACT) {
-        complain(NULL, "--never is for exact filters; a %s one can be wrong about any line",
+        complain(NULL,
+                 "--never requires an exact filter, because a %s filter can be "
+                 "wrong about any line",
                  tamis_kind_name(out->kind) != NULL ? tamis_kind_name(out->kind) : "blocked");
         return false;
     }
@@ -93,13 +94,14 @@ static bool sketch_kind_from(const char *option, const char *name, uint32_t *out
         if (tamis_kind_name(kind) != NULL) consider(&g, tamis_kind_name(kind));
     list_kinds(KIND_END, 2 * KIND_END, known, sizeof known);
     if (*out != TAMIS_AUTO)
-        complain(NULL, "--%s: a %s filter does not tell how often, see 'tamis build'; there are %s",
+        complain(NULL,
+                 "--%s: a %s filter does not count; make it with 'tamis build'. "
+                 "The sketches are %s",
                  option, name, known);
     else if (g.best != NULL)
-        complain(NULL, "--%s: there is no '%s'%s", option, name, did_you_mean(&g, ""));
+        complain(NULL, "--%s: unknown kind '%s'%s", option, name, did_you_mean(&g, ""));
     else
-        complain(NULL, "--%s: there is no '%s' that tells how often; there are %s", option, name,
-                 known);
+        complain(NULL, "--%s: unknown sketch '%s'; the sketches are %s", option, name, known);
     return false;
 }
 
@@ -119,7 +121,7 @@ bool sketch_from(const struct args *a, tamis_plan *out)
     *out = p;
     if (p.bytes == 0 && p.error == 0 && p.m == 0) out->bytes = SKETCH_BYTES;
     if (a->inner != NULL || a->generations != 0) {
-        complain(NULL, "--inner and --generations are for --kind window, in a file");
+        complain(NULL, "--inner and --generations require --kind window, in a file");
         return false;
     }
     return a->kind == NULL || sketch_kind_from("kind", a->kind, &out->kind);

@@ -84,7 +84,7 @@ static uint64_t last_change(const struct store *s)
 
 static bool complain_of_change(const struct store *s)
 {
-    complain(s->path, "changed while it was read, and its lock file cannot be used");
+    complain(s->path, "the store changed while it was read, and its lock file cannot be used");
     return false;
 }
 
@@ -151,7 +151,7 @@ struct store *store_open(const char *path, const tamis *t, bool quiet)
     if (code == 0) code = mdb_dbi_flags(s->txn, s->db, &flags);
     bool good = code == 0 || fail(s, code);
     if (good && (flags & MDB_INTEGERKEY) != 0) {
-        complain(path, "its keys are numbers of the machine, not lines");
+        complain(path, "the keys of this store are integers (MDB_INTEGERKEY), not lines");
         good = false;
     }
     good = good && is_of_filter(s);
@@ -211,7 +211,7 @@ bool store_confirm(struct store *s, const tamis_bytes *keys, size_t n, uint8_t *
 struct store *store_open(const char *path, const tamis *t, bool quiet)
 {
     (void)t, (void)quiet;
-    complain(path, "is a directory or an LMDB, and this tamis was built without LMDB");
+    complain(path, "is a directory or an LMDB, but this tamis was built without LMDB");
     return NULL;
 }
 

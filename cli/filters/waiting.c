@@ -90,13 +90,13 @@ bool complain_of_excluded(const char *path, uint64_t lines, const tamis *t)
     tamis_facts f = {.struct_size = sizeof f};
     if (tamis_info(t, &f) == TAMIS_OK && f.may_miss)
         complain(path,
-                 "the filter says no to %s of its lines: it was made of something else, or it is "
-                 "a %s filter that misses them; nothing can be confirmed by it",
+                 "the filter excludes %s of its lines: it was built from another list, or it is a "
+                 "%s filter that misses them; this list cannot confirm anything",
                  grouped(lines), tamis_kind_name(f.kind));
     else
         complain(path,
-                 "%s of its lines are certainly not in the filter, which was made of something "
-                 "else; nothing can be confirmed by it",
+                 "%s of its lines are certainly not in the filter, which was built from another "
+                 "list; this list cannot confirm anything",
                  grouped(lines));
     return false;
 }
@@ -110,8 +110,8 @@ static bool read_list(struct waiting *w)
     const struct block *b;
     if (w->rounds++ > 0 && !can_read_again(path)) {
         complain(path,
-                 "cannot be read twice, and more lines are to be looked for than %s bytes hold; "
-                 "give it as a file, or more --memory",
+                 "the list cannot be read twice, but more lines wait for it than %s bytes can "
+                 "hold; give it as a file, or give more --memory",
                  grouped(w->budget));
         return false;
     }

@@ -111,7 +111,7 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
     if (o->type == TEXTS) {
         struct texts *t = field;
         if (t->n == (int)(sizeof t->text / sizeof *t->text)) {
-            complain(NULL, "--%s: no more than %d times", o->name, t->n);
+            complain(NULL, "--%s can be given at most %d times", o->name, t->n);
             return false;
         }
         t->text[t->n++] = (char *)text; /* a word of argv */
@@ -225,7 +225,7 @@ static bool parse_long(int argc, char **argv, int *i, struct args *a)
     const char *value = equals != NULL ? equals + 1 : NULL;
     if (o->type != FLAG && value == NULL && *i + 1 < argc) value = argv[++*i];
     if (o->type != FLAG && value == NULL) {
-        complain(NULL, "--%s needs a value: %s", o->name, o->value);
+        complain(NULL, "--%s requires a value: %s", o->name, o->value);
         return false;
     }
     return set_value(o, value, a);
@@ -246,7 +246,7 @@ static bool parse_short(int argc, char **argv, int *i, struct args *a)
         const char *value = p[1] != '\0' ? p + 1 : NULL;
         if (value == NULL && *i + 1 < argc) value = argv[++*i];
         if (value == NULL) {
-            complain(NULL, "-%c needs a value: %s", *p, o->value);
+            complain(NULL, "-%c requires a value: %s", *p, o->value);
             return false;
         }
         return set_value(o, value, a);

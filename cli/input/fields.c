@@ -5,7 +5,7 @@
 int check_fields(const struct args *a)
 {
     if (a->delimiter != 0 && a->field == 0 && a->weight_field == 0 && a->list_field == 0)
-        return complain(NULL, "--delimiter: between which fields? See --field");
+        return complain(NULL, "--delimiter requires --field or --weight-field");
     return EXIT_FOUND;
 }
 

@@ -318,7 +318,7 @@ static bool next_stream(struct input *in)
     }
     if (in->have == 0) return true;
     if (in->have < size || !begins((int)in->format, in->buffer + in->at, size))
-        return broken(in, " data with something else behind it") == 0;
+        return broken(in, " data is followed by something else") == 0;
     return start_decoder(in) || broken(in, ": not enough memory") == 0;
 }
 
@@ -331,10 +331,10 @@ static ssize_t read_packed(struct input *in, void *to, size_t n)
         const struct step s = step(in, to, n);
         in->at += s.used;
         in->have -= s.used;
-        if (!s.good) return broken(in, " data that is damaged");
+        if (!s.good) return broken(in, " data is damaged");
         if (s.ended) end_decoder(in);
         if (s.made > 0) return (ssize_t)s.made;
-        if (!s.ended && in->ended && in->have == 0) return broken(in, " data that ends too early");
+        if (!s.ended && in->ended && in->have == 0) return broken(in, " data ends too early");
     }
 }
 

@@ -98,7 +98,7 @@ static bool open_next(struct lines *l)
         l->path = is_stdin ? "standard input" : path;
         l->in = spent ? NULL : input_open(path, l->raw);
         if (l->in != NULL) return true;
-        fail(l, spent ? "the filter was read from there" : strerror(errno));
+        fail(l, spent ? "the filter was already read from there" : strerror(errno));
     }
     return false;
 }
@@ -424,12 +424,12 @@ static void tell_skipped(const struct lines *l)
     const uint64_t field = l->args->field, weight = l->args->weight_field;
     if (!l->finished || l->failed || l->args->quiet) return;
     if (l->skipped > 0)
-        complain(NULL, "skipped %s line%s of fewer than %s fields", grouped(l->skipped),
+        complain(NULL, "skipped %s line%s with fewer than %s fields", grouped(l->skipped),
                  l->skipped > 1 ? "s" : "", grouped(field > weight ? field : weight));
     if (l->bad.n > 0)
         complain(l->bad.path,
-                 "line %s: the weight '%s' is not a whole number of 64 bits; skipped %s "
-                 "such line%s",
+                 "line %s: the weight '%s' is not a whole number of at most 64 "
+                 "bits; skipped %s such line%s",
                  grouped(l->bad.line), l->bad.text, grouped(l->bad.n), l->bad.n > 1 ? "s" : "");
 }
 

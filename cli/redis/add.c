@@ -60,7 +60,7 @@ static void warn_of_repeats(const struct remote *r)
     const uint64_t n = cluster_repeated(r->s);
     if (n > 0 && counts_lines(r))
         complain(r->at.shown,
-                 "warning: %s line%s sent again after a failure, and may be counted twice",
+                 "warning: %s line%s sent again after a failure and may be counted twice",
                  grouped(n), n > 1 ? "s were" : " was");
 }
 
@@ -74,8 +74,9 @@ int remote_add(const struct args *a)
         status = add_remote(a, &r, a->words + 1, a->n_words - 1,
                             a->weight_field != 0 ? CLUSTER_WEIGH : CLUSTER_ADD, &lines);
         if (status != EXIT_FOUND)
-            complain(r.at.shown, "the first %s lines are in%s; of those behind them some may be",
-                     grouped(lines), a->replicas != 0 ? ", and confirmed" : "");
+            complain(r.at.shown,
+                     "the first %s lines are added%s; the state of later lines is unknown",
+                     grouped(lines), a->replicas != 0 ? " and confirmed" : "");
         warn_of_repeats(&r);
         if (status == EXIT_FOUND) status = remote_check_rate(a, &r, NULL);
     }
@@ -116,10 +117,11 @@ int remote_remove(const struct args *a)
         const struct flow f = {a, &r, CLUSTER_REMOVE, "removing", added, &d};
         status = send_lines(&f, a->words + 1, a->n_words - 1);
         if (status != EXIT_FOUND)
-            complain(r.at.shown, "the first %s lines are removed; of those behind them some may be",
+            complain(r.at.shown,
+                     "the first %s lines are removed; the state of later lines is unknown",
                      grouped(d.lines));
         else if (d.in < d.lines && !a->quiet)
-            complain(r.at.shown, "%s of %s lines were not in it", grouped(d.lines - d.in),
+            complain(r.at.shown, "%s of %s lines were not present", grouped(d.lines - d.in),
                      grouped(d.lines));
     }
     remote_close(&r);
@@ -143,7 +145,9 @@ static bool count_items(const struct args *a, char **files, int n, const char *o
                         uint64_t *out)
 {
     if (n > 0 && lines_total_bytes(files, n) > 0) return lines_count(a, files, n, out);
-    complain(NULL, "%s: say %s: a stream goes to the servers as it comes, and cannot be counted",
+    complain(NULL,
+             "%s: give %s, because a stream is sent to the servers as it arrives and cannot be "
+             "counted first",
              a->command->name, option);
     return false;
 }
@@ -208,7 +212,7 @@ static int make_set(const struct args *a, struct remote *r, unsigned shards, con
         return status;
     }
     cluster_set_abandon(r->s);
-    return complain(r->at.shown, "nothing is kept");
+    return complain(r->at.shown, "nothing was kept");
 }
 
 int remote_build(const struct args *a)

@@ -53,8 +53,8 @@ int remote_check(const struct args *a)
     struct checking k = {.a = a};
     int status = EXIT_ERROR;
     if (a->fpr != 0 || a->bytes != 0)
-        return complain(NULL,
-                        "check: --fpr and --bytes are for -f; a set has its size and its rate");
+        return complain(NULL, "check: --fpr and --bytes require -f; a set already has its "
+                              "size and its rate");
     if (check_fields(a) != EXIT_FOUND) return EXIT_ERROR;
     if (remote_open(a, a->words[0], &r)) {
         /* Lines that are printed are progress enough. */

@@ -165,8 +165,7 @@ static void print_filter(const struct remote *r, const tamis_facts *f, const str
         printf("\n            worst %s, in %s", rate_text(f[s->worst].fpr_now),
                cluster_shard_key(r->s, s->worst));
     if (all->miss_rate > 0)
-        printf("\n  missed    %s of the keys that are in get a wrong no now",
-               rate_text(all->miss_rate));
+        printf("\n  missed    %s of its members get a wrong no now", rate_text(all->miss_rate));
     putchar('\n');
     print_bound(all);
     putchar('\n');
@@ -175,10 +174,10 @@ static void print_filter(const struct remote *r, const tamis_facts *f, const str
 static void print_sketch(const tamis_facts *all)
 {
     printf("  weight    %s in all\n", signed_text(all->weight));
-    printf("  noise     a key that never came counts up to %s in 99.9 %% of cases, in the worst "
-           "shard\n",
+    printf("  noise     99.9 %% of keys that never occurred have a count of at most %s, in the "
+           "worst shard\n",
            grouped((uint64_t)all->noise_999));
-    printf("  size      %s bytes; %s counters at their end\n", grouped(all->bytes),
+    printf("  size      %s bytes; %s saturated counters\n", grouped(all->bytes),
            all->saturated != 0 ? grouped(all->saturated) : "no");
 }
 
@@ -193,7 +192,7 @@ static void print_text(const struct remote *r, const tamis_facts *f, const struc
         print_sketch(&s->whole);
     else
         print_filter(r, f, s);
-    printf("  shards    of m = %s, k = %u, %.1f %% in use; hash xxh3-128, seed %llu\n",
+    printf("  shards    each with m = %s, k = %u; %.1f %% in use; hash xxh3-128, seed %llu\n",
            grouped(f->m), f->k, 100 * s->whole.fill, (unsigned long long)f->seed);
 }
 
@@ -246,7 +245,7 @@ int remote_check_rate(const struct args *a, const struct remote *r, const char *
     if (!can_be_overfull(cluster_kind(r->s))) return EXIT_FOUND;
     tamis_facts *f = calloc(cluster_shards(r->s), sizeof *f);
     if (f == NULL || !cluster_set_info(r->s, f)) {
-        complain(r->at.shown, "cannot tell whether it is overfull: %s",
+        complain(r->at.shown, "cannot determine whether it is overfull: %s",
                  f != NULL && cluster_why(r->c) != NULL ? cluster_why(r->c) : "not enough memory");
         free(f);
         cluster_recover(r->c);
@@ -294,13 +293,13 @@ static bool check_shapes(struct merging *m)
         const char *different = NULL;
         if (good && i > 0) {
             if (cluster_shards(m->in[i]) != cluster_shards(m->in[0]))
-                different = "another number of shards";
+                different = "they have different numbers of shards";
             else if (f->kind != first->kind)
-                different = "another kind";
+                different = "they are of different kinds";
             else if (f->seed != first->seed)
-                different = "another seed";
+                different = "they have different seeds";
             else if (f->m != first->m || f->k != first->k)
-                different = "another size";
+                different = "they have different sizes";
         }
         if (different != NULL)
             good = complain(m->at[i].shown, "cannot be merged with %s: %s", m->at[0].shown,
@@ -318,11 +317,13 @@ static bool open_sets(const struct args *a, struct merging *m)
 {
     for (int i = 0; i < a->n_words; i++) {
         struct cluster_address *at = &m->at[m->n];
-        const char *why = cluster_is_address(a->words[i]) ? cluster_parse(a->words[i], at)
-                                                          : "is a file; TAMIS.LOAD brings it in";
-        if (m->n + 1 == MOST_SETS) why = "too many sets at once";
+        const char *why = cluster_is_address(a->words[i])
+                              ? cluster_parse(a->words[i], at)
+                              : "is a file; load it into the server with TAMIS.LOAD first";
+        if (m->n + 1 == MOST_SETS) why = "too many sets; merge at most 255 at once";
         if (why == NULL && !same_servers(at, &m->to.at))
-            why = "is at another address than the result: servers merge what they have";
+            why = "is at another address than the result, but servers merge only "
+                  "sets that they hold";
         if (why != NULL) {
             complain(cluster_is_address(a->words[i]) ? at->shown : a->words[i], "%s", why);
             return false;
@@ -359,12 +360,14 @@ static int merge_into(const struct args *a, struct merging *m)
 {
     const bool update = take_result_out(m);
     if (update && m->n == 0) return EXIT_FOUND;
-    if (update && !a->force) return complain(m->to.at.shown, "exists already; -f replaces it");
+    if (update && !a->force)
+        return complain(m->to.at.shown, "already exists; use -f to replace it");
     if (!update) m->to.s = cluster_set_like(m->to.c, m->to.at.name, m->in[0], a->force);
     if (m->to.s == NULL) return remote_complain(&m->to);
     if (!cluster_set_merge(m->to.s, m->in, m->n, m->once)) {
         remote_complain(&m->to);
-        if (update) return complain(m->to.at.shown, "some shards may be merged, others not");
+        if (update)
+            return complain(m->to.at.shown, "some shards may have been merged, and others not");
     } else if (update) {
         return remote_check_rate(a, &m->to, NULL);
     } else if (remote_check_rate(a, &m->to, "not written") == EXIT_FOUND) {
@@ -372,13 +375,14 @@ static int merge_into(const struct args *a, struct merging *m)
         remote_complain(&m->to);
     }
     cluster_set_abandon(m->to.s);
-    return complain(m->to.at.shown, "nothing is kept");
+    return complain(m->to.at.shown, "nothing was kept");
 }
 
 int remote_merge(const struct args *a)
 {
     int status = EXIT_ERROR;
-    if (a->output == NULL) return complain(NULL, "merge: where to? -o redis://HOST:PORT/NAME");
+    if (a->output == NULL)
+        return complain(NULL, "merge: give the result with -o redis://HOST:PORT/NAME");
     struct merging *m = calloc(1, sizeof *m);
     if (m == NULL) return complain(NULL, "not enough memory");
     if (remote_connect(a, a->output, &m->to) && open_sets(a, m)) status = merge_into(a, m);
@@ -469,10 +473,11 @@ int remote_top(const struct args *a)
     int status = EXIT_ERROR;
     if (a->n_words != 1 || a->output != NULL || a->bytes != 0 || a->field != 0 ||
         a->weight_field != 0)
-        return complain(NULL, "top: of a set at a redis:// address only -n and --json can be "
-                              "asked; 'tamis count --kind top -o redis://...' makes one");
+        return complain(NULL, "top: a set at a redis:// address accepts only -n and --json; make "
+                              "one with 'tamis count --kind top -o redis://...'");
     if (most > MOST_LISTED)
-        return complain(NULL, "top: of a set at a redis:// address -n %u at most", MOST_LISTED);
+        return complain(NULL, "top: -n can be at most %u for a set at a redis:// address",
+                        MOST_LISTED);
     if (remote_open(a, a->words[0], &r)) {
         if (cluster_set_top(r.s, most, &l, take_heavy)) {
             if (l.n > 0) qsort(l.entries, l.n, sizeof *l.entries, by_count);

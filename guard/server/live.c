@@ -102,6 +102,6 @@ void guard_live_look(struct guard_live *l, int64_t now, bool anyway)
     l->again = now + RETRY;
     if (strcmp(l->said.text, why.text) == 0) return;
     l->said = why;
-    fprintf(stderr, "tamis: not taken up: %s; still serving version %llu\n", why.text,
-            (unsigned long long)guard_about(l->current->g)->version);
+    fprintf(stderr, "tamis: the new version cannot be loaded: %s; still serving version %llu\n",
+            why.text, (unsigned long long)guard_about(l->current->g)->version);
 }

@@ -78,13 +78,14 @@ static enum MHD_Result answer_part(struct guard_ask *ask, const char *name, uint
     uint64_t wanted;
     size_t size;
     if (!version_from(&p, version, &wanted))
-        return guard_reply_error(ask, BAD, "version: one number, and no other parameter", NULL);
+        return guard_reply_error(ask, BAD, "version must be one number, and the only parameter",
+                                 NULL);
     if (wanted != version)
         return guard_reply_error(ask, MHD_HTTP_NOT_FOUND,
-                                 "this version is not served any more, or not yet", NULL);
+                                 "this version is no longer served, or not yet", NULL);
     const void *bytes = guard_bytes(ask->version->g, name, &size);
     if (bytes == NULL || size == 0)
-        return guard_reply_error(ask, MHD_HTTP_NOT_FOUND, "this version has none", NULL);
+        return guard_reply_error(ask, MHD_HTTP_NOT_FOUND, "this version has no such file", NULL);
     const struct guard_content c = {.bytes = bytes,
                                     .size = size,
                                     .sha256 = part->sha256,
@@ -164,12 +165,12 @@ static enum MHD_Result answer_confirm(struct guard_ask *ask)
 {
     const struct parameter p = parameter(ask, "prefix");
     uint8_t prefixes[MOST_PREFIXES][GUARD_PREFIX];
-    if (p.strange) return guard_reply_error(ask, BAD, "no parameter but prefix", NULL);
+    if (p.strange) return guard_reply_error(ask, BAD, "prefix is the only parameter", NULL);
     if (p.n == 0 || p.n > MOST_PREFIXES)
-        return guard_reply_error(ask, BAD, "1 to 30 parameters prefix", NULL);
+        return guard_reply_error(ask, BAD, "there must be 1 to 30 prefix parameters", NULL);
     for (size_t i = 0; i < p.n; i++)
         if (!prefix_from(p.values[i], prefixes[i]))
-            return guard_reply_error(ask, BAD, "a prefix is 8 hex digits", NULL);
+            return guard_reply_error(ask, BAD, "a prefix must be 8 hex digits", NULL);
     struct found f = {
         .m = about(ask), .hashes = {.most = MOST_TEXT}, .labels = {.most = MOST_TEXT}};
     struct guard_text out = {.most = 3 * MOST_TEXT};
@@ -208,7 +209,7 @@ static enum MHD_Result answer_update(struct guard_ask *ask)
     struct guard_text out = {.most = MOST_TEXT};
     uint64_t from;
     if (!version_from(&p, 0, &from))
-        return guard_reply_error(ask, BAD, "from: one number, and no other parameter", NULL);
+        return guard_reply_error(ask, BAD, "from must be one number, and the only parameter", NULL);
     guard_text_add(&out, "{\"version\":%" PRIu64 ",\"id\":\"%s\",\"base\":%" PRIu64, m->version,
                    m->id, m->base);
     if (from == m->version) {
@@ -315,7 +316,8 @@ enum MHD_Result guard_answer_request(struct guard_ask *ask, const char *path, co
     if (!ask->head && strcmp(method, "GET") != 0) {
         const struct guard_field allow[] = {
             {"Allow", ask->is_public ? "GET, HEAD, OPTIONS" : "GET, HEAD"}, {NULL, NULL}};
-        return guard_reply_error(ask, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD", allow);
+        return guard_reply_error(ask, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed",
+                                 allow);
     }
     return route->answer(ask);
 }

@@ -132,9 +132,10 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
                             .at = GUARD_AT_OTHER,
                             .sent = &c->sent};
     static const struct guard_field end[] = {{"Connection", "close"}, {NULL, NULL}};
-    const enum MHD_Result answered =
-        first ? guard_reply_error(&ask, MHD_HTTP_CONTENT_TOO_LARGE, "no body is wanted", end)
-              : guard_answer_request(&ask, url, method);
+    const enum MHD_Result answered = first
+                                         ? guard_reply_error(&ask, MHD_HTTP_CONTENT_TOO_LARGE,
+                                                             "a request must not have a body", end)
+                                         : guard_answer_request(&ask, url, method);
     guard_live_release(ask.version);
     return answered;
 }
@@ -173,7 +174,7 @@ static int listen_at(const char *text, uint16_t port, uint16_t *got, guard_error
     union address a;
     const int yes = 1, no = 0;
     if (!address_from(text, port, &a)) {
-        guard_fail(why, "'%s' is no IP address", text);
+        guard_fail(why, "'%s' is not an IP address", text);
         return -1;
     }
     socklen_t size = a.any.sa_family == AF_INET ? sizeof a.v4 : sizeof a.v6;

@@ -108,7 +108,7 @@ static const char *read_url(const struct reader *r, struct piece p, guard_url *u
     const guard_url_status status =
         guard_url_canonical(p.at, length_of(p), r->idn, r->room, r->size, u);
     if (status != GUARD_URL_OK) return guard_url_message(status);
-    if (u->escaped_name) return "a name that IDNA does not allow, or that is not UTF-8";
+    if (u->escaped_name) return "the host is not allowed by IDNA, or is not UTF-8";
     if (!u->address && !is_domain(u)) return "the host is not a domain name";
     return NULL;
 }
@@ -181,11 +181,11 @@ static guard_line hosts_line(const struct reader *r, bool nowhere, struct piece 
 {
     struct piece more;
     const struct piece name = first_word(p, &more);
-    const guard_line line = host_line(r, name, "not a host after the address");
+    const guard_line line = host_line(r, name, "the text after the address is not a host");
     if (line.kind != GUARD_LINE_ENTRY) return line;
     if (is_own_name(name)) return (guard_line){.kind = GUARD_LINE_NOTHING};
-    if (!nowhere) return reject("an address that leads somewhere");
-    if (more.at < more.end) return reject("more than one host in a line");
+    if (!nowhere) return reject("the address is not one that leads nowhere, like 0.0.0.0");
+    if (more.at < more.end) return reject("more than one host on the line");
     return line;
 }
 
@@ -206,11 +206,11 @@ guard_line guard_list_line(const void *bytes, size_t len, guard_url_idn *idn, ch
     if (p.at == p.end || *p.at == '!' || begins(p, "[Adblock"))
         return (guard_line){.kind = GUARD_LINE_NOTHING};
     for (const uint8_t *c = p.at; c < p.end; c++) {
-        if (*c < 0x20 && *c != '\t') return reject("a control character; is this a text?");
+        if (*c < 0x20 && *c != '\t') return reject("a control character; is this a text file?");
         if (*c == '\\') return reject("a backslash; write / or %5C");
     }
     if (rest.at < rest.end && is_address(word, &nowhere)) return hosts_line(&r, nowhere, rest);
-    if (rest.at < rest.end) return reject("white space inside; in a URL write %20");
+    if (rest.at < rest.end) return reject("white space inside; write %20 in a URL");
     if (begins(p, "@@")) return reject("an exception from a filter rule");
     if (is_cosmetic(p)) return reject("a rule about a part of a page");
     if (begins(p, "||")) return filter_line(&r, p);

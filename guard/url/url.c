@@ -59,11 +59,11 @@ const char *guard_url_message(guard_url_status s)
 {
     switch (s) {
     case GUARD_URL_OK: return "no error";
-    case GUARD_URL_EROOM: return "the URL is longer than the room for it";
+    case GUARD_URL_EROOM: return "the URL is too long";
     case GUARD_URL_ESCHEME: return "only http, https and ftp URLs can be checked";
     case GUARD_URL_ENOHOST: return "the URL has no host";
-    case GUARD_URL_EHOST: return "the host holds a character that no host has";
-    case GUARD_URL_EPORT: return "the port is not a number up to 65535";
+    case GUARD_URL_EHOST: return "the host contains a character that no host may have";
+    case GUARD_URL_EPORT: return "the port is not a number from 0 to 65535";
     case GUARD_URL_EADDRESS: return "there is no IPv6 address between the brackets";
     }
     return "unknown status";

@@ -96,7 +96,7 @@ static int lock(const char *directory, guard_error *why)
     } else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         const bool busy = errno == EWOULDBLOCK;
         if (busy)
-            guard_fail(why, "%s: another build is going on there", directory);
+            guard_fail(why, "%s: another build is running in this directory", directory);
         else
             guard_fail(why, "%s: cannot lock the directory against another build: %s", directory,
                        strerror(errno));
@@ -131,8 +131,8 @@ static bool read_lists(struct build *b)
         const uint64_t bit = label_bit(&b->fresh, r->bad[i].label);
         if (bit == 0)
             return guard_fail(b->why,
-                              "'%s' is no label: up to %d printable characters, and up to "
-                              "%d labels",
+                              "'%s' cannot be a label: a label has up to %d printable characters, "
+                              "and there can be up to %d labels",
                               r->bad[i].label, GUARD_LABEL_SIZE - 1, GUARD_LABELS);
         if (!guard_read_bad(r, &r->bad[i], bit, &b->bad, &tally, b->why)) return false;
     }
@@ -167,7 +167,7 @@ static tamis_status fill(tamis *t, const struct guard_entries *e, bool exclude)
 static bool random_seed(uint64_t *seed, guard_error *why)
 {
     if (getrandom(seed, sizeof *seed, 0) == (ssize_t)sizeof *seed) return true;
-    return guard_fail(why, "no random numbers: %s", strerror(errno));
+    return guard_fail(why, "the system provides no random numbers: %s", strerror(errno));
 }
 
 /* Writes the filter and stores its actual false-positive rate in *rate. `bytes` limits its size; 0
@@ -349,7 +349,7 @@ static bool base_rate(const struct build *b, double *rate)
     if (good && tamis_info(t, &f) == TAMIS_OK) *rate = f.fpr_now;
     if (good) tamis_close(t);
     free(path);
-    return good || guard_fail(b->why, "the base filter cannot be read any more");
+    return good || guard_fail(b->why, "the base filter can no longer be read");
 }
 
 static bool write_changes(struct build *b)
@@ -401,7 +401,7 @@ static bool begin(struct build *b)
     b->fresh.version = b->old.version + 1;
     b->fresh.built = time(NULL);
     if (getrandom(id, sizeof id, 0) != (ssize_t)sizeof id)
-        return guard_fail(b->why, "no random numbers: %s", strerror(errno));
+        return guard_fail(b->why, "the system provides no random numbers: %s", strerror(errno));
     for (size_t i = 0; i < sizeof id; i++) snprintf(b->fresh.id + 2 * i, 3, "%02x", id[i]);
     remove_others(b->request->directory, b->has_old ? &b->old : NULL);
     return true;

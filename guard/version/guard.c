@@ -36,7 +36,7 @@ static bool read_part(const char *directory, uint64_t version, const char *name,
     if (path == NULL) return guard_fail(why, "not enough memory");
     bool good = guard_sum_file(path, &found, why);
     if (good && (found.bytes != part->bytes || strcmp(found.sha256, part->sha256) != 0))
-        good = guard_fail(why, "%s: damaged, or of another version than the manifest", path);
+        good = guard_fail(why, "%s: damaged, or not the version that the manifest names", path);
     FILE *f = good && out != NULL ? fopen(path, "re") : NULL;
     if (good && out != NULL) {
         out->n = (size_t)part->bytes;
@@ -57,7 +57,7 @@ static bool view(const char *what, const struct bytes *b, tamis **out, guard_err
         if (tamis_info(*out, &f) == TAMIS_OK && !f.may_miss) return true;
         tamis_close(*out);
         *out = NULL;
-        return guard_fail(why, "the %s: a %s filter can miss what is listed", what,
+        return guard_fail(why, "the %s is a %s filter, which can miss listed URLs", what,
                           tamis_kind_name(f.kind));
     }
     return guard_fail(why, "the %s: %s", what, reason.text);

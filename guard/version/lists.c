@@ -104,7 +104,7 @@ static bool take_good(struct reading *r, guard_span expression)
         guard_hash(all[i], hash);
         const bool listed = guard_entries_find(r->bad, hash) != NULL;
         if (listed && i == 0)
-            return guard_fail(r->why, "%s: line %llu: '%.*s' is on a bad list as well",
+            return guard_fail(r->why, "%s: line %llu: '%.*s' is also on a list of bad URLs",
                               r->list->path, (unsigned long long)r->line,
                               (int)(all[i].length < 120 ? all[i].length : 120), all[i].bytes);
         if (!listed && !push(r->out, all[i], 0, r->why)) return false;
@@ -115,7 +115,7 @@ static bool take_good(struct reading *r, guard_span expression)
 static bool take_line(struct reading *r, const char *text, size_t n)
 {
     if (n > LONGEST_LINE - 8) {
-        reject(r, "longer than any URL");
+        reject(r, "the line is longer than any URL");
         return true;
     }
     const guard_line line =
@@ -208,13 +208,13 @@ static bool is_likely(const struct reading *r, uint64_t lines, uint64_t rejects)
     if (r->request->lenient || (lines > 0 && lines >= rejects)) return true;
     if (lines == 0)
         return guard_fail(r->why,
-                          "%s: no entry in %llu lines: nothing is published; --lenient takes it as "
-                          "it is",
+                          "%s: no entry in %llu lines, so nothing is published; --lenient accepts "
+                          "the list as it is",
                           r->list->path, (unsigned long long)r->line);
     return guard_fail(
         r->why,
-        "%s: %llu lines left out and only %llu taken: nothing is published; --lenient "
-        "takes it as it is",
+        "%s: %llu lines left out and only %llu taken, so nothing is published; --lenient accepts "
+        "the list as it is",
         r->list->path, (unsigned long long)rejects, (unsigned long long)lines);
 }
 

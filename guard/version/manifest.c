@@ -234,7 +234,8 @@ bool guard_manifest_read(const char *directory, guard_manifest *out, bool *absen
     free(path);
     if (f == NULL) {
         *absent = errno == ENOENT;
-        return guard_fail(why, "%s: no list has been built there: %s", directory, strerror(errno));
+        return guard_fail(why, "%s: no list has been published in this directory: %s", directory,
+                          strerror(errno));
     }
     const size_t n = fread(text, 1, MOST_BYTES, f);
     const int error = ferror(f) ? errno : 0;
@@ -245,12 +246,12 @@ bool guard_manifest_read(const char *directory, guard_manifest *out, bool *absen
     const size_t last = 4 + 2 * GUARD_HASH_SIZE + 1; /* "sum ...\n" */
     if (n <= last || strlen(text) != n || text[n - 1] != '\n' ||
         strncmp(text + n - last, "sum ", 4) != 0)
-        return guard_fail(why, "%s/manifest: damaged or of a newer version", directory);
+        return guard_fail(why, "%s/manifest: damaged, or written by a newer version", directory);
     sum_bytes(text, n - last, sum);
     const bool right = strncmp(text + n - last + 4, sum, 2 * GUARD_HASH_SIZE) == 0;
     text[n - last] = '\0';
     if (!right || !parse(text, out))
-        return guard_fail(why, "%s/manifest: damaged or of a newer version", directory);
+        return guard_fail(why, "%s/manifest: damaged, or written by a newer version", directory);
     return true;
 }
 

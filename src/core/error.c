@@ -9,16 +9,16 @@ const char *tamis_status_message(tamis_status s)
     switch (s) {
     case TAMIS_OK: return "no error";
     case TAMIS_ENOMEM: return "not enough memory, or a limit was reached";
-    case TAMIS_EINVAL: return "an argument makes no sense";
+    case TAMIS_EINVAL: return "an argument is invalid";
     case TAMIS_EUNSUPPORTED: return "this kind of filter cannot do that";
     case TAMIS_EFULL: return "the filter is full";
-    case TAMIS_EABSENT: return "certainly not in the filter";
+    case TAMIS_EABSENT: return "the key is certainly not in the filter";
     case TAMIS_EMISMATCH: return "the filters differ in kind, shape, hash or seed";
-    case TAMIS_ECORRUPT: return "not a whole, undamaged Tamis image";
+    case TAMIS_ECORRUPT: return "not a complete, undamaged Tamis image";
     case TAMIS_EVERSION: return "written by a newer version of Tamis";
-    case TAMIS_EKEY: return "the secret key is missing or another one";
+    case TAMIS_EKEY: return "the secret key is missing or wrong";
     case TAMIS_EIO: return "input/output error";
-    case TAMIS_ESEALED: return "read-only";
+    case TAMIS_ESEALED: return "the filter is read-only";
     case TAMIS_EBUSY: return "another process is changing this file";
     }
     return "unknown status";

@@ -99,7 +99,8 @@ tamis_status tamis__refuse(tamis_error *why, tamis_status s)
     if (s == TAMIS_OK) return s;
     const bool caller = s == TAMIS_EUNSUPPORTED; /* kinds that cannot were sorted out before */
     return tamis__fail(why, s, "%s",
-                       caller ? "made for the caller's own hashes: use the verbs that take hashes"
+                       caller ? "made for the caller's own hashes; use the "
+                                "functions that take hashes"
                               : tamis_status_message(s));
 }
 
@@ -107,8 +108,7 @@ static tamis_status exclude_all(tamis *t, const struct keys *in, tamis_error *wh
 {
     tamis_status s = TAMIS_OK;
     if (t->kind->exclude == NULL)
-        return tamis__unsupported(why, TAMIS_EXACT,
-                                  "%s filters can be wrong about any key that is not in",
+        return tamis__unsupported(why, TAMIS_EXACT, "%s filters can be wrong about any non-member",
                                   t->kind->name);
     if (t->read_only)
         s = TAMIS_ESEALED;

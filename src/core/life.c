@@ -61,7 +61,7 @@ static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **
     if ((p->flags & TAMIS_HASH_CALLER) != 0 && (o->key != NULL || p->seed != 0))
         return tamis__fail(why, TAMIS_EINVAL, "the caller's own hashes have no seed and no key");
     if (o->key != NULL && p->seed != 0)
-        return tamis__fail(why, TAMIS_EINVAL, "a seed or a key, not both");
+        return tamis__fail(why, TAMIS_EINVAL, "give a seed or a key, not both");
     if (o->max_bytes != 0 && p->bytes > o->max_bytes)
         return tamis__fail(why, TAMIS_ENOMEM, "%llu bytes, more than the limit of %llu",
                            (unsigned long long)p->bytes, (unsigned long long)o->max_bytes);
@@ -113,7 +113,8 @@ tamis_status tamis_load(const void *image, size_t size, const tamis_options *opt
     tamis_options o;
     const struct source src = {.size = size, .memory = image != NULL ? image : ""};
     tamis_status s = tamis__check_options(options, TAMIS__LOAD_FLAGS, &o, why);
-    if (image == NULL && size != 0) return tamis__fail(why, TAMIS_EINVAL, "there is no image");
+    if (image == NULL && size != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "the image must not be NULL");
     return s == TAMIS_OK ? tamis__image_read(&src, &o, false, out, why) : s;
 }
 

@@ -11,7 +11,7 @@
 
 static tamis_status check_alike(const tamis *a, const tamis *b, tamis_error *why)
 {
-    if (a == b) return tamis__fail(why, TAMIS_EINVAL, "a filter and itself");
+    if (a == b) return tamis__fail(why, TAMIS_EINVAL, "the two filters are the same one");
     const uint16_t inner[2] = {a->body.sections->kind, b->body.sections->kind};
     if (a->kind->id == b->kind->id && inner[0] != inner[1]) /* windows, pairs */
         return tamis__fail(why, TAMIS_EMISMATCH, "one is made of %s, the other of %s",
@@ -65,7 +65,8 @@ tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
     if (((into->kind->traits | from->kind->traits) & TAMIS__NOISY) != 0)
         return tamis__unsupported(
             why, TAMIS_BLOOM,
-            "noise adds up: private filters cannot be merged, merge their sources");
+            "private filters cannot be merged, because their noise adds up; merge the filters that "
+            "they were released from");
     if (into->kind->merge == NULL)
         return tamis__unsupported(why, TAMIS_BLOCKED, "%s filters cannot be merged",
                                   into->kind->name);
@@ -97,12 +98,13 @@ tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_err
     *out = NULL;
     if (kind == t->kind->id)
         return tamis__fail(why, TAMIS_EUNSUPPORTED,
-                           "it is of kind %s already: there is nothing to convert", t->kind->name);
+                           "it is of kind %s already, so there is nothing to convert",
+                           t->kind->name);
     const tamis_options same = tamis__same_options(t);
     if (t->kind->plain == NULL || !t->kind->plain(&t->body, &shape, NULL) || shape.kind != kind)
-        return tamis__fail(why, TAMIS_EUNSUPPORTED, "no %s filter has the answers of this %s one",
-                           tamis_kind_name(kind) != NULL ? tamis_kind_name(kind) : "such",
-                           t->kind->name);
+        return tamis__fail(
+            why, TAMIS_EUNSUPPORTED, "no %s filter gives the same answers as this %s filter",
+            tamis_kind_name(kind) != NULL ? tamis_kind_name(kind) : "such", t->kind->name);
     tamis *plain = tamis__new(tamis__kind(kind), &same, 1);
     if (plain == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     shape.items = 0;

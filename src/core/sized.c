@@ -14,7 +14,7 @@ static size_t size_of(const void *sized)
 
 tamis_status tamis__check_struct(const void *to, const char *name, tamis_error *why)
 {
-    if (to == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no %s", name);
+    if (to == NULL) return tamis__fail(why, TAMIS_EINVAL, "the %s must not be NULL", name);
     const size_t size = size_of(to);
     if (size >= sizeof size && size <= TAMIS__MOST_STRUCT && size % sizeof size == 0)
         return TAMIS_OK;

@@ -27,13 +27,13 @@ static const char *wrong_fields(const uint8_t *p, size_t *at)
     *at = 0;
     if (tamis__get64(p) != 1) return "not a DCSO filter of version 1";
     *at = 8;
-    if (tamis__get64(p + 8) == 0) return "a DCSO filter for no items";
+    if (tamis__get64(p + 8) == 0) return "this DCSO filter is planned for no items";
     *at = 16;
-    if (!(fpr > 0 && fpr < 1)) return "a DCSO filter with a wrong rate";
+    if (!(fpr > 0 && fpr < 1)) return "the rate of this DCSO filter is wrong";
     *at = 24;
-    if (k == 0 || k > MOST_PROBES) return "a DCSO filter with a wrong number of probes";
+    if (k == 0 || k > MOST_PROBES) return "this DCSO filter has a wrong number of probes";
     *at = 32;
-    if (tamis__get64(p + 32) == 0) return "a DCSO filter of no bits";
+    if (tamis__get64(p + 32) == 0) return "this DCSO filter has no bits";
     return NULL;
 }
 
@@ -55,11 +55,11 @@ static tamis_status open_dcso(const uint8_t *p, size_t n, const tamis_options *o
     const uint64_t rate = tamis__get64(p + 16), k = tamis__get64(p + 24), m = tamis__get64(p + 32);
     const uint64_t words = m / 64 + (m % 64 != 0);
     if (words > (n - dcso_HEADER) / 8)
-        return tamis__corrupt(why, 32, "a DCSO filter that is cut off");
+        return tamis__corrupt(why, 32, "this DCSO filter is truncated");
     const uint8_t *bits = p + dcso_HEADER;
     if (m % 64 != 0 && tamis__get64(bits + 8 * (words - 1)) >> m % 64 != 0)
         return tamis__corrupt(why, dcso_HEADER + 8 * (words - 1),
-                              "a DCSO filter with bits past its end");
+                              "this DCSO filter has bits set beyond its end");
     tamis_foreign *f = tamis__foreign_new(&tamis__foreign_dcso, o, 1, 0, why);
     if (f == NULL) return TAMIS_ENOMEM;
     f->items_known = true;

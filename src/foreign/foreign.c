@@ -93,7 +93,8 @@ tamis_status tamis_foreign_open(const void *bytes, size_t size, uint32_t format,
     const uint8_t *p = bytes != NULL ? bytes : (const uint8_t *)"";
     if (format == TAMIS_FOREIGN_AUTO &&
         (format = tamis_foreign_detect(p, size)) == TAMIS_FOREIGN_AUTO)
-        return tamis__corrupt(why, 0, "of no foreign format that is told by its content");
+        return tamis__corrupt(why, 0,
+                              "not in a foreign format that can be recognised by its content");
     if (format == TAMIS_FOREIGN_REDISBLOOM && tamis__foreign_redis_dump.begins(p, size))
         format = TAMIS_FOREIGN_REDIS_DUMP;
     const struct foreign_format *f = find(format);
@@ -287,7 +288,7 @@ tamis_status tamis_foreign_write(const tamis_foreign *f, uint32_t format, tamis_
     if (to == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no such foreign format");
     if (to->family != f->format->family)
         return tamis__fail(why, TAMIS_EUNSUPPORTED,
-                           "its bits are under the hash of %s, which is not that of %s: build it "
+                           "its bits were set with the hash of %s, not with that of %s; build it "
                            "again from the keys",
                            f->format->name, to->name);
     /* A sink of this library writes its reason, with errno, to the same tamis_error. That reason is

@@ -17,13 +17,14 @@ static tamis_status open_guava(const uint8_t *p, size_t n, const tamis_options *
 {
     if (n < guava_HEADER) return tamis__corrupt(why, n, "too short for a Guava filter");
     if (p[0] > MITZ_64)
-        return tamis__corrupt(why, 0, "not a Guava filter: there is no such strategy");
-    if (p[1] == 0) return tamis__corrupt(why, 1, "a Guava filter without probes");
+        return tamis__corrupt(why, 0, "not a Guava filter: its strategy is unknown");
+    if (p[1] == 0) return tamis__corrupt(why, 1, "this Guava filter has no probes");
     const uint64_t longs = (uint64_t)p[2] << 24 | (uint64_t)p[3] << 16 | (uint64_t)p[4] << 8 | p[5];
     if (longs == 0 || longs > INT32_MAX)
-        return tamis__corrupt(why, 2, "not a Guava filter: a wrong number of longs");
+        return tamis__corrupt(why, 2, "not a Guava filter: its number of longs is wrong");
     if (longs != (n - guava_HEADER) / 8 || (n - guava_HEADER) % 8 != 0)
-        return tamis__corrupt(why, 2, "not a whole Guava filter: it tells another length");
+        return tamis__corrupt(why, 2,
+                              "not a complete Guava filter: its header states another length");
     tamis_foreign *f = tamis__foreign_new(&tamis__foreign_guava, o, 1, 0, why);
     if (f == NULL) return TAMIS_ENOMEM;
     f->links[0] = (struct link){
@@ -38,7 +39,7 @@ static tamis_status guava_shape(const tamis_foreign_plan *plan, tamis_foreign *f
     const double m = floor(-n * log(plan->fpr) / (ln2 * ln2));
     struct link *l = &f->links[0];
     if (m > 64.0 * INT32_MAX)
-        return tamis__fail(why, TAMIS_EINVAL, "more than the 16 GiB that a Guava filter can have");
+        return tamis__fail(why, TAMIS_EINVAL, "a Guava filter can have at most 16 GiB");
     const uint64_t longs = (uint64_t)m / 64 + ((uint64_t)m % 64 != 0);
     l->bytes = 8 * (longs > 0 ? longs : 1);
     l->m = 8 * l->bytes;

@@ -100,8 +100,8 @@ static void take_column(struct pass *p)
     struct thrift_field f = {0, 0};
     bool found = false;
     while (tamis__thrift_next(&p->t, &f)) {
-        if (f.id == 1) p->unsupported = "a Parquet file whose columns are in other files";
-        if (f.id == 8 || f.id == 9) p->unsupported = "a Parquet file with encrypted columns";
+        if (f.id == 1) p->unsupported = "the columns of this Parquet file are in other files";
+        if (f.id == 8 || f.id == 9) p->unsupported = "this Parquet file has encrypted columns";
         if (!found && tamis__thrift_is(&p->t, &f, 3, THRIFT_STRUCT)) {
             take_metadata(p, &c);
             found = true;
@@ -166,20 +166,21 @@ static uint8_t *read_footer(const tamis_reader *file, const tamis_options *o, si
         return NULL;
     }
     if (memcmp(head, "PARE", HEAD) == 0) {
-        *s = tamis__fail(why, TAMIS_EUNSUPPORTED, "an encrypted Parquet file");
+        *s = tamis__fail(why, TAMIS_EUNSUPPORTED, "this Parquet file is encrypted");
         return NULL;
     }
     if (memcmp(head, "PAR1", HEAD) != 0 || memcmp(tail + 4, "PAR1", 4) != 0) {
-        tamis__corrupt(why, 0, "not a whole Parquet file: PAR1 is missing at one end");
+        tamis__corrupt(why, 0, "not a complete Parquet file: PAR1 is missing at one end");
         return NULL;
     }
     const uint32_t size = tamis__get32(tail);
     if (size == 0 || size > file->size - HEAD - TAIL) {
-        tamis__corrupt(why, file->size - TAIL, "a Parquet file with a footer of a wrong length");
+        tamis__corrupt(why, file->size - TAIL,
+                       "the footer of this Parquet file has a wrong length");
         return NULL;
     }
     if (o->max_bytes != 0 && size > o->max_bytes) {
-        *s = tamis__fail(why, TAMIS_ENOMEM, "a footer of %lu bytes, more than the limit of %llu",
+        *s = tamis__fail(why, TAMIS_ENOMEM, "the footer has %lu bytes, more than the limit of %llu",
                          (unsigned long)size, (unsigned long long)o->max_bytes);
         return NULL;
     }
@@ -202,7 +203,7 @@ static tamis_status list_chunks(tamis_parquet *p, const uint8_t *footer, size_t 
     take_file(&count);
     if (count.t.bad)
         return tamis__corrupt(why, p->file.size - TAIL - n + count.t.at,
-                              "a Parquet file with a damaged footer");
+                              "the footer of this Parquet file is damaged");
     if (count.unsupported != NULL)
         return tamis__fail(why, TAMIS_EUNSUPPORTED, "%s", count.unsupported);
     p->chunks = tamis__alloc(p->options.memory, count.n * sizeof *p->chunks + 1);
@@ -292,10 +293,10 @@ tamis_status tamis_parquet_filter(const tamis_parquet *p, uint64_t i, tamis_fore
     const struct chunk *c = &p->chunks[i];
     if (!c->has_filter) return tamis__fail(why, TAMIS_EABSENT, "this column has no Bloom filter");
     if (c->offset < HEAD || c->offset > p->file.size - TAIL)
-        return tamis__corrupt(why, c->offset, "a Bloom filter that is not in the file");
+        return tamis__corrupt(why, c->offset, "a Bloom filter lies outside the file");
     uint64_t room = p->file.size - TAIL - c->offset;
     if (c->length != 0 && c->length > room)
-        return tamis__corrupt(why, c->offset, "a Bloom filter that is not in the file");
+        return tamis__corrupt(why, c->offset, "a Bloom filter lies outside the file");
     if (c->length != 0) room = c->length;
     const size_t n = room < MOST_HEADER ? (size_t)room : MOST_HEADER;
     tamis_status s = p->file.read(p->file.ctx, c->offset, header, n);
@@ -307,7 +308,7 @@ tamis_status tamis_parquet_filter(const tamis_parquet *p, uint64_t i, tamis_fore
         return reason.status;
     }
     if (bytes > room - at)
-        return tamis__corrupt(why, c->offset, "a Bloom filter that is longer than its place");
+        return tamis__corrupt(why, c->offset, "a Bloom filter is longer than the space for it");
     tamis_foreign *f = tamis__sbbf_new(&p->options, bytes, unnamed, why);
     if (f == NULL) return TAMIS_ENOMEM;
     s = p->file.read(p->file.ctx, c->offset + at, f->owned, (size_t)bytes);

@@ -216,13 +216,14 @@ static const char *redis_dump_wrong(struct rdb r, uint64_t links, uint64_t *unpa
     for (uint64_t i = 0; i < links; i++) {
         struct link l = {0};
         const struct string s = link_of(&r, &l);
-        if (r.bad) return "a RedisBloom filter whose payload is damaged";
+        if (r.bad) return "the payload of this RedisBloom filter is damaged";
         const char *reason = tamis__redis_wrong_link(&l);
         if (reason != NULL) return reason;
-        if (s.packed && !tamis__sum(*unpacked, s.size, unpacked)) return "too big";
+        if (s.packed && !tamis__sum(*unpacked, s.size, unpacked))
+            return "this RedisBloom filter is too big";
     }
     expect(&r, KIND_END);
-    return r.bad || r.at != r.n ? "a RedisBloom filter with something behind it" : NULL;
+    return r.bad || r.at != r.n ? "there are bytes after the RedisBloom filter" : NULL;
 }
 
 static bool redis_dump_fill(tamis_foreign *f, struct rdb r)
@@ -256,13 +257,13 @@ static tamis_status open_dump(const uint8_t *p, size_t n, const tamis_options *o
     if (r.bad) return tamis__corrupt(why, 0, "not the DUMP of a RedisBloom filter");
     if (early.layout < REDISBLOOM_OLDEST_LAYOUT || early.layout > REDISBLOOM_LAYOUT)
         return tamis__fail(why, TAMIS_EUNSUPPORTED,
-                           "the DUMP of a RedisBloom filter in a layout that is not known");
-    if (!strip(p, &n)) return tamis__corrupt(why, n, "a DUMP of Redis that is cut off or damaged");
+                           "this DUMP of a RedisBloom filter has an unknown layout");
+    if (!strip(p, &n)) return tamis__corrupt(why, n, "this Redis DUMP is truncated or damaged");
     r = (struct rdb){p, n, 0, false};
     const struct head h = head_of(&r);
     if (r.bad || h.links == 0 || h.links > n - r.at || h.options > UINT32_MAX ||
         h.growth > UINT32_MAX)
-        return tamis__corrupt(why, 0, "a RedisBloom filter whose payload is damaged");
+        return tamis__corrupt(why, 0, "the payload of this RedisBloom filter is damaged");
     const char *reason = redis_dump_wrong(r, h.links, &unpacked);
     if (reason != NULL) return tamis__corrupt(why, 0, reason);
     tamis_foreign *f =
@@ -274,7 +275,7 @@ static tamis_status open_dump(const uint8_t *p, size_t n, const tamis_options *o
     f->growth = (uint32_t)h.growth;
     if (!redis_dump_fill(f, r)) {
         tamis_foreign_close(f);
-        return tamis__corrupt(why, 0, "a RedisBloom filter whose bits cannot be unpacked");
+        return tamis__corrupt(why, 0, "the bits of this RedisBloom filter cannot be decompressed");
     }
     return tamis__redis_finish(f, out, why);
 }
@@ -350,7 +351,7 @@ static tamis_status write_dump(const tamis_foreign *f, tamis_sink put, void *ctx
     if (most > UINT64_C(512) << 20)
         return tamis__fail(
             why, TAMIS_EUNSUPPORTED,
-            "Redis does not RESTORE more than 512 MB; redisbloom (BF.LOADCHUNK) can");
+            "Redis cannot RESTORE more than 512 MB; use the format redisbloom (BF.LOADCHUNK)");
     make_table(w.table);
     redis_dump_put_bytes(&w, &type, 1);
     put_length(&w, MODULE << 10 | REDISBLOOM_LAYOUT);

@@ -10,13 +10,13 @@
 const char *tamis__redis_wrong_link(const struct link *l)
 {
     if (l->m == 0 || l->bytes > UINT64_MAX / 8 || l->m > 8 * l->bytes || 8 * l->bytes - l->m >= 64)
-        return "a RedisBloom filter whose bits and bytes disagree";
+        return "this RedisBloom filter's numbers of bits and bytes disagree";
     if (l->log2 > 63 || (l->log2 > 0 && l->m != UINT64_C(1) << l->log2))
-        return "a RedisBloom filter that is no power of two of bits, but says so";
-    if (!(l->error > 0 && l->error < 1)) return "a RedisBloom filter with a wrong rate";
-    if (l->capacity == 0) return "a RedisBloom filter for no items";
+        return "this RedisBloom filter claims a power of two of bits, but has another number";
+    if (!(l->error > 0 && l->error < 1)) return "the rate of this RedisBloom filter is wrong";
+    if (l->capacity == 0) return "this RedisBloom filter is planned for no items";
     if (l->k == 0 || l->k > MOST_PROBES || redisbloom_probes(l->bits_per_entry) != l->k)
-        return "a RedisBloom filter with a wrong number of probes";
+        return "this RedisBloom filter has a wrong number of probes";
     return NULL;
 }
 
@@ -34,11 +34,11 @@ static const char *wrong_chain(const tamis_foreign *f)
 {
     uint64_t items = 0;
     for (uint32_t i = 0; i < f->n_links; i++) items += f->links[i].items;
-    if (items != f->items) return "a RedisBloom filter whose links have other items than the whole";
+    if (items != f->items) return "the items of this RedisBloom filter's links do not add up";
     if ((f->options & ~(uint32_t)REDISBLOOM_OPTIONS) != 0)
-        return "a RedisBloom filter with options that are not known";
+        return "this RedisBloom filter has unknown options";
     for (uint32_t i = 0; i < f->n_links; i++)
-        if (past_end(&f->links[i])) return "a RedisBloom filter with bits past its end";
+        if (past_end(&f->links[i])) return "this RedisBloom filter has bits set beyond its end";
     return NULL;
 }
 
@@ -50,7 +50,7 @@ tamis_status tamis__redis_finish(tamis_foreign *f, tamis_foreign **out, tamis_er
         s = tamis__corrupt(why, 0, reason);
     else if ((f->options & REDISBLOOM_HASH_64) == 0)
         s = tamis__fail(why, TAMIS_EUNSUPPORTED,
-                        "a RedisBloom filter with 32-bit hashes, of a version before 2");
+                        "this RedisBloom filter has 32-bit hashes, from a version before 2");
     if (s != TAMIS_OK) {
         tamis_foreign_close(f);
         return s;
@@ -171,10 +171,10 @@ static const char *redisbloom_wrong(const uint8_t *p, size_t n, uint32_t links, 
         const char *reason = tamis__redis_wrong_link(&l);
         if (reason != NULL) return reason;
         if (l.bytes > left)
-            return "a RedisBloom filter that is cut off: are all chunks of SCANDUMP there?";
+            return "this RedisBloom filter is truncated; are all chunks of SCANDUMP there?";
         left -= l.bytes;
     }
-    return left == 0 ? NULL : "a RedisBloom filter with something behind it";
+    return left == 0 ? NULL : "there are bytes after the RedisBloom filter";
 }
 
 static tamis_status open_chunks(const uint8_t *p, size_t n, const tamis_options *o,

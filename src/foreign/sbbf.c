@@ -56,12 +56,12 @@ size_t tamis__sbbf_header(const uint8_t *p, size_t n, uint64_t *bytes, bool *unn
         return 0;
     }
     if (size == 0 || size % BLOCK != 0 || size > INT32_MAX) {
-        tamis__corrupt(why, 0, "a Parquet Bloom filter of a wrong size");
+        tamis__corrupt(why, 0, "this Parquet Bloom filter has a wrong size");
         return 0;
     }
     if (named[2] > 1 || named[3] > 1 || named[4] > 1) {
         tamis__fail(why, TAMIS_EUNSUPPORTED,
-                    "a Parquet Bloom filter with an algorithm, hash or compression of later times");
+                    "this Parquet Bloom filter has an unknown algorithm, hash or compression");
         return 0;
     }
     *bytes = (uint64_t)size;
@@ -130,7 +130,9 @@ static tamis_status open_sbbf(const uint8_t *p, size_t n, const tamis_options *o
         return reason.status;
     }
     if (bytes != n - header)
-        return tamis__corrupt(why, 0, "not a whole Parquet Bloom filter: it tells another length");
+        return tamis__corrupt(why, 0,
+                              "not a complete Parquet Bloom filter: its "
+                              "header states another length");
     tamis_foreign *f = tamis__foreign_new(&tamis__foreign_parquet, o, 1, 0, why);
     if (f == NULL) return TAMIS_ENOMEM;
     set_link(f, p + header, bytes);
@@ -163,8 +165,7 @@ static tamis_status sbbf_shape(const tamis_foreign_plan *plan, tamis_foreign *f,
            sbbf_rate((double)plan->items / (double)(bytes / BLOCK)) > plan->fpr)
         bytes *= 2;
     if (bytes > INT32_MAX)
-        return tamis__fail(why, TAMIS_EINVAL,
-                           "more than the 1 GiB that a Parquet Bloom filter can have");
+        return tamis__fail(why, TAMIS_EINVAL, "a Parquet Bloom filter can have at most 1 GiB");
     set_link(f, NULL, bytes);
     return TAMIS_OK;
 }

@@ -5,15 +5,16 @@ static const char *wrong_entry(const struct buckets *b, uint64_t slot)
     const struct entry e = slot_get(b, slot);
     const bool textless = tamis__get64(slot_print(b, slot) + 32) >> 63 != 0;
     if (e.print == 0)
-        return e.count != 0 || e.error != 0 || e.text != 0 || textless ? "half an entry" : NULL;
-    if (e.count == 0 || (e.error & ~FRESH) >= e.count) return "an entry that never came";
-    if (textless != (e.text == 0)) return "an entry with half a text";
+        return e.count != 0 || e.error != 0 || e.text != 0 || textless ? "an entry is incomplete"
+                                                                       : NULL;
+    if (e.count == 0 || (e.error & ~FRESH) >= e.count) return "an entry has an impossible count";
+    if (textless != (e.text == 0)) return "the text of an entry is incomplete";
     const struct bucket_pair p =
         tamis__bucket_pair(tamis__bucket_key((tamis_hash){e.print, 0}), b->n);
     const uint64_t one = tamis__bucket_find_in(b, p.first, e.print);
     const uint64_t other = tamis__bucket_find_in(b, p.second, e.print);
     if ((one == slot) == (other == slot) || (one != NO_SLOT && other != NO_SLOT))
-        return "an entry in no bucket of its own, or twice";
+        return "an entry is in a wrong bucket, or in two";
     return NULL;
 }
 

@@ -39,9 +39,10 @@ tamis_status tamis__cannot_take_away(const tamis *t, tamis_error *why)
 {
     if (t->kind->rotate != NULL)
         return tamis__unsupported(why, TAMIS_SIGNED_TALLY,
-                                  "from a window nothing can be taken away: it forgets");
+                                  "nothing can be subtracted from a window, "
+                                  "which forgets by itself");
     return tamis__unsupported(why, TAMIS_SIGNED_TALLY,
-                              "updates of this %s are conservative, so nothing can be taken away",
+                              "this %s has conservative updates, so nothing can be subtracted",
                               t->kind->name);
 }
 
@@ -58,9 +59,10 @@ static tamis_status count_add_all(tamis *t, const struct keys *in, size_t *done,
     size_t added = 0;
     if (done != NULL) *done = 0;
     if (!count_weighs(t))
-        return tamis__unsupported(why, TAMIS_TALLY, "%s filters know no weights", t->kind->name);
+        return tamis__unsupported(why, TAMIS_TALLY, "%s filters do not support weights",
+                                  t->kind->name);
     if (in->hashes != NULL && (t->kind->traits & TAMIS__TEXTS) != 0)
-        return tamis__unsupported(why, TAMIS_TALLY, "a %s keeps the items themselves, not hashes",
+        return tamis__unsupported(why, TAMIS_TALLY, "a %s needs the items themselves, not hashes",
                                   t->kind->name);
     const tamis_status may = in->hashes == NULL ? tamis__may_change_keys(t)
                              : t->read_only     ? TAMIS_ESEALED
@@ -230,7 +232,7 @@ static tamis_status count_prepare(const tamis *t, bool keys, const struct noise 
                              t->hasher.id == TAMIS_CALLER_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
     if (count_weighs(t)) *n = tamis__noise(t, made);
     if (count_weighs(t) && *n == NULL)
-        return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to tell counts from noise");
+        return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to distinguish counts from noise");
     return TAMIS_OK;
 }
 

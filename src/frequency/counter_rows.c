@@ -109,7 +109,7 @@ const char *tamis__wrong_rows(const struct body *b, uint32_t kind, bool odd)
     const struct section *s = b->sections;
     if (b->count != 1) return "this kind has exactly one section";
     if (s->kind != kind) return "the section is not of this kind";
-    if (s->cell_bits != 32 && s->cell_bits != 64) return "wrong size of counters";
+    if (s->cell_bits != 32 && s->cell_bits != 64) return "the counters have a wrong size";
     if (s->k < 1 || s->k > TAMIS__MAX_ROWS || (odd && s->k % 2 == 0)) return "k is out of range";
     if (s->m < 1 || s->m > TAMIS__MAX_CELLS / s->k / s->cell_bits)
         return "the number of counters is out of range";

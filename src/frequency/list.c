@@ -104,17 +104,16 @@ tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_
             why, TAMIS_TOP, "kind %s keeps no items, so there is nothing to list", t->kind->name);
     if (t->kind->unlisted(&t->body) == INT64_MAX)
         return tamis__fail(why, TAMIS_EINVAL,
-                           "its counters have reached their end: any item may "
-                           "be missing from the list");
+                           "its counters are saturated, so any item may be missing from the list");
     if (weight <= t->kind->unlisted(&t->body))
         return tamis__fail(why, TAMIS_EINVAL,
-                           "items that came %lld times may not be listed: ask for %lld or more, or "
-                           "give it more memory",
+                           "items that occurred %lld times may be missing from the list; ask for "
+                           "%lld or more, or give it more memory",
                            (long long)weight, (long long)list_floor(t));
     struct noise *made;
     const struct noise *noise = tamis__noise(t, &made);
     if (noise == NULL)
-        return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to tell counts from noise");
+        return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to distinguish counts from noise");
     const size_t all = list_list(t, noise, weight, out, out != NULL ? n : 0);
     if (found != NULL) *found = all;
     tamis__free(t->memory, made);

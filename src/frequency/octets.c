@@ -77,9 +77,9 @@ const char *tamis__wrong_lines(const struct body *b, uint32_t kind, uint32_t pla
     const uint64_t lines = s->m / TAMIS__LINE_COUNTERS;
     if (b->count != 1) return "this kind has exactly one section";
     if (s->kind != kind) return "the section is not of this kind";
-    if (s->cell_bits != 8 || s->k != places) return "wrong counters";
+    if (s->cell_bits != 8 || s->k != places) return "the counters are wrong";
     if (s->m % TAMIS__LINE_COUNTERS != 0 || lines < 2 || lines > MOST_LINES)
-        return "m is out of range, or no whole number of lines";
+        return "m is out of range, or not a whole number of cache lines";
     if (s->length != lines * TAMIS__LINE_BYTES)
         return "the section's length does not fit its lines";
     return NULL;
@@ -94,7 +94,7 @@ const char *tamis__wrong_octets(const struct body *b)
         const uint64_t quads = (j >> 1 & ~(j & j >> 2)) | (j >> 5 & ~(j >> 4 & j >> 6));
         const uint64_t whole = j >> 3 & ~(j >> 1 & j >> 5);
         if (((quads | whole | j >> 7) & each) != 0 || j >> 56 != 0)
-            return "counters that have joined in no possible way";
+            return "counters have joined in an impossible way";
     }
     return NULL;
 }

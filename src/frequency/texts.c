@@ -131,21 +131,21 @@ const char *tamis__wrong_texts(const struct texts *t, const struct buckets *b)
     uint64_t alive = 0, wanted = 0;
     if (tamis__get64(t->bytes + 24) != 0) return "a reserved field is not zero";
     if (tamis__texts_floor(t) > TAMIS__MOST_WEIGHT || tamis__texts_unlisted(t) > TAMIS__MOST_WEIGHT)
-        return "a floor beyond all counts";
+        return "the floor is above all counts";
     if ((used != 0 && used < TAMIS__TEXT_HEADER) || used > t->length || used % ALIGN != 0)
-        return "texts that end nowhere";
+        return "the texts have no end";
     for (struct record r = {.at = TAMIS__TEXT_HEADER}; r.at < used; r.at += r.bytes) {
         const uint64_t whole = tamis__get32(t->bytes + r.at + 4);
-        if (tamis__get32(t->bytes + r.at) >= slots) return "a text of no entry";
-        if (record_bytes(t, whole) > used - r.at) return "a text beyond the last";
+        if (tamis__get32(t->bytes + r.at) >= slots) return "a text belongs to no entry";
+        if (record_bytes(t, whole) > used - r.at) return "a text lies beyond the last one";
         texts_look(t, b, &r);
         alive += r.alive;
         const uint64_t limit = tamis__text_limit(t->length), kept = whole < limit ? whole : limit;
         for (uint64_t i = r.at + RECORD + kept; i < r.at + r.bytes; i++)
-            if (t->bytes[i] != 0) return "bytes behind a text";
+            if (t->bytes[i] != 0) return "there are bytes after a text";
     }
     for (uint64_t at = used != 0 ? used : TAMIS__TEXT_HEADER; at < t->length; at++)
-        if (t->bytes[at] != 0) return "bytes behind the last text";
+        if (t->bytes[at] != 0) return "there are bytes after the last text";
     for (uint64_t s = 0; s < slots; s++) wanted += tamis__get32(slot_text(b, s)) != 0;
-    return alive == wanted ? NULL : "an entry whose text is not there";
+    return alive == wanted ? NULL : "the text of an entry is missing";
 }

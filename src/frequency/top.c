@@ -178,17 +178,17 @@ static const char *top_wrong_shape(const struct body *b)
     const struct body light = tamis__part(b, 0);
     if (s[0].role != TAMIS__ROLE_CELLS || s[1].role != TAMIS__ROLE_ENTRIES ||
         s[2].role != TAMIS__ROLE_TEXTS || s[1].kind != TAMIS_TOP || s[2].kind != TAMIS_TOP)
-        return "not a tally, entries and texts";
+        return "the sections are not a tally, entries and texts";
     const char *reason = tally()->wrong_shape(&light);
     if (reason != NULL) return reason;
     if (s[1].cell_bits != 64 || s[1].k != BUCKET_WAYS || s[2].cell_bits != 8 || s[2].k != 1)
-        return "wrong entries or texts";
+        return "the entries or the texts are wrong";
     if (s[1].m % BUCKET_WAYS != 0 || s[1].m / BUCKET_WAYS < 2 ||
         s[1].m / BUCKET_WAYS > MOST_BUCKETS || s[1].length != s[1].m / BUCKET_WAYS * BUCKET)
         return "the number of entries is out of range, or does not fit their length";
     if (s[2].m != s[2].length || s[2].m % 64 != 0 || s[2].m < 128 || s[2].m > MOST_TEXTS)
         return "the length of the texts is out of range";
-    if (s[1].items != 0 || s[2].items != 0) return "weight that is not the tally's";
+    if (s[1].items != 0 || s[2].items != 0) return "the weight differs from the tally's";
     return NULL;
 }
 

@@ -144,16 +144,17 @@ static const char *window_of_counts_wrong_shape(const struct body *b)
     const uint32_t parts = window_of_counts_parts_of(b);
     const struct kind *inner = inner_of(b);
     if (b->count % parts != 0 || generations(b) < 2 || generations(b) > MAX_GENERATIONS)
-        return "wrong number of generations";
+        return "the number of generations is wrong";
     if ((inner->traits & TAMIS__WEIGHS) == 0 || inner->rotate != NULL)
-        return "generations of a kind that cannot be in a window";
+        return "the generations are of a kind that a window cannot have";
     for (uint32_t i = 0; i < b->count; i++) {
         const struct section *s = b->sections + i, *first = b->sections + i % parts;
         if (s->role != first->role || s->kind != first->kind || s->m != first->m ||
             s->k != first->k || s->variant != first->variant || s->cell_bits != first->cell_bits)
             return "the generations differ in shape";
-        if (parts == 1 && s->role != TAMIS__ROLE_CELLS) return "a section that is no counters";
-        if (s->items > TAMIS__MOST_WEIGHT) return "a generation with no possible weight";
+        if (parts == 1 && s->role != TAMIS__ROLE_CELLS)
+            return "a section does not contain counters";
+        if (s->items > TAMIS__MOST_WEIGHT) return "a generation has an impossible weight";
     }
     for (uint32_t i = 0; i < generations(b); i++) {
         const struct body one = generation(b, i);

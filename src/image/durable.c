@@ -81,8 +81,8 @@ static tamis_status resolve_new(struct save *j, const char *path)
     struct stat link;
     if (lstat(path, &link) == 0) { /* /dev/stdout to a pipe, for one: not ours to replace */
         errno = j->only_new ? EEXIST : ENOENT;
-        return tamis__io_fail(j->why, j->only_new ? "cannot save"
-                                                  : "a symbolic link that leads to no file");
+        return tamis__io_fail(j->why,
+                              j->only_new ? "cannot save" : "the symbolic link leads to no file");
     }
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
@@ -130,7 +130,7 @@ static tamis_status find_target(struct save *j, const char *path)
 
 static tamis_status changed_meanwhile(const struct save *j)
 {
-    return tamis__fail(j->why, TAMIS_EBUSY, "changed by another process since it was opened");
+    return tamis__fail(j->why, TAMIS_EBUSY, "another process has changed this file meanwhile");
 }
 
 /* The lock on what is to be replaced, and proof that it is what the writer knows. */

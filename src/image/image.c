@@ -192,7 +192,8 @@ tamis_status tamis__image_write(const tamis *t, tamis_sink put, void *ctx, uint6
     uint64_t at = 0;
     if (t->newer)
         return tamis__fail(why, TAMIS_EVERSION,
-                           "of a newer format, which this library can read but not write");
+                           "this image has a newer format, which this library can "
+                           "read but not write");
     if (tamis__spilled(&t->body)) return tamis__in_file(why);
     uint8_t *meta = make_metadata(t, &at, root);
     if (meta == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to write the image");
@@ -245,23 +246,24 @@ static tamis_status check_start(const uint8_t *h, uint64_t size, tamis_error *wh
     uint64_t total;
     if (tamis__is_packed(h, TAMIS__HEADER_BYTES, &total))
         return tamis__fail(why, TAMIS_ECORRUPT,
-                           "packed: unpack it first (tamis unpack); it has %llu bytes then",
+                           "this file is packed; unpack it first (tamis unpack), to %llu bytes",
                            (unsigned long long)total);
     if (memcmp(h, image_magic, sizeof image_magic) != 0) {
         if (memcmp(h + 1, image_magic + 1, 5) == 0)
-            return tamis__corrupt(why, 0, "a Tamis file damaged by a text-mode transfer");
+            return tamis__corrupt(why, 0, "this Tamis file was damaged by a text-mode transfer");
         return tamis__corrupt(why, 0, "not a Tamis file");
     }
     const unsigned version = tamis__get16(h + H_READ_VERSION);
-    if (version == 0) return tamis__corrupt(why, H_READ_VERSION, "format version 0");
+    if (version == 0) return tamis__corrupt(why, H_READ_VERSION, "the format version is 0");
     if (version > TAMIS__FORMAT)
         return tamis__fail(why, TAMIS_EVERSION,
-                           "needs a reader of format %u; this library reads up to %u", version,
-                           TAMIS__FORMAT);
+                           "this file requires a reader of format %u; this library reads up to %u",
+                           version, TAMIS__FORMAT);
     if (tamis__get32(h + H_REFUSE) != 0)
-        return tamis__fail(why, TAMIS_EVERSION, "uses a feature this library does not know");
+        return tamis__fail(why, TAMIS_EVERSION,
+                           "this file uses a feature that this library does not know");
     if (tamis__get32(h + H_LENGTH) != TAMIS__HEADER_BYTES)
-        return tamis__corrupt(why, H_LENGTH, "wrong header length");
+        return tamis__corrupt(why, H_LENGTH, "the header length is wrong");
     total = tamis__get64(h + H_TOTAL);
     if (total > size) {
         tamis__fail(why, TAMIS_ECORRUPT, "truncated: %llu bytes of %llu", (unsigned long long)size,
@@ -269,7 +271,8 @@ static tamis_status check_start(const uint8_t *h, uint64_t size, tamis_error *wh
         if (why != NULL) why->offset = size;
         return TAMIS_ECORRUPT;
     }
-    if (total < size) return tamis__corrupt(why, total, "bytes after the end of the image");
+    if (total < size)
+        return tamis__corrupt(why, total, "there are bytes after the end of the image");
     const uint32_t sections = tamis__get32(h + H_SECTIONS);
     if (sections < 1 || sections > MAX_SECTIONS)
         return tamis__corrupt(why, H_SECTIONS, "the number of sections is out of range");
@@ -282,26 +285,27 @@ static tamis_status check_start(const uint8_t *h, uint64_t size, tamis_error *wh
 static tamis_status check_header(const uint8_t *h, tamis_error *why)
 {
     if (tamis__get16(h + H_WRITE_VERSION) < tamis__get16(h + H_READ_VERSION))
-        return tamis__corrupt(why, H_WRITE_VERSION, "wrong write version");
+        return tamis__corrupt(why, H_WRITE_VERSION, "the write version is wrong");
     const unsigned hash = tamis__get16(h + H_HASH);
     if (hash < TAMIS_XXH3 || hash > TAMIS_CALLER_HASH)
         return tamis__fail(why, TAMIS_EVERSION, "hash function %u is not known to this library",
                            hash);
     if (hash != TAMIS_XXH3 && tamis__get64(h + H_SEED) != 0)
-        return tamis__corrupt(why, H_SEED, "a seed where there can be none");
+        return tamis__corrupt(why, H_SEED, "there is a seed where none is allowed");
     if ((hash == TAMIS_SIPHASH) == all_zero(h + H_KEY_ID, 16))
-        return tamis__corrupt(why, H_KEY_ID, "wrong key id");
+        return tamis__corrupt(why, H_KEY_ID, "the key id is wrong");
     if (tamis__kind(tamis__get16(h + H_KIND)) == NULL)
         return tamis__fail(why, TAMIS_EVERSION, "kind %u is not in this library",
                            tamis__get16(h + H_KIND));
     uint64_t bits = tamis__get64(h + H_PLANNED_RATE);
     double rate;
     memcpy(&rate, &bits, 8);
-    if (!(rate > 0 && rate <= 1)) return tamis__corrupt(why, H_PLANNED_RATE, "wrong planned rate");
+    if (!(rate > 0 && rate <= 1))
+        return tamis__corrupt(why, H_PLANNED_RATE, "the planned rate is wrong");
     if (tamis__get64(h + H_PLANNED_ITEMS) < 1)
-        return tamis__corrupt(why, H_PLANNED_ITEMS, "no planned items");
+        return tamis__corrupt(why, H_PLANNED_ITEMS, "the planned items are missing");
     if (tamis__get64(h + H_GENERATION) < 1 || tamis__get64(h + H_GENERATION) > MAX_GENERATION)
-        return tamis__corrupt(why, H_GENERATION, "wrong generation");
+        return tamis__corrupt(why, H_GENERATION, "the generation is wrong");
     if (!all_zero(h + H_ZERO_16, 16) || !all_zero(h + H_ZERO_4, 4))
         return tamis__corrupt(why, H_ZERO_16, "a reserved field is not zero");
     return TAMIS_OK;
@@ -328,7 +332,7 @@ static tamis_status parse_table(const uint8_t *meta, uint64_t size, struct secti
         /* Each within size, so no sum below can overflow: 1024 sections of less than 2^64 /
          * 65536. */
         if (s[i].length < 8 || s[i].length > size)
-            return tamis__corrupt(why, entry + E_LENGTH, "wrong section length");
+            return tamis__corrupt(why, entry + E_LENGTH, "a section length is wrong");
         if (!all_zero(e + E_ZERO_8, 8))
             return tamis__corrupt(why, entry + E_ZERO_8, "a reserved field is not zero");
         at += chunks(s[i].length) * SUM_BYTES;
@@ -337,12 +341,13 @@ static tamis_status parse_table(const uint8_t *meta, uint64_t size, struct secti
         const uint64_t entry = TAMIS__HEADER_BYTES + (uint64_t)i * ENTRY_BYTES;
         s[i].offset = tamis__get64(meta + entry + E_OFFSET);
         if (at > size || s[i].offset != aligned(at))
-            return tamis__corrupt(why, entry + E_OFFSET, "wrong section offset");
+            return tamis__corrupt(why, entry + E_OFFSET, "a section offset is wrong");
         if (s[i].offset > size || s[i].length > size - s[i].offset)
-            return tamis__corrupt(why, entry + E_LENGTH, "a section beyond the end of the image");
+            return tamis__corrupt(why, entry + E_LENGTH,
+                                  "a section reaches beyond the end of the image");
         at = s[i].offset + s[i].length;
     }
-    if (at != size) return tamis__corrupt(why, at, "bytes after the last section");
+    if (at != size) return tamis__corrupt(why, at, "there are bytes after the last section");
     return TAMIS_OK;
 }
 
@@ -357,7 +362,7 @@ static tamis_status read_metadata(const struct source *src, const tamis_memory *
                                   struct metadata *m, tamis_error *why)
 {
     uint8_t start[TAMIS__HEADER_BYTES];
-    if (src->size == 0) return tamis__corrupt(why, 0, "empty file");
+    if (src->size == 0) return tamis__corrupt(why, 0, "the file is empty");
     if (src->size < sizeof start) {
         uint8_t first[sizeof image_magic] = {0};
         const size_t n = src->size < sizeof first ? (size_t)src->size : sizeof first;
@@ -383,11 +388,11 @@ static tamis_status read_metadata(const struct source *src, const tamis_memory *
     if (s != TAMIS_OK) return s;
     const uint64_t bytes = metadata_bytes(m->sections, m->count);
     if (src->metadata_bytes != 0 && src->metadata_bytes != bytes)
-        return tamis__corrupt(why, H_SECTIONS, "wrong length of the metadata");
+        return tamis__corrupt(why, H_SECTIONS, "the length of the metadata is wrong");
     s = image_fetch(src, table_end, m->bytes + table_end, (size_t)(bytes - table_end), why);
     if (s != TAMIS_OK) return s;
     if (root_of(m->bytes, bytes) != tamis__get64(m->bytes + H_ROOT))
-        return tamis__corrupt(why, H_ROOT, "damaged: the sum of the header does not match");
+        return tamis__corrupt(why, H_ROOT, "damaged: the checksum of the header does not match");
     return check_header(m->bytes, why);
 }
 
@@ -397,13 +402,15 @@ static tamis_status set_hasher(tamis *t, const uint8_t *h, const tamis_options *
     tamis__hasher_init(&t->hasher, tamis__get64(h + H_SEED), id == TAMIS_SIPHASH ? o->key : NULL);
     if (id == TAMIS_SIPHASH && o->key == NULL) {
         if ((o->flags & TAMIS_KEYLESS) == 0)
-            return tamis__fail(why, TAMIS_EKEY, "hashed with a secret key, which was not given");
+            return tamis__fail(why, TAMIS_EKEY,
+                               "this filter was made with a secret key, which was not given");
         memcpy(t->hasher.key_id, h + H_KEY_ID, 16);
     }
     if (memcmp(t->hasher.key_id, h + H_KEY_ID, 16) != 0)
-        return tamis__fail(why, TAMIS_EKEY, "hashed with another secret key");
+        return tamis__fail(why, TAMIS_EKEY, "this filter was made with another secret key");
     if (o->key != NULL && id != TAMIS_SIPHASH)
-        return tamis__fail(why, TAMIS_EKEY, "a key was given, but this image is not keyed");
+        return tamis__fail(why, TAMIS_EKEY,
+                           "a secret key was given, but this filter was made without one");
     t->hasher.id = id;
     t->hasher.usable = id == TAMIS_XXH3 || (id == TAMIS_SIPHASH && o->key != NULL);
     return TAMIS_OK;
@@ -433,16 +440,20 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
     t->watch.suspect = (tamis__get32(h + H_IGNORE) & FLAG_HASH_SUSPECT) != 0;
     const bool hashes = t->body.sections->role == TAMIS__ROLE_HASHES;
     if ((t->kind->traits & TAMIS__STATIC) != 0 && hashes == t->sealed)
-        return tamis__corrupt(why, H_READ_ONLY, "a static kind is sealed or collects");
+        return tamis__corrupt(why, H_READ_ONLY,
+                              "a filter of a sealed kind must be sealed or collecting");
     if ((t->kind->traits & TAMIS__NOISY) != 0 && (!t->sealed || t->strict))
-        return tamis__corrupt(why, H_READ_ONLY, "a release is sealed, and not strict");
+        return tamis__corrupt(why, H_READ_ONLY, "a private filter must be sealed and not strict");
     if ((flags & FLAG_TURNING) != 0 &&
         (t->kind->rotate == NULL || (t->kind->traits & TAMIS__WEIGHS) != 0))
-        return tamis__corrupt(why, H_READ_ONLY, "turns, but has no generations that do");
+        return tamis__corrupt(why, H_READ_ONLY,
+                              "this filter is marked as turning, but has "
+                              "no generations that rotate");
     if ((flags & FLAG_TURNING) != 0) tamis__set_turning(t);
     if (t->strict && (t->kind->rotate != NULL || t->kind->id == TAMIS_GROWING ||
                       (t->kind->traits & TAMIS__WEIGHS) != 0))
-        return tamis__corrupt(why, H_READ_ONLY, "strict, but never full");
+        return tamis__corrupt(why, H_READ_ONLY,
+                              "this filter is marked as strict, but its kind is never full");
     t->newer = (flags & ~(uint32_t)(FLAG_SEALED | FLAG_STRICT | FLAG_TURNING)) != 0 ||
                tamis__get16(h + H_WRITE_VERSION) > TAMIS__FORMAT;
     t->read_only = t->sealed || t->newer;
@@ -465,7 +476,7 @@ static tamis_status read_section(const struct source *src, const struct section 
             if (tamis__checksum(s->cells + c * CHUNK, chunk_length(s, c)) !=
                 tamis__get64(sums + c * SUM_BYTES))
                 return tamis__corrupt(why, s->offset + c * CHUNK,
-                                      "damaged: the sum of a chunk does not match");
+                                      "damaged: the checksum of a chunk does not match");
     }
     return TAMIS_OK;
 }

@@ -289,7 +289,8 @@ tamis_status tamis_pack(const tamis *t, tamis_sink put, void *ctx, tamis_error *
     if (why != NULL) why->status = TAMIS_OK;
     if ((t->kind->traits & TAMIS__NOISY) != 0)
         return tamis__fail(why, TAMIS_EUNSUPPORTED,
-                           "noise does not shrink: send the private filter as it is");
+                           "a private filter cannot be packed, because noise does "
+                           "not shrink; send it as it is");
     struct packer *p = tamis__alloc(t->memory, sizeof *p);
     if (p == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to pack the image");
     p->put = put;
@@ -321,7 +322,7 @@ static tamis_status next_frame(struct unpacker *u, tamis_error *why)
 {
     const size_t n = u->framed < FRAME ? (size_t)u->framed : FRAME;
     const size_t taken = decode_frame(u->packed + u->at, u->size - u->at, u->frame, n);
-    if (taken == 0) return tamis__corrupt(why, u->at, "a packed frame is not whole");
+    if (taken == 0) return tamis__corrupt(why, u->at, "a packed frame is incomplete");
     u->at += taken;
     u->framed -= n;
     u->ready = n;
@@ -363,26 +364,27 @@ static tamis_status check_packed(const uint8_t *packed, size_t size, uint64_t *m
 {
     uint64_t root;
     if (size >= TAMIS__HEADER_BYTES && tamis__image_root(packed, &root))
-        return tamis__corrupt(why, 0, "not packed: open it as it is");
+        return tamis__corrupt(why, 0, "this file is not packed; open it as it is");
     if (!tamis__is_packed(packed, size, image_bytes))
         return tamis__corrupt(why, 0, "not a packed Tamis file");
     const unsigned version = tamis__get16(packed + P_VERSION);
-    if (version == 0) return tamis__corrupt(why, P_VERSION, "packed format version 0");
+    if (version == 0) return tamis__corrupt(why, P_VERSION, "the packed format version is 0");
     if (version > VERSION)
-        return tamis__fail(why, TAMIS_EVERSION, "packed in format %u; this library reads up to %u",
-                           version, VERSION);
+        return tamis__fail(why, TAMIS_EVERSION,
+                           "this file is packed in format %u; this library reads up to %u", version,
+                           VERSION);
     if (size < START_BYTES + SUM_BYTES ||
         tamis__checksum(packed, size - SUM_BYTES) != tamis__get64(packed + size - SUM_BYTES))
-        return tamis__corrupt(why, size, "damaged or truncated: the sum does not match");
+        return tamis__corrupt(why, size, "damaged or truncated: the checksum does not match");
     if (tamis__get16(packed + P_ZERO_6) != 0 || tamis__get32(packed + P_ZERO_6 + 2) != 0)
         return tamis__corrupt(why, P_ZERO_6, "a reserved field is not zero");
     const uint64_t rest = size - START_BYTES - SUM_BYTES;
     *metadata_bytes = tamis__get64(packed + P_METADATA_BYTES);
     if (*metadata_bytes < TAMIS__HEADER_BYTES || *metadata_bytes > rest ||
         *metadata_bytes > *image_bytes)
-        return tamis__corrupt(why, P_METADATA_BYTES, "wrong length of the metadata");
+        return tamis__corrupt(why, P_METADATA_BYTES, "the length of the metadata is wrong");
     if ((*image_bytes - *metadata_bytes) / FRAME > (rest - *metadata_bytes) / LEAST_FRAME)
-        return tamis__corrupt(why, P_IMAGE_BYTES, "an image that so few bytes cannot hold");
+        return tamis__corrupt(why, P_IMAGE_BYTES, "the image is longer than so few bytes can hold");
     return TAMIS_OK;
 }
 
@@ -411,7 +413,7 @@ tamis_status tamis_unpack(const void *packed, size_t size, const tamis_options *
     if (s == TAMIS_OK && u->at != u->size) {
         tamis_close(*out);
         *out = NULL;
-        s = tamis__corrupt(why, u->at, "bytes after the last frame");
+        s = tamis__corrupt(why, u->at, "there are bytes after the last frame");
     }
     tamis__free(o.memory, u);
     return s;

@@ -211,7 +211,7 @@ tamis_status tamis__spill_merge(const struct spill *s, tamis_hash *room, uint64_
 {
     *out = tamis__spill_behind(s);
     if (hashes / s->count < LEAST_SHARE)
-        return tamis__fail(why, TAMIS_ENOMEM, "scratch_bytes is too little for so many keys");
+        return tamis__fail(why, TAMIS_ENOMEM, "scratch_bytes is too small for so many keys");
     tamis_status status = spill_make_room(out, why);
     if (status != TAMIS_OK) return status;
     *out->runs = (struct run){out->end, 0};

@@ -103,7 +103,7 @@ static const char *blocked_wrong_shape(const struct body *b)
 {
     const uint32_t k = b->sections->k;
     if (is_compact(b) ? k < 1 || k > MAX_K : k != WORDS) return "k is out of range";
-    if (b->sections->m % TAMIS__LINE_BITS != 0) return "m is no whole number of lines";
+    if (b->sections->m % TAMIS__LINE_BITS != 0) return "m is not a whole number of cache lines";
     return tamis__wrong_bit_section(b, TAMIS_BLOCKED, b->sections->m);
 }
 

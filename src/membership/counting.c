@@ -192,11 +192,11 @@ static const char *counting_wrong_shape(const struct body *b)
     if (b->count != 1) return "this kind has exactly one section";
     if (s->kind != TAMIS_COUNTING) return "the section is not of this kind";
     if (s->cell_bits != 4 && s->cell_bits != 8 && s->cell_bits != 16)
-        return "wrong size of counters";
+        return "the counters have a wrong size";
     if (s->k < 1 || s->k > (lined ? MAX_LINED_K : MAX_K)) return "k is out of range";
     if (s->m < 1 || s->m > TAMIS__MAX_CELLS / s->cell_bits)
         return "the number of counters is out of range";
-    if (lined && s->m % per_line(s) != 0) return "m is no whole number of lines";
+    if (lined && s->m % per_line(s) != 0) return "m is not a whole number of cache lines";
     if (s->length != tamis__cell_bytes(s->m * s->cell_bits))
         return "the section's length does not fit its counters";
     return NULL;

@@ -469,7 +469,8 @@ static const char *cuckoo_wrong_shape(const struct body *b)
     const struct section *s = b->sections;
     if (b->count != 1) return "this kind has exactly one section";
     if (s->kind != TAMIS_CUCKOO) return "the section is not of this kind";
-    if (s->cell_bits < MIN_PRINT + 1 || s->cell_bits > MAX_PRINT + 1) return "wrong size of slots";
+    if (s->cell_bits < MIN_PRINT + 1 || s->cell_bits > MAX_PRINT + 1)
+        return "the slots have a wrong size";
     if (s->k != WINDOWS) return "k is not 2";
     if (s->m < MIN_SLOTS || s->m % 2 != 0 || s->m > TAMIS__MAX_CELLS / s->cell_bits)
         return "the number of slots is odd or out of range";

@@ -193,8 +193,8 @@ static const char *growing_wrong_shape(const struct body *b)
     if (s->kind != TAMIS_GROWING) return "the section is not of this kind";
     if (s->k < MIN_BASE || s->k > MAX_BASE) return "k is out of range";
     if (s->m == 0 || (s->m & (s->m - 1)) != 0 || s->m >> MIN_LOG == 0 || s->m >> MAX_LOG > 1)
-        return "m is no power of two in range";
-    if (s->cell_bits != width(s->k, log_of(s->m))) return "wrong size of slots";
+        return "m is not a power of two in range";
+    if (s->cell_bits != width(s->k, log_of(s->m))) return "the slots have a wrong size";
     if (s->length != tamis__quotient_bytes(log_of(s->m), s->cell_bits))
         return "the section's length does not fit its slots";
     return NULL;

@@ -54,9 +54,10 @@ static const char *pair_wrong_shape(const struct body *b)
 {
     const struct section *s = b->sections;
     if (b->count != 2) return "a pair has exactly two sections";
-    if (tamis__inner(b)->sizing == NULL) return "a pair of filters that cannot be paired";
+    if (tamis__inner(b)->sizing == NULL)
+        return "the two filters are of a kind that a pair cannot have";
     if (s[0].role != TAMIS__ROLE_CELLS || s[1].role != TAMIS__ROLE_REMOVED)
-        return "wrong roles of the two sections";
+        return "the two sections have wrong roles";
     if (s[0].kind != s[1].kind || s[0].m != s[1].m || s[0].k != s[1].k ||
         s[0].variant != s[1].variant)
         return "the two filters differ in shape";

@@ -399,7 +399,8 @@ static const char *wrong_totals(const struct quotient *t, uint64_t entries, uint
     for (uint64_t b = 0; b < t->blocks; b++) ends += tamis__popcount(run_ends(t, b));
     for (uint64_t s = 0; s < quotient_slots(t); s++) used += quotient_get(t, s) != 0;
     if (used != entries || ends != count) return "there are entries outside the runs";
-    if (entries > tamis__quotient_capacity(t->log)) return "more entries than the table may hold";
+    if (entries > tamis__quotient_capacity(t->log))
+        return "there are more entries than the table may hold";
     if (entries != tamis__quotient_entries(t)) return "the number of entries is wrong";
     return NULL;
 }
@@ -410,16 +411,16 @@ const char *tamis__quotient_wrong(const struct quotient *t)
     uint64_t entries = 0, count = 0, block = 0, before = 0;
     struct runs r = {0};
     for (uint64_t b = homes(t) / 64; b < t->blocks; b++)
-        if (occupied(t, b) != 0) return "a home beyond the last one";
+        if (occupied(t, b) != 0) return "a home slot lies beyond the last one";
     for (const uint8_t *p = t->cells + end; p < entries_at(t); p++)
         if (*p != 0) return "a spare byte is not zero";
     for (; next_run(t, &r); before = r.end, count++) {
         if (wrong_offsets(t, &block, r.home, before)) return "the offset of a block is wrong";
         for (uint64_t s = r.start; s < r.end; s++)
-            if (quotient_get(t, s) == 0) return "an empty slot in a run";
+            if (quotient_get(t, s) == 0) return "a run contains an empty slot";
         entries += r.end - r.start;
     }
-    if (r.broken) return "a run without an end";
+    if (r.broken) return "a run has no end";
     if (wrong_offsets(t, &block, quotient_slots(t) - 1, before))
         return "the offset of a block is wrong";
     return wrong_totals(t, entries, count);

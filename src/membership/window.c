@@ -55,8 +55,9 @@ static uint32_t window_layout(const tamis_plan *plan, struct section *out)
 static const char *window_wrong_shape(const struct body *b)
 {
     const struct section *first = b->sections;
-    if (b->count < 2 || b->count > MAX_GENERATIONS) return "wrong number of generations";
-    if (tamis__inner(b)->sizing == NULL) return "generations of a kind that cannot be in a window";
+    if (b->count < 2 || b->count > MAX_GENERATIONS) return "the number of generations is wrong";
+    if (tamis__inner(b)->sizing == NULL)
+        return "the generations are of a kind that a window cannot have";
     for (uint32_t i = 0; i < b->count; i++) {
         const struct section *s = b->sections + i;
         const struct body one = tamis__part(b, i);

@@ -51,7 +51,7 @@ static const char *private_wrong_shape(const struct body *b)
 {
     const struct section *s = b->sections;
     if (s->k != 1) return "k is out of range";
-    if (s->salt < 1 || s->salt >= TAMIS__FLIP_END) return "the chance of a flip is out of range";
+    if (s->salt < 1 || s->salt >= TAMIS__FLIP_END) return "the flip probability is out of range";
     return tamis__wrong_bit_section(b, TAMIS_PRIVATE, s->m);
 }
 

@@ -21,14 +21,17 @@ static tamis_status check_source(const tamis *from, double epsilon, tamis_error 
                            TAMIS__LEAST_EPSILON, TAMIS__MOST_EPSILON);
     if ((from->kind->traits & TAMIS__NOISY) != 0)
         return tamis__fail(why, TAMIS_EUNSUPPORTED,
-                           "a release already: copy it, more noise protects nobody better");
+                           "this filter is private already; copy it, because more noise protects "
+                           "nobody better");
     if (from->kind->id != TAMIS_BLOOM || s->k != 1)
-        return tamis__unsupported(why, TAMIS_BLOOM,
-                                  "k bits per key cost k times the privacy, and this %s filter has "
-                                  "k = %u: build one for release, with --k 1",
-                                  from->kind->name, s->k);
+        return tamis__unsupported(
+            why, TAMIS_BLOOM,
+            "this %s filter has k = %u, and k bits per key cost k times the privacy; "
+            "build one with --k 1 to release",
+            from->kind->name, s->k);
     if (from->newer)
-        return tamis__fail(why, TAMIS_EVERSION, "of a newer format, which cannot be released");
+        return tamis__fail(why, TAMIS_EVERSION,
+                           "this filter has a newer format, which cannot be released");
     return TAMIS_OK;
 }
 
@@ -72,7 +75,8 @@ tamis_status tamis__release(const tamis *from, double epsilon, const struct rand
     const int os = tamis__flip(noisy->cells, noisy->m, noisy->salt, random);
     if (os != 0) {
         tamis_close(t);
-        tamis__fail(why, TAMIS_EIO, "the system gives no random bits, and no others will do");
+        tamis__fail(why, TAMIS_EIO,
+                    "the system provides no random numbers, which a release requires");
         if (why != NULL && os > 0) why->os = os;
         return TAMIS_EIO;
     }
@@ -99,7 +103,8 @@ static tamis_status check_question(const tamis *t, double prior, tamis_error *wh
 {
     if ((t->kind->traits & TAMIS__NOISY) == 0)
         return tamis__unsupported(why, TAMIS_PRIVATE,
-                                  "%s filters say no or maybe, and tamis_info how often wrongly",
+                                  "%s filters answer no or maybe, not with a probability; "
+                                  "tamis_info reports their rate",
                                   t->kind->name);
     if (!(prior > 0 && prior < 1))
         return tamis__fail(why, TAMIS_EINVAL, "the prior must be above 0 and below 1");

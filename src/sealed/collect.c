@@ -29,7 +29,7 @@ bool tamis__collecting(const struct body *b)
 const char *tamis__wrong_collection(const struct body *b)
 {
     const struct section *s = b->sections;
-    if (b->count != 1) return "a collection has exactly one section";
+    if (b->count != 1) return "a collection must have exactly one section";
     if (s->m > TAMIS__MAX_ITEMS) return "the number of hashes is out of range";
     if (s->length != (s->m != 0 ? s->m * HASH_BYTES : EMPTY_BYTES))
         return "the section's length does not fit its hashes";
@@ -114,9 +114,8 @@ bool tamis__suspect_hashes(const struct body *b)
 
 tamis_status tamis__in_file(tamis_error *why)
 {
-    return tamis__fail(
-        why, TAMIS_EUNSUPPORTED,
-        "its hashes are in a temporary file: seal it, then it can be saved or copied");
+    return tamis__fail(why, TAMIS_EUNSUPPORTED,
+                       "its hashes are in a temporary file; seal it before it is saved or copied");
 }
 
 /* Before n more are added. */

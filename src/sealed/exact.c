@@ -198,23 +198,23 @@ static const char *exact_view(const struct body *b, struct exact *out)
         const char *reason = tamis__ribbon_from_sections(s, b->count, &used, &out->filter);
         if (reason != NULL) return reason;
     }
-    if (used == b->count || s[used].role != TAMIS__ROLE_BITS) return "there is no retrieval";
+    if (used == b->count || s[used].role != TAMIS__ROLE_BITS) return "the retrieval is missing";
     const char *reason =
         tamis__ribbon_from_sections(s + used, b->count - used, &more, &out->retrieval);
-    if (reason == NULL && used + more != b->count) reason = "too many sections";
+    if (reason == NULL && used + more != b->count) reason = "there are too many sections";
     out->excluded = s[used].items;
     return reason;
 }
 
 static const char *wrong_collections(const struct body *b)
 {
-    if (b->count != 2) return "there are two collections";
+    if (b->count != 2) return "there must be two collections";
     for (uint32_t i = MEMBERS; i <= OTHERS; i++) {
         const struct section *s = b->sections + i;
         const struct body part = tamis__part(b, i);
         if (s->role != TAMIS__ROLE_HASHES || s->variant != i || s->salt != 0 || s->boundary != 0 ||
             s->items != 0 || s->k < ONE || s->k > MAX_FIXED || s->k != b->sections->k)
-            return "a collection with a wrong shape";
+            return "a collection has a wrong shape";
         const char *reason = tamis__wrong_collection(&part);
         if (reason != NULL) return reason;
     }
@@ -229,7 +229,7 @@ static const char *exact_wrong_shape(const struct body *b)
         const struct section *s = b->sections + i;
         if (s->kind != TAMIS_EXACT || s->cell_bits != 1) return "a section is not of this kind";
         const bool may_tell = s->role == TAMIS__ROLE_BITS && !told;
-        if (s->items != 0 && !may_tell) return "a section has items";
+        if (s->items != 0 && !may_tell) return "a section has items where none are allowed";
         told = told || s->role == TAMIS__ROLE_BITS;
     }
     if (tamis__collecting(b)) return wrong_collections(b);
@@ -395,7 +395,7 @@ static tamis_status on_both(const struct body *b, tamis_hash h, tamis_error *why
 {
     const uint64_t member = position(b->sections + MEMBERS, h);
     const uint64_t other = position(b->sections + OTHERS, h);
-    tamis__fail(why, TAMIS_EINVAL, "key %llu that was added is key %llu that was excluded",
+    tamis__fail(why, TAMIS_EINVAL, "added key %llu is the same as excluded key %llu",
                 (unsigned long long)member + 1, (unsigned long long)other + 1);
     if (why != NULL) why->offset = other;
     return TAMIS_EINVAL;

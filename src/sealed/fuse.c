@@ -142,9 +142,10 @@ static const char *fuse_wrong_shape(const struct body *b)
     const struct section *s = b->sections;
     if (s->kind != TAMIS_FUSE) return "the section is not of this kind";
     if (s->k != 3 && s->k != 4) return "k is out of range";
-    if (s->cell_bits < MIN_BITS || s->cell_bits > MAX_BITS) return "wrong size of fingerprints";
+    if (s->cell_bits < MIN_BITS || s->cell_bits > MAX_BITS)
+        return "the fingerprints have a wrong size";
     if (tamis__collecting(b))
-        return s->variant != 0 || s->salt != 0 ? "a collection with a shape"
+        return s->variant != 0 || s->salt != 0 ? "the collection has a shape"
                                                : tamis__wrong_collection(b);
     if (b->count != 1 || s->role != TAMIS__ROLE_CELLS) return "this kind has exactly one section";
     if (s->m > TAMIS__MAX_CELLS / MAX_BITS || s->m < s->k << s->variant ||
@@ -428,7 +429,8 @@ static tamis_status fuse_seal(struct body *b, uint64_t *distinct, tamis_error *w
     for (double more = 1; s.cells == NULL; salt++) {
         if (salt >= 8) more += 0.02; /* a set that is hard to take apart gets more room */
         if (salt == MOST_SALTS)
-            return tamis__cannot_seal(why, "hashes that were made not to come apart");
+            return tamis__cannot_seal(why, "these hashes were chosen so that no "
+                                           "filter can be built");
         struct fuse shape = shape_for(n, from.k, from.cell_bits, more);
         shape.salt = salt;
         if (try_salt(b, shape, &s.cells, distinct) != TAMIS_OK)

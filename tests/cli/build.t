@@ -22,7 +22,7 @@ $ tamis build -o both.tamis list other && tamis info --json both.tamis | grep -o
 
 # An output is not replaced unless asked for.
 $ tamis build -o list.tamis other
-tamis: list.tamis: exists already; -f replaces it
+tamis: list.tamis: already exists; use -f to replace it
 [2]
 $ tamis check -c list.tamis list
 1000
@@ -55,13 +55,13 @@ $ tamis build --overfill --items 100 -o over.tamis list
 tamis: over.tamis: overfull: more than 629 items, planned for 100; its false-positive rate is now 100 %
 $ tamis info over.tamis | sed -n 2,3p
   items     352 of 100 planned: overfull
-            too full to tell by the bits: more than 629 distinct
+            by the bits more than 629 distinct; it is too full for an upper bound
 $ tamis check -vc over.tamis list
 tamis: over.tamis: overfull: more than 629 items, planned for 100; its false-positive rate is now 100 %
 0
 [1]
 $ tamis build --strict --items 100 -o strict.tamis list
-tamis: strict.tamis: a strict filter, and the lines are more than it was planned for
+tamis: strict.tamis: the filter is strict, and there are more lines than it was planned for
 [2]
 $ ls strict.tamis
 ls: cannot access 'strict.tamis': No such file or directory
@@ -87,13 +87,13 @@ $ tamis build -o x.tamis --items 0 list
 tamis: --items: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
 [2]
 $ tamis build -o x.tamis --kind cube list
-tamis: --kind: there is no 'cube'; there are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, and auto
+tamis: --kind: unknown kind 'cube'; the kinds are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, and auto
 [2]
 $ tamis build list
-tamis: build: where to? -o FILE
+tamis: build: give the output file with -o FILE
 [2]
 $ tamis build -o
-tamis: -o needs a value: FILE
+tamis: -o requires a value: FILE
 [2]
 $ tamis build -o x.tamis no-such-file
 tamis: no-such-file: cannot read: No such file or directory
@@ -111,13 +111,13 @@ $ tamis build -f -o . list
 tamis: .: is a directory
 [2]
 $ chmod 600 list; tamis build --seed 1 --key-file list -o x.tamis list
-tamis: list: a key is 16 bytes, or 32 hex digits; see 'tamis key new'
+tamis: list: a key must be 16 bytes or 32 hex digits; make one with 'tamis key new'
 [2]
 $ ls x.tamis
 ls: cannot access 'x.tamis': No such file or directory
 [2]
 $ tamis build -o /dev/full list
-tamis: /dev/full: exists already; -f replaces it
+tamis: /dev/full: already exists; use -f to replace it
 [2]
 $ tamis build -f -o /dev/full list
 tamis: /dev/full: not a regular file
@@ -132,23 +132,23 @@ $ seq 1 1500000 > many; tamis build --kind ribbon --threads 1 -o in.tamis many; 
 $ seq 1 1500000 | tamis build --kind ribbon --memory 100MB --items 1500000 --threads 7 -o pipe.tamis && cmp in.tamis pipe.tamis; ls -A | grep tmp
 [1]
 $ seq 10 | tamis build --kind ribbon --memory 1GiB -o no.tamis
-tamis: --memory: say --items, as lines of a stream can be counted only in memory
+tamis: --memory: give --items, because the lines of a stream can be counted only in memory
 [2]
 $ tamis build --kind blocked --memory 1GiB -o no.tamis many
-tamis: --memory: only for --kind ribbon
+tamis: --memory requires --kind ribbon
 [2]
 $ tamis build --memory 1GiB -o no.tamis many
-tamis: --memory: only for --kind ribbon
+tamis: --memory requires --kind ribbon
 [2]
 $ tamis build --kind ribbon --memory 63MiB -o no.tamis many
-tamis: --memory: at least 64MiB
+tamis: --memory must be at least 64MiB
 [2]
 $ tamis build --kind ribbon --temp /tmp -o no.tamis many
-tamis: --temp: only with --memory
+tamis: --temp requires --memory
 [2]
 $ tamis build --kind ribbon --memory 1GiB --temp none -o no.tamis many
 tamis: none: cannot open the directory for temporary files: No such file or directory
 [2]
 $ ( trap '' XFSZ; ulimit -f 2000; tamis build --kind ribbon --memory 64MiB --temp . -o no.tamis many ); test -e no.tamis
-tamis: .: no room for keys: File too large
+tamis: .: cannot write keys to the temporary file: File too large
 [1]

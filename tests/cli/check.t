@@ -58,10 +58,10 @@ $ tamis check . fruit
 tamis: .: is a directory
 [2]
 $ mkfifo fifo; tamis add fifo fruit
-tamis: fifo: a filter that is to be changed must be a file
+tamis: fifo: a filter can be changed only in a file, not in a stream
 [2]
 $ : > empty; tamis check empty fruit
-tamis: empty: empty file
+tamis: empty: the file is empty
 [2]
 $ head -c 100 fruit.tamis > short; tamis check short fruit
 tamis: short: truncated within the header
@@ -70,13 +70,13 @@ $ head -c 300 fruit.tamis > short; tamis check short fruit
 tamis: short: truncated: 300 bytes of 320
 [2]
 $ cp fruit.tamis flipped; printf '\377' | dd of=flipped bs=1 seek=300 conv=notrunc status=none; tamis check flipped fruit
-tamis: flipped: damaged: the sum of a chunk does not match
+tamis: flipped: damaged: the checksum of a chunk does not match
 [2]
 $ cp fruit.tamis newer; printf '\002' | dd of=newer bs=1 seek=8 conv=notrunc status=none; tamis check newer fruit
-tamis: newer: needs a reader of format 2; this library reads up to 1
+tamis: newer: this file requires a reader of format 2; this library reads up to 1
 [2]
 $ tr -d '\r' < fruit.tamis > text; tamis check text fruit
-tamis: text: a Tamis file damaged by a text-mode transfer
+tamis: text: this Tamis file was damaged by a text-mode transfer
 [2]
 $ cp fruit.tamis secret; chmod 0 secret; chmod 755 .; cp "$(command -v tamis)" as-nobody
 $ if [ "$(id -u)" = 0 ]; then setpriv --reuid 65534 --regid 65534 --clear-groups ./as-nobody check secret fruit; else tamis check secret fruit; fi
@@ -95,10 +95,10 @@ tamis: standard output: cannot write: No space left on device
 
 # A filter of hashes that are not ours cannot be asked about lines.
 $ tamis check "$TAMIS_SOURCE/tests/golden/bloom-caller.tamis" fruit
-tamis: .../bloom-caller.tamis: made from hashes of another program's; lines cannot be added or checked
+tamis: .../bloom-caller.tamis: this filter was made from another program's hashes, so lines cannot be added or checked
 [2]
 $ cp "$TAMIS_SOURCE/tests/golden/bloom-caller.tamis" own; tamis add own fruit
-tamis: own: made from hashes of another program's; lines cannot be added or checked
+tamis: own: this filter was made from another program's hashes, so lines cannot be added or checked
 [2]
 
 # Arguments.
@@ -149,7 +149,7 @@ $ printf 'x\0005\n\0005\0' | tamis check -zn fives.tamis | tr '\0' '|'
 $ printf 'no\nx,5\ny,6\n\nx,10\n' | tamis check -n --field 2 -t , fives.tamis
 2:x,5
 5:x,10
-tamis: skipped 2 lines of fewer than 2 fields
+tamis: skipped 2 lines with fewer than 2 fields
 
 # The same with many blocks, with patterns, and with a list that is read once or several times.
 $ seq 300000 | sed 'p' > long; awk 'NR % 1000 == 7' long | sort -u > few; tamis build --fpr 1/10 -o few.tamis few
@@ -162,16 +162,16 @@ $ tamis check -c -m 77 --confirm few few.tamis long; tamis check -m 77 --confirm
 $ { echo 5; exec sleep 60; } > fifo & timeout 30 tamis check -m 1 fives.tamis fifo; kill $!
 5
 $ tamis check -n -c fives.tamis thirty
-tamis: check: -c prints one number: not with -n or -H
+tamis: check: -c prints one number and cannot be combined with -n or -H
 [2]
 $ tamis check -l -n fives.tamis thirty
-tamis: check: -l prints names of files: not with -c, -n, -H or -m
+tamis: check: -l prints file names and cannot be combined with -c, -n, -H or -m
 [2]
 $ tamis check -m 5 --json fives.tamis thirty
-tamis: check: --json prints the totals: not with -n, -H, -l or -m
+tamis: check: --json prints totals and cannot be combined with -n, -H, -l or -m
 [2]
 $ tamis check -l --confirm fives fives.tamis thirty
-tamis: check: -l: not with --confirm LIST
+tamis: check: -l cannot be combined with --confirm LIST
 [2]
 $ tamis check -m 0 fives.tamis thirty
 tamis: --max-count: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6

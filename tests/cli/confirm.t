@@ -25,23 +25,23 @@ $ tamis check --memory 200kB --confirm odd -v f.tamis six > few; tamis check --c
 60000
 $ tamis check --memory 200kB --confirm odd -c f.tamis six; cat odd | tamis check --memory 200kB --confirm - -c f.tamis six
 60000
-tamis: -: cannot be read twice, and more lines are to be looked for than 200,000 bytes hold; give it as a file, or more --memory
+tamis: -: the list cannot be read twice, but more lines wait for it than 200,000 bytes can hold; give it as a file, or give more --memory
 [2]
 
 # A list of something else confirms nothing.
 $ tamis check --confirm even f.tamis all
-tamis: even: 5,035 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
+tamis: even: 5,035 of its lines are certainly not in the filter, which was built from another list; this list cannot confirm anything
 [2]
 $ tamis check --confirm missing f.tamis all
 tamis: missing: cannot read: No such file or directory
 [2]
 $ head -c 500 odd.gz > cut; tamis check --confirm cut -c f.tamis all
-tamis: cut: cannot read: gzip data that ends too early
+tamis: cut: cannot read: gzip data ends too early
 [2]
 $ : > nothing; tamis check --confirm nothing f.tamis all
 [1]
 $ tamis check --confirm - f.tamis
-tamis: check: standard input cannot be both the list and what is checked
+tamis: check: standard input cannot be both the list and the lines to check
 [2]
 $ tamis check --confirm odd f.tamis all > /dev/full
 tamis: standard output: cannot write: No space left on device
@@ -57,7 +57,7 @@ $ mkfifo slow; { echo 7; exec sleep 60; } > slow & timeout 30 tamis check -q --c
 $ { printf '\n'; head -c 600 /dev/zero | tr '\0' x; } > strange; cat odd strange | tamis build -q --fpr 1/2 -o g.tamis; tamis check --confirm store -c g.tamis strange odd
 10000
 $ awk '{ print; print "" }' even | mdb_load -T -n even.mdb; tamis check --confirm even.mdb f.tamis all
-tamis: even.mdb: 5,035 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
+tamis: even.mdb: 5,035 of its lines are certainly not in the filter, which was built from another list; this list cannot confirm anything
 [2]
 $ mkdir no-store; tamis check --confirm no-store f.tamis all
 tamis: no-store: cannot read the store: No such file or directory
@@ -70,13 +70,13 @@ tamis: cut.mdb: cannot read the store: MDB_INVALID: File is not an LMDB file
 # left out.
 $ seq -w 5000 > some; seq -w 6000 > more; awk '{ print; print "" }' more | mdb_load -T -n more.mdb; tamis build -q -o some.tamis some
 $ echo 5500 | tamis check --confirm more.mdb some.tamis
-tamis: more.mdb: 990 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
+tamis: more.mdb: 990 of its lines are certainly not in the filter, which was built from another list; this list cannot confirm anything
 [2]
 $ echo 5500 | tamis check --confirm more some.tamis
-tamis: more: 990 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
+tamis: more: 990 of its lines are certainly not in the filter, which was built from another list; this list cannot confirm anything
 [2]
 $ (seq -w 5000; echo zzz) | awk '{ print; print "" }' | mdb_load -T -n last.mdb; echo 0001 | tamis check -q --confirm last.mdb some.tamis
-tamis: last.mdb: 1 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
+tamis: last.mdb: 1 of its lines are certainly not in the filter, which was built from another list; this list cannot confirm anything
 [2]
 
 # A store that changes is examined again: added keys are seen, and a key that the filter excludes
@@ -88,14 +88,14 @@ $ add() { until [ -s out ]; do sleep 0.02; done; printf '%s\n\n' $1 | mdb_load -
 0
 0001
 7000
-tamis: moving.mdb: 1 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
+tamis: moving.mdb: 1 of its lines are certainly not in the filter, which was built from another list; this list cannot confirm anything
 2
 0002
 
 # A pair may say no to a member. The list shows whether it does, and so does a store.
 $ tamis build -q --kind pair --fpr 1e-6 -o pair.tamis odd; tamis check --confirm odd pair.tamis all | cmp - odd
 $ tamis check --confirm store pair.tamis all | cmp - odd; head -n 5000 odd | tamis remove -q pair.tamis; tamis check --confirm store pair.tamis all
-tamis: store: the filter says no to 5,000 of its lines: it was made of something else, or it is a pair filter that misses them; nothing can be confirmed by it
+tamis: store: the filter excludes 5,000 of its lines: it was built from another list, or it is a pair filter that misses them; this list cannot confirm anything
 [2]
 
 # A column of the list.
@@ -111,19 +111,19 @@ $ tamis check -c --confirm l.csv --list-field 1 --field 1 -t , l.tamis l.csv; pr
 3
 b
 $ tamis check --confirm l.csv --list-field 2 --field 2 -t , l.tamis r.csv
-tamis: l.csv: 3 of its lines are certainly not in the filter, which was made of something else; nothing can be confirmed by it
+tamis: l.csv: 3 of its lines are certainly not in the filter, which was built from another list; this list cannot confirm anything
 [2]
 $ tamis check --list-field 1 l.tamis r.csv
-tamis: check: --list-field is for the list of -f or --confirm
+tamis: check: --list-field requires a list, given with -f or --confirm
 [2]
 $ tamis check --confirm store --list-field 1 f.tamis all
-tamis: check: --list-field is for lists; the keys of a store are what they are
+tamis: check: --list-field requires a list of lines; the keys of an LMDB have no fields
 [2]
 
 # Standard input is read once, by whatever name.
 $ seq 5 > five; tamis build -o five.tamis five; tamis check -v --confirm /dev/stdin five.tamis < five
-tamis: check: standard input cannot be both the list and what is checked
+tamis: check: standard input cannot be both the list and the lines to check
 [2]
 $ tamis check -c -f - /dev/stdin < five
-tamis: check: standard input cannot be both the patterns and what is checked
+tamis: check: standard input cannot be both the patterns and the lines to check
 [2]

@@ -5,14 +5,14 @@ $ for i in $(seq 100); do seq $i; done > list; tamis count -o s.tamis list && ta
          1  1..1              100
          0  0..0              101
 $ tamis count -o s.tamis list
-tamis: s.tamis: exists already; -f replaces it
+tamis: s.tamis: already exists; use -f to replace it
 [2]
 $ tamis count -f -o s.tamis list && tamis info s.tamis
 s.tamis: tally sketch
   weight    5,050 in all
-  noise     a key that never came counts 0 as a rule, up to 0 in 99 % and 0 in 99.9 % of cases
+  noise     a key that never occurred has a count of at most 0 in 50 %, 0 in 99 % and 0 in 99.9 % of cases
   size      1,048,576 bytes
-  cells     0.0 % in use; m = 917,224 of 8 bits, k = 4; none at their end
+  cells     0.0 % in use; m = 917,224 of 8 bits, k = 4; none saturated
   hash      xxh3-128, seed 0
   file      format 1, generation 1
 $ printf 'a\nb\na' | tamis count --bytes 2KiB -f -o s.tamis && tamis freq s.tamis a b ''
@@ -29,7 +29,7 @@ $ tamis count -f -o s.tamis /dev/null && tamis freq s.tamis a
 [1]
 $ tamis count -o - list > out.tamis; tamis count -f -o s.tamis list; cmp out.tamis s.tamis
 $ tamis count list
-tamis: count: where to? -o FILE
+tamis: count: give the output file with -o FILE
 [2]
 $ tamis count -o x.tamis no-such-file; ls x.tamis
 tamis: no-such-file: cannot read: No such file or directory
@@ -47,17 +47,17 @@ $ for k in tally count-min count-sketch; do tamis count --kind $k -f -o $k.tamis
 $ tamis count --error 1e-3 --delta 1% -f -o s.tamis list && tamis info s.tamis
 s.tamis: count-min sketch
   weight    5,050 in all
-  noise     a key that never came counts 0 as a rule, up to 0 in 99 % and 0 in 99.9 % of cases
-            (the textbook only promises 5: 0.001 times the weight)
+  noise     a key that never occurred has a count of at most 0 in 50 %, 0 in 99 % and 0 in 99.9 % of cases
+            (the textbook bound is 5: 0.001 times the weight)
   size      54,640 bytes
-  cells     3.6 % in use; m = 2,719 of 32 bits, k = 5; none at their end
+  cells     3.6 % in use; m = 2,719 of 32 bits, k = 5; none saturated
   hash      xxh3-128, seed 0
   file      format 1, generation 1
 $ tamis count --conservative --m 1000 --k 3 --counter-bits 64 -f -o s.tamis list && tamis info s.tamis | sed -n '1p;6p'
 s.tamis: count-min sketch, conservative
-  cells     9.3 % in use; m = 1,000 of 64 bits, k = 3; none at their end
+  cells     9.3 % in use; m = 1,000 of 64 bits, k = 3; none saturated
 $ tamis count --kind blocked -o x.tamis list
-tamis: --kind: a blocked filter does not tell how often, see 'tamis build'; there are count-min, count-sketch, tally, top, signed-tally
+tamis: --kind: a blocked filter does not count; make it with 'tamis build'. The sketches are count-min, count-sketch, tally, top, signed-tally
 [2]
 $ tamis count --kind tally --error 1e-3 -o x.tamis list
 tamis: count: no formula tells the error of a tally, which depends on the stream: plan it by bytes
@@ -71,27 +71,27 @@ tamis: count: that needs 43498016 bytes, more than the budget of 1000
 
 # Fields and weights.
 $ printf 'a 5\nb 7\na -2\n\nc 0\n' > pairs; tamis count --kind count-min --field 1 --weight-field 2 -t ' ' -f -o s.tamis pairs && tamis freq s.tamis a b c
-tamis: skipped 1 line of fewer than 2 fields
+tamis: skipped 1 line with fewer than 2 fields
          3  3..3              a
          7  7..7              b
          0  0..0              c
 $ tamis count --field 1 --weight-field 2 -t ' ' -f -o s.tamis pairs
-tamis: pairs: line 3: updates of this tally are conservative, so nothing can be taken away; signed-tally can: tamis count --kind signed-tally
+tamis: pairs: line 3: this tally has conservative updates, so nothing can be subtracted; signed-tally can: tamis count --kind signed-tally
 [2]
 $ printf 'a 9223372036854775807\na 1\nb 9223372036854775808' > big; tamis count --field 1 --weight-field 2 -t ' ' -f -o s.tamis big
-tamis: big: line 3: the weight '9223372036854775808' is not a whole number of 64 bits; skipped 1 such line
-tamis: s.tamis: 4 counters have reached their end for good: what freq says of such lines is "or more"
+tamis: big: line 3: the weight '9223372036854775808' is not a whole number of at most 64 bits; skipped 1 such line
+tamis: s.tamis: 4 counters are saturated at their limit: freq reports the counts of such lines as "or more"
 $ head -n 2 big | tamis count --field 1 --weight-field 2 -t ' ' -f -o s.tamis && tamis freq s.tamis a && tamis info s.tamis | sed -n 2p
-tamis: s.tamis: 4 counters have reached their end for good: what freq says of such lines is "or more"
+tamis: s.tamis: 4 counters are saturated at their limit: freq reports the counts of such lines as "or more"
 9223372036854775807+  9223372036854775807..  a
   weight    9,223,372,036,854,775,807 or more in all
 $ printf 'a\t1\t\n' | tamis count --weight-field 3 -f -o s.tamis
-tamis: standard input: line 1: the weight '' is not a whole number of 64 bits; skipped 1 such line
+tamis: standard input: line 1: the weight '' is not a whole number of at most 64 bits; skipped 1 such line
 $ (seq 300000 | sed 's/$/ 1/'; echo x; echo 'y 2 z'; echo 'y 1.5') > long; echo 'a 1' > short
 $ tamis count -q --weight-field 2 -t ' ' -o x.tamis short long short; ls x.tamis
 x.tamis
 $ head -n 300002 long | tamis count --threads 3 --weight-field 2 -t ' ' -f -o s.tamis - short; tamis freq s.tamis 'y 2 z' '299999 1' 'a 1' x
-tamis: skipped 1 line of fewer than 2 fields
+tamis: skipped 1 line with fewer than 2 fields
          2  1..2              y 2 z
         ~1  0..1              299999 1
         ~1  0..1              a 1
@@ -110,11 +110,11 @@ tamis: count-min.tamis: cannot be merged with a.tamis: one is tally, the other c
 $ echo 'a 1000' | tamis add --field 1 --weight-field 2 -t ' ' s.tamis && tamis freq s.tamis a
       1000  1000..1000        a
 $ cp s.tamis before; echo 'a -1' | tamis add --field 1 --weight-field 2 -t ' ' s.tamis; cmp s.tamis before
-tamis: standard input: line 1: updates of this tally are conservative, so nothing can be taken away; signed-tally can: tamis count --kind signed-tally
+tamis: standard input: line 1: this tally has conservative updates, so nothing can be subtracted; signed-tally can: tamis count --kind signed-tally
 $ echo 1 | tamis remove count-min.tamis; tamis freq count-min.tamis 1
         99  99..99            1
 $ tamis key new -q key; tamis count --key-file key -f -o s.tamis list; tamis freq s.tamis 1; tamis freq --key-file key s.tamis 1
-tamis: s.tamis: hashed with a secret key, which was not given; see --key-file
+tamis: s.tamis: this filter was made with a secret key, which was not given; give it with --key-file
        100  100..100          1
 $ head -c 1000 all.tamis > cut; tamis freq cut 1
 tamis: cut: truncated: 1000 bytes of 1048576
@@ -126,10 +126,10 @@ $ tamis count --kind window --inner top --generations 3 --bytes 96KiB -o hour.ta
         99  99..99            2
 hour.tamis: window of 3 generations, each a top sketch
   weight    5,050 in all
-  noise     a key that never came counts 0 as a rule, up to 0 in 99 % and 0 in 99.9 % of cases
-  list      100 items of 756 at most; all are in it that count 1 or more
+  noise     a key that never occurred has a count of at most 0 in 50 %, 0 in 99 % and 0 in 99.9 % of cases
+  list      100 of at most 756 items; every item with a count of 1 or more is listed
   size      97,984 bytes
-  cells     0.0 % in use; m = 12,432 of 8 bits, k = 4; none at their end
+  cells     0.0 % in use; m = 12,432 of 8 bits, k = 4; none saturated
   hash      xxh3-128, seed 0
   file      format 1, generation 1
 $ tamis rotate hour.tamis && printf 'new\n%.0s' 1 2 3 | tamis add hour.tamis && tamis freq hour.tamis 1 new && tamis top -n 2 hour.tamis
@@ -150,7 +150,7 @@ $ tamis count --kind window -o w.tamis list && tamis info w.tamis | sed -n 1,2p 
 w.tamis: window of 4 generations, each a tally sketch
   weight    5,050 in all
        100  100..100          1
-tamis: w.tamis: a window of tally keeps no items to be listed; 'tamis top -o' and 'tamis count --kind top' make a sketch that does
+tamis: w.tamis: a window of tally keeps no items that could be listed; make a sketch that does with 'tamis top -o' or 'tamis count --kind top'
 [2]
 $ tamis merge -f -o ww.tamis w.tamis w.tamis && tamis freq ww.tamis 1
        200  200..200          1
@@ -161,37 +161,37 @@ $ for i in tally signed-tally count-min count-sketch; do tamis count --kind wind
        200  200..200          1
 $ tamis count --kind window --error 1e-3 --delta 1% --generations 2 -f -o w.tamis list && tamis info w.tamis | sed -n '1p;4p'
 w.tamis: window of 2 generations, each a count-min sketch
-            (the textbook only promises 5: 0.001 times the weight)
+            (the textbook bound is 5: 0.001 times the weight)
 $ tamis count --kind window --inner blocked -o none.tamis list
-tamis: --inner: a blocked filter does not tell how often, see 'tamis build'; there are count-min, count-sketch, tally, top, signed-tally
+tamis: --inner: a blocked filter does not count; make it with 'tamis build'. The sketches are count-min, count-sketch, tally, top, signed-tally
 [2]
 $ tamis count --kind window --generations 1 -o none.tamis list
 tamis: count: a window has 2 to 256 generations, not 1
 [2]
 $ tamis count --inner top -o none.tamis list; tamis count --kind tally --generations 3 -o none.tamis list
-tamis: --inner and --generations are for --kind window, in a file
-tamis: --inner and --generations are for --kind window, in a file
+tamis: --inner and --generations require --kind window, in a file
+tamis: --inner and --generations require --kind window, in a file
 [2]
 $ echo 1 | tamis remove w.tamis; tamis explain cost w.tamis
-tamis: w.tamis: from a window nothing can be taken away: it forgets; signed-tally can: tamis count --kind signed-tally
-tamis: w.tamis: a sketch, which has no false-positive rate
+tamis: w.tamis: nothing can be subtracted from a window, which forgets by itself; signed-tally can: tamis count --kind signed-tally
+tamis: w.tamis: this is a sketch, which has no false-positive rate
 [2]
 
 # Counters that have reached their end say so.
 $ printf 'a 3000000000\na 3000000000\n' > plus; printf 'a -3000000000\na -2999999999\n' > minus
 $ for k in count-min count-sketch; do tamis count --kind $k --field 1 --weight-field 2 -t ' ' -f -o e.tamis plus && tamis add --field 1 --weight-field 2 -t ' ' e.tamis minus && tamis freq e.tamis a b && tamis freq --json e.tamis a; done
-tamis: e.tamis: 4 counters have reached their end for good: what freq says of such lines is "or more"; see --counter-bits 64 of count
-tamis: e.tamis: 4 counters have reached their end for good: what freq says of such lines is "or more"; see --counter-bits 64 of count
+tamis: e.tamis: 4 counters are saturated at their limit: freq reports the counts of such lines as "or more"; build the sketch with 'tamis count --counter-bits 64'
+tamis: e.tamis: 4 counters are saturated at their limit: freq reports the counts of such lines as "or more"; build the sketch with 'tamis count --counter-bits 64'
         0+  0..               a
          0  0..0              b
 {"item": "a", "count": 9223372036854775807, "lower": 0, "upper": 9223372036854775807, "confidence": 1, "below_noise": false, "certain": 0, "suspect": null}
-tamis: e.tamis: 5 counters have reached their end for good: what freq says of such lines is "or more"; see --counter-bits 64 of count
-tamis: e.tamis: 5 counters have reached their end for good: what freq says of such lines is "or more"; see --counter-bits 64 of count
+tamis: e.tamis: 5 counters are saturated at their limit: freq reports the counts of such lines as "or more"; build the sketch with 'tamis count --counter-bits 64'
+tamis: e.tamis: 5 counters are saturated at their limit: freq reports the counts of such lines as "or more"; build the sketch with 'tamis count --counter-bits 64'
    unknown  ..                a
          0  0..0              b
 {"item": "a", "count": 9223372036854775807, "lower": -9223372036854775808, "upper": 9223372036854775807, "confidence": 1, "below_noise": false, "suspect": null}
 $ tamis count --conservative --field 1 --weight-field 2 -t ' ' -f -o e.tamis plus && tamis freq e.tamis a && tamis count -q --conservative --field 1 --weight-field 2 -t ' ' -f -o e.tamis plus
-tamis: e.tamis: 4 counters have reached their end for good: what freq says of such lines is "or more"; see --counter-bits 64 of count
+tamis: e.tamis: 4 counters are saturated at their limit: freq reports the counts of such lines as "or more"; build the sketch with 'tamis count --counter-bits 64'
 4294967295+  4294967295..      a
 $ tamis count --kind count-min --counter-bits 64 --field 1 --weight-field 2 -t ' ' -f -o e.tamis plus minus && tamis freq e.tamis a
          1  1..1              a
@@ -200,8 +200,8 @@ $ tamis count --kind count-min --counter-bits 64 --field 1 --weight-field 2 -t '
 $ tamis count --kind count-sketch --error 0.088 -f -o s.tamis list && tamis info s.tamis | sed -n '1,4p'
 s.tamis: count-sketch sketch
   weight    5,050 in all
-  noise     a key that never came counts 0 as a rule, up to 27 in 99 % and 68 in 99.9 % of cases
-            (the textbook only promises 0.0879 times the root of the sum of all squared counts)
+  noise     a key that never occurred has a count of at most 0 in 50 %, 27 in 99 % and 68 in 99.9 % of cases
+            (the textbook bound is 0.0879 times the square root of the sum of all squared counts)
 $ echo 'a 1234567890123456789' | tamis count --weight-field 2 --field 1 -t ' ' -f -o s.tamis && tamis info --json s.tamis | sed 's/"hash.*//'
 {"file": "s.tamis", "kind": "tally", "weight": 1234567890123456789, "noise_half": 0, "noise_99": 0, "noise_999": 0, "error": 0, "conservative": false, "bytes": 1048576, "fill": 3.48878790786e-05, "m": 917224, "k": 4, 
 $ tamis info --plot s.tamis | tail -n 2

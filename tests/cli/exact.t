@@ -1,7 +1,7 @@
 # Members and known others: never wrong about either.
 $ seq 3000 | sed 's/^/in /' > in && seq 9000 | sed 's/^/out /' > out && seq 5000 | sed 's/^/new /' > new
 $ tamis build --never out -o e.tamis in
-tamis: e.tamis: exact, 2,104 bytes, 1.73 times the lower bound; 25 % (1 in 4) of lines on neither list get a maybe (--fpr lowers that)
+tamis: e.tamis: exact filter of 2,104 bytes, 1.73 times the lower bound; 25 % (1 in 4) of lines on neither list get a maybe (--fpr lowers this rate)
 $ tamis check -c e.tamis in
 3000
 $ tamis check -c e.tamis out
@@ -10,20 +10,20 @@ $ tamis check -c e.tamis out
 $ tamis info e.tamis
 e.tamis: exact filter, sealed
   items     3,000 of 3,000 planned
-  never     9,000 known others: none of them gets a maybe
+  never     9,000 excluded keys: none of them gets a maybe
   wrong     25 % (1 in 4) of all other keys get a maybe now; planned 25 % (1 in 4)
   size      2,104 bytes, 5.61 bits per item; 1.73 times the lower bound of 3.24
-  table     solved for all its keys at once
+  table     sealed, with every cell in use
   hash      xxh3-128, seed 0
   file      format 1, generation 1
 $ tamis verify e.tamis
-e.tamis: whole: every sum is right
+e.tamis: undamaged: every checksum is right
 e.tamis: 250,087 of 1,000,000 random keys got a maybe: 25 % (1 in 4); the bits predict 25 % (1 in 4): good
 
 # With a rate for all others; the lists in several files, from a stream, repeated.
 $ head -n 100 out > out1 && tail -n +50 out > out2
 $ cat in in | tamis build --never out1 --never out2 --fpr 1/1000 -o f.tamis
-tamis: f.tamis: exact, 4,704 bytes, 1.26 times the lower bound; 0.0999 % (1 in 1,001) of lines on neither list get a maybe
+tamis: f.tamis: exact filter of 4,704 bytes, 1.26 times the lower bound; 0.0999 % (1 in 1,001) of lines on neither list get a maybe
 $ tamis check -c f.tamis in out
 3000
 $ tamis check -c f.tamis out
@@ -42,21 +42,21 @@ $ ls h.tamis
 ls: cannot access 'h.tamis': No such file or directory
 [2]
 $ tamis add e.tamis new
-tamis: e.tamis: unchanged: sealed, so it cannot change; build it again from all the lines
+tamis: e.tamis: unchanged: the filter is sealed and cannot change; build it again from all lines
 [2]
 $ tamis build --never e.tamis -f -o e.tamis in
-tamis: e.tamis: is one of the inputs
+tamis: e.tamis: is one of the inputs and cannot be the output
 [2]
 
 # A line on both lists.
 $ (cat out; echo in 7) > both && tamis build --never out1 --never both -o h.tamis in
-tamis: both: line 9,001, 'in 7', is in the set as well
+tamis: both: line 9,001: 'in 7' is also in the set; a line cannot be both a member and excluded
 [2]
 $ tamis build --never - -o h.tamis in < both
-tamis: h.tamis: line 9,001 of --never is in the set as well
+tamis: h.tamis: line 9,001 of --never is also in the set; a line cannot be both a member and excluded
 [2]
 $ tamis build --kind ribbon --never out -o h.tamis in
-tamis: --never is for exact filters; a ribbon one can be wrong about any line
+tamis: --never requires an exact filter, because a ribbon filter can be wrong about any line
 [2]
 $ tamis plan -n 1M --never-items 100M
 kind                   items           bytes    bits  bound  ratio  false positives              k  m
@@ -67,9 +67,9 @@ $ tamis plan -n 1M --never-items 100M -p 1/40000 --kind exact --json
 
 # The smallest sealed kind.
 $ tamis build --static -o s.tamis in
-tamis: s.tamis: ribbon, the smallest: 3,337 bytes, 1.34 times the lower bound; fuse 3,848, blocked 4,096
+tamis: s.tamis: chose ribbon, the smallest: 3,337 bytes, 1.34 times the lower bound; fuse 3,848, blocked 4,096
 $ tamis build --static --kind fuse -o t.tamis in
-tamis: --static chooses the kind, so does --kind: one of them
+tamis: --static and --kind both choose the kind; give only one of them
 [2]
 $ tamis build --static --never out --fpr 1% -f -o s.tamis in
-tamis: s.tamis: exact, 3,424 bytes, 1.37 times the lower bound; 0.988 % (1 in 101) of lines on neither list get a maybe
+tamis: s.tamis: exact filter of 3,424 bytes, 1.37 times the lower bound; 0.988 % (1 in 101) of lines on neither list get a maybe

@@ -1,7 +1,7 @@
 # A field of each line is the key; lines with too few are counted, not guessed.
 $ printf 'a\tx\nb\ty\nc\n\nd\tz\tw\n' > list; tamis build --items 10 --fpr 1e-9 -o f.tamis /dev/null
 $ tamis add --field 2 f.tamis list
-tamis: skipped 2 lines of fewer than 2 fields
+tamis: skipped 2 lines with fewer than 2 fields
 $ printf 'x\ny\nz\na\nb\nc\nw\n\n' | tamis check f.tamis
 x
 y
@@ -16,7 +16,7 @@ $ printf '1\t2\0003\t4\n' | tamis add -z --field 2 --delimiter '\t' f.tamis; pri
 
 # Options that make no sense.
 $ tamis add --delimiter , f.tamis list
-tamis: --delimiter: between which fields? See --field
+tamis: --delimiter requires --field or --weight-field
 [2]
 $ tamis add --field 1 --delimiter ab f.tamis list
 tamis: --delimiter: 'ab' is not a single byte, \t for a tab, or blanks for any number of spaces and tabs
@@ -28,51 +28,51 @@ $ tamis add --field 0 f.tamis list
 tamis: --field: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
 [2]
 $ tamis add --weight-field 1 f.tamis list
-tamis: f.tamis: blocked filters know no weights; tally can
+tamis: f.tamis: blocked filters do not support weights; tally can
 [2]
 $ tamis add f.tamis missing
 tamis: missing: cannot read: No such file or directory
 [2]
 $ tamis remove --delimiter , f.tamis list
-tamis: --delimiter: between which fields? See --field
+tamis: --delimiter requires --field or --weight-field
 [2]
 $ tamis compact --delimiter , f.tamis list
-tamis: --delimiter: between which fields? See --field
+tamis: --delimiter requires --field or --weight-field
 [2]
 $ tamis freq --delimiter , f.tamis
-tamis: --delimiter: between which fields? See --field
+tamis: --delimiter requires --field or --weight-field
 [2]
 $ tamis freq --field 2 f.tamis a
-tamis: freq: --field is for lines of standard input, not for items
+tamis: freq: --field requires lines from standard input, not items as arguments
 [2]
 
 # Line numbers are those of the file, whatever was skipped before, and for any number of blocks and
 # threads.
 $ (seq 300000 | sed 's/$/ 1/'; echo x; echo 'y 2 z'; echo 'y 1.5') > long; echo 'a 1' > short
 $ tamis count -o c.tamis /dev/null; tamis add --weight-field 2 -t ' ' c.tamis short long
-tamis: skipped 1 line of fewer than 2 fields
-tamis: long: line 300,003: the weight '1.5' is not a whole number of 64 bits; skipped 1 such line
+tamis: skipped 1 line with fewer than 2 fields
+tamis: long: line 300,003: the weight '1.5' is not a whole number of at most 64 bits; skipped 1 such line
 $ tamis add -q --weight-field 2 -t ' ' c.tamis long; tamis info --json c.tamis | grep -o '"weight": [0-9]*'
 "weight": 600005
 $ printf 'a \033[2J\n' | tamis add --weight-field 2 -t ' ' c.tamis
-tamis: standard input: line 1: the weight '?[2J' is not a whole number of 64 bits; skipped 1 such line
+tamis: standard input: line 1: the weight '?[2J' is not a whole number of at most 64 bits; skipped 1 such line
 $ echo 'a -1' | tamis add --weight-field 2 -t ' ' c.tamis
-tamis: standard input: line 1: updates of this tally are conservative, so nothing can be taken away; signed-tally can: tamis count --kind signed-tally
+tamis: standard input: line 1: this tally has conservative updates, so nothing can be subtracted; signed-tally can: tamis count --kind signed-tally
 [2]
 
 # A weight may be "-", which is 0. The last field of a line may be followed by a carriage return.
 # Anything else is not a weight.
 $ printf 'a -\nb 5\r\nc \nd 1.5\ne 5\r 1\nf 9223372036854775808\ng +3\n' | tamis top --field 1 --weight-field 2 -t ' '
-tamis: standard input: line 3: the weight '' is not a whole number of 64 bits; skipped 4 such lines
+tamis: standard input: line 3: the weight '' is not a whole number of at most 64 bits; skipped 4 such lines
          5  5..5              b
          3  3..3              g
 $ printf 'a x\n' | tamis top --field 1 --weight-field 2 -t ' '
-tamis: standard input: line 1: the weight 'x' is not a whole number of 64 bits; skipped 1 such line
+tamis: standard input: line 1: the weight 'x' is not a whole number of at most 64 bits; skipped 1 such line
 [1]
 
 # By blanks: any number of spaces and tabs, also before the first field.
 $ printf '  a \t b  \nc\td\n   e\n\n' | tamis top --field 2 -t blanks
-tamis: skipped 2 lines of fewer than 2 fields
+tamis: skipped 2 lines with fewer than 2 fields
          1  1..1              b
          1  1..1              d
 $ printf '  a \t 7  \r\nc\t8 x\n' | tamis top --field 1 --weight-field 2 --delimiter=blanks
@@ -81,7 +81,7 @@ $ printf '  a \t 7  \r\nc\t8 x\n' | tamis top --field 1 --weight-field 2 --delim
 
 # Fields in every command that reads lines.
 $ printf 'a,1\nb,2\nc,3\n' > table; tamis build --kind counting --field 1 -t , --fpr 1e-9 -o k.tamis table; printf 'b,9\nx,9\nno\n' | tamis remove --field 1 -t , k.tamis; tamis check --field 1 -t , k.tamis table
-tamis: k.tamis: 2 of 3 lines were certainly not in it
+tamis: k.tamis: 2 of 3 lines were certainly not present
 a,1
 c,3
 $ head -n 1 table | tamis compact --field 1 -t , k.tamis; tamis check --field 1 -t , k.tamis table

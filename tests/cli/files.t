@@ -28,11 +28,11 @@ $ seq 2000 > two-k; tamis build -o t2.tamis two-k; seq 2001 2010 | tamis add t2.
 tamis: t2.tamis: overfull: about 2,098 items, planned for 2,000; its false-positive rate is now 1.15 % (1 in 87)
 $ tamis build --kind ribbon --items 1000 -o r.tamis two-k
 $ tamis build --kind pair --items 1000 -o p.tamis one; seq 1001 1005 | tamis add p.tamis; seq 2000 | tamis add p.tamis
-tamis: p.tamis: unchanged: it would be worn; 15.4 % (1 in 6) of never-added keys would get a maybe, and 0 of those in it a no, planned 1 % (1 in 100)
-tamis: p.tamis: 'tamis compact' builds it again from the lines that are left, and 'tamis build' with more --items makes a bigger one; --overfill writes it anyway
+tamis: p.tamis: unchanged: it would be worn; 15.4 % (1 in 6) of never-added keys would get a maybe, and 0 of its members a no, planned 1 % (1 in 100)
+tamis: p.tamis: rebuild it with 'tamis compact' from the lines that remain, or build a bigger one with more --items; --overfill writes it anyway
 [2]
 $ tamis build --strict --items 1000 -o s.tamis one && cp s.tamis before; tamis add s.tamis two
-tamis: s.tamis: unchanged: a strict filter, and the lines are more than it was planned for
+tamis: s.tamis: unchanged: the filter is strict, and there are more lines than it was planned for
 [2]
 $ cmp s.tamis before && tamis add s.tamis one
 
@@ -55,7 +55,7 @@ $ tamis merge -o m.tamis a.tamis b.tamis; tail -c +257 m.tamis > m; tail -c +257
 $ tamis info m.tamis | sed -n 2p
   items     about 1,9... of 2,000 planned
 $ tamis merge -o m.tamis a.tamis
-tamis: m.tamis: exists already; -f replaces it
+tamis: m.tamis: already exists; use -f to replace it
 [2]
 $ tamis build --items 3000 -o c3.tamis one; tamis merge -f -o m.tamis a.tamis c3.tamis
 tamis: c3.tamis: cannot be merged with a.tamis: they differ in shape: m = 20480, k = 8 and m = 30720, k = 8
@@ -82,13 +82,13 @@ $ tamis check -vc acc.tamis one
 
 # Symbolic links that lead nowhere are not replaced, nor is an input by its filter.
 $ ln -s nowhere dangling; tamis build -f -o dangling one
-tamis: dangling: a symbolic link that leads to no file: No such file or directory
+tamis: dangling: the symbolic link leads to no file: No such file or directory
 [2]
 $ tamis build -f -o /dev/stdout one | wc -c
-tamis: /dev/stdout: a symbolic link that leads to no file: No such file or directory
+tamis: /dev/stdout: the symbolic link leads to no file: No such file or directory
 0
 $ cp one both; tamis build -f -o both both; cmp one both
-tamis: both: is one of the inputs
+tamis: both: is one of the inputs and cannot be the output
 
 # Closed standard streams do not lend their numbers to files, and using one is an error.
 $ tamis build -q --items 1000 -o c0.tamis two; cp c0.tamis c1.tamis; tamis add -q c0.tamis <&-; cmp c0.tamis c1.tamis
@@ -126,7 +126,7 @@ $ tamis count -o sketch.tamis two; tamis freq sketch.tamis "$(head -c 100000 muc
 tamis: standard output: cannot write: No space left on device
 [2]
 $ tamis add c0.tamis two <&- >&- 2>&-; tamis verify --keys 1000 c0.tamis | head -n 1
-c0.tamis: whole: every sum is right
+c0.tamis: undamaged: every checksum is right
 
 # info and verify.
 $ tamis info a.tamis
@@ -147,7 +147,7 @@ tamis: no-such-file: cannot open: No such file or directory
 2
 a.tamis: blocked filter
 $ tamis verify ab.tamis
-ab.tamis: whole: every sum is right
+ab.tamis: undamaged: every checksum is right
 ab.tamis: 9,104 of 1,000,000 random keys got a maybe: 0.91 % (1 in 110); the bits predict 0.919 % (1 in 109): good
 $ tamis verify --json --keys 1000 ab.tamis
 {"file": "ab.tamis", "sums": true, "keys": 1000, "maybe": ..., "fpr_measured": ..., "fpr_now": ..., "fpr_planned": ..., "over_full": false, "hash_suspect": false, "good": true}
@@ -160,13 +160,13 @@ $ printf 'sixteen  bytes!!' > key; printf '%032d\n' 0 > other-key; chmod 600 key
 $ tamis build --key-file key -o k.tamis one && tamis check --key-file key -c k.tamis one
 1000
 $ tamis check k.tamis one
-tamis: k.tamis: hashed with a secret key, which was not given; see --key-file
+tamis: k.tamis: this filter was made with a secret key, which was not given; give it with --key-file
 [2]
 $ tamis check --key-file other-key k.tamis one
-tamis: k.tamis: hashed with another secret key
+tamis: k.tamis: this filter was made with another secret key
 [2]
 $ tamis check --key-file key a.tamis one
-tamis: a.tamis: a key was given, but this image is not keyed
+tamis: a.tamis: a secret key was given, but this filter was made without one
 [2]
 $ tamis build --key-file other-key -o ok.tamis one; tamis merge -o km.tamis k.tamis ok.tamis
 tamis: ok.tamis: cannot be merged with k.tamis: they differ in their secret key
@@ -178,5 +178,5 @@ $ tamis info --json k.tamis | grep -o '"hash": "[a-z0-9-]*"\|"keyed": [a-z]*'
 "hash": "siphash-2-4-128"
 "keyed": true
 $ tamis build --key-file key --seed 3 -o x.tamis one
-tamis: x.tamis: a seed or a key, not both
+tamis: x.tamis: give a seed or a key, not both
 [2]

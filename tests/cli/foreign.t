@@ -46,16 +46,16 @@ $ tamis check --column name -c duckdb.parquet name; tamis check --column id -c d
 102
 85
 $ tamis check duckdb.parquet name
-tamis: duckdb.parquet: several columns have Bloom filters: which? --column id, ...
+tamis: duckdb.parquet: several columns have Bloom filters; choose one with --column, for example --column id
 [2]
 $ tamis check --column nothing duckdb.parquet name
 tamis: duckdb.parquet: there is no column 'nothing'
 [2]
 $ tamis check --column name --type int64 duckdb.parquet name
-tamis: --type: column 'name' is of type string
+tamis: --type: column 'name' has the type string
 [2]
 $ tamis check --column id duckdb.parquet name
-tamis: line 1, 'user-0', is no int64
+tamis: line 1: 'user-0' is not valid int64
 [2]
 $ tamis check --column id --row-group 7 duckdb.parquet id
 tamis: duckdb.parquet: there is no column 'id' in that row group
@@ -68,7 +68,7 @@ $ tamis check --json --column name duckdb.parquet name
 
 # A row group without a filter may hold anything: never a "no".
 $ echo never-there | tamis check --column tag duckdb.parquet
-tamis: duckdb.parquet: a row group has no Bloom filter for 'tag': any line may be in it
+tamis: duckdb.parquet: a row group has no Bloom filter for column 'tag', so every line may be in it
 never-there
 $ echo never-there | tamis check --column tag --row-group 0 duckdb.parquet
 [1]
@@ -78,19 +78,19 @@ $ tamis check guava-long.guava asked
 tamis: guava-long.guava: not a Tamis file
 [2]
 $ tamis check --from guava guava-long.guava asked
-tamis: say with --type what made the keys, as a guava filter does not: string, utf16, int32, int64, uint32, uint64, float, double, hex
+tamis: a guava filter does not record the type of its keys; give --type, which is one of string, utf16, int32, int64, uint32, uint64, float, double, hex
 [2]
 $ tamis check --from guava --type long guava-long.guava asked
-tamis: --type: there is no 'long'; there are string, utf16, int32, int64, uint32, uint64, float, double, hex
+tamis: --type: unknown type 'long'; the types are string, utf16, int32, int64, uint32, uint64, float, double, hex
 [2]
 $ printf '12\n1.5\n' | tamis check --from guava --type int64 guava-long.guava
-tamis: line 2, '1.5', is no int64
+tamis: line 2: '1.5' is not valid int64
 [2]
 $ printf '99999999999\n' | tamis check --column small duckdb.parquet
-tamis: line 1, '99999999999', is no int32
+tamis: line 1: '99999999999' is not valid int32
 [2]
 $ printf '\377\n' | tamis check --from guava --type utf16 guava-utf16.guava > out; echo $?
-tamis: line 1, '\xff', is no UTF-8 text
+tamis: line 1: '\xff' is not valid UTF-8 text
 2
 
 # Bits unchanged in another container.
@@ -102,9 +102,9 @@ name.filter: Parquet split-block filter
   wrong     1.82 % (1 in 55) of never-added keys get a maybe now
   bits      54.7 % of 2,048 set, in 256 bytes; k = 8
   hash      xxh64, seed 0
-  keys      the file does not say what they are: see --type
+  keys      the file does not record their type; give --type
 $ tamis convert --to parquet --column name -o x duckdb.parquet
-tamis: duckdb.parquet: the column has a filter in each row group: which? --row-group 0, ...
+tamis: duckdb.parquet: the column has a filter in each row group; choose one with --row-group, for example --row-group 0
 [2]
 $ tamis convert --to parquet --column tag --row-group 1 -o x duckdb.parquet
 tamis: duckdb.parquet: column 'tag' has no Bloom filter
@@ -112,28 +112,28 @@ tamis: duckdb.parquet: column 'tag' has no Bloom filter
 
 # What cannot be converted says why.
 $ tamis convert --to guava -o x dcso.bloom
-tamis: dcso.bloom: its bits are under the hash of dcso, which is not that of guava: build it again from the keys
+tamis: dcso.bloom: its bits were set with the hash of dcso, not with that of guava; build it again from the keys
 [2]
 $ tamis convert --to bloom -o x dcso.bloom
-tamis: dcso.bloom: its bits are under another program's hash: build a filter of ours from the keys, with 'tamis build --kind bloom'
+tamis: dcso.bloom: its bits were set with another program's hash; build the filter from the keys with 'tamis build --kind bloom'
 [2]
 $ tamis build -q -o ours.tamis asked; tamis convert --to dcso -o x ours.tamis
-tamis: ours.tamis: its bits are under our hash, which is not that of dcso: build it from the keys, with 'tamis build --to dcso'
+tamis: ours.tamis: its bits were not set with the hash of dcso; build the filter from the keys with 'tamis build --to dcso'
 [2]
 $ tamis convert --to nonsense -o x dcso.bloom
-tamis: --to: there is no format 'nonsense'; there are parquet, dcso, redisbloom, redisbloom-dump and guava
+tamis: --to: unknown format 'nonsense'; the formats are parquet, dcso, redisbloom, redisbloom-dump and guava
 [2]
 $ tamis convert --from nonsense --to dcso -o x dcso.bloom
-tamis: --from: there is no format 'nonsense'; there are parquet, dcso, redisbloom, redisbloom-dump and guava
+tamis: --from: unknown format 'nonsense'; the formats are parquet, dcso, redisbloom, redisbloom-dump and guava
 [2]
 $ tamis convert --from guava --to guava -o x dcso.bloom
-tamis: dcso.bloom: a Guava filter without probes
+tamis: dcso.bloom: this Guava filter has no probes
 [2]
 $ tamis add dcso.bloom asked
-tamis: dcso.bloom: a filter of another program: only check, info and convert take it
+tamis: dcso.bloom: this filter belongs to another program; only check, info and convert accept it
 [2]
 $ tamis verify dcso.bloom
-tamis: dcso.bloom: a filter of another program: only check, info and convert take it
+tamis: dcso.bloom: this filter belongs to another program; only check, info and convert accept it
 [2]
 
 # Built for other programs.
@@ -151,26 +151,26 @@ ours.dump: RedisBloom filter, as a DUMP
   keys      any bytes
 $ seq 0 1000003 99000297 > ids; tamis build --to parquet --type int64 --fpr 0.1 -fo ids.filter ids; tamis convert --to parquet --column id --row-group 0 -o - duckdb.parquet | cmp - ids.filter
 $ seq 1 1000 | tamis build --to redisbloom --items 10 -o x
-tamis: x: more lines than --items, and a RedisBloom filter is full then
+tamis: x: there are more lines than --items, and a RedisBloom filter accepts no more than that
 [2]
 $ seq 1 1000 | tamis build --to dcso --items 100 -o over.bloom
 tamis: over.bloom: not written: it would hold about 939 items, planned for 100; its false-positive rate would be 99.3 %, planned 1.02 % (1 in 98)
 tamis: over.bloom: give more --items; --overfill writes it anyway
 [2]
 $ seq 1 1000 | tamis build --to dcso -o x
-tamis: --to dcso: say --items, as the lines of a stream are read only once
+tamis: --to dcso: give --items, because the lines of a stream can be read only once
 [2]
 $ seq 1 1000 | tamis build --to parquet --items 1000 -o x
-tamis: say with --type what made the keys, as a parquet filter does not: string, utf16, int32, int64, uint32, uint64, float, double, hex
+tamis: a parquet filter does not record the type of its keys; give --type, which is one of string, utf16, int32, int64, uint32, uint64, float, double, hex
 [2]
 $ tamis build --to dcso --kind ribbon -o x keys
-tamis: --to dcso: --kind is for filters of ours
+tamis: --to dcso: --kind is not available for filters of other programs
 [2]
 $ tamis build --type int64 -o x keys
-tamis: --type: only with --to, for filters of other programs
+tamis: --type requires --to, because it is for filters of other programs
 [2]
 $ tamis build --to dcso -o ours.bloom keys
-tamis: ours.bloom: exists already; -f replaces it
+tamis: ours.bloom: already exists; use -f to replace it
 [2]
 
 # One item is what the first bytes of a DCSO filter say, too.
@@ -179,33 +179,33 @@ $ seq 1 | tamis build --to redisbloom --items 1000 -o one.chunks; echo 1 | tamis
 
 # Damage.
 $ head -c 200 dcso.bloom > cut.bloom; tamis info cut.bloom
-tamis: cut.bloom: a DCSO filter that is cut off
+tamis: cut.bloom: this DCSO filter is truncated
 [2]
 $ head -c 7000 duckdb.parquet > cut.parquet; tamis info cut.parquet
-tamis: cut.parquet: not a whole Parquet file: PAR1 is missing at one end
+tamis: cut.parquet: not a complete Parquet file: PAR1 is missing at one end
 [2]
 $ head -c 200 redisbloom-default.dump > cut.dump; tamis check cut.dump asked
-tamis: cut.dump: a DUMP of Redis that is cut off or damaged
+tamis: cut.dump: this Redis DUMP is truncated or damaged
 [2]
 $ head -c 150 redisbloom-default.chunks > cut.chunks; tamis check cut.chunks asked
-tamis: cut.chunks: a RedisBloom filter that is cut off: are all chunks of SCANDUMP there?
+tamis: cut.chunks: this RedisBloom filter is truncated; are all chunks of SCANDUMP there?
 [2]
 $ head -c 100 dcso.bloom.gz > cut.gz; tamis info --from dcso cut.gz
-tamis: cut.gz: cannot read: gzip data that ends too early
+tamis: cut.gz: cannot read: gzip data ends too early
 [2]
 $ tamis info --from dcso no-such-file
 tamis: no-such-file: cannot read: No such file or directory
 [2]
 $ tamis check ours.tamis --column x asked
-tamis: ours.tamis: --type, --column and --row-group are for filters of other programs
+tamis: ours.tamis: --type, --column and --row-group require a filter of another program
 [2]
 
 # A line that is not a number ends the command, without a count of some lines. Lines have numbers
 # only if all of them are keys.
 $ seq 100 > hundred; tamis build --to guava --type int64 -o hundred.guava hundred
 $ (echo x; seq 10) | tamis check --from guava --type int64 -c hundred.guava
-tamis: line 1, 'x', is no int64
+tamis: line 1: 'x' is not valid int64
 [2]
 $ printf '1\t5\nonly\n2\tx\n' | tamis check --from guava --type int64 --field 2 -c hundred.guava
-tamis: 'x' is no int64
+tamis: 'x' is not valid int64
 [2]

@@ -3,16 +3,16 @@
 $ printf '%s\n' '# a comment' 'http://evil.example/login?x=1' 'bad.example' '0.0.0.0 hosts.example' '||rule.example^' '' > malware.txt
 $ printf '%s\n' 'bad.example' 'phish.example/folder/' 'more.example' 'most.example' 'two words' '||*.x^$third-party' '@@||good.example^' '93.184.216.34 somewhere.example' > list
 $ tamis guard build g malware.txt phishing=list
-tamis: list: line 5: left out: white space inside; in a URL write %20
+tamis: list: line 5: left out: white space inside; write %20 in a URL
 tamis: list: line 6: left out: a filter rule with options, or other than ||host^
 tamis: list: line 7: left out: an exception from a filter rule
-tamis: list: line 8: left out: an address that leads somewhere
+tamis: list: line 8: left out: the address is not one that leads nowhere, like 0.0.0.0
 g: version 1
-  listed    7 expressions of 8 lines; 4 more were left out
+  listed    7 expressions from 8 lines; 4 left out
   filter    ... bytes, ... bits per expression
   wrong     5.96e-06 % (1 in 16,777,216) of expressions; 4.77e-05 % (1 in 2,097,152) of pages with 8,
             0.000179 % (1 in 559,241) of pages with 30
-  asked     0.0 times in vain in 102,000 page views
+  asked     0.0 unnecessary requests in 102,000 page views
   store     12,288 bytes
 $ ls g
 1.filter
@@ -28,15 +28,15 @@ listed      rule.example  (malware: rule.example/)
 $ tamis guard check g http://phish.example/folder/page.html
 listed      http://phish.example/folder/page.html  (phishing: phish.example/folder/)
 $ tamis guard check g http://phish.example/folde http://evil.example/login http://xbad.example/
-clean       http://phish.example/folde  (the filter said no)
-clean       http://evil.example/login  (the filter said no)
-clean       http://xbad.example/  (the filter said no)
+clean       http://phish.example/folde  (the filter answered no)
+clean       http://evil.example/login  (the filter answered no)
+clean       http://xbad.example/  (the filter answered no)
 [1]
 $ printf 'http://nothing.example/\n\nhttp://bad.example/\n' | tamis guard check g
-clean       http://nothing.example/  (the filter said no)
+clean       http://nothing.example/  (the filter answered no)
 listed      http://bad.example/  (malware, phishing: bad.example/)
 $ printf 'http://nothing.example/\n' | tamis guard check g -
-clean       http://nothing.example/  (the filter said no)
+clean       http://nothing.example/  (the filter answered no)
 [1]
 $ tamis guard check g -q bad.example
 $ tamis guard check g -q nothing.example
@@ -89,22 +89,22 @@ $ tamis guard explain 'javascript:alert(1)'
 tamis: javascript:alert(1): only http, https and ftp URLs can be checked
 [2]
 $ tamis guard explain 'http://a..:x/' g
-tamis: http://a..:x/: the port is not a number up to 65535
+tamis: http://a..:x/: the port is not a number from 0 to 65535
 [2]
 $ tamis guard explain http://bad.example/ none
-tamis: none: no list has been built there: No such file or directory
+tamis: none: no list has been published in this directory: No such file or directory
 [2]
 
 # The next version: little has changed, so that the base stays.
 $ seq -f 'host%.0f.example' 1000 > many && tamis guard build -q h many
 $ (tail -n +3 many; echo new.example) > fewer && tamis guard build h many=fewer
 h: version 2
-  listed    999 expressions of 999 lines
-  filter    ... bytes, ... bits per expression; of version 1, with
+  listed    999 expressions from 999 lines
+  filter    ... bytes, ... bits per expression; from version 1, with
             ... bytes for 1 added and 8 for 2 removed
   wrong     7.45e-06 % (1 in 13,421,773) of expressions; 5.96e-05 % (1 in 1,677,722) of pages with 8,
             0.000224 % (1 in 447,393) of pages with 30
-  asked     0.1 times in vain in 102,000 page views
+  asked     0.1 unnecessary requests in 102,000 page views
   store     65,536 bytes
 $ ls h
 1.filter
@@ -114,7 +114,7 @@ $ ls h
 2.store
 manifest
 $ tamis guard check h host1.example host3.example new.example
-clean       host1.example  (the filter said no)
+clean       host1.example  (the filter answered no)
 listed      host3.example  (many: host3.example/)
 listed      new.example  (many: new.example/)
 $ tamis guard build -q h many=list
@@ -126,17 +126,17 @@ manifest
 # Good URLs are never asked about; but what is bad stays bad.
 $ seq -f 'http://popular%.0f.example/page' 3000 > good && tamis guard build k many --never good
 k: version 1
-  listed    1,000 expressions of 1,000 lines
+  listed    1,000 expressions from 1,000 lines
   never     6,000 expressions of good URLs
   filter    ... bytes, ... bits per expression
   wrong     5.96e-06 % (1 in 16,777,216) of expressions; 4.77e-05 % (1 in 2,097,152) of pages with 8,
             0.000179 % (1 in 559,241) of pages with 30
-  asked     0.0 times in vain in 102,000 page views
+  asked     0.0 unnecessary requests in 102,000 page views
   store     65,536 bytes
 $ tamis guard check k --json popular7.example/page | grep -o '"maybes": 0'
 "maybes": 0
 $ echo host7.example/ > both && tamis guard build k many --never good --never both
-tamis: both: line 1: 'host7.example/' is on a bad list as well
+tamis: both: line 1: 'host7.example/' is also on a list of bad URLs
 [2]
 $ tamis guard check k host7.example
 listed      host7.example  (many: host7.example/)
@@ -157,36 +157,36 @@ $ zstd -qc good | tamis guard build -q p - --never packed-gzip
 # lines left out than taken.
 $ tamis guard build -q p fine.txt.gz && cp p/manifest before
 $ head -c 60 fine.txt.gz > cut.gz; tamis guard build p cut.gz
-tamis: cut.gz: cannot read: gzip data that ends too early
+tamis: cut.gz: cannot read: gzip data ends too early
 [2]
 $ : > nothing; tamis guard build p fine.txt.gz nothing
-tamis: nothing: no entry in 0 lines: nothing is published; --lenient takes it as it is
+tamis: nothing: no entry in 0 lines, so nothing is published; --lenient accepts the list as it is
 [2]
 $ printf '# to come\n\n' > comments; gzip -c comments | tamis guard build p -
-tamis: -: no entry in 2 lines: nothing is published; --lenient takes it as it is
+tamis: -: no entry in 2 lines, so nothing is published; --lenient accepts the list as it is
 [2]
 $ printf '<html>\n<body>404 Not Found</body>\n</html>\n' > page; tamis guard build p page
 tamis: page: line 1: left out: the host is not a domain name
-tamis: page: line 2: left out: white space inside; in a URL write %20
+tamis: page: line 2: left out: white space inside; write %20 in a URL
 tamis: page: line 3: left out: the host is not a domain name
-tamis: page: no entry in 3 lines: nothing is published; --lenient takes it as it is
+tamis: page: no entry in 3 lines, so nothing is published; --lenient accepts the list as it is
 [2]
 $ (cat page; echo one.example) > mostly; tamis guard build -q p mostly
-tamis: mostly: 3 lines left out and only 1 taken: nothing is published; --lenient takes it as it is
+tamis: mostly: 3 lines left out and only 1 taken, so nothing is published; --lenient accepts the list as it is
 [2]
 $ tamis guard build -q p fine.txt.gz --never nothing
-tamis: nothing: no entry in 0 lines: nothing is published; --lenient takes it as it is
+tamis: nothing: no entry in 0 lines, so nothing is published; --lenient accepts the list as it is
 [2]
 $ cmp p/manifest before; tamis guard check p fine3.example one.example
 listed      fine3.example  (fine: fine3.example/)
-clean       one.example  (the filter said no)
+clean       one.example  (the filter answered no)
 $ tamis guard build -q p mostly --lenient && tamis guard check p fine3.example one.example
-clean       fine3.example  (the filter said no)
+clean       fine3.example  (the filter answered no)
 listed      one.example  (mostly: one.example/)
 $ tamis guard build --lenient p nothing | head -n 2; tamis guard check p one.example
 p: version 5
-  listed    0 expressions of 0 lines
-clean       one.example  (the filter said no)
+  listed    0 expressions from 0 lines
+clean       one.example  (the filter answered no)
 [1]
 
 # What cannot be built.
@@ -194,7 +194,7 @@ $ tamis guard build x missing
 tamis: missing: cannot read: No such file or directory
 [2]
 $ tamis guard build x 'a label=many'
-tamis: 'a label' is no label: up to 63 printable characters, and up to 64 labels
+tamis: 'a label' cannot be a label: a label has up to 63 printable characters, and there can be up to 64 labels
 [2]
 $ tamis guard build x many --max-bytes 100
 tamis: x/1.filter: 100 bytes are too few
@@ -206,22 +206,22 @@ tamis: guard build: usage: tamis guard build [OPTION...] DIR LIST...
 
 # Nothing there, or damaged: never a verdict.
 $ tamis guard check none bad.example
-tamis: none: no list has been built there: No such file or directory
+tamis: none: no list has been published in this directory: No such file or directory
 [2]
 $ mkdir empty && tamis guard check empty bad.example
-tamis: empty: no list has been built there: No such file or directory
+tamis: empty: no list has been published in this directory: No such file or directory
 [2]
 $ cp -r h damaged && printf x >> damaged/3.filter && tamis guard check damaged bad.example
-tamis: damaged/3.filter: damaged, or of another version than the manifest
+tamis: damaged/3.filter: damaged, or not the version that the manifest names
 [2]
 $ rm -r damaged && cp -r h damaged && printf x | dd of=damaged/3.store bs=1 seek=5000 conv=notrunc status=none && tamis guard check damaged bad.example
-tamis: damaged/3.store: damaged, or of another version than the manifest
+tamis: damaged/3.store: damaged, or not the version that the manifest names
 [2]
 $ rm -r damaged && cp -r h damaged && sed -i 's/^entries .*/entries 9/' damaged/manifest && tamis guard check damaged bad.example
-tamis: damaged/manifest: damaged or of a newer version
+tamis: damaged/manifest: damaged, or written by a newer version
 [2]
 $ rm -r damaged && cp -r h damaged && cp g/1.store damaged/3.store && tamis guard check damaged bad.example
-tamis: damaged/3.store: damaged, or of another version than the manifest
+tamis: damaged/3.store: damaged, or not the version that the manifest names
 [2]
 $ rm damaged/3.store && tamis guard check damaged bad.example
 tamis: damaged/3.store: No such file or directory
@@ -235,25 +235,25 @@ tamis: damaged/3.store: No such file or directory
 
 # Options of the server that make no sense.
 $ tamis guard serve h --port 70000
-tamis: --port: a number up to 65535
+tamis: --port must be a number from 0 to 65535
 [2]
 $ tamis guard serve h --port 0 --address localhost
-tamis: 'localhost' is no IP address
+tamis: 'localhost' is not an IP address
 [2]
 $ tamis guard serve h --port 0 --connections 0
 tamis: --connections: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
 [2]
 $ tamis guard serve h --port 0 --timeout 10000000
-tamis: guard serve: no limit is above 1,000,000
+tamis: guard serve: a limit can be at most 1,000,000
 [2]
 $ tamis guard serve h --port 0 --timeout 0.5s
-tamis: guard serve: --timeout and --cache are whole seconds
+tamis: guard serve: --timeout and --cache must be whole seconds
 [2]
 $ tamis guard serve h --port 0 --timeout 1m --cache 30d
-tamis: guard serve: no limit is above 1,000,000
+tamis: guard serve: a limit can be at most 1,000,000
 [2]
 $ tamis guard serve h --port 99999 --timeout 1m --cache 1h
-tamis: --port: a number up to 65535
+tamis: --port must be a number from 0 to 65535
 [2]
 
 # Options of the server do not exist in other commands.
@@ -266,11 +266,11 @@ $ tamis guard
 Usage: tamis guard COMMAND [OPTION...] ...
 
   guard build   publish lists of bad URLs in a directory
-  guard check   say which URLs are listed
-  guard explain the canonical form of a URL and its expressions
-  guard serve   serve a directory over HTTP
+  guard check   check whether URLs are listed
+  guard explain print the canonical form of a URL and its expressions
+  guard serve   serve a guard directory over HTTP
 
-'tamis guard COMMAND --help' tells more.
+Run 'tamis guard COMMAND --help' for details.
 
 Example:
   echo evil.example > evil.txt &&
@@ -284,11 +284,11 @@ $ tamis guard --help
 Usage: tamis guard COMMAND [OPTION...] ...
 
   guard build   publish lists of bad URLs in a directory
-  guard check   say which URLs are listed
-  guard explain the canonical form of a URL and its expressions
-  guard serve   serve a directory over HTTP
+  guard check   check whether URLs are listed
+  guard explain print the canonical form of a URL and its expressions
+  guard serve   serve a guard directory over HTTP
 
-'tamis guard COMMAND --help' tells more.
+Run 'tamis guard COMMAND --help' for details.
 
 Example:
   echo evil.example > evil.txt &&

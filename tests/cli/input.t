@@ -20,27 +20,27 @@ $ cat a a > aa && cat b b > bb && cat c c > cc && cat d d > dd && tamis check -c
 45000
 # Damage, too little and too much are errors.
 $ for f in a b c d; do head -c 900 $f | tamis check -c f.tamis; done
-tamis: standard input: cannot read: gzip data that ends too early
+tamis: standard input: cannot read: gzip data ends too early
 385
-tamis: standard input: cannot read: zstd data that ends too early
+tamis: standard input: cannot read: zstd data ends too early
 0
-tamis: standard input: cannot read: bzip2 data that ends too early
+tamis: standard input: cannot read: bzip2 data ends too early
 0
-tamis: standard input: cannot read: xz data that ends too early
+tamis: standard input: cannot read: xz data ends too early
 1960
 [2]
 $ for f in a b c d; do (cat $f; echo more) | tamis check -c f.tamis; done
-tamis: standard input: cannot read: gzip data with something else behind it
+tamis: standard input: cannot read: gzip data is followed by something else
 5000
-tamis: standard input: cannot read: zstd data with something else behind it
+tamis: standard input: cannot read: zstd data is followed by something else
 5000
-tamis: standard input: cannot read: bzip2 data with something else behind it
+tamis: standard input: cannot read: bzip2 data is followed by something else
 5000
-tamis: standard input: cannot read: xz data with something else behind it
+tamis: standard input: cannot read: xz data is followed by something else
 5000
 [2]
 $ (head -c 500 a; printf '\377\377\377\377\377\377'; tail -c +507 a) | tamis build -o bad.tamis
-tamis: standard input: cannot read: gzip data that is damaged
+tamis: standard input: cannot read: gzip data is damaged
 [2]
 $ ls bad.tamis
 ls: cannot access 'bad.tamis': No such file or directory

@@ -5,20 +5,20 @@ $ stat -c '%a %s' secret.key; grep -cE '^[0-9a-f]{32}$' secret.key
 600 33
 1
 $ cp -p secret.key before; tamis key new secret.key; cmp before secret.key
-tamis: secret.key: exists already, and may be the only copy of a key: it is not replaced
+tamis: secret.key: already exists and is never replaced, because it may be the only copy of a key
 $ ln -s nowhere link.key; tamis key new link.key; ls nowhere
-tamis: link.key: exists already, and may be the only copy of a key: it is not replaced
+tamis: link.key: already exists and is never replaced, because it may be the only copy of a key
 ls: cannot access 'nowhere': No such file or directory
 [2]
 $ tamis key new no-such-dir/secret.key
 tamis: no-such-dir/secret.key: cannot make a key: No such file or directory
 [2]
 $ tamis key new -; ls ./-
-tamis: key new: a key is not for standard output; a file of that name is './-'
+tamis: key new: a key cannot be written to standard output; write ./- for a file named -
 ls: cannot access './-': No such file or directory
 [2]
 $ tamis key new a.key b.key; tamis key new
-tamis: key new: one file at a time
+tamis: key new: name one file
 tamis: key new: usage: tamis key new [OPTION...] FILE
 [2]
 $ tamis key new -q other.key; cmp -s secret.key other.key || echo they differ
@@ -29,18 +29,18 @@ $ tamis key id raw.key hex.key
 e6dac9080b2d13c72ea5c3c832af97f6  raw.key
 e6dac9080b2d13c72ea5c3c832af97f6  hex.key
 $ seq 1000 > list; tamis build --key-file raw.key -o k.tamis list; tamis info k.tamis | grep hash
-  hash      siphash-2-4-128, with the secret key of id e6dac9080b2d13c72ea5c3c832af97f6
+  hash      siphash-2-4-128, with the secret key whose id is e6dac9080b2d13c72ea5c3c832af97f6
 $ tamis info --json k.tamis | grep -o '"key.*", "sealed'
 "keyed": true, "key_id": "e6dac9080b2d13c72ea5c3c832af97f6", "sealed
 $ tamis key id secret.key | grep -cF "$(head -c 8 secret.key)"
 0
 [1]
 $ tamis key id list secret.key nothing.key >/dev/null
-tamis: list: others may read this key (mode 0644), so it may be no secret: chmod 600 it, or make another
+tamis: list: others may read this key (mode 0644), so it may not be secret any more; protect it with chmod 600, or make another
 tamis: nothing.key: cannot read the key: No such file or directory
 [2]
 $ tamis check --key-file other.key k.tamis list
-tamis: k.tamis: hashed with another secret key
+tamis: k.tamis: this filter was made with another secret key
 [2]
 $ tamis build --key-file hex.key -o h.tamis list; tamis merge -o both.tamis k.tamis h.tamis; tamis check --key-file raw.key -c both.tamis list
 1000
@@ -49,10 +49,10 @@ tamis: o.tamis: cannot be merged with k.tamis: they differ in their secret key
 [2]
 # A key file of ours that others may read is refused, as ssh does. Nobody else can read a pipe.
 $ chmod 640 raw.key; tamis check --key-file raw.key -c k.tamis list
-tamis: raw.key: others may read this key (mode 0640), so it may be no secret: chmod 600 it, or make another
+tamis: raw.key: others may read this key (mode 0640), so it may not be secret any more; protect it with chmod 600, or make another
 [2]
 $ chmod 604 raw.key; tamis key id raw.key
-tamis: raw.key: others may read this key (mode 0604), so it may be no secret: chmod 600 it, or make another
+tamis: raw.key: others may read this key (mode 0604), so it may not be secret any more; protect it with chmod 600, or make another
 [2]
 $ chmod 400 raw.key; tamis check --key-file raw.key -c k.tamis list
 1000

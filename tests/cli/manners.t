@@ -28,35 +28,35 @@ $ tamis check -x f
 tamis: check: unknown option '-x'; see 'tamis check --help'
 [2]
 $ tamis uniq -d , f; tamis uniq -qc f; tamis top -k5 f; tamis check -h f; tamis plan -k bloom
-tamis: uniq: -d is not the delimiter any more: use -t
-tamis: uniq: -c does not print the number of lines any more: use --total; 'tamis top' counts each line
-tamis: top: -k is not the number of lines any more: use -n
-tamis: check: -h is not the help any more: use --help
-tamis: plan: -k is not the kind any more: use --kind; --k is the number of probes
+tamis: uniq: -d is no longer the delimiter: use -t
+tamis: uniq: -c no longer prints the number of lines: use --total; 'tamis top' counts each line
+tamis: top: -k is no longer the number of lines: use -n
+tamis: check: -h is no longer the help: use --help
+tamis: plan: -k is no longer the kind: use --kind; --k is the number of probes
 [2]
 $ tamis plan --fprr=1%
 tamis: plan: unknown option '--fprr=1%'; did you mean '--fpr'?
 [2]
 $ tamis plan --kind blokced --items 10 --fpr 1%
-tamis: --kind: there is no 'blokced'; did you mean 'blocked'?
+tamis: --kind: unknown kind 'blokced'; did you mean 'blocked'?
 [2]
 $ tamis plan --kind zebra --items 10 --fpr 1%
-tamis: --kind: there is no 'zebra'; there are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, and auto
+tamis: --kind: unknown kind 'zebra'; the kinds are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, and auto
 [2]
 $ tamis plan --kind tally --bytes 1M
-tamis: --kind: tally is a sketch, which tells how often: see 'tamis count'
+tamis: --kind: tally is a sketch; make it with 'tamis count'
 [2]
 $ tamis build --kind top -o x.tamis /dev/null
-tamis: --kind: top is a sketch, which tells how often: see 'tamis count'
+tamis: --kind: top is a sketch; make it with 'tamis count'
 [2]
 $ tamis plan --kind window --inner count-min --items 10 --fpr 1%
-tamis: --inner: count-min is a sketch, which tells how often: see 'tamis count'
+tamis: --inner: count-min is a sketch; make it with 'tamis count'
 [2]
 $ tamis count --kind zebra -o x.tamis /dev/null
-tamis: --kind: there is no 'zebra' that tells how often; there are count-min, count-sketch, tally, top, signed-tally
+tamis: --kind: unknown sketch 'zebra'; the sketches are count-min, count-sketch, tally, top, signed-tally
 [2]
 $ tamis count --kind tallly -o x.tamis /dev/null
-tamis: --kind: there is no 'tallly'; did you mean 'tally'?
+tamis: --kind: unknown kind 'tallly'; did you mean 'tally'?
 [2]
 $ tamis help exits
 tamis: there is no command or topic 'exits'; see 'tamis --help'
@@ -80,10 +80,10 @@ $ tamis build --force=yes -o x five
 tamis: --force takes no value
 [2]
 $ tamis build -o
-tamis: -o needs a value: FILE
+tamis: -o requires a value: FILE
 [2]
 $ tamis build --items
-tamis: --items needs a value: N
+tamis: --items requires a value: N
 [2]
 
 # Help and version.
@@ -95,72 +95,73 @@ $ tamis help exit-status
 exit-status: what 0, 1 and 2 mean
 
   0  a line was selected, or the work was done
-  1  no line was selected, none was in, or a measured rate is off
-     (check of a private filter: 0 says that there were lines, 1 that there were
-     none, and neither what is in it)
+  1  no line was selected, no line to remove was present, or a measured rate is
+     not the predicted one
+     (check of a private filter: 0 means that there were lines, 1 that there
+     were none; neither shows what the filter contains)
   2  an error, with one line on standard error that names the file and the
-     reason: no filter was written or changed; of several, 'rotate' tries all
-     before it changes the first, and those before one that cannot be saved are
-     rotated
-     (build, add, compact and merge: also when the filter would be overfull, at
+     reason; no filter was written or changed
+     (rotate with several filters: all are tried before the first is changed;
+     those before one that cannot be saved are rotated)
+     (build, add, compact and merge: also if the filter would be overfull, at
      more than twice its planned rate; --overfill allows it)
-     (uniq: also when new lines were dropped at more than twice the rate asked
-     for; what it kept is printed, and its state is saved)
+     (uniq: also if new lines were dropped at more than twice the requested
+     rate; the lines that it kept are printed, and its state is saved)
 
-When the reader of the output goes away (tamis check ... | head), the command
-ends quietly by SIGPIPE. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it and leave no
-file half written; one that comes while a file is being saved takes effect when
-it is there. 'uniq --state' saves what it has read before it ends so.
+If the reader of the output goes away (tamis check ... | head), the command ends
+quietly by SIGPIPE. SIGINT (Ctrl-C), SIGTERM and SIGHUP end it, and no file is
+left half written; a signal that arrives while a file is being saved takes
+effect afterwards. 'uniq --state' saves what it has read before it ends.
 
 Example:
   tamis check -q bad.tamis bad-urls.txt && echo some of them are listed
 $ tamis > out 2> err; echo $?; cat out; tamis --help | cmp - err
 2
 $ tamis 2>&1 | head -n 1
-Tamis answers "have I seen this?" and "how often?" about data too big to keep,
+Tamis answers "have I seen this?" and "how often?" about data that is too big to
 
 # The cost model of the lectures: 51,000 seconds a year without a filter, about 1,740 with it.
 $ tamis explain cost
-102,000 questions, of which 2,000 are about things in the set; the filter says maybe to
+102,000 lookups, 2,000 of them for items in the set; the filter answers maybe to
 1.27 % (1 in 78) of the others.
 
 without a filter
-  every question to the set            102,000 x 0.5 s          51,000 s
+  every lookup in the set              102,000 x 0.5 s          51,000 s
 with a filter
-  every question to the filter         102,000 x 1 ms              102 s
-  what is in, to the set                 2,000 x 0.5 s           1,000 s
-  false positives, to the set            1,275 x 0.5 s             637 s
+  every lookup in the filter           102,000 x 1 ms              102 s
+  members, in the set                    2,000 x 0.5 s           1,000 s
+  false positives, in the set            1,275 x 0.5 s             637 s
   together                                                       1,739 s
 
-29.3 times as fast with the filter. It pays when more than 0.203 % (1 in 494) of the
-questions are about what is not in the set.
+29.3 times as fast with the filter. It pays if more than 0.203 % (1 in 494) of the
+lookups are for items that are not in the set.
 The set itself takes 200,000,000 bytes, the filter 9,376,344: 21.3 times less.
 $ tamis explain cost --json
 {"visits": 102000, "bad": 2000, "lookup": 0.001, "confirm": 0.5, "fpr": 0.0127477326096, "false_positives": 1274.77326096, "seconds_without": 51000, "seconds_with": 1739.38663048, "times_as_fast": 29.3206806965, "items": 5000000, "list_bytes": 200000000, "filter_bytes": 9376344}
 $ tamis explain cost --fpr 1.28% --json | grep -o '"seconds_with": [0-9.]*'
 "seconds_with": 1742
 $ tamis explain cost --visits 1000 --bad 10% --lookup 10us --confirm 1ms --fpr 1/100 --items 1000 --item-bytes 100
-1,000 questions, of which 100 are about things in the set; the filter says maybe to
+1,000 lookups, 100 of them for items in the set; the filter answers maybe to
 1 % (1 in 100) of the others.
 
 without a filter
-  every question to the set              1,000 x 1 ms                1 s
+  every lookup in the set                1,000 x 1 ms                1 s
 with a filter
-  every question to the filter           1,000 x 10 us             10 ms
-  what is in, to the set                   100 x 1 ms              0.1 s
-  false positives, to the set                9 x 1 ms               9 ms
+  every lookup in the filter             1,000 x 10 us             10 ms
+  members, in the set                      100 x 1 ms              0.1 s
+  false positives, in the set                9 x 1 ms               9 ms
   together                                                       0.119 s
 
-8.4 times as fast with the filter. It pays when more than 1.01 % (1 in 99) of the
-questions are about what is not in the set.
+8.4 times as fast with the filter. It pays if more than 1.01 % (1 in 99) of the
+lookups are for items that are not in the set.
 The set itself takes 100,000 bytes, the filter 1,456: 68.7 times less.
 $ tamis explain cost --lookup 1s --confirm 1ms | tail -n 2
-0.001 times as fast with the filter. Asking it takes longer than it can save.
+0.001 times as fast with the filter. Looking up the filter takes longer than it can save.
 The set itself takes 200,000,000 bytes, the filter 9,376,344: 21.3 times less.
 $ tamis explain cost --bad 0 five.tamis --json | grep -o '"items": [0-9]*, .*'
 "items": 5, "list_bytes": 200, "filter_bytes": 320}
 $ tamis explain cost --bad 200k
-tamis: --bad: 200,000 are more than the 102,000 visits
+tamis: --bad: 200,000 is more than the 102,000 visits
 [2]
 $ tamis explain cost --bad some
 tamis: --bad: 'some' is neither a number, like 2000, nor a share, like 2%
@@ -183,16 +184,16 @@ $ tamis explain cost --lookup 1e308d
 tamis: --lookup: '1e308d' is not a time, like 0.5, 500ms, 30s or 5m
 [2]
 $ for time in 10s 10 5m 0.5d 20000ms; do tamis check --timeout $time five.tamis five; done 2>&1 | uniq -c
-      5 tamis: check: --timeout is for sets at redis:// addresses
+      5 tamis: check: --timeout requires a set at a redis:// address
 $ tamis check --timeout 10x five.tamis five
 tamis: --timeout: '10x' is not a time, like 0.5, 500ms, 30s or 5m
 [2]
 $ for window in 0.5 0 -5m 1e99d 5x; do seq 3 | tamis uniq --window $window; done
-tamis: --window: '0.5' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)
-tamis: --window: '0' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)
-tamis: --window: '-5m' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)
-tamis: --window: '1e99d' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)
-tamis: --window: '5x' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)
+tamis: --window: '0.5' is neither a number of lines (1000, 1M) nor a time (30s, 5m, 1h, 1d)
+tamis: --window: '0' is neither a number of lines (1000, 1M) nor a time (30s, 5m, 1h, 1d)
+tamis: --window: '-5m' is neither a number of lines (1000, 1M) nor a time (30s, 5m, 1h, 1d)
+tamis: --window: '1e99d' is neither a number of lines (1000, 1M) nor a time (30s, 5m, 1h, 1d)
+tamis: --window: '5x' is neither a number of lines (1000, 1M) nor a time (30s, 5m, 1h, 1d)
 [2]
 $ for window in 0.5m 5m 10000ms 1h 1d; do seq 3 | tamis uniq --total --items 9 --window $window; done | uniq -c
       5 3
@@ -200,7 +201,7 @@ $ tamis explain cost nowhere.tamis
 tamis: nowhere.tamis: cannot open: No such file or directory
 [2]
 $ tamis explain cost five.tamis five.tamis
-tamis: explain cost: one filter at a time
+tamis: explain cost: name at most one filter
 [2]
 $ tamis explain --k 1 --m 4 -- cost | tail -n 5
 Add cost: one bit in each row becomes 1.
@@ -249,10 +250,10 @@ $ tamis build --kind growing -o growing.tamis many; COLUMNS=60 tamis info --plot
 $ for columns in 0 1 30 99999999999999999999 x; do COLUMNS=$columns tamis info --plot many.tamis | wc -l; done | uniq
 16
 $ tamis info --plot --json many.tamis
-tamis: info: --plot is for people, --json for programs: one of them
+tamis: info: --plot and --json cannot be combined
 [2]
 $ tamis plan --plot --json --items 1 --fpr 0.1
-tamis: plan: --plot is for people, --json for programs: one of them
+tamis: plan: --plot and --json cannot be combined
 [2]
 
 # As SVG; with bytes asked for, the rates stand beside the kinds.
@@ -264,13 +265,13 @@ $ grep -c '<path class="kind' sizes.svg; grep '<title id' sizes.svg
 $ grep -o '<desc.*partitioned' sizes.svg
 <desc id="desc">bloom: 1,199,504 bytes, 1 % (1 in 100). partitioned
 $ tamis plan --items 1M --fpr 1% --svg sizes.svg > /dev/null
-tamis: sizes.svg: exists already; -f replaces it
+tamis: sizes.svg: already exists; use -f to replace it
 [2]
 $ tamis plan --items 1M --bytes 2MB --kind bloom --svg sizes.svg -f > /dev/null; grep -o '>0.046 %<' sizes.svg
 >0.046 %<
 $ tamis plan --items 1M --fpr 1% --svg - | cmp -n 60 - sizes.svg
 $ tamis plan --fpr 1% --bytes 1MB --svg no.svg
-tamis: plan: --svg is drawn for a number of --items
+tamis: plan: --svg requires --items
 [2]
 $ tamis plan --items 1M --fpr 1% --svg no/where.svg
 tamis: no/where.svg: cannot write: No such file or directory

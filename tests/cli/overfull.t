@@ -44,19 +44,19 @@ tamis: k.tamis: overfull: about 2,015 items, planned for 1,000; its false-positi
 tamis: k.tamis: unchanged: it would hold about 2,003 items, planned for 1,000; its false-positive rate would be 15.8 % (1 in 6), planned 1 % (1 in 100)
 tamis: k.tamis: build it with --items N for all lines to come; --overfill writes it anyway
 tamis: k.tamis: overfull: about 2,003 items, planned for 1,000; its false-positive rate is now 15.8 % (1 in 6)
-tamis: k.tamis: unchanged: it would be worn; 15.4 % (1 in 6) of never-added keys would get a maybe, and 0 of those in it a no, planned 1 % (1 in 100)
-tamis: k.tamis: 'tamis compact' builds it again from the lines that are left, and 'tamis build' with more --items makes a bigger one; --overfill writes it anyway
-tamis: k.tamis: worn: adds and removes have filled it beyond its plan; 15.4 % (1 in 6) of never-added keys get a maybe now, and 0 of those in it a no; see 'tamis compact'
+tamis: k.tamis: unchanged: it would be worn; 15.4 % (1 in 6) of never-added keys would get a maybe, and 0 of its members a no, planned 1 % (1 in 100)
+tamis: k.tamis: rebuild it with 'tamis compact' from the lines that remain, or build a bigger one with more --items; --overfill writes it anyway
+tamis: k.tamis: worn: adds and removals have filled it beyond its plan; 15.4 % (1 in 6) of never-added keys now get a maybe, and 0 of its members a no; rebuild it with 'tamis compact'
 tamis: k.tamis: unchanged: it would hold more items in a generation than the 1,000 planned for each; its false-positive rate would be 6.2 % (1 in 16), planned 1 % (1 in 100)
 tamis: k.tamis: rotate it first ('tamis rotate'), or build it with more --items; --overfill writes it anyway
 tamis: k.tamis: overfull: more items in a generation than the 1,000 planned for each; its false-positive rate is now 6.2 % (1 in 16)
 $ for k in growing cuckoo ribbon fuse; do tamis build --kind $k -f -o k.tamis one; cp k.tamis before; tamis add k.tamis two; cmp -s k.tamis before; echo $?; done
 1
-tamis: k.tamis: unchanged: no room for a line; repeated lines take room as well: try sort -u, or more --items
+tamis: k.tamis: unchanged: there is no room for a line; repeated lines also take room, so use sort -u or more --items
 0
-tamis: k.tamis: unchanged: sealed, so it cannot change; build it again from all the lines
+tamis: k.tamis: unchanged: the filter is sealed and cannot change; build it again from all lines
 0
-tamis: k.tamis: unchanged: sealed, so it cannot change; build it again from all the lines
+tamis: k.tamis: unchanged: the filter is sealed and cannot change; build it again from all lines
 0
 $ tamis build --kind window --turning --items 1000 -f -o k.tamis one; tamis add k.tamis two; tamis check -q k.tamis two
 $ tamis build -f --compact -o k.tamis one; tamis add k.tamis two
@@ -64,7 +64,7 @@ tamis: k.tamis: unchanged: it would hold about 2,027 items, planned for 1,000; i
 tamis: k.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
 [2]
 $ tamis build -f --strict -o k.tamis one; tamis add --overfill k.tamis two
-tamis: k.tamis: unchanged: a strict filter, and the lines are more than it was planned for
+tamis: k.tamis: unchanged: the filter is strict, and there are more lines than it was planned for
 [2]
 
 # Sketches have no rate.
@@ -74,12 +74,12 @@ $ for k in tally signed-tally count-min count-sketch top; do tamis count --kind 
 # merge: filters for their own lines only make a union that is overfull.
 $ tamis build -o a.tamis one; tamis build -o b.tamis two; tamis merge -q -o m.tamis a.tamis b.tamis
 tamis: m.tamis: not written: it would hold about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100)
-tamis: m.tamis: build each of them with --items N for the lines of all together; --overfill writes it anyway
+tamis: m.tamis: build each filter with --items N for the lines of all of them together; --overfill writes it anyway
 [2]
 $ ls m.tamis; cp a.tamis before; tamis merge -f -o a.tamis a.tamis b.tamis; cmp a.tamis before
 ls: cannot access 'm.tamis': No such file or directory
 tamis: a.tamis: unchanged: it would hold about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100)
-tamis: a.tamis: build each of them with --items N for the lines of all together; --overfill writes it anyway
+tamis: a.tamis: build each filter with --items N for the lines of all of them together; --overfill writes it anyway
 $ tamis merge --overfill -o m.tamis a.tamis b.tamis; tamis info --json m.tamis | grep -o '"over_full": [a-z]*'
 tamis: m.tamis: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
 "over_full": true
@@ -142,10 +142,10 @@ tamis: w.tamis: overfull: more items in a generation than the 1,000 planned for 
 
 # Removals wear a pair; those of other kinds only make room.
 $ tamis build --kind pair -f -o p.tamis one; for i in 1 2; do tamis remove -q p.tamis one; tamis add -q --overfill p.tamis one; done; tamis remove -q p.tamis one
-tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 15.7 % (1 in 6) of never-added keys get a maybe now, and 0.843 % (1 in 119) of those in it a no; see 'tamis compact'
-tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 0 of never-added keys get a maybe now, and 16.5 % (1 in 6) of those in it a no; see 'tamis compact'
-tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 42.3 % (1 in 2) of never-added keys get a maybe now, and 9.55 % (1 in 10) of those in it a no; see 'tamis compact'
-tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 0 of never-added keys get a maybe now, and 51.8 % of those in it a no; see 'tamis compact'
+tamis: p.tamis: worn: adds and removals have filled it beyond its plan; 15.7 % (1 in 6) of never-added keys now get a maybe, and 0.843 % (1 in 119) of its members a no; rebuild it with 'tamis compact'
+tamis: p.tamis: worn: adds and removals have filled it beyond its plan; 0 of never-added keys now get a maybe, and 16.5 % (1 in 6) of its members a no; rebuild it with 'tamis compact'
+tamis: p.tamis: worn: adds and removals have filled it beyond its plan; 42.3 % (1 in 2) of never-added keys now get a maybe, and 9.55 % (1 in 10) of its members a no; rebuild it with 'tamis compact'
+tamis: p.tamis: worn: adds and removals have filled it beyond its plan; 0 of never-added keys now get a maybe, and 51.8 % of its members a no; rebuild it with 'tamis compact'
 $ tamis build --kind counting -f --overfill --items 500 -o c.tamis one; tamis remove c.tamis half
 tamis: c.tamis: overfull: about 1,000 items, planned for 500; its false-positive rate is now 15.7 % (1 in 6)
 
@@ -163,14 +163,14 @@ tamis: small.out: overfull: about 982 items, planned for 900; its false-positive
 # The planned rate is that of the shape, whatever the filter is made of. A third more than planned
 # is too much for it.
 $ seq 1001 1300 > third; for k in bloom blocked partitioned; do for w in pair window; do tamis build --kind $w --inner $k --fpr 1e-5 -f -o i.tamis one; tamis add i.tamis third; done; done
-tamis: i.tamis: unchanged: it would be worn; 0.0174 % (1 in 5,756) of never-added keys would get a maybe, and 0 of those in it a no, planned 0.00102 % (1 in 98,327)
-tamis: i.tamis: 'tamis compact' builds it again from the lines that are left, and 'tamis build' with more --items makes a bigger one; --overfill writes it anyway
+tamis: i.tamis: unchanged: it would be worn; 0.0174 % (1 in 5,756) of never-added keys would get a maybe, and 0 of its members a no, planned 0.00102 % (1 in 98,327)
+tamis: i.tamis: rebuild it with 'tamis compact' from the lines that remain, or build a bigger one with more --items; --overfill writes it anyway
 tamis: i.tamis: unchanged: it would hold more items in a generation than the 1,000 planned for each; its false-positive rate would be 0.00601 % (1 in 16,644), planned 0.00102 % (1 in 98,070)
 tamis: i.tamis: rotate it first ('tamis rotate'), or build it with more --items; --overfill writes it anyway
-tamis: i.tamis: unchanged: it would be worn; 0.00357 % (1 in 28,020) of never-added keys would get a maybe, and 0 of those in it a no, planned 0.00101 % (1 in 98,615)
-tamis: i.tamis: 'tamis compact' builds it again from the lines that are left, and 'tamis build' with more --items makes a bigger one; --overfill writes it anyway
-tamis: i.tamis: unchanged: it would be worn; 0.0159 % (1 in 6,299) of never-added keys would get a maybe, and 0 of those in it a no, planned 0.00102 % (1 in 98,113)
-tamis: i.tamis: 'tamis compact' builds it again from the lines that are left, and 'tamis build' with more --items makes a bigger one; --overfill writes it anyway
+tamis: i.tamis: unchanged: it would be worn; 0.00357 % (1 in 28,020) of never-added keys would get a maybe, and 0 of its members a no, planned 0.00101 % (1 in 98,615)
+tamis: i.tamis: rebuild it with 'tamis compact' from the lines that remain, or build a bigger one with more --items; --overfill writes it anyway
+tamis: i.tamis: unchanged: it would be worn; 0.0159 % (1 in 6,299) of never-added keys would get a maybe, and 0 of its members a no, planned 0.00102 % (1 in 98,113)
+tamis: i.tamis: rebuild it with 'tamis compact' from the lines that remain, or build a bigger one with more --items; --overfill writes it anyway
 tamis: i.tamis: unchanged: it would hold more items in a generation than the 1,000 planned for each; its false-positive rate would be 0.00589 % (1 in 16,987), planned 0.00103 % (1 in 97,498)
 tamis: i.tamis: rotate it first ('tamis rotate'), or build it with more --items; --overfill writes it anyway
 [2]
@@ -181,12 +181,12 @@ tamis: i.tamis: unchanged: it would hold about 1,310 items, planned for 1,000; i
 tamis: i.tamis: build it with --items N for all lines to come; --overfill writes it anyway
 [2]
 $ seq 1000 1020 > twenty; for k in bloom blocked partitioned; do for w in pair window; do seq 20 | tamis build --kind $w --inner $k -f -o i.tamis; tamis add i.tamis twenty; done; done
-tamis: i.tamis: unchanged: it would be worn; 13 % (1 in 8) of never-added keys would get a maybe, and 0 of those in it a no, planned 1 % (1 in 100)
-tamis: i.tamis: 'tamis compact' builds it again from the lines that are left, and 'tamis build' with more --items makes a bigger one; --overfill writes it anyway
+tamis: i.tamis: unchanged: it would be worn; 13 % (1 in 8) of never-added keys would get a maybe, and 0 of its members a no, planned 1 % (1 in 100)
+tamis: i.tamis: rebuild it with 'tamis compact' from the lines that remain, or build a bigger one with more --items; --overfill writes it anyway
 tamis: i.tamis: unchanged: it would hold more items in a generation than the 20 planned for each; its false-positive rate would be 13 % (1 in 8), planned 1 % (1 in 100)
 tamis: i.tamis: rotate it first ('tamis rotate'), or build it with more --items; --overfill writes it anyway
-tamis: i.tamis: unchanged: it would be worn; 8.38 % (1 in 12) of never-added keys would get a maybe, and 0 of those in it a no, planned 1 % (1 in 100)
-tamis: i.tamis: 'tamis compact' builds it again from the lines that are left, and 'tamis build' with more --items makes a bigger one; --overfill writes it anyway
+tamis: i.tamis: unchanged: it would be worn; 8.38 % (1 in 12) of never-added keys would get a maybe, and 0 of its members a no, planned 1 % (1 in 100)
+tamis: i.tamis: rebuild it with 'tamis compact' from the lines that remain, or build a bigger one with more --items; --overfill writes it anyway
 tamis: i.tamis: unchanged: it would hold more items in a generation than the 20 planned for each; its false-positive rate would be 8.38 % (1 in 12), planned 1 % (1 in 100)
 tamis: i.tamis: rotate it first ('tamis rotate'), or build it with more --items; --overfill writes it anyway
 [2]
@@ -199,13 +199,12 @@ tamis: w.tamis: give --items 4132, for 4 generations of as many items, or --turn
 tamis: w.tamis: overfull: more items in a generation than the 250 planned for each; its false-positive rate is now 39.9 % (1 in 3)
 500
 $ tamis build --kind window --items 4000 -f -o w.tamis one; tamis build --kind window -f -o w.tamis one; tamis build --kind window --items 1000 --turning -f -o w.tamis one
-$ tamis build --kind window --items 1000 -f -o w.tamis one two; tamis build --help | grep -A3 'A window is'
+$ tamis build --kind window --items 1000 -f -o w.tamis one two; tamis build --help | grep -A2 'In a window'
 tamis: w.tamis: not written: it would hold about 1,902 items in a generation planned for 250; its false-positive rate would be 89.2 %, planned 1 % (1 in 100)
 tamis: w.tamis: give --items 8300, for 4 generations of as many items, or --turning; --overfill writes it anyway
---items if lines will be added later. A window is then planned for as many lines
-in each generation; --items is for all generations together, and the lines go to
-the newest one. Without --fpr and --bytes the rate is 1%. More lines than
---items make the filter overfull: see 'tamis add --help'. An existing output is
+In a window, --items is the number for all generations together; without it,
+each generation is planned for as many lines as were counted. The lines go to
+the newest generation.
 
 # Standard output has a name.
 $ tamis build --items 100 -o - one > out; tamis build --to dcso --items 100 -o - one > out; tamis build --kind fuse --fpr 1e-30 -o - one > out

@@ -44,29 +44,29 @@ $ tamis pack -o k.packed k.tamis; tamis unpack -o k2.tamis k.packed; cmp k.tamis
 
 # Every kind can be packed; few are worth it.
 $ tamis build --kind ribbon -o r.tamis list; tamis pack -o r.packed r.tamis; tamis unpack -o r2.tamis r.packed; cmp r.tamis r2.tamis
-tamis: r.tamis: a ribbon is at the bound already: nothing to pack
+tamis: r.tamis: a ribbon is at the lower bound already, so packing saves nothing
 $ tamis build --kind blocked -o b.tamis list; tamis pack -o b.packed b.tamis; tamis pack -q -f -o b.packed b.tamis
-tamis: b.tamis: 126,528 bytes, packed 126,570: there is little to gain; see 'build --for-transfer'
+tamis: b.tamis: 126,528 bytes, packed 126,570: packing saves little; filters built with --for-transfer pack better
 $ tamis build --kind counting --items 1M -o c.tamis list; tamis pack -o c.packed c.tamis; tamis unpack -o c2.tamis c.packed; cmp c.tamis c2.tamis
 $ seq 1 10 | tamis build --kind growing --fpr 1% -o grown.tamis; tamis pack -q -o grown.packed grown.tamis; tamis unpack -o grown2.tamis grown.packed; cmp grown.tamis grown2.tamis
 
 # A packed file is not a filter yet.
 $ tamis check f.packed list
-tamis: f.packed: packed: unpack it first (tamis unpack); it has 1244128 bytes then
+tamis: f.packed: this file is packed; unpack it first (tamis unpack), to 1244128 bytes
 [2]
 $ tamis info f.packed
-tamis: f.packed: packed: unpack it first (tamis unpack); it has 1244128 bytes then
+tamis: f.packed: this file is packed; unpack it first (tamis unpack), to 1244128 bytes
 [2]
 $ tamis add f.packed list
-tamis: f.packed: packed: unpack it first (tamis unpack); it has 1244128 bytes then
+tamis: f.packed: this file is packed; unpack it first (tamis unpack), to 1244128 bytes
 [2]
 $ tamis pack -o f2.packed f.packed
-tamis: f.packed: packed: unpack it first (tamis unpack); it has 1244128 bytes then
+tamis: f.packed: this file is packed; unpack it first (tamis unpack), to 1244128 bytes
 [2]
 
 # What cannot be.
 $ tamis unpack -o x.tamis f.tamis
-tamis: f.tamis: not packed: open it as it is
+tamis: f.tamis: this file is not packed; open it as it is
 [2]
 $ tamis unpack -o x.tamis list
 tamis: list: not a packed Tamis file
@@ -78,34 +78,34 @@ $ tamis unpack -o x.tamis .
 tamis: .: cannot read: Is a directory
 [2]
 $ head -c 50000 f.packed > cut; tamis unpack -o x.tamis cut
-tamis: cut: damaged or truncated: the sum does not match
+tamis: cut: damaged or truncated: the checksum does not match
 [2]
 $ (head -c 50000 f.packed; printf x; tail -c +50002 f.packed) > bent; tamis unpack -o x.tamis bent
-tamis: bent: damaged or truncated: the sum does not match
+tamis: bent: damaged or truncated: the checksum does not match
 [2]
 $ ls x.tamis
 ls: cannot access 'x.tamis': No such file or directory
 [2]
 $ tamis pack -o f.packed f.tamis
-tamis: f.packed: exists already; -f replaces it
+tamis: f.packed: already exists; use -f to replace it
 [2]
 $ tamis unpack -o g.tamis f.packed
-tamis: g.tamis: exists already; -f replaces it
+tamis: g.tamis: already exists; use -f to replace it
 [2]
 $ tamis unpack -f -o f.packed f.packed
-tamis: f.packed: is the input
+tamis: f.packed: is the input and cannot be the output
 [2]
 $ tamis pack -f -o f.tamis f.tamis
-tamis: f.tamis: is the input
+tamis: f.tamis: is the input and cannot be the output
 [2]
 $ tamis pack f.tamis
-tamis: pack: where to? -o FILE
+tamis: pack: give the output file with -o FILE
 [2]
 $ tamis pack -o x f.tamis g.tamis
-tamis: pack: one filter, not 2
+tamis: pack: name one filter, not 2
 [2]
 $ tamis unpack -o x f.packed g.packed
-tamis: unpack: one file, not 2
+tamis: unpack: name one file, not 2
 [2]
 $ tamis pack -o /dev/full/x f.tamis
 tamis: /dev/full/x: cannot save: Not a directory

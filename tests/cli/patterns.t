@@ -26,10 +26,10 @@ $ echo brick | gzip > more.gz; tamis check -f patterns -f more.gz -c lines; echo
 5
 brick
 $ echo brick | tamis check -f -
-tamis: check: standard input cannot be both the patterns and what is checked
+tamis: check: standard input cannot be both the patterns and the lines to check
 [2]
 $ echo brick | tamis check -f - lines -
-tamis: check: standard input cannot be both the patterns and what is checked
+tamis: check: standard input cannot be both the patterns and the lines to check
 [2]
 
 # No patterns: nothing is selected. An empty pattern is the empty line.
@@ -82,7 +82,7 @@ $ tamis check -f . lines
 tamis: .: cannot read: Is a directory
 [2]
 $ (gzip -c three | head -c 900) > cut; tamis check -f cut -c all
-tamis: cut: cannot read: gzip data that ends too early
+tamis: cut: cannot read: gzip data ends too early
 [2]
 
 # A closed or full output.
@@ -104,15 +104,15 @@ $ tamis check --field 2 -t , -f patterns table.csv
 1,pear
 6,plum,x
 7,
-tamis: skipped 1 line of fewer than 2 fields
+tamis: skipped 1 line with fewer than 2 fields
 $ tamis check --field 2 -t , -vf patterns table.csv
 id,name
 2,plum tree
 3,brick
 4,"plum"
-tamis: skipped 1 line of fewer than 2 fields
+tamis: skipped 1 line with fewer than 2 fields
 $ tamis check -q --field 3 -t , -vf patterns table.csv; tamis check --field 3 -t , -cvf patterns table.csv
-tamis: skipped 7 lines of fewer than 3 fields
+tamis: skipped 7 lines with fewer than 3 fields
 1
 $ tamis build -q --field 2 -t , --fpr 1e-9 -o names.tamis table.csv; printf 'pear\n"plum"\nplum tree\n1\n' | tamis check names.tamis
 pear
@@ -123,17 +123,17 @@ $ seq 200000 | sed 's/.*/x &,&,y/' > wide; tamis check --field 2 -t , -f three w
 
 # What makes no sense together.
 $ tamis check -f patterns --confirm patterns lines
-tamis: check: --confirm is for a filter; with -f the patterns themselves confirm
+tamis: check: --confirm requires a filter; with -f the answer is exact already
 [2]
 $ tamis check --fpr 1% patterns lines
-tamis: check: --fpr and --bytes are for -f; a filter has its size and its rate
+tamis: check: --fpr and --bytes require -f; a filter already has its size and its rate
 [2]
 $ tamis check --memory 1G -f patterns lines
-tamis: check: --memory is for --confirm
+tamis: check: --memory requires --confirm
 [2]
 $ tamis check -t , -f patterns lines
-tamis: --delimiter: between which fields? See --field
+tamis: --delimiter requires --field or --weight-field
 [2]
 $ tamis check -f
-tamis: -f needs a value: FILE
+tamis: -f requires a value: FILE
 [2]

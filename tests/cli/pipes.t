@@ -11,7 +11,7 @@ $ mkfifo pipe; cat f.tamis | tamis check -c - some; cat f.tamis > pipe & tamis c
 $ cat f.tamis | tamis check --json - some | grep -o '"lines.*"absent": [0-9]*'
 "lines": 21, "maybe": 11, "absent": 10
 $ cat f.tamis | tamis verify --keys 1000 - | head -n 1
--: whole: every sum is right
+-: undamaged: every checksum is right
 $ cat f.tamis | tamis explain cost --bad 0 --json - | grep -o '"items": 1000,'
 "items": 1000,
 $ cat f.tamis | tamis pack -q -o - - | tamis unpack -o - - | cmp - f.tamis
@@ -44,25 +44,25 @@ $ gzip -c some | tamis top -n 1; printf x | tamis top -; cat some > pipe & tamis
 
 # Standard input can be read once.
 $ cat f.tamis | tamis check - < f.tamis
-tamis: check: standard input cannot be both the filter and what is checked
+tamis: check: standard input cannot be both the filter and the lines to check
 [2]
 $ cat f.tamis | tamis check /dev/stdin
-tamis: check: standard input cannot be both the filter and what is checked
+tamis: check: standard input cannot be both the filter and the lines to check
 [2]
 $ tamis check f.tamis < f.tamis
-tamis: check: standard input cannot be both the filter and what is checked
+tamis: check: standard input cannot be both the filter and the lines to check
 [2]
 $ cat f.tamis | tamis check - some -
-tamis: check: standard input cannot be both the filter and what is checked
+tamis: check: standard input cannot be both the filter and the lines to check
 [2]
 $ cat t.tamis | tamis freq -
-tamis: standard input: cannot read: the filter was read from there
+tamis: standard input: cannot read: the filter was already read from there
 [2]
 $ cat f.tamis | tamis info - - > /dev/null
-tamis: standard input: cannot read: a filter was read from there already
+tamis: standard input: cannot read: another filter was already read from there
 [2]
 $ cat f.tamis | tamis check --confirm - - some
-tamis: standard input: cannot read: the filter was read from there
+tamis: standard input: cannot read: the filter was already read from there
 [2]
 
 # Input that is not a filter, or not a whole one.
@@ -70,13 +70,13 @@ $ cat list | tamis info -
 tamis: standard input: not a Tamis file
 [2]
 $ : | tamis info -
-tamis: standard input: empty file
+tamis: standard input: the file is empty
 [2]
 $ head -c 1000 f.tamis | tamis info -
 tamis: standard input: truncated: 1000 bytes of 23616
 [2]
 $ cat f.tamis list | tamis check - some
-tamis: standard input: bytes after the end of the image
+tamis: standard input: there are bytes after the end of the image
 [2]
 $ timeout 30 tamis info - < /dev/zero
 tamis: standard input: not a Tamis file
@@ -90,16 +90,16 @@ tamis: pipe: not a Tamis file
 
 # A filter that is changed is a file, and so is one with a book beside it.
 $ cat f.tamis | tamis add - list
-tamis: standard input: a filter that is to be changed must be a file
+tamis: standard input: a filter can be changed only in a file, not in a stream
 [2]
 $ cat f.tamis | tamis remove - list
-tamis: standard input: a filter that is to be changed must be a file
+tamis: standard input: a filter can be changed only in a file, not in a stream
 [2]
 $ tamis build --kind window -o w.tamis some; cp w.tamis before; cat f.tamis | tamis rotate w.tamis -; cmp w.tamis before; tamis rotate w.tamis pipe; cmp w.tamis before
-tamis: standard input: a filter that is to be changed must be a file
-tamis: pipe: a filter that is to be changed must be a file
+tamis: standard input: a filter can be changed only in a file, not in a stream
+tamis: pipe: a filter can be changed only in a file, not in a stream
 $ cat f.tamis | tamis release --epsilon 1 -o r.tamis -
-tamis: release: its releases are noted beside the filter, so it must be a file
+tamis: release: the filter must be a file, because its releases are recorded beside it
 [2]
 $ ls ./- r.tamis
 ls: cannot access './-': No such file or directory

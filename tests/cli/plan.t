@@ -64,7 +64,7 @@ $ tamis plan --items 1.5 --fpr 0.1
 tamis: --items: '1.5' is not a whole number of at least 1, like 1000000, 1M or 1e6
 [2]
 $ tamis plan ten items
-tamis: plan: what is 'ten'?
+tamis: plan: unexpected argument 'ten'; give numbers with options, for example --items 1M
 [2]
 
 # A kind that does not fit says why, beside those that do.

@@ -1,14 +1,14 @@
 # A filter to publish: one bit for each line, a round plan, and noise.
 $ seq 1 10000 > list; tamis build --kind bloom --k 1 --items 10k --m 100k -o f.tamis list
 $ tamis release --epsilon 2 -o f.private f.tamis
-tamis: f.private: epsilon 2, 11.9 % (1 in 8) of the lines that are in are missed
+tamis: f.private: epsilon 2, 11.9 % (1 in 8) of its members are missed
 $ tamis info f.private
 f.private: private filter, sealed
   items     about ...
             by the bits ... distinct, with 99 % certainty ... to ...
   wrong     19... % (1 in 5) of never-added keys get a maybe now
-  missed    11.9 % (1 in 8) of the keys that are in get a wrong no now
-  privacy   epsilon 2 for one item more or less, twice that for another instead
+  missed    11.9 % (1 in 8) of its members get a wrong no now
+  privacy   epsilon 2 for adding or removing one item, twice that for exchanging one
   size      12,760 bytes, ... bits per item
   bits      19... % set; m = 100,000, k = 1
   hash      xxh3-128, seed 0
@@ -24,7 +24,7 @@ $ tamis info --json f.private | grep -o '"kind": "[a-z]*"\|"sealed": true\|"may_
 # probability.
 # (8,808 of them are to be expected after a yes, and 9 deviations are 300.)
 $ tamis check f.private list > said; cut -f1 said | cut -c1-3 | sort -u; cut -f2 said | cmp - list
-tamis: f.private: private: no verdicts, but before each line the probability that it is in, at a prior of 50 %; see --prior
+tamis: f.private: a private filter gives no verdicts: each line is printed after the probability that it is a member, for a prior of 50 %; see --prior
 0.1
 0.8
 $ hits=$(grep -c '^0[.]8' said); test $hits -gt 8500 -a $hits -lt 9100
@@ -59,12 +59,12 @@ $ seq 20001 20100 | tamis check --prior 50% f.private > others; echo $?; wc -l <
 [1]
 $ for o in -c -l -m1 -q -v -qv '--prior 1% -c' '--json -q'; do tamis check $o f.private list; echo $?; done 2>&1 | sort | uniq -c | sed 's/^ *//'
 8 2
-8 tamis: f.private: private: says how likely a line is in, never that it is or is not: no -c, -l, -m, -q or -v
+8 tamis: f.private: a private filter gives probabilities, not verdicts, so -c, -l, -m, -q and -v cannot be used
 $ tamis check --confirm list f.private list
-tamis: f.private: private: it misses lines that are in, so no list makes its answers exact; check -f asks the list itself
+tamis: f.private: a private filter misses some members, so --confirm cannot make its answers exact; check -f LIST compares with the list itself
 [2]
 $ tamis check --prior 50% f.tamis list
-tamis: f.tamis: --prior is for private filters
+tamis: f.tamis: --prior requires a private filter
 [2]
 $ tamis check --prior 0 f.private list
 tamis: --prior: '0' is not a rate between 0 and 1, like 0.01, 1% or 1/100
@@ -72,25 +72,25 @@ tamis: --prior: '0' is not a rate between 0 and 1, like 0.01, 1% or 1/100
 
 # The same release again is the same file again; other noise is a matter of the budget.
 $ cp f.private kept; tamis release --epsilon 2 -o f.private f.tamis; cmp kept f.private
-tamis: f.private: is that release already: nothing to do
+tamis: f.private: already is that release; nothing to do
 $ tamis release --epsilon 2 -o copy.private f.tamis; cmp kept copy.private
-tamis: copy.private: a copy of ...f.private: the same release costs nothing again
+tamis: copy.private: a copy of ...f.private; repeating the same release adds no epsilon
 $ tamis release --epsilon 2 -o - f.tamis | cmp - kept
-tamis: -: a copy of ...f.private: the same release costs nothing again
+tamis: -: a copy of ...f.private; repeating the same release adds no epsilon
 $ tamis release --epsilon 1 -o f.private f.tamis
-tamis: f.private: exists already, and is another file than this release; -f replaces it
+tamis: f.private: already exists and is not this release; use -f to replace it
 [2]
 $ tamis release --epsilon 1 -f -o f.private f.tamis; cmp -s kept f.private
-tamis: f.private: epsilon 1, 26.9 % (1 in 4) of the lines that are in are missed; 3 in all, with 1 before
+tamis: f.private: epsilon 1, 26.9 % (1 in 4) of its members are missed; total epsilon 3 with earlier releases (1)
 [1]
 $ tamis release --epsilon 2 -o f2.private f.tamis
-tamis: f.tamis: was released at this epsilon, as ...f.private, which is not there: removed, or never written because the command was interrupted; copy it from where it is, or draw other noise (--again), which makes it 5 in all
+tamis: f.tamis: was already released with this epsilon, as ...f.private. That file was removed, or never written because the command was interrupted. Restore it, or draw fresh noise with --again, for a total epsilon of 5
 [2]
 $ tamis release --epsilon 2 --again -o f2.private f.tamis; cmp -s f2.private kept
-tamis: f2.private: epsilon 2, 11.9 % (1 in 8) of the lines that are in are missed; 5 in all, with 2 before
+tamis: f2.private: epsilon 2, 11.9 % (1 in 8) of its members are missed; total epsilon 5 with earlier releases (2)
 [1]
 $ rm f2.private; tamis release --epsilon 2 -q -o g.private f.tamis
-tamis: f.tamis: was released at this epsilon, as ...f2.private, which is not there: removed, or never written because the command was interrupted; copy it from where it is, or draw other noise (--again), which makes it 7 in all
+tamis: f.tamis: was already released with this epsilon, as ...f2.private. That file was removed, or never written because the command was interrupted. Restore it, or draw fresh noise with --again, for a total epsilon of 7
 [2]
 $ wc -l < f.tamis.releases; stat -c %a f.tamis.releases
 3
@@ -98,26 +98,26 @@ $ wc -l < f.tamis.releases; stat -c %a f.tamis.releases
 
 # A filter that was only saved again is the same; one that has changed is not.
 $ tamis add -q f.tamis list; tamis release --epsilon 1 -o again.private f.tamis; cmp again.private f.private
-tamis: again.private: a copy of ...f.private: the same release costs nothing again
+tamis: again.private: a copy of ...f.private; repeating the same release adds no epsilon
 $ echo new | tamis add -q f.tamis; tamis release --epsilon 1 -q -o new.private f.tamis; cmp -s new.private f.private
 [1]
 $ echo damage >> f.tamis.releases; tamis release --epsilon 3 -o more.private f.tamis
-tamis: ...f.tamis.releases: not a book of releases: line 5 is damaged
+tamis: ...f.tamis.releases: not a record of releases: line 5 is damaged
 [2]
 $ sed -i '5d; 1s/^\([^ ]*\) \([^ ]*\) /\1 \2x /' f.tamis.releases; tamis release --epsilon 3 -o more.private f.tamis
-tamis: ...f.tamis.releases: not a book of releases: line 1 is damaged
+tamis: ...f.tamis.releases: not a record of releases: line 1 is damaged
 [2]
 
 # A plan of the lines that are there betrays how many they are.
 $ head -n 1234 list | tamis build --kind bloom --k 1 --fpr 10% -o counted.tamis; tamis release --epsilon 1 -o counted.private counted.tamis
-tamis: counted.tamis: planned for 1,234 items, which looks counted: then the number of bits betrays the number of lines; build it with a round --items
-tamis: counted.private: epsilon 1, 26.9 % (1 in 4) of the lines that are in are missed
+tamis: counted.tamis: planned for 1,234 items, which looks like a count of its lines; the number of bits would then reveal it, so build the filter with a round --items
+tamis: counted.private: epsilon 1, 26.9 % (1 in 4) of its members are missed
 
 # With so few bits and so much noise nothing can be concluded. The plan differs from that of the
 # source, and is not shown.
 $ seq 3 | tamis build -q --kind bloom --k 1 --items 10 --m 8 -o tiny.tamis; tamis release -q --epsilon 0.001 -o tiny.private tiny.tamis
 $ tamis info tiny.private | sed -n 3p; tamis info --plot tiny.private | grep -c 'of the plan'
-            the noise allows any number of distinct items, from 0 on
+            the noise allows any number of distinct items from 0 up
 0
 [1]
 
@@ -125,17 +125,17 @@ $ tamis info tiny.private | sed -n 3p; tamis info --plot tiny.private | grep -c 
 $ printf 'sixteen  bytes!!' > key; chmod 600 key; tamis build --key-file key --kind bloom --k 1 --items 10k --m 100k -o k.tamis list
 $ tamis release --epsilon 8 -q -o k.private k.tamis; tamis check --key-file key --prior 50% k.private list | wc -l; tamis check k.private list
 10000
-tamis: k.private: hashed with a secret key, which was not given; see --key-file
+tamis: k.private: this filter was made with a secret key, which was not given; give it with --key-file
 [2]
 
 # What cannot be done.
 $ tamis build -o b.tamis list; tamis release --epsilon 1 -o b.private b.tamis; ls b.private b.tamis.releases
-tamis: b.tamis: k bits per key cost k times the privacy, and this blocked filter has k = 8: build one for release, with --k 1; bloom can
+tamis: b.tamis: this blocked filter has k = 8, and k bits per key cost k times the privacy; build one with --k 1 to release; bloom can
 ls: cannot access 'b.private': No such file or directory
 ls: cannot access 'b.tamis.releases': No such file or directory
 [2]
 $ tamis release --epsilon 1 -o x f.private
-tamis: f.private: a release already: copy it, more noise protects nobody better
+tamis: f.private: this filter is private already; copy it, because more noise protects nobody better
 [2]
 $ tamis release --epsilon 17 -o x f.tamis
 tamis: f.tamis: epsilon must be between 0.001 and 16
@@ -144,35 +144,35 @@ $ tamis release --epsilon -1 -o x f.tamis
 tamis: --epsilon: '-1' is not a number above 0, like 0.5 or 2
 [2]
 $ tamis release -o x f.tamis
-tamis: release: how private? --epsilon 1
+tamis: release: give the privacy loss with --epsilon, for example --epsilon 1
 [2]
 $ tamis release --epsilon 1 f.tamis
-tamis: release: where to? -o FILE
+tamis: release: give the output file with -o FILE
 [2]
 $ tamis release --epsilon 1 -o f.tamis f.tamis
-tamis: f.tamis: is the input
+tamis: f.tamis: is the input and cannot be the output
 [2]
 $ tamis release --epsilon 1 -o x f.tamis b.tamis
-tamis: release: one filter, not 2
+tamis: release: name one filter, not 2
 [2]
 $ echo a | tamis add f.private
-tamis: f.private: unchanged: sealed, so it cannot change; build it again from all the lines
+tamis: f.private: unchanged: the filter is sealed and cannot change; build it again from all lines
 [2]
 $ tamis merge -o x f.private new.private
-tamis: f.private: private filters cannot be merged: their noise adds up; merge the sources
+tamis: f.private: private filters cannot be merged, because their noise adds up; merge the filters that they were released from
 [2]
 $ tamis merge -o x f.private; ls x
-tamis: f.private: private filters cannot be merged: their noise adds up; merge the sources
+tamis: f.private: private filters cannot be merged, because their noise adds up; merge the filters that they were released from
 ls: cannot access 'x': No such file or directory
 [2]
 $ tamis explain cost f.private
-tamis: f.private: private: cannot stand before a set, as it misses 26.9 % (1 in 4) of what is in
+tamis: f.private: a private filter cannot stand before a set, because it misses 26.9 % (1 in 4) of its members
 [2]
 $ tamis pack -o x f.private
-tamis: x: noise does not shrink: send the private filter as it is
+tamis: x: a private filter cannot be packed, because noise does not shrink; send it as it is
 [2]
 $ tamis convert --to bloom -o x f.private
-tamis: f.private: no bloom filter has the answers of this private one
+tamis: f.private: no bloom filter gives the same answers as this private filter
 [2]
 $ tamis build --kind private -o x list
 tamis: x: a private filter is released from a bloom filter with k = 1, not planned
@@ -181,70 +181,77 @@ $ tamis plan --kind private --items 1k --fpr 1%
 tamis: plan: a private filter is released from a bloom filter with k = 1, not planned
 [2]
 $ mkdir readonly; cp k.tamis readonly; mkdir readonly/k.tamis.releases; tamis release --epsilon 1 -o x readonly/k.tamis
-tamis: ...readonly/k.tamis.releases: a release must be noted there, and cannot: Is a directory
+tamis: ...readonly/k.tamis.releases: every release must be recorded in this file, but it cannot be opened: Is a directory
 [2]
 # Symbolic links lead to the book of the filter, from anywhere; a copy has a book of its own.
 $ mkdir far; cp k.tamis far/l.tamis; ln -s far/l.tamis l.tamis; ln -s l.tamis l2.tamis; tamis release -q --epsilon 1 -o l.1 far/l.tamis
 $ tamis release --epsilon 1 -o l.2 l2.tamis; cmp l.1 l.2; ls far l*.releases
-tamis: l.2: a copy of ...l.1: the same release costs nothing again
+tamis: l.2: a copy of ...l.1; repeating the same release adds no epsilon
 ls: cannot access 'l*.releases': No such file or directory
 far:
 l.tamis
 l.tamis.releases
 [2]
 $ (cd far; tamis release --epsilon 2 -o l.3 ../l.tamis)
-tamis: l.3: epsilon 2, 11.9 % (1 in 8) of the lines that are in are missed; 3 in all, with 1 before
+tamis: l.3: epsilon 2, 11.9 % (1 in 8) of its members are missed; total epsilon 3 with earlier releases (1)
 # A note that a full disk or a power failure cut off belongs to a release that was never published.
 # Where its epsilon can be read, it counts.
 $ tamis build -q --kind bloom --k 1 --items 10000 --fpr 20% -o cut.tamis list; tamis release -q --epsilon 1 -o cut.1 cut.tamis
 $ printf '0123456789abcdef0123' >> cut.tamis.releases; tamis release -q --again --epsilon 1 -o cut.2 cut.tamis; wc -l < cut.tamis.releases
-tamis: ...cut.tamis.releases: the last note was cut off: that release never came out
+tamis: ...cut.tamis.releases: the last entry was cut off; that release was never published
 2
 $ truncate -s -1 cut.tamis.releases; tamis release --again --epsilon 2 -o cut.3 cut.tamis; wc -l < cut.tamis.releases
-tamis: ...cut.tamis.releases: the last note was cut off: it counts, but that release may never have come out
-tamis: cut.3: epsilon 2, 11.9 % (1 in 8) of the lines that are in are missed; 4 in all, with 2 before
+tamis: ...cut.tamis.releases: the last entry was cut off; its epsilon counts, but that release may never have been published
+tamis: cut.3: epsilon 2, 11.9 % (1 in 8) of its members are missed; total epsilon 4 with earlier releases (2)
 3
 $ tamis build -q --kind bloom --k 1 --items 10000 --fpr 20% -o every.tamis list; tamis release -q --epsilon 1 -o every.1 every.tamis
 $ cp every.tamis.releases whole; rm every.1; size=$(stat -c %s whole); test $size -gt 75 || echo too short
 > for n in $(seq 1 $((size - 1))); do head -c $n whole > every.tamis.releases; tamis release -qf --epsilon 1 -o every.2 every.tamis || echo refused; done 2>&1 | sed 's/.*releases: //' | sort -u
-the last note was cut off: it counts, but that release may never have come out
-the last note was cut off: that release never came out
+the last entry was cut off; its epsilon counts, but that release may never have been published
+the last entry was cut off; that release was never published
 $ tamis release --epsilon 1 -o every.3 every.tamis; cmp every.2 every.3; wc -l < every.tamis.releases
-tamis: every.3: a copy of ...every.2: the same release costs nothing again
+tamis: every.3: a copy of ...every.2; repeating the same release adds no epsilon
 2
 # And it stays one, when a release at another epsilon has ended it.
 $ head -c -1 whole > every.tamis.releases; tamis release -q --epsilon 2 -o every.4 every.tamis; tamis release --epsilon 1 -o every.5 every.tamis
-tamis: ...every.tamis.releases: the last note was cut off: it counts, but that release may never have come out
-tamis: every.5: epsilon 1, 26.9 % (1 in 4) of the lines that are in are missed; 4 in all, with 2 before
+tamis: ...every.tamis.releases: the last entry was cut off; its epsilon counts, but that release may never have been published
+tamis: every.5: epsilon 1, 26.9 % (1 in 4) of its members are missed; total epsilon 4 with earlier releases (2)
 $ tamis help release
 Usage: tamis release [OPTION...] --epsilon E -o OUT FILTER
 
-a filter to publish, that betrays nobody in it
+Publish a filter without revealing its members.
 
-Flips each bit of a bloom filter with k = 1 by the system's random numbers: an
-epsilon-differentially private release. Whatever is published is at most e^E
-times as likely with any one line as without it; to exchange a line costs 2 E.
-The release may miss a line that is in, with a chance of 1 in 1 + e^E, and can
-neither be added to nor merged; 'tamis check' prints how likely each line is in
-it, and has no verdicts. What was released is noted in FILTER.releases, which
-stays with the filter and is not to be published: the same release again is the
-same file again, as noise that is drawn anew averages out; --again draws it all
-the same. Symbolic links lead to that book; copies and hard links are not
-followed: each begins a book of its own, and what all release adds up. The
-number of bits is published as it is: plan it by a round --items, not by the
-lines counted.
+Use it when others may ask the filter but must not learn who is in it. Writes a
+copy of a bloom filter with k = 1 in which each bit is flipped at random, with
+the system's random numbers. The copy is an epsilon-differentially private
+release: any published file is at most e^E times as likely with a given line in
+the set as without it. Exchanging one line for another counts as 2 E.
+
+The release misses a member with probability 1 / (1 + e^E). It can neither be
+added to nor merged. 'tamis check' prints how likely each line is a member, and
+gives no verdicts.
+
+Each release is recorded in FILTER.releases. Keep this file with the filter, and
+do not publish it. The same filter released again with the same epsilon gives
+the same file, because fresh noise would average out. --again draws fresh noise
+nevertheless. Symbolic links lead to the same record. Copies and hard links each
+start their own record, although the epsilons of all their releases add up.
+
+The number of bits is published as it is. Plan the filter with a round --items;
+planned for the lines counted, it would reveal their number.
 
 Options:
   -o, --output FILE      file to write; - for standard output
-  -f, --force            replace the output when it exists
-  -q, --quiet            no output and no progress; the exit status tells
-      --epsilon E        what the release may betray, 0.001 to 16: less is more
-                         private (1 is usual)
-      --again            release it once more, with other noise; the epsilons of
-                         all releases add up
-      --color WHEN       auto (default: on a terminal, unless NO_COLOR is set),
-                         always or never
-  -h, --help             this text
+  -f, --force            replace the output file if it exists
+  -q, --quiet            print no results and no progress. Errors are still
+                         printed, and the exit status shows the result
+      --epsilon E        privacy loss of the release, 0.001 to 16. Less is more
+                         private; 1 is usual
+      --again            release the filter once more, with fresh noise. The
+                         epsilons of all releases add up
+      --color WHEN       when to use colours: auto (default: on a terminal,
+                         unless NO_COLOR is set), always or never
+  -h, --help             print this text
 
 Example:
   tamis build --kind bloom --k 1 --items 100k --fpr 10% \

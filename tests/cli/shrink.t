@@ -9,7 +9,7 @@ c.tamis: counting filter
   wrong     0.00898 % (1 in 11,138) of never-added keys get a maybe now; planned 0.00996 % (1 in 10,037)
   size      9,848 bytes, 78.78 bits per item; 5.86 times the lower bound of 13.44
   cells     48.8 % in use; m = 19,184 of 4 bits, k = 13
-            no counters at their end, with a chance of 2.3e-11 of any
+            no saturated counters; the probability of any is 2.3e-11
   hash      xxh3-128, seed 0
   file      format 1, generation 1
 $ tamis remove c.tamis odd
@@ -19,10 +19,10 @@ $ tamis check -c c.tamis odd
 0
 [1]
 $ tamis remove c.tamis odd
-tamis: c.tamis: 500 of 500 lines were certainly not in it
+tamis: c.tamis: 500 of 500 lines were certainly not present
 [1]
 $ printf '2\nbrick\n' | tamis remove c.tamis
-tamis: c.tamis: 1 of 2 lines were certainly not in it
+tamis: c.tamis: 1 of 2 lines were certainly not present
 $ printf '2\n' | tamis remove -q c.tamis
 [1]
 $ tamis add c.tamis odd && tamis check -c c.tamis all
@@ -38,11 +38,11 @@ tamis: bad.tamis: only counting filters have counters
 $ tamis build --kind pair --fpr 0.0001 -o p.tamis all && tamis remove p.tamis odd && tamis check -c p.tamis all
 500
 $ tamis add --overfill p.tamis odd && tamis check -c p.tamis all
-tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 0.104 % (1 in 966) of never-added keys get a maybe now, and 0.0002 % (1 in 500,002) of those in it a no; see 'tamis compact'
-tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 0.104 % (1 in 966) of never-added keys get a maybe now, and 0.0002 % (1 in 500,002) of those in it a no; see 'tamis compact'
+tamis: p.tamis: worn: adds and removals have filled it beyond its plan; 0.104 % (1 in 966) of never-added keys now get a maybe, and 0.0002 % (1 in 500,002) of its members a no; rebuild it with 'tamis compact'
+tamis: p.tamis: worn: adds and removals have filled it beyond its plan; 0.104 % (1 in 966) of never-added keys now get a maybe, and 0.0002 % (1 in 500,002) of its members a no; rebuild it with 'tamis compact'
 1000
 $ tamis info p.tamis | grep missed
-  missed    0.0002 % (1 in 500,002) of the keys that are in get a wrong no now
+  missed    0.0002 % (1 in 500,002) of its members get a wrong no now
 
 # A filter that cannot says which can.
 $ tamis build -o b.tamis all
@@ -61,10 +61,10 @@ tamis: no-such-file: cannot open: No such file or directory
 
 # Compacting: from the lines that are left.
 $ tamis remove p.tamis odd && seq 2 2 1000 > even && tamis compact p.tamis even && tamis check -c p.tamis all
-tamis: p.tamis: worn: adds and removes have filled it beyond its plan; 0.0944 % (1 in 1,059) of never-added keys get a maybe now, and 0.00928 % (1 in 10,780) of those in it a no; see 'tamis compact'
+tamis: p.tamis: worn: adds and removals have filled it beyond its plan; 0.0944 % (1 in 1,059) of never-added keys now get a maybe, and 0.00928 % (1 in 10,780) of its members a no; rebuild it with 'tamis compact'
 500
 $ tamis info p.tamis | grep missed
-  missed    0 of the keys that are in get a wrong no now
+  missed    0 of its members get a wrong no now
 $ tamis compact p.tamis no-such-file
 tamis: no-such-file: cannot read: No such file or directory
 [2]
@@ -103,7 +103,7 @@ t.tamis: window filter
             by the bits 399 distinct, with 99 % certainty 385 to 416
   wrong     0.00841 % (1 in 11,892) of never-added keys get a maybe now; planned 0.00742 % (1 in 13,472)
   size      1,984 bytes, 39.68 bits per item; 2.93 times the lower bound of 13.54
-  bits      22.9 % set; m = 3,072, k = 8; 4 generations that turn by themselves
+  bits      22.9 % set; m = 3,072, k = 8; 4 generations that rotate by themselves
   hash      xxh3-128, seed 0
   file      format 1, generation 1
 $ seq 701 1000 | tamis check -c t.tamis
@@ -122,42 +122,42 @@ tamis: bad.tamis: only a window has generations
 $ tamis convert --to bloom -o plain.tamis c.tamis && tamis check -c plain.tamis all
 999
 $ tamis convert --to blocked -o w2.tamis w.tamis
-tamis: w.tamis: no blocked filter has the answers of this window one
+tamis: w.tamis: no blocked filter gives the same answers as this window filter
 [2]
 $ tamis convert --to bloom -o plain.tamis c.tamis
-tamis: plain.tamis: exists already; -f replaces it
+tamis: plain.tamis: already exists; use -f to replace it
 [2]
 $ tamis convert --to bloom -f -o c.tamis c.tamis
-tamis: c.tamis: is the input
+tamis: c.tamis: is the input and cannot be the output
 [2]
 $ tamis convert --to bloom -o x.tamis plain.tamis
-tamis: plain.tamis: it is of kind bloom already: there is nothing to convert
+tamis: plain.tamis: it is of kind bloom already, so there is nothing to convert
 [2]
 $ tamis convert --to counting -o x.tamis plain.tamis
-tamis: plain.tamis: no counting filter has the answers of this bloom one
+tamis: plain.tamis: no counting filter gives the same answers as this bloom filter
 [2]
 $ tamis convert --to cheese -o x.tamis plain.tamis
-tamis: --to: there is no kind 'cheese'
+tamis: --to: unknown kind or format 'cheese'
 [2]
 $ tamis convert -o x.tamis plain.tamis
-tamis: convert: to what? --to bloom
+tamis: convert: give the result with --to, for example --to bloom
 [2]
 
 # Help.
 $ tamis remove --help | head -3
 Usage: tamis remove [OPTION...] FILTER [FILE...]
 
-remove lines from a filter or a sketch that can do so
+Remove lines from a filter or a sketch.
 $ tamis rotate
 tamis: rotate: usage: tamis rotate [OPTION...] FILTER...
 [2]
 $ tamis build --kind cheese -o x.tamis all
-tamis: --kind: there is no 'cheese'; there are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, and auto
+tamis: --kind: unknown kind 'cheese'; the kinds are bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, fuse, ribbon, exact, and auto
 [2]
 
 # A cuckoo filter takes a line four times.
 $ yes apple | head -4 | tamis build --kind cuckoo --items 100 -o f.tamis && yes apple | head -1 | tamis add f.tamis
-tamis: f.tamis: unchanged: no room for a line; repeated lines take room as well: try sort -u, or more --items
+tamis: f.tamis: unchanged: there is no room for a line; repeated lines also take room, so use sort -u or more --items
 [2]
 $ yes apple | head -3 | tamis remove f.tamis && echo apple | tamis check f.tamis && echo apple | tamis remove f.tamis && echo apple | tamis check f.tamis
 apple
@@ -191,7 +191,7 @@ kind                   items           bytes    bits  bound  ratio  false positi
 growing                  100             680   54.40   6.71   8.11  0.956 % (1 in 105)           9  128
 bits: per item, of the whole file; bound: fewer are impossible at that rate
 $ tamis verify g.tamis k.tamis
-g.tamis: whole: every sum is right
+g.tamis: undamaged: every checksum is right
 g.tamis: 820 of 50,000,000 random keys got a maybe: 0.00164 % (1 in 60,976); the bits predict 0.00166 % (1 in 60,120): good
-k.tamis: whole: every sum is right
+k.tamis: undamaged: every checksum is right
 k.tamis: 1,013 of 2,276,264 random keys got a maybe: 0.0445 % (1 in 2,247); the bits predict 0.0439 % (1 in 2,276): good

@@ -39,7 +39,7 @@ def examples():
     overview = transcript.run("tamis --help", ".")
     asked = ["tamis --help"]
     asked += [f"tamis {name} --help" for name in named(overview, "Usage:", "Topics:")]
-    asked += [f"tamis help {name}" for name in named(overview, "Topics:", "'tamis")]
+    asked += [f"tamis help {name}" for name in named(overview, "Topics:", "Run 'tamis")]
     assert len(asked) > 20, asked
     return {ask: after("Example:", transcript.run(ask, ".")) for ask in asked}
 

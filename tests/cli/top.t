@@ -36,17 +36,17 @@ tamis: no-such-file: cannot read: No such file or directory
 
 # Fields and weights.
 $ printf 'a 5\nb 7\na 4\nlonely\n' > pairs; tamis top --field 1 --weight-field 2 -t ' ' pairs
-tamis: skipped 1 line of fewer than 2 fields
+tamis: skipped 1 line with fewer than 2 fields
          9  9..9              a
          7  7..7              b
 $ echo 'a -1' | tamis top --field 1 --weight-field 2 -t ' '
-tamis: standard input: line 1: updates of this top are conservative, so nothing can be taken away; signed-tally can: tamis count --kind signed-tally
+tamis: standard input: line 1: this top has conservative updates, so nothing can be subtracted; signed-tally can: tamis count --kind signed-tally
 [2]
 $ printf '1.2.3.4 - - [x] "GET /a" 200 512\n1.2.3.4 - - [x] "GET /b" 304 -\n5.6.7.8 - - [x] "GET /c" 200 1000\r\n' | tamis top --field 1 --weight-field 8 -t ' '
       1000  1000..1000        5.6.7.8
        512  512..512          1.2.3.4
 $ tamis top --field 1 --weight-field 2 -t ' ' -o w.tamis pairs > /dev/full; ls w.tamis
-tamis: skipped 1 line of fewer than 2 fields
+tamis: skipped 1 line with fewer than 2 fields
 tamis: standard output: cannot write: No space left on device
 ls: cannot access 'w.tamis': No such file or directory
 [2]
@@ -77,7 +77,7 @@ $ tamis top --min 0.9% -n 1 list; tamis top --min 50% list
        200  200..200          1
 [1]
 $ seq 300000 | cat - list > long; tamis top --bytes 64KiB --min 0.001% long
-tamis: top: --min: 4 of 320,100 lines are too few to be sure of: in 65,536 bytes the list is complete from 16 (0.005 %) on; --bytes of about 1MiB would do
+tamis: top: --min: the list may lack lines that occurred 4 of 320,100 times: with 65,536 bytes it is complete from 16 (0.005 %) up; --bytes of about 1MiB would suffice
 [2]
 $ tamis top --bytes 64KiB --min 0.03% long | sed -n '1p;$p'
        207  200..212          1
@@ -101,7 +101,7 @@ $ tamis top -n 1 -o t.tamis list && tamis top -n 2 t.tamis && tamis freq t.tamis
          1  1..1              200
          0  0..0              201
 $ tamis top -o t.tamis list
-tamis: t.tamis: exists already; -f replaces it
+tamis: t.tamis: already exists; use -f to replace it
 [2]
 $ tamis add t.tamis list && tamis top -n 1 t.tamis; tamis count --kind top -o u.tamis pairs; tamis merge -o tu.tamis t.tamis u.tamis && tamis freq tu.tamis 'a 5' 1
        400  400..400          1
@@ -110,20 +110,20 @@ $ tamis add t.tamis list && tamis top -n 1 t.tamis; tamis count --kind top -o u.
 $ tamis info t.tamis
 t.tamis: top sketch
   weight    40,200 in all
-  noise     a key that never came counts 0 as a rule, up to 0 in 99 % and 0 in 99.9 % of cases
-  list      200 items of 3,444 at most; all are in it that count 1 or more
+  noise     a key that never occurred has a count of at most 0 in 50 %, 0 in 99 % and 0 in 99.9 % of cases
+  list      200 of at most 3,444 items; every item with a count of 1 or more is listed
   size      1,048,448 bytes
-  cells     0.0 % in use; m = 772,296 of 8 bits, k = 4; none at their end
+  cells     0.0 % in use; m = 772,296 of 8 bits, k = 4; none saturated
   hash      xxh3-128, seed 0
   file      format 1, generation 2
 $ tamis top -n 1 t.tamis u.tamis
-tamis: t.tamis: is a sketch, of which only -n, --min and --json can be asked; see merge for several, add for lines
+tamis: t.tamis: is a sketch, which accepts only -n, --min and --json; combine sketches with 'tamis merge', and add lines with 'tamis add'
 [2]
 $ tamis top --bytes 1MiB t.tamis
-tamis: t.tamis: is a sketch, of which only -n, --min and --json can be asked; see merge for several, add for lines
+tamis: t.tamis: is a sketch, which accepts only -n, --min and --json; combine sketches with 'tamis merge', and add lines with 'tamis add'
 [2]
 $ tamis count -o c.tamis list; tamis top c.tamis
-tamis: c.tamis: a tally keeps no items to be listed; 'tamis top -o' and 'tamis count --kind top' make a sketch that does
+tamis: c.tamis: a tally keeps no items that could be listed; make a sketch that does with 'tamis top -o' or 'tamis count --kind top'
 [2]
 $ tamis top --raw -n 1 c.tamis | wc -l
 1
@@ -131,14 +131,14 @@ $ head -c 500 t.tamis > cut; tamis top cut
 tamis: cut: truncated: 500 bytes of 1048448
 [2]
 $ tamis top -o - list
-tamis: top: the list and the sketch cannot both go to standard output; see -q
+tamis: top: the list and the sketch cannot both go to standard output; -q omits the list
 [2]
 $ tamis top -q -o - list | tamis top --raw -q && tamis top -q -o - list > v.tamis && tamis top -n 1 v.tamis
        200  200..200          1
 
 # Options that make no sense, and lines that are long.
 $ tamis top --live list
-tamis: top: --live is for a terminal, without --json and -q
+tamis: top: --live requires a terminal and cannot be combined with --json or -q
 [2]
 $ tamis top --bytes 1000 -n 1000 list
 tamis: top: that is too small for 1000 items: it takes 177024 bytes
@@ -154,5 +154,5 @@ $ (head -c 100000 /dev/zero | tr '\0' x; echo; echo y) > wide; tamis top wide | 
 # A sketch among the input files is not a file of lines.
 $ seq 10 > lines; tamis count -o kept.tamis lines
 $ tamis top lines kept.tamis
-tamis: kept.tamis: is a sketch, of which only -n, --min and --json can be asked; see merge for several, add for lines
+tamis: kept.tamis: is a sketch, which accepts only -n, --min and --json; combine sketches with 'tamis merge', and add lines with 'tamis add'
 [2]

@@ -30,7 +30,7 @@ $ printf '' | tamis uniq --json
 $ tamis uniq --exact-until 10MB --json list
 {"lines": 50001, "different": 40000, "repeated": 10001, "exact": true, "fpr_now": 0, "fpr_asked": 0, "wrongly_dropped": 0, "bytes": 1048576}
 $ tamis uniq --exact-until 100kB --json list
-tamis: uniq: no longer exact: 3,072 different lines have used up 100,000 bytes; from here on 1.15e-06 % (1 in 86,767,016) of new lines are dropped
+tamis: uniq: no longer exact: 3,072 distinct lines have used up 100,000 bytes; from now on 1.15e-06 % (1 in 86,767,016) of new lines are dropped
 {"lines": 50001, "different": 40000, "repeated": 10001, "exact": false, "fpr_now": 1.85173121281e-08, "fpr_asked": 1e-06, "wrongly_dropped": 0.000595025960736, "bytes": 248800}
 $ tamis uniq -q --exact-until 100kB --total list; tamis uniq --exact-until 100kB list 2>/dev/null | md5sum
 1c0f34fee7176dc367bead8f96cba6bc  -
@@ -47,7 +47,7 @@ $ tamis uniq --state list --total list
 tamis: list: not a Tamis file
 [2]
 $ tamis uniq --exact-until 1M --state state.tamis list
-tamis: uniq: --exact-until is for one run, without --state and --window
+tamis: uniq: --exact-until cannot be combined with --state or --window
 [2]
 
 # A window of lines: the last so many different ones at the least.
@@ -56,18 +56,18 @@ $ (seq 1000; seq 1000) | tamis uniq --window 1000 --total
 $ (seq 100000; seq 1000) | tamis uniq --window 1000 --total
 101000
 $ seq 10 | tamis uniq --window 1w
-tamis: --window: '1w' is no number of lines (1000, 1M) and no time (30s, 5m, 1h, 1d)
+tamis: --window: '1w' is neither a number of lines (1000, 1M) nor a time (30s, 5m, 1h, 1d)
 [2]
 $ tamis uniq --window 1000 --items 5000 list
-tamis: uniq: --window 1000 says it all: leave out --items
+tamis: uniq: --window 1000 cannot be combined with --items
 [2]
 $ tamis uniq --window 1h --items 5000 --kind bloom list
-tamis: uniq: --window 1h says it all: leave out --kind
+tamis: uniq: --window 1h cannot be combined with --kind
 [2]
 
 # A window of time must be told how many lines come in it, however they are spread.
 $ tamis uniq --window 1h list
-tamis: uniq: --window 1h needs --items: how many different lines come in that time at most
+tamis: uniq: --window 1h requires --items, the largest number of distinct lines in that time
 [2]
 $ tamis uniq --window 1h --items 40000 --total list && tamis uniq --window 1h --bytes 1MB --total list
 40000
@@ -102,42 +102,42 @@ $ seq 3 | tamis uniq --window 1h --items 100 --state back.tamis -q; touch -d 'ne
 
 # A state that is something else than what was asked for.
 $ tamis uniq --state hour.tamis list
-tamis: hour.tamis: a window of time: say --window, how long it is
+tamis: hour.tamis: this state is a window of time; give its length with --window
 [2]
 $ tamis uniq --state hour.tamis --window 1000 list
-tamis: hour.tamis: a window of time; --window says 1000 lines
+tamis: hour.tamis: this state is a window of time, but --window 1000 is a number of lines
 [2]
 $ tamis uniq --state hour.tamis --window 1h --items 200 list
-tamis: hour.tamis: made for 100 lines; --items says 200
+tamis: hour.tamis: this state was made for 100 lines, but --items is 200
 [2]
 $ tamis uniq --state hour.tamis --window 1h --fpr 1% list
-tamis: hour.tamis: made for a rate of 8.63e-05 % (1 in 1,159,270); --fpr says 1 % (1 in 100)
+tamis: hour.tamis: this state was made for a rate of 8.63e-05 % (1 in 1,159,270), but --fpr is 1 % (1 in 100)
 [2]
 $ tamis uniq --state state.tamis --window 1h list
-tamis: state.tamis: a growing filter, which forgets nothing; --window says 1h
+tamis: state.tamis: this state is a growing filter, which forgets nothing, but --window 1h was given
 [2]
 $ tamis uniq --state state.tamis --kind bloom list
-tamis: state.tamis: a growing filter; --kind says bloom
+tamis: state.tamis: this state is a growing filter, but --kind is bloom
 [2]
 $ tamis uniq --state state.tamis --items 1000 list
-tamis: state.tamis: made for 100 lines; --items says 1,000
+tamis: state.tamis: this state was made for 100 lines, but --items is 1,000
 [2]
 $ tamis uniq --state state.tamis --fpr 1e-9 list
-tamis: state.tamis: made for a rate of 5.83e-05 % (1 in 1,714,558); --fpr says 1e-07 % (1 in 1,000,000,000)
+tamis: state.tamis: this state was made for a rate of 5.83e-05 % (1 in 1,714,558), but --fpr is 1e-07 % (1 in 1,000,000,000)
 [2]
 $ tamis uniq --state state.tamis --seed 1 list
-tamis: state.tamis: made with the seed 0; --seed says 1
+tamis: state.tamis: this state was made with seed 0, but --seed is 1
 [2]
 $ seq 10 | tamis uniq --state seven.tamis --seed 7 --kind bloom --items 1000 --total
 10
 $ tamis uniq --state seven.tamis --seed 0 list
-tamis: seven.tamis: made with the seed 7; --seed says 0
+tamis: seven.tamis: this state was made with seed 7, but --seed is 0
 [2]
 $ tamis uniq --state seven.tamis --bytes 1000 list
-tamis: seven.tamis: of 3,856 bytes; --bytes says 1,000
+tamis: seven.tamis: this state has 3,856 bytes, but --bytes is 1,000
 [2]
 $ tamis uniq --state seven.tamis --bytes 1M list
-tamis: seven.tamis: of 3,856 bytes; --bytes says 1,000,000
+tamis: seven.tamis: this state has 3,856 bytes, but --bytes is 1,000,000
 [2]
 $ tamis uniq --state seven.tamis --bytes 1M --fpr 1e-6 --items 1000 --kind bloom --seed 7 --total /dev/null; tamis uniq --state seven.tamis --kind auto --total /dev/null
 0
@@ -147,26 +147,26 @@ $ seq 10 | tamis uniq --state lines.tamis --window 1000 --total; seq 10 | tamis 
 0
 0
 $ tamis uniq --state lines.tamis --window 2000 list
-tamis: lines.tamis: a window of 1,000 lines; --window says 2000
+tamis: lines.tamis: this state is a window of 1,000 lines, but --window 2000 was given
 [2]
 $ tamis uniq --state lines.tamis --window 1h list
-tamis: lines.tamis: a window of 1,000 lines; --window says 1h
+tamis: lines.tamis: this state is a window of 1,000 lines, but --window 1h was given
 [2]
 $ tamis key new my.key > key.id; tamis uniq --state seven.tamis --key-file my.key list
-tamis: seven.tamis: a key was given, but this image is not keyed
+tamis: seven.tamis: a secret key was given, but this filter was made without one
 [2]
 $ seq 3 | tamis uniq --state keyed.tamis --key-file my.key --total; tamis uniq --state keyed.tamis --key-file my.key --seed 1 list
 3
-tamis: keyed.tamis: hashed with a secret key; --seed says 1
+tamis: keyed.tamis: this state was made with a secret key, but --seed 1 was given
 [2]
 $ seq 10 > small; tamis build --kind cuckoo -o cuckoo.tamis small; tamis uniq --state cuckoo.tamis small
-tamis: cuckoo.tamis: a cuckoo filter does not tell which lines are new; blocked, bloom, partitioned and growing do, and see --window
+tamis: cuckoo.tamis: a cuckoo filter does not report which lines are new; use blocked, bloom, partitioned or growing, or --window
 [2]
 $ tamis count -o counts.tamis list; tamis uniq --state counts.tamis list
-tamis: counts.tamis: a tally filter does not tell which lines are new; blocked, bloom, partitioned and growing do, and see --window
+tamis: counts.tamis: a tally filter does not report which lines are new; use blocked, bloom, partitioned or growing, or --window
 [2]
 $ tamis uniq --state - list
-tamis: uniq: --state is a file, read and written; of the name -, ./-
+tamis: uniq: --state requires a file, which is read and written; write ./- for a file named -
 [2]
 $ tamis uniq --state full.tamis small > /dev/full; ls full.tamis
 tamis: standard output: cannot write: No space left on device
@@ -184,11 +184,11 @@ $ tamis uniq --field 2 -t ' ' columns; tamis uniq -q --field 2 -t ' ' columns
 1 a
 1 b
  2
-tamis: skipped 1 line of fewer than 2 fields
+tamis: skipped 1 line with fewer than 2 fields
 $ tamis uniq -v --field 1 --delimiter ' ' columns
 1 b
 $ tamis uniq -t ' ' columns
-tamis: --delimiter: between which fields? See --field
+tamis: --delimiter requires --field or --weight-field
 [2]
 
 # A size that was given; too small, it says so.
@@ -203,18 +203,18 @@ $ seq 100000 | tamis uniq --items 1000 --total
 $ seq 8200 | tamis uniq --bytes 10kB --fpr 1% --total
 tamis: uniq: overfull: about 8,172 items, planned for 7,707; its false-positive rate is now 1.33 % (1 in 75)
 8179
-tamis: uniq: 8,200 lines, 8,179 different; about 18 new ones wrongly dropped, to be expected; the rate is 1.33 % (1 in 75), and 1 % (1 in 100) was asked for
+tamis: uniq: 8,200 lines, 8,179 distinct; about 18 new lines are expected to have been wrongly dropped; the rate is 1.33 % (1 in 75), but 1 % (1 in 100) was requested
 $ seq 12000 | tamis uniq --bytes 10kB --fpr 1% --json
 tamis: uniq: overfull: about 8,172 items, planned for 7,707; its false-positive rate is now 1.33 % (1 in 75)
 {"lines": 12000, "different": 11843, "repeated": 157, "exact": false, "fpr_now": 0.0674600531852, "fpr_asked": 0.01, "wrongly_dropped": 157, "bytes": 9984}
-tamis: uniq: 12,000 lines, 11,843 different; about 157 new ones wrongly dropped, to be expected; the rate is 6.75 % (1 in 15), and 1 % (1 in 100) was asked for
+tamis: uniq: 12,000 lines, 11,843 distinct; about 157 new lines are expected to have been wrongly dropped; the rate is 6.75 % (1 in 15), but 1 % (1 in 100) was requested
 [2]
 $ seq 100000 | tamis uniq --kind bloom --items 1000 | wc -l
 tamis: uniq: overfull: about 1,020 items, planned for 1,000; its false-positive rate is now 0.00013 % (1 in 769,010)
 tamis: uniq: overfull: about 2,051 items, planned for 1,000; its false-positive rate is now 0.408 % (1 in 245)
 tamis: uniq: overfull: about 3,075 items, planned for 1,000; its false-positive rate is now 8.09 % (1 in 12)
 tamis: uniq: overfull: about 8,627 items, planned for 1,000; its false-positive rate is now 95.1 %
-tamis: uniq: 100,000 lines, 5,155 different; up to 94,845 new ones wrongly dropped; the rate is 100 %, and 0.0001 % (1 in 1,000,000) was asked for
+tamis: uniq: 100,000 lines, 5,155 distinct; up to 94,845 new lines wrongly dropped; the rate is 100 %, but 0.0001 % (1 in 1,000,000) was requested
 5155
 $ seq 100000 | tamis uniq --kind bloom --items 1000 --json 2> /dev/null
 {"lines": 100000, "different": 5155, "repeated": 94845, "exact": false, "fpr_now": 1, "fpr_asked": 1e-06, "wrongly_dropped": null, "bytes": 3856}
@@ -224,12 +224,12 @@ $ seq 100000 | tamis uniq --kind bloom --items 1000 -q
 $ seq 3000 | tamis uniq --kind bloom --items 1000 -q --state over.tamis; seq 3000 | tamis uniq -q --state over.tamis; tamis uniq --total --state over.tamis /dev/null
 tamis: uniq: overfull: about 3,003 items, planned for 1,000; its false-positive rate is now 7.05 % (1 in 14)
 0
-tamis: uniq: 0 lines, 0 different; 0 new ones wrongly dropped, to be expected; the rate is 7.05 % (1 in 14), and 0.0001 % (1 in 1,000,000) was asked for
+tamis: uniq: 0 lines, 0 distinct; 0 new lines are expected to have been wrongly dropped; the rate is 7.05 % (1 in 14), but 0.0001 % (1 in 1,000,000) was requested
 [2]
 $ seq 60 | tamis uniq --window 1h --items 10 --fpr 1e-3 --total
 tamis: uniq: overfull: more items in a generation than the 10 planned for each; its false-positive rate is now 1.71 % (1 in 58)
 59
-tamis: uniq: 60 lines, 59 different; 0.511 new ones wrongly dropped, to be expected; the rate is 1.71 % (1 in 58), and 0.1 % (1 in 1,000) was asked for
+tamis: uniq: 60 lines, 59 distinct; 0.511 new lines are expected to have been wrongly dropped; the rate is 1.71 % (1 in 58), but 0.1 % (1 in 1,000) was requested
 [2]
 $ tamis uniq missing
 tamis: missing: cannot read: No such file or directory
@@ -238,7 +238,7 @@ $ tamis uniq --fpr 2 list
 tamis: --fpr: '2' is not a rate between 0 and 1, like 0.01, 1% or 1/100
 [2]
 $ tamis uniq --kind ribbon list
-tamis: uniq: a ribbon filter does not tell which lines are new; blocked, bloom, partitioned and growing do, and see --window
+tamis: uniq: a ribbon filter does not report which lines are new; use blocked, bloom, partitioned or growing, or --window
 [2]
 
 # The same command again is the same state: bytes are a limit where the lines are said.
@@ -249,13 +249,13 @@ $ for i in 1 2; do seq 5 | tamis uniq --state same1.tamis --items 12345 --bytes 
 0
 # What appears at the path of a new state meanwhile is not replaced.
 $ (seq 100000; echo precious > late.tamis) | tamis uniq --state late.tamis | wc -l; cat late.tamis
-tamis: late.tamis: has appeared meanwhile, and is not replaced: what came is not remembered
+tamis: late.tamis: another process has created this file meanwhile; it is not replaced, so these lines are not remembered
 100000
 precious
 
 # 5m is five minutes, 5M are lines, and so are 5k and 5mb.
 $ seq 10 | tamis uniq --window 5m
-tamis: uniq: --window 5m needs --items: how many different lines come in that time at most
+tamis: uniq: --window 5m requires --items, the largest number of distinct lines in that time
 [2]
 $ for w in 5M 5mb 5000k 5000K; do seq 10 | tamis uniq --total --window $w --state five.tamis; done
 10
@@ -263,5 +263,5 @@ $ for w in 5M 5mb 5000k 5000K; do seq 10 | tamis uniq --total --window $w --stat
 0
 0
 $ seq 10 | tamis uniq --total --window 5m --state five.tamis
-tamis: five.tamis: a window of 5,000,000 lines; --window says 5m
+tamis: five.tamis: this state is a window of 5,000,000 lines, but --window 5m was given
 [2]

@@ -105,7 +105,7 @@ def test_add():
     assert CLUSTER.do("add it", "TYPE", "add it") == "hash"
     # What cannot be read is an error, and says what is in.
     said = tamis("add", url, ROOM / "none", status=2)
-    assert "none: cannot read" in said and "the first 0 lines are in" in said
+    assert "none: cannot read" in said and "the first 0 lines are added" in said
 
 
 def test_kinds():
@@ -323,16 +323,16 @@ def test_merge():
     tamis("merge", "-o", all_of, a, b)
     assert tamis("check", "-c", all_of, given=lines(KEYS[:5000] + OTHERS[:5000])) == "10000\n"
     assert abs(facts(all_of)["items_by_bits"] - 10000) < 300
-    assert "exists already" in tamis("merge", "-o", all_of, a, b, status=2)
+    assert "already exists" in tamis("merge", "-o", all_of, a, b, status=2)
     tamis("merge", "-f", "-o", a, a, b, a)
     assert tamis("check", "-c", a, given=lines(OTHERS[:5000])) == "5000\n"
     tamis("build", "--items", 90000, "-o", CLUSTER.url("bigger"))
     tamis("build", "--items", 10000, "--shards", 4, "-o", CLUSTER.url("fewer"))
     tamis("build", "--kind", "ribbon", "-o", CLUSTER.url("static"), file("keys", KEYS))
-    for name, why in (("bigger", "another size"), ("fewer", "another number of shards"),
-                      ("static", "another kind")):
+    for name, why in (("bigger", "different sizes"), ("fewer", "different numbers of shards"),
+                      ("static", "different kinds")):
         assert why in tamis("merge", "-o", CLUSTER.url("not"), b, CLUSTER.url(name), status=2), name
-    assert "nothing is kept" in tamis("merge", "-o", CLUSTER.url("not"), CLUSTER.url("static"),
+    assert "nothing was kept" in tamis("merge", "-o", CLUSTER.url("not"), CLUSTER.url("static"),
                                       CLUSTER.url("static"), status=2)
     assert "there is no such set" in tamis("info", CLUSTER.url("not"), status=2) \
         and not any(CLUSTER.shards("not").values())
@@ -361,18 +361,18 @@ def test_overfull():
     assert "overfull: about 1,0" in noted("add", "-q", url, given=lines(OTHERS[:80]))
     said = tamis("merge", "-q", "-o", made, url, more, status=2)
     assert "not written: it would hold about 1,9" in said and "--items" in said \
-        and "--overfill" in said and "nothing is kept" in said, said
+        and "--overfill" in said and "nothing was kept" in said, said
     assert "there is no such set" in tamis("info", made, status=2)
     assert "overfull: about 1,9" in noted("merge", "--overfill", "-o", made, url, more, given="")
     said = tamis("add", "-q", url, given=lines(OTHERS[:3000]), status=2)
-    assert "the set was changed all the same: it now holds about" in said \
+    assert "the set was changed nevertheless: it now holds about" in said \
         and "--kind growing" in said, said
     assert tamis("check", "-c", url, given=lines(OTHERS[:3000])) == "3000\n"
     assert "overfull: about" in noted("add", "--overfill", url, given="x\n")
-    assert "changed all the same" in tamis("merge", "-f", "-o", more, more, url, status=2)
+    assert "changed nevertheless" in tamis("merge", "-f", "-o", more, more, url, status=2)
     said = tamis("build", "-q", "--items", 100, "-o", CLUSTER.url("tight"), given=lines(KEYS),
                  status=2)
-    assert "not written: it would hold" in said and "nothing is kept" in said, said
+    assert "not written: it would hold" in said and "nothing was kept" in said, said
     assert not any(CLUSTER.shards("tight").values())
     assert "overfull" in noted("build", "--overfill", "--items", 100, "-o", CLUSTER.url("tight"),
                                given=lines(KEYS))
@@ -410,7 +410,7 @@ def test_races():
             words = ("count",) if kind == "tally" else ("build", "--items", 10, "--kind", kind)
             said = tamis(*words, "-o", between.url, given="a\nb\n", status=2)
             between.socket.close()
-            assert ("another build has taken its place" if asked else "is not finished") in said, \
+            assert ("another build has replaced it" if asked else "is not finished") in said, \
                 (kind, word, said)
             assert client.do("HMGET", "s", "builder", "state") \
                 == [b"another", b"building" if asked else None], (kind, word)
@@ -424,7 +424,7 @@ def test_races():
                           and client.do("HSET", "s", "builder", "another"))
         said = tamis("build", "-f", "--items", 10, "-o", between.url, given="b\n", status=2)
         between.socket.close()
-        assert "another build has taken its place" in said and client.do("HGET", "s", "state") \
+        assert "another build has replaced it" in said and client.do("HGET", "s", "state") \
             == b"ready", said
         assert tamis("check", url, given="a\nb\n") == "a\n"
         # If two builds saw the same builder, one takes its place. The script of the other comes too
@@ -437,7 +437,7 @@ def test_races():
         between = Between(server, ahead)
         said = tamis("build", "-f", "--items", 10, "-o", between.url, given="slow\n", status=2)
         between.socket.close()
-        assert "another build has taken its place" in said, said
+        assert "another build has replaced it" in said, said
         assert tamis("check", url, given="quick\nslow\n") == "quick\n"
         tamis("build", "-f", "--items", 10, "-o", url, given="a\n")
         # A user who may not run scripts gets an error, and leaves nothing.
@@ -459,7 +459,7 @@ def test_races():
         for words, given in ((("build", "--items", 10), lines(range(100))),
                              (("merge", blind + "first", blind + "second"), ""),
                              (("merge", "--overfill", blind + "first", blind + "second"), "")):
-            assert "cannot tell whether it is overfull: " in noted(
+            assert "cannot determine whether it is overfull: " in noted(
                 words[0], "-f", "-o", blind + "new", *words[1:], given=given), words
             assert client.do("HGET", "new", "state") == b"ready", words
         assert noted("merge", "-o", blind + "counts", blind + "nfirst", blind + "nsecond",
@@ -488,27 +488,27 @@ def test_whole_or_nothing():
     tamis("build", "-f", "--items", 10, "--shards", 2, "-o", url, given="a\n")
     assert tamis("check", url, given=f"a\n{KEYS[0]}\n") == "a\n" \
         and sum(map(len, CLUSTER.shards("half").values())) == 2
-    assert "exists already" in tamis("build", "--items", 10, "-o", url, status=2)
+    assert "already exists" in tamis("build", "--items", 10, "-o", url, status=2)
     # One that another has pushed aside harms it no more, whatever the other is.
     build = begin_build("by hand", KEYS[:9])
     CLUSTER.do("by hand", "HSET", "by hand", "builder", "somebody else")
     said = build.communicate()[1]
-    assert build.returncode == 2 and b"another build has taken its place" in said \
-        and b"nothing is kept" in said, said
+    assert build.returncode == 2 and b"another build has replaced it" in said \
+        and b"nothing was kept" in said, said
     assert CLUSTER.do("by hand", "HMGET", "by hand", "builder", "state") \
         == [b"somebody else", b"building"]
     assert sum(map(len, CLUSTER.shards("by hand").values())) == 12
     build = begin_build("pushed", KEYS)
     tamis("build", "-f", "--items", 10, "-o", CLUSTER.url("pushed"), given="a\nb\n")
     said = build.communicate()[1]
-    assert build.returncode == 2 and b"another build has taken its place" in said, said
+    assert build.returncode == 2 and b"another build has replaced it" in said, said
     assert tamis("check", "-c", CLUSTER.url("pushed"), given="a\nb\n") == "2\n"
     # Nor does it seal what the other still adds to; and what it writes to the facts is put right in
     # the end.
     first, second = (begin_build("sealed", KEYS[:9], "-f", "--kind", "ribbon") for _ in range(2))
     said = first.communicate()[1]
-    assert first.returncode == 2 and b"another build has taken its place" in said \
-        and b"lines are in" not in said, said
+    assert first.returncode == 2 and b"another build has replaced it" in said \
+        and b"lines are added" not in said, said
     CLUSTER.do("sealed", "HSET", "sealed", "shards", 3, "route", 5, "kind", "bloom")
     said = second.communicate(lines(OTHERS[:9]).encode())[1]
     assert (second.returncode, said) == (0, b""), said
@@ -517,14 +517,14 @@ def test_whole_or_nothing():
     # A strict one that gets too many keeps nothing.
     url = CLUSTER.url("strict")
     said = tamis("build", "--strict", "--items", 100, "-o", url, given=lines(KEYS), status=2)
-    assert "strict:{" in said and "nothing is kept" in said and "lines are in" not in said
+    assert "strict:{" in said and "nothing was kept" in said and "lines are added" not in said
     assert not any(CLUSTER.shards("strict").values()) \
         and CLUSTER.do("strict", "EXISTS", "strict") == 0
     # Keys of somebody else are not taken.
     tag = sorted(key for keys in CLUSTER.shards("set").values()
                  for key in keys)[0].decode().partition("{")[2]
     CLUSTER.do("mine:{" + tag, "SET", "mine:{" + tag, "precious")
-    assert "not of a set" in tamis("build", "--items", 10, "-o", CLUSTER.url("mine"), status=2)
+    assert "does not belong to a set" in tamis("build", "--items", 10, "-o", CLUSTER.url("mine"), status=2)
     assert CLUSTER.do("mine:{" + tag, "GET", "mine:{" + tag) == b"precious" \
         and CLUSTER.do("mine", "EXISTS", "mine") == 0
 
@@ -536,29 +536,29 @@ def test_wrong():
     CLUSTER.do("newer", "HSET", "newer", "tamis", 2, "builder", "x", "state", "ready")
     for words, why in (
             (("check", CLUSTER.url("nothing")), "there is no such set"),
-            (("check", CLUSTER.url("text")), "no set of Tamis"),
-            (("add", CLUSTER.url("hash")), "no set of Tamis"),
+            (("check", CLUSTER.url("text")), "not a set of Tamis"),
+            (("add", CLUSTER.url("hash")), "not a set of Tamis"),
             (("info", CLUSTER.url("newer")), "a newer version"),
-            (("build", "--items", 1, "-o", CLUSTER.url("text")), "no set of Tamis"),
-            (("build", "-f", "--items", 1, "-o", CLUSTER.url("hash")), "no set of Tamis"),
-            (("check", CLUSTER.url()), "which set?"),
-            (("check", CLUSTER.url("a{b}")), "no braces"),
-            (("check", CLUSTER.url("a%2")), "no escape"),
+            (("build", "--items", 1, "-o", CLUSTER.url("text")), "not a set of Tamis"),
+            (("build", "-f", "--items", 1, "-o", CLUSTER.url("hash")), "not a set of Tamis"),
+            (("check", CLUSTER.url()), "lacks the name of a set"),
+            (("check", CLUSTER.url("a{b}")), "not contain braces"),
+            (("check", CLUSTER.url("a%2")), "not an escape"),
             (("check", "redis://127.0.0.1:99999/a"), "port"),
             (("check", "redis:///a"), "no host"),
             (("check", f"redis://127.0.0.1:{free_port()}/a"), "Connection refused"),
             (("check", "rediss://127.0.0.1/a"), "TLS"),
-            (("build", "-o", CLUSTER.url("x")), "say --items"),
+            (("build", "-o", CLUSTER.url("x")), "give --items"),
             (("build", "--items", 5, "--m", 512, "-o", CLUSTER.url("x")), "--m"),
-            (("build", "--items", 5, "--shards", 16385, "-o", CLUSTER.url("x")), "16384 slots"),
+            (("build", "--items", 5, "--shards", 16385, "-o", CLUSTER.url("x")), "at most 16384"),
             (("build", "--items", 5, "--bytes", 5, "--shards", 6, "-o", CLUSTER.url("x")),
              "cannot be divided among 6 shards"),
             (("count", "--bytes", 5, "--shards", 6, "-o", CLUSTER.url("x")),
              "cannot be divided among 6 shards"),
             (("check", "redis://:hid/den@h/name"),
-             "tamis: redis://h/name: a / in a user or a password is written as %2F"),
+             "tamis: redis://h/name: write a / in a user or a password as %2F"),
             (("check", "redis://user:123/den@h/name"),
-             "tamis: redis://h/name: a / in a user or a password is written as %2F"),
+             "tamis: redis://h/name: write a / in a user or a password as %2F"),
             (("build", "--items", 5, "--fpr", 1e-17, "--kind", "ribbon", "-o", CLUSTER.url("x")),
              "at most 32 columns"),
             (("check", "--confirm", "list", url), "--confirm"),
@@ -578,7 +578,7 @@ def test_wrong():
         assert why in said and said.count("\n") <= 2, (words, said)
     # Waiting for replicas that are not there ends, and the command says how many lines were added.
     said = tamis("add", "--wait", 2, "--timeout", 1, url, given="a\n", status=2)
-    assert "only 1 of 2 replicas" in said and "the first 0 lines are in" in said
+    assert "only 1 of 2 replicas" in said and "the first 0 lines are added" in said
 
 
 def test_example():

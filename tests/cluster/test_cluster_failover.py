@@ -139,8 +139,8 @@ def test_lost():
         victim.process.wait()
         wait_for(lambda: adding.process.poll() is not None, "it goes on for ever")
         status, said = adding.finish()
-        assert status == 2 and "given up after" in said, said
-        assert f"the first {adding.acknowledged:,} lines are in, and confirmed" in said, \
+        assert status == 2 and "gave up after" in said, said
+        assert f"the first {adding.acknowledged:,} lines are added and confirmed" in said, \
             (adding.acknowledged, said)
         replaced(c, victim)
         check(url, adding.acknowledged)

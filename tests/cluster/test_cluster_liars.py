@@ -94,13 +94,13 @@ def test_repeats():
     says so for kinds that count."""
     twice = [b"", b"*1\r\n:1\r\n"]
     status, said = tell(Liar(HMGET=one_shard(b"tally"), TAMIS_MADD=list(twice)))
-    again = "warning: 1 line was sent again after a failure, and may be counted twice"
+    again = "warning: 1 line was sent again after a failure and may be counted twice"
     assert status == 0 and again in said, said
     assert tell(Liar(HMGET=one_shard(b"blocked"), TAMIS_MADD=list(twice))) == (0, "")
     # To do it twice would be wrong: that is an error, unless the connection was closed before it
     # was asked.
     status, said = tell(Liar(HMGET=one_shard(b"counting"), TAMIS_REMOVE=list(twice)), "remove")
-    assert status == 2 and "must not be done twice" in said, said
+    assert status == 2 and "must not be executed twice" in said, said
 
 
 def test_untold_rate():
@@ -108,7 +108,7 @@ def test_untold_rate():
     that is noted."""
     one = {"HMGET": one_shard(b"blocked"), "TAMIS_MADD": b"*1\r\n:1\r\n"}
     status, said = tell(Liar(**one, TAMIS_INFO=b"-NOPERM this user has no permissions\r\n"))
-    assert status == 0 and "cannot tell whether it is overfull: " in said and "NOPERM" in said, said
+    assert status == 0 and "cannot determine whether it is overfull: " in said and "NOPERM" in said, said
     for kind in (b"tally", b"growing"):  # are never asked
         assert tell(Liar(**{**one, "HMGET": one_shard(kind)}, TAMIS_INFO=b"-NOPERM no\r\n")) \
             == (0, "")
@@ -119,7 +119,7 @@ def test_untold_rate():
              for x in fields.split()]
     status, said = tell(Liar(**one, TAMIS_INFO=b"*%d\r\n" % len(parts) + b"\r\n".join(parts)
                              + b"\r\n"))
-    changed = "the set was changed all the same: it now holds about 31 items, planned for 10; "
+    changed = "the set was changed nevertheless: it now holds about 31 items, planned for 10; "
     assert status == 2 and changed in said, said
     older = parts[:6] + parts[12:]  # does not tell the interval
     status, said = tell(Liar(**one, TAMIS_INFO=b"*%d\r\n" % len(older) + b"\r\n".join(older)
@@ -199,7 +199,7 @@ def test_tables():
         other.replies["HMGET"] = facts_of_one
         done = subprocess.run([TAMIS, "check", "--timeout", "1", liar.url], input=b"a\n",
                               capture_output=True)
-        assert done.returncode == status and (status == 0 or b"given up" in done.stderr
+        assert done.returncode == status and (status == 0 or b"gave up" in done.stderr
                                               and b": MOVED " in done.stderr), (port, done)
         liar.socket.close()
     # A master that was replaced before a replica confirmed is asked no more: the line goes to the
@@ -229,7 +229,7 @@ def test_dead_host():
         liar.replies["CLUSTER"] = table((0, 16383, liar.port), *((s, s, port) for s in parts[1:]))
         assert slot_of(b"s") not in parts
         said = tamis("info", "--timeout", 2, liar.url, status=2)
-        assert "given up after" in said and f"127.0.0.1:{port}: Connection timed out" in said, said
+        assert "gave up after" in said and f"127.0.0.1:{port}: Connection timed out" in said, said
         liar.socket.close()
 
 

@@ -583,7 +583,7 @@ static void test_filters_that_miss_are_refused(void)
     CHECK(guard_sum_file(path_of("d/1.filter"), &about.filter, &why));
     CHECK(guard_manifest_write(directory, &about, &why));
     guard *g = guard_open(directory, &why);
-    CHECK(g == NULL && strstr(why.text, "a private filter can miss what is listed") != NULL);
+    CHECK(g == NULL && strstr(why.text, "a private filter, which can miss listed URLs") != NULL);
     /* And the same with one that cannot. */
     CHECK(tamis_save(t, path_of("d/1.filter"), NULL, NULL) == TAMIS_OK);
     CHECK(guard_sum_file(path_of("d/1.filter"), &about.filter, &why));

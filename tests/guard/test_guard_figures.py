@@ -48,7 +48,7 @@ def test_a_million_urls(room):
     with open(room / "verdicts") as verdicts:
         for line in verdicts:
             views += 1
-            vain += "(the filter said no)" not in line
+            vain += "(the filter answered no)" not in line
     assert views == VIEWS
     print(f"{size:,} bytes, 1 in {1 / rate:,.0f}, {vain} vain questions in {VIEWS:,} page views")
     assert vain <= MOST_VAIN, vain

@@ -51,7 +51,7 @@ static const struct line {
     {"0.0.0.0 evil.example%2fpath", REJECT("not a host")},
     {"0.0.0.0 http://evil.example/", REJECT("not a host")},
     {"0.0.0.0 *.evil.example", REJECT("not a domain name")},
-    {"93.184.216.34 good.example", REJECT("leads somewhere")},
+    {"93.184.216.34 good.example", REJECT("leads nowhere")},
     {"0.0.0.0", ENTRY("0.0.0.0/")},
     /* Filter lists. */
     {"||evil.example^", ENTRY("evil.example/")},

@@ -150,7 +150,7 @@ static void check_broken_tables(struct bytes *b, uint32_t count, uint64_t first)
     check_blame(b, "reserved", entry + 40);
     put_field(b->p, zero, 0);
     put_field(b->p, offset, at - 64);
-    check_blame(b, "wrong section offset", offset.offset);
+    check_blame(b, "a section offset is wrong", offset.offset);
     put_field(b->p, offset, at);
     put_field(b->p, length, 32);
     check_blame(b, "after the last section", at + 32);

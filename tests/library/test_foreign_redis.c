@@ -150,7 +150,7 @@ static void test_redis_bits_past_end(void)
             tamis_foreign *bad;
             CHECK(tamis_foreign_open(b.p, b.n, TAMIS_FOREIGN_REDISBLOOM, NULL, &bad, &why) ==
                   TAMIS_ECORRUPT);
-            CHECK(bad == NULL && strstr(why.text, "past its end") != NULL);
+            CHECK(bad == NULL && strstr(why.text, "beyond its end") != NULL);
         }
         tamis_foreign_close(f);
     }

@@ -30,37 +30,45 @@ static const struct refusal refusals[] = {
     /* The start of the header. */
     {"bloom.tamis", {{0, 1, 9}}, TAMIS_ECORRUPT, "text-mode transfer", 0},
     {"bloom.tamis", {{1, 1, 'X'}}, TAMIS_ECORRUPT, "not a Tamis file", 0},
-    {"bloom.tamis", {{8, 2, 0}}, TAMIS_ECORRUPT, "format version 0", 8},
-    {"bloom.tamis", {{8, 2, 2}}, TAMIS_EVERSION, "needs a reader of format 2", NOWHERE},
-    {"bloom.tamis", {{16, 4, 1}}, TAMIS_EVERSION, "a feature this library does not", NOWHERE},
-    {"bloom.tamis", {{12, 4, 64}}, TAMIS_ECORRUPT, "wrong header length", 12},
+    {"bloom.tamis", {{8, 2, 0}}, TAMIS_ECORRUPT, "the format version is 0", 8},
+    {"bloom.tamis", {{8, 2, 2}}, TAMIS_EVERSION, "requires a reader of format 2", NOWHERE},
+    {"bloom.tamis", {{16, 4, 1}}, TAMIS_EVERSION, "a feature that this library", NOWHERE},
+    {"bloom.tamis", {{12, 4, 64}}, TAMIS_ECORRUPT, "the header length is wrong", 12},
     {"bloom.tamis", {{112, 8, 100000}}, TAMIS_ECORRUPT, "truncated: ", 336},
     {"bloom.tamis", {{112, 8, 300}}, TAMIS_ECORRUPT, "bytes after the end of the image", 300},
     {"bloom.tamis", {{104, 4, 0}}, TAMIS_ECORRUPT, "number of sections is out of range", 104},
     {"bloom.tamis", {{104, 4, 1025}}, TAMIS_ECORRUPT, "number of sections is out of range", 104},
     {"bloom.tamis", {{104, 4, 1024}}, TAMIS_ECORRUPT, "section table is longer", 104},
-    {"window.packed", {{0}}, TAMIS_ECORRUPT, "packed: unpack it first", NOWHERE},
+    {"window.packed", {{0}}, TAMIS_ECORRUPT, "is packed; unpack it first", NOWHERE},
     /* The rest of it. */
-    {"bloom.tamis", {{10, 2, 0}}, TAMIS_ECORRUPT, "wrong write version", 10},
+    {"bloom.tamis", {{10, 2, 0}}, TAMIS_ECORRUPT, "the write version is wrong", 10},
     {"bloom.tamis", {{28, 2, 0}}, TAMIS_EVERSION, "hash function 0 is not known", NOWHERE},
     {"bloom.tamis", {{28, 2, 4}}, TAMIS_EVERSION, "hash function 4 is not known", NOWHERE},
-    {"blocked-keyed.tamis", {{32, 8, 1}}, TAMIS_ECORRUPT, "a seed where there can be none", 32},
-    {"blocked-keyed.tamis", {{40, 8, 0}, {48, 8, 0}}, TAMIS_ECORRUPT, "wrong key id", 40},
-    {"bloom.tamis", {{55, 1, 1}}, TAMIS_ECORRUPT, "wrong key id", 40},
+    {"blocked-keyed.tamis", {{32, 8, 1}}, TAMIS_ECORRUPT, "a seed where none is allowed", 32},
+    {"blocked-keyed.tamis", {{40, 8, 0}, {48, 8, 0}}, TAMIS_ECORRUPT, "the key id is wrong", 40},
+    {"bloom.tamis", {{55, 1, 1}}, TAMIS_ECORRUPT, "the key id is wrong", 40},
     {"bloom.tamis", {{30, 2, 99}}, TAMIS_EVERSION, "kind 99 is not in this library", NOWHERE},
-    {"bloom.tamis", {{72, 8, 0}}, TAMIS_ECORRUPT, "wrong planned rate", 72},
-    {"bloom.tamis", {{72, 8, NAN_BITS}}, TAMIS_ECORRUPT, "wrong planned rate", 72},
-    {"bloom.tamis", {{72, 8, TWO_BITS}}, TAMIS_ECORRUPT, "wrong planned rate", 72},
-    {"bloom.tamis", {{64, 8, 0}}, TAMIS_ECORRUPT, "no planned items", 64},
-    {"bloom.tamis", {{96, 8, 0}}, TAMIS_ECORRUPT, "wrong generation", 96},
-    {"bloom.tamis", {{96, 8, UINT64_C(1) << 63}}, TAMIS_ECORRUPT, "wrong generation", 96},
+    {"bloom.tamis", {{72, 8, 0}}, TAMIS_ECORRUPT, "the planned rate is wrong", 72},
+    {"bloom.tamis", {{72, 8, NAN_BITS}}, TAMIS_ECORRUPT, "the planned rate is wrong", 72},
+    {"bloom.tamis", {{72, 8, TWO_BITS}}, TAMIS_ECORRUPT, "the planned rate is wrong", 72},
+    {"bloom.tamis", {{64, 8, 0}}, TAMIS_ECORRUPT, "planned items are missing", 64},
+    {"bloom.tamis", {{96, 8, 0}}, TAMIS_ECORRUPT, "the generation is wrong", 96},
+    {"bloom.tamis", {{96, 8, UINT64_C(1) << 63}}, TAMIS_ECORRUPT, "the generation is wrong", 96},
     {"bloom.tamis", {{95, 1, 1}}, TAMIS_ECORRUPT, "a reserved field is not zero", 80},
     {"bloom.tamis", {{108, 1, 1}}, TAMIS_ECORRUPT, "a reserved field is not zero", 80},
     /* The table. */
-    {"bloom.tamis", {{ENTRY + 56, 8, 7}}, TAMIS_ECORRUPT, "wrong section length", ENTRY + 56},
-    {"bloom.tamis", {{ENTRY + 56, 8, 337}}, TAMIS_ECORRUPT, "wrong section length", ENTRY + 56},
+    {"bloom.tamis", {{ENTRY + 56, 8, 7}}, TAMIS_ECORRUPT, "a section length is wrong", ENTRY + 56},
+    {"bloom.tamis",
+     {{ENTRY + 56, 8, 337}},
+     TAMIS_ECORRUPT,
+     "a section length is wrong",
+     ENTRY + 56},
     {"bloom.tamis", {{ENTRY + 40, 8, 1}}, TAMIS_ECORRUPT, "a reserved field", ENTRY + 40},
-    {"bloom.tamis", {{ENTRY + 48, 8, 320}}, TAMIS_ECORRUPT, "wrong section offset", ENTRY + 48},
+    {"bloom.tamis",
+     {{ENTRY + 48, 8, 320}},
+     TAMIS_ECORRUPT,
+     "a section offset is wrong",
+     ENTRY + 48},
     {"bloom.tamis", {{ENTRY + 56, 8, 88}}, TAMIS_ECORRUPT, "beyond the end", ENTRY + 56},
     {"bloom.tamis", {{ENTRY + 56, 8, 72}}, TAMIS_ECORRUPT, "bytes after the last section", 328},
     {"bloom.tamis", {{200, 1, 1}}, TAMIS_ECORRUPT, "padding is not zero", 200},
@@ -79,15 +87,15 @@ static const struct refusal refusals[] = {
      TAMIS_ECORRUPT,
      "do not add up",
      56},
-    {"fuse.tamis", {{20, 4, 0}}, TAMIS_ECORRUPT, "a static kind is sealed or collects", 20},
-    {"fuse-collecting.tamis", {{20, 4, 1}}, TAMIS_ECORRUPT, "a static kind is sealed or", 20},
-    {"private.tamis", {{20, 4, 0}}, TAMIS_ECORRUPT, "a release is sealed, and not strict", 20},
-    {"private.tamis", {{20, 4, 3}}, TAMIS_ECORRUPT, "a release is sealed, and not strict", 20},
-    {"bloom.tamis", {{20, 4, 4}}, TAMIS_ECORRUPT, "turns, but has no generations", 20},
-    {"window-of-tally.tamis", {{20, 4, 4}}, TAMIS_ECORRUPT, "turns, but has no generations", 20},
-    {"window-bloom-turning.tamis", {{20, 4, 6}}, TAMIS_ECORRUPT, "strict, but never full", 20},
-    {"growing.tamis", {{20, 4, 2}}, TAMIS_ECORRUPT, "strict, but never full", 20},
-    {"tally.tamis", {{20, 4, 2}}, TAMIS_ECORRUPT, "strict, but never full", 20},
+    {"fuse.tamis", {{20, 4, 0}}, TAMIS_ECORRUPT, "must be sealed or collecting", 20},
+    {"fuse-collecting.tamis", {{20, 4, 1}}, TAMIS_ECORRUPT, "must be sealed or", 20},
+    {"private.tamis", {{20, 4, 0}}, TAMIS_ECORRUPT, "must be sealed and not strict", 20},
+    {"private.tamis", {{20, 4, 3}}, TAMIS_ECORRUPT, "must be sealed and not strict", 20},
+    {"bloom.tamis", {{20, 4, 4}}, TAMIS_ECORRUPT, "marked as turning", 20},
+    {"window-of-tally.tamis", {{20, 4, 4}}, TAMIS_ECORRUPT, "marked as turning", 20},
+    {"window-bloom-turning.tamis", {{20, 4, 6}}, TAMIS_ECORRUPT, "marked as strict", 20},
+    {"growing.tamis", {{20, 4, 2}}, TAMIS_ECORRUPT, "marked as strict", 20},
+    {"tally.tamis", {{20, 4, 2}}, TAMIS_ECORRUPT, "marked as strict", 20},
 };
 
 static struct bytes read_named(const char *name)
@@ -156,7 +164,7 @@ static void sums_beyond_the_end(void)
     put_field(image.p, (struct field){112, 8}, image.n);
     put_field(image.p, (struct field){ENTRY + 56, 8}, 64);
     CHECK_THAT(tamis_load(image.p, image.n, NULL, &t, &why), ==, TAMIS_ECORRUPT);
-    CHECK(strstr(why.text, "wrong section offset") != NULL && why.offset == ENTRY + 48);
+    CHECK(strstr(why.text, "a section offset is wrong") != NULL && why.offset == ENTRY + 48);
     image.n = 200; /* all of the sum, and nothing behind it */
     put_field(image.p, (struct field){112, 8}, image.n);
     CHECK_THAT(tamis_load(image.p, image.n, NULL, &t, &why), ==, TAMIS_ECORRUPT);
@@ -218,7 +226,7 @@ static void keys_that_do_not_fit(void)
     CHECK_THAT(tamis_load(image.p, image.n, &wrong, &t, &why), ==, TAMIS_EKEY);
     CHECK(strstr(why.text, "another secret key") != NULL);
     CHECK_THAT(tamis_load(plain.p, plain.n, &keyed, &t, &why), ==, TAMIS_EKEY);
-    CHECK(strstr(why.text, "is not keyed") != NULL);
+    CHECK(strstr(why.text, "was made without one") != NULL);
     CHECK_OK(tamis_load(image.p, image.n, &keyless, &t, NULL));
     tamis_close(t);
     free(image.p);

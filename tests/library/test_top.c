@@ -467,7 +467,7 @@ static void test_ends(void)
     for (uint64_t k = 0; k < 2000; k++) CHECK_OK(tamis_add_weight(u, &k, 8, INT64_MAX, NULL));
     CHECK_THAT(sketch_facts(u).list_floor, ==, INT64_MAX);
     CHECK_THAT(tamis_above(u, INT64_MAX, NULL, 0, &found, &why), ==, TAMIS_EINVAL);
-    CHECK(found == 0 && strstr(why.text, "reached their end") != NULL);
+    CHECK(found == 0 && strstr(why.text, "are saturated") != NULL);
     tamis_close(t);
     tamis_close(u);
 }

@@ -147,7 +147,7 @@ def every_option_is_offered():
 def other_shells_are_refused():
     done = subprocess.run([TAMIS, "help", "--completions", "csh"], capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr \
-        == "tamis: --completions: for bash, zsh and fish, not for 'csh'\n"
+        == "tamis: --completions: there are completions for bash, zsh and fish, but not for 'csh'\n"
 
 
 with tempfile.TemporaryDirectory() as room:

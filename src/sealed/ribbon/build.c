@@ -334,7 +334,7 @@ static tamis_status add_layer(const struct task *t, struct ribbon_build_keys *ke
 {
     struct ribbon_layer *l = &t->out->layers[t->out->count];
     if (!tamis__ribbon_shape(keys->n, t->columns, is_last(t, keys->n), l))
-        return tamis__cannot_seal(t->why, "these keys make no ribbon");
+        return tamis__cannot_seal(t->why, "no ribbon can be built from these keys");
     l->retrieves = t->retrieves;
     if (t->out->count == 0) t->out->keys = keys->n;
     t->out->count++;
@@ -399,7 +399,7 @@ tamis_status tamis__ribbon_build_with(const struct ribbon_means *by, tamis_hash 
     tamis_status status = TAMIS_OK;
     memset(out, 0, sizeof *out);
     if (!tamis__ribbon_shape(n, columns, true, &biggest))
-        return tamis__cannot_seal(why, "these keys make no ribbon");
+        return tamis__cannot_seal(why, "no ribbon can be built from these keys");
     if (by->spill != NULL)
         status = build_from_runs(&t, hashes);
     else if (n > 0)

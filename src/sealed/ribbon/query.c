@@ -159,12 +159,14 @@ const char *tamis__ribbon_wrong(const struct ribbon *r)
         if (l->columns < 1 || l->columns > TAMIS__RIBBON_COLUMNS ||
             tamis__ribbon_columns(l, l->segments - 1) > TAMIS__RIBBON_COLUMNS)
             return "the columns are out of range";
-        if (l->last != (i == r->count - 1)) return "the last layer, and no other, bumps nobody";
+        if (l->last != (i == r->count - 1))
+            return "the last layer, and only that one, must bump no keys";
         if (l->retrieves != r->layers[0].retrieves || l->homogeneous != (l->last && !l->retrieves))
-            return "a layer of another structure";
+            return "a layer belongs to another structure";
         if (l->retrieves && (l->columns != 1 || l->boundary != l->segments))
-            return "a retrieval has one column";
-        if (l->salt != 0 && !(l->retrieves && l->last)) return "a salt where there is none";
+            return "a retrieval must have one column";
+        if (l->salt != 0 && !(l->retrieves && l->last))
+            return "there is a salt where none is allowed";
         if (l->solution_bytes != solution_bytes(l)) return "the solution has a wrong length";
         if (l->threshold_bytes != threshold_bytes(l)) return "the thresholds have a wrong length";
     }

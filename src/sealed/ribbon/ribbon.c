@@ -104,7 +104,8 @@ static const char *ribbon_view(const struct body *b, struct ribbon *out)
         return tamis__ribbon_wrong_nothing(b->sections, b->count);
     const char *reason = tamis__ribbon_from_sections(b->sections, b->count, &used, out);
     if (reason != NULL) return reason;
-    return used != b->count || out->layers[0].retrieves ? "sections of something else" : NULL;
+    return used != b->count || out->layers[0].retrieves ? "the sections belong to another structure"
+                                                        : NULL;
 }
 
 static const char *ribbon_wrong_shape(const struct body *b)
@@ -116,7 +117,7 @@ static const char *ribbon_wrong_shape(const struct body *b)
             return "a section is not of this kind";
     if (tamis__collecting(b)) {
         if (s->variant != 0 || s->salt != 0 || s->boundary != 0 || s->k < ONE || s->k > MAX_FIXED)
-            return "a collection with a wrong shape";
+            return "the collection has a wrong shape";
         return tamis__wrong_collection(b);
     }
     const char *reason = ribbon_view(b, &r);

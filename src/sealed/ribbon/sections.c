@@ -59,7 +59,7 @@ static const char *layer_from(const struct section *s, bool retrieves, struct ri
                                .solution = s->cells,
                                .solution_bytes = s->length};
     const bool fits = s->role == (retrieves ? TAMIS__ROLE_BITS : TAMIS__ROLE_CELLS);
-    return fits && s->variant <= LAST && s->cell_bits == 1 ? NULL : "a layer without cells";
+    return fits && s->variant <= LAST && s->cell_bits == 1 ? NULL : "a layer has no cells";
 }
 
 static const char *thresholds_from(const struct section *s, struct ribbon_layer *l)
@@ -68,7 +68,7 @@ static const char *thresholds_from(const struct section *s, struct ribbon_layer 
     l->threshold_bytes = s->length;
     return s->m != l->segments || s->k != 2 || s->cell_bits != 1 || s->variant != 0 ||
                    s->boundary != 0 || s->salt != 0
-               ? "wrong thresholds"
+               ? "the thresholds are wrong"
                : NULL;
 }
 
@@ -79,14 +79,14 @@ const char *tamis__ribbon_from_sections(const struct section *s, uint32_t count,
     uint32_t i = 0;
     out->count = 0;
     for (bool last = false; !last;) {
-        if (i == count) return "there is no last layer";
-        if (out->count == TAMIS__RIBBON_LAYERS) return "too many layers";
+        if (i == count) return "the last layer is missing";
+        if (out->count == TAMIS__RIBBON_LAYERS) return "there are too many layers";
         struct ribbon_layer *l = &out->layers[out->count++];
         const char *reason = layer_from(s + i++, retrieves, l);
         if (reason != NULL) return reason;
         last = l->last;
         if (last) continue;
-        if (i == count || s[i].role != TAMIS__ROLE_THRESHOLDS) return "a layer without thresholds";
+        if (i == count || s[i].role != TAMIS__ROLE_THRESHOLDS) return "a layer has no thresholds";
         reason = thresholds_from(s + i++, l);
         if (reason != NULL) return reason;
     }
@@ -107,14 +107,14 @@ struct section tamis__ribbon_nothing(uint32_t kind)
 
 const char *tamis__ribbon_wrong_nothing(const struct section *s, uint32_t count)
 {
-    if (count != 1) return "nothing has one section";
+    if (count != 1) return "an empty filter must have one section";
     return s->role != TAMIS__ROLE_CELLS || s->cell_bits != 1 || s->m != 0 || s->k != 1 ||
                    s->boundary != 0 || s->salt != 0 || s->length != NOTHING_BYTES
-               ? "nothing has a wrong shape"
+               ? "the empty filter has a wrong shape"
                : NULL;
 }
 
 const char *tamis__ribbon_wrong_nothing_cells(const struct section *s)
 {
-    return tamis__get64(s->cells) != 0 ? "nothing is not zero" : NULL;
+    return tamis__get64(s->cells) != 0 ? "the empty filter is not zero" : NULL;
 }
