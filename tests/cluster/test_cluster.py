@@ -569,11 +569,11 @@ def test_wrong():
             (("convert", "--to", "bloom", "-o", "x", url), "works on files"),
                        (("uniq", "--state", url), "works on files"),
             (("top", "-o", CLUSTER.url("x"), "/dev/null"), "only -n and --json"),
-            (("top", "-n", 1000001, url), "-n 1000000 at most"),
-            (("build", "--shards", 3, "-o", ROOM / "x.tamis"), "--shards is for sets at redis://"),
-            (("add", "--wait", 1, ROOM / "x.tamis"), "--wait is for sets at redis://"),
-            (("add", "--ack", ROOM / "x.tamis"), "--ack is"),
-                       (("check", "--timeout", 5, ROOM / "x.tamis"), "--timeout is")):
+            (("top", "-n", 1000001, url), "at most 1000000"),
+            (("build", "--shards", 3, "-o", ROOM / "x.tamis"), "--shards requires a set at a redis://"),
+            (("add", "--wait", 1, ROOM / "x.tamis"), "--wait requires a set at a redis://"),
+            (("add", "--ack", ROOM / "x.tamis"), "--ack requires"),
+            (("check", "--timeout", 5, ROOM / "x.tamis"), "--timeout requires")):
         said = tamis(*words, given="", status=2)
         assert why in said and said.count("\n") <= 2, (words, said)
     # Waiting for replicas that are not there ends, and the command says how many lines were added.

@@ -34,7 +34,7 @@ test('kinds that are only read say so', async () => {
   for (const recipe of recipes().filter((r) => !MADE_HERE.includes(r.plan.kind))) {
     const t = await Tamis.load(golden(recipe.name), keyOf(recipe)), before = t.save();
     const refused = (e) => e instanceof TamisError && e.status === 'ESEALED' &&
-      e.message === 'read-only';
+      e.message === 'the filter is read-only';
     assert.throws(() => t.add('key'), refused);
     assert.throws(() => t.remove('key'), refused);
     if (!recipe.also.includes('SEALED')) assert.throws(() => t.seal(), { status: 'ESEALED' });
