@@ -98,7 +98,7 @@ const struct option options[] = {
     {0, "list-field", "N", COUNT, AT(list_field),
      "use only field N of each line of the list that -f or --confirm names"},
     {0, "weight-field", "N", COUNT, AT(weight_field),
-     "count each line as often as its field N says, a whole number (default: each line counts "
+     "count each line as often as its field N states, a whole number (default: each line counts "
      "1). A - counts 0, as in Apache's logs. Lines with anything else in this field are skipped; "
      "their number is printed on standard error"},
     {0, "json", NULL, FLAG, AT(json), "print JSON"},
@@ -396,8 +396,8 @@ const struct command commands[] = {
      "The only possible error is that a new line is dropped. This happens at the rate given with "
      "--fpr (default 0.0001%). The filter grows with the lines, unless --bytes, --window or "
      "another --kind is given. A filter that cannot grow may become overfull. uniq then prints a "
-     "warning, and at the end how many lines are expected to have been wrongly dropped. The exit "
-     "status is 2 if the rate was more than twice the requested one, and otherwise 0.\n"
+     "warning, and at the end how many lines are expected to have been wrongly dropped. Exit "
+     "status 0, or 2 on an error or if the rate was more than twice the requested one.\n"
      "\n"
      "--total prints only the number of lines, and --json all totals. There, \"wrongly_dropped\" "
      "is more likely too high than too low. It is null if more than half of the new lines were "

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct guard_mhd guard_mhd;
-static const char *reason = "it was not asked for";
+static const char *reason = "it has not been loaded";
 static char of_system[200]; /* dlerror's text belongs to the thread and is lost when it exits */
 
 /* C has no conversion from a data pointer to a function pointer, so the bytes are copied. */

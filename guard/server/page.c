@@ -44,8 +44,8 @@ static enum MHD_Result answer_facts(struct guard_ask *ask)
         &out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>tamis "
         "guard</title>\n"
-        "<h1>tamis guard</h1>\n<p>This tamis was built without its page: that needs clang and "
-        "wasm-ld (Debian: clang lld) and TAMIS_WEB=ON.\n"
+        "<h1>tamis guard</h1>\n<p>This tamis was built without its page, which requires clang "
+        "and wasm-ld (Debian: clang lld) and TAMIS_WEB=ON.\n"
         "<p>Version %" PRIu64 ": %" PRIu64 " listed expressions of bad URLs; "
         "tamis %s.\n<ul>\n<li>filter of version %" PRIu64 ": %" PRIu64 " bytes\n<li>added since: "
         "%" PRIu64 ", %" PRIu64 " bytes\n<li>removed since: %" PRIu64 ", %" PRIu64 " bytes\n",
@@ -53,7 +53,7 @@ static enum MHD_Result answer_facts(struct guard_ask *ask)
         m->removed, m->removal.bytes);
     guard_text_add(
         &out,
-        "<li>asked in vain: %.2g of expressions, %.2g of pages with 8 of them\n</ul>\n<ul>\n"
+        "<li>false positives: %.2g of expressions, %.2g of pages with 8 of them\n</ul>\n<ul>\n"
         "<li><a href=\"/filter\">/filter</a>, <a href=\"/delta\">/delta</a>, "
         "<a href=\"/removed\">/removed</a>\n<li>/v1/confirm?prefix=8 hex digits\n"
         "<li><a href=\"/v1/update\">/v1/update</a>\n<li><a href=\"/metrics\">/metrics</a>, "
