@@ -91,7 +91,7 @@ static void print_version(const char *directory, const guard_manifest *m)
                grouped(m->base), grouped(m->delta.bytes), grouped(m->added),
                grouped(m->removal.bytes), grouped(m->removed));
     printf("\n  wrong     %s of expressions", rate_text(m->rate));
-    printf("; %s of pages with 8,\n            %s of pages with 30\n",
+    printf("; %s of pages with 8\n            expressions, %s of pages with 30\n",
            rate_text(per_page(m->rate, 8)), rate_text(per_page(m->rate, 30)));
     printf("  asked     %.1f unnecessary requests in %s page views\n",
            PAGE_VIEWS * per_page(m->rate, 8), grouped((uint64_t)PAGE_VIEWS));

@@ -10,8 +10,8 @@ tamis: list: line 8: left out: the address is not one that leads nowhere, like 0
 g: version 1
   listed    7 expressions from 8 lines; 4 left out
   filter    ... bytes, ... bits per expression
-  wrong     5.96e-06 % (1 in 16,777,216) of expressions; 4.77e-05 % (1 in 2,097,152) of pages with 8,
-            0.000179 % (1 in 559,241) of pages with 30
+  wrong     5.96e-06 % (1 in 16,777,216) of expressions; 4.77e-05 % (1 in 2,097,152) of pages with 8
+            expressions, 0.000179 % (1 in 559,241) of pages with 30
   asked     0.0 unnecessary requests in 102,000 page views
   store     12,288 bytes
 $ ls g
@@ -102,8 +102,8 @@ h: version 2
   listed    999 expressions from 999 lines
   filter    ... bytes, ... bits per expression; from version 1, with
             ... bytes for 1 added and 8 for 2 removed
-  wrong     7.45e-06 % (1 in 13,421,773) of expressions; 5.96e-05 % (1 in 1,677,722) of pages with 8,
-            0.000224 % (1 in 447,393) of pages with 30
+  wrong     7.45e-06 % (1 in 13,421,773) of expressions; 5.96e-05 % (1 in 1,677,722) of pages with 8
+            expressions, 0.000224 % (1 in 447,393) of pages with 30
   asked     0.1 unnecessary requests in 102,000 page views
   store     65,536 bytes
 $ ls h
@@ -129,8 +129,8 @@ k: version 1
   listed    1,000 expressions from 1,000 lines
   never     6,000 expressions of good URLs
   filter    ... bytes, ... bits per expression
-  wrong     5.96e-06 % (1 in 16,777,216) of expressions; 4.77e-05 % (1 in 2,097,152) of pages with 8,
-            0.000179 % (1 in 559,241) of pages with 30
+  wrong     5.96e-06 % (1 in 16,777,216) of expressions; 4.77e-05 % (1 in 2,097,152) of pages with 8
+            expressions, 0.000179 % (1 in 559,241) of pages with 30
   asked     0.0 unnecessary requests in 102,000 page views
   store     65,536 bytes
 $ tamis guard check k --json popular7.example/page | grep -o '"maybes": 0'
