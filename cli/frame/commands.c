@@ -329,8 +329,8 @@ const struct command commands[] = {
      run_add},
     {"remove", "FILTER [FILE...]", "remove lines from a filter or a sketch",
      "Reads the files, or standard input, and removes their lines from FILTER. This works with "
-     "counting, cuckoo and pair filters, and with signed-tally, count-min and count-sketch "
-     "sketches. After an error the file stays as it was.\n"
+     "counting, cuckoo and pair filters, and with signed-tally, count-min (unless it is "
+     "--conservative) and count-sketch. After an error the file stays as it was.\n"
      "\n"
      "Remove only lines that were added. Removing a line that was never added but appears present "
      "damages other lines. Lines that are certainly absent change nothing; their number is "
@@ -463,8 +463,8 @@ const struct command commands[] = {
      "The result is written to the file given with -o. No secret key is needed.\n"
      "\n"
      "Plan each filter for the items of all of them together (tamis build --items), because the "
-     "union may not be overfull. Up to twice the planned rate, merge prints a warning. Above that "
-     "it fails and writes nothing, unless --overfill is given.",
+     "union must not be overfull. Up to twice the planned rate, merge prints a warning. Above "
+     "that it fails and writes nothing, unless --overfill is given.",
      "tamis build --items 10k -o a.tamis bad-urls.txt &&\n"
      "tamis build --items 10k -o b.tamis more-urls.txt &&\n"
      "tamis merge -o all.tamis a.tamis b.tamis",
@@ -480,9 +480,10 @@ const struct command commands[] = {
      "tamis compare monday.tamis tuesday.tamis", "json", 2, run_compare},
     {"convert", "--to KIND -o OUT FILTER", "change the form of a filter, not its answers",
      "A counting filter becomes a bloom filter of a quarter of the size, for users who only look "
-     "up keys. A filter of another program keeps its bits and changes its container: out of a "
-     "Parquet file (--column, --row-group), between the two forms of RedisBloom, or out of gzip. "
-     "To change the hash, build the filter again from the keys, with 'tamis build --to'.",
+     "up keys. A filter of another program keeps its bits and changes its container: it is taken "
+     "out of a Parquet file (--column, --row-group) or out of gzip, or changed between the two "
+     "forms of RedisBloom. To change the hash, build the filter again from the keys, with 'tamis "
+     "build --to'.",
      "tamis convert --to bloom -o users.bloom users.tamis", "to from column row-group output force",
      1, run_convert},
     {"pack", "-o OUT FILTER", "make a smaller file of a filter, for transfer",
@@ -544,8 +545,8 @@ const struct command commands[] = {
     {"key new", "FILE", "make a secret key",
      "Draws 16 bytes from the system's random generator and writes them as 32 hex digits to FILE, "
      "which only its owner can read (mode 0600). Pass the file to other commands with --key-file. "
-     "An existing file is never replaced, because a filter whose key is lost is useless. Prints "
-     "the key's id, as 'tamis key id' does.",
+     "An existing file is never replaced, because without its key a filter can no longer be "
+     "checked or added to. Prints the key's id, as 'tamis key id' does.",
      "tamis key new guests.key", "quiet", 1, run_key_new},
     {"key id", "FILE...", "print the ids of secret keys",
      "The id identifies a key: it is 128 bits computed from the key, which reveal nothing about "
