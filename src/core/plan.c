@@ -17,6 +17,18 @@ uint64_t tamis__cell_bytes(uint64_t cells)
     return (cells + 63) / 64 * 8;
 }
 
+uint64_t tamis__largest(uint64_t low, uint64_t high, tamis__fitting *fits, void *ctx)
+{
+    while (high - low > 1) {
+        const uint64_t mid = low + (high - low) / 2;
+        if (fits(ctx, mid))
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
 static uint32_t parts(const struct sizing *s)
 {
     return s->parts != 0 ? s->parts : 1;
@@ -46,47 +58,52 @@ static double rate_of(const struct sizing *s, double m, uint32_t k, double items
     return one < 1 ? -expm1(parts(s) * log1p(-one)) : 1;
 }
 
+/* What is searched for: the shapes of one k, and what they have to keep. */
+struct search_for_shape {
+    const struct sizing *s;
+    uint32_t k;
+    uint64_t m, bytes;
+    double items, fpr;
+};
+
+static bool misses_rate(void *ctx, uint64_t steps)
+{
+    const struct search_for_shape *q = ctx;
+    return !(rate_of(q->s, (double)(steps * q->s->step), q->k, q->items) <= q->fpr);
+}
+
+static bool keeps_budget(void *ctx, uint64_t steps)
+{
+    const struct search_for_shape *q = ctx;
+    return plan_image_bytes(q->s, steps * q->s->step, q->k) <= q->bytes;
+}
+
+static bool keeps_rate(void *ctx, uint64_t items)
+{
+    const struct search_for_shape *q = ctx;
+    return rate_of(q->s, (double)q->m, q->k, (double)items) <= q->fpr;
+}
+
 /* Smallest m that reaches the rate; 0: none does. */
 static uint64_t m_for_rate(const struct sizing *s, uint32_t k, double items, double fpr)
 {
-    uint64_t low = 0, high = most_steps(s, k);
-    if (!(rate_of(s, (double)(high * s->step), k, items) <= fpr)) return 0;
-    while (high - low > 1) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (rate_of(s, (double)(mid * s->step), k, items) <= fpr)
-            high = mid;
-        else
-            low = mid;
-    }
-    return high * s->step;
+    struct search_for_shape q = {.s = s, .k = k, .items = items, .fpr = fpr};
+    const uint64_t most = most_steps(s, k);
+    return misses_rate(&q, most) ? 0 : (tamis__largest(0, most, misses_rate, &q) + 1) * s->step;
 }
 
 /* Largest m whose image keeps the budget; 0: none does. */
 static uint64_t plan_m_for_bytes(const struct sizing *s, uint32_t k, uint64_t bytes)
 {
-    uint64_t low = 0, high = most_steps(s, k) + 1;
-    while (high - low > 1) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (plan_image_bytes(s, mid * s->step, k) <= bytes)
-            low = mid;
-        else
-            high = mid;
-    }
-    return low * s->step;
+    struct search_for_shape q = {.s = s, .k = k, .bytes = bytes};
+    return tamis__largest(0, most_steps(s, k) + 1, keeps_budget, &q) * s->step;
 }
 
 /* Most items that keep the rate; 0: not even one does. */
 static uint64_t items_for_rate(const struct sizing *s, uint64_t m, uint32_t k, double fpr)
 {
-    uint64_t low = 0, high = TAMIS__MAX_ITEMS + 1;
-    while (high - low > 1) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (rate_of(s, (double)m, k, (double)mid) <= fpr)
-            low = mid;
-        else
-            high = mid;
-    }
-    return low;
+    struct search_for_shape q = {.s = s, .k = k, .m = m, .fpr = fpr};
+    return tamis__largest(0, TAMIS__MAX_ITEMS + 1, keeps_rate, &q);
 }
 
 /* A rate to 32 significant bits, upwards: what one mathematical library computes differs from

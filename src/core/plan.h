@@ -35,6 +35,11 @@ tamis_status tamis__solve_shape(tamis_plan *plan, const struct sizing *s, tamis_
 /* struct kind.solve of kinds that have a sizing and nothing else to say. */
 tamis_status tamis__solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
 
+/* The largest number that fits, by bisection: `low` fits, or stands for "none does", and `high`
+ * does not; all numbers between them up to some point fit. */
+typedef bool tamis__fitting(void *ctx, uint64_t n);
+uint64_t tamis__largest(uint64_t low, uint64_t high, tamis__fitting *fits, void *ctx);
+
 /* A rate to 32 significant bits, upwards. */
 double tamis__tidy(double rate);
 

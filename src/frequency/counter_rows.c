@@ -16,18 +16,16 @@ static uint64_t most_m(const tamis_plan *p)
     return TAMIS__MAX_CELLS / p->k / p->cell_bits;
 }
 
-/* The widest rows that keep the budget; 0: none do. */
-static uint64_t counter_rows_m_for_bytes(const tamis_plan *p)
+static bool counter_rows_keep_budget(void *plan, uint64_t m)
 {
-    uint64_t low = 0, high = most_m(p) + 1;
-    while (high - low > 1) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (counter_rows_bytes_of(p, mid) <= p->bytes)
-            low = mid;
-        else
-            high = mid;
-    }
-    return low;
+    const tamis_plan *p = plan;
+    return counter_rows_bytes_of(p, m) <= p->bytes;
+}
+
+/* The widest rows that keep the budget; 0: none do. */
+static uint64_t counter_rows_m_for_bytes(tamis_plan *p)
+{
+    return tamis__largest(0, most_m(p) + 1, counter_rows_keep_budget, p);
 }
 
 static tamis_status check_asked(const tamis_plan *p, const struct row_bounds *r, tamis_error *why)

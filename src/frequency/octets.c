@@ -1,6 +1,7 @@
 #include "octets.h"
 
 #include "../core/error.h"
+#include "../core/plan.h"
 #include "../image/image.h"
 
 #define MOST_LINES (TAMIS__MAX_CELLS / TAMIS__LINE_BITS)
@@ -19,17 +20,14 @@
 #define SPANS_64(j) SPANS_16(j), SPANS_16((j) + 16), SPANS_16((j) + 32), SPANS_16((j) + 48)
 const struct octet_span tamis__octet_spans[128][8] = {SPANS_64(0), SPANS_64(64)};
 
+static bool octets_keep_budget(void *bytes, uint64_t lines)
+{
+    return tamis__image_bytes(TAMIS__LINE_BYTES * lines, 1) <= *(const uint64_t *)bytes;
+}
+
 static uint64_t octets_lines_for(uint64_t bytes)
 {
-    uint64_t low = 0, high = MOST_LINES + 1;
-    while (high - low > 1) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (tamis__image_bytes(TAMIS__LINE_BYTES * mid, 1) <= bytes)
-            low = mid;
-        else
-            high = mid;
-    }
-    return low;
+    return tamis__largest(0, MOST_LINES + 1, octets_keep_budget, &bytes);
 }
 
 tamis_status tamis__solve_octets(tamis_plan *p, uint32_t places, tamis_error *why)

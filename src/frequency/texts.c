@@ -1,5 +1,7 @@
 #include "texts.h"
 
+#include "../core/plan.h"
+
 #define RECORD 8u /* before the bytes of a text */
 #define ALIGN 8u
 
@@ -41,23 +43,29 @@ static uint64_t bytes_above(const struct texts *t, const struct buckets *b, uint
     return bytes;
 }
 
+struct texts_budget {
+    const struct texts *t;
+    const struct buckets *b;
+    uint64_t bytes;
+};
+
+static bool is_too_low(void *ctx, uint64_t floor)
+{
+    const struct texts_budget *q = ctx;
+    return bytes_above(q->t, q->b, floor) > q->bytes;
+}
+
 /* The least floor above which there are no more than `target` bytes. */
 static uint64_t floor_for(const struct texts *t, const struct buckets *b, uint64_t target)
 {
-    if (bytes_above(t, b, 0) <= target) return 0;
-    uint64_t low = 0, high = 1; /* too low; high enough in the end */
-    while (bytes_above(t, b, high) > target) {
+    struct texts_budget q = {t, b, target};
+    if (!is_too_low(&q, 0)) return 0;
+    uint64_t low = 0, high = 1;
+    while (is_too_low(&q, high)) {
         low = high;
         high *= 2;
     }
-    while (high - low > 1) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (bytes_above(t, b, mid) > target)
-            low = mid;
-        else
-            high = mid;
-    }
-    return high;
+    return tamis__largest(low, high, is_too_low, &q) + 1;
 }
 
 static void compact(struct texts *t, struct buckets *b)

@@ -37,6 +37,7 @@
  * was merged into which makes no difference. */
 #include "../core/error.h"
 #include "../core/memory.h"
+#include "../core/plan.h"
 #include "../image/image.h"
 #include "tally_cells.h"
 #include "texts.h"
@@ -118,17 +119,20 @@ static uint64_t top_bytes_of(uint64_t lines, uint64_t items)
     return s[2].offset + s[2].length;
 }
 
+struct top_budget {
+    uint64_t bytes, items;
+};
+
+static bool top_keeps_budget(void *ctx, uint64_t lines)
+{
+    const struct top_budget *b = ctx;
+    return top_bytes_of(lines, b->items) <= b->bytes;
+}
+
 static uint64_t top_lines_for(uint64_t bytes, uint64_t items)
 {
-    uint64_t low = 0, high = MOST_LINES + 1;
-    while (high - low > 1) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (top_bytes_of(mid, items) <= bytes)
-            low = mid;
-        else
-            high = mid;
-    }
-    return low;
+    struct top_budget b = {bytes, items};
+    return tamis__largest(0, MOST_LINES + 1, top_keeps_budget, &b);
 }
 
 static tamis_status top_solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)

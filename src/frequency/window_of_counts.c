@@ -20,6 +20,7 @@
  * In the image a generation is what its kind is alone, one section or, of top, three. */
 #include "../core/error.h"
 #include "../core/memory.h"
+#include "../core/plan.h"
 #include "../image/image.h"
 #include "signed_counters.h"
 
@@ -79,27 +80,32 @@ static uint64_t window_of_counts_bytes_of(const tamis_plan *one, uint32_t n)
     return tamis__repeated_bytes(s, parts, n);
 }
 
+struct window_budget {
+    const tamis_plan *window;
+    tamis_plan *one; /* the biggest generation that was found to fit */
+};
+
+/* Too few bytes for a generation fit as well: the search goes on to more. */
+static bool generations_fit(void *ctx, uint64_t bytes)
+{
+    const struct window_budget *b = ctx;
+    const tamis_plan *p = b->window;
+    tamis_plan one = inner_plan(p);
+    one.bytes = bytes;
+    if (tamis__kind(p->inner_kind)->solve(&one, NULL, NULL) != TAMIS_OK) return true;
+    if (window_of_counts_bytes_of(&one, p->generations) > p->bytes) return false;
+    *b->one = one;
+    return true;
+}
+
 /* The biggest plan of one generation with which the image of all has no more than p->bytes. */
 static tamis_status fit(const tamis_plan *p, tamis_plan *one, tamis_error *why)
 {
-    const struct kind *inner = tamis__kind(p->inner_kind);
-    const tamis_plan asked = inner_plan(p);
-    uint64_t low = 0, high = p->bytes / p->generations + 1;
-    *one = asked;
-    one->bytes = high;
-    const tamis_status s = inner->solve(one, NULL, why);
-    while (s == TAMIS_OK && high - low > 1) {
-        tamis_plan other = asked;
-        other.bytes = low + (high - low) / 2;
-        const uint64_t mid = other.bytes;
-        const bool solved = inner->solve(&other, NULL, NULL) == TAMIS_OK;
-        if (solved && window_of_counts_bytes_of(&other, p->generations) > p->bytes) {
-            high = mid;
-        } else {
-            low = mid;
-            if (solved) *one = other;
-        }
-    }
+    struct window_budget b = {p, one};
+    const uint64_t most = p->bytes / p->generations + 1;
+    one->bytes = most;
+    const tamis_status s = tamis__kind(p->inner_kind)->solve(one, NULL, why);
+    if (s == TAMIS_OK) tamis__largest(0, most, generations_fit, &b);
     return s;
 }
 

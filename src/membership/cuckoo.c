@@ -71,6 +71,7 @@
 #include "../core/bitrows.h"
 #include "../core/error.h"
 #include "../core/memory.h"
+#include "../core/plan.h"
 #include "../image/image.h"
 
 #include <math.h>
@@ -384,17 +385,14 @@ static uint32_t print_bits_for(uint64_t m, uint64_t bytes)
     return f >= MIN_PRINT ? f : 0;
 }
 
+static bool have_slots(void *m, uint64_t items)
+{
+    return slots_for((double)items) <= (double)*(const uint64_t *)m;
+}
+
 static uint64_t cuckoo_most_items(uint64_t m)
 {
-    uint64_t low = 0, high = m + 1;
-    while (high - low > 1) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (slots_for((double)mid) <= (double)m)
-            low = mid;
-        else
-            high = mid;
-    }
-    return low;
+    return tamis__largest(0, m + 1, have_slots, &m);
 }
 
 /* Of a plan that names its slots. */

@@ -83,19 +83,17 @@ static uint64_t exact_image_bytes(uint64_t members, uint64_t others, uint32_t fi
            (sections - 1) * (64 + 64 + 8);
 }
 
-/* Most columns that keep the budget, not fewer than `low`; 0: not even those do. */
-static uint32_t exact_columns_for_bytes(const tamis_plan *p, uint32_t low)
+static bool exact_keeps_budget(void *plan, uint64_t fixed)
 {
-    uint32_t high = MAX_FIXED + 1;
-    if (exact_image_bytes(p->items, p->excluded, low) > p->bytes) return 0;
-    while (high - low > 1) {
-        const uint32_t mid = low + (high - low) / 2;
-        if (exact_image_bytes(p->items, p->excluded, mid) <= p->bytes)
-            low = mid;
-        else
-            high = mid;
-    }
-    return low;
+    const tamis_plan *p = plan;
+    return exact_image_bytes(p->items, p->excluded, (uint32_t)fixed) <= p->bytes;
+}
+
+/* Most columns that keep the budget, not fewer than `least`; 0: not even those do. */
+static uint32_t exact_columns_for_bytes(tamis_plan *p, uint32_t least)
+{
+    if (!exact_keeps_budget(p, least)) return 0;
+    return (uint32_t)tamis__largest(least, MAX_FIXED + 1, exact_keeps_budget, p);
 }
 
 static tamis_status exact_solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)

@@ -86,19 +86,23 @@ static uint64_t fuse_image_bytes(uint64_t items, uint32_t d, uint32_t bits)
     return tamis__image_bytes(cell_bytes(shape_for(items, d, bits, 1).cells, bits), 1);
 }
 
+struct fuse_budget {
+    uint64_t bytes;
+    uint32_t d, bits;
+};
+
+static bool fuse_keeps_budget(void *ctx, uint64_t items)
+{
+    const struct fuse_budget *b = ctx;
+    return fuse_image_bytes(items, b->d, b->bits) <= b->bytes;
+}
+
 /* Most items whose image keeps the budget; 0: none. Not quite monotone where segments double: the
  * last that fits. */
 static uint64_t fuse_items_for_bytes(uint64_t bytes, uint32_t d, uint32_t bits)
 {
-    uint64_t low = 0, high = TAMIS__MAX_ITEMS / MAX_BITS;
-    while (high - low > 1) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (fuse_image_bytes(mid, d, bits) <= bytes)
-            low = mid;
-        else
-            high = mid;
-    }
-    return low;
+    struct fuse_budget b = {bytes, d, bits};
+    return tamis__largest(0, TAMIS__MAX_ITEMS / MAX_BITS, fuse_keeps_budget, &b);
 }
 
 static tamis_status fuse_solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)

@@ -34,31 +34,35 @@ static uint64_t ribbon_image_bytes(uint64_t n, uint32_t fixed)
     return tamis__image_bytes(payload + (uint64_t)scatter, 1) + (sections - 1) * (64 + 64 + 8);
 }
 
+struct ribbon_budget {
+    uint64_t items, bytes;
+    uint32_t fixed;
+};
+
+static bool items_keep_budget(void *ctx, uint64_t items)
+{
+    const struct ribbon_budget *b = ctx;
+    return ribbon_image_bytes(items, b->fixed) <= b->bytes;
+}
+
+static bool columns_keep_budget(void *ctx, uint64_t fixed)
+{
+    const struct ribbon_budget *b = ctx;
+    return ribbon_image_bytes(b->items, (uint32_t)fixed) <= b->bytes;
+}
+
 static uint64_t ribbon_items_for_bytes(uint64_t bytes, uint32_t fixed)
 {
-    uint64_t low = 0, high = TAMIS__MAX_ITEMS / TAMIS__RIBBON_COLUMNS;
-    while (high - low > 1) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (ribbon_image_bytes(mid, fixed) <= bytes)
-            low = mid;
-        else
-            high = mid;
-    }
-    return low;
+    struct ribbon_budget b = {.bytes = bytes, .fixed = fixed};
+    return tamis__largest(0, TAMIS__MAX_ITEMS / TAMIS__RIBBON_COLUMNS, items_keep_budget, &b);
 }
 
 /* Most columns that keep the budget; 0: not even one does. */
 static uint32_t ribbon_columns_for_bytes(uint64_t items, uint64_t bytes)
 {
-    uint32_t low = ONE - 1, high = MAX_FIXED + 1;
-    while (high - low > 1) {
-        const uint32_t mid = low + (high - low) / 2;
-        if (ribbon_image_bytes(items, mid) <= bytes)
-            low = mid;
-        else
-            high = mid;
-    }
-    return low >= ONE ? low : 0;
+    struct ribbon_budget b = {.items = items, .bytes = bytes};
+    const uint64_t most = tamis__largest(ONE - 1, MAX_FIXED + 1, columns_keep_budget, &b);
+    return most >= ONE ? (uint32_t)most : 0;
 }
 
 static tamis_status ribbon_solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
