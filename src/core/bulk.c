@@ -70,26 +70,56 @@ static bool is_multiset(const tamis *t)
     return (t->kind->traits & TAMIS__MULTISET) != 0;
 }
 
-static void sum_others(struct body *b)
+/* At most UINT64_MAX: an image may have any numbers. */
+static uint64_t sum_saturating(uint64_t a, uint64_t b)
 {
-    b->other_items = 0;
+    uint64_t sum;
+    return tamis__sum(a, b, &sum) ? sum : UINT64_MAX;
+}
+
+static uint64_t total_of(const struct section *s, bool sketch)
+{
+    return sketch ? (uint64_t)s->weight : s->items;
+}
+
+static void sum_others(struct body *b, bool sketch)
+{
+    b->other_totals = 0;
     for (uint32_t i = 1; i < b->count; i++)
-        if (!tamis__sum(b->other_items, b->sections[i].items, &b->other_items))
-            b->other_items = UINT64_MAX;
+        b->other_totals = sum_saturating(b->other_totals, total_of(&b->sections[i], sketch));
     b->summed = true;
 }
 
-void tamis__sum_items(tamis *t)
+static void sum_sections(tamis *t)
 {
-    sum_others(&t->body);
+    const bool sketch = tamis__sketch(t) != NULL;
+    struct body *b = &t->body;
+    if (!b->summed) sum_others(b, sketch);
+    const uint64_t sum = sum_saturating(total_of(b->sections, sketch), b->other_totals);
+    if (!sketch) {
+        t->items = sum;
+        return;
+    }
+    const bool is_negative = sum > TAMIS__MOST_WEIGHT && tamis__sketch(t)->two_sided &&
+                             t->kind->rotate == NULL; /* windows take no negative weights */
+    t->weight = sum <= TAMIS__MOST_WEIGHT || is_negative ? (int64_t)sum : INT64_MAX;
+}
+
+void tamis__sum_weight(tamis *t)
+{
+    sum_sections(t);
+}
+
+void tamis__sum_totals(tamis *t)
+{
+    t->body.summed = false;
     tamis__sum_added(t);
 }
 
-void tamis__sum_added(tamis *t)
+/* Apart, or it would cost all other kinds as well. */
+TAMIS__APART void tamis__sum_added(tamis *t)
 {
-    struct body *b = &t->body;
-    if (!b->summed) sum_others(b);
-    if (!tamis__sum(b->sections->items, b->other_items, &t->items)) t->items = UINT64_MAX;
+    sum_sections(t);
     t->changed = true;
     tamis__noise_age(t);
 }
@@ -97,7 +127,7 @@ void tamis__sum_added(tamis *t)
 void tamis__count_added(tamis *t, size_t n, const uint8_t *seen)
 {
     if (n == 0) return; /* what is loaded and not changed stays that generation's */
-    if ((t->kind->traits & TAMIS__SECTION_ITEMS) != 0)
+    if ((t->kind->traits & TAMIS__SECTION_TOTALS) != 0)
         tamis__sum_added(t);
     else
         count_items(t, is_multiset(t) ? n : n - count_answers(seen, n));

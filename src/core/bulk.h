@@ -8,7 +8,7 @@
 struct keys {
     const tamis_bytes *bytes;
     const tamis_hash *hashes;
-    const int64_t *weights; /* of kinds that weigh; NULL: all 1 */
+    const int64_t *weights; /* for sketches; NULL: all 1 */
     size_t n;
 };
 
@@ -33,9 +33,12 @@ bool tamis__query_key(const tamis *t, tamis_hash h);
 const tamis_hash *tamis__hash_group(const tamis *t, const struct keys *in, size_t at, size_t n,
                                     tamis_hash *room);
 
-/* Of a kind whose sections have items of their own: after any change, and after an add. */
-void tamis__sum_items(tamis *t);
+/* The items, or in a sketch the weight, of a handle whose sections have totals of their own: after
+ * any change, and after an add, which changes only the first section. */
+void tamis__sum_totals(tamis *t);
 void tamis__sum_added(tamis *t);
+/* The weight of a sketch that was just opened. */
+void tamis__sum_weight(tamis *t);
 
 /* n keys were added, and these are the answers; NULL unless tamis__needs_seen. */
 void tamis__count_added(tamis *t, size_t n, const uint8_t *seen);

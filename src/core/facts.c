@@ -27,7 +27,7 @@ void tamis__known_facts(const tamis *t, tamis_facts *out)
     memcpy(out->key_id, t->hasher.key_id, sizeof out->key_id);
     out->strict = t->strict;
     out->sealed = t->sealed;
-    out->collecting = t->kind->seal != NULL && !t->sealed;
+    out->collecting = t->kind->sealing != NULL && t->kind->sealing->seal != NULL && !t->sealed;
     out->read_only = t->read_only;
     out->auto_rotate = t->body.turn_at != 0;
     out->may_miss = (t->kind->traits & TAMIS__MISSES) != 0;
@@ -47,13 +47,13 @@ static tamis_status tamis_look(const tamis *t, tamis_facts *out)
     tamis__gauge(t, NULL, TAMIS__Z99, &g);
     const double items = (double)t->items;
     const struct estimate e = /* what is sealed cannot be counted */
-        (t->kind->traits & TAMIS__STATIC) != 0 ? (struct estimate){items, items, items} : g.items;
+        t->kind->sealing != NULL ? (struct estimate){items, items, items} : g.items;
     const bool empty = t->items == 0;
     tamis__known_facts(t, out);
     /* An estimate is a reason for alarm only when it is sure to be too many. */
     const double held = g.held > 0 ? g.held : t->items_estimated ? e.low : (double)t->items;
-    out->overfull =
-        (t->kind->traits & (TAMIS__GROWS | TAMIS__WEIGHS)) == 0 && held > (double)t->planned_items;
+    out->overfull = (t->kind->traits & TAMIS__GROWS) == 0 && tamis__sketch(t) == NULL &&
+                    held > (double)t->planned_items;
     /* One generation may have more than its share while the others have less. */
     if (t->kind->rotate != NULL && g.rate <= t->planned_fpr) out->overfull = false;
     out->miss_rate = g.miss_rate;
@@ -66,14 +66,15 @@ static tamis_status tamis_look(const tamis *t, tamis_facts *out)
     out->items_low = e.low;
     out->items_high = e.high;
     out->fill = (double)g.hit / (double)g.cells;
-    /* Of a counting filter that surely has keys more than once, the keys count. */
-    const double distinct = t->kind->id == TAMIS_COUNTING && items > e.high ? e.value : items;
+    /* If some keys certainly count more than once, only distinct keys matter here. */
+    const double distinct =
+        (t->kind->traits & TAMIS__MULTISET) != 0 && items > e.high ? e.value : items;
     out->bits_per_item = 8 * (double)out->bytes / (empty ? (double)t->planned_items : distinct);
     out->bound_bits = log2(1 / (empty || g.rate <= 0 ? t->planned_fpr : g.rate));
     const double sets = tamis__two_set_bound(items, (double)g.excluded);
     if (sets > out->bound_bits) out->bound_bits = sets;
     out->bound_ratio = out->bits_per_item / out->bound_bits;
-    return (t->kind->traits & TAMIS__WEIGHS) != 0 ? tamis__weight_facts(t, out) : TAMIS_OK;
+    return tamis__sketch(t) != NULL ? tamis__weight_facts(t, out) : TAMIS_OK;
 }
 
 tamis_status tamis_info(const tamis *t, tamis_facts *out)

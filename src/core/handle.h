@@ -10,78 +10,100 @@
 
 struct tamis {
     const struct kind *kind;
+    const struct sketch_ops *sketch; /* NULL: not a sketch. Use tamis__sketch to read it. */
     const tamis_memory *memory;
     struct body body;
     uint64_t scratch_bytes; /* for bulk.c */
     struct hasher hasher;
-    uint64_t items, planned_items;
-    double planned_fpr;
-    uint64_t generation; /* of the file the content came from; 0: none */
-    bool changed;        /* since then, so that it is the next generation's */
-    bool steady;         /* TAMIS_STEADY */
+    uint64_t items;         /* 0 in a sketch */
+    int64_t weight;         /* sketches: the sum of all weights */
+    uint64_t planned_items; /* at least 1; in a sketch without meaning */
+    double planned_fpr;     /* 0 in a sketch */
+    double planned_error;   /* sketches: the error bound, as a share of the weight; 1: no bound */
+    uint64_t generation;    /* of the file the content came from; 0: none */
+    bool changed;           /* since then, so that the content belongs to the next generation */
+    bool steady;            /* TAMIS_STEADY */
     bool items_estimated;
     bool strict, sealed;
-    bool read_only; /* sealed, or cells that are not ours to change, or a newer writer's */
-    bool newer;     /* of a newer writer, whose rules we do not know: never written again */
+    bool read_only; /* sealed, or the cells must not be changed, or written by a newer version */
+    bool newer;     /* written by a newer version, whose rules are not known: never written again */
     bool borrowed;  /* the cells belong to a mapping or to the caller */
-    bool secret;    /* holds a key, so this very struct is tamis__alloc_secret's */
-    struct hash_watch watch; /* what the hashes look like that callers brought */
+    bool secret;    /* contains a key, so this struct was allocated by tamis__alloc_secret */
+    struct hash_watch watch; /* statistics of the hashes that callers supplied */
 
-    /* file.c's business: the path this handle came from, a lock, a mapping. */
+    /* For file.c: the path that this handle came from, a lock, a mapping. */
     struct file *file;
     void (*close_file)(tamis *t);
 
-    /* Of kinds that weigh: see noise.h. The last, since it alone may change while others only
-     * read. */
+    /* For sketches, see noise.h. It is the last field, because only this one may change while other
+     * threads read. */
     struct noise *noise;
 };
 
-/* A handle with room for so many sections, and for a key where the options have one, nothing else
- * set; NULL: no memory. */
+/* What the handle has as a sketch, or NULL. */
+static inline const struct sketch_ops *tamis__sketch(const tamis *t)
+{
+#ifdef TAMIS_LEAN
+    (void)t;
+    return NULL;
+#else
+    return t->sketch;
+#endif
+}
+
+/* Whether it lists items, and so keeps them: hashes alone cannot be added. */
+static inline bool tamis__keeps_items(const tamis *t)
+{
+    return tamis__sketch(t) != NULL && tamis__sketch(t)->listed != NULL;
+}
+
+/* A handle with room for so many sections, and for a key if the options have one. Nothing else is
+ * set. NULL: not enough memory. */
 tamis *tamis__new(const struct kind *kind, const tamis_options *o, uint32_t sections);
 
-/* What makes another handle with the same options, and room for the key where there is one. */
+/* The options that make another handle like this one, with room for the key if there is one. */
 tamis_options tamis__same_options(const tamis *t);
 
-/* The last step of creating or opening: hand the handle out, or close it when the options forbid
- * it. */
+/* The last step of creating or opening: pass the handle to the caller, or close it if the options
+ * forbid it. */
 tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_error *why);
 
-/* tamis_seal without a look at the hashes, which must not be sealed already. For tests of what
- * solves for them. */
+/* tamis_seal of a handle that is not sealed yet, without checking that the hashes are uniform. For
+ * tests of what is built from them. */
 tamis_status tamis__seal(tamis *t, tamis_error *why);
 
 /* What the cells say, or those of the union with another body; z is the quantile of the interval of
  * items. */
 void tamis__gauge(const tamis *t, const struct body *other, double z, struct gauge *out);
 
-/* A window that turns by itself, once its plan and sections are known. */
+/* Make a window rotate by itself, once its plan and sections are known. */
 void tamis__set_turning(tamis *t);
 
-/* Every section gets its cells, zeroed, or of any contents for who overwrites them at once. False:
- * no memory; tamis_close cleans up. */
+/* Allocate the cells of every section. They are zero if `zeroed`; otherwise the caller overwrites
+ * them. False: not enough memory, and tamis_close cleans up. */
 bool tamis__alloc_cells(tamis *t, bool zeroed);
 
-/* Whether keys may be added and taken away; hashes only need a handle that is not read-only. */
+/* Whether keys may be added and removed. Hashes only need a handle that is not read-only. */
 tamis_status tamis__may_change_keys(const tamis *t);
 
-/* Give the reason for a status that a verb has come to; TAMIS_OK passes. */
+/* Set the reason for the status of a verb; TAMIS_OK has none. */
 tamis_status tamis__refuse(tamis_error *why, tamis_status s);
 
-/* Generation of the content as it is now. */
+/* The generation of the content as it is now. */
 static inline uint64_t tamis__generation(const tamis *t)
 {
     return t->generation + (t->changed && !(t->steady && t->generation > 0) ? 1 : 0);
 }
 
-/* Everything that tamis_info knows without a look at the cells; the other fields are 0. */
+/* Everything that tamis_info reports without reading the cells; the other fields are 0. */
 void tamis__known_facts(const tamis *t, tamis_facts *out);
 
-/* Options that make sense where an image is copied from memory. */
+/* The options that make sense where an image is copied from memory. */
 #define TAMIS__LOAD_FLAGS                                                                          \
     ((uint32_t)(TAMIS_UNVERIFIED | TAMIS_KEYLESS | TAMIS_SHARED | TAMIS_STEADY))
 
-/* TAMIS_EINVAL unless options is NULL or makes sense with these flags; *out gets a copy. */
+/* Copy the options to *out, or zeros if they are NULL. TAMIS_EINVAL unless they make sense with
+ * these flags. */
 tamis_status tamis__check_options(const tamis_options *options, uint32_t allowed,
                                   tamis_options *out, tamis_error *why);
 

@@ -36,7 +36,7 @@ tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *
 {
     if (done != NULL) *done = 0;
     if (t->read_only) return TAMIS_ESEALED;
-    if ((t->kind->traits & TAMIS__TEXTS) != 0) return TAMIS_EUNSUPPORTED;
+    if (tamis__keeps_items(t)) return TAMIS_EUNSUPPORTED;
     const struct keys in = {.hashes = h, .n = n};
     size_t added;
     const tamis_status s = tamis_add_all(t, &in, seen_bits, &added);
@@ -107,7 +107,7 @@ tamis_status tamis__refuse(tamis_error *why, tamis_status s)
 static tamis_status exclude_all(tamis *t, const struct keys *in, tamis_error *why)
 {
     tamis_status s = TAMIS_OK;
-    if (t->kind->exclude == NULL)
+    if (t->kind->sealing == NULL || t->kind->sealing->exclude == NULL)
         return tamis__unsupported(why, TAMIS_EXACT, "%s filters can be wrong about any non-member",
                                   t->kind->name);
     if (t->read_only)
@@ -118,7 +118,7 @@ static tamis_status exclude_all(tamis *t, const struct keys *in, tamis_error *wh
         tamis_hash room[TAMIS__MOST_BATCH];
         const size_t rest = in->n - at, n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH;
         const struct batch b = {.hashes = tamis__hash_group(t, in, at, n, room), .n = n};
-        s = t->kind->exclude(&t->body, &b);
+        s = t->kind->sealing->exclude(&t->body, &b);
         if (s == TAMIS_OK) t->changed = true;
     }
     return tamis__refuse(why, s);
@@ -148,13 +148,12 @@ tamis_status tamis_exclude(tamis *t, const void *key, size_t len, tamis_error *w
 
 static bool can_remove(const tamis *t)
 {
-    const bool weighs = (t->kind->traits & TAMIS__WEIGHS) != 0;
-    return t->kind->remove != NULL && (!weighs || tamis__takes_away(t));
+    return t->kind->remove != NULL && (tamis__sketch(t) == NULL || tamis__takes_away(t));
 }
 
 static tamis_status cannot_remove(const tamis *t, tamis_error *why)
 {
-    if ((t->kind->traits & TAMIS__WEIGHS) != 0) return tamis__cannot_take_away(t, why);
+    if (tamis__sketch(t) != NULL) return tamis__cannot_take_away(t, why);
     if (t->kind->add == NULL) return tamis__refuse(why, TAMIS_ESEALED);
     return tamis__unsupported(why, TAMIS__REMOVABLE, "keys cannot be removed from %s filters",
                               t->kind->name);
@@ -164,8 +163,8 @@ static tamis_status remove_key(tamis *t, tamis_hash h)
 {
     const tamis_status s = t->kind->remove(&t->body, h);
     if (s != TAMIS_OK) return s;
-    if ((t->kind->traits & TAMIS__SECTION_ITEMS) != 0)
-        tamis__sum_items(t);
+    if ((t->kind->traits & TAMIS__SECTION_TOTALS) != 0)
+        tamis__sum_totals(t);
     else if (t->items > 0)
         t->items--;
     t->changed = true;
@@ -227,6 +226,6 @@ tamis_status tamis_rotate(tamis *t, tamis_error *why)
     if (t->read_only) return tamis__refuse(why, TAMIS_ESEALED);
     t->kind->rotate(&t->body);
     tamis__noise_drop(t);
-    tamis__sum_items(t);
+    tamis__sum_totals(t);
     return TAMIS_OK;
 }

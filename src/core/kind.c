@@ -2,34 +2,73 @@
 
 #include <string.h>
 
-static const struct kind *const kinds[] = {
-    &tamis__bloom,     &tamis__partitioned,  &tamis__blocked, &tamis__counting,
-    &tamis__pair,      &tamis__growing,      &tamis__window,  &tamis__cuckoo,
-    &tamis__fuse,      &tamis__ribbon,       &tamis__exact,
-#ifndef TAMIS_LEAN
-    &tamis__count_min, &tamis__count_sketch, &tamis__tally,   &tamis__signed_tally,
-#ifndef TAMIS_NO_TOP
-    &tamis__top,       &tamis__private,
+#define KINDS_OF_FILTERS(KIND)                                                                     \
+    KIND(tamis__bloom)                                                                             \
+    KIND(tamis__partitioned)                                                                       \
+    KIND(tamis__blocked)                                                                           \
+    KIND(tamis__counting)                                                                          \
+    KIND(tamis__pair)                                                                              \
+    KIND(tamis__growing)                                                                           \
+    KIND(tamis__window)                                                                            \
+    KIND(tamis__cuckoo)                                                                            \
+    KIND(tamis__fuse)                                                                              \
+    KIND(tamis__ribbon)                                                                            \
+    KIND(tamis__exact)
+#ifdef TAMIS_LEAN
+#define KINDS_OF_SKETCHES(KIND)
+#else
+#define KINDS_OF_SKETCHES(KIND)                                                                    \
+    KIND(tamis__count_min)                                                                         \
+    KIND(tamis__count_sketch)                                                                      \
+    KIND(tamis__tally)                                                                             \
+    KIND(tamis__signed_tally)
 #endif
+#if defined TAMIS_LEAN || defined TAMIS_NO_TOP
+#define KINDS_NOT_ON_THE_PAGE(KIND)
+#else
+#define KINDS_NOT_ON_THE_PAGE(KIND)                                                                \
+    KIND(tamis__top)                                                                               \
+    KIND(tamis__private)
 #endif
-};
+#define EVERY_KIND(KIND) KINDS_OF_FILTERS(KIND) KINDS_OF_SKETCHES(KIND) KINDS_NOT_ON_THE_PAGE(KIND)
+
+#define DECLARE_KIND(name) extern const struct kind name;
+EVERY_KIND(DECLARE_KIND)
+
+#define ADDRESS_OF_KIND(name) &name,
+static const struct kind *const kinds[] = {EVERY_KIND(ADDRESS_OF_KIND)};
+#define KINDS (sizeof kinds / sizeof *kinds)
 
 const struct kind *tamis__kind(uint32_t id)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t i = 0; i < KINDS; i++)
         if (kinds[i]->id == id) return kinds[i];
     return NULL;
 }
 
-#if !defined TAMIS_LEAN && !defined TAMIS_NO_TOP
-const struct kind *tamis__kind_of(uint32_t id, uint32_t inner, bool lists)
+static void append_name(struct kind_names *to, const struct kind *k)
 {
-    const struct kind *part = id == TAMIS_WINDOW ? tamis__kind(inner) : NULL;
-    if (part == NULL || (part->traits & TAMIS__WEIGHS) == 0) return tamis__kind(id);
-    const bool two_sided = (part->traits & TAMIS__TWO_SIDED) != 0;
-    return tamis__windows_of_counts + (lists ? 2 : two_sided ? 1 : 0);
+    const size_t used = strlen(to->text), n = strlen(k->name), comma = used != 0 ? 2 : 0;
+    if (used + comma + n >= sizeof to->text) return;
+    memcpy(to->text + used, ", ", comma);
+    memcpy(to->text + used + comma, k->name, n + 1);
 }
-#endif
+
+const char *tamis__kinds_that_accept(uint32_t any, struct kind_names *room)
+{
+    room->text[0] = 0;
+    for (size_t i = 0; i < KINDS; i++)
+        if ((kinds[i]->accepts & any) != 0) append_name(room, kinds[i]);
+    return room->text;
+}
+
+const char *tamis__kinds_of_parts(struct kind_names *room)
+{
+    room->text[0] = 0;
+    for (size_t i = 0; i < KINDS; i++)
+        if (kinds[i]->sizing != NULL) append_name(room, kinds[i]);
+    return room->text;
+}
 
 const char *tamis_kind_name(uint32_t kind)
 {
@@ -39,7 +78,7 @@ const char *tamis_kind_name(uint32_t kind)
 
 uint32_t tamis_kind_named(const char *name)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t i = 0; i < KINDS; i++)
         if (strcmp(kinds[i]->name, name) == 0) return kinds[i]->id;
     return TAMIS_AUTO;
 }

@@ -1,6 +1,9 @@
-/* What a kind of structure is to the rest of the library: one table of functions.
+/* The table that each kind of structure gives to the rest of the library.
  *
- * Adding a kind is one file, one line in kind.c, one section of docs/FORMAT.md, and its tests. */
+ * A kind is one `struct kind`: a number, a name, what its plans may ask for, and functions. A sketch
+ * also has a `struct sketch_ops`, and a sealed kind a `struct sealed_ops`. Adding a kind takes one
+ * file with these tables and one line in kind.c; also its number in <tamis/tamis.h>, a section in
+ * docs/FORMAT.md, and tests. */
 #ifndef TAMIS_KIND_H
 #define TAMIS_KIND_H
 
@@ -10,9 +13,11 @@
 
 #include <tamis/tamis.h>
 
-/* The browser's build (web/) only reads some of the kinds: without what plans, fills and changes
- * them it is a quarter smaller. Where a table lacks `add`, its filters are read-only, and where it
- * lacks `solve`, none are made. It neither merges nor converts, and WebAssembly cannot prefetch. */
+/* The browser package (web/, TAMIS_LEAN) can only read some kinds, because it is a quarter smaller
+ * without the functions that plan, fill and change them. A table without `add` makes its filters
+ * read-only, and a kind without `solve` cannot be created. The package neither merges nor converts,
+ * and WebAssembly has no prefetch. It has no sketches; the page (TAMIS_NO_TOP) has no windows of
+ * them, which would add 9 KB. */
 #ifdef TAMIS_LEAN
 #define TAMIS__FULL(f) NULL
 #define TAMIS__REMOVABLE TAMIS_COUNTING /* the smallest kind made here whose keys can be removed */
@@ -20,28 +25,37 @@
 #define TAMIS__FULL(f) f
 #define TAMIS__REMOVABLE TAMIS_CUCKOO
 #endif
+#if !defined TAMIS_LEAN && !defined TAMIS_NO_TOP
+#define TAMIS__WINDOWS_OF_SKETCHES
+#endif
 
-/* A section of the image: the same bytes in memory as at rest. */
+/* What a section of an image contains. Its bytes are the same in memory and at rest. */
 enum {
     TAMIS__ROLE_CELLS = 1,
     TAMIS__ROLE_REMOVED = 2,
     TAMIS__ROLE_HASHES = 3,
     TAMIS__ROLE_THRESHOLDS = 4,
-    TAMIS__ROLE_BITS = 5, /* of a retrieval: one column of a ribbon */
+    TAMIS__ROLE_BITS = 5, /* a retrieval: a ribbon of one column */
     TAMIS__ROLE_ENTRIES = 6,
     TAMIS__ROLE_TEXTS = 7
 };
+
+/* A section. k and variant are parameters of the shape that each kind defines for itself. The fields
+ * from salt to weight are 0 unless the comment names the kind; image.c translates them to and from
+ * the entry of the section table, where some of them share a place. */
 struct section {
     uint16_t role, kind, variant, cell_bits;
     uint32_t k;
-    uint32_t
-        salt; /* of static kinds: which of the hash functions worked; private: see TAMIS__NOISY */
+    uint32_t salt;           /* sealed kinds: the number of the hash function that worked */
+    uint32_t flip_threshold; /* private: the probability that a bit was flipped, see flip.h */
     uint64_t m;
-    uint64_t items;          /* of this section alone, where TAMIS__SECTION_ITEMS; excluded keys */
-    uint64_t boundary;       /* of a ribbon: the first segment with a column more */
-    uint64_t offset, length; /* in the image, bytes */
+    uint64_t items;          /* windows of filters: the items of this generation */
+    uint64_t excluded;       /* exact: how many keys are excluded */
+    int64_t weight;          /* sketches: the sum of all weights; negative only if two-sided */
+    uint64_t boundary;       /* ribbons: the first segment that has one more column */
+    uint64_t offset, length; /* in the image, in bytes */
     uint8_t *cells;          /* length bytes, 64-byte aligned */
-    uint64_t room;           /* bytes there, when they are more */
+    uint64_t room;           /* the bytes allocated at `cells`, if more than `length` */
 };
 
 static inline uint64_t tamis__cell(const struct section *s, uint64_t i)
@@ -49,216 +63,282 @@ static inline uint64_t tamis__cell(const struct section *s, uint64_t i)
     return tamis__get_bits(s->cells, i * s->cell_bits, s->cell_bits);
 }
 
-/* The sections of one structure; kinds that are made of others hand slices of theirs on. */
+/* The sections of one structure. Kinds that are made of others pass slices of their sections on. */
 struct body {
     struct section *sections;
     uint32_t count;
-    bool shared; /* several threads add and ask at once */
-    /* For kinds that grow: where cells come from, and the limit of the image (0: none). */
+    bool shared; /* several threads add and query at the same time */
+    /* For kinds that grow: the allocator of cells, and the limit of the image (0: no limit). */
     const tamis_memory *memory;
     uint64_t max_bytes;
-    /* For static kinds: threads that the seal may use; where hashes beyond memory go (NULL:
-     * nowhere). */
+    /* For sealed kinds: the number of threads that the seal may use, and the file for hashes that
+     * do not fit in memory (NULL: none). */
     uint32_t threads;
     struct spill *spill;
-    /* Of windows: items of the newest generation at which an add begins another; 0: never. */
+    /* For windows of filters: an add starts a new generation when the newest one has this many
+     * items. 0: never. */
     uint64_t turn_at;
-    /* With TAMIS__SECTION_ITEMS: the sum of the items of all sections except the first, valid while
-     * `summed` is set. An add changes only the items of the first section, so it need not visit all
-     * generations of a window. A rotation clears `summed`. */
-    uint64_t other_items;
+    /* With TAMIS__SECTION_TOTALS: the sum of the items, or in a sketch of the weights, of all
+     * sections except the first. It is valid while `summed` is set. An add changes only the total
+     * of the first section, so it need not visit all generations of a window. A rotation clears
+     * `summed`. */
+    uint64_t other_totals;
     bool summed;
-    /* Of kinds that weigh: all the weight that was added or taken away since the body was made, up
-     * to its end. */
+    /* For sketches: all weight that was added or taken away since the body was made, at most
+     * TAMIS__MOST_WEIGHT. */
     uint64_t moved;
 };
 
-/* Of kinds that weigh, where all counters end. */
+/* The largest weight of a sketch, and the largest value of its counters. */
 #define TAMIS__MOST_WEIGHT ((uint64_t)INT64_MAX)
 
+/* a + b, at most TAMIS__MOST_WEIGHT. Neither may be more than that. */
 static inline uint64_t tamis__add_up(uint64_t a, uint64_t b)
 {
-    const uint64_t sum = a + b; /* of two that are no more than the most */
+    const uint64_t sum = a + b;
     return sum < TAMIS__MOST_WEIGHT ? sum : TAMIS__MOST_WEIGHT;
 }
 
-/* Of a key that has an entry of its own: it surely came so often, and most likely so often. All 0:
- * it has none. */
+/* The weight of a one-sided sketch after more was added, and the sum of two. A hostile image may have
+ * any number there; those beyond the largest count as that. */
+static inline int64_t tamis__add_weight(int64_t weight, uint64_t more)
+{
+    const uint64_t w = (uint64_t)weight;
+    return (int64_t)(w < TAMIS__MOST_WEIGHT ? tamis__add_up(w, more) : TAMIS__MOST_WEIGHT);
+}
+
+static inline int64_t tamis__merge_weights(int64_t a, int64_t b)
+{
+    return (uint64_t)b < TAMIS__MOST_WEIGHT ? tamis__add_weight(a, (uint64_t)b) : INT64_MAX;
+}
+
+/* What a sketch knows about a key that has an entry of its own. All fields are 0 if it has none. */
 struct known {
-    int64_t certain, likely;
-    /* Two-sided: a counter of it is at its end, and has not seen what was taken away since. */
+    int64_t certain, likely; /* a guaranteed minimum count, and the most likely count */
+    /* Two-sided sketches: one of the key's counters is saturated, so it missed what was taken away
+     * since then. */
     bool ended;
 };
 
-/* Keys as the kinds see them, never more than these at a time. */
+/* A batch of keys, as the functions of a kind see them. */
 #define TAMIS__MOST_BATCH 128u
 struct batch {
     const tamis_hash *hashes;
-    size_t n;
+    size_t n;                /* at most TAMIS__MOST_BATCH */
     const tamis_hash *ahead; /* n more, to be prefetched on the way; or NULL */
-    /* Room for what a kind keeps of these keys between prefetch and query, TAMIS__AIM_WORDS for
-     * kind.aimed keys: a prefetch writes it, or the query that has them ahead, where it is next_aim.
-     * Once the keys are answered, the kind may use the room as it likes. NULL: they were not
-     * prefetched. Only for kinds that no other is made of, as there is but one. */
+    /* Room in which a kind keeps what it computed about these keys at the prefetch, until the
+     * query: TAMIS__AIM_WORDS for at most kind.aimed keys. `aim` was written for these keys by
+     * prefetch, or by the query that had them ahead, where it was next_aim. NULL: the keys were not
+     * prefetched. Once the keys are answered, the kind may use the room for anything. There is only
+     * one such room, so kinds that others are made of must not use it. */
     uint64_t *aim, *next_aim;
-    const int64_t *weights;  /* of kinds that weigh; NULL: all 1 */
-    const tamis_bytes *keys; /* the keys themselves, of an add to a kind that keeps texts */
-    bool unasked;            /* of an add: the caller does not want to know which were there */
-    struct known *known;     /* of a count, or NULL: what else is to tell of keys with entries */
+    const int64_t *weights;  /* sketches; NULL: all 1 */
+    const tamis_bytes *keys; /* the keys themselves, in an add to a sketch that keeps items */
+    bool unasked;        /* in an add: the caller does not want to know which keys were present */
+    struct known *known; /* in a count, or NULL: set for keys with entries of their own */
 };
-/* Two of them and the ring of hashes take 10 KiB of stack, which leaves 6 for the kind's query. */
+/* Two of these and the ring of hashes take 10 KiB of stack, which leaves 6 KiB for the query of the
+ * kind. */
 #define TAMIS__AIM_WORDS 368u
 
-/* What the cells say. */
+/* What the cells show. A kind sets what applies to it; the other fields are 0. */
 struct gauge {
     struct estimate items; /* distinct ones */
     uint64_t hit, cells;   /* cells in use, all cells */
-    double rate;           /* chance that a key never added gets a "maybe" */
-    double miss_rate;      /* chance that a key that is in gets a "no" */
-    uint64_t saturated;    /* counters that stick */
-    double overflow;       /* chance that as many adds as are in make any counter stick */
-    double held; /* items that the fullest part surely holds, where they may be more than `items` */
-    uint64_t excluded; /* keys that are known not to be in */
-    double epsilon;    /* of a release: what it cost */
+    double rate;           /* probability that a non-member gets a "maybe" */
+    double miss_rate;      /* probability that a member gets a "no" */
+    uint64_t saturated;    /* saturated counters */
+    double overflow;       /* probability that as many adds saturate any counter */
+    double held; /* items that the fullest part certainly has, where these can exceed `items` */
+    uint64_t excluded; /* excluded keys */
+    double epsilon;    /* private: the privacy that was spent */
 };
 
-/* An item that is listed. */
+/* An item in the list of a sketch. */
 struct listed {
-    tamis_bytes item; /* what is kept of it; p is NULL where nothing is */
-    uint64_t length;  /* of the whole */
-    uint64_t hash;    /* 64 bits of it, by which the kind knows it */
+    tamis_bytes item; /* what is kept of its bytes; p is NULL if nothing is */
+    uint64_t length;  /* of the whole item */
+    uint64_t hash;    /* 64 bits of its hash, by which the sketch identifies it */
     int64_t count;
     struct known known;
 };
 
 enum {
-    TAMIS__MULTISET = 1,       /* every add counts, not only of new keys */
-    TAMIS__MISSES = 2,         /* a "no" can be wrong */
-    TAMIS__GROWS = 4,          /* never overfull; changes its sections while adding */
-    TAMIS__COMPARES = 8,       /* gauge of a union with another one makes sense */
-    TAMIS__SHARES = 16,        /* TAMIS_SHARED works */
-    TAMIS__SECTION_ITEMS = 32, /* sections have items of their own */
-    TAMIS__STATIC = 64,        /* collects until it is sealed, and is solved then */
-    TAMIS__RIBBONS = 128,      /* sections have boundaries */
-    TAMIS__EXCLUDES = 256,     /* the items of a section are excluded keys */
-    TAMIS__SPILLS = 512,       /* static: can be solved from hashes beyond memory */
-/* How often, not whether: knows weights, and no plan of items; the items of its section are their
- * sum, as a signed number where it is two-sided. */
-#ifdef TAMIS_LEAN /* none does */
-    TAMIS__WEIGHS = 0,
-#else
-    TAMIS__WEIGHS = 1024,
-#endif
-    TAMIS__TWO_SIDED = 2048, /* a count may be too low as well */
-    TAMIS__TEXTS = 4096,     /* keeps texts, so hashes alone cannot be added */
-    TAMIS__NOISY = 8192      /* bits are flipped; the salt of a section is how often: flip.h */
+    TAMIS__MULTISET = 1,        /* every add counts as an item, not only that of a new key */
+    TAMIS__MISSES = 2,          /* a "no" can be wrong */
+    TAMIS__GROWS = 4,           /* is never overfull; adding can change its sections */
+    TAMIS__COMPARES = 8,        /* the gauge of the union with another filter makes sense */
+    TAMIS__SHARES = 16,         /* supports TAMIS_SHARED */
+    TAMIS__SECTION_TOTALS = 32, /* sections have items, or in a sketch weights, of their own */
+    TAMIS__BOUNDARIES = 64,     /* sections have boundaries */
+    TAMIS__EXCLUDES = 128,      /* sections have numbers of excluded keys */
+    TAMIS__NOISY = 256          /* bits are flipped; sections have a flip threshold */
 };
 
-struct kind {
-    uint32_t id;
-    const char *name;
-    uint32_t traits;
-    uint16_t variants,
-        roles;      /* the highest number of a layout variant, of a role (0: only cells) */
-    uint32_t aimed; /* keys whose aims fit TAMIS__AIM_WORDS, a multiple of 8; 0: it has none */
+/* What a plan may ask of a kind, besides bytes, m, k, the seed and TAMIS_HASH_CALLER. plan.c refuses
+ * the rest before the kind's own `solve` checks the values. The lower half is flags of tamis_plan. */
+enum {
+    TAMIS__PLANS_ITEMS = 1 << 16,
+    TAMIS__PLANS_FPR = 1 << 17,
+    TAMIS__PLANS_TWO = 1 << 18,         /* needs two of items, fpr, and bytes or m */
+    TAMIS__PLANS_CELL_BITS = 1 << 19,   /* cell_bits */
+    TAMIS__PLANS_ERROR = 1 << 20,       /* error and delta */
+    TAMIS__PLANS_GENERATIONS = 1 << 21, /* generations */
+    TAMIS__PLANS_EXCLUDED = 1 << 22,    /* excluded, which counts as one of the two */
+    TAMIS__PLANS_INNER = 1 << 23,       /* inner_kind */
+    /* What all filters have in common that are planned for a number of items. */
+    TAMIS__PLANS_FILTER = TAMIS__PLANS_ITEMS | TAMIS__PLANS_FPR | TAMIS__PLANS_TWO | TAMIS_STRICT
+};
 
-    /* Complete a plan (items, fpr and bytes as tamis_solve promises; m, k) and set
-     * promise->fpr_asymptotic. */
-    tamis_status (*solve)(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
-    /* The shapes of one part, for a plan of this kind or one that is made of it. NULL: not to be
-     * composed. */
-    struct sizing (*sizing)(const tamis_plan *plan);
-    /* Describe the sections of a solved plan in out (all but offset and cells); returns how many.
-     * With out NULL, only counts. */
-    uint32_t (*layout)(const tamis_plan *plan, struct section *out);
-
-    /* The reason why sections from a hostile table (cells not loaded yet) cannot be this kind's, or
-     * NULL. What passes makes every later access safe, whatever the cells hold. */
-    const char *(*wrong_shape)(const struct body *b);
-    /* The same for the cells themselves. Reads them all only where their order means something
-     * (growing). */
-    const char *(*wrong_cells)(const struct body *b);
-
-    /* Whether a key is a line of 64 bytes, number mulhi(hi, lines), and the lower 48 bits of lo,
-     * and nothing else: then partition.c may add. NULL: never. */
-    bool (*packs)(const struct body *b);
-    /* Keys packed by tamis__pack into lines that start at `first`. */
-    void (*add_packed)(struct body *b, uint64_t first, const uint64_t *words, size_t n,
-                       uint8_t *seen);
-    /* Ask the memory for what add and query will touch; answers nothing. NULL: the machine
-     * cannot. */
-    void (*prefetch)(const struct body *b, const struct batch *keys);
-    /* Bit i of seen/bits answers for hash i; the callee clears the spare bits of the last byte.
-     * When an add fails, *done says how many were added before, and their bits are right. seen may
-     * be NULL unless tamis__needs_seen. Then nothing is looked up only for the answers; the sections
-     * get the same bytes. */
-    tamis_status (*add)(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done);
-    void (*query)(const struct body *b, const struct batch *keys, uint8_t *bits);
-    /* TAMIS_EABSENT when the key is certainly not in; then nothing has changed. NULL: cannot. */
-    tamis_status (*remove)(struct body *b, tamis_hash h);
-    /* How often each key was added, never less unless two-sided; INT64_MAX: more than the cells can
-     * tell (and -INT64_MAX: less). NULL: cannot. */
+/* What only sketches have. */
+struct sketch_ops {
+    bool two_sided; /* a count may be too low as well as too high */
+    /* Estimate how often each key was added: never too low unless two_sided. INT64_MAX: more than
+     * the counters can hold; -INT64_MAX: less. */
     void (*count)(const struct body *b, const struct batch *keys, int64_t *out);
-    /* The keys are not in, and shall never be a "maybe". NULL: cannot promise that. */
-    tamis_status (*exclude)(struct body *b, const struct batch *keys);
-    /* Static kinds: solve for the collected hashes, and tell how many different ones there were.
-     * Nothing has changed when it fails. */
-    tamis_status (*seal)(struct body *b, uint64_t *distinct, tamis_error *why);
-    /* Back to empty. NULL: all cells zero, and no items. */
-    void (*clear)(struct body *b);
-    /* Forget the oldest generation. NULL: has none. */
-    void (*rotate)(struct body *b);
-    /* The plain filter with the same answers: its section but for offset and cells, and, when cells
-     * is not NULL, what is in them. NULL: there is none; false: not of this variant. */
-    bool (*plain)(const struct body *b, struct section *out, uint8_t *cells);
-    /* Equal shapes are checked before; TAMIS_ENOMEM at the most, and then nothing has changed.
-     * NULL: cannot. */
-    tamis_status (*merge)(struct body *into, const struct body *from);
-    /* Of the union with `other` when that is not NULL; z: of the interval of items. Reads every
-     * cell. */
-    void (*gauge)(const struct body *b, const struct body *other, double z, struct gauge *out);
-    /* The cells of one key, in probe order; returns how many, writes at most max. NULL: none to
-     * show. */
-    size_t (*cells_of)(const struct body *b, tamis_hash h, uint64_t *cells, size_t max);
-    /* Kinds that list items: places for them; what is in one (false: nothing); and the most that
-     * any key counts that is in none. */
+    /* Whether an add raises only the counters that are too low, so that nothing can be taken away.
+     * NULL: never. */
+    bool (*conservative)(const struct body *b);
+    /* A sketch that lists items keeps the items themselves, so hashes alone cannot be added to it.
+     * These four are all NULL or all set: the number of places for items; the item in one of them
+     * (false: none); the place of a key (UINT64_MAX: none); and the highest count that a key
+     * without a place can have. */
     uint64_t (*slots)(const struct body *b);
     bool (*listed)(const struct body *b, uint64_t slot, struct listed *out);
-    uint64_t (*slot_of)(const struct body *b, tamis_hash h); /* UINT64_MAX: none */
+    uint64_t (*slot_of)(const struct body *b, tamis_hash h);
     int64_t (*unlisted)(const struct body *b);
 };
 
-extern const struct kind tamis__bloom, tamis__partitioned, tamis__blocked, tamis__counting,
-    tamis__pair, tamis__growing, tamis__window, tamis__cuckoo, tamis__fuse, tamis__ribbon,
-    tamis__exact, tamis__private, tamis__count_min, tamis__count_sketch, tamis__tally,
-    tamis__signed_tally, tamis__top;
-/* Windows of kinds that tell how often: never too few, two-sided, and with lists. */
-extern const struct kind tamis__windows_of_counts[3];
+/* What only sealed kinds have. They collect hashes (sealed/collect.h) until they are sealed. */
+struct sealed_ops {
+    /* Build the filter from the collected hashes, and set *distinct to how many distinct ones there
+     * were. After a failure nothing has changed. */
+    tamis_status (*seal)(struct body *b, uint64_t *distinct, tamis_error *why);
+    /* Exclude keys: they are not members, and must never get a "maybe". NULL: not supported. */
+    tamis_status (*exclude)(struct body *b, const struct batch *keys);
+    bool spills; /* can be built from hashes that do not fit in memory */
+};
 
-/* NULL when there is no such kind. */
+/* What every kind has. A function that may be NULL says so. */
+struct kind {
+    uint32_t id;
+    const char *name;
+    uint32_t traits;   /* TAMIS__MULTISET, ... */
+    uint32_t accepts;  /* TAMIS__PLANS_ITEMS, ..., and flags of tamis_plan */
+    uint16_t variants; /* the highest variant of a section's layout */
+    uint16_t roles;    /* the highest role of a section; 0: only cells */
+    uint32_t aimed;    /* the number of keys whose aims fit in TAMIS__AIM_WORDS, a multiple
+                                 * of 8; 0: the kind keeps no aims */
+    uint32_t instead;  /* in a build that lacks `solve`: a kind for the same purpose */
+    const struct sketch_ops *sketch;  /* NULL: not a sketch */
+    const struct sealed_ops *sealing; /* NULL: not a sealed kind */
+    /* For kinds that are made of another: what it has as a sketch when it is made of this one.
+     * NULL: `sketch` holds. */
+    const struct sketch_ops *(*sketch_of)(const struct kind *inner);
+
+    /* Complete a plan: items, fpr and bytes as tamis_solve promises, m and k. Set
+     * promise->fpr_asymptotic, except in a sketch, where promise may be NULL. NULL: such filters
+     * are read-only here. */
+    tamis_status (*solve)(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
+    /* The shapes of one part, for a plan of this kind or of one that is made of it. NULL: no filter
+     * can be made of this kind. */
+    struct sizing (*sizing)(const tamis_plan *plan);
+    /* Describe the sections of a solved plan in `out`, except offset and cells, and return their
+     * number. With out NULL, only return the number. */
+    uint32_t (*layout)(const tamis_plan *plan, struct section *out);
+
+    /* The reason why sections from an untrusted table, whose cells are not loaded yet, cannot
+     * belong to this kind, or NULL. Sections that pass make every later access safe, whatever the
+     * cells contain. */
+    const char *(*wrong_shape)(const struct body *b);
+    /* The same for the cells. It reads all of them only where their order matters (growing). */
+    const char *(*wrong_cells)(const struct body *b);
+
+    /* Whether a key is one line of 64 bytes, number mulhi(hi, lines), and the lower 48 bits of lo,
+     * and nothing else, so that partition.c may add it. NULL: never. */
+    bool (*packs)(const struct body *b);
+    /* Add keys packed by tamis__pack to the lines that start at `first`. */
+    void (*add_packed)(struct body *b, uint64_t first, const uint64_t *words, size_t n,
+                       uint8_t *seen);
+    /* Prefetch the memory that add and query will access. NULL: not available. */
+    void (*prefetch)(const struct body *b, const struct batch *keys);
+    /* Bit i of seen/bits is the answer for hash i; the function clears the spare bits of the last
+     * byte. If an add fails, *done is the number of keys that were added before, and their bits are
+     * right. seen may be NULL unless tamis__needs_seen; then nothing is looked up only for the
+     * answers, and the sections get the same bytes. add is NULL in a kind that is read-only here. */
+    tamis_status (*add)(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done);
+    void (*query)(const struct body *b, const struct batch *keys, uint8_t *bits);
+    /* TAMIS_EABSENT if the key is certainly not a member; then nothing has changed. NULL: not
+     * supported. */
+    tamis_status (*remove)(struct body *b, tamis_hash h);
+    /* For filters: how often each key was added, never too low. INT64_MAX: more than the cells can
+     * hold. NULL: not supported, or the kind is a sketch. */
+    void (*count)(const struct body *b, const struct batch *keys, int64_t *out);
+    /* Make it empty. NULL: all cells and totals become zero. */
+    void (*clear)(struct body *b);
+    /* Forget the oldest generation. NULL: there are no generations. */
+    void (*rotate)(struct body *b);
+    /* The plain filter with the same answers: its section except offset and cells, and, if cells is
+     * not NULL, their contents. False: this variant has none. NULL: there is none. */
+    bool (*plain)(const struct body *b, struct section *out, uint8_t *cells);
+    /* Add what `from` has. The caller has checked that the shapes are equal. It fails at most with
+     * TAMIS_ENOMEM, and then nothing has changed. NULL: not supported. */
+    tamis_status (*merge)(struct body *into, const struct body *from);
+    /* Read every cell, of the union with `other` unless that is NULL. z is the quantile of the
+     * interval of items. */
+    void (*gauge)(const struct body *b, const struct body *other, double z, struct gauge *out);
+    /* The cells of one key, in probe order. Returns how many there are and writes at most max.
+     * NULL: there are none to show. */
+    size_t (*cells_of)(const struct body *b, tamis_hash h, uint64_t *cells, size_t max);
+};
+
+/* NULL if there is no such kind. */
 const struct kind *tamis__kind(uint32_t id);
-/* The same for kinds that are made of another, which is 0 or what the first section is of. */
-/* The page (web/) shows neither windows of counts nor top, which would add 9 KB to its 57. */
-#if defined TAMIS_LEAN || defined TAMIS_NO_TOP
-#define tamis__kind_of(id, inner, lists) ((void)(lists), tamis__kind(id))
-#else
-const struct kind *tamis__kind_of(uint32_t id, uint32_t inner, bool lists);
-#endif
 
-/* Whether the items are counted by the answers of an add, which are then needed even if the caller
- * does not want them. */
+/* The names of the kinds whose plans accept any of this, and of those that windows and pairs can be
+ * made of, separated by commas. */
+struct kind_names {
+    char text[160];
+};
+const char *tamis__kinds_that_accept(uint32_t any, struct kind_names *room);
+const char *tamis__kinds_of_parts(struct kind_names *room);
+
+/* What a structure of this kind has as a sketch, or NULL; inner is the kind that it is made of, or
+ * NULL. */
+static inline const struct sketch_ops *tamis__sketch_of(const struct kind *kind,
+                                                        const struct kind *inner)
+{
+#ifdef TAMIS_LEAN
+    (void)kind, (void)inner;
+    return NULL;
+#else
+    return kind->sketch_of != NULL && inner != NULL ? kind->sketch_of(inner) : kind->sketch;
+#endif
+}
+
+/* Whether the items are counted by the answers of an add, so that these are needed even if the
+ * caller does not want them. */
 static inline bool tamis__needs_seen(const struct kind *k)
 {
-    return (k->traits & (TAMIS__MULTISET | TAMIS__SECTION_ITEMS)) == 0;
+    return (k->traits & (TAMIS__MULTISET | TAMIS__SECTION_TOTALS)) == 0;
 }
 
-/* --- For kinds that are made of others: one section is one filter --- */
+/* --- For kinds that are made of others: each part is one filter or one sketch --- */
 
+/* The number of sections of a part: a part that lists items has its entries and texts after its
+ * counters. */
+static inline uint32_t tamis__part_sections(const struct body *b)
+{
+    return b->count > 1 && b->sections[1].role == TAMIS__ROLE_ENTRIES ? 3 : 1;
+}
+
+/* The kind of the parts. */
 static inline const struct kind *tamis__inner(const struct body *b)
 {
-    return tamis__kind(b->sections->kind);
+    return tamis__kind(b->sections[tamis__part_sections(b) > 1].kind);
 }
 
+/* The i-th part, where each has one section. */
 static inline struct body tamis__part(const struct body *b, uint32_t i)
 {
     struct body one = *b;

@@ -15,9 +15,9 @@ void tamis__set_turning(tamis *t)
 /* The file for hashes beyond memory, where one is wanted and of use. */
 static tamis_status open_spill(tamis *t, const char *directory, tamis_error *why)
 {
-    if (directory == NULL || t->read_only || (t->kind->traits & TAMIS__STATIC) == 0)
-        return TAMIS_OK;
-    if ((t->kind->traits & TAMIS__SPILLS) == 0)
+    const struct sealed_ops *sealing = t->kind->sealing;
+    if (directory == NULL || t->read_only || sealing == NULL) return TAMIS_OK;
+    if (!sealing->spills)
         return tamis__unsupported(why, TAMIS_RIBBON, "%s filters are built in memory",
                                   t->kind->name);
     return tamis__spill_open(directory, t->scratch_bytes, t->memory, &t->body.spill, why);
@@ -65,9 +65,10 @@ static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **
     if (o->max_bytes != 0 && p->bytes > o->max_bytes)
         return tamis__fail(why, TAMIS_ENOMEM, "%llu bytes, more than the limit of %llu",
                            (unsigned long long)p->bytes, (unsigned long long)o->max_bytes);
-    const struct kind *kind = tamis__kind_of(p->kind, p->inner_kind, p->inner_kind == TAMIS_TOP);
+    const struct kind *kind = tamis__kind(p->kind);
     tamis *t = tamis__new(kind, o, kind->layout(p, NULL));
     if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    t->sketch = tamis__sketch_of(kind, tamis__kind(p->inner_kind));
     kind->layout(p, t->body.sections);
     tamis__assign_offsets(&t->body);
     if (!tamis__alloc_cells(t, true)) {
@@ -80,9 +81,9 @@ static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **
         t->hasher.id = TAMIS_CALLER_HASH;
         t->hasher.usable = false;
     }
-    t->planned_items = p->items;
+    t->planned_items = tamis__sketch(t) != NULL ? 1 : p->items;
     t->planned_fpr = p->fpr;
-    if ((kind->traits & TAMIS__WEIGHS) != 0) tamis__set_error(t, p->error);
+    t->planned_error = p->error > 0 && p->error < 1 ? p->error : 1;
     t->strict = (p->flags & TAMIS_STRICT) != 0;
     if ((p->flags & TAMIS_AUTO_ROTATE) != 0) tamis__set_turning(t);
     t->changed = true;
@@ -174,9 +175,11 @@ tamis_status tamis_clear(tamis *t)
         for (uint32_t i = 0; i < t->body.count; i++) {
             memset(t->body.sections[i].cells, 0, (size_t)t->body.sections[i].length);
             t->body.sections[i].items = 0;
+            t->body.sections[i].weight = 0;
         }
     }
     t->items = 0;
+    t->weight = 0;
     t->body.summed = false;
     t->items_estimated = false;
     t->changed = true;
@@ -187,9 +190,9 @@ tamis_status tamis_clear(tamis *t)
 
 tamis_status tamis__seal(tamis *t, tamis_error *why)
 {
-    if (t->kind->seal != NULL) {
+    if (t->kind->sealing != NULL) {
         uint64_t distinct = 0;
-        const tamis_status s = t->kind->seal(&t->body, &distinct, why);
+        const tamis_status s = t->kind->sealing->seal(&t->body, &distinct, why);
         if (s != TAMIS_OK) return s;
         t->items = distinct;
         tamis__spill_close(t->body.spill);
@@ -203,7 +206,7 @@ tamis_status tamis_seal(tamis *t, tamis_error *why)
 {
     if (t->sealed) return TAMIS_OK;
     if (t->read_only) return tamis__fail(why, TAMIS_ESEALED, "this handle is read-only");
-    if (t->kind->seal != NULL && tamis__suspect_hashes(&t->body)) {
+    if (t->kind->sealing != NULL && tamis__suspect_hashes(&t->body)) {
         t->changed = t->changed || !t->watch.suspect; /* the image says so */
         t->watch.suspect = true;
         return tamis__cannot_seal(why, "the hashes are not uniform: bits never change, or one half "

@@ -226,36 +226,6 @@ tamis_status tamis__solve(tamis_plan *plan, tamis_promise *promise, tamis_error 
     return tamis__solve_shape(plan, &s, promise, why);
 }
 
-/* blocked is several times faster; bloom is worth its cache misses only where blocked wastes space,
- * a fifth or more: at rates of 10 % and of 0.01 % and below (docs/ACCURACY.md). */
-#define WORTH_THE_SPEED 1.2
-
-static tamis_status solve_auto(tamis_plan *p, tamis_promise *promise, tamis_error *why)
-{
-    tamis_plan bloom = *p, blocked = *p;
-    bloom.kind = TAMIS_BLOOM;
-    blocked.kind = TAMIS_BLOCKED;
-    tamis_promise bloom_promise = *promise;
-    const tamis_status with_blocked = tamis__solve(&blocked, promise, NULL);
-    const tamis_status with_bloom =
-        tamis__solve(&bloom, &bloom_promise, with_blocked == TAMIS_OK ? NULL : why);
-    if (with_bloom != TAMIS_OK && with_blocked != TAMIS_OK) return with_bloom;
-    if (with_bloom != TAMIS_OK) {
-        *p = blocked;
-        return TAMIS_OK;
-    }
-    /* Equal terms: bits per item, per bit of the bound. */
-    const double bloom_cost = (double)bloom.bytes / (double)bloom.items / log2(1 / bloom.fpr);
-    const double cost = (double)blocked.bytes / (double)blocked.items / log2(1 / blocked.fpr);
-    if (with_blocked == TAMIS_OK && cost <= WORTH_THE_SPEED * bloom_cost) {
-        *p = blocked;
-    } else {
-        *p = bloom;
-        *promise = bloom_promise;
-    }
-    return TAMIS_OK;
-}
-
 /* By Stirling's series. */
 double tamis__ln_factorial(double n)
 {
@@ -282,95 +252,110 @@ static double bound_of(const tamis_plan *p)
     return rate > sets ? rate : sets;
 }
 
-static bool plan_weighs(const tamis_plan *p)
+/* --- What a kind accepts ---------------------------------------------------------------------- */
+
+#define PLAN_FLAGS                                                                                 \
+    ((uint32_t)(TAMIS_STRICT | TAMIS_HASH_CALLER | TAMIS_COMPACT | TAMIS_AUTO_ROTATE |             \
+                TAMIS_TRANSFER | TAMIS_CONSERVATIVE))
+
+static const struct sketch_ops *plan_sketch(const struct kind *kind, const tamis_plan *p)
 {
-    const struct kind *kind = tamis__kind_of(p->kind, p->inner_kind, p->inner_kind == TAMIS_TOP);
-    return kind != NULL && (kind->traits & TAMIS__WEIGHS) != 0;
+    return tamis__sketch_of(kind, tamis__kind(p->inner_kind));
 }
 
-/* What only some kinds know. */
-static tamis_status check_extras(const tamis_plan *p, tamis_error *why)
+/* A kind that is made of sketches accepts what these do. */
+static uint32_t accepted_by(const struct kind *kind, const tamis_plan *p)
 {
-    const bool counting = p->kind == TAMIS_COUNTING, window = p->kind == TAMIS_WINDOW;
-    const bool inner = counting || window || p->kind == TAMIS_PAIR;
-    if (p->cell_bits != 0 && !counting && !plan_weighs(p))
-        return tamis__fail(why, TAMIS_EINVAL, "only counting filters have counters");
-    if ((p->error != 0 || p->delta != 0) && !plan_weighs(p))
-        return tamis__fail(why, TAMIS_EINVAL, "error and delta are for kinds that tell how often");
-    if ((p->flags & TAMIS_CONSERVATIVE) != 0 && p->kind != TAMIS_COUNT_MIN &&
-        p->inner_kind != TAMIS_COUNT_MIN)
-        return tamis__fail(why, TAMIS_EINVAL, "only count-min has conservative updates");
-    if ((p->generations != 0 || (p->flags & TAMIS_AUTO_ROTATE) != 0) && !window)
-        return tamis__fail(why, TAMIS_EINVAL, "only a window has generations");
-    if (p->excluded != 0 && p->kind != TAMIS_EXACT)
-        return tamis__fail(why, TAMIS_EINVAL, "only an exact filter is told of keys not in it");
-    if (p->inner_kind != 0 && !inner)
-        return tamis__fail(why, TAMIS_EINVAL, "only window, pair and counting have an inner kind");
-    if ((p->flags & TAMIS_STRICT) != 0 && p->kind == TAMIS_GROWING)
-        return tamis__fail(why, TAMIS_EINVAL, "a growing filter is never full");
-    if ((p->flags & TAMIS_STRICT) != 0 && plan_weighs(p))
-        return tamis__fail(why, TAMIS_EINVAL, "a kind that tells how often is never full");
+    const uint32_t filter = TAMIS__PLANS_ITEMS | TAMIS__PLANS_FPR | TAMIS__PLANS_TWO;
+    if (plan_sketch(kind, p) == kind->sketch) return kind->accepts;
+    return (kind->accepts & ~filter) | tamis__kind(p->inner_kind)->accepts;
+}
+
+static uint32_t asked_by(const tamis_plan *p)
+{
+    return (p->flags & ~(uint32_t)TAMIS_HASH_CALLER) | (p->items != 0 ? TAMIS__PLANS_ITEMS : 0u) |
+           (p->fpr != 0 ? TAMIS__PLANS_FPR : 0u) |
+           (p->cell_bits != 0 ? TAMIS__PLANS_CELL_BITS : 0u) |
+           (p->error != 0 || p->delta != 0 ? TAMIS__PLANS_ERROR : 0u) |
+           (p->generations != 0 ? TAMIS__PLANS_GENERATIONS : 0u) |
+           (p->excluded != 0 ? TAMIS__PLANS_EXCLUDED : 0u) |
+           (p->inner_kind != 0 ? TAMIS__PLANS_INNER : 0u);
+}
+
+/* The reason why a kind does not accept a plan; `refused` is what it does not know. */
+static tamis_status refuse_plan(const struct kind *kind, bool sketch, uint32_t refused,
+                                tamis_error *why)
+{
+    static const struct {
+        uint32_t what;
+        const char *name;
+    } only[] = {{TAMIS__PLANS_CELL_BITS, "counters are"},
+                {TAMIS_CONSERVATIVE, "conservative updates are"},
+                {TAMIS__PLANS_GENERATIONS | TAMIS_AUTO_ROTATE, "generations are"},
+                {TAMIS__PLANS_EXCLUDED, "excluded keys are"},
+                {TAMIS__PLANS_INNER, "an inner kind is"},
+                {TAMIS_COMPACT, "the compact variant is"},
+                {TAMIS_TRANSFER, "planning for transfer is"}};
+    struct kind_names room;
+    if ((refused & (TAMIS__PLANS_ITEMS | TAMIS__PLANS_FPR)) != 0)
+        return tamis__fail(why, TAMIS_EINVAL,
+                           "a sketch has no items and no false positives: plan it by bytes, error "
+                           "or m");
+    if ((refused & TAMIS__PLANS_ERROR) != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "error and delta are only for sketches");
+    for (size_t i = 0; i < sizeof only / sizeof *only; i++)
+        if ((refused & only[i].what) != 0)
+            return tamis__fail(why, TAMIS_EINVAL, "%s only for %s", only[i].name,
+                               tamis__kinds_that_accept(only[i].what, &room));
+    return sketch ? tamis__fail(why, TAMIS_EINVAL, "a sketch is never full")
+                  : tamis__fail(why, TAMIS_EINVAL, "a %s filter is never full", kind->name);
+}
+
+tamis_status tamis__check_plan(const struct kind *kind, const tamis_plan *p, tamis_error *why)
+{
+    const uint32_t accepted = accepted_by(kind, p), refused = asked_by(p) & ~accepted;
+    const int given = (p->items != 0) + (p->fpr != 0) + (p->bytes != 0 || p->m != 0) +
+                      (p->excluded != 0 && (accepted & TAMIS__PLANS_EXCLUDED) != 0);
+    if (refused != 0) return refuse_plan(kind, plan_sketch(kind, p) != NULL, refused, why);
+    if (given < 2 && (accepted & TAMIS__PLANS_TWO) != 0)
+        return tamis__fail(why, TAMIS_EINVAL, "a plan needs two of: items, rate, bytes");
     return TAMIS_OK;
 }
 
-static tamis_status check_request(const tamis_plan *p, tamis_error *why)
+tamis_status tamis__solve_as(uint32_t id, tamis_plan *p, tamis_promise *promise, tamis_error *why)
 {
-    const int given = (p->items != 0) + (p->fpr != 0) + (p->bytes != 0 || p->m != 0) +
-                      (p->kind == TAMIS_EXACT && p->excluded != 0);
+    const struct kind *kind = tamis__kind(id);
+    if (kind == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no kind %u", id);
+    p->kind = id;
+    const tamis_status s = tamis__check_plan(kind, p, why);
+    if (s != TAMIS_OK) return s;
+    if (kind->solve == NULL)
+        return tamis__unsupported(why, kind->instead, "%s filters are read-only here", kind->name);
+    return kind->solve(p, promise, why);
+}
+
+static tamis_status check_values(const tamis_plan *p, tamis_error *why)
+{
     if (p->fpr != 0 && !(p->fpr >= TAMIS__MIN_FPR && p->fpr < 1))
         return tamis__fail(why, TAMIS_EINVAL,
                            "the false-positive rate must be at least 1e-18 and below 1");
     if (p->items > TAMIS__MAX_ITEMS)
         return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 items are not supported");
-    if ((p->flags & ~(uint32_t)(TAMIS_STRICT | TAMIS_HASH_CALLER | TAMIS_COMPACT |
-                                TAMIS_AUTO_ROTATE | TAMIS_TRANSFER | TAMIS_CONSERVATIVE)) != 0)
+    if ((p->flags & ~PLAN_FLAGS) != 0)
         return tamis__fail(why, TAMIS_EINVAL, "unknown flag in the plan");
-    if (p->kind == TAMIS_GROWING && p->fpr == 0 && p->k == 0)
-        return tamis__fail(why, TAMIS_EINVAL,
-                           "a growing filter needs the false-positive rate it is to keep");
-    if (plan_weighs(p) &&
-        ((p->items != 0 && p->kind != TAMIS_TOP && p->inner_kind != TAMIS_TOP) || p->fpr != 0))
-        return tamis__fail(why, TAMIS_EINVAL,
-                           "a kind that tells how often has no items and no false positives: plan "
-                           "it by bytes, error or m");
-    if (given < 2 && p->kind != TAMIS_GROWING && !plan_weighs(p))
-        return tamis__fail(why, TAMIS_EINVAL, "a plan needs two of: items, rate, bytes");
     return TAMIS_OK;
-}
-
-/* In a build that only reads a kind: one for the same ends that it makes. */
-static uint32_t made_instead(uint32_t kind)
-{
-    if (kind > TAMIS_FUSE) return TAMIS_FUSE;
-    return kind == TAMIS_WINDOW || kind == TAMIS_GROWING ? TAMIS_BLOCKED : TAMIS__REMOVABLE;
 }
 
 tamis_status tamis__solve_plan(tamis_plan *p, tamis_promise *r, tamis_error *why)
 {
     memset(r, 0, sizeof *r);
-    tamis_status s = check_request(p, why);
-    if (s == TAMIS_OK) s = check_extras(p, why);
-    if (s != TAMIS_OK) return s;
-    if ((p->flags & TAMIS_COMPACT) != 0 && p->kind == TAMIS_AUTO) p->kind = TAMIS_BLOCKED;
-    if ((p->flags & TAMIS_COMPACT) != 0 && p->kind != TAMIS_BLOCKED)
-        return tamis__fail(why, TAMIS_EINVAL, "only blocked filters have a compact variant");
-    if ((p->flags & TAMIS_TRANSFER) != 0 && p->kind == TAMIS_AUTO) p->kind = TAMIS_BLOOM;
-    if ((p->flags & TAMIS_TRANSFER) != 0 && p->kind != TAMIS_BLOOM)
-        return tamis__fail(why, TAMIS_EINVAL, "only bloom filters are planned for transfer");
-    if (p->kind == TAMIS_AUTO) {
-        s = solve_auto(p, r, why);
-    } else {
-        const struct kind *kind =
-            tamis__kind_of(p->kind, p->inner_kind, p->inner_kind == TAMIS_TOP);
-        if (kind == NULL) return tamis__fail(why, TAMIS_EINVAL, "there is no kind %u", p->kind);
-        if (kind->solve == NULL)
-            return tamis__unsupported(why, made_instead(p->kind), "%s filters are read-only here",
-                                      kind->name);
-        s = kind->solve(p, r, why);
-    }
+    tamis_status s = check_values(p, why);
+    if (s == TAMIS_OK)
+        s = p->kind == TAMIS_AUTO ? tamis__solve_auto(p, r, why)
+                                  : tamis__solve_as(p->kind, p, r, why);
     if (s != TAMIS_OK) return s;
     r->bytes = p->bytes;
-    if (plan_weighs(p)) return TAMIS_OK;
+    if (plan_sketch(tamis__kind(p->kind), p) != NULL) return TAMIS_OK;
     r->fpr = p->fpr;
     r->bits_per_item = 8 * (double)p->bytes / (double)p->items;
     r->bound_bits = bound_of(p);

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <tamis/tamis.h>
 
+struct kind;
+
 /* The most cells a structure may have, and the most items a plan: a double holds every integer up
  * to 2^53, so no count in this library is ever rounded. 2^52 bits are 512 TiB. */
 #define TAMIS__MAX_CELLS (UINT64_C(1) << 52)
@@ -28,6 +30,12 @@ struct sizing {
 
 /* tamis_solve of whole structs: the plan is completed in place, or half so after a failure. */
 tamis_status tamis__solve_plan(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
+/* The same for a plan of one kind, and for TAMIS_AUTO (auto.c). */
+tamis_status tamis__solve_as(uint32_t kind, tamis_plan *plan, tamis_promise *promise,
+                             tamis_error *why);
+tamis_status tamis__solve_auto(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
+/* TAMIS_EINVAL if the plan asks for what the kind does not accept, or says too little. */
+tamis_status tamis__check_plan(const struct kind *kind, const tamis_plan *plan, tamis_error *why);
 
 /* Complete the plan with the best shape of the family: see tamis_solve. */
 tamis_status tamis__solve_shape(tamis_plan *plan, const struct sizing *s, tamis_promise *promise,

@@ -12,10 +12,10 @@
 static tamis_status check_alike(const tamis *a, const tamis *b, tamis_error *why)
 {
     if (a == b) return tamis__fail(why, TAMIS_EINVAL, "the two filters are the same one");
-    const uint16_t inner[2] = {a->body.sections->kind, b->body.sections->kind};
-    if (a->kind->id == b->kind->id && inner[0] != inner[1]) /* windows, pairs */
+    const struct kind *made_of_a = tamis__inner(&a->body), *made_of_b = tamis__inner(&b->body);
+    if (a->kind == b->kind && made_of_a != made_of_b) /* windows, pairs */
         return tamis__fail(why, TAMIS_EMISMATCH, "one is made of %s, the other of %s",
-                           tamis_kind_name(inner[0]), tamis_kind_name(inner[1]));
+                           made_of_a->name, made_of_b->name);
     if (a->kind != b->kind)
         return tamis__fail(why, TAMIS_EMISMATCH, "one is %s, the other %s", a->kind->name,
                            b->kind->name);
@@ -48,7 +48,7 @@ static struct count count_union(const tamis *a, const tamis *b)
 {
     struct count c;
     struct gauge g;
-    c.exact = (a->kind->traits & (TAMIS__MULTISET | TAMIS__WEIGHS)) != 0;
+    c.exact = (a->kind->traits & TAMIS__MULTISET) != 0 || tamis__sketch(a) != NULL;
     if (c.exact) {
         if (!tamis__sum(a->items, b->items, &c.items)) c.items = UINT64_MAX;
         c.least = (double)c.items;
@@ -81,8 +81,8 @@ tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
     s = into->kind->merge(&into->body, &from->body);
     if (s != TAMIS_OK) return tamis__refuse(why, s);
     tamis__noise_drop(into);
-    if ((into->kind->traits & TAMIS__SECTION_ITEMS) != 0)
-        tamis__sum_items(into);
+    if ((into->kind->traits & TAMIS__SECTION_TOTALS) != 0)
+        tamis__sum_totals(into);
     else
         into->items = c.items;
     into->items_estimated = into->items_estimated || from->items_estimated || !c.exact;
@@ -107,7 +107,6 @@ tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_err
             tamis_kind_name(kind) != NULL ? tamis_kind_name(kind) : "such", t->kind->name);
     tamis *plain = tamis__new(tamis__kind(kind), &same, 1);
     if (plain == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
-    shape.items = 0;
     plain->body.sections[0] = shape;
     tamis__assign_offsets(&plain->body);
     if (!tamis__alloc_cells(plain, true)) {

@@ -2,6 +2,7 @@
  * an interval. */
 #include "../core/bulk.h"
 #include "../core/error.h"
+#include "../core/generations.h"
 #include "../core/memory.h"
 #include "noise.h"
 
@@ -9,25 +10,14 @@
 
 #define CONFIDENCE 0.99
 
-static bool count_weighs(const tamis *t)
-{
-    return (t->kind->traits & TAMIS__WEIGHS) != 0;
-}
-
 static bool two_sided(const tamis *t)
 {
-    return (t->kind->traits & TAMIS__TWO_SIDED) != 0;
+    return t->sketch->two_sided;
 }
 
 static bool conservative(const tamis *t)
 {
-    return t->body.sections->kind == TAMIS_COUNT_MIN && t->body.sections->variant != 0;
-}
-
-void tamis__set_error(tamis *t, double error)
-{
-    t->planned_items = 1;
-    t->planned_fpr = error > 0 && error < 1 ? error : 1;
+    return t->sketch->conservative != NULL && t->sketch->conservative(&t->body);
 }
 
 bool tamis__takes_away(const tamis *t)
@@ -58,10 +48,10 @@ static tamis_status count_add_all(tamis *t, const struct keys *in, size_t *done,
 {
     size_t added = 0;
     if (done != NULL) *done = 0;
-    if (!count_weighs(t))
+    if (t->sketch == NULL)
         return tamis__unsupported(why, TAMIS_TALLY, "%s filters do not support weights",
                                   t->kind->name);
-    if (in->hashes != NULL && (t->kind->traits & TAMIS__TEXTS) != 0)
+    if (in->hashes != NULL && tamis__keeps_items(t))
         return tamis__unsupported(why, TAMIS_TALLY, "a %s needs the items themselves, not hashes",
                                   t->kind->name);
     const tamis_status may = in->hashes == NULL ? tamis__may_change_keys(t)
@@ -91,7 +81,7 @@ tamis_status tamis_add_weight_hashes(tamis *t, const tamis_hash *h, const int64_
 tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, int64_t weight,
                               tamis_error *why)
 {
-    if (count_weighs(t) && tamis__may_change_keys(t) == TAMIS_OK) {
+    if (t->sketch != NULL && tamis__may_change_keys(t) == TAMIS_OK) {
         const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
         const tamis_bytes item = {key, len};
         const struct batch one = {.hashes = &h, .n = 1, .weights = &weight, .keys = &item};
@@ -162,7 +152,7 @@ static tamis_estimate two_sided_interval(const tamis *t, const struct noise *n, 
  * best for all orders of arrival (docs/ACCURACY.md). */
 static int64_t noise_before(const tamis *t, const struct noise *n, int64_t before)
 {
-    const double now = (double)t->kind->unlisted(&t->body);
+    const double now = (double)t->sketch->unlisted(&t->body);
     const double share = (double)before < now ? (double)before / now : 1;
     return (int64_t)(share * (double)n->half / 2);
 }
@@ -191,10 +181,10 @@ static void count_judge(const tamis *t, struct known k, tamis_estimate *e)
 {
     e->certain = two_sided(t) ? INT64_MIN : k.certain;
     /* At the end of the counters, or of their sum, nothing can be told. */
-    e->judged = t->kind->listed != NULL && e->upper != INT64_MAX && t->items < TAMIS__MOST_WEIGHT;
+    e->judged = t->sketch->listed != NULL && e->upper != INT64_MAX && t->weight < INT64_MAX;
     if (!e->judged) return;
     const double entries = (double)t->body.sections[1].m;
-    e->suspect = (double)(e->upper - k.certain) > 2 * (double)t->items / entries;
+    e->suspect = (double)(e->upper - k.certain) > 2 * (double)t->weight / entries;
     if (!e->suspect) return;
     e->lower = k.certain; /* noise was measured by keys that nobody aimed at */
     e->confidence = 1;
@@ -225,15 +215,20 @@ static tamis_status count_prepare(const tamis *t, bool keys, const struct noise 
                                   struct noise **made, tamis_error *why)
 {
     *n = *made = NULL;
-    if (t->kind->count == NULL)
+    if (t->sketch == NULL && t->kind->count == NULL)
         return tamis__unsupported(why, TAMIS_TALLY, "%s filters do not count", t->kind->name);
     if (keys && !t->hasher.usable)
         return tamis__refuse(why,
                              t->hasher.id == TAMIS_CALLER_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
-    if (count_weighs(t)) *n = tamis__noise(t, made);
-    if (count_weighs(t) && *n == NULL)
+    if (t->sketch != NULL) *n = tamis__noise(t, made);
+    if (t->sketch != NULL && *n == NULL)
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to distinguish counts from noise");
     return TAMIS_OK;
+}
+
+static void count_batch(const tamis *t, const struct batch *keys, int64_t *out)
+{
+    (t->sketch != NULL ? t->sketch->count : t->kind->count)(&t->body, keys, out);
 }
 
 struct counting {
@@ -250,8 +245,8 @@ static void count_count_group(void *counting, const struct batch *group, size_t 
     struct batch b = *group;
     b.known = known;
     memset(known, 0, b.n * sizeof *known);
-    c->t->kind->count(&c->t->body, &b, values);
-    if (!count_weighs(c->t))
+    count_batch(c->t, &b, values);
+    if (c->t->sketch == NULL)
         for (size_t i = 0; i < b.n; i++) put_unweighed(values[i], c->out + from + i);
     else
         for (size_t i = 0; i < b.n; i++)
@@ -294,8 +289,8 @@ tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_esti
     int64_t v;
     struct known known = {0};
     const struct batch one = {.hashes = &h, .n = 1, .known = &known};
-    t->kind->count(&t->body, &one, &v);
-    if (count_weighs(t))
+    count_batch(t, &one, &v);
+    if (t->sketch != NULL)
         *out = tamis__interval(t, noise, v, known);
     else
         put_unweighed(v, out);
@@ -310,21 +305,19 @@ tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out)
     struct noise *made;
     const struct noise *n = tamis__noise(t, &made);
     if (n == NULL) return TAMIS_ENOMEM;
-    const uint64_t most = TAMIS__MOST_WEIGHT;
     out->noise_median = n->half;
     out->noise_99 = n->most_99;
     out->noise_999 = n->most_999;
     out->conservative = conservative(t);
-    const bool is_signed = two_sided(t) && t->kind->rotate == NULL;
-    out->weight = (int64_t)(is_signed || t->items < most ? t->items : most);
+    out->weight = t->weight;
     out->items = out->weight > 0 ? (uint64_t)out->weight : 0;
-    out->error = t->planned_fpr < 1 ? t->planned_fpr : 0;
+    out->fpr_planned = t->planned_error;
+    out->error = t->planned_error < 1 ? t->planned_error : 0;
     out->bits_per_item = out->bound_bits = out->bound_ratio = 0;
-    if (t->kind->listed != NULL) tamis__list_facts(t, out);
+    if (tamis__keeps_items(t)) tamis__list_facts(t, out);
     if (t->kind->rotate != NULL) {
-        const uint32_t all = t->body.count; /* sections, of which those of a top are three */
-        out->inner_kind = t->kind->listed != NULL ? TAMIS_TOP : t->body.sections->kind;
-        out->generations = t->kind->listed != NULL ? all / 3 : all;
+        out->inner_kind = tamis__inner(&t->body)->id;
+        out->generations = tamis__generations(&t->body);
     }
     tamis__free(t->memory, made);
     return TAMIS_OK;

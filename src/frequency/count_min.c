@@ -228,15 +228,16 @@ static tamis_status count_min_add_weights(struct section *s, const struct batch 
 static void count_min_weigh(struct body *b, int64_t w)
 {
     struct section *s = b->sections;
+    const uint64_t weight = (uint64_t)s->weight;
     const uint64_t size = w >= 0           ? (uint64_t)w
                           : w == INT64_MIN ? TAMIS__MOST_WEIGHT
                                            : 0 - (uint64_t)w;
     b->moved = tamis__add_up(b->moved, size);
-    if (s->items >= TAMIS__MOST_WEIGHT) return; /* where it stays */
+    if (weight >= TAMIS__MOST_WEIGHT) return; /* saturated */
     if (w >= 0)
-        s->items = tamis__add_up(s->items, size);
+        s->weight = (int64_t)tamis__add_up(weight, size);
     else
-        s->items = s->items > size ? s->items - size : 0;
+        s->weight = weight > size ? (int64_t)(weight - size) : 0;
 }
 
 /* The first `done` of them were added. */
@@ -315,8 +316,7 @@ static tamis_status count_min_merge(struct body *into, const struct body *from)
             count_min_get(s->cells, i, wide) + count_min_get(from->sections->cells, i, wide);
         count_min_put(s->cells, i, wide, sum < count_min_end(wide) ? sum : count_min_end(wide));
     }
-    const uint64_t mine = s->items, theirs = from->sections->items, most = TAMIS__MOST_WEIGHT;
-    s->items = mine < most && theirs < most ? tamis__add_up(mine, theirs) : most;
+    s->weight = tamis__merge_weights(s->weight, from->sections->weight);
     return TAMIS_OK;
 }
 
@@ -341,10 +341,20 @@ static void count_min_gauge(const struct body *b, const struct body *other, doub
     out->items = tamis__items_from_hits(&o, (double)out->hit, z);
 }
 
+static bool count_min_conservative(const struct body *b)
+{
+    return b->sections->variant == CONSERVATIVE;
+}
+
+static const struct sketch_ops count_min_sketch = {.count = count_min_count,
+                                                   .conservative = count_min_conservative};
+
 const struct kind tamis__count_min = {
     .id = TAMIS_COUNT_MIN,
     .name = "count-min",
-    .traits = TAMIS__WEIGHS | TAMIS__SECTION_ITEMS,
+    .traits = TAMIS__SECTION_TOTALS,
+    .accepts = TAMIS__PLANS_CELL_BITS | TAMIS__PLANS_ERROR | TAMIS_CONSERVATIVE,
+    .sketch = &count_min_sketch,
     .variants = CONSERVATIVE,
     .solve = count_min_solve,
     .layout = count_min_layout,
@@ -354,7 +364,6 @@ const struct kind tamis__count_min = {
     .add = count_min_add,
     .query = count_min_query,
     .remove = count_min_take_away,
-    .count = count_min_count,
     .merge = count_min_merge,
     .gauge = count_min_gauge,
     .cells_of = tamis__counters_of,

@@ -146,14 +146,14 @@ static tamis_status count_sketch_add(struct body *b, const struct batch *keys, u
                                      size_t *done)
 {
     struct section *s = b->sections;
-    int64_t total = (int64_t)s->items;
+    int64_t total = s->weight;
     if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
     if (seen != NULL) tamis__all_maybe(seen, keys->n); /* who knows */
     *done = keys->n;
     if (keys->weights == NULL && s->k == 5 && !count_sketch_is_wide(s)) {
         count_sketch_add_ones(s, keys);
         b->moved = tamis__add_up(b->moved, keys->n);
-        s->items = (uint64_t)tamis__add_signed(total, (int64_t)keys->n, INT64_MAX);
+        s->weight = tamis__add_signed(total, (int64_t)keys->n, INT64_MAX);
         return TAMIS_OK;
     }
     for (size_t i = 0; i < keys->n; i++) {
@@ -162,7 +162,7 @@ static tamis_status count_sketch_add(struct body *b, const struct batch *keys, u
         total = tamis__add_signed(total, w, INT64_MAX);
         b->moved = tamis__add_up(b->moved, (uint64_t)(w < 0 ? tamis__negative(w) : w));
     }
-    s->items = (uint64_t)total;
+    s->weight = total;
     return TAMIS_OK;
 }
 
@@ -228,7 +228,7 @@ static tamis_status count_sketch_merge(struct body *into, const struct body *fro
                       b = count_sketch_get(f->cells, i, wide);
         count_sketch_put(s->cells, i, wide, tamis__merge_signed(a, b, most));
     }
-    s->items = (uint64_t)tamis__add_signed((int64_t)s->items, (int64_t)f->items, INT64_MAX);
+    s->weight = tamis__add_signed(s->weight, f->weight, INT64_MAX);
     return TAMIS_OK;
 }
 
@@ -249,10 +249,15 @@ static void count_sketch_gauge(const struct body *b, const struct body *other, d
     out->items = (struct estimate){0, 0, INFINITY}; /* what cancels out does not tell */
 }
 
+static const struct sketch_ops count_sketch_sketch = {.two_sided = true,
+                                                      .count = count_sketch_count};
+
 const struct kind tamis__count_sketch = {
     .id = TAMIS_COUNT_SKETCH,
     .name = "count-sketch",
-    .traits = TAMIS__WEIGHS | TAMIS__TWO_SIDED | TAMIS__SECTION_ITEMS,
+    .traits = TAMIS__SECTION_TOTALS,
+    .accepts = TAMIS__PLANS_CELL_BITS | TAMIS__PLANS_ERROR,
+    .sketch = &count_sketch_sketch,
     .solve = count_sketch_solve,
     .layout = tamis__rows_section,
     .wrong_shape = count_sketch_wrong_shape,
@@ -261,7 +266,6 @@ const struct kind tamis__count_sketch = {
     .add = count_sketch_add,
     .query = count_sketch_query,
     .remove = count_sketch_take_away,
-    .count = count_sketch_count,
     .merge = count_sketch_merge,
     .gauge = count_sketch_gauge,
 };

@@ -60,9 +60,9 @@ static size_t list_list(const tamis *t, const struct noise *noise, int64_t weigh
                         size_t n)
 {
     size_t found = 0, held = 0;
-    for (uint64_t i = 0; i < t->kind->slots(&t->body); i++) {
+    for (uint64_t i = 0; i < t->sketch->slots(&t->body); i++) {
         struct listed one;
-        if (!t->kind->listed(&t->body, i, &one) || one.count < weight) continue;
+        if (!t->sketch->listed(&t->body, i, &one) || one.count < weight) continue;
         found++;
         if (n == 0) continue;
         tamis_heavy h = {.item = one.item, .length = one.length, .hash = one.hash};
@@ -81,7 +81,7 @@ static size_t list_list(const tamis *t, const struct noise *noise, int64_t weigh
 size_t tamis_top(const tamis *t, tamis_heavy *out, size_t n)
 {
     struct noise *made = NULL;
-    if (t->kind->listed == NULL) return 0;
+    if (!tamis__keeps_items(t)) return 0;
     if (out == NULL) return list_list(t, NULL, 0, NULL, 0);
     const struct noise *noise = tamis__noise(t, &made);
     const size_t found = list_list(t, noise, 0, out, n);
@@ -91,7 +91,7 @@ size_t tamis_top(const tamis *t, tamis_heavy *out, size_t n)
 
 static int64_t list_floor(const tamis *t)
 {
-    const int64_t unlisted = t->kind->unlisted(&t->body);
+    const int64_t unlisted = t->sketch->unlisted(&t->body);
     return unlisted < INT64_MAX ? unlisted + 1 : INT64_MAX;
 }
 
@@ -99,13 +99,13 @@ tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_
                          tamis_error *why)
 {
     if (found != NULL) *found = 0;
-    if (t->kind->listed == NULL)
+    if (!tamis__keeps_items(t))
         return tamis__unsupported(
             why, TAMIS_TOP, "kind %s keeps no items, so there is nothing to list", t->kind->name);
-    if (t->kind->unlisted(&t->body) == INT64_MAX)
+    if (t->sketch->unlisted(&t->body) == INT64_MAX)
         return tamis__fail(why, TAMIS_EINVAL,
                            "its counters are saturated, so any item may be missing from the list");
-    if (weight <= t->kind->unlisted(&t->body))
+    if (weight <= t->sketch->unlisted(&t->body))
         return tamis__fail(why, TAMIS_EINVAL,
                            "items that occurred %lld times may be missing from the list; ask for "
                            "%lld or more, or give it more memory",
@@ -122,7 +122,7 @@ tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_
 
 void tamis__list_facts(const tamis *t, tamis_facts *out)
 {
-    out->entries = t->kind->slots(&t->body);
+    out->entries = t->sketch->slots(&t->body);
     out->listed = list_list(t, NULL, 0, NULL, 0);
     out->list_floor = list_floor(t);
 }

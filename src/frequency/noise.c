@@ -19,9 +19,8 @@ void tamis__noise_drop(tamis *t)
 
 static uint64_t weight_of(const tamis *t)
 {
-    const uint64_t w = t->items;
-    if ((t->kind->traits & TAMIS__TWO_SIDED) == 0) return w;
-    return w > TAMIS__MOST_WEIGHT ? 0 - w : w;
+    const uint64_t w = (uint64_t)t->weight;
+    return t->weight < 0 ? 0 - w : w;
 }
 
 /* The weight that the noise is made of, at the most: what the counters of one row would hold if each
@@ -70,7 +69,7 @@ struct sampling {
 static void noise_count_group(void *sampling, const struct batch *group, size_t from)
 {
     const struct sampling *s = sampling;
-    s->t->kind->count(&s->t->body, group, s->out + from);
+    s->t->sketch->count(&s->t->body, group, s->out + from);
 }
 
 /* Counts of keys that never came, none negative. room: for HASHED hashes. */

@@ -23,9 +23,6 @@ void tamis__noise_age(tamis *t);
 
 /* --- What the verbs of core leave to count.c --- */
 
-/* The plan of a kind that weighs: what stands for the rate is its error; 0: none. */
-void tamis__set_error(tamis *t, double error);
-
 /* Whether weights may be negative here, and the reason why not. */
 bool tamis__takes_away(const tamis *t);
 tamis_status tamis__cannot_take_away(const tamis *t, tamis_error *why);
@@ -40,10 +37,6 @@ static inline void tamis__noise_drop(tamis *t)
 static inline void tamis__noise_age(tamis *t)
 {
     (void)t;
-}
-static inline void tamis__set_error(tamis *t, double error)
-{
-    (void)t, (void)error;
 }
 static inline bool tamis__takes_away(const tamis *t)
 {

@@ -169,7 +169,7 @@ static tamis_status signed_tally_add(struct body *b, const struct batch *keys, u
 {
     struct section *s = b->sections;
     const uint64_t lines = tamis__octet_lines(s);
-    int64_t total = (int64_t)s->items;
+    int64_t total = s->weight;
     if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
     if (seen != NULL) tamis__all_maybe(seen, keys->n); /* who knows */
     for (size_t i = 0; i < keys->n; i++) {
@@ -178,7 +178,7 @@ static tamis_status signed_tally_add(struct body *b, const struct batch *keys, u
         total = tamis__add_signed(total, w, INT64_MAX);
         b->moved = tamis__add_up(b->moved, (uint64_t)(w < 0 ? tamis__negative(w) : w));
     }
-    s->items = (uint64_t)total;
+    s->weight = total;
     *done = keys->n;
     return TAMIS_OK;
 }
@@ -243,8 +243,7 @@ static tamis_status signed_tally_merge(struct body *into, const struct body *fro
 {
     struct section *s = into->sections;
     tamis__merge_octets(s, from->sections, signed_tally_merge_octets);
-    s->items =
-        (uint64_t)tamis__add_signed((int64_t)s->items, (int64_t)from->sections->items, INT64_MAX);
+    s->weight = tamis__add_signed(s->weight, from->sections->weight, INT64_MAX);
     return TAMIS_OK;
 }
 
@@ -269,10 +268,15 @@ static void signed_tally_gauge(const struct body *b, const struct body *other, d
     out->items = (struct estimate){0, 0, INFINITY}; /* what cancels out does not tell */
 }
 
+static const struct sketch_ops signed_tally_sketch = {.two_sided = true,
+                                                      .count = signed_tally_count};
+
 const struct kind tamis__signed_tally = {
     .id = TAMIS_SIGNED_TALLY,
     .name = "signed-tally",
-    .traits = TAMIS__WEIGHS | TAMIS__TWO_SIDED | TAMIS__SECTION_ITEMS,
+    .traits = TAMIS__SECTION_TOTALS,
+    .accepts = TAMIS__PLANS_CELL_BITS | TAMIS__PLANS_ERROR,
+    .sketch = &signed_tally_sketch,
     .solve = signed_tally_solve,
     .layout = signed_tally_layout,
     .wrong_shape = signed_tally_wrong_shape,
@@ -281,7 +285,6 @@ const struct kind tamis__signed_tally = {
     .add = signed_tally_add,
     .query = signed_tally_query,
     .remove = signed_tally_take_away,
-    .count = signed_tally_count,
     .merge = signed_tally_merge,
     .gauge = signed_tally_gauge,
 };

@@ -106,7 +106,7 @@ static tamis_status tally_add(struct body *b, const struct batch *keys, uint8_t 
     else
         status = tally_add_weights(s, keys, seen, done, &sum);
     b->moved = tamis__add_up(b->moved, sum);
-    s->items = s->items < TAMIS__MOST_WEIGHT ? tamis__add_up(s->items, sum) : TAMIS__MOST_WEIGHT;
+    s->weight = tamis__add_weight(s->weight, sum);
     return status;
 }
 
@@ -156,8 +156,7 @@ static tamis_status tally_merge(struct body *into, const struct body *from)
 {
     struct section *s = into->sections;
     tamis__merge_octets(s, from->sections, tally_merge_octets);
-    const uint64_t a = s->items, b = from->sections->items, most = TAMIS__MOST_WEIGHT;
-    s->items = a < most && b < most ? tamis__add_up(a, b) : most;
+    s->weight = tamis__merge_weights(s->weight, from->sections->weight);
     return TAMIS_OK;
 }
 
@@ -202,10 +201,14 @@ static void tally_gauge(const struct body *b, const struct body *other, double z
     out->items = (struct estimate){0, 0, INFINITY}; /* joined counters do not tell */
 }
 
+static const struct sketch_ops tally_sketch = {.count = tally_count};
+
 const struct kind tamis__tally = {
     .id = TAMIS_TALLY,
     .name = "tally",
-    .traits = TAMIS__WEIGHS | TAMIS__SECTION_ITEMS,
+    .traits = TAMIS__SECTION_TOTALS,
+    .accepts = TAMIS__PLANS_CELL_BITS | TAMIS__PLANS_ERROR,
+    .sketch = &tally_sketch,
     .solve = tally_solve,
     .layout = tally_layout,
     .wrong_shape = tally_wrong_shape,
@@ -213,7 +216,6 @@ const struct kind tamis__tally = {
     .prefetch = tamis__octet_prefetch,
     .add = tally_add,
     .query = tally_query,
-    .count = tally_count,
     .merge = tally_merge,
     .gauge = tally_gauge,
 };

@@ -192,7 +192,7 @@ static const char *top_wrong_shape(const struct body *b)
         return "the number of entries is out of range, or does not fit their length";
     if (s[2].m != s[2].length || s[2].m % 64 != 0 || s[2].m < 128 || s[2].m > MOST_TEXTS)
         return "the length of the texts is out of range";
-    if (s[1].items != 0 || s[2].items != 0) return "the weight differs from the tally's";
+    if (s[1].weight != 0 || s[2].weight != 0) return "the weight differs from the tally's";
     return NULL;
 }
 
@@ -382,7 +382,7 @@ static tamis_status top_add(struct body *b, const struct batch *keys, uint8_t *s
         if (seen != NULL) seen[i / 8] = (uint8_t)(seen[i / 8] | (before != 0) << i % 8);
     }
     b->moved = tamis__add_up(b->moved, sum);
-    s->items = s->items < TAMIS__MOST_WEIGHT ? tamis__add_up(s->items, sum) : TAMIS__MOST_WEIGHT;
+    s->weight = tamis__add_weight(s->weight, sum);
     return status;
 }
 
@@ -582,11 +582,19 @@ static tamis_status top_merge(struct body *into, const struct body *from)
     return TAMIS_OK;
 }
 
+static const struct sketch_ops top_sketch = {.count = top_count,
+                                             .slots = top_slots,
+                                             .listed = top_listed,
+                                             .slot_of = top_slot_of,
+                                             .unlisted = top_unlisted};
+
 const struct kind tamis__top = {
     .id = TAMIS_TOP,
     .name = "top",
-    .traits = TAMIS__WEIGHS | TAMIS__SECTION_ITEMS | TAMIS__TEXTS,
+    .traits = TAMIS__SECTION_TOTALS,
+    .accepts = TAMIS__PLANS_ITEMS | TAMIS__PLANS_CELL_BITS | TAMIS__PLANS_ERROR,
     .roles = TAMIS__ROLE_TEXTS,
+    .sketch = &top_sketch,
     .solve = top_solve,
     .layout = top_layout,
     .wrong_shape = top_wrong_shape,
@@ -594,11 +602,6 @@ const struct kind tamis__top = {
     .prefetch = top_prefetch,
     .add = top_add,
     .query = top_query,
-    .count = top_count,
     .merge = top_merge,
     .gauge = top_gauge,
-    .slots = top_slots,
-    .listed = top_listed,
-    .slot_of = top_slot_of,
-    .unlisted = top_unlisted,
 };

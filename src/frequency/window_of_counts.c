@@ -1,78 +1,36 @@
-/* window of counts: "how often in the last hour", and what most often. A ring of generations of one
- * kind that tells how often.
+/* Windows of sketches: "how often in the last hour", and the most frequent items of that hour. The
+ * generations of the window (membership/window.c) are sketches of one kind.
  *
  *     newest                     oldest
- *     [ g0 ]  [ g1 ]  [ g2 ]  [ g3 ]          rotate: g3 is emptied and comes to the front
+ *     [ g0 ]  [ g1 ]  [ g2 ]  [ g3 ]          rotate: g3 is emptied and moves to the front
  *       ^ add          count: the sum of all
  *
- * See membership/window.c for how many generations an hour takes. It takes as much memory as they
- * do together; a half-life would take less, but what it tells is no count of anything.
+ * A window takes as much memory as its generations together. A half-life would take less, but the
+ * number it gives is not the count of anything.
  *
- * A count is the sum of what the generations say: never too low where theirs never are, and what
- * keys that never came count in all of them together is measured like that of one sketch (noise.c),
- * so the intervals hold as they are. Of items that are listed in some generation and not in
- * another, the other's tally tells its part. An item that is in no list may have been just below
- * the floor of each: the floors add up.
+ * The count of a key is the sum of the counts in all generations. It is never too low if theirs
+ * never are. What keys that were never added count in all generations together is measured as in a
+ * single sketch (noise.c), so the intervals hold. If an item is listed in some generations and not
+ * in another, the other's tally has its count there. An item that is in no list may have been just
+ * below the floor of each generation: the floors add up.
  *
- * Weights are not negative, whatever the kind: what is to be taken away may be in a generation that
- * is forgotten.
+ * Weights must not be negative, whatever the kind, because the weight that is to be taken away may
+ * be in a generation that was forgotten.
  *
- * In the image a generation is what its kind is alone, one section or, of top, three. */
+ * In the image, a generation has the same sections as its kind has alone: one, or three for top. */
 #include "../core/error.h"
+#include "../core/generations.h"
 #include "../core/memory.h"
-#include "../core/plan.h"
 #include "../image/image.h"
 #include "signed_counters.h"
 
-#include <math.h>
+#ifdef TAMIS__WINDOWS_OF_SKETCHES
 
-#define MAX_GENERATIONS 256u
 #define MOST_PARTS 3u /* sections of a generation */
-
-static uint32_t window_of_counts_parts_of(const struct body *b)
-{
-    return b->count > 1 && b->sections[1].role == TAMIS__ROLE_ENTRIES ? MOST_PARTS : 1;
-}
-
-static const struct kind *inner_of(const struct body *b)
-{
-    return window_of_counts_parts_of(b) == 1 ? tamis__kind(b->sections->kind)
-                                             : tamis__kind(TAMIS_TOP);
-}
-
-static uint32_t generations(const struct body *b)
-{
-    return b->count / window_of_counts_parts_of(b);
-}
-
-static struct body generation(const struct body *b, uint32_t i)
-{
-    struct body one = *b;
-    one.count = window_of_counts_parts_of(b);
-    one.sections = b->sections + (uint64_t)i * one.count;
-    return one;
-}
-
-static struct batch window_of_counts_plain(const struct batch *keys)
-{
-    struct batch b = *keys;
-    b.aim = b.next_aim = NULL; /* there is but one */
-    return b;
-}
 
 /* --- Planning --------------------------------------------------------------------------------- */
 
-static tamis_plan inner_plan(const tamis_plan *p)
-{
-    tamis_plan one = *p;
-    one.kind = p->inner_kind;
-    one.inner_kind = 0;
-    one.generations = 0;
-    one.bytes = 0;
-    return one;
-}
-
-/* Of the image with all generations of a plan that is solved. */
+/* Bytes of the image with n generations of a solved plan. */
 static uint64_t window_of_counts_bytes_of(const tamis_plan *one, uint32_t n)
 {
     struct section s[MOST_PARTS];
@@ -90,7 +48,7 @@ static bool generations_fit(void *ctx, uint64_t bytes)
 {
     const struct window_budget *b = ctx;
     const tamis_plan *p = b->window;
-    tamis_plan one = inner_plan(p);
+    tamis_plan one = tamis__generation_plan(p);
     one.bytes = bytes;
     if (tamis__kind(p->inner_kind)->solve(&one, NULL, NULL) != TAMIS_OK) return true;
     if (window_of_counts_bytes_of(&one, p->generations) > p->bytes) return false;
@@ -109,16 +67,11 @@ static tamis_status fit(const tamis_plan *p, tamis_plan *one, tamis_error *why)
     return s;
 }
 
-static tamis_status window_of_counts_solve(tamis_plan *p, tamis_promise *promise, tamis_error *why)
+tamis_status tamis__solve_sketches(tamis_plan *p, tamis_error *why)
 {
-    (void)promise;
-    if (p->generations == 0) p->generations = 4;
-    if (p->generations < 2 || p->generations > MAX_GENERATIONS)
-        return tamis__fail(why, TAMIS_EINVAL, "a window has 2 to %u generations, not %u",
-                           MAX_GENERATIONS, p->generations);
     if ((p->flags & TAMIS_AUTO_ROTATE) != 0)
-        return tamis__fail(why, TAMIS_EINVAL, "a window of counts rotates when it is told to");
-    tamis_plan one = inner_plan(p);
+        return tamis__fail(why, TAMIS_EINVAL, "a window of sketches rotates only when asked to");
+    tamis_plan one = tamis__generation_plan(p);
     const bool by_bytes = p->m == 0 && p->error == 0 && p->bytes != 0;
     tamis_status s =
         by_bytes ? fit(p, &one, why) : tamis__kind(p->inner_kind)->solve(&one, NULL, why);
@@ -135,96 +88,29 @@ static tamis_status window_of_counts_solve(tamis_plan *p, tamis_promise *promise
     return TAMIS_OK;
 }
 
-static uint32_t window_of_counts_layout(const tamis_plan *plan, struct section *out)
+const char *tamis__wrong_sketches(const struct body *b)
 {
-    tamis_plan one = inner_plan(plan);
-    const struct kind *inner = tamis__kind(plan->inner_kind);
-    const uint32_t parts = inner->layout(&one, out);
-    for (uint32_t i = parts; out != NULL && i < parts * plan->generations; i++)
-        out[i] = out[i - parts];
-    return parts * plan->generations;
-}
-
-static const char *window_of_counts_wrong_shape(const struct body *b)
-{
-    const uint32_t parts = window_of_counts_parts_of(b);
-    const struct kind *inner = inner_of(b);
-    if (b->count % parts != 0 || generations(b) < 2 || generations(b) > MAX_GENERATIONS)
-        return "the number of generations is wrong";
-    if ((inner->traits & TAMIS__WEIGHS) == 0 || inner->rotate != NULL)
-        return "the generations are of a kind that a window cannot have";
-    for (uint32_t i = 0; i < b->count; i++) {
-        const struct section *s = b->sections + i, *first = b->sections + i % parts;
-        if (s->role != first->role || s->kind != first->kind || s->m != first->m ||
-            s->k != first->k || s->variant != first->variant || s->cell_bits != first->cell_bits)
-            return "the generations differ in shape";
-        if (parts == 1 && s->role != TAMIS__ROLE_CELLS)
-            return "a section does not contain counters";
-        if (s->items > TAMIS__MOST_WEIGHT) return "a generation has an impossible weight";
-    }
-    for (uint32_t i = 0; i < generations(b); i++) {
-        const struct body one = generation(b, i);
-        const char *reason = inner->wrong_shape(&one);
-        if (reason != NULL) return reason;
-    }
+    for (uint32_t i = 0; i < b->count; i++)
+        if (b->sections[i].weight < 0) return "a generation has an impossible weight";
     return NULL;
 }
 
-static const char *window_of_counts_wrong_cells(const struct body *b)
-{
-    const char *reason = NULL;
-    for (uint32_t i = 0; i < generations(b) && reason == NULL; i++) {
-        const struct body one = generation(b, i);
-        reason = inner_of(b)->wrong_cells(&one);
-    }
-    return reason;
-}
+/* --- Adding and counting ---------------------------------------------------------------------- */
 
-/* --- The verbs -------------------------------------------------------------------------------- */
-
-static void window_of_counts_prefetch(const struct body *b, const struct batch *keys)
+tamis_status tamis__add_to_sketches(struct body *b, const struct batch *keys, uint8_t *seen,
+                                    size_t *done)
 {
-    const struct batch now = window_of_counts_plain(keys);
-    const uint32_t touched = keys->unasked ? 1 : generations(b);
-    for (uint32_t i = 0; i < touched; i++) {
-        const struct body one = generation(b, i);
-        inner_of(b)->prefetch(&one, &now);
-    }
-}
-
-/* Which keys are in a generation from `first` on. */
-static void window_of_counts_query_from(const struct body *b, uint32_t first,
-                                        const struct batch *keys, uint8_t *bits)
-{
-    uint8_t in_one[TAMIS__MOST_BATCH / 8];
-    const struct batch now = window_of_counts_plain(keys);
-    for (uint32_t i = first; i < generations(b); i++) {
-        const struct body one = generation(b, i);
-        inner_of(b)->query(&one, &now, i == first ? bits : in_one);
-        for (size_t j = 0; i != first && j < (keys->n + 7) / 8; j++)
-            bits[j] = (uint8_t)(bits[j] | in_one[j]);
-    }
-}
-
-static void window_of_counts_query(const struct body *b, const struct batch *keys, uint8_t *bits)
-{
-    window_of_counts_query_from(b, 0, keys, bits);
-}
-
-static tamis_status window_of_counts_add(struct body *b, const struct batch *keys, uint8_t *seen,
-                                         size_t *done)
-{
-    struct body newest = generation(b, 0);
-    struct batch now = window_of_counts_plain(keys);
+    struct body newest = tamis__generation_at(b, 0);
+    struct batch now = *keys;
     uint8_t before[TAMIS__MOST_BATCH / 8];
     for (size_t i = 0; keys->weights != NULL && i < now.n; i++)
         if (keys->weights[i] < 0) now.n = i;
-    if (now.n != keys->n) now.ahead = NULL; /* of which there are as many */
+    if (now.n != keys->n) now.ahead = NULL; /* there must be as many of them */
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     *done = 0;
     if (now.n == 0) return keys->n == 0 ? TAMIS_OK : TAMIS_EUNSUPPORTED;
-    if (seen != NULL) window_of_counts_query_from(b, 1, &now, before);
-    const tamis_status s = inner_of(b)->add(&newest, &now, seen, done);
+    if (seen != NULL) tamis__query_generations(b, 1, &now, before);
+    const tamis_status s = tamis__inner(b)->add(&newest, &now, seen, done);
     b->moved = newest.moved;
     for (size_t i = 0; seen != NULL && i < (*done + 7) / 8; i++)
         seen[i] = (uint8_t)(seen[i] | before[i]);
@@ -233,25 +119,7 @@ static tamis_status window_of_counts_add(struct body *b, const struct batch *key
     return now.n == keys->n ? TAMIS_OK : TAMIS_EUNSUPPORTED;
 }
 
-static void window_of_counts_rotate(struct body *b)
-{
-    const uint32_t parts = window_of_counts_parts_of(b);
-    for (uint32_t p = 0; p < parts; p++) {
-        struct section oldest = b->sections[b->count - parts + p];
-        for (uint32_t i = b->count - parts + p; i >= parts; i -= parts) {
-            const uint64_t place = b->sections[i].offset;
-            b->sections[i] = b->sections[i - parts];
-            b->sections[i].offset = place;
-        }
-        oldest.offset = b->sections[p].offset;
-        oldest.items = 0;
-        memset(oldest.cells, 0, (size_t)oldest.length);
-        b->sections[p] = oldest;
-    }
-    b->summed = false;
-}
-
-/* What has reached its end in one generation is at its end in all: the end means "or more". */
+/* A count that is saturated in one generation is saturated in all: it means "or more". */
 static int64_t window_of_counts_sum(int64_t a, int64_t b)
 {
     return tamis__merge_signed(a, b, INT64_MAX);
@@ -261,13 +129,14 @@ static void window_of_counts_count(const struct body *b, const struct batch *key
 {
     int64_t in_one[TAMIS__MOST_BATCH];
     struct known known[TAMIS__MOST_BATCH];
-    struct batch now = window_of_counts_plain(keys);
+    const struct sketch_ops *sketch = tamis__inner(b)->sketch;
+    struct batch now = *keys;
     now.known = keys->known != NULL ? known : NULL;
     memset(out, 0, keys->n * sizeof *out);
-    for (uint32_t i = 0; i < generations(b); i++) {
-        const struct body one = generation(b, i);
+    for (uint32_t i = 0; i < tamis__generations(b); i++) {
+        const struct body one = tamis__generation_at(b, i);
         if (keys->known != NULL) memset(known, 0, keys->n * sizeof *known);
-        inner_of(b)->count(&one, &now, in_one);
+        sketch->count(&one, &now, in_one);
         for (size_t j = 0; j < keys->n; j++) {
             out[j] = window_of_counts_sum(out[j], in_one[j]);
             if (keys->known == NULL) continue;
@@ -284,28 +153,29 @@ static void window_of_counts_count(const struct body *b, const struct batch *key
 
 static uint64_t window_of_counts_slots(const struct body *b)
 {
-    const struct body one = generation(b, 0);
-    return inner_of(b)->slots(&one) * generations(b);
+    const struct body one = tamis__generation_at(b, 0);
+    return tamis__inner(b)->sketch->slots(&one) * tamis__generations(b);
 }
 
 static uint64_t window_of_counts_slot_of(const struct body *b, tamis_hash h)
 {
-    for (uint32_t i = 0; i < generations(b); i++) {
-        const struct body one = generation(b, i);
-        const uint64_t slot = inner_of(b)->slot_of(&one, h);
-        if (slot != UINT64_MAX) return slot + i * inner_of(b)->slots(&one);
+    const struct sketch_ops *sketch = tamis__inner(b)->sketch;
+    for (uint32_t i = 0; i < tamis__generations(b); i++) {
+        const struct body one = tamis__generation_at(b, i);
+        const uint64_t slot = sketch->slot_of(&one, h);
+        if (slot != UINT64_MAX) return slot + i * sketch->slots(&one);
     }
     return UINT64_MAX;
 }
 
-/* What all generations know of an item is told where the newest has it, with the newest text that
- * there is. */
+/* An item is listed where the newest generation that has it has it, with what all generations know
+ * about it and the newest text that there is. */
 static bool window_of_counts_listed(const struct body *b, uint64_t slot, struct listed *out)
 {
-    const struct kind *inner = inner_of(b);
-    const struct body first = generation(b, 0);
+    const struct sketch_ops *inner = tamis__inner(b)->sketch;
+    const struct body first = tamis__generation_at(b, 0);
     const uint64_t each = inner->slots(&first);
-    const struct body one = generation(b, (uint32_t)(slot / each));
+    const struct body one = tamis__generation_at(b, (uint32_t)(slot / each));
     if (!inner->listed(&one, slot % each, out)) return false;
     const tamis_hash h = {out->hash, 0};
     if (window_of_counts_slot_of(b, h) != slot) return false;
@@ -313,8 +183,9 @@ static bool window_of_counts_listed(const struct body *b, uint64_t slot, struct 
     const struct batch key = {.hashes = &h, .n = 1, .known = &known};
     window_of_counts_count(b, &key, &out->count);
     out->known = known;
-    for (uint32_t i = (uint32_t)(slot / each) + 1; i < generations(b) && out->item.p == NULL; i++) {
-        const struct body older = generation(b, i);
+    for (uint32_t i = (uint32_t)(slot / each) + 1; i < tamis__generations(b) && out->item.p == NULL;
+         i++) {
+        const struct body older = tamis__generation_at(b, i);
         const uint64_t there = inner->slot_of(&older, h);
         struct listed other;
         if (there == UINT64_MAX || !inner->listed(&older, there, &other)) continue;
@@ -327,14 +198,14 @@ static bool window_of_counts_listed(const struct body *b, uint64_t slot, struct 
 static int64_t window_of_counts_unlisted(const struct body *b)
 {
     int64_t all = 0;
-    for (uint32_t i = 0; i < generations(b); i++) {
-        const struct body one = generation(b, i);
-        all = window_of_counts_sum(all, inner_of(b)->unlisted(&one));
+    for (uint32_t i = 0; i < tamis__generations(b); i++) {
+        const struct body one = tamis__generation_at(b, i);
+        all = window_of_counts_sum(all, tamis__inner(b)->sketch->unlisted(&one));
     }
     return all;
 }
 
-/* --- Together, and looking inside ------------------------------------------------------------- */
+/* --- Merging ---------------------------------------------------------------------------------- */
 
 static void copy_cells(const struct body *b, uint8_t *room, bool back)
 {
@@ -344,11 +215,12 @@ static void copy_cells(const struct body *b, uint8_t *room, bool back)
     }
 }
 
-/* Generation by generation. Where one may fail after others have not, there is a way back. */
-static tamis_status window_of_counts_merge(struct body *into, const struct body *from)
+/* Merges generation by generation. Where one may fail after others succeeded, a copy allows to undo
+ * them. */
+tamis_status tamis__merge_sketches(struct body *into, const struct body *from)
 {
-    const struct kind *inner = inner_of(into);
-    const bool may_fail = (inner->traits & TAMIS__TEXTS) != 0;
+    const struct kind *inner = tamis__inner(into);
+    const bool may_fail = inner->sketch->listed != NULL;
     uint64_t bytes = into->count * sizeof *into->sections;
     for (uint32_t i = 0; i < into->count; i++) bytes += into->sections[i].length;
     struct section *kept = may_fail ? tamis__alloc(into->memory, bytes) : NULL;
@@ -358,9 +230,9 @@ static tamis_status window_of_counts_merge(struct body *into, const struct body 
         copy_cells(into, (uint8_t *)(kept + into->count), false);
     }
     tamis_status s = TAMIS_OK;
-    for (uint32_t i = 0; i < generations(into) && s == TAMIS_OK; i++) {
-        struct body a = generation(into, i);
-        const struct body b = generation(from, i);
+    for (uint32_t i = 0; i < tamis__generations(into) && s == TAMIS_OK; i++) {
+        struct body a = tamis__generation_at(into, i);
+        const struct body b = tamis__generation_at(from, i);
         s = inner->merge(&a, &b);
     }
     if (s != TAMIS_OK) {
@@ -371,38 +243,27 @@ static tamis_status window_of_counts_merge(struct body *into, const struct body 
     return s;
 }
 
-static void window_of_counts_gauge(const struct body *b, const struct body *other, double z,
-                                   struct gauge *out)
+/* --- The tables ------------------------------------------------------------------------------- */
+
+static bool window_of_counts_conservative(const struct body *b)
 {
-    double none = 0; /* logarithm of the chance that no generation says maybe */
-    (void)other;
-    for (uint32_t i = 0; i < generations(b); i++) {
-        const struct body one = generation(b, i);
-        struct gauge g = {.rate = 0};
-        inner_of(b)->gauge(&one, NULL, z, &g);
-        none += g.rate < 1 ? log1p(-g.rate) : -INFINITY;
-        out->hit += g.hit;
-        out->cells += g.cells;
-        out->saturated += g.saturated;
-    }
-    out->rate = -expm1(none);
-    out->items =
-        (struct estimate){0, 0, INFINITY}; /* an item of several generations would count in each */
+    const struct body one = tamis__generation_at(b, 0);
+    const struct sketch_ops *sketch = tamis__inner(b)->sketch;
+    return sketch->conservative != NULL && sketch->conservative(&one);
 }
 
-#define VERBS                                                                                      \
-    .id = TAMIS_WINDOW, .name = "window", .solve = window_of_counts_solve,                         \
-    .layout = window_of_counts_layout, .wrong_shape = window_of_counts_wrong_shape,                \
-    .wrong_cells = window_of_counts_wrong_cells, .prefetch = window_of_counts_prefetch,            \
-    .add = window_of_counts_add, .query = window_of_counts_query, .count = window_of_counts_count, \
-    .rotate = window_of_counts_rotate, .merge = window_of_counts_merge,                            \
-    .gauge = window_of_counts_gauge
-
-const struct kind tamis__windows_of_counts[3] = {
-    {VERBS, .traits = TAMIS__WEIGHS | TAMIS__SECTION_ITEMS},
-    {VERBS, .traits = TAMIS__WEIGHS | TAMIS__SECTION_ITEMS | TAMIS__TWO_SIDED},
-    {VERBS, .traits = TAMIS__WEIGHS | TAMIS__SECTION_ITEMS | TAMIS__TEXTS,
-     .roles = TAMIS__ROLE_TEXTS, .slots = window_of_counts_slots,
-     .slot_of = window_of_counts_slot_of, .listed = window_of_counts_listed,
-     .unlisted = window_of_counts_unlisted},
-};
+const struct sketch_ops *tamis__window_sketch(const struct kind *inner)
+{
+    static const struct sketch_ops one_sided = {.count = window_of_counts_count,
+                                                .conservative = window_of_counts_conservative},
+                                   two_sided = {.count = window_of_counts_count, .two_sided = true},
+                                   lists = {.count = window_of_counts_count,
+                                            .slots = window_of_counts_slots,
+                                            .slot_of = window_of_counts_slot_of,
+                                            .listed = window_of_counts_listed,
+                                            .unlisted = window_of_counts_unlisted};
+    const struct sketch_ops *sketch = inner->sketch;
+    if (sketch == NULL) return NULL;
+    return sketch->listed != NULL ? &lists : sketch->two_sided ? &two_sided : &one_sided;
+}
+#endif

@@ -1,6 +1,7 @@
 #include "image.h"
 
 #include "../core/bits.h"
+#include "../core/bulk.h"
 #include "../core/error.h"
 #include "../core/memory.h"
 #include "../sealed/collect.h"
@@ -107,6 +108,51 @@ uint64_t tamis_image_size(const tamis *t)
     return last->offset + last->length;
 }
 
+/* --- Fields with several meanings: the only place that knows which one a kind has ------------- */
+
+/* The "items" and the "salt" of a section's entry in memory, or NULL where the kind has neither and
+ * the field is zero. */
+static uint64_t *entry_items(const struct kind *kind, bool sketch, struct section *s)
+{
+    if (sketch) return (uint64_t *)&s->weight;
+    if ((kind->traits & TAMIS__EXCLUDES) != 0) return &s->excluded;
+    return (kind->traits & TAMIS__SECTION_TOTALS) != 0 ? &s->items : NULL;
+}
+
+static uint32_t *entry_salt(const struct kind *kind, struct section *s)
+{
+    if ((kind->traits & TAMIS__NOISY) != 0) return &s->flip_threshold;
+    return kind->sealing != NULL ? &s->salt : NULL;
+}
+
+/* The sum over all sections of a kind that has totals, which is the "items" of the header. False:
+ * it is beyond 64 bits. */
+static bool sum_of_totals(const tamis *t, uint64_t *sum)
+{
+    *sum = 0;
+    for (uint32_t i = 0; i < t->body.count; i++) {
+        struct section *s = &t->body.sections[i];
+        if (!tamis__sum(*sum, *entry_items(t->kind, tamis__sketch(t) != NULL, s), sum)) {
+            *sum = UINT64_MAX;
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint64_t header_items(const tamis *t)
+{
+    uint64_t sum = t->items;
+    if (tamis__sketch(t) != NULL) sum_of_totals(t, &sum);
+    return sum;
+}
+
+/* The "planned rate" of the header. */
+static double *header_rate(tamis *t)
+{
+    return tamis__sketch(t) != NULL ? &t->planned_error : &t->planned_fpr;
+}
+
 /* --- Writing ---------------------------------------------------------------------------------- */
 
 static void image_put_header(uint8_t *h, const tamis *t)
@@ -114,8 +160,9 @@ static void image_put_header(uint8_t *h, const tamis *t)
     const uint32_t read_only = (t->sealed ? FLAG_SEALED : 0u) | (t->strict ? FLAG_STRICT : 0u) |
                                (t->body.turn_at != 0 ? FLAG_TURNING : 0u);
     const uint64_t generation = tamis__generation(t);
+    const double planned = tamis__sketch(t) != NULL ? t->planned_error : t->planned_fpr;
     uint64_t rate;
-    memcpy(&rate, &t->planned_fpr, 8);
+    memcpy(&rate, &planned, 8);
     memcpy(h + H_MAGIC, image_magic, sizeof image_magic);
     tamis__put16(h + H_READ_VERSION, TAMIS__FORMAT);
     tamis__put16(h + H_WRITE_VERSION, TAMIS__FORMAT);
@@ -127,7 +174,7 @@ static void image_put_header(uint8_t *h, const tamis *t)
     tamis__put16(h + H_KIND, (uint16_t)t->kind->id);
     tamis__put64(h + H_SEED, t->hasher.seed);
     memcpy(h + H_KEY_ID, t->hasher.key_id, 16);
-    tamis__put64(h + H_ITEMS, t->items);
+    tamis__put64(h + H_ITEMS, header_items(t));
     tamis__put64(h + H_PLANNED_ITEMS, t->planned_items);
     tamis__put64(h + H_PLANNED_RATE, rate);
     tamis__put64(h + H_GENERATION, generation < MAX_GENERATION ? generation : MAX_GENERATION);
@@ -135,16 +182,18 @@ static void image_put_header(uint8_t *h, const tamis *t)
     tamis__put64(h + H_TOTAL, tamis_image_size(t));
 }
 
-static void image_put_entry(uint8_t *e, const struct section *s)
+static void image_put_entry(uint8_t *e, const tamis *t, struct section *s)
 {
+    const uint64_t *items = entry_items(t->kind, tamis__sketch(t) != NULL, s);
+    const uint32_t *salt = entry_salt(t->kind, s);
     tamis__put16(e + E_ROLE, s->role);
     tamis__put16(e + E_KIND, s->kind);
     tamis__put16(e + E_VARIANT, s->variant);
     tamis__put16(e + E_CELL_BITS, s->cell_bits);
     tamis__put32(e + E_K, s->k);
-    tamis__put32(e + E_SALT, s->salt);
+    tamis__put32(e + E_SALT, salt != NULL ? *salt : 0);
     tamis__put64(e + E_M, s->m);
-    tamis__put64(e + E_ITEMS, s->items);
+    tamis__put64(e + E_ITEMS, items != NULL ? *items : 0);
     tamis__put64(e + E_BOUNDARY, s->boundary);
     tamis__put64(e + E_OFFSET, s->offset);
     tamis__put64(e + E_LENGTH, s->length);
@@ -170,14 +219,14 @@ static uint64_t root_of(uint8_t *metadata, uint64_t bytes)
 /* Header, table and sums in one block; NULL: no memory. */
 static uint8_t *make_metadata(const tamis *t, uint64_t *bytes, uint64_t *root)
 {
-    const struct section *s = t->body.sections;
+    struct section *s = t->body.sections;
     *bytes = metadata_bytes(s, t->body.count);
     uint8_t *meta = tamis__alloc(t->memory, *bytes);
     if (meta == NULL) return NULL;
     image_put_header(meta, t);
     uint8_t *sum = meta + TAMIS__HEADER_BYTES + (size_t)t->body.count * ENTRY_BYTES;
     for (uint32_t i = 0; i < t->body.count; i++) {
-        image_put_entry(meta + TAMIS__HEADER_BYTES + (size_t)i * ENTRY_BYTES, &s[i]);
+        image_put_entry(meta + TAMIS__HEADER_BYTES + (size_t)i * ENTRY_BYTES, t, &s[i]);
         for (uint64_t c = 0; c < chunks(s[i].length); c++, sum += SUM_BYTES)
             tamis__put64(sum, tamis__checksum(s[i].cells + c * CHUNK, chunk_length(&s[i], c)));
     }
@@ -324,10 +373,7 @@ static tamis_status parse_table(const uint8_t *meta, uint64_t size, struct secti
         s[i].variant = tamis__get16(e + E_VARIANT);
         s[i].cell_bits = tamis__get16(e + E_CELL_BITS);
         s[i].k = tamis__get32(e + E_K);
-        s[i].salt = tamis__get32(e + E_SALT);
         s[i].m = tamis__get64(e + E_M);
-        s[i].items = tamis__get64(e + E_ITEMS);
-        s[i].boundary = tamis__get64(e + E_BOUNDARY);
         s[i].length = tamis__get64(e + E_LENGTH);
         /* Each within size, so no sum below can overflow: 1024 sections of less than 2^64 /
          * 65536. */
@@ -419,39 +465,37 @@ static tamis_status set_hasher(tamis *t, const uint8_t *h, const tamis_options *
 static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o, tamis_error *why)
 {
     const uint32_t flags = tamis__get32(h + H_READ_ONLY);
-    uint64_t rate = tamis__get64(h + H_PLANNED_RATE);
-    memcpy(&t->planned_fpr, &rate, 8);
-    t->items = tamis__get64(h + H_ITEMS);
+    const uint64_t items = tamis__get64(h + H_ITEMS), rate = tamis__get64(h + H_PLANNED_RATE);
+    const bool sketch = tamis__sketch(t) != NULL;
+    memcpy(header_rate(t), &rate, 8);
     t->planned_items = tamis__get64(h + H_PLANNED_ITEMS);
-    uint64_t sum = 0;
-    bool known = true;
-    for (uint32_t i = 0; i < t->body.count; i++)
-        known = known && tamis__sum(sum, t->body.sections[i].items, &sum);
-    if (!known && (t->kind->traits & TAMIS__WEIGHS) != 0) { /* where the sum ends */
-        sum = UINT64_MAX;
-        known = true;
+    if ((t->kind->traits & TAMIS__SECTION_TOTALS) != 0) {
+        uint64_t sum;
+        const bool known = sum_of_totals(t, &sum) || sketch; /* whose sum saturates */
+        if (!known || sum != items)
+            return tamis__corrupt(why, H_ITEMS, "the items of the sections do not add up");
     }
-    if ((t->kind->traits & TAMIS__SECTION_ITEMS) != 0 && !(known && sum == t->items))
-        return tamis__corrupt(why, H_ITEMS, "the items of the sections do not add up");
+    if (sketch)
+        tamis__sum_weight(t);
+    else
+        t->items = items;
     t->generation = tamis__get64(h + H_GENERATION);
     t->sealed = (flags & FLAG_SEALED) != 0;
     t->strict = (flags & FLAG_STRICT) != 0;
     t->items_estimated = (tamis__get32(h + H_IGNORE) & FLAG_ITEMS_ESTIMATED) != 0;
     t->watch.suspect = (tamis__get32(h + H_IGNORE) & FLAG_HASH_SUSPECT) != 0;
     const bool hashes = t->body.sections->role == TAMIS__ROLE_HASHES;
-    if ((t->kind->traits & TAMIS__STATIC) != 0 && hashes == t->sealed)
+    if (t->kind->sealing != NULL && hashes == t->sealed)
         return tamis__corrupt(why, H_READ_ONLY,
                               "a filter of a sealed kind must be sealed or collecting");
     if ((t->kind->traits & TAMIS__NOISY) != 0 && (!t->sealed || t->strict))
         return tamis__corrupt(why, H_READ_ONLY, "a private filter must be sealed and not strict");
-    if ((flags & FLAG_TURNING) != 0 &&
-        (t->kind->rotate == NULL || (t->kind->traits & TAMIS__WEIGHS) != 0))
+    if ((flags & FLAG_TURNING) != 0 && (t->kind->rotate == NULL || sketch))
         return tamis__corrupt(why, H_READ_ONLY,
                               "this filter is marked as turning, but has "
                               "no generations that rotate");
     if ((flags & FLAG_TURNING) != 0) tamis__set_turning(t);
-    if (t->strict && (t->kind->rotate != NULL || t->kind->id == TAMIS_GROWING ||
-                      (t->kind->traits & TAMIS__WEIGHS) != 0))
+    if (t->strict && (t->kind->accepts & TAMIS_STRICT) == 0)
         return tamis__corrupt(why, H_READ_ONLY,
                               "this filter is marked as strict, but its kind is never full");
     t->newer = (flags & ~(uint32_t)(FLAG_SEALED | FLAG_STRICT | FLAG_TURNING)) != 0 ||
@@ -502,22 +546,39 @@ static tamis_status read_cells(const struct source *src, tamis *t, const uint8_t
     return reason == NULL ? TAMIS_OK : tamis__corrupt(why, t->body.sections->offset, reason);
 }
 
-/* What every kind asks of its sections. */
-static tamis_status check_section(const struct kind *kind, const struct section *s, uint32_t i,
+/* What every kind requires of its sections. */
+static tamis_status check_section(const struct kind *kind, const struct section *s,
                                   tamis_error *why)
 {
     const struct kind *inner = tamis__kind(s->kind);
-    const unsigned most_role = kind->roles != 0 ? kind->roles : TAMIS__ROLE_CELLS;
-    const uint64_t entry = TAMIS__HEADER_BYTES + (uint64_t)i * ENTRY_BYTES;
+    unsigned most_role = TAMIS__ROLE_CELLS;
+    if (kind->roles > most_role) most_role = kind->roles;
+    if (inner != NULL && inner->roles > most_role) most_role = inner->roles;
     if (inner == NULL || s->role < 1 || s->role > most_role || s->variant > inner->variants)
         return tamis__fail(why, TAMIS_EVERSION,
                            "a section of kind %u, role %u, variant %u is not known", s->kind,
                            s->role, s->variant);
-    if (s->items != 0 && (kind->traits & (TAMIS__SECTION_ITEMS | TAMIS__EXCLUDES)) == 0)
+    return TAMIS_OK;
+}
+
+/* The fields of an entry that only some kinds have. */
+static tamis_status take_meanings(const struct kind *kind, bool sketch, const struct metadata *m,
+                                  uint32_t i, tamis_error *why)
+{
+    struct section *s = &m->sections[i];
+    const uint64_t entry = TAMIS__HEADER_BYTES + (uint64_t)i * ENTRY_BYTES;
+    const uint64_t items = tamis__get64(m->bytes + entry + E_ITEMS);
+    const uint32_t salt = tamis__get32(m->bytes + entry + E_SALT);
+    uint64_t *to_items = entry_items(kind, sketch, s);
+    uint32_t *to_salt = entry_salt(kind, s);
+    s->boundary = tamis__get64(m->bytes + entry + E_BOUNDARY);
+    if (to_items != NULL) *to_items = items;
+    if (to_salt != NULL) *to_salt = salt;
+    if (items != 0 && to_items == NULL)
         return tamis__corrupt(why, entry + E_ITEMS, "a reserved field is not zero");
-    if (s->boundary != 0 && (kind->traits & TAMIS__RIBBONS) == 0)
+    if (s->boundary != 0 && (kind->traits & TAMIS__BOUNDARIES) == 0)
         return tamis__corrupt(why, entry + E_BOUNDARY, "a reserved field is not zero");
-    if (s->salt != 0 && (kind->traits & (TAMIS__STATIC | TAMIS__NOISY)) == 0)
+    if (salt != 0 && to_salt == NULL)
         return tamis__corrupt(why, entry + E_SALT, "a reserved field is not zero");
     return TAMIS_OK;
 }
@@ -526,18 +587,19 @@ static tamis_status check_section(const struct kind *kind, const struct section 
 static tamis_status make_bare_handle(const tamis_options *o, const struct metadata *m, tamis **out,
                                      tamis_error *why)
 {
-    const bool lists = m->count > 1 && m->sections[1].role == TAMIS__ROLE_ENTRIES;
-    const struct kind *kind =
-        tamis__kind_of(tamis__get16(m->bytes + H_KIND), m->sections[0].kind, lists);
+    const struct kind *kind = tamis__kind(tamis__get16(m->bytes + H_KIND));
     const struct body shape = {.sections = m->sections, .count = m->count};
+    const struct sketch_ops *sketch = tamis__sketch_of(kind, tamis__inner(&shape));
     for (uint32_t i = 0; i < m->count; i++) {
-        tamis_status s = check_section(kind, &m->sections[i], i, why);
+        tamis_status s = check_section(kind, &m->sections[i], why);
+        if (s == TAMIS_OK) s = take_meanings(kind, sketch != NULL, m, i, why);
         if (s != TAMIS_OK) return s;
     }
     const char *reason = kind->wrong_shape(&shape);
     if (reason != NULL) return tamis__corrupt(why, TAMIS__HEADER_BYTES, reason);
     tamis *t = tamis__new(kind, o, m->count);
     if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    t->sketch = sketch;
     memcpy(t->body.sections, m->sections, m->count * sizeof *m->sections);
     const tamis_status s = set_facts(t, m->bytes, o, why);
     if (s == TAMIS_OK)
@@ -591,7 +653,6 @@ tamis_status tamis__image_facts(const struct source *src, tamis_facts *out, tami
     if (s == TAMIS_OK) s = make_bare_handle(&keyless, &m, &t, why);
     if (s == TAMIS_OK) {
         tamis__known_facts(t, out);
-        if ((t->kind->traits & TAMIS__WEIGHS) != 0) out->items = 0; /* a weight, of either sign */
         tamis_close(t);
     }
     tamis__free(NULL, m.sections);

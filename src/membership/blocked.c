@@ -216,6 +216,7 @@ const struct kind tamis__blocked = {
     .id = TAMIS_BLOCKED,
     .name = "blocked",
     .traits = TAMIS__COMPARES | TAMIS__SHARES,
+    .accepts = TAMIS__PLANS_FILTER | TAMIS_COMPACT,
     .variants = COMPACT,
     .solve = tamis__solve,
     .sizing = blocked_sizing,

@@ -86,6 +86,7 @@ const struct kind tamis__bloom = {
     .id = TAMIS_BLOOM,
     .name = "bloom",
     .traits = TAMIS__COMPARES | TAMIS__SHARES,
+    .accepts = TAMIS__PLANS_FILTER | TAMIS_TRANSFER,
     .solve = tamis__solve,
     .sizing = bloom_sizing,
     .layout = bloom_layout,

@@ -362,6 +362,7 @@ const struct kind tamis__counting = {
     .id = TAMIS_COUNTING,
     .name = "counting",
     .traits = TAMIS__MULTISET | TAMIS__COMPARES,
+    .accepts = TAMIS__PLANS_FILTER | TAMIS__PLANS_CELL_BITS | TAMIS__PLANS_INNER,
     .variants = LINED,
     .solve = counting_solve,
     .layout = counting_layout,

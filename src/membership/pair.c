@@ -34,8 +34,8 @@ static tamis_status pair_solve(tamis_plan *plan, tamis_promise *promise, tamis_e
     if (plan->inner_kind == 0) plan->inner_kind = TAMIS_BLOCKED;
     const struct kind *inner = tamis__kind(plan->inner_kind);
     if (inner == NULL || inner->sizing == NULL)
-        return tamis__fail(why, TAMIS_EINVAL,
-                           "a pair is made of blocked, bloom or partitioned filters");
+        return tamis__fail(why, TAMIS_EINVAL, "a pair is made of one of: %s",
+                           tamis__kinds_of_parts(&(struct kind_names){0}));
     struct sizing s = inner->sizing(plan);
     s.parts = 2;
     return tamis__solve_shape(plan, &s, promise, why);
@@ -199,7 +199,9 @@ const struct kind tamis__pair = {
     .id = TAMIS_PAIR,
     .name = "pair",
     .traits = TAMIS__MISSES,
+    .accepts = TAMIS__PLANS_FILTER | TAMIS__PLANS_INNER,
     .roles = TAMIS__ROLE_REMOVED,
+    .instead = TAMIS_COUNTING,
     .solve = TAMIS__FULL(pair_solve),
     .layout = TAMIS__FULL(pair_layout),
     .wrong_shape = pair_wrong_shape,

@@ -82,6 +82,7 @@ const struct kind tamis__partitioned = {
     .id = TAMIS_PARTITIONED,
     .name = "partitioned",
     .traits = TAMIS__COMPARES | TAMIS__SHARES,
+    .accepts = TAMIS__PLANS_FILTER,
     .solve = tamis__solve,
     .sizing = partitioned_sizing,
     .layout = partitioned_layout,

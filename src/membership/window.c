@@ -1,43 +1,49 @@
-/* window: "seen in the last hour". g generations of a plain filter; keys go to the newest, a
- * question is asked of all, and tamis_rotate forgets the oldest, whose memory becomes the new
- * newest.
+/* window: "seen in the last hour", or "how often in the last hour". A window has g generations of
+ * another kind, a plain filter or a sketch. Keys go to the newest generation, a query asks all of
+ * them, and tamis_rotate forgets the oldest, whose memory becomes that of the new newest one.
  *
  *     newest                     oldest
- *     [ g0 ]  [ g1 ]  [ g2 ]  [ g3 ]          rotate: g3 is emptied and comes to the front
- *       ^ add          query: any of them
+ *     [ g0 ]  [ g1 ]  [ g2 ]  [ g3 ]          rotate: g3 is emptied and moves to the front
+ *       ^ add          query: any of them     count: the sum of all of them
  *
- * Rotated every quarter of an hour, four generations remember every key for at least three quarters
- * and at most a whole hour: for a whole one at least, take five. A key that is seen again while an
- * older generation has it is added to the newest all the same, so it is remembered from its last
- * time on.
+ * If it is rotated every quarter of an hour, a window of four generations remembers every key for at
+ * least three quarters of an hour and at most a whole one. To remember keys for at least an hour,
+ * take five. A key that is seen again while an older generation has it is added to the newest as
+ * well, so it is remembered from the last time it was seen.
  *
- * The plan spreads its items over the generations: each is made for items/g, at the rate r with
- * 1-(1-r)^g = fpr, since a key that was never added meets all of them. With TAMIS_AUTO_ROTATE an add
- * rotates by itself before the newest generation gets more than its share: then the window is the
- * last `items` keys, or a generation less.
+ * The plan of a window of filters spreads its items over the generations: each is made for items/g,
+ * at the rate r with 1-(1-r)^g = fpr, because a key that was never added is looked up in all of
+ * them. With TAMIS_AUTO_ROTATE an add rotates by itself before the newest generation gets more than its
+ * share. The window then contains the last `items` keys, or up to one generation less.
  *
- * The section table counts the items of each generation. A key in several generations counts in
- * each of them. */
+ * The section table has the number of items of each generation. A key in several generations counts
+ * in each of them.
+ *
+ * This file has what all windows share, and what only windows of filters do. For windows of
+ * sketches see frequency/window_of_counts.c. */
 #include "../core/error.h"
-#include "../core/kind.h"
+#include "../core/generations.h"
+#include "../core/plan.h"
 
 #include <math.h>
 
 #define MAX_GENERATIONS 256u
+
+/* --- Planning --------------------------------------------------------------------------------- */
 
 static tamis_status window_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
 {
     if (plan->inner_kind == 0) plan->inner_kind = TAMIS_BLOCKED;
     if (plan->generations == 0) plan->generations = 4;
     const struct kind *inner = tamis__kind(plan->inner_kind);
-    if (inner == NULL || inner->sizing == NULL)
-        return tamis__fail(why, TAMIS_EINVAL,
-                           "a window is made of blocked, bloom or partitioned filters");
+    const bool sketches = inner != NULL && tamis__window_sketch(inner) != NULL;
+    if (!sketches && (inner == NULL || inner->sizing == NULL))
+        return tamis__fail(why, TAMIS_EINVAL, "a window is made of sketches or one of: %s",
+                           tamis__kinds_of_parts(&(struct kind_names){0}));
     if (plan->generations < 2 || plan->generations > MAX_GENERATIONS)
         return tamis__fail(why, TAMIS_EINVAL, "a window has 2 to %u generations, not %u",
                            MAX_GENERATIONS, plan->generations);
-    if ((plan->flags & TAMIS_STRICT) != 0)
-        return tamis__fail(why, TAMIS_EINVAL, "a window forgets, it is never full");
+    if (sketches) return tamis__solve_sketches(plan, why);
     struct sizing s = inner->sizing(plan);
     s.parts = plan->generations;
     s.shared = true;
@@ -46,57 +52,71 @@ static tamis_status window_solve(tamis_plan *plan, tamis_promise *promise, tamis
 
 static uint32_t window_layout(const tamis_plan *plan, struct section *out)
 {
-    if (out == NULL) return plan->generations;
-    tamis__kind(plan->inner_kind)->layout(plan, out);
-    for (uint32_t i = 1; i < plan->generations; i++) out[i] = out[0];
-    return plan->generations;
+    const tamis_plan one = tamis__generation_plan(plan);
+    const uint32_t parts = tamis__kind(one.kind)->layout(&one, out);
+    const uint32_t count = parts * plan->generations;
+    for (uint32_t i = parts; out != NULL && i < count; i++) out[i] = out[i - parts];
+    return count;
 }
+
+/* --- Images ----------------------------------------------------------------------------------- */
 
 static const char *window_wrong_shape(const struct body *b)
 {
-    const struct section *first = b->sections;
-    if (b->count < 2 || b->count > MAX_GENERATIONS) return "the number of generations is wrong";
-    if (tamis__inner(b)->sizing == NULL)
+    const uint32_t parts = tamis__part_sections(b), n = tamis__generations(b);
+    const struct kind *inner = tamis__inner(b);
+    const bool sketches = tamis__window_sketch(inner) != NULL;
+    if (b->count % parts != 0 || n < 2 || n > MAX_GENERATIONS)
+        return "the number of generations is wrong";
+    if (inner->sizing == NULL && !sketches)
         return "the generations are of a kind that a window cannot have";
     for (uint32_t i = 0; i < b->count; i++) {
-        const struct section *s = b->sections + i;
-        const struct body one = tamis__part(b, i);
-        if (s->kind != first->kind || s->m != first->m || s->k != first->k ||
-            s->variant != first->variant)
+        const struct section *s = b->sections + i, *first = b->sections + i % parts;
+        if (s->role != first->role || s->kind != first->kind || s->m != first->m ||
+            s->k != first->k || s->variant != first->variant || s->cell_bits != first->cell_bits)
             return "the generations differ in shape";
-        const char *reason = tamis__inner(b)->wrong_shape(&one);
-        if (reason != NULL) return reason;
+        if (parts == 1 && s->role != TAMIS__ROLE_CELLS) return "a generation without cells";
     }
-    return NULL;
-}
-
-static const char *window_wrong_cells(const struct body *b)
-{
-    const char *reason = NULL;
-    for (uint32_t i = 0; i < b->count && reason == NULL; i++) {
-        const struct body one = tamis__part(b, i);
-        reason = tamis__inner(b)->wrong_cells(&one);
+    const char *reason = sketches ? tamis__wrong_sketches(b) : NULL;
+    for (uint32_t i = 0; i < n && reason == NULL; i++) {
+        const struct body one = tamis__generation_at(b, i);
+        reason = inner->wrong_shape(&one);
     }
     return reason;
 }
 
+static const char *window_wrong_cells(const struct body *b)
+{
+    const struct kind *inner = tamis__inner(b);
+    const char *reason = NULL;
+    for (uint32_t i = 0; i < tamis__generations(b) && reason == NULL; i++) {
+        const struct body one = tamis__generation_at(b, i);
+        reason = inner->wrong_cells(&one);
+    }
+    return reason;
+}
+
+/* --- The verbs -------------------------------------------------------------------------------- */
+
 static void window_prefetch(const struct body *b, const struct batch *keys)
 {
-    const uint32_t touched = keys->unasked ? 1 : b->count;
+    const struct kind *inner = tamis__inner(b);
+    const uint32_t touched = keys->unasked ? 1 : tamis__generations(b);
     for (uint32_t i = 0; i < touched; i++) {
-        const struct body one = tamis__part(b, i);
-        tamis__inner(b)->prefetch(&one, keys);
+        const struct body one = tamis__generation_at(b, i);
+        inner->prefetch(&one, keys);
     }
 }
 
-/* Which keys are in a generation from `first` on. */
-static void window_query_from(const struct body *b, uint32_t first, const struct batch *keys,
+void tamis__query_generations(const struct body *b, uint32_t first, const struct batch *keys,
                               uint8_t *bits)
 {
+    const struct kind *inner = tamis__inner(b);
+    const uint32_t n = tamis__generations(b);
     uint8_t in_one[TAMIS__MOST_BATCH / 8];
-    for (uint32_t i = first; i < b->count; i++) {
-        const struct body one = tamis__part(b, i);
-        tamis__inner(b)->query(&one, keys, i == first ? bits : in_one);
+    for (uint32_t i = first; i < n; i++) {
+        const struct body one = tamis__generation_at(b, i);
+        inner->query(&one, keys, i == first ? bits : in_one);
         for (size_t j = 0; i != first && j < (keys->n + 7) / 8; j++)
             bits[j] = (uint8_t)(bits[j] | in_one[j]);
     }
@@ -104,34 +124,39 @@ static void window_query_from(const struct body *b, uint32_t first, const struct
 
 static void window_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
-    window_query_from(b, 0, keys, bits);
+    tamis__query_generations(b, 0, keys, bits);
 }
 
 static void window_rotate(struct body *b)
 {
-    struct section oldest = b->sections[b->count - 1];
-    for (uint32_t i = b->count - 1; i > 0; i--) {
-        const uint64_t place = b->sections[i].offset;
-        b->sections[i] = b->sections[i - 1];
-        b->sections[i].offset = place;
+    const uint32_t parts = tamis__part_sections(b);
+    for (uint32_t p = 0; p < parts; p++) {
+        struct section oldest = b->sections[b->count - parts + p];
+        for (uint32_t i = b->count - parts + p; i >= parts; i -= parts) {
+            const uint64_t place = b->sections[i].offset;
+            b->sections[i] = b->sections[i - parts];
+            b->sections[i].offset = place;
+        }
+        oldest.offset = b->sections[p].offset;
+        oldest.items = 0;
+        oldest.weight = 0;
+        memset(oldest.cells, 0, (size_t)oldest.length);
+        b->sections[p] = oldest;
     }
-    oldest.offset = b->sections[0].offset;
-    oldest.items = 0;
-    memset(oldest.cells, 0, (size_t)oldest.length);
-    b->sections[0] = oldest;
     b->summed = false;
 }
 
-/* A key counts as an item if it is new to the newest generation, whatever the older ones hold. They
- * are queried only if the caller wants to know. */
-static void add_to_newest(struct body *b, const struct batch *keys, uint8_t *seen)
+/* A key counts as an item if it is new to the newest generation, whatever the older ones contain.
+ * They are queried only if the caller wants to know. */
+static void add_to_newest(struct body *b, const struct kind *inner, const struct batch *keys,
+                          uint8_t *seen)
 {
     struct body newest = tamis__part(b, 0);
     uint8_t known[TAMIS__MOST_BATCH / 8];
     size_t unused;
-    if (seen != NULL) window_query_from(b, 1, keys, seen);
-    tamis__inner(b)->add(&newest, keys, known, &unused);
-    for (size_t i = 0; i < keys->n; i++) /* those of a hostile image may stand at the very end */
+    if (seen != NULL) tamis__query_generations(b, 1, keys, seen);
+    inner->add(&newest, keys, known, &unused);
+    for (size_t i = 0; i < keys->n; i++) /* in a hostile image there may be UINT64_MAX already */
         b->sections->items += !(known[i / 8] >> i % 8 & 1) && b->sections->items < UINT64_MAX;
     for (size_t i = 0; seen != NULL && i < (keys->n + 7) / 8; i++)
         seen[i] = (uint8_t)(seen[i] | known[i]);
@@ -140,13 +165,14 @@ static void add_to_newest(struct body *b, const struct batch *keys, uint8_t *see
 static tamis_status window_add(struct body *b, const struct batch *keys, uint8_t *seen,
                                size_t *done)
 {
-    (void)done;
+    const struct kind *inner = tamis__inner(b);
+    if (tamis__window_sketch(inner) != NULL) return tamis__add_to_sketches(b, keys, seen, done);
     const uint64_t items = b->sections->items;
     const uint64_t room = b->turn_at == 0      ? UINT64_MAX
                           : b->turn_at > items ? b->turn_at - items
                                                : 0;
     if (keys->n <= room) {
-        add_to_newest(b, keys, seen);
+        add_to_newest(b, inner, keys, seen);
         return TAMIS_OK;
     }
     /* A generation may become full among them. */
@@ -155,7 +181,7 @@ static tamis_status window_add(struct body *b, const struct batch *keys, uint8_t
         const struct batch one = {.hashes = keys->hashes + i, .n = 1};
         uint8_t known = 0;
         if (b->sections->items >= b->turn_at) window_rotate(b);
-        add_to_newest(b, &one, seen != NULL ? &known : NULL);
+        add_to_newest(b, inner, &one, seen != NULL ? &known : NULL);
         if (seen != NULL && known != 0) seen[i / 8] = (uint8_t)(seen[i / 8] | 1u << i % 8);
     }
     return TAMIS_OK;
@@ -163,12 +189,14 @@ static tamis_status window_add(struct body *b, const struct batch *keys, uint8_t
 
 static tamis_status window_merge(struct body *into, const struct body *from)
 {
+    const struct kind *inner = tamis__inner(into);
+    if (tamis__window_sketch(inner) != NULL) return tamis__merge_sketches(into, from);
     for (uint32_t i = 0; i < into->count; i++) {
         struct body a = tamis__part(into, i);
         const struct body b = tamis__part(from, i);
         struct gauge g = {0};
-        tamis__inner(into)->merge(&a, &b);
-        tamis__inner(into)->gauge(&a, NULL, TAMIS__Z99, &g);
+        inner->merge(&a, &b);
+        inner->gauge(&a, NULL, TAMIS__Z99, &g);
         into->sections[i].items = (uint64_t)(g.items.value + 0.5);
     }
     return TAMIS_OK;
@@ -177,23 +205,28 @@ static tamis_status window_merge(struct body *into, const struct body *from)
 static void window_gauge(const struct body *b, const struct body *other, double z,
                          struct gauge *out)
 {
-    double none = 0; /* logarithm of the chance that no generation says maybe */
+    const struct kind *inner = tamis__inner(b);
+    double none = 0; /* logarithm of the probability that no generation answers "maybe" */
     uint64_t fullest = 0;
-    for (uint32_t i = 0; i < b->count; i++) {
-        const struct body one = tamis__part(b, i);
+    for (uint32_t i = 0; i < tamis__generations(b); i++) {
+        const struct body one = tamis__generation_at(b, i);
         struct body with = {0};
         struct gauge g = {0};
-        if (other != NULL) with = tamis__part(other, i);
-        tamis__inner(b)->gauge(&one, other != NULL ? &with : NULL, z, &g);
+        if (other != NULL) with = tamis__generation_at(other, i);
+        inner->gauge(&one, other != NULL ? &with : NULL, z, &g);
         none += g.rate < 1 ? log1p(-g.rate) : -INFINITY;
         out->hit += g.hit;
         out->cells += g.cells;
+        out->saturated += g.saturated;
         out->items.value += g.items.value;
         out->items.low += g.items.low;
         out->items.high += g.items.high;
-        if (b->sections[i].items > fullest) fullest = b->sections[i].items;
+        if (one.sections->items > fullest) fullest = one.sections->items;
     }
     out->rate = -expm1(none);
+    /* A key of several generations counts in each of them, which says nothing about distinct ones
+     * where generations count all that was added. */
+    if (tamis__window_sketch(inner) != NULL) out->items = (struct estimate){0, 0, INFINITY};
     /* The fewest items of a plan whose share for a generation, rounded up, is that. */
     if (fullest != 0) out->held = (double)(fullest - 1) * b->count + 1;
 }
@@ -201,7 +234,13 @@ static void window_gauge(const struct body *b, const struct body *other, double 
 const struct kind tamis__window = {
     .id = TAMIS_WINDOW,
     .name = "window",
-    .traits = TAMIS__SECTION_ITEMS,
+    .traits = TAMIS__SECTION_TOTALS,
+    .accepts = TAMIS__PLANS_ITEMS | TAMIS__PLANS_FPR | TAMIS__PLANS_TWO | TAMIS__PLANS_GENERATIONS |
+               TAMIS__PLANS_INNER | TAMIS_AUTO_ROTATE,
+    .instead = TAMIS_BLOCKED,
+#ifdef TAMIS__WINDOWS_OF_SKETCHES
+    .sketch_of = tamis__window_sketch,
+#endif
     .solve = TAMIS__FULL(window_solve),
     .layout = TAMIS__FULL(window_layout),
     .wrong_shape = window_wrong_shape,

@@ -51,7 +51,8 @@ static const char *private_wrong_shape(const struct body *b)
 {
     const struct section *s = b->sections;
     if (s->k != 1) return "k is out of range";
-    if (s->salt < 1 || s->salt >= TAMIS__FLIP_END) return "the flip probability is out of range";
+    if (s->flip_threshold < 1 || s->flip_threshold >= TAMIS__FLIP_END)
+        return "the flip probability is out of range";
     return tamis__wrong_bit_section(b, TAMIS_PRIVATE, s->m);
 }
 
@@ -109,13 +110,13 @@ static void private_gauge(const struct body *b, const struct body *other, double
                           struct gauge *out)
 {
     const struct section *s = b->sections;
-    const struct noisy o = {{1, (double)s->m, 1, 0}, tamis__flip_rate(s->salt)};
+    const struct noisy o = {{1, (double)s->m, 1, 0}, tamis__flip_rate(s->flip_threshold)};
     (void)other;
     out->hit = tamis__count_bits(s->cells, NULL, 0, s->m);
     out->cells = s->m;
     out->rate = (double)out->hit / (double)s->m;
     out->miss_rate = o.p;
-    out->epsilon = tamis__flip_epsilon(s->salt);
+    out->epsilon = tamis__flip_epsilon(s->flip_threshold);
     out->items = items_from(&o, (double)out->hit, z);
 }
 
@@ -123,6 +124,7 @@ const struct kind tamis__private = {
     .id = TAMIS_PRIVATE,
     .name = "private",
     .traits = TAMIS__MISSES | TAMIS__NOISY,
+    .accepts = TAMIS__PLANS_FILTER,
     .solve = private_solve,
     .layout = private_layout,
     .wrong_shape = private_wrong_shape,

@@ -63,7 +63,7 @@ tamis_status tamis__release(const tamis *from, double epsilon, const struct rand
     if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     t->body.sections[0] = *s;
     t->body.sections->kind = TAMIS_PRIVATE;
-    t->body.sections->salt = tamis__flip_threshold(epsilon);
+    t->body.sections->flip_threshold = tamis__flip_threshold(epsilon);
     tamis__assign_offsets(&t->body);
     if (!tamis__alloc_cells(t, false)) {
         tamis_close(t);
@@ -72,7 +72,7 @@ tamis_status tamis__release(const tamis *from, double epsilon, const struct rand
     }
     struct section *noisy = t->body.sections;
     memcpy(noisy->cells, s->cells, (size_t)s->length);
-    const int os = tamis__flip(noisy->cells, noisy->m, noisy->salt, random);
+    const int os = tamis__flip(noisy->cells, noisy->m, noisy->flip_threshold, random);
     if (os != 0) {
         tamis_close(t);
         tamis__fail(why, TAMIS_EIO,

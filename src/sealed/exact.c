@@ -200,7 +200,7 @@ static const char *exact_view(const struct body *b, struct exact *out)
     const char *reason =
         tamis__ribbon_from_sections(s + used, b->count - used, &more, &out->retrieval);
     if (reason == NULL && used + more != b->count) reason = "there are too many sections";
-    out->excluded = s[used].items;
+    out->excluded = s[used].excluded;
     return reason;
 }
 
@@ -211,7 +211,7 @@ static const char *wrong_collections(const struct body *b)
         const struct section *s = b->sections + i;
         const struct body part = tamis__part(b, i);
         if (s->role != TAMIS__ROLE_HASHES || s->variant != i || s->salt != 0 || s->boundary != 0 ||
-            s->items != 0 || s->k < ONE || s->k > MAX_FIXED || s->k != b->sections->k)
+            s->excluded != 0 || s->k < ONE || s->k > MAX_FIXED || s->k != b->sections->k)
             return "a collection has a wrong shape";
         const char *reason = tamis__wrong_collection(&part);
         if (reason != NULL) return reason;
@@ -222,13 +222,14 @@ static const char *wrong_collections(const struct body *b)
 static const char *exact_wrong_shape(const struct body *b)
 {
     struct exact e;
-    bool told = false; /* how many are excluded: once, at the retrieval */
+    bool retrieved =
+        false; /* only the first section of the retrieval has the number of excluded keys */
     for (uint32_t i = 0; i < b->count; i++) {
         const struct section *s = b->sections + i;
         if (s->kind != TAMIS_EXACT || s->cell_bits != 1) return "a section is not of this kind";
-        const bool may_tell = s->role == TAMIS__ROLE_BITS && !told;
-        if (s->items != 0 && !may_tell) return "a section has items where none are allowed";
-        told = told || s->role == TAMIS__ROLE_BITS;
+        const bool may_exclude = s->role == TAMIS__ROLE_BITS && !retrieved;
+        if (s->excluded != 0 && !may_exclude) return "a section has items where none are allowed";
+        retrieved = retrieved || s->role == TAMIS__ROLE_BITS;
     }
     if (tamis__collecting(b)) return wrong_collections(b);
     const char *reason = exact_view(b, &e);
@@ -456,10 +457,9 @@ static tamis_status replace(struct body *b, const struct exact *e)
         if (sections[0].cells == NULL) return TAMIS_ENOMEM;
         n = 1;
     } else {
-        sections[n].items = 0;
         const uint32_t first = n;
         n += tamis__ribbon_to_sections(&e->retrieval, TAMIS_EXACT, sections + n);
-        sections[first].items = e->excluded;
+        sections[first].excluded = e->excluded;
     }
     if (tamis__replace_sections(b, sections, n)) return TAMIS_OK;
     if (e->retrieval.count == 0) tamis__free(b->memory, sections[0].cells);
@@ -497,22 +497,26 @@ static tamis_status exact_seal(struct body *b, uint64_t *distinct, tamis_error *
                        (unsigned long long)s->m);
 }
 
+static const struct sealed_ops exact_sealing = {.seal = TAMIS__FULL(exact_seal),
+                                                .exclude = TAMIS__FULL(exclude)};
+
 const struct kind tamis__exact = {
     .id = TAMIS_EXACT,
     .name = "exact",
-    .traits = TAMIS__MULTISET | TAMIS__GROWS | TAMIS__STATIC | TAMIS__RIBBONS | TAMIS__EXCLUDES,
+    .traits = TAMIS__MULTISET | TAMIS__GROWS | TAMIS__BOUNDARIES | TAMIS__EXCLUDES,
+    .accepts = TAMIS__PLANS_FILTER | TAMIS__PLANS_EXCLUDED,
     .variants = TAMIS__RIBBON_VARIANTS,
     .roles = TAMIS__ROLE_BITS,
     .aimed = AIMED,
+    .instead = TAMIS_FUSE,
+    .sealing = &exact_sealing,
     .solve = TAMIS__FULL(exact_solve),
     .layout = TAMIS__FULL(exact_layout),
     .wrong_shape = exact_wrong_shape,
     .wrong_cells = exact_wrong_cells,
     .prefetch = TAMIS__FULL(exact_prefetch),
     .add = TAMIS__FULL(exact_add),
-    .exclude = TAMIS__FULL(exclude),
     .query = exact_query,
-    .seal = TAMIS__FULL(exact_seal),
     .clear = TAMIS__FULL(clear),
     .gauge = exact_gauge,
 };

@@ -479,13 +479,17 @@ static size_t fuse_cells_of(const struct body *b, tamis_hash h, uint64_t *out, s
     return f.d;
 }
 
+static const struct sealed_ops fuse_sealing = {.seal = fuse_seal};
+
 const struct kind tamis__fuse = {
     .id = TAMIS_FUSE,
     .name = "fuse",
-    .traits = TAMIS__MULTISET | TAMIS__GROWS | TAMIS__STATIC,
+    .traits = TAMIS__MULTISET | TAMIS__GROWS,
+    .accepts = TAMIS__PLANS_FILTER,
     .variants = MAX_SEGMENT_LOG,
     .roles = TAMIS__ROLE_HASHES,
     .aimed = AIMED,
+    .sealing = &fuse_sealing,
     .solve = fuse_solve,
     .layout = fuse_layout,
     .wrong_shape = fuse_wrong_shape,
@@ -493,7 +497,6 @@ const struct kind tamis__fuse = {
     .prefetch = TAMIS__FULL(fuse_prefetch),
     .add = tamis__collect,
     .query = fuse_query,
-    .seal = fuse_seal,
     .clear = tamis__clear_collection,
     .gauge = fuse_gauge,
     .cells_of = fuse_cells_of,

@@ -19,7 +19,7 @@ bits: per item, of the whole file; bound: fewer are impossible at that rate
 $ tamis plan --for-transfer --kind auto --items 100k --bytes 1MB --json | grep -o '"kind": "[a-z]*"'
 "kind": "bloom"
 $ tamis plan --for-transfer --kind blocked --items 1M --fpr 1%
-tamis: plan: only bloom filters are planned for transfer
+tamis: plan: planning for transfer is only for bloom
 [2]
 
 # There and back, bit for bit; a plain filter of the same rate is bigger on the wire.

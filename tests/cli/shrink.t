@@ -33,7 +33,7 @@ $ tamis build --kind counting --counter-bits 7 -o bad.tamis all
 tamis: bad.tamis: a counter has 4, 8 or 16 bits, not 7
 [2]
 $ tamis build --kind bloom --counter-bits 8 -o bad.tamis all
-tamis: bad.tamis: only counting filters have counters
+tamis: bad.tamis: counters are only for counting, count-min, count-sketch, tally, signed-tally, top
 [2]
 $ tamis build --kind pair --fpr 0.0001 -o p.tamis all && tamis remove p.tamis odd && tamis check -c p.tamis all
 500
@@ -115,7 +115,7 @@ $ tamis build --kind window --generations 300 -o bad.tamis all
 tamis: bad.tamis: a window has 2 to 256 generations, not 300
 [2]
 $ tamis build --kind bloom --generations 3 -o bad.tamis all
-tamis: bad.tamis: only a window has generations
+tamis: bad.tamis: generations are only for window
 [2]
 
 # The plain filter of the same answers.

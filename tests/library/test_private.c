@@ -394,7 +394,7 @@ static void check_estimate(double epsilon, double expected_sd)
         .role = 1, .kind = TAMIS_PRIVATE, .cell_bits = 1, .k = 1, .m = M, .cells = cells};
     const struct body b = {.sections = &s, .count = 1};
     double sum = 0, squares = 0, covered = 0;
-    s.salt = tamis__flip_threshold(epsilon);
+    s.flip_threshold = tamis__flip_threshold(epsilon);
     for (int i = 0; i < TRIALS; i++) {
         struct gauge g = {0};
         memset(cells, 0, sizeof cells);
@@ -402,7 +402,7 @@ static void check_estimate(double epsilon, double expected_sd)
             const uint64_t cell = tamis__mulhi(splitmix(&state), M);
             cells[cell / 8] |= (uint8_t)(1u << cell % 8);
         }
-        CHECK(tamis__flip(cells, M, s.salt, &source) == 0);
+        CHECK(tamis__flip(cells, M, s.flip_threshold, &source) == 0);
         tamis__kind(TAMIS_PRIVATE)->gauge(&b, NULL, 1.9599639845400545, &g);
         sum += g.items.value - N;
         squares += (g.items.value - N) * (g.items.value - N);

@@ -130,7 +130,7 @@ static const tamis_memory pages = {.alloc = pages_alloc, .free = pages_free};
 
 static void protect_older(const tamis *t, int protection)
 {
-    const uint32_t parts = t->kind->listed != NULL ? 3 : 1; /* of the newest generation */
+    const uint32_t parts = tamis__part_sections(&t->body); /* of the newest generation */
     for (uint32_t i = parts; i < t->body.count; i++) {
         const size_t b = block_of(t->body.sections[i].cells);
         CHECK(mprotect(blocks[b].p, blocks[b].size, protection) == 0);

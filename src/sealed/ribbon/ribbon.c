@@ -233,13 +233,18 @@ static void ribbon_gauge(const struct body *b, const struct body *other, double 
     out->rate = r.count != 0 ? tamis__ribbon_rate(&r) : 0;
 }
 
+static const struct sealed_ops ribbon_sealing = {.seal = TAMIS__FULL(ribbon_seal), .spills = true};
+
 const struct kind tamis__ribbon = {
     .id = TAMIS_RIBBON,
     .name = "ribbon",
-    .traits = TAMIS__MULTISET | TAMIS__GROWS | TAMIS__STATIC | TAMIS__RIBBONS | TAMIS__SPILLS,
+    .traits = TAMIS__MULTISET | TAMIS__GROWS | TAMIS__BOUNDARIES,
+    .accepts = TAMIS__PLANS_FILTER,
     .variants = TAMIS__RIBBON_VARIANTS,
     .roles = TAMIS__ROLE_THRESHOLDS,
     .aimed = AIMED,
+    .instead = TAMIS_FUSE,
+    .sealing = &ribbon_sealing,
     .solve = TAMIS__FULL(ribbon_solve),
     .layout = TAMIS__FULL(ribbon_layout),
     .wrong_shape = ribbon_wrong_shape,
@@ -247,7 +252,6 @@ const struct kind tamis__ribbon = {
     .prefetch = TAMIS__FULL(ribbon_prefetch),
     .add = TAMIS__FULL(tamis__collect),
     .query = ribbon_query,
-    .seal = TAMIS__FULL(ribbon_seal),
     .clear = TAMIS__FULL(tamis__clear_collection),
     .gauge = ribbon_gauge,
 };
