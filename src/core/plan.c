@@ -1,6 +1,7 @@
-/* The planner. It knows no formula of any structure: a kind brings its true rate as a function of
- * shape and items, and everything asked of a plan is a search over that function, which falls with
- * m and rises with the items. All k are tried; there are at most 64. */
+/* The planner. It contains no formula of any structure and names no kind. A kind states which parts
+ * of a plan it accepts (struct kind.accepts) and provides its true rate as a function of shape and
+ * items (struct sizing). Every question about a plan is then a search over that function, which
+ * falls with m and rises with the items. All k are tried; there are at most 64. */
 #include "plan.h"
 
 #include "../image/image.h"
@@ -34,7 +35,7 @@ static uint32_t parts(const struct sizing *s)
     return s->parts != 0 ? s->parts : 1;
 }
 
-/* Bits of one part. */
+/* The bits of one part. */
 static uint64_t bits(const struct sizing *s, uint64_t m, uint32_t k)
 {
     return s->cells(m, k) * (s->cell_bits != 0 ? s->cell_bits : 1);
@@ -45,7 +46,7 @@ static uint64_t plan_image_bytes(const struct sizing *s, uint64_t m, uint32_t k)
     return tamis__image_bytes(tamis__cell_bytes(bits(s, m, k)), parts(s));
 }
 
-/* Largest m for k rows that the format allows. */
+/* The largest m for this k that the format allows, in steps. */
 static uint64_t most_steps(const struct sizing *s, uint32_t k)
 {
     return TAMIS__MAX_CELLS / parts(s) / bits(s, s->step, k);
@@ -58,7 +59,7 @@ static double rate_of(const struct sizing *s, double m, uint32_t k, double items
     return one < 1 ? -expm1(parts(s) * log1p(-one)) : 1;
 }
 
-/* What is searched for: the shapes of one k, and what they have to keep. */
+/* A search among the shapes of one k: the values that are given, and the limits to keep. */
 struct search_for_shape {
     const struct sizing *s;
     uint32_t k;
@@ -84,7 +85,7 @@ static bool keeps_rate(void *ctx, uint64_t items)
     return rate_of(q->s, (double)q->m, q->k, (double)items) <= q->fpr;
 }
 
-/* Smallest m that reaches the rate; 0: none does. */
+/* The smallest m that reaches the rate; 0: none does. */
 static uint64_t m_for_rate(const struct sizing *s, uint32_t k, double items, double fpr)
 {
     struct search_for_shape q = {.s = s, .k = k, .items = items, .fpr = fpr};
@@ -92,22 +93,22 @@ static uint64_t m_for_rate(const struct sizing *s, uint32_t k, double items, dou
     return misses_rate(&q, most) ? 0 : (tamis__largest(0, most, misses_rate, &q) + 1) * s->step;
 }
 
-/* Largest m whose image keeps the budget; 0: none does. */
+/* The largest m whose image keeps the budget; 0: none does. */
 static uint64_t plan_m_for_bytes(const struct sizing *s, uint32_t k, uint64_t bytes)
 {
     struct search_for_shape q = {.s = s, .k = k, .bytes = bytes};
     return tamis__largest(0, most_steps(s, k) + 1, keeps_budget, &q) * s->step;
 }
 
-/* Most items that keep the rate; 0: not even one does. */
+/* The most items that keep the rate; 0: not even one does. */
 static uint64_t items_for_rate(const struct sizing *s, uint64_t m, uint32_t k, double fpr)
 {
     struct search_for_shape q = {.s = s, .k = k, .m = m, .fpr = fpr};
     return tamis__largest(0, TAMIS__MAX_ITEMS + 1, keeps_rate, &q);
 }
 
-/* A rate to 32 significant bits, upwards: what one mathematical library computes differs from
- * another's in the last bit or two, and a plan, which is part of the image, must not. */
+/* Mathematical libraries differ in the last bit or two of a result. A plan, which is part of the
+ * image, must not. */
 double tamis__tidy(double rate)
 {
     int exponent;
@@ -119,14 +120,15 @@ struct shape {
     uint64_t m, items, bytes;
     uint32_t k;
     double fpr;
-    double excess; /* of plans for transfer; see there */
+    double excess; /* for plans for transfer, see excess() */
 };
 
-/* A plan for transfer wants the smallest image whose code is this near to the bound (pack.c): 2 %
- * of the bits set, or fewer. It leaves a little for the metadata to stay within 1.25. */
+/* A plan for transfer chooses the smallest image whose code is this close to the lower bound
+ * (pack.c): 2 % of the bits set, or fewer. This leaves some room for the metadata, so that the whole
+ * stays within 1.25 times the bound. */
 #define NEAR_ENOUGH 1.24
 
-/* Bits of code per item, over the bound; 0: near enough, or not asked for. */
+/* Bits of code per item, divided by the bound; 0: close enough, or not a plan for transfer. */
 static double excess(const tamis_plan *p, const struct sizing *s, const struct shape *c)
 {
     if (s->fill == NULL) return 0;
@@ -137,14 +139,14 @@ static double excess(const tamis_plan *p, const struct sizing *s, const struct s
     return ratio <= NEAR_ENOUGH ? 0 : ratio;
 }
 
-/* The best shape for one k; m = 0 when there is none. */
+/* The best shape for one k; its m is 0 if there is none. */
 static struct shape shape_for_k(const tamis_plan *p, const struct sizing *s, uint32_t k)
 {
     struct shape c = {p->m, p->items, 0, k, 0, 0};
     if (c.m == 0 && p->items != 0) {
-        /* A budget far beyond need stops at the lowest rate that is ever promised. */
+        /* A budget far larger than needed stops at the lowest rate that a plan promises. */
         c.m = m_for_rate(s, k, (double)p->items, p->fpr != 0 ? p->fpr : TAMIS__MIN_FPR);
-        /* The bits that fill up the last word cost nothing. */
+        /* Using the spare bits of the last word costs nothing. */
         if (c.m != 0) c.m = plan_m_for_bytes(s, k, plan_image_bytes(s, c.m, k));
     }
     if (p->m == 0 && (p->items == 0 || p->fpr == 0)) {
@@ -162,7 +164,8 @@ static struct shape shape_for_k(const tamis_plan *p, const struct sizing *s, uin
     return c;
 }
 
-/* Whichever of items, bytes and rate the plan left open decides, once the code is small enough. */
+/* The code of a plan for transfer decides first, then whichever of items, bytes and rate the plan
+ * left open. */
 static bool better(const tamis_plan *p, const struct shape *a, const struct shape *b)
 {
     if (b->m == 0 || a->m == 0) return a->m != 0;
@@ -210,7 +213,7 @@ tamis_status tamis__solve_shape(tamis_plan *p, const struct sizing *s, tamis_pro
     p->items = best.items;
     p->fpr = best.fpr;
     p->bytes = best.bytes;
-    /* Scaled up, the corrections for finite m vanish: what the textbooks print. */
+    /* Scaled up, the corrections for finite m vanish. The result is the textbook formula. */
     const double vast = 1048576;
     promise->fpr_asymptotic = rate_of(s, (double)p->m * vast, p->k, (double)p->items * vast);
     if (s->fill != NULL)
@@ -226,7 +229,7 @@ tamis_status tamis__solve(tamis_plan *plan, tamis_promise *promise, tamis_error 
     return tamis__solve_shape(plan, &s, promise, why);
 }
 
-/* By Stirling's series. */
+/* Stirling's series. */
 double tamis__ln_factorial(double n)
 {
     const double half_ln_2_pi = 0.91893853320467274178;
@@ -239,7 +242,7 @@ double tamis__two_set_bound(double n, double x)
 {
     const double ln_2 = 0.69314718055994530942;
     if (n < 1 || x < 1) return 0;
-    /* Apart, the three terms of great numbers would lose what counts. */
+    /* For large numbers the three terms are nearly equal, and their sum would lose the result. */
     if (n + x > 1e6) return (n * log2((n + x) / n) + x * log1p(n / x) / ln_2) / n;
     return (tamis__ln_factorial(n + x) - tamis__ln_factorial(n) - tamis__ln_factorial(x)) / ln_2 /
            n;
@@ -364,7 +367,7 @@ tamis_status tamis__solve_plan(tamis_plan *p, tamis_promise *r, tamis_error *why
 }
 
 #ifdef TAMIS__SIZED
-/* Field by field: between them there may be padding. */
+/* Compared field by field, because there may be padding between them. */
 static bool is_same_plan(const tamis_plan *a, const tamis_plan *b)
 {
     return a->kind == b->kind && a->flags == b->flags && a->items == b->items && a->fpr == b->fpr &&
@@ -374,8 +377,8 @@ static bool is_same_plan(const tamis_plan *a, const tamis_plan *b)
            a->delta == b->delta;
 }
 
-/* A shorter plan loses its last fields when it is written back. They must come back by themselves
- * when it is solved again, or a filter made from it would be another one than was promised. */
+/* A shorter plan loses its last fields when it is written back. Solving it again must restore them,
+ * because otherwise a filter made from it would not be the one that was promised. */
 static tamis_status check_kept(const tamis_plan *solved, size_t size, tamis_error *why)
 {
     if (size >= sizeof *solved) return TAMIS_OK;

@@ -93,6 +93,16 @@ uint64_t tamis__repeated_bytes(const struct section *s, uint32_t count, uint32_t
     return at;
 }
 
+uint64_t tamis__sections_overhead(uint64_t count)
+{
+    return count * (ENTRY_BYTES + ALIGN + SUM_BYTES);
+}
+
+uint64_t tamis__section_bytes(uint64_t length)
+{
+    return length + length / (CHUNK / SUM_BYTES) + ENTRY_BYTES + 2 * ALIGN;
+}
+
 void tamis__assign_offsets(struct body *b)
 {
     uint64_t at = metadata_bytes(b->sections, b->count);

@@ -80,7 +80,7 @@ static uint64_t exact_image_bytes(uint64_t members, uint64_t others, uint32_t fi
     /* What is bumped varies, and so do the survivors. */
     const double scatter = 4 * sqrt((double)bits) * (a + 2) / 8;
     return tamis__image_bytes(filter + retrieval + (uint64_t)scatter, 1) +
-           (sections - 1) * (64 + 64 + 8);
+           tamis__sections_overhead(sections - 1);
 }
 
 static bool exact_keeps_budget(void *plan, uint64_t fixed)
@@ -147,9 +147,8 @@ static tamis_status exact_collect(struct body *b, uint32_t which, const struct b
                                   uint8_t *seen, size_t *done)
 {
     struct body part = tamis__part(b, which);
-    if (b->max_bytes != 0) { /* what the other one takes, with its entry, sums and padding */
-        const uint64_t length = b->sections[1 - which].length;
-        const uint64_t taken = length + length / 8192 + 3 * UINT64_C(64);
+    if (b->max_bytes != 0) {
+        const uint64_t taken = tamis__section_bytes(b->sections[1 - which].length);
         part.max_bytes = b->max_bytes > taken ? b->max_bytes - taken : 1;
     }
     const tamis_status s = tamis__collect(&part, keys, seen, done);

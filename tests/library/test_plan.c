@@ -279,6 +279,56 @@ static void absurd_shapes_are_refused(void)
     check_refused(&wide);
 }
 
+/* What only some kinds have is refused in a plan of any other, with the names of those kinds. Their
+ * own plans accept it. */
+static void foreign_fields_are_refused(void)
+{
+    static const struct {
+        tamis_plan plan;
+        const char *words;
+        uint32_t kind; /* one that accepts it */
+    } asked[] = {
+        {{.cell_bits = 8}, "counters are only for counting, count-min", TAMIS_COUNTING},
+        {{.generations = 3}, "generations are only for window", TAMIS_WINDOW},
+        {{.flags = TAMIS_TURNING}, "generations are only for window", TAMIS_WINDOW},
+        {{.inner_kind = TAMIS_BLOOM}, "only for counting, pair, window", TAMIS_PAIR},
+        {{.excluded = 9}, "excluded keys are only for exact", TAMIS_EXACT},
+        {{.flags = TAMIS_COMPACT}, "compact variant is only for blocked", TAMIS_BLOCKED},
+        {{.flags = TAMIS_TRANSFER}, "transfer is only for bloom", TAMIS_BLOOM},
+        {{.flags = TAMIS_CONSERVATIVE}, "updates are only for count-min", TAMIS_COUNT_MIN},
+        {{.error = 0.1}, "only for sketches", TAMIS_COUNT_MIN},
+        {{.flags = TAMIS_STRICT}, NULL, TAMIS_CUCKOO},
+    };
+    static const uint32_t never_full[] = {TAMIS_GROWING, TAMIS_WINDOW, TAMIS_TALLY};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        tamis_plan p = asked[i].plan;
+        tamis_error why;
+        p.struct_size = sizeof p;
+        p.kind = asked[i].kind;
+        if (p.kind < TAMIS_COUNT_MIN) p.items = 1000, p.fpr = 0.01;
+        if (p.kind == TAMIS_COUNT_MIN) p.error = 0.1;
+        tamis_plan own = p;
+        CHECK(tamis_solve(&own, NULL, NULL) == TAMIS_OK);
+        if (asked[i].words == NULL) continue;
+        p.kind = TAMIS_PARTITIONED;
+        p.items = 1000, p.fpr = 0.01;
+        if (asked[i].plan.error == 0) p.error = 0;
+        CHECK_THAT(tamis_solve(&p, NULL, &why), ==, TAMIS_EINVAL);
+        CHECK(strstr(why.text, asked[i].words) != NULL);
+        p.kind = TAMIS_AUTO; /* chooses among those that accept it */
+        const bool can = asked[i].kind <= TAMIS_BLOCKED;
+        CHECK(tamis_solve(&p, NULL, NULL) == (can ? TAMIS_OK : TAMIS_EINVAL));
+        CHECK(p.kind == (can ? asked[i].kind : TAMIS_AUTO));
+    }
+    for (size_t i = 0; i < sizeof never_full / sizeof *never_full; i++) {
+        tamis_plan p = {.struct_size = sizeof p, .kind = never_full[i], .flags = TAMIS_STRICT};
+        tamis_error why;
+        if (p.kind < TAMIS_COUNT_MIN) p.items = 1000, p.fpr = 0.01;
+        CHECK_THAT(tamis_solve(&p, NULL, &why), ==, TAMIS_EINVAL);
+        CHECK(strstr(why.text, "is never full") != NULL);
+    }
+}
+
 static const struct test tests[] = {
     {"from_items_and_rate", from_items_and_rate},
     {"from_bytes", from_bytes},
@@ -286,5 +336,6 @@ static const struct test tests[] = {
     {"more_costs_more", more_costs_more},
     {"absurd_plans_are_refused", absurd_plans_are_refused},
     {"absurd_shapes_are_refused", absurd_shapes_are_refused},
+    {"foreign_fields_are_refused", foreign_fields_are_refused},
 };
 TEST_MAIN(tests)

@@ -228,6 +228,26 @@ static void test_merge(void)
     }
 }
 
+/* The counters of a top are a tally, but the two windows are not alike. */
+static void test_mismatch(void)
+{
+    tamis_error why;
+    tamis_plan p = {.struct_size = sizeof p,
+                    .kind = TAMIS_WINDOW,
+                    .inner_kind = TAMIS_TALLY,
+                    .generations = 3,
+                    .m = 560};
+    tamis *tally = NULL, *top = NULL;
+    CHECK_OK(tamis_create(&p, NULL, &tally, NULL));
+    p.inner_kind = TAMIS_TOP;
+    p.generations = 2;
+    CHECK_OK(tamis_create(&p, NULL, &top, NULL));
+    CHECK_THAT(tamis_merge(tally, top, &why), ==, TAMIS_EMISMATCH);
+    CHECK(strstr(why.text, "one is made of tally, the other of top") != NULL);
+    tamis_close(tally);
+    tamis_close(top);
+}
+
 static void test_plans(void)
 {
     for (size_t inner = 0; inner < INNERS; inner++)
@@ -356,6 +376,7 @@ static const struct test tests[] = {
     {"model", test_model},
     {"forgets", test_forgets},
     {"merge", test_merge},
+    {"mismatch", test_mismatch},
     {"plans", test_plans},
     {"negative weights", test_negative_weights},
     {"ends", test_ends},

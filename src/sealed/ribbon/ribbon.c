@@ -31,7 +31,8 @@ static uint64_t ribbon_image_bytes(uint64_t n, uint32_t fixed)
     for (uint64_t left = n; left > TAMIS__RIBBON_FEW; left /= 20) sections += 2;
     if (payload >= UINT64_C(1) << 49) return UINT64_MAX;
     const double scatter = 4 * sqrt((double)n) * (columns + 1) / 8;
-    return tamis__image_bytes(payload + (uint64_t)scatter, 1) + (sections - 1) * (64 + 64 + 8);
+    return tamis__image_bytes(payload + (uint64_t)scatter, 1) +
+           tamis__sections_overhead(sections - 1);
 }
 
 struct ribbon_budget {
