@@ -1,9 +1,9 @@
-/* Many keys at a time: streaming.
+/* Bulk calls: streaming.
  *
- * Keys travel in groups. A group is hashed and the memory it will touch is prefetched; it is
- * answered while the next one is prefetched, the two interleaved key by key, so that the memory
- * always has as much to do as it can take. A key then costs the bandwidth of a random access, not
- * its latency. Big adds to big tables have a better way, partition.c. */
+ * Keys are processed in groups. A group is hashed, and the memory that it will access is
+ * prefetched. It is answered while the next group is prefetched. The two are interleaved key by
+ * key, so that the memory is always as busy as it can be. A key then costs the bandwidth of a
+ * random access, not its latency. For large adds to large tables, partition.c is faster. */
 #include "bulk.h"
 
 #include "../frequency/noise.h"
@@ -12,21 +12,22 @@
 #include "partition.h"
 
 /* A multiple of 8, so that a group writes whole bytes of answers. Between its prefetch and its use
- * a line has the time of 128 others to arrive. For memory 64 were as good, 32 too few; for small
- * tables the fewer calls count (1 M keys: 3.3, 2.8, 2.6 ns). The ring of hashes takes 4 KiB of
- * stack. Kinds that keep aims take 6 KiB more; their groups are as big as that allows
- * (kind.aimed). */
+ * a line has the time of 128 others to arrive. For large tables 64 were as good and 32 too few; for
+ * small tables fewer calls are faster (1 M keys, groups of 32, 64 and 128: 3.3, 2.8, 2.6 ns). The
+ * ring of hashes takes 4 KiB of stack. Kinds that keep aims take 6 KiB more, and their groups are
+ * as large as that allows (kind.aimed). */
 #define GROUP TAMIS__MOST_BATCH
 
-/* Answers to adds are counted so many at a time. Right after they were written, byte by byte, a
- * wider load of them would wait until the stores are done. */
+/* Answers to adds are counted so many at a time. They are written byte by byte, and a wider load
+ * right afterwards would have to wait for the stores. */
 #define UNCOUNTED (8 * GROUP)
 
-/* Smaller tables are in the second-level cache: the processor itself looks far enough ahead. */
+/* Smaller tables are in the second-level cache, where the processor itself looks far enough
+ * ahead. */
 #define PREFETCH_FROM (1u << 20)
 
-/* Keys may lie anywhere: ask for the next ones while these are hashed. Not for integers, which are
- * an array as a rule. */
+/* Keys may be anywhere in memory, so the next ones are prefetched while these are hashed. Integers
+ * are not, because they usually are an array. */
 TAMIS__PREFETCHES fetch_keys(const struct keys *in, size_t at, size_t n)
 {
     if (at >= in->n || in->bytes[at].len <= 8) return;
@@ -60,7 +61,7 @@ static void count_items(tamis *t, size_t n)
         __atomic_store_n(&t->changed, true, __ATOMIC_RELAXED);
         return;
     }
-    /* Counts from a hostile image may stand at the very end: they stay there. */
+    /* A hostile image may have UINT64_MAX items already. */
     t->items = n <= UINT64_MAX - t->items ? t->items + n : UINT64_MAX;
     t->changed = true;
 }
@@ -116,7 +117,7 @@ void tamis__sum_totals(tamis *t)
     tamis__sum_added(t);
 }
 
-/* Apart, or it would cost all other kinds as well. */
+/* Not inlined, because that would slow down the adds of all other kinds. */
 TAMIS__APART void tamis__sum_added(tamis *t)
 {
     sum_sections(t);
@@ -126,7 +127,7 @@ TAMIS__APART void tamis__sum_added(tamis *t)
 
 void tamis__count_added(tamis *t, size_t n, const uint8_t *seen)
 {
-    if (n == 0) return; /* what is loaded and not changed stays that generation's */
+    if (n == 0) return; /* an unchanged filter stays in its generation */
     if ((t->kind->traits & TAMIS__SECTION_TOTALS) != 0)
         tamis__sum_added(t);
     else
@@ -135,7 +136,7 @@ void tamis__count_added(tamis *t, size_t n, const uint8_t *seen)
 
 /* --- Streaming -------------------------------------------------------------------------------- */
 
-/* The aims of two groups: the one that is answered and the one that is prefetched. */
+/* The aims of two groups: of the one that is answered, and of the one that is prefetched. */
 struct aims {
     _Alignas(64) uint64_t of[2][TAMIS__AIM_WORDS];
 };
@@ -167,7 +168,7 @@ static void stream_open(struct stream *s, const tamis *t, const struct keys *in,
     s->lag = prefetching_pays(t) ? s->group : 0;
 }
 
-/* The group at `at`, which uses this half of the ring. It was hashed before unless it is sent now. */
+/* The group at `at`, which uses this half of the ring. It is hashed now, or was hashed before. */
 static struct batch stream_group(struct stream *s, size_t at, bool now, unsigned half)
 {
     const size_t rest = s->in->n - at;
@@ -181,8 +182,8 @@ static struct batch stream_group(struct stream *s, size_t at, bool now, unsigned
     return b;
 }
 
-/* Send the group at `at` on its way and return the one that is due (its n is 0 while there is
- * none). */
+/* Hash and prefetch the group at `at`, and return the group that is to be answered. Its n is 0 if
+ * there is none yet. */
 static struct batch stream_step(struct stream *s, size_t at)
 {
     struct batch sent = {.n = 0}, due = sent;
@@ -198,7 +199,7 @@ static struct batch stream_step(struct stream *s, size_t at)
     return due;
 }
 
-/* Of keys that the plan has room for; see tamis__bulk_add. */
+/* tamis__bulk_add for keys that the plan has room for. */
 static tamis_status stream_add(tamis *t, const struct keys *in, uint8_t *seen, size_t *done)
 {
     struct stream s;
@@ -225,7 +226,7 @@ static tamis_status stream_add(tamis *t, const struct keys *in, uint8_t *seen, s
     return status;
 }
 
-/* If bits is NULL, answers go to a small buffer and are counted whenever that is full. */
+/* If bits is NULL, the answers go to a small buffer, and are counted whenever it is full. */
 static TAMIS__APART size_t stream_query(const tamis *t, const struct keys *in, struct aims *aims,
                                         uint8_t *bits)
 {
@@ -246,7 +247,7 @@ static TAMIS__APART size_t stream_query(const tamis *t, const struct keys *in, s
     return bits != NULL ? count_answers(bits, in->n) : count;
 }
 
-/* In a frame of its own, which other queries do not need. */
+/* In a frame of its own, because other queries do not need the aims. */
 static TAMIS__APART size_t query_aimed(const tamis *t, const struct keys *in, uint8_t *bits)
 {
     struct aims aims;
@@ -271,7 +272,7 @@ void tamis__bulk_count(const tamis *t, const struct keys *in, tamis__counter *us
 
 /* --- Adding, with a plan that may be strict --------------------------------------------------- */
 
-/* How many of n keys are sure to fit, new or not. */
+/* How many of n keys certainly fit, even if all are new. */
 static size_t sure_to_fit(const tamis *t, size_t n)
 {
     if (!t->strict) return n;
@@ -279,7 +280,7 @@ static size_t sure_to_fit(const tamis *t, size_t n)
     return room < n ? (size_t)room : n;
 }
 
-/* Near the limit of a strict plan, where only a key that is new needs room. */
+/* One key near the limit of a strict plan, where only a new key needs room. */
 static tamis_status add_carefully(tamis *t, tamis_hash h, uint8_t *seen)
 {
     const struct batch one = {.hashes = &h, .n = 1};
@@ -293,7 +294,7 @@ static tamis_status add_carefully(tamis *t, tamis_hash h, uint8_t *seen)
     return s;
 }
 
-/* Up to eight keys, a byte of answers. */
+/* Up to eight keys, whose answers are one byte. */
 static tamis_status bulk_add_few(tamis *t, const struct batch *keys, uint8_t *seen, size_t *done)
 {
     *seen = 0;
@@ -309,7 +310,7 @@ static tamis_status bulk_add_few(tamis *t, const struct batch *keys, uint8_t *se
 /* Keys that the plan has room for. */
 static tamis_status add_sure(tamis *t, const struct keys *in, uint8_t *seen, size_t *done)
 {
-    /* Answers are wanted in order: one after the other. */
+    /* Partitioning changes the order of the keys, and the answers depend on it. */
     if (seen != NULL || !tamis__partitioned_add(t, in)) return stream_add(t, in, seen, done);
     *done = in->n;
     return TAMIS_OK;
@@ -344,7 +345,7 @@ tamis_status tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen, siz
         at += added;
     }
     *done = at;
-    /* After a stop, the rest of the answers is "not seen". */
+    /* After a failure, the remaining answers are "not seen". */
     if (seen == NULL || at == in->n) return s;
     seen[at / 8] = (uint8_t)(seen[at / 8] & ((1u << at % 8) - 1));
     memset(seen + at / 8 + 1, 0, (in->n + 7) / 8 - at / 8 - 1);

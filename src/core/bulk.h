@@ -1,10 +1,10 @@
-/* Keys, many at a time and one by one. */
+/* Bulk calls and single keys. */
 #ifndef TAMIS_BULK_H
 #define TAMIS_BULK_H
 
 #include "handle.h"
 
-/* The keys of a call: to be hashed, or hashed already (bytes is NULL). */
+/* The keys of a call: bytes to be hashed, or hashes (then bytes is NULL). */
 struct keys {
     const tamis_bytes *bytes;
     const tamis_hash *hashes;
@@ -12,24 +12,25 @@ struct keys {
     size_t n;
 };
 
-/* TAMIS_OK, or why no more than the first *done were added. seen may be NULL. */
+/* TAMIS_OK, or the reason why only the first *done keys were added. seen may be NULL. */
 tamis_status tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen, size_t *done);
 
-/* Returns how many may be in. bits may be NULL. */
+/* Returns how many keys may be members. bits may be NULL. */
 size_t tamis__bulk_query(const tamis *t, const struct keys *in, uint8_t *bits);
 
-/* Calls `use` with each group of them, which are on their way from memory, and the number of its
- * first key; keys that cannot be hashed were sorted out before. */
+/* Calls `use` with each group of keys, which are prefetched, and the number of its first key. The
+ * caller has checked that keys can be hashed. */
 typedef void tamis__counter(void *ctx, const struct batch *group, size_t from);
 void tamis__bulk_count(const tamis *t, const struct keys *in, tamis__counter *use, void *ctx);
 
-/* One key, with no more ado than that. seen may be NULL. */
+/* One key. seen may be NULL. */
 tamis_status tamis__add_key(tamis *t, const tamis_bytes *key, tamis_hash h, bool *seen);
 bool tamis__query_key(const tamis *t, tamis_hash h);
 
-/* --- For the ways of adding --- */
+/* --- For the functions that add --- */
 
-/* The hashes of keys [at, at + n); `room` is for those that have to be computed. */
+/* The hashes of keys [at, at + n). They are computed into `room` unless the caller supplied
+ * them. */
 const tamis_hash *tamis__hash_group(const tamis *t, const struct keys *in, size_t at, size_t n,
                                     tamis_hash *room);
 
@@ -40,7 +41,7 @@ void tamis__sum_added(tamis *t);
 /* The weight of a sketch that was just opened. */
 void tamis__sum_weight(tamis *t);
 
-/* n keys were added, and these are the answers; NULL unless tamis__needs_seen. */
+/* Count n keys that were added with these answers, which may be NULL unless tamis__needs_seen. */
 void tamis__count_added(tamis *t, size_t n, const uint8_t *seen);
 
 #endif

@@ -1,5 +1,5 @@
-/* A ring of generations, the newest first: what windows of filters (membership/window.c) and windows
- * of sketches (frequency/window_of_counts.c) share. */
+/* A ring of generations, the newest first: what windows of filters (membership/window.c) and
+ * windows of sketches (frequency/window_of_counts.c) share. */
 #ifndef TAMIS_GENERATIONS_H
 #define TAMIS_GENERATIONS_H
 

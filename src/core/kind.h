@@ -1,9 +1,9 @@
 /* The table that each kind of structure gives to the rest of the library.
  *
- * A kind is one `struct kind`: a number, a name, what its plans may ask for, and functions. A sketch
- * also has a `struct sketch_ops`, and a sealed kind a `struct sealed_ops`. Adding a kind takes one
- * file with these tables and one line in kind.c; also its number in <tamis/tamis.h>, a section in
- * docs/FORMAT.md, and tests. */
+ * A kind is one `struct kind`: a number, a name, what its plans may ask for, and functions. A
+ * sketch also has a `struct sketch_ops`, and a sealed kind a `struct sealed_ops`. Adding a kind
+ * takes one file with these tables and one line in kind.c; also its number in <tamis/tamis.h>, a
+ * section in docs/FORMAT.md, and tests. */
 #ifndef TAMIS_KIND_H
 #define TAMIS_KIND_H
 
@@ -40,9 +40,9 @@ enum {
     TAMIS__ROLE_TEXTS = 7
 };
 
-/* A section. k and variant are parameters of the shape that each kind defines for itself. The fields
- * from salt to weight are 0 unless the comment names the kind; image.c translates them to and from
- * the entry of the section table, where some of them share a place. */
+/* A section. k and variant are parameters of the shape that each kind defines for itself. The
+ * fields from salt to weight are 0 unless the comment names the kind; image.c translates them to
+ * and from the entry of the section table, where some of them share a place. */
 struct section {
     uint16_t role, kind, variant, cell_bits;
     uint32_t k;
@@ -99,8 +99,8 @@ static inline uint64_t tamis__add_up(uint64_t a, uint64_t b)
     return sum < TAMIS__MOST_WEIGHT ? sum : TAMIS__MOST_WEIGHT;
 }
 
-/* The weight of a one-sided sketch after more was added, and the sum of two. A hostile image may have
- * any number there; those beyond the largest count as that. */
+/* The weight of a one-sided sketch after more was added, and the sum of two. A hostile image may
+ * have any number there; those beyond the largest count as that. */
 static inline int64_t tamis__add_weight(int64_t weight, uint64_t more)
 {
     const uint64_t w = (uint64_t)weight;
@@ -117,7 +117,7 @@ struct known {
     int64_t certain, likely; /* a guaranteed minimum count, and the most likely count */
     /* Two-sided sketches: one of the key's counters is saturated, so it missed what was taken away
      * since then. */
-    bool ended;
+    bool saturated;
 };
 
 /* A batch of keys, as the functions of a kind see them. */
@@ -175,8 +175,9 @@ enum {
     TAMIS__NOISY = 256          /* bits are flipped; sections have a flip threshold */
 };
 
-/* What a plan may ask of a kind, besides bytes, m, k, the seed and TAMIS_HASH_CALLER. plan.c refuses
- * the rest before the kind's own `solve` checks the values. The lower half is flags of tamis_plan. */
+/* What a plan may ask of a kind, besides bytes, m, k, the seed and TAMIS_HASH_CALLER. plan.c
+ * refuses the rest before the kind's own `solve` checks the values. The lower half is flags of
+ * tamis_plan. */
 enum {
     TAMIS__PLANS_ITEMS = 1 << 16,
     TAMIS__PLANS_FPR = 1 << 17,
@@ -265,7 +266,8 @@ struct kind {
     /* Bit i of seen/bits is the answer for hash i; the function clears the spare bits of the last
      * byte. If an add fails, *done is the number of keys that were added before, and their bits are
      * right. seen may be NULL unless tamis__needs_seen; then nothing is looked up only for the
-     * answers, and the sections get the same bytes. add is NULL in a kind that is read-only here. */
+     * answers, and the sections get the same bytes. add is NULL in a kind that is read-only
+     * here. */
     tamis_status (*add)(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done);
     void (*query)(const struct body *b, const struct batch *keys, uint8_t *bits);
     /* TAMIS_EABSENT if the key is certainly not a member; then nothing has changed. NULL: not

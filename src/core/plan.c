@@ -124,8 +124,8 @@ struct shape {
 };
 
 /* A plan for transfer chooses the smallest image whose code is this close to the lower bound
- * (pack.c): 2 % of the bits set, or fewer. This leaves some room for the metadata, so that the whole
- * stays within 1.25 times the bound. */
+ * (pack.c): 2 % of the bits set, or fewer. This leaves some room for the metadata, so that the
+ * whole stays within 1.25 times the bound. */
 #define NEAR_ENOUGH 1.24
 
 /* Bits of code per item, divided by the bound; 0: close enough, or not a plan for transfer. */
@@ -317,8 +317,8 @@ static tamis_status refuse_plan(const struct kind *kind, bool sketch, uint32_t r
 tamis_status tamis__check_plan(const struct kind *kind, const tamis_plan *p, tamis_error *why)
 {
     const uint32_t accepted = accepted_by(kind, p), refused = asked_by(p) & ~accepted;
-    const int given = (p->items != 0) + (p->fpr != 0) + (p->bytes != 0 || p->m != 0) +
-                      (p->excluded != 0 && (accepted & TAMIS__PLANS_EXCLUDED) != 0);
+    const int given =
+        (p->items != 0) + (p->fpr != 0) + (p->bytes != 0 || p->m != 0) + (p->excluded != 0);
     if (refused != 0) return refuse_plan(kind, plan_sketch(kind, p) != NULL, refused, why);
     if (given < 2 && (accepted & TAMIS__PLANS_TWO) != 0)
         return tamis__fail(why, TAMIS_EINVAL, "a plan needs two of: items, rate, bytes");

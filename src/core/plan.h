@@ -11,8 +11,8 @@ struct kind;
  * to 2^53 exactly, so no count in this library is ever rounded. 2^52 bits are 512 TiB. */
 #define TAMIS__MAX_CELLS (UINT64_C(1) << 52)
 #define TAMIS__MAX_ITEMS (UINT64_C(1) << 52)
-/* The lowest false-positive rate that a plan promises, however many bits it has. It is far above the
- * probability (2^-128 per item) that two keys have the same hash. */
+/* The lowest false-positive rate that a plan promises, however many bits it has. It is far above
+ * the probability (2^-128 per item) that two keys have the same hash. */
 #define TAMIS__MIN_FPR 1e-18
 
 /* A family of shapes (m, k), as the solver sees it. */
@@ -29,14 +29,15 @@ struct sizing {
     double (*fill)(double m, uint32_t k, double items);
 };
 
-/* tamis_solve for structs of full size. It completes the plan in place; after a failure the plan may
- * be half completed. */
+/* tamis_solve for structs of full size. It completes the plan in place; after a failure the plan
+ * may be half completed. */
 tamis_status tamis__solve_plan(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
 /* The same for a plan of one kind, and for TAMIS_AUTO (auto.c). */
 tamis_status tamis__solve_as(uint32_t kind, tamis_plan *plan, tamis_promise *promise,
                              tamis_error *why);
 tamis_status tamis__solve_auto(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
-/* Fails with TAMIS_EINVAL if the plan asks for what the kind does not accept, or says too little. */
+/* Fails with TAMIS_EINVAL if the plan asks for what the kind does not accept, or says too
+ * little. */
 tamis_status tamis__check_plan(const struct kind *kind, const tamis_plan *plan, tamis_error *why);
 
 /* Complete the plan with the best shape of the family, as tamis_solve promises. */
@@ -57,8 +58,8 @@ double tamis__tidy(double rate);
  * variable.) */
 double tamis__ln_factorial(double n);
 
-/* The least number of bits per member that distinguish n members from x other keys: log2 C(n + x, n)
- * / n. */
+/* The least number of bits per member that distinguish n members from x other keys: log2 C(n + x,
+ * n) / n. */
 double tamis__two_set_bound(double n, double x);
 
 /* The bytes of a section of that many one-bit cells: whole 64-bit words. */

@@ -1,5 +1,5 @@
-/* How often: the verbs of counts and weights. Kinds tell what their counters say; here it becomes
- * an interval. */
+/* Counts and weights: the verbs. A sketch returns what its counters contain; this file turns it
+ * into an interval. */
 #include "../core/bulk.h"
 #include "../core/error.h"
 #include "../core/generations.h"
@@ -96,7 +96,7 @@ tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, int64_t wei
 
 /* --- Counting --------------------------------------------------------------------------------- */
 
-/* a + b, up to the ends. */
+/* a + b, from INT64_MIN to INT64_MAX. */
 static int64_t count_sum(int64_t a, int64_t b)
 {
     int64_t s;
@@ -104,7 +104,7 @@ static int64_t count_sum(int64_t a, int64_t b)
     return b > 0 ? INT64_MAX : INT64_MIN;
 }
 
-/* The last number that a counter can tell. */
+/* The largest value of a counter. */
 static int64_t last(const tamis *t)
 {
     const unsigned bits = t->body.sections->cell_bits;
@@ -112,7 +112,7 @@ static int64_t last(const tamis *t)
     return two_sided(t) ? INT32_MAX : UINT32_MAX;
 }
 
-/* What may be noise at 99 %, now. */
+/* How much of a count may be noise now, at 99 %. */
 static int64_t margin(const tamis *t, const struct noise *n)
 {
     const uint64_t since = t->body.moved - n->moved;
@@ -120,7 +120,7 @@ static int64_t margin(const tamis *t, const struct noise *n)
     return count_sum(n->most_99, since < (uint64_t)growth ? (int64_t)since : growth);
 }
 
-/* Anything from the least on: of what was taken away, counters at their end have seen nothing. */
+/* Any count from `least` on: a saturated counter has missed everything that was taken away. */
 static tamis_estimate unknown(int64_t v, int64_t least)
 {
     return (tamis_estimate){.estimate = v, .lower = least, .upper = INT64_MAX, .confidence = 1};
@@ -147,9 +147,10 @@ static tamis_estimate two_sided_interval(const tamis *t, const struct noise *n, 
     return e;
 }
 
-/* What the tally told too much of a key before it got its entry. The noise was less then; how much
- * less, the count tells at which it got in, since that grows along with the noise. Half of it was
- * best for all orders of arrival (docs/ACCURACY.md). */
+/* How much of the count that a key had in the tally, before it got its entry, was noise. The noise
+ * was lower then. How much lower follows from the count at which the key got its entry, because
+ * that grows along with the noise. Half of it was best for all orders of arrival
+ * (docs/ACCURACY.md). */
 static int64_t noise_before(const tamis *t, const struct noise *n, int64_t before)
 {
     const double now = (double)t->sketch->unlisted(&t->body);
@@ -157,8 +158,8 @@ static int64_t noise_before(const tamis *t, const struct noise *n, int64_t befor
     return (int64_t)(share * (double)n->half / 2);
 }
 
-/* Of a key with an entry: only what it had before that can be noise. How much of that is, no
- * quantile of the noise tells: who has an entry may well have it because it met the most noise of
+/* The interval of a key with an entry. Only the count that it had before can be noise. No quantile
+ * of the noise bounds that, because a key may well have its entry because it had the most noise of
  * all keys. */
 static tamis_estimate listed_interval(const tamis *t, const struct noise *n, int64_t v,
                                       struct known k)
@@ -167,31 +168,31 @@ static tamis_estimate listed_interval(const tamis *t, const struct noise *n, int
     const int64_t before = v - k.certain, unsure = margin(t, n);
     const bool fresh = k.likely < v && before <= n->most_999;
     e.estimate = fresh ? k.likely : v - noise_before(t, n, before);
-    if (e.estimate < v - unsure) e.estimate = v - unsure; /* but a guess goes by what is usual */
+    if (e.estimate < v - unsure) e.estimate = v - unsure; /* the estimate assumes usual noise */
     if (e.estimate < e.lower) e.estimate = e.lower;
     return e;
 }
 
-/* A count goes to shared counters only when no entry has less: then as many entries as there are
- * have at least so much, but for buckets that chance has left half empty, so it is at most the
- * weight of all divided by their number. Twice that is out of the reach of chance
- * (tests/library/test_adversary.c). In a window the floors of all generations add up, and so do their
- * weights. */
+/* A count goes to the shared counters only if no entry has a lower one. Then all entries have at
+ * least this count, except those in buckets that chance left half empty. So it is at most the
+ * weight of all adds divided by the number of entries. More than twice that cannot be chance
+ * (tests/library/test_adversary.c). In a window the floors of all generations add up, and so do
+ * their weights. */
 static void count_judge(const tamis *t, struct known k, tamis_estimate *e)
 {
     e->certain = two_sided(t) ? INT64_MIN : k.certain;
-    /* At the end of the counters, or of their sum, nothing can be told. */
+    /* Saturated counters, or a saturated weight, allow no judgement. */
     e->judged = t->sketch->listed != NULL && e->upper != INT64_MAX && t->weight < INT64_MAX;
     if (!e->judged) return;
     const double entries = (double)t->body.sections[1].m;
     e->suspect = (double)(e->upper - k.certain) > 2 * (double)t->weight / entries;
     if (!e->suspect) return;
-    e->lower = k.certain; /* noise was measured by keys that nobody aimed at */
+    e->lower = k.certain; /* noise was measured with keys that nobody attacked */
     e->confidence = 1;
 }
 
-/* For counting and cuckoo filters. It writes field by field: a copy of a struct would load in one
- * piece what was stored in several, and that wait took a third of the time of a count. */
+/* For filters that count. It writes field by field: a copy of the struct would load in one piece
+ * what was stored in several, and waiting for that took a third of the time of a count. */
 static inline void put_unweighed(int64_t v, tamis_estimate *out)
 {
     out->estimate = out->upper = v;
@@ -202,7 +203,7 @@ static inline void put_unweighed(int64_t v, tamis_estimate *out)
 
 tamis_estimate tamis__interval(const tamis *t, const struct noise *n, int64_t v, struct known k)
 {
-    tamis_estimate e = k.ended         ? unknown(v, INT64_MIN)
+    tamis_estimate e = k.saturated     ? unknown(v, INT64_MIN)
                        : k.certain > 0 ? listed_interval(t, n, v, k)
                        : two_sided(t)  ? two_sided_interval(t, n, v)
                                        : one_sided_interval(t, n, v);
@@ -210,7 +211,7 @@ tamis_estimate tamis__interval(const tamis *t, const struct noise *n, int64_t v,
     return e;
 }
 
-/* What there is to know before the first count; *made as in noise.h. */
+/* Check that keys can be counted, and get the noise; *made as in noise.h. */
 static tamis_status count_prepare(const tamis *t, bool keys, const struct noise **n,
                                   struct noise **made, tamis_error *why)
 {

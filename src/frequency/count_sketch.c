@@ -198,7 +198,7 @@ SPECIALIZED int64_t count_sketch_count_key(const struct section *s, uint32_t k, 
         const int64_t c = count_sketch_get(s->cells, at[j], wide);
         v[j] = minus[j] ? -c : c;
     }
-    if (known != NULL) known->ended = tamis__any_ended(v, k, count_sketch_end(wide));
+    if (known != NULL) known->saturated = tamis__any_saturated(v, k, count_sketch_end(wide));
     const int64_t mid = k == 5 ? tamis__median_of_5(v) : median(v, k);
     return mid == count_sketch_end(wide)    ? INT64_MAX
            : mid == -count_sketch_end(wide) ? -INT64_MAX

@@ -1,12 +1,12 @@
-/* The most frequent: lists of items. A kind tells what is in its slots; here they are told from
- * noise and put in order. */
+/* Lists of the most frequent items. A sketch provides the items in its slots; this file computes
+ * their intervals and sorts them. */
 #include "../core/error.h"
 #include "../core/memory.h"
 #include "noise.h"
 
 #include <tamis/count.h>
 
-/* By estimate, then by bytes; where these are not all there, by hash. */
+/* By estimate, then by bytes, and by hash if not all bytes are kept. */
 static bool list_goes_before(const tamis_heavy *a, const tamis_heavy *b)
 {
     if (a->count.estimate != b->count.estimate) return a->count.estimate > b->count.estimate;
@@ -18,7 +18,7 @@ static bool list_goes_before(const tamis_heavy *a, const tamis_heavy *b)
     return a->hash < b->hash;
 }
 
-/* The last of all is on top: list[at] goes down to its place. */
+/* A heap with the last item of the order on top: list[at] moves down to its place. */
 static void list_sift(tamis_heavy *list_list, size_t at, size_t n)
 {
     const tamis_heavy one = list_list[at];
@@ -55,7 +55,7 @@ static void list_sort(tamis_heavy *list_list, size_t n)
     }
 }
 
-/* Those that may count `weight` or more, the first n of them in out; returns how many there are. */
+/* Writes the first n items whose count may be `weight` or more, and returns how many there are. */
 static size_t list_list(const tamis *t, const struct noise *noise, int64_t weight, tamis_heavy *out,
                         size_t n)
 {

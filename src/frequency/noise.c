@@ -3,8 +3,8 @@
 #include "../core/bulk.h"
 #include "../core/memory.h"
 
-/* The share of keys within a quantile of so many is off by 0.08 points (one standard deviation) at
- * 99 %. */
+/* With so many samples, the share of keys within the 99 % quantile has a standard deviation of 0.08
+ * percentage points. */
 #define SAMPLES 16384u
 #define KEPT 1024u
 #define EVERY (SAMPLES / KEPT)
@@ -23,9 +23,9 @@ static uint64_t weight_of(const tamis *t)
     return t->weight < 0 ? 0 - w : w;
 }
 
-/* The weight that the noise is made of, at the most: what the counters of one row would hold if each
- * had as much as 99 % of the keys see. The weight of all adds may be less; or far more, when it is
- * one heavy key's, which few others see. */
+/* The most weight that can be the source of the noise: the weight in the counters of one row if
+ * each had the 99 % quantile of the noise. The weight of all adds may be less. It may also be far
+ * more, if it belongs to one heavy key, which shares counters with few others. */
 static uint64_t held(const tamis *t, const struct noise *n)
 {
     const struct section *s = t->body.sections;
@@ -39,12 +39,12 @@ void tamis__noise_age(tamis *t)
 {
     if (t->noise == NULL) return;
     const uint64_t since = t->body.moved - t->noise->moved;
-    const bool lost = t->body.moved >= TAMIS__MOST_WEIGHT; /* at its end it tells nothing */
+    const bool lost = t->body.moved >= TAMIS__MOST_WEIGHT; /* once saturated, it says nothing */
     if (lost || since > held(t, t->noise) >> STALE_SHIFT) tamis__noise_drop(t);
 }
 
-/* Stable, by bytes; those that all values share are skipped, which are most. Returns the one that
- * is sorted. */
+/* A stable sort by bytes, which skips the bytes that all values share: most of them. Returns the
+ * array that is sorted. */
 static int64_t *noise_sort(int64_t *from, int64_t *to)
 {
     for (unsigned shift = 0; shift < 64; shift += 8) {
@@ -72,7 +72,7 @@ static void noise_count_group(void *sampling, const struct batch *group, size_t 
     s->t->sketch->count(&s->t->body, group, s->out + from);
 }
 
-/* Counts of keys that never came, none negative. room: for HASHED hashes. */
+/* Absolute counts of keys that were never added. room: for HASHED hashes. */
 #define HASHED (SAMPLES / 2)
 static void sample(const tamis *t, tamis_hash *room, int64_t *out)
 {
@@ -90,7 +90,7 @@ static void sample(const tamis *t, tamis_hash *room, int64_t *out)
         if (out[i] < 0) out[i] = -out[i];
 }
 
-/* NULL: no memory. */
+/* NULL: not enough memory. */
 static struct noise *measure(const tamis *t)
 {
     struct noise *n = tamis__alloc(t->memory, sizeof *n);
@@ -100,7 +100,8 @@ static struct noise *measure(const tamis *t)
         tamis__free(t->memory, values);
         return NULL;
     }
-    sample(t, (tamis_hash *)(void *)(values + SAMPLES), values); /* a room that sort uses later */
+    /* The second half of the values is the room for hashes before noise_sort uses it. */
+    sample(t, (tamis_hash *)(void *)(values + SAMPLES), values);
     const int64_t *sorted = noise_sort(values, values + SAMPLES);
     for (size_t i = 0; i < KEPT; i++) n->sorted[i] = sorted[i * EVERY + EVERY / 2];
     n->half = sorted[SAMPLES / 2];
@@ -114,8 +115,8 @@ static struct noise *measure(const tamis *t)
 
 const struct noise *tamis__noise(const tamis *t, struct noise **made)
 {
-    /* Threads that only ask may meet here: whoever is first leaves it for all, and what they find
-     * is never taken away before the next change, which has the handle for itself. */
+    /* Several reading threads may measure at the same time; the result of the first to finish is
+     * kept for all. It is freed only by the next change, which has the handle for itself. */
     struct noise **place = (struct noise **)(uintptr_t)&t->noise;
     struct noise *found = __atomic_load_n(place, __ATOMIC_ACQUIRE);
     *made = NULL;
@@ -130,7 +131,7 @@ const struct noise *tamis__noise(const tamis *t, struct noise **made)
 
 int64_t tamis__noise_below(const struct noise *n, int64_t v)
 {
-    size_t low = 0, high = KEPT; /* of those below low it is known that they are */
+    size_t low = 0, high = KEPT; /* all before low are at most v */
     while (low < high) {
         const size_t mid = low + (high - low) / 2;
         if (n->sorted[mid] <= v)

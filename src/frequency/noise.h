@@ -1,10 +1,11 @@
-/* What a sketch says of keys that never came: the source of its error bars.
+/* The noise of a sketch: the counts of keys that were never added. It is where the intervals come
+ * from.
  *
- * A key that never came should count 0, so its count is pure error: what its counters have of other
- * keys. Hashes are uniform, so any hashes that nobody added stand for all such keys (D. Ting,
- * "Count-Min: optimal estimation and tight error bounds using empirical error distributions",
- * 2018), and a key that did come sees as much of the others, or less where updates are
- * conservative. */
+ * The count of a key that was never added should be 0, so it is pure error: the weight of other
+ * keys in its counters. Hashes are uniform, so any hashes that nobody added represent all such keys
+ * (D. Ting, "Count-Min: optimal estimation and tight error bounds using empirical error
+ * distributions", 2018). A key that was added has as much weight of others in its counters, or less
+ * if updates are conservative. */
 #ifndef TAMIS_NOISE_H
 #define TAMIS_NOISE_H
 
@@ -14,22 +15,22 @@
 #include <tamis/inspect.h>
 
 #ifndef TAMIS_LEAN
-/* Nothing is known any more. The handle must be for us alone. */
+/* Forget the measured noise. No other thread may use the handle. */
 void tamis__noise_drop(tamis *t);
 
-/* The same, unless so little has been added since that the noise is much the same; for adds, after
- * which a count is often wanted. */
+/* The same, unless so little was added since then that the noise has hardly changed. For adds,
+ * which are often followed by a count. */
 void tamis__noise_age(tamis *t);
 
 /* --- What the verbs of core leave to count.c --- */
 
-/* Whether weights may be negative here, and the reason why not. */
+/* Whether weights may be negative, and the reason why not. */
 bool tamis__takes_away(const tamis *t);
 tamis_status tamis__cannot_take_away(const tamis *t, tamis_error *why);
 
-/* The part of tamis_info that is about weights, and the undoing of what is not. */
+/* Set the facts about weights, and reset those that a sketch does not have. */
 tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out);
-#else /* no kind that weighs */
+#else /* there are no sketches */
 static inline void tamis__noise_drop(tamis *t)
 {
     (void)t;
@@ -55,26 +56,26 @@ static inline tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out)
 }
 #endif
 
-/* The quantiles of what keys that never came count, or how far from 0 that is where it may be
- * either side. */
+/* Quantiles of the counts of keys that were never added; in a two-sided sketch, of their absolute
+ * values. */
 struct noise {
     int64_t half, most_99, most_999;
-    uint64_t moved;       /* struct body.moved, then */
-    uint64_t weight;      /* of all adds, then */
-    int64_t sorted[1024]; /* every 16th of them */
+    uint64_t moved;       /* struct body.moved at the time */
+    uint64_t weight;      /* the absolute weight of the sketch at the time */
+    int64_t sorted[1024]; /* every 16th count */
 };
 
-/* What keys see now; *made is to be freed when it is not NULL. NULL: no memory. Several threads may
- * ask at once. */
+/* The present noise. *made is to be freed if it is not NULL. Returns NULL if there is not enough
+ * memory. Several threads may call it at the same time. */
 const struct noise *tamis__noise(const tamis *t, struct noise **made);
 
-/* The interval for a count of a kind that weighs. */
+/* The interval for the count v of a key. */
 tamis_estimate tamis__interval(const tamis *t, const struct noise *n, int64_t v, struct known k);
 
-/* The part of tamis_info that is about items that are listed. */
+/* Set the facts about listed items. */
 void tamis__list_facts(const tamis *t, tamis_facts *out);
 
-/* The median of those that are at most v. */
+/* The median of the counts that are at most v. */
 int64_t tamis__noise_below(const struct noise *n, int64_t v);
 
 #endif

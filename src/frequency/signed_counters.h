@@ -1,4 +1,4 @@
-/* Counters of either sign that stay at their ends for ever, and the median of a key's: of
+/* Signed counters that stay saturated once they are, and the median of a key's counters: for
  * count-sketch and signed-tally. */
 #ifndef TAMIS_SIGNED_COUNTERS_H
 #define TAMIS_SIGNED_COUNTERS_H
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* a + b, and at the ends for ever: -most ... most. */
+/* a + b, from -most to most. A counter at either end is saturated and stays there. */
 static inline int64_t tamis__add_signed(int64_t a, int64_t b, int64_t most)
 {
     int64_t sum;
@@ -16,11 +16,11 @@ static inline int64_t tamis__add_signed(int64_t a, int64_t b, int64_t most)
     return sum > most ? most : sum < -most ? -most : sum;
 }
 
-/* The same of two counters, where b may be at its end as well. */
+/* The same for two counters, where b may be saturated as well. */
 static inline int64_t tamis__merge_signed(int64_t a, int64_t b, int64_t most)
 {
-    const int64_t a_ended = a == most || a == -most, b_ended = b == most || b == -most;
-    return b_ended && !a_ended ? b : tamis__add_signed(a, b, most);
+    const int64_t a_saturated = a == most || a == -most, b_saturated = b == most || b == -most;
+    return b_saturated && !a_saturated ? b : tamis__add_signed(a, b, most);
 }
 
 static inline int64_t tamis__negative(int64_t w)
@@ -46,14 +46,14 @@ static inline int64_t tamis__median_of_5(int64_t *v)
     return v[1] > v[2] ? v[1] : v[2];
 }
 
-static inline bool tamis__any_ended(const int64_t *v, uint32_t n, int64_t most)
+static inline bool tamis__any_saturated(const int64_t *v, uint32_t n, int64_t most)
 {
-    bool ended = false;
-    for (uint32_t i = 0; i < n; i++) ended |= v[i] == most || v[i] == -most;
-    return ended;
+    bool saturated = false;
+    for (uint32_t i = 0; i < n; i++) saturated |= v[i] == most || v[i] == -most;
+    return saturated;
 }
 
-/* "Maybe" to every one of n keys: what cancels out proves nothing. */
+/* "Maybe" to each of n keys: weights that cancel out prove nothing. */
 static inline void tamis__all_maybe(uint8_t *bits, size_t n)
 {
     memset(bits, 0xff, n / 8);

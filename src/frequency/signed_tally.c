@@ -211,7 +211,8 @@ static void signed_tally_count(const struct body *b, const struct batch *keys, i
             v[j] = minus >> j & 1 ? -c : c;
         }
         out[i] = tamis__median_of_5(v);
-        if (keys->known != NULL) keys->known[i].ended = tamis__any_ended(v, PLACES, INT64_MAX);
+        if (keys->known != NULL)
+            keys->known[i].saturated = tamis__any_saturated(v, PLACES, INT64_MAX);
     }
 }
 

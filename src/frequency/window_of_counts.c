@@ -144,7 +144,7 @@ static void window_of_counts_count(const struct body *b, const struct batch *key
             if (i == 0) *k = (struct known){0};
             k->certain = window_of_counts_sum(k->certain, known[j].certain);
             k->likely = window_of_counts_sum(k->likely, known[j].likely);
-            k->ended |= known[j].ended;
+            k->saturated |= known[j].saturated;
         }
     }
 }

@@ -14,7 +14,7 @@
 #define SUM_BYTES 8u
 #define CHUNK 65536u
 #define MAX_SECTIONS 1024u
-/* Where a generation stays: one that wrapped to 0 no reader would accept. */
+/* A generation stays at this number: if it wrapped to 0, no reader would accept it. */
 #define MAX_GENERATION (UINT64_MAX >> 1)
 
 /* Offsets within the header and within a section's entry, as in docs/FORMAT.md. */
@@ -215,7 +215,7 @@ static size_t chunk_length(const struct section *s, uint64_t chunk)
     return (size_t)(rest < CHUNK ? rest : CHUNK);
 }
 
-/* The root is taken with its own eight bytes as zero. */
+/* The root is the sum of the metadata with the eight bytes of the root itself as zero. */
 static uint64_t root_of(uint8_t *metadata, uint64_t bytes)
 {
     uint8_t kept[8];
@@ -226,7 +226,7 @@ static uint64_t root_of(uint8_t *metadata, uint64_t bytes)
     return root;
 }
 
-/* Header, table and sums in one block; NULL: no memory. */
+/* Header, table and sums in one block; NULL: not enough memory. */
 static uint8_t *make_metadata(const tamis *t, uint64_t *bytes, uint64_t *root)
 {
     struct section *s = t->body.sections;
@@ -276,7 +276,7 @@ tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, tamis_error 
     return tamis__image_write(t, put, ctx, &root, why);
 }
 
-/* --- Reading: nothing is believed before it was checked --------------------------------------- */
+/* --- Reading: nothing is used before it was checked ------------------------------------------- */
 
 static tamis_status image_fetch(const struct source *src, uint64_t at, void *to, size_t n,
                                 tamis_error *why)
@@ -299,7 +299,7 @@ bool tamis__image_root(const uint8_t *header, uint64_t *root)
     return memcmp(header, image_magic, sizeof image_magic) == 0;
 }
 
-/* What can be said of the first 128 bytes before the sums are known. */
+/* Check what can be checked in the first 128 bytes before the sums are known. */
 static tamis_status check_start(const uint8_t *h, uint64_t size, tamis_error *why)
 {
     uint64_t total;
@@ -340,7 +340,7 @@ static tamis_status check_start(const uint8_t *h, uint64_t size, tamis_error *wh
     return TAMIS_OK;
 }
 
-/* The rest of the header, once the root has vouched for it against accidents. */
+/* Check the rest of the header, once its root is right, which excludes accidents. */
 static tamis_status check_header(const uint8_t *h, tamis_error *why)
 {
     if (tamis__get16(h + H_WRITE_VERSION) < tamis__get16(h + H_READ_VERSION))
@@ -370,7 +370,8 @@ static tamis_status check_header(const uint8_t *h, tamis_error *why)
     return TAMIS_OK;
 }
 
-/* Entries into sections; every length and offset is right afterwards, and the sums fit in front. */
+/* Read the entries into sections. Afterwards every length and offset is right, and the sums fit
+ * before the first section. */
 static tamis_status parse_table(const uint8_t *meta, uint64_t size, struct section *s,
                                 uint32_t count, tamis_error *why)
 {
@@ -385,8 +386,8 @@ static tamis_status parse_table(const uint8_t *meta, uint64_t size, struct secti
         s[i].k = tamis__get32(e + E_K);
         s[i].m = tamis__get64(e + E_M);
         s[i].length = tamis__get64(e + E_LENGTH);
-        /* Each within size, so no sum below can overflow: 1024 sections of less than 2^64 /
-         * 65536. */
+        /* Each is at most size, so that no sum below can overflow: 1024 sections of less than
+         * 2^64 / 65536. */
         if (s[i].length < 8 || s[i].length > size)
             return tamis__corrupt(why, entry + E_LENGTH, "a section length is wrong");
         if (!all_zero(e + E_ZERO_8, 8))
@@ -407,7 +408,7 @@ static tamis_status parse_table(const uint8_t *meta, uint64_t size, struct secti
     return TAMIS_OK;
 }
 
-/* The private copy of header, table and sums, complete and under its root. */
+/* A private copy of header, table and sums, complete and checked against its root. */
 struct metadata {
     uint8_t *bytes;
     struct section *sections;
@@ -432,7 +433,7 @@ static tamis_status read_metadata(const struct source *src, const tamis_memory *
     if (s != TAMIS_OK) return s;
     m->count = tamis__get32(start + H_SECTIONS);
     const uint64_t table_end = TAMIS__HEADER_BYTES + (uint64_t)m->count * ENTRY_BYTES;
-    /* Room for the sums of any table that fits the size. */
+    /* Room for the sums of any table that fits in the image. */
     m->bytes = tamis__alloc(memory, table_end + (src->size / CHUNK + m->count) * SUM_BYTES);
     m->sections = tamis__alloc(memory, (uint64_t)m->count * sizeof *m->sections);
     if (m->bytes == NULL || m->sections == NULL)
@@ -514,7 +515,7 @@ static tamis_status set_facts(tamis *t, const uint8_t *h, const tamis_options *o
     return set_hasher(t, h, o, why);
 }
 
-/* Bring in one section, a megabyte at a time, and check its sums while it is in the cache. */
+/* Read one section, a megabyte at a time, and check its sums while it is in the cache. */
 static tamis_status read_section(const struct source *src, const struct section *s,
                                  const uint8_t *sums, bool verify, tamis_error *why)
 {
@@ -627,7 +628,8 @@ static tamis_status make_handle(const struct source *src, const tamis_options *o
     if (s != TAMIS_OK) return s;
     if (in_place) {
         t->borrowed = t->read_only = true;
-        for (uint32_t i = 0; i < m->count; i++) /* read_only keeps the const promise */
+        /* The source's bytes stay const, because the handle is read-only. */
+        for (uint32_t i = 0; i < m->count; i++)
             t->body.sections[i].cells = (uint8_t *)(uintptr_t)(src->memory + m->sections[i].offset);
     } else if (!tamis__alloc_cells(t, false)) {
         s = tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",

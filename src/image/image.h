@@ -13,8 +13,8 @@ uint64_t tamis__image_bytes(uint64_t length, uint32_t count);
 /* The bytes of an image that has these sections `times` times. */
 uint64_t tamis__repeated_bytes(const struct section *s, uint32_t count, uint32_t times);
 
-/* The bytes that `count` short sections add to an image besides their contents, and that one section
- * takes with its contents: upper bounds for planning. */
+/* The bytes that `count` short sections add to an image besides their contents, and that one
+ * section takes with its contents: upper bounds for planning. */
 uint64_t tamis__sections_overhead(uint64_t count);
 uint64_t tamis__section_bytes(uint64_t length);
 
@@ -33,8 +33,8 @@ struct source {
     void *ctx;
 };
 
-/* Validate an image from an untrusted source and make a handle from it. With in_place, which requires
- * 64-byte aligned memory, the handle uses the bytes of the source and is read-only. */
+/* Validate an image from an untrusted source and make a handle from it. With in_place, which
+ * requires 64-byte aligned memory, the handle uses the bytes of the source and is read-only. */
 tamis_status tamis__image_read(const struct source *src, const tamis_options *options,
                                bool in_place, tamis **out, tamis_error *why);
 

@@ -6,10 +6,10 @@
  *     [ g0 ]  [ g1 ]  [ g2 ]  [ g3 ]          rotate: g3 is emptied and moves to the front
  *       ^ add          query: any of them     count: the sum of all of them
  *
- * If it is rotated every quarter of an hour, a window of four generations remembers every key for at
- * least three quarters of an hour and at most a whole one. To remember keys for at least an hour,
- * take five. A key that is seen again while an older generation has it is added to the newest as
- * well, so it is remembered from the last time it was seen.
+ * If it is rotated every quarter of an hour, a window of four generations remembers every key for
+ * at least three quarters of an hour and at most a whole one. To remember keys for at least an
+ * hour, take five. A key that is seen again while an older generation has it is added to the newest
+ * as well, so it is remembered from the last time it was seen.
  *
  * The plan of a window of filters spreads its items over the generations: each is made for items/g,
  * at the rate r with 1-(1-r)^g = fpr, because a key that was never added is looked up in all of
