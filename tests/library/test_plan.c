@@ -290,7 +290,7 @@ static void foreign_fields_are_refused(void)
     } asked[] = {
         {{.cell_bits = 8}, "counters are only for counting, count-min", TAMIS_COUNTING},
         {{.generations = 3}, "generations are only for window", TAMIS_WINDOW},
-        {{.flags = TAMIS_TURNING}, "generations are only for window", TAMIS_WINDOW},
+        {{.flags = TAMIS_AUTO_ROTATE}, "generations are only for window", TAMIS_WINDOW},
         {{.inner_kind = TAMIS_BLOOM}, "only for counting, pair, window", TAMIS_PAIR},
         {{.excluded = 9}, "excluded keys are only for exact", TAMIS_EXACT},
         {{.flags = TAMIS_COMPACT}, "compact variant is only for blocked", TAMIS_BLOCKED},
