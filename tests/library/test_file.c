@@ -233,7 +233,8 @@ static void facts_without_cells(void)
 
 static void write_bytes(const void *p, size_t n)
 {
-    CHECK_OK(tamis_write_file(path, p, n, NULL, NULL));
+    FILE *f = fopen(path, "wb"); /* not by the library, which would sync each time */
+    CHECK(f != NULL && fwrite(p, 1, n, f) == n && fclose(f) == 0);
 }
 
 /* Each byte of the metadata is under its root, no cell is read, and *out stays as it is. */
