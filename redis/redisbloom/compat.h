@@ -62,9 +62,9 @@ uint32_t compat_murmur32(const void *key, size_t len, uint32_t seed);
 void *compat_zeros(const struct compat_room *room, uint64_t n);
 void *compat_clone(const tamis_memory *memory, const void *p, size_t n);
 
-/* Bloom and cuckoo filters are chains of links: a pointer to an array of structs, each of which begins
- * with the pointer to the bytes of its link, and their number, a uint32_t. This describes where a
- * type of filter has them, so that freeing, copying, measuring and moving exist once. */
+/* Bloom and cuckoo filters are chains of links: a pointer to an array of structs, each of which
+ * begins with the pointer to the bytes of its link, and their number, a uint32_t. This describes
+ * where a type of filter has them, so that freeing, copying, measuring and moving exist once. */
 struct compat_chain {
     size_t filter, link; /* sizes of the structs */
     size_t link_at, links_at;

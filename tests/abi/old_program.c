@@ -1,5 +1,6 @@
-/* A program as it was written for the header of the baseline, and nothing newer. It runs with the library of today. Each
- * struct that the library writes is followed by bytes that it must leave alone. */
+/* A program that was written for the header of the baseline, and nothing newer. It runs with the
+ * current library. Each struct that the library writes is followed by bytes that it must leave
+ * alone. */
 #include "tamis-baseline.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* The public header as programs know it that must keep working: see test_abi.py. Never changed, only replaced. */
+/* The public header with which programs were built that must keep working: see test_abi.py. It is
+ * never changed, only replaced. */
 /* clang-format off */
 #ifndef TAMIS_TAMIS_H
 #define TAMIS_TAMIS_H

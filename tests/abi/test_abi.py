@@ -1,13 +1,19 @@
-"""Programs that were built with an older header keep working with this library: they need not even be recompiled.
+"""Programs that were built with an older header keep working with this library: they need not even
+be recompiled.
 
-tamis-baseline.h is the public header as it was, in one file and without its comments. Against it this test compares the
-headers of today: every enumerator has its value, every field its place and type, every function its type, and only structs
-that begin with their size have grown. Then it builds old_program.c with the baseline alone and runs it with libtamis.so.
+tamis-baseline.h is the public header as it was, in one file and without its comments. The test
+compares the current headers with it: every enumerator has its value, every field its place and
+type, every function its type, and only structs that begin with their size have grown. Then it
+builds old_program.c with the baseline alone and runs it with libtamis.so.
 
-It begins with itself: headers with one break each must be complained about, and those that only grow must not.
+The test first tests itself: headers with one break each must be reported, and those that only grow
+must not.
 
-A new baseline, when a release has made its promises:   /usr/bin/python3 tests/abi/test_abi.py --baseline
-TAMIS_SOURCE: the tree; TAMIS_BUILD: a build of it."""
+This makes a new baseline, when a release has made its promises:
+
+    /usr/bin/python3 tests/abi/test_abi.py --baseline
+
+TAMIS_SOURCE is the tree, and TAMIS_BUILD a build of it."""
 import os
 import pathlib
 import re
@@ -19,8 +25,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = pathlib.Path(os.environ.get("TAMIS_SOURCE", HERE.parent.parent))
 BUILD = pathlib.Path(os.environ.get("TAMIS_BUILD", ROOT / "build"))
 BASELINE = HERE / "tamis-baseline.h"
-CC = [os.environ.get("CC", "cc"), "-std=gnu11", "-Wall", "-Wextra", "-Werror", *os.environ.get("TEST_CFLAGS", "").split()]
-ABOUT = """/* The public header as programs know it that must keep working: see test_abi.py. Never changed, only replaced. */
+CC = [os.environ.get("CC", "cc"), "-std=gnu11", "-Wall", "-Wextra", "-Werror",
+      *os.environ.get("TEST_CFLAGS", "").split()]
+ABOUT = """\
+/* The public header with which programs were built that must keep working: see test_abi.py. It is
+ * never changed, only replaced. */
 /* clang-format off */
 """
 # (what is broken, by which edit of the headers of today)
@@ -61,7 +70,8 @@ def structs(text):
         fields = []
         for declaration in filter(str.strip, body.split(";")):
             pointer = re.search(r"\(\*(\w+)\)\(", declaration)
-            names = [pointer] if pointer else [re.search(r"(\w+)(?:\[\w+\])?\s*$", one) for one in declaration.split(",")]
+            names = [pointer] if pointer else [re.search(r"(\w+)(?:\[\w+\])?\s*$", one)
+                                               for one in declaration.split(",")]
             fields += [name[1] for name in names]
         found[name] = fields
     return found
@@ -77,14 +87,18 @@ def functions(text):
 
 
 def probe(text, include):
-    """A program that prints values, places and types of all that a header declares, as lines of words."""
+    """A program that prints values, places and types of all that a header declares, as lines of
+    words."""
     out = ["#include <stdio.h>", include,
-           "#define TYPE(f) _Generic((f), bool: 1, char *: 2, uint8_t *: 3, uint32_t: 4, int: 5, uint64_t: 6, \\",
+           "#define TYPE(f) _Generic((f), bool: 1, char *: 2, uint8_t *: 3, uint32_t: 4, int: 5, "
+           "uint64_t: 6, \\",
            "    int64_t: 7, double: 8, uint64_t *: 9, default: 10)", "int main(void)", "{"]
     out += [f'    printf("{name} %lld\\n", (long long)({name}));' for name in enumerators(text)]
     for name, fields in structs(text).items():
         out.append(f'    printf("{name} %zu\\n", sizeof(struct {name}));')
-        out += [f'    printf("{name}.{f} %zu %zu %d\\n", offsetof(struct {name}, {f}), sizeof(((struct {name} *)0)->{f}), '
+        out += [
+            f'    printf("{name}.{f} %zu %zu %d\\n", offsetof(struct {name}, {f}), sizeof(((struct '
+            f'{name} *)0)->{f}), '
                 f'TYPE(((struct {name} *)0)->{f}));' for f in fields]
     return "\n".join(out + ["    return 0;", "}", ""])
 
@@ -92,12 +106,14 @@ def probe(text, include):
 def compiled(room, name, source, *flags):
     """(the program, "") or (None, why not)"""
     (room / f"{name}.c").write_text(source)
-    done = subprocess.run([*CC, str(room / f"{name}.c"), "-o", str(room / name), *flags], capture_output=True, text=True)
+    done = subprocess.run([*CC, str(room / f"{name}.c"), "-o", str(room / name), *flags],
+                          capture_output=True, text=True)
     return (room / name, "") if done.returncode == 0 else (None, done.stderr)
 
 
 def facts(program):
-    lines = subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout.splitlines()
+    lines = subprocess.run([str(program)], check=True, capture_output=True,
+                           text=True).stdout.splitlines()
     return {line.split()[0]: line.split()[1:] for line in lines}
 
 
@@ -107,8 +123,10 @@ def complaints(room, old, folder):
     today = "\n".join(f"#include <tamis/{name}>" for name in names)
     flags = [f"-I{folder}"]
     # Declared again as they were: the compiler refuses other types.
-    again = re.findall(r"^typedef tamis_status \(\*\w+\)\([^;]+;", old, re.M) + ["TAMIS_API " + one for one in functions(old)]
-    program, why = compiled(room, "functions", "\n".join([today, *again, "int main(void) { return 0; }", ""]), *flags)
+    again = re.findall(r"^typedef tamis_status \(\*\w+\)\([^;]+;", old,
+                       re.M) + ["TAMIS_API " + one for one in functions(old)]
+    program, why = compiled(room, "functions",
+                            "\n".join([today, *again, "int main(void) { return 0; }", ""]), *flags)
     if program is None:
         yield f"functions have changed:\n{why}"
     program, why = compiled(room, "today", probe(old, today), *flags)
@@ -156,13 +174,15 @@ def main():
             assert not found, f"noticed, though programs keep working: {what}: {found}"
 
         found = list(complaints(room, old, ROOT / "include"))
-        exported = subprocess.run(["nm", "-D", "--defined-only", str(BUILD / "libtamis.so")], check=True, capture_output=True,
+        exported = subprocess.run(["nm", "-D", "--defined-only", str(BUILD / "libtamis.so")],
+                                  check=True, capture_output=True,
                                   text=True).stdout
         for line in functions(old):
             symbol = re.search(r"(tamis_\w+)\(", line)[1]
             if not re.search(rf" {symbol}$", exported, re.M):
                 found.append(f"libtamis.so does not export {symbol}")
-        program, why = compiled(room, "old", (HERE / "old_program.c").read_text(), f"-I{HERE}", f"-L{BUILD}", "-ltamis", "-lm",
+        program, why = compiled(room, "old", (HERE / "old_program.c").read_text(), f"-I{HERE}",
+                                f"-L{BUILD}", "-ltamis", "-lm",
                                 "-pthread", f"-Wl,-rpath,{BUILD}")
         if program is None:
             found.append(f"old_program.c cannot be built:\n{why}")

@@ -227,9 +227,9 @@ static void no_plain_filter(void)
     tamis_close(t);
 }
 
-/* Over-full is when the rate is: not when one generation has a little more and the others have
- * none. */
-static void over_full_by_the_rate(void)
+/* A window is overfull if its rate is above the plan, not if one generation has a little more
+ * than its share and the others are empty. */
+static void overfull_by_the_rate(void)
 {
     const tamis_plan p = window_plan(0, 4, 4000, 0.01);
     tamis *t = create(&p, NULL);
@@ -282,7 +282,7 @@ static const struct test tests[] = {
     {"turning", turning},
     {"merging_generation_by_generation", merging_generation_by_generation},
     {"no_plain_filter", no_plain_filter},
-    {"over_full_by_the_rate", over_full_by_the_rate},
+    {"overfull_by_the_rate", overfull_by_the_rate},
     {"plans", plans},
 };
 TEST_MAIN(tests)

@@ -439,7 +439,8 @@ make_bad_tree() {
     function_of 101 >tests/long101.c
     awk 'BEGIN { for (i = 0; i < 700; i++) print ";" }' >cli/lines700.c
     awk 'BEGIN { for (i = 0; i < 701; i++) print ";" }' >cli/lines701.c
-    awk 'BEGIN { for (i = 0; i < 351; i++) print ";" }' | tee include/tamis/count.h >include/tamis/tamis.h
+    awk 'BEGIN { for (i = 0; i < 351; i++) print ";" }' |
+        tee include/tamis/count.h >include/tamis/tamis.h
     printf '# XX''XX TO''DOS\n# TO''DO: this\n# (FIX''ME)\nx = "XX''X" \n' >tests/marks.py
     printf 'int a;\t/* tab */\nint b; \n/* %094d */\n/* %095d */\n' 0 0 >tests/tab.h
     printf 'all:\n\ttrue\n' >cli/Makefile
