@@ -26,8 +26,8 @@
  * Weights may be negative in variant 0: what was added may be taken away again. No counter goes
  * below 0; an add that would do so is refused, as that key certainly has less.
  *
- * A counter that reaches its end, 2^32 - 1 of 32 bits or 2^63 - 1 of 64, stays there for ever and
- * means "or more". */
+ * A counter that reaches 2^32 - 1 (32 bits) or 2^63 - 1 (64 bits) is saturated: it stays there for
+ * ever and means "or more". */
 #include "../core/error.h"
 #include "../core/occupancy.h"
 #include "counter_rows.h"
@@ -200,7 +200,7 @@ APART void add_conservative(uint8_t *r0, uint8_t *r1, uint8_t *r2, uint8_t *r3, 
             p[j] = row[j] + 4 * tamis__mulhi(x, m);
             c[j] = tamis__get32(p[j]);
         }
-        /* 0 when all are at their end, where they stay. */
+        /* 0 if all are saturated, so that they stay. */
         const uint32_t raised =
             count_min_lesser(count_min_lesser(c[0], c[1]), count_min_lesser(c[2], c[3])) + 1;
         for (int j = 0; j < 4; j++) tamis__put32(p[j], c[j] > raised ? c[j] : raised);

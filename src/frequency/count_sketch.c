@@ -23,8 +23,8 @@
  *
  * "Whether" is not a question for it: a count of 0 proves nothing, so every key may be in.
  *
- * A counter that reaches its end, 2^31 - 1 of 32 bits or 2^63 - 1 of 64, or its negative, stays
- * there for ever and means "or more". */
+ * A counter that reaches 2^31 - 1 (32 bits) or 2^63 - 1 (64 bits), or the negative of that, is
+ * saturated: it stays there for ever and means "or more". */
 #include "../core/error.h"
 #include "../core/occupancy.h"
 #include "counter_rows.h"

@@ -34,7 +34,7 @@ tamis_status tamis__solve_octets(tamis_plan *p, uint32_t places, tamis_error *wh
 {
     if (p->error != 0 || p->delta != 0)
         return tamis__fail(why, TAMIS_EINVAL,
-                           "no formula tells the error of a tally, which depends on the stream: "
+                           "no formula gives the error of a tally, which depends on the stream: "
                            "plan it by bytes");
     if (p->bytes == 0 && p->m == 0)
         return tamis__fail(why, TAMIS_EINVAL, "a plan needs one of: bytes, m");

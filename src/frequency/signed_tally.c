@@ -56,7 +56,7 @@ static int64_t sum_of(uint64_t octet, unsigned j, unsigned p, unsigned size)
 {
     int64_t sum = 0;
     if (tamis__octet_size(j, p) == size)
-        return value_at(octet, j, p); /* the only one that can be at its end */
+        return value_at(octet, j, p); /* only such a counter can be saturated */
     for (unsigned i = p; i < p + size; i += tamis__octet_size(j, i)) sum += value_at(octet, j, i);
     return sum;
 }

@@ -2,7 +2,7 @@
  *
  * Most keys of a stream are rare, and most of a sketch's counters small: of 32 bits that count to
  * 20, 27 are air. Here a counter begins as one byte. Where it would overflow it joins its
- * neighbour, 1 -> 2 -> 4 -> 8 bytes, so that memory goes to whoever needs it, and four times as
+ * neighbour, 1 -> 2 -> 4 -> 8 bytes, so that memory goes where it is needed, and four times as
  * many keys have counters of their own (R. Ben Basat, G. Einziger, M. Mitzenmacher, S. Vargaftik,
  * "SALSA: Self-Adjusting Lean Streaming Analytics", 2021). With conservative updates the mean error
  * is 7 to 60 times below that of 32-bit counters in the same memory (64 KiB to 1 MiB, ten million
@@ -72,7 +72,7 @@ static tamis_status tally_add_weights(struct section *s, const struct batch *key
 /* All of weight 1, and nobody asks what was there before. */
 static void tally_add_ones(struct section *s, const struct batch *keys)
 {
-    /* Cells are bytes, which may be anything: what is in a struct would be read anew after each
+    /* Cells are bytes, which may alias anything: fields of a struct would be read again after each
      * store. */
     const tamis_hash *h = keys->hashes;
     const size_t n = keys->n;

@@ -140,7 +140,7 @@ static tamis_status top_solve(tamis_plan *p, tamis_promise *promise, tamis_error
     (void)promise;
     if (p->error != 0 || p->delta != 0)
         return tamis__fail(why, TAMIS_EINVAL,
-                           "no formula tells the error of a top, which depends on the stream: "
+                           "no formula gives the error of a top, which depends on the stream: "
                            "plan it by bytes");
     if (p->bytes == 0 && p->m == 0)
         return tamis__fail(why, TAMIS_EINVAL, "a plan needs one of: bytes, m");

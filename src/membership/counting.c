@@ -7,14 +7,14 @@
  *     "a": 2, 7, 10   "b": 7, 14, 15      ^         ^     ^       ^ ^
  *     remove("a")                     0 0 0 0 0 0 0 1 0 0 0 0 0 0 1 1     "b" is still whole
  *
- * The guarantee. As long as only keys that are in are removed, a counter is at least the number of
- * keys in that touch it, so a key that is in is never missed. A counter that reaches its end (15 of
- * 4 bits) cannot know what is behind it, so it stays there for ever: some keys may then outlive
- * their removal as false positives, but none is missed. remove() of a key one of whose counters is
- * 0 is refused and changes nothing.
+ * The guarantee. As long as only members are removed, a counter is at least the number of members
+ * that have it, so no member is ever missed. A counter that is saturated (at 15, with 4 bits) does
+ * not know how many adds it missed, so it stays there for ever: some keys may then remain as false
+ * positives after their removal, but none is missed. remove() of a key that has a counter at 0 is
+ * refused and changes nothing.
  *
- * How likely is that end? n keys throw kn balls at m counters, so a counter is binomial (kn, 1/m);
- * at the best k, kn/m = ln 2, and P[counter >= 16] <= (e ln 2 / 16)^16 = 1.4e-15: for 10^10
+ * How likely is saturation? n keys throw kn balls at m counters, so a counter is binomial (kn,
+ * 1/m); at the best k, kn/m = ln 2, and P[counter >= 16] <= (e ln 2 / 16)^16 = 1.4e-15: for 10^10
  * counters still less than 1.4e-5. The promise holds m · P[counter >= 15], computed and not
  * bounded.
  *
@@ -122,7 +122,7 @@ static double rate_of_32(double m, uint32_t k, double items)
     return tamis__over_lines(m / 32, items, rate_in_32, k);
 }
 
-/* The chance that a given counter of a line has reached its end. */
+/* The probability that a given counter of a line is saturated. */
 static double end_in_128(uint32_t k, double keys)
 {
     return tamis__binomial_tail(k * keys, 1.0 / 128, 15);

@@ -4,7 +4,7 @@
  * 2505.05847).
  *
  * The table is two halves of m/2 slots. A slot is empty or holds an entry: the f bits of a
- * fingerprint, never 0, and a bit that tells its place. Two neighbours of one half are a window. A
+ * fingerprint, never 0, and a bit for its place. Two neighbours of one half are a window. A
  * key has a fingerprint and a window in each half, and its entry is in one of these four slots:
  *
  *     half 0   [ ][ ][ ][1][2][ ][ ][ ]       half 1   [ ][3][4][ ][ ][ ][ ][ ]
@@ -40,10 +40,10 @@
  *     0.940-0.945  6.9e-2    9.7e-3    3.0e-4         -      76      > 4096: 3e-13, if they go on to fall like this
  *     0.945-0.950  1.7e-1    4.2e-2    3.5e-3    1.0e-4     126      > 4096: 8e-8
  *
- * So a plan fills to 0.945: a billion keys find their way but for a chance of 2e-6. At 0.95 a
- * million would fail in one table of 2500, to save 0.5 % of space. The first add fails at a load of
- * 0.953 to 0.956 (m = 10^6 and 10^7, f = 6 to 16), and at 0.965 while m <= 4096, where the search
- * is complete.
+ * So a plan fills to 0.945: a billion keys find their places, except with probability 2e-6. At
+ * 0.95 a million would fail in one table of 2500, to save 0.5 % of space. The first add fails at a
+ * load of 0.953 to 0.956 (m = 10^6 and 10^7, f = 6 to 16), and at 0.965 while m <= 4096, where the
+ * search is complete.
  *
  * Small tables. The number that go in scatters by 0.23 sqrt(m), and few windows meet by chance. A
  * plan has n/0.945 + sqrt(n) + 24 slots. With f = 16, tables of random keys that failed: n = 10:

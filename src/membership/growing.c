@@ -242,8 +242,8 @@ static enum added add_to(struct quotient *t, tamis_hash h)
     return tamis__quotient_insert(t, home, after, f << 1 | 1) ? STORED : NO_ROOM;
 }
 
-/* A doubled table is at most half full but for void entries, which are fewer than the rate allows.
- * One that is fuller holds what nobody added, and would be doubled again and again. */
+/* A doubled table is at most half full, except for void entries, which are fewer than the rate
+ * allows. A fuller one contains what nobody added, and would be doubled again and again. */
 static bool has_gained(const struct quotient *t)
 {
     return tamis__quotient_entries(t) <= UINT64_C(7) << (t->log - 3);
@@ -337,7 +337,7 @@ static void growing_gauge(const struct body *b, const struct body *other, double
         const double n = (double)counts[l], part = ldexp(n, -(int)(t.log + l));
         const struct estimate e =
             l == 0 ? void_keys(&t, b->sections->k, counts[0]) : (struct estimate){n, n, n};
-        const double r = fmin(out->rate + part / 2, 0.99); /* more is no honest table */
+        const double r = fmin(out->rate + part / 2, 0.99); /* more means a hostile image */
         out->items.low += e.low;
         out->items.value += e.value;
         out->items.high += e.high;

@@ -150,7 +150,7 @@ static tamis_status pair_add(struct body *b, const struct batch *keys, uint8_t *
         uint64_t j = find_life(b, h, 0, &in);
         if (j == MAX_LIVES) return TAMIS_EFULL;
         seen[*done / 8] = (uint8_t)(seen[*done / 8] | in << *done % 8);
-        /* Once is enough, but for a forged image where more was removed than added. */
+        /* Once is enough, except in a forged image where more was removed than added. */
         for (; !in; j = find_life(b, h, j, &in)) put_in_part(b, 0, life(h, j));
     }
     return TAMIS_OK;

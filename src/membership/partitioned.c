@@ -10,8 +10,8 @@
  *
  *     rate = (1-(1-1/m)^n)^k
  *
- * Space is that of `bloom` but for small filters, where a key's probes never fall on the same bit.
- * Rows need not be a whole number of bytes; row j begins at bit j·m. */
+ * Space is that of `bloom`, except for small filters, where a key's probes never fall on the same
+ * bit. Rows need not be a whole number of bytes; row j begins at bit j·m. */
 #include "../core/bitrows.h"
 #include "../core/plan.h"
 

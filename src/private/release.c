@@ -35,8 +35,8 @@ static tamis_status check_source(const tamis *from, double epsilon, tamis_error 
     return TAMIS_OK;
 }
 
-/* All that is not a bit follows from the shape, so that it tells nothing about the keys: the plan
- * is for as many items as set half of the bits of the source. */
+/* Everything except the bits follows from the shape, so that it reveals nothing about the keys: the
+ * plan is for as many items as set half of the bits of the source. */
 static void set_public_facts(tamis *t)
 {
     const struct section *s = t->body.sections;
@@ -119,8 +119,8 @@ static double set_by_others(double cells, double n, double p)
     return fmin(p + (1 - 2 * p) * share, 1 - p);
 }
 
-/* The rule is exact but for the number of items, which is estimated: the more there are, the less
- * an answer says. So the ends of its interval are those of the probabilities. */
+/* The rule is exact, except for the number of items, which is estimated: the more there are, the
+ * less an answer says. So the bounds of its interval give the bounds of the probabilities. */
 static void release_weigh(const tamis *t, double prior, tamis_evidence *out)
 {
     struct gauge g = {0};

@@ -1,9 +1,9 @@
-/* exact: no false negatives, and no false positives on any key that was named (tamis_exclude); on
- * all other keys a rate.
+/* exact: no false negatives, and no false positives on any excluded key (tamis_exclude); on all
+ * other keys a rate.
  *
- * Static. Given n members and x non-members, two structures. First a ribbon filter of the members
- * with a columns: the share 2^-a of the non-members survives it. Then a ribbon that retrieves one
- * bit of a key: 1 for a member, 0 for a survivor, half of each for all others.
+ * A sealed kind. Given n members and x non-members, two structures. First a ribbon filter of the
+ * members with a columns: the share 2^-a of the non-members survives it. Then a ribbon that
+ * retrieves one bit of a key: 1 for a member, 0 for a survivor, half of each for all others.
  *
  *     key ── filter, a columns ── no                     members         pass, 1    maybe
  *                │ pass                                  known others    no, or 0   no, always

@@ -11,8 +11,8 @@
  * to that key: take both away, and others become so. When all keys are gone, go back: each key in
  * turn sets its cell to what makes the sum right. With 1.125 (1.075) cells per key, in segments of
  * the right length, nearly every set of keys comes apart this way; when one does not, another salt
- * makes other edges, and after some failures there are more cells. Equal keys could never be told
- * apart, so after the first failure they are sorted out.
+ * makes other edges, and after some failures there are more cells. Equal keys would never come
+ * apart, so after the first failure repeated keys are removed.
  *
  * The rate is 2^-f, exactly: for a key that was not in, the cells' sum has nothing to do with its
  * fingerprint, which comes from the other half of the hash. f is a whole number; ribbon has rates
@@ -404,8 +404,8 @@ static void fuse_assign(const struct fuse_builder *w, uint8_t *cells)
     }
 }
 
-/* One salt: TAMIS_OK with the cells in *out (NULL when they did not come apart), or no memory.
- * Different keys are told from the second salt on. */
+/* Try one salt: TAMIS_OK with the cells in *out (NULL if the keys did not come apart), or
+ * TAMIS_ENOMEM. Repeated keys are counted once from the second salt on. */
 static tamis_status try_salt(const struct body *b, struct fuse shape, uint8_t **out,
                              uint64_t *distinct)
 {

@@ -60,7 +60,7 @@ $ tamis count --kind blocked -o x.tamis list
 tamis: --kind: a blocked filter does not count; make it with 'tamis build'. The sketches are count-min, count-sketch, tally, top, signed-tally
 [2]
 $ tamis count --kind tally --error 1e-3 -o x.tamis list
-tamis: count: no formula tells the error of a tally, which depends on the stream: plan it by bytes
+tamis: count: no formula gives the error of a tally, which depends on the stream: plan it by bytes
 [2]
 $ tamis count --bytes 100 -o x.tamis list
 tamis: count: that is too small: it takes 384 bytes

@@ -1,12 +1,11 @@
 /* ribbon: the bumped ribbon filter, the smallest of all: half a percent above the lower bound
- * (src/sealed/ribbon/query.c tells how and why). This file makes a kind of it: planning, sections, sealing.
+ * (query.c explains how and why). This file makes a kind of it: planning, sections, sealing.
  *
- * Static. Any rate from 1/2 to 2^-32, fractions included: a filter of 6.64 columns is one of 6 in
- * one part of the table and of 7 in the rest. Building cannot fail, repeated keys are welcome, and
- * the bytes depend on the set of keys alone, not on their order.
+ * A sealed kind. Any rate from 1/2 to 2^-32, fractions included: a filter of 6.64 columns has 6 in
+ * one part of the table and 7 in the rest. Building cannot fail, keys may be repeated, and the
+ * bytes depend only on the set of keys, not on their order.
  *
- * Sections: those of the layers (src/sealed/ribbon/sections.h); before the seal the hashes that were
- * added. */
+ * Sections: those of the layers (sections.h); before the seal, the hashes that were added. */
 #include "../../core/bitrows.h"
 #include "../../core/error.h"
 #include "../../core/memory.h"
