@@ -1,6 +1,10 @@
+#include "commands/key.h"
+#include "frame/commands.h"
 #include "frame/options.h"
+#include "frame/output.h"
 #include "frame/suggest.h"
 #include "frame/terminal.h"
+#include "redis/redis.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +35,7 @@ int command_words(int argc, char **argv, char *name, size_t size)
 {
     if (argc > 1 && argv[1][0] != '-') {
         snprintf(name, size, "%s %s", argv[0], argv[1]);
-        /* "explain cost" is a command; "explain apple" is the command explain, with a word. */
+        /* "explain cost" is a command, but in "explain apple" the command is explain. */
         if (find_command(name) != NULL || (is_group(argv[0]) && find_command(argv[0]) == NULL))
             return 2;
     }
@@ -39,7 +43,7 @@ int command_words(int argc, char **argv, char *name, size_t size)
     return 1;
 }
 
-/* A group alone shows its commands, as the program alone does. */
+/* The name of a group alone prints its commands, as the program alone prints all. */
 static int unknown_command(const char *name, bool topics_too)
 {
     struct guess g = {.word = name, .length = strlen(name)};
@@ -74,15 +78,15 @@ static int help_about(int argc, char **argv)
 
 int run_help(const struct args *a)
 {
-    if (a->completions != NULL) {
-        if (!print_completions(a->completions, stdout))
-            return complain(NULL,
-                            "--completions: there are completions for bash, zsh and "
-                            "fish, but not for '%s'",
-                            a->completions);
+    if (a->pages.completions != NULL) {
+        if (!print_completions(a->pages.completions, stdout))
+            return complain(
+                NULL,
+                "--completions: there are completions for bash, zsh and fish, but not for '%s'",
+                a->pages.completions);
         return finish_output(EXIT_FOUND);
     }
-    if (a->man)
+    if (a->pages.man)
         print_manual(stdout);
     else if (a->n_words > 0)
         return help_about(a->n_words, a->words);
@@ -91,9 +95,9 @@ int run_help(const struct args *a)
     return finish_output(EXIT_FOUND);
 }
 
-/* A closed standard stream would lend its number to the next file that is opened, and what is meant
- * for the stream would go there. What takes its place is open the wrong way round, so that whoever
- * uses it is told. */
+/* Without this, the next file that is opened would get the number of a closed standard stream, and
+ * what is meant for the stream would go to the file. The replacement is opened in the wrong
+ * direction, so that its use is an error. */
 static void open_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -110,7 +114,7 @@ static bool is_one_of(const char *word, const char *a, const char *b)
 
 int main(int argc, char **argv)
 {
-    /* The system would give a file 4096 bytes, and be called for each. */
+    /* The default of 4096 bytes would mean a system call for each. */
     static char output[1 << 16];
     open_standard_streams();
     if (!isatty(STDOUT_FILENO)) setvbuf(stdout, output, _IOFBF, sizeof output);
@@ -139,8 +143,8 @@ int main(int argc, char **argv)
         return finish_output(EXIT_FOUND);
     }
     if (names_redis(&a)) return run_redis(&a);
-    if (check_no_redis_options(&a) != EXIT_FOUND) return EXIT_ERROR;
-    const int status = read_key(&a) ? a.command->run(&a) : EXIT_ERROR;
-    forget_key(&a);
+    if (!check_no_redis_options(&a)) return EXIT_ERROR;
+    const int status = read_key(&a.key) ? a.command->run(&a) : EXIT_ERROR;
+    forget_key(&a.key);
     return status;
 }

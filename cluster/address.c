@@ -13,7 +13,7 @@ bool cluster_is_address(const char *word)
     return strncmp(word, SCHEME, strlen(SCHEME)) == 0 || strncmp(word, SECURE, strlen(SECURE)) == 0;
 }
 
-static int hex_digit(char c)
+static int hex_value(char c)
 {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -29,8 +29,8 @@ static bool decode(const char *from, size_t n, char *to, size_t room)
     for (size_t i = 0; i < n; i++) {
         int byte = (unsigned char)from[i];
         if (byte == '%') {
-            const int high = i + 2 < n ? hex_digit(from[i + 1]) : -1;
-            const int low = i + 2 < n ? hex_digit(from[i + 2]) : -1;
+            const int high = i + 2 < n ? hex_value(from[i + 1]) : -1;
+            const int low = i + 2 < n ? hex_value(from[i + 2]) : -1;
             if (high < 0 || low < 0) return false;
             byte = high * 16 + low;
             i += 2;
@@ -52,7 +52,8 @@ static const char *parse_host(const char *p, size_t n, struct cluster_address *o
     const size_t length = (size_t)((end != NULL ? end : p + n) - host);
     if (length == 0) return "the address has no host";
     if (!decode(host, length, out->host, sizeof out->host)) return "the host is not a name";
-    const char *port = end == NULL ? p + n : bracket ? end + 1 : end;
+    const char *port = end == NULL ? p + n : end;
+    if (end != NULL && bracket) port++;
     out->port = DEFAULT_PORT;
     if (port == p + n) return NULL;
     char digits[8] = "";
@@ -85,7 +86,7 @@ static const char *parse_name(const char *p, struct cluster_address *out)
     return strpbrk(out->name, "{}") == NULL ? NULL : "the name of a set must not contain braces";
 }
 
-static void show(const char *from, bool secure, struct cluster_address *out)
+static void show_address(const char *from, bool secure, struct cluster_address *out)
 {
     snprintf(out->shown, sizeof out->shown, "%s%s", secure ? SECURE : SCHEME, from);
 }
@@ -97,7 +98,7 @@ const char *cluster_parse(const char *word, struct cluster_address *out)
     const char *const end = slash != NULL ? slash : p + strlen(p);
     const char *at = memrchr(p, '@', (size_t)(end - p)), *host = at != NULL ? at + 1 : p;
     memset(out, 0, sizeof *out);
-    show(host, secure, out);
+    show_address(host, secure, out);
     const char *why = parse_host(host, (size_t)(end - host), out);
     if (why == NULL && at != NULL) why = parse_secret(p, (size_t)(at - p), out);
     if (why == NULL) why = parse_name(slash, out);
@@ -105,6 +106,6 @@ const char *cluster_parse(const char *word, struct cluster_address *out)
     const char *later = strrchr(end, '@');
     if (later == NULL || (why == NULL && strchr(later, '/') == NULL)) return why;
     /* The text before it may be a password that contains the slash. */
-    show(later + 1, secure, out);
+    show_address(later + 1, secure, out);
     return "write a / in a user or a password as %2F, and an @ in a name as %40";
 }

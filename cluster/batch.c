@@ -35,7 +35,7 @@ static const struct {
 /* The command of servers with older modules. */
 static const char brief_count[] = "TAMIS.COUNT";
 
-static const char *word_of(const struct cluster_set *s, enum cluster_verb verb)
+static const char *verb_name(const struct cluster_set *s, enum cluster_verb verb)
 {
     return verb == CLUSTER_COUNT && s->brief ? brief_count : verbs[verb].word;
 }
@@ -66,7 +66,7 @@ bool take_estimate(const struct reply *e, size_t n, tamis_estimate *out)
 static bool send_part(struct cluster_set *s, struct cluster_batch *b, unsigned shard,
                       const uint32_t *index, size_t n);
 
-static void answer_part(struct request *r, struct cluster *c, const struct reply *reply)
+static void answer_batch_part(struct request *r, struct cluster *c, const struct reply *reply)
 {
     const struct part *p = r->more;
     struct cluster_batch *b = p->b;
@@ -109,7 +109,7 @@ static bool send_part(struct cluster_set *s, struct cluster_batch *b, unsigned s
 {
     const struct shard *to = &s->shards[shard];
     const bool weighs = b->verb == CLUSTER_WEIGH;
-    size_t bytes = strlen(word_of(s, b->verb)) + sizeof to->key;
+    size_t bytes = strlen(verb_name(s, b->verb)) + sizeof to->key;
     for (size_t i = 0; i < n; i++) bytes += b->items[index[i]].len + (weighs ? 24 : 0);
     struct request *r = request_new(to->slot, 2 + (weighs ? 2 : 1) * n, bytes);
     struct part *p = malloc(sizeof *p + n * sizeof *p->index);
@@ -120,7 +120,7 @@ static bool send_part(struct cluster_set *s, struct cluster_batch *b, unsigned s
     }
     *p = (struct part){s, b, shard, s->brief, n};
     memcpy(p->index, index, n * sizeof *index);
-    request_text(r, word_of(s, b->verb));
+    request_text(r, verb_name(s, b->verb));
     request_text(r, to->key);
     for (size_t i = 0; i < n; i++) {
         request_word(r, b->items[index[i]].p, b->items[index[i]].len);
@@ -129,7 +129,7 @@ static bool send_part(struct cluster_set *s, struct cluster_batch *b, unsigned s
     r->writes = verbs[b->verb].writes;
     r->once = verbs[b->verb].once;
     r->more = p;
-    r->answer = answer_part;
+    r->answer = answer_batch_part;
     b->pending++;
     client_submit(s->c, r);
     return true;

@@ -77,7 +77,8 @@ static void trouble(struct cluster *c, struct request *r, const char *reason)
     if (r->since == 0) r->since = t;
     if (t - r->since > c->patience)
         client_fail(c, "gave up after %.0f s: %s", t - r->since, reason);
-    r->delay = r->delay == 0 ? FIRST_DELAY : r->delay * 2 < LAST_DELAY ? r->delay * 2 : LAST_DELAY;
+    r->delay = r->delay == 0 ? FIRST_DELAY : r->delay * 2;
+    if (r->delay > LAST_DELAY) r->delay = LAST_DELAY;
     r->due = t + r->delay;
     r->to = NULL;
     r->asking = false;

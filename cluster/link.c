@@ -259,10 +259,10 @@ bool link_receive(struct link *l, char why[CLUSTER_WHY])
         return true;
     }
     if (got > 0 && redisReaderFeed(l->reader, bytes, (size_t)got) == REDIS_OK) return true;
-    snprintf(why, CLUSTER_WHY, "%s",
-             got == 0  ? "the server closed the connection"
-             : got < 0 ? strerror(errno)
-                       : "not enough memory");
+    const char *reason = "not enough memory";
+    if (got == 0) reason = "the server closed the connection";
+    if (got < 0) reason = strerror(errno);
+    snprintf(why, CLUSTER_WHY, "%s", reason);
     return false;
 }
 

@@ -131,12 +131,12 @@ bool nodes_ask(struct cluster *c, struct node *n, double seconds, char why[CLUST
     struct link *l = link_open(n->host, n->port, &c->address, seconds, why);
     struct reply *reply = l != NULL ? link_ask(l, text, sizeof text - 1, why) : NULL;
     const bool good = reply != NULL && take_slots(c, reply, n);
-    if (reply != NULL && !good)
-        snprintf(why, CLUSTER_WHY, "%.200s",
-                 reply->type == REPLY_ERROR ? reply->text
-                 : reply->type == REPLY_LIST && reply->n == 0
-                     ? "it does not know any slots"
-                     : "its reply to CLUSTER SLOTS is invalid");
+    if (reply != NULL && !good) {
+        const char *reason = "its reply to CLUSTER SLOTS is invalid";
+        if (reply->type == REPLY_LIST && reply->n == 0) reason = "it does not know any slots";
+        if (reply->type == REPLY_ERROR) reason = reply->text;
+        snprintf(why, CLUSTER_WHY, "%.200s", reason);
+    }
     reply_free(reply);
     link_close(l);
     return good;

@@ -64,7 +64,8 @@ static bool want_no_error(struct cluster_set *s, unsigned shard, const struct re
                           void *ctx)
 {
     (void)ctx;
-    return reply->type != REPLY_ERROR || client_fail_reply(s->c, s->shards[shard].key, reply);
+    if (reply->type == REPLY_ERROR) return client_fail_reply(s->c, s->shards[shard].key, reply);
+    return true;
 }
 
 static bool submit(struct cluster_set *s, unsigned shard, struct request *r, shard_answer answer,
@@ -287,9 +288,10 @@ static bool take_away(struct cluster_set *s)
     char heir[sizeof s->builder + 1];
     snprintf(heir, sizeof heir, "%s-", s->builder);
     if (!inherit(s, heir)) return false;
-    return finish_script(s, client_call(s->c, command(true, s->slot, "EVAL", drop_ours, "1",
-                                                      s->name, heir, NULL))) ||
-           fail_as_taken(s);
+    if (finish_script(s, client_call(s->c, command(true, s->slot, "EVAL", drop_ours, "1", s->name,
+                                                   heir, NULL))))
+        return true;
+    return fail_as_taken(s);
 }
 
 /* Returns the set at a key, finished or not. Returns NULL if there is nothing, or after a failure,
@@ -322,7 +324,8 @@ static bool confirm_ours(struct cluster_set *s)
     struct cluster_set *there = look(s->c, s->name);
     const bool ours = there != NULL && strcmp(there->builder, s->builder) == 0;
     cluster_set_close(there);
-    return ours || fail_as_taken(s);
+    if (ours) return true;
+    return fail_as_taken(s);
 }
 
 static bool seize(struct cluster_set *s, bool replace)
@@ -340,7 +343,8 @@ static bool seize(struct cluster_set *s, bool replace)
     if (other != NULL && replace && inherit(other, s->builder))
         won = write_facts(s, write_ours, "building");
     cluster_set_close(other);
-    return won || client_fail(s->c, "another build has started meanwhile");
+    if (!won) return client_fail(s->c, "another build has started meanwhile");
+    return true;
 }
 
 static bool want_absent(struct cluster_set *s, unsigned shard, const struct reply *reply, void *ctx)
@@ -353,8 +357,8 @@ static bool want_absent(struct cluster_set *s, unsigned shard, const struct repl
 }
 
 /* Returns a set whose key is claimed, whose facts are written, and of which no shard exists. */
-static struct cluster_set *begin(struct cluster *c, const char *name, unsigned shards,
-                                 const char *kind, uint64_t route, bool replace)
+static struct cluster_set *begin_set(struct cluster *c, const char *name, unsigned shards,
+                                     const char *kind, uint64_t route, bool replace)
 {
     struct cluster_set *s = set_new(c, name);
     if (s == NULL) return NULL;
@@ -388,7 +392,7 @@ struct cluster_set *cluster_set_create(struct cluster *c, const char *name, unsi
                                        const tamis_plan *plan, bool replace)
 {
     const uint64_t route = plan->seed == CLUSTER_ROUTE ? CLUSTER_ROUTE + 1 : CLUSTER_ROUTE;
-    struct cluster_set *s = begin(c, name, shards, tamis_kind_name(plan->kind), route, replace);
+    struct cluster_set *s = begin_set(c, name, shards, tamis_kind_name(plan->kind), route, replace);
     bool good = s != NULL;
     for (unsigned i = 0; i < shards && good; i++) {
         struct request *r = plan_request(&s->shards[i], plan);
@@ -404,7 +408,7 @@ struct cluster_set *cluster_set_create(struct cluster *c, const char *name, unsi
 struct cluster_set *cluster_set_like(struct cluster *c, const char *name,
                                      const struct cluster_set *like, bool replace)
 {
-    return begin(c, name, like->n, like->kind, like->route, replace);
+    return begin_set(c, name, like->n, like->kind, like->route, replace);
 }
 
 bool cluster_set_finish(struct cluster_set *s, bool seal)
@@ -412,7 +416,8 @@ bool cluster_set_finish(struct cluster_set *s, bool seal)
     /* Sealing the shards of another build that has claimed the key would make it fail. */
     if (seal && !(confirm_ours(s) && to_all(s, "TAMIS.SEAL", true, want_no_error, NULL)))
         return false;
-    return write_facts(s, write_ours, "ready") || fail_as_taken(s);
+    if (write_facts(s, write_ours, "ready")) return true;
+    return fail_as_taken(s);
 }
 
 void cluster_set_abandon(struct cluster_set *s)

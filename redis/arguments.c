@@ -26,7 +26,7 @@ static bool is_word(char c)
 }
 
 /* Returns a lower-case copy that lives as long as the room, followed by the character `end`. */
-static char *keep(struct reader *r, const char *p, size_t n, char end)
+static char *keep_text(struct reader *r, const char *p, size_t n, char end)
 {
     struct redis_arguments *room = r->room;
     if (n + 1 > sizeof room->text - room->text_used) {
@@ -46,10 +46,10 @@ static char *next_word(struct reader *r, size_t *len)
     while (is_word(*r->at)) r->at++;
     *len = (size_t)(r->at - start);
     if (*len == 0) r->failed = true;
-    return keep(r, start, *len, 0);
+    return keep_text(r, start, *len, 0);
 }
 
-static int type_of(const char *word)
+static int argument_type(const char *word)
 {
     static const struct {
         int type;
@@ -78,7 +78,7 @@ static struct redis_argument read_one(struct reader *r)
     size_t len;
     a.name = next_word(r, &len);
     if (token) {
-        char *copy = keep(r, start, len, 0);
+        char *copy = keep_text(r, start, len, 0);
         if (copy != NULL) memcpy(copy, start, len);
         a.token = copy;
         if (*r->at != ' ' || !islower((unsigned char)r->at[1])) {
@@ -88,7 +88,7 @@ static struct redis_argument read_one(struct reader *r)
         r->at++;
         a.name = next_word(r, &len);
     }
-    if (a.name == NULL || (a.type = type_of(a.name)) < 0) r->failed = true;
+    if (a.name == NULL || (a.type = argument_type(a.name)) < 0) r->failed = true;
     /* The first key specification is the key that is written, or the only one; the second covers
      * the sources. */
     if (a.type == REDIS_ARGUMENT_KEY) a.key_spec = !r->failed && strcmp(a.name, "source") == 0;
@@ -118,12 +118,12 @@ static struct redis_argument group(struct reader *r, int type, const struct redi
     if (type != REDIS_ARGUMENT_BLOCK || a.sub == NULL) return a;
     a.name = r->room->text + r->room->text_used;
     for (size_t i = 0; i < n; i++)
-        keep(r, list[i].name, strlen(list[i].name), (char)(i + 1 < n ? '-' : 0));
+        keep_text(r, list[i].name, strlen(list[i].name), (char)(i + 1 < n ? '-' : 0));
     return a;
 }
 
 /* Returns how many words "[item n ...]" repeats, or 0 if the bracket is not a repetition. */
-static size_t repeated(const char *p)
+static size_t repeated_words(const char *p)
 {
     size_t words = 0;
     for (;; p++) {
@@ -135,7 +135,7 @@ static size_t repeated(const char *p)
     }
 }
 
-static size_t read_list(struct reader *r, struct redis_argument *list);
+static size_t read_argument_list(struct reader *r, struct redis_argument *list);
 
 /* Reads a bracket, which changes the elements before it or is an element itself. Returns the new
  * number of elements. */
@@ -143,7 +143,7 @@ static size_t read_list(struct reader *r, struct redis_argument *list);
 static size_t read_bracket(struct reader *r, struct redis_argument *list, size_t n)
 {
     struct redis_argument inner[MOST];
-    const size_t words = repeated(++r->at);
+    const size_t words = repeated_words(++r->at);
     if (words > 0 && words <= n) {
         r->at = strchr(r->at, ']') + 1;
         n -= words - 1;
@@ -151,7 +151,7 @@ static size_t read_bracket(struct reader *r, struct redis_argument *list, size_t
         list[n - 1].flags |= REDIS_ARGUMENT_MULTIPLE;
         return n;
     }
-    size_t m = read_list(r, inner);
+    size_t m = read_argument_list(r, inner);
     int type = REDIS_ARGUMENT_BLOCK;
     for (; *r->at == '|' && m < MOST && !r->failed; m++) {
         type = REDIS_ARGUMENT_ONEOF;
@@ -172,7 +172,7 @@ static size_t read_bracket(struct reader *r, struct redis_argument *list, size_t
 
 /* Reads elements up to the end, a bar, or the closing bracket. */
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
-static size_t read_list(struct reader *r, struct redis_argument *list)
+static size_t read_argument_list(struct reader *r, struct redis_argument *list)
 {
     size_t n = 0;
     while (!r->failed && *r->at != 0 && *r->at != ']' && *r->at != '|') {
@@ -193,7 +193,7 @@ struct redis_argument *redis_arguments(const char *line, struct redis_arguments 
     struct redis_argument list[MOST];
     struct reader r = {.at = line, .room = room};
     room->used = room->text_used = 0;
-    const size_t n = read_list(&r, list);
+    const size_t n = read_argument_list(&r, list);
     if (*r.at != 0) r.failed = true;
     return store(&r, list, n);
 }

@@ -8,15 +8,15 @@
 #define NOT_FOUND "ERR not found"
 
 /* The parameters of a filter to create. */
-struct shape {
+struct bf_shape {
     double error;
     long long capacity, expansion; /* the filter does not grow if expansion is 0 */
 };
 
-static struct shape default_shape(void)
+static struct bf_shape bf_default_shape(void)
 {
-    return (struct shape){redis_settings.bf_error_rate, redis_settings.bf_initial_size,
-                          redis_settings.bf_expansion};
+    return (struct bf_shape){redis_settings.bf_error_rate, redis_settings.bf_initial_size,
+                             redis_settings.bf_expansion};
 }
 
 /* Limits the error rate as RedisBloom 8 does: above a quarter, the formula's first link would
@@ -28,7 +28,8 @@ static double capped(redis_ctx *ctx, double error)
     return 0.25;
 }
 
-static enum compat_status create(redis_ctx *ctx, const struct shape *s, struct compat_bloom **out)
+static enum compat_status bf_create(redis_ctx *ctx, const struct bf_shape *s,
+                                    struct compat_bloom **out)
 {
     struct compat_room room = redis_room();
     const bool fixed = s->expansion == 0;
@@ -40,8 +41,8 @@ static enum compat_status create(redis_ctx *ctx, const struct shape *s, struct c
     return status;
 }
 
-static enum compat_status add(redis_ctx *ctx, struct redis_account *account, struct compat_bloom *b,
-                              const redis_string *item)
+static enum compat_status bf_add_one(redis_ctx *ctx, struct redis_account *account,
+                                     struct compat_bloom *b, const redis_string *item)
 {
     struct compat_room room = {&account->memory, redis_room().max_bytes};
     const tamis_bytes bytes = redis_bytes(item);
@@ -53,7 +54,7 @@ static enum compat_status add(redis_ctx *ctx, struct redis_account *account, str
     return s;
 }
 
-static const char *add_problem(enum compat_status s)
+static const char *bf_add_problem(enum compat_status s)
 {
     return s == COMPAT_FULL ? "ERR non scaling filter is full"
                             : "ERR problem inserting into filter";
@@ -61,7 +62,7 @@ static const char *add_problem(enum compat_status s)
 
 /* Reads the options of BF.RESERVE, which follow the capacity in any order. Unknown words are
  * ignored, as in RedisBloom. Returns the error, or NULL. */
-static const char *reserve_options(redis_string **argv, int argc, struct shape *s)
+static const char *reserve_options(redis_string **argv, int argc, struct bf_shape *s)
 {
     const int at = redis_find(argv, argc, 4, "EXPANSION");
     const bool fixed = redis_find(argv, argc, 4, "NONSCALING") >= 0;
@@ -78,7 +79,7 @@ static const char *reserve_options(redis_string **argv, int argc, struct shape *
 
 int redis_bf_reserve(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    struct shape s = default_shape();
+    struct bf_shape s = bf_default_shape();
     struct compat_bloom *b;
     if (argc > 7) return redis.WrongArity(ctx);
     if (redis.StringToDouble(argv[2], &s.error) != REDIS_OK)
@@ -98,7 +99,7 @@ int redis_bf_reserve(redis_ctx *ctx, redis_string **argv, int argc)
         redis_error(ctx, "ERR item exists");
     } else {
         s.error = capped(ctx, s.error);
-        if (create(ctx, &s, &b) != COMPAT_OK) {
+        if (bf_create(ctx, &s, &b) != COMPAT_OK) {
             redis_error(ctx, "ERR Insufficient memory to create filter");
         } else {
             redis_set_value(&open, redis_bloom_type, b);
@@ -118,7 +119,7 @@ int redis_bf_reserve(redis_ctx *ctx, redis_string **argv, int argc)
 
 /* Sends replicas the items that were new and, if this command created the filter, its
  * parameters. */
-static void replicate(redis_ctx *ctx, redis_string *key, const struct shape *made,
+static void replicate(redis_ctx *ctx, redis_string *key, const struct bf_shape *made,
                       const struct redis_effects *e, int items)
 {
     char error[40];
@@ -139,17 +140,17 @@ static void replicate(redis_ctx *ctx, redis_string *key, const struct shape *mad
 }
 
 /* Implements BF.ADD, BF.MADD and BF.INSERT from the first item on. */
-static int add_items(redis_ctx *ctx, redis_string *key, redis_string **items, int n,
-                     const struct shape *shape, bool may_create, bool single)
+static int bf_add_items(redis_ctx *ctx, redis_string *key, redis_string **items, int n,
+                        const struct bf_shape *shape, bool may_create, bool single)
 {
     struct redis_open open = redis_open_key(ctx, key, redis_bloom_type, REDIS_READ | REDIS_WRITE);
     struct compat_bloom *b = open.value;
-    const struct shape *made = NULL;
+    const struct bf_shape *made = NULL;
     if (open.other_type) {
         redis_wrong_type(ctx);
     } else if (b == NULL && !may_create) {
         redis_error(ctx, NOT_FOUND);
-    } else if (b == NULL && create(ctx, shape, &b) != COMPAT_OK) {
+    } else if (b == NULL && bf_create(ctx, shape, &b) != COMPAT_OK) {
         redis_error(ctx, "ERR Insufficient memory to create filter");
         b = NULL;
     } else if (open.value == NULL) {
@@ -166,12 +167,12 @@ static int add_items(redis_ctx *ctx, redis_string *key, redis_string **items, in
         /* A full filter ends the reply. If the filter only failed to grow, the remaining items
          * still get their replies. */
         for (enum compat_status s = COMPAT_OK; done < n && s != COMPAT_FULL; done++) {
-            s = add(ctx, &account, b, items[done]);
+            s = bf_add_one(ctx, &account, b, items[done]);
             if (s == COMPAT_OK) redis_effects_add(&e, items[done]);
             if (s == COMPAT_OK || s == COMPAT_SEEN)
                 redis.ReplyWithBool(ctx, s == COMPAT_OK);
             else
-                redis_error(ctx, add_problem(s));
+                redis_error(ctx, bf_add_problem(s));
         }
         if (!single) redis.ReplySetArrayLength(ctx, done);
         replicate(ctx, key, made, &e, n);
@@ -184,15 +185,15 @@ static int add_items(redis_ctx *ctx, redis_string *key, redis_string **items, in
 
 int redis_bf_add(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    const struct shape s = default_shape();
+    const struct bf_shape s = bf_default_shape();
     (void)argc;
-    return add_items(ctx, argv[1], argv + 2, 1, &s, true, true);
+    return bf_add_items(ctx, argv[1], argv + 2, 1, &s, true, true);
 }
 
 int redis_bf_madd(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    const struct shape s = default_shape();
-    return add_items(ctx, argv[1], argv + 2, argc - 2, &s, true, false);
+    const struct bf_shape s = bf_default_shape();
+    return bf_add_items(ctx, argv[1], argv + 2, argc - 2, &s, true, false);
 }
 
 /* Only the first letters of the word count, as in RedisBloom. */
@@ -216,7 +217,7 @@ static enum word word_of(const redis_string *s)
 
 int redis_bf_insert(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    struct shape s = default_shape();
+    struct bf_shape s = bf_default_shape();
     bool may_create = true, fixed = false;
     int at = 2;
     enum word word;
@@ -239,22 +240,22 @@ int redis_bf_insert(redis_ctx *ctx, redis_string **argv, int argc)
     if (at + 1 >= argc) return redis.WrongArity(ctx);
     if (fixed) s.expansion = 0;
     s.error = capped(ctx, s.error);
-    return add_items(ctx, argv[1], argv + at + 1, argc - at - 1, &s, may_create, false);
+    return bf_add_items(ctx, argv[1], argv + at + 1, argc - at - 1, &s, may_create, false);
 }
 
-static bool has(const void *value, const void *item, size_t len)
+static bool bf_has(const void *value, const void *item, size_t len)
 {
     return compat_bloom_has(value, item, len);
 }
 
 int redis_bf_exists(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    return redis_reply_has(ctx, argv, argc, redis_bloom_type, has, false);
+    return redis_reply_has(ctx, argv, argc, redis_bloom_type, bf_has, false);
 }
 
 int redis_bf_mexists(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    return redis_reply_has(ctx, argv, argc, redis_bloom_type, has, true);
+    return redis_reply_has(ctx, argv, argc, redis_bloom_type, bf_has, true);
 }
 
 int redis_bf_card(redis_ctx *ctx, redis_string **argv, int argc)
@@ -366,7 +367,7 @@ int redis_bf_scandump(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-static const char *load_header(redis_ctx *ctx, struct redis_open *open, tamis_bytes data)
+static const char *bf_load_header(redis_ctx *ctx, struct redis_open *open, tamis_bytes data)
 {
     struct compat_room room = redis_must_obey(ctx) ? redis_open_room : redis_room();
     struct redis_account account;
@@ -380,7 +381,7 @@ static const char *load_header(redis_ctx *ctx, struct redis_open *open, tamis_by
     return NULL;
 }
 
-static const char *load_piece(struct compat_bloom *b, long long iterator, tamis_bytes data)
+static const char *bf_load_piece(struct compat_bloom *b, long long iterator, tamis_bytes data)
 {
     switch (compat_bloom_put_chunk(b, iterator, data.p, data.len)) {
     case COMPAT_OK: return NULL;
@@ -401,9 +402,9 @@ int redis_bf_loadchunk(redis_ctx *ctx, redis_string **argv, int argc)
     const tamis_bytes data = redis_bytes(argv[3]);
     const char *problem = NULL;
     if (open.value != NULL)
-        problem = load_piece(open.value, iterator, data);
+        problem = bf_load_piece(open.value, iterator, data);
     else if (!open.other_type)
-        problem = iterator == 1 ? load_header(ctx, &open, data) : NOT_FOUND;
+        problem = iterator == 1 ? bf_load_header(ctx, &open, data) : NOT_FOUND;
     return redis_end(ctx, &open, argv[1], problem, "bf.loadchunk");
 }
 

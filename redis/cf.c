@@ -6,17 +6,18 @@
 
 #define NOT_FOUND "ERR not found"
 
-struct shape {
+struct cf_shape {
     long long capacity, bucket_size, max_iterations, expansion;
 };
 
-static struct shape default_shape(void)
+static struct cf_shape cf_default_shape(void)
 {
-    return (struct shape){redis_settings.cf_initial_size, redis_settings.cf_bucket_size,
-                          redis_settings.cf_max_iterations, redis_settings.cf_expansion};
+    return (struct cf_shape){redis_settings.cf_initial_size, redis_settings.cf_bucket_size,
+                             redis_settings.cf_max_iterations, redis_settings.cf_expansion};
 }
 
-static enum compat_status create(redis_ctx *ctx, const struct shape *s, struct compat_cuckoo **out)
+static enum compat_status cf_create(redis_ctx *ctx, const struct cf_shape *s,
+                                    struct compat_cuckoo **out)
 {
     struct compat_room room = redis_room();
     for (;;) {
@@ -31,14 +32,14 @@ static enum compat_status create(redis_ctx *ctx, const struct shape *s, struct c
 }
 
 /* Includes the complete shape, because a replica may have other defaults. */
-static void replicate_reserve(redis_ctx *ctx, redis_string *key, const struct shape *s)
+static void replicate_reserve(redis_ctx *ctx, redis_string *key, const struct cf_shape *s)
 {
     redis.Replicate(ctx, "CF.RESERVE", "slclclcl", key, s->capacity, "BUCKETSIZE", s->bucket_size,
                     "MAXITERATIONS", s->max_iterations, "EXPANSION", s->expansion);
 }
 
-static enum compat_status add(redis_ctx *ctx, struct redis_account *account,
-                              struct compat_cuckoo *c, const redis_string *item)
+static enum compat_status cf_add_key(redis_ctx *ctx, struct redis_account *account,
+                                     struct compat_cuckoo *c, const redis_string *item)
 {
     struct compat_room room = {&account->memory, redis_room().max_bytes};
     const tamis_bytes b = redis_bytes(item);
@@ -51,11 +52,10 @@ static enum compat_status add(redis_ctx *ctx, struct redis_account *account,
     return s;
 }
 
-static const char *add_problem(enum compat_status s)
+static const char *cf_add_problem(enum compat_status s)
 {
-    return s == COMPAT_FULL       ? "Filter is full"
-           : s == COMPAT_TOO_MANY ? "Maximum expansions reached"
-                                  : "ERR Insufficient memory";
+    if (s == COMPAT_FULL) return "Filter is full";
+    return s == COMPAT_TOO_MANY ? "Maximum expansions reached" : "ERR Insufficient memory";
 }
 
 /* Reads one option of CF.RESERVE and checks its range. Returns false after an error reply. */
@@ -77,7 +77,7 @@ static bool reserve_option(redis_ctx *ctx, redis_string **argv, int argc, const 
 
 int redis_cf_reserve(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    struct shape s = default_shape();
+    struct cf_shape s = cf_default_shape();
     struct compat_cuckoo *c;
     if (argc % 2 == 0) return redis.WrongArity(ctx);
     if (!redis_number(argv[2], &s.capacity)) return redis_error(ctx, "Bad capacity");
@@ -93,7 +93,7 @@ int redis_cf_reserve(redis_ctx *ctx, redis_string **argv, int argc)
         redis_wrong_type(ctx);
     } else if (open.value != NULL) {
         redis_error(ctx, "ERR item exists");
-    } else if (create(ctx, &s, &c) != COMPAT_OK) {
+    } else if (cf_create(ctx, &s, &c) != COMPAT_OK) {
         redis_error(ctx, "ERR Insufficient memory to create filter");
     } else {
         redis_set_value(&open, redis_cuckoo_type, c);
@@ -107,7 +107,7 @@ int redis_cf_reserve(redis_ctx *ctx, redis_string **argv, int argc)
 
 /* Returns the filter to add to, created if necessary, or NULL after an error reply. */
 static struct compat_cuckoo *filter_to_fill(redis_ctx *ctx, redis_string *key,
-                                            const struct shape *s, bool may_create,
+                                            const struct cf_shape *s, bool may_create,
                                             struct redis_open *open)
 {
     struct compat_cuckoo *c;
@@ -117,7 +117,7 @@ static struct compat_cuckoo *filter_to_fill(redis_ctx *ctx, redis_string *key,
         redis_wrong_type(ctx);
     } else if (!may_create) {
         redis_error(ctx, NOT_FOUND);
-    } else if (create(ctx, s, &c) != COMPAT_OK) {
+    } else if (cf_create(ctx, s, &c) != COMPAT_OK) {
         redis_error(ctx, "ERR Insufficient memory to create filter");
     } else {
         redis_set_value(open, redis_cuckoo_type, c);
@@ -129,22 +129,24 @@ static struct compat_cuckoo *filter_to_fill(redis_ctx *ctx, redis_string *key,
 }
 
 /* Returns COMPAT_SEEN if the item is present and only new items are to be added. */
-static enum compat_status add_one(redis_ctx *ctx, struct redis_account *account,
-                                  struct compat_cuckoo *c, const redis_string *item, bool only_new)
+static enum compat_status cf_add_one(redis_ctx *ctx, struct redis_account *account,
+                                     struct compat_cuckoo *c, const redis_string *item,
+                                     bool only_new)
 {
     const tamis_bytes b = redis_bytes(item);
-    return only_new && compat_cuckoo_has(c, b.p, b.len) ? COMPAT_SEEN : add(ctx, account, c, item);
+    return only_new && compat_cuckoo_has(c, b.p, b.len) ? COMPAT_SEEN
+                                                        : cf_add_key(ctx, account, c, item);
 }
 
 static int add_single(redis_ctx *ctx, redis_string **argv, bool only_new)
 {
-    const struct shape shape = default_shape();
+    const struct cf_shape shape = cf_default_shape();
     struct redis_open open;
     struct compat_cuckoo *c = filter_to_fill(ctx, argv[1], &shape, true, &open);
     if (c == NULL) return REDIS_OK;
     struct redis_account account;
     redis_open_account(&account);
-    const enum compat_status s = add_one(ctx, &account, c, argv[2], only_new);
+    const enum compat_status s = cf_add_one(ctx, &account, c, argv[2], only_new);
     if (s == COMPAT_OK) {
         redis.Replicate(ctx, "CF.ADD", "ss", argv[1], argv[2]);
         redis_notify(ctx, "cf.add", argv[1]);
@@ -152,7 +154,7 @@ static int add_single(redis_ctx *ctx, redis_string **argv, bool only_new)
     if (s == COMPAT_OK || s == COMPAT_SEEN)
         redis.ReplyWithBool(ctx, s == COMPAT_OK);
     else
-        redis_error(ctx, add_problem(s));
+        redis_error(ctx, cf_add_problem(s));
     redis_close_key(&open);
     return REDIS_OK;
 }
@@ -169,8 +171,8 @@ int redis_cf_addnx(redis_ctx *ctx, redis_string **argv, int argc)
     return add_single(ctx, argv, true);
 }
 
-static void add_items(redis_ctx *ctx, struct compat_cuckoo *c, redis_string *key,
-                      redis_string **items, int n, bool only_new)
+static void cf_add_items(redis_ctx *ctx, struct compat_cuckoo *c, redis_string *key,
+                         redis_string **items, int n, bool only_new)
 {
     struct redis_effects e = redis_effects_new(n);
     struct redis_account account;
@@ -178,12 +180,14 @@ static void add_items(redis_ctx *ctx, struct compat_cuckoo *c, redis_string *key
     redis_open_account(&account);
     redis.ReplyWithArray(ctx, n);
     for (int i = 0; i < n; i++) {
-        const enum compat_status s = add_one(ctx, &account, c, items[i], only_new);
+        const enum compat_status s = cf_add_one(ctx, &account, c, items[i], only_new);
         if (s == COMPAT_OK) redis_effects_add(&e, items[i]);
-        if (numbers)
-            redis.ReplyWithLongLong(ctx, s == COMPAT_OK ? 1 : s == COMPAT_SEEN ? 0 : -1);
-        else
+        if (!numbers)
             redis.ReplyWithBool(ctx, s == COMPAT_OK);
+        else if (s == COMPAT_OK)
+            redis.ReplyWithLongLong(ctx, 1);
+        else
+            redis.ReplyWithLongLong(ctx, s == COMPAT_SEEN ? 0 : -1);
     }
     if (e.n > 0 && e.items != NULL)
         redis.Replicate(ctx, "CF.INSERT", "sccv", key, "NOCREATE", "ITEMS", e.items, e.n);
@@ -195,7 +199,7 @@ static void add_items(redis_ctx *ctx, struct compat_cuckoo *c, redis_string *key
 
 static int insert(redis_ctx *ctx, redis_string **argv, int argc, bool only_new)
 {
-    struct shape shape = default_shape();
+    struct cf_shape shape = cf_default_shape();
     struct redis_open open;
     bool may_create = true;
     int at = 2;
@@ -219,9 +223,9 @@ static int insert(redis_ctx *ctx, redis_string **argv, int argc, bool only_new)
     struct compat_cuckoo *c = filter_to_fill(ctx, argv[1], &shape, may_create, &open);
     if (c == NULL) return REDIS_OK;
     if (c->links >= redis_settings.cf_max_expansions && !redis_must_obey(ctx))
-        redis_error(ctx, add_problem(COMPAT_TOO_MANY));
+        redis_error(ctx, cf_add_problem(COMPAT_TOO_MANY));
     else
-        add_items(ctx, c, argv[1], argv + at + 1, argc - at - 1, only_new);
+        cf_add_items(ctx, c, argv[1], argv + at + 1, argc - at - 1, only_new);
     redis_close_key(&open);
     return REDIS_OK;
 }
@@ -238,19 +242,19 @@ int redis_cf_insertnx(redis_ctx *ctx, redis_string **argv, int argc)
 
 /* --- Queries ---------------------------------------------------------------------------------- */
 
-static bool has(const void *value, const void *item, size_t len)
+static bool cf_has(const void *value, const void *item, size_t len)
 {
     return compat_cuckoo_has(value, item, len);
 }
 
 int redis_cf_exists(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    return redis_reply_has(ctx, argv, argc, redis_cuckoo_type, has, false);
+    return redis_reply_has(ctx, argv, argc, redis_cuckoo_type, cf_has, false);
 }
 
 int redis_cf_mexists(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    return redis_reply_has(ctx, argv, argc, redis_cuckoo_type, has, true);
+    return redis_reply_has(ctx, argv, argc, redis_cuckoo_type, cf_has, true);
 }
 
 int redis_cf_count(redis_ctx *ctx, redis_string **argv, int argc)
@@ -377,7 +381,7 @@ int redis_cf_scandump(redis_ctx *ctx, redis_string **argv, int argc)
     return REDIS_OK;
 }
 
-static const char *load_header(redis_ctx *ctx, struct redis_open *open, tamis_bytes data)
+static const char *cf_load_header(redis_ctx *ctx, struct redis_open *open, tamis_bytes data)
 {
     struct compat_room room = redis_must_obey(ctx) ? redis_open_room : redis_room();
     struct redis_account account;
@@ -392,7 +396,7 @@ static const char *load_header(redis_ctx *ctx, struct redis_open *open, tamis_by
     return NULL;
 }
 
-static const char *load_piece(struct compat_cuckoo *c, long long iterator, tamis_bytes data)
+static const char *cf_load_piece(struct compat_cuckoo *c, long long iterator, tamis_bytes data)
 {
     if (c == NULL) return NOT_FOUND;
     if (compat_cuckoo_put_chunk(c, iterator, data.p, data.len) != COMPAT_OK)
@@ -411,7 +415,7 @@ int redis_cf_loadchunk(redis_ctx *ctx, redis_string **argv, int argc)
     const tamis_bytes data = redis_bytes(argv[3]);
     const char *problem = NULL;
     if (!open.other_type)
-        problem =
-            iterator == 1 ? load_header(ctx, &open, data) : load_piece(open.value, iterator, data);
+        problem = iterator == 1 ? cf_load_header(ctx, &open, data)
+                                : cf_load_piece(open.value, iterator, data);
     return redis_end(ctx, &open, argv[1], problem, "cf.loadchunk");
 }

@@ -4,8 +4,8 @@
 
 #define NO_KEY "CMS: key does not exist"
 
-static enum compat_status create(redis_ctx *ctx, uint64_t width, uint64_t depth,
-                                 struct compat_sketch **out)
+static enum compat_status cms_create(redis_ctx *ctx, uint64_t width, uint64_t depth,
+                                     struct compat_sketch **out)
 {
     const struct compat_room room = redis_room();
     enum compat_status s = compat_sketch_create(&room, width, depth, out);
@@ -67,7 +67,7 @@ static int init(redis_ctx *ctx, redis_string **argv, int argc, shape_function *s
     const char *problem = open.other_type || open.value != NULL ? "CMS: key already exists"
                                                                 : shape(argv, &width, &depth);
     if (problem == NULL) problem = cell_size(argv, argc);
-    if (problem == NULL && create(ctx, width, depth, &s) != COMPAT_OK)
+    if (problem == NULL && cms_create(ctx, width, depth, &s) != COMPAT_OK)
         problem = "CMS: Insufficient memory to create the key";
     if (problem != NULL) {
         redis_error(ctx, problem);

@@ -6,14 +6,14 @@
 /* Includes the NUL; TAMIS.ESTIMATE takes 15. */
 #define NAME_BYTES 24
 
-struct command {
+struct command_row {
     redis_command_function *run;
     const char *name, *since, *flags, *arguments, *summary;
     int arity;
     enum redis_keys keys;
 };
 
-static const struct command commands[] = {
+static const struct command_row commands[] = {
 #define ROW(handler, name, since, arity, flags, keys, arguments, summary)                          \
     {redis_##handler, name, since, flags, arguments, summary, arity, REDIS_KEYS_##keys},
     REDIS_COMMANDS(ROW)
@@ -37,7 +37,7 @@ static bool is_fleeting(const char *name)
             strstr(name, "DUMP") != NULL);
 }
 
-static int set_info(redis_command *c, const struct command *row)
+static int set_info(redis_command *c, const struct command_row *row)
 {
     static const struct redis_info_version version = {1, sizeof(struct redis_history),
                                                       sizeof(struct redis_key_spec),
@@ -65,7 +65,7 @@ static int set_info(redis_command *c, const struct command *row)
 
 /* Adds the command to the ACL category of its family and to those that its flags imply. Servers
  * before 7.4 have no categories for the commands of modules. */
-static int set_categories(redis_command *c, const struct command *row)
+static int set_categories(redis_command *c, const struct command_row *row)
 {
     static const struct {
         const char *family, *category;
@@ -86,7 +86,7 @@ static int set_categories(redis_command *c, const struct command *row)
 
 /* Registers one command. Its name is in lower case, as in RedisBloom: errors, COMMAND INFO, ACL
  * rules and statistics show the registered name. Clients may write it in any case. */
-static int load_command(redis_ctx *ctx, const struct command *row)
+static int load_command(redis_ctx *ctx, const struct command_row *row)
 {
     const int last = row->keys == REDIS_KEYS_ALL ? -1 : 1;
     char name[NAME_BYTES] = {0};

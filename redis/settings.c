@@ -117,14 +117,14 @@ static int set_strict(const char *name, int value, void *data, redis_string **er
     return REDIS_OK;
 }
 
-static int reject(redis_ctx *ctx, const char *text)
+static int reject_value(redis_ctx *ctx, const char *text)
 {
     redis.Log(ctx, "warning", "%s", text);
     return REDIS_ERR;
 }
 
 /* Reads a number of bytes as CONFIG does: 4gb is 4 * 2^30, 4g is 4 * 10^9. */
-static bool read_bytes(const redis_string *text, long long *out)
+static bool parse_bytes(const redis_string *text, long long *out)
 {
     static const struct {
         const char *name;
@@ -149,38 +149,38 @@ static int read_rate(redis_ctx *ctx, redis_string *value)
 {
     double rate;
     if (redis.StringToDouble(value, &rate) != REDIS_OK)
-        return reject(ctx, "Invalid argument for 'ERROR_RATE'");
+        return reject_value(ctx, "Invalid argument for 'ERROR_RATE'");
     if (set_rate("bf-error-rate", value, NULL, NULL) != REDIS_OK)
-        return reject(ctx, rate <= 0 ? "ERROR_RATE must be > 0" : "ERROR_RATE must be < 1");
+        return reject_value(ctx, rate <= 0 ? "ERROR_RATE must be > 0" : "ERROR_RATE must be < 1");
     return REDIS_OK;
 }
 
 static int read_strict(redis_ctx *ctx, const redis_string *value)
 {
     if (!redis_is(value, "yes") && !redis_is(value, "no"))
-        return reject(ctx, "Value for `tamis-strict` must be yes or no");
+        return reject_value(ctx, "Value for `tamis-strict` must be yes or no");
     redis_settings.strict = redis_is(value, "yes");
     return REDIS_OK;
 }
 
-static int read_number(redis_ctx *ctx, const struct number_setting *s, bool old,
-                       const redis_string *value)
+static int parse_setting(redis_ctx *ctx, const struct number_setting *s, bool old,
+                         const redis_string *value)
 {
     char text[200];
     long long n;
     const bool parsed =
-        s->flags == REDIS_CONFIG_MEMORY ? read_bytes(value, &n) : redis_number(value, &n);
+        s->flags == REDIS_CONFIG_MEMORY ? parse_bytes(value, &n) : redis_number(value, &n);
     if (parsed && n >= s->min && n <= s->max) {
         *s->value = n;
         return REDIS_OK;
     }
     if (old && s->value == &redis_settings.bf_initial_size)
-        return reject(ctx, parsed && n <= 0 ? "INITIAL_SIZE must be > 0"
-                                            : "Invalid argument for 'INITIAL_SIZE'");
-    if (old) return reject(ctx, "CF_MAX_EXPANSIONS must be an integer >= 1");
+        return reject_value(ctx, parsed && n <= 0 ? "INITIAL_SIZE must be > 0"
+                                                  : "Invalid argument for 'INITIAL_SIZE'");
+    if (old) return reject_value(ctx, "CF_MAX_EXPANSIONS must be an integer >= 1");
     snprintf(text, sizeof text, "Value for `%s` must be in the range [%lld, %lld]", s->name, s->min,
              s->max);
-    return reject(ctx, text);
+    return reject_value(ctx, text);
 }
 
 /* Reads one name and value of the module's arguments. */
@@ -192,20 +192,20 @@ static int read_argument(redis_ctx *ctx, redis_string *name, redis_string *value
     for (size_t i = 0; i < NUMBERS; i++) {
         const struct number_setting *s = &numbers[i];
         const bool old = s->old_name != NULL && redis_is(name, s->old_name);
-        if (old || redis_is(name, s->name)) return read_number(ctx, s, old, value);
+        if (old || redis_is(name, s->name)) return parse_setting(ctx, s, old, value);
     }
-    return reject(ctx, "Unrecognized option");
+    return reject_value(ctx, "Unrecognized option");
 }
 
 static int read_arguments(redis_ctx *ctx, redis_string **argv, int argc)
 {
     if (argc == 1 && redis_bytes(argv[0]).len == 0) return REDIS_OK;
-    if (argc % 2 != 0) return reject(ctx, "Invalid number of arguments passed");
+    if (argc % 2 != 0) return reject_value(ctx, "Invalid number of arguments passed");
     for (int i = 0; i < argc; i += 2)
         if (read_argument(ctx, argv[i], argv[i + 1]) != REDIS_OK) return REDIS_ERR;
     /* Checked after all arguments, so that their order does not matter. */
     if (redis_settings.cf_initial_size < 2 * redis_settings.cf_bucket_size)
-        return reject(ctx, "cf-initial-size must be at least twice cf-bucket-size");
+        return reject_value(ctx, "cf-initial-size must be at least twice cf-bucket-size");
     return REDIS_OK;
 }
 

@@ -5,8 +5,8 @@
 #define NO_KEY "TopK: key does not exist"
 #define MOST_INCREMENT 100000
 
-static enum compat_status create(redis_ctx *ctx, const long long shape[3], double decay,
-                                 struct compat_top **out)
+static enum compat_status topk_create(redis_ctx *ctx, const long long shape[3], double decay,
+                                      struct compat_top **out)
 {
     const uint32_t k = (uint32_t)shape[0], width = (uint32_t)shape[1], depth = (uint32_t)shape[2];
     const struct compat_room room = redis_room();
@@ -40,7 +40,7 @@ int redis_topk_reserve(redis_ctx *ctx, redis_string **argv, int argc)
     const char *problem = open.other_type || open.value != NULL
                               ? "TopK: key already exists"
                               : read_shape(argv, argc, shape, &decay);
-    if (problem == NULL && create(ctx, shape, decay, &t) != COMPAT_OK)
+    if (problem == NULL && topk_create(ctx, shape, decay, &t) != COMPAT_OK)
         problem = "ERR Insufficient memory to create topk data structure";
     if (problem != NULL) {
         redis_error(ctx, problem);
@@ -62,7 +62,8 @@ static bool increments_are_good(redis_string **argv, int argc)
 }
 
 /* Adds one item and replies with the item that it expelled. Returns whether it was counted. */
-static bool add_one(redis_ctx *ctx, struct compat_top *t, const redis_string *item, long long n)
+static bool topk_add_one(redis_ctx *ctx, struct compat_top *t, const redis_string *item,
+                         long long n)
 {
     const struct compat_room room = redis_room();
     const tamis_bytes b = redis_bytes(item);
@@ -80,14 +81,15 @@ static bool add_one(redis_ctx *ctx, struct compat_top *t, const redis_string *it
     return s == COMPAT_OK;
 }
 
-static void add_items(redis_ctx *ctx, struct compat_top *t, redis_string **argv, int argc, int step)
+static void topk_add_items(redis_ctx *ctx, struct compat_top *t, redis_string **argv, int argc,
+                           int step)
 {
     struct redis_effects e = redis_effects_new(argc - 2);
     redis.ReplyWithArray(ctx, (argc - 2) / step);
     for (int i = 2; i < argc; i += step) {
         long long n = 1;
         if (step == 2) redis_number(argv[i + 1], &n);
-        if (!add_one(ctx, t, argv[i], n)) continue;
+        if (!topk_add_one(ctx, t, argv[i], n)) continue;
         for (int j = 0; j < step; j++) redis_effects_add(&e, argv[i + j]);
     }
     if (e.n == (size_t)(argc - 2) || (e.n > 0 && e.items == NULL))
@@ -100,7 +102,7 @@ static void add_items(redis_ctx *ctx, struct compat_top *t, redis_string **argv,
 
 /* Adds the items from argv[2] on, each followed by its increment if step is 2. Replies with the
  * item that each one expelled. */
-static int add(redis_ctx *ctx, redis_string **argv, int argc, int step)
+static int topk_add(redis_ctx *ctx, redis_string **argv, int argc, int step)
 {
     struct redis_open open = redis_open_key(ctx, argv[1], redis_top_type, REDIS_READ | REDIS_WRITE);
     if (open.other_type) {
@@ -115,7 +117,7 @@ static int add(redis_ctx *ctx, redis_string **argv, int argc, int step)
         redis_error(ctx, "TopK: increment must be an integer greater or equal to 0"
                          "                            and smaller or equal to 100,000");
     } else {
-        add_items(ctx, open.value, argv, argc, step);
+        topk_add_items(ctx, open.value, argv, argc, step);
     }
     redis_close_key(&open);
     return REDIS_OK;
@@ -123,13 +125,13 @@ static int add(redis_ctx *ctx, redis_string **argv, int argc, int step)
 
 int redis_topk_add(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    return add(ctx, argv, argc, 1);
+    return topk_add(ctx, argv, argc, 1);
 }
 
 int redis_topk_incrby(redis_ctx *ctx, redis_string **argv, int argc)
 {
     if (argc % 2 != 0) return redis.WrongArity(ctx);
-    return add(ctx, argv, argc, 2);
+    return topk_add(ctx, argv, argc, 2);
 }
 
 static void reply_listed(redis_ctx *ctx, const void *value, tamis_bytes item)
@@ -142,14 +144,14 @@ int redis_topk_query(redis_ctx *ctx, redis_string **argv, int argc)
     return redis_reply_items(ctx, argv, argc, redis_top_type, NO_KEY, reply_listed);
 }
 
-static void reply_count(redis_ctx *ctx, const void *value, tamis_bytes item)
+static void topk_reply_count(redis_ctx *ctx, const void *value, tamis_bytes item)
 {
     redis.ReplyWithLongLong(ctx, compat_top_count(value, item.p, item.len));
 }
 
 int redis_topk_count(redis_ctx *ctx, redis_string **argv, int argc)
 {
-    return redis_reply_items(ctx, argv, argc, redis_top_type, NO_KEY, reply_count);
+    return redis_reply_items(ctx, argv, argc, redis_top_type, NO_KEY, topk_reply_count);
 }
 
 /* RedisBloom accepts any prefix of the word, even an empty one. */

@@ -152,7 +152,7 @@ static size_t size_of(const void *p)
 
 /* The server frees values above 64 in the background: many pieces, or big ones, which go back to
  * the system. */
-static size_t effort(uint64_t pieces, uint64_t bytes)
+static size_t free_effort(uint64_t pieces, uint64_t bytes)
 {
     return (size_t)(pieces + (bytes >> 16));
 }
@@ -238,7 +238,7 @@ static size_t bloom_effort(redis_key_opt *ctx, const void *value)
 {
     const struct compat_bloom *b = value;
     (void)ctx;
-    return effort(b->links, compat_bloom_cell_bytes(b));
+    return free_effort(b->links, compat_bloom_cell_bytes(b));
 }
 
 static void bloom_rewrite(redis_io *io, redis_string *key, void *value)
@@ -267,7 +267,7 @@ static size_t cuckoo_effort(redis_key_opt *ctx, const void *value)
 {
     const struct compat_cuckoo *c = value;
     (void)ctx;
-    return effort(c->links, compat_cuckoo_slots(c));
+    return free_effort(c->links, compat_cuckoo_slots(c));
 }
 
 static void cuckoo_rewrite(redis_io *io, redis_string *key, void *value)
@@ -301,7 +301,7 @@ static size_t sketch_usage(redis_key_opt *ctx, const void *value, size_t samples
 static size_t sketch_effort(redis_key_opt *ctx, const void *value)
 {
     (void)ctx;
-    return effort(1, compat_sketch_cell_bytes(value));
+    return free_effort(1, compat_sketch_cell_bytes(value));
 }
 
 static int sketch_defrag(redis_defrag *ctx, redis_string *key, void **value)
@@ -340,7 +340,7 @@ static size_t top_usage(redis_key_opt *ctx, const void *value, size_t samples)
 static size_t top_effort(redis_key_opt *ctx, const void *value)
 {
     (void)ctx;
-    return effort(((const struct compat_top *)value)->k, compat_top_bytes(value));
+    return free_effort(((const struct compat_top *)value)->k, compat_top_bytes(value));
 }
 
 static int top_defrag(redis_defrag *ctx, redis_string *key, void **value)

@@ -44,20 +44,20 @@ EXPORT(free) void web_free(void *p)
 
 /* --- Life cycle ------------------------------------------------------------------------------- */
 
-static void *take(void *ctx, size_t size)
+static void *take_memory(void *ctx, size_t size)
 {
     (void)ctx;
     return malloc(size);
 }
 
-static void give(void *ctx, void *p)
+static void give_memory(void *ctx, void *p)
 {
     (void)ctx;
     free(p);
 }
 
 /* The library's own allocator aligns big blocks to huge pages, which do not exist here. */
-static const tamis_memory memory = {.alloc = take, .free = give};
+static const tamis_memory memory = {.alloc = take_memory, .free = give_memory};
 
 static tamis_options options(const uint8_t *key, uint32_t flags, double max_bytes)
 {
@@ -222,7 +222,7 @@ EXPORT(size) double web_size(const tamis *t)
     return (double)tamis_image_size(t);
 }
 
-static tamis_status append(void *ctx, const void *bytes, size_t n)
+static tamis_status append_bytes(void *ctx, const void *bytes, size_t n)
 {
     uint8_t **at = ctx;
     memcpy(*at, bytes, n);
@@ -233,7 +233,7 @@ static tamis_status append(void *ctx, const void *bytes, size_t n)
 /* Writes to `out`, which has the size that the image needs. */
 EXPORT(save) int web_save(const tamis *t, uint8_t *out)
 {
-    return tamis_write(t, append, &out, &why);
+    return tamis_write(t, append_bytes, &out, &why);
 }
 
 /* --- URLs ------------------------------------------------------------------------------------- */
@@ -293,7 +293,7 @@ EXPORT(hashes) const uint8_t *web_hashes(void)
 }
 
 /* Reports whether the prefix of a hash is in the sorted list. */
-static bool is_removed(const uint8_t *removed, size_t n, const uint8_t *hash)
+static bool is_removed_hash(const uint8_t *removed, size_t n, const uint8_t *hash)
 {
     size_t from = 0;
     while (from < n) {
@@ -317,7 +317,7 @@ uint32_t web_maybes(const tamis *filter, const tamis *delta, const uint8_t *remo
     for (size_t i = 0; i < n_expressions; i++) {
         const bool in = tamis_may_contain(filter, hashes[i], GUARD_HASH_SIZE) ||
                         (delta != NULL && tamis_may_contain(delta, hashes[i], GUARD_HASH_SIZE));
-        if (in && !is_removed(removed, n, hashes[i])) bits |= UINT32_C(1) << i;
+        if (in && !is_removed_hash(removed, n, hashes[i])) bits |= UINT32_C(1) << i;
     }
     return bits;
 }

@@ -41,19 +41,19 @@ int strcmp(const char *a, const char *b)
 #define MOST_PAGES 65535u
 
 /* In front of every block, padded to the grain. */
-struct block {
+struct memory_block {
     size_t size; /* includes this header */
-    struct block *next;
+    struct memory_block *next;
 };
 
 extern char __heap_base;
-static struct block *blocks;
+static struct memory_block *blocks;
 static size_t end; /* end of the memory in use, once there is any */
 
-static void release(struct block *b)
+static void release_block(struct memory_block *b)
 {
-    struct block **at = &blocks;
-    struct block *before = NULL;
+    struct memory_block **at = &blocks;
+    struct memory_block *before = NULL;
     while (*at != NULL && *at < b) {
         before = *at;
         at = &before->next;
@@ -71,21 +71,21 @@ static void release(struct block *b)
 }
 
 /* New memory is joined with the last free block. */
-static bool grow(size_t size)
+static bool grow_memory(size_t size)
 {
     const size_t now = __builtin_wasm_memory_size(0), more = size / PAGE + 1;
-    struct block *b;
+    struct memory_block *b;
     if (end == 0) {
-        b = (struct block *)(((uintptr_t)&__heap_base + GRAIN - 1) / GRAIN * GRAIN);
+        b = (struct memory_block *)(((uintptr_t)&__heap_base + GRAIN - 1) / GRAIN * GRAIN);
         end = now * PAGE;
     } else {
         if (more > MOST_PAGES - now || __builtin_wasm_memory_grow(0, more) == SIZE_MAX)
             return false;
-        b = (struct block *)end;
+        b = (struct memory_block *)end;
         end += more * PAGE;
     }
     b->size = end - (uintptr_t)b;
-    release(b);
+    release_block(b);
     return true;
 }
 
@@ -94,19 +94,19 @@ void *malloc(size_t size)
     if (size > SIZE_MAX - 2 * GRAIN) return NULL;
     const size_t total = (size + 2 * GRAIN - 1) / GRAIN * GRAIN;
     do {
-        for (struct block **at = &blocks; *at != NULL; at = &(*at)->next) {
-            struct block *b = *at;
+        for (struct memory_block **at = &blocks; *at != NULL; at = &(*at)->next) {
+            struct memory_block *b = *at;
             if (b->size < total) continue;
             *at = b->next;
             if (b->size - total >= 2 * GRAIN) {
-                struct block *rest = (struct block *)((char *)b + total);
+                struct memory_block *rest = (struct memory_block *)((char *)b + total);
                 rest->size = b->size - total;
                 b->size = total;
-                release(rest);
+                release_block(rest);
             }
             return (char *)b + GRAIN;
         }
-    } while (grow(total));
+    } while (grow_memory(total));
     return NULL;
 }
 
@@ -121,12 +121,12 @@ void *calloc(size_t n, size_t size)
 
 void free(void *p)
 {
-    if (p != NULL) release((struct block *)((char *)p - GRAIN));
+    if (p != NULL) release_block((struct memory_block *)((char *)p - GRAIN));
 }
 
 /* --- Sorting: a heap sort, which needs no memory and has no bad case -------------------------- */
 
-static void swap(uint8_t *a, uint8_t *b, size_t size)
+static void swap_bytes(uint8_t *a, uint8_t *b, size_t size)
 {
     for (; size > 0; size--, a++, b++) {
         const uint8_t x = *a;
@@ -141,7 +141,7 @@ static void sink(uint8_t *base, size_t at, size_t n, size_t size,
     for (size_t child; (child = 2 * at + 1) < n; at = child) {
         if (child + 1 < n && compare(base + child * size, base + (child + 1) * size) < 0) child++;
         if (compare(base + at * size, base + child * size) >= 0) return;
-        swap(base + at * size, base + child * size, size);
+        swap_bytes(base + at * size, base + child * size, size);
     }
 }
 
@@ -149,7 +149,7 @@ void qsort(void *base, size_t n, size_t size, int (*compare)(const void *, const
 {
     for (size_t i = n / 2; i-- > 0;) sink(base, i, n, size, compare);
     for (size_t i = n; i-- > 1;) {
-        swap(base, (uint8_t *)base + i * size, size);
+        swap_bytes(base, (uint8_t *)base + i * size, size);
         sink(base, 0, i, size, compare);
     }
 }
@@ -184,23 +184,23 @@ double frexp(double x, int *exponent)
 
 /* --- Text ------------------------------------------------------------------------------------- */
 
-struct text {
+struct format_text {
     char *out;
     size_t size, n; /* n: the length that the whole text would have */
 };
 
-static void put(struct text *t, char c)
+static void put_char(struct format_text *t, char c)
 {
     if (t->n + 1 < t->size) t->out[t->n] = c;
     t->n++;
 }
 
-static void put_text(struct text *t, const char *s)
+static void put_text(struct format_text *t, const char *s)
 {
-    while (*s != '\0') put(t, *s++);
+    while (*s != '\0') put_char(t, *s++);
 }
 
-static void put_number(struct text *t, uint64_t v)
+static void put_number(struct format_text *t, uint64_t v)
 {
     char digits[21];
     size_t at = sizeof digits - 1;
@@ -212,11 +212,11 @@ static void put_number(struct text *t, uint64_t v)
 
 /* Formats like %.3g: three digits without trailing zeros, with an exponent where that is
  * shorter. */
-static void put_rate(struct text *t, double v)
+static void put_rate(struct format_text *t, double v)
 {
     int exponent = 0;
     if (!(v > 0 && v < INFINITY)) {
-        put(t, v == 0 ? '0' : '?');
+        put_char(t, v == 0 ? '0' : '?');
         return;
     }
     for (; v >= 10; v /= 10) exponent++;
@@ -232,15 +232,15 @@ static void put_rate(struct text *t, double v)
     char text[4] = {0};
     for (unsigned i = shown; i-- > 0; digits /= 10) text[i] = (char)('0' + digits % 10);
     if (whole <= 0) put_text(t, "0.");
-    for (int i = whole; i < 0; i++) put(t, '0');
+    for (int i = whole; i < 0; i++) put_char(t, '0');
     for (int i = 0; i < (int)shown || i < whole; i++) {
-        if (i > 0 && i == whole) put(t, '.');
-        put(t, i < (int)shown ? text[i] : '0');
+        if (i > 0 && i == whole) put_char(t, '.');
+        put_char(t, i < (int)shown ? text[i] : '0');
     }
     if (!scientific) return;
     put_text(t, exponent < 0 ? "e-" : "e+");
     const unsigned size = (unsigned)(exponent < 0 ? -exponent : exponent);
-    if (size < 10) put(t, '0');
+    if (size < 10) put_char(t, '0');
     put_number(t, size);
 }
 
@@ -255,7 +255,7 @@ static bool is(const char **format, const char *directive)
 
 int vsnprintf(char *out, size_t size, const char *format, va_list args)
 {
-    struct text t = {out, size, 0};
+    struct format_text t = {out, size, 0};
     while (*format != '\0') {
         if (is(&format, "%s"))
             put_text(&t, va_arg(args, const char *));
@@ -268,11 +268,11 @@ int vsnprintf(char *out, size_t size, const char *format, va_list args)
         else if (is(&format, "%.0f"))
             put_number(&t, (uint64_t)(va_arg(args, double) + 0.5));
         else if (is(&format, "%%"))
-            put(&t, '%');
+            put_char(&t, '%');
         else if (*format == '%')
-            put(&t, '?'), format++;
+            put_char(&t, '?'), format++;
         else
-            put(&t, *format++);
+            put_char(&t, *format++);
     }
     if (size > 0) out[t.n < size ? t.n : size - 1] = '\0';
     return (int)t.n;

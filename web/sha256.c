@@ -16,7 +16,7 @@ static const uint32_t ROUNDS[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-static uint32_t turn(uint32_t x, unsigned n)
+static uint32_t rotate_right(uint32_t x, unsigned n)
 {
     return x >> n | x << (32 - n);
 }
@@ -26,7 +26,7 @@ static uint32_t get(const uint8_t *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-static void put(uint8_t *p, uint32_t x)
+static void put_word(uint8_t *p, uint32_t x)
 {
     for (unsigned i = 0; i < 4; i++) p[i] = (uint8_t)(x >> (24 - 8 * i));
 }
@@ -37,16 +37,18 @@ static void absorb(uint32_t state[8], const uint8_t *block)
     for (unsigned i = 0; i < 16; i++) w[i] = get(block + 4 * i);
     for (unsigned i = 16; i < 64; i++) {
         const uint32_t a = w[i - 15], b = w[i - 2];
-        w[i] = w[i - 16] + (turn(a, 7) ^ turn(a, 18) ^ a >> 3) + w[i - 7] +
-               (turn(b, 17) ^ turn(b, 19) ^ b >> 10);
+        w[i] = w[i - 16] + (rotate_right(a, 7) ^ rotate_right(a, 18) ^ a >> 3) + w[i - 7] +
+               (rotate_right(b, 17) ^ rotate_right(b, 19) ^ b >> 10);
     }
     memcpy(s, state, sizeof s);
     for (unsigned i = 0; i < 64; i++) {
         const uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
         const uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
         const uint32_t one =
-            s[7] + (turn(s[4], 6) ^ turn(s[4], 11) ^ turn(s[4], 25)) + choice + ROUNDS[i] + w[i];
-        const uint32_t two = (turn(s[0], 2) ^ turn(s[0], 13) ^ turn(s[0], 22)) + majority;
+            s[7] + (rotate_right(s[4], 6) ^ rotate_right(s[4], 11) ^ rotate_right(s[4], 25)) +
+            choice + ROUNDS[i] + w[i];
+        const uint32_t two =
+            (rotate_right(s[0], 2) ^ rotate_right(s[0], 13) ^ rotate_right(s[0], 22)) + majority;
         for (unsigned j = 7; j > 0; j--) s[j] = s[j - 1];
         s[4] += one;
         s[0] = one + two;
@@ -68,8 +70,8 @@ void guard_hash(guard_span text, uint8_t hash[GUARD_HASH_SIZE])
     const uint64_t bits = (uint64_t)text.length * 8;
     if (left > 0) memcpy(end, p, left);
     end[left] = 0x80;
-    put(end + ends - 8, (uint32_t)(bits >> 32));
-    put(end + ends - 4, (uint32_t)bits);
+    put_word(end + ends - 8, (uint32_t)(bits >> 32));
+    put_word(end + ends - 4, (uint32_t)bits);
     for (size_t at = 0; at < ends; at += BLOCK) absorb(state, end + at);
-    for (unsigned i = 0; i < 8; i++) put(hash + 4 * i, state[i]);
+    for (unsigned i = 0; i < 8; i++) put_word(hash + 4 * i, state[i]);
 }

@@ -470,15 +470,14 @@ static void print_static(void)
            "|---|---|---|---|---|---|---|---|---|\n");
     for (int kind = 0; kind < 3; kind++) {
         static const char *const names[] = {"ribbon", "fuse, 3 cells", "fuse, 4 cells"};
+        static const uint32_t probes[] = {0, 3, 4};
         for (size_t i = 0; i < LENGTH(items); i++) {
             printf("| %s | %llu |", names[kind], (unsigned long long)items[i]);
             for (size_t r = 0; r < LENGTH(rates); r++) {
                 const tamis_plan p = {.kind = kind == 0 ? TAMIS_RIBBON : TAMIS_FUSE,
                                       .items = items[i],
                                       .fpr = rates[r],
-                                      .k = kind == 0   ? 0
-                                           : kind == 1 ? 3
-                                                       : 4};
+                                      .k = probes[kind]};
                 printf(" %.3f |", bound_ratio(p));
             }
             printf("\n");

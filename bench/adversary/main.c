@@ -102,7 +102,10 @@ static void ask(bool keyed)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "--quick") == 0) trials = 100000, rounds = 2;
+    if (argc > 1 && strcmp(argv[1], "--quick") == 0) {
+        trials = 100000;
+        rounds = 2;
+    }
     for (int keyed = 0; keyed < 2; keyed++) {
         forge(keyed != 0);
         pollute(keyed != 0);

@@ -1,8 +1,17 @@
-#include "../frame/cli.h"
+#include "add.h"
+
+#include "../filters/filter.h"
+#include "../filters/rate.h"
+#include "../frame/commands.h"
+#include "../frame/output.h"
+#include "../frame/terminal.h"
 #include "../input/fields.h"
 #include "../input/lines.h"
 
-/* What refused line i of the block, and where that stands. */
+#include <tamis/count.h>
+#include <tamis/inspect.h>
+
+/* A message about line i of the block, with its file and number. */
 static void complain_of_line(const struct lines *in, size_t i, const tamis_error *why)
 {
     const char *path;
@@ -10,11 +19,10 @@ static void complain_of_line(const struct lines *in, size_t i, const tamis_error
     complain(path, "line %s: %s", grouped(line), reason_of(why));
 }
 
-/* A top keeps the lines themselves; all others need their hashes only. */
-static bool keeps_items(const tamis *t)
+/* Whether the sketch keeps the lines themselves, as a top does. All others take hashes. */
+static bool keeps_items(tamis *t)
 {
-    tamis_facts f = {.struct_size = sizeof f};
-    return tamis_info(t, &f) == TAMIS_OK && f.entries != 0;
+    return tamis_add_hashes(t, NULL, 0, NULL, NULL) == TAMIS_EUNSUPPORTED;
 }
 
 static tamis_status add_block(tamis *t, const struct block *b, size_t *done, tamis_error *why)
@@ -24,17 +32,20 @@ static tamis_status add_block(tamis *t, const struct block *b, size_t *done, tam
     return tamis_add_weight_hashes(t, b->hashes, b->weights, b->n, done, why);
 }
 
-/* The next block, however long it takes; NULL: there is none, or the watch has stopped it. */
+/* Waits for the next block. NULL at the end of the input, or when the watch has stopped the
+ * reading. */
 static const struct block *next_block(struct lines *in, const struct watch *w)
 {
-    while (w != NULL && !w->stop(w->ctx) && !lines_wait(in, 100)) w->added(w->ctx, 0);
-    return w != NULL && w->stop(w->ctx) ? NULL : lines_next(in);
+    if (w == NULL) return lines_next(in);
+    while (!w->stop(w->ctx) && !lines_wait(in, 100)) w->added(w->ctx, 0);
+    return w->stop(w->ctx) ? NULL : lines_next(in);
 }
 
-int add_lines_watched(const struct args *a, tamis *t, char **files, int n, const char *verb,
-                      const struct watch *w, const char **reason)
+int add_lines(const struct args *a, tamis *t, char **files, int n, const char *verb,
+              const struct watch *w, const char **reason)
 {
-    struct lines *in = lines_open(a, files, n, keeps_items(t) ? NULL : t, threads_from(a));
+    struct lines *in =
+        lines_open(&a->lines, files, n, keeps_items(t) ? NULL : t, threads_from(&a->work));
     struct progress bar;
     const struct block *b;
     tamis_status s = TAMIS_OK;
@@ -50,63 +61,65 @@ int add_lines_watched(const struct args *a, tamis *t, char **files, int n, const
         if (w != NULL) w->added(w->ctx, b->n);
     }
     progress_end(&bar);
-    if (s != TAMIS_OK && a->weight_field != 0)
+    if (s != TAMIS_OK && a->lines.weight_field != 0)
         complain_of_line(in, done, &why);
     else if (s != TAMIS_OK)
         *reason = why_not_added(t, s);
     const bool failed = lines_failed(in);
-    lines_close(in);
+    lines_close(in, a->quiet);
     return failed || s != TAMIS_OK ? EXIT_ERROR : EXIT_FOUND;
 }
 
-int add_lines(const struct args *a, tamis *t, char **files, int n, const char *verb,
-              const char **reason)
-{
-    return add_lines_watched(a, t, files, n, verb, NULL, reason);
-}
-
-static int add_or_leave(const struct args *a, tamis *t, const char *path)
-{
-    const char *reason;
-    if (add_lines(a, t, a->words + 1, a->n_words - 1, "adding", &reason) == EXIT_FOUND)
-        return EXIT_FOUND;
-    /* What went wrong with a line or a file was said already. */
-    return reason != NULL ? complain(path, "unchanged: %s", reason) : EXIT_ERROR;
-}
-
-/* Before any line is read: EXIT_ERROR after a message when it knows no weights. */
-static int check_weights(const struct args *a, tamis *t, const char *path)
+/* Before any line is read: false after a message when the filter has no weights. */
+static bool check_weights(const struct args *a, tamis *t, const char *path)
 {
     tamis_error why;
-    if (a->weight_field == 0 || tamis_add_weight_hashes(t, NULL, NULL, 0, NULL, &why) == TAMIS_OK)
-        return EXIT_FOUND;
-    return complain(path, "%s", why.text);
+    if (a->lines.weight_field == 0) return true;
+    if (tamis_add_weight_hashes(t, NULL, NULL, 0, NULL, &why) == TAMIS_OK) return true;
+    complain(path, "%s", why.text);
+    return false;
+}
+
+static bool empty(tamis *t, const char *path)
+{
+    if (tamis_clear(t) == TAMIS_OK) return true;
+    complain(path, "unchanged: %s", why_not_added(t, TAMIS_ESEALED));
+    return false;
+}
+
+static int add_and_save(const struct args *a, tamis *t, const char *path)
+{
+    const char *reason;
+    tamis_facts f = {.struct_size = sizeof f};
+    if (add_lines(a, t, a->words + 1, a->n_words - 1, "adding", NULL, &reason) != EXIT_FOUND) {
+        if (reason != NULL) complain(path, "unchanged: %s", reason);
+        return EXIT_ERROR;
+    }
+    const bool known = tamis_info(t, &f) == TAMIS_OK;
+    const int status = save_unless_overfull(a, t, known ? &f : NULL, path, "unchanged", true, 0);
+    if (status == EXIT_FOUND && known && !a->quiet) warn_if_saturated(&f, path);
+    return status;
 }
 
 static int update(const struct args *a, bool from_empty)
 {
     const char *path = a->words[0];
+    if (!check_fields(&a->lines)) return EXIT_ERROR;
     tamis *t = open_filter(a, path, TAMIS_UPDATE | TAMIS_WAIT);
     if (t == NULL) return EXIT_ERROR;
-    int status = check_hashable(t, path);
-    if (status == EXIT_FOUND) status = check_weights(a, t, path);
-    if (status == EXIT_FOUND && from_empty && tamis_clear(t) != TAMIS_OK)
-        status = complain(path, "unchanged: %s", why_not_added(t, TAMIS_ESEALED));
-    if (status == EXIT_FOUND) status = add_or_leave(a, t, path);
-    if (status == EXIT_FOUND) status = save_unless_overfull(a, t, path, "unchanged", true, 0);
-    if (status == EXIT_FOUND && !a->quiet) warn_if_ended(t, path);
+    const bool good =
+        check_hashable(t, path) && check_weights(a, t, path) && (!from_empty || empty(t, path));
+    const int status = good ? add_and_save(a, t, path) : EXIT_ERROR;
     tamis_close(t);
     return status;
 }
 
 int run_add(const struct args *a)
 {
-    if (check_fields(a) != EXIT_FOUND) return EXIT_ERROR;
     return update(a, false);
 }
 
 int run_compact(const struct args *a)
 {
-    if (check_fields(a) != EXIT_FOUND) return EXIT_ERROR;
     return update(a, true);
 }

@@ -1,17 +1,30 @@
-/* check: the lines that may be in a filter, or that are in a set. A filter answers first and
- * excludes most of what is not in; what is left is a maybe, or confirmed by the bytes: of patterns
- * (-f), of a store or of a list (--confirm). A private filter has no verdict (evidence.h). */
+/* check: prints the lines that may be in a filter, or that are in a set. A filter answers first and
+ * excludes most lines that are not members. What is left is a "maybe", or is confirmed by comparing
+ * bytes: with patterns (-f), with a store or with a list (--confirm). A private filter has no
+ * verdict (evidence.h). */
 #include "../filters/confirm.h"
 #include "../filters/evidence.h"
+#include "../filters/filter.h"
 #include "../filters/foreign.h"
+#include "../filters/rate.h"
+#include "../filters/request.h"
+#include "../frame/commands.h"
+#include "../frame/json.h"
+#include "../frame/options.h"
+#include "../frame/output.h"
+#include "../frame/terminal.h"
 #include "../input/fields.h"
 #include "../input/input.h"
 #include "../input/line_set.h"
+#include "build.h"
+
+#include <tamis/inspect.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the filter before the patterns: one wrong maybe in a hundred costs next to nothing. */
+/* The rate of the filter before the patterns. A lookup for one false positive in a hundred costs
+ * next to nothing. */
 #define FRONT_FPR 0.01
 
 struct check {
@@ -19,36 +32,41 @@ struct check {
     char **files; /* to be checked */
     int n_files;
     tamis *t;
-    struct foreign foreign; /* a filter of another program instead; path NULL: none */
+    struct foreign foreign; /* a filter of another program instead of t; path NULL: none */
     struct encoded encoded; /* its keys */
     bool has_patterns, is_exact;
     struct line_set patterns;
     struct store *store;
     struct waiting *waiting;
     struct evidence evidence; /* of a private filter */
-    uint8_t *bits, *spare;    /* of a block: what may be in, then what is */
+    uint8_t *bits, *spare;    /* for a block: lines that may be members, then lines that are */
     size_t room;
+    tamis_facts facts; /* the facts of t, */
+    bool has_facts;    /* if they were read */
     struct totals totals;
     struct label label;
-    const char *named; /* the file that -l has printed last */
+    const char *named; /* the last file that -l has printed */
 };
 
-/* No more than -m allows: a list that confirms may have found more than are printed. */
+/* The number of selected lines, up to -m: a list that confirms may have found more than are
+ * printed. */
 static uint64_t selected(const struct check *c)
 {
-    const uint64_t n = c->args->invert ? c->totals.absent : c->totals.found;
-    return c->args->most_lines != 0 && n > c->args->most_lines ? c->args->most_lines : n;
+    const uint64_t n = c->args->select.invert ? c->totals.absent : c->totals.found;
+    return c->args->select.most_lines != 0 && n > c->args->select.most_lines
+               ? c->args->select.most_lines
+               : n;
 }
 
 /* --- Before the first line -------------------------------------------------------------------- */
 
-/* All lines of the files of -f. False after a message. */
+/* Reads all lines of the files of -f. False after a message. */
 static bool read_patterns(struct check *c, const tamis *hasher)
 {
     const struct args *a = c->args;
-    const struct args whole = list_lines(a);
-    struct texts files = a->patterns;
-    struct lines *in = lines_open(&whole, files.text, files.n, hasher, threads_from(a));
+    const struct line_args whole = list_lines(&a->lines);
+    struct texts files = a->check.patterns;
+    struct lines *in = lines_open(&whole, files.text, files.n, hasher, threads_from(&a->work));
     const struct block *b;
     bool good = in != NULL;
     c->patterns.hasher = hasher;
@@ -56,14 +74,14 @@ static bool read_patterns(struct check *c, const tamis *hasher)
         good = line_set_add_many(&c->patterns, b->hashes, b->keys, b->n);
     if (!good) complain(NULL, "not enough memory for the patterns");
     if (in != NULL) good = good && !lines_failed(in);
-    if (in != NULL) lines_close(in);
+    if (in != NULL) lines_close(in, a->quiet);
     return good;
 }
 
-/* The filter that is asked before the patterns. */
+/* Makes the filter that is queried before the patterns. */
 static bool make_front(struct check *c)
 {
-    const tamis_options o = {.struct_size = sizeof o, .key = c->args->key};
+    const tamis_options o = {.struct_size = sizeof o, .key = c->args->key.bytes};
     const tamis_plan p = {.struct_size = sizeof p,
                           .kind = TAMIS_BLOCKED,
                           .items = c->patterns.n > 0 ? c->patterns.n : 1,
@@ -81,22 +99,24 @@ static bool make_front(struct check *c)
     return s == TAMIS_OK;
 }
 
-/* -f: the set itself, or only a filter of it. False after a message. */
+/* -f: keeps the lines themselves, or with --fpr or --bytes only a filter of them. False after a
+ * message. */
 static bool open_patterns(struct check *c)
 {
     const struct args *a = c->args;
-    if (a->fpr == 0 && a->bytes == 0) {
+    if (a->plan.fpr == 0 && a->plan.bytes == 0) {
         tamis *hasher = make_hasher(a);
         const bool good = hasher != NULL && read_patterns(c, hasher) && make_front(c);
         tamis_close(hasher);
         c->is_exact = true;
         return good;
     }
-    struct args build = list_lines(a);
-    build.words = build.patterns.text;
-    build.n_words = build.patterns.n;
-    build.output = shown(build.patterns.text[0]); /* what messages are about */
-    build.memory = 0;
+    struct args build = *a;
+    build.lines = list_lines(&a->lines);
+    build.words = build.check.patterns.text;
+    build.n_words = build.check.patterns.n;
+    build.output.path = shown(build.check.patterns.text[0]); /* for messages */
+    build.work.memory = 0;
     c->t = build_filter(&build);
     return c->t != NULL;
 }
@@ -105,11 +125,11 @@ static bool open_foreign(struct check *c)
 {
     const struct args *a = c->args;
     const char *wrong = NULL;
-    if (a->key != NULL)
+    if (a->key.bytes != NULL)
         wrong = "this filter belongs to another program, so --key-file cannot be used";
-    if (a->prior != 0)
+    if (a->check.prior != 0)
         wrong = "this filter belongs to another program, but --prior requires a private filter";
-    if (a->confirm != NULL)
+    if (a->check.confirm != NULL)
         wrong = "this filter belongs to another program, so --confirm cannot be used";
     if (wrong != NULL) complain(a->words[0], "%s", wrong);
     return wrong == NULL && foreign_select(a, &c->foreign);
@@ -117,7 +137,8 @@ static bool open_foreign(struct check *c)
 
 static bool has_no_foreign_options(const struct args *a)
 {
-    if (a->type == NULL && a->column == NULL && a->row_group == NULL) return true;
+    if (a->foreign.type == NULL && a->foreign.column == NULL && a->foreign.row_group == NULL)
+        return true;
     complain(a->words[0], "--type, --column and --row-group require a filter of another program");
     return false;
 }
@@ -128,79 +149,100 @@ static bool open_set(struct check *c)
     if (c->has_patterns) return open_patterns(c);
     c->t = open_any_filter(a, a->words[0], 0, &c->foreign);
     if (c->t == NULL) return c->foreign.path != NULL && open_foreign(c);
-    if (check_hashable(c->t, a->words[0]) != EXIT_FOUND || !has_no_foreign_options(a)) return false;
-    /* --json reads all cells anyway. */
-    if (a->json || may_need_warning(a->words[0])) warn_if_over_full(c->t, shown(a->words[0]), 0);
+    if (!check_hashable(c->t, a->words[0]) || !has_no_foreign_options(a)) return false;
+    /* tamis_info reads all cells; --json needs it anyway, and reports the same facts. */
+    c->has_facts =
+        (a->json || may_need_warning(a->words[0])) && tamis_info(c->t, &c->facts) == TAMIS_OK;
+    if (c->has_facts) warn_if_over_full(&c->facts, shown(a->words[0]));
     if (!evidence_open(&c->evidence, a, c->t)) return false;
-    if (a->confirm == NULL) return true;
+    if (a->check.confirm == NULL) return true;
     c->is_exact = true;
-    if (is_store(a->confirm)) return (c->store = store_open(a->confirm, c->t, a->quiet)) != NULL;
-    return (c->waiting = waiting_open(a, c->t)) != NULL;
+    if (is_store(a->check.confirm))
+        c->store = store_open(a->check.confirm, c->t, a->quiet);
+    else
+        c->waiting = waiting_open(a, c->t);
+    return c->store != NULL || c->waiting != NULL;
 }
 
-/* Standard input can be read once: EXIT_ERROR after a message when it is wanted twice. */
-static int check_stdin(const struct check *c)
+/* Standard input can be read only once. Returns what it would be besides the input; NULL: it is not
+ * read twice. */
+static const char *twice_from_stdin(const struct check *c)
 {
     const struct args *a = c->args;
     int wanted = c->n_files == 0;
     for (int i = 0; i < c->n_files; i++) wanted += is_stdin(c->files[i]);
-    if (!c->has_patterns && is_stdin(a->words[0]) && wanted > 0)
-        return complain(NULL,
-                        "check: standard input cannot be both the filter and the lines to check");
-    if (a->confirm != NULL && is_stdin(a->confirm) && wanted > 0)
-        return complain(NULL, "check: standard input cannot be both the list and "
-                              "the lines to check");
-    for (int i = 0; i < a->patterns.n; i++)
-        if (is_stdin(a->patterns.text[i]) && wanted > 0)
-            return complain(
-                NULL, "check: standard input cannot be both the patterns and the lines to check");
-    return EXIT_FOUND;
+    if (wanted == 0) return NULL;
+    if (!c->has_patterns && is_stdin(a->words[0])) return "the filter";
+    if (a->check.confirm != NULL && is_stdin(a->check.confirm)) return "the list";
+    for (int i = 0; i < a->check.patterns.n; i++)
+        if (is_stdin(a->check.patterns.text[i])) return "the patterns";
+    return NULL;
 }
 
 /* What is wrong with the options about what is printed; NULL: nothing. */
 static const char *wrong_output(const struct args *a)
 {
-    const bool labels = a->number || a->names;
-    if (a->json && (labels || a->only_names || a->most_lines != 0))
+    const bool labels = a->select.numbers || a->select.names;
+    if (a->json && (labels || a->select.only_names || a->select.most_lines != 0))
         return "--json prints totals and cannot be combined with -n, -H, -l or -m";
-    if (labels && a->count) return "-c prints one number and cannot be combined with -n or -H";
-    if (a->only_names && (labels || a->count || a->most_lines != 0))
+    if (labels && a->select.count)
+        return "-c prints one number and cannot be combined with -n or -H";
+    if (a->select.only_names && (labels || a->select.count || a->select.most_lines != 0))
         return "-l prints file names and cannot be combined with -c, -n, -H or -m";
-    if (a->only_names && a->confirm != NULL && !is_store(a->confirm))
+    if (a->select.only_names && a->check.confirm != NULL && !is_store(a->check.confirm))
         return "-l cannot be combined with --confirm LIST";
     return NULL;
 }
 
-/* EXIT_ERROR after a message when the options make no sense together. */
-static int check_options(const struct check *c)
+/* What is wrong with the options about the set and its files; NULL: nothing. */
+static const char *wrong_set(const struct check *c)
+{
+    const struct args *a = c->args;
+    const char *wrong = NULL;
+    if (c->has_patterns && a->check.confirm != NULL)
+        wrong = "--confirm requires a filter; with -f the answer is exact already";
+    else if (!c->has_patterns && (a->plan.fpr != 0 || a->plan.bytes != 0))
+        wrong = "--fpr and --bytes require -f; a filter already has its size and its rate";
+    else if (a->work.memory != 0 && a->check.confirm == NULL)
+        wrong = "--memory requires --confirm";
+    else if (c->has_patterns &&
+             (a->foreign.from || a->foreign.type || a->foreign.column || a->foreign.row_group))
+        wrong = "--from, --type, --column and --row-group require a filter of another program";
+    else if (a->check.prior != 0 && c->has_patterns)
+        wrong = "--prior requires a private filter and cannot be combined with -f";
+    else if (a->lines.list_field != 0 && !c->has_patterns && a->check.confirm == NULL)
+        wrong = "--list-field requires a list, given with -f or --confirm";
+    else if (a->lines.list_field != 0 && a->check.confirm != NULL && is_store(a->check.confirm))
+        wrong = "--list-field requires a list of lines; the keys of an LMDB have no fields";
+    return wrong;
+}
+
+/* False after a message when the options do not fit together. */
+static bool check_options(const struct check *c)
 {
     const struct args *a = c->args;
     const char *wrong = wrong_output(a);
-    if (!c->has_patterns && a->n_words == 0) return complain_usage(a->command);
-    if (wrong != NULL) return complain(NULL, "check: %s", wrong);
-    if (c->has_patterns && a->confirm != NULL)
-        wrong = "--confirm requires a filter; with -f the answer is exact already";
-    else if (!c->has_patterns && (a->fpr != 0 || a->bytes != 0))
-        wrong = "--fpr and --bytes require -f; a filter already has its size and its rate";
-    else if (a->memory != 0 && a->confirm == NULL)
-        wrong = "--memory requires --confirm";
-    else if (c->has_patterns && (a->from || a->type || a->column || a->row_group))
-        wrong = "--from, --type, --column and --row-group require a filter of another program";
-    else if (a->prior != 0 && c->has_patterns)
-        wrong = "--prior requires a private filter and cannot be combined with -f";
-    else if (a->list_field != 0 && !c->has_patterns && a->confirm == NULL)
-        wrong = "--list-field requires a list, given with -f or --confirm";
-    else if (a->list_field != 0 && a->confirm != NULL && is_store(a->confirm))
-        wrong = "--list-field requires a list of lines; the keys of an LMDB have no fields";
-    if (wrong != NULL) return complain(NULL, "check: %s", wrong);
-    return check_fields(a) == EXIT_FOUND ? check_stdin(c) : EXIT_ERROR;
+    if (!c->has_patterns && a->n_words == 0) {
+        complain_usage(a->command);
+        return false;
+    }
+    if (wrong == NULL) wrong = wrong_set(c);
+    if (wrong != NULL) {
+        complain(NULL, "check: %s", wrong);
+        return false;
+    }
+    if (!check_fields(&a->lines)) return false;
+    const char *twice = twice_from_stdin(c);
+    if (twice != NULL)
+        complain(NULL, "check: standard input cannot be both %s and the lines to check", twice);
+    return twice == NULL;
 }
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
 static bool is_selected(const struct check *c, size_t i)
 {
-    return (c->bits[i / 8] >> i % 8 & 1) != c->args->invert;
+    return (c->bits[i / 8] >> i % 8 & 1) != c->args->select.invert;
 }
 
 /* -n, -H */
@@ -215,8 +257,8 @@ static void print_labelled(struct check *c, const struct block *b, size_t n)
     }
 }
 
-/* -l: a file once. Blocks of one file follow each other. */
-static void print_name(struct check *c, const struct block *b)
+/* -l: prints a file once. The blocks of one file are consecutive. */
+static void print_file_name(struct check *c, const struct block *b)
 {
     size_t i = 0;
     while (i < b->n && !is_selected(c, i)) i++;
@@ -225,7 +267,7 @@ static void print_name(struct check *c, const struct block *b)
     puts(label_name(b));
 }
 
-/* Neighbours that are all selected are one piece of memory, ends included. */
+/* Consecutive selected lines are one piece of memory, with their line ends. */
 static void print_selected(const struct check *c, const struct block *b, size_t n)
 {
     const char *from = NULL, *to = NULL;
@@ -241,8 +283,8 @@ static void print_selected(const struct check *c, const struct block *b, size_t 
     if (to != from) fwrite_unlocked(from, 1, (size_t)(to - from), stdout);
 }
 
-/* For the bits of that many lines; false after a message. */
-static bool make_room(struct check *c, size_t lines)
+/* Makes room for the bits of that many lines; false after a message. */
+static bool make_bits_room(struct check *c, size_t lines)
 {
     if (lines > c->room) {
         free(c->bits);
@@ -256,24 +298,25 @@ static bool make_room(struct check *c, size_t lines)
     return false;
 }
 
-/* Which lines may be in, and how many; false after a message. */
-static bool ask(struct check *c, const struct block *b, size_t *maybe)
+/* Finds the lines that may be members, and their number; false after a message. */
+static bool ask_set(struct check *c, const struct block *b, size_t *maybe)
 {
     if (c->t != NULL) {
         *maybe = tamis_may_contain_hashes(c->t, b->hashes, b->n, c->bits);
         return true;
     }
-    const uint64_t before = c->args->field == 0 ? c->totals.lines - b->n : UINT64_MAX;
+    const uint64_t before = c->args->lines.field == 0 ? c->totals.lines - b->n : UINT64_MAX;
     if (!encode_lines(c->foreign.encoding, b, before, &c->encoded)) return false;
     *maybe = foreign_ask(&c->foreign, c->encoded.keys, b->n, c->bits, c->spare);
     return true;
 }
 
-/* -m: how many lines of the block there are up to the last that is wanted, and how many of them are
- * found. */
+/* -m: the number of lines of the block up to the last one that is wanted. *found becomes the number
+ * of found lines among them. */
 static size_t limit(const struct check *c, const struct block *b, size_t *found)
 {
-    const uint64_t most = c->args->most_lines, chosen = c->args->invert ? b->n - *found : *found;
+    const uint64_t most = c->args->select.most_lines,
+                   chosen = c->args->select.invert ? b->n - *found : *found;
     uint64_t left = most - selected(c);
     size_t n = 0;
     if (most == 0 || chosen <= left) return b->n;
@@ -285,18 +328,19 @@ static size_t limit(const struct check *c, const struct block *b, size_t *found)
 }
 
 /* False after a message. */
-static bool take_block(struct check *c, const struct block *b)
+static bool check_block(struct check *c, const struct block *b)
 {
     const struct args *a = c->args;
     struct totals *t = &c->totals;
     size_t found;
-    /* Before anything can fail: then found and absent are not all, which run_check sees. */
+    /* Counted before anything can fail. After a failure found and absent do not add up to all
+     * lines, which run_check sees. */
     t->lines += b->n;
-    if (!make_room(c, b->n) || !ask(c, b, &found)) return false;
+    if (!make_bits_room(c, b->n) || !ask_set(c, b, &found)) return false;
     t->maybe += found;
     if (c->evidence.prior != 0) {
         evidence_add(&c->evidence, a, b, c->bits, &c->label);
-        t->found += b->n; /* all are selected */
+        t->found += b->n; /* all lines are printed */
         return true;
     }
     if (c->waiting != NULL) return waiting_add(c->waiting, b, c->bits, t);
@@ -307,10 +351,10 @@ static bool take_block(struct check *c, const struct block *b)
     t->lines -= b->n - n;
     t->found += found;
     t->absent += n - found;
-    if (a->count || a->quiet || a->json) return true;
-    if (a->only_names)
-        print_name(c, b);
-    else if (a->number || a->names)
+    if (a->select.count || a->quiet || a->json) return true;
+    if (a->select.only_names)
+        print_file_name(c, b);
+    else if (a->select.numbers || a->select.names)
         print_labelled(c, b, n);
     else
         print_selected(c, b, n);
@@ -321,28 +365,28 @@ static bool take_block(struct check *c, const struct block *b)
 static bool check_lines(struct check *c)
 {
     const struct args *a = c->args;
-    struct lines *in = lines_open(a, c->files, c->n_files, c->t, threads_from(a));
+    struct lines *in = lines_open(&a->lines, c->files, c->n_files, c->t, threads_from(&a->work));
     struct progress bar;
     const struct block *b;
-    const uint64_t most = a->most_lines != 0 ? a->most_lines : UINT64_MAX;
+    const uint64_t most = a->select.most_lines != 0 ? a->select.most_lines : UINT64_MAX;
     bool good = true, enough = false;
     if (in == NULL) {
         complain(NULL, "not enough memory");
         return false;
     }
     progress_start(&bar, "checking", lines_total_bytes(c->files, c->n_files),
-                   a->quiet || !(a->count || a->json));
+                   a->quiet || !(a->select.count || a->json));
     while (good && !enough && (b = lines_next(in)) != NULL) {
-        good = take_block(c, b);
+        good = check_block(c, b);
         enough = (a->quiet && selected(c) > 0) || output_failed() || selected(c) == most;
         progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);
-    /* With -m there may be enough of them, waiting to be printed. */
-    if (good && (!enough || a->most_lines != 0) && c->waiting != NULL)
+    /* With -m enough lines may have been found that still wait to be printed. */
+    if (good && (!enough || a->select.most_lines != 0) && c->waiting != NULL)
         good = waiting_finish(c->waiting, &c->totals);
     good = good && !lines_failed(in);
-    lines_close(in);
+    lines_close(in, a->quiet);
     return good;
 }
 
@@ -356,13 +400,14 @@ static void report_verdicts(const struct check *c)
     json_count("absent", t->absent);
 }
 
-static void report(const struct check *c)
+static void report_totals(struct check *c)
 {
     const struct args *a = c->args;
-    tamis_facts f = {.struct_size = sizeof f};
-    if (a->count && !a->json) printf("%llu\n", (unsigned long long)selected(c));
-    if (!a->json || (c->t != NULL && tamis_info(c->t, &f) != TAMIS_OK)) return;
-    const double rate = c->t != NULL ? f.fpr_now : foreign_rate(&c->foreign);
+    if (a->select.count && !a->json) printf("%llu\n", (unsigned long long)selected(c));
+    if (!a->json) return;
+    if (c->t != NULL && !c->has_facts && tamis_info(c->t, &c->facts) != TAMIS_OK) return;
+    const tamis_facts *f = &c->facts;
+    const double rate = c->t != NULL ? f->fpr_now : foreign_rate(&c->foreign);
     json_open('{');
     if (!c->has_patterns) json_text("filter", a->words[0]);
     if (c->has_patterns && c->is_exact) json_count("patterns", c->patterns.n);
@@ -372,10 +417,10 @@ static void report(const struct check *c)
     else
         report_verdicts(c);
     json_number("fpr_now", c->has_patterns && c->is_exact ? 0 : rate);
-    if (c->t != NULL && !c->has_patterns && f.kind != TAMIS_PRIVATE) /* as the warning has it */
-        json_bool("over_full", rate_is_exceeded(&f, rate_asked(&f, 0, USUAL_FPR)));
-    if (f.may_miss) json_number("miss_rate", f.miss_rate);
-    if (f.kind == TAMIS_PRIVATE) json_number("epsilon", f.epsilon);
+    if (c->t != NULL && !c->has_patterns && f->kind != TAMIS_PRIVATE) /* as in the warning */
+        json_bool("over_full", rate_is_exceeded(f, rate_asked(f, 0, USUAL_FPR)));
+    if (f->may_miss) json_number("miss_rate", f->miss_rate);
+    if (f->kind == TAMIS_PRIVATE) json_number("epsilon", f->epsilon);
     if (c->has_patterns)
         json_count("bytes",
                    tamis_image_size(c->t) + (c->is_exact ? line_set_bytes(&c->patterns) : 0));
@@ -385,15 +430,17 @@ static void report(const struct check *c)
 
 int run_check(const struct args *a)
 {
-    struct check c = {.args = a, .has_patterns = a->patterns.n > 0};
-    c.files = a->words + !c.has_patterns;
-    c.n_files = a->n_words - !c.has_patterns;
-    if (check_options(&c) != EXIT_FOUND) return EXIT_ERROR;
+    struct check c = {
+        .args = a, .has_patterns = a->check.patterns.n > 0, .facts.struct_size = sizeof c.facts};
+    const int first = c.has_patterns ? 0 : 1; /* the filter is the first word */
+    c.files = a->words + first;
+    c.n_files = a->n_words - first;
+    if (!check_options(&c)) return EXIT_ERROR;
     bool good = open_set(&c);
     if (good) {
         good = check_lines(&c);
-        /* After a failure, what is known of only some lines is no answer. */
-        if (!a->quiet && c.totals.found + c.totals.absent == c.totals.lines) report(&c);
+        /* After a failure, totals of only some lines are not printed. */
+        if (!a->quiet && c.totals.found + c.totals.absent == c.totals.lines) report_totals(&c);
     }
     tamis_close(c.t);
     if (c.foreign.path != NULL) foreign_close(&c.foreign);
@@ -403,7 +450,7 @@ int run_check(const struct args *a)
     waiting_close(c.waiting);
     free(c.bits);
     free(c.spare);
-    /* As with grep: a file that could not be read is an error, unless -q has its answer already. */
+    /* As in grep, a file that cannot be read is an error, unless -q has its answer already. */
     if (!good && !(a->quiet && selected(&c) > 0)) return finish_output(EXIT_ERROR);
     return finish_output(selected(&c) > 0 ? EXIT_FOUND : EXIT_NONE);
 }

@@ -1,12 +1,18 @@
-/* compare: how many items two filters have, together and in common, by their bits. */
-#include "../frame/cli.h"
+/* compare: estimates from the bits how many items two filters have, together and in common. */
+#include "../filters/filter.h"
+#include "../frame/commands.h"
+#include "../frame/json.h"
+#include "../frame/options.h"
+#include "../frame/output.h"
+
+#include <tamis/inspect.h>
 
 #include <math.h>
 
-/* A number of items and the interval that holds it. */
+/* A number of items and its confidence interval. */
 struct figure {
-    const char *name;        /* as a member of JSON */
-    double value, low, high; /* value NAN, high INFINITY: it cannot be told */
+    const char *name;        /* of the member in JSON */
+    double value, low, high; /* value is NAN and high is INFINITY when it cannot be estimated */
 };
 
 static void print_figure(const char *name, const struct figure *s)
@@ -54,7 +60,7 @@ static void print_comparison(const struct args *a, const struct figure sizes[4],
 }
 
 /* EXIT_ERROR after a message. */
-static int compare(const struct args *a, const tamis *first, const tamis *second)
+static int compare_filters(const struct args *a, const tamis *first, const tamis *second)
 {
     tamis_facts f = {.struct_size = sizeof f}, g = {.struct_size = sizeof g};
     tamis_similarity s = {.struct_size = sizeof s};
@@ -65,7 +71,7 @@ static int compare(const struct args *a, const tamis *first, const tamis *second
         return complain(a->words[1], "cannot be compared with %s: %s", a->words[0], why.text);
     if (tamis_info(first, &f) != TAMIS_OK || tamis_info(second, &g) != TAMIS_OK)
         return complain(NULL, "not enough memory");
-    /* Where every bit is set there is no telling how many items have set it. */
+    /* If every bit is set, the number of items cannot be estimated. */
     const bool known = isfinite(s.union_high);
     const struct figure sizes[] = {
         {"first_items", isfinite(f.items_high) ? f.items_estimate : NAN, f.items_low, f.items_high},
@@ -85,7 +91,7 @@ int run_compare(const struct args *a)
     if (a->n_words > 2) return complain_usage(a->command);
     tamis *first = open_filter(a, a->words[0], TAMIS_KEYLESS);
     tamis *second = first != NULL ? open_filter(a, a->words[1], TAMIS_KEYLESS) : NULL;
-    const int status = second != NULL ? compare(a, first, second) : EXIT_ERROR;
+    const int status = second != NULL ? compare_filters(a, first, second) : EXIT_ERROR;
     tamis_close(first);
     tamis_close(second);
     return finish_output(status);

@@ -1,21 +1,24 @@
+#include "../filters/filter.h"
 #include "../filters/foreign.h"
+#include "../frame/commands.h"
+#include "../frame/output.h"
 
-/* The filter of another kind that gives the same answers. */
+/* Saves the filter of another kind that gives the same answers. */
 static int convert_ours(const struct args *a, const tamis *t)
 {
     tamis_error why;
     tamis *plain;
-    if (tamis_foreign_named(a->to) != TAMIS_FOREIGN_AUTO)
-        return complain(
-            a->words[0],
-            "its bits were not set with the hash of %s; build the filter from the keys with 'tamis "
-            "build --to %s'",
-            a->to, a->to);
-    const uint32_t kind = tamis_kind_named(a->to);
-    if (kind == TAMIS_AUTO) return complain(NULL, "--to: unknown kind or format '%s'", a->to);
+    if (tamis_foreign_named(a->foreign.to) != TAMIS_FOREIGN_AUTO)
+        return complain(a->words[0],
+                        "its bits were not set with the hash of %s; build the filter from the keys "
+                        "with 'tamis build --to %s'",
+                        a->foreign.to, a->foreign.to);
+    const uint32_t kind = tamis_kind_named(a->foreign.to);
+    if (kind == TAMIS_AUTO)
+        return complain(NULL, "--to: unknown kind or format '%s'", a->foreign.to);
     if (tamis_convert(t, kind, &plain, &why) != TAMIS_OK)
         return complain(a->words[0], "%s", why.text);
-    const int status = save_filter(plain, a->output, a->force);
+    const int status = save_filter(plain, a->output.path, a->output.force);
     tamis_close(plain);
     return status;
 }
@@ -25,11 +28,11 @@ int run_convert(const struct args *a)
     struct foreign f;
     int status;
     if (a->n_words > 1) return complain(NULL, "convert: name one filter, not %d", a->n_words);
-    if (a->to == NULL)
+    if (a->foreign.to == NULL)
         return complain(NULL, "convert: give the result with --to, for example --to bloom");
-    if (check_output(a) != EXIT_FOUND) return EXIT_ERROR;
-    if (same_file(a->words[0], a->output))
-        return complain(a->output, "is the input and cannot be the output");
+    if (!check_output(a)) return EXIT_ERROR;
+    if (same_file(a->words[0], a->output.path))
+        return complain(a->output.path, "is the input and cannot be the output");
     tamis *t = open_any_filter(a, a->words[0], TAMIS_KEYLESS, &f);
     if (t == NULL && f.path == NULL) return EXIT_ERROR;
     if (t != NULL) {

@@ -1,13 +1,16 @@
-/* explain: a filter small enough to look at. k rows of m bits are drawn after every step; a bit
- * that the step touches stands in brackets. */
-#include "../frame/cli.h"
+/* explain: draws a filter that is small enough to look at. Its k rows of m bits are drawn after
+ * every step, with the bits that the step touches in brackets. */
+#include "../frame/commands.h"
+#include "../frame/output.h"
 #include "../frame/terminal.h"
+
+#include <tamis/inspect.h>
 
 #include <string.h>
 
 enum { MAX_ROWS = 16, MAX_ROW_BITS = 64 };
 
-static void draw(const tamis *t, uint64_t k, uint64_t m, const uint64_t *touched)
+static void draw_rows(const tamis *t, uint64_t k, uint64_t m, const uint64_t *touched)
 {
     for (uint64_t row = 0; row < k; row++) {
         printf("    h%-2llu", (unsigned long long)row + 1);
@@ -32,7 +35,7 @@ static void print_positions(const char *word, uint64_t k, uint64_t m, const uint
     printf(")\n");
 }
 
-static void ask(const struct args *a, const tamis *t, uint64_t k, uint64_t m)
+static void draw_question(const struct args *a, const tamis *t, uint64_t k, uint64_t m)
 {
     uint64_t cells[MAX_ROWS];
     bool added = false;
@@ -41,7 +44,7 @@ static void ask(const struct args *a, const tamis *t, uint64_t k, uint64_t m)
     const bool maybe = tamis_may_contain(t, a->ask, strlen(a->ask));
     printf("\nWas %s added?\n", a->ask);
     print_positions(a->ask, k, m, cells);
-    draw(t, k, m, cells);
+    draw_rows(t, k, m, cells);
     if (!maybe)
         printf("  A bit is 0: certainly not.\n");
     else if (added)
@@ -54,7 +57,7 @@ static void ask(const struct args *a, const tamis *t, uint64_t k, uint64_t m)
 
 int run_explain(const struct args *a)
 {
-    const uint64_t k = a->k != 0 ? a->k : 3, m = a->m != 0 ? a->m : 16;
+    const uint64_t k = a->plan.k != 0 ? a->plan.k : 3, m = a->plan.m != 0 ? a->plan.m : 16;
     if (k > MAX_ROWS || m > MAX_ROW_BITS)
         return complain(NULL, "explain: at most %d rows of %d bits can be drawn", MAX_ROWS,
                         MAX_ROW_BITS);
@@ -65,12 +68,12 @@ int run_explain(const struct args *a)
     p.items = (uint64_t)a->n_words;
     p.k = (uint32_t)k;
     p.m = m;
-    p.seed = a->seed;
+    p.seed = a->plan.seed;
     if (tamis_create(&p, NULL, &t, &why) != TAMIS_OK)
         return complain(NULL, "explain: %s", why.text);
     printf("An empty filter: %llu rows of %llu bits, a hash function for each row.\n\n",
            (unsigned long long)k, (unsigned long long)m);
-    draw(t, k, m, NULL);
+    draw_rows(t, k, m, NULL);
     for (int i = 0; i < a->n_words; i++) {
         uint64_t cells[MAX_ROWS];
         const size_t length = strlen(a->words[i]);
@@ -80,9 +83,9 @@ int run_explain(const struct args *a)
         printf("\nAdd %s: one bit in each row becomes 1%s.\n", a->words[i],
                seen ? " (all of them already were)" : "");
         print_positions(a->words[i], k, m, cells);
-        draw(t, k, m, cells);
+        draw_rows(t, k, m, cells);
     }
-    if (a->ask != NULL) ask(a, t, k, m);
+    if (a->ask != NULL) draw_question(a, t, k, m);
     tamis_facts f = {.struct_size = sizeof f};
     if (tamis_info(t, &f) == TAMIS_OK)
         printf(

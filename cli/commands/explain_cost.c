@@ -1,13 +1,18 @@
-/* explain cost: what a filter in front of a slow set saves. Every question goes to the filter;
- * those that it cannot answer with "no", the ones that are in the set and a few others, go on to
- * the set. */
-#include "../frame/cli.h"
+/* explain cost: computes what a filter in front of a slow set saves. Every question goes to the
+ * filter. Those that it does not answer with "no", the members and a few others, go on to the
+ * set. */
+#include "../filters/filter.h"
+#include "../frame/commands.h"
+#include "../frame/json.h"
+#include "../frame/output.h"
 #include "../frame/terminal.h"
+
+#include <tamis/inspect.h>
 
 #include <math.h>
 #include <string.h>
 
-/* The lecture's: "Comparison with Hash Tables". */
+/* The figures of the lecture "Comparison with Hash Tables". */
 #define VISITS 102000
 #define BAD 2000
 #define LOOKUP 0.001
@@ -20,10 +25,11 @@
 struct model {
     uint64_t visits, items, bytes, list_bytes;
     double bad, lookup, confirm, fpr;
-    double asked, confirmed, in_vain, with, without; /* seconds, but for asked in vain: how many */
+    double asked, confirmed, in_vain, with,
+        without; /* in seconds, except in_vain, which is a number */
 };
 
-/* 2000, or a share of the visits: 2%, 1/50, 0.02. */
+/* A number, like 2000, or a share of the visits: 2%, 1/50, 0.02. */
 static bool parse_bad(const char *text, uint64_t visits, double *out)
 {
     uint64_t n = 0;
@@ -44,14 +50,14 @@ static bool parse_bad(const char *text, uint64_t visits, double *out)
     return false;
 }
 
-/* Rate, items and size of the filter that is named, planned by --fpr, or the lecture's. */
+/* Rate, items and size of the filter that is named, of one planned by --fpr, or of the lecture. */
 static bool choose_filter(const struct args *a, struct model *m)
 {
-    tamis_plan p = {.struct_size = sizeof p, .kind = TAMIS_PARTITIONED, .fpr = a->fpr};
+    tamis_plan p = {.struct_size = sizeof p, .kind = TAMIS_PARTITIONED, .fpr = a->plan.fpr};
     tamis_promise r = {.struct_size = sizeof r};
     tamis_facts f = {.struct_size = sizeof f};
     tamis_error why;
-    m->items = p.items = a->items != 0 ? a->items : ITEMS;
+    m->items = p.items = a->plan.items != 0 ? a->plan.items : ITEMS;
     if (a->n_words > 0) {
         tamis *t = open_filter(a, a->words[0], TAMIS_KEYLESS);
         const bool known = t != NULL && tamis_info(t, &f) == TAMIS_OK;
@@ -68,17 +74,20 @@ static bool choose_filter(const struct args *a, struct model *m)
                      rate_text(f.miss_rate));
             return false;
         }
-        m->fpr = a->fpr != 0 ? a->fpr : f.fpr_now;
-        if (a->items == 0) m->items = f.items;
+        m->fpr = a->plan.fpr != 0 ? a->plan.fpr : f.fpr_now;
+        if (a->plan.items == 0) m->items = f.items;
         m->bytes = f.bytes;
         return true;
     }
-    if (a->fpr == 0) p.k = ROWS, p.m = ROW_BITS;
+    if (a->plan.fpr == 0) {
+        p.k = ROWS;
+        p.m = ROW_BITS;
+    }
     if (tamis_solve(&p, &r, &why) != TAMIS_OK) {
         complain(NULL, "explain cost: %s", why.text);
         return false;
     }
-    m->fpr = a->fpr != 0 ? a->fpr : r.fpr;
+    m->fpr = a->plan.fpr != 0 ? a->plan.fpr : r.fpr;
     m->bytes = r.bytes;
     return true;
 }
@@ -109,8 +118,7 @@ static void print_verdict(const struct model *m)
     const double gain = m->without / m->with;
     printf("\n%s%.3g times as fast with the filter.%s ", ink(stdout, gain > 1 ? GOOD : BAD), gain,
            ink(stdout, PLAIN));
-    /* Where asking it costs as much as it saves, this share of the questions is about other
-     * things. */
+    /* If this share of the questions is about non-members, the filter costs as much as it saves. */
     const double others = m->lookup / (m->confirm * (1 - m->fpr));
     if (others < 1)
         printf("It pays if more than %s of the\nlookups are for items that are not in the set.\n",
@@ -121,7 +129,7 @@ static void print_verdict(const struct model *m)
            grouped(m->list_bytes), grouped(m->bytes), (double)m->list_bytes / (double)m->bytes);
 }
 
-static void print_text(const struct model *m)
+static void print_cost(const struct model *m)
 {
     printf("%s lookups, %s of them for items in the set; the filter answers maybe "
            "to\n%s of the others.\n\n",
@@ -137,7 +145,7 @@ static void print_text(const struct model *m)
     print_verdict(m);
 }
 
-static void print_json(const struct model *m)
+static void print_cost_json(const struct model *m)
 {
     json_open('{');
     json_count("visits", m->visits);
@@ -158,12 +166,12 @@ static void print_json(const struct model *m)
 
 int run_explain_cost(const struct args *a)
 {
-    struct model m = {.visits = a->visits != 0 ? a->visits : VISITS,
-                      .lookup = a->lookup != 0 ? a->lookup : LOOKUP,
-                      .confirm = a->confirm_time != 0 ? a->confirm_time : CONFIRM};
+    struct model m = {.visits = a->cost.visits != 0 ? a->cost.visits : VISITS,
+                      .lookup = a->cost.lookup != 0 ? a->cost.lookup : LOOKUP,
+                      .confirm = a->cost.confirm_time != 0 ? a->cost.confirm_time : CONFIRM};
     if (a->n_words > 1) return complain(NULL, "explain cost: name at most one filter");
-    if (!parse_bad(a->bad, m.visits, &m.bad) || !choose_filter(a, &m)) return EXIT_ERROR;
-    const uint64_t each = a->item_bytes != 0 ? a->item_bytes : ITEM_BYTES;
+    if (!parse_bad(a->cost.bad, m.visits, &m.bad) || !choose_filter(a, &m)) return EXIT_ERROR;
+    const uint64_t each = a->cost.item_bytes != 0 ? a->cost.item_bytes : ITEM_BYTES;
     if (__builtin_mul_overflow(m.items, each, &m.list_bytes))
         return complain(NULL, "explain cost: the set would have 2^64 bytes or more");
     m.in_vain = m.fpr * ((double)m.visits - m.bad);
@@ -172,8 +180,8 @@ int run_explain_cost(const struct args *a)
     m.without = (double)m.visits * m.confirm;
     m.with = m.asked + m.confirmed + m.in_vain * m.confirm;
     if (a->json)
-        print_json(&m);
+        print_cost_json(&m);
     else
-        print_text(&m);
+        print_cost(&m);
     return finish_output(EXIT_FOUND);
 }

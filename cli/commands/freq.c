@@ -1,6 +1,15 @@
-/* freq: how often items came, by a sketch: of arguments, or of the lines of standard input. */
+/* freq: estimates by a sketch how often items occurred. The items are arguments, or the lines of
+ * standard input. */
+#include "freq.h"
+
+#include "../filters/filter.h"
+#include "../frame/commands.h"
+#include "../frame/json.h"
+#include "../frame/output.h"
 #include "../input/fields.h"
 #include "../input/lines.h"
+
+#include <tamis/count.h>
 
 #include <string.h>
 
@@ -9,11 +18,25 @@ enum { AT_ONCE = 1024 };
 struct asking {
     const struct args *a;
     const tamis *t;
-    bool found; /* an item that may have come */
+    bool found; /* an item that may have occurred */
 };
 
+void print_frequency(const struct args *a, tamis_bytes item, const tamis_estimate *e)
+{
+    if (a->json) {
+        json_open('{');
+        json_key("item", item);
+        json_frequency(e);
+        json_close('}');
+    } else {
+        print_count(e);
+        print_item(item);
+    }
+    putchar(a->lines.nul && !a->json ? '\0' : '\n');
+}
+
 /* False after a message. */
-static bool ask(struct asking *q, const tamis_bytes *items, size_t n)
+static bool ask_items(struct asking *q, const tamis_bytes *items, size_t n)
 {
     tamis_estimate e[AT_ONCE];
     tamis_error why;
@@ -33,40 +56,41 @@ static bool ask(struct asking *q, const tamis_bytes *items, size_t n)
 
 static bool ask_lines(struct asking *q)
 {
-    struct lines *in = lines_open(q->a, NULL, 0, NULL, 1);
+    struct lines *in = lines_open(&q->a->lines, NULL, 0, NULL, 1);
     const struct block *b;
     bool good = true;
     if (in == NULL) {
         complain(NULL, "not enough memory");
         return false;
     }
-    while (good && !output_failed() && (b = lines_next(in)) != NULL) good = ask(q, b->keys, b->n);
+    while (good && !output_failed() && (b = lines_next(in)) != NULL)
+        good = ask_items(q, b->keys, b->n);
     good = good && !lines_failed(in);
-    lines_close(in);
+    lines_close(in, q->a->quiet);
     return good;
 }
 
-int check_freq(const struct args *a)
+bool check_freq(const struct args *a)
 {
     bool reads = a->n_words == 1;
     for (int i = 1; i < a->n_words; i++) reads = reads || strcmp(a->words[i], "-") == 0;
-    if (a->field != 0 && !reads)
-        return complain(NULL, "freq: --field requires lines from standard input, "
-                              "not items as arguments");
-    return check_fields(a);
+    if (a->lines.field == 0 || reads) return check_fields(&a->lines);
+    complain(NULL, "freq: --field requires lines from standard input, not items as arguments");
+    return false;
 }
 
 int run_freq(const struct args *a)
 {
-    if (check_freq(a) != EXIT_FOUND) return EXIT_ERROR;
+    if (!check_freq(a)) return EXIT_ERROR;
     struct asking q = {.a = a, .t = open_filter(a, a->words[0], 0)};
     if (q.t == NULL) return EXIT_ERROR;
-    bool good = check_hashable(q.t, a->words[0]) == EXIT_FOUND;
+    bool good = check_hashable(q.t, a->words[0]);
     if (good && a->n_words == 1) good = ask_lines(&q);
     for (int i = 1; i < a->n_words && good; i++) {
         const tamis_bytes item = {a->words[i], strlen(a->words[i])};
-        good = strcmp(a->words[i], "-") == 0 ? ask_lines(&q) : ask(&q, &item, 1);
+        good = strcmp(a->words[i], "-") == 0 ? ask_lines(&q) : ask_items(&q, &item, 1);
     }
     tamis_close((tamis *)q.t);
-    return finish_output(!good ? EXIT_ERROR : q.found ? EXIT_FOUND : EXIT_NONE);
+    if (!good) return finish_output(EXIT_ERROR);
+    return finish_output(q.found ? EXIT_FOUND : EXIT_NONE);
 }

@@ -1,6 +1,8 @@
-/* guard: bad URLs, from lists to verdicts. */
+/* guard: from lists of bad URLs to verdicts. */
 #ifdef WITH_GUARD
-#include "../frame/cli.h"
+#include "../frame/commands.h"
+#include "../frame/json.h"
+#include "../frame/output.h"
 #include "../frame/terminal.h"
 #include "../input/input.h"
 
@@ -14,10 +16,10 @@
 
 #define DEFAULT_MAX_BYTES 2000000
 #define DEFAULT_PORT 8080
-#define MOST_REJECTS 20 /* shown one by one */
+#define MOST_REJECTS 20 /* that are printed */
 #define REMEMBERED 65536
 #define MOST_OF_A_LIMIT 1000000
-/* The lectures' year of browsing: 102,000 pages, half a second for each question to the
+/* A year of browsing in the lectures: 102,000 pages, and half a second for each question to the
  * database. */
 #define PAGE_VIEWS 102000.0
 
@@ -44,20 +46,23 @@ static guard_list list_from(char *word, char label[GUARD_LABEL_SIZE])
     if (equals != NULL && strchr(word, '/') < equals && strchr(word, '/') != NULL) equals = NULL;
     size_t n = equals != NULL ? (size_t)(equals - word) : strcspn(name, ".");
     const char *from = equals != NULL ? word : name;
-    if (strcmp(word, "-") == 0) from = "listed", n = 6;
+    if (strcmp(word, "-") == 0) {
+        from = "listed";
+        n = strlen(from);
+    }
     if (n >= GUARD_LABEL_SIZE) n = GUARD_LABEL_SIZE - 1;
     memcpy(label, from, n);
     label[n] = '\0';
     return (guard_list){label, equals != NULL ? equals + 1 : word};
 }
 
-/* Lists are unpacked like all other input. */
+/* Lists are unpacked like any other input. */
 static void *open_list(const char *path)
 {
     return input_open(path, false);
 }
 
-static ssize_t read_list(void *in, void *to, size_t n)
+static ssize_t read_list_bytes(void *in, void *to, size_t n)
 {
     return input_read(in, to, n);
 }
@@ -100,8 +105,8 @@ static void print_version(const char *directory, const guard_manifest *m)
 
 int run_guard_build(const struct args *a)
 {
-    static const guard_reader reader = {open_list, read_list, list_reason, close_list};
-    const size_t n_bad = (size_t)a->n_words - 1, n_good = (size_t)a->never.n;
+    static const guard_reader reader = {open_list, read_list_bytes, list_reason, close_list};
+    const size_t n_bad = (size_t)a->n_words - 1, n_good = (size_t)a->plan.never.n;
     guard_list *lists = calloc(n_bad + n_good, sizeof *lists);
     char(*labels)[GUARD_LABEL_SIZE] = calloc(n_bad, sizeof *labels);
     struct rejects rejects = {0, a->quiet};
@@ -110,14 +115,15 @@ int run_guard_build(const struct args *a)
     bool good = lists != NULL && labels != NULL && m != NULL;
     for (size_t i = 0; i < n_bad && good; i++) lists[i] = list_from(a->words[i + 1], labels[i]);
     for (size_t i = 0; i < n_good && good; i++)
-        lists[n_bad + i] = (guard_list){NULL, a->never.text[i]};
+        lists[n_bad + i] = (guard_list){NULL, a->plan.never.text[i]};
     const guard_request r = {.directory = a->words[0],
                              .bad = lists,
                              .n_bad = n_bad,
                              .good = lists + n_bad,
                              .n_good = n_good,
-                             .max_bytes = a->max_bytes != 0 ? a->max_bytes : DEFAULT_MAX_BYTES,
-                             .lenient = a->lenient,
+                             .max_bytes =
+                                 a->guard.max_bytes != 0 ? a->guard.max_bytes : DEFAULT_MAX_BYTES,
+                             .lenient = a->guard.lenient,
                              .reader = &reader,
                              .reject = show_reject,
                              .ctx = &rejects};
@@ -134,7 +140,7 @@ int run_guard_build(const struct args *a)
 
 /* --- check ------------------------------------------------------------------------------------ */
 
-struct checking {
+struct url_checking {
     const struct args *a;
     guard *g;
     guard_memory *memory;
@@ -158,7 +164,8 @@ static const char *verdict_name(guard_verdict v)
     return names[v];
 }
 
-static void print_json_answer(const struct checking *c, const guard_answer *answer, const char *url)
+static void print_json_answer(const struct url_checking *c, const guard_answer *answer,
+                              const char *url)
 {
     const guard_manifest *m = guard_about(c->g);
     json_open('{');
@@ -180,7 +187,7 @@ static void print_json_answer(const struct checking *c, const guard_answer *answ
     putchar('\n');
 }
 
-static void print_answer(const struct checking *c, const guard_answer *answer, const char *url)
+static void print_answer(const struct url_checking *c, const guard_answer *answer, const char *url)
 {
     static const enum ink inks[] = {GOOD, BAD, DOUBT, DOUBT};
     printf("%s%-11s%s %s", ink(stdout, inks[answer->verdict]), verdict_name(answer->verdict),
@@ -201,7 +208,7 @@ static void print_answer(const struct checking *c, const guard_answer *answer, c
     }
 }
 
-static void check_url(struct checking *c, const char *url, size_t len)
+static void check_url(struct url_checking *c, const char *url, size_t len)
 {
     const guard_answer answer = guard_check(c->g, c->memory, url, len);
     c->listed = c->listed || answer.verdict == GUARD_LISTED;
@@ -213,7 +220,7 @@ static void check_url(struct checking *c, const char *url, size_t len)
         print_answer(c, &answer, url);
 }
 
-static int check_lines(struct checking *c)
+static int check_url_lines(struct url_checking *c)
 {
     char *line = NULL;
     size_t size = 0;
@@ -223,24 +230,25 @@ static int check_lines(struct checking *c)
         if (n > 0) check_url(c, line, (size_t)n);
     }
     free(line);
-    /* A failure of the input, or no memory for a line: what was not read was not checked. */
+    /* The input failed, or there was no memory for a line: the rest was not checked. */
     return feof(stdin) ? EXIT_FOUND : complain(NULL, "standard input: %s", strerror(errno));
 }
 
 int run_guard_check(const struct args *a)
 {
     guard_error why;
-    struct checking c = {.a = a, .g = guard_open(a->words[0], &why)};
+    struct url_checking c = {.a = a, .g = guard_open(a->words[0], &why)};
     int status = EXIT_FOUND;
     if (c.g == NULL) return complain(NULL, "%s", why.text);
-    c.memory = guard_memory_new(REMEMBERED); /* without it, it only asks more often */
+    c.memory = guard_memory_new(REMEMBERED); /* without memory the store is queried more often */
     if (a->n_words == 1 || (a->n_words == 2 && strcmp(a->words[1], "-") == 0))
-        status = check_lines(&c);
+        status = check_url_lines(&c);
     else
         for (int i = 1; i < a->n_words; i++) check_url(&c, a->words[i], strlen(a->words[i]));
     guard_memory_free(c.memory);
     guard_close(c.g);
-    if (status == EXIT_FOUND) status = c.doubt ? EXIT_ERROR : c.listed ? EXIT_FOUND : EXIT_NONE;
+    if (status == EXIT_FOUND && !c.listed) status = EXIT_NONE;
+    if (c.doubt) status = EXIT_ERROR;
     return finish_output(status);
 }
 
@@ -255,10 +263,12 @@ static void explain_expression(const guard *g, guard_span e, bool json)
     for (size_t i = 0; i < sizeof hash; i++) snprintf(hex + 2 * i, 3, "%02x", hash[i]);
     const bool maybe = guard_may_list(g, hash);
     const int found = maybe ? guard_confirm(g, hash, &labels) : 0;
-    const char *store = found > 0 ? "listed" : found == 0 ? "no" : "cannot be read";
+    const char *store = found < 0 ? "cannot be read" : "no";
+    if (found > 0) store = "listed";
     if (!json) {
-        printf("  %.*s\n    %s\n    filter %s%s%s%s", (int)e.length, e.bytes, hex,
-               maybe ? "maybe" : "no", maybe ? ", store " : "", maybe ? store : "", "");
+        printf("  %.*s\n    %s\n    filter %s", (int)e.length, e.bytes, hex,
+               maybe ? "maybe" : "no");
+        if (maybe) printf(", store %s", store);
         if (found > 0) {
             printf(": ");
             print_labels(g, labels);
@@ -300,10 +310,11 @@ int run_guard_explain(const struct args *a)
     if (room == NULL) return complain(NULL, "not enough memory");
     const guard_url_status s = guard_url_canonical(a->words[0], len, guard_idn, room, size, &url);
     int status = EXIT_FOUND;
-    guard *g = NULL;
+    const bool opens = s == GUARD_URL_OK && a->n_words > 1;
+    guard *g = opens ? guard_open(a->words[1], &why) : NULL;
     if (s != GUARD_URL_OK)
         status = complain(a->words[0], "%s", guard_url_message(s));
-    else if (a->n_words > 1 && (g = guard_open(a->words[1], &why)) == NULL)
+    else if (opens && g == NULL)
         status = complain(NULL, "%s", why.text);
     if (status == EXIT_FOUND) {
         const size_t n = guard_url_expressions(&url, e);
@@ -329,18 +340,18 @@ int run_guard_explain(const struct args *a)
 static void say_ready(void *ctx, uint16_t port)
 {
     const struct args *a = ctx;
-    const char *address = a->address != NULL ? a->address : "127.0.0.1";
+    const char *address = a->guard.address != NULL ? a->guard.address : "127.0.0.1";
     const bool v6 = strchr(address, ':') != NULL;
     if (a->quiet) return;
     printf("listening at http://%s%s%s:%u/\n", v6 ? "[" : "", address, v6 ? "]" : "", port);
     flush_output();
-    /* It serves all the same, and says so in the end, too. */
+    /* The server runs all the same, and finish_output reports the error again in the end. */
     if (output_failed())
         complain("standard output", "cannot write the address; the server is listening at port %u",
                  port);
 }
 
-/* 0 is a port as well: any that is free. */
+/* 0 means any free port. */
 static bool port_from(const char *text, uint16_t *out)
 {
     char *end;
@@ -355,29 +366,29 @@ int run_guard_serve(const struct args *a)
 {
     guard_error why;
     struct args copy = *a;
-    const double limits[] = {(double)a->threads,
-                             (double)a->rate_limit,
-                             (double)a->connections,
-                             (double)a->per_address,
-                             a->timeout,
-                             a->cache};
+    const double limits[] = {(double)a->work.threads,
+                             (double)a->guard.rate_limit,
+                             (double)a->guard.connections,
+                             (double)a->guard.per_address,
+                             a->guard.timeout,
+                             a->guard.cache};
     guard_service s = {.directory = a->words[0],
-                       .address = a->address,
-                       .threads = (unsigned)a->threads,
-                       .cache_seconds = (unsigned)a->cache,
-                       .connections = (unsigned)a->connections,
-                       .per_address = (unsigned)a->per_address,
-                       .requests_per_second = (unsigned)a->rate_limit,
-                       .timeout_seconds = (unsigned)a->timeout,
+                       .address = a->guard.address,
+                       .threads = (unsigned)a->work.threads,
+                       .cache_seconds = (unsigned)a->guard.cache,
+                       .connections = (unsigned)a->guard.connections,
+                       .per_address = (unsigned)a->guard.per_address,
+                       .requests_per_second = (unsigned)a->guard.rate_limit,
+                       .timeout_seconds = (unsigned)a->guard.timeout,
                        .ready = say_ready,
                        .ctx = &copy};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         if (limits[i] > MOST_OF_A_LIMIT)
             return complain(NULL, "%s: a limit can be at most %s", a->command->name,
                             grouped(MOST_OF_A_LIMIT));
-    if (a->timeout != floor(a->timeout) || a->cache != floor(a->cache))
+    if (a->guard.timeout != floor(a->guard.timeout) || a->guard.cache != floor(a->guard.cache))
         return complain(NULL, "%s: --timeout and --cache must be whole seconds", a->command->name);
-    if (!port_from(a->port, &s.port))
+    if (!port_from(a->guard.port, &s.port))
         return complain(NULL, "--port must be a number from 0 to 65535");
     if (guard_serve(&s, &why)) return finish_output(EXIT_FOUND);
     return complain(NULL, "%s", why.text);

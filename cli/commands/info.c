@@ -1,12 +1,22 @@
+#include "info.h"
+
+#include "../filters/filter.h"
 #include "../filters/foreign.h"
+#include "../frame/commands.h"
+#include "../frame/json.h"
+#include "../frame/output.h"
 #include "../frame/terminal.h"
+#include "key.h"
 #include "plot.h"
+
+#include <tamis/inspect.h>
 
 #include <math.h>
 
 static const char *hash_name(uint32_t hash)
 {
-    return hash == TAMIS_XXH3 ? "xxh3-128" : hash == TAMIS_SIPHASH ? "siphash-2-4-128" : "caller";
+    if (hash == TAMIS_XXH3) return "xxh3-128";
+    return hash == TAMIS_SIPHASH ? "siphash-2-4-128" : "caller";
 }
 
 static void json_weights(const tamis_facts *f)
@@ -59,14 +69,17 @@ static void json_states(const tamis_facts *f)
     if (f->kind == TAMIS_PRIVATE) json_number("epsilon", f->epsilon);
 }
 
-/* Kinds that tell how often have no plan of items, no rate and no bits for each. */
-static void print_json(const char *path, const tamis_facts *f)
+/* A sketch does not have planned items, a rate or bits per item. */
+static void print_facts_json(const char *path, const tamis_facts *f)
 {
     const bool counts = tells_how_often(f);
     json_open('{');
     json_text("file", path);
     json_text("kind", tamis_kind_name(f->kind));
-    (counts ? json_weights : json_items)(f);
+    if (counts)
+        json_weights(f);
+    else
+        json_items(f);
     if (counts) json_count("bytes", f->bytes);
     json_number("fill", f->fill);
     json_count("m", f->m);
@@ -93,7 +106,7 @@ static void print_items(const tamis_facts *f)
     printf("  items     %s%s", f->items_estimated ? "about " : "", grouped(f->items));
     if (f->kind == TAMIS_GROWING)
         printf(", grown from %s", grouped(f->planned_items));
-    else if (f->kind != TAMIS_PRIVATE) /* whose plan is not its source's */
+    else if (f->kind != TAMIS_PRIVATE) /* whose plan is not that of its source */
         printf(" of %s planned%s%s%s", grouped(f->planned_items),
                f->overfull ? ink(stdout, BAD) : "", f->overfull ? ": overfull" : "",
                f->overfull ? ink(stdout, PLAIN) : "");
@@ -103,14 +116,14 @@ static void print_items(const tamis_facts *f)
 
 void print_distinct(const tamis_facts *f)
 {
-    if (isnan(f->items_high)) return; /* not told */
+    if (isnan(f->items_high)) return; /* not reported */
     if (!isfinite(f->items_high) && f->kind == TAMIS_PRIVATE)
         printf("            the noise allows any number of distinct items from %s up\n",
                grouped_real(floor(f->items_low)));
     else if (!isfinite(f->items_high))
         printf("            by the bits more than %s distinct; it is too full for an upper bound\n",
                grouped_real(floor(f->items_low)));
-    else if (f->items_low < f->items_high) /* else the cells say nothing new */
+    else if (f->items_low < f->items_high) /* otherwise the cells give no other estimate */
         printf("            by the bits %s distinct, with 99 %% certainty %s to %s\n",
                grouped_real(round(f->items_estimate)), grouped_real(floor(f->items_low)),
                grouped_real(ceil(f->items_high)));
@@ -126,7 +139,7 @@ void print_bound(const tamis_facts *f)
 static void print_cells(const tamis_facts *f)
 {
     const bool is_static = f->collecting || (f->kind >= TAMIS_FUSE && f->kind != TAMIS_PRIVATE);
-    if (is_static) /* every cell is part of a solution */
+    if (is_static) /* no cell is empty: all are part of one solution */
         printf("\n  table     %s", f->collecting ? "collected hashes, not sealed yet"
                                                  : "sealed, with every cell in use");
     else if (f->cell_bits == 1)
@@ -186,9 +199,9 @@ static void print_weights(const char *path, const tamis_facts *f)
     printf(" and %s in 99.9 %% of cases\n", grouped((uint64_t)f->noise_999));
     print_textbook(f);
     if (f->entries != 0)
-        printf("  list      %s of at most %s items; every item with a count of %s "
-               "or more is listed\n",
-               grouped(f->listed), grouped(f->entries), grouped((uint64_t)f->list_floor));
+        printf(
+            "  list      %s of at most %s items; every item with a count of %s or more is listed\n",
+            grouped(f->listed), grouped(f->entries), grouped((uint64_t)f->list_floor));
     printf("  size      %s bytes\n", grouped(f->bytes));
     printf("  cells     %.1f %% in use; m = %s of %u bits, k = %u; ", 100 * f->fill, grouped(f->m),
            f->cell_bits, f->k);
@@ -196,7 +209,7 @@ static void print_weights(const char *path, const tamis_facts *f)
     print_hash(f);
 }
 
-static void print_text(const char *path, const tamis_facts *f)
+static void print_facts(const char *path, const tamis_facts *f)
 {
     if (tells_how_often(f)) {
         print_weights(path, f);
@@ -226,7 +239,8 @@ static void print_text(const char *path, const tamis_facts *f)
 int run_info(const struct args *a)
 {
     int status = EXIT_FOUND;
-    if (a->json && a->plot) return complain(NULL, "info: --plot and --json cannot be combined");
+    if (a->json && a->picture.plot)
+        return complain(NULL, "info: --plot and --json cannot be combined");
     for (int i = 0; i < a->n_words; i++) {
         tamis_facts f = {.struct_size = sizeof f};
         struct foreign other;
@@ -237,11 +251,11 @@ int run_info(const struct args *a)
         } else if (t == NULL || tamis_info(t, &f) != TAMIS_OK) {
             status = EXIT_ERROR;
         } else if (a->json) {
-            print_json(a->words[i], &f);
+            print_facts_json(a->words[i], &f);
             putchar('\n');
         } else {
-            print_text(a->words[i], &f);
-            if (a->plot) plot_filter(t, &f);
+            print_facts(a->words[i], &f);
+            if (a->picture.plot) plot_filter(t, &f);
         }
         tamis_close(t);
     }

@@ -1,7 +1,13 @@
-/* Secret keys: --key-file, and 'tamis key', which makes such files and names them. A key has one
- * place in the process, a page that is left out of core dumps and of swap; it is never printed, and
- * no buffer of stdio ever sees it. */
-#include "../frame/cli.h"
+/* Secret keys: --key-file, and 'tamis key', which makes such files and prints their ids. A key has
+ * one place in the process, a page that is excluded from core dumps and swap. It is never printed,
+ * and never in a buffer of stdio. */
+#include "key.h"
+
+#include "../filters/filter.h"
+#include "../frame/commands.h"
+#include "../frame/output.h"
+
+#include <tamis/inspect.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,14 +19,14 @@
 
 enum { KEY = 16, DIGITS = 2 * KEY };
 
-/* Pages of 64 KiB are the biggest there are. All that a key passes on its way is in here. */
+/* Pages have at most 64 KiB. Everything that holds a key on its way is in here. */
 static struct {
     _Alignas(1 << 16) uint8_t key[KEY];
     char text[DIGITS + 8];
     uint8_t rest[(1 << 16) - KEY - DIGITS - 8];
 } hidden;
 
-/* As far as the system allows: a key that is not locked in memory is still a key. */
+/* As far as the system allows; a key that cannot be locked in memory is used all the same. */
 static void hide(void)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -30,13 +36,13 @@ static void hide(void)
     mlock(&hidden, page);
 }
 
-void forget_key(struct args *a)
+void forget_key(struct key_args *k)
 {
     explicit_bzero(&hidden, sizeof hidden);
-    a->key = NULL;
+    k->bytes = NULL;
 }
 
-static int hex_digit(char c)
+static int key_digit(char c)
 {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -47,20 +53,21 @@ static int hex_digit(char c)
 static bool parse_hex_key(const char *text, uint8_t *key)
 {
     for (int i = 0; i < KEY; i++) {
-        const int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+        const int high = key_digit(text[2 * i]), low = key_digit(text[2 * i + 1]);
         if (high < 0 || low < 0) return false;
         key[i] = (uint8_t)(high << 4 | low);
     }
     return true;
 }
 
-/* Our own file that others may read: they may have read it already. As ssh does with its keys this
- * is an error, since a warning of a script is seen by nobody. A file of somebody else's (a secret
- * that the system mounts) is as its owner wants it. */
-static bool is_private(const char *path, int fd)
+/* A file of this user that others may read: they may have read it already. As in ssh this is an
+ * error, because nobody sees the warnings of a script. The mode of a file that belongs to somebody
+ * else, such as a mounted secret, is up to its owner. */
+static bool is_kept_secret(const char *path, int fd)
 {
     struct stat st;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) return true; /* of a pipe, read tells */
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return true; /* a failure shows when it is read */
     if (st.st_uid != geteuid() || (st.st_mode & 077) == 0) return true;
     complain(path,
              "others may read this key (mode %04o), so it may not be secret any more; protect it "
@@ -69,7 +76,7 @@ static bool is_private(const char *path, int fd)
     return false;
 }
 
-/* Bytes read into hidden.text, -1: errno. */
+/* Returns the number of bytes read into hidden.text; -1: see errno. */
 static ssize_t read_text(int fd)
 {
     size_t n = 0;
@@ -82,30 +89,29 @@ static ssize_t read_text(int fd)
     return (ssize_t)n;
 }
 
-bool read_key(struct args *a)
+bool read_key(struct key_args *k)
 {
-    if (a->key_file == NULL) return true;
+    if (k->file == NULL) return true;
     const char *const text = hidden.text;
     hide();
-    const int fd = open(a->key_file, O_RDONLY | O_CLOEXEC);
-    const bool fit = fd >= 0 && is_private(a->key_file, fd);
+    const int fd = open(k->file, O_RDONLY | O_CLOEXEC);
+    const bool fit = fd >= 0 && is_kept_secret(k->file, fd);
     const ssize_t n = fit ? read_text(fd) : -1;
     const int os = errno;
     if (fd >= 0) close(fd);
     if (fd >= 0 && !fit) return false;
     if (n < 0) {
-        complain(a->key_file, "cannot read the key: %s", strerror(os));
+        complain(k->file, "cannot read the key: %s", strerror(os));
         return false;
     }
     const bool raw = n == KEY, digits = n == DIGITS || (n == DIGITS + 1 && text[DIGITS] == '\n');
     if (raw) memcpy(hidden.key, text, KEY);
     if (!raw && !(digits && parse_hex_key(text, hidden.key))) {
-        complain(a->key_file, "a key must be 16 bytes or 32 hex digits; make one "
-                              "with 'tamis key new'");
+        complain(k->file, "a key must be 16 bytes or 32 hex digits; make one with 'tamis key new'");
         return false;
     }
     explicit_bzero(hidden.text, sizeof hidden.text);
-    a->key = hidden.key;
+    k->bytes = hidden.key;
     return true;
 }
 
@@ -121,13 +127,13 @@ const char *key_id_text(const uint8_t id[16])
 static int print_id(struct args *a)
 {
     tamis_facts f = {.struct_size = sizeof f};
-    if (!read_key(a)) return EXIT_ERROR;
+    if (!read_key(&a->key)) return EXIT_ERROR;
     tamis *t = make_hasher(a);
     if (t == NULL) return EXIT_ERROR;
     const tamis_status s = tamis_info(t, &f);
     tamis_close(t);
     if (s != TAMIS_OK) return complain(NULL, "%s", tamis_status_message(s));
-    printf("%s  %s\n", key_id_text(f.key_id), a->key_file);
+    printf("%s  %s\n", key_id_text(f.key_id), a->key.file);
     return EXIT_FOUND;
 }
 
@@ -136,15 +142,15 @@ int run_key_id(const struct args *a)
     int status = EXIT_FOUND;
     for (int i = 0; i < a->n_words; i++) {
         struct args one = *a;
-        one.key_file = a->words[i];
+        one.key.file = a->words[i];
         if (print_id(&one) != EXIT_FOUND) status = EXIT_ERROR;
-        forget_key(&one);
+        forget_key(&one.key);
     }
     return finish_output(status);
 }
 
-/* On the disk, and whole, before it has its name: a filter whose key is lost answers no more.
- * Error: errno. */
+/* Draws a key and writes it. The file is complete and on the disk before it gets its name, because
+ * a filter whose key is lost is useless. False: see errno. */
 static bool draw_key(const char *path)
 {
     static const char digit[] = "0123456789abcdef";
@@ -159,7 +165,7 @@ static bool draw_key(const char *path)
 
 int run_key_new(const struct args *a)
 {
-    struct args made = *a;
+    struct key_args made = {0};
     if (a->n_words > 1) return complain(NULL, "key new: name one file");
     if (strcmp(a->words[0], "-") == 0)
         return complain(NULL, "key new: a key cannot be written to standard output; write ./- for "

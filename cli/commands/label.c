@@ -1,5 +1,8 @@
 #include "label.h"
 
+#include "../frame/args.h"
+
+#include <stdio.h>
 #include <string.h>
 
 void label_begin(struct label *l, const struct args *a, const struct block *b)
@@ -18,14 +21,14 @@ const char *label_name(const struct block *b)
 tamis_bytes label_of(struct label *l, size_t i)
 {
     const char *line = l->block->lines[i].p;
-    const char end = l->args->nul ? '\0' : '\n';
+    const char end = l->args->lines.nul ? '\0' : '\n';
     int n = 0;
-    if (l->args->names) n = snprintf(l->text, sizeof l->text, "%s:", label_name(l->block));
-    /* Lines that were left out count as well. Each line follows an end, so there is one to be
+    if (l->args->select.names) n = snprintf(l->text, sizeof l->text, "%s:", label_name(l->block));
+    /* Lines that were skipped count as well. Each line follows a line end, so one is always
      * found. */
-    for (; l->args->number && l->at < line; l->line++)
+    for (; l->args->select.numbers && l->at < line; l->line++)
         l->at = (const char *)memchr(l->at, end, (size_t)(line - l->at)) + 1;
-    if (l->args->number)
+    if (l->args->select.numbers)
         n +=
             snprintf(l->text + n, sizeof l->text - (size_t)n, "%llu:", (unsigned long long)l->line);
     return (tamis_bytes){l->text, (size_t)n};

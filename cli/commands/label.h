@@ -9,16 +9,16 @@
 struct label {
     const struct args *args;
     const struct block *block;
-    const char *at; /* how far lines were counted, */
-    uint64_t line;  /* and which one begins there */
+    const char *at; /* lines were counted up to here */
+    uint64_t line;  /* the number of the line that begins there */
     char text[PATH_MAX + 64];
 };
 
-/* For the lines of one block, in their order. */
+/* Starts the labels of a block, whose lines follow in their order. */
 void label_begin(struct label *l, const struct args *a, const struct block *b);
-/* Before line i, until the next call; empty unless it was asked for. */
+/* The label of line i, until the next call; empty unless -H or -n is given. */
 tamis_bytes label_of(struct label *l, size_t i);
-/* What the file of a block is called. */
+/* The name of the file of a block. */
 const char *label_name(const struct block *b);
 
 #endif

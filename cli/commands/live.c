@@ -1,6 +1,8 @@
 #include "live.h"
 
+#include "../frame/output.h"
 #include "../frame/stop.h"
+#include "../frame/terminal.h"
 
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -38,7 +40,7 @@ bool live_is_due(struct live *l)
     return true;
 }
 
-/* Long lines are cut by the terminal meanwhile, so that each is one row. */
+/* The terminal cuts long lines meanwhile, so that each is one row. */
 void live_begin(struct live *l)
 {
     if (l->painted > 0) printf("\033[%uA", l->painted);

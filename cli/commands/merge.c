@@ -1,17 +1,21 @@
-#include "../frame/cli.h"
+#include "../filters/filter.h"
+#include "../filters/rate.h"
+#include "../frame/commands.h"
+#include "../frame/output.h"
 
+#include <tamis/inspect.h>
 #include <tamis/publish.h>
 
-/* The operand that is also the output, which must stay locked from reading to writing; -1: none
- * is. */
+/* The operand that is also the output, or -1. It must stay locked from reading to writing. */
 static int operand_to_update(const struct args *a)
 {
     for (int i = 0; i < a->n_words; i++)
-        if (same_file(a->words[i], a->output)) return i;
+        if (same_file(a->words[i], a->output.path)) return i;
     return -1;
 }
 
-/* Alone, any other filter is copied. False after a message. */
+/* A private filter is refused even alone; a single filter of any other kind is copied. False after
+ * a message. */
 static bool can_be_merged(const tamis *t, const char *path)
 {
     tamis_evidence e = {.struct_size = sizeof e};
@@ -23,13 +27,13 @@ static bool can_be_merged(const tamis *t, const char *path)
 
 int run_merge(const struct args *a)
 {
-    if (check_output(a) != EXIT_FOUND) return EXIT_ERROR;
+    if (!check_output(a)) return EXIT_ERROR;
     const int update = operand_to_update(a), first = update >= 0 ? update : 0;
     const uint32_t lock = update >= 0 ? TAMIS_UPDATE | TAMIS_WAIT : 0;
     tamis *all = open_filter(a, a->words[first], TAMIS_KEYLESS | lock);
     int status = all != NULL && can_be_merged(all, a->words[first]) ? EXIT_FOUND : EXIT_ERROR;
     for (int i = 0; i < a->n_words && status == EXIT_FOUND; i++) {
-        if (i == first || (update >= 0 && same_file(a->words[i], a->output))) continue;
+        if (i == first || (update >= 0 && same_file(a->words[i], a->output.path))) continue;
         tamis_error why;
         tamis *next = open_filter(a, a->words[i], TAMIS_KEYLESS);
         if (next == NULL)
@@ -39,9 +43,13 @@ int run_merge(const struct args *a)
                 complain(a->words[i], "cannot be merged with %s: %s", a->words[first], why.text);
         tamis_close(next);
     }
-    if (status == EXIT_FOUND)
-        status = save_unless_overfull(a, all, a->output, update >= 0 ? "unchanged" : "not written",
-                                      a->force, 0);
+    tamis_facts f = {.struct_size = sizeof f};
+    if (status == EXIT_FOUND) {
+        const bool known = tamis_info(all, &f) == TAMIS_OK;
+        status =
+            save_unless_overfull(a, all, known ? &f : NULL, a->output.path,
+                                 update >= 0 ? "unchanged" : "not written", a->output.force, 0);
+    }
     tamis_close(all);
     return status;
 }

@@ -1,13 +1,16 @@
-/* pack and unpack: filters for the wire. */
-#include "../frame/cli.h"
+/* pack and unpack: compress filters for transfer. */
+#include "../filters/filter.h"
+#include "../frame/commands.h"
+#include "../frame/output.h"
 #include "../input/input.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tamis/inspect.h>
 #include <tamis/publish.h>
 
-/* Gains below this share are not worth an unpacking. */
+/* A smaller gain is not worth the unpacking. */
 #define WORTH_PACKING 0.02
 
 static void say_if_in_vain(const tamis *t, const char *path, uint64_t packed)
@@ -28,19 +31,19 @@ int run_pack(const struct args *a)
 {
     uint64_t packed = 0;
     if (a->n_words > 1) return complain(NULL, "pack: name one filter, not %d", a->n_words);
-    if (check_output(a) != EXIT_FOUND) return EXIT_ERROR;
-    if (same_file(a->words[0], a->output))
-        return complain(a->output, "is the input and cannot be the output");
+    if (!check_output(a)) return EXIT_ERROR;
+    if (same_file(a->words[0], a->output.path))
+        return complain(a->output.path, "is the input and cannot be the output");
     tamis *t = open_filter(a, a->words[0], TAMIS_KEYLESS);
     if (t == NULL) return EXIT_ERROR;
-    const int status = save_packed(t, a->output, a->force, &packed);
+    const int status = save_packed(t, a->output.path, a->output.force, &packed);
     if (status == EXIT_FOUND && !a->quiet) say_if_in_vain(t, a->words[0], packed);
     tamis_close(t);
     return status;
 }
 
-/* All of a file, or of standard input for "-"; NULL after a message. */
-static uint8_t *read_all(const char *path, size_t *n)
+/* Reads a whole file, or standard input for "-"; NULL after a message. */
+static uint8_t *read_packed_file(const char *path, size_t *n)
 {
     struct input *in = input_open(path, true);
     uint8_t *bytes = NULL;
@@ -64,15 +67,15 @@ int run_unpack(const struct args *a)
     tamis *t;
     size_t n;
     if (a->n_words > 1) return complain(NULL, "unpack: name one file, not %d", a->n_words);
-    if (check_output(a) != EXIT_FOUND) return EXIT_ERROR;
-    if (same_file(a->words[0], a->output))
-        return complain(a->output, "is the input and cannot be the output");
-    uint8_t *packed = read_all(a->words[0], &n);
+    if (!check_output(a)) return EXIT_ERROR;
+    if (same_file(a->words[0], a->output.path))
+        return complain(a->output.path, "is the input and cannot be the output");
+    uint8_t *packed = read_packed_file(a->words[0], &n);
     if (packed == NULL) return EXIT_ERROR;
     const tamis_status s = tamis_unpack(packed, n, &o, &t, &why);
     free(packed);
     if (s != TAMIS_OK) return complain(a->words[0], "%s", why.text);
-    const int status = save_filter(t, a->output, a->force);
+    const int status = save_filter(t, a->output.path, a->output.force);
     tamis_close(t);
     return status;
 }

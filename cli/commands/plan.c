@@ -1,8 +1,12 @@
+#include "../filters/request.h"
+#include "../frame/commands.h"
+#include "../frame/json.h"
+#include "../frame/output.h"
 #include "plot.h"
 
 #include <string.h>
 
-static void print_json(const tamis_plan *p, const tamis_promise *r)
+static void print_plan_json(const tamis_plan *p, const tamis_promise *r)
 {
     json_open('{');
     json_text("kind", tamis_kind_name(p->kind));
@@ -32,7 +36,7 @@ static void print_row(const tamis_plan *p, const tamis_promise *r)
            rate_text(r->fpr), p->k, m);
 }
 
-/* Under the row of a plan for transfer. */
+/* The second row of a plan for transfer. */
 static void print_packed(const tamis_plan *p, const tamis_promise *r)
 {
     const double bits = 8 * (double)r->packed_bytes / (double)p->items;
@@ -41,17 +45,17 @@ static void print_packed(const tamis_plan *p, const tamis_promise *r)
            r->bound_bits, bits / r->bound_bits);
 }
 
-/* Whether a table of all kinds has this one: exact where there are lines to exclude, and then alone
- * when nothing else is said. */
+/* Whether the table of all kinds contains this one. exact is in it if there are lines to exclude,
+ * and alone if neither rate nor size is given. */
 static bool has_row(const tamis_plan *asked, uint32_t kind)
 {
     if (asked->excluded != 0 && asked->fpr == 0 && asked->bytes == 0 && asked->m == 0)
         return kind == TAMIS_EXACT;
-    if (kind == TAMIS_PRIVATE) return false; /* is released, not planned */
+    if (kind == TAMIS_PRIVATE) return false; /* it is released, never planned */
     return tamis_kind_name(kind) != NULL && (kind != TAMIS_EXACT || asked->excluded != 0);
 }
 
-/* Kinds that cannot do what others can. */
+/* Prints the kinds that do not have such a plan, with the reason. */
 static void print_refusals(const tamis_plan *asked)
 {
     for (uint32_t kind = 1; kind < KIND_END; kind++) {
@@ -63,7 +67,8 @@ static void print_refusals(const tamis_plan *asked)
     }
 }
 
-/* Every kind that can, or the one that is asked for; returns how many. */
+/* Solves the plan for every kind that has one, or for the kind that is asked for. Returns the
+ * number of rows. */
 static size_t solve_all(const tamis_plan *asked, bool all, struct solved *rows, tamis_error *why)
 {
     size_t n = 0;
@@ -80,7 +85,7 @@ static void print_rows(const struct args *a, const struct solved *rows, size_t n
 {
     if (a->json) {
         json_open('[');
-        for (size_t i = 0; i < n; i++) print_json(&rows[i].plan, &rows[i].promise);
+        for (size_t i = 0; i < n; i++) print_plan_json(&rows[i].plan, &rows[i].promise);
         json_close(']');
         putchar('\n');
         return;
@@ -98,22 +103,24 @@ int run_plan(const struct args *a)
     tamis_plan asked;
     tamis_error why = {.text = ""};
     struct solved rows[KIND_END];
-    if (!plan_from(a, &asked)) return EXIT_ERROR;
+    if (!plan_from(&a->plan, &asked)) return EXIT_ERROR;
     if (a->n_words > 0)
-        return complain(NULL,
-                        "plan: unexpected argument '%s'; give numbers with "
-                        "options, for example --items 1M",
-                        a->words[0]);
-    if (a->json && a->plot) return complain(NULL, "plan: --plot and --json cannot be combined");
-    const bool all = a->kind == NULL && !a->for_transfer;
+        return complain(
+            NULL,
+            "plan: unexpected argument '%s'; give numbers with options, for example --items 1M",
+            a->words[0]);
+    if (a->json && a->picture.plot)
+        return complain(NULL, "plan: --plot and --json cannot be combined");
+    const bool all = a->plan.kind == NULL && !a->plan.for_transfer;
     const size_t n = solve_all(&asked, all, rows, &why);
     if (n == 0) return complain(NULL, "plan: %s", why.text);
-    if (a->svg != NULL && write_svg(a, &asked, rows, n) != EXIT_FOUND) return EXIT_ERROR;
-    if (a->svg != NULL && strcmp(a->svg, "-") == 0) return finish_output(EXIT_FOUND);
+    if (a->picture.svg != NULL && write_svg(a, &asked, rows, n) != EXIT_FOUND) return EXIT_ERROR;
+    if (a->picture.svg != NULL && strcmp(a->picture.svg, "-") == 0)
+        return finish_output(EXIT_FOUND);
     print_rows(a, rows, n);
     if (all && !a->json) print_refusals(&asked);
     if (!a->json)
         printf("bits: per item, of the whole file; bound: fewer are impossible at that rate\n");
-    if (a->plot) plot_plans(rows, n);
+    if (a->picture.plot) plot_plans(rows, n);
     return finish_output(EXIT_FOUND);
 }

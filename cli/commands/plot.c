@@ -1,13 +1,17 @@
-/* Pictures on the terminal, in Unicode where the locale has it, else in ASCII. */
+/* Pictures on the terminal, in Unicode if the locale has it, otherwise in ASCII. */
 #include "plot.h"
+
+#include "../filters/filter.h"
 #include "../frame/terminal.h"
+
+#include <tamis/inspect.h>
 
 #include <math.h>
 #include <string.h>
 
 enum { LABEL = 13, FIGURE = 10, MOST_COLUMNS = 160 };
 
-/* Columns for a bar between its label and its figure; on a very narrow terminal lines wrap. */
+/* The columns for a bar between its label and its figure. On a very narrow terminal lines wrap. */
 static unsigned bar_columns(void)
 {
     enum { LEAST = 30 };
@@ -16,7 +20,7 @@ static unsigned bar_columns(void)
     return (columns < MOST_COLUMNS ? columns : MOST_COLUMNS) - LABEL - FIGURE;
 }
 
-static void repeat(const char *what, unsigned n)
+static void repeat_text(const char *what, unsigned n)
 {
     while (n-- > 0) fputs(what, stdout);
 }
@@ -38,16 +42,16 @@ void plot_plans(const struct solved *rows, size_t n)
                        bound =
                            (unsigned)lround(fmin(r->bound_bits, r->bits_per_item) / most * columns);
         printf("%-*s%s", LABEL, tamis_kind_name(rows[i].plan.kind), ink(stdout, GOOD));
-        repeat(needed, bound);
+        repeat_text(needed, bound);
         fputs(ink(stdout, PLAIN), stdout);
-        repeat(more, all - bound);
+        repeat_text(more, all - bound);
         printf(" %.2f\n", r->bits_per_item);
     }
 }
 
 /* --- Filters ---------------------------------------------------------------------------------- */
 
-/* Kinds whose cells are in use or not, one by one. */
+/* The number of cells of kinds whose cells are in use or not, one by one; 0 for other kinds. */
 static uint64_t cells_to_show(const tamis_facts *f)
 {
     switch (f->kind) {
@@ -62,7 +66,8 @@ static uint64_t cells_to_show(const tamis_facts *f)
     }
 }
 
-/* The share of cells in use along the table: 512 of each column, evenly taken, tell it to 2 %. */
+/* Plots the share of cells in use along the table. 512 evenly spaced samples for each column give
+ * it to 2 %. */
 static void plot_table(const tamis *t, uint64_t cells, const char *what)
 {
     enum { SAMPLES = 512 };
@@ -88,7 +93,8 @@ static void plot_table(const tamis *t, uint64_t cells, const char *what)
            fine ? "" : ", in tenths");
 }
 
-/* Counters 0, 1, 2-3, 4-7, ... of at most a million, evenly taken. */
+/* Plots how many counters are 0, 1, 2-3, 4-7 and so on, from at most a million evenly spaced
+ * samples. */
 static void plot_counters(const tamis *t, uint64_t cells)
 {
     enum { CLASSES = 65, MOST = 1 << 20 };
@@ -126,7 +132,7 @@ static void plot_gauge(const char *label, double share, const char *of)
 void plot_filter(const tamis *t, const tamis_facts *f)
 {
     const uint64_t cells = cells_to_show(f);
-    /* The plan of a private filter is not its source's. */
+    /* The plan of a private filter is not that of its source. */
     if (f->planned_items != 0 && f->kind != TAMIS_GROWING && f->kind != TAMIS_PRIVATE &&
         !tells_how_often(f))
         plot_gauge("full", (double)f->items / (double)f->planned_items, "of the plan");

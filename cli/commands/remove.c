@@ -1,9 +1,17 @@
+#include "../filters/filter.h"
+#include "../filters/rate.h"
+#include "../filters/request.h"
+#include "../frame/commands.h"
+#include "../frame/output.h"
+#include "../frame/terminal.h"
 #include "../input/fields.h"
 #include "../input/lines.h"
 
+#include <tamis/inspect.h>
+
 #include <stdlib.h>
 
-/* Lines of a block that were certainly not in. */
+/* The number of lines of a block that were not in the filter. */
 static size_t count_absent(const uint8_t *absent, size_t n)
 {
     size_t count = 0;
@@ -11,62 +19,76 @@ static size_t count_absent(const uint8_t *absent, size_t n)
     return count;
 }
 
-/* Removes the lines; EXIT_NONE when not a single one was in. */
-static int remove_lines(const struct args *a, tamis *t, const char *path)
+struct removed {
+    uint64_t lines, absent; /* all of them; those that were not in the filter */
+};
+
+/* False after a message. */
+static bool remove_lines(const struct args *a, tamis *t, const char *path, struct removed *r)
 {
     char **files = a->words + 1;
     const int n = a->n_words - 1;
-    struct lines *in = lines_open(a, files, n, t, threads_from(a));
+    struct lines *in = lines_open(&a->lines, files, n, t, threads_from(&a->work));
     struct progress bar;
     const struct block *b;
-    uint64_t lines = 0, absent = 0;
     tamis_error why;
     tamis_status s = TAMIS_OK;
-    if (in == NULL) return complain(NULL, "not enough memory");
+    if (in == NULL) {
+        complain(NULL, "not enough memory");
+        return false;
+    }
     progress_start(&bar, "removing", lines_total_bytes(files, n), a->quiet);
     while (s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
         uint8_t *bits = malloc(b->n / 8 + 1);
         s = bits != NULL ? tamis_remove_hashes(t, b->hashes, b->n, bits, &why) : TAMIS_ENOMEM;
-        if (s == TAMIS_OK) absent += count_absent(bits, b->n);
-        lines += b->n;
+        if (s == TAMIS_OK) r->absent += count_absent(bits, b->n);
+        r->lines += b->n;
         free(bits);
         progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);
     const bool failed = lines_failed(in);
-    lines_close(in);
-    if (failed) return EXIT_ERROR; /* which was explained */
-    if (s == TAMIS_ENOMEM) return complain(path, "unchanged: not enough memory");
-    if (s != TAMIS_OK) return complain(path, "%s", why.text);
-    tamis_facts f = {.struct_size = sizeof f};
-    if (absent != 0 && !a->quiet && tamis_info(t, &f) == TAMIS_OK)
-        complain(path, "%s of %s lines were %snot present", grouped(absent), grouped(lines),
-                 f.may_miss ? "" : "certainly ");
-    return absent < lines ? EXIT_FOUND : EXIT_NONE;
+    lines_close(in, a->quiet);
+    if (failed) return false; /* after a message */
+    if (s == TAMIS_ENOMEM)
+        complain(path, "unchanged: not enough memory");
+    else if (s != TAMIS_OK)
+        complain(path, "%s", why.text);
+    return s == TAMIS_OK;
 }
 
-/* Only in a pair do removals make the rates worse. */
-static void warn_if_worn(const tamis *t, const char *path)
+/* EXIT_NONE when none of the lines was in the filter, which is then not saved. Only in a pair,
+ * which may miss keys, do removals make the rates worse. */
+static int remove_and_save(const struct args *a, tamis *t, const char *path)
 {
+    struct removed r = {0, 0};
     tamis_facts f = {.struct_size = sizeof f};
-    if (tamis_info(t, &f) == TAMIS_OK && f.may_miss &&
+    if (!remove_lines(a, t, path, &r)) return EXIT_ERROR;
+    const bool known = tamis_info(t, &f) == TAMIS_OK;
+    if (r.absent != 0 && !a->quiet && known)
+        complain(path, "%s of %s lines were %snot present", grouped(r.absent), grouped(r.lines),
+                 f.may_miss ? "" : "certainly ");
+    if (r.absent == r.lines) return EXIT_NONE;
+    const int status = save_filter(t, path, true);
+    if (status == EXIT_FOUND && known && f.may_miss &&
         rate_is_exceeded(&f, rate_asked(&f, 0, USUAL_FPR)))
         warn_of_rate(&f, path);
+    return status;
 }
 
 int run_remove(const struct args *a)
 {
     const char *path = a->words[0];
-    if (check_fields(a) != EXIT_FOUND) return EXIT_ERROR;
+    if (!check_fields(&a->lines)) return EXIT_ERROR;
     tamis *t = open_filter(a, path, TAMIS_UPDATE | TAMIS_WAIT);
     tamis_error why;
     if (t == NULL) return EXIT_ERROR;
-    int status = check_hashable(t, path);
-    if (status == EXIT_FOUND && tamis_remove_hashes(t, NULL, 0, NULL, &why) != TAMIS_OK)
-        status = complain(path, "%s", reason_of(&why)); /* before any line is read */
-    if (status == EXIT_FOUND) status = remove_lines(a, t, path);
-    if (status == EXIT_FOUND) status = save_filter(t, path, true);
-    if (status == EXIT_FOUND) warn_if_worn(t, path);
+    int status = EXIT_ERROR;
+    const bool hashable = check_hashable(t, path);
+    if (hashable && tamis_remove_hashes(t, NULL, 0, NULL, &why) != TAMIS_OK)
+        complain(path, "%s", reason_of(&why)); /* before any line is read */
+    else if (hashable)
+        status = remove_and_save(a, t, path);
     tamis_close(t);
     return status;
 }

@@ -1,7 +1,10 @@
-#include "../frame/cli.h"
+#include "../filters/filter.h"
+#include "../frame/commands.h"
+#include "../frame/output.h"
 #include "../input/input.h"
 
-/* With TAMIS_UPDATE it is saved; without, only tried. EXIT_ERROR after a message. */
+/* With TAMIS_UPDATE the window is saved; without it the rotation is only tried. EXIT_ERROR after a
+ * message. */
 static int rotate(const struct args *a, const char *path, uint32_t flags)
 {
     tamis *t = open_filter(a, path, flags | TAMIS_KEYLESS);
@@ -14,9 +17,9 @@ static int rotate(const struct args *a, const char *path, uint32_t flags)
     return status;
 }
 
-/* All are tried before the first is changed, as a window that was rotated twice has forgotten too
- * much. Not all locked at once: two commands that name the same windows in another order would wait
- * for each other for ever. */
+/* All windows are tried before the first is changed, because rotating a window again after a
+ * failure would forget too much. They are not all locked at once: two commands that name the same
+ * windows in another order would wait for each other for ever. */
 int run_rotate(const struct args *a)
 {
     int status = EXIT_FOUND;

@@ -1,5 +1,8 @@
-/* plan --svg: the false-positive rate against the size of the file, both on logarithmic scales.
- * There every kind is the curve of the lower bound, moved to the right by its ratio to it. */
+/* plan --svg: draws the false-positive rate against the size of the file, both on logarithmic
+ * scales. There each kind is the curve of the lower bound, shifted to the right by its ratio to the
+ * bound. */
+#include "../filters/filter.h"
+#include "../frame/output.h"
 #include "plot.h"
 
 #include <math.h>
@@ -21,8 +24,8 @@ enum {
 #define HIGHEST 0.5
 
 struct scale {
-    double low, high; /* of the data, as logarithms */
-    double from, to;  /* where they are drawn */
+    double low, high; /* the range of the data, as logarithms */
+    double from, to;  /* the range of the coordinates */
 };
 
 static double at(const struct scale *s, double value)
@@ -32,13 +35,14 @@ static double at(const struct scale *s, double value)
 
 struct picture {
     FILE *to;
-    bool failed; /* a piece is missing: a stream in memory forgets that it had no room for it */
+    bool failed; /* a piece is missing: a stream in memory does not remember that it had no room */
     struct scale x, y;
     uint64_t items;
     double lowest; /* rate */
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct picture *p, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void put_svg(struct picture *p, const char *format,
+                                                          ...)
 {
     va_list args;
     va_start(args, format);
@@ -46,8 +50,8 @@ __attribute__((format(printf, 2, 3))) static void put(struct picture *p, const c
     va_end(args);
 }
 
-/* One hue each, told apart on white and on black; every second line is dashed, as some lie on
- * others. */
+/* One hue for each kind, distinguishable on white and on black. Every second line is dashed,
+ * because some lie on others. */
 static const char *const hues[] = {"#d1495b", "#2e86ab", "#e08e0b", "#3c9d4e",
                                    "#8e6bbf", "#b5651d", "#d064a8", "#6b8e23",
                                    "#1fa3a3", "#5a7fd6", "#c0392b", "#7f8c8d"};
@@ -95,7 +99,7 @@ static double rate_of_point(const struct picture *p, unsigned i)
     return HIGHEST * pow(p->lowest / HIGHEST, (double)i / (POINTS - 1));
 }
 
-/* Size and rate of a kind that is planned for this rate; false where it cannot be. */
+/* The size and rate of a kind that is planned for this rate; false if it has no such plan. */
 static bool solve_point(const struct picture *p, const tamis_plan *row, double rate, double *bytes,
                         double *got)
 {
@@ -124,38 +128,40 @@ static void draw_kind(struct picture *p, const tamis_plan *row, size_t index)
 {
     bool first = true;
     double last_bytes = 0, last_rate = 0, bytes, rate;
-    put(p, "<path class=\"kind%s\" stroke=\"%s\" d=\"", index % 2 != 0 ? " dashed" : "",
-        hues[index % HUES]);
+    put_svg(p, "<path class=\"kind%s\" stroke=\"%s\" d=\"", index % 2 != 0 ? " dashed" : "",
+            hues[index % HUES]);
     for (unsigned i = 0; i < POINTS; i++) {
         if (!solve_point(p, row, rate_of_point(p, i), &bytes, &rate)) continue;
         if (bytes == last_bytes && rate == last_rate)
-            continue; /* a kind of few rates stays there */
+            continue; /* the kind has few rates, and this is the last one again */
         if (log(bytes) > p->x.high || log(bytes) < p->x.low || log(rate) < p->y.low - 0.02)
             continue;
-        put(p, "%c%.1f %.1f", first ? 'M' : 'L', at(&p->x, bytes), at(&p->y, rate));
+        put_svg(p, "%c%.1f %.1f", first ? 'M' : 'L', at(&p->x, bytes), at(&p->y, rate));
         first = false;
         last_bytes = bytes;
         last_rate = rate;
     }
-    put(p, "\"><title>%s</title></path>\n", tamis_kind_name(row->kind));
+    put_svg(p, "\"><title>%s</title></path>\n", tamis_kind_name(row->kind));
 }
 
 static void draw_bound(struct picture *p)
 {
     for (int fill = 1; fill >= 0; fill--) {
-        put(p, "<path class=\"%s\" d=\"", fill ? "never" : "bound");
+        put_svg(p, "<path class=\"%s\" d=\"", fill ? "never" : "bound");
         for (unsigned i = 0; i < POINTS; i++) {
             const double rate = rate_of_point(p, i), bytes = (double)p->items / 8 * log2(1 / rate);
             if (log(bytes) > p->x.high) break;
-            put(p, "%c%.1f %.1f", i == 0 ? 'M' : 'L', at(&p->x, bytes), at(&p->y, rate));
+            put_svg(p, "%c%.1f %.1f", i == 0 ? 'M' : 'L', at(&p->x, bytes), at(&p->y, rate));
         }
         if (fill)
-            put(p, "L%d %dZ\"/>\n", LEFT, BOTTOM);
+            put_svg(p, "L%d %dZ\"/>\n", LEFT, BOTTOM);
         else
-            put(p, "\"><title>lower bound</title></path>\n");
+            put_svg(p, "\"><title>lower bound</title></path>\n");
     }
-    put(p, "<text class=\"faint\" x=\"%d\" y=\"%d\">no structure</text>\n", LEFT + 12, BOTTOM - 32);
-    put(p, "<text class=\"faint\" x=\"%d\" y=\"%d\">can be here</text>\n", LEFT + 12, BOTTOM - 14);
+    put_svg(p, "<text class=\"faint\" x=\"%d\" y=\"%d\">no structure</text>\n", LEFT + 12,
+            BOTTOM - 32);
+    put_svg(p, "<text class=\"faint\" x=\"%d\" y=\"%d\">can be here</text>\n", LEFT + 12,
+            BOTTOM - 14);
 }
 
 /* --- Around them ------------------------------------------------------------------------------ */
@@ -164,78 +170,82 @@ static void draw_axes(struct picture *p)
 {
     for (double rate = 0.1; rate >= p->lowest * 0.99; rate /= 10) {
         const double y = at(&p->y, rate);
-        put(p, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, RIGHT);
-        put(p, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.4g %%</text>\n", LEFT - 8, y + 4,
-            100 * rate);
+        put_svg(p, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, RIGHT);
+        put_svg(p, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.4g %%</text>\n", LEFT - 8,
+                y + 4, 100 * rate);
     }
     static const double steps[] = {1, 2, 5};
     for (int power = 0; power < 18; power++)
         for (int i = 0; i < 3; i++) {
             const double bytes = steps[i] * pow(10, power), x = at(&p->x, bytes);
             if (x < LEFT || x > RIGHT) continue;
-            put(p, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>\n", x, TOP, BOTTOM);
-            put(p, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x, BOTTOM + 20,
-                size_text(bytes));
+            put_svg(p, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>\n", x, TOP, BOTTOM);
+            put_svg(p, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x,
+                    BOTTOM + 20, size_text(bytes));
         }
-    put(p,
-        "<text class=\"faint\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">size of the file"
-        "</text>\n<text class=\"faint\" x=\"%d\" y=\"%d\">false positives</text>\n",
-        (LEFT + RIGHT) / 2, BOTTOM + 44, LEFT, TOP - 10);
+    put_svg(p,
+            "<text class=\"faint\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">size of the file"
+            "</text>\n<text class=\"faint\" x=\"%d\" y=\"%d\">false positives</text>\n",
+            (LEFT + RIGHT) / 2, BOTTOM + 44, LEFT, TOP - 10);
 }
 
 static void draw_asked(struct picture *p, const tamis_plan *asked)
 {
     if (asked->fpr != 0 && asked->fpr <= HIGHEST)
-        put(p, "<path class=\"asked\" d=\"M%d %.1fH%d\"/>\n", LEFT, at(&p->y, asked->fpr), RIGHT);
+        put_svg(p, "<path class=\"asked\" d=\"M%d %.1fH%d\"/>\n", LEFT, at(&p->y, asked->fpr),
+                RIGHT);
     const double x = asked->bytes != 0 ? at(&p->x, (double)asked->bytes) : 0;
     if (x >= LEFT && x <= RIGHT)
-        put(p, "<path class=\"asked\" d=\"M%.1f %dV%d\"/>\n", x, TOP, BOTTOM);
+        put_svg(p, "<path class=\"asked\" d=\"M%.1f %dV%d\"/>\n", x, TOP, BOTTOM);
 }
 
-/* Beside each kind stands what was not asked for: its size, or the rate that it reaches in that
+/* Beside each kind is what was not asked for: its size, or the rate that it reaches in the given
  * size. */
 static void draw_legend(struct picture *p, const tamis_plan *asked, const struct solved *rows,
                         size_t n)
 {
     char rate_only[24];
     int y = TOP + 12;
-    put(p, "<path class=\"bound\" d=\"M%d %dh26\"/><text x=\"%d\" y=\"%d\">lower bound</text>\n",
-        LEGEND, y - 4, LEGEND + 34, y);
+    put_svg(p,
+            "<path class=\"bound\" d=\"M%d %dh26\"/><text x=\"%d\" y=\"%d\">lower bound</text>\n",
+            LEGEND, y - 4, LEGEND + 34, y);
     for (size_t i = 0; i < n; i++) {
         const double bytes = (double)rows[i].promise.bytes, rate = rows[i].promise.fpr;
         snprintf(rate_only, sizeof rate_only, "%.2g %%", 100 * rate);
         y += LINE;
-        put(p, "<path class=\"kind%s\" stroke=\"%s\" d=\"M%d %dh26\"/>",
-            i % 2 != 0 ? " dashed" : "", hues[i % HUES], LEGEND, y - 4);
-        put(p, "<text x=\"%d\" y=\"%d\">%s</text>", LEGEND + 34, y,
-            tamis_kind_name(rows[i].plan.kind));
-        put(p, "<text class=\"faint\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
-            WIDTH - 16, y, asked->fpr != 0 ? size_text(bytes) : rate_only);
+        put_svg(p, "<path class=\"kind%s\" stroke=\"%s\" d=\"M%d %dh26\"/>",
+                i % 2 != 0 ? " dashed" : "", hues[i % HUES], LEGEND, y - 4);
+        put_svg(p, "<text x=\"%d\" y=\"%d\">%s</text>", LEGEND + 34, y,
+                tamis_kind_name(rows[i].plan.kind));
+        put_svg(p, "<text class=\"faint\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
+                WIDTH - 16, y, asked->fpr != 0 ? size_text(bytes) : rate_only);
         if (log(bytes) >= p->x.low && log(bytes) <= p->x.high && log(rate) >= p->y.low &&
             rate <= HIGHEST)
-            put(p,
-                "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>%s: %s, %s"
-                "</title></circle>\n",
-                at(&p->x, bytes), at(&p->y, rate), hues[i % HUES],
-                tamis_kind_name(rows[i].plan.kind), size_text(bytes), rate_text(rate));
+            put_svg(p,
+                    "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>%s: %s, %s"
+                    "</title></circle>\n",
+                    at(&p->x, bytes), at(&p->y, rate), hues[i % HUES],
+                    tamis_kind_name(rows[i].plan.kind), size_text(bytes), rate_text(rate));
     }
 }
 
-static void draw(struct picture *p, const tamis_plan *asked, const struct solved *rows, size_t n)
+static void draw_picture(struct picture *p, const tamis_plan *asked, const struct solved *rows,
+                         size_t n)
 {
-    put(p,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
-        "height=\"%d\" role=\"img\" aria-labelledby=\"title desc\">\n",
-        WIDTH, HEIGHT, WIDTH, HEIGHT);
-    put(p, "<title id=\"title\">False-positive rate against size, for %s items</title>\n",
-        grouped(p->items));
-    put(p, "<desc id=\"desc\">");
+    put_svg(p,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+            "height=\"%d\" role=\"img\" aria-labelledby=\"title desc\">\n",
+            WIDTH, HEIGHT, WIDTH, HEIGHT);
+    put_svg(p, "<title id=\"title\">False-positive rate against size, for %s items</title>\n",
+            grouped(p->items));
+    put_svg(p, "<desc id=\"desc\">");
     for (size_t i = 0; i < n; i++)
-        put(p, "%s: %s bytes, %s. ", tamis_kind_name(rows[i].plan.kind),
-            grouped(rows[i].promise.bytes), rate_text(rows[i].promise.fpr));
-    put(p, "No structure can be below the lower bound.</desc>\n%s", style);
-    put(p, "<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n", WIDTH, HEIGHT);
-    put(p,
+        put_svg(p, "%s: %s bytes, %s. ", tamis_kind_name(rows[i].plan.kind),
+                grouped(rows[i].promise.bytes), rate_text(rows[i].promise.fpr));
+    put_svg(p, "No structure can be below the lower bound.</desc>\n%s", style);
+    put_svg(p, "<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n", WIDTH, HEIGHT);
+    put_svg(
+        p,
         "<text class=\"title\" x=\"%d\" y=\"30\">False-positive rate and size: %s items</text>\n",
         LEFT, grouped(p->items));
     draw_axes(p);
@@ -243,7 +253,7 @@ static void draw(struct picture *p, const tamis_plan *asked, const struct solved
     draw_asked(p, asked);
     for (size_t i = 0; i < n; i++) draw_kind(p, &rows[i].plan, i);
     draw_legend(p, asked, rows, n);
-    put(p, "</svg>\n");
+    put_svg(p, "</svg>\n");
 }
 
 int write_svg(const struct args *a, const tamis_plan *asked, const struct solved *rows, size_t n)
@@ -252,15 +262,16 @@ int write_svg(const struct args *a, const tamis_plan *asked, const struct solved
     char *text = NULL;
     size_t length = 0;
     if (asked->items == 0) return complain(NULL, "plan: --svg requires --items");
-    for (size_t i = 0; i < n; i++) /* what is marked shall be seen, with air below it */
+    for (size_t i = 0; i < n;
+         i++) /* so that the marked points are visible, with space below them */
         while (rows[i].promise.fpr < 2 * p.lowest && p.lowest > 1e-18) p.lowest /= 10;
     p.to = open_memstream(&text, &length);
     if (p.to == NULL) return complain(NULL, "not enough memory");
     find_scales(&p, rows, n);
-    draw(&p, asked, rows, n);
+    draw_picture(&p, asked, rows, n);
     const bool whole = fclose(p.to) == 0 && !p.failed && text != NULL;
-    const int status =
-        whole ? save_text(a->svg, text, length, a->force) : complain(NULL, "not enough memory");
+    const int status = whole ? save_text(a->picture.svg, text, length, a->output.force)
+                             : complain(NULL, "not enough memory");
     free(text);
     return status;
 }

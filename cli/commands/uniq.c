@@ -1,35 +1,43 @@
-/* uniq: the lines that did not come before, in their order. What is remembered of a line is its
- * hash: exactly while a budget lasts, if one is given, and then in a filter (past.c). A filter's
- * false positive is a line that is wrongly dropped; nothing else can go wrong, and how often that
- * may have happened is added up on the way. */
+/* uniq: prints the lines that did not occur before, in their order. Only the hash of a line is
+ * kept: exactly as long as a budget lasts, if one is given, and then in a filter (past.c). A false
+ * positive of the filter is a line that is wrongly dropped; nothing else can go wrong. The expected
+ * number of such lines is summed up on the way. */
+#include "../filters/filter.h"
 #include "../filters/past.h"
+#include "../filters/rate.h"
+#include "../frame/commands.h"
+#include "../frame/json.h"
+#include "../frame/output.h"
 #include "../frame/stop.h"
+#include "../frame/terminal.h"
 #include "../input/fields.h"
 #include "../input/hash_set.h"
 #include "../input/lines.h"
+
+#include <tamis/inspect.h>
 
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Where more than this share of new lines is dropped, those that are kept tell nothing of the
- * others. */
+/* If more than this share of new lines is dropped, the lines that are kept no longer show how many
+ * were dropped. */
 #define TELLING 0.5
 
-/* How many lines are wrong, by looks at the filter from time to time. */
+/* How many lines were wrongly dropped. The rate of the filter is read from time to time. */
 struct wrong {
-    double dropped;       /* lines that were wrongly dropped, to be expected */
-    bool unknown;         /* that cannot be told any more */
-    double rate;          /* at the last look, */
-    uint64_t kept, lines; /* after so many */
-    bool exceeded;        /* the rate was above that asked for, */
-    double worst, warned; /* it was so at the most, and when last said */
+    double dropped;       /* the expected number of lines that were wrongly dropped */
+    bool unknown;         /* it can no longer be estimated */
+    double rate;          /* when it was last read, */
+    uint64_t kept, lines; /* and the lines at that time */
+    bool exceeded;        /* the rate was above the one asked for */
+    double worst, warned; /* the highest rate, and the rate at the last warning */
 };
 
 struct uniq {
     const struct args *a;
-    struct past past; /* without a filter while all is exact */
+    struct past past; /* has no filter while everything is exact */
     struct hash_set exact;
     bool is_exact;
     uint64_t lines, kept;
@@ -40,10 +48,10 @@ struct uniq {
 
 /* --- How wrong -------------------------------------------------------------------------------- */
 
-/* Of new lines, so many were kept while the rate rose from one to the other: how many were dropped,
- * to be expected. Each kept one stands for 1 / (1 - rate) that came. 1 - rate is taken for a
- * straight line in between, so that its mean is the logarithmic one: a real one is above that until
- * most bits are set, and so the number is rather too high. */
+/* The expected number of new lines that were dropped while so many were kept and the rate rose from
+ * one value to the other. Each line that was kept stands for 1 / (1 - rate) new lines. 1 - rate is
+ * taken to fall linearly in between, so that its mean is the logarithmic mean. The real curve is
+ * above that line until most bits are set, so the result is rather too high. */
 static double dropped_beside(double kept, double from, double to)
 {
     const double p = 1 - from, q = 1 - to, middle = (from + to) / 2;
@@ -52,7 +60,7 @@ static double dropped_beside(double kept, double from, double to)
     return kept * (log(p / q) / (p - q) - 1);
 }
 
-static void look(struct uniq *u)
+static void look_at_rate(struct uniq *u)
 {
     struct wrong *w = &u->wrong;
     tamis_facts f = {.struct_size = sizeof f};
@@ -70,20 +78,20 @@ static void look(struct uniq *u)
     if (!u->a->quiet) warn_of_rate(&f, "uniq");
 }
 
-/* When the lines kept since the last look are a sixteenth more; or, where almost none are, when as
- * many were dropped as make a look at all the bits cheap. */
+/* Reads the rate when a sixteenth more lines have been kept since the last time; or, where almost
+ * none are kept, when so many were dropped that reading all the bits is cheap in comparison. */
 static void look_if_due(struct uniq *u)
 {
     const struct wrong *w = &u->wrong;
     const uint64_t lines = u->lines - w->lines;
     const bool grown = u->kept - w->kept > 512 + w->kept / 16;
     const bool rising = w->rate > 0.01 && lines > 1024 + tamis_image_size(u->past.t) / 16;
-    if (grown || rising) look(u);
+    if (grown || rising) look_at_rate(u);
 }
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
-/* The budget is spent: what is in the set goes into a filter. False after a message. */
+/* The budget is used up: moves the set into a filter. False after a message. */
 static bool leave_exact(struct uniq *u)
 {
     tamis_hash *all = malloc((u->exact.n + 1) * sizeof *all);
@@ -101,18 +109,18 @@ static bool leave_exact(struct uniq *u)
         good = false;
     }
     free(all);
-    u->wrong.kept = u->kept; /* all of them rightly */
-    look(u);
+    u->wrong.kept = u->kept; /* none of them was wrong */
+    look_at_rate(u);
     if (good && !u->a->quiet)
         complain(NULL,
                  "uniq: no longer exact: %s distinct lines have used up %s bytes; from now on %s "
                  "of new lines are dropped",
-                 grouped(n), grouped(u->a->exact_until), rate_text(u->wrong.rate));
+                 grouped(n), grouped(u->a->uniq.exact_until), rate_text(u->wrong.rate));
     return good;
 }
 
-/* As far as the budget goes; returns how many lines that was. */
-static size_t ask_set(struct uniq *u, const struct block *b)
+/* Queries the exact set as far as the budget lasts. Returns the number of lines. */
+static size_t ask_exact_set(struct uniq *u, const struct block *b)
 {
     for (size_t i = 0; i < b->n; i++) {
         const int is_new = hash_set_add(&u->exact, b->hashes[i]);
@@ -124,8 +132,8 @@ static size_t ask_set(struct uniq *u, const struct block *b)
     return b->n;
 }
 
-/* The rest by the filter, which answers in bits. Looks are taken between pieces of the whole input,
- * so that what is told does not depend on how the lines arrive. False after a message. */
+/* Queries the filter for the rest. The rate is read at fixed numbers of input lines, so that what
+ * is reported does not depend on how the lines arrive. False after a message. */
 static bool ask_filter(struct uniq *u, const struct block *b, size_t from)
 {
     enum { PIECE = 1024 };
@@ -148,10 +156,10 @@ static bool ask_filter(struct uniq *u, const struct block *b, size_t from)
     return true;
 }
 
-static bool take_block(struct uniq *u, const struct block *b)
+static bool filter_lines(struct uniq *u, const struct block *b)
 {
     const struct args *a = u->a;
-    const bool print = !a->total && !a->json && !a->quiet;
+    const bool print = !a->select.total && !a->json && !a->quiet;
     if (b->n > u->room) {
         free(u->seen);
         u->room = b->n;
@@ -162,26 +170,27 @@ static bool take_block(struct uniq *u, const struct block *b)
         return false;
     }
     if (!u->is_exact && !past_turn(&u->past)) return false;
-    size_t known = u->is_exact ? ask_set(u, b) : 0;
+    size_t known = u->is_exact ? ask_exact_set(u, b) : 0;
     if (known < b->n && u->is_exact && !leave_exact(u)) return false;
     if (known < b->n && !ask_filter(u, b, known)) return false;
     for (size_t i = 0; i < b->n && print; i++)
-        if ((u->seen[i] != 0) == a->invert) fwrite(b->lines[i].p, 1, b->lines[i].len + 1, stdout);
+        if ((u->seen[i] != 0) == a->select.invert)
+            fwrite(b->lines[i].p, 1, b->lines[i].len + 1, stdout);
     return true;
 }
 
 /* --- The end ---------------------------------------------------------------------------------- */
 
-static uint64_t repeated(const struct uniq *u)
+static uint64_t repeated_lines(const struct uniq *u)
 {
     return u->lines - u->kept;
 }
 
-/* NAN where it cannot be told. */
+/* NAN if it cannot be estimated. */
 static double wrongly_dropped(const struct uniq *u)
 {
     if (u->is_exact) return 0;
-    return u->wrong.unknown ? NAN : fmin(u->wrong.dropped, (double)repeated(u));
+    return u->wrong.unknown ? NAN : fmin(u->wrong.dropped, (double)repeated_lines(u));
 }
 
 static void print_totals(const struct uniq *u)
@@ -191,7 +200,7 @@ static void print_totals(const struct uniq *u)
         json_open('{');
         json_count("lines", u->lines);
         json_count("different", u->kept);
-        json_count("repeated", repeated(u));
+        json_count("repeated", repeated_lines(u));
         json_bool("exact", u->is_exact);
         json_number("fpr_now", u->is_exact ? 0 : u->wrong.rate);
         json_number("fpr_asked", u->is_exact ? 0 : u->past.asked);
@@ -200,8 +209,8 @@ static void print_totals(const struct uniq *u)
                                               : (uint64_t)(u->exact.room * sizeof *u->exact.slots));
         json_close('}');
         putchar('\n');
-    } else if (a->total) {
-        printf("%llu\n", (unsigned long long)(a->invert ? repeated(u) : u->kept));
+    } else if (a->select.total) {
+        printf("%llu\n", (unsigned long long)(a->select.invert ? repeated_lines(u) : u->kept));
     }
 }
 
@@ -212,7 +221,7 @@ static void describe_wrong(const struct uniq *u, char *out, size_t size)
     if (u->is_exact)
         snprintf(out, size, "exact");
     else if (isnan(dropped))
-        snprintf(out, size, "up to %s new lines wrongly dropped", grouped(repeated(u)));
+        snprintf(out, size, "up to %s new lines wrongly dropped", grouped(repeated_lines(u)));
     else if (dropped < 10)
         snprintf(out, size, "%.3g new lines are expected to have been wrongly dropped", dropped);
     else
@@ -220,7 +229,7 @@ static void describe_wrong(const struct uniq *u, char *out, size_t size)
                  grouped((uint64_t)llround(dropped)));
 }
 
-/* On a terminal; and elsewhere, too, when more was dropped than was asked for. */
+/* Printed on a terminal, and elsewhere only if the rate exceeded the one asked for. */
 static void tell_end(const struct uniq *u)
 {
     const struct wrong *w = &u->wrong;
@@ -234,10 +243,10 @@ static void tell_end(const struct uniq *u)
              dropped, rate);
 }
 
-static bool read_all(struct uniq *u, const tamis *hasher)
+static bool read_all_lines(struct uniq *u, const tamis *hasher)
 {
     const struct args *a = u->a;
-    struct lines *in = lines_open(a, a->words, a->n_words, hasher, threads_from(a));
+    struct lines *in = lines_open(&a->lines, a->words, a->n_words, hasher, threads_from(&a->work));
     struct progress bar;
     const struct block *b;
     bool good = true;
@@ -246,29 +255,29 @@ static bool read_all(struct uniq *u, const tamis *hasher)
         return false;
     }
     progress_start(&bar, "reading", lines_total_bytes(a->words, a->n_words),
-                   a->quiet || !(a->total || a->json));
+                   a->quiet || !(a->select.total || a->json));
     while (good && !output_failed() && (b = lines_next(in)) != NULL) {
-        good = take_block(u, b);
+        good = filter_lines(u, b);
         progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);
     good = good && !lines_failed(in);
-    lines_close(in);
+    lines_close(in, a->quiet);
     return good;
 }
 
-/* The lines, and what is to be remembered of them: only when they are out. False after a message,
- * or when finish_output has one. */
-static bool run(struct uniq *u, const tamis *hasher)
+/* Processes the lines, and saves the state only when they are printed. False after a message, or if
+ * finish_output has one. */
+static bool run_lines(struct uniq *u, const tamis *hasher)
 {
-    look(u); /* the rate it begins with */
-    if (!read_all(u, hasher)) return false;
-    look(u);
+    look_at_rate(u); /* the rate at the beginning */
+    if (!read_all_lines(u, hasher)) return false;
+    look_at_rate(u);
     flush_output();
     return !output_failed() && past_save(&u->past);
 }
 
-/* An endless input has no other end than a signal; what came until then is remembered. */
+/* An endless input ends only by a signal. The lines until then are saved to the state. */
 static void stop_at_signals(void)
 {
     stop_on_signal(SIGINT);
@@ -278,16 +287,19 @@ static void stop_at_signals(void)
 
 int run_uniq(const struct args *a)
 {
-    struct uniq u = {.a = a, .past.a = a, .is_exact = a->exact_until != 0};
+    struct uniq u = {.a = a, .past.a = a, .is_exact = a->uniq.exact_until != 0};
     tamis *hasher = NULL;
-    u.exact.budget = a->exact_until;
-    bool good = check_fields(a) == EXIT_FOUND && past_check(a) == EXIT_FOUND;
-    if (good && u.is_exact)
-        good = (hasher = make_hasher(a)) != NULL;
-    else if (good)
+    u.exact.budget = a->uniq.exact_until;
+    bool good = check_fields(&a->lines) && past_check(a);
+    if (good && u.is_exact) {
+        hasher = make_hasher(a);
+        good = hasher != NULL;
+    } else if (good) {
         good = past_open(&u.past);
-    if (good && a->state != NULL) stop_at_signals(); /* not while it waits for others */
-    good = good && run(&u, hasher != NULL ? hasher : u.past.t);
+    }
+    if (good && a->uniq.state != NULL)
+        stop_at_signals(); /* but not while it waits for another process */
+    good = good && run_lines(&u, hasher != NULL ? hasher : u.past.t);
     if (good && !a->quiet) print_totals(&u);
     if (good && !a->quiet) tell_end(&u);
     const bool wrong = u.wrong.worst > MUCH_TOO_WRONG * u.past.asked;

@@ -1,13 +1,18 @@
-/* verify: opening checks every sum; then random keys show whether the bits answer as the
- * mathematics says they do. Keys of 16 random bytes have no chance to be among the items. */
-#include "../frame/cli.h"
+/* verify: opening a filter checks every checksum. Then random keys show whether the bits answer as
+ * the mathematics predicts. Keys of 16 random bytes are not among the items. */
+#include "../filters/filter.h"
+#include "../frame/commands.h"
+#include "../frame/json.h"
+#include "../frame/output.h"
+
+#include <tamis/inspect.h>
 
 #include <math.h>
 #include <string.h>
 
 enum { AT_ONCE = 4096 };
 
-/* A measured count further from its expectation than this many deviations has a chance below
+/* The probability that a count is further from its expectation than this many deviations is below
  * 1e-9. */
 #define SIGMAS 6.2
 
@@ -34,11 +39,12 @@ static uint64_t ask_random_keys(const tamis *t, uint64_t keys)
     return maybe;
 }
 
-/* Enough for some 1000 wrong answers, so that 20 % off is seen; at most a few seconds' work. */
+/* Enough keys for about 1000 false positives, so that an error of 20 % is noticed, but at most a
+ * few seconds of work. */
 static uint64_t keys_for(double rate)
 {
     const double wanted = rate > 0 ? 1000 / rate : 0;
-    return wanted < 1e6 ? 1000000 : wanted > 5e7 ? 50000000 : (uint64_t)wanted;
+    return (uint64_t)fmin(fmax(wanted, 1e6), 5e7);
 }
 
 static int verify(const struct args *a, const char *path)
@@ -47,7 +53,8 @@ static int verify(const struct args *a, const char *path)
     tamis *t = open_filter(a, path, 0);
     if (t == NULL || tamis_info(t, &f) != TAMIS_OK) return EXIT_ERROR;
     const uint64_t keys = a->keys != 0 ? a->keys : keys_for(f.fpr_now);
-    const bool own_hashes = f.hash == TAMIS_CALLER_HASH; /* nothing to ask: every key is a maybe */
+    const bool own_hashes =
+        f.hash == TAMIS_CALLER_HASH; /* no key can be hashed, so none is queried */
     const uint64_t maybe = own_hashes ? 0 : ask_random_keys(t, keys);
     tamis_close(t);
     const double expected = f.fpr_now * (double)keys;

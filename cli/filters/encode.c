@@ -1,28 +1,30 @@
 #include "encode.h"
 
+#include "../frame/output.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One line to bytes: how many there are, or NONE. Texts are not longer than twice the line; numbers
- * have 8 at most. */
+/* Writes the bytes of one line, and returns their number, or NONE. A text has at most twice the
+ * bytes of the line, a number at most 8. */
 #define NONE SIZE_MAX
 typedef size_t encoder(const uint8_t *line, size_t n, uint8_t *to);
 
 struct encoding {
     const char *name;
-    encoder *encode; /* NULL: as they are */
+    encoder *encode; /* NULL: the bytes of the line */
 };
 
-static size_t put(uint64_t v, size_t bytes, uint8_t *to)
+static size_t put_bytes(uint64_t v, size_t bytes, uint8_t *to)
 {
     for (size_t i = 0; i < bytes; i++) to[i] = (uint8_t)(v >> 8 * i);
     return bytes;
 }
 
-/* A copy that ends, for the functions of C; false: no number is that long, or begins with a
- * blank. */
+/* A copy with a terminating zero, for the functions of C. False: a number is never that long, and
+ * never begins with a blank. */
 static bool terminate(const uint8_t *line, size_t n, char text[64])
 {
     if (n == 0 || n >= 64 || memchr(line, '\0', n) != NULL) return false;
@@ -41,11 +43,11 @@ static size_t integer(const uint8_t *line, size_t n, int64_t low, uint64_t high,
     if (text[0] == '-') {
         const long long v = strtoll(text, &end, 10);
         if (errno != 0 || *end != '\0' || end == digits || v < low) return NONE;
-        return put((uint64_t)v, bytes, to);
+        return put_bytes((uint64_t)v, bytes, to);
     }
     const unsigned long long v = strtoull(digits, &end, 10);
     if (*digits < '0' || *digits > '9' || errno != 0 || *end != '\0' || v > high) return NONE;
-    return put(v, bytes, to);
+    return put_bytes(v, bytes, to);
 }
 
 static size_t int32(const uint8_t *line, size_t n, uint8_t *to)
@@ -77,7 +79,7 @@ static size_t single(const uint8_t *line, size_t n, uint8_t *to)
     if (*end != '\0' || (isinf(v) && strpbrk(text, "0123456789") != NULL))
         return NONE; /* too big */
     memcpy(&bits, &v, sizeof bits);
-    return put(bits, 4, to);
+    return put_bytes(bits, 4, to);
 }
 
 static size_t wide(const uint8_t *line, size_t n, uint8_t *to)
@@ -89,16 +91,18 @@ static size_t wide(const uint8_t *line, size_t n, uint8_t *to)
     if (*end != '\0' || (isinf(v) && strpbrk(text, "0123456789") != NULL))
         return NONE; /* too big */
     memcpy(&bits, &v, sizeof bits);
-    return put(bits, 8, to);
+    return put_bytes(bits, 8, to);
 }
 
-/* The character at line[*at], which is moved on; NONE as a number: not UTF-8. */
+/* The character at line[*at]; *at moves behind it. UINT32_MAX: not UTF-8. */
 static uint32_t next_character(const uint8_t *line, size_t n, size_t *at)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
     const uint8_t first = line[(*at)++];
     if (first < 0x80) return first;
-    const unsigned more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
+    unsigned more = 1;
+    if (first >= 0xe0) more = 2;
+    if (first >= 0xf0) more = 3;
     if (first < 0xc0 || first >= 0xf8 || more > n - *at) return UINT32_MAX;
     uint32_t c = first & (0x3fu >> more);
     for (unsigned i = 0; i < more; i++) {
@@ -109,7 +113,7 @@ static uint32_t next_character(const uint8_t *line, size_t n, size_t *at)
     return bad ? UINT32_MAX : c;
 }
 
-/* Little-endian, as Guava feeds a CharSequence to its hash. */
+/* Little-endian, as Guava passes a CharSequence to its hash. */
 static size_t utf16(const uint8_t *line, size_t n, uint8_t *to)
 {
     size_t size = 0;
@@ -117,10 +121,10 @@ static size_t utf16(const uint8_t *line, size_t n, uint8_t *to)
         const uint32_t c = next_character(line, n, &at);
         if (c == UINT32_MAX) return NONE;
         if (c >= 0x10000) {
-            size += put(0xd800 + ((c - 0x10000) >> 10), 2, to + size);
-            size += put(0xdc00 + (c & 0x3ff), 2, to + size);
+            size += put_bytes(0xd800 + ((c - 0x10000) >> 10), 2, to + size);
+            size += put_bytes(0xdc00 + (c & 0x3ff), 2, to + size);
         } else {
-            size += put(c, 2, to + size);
+            size += put_bytes(c, 2, to + size);
         }
     }
     return size;
@@ -161,7 +165,7 @@ const char *encoding_name(const struct encoding *e)
     return e->name;
 }
 
-static bool make_room(struct encoded *out, size_t keys, size_t bytes)
+static bool make_key_room(struct encoded *out, size_t keys, size_t bytes)
 {
     if (keys > out->n_room) {
         free(out->room);
@@ -183,7 +187,7 @@ bool encode_lines(const struct encoding *e, const struct block *b, uint64_t befo
     out->keys = b->keys;
     if (e->encode == NULL) return true;
     for (size_t i = 0; i < b->n; i++) bytes += 2 * b->keys[i].len;
-    if (!make_room(out, b->n, bytes)) {
+    if (!make_key_room(out, b->n, bytes)) {
         complain(NULL, "not enough memory");
         return false;
     }

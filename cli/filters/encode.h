@@ -1,27 +1,28 @@
-/* What the bytes of a line are for a filter that other programs made of numbers or of another
- * text. */
+/* Turns lines into the bytes that other programs hash: numbers, or text in another encoding. */
 #ifndef TAMIS_CLI_ENCODE_H
 #define TAMIS_CLI_ENCODE_H
 
 #include "../input/lines.h"
 
+#include <tamis/tamis.h>
+
 struct encoding;
-/* NULL: there is none of that name. */
+/* NULL: no encoding has that name. */
 const struct encoding *encoding_named(const char *name);
 const char *encoding_name(const struct encoding *e);
 /* Their names, for messages. */
 #define ENCODINGS "string, utf16, int32, int64, uint32, uint64, float, double, hex"
 
-/* The keys of a block's lines. Memory is kept from call to call; start with {0}, and free it in the
- * end. */
+/* The keys of the lines of a block. The memory is kept from call to call. Initialize it with {0},
+ * and free it in the end. */
 struct encoded {
-    const tamis_bytes *keys; /* as many as lines */
+    const tamis_bytes *keys; /* one for each line */
     tamis_bytes *room;
     uint8_t *bytes;
     size_t n_room, n_bytes;
 };
-/* False after a message about the line, which tells its number when it knows how many were before
- * (UINT64_MAX: no). */
+/* `before` is the number of lines before the block, for the message about a line that cannot be
+ * encoded (UINT64_MAX: not known). False after that message. */
 bool encode_lines(const struct encoding *e, const struct block *b, uint64_t before,
                   struct encoded *out);
 void encoded_free(struct encoded *e);

@@ -1,15 +1,21 @@
 #include "evidence.h"
 
-/* To know nothing. */
+#include "../frame/json.h"
+#include "../frame/output.h"
+
+#include <tamis/publish.h>
+
+/* Nothing is known about a line. */
 #define DEFAULT_PRIOR 0.5
 
-/* What would take a bit for a verdict; NULL: nothing. */
-static const char *wrong_option(const struct args *a)
+/* The message for an option that takes a bit for a verdict; NULL: no such option is given. */
+static const char *wrong_for_private(const struct args *a)
 {
-    if (a->confirm != NULL)
+    if (a->check.confirm != NULL)
         return "a private filter misses some members, so --confirm cannot make its answers exact; "
                "check -f LIST compares with the list itself";
-    if (a->invert || a->count || a->only_names || a->most_lines != 0 || a->quiet)
+    if (a->select.invert || a->select.count || a->select.only_names || a->select.most_lines != 0 ||
+        a->quiet)
         return "a private filter gives probabilities, not verdicts, so -c, -l, -m, -q and -v "
                "cannot be used";
     return NULL;
@@ -17,18 +23,21 @@ static const char *wrong_option(const struct args *a)
 
 bool evidence_open(struct evidence *e, const struct args *a, const tamis *t)
 {
-    const double prior = a->prior != 0 ? a->prior : DEFAULT_PRIOR;
+    const double prior = a->check.prior != 0 ? a->check.prior : DEFAULT_PRIOR;
     tamis_error why;
     e->worth = (tamis_evidence){.struct_size = sizeof e->worth};
     const tamis_status s = tamis_evidence_of(t, prior, &e->worth, &why);
     const bool other = s == TAMIS_EUNSUPPORTED;
-    const char *wrong = other           ? a->prior != 0 ? "--prior requires a private filter" : NULL
-                        : s != TAMIS_OK ? why.text
-                                        : wrong_option(a);
-    if (wrong != NULL) complain(a->words[0], "%s", wrong);
-    if (wrong != NULL || other) return wrong == NULL;
+    if (other && a->check.prior == 0) return true;
+    const char *wrong = wrong_for_private(a);
+    if (other) wrong = "--prior requires a private filter";
+    if (!other && s != TAMIS_OK) wrong = why.text;
+    if (wrong != NULL) {
+        complain(a->words[0], "%s", wrong);
+        return false;
+    }
     e->prior = prior;
-    if (a->prior == 0 && !a->json)
+    if (a->check.prior == 0 && !a->json)
         complain(a->words[0],
                  "a private filter gives no verdicts: each line is printed after the probability "
                  "that it is a member, for a prior of 50 %%; see --prior");

@@ -1,5 +1,5 @@
-/* check of a private filter, which has no verdict on a line: each is printed after the probability
- * that it is in. */
+/* check with a private filter. It has no verdict about a line, so each line is printed after the
+ * probability that it is a member. */
 #ifndef TAMIS_CLI_EVIDENCE_H
 #define TAMIS_CLI_EVIDENCE_H
 
@@ -8,18 +8,18 @@
 #include <tamis/publish.h>
 
 struct evidence {
-    double prior; /* 0: the filter is of another kind */
+    double prior; /* 0: the filter is not private */
     tamis_evidence worth;
-    uint64_t lines[2]; /* whose bits are not set, and are */
+    uint64_t lines[2]; /* with a clear bit, and with a set bit */
 };
 
-/* What the filter's answers are worth, if it is a private one. False after a message: options that
- * ask for a verdict, or --prior for another kind. */
+/* Computes what the answers are worth if the filter is private. False after a message, when an
+ * option asks for a verdict, or --prior is given for another kind. */
 bool evidence_open(struct evidence *e, const struct args *a, const tamis *t);
-/* Lines whose bits are so: counted and, unless totals are wanted, printed. */
+/* Counts the lines of a block and, unless only totals are wanted, prints them. */
 void evidence_add(struct evidence *e, const struct args *a, const struct block *b,
                   const uint8_t *bits, struct label *label);
-/* --json: how many lines have which probability, with its interval. */
+/* --json: the number of lines for each answer, with its probability and interval. */
 void evidence_report(const struct evidence *e);
 
 #endif

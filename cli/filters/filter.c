@@ -1,4 +1,9 @@
+#include "filter.h"
+
+#include "../frame/commands.h"
+#include "../frame/output.h"
 #include "foreign.h"
+#include "request.h"
 
 #include "../input/input.h"
 
@@ -10,6 +15,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <tamis/inspect.h>
 #include <tamis/publish.h>
 #include <unistd.h>
 
@@ -18,8 +24,8 @@ static bool same_inode(const struct stat *x, const struct stat *y)
     return x->st_dev == y->st_dev && x->st_ino == y->st_ino;
 }
 
-/* Another process may replace the file between two looks: a difference counts only when the first
- * path has not changed meanwhile. */
+/* Another process may replace the file between the two calls. A difference therefore counts only if
+ * the first path has not changed meanwhile. */
 bool same_file(const char *a, const char *b)
 {
     struct stat x, y, again;
@@ -36,7 +42,7 @@ bool is_image_begin(const void *bytes, size_t n)
     return n >= IMAGE_MAGIC_BYTES && memcmp(bytes, TAMIS_IMAGE_MAGIC, IMAGE_MAGIC_BYTES) == 0;
 }
 
-/* What came by a pipe, in memory; bytes NULL: nothing did. */
+/* The bytes that came by a pipe; NULL: there are none. */
 struct arrived {
     uint8_t *bytes;
     size_t n;
@@ -60,8 +66,8 @@ bool may_need_warning(const char *path)
     return f.items > f.planned_items;
 }
 
-/* What is nobody's filter is not read to its end, which it may not have, and a filter of ours not
- * beyond. */
+/* Reads a filter of Tamis up to its length. Anything that is not a filter is not read to its end,
+ * because it may have none. */
 static bool read_stream(struct input *in, struct arrived *s)
 {
     uint8_t begin[128]; /* as much as tamis_image_length needs */
@@ -79,7 +85,7 @@ static bool read_stream(struct input *in, struct arrived *s)
     return input_read_rest(in, &s->bytes, &s->n, length < SIZE_MAX ? (size_t)length + 1 : SIZE_MAX);
 }
 
-/* Into memory as it comes, for those who only look at it. */
+/* Loads the filter into memory, for commands that do not change it. */
 static tamis_status try_stream(const tamis_options *o, const char *path, struct arrived *s,
                                tamis **out, tamis_error *why)
 {
@@ -98,12 +104,13 @@ static tamis_status try_stream(const tamis_options *o, const char *path, struct 
     return *out != NULL ? TAMIS_OK : why->status;
 }
 
-/* No message but that it waits. What came by a pipe is left in *s, to be freed. */
+/* Prints a message only when it waits. The bytes that came by a pipe are left in *s, which the
+ * caller frees. */
 static tamis_status try_filter(const struct args *a, const char *path, uint32_t flags,
                                struct arrived *s, tamis **out, tamis_error *why)
 {
     tamis_options o = {
-        .struct_size = sizeof o, .flags = flags & ~(uint32_t)TAMIS_WAIT, .key = a->key};
+        .struct_size = sizeof o, .flags = flags & ~(uint32_t)TAMIS_WAIT, .key = a->key.bytes};
     *s = (struct arrived){0};
     if ((flags & TAMIS_UPDATE) == 0 && is_stream(path)) {
         const tamis_status status = try_stream(&o, path, s, out, why);
@@ -132,11 +139,11 @@ const char *shown_output(const char *path)
 
 static void refuse(const struct args *a, const char *path, const tamis_error *why)
 {
-    const bool needs_key = why->status == TAMIS_EKEY && a->key == NULL;
+    const bool needs_key = why->status == TAMIS_EKEY && a->key.bytes == NULL;
     complain(shown(path), "%s%s", why->text, needs_key ? "; give it with --key-file" : "");
 }
 
-/* What is no filter of ours may be another program's. */
+/* A file that is not a filter of Tamis may belong to another program. */
 static enum foreign_found try_foreign(const struct args *a, const char *path, struct arrived *s,
                                       struct foreign *f)
 {
@@ -179,7 +186,8 @@ tamis *open_any_filter(const struct args *a, const char *path, uint32_t flags, s
     struct arrived s = {0};
     tamis *t = NULL;
     memset(f, 0, sizeof *f);
-    const bool ours = a->from == NULL && try_filter(a, path, flags, &s, &t, &why) == TAMIS_OK;
+    const bool ours =
+        a->foreign.from == NULL && try_filter(a, path, flags, &s, &t, &why) == TAMIS_OK;
     if (!ours && (why.status != TAMIS_ECORRUPT || try_foreign(a, path, &s, f) == FOREIGN_NO))
         refuse(a, path, &why);
     free(s.bytes);
@@ -188,8 +196,8 @@ tamis *open_any_filter(const struct args *a, const char *path, uint32_t flags, s
 
 tamis *make_hasher(const struct args *a)
 {
-    const tamis_options o = {.struct_size = sizeof o, .key = a->key};
-    const tamis_plan p = {.struct_size = sizeof p, .items = 1, .fpr = 0.5, .seed = a->seed};
+    const tamis_options o = {.struct_size = sizeof o, .key = a->key.bytes};
+    const tamis_plan p = {.struct_size = sizeof p, .items = 1, .fpr = 0.5, .seed = a->plan.seed};
     tamis_error why;
     tamis *t;
     if (tamis_create(&p, &o, &t, &why) == TAMIS_OK) return t;
@@ -197,18 +205,20 @@ tamis *make_hasher(const struct args *a)
     return NULL;
 }
 
-unsigned threads_from(const struct args *a)
+unsigned threads_from(const struct work_args *w)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (a->threads != 0) return (unsigned)(a->threads < 64 ? a->threads : 64);
+    if (w->threads != 0) return (unsigned)(w->threads < 64 ? w->threads : 64);
     return processors > 1 ? (unsigned)processors : 1;
 }
 
-int check_hashable(const tamis *t, const char *path)
+bool check_hashable(const tamis *t, const char *path)
 {
-    if (tamis_hash_many(t, NULL, 0, NULL) == TAMIS_OK) return EXIT_FOUND;
-    return complain(path, "this filter was made from another program's hashes, so lines "
-                          "cannot be added or checked");
+    if (tamis_hash_many(t, NULL, 0, NULL) == TAMIS_OK) return true;
+    complain(
+        path,
+        "this filter was made from another program's hashes, so lines cannot be added or checked");
+    return false;
 }
 
 static tamis_status to_stdout(void *ctx, const void *bytes, size_t n)
@@ -218,7 +228,7 @@ static tamis_status to_stdout(void *ctx, const void *bytes, size_t n)
     return output_failed() ? TAMIS_EIO : TAMIS_OK;
 }
 
-/* How a save ended: to stdout, whose failures finish_output reports, or to a path. */
+/* The exit status of a save. Failures of stdout are reported by finish_output. */
 static int saved(tamis_status s, const char *path, const tamis_error *why)
 {
     if (strcmp(path, "-") == 0)
@@ -230,9 +240,9 @@ static int saved(tamis_status s, const char *path, const tamis_error *why)
     return complain(path, "%s", why->text);
 }
 
-/* Signals that end us wait until a file is in place: where the system has no files without names,
- * one with a name would be left behind, half written. Not for stdout, whose reader may never
- * come. */
+/* Blocks the signals that end the process until a file is in place. Where the system does not have
+ * files without names, a half-written file with a name would be left. Not for stdout, whose reader
+ * may never read. */
 static void hold_signals(const char *path, sigset_t *before)
 {
     sigset_t held;
@@ -420,19 +430,19 @@ int save_foreign(const tamis_foreign *f, uint32_t format, const char *from, cons
     return saved(s, path, &why);
 }
 
-int check_output(const struct args *a)
+bool check_output(const struct args *a)
 {
+    const char *path = a->output.path;
     struct stat st;
-    if (a->output == NULL)
-        return complain(NULL, "%s: give the output file with -o FILE", a->command->name);
-    if (strcmp(a->output, "-") == 0) {
-        if (isatty(STDOUT_FILENO))
-            return complain(NULL, "a filter cannot be written to a terminal; use -o FILE");
-        return EXIT_FOUND;
-    }
-    if (!a->force && lstat(a->output, &st) == 0)
-        return complain(a->output, "already exists; use -f to replace it");
-    return EXIT_FOUND;
+    if (path == NULL)
+        complain(NULL, "%s: give the output file with -o FILE", a->command->name);
+    else if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
+        complain(NULL, "a filter cannot be written to a terminal; use -o FILE");
+    else if (strcmp(path, "-") != 0 && !a->output.force && lstat(path, &st) == 0)
+        complain(path, "already exists; use -f to replace it");
+    else
+        return true;
+    return false;
 }
 
 const char *reason_of(const tamis_error *why)
@@ -462,14 +472,13 @@ bool tells_how_often(const tamis_facts *f)
     return f->kind >= KIND_END || f->generations != 0;
 }
 
-void warn_if_ended(const tamis *t, const char *path)
+void warn_if_saturated(const tamis_facts *f, const char *path)
 {
-    tamis_facts f = {.struct_size = sizeof f};
-    if (tamis_info(t, &f) != TAMIS_OK || f.saturated == 0 || !tells_how_often(&f)) return;
+    if (f->saturated == 0 || !tells_how_often(f)) return;
     complain(path,
-             "%s counter%s saturated at %s limit: freq reports the counts of such "
-             "lines as \"or more\"%s",
-             grouped(f.saturated), f.saturated > 1 ? "s are" : " is",
-             f.saturated > 1 ? "their" : "its",
-             f.cell_bits == 32 ? "; build the sketch with 'tamis count --counter-bits 64'" : "");
+             "%s counter%s saturated at %s limit: freq reports the counts of such lines as \"or "
+             "more\"%s",
+             grouped(f->saturated), f->saturated > 1 ? "s are" : " is",
+             f->saturated > 1 ? "their" : "its",
+             f->cell_bits == 32 ? "; build the sketch with 'tamis count --counter-bits 64'" : "");
 }

@@ -1,5 +1,6 @@
 #include "foreign.h"
 
+#include "../frame/output.h"
 #include "../input/input.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ static tamis_status read_at(void *ctx, uint64_t offset, void *to, size_t n)
     for (uint8_t *p = to; n > 0;) {
         const ssize_t got = pread(fd, p, n, (off_t)offset);
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return TAMIS_EIO; /* also when it has become shorter meanwhile */
+        if (got <= 0) return TAMIS_EIO; /* also if the file has become shorter meanwhile */
         p += got;
         offset += (uint64_t)got;
         n -= (size_t)got;
@@ -36,7 +37,7 @@ static tamis_status read_at(void *ctx, uint64_t offset, void *to, size_t n)
     return TAMIS_OK;
 }
 
-/* A Parquet file is read in place, where its filters are. */
+/* In a Parquet file only the filters are read, in place. */
 static enum foreign_found open_parquet(const char *path, struct foreign *f)
 {
     char magic[4];
@@ -59,7 +60,7 @@ static enum foreign_found open_parquet(const char *path, struct foreign *f)
     return FOREIGN_BAD;
 }
 
-/* What is left of an input behind the `n` bytes that *bytes has; false after a message. */
+/* Reads the rest of an input behind the `n` bytes that *bytes holds; false after a message. */
 static bool read_rest(struct input *in, const char *path, uint8_t **bytes, size_t *n)
 {
     if (input_read_rest(in, bytes, n, SIZE_MAX)) return true;
@@ -67,7 +68,7 @@ static bool read_rest(struct input *in, const char *path, uint8_t **bytes, size_
     return false;
 }
 
-/* The filter in f->bytes; false after a message. */
+/* Opens the filter in f->bytes; false after a message. */
 static bool take_filter(struct foreign *f, size_t n, uint32_t format)
 {
     tamis_error why;
@@ -84,7 +85,8 @@ static bool take_filter(struct foreign *f, size_t n, uint32_t format)
     return true;
 }
 
-/* A file with one filter, compressed or not. Only its beginning is read when it is none. */
+/* Opens a file with one filter, compressed or not. If it is another file, only its beginning is
+ * read. */
 static enum foreign_found open_single(const char *path, uint32_t format, struct foreign *f)
 {
     enum { BEGINNING = 128 };
@@ -95,12 +97,11 @@ static enum foreign_found open_single(const char *path, uint32_t format, struct 
     const char *reason = in == NULL ? strerror(errno) : "not enough memory";
     size_t n = 0;
     ssize_t got = -1;
-    if (in != NULL && (f->bytes = malloc(BEGINNING)) != NULL)
-        while (n < BEGINNING && (got = input_read(in, f->bytes + n, BEGINNING - n)) != 0) {
-            if (got < 0) reason = input_reason(in);
-            if (got < 0) break;
-            n += (size_t)got;
-        }
+    if (in != NULL) f->bytes = malloc(BEGINNING);
+    const bool readable = in != NULL && f->bytes != NULL;
+    while (readable && n < BEGINNING && (got = input_read(in, f->bytes + n, BEGINNING - n)) > 0)
+        n += (size_t)got;
+    if (readable && got < 0) reason = input_reason(in);
     if (got >= 0 && tamis_foreign_detect(f->bytes, n) != TAMIS_FOREIGN_AUTO) found = FOREIGN_YES;
     if (found == FOREIGN_YES && got < 0) {
         complain(path, "cannot read: %s", reason);
@@ -118,14 +119,15 @@ enum foreign_found foreign_open(const struct args *a, const char *path, struct f
     uint32_t format = TAMIS_FOREIGN_AUTO;
     struct stat st;
     memset(out, 0, sizeof *out);
-    if (a->from != NULL && !foreign_format_of("from", a->from, &format)) return FOREIGN_BAD;
+    if (a->foreign.from != NULL && !foreign_format_of("from", a->foreign.from, &format))
+        return FOREIGN_BAD;
     out->path = path;
     if (format == TAMIS_FOREIGN_AUTO || format == TAMIS_FOREIGN_PARQUET) {
         const enum foreign_found found = open_parquet(path, out);
         if (found != FOREIGN_NO) return found;
         out->path = path;
     }
-    /* What can be read but once is not read to find out. */
+    /* A stream can be read only once, so it is not read to recognize the format. */
     if (format == TAMIS_FOREIGN_AUTO && (stat(path, &st) != 0 || !S_ISREG(st.st_mode))) {
         foreign_close(out);
         return FOREIGN_NO;
@@ -167,7 +169,7 @@ static const char *type_name(uint32_t type)
     return names[type];
 }
 
-/* Whether bytes of this encoding can be values of a column of this type. */
+/* Whether this encoding fits a column of this type. */
 static bool fits(const char *encoding, uint32_t type)
 {
     switch (type) {
@@ -184,15 +186,16 @@ static bool fits(const char *encoding, uint32_t type)
 const struct encoding *foreign_encoding(const struct args *a, uint32_t format)
 {
     const bool told = format == TAMIS_FOREIGN_PARQUET || format == TAMIS_FOREIGN_GUAVA;
-    if (a->type == NULL && told) {
+    if (a->foreign.type == NULL && told) {
         complain(NULL,
-                 "a %s filter does not record the type of its keys; give --type, "
-                 "which is one of " ENCODINGS,
+                 "a %s filter does not record the type of its keys; give --type, which is one "
+                 "of " ENCODINGS,
                  tamis_foreign_name(format));
         return NULL;
     }
-    const struct encoding *e = encoding_named(a->type != NULL ? a->type : "string");
-    if (e == NULL) complain(NULL, "--type: unknown type '%s'; the types are " ENCODINGS, a->type);
+    const struct encoding *e = encoding_named(a->foreign.type != NULL ? a->foreign.type : "string");
+    if (e == NULL)
+        complain(NULL, "--type: unknown type '%s'; the types are " ENCODINGS, a->foreign.type);
     return e;
 }
 
@@ -201,14 +204,14 @@ static const struct encoding *column_encoding(const struct args *a, const tamis_
     const char *own = type_name(c->type);
     const bool needs = c->type == TAMIS_PARQUET_BOOLEAN || c->type == TAMIS_PARQUET_INT96 ||
                        c->type == TAMIS_PARQUET_FIXED;
-    if (a->type == NULL && needs) {
+    if (a->foreign.type == NULL && needs) {
         complain(NULL, "column '%s' has the type %s; write its values as bytes, with --type hex",
                  c->name, own);
         return NULL;
     }
-    const struct encoding *e = encoding_named(a->type != NULL ? a->type : own);
+    const struct encoding *e = encoding_named(a->foreign.type != NULL ? a->foreign.type : own);
     if (e == NULL) {
-        complain(NULL, "--type: unknown type '%s'; the types are " ENCODINGS, a->type);
+        complain(NULL, "--type: unknown type '%s'; the types are " ENCODINGS, a->foreign.type);
     } else if (!fits(encoding_name(e), c->type)) {
         complain(NULL, "--type: column '%s' has the type %s", c->name, own);
         e = NULL;
@@ -216,13 +219,13 @@ static const struct encoding *column_encoding(const struct args *a, const tamis_
     return e;
 }
 
-/* A name may have a zero byte, which no option can. */
+/* A name may contain a zero byte, which no option can. */
 static bool is_named(const tamis_parquet_chunk *c, const char *name)
 {
     return c->name_len == strlen(name) && memcmp(c->name, name, c->name_len) == 0;
 }
 
-/* The one column with filters, when there is only one; NULL after a message. */
+/* The column with filters, if there is only one; NULL after a message. */
 static const char *only_column(const struct foreign *f)
 {
     const char *name = NULL;
@@ -259,22 +262,21 @@ static bool add_filter(struct foreign *f, uint64_t i)
     return false;
 }
 
-/* Adds the filters of a column; *c is one of its chunks in the end. */
+/* Adds the filters of a column; *c becomes one of its chunks. */
 static bool select_column(const struct args *a, struct foreign *f, tamis_parquet_chunk *c)
 {
     uint64_t group = UINT64_MAX, found = 0;
-    const char *name = a->column != NULL ? a->column : only_column(f);
+    const char *name = a->foreign.column != NULL ? a->foreign.column : only_column(f);
     if (name == NULL) return false;
-    if (a->row_group != NULL && !parse_number(a->row_group, &group)) {
-        complain(NULL, "--row-group: '%s' is not a number", a->row_group);
+    if (a->foreign.row_group != NULL && !parse_number(a->foreign.row_group, &group)) {
+        complain(NULL, "--row-group: '%s' is not a number", a->foreign.row_group);
         return false;
     }
     for (uint64_t i = 0; i < tamis_parquet_chunks(f->parquet); i++) {
         tamis_parquet_chunk chunk = {.struct_size = sizeof chunk};
         if (tamis_parquet_chunk_at(f->parquet, i, &chunk) != TAMIS_OK) continue;
         if (!is_named(&chunk, name) || (group != UINT64_MAX && group != chunk.row_group)) continue;
-        if (found > 0 &&
-            chunk.type != c->type) { /* one of them would be asked for the wrong bytes */
+        if (found > 0 && chunk.type != c->type) { /* the encoding would be wrong for one of them */
             complain(f->path,
                      "column '%s' has several types; choose one row group with --row-group", name);
             return false;
@@ -297,7 +299,7 @@ bool foreign_select_filters(const struct args *a, struct foreign *f)
 {
     tamis_parquet_chunk c;
     if (f->parquet != NULL) return select_column(a, f, &c);
-    if (a->column == NULL && a->row_group == NULL) return true;
+    if (a->foreign.column == NULL && a->foreign.row_group == NULL) return true;
     complain(f->path, "--column and --row-group require a Parquet file");
     return false;
 }

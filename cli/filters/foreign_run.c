@@ -1,5 +1,12 @@
 /* What info, convert and build do with filters of other programs. */
+#include "../frame/json.h"
+#include "../frame/output.h"
+#include "../frame/terminal.h"
+#include "filter.h"
 #include "foreign.h"
+#include "rate.h"
+
+#include <tamis/inspect.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +30,7 @@ static const struct {
                              "the file does not record their type; give --type"},
 };
 
-static void print_filter(const char *path, const tamis_foreign_facts *f)
+static void print_foreign(const char *path, const tamis_foreign_facts *f)
 {
     printf("%s: %s\n", path, WORDS[f->format].title);
     printf("  items     ");
@@ -154,7 +161,7 @@ int info_foreign(const struct args *a, const struct foreign *f)
     if (a->json)
         json_filter(f->path, &facts);
     else
-        print_filter(f->path, &facts);
+        print_foreign(f->path, &facts);
     return EXIT_FOUND;
 }
 
@@ -163,45 +170,43 @@ int info_foreign(const struct args *a, const struct foreign *f)
 int convert_foreign(const struct args *a, struct foreign *f)
 {
     uint32_t format;
-    if (tamis_kind_named(a->to) != TAMIS_AUTO)
-        return complain(
-            f->path,
-            "its bits were set with another program's hash; build the filter from the keys with "
-            "'tamis build --kind %s'",
-            a->to);
-    if (!foreign_format_of("to", a->to, &format) || !foreign_select_filters(a, f))
+    if (tamis_kind_named(a->foreign.to) != TAMIS_AUTO)
+        return complain(f->path,
+                        "its bits were set with another program's hash; build the filter from the "
+                        "keys with 'tamis build --kind %s'",
+                        a->foreign.to);
+    if (!foreign_format_of("to", a->foreign.to, &format) || !foreign_select_filters(a, f))
         return EXIT_ERROR;
     if (f->n + f->holes > 1)
-        return complain(f->path,
-                        "the column has a filter in each row group; choose one with --row-group, "
-                        "for example --row-group 0");
-    return save_foreign(f->filters[0], format, f->path, a->output, a->force);
+        return complain(f->path, "the column has a filter in each row group; choose one with "
+                                 "--row-group, for example --row-group 0");
+    return save_foreign(f->filters[0], format, f->path, a->output.path, a->output.force);
 }
 
 /* --- build ------------------------------------------------------------------------------------ */
 
-/* What only filters of ours have. */
+/* The option that only filters of Tamis have; NULL: none is given. */
 static const char *not_for_foreign(const struct args *a)
 {
-    return a->kind != NULL          ? "--kind"
-           : a->bytes != 0          ? "--bytes"
-           : a->is_static           ? "--static"
-           : a->never.n > 0         ? "--never"
-           : a->seed != 0           ? "--seed"
-           : a->key_file != NULL    ? "--key-file"
-           : a->strict              ? "--strict"
-           : a->compact             ? "--compact"
-           : a->for_transfer        ? "--for-transfer"
-           : a->m != 0 || a->k != 0 ? "--m and --k"
-           : a->memory != 0         ? "--memory"
-           : a->inner != NULL       ? "--inner"
-           : a->counter_bits != 0   ? "--counter-bits"
-           : a->generations != 0    ? "--generations"
-           : a->turning             ? "--turning"
-                                    : NULL;
+    const struct plan_args *p = &a->plan;
+    if (p->kind != NULL) return "--kind";
+    if (p->bytes != 0) return "--bytes";
+    if (p->is_static) return "--static";
+    if (p->never.n > 0) return "--never";
+    if (p->seed != 0) return "--seed";
+    if (a->key.file != NULL) return "--key-file";
+    if (p->strict) return "--strict";
+    if (p->compact) return "--compact";
+    if (p->for_transfer) return "--for-transfer";
+    if (p->m != 0 || p->k != 0) return "--m and --k";
+    if (a->work.memory != 0) return "--memory";
+    if (p->inner != NULL) return "--inner";
+    if (p->counter_bits != 0) return "--counter-bits";
+    if (p->generations != 0) return "--generations";
+    return p->turning ? "--turning" : NULL;
 }
 
-/* How many of the bits are clear. */
+/* The number of clear bits. */
 static size_t count_clear(const uint8_t *bits, size_t n)
 {
     size_t clear = 0;
@@ -209,7 +214,7 @@ static size_t count_clear(const uint8_t *bits, size_t n)
     return clear;
 }
 
-/* One block; *items grows by the keys that were not in yet. */
+/* Adds one block; *items grows by the number of keys that were not present. */
 static tamis_status add_keys(tamis_foreign *f, const tamis_bytes *keys, size_t n, uint64_t *items)
 {
     uint8_t seen[512];
@@ -222,11 +227,12 @@ static tamis_status add_keys(tamis_foreign *f, const tamis_bytes *keys, size_t n
     return s;
 }
 
-/* *items: how many distinct ones were added, or a few less. False after a message. */
+/* *items is the number of distinct lines that were added, or slightly less. False after a
+ * message. */
 static bool add_foreign_lines(const struct args *a, const struct encoding *e, tamis_foreign *f,
                               uint64_t *items)
 {
-    struct lines *in = lines_open(a, a->words, a->n_words, NULL, 1);
+    struct lines *in = lines_open(&a->lines, a->words, a->n_words, NULL, 1);
     struct encoded keys = {0};
     struct progress bar;
     const struct block *b;
@@ -236,43 +242,43 @@ static bool add_foreign_lines(const struct args *a, const struct encoding *e, ta
     if (in == NULL) complain(NULL, "not enough memory");
     progress_start(&bar, "building", lines_total_bytes(a->words, a->n_words), a->quiet);
     while (good && s == TAMIS_OK && !lines_failed(in) && (b = lines_next(in)) != NULL) {
-        good = encode_lines(e, b, a->field == 0 ? lines : UINT64_MAX, &keys);
+        good = encode_lines(e, b, a->lines.field == 0 ? lines : UINT64_MAX, &keys);
         if (good) s = add_keys(f, keys.keys, b->n, items);
         lines += b->n;
         progress_update(&bar, b->n, b->input_bytes);
     }
     progress_end(&bar);
     if (s == TAMIS_EFULL)
-        complain(shown_output(a->output),
-                 "there are more lines than --items, and a RedisBloom filter accepts "
-                 "no more than that");
+        complain(
+            shown_output(a->output.path),
+            "there are more lines than --items, and a RedisBloom filter accepts no more than that");
     else if (s != TAMIS_OK)
-        complain(shown_output(a->output), "%s", tamis_status_message(s));
+        complain(shown_output(a->output.path), "%s", tamis_status_message(s));
     if (in != NULL) {
         good = good && !lines_failed(in);
-        lines_close(in);
+        lines_close(in, a->quiet);
     }
     encoded_free(&keys);
     return good && s == TAMIS_OK;
 }
 
-/* The rate at which it was planned: other programs round the size of a small filter so that it is
- * above what was asked for. */
+/* The planned rate. Other programs round the size of a small filter, so that its rate may be above
+ * the one asked for. */
 static double planned_rate(const tamis_foreign_facts *f, const tamis_foreign_plan *plan)
 {
     tamis_plan p = {.struct_size = sizeof p, .kind = TAMIS_BLOOM, .items = plan->items};
-    if (plan->format == TAMIS_FOREIGN_PARQUET) return plan->fpr; /* rounded up */
+    if (plan->format == TAMIS_FOREIGN_PARQUET) return plan->fpr; /* which rounds the size up */
     p.m = f->m;
     p.k = f->k;
     return tamis_solve(&p, NULL, NULL) == TAMIS_OK ? fmax(plan->fpr, p.fpr) : plan->fpr;
 }
 
-/* As save_unless_overfull does with filters of ours. */
-static int save_built(const struct args *a, const tamis_foreign *f, const tamis_foreign_plan *plan,
-                      uint64_t items)
+/* The counterpart of save_unless_overfull. */
+static int save_foreign_built(const struct args *a, const tamis_foreign *f,
+                              const tamis_foreign_plan *plan, uint64_t items)
 {
     tamis_foreign_facts theirs = {.struct_size = sizeof theirs};
-    const char *path = shown_output(a->output);
+    const char *path = shown_output(a->output.path);
     const bool known = tamis_foreign_info(f, &theirs) == TAMIS_OK;
     const double planned = known ? planned_rate(&theirs, plan) : 0;
     const tamis_facts facts = {.struct_size = sizeof facts,
@@ -283,9 +289,9 @@ static int save_built(const struct args *a, const tamis_foreign *f, const tamis_
                                .items_estimate = theirs.items_estimate,
                                .items_high = theirs.items_estimate,
                                .fpr_now = theirs.fpr_now};
-    if (known && refuse_overfull(a, &facts, path, "not written", planned) != EXIT_FOUND)
-        return EXIT_ERROR;
-    const int status = save_foreign(f, plan->format, a->output, a->output, a->force);
+    if (known && !check_not_overfull(a, &facts, path, "not written", planned)) return EXIT_ERROR;
+    const int status =
+        save_foreign(f, plan->format, a->output.path, a->output.path, a->output.force);
     if (status == EXIT_FOUND && known && rate_is_exceeded(&facts, planned))
         warn_of_rate(&facts, path);
     return status;
@@ -293,30 +299,30 @@ static int save_built(const struct args *a, const tamis_foreign *f, const tamis_
 
 int build_foreign(const struct args *a)
 {
-    tamis_foreign_plan plan = {.struct_size = sizeof plan, .items = a->items};
+    tamis_foreign_plan plan = {.struct_size = sizeof plan, .items = a->plan.items};
     tamis_foreign *f;
     tamis_error why;
-    if (!foreign_format_of("to", a->to, &plan.format)) return EXIT_ERROR;
+    if (!foreign_format_of("to", a->foreign.to, &plan.format)) return EXIT_ERROR;
     const char *wrong = not_for_foreign(a);
     if (wrong != NULL)
-        return complain(NULL, "--to %s: %s is not available for filters of other programs", a->to,
-                        wrong);
+        return complain(NULL, "--to %s: %s is not available for filters of other programs",
+                        a->foreign.to, wrong);
     const struct encoding *e = foreign_encoding(a, plan.format);
     if (e == NULL) return EXIT_ERROR;
     const bool stream = a->n_words == 0 || lines_total_bytes(a->words, a->n_words) == 0;
     if (plan.items == 0 && stream)
-        return complain(NULL,
-                        "--to %s: give --items, because the lines of a stream can "
-                        "be read only once",
-                        a->to);
-    if (plan.items == 0 && !lines_count(a, a->words, a->n_words, &plan.items)) return EXIT_ERROR;
+        return complain(
+            NULL, "--to %s: give --items, because the lines of a stream can be read only once",
+            a->foreign.to);
+    if (plan.items == 0 && !lines_count(&a->lines, a->words, a->n_words, &plan.items))
+        return EXIT_ERROR;
     if (plan.items == 0) plan.items = 1;
-    plan.fpr = a->fpr != 0 ? a->fpr : DEFAULT_FPR;
+    plan.fpr = a->plan.fpr != 0 ? a->plan.fpr : DEFAULT_FPR;
     if (tamis_foreign_create(&plan, NULL, &f, &why) != TAMIS_OK)
-        return complain(shown_output(a->output), "%s", why.text);
+        return complain(shown_output(a->output.path), "%s", why.text);
     int status = EXIT_ERROR;
     uint64_t items = 0;
-    if (add_foreign_lines(a, e, f, &items)) status = save_built(a, f, &plan, items);
+    if (add_foreign_lines(a, e, f, &items)) status = save_foreign_built(a, f, &plan, items);
     tamis_foreign_close(f);
     return status;
 }

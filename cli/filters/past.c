@@ -1,7 +1,14 @@
-/* A window of time turns when a share of that time is over, also between runs: the time of the last
- * turn is the modification time of its file. A copy that got a later one forgets later, never too
- * early; so does a clock that was put back. */
+/* A window of time turns when a share of its time has passed, also between two runs: the time of
+ * the last turn is the modification time of its file. A copy with a later modification time forgets
+ * later than it should, never too early. So does a clock that was set back. */
 #include "past.h"
+
+#include "../frame/output.h"
+#include "filter.h"
+#include "rate.h"
+#include "request.h"
+
+#include <tamis/inspect.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +21,8 @@
 
 #define DEFAULT_FPR 1e-6
 #define LINE_GENERATIONS 8u
-/* Each must hold all lines of the time, as they may come at once: fewer are smaller, and forget a
- * third of it later. */
+/* Each generation must hold all lines of the whole time, because they may come at once. Fewer
+ * generations are smaller, but forget later: with four, up to a third of the time. */
 #define TIME_GENERATIONS 4u
 
 /* --- Requests --------------------------------------------------------------------------------- */
@@ -25,7 +32,8 @@ static bool parse_window(const char *text, uint64_t *lines, double *seconds)
 {
     *lines = 0;
     *seconds = 0;
-    /* Times come first: 5m is five minutes. 0.5 is neither: a time has its unit here. */
+    /* Times are tried first: 5m is five minutes. 0.5 is neither, because a time needs its unit
+     * here. */
     if (strpbrk(text, "smhd") != NULL && parse_seconds(text, seconds) && *seconds < 1e15)
         return true;
     *seconds = 0;
@@ -36,7 +44,7 @@ static bool parse_window(const char *text, uint64_t *lines, double *seconds)
     return false;
 }
 
-/* The last generation is being filled: the others hold that many. */
+/* The newest generation is being filled, so the others hold the lines. */
 static uint64_t items_for_lines(uint64_t lines, uint32_t generations)
 {
     const uint64_t items = lines + lines / (generations - 1) + 1;
@@ -51,10 +59,10 @@ static uint64_t lines_for_items(uint64_t items, uint32_t generations)
 static bool plan_window(const struct args *a, tamis_plan *p, double *seconds)
 {
     uint64_t lines;
-    if (!parse_window(a->window, &lines, seconds)) return false;
-    if (a->kind != NULL || (lines != 0 && a->items != 0)) {
-        complain(NULL, "uniq: --window %s cannot be combined with --%s", a->window,
-                 a->kind != NULL ? "kind" : "items");
+    if (!parse_window(a->uniq.window, &lines, seconds)) return false;
+    if (a->plan.kind != NULL || (lines != 0 && a->plan.items != 0)) {
+        complain(NULL, "uniq: --window %s cannot be combined with --%s", a->uniq.window,
+                 a->plan.kind != NULL ? "kind" : "items");
         return false;
     }
     p->kind = TAMIS_WINDOW;
@@ -62,61 +70,63 @@ static bool plan_window(const struct args *a, tamis_plan *p, double *seconds)
     if (lines != 0) {
         p->flags |= TAMIS_AUTO_ROTATE;
         p->items = items_for_lines(lines, LINE_GENERATIONS);
-    } else if (a->items != 0) { /* beyond what any filter holds: the library says so */
-        p->items =
-            a->items < UINT64_MAX / TIME_GENERATIONS ? a->items * TIME_GENERATIONS : a->items;
+    } else if (a->plan.items != 0) { /* a number that no filter holds is refused by the library */
+        p->items = a->plan.items < UINT64_MAX / TIME_GENERATIONS ? a->plan.items * TIME_GENERATIONS
+                                                                 : a->plan.items;
     }
     return true;
 }
 
-/* Others do not tell, or may forget what they should not. */
-static bool tells_new(uint32_t kind)
+/* Other kinds do not report whether a line is new, or may forget lines. */
+static bool knows_new_lines(uint32_t kind)
 {
     return kind <= TAMIS_BLOCKED || kind == TAMIS_GROWING;
 }
 
-static int complain_of_kind(const char *path, uint32_t kind)
+static void complain_of_kind(const char *path, uint32_t kind)
 {
-    return complain(path,
-                    "%sa %s filter does not report which lines are new; use blocked, bloom, "
-                    "partitioned or growing, or --window",
-                    path == NULL ? "uniq: " : "", tamis_kind_name(kind));
+    complain(path,
+             "%sa %s filter does not report which lines are new; use blocked, bloom, partitioned "
+             "or growing, or --window",
+             path == NULL ? "uniq: " : "", tamis_kind_name(kind));
 }
 
-/* What the options ask for; false after a message. */
+/* The plan that the options ask for; false after a message. */
 static bool plan_past(const struct args *a, tamis_plan *p, double *seconds)
 {
     *seconds = 0;
-    if (!plan_from(a, p)) return false;
-    /* More items than said make it grow, rather than drop lines; only bytes are a limit. */
-    if (a->kind == NULL) p->kind = p->bytes != 0 ? TAMIS_AUTO : TAMIS_GROWING;
-    if (!tells_new(p->kind)) {
+    if (!plan_from(&a->plan, p)) return false;
+    /* A growing filter grows with more items than planned, instead of dropping lines. Only bytes
+     * are a limit. */
+    if (a->plan.kind == NULL) p->kind = p->bytes != 0 ? TAMIS_AUTO : TAMIS_GROWING;
+    if (!knows_new_lines(p->kind)) {
         complain_of_kind(NULL, p->kind);
         return false;
     }
-    if (a->window != NULL && !plan_window(a, p, seconds)) return false;
+    if (a->uniq.window != NULL && !plan_window(a, p, seconds)) return false;
     if (p->fpr == 0 && (p->items == 0 || p->bytes == 0)) p->fpr = DEFAULT_FPR;
-    /* Blocked ones, which are the default, take twice as much there. */
+    /* Blocked filters, which are the default, would take twice the space. */
     if (p->kind == TAMIS_WINDOW && p->fpr != 0 && p->fpr <= 1e-4) p->inner_kind = TAMIS_BLOOM;
     return true;
 }
 
-int past_check(const struct args *a)
+bool past_check(const struct args *a)
 {
     tamis_plan p;
     double seconds;
-    if (!plan_past(a, &p, &seconds)) return EXIT_ERROR;
-    if (a->exact_until != 0 && (a->state != NULL || a->window != NULL))
-        return complain(NULL, "uniq: --exact-until cannot be combined with --state or --window");
-    if (a->state != NULL && strcmp(a->state, "-") == 0)
-        return complain(NULL, "uniq: --state requires a file, which is read and written; write ./- "
-                              "for a file named -");
-    return EXIT_FOUND;
+    const char *wrong = NULL;
+    if (!plan_past(a, &p, &seconds)) return false;
+    if (a->uniq.state != NULL && strcmp(a->uniq.state, "-") == 0)
+        wrong = "--state requires a file, which is read and written; write ./- for a file named -";
+    if (a->uniq.exact_until != 0 && (a->uniq.state != NULL || a->uniq.window != NULL))
+        wrong = "--exact-until cannot be combined with --state or --window";
+    if (wrong != NULL) complain(NULL, "uniq: %s", wrong);
+    return wrong == NULL;
 }
 
 /* --- Time ------------------------------------------------------------------------------------- */
 
-static double time_of(clockid_t clock)
+static double clock_time(clockid_t clock)
 {
     struct timespec t;
     clock_gettime(clock, &t);
@@ -125,164 +135,172 @@ static double time_of(clockid_t clock)
 
 static void start_turning(struct past *p, double seconds, uint32_t generations)
 {
+    p->generations = generations;
     p->turn_seconds = seconds / (generations - 1);
-    p->turned = time_of(CLOCK_MONOTONIC);
+    p->turned = clock_time(CLOCK_MONOTONIC);
 }
 
 bool past_turn(struct past *p)
 {
     if (p->turn_seconds <= 0) return true;
-    tamis_facts f = {.struct_size = sizeof f};
     tamis_error why;
-    const double late = time_of(CLOCK_MONOTONIC) - p->turned;
-    if (late < p->turn_seconds || tamis_info(p->t, &f) != TAMIS_OK) return true;
+    const double late = clock_time(CLOCK_MONOTONIC) - p->turned;
+    if (late < p->turn_seconds) return true;
     const double turns = floor(late / p->turn_seconds);
-    for (uint32_t i = 0; i < f.sections && i < turns; i++) { /* more than all forget no more */
+    for (uint32_t i = 0; i < p->generations && i < turns; i++) { /* more turns forget no more */
         if (tamis_rotate(p->t, &why) == TAMIS_OK) continue;
-        complain(p->a->state, "cannot drop the oldest generation: %s", why.text);
+        complain(p->a->uniq.state, "cannot drop the oldest generation: %s", why.text);
         return false;
     }
     p->turned += turns * p->turn_seconds;
     return true;
 }
 
-/* How long ago the window of a file turned. */
+/* Takes the time of the last turn from the file. False after a message. */
 static bool take_time(struct past *p)
 {
     struct stat st;
-    if (stat(p->a->state, &st) != 0) {
-        complain(p->a->state, "cannot read its modification time: %s", strerror(errno));
+    if (stat(p->a->uniq.state, &st) != 0) {
+        complain(p->a->uniq.state, "cannot read its modification time: %s", strerror(errno));
         return false;
     }
     const double then = (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec;
-    p->turned -= fmax(time_of(CLOCK_REALTIME) - then, 0);
+    p->turned -= fmax(clock_time(CLOCK_REALTIME) - then, 0);
     return true;
 }
 
 static bool put_time(const struct past *p)
 {
-    const double ago = time_of(CLOCK_MONOTONIC) - p->turned;
-    const double then = fmax(time_of(CLOCK_REALTIME) - ago, 0), seconds = floor(then);
+    const double ago = clock_time(CLOCK_MONOTONIC) - p->turned;
+    const double then = fmax(clock_time(CLOCK_REALTIME) - ago, 0), seconds = floor(then);
     const struct timespec times[2] = {
         {.tv_nsec = UTIME_OMIT},
         {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (then - seconds))}};
-    if (utimensat(AT_FDCWD, p->a->state, times, 0) == 0) return true;
-    complain(p->a->state, "saved, but without the time of its last rotation: %s", strerror(errno));
+    if (utimensat(AT_FDCWD, p->a->uniq.state, times, 0) == 0) return true;
+    complain(p->a->uniq.state, "saved, but without the time of its last rotation: %s",
+             strerror(errno));
     return false;
-}
-
-/* --- Files ------------------------------------------------------------------------------------ */
-
-/* What it was made for, when it is there. */
-static bool take_rate(struct past *p, double asked)
-{
-    tamis_facts f = {.struct_size = sizeof f};
-    if (tamis_info(p->t, &f) != TAMIS_OK) return false;
-    p->asked = rate_asked(&f, asked, DEFAULT_FPR);
-    return true;
 }
 
 bool past_create(struct past *p)
 {
     const struct args *a = p->a;
-    const tamis_options o = {.struct_size = sizeof o, .key = a->key};
+    const tamis_options o = {.struct_size = sizeof o, .key = a->key.bytes};
     tamis_plan plan;
     tamis_error why;
     double seconds;
     if (!plan_past(a, &plan, &seconds)) return false;
-    if (seconds > 0 && a->items == 0 && a->bytes == 0) {
-        complain(NULL,
-                 "uniq: --window %s requires --items, the largest number of distinct "
-                 "lines in that time",
-                 a->window);
+    if (seconds > 0 && a->plan.items == 0 && a->plan.bytes == 0) {
+        complain(
+            NULL,
+            "uniq: --window %s requires --items, the largest number of distinct lines in that time",
+            a->uniq.window);
         return false;
     }
-    if (tamis_create(&plan, &o, &p->t, &why) != TAMIS_OK) {
+    p->asked = plan.fpr;
+    if (tamis_solve(&plan, NULL, &why) != TAMIS_OK ||
+        tamis_create(&plan, &o, &p->t, &why) != TAMIS_OK) {
         complain(NULL, "uniq: %s", why.text);
         return false;
     }
+    p->asked = fmax(p->asked, plan.fpr);
     if (seconds > 0) start_turning(p, seconds, plan.generations);
-    return take_rate(p, plan.fpr);
+    return true;
 }
 
-/* Which windows are meant. EXIT_ERROR after a message. */
-static int compare_window(const struct past *p, const tamis_facts *f)
+/* --- The file of --state ---------------------------------------------------------------------- */
+
+/* These compare the file with the options. An option that was not given fits anything. False after
+ * a message. */
+static bool fits_window(const struct past *p, const tamis_facts *f)
 {
-    const char *path = p->a->state, *window = p->a->window;
+    const char *path = p->a->uniq.state, *window = p->a->uniq.window;
     const bool is_window = f->kind == TAMIS_WINDOW;
     uint64_t lines = 0;
     double seconds = 0;
-    if (window == NULL && is_window && !f->auto_rotate)
-        return complain(path, "this state is a window of time; give its length with --window");
-    if (window == NULL) return EXIT_FOUND;
-    if (!is_window)
-        return complain(path,
-                        "this state is a %s filter, which forgets nothing, but "
-                        "--window %s was given",
-                        tamis_kind_name(f->kind), window);
-    if (!parse_window(window, &lines, &seconds)) return EXIT_ERROR;
-    if (!f->auto_rotate)
-        return seconds > 0 ? EXIT_FOUND
-                           : complain(path,
-                                      "this state is a window of time, but --window %s "
-                                      "is a number of lines",
-                                      window);
-    const uint64_t held = lines_for_items(f->planned_items, f->sections);
-    if (seconds > 0 || lines != held)
-        return complain(path, "this state is a window of %s lines, but --window %s was given",
-                        grouped(held), window);
-    return EXIT_FOUND;
+    if (window == NULL && is_window && !f->auto_rotate) {
+        complain(path, "this state is a window of time; give its length with --window");
+        return false;
+    }
+    if (window == NULL) return true;
+    if (!is_window) {
+        complain(path,
+                 "this state is a %s filter, which forgets nothing, but --window %s was given",
+                 tamis_kind_name(f->kind), window);
+        return false;
+    }
+    if (!parse_window(window, &lines, &seconds)) return false;
+    const bool of_time = seconds > 0;
+    const uint64_t held = f->auto_rotate ? lines_for_items(f->planned_items, f->sections) : 0;
+    if (!f->auto_rotate && !of_time)
+        complain(path, "this state is a window of time, but --window %s is a number of lines",
+                 window);
+    else if (f->auto_rotate && (of_time || lines != held))
+        complain(path, "this state is a window of %s lines, but --window %s was given",
+                 grouped(held), window);
+    else
+        return true;
+    return false;
 }
 
-/* The sizes. A plan without items fills its bytes but for a line of each part; with items they are
- * a limit, whatever else is said. */
-static int compare_sizes(const struct past *p, const tamis_facts *f)
+/* A plan without items fills its bytes, except for a line of each part. With items the bytes are a
+ * limit, whatever else is given. */
+static bool fits_size(const struct past *p, const tamis_facts *f)
 {
-    const struct args *a = p->a;
+    const struct plan_args *a = &p->a->plan;
+    const char *path = p->a->uniq.state;
     const bool of_time = f->kind == TAMIS_WINDOW && !f->auto_rotate;
     const uint64_t items = of_time ? f->planned_items / f->sections : f->planned_items;
     const bool filled = a->items == 0 && !f->auto_rotate;
+    const bool limited = a->bytes != 0 && f->kind != TAMIS_GROWING;
+    const bool smaller = filled && f->bytes + 1024 < a->bytes - a->bytes / 50;
     if (a->items != 0 && a->items != items)
-        return complain(a->state, "this state was made for %s lines, but --items is %s",
-                        grouped(items), grouped(a->items));
-    if (a->fpr != 0 && !rate_may_be(f, a->fpr))
-        return complain(a->state, "this state was made for a rate of %s, but --fpr is %s",
-                        rate_text(f->fpr_planned), rate_text(a->fpr));
-    if (a->bytes != 0 && f->kind != TAMIS_GROWING &&
-        (f->bytes > a->bytes || (filled && f->bytes + 1024 < a->bytes - a->bytes / 50)))
-        return complain(a->state, "this state has %s bytes, but --bytes is %s", grouped(f->bytes),
-                        grouped(a->bytes));
-    return EXIT_FOUND;
+        complain(path, "this state was made for %s lines, but --items is %s", grouped(items),
+                 grouped(a->items));
+    else if (a->fpr != 0 && !rate_may_be(f, a->fpr))
+        complain(path, "this state was made for a rate of %s, but --fpr is %s",
+                 rate_text(f->fpr_planned), rate_text(a->fpr));
+    else if (limited && (f->bytes > a->bytes || smaller))
+        complain(path, "this state has %s bytes, but --bytes is %s", grouped(f->bytes),
+                 grouped(a->bytes));
+    else
+        return true;
+    return false;
 }
 
-/* EXIT_ERROR after a message when the file is not what the options say; those that were not given
- * say nothing. */
-static int compare(const struct past *p, const tamis_plan *asked)
+static bool fits_kind(const struct past *p, const tamis_facts *f, const tamis_plan *asked)
 {
-    const struct args *a = p->a;
-    tamis_facts f = {.struct_size = sizeof f};
-    if (tamis_info(p->t, &f) != TAMIS_OK) return complain(a->state, "not enough memory");
-    if (f.generations != 0)
-        return complain(a->state, "a window of sketches does not report which lines are new");
-    if (!tells_new(f.kind) && f.kind != TAMIS_WINDOW) return complain_of_kind(a->state, f.kind);
-    const bool is_auto = asked->kind == TAMIS_AUTO && f.kind <= TAMIS_BLOCKED;
-    if (a->kind != NULL && asked->kind != f.kind && !is_auto)
-        return complain(a->state, "this state is a %s filter, but --kind is %s",
-                        tamis_kind_name(f.kind), a->kind);
-    if (a->seeded && f.keyed)
-        return complain(a->state,
-                        "this state was made with a secret key, but --seed %llu was given",
-                        (unsigned long long)a->seed);
-    if (a->seeded && a->seed != f.seed)
-        return complain(a->state, "this state was made with seed %llu, but --seed is %llu",
-                        (unsigned long long)f.seed, (unsigned long long)a->seed);
-    const int status = compare_window(p, &f);
-    return status != EXIT_FOUND ? status : compare_sizes(p, &f);
+    const char *path = p->a->uniq.state, *kind = p->a->plan.kind;
+    const bool is_auto = asked->kind == TAMIS_AUTO && f->kind <= TAMIS_BLOCKED;
+    if (f->generations != 0)
+        complain(path, "a window of sketches does not report which lines are new");
+    else if (!knows_new_lines(f->kind) && f->kind != TAMIS_WINDOW)
+        complain_of_kind(path, f->kind);
+    else if (kind != NULL && asked->kind != f->kind && !is_auto)
+        complain(path, "this state is a %s filter, but --kind is %s", tamis_kind_name(f->kind),
+                 kind);
+    else
+        return true;
+    return false;
+}
+
+static bool fits_seed(const struct past *p, const tamis_facts *f)
+{
+    const struct plan_args *a = &p->a->plan;
+    const unsigned long long asked = a->seed, seed = f->seed;
+    if (!a->seeded || (!f->keyed && asked == seed)) return true;
+    if (f->keyed)
+        complain(p->a->uniq.state,
+                 "this state was made with a secret key, but --seed %llu was given", asked);
+    else
+        complain(p->a->uniq.state, "this state was made with seed %llu, but --seed is %llu", seed,
+                 asked);
+    return false;
 }
 
 bool past_open(struct past *p)
 {
-    const char *path = p->a->state;
+    const char *path = p->a->uniq.state;
     tamis_plan asked;
     tamis_facts f = {.struct_size = sizeof f};
     double seconds;
@@ -290,17 +308,22 @@ bool past_open(struct past *p)
     if (!plan_past(p->a, &asked, &seconds)) return false;
     p->opened = true;
     p->t = open_filter(p->a, path, TAMIS_UPDATE | TAMIS_WAIT);
-    if (p->t == NULL || check_hashable(p->t, path) != EXIT_FOUND ||
-        compare(p, &asked) != EXIT_FOUND || !take_rate(p, p->a->fpr))
+    if (p->t == NULL || !check_hashable(p->t, path)) return false;
+    if (tamis_info(p->t, &f) != TAMIS_OK) {
+        complain(path, "not enough memory");
         return false;
-    if (seconds <= 0 || tamis_info(p->t, &f) != TAMIS_OK) return true;
+    }
+    if (!fits_kind(p, &f, &asked) || !fits_seed(p, &f) || !fits_window(p, &f) || !fits_size(p, &f))
+        return false;
+    p->asked = rate_asked(&f, p->a->plan.fpr, DEFAULT_FPR);
+    if (seconds <= 0) return true;
     start_turning(p, seconds, f.sections);
     return take_time(p) && past_turn(p);
 }
 
 bool past_save(struct past *p)
 {
-    const char *path = p->a->state;
+    const char *path = p->a->uniq.state;
     if (path == NULL) return true;
     if (!p->opened && access(path, F_OK) == 0) {
         complain(path, "another process has created this file meanwhile; it is not replaced, so "

@@ -1,28 +1,31 @@
-/* What uniq knows of the lines that came before: a filter, or a window of filters that forgets, and
- * the file that holds it from one run to the next. */
+/* What uniq knows about the lines that came before: a filter, or a window, which forgets old lines;
+ * and the file that keeps it from one run to the next (past.c). */
 #ifndef TAMIS_CLI_PAST_H
 #define TAMIS_CLI_PAST_H
 
-#include "../frame/cli.h"
+#include "../frame/args.h"
+
+#include <tamis/tamis.h>
 
 struct past {
     const struct args *a;
-    tamis *t;                    /* NULL before one of the first two verbs below */
+    tamis *t;                    /* NULL before past_create or past_open */
     double asked;                /* the rate that it was made for */
-    double turn_seconds, turned; /* of windows of time; else 0 */
-    bool opened;                 /* from its file */
+    uint32_t generations;        /* of a window */
+    double turn_seconds, turned; /* of a window of time; else 0 */
+    bool opened;                 /* from the file of --state */
 };
 
-/* A new one; false after a message. */
+/* Makes a new filter; false after a message. */
 bool past_create(struct past *p);
-/* The one of --state, if that file is there, else a new one. False after a message, also where the
- * file is something else than what the options say. */
+/* Opens the file of --state if it exists, and otherwise makes a new filter. False after a message,
+ * also when the file does not match the options. */
 bool past_open(struct past *p);
-/* Forget what is older than a window of time. False after a message. */
+/* Forgets what is older than a window of time. False after a message. */
 bool past_turn(struct past *p);
-/* To --state, if there is one. False after a message. */
+/* Saves to --state, if it is given. False after a message. */
 bool past_save(struct past *p);
-/* EXIT_ERROR after a message when the options make no sense together. */
-int past_check(const struct args *a);
+/* False after a message when the options do not fit together. */
+bool past_check(const struct args *a);
 
 #endif

@@ -1,10 +1,17 @@
-/* Whether a filter is more often wrong than it was planned for, and what the commands do then. */
-#include "../frame/cli.h"
+/* Whether the rate of a filter exceeds its plan, and what the commands do then. */
+#include "rate.h"
+
+#include "../frame/commands.h"
+#include "../frame/output.h"
+#include "filter.h"
+#include "request.h"
+
+#include <tamis/inspect.h>
 
 #include <math.h>
 #include <string.h>
 
-/* Beyond what chance does to a filter that holds what was planned. */
+/* More than chance changes the rate of a filter that holds what was planned. */
 #define CLEARLY 1.05
 
 /* Whether a plan of this kind leads to the shape that the filter has. */
@@ -16,7 +23,7 @@ static bool has_shape(const tamis_facts *f, tamis_plan p)
            fabs(p.fpr - f->fpr_planned) <= 1e-6 * f->fpr_planned;
 }
 
-/* The rate of the next smaller filter for as many items; 1 when there is none. */
+/* The rate of the next smaller filter for the same number of items; 1 if no smaller one exists. */
 static double rate_below(const tamis_facts *f, tamis_plan p)
 {
     if (f->kind == TAMIS_GROWING)
@@ -26,9 +33,9 @@ static double rate_below(const tamis_facts *f, tamis_plan p)
     return tamis_solve(&p, NULL, NULL) == TAMIS_OK ? p.fpr : 1;
 }
 
-/* The same, where the facts do not name the inner kind and the layout: those that lead to the shape
- * of the filter. 0 when none does, as with a window of a server, which does not report the number
- * of generations. */
+/* The same for all kinds. The facts do not name the inner kind and the layout, so all that lead to
+ * the shape of the filter are tried. 0 if none does, as with a window of a server, which does not
+ * report the number of generations. */
 static double rate_of_smaller(const tamis_facts *f)
 {
     static const uint32_t inner[] = {0, TAMIS_BLOCKED, TAMIS_BLOOM, TAMIS_PARTITIONED};
@@ -47,9 +54,9 @@ static double rate_of_smaller(const tamis_facts *f)
     return highest;
 }
 
-/* A file tells the rate of its shape, which a small one has far below what was asked for: there is
- * none smaller. What was asked is below the rate of the next smaller shape, or that would have
- * done. */
+/* A file stores the rate of its shape. A small filter may have a rate far below the one asked for,
+ * because there is no smaller shape. The rate asked for is below that of the next smaller shape,
+ * which would have been chosen otherwise. */
 bool rate_may_be(const tamis_facts *f, double asked)
 {
     return asked >= f->fpr_planned * 0.999 &&
@@ -62,39 +69,46 @@ double rate_asked(const tamis_facts *f, double asked, double usual)
     return fmax(asked, f->fpr_planned);
 }
 
-/* The rate at which it gives wrong answers of either sort. */
+/* The higher of the rates of wrong answers, "maybe" and "no". */
 static double wrong_now(const tamis_facts *f)
 {
     return f->may_miss ? fmax(f->fpr_now, f->miss_rate) : f->fpr_now;
 }
 
-/* Sketches have no rate, a private filter does not have the plan of its source, and a static kind
- * is planned again when it is sealed. */
+/* A sketch has no rate, a private filter does not have the plan of its source, and a sealed kind is
+ * planned again when it is sealed. */
 static bool has_planned_rate(const tamis_facts *f)
 {
     return !tells_how_often(f) && f->kind != TAMIS_PRIVATE && !f->collecting;
 }
 
-bool rate_is_exceeded(const tamis_facts *f, double asked)
+/* More than was planned: by the number of adds, or by the bits if somebody has chosen what to
+ * add. */
+static bool holds_too_much(const tamis_facts *f)
 {
-    /* By the adds; or by the bits, if somebody has chosen what to add. */
-    const bool over = f->overfull || (f->kind != TAMIS_GROWING &&
-                                      f->items_low > CLEARLY * (double)f->planned_items);
-    return has_planned_rate(f) && over && wrong_now(f) > CLEARLY * asked;
+    const bool by_bits =
+        f->kind != TAMIS_GROWING && f->items_low > CLEARLY * (double)f->planned_items;
+    return has_planned_rate(f) && (f->overfull || by_bits);
 }
 
-bool rate_is_far_exceeded(const tamis_facts *f, double asked)
+bool rate_is_exceeded(const tamis_facts *f, double asked)
+{
+    return holds_too_much(f) && wrong_now(f) > CLEARLY * asked;
+}
+
+static bool rate_is_far_exceeded(const tamis_facts *f, double asked)
 {
     return rate_is_exceeded(f, asked) && wrong_now(f) > MUCH_TOO_WRONG * asked;
 }
 
-/* A window that build has made: all lines are in its newest generation. */
+/* Whether this is a window that build has just made, with all lines in its newest generation. */
 static bool is_new_window(const struct args *a, const tamis_facts *f)
 {
     return f->kind == TAMIS_WINDOW && strcmp(a->command->name, "build") == 0;
 }
 
-/* "about 3,003 items, planned for 1,000": after "it would hold", "it now holds" or "overfull:". */
+/* "about 3,003 items, planned for 1,000", to follow "it would hold", "it now holds" or
+ * "overfull:". */
 static const char *items_beside_plan(const tamis_facts *f, bool one_generation)
 {
     static char text[160];
@@ -137,8 +151,8 @@ void warn_of_rate(const tamis_facts *f, const char *path)
     warn_of_overfull(f, path, false);
 }
 
-/* What makes a new window big enough: all generations are planned for as many items, by the upper
- * bound of the estimate. */
+/* The --items that make a new window large enough: each generation is planned for the upper bound
+ * of the estimate. */
 static const char *window_remedy(const tamis_facts *f)
 {
     static char text[120];
@@ -151,7 +165,7 @@ static const char *window_remedy(const tamis_facts *f)
     return text;
 }
 
-/* Which command helps. */
+/* What the user can do about it. */
 static const char *remedy(const struct args *a, const tamis_facts *f)
 {
     const char *command = a->command->name;
@@ -161,7 +175,8 @@ static const char *remedy(const struct args *a, const tamis_facts *f)
     if (strcmp(command, "merge") == 0)
         return "build each filter with --items N for the lines of all of them together";
     if (is_new_window(a, f)) return window_remedy(f);
-    const bool special = f->kind == TAMIS_COUNTING || f->kind == TAMIS_PAIR || a->to != NULL;
+    const bool special =
+        f->kind == TAMIS_COUNTING || f->kind == TAMIS_PAIR || a->foreign.to != NULL;
     if (strcmp(command, "build") == 0)
         return special ? "give more --items" : "give more --items, or --kind growing";
     if (f->kind == TAMIS_WINDOW)
@@ -170,14 +185,14 @@ static const char *remedy(const struct args *a, const tamis_facts *f)
     return "build it with --items N for all lines to come, or with --kind growing";
 }
 
-int refuse_overfull(const struct args *a, const tamis_facts *f, const char *path, const char *fate,
-                    double asked)
+bool check_not_overfull(const struct args *a, const tamis_facts *f, const char *path,
+                        const char *fate, double asked)
 {
     const bool done = fate == NULL;
     const char *what = done ? "the set was changed nevertheless" : fate;
-    if (a->overfill || !rate_is_far_exceeded(f, asked)) return EXIT_FOUND;
-    /* The lines are no more than planned, if all of them in one generation: a warning will do. */
-    if (is_new_window(a, f) && f->items <= f->planned_items) return EXIT_FOUND;
+    if (a->output.overfill || !rate_is_far_exceeded(f, asked)) return true;
+    /* There are no more lines than planned, but all are in one generation: a warning suffices. */
+    if (is_new_window(a, f) && f->items <= f->planned_items) return true;
     if (f->may_miss)
         complain(path,
                  "%s: it %s worn; %s of never-added keys %s a maybe, and %s of its "
@@ -188,25 +203,23 @@ int refuse_overfull(const struct args *a, const tamis_facts *f, const char *path
         complain(path, "%s: it %s %s; its false-positive rate %s %s, planned %s", what,
                  done ? "now holds" : "would hold", items_beside_plan(f, is_new_window(a, f)),
                  done ? "is" : "would be", rate_text(f->fpr_now), rate_text(asked));
-    return complain(path, "%s; %s", remedy(a, f),
-                    done ? "with --overfill this is only a warning"
-                         : "--overfill writes it anyway");
+    complain(path, "%s; %s", remedy(a, f),
+             done ? "with --overfill this is only a warning" : "--overfill writes it anyway");
+    return false;
 }
 
-int save_unless_overfull(const struct args *a, tamis *t, const char *path, const char *fate,
-                         bool replace, double asked)
+int save_unless_overfull(const struct args *a, tamis *t, const tamis_facts *f, const char *path,
+                         const char *fate, bool replace, double asked)
 {
-    tamis_facts f = {.struct_size = sizeof f};
-    const bool known = tamis_info(t, &f) == TAMIS_OK; /* else a sketch, which has no rate */
-    const double planned = known ? rate_asked(&f, asked, USUAL_FPR) : 0;
-    if (known && refuse_overfull(a, &f, shown_output(path), fate, planned) != EXIT_FOUND)
-        return EXIT_ERROR;
+    const bool over = f != NULL && holds_too_much(f);
+    const double planned = over ? rate_asked(f, asked, USUAL_FPR) : 0;
+    if (over && !check_not_overfull(a, f, shown_output(path), fate, planned)) return EXIT_ERROR;
     const int status = save_filter(t, path, replace);
-    if (status != EXIT_FOUND || !known) return status;
-    warn_of_hashes(&f, shown_output(path));
-    if (!rate_is_exceeded(&f, planned)) return status;
-    warn_of_overfull(&f, shown_output(path), is_new_window(a, &f));
-    if (is_new_window(a, &f)) complain(shown_output(path), "%s", window_remedy(&f));
+    if (status != EXIT_FOUND || f == NULL) return status;
+    warn_of_hashes(f, shown_output(path));
+    if (!over || !rate_is_exceeded(f, planned)) return status;
+    warn_of_overfull(f, shown_output(path), is_new_window(a, f));
+    if (is_new_window(a, f)) complain(shown_output(path), "%s", window_remedy(f));
     return status;
 }
 
@@ -220,10 +233,9 @@ void warn_of_hashes(const tamis_facts *f, const char *path)
                        "--key-file FILE, made by 'tamis key new'");
 }
 
-void warn_if_over_full(const tamis *t, const char *path, double asked)
+void warn_if_over_full(const tamis_facts *f, const char *path)
 {
-    tamis_facts f = {.struct_size = sizeof f};
-    if (tamis_info(t, &f) != TAMIS_OK) return;
-    warn_of_hashes(&f, path);
-    if (rate_is_exceeded(&f, rate_asked(&f, asked, USUAL_FPR))) warn_of_rate(&f, path);
+    warn_of_hashes(f, path);
+    if (holds_too_much(f) && rate_is_exceeded(f, rate_asked(f, 0, USUAL_FPR)))
+        warn_of_rate(f, path);
 }

@@ -1,5 +1,9 @@
-/* Which commands take sets at redis:// addresses, and what they share. */
+/* The commands that accept sets at redis:// addresses, and what they share. */
 #include "../redis/redis.h"
+#include "../frame/commands.h"
+#include "../frame/output.h"
+
+#include <tamis/inspect.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +14,8 @@ static bool is_redis(const char *word)
            (strncmp(word, "redis://", 8) == 0 || strncmp(word, "rediss://", 9) == 0);
 }
 
-/* Commands whose words are filters: all of them, or only the first. Words of others are files,
- * items, URLs. */
+/* The commands whose words are filters: all of the words, or only the first. The words of other
+ * commands are files, items or URLs. */
 static const struct {
     const char *name;
     bool all;
@@ -22,8 +26,8 @@ static const struct {
 
 bool names_redis(const struct args *a)
 {
-    if (is_redis(a->output) || is_redis(a->state)) return true;
-    if (a->patterns.n > 0) return false; /* then the words are files */
+    if (is_redis(a->output.path) || is_redis(a->uniq.state)) return true;
+    if (a->check.patterns.n > 0) return false; /* then the words are files */
     for (size_t i = 0; i < sizeof takes_filters / sizeof *takes_filters; i++) {
         if (strcmp(takes_filters[i].name, a->command->name) != 0) continue;
         const int n = takes_filters[i].all ? a->n_words : a->n_words > 0;
@@ -33,17 +37,17 @@ bool names_redis(const struct args *a)
     return false;
 }
 
-int check_no_redis_options(const struct args *a)
+bool check_no_redis_options(const struct args *a)
 {
-    const char *wrong = a->shards != 0     ? "--shards"
-                        : a->replicas != 0 ? "--wait"
-                        : a->ack           ? "--ack"
-                        : a->each          ? "--each"
-                                           : NULL;
-    if (wrong == NULL && a->timeout != 0 && strcmp(a->command->name, "guard serve") != 0)
-        wrong = "--timeout";
-    if (wrong == NULL) return EXIT_FOUND;
-    return complain(NULL, "%s: %s requires a set at a redis:// address", a->command->name, wrong);
+    const char *wrong = NULL;
+    if (a->redis.timeout != 0) wrong = "--timeout";
+    if (a->redis.each) wrong = "--each";
+    if (a->redis.ack) wrong = "--ack";
+    if (a->redis.replicas != 0) wrong = "--wait";
+    if (a->redis.shards != 0) wrong = "--shards";
+    if (wrong != NULL)
+        complain(NULL, "%s: %s requires a set at a redis:// address", a->command->name, wrong);
+    return wrong == NULL;
 }
 
 #ifndef WITH_REDIS
@@ -58,29 +62,30 @@ int run_redis(const struct args *a)
 
 #define LONGEST_TIMEOUT 86400
 
-/* Options that make no sense for sets at servers, of whichever command. */
-static const char *wrong_option(const struct args *a)
+/* The message for an option that no command has for sets at servers; NULL: none is given. */
+static const char *wrong_for_redis(const struct args *a)
 {
-    if (a->key_file != NULL)
+    if (a->key.file != NULL)
         return "--key-file is not available, because servers hash without secret keys";
-    if (a->m != 0)
-        return "--m is not available, because the shards determine the shape; "
-               "give --items, --fpr or --bytes";
-    if (a->memory != 0 || a->temp != NULL)
+    if (a->plan.m != 0)
+        return "--m is not available, because the shards determine the shape; give --items, --fpr "
+               "or --bytes";
+    if (a->work.memory != 0 || a->work.temp != NULL)
         return "--memory and --temp are not available, because keys wait at the servers";
-    if (a->to != NULL || a->from != NULL || a->type != NULL || a->column != NULL ||
-        a->row_group != NULL)
+    if (a->foreign.to != NULL || a->foreign.from != NULL || a->foreign.type != NULL ||
+        a->foreign.column != NULL || a->foreign.row_group != NULL)
         return "filters of other programs must be files";
-    if (a->confirm != NULL) return "--confirm works only with files";
-    if (a->prior != 0) return "--prior works only with files";
-    if (a->number || a->names || a->only_names || a->most_lines != 0 || a->list_field != 0)
+    if (a->check.confirm != NULL) return "--confirm works only with files";
+    if (a->check.prior != 0) return "--prior works only with files";
+    if (a->select.numbers || a->select.names || a->select.only_names || a->select.most_lines != 0 ||
+        a->lines.list_field != 0)
         return "-n, -H, -l, -m and --list-field work only with files";
-    if (a->plot) return "--plot works only with files";
-    if (a->live || a->min != 0) return "--live and --min work only with files";
-    if (a->shards > CLUSTER_SLOTS)
+    if (a->picture.plot) return "--plot works only with files";
+    if (a->top.live || a->top.min != 0) return "--live and --min work only with files";
+    if (a->redis.shards > CLUSTER_SLOTS)
         return "--shards can be at most 16384, the number of slots of a cluster";
-    if (a->replicas > 1000) return "--wait can be at most 1000 replicas";
-    if (a->timeout > LONGEST_TIMEOUT) return "--timeout can be at most a day";
+    if (a->redis.replicas > 1000) return "--wait can be at most 1000 replicas";
+    if (a->redis.timeout > LONGEST_TIMEOUT) return "--timeout can be at most a day";
     return NULL;
 }
 
@@ -95,7 +100,7 @@ int run_redis(const struct args *a)
                {"top", remote_top}};
     for (size_t i = 0; i < sizeof can / sizeof *can; i++) {
         if (strcmp(can[i].name, a->command->name) != 0) continue;
-        const char *wrong = wrong_option(a);
+        const char *wrong = wrong_for_redis(a);
         if (wrong != NULL) return complain(NULL, "%s: with redis://: %s", a->command->name, wrong);
         return can[i].run(a);
     }
@@ -111,8 +116,8 @@ int remote_complain(const struct remote *r)
                                                               : cluster_why(r->c));
 }
 
-/* The password of redis-cli's environment, unless the address has one: an address is seen by
- * whoever lists processes. */
+/* Takes the password from the environment variable of redis-cli unless the address has one, because
+ * an address is visible in the list of processes. */
 static void read_password(struct cluster_address *at)
 {
     const char *set = getenv("REDISCLI_AUTH");
@@ -133,7 +138,8 @@ bool remote_connect(const struct args *a, const char *word, struct remote *out)
         return false;
     }
     read_password(&out->at);
-    const struct cluster_options o = {.replicas = (unsigned)a->replicas, .patience = a->timeout};
+    const struct cluster_options o = {.replicas = (unsigned)a->redis.replicas,
+                                      .patience = a->redis.timeout};
     out->c = cluster_open(&out->at, &o);
     if (out->c != NULL && cluster_why(out->c) == NULL) return true;
     remote_complain(out);

@@ -1,14 +1,20 @@
 /* From options to a plan. */
-#include "../frame/cli.h"
+#include "request.h"
+
+#include "../frame/output.h"
 #include "../frame/suggest.h"
+
+#include <tamis/count.h>
+#include <tamis/publish.h>
 
 #include <string.h>
 
-/* Of sketches, when nothing was asked: within the second-level cache, and 1 % of keys counted too
- * high by more than a millionth of the weight. */
+/* The size of a sketch by default. It fits the second-level cache, and 1 % of the keys are
+ * overestimated by more than a millionth of the weight. */
 #define SKETCH_BYTES ((uint64_t)1 << 20)
+#define USUAL_GENERATIONS 4u /* the default of the library as well */
 
-/* Kinds of filters are below KIND_END, of sketches from there on. */
+/* Writes the names of the kinds from `from` to below `to`. */
 static void list_kinds(uint32_t from, uint32_t to, char *out, size_t room)
 {
     size_t used = 0;
@@ -19,7 +25,7 @@ static void list_kinds(uint32_t from, uint32_t to, char *out, size_t room)
                                      tamis_kind_name(kind));
 }
 
-/* The kind of that name; `without` when there is no name. False after a message. */
+/* The filter of that name; `without` if there is no name. False after a message. */
 static bool kind_from(const char *option, const char *name, uint32_t without, uint32_t *out)
 {
     char known[200];
@@ -43,12 +49,19 @@ static bool kind_from(const char *option, const char *name, uint32_t without, ui
     return false;
 }
 
-static uint32_t number(uint64_t v)
+static uint32_t limited(uint64_t v)
 {
     return (uint32_t)(v < UINT32_MAX ? v : UINT32_MAX);
 }
 
-bool plan_from(const struct args *a, tamis_plan *out)
+static uint32_t usual_kind(const struct plan_args *a)
+{
+    if (a->never.n > 0) return TAMIS_EXACT;
+    if (a->is_static) return TAMIS_RIBBON; /* until --static has chosen */
+    return a->for_transfer ? TAMIS_BLOOM : TAMIS_BLOCKED;
+}
+
+bool plan_from(const struct plan_args *a, tamis_plan *out)
 {
     const tamis_plan p = {
         .struct_size = sizeof p,
@@ -57,18 +70,14 @@ bool plan_from(const struct args *a, tamis_plan *out)
         .bytes = a->bytes,
         .seed = a->seed,
         .m = a->m,
-        .k = number(a->k),
-        .cell_bits = number(a->counter_bits),
-        .generations = number(a->generations),
+        .k = limited(a->k),
+        .cell_bits = limited(a->counter_bits),
+        .generations = limited(a->generations),
         .excluded = a->never_items,
         .flags = (a->strict ? TAMIS_STRICT : 0u) | (a->compact ? TAMIS_COMPACT : 0u) |
                  (a->turning ? TAMIS_AUTO_ROTATE : 0u) | (a->for_transfer ? TAMIS_TRANSFER : 0u)};
     *out = p;
-    const uint32_t without = a->never.n > 0    ? TAMIS_EXACT
-                             : a->is_static    ? TAMIS_RIBBON
-                             : a->for_transfer ? TAMIS_BLOOM
-                                               : TAMIS_BLOCKED;
-    if (!kind_from("kind", a->kind, without, &out->kind)) return false;
+    if (!kind_from("kind", a->kind, usual_kind(a), &out->kind)) return false;
     if (a->is_static && a->kind != NULL) {
         complain(NULL, "--static and --kind both choose the kind; give only one of them");
         return false;
@@ -83,7 +92,7 @@ bool plan_from(const struct args *a, tamis_plan *out)
     return kind_from("inner", a->inner, 0, &out->inner_kind);
 }
 
-/* A kind that tells how often. False after a message. */
+/* The sketch of that name. False after a message. */
 static bool sketch_kind_from(const char *option, const char *name, uint32_t *out)
 {
     char known[200];
@@ -105,7 +114,7 @@ static bool sketch_kind_from(const char *option, const char *name, uint32_t *out
     return false;
 }
 
-bool sketch_from(const struct args *a, tamis_plan *out)
+bool sketch_from(const struct plan_args *a, tamis_plan *out)
 {
     const bool textbook = a->error != 0 || a->delta != 0 || a->conservative;
     const tamis_plan p = {.struct_size = sizeof p,
@@ -115,8 +124,8 @@ bool sketch_from(const struct args *a, tamis_plan *out)
                           .delta = a->delta,
                           .seed = a->seed,
                           .m = a->m,
-                          .k = number(a->k),
-                          .cell_bits = number(a->counter_bits),
+                          .k = limited(a->k),
+                          .cell_bits = limited(a->counter_bits),
                           .flags = a->conservative ? TAMIS_CONSERVATIVE : 0u};
     *out = p;
     if (p.bytes == 0 && p.error == 0 && p.m == 0) out->bytes = SKETCH_BYTES;
@@ -127,9 +136,9 @@ bool sketch_from(const struct args *a, tamis_plan *out)
     return a->kind == NULL || sketch_kind_from("kind", a->kind, &out->kind);
 }
 
-bool counts_from(const struct args *a, tamis_plan *out)
+bool counts_from(const struct plan_args *a, tamis_plan *out)
 {
-    struct args one = *a;
+    struct plan_args one = *a;
     if (a->kind == NULL || strcmp(a->kind, tamis_kind_name(TAMIS_WINDOW)) != 0)
         return sketch_from(a, out);
     one.kind = one.inner = NULL;
@@ -138,8 +147,20 @@ bool counts_from(const struct args *a, tamis_plan *out)
     if (a->inner != NULL && !sketch_kind_from("inner", a->inner, &out->kind)) return false;
     out->inner_kind = out->kind;
     out->kind = TAMIS_WINDOW;
-    out->generations = number(a->generations);
+    out->generations = limited(a->generations);
     return true;
+}
+
+void plan_for_lines(const struct plan_args *a, uint64_t lines, uint64_t never, tamis_plan *p)
+{
+    const bool is_window = p->kind == TAMIS_WINDOW;
+    const bool has_size = (a->bytes != 0 || a->m != 0) && p->kind != TAMIS_GROWING;
+    p->items = lines > 0 || p->kind == TAMIS_GROWING ? lines : 1;
+    if (is_window && p->generations == 0) p->generations = USUAL_GENERATIONS;
+    /* All the lines go to one generation. The others are for as many lines that come later. */
+    if (is_window && a->items == 0 && !a->turning) p->items *= p->generations;
+    if (p->kind == TAMIS_EXACT && p->excluded == 0) p->excluded = never;
+    if (a->fpr == 0 && !has_size && p->excluded == 0) p->fpr = USUAL_FPR;
 }
 
 void plan_for_kind(tamis_plan *p, uint32_t kind)

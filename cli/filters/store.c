@@ -1,10 +1,12 @@
-/* An LMDB as the exact set: the keys of its main database are the lines. It is opened to be read
- * only; each block of lines is a transaction, so that a writer is never held up for long, and what
- * it adds is seen.
+/* An LMDB as the exact set: the keys of its main database are the lines. It is opened read-only.
+ * Each block of lines is a transaction, so that a writer is never delayed for long and its
+ * additions are seen.
  *
- * A key that the filter excludes would never be looked up: the answer is exact only if the filter
- * may have every key. So all of them are asked for, in one pass before the first line, and in
- * another when the store has changed since. */
+ * A key that the filter excludes would never be looked up, so the answer is exact only if the
+ * filter does not exclude any key. All keys are therefore queried in one pass before the first
+ * line, and again when the store has changed. */
+#include "../frame/output.h"
+#include "../frame/terminal.h"
 #include "confirm.h"
 
 #include <errno.h>
@@ -14,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How an LMDB begins: a page header, whose flags say that it is a meta page, and the magic, in the
- * machine's order. */
+/* The first bytes of an LMDB: a page header, whose flags mark a meta page, and the magic number in
+ * the byte order of the machine. */
 #define FLAGS_AT 10
 #define META_FLAG 0x08u
 #define MAGIC_AT 16
@@ -43,7 +45,7 @@ bool is_store(const char *path)
 #ifdef WITH_LMDB
 #include <lmdb.h>
 
-/* Keys that the filter is asked for at a time. */
+/* The filter is queried for that many keys at a time. */
 enum { GROUP = 4096 };
 
 struct store {
@@ -52,19 +54,18 @@ struct store {
     MDB_txn *txn; /* reset between blocks */
     MDB_dbi db;
     const tamis *filter;
-    size_t longest;  /* key */
-    uint64_t looked; /* at all keys: of the state that this transaction left */
+    size_t longest;  /* the longest possible key */
+    uint64_t looked; /* the transaction whose state was compared with the filter */
     bool unlocked, quiet;
 };
 
-static bool fail(const struct store *s, int code)
+static void complain_of_code(const struct store *s, int code)
 {
     complain(s->path, "cannot read the store: %s", mdb_strerror(code));
-    return false;
 }
 
-/* As a reader that writers know of. Where that takes a file that may not be written, as one whom
- * they do not know of; store_confirm then looks whether there was one. */
+/* Opens the store as a registered reader. That needs a lock file; where it cannot be written, the
+ * store is opened without a lock, and store_confirm checks whether a writer has changed it. */
 static int open_env(struct store *s, unsigned flags) /* NOLINT(misc-no-recursion): once at most */
 {
     int code = mdb_env_create(&s->env);
@@ -82,16 +83,16 @@ static uint64_t last_change(const struct store *s)
     return mdb_env_info(s->env, &info) == 0 ? info.me_last_txnid : 0;
 }
 
-static bool complain_of_change(const struct store *s)
+static void complain_of_change(const struct store *s)
 {
     complain(s->path, "the store changed while it was read, and its lock file cannot be used");
-    return false;
 }
 
-/* How many keys the filter excludes; an error of LMDB's or 0. */
+/* Counts the keys that the filter excludes. Returns an error of LMDB or 0. */
 static int count_excluded(const struct store *s, struct progress *bar, uint64_t *excluded)
 {
-    tamis_bytes keys[GROUP]; /* in the pages of the store, which stay while the transaction lasts */
+    tamis_bytes keys
+        [GROUP]; /* they are in the pages of the store, which are valid during the transaction */
     uint8_t bits[GROUP / 8];
     MDB_cursor *cursor;
     MDB_val key, value;
@@ -109,8 +110,7 @@ static int count_excluded(const struct store *s, struct progress *bar, uint64_t 
     return code == MDB_NOTFOUND ? 0 : code;
 }
 
-/* The state that the transaction sees: false after a message, when the filter excludes a key of
- * it. */
+/* Whether the filter excludes no key of the present state; false after a message. */
 static bool is_of_filter(struct store *s)
 {
     MDB_stat stat = {.ms_entries = 0};
@@ -123,11 +123,16 @@ static bool is_of_filter(struct store *s)
     progress_start(&bar, "reading the store", stat.ms_entries, s->quiet);
     const int code = count_excluded(s, &bar, &excluded);
     progress_end(&bar);
-    if (code != 0) return fail(s, code);
-    if (s->unlocked && last_change(s) != before) return complain_of_change(s);
-    if (excluded != 0) return complain_of_excluded(s->path, excluded, s->filter);
+    const bool moved = s->unlocked && last_change(s) != before;
+    if (code != 0)
+        complain_of_code(s, code);
+    else if (moved)
+        complain_of_change(s);
+    else if (excluded != 0)
+        complain_of_excluded(s->path, excluded, s->filter);
+    if (code != 0 || moved || excluded != 0) return false;
     s->looked = state;
-    s->quiet = true; /* from now on lines may be on the terminal */
+    s->quiet = true; /* from now on lines may be printed on the terminal */
     return true;
 }
 
@@ -143,13 +148,14 @@ struct store *store_open(const char *path, const tamis *t, bool quiet)
     s->path = path;
     s->filter = t;
     s->quiet = quiet;
-    s->looked = UINT64_MAX; /* no state is */
+    s->looked = UINT64_MAX; /* no state has been compared */
     const bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
     int code = open_env(s, MDB_RDONLY | MDB_NOTLS | (is_folder ? 0 : MDB_NOSUBDIR));
     if (code == 0) code = mdb_txn_begin(s->env, NULL, MDB_RDONLY, &s->txn);
     if (code == 0) code = mdb_dbi_open(s->txn, NULL, 0, &s->db);
     if (code == 0) code = mdb_dbi_flags(s->txn, s->db, &flags);
-    bool good = code == 0 || fail(s, code);
+    bool good = code == 0;
+    if (!good) complain_of_code(s, code);
     if (good && (flags & MDB_INTEGERKEY) != 0) {
         complain(path, "the keys of this store are integers (MDB_INTEGERKEY), not lines");
         good = false;
@@ -184,13 +190,16 @@ bool store_confirm(struct store *s, const tamis_bytes *keys, size_t n, uint8_t *
 {
     *found = 0;
     int code = renew(s);
-    if (code != 0) return fail(s, code);
+    if (code != 0) {
+        complain_of_code(s, code);
+        return false;
+    }
     if (!is_of_filter(s)) return false;
     const uint64_t before = last_change(s);
     for (size_t i = 0; i < n; i++) {
         if ((bits[i / 8] >> i % 8 & 1) == 0) continue;
         MDB_val key = {keys[i].len, (void *)(uintptr_t)keys[i].p}, value;
-        /* What cannot be a key is none. */
+        /* What cannot be a key is not in the store. */
         code = keys[i].len == 0 || keys[i].len > s->longest ? MDB_NOTFOUND
                                                             : mdb_get(s->txn, s->db, &key, &value);
         if (code == MDB_NOTFOUND)
@@ -202,8 +211,12 @@ bool store_confirm(struct store *s, const tamis_bytes *keys, size_t n, uint8_t *
     }
     const bool moved = s->unlocked && last_change(s) != before;
     mdb_txn_reset(s->txn);
-    if (code != 0 && code != MDB_NOTFOUND) return fail(s, code);
-    return !moved || complain_of_change(s);
+    const bool failed = code != 0 && code != MDB_NOTFOUND;
+    if (failed)
+        complain_of_code(s, code);
+    else if (moved)
+        complain_of_change(s);
+    return !failed && !moved;
 }
 
 #else /* without LMDB */

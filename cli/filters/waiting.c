@@ -1,10 +1,14 @@
-/* Lines wait until the list is read: once, or once for each time that they fill the memory they may
- * take. Of each maybe the key is kept, once however often it comes; lines to be printed are kept
+/* Lines wait until the list is read: once, or each time that they fill the memory they may take.
+ * The key of each "maybe" is kept once, however often it occurs. Lines to be printed are kept
  * whole, one after the other. */
 #include "../commands/label.h"
+#include "../frame/output.h"
 #include "../input/fields.h"
 #include "../input/line_set.h"
 #include "confirm.h"
+#include "filter.h"
+
+#include <tamis/inspect.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +17,15 @@
 #define DEFAULT_MEMORY ((uint64_t)256 << 20)
 #define ABSENT UINT64_MAX
 
-/* A line, or with ABSENT several that follow each other. */
+/* A line, or with ABSENT several consecutive lines. */
 struct wait {
-    uint64_t key;  /* its place in the set, or ABSENT */
-    size_t length; /* in `text`, label and end included; 0 unless it may be printed */
+    uint64_t key;  /* its position in the set, or ABSENT */
+    size_t length; /* in `text`, with label and line end; 0 if it is never printed */
 };
 
 struct waiting {
     const struct args *args;
-    struct args list; /* the arguments to read the list with */
+    struct line_args list; /* how the list is read */
     const tamis *t;
     bool print;
     uint64_t budget, rounds, printed;
@@ -31,7 +35,7 @@ struct waiting {
     size_t n, room;
     char *text;
     size_t size, text_room;
-    uint8_t *bits; /* of a block of the list */
+    uint8_t *bits; /* for a block of the list */
     size_t bits_room;
 };
 
@@ -43,10 +47,10 @@ struct waiting *waiting_open(const struct args *a, const tamis *t)
         return NULL;
     }
     w->args = a;
-    w->list = list_lines(a);
+    w->list = list_lines(&a->lines);
     w->t = w->keys.hasher = t;
-    w->print = !a->count && !a->quiet && !a->json;
-    w->budget = a->memory != 0 ? a->memory : DEFAULT_MEMORY;
+    w->print = !a->select.count && !a->quiet && !a->json;
+    w->budget = a->work.memory != 0 ? a->work.memory : DEFAULT_MEMORY;
     return w;
 }
 
@@ -68,7 +72,8 @@ static bool can_read_again(const char *path)
     return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Marks the keys that are on the list, and counts its lines that the filter excludes. */
+/* Marks the keys that are on the list, and counts the lines of the list that the filter
+ * excludes. */
 static bool mark_block(struct waiting *w, const struct block *b, uint64_t *excluded)
 {
     if (b->n > w->bits_room) {
@@ -85,7 +90,7 @@ static bool mark_block(struct waiting *w, const struct block *b, uint64_t *exclu
     return true;
 }
 
-bool complain_of_excluded(const char *path, uint64_t lines, const tamis *t)
+void complain_of_excluded(const char *path, uint64_t lines, const tamis *t)
 {
     tamis_facts f = {.struct_size = sizeof f};
     if (tamis_info(t, &f) == TAMIS_OK && f.may_miss)
@@ -98,13 +103,12 @@ bool complain_of_excluded(const char *path, uint64_t lines, const tamis *t)
                  "%s of its lines are certainly not in the filter, which was built from another "
                  "list; this list cannot confirm anything",
                  grouped(lines));
-    return false;
 }
 
 /* False after a message. */
-static bool read_list(struct waiting *w)
+static bool read_whole_list(struct waiting *w)
 {
-    const char *path = w->args->confirm;
+    const char *path = w->args->check.confirm;
     char *paths[] = {(char *)path};
     uint64_t excluded = 0;
     const struct block *b;
@@ -115,7 +119,7 @@ static bool read_list(struct waiting *w)
                  grouped(w->budget));
         return false;
     }
-    struct lines *in = lines_open(&w->list, paths, 1, w->t, threads_from(w->args));
+    struct lines *in = lines_open(&w->list, paths, 1, w->t, threads_from(&w->args->work));
     if (in == NULL) {
         complain(NULL, "not enough memory");
         return false;
@@ -123,21 +127,23 @@ static bool read_list(struct waiting *w)
     bool good = true;
     while (good && (b = lines_next(in)) != NULL) good = mark_block(w, b, &excluded);
     good = good && !lines_failed(in);
-    lines_close(in);
-    return good && (excluded == 0 || complain_of_excluded(path, excluded, w->t));
+    lines_close(in, w->args->quiet);
+    if (good && excluded != 0) complain_of_excluded(path, excluded, w->t);
+    return good && excluded == 0;
 }
 
-/* Lines that are to be printed and stand together are one piece of memory. */
+/* Prints the lines that were waiting. Consecutive lines to be printed are one piece of memory. */
 static void let_go(struct waiting *w, struct totals *t)
 {
     const char *from = w->text, *to = w->text;
     for (size_t i = 0; i < w->n; i++) {
         const struct wait *x = &w->waits[i];
         const bool found = x->key != ABSENT && line_set_is_marked(&w->keys, x->key);
-        if (x->key != ABSENT) *(found ? &t->found : &t->absent) += 1;
+        if (found) t->found++;
+        if (x->key != ABSENT && !found) t->absent++;
         if (!w->print) continue;
-        const bool chosen = found != w->args->invert;
-        const uint64_t most = w->args->most_lines;
+        const bool chosen = found != w->args->select.invert;
+        const uint64_t most = w->args->select.most_lines;
         if (!chosen || (most != 0 && w->printed++ >= most)) {
             fwrite(from, 1, (size_t)(to - from), stdout);
             from = to + x->length;
@@ -151,16 +157,15 @@ static void let_go(struct waiting *w, struct totals *t)
 
 bool waiting_finish(struct waiting *w, struct totals *t)
 {
-    /* Without a maybe the list has nothing to say, but whether it is the right one is still worth a
-     * look. */
-    if ((w->n > 0 || w->rounds == 0) && !read_list(w)) return false;
+    /* Without a "maybe" the list is still read once, to check that it is the right one. */
+    if ((w->n > 0 || w->rounds == 0) && !read_whole_list(w)) return false;
     let_go(w, t);
     return true;
 }
 
 /* --- Waiting ---------------------------------------------------------------------------------- */
 
-static bool make_room(struct waiting *w, size_t length)
+static bool make_text_room(struct waiting *w, size_t length)
 {
     if (w->n == w->room) {
         const size_t room = 2 * w->room + 1024;
@@ -178,18 +183,19 @@ static bool make_room(struct waiting *w, size_t length)
     return true;
 }
 
-/* Line i of the block that the label is of. */
+/* Adds line i of the block that the label belongs to. */
 static bool wait_for(struct waiting *w, uint64_t key, size_t i)
 {
     const tamis_bytes line = w->label.block->lines[i];
     const tamis_bytes label = w->print ? label_of(&w->label, i) : (tamis_bytes){NULL, 0};
     const size_t length = w->print ? label.len + line.len + 1 : 0;
-    if (!make_room(w, length)) return false;
+    if (!make_text_room(w, length)) return false;
     if (label.len > 0) memcpy(w->text + w->size, label.p, label.len);
     if (length > 0) memcpy(w->text + w->size + label.len, line.p, line.len + 1);
     w->size += length;
     /* With -m lines are counted one by one. */
-    if (key == ABSENT && w->args->most_lines == 0 && w->n > 0 && w->waits[w->n - 1].key == ABSENT)
+    if (key == ABSENT && w->args->select.most_lines == 0 && w->n > 0 &&
+        w->waits[w->n - 1].key == ABSENT)
         w->waits[w->n - 1].length += length;
     else
         w->waits[w->n++] = (struct wait){key, length};
@@ -198,7 +204,7 @@ static bool wait_for(struct waiting *w, uint64_t key, size_t i)
 
 bool waiting_add(struct waiting *w, const struct block *b, const uint8_t *bits, struct totals *t)
 {
-    const bool keeps_absent = w->print && w->args->invert;
+    const bool keeps_absent = w->print && w->args->select.invert;
     bool good = true;
     label_begin(&w->label, w->args, b);
     for (size_t i = 0; i < b->n && good; i++) {

@@ -1,17 +1,18 @@
-/* Completions for shells, from the tables: what an option takes is told by the name of its value,
- * what a command takes by its words. */
+/* Completions for shells, from the tables. The name of its value tells what an option takes, and
+ * the words of a command what the command takes. */
+#include "../filters/request.h"
 #include "options.h"
 
 #include <string.h>
 
-static void append(char *list, size_t size, const char *word)
+static void append_word(char *list, size_t size, const char *word)
 {
     const size_t used = strlen(list);
     snprintf(list + used, size - used, "%s ", word);
 }
 
-/* Candidates for a value: "@files", "@folders", "" for what cannot be guessed, or words with blanks
- * between. */
+/* Candidates for a value: "@files", "@folders", words separated by blanks, or "" for what cannot be
+ * guessed. */
 static const char *values_of(const struct command *c, const char *value)
 {
     static char kinds[200];
@@ -25,11 +26,11 @@ static const char *values_of(const struct command *c, const char *value)
     strcpy(kinds, counts ? "window " : "auto ");
     for (uint32_t kind = counts ? KIND_END : 1; kind < (counts ? 2 * KIND_END : KIND_END); kind++)
         if (tamis_kind_name(kind) != NULL && kind != TAMIS_PRIVATE)
-            append(kinds, sizeof kinds, tamis_kind_name(kind));
+            append_word(kinds, sizeof kinds, tamis_kind_name(kind));
     return kinds;
 }
 
-/* Of a command's words: files, unless they are words to draw or addresses. */
+/* Candidates for the words of a command: files, unless they are words to draw or addresses. */
 static const char *words_of(const struct command *c)
 {
     static char help[800];
@@ -37,13 +38,14 @@ static const char *words_of(const struct command *c)
         return c->words[0] == '\0' || strncmp(c->words, "WORD", 4) == 0 ? "" : "@files";
     help[0] = '\0';
     for (const struct command *each = commands; each->name != NULL; each++)
-        if (strchr(each->name, ' ') == NULL) append(help, sizeof help, each->name);
-    for (const struct topic *t = topics; t->name != NULL; t++) append(help, sizeof help, t->name);
+        if (strchr(each->name, ' ') == NULL) append_word(help, sizeof help, each->name);
+    for (const struct topic *t = topics; t->name != NULL; t++)
+        append_word(help, sizeof help, t->name);
     return help;
 }
 
-/* The first clause of a help text, for one line of a menu, with a backslash before what the shell
- * would take for its own; a single quote becomes a typographic one, as those cannot be escaped
+/* Prints the first clause of a help text, for one line of a menu, with a backslash before special
+ * characters of the shell. A single quote becomes a typographic one, because it cannot be escaped
  * inside single quotes. */
 static void print_short(const char *help, const char *special, FILE *to)
 {

@@ -2,6 +2,8 @@
 #include "options.h"
 #include "terminal.h"
 
+#include <tamis/tamis.h>
+
 #include <ctype.h>
 #include <string.h>
 #include <unistd.h>

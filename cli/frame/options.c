@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "../input/fields.h"
+#include "output.h"
 #include "suggest.h"
 
 #include <errno.h>
@@ -98,7 +99,8 @@ static bool parse_seed(const char *s, uint64_t *out)
 static bool parse_delimiter(const char *s, int *out)
 {
     const bool tab = strcmp(s, "\\t") == 0, blanks = strcmp(s, "blanks") == 0;
-    *out = tab ? '\t' : blanks ? BLANKS : (unsigned char)s[0];
+    *out = tab ? '\t' : (unsigned char)s[0];
+    if (blanks) *out = BLANKS;
     return tab || blanks || strlen(s) == 1;
 }
 
@@ -117,11 +119,12 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
         t->text[t->n++] = (char *)text; /* a word of argv */
     }
     if (o->type == COUNT) good = parse_number(text, field) && *(uint64_t *)field != 0;
-    if (o->type == SEED) good = a->seeded = parse_seed(text, field);
+    if (o->type == SEED) good = parse_seed(text, field);
     if (o->type == RATE) good = parse_rate(text, field);
     if (o->type == DELIMITER) good = parse_delimiter(text, field);
     if (o->type == SECONDS) good = parse_seconds(text, field);
     if (o->type == POSITIVE) good = parse_positive(text, field);
+    if (good && o->type == SEED) a->plan.seeded = true;
     if (good) return true;
     static const char *const wanted_of[] = {
         [COUNT] = "a whole number of at least 1, like 1000000, 1M or 1e6",
@@ -185,7 +188,7 @@ static const struct option *find_short(const struct command *c, char letter)
 }
 
 /* Whether the command refuses a spelling, after a message that names the one to use. */
-static bool is_refused(const struct command *c, const char *spelling)
+static bool is_refused_spelling(const struct command *c, const char *spelling)
 {
     for (size_t i = 0; i < n_refused_options; i++) {
         const struct refused_option *r = &refused_options[i];
@@ -198,7 +201,7 @@ static bool is_refused(const struct command *c, const char *spelling)
 
 static bool bad_option(const struct command *c, const char *word)
 {
-    if (is_refused(c, word)) return false;
+    if (is_refused_spelling(c, word)) return false;
     struct guess g = {.word = word + 2, .length = strcspn(word, "=")};
     g.length =
         g.length > 2 && word[1] == '-' ? g.length - 2 : 0; /* letters are too short to guess */
@@ -237,7 +240,7 @@ static bool parse_short(int argc, char **argv, int *i, struct args *a)
     for (const char *p = argv[*i] + 1; *p != '\0'; p++) {
         const struct option *o = find_short(a->command, *p);
         const char alone[] = {'-', *p, '\0'};
-        if (o == NULL && is_refused(a->command, alone)) return false;
+        if (o == NULL && is_refused_spelling(a->command, alone)) return false;
         if (o == NULL) return bad_option(a->command, argv[*i]);
         if (o->type == FLAG) {
             set_value(o, NULL, a);
@@ -252,6 +255,11 @@ static bool parse_short(int argc, char **argv, int *i, struct args *a)
         return set_value(o, value, a);
     }
     return true;
+}
+
+static bool parse_option(int argc, char **argv, int *i, struct args *a)
+{
+    return argv[*i][1] == '-' ? parse_long(argc, argv, i, a) : parse_short(argc, argv, i, a);
 }
 
 int complain_usage(const struct command *c)
@@ -272,8 +280,7 @@ bool parse_args(int argc, char **argv, struct args *a)
             a->words[a->n_words++] = argv[i];
         else if (strcmp(argv[i], "--") == 0)
             only_words = true;
-        else if (argv[i][1] == '-' ? !parse_long(argc, argv, &i, a)
-                                   : !parse_short(argc, argv, &i, a))
+        else if (!parse_option(argc, argv, &i, a))
             return false;
     }
     if (a->help || a->n_words >= command->least_words) return true;

@@ -14,7 +14,7 @@ static void on_signal(int number)
 
 void stop_on_signal(int number)
 {
-    /* A write that waits for its reader goes on; poll, where the reading waits, never does. */
+    /* An interrupted write continues; poll, which waits for input, always returns. */
     const struct sigaction once = {.sa_handler = on_signal,
                                    .sa_flags = (int)SA_RESETHAND | SA_RESTART};
     struct sigaction before;
@@ -28,7 +28,7 @@ int stop_asked(void)
     return (int)asked;
 }
 
-/* In steps: a signal may come just before poll, or to another thread. */
+/* In steps, because a signal may come just before poll, or to another thread. */
 bool stop_or_ready(int fd)
 {
     enum { STEP = 100 /* milliseconds */ };

@@ -10,7 +10,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many letters must be added, dropped, changed, or swapped with their neighbour. */
+/* The number of letters that must be added, dropped, changed, or swapped with a neighbour. */
 static size_t edits(const char *a, size_t n, const char *b, size_t m)
 {
     size_t d[LONGEST + 1][LONGEST + 1];
@@ -26,8 +26,8 @@ static size_t edits(const char *a, size_t n, const char *b, size_t m)
     return d[n][m];
 }
 
-/* Near: a third of the letters may be wrong, three at most, or the end is missing. A wild guess is
- * worse than none. */
+/* Up to a third of the letters may be wrong, but no more than three; or the end is missing. A wild
+ * guess would be worse than none. */
 void consider(struct guess *g, const char *candidate)
 {
     const size_t m = strlen(candidate);

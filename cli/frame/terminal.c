@@ -1,5 +1,7 @@
-/* What the terminal can show, and the line about long work. */
+/* What the terminal can show, and the line of progress. */
 #include "terminal.h"
+
+#include "output.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +42,7 @@ static bool has_color(FILE *to)
 
 const char *ink(FILE *to, enum ink which)
 {
-    /* The eight colours that every theme has made readable; no black, no white. */
+    /* Colours that are readable in every theme; black and white are not. */
     static const char *const codes[] = {"\033[0m",  "\033[1m",  "\033[32m",
                                         "\033[33m", "\033[31m", "\033[2m"};
     return has_color(to) ? codes[which] : "";
@@ -63,19 +65,23 @@ unsigned columns_of(FILE *to)
     unsigned long columns = set != NULL ? strtoul(set, NULL, 10) : 0;
     if (columns == 0 && ioctl(fileno(to), TIOCGWINSZ, &size) == 0) columns = size.ws_col;
     if (columns == 0) return USUAL;
-    return columns < LEAST ? LEAST : columns > MOST ? MOST : (unsigned)columns;
+    if (columns < LEAST) return LEAST;
+    return columns > MOST ? MOST : (unsigned)columns;
 }
 
 void draw_bar(char *room, unsigned columns, double share)
 {
     static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     const bool fine = has_unicode();
-    const double limited = share > 1 ? 1 : share > 0 ? share : 0;
+    const double limited = share > 0 ? fmin(share, 1) : 0; /* NAN is 0 */
     const unsigned steps = fine ? 8 : 1, full = (unsigned)lround(limited * columns * steps);
     unsigned used = full / steps;
     char *p = room;
     for (unsigned i = 0; i < used; i++) p = stpcpy(p, fine ? "█" : "#");
-    if (full % steps != 0) used++, p = stpcpy(p, parts[full % steps]);
+    if (full % steps != 0) {
+        p = stpcpy(p, parts[full % steps]);
+        used++;
+    }
     for (; used < columns; used++) p = stpcpy(p, fine ? " " : ".");
 }
 
@@ -109,8 +115,9 @@ static void write_left(char *out, size_t room, double seconds)
         snprintf(out, room, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
 }
 
-/* The bar takes what the figures leave: a line that wraps cannot be drawn over. */
-static void show(const struct progress *p, double elapsed)
+/* The bar takes the columns that the figures leave, because a line that wraps cannot be drawn
+ * over. */
+static void show_progress(const struct progress *p, double elapsed)
 {
     enum { LEAST_BAR = 8, MOST_BAR = 30 };
     char bar[3 * MOST_BAR + 1], left[40], text[200];
@@ -140,9 +147,9 @@ void progress_update(struct progress *p, uint64_t lines, uint64_t bytes)
     p->bytes = bytes;
     if (!p->wanted) return;
     const double t = seconds_now();
-    if (t - p->shown < 0.1) return; /* ten times a second is what an eye follows */
+    if (t - p->shown < 0.1) return; /* ten times a second is enough */
     p->shown = t;
-    show(p, t - p->started);
+    show_progress(p, t - p->started);
 }
 
 void progress_end(struct progress *p)

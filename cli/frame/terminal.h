@@ -2,26 +2,41 @@
 #ifndef TAMIS_CLI_TERMINAL_H
 #define TAMIS_CLI_TERMINAL_H
 
-#include "cli.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 
-/* auto, always or never (NULL: auto); false after a message when it is none of them. */
+/* `when` is auto, always or never (NULL: auto). False after a message when it is something else. */
 bool set_color(const char *when);
 
 enum ink { PLAIN, STRONG, GOOD, DOUBT, BAD, FAINT };
-/* The escape sequence that begins an ink on this stream, PLAIN to end it; "" where there is no
- * colour: by
- * --color, else on a terminal that is not dumb, unless NO_COLOR is set. */
+/* The escape sequence that begins an ink on this stream; PLAIN ends it. "" where there is no
+ * colour: --color decides, and without it a terminal that is not dumb has colour unless NO_COLOR is
+ * set. */
 const char *ink(FILE *to, enum ink which);
 
-/* Whether Unicode may be drawn: by LC_ALL, LC_CTYPE and LANG, in that order. */
+/* Whether characters beyond ASCII can be shown, by LC_ALL, LC_CTYPE and LANG, in that order. */
 bool has_unicode(void);
 
-/* Columns of the terminal behind a stream; COLUMNS goes first, and 80 is the answer where nobody
- * knows. */
+/* The columns of the terminal behind a stream: COLUMNS if it is set, and 80 if nothing is known. */
 unsigned columns_of(FILE *to);
 
-/* A bar of so many columns, of which a share is full; `room` holds 3 bytes for each column, and
- * one. */
+/* A bar of that many columns, a share of which is filled; `room` needs 3 bytes for each column and
+ * one more. */
 void draw_bar(char *room, unsigned columns, double share);
+
+/* Seconds of a clock that only goes forward. */
+double seconds_now(void);
+
+/* A line on stderr that shows the progress of long work, only on a terminal. */
+struct progress {
+    const char *verb;
+    uint64_t lines, bytes, total_bytes; /* total 0: unknown */
+    double started, shown;
+    bool wanted;
+};
+void progress_start(struct progress *p, const char *verb, uint64_t total_bytes, bool quiet);
+void progress_update(struct progress *p, uint64_t lines, uint64_t bytes);
+void progress_end(struct progress *p);
 
 #endif

@@ -1,25 +1,28 @@
 #include "fields.h"
 
+#include "../frame/output.h"
+
 #include <string.h>
 
-int check_fields(const struct args *a)
+bool check_fields(const struct line_args *how)
 {
-    if (a->delimiter != 0 && a->field == 0 && a->weight_field == 0 && a->list_field == 0)
-        return complain(NULL, "--delimiter requires --field or --weight-field");
-    return EXIT_FOUND;
+    const bool fields = how->field != 0 || how->weight_field != 0 || how->list_field != 0;
+    if (how->delimiter == 0 || fields) return true;
+    complain(NULL, "--delimiter requires --field or --weight-field");
+    return false;
 }
 
-struct args list_lines(const struct args *a)
+struct line_args list_lines(const struct line_args *how)
 {
-    struct args list = *a;
-    list.field = a->list_field;
+    struct line_args list = *how;
+    list.field = how->list_field;
     list.weight_field = 0;
     return list;
 }
 
-int delimiter_from(const struct args *a)
+int delimiter_from(const struct line_args *how)
 {
-    return a->delimiter != 0 ? a->delimiter : '\t';
+    return how->delimiter != 0 ? how->delimiter : '\t';
 }
 
 static bool is_blank(char c)
@@ -70,7 +73,7 @@ bool weight_of(tamis_bytes text, int64_t *out)
     if (p == stop) return false;
     for (; p < stop; p++) {
         if (*p < '0' || *p > '9') return false;
-        /* Below zero from the start: the least number has no positive counterpart. */
+        /* Counted below zero, because the least number has no positive counterpart. */
         const int digit = minus ? '0' - *p : *p - '0';
         if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, digit, &v)) return false;
     }

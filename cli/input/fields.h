@@ -1,32 +1,32 @@
-/* Which bytes of a line are its key, and which its weight: --field, --delimiter, --weight-field,
- * --list-field. Reading lines (lines.h) does it all; commands only check that the options make
- * sense. */
+/* Which bytes of a line are its key and which are its weight, by --field, --delimiter,
+ * --weight-field and --list-field. The reader of lines (lines.h) applies them; commands only check
+ * the options. */
 #ifndef TAMIS_CLI_FIELDS_H
 #define TAMIS_CLI_FIELDS_H
 
-#include "../frame/cli.h"
+#include "../frame/args.h"
 
-/* EXIT_ERROR after a message when one of the options is useless without another. */
-int check_fields(const struct args *a);
-/* The same for freq, which may read no lines (freq.c). */
-int check_freq(const struct args *a);
+#include <tamis/tamis.h>
 
-/* The same arguments for a list beside the input: its lines are keys as they are, or by
+/* False after a message when one of the options is useless without another. */
+bool check_fields(const struct line_args *how);
+
+/* How the lines of a list beside the input are read: the key is the whole line, or the field of
  * --list-field. */
-struct args list_lines(const struct args *a);
+struct line_args list_lines(const struct line_args *how);
 
-/* --delimiter blanks: any number of spaces and tabs separates two fields; those around a line count
- * for nothing. */
+/* --delimiter blanks: any number of spaces and tabs separates two fields. Blanks at the beginning
+ * and the end of a line are ignored. */
 enum { BLANKS = 256 };
 /* The delimiter in use: a byte, or BLANKS. */
-int delimiter_from(const struct args *a);
-/* Field n of a line, from 1; false: it has fewer. A line without a delimiter is one field, even
- * when it is empty; by blanks an empty line has none. */
+int delimiter_from(const struct line_args *how);
+/* Field n of a line, from 1; false when the line has fewer. A line without a delimiter is one
+ * field, even if it is empty. With BLANKS an empty line has no field. */
 bool field_of(tamis_bytes line, uint64_t n, int delimiter, tamis_bytes *out);
-/* The line without the carriage return that it may end with, which is no part of a number. */
+/* The line without the carriage return that may end it, which is not part of a number. */
 tamis_bytes without_return(tamis_bytes line);
-/* A whole number, with a sign or without, that fits in 64 bits, and nothing else; or -, which is 0:
- * so Apache writes the size of an answer that has no body. */
+/* Parses a whole number of 64 bits, with or without a sign. A lone - is 0, because Apache writes it
+ * as the size of an answer without a body. False for anything else. */
 bool weight_of(tamis_bytes text, int64_t *out);
 
 #endif

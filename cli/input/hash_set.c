@@ -10,8 +10,8 @@ static bool is_zero(tamis_hash h)
     return (h.lo | h.hi) == 0;
 }
 
-/* Where it is, or the empty slot where it would be. There always is one. */
-static tamis_hash *find(tamis_hash *slots, size_t room, tamis_hash h)
+/* The slot of the hash, or the empty slot where it belongs. There always is one. */
+static tamis_hash *find_slot(tamis_hash *slots, size_t room, tamis_hash h)
 {
     size_t i = (size_t)h.lo & (room - 1);
     while (!is_zero(slots[i]) && (slots[i].lo != h.lo || slots[i].hi != h.hi))
@@ -19,15 +19,15 @@ static tamis_hash *find(tamis_hash *slots, size_t room, tamis_hash h)
     return &slots[i];
 }
 
-/* Twice the room; for a moment both tables are there. */
-static bool grow(struct hash_set *s)
+/* Doubles the room. Both tables exist for a moment. */
+static bool grow_hashes(struct hash_set *s)
 {
     const size_t room = s->room != 0 ? 2 * s->room : LEAST_ROOM;
     if ((uint64_t)(room + s->room) * sizeof *s->slots > s->budget) return false;
     tamis_hash *slots = calloc(room, sizeof *slots);
     if (slots == NULL) return false;
     for (size_t i = 0; i < s->room; i++)
-        if (!is_zero(s->slots[i])) *find(slots, room, s->slots[i]) = s->slots[i];
+        if (!is_zero(s->slots[i])) *find_slot(slots, room, s->slots[i]) = s->slots[i];
     free(s->slots);
     s->slots = slots;
     s->room = room;
@@ -42,11 +42,11 @@ int hash_set_add(struct hash_set *s, tamis_hash h)
         s->n += is_new;
         return is_new;
     }
-    tamis_hash *at = s->room != 0 ? find(s->slots, s->room, h) : NULL;
+    tamis_hash *at = s->room != 0 ? find_slot(s->slots, s->room, h) : NULL;
     if (at != NULL && !is_zero(*at)) return 0;
     if (at == NULL || s->n >= s->room / 4 * 3) { /* three quarters full */
-        if (!grow(s)) return -1;
-        at = find(s->slots, s->room, h);
+        if (!grow_hashes(s)) return -1;
+        at = find_slot(s->slots, s->room, h);
     }
     *at = h;
     s->n++;

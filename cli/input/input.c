@@ -16,13 +16,14 @@
 #include <zstd.h>
 
 #define BUFFER_BYTES ((size_t)1 << 17)
-/* xz may ask for its dictionary; zstd for its window, which --long=31 makes this big. */
+/* The most that xz may need for its dictionary, and zstd for its window with --long=31. */
 #define MOST_MEMORY ((uint64_t)2 << 30)
 #define ZSTD_WINDOW_LOG 31
-#define GZIP_WINDOW (MAX_WBITS + 16) /* zlib's way to say: with gzip's header */
+#define GZIP_WINDOW (MAX_WBITS + 16) /* how zlib is asked to expect the header of gzip */
 
 enum format { PLAIN, GZIP, ZSTD, BZIP2, XZ, FORMATS };
-/* How they begin; '?' is any byte. bzip2's ten bytes make sure that no text is taken for it. */
+/* The first bytes of each format; '?' is any byte. The ten bytes of bzip2 make sure that no text is
+ * mistaken for it. */
 #define MOST_MAGIC 10u
 static const struct {
     const char *name;
@@ -34,10 +35,10 @@ static const struct {
     [BZIP2] = {"bzip2", 10, {'B', 'Z', 'h', '?', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59}},
     [XZ] = {"xz", 6, {0xfd, '7', 'z', 'X', 'Z', 0}}};
 
-/* Whether n bytes are the beginning of that, as far as they go. */
-static bool begins(int format, const uint8_t *bytes, size_t n)
+/* Whether n bytes are the first bytes of a format, as far as they go. */
+static bool begins_as(int format, const uint8_t *bytes, size_t n)
 {
-    /* bzip2 of nothing: the end comes at once. */
+    /* An empty bzip2 file, which has its end at once. */
     static const uint8_t empty[MOST_MAGIC] = {'B',  'Z',  'h',  '?',  0x17,
                                               0x72, 0x45, 0x38, 0x50, 0x90};
     bool same = true, none = format == BZIP2;
@@ -53,9 +54,9 @@ struct input {
     int fd;
     bool raw, begun;
     enum format format;
-    uint8_t *buffer; /* read and not used yet: from `at` on, `have` bytes */
+    uint8_t *buffer; /* `have` bytes from `at` on were read and not used yet */
     size_t at, have;
-    bool ended; /* the file has no more */
+    bool ended; /* the end of the file was read */
     bool open;  /* a decoder is in the middle of a stream */
     uint64_t taken;
     char reason[128];
@@ -96,7 +97,7 @@ bool input_is_spent(const char *path)
     return spent && is_stdin(path);
 }
 
-/* What input_begins has looked at. */
+/* The input that input_begins has opened. */
 static struct {
     const char *path;
     struct input *in; /* NULL: nothing */
@@ -160,16 +161,14 @@ bool input_is_ready(const struct input *in)
     return input_wait(in, 0);
 }
 
-static ssize_t fail(struct input *in, const char *reason)
+static void set_reason(struct input *in, const char *reason)
 {
     snprintf(in->reason, sizeof in->reason, "%s", reason);
-    return -1;
 }
 
-static ssize_t broken(struct input *in, const char *what)
+static void set_damage(struct input *in, const char *what)
 {
     snprintf(in->reason, sizeof in->reason, "%s%s", MAGIC[in->format].name, what);
-    return -1;
 }
 
 /* --- The file --------------------------------------------------------------------------------- */
@@ -177,20 +176,29 @@ static ssize_t broken(struct input *in, const char *what)
 static ssize_t read_file(struct input *in, void *to, size_t n)
 {
     ssize_t got;
-    if (!stop_or_ready(in->fd)) return fail(in, strerror(EINTR));
+    if (!stop_or_ready(in->fd)) {
+        set_reason(in, strerror(EINTR));
+        return -1;
+    }
     do got = read(in->fd, to, n);
     while (got < 0 && errno == EINTR);
-    if (got < 0) return fail(in, strerror(errno));
+    if (got < 0) {
+        set_reason(in, strerror(errno));
+        return -1;
+    }
     if (got == 0) in->ended = true;
     in->taken += (uint64_t)got;
     return got;
 }
 
-/* More behind what the buffer has. False: it failed; the end of the file is no failure. */
-static bool fill(struct input *in)
+/* Reads more behind what the buffer has. False: it failed; the end of the file is not a failure. */
+static bool fill_buffer(struct input *in)
 {
-    if (in->buffer == NULL && (in->buffer = malloc(BUFFER_BYTES)) == NULL)
-        return fail(in, strerror(ENOMEM)) == 0;
+    if (in->buffer == NULL) in->buffer = malloc(BUFFER_BYTES);
+    if (in->buffer == NULL) {
+        set_reason(in, strerror(ENOMEM));
+        return false;
+    }
     memmove(in->buffer, in->buffer + in->at, in->have);
     in->at = 0;
     const ssize_t got = read_file(in, in->buffer + in->have, BUFFER_BYTES - in->have);
@@ -199,16 +207,16 @@ static bool fill(struct input *in)
     return true;
 }
 
-/* Tells the format by the first bytes, and reads more of them only while they may still become a
- * format: a slow pipe of lines is not held up. False: it failed. */
-static bool begin(struct input *in)
+/* Recognizes the format by the first bytes. More of them are read only while they may still belong
+ * to a format, so that a slow pipe of lines is not delayed. False after a failure. */
+static bool detect_format(struct input *in)
 {
     in->begun = true;
     for (bool undecided = true; undecided && !in->ended && !in->raw;) {
-        if (!fill(in)) return false;
+        if (!fill_buffer(in)) return false;
         undecided = false;
         for (int f = GZIP; f < FORMATS; f++) {
-            if (in->have == 0 || !begins(f, in->buffer, in->have)) continue;
+            if (in->have == 0 || !begins_as(f, in->buffer, in->have)) continue;
             if (in->have < MAGIC[f].size)
                 undecided = true;
             else
@@ -241,7 +249,8 @@ static bool start_decoder(struct input *in)
     return false;
 }
 
-/* What one step did: bytes used and made; the stream ended; or it is damaged. */
+/* The result of one step: the bytes used and produced, whether the stream ended, and whether it is
+ * undamaged. */
 struct step {
     size_t used, made;
     bool ended, good;
@@ -303,8 +312,8 @@ static struct step step(struct input *in, void *to, size_t n)
     return (struct step){0, 0, false, false};
 }
 
-/* Between streams: another may follow, and zeros for padding, but nothing else. False: it
- * failed. */
+/* Between two streams: another stream may follow, and zeros as padding, but nothing else. False
+ * after a failure. */
 static bool next_stream(struct input *in)
 {
     const size_t size = MAGIC[in->format].size;
@@ -314,12 +323,16 @@ static bool next_stream(struct input *in)
             in->have--;
         }
         if (in->have >= size || in->ended) break;
-        if (!fill(in)) return false;
+        if (!fill_buffer(in)) return false;
     }
     if (in->have == 0) return true;
-    if (in->have < size || !begins((int)in->format, in->buffer + in->at, size))
-        return broken(in, " data is followed by something else") == 0;
-    return start_decoder(in) || broken(in, ": not enough memory") == 0;
+    if (in->have < size || !begins_as((int)in->format, in->buffer + in->at, size)) {
+        set_damage(in, " data is followed by something else");
+        return false;
+    }
+    if (start_decoder(in)) return true;
+    set_damage(in, ": not enough memory");
+    return false;
 }
 
 static ssize_t read_packed(struct input *in, void *to, size_t n)
@@ -327,20 +340,26 @@ static ssize_t read_packed(struct input *in, void *to, size_t n)
     for (;;) {
         if (!in->open && !next_stream(in)) return -1;
         if (!in->open) return 0;
-        if (in->have == 0 && !in->ended && !fill(in)) return -1;
+        if (in->have == 0 && !in->ended && !fill_buffer(in)) return -1;
         const struct step s = step(in, to, n);
         in->at += s.used;
         in->have -= s.used;
-        if (!s.good) return broken(in, " data is damaged");
+        if (!s.good) {
+            set_damage(in, " data is damaged");
+            return -1;
+        }
         if (s.ended) end_decoder(in);
         if (s.made > 0) return (ssize_t)s.made;
-        if (!s.ended && in->ended && in->have == 0) return broken(in, " data ends too early");
+        if (!s.ended && in->ended && in->have == 0) {
+            set_damage(in, " data ends too early");
+            return -1;
+        }
     }
 }
 
 ssize_t input_read(struct input *in, void *to, size_t n)
 {
-    if (!in->begun && !begin(in)) return -1;
+    if (!in->begun && !detect_format(in)) return -1;
     if (in->format != PLAIN) return read_packed(in, to, n);
     if (in->have == 0) return in->ended ? 0 : read_file(in, to, n);
     const size_t have = in->have < n ? in->have : n;
@@ -355,9 +374,13 @@ bool input_read_rest(struct input *in, uint8_t **bytes, size_t *n, size_t most)
     size_t room = *n;
     while (*n < most) {
         if (*n == room) {
-            room = room < 1u << 16 ? 1u << 17 : room <= SIZE_MAX / 2 ? room * 2 : SIZE_MAX;
+            if (room < 1u << 16) room = 1u << 16;
+            room = room <= SIZE_MAX / 2 ? room * 2 : SIZE_MAX;
             uint8_t *bigger = realloc(*bytes, room);
-            if (bigger == NULL) return fail(in, "not enough memory") == 0;
+            if (bigger == NULL) {
+                set_reason(in, "not enough memory");
+                return false;
+            }
             *bytes = bigger;
         }
         const ssize_t got = input_read(in, *bytes + *n, (room < most ? room : most) - *n);
@@ -373,9 +396,9 @@ bool input_begins(const char *path, const void *bytes, size_t n)
     if (in == NULL) return false;
     begun.path = path;
     begun.in = in;
-    /* As with formats, no more is read than is needed to tell. */
-    bool good = begin(in);
+    /* As with formats, no more is read than is needed. */
+    bool good = detect_format(in);
     while (good && in->have < n && !in->ended && memcmp(in->buffer, bytes, in->have) == 0)
-        good = fill(in);
+        good = fill_buffer(in);
     return good && in->have >= n && memcmp(in->buffer, bytes, n) == 0;
 }

@@ -1,5 +1,5 @@
-/* A file, or standard input, as bytes: what is compressed (gzip, zstd, bzip2, xz) is told by how it
- * begins, not by its name, and unpacked on the way. */
+/* Reads a file or standard input as bytes. Compressed data (gzip, zstd, bzip2, xz) is recognized by
+ * its first bytes, not by its name, and is unpacked. */
 #ifndef TAMIS_CLI_INPUT_H
 #define TAMIS_CLI_INPUT_H
 
@@ -10,37 +10,37 @@
 
 struct input;
 
-/* Whether a path leads to what can be read but once: standard input, a pipe. */
+/* Whether the path can be read only once: standard input or a pipe. */
 bool is_stream(const char *path);
-/* "-" is standard input. raw: nothing is unpacked. NULL: it cannot be opened, and errno says
- * why. */
+/* "-" is standard input. With raw nothing is unpacked. NULL: it cannot be opened; see errno. */
 struct input *input_open(const char *path, bool raw);
 void input_close(struct input *in);
 
-/* What has come so far, at most n bytes: 0 is the end. -1: it failed, and input_reason says why.
- * Compressed data that ends too early, or has something else behind it, is a failure. */
+/* Reads at most n bytes, without waiting for more than have arrived. Returns 0 at the end, and -1
+ * after a failure; see input_reason. Compressed data that ends too early or is followed by
+ * something else is a failure. */
 ssize_t input_read(struct input *in, void *to, size_t n);
 const char *input_reason(const struct input *in);
-/* All that is left, behind the n bytes that *bytes (NULL: none) has, until there are `most`; memory
- * grows as they come.
- * False: input_reason says why, and *bytes is still to be freed. */
+/* Reads the rest behind the n bytes that *bytes holds (NULL: none), up to `most` bytes in all. The
+ * memory grows as they arrive. False after a failure, when *bytes must still be freed; see
+ * input_reason. */
 bool input_read_rest(struct input *in, uint8_t **bytes, size_t *n, size_t most);
-/* Whether a stream begins with these bytes. What was read to find out comes again from the next
- * input_open of that path. */
+/* Whether a stream begins with these bytes. The next input_open of that path returns what was read
+ * for this again. */
 bool input_begins(const char *path, const void *bytes, size_t n);
 
-/* By whatever name. */
+/* Whether the path leads to standard input, under any name. */
 bool is_stdin(const char *path);
-/* Standard input was, or will be, read as something else than lines, if the path leads there; then
- * nobody else can. */
+/* Marks standard input as read by something that does not read lines, if the path leads there.
+ * Nobody else can read it then. */
 void input_spend(const char *path);
 bool input_is_spent(const char *path);
 
-/* Whether input_read would not have to wait. */
+/* Whether input_read would return at once, */
 bool input_is_ready(const struct input *in);
-/* The same within so many milliseconds. */
+/* and whether it would within so many milliseconds. */
 bool input_wait(const struct input *in, int milliseconds);
-/* Bytes of the file that were read. */
+/* The number of bytes that were read from the file. */
 uint64_t input_taken(const struct input *in);
 
 #endif

@@ -1,7 +1,9 @@
-/* A slot has 16 bits of the line's hash above 48 bits of where the line is, so that a line that is
- * not in is compared with another's bytes one time in 65536, and 8 bytes a slot are enough. The
- * bytes stand behind a word with their number and the mark. Looking for many lines, slots and bytes
- * are fetched ahead: each is a line of the cache somewhere in memory. */
+/* A slot holds 16 bits of the line's hash above 48 bits of its position. A line that is not in the
+ * set is therefore compared with the bytes of another one only once in 65536 lookups, and a slot
+ * takes 8 bytes. The bytes of a line follow a word with their number and the mark.
+ *
+ * When many lines are looked up, slots and bytes are prefetched, because each is in a different
+ * cache line. */
 #include "line_set.h"
 
 #include <stdlib.h>
@@ -36,14 +38,14 @@ static tamis_bytes line_at(const struct line_set *s, uint64_t at)
     return (tamis_bytes){s->text + at + sizeof(uint64_t), (size_t)(head_at(s, at) & ~MARK)};
 }
 
-/* Where a slot leads to. Places are told from 1, so that no slot in use is zero. */
+/* The position in a slot. Positions count from 1, so that a slot in use is never zero. */
 static uint64_t at_of(uint64_t slot)
 {
     return (slot & AT_MASK) - 1;
 }
 
-/* Where the line is, or the empty slot where it would be. There always is one. */
-static uint64_t *find(const struct line_set *s, tamis_hash h, tamis_bytes line)
+/* The slot of the line, or the empty slot where it belongs. There always is one. */
+static uint64_t *find_line(const struct line_set *s, tamis_hash h, tamis_bytes line)
 {
     for (size_t i = (size_t)h.lo & (s->room - 1);; i = (i + 1) & (s->room - 1)) {
         const uint64_t slot = s->slots[i];
@@ -54,7 +56,7 @@ static uint64_t *find(const struct line_set *s, tamis_hash h, tamis_bytes line)
     }
 }
 
-/* Up to BATCH lines from *at on, with their places and hashes; 0: no more. */
+/* Up to BATCH lines from *at on, with their positions and hashes; 0 at the end. */
 static size_t next_lines(const struct line_set *s, uint64_t *at, uint64_t *places,
                          tamis_hash *hashes)
 {
@@ -104,7 +106,7 @@ static bool grow_text(struct line_set *s, size_t more)
 bool line_set_add(struct line_set *s, tamis_hash h, tamis_bytes line, uint64_t *at)
 {
     if (s->n >= s->room / 4 * 3 && !grow_table(s)) return false;
-    uint64_t *slot = find(s, h, line);
+    uint64_t *slot = find_line(s, h, line);
     if (*slot == 0) {
         if (!grow_text(s, sizeof(uint64_t) + line.len)) return false;
         set_head(s, s->size, line.len);
@@ -137,7 +139,7 @@ bool line_set_add_many(struct line_set *s, const tamis_hash *h, const tamis_byte
     return true;
 }
 
-static bool bit(const uint8_t *bits, size_t i)
+static bool is_bit_set(const uint8_t *bits, size_t i)
 {
     return bits[i / 8] >> i % 8 & 1;
 }
@@ -145,8 +147,8 @@ static bool bit(const uint8_t *bits, size_t i)
 size_t line_set_confirm(const struct line_set *s, const tamis_hash *h, const tamis_bytes *lines,
                         size_t n, uint8_t *bits)
 {
-    /* The numbers of some lines whose bits are set, so that as many are fetched ahead however rare
-     * they are. */
+    /* The numbers of the next lines whose bits are set. The same number of lines is prefetched
+     * however rare they are. */
     size_t waiting[SLOTS_AHEAD], first = 0, last = 0, found = 0, next = 0;
     if (s->room == 0) {
         memset(bits, 0, (n + 7) / 8);
@@ -154,7 +156,7 @@ size_t line_set_confirm(const struct line_set *s, const tamis_hash *h, const tam
     }
     for (;;) {
         for (; next < n && last - first < SLOTS_AHEAD; next++) {
-            if (!bit(bits, next)) continue;
+            if (!is_bit_set(bits, next)) continue;
             fetch_slot(s, h[next]);
             waiting[last++ % SLOTS_AHEAD] = next;
         }
@@ -162,7 +164,7 @@ size_t line_set_confirm(const struct line_set *s, const tamis_hash *h, const tam
         if (last - first > BYTES_AHEAD)
             fetch_bytes(s, h[waiting[(first + BYTES_AHEAD) % SLOTS_AHEAD]]);
         const size_t i = waiting[first++ % SLOTS_AHEAD];
-        if (*find(s, h[i], lines[i]) != 0)
+        if (*find_line(s, h[i], lines[i]) != 0)
             found++;
         else
             bits[i / 8] &= (uint8_t) ~(1u << i % 8);
@@ -174,7 +176,7 @@ void line_set_mark(struct line_set *s, const tamis_hash *h, const tamis_bytes *l
     for (size_t i = 0; i < n && s->room != 0; i++) {
         if (i + SLOTS_AHEAD < n) fetch_slot(s, h[i + SLOTS_AHEAD]);
         if (i + BYTES_AHEAD < n) fetch_bytes(s, h[i + BYTES_AHEAD]);
-        const uint64_t slot = *find(s, h[i], lines[i]);
+        const uint64_t slot = *find_line(s, h[i], lines[i]);
         if (slot != 0) set_head(s, at_of(slot), head_at(s, at_of(slot)) | MARK);
     }
 }

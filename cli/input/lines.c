@@ -1,9 +1,9 @@
-/* The main thread reads, the workers split and hash, the main thread gets the blocks back in order.
- * The ring of blocks bounds the memory. With one thread, or while the input is a single block,
- * nobody else is started. */
+/* The main thread reads, the workers split and hash, and the main thread gets the blocks back in
+ * order. The ring of blocks bounds the memory. With one thread, or while the input is a single
+ * block, no worker is started. */
 #include "lines.h"
 
-#include "../frame/cli.h"
+#include "../frame/output.h"
 #include "../frame/stop.h"
 #include "fields.h"
 #include "input.h"
@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Large enough that system calls and hand-overs do not count, small enough for the second-level
- * cache. */
+/* Large enough that the cost of system calls and hand-overs is negligible, and small enough for the
+ * second-level cache. */
 #define BLOCK_BYTES ((size_t)1 << 18)
 #define LEAST_BYTES ((size_t)1 << 12)
 enum { MAX_WORKERS = 7, MAX_BLOCKS = 2 * MAX_WORKERS + 2 };
@@ -29,40 +29,40 @@ struct slot {
     bool failed;
     char *text;
     size_t size, room, room_lines;
-    const char *path;       /* of the one file that its lines are from */
-    uint64_t all;           /* lines, those left out included */
-    uint64_t bad;           /* of these, with a weight that is no number */
-    tamis_bytes bad_weight; /* the first of them */
+    const char *path;       /* the file that all its lines are from */
+    uint64_t all;           /* the number of lines, with those that are skipped */
+    uint64_t bad;           /* skipped lines whose weight is not a number */
+    tamis_bytes bad_weight; /* the first such weight */
 };
 
 struct lines {
     char **paths;
     int n_paths, next_path;
     struct input *in; /* NULL: none is open */
-    const char *path; /* being read */
+    const char *path; /* that is being read */
     char end;         /* of a line */
     size_t block_bytes;
-    bool failed, ended, finished, raw; /* ended: all is read; finished: and handed out */
-    uint64_t bytes, bytes_before;      /* of the files; of those before this one */
-    const struct args *args;
+    bool failed, ended, finished, raw; /* ended: everything is read; finished: and returned */
+    uint64_t bytes, bytes_before;      /* read from all files; from the files before this one */
+    const struct line_args *how;
     const tamis *hasher;
-    const char *counted; /* the file of the last block handed out, */
-    uint64_t lines;      /* and its lines before that block */
+    const char *counted; /* the file of the last block that was returned */
+    uint64_t lines;      /* the number of its lines before that block */
     uint64_t skipped;    /* lines with too few fields */
     struct {
-        uint64_t n, line; /* the first is told: its line, */
+        uint64_t n, line; /* how many; the line of the first */
         const char *path;
         char text[41];
     } bad;      /* weights */
-    char *rest; /* of a line whose end has not been read */
+    char *rest; /* the beginning of a line whose end has not been read */
     size_t rest_size, rest_room;
 
     struct slot slots[MAX_BLOCKS];
     unsigned n_slots, first, used; /* slots in use, in order from `first` */
-    bool lent;                     /* the first is with the caller */
+    bool lent;                     /* the caller has the first slot */
 
     pthread_t workers[MAX_WORKERS];
-    unsigned n_workers, started, taken; /* taken: slots from `first` that a worker has begun */
+    unsigned n_workers, started, taken; /* taken: slots from `first` on that a worker has begun */
     bool stop;
     pthread_mutex_t mutex;
     pthread_cond_t filled, done;
@@ -70,7 +70,7 @@ struct lines {
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-static void fail(struct lines *l, const char *reason)
+static void fail_file(struct lines *l, const char *reason)
 {
     complain(l->path, "cannot read: %s", reason);
     l->failed = true;
@@ -78,7 +78,7 @@ static void fail(struct lines *l, const char *reason)
 
 static void no_memory(struct lines *l)
 {
-    fail(l, strerror(ENOMEM));
+    fail_file(l, strerror(ENOMEM));
 }
 
 static void close_file(struct lines *l)
@@ -88,7 +88,7 @@ static void close_file(struct lines *l)
     l->in = NULL;
 }
 
-/* The next file that can be opened; false: no more. */
+/* Opens the next file that can be opened; false at the end. */
 static bool open_next(struct lines *l)
 {
     while (l->next_path < l->n_paths) {
@@ -98,12 +98,12 @@ static bool open_next(struct lines *l)
         l->path = is_stdin ? "standard input" : path;
         l->in = spent ? NULL : input_open(path, l->raw);
         if (l->in != NULL) return true;
-        fail(l, spent ? "the filter was already read from there" : strerror(errno));
+        fail_file(l, spent ? "the filter was already read from there" : strerror(errno));
     }
     return false;
 }
 
-static bool grow(char **p, size_t *room, size_t wanted)
+static bool grow_buffer(char **p, size_t *room, size_t wanted)
 {
     if (wanted <= *room) return true;
     size_t bigger = *room < LEAST_BYTES ? LEAST_BYTES : *room;
@@ -115,43 +115,44 @@ static bool grow(char **p, size_t *room, size_t wanted)
     return true;
 }
 
-/* Read once behind what the slot holds. 0: the end of the file, or an error that was reported. */
+/* Reads once, behind what the slot holds. Returns 0 at the end of the file, and after an error,
+ * which was reported. */
 static size_t read_more(struct lines *l, struct slot *s)
 {
-    /* One byte stays free for the end of a last line that has none. */
-    if (!grow(&s->text, &s->room,
-              s->size +
-                  (s->size < l->block_bytes / 2 ? l->block_bytes - s->size : l->block_bytes / 2))) {
+    /* One byte stays free for the line end that the last line may lack. */
+    if (!grow_buffer(&s->text, &s->room,
+                     s->size + (s->size < l->block_bytes / 2 ? l->block_bytes - s->size
+                                                             : l->block_bytes / 2))) {
         no_memory(l);
         return 0;
     }
     const ssize_t got = input_read(l->in, s->text + s->size, s->room - s->size - 1);
     l->bytes = l->bytes_before + input_taken(l->in);
-    if (got < 0 && stop_asked() == 0) fail(l, input_reason(l->in));
+    if (got < 0 && stop_asked() == 0) fail_file(l, input_reason(l->in));
     if (got <= 0) return 0;
     s->size += (size_t)got;
     return (size_t)got;
 }
 
-/* Keep what follows the last line end for the next block. */
+/* Keeps what follows the last line end for the next block. */
 static bool set_rest_aside(struct lines *l, struct slot *s, size_t from)
 {
     l->rest_size = s->size - from;
-    if (!grow(&l->rest, &l->rest_room, l->rest_size)) return false;
+    if (!grow_buffer(&l->rest, &l->rest_room, l->rest_size)) return false;
     if (l->rest_size > 0) memcpy(l->rest, s->text + from, l->rest_size);
     s->size = from;
     return true;
 }
 
-/* Fill a slot with whole lines; false: there is no more input. */
-static bool fill(struct lines *l, struct slot *s)
+/* Fills a slot with whole lines; false at the end of the input. */
+static bool fill_slot(struct lines *l, struct slot *s)
 {
     s->size = 0;
     s->failed = false;
     s->all = 0;
     s->bad = 0;
     if (l->rest_size > 0) {
-        if (!grow(&s->text, &s->room, l->rest_size)) {
+        if (!grow_buffer(&s->text, &s->room, l->rest_size)) {
             no_memory(l);
             return false;
         }
@@ -163,13 +164,13 @@ static bool fill(struct lines *l, struct slot *s)
         const size_t got = read_more(l, s);
         if (got == 0) {
             close_file(l);
-            if (stop_asked() != 0) return false; /* half a line is none */
+            if (stop_asked() != 0) return false; /* half a line is dropped */
             if (s->size == 0) continue;
             if (s->text[s->size - 1] != l->end) s->text[s->size++] = l->end;
             break;
         }
         const char *last = memrchr(s->text + s->size - got, l->end, got);
-        if (last == NULL) continue; /* a line longer than all that was read */
+        if (last == NULL) continue; /* the line is longer than what was read */
         if (!set_rest_aside(l, s, (size_t)(last - s->text) + 1)) {
             no_memory(l);
             return false;
@@ -181,7 +182,7 @@ static bool fill(struct lines *l, struct slot *s)
     return s->size > 0;
 }
 
-/* Whether reading would give something at once. */
+/* Whether reading would return at once. */
 static bool is_ready(const struct lines *l)
 {
     return l->in == NULL || input_is_ready(l->in);
@@ -198,30 +199,30 @@ bool resize(void *array, size_t n, size_t size)
     return p != NULL;
 }
 
-static bool make_room(const struct lines *l, struct slot *s)
+static bool make_line_room(const struct lines *l, struct slot *s)
 {
     struct block *b = &s->block;
     const size_t room = s->room_lines * 2 + 8192;
     if (!resize(&b->lines, room, sizeof *b->lines)) return false;
-    if (l->args->field == 0) b->keys = b->lines;
-    if ((l->args->field != 0 && !resize(&b->keys, room, sizeof *b->keys)) ||
-        (l->args->weight_field != 0 && !resize(&b->weights, room, sizeof *b->weights)) ||
+    if (l->how->field == 0) b->keys = b->lines;
+    if ((l->how->field != 0 && !resize(&b->keys, room, sizeof *b->keys)) ||
+        (l->how->weight_field != 0 && !resize(&b->weights, room, sizeof *b->weights)) ||
         (l->hasher != NULL && !resize(&b->hashes, room, sizeof *b->hashes)))
         return false;
     s->room_lines = room;
     return true;
 }
 
-/* The fields of line i; false: it has too few, or a bad weight, which is counted. */
+/* Finds the fields of line i. False when it has too few, or a bad weight, which is counted. */
 static bool cut(const struct lines *l, struct slot *s, size_t i)
 {
-    const struct args *a = l->args;
-    const int delimiter = delimiter_from(a);
+    const struct line_args *how = l->how;
+    const int delimiter = delimiter_from(how);
     const tamis_bytes line = s->block.lines[i];
     tamis_bytes weight;
-    if (a->field != 0 && !field_of(line, a->field, delimiter, &s->block.keys[i])) return false;
-    if (a->weight_field == 0) return true;
-    if (!field_of(without_return(line), a->weight_field, delimiter, &weight)) return false;
+    if (how->field != 0 && !field_of(line, how->field, delimiter, &s->block.keys[i])) return false;
+    if (how->weight_field == 0) return true;
+    if (!field_of(without_return(line), how->weight_field, delimiter, &weight)) return false;
     if (weight_of(weight, &s->block.weights[i])) return true;
     if (s->bad++ == 0) s->bad_weight = weight;
     return false;
@@ -230,15 +231,15 @@ static bool cut(const struct lines *l, struct slot *s, size_t i)
 static void process(const struct lines *l, struct slot *s)
 {
     const char *p = s->text, *const stop = s->text + s->size;
-    const bool fields = l->args->field != 0 || l->args->weight_field != 0;
+    const bool fields = l->how->field != 0 || l->how->weight_field != 0;
     size_t n = 0;
     while (p < stop) {
-        if (n == s->room_lines && !make_room(l, s)) {
+        if (n == s->room_lines && !make_line_room(l, s)) {
             s->failed = true;
             break;
         }
         const char *end =
-            memchr(p, l->end, (size_t)(stop - p)); /* there is one: the text ends with it */
+            memchr(p, l->end, (size_t)(stop - p)); /* is there: the text ends with it */
         s->block.lines[n] = (tamis_bytes){p, (size_t)(end - p)};
         p = end + 1;
         s->all++;
@@ -274,7 +275,7 @@ static void *work(void *arg)
 
 /* --- In order --------------------------------------------------------------------------------- */
 
-struct lines *lines_open(const struct args *a, char **paths, int n, const tamis *hasher,
+struct lines *lines_open(const struct line_args *how, char **paths, int n, const tamis *hasher,
                          unsigned threads)
 {
     static char *stdin_only[] = {"-"};
@@ -282,13 +283,13 @@ struct lines *lines_open(const struct args *a, char **paths, int n, const tamis 
     if (l == NULL) return NULL;
     l->paths = n > 0 ? paths : stdin_only;
     l->n_paths = n > 0 ? n : 1;
-    l->end = a->nul ? '\0' : '\n';
-    l->raw = a->raw;
-    l->args = a;
+    l->end = how->nul ? '\0' : '\n';
+    l->raw = how->raw;
+    l->how = how;
     l->hasher = hasher;
     l->n_workers = threads > 1 ? threads - 1 : 0;
     if (l->n_workers > MAX_WORKERS) l->n_workers = MAX_WORKERS;
-    /* Splitting alone is quick: less has to wait for it. */
+    /* Splitting without hashing is quick, so fewer slots suffice. */
     l->n_slots = (hasher != NULL ? 2 * l->n_workers : l->n_workers) + 2;
     l->block_bytes = hasher != NULL ? BLOCK_BYTES : BLOCK_BYTES / 2;
     pthread_mutex_init(&l->mutex, NULL);
@@ -297,12 +298,12 @@ struct lines *lines_open(const struct args *a, char **paths, int n, const tamis 
     return l;
 }
 
-/* Read a block ahead, and see that somebody splits it; false: the input has ended. */
+/* Reads the next block and has it split. False at the end of the input. */
 static bool read_ahead(struct lines *l)
 {
     struct slot *s = slot_at(l, l->used);
-    if (!fill(l, s)) return false;
-    /* Threads are for long input: the first block is split here and now. */
+    if (!fill_slot(l, s)) return false;
+    /* Threads are started only for long input; the first block is split here. */
     if (l->started < l->n_workers && (l->used > 0 || l->lent || l->bytes > BLOCK_BYTES) &&
         pthread_create(&l->workers[l->started], NULL, work, l) == 0)
         l->started++;
@@ -339,7 +340,7 @@ static void give_back(struct lines *l)
     l->lent = false;
 }
 
-/* The number in its file of the line with this byte, of the block that is being handed out. */
+/* The number, in its file, of the line that contains this byte of the current block. */
 static uint64_t line_with(const struct lines *l, const struct slot *s, const char *byte)
 {
     uint64_t line = l->lines + 1;
@@ -351,14 +352,15 @@ static void note_bad_weights(struct lines *l, const struct slot *s)
 {
     const char *p = s->bad_weight.p;
     l->bad.n += s->bad;
-    if (l->bad.n != s->bad || s->bad == 0) return; /* the first was before */
+    if (l->bad.n != s->bad || s->bad == 0) return; /* the first bad weight came earlier */
     l->bad.path = s->path;
     l->bad.line = line_with(l, s, p);
     for (size_t i = 0; i < s->bad_weight.len && i + 1 < sizeof l->bad.text; i++)
-        l->bad.text[i] = p[i] >= ' ' && p[i] <= '~' ? p[i] : '?'; /* messages are for terminals */
+        l->bad.text[i] =
+            p[i] >= ' ' && p[i] <= '~' ? p[i] : '?'; /* a message may go to a terminal */
 }
 
-/* Numbers of lines are known here, where blocks come in order. False after a message. */
+/* The blocks come in order here, so the numbers of lines are known. False after a message. */
 static bool hand_out(struct lines *l, struct slot *s, uint64_t before)
 {
     l->lines = l->counted == s->path ? l->lines + before : 0;
@@ -380,9 +382,10 @@ const struct block *lines_next(struct lines *l)
     if (l->lent) give_back(l);
     for (;;) {
         const bool may_read = !l->ended && l->used < l->n_slots && (l->used == 0 || is_ready(l));
-        /* With workers, first keep them busy; alone, first hand out what there is. */
+        /* With workers, they are kept busy first. Without them, what there is is returned first. */
         if (l->used > 0 && first_is_done(l, false) && (l->started == 0 || !may_read)) break;
-        if (may_read && !is_ready(l)) flush_output(); /* nobody waits for what is known */
+        if (may_read && !is_ready(l))
+            flush_output(); /* answers are shown before the reading waits */
         if (may_read)
             l->ended = !read_ahead(l);
         else if (l->used > 0)
@@ -421,8 +424,8 @@ uint64_t lines_skipped(const struct lines *l)
 
 static void tell_skipped(const struct lines *l)
 {
-    const uint64_t field = l->args->field, weight = l->args->weight_field;
-    if (!l->finished || l->failed || l->args->quiet) return;
+    const uint64_t field = l->how->field, weight = l->how->weight_field;
+    if (!l->finished || l->failed) return;
     if (l->skipped > 0)
         complain(NULL, "skipped %s line%s with fewer than %s fields", grouped(l->skipped),
                  l->skipped > 1 ? "s" : "", grouped(field > weight ? field : weight));
@@ -433,9 +436,9 @@ static void tell_skipped(const struct lines *l)
                  grouped(l->bad.line), l->bad.text, grouped(l->bad.n), l->bad.n > 1 ? "s" : "");
 }
 
-void lines_close(struct lines *l)
+void lines_close(struct lines *l, bool quiet)
 {
-    tell_skipped(l);
+    if (!quiet) tell_skipped(l);
     pthread_mutex_lock(&l->mutex);
     l->stop = true;
     pthread_cond_broadcast(&l->filled);
@@ -447,7 +450,7 @@ void lines_close(struct lines *l)
     close_file(l);
     for (unsigned i = 0; i < MAX_BLOCKS; i++) {
         struct slot *s = &l->slots[i];
-        if (l->args->field != 0) free(s->block.keys);
+        if (l->how->field != 0) free(s->block.keys);
         free(s->block.lines);
         free(s->block.weights);
         free(s->block.hashes);
@@ -471,9 +474,9 @@ uint64_t lines_total_bytes(char **paths, int n)
     return total;
 }
 
-bool lines_count(const struct args *a, char **paths, int n, uint64_t *count)
+bool lines_count(const struct line_args *how, char **paths, int n, uint64_t *count)
 {
-    struct lines *l = lines_open(a, paths, n, NULL, 1);
+    struct lines *l = lines_open(how, paths, n, NULL, 1);
     static char buffer[BLOCK_BYTES];
     *count = 0;
     if (l == NULL) {
@@ -485,7 +488,7 @@ bool lines_count(const struct args *a, char **paths, int n, uint64_t *count)
         char last = l->end;
         while ((got = input_read(l->in, buffer, sizeof buffer)) != 0) {
             if (got < 0) {
-                fail(l, input_reason(l->in));
+                fail_file(l, input_reason(l->in));
                 break;
             }
             uint64_t ends = 0;
@@ -493,10 +496,10 @@ bool lines_count(const struct args *a, char **paths, int n, uint64_t *count)
             *count += ends;
             last = buffer[got - 1];
         }
-        *count += last != l->end; /* a last line without its end is a line */
+        *count += last != l->end; /* the last line may lack its line end */
         close_file(l);
     }
     const bool good = !l->failed;
-    lines_close(l);
+    lines_close(l, true);
     return good;
 }

@@ -1,52 +1,54 @@
-/* The lines of several files, one after the other, in blocks: any bytes, any length. Threads split
- * and hash the blocks; they come out in the order of the input. */
+/* Reads the lines of several files, one after the other, in blocks. Lines may have any bytes and
+ * any length. Threads split and hash the blocks, which are returned in the order of the input. */
 #ifndef TAMIS_CLI_LINES_H
 #define TAMIS_CLI_LINES_H
 
-#include "../frame/cli.h"
+#include "../frame/args.h"
+
+#include <tamis/tamis.h>
 
 struct block {
-    /* Without their ends; each is followed by its end in memory, even the last. The next one
-     * follows it, unless lines were left out between them. */
+    /* Without their line ends, but in memory each line is followed by its end, even the last one.
+     * The next line follows that, unless lines were left out between them. */
     tamis_bytes *lines;
-    tamis_bytes *keys;  /* what --field says of them; without it the lines themselves */
-    int64_t *weights;   /* what --weight-field says; without it NULL */
-    tamis_hash *hashes; /* of the keys, when a hasher was given */
+    tamis_bytes *keys;  /* by --field; without it the lines themselves */
+    int64_t *weights;   /* by --weight-field; without it NULL */
+    tamis_hash *hashes; /* of the keys, if there is a hasher */
     size_t n;
     uint64_t input_bytes; /* read so far, this block included */
-    const char *path;     /* the one file that they are from, */
-    const char *text;     /* where the block begins in memory, lines that were left out included, */
-    uint64_t before;      /* and the lines of that file before it */
+    const char *path;     /* the file that all of them are from */
+    const char *text; /* the beginning of the block in memory, with the lines that were left out */
+    uint64_t before;  /* the number of lines of that file before the block */
 };
 
 struct lines;
-/* No paths: stdin, as is "-". The arguments say how lines end, whether compressed input is
- * unpacked, and which fields of a line are meant (check_fields before). hasher (or NULL) must live
- * as long. NULL: no memory. */
-struct lines *lines_open(const struct args *a, char **paths, int n, const tamis *hasher,
+/* Without paths, and for "-", standard input is read. `how` and `hasher` (or NULL) must live as
+ * long as the reader. NULL: not enough memory. */
+struct lines *lines_open(const struct line_args *how, char **paths, int n, const tamis *hasher,
                          unsigned threads);
-/* The next block, valid until the next call; NULL: no more. A file that cannot be read is reported
- * and skipped; so are lines with too few fields, or with a weight that is no number, which are
- * counted. What has arrived is handed out at once: a slow pipe does not hold its lines back. A
- * signal of stop.h is the end, after the last whole line that was read. */
+/* The next block, valid until the next call; NULL at the end. A file that cannot be read is
+ * reported and skipped. Lines with too few fields, or with a weight that is not a number, are
+ * skipped and counted. Lines are returned as soon as they have arrived, so a slow pipe does not
+ * delay them. A signal of stop.h ends the input after the last whole line that was read. */
 const struct block *lines_next(struct lines *l);
-/* Whether lines_next would give something, or the end, within so many milliseconds. */
+/* Whether lines_next would return within so many milliseconds. */
 bool lines_wait(const struct lines *l, int milliseconds);
-/* Where line i of that block stands: its number in the file, and the file. For messages. */
+/* The number of line i of the current block in its file, and the file, for messages. */
 uint64_t lines_number(const struct lines *l, size_t i, const char **path);
-/* Whether a file could not be read, or memory ran out; a message was given. */
+/* Whether a file could not be read or memory ran out; a message was printed. */
 bool lines_failed(const struct lines *l);
-/* How many lines were left out: too few fields, or no weight. */
+/* The number of lines that were skipped. */
 uint64_t lines_skipped(const struct lines *l);
-/* Says on stderr how many lines were left out, if any, when all were read; unless quiet. */
-void lines_close(struct lines *l);
+/* Unless quiet, and if all lines were read, prints how many lines were skipped. */
+void lines_close(struct lines *l, bool quiet);
 
-/* Bytes of all files when each is a regular one that can be read twice; else 0. */
+/* The bytes of all files if each is a regular file, which can be read twice; otherwise 0. */
 uint64_t lines_total_bytes(char **paths, int n);
-/* Their number; false when a file could not be read, which was reported. */
-bool lines_count(const struct args *a, char **paths, int n, uint64_t *count);
+/* Counts the lines of the files. False after a message when a file cannot be read. */
+bool lines_count(const struct line_args *how, char **paths, int n, uint64_t *count);
 
-/* *array, of any type, with room for n of that size; false: no memory, and it is as it was. */
+/* Resizes *array, of any type, to n elements of that size. False when memory is lacking; then it is
+ * unchanged. */
 bool resize(void *array, size_t n, size_t size);
 
 #endif

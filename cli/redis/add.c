@@ -1,21 +1,27 @@
 /* add, remove, build and count at redis:// addresses. */
+#include "../filters/filter.h"
+#include "../filters/request.h"
+#include "../frame/output.h"
 #include "../input/fields.h"
 #include "redis.h"
+
+#include <tamis/count.h>
+#include <tamis/inspect.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_FPR 0.01
-/* Shards for each master, so that the cluster can grow to four times the masters, and be uneven by
- * a fourth at most. */
+/* The shards for each master. A cluster can then grow to four times the masters, and its load is
+ * uneven by at most a fourth. */
 #define SHARDS_OF_A_MASTER 4
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
 struct adding {
-    const struct args *a;
-    uint64_t lines, in; /* done; of those, how many were in: remove */
+    bool ack;       /* print how many lines are done */
+    uint64_t lines; /* that are done */
+    uint64_t in;    /* remove: those of them that were in the set */
 };
 
 static bool added(void *ctx, const struct window *w)
@@ -24,26 +30,52 @@ static bool added(void *ctx, const struct window *w)
     d->lines += w->n;
     for (size_t i = 0; i < w->n && w->batch.verb == CLUSTER_REMOVE; i++)
         d->in += w->batch.bits[i / 8] >> i % 8 & 1;
-    if (d->a->ack) {
+    if (d->ack) {
         printf("%llu\n", (unsigned long long)d->lines);
         flush_output();
     }
     return true;
 }
 
-/* *lines: how many are in for sure, also when it fails. */
-static int add_remote(const struct args *a, const struct remote *r, char **files, int n,
-                      enum cluster_verb verb, uint64_t *lines)
+static struct flow flow_of(const struct args *a, const struct remote *r, enum cluster_verb verb,
+                           struct adding *d)
 {
-    struct adding d = {.a = a};
-    const struct flow f = {a, r, verb, "adding", added, &d};
+    return (struct flow){.lines = &a->lines,
+                         .threads = threads_from(&a->work),
+                         .quiet = a->quiet,
+                         .to = r,
+                         .verb = verb,
+                         .progress = verb == CLUSTER_REMOVE ? "removing" : "adding",
+                         .done = added,
+                         .ctx = d};
+}
+
+/* *lines is the number of lines that are certainly in the set, also after a failure. */
+static int add_remote(const struct args *a, const struct remote *r, uint64_t *lines, char **files,
+                      int n)
+{
+    struct adding d = {.ack = a->redis.ack};
+    const struct flow f =
+        flow_of(a, r, a->lines.weight_field != 0 ? CLUSTER_WEIGH : CLUSTER_ADD, &d);
     const int status = send_lines(&f, files, n);
     *lines = d.lines;
     return status == EXIT_FOUND ? EXIT_FOUND : EXIT_ERROR;
 }
 
-/* Whether it makes a difference to add a line twice. Of a key of TAMIS.CREATE a server has to tell;
- * who cannot ask has to fear it. */
+/* --never: the lines that an exact filter excludes. */
+static int exclude_remote(const struct args *a, const struct remote *r)
+{
+    struct texts never = a->plan.never;
+    struct adding d = {.ack = false}; /* --ack counts the lines that are added */
+    const struct line_args whole = list_lines(&a->lines);
+    struct flow f = flow_of(a, r, CLUSTER_EXCLUDE, &d);
+    f.lines = &whole;
+    if (never.n == 0) return EXIT_FOUND;
+    return send_lines(&f, never.text, never.n) == EXIT_FOUND ? EXIT_FOUND : EXIT_ERROR;
+}
+
+/* Whether it matters that a line is added twice. If the kind is not known (a key of TAMIS.CREATE),
+ * a server is asked; if that fails, it is assumed to matter. */
 static bool counts_lines(const struct remote *r)
 {
     tamis_kind kind = cluster_kind(r->s);
@@ -52,7 +84,7 @@ static bool counts_lines(const struct remote *r)
         return true;
     if (kind == TAMIS_AUTO) kind = f.kind;
     return kind >= TAMIS_COUNT_MIN || kind == TAMIS_COUNTING || kind == TAMIS_CUCKOO ||
-           kind == TAMIS_WINDOW; /* which may be one of counts */
+           kind == TAMIS_WINDOW; /* which may be a window of sketches */
 }
 
 static void warn_of_repeats(const struct remote *r)
@@ -69,23 +101,22 @@ int remote_add(const struct args *a)
     struct remote r = {0};
     uint64_t lines;
     int status = EXIT_ERROR;
-    if (check_fields(a) != EXIT_FOUND) return EXIT_ERROR;
+    if (!check_fields(&a->lines)) return EXIT_ERROR;
     if (remote_open(a, a->words[0], &r)) {
-        status = add_remote(a, &r, a->words + 1, a->n_words - 1,
-                            a->weight_field != 0 ? CLUSTER_WEIGH : CLUSTER_ADD, &lines);
+        status = add_remote(a, &r, &lines, a->words + 1, a->n_words - 1);
         if (status != EXIT_FOUND)
             complain(r.at.shown,
                      "the first %s lines are added%s; the state of later lines is unknown",
-                     grouped(lines), a->replicas != 0 ? " and confirmed" : "");
+                     grouped(lines), a->redis.replicas != 0 ? " and confirmed" : "");
         warn_of_repeats(&r);
-        if (status == EXIT_FOUND) status = remote_check_rate(a, &r, NULL);
+        if (status == EXIT_FOUND && !remote_check_rate(a, &r, NULL)) status = EXIT_ERROR;
     }
     remote_close(&r);
     return finish_output(status);
 }
 
-/* Whether the kind of the set can take keys away, as the library has it: asked of an empty one of
- * the kind, before a line is sent. False after a message. */
+/* Whether keys can be removed from the kind of the set. The library is asked, with an empty
+ * structure of that kind, before a line is sent. False after a message. */
 static bool check_removes(const struct remote *r)
 {
     tamis_plan p = {.struct_size = sizeof p, .kind = cluster_kind(r->s), .items = 1};
@@ -101,20 +132,21 @@ static bool check_removes(const struct remote *r)
     if (p.kind >= TAMIS_COUNT_MIN) p.bytes = 1 << 16;
     if (p.kind >= TAMIS_COUNT_MIN && p.kind != TAMIS_TOP) p.items = 0;
     if (p.kind < TAMIS_COUNT_MIN) p.fpr = 1.0 / 256;
-    if (tamis_create(&p, NULL, &t, NULL) != TAMIS_OK) return true; /* the servers will tell */
+    if (tamis_create(&p, NULL, &t, NULL) != TAMIS_OK) return true; /* then the servers decide */
     const tamis_status s = tamis_remove(t, "", 0, &why);
     tamis_close(t);
-    return s != TAMIS_EUNSUPPORTED || complain(r->at.shown, "%s", reason_of(&why)) == EXIT_FOUND;
+    if (s == TAMIS_EUNSUPPORTED) complain(r->at.shown, "%s", reason_of(&why));
+    return s != TAMIS_EUNSUPPORTED;
 }
 
 int remote_remove(const struct args *a)
 {
     struct remote r = {0};
-    struct adding d = {.a = a};
+    struct adding d = {.ack = a->redis.ack};
     int status = EXIT_ERROR;
-    if (check_fields(a) != EXIT_FOUND) return EXIT_ERROR;
+    if (!check_fields(&a->lines)) return EXIT_ERROR;
     if (remote_open(a, a->words[0], &r) && check_removes(&r)) {
-        const struct flow f = {a, &r, CLUSTER_REMOVE, "removing", added, &d};
+        const struct flow f = flow_of(a, &r, CLUSTER_REMOVE, &d);
         status = send_lines(&f, a->words + 1, a->n_words - 1);
         if (status != EXIT_FOUND)
             complain(r.at.shown,
@@ -125,13 +157,15 @@ int remote_remove(const struct args *a)
                      grouped(d.lines));
     }
     remote_close(&r);
-    return status != EXIT_FOUND ? EXIT_ERROR : d.in > 0 || d.lines == 0 ? EXIT_FOUND : EXIT_NONE;
+    if (status != EXIT_FOUND) return EXIT_ERROR;
+    return d.in > 0 || d.lines == 0 ? EXIT_FOUND : EXIT_NONE;
 }
 
 /* --- New sets --------------------------------------------------------------------------------- */
 
-/* Of so many items, the most that one of S shards gets, but for a chance of 1e-9: six times the
- * deviation above the mean, and a few for means so small that the distribution is not symmetric. */
+/* The most items that one shard gets, except with a probability of 1e-9: six times the deviation
+ * above the mean, and a few more where the mean is so small that the distribution is not
+ * symmetric. */
 static uint64_t items_of_shard(uint64_t items, unsigned shards)
 {
     const double mean = (double)items / shards;
@@ -140,15 +174,15 @@ static uint64_t items_of_shard(uint64_t items, unsigned shards)
     return most < (double)items ? (uint64_t)most : items;
 }
 
-/* How many lines there are; false after a message. */
-static bool count_items(const struct args *a, char **files, int n, const char *option,
+/* Counts the lines; false after a message. */
+static bool count_items(const struct line_args *how, char **files, int n, const char *option,
                         uint64_t *out)
 {
-    if (n > 0 && lines_total_bytes(files, n) > 0) return lines_count(a, files, n, out);
+    if (n > 0 && lines_total_bytes(files, n) > 0) return lines_count(how, files, n, out);
     complain(NULL,
-             "%s: give %s, because a stream is sent to the servers as it arrives and cannot be "
+             "build: give %s, because a stream is sent to the servers as it arrives and cannot be "
              "counted first",
-             a->command->name, option);
+             option);
     return false;
 }
 
@@ -157,15 +191,9 @@ static bool plan_shard(const struct args *a, const struct remote *r, uint64_t it
                        unsigned shards, tamis_plan *p)
 {
     tamis_error why;
-    p->items = items_of_shard(items, shards);
-    if (p->items == 0 && p->kind != TAMIS_GROWING) p->items = 1;
-    p->excluded = items_of_shard(never, shards);
-    p->bytes = a->bytes / shards;
-    /* As for files: all lines go to one generation. */
-    if (p->kind == TAMIS_WINDOW && a->items == 0 && !a->turning)
-        p->items *= p->generations != 0 ? p->generations : (p->generations = 4);
-    if (a->fpr == 0 && (a->bytes == 0 || p->kind == TAMIS_GROWING) && p->excluded == 0)
-        p->fpr = DEFAULT_FPR;
+    p->bytes = a->plan.bytes / shards;
+    p->excluded = 0;
+    plan_for_lines(&a->plan, items_of_shard(items, shards), items_of_shard(never, shards), p);
     tamis_plan solved = *p;
     if (tamis_solve(&solved, NULL, &why) != TAMIS_OK) {
         complain(r->at.shown, "%s", why.text);
@@ -175,37 +203,33 @@ static bool plan_shard(const struct args *a, const struct remote *r, uint64_t it
     return true;
 }
 
-/* How many; 0 after a message. */
+/* The number of shards; 0 after a message. */
 static unsigned shards_from(const struct args *a, const struct remote *r)
 {
     const unsigned masters = cluster_masters(r->c);
     unsigned shards = masters > 1 ? masters * SHARDS_OF_A_MASTER : 1;
-    if (a->shards != 0) shards = (unsigned)a->shards;
-    if (a->bytes == 0 || a->bytes >= shards) return shards;
-    /* A part of 0 bytes would be taken for a size that was not said. */
-    complain(r->at.shown, "--bytes: %s bytes cannot be divided among %s shards", grouped(a->bytes),
-             grouped(shards));
+    if (a->redis.shards != 0) shards = (unsigned)a->redis.shards;
+    if (a->plan.bytes == 0 || a->plan.bytes >= shards) return shards;
+    /* A share of 0 bytes would mean that no size was given. */
+    complain(r->at.shown, "--bytes: %s bytes cannot be divided among %s shards",
+             grouped(a->plan.bytes), grouped(shards));
     return 0;
 }
 
-/* Create, add, seal; what fails is taken away. */
+/* Creates the set, adds the lines and seals it. If anything fails, the set is removed. */
 static int make_set(const struct args *a, struct remote *r, unsigned shards, const tamis_plan *p)
 {
-    struct texts never = a->never;
     const bool is_static =
         p->kind == TAMIS_FUSE || p->kind == TAMIS_RIBBON || p->kind == TAMIS_EXACT;
-    struct args whole = list_lines(a);
     uint64_t lines;
-    whole.ack = false; /* the numbers are of the lines that are added */
-    r->s = cluster_set_create(r->c, r->at.name, shards, p, a->force);
+    r->s = cluster_set_create(r->c, r->at.name, shards, p, a->output.force);
     if (r->s == NULL) return remote_complain(r);
-    int status = add_remote(a, r, a->words, a->n_words,
-                            a->weight_field != 0 ? CLUSTER_WEIGH : CLUSTER_ADD, &lines);
-    if (status == EXIT_FOUND && never.n > 0)
-        status = add_remote(&whole, r, never.text, never.n, CLUSTER_EXCLUDE, &lines);
+    int status = add_remote(a, r, &lines, a->words, a->n_words);
+    if (status == EXIT_FOUND) status = exclude_remote(a, r);
     /* No shard gets more than its share, unless there are more lines than the plan is for. */
-    if (status == EXIT_FOUND && lines > a->items && a->items != 0)
-        status = remote_check_rate(a, r, "not written");
+    if (status == EXIT_FOUND && lines > a->plan.items && a->plan.items != 0 &&
+        !remote_check_rate(a, r, "not written"))
+        status = EXIT_ERROR;
     if (status == EXIT_FOUND && !cluster_set_finish(r->s, is_static)) status = remote_complain(r);
     if (status == EXIT_FOUND) {
         warn_of_repeats(r);
@@ -219,20 +243,19 @@ int remote_build(const struct args *a)
 {
     struct remote r = {0};
     tamis_plan p;
-    struct texts never = a->never;
-    uint64_t items = a->items, excluded = a->never_items;
+    struct texts never = a->plan.never;
+    uint64_t items = a->plan.items, excluded = a->plan.never_items;
     int status = EXIT_ERROR;
-    if (check_fields(a) != EXIT_FOUND || !plan_from(a, &p)) return EXIT_ERROR;
+    if (!check_fields(&a->lines) || !plan_from(&a->plan, &p)) return EXIT_ERROR;
     if (items == 0 && p.kind != TAMIS_GROWING &&
-        !count_items(a, a->words, a->n_words, "--items", &items))
+        !count_items(&a->lines, a->words, a->n_words, "--items", &items))
         return EXIT_ERROR;
-    const struct args whole = list_lines(a);
+    const struct line_args whole = list_lines(&a->lines);
     if (never.n > 0 && excluded == 0 &&
         !count_items(&whole, never.text, never.n, "--never FILE", &excluded))
         return EXIT_ERROR;
-    unsigned shards;
-    if (remote_connect(a, a->output, &r) && (shards = shards_from(a, &r)) > 0 &&
-        plan_shard(a, &r, items, excluded, shards, &p))
+    const unsigned shards = remote_connect(a, a->output.path, &r) ? shards_from(a, &r) : 0;
+    if (shards > 0 && plan_shard(a, &r, items, excluded, shards, &p))
         status = make_set(a, &r, shards, &p);
     remote_close(&r);
     return finish_output(status);
@@ -244,11 +267,12 @@ int remote_count(const struct args *a)
     tamis_plan p;
     tamis_error why;
     int status = EXIT_ERROR;
-    if (check_fields(a) != EXIT_FOUND || !sketch_from(a, &p)) return EXIT_ERROR;
-    unsigned shards;
-    if (remote_connect(a, a->output, &r) && (shards = shards_from(a, &r)) > 0) {
-        /* An equal part of the memory has an equal part of the lines. By --error each shard has to
-         * keep the promise alone: a frequent line may make one of them as heavy as all. */
+    if (!check_fields(&a->lines) || !sketch_from(&a->plan, &p)) return EXIT_ERROR;
+    const unsigned shards = remote_connect(a, a->output.path, &r) ? shards_from(a, &r) : 0;
+    if (shards > 0) {
+        /* Each shard has an equal part of the memory and of the lines. With --error each shard has
+         * to keep the promise alone, because a frequent line may make one of them as heavy as all
+         * together. */
         p.bytes /= shards;
         tamis_plan solved = p;
         if (tamis_solve(&solved, NULL, &why) != TAMIS_OK)

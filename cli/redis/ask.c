@@ -1,41 +1,47 @@
 /* check and freq at redis:// addresses. */
+#include "../commands/freq.h"
+#include "../filters/filter.h"
+#include "../frame/json.h"
+#include "../frame/output.h"
 #include "../input/fields.h"
 #include "redis.h"
+
+#include <tamis/count.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 /* --- check ------------------------------------------------------------------------------------ */
 
-struct checking {
+struct remote_checking {
     const struct args *a;
     uint64_t lines, maybe;
 };
 
-static uint64_t selected(const struct checking *k)
+static uint64_t selected_lines(const struct remote_checking *k)
 {
-    return k->a->invert ? k->lines - k->maybe : k->maybe;
+    return k->a->select.invert ? k->lines - k->maybe : k->maybe;
 }
 
 static bool checked(void *ctx, const struct window *w)
 {
-    struct checking *k = ctx;
+    struct remote_checking *k = ctx;
     const struct args *a = k->a;
-    const bool prints = !a->count && !a->quiet && !a->json;
+    const bool prints = !a->select.count && !a->quiet && !a->json;
     for (size_t i = 0; i < w->n; i++) {
         const bool maybe = (w->batch.bits[i / 8] >> i % 8 & 1) != 0;
         k->maybe += maybe;
-        if (prints && maybe != a->invert)
+        if (prints && maybe != a->select.invert)
             fwrite_unlocked(w->lines[i].p, 1, w->lines[i].len + 1, stdout);
     }
     k->lines += w->n;
-    return !(a->quiet && selected(k) > 0) && !output_failed();
+    return !(a->quiet && selected_lines(k) > 0) && !output_failed();
 }
 
-static void report(const struct checking *k, const char *shown)
+static void report_remote(const struct remote_checking *k, const char *shown)
 {
     if (!k->a->json) {
-        if (k->a->count) printf("%llu\n", (unsigned long long)selected(k));
+        if (k->a->select.count) printf("%llu\n", (unsigned long long)selected_lines(k));
         return;
     }
     json_open('{');
@@ -50,38 +56,45 @@ static void report(const struct checking *k, const char *shown)
 int remote_check(const struct args *a)
 {
     struct remote r = {0};
-    struct checking k = {.a = a};
+    struct remote_checking k = {.a = a};
     int status = EXIT_ERROR;
-    if (a->fpr != 0 || a->bytes != 0)
-        return complain(NULL, "check: --fpr and --bytes require -f; a set already has its "
-                              "size and its rate");
-    if (check_fields(a) != EXIT_FOUND) return EXIT_ERROR;
+    if (a->plan.fpr != 0 || a->plan.bytes != 0)
+        return complain(
+            NULL, "check: --fpr and --bytes require -f; a set already has its size and its rate");
+    if (!check_fields(&a->lines)) return EXIT_ERROR;
     if (remote_open(a, a->words[0], &r)) {
-        /* Lines that are printed are progress enough. */
-        struct args silent = *a;
-        silent.quiet = a->quiet || !(a->count || a->json);
-        const struct flow f = {&silent, &r, CLUSTER_HAS, "checking", checked, &k};
+        const bool totals = a->select.count || a->json;
+        const struct flow f = {.lines = &a->lines,
+                               .threads = threads_from(&a->work),
+                               .quiet = a->quiet ||
+                                        !totals, /* lines that are printed show the progress */
+                               .to = &r,
+                               .verb = CLUSTER_HAS,
+                               .progress = "checking",
+                               .done = checked,
+                               .ctx = &k};
         status = send_lines(&f, a->words + 1, a->n_words - 1);
-        /* After a failure of servers, what is known of only some lines is no answer. */
-        if (status != EXIT_ERROR && !a->quiet) report(&k, r.at.shown);
+        /* After a failure of servers, totals of only some lines are not printed. */
+        if (status != EXIT_ERROR && !a->quiet) report_remote(&k, r.at.shown);
     }
     remote_close(&r);
-    /* As with files: one that could not be read is an error, unless -q has its answer already. */
-    if (status != EXIT_FOUND && !(a->quiet && selected(&k) > 0)) return finish_output(EXIT_ERROR);
-    return finish_output(selected(&k) > 0 ? EXIT_FOUND : EXIT_NONE);
+    /* As with files: a file that cannot be read is an error, unless -q has its answer already. */
+    if (status != EXIT_FOUND && !(a->quiet && selected_lines(&k) > 0))
+        return finish_output(EXIT_ERROR);
+    return finish_output(selected_lines(&k) > 0 ? EXIT_FOUND : EXIT_NONE);
 }
 
 /* --- freq ------------------------------------------------------------------------------------- */
 
-struct asking {
+struct remote_asking {
     const struct args *a;
     const struct remote *r;
     bool found;
 };
 
-static bool counted(void *ctx, const struct window *w)
+static bool print_counts(void *ctx, const struct window *w)
 {
-    struct asking *q = ctx;
+    struct remote_asking *q = ctx;
     for (size_t i = 0; i < w->n; i++) {
         const tamis_estimate *e = &w->batch.estimates[i];
         q->found = q->found || e->upper != 0 || e->lower != 0;
@@ -90,8 +103,8 @@ static bool counted(void *ctx, const struct window *w)
     return !output_failed();
 }
 
-/* One item of the command line. False after a message. */
-static bool ask_word(struct asking *q, const tamis *router, char *word)
+/* Queries one item of the command line. False after a message. */
+static bool ask_word(struct remote_asking *q, const tamis *router, char *word)
 {
     tamis_bytes item = {word, strlen(word)};
     tamis_hash hash;
@@ -104,29 +117,39 @@ static bool ask_word(struct asking *q, const tamis *router, char *word)
         remote_complain(q->r);
         return false;
     }
-    return counted(q, &w);
+    return print_counts(q, &w);
 }
 
-static bool ask_lines(struct asking *q)
+static bool ask_remote_lines(struct remote_asking *q)
 {
-    struct args silent = *q->a;
-    const struct flow f = {&silent, q->r, CLUSTER_COUNT, "asking", counted, q};
-    silent.quiet = true; /* the answers are progress enough */
+    const struct flow f = {.lines = &q->a->lines,
+                           .threads = threads_from(&q->a->work),
+                           .quiet = true, /* the answers show the progress */
+                           .to = q->r,
+                           .verb = CLUSTER_COUNT,
+                           .progress = "asking",
+                           .done = print_counts,
+                           .ctx = q};
     return send_lines(&f, NULL, 0) == EXIT_FOUND && !output_failed();
 }
 
 int remote_freq(const struct args *a)
 {
     struct remote r = {0};
-    struct asking q = {.a = a, .r = &r};
-    if (check_freq(a) != EXIT_FOUND) return EXIT_ERROR;
+    struct remote_asking q = {.a = a, .r = &r};
+    if (!check_freq(a)) return EXIT_ERROR;
     bool good = remote_open(a, a->words[0], &r);
     tamis *router = good ? cluster_router(r.s) : NULL;
-    if (good && router == NULL) good = complain(NULL, "not enough memory") == EXIT_FOUND;
-    if (good && a->n_words == 1) good = ask_lines(&q);
+    if (good && router == NULL) {
+        complain(NULL, "not enough memory");
+        good = false;
+    }
+    if (good && a->n_words == 1) good = ask_remote_lines(&q);
     for (int i = 1; i < a->n_words && good; i++)
-        good = strcmp(a->words[i], "-") == 0 ? ask_lines(&q) : ask_word(&q, router, a->words[i]);
+        good = strcmp(a->words[i], "-") == 0 ? ask_remote_lines(&q)
+                                             : ask_word(&q, router, a->words[i]);
     tamis_close(router);
     remote_close(&r);
-    return finish_output(!good ? EXIT_ERROR : q.found ? EXIT_FOUND : EXIT_NONE);
+    if (!good) return finish_output(EXIT_ERROR);
+    return finish_output(q.found ? EXIT_FOUND : EXIT_NONE);
 }

@@ -1,16 +1,26 @@
-/* info, merge, rotate and top at redis:// addresses: of whole sets. */
+/* info, merge, rotate and top for whole sets at redis:// addresses. */
+#include "../commands/info.h"
+#include "../filters/filter.h"
+#include "../filters/rate.h"
+#include "../filters/request.h"
+#include "../frame/json.h"
+#include "../frame/output.h"
 #include "../frame/terminal.h"
 #include "redis.h"
+
+#include <tamis/count.h>
+#include <tamis/inspect.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 /* --- info ------------------------------------------------------------------------------------- */
 
-/* All shards together. A key that was never added is asked of one of them, each as likely: rates
- * are means. Items are sums, and so are the ends of their interval: shards err by chance, each for
- * itself, so that of all together holds with more than the 99 % of each. What a shard has to take
- * is its bound for each of its items, and the bound of all the mean over the items. */
+/* All shards together. A key that was never added is queried at one shard, each with the same
+ * probability, so rates are means. Items are sums, and so are the bounds of their interval: the
+ * errors of the shards are independent, so the interval of the sum holds with more than the 99 % of
+ * each. The lower bound of the set is the mean of the lower bounds of the shards, weighted by their
+ * items. */
 struct sums {
     tamis_facts whole;
     uint64_t overfull;
@@ -25,12 +35,13 @@ static uint64_t sum(uint64_t x, uint64_t y)
 static int64_t signed_sum(int64_t x, int64_t y)
 {
     int64_t s;
-    return !__builtin_add_overflow(x, y, &s) ? s : y < 0 ? INT64_MIN : INT64_MAX;
+    if (!__builtin_add_overflow(x, y, &s)) return s;
+    return y < 0 ? INT64_MIN : INT64_MAX;
 }
 
 static const char *signed_text(int64_t x)
 {
-    static char text[40]; /* of one call at a time */
+    static char text[40]; /* valid until the next call */
     snprintf(text, sizeof text, "%s%s", x < 0 ? "-" : "",
              grouped(x < 0 ? 0 - (uint64_t)x : (uint64_t)x));
     return text;
@@ -41,7 +52,7 @@ static bool weighs(const tamis_facts *f)
     return tells_how_often(f);
 }
 
-/* Bits per item, as of a file, and the bound. */
+/* Sets bits per item, as for a file, and the lower bound. */
 static void set_bound(tamis_facts *all, const tamis_facts *f, unsigned n)
 {
     const uint64_t of = all->items > 0 ? all->items : all->planned_items;
@@ -54,7 +65,7 @@ static void set_bound(tamis_facts *all, const tamis_facts *f, unsigned n)
     all->bound_ratio = all->bits_per_item / all->bound_bits;
 }
 
-/* Sums stop at the end of their range: what servers say may be anything. */
+/* The sums saturate, because servers may report anything. */
 static struct sums sum_up(const tamis_facts *f, unsigned n)
 {
     struct sums s = {.whole = {.struct_size = sizeof s.whole,
@@ -124,7 +135,7 @@ static void json_weight(const tamis_facts *all)
     json_count("bytes", all->bytes);
 }
 
-static void print_json(const struct remote *r, const tamis_facts *f, const struct sums *s)
+static void print_set_json(const struct remote *r, const tamis_facts *f, const struct sums *s)
 {
     json_open('{');
     json_text("set", r->at.shown);
@@ -146,7 +157,7 @@ static void print_json(const struct remote *r, const tamis_facts *f, const struc
     putchar('\n');
 }
 
-static void print_filter(const struct remote *r, const tamis_facts *f, const struct sums *s)
+static void print_remote_filter(const struct remote *r, const tamis_facts *f, const struct sums *s)
 {
     const tamis_facts *all = &s->whole;
     printf("  items     %s", grouped(all->items));
@@ -181,7 +192,7 @@ static void print_sketch(const tamis_facts *all)
            all->saturated != 0 ? grouped(all->saturated) : "no");
 }
 
-static void print_text(const struct remote *r, const tamis_facts *f, const struct sums *s)
+static void print_set(const struct remote *r, const tamis_facts *f, const struct sums *s)
 {
     const unsigned n = cluster_shards(r->s), masters = cluster_masters(r->c);
     printf("%s: %s %s%s%s, %s shard%s, %s master%s\n", r->at.shown, tamis_kind_name(f->kind),
@@ -191,7 +202,7 @@ static void print_text(const struct remote *r, const tamis_facts *f, const struc
     if (weighs(f))
         print_sketch(&s->whole);
     else
-        print_filter(r, f, s);
+        print_remote_filter(r, f, s);
     printf("  shards    each with m = %s, k = %u; %.1f %% in use; hash xxh3-128, seed %llu\n",
            grouped(f->m), f->k, 100 * s->whole.fill, (unsigned long long)f->seed);
 }
@@ -221,10 +232,10 @@ int remote_info(const struct args *a)
         } else {
             const struct sums s = sum_up(f, cluster_shards(r.s));
             if (a->json)
-                print_json(&r, f, &s);
+                print_set_json(&r, f, &s);
             else
-                print_text(&r, f, &s);
-            if (a->each && !a->json) print_each(r.s, f);
+                print_set(&r, f, &s);
+            if (a->redis.each && !a->json) print_each(r.s, f);
         }
         free(f);
         remote_close(&r);
@@ -234,34 +245,33 @@ int remote_info(const struct args *a)
 
 /* --- Overfull sets ---------------------------------------------------------------------------- */
 
-/* A key of TAMIS.CREATE, TAMIS_AUTO, may be of any kind. */
+/* A key of TAMIS.CREATE has the kind TAMIS_AUTO here, and may have any kind. */
 static bool can_be_overfull(tamis_kind kind)
 {
     return kind < TAMIS_FUSE && kind != TAMIS_GROWING;
 }
 
-int remote_check_rate(const struct args *a, const struct remote *r, const char *fate)
+bool remote_check_rate(const struct args *a, const struct remote *r, const char *fate)
 {
-    if (!can_be_overfull(cluster_kind(r->s))) return EXIT_FOUND;
+    if (!can_be_overfull(cluster_kind(r->s))) return true;
     tamis_facts *f = calloc(cluster_shards(r->s), sizeof *f);
     if (f == NULL || !cluster_set_info(r->s, f)) {
         complain(r->at.shown, "cannot determine whether it is overfull: %s",
                  f != NULL && cluster_why(r->c) != NULL ? cluster_why(r->c) : "not enough memory");
         free(f);
         cluster_recover(r->c);
-        return EXIT_FOUND;
+        return true;
     }
     struct sums s = sum_up(f, cluster_shards(r->s));
     s.whole.overfull = s.overfull > 0;
     s.whole.collecting = f->collecting;
     s.whole.may_miss = f->kind == TAMIS_PAIR;
     /* All shards have one plan. */
-    const double planned = rate_asked(f, a->fpr, USUAL_FPR);
-    const int status = refuse_overfull(a, &s.whole, r->at.shown, fate, planned);
-    if (status == EXIT_FOUND && rate_is_exceeded(&s.whole, planned))
-        warn_of_rate(&s.whole, r->at.shown);
+    const double planned = rate_asked(f, a->plan.fpr, USUAL_FPR);
+    const bool good = check_not_overfull(a, &s.whole, r->at.shown, fate, planned);
+    if (good && rate_is_exceeded(&s.whole, planned)) warn_of_rate(&s.whole, r->at.shown);
     free(f);
-    return status;
+    return good;
 }
 
 /* --- merge ------------------------------------------------------------------------------------ */
@@ -276,20 +286,21 @@ struct merging {
     bool once;
 };
 
-/* Whether two addresses lead to the same servers, as far as the words tell. */
+/* Whether two addresses name the same servers, as far as the text shows. */
 static bool same_servers(const struct cluster_address *x, const struct cluster_address *y)
 {
     return strcmp(x->host, y->host) == 0 && x->port == y->port;
 }
 
-/* False after a message: different kinds or shapes are refused before anything changes. */
+/* Refuses different kinds or shapes before anything changes. False after a message. */
 static bool check_shapes(struct merging *m)
 {
     tamis_facts *first = NULL, *f = NULL;
     bool good = true;
     for (unsigned i = 0; i < m->n && good; i++) {
         struct remote r = {.at = m->at[i], .c = m->to.c, .s = m->in[i]};
-        good = (f = remote_facts(&r)) != NULL;
+        f = remote_facts(&r);
+        good = f != NULL;
         const char *different = NULL;
         if (good && i > 0) {
             if (cluster_shards(m->in[i]) != cluster_shards(m->in[0]))
@@ -301,13 +312,14 @@ static bool check_shapes(struct merging *m)
             else if (f->m != first->m || f->k != first->k)
                 different = "they have different sizes";
         }
-        if (different != NULL)
-            good = complain(m->at[i].shown, "cannot be merged with %s: %s", m->at[0].shown,
-                            different) == EXIT_FOUND;
+        if (different != NULL) {
+            complain(m->at[i].shown, "cannot be merged with %s: %s", m->at[0].shown, different);
+            good = false;
+        }
         if (i == 0) first = f;
         if (i > 0) free(f);
     }
-    /* Counters add up; bits do not mind. */
+    /* A merge that is repeated after a failure adds counters twice, but does not change bits. */
     m->once = good && first != NULL && (weighs(first) || first->kind == TAMIS_COUNTING);
     free(first);
     return good;
@@ -338,7 +350,7 @@ static bool open_sets(const struct args *a, struct merging *m)
     return check_shapes(m);
 }
 
-/* An operand that is the result as well is no longer among the others. Whether there was one. */
+/* Removes the operand that is also the result. Returns whether there was one. */
 static bool take_result_out(struct merging *m)
 {
     unsigned left = 0;
@@ -360,17 +372,17 @@ static int merge_into(const struct args *a, struct merging *m)
 {
     const bool update = take_result_out(m);
     if (update && m->n == 0) return EXIT_FOUND;
-    if (update && !a->force)
+    if (update && !a->output.force)
         return complain(m->to.at.shown, "already exists; use -f to replace it");
-    if (!update) m->to.s = cluster_set_like(m->to.c, m->to.at.name, m->in[0], a->force);
+    if (!update) m->to.s = cluster_set_like(m->to.c, m->to.at.name, m->in[0], a->output.force);
     if (m->to.s == NULL) return remote_complain(&m->to);
     if (!cluster_set_merge(m->to.s, m->in, m->n, m->once)) {
         remote_complain(&m->to);
         if (update)
             return complain(m->to.at.shown, "some shards may have been merged, and others not");
     } else if (update) {
-        return remote_check_rate(a, &m->to, NULL);
-    } else if (remote_check_rate(a, &m->to, "not written") == EXIT_FOUND) {
+        return remote_check_rate(a, &m->to, NULL) ? EXIT_FOUND : EXIT_ERROR;
+    } else if (remote_check_rate(a, &m->to, "not written")) {
         if (cluster_set_finish(m->to.s, false)) return EXIT_FOUND;
         remote_complain(&m->to);
     }
@@ -381,11 +393,11 @@ static int merge_into(const struct args *a, struct merging *m)
 int remote_merge(const struct args *a)
 {
     int status = EXIT_ERROR;
-    if (a->output == NULL)
+    if (a->output.path == NULL)
         return complain(NULL, "merge: give the result with -o redis://HOST:PORT/NAME");
     struct merging *m = calloc(1, sizeof *m);
     if (m == NULL) return complain(NULL, "not enough memory");
-    if (remote_connect(a, a->output, &m->to) && open_sets(a, m)) status = merge_into(a, m);
+    if (remote_connect(a, a->output.path, &m->to) && open_sets(a, m)) status = merge_into(a, m);
     for (unsigned i = 0; i < MOST_SETS; i++) cluster_set_close(m->in[i]);
     remote_close(&m->to);
     free(m);
@@ -408,7 +420,7 @@ int remote_rotate(const struct args *a)
 
 /* --- top -------------------------------------------------------------------------------------- */
 
-/* A reply has to fit into memory, here and there. */
+/* A reply must fit into the memory of both sides. */
 #define MOST_LISTED 1000000u
 
 struct list {
@@ -416,7 +428,7 @@ struct list {
     size_t n, room;
 };
 
-static bool take_heavy(void *ctx, const tamis_heavy *h)
+static bool collect_heavy(void *ctx, const tamis_heavy *h)
 {
     struct list *l = ctx;
     if (l->n == l->room) {
@@ -437,17 +449,15 @@ static bool take_heavy(void *ctx, const tamis_heavy *h)
     return true;
 }
 
-/* The greatest first; equal ones by their bytes, and behind them by hash those whose text is not
- * kept. */
-static int by_count(const void *x, const void *y)
+/* The greatest count first. Equal counts are ordered by the bytes of the items. Items whose text is
+ * not kept come last, ordered by hash. */
+static int by_count_of_heavy(const void *x, const void *y)
 {
     const tamis_heavy *a = x, *b = y;
     if (a->count.estimate != b->count.estimate)
         return a->count.estimate < b->count.estimate ? 1 : -1;
-    if (a->item.p == NULL || b->item.p == NULL)
-        return a->item.p != NULL   ? -1
-               : b->item.p != NULL ? 1
-                                   : (a->hash > b->hash) - (a->hash < b->hash);
+    if (a->item.p == NULL && b->item.p == NULL) return (a->hash > b->hash) - (a->hash < b->hash);
+    if (a->item.p == NULL || b->item.p == NULL) return a->item.p == NULL ? 1 : -1;
     const size_t n = a->item.len < b->item.len ? a->item.len : b->item.len;
     const int order = memcmp(a->item.p, b->item.p, n);
     return order != 0 ? order : (a->item.len > b->item.len) - (a->item.len < b->item.len);
@@ -461,26 +471,27 @@ static void print_heavy(const struct args *a, const tamis_heavy *h)
         print_count(&h->count);
         print_heavy_item(h);
     }
-    putchar(a->nul && !a->json ? '\0' : '\n');
+    putchar(a->lines.nul && !a->json ? '\0' : '\n');
 }
 
-/* An item is in one shard, so the most frequent of all are among the most frequent of each. */
+/* Each item is in one shard, so the most frequent items of the set are among the most frequent of
+ * each shard. */
 int remote_top(const struct args *a)
 {
     struct remote r = {0};
     struct list l = {0};
-    const uint64_t most = a->most != 0 ? a->most : 10;
+    const uint64_t most = a->top.most != 0 ? a->top.most : 10;
     int status = EXIT_ERROR;
-    if (a->n_words != 1 || a->output != NULL || a->bytes != 0 || a->field != 0 ||
-        a->weight_field != 0)
+    if (a->n_words != 1 || a->output.path != NULL || a->plan.bytes != 0 || a->lines.field != 0 ||
+        a->lines.weight_field != 0)
         return complain(NULL, "top: a set at a redis:// address accepts only -n and --json; make "
                               "one with 'tamis count --kind top -o redis://...'");
     if (most > MOST_LISTED)
         return complain(NULL, "top: -n can be at most %u for a set at a redis:// address",
                         MOST_LISTED);
     if (remote_open(a, a->words[0], &r)) {
-        if (cluster_set_top(r.s, most, &l, take_heavy)) {
-            if (l.n > 0) qsort(l.entries, l.n, sizeof *l.entries, by_count);
+        if (cluster_set_top(r.s, most, &l, collect_heavy)) {
+            if (l.n > 0) qsort(l.entries, l.n, sizeof *l.entries, by_count_of_heavy);
             for (size_t i = 0; i < l.n && i < most && !a->quiet; i++) print_heavy(a, &l.entries[i]);
             status = l.n > 0 ? EXIT_FOUND : EXIT_NONE;
         } else {

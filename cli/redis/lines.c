@@ -1,12 +1,15 @@
-/* Lines to the shards of a set. Blocks of lines are gathered in windows, so that each shard gets a
- * thousand items at a time; a few windows are under way at once, and are done in their order. */
+/* Sends lines to the shards of a set. Blocks of lines are gathered in windows, so that each shard
+ * gets about a thousand items at a time. Several windows are under way at once and are finished in
+ * order. */
+#include "../frame/output.h"
+#include "../frame/terminal.h"
 #include "redis.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* How many windows are under way, and how big one gets: a thousand items for each shard, or that
- * many bytes. */
+/* The number of windows that are under way, and the size of one: a thousand items for each shard,
+ * or that many bytes. */
 enum { AHEAD = 3, ITEMS_OF_A_SHARD = 1000, LEAST_ITEMS = 16384 };
 #define WINDOW_BYTES ((size_t)1 << 22)
 
@@ -15,7 +18,7 @@ struct running {
     struct cluster *c;
     size_t enough; /* items of a window */
     struct window windows[AHEAD];
-    unsigned first, used; /* of the ring; the last one used may be filling */
+    unsigned first, used; /* of the ring; the last one in use may be filling */
     bool filling, stopped;
     struct progress bar;
 };
@@ -31,7 +34,7 @@ static void window_free(struct window *w)
     free(w->batch.estimates);
 }
 
-/* Empty, for so many lines of so many bytes. */
+/* Makes the window empty, with room for so many lines and bytes. */
 static bool window_start(struct window *w, size_t lines, size_t bytes)
 {
     w->n = w->size = 0;
@@ -52,7 +55,7 @@ static bool window_start(struct window *w, size_t lines, size_t bytes)
     return true;
 }
 
-/* From the first byte of a block to behind the end of its last line. */
+/* The number of bytes from the beginning of a block to the end of its last line. */
 static size_t span(const struct block *b)
 {
     if (b->n == 0) return 0;
@@ -65,7 +68,7 @@ static tamis_bytes moved(tamis_bytes line, const char *from, char *to)
     return (tamis_bytes){to + ((const char *)line.p - from), line.len};
 }
 
-/* There is room. */
+/* Appends a block, for which there is room. */
 static void window_take(struct window *w, const struct block *b)
 {
     const size_t bytes = span(b);
@@ -89,7 +92,7 @@ static struct window *window_at(struct running *r, unsigned i)
     return &r->windows[(r->first + i) % AHEAD];
 }
 
-/* The oldest. False: it failed, or is enough. */
+/* Finishes the oldest window. False: it failed, or the caller has enough. */
 static bool finish_first(struct running *r)
 {
     struct window *w = window_at(r, 0);
@@ -124,8 +127,8 @@ static bool finish_all(struct running *r)
     return true;
 }
 
-/* Into the window that is filling, or a new one. */
-static bool take_block(struct running *r, const struct block *b)
+/* Adds the block to the window that is filling, or to a new one. */
+static bool send_block(struct running *r, const struct block *b)
 {
     const size_t bytes = span(b);
     const struct window *last = r->filling ? window_at(r, r->used - 1) : NULL;
@@ -150,13 +153,12 @@ static bool take_block(struct running *r, const struct block *b)
 static bool pump(struct running *r, struct lines *in)
 {
     const struct block *b;
-    /* Where lines are written, those behind what cannot be read are not: the count of lines that
-     * are in would be wrong. */
+    /* Lines behind a file that cannot be read are not written, because the number of lines that
+     * were added would be wrong otherwise. */
     const bool asks = r->f->verb == CLUSTER_HAS || r->f->verb == CLUSTER_COUNT;
     while ((asks || !lines_failed(in)) && (b = lines_next(in)) != NULL) {
-        if (!take_block(r, b)) return false;
-        /* Nobody waits for what is known: a slow pipe gets its answers before the next line
-         * comes. */
+        if (!send_block(r, b)) return false;
+        /* Answers are printed before the reading waits, so that a slow pipe gets them at once. */
         if (!lines_wait(in, 0) && !finish_all(r)) return false;
         if (r->used > 1 && !cluster_step(r->c)) return false;
     }
@@ -168,19 +170,18 @@ int send_lines(const struct flow *f, char **files, int n)
     struct running r = {.f = f, .c = f->to->c};
     const size_t shards = cluster_shards(f->to->s);
     tamis *router = cluster_router(f->to->s);
-    struct lines *in =
-        router != NULL ? lines_open(f->a, files, n, router, threads_from(f->a)) : NULL;
+    struct lines *in = router != NULL ? lines_open(f->lines, files, n, router, f->threads) : NULL;
     int status = EXIT_ERROR;
     r.enough = shards * ITEMS_OF_A_SHARD > LEAST_ITEMS ? shards * ITEMS_OF_A_SHARD : LEAST_ITEMS;
     if (in == NULL) {
         complain(NULL, "not enough memory");
     } else {
-        progress_start(&r.bar, f->progress, lines_total_bytes(files, n), f->a->quiet);
+        progress_start(&r.bar, f->progress, lines_total_bytes(files, n), f->quiet);
         const bool good = pump(&r, in);
         progress_end(&r.bar);
         if (cluster_why(r.c) != NULL) remote_complain(f->to);
         if (good || r.stopped) status = lines_failed(in) && !r.stopped ? EXIT_NONE : EXIT_FOUND;
-        lines_close(in);
+        lines_close(in, f->quiet);
     }
     tamis_close(router);
     cluster_forget(r.c); /* windows that were under way when it stopped */

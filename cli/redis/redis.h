@@ -1,11 +1,19 @@
-/* Sets at redis:// addresses: the same commands as for files, with the work done by servers
+/* Sets at redis:// addresses: the same commands as for files. The servers do the work
  * (cluster/). */
 #ifndef TAMIS_CLI_REDIS_H
 #define TAMIS_CLI_REDIS_H
 
 #include "../../cluster/cluster.h"
-#include "../frame/cli.h"
 #include "../input/lines.h"
+
+#include <tamis/inspect.h>
+
+/* Whether an argument that names a filter is a redis:// address, and the command for such sets
+ * (filters/redis.c). */
+bool names_redis(const struct args *a);
+int run_redis(const struct args *a);
+/* False after a message when an option is only for such sets. */
+bool check_no_redis_options(const struct args *a);
 
 /* A set behind an address. */
 struct remote {
@@ -13,23 +21,23 @@ struct remote {
     struct cluster *c;
     struct cluster_set *s;
 };
-/* The servers behind an address; false after a message. */
+/* Connects to the servers of an address; false after a message. */
 bool remote_connect(const struct args *a, const char *word, struct remote *out);
-/* And the set. */
+/* The same, and opens the set. */
 bool remote_open(const struct args *a, const char *word, struct remote *out);
 void remote_close(struct remote *r);
-/* What failed. Returns EXIT_ERROR. */
+/* Prints what failed. Returns EXIT_ERROR. */
 int remote_complain(const struct remote *r);
-/* What TAMIS.INFO says of every shard, to be freed; NULL after a message. */
+/* The facts of every shard by TAMIS.INFO, which the caller frees; NULL after a message. */
 tamis_facts *remote_facts(const struct remote *r);
 
-/* Whether the rate of the set exceeds its plan, by TAMIS.INFO of every shard, which reads all cells
- * there: 0.27 s for 1 GB. Kinds that are never overfull are not asked. Warns if so; EXIT_ERROR as
- * refuse_overfull. Where the servers do not answer, a note says so, and the result is EXIT_FOUND.
- * (redis_info.c) */
-int remote_check_rate(const struct args *a, const struct remote *r, const char *fate);
+/* Checks the rate of the set by TAMIS.INFO of every shard, which reads all cells there: 0.27 s for
+ * 1 GB. Kinds that are never overfull are not checked. Prints a warning when the rate exceeds the
+ * plan, and returns false as check_not_overfull does. Where the servers do not answer, a note says
+ * so, and the result is true (info.c). */
+bool remote_check_rate(const struct args *a, const struct remote *r, const char *fate);
 
-/* Lines on their way to the shards of a set, in order (redis_lines.c). */
+/* Lines that are sent to the shards of a set, in order (lines.c). */
 struct window {
     struct cluster_batch batch;
     tamis_bytes *lines, *keys;
@@ -41,17 +49,20 @@ struct window {
     uint64_t input_bytes;
 };
 struct flow {
-    const struct args *a;
+    const struct line_args *lines;
+    unsigned threads;
+    bool quiet;
     const struct remote *to;
     enum cluster_verb verb;
     const char *progress;
-    /* Called for windows that are done, in the order of the input; false: enough. */
+    /* Called for each window that is done, in the order of the input. Returns false when that is
+     * enough. */
     bool (*done)(void *ctx, const struct window *w);
     void *ctx;
 };
-/* EXIT_FOUND when all lines, or enough, are done; after a message EXIT_NONE when all but those of
- * files that cannot be read are (where lines are written: but those behind them), EXIT_ERROR
- * otherwise. */
+/* Returns EXIT_FOUND when all lines, or enough of them, are done. After a message: EXIT_NONE when
+ * all lines are done except those of files that cannot be read (when lines are written, also except
+ * those behind them), and EXIT_ERROR otherwise. */
 int send_lines(const struct flow *f, char **files, int n);
 int remote_build(const struct args *a);
 int remote_count(const struct args *a);

@@ -194,7 +194,10 @@ enum MHD_Result guard_reply_content(struct guard_ask *ask, const struct guard_co
                                      field);
         }
         if (r == GUARD_RANGE_PART) status = MHD_HTTP_PARTIAL_CONTENT;
-        if (r == GUARD_RANGE_WHOLE) from = 0, to = c->size - 1;
+        if (r == GUARD_RANGE_WHOLE) {
+            from = 0;
+            to = c->size - 1;
+        }
     }
     const size_t n = status == MHD_HTTP_NOT_MODIFIED ? 0 : (size_t)(to - from + 1);
     struct MHD_Response *r = respond_with(ask, c, from, n);

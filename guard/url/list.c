@@ -35,7 +35,7 @@ static bool begins(struct piece p, const char *text)
 }
 
 /* Returns where the text occurs in a piece, or the end of the piece. */
-static const uint8_t *find(struct piece p, const char *text)
+static const uint8_t *find_text(struct piece p, const char *text)
 {
     while (p.at < p.end && !begins(p, text)) p.at++;
     return p.at;
@@ -43,7 +43,7 @@ static const uint8_t *find(struct piece p, const char *text)
 
 static bool contains(struct piece p, const char *text)
 {
-    return find(p, text) < p.end;
+    return find_text(p, text) < p.end;
 }
 
 static guard_line reject(const char *reason)
@@ -95,7 +95,7 @@ static bool has_dot(const guard_url *u)
 
 /* --- The forms -------------------------------------------------------------------------------- */
 
-struct reader {
+struct line_reader {
     guard_url_idn *idn;
     char *room;
     size_t size;
@@ -103,7 +103,7 @@ struct reader {
 
 /* Stores the canonical URL of a piece and returns NULL, or returns the reason why it cannot be
  * listed. */
-static const char *read_url(const struct reader *r, struct piece p, guard_url *u)
+static const char *read_url(const struct line_reader *r, struct piece p, guard_url *u)
 {
     const guard_url_status status =
         guard_url_canonical(p.at, length_of(p), r->idn, r->room, r->size, u);
@@ -121,7 +121,7 @@ static guard_line entry(const guard_url *u)
 }
 
 /* Reads a URL, with or without its scheme, or a host. */
-static guard_line url_line(const struct reader *r, struct piece p)
+static guard_line url_line(const struct line_reader *r, struct piece p)
 {
     guard_url u;
     const char *reason = read_url(r, p, &u);
@@ -132,7 +132,7 @@ static guard_line url_line(const struct reader *r, struct piece p)
 }
 
 /* Reads a host and nothing else. */
-static guard_line host_line(const struct reader *r, struct piece p, const char *otherwise)
+static guard_line host_line(const struct line_reader *r, struct piece p, const char *otherwise)
 {
     guard_url u;
     for (const uint8_t *c = p.at; c < p.end; c++)
@@ -143,10 +143,10 @@ static guard_line host_line(const struct reader *r, struct piece p, const char *
     return entry(&u);
 }
 
-static guard_line filter_line(const struct reader *r, struct piece p)
+static guard_line filter_line(const struct line_reader *r, struct piece p)
 {
     p.at += 2;
-    const uint8_t *end = find(p, "^");
+    const uint8_t *end = find_text(p, "^");
     if (end == p.end) return reject("a filter rule other than ||host^");
     if (end + 1 < p.end) return reject("a filter rule with options, or other than ||host^");
     p.end = end;
@@ -158,7 +158,8 @@ static bool is_address(struct piece word, bool *nowhere)
 {
     static const char *const none[] = {"0.0.0.0", "127.0.0.1", "[::]", "[::1]"};
     uint8_t text[GUARD__ADDRESS_SIZE];
-    const struct piece bare = {word.at, find(word, "%")}; /* without the zone, as in fe80::1%lo0 */
+    const struct piece bare = {word.at,
+                               find_text(word, "%")}; /* without the zone, as in fe80::1%lo0 */
     size_t n = guard__ip4(bare.at, length_of(bare), text);
     if (n == 0) n = guard__ip6(bare.at, length_of(bare), text);
     *nowhere = false;
@@ -177,7 +178,7 @@ static bool is_own_name(struct piece name)
     return length_of(name) > n && memcmp(name.end - n, domain, n) == 0;
 }
 
-static guard_line hosts_line(const struct reader *r, bool nowhere, struct piece p)
+static guard_line hosts_line(const struct line_reader *r, bool nowhere, struct piece p)
 {
     struct piece more;
     const struct piece name = first_word(p, &more);
@@ -198,7 +199,7 @@ static bool is_cosmetic(struct piece p)
 guard_line guard_list_line(const void *bytes, size_t len, guard_url_idn *idn, char *room,
                            size_t size)
 {
-    const struct reader r = {idn, room, size};
+    const struct line_reader r = {idn, room, size};
     const struct piece p = content((struct piece){bytes, (const uint8_t *)bytes + len});
     struct piece rest;
     const struct piece word = first_word(p, &rest);

@@ -149,7 +149,7 @@ static bool read_lists(struct build *b)
 
 /* --- Filters ---------------------------------------------------------------------------------- */
 
-static tamis_status fill(tamis *t, const struct guard_entries *e, bool exclude)
+static tamis_status fill_from_entries(tamis *t, const struct guard_entries *e, bool exclude)
 {
     enum { PIECE = 1024 };
     tamis_bytes keys[PIECE];
@@ -190,17 +190,18 @@ static bool write_filter(struct build *b, const struct guard_entries *members, c
     tamis_status s = TAMIS_OK;
     if (bytes != 0 && tamis_solve(&small, NULL, NULL) == TAMIS_OK) p = small;
     s = tamis_create(&p, NULL, &t, &why);
-    if (s == TAMIS_OK && fill(t, members, false) != TAMIS_OK) s = TAMIS_ENOMEM;
-    if (s == TAMIS_OK && b->good.n > 0 && fill(t, &b->good, true) != TAMIS_OK) s = TAMIS_ENOMEM;
+    if (s == TAMIS_OK && fill_from_entries(t, members, false) != TAMIS_OK) s = TAMIS_ENOMEM;
+    if (s == TAMIS_OK && b->good.n > 0 && fill_from_entries(t, &b->good, true) != TAMIS_OK)
+        s = TAMIS_ENOMEM;
     if (s == TAMIS_ENOMEM) snprintf(why.text, sizeof why.text, "not enough memory");
     if (s == TAMIS_OK) s = tamis_seal(t, &why);
     if (s == TAMIS_OK) s = tamis_save(t, path, NULL, &why);
-    if (s == TAMIS_OK && (s = tamis_info(t, &f)) == TAMIS_OK) {
-        *rate = f.fpr_now;
-        *seed = f.seed;
-    }
+    if (s == TAMIS_OK) s = tamis_info(t, &f);
+    *rate = f.fpr_now;
+    *seed = f.seed;
     tamis_close(t);
-    return s == TAMIS_OK || guard_fail(b->why, "%s: %s", path, why.text);
+    if (s != TAMIS_OK) return guard_fail(b->why, "%s: %s", path, why.text);
+    return true;
 }
 
 /* --- Comparison with the base ----------------------------------------------------------------- */
@@ -349,7 +350,8 @@ static bool base_rate(const struct build *b, double *rate)
     if (good && tamis_info(t, &f) == TAMIS_OK) *rate = f.fpr_now;
     if (good) tamis_close(t);
     free(path);
-    return good || guard_fail(b->why, "the base filter can no longer be read");
+    if (!good) return guard_fail(b->why, "the base filter can no longer be read");
+    return true;
 }
 
 static bool write_changes(struct build *b)
@@ -392,7 +394,7 @@ static bool write_version(struct build *b)
     return good;
 }
 
-static bool begin(struct build *b)
+static bool begin_version(struct build *b)
 {
     bool absent;
     uint8_t id[16];
@@ -427,7 +429,7 @@ bool guard_build(const guard_request *r, guard_manifest *out, guard_error *why)
     b->request = r;
     b->why = why;
     const int held = lock(r->directory, why);
-    const bool good = held >= 0 && begin(b) && read_lists(b) && write_version(b) &&
+    const bool good = held >= 0 && begin_version(b) && read_lists(b) && write_version(b) &&
                       guard_manifest_write(r->directory, &b->fresh, why);
     if (held >= 0) remove_unpublished(r->directory);
     if (held >= 0) close(held);

@@ -124,10 +124,10 @@ const guard_manifest *guard_about(const guard *g)
 
 const void *guard_bytes(const guard *g, const char *part, size_t *size)
 {
-    const struct bytes *b = strcmp(part, "filter") == 0    ? &g->filter_bytes
-                            : strcmp(part, "delta") == 0   ? &g->delta_bytes
-                            : strcmp(part, "removed") == 0 ? &g->removed
-                                                           : NULL;
+    const struct bytes *b = NULL;
+    if (strcmp(part, "filter") == 0) b = &g->filter_bytes;
+    if (strcmp(part, "delta") == 0) b = &g->delta_bytes;
+    if (strcmp(part, "removed") == 0) b = &g->removed;
     *size = b != NULL ? b->n : 0;
     return b != NULL ? b->p : NULL;
 }

@@ -31,7 +31,7 @@ static bool push(struct guard_entries *e, guard_span expression, uint64_t labels
     return true;
 }
 
-static int compare(const void *a, const void *b)
+static int by_hash(const void *a, const void *b)
 {
     const struct guard_entry *x = a, *y = b;
     return memcmp(x->hash, y->hash, sizeof x->hash);
@@ -41,9 +41,9 @@ void guard_entries_sort(struct guard_entries *e)
 {
     size_t kept = 0;
     if (e->n == 0) return;
-    qsort(e->at, e->n, sizeof *e->at, compare);
+    qsort(e->at, e->n, sizeof *e->at, by_hash);
     for (size_t i = 1; i < e->n; i++) {
-        if (compare(&e->at[kept], &e->at[i]) == 0)
+        if (by_hash(&e->at[kept], &e->at[i]) == 0)
             e->at[kept].labels |= e->at[i].labels;
         else
             e->at[++kept] = e->at[i];
@@ -56,7 +56,7 @@ const struct guard_entry *guard_entries_find(const struct guard_entries *e,
 {
     struct guard_entry key;
     memcpy(key.hash, hash, sizeof key.hash);
-    return e->n > 0 ? bsearch(&key, e->at, e->n, sizeof key, compare) : NULL;
+    return e->n > 0 ? bsearch(&key, e->at, e->n, sizeof key, by_hash) : NULL;
 }
 
 /* --- Lines ------------------------------------------------------------------------------------ */
@@ -73,7 +73,7 @@ struct reading {
     guard_error *why;
 };
 
-static void reject(struct reading *r, const char *reason)
+static void reject_line(struct reading *r, const char *reason)
 {
     r->tally->rejects++;
     if (r->request->reject != NULL)
@@ -95,7 +95,7 @@ static bool take_good(struct reading *r, guard_span expression)
         guard_url_canonical(r->again, n, NULL, r->room, GUARD_URL_ROOM(LONGEST_LINE), &url);
     if (s != GUARD_URL_OK) { /* it was canonical, so it can only be too long */
         r->tally->lines--;
-        reject(r, guard_url_message(s));
+        reject_line(r, guard_url_message(s));
         return true;
     }
     const size_t count = guard_url_expressions(&url, all);
@@ -115,12 +115,12 @@ static bool take_good(struct reading *r, guard_span expression)
 static bool take_line(struct reading *r, const char *text, size_t n)
 {
     if (n > LONGEST_LINE - 8) {
-        reject(r, "the line is longer than any URL");
+        reject_line(r, "the line is longer than any URL");
         return true;
     }
     const guard_line line =
         guard_list_line(text, n, guard_idn, r->room, GUARD_URL_ROOM(LONGEST_LINE));
-    if (line.kind == GUARD_LINE_REJECT) reject(r, line.reason);
+    if (line.kind == GUARD_LINE_REJECT) reject_line(r, line.reason);
     if (line.kind != GUARD_LINE_ENTRY) return true;
     r->tally->lines++;
     if (r->bad != NULL) return take_good(r, line.expression);
@@ -154,14 +154,14 @@ static void close_plain(void *in)
 static const guard_reader PLAIN = {open_plain, read_plain, plain_reason, close_plain};
 
 /* The bytes that have been read but not processed. */
-struct text {
+struct list_text {
     char bytes[2 * LONGEST_LINE];
     size_t have;
     bool too_long; /* the beginning of the current line has been discarded */
 };
 
 /* Processes the complete lines and keeps the remainder. */
-static bool take_lines(struct reading *r, struct text *t)
+static bool take_lines(struct reading *r, struct list_text *t)
 {
     const char *p = t->bytes, *const stop = t->bytes + t->have;
     bool good = true;
@@ -180,7 +180,7 @@ static bool take_lines(struct reading *r, struct text *t)
     return good;
 }
 
-static bool read_all(struct reading *r, struct text *t)
+static bool read_all(struct reading *r, struct list_text *t)
 {
     const guard_reader *reader = r->request->reader != NULL ? r->request->reader : &PLAIN;
     const char *path = r->list->path;
@@ -221,12 +221,15 @@ static bool is_likely(const struct reading *r, uint64_t lines, uint64_t rejects)
 static bool read_list(struct reading *r)
 {
     const struct guard_tally before = *r->tally;
-    struct text *t = malloc(sizeof *t);
+    struct list_text *t = malloc(sizeof *t);
     r->room = malloc(GUARD_URL_ROOM(LONGEST_LINE));
     r->again = malloc(GUARD_URL_ROOM(LONGEST_LINE) + 8);
     bool good = t != NULL && r->room != NULL && r->again != NULL;
     if (!good) guard_fail(r->why, "not enough memory");
-    if (t != NULL) t->have = 0, t->too_long = false;
+    if (t != NULL) {
+        t->have = 0;
+        t->too_long = false;
+    }
     good = good && read_all(r, t) &&
            is_likely(r, r->tally->lines - before.lines, r->tally->rejects - before.rejects);
     free(t);

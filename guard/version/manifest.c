@@ -94,7 +94,8 @@ static bool sync_directory(const char *directory, guard_error *why)
     const bool good = fd >= 0 && fsync(fd) == 0;
     const int os = errno;
     if (fd >= 0) close(fd);
-    return good || guard_fail(why, "%s: %s", directory, strerror(os));
+    if (!good) return guard_fail(why, "%s: %s", directory, strerror(os));
+    return true;
 }
 
 /* --- The text --------------------------------------------------------------------------------- */

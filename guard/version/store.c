@@ -20,7 +20,7 @@ struct guard_store {
     MDB_dbi db;
 };
 
-static bool fail(guard_error *why, const char *path, int code)
+static bool fail_store(guard_error *why, const char *path, int code)
 {
     snprintf(why->text, sizeof why->text, "%s: %s", path, mdb_strerror(code));
     return false;
@@ -63,15 +63,16 @@ bool guard_store_write(const char *path, const struct guard_entry *entries, size
 {
     MDB_env *env;
     /* LMDB would add to a file that a killed build left. */
-    if (unlink(path) != 0 && errno != ENOENT) return fail(why, path, errno);
+    if (unlink(path) != 0 && errno != ENOENT) return fail_store(why, path, errno);
     int code = mdb_env_create(&env);
-    if (code != 0) return fail(why, path, code);
+    if (code != 0) return fail_store(why, path, code);
     code = mdb_env_set_mapsize(env, n * MAP_PER_ENTRY + MAP_LEAST);
     if (code == 0) code = mdb_env_open(env, path, FLAGS | MDB_NOSYNC, 0644);
     if (code == 0) code = write_all(env, entries, n);
     if (code == 0) code = mdb_env_sync(env, 1);
     mdb_env_close(env);
-    return code == 0 || fail(why, path, code);
+    if (code != 0) return fail_store(why, path, code);
+    return true;
 }
 
 struct guard_store *guard_store_open(const char *path, guard_error *why)
@@ -79,7 +80,7 @@ struct guard_store *guard_store_open(const char *path, guard_error *why)
     struct guard_store *s = calloc(1, sizeof *s);
     MDB_txn *txn = NULL;
     if (s == NULL) {
-        fail(why, path, MDB_PANIC);
+        fail_store(why, path, MDB_PANIC);
         return NULL;
     }
     int code = mdb_env_create(&s->env);
@@ -89,7 +90,7 @@ struct guard_store *guard_store_open(const char *path, guard_error *why)
     if (code == 0) code = mdb_dbi_open(txn, NULL, 0, &s->db);
     if (txn != NULL) mdb_txn_abort(txn);
     if (code == 0) return s;
-    fail(why, path, code);
+    fail_store(why, path, code);
     guard_store_close(s);
     return NULL;
 }
@@ -112,7 +113,8 @@ int guard_store_find(const struct guard_store *s, const uint8_t hash[GUARD_HASH_
     const int code = mdb_get(txn, s->db, &key, &value);
     if (code == 0) *labels = get_labels(&value);
     mdb_txn_abort(txn);
-    return code == 0 ? 1 : code == MDB_NOTFOUND ? 0 : -1;
+    if (code == 0) return 1;
+    return code == MDB_NOTFOUND ? 0 : -1;
 }
 
 /* Visits entries from the first one not before the prefix, as long as they begin with it. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Makes room for n more bytes and a NUL. */
-static bool grow(struct guard_text *t, size_t n)
+static bool grow_room(struct guard_text *t, size_t n)
 {
     if (t->failed || n > t->most || t->length > t->most - n) {
         t->failed = true;
@@ -28,7 +28,7 @@ void guard_text_add(struct guard_text *t, const char *format, ...)
     const int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
     if (n < 0) t->failed = true;
-    if (n < 0 || !grow(t, (size_t)n)) return;
+    if (n < 0 || !grow_room(t, (size_t)n)) return;
     va_start(args, format);
     vsnprintf(t->at + t->length, (size_t)n + 1, format, args);
     va_end(args);
@@ -38,7 +38,7 @@ void guard_text_add(struct guard_text *t, const char *format, ...)
 void guard_text_hex(struct guard_text *t, const uint8_t *bytes, size_t n)
 {
     static const char digits[] = "0123456789abcdef";
-    if (!grow(t, 2 * n)) return;
+    if (!grow_room(t, 2 * n)) return;
     for (size_t i = 0; i < n; i++) {
         t->at[t->length++] = digits[bytes[i] >> 4];
         t->at[t->length++] = digits[bytes[i] & 15];

@@ -62,12 +62,14 @@ static struct native_body *united(redis_ctx *ctx, redis_string **argv, int argc,
         if (fits) {
             struct native_body *source = ((struct native *)open.value)->body;
             fits = source != into;
-            if (!fits)
+            if (!fits) {
                 native_say(ctx, "a structure cannot be merged into itself");
-            else if (sum == NULL)
-                fits = (sum = native_copy(source, &why)) != NULL;
-            else
+            } else if (sum == NULL) {
+                sum = native_copy(source, &why);
+                fits = sum != NULL;
+            } else {
                 fits = tamis_merge(sum->t, from, &why) == TAMIS_OK;
+            }
             if (!fits && source != into) native_say(ctx, why.text);
             redis_close_key(&open);
         }
@@ -168,7 +170,8 @@ int redis_tamis_top(redis_ctx *ctx, redis_string **argv, int argc)
     } else {
         n = n == 0 ? 0 : tamis_top(t, list, n);
         redis.ReplyWithArray(ctx, (long)n);
-        for (size_t i = 0; i < n; i++) (full ? reply_heavy_full : reply_heavy)(ctx, &list[i]);
+        for (size_t i = 0; i < n && full; i++) reply_heavy_full(ctx, &list[i]);
+        for (size_t i = 0; i < n && !full; i++) reply_heavy(ctx, &list[i]);
     }
     if (list != NULL) redis_memory.free(NULL, list);
     redis_close_key(&open);

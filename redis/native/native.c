@@ -236,7 +236,7 @@ static bool batch_new(redis_ctx *ctx, redis_string **argv, int argc, int step, s
     return true;
 }
 
-static bool bit(const struct batch *b, size_t i)
+static bool batch_bit(const struct batch *b, size_t i)
 {
     return (b->bits[i / 8] >> i % 8 & 1) != 0;
 }
@@ -252,7 +252,7 @@ int redis_tamis_madd(redis_ctx *ctx, redis_string **argv, int argc)
         const tamis_status s = tamis_add_many(t, b.items, b.n, b.bits, &done);
         if (s == TAMIS_OK) done = b.n;
         redis.ReplyWithArray(ctx, (long)(done + (s != TAMIS_OK)));
-        for (size_t i = 0; i < done; i++) redis.ReplyWithBool(ctx, !bit(&b, i));
+        for (size_t i = 0; i < done; i++) redis.ReplyWithBool(ctx, !batch_bit(&b, i));
         if (s != TAMIS_OK) native_say(ctx, tamis_status_message(s));
         if (done == b.n)
             redis.ReplicateVerbatim(ctx);
@@ -274,7 +274,7 @@ int redis_tamis_mhas(redis_ctx *ctx, redis_string **argv, int argc)
     if (batch_new(ctx, argv + 2, argc - 2, 1, &b)) {
         tamis_may_contain_many(t, b.items, b.n, b.bits);
         redis.ReplyWithArray(ctx, argc - 2);
-        for (size_t i = 0; i < b.n; i++) redis.ReplyWithBool(ctx, bit(&b, i));
+        for (size_t i = 0; i < b.n; i++) redis.ReplyWithBool(ctx, batch_bit(&b, i));
         redis_memory.free(NULL, b.items);
     }
     redis_close_key(&open);
@@ -461,8 +461,8 @@ int redis_tamis_remove(redis_ctx *ctx, redis_string **argv, int argc)
 }
 
 /* Ends a command that did either everything or nothing. */
-static int finish(redis_ctx *ctx, redis_string *key, struct redis_open *open, tamis_status s,
-                  const tamis_error *why, const char *event)
+static int finish_all_or_none(redis_ctx *ctx, redis_string *key, struct redis_open *open,
+                              tamis_status s, const tamis_error *why, const char *event)
 {
     if (s == TAMIS_OK) {
         redis_done(ctx, event, key);
@@ -486,7 +486,7 @@ int redis_tamis_exclude(redis_ctx *ctx, redis_string **argv, int argc)
     }
     const tamis_status s = tamis_exclude_many(t, b.items, b.n, &why);
     redis_memory.free(NULL, b.items);
-    return finish(ctx, argv[1], &open, s, &why, "tamis.exclude");
+    return finish_all_or_none(ctx, argv[1], &open, s, &why, "tamis.exclude");
 }
 
 int redis_tamis_seal(redis_ctx *ctx, redis_string **argv, int argc)
@@ -496,7 +496,7 @@ int redis_tamis_seal(redis_ctx *ctx, redis_string **argv, int argc)
     (void)argc;
     tamis *t = OPEN_TO_WRITE(ctx, argv[1], &open);
     if (t == NULL) return REDIS_OK;
-    return finish(ctx, argv[1], &open, tamis_seal(t, &why), &why, "tamis.seal");
+    return finish_all_or_none(ctx, argv[1], &open, tamis_seal(t, &why), &why, "tamis.seal");
 }
 
 int redis_tamis_rotate(redis_ctx *ctx, redis_string **argv, int argc)
@@ -506,5 +506,5 @@ int redis_tamis_rotate(redis_ctx *ctx, redis_string **argv, int argc)
     (void)argc;
     tamis *t = OPEN_TO_WRITE(ctx, argv[1], &open);
     if (t == NULL) return REDIS_OK;
-    return finish(ctx, argv[1], &open, tamis_rotate(t, &why), &why, "tamis.rotate");
+    return finish_all_or_none(ctx, argv[1], &open, tamis_rotate(t, &why), &why, "tamis.rotate");
 }

@@ -18,17 +18,17 @@ static void *counted(struct native_body *b, void *p)
     return p;
 }
 
-static void *take(void *ctx, size_t n)
+static void *take_counted(void *ctx, size_t n)
 {
     return counted(ctx, memory_of(ctx)->alloc(NULL, n));
 }
 
-static void *take_zeroed(void *ctx, size_t n)
+static void *take_zeroed_counted(void *ctx, size_t n)
 {
     return counted(ctx, memory_of(ctx)->zeroed(NULL, n));
 }
 
-static void give(void *ctx, void *p)
+static void give_counted(void *ctx, void *p)
 {
     struct native_body *b = ctx;
     if (p == NULL) return;
@@ -44,7 +44,8 @@ static struct native_body *body_new(tamis_error *why)
         return NULL;
     }
     *b = (struct native_body){
-        .memory = {.ctx = b, .alloc = take, .free = give, .zeroed = take_zeroed}};
+        .memory = {
+            .ctx = b, .alloc = take_counted, .free = give_counted, .zeroed = take_zeroed_counted}};
     return b;
 }
 
@@ -65,7 +66,7 @@ struct native_body *native_create(const tamis_plan *plan, uint64_t limit, tamis_
 }
 
 /* For all other kinds this call reads no cell, whereas tamis_info would read all of them. */
-static bool is_private(const tamis *t)
+static bool is_private_filter(const tamis *t)
 {
     return tamis_probability_hashes(t, NULL, 0, 0.5, NULL, NULL) == TAMIS_OK;
 }
@@ -77,7 +78,7 @@ struct native_body *native_load(const void *image, size_t size, uint64_t limit, 
     tamis_options options = options_of(b, limit);
     options.flags = TAMIS_STEADY; /* a loaded replica behaves exactly like its primary */
     if (tamis_load(image, size, &options, &b->t, why) == TAMIS_OK) {
-        if (!is_private(b->t)) return b;
+        if (!is_private_filter(b->t)) return b;
         /* TAMIS.HAS replies yes or no, and with the noise of a private filter its no would often be
          * wrong. */
         *why =
@@ -111,7 +112,7 @@ struct filling {
     size_t at, size;
 };
 
-static tamis_status fill(void *ctx, const void *bytes, size_t n)
+static tamis_status fill_dump(void *ctx, const void *bytes, size_t n)
 {
     struct filling *f = ctx;
     if (n > f->size - f->at) return TAMIS_EINVAL;
@@ -134,7 +135,7 @@ uint8_t *native_image(struct native_body *b, const tamis_memory *memory, size_t 
     struct filling f = {.size = (size_t)tamis_image_size(b->t)};
     f.p = memory->alloc(NULL, f.size);
     if (f.p == NULL) return NULL;
-    if (write_image(b, fill, &f, NULL) != TAMIS_OK || f.at != f.size) {
+    if (write_image(b, fill_dump, &f, NULL) != TAMIS_OK || f.at != f.size) {
         redis.Free(f.p);
         return NULL;
     }
@@ -204,7 +205,7 @@ static uint8_t *read_image(redis_io *io, size_t *size)
     }
 }
 
-static void *load(redis_io *io, int encver)
+static void *load_native(redis_io *io, int encver)
 {
     tamis_error why = {.text = "it ends too early, or there is no memory"};
     size_t size = 0;
@@ -263,7 +264,7 @@ static size_t usage(redis_key_opt *ctx, const void *value, size_t samples)
     return redis.MallocSize((void *)(uintptr_t)n) + redis.MallocSize(n->body) + n->body->bytes;
 }
 
-static size_t effort(redis_key_opt *ctx, const void *value)
+static size_t native_effort(redis_key_opt *ctx, const void *value)
 {
     (void)ctx;
     return 1 + (((const struct native *)value)->body->bytes >> 16);
@@ -280,13 +281,13 @@ static void *copy(redis_key_opt *ctx, const void *value)
 redis_type *redis_native_type(redis_ctx *ctx)
 {
     struct redis_type_methods methods = {.version = REDIS_TYPE_METHODS,
-                                         .rdb_load = load,
+                                         .rdb_load = load_native,
                                          .rdb_save = save,
                                          .aof_rewrite = rewrite,
                                          .digest = digest,
                                          .free = drop,
                                          .mem_usage2 = usage,
-                                         .free_effort2 = effort,
+                                         .free_effort2 = native_effort,
                                          .copy2 = copy};
     return redis.CreateDataType(ctx, NAME, ENCVER, &methods);
 }

@@ -59,14 +59,14 @@ uint64_t compat_bloom_capacity(const struct compat_bloom *b)
     return sum;
 }
 
-static uint64_t own_bytes(uint32_t links)
+static uint64_t bloom_own_bytes(uint32_t links)
 {
     return sizeof(struct compat_bloom) + links * sizeof(struct compat_bloom_link);
 }
 
 /* Appends a link. Nothing changes if there is no room for it. */
-static enum compat_status grow(struct compat_bloom *b, const struct compat_room *room, double error,
-                               uint64_t capacity)
+static enum compat_status add_bloom_link(struct compat_bloom *b, const struct compat_room *room,
+                                         double error, uint64_t capacity)
 {
     struct compat_bloom_link l = {.capacity = capacity, .error = error};
     l.bits_per_item = redisbloom_bits_per_item(error);
@@ -77,7 +77,7 @@ static enum compat_status grow(struct compat_bloom *b, const struct compat_room 
     l.bits = bits < 1 ? 64 : ((uint64_t)bits + 63) / 64 * 64;
     l.bytes = l.bits / 8;
     l.hashes = (uint32_t)redisbloom_probes(l.bits_per_item);
-    const uint64_t used = own_bytes(b->links + 1) + compat_bloom_cell_bytes(b);
+    const uint64_t used = bloom_own_bytes(b->links + 1) + compat_bloom_cell_bytes(b);
     if (used > room->max_bytes || l.bytes > room->max_bytes - used) return COMPAT_NO_MEMORY;
     struct compat_bloom_link *links = compat_zeros(room, (b->links + 1) * sizeof *links);
     l.cells = compat_zeros(room, l.bytes);
@@ -102,7 +102,7 @@ enum compat_status compat_bloom_create(const struct compat_room *room, double er
     if (b == NULL) return COMPAT_NO_MEMORY;
     b->growth = growth;
     b->options = REDISBLOOM_NO_ROUND | REDISBLOOM_HASH_64 | (fixed ? REDISBLOOM_FIXED : 0u);
-    const enum compat_status s = grow(b, room, fixed ? error : error * 0.5, capacity);
+    const enum compat_status s = add_bloom_link(b, room, fixed ? error : error * 0.5, capacity);
     if (s != COMPAT_OK) {
         compat_bloom_free(room->memory, b);
         return s;
@@ -142,7 +142,7 @@ enum compat_status compat_bloom_add(struct compat_bloom *b, const struct compat_
         uint64_t capacity;
         if (__builtin_mul_overflow(last->capacity, (uint64_t)b->growth, &capacity))
             return COMPAT_NO_MEMORY;
-        const enum compat_status s = grow(b, room, last->error * 0.5, capacity);
+        const enum compat_status s = add_bloom_link(b, room, last->error * 0.5, capacity);
         if (s != COMPAT_OK) return s;
         last = &b->link[b->links - 1];
     }
@@ -263,7 +263,7 @@ void compat_bloom_save(const struct compat_bloom *b, const struct compat_writer 
     }
 }
 
-static bool load_link(const struct compat_reader *r, struct compat_bloom_link *l)
+static bool load_bloom_link(const struct compat_reader *r, struct compat_bloom_link *l)
 {
     uint64_t hashes, n2;
     size_t bytes;
@@ -297,7 +297,7 @@ enum compat_status compat_bloom_load(const struct compat_reader *r, int encver,
     b->link = compat_zeros(&room, links * sizeof *b->link);
     enum compat_status s = b->link == NULL ? COMPAT_NO_MEMORY : COMPAT_OK;
     while (s == COMPAT_OK && b->links < links)
-        if (!load_link(r, &b->link[b->links++])) s = COMPAT_BAD;
+        if (!load_bloom_link(r, &b->link[b->links++])) s = COMPAT_BAD;
     if (s == COMPAT_OK && !is_sound(b)) s = COMPAT_BAD;
     if (s != COMPAT_OK) {
         compat_bloom_free(memory, b);
@@ -363,7 +363,7 @@ enum compat_status compat_bloom_from_header(const struct compat_room *room, cons
                                .growth = compat_get32(p + 16),
                                .links = links};
     b->link = compat_zeros(room, links * sizeof *b->link);
-    uint64_t total = own_bytes(links);
+    uint64_t total = bloom_own_bytes(links);
     enum compat_status s = b->link == NULL ? COMPAT_NO_MEMORY : COMPAT_OK;
     if (s != COMPAT_OK) b->links = 0;
     for (uint32_t i = 0; s == COMPAT_OK && i < links; i++) {
@@ -388,7 +388,7 @@ enum compat_status compat_bloom_from_header(const struct compat_room *room, cons
 }
 
 /* Finds the link that contains byte *at of all cells; *at becomes the offset within it. */
-static struct compat_bloom_link *link_at(const struct compat_bloom *b, uint64_t *at)
+static struct compat_bloom_link *bloom_link_at(const struct compat_bloom *b, uint64_t *at)
 {
     for (uint32_t i = 0; i < b->links; i++) {
         if (*at < b->link[i].bytes) return &b->link[i];
@@ -400,7 +400,7 @@ static struct compat_bloom_link *link_at(const struct compat_bloom *b, uint64_t 
 struct compat_chunk compat_bloom_chunk(const struct compat_bloom *b, uint64_t iterator)
 {
     uint64_t at = iterator - 1;
-    const struct compat_bloom_link *l = iterator > 0 ? link_at(b, &at) : NULL;
+    const struct compat_bloom_link *l = iterator > 0 ? bloom_link_at(b, &at) : NULL;
     if (l == NULL) return (struct compat_chunk){NULL, 0, 0};
     const uint64_t rest = l->bytes - at;
     const size_t len = rest < REDISBLOOM_CHUNK ? (size_t)rest : REDISBLOOM_CHUNK;
@@ -413,7 +413,7 @@ enum compat_status compat_bloom_put_chunk(struct compat_bloom *b, int64_t iterat
     if (iterator < 1 || (uint64_t)iterator < len) return COMPAT_BAD;
     if ((uint64_t)iterator == len) return COMPAT_NO_LINK;
     uint64_t at = (uint64_t)iterator - 1 - len;
-    struct compat_bloom_link *l = link_at(b, &at);
+    struct compat_bloom_link *l = bloom_link_at(b, &at);
     if (l == NULL) return COMPAT_NO_LINK;
     if (len > l->bytes - at) return COMPAT_TOO_LONG;
     if (len > 0) memcpy(l->cells + at, p, len);

@@ -45,7 +45,7 @@ static uint8_t *bucket_at(const struct compat_cuckoo *c, const struct compat_cuc
 }
 
 /* Returns the first slot with that value in a bucket, or NULL. */
-static uint8_t *find(const struct compat_cuckoo *c, uint8_t *bucket, uint8_t value)
+static uint8_t *find_in_bucket(const struct compat_cuckoo *c, uint8_t *bucket, uint8_t value)
 {
     for (uint32_t i = 0; i < c->bucket_size; i++)
         if (bucket[i] == value) return bucket + i;
@@ -56,8 +56,8 @@ static uint8_t *find(const struct compat_cuckoo *c, uint8_t *bucket, uint8_t val
 static uint8_t *find_both(const struct compat_cuckoo *c, const struct compat_cuckoo_link *l,
                           const struct spot *s, uint8_t value)
 {
-    uint8_t *slot = find(c, bucket_at(c, l, s->first), value);
-    return slot != NULL ? slot : find(c, bucket_at(c, l, s->second), value);
+    uint8_t *slot = find_in_bucket(c, bucket_at(c, l, s->first), value);
+    return slot != NULL ? slot : find_in_bucket(c, bucket_at(c, l, s->second), value);
 }
 
 static uint64_t link_bytes(const struct compat_cuckoo *c, const struct compat_cuckoo_link *l)
@@ -72,7 +72,7 @@ uint64_t compat_cuckoo_slots(const struct compat_cuckoo *c)
     return sum;
 }
 
-static uint64_t own_bytes(uint32_t links)
+static uint64_t cuckoo_own_bytes(uint32_t links)
 {
     return sizeof(struct compat_cuckoo) + links * sizeof(struct compat_cuckoo_link);
 }
@@ -99,10 +99,10 @@ static uint64_t buckets_of(const struct compat_cuckoo *c, uint32_t i)
     return n;
 }
 
-static enum compat_status grow(struct compat_cuckoo *c, const struct compat_room *room)
+static enum compat_status add_cuckoo_link(struct compat_cuckoo *c, const struct compat_room *room)
 {
     const uint64_t buckets = buckets_of(c, c->links);
-    const uint64_t used = own_bytes(c->links + 1) + compat_cuckoo_slots(c);
+    const uint64_t used = cuckoo_own_bytes(c->links + 1) + compat_cuckoo_slots(c);
     const uint64_t bytes = buckets * c->bucket_size;
     if (buckets == 0 || c->links == MAX_LINKS || used > room->max_bytes ||
         bytes > room->max_bytes - used)
@@ -133,7 +133,7 @@ enum compat_status compat_cuckoo_create(const struct compat_room *room, uint64_t
     c->bucket_size = bucket_size;
     c->max_iterations = max_iterations;
     c->expansion = expansion == 0 ? 0 : (uint16_t)power_of_two_from(expansion);
-    const enum compat_status s = grow(c, room);
+    const enum compat_status s = add_cuckoo_link(c, room);
     if (s != COMPAT_OK) {
         compat_cuckoo_free(room->memory, c);
         return s;
@@ -142,7 +142,7 @@ enum compat_status compat_cuckoo_create(const struct compat_room *room, uint64_t
     return COMPAT_OK;
 }
 
-static uint64_t bytes_of_link(const void *filter, uint32_t i)
+static uint64_t bytes_of_cuckoo_link(const void *filter, uint32_t i)
 {
     const struct compat_cuckoo *c = filter;
     return link_bytes(c, &c->link[i]);
@@ -150,7 +150,8 @@ static uint64_t bytes_of_link(const void *filter, uint32_t i)
 
 const struct compat_chain compat_cuckoo_chain = {
     sizeof(struct compat_cuckoo), sizeof(struct compat_cuckoo_link),
-    offsetof(struct compat_cuckoo, link), offsetof(struct compat_cuckoo, links), bytes_of_link};
+    offsetof(struct compat_cuckoo, link), offsetof(struct compat_cuckoo, links),
+    bytes_of_cuckoo_link};
 
 void compat_cuckoo_free(const tamis_memory *memory, struct compat_cuckoo *c)
 {
@@ -177,7 +178,7 @@ static bool kick(struct compat_cuckoo *c, const struct spot *s)
         hand = out;
         done++;
         bucket = other(bucket, hand);
-        uint8_t *free_slot = find(c, bucket_at(c, l, bucket), 0);
+        uint8_t *free_slot = find_in_bucket(c, bucket_at(c, l, bucket), 0);
         if (free_slot != NULL) {
             *free_slot = hand;
             return true;
@@ -195,7 +196,7 @@ static bool kick(struct compat_cuckoo *c, const struct spot *s)
     return false;
 }
 
-static bool place(struct compat_cuckoo *c, const struct spot *s)
+static bool place_spot(struct compat_cuckoo *c, const struct spot *s)
 {
     for (uint32_t i = c->links; i-- > 0;) {
         uint8_t *slot = find_both(c, &c->link[i], s, 0);
@@ -220,11 +221,11 @@ enum compat_status compat_cuckoo_add(struct compat_cuckoo *c, const struct compa
 {
     if (c->links >= max_links) return COMPAT_TOO_MANY;
     const struct spot s = spot_of(item, len);
-    if (!place(c, &s)) {
+    if (!place_spot(c, &s)) {
         if (c->expansion == 0) return COMPAT_FULL;
-        const enum compat_status grown = grow(c, room);
+        const enum compat_status grown = add_cuckoo_link(c, room);
         if (grown != COMPAT_OK) return grown;
-        place(c, &s);
+        place_spot(c, &s);
     }
     c->items++;
     bound_items(c);
@@ -344,7 +345,7 @@ void compat_cuckoo_save(const struct compat_cuckoo *c, const struct compat_write
     }
 }
 
-static bool load_link(struct compat_cuckoo *c, const struct compat_reader *r)
+static bool load_cuckoo_link(struct compat_cuckoo *c, const struct compat_reader *r)
 {
     struct compat_cuckoo_link *l = &c->link[c->links];
     size_t bytes;
@@ -388,7 +389,7 @@ enum compat_status compat_cuckoo_load(const struct compat_reader *r, int encver,
     c->link = compat_zeros(&room, links * sizeof *c->link);
     enum compat_status s = c->link == NULL ? COMPAT_NO_MEMORY : COMPAT_OK;
     while (s == COMPAT_OK && c->links < links)
-        if (!load_link(c, r)) s = COMPAT_BAD;
+        if (!load_cuckoo_link(c, r)) s = COMPAT_BAD;
     if (s != COMPAT_OK) {
         compat_cuckoo_free(memory, c);
         return s;
@@ -425,14 +426,14 @@ enum compat_status compat_cuckoo_from_header(const struct compat_room *room, con
     const uint64_t links = compat_get64(p + 24);
     if (!shape_is_sound(&head, links)) return COMPAT_BAD;
     /* The whole size is computed before anything is allocated. */
-    uint64_t total = own_bytes((uint32_t)links);
+    uint64_t total = cuckoo_own_bytes((uint32_t)links);
     for (uint32_t i = 0; i < links && total <= room->max_bytes; i++) {
         const uint64_t buckets = buckets_of(&head, i);
         if (buckets == 0) return COMPAT_NO_MEMORY;
         total += buckets * head.bucket_size;
     }
     if (total > room->max_bytes) return COMPAT_NO_MEMORY;
-    if (head.items > total - own_bytes((uint32_t)links)) return COMPAT_BAD;
+    if (head.items > total - cuckoo_own_bytes((uint32_t)links)) return COMPAT_BAD;
     struct compat_cuckoo *c = compat_zeros(room, sizeof *c);
     if (c == NULL) return COMPAT_NO_MEMORY;
     *c = head;
@@ -452,7 +453,7 @@ enum compat_status compat_cuckoo_from_header(const struct compat_room *room, con
     return COMPAT_OK;
 }
 
-static struct compat_cuckoo_link *link_at(const struct compat_cuckoo *c, uint64_t *at)
+static struct compat_cuckoo_link *cuckoo_link_at(const struct compat_cuckoo *c, uint64_t *at)
 {
     for (uint32_t i = 0; i < c->links; i++) {
         if (*at < link_bytes(c, &c->link[i])) return &c->link[i];
@@ -464,7 +465,7 @@ static struct compat_cuckoo_link *link_at(const struct compat_cuckoo *c, uint64_
 struct compat_chunk compat_cuckoo_chunk(const struct compat_cuckoo *c, uint64_t iterator)
 {
     uint64_t at = iterator - 1;
-    const struct compat_cuckoo_link *l = iterator > 0 ? link_at(c, &at) : NULL;
+    const struct compat_cuckoo_link *l = iterator > 0 ? cuckoo_link_at(c, &at) : NULL;
     if (l == NULL) return (struct compat_chunk){NULL, 0, 0};
     const uint64_t rest = link_bytes(c, l) - at;
     const size_t len = rest < REDISBLOOM_CHUNK ? (size_t)rest : REDISBLOOM_CHUNK;
@@ -477,7 +478,7 @@ enum compat_status compat_cuckoo_put_chunk(struct compat_cuckoo *c, int64_t iter
     if (len == 0) return COMPAT_BAD;
     if (iterator < 1 || (uint64_t)iterator - 1 < len) return COMPAT_NO_LINK;
     uint64_t at = (uint64_t)iterator - 1 - len;
-    struct compat_cuckoo_link *l = link_at(c, &at);
+    struct compat_cuckoo_link *l = cuckoo_link_at(c, &at);
     if (l == NULL) return COMPAT_NO_LINK;
     if (len > link_bytes(c, l) - at) return COMPAT_TOO_LONG;
     memcpy(l->slots + at, p, len);

@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-static uint8_t *cell(const struct compat_sketch *s, uint64_t row, const void *item, size_t len)
+static uint8_t *sketch_cell(const struct compat_sketch *s, uint64_t row, const void *item,
+                            size_t len)
 {
     const uint64_t column = compat_murmur32(item, len, (uint32_t)row) % s->width;
     return s->cells + 4 * (row * s->width + column);
@@ -72,7 +73,7 @@ uint32_t compat_sketch_add(struct compat_sketch *s, const void *item, size_t len
 {
     uint32_t least = COMPAT_SKETCH_END;
     for (uint64_t row = 0; row < s->depth; row++) {
-        uint8_t *c = cell(s, row, item, len);
+        uint8_t *c = sketch_cell(s, row, item, len);
         const uint32_t old = compat_get32(c);
         const uint32_t now = n > COMPAT_SKETCH_END - old ? COMPAT_SKETCH_END : old + (uint32_t)n;
         compat_put32(c, now);
@@ -86,7 +87,7 @@ uint32_t compat_sketch_count(const struct compat_sketch *s, const void *item, si
 {
     uint32_t least = COMPAT_SKETCH_END;
     for (uint64_t row = 0; row < s->depth; row++) {
-        const uint32_t value = compat_get32(cell(s, row, item, len));
+        const uint32_t value = compat_get32(sketch_cell(s, row, item, len));
         if (value < least) least = value;
     }
     return least;

@@ -36,7 +36,7 @@
 /* Bytes of a saved heap entry: fingerprint, length, eight bytes of pointer, count, padding. */
 #define ENTRY 24u
 
-static uint8_t *cell(const struct compat_top *t, uint32_t row, const void *item, size_t len)
+static uint8_t *top_cell(const struct compat_top *t, uint32_t row, const void *item, size_t len)
 {
     const uint64_t column = compat_murmur32(item, len, row) % t->width;
     return t->cells + 8 * ((uint64_t)row * t->width + column);
@@ -48,7 +48,7 @@ static uint64_t cell_bytes(const struct compat_top *t)
 }
 
 /* Returns a number in [0, 1): the finalizer of splitmix64 over the number of the draw. */
-static double draw(struct compat_top *t)
+static double draw_chance(struct compat_top *t)
 {
     uint64_t x = (uint64_t)t->draws++ * 0x9e3779b97f4a7c15;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -112,7 +112,7 @@ static uint64_t text_bytes(const struct compat_top_item *i)
 }
 
 /* Allocates one byte more than the item, so that the empty item is not NULL either. */
-static char *keep(const tamis_memory *memory, const void *item, size_t len)
+static char *keep_item(const tamis_memory *memory, const void *item, size_t len)
 {
     char *copy = memory->alloc(memory->ctx, len + 1);
     if (copy == NULL) return NULL;
@@ -131,7 +131,9 @@ struct compat_top *compat_top_copy(const tamis_memory *memory, const struct comp
     if (copy->cells == NULL || copy->heap == NULL) goto fail;
     for (; copy->k < t->k; copy->k++) {
         struct compat_top_item *i = &copy->heap[copy->k];
-        if (i->item != NULL && (i->item = keep(memory, i->item, i->len)) == NULL) goto fail;
+        if (i->item == NULL) continue;
+        i->item = keep_item(memory, i->item, i->len);
+        if (i->item == NULL) goto fail;
     }
     return copy;
 fail:
@@ -153,7 +155,7 @@ static uint32_t count_in_row(struct compat_top *t, uint8_t *c, uint32_t fingerpr
         const double chance = power(t, count);
         /* No draw is below this chance, which would stay the same for all remaining units. */
         if (chance < 0x1p-53) break;
-        if (draw(t) < chance && --count == 0) {
+        if (draw_chance(t) < chance && --count == 0) {
             compat_put32(c, fingerprint);
             compat_put32(c + 4, n);
             return n;
@@ -163,8 +165,8 @@ static uint32_t count_in_row(struct compat_top *t, uint8_t *c, uint32_t fingerpr
     return 0;
 }
 
-static struct compat_top_item *find(const struct compat_top *t, uint32_t fingerprint,
-                                    const void *item, size_t len)
+static struct compat_top_item *find_item(const struct compat_top *t, uint32_t fingerprint,
+                                         const void *item, size_t len)
 {
     for (uint32_t i = 0; i < t->k; i++) {
         struct compat_top_item *h = &t->heap[i];
@@ -175,7 +177,7 @@ static struct compat_top_item *find(const struct compat_top *t, uint32_t fingerp
     return NULL;
 }
 
-static void swap(struct compat_top_item *a, struct compat_top_item *b)
+static void swap_items(struct compat_top_item *a, struct compat_top_item *b)
 {
     const struct compat_top_item old = *a;
     *a = *b;
@@ -192,7 +194,7 @@ static void sift_down(struct compat_top *t, size_t i)
         if (least >= t->k) return;
         if (least + 1 < t->k && h[least + 1].count < h[least].count) least++;
         if (h[least].count > h[i].count || (h[least].count == h[i].count && !past_equal)) return;
-        swap(&h[i], &h[least]);
+        swap_items(&h[i], &h[least]);
         i = least;
     }
 }
@@ -211,14 +213,15 @@ enum compat_status compat_top_add(struct compat_top *t, const struct compat_room
 {
     const uint32_t fingerprint = compat_murmur32(item, len, FINGERPRINT_SEED);
     *expelled = (struct compat_top_item){0};
-    struct compat_top_item *h = find(t, fingerprint, item, len);
+    struct compat_top_item *h = find_item(t, fingerprint, item, len);
     /* Allocated before anything changes, also for an item that may not enter in the end. */
     char *copy = NULL;
-    if (h == NULL && (!has_room(t, room, len) || (copy = keep(room->memory, item, len)) == NULL))
+    if (h == NULL &&
+        (!has_room(t, room, len) || (copy = keep_item(room->memory, item, len)) == NULL))
         return COMPAT_NO_MEMORY;
     uint32_t greatest = 0;
     for (uint32_t row = 0; row < t->depth; row++) {
-        const uint32_t count = count_in_row(t, cell(t, row, item, len), fingerprint, n);
+        const uint32_t count = count_in_row(t, top_cell(t, row, item, len), fingerprint, n);
         if (count > greatest) greatest = count;
     }
     if (greatest >= t->heap[0].count) {
@@ -238,16 +241,16 @@ enum compat_status compat_top_add(struct compat_top *t, const struct compat_room
 
 bool compat_top_has(const struct compat_top *t, const void *item, size_t len)
 {
-    return find(t, compat_murmur32(item, len, FINGERPRINT_SEED), item, len) != NULL;
+    return find_item(t, compat_murmur32(item, len, FINGERPRINT_SEED), item, len) != NULL;
 }
 
 uint32_t compat_top_count(const struct compat_top *t, const void *item, size_t len)
 {
     const uint32_t fingerprint = compat_murmur32(item, len, FINGERPRINT_SEED);
-    const uint32_t least = find(t, fingerprint, item, len) != NULL ? t->heap[0].count : 0;
+    const uint32_t least = find_item(t, fingerprint, item, len) != NULL ? t->heap[0].count : 0;
     uint32_t greatest = 0;
     for (uint32_t row = 0; row < t->depth; row++) {
-        const uint8_t *c = cell(t, row, item, len);
+        const uint8_t *c = top_cell(t, row, item, len);
         const uint32_t count = compat_get32(c + 4);
         if (compat_get32(c) == fingerprint && count >= least && count > greatest) greatest = count;
     }

@@ -113,7 +113,8 @@ def unicode_where_the_locale_has_it():
 
 def filters_are_not_for_terminals():
     shown, _, status = on_terminal(["build", "-o", "-", "many"])
-    assert status == 2 and shown == "tamis: a filter cannot be written to a terminal; use -o FILE\n", shown
+    refused = "tamis: a filter cannot be written to a terminal; use -o FILE\n"
+    assert status == 2 and shown == refused, shown
 
 
 def run_all(*tests):

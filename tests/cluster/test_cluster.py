@@ -524,7 +524,8 @@ def test_whole_or_nothing():
     tag = sorted(key for keys in CLUSTER.shards("set").values()
                  for key in keys)[0].decode().partition("{")[2]
     CLUSTER.do("mine:{" + tag, "SET", "mine:{" + tag, "precious")
-    assert "does not belong to a set" in tamis("build", "--items", 10, "-o", CLUSTER.url("mine"), status=2)
+    assert "does not belong to a set" in tamis("build", "--items", 10, "-o", CLUSTER.url("mine"),
+                                               status=2)
     assert CLUSTER.do("mine:{" + tag, "GET", "mine:{" + tag) == b"precious" \
         and CLUSTER.do("mine", "EXISTS", "mine") == 0
 
@@ -570,7 +571,8 @@ def test_wrong():
                        (("uniq", "--state", url), "works on files"),
             (("top", "-o", CLUSTER.url("x"), "/dev/null"), "only -n and --json"),
             (("top", "-n", 1000001, url), "at most 1000000"),
-            (("build", "--shards", 3, "-o", ROOM / "x.tamis"), "--shards requires a set at a redis://"),
+            (("build", "--shards", 3, "-o", ROOM / "x.tamis"),
+             "--shards requires a set at a redis://"),
             (("add", "--wait", 1, ROOM / "x.tamis"), "--wait requires a set at a redis://"),
             (("add", "--ack", ROOM / "x.tamis"), "--ack requires"),
             (("check", "--timeout", 5, ROOM / "x.tamis"), "--timeout requires")):

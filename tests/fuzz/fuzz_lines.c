@@ -205,8 +205,8 @@ struct reading {
 };
 
 /* The next line that counts, its key and its weight; false: no more. */
-static bool next_line(struct reading *r, const struct args *a, tamis_bytes *line, tamis_bytes *key,
-                      int64_t *weight)
+static bool next_line(struct reading *r, const struct line_args *a, tamis_bytes *line,
+                      tamis_bytes *key, int64_t *weight)
 {
     const char end = a->nul ? '\0' : '\n';
     for (;;) {
@@ -240,7 +240,7 @@ static bool same(tamis_bytes a, tamis_bytes b)
 }
 
 /* Whether a block is what the simple way reads. */
-static void check_block(const struct lines *l, const struct block *b, const struct args *a,
+static void check_block(const struct lines *l, const struct block *b, const struct line_args *a,
                         bool hashed, struct reading *r)
 {
     for (size_t i = 0; i < b->n; i++) {
@@ -266,7 +266,7 @@ static void check_block(const struct lines *l, const struct block *b, const stru
     }
 }
 
-static void check_lines(const struct args *a, char **paths, bool hashed, unsigned threads,
+static void check_lines(const struct line_args *a, char **paths, bool hashed, unsigned threads,
                         unsigned most)
 {
     struct reading r = {0};
@@ -290,11 +290,11 @@ static void check_lines(const struct args *a, char **paths, bool hashed, unsigne
         must(!next_line(&r, a, &line, &key, &weight), "no line is missing");
         must(lines_skipped(l) == r.skipped, "as many are skipped");
     }
-    lines_close(l);
+    lines_close(l, false);
     was_said();
 }
 
-static void check_count(const struct args *a, char **paths)
+static void check_count(const struct line_args *a, char **paths)
 {
     uint64_t count, wanted = 0;
     bool fails = false;
@@ -329,11 +329,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hasher = to_hash;
     keep_messages();
     const uint8_t flags = feed_byte(&f), more = feed_byte(&f);
-    const struct args a = {.nul = flags & 1,
-                           .raw = (flags & 2) != 0,
-                           .field = flags & 4 ? 1 + more % 3 : 0,
-                           .weight_field = flags & 8 ? 1 + more / 4 % 3 : 0,
-                           .delimiter = flags & 16 ? (more & 8 ? BLANKS : ',') : 0};
+    const struct line_args a = {.nul = flags & 1,
+                                .raw = (flags & 2) != 0,
+                                .field = flags & 4 ? 1 + more % 3 : 0,
+                                .weight_field = flags & 8 ? 1 + more / 4 % 3 : 0,
+                                .delimiter = flags & 16 ? (more & 8 ? BLANKS : ',') : 0};
     n_sources = 0;
     const int wanted = 1 + more / 16 % FILES;
     while (n_sources < wanted) add_source(&f, a.raw, n_sources == wanted - 1);

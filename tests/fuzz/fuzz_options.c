@@ -12,6 +12,7 @@ int tamis_main(int argc, char **argv); /* of the command, which is not called */
 #define main tamis_main
 #include "../../cli/main.c"
 #undef main
+#include "../../cli/filters/request.h"
 #include "../../cli/input/fields.h"
 #include "feed.h"
 #include "messages.h"
@@ -119,15 +120,15 @@ static void check_args(const struct args *a, char *const *words, int n)
 static void check_plans(const struct args *a)
 {
     tamis_plan p, solved;
-    const bool plan = plan_from(a, &p);
+    const bool plan = plan_from(&a->plan, &p);
     must(plan != was_said(), "a plan, or a reason");
     if (plan) solve_plan(&p, &solved);
-    const bool sketch = sketch_from(a, &p);
+    const bool sketch = sketch_from(&a->plan, &p);
     must(sketch != was_said(), "a plan, or a reason");
     if (sketch) solve_plan(&p, &solved);
     const bool color = set_color(a->color);
     must(color != was_said(), "a colour, or a reason");
-    const bool fields = check_fields(a) == EXIT_FOUND;
+    const bool fields = check_fields(&a->lines);
     must(fields != was_said(), "fields, or a reason");
 }
 

@@ -480,7 +480,8 @@ def test_cannot_say_where(room):
         p = subprocess.Popen([TAMIS, "guard", "serve", room / "d", "--port", "0"], stdout=full,
                              stderr=subprocess.PIPE, text=True)
     said = p.stderr.readline()
-    port = re.fullmatch(r"tamis: standard output: cannot write the address; the server is listening at port (\d+)\n", said)
+    port = re.fullmatch(r"tamis: standard output: cannot write the address; "
+                        r"the server is listening at port (\d+)\n", said)
     assert port, said
     with socket.create_connection(("127.0.0.1", int(port[1])), timeout=PATIENCE):
         pass

@@ -299,18 +299,24 @@ function word_of(name, before, after) {
 }'
 }
 
-# Static functions have distinct names, so that a search finds one place, and files can be
-# concatenated (tools/amalgamate.py).
+# Static functions and types of different files have different names, so that a search finds one
+# place, and the files of the library can be concatenated (tools/amalgamate.py).
 check_names() {
-    files '*.c' | grep '^src/' | over '
-        /^static [^=;]*\(/ {
-            name = $0
-            sub(/\(.*/, "", name)
-            sub(/.*[ *]/, "", name)
-            if (name in owner && owner[name] != FILENAME)
-                print FILENAME ":" FNR ": " name " is a static function of " owner[name] " as well"
-            if (!(name in owner)) owner[name] = FILENAME
-        }'
+    for folders in 'src' 'cli|guard|cluster|redis|web'; do
+        files '*.[ch]' | grep -E "^($folders)/" | over '
+            function claim(what, name) {
+                if (name in owner && owner[name] != FILENAME)
+                    print FILENAME ":" FNR ": " name " is " what " of " owner[name] " as well"
+                if (!(name in owner)) owner[name] = FILENAME
+            }
+            /^static [^=;]*\(/ {
+                name = $0
+                sub(/\(.*/, "", name)
+                sub(/.*[ *]/, "", name)
+                claim("a static function", name)
+            }
+            /^(struct|enum|union) [a-z_0-9]+ \{/ { claim("a type", $1 " " $2) }'
+    done
 }
 
 check_kinds() {
@@ -403,7 +409,11 @@ make_bad_tree() {
     printf '#include <xxhash.h>\nint fd = open("x", 0);\n' >src/image/file.c
     printf '%s\n' 'int n = tamis__bloom.id;' 'static int *twice(int a)' 'static int once(void)' \
         'static int (*twice)(void) = 0;' >src/core/plan.c
-    printf 'static void twice(void)\nstatic const int n = twice(1);\n' >src/core/sized.c
+    printf '%s\n' 'static void twice(void)' 'static const int n = twice(1);' 'struct pair {' \
+        >src/core/sized.c
+    printf 'static void twice(void)\nstruct pair {\nenum pair {\n' >guard/version/text.c
+    printf 'static bool twice(void)\nstruct pair {\nstruct pair *p = {0};\n' >cluster/link.c
+    printf 'static int twice(void)\nstruct pair {\n' >tests/names.c
     printf 'int n = pthread_create(0, 0, 0, 0);\n' | tee src/core/threads.c >src/core/bulk.c
     printf '%s\n' '#include <xxhash.h>' '#include "../kernels/kernels.h"' \
         '#include "../membership/bloom.h"' >src/core/hash.c
@@ -522,6 +532,8 @@ src/core/kind.c:2: count-min has no image in tests/golden
 src/core/kind.c:2: tally has no section in docs/FORMAT.md
 src/core/memory.c:2: only descriptor.c, durable.c and file.c in src/image call open
 src/core/sized.c:1: twice is a static function of src/core/plan.c as well
+guard/version/text.c:1: twice is a static function of cluster/link.c as well
+guard/version/text.c:2: struct pair is a type of cluster/link.c as well
 src/membership/bloom.c:10: may not include src/kernels/kernels.h
 src/membership/bloom.c:12: goes past the kind table to tamis__tally
 src/membership/count_min.c:1: does not open with its essay

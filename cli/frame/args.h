@@ -1,0 +1,157 @@
+/* The arguments of a command line, as options.c parses them. The options of all commands are in one
+ * struct, in groups: a function takes the group that it uses. A field is zero or NULL when its
+ * option was not given. */
+#ifndef TAMIS_CLI_ARGS_H
+#define TAMIS_CLI_ARGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The values of an option that may be given several times. */
+struct texts {
+    char *text[16];
+    int n;
+};
+
+/* The filter or sketch to be made (filters/request.h). */
+struct plan_args {
+    const char *kind, *inner;
+    uint64_t items, bytes, m, k, counter_bits, generations, seed;
+    bool seeded; /* --seed was given, which may be 0 */
+    double fpr;
+    double error, delta; /* sketches */
+    bool conservative;   /* count-min */
+    bool is_static, strict, compact, turning, for_transfer;
+    struct texts never;   /* files of lines that an exact filter excludes, */
+    uint64_t never_items; /* and how many lines they have */
+};
+
+/* How the input becomes lines and keys (input/lines.h, input/fields.h). */
+struct line_args {
+    bool nul, raw;
+    uint64_t field, weight_field, list_field; /* from 1 */
+    int delimiter;                            /* a byte, or BLANKS (input/fields.h) */
+};
+
+/* What the work may take. */
+struct work_args {
+    uint64_t threads, memory;
+    const char *temp;
+};
+
+/* The file to be written. */
+struct output_args {
+    const char *path;
+    bool force, overfill;
+};
+
+/* The secret key (commands/key.h). */
+struct key_args {
+    const char *file;
+    const uint8_t *bytes; /* what the file holds, or NULL */
+};
+
+/* Filters of other programs (filters/foreign.h). */
+struct foreign_args {
+    const char *to, *from, *type, *column, *row_group;
+};
+
+/* Which lines check and uniq print, and how. */
+struct select_args {
+    bool invert, count, total, numbers, names, only_names;
+    uint64_t most_lines;
+};
+
+struct check_args {
+    struct texts patterns;
+    const char *confirm;
+    double prior;
+};
+
+struct uniq_args {
+    uint64_t exact_until;
+    const char *state, *window;
+};
+
+struct top_args {
+    uint64_t most;
+    double min;
+    bool live;
+};
+
+struct release_args {
+    double epsilon;
+    bool again;
+};
+
+/* Pictures of plans and filters (commands/plot.h). */
+struct picture_args {
+    bool plot;
+    const char *svg;
+};
+
+/* explain cost */
+struct cost_args {
+    uint64_t visits, item_bytes;
+    const char *bad;
+    double lookup, confirm_time; /* seconds */
+};
+
+/* Sets at redis:// addresses (redis/redis.h). */
+struct redis_args {
+    uint64_t shards, replicas;
+    bool ack, each;
+    double timeout; /* seconds */
+};
+
+struct guard_args {
+    uint64_t max_bytes, rate_limit, connections, per_address;
+    bool lenient;
+    const char *address, *port;
+    double timeout, cache; /* seconds */
+};
+
+/* help */
+struct page_args {
+    bool man;
+    const char *completions;
+};
+
+struct args {
+    const struct command *command;
+    char **words; /* the arguments that are not options */
+    int n_words;
+    bool quiet, json, help;
+    const char *color;
+
+    struct plan_args plan;
+    struct line_args lines;
+    struct work_args work;
+    struct output_args output;
+    struct key_args key;
+    struct foreign_args foreign;
+    struct select_args select;
+    struct check_args check;
+    struct uniq_args uniq;
+    struct top_args top;
+    struct release_args release;
+    struct picture_args picture;
+    struct cost_args cost;
+    struct redis_args redis;
+    struct guard_args guard;
+    struct page_args pages;
+    const char *ask; /* explain */
+    uint64_t keys;   /* verify */
+};
+
+/* Fills *out, whose command must be set. False after a message when the arguments are wrong. */
+bool parse_args(int argc, char **argv, struct args *out);
+
+/* 1000000, 1e6, 1M, 1m, 2MB, 2MiB, 2mib. */
+bool parse_number(const char *text, uint64_t *out);
+/* 0.5, 0.5s, 500ms, 20us, 90ns, 5m, 1h, 1d: above 0. */
+bool parse_seconds(const char *text, double *out);
+/* 0.01, 1%, 1/100: above 0 and below 1. */
+bool parse_rate(const char *text, double *out);
+
+#endif
