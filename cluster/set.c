@@ -516,7 +516,7 @@ static bool take_info(struct cluster_set *s, unsigned shard, const struct reply 
                        .seed = (uint64_t)number_of(r, "seed"),
                        .weight = number_of(r, "weight"),
                        .noise_999 = number_of(r, "noise-floor"),
-                       .overfull = number_of(r, "over-full") != 0,
+                       .overfull = number_of(r, "overfull") != 0,
                        .sealed = number_of(r, "sealed") != 0,
                        .collecting = number_of(r, "collecting") != 0,
                        .conservative = number_of(r, "conservative") != 0};

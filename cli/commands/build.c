@@ -340,7 +340,7 @@ static bool seal_if_static(const struct args *a, const struct made *m)
     tamis_facts f = {.struct_size = sizeof f};
     tamis_error why;
     if (!collects || tamis_seal(m->t, &why) == TAMIS_OK) return true;
-    if (a->key.bytes == NULL && tamis_info(m->t, &f) == TAMIS_OK && f.hash_suspect)
+    if (a->key.bytes == NULL && tamis_stat(m->t, &f) == TAMIS_OK && f.hash_suspect)
         complain(shown_output(a->output.path),
                  "not written: somebody chose these lines against the public hash; build it with a "
                  "secret key: --key-file FILE, made by 'tamis key new'");

@@ -151,9 +151,8 @@ static bool open_set(struct check *c)
     if (c->t == NULL) return c->foreign.path != NULL && open_foreign(c);
     if (!check_hashable(c->t, a->words[0]) || !has_no_foreign_options(a)) return false;
     /* tamis_info reads all cells; --json needs it anyway, and reports the same facts. */
-    c->has_facts =
-        (a->json || may_need_warning(a->words[0])) && tamis_info(c->t, &c->facts) == TAMIS_OK;
-    if (c->has_facts) warn_if_over_full(&c->facts, shown(a->words[0]));
+    c->has_facts = (a->json || may_need_warning(c->t)) && tamis_info(c->t, &c->facts) == TAMIS_OK;
+    if (c->has_facts) warn_if_overfull(&c->facts, shown(a->words[0]));
     if (!evidence_open(&c->evidence, a, c->t)) return false;
     if (a->check.confirm == NULL) return true;
     c->is_exact = true;
@@ -418,7 +417,7 @@ static void report_totals(struct check *c)
         report_verdicts(c);
     json_number("fpr_now", c->has_patterns && c->is_exact ? 0 : rate);
     if (c->t != NULL && !c->has_patterns && f->kind != TAMIS_PRIVATE) /* as in the warning */
-        json_bool("over_full", rate_is_exceeded(f, rate_asked(f, 0, USUAL_FPR)));
+        json_bool("overfull", rate_is_exceeded(f, rate_asked(f, 0, USUAL_FPR)));
     if (f->may_miss) json_number("miss_rate", f->miss_rate);
     if (f->kind == TAMIS_PRIVATE) json_number("epsilon", f->epsilon);
     if (c->has_patterns)

@@ -26,7 +26,7 @@ static void json_weights(const tamis_facts *f)
         json_count("generations", f->generations);
     }
     json_integer("weight", f->weight);
-    json_count("noise_half", (uint64_t)f->noise_median);
+    json_count("noise_median", (uint64_t)f->noise_median);
     json_count("noise_99", (uint64_t)f->noise_99);
     json_count("noise_999", (uint64_t)f->noise_999);
     json_number("error", f->error);
@@ -34,7 +34,7 @@ static void json_weights(const tamis_facts *f)
     if (f->entries == 0) return;
     json_count("entries", f->entries);
     json_count("listed", f->listed);
-    json_integer("list_from", f->list_floor);
+    json_integer("list_floor", f->list_floor);
 }
 
 void json_bound(const tamis_facts *f)
@@ -63,7 +63,7 @@ static void json_states(const tamis_facts *f)
 {
     json_bool("collecting", f->collecting);
     json_bool("strict", f->strict);
-    json_bool("over_full", f->overfull);
+    json_bool("overfull", f->overfull);
     json_bool("may_miss", f->may_miss);
     json_number("miss_rate", f->miss_rate);
     if (f->kind == TAMIS_PRIVATE) json_number("epsilon", f->epsilon);

@@ -130,7 +130,7 @@ static int print_id(struct args *a)
     if (!read_key(&a->key)) return EXIT_ERROR;
     tamis *t = make_hasher(a);
     if (t == NULL) return EXIT_ERROR;
-    const tamis_status s = tamis_info(t, &f);
+    const tamis_status s = tamis_stat(t, &f);
     tamis_close(t);
     if (s != TAMIS_OK) return complain(NULL, "%s", tamis_status_message(s));
     printf("%s  %s\n", key_id_text(f.key_id), a->key.file);

@@ -17,7 +17,7 @@ static void say_if_in_vain(const tamis *t, const char *path, uint64_t packed)
 {
     const double image = (double)tamis_image_size(t);
     tamis_facts f = {.struct_size = sizeof f};
-    if ((double)packed <= (1 - WORTH_PACKING) * image || tamis_info(t, &f) != TAMIS_OK) return;
+    if ((double)packed <= (1 - WORTH_PACKING) * image || tamis_stat(t, &f) != TAMIS_OK) return;
     if (f.kind == TAMIS_RIBBON && f.sealed)
         complain(path, "a ribbon is at the lower bound already, so packing saves nothing");
     else

@@ -64,13 +64,13 @@ static int remove_and_save(const struct args *a, tamis *t, const char *path)
     struct removed r = {0, 0};
     tamis_facts f = {.struct_size = sizeof f};
     if (!remove_lines(a, t, path, &r)) return EXIT_ERROR;
-    const bool known = tamis_info(t, &f) == TAMIS_OK;
+    const bool known = tamis_stat(t, &f) == TAMIS_OK;
     if (r.absent != 0 && !a->quiet && known)
         complain(path, "%s of %s lines were %snot present", grouped(r.absent), grouped(r.lines),
                  f.may_miss ? "" : "certainly ");
     if (r.absent == r.lines) return EXIT_NONE;
     const int status = save_filter(t, path, true);
-    if (status == EXIT_FOUND && known && f.may_miss &&
+    if (status == EXIT_FOUND && known && f.may_miss && tamis_info(t, &f) == TAMIS_OK &&
         rate_is_exceeded(&f, rate_asked(&f, 0, USUAL_FPR)))
         warn_of_rate(&f, path);
     return status;

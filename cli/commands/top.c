@@ -202,7 +202,7 @@ static bool open_kept(struct job *j, const char *path)
         return false;
     }
     j->t = open_filter(a, path, TAMIS_KEYLESS);
-    if (j->t == NULL || tamis_info(j->t, &f) != TAMIS_OK) return false;
+    if (j->t == NULL || tamis_stat(j->t, &f) != TAMIS_OK) return false;
     j->kept = true;
     if (f.entries != 0) return true;
     complain(path,

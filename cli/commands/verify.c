@@ -70,7 +70,7 @@ static int verify(const struct args *a, const char *path)
         json_number("fpr_measured", own_hashes ? NAN : measured);
         json_number("fpr_now", f.fpr_now);
         json_number("fpr_planned", f.fpr_planned);
-        json_bool("over_full", f.overfull);
+        json_bool("overfull", f.overfull);
         json_bool("hash_suspect", f.hash_suspect);
         json_bool("good", good);
         json_close('}');

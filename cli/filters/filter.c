@@ -48,22 +48,15 @@ struct arrived {
     size_t n;
 };
 
-/* A pair is worn by removals as well, and a window has generations, which are not counted
- * separately. Growing, sealed and private filters and sketches are never overfull. For other kinds
- * items is the number of adds, or its estimate after a merge, and no less than the number of keys
- * by which tamis_info judges. (Bits that somebody has filled with fewer, well chosen keys are seen
- * by add and info, which read all cells.)
- *
- * If another process replaces the file meanwhile, the facts are those of the new file: then a
- * warning may be missing, but none is ever wrong, since warn_if_over_full judges by the filter that
- * was opened. */
-bool may_need_warning(const char *path)
+/* A pair is also filled by removals, and the generations of a window are not counted separately, so
+ * that for these two only the cells decide. For all other kinds `items` is at least the number of
+ * keys by which tamis_info judges. (Bits that somebody has set with fewer, well chosen keys are
+ * noticed by add and info, which read all cells.) */
+bool may_need_warning(const tamis *t)
 {
     tamis_facts f = {.struct_size = sizeof f};
-    if (is_stream(path) || tamis_stat(path, &f, NULL) != TAMIS_OK || f.hash_suspect) return true;
-    if (f.kind == TAMIS_PAIR || f.kind == TAMIS_WINDOW) return true;
-    if (f.kind == TAMIS_GROWING || f.kind >= TAMIS_FUSE) return false;
-    return f.items > f.planned_items;
+    if (tamis_stat(t, &f) != TAMIS_OK || f.hash_suspect || f.overfull) return true;
+    return f.kind == TAMIS_PAIR || f.kind == TAMIS_WINDOW;
 }
 
 /* Reads a filter of Tamis up to its length. Anything that is not a filter is not read to its end,

@@ -27,10 +27,10 @@ tamis *open_filter(const struct args *a, const char *path, uint32_t flags);
 /* A filter for one item with the seed or key of the arguments, which is only used to hash with.
  * NULL after a message. */
 tamis *make_hasher(const struct args *a);
-/* Whether warn_if_over_full may have something to report about the filter in a file, by tamis_stat
- * alone: tamis_info reads all cells, which takes 0.27 s for 1 GB, almost as long as opening it.
- * True where that is not enough. */
-bool may_need_warning(const char *path);
+/* Whether warn_if_overfull may have something to report about a filter, by tamis_stat alone:
+ * tamis_info reads all cells, which takes 0.27 s for 1 GB, almost as long as opening it. True where
+ * that is not enough. */
+bool may_need_warning(const tamis *t);
 /* False after a message when lines cannot be hashed for this filter. */
 bool check_hashable(const tamis *t, const char *path);
 /* The number of threads to use: --threads, or one per processor. */

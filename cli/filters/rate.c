@@ -233,7 +233,7 @@ void warn_of_hashes(const tamis_facts *f, const char *path)
                        "--key-file FILE, made by 'tamis key new'");
 }
 
-void warn_if_over_full(const tamis_facts *f, const char *path)
+void warn_if_overfull(const tamis_facts *f, const char *path)
 {
     warn_of_hashes(f, path);
     if (holds_too_much(f) && rate_is_exceeded(f, rate_asked(f, 0, USUAL_FPR)))

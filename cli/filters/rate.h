@@ -27,7 +27,7 @@ void warn_of_rate(const tamis_facts *f, const char *path);
 /* or that the hashes are not uniform, if they are not. */
 void warn_of_hashes(const tamis_facts *f, const char *path);
 /* Prints whichever of the two applies. */
-void warn_if_over_full(const tamis_facts *f, const char *path);
+void warn_if_overfull(const tamis_facts *f, const char *path);
 /* False, after a message that begins with `fate`, when the rate is above MUCH_TOO_WRONG times the
  * one asked for and --overfill was not given. fate NULL: the set at a server has changed
  * already. */

@@ -93,7 +93,7 @@ static bool mark_block(struct waiting *w, const struct block *b, uint64_t *exclu
 void complain_of_excluded(const char *path, uint64_t lines, const tamis *t)
 {
     tamis_facts f = {.struct_size = sizeof f};
-    if (tamis_info(t, &f) == TAMIS_OK && f.may_miss)
+    if (tamis_stat(t, &f) == TAMIS_OK && f.may_miss)
         complain(path,
                  "the filter excludes %s of its lines: it was built from another list, or it is a "
                  "%s filter that misses them; this list cannot confirm anything",

@@ -107,7 +107,7 @@ static void json_shards(const struct cluster_set *set, const tamis_facts *f)
             json_count("items", f[i].items);
             json_count("planned_items", f[i].planned_items);
             json_number("fpr_now", f[i].fpr_now);
-            json_bool("over_full", f[i].overfull);
+            json_bool("overfull", f[i].overfull);
         }
         json_number("fill", f[i].fill);
         json_close('}');
@@ -124,7 +124,7 @@ static void json_rates(const tamis_facts *f, const struct sums *s)
     json_number("fpr_now", s->whole.fpr_now);
     json_number("fpr_worst", f[s->worst].fpr_now);
     json_number("miss_rate", s->whole.miss_rate);
-    json_count("over_full", s->overfull);
+    json_count("overfull", s->overfull);
 }
 
 static void json_weight(const tamis_facts *all)

@@ -54,7 +54,7 @@ static bool view(const char *what, const struct bytes *b, tamis **out, guard_err
     tamis_error reason;
     tamis_facts f = {.struct_size = sizeof f};
     if (tamis_view(b->p, b->n, NULL, out, &reason) == TAMIS_OK) {
-        if (tamis_info(*out, &f) == TAMIS_OK && !f.may_miss) return true;
+        if (tamis_stat(*out, &f) == TAMIS_OK && !f.may_miss) return true;
         tamis_close(*out);
         *out = NULL;
         return guard_fail(why, "the %s is a %s filter, which can miss listed URLs", what,

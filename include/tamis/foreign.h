@@ -50,7 +50,7 @@ typedef struct tamis_foreign tamis_foreign;
  * close. Hostile bytes are safe: everything that later calls rely on is validated here, and nothing
  * is allocated that the size does not justify. TAMIS_ECORRUPT: the bytes are not a whole file of
  * that format, or, for AUTO, of any. TAMIS_EUNSUPPORTED: the file uses a hash or a part that this
- * library does not know. REDISBLOOM accepts the payload of DUMP as well. Of the options only memory
+ * library does not know. REDISBLOOM accepts the payload of DUMP as well. Only the options memory
  * and max_bytes have an effect; flags are TAMIS_EINVAL. */
 TAMIS_API tamis_status tamis_foreign_open(const void *bytes, size_t size, uint32_t format,
                                           const tamis_options *options, tamis_foreign **out,

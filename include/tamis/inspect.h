@@ -91,16 +91,18 @@ typedef struct tamis_facts {
  * TAMIS_ENOMEM: only sketches return it. After a failure *out is unchanged. */
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
 
+/* Reports what is known without reading the cells, in constant time and without allocating. Sets
+ * kind, hash, k, format, m, seed, generation, cell_bits, sections, the flags, bytes, items,
+ * planned_items, fpr_planned and key_id, and for sketches conservative, weight, error, entries,
+ * inner_kind and generations. All other fields become 0. overfull is judged by `items` alone: it may
+ * differ from what tamis_info reports for pair and window, and after a merge. Fails only if
+ * struct_size is wrong (TAMIS_EINVAL). */
+TAMIS_API tamis_status tamis_stat(const tamis *t, tamis_facts *out);
+
 #define TAMIS_IMAGE_MAGIC "\x89TAMIS\r\n" /* the 8 bytes with which every image begins           */
 /* Returns the length of the image that begins with these n bytes; 0 if none does, or if n is below
  * 128. */
 TAMIS_API uint64_t tamis_image_length(const void *begin, size_t n);
-/* Reports about an image file without its cells: reads and verifies only the header, the section
- * table and the checksums, which are 8 bytes for each 64 KiB. Needs no secret key. Sets kind, hash,
- * k, format, m, seed, generation, cell_bits, sections, key_id, the flags from may_miss to
- * hash_suspect except overfull, bytes, items (0 for sketches), planned_items and fpr_planned; all
- * other fields are 0. Fails as tamis_open does, and then leaves *out unchanged. */
-TAMIS_API tamis_status tamis_stat(const char *path, tamis_facts *out, tamis_error *why);
 
 /* Sizes of the union and the intersection, and their quotient (Jaccard similarity), with confidence
  * intervals that hold together with 99 % probability. */

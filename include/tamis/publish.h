@@ -20,10 +20,10 @@ extern "C" {
 /* --- Packed files --------------------------------------------------------------------------------
  * A packed file encodes an image in fewer bytes if few of its bits are set. TAMIS_TRANSFER plans a
  * bloom filter for this: it has more bits and fewer probes, so that the packed file is within 1.25
- * times the lower bound at 1 % and below, from 100,000 items on (a plain filter: 1.44). Of such
- * shapes it takes the one that is smallest in memory: 100 bits per item at 1 %, 199 at 1e-4, but
- * 1000 at 0.1 %. The plan's bytes are those of the image, not of the packed file; used as a limit,
- * they can make the file bigger. tamis_promise.packed_bytes is the expected size of the file.
+ * times the lower bound at 1 % and below, from 100,000 items on (a plain filter: 1.44). It takes
+ * the smallest shape in memory that does this: 100 bits per item at 1 %, 199 at 1e-4, but 1000 at
+ * 0.1 %. The plan's bytes are those of the image, not of the packed file; used as a limit, they can
+ * make the file bigger. tamis_promise.packed_bytes is the expected size of the file.
  *
  * Writes a packed image to a sink, as tamis_write does. The result is never more than 40 bytes,
  * plus one for every 64 KiB, bigger than the image. Every kind can be packed, except private

@@ -144,7 +144,7 @@ static void reply_heavy_full(redis_ctx *ctx, const tamis_heavy *h)
 static bool keeps_list(const tamis *t)
 {
     tamis_facts f = {.struct_size = sizeof f};
-    return tamis_info(t, &f) == TAMIS_OK && (f.kind == TAMIS_TOP || f.inner_kind == TAMIS_TOP);
+    return tamis_stat(t, &f) == TAMIS_OK && f.entries != 0;
 }
 
 int redis_tamis_top(redis_ctx *ctx, redis_string **argv, int argc)
@@ -230,7 +230,7 @@ int redis_tamis_info(redis_ctx *ctx, redis_string **argv, int argc)
         redis_field(ctx, "weight", f.weight);
         redis_field(ctx, "noise-floor", f.noise_999);
         redis_field(ctx, "saturated", (long long)f.saturated);
-        truth_field(ctx, "over-full", f.overfull);
+        truth_field(ctx, "overfull", f.overfull);
         truth_field(ctx, "sealed", f.sealed);
         truth_field(ctx, "collecting", f.collecting);
         truth_field(ctx, "conservative", f.conservative);

@@ -2,7 +2,7 @@
  * an empty chunk. */
 #include "native.h"
 
-#include <tamis/publish.h>
+#include <tamis/inspect.h>
 
 #define NAME "tamis-img"
 #define ENCVER 1
@@ -65,10 +65,10 @@ struct native_body *native_create(const tamis_plan *plan, uint64_t limit, tamis_
     return NULL;
 }
 
-/* For all other kinds this call reads no cell, whereas tamis_info would read all of them. */
 static bool is_private_filter(const tamis *t)
 {
-    return tamis_probability_hashes(t, NULL, 0, 0.5, NULL, NULL) == TAMIS_OK;
+    tamis_facts f = {.struct_size = sizeof f};
+    return tamis_stat(t, &f) == TAMIS_OK && f.kind == TAMIS_PRIVATE;
 }
 
 struct native_body *native_load(const void *image, size_t size, uint64_t limit, tamis_error *why)

@@ -13,7 +13,8 @@ void tamis__gauge(const tamis *t, const struct body *other, double z, struct gau
     t->kind->gauge(&t->body, other, z, out);
 }
 
-void tamis__known_facts(const tamis *t, tamis_facts *out)
+/* Everything that tamis_info reports without reading the cells. The other fields are 0. */
+static void known_facts(const tamis *t, tamis_facts *out)
 {
     memset(out, 0, sizeof *out);
     out->kind = t->kind->id;
@@ -37,8 +38,24 @@ void tamis__known_facts(const tamis *t, tamis_facts *out)
     out->hash_suspect = __atomic_load_n(&t->watch.suspect, __ATOMIC_RELAXED);
     out->bytes = tamis_image_size(t);
     out->items = t->items;
+    if (tamis__sketch(t) != NULL) {
+        tamis__sketch_facts(t, out);
+        return;
+    }
     out->planned_items = t->planned_items;
     out->fpr_planned = t->planned_fpr;
+}
+
+tamis_status tamis_stat(const tamis *t, tamis_facts *out)
+{
+    tamis_facts f;
+    const tamis_status s = tamis__check_struct(out, "tamis_facts", NULL);
+    if (s != TAMIS_OK) return s;
+    known_facts(t, &f);
+    f.overfull = (t->kind->traits & TAMIS__GROWS) == 0 && tamis__sketch(t) == NULL &&
+                 t->items > t->planned_items;
+    tamis__give_struct(out, &f, sizeof f);
+    return TAMIS_OK;
 }
 
 static tamis_status tamis_look(const tamis *t, tamis_facts *out)
@@ -49,7 +66,7 @@ static tamis_status tamis_look(const tamis *t, tamis_facts *out)
     const struct estimate e = /* what is sealed cannot be counted */
         t->kind->sealing != NULL ? (struct estimate){items, items, items} : g.items;
     const bool empty = t->items == 0;
-    tamis__known_facts(t, out);
+    known_facts(t, out);
     /* An estimate is a reason for alarm only when it is sure to be too many. */
     const double held = g.held > 0 ? g.held : t->items_estimated ? e.low : (double)t->items;
     out->overfull = (t->kind->traits & TAMIS__GROWS) == 0 && tamis__sketch(t) == NULL &&
@@ -74,7 +91,7 @@ static tamis_status tamis_look(const tamis *t, tamis_facts *out)
     const double sets = tamis__two_set_bound(items, (double)g.excluded);
     if (sets > out->bound_bits) out->bound_bits = sets;
     out->bound_ratio = out->bits_per_item / out->bound_bits;
-    return tamis__sketch(t) != NULL ? tamis__weight_facts(t, out) : TAMIS_OK;
+    return tamis__sketch(t) != NULL ? tamis__noise_facts(t, out) : TAMIS_OK;
 }
 
 tamis_status tamis_info(const tamis *t, tamis_facts *out)

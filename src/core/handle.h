@@ -95,9 +95,6 @@ static inline uint64_t tamis__generation(const tamis *t)
     return t->generation + (t->changed && !(t->steady && t->generation > 0) ? 1 : 0);
 }
 
-/* Everything that tamis_info reports without reading the cells; the other fields are 0. */
-void tamis__known_facts(const tamis *t, tamis_facts *out);
-
 /* The options that make sense where an image is copied from memory. */
 #define TAMIS__LOAD_FLAGS                                                                          \
     ((uint32_t)(TAMIS_UNVERIFIED | TAMIS_KEYLESS | TAMIS_SHARED | TAMIS_STEADY))

@@ -301,7 +301,19 @@ tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_esti
 
 /* --- Looking inside --------------------------------------------------------------------------- */
 
-tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out)
+void tamis__sketch_facts(const tamis *t, tamis_facts *out)
+{
+    out->conservative = conservative(t);
+    out->weight = t->weight;
+    out->items = out->weight > 0 ? (uint64_t)out->weight : 0;
+    out->error = t->planned_error < 1 ? t->planned_error : 0;
+    if (tamis__keeps_items(t)) out->entries = t->sketch->slots(&t->body);
+    if (t->kind->rotate == NULL) return;
+    out->inner_kind = tamis__inner(&t->body)->id;
+    out->generations = tamis__generations(&t->body);
+}
+
+tamis_status tamis__noise_facts(const tamis *t, tamis_facts *out)
 {
     struct noise *made;
     const struct noise *n = tamis__noise(t, &made);
@@ -309,17 +321,8 @@ tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out)
     out->noise_median = n->half;
     out->noise_99 = n->most_99;
     out->noise_999 = n->most_999;
-    out->conservative = conservative(t);
-    out->weight = t->weight;
-    out->items = out->weight > 0 ? (uint64_t)out->weight : 0;
-    out->fpr_planned = t->planned_error;
-    out->error = t->planned_error < 1 ? t->planned_error : 0;
     out->bits_per_item = out->bound_bits = out->bound_ratio = 0;
     if (tamis__keeps_items(t)) tamis__list_facts(t, out);
-    if (t->kind->rotate != NULL) {
-        out->inner_kind = tamis__inner(&t->body)->id;
-        out->generations = tamis__generations(&t->body);
-    }
     tamis__free(t->memory, made);
     return TAMIS_OK;
 }

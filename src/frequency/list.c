@@ -122,7 +122,6 @@ tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_
 
 void tamis__list_facts(const tamis *t, tamis_facts *out)
 {
-    out->entries = t->sketch->slots(&t->body);
     out->listed = list_list(t, NULL, 0, NULL, 0);
     out->list_floor = list_floor(t);
 }

@@ -28,8 +28,10 @@ void tamis__noise_age(tamis *t);
 bool tamis__takes_away(const tamis *t);
 tamis_status tamis__cannot_take_away(const tamis *t, tamis_error *why);
 
-/* Set the facts about weights, and reset those that a sketch does not have. */
-tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out);
+/* Set the facts that only sketches have: those known without reading the counters, and those for
+ * which the counters are read. The latter also resets what a sketch does not have. */
+void tamis__sketch_facts(const tamis *t, tamis_facts *out);
+tamis_status tamis__noise_facts(const tamis *t, tamis_facts *out);
 #else /* there are no sketches */
 static inline void tamis__noise_drop(tamis *t)
 {
@@ -49,7 +51,11 @@ static inline tamis_status tamis__cannot_take_away(const tamis *t, tamis_error *
     (void)t, (void)why;
     return TAMIS_EUNSUPPORTED;
 }
-static inline tamis_status tamis__weight_facts(const tamis *t, tamis_facts *out)
+static inline void tamis__sketch_facts(const tamis *t, tamis_facts *out)
+{
+    (void)t, (void)out;
+}
+static inline tamis_status tamis__noise_facts(const tamis *t, tamis_facts *out)
 {
     (void)t, (void)out;
     return TAMIS_OK;

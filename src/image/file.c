@@ -125,22 +125,6 @@ tamis_status tamis_open(const char *path, const tamis_options *options, tamis **
     return TAMIS_OK;
 }
 
-tamis_status tamis_stat(const char *path, tamis_facts *out, tamis_error *why)
-{
-    struct stat st;
-    tamis_facts f;
-    int fd;
-    if (path == NULL) return tamis__fail(why, TAMIS_EINVAL, "path must not be NULL");
-    tamis_status s = tamis__check_struct(out, "tamis_facts", why);
-    if (s == TAMIS_OK) s = tamis__open_regular(path, false, &fd, &st, why);
-    if (s != TAMIS_OK) return s;
-    const struct source src = {.size = (uint64_t)st.st_size, .read = read_source, .fd = fd};
-    s = tamis__image_facts(&src, &f, why);
-    tamis__close_quietly(fd);
-    if (s == TAMIS_OK) tamis__give_struct(out, &f, sizeof f);
-    return s;
-}
-
 /* --- Saving ----------------------------------------------------------------------------------- */
 
 struct image_save {

@@ -623,7 +623,7 @@ static tamis_status make_bare_handle(const tamis_options *o, const struct metada
 static tamis_status make_handle(const struct source *src, const tamis_options *o, bool in_place,
                                 const struct metadata *m, tamis **out, tamis_error *why)
 {
-    tamis *t;
+    tamis *t = NULL;
     tamis_status s = make_bare_handle(o, m, &t, why);
     if (s != TAMIS_OK) return s;
     if (in_place) {
@@ -656,22 +656,6 @@ tamis_status tamis__image_read(const struct source *src, const tamis_options *op
 }
 
 #ifndef __wasm__
-tamis_status tamis__image_facts(const struct source *src, tamis_facts *out, tamis_error *why)
-{
-    const tamis_options keyless = {.struct_size = sizeof keyless, .flags = TAMIS_KEYLESS};
-    struct metadata m = {0};
-    tamis *t;
-    tamis_status s = read_metadata(src, NULL, &m, why);
-    if (s == TAMIS_OK) s = make_bare_handle(&keyless, &m, &t, why);
-    if (s == TAMIS_OK) {
-        tamis__known_facts(t, out);
-        tamis_close(t);
-    }
-    tamis__free(NULL, m.sections);
-    tamis__free(NULL, m.bytes);
-    return s;
-}
-
 uint64_t tamis_image_length(const void *begin, size_t n)
 {
     if (n < TAMIS__HEADER_BYTES || memcmp(begin, image_magic, sizeof image_magic) != 0) return 0;

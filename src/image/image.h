@@ -38,9 +38,6 @@ struct source {
 tamis_status tamis__image_read(const struct source *src, const tamis_options *options,
                                bool in_place, tamis **out, tamis_error *why);
 
-/* tamis_stat: metadata only, under its root. */
-tamis_status tamis__image_facts(const struct source *src, tamis_facts *out, tamis_error *why);
-
 /* The root of an image's header, which identifies its content. False: these are not the first
  * TAMIS__HEADER_BYTES of an image. */
 bool tamis__image_root(const uint8_t *header, uint64_t *root);

@@ -373,9 +373,9 @@ typedef struct tamis_facts {
     uint32_t inner_kind, generations;
 } tamis_facts;
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
+TAMIS_API tamis_status tamis_stat(const tamis *t, tamis_facts *out);
 #define TAMIS_IMAGE_MAGIC "\x89TAMIS\r\n"
 TAMIS_API uint64_t tamis_image_length(const void *begin, size_t n);
-TAMIS_API tamis_status tamis_stat(const char *path, tamis_facts *out, tamis_error *why);
 typedef struct tamis_similarity {
     size_t struct_size;
     double union_items, union_low, union_high;

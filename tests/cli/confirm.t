@@ -8,7 +8,7 @@ $ tamis check --confirm odd -v f.tamis all | cmp - even
 $ tamis check --confirm odd -c f.tamis all; tamis check --confirm odd -vc f.tamis < all; tamis check --confirm odd --json f.tamis all
 10000
 10000
-{"filter": "f.tamis", "lines": 20000, "maybe": 14965, "found": 10000, "absent": 10000, "fpr_now": 0.492512274841, "over_full": false}
+{"filter": "f.tamis", "lines": 20000, "maybe": 14965, "found": 10000, "absent": 10000, "fpr_now": 0.492512274841, "overfull": false}
 $ tamis check --confirm odd -q f.tamis odd; tamis check --confirm odd -q f.tamis even
 [1]
 $ tamis check --confirm odd -c f.tamis even
@@ -51,7 +51,7 @@ tamis: standard output: cannot write: No space left on device
 $ mkdir store; awk '{ print; print "" }' odd | mdb_load -T store; awk '{ print; print "" }' odd | mdb_load -T -n odd.mdb
 $ tamis check --confirm store f.tamis all | cmp - odd; tamis check --confirm odd.mdb f.tamis all | cmp - odd
 $ tamis check --confirm odd.mdb -v f.tamis all | cmp - even; tamis check --confirm store --json f.tamis all
-{"filter": "f.tamis", "lines": 20000, "maybe": 14965, "found": 10000, "absent": 10000, "fpr_now": 0.492512274841, "over_full": false}
+{"filter": "f.tamis", "lines": 20000, "maybe": 14965, "found": 10000, "absent": 10000, "fpr_now": 0.492512274841, "overfull": false}
 $ mkfifo slow; { echo 7; exec sleep 60; } > slow & timeout 30 tamis check -q --confirm store f.tamis slow; echo $?; kill $!
 0
 $ { printf '\n'; head -c 600 /dev/zero | tr '\0' x; } > strange; cat odd strange | tamis build -q --fpr 1/2 -o g.tamis; tamis check --confirm store -c g.tamis strange odd

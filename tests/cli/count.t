@@ -203,7 +203,7 @@ s.tamis: count-sketch sketch
   noise     a key that never occurred has a count of at most 0 in 50 %, 27 in 99 % and 68 in 99.9 % of cases
             (the textbook bound is 0.0879 times the square root of the sum of all squared counts)
 $ echo 'a 1234567890123456789' | tamis count --weight-field 2 --field 1 -t ' ' -f -o s.tamis && tamis info --json s.tamis | sed 's/"hash.*//'
-{"file": "s.tamis", "kind": "tally", "weight": 1234567890123456789, "noise_half": 0, "noise_99": 0, "noise_999": 0, "error": 0, "conservative": false, "bytes": 1048576, "fill": 3.48878790786e-05, "m": 917224, "k": 4, 
+{"file": "s.tamis", "kind": "tally", "weight": 1234567890123456789, "noise_median": 0, "noise_99": 0, "noise_999": 0, "error": 0, "conservative": false, "bytes": 1048576, "fill": 3.48878790786e-05, "m": 917224, "k": 4, 
 $ tamis info --plot s.tamis | tail -n 2
   file      format 1, generation 1
   cells     [.....................................] 0.00349 % in use

@@ -14,8 +14,8 @@ $ seq 5000 | tamis add f.tamis
 tamis: f.tamis: unchanged: it would hold about 4,982 items, planned for 2,000; its false-positive rate would be 29.8 % (1 in 3), planned 1 % (1 in 100)
 tamis: f.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
 [2]
-$ seq 3 > three; tamis build -o t.tamis three; seq 4 6 | tamis add t.tamis; tamis info --json t.tamis | grep -o '"over_full": [a-z]*'
-"over_full": true
+$ seq 3 > three; tamis build -o t.tamis three; seq 4 6 | tamis add t.tamis; tamis info --json t.tamis | grep -o '"overfull": [a-z]*'
+"overfull": true
 $ seq 3 100 | tamis add t.tamis
 tamis: t.tamis: unchanged: it would hold about 92 items, planned for 3; its false-positive rate would be 11.9 % (1 in 8), planned 1 % (1 in 100)
 tamis: t.tamis: build it with --items N for all lines to come, or with --kind growing; --overfill writes it anyway
@@ -150,7 +150,7 @@ $ tamis verify ab.tamis
 ab.tamis: undamaged: every checksum is right
 ab.tamis: 9,104 of 1,000,000 random keys got a maybe: 0.91 % (1 in 110); the bits predict 0.919 % (1 in 109): good
 $ tamis verify --json --keys 1000 ab.tamis
-{"file": "ab.tamis", "sums": true, "keys": 1000, "maybe": ..., "fpr_measured": ..., "fpr_now": ..., "fpr_planned": ..., "over_full": false, "hash_suspect": false, "good": true}
+{"file": "ab.tamis", "sums": true, "keys": 1000, "maybe": ..., "fpr_measured": ..., "fpr_now": ..., "fpr_planned": ..., "overfull": false, "hash_suspect": false, "good": true}
 $ tamis verify one
 tamis: one: not a Tamis file
 [2]

@@ -80,9 +80,9 @@ $ ls m.tamis; cp a.tamis before; tamis merge -f -o a.tamis a.tamis b.tamis; cmp 
 ls: cannot access 'm.tamis': No such file or directory
 tamis: a.tamis: unchanged: it would hold about 1,978 items, planned for 1,000; its false-positive rate would be 15.4 % (1 in 6), planned 1 % (1 in 100)
 tamis: a.tamis: build each filter with --items N for the lines of all of them together; --overfill writes it anyway
-$ tamis merge --overfill -o m.tamis a.tamis b.tamis; tamis info --json m.tamis | grep -o '"over_full": [a-z]*'
+$ tamis merge --overfill -o m.tamis a.tamis b.tamis; tamis info --json m.tamis | grep -o '"overfull": [a-z]*'
 tamis: m.tamis: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
-"over_full": true
+"overfull": true
 $ tamis build --items 1080 -o a2.tamis one; tamis build --items 1080 -o b2.tamis two; tamis build --items 1080 -o c2.tamis some; tamis merge -o m2.tamis a2.tamis c2.tamis
 $ seq 1001 1150 | tamis build --items 1080 -f -o c2.tamis; tamis merge -q -o m3.tamis a2.tamis c2.tamis
 tamis: m3.tamis: overfull: about 1,153 items, planned for 1,080; its false-positive rate is now 1.15 % (1 in 87)
@@ -116,10 +116,10 @@ $ echo 1 | tamis check -q over.tamis
 tamis: over.tamis: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
 $ tamis check --json over.tamis one; tamis check --json f.tamis half; tamis check --json a.tamis one
 tamis: over.tamis: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
-{"filter": "over.tamis", "lines": 1000, "maybe": 1000, "absent": 0, "fpr_now": 0.154177859255, "over_full": true}
+{"filter": "over.tamis", "lines": 1000, "maybe": 1000, "absent": 0, "fpr_now": 0.154177859255, "overfull": true}
 tamis: f.tamis: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
-{"filter": "f.tamis", "lines": 500, "maybe": 500, "absent": 0, "fpr_now": 0.154177859255, "over_full": true}
-{"filter": "a.tamis", "lines": 1000, "maybe": 1000, "absent": 0, "fpr_now": 0.0100037291829, "over_full": false}
+{"filter": "f.tamis", "lines": 500, "maybe": 500, "absent": 0, "fpr_now": 0.154177859255, "overfull": true}
+{"filter": "a.tamis", "lines": 1000, "maybe": 1000, "absent": 0, "fpr_now": 0.0100037291829, "overfull": false}
 $ tamis check -c - one < over.tamis; cat over.tamis | tamis check -c - one
 tamis: standard input: overfull: about 1,978 items, planned for 1,000; its false-positive rate is now 15.4 % (1 in 6)
 1000
@@ -217,6 +217,6 @@ tamis: standard output: the false-positive rate must be at least 1e-18 and below
 
 # check reports in --json what it warns about: a filter with room beyond its plan is not overfull,
 # although it holds more.
-$ tamis build -f -o t.tamis three; seq 4 6 | tamis add t.tamis; tamis check --json t.tamis three; tamis info --json t.tamis | grep -o '"over_full": [a-z]*'
-{"filter": "t.tamis", "lines": 3, "maybe": 3, "absent": 0, "fpr_now": 3.45323769579e-09, "over_full": false}
-"over_full": true
+$ tamis build -f -o t.tamis three; seq 4 6 | tamis add t.tamis; tamis check --json t.tamis three; tamis info --json t.tamis | grep -o '"overfull": [a-z]*'
+{"filter": "t.tamis", "lines": 3, "maybe": 3, "absent": 0, "fpr_now": 3.45323769579e-09, "overfull": false}
+"overfull": true

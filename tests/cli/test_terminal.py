@@ -76,7 +76,7 @@ def colour_only_where_it_is_wanted():
     assert status == 2 and shown == "tamis: --color: 'sometimes' is not auto, always or never\n"
 
 
-def an_over_full_filter_is_red():
+def an_overfull_filter_is_red():
     subprocess.run([TAMIS, "build", "-q", "--overfill", "--items", "10", "-o", "full.tamis", "-"],
                    input="".join(f"{i}\n" for i in range(100)).encode(), check=True)
     shown, _, _ = on_terminal(["info", "full.tamis"])
@@ -128,7 +128,7 @@ def run_all(*tests):
 
 run_all(big_file, progress_has_bar_rate_and_time_left, no_progress_elsewhere,
         colour_only_where_it_is_wanted,
-        an_over_full_filter_is_red, pictures_are_as_wide_as_the_terminal,
+        an_overfull_filter_is_red, pictures_are_as_wide_as_the_terminal,
         unicode_where_the_locale_has_it,
         filters_are_not_for_terminals)
 sys.exit(0)

@@ -31,7 +31,7 @@ def dropped_as_expected():
     assert abs(dropped - expected) < 0.05 * expected + 6.2 * expected**0.5, (expected, dropped)
 
 
-def dropped_as_expected_when_over_full():
+def dropped_as_expected_when_overfull():
     """The same beyond the plan, where the rate rises to a fifth, and every line occurs again:
     the reported number is at most 5 % too high. If more than half of the new lines are dropped,
     no number is reported, because any would be wrong."""
@@ -81,7 +81,7 @@ def a_killed_run_keeps_the_state():
         assert run(["1", "new"], "--state", state) == "new\n"
 
 
-tests = [dropped_as_expected, dropped_as_expected_when_over_full, order_and_bytes_are_kept,
+tests = [dropped_as_expected, dropped_as_expected_when_overfull, order_and_bytes_are_kept,
          a_killed_run_keeps_the_state]
 for test in tests:
     test()

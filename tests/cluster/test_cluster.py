@@ -74,7 +74,7 @@ def test_check():
     said = facts(url)
     assert said["shards"] == 12 == len(said["each"]) and said["masters"] == 3 and said["kind"] \
         == "blocked"
-    assert abs(said["items"] - 20000) < 200 and said["over_full"] == 0
+    assert abs(said["items"] - 20000) < 200 and said["overfull"] == 0
     assert said["items"] == sum(s["items"] for s in said["each"]) and said["bytes"] \
         == sum(s["bytes"] for s in said["each"])
     assert said["fpr_worst"] == max(s["fpr_now"]

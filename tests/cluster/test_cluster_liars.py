@@ -115,7 +115,7 @@ def test_untold_rate():
             == (0, "")
     fields = (
         b"kind blocked items 30 planned-items 10 items-estimate 31.0 items-low 29 items-high 32 "
-        b"rate-planned 0.01 rate-now 0.2 over-full 1")
+        b"rate-planned 0.01 rate-now 0.2 overfull 1")
     parts = [b":%s" % x if x in (b"30", b"10", b"1") else b"$%d\r\n%s" % (len(x), x)
              for x in fields.split()]
     status, said = tell(Liar(**one, TAMIS_INFO=b"*%d\r\n" % len(parts) + b"\r\n".join(parts)

@@ -33,7 +33,7 @@ def test_many():
         assert status == 0
         print(f"{KEYS:,} keys built in {seconds:.1f} s: {KEYS / seconds:,.0f} a second")
         facts = json.loads(tamis("info", "--json", url))
-        assert facts["shards"] == 12 and facts["masters"] == 3 and facts["over_full"] == 0
+        assert facts["shards"] == 12 and facts["masters"] == 3 and facts["overfull"] == 0
         assert abs(facts["items_by_bits"] / KEYS - 1) < 0.01, facts["items_by_bits"]
         assert all(len(keys) == 4 for keys in c.shards("big").values())
         out, status, seconds = stream(1, KEYS, "check", "-vc", url)

@@ -139,14 +139,6 @@ static tamis_status maps(void)
     return opens(TAMIS_MAP);
 }
 
-static tamis_status looks(void)
-{
-    tamis_facts f = {.struct_size = sizeof f};
-    const tamis_status s = tamis_stat(path, &f, &why);
-    CHECK((s == TAMIS_OK) == (f.kind != 0));
-    return s;
-}
-
 static tamis_status locks(void)
 {
     return opens(TAMIS_UPDATE | TAMIS_WAIT);
@@ -218,7 +210,6 @@ static const struct deed {
     tamis_status (*run)(void);
     int before, after; /* content() */
 } deeds[] = {{"open", opens_privately, 1, 1}, {"map", maps, 1, 1},
-             {"lock", locks, 1, 1},           {"look", looks, 1, 1},
              {"update", updates, 1, 2},       {"replace", replaces, 1, 2},
              {"make", makes_new, 0, 2},       {"pack", packs, 1, 3},
              {"spill", spills, 0, 0},         {"pack anew", packs_new, 0, 3}};

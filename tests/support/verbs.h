@@ -222,6 +222,14 @@ static tamis_status v_info(struct scene *s)
     return s->why.status;
 }
 
+static tamis_status v_stat(struct scene *s)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    s->why.status = tamis_stat(s->t, &f);
+    if (s->why.status == TAMIS_OK) answer(s, &f, sizeof f);
+    return s->why.status;
+}
+
 static tamis_status v_remove(struct scene *s)
 {
     return tamis_remove(s->t, keys[0].p, keys[0].len, &s->why);
@@ -344,6 +352,7 @@ static const struct verb {
     {"top", v_top, 0},
     {"above", v_above, FAILS},
     {"info", v_info, FAILS},
+    {"stat", v_stat, 0},
     {"remove", v_remove, 0},
     {"remove many", v_remove_many, 0},
     {"remove hashes", v_remove_hashes, 0},
