@@ -8,8 +8,8 @@
 
 uint32_t tamis__flip_threshold(double epsilon)
 {
-    /* Where exp is a few units in the last place off, the margin still makes it no less than the
-     * truth; it is at most a hundredth of one step. */
+    /* exp may be off by a few units in the last place. With this margin the threshold is still not
+     * below the true one. The margin is at most a hundredth of one step. */
     const double exact = ldexp(1, 32) / (1 + exp(epsilon));
     return (uint32_t)ceil(exact * (1 + 1e-12));
 }
@@ -27,7 +27,7 @@ double tamis__flip_rate(uint32_t threshold)
 
 static bool flips(const uint8_t *four, uint32_t threshold)
 {
-#ifdef TAMIS__HALVED /* by the test that must notice it */
+#ifdef TAMIS__HALVED /* set by a test that must detect it */
     threshold /= 2;
 #endif
     return tamis__get32(four) < threshold;

@@ -1,32 +1,34 @@
-/* private: a set published without betraying anyone in it, in the sense of differential privacy (C.
- * Dwork, F. McSherry, K. Nissim, A. Smith, 2006). Made from a bloom filter with k = 1 by flipping
- * each of its bits with a chance of p (flip.h), once; then sealed.
+/* private: a set that can be published without revealing whether anyone is a member, in the sense
+ * of differential privacy (C. Dwork, F. McSherry, K. Nissim, A. Smith, 2006). It is made from a
+ * bloom filter with k = 1: each bit is flipped once with probability p (flip.h), and the result is
+ * sealed.
  *
- *     the filter     0 0 1 0 0 0 0 1 0 0 1 0 0 0 0 0        secret
- *     the release    0 1 1 0 0 0 0 0 0 0 1 0 0 1 0 0        to be published: is bit 1 a key, or noise?
+ *     the filter     0 0 1 0 0 0 0 1 0 0 1 0 0 0 0 0     secret
+ *     the release    0 1 1 0 0 0 0 0 0 0 1 0 0 1 0 0     published: is bit 1 a key, or noise?
  *
- * The promise. Two sets are neighbours when one has a single item more. With k = 1 their filters
- * differ in one bit at the most, so whatever is published is at most e^epsilon times as likely for
- * the one as for the other, with epsilon = ln((1-p)/p): nobody who sees the release, whatever else
- * they know, can tell much better than before whether the item was there. (To exchange an item is
- * two steps, and costs 2 epsilon. With k bits per key it would be k times as much: that is why only
- * k = 1 is taken.) All else that is in the image is a function of m, the hash and p, which the
- * owner chose without looking at the data, and of the flipped bits: no count of items, no plan, no
- * generation of the source.
+ * The promise. Two sets are neighbours if one of them has a single item more. With k = 1 their
+ * filters differ in at most one bit, so any given release is at most e^epsilon times as likely for
+ * one as for the other, with epsilon = ln((1-p)/p). Whatever else they know, nobody who sees the
+ * release can decide much better than before whether the item was a member. Replacing an item is
+ * two steps, and costs 2 epsilon. With k bits per key the cost would be k times as high, which is
+ * why only k = 1 is accepted. Everything else in the image is a function of m, the hash and p,
+ * which the owner chose without looking at the data, and of the flipped bits. The image does not
+ * contain the source's count of items, plan or generation.
  *
- * The price. A key that is in is missed with the chance p, exactly; of keys that are not in, the
- * share of set bits gets a "yes", again exactly. So an answer is evidence rather than a verdict
- * (tamis_probability), and such a filter is for counting, comparing shares and asking about many
- * keys, not for a guard.
+ * The price. A member is missed with probability p, exactly. A non-member gets a "maybe" with a
+ * probability that is the share of set bits, again exactly. So an answer is evidence and not a
+ * verdict (tamis_probability). Such a filter is for counting, comparing shares and querying many
+ * keys, and not for a guard.
  *
  *     epsilon                            0.5    1     2     4     8
  *     missed, %                          38     27    12    1.8   0.03
  *
- * Counting. X of m bits were set before, Y are after: E[Y] = mp + (1-2p)X, and Var[Y] = mp(1-p) +
- * (1-2p)^2 Var[X], with the mean and variance of X for n items from occupancy.c. The estimate is
- * the n whose mean is Y; the interval holds all n that Y does not contradict at z deviations. Both
- * tails are taken for those of a Poisson variable of the same variance, as in occupancy.c: a few
- * flips in a filter that is all but empty are just that, and many are normal anyway. */
+ * Counting. If X of m bits were set before the flips and Y after them, then E[Y] = mp + (1-2p) E[X]
+ * and Var[Y] = mp(1-p) + (1-2p)^2 Var[X]. The mean and the variance of X for n items come from
+ * occupancy.c. The estimate is the n for which the mean is Y. The confidence interval contains all
+ * n that Y does not contradict at z standard deviations. Both tails are taken as those of a Poisson
+ * variable of the same variance, as in occupancy.c: a few flips in an almost empty filter are
+ * Poisson, and many are normal anyway. */
 #include "../core/bitrows.h"
 #include "../core/error.h"
 #include "../core/plan.h"
@@ -61,13 +63,13 @@ static const char *private_wrong_cells(const struct body *b)
     return tamis__wrong_spare_bits(b->sections, b->sections->m);
 }
 
-/* How set bits come about: so many cells, flipped with a chance of p. */
+/* A model of the set bits: cells that items occupy, each flipped with probability p. */
 struct noisy {
     struct occupancy cells;
     double p;
 };
 
-/* Whether n items are out of the question when `hit` bits are set; n may be infinite. */
+/* Whether `hit` set bits contradict n items. n may be infinite. */
 static bool contradicts(const struct noisy *o, double n, double hit, double z)
 {
     const double m = o->cells.cells, slope = 1 - 2 * o->p;
@@ -79,7 +81,8 @@ static bool contradicts(const struct noisy *o, double n, double hit, double z)
     return root > 0 && v < c * root * root * root;
 }
 
-/* Between a number that is contradicted and one that is not. */
+/* Returns the boundary between `bad`, a number of items that is contradicted, and `good`, one that
+ * is not. */
 static double edge(const struct noisy *o, double bad, double good, double hit, double z)
 {
     for (int i = 0; i < 200 && fabs(good - bad) > 1e-9 * (good + bad); i++) {
@@ -96,7 +99,7 @@ static struct estimate items_from(const struct noisy *o, double hit, double z)
 {
     const double m = o->cells.cells, occupied = (hit - m * o->p) / (1 - 2 * o->p);
     struct estimate e = {0, 0, INFINITY};
-    if (occupied > 0 && m > 1) /* with every bit set, half a bit short of that: see occupancy.c */
+    if (occupied > 0 && m > 1) /* if every bit is set, half a bit less: see occupancy.c */
         e.value = log1p(-fmin(occupied, m - 0.5) / m) / log1p(-1 / m);
     if (e.value > 0 && contradicts(o, 0, hit, z)) e.low = edge(o, 0, e.value, hit, z);
     if (occupied >= m || !contradicts(o, INFINITY, hit, z)) return e;

@@ -1,5 +1,5 @@
-/* From a filter to its private release, and what the release says of a key: see
- * membership/private.c. */
+/* Releases a filter as a private one, and evaluates what a release says about a key: see
+ * private.c. */
 #include "release.h"
 
 #include "../core/bulk.h"
@@ -35,8 +35,9 @@ static tamis_status check_source(const tamis *from, double epsilon, tamis_error 
     return TAMIS_OK;
 }
 
-/* Everything except the bits follows from the shape, so that it reveals nothing about the keys: the
- * plan is for as many items as set half of the bits of the source. */
+/* Everything except the bits follows from the shape or from these bits, so that it reveals nothing
+ * more about the keys. The plan is for the number of items that set half of the bits of the
+ * source. */
 static void set_public_facts(tamis *t)
 {
     const struct section *s = t->body.sections;
@@ -91,9 +92,10 @@ tamis_status tamis_release(const tamis *from, double epsilon, tamis **out, tamis
     return tamis__release(from, epsilon, &tamis__system_random, out, why);
 }
 
-/* --- What it says of a key -------------------------------------------------------------------- */
+/* --- Evidence about a key --------------------------------------------------------------------- */
 
-/* The chance that a key is in, by Bayes' rule: `in` and `out` are those of the bit as it is. */
+/* Returns the probability that a key is a member, by Bayes' rule. `in` and `out` are the
+ * probabilities of the observed bit for a member and for a non-member. */
 static double posterior(double prior, double in, double out)
 {
     return prior * in / (prior * in + (1 - prior) * out);
@@ -111,7 +113,7 @@ static tamis_status check_question(const tamis *t, double prior, tamis_error *wh
     return TAMIS_OK;
 }
 
-/* Of n items, the chance that noise or another item sets the bit of a key that is not in. */
+/* Returns the probability that noise or one of n items sets the bit of a non-member. */
 static double set_by_others(double cells, double n, double p)
 {
     const struct occupancy o = {1, cells, 1, 0};
@@ -119,14 +121,15 @@ static double set_by_others(double cells, double n, double p)
     return fmin(p + (1 - 2 * p) * share, 1 - p);
 }
 
-/* The rule is exact, except for the number of items, which is estimated: the more there are, the
- * less an answer says. So the bounds of its interval give the bounds of the probabilities. */
+/* The rule is exact, except that the number of items is estimated. The more items there are, the
+ * less an answer says, so the bounds of their confidence interval give the bounds of the
+ * probabilities. */
 static void release_weigh(const tamis *t, double prior, tamis_evidence *out)
 {
     struct gauge g = {0};
     t->kind->gauge(&t->body, NULL, TAMIS__Z99, &g);
-    /* By chance the share of set bits may be less than noise alone would set. No answer is worth
-     * more than epsilon. */
+    /* By chance, the share of set bits may be less than the noise alone sets on average. No answer
+     * may count for more than epsilon. */
     const double p = g.miss_rate, cells = (double)g.cells;
     const double set = fmin(fmax(g.rate, p), 1 - p);
     const double few = fmin(set, set_by_others(cells, g.items.low, p)),

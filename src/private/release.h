@@ -1,5 +1,4 @@
-/* tamis_release with the randomness of the caller's choice; only tests have another than the
- * system's. */
+/* tamis_release with a given source of randomness. Only tests use another one than the system's. */
 #ifndef TAMIS_RELEASE_H
 #define TAMIS_RELEASE_H
 
