@@ -1,13 +1,15 @@
-/* The choice of TAMIS_AUTO. */
+/* TAMIS_AUTO: the choice between blocked and bloom. */
 #include "kind.h"
 
 #include <math.h>
 
-/* blocked is several times faster. bloom is worth its cache misses only where blocked takes a fifth
- * more space or worse: at rates of 10 %, and of 0.01 % and below (docs/ACCURACY.md). */
+/* blocked is several times faster than bloom. bloom is worth its cache misses only where blocked
+ * takes at least a fifth more space: at rates of 10 %, and of 0.01 % and below
+ * (docs/ACCURACY.md). */
 #define WORTH_THE_SPEED 1.2
 
-/* Bits per item, per bit of the lower bound: the price on equal terms. */
+/* Bits per item, divided by their lower bound log2(1/fpr), so that plans with unequal rates can be
+ * compared. */
 static double price(const tamis_plan *p)
 {
     return (double)p->bytes / (double)p->items / log2(1 / p->fpr);

@@ -6,7 +6,7 @@
 const struct kernels *tamis__kernels_for(const struct body *b)
 {
 #ifdef TAMIS_LEAN
-    (void)b; /* no threads there */
+    (void)b; /* there are no threads */
     return tamis__kernels();
 #else
     return b->shared ? &tamis__shared : tamis__kernels();

@@ -1,4 +1,4 @@
-/* Small arithmetic that every room needs: byte order, wide products, checked sums, bit arrays. */
+/* Small arithmetic for all of the library: byte order, wide products, checked sums, bit arrays. */
 #ifndef TAMIS_BITS_H
 #define TAMIS_BITS_H
 
@@ -6,15 +6,15 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Keeps the frame of a function out of its caller's, so that its buffers take stack only while it
- * runs: tamis.h promises how much stack a call takes. */
+/* Keeps a function from being inlined, so that its buffers take stack only while it runs. tamis.h
+ * promises how much stack a call takes. */
 #if defined(__GNUC__)
 #define TAMIS__APART __attribute__((noinline))
 #else
 #define TAMIS__APART
 #endif
 
-/* Between the byte order of this machine and that of images, which is little-endian. */
+/* Convert between the byte order of this machine and that of images, which is little-endian. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define TAMIS__LITTLE64(v) __builtin_bswap64(v)
 #define TAMIS__LITTLE32(v) __builtin_bswap32(v)
@@ -60,7 +60,8 @@ static inline void tamis__put16(uint8_t *p, uint16_t v)
     p[1] = (uint8_t)(v >> 8);
 }
 
-/* High half of the 128-bit product: maps a uniform 64-bit a to 0 ... b-1 without a division. */
+/* The high half of the 128-bit product. It maps a uniform 64-bit a to 0 ... b-1 without a
+ * division. */
 static inline uint64_t tamis__mulhi(uint64_t a, uint64_t b)
 {
 #if defined(__SIZEOF_INT128__)
@@ -73,11 +74,11 @@ static inline uint64_t tamis__mulhi(uint64_t a, uint64_t b)
 #endif
 }
 
-/* Both halves of the 128-bit product, folded. */
+/* The XOR of both halves of the 128-bit product. */
 static inline uint64_t tamis__fold(uint64_t a, uint64_t b)
 {
 #if defined(__SIZEOF_INT128__)
-    /* In one product: GCC makes two of it otherwise. */
+    /* Written as one product, because GCC would otherwise multiply twice. */
     __extension__ typedef unsigned __int128 wide;
     const wide p = (wide)a * b;
     return (uint64_t)(p >> 64) ^ (uint64_t)p;
@@ -86,7 +87,7 @@ static inline uint64_t tamis__fold(uint64_t a, uint64_t b)
 #endif
 }
 
-/* A bijection that makes another hash of a hash: the finalizer of SplitMix64 (Steele, Lea, Flood,
+/* Makes another hash from a hash, by a bijection: the finalizer of SplitMix64 (Steele, Lea, Flood,
  * 2014). */
 static inline uint64_t tamis__remix(uint64_t z)
 {
@@ -95,6 +96,7 @@ static inline uint64_t tamis__remix(uint64_t z)
     return z ^ z >> 31;
 }
 
+/* False if the sum overflows. */
 static inline bool tamis__sum(uint64_t a, uint64_t b, uint64_t *out)
 {
     return !__builtin_add_overflow(a, b, out);
@@ -105,7 +107,7 @@ static inline bool tamis__bit(const uint8_t *bits, uint64_t i)
     return bits[i >> 3] >> (i & 7) & 1;
 }
 
-/* n <= 64 bits from bit i on; touches no byte without one of them. */
+/* Returns n <= 64 bits from bit i on. Reads only bytes that contain one of them. */
 static inline uint64_t tamis__get_bits(const uint8_t *bits, uint64_t i, unsigned n)
 {
     uint64_t v = 0;
@@ -123,7 +125,8 @@ static inline unsigned tamis__popcount(uint64_t v)
 #if defined(__POPCNT__) || defined(__aarch64__)
     return (unsigned)__builtin_popcountll(v);
 #else
-    /* Without the instruction the builtin is a call; sums of 2, 4 and 8 bits in place are not. */
+    /* Without the instruction, the builtin is a function call. Sums of 2, 4 and 8 bits in place
+     * avoid it. */
     v -= v >> 1 & UINT64_C(0x5555555555555555);
     v = (v & UINT64_C(0x3333333333333333)) + (v >> 2 & UINT64_C(0x3333333333333333));
     v = (v + (v >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);

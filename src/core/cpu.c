@@ -5,7 +5,7 @@ size_t tamis__runnable_kernels(const struct kernels **out)
     size_t n = 0;
 #if defined(__x86_64__) && defined(__GNUC__)
     __builtin_cpu_init();
-#if !defined(__ILP32__) /* which takes two 64-bit words for a pointer and a length */
+#if !defined(__ILP32__) /* the kernels load a tamis_bytes as two 64-bit words */
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl"))
         out[n++] =
@@ -25,7 +25,7 @@ static const struct kernels *chosen;
 
 const struct kernels *tamis__kernels(void)
 {
-    /* Every thread that finds it empty stores the same pointer. */
+    /* All threads that find it empty store the same pointer. */
     const struct kernels *k = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
     if (k == NULL) {
         const struct kernels *runnable[4];

@@ -1,17 +1,17 @@
-/* Which kernels this machine runs. */
+/* Selects the kernels for this processor. */
 #ifndef TAMIS_CPU_H
 #define TAMIS_CPU_H
 
 #include "../kernels/kernels.h"
 
-/* The best, chosen once. */
+/* Returns the fastest kernels that run here. They are chosen once. */
 const struct kernels *tamis__kernels(void);
 
-/* All that run here, best first, the scalar oracle last; returns how many (at most 4). For
- * tests. */
+/* Writes all kernels that run here to `out`, fastest first and the scalar oracle last, and returns
+ * how many there are, at most 4. For tests. */
 size_t tamis__runnable_kernels(const struct kernels **out);
 
-/* Make tamis__kernels return this one from now on. For tests, while no other thread uses the
+/* Makes tamis__kernels return these from now on. For tests, while no other thread uses the
  * library. */
 void tamis__use_kernels(const struct kernels *k);
 

@@ -63,15 +63,16 @@ static tamis_status tamis_look(const tamis *t, tamis_facts *out)
     struct gauge g;
     tamis__gauge(t, NULL, TAMIS__Z99, &g);
     const double items = (double)t->items;
-    const struct estimate e = /* what is sealed cannot be counted */
+    const struct estimate e = /* cells of sealed kinds show no number of items */
         t->kind->sealing != NULL ? (struct estimate){items, items, items} : g.items;
     const bool empty = t->items == 0;
     known_facts(t, out);
-    /* An estimate is a reason for alarm only when it is sure to be too many. */
+    /* An estimated number of items counts as too high only if its lower bound is too high. */
     const double held = g.held > 0 ? g.held : t->items_estimated ? e.low : (double)t->items;
     out->overfull = (t->kind->traits & TAMIS__GROWS) == 0 && tamis__sketch(t) == NULL &&
                     held > (double)t->planned_items;
-    /* One generation may have more than its share while the others have less. */
+    /* One generation may have more than its share while the others have less, so the rate
+     * decides. */
     if (t->kind->rotate != NULL && g.rate <= t->planned_fpr) out->overfull = false;
     out->miss_rate = g.miss_rate;
     out->epsilon = g.epsilon;

@@ -1,5 +1,5 @@
-/* A ring of generations, the newest first: what windows of filters (membership/window.c) and
- * windows of sketches (frequency/window_of_counts.c) share. */
+/* A ring of generations, the newest first. Windows of filters (membership/window.c) and windows of
+ * sketches (frequency/window_of_counts.c) share this file. */
 #ifndef TAMIS_GENERATIONS_H
 #define TAMIS_GENERATIONS_H
 
@@ -18,7 +18,8 @@ static inline struct body tamis__generation_at(const struct body *b, uint32_t i)
     return one;
 }
 
-/* Which keys may be in a generation from `first` on. Without such generations, nothing is set. */
+/* Sets the bits of keys that may be members of a generation from `first` on, and clears the others.
+ * If there are no such generations, `bits` is not written. */
 void tamis__query_generations(const struct body *b, uint32_t first, const struct batch *keys,
                               uint8_t *bits);
 

@@ -1,6 +1,6 @@
-/* Where a handle begins and ends. One with a secret key lives, as a whole, in memory that no core
- * dump shows: the key has one place, and whoever copies a handle copies it to such a place
- * again. */
+/* Allocates and frees handles. A handle with a secret key is allocated, as a whole, in memory that
+ * is left out of core dumps. So the key is stored in one place only, and a copy of the handle is
+ * allocated in the same way. */
 #include "handle.h"
 
 #include "../frequency/noise.h"

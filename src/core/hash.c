@@ -26,8 +26,9 @@ void tamis__hasher_init(struct hasher *h, uint64_t seed, const uint8_t *key)
 
 static inline tamis_hash xxh3(const void *key, size_t len, uint64_t seed)
 {
-    /* A constant length lets the compiler drop all of XXH3 but the few instructions for 64-bit
-     * integers, the commonest keys of programs. It wants a pointer even for no bytes. */
+    /* With a constant length, the compiler keeps only the few instructions of XXH3 for 64-bit
+     * integers, the most common keys of programs. XXH3 requires a valid pointer even for no
+     * bytes. */
     const XXH128_hash_t x = len == 8 ? XXH3_128bits_withSeed(key, 8, seed)
                                      : XXH3_128bits_withSeed(len != 0 ? key : "", len, seed);
     const tamis_hash h = {x.low64, x.high64};
@@ -39,8 +40,8 @@ tamis_hash tamis__hash_key(const struct hasher *h, const void *key, size_t len)
     return h->id == TAMIS_SIPHASH ? tamis__siphash(h->key, key, len) : xxh3(key, len, h->seed);
 }
 
-/* Keys of 33 to 64 bytes (URLs, UUIDs, digests in hexadecimal) are set aside until there are
- * eight. */
+/* Keys of 33 to 64 bytes (URLs, UUIDs, digests in hexadecimal) are set aside until there are eight,
+ * which are hashed together. */
 static void xxh3_lanes(tamis__middle_hasher *eight, uint64_t seed, const tamis_bytes *keys,
                        size_t n, tamis_hash *out)
 {

@@ -1,35 +1,35 @@
-/* The front door of every key: bytes in, 128 bits out. Also the sums of images.
+/* Hash functions: every key becomes 128 bits here. Also the checksums of images.
  *
- * Two functions. XXH3-128 is the fast one, for data that nobody chose against us: its seed is
- * public. SipHash-2-4 is a pseudo-random function: without the 16-byte key nobody can aim at a
- * filter. */
+ * There are two functions for keys. XXH3-128 is the fast one, for keys that no attacker chose,
+ * because its seed is public. SipHash-2-4 is a pseudo-random function: without its 16-byte key
+ * nobody can choose keys to attack a filter. */
 #ifndef TAMIS_HASH_H
 #define TAMIS_HASH_H
 
 #include <tamis/tamis.h>
 
 struct hasher {
-    uint32_t id;        /* TAMIS_HASH_... */
+    uint32_t id;        /* TAMIS_XXH3, ... */
     bool usable;        /* false: a keyed image without its key, or the caller's own hashes */
     uint64_t seed;      /* XXH3 */
     uint64_t key[2];    /* SipHash */
     uint8_t key_id[16]; /* zero unless keyed */
 };
 
-/* Keyed when key is not NULL (16 bytes), else seeded. */
+/* Selects SipHash if key is not NULL (16 bytes), or else XXH3 with this seed. */
 void tamis__hasher_init(struct hasher *h, uint64_t seed, const uint8_t *key);
 
-/* h->usable must be true. */
+/* Require h->usable. */
 tamis_hash tamis__hash_key(const struct hasher *h, const void *key, size_t len);
 void tamis__hash_keys(const struct hasher *h, const tamis_bytes *keys, size_t n, tamis_hash *out);
 
-/* Same id, and same seed or same key. */
+/* Whether both are the same function with the same seed or key. */
 bool tamis__hasher_equal(const struct hasher *a, const struct hasher *b);
 
-/* XXH3-64, seed 0. */
+/* XXH3-64 with seed 0. */
 uint64_t tamis__checksum(const void *bytes, size_t n);
 
-/* The same of bytes that come in pieces. */
+/* The same for bytes that arrive in pieces. */
 struct summing {
     _Alignas(64) uint8_t state[576]; /* XXH3's */
 };
@@ -37,7 +37,7 @@ void tamis__summing_start(struct summing *s);
 void tamis__summing_add(struct summing *s, const void *bytes, size_t n);
 uint64_t tamis__summing_end(const struct summing *s);
 
-/* XXH64, seed 0, which Parquet has. */
+/* XXH64 with seed 0, the hash of Bloom filters in Parquet. */
 uint64_t tamis__xxh64(const void *bytes, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* The verbs that take keys: add, query, exclude, remove; and rotate, which forgets them. A single key
- * is a batch of one. */
+/* The functions that take keys: add, query, exclude and remove. Also rotate, which forgets keys. A
+ * single key is a batch of one. */
 #include "../frequency/noise.h"
 #include "bulk.h"
 #include "error.h"
@@ -54,7 +54,7 @@ tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen)
     return tamis__add_key(t, &one, tamis__hash_key(&t->hasher, key, len), seen);
 }
 
-/* --- Asking ----------------------------------------------------------------------------------- */
+/* --- Querying --------------------------------------------------------------------------------- */
 
 static size_t say_maybe(uint8_t *bits, size_t n)
 {
@@ -97,7 +97,7 @@ tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n, 
 tamis_status tamis__refuse(tamis_error *why, tamis_status s)
 {
     if (s == TAMIS_OK) return s;
-    const bool caller = s == TAMIS_EUNSUPPORTED; /* kinds that cannot were sorted out before */
+    const bool caller = s == TAMIS_EUNSUPPORTED; /* kinds without the operation failed before */
     return tamis__fail(why, s, "%s",
                        caller ? "made for the caller's own hashes; use the "
                                 "functions that take hashes"
@@ -144,7 +144,7 @@ tamis_status tamis_exclude(tamis *t, const void *key, size_t len, tamis_error *w
     return tamis_exclude_many(t, &one, 1, why);
 }
 
-/* --- Removing, forgetting --------------------------------------------------------------------- */
+/* --- Removing and rotating -------------------------------------------------------------------- */
 
 static bool can_remove(const tamis *t)
 {
@@ -179,7 +179,8 @@ tamis_status tamis_remove(tamis *t, const void *key, size_t len, tamis_error *wh
     return tamis__refuse(why, s);
 }
 
-/* Goes on to the end; TAMIS_EFULL when a pair has no life left for some key, which stays in. */
+/* Removes all keys, even after a failure. Fails with TAMIS_EFULL if a pair has no life left for
+ * some key, which remains a member. */
 static tamis_status remove_all(tamis *t, const struct keys *in, uint8_t *absent_bits,
                                tamis_error *why)
 {

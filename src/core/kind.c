@@ -1,3 +1,4 @@
+/* The list of all kinds. */
 #include "kind.h"
 
 #include <string.h>

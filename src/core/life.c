@@ -1,4 +1,5 @@
-/* The life cycle of a handle: create, load, view, copy, clear, seal. image/file.c opens and saves. */
+/* The life cycle of a handle: create, load, view, copy, clear and seal. image/file.c opens and
+ * saves files. */
 #include "../frequency/noise.h"
 #include "../image/image.h"
 #include "../sealed/collect.h"
@@ -12,7 +13,8 @@ void tamis__set_turning(tamis *t)
     t->body.turn_at = share + (share * t->body.count < t->planned_items);
 }
 
-/* The file for hashes beyond memory, where one is wanted and of use. */
+/* Opens the file for hashes that do not fit in memory, if the options name a directory and the
+ * handle collects hashes. */
 static tamis_status open_spill(tamis *t, const char *directory, tamis_error *why)
 {
     const struct sealed_ops *sealing = t->kind->sealing;
@@ -32,7 +34,7 @@ tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_
     if (t->body.shared && (t->kind->traits & TAMIS__SHARES) == 0)
         s = tamis__unsupported(why, TAMIS_BLOCKED, "%s filters cannot be shared by threads",
                                t->kind->name);
-    else if (t->body.shared && t->strict) /* a limit cannot be kept by threads that do not wait */
+    else if (t->body.shared && t->strict) /* threads that do not wait cannot keep a limit */
         s = tamis__fail(why, TAMIS_EINVAL, "a strict filter cannot be shared by threads");
     else
         s = open_spill(t, o->temp_dir, why);
@@ -207,7 +209,7 @@ tamis_status tamis_seal(tamis *t, tamis_error *why)
     if (t->sealed) return TAMIS_OK;
     if (t->read_only) return tamis__fail(why, TAMIS_ESEALED, "this handle is read-only");
     if (t->kind->sealing != NULL && tamis__suspect_hashes(&t->body)) {
-        t->changed = t->changed || !t->watch.suspect; /* the image says so */
+        t->changed = t->changed || !t->watch.suspect; /* the image records it */
         t->watch.suspect = true;
         return tamis__cannot_seal(why, "the hashes are not uniform: bits never change, or one half "
                                        "follows from the other; 128 mixed bits are needed");

@@ -14,8 +14,9 @@
 #define LINE 64u
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* From this size on, ask for huge pages: with 4 KiB pages, random access to a big table also pays
- * for looking up its pages. Only advice: nothing is reserved, nothing can fail. */
+/* Blocks of this size or more ask for huge pages, because with pages of 4 KiB random access to a
+ * large table also costs page-table lookups. It is only advice: nothing is reserved, and nothing
+ * can fail. */
 #define HUGE_FROM (2 * HUGE_PAGE)
 
 static void advise(unsigned char *p, size_t size)
@@ -30,16 +31,17 @@ static void advise(unsigned char *p, size_t size)
 #endif
 }
 
-/* calloc gets big blocks from the system already zero, without touching them. */
+/* calloc gets large blocks from the system, which has zeroed them, and does not touch them. */
 static unsigned char *memory_take(const tamis_memory *memory, size_t total, bool zeroed)
 {
     if (memory == NULL) return zeroed ? calloc(1, total) : malloc(total);
     return (zeroed && memory->zeroed != NULL ? memory->zeroed : memory->alloc)(memory->ctx, total);
 }
 
-/* The raw pointer is kept in the word before the aligned block, so any allocator will do. Big
- * blocks of our own begin and end with a huge page; what that adds is never touched. The advice
- * comes before the first touch, which is when the system decides about the size of a page. */
+/* The raw pointer is stored in the word before the aligned block, so any allocator can be used.
+ * Large blocks from calloc and malloc start with a huge page, and have room for the whole of their
+ * last one; the extra bytes are never touched. The advice is given before the first access, because
+ * that is when the system chooses the size of a page. */
 static void *alloc_block(const tamis_memory *memory, uint64_t size, bool zeroed)
 {
     const bool is_huge = size >= HUGE_FROM, own = memory == NULL;
@@ -93,8 +95,9 @@ static uint64_t whole_pages(uint64_t size, uint64_t page)
     return (size + page - 1) / page * page;
 }
 
-/* Within a block of any allocator there is a whole page when the block is one longer. It begins
- * behind the block's beginning, so that there is a word before it for the block. */
+/* A block that is one page longer than needed contains whole pages, whatever the allocator. They
+ * start after the beginning of the block, so there is a word before them for the pointer to the
+ * block. */
 static void *pages_of(const tamis_memory *memory, uint64_t whole, size_t page)
 {
     unsigned char *block = tamis__alloc(memory, whole + page);
@@ -105,11 +108,12 @@ static void *pages_of(const tamis_memory *memory, uint64_t whole, size_t page)
     return p;
 }
 
-/* Of our own, pages come from the system: hidden ones that are neighbours are one mapping to it,
- * where each in the middle of the heap would be two, and a process may have some 65,000. Hiding is
- * advice, too: a system that refuses (a limit of locked memory, or of mappings) still gets a handle
- * that works. A caller's memory is left out of core dumps for good, and is not locked: to undo
- * either could undo what the caller has done. */
+/* Without a caller's allocator, the pages come directly from the system. To the system, adjacent
+ * hidden pages are one mapping. Hidden pages in the middle of the heap would add two mappings each,
+ * and a process may have only about 65,000. Hiding is advice as well: if the system refuses it,
+ * because of a limit on locked memory or on mappings, the handle still works. A caller's memory
+ * stays out of core dumps after it is freed, and is not locked, because undoing either could undo
+ * what the caller has done. */
 void *tamis__alloc_secret(const tamis_memory *memory, uint64_t size)
 {
     const size_t page = page_size();

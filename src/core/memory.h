@@ -1,18 +1,20 @@
-/* All memory of the library comes from here. */
+/* Allocates all memory of the library. */
 #ifndef TAMIS_MEMORY_H
 #define TAMIS_MEMORY_H
 
 #include <tamis/tamis.h>
 
-/* Zeroed, aligned to a cache line; NULL when the allocator says no or size does not fit a
- * size_t. Where the allocator brings zeroed memory it is not touched. */
+/* Returns zeroed memory that is aligned to a cache line, or NULL if the allocator fails or size
+ * does not fit in a size_t. Memory that the allocator returns zeroed is not touched. */
 void *tamis__alloc(const tamis_memory *memory, uint64_t size);
-/* The same with any contents, for what is overwritten at once. */
+/* The same with undefined contents, for memory that the caller overwrites at once. */
 void *tamis__alloc_unset(const tamis_memory *memory, uint64_t size);
 void tamis__free(const tamis_memory *memory, void *p);
 
-/* The same for what holds a secret: in pages of its own, which are left out of core dumps and, as
- * far as the system allows, of swap; wiped when freed. Elsewhere than on Linux it is only wiped. */
+/* The same for memory that contains a secret. It consists of pages of its own, which are left out
+ * of core dumps, and is wiped when it is freed. Unless it comes from a caller's allocator, it is
+ * also kept out of swap, if the system allows that. On systems other than Linux it is only
+ * wiped. */
 #ifdef __linux__
 void *tamis__alloc_secret(const tamis_memory *memory, uint64_t size);
 void tamis__free_secret(const tamis_memory *memory, void *p, uint64_t size);

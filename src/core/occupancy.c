@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-/* Powers like (1-1/m)^T go through log1p and expm1: m reaches 2^52, where 1-1/m rounds to 1. */
+/* Powers such as (1-1/m)^T are computed with log1p and expm1, because m may be as large as 2^52,
+ * where 1-1/m keeps only one or two bits of 1/m. */
 
 static double empty_share(double cells, double balls)
 {
@@ -16,13 +17,14 @@ double tamis__hit_share(double cells, double balls)
     return -expm1(balls * log1p(-1 / cells));
 }
 
-/* Share of a line's w cells (of one row) that an item hits when it comes to that line. */
+/* The expected share of the cells of a line, in one row, that an item hits if it falls on that
+ * line. */
 static double line_share(const struct occupancy *o)
 {
     return tamis__hit_share(o->cells / o->lines, o->throws);
 }
 
-/* Logarithm of the chance that an item misses a given cell. */
+/* The logarithm of the probability that an item misses a given cell. */
 static double log_miss(const struct occupancy *o)
 {
     if (o->lines > 0) return log1p(-line_share(o) / o->lines);
@@ -35,9 +37,9 @@ double tamis__occupied(const struct occupancy *o, double n)
     return o->rows * o->cells * -expm1(n * log_miss(o));
 }
 
-/* Variance of the hit cells of one row: c·z(1-z) for the cells alone, less what they take from each
- * other (they are negatively associated); z is the empty share, and (1-2/c)^T - z² is written as
- * z²·((1-1/(c-1)²)^T - 1) to keep its digits. */
+/* The variance of the number of hit cells of one row. Independent cells would give c·z(1-z), where
+ * z is the share of empty cells. The cells are negatively associated, and their covariances reduce
+ * it. (1-2/c)^T - z² is written as z²·((1-1/(c-1)²)^T - 1) to keep its digits. */
 static double row_variance(double c, double balls)
 {
     if (c <= 1) return 0;
@@ -47,9 +49,9 @@ static double row_variance(double c, double balls)
     return c * z * -expm1(balls * log1p(-1 / c)) + c * (c - 1) * z * z * apart;
 }
 
-/* The same for a row whose items throw several balls, all into one line of w cells: now cells of
- * one line gain from each other. An item misses one given cell of its line with 1-h, two with
- * 1-s. */
+/* The same for a row whose items throw several balls, all into one line of w cells. Here cells of
+ * the same line are positively associated. An item misses a given cell with probability 1-h, and
+ * two given cells of one line with probability 1-s. */
 static double lined_row_variance(const struct occupancy *o, double n)
 {
     const double c = o->cells, lines = o->lines, w = c / lines, h = line_share(o) / lines;
@@ -62,9 +64,9 @@ static double lined_row_variance(const struct occupancy *o, double n)
     return c * z * (1 - z) + c * z * z * ((w - 1) * same + (c - w) * other);
 }
 
-/* Covariance of two rows that share their lines: given how many items each line got, the rows are
- * independent, so it is the variance of the sum over lines of w·q^X, with w cells of the row in a
- * line, q = 1-1/w and X the items of the line. */
+/* The covariance of two rows that share their lines. Given how many items each line has, the rows
+ * are independent. So it is the variance of the sum over all lines of w·q^X, where w is the number
+ * of cells that a row has in a line, q = 1-1/w, and X is the number of items of the line. */
 static double line_covariance(const struct occupancy *o, double n)
 {
     const double lines = o->lines, w = o->cells / lines, a = 1 / w;
@@ -91,9 +93,9 @@ static double items_for(const struct occupancy *o, double hit)
     return log1p(-share) / log_miss(o);
 }
 
-/* The fewest items that `hit` does not contradict: where the expected hits and z deviations reach
- * it. The hits' distribution leans to the few, so that its upper tail is lighter than the normal
- * one. */
+/* The fewest items that `hit` does not contradict: those whose expected hits plus z standard
+ * deviations reach it. The distribution of the hits is skewed towards few, so its upper tail is
+ * lighter than that of the normal distribution. */
 static double fewest_items(const struct occupancy *o, double hit, double z, double high)
 {
     double low = 0;
@@ -107,12 +109,13 @@ static double fewest_items(const struct occupancy *o, double hit, double z, doub
     return (low + high) / 2;
 }
 
-/* The most items. Here the tail is the heavy one: in a nearly empty filter the balls that hit
- * nothing new, in a nearly full one the cells still empty, are few and all but Poisson. So c, the
- * empty cells in excess of a shift, counts as Poisson with the variance v of the cells, which is a
- * little heavier than the truth in between; n is too many when P[Poisson(v) >= c] is below the tail
- * of z. That tail is a gamma distribution's, here by the cube root of E. B. Wilson and M. M.
- * Hilferty (1931). */
+/* The most items that `hit` does not contradict. Here the tail is the heavy one. The balls that hit
+ * nothing new in a nearly empty filter, and the empty cells of a nearly full one, are few and
+ * almost Poisson. So c, the number of empty cells less a shift that makes its mean v, is treated as
+ * Poisson with the variance v of the cells. In between, its tail is slightly heavier than the true
+ * one. n is too high if P[Poisson(v) >= c] is below the tail of z. That probability is the tail of
+ * a gamma distribution, computed here by the cube root of E. B. Wilson and M. M. Hilferty
+ * (1931). */
 static double occupancy_most_items(const struct occupancy *o, double hit, double z, double low,
                                    double high)
 {
@@ -133,11 +136,12 @@ struct estimate tamis__items_from_hits(const struct occupancy *o, double hit, do
     const double all = o->rows * o->cells;
     struct estimate e = {0, 0, 0};
     if (hit <= 0) return e;
-    /* With every cell hit the likeliest number is without bound; half a cell short names a number
-     * that is at least not absurd, and `high` tells the truth. */
+    /* If every cell is hit, the most likely number is infinite. Half a cell less gives a number
+     * that is at least plausible, and `high` shows that there is no upper bound. */
     e.value = items_for(o, hit < all ? hit : all - 0.5);
     const double most = items_for(o, all - 0.5) * 4 + 64;
-    /* Counts are whole: half a cell is the usual correction. The Poisson tail needs none. */
+    /* Half a cell is the usual continuity correction for whole numbers. The Poisson tail needs
+     * none. */
     e.low = fewest_items(o, hit - 0.5, z, e.value);
     e.high = hit < all ? occupancy_most_items(o, hit, z, e.value, most) : INFINITY;
     if (e.value < 1) e.value = 1; /* a hit cell proves an item */
@@ -152,7 +156,8 @@ double tamis__all_hit(double cells, double throws, double n, unsigned k)
     const double p = tamis__occupied(&o, n) / cells;
     const double v = tamis__occupied_variance(&o, n) / (cells * cells);
     if (p <= 0) return 0;
-    /* term(i) = C(k,i) p^(k-i) v^(i/2) (i-1)!!; each follows from the one before. */
+    /* The k-th moment of a normal variable with mean p and variance v is the sum of term(i) =
+     * C(k,i) p^(k-i) v^(i/2) (i-1)!! over even i. Each term follows from the one before. */
     double term = pow(p, k), sum = term;
     for (unsigned i = 0; i + 2 <= k; i += 2) {
         term *= (double)(k - i) * (double)(k - i - 1) / (i + 2) * v / (p * p);
@@ -166,10 +171,10 @@ double tamis__over_lines(double lines, double n, double (*of_line)(uint32_t k, d
 {
     const double p = 1 / lines, load = n * p;
     if (lines <= 1) return of_line(k, n);
-    /* From here on all lines are much the same. */
+    /* With so many items per line, all lines have nearly the same number. */
     if (load > 4096) return of_line(k, load);
-    /* Weights relative to the mode's, by the recurrence of the binomial; their sum normalizes, so
-     * no factorial of a large number is ever taken. */
+    /* The weights are relative to that of the mode, and follow from the recurrence of the binomial
+     * distribution. They are divided by their sum, so no factorial of a large number is needed. */
     const double odds = p / (1 - p), mode = floor((n + 1) * p);
     double total = 0, sum = 0, weight = 1;
     for (double x = mode; x <= n && weight > 1e-25; x++) {
@@ -191,8 +196,9 @@ double tamis__binomial_tail(double n, double p, unsigned c)
 {
     if (c == 0 || p >= 1) return n >= c ? 1 : 0;
     if (n < c) return 0;
-    /* The term at c in logarithms, then upwards: each term is (n-i)/(i+1) · p/(1-p) of the one
-     * before. Below the mean the tail is nearly all, and its complement is summed from 0. */
+    /* The term at c is computed in logarithms, and the terms after it by recurrence: each is
+     * (n-i)/(i+1) · p/(1-p) times the one before. If c is below the mean, the tail is nearly 1, and
+     * its complement is summed from 0 instead. */
     double log_term = n * log1p(-p), sum = 0;
     const double odds = p / (1 - p);
     if (c <= n * p) {

@@ -1,46 +1,47 @@
-/* Balls thrown into cells: how many cells are hit, how surely, and what a count of hit cells says
- * about the number of balls. All the statistics of Bloom filters rest on this page of mathematics;
- * docs/ACCURACY.md derives it. */
+/* Balls thrown into cells: the expected number of hit cells, its variance, and what the number of
+ * hit cells says about the number of balls. All statistics of Bloom filters are based on this
+ * mathematics, which docs/ACCURACY.md derives. */
 #ifndef TAMIS_OCCUPANCY_H
 #define TAMIS_OCCUPANCY_H
 
 #include <stdint.h>
 
-/* Each item throws `throws` balls into each of `rows` rows of `cells` cells. When lines > 0 the
- * rows are cut into that many lines and one item's balls all fall into one line (blocked). */
+/* Each item throws `throws` balls into each of `rows` rows of `cells` cells. If lines > 0, the rows
+ * are divided into that many lines, and all balls of an item fall into one line (blocked). */
 struct occupancy {
     double rows, cells, throws, lines;
 };
 
-/* Expected number of hit cells after n items, and its variance. */
+/* The expected number of hit cells after n items, and its variance. */
 double tamis__occupied(const struct occupancy *o, double n);
 double tamis__occupied_variance(const struct occupancy *o, double n);
 
-/* E[(Y/cells)^k], Y the hit cells of a single row without lines after n items: the chance that k
- * further balls all fall on hit cells. */
+/* E[(Y/cells)^k], where Y is the number of hit cells of a single row without lines after n items.
+ * This is the probability that k further balls all fall on hit cells. */
 double tamis__all_hit(double cells, double throws, double n, unsigned k);
 
-/* The mean of of_line(k, X), X the items of one of so many lines when n items fall on lines at
- * random. */
+/* The mean of of_line(k, X), where X is the number of items of one line when n items fall on this
+ * many lines at random. */
 double tamis__over_lines(double lines, double n, double (*of_line)(uint32_t k, double items),
                          uint32_t k);
 
-/* P[X >= c], X binomial (n, p). */
+/* P[X >= c], where X is binomial (n, p). */
 double tamis__binomial_tail(double n, double p, unsigned c);
 
-/* Share of a row that is hit after so many balls: 1 - (1-1/cells)^balls. */
+/* The share of a row that is hit after this many balls: 1 - (1-1/cells)^balls. */
 double tamis__hit_share(double cells, double balls);
 
 /* The number of items that explains `hit` cells best, with the interval of all numbers that `hit`
- * does not contradict at z standard deviations: it holds the truth at least as often as a normal
- * variable stays within z, at every fill (tests/library/test_estimate.c). high is infinite when every cell
- * is hit. */
+ * does not contradict at z standard deviations. At every fill, the interval contains the true
+ * number at least as often as a normal variable is within z (tests/library/test_estimate.c). high
+ * is infinite if every cell is hit. */
 struct estimate {
     double value, low, high;
 };
 struct estimate tamis__items_from_hits(const struct occupancy *o, double hit, double z);
 
-/* Standard normal quantiles: two-sided 99 %, and the same for three statements at once. */
+/* Standard normal quantiles: for a two-sided interval of 99 %, and for three intervals that hold
+ * together with 99 %. */
 #define TAMIS__Z99 2.5758293035489004
 #define TAMIS__Z99_OF_3 2.9351994688667050
 

@@ -1,34 +1,38 @@
-/* Partitioned adds, for tables far beyond the caches and batches large against them.
+/* Partitioned adds, for tables far larger than the caches and batches that are large compared with
+ * the table.
  *
- * A random line of memory has to come and to go again, and no prefetch saves that. So the table is
- * cut into parts of the size of the second-level cache; keys are first dealt out to buffers, one
- * per part, and a full buffer is worked off at once: the lines of a part come once for several
- * keys.
+ * In a streamed add, every key moves a random line of memory in and out again, and no prefetch
+ * avoids that. Here the table is divided into parts of the size of the second-level cache. Keys are
+ * first distributed to buffers, one for each part, and a buffer is processed when it is full. So
+ * the lines of a part are loaded once for several keys.
  *
- *     key -> hash -> line -> buffer of its part:  [ 0 | 1 | 2 | ... | P-1 ]   a full one -> the part's lines
+ *     key -> hash -> line -> buffer of its part  [ 0 | 1 | 2 | ... | P-1 ]
+ *                                a full buffer -> the lines of its part
  *
- * This is for kinds whose key is a line and 48 bits within it (kind.h: `packs`), which together
- * with the number of the line in its part make one 64-bit word; eight bytes per key keep the
- * dealing cheap. Keys of one line stay in their order, and keys of different lines do not know of
- * each other, so nothing changes but the time. The buffers are the scratch of tamis_options.
+ * This is for kinds in which a key is a line and 48 bits within it (`packs` in kind.h). Together
+ * with the number of the line in its part, these are one 64-bit word. Eight bytes per key keep the
+ * distribution cheap. Keys of the same line stay in order, and keys of distinct lines do not affect
+ * each other, so only the time changes. The buffers are the scratch memory of tamis_options.
  *
- * What it brings depends on how many lines the processor keeps on their way. On Zen 4, where
- * prefetching into the second-level cache made streaming twice as fast, it is a sixth with pages of
- * 4 KiB and nothing with those of 2 MiB. Queries are not partitioned: there, putting the answers
- * back in order made it 8.8 ns a key against 5.4 streamed. Tried without gain: gathering lines of
- * the buffers before writing them, past the caches or not; prefetching the buffers; reading a part
- * in order first. */
+ * The gain depends on how many lines the processor keeps in flight. On Zen 4, where prefetching
+ * into the second-level cache made streaming twice as fast, the gain is a sixth with pages of 4 KiB
+ * and nothing with pages of 2 MiB. Queries are not partitioned: with their answers put back in
+ * order, they took 8.8 ns per key, against 5.4 ns streamed. Three other attempts brought no gain:
+ * - collecting lines of the buffers before writing them, past the caches or not;
+ * - prefetching the buffers;
+ * - reading a part in order first. */
 #include "partition.h"
 
 #include "../kernels/kernels.h"
 #include "bits.h"
 #include "memory.h"
 
-/* Tables beyond the last-level cache, and a key for each line. */
+/* The smallest table to be partitioned, which exceeds the last-level cache. The batch must have at
+ * least one key for each line. */
 #define PARTITION_FROM ((uint64_t)64 << 20)
 
-/* 2^13 lines of 64 bytes: a part sits in a second-level cache of 1 MiB beside what is worked
- * off. */
+/* 2^13 lines of 64 bytes: a part fits in a second-level cache of 1 MiB, beside the buffer that is
+ * processed. */
 #define PART_LOG 13u
 #define LINE_BYTES 64u
 
@@ -57,11 +61,11 @@ static bool parts_open(const tamis *t, size_t n, struct parts *p)
         return false;
     p->lines = lines;
     p->count = (size_t)((lines >> PART_LOG) + 1);
-    /* No more than a short batch will fill: fresh memory has its price. */
+    /* No more than a short batch will fill, because fresh memory costs time. */
     const uint64_t room = t->scratch_bytes / sizeof *p->words / p->count,
                    enough = 2 * (n / p->count) + 64;
     p->room = (size_t)(room < enough ? room : enough) / 8 * 8;
-    if (p->room < 128 || p->room > UINT32_MAX) return false; /* too little to gain */
+    if (p->room < 128 || p->room > UINT32_MAX) return false; /* nothing to gain */
     p->words = tamis__alloc(t->memory, (uint64_t)p->count * p->room * sizeof *p->words);
     p->filled = tamis__alloc(t->memory, (uint64_t)p->count * sizeof *p->filled);
     p->seen = tamis__alloc(t->memory, p->room / 8);

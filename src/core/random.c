@@ -1,6 +1,6 @@
-/* The system's generator, and no other: a seed of our own making (the clock, a password) could be
- * guessed, and with it the noise be taken away again. Where the system has none, there is no
- * release. */
+/* Random bits come from the system's generator only. A seed of our own, made from the clock or a
+ * password, could be guessed, and then the noise could be removed again. On systems without a
+ * generator, nothing can be released. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -14,7 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* What getentropy gives at once. */
+/* The most bytes that getentropy returns at once. */
 #define PIECE 256u
 
 static int random_fill(void *ctx, void *to, size_t n)

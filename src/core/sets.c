@@ -1,4 +1,4 @@
-/* The verbs about whole sets: merge, convert, compare. */
+/* The functions on whole sets: merge, convert, compare. */
 #include "../frequency/noise.h"
 #include "../image/image.h"
 #include "bits.h"
@@ -37,10 +37,11 @@ static tamis_status check_alike(const tamis *a, const tamis *b, tamis_error *why
     return TAMIS_OK;
 }
 
-/* The items of a union: a multiset's are known, a set's are estimated from the bits. */
+/* The number of items of a union. It is known for multisets, and estimated from the bits for
+ * sets. */
 struct count {
     uint64_t items;
-    double least; /* surely */
+    double least; /* lower bound */
     bool exact;
 };
 
@@ -144,7 +145,7 @@ tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out
     s = check_alike(a, b, why);
     if (s != TAMIS_OK) return s;
     struct gauge ga, gb, gu;
-    /* |A and B| = |A| + |B| - |A or B|; the three intervals hold together with 99 %. */
+    /* |A and B| = |A| + |B| - |A or B|. With 99 % confidence, all three intervals hold. */
     tamis__gauge(a, NULL, TAMIS__Z99_OF_3, &ga);
     tamis__gauge(b, NULL, TAMIS__Z99_OF_3, &gb);
     tamis__gauge(a, &b->body, TAMIS__Z99_OF_3, &gu);

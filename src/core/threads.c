@@ -1,5 +1,6 @@
-/* Threads live for one call: nothing waits in the background of a program that only wanted a
- * filter. Starting one takes 20 microseconds, so callers bring jobs of a millisecond and more. */
+/* Threads exist for one call only, so that nothing waits in the background of a program that only
+ * wants a filter. Starting a thread takes 20 microseconds, so callers have jobs of a millisecond or
+ * more. */
 #if !defined(_GNU_SOURCE) && !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -41,8 +42,8 @@ void tamis__in_parallel(uint32_t threads, uint64_t jobs, void (*run)(void *ctx, 
 
 #define MOST_THREADS 64u
 
-/* Starts at most n threads; returns how many there are. The signals of the program are for its own
- * threads. */
+/* Starts at most n threads, and returns how many. They block all signals, which the program's own
+ * threads must handle. */
 static uint32_t start(pthread_t *threads, uint32_t n, struct work *w)
 {
     sigset_t all, before;

@@ -6,37 +6,39 @@
 
 #ifdef TAMIS__WATCHES
 
-/* A call of so many hashes, or more, is judged by itself. Its first FIRST are looked at, and only
- * when a bit is constant among them up to CLOSER: uniform ones get there once in 2^24 calls. */
+/* A call with this many hashes or more is judged by itself. Its first FIRST are examined. If a bit
+ * is constant among them, which happens to uniform hashes once in 2^24 calls, up to CLOSER are. */
 #define MANY 64u
 #define FIRST 32u
 #define CLOSER 256u
 
-/* A false alarm: n different uniform hashes have a given set of c bits of a word in common with
- * probability 2^(-c (n - 1)). There are at most 64^min(c, 64 - c) such sets, so that some c bits of
- * a word are constant has a probability of at most 2^(6 min(c, 64 - c) - c (n - 1)), and it is
- * suspect when this is 2^-80 or less:
+/* The probability of a false alarm: n distinct uniform hashes agree in a given set of c bits of a
+ * word with probability 2^(-c (n - 1)). There are at most 64^min(c, 64 - c) such sets. So the
+ * probability that some c bits of a word are constant is at most 2^(6 min(c, 64 - c) - c (n - 1)).
+ * The hashes are suspect if this is 2^-80 or less:
  *
  *     constant bits     64   32   16    8    2    1
- *     different hashes   3   10   12   17   47   87
+ *     distinct hashes    3   10   12   17   47   87
  *
- * Over 64 numbers of bits, three words and 128 numbers of hashes this is below 2^-65 for a sample,
- * and below 1e-9 for a handle after ten billion calls, each of which is a sample. */
+ * Over 64 numbers of bits, three words and 128 numbers of hashes, this is below 2^-65 for one
+ * sample, and below 1e-9 for a handle after ten billion calls, each of which is a sample. */
 #define DOUBT_BITS 80u
 
-/* Some bits in which lo and hi agree (or differ) by construction do no harm: hi = lo * odd has one
+/* A few bits in which lo and hi agree (or differ) by construction do no harm: hi = lo * odd has one
  * or two. */
 #define LEAST_ALIKE 8u
 
-/* With 128 places, 87 different ones are met by about 146 different hashes. */
+/* A single constant bit takes 87 distinct hashes to be suspect. Of the 128 places, 87 are taken
+ * after about 146 distinct hashes. */
 #define ENOUGH 100u
 
-/* The linear test. The differences of 74 uniform hashes to one of them are m = 73 uniform vectors of
- * 128 bits. At most m - 8 of these are independent with probability below 4 * 2^(8 (m - 136)),
- * which is below 2^-501: there are fewer than 4 * 2^(8 (m - 8)) spaces of 8 dimensions of
- * combinations of them, and in each of these all are zero with probability 2^(-8 * 128). The 74 are
- * chosen from 256 in one of fewer than 2^256 ways, so a false alarm has a probability below 2^-245.
- * When one half is a linear function of the other, at most 64 are independent. */
+/* The linear test. The differences between one of 74 uniform hashes and the others are m = 73
+ * uniform vectors of 128 bits. The probability that at most m - 8 of these are independent is below
+ * 4 * 2^(8 (m - 136)), which is below 2^-501: there are fewer than 4 * 2^(8 (m - 8)) spaces of 8
+ * dimensions of combinations of them, and all combinations in such a space are zero with
+ * probability 2^(-8 * 128). The 74 are chosen from 256 in one of fewer than 2^256 ways, so the
+ * probability of a false alarm is below 2^-245. If one half is a linear function of the other, at
+ * most 64 are independent. */
 #define VECTORS 74u
 #define LEAST_DEPENDENT 8u
 
@@ -57,8 +59,9 @@ static inline void uniform_put_bits(struct hash_sample *s, tamis_hash h)
     put_word(s, ALIKE, h.lo ^ h.hi);
 }
 
-/* The place of a hash, which for uniform ones is independent of lo, and of hi. Different places are
- * different hashes, whatever they look like. True: the first one there. */
+/* Marks the place of a hash. True: it is the first one there. For uniform hashes, the place is
+ * independent of lo and of hi. Hashes in distinct places are distinct, even if they are not
+ * uniform. */
 static bool put_place(uint64_t *places, unsigned log, tamis_hash h)
 {
     const uint64_t mixed =
@@ -79,7 +82,7 @@ static unsigned different(const struct hash_sample *s)
     return tamis__popcount(s->places[0]) + tamis__popcount(s->places[1]);
 }
 
-/* Whether no number of hashes makes it suspect. */
+/* Whether the sample is not suspect for any number of hashes. */
 static bool is_good(const struct hash_sample *s)
 {
     return constant_bits(s, LO) == 0 && constant_bits(s, HI) == 0 &&
@@ -97,9 +100,10 @@ static bool uniform_is_suspect(const struct hash_sample *s)
     return false;
 }
 
-/* --- As they come ----------------------------------------------------------------------------- */
+/* --- In each call ----------------------------------------------------------------------------- */
 
-/* is_good of the first ones, as fast as can be; for halves that are alike a part of them will do. */
+/* is_good for the first hashes, as fast as possible. To compare the halves, a part of them is
+ * enough. */
 static bool first_are_good(const tamis_hash *h)
 {
     uint64_t one[3] = {0, 0, 0}, all[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
@@ -115,7 +119,8 @@ static bool first_are_good(const tamis_hash *h)
            tamis__popcount(one[ALIKE] & ~all[ALIKE]) > 64 - LEAST_ALIKE;
 }
 
-/* The bits before the places: whoever sees a place sees the bits of the hash that took it. */
+/* Adds the bits before the places, so that a thread that sees a place also sees the bits of the
+ * hash that took it. */
 static void uniform_add_up(struct hash_sample *into, const struct hash_sample *s)
 {
     for (enum word w = LO; w <= ALIKE; w++) {
@@ -146,7 +151,7 @@ static void set(bool *flag)
     __atomic_store_n(flag, true, __ATOMIC_RELAXED);
 }
 
-/* Apart, so that calls which need it not are spared its frame. */
+/* Not inlined, so that other calls do not need its stack frame. */
 __attribute__((noinline)) static void look_closer(tamis *t, const tamis_hash *h, size_t n)
 {
     struct hash_watch *w = &t->watch;
@@ -164,7 +169,7 @@ __attribute__((noinline)) static void look_closer(tamis *t, const tamis_hash *h,
     }
     if (!suspect) return;
     set(&w->suspect);
-    set(&t->changed); /* the image says so */
+    set(&t->changed); /* the image records it */
 }
 
 void tamis__watch_hashes(tamis *t, const tamis_hash *h, size_t n)
@@ -175,7 +180,7 @@ void tamis__watch_hashes(tamis *t, const tamis_hash *h, size_t n)
 
 /* --- Before the seal -------------------------------------------------------------------------- */
 
-/* How many of them are independent. */
+/* Returns how many of the vectors are linearly independent, and overwrites them. */
 static unsigned rank_of(tamis_hash *v, unsigned n)
 {
     unsigned rank = 0;
@@ -198,8 +203,8 @@ enum verdict tamis__judge_collection(const struct section *c)
 {
     struct hash_sample s = {{0}, {0}, {0}};
     tamis_hash vectors[VECTORS];
-    unsigned found = 0;               /* different hashes */
-    uint64_t places[1024 / 64] = {0}; /* more of them, so that fewer hashes are left out */
+    unsigned found = 0;               /* distinct hashes */
+    uint64_t places[1024 / 64] = {0}; /* more places, so that fewer hashes are left out */
     const uint64_t n = c->m < SPACED ? c->m : SPACED;
     for (uint64_t i = 0; i < n; i++) {
         const tamis_hash h = tamis__collected(c, tamis__mulhi(i * (UINT64_MAX / n + 1), c->m));

@@ -1,13 +1,16 @@
-/* Whether hashes that a caller brought look uniform. Every kind takes 128 uniform bits for granted,
- * and none notices when they are not: a 64-bit hash given as {h, 0} puts all keys into one line of
- * a blocked filter, and given as {h, h} it makes the equations of a ribbon so dependent that every
- * key solves them. The answers are then "maybe" far more often than is reported.
+/* Checks whether the hashes that a caller supplies look uniform. Every kind relies on 128 uniform
+ * bits, and none notices if they are not. A 64-bit hash passed as {h, 0} puts all keys into one
+ * line of a blocked filter; passed as {h, h}, it makes the equations of a ribbon so dependent that
+ * every key solves them. Then the answer is "maybe" far more often than is reported.
  *
- * What is looked for is what mistakes look like: bits that never change (a half that is constant,
- * numbers that are small, pointers, text), halves that are equal or opposite, and, before a static
- * kind is sealed, halves of which one is a linear function of the other (rotated, reversed,
- * shifted, a CRC of the other). {h, mix(h)}, with a mix that is not linear, passes. Repeated keys
- * are no sign of anything, so only different hashes count. */
+ * The checks look for typical mistakes:
+ * - bits that never change: a constant half, small numbers, pointers, text;
+ * - halves that are equal or complementary;
+ * - before a sealed kind is sealed, a half that is a linear function of the other: rotated,
+ *   reversed, shifted, or its CRC.
+ *
+ * {h, mix(h)} passes if mix is not linear. Repeated keys are not a mistake, so only distinct hashes
+ * count. */
 #ifndef TAMIS_UNIFORM_H
 #define TAMIS_UNIFORM_H
 
@@ -16,34 +19,35 @@
 struct tamis;
 struct section;
 
-/* What is kept of hashes, by "or" alone: so threads may add to one at once, in any order. */
+/* A summary of hashes. It changes only by OR, so threads may add to it at the same time and in any
+ * order. */
 struct hash_sample {
     uint64_t ones[3], zeros[3]; /* bits of lo, hi and lo ^ hi that were 1, and 0, in some hash */
-    uint64_t places[2]; /* the 128 places that hashes fell into: at least so many were different */
+    uint64_t places[2]; /* which of 128 places have a hash; at least as many were distinct */
 };
 
-/* Of a handle: the hashes of calls with few of them, together, and what was found. */
+/* For each handle: a summary of all hashes of small calls, and what was found. */
 struct hash_watch {
     struct hash_sample sample;
-    bool settled; /* enough of them were seen, and nothing was wrong */
+    bool settled; /* enough of them were seen */
     bool suspect;
 };
 
-/* UNIFORM: enough hashes to find every mistake above, and none was found. */
+/* UNIFORM: there were enough hashes to find every mistake above, and none was found. */
 enum verdict { TAMIS__UNDECIDED, TAMIS__UNIFORM, TAMIS__SUSPECT };
 
-/* The modules of web/ are only given keys. */
+/* The modules of web/ take keys, and no hashes. */
 #if !defined TAMIS_LEAN && !defined TAMIS_NO_TOP
 #define TAMIS__WATCHES
 #endif
 
 #ifdef TAMIS__WATCHES
-/* To be called with all hashes of a call that were added or excluded. Of 64 or more the first 32 are
- * looked at, of fewer all until enough were seen. */
+/* Must be called with all hashes of a call that were added or excluded. If there are 64 or more, it
+ * looks at the first 32. If there are fewer, it looks at all of them until enough were seen. */
 void tamis__watch_hashes(struct tamis *t, const tamis_hash *h, size_t n);
 
-/* Looks at up to 256 hashes of a collection, evenly spaced, so that whoever chooses some of the keys
- * cannot make them look suspect. */
+/* Looks at up to 256 evenly spaced hashes of a collection. So an attacker who chooses some of the
+ * keys cannot make them look suspect. */
 enum verdict tamis__judge_collection(const struct section *s);
 #else
 #define tamis__watch_hashes(t, h, n) ((void)(t), (void)(h), (void)(n))

@@ -209,10 +209,10 @@ static const struct deed {
     const char *name;
     tamis_status (*run)(void);
     int before, after; /* content() */
-} deeds[] = {{"open", opens_privately, 1, 1}, {"map", maps, 1, 1},
-             {"update", updates, 1, 2},       {"replace", replaces, 1, 2},
-             {"make", makes_new, 0, 2},       {"pack", packs, 1, 3},
-             {"spill", spills, 0, 0},         {"pack anew", packs_new, 0, 3}};
+} deeds[] = {
+    {"open", opens_privately, 1, 1}, {"map", maps, 1, 1},         {"lock", locks, 1, 1},
+    {"update", updates, 1, 2},       {"replace", replaces, 1, 2}, {"make", makes_new, 0, 2},
+    {"pack", packs, 1, 3},           {"spill", spills, 0, 0},     {"pack anew", packs_new, 0, 3}};
 
 static void replace_it(void)
 {
