@@ -1,9 +1,10 @@
 /* Descriptors: opening, locking and reading regular files, and temporary files.
  *
- * TAMIS_UPDATE locks the file itself with flock, which belongs to the open file and not to the
- * process, so other descriptors do not disturb it. Since each save puts a new file under the name,
- * whoever gets a lock checks that the name still leads to the file it locked, else starts again with
- * the new one. No lock file is ever left lying around. */
+ * TAMIS_UPDATE locks the file itself with flock. Such a lock belongs to the open file and not to
+ * the process, so other descriptors do not affect it. Each save puts a new file under the name. So
+ * a process that gets a lock checks that the name still leads to the file that it locked, and
+ * otherwise starts again with the new one. There are no separate lock files that could be left
+ * behind. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_TMPFILE */
 #endif
@@ -91,8 +92,8 @@ bool tamis__same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether flock is not supported here, rather than failing: Lustre mounted without it, NFS without
- * its lock service, some FUSE. */
+/* Whether the error means that the file system does not support flock: Lustre mounted without it,
+ * NFS without its lock service, some FUSE. */
 static bool is_lockless(int os)
 {
     return os == ENOSYS || os == ENOLCK || os == EOPNOTSUPP;
@@ -125,7 +126,7 @@ tamis_status tamis__open_locked(const char *path, enum lock how, int *fd, struct
         if (tamis__lock_file(*fd, how) != 0)
             s = lock_fail(why);
         else if ((stat(path, &now) != 0 && errno != ENOENT) ||
-                 fstat(*fd, st) != 0) /* again: somebody may have written while we waited */
+                 fstat(*fd, st) != 0) /* it may have been written to while we waited */
             s = tamis__io_fail(why, "cannot lock");
         else if (tamis__same_file(st, &now))
             return TAMIS_OK;
@@ -194,7 +195,7 @@ tamis_status tamis__temporary_read(int fd, uint64_t at, void *to, size_t n, tami
     return tamis__read_at(fd, at, to, n, why);
 }
 
-/* Only to give the room back: what was in it is not looked at again either way. */
+/* This only frees space. A failure does no harm, because the contents are not read again. */
 void tamis__temporary_empty(int fd)
 {
     while (ftruncate(fd, 0) != 0 && errno == EINTR) continue;

@@ -1,5 +1,5 @@
-/* Descriptors of regular files, opened, locked and read; and temporary files without a name, for
- * what does not fit the memory: they end with the process, however that ends. */
+/* Opens, locks and reads regular files. Also creates temporary files without a name, for data that
+ * does not fit in memory. They disappear with the process, however it ends. */
 #ifndef TAMIS_DESCRIPTOR_H
 #define TAMIS_DESCRIPTOR_H
 
@@ -8,35 +8,35 @@
 #ifndef __wasm__
 #include <sys/stat.h>
 
-/* TAMIS_EIO with errno, and "what: reason". */
+/* Fails with TAMIS_EIO, errno and the text "what: reason". */
 tamis_status tamis__io_fail(tamis_error *why, const char *what);
-/* TAMIS_EIO for what is not a regular file. */
+/* Fails with TAMIS_EIO because this is not a regular file. */
 tamis_status tamis__not_regular(const struct stat *st, tamis_error *why);
 
-/* Keeps errno. */
+/* Closes fd, and keeps errno. */
 void tamis__close_quietly(int fd);
 
-/* A descriptor of 0 to 2 is somebody's standard stream as soon as they print or read, so it is
- * moved; -1: errno, and it is closed. */
+/* Moves a descriptor of 0 to 2, which the program would take for a standard stream as soon as it
+ * prints or reads. Returns the new descriptor, or -1 with errno; then fd is closed. */
 int tamis__off_standard_streams(int fd);
 
 bool tamis__same_file(const struct stat *a, const struct stat *b);
 
-/* All n bytes from `at` on; TAMIS_ECORRUPT where the file ends before. */
+/* Reads all n bytes from `at` on. Fails with TAMIS_ECORRUPT if the file ends before. */
 tamis_status tamis__read_at(int fd, uint64_t at, void *to, size_t n, tamis_error *why);
 
-/* A regular file, or why not. To be locked: with write access if we have it, which NFS wants for
- * that. *fd is -1 after a failure. */
+/* Opens a regular file. A file that is to be locked is opened for writing if possible, because NFS
+ * requires that for a lock. *fd is -1 after a failure. */
 tamis_status tamis__open_regular(const char *path, bool lock, int *fd, struct stat *st,
                                  tamis_error *why);
 
 enum lock { LOCK_IF_POSSIBLE, LOCK_OR_FAIL, LOCK_AND_WAIT };
 
-/* 0, or -1: errno. 0 without a lock where the file system has none and one is only wanted if
- * possible. */
+/* Returns 0, or -1 with errno. LOCK_IF_POSSIBLE also returns 0 if the file system has no locks, and
+ * then the file is not locked. */
 int tamis__lock_file(int fd, enum lock how);
 
-/* Open and lock the file that has this name once the lock is held. */
+/* Opens and locks the file that has this name once the lock is held. */
 tamis_status tamis__open_locked(const char *path, enum lock how, int *fd, struct stat *st,
                                 tamis_error *why);
 
@@ -44,21 +44,23 @@ tamis_status tamis__open_locked(const char *path, enum lock how, int *fd, struct
 #define TAMIS__MAX_ATTEMPTS 1000u
 #define TAMIS__EXCLUSIVELY (O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW)
 
-/* A name that is free in the directory, for as long as nobody else picks it. */
+/* Writes a temporary name, which depends on the process and `attempt`, and may be taken already. */
 void tamis__pick_temporary_name(char *name, unsigned attempt);
-/* A descriptor of a new file of that name; -1: errno, there is none, and the name is empty. */
+/* Creates a file with such a name, and returns its descriptor. Returns -1 with errno if that fails;
+ * then there is no file, and the name is empty. */
 int tamis__create_named(int dir, mode_t mode, char *name);
 
-/* TAMIS_EIO, with os. *fd is -1 then. */
+/* Fails with TAMIS_EIO and sets why->os. Then *fd is -1. */
 tamis_status tamis__temporary_open(const char *directory, int *fd, tamis_error *why);
-/* All n bytes, or TAMIS_EIO, with os; then what is in the file from `at` on is not known. */
+/* Writes all n bytes. Fails with TAMIS_EIO and sets why->os; then the contents of the file from
+ * `at` on are unknown. */
 tamis_status tamis__temporary_write(int fd, uint64_t at, const void *bytes, size_t n,
                                     tamis_error *why);
 tamis_status tamis__temporary_read(int fd, uint64_t at, void *to, size_t n, tamis_error *why);
 void tamis__temporary_empty(int fd);
 void tamis__temporary_close(int fd);
 
-#else /* where there are no files, none can be opened, and the others are never called */
+#else /* without files none can be opened, so the other functions are never called */
 
 static inline tamis_status tamis__temporary_open(const char *directory, int *fd, tamis_error *why)
 {

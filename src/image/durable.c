@@ -1,24 +1,25 @@
-/* Writing files that appear whole or not at all: images, and whatever else is put.
+/* Writes files that appear complete or not at all: images, and any other bytes.
  *
- * A save never touches the old file: the content goes to an unnamed file in the same directory (a
- * named one where the system has no such thing), is synced, and takes over the name by rename; then
- * the directory is synced. After any failure nothing is left behind and the old file stands (only a
- * kill between naming the new file and renaming it leaves a `.tamis-*.tmp`, which may be removed);
- * a file whose fsync failed is never synced again, since the kernel may have dropped the pages and
- * would say yes.
+ * A save never touches the old file. The content goes to an unnamed file in the same directory, or
+ * to a file with a temporary name if the system has no unnamed ones. The file is synced and takes
+ * over the name by rename; then the directory is synced. After any other failure than that of the
+ * last step, nothing is left behind and the old file stands. Only a kill between naming the new
+ * file and renaming it leaves a `.tamis-*.tmp`, which may be removed. A file whose fsync failed is
+ * never synced again, because the kernel may have dropped the pages and would report success.
  *
- * Two writers. A save over an existing file locks that for its own duration, and the new file is
- * locked before it gets the name, so that a lock that is held for longer (descriptor.c) goes over
- * to it.
+ * Two writers. A save over an existing file locks that file while it runs. The new file is locked
+ * before it gets the name, so that a lock that is held for longer (descriptor.c) passes to it.
  *
- * Poorer file systems. Where flock is not supported, a save does without a lock: it still compares
- * the file under the name with the one that was opened, once before the content is written and once
- * more just before the rename. Where hard links are refused, an unnamed file cannot be named, so
- * the content is written again to a file that has a temporary name from the start. A name that must
- * be free is then taken by renameat2 with RENAME_NOREPLACE, and, where that is refused as well, by
- * an empty file that is created exclusively and replaced at once. That empty file is left behind by
- * a kill between these two steps, by another save that locks it between them and then fails, and by
- * errors that hide whose file it is. */
+ * Limited file systems. If flock is not supported, a save does without a lock. It still compares
+ * the file under the name with the one that was opened, before the content is written and again
+ * just before the rename. If hard links are refused, an unnamed file cannot be named, so the
+ * content is written again to a file that has a temporary name from the start. A name that must be
+ * free is then taken by renameat2 with RENAME_NOREPLACE. If that is refused as well, an empty file
+ * is created exclusively under the name, and replaced at once. Three things leave that empty file
+ * behind:
+ * - a kill between these two steps;
+ * - another save that locks the file between them and then fails;
+ * - an error that hides whose file it is. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_TMPFILE, renameat2 */
 #endif
@@ -49,16 +50,16 @@ struct save {
     const struct durable *d;
     char target[PATH_MAX]; /* resolved: a symbolic link to a file is followed, not replaced */
     const char *name;      /* the last part of target */
-    bool exists;           /* something has that name already */
-    bool only_new;         /* and then it is an error */
-    mode_t mode;           /* of a file that replaces none */
+    bool exists;           /* something already has that name */
+    bool only_new;         /* TAMIS_SAVE_NEW: fails if it exists */
+    mode_t mode;           /* of a file that does not replace another */
     bool origin;           /* the target is the writer's own file */
-    bool keeps_lock;       /* and the writer has it locked */
+    bool keeps_lock;       /* and the writer has locked it */
     struct stat old;
     int old_lock; /* taken for this save, or -1 */
     int dir, fd;
     char temporary[TAMIS__TEMPORARY_NAME]; /* in dir; empty: the file has no name yet */
-    bool unnamed_fails;                    /* a file without a name could not be given one later */
+    bool unnamed_fails;                    /* an unnamed file could not be named */
     tamis_error *why;
 };
 
@@ -75,11 +76,11 @@ static tamis_status put_bytes(void *ctx, const void *bytes, size_t n)
     return TAMIS_OK;
 }
 
-/* There is no such file: only its directory can be resolved. */
+/* Resolves a path without a file: only its directory can be resolved. */
 static tamis_status resolve_new(struct save *j, const char *path)
 {
     struct stat link;
-    if (lstat(path, &link) == 0) { /* /dev/stdout to a pipe, for one: not ours to replace */
+    if (lstat(path, &link) == 0) { /* for example /dev/stdout to a pipe: must not be replaced */
         errno = j->only_new ? EEXIST : ENOENT;
         return tamis__io_fail(j->why,
                               j->only_new ? "cannot save" : "the symbolic link leads to no file");
@@ -133,7 +134,7 @@ static tamis_status changed_meanwhile(const struct save *j)
     return tamis__fail(j->why, TAMIS_EBUSY, "another process has changed this file meanwhile");
 }
 
-/* The lock on what is to be replaced, and proof that it is what the writer knows. */
+/* Locks the file that is to be replaced, and checks that it is the one that the writer knows. */
 static tamis_status claim_target(struct save *j)
 {
     const struct durable *d = j->d;
@@ -160,9 +161,9 @@ static tamis_status claim_target(struct save *j)
     return s == TAMIS_EBUSY ? changed_meanwhile(j) : s;
 }
 
-/* Without a lock, others may have replaced it while the image was written. The descriptor that
- * claim_target has read keeps the inode number from being used again. A file that was removed is no
- * obstacle, as before the save. */
+/* Without a lock, another process may have replaced the file while the image was written. The
+ * descriptor that claim_target has read keeps the inode number from being used again. A file that
+ * was removed meanwhile is not an error, just as if it had been removed before the save. */
 static tamis_status check_claim(const struct save *j)
 {
     struct stat now;
@@ -182,7 +183,8 @@ static tamis_status open_temporary(struct save *j)
     if (j->fd < 0) j->fd = tamis__create_named(j->dir, j->mode, j->temporary);
     if (j->fd < 0) return tamis__io_fail(j->why, "cannot create a file in that directory");
     if (!j->exists) return TAMIS_OK;
-    /* Only root can give a file away; for others it becomes their own, as with any editor. */
+    /* Only root can give a file away. For other users the new file becomes their own, as with any
+     * editor. */
     if (fchown(j->fd, j->old.st_uid, j->old.st_gid) != 0 && errno != EPERM)
         return tamis__io_fail(j->why, "cannot set the owner");
     if (fchmod(j->fd, j->old.st_mode & 07777) != 0)
@@ -198,14 +200,14 @@ static int link_open_file(const struct save *j, const char *name)
     return linkat(AT_FDCWD, self, j->dir, name, AT_SYMLINK_FOLLOW);
 }
 
-/* Whether hard links, or renaming without replacing, are not to be had here, rather than failing:
- * FAT, SMB and FUSE; old kernels, and filters of system calls. */
+/* Whether the error means that hard links, or renames that do not replace, are not supported here:
+ * FAT, SMB and FUSE, old kernels, and filters of system calls. */
 static bool is_refusal(int os)
 {
     return os == EPERM || os == EACCES || os == EOPNOTSUPP || os == ENOSYS || os == EINVAL;
 }
 
-/* As rename, but EEXIST when the new name is taken. */
+/* Renames, but fails with EEXIST if the new name is taken. */
 static int rename_to_free_name(int dir, const char *from, const char *to)
 {
 #if defined(RENAME_NOREPLACE)
@@ -219,17 +221,17 @@ static int rename_to_free_name(int dir, const char *from, const char *to)
 #endif
 }
 
-/* errno stays as it was when the path leads to another file. */
+/* Whether the path leads to the open file. errno is unchanged if it leads to another one. */
 static bool leads_to(const char *path, int fd)
 {
     struct stat mine, now;
     return fstat(fd, &mine) == 0 && stat(path, &now) == 0 && tamis__same_file(&mine, &now);
 }
 
-/* An empty file takes the name, so that nobody else can, and is replaced. Whoever saves over it
- * meanwhile has its lock, or has replaced it already, and then wins. Who has the lock and fails
- * leaves it there, since a save does not know an empty file of ours from a user's. The descriptor
- * may be a standard stream: nobody reads what is in it. */
+/* Takes the name with an empty file, so that nobody else can, and replaces that file. Another save
+ * over it either has its lock or has replaced it already, and then wins. If it has the lock and
+ * fails, it leaves the file there, because a save cannot distinguish our empty file from a user's.
+ * The descriptor may be that of a standard stream, because nobody reads its contents. */
 static int rename_over_placeholder(struct save *j)
 {
     const int fd = j->old_lock = openat(j->dir, j->name, TAMIS__EXCLUSIVELY, 0600);
@@ -244,7 +246,7 @@ static int rename_over_placeholder(struct save *j)
     return -1;
 }
 
-/* 0; -1: errno, EEXIST when something has the name. */
+/* Returns 0, or -1 with errno, which is EEXIST if something has the name. */
 static int take_free_name(struct save *j)
 {
     if (link_open_file(j, j->name) == 0) return 0;
@@ -255,7 +257,7 @@ static int take_free_name(struct save *j)
     return r;
 }
 
-/* Give the finished file its name; 0, or -1: errno. */
+/* Gives the finished file its name. Returns 0, or -1 with errno. */
 static int take_name(struct save *j)
 {
     if (j->only_new) return take_free_name(j);
@@ -284,7 +286,8 @@ static tamis_status write_new(struct save *j)
     return check_claim(j);
 }
 
-/* *gone: the name is free again. A new file is taken back, so that the save can be tried again. */
+/* Syncs the directory. If that fails, a file that had to be new is removed, so that the save can be
+ * tried again, and *gone is set: the name is free. */
 static tamis_status sync_name(const struct save *j, bool *gone)
 {
     *gone = false;
@@ -370,7 +373,7 @@ struct piece {
 static tamis_status write_piece(void *what, tamis_sink put, void *ctx, tamis_error *why)
 {
     const struct piece *p = what;
-    (void)why; /* put_bytes has it */
+    (void)why; /* put_bytes sets it */
     return put(ctx, p->bytes, p->n);
 }
 

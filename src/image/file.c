@@ -1,9 +1,9 @@
-/* Handles and files: opening an image, and saving it to where it came from or elsewhere.
+/* Handles and files: opening an image, and saving it to its own file or elsewhere.
  *
- * A handle belongs to the file that it was opened from, or first saved to. A save over that file
- * requires that it still has what the handle read or wrote last, so that nobody's changes are lost:
- * the root of the image tells. With TAMIS_UPDATE the handle has the file locked, and the lock goes
- * over to each new file that it saves there. */
+ * A handle belongs to the file from which it was opened, or to which it was first saved. A save
+ * over that file requires that it still has what the handle read or wrote last, so that no changes
+ * of others are lost. The root of the image shows whether it has. With TAMIS_UPDATE the handle has
+ * locked the file, and the lock passes to each new file that it saves there. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* realpath */
 #endif
@@ -155,7 +155,7 @@ static tamis_status check_own_image(void *what, int fd, tamis_error *why)
     return same ? TAMIS_OK : TAMIS_EBUSY;
 }
 
-/* The handle now stands for what was saved; a lock goes over to the new file. */
+/* Makes the handle stand for what was saved, and passes a lock to the new file. */
 static void adopt_image(void *what, const char *target, int *fd)
 {
     const struct image_save *j = what;
@@ -164,10 +164,10 @@ static void adopt_image(void *what, const char *target, int *fd)
     t->changed = false;
     if (t->file == NULL) {
         t->file = new_file(t->memory, target);
-        if (t->file == NULL) return; /* later saves just replace it */
+        if (t->file == NULL) return; /* later saves replace the file without a check */
         t->close_file = close_file;
     } else if (strcmp(t->file->path, target) != 0) {
-        return; /* saved elsewhere; it still belongs to the file it came from */
+        return; /* saved elsewhere: the handle still belongs to its own file */
     }
     t->file->root = j->root;
     if (t->file->lock >= 0) {

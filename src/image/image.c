@@ -1,3 +1,14 @@
+/* Writes a handle as an image, and makes a handle from an image that nobody has checked.
+ *
+ *     0        128             128 + 64 S       M
+ *     | header | section table | sums of chunks | zeros | section 0 | zeros | section 1 | ...
+ *
+ * Everything before M is the metadata, and the root in the header is its checksum. Cells have the
+ * same bytes in memory and in an image, so an aligned image can be used in place, without a copy. A
+ * reader copies the metadata and checks every length and offset, then the root, then what the kind
+ * requires of its sections. After that it checks the cells against their sums, unless
+ * TAMIS_UNVERIFIED is set. It never allocates more than the size of the source justifies.
+ * docs/FORMAT.md specifies all fields. */
 #include "image.h"
 
 #include "../core/bits.h"
@@ -14,7 +25,7 @@
 #define SUM_BYTES 8u
 #define CHUNK 65536u
 #define MAX_SECTIONS 1024u
-/* A generation stays at this number: if it wrapped to 0, no reader would accept it. */
+/* A generation stays at this number, because no reader would accept the 0 of a wrap. */
 #define MAX_GENERATION (UINT64_MAX >> 1)
 
 /* Offsets within the header and within a section's entry, as in docs/FORMAT.md. */
@@ -386,8 +397,8 @@ static tamis_status parse_table(const uint8_t *meta, uint64_t size, struct secti
         s[i].k = tamis__get32(e + E_K);
         s[i].m = tamis__get64(e + E_M);
         s[i].length = tamis__get64(e + E_LENGTH);
-        /* Each is at most size, so that no sum below can overflow: 1024 sections of less than
-         * 2^64 / 65536. */
+        /* Each length is at most size, so no sum below can overflow: 1024 sections have less than
+         * 2^64 / 65536 chunks each. */
         if (s[i].length < 8 || s[i].length > size)
             return tamis__corrupt(why, entry + E_LENGTH, "a section length is wrong");
         if (!all_zero(e + E_ZERO_8, 8))
