@@ -18,7 +18,7 @@
  * as large as that allows (kind.aimed). */
 #define GROUP TAMIS__MOST_BATCH
 
-/* Answers to adds are counted so many at a time. They are written byte by byte, and a wider load
+/* This many answers to adds are counted at a time. They are written byte by byte, and a wider load
  * right afterwards would have to wait for the stores. */
 #define UNCOUNTED (8 * GROUP)
 

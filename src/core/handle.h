@@ -57,8 +57,8 @@ static inline bool tamis__keeps_items(const tamis *t)
     return tamis__sketch(t) != NULL && tamis__sketch(t)->listed != NULL;
 }
 
-/* A handle with room for so many sections, and for a key if the options have one. Nothing else is
- * set. NULL: not enough memory. */
+/* Returns a handle with room for this many sections, and for a key if the options have one. Nothing
+ * else is set. NULL: not enough memory. */
 tamis *tamis__new(const struct kind *kind, const tamis_options *o, uint32_t sections);
 
 /* The options that make another handle like this one, with room for the key if there is one. */
@@ -72,8 +72,8 @@ tamis_status tamis__finish(tamis *t, const tamis_options *o, tamis **out, tamis_
  * tests of what is built from them. */
 tamis_status tamis__seal(tamis *t, tamis_error *why);
 
-/* What the cells say, or those of the union with another body; z is the quantile of the interval of
- * items. */
+/* What the cells show, or those of the union with another body. z is the quantile of the interval
+ * of items. */
 void tamis__gauge(const tamis *t, const struct body *other, double z, struct gauge *out);
 
 /* Make a window rotate by itself, once its plan and sections are known. */

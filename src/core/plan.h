@@ -46,8 +46,8 @@ tamis_status tamis__solve_shape(tamis_plan *plan, const struct sizing *s, tamis_
 /* struct kind.solve for kinds that have a sizing and check nothing else. */
 tamis_status tamis__solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
 
-/* The largest number that fits, found by bisection. `low` fits, or stands for "none does"; `high`
- * does not fit. Of the numbers between them, all up to some point must fit. */
+/* Returns the largest number that fits, found by bisection. `low` fits, or stands for "none does";
+ * `high` does not fit. Requires that no number that fits is above one that does not. */
 typedef bool tamis__fitting(void *ctx, uint64_t n);
 uint64_t tamis__largest(uint64_t low, uint64_t high, tamis__fitting *fits, void *ctx);
 

@@ -28,8 +28,8 @@
  * or two. */
 #define LEAST_ALIKE 8u
 
-/* A single constant bit takes 87 distinct hashes to be suspect. Of the 128 places, 87 are taken
- * after about 146 distinct hashes. */
+/* A single constant bit is suspect once 87 places are taken. Uniform hashes take 87 of the 128
+ * places after about 146 distinct ones. */
 #define ENOUGH 100u
 
 /* The linear test. The differences between one of 74 uniform hashes and the others are m = 73
