@@ -1,33 +1,34 @@
 /* blocked: one cache line per key, the default for sets that change (F. Putze, P. Sanders, J.
- * Singler, "Cache-, hash- and space-efficient Bloom filters", 2007; the split into words as in
+ * Singler, "Cache-, hash- and space-efficient Bloom filters", 2007; the split into words follows
  * Impala's and Parquet's block filters, here over a whole 64-byte line).
  *
  *     hash.hi picks the line        line:  word 0   word 1   ...   word 7      64 bits each
  *     hash.lo picks the bits               ...1...  ..1....        .....1.     one bit in each word
  *
- * One memory access decides, and eight words with one bit each are one 512-bit (or two 256-bit)
- * test. No multiplication but the one that finds the line; line and bits come from different halves
- * of the hash, so they are independent.
+ * A query accesses memory once, and tests one bit in each of eight words with one 512-bit (or two
+ * 256-bit) instruction. The only multiplication is the one that finds the line. Line and bits come
+ * from separate halves of the hash, so they are independent.
  *
- * The price. Lines fill unevenly: X, the keys in a line, is binomial (n, 1/L), and a line with x
- * keys gives a false positive with probability (1-(63/64)^x)^8, exactly, since the eight words are
- * independent once x is known. So
+ * The price is space, because lines fill unevenly. X, the number of keys in a line, is binomial (n,
+ * 1/L). A line with x keys gives a false positive with probability exactly (1-(63/64)^x)^8, since
+ * the eight words are independent once x is known. So
  *
  *     rate = sum over x of C(n,x) (1/L)^x (1-1/L)^(n-x) · (1-(63/64)^x)^8
  *
- * which is computed as it stands. At 1 %: 10.10 bits an item (bloom: 9.59); at 0.1 %: 15.72
- * (14.38); at 0.01 %: 23.6 (19.2). Below that take bloom, or TAMIS_AUTO, which does.
+ * which is computed as it stands. At 1 % this takes 10.10 bits an item (bloom: 9.59), at 0.1 %
+ * 15.72 (14.38), and at 0.01 % 23.6 (19.2). For lower rates use bloom, or TAMIS_AUTO, which chooses
+ * it.
  *
- * The compact variant (TAMIS_COMPACT) puts k bits anywhere in the line, k the best for the rate:
- * each line is a classic filter of 512 bits, and its expected rate takes the place of
- * (1-(63/64)^x)^8 above. 9.92 bits at 1 %, 15.55 at 0.1 %, 22.0 at 0.01 %. It pays in time: with
- * AVX-512 at 1 M items, asking in bulk took 1.6 times as long and adding 3 times (`./run bench
- * --quick`).
+ * The compact variant (TAMIS_COMPACT) puts k bits anywhere in the line, with the best k for the
+ * rate. Each line is a classic filter of 512 bits, whose expected rate takes the place of
+ * (1-(63/64)^x)^8 above. It takes 9.92 bits at 1 %, 15.55 at 0.1 %, and 22.0 at 0.01 %. The price
+ * is time: with AVX-512 and 1 M items, bulk queries took 1.6 times as long and adds 3 times (`./run
+ * bench --quick`).
  *
- * Each word position over all lines is a row of 64·L bits in which every key sets one: for counting
- * items this is `partitioned` with k = 8, but rows that share their lines vary together
- * (occupancy.c). Given the bits, the rate now is the mean over lines of the product of the words'
- * set shares. */
+ * Each word position over all lines is a row of 64·L bits in which every key sets one bit. To
+ * estimate the number of items, this is `partitioned` with k = 8, except that rows which share
+ * their lines vary together (occupancy.c). Given the bits, the current rate is the mean over all
+ * lines of the product of the words' shares of set bits. */
 #include "../core/bitrows.h"
 #include "../core/plan.h"
 
@@ -35,7 +36,8 @@
 
 #define WORDS 8u
 #define COMPACT 1u /* variant */
-#define MAX_K 16u  /* of the compact variant; 1e-5 wants 14 */
+/* The most bits per key in the compact variant. A rate of 1e-5 needs 14. */
+#define MAX_K 16u
 
 static uint64_t lines_of(const struct body *b)
 {
@@ -110,12 +112,12 @@ static const char *blocked_wrong_shape(const struct body *b)
 static const char *blocked_wrong_cells(const struct body *b)
 {
     (void)b;
-    return NULL; /* every value of a line is a line */
+    return NULL; /* any bits are a valid line */
 }
 
 static bool packs(const struct body *b)
 {
-    return !is_compact(b); /* whose bits come from all of the hash */
+    return !is_compact(b); /* the compact bits come from the whole hash */
 }
 
 static void add_packed(struct body *b, uint64_t first, const uint64_t *words, size_t n,
@@ -155,7 +157,8 @@ static void blocked_query(const struct body *b, const struct batch *keys, uint8_
         k->line_query(s->cells, lines_of(b), keys->hashes, keys->ahead, keys->n, bits);
 }
 
-/* Set bits of the eight words of a line. */
+/* Counts the set bits in each of the eight words of a line, or of its union with the other
+ * filter's. */
 static void count_line(const struct section *s, const struct body *other, uint64_t line,
                        unsigned set[WORDS])
 {

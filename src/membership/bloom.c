@@ -1,5 +1,6 @@
 /* bloom: the classic filter (B. H. Bloom, "Space/time trade-offs in hash coding with allowable
- * errors", 1970). m bits, k probes per key anywhere among them; k = 1 is the hashed bitmap.
+ * errors", 1970). It has m bits, and each key has k probes anywhere among them. With k = 1 it is
+ * the hashed bitmap.
  *
  *     add(x):  bits[p0(x)] = bits[p1(x)] = ... = 1        may_contain(x): are all of them 1?
  *
@@ -8,21 +9,22 @@
  *     may_contain("b"): 2, 5, 10        1     0         1      certainly not: bit 5 is 0
  *
  * The rate. After n keys a bit is set with probability p = 1-(1-1/m)^(kn), and textbooks give p^k
- * for the false positives. That is a little low: a new key meets the filter's actual share of set
- * bits, Y/m, which varies, so the rate is E[(Y/m)^k] > (E[Y]/m)^k. For large m the difference
- * vanishes; at 100 items and 1e-4 it is 2 %. We compute the expectation with the exact mean and
- * variance of Y (occupancy.c) and the moments of the normal distribution for the rest:
+ * as the false-positive rate. That is a little too low: a new key meets the filter's actual share
+ * of set bits, Y/m, which varies, so the rate is E[(Y/m)^k] > (E[Y]/m)^k. The difference vanishes
+ * for large m, and is 2 % at 100 items and 1e-4. We compute the expectation from the exact mean and
+ * variance of Y (occupancy.c), and the moments of the normal distribution for the rest:
  *
  *     E[(p + d)^k] = sum over even i of C(k, i) p^(k-i) v^(i/2) (i-1)!!,   v = Var(Y)/m^2
  *
- * tests/library/test_rate.c holds it against the exact occupancy distribution: never below it, and above by
- * at most k^3/(40 m^2) of it when at least 40 % of the bits are set: 0.1 % in 93 bits for k = 7.
+ * tests/library/test_rate.c compares it with the exact occupancy distribution. It is never below
+ * that rate. If at least 40 % of the bits are set, it exceeds that rate by a share of at most
+ * k^3/(40 m^2), which is 0.1 % for 93 bits and k = 7.
  *
- * Given the bits, the rate now is (Y/m)^k without any approximation.
+ * Given the bits, the current rate is exactly (Y/m)^k.
  *
  * At 1 % it needs 9.6 bits an item, 1.44 times the lower bound, and k = 7 random memory accesses,
- * which is why `blocked` exists. Its virtues: any rate at the same factor, union by OR, and
- * everybody knows it. */
+ * which is why `blocked` exists. Its virtues: it reaches any rate at the same factor, a union is an
+ * OR, and everybody knows it. */
 #include "../core/bitrows.h"
 #include "../core/plan.h"
 

@@ -1,30 +1,30 @@
 /* counting: a classic filter with counters instead of bits, so that keys can be removed (L. Fan, P.
  * Cao, J. Almeida, A. Broder, "Summary cache", 2000).
  *
- *     add: each of the key's k counters + 1      remove: each - 1      may_contain: is none of them 0?
+ *     add: each of the key's k counters + 1     remove: each - 1    may_contain: is none of them 0?
  *
  *     k = 3, counters of 4 bits       0 0 1 0 0 0 0 2 0 0 1 0 0 0 1 1
  *     "a": 2, 7, 10   "b": 7, 14, 15      ^         ^     ^       ^ ^
  *     remove("a")                     0 0 0 0 0 0 0 1 0 0 0 0 0 0 1 1     "b" is still whole
  *
  * The guarantee. As long as only members are removed, a counter is at least the number of members
- * that have it, so no member is ever missed. A counter that is saturated (at 15, with 4 bits) does
- * not know how many adds it missed, so it stays there for ever: some keys may then remain as false
- * positives after their removal, but none is missed. remove() of a key that has a counter at 0 is
- * refused and changes nothing.
+ * that share it, so no member is ever missed. A saturated counter (at 15, with 4 bits) does not
+ * know how many adds it missed, so it stays there for ever. Some keys may then remain as false
+ * positives after their removal, but none is missed. The removal of a key that has a counter at 0
+ * is refused and changes nothing.
  *
  * How likely is saturation? n keys throw kn balls at m counters, so a counter is binomial (kn,
- * 1/m); at the best k, kn/m = ln 2, and P[counter >= 16] <= (e ln 2 / 16)^16 = 1.4e-15: for 10^10
- * counters still less than 1.4e-5. The promise holds m · P[counter >= 15], computed and not
- * bounded.
+ * 1/m). At the best k, kn/m = ln 2, and P[counter >= 16] <= (e ln 2 / 16)^16 = 1.4e-15, which for
+ * 10^10 counters is still less than 1.4e-5 in all. The promise contains m · P[counter >= 15], which
+ * is computed rather than bounded.
  *
- * Two probes of one key may hit the same counter, which then counts both; the formula above counts
- * balls, and removing takes both away again.
+ * Two probes of one key may hit the same counter, which then counts both. The formula above counts
+ * balls, and a removal subtracts both again.
  *
- * Layout 0 is the classic one. In layout 1 (inner kind blocked) the counters of a key are in one
- * line of 64 bytes, 128 of 4 bits: one memory access instead of k, for a rate and an overflow that
- * are means over lines that fill unevenly, computed as for the compact variant of blocked. The rate
- * is that of the filter of non-zero counters in either layout. */
+ * Layout 0 is the classic one. In layout 1 (inner kind blocked) all counters of a key are in one
+ * line of 64 bytes, which has 128 counters of 4 bits. That takes one memory access instead of k.
+ * Its rate and its overflow are means over lines that fill unevenly, computed as for the compact
+ * variant of blocked. In either layout the rate is that of the filter of non-zero counters. */
 #include "../core/bitrows.h"
 #include "../core/error.h"
 #include "../core/plan.h"
@@ -138,7 +138,8 @@ static double end_in_32(uint32_t k, double keys)
     return tamis__binomial_tail(k * keys, 1.0 / 32, 65535);
 }
 
-/* Of any of m counters after n items, by the sum of their chances. */
+/* The probability that any of m counters is saturated after n items, bounded by the sum over all
+ * counters. */
 static double counting_overflow(double m, uint32_t k, unsigned bits, bool lined, double n)
 {
     double (*in_line)(uint32_t, double) = bits == 4   ? end_in_128
@@ -269,7 +270,7 @@ static tamis_status counting_take_away(struct body *b, tamis_hash h)
     counting_aim(s, h, at);
     for (uint32_t j = 0; j < s->k; j++) {
         const unsigned v = counting_get(s, at[j]);
-        if (v == 0) { /* also where two probes meet and only one key was there: give back */
+        if (v == 0) { /* also if two probes share a counter that was 1: undo */
             for (uint32_t i = 0; i < j; i++)
                 if ((taken >> i & 1) != 0) counting_put(s, at[i], counting_get(s, at[i]) + 1);
             return TAMIS_EABSENT;
@@ -288,7 +289,7 @@ static int64_t counting_count_key(const struct section *s, tamis_hash h)
     counting_aim(s, h, at);
     for (uint32_t j = 0; j < s->k; j++) {
         const unsigned v = counting_get(s, at[j]);
-        unsigned times = 0; /* that one add counts here */
+        unsigned times = 0; /* how often one add counts here */
         for (uint32_t i = 0; i < s->k; i++) times += at[i] == at[j];
         if (v != most(s) && v / times < least) least = v / times;
     }
@@ -334,7 +335,7 @@ static void counting_gauge(const struct body *b, const struct body *other, doubl
     out->cells = s->m;
     out->rate = rates / lines;
     out->items = tamis__items_from_hits(&o, (double)out->hit, z);
-    out->held = out->items.low; /* the same key again makes no other key look present */
+    out->held = out->items.low; /* a repeated key does not make other keys look present */
     out->overflow = counting_overflow((double)s->m, s->k, s->cell_bits, s->variant == LINED,
                                       ceil((double)balls / s->k));
     if (out->saturated != 0) out->overflow = 1; /* it has happened */

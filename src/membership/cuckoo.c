@@ -1,73 +1,79 @@
-/* cuckoo: fingerprints of keys, which can be taken out again (B. Fan, D. Andersen, M. Kaminsky, M.
+/* cuckoo: fingerprints of keys, which can be removed again (B. Fan, D. Andersen, M. Kaminsky, M.
  * Mitzenmacher, "Cuckoo filter: practically better than Bloom", 2014), in windows that overlap (J.
  * Schmitz, J. Zentgraf, S. Rahmann, "Smaller and more flexible cuckoo filters", 2025, arXiv
  * 2505.05847).
  *
- * The table is two halves of m/2 slots. A slot is empty or holds an entry: the f bits of a
- * fingerprint, never 0, and a bit for its place. Two neighbours of one half are a window. A
- * key has a fingerprint and a window in each half, and its entry is in one of these four slots:
+ * The table has two halves of m/2 slots. A slot is empty or contains an entry: the f bits of a
+ * fingerprint, never 0, and a place bit. Two neighbouring slots of one half are a window. A key has
+ * a fingerprint and one window in each half, and its entry is in one of these four slots:
  *
  *     half 0   [ ][ ][ ][1][2][ ][ ][ ]       half 1   [ ][3][4][ ][ ][ ][ ][ ]
  *                     window 3, slots 3, 4                window 1, slots 9, 10
  *
  *     place 0: first slot of the entry's window        place 1: second slot of the entry's window
  *
- * The classic filter has buckets of four slots side by side, and a power of two of them. Here every
- * slot but those at the ends of a half is in two windows, m is any even number, and fewer slots are
- * compared for the same load. The place bit says which window an entry is in, and with the
- * fingerprint the window in the other half is known too: its number is g(fingerprint) minus the
- * first, modulo the number of windows H = m/2 - 1. That is what lets an entry move although its key
- * is long forgotten.
+ * The classic filter has buckets of four adjacent slots, and their number is a power of two. Here
+ * every slot is in two windows, except those at the ends of a half; m is any even number; and fewer
+ * slots are compared for the same load. The place bit identifies the window of an entry, and with
+ * the fingerprint it also determines the window in the other half: its number is g(fingerprint)
+ * minus the first, modulo the number of windows H = m/2 - 1. That is why an entry can move although
+ * its key is long forgotten.
  *
- *     may_contain: is the fingerprint in one of the four slots, with the right place?     remove: empty that slot
- *     add: into a free one of the four; when there is none, the entries there move, and those in their way
+ *     may_contain: is the fingerprint in one of the four slots, with the right place?
+ *     remove: empty that slot
+ *     add: into a free one of the four; if there is none, the entries there move, and those in
+ *          their way
  *
- * The rate, exactly. What the table can tell of a key is its class: the window in half 0 (H equally
- * likely ones) and the fingerprint (2^f - 1). The other window and every match follow from it. So a
- * key gets a wrong "maybe" just when one of the keys in the table is of its class: with C = H (2^f
- * - 1) classes and n keys, 1 - (1 - 1/C)^n, wherever the entries lie. With the load a = n/m that is
- * about 2a / (2^f - 1). tamis_info counts the classes that are there.
+ * The rate, exactly. The table distinguishes keys only by their class: the window in half 0 (H
+ * equally likely ones) and the fingerprint (2^f - 1 of them). The class determines the other window
+ * and every match. So a non-member gets a "maybe" exactly if a key in the table has the same class.
+ * With C = H (2^f - 1) classes and n keys the rate is 1 - (1 - 1/C)^n, wherever the entries lie.
+ * With the load a = n/m that is about 2a / (2^f - 1). tamis_info counts the classes that are
+ * present.
  *
- * How full. For random windows of this form there is a load, 0.9649, up to which nearly every set
- * of keys can be placed and beyond which none. Near it chains of moves grow long. They are searched
- * breadth first, so nothing moves before the shortest is found, among up to 4096 entries. The first
- * 128 are kept on the stack; more need 40 KB of memory for the duration of the call, and the add
- * fails with TAMIS_ENOMEM when that is refused and no shorter chain exists. Without that limit, the
- * share of adds that have to look at more than so many entries, one table of m = 4,000,000, f = 10:
+ * How full. For random windows of this form there is a threshold load, 0.9649: below it nearly
+ * every set of keys can be placed, and above it nearly none. Near it, chains of moves grow long.
+ * They are searched breadth first among up to 4096 entries, and nothing moves before the shortest
+ * one is found. The first 128 entries are kept on the stack. More need 40 KB of memory for the
+ * duration of the call; if that is refused and no shorter chain exists, the add fails with
+ * TAMIS_ENOMEM. Without that limit of 4096, the share of adds that have to examine more than so
+ * many entries is, in one table of m = 4,000,000, f = 10:
  *
- *     load         > 256     > 512     > 1024    > 2048    mean
+ *     load         > 256     > 512     > 1024    > 2048    mean    > 4096, extrapolated
  *     0.935-0.940  2.6e-2    1.1e-3         -         -      50
- *     0.940-0.945  6.9e-2    9.7e-3    3.0e-4         -      76      > 4096: 3e-13, if they go on to fall like this
- *     0.945-0.950  1.7e-1    4.2e-2    3.5e-3    1.0e-4     126      > 4096: 8e-8
+ *     0.940-0.945  6.9e-2    9.7e-3    3.0e-4         -      76    3e-13
+ *     0.945-0.950  1.7e-1    4.2e-2    3.5e-3    1.0e-4     126    8e-8
  *
- * So a plan fills to 0.945: a billion keys find their places, except with probability 2e-6. At
- * 0.95 a million would fail in one table of 2500, to save 0.5 % of space. The first add fails at a
+ * So a plan fills to 0.945: a billion keys find their places, except with probability 2e-6. At 0.95
+ * one table of a million keys in 2500 would fail, to save 0.5 % of space. The first add fails at a
  * load of 0.953 to 0.956 (m = 10^6 and 10^7, f = 6 to 16), and at 0.965 while m <= 4096, where the
  * search is complete.
  *
- * Small tables. The number that go in scatters by 0.23 sqrt(m), and few windows meet by chance. A
- * plan has n/0.945 + sqrt(n) + 24 slots. With f = 16, tables of random keys that failed: n = 10:
- * none of 30 million, n = 30: 6 of 10 million, n = 100: 1 of 3 million, n = 300, 1000, 10,000: none
- * of 10^8/n. tests/long/test_long_cuckoo.c does it again.
+ * Small tables. The number of keys that fit has a standard deviation of 0.23 sqrt(m), and when
+ * there are few windows, keys share them by chance. So a plan has n/0.945 + sqrt(n) + 24 slots.
+ * Failures among tables of random keys with f = 16: none of 30 million for n = 10, 6 of 10 million
+ * for n = 30, 1 of 3 million for n = 100, and none of 10^8/n for n = 300, 1000 and 10,000.
+ * tests/long/test_long_cuckoo.c repeats the measurement.
  *
- * Five of a kind. A class has four slots, so the fifth copy of a key is refused (TAMIS_EFULL), and
- * so is the fifth of different keys that share their four slots. n keys hold at most n^5 / 120 sets
- * of five. Five keys are in the same window of half 0 with the chance H^-4, and in the same of half
- * 1 if g gives one value for all their fingerprints; over the partitions of five into equal
- * fingerprints (1, 15, 25, 10, 1 of them into 1, ... 5 parts), with p = 2^f - 1 and u = p/H: p^-4
- * (1 + 15u + 25u^2 + 10u^3 + u^4). A plan keeps the product, which is the promise's `overflow`,
- * below 1e-4, when needed with longer fingerprints than the rate asks for: 6 bits hold 14 thousand
- * keys, 7 bits 250 thousand, 8 bits 4 million, 9 bits 60 million, 10 bits 10^9. Sets of six and
- * more that have too few slots add to it in small tables: measured up to four times as much (f = 6,
- * n = 200: 5e-5).
+ * Five keys of one class. A class has four slots, so the fifth copy of a key is refused
+ * (TAMIS_EFULL), and so is the fifth of distinct keys that share their four slots. n keys contain
+ * at most n^5 / 120 sets of five. Five keys share their window of half 0 with probability H^-4, and
+ * that of half 1 if g has one value for all their fingerprints. Summed over the partitions of five
+ * keys into groups with equal fingerprints (1, 15, 25, 10 and 1 of them into 1, ... 5 groups), with
+ * p = 2^f - 1 and u = p/H, the probability of that is p^-4 (1 + 15u + 25u^2 + 10u^3 + u^4). A plan
+ * keeps the product of the three, which is the promise's `overflow`, below 1e-4, if necessary with
+ * longer fingerprints than the rate requires: 6 bits suffice for 14 thousand keys, 7 bits for 250
+ * thousand, 8 bits for 4 million, 9 bits for 60 million, 10 bits for 10^9. In small tables, sets of
+ * six and more that have too few slots add to it: up to four times as much was measured (f = 6, n =
+ * 200: 5e-5).
  *
- * Removing. As long as only keys that are in are removed, no key is missed: each has an entry of
- * its class of its own. Removing a key that was never added but looks present takes the entry of
- * another key of its class.
+ * Removing. As long as only members are removed, no member is missed: every member has its own
+ * entry. Removing a key that was never added but appears present removes the entry of another key
+ * of its class.
  *
- * Costs. A question reads two windows, two cache lines. An add moves nothing at first, and looks at
- * 76 entries at the end of the plan. Keys, and their order, determine every bit: there is no random
- * choice. */
+ * Costs. A query reads two windows, which is two cache lines. An add to an empty table moves
+ * nothing; when the plan is nearly full, an add examines 76 entries on average. The keys and their
+ * order determine every bit: there is no random choice. */
 #include "../core/bitrows.h"
 #include "../core/error.h"
 #include "../core/memory.h"
@@ -76,13 +82,14 @@
 
 #include <math.h>
 
-/* Bits of a fingerprint. Fewer than 6 fail too often (above), more than 32 are no case for a
- * filter. */
+/* Bits of a fingerprint. Fewer than 6 fail too often (above); more than 32 are beyond what a filter
+ * is used for. */
 #define MIN_PRINT 6u
 #define MAX_PRINT 32u
-#define WINDOWS 2u /* of a key */
+#define WINDOWS 2u /* windows of a key */
 #define MIN_SLOTS 4u
-/* A window of two slots of so many bits, wherever it begins in a byte, is within eight bytes. */
+/* A window of two slots of up to this many bits fits in eight bytes, wherever in a byte it
+ * begins. */
 #define ONE_LOAD_BITS 28u
 
 /* --- Slots ------------------------------------------------------------------------------------ */
@@ -92,7 +99,8 @@ static uint64_t slot_mask(const struct section *s)
     return (UINT64_C(1) << s->cell_bits) - 1;
 }
 
-/* At least 57 bits from slot i on. The spare word at the end keeps the load inside the section. */
+/* Returns at least 57 bits from slot i on. The spare word after the slots keeps the load inside the
+ * section. */
 static uint64_t bits_from(const struct section *s, uint64_t i)
 {
     const uint64_t at = i * s->cell_bits;
@@ -112,7 +120,7 @@ static void cuckoo_put(struct section *s, uint64_t i, uint64_t v)
     tamis__put64(p, others | v << (at & 7));
 }
 
-/* One load in nine lies across two lines. */
+/* One load in nine spans two cache lines. */
 TAMIS__PREFETCHES prefetch_window(const struct section *s, uint64_t start)
 {
     const uint8_t *p = s->cells + (start * s->cell_bits >> 3);
@@ -137,20 +145,21 @@ static uint64_t windows_in_half(uint64_t m)
     return m / 2 - 1;
 }
 
-/* Whether a window begins here: not at the last slot of a half, which has no second one. */
+/* Whether a window begins here. None begins at the last slot of a half, which has no second one. */
 static bool is_window(const struct section *s, uint64_t start)
 {
     return start < s->m - 1 && start != s->m / 2 - 1;
 }
 
-/* The window that the entry of slot i says it is in; of hostile cells it may be none. */
+/* The window that the entry of slot i claims to be in. In a hostile image there may be no such
+ * window. */
 static uint64_t cuckoo_start_of(uint64_t i, uint64_t slot)
 {
     return i - (slot & 1);
 }
 
-/* The number of the window in the other half. Both add up to what the fingerprint says, so one
- * function leads there and back. */
+/* The number of the window in the other half. The fingerprint determines the sum of both numbers,
+ * so one function leads there and back. */
 static uint64_t partner(uint64_t windows, uint64_t number, uint64_t print)
 {
     uint64_t x = print * UINT64_C(0x9e3779b97f4a7c15);
@@ -193,8 +202,7 @@ static bool cuckoo_present(const struct section *s, const struct key *k)
 
 /* --- Making room ------------------------------------------------------------------------------ */
 
-/* Where an entry can be: a slot, and whether it is the first or the second of the entry's
- * window. */
+/* A place for an entry: a slot, and whether it is the first or the second of the entry's window. */
 struct cuckoo_place {
     uint64_t slot_and_bit;
 };
@@ -209,8 +217,8 @@ static uint64_t cuckoo_slot_of(struct cuckoo_place at)
     return at.slot_and_bit >> 1;
 }
 
-/* Slots whose entries would have to go, breadth first. parent: whose entry would come here; of the
- * first ones itself, for the new key. */
+/* Slots whose entries would have to move, breadth first. `parent` is the index of the slot whose
+ * entry would move here; the first slots, where the new key would go, are their own parents. */
 #define MOST_SLOTS 4096u
 #define FEW_SLOTS 128u
 #define NOTES (8 * MOST_SLOTS)
@@ -228,12 +236,12 @@ struct room {
 
 struct search {
     uint32_t n, most;
-    bool refused; /* some slots were not noted, for lack of memory */
+    bool refused; /* some slots were not noted because memory was refused */
     struct room *room;
-    struct cuckoo_place *at; /* in `few`, or in the room */
+    struct cuckoo_place *at; /* in `few` or in the room */
     uint16_t *parent;
-    /* By slot mod NOTES: exact in small tables; in others a few slots count as noted that are not,
-     * and are left out. */
+    /* Indexed by slot mod NOTES. Exact in small tables; in larger ones a few slots appear to be
+     * noted that are not, and are left out. */
     uint8_t noted[NOTES / 8];
     struct {
         struct cuckoo_place at[FEW_SLOTS];
@@ -252,8 +260,8 @@ static void search_open(struct search *q, struct room *room)
     memset(q->noted, 0, sizeof q->noted);
 }
 
-/* Makes room for more slots; false: there is none. If the search finds a chain all the same, it is the
- * one that it would have found with more room, since slots are looked at in the same order. */
+/* Makes room for more slots. Returns false if there is none. A chain that is found all the same is
+ * the one that would have been found with more room, since slots are examined in the same order. */
 static TAMIS__APART bool lengthen(struct search *q)
 {
     if (q->most == MOST_SLOTS || q->refused) return false;
@@ -272,7 +280,7 @@ static void cuckoo_put_entry(struct section *s, struct cuckoo_place at, uint64_t
     cuckoo_put(s, cuckoo_slot_of(at), print << 1 | (at.slot_and_bit & 1));
 }
 
-/* Note a slot with entry v, unless it is noted already or its entry cannot move. */
+/* Notes a slot with entry v, unless it is already noted or its entry cannot move. */
 static void note(const struct section *s, struct search *q, struct cuckoo_place at, uint64_t v,
                  uint32_t parent)
 {
@@ -286,7 +294,7 @@ static void note(const struct section *s, struct search *q, struct cuckoo_place 
     q->n++;
 }
 
-/* A free slot of the window, else both are noted. */
+/* Returns whether the window has a free slot, in *hole. If not, notes both slots. */
 static bool cuckoo_look(const struct section *s, struct search *q, uint64_t start, uint32_t parent,
                         struct cuckoo_place *hole)
 {
@@ -300,8 +308,8 @@ static bool cuckoo_look(const struct section *s, struct search *q, uint64_t star
     return false;
 }
 
-/* The shortest chain of entries that make room for each other. Nothing moves before it is found;
- * then its far end moves first. */
+/* Finds the shortest chain of entries that make room for each other, and moves them, the far end
+ * first. Nothing moves before the chain is found. */
 static tamis_status cuckoo_make_room(struct section *s, const struct key *k, struct room *room,
                                      struct cuckoo_place *hole)
 {
@@ -340,7 +348,7 @@ static tamis_status store(struct section *s, const struct key *k, struct room *r
 
 #define PLANNED_LOAD 0.945
 #define MOST_OVERFLOW 1e-4
-/* Of a plan that says neither rate nor bytes, only slots. */
+/* The rate of a plan that has only slots, neither a rate nor bytes. */
 #define USUAL_FPR 0.01
 
 static double slots_for(double items)
@@ -353,7 +361,7 @@ static double classes(double m, uint32_t print_bits)
     return (m / 2 - 1) * (ldexp(1, (int)print_bits) - 1);
 }
 
-/* The chance that five keys share their four slots, at most. */
+/* The probability that five keys share their four slots, or an upper bound of it. */
 static double cuckoo_overflow(double m, uint32_t print_bits, double items)
 {
     const double u = (ldexp(1, (int)print_bits) - 1) / (m / 2 - 1);
@@ -369,14 +377,14 @@ static double cuckoo_rate(double m, uint32_t print_bits, double items)
     return -expm1(items * log1p(-1 / classes(m, print_bits)));
 }
 
-/* As bits: the slots and the spare word. */
+/* The size in bits: the slots and the spare word. */
 static uint64_t cuckoo_cells(uint64_t m, uint32_t print_bits)
 {
     return m * (print_bits + 1) + 64;
 }
 
-/* The longest fingerprints that m slots of an image of so many bytes can have; 0: too few bytes.
- * What a solved plan says of its fingerprints. */
+/* The longest fingerprints that m slots can have in an image of so many bytes, or 0 if there are
+ * too few bytes. A solved plan determines its fingerprints this way. */
 static uint32_t print_bits_for(uint64_t m, uint64_t bytes)
 {
     uint32_t f = MAX_PRINT;
@@ -395,7 +403,7 @@ static uint64_t cuckoo_most_items(uint64_t m)
     return tamis__largest(0, m + 1, have_slots, &m);
 }
 
-/* Of a plan that names its slots. */
+/* The fingerprints of a plan that has its number of slots. */
 static uint32_t print_bits_of(const tamis_plan *p)
 {
     if (p->bytes != 0) return print_bits_for(p->m, p->bytes);
@@ -407,8 +415,8 @@ static uint32_t print_bits_of(const tamis_plan *p)
     return print_bits_for(p->m, tamis__image_bytes(tamis__cell_bytes(cuckoo_cells(p->m, f)), 1));
 }
 
-/* The planner's k is the length of fingerprints here. It does not stay in the plan, which has it by
- * m and bytes. */
+/* The planner's k is the length of fingerprints here. It is not kept in the plan, where m and bytes
+ * determine it. */
 static tamis_status cuckoo_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why)
 {
     const struct sizing s = {.step = 2,
@@ -421,7 +429,7 @@ static tamis_status cuckoo_solve(tamis_plan *plan, tamis_promise *promise, tamis
     if (plan->k != 0 && plan->k != WINDOWS)
         return tamis__fail(why, TAMIS_EINVAL, "a key has 2 windows in a cuckoo filter, not k = %u",
                            plan->k);
-    if (plan->m > TAMIS__MAX_CELLS / (MIN_PRINT + 1)) /* the solver knows the rest */
+    if (plan->m > TAMIS__MAX_CELLS / (MIN_PRINT + 1)) /* the solver checks the rest */
         return tamis__fail(why, TAMIS_EINVAL, "more than 2^52 bits are not supported");
     const double least = slots_for(plan->items != 0 ? (double)plan->items : 1);
     if (plan->m != 0 && (double)plan->m < least)
@@ -517,7 +525,7 @@ static tamis_status cuckoo_add(struct body *b, const struct batch *keys, uint8_t
 static void cuckoo_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct section s =
-        *b->sections; /* a copy, or every byte of answers might have changed it */
+        *b->sections; /* a copy, because writes to `bits` might alias the section itself */
     for (size_t i = 0; i < keys->n; i += 8) {
         const size_t n = keys->n - i < 8 ? keys->n - i : 8;
         unsigned answers = 0;
@@ -558,7 +566,7 @@ static void cuckoo_count(const struct body *b, const struct batch *keys, int64_t
 static bool is_first(const struct section *s, uint64_t i, uint64_t v)
 {
     const uint64_t start = cuckoo_start_of(i, v), print = v >> 1;
-    if (!is_window(s, start)) return false; /* found by no key */
+    if (!is_window(s, start)) return false; /* no key finds it */
     if (i != start && (matches(s, start, print) & 1) != 0) return false;
     return i < s->m / 2 || matches(s, other(s, start, print), print) == 0;
 }
@@ -566,7 +574,7 @@ static bool is_first(const struct section *s, uint64_t i, uint64_t v)
 static void cuckoo_gauge(const struct body *b, const struct body *with, double z, struct gauge *out)
 {
     const struct section *s = b->sections;
-    uint64_t known = 0; /* classes */
+    uint64_t known = 0; /* classes that are present */
     (void)with;
     (void)z;
     for (uint64_t i = 0; i < s->m; i++) {

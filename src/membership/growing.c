@@ -1,47 +1,48 @@
 /* growing: a set of unknown size. It starts with room for a hundred keys and doubles as they come,
- * without the keys and without ever exceeding the promised rate.
+ * without needing the keys again and without ever exceeding the promised rate.
  *
  * The set is a quotient filter (M. Bender et al., "Don't thrash: how to cache your hash on flash",
- * 2012), laid out in src/membership/quotient.c. A table of 2^Q slots takes the first Q bits of a key's hash as
- * its home and keeps the F bits after them, the fingerprint, there. To double, each entry gives the
- * first bit of its fingerprint to its address: nothing is lost and nothing is gained, but the
- * fingerprint is a bit shorter. New keys get F bits again, so entries of different lengths lie side
- * by side (N. Dayan et al., "InfiniFilter", 2023, and "Aleph filter", 2024). A slot holds the bits,
- * then a 1, then zeros:
+ * 2012), laid out in src/membership/quotient.c. In a table of 2^Q slots, the first Q bits of a
+ * key's hash are its home, where the F bits after them, the fingerprint, are kept. When the table
+ * doubles, each entry gives the first bit of its fingerprint to its address. No information is lost
+ * or gained, but the fingerprint is one bit shorter. New keys get F bits again, so entries of
+ * several lengths lie side by side (N. Dayan et al., "InfiniFilter", 2023, and "Aleph filter",
+ * 2024). A slot contains the bits, then a 1, then zeros:
  *
- *     hash 1101 0110 1...            Q = 4: home 1101,  slot 01101 1       F = 5
- *                                    Q = 5: home 11010, slot 1101 1 0      the same entry, one bit shorter
- *     hash 0011 1010 0101...         Q = 5: home 00111, slot 01001 1       a new one
- *     an entry without bits          slot 1 00000: goes to both halves when the table doubles again
+ *     hash 1101 0110 1...      Q = 4: home 1101,  slot 01101 1     F = 5
+ *                              Q = 5: home 11010, slot 1101 1 0    the same entry, one bit shorter
+ *     hash 0011 1010 0101...   Q = 5: home 00111, slot 01001 1     a new one
+ *     a void entry, no bits    slot 1 00000: goes to both halves when the table doubles again
  *
- * The rate. An entry keeps the first K bits of a hash for ever, the K = Q + F(Q) of the table it
- * came into, and matches a key that was never added with the chance 2^-K. A key that matches is
- * "seen" and not stored, and K never falls as Q grows, so no two entries match the same hash: the
- * rate is exactly the sum of 2^-K over the entries. A table is doubled before more than 15/16 of
- * its homes are taken, so at most 15/16 2^Q entries came into tables up to 2^Q; as 2^-K never rises
- * with Q, the sum is greatest when each table is filled as far as it may (summation by parts),
+ * The rate. An entry keeps the first K bits of a hash for ever, where K = Q + F(Q) of the table
+ * that it was added to. It matches a key that was never added with probability 2^-K. A key that
+ * matches is "seen" and not stored, and K never falls as Q grows, so no two entries match the same
+ * hash: the rate is exactly the sum of 2^-K over the entries. A table is doubled before more than
+ * 15/16 of its homes are taken, so at most 15/16 2^Q entries were added to tables of up to 2^Q
+ * slots. As 2^-K never rises with Q, the sum is greatest if each table is filled as far as it may
+ * be (summation by parts):
  *
  *     rate <= 15/16 (2^-F(7) + 2^-(F(8)+1) + 2^-(F(9)+1) + ... + 2^-(F(46)+1))
  *
- * With the same F in all tables each would add the same, and the sum would have no end. So F(Q) is
- * B for tables of 2^20 to 2^27 slots, where most lie, B + 4 for greater ones, and up to B + 5 for
- * smaller ones, which are small anyway. The sum is then 9.8 2^-(B+1), at 1 % with B = 9: 0.96 %.
- * That is a bound for the set itself, not a mean, up to 6.6e13 keys.
+ * With the same F in all tables each would add the same amount, and the sum would not converge. So
+ * F(Q) is B for tables of 2^20 to 2^27 slots, where most lie, B+4 for larger ones, and up to B+5
+ * for smaller ones, which are small anyway. The sum is then 9.8 2^-(B+1), which at 1 % with B = 9
+ * is 0.96 %. This is a bound for the set itself, not a mean, up to 6.6e13 keys.
  *
- * Void entries, copied to both halves, keep the sum as it is: their share of the slots is their
- * share of the rate.
+ * Void entries, which are copied to both halves, leave the sum unchanged: their share of the slots
+ * is their share of the rate.
  *
- * Space at 1 %: 98 bytes for 64 slots. 13.1 bits per key when a table of 1 M to 126 M keys is full,
- * 26.1 just after it has doubled; 18.4 to 36.8 for smaller and 17.3 to 34.7 for greater ones. While
- * it doubles both tables are in memory.
+ * Space at 1 %: 13.1 bits per key when a table of 1 M to 126 M keys is full (98 bytes for 64
+ * slots), and 26.1 just after it has doubled. Smaller tables take 18.4 to 36.8 and larger ones 17.3
+ * to 34.7. While a table doubles, both the old and the new one are in memory.
  *
- * Cost: a question reads one or two cache lines. An add moves the entries up to the next unused
- * slot, (1 + 1/(1-load)^2)/2 of them: 15 on average between two doublings, 128 when full. Doubling
- * copies the table in order and costs each key some 30 ns in the long run.
+ * Cost: a query reads one or two cache lines. An add moves the entries up to the next unused slot,
+ * (1 + 1/(1-load)^2)/2 of them: 15 on average between two doublings, 128 when full. Doubling copies
+ * the table in order and costs each key some 30 ns in the long run.
  *
- * Keys that strangers choose need a secret key (tamis_options.key). Without it they can pile up
- * keys in one place: then a table that is less than a quarter full is not doubled, an add says
- * TAMIS_EFULL instead. */
+ * Keys that strangers choose require a secret key (tamis_options.key). Without it strangers can
+ * pile up keys in one place. A table that is less than a quarter full is not doubled for that; the
+ * add fails with TAMIS_EFULL instead. */
 #include "../core/bitrows.h"
 #include "../core/error.h"
 #include "../core/memory.h"
@@ -53,18 +54,18 @@
 
 #define MIN_LOG TAMIS__QUOTIENT_MIN_LOG
 #define MAX_LOG TAMIS__QUOTIENT_MAX_LOG
-/* Of 3 and more the promise is below 1; of 51, F is never more than 56, and a slot fits any eight
- * bytes. */
+/* From 3 on the promise is below 1. Up to 51, F is at most 56, so that a slot fits in eight bytes
+ * wherever it begins. */
 #define MIN_BASE 3u
 #define MAX_BASE 51u
 #define DEFAULT_ITEMS 100u
-/* Batches that were not announced are prefetched as a whole, in tables too big for the second-level
- * cache. */
+/* Batches that were not announced ahead are prefetched as a whole in tables of at least this many
+ * bytes, which exceed the second-level cache. */
 #define PREFETCH_FROM (1u << 20)
 
 /* --- Shape ------------------------------------------------------------------------------------ */
 
-/* F(Q). It falls by at most one from a table to the next, so that K never falls. */
+/* F(Q). It falls by at most one from each table to the next, so that K never falls. */
 static unsigned fingerprint_bits(unsigned base, unsigned log)
 {
     if (log > 27) return base + 4;
@@ -77,7 +78,8 @@ static unsigned width(unsigned base, unsigned log)
     return fingerprint_bits(base, log) + 1;
 }
 
-/* The rate that no number of keys exceeds. Sums of a few powers of two: exact on every machine. */
+/* The rate that no number of keys exceeds. It is a sum of a few powers of two, so it is exact on
+ * every machine. */
 static double rate_for_ever(unsigned base)
 {
     double sum = ldexp(1, -(int)fingerprint_bits(base, MIN_LOG));
@@ -142,8 +144,8 @@ static tamis_status solve_base(tamis_plan *p, tamis_error *why)
     return TAMIS_OK;
 }
 
-/* The greatest first table in the budget, the smallest for the items, or the one that was asked
- * for. */
+/* Chooses the largest first table within the budget, the smallest one for the items, or the one
+ * that was asked for. */
 static tamis_status solve_table(tamis_plan *p, tamis_error *why)
 {
     unsigned log = MIN_LOG;
@@ -216,7 +218,7 @@ static void growing_prefetch(const struct body *b, const struct batch *keys)
         const uint64_t home = home_of(&t, keys->hashes[i]);
         const uint8_t *block = t.cells + home / 64 * bytes;
         TAMIS__PREFETCH(block);
-        /* A little to the right: that is where entries are pushed. */
+        /* A little to the right, because entries are pushed that way. */
         TAMIS__PREFETCH(block + TAMIS__BLOCK_SLOTS + home % 64 * t.width / 8 + 16);
     }
 }
@@ -230,7 +232,7 @@ static void prefetch_for(const struct body *b, const struct batch *keys)
         growing_prefetch(b, keys);
 }
 
-/* What came of adding a key to a table. */
+/* The result of adding a key to a table. */
 enum added { SEEN, STORED, NO_ROOM };
 
 static enum added add_to(struct quotient *t, tamis_hash h)
@@ -242,14 +244,15 @@ static enum added add_to(struct quotient *t, tamis_hash h)
     return tamis__quotient_insert(t, home, after, f << 1 | 1) ? STORED : NO_ROOM;
 }
 
-/* A doubled table is at most half full, except for void entries, which are fewer than the rate
- * allows. A fuller one contains what nobody added, and would be doubled again and again. */
+/* A doubled table is at most half full, not counting void entries, which are fewer than the rate
+ * allows. A fuller one contains entries that were never added, and would be doubled again and
+ * again. */
 static bool has_gained(const struct quotient *t)
 {
     return tamis__quotient_entries(t) <= UINT64_C(7) << (t->log - 3);
 }
 
-/* Double the table and add a key that has no room otherwise. */
+/* Doubles the table and adds a key that has no room otherwise. */
 static tamis_status grow_for(struct body *b, tamis_hash h)
 {
     struct section bigger = *b->sections;
@@ -304,9 +307,9 @@ static void growing_query(const struct body *b, const struct batch *keys, uint8_
 
 /* --- What the cells say ----------------------------------------------------------------------- */
 
-/* How many keys became so many void entries. One whose K bits are used up at 2^K slots has 2^(Q-K)
- * copies now; K is at least that of the smallest table, and all that have K <= Q came into tables
- * up to the last such one. */
+/* Estimates how many keys became these void entries. A key whose K bits were used up at 2^K slots
+ * has 2^(Q-K) copies now. K is at least that of the smallest table, and all keys with K <= Q were
+ * added to tables up to the last one with such a K. */
 static struct estimate void_keys(const struct quotient *t, unsigned base, uint64_t copies)
 {
     struct estimate e = {(double)copies, (double)copies, (double)copies};
@@ -320,9 +323,9 @@ static struct estimate void_keys(const struct quotient *t, unsigned base, uint64
     return e;
 }
 
-/* Rate and items from the number of entries of each length, the oldest and shortest first. The rate
- * is exact. While it was r, r/(1-r) keys were lost as "seen" for each that was stored; within one
- * length r rose in equal steps. */
+/* Computes rate and items from the number of entries of each length, the oldest and shortest first.
+ * The rate is exact. While it was r, r/(1-r) keys were lost as "seen" for each one that was stored;
+ * within one length r rose in equal steps. */
 static void growing_gauge(const struct body *b, const struct body *other, double z,
                           struct gauge *out)
 {
@@ -347,8 +350,8 @@ static void growing_gauge(const struct body *b, const struct body *other, double
         out->hit += counts[l];
     }
     if (out->hit == 0) return;
-    /* One more, for where so few are lost that no normal law holds: then a Poisson variable still
-     * stays below. */
+    /* The 1 is for cases where so few are lost that the normal approximation does not hold: a
+     * Poisson variable still stays below. */
     out->items.low += fmax(lost - z * sqrt(variance), 0);
     out->items.value += lost;
     out->items.high += lost + z * sqrt(variance) + 1;

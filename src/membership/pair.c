@@ -1,29 +1,32 @@
-/* pair: a filter of the keys that were added and one of those that were removed.
+/* pair: one filter of the keys that were added and one of those that were removed.
  *
- *     may_contain(x) = added has x  and  removed has not x
+ *     may_contain(x) = added has x, and removed does not have x
  *
- * Cheap deletion: twice a plain filter instead of four times. And with a price, which is why
- * tamis_facts.may_miss is set: the second filter has false positives like any other, and a key that
- * is in and falls on one is missed. Of the keys that are in, the share tamis_facts.miss_rate, which
- * is removed's rate, gets a wrong "no"; it is 0 while nothing was removed, and more than that when
- * the pair is overfull. On the other hand fewer keys that were never added get a "maybe": none
- * that added alone would refuse, and about f(added) - f(removed) in all, as the lecture says; the
- * difference is small while f(removed) is.
+ * This makes deletion cheap: it takes twice a plain filter instead of four times. The price, for
+ * which tamis_facts.may_miss is set, is that a "no" can be wrong. The second filter has false
+ * positives like any other, and a member that is one of them is missed. A share
+ * tamis_facts.miss_rate of the members gets a wrong "no", which is about the rate of `removed`: 0
+ * while nothing was removed, and more than planned if the pair is overfull. On the other hand fewer
+ * non-members get a "maybe": never one that `added` alone would reject, and a share of about
+ * f(added) - f(removed) in all (the formula of the lectures), which differs little from f(added)
+ * while f(removed) is small.
  *
  * Adding a key again after it was removed must bring it back, and no filter can forget a key
  * without harming others. So a key has lives: life j of x is x with its hash remixed by j. Adding a
- * removed key adds its next life, removing it removes the life it has.
+ * removed key adds its next life, and removing it removes its current life.
  *
- *     life 0: added and removed     life 1: added and removed     life 2: added, not removed: x is in, for the third time
+ *     life 0: added and removed
+ *     life 1: added and removed
+ *     life 2: added, not removed: x is a member, for the third time
  *
  *     may_contain(x): the first life that was not both added and removed decides: was it added?
  *
- * So the moment after an add the key is there, and the moment after a remove it is not: when the
- * next life looks added by chance, it is removed as well. Each life takes the room of a key. There
- * are MAX_LIVES of them: then add and remove say TAMIS_EFULL and change nothing, and the key stays
- * in. That can only be cured by what cures all wear: both filters only fill, which tamis_info shows
- * as overfull and in both rates; clear the pair and add the keys that are left (`tamis
- * compact`). */
+ * So a key is present right after its add and absent right after its removal: if its next life
+ * looks added by chance, that one is removed as well. Each life takes the room of a key, and there
+ * are MAX_LIVES of them. After that, add and remove fail with TAMIS_EFULL and change nothing, and
+ * the key remains a member. The remedy is the one for all wear. Both filters only ever fill up,
+ * which tamis_info reports as overfull and in both rates. Clear the pair and add the remaining keys
+ * (`tamis compact`). */
 #include "../core/error.h"
 #include "../core/kind.h"
 
@@ -110,8 +113,8 @@ static void put_in_part(struct body *b, uint32_t i, tamis_hash h)
     tamis__inner(b)->add(&one, &key, &unused, &done);
 }
 
-/* The first life from j on that was not both added and removed, or MAX_LIVES; *in: whether it was
- * added. */
+/* Returns the first life from j on that was not both added and removed, or MAX_LIVES. *in is
+ * whether it was added. */
 static uint64_t find_life(const struct body *b, tamis_hash h, uint64_t j, bool *in)
 {
     for (; j < MAX_LIVES; j++) {
@@ -119,7 +122,7 @@ static uint64_t find_life(const struct body *b, tamis_hash h, uint64_t j, bool *
         *in = in_part(b, 0, now);
         if (!*in || !in_part(b, 1, now)) return j;
     }
-    *in = true; /* nobody can tell */
+    *in = true; /* all lives are used up, so "maybe" */
     return MAX_LIVES;
 }
 
@@ -156,8 +159,8 @@ static tamis_status pair_add(struct body *b, const struct batch *keys, uint8_t *
     return TAMIS_OK;
 }
 
-/* All lives from the present one to the next that was not added, by chance or ever: or there is no
- * such life left. */
+/* Removes all lives from the current one up to the next that does not look added. TAMIS_EFULL if
+ * there is no such life left. */
 static tamis_status pair_take_away(struct body *b, tamis_hash h)
 {
     bool in;
@@ -179,14 +182,14 @@ static void pair_gauge(const struct body *b, const struct body *other, double z,
     tamis__inner(b)->gauge(&removed, NULL, z, &r);
     out->hit = a.hit + r.hit;
     out->cells = a.cells + r.cells;
-    /* What was removed was added: every bit of the second filter is in the first, so a key that was
-     * never added and is in the second is in both, and its next life decides. In a forged image it
-     * may be otherwise. */
+    /* Every removed key was added before, so every bit of the second filter is set in the first.
+     * Therefore a key that was never added and is in the second is in both, and its next life
+     * decides. A forged image may differ. */
     const double first = a.rate > r.rate ? a.rate - r.rate : 0;
     out->rate = r.rate < 1 ? fmin(first / (1 - r.rate), 1) : 1;
     out->miss_rate = r.rate * (1 - out->rate);
-    /* A share a.rate of those removed had a next life that looked added, and removed holds that,
-     * too. */
+    /* A share a.rate of the removed keys had a next life that looked added, which `removed`
+     * contains, too. */
     const double once = 1 - a.rate;
     const struct estimate gone = {r.items.value * once, r.items.low * once, r.items.high};
     out->items.value = a.items.value > gone.value ? a.items.value - gone.value : 0;

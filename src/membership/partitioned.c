@@ -1,8 +1,8 @@
-/* partitioned: k rows of m bits, one probe in each (the form taught with hash functions h1 ... hk,
- * each with its own table).
+/* partitioned: k rows of m bits, with one probe in each (the form taught with hash functions h1 ...
+ * hk, each with its own table).
  *
- *     k = 3, m = 5               row 0  0 1 1 0 0
- *     "thisisavirus.com"  2,1,4  row 1  1 1 0 0 0      a key is in when its bit of every row is set
+ *     k = 3, m = 5               row 0  0 1 1 0 0      a key is present if its
+ *     "thisisavirus.com"  2,1,4  row 1  1 1 0 0 0      bit is set in every row
  *     "totallynot..."     1,0,4  row 2  0 0 0 0 1
  *     "verynormalsite.com" 2,0,4: set in all three rows, though never added: a false positive.
  *
@@ -10,8 +10,9 @@
  *
  *     rate = (1-(1-1/m)^n)^k
  *
- * Space is that of `bloom`, except for small filters, where a key's probes never fall on the same
- * bit. Rows need not be a whole number of bytes; row j begins at bit j·m. */
+ * It takes as much space as `bloom`, except for small filters, where it helps that two probes of a
+ * key never fall on the same bit. Rows need not be a whole number of bytes; row j begins at bit
+ * j·m. */
 #include "../core/bitrows.h"
 #include "../core/plan.h"
 

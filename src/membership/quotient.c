@@ -1,29 +1,34 @@
 /* A rank-and-select quotient table (P. Pandey, M. Bender, R. Johnson, R. Patro, "A general-purpose
- * counting filter", 2017). Entries want to be in their home slot; where homes collide they are
- * pushed to the right, and entries of one home stay together, a run, in the order of their homes.
- * Two bits a slot tell the runs apart: `occupied` belongs to a slot as a home (there is a run),
- * `run end` to a slot as a place (the last entry of a run is here).
+ * counting filter", 2017).
+ *
+ * Every entry has a home slot. Where homes collide, entries are pushed to the right. The entries of
+ * one home stay together as a run, and runs are in the order of their homes. Two bits per slot
+ * delimit the runs: `occupied` belongs to a slot as a home (it has a run), `run end` to a slot as a
+ * place (the last entry of a run is here).
  *
  *     slot        0    1    2    3    4    5    6    7
  *     value       a0   b1   c1   d1   e3   .    f6   .          letter: entry, digit: its home
  *     occupied    1    1    0    1    0    0    1    0
- *     run end     1    0    0    1    1    0    1    0          the n-th occupied home has the n-th run end
+ *     run end     1    0    0    1    1    0    1    0          the n-th is that of the n-th
+ *                                                                occupied home
  *
  * So the run of a home is found by counting (rank) the occupied bits up to it and seeking (select)
- * as many run ends. A count kept with each block of 64 slots, how many of its first slots belong to
- * homes before the block, lets both begin there. One block is 18 + 8 width bytes:
+ * as many run ends. Both can begin at the block of 64 slots in which the home is, because each
+ * block keeps its offset: how many of its first slots belong to homes before the block. A block has
+ * 18 + 8 width bytes:
  *
- *     | occupied, 64 bits | run ends, 64 bits | offset, 16 bits | 64 slots of width bits, lowest bits first |
+ *     | occupied  | run ends  | offset    | 64 slots of width bits |
+ *     | 64 bits   | 64 bits   | 16 bits   | lowest bits first      |
  *
- * Every loop ends at the last block and every index is checked against it, whatever the bytes say:
- * a table that was mapped from a file may change under its reader. */
+ * Every loop stops at the last block and every index is checked against it, whatever the bytes are,
+ * because a table that is mapped from a file may change while it is read. */
 #include "quotient.h"
 
 #define NOWHERE UINT64_MAX
 
-/* The most slots that may be filled from before a block. At 15/16 the displacement of a random
- * table exceeds x slots with a chance of about exp(-x/7.5), so 400 never happens among 2^46; what
- * goes beyond this is a pile of keys made to collide, and would make every add slow. */
+/* The largest offset of a block. At 15/16 the displacement in a random table exceeds x slots with a
+ * probability of about exp(-x/7.5), so 400 never happens among 2^46 slots. A larger offset comes
+ * from keys chosen to collide, and would make every add slow. */
 #define MOST_OFFSET 1023u
 
 /* --- Words and slots -------------------------------------------------------------------------- */
@@ -38,14 +43,15 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Of the n-th bit that is set, n from 1 to the number of them. */
+/* Returns the position of the n-th set bit, with n from 1 to the number of set bits. */
 static unsigned select_bit(uint64_t word, unsigned n)
 {
     if (n == 1) return (unsigned)__builtin_ctzll(word);
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t sums = word - (word >> 1 & UINT64_C(0x5555555555555555));
     sums = (sums & UINT64_C(0x3333333333333333)) + (sums >> 2 & UINT64_C(0x3333333333333333));
-    sums = ((sums + (sums >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * ones; /* of bytes 0 ... i */
+    /* Byte i becomes the number of set bits in bytes 0 ... i. */
+    sums = ((sums + (sums >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * ones;
     const uint64_t reached = ((sums | ones << 7) - n * ones) & ones << 7;
     const unsigned byte = (unsigned)__builtin_ctzll(reached) & 56;
     unsigned left = n - (unsigned)((sums << 8) >> byte & 255);
@@ -91,7 +97,8 @@ static void quotient_set_bit(const struct quotient *t, unsigned which, uint64_t 
     *byte = (uint8_t)(on ? *byte | bit : *byte & ~bit);
 }
 
-/* Eight bytes of a block that hold the whole slot: the ones it begins in, or the last. */
+/* Eight bytes of a block that contain the whole slot: those from where it begins, or the last
+ * eight. */
 struct quotient_place {
     uint8_t *word;
     unsigned shift;
@@ -125,8 +132,8 @@ static uint8_t *entries_at(const struct quotient *t)
 
 /* --- Sizes ------------------------------------------------------------------------------------ */
 
-/* Enough for what a random table at its capacity pushes over its end but for a chance of 1e-11; if
- * not, it doubles early. */
+/* Enough for the entries that a random table at its capacity pushes beyond its last home, except
+ * with probability 1e-11. If it is not enough, the table doubles early. */
 static uint64_t blocks_beyond(unsigned log)
 {
     return log < 10 ? 1 : log < 12 ? 2 : 3;
@@ -155,7 +162,7 @@ uint64_t tamis__quotient_entries(const struct quotient *t)
 
 /* --- Where things are ------------------------------------------------------------------------- */
 
-/* The slot after the n-th run that ends from `slot` on. */
+/* The slot after the n-th run end from `slot` on, or NOWHERE. */
 static uint64_t after_ends(const struct quotient *t, uint64_t slot, unsigned n)
 {
     if (slot >= quotient_slots(t)) return NOWHERE;
@@ -181,7 +188,7 @@ static uint64_t run_end(const struct quotient *t, uint64_t start)
     return after_ends(t, start, 1);
 }
 
-/* Homes from ... to that have a run. */
+/* The number of homes from `from` to `to`, both included, that have a run. */
 static unsigned runs_between(const struct quotient *t, uint64_t from, uint64_t to)
 {
     unsigned n = 0;
@@ -194,8 +201,8 @@ static unsigned runs_between(const struct quotient *t, uint64_t from, uint64_t t
     return n;
 }
 
-/* The first unused slot from `slot` on, where the runs of all homes up to `home` end before it: one
- * that the runs of the homes up to itself do not reach. */
+/* The first unused slot from `slot` on, if the runs of all homes up to `home` end before `slot`. A
+ * slot is unused if no run of a home up to it reaches it. */
 static uint64_t unused_from(const struct quotient *t, uint64_t home, uint64_t slot)
 {
     while (slot < quotient_slots(t)) {
@@ -222,7 +229,7 @@ bool tamis__quotient_find(const struct quotient *t, uint64_t home, uint64_t f, u
 
 /* --- Inserting -------------------------------------------------------------------------------- */
 
-/* Slots from ... to-1 of a block move up by one; what was in `to` is lost. */
+/* Moves the slots from ... to-1 of a block up by one. The contents of `to` are lost. */
 static void shift_slots(const struct quotient *t, uint64_t block, unsigned from, unsigned to)
 {
     uint8_t *words = block_at(t, block) + TAMIS__BLOCK_SLOTS;
@@ -248,8 +255,8 @@ static void shift_run_ends(const struct quotient *t, uint64_t block, unsigned fr
                            (uint64_t)first << from);
 }
 
-/* Make room at `at` by moving everything up to the unused slot, and put an entry that ends its run
- * there. */
+/* Makes room at `at` by moving all entries up to the unused slot by one, and puts an entry there
+ * that ends its run. */
 static void push_in(const struct quotient *t, uint64_t at, uint64_t unused, uint64_t value)
 {
     bool ends = true;
@@ -287,7 +294,7 @@ bool tamis__quotient_insert(struct quotient *t, uint64_t home, uint64_t at, uint
 /* --- All runs, in order ----------------------------------------------------------------------- */
 
 struct runs {
-    uint64_t block, left; /* homes of this block that are still to come */
+    uint64_t block, left; /* left: homes of this block that are still to come */
     uint64_t home, start, end;
     bool broken;
 };
@@ -306,7 +313,7 @@ static bool next_run(const struct quotient *t, struct runs *r)
     return !r->broken;
 }
 
-/* Slots from `block` on that are filled from before it, when all runs of earlier homes end before
+/* The number of slots from `block` on that belong to earlier homes, if all their runs end before
  * `end`. */
 static uint64_t offset_for(uint64_t block, uint64_t end)
 {
@@ -316,12 +323,12 @@ static uint64_t offset_for(uint64_t block, uint64_t end)
 /* Writes runs, in order, to an empty table. */
 struct quotient_builder {
     struct quotient *to;
-    uint64_t end;    /* after the last run */
-    uint64_t blocks; /* whose offset is set */
+    uint64_t end;    /* the slot after the last run */
+    uint64_t blocks; /* the number of blocks whose offset is set */
     uint64_t entries;
 };
 
-/* Set the offsets of the blocks that begin up to `slot`. */
+/* Sets the offsets of the blocks that begin at or before `slot`. */
 static bool set_offsets(struct quotient_builder *b, uint64_t slot)
 {
     for (; b->blocks <= slot / 64; b->blocks++) {
@@ -332,7 +339,7 @@ static bool set_offsets(struct quotient_builder *b, uint64_t slot)
     return true;
 }
 
-/* The entries of a run that go to the lower (0) or upper (1) of the two homes. */
+/* Writes the entries of a run that go to the lower (0) or upper (1) of its two new homes. */
 static bool build_half(struct quotient_builder *b, const struct quotient *from,
                        const struct runs *r, unsigned half)
 {
@@ -383,7 +390,8 @@ void tamis__quotient_lengths(const struct quotient *t, uint64_t counts[64])
     }
 }
 
-/* Offsets of the blocks that begin up to `slot`, when the runs before end at `end`. */
+/* Whether an offset is wrong in the blocks that begin at or before `slot`, if the runs before end
+ * at `end`. */
 static bool wrong_offsets(const struct quotient *t, uint64_t *block, uint64_t slot, uint64_t end)
 {
     for (; *block <= slot / 64; ++*block)
@@ -391,8 +399,8 @@ static bool wrong_offsets(const struct quotient *t, uint64_t *block, uint64_t sl
     return false;
 }
 
-/* Every slot in a run is in use, so as many used slots as the runs have leaves none outside; run
- * ends alike. */
+/* Every slot in a run is in use. So if the number of used slots equals the length of all runs,
+ * there are none outside. The same holds for run ends. */
 static const char *wrong_totals(const struct quotient *t, uint64_t entries, uint64_t count)
 {
     uint64_t used = 0, ends = 0;

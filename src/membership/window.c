@@ -11,10 +11,10 @@
  * hour, take five. A key that is seen again while an older generation has it is added to the newest
  * as well, so it is remembered from the last time it was seen.
  *
- * The plan of a window of filters spreads its items over the generations: each is made for items/g,
- * at the rate r with 1-(1-r)^g = fpr, because a key that was never added is looked up in all of
- * them. With TAMIS_AUTO_ROTATE an add rotates by itself before the newest generation gets more than its
- * share. The window then contains the last `items` keys, or up to one generation less.
+ * The plan of a window of filters spreads its items over the generations. Each generation is made
+ * for items/g, at the rate r with 1-(1-r)^g = fpr, because a non-member is looked up in all of
+ * them. With TAMIS_AUTO_ROTATE an add rotates by itself before the newest generation gets more than
+ * its share. The window then contains the last `items` keys, or up to one generation less.
  *
  * The section table has the number of items of each generation. A key in several generations counts
  * in each of them.
@@ -175,7 +175,7 @@ static tamis_status window_add(struct body *b, const struct batch *keys, uint8_t
         add_to_newest(b, inner, keys, seen);
         return TAMIS_OK;
     }
-    /* A generation may become full among them. */
+    /* The newest generation may become full within this batch. */
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++) {
         const struct batch one = {.hashes = keys->hashes + i, .n = 1};
@@ -224,10 +224,10 @@ static void window_gauge(const struct body *b, const struct body *other, double 
         if (one.sections->items > fullest) fullest = one.sections->items;
     }
     out->rate = -expm1(none);
-    /* A key of several generations counts in each of them, which says nothing about distinct ones
-     * where generations count all that was added. */
+    /* A key in several generations counts in each of them. Generations that are sketches count
+     * every add, so they say nothing about the number of distinct keys. */
     if (tamis__window_sketch(inner) != NULL) out->items = (struct estimate){0, 0, INFINITY};
-    /* The fewest items of a plan whose share for a generation, rounded up, is that. */
+    /* The fewest items of a plan whose share per generation, rounded up, is `fullest`. */
     if (fullest != 0) out->held = (double)(fullest - 1) * b->count + 1;
 }
 
