@@ -1,7 +1,7 @@
 /* counting: a classic filter with counters instead of bits, so that keys can be removed (L. Fan, P.
  * Cao, J. Almeida, A. Broder, "Summary cache", 2000).
  *
- *     add: each of the key's k counters + 1     remove: each - 1    may_contain: is none of them 0?
+ *     add: each of the key's k counters + 1     remove: each - 1    may_contain: are all above 0?
  *
  *     k = 3, counters of 4 bits       0 0 1 0 0 0 0 2 0 0 1 0 0 0 1 1
  *     "a": 2, 7, 10   "b": 7, 14, 15      ^         ^     ^       ^ ^

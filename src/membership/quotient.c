@@ -10,7 +10,7 @@
  *     value       a0   b1   c1   d1   e3   .    f6   .          letter: entry, digit: its home
  *     occupied    1    1    0    1    0    0    1    0
  *     run end     1    0    0    1    1    0    1    0          the n-th is that of the n-th
- *                                                                occupied home
+ *                                                               occupied home
  *
  * So the run of a home is found by counting (rank) the occupied bits up to it and seeking (select)
  * as many run ends. Both can begin at the block of 64 slots in which the home is, because each

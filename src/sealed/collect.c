@@ -7,7 +7,7 @@
 #include "hash_sort.h"
 
 #define HASH_BYTES 16u
-/* An image has no empty sections; this many zero bytes stand for no hashes. */
+/* An image has no empty sections, so this many zero bytes stand for an empty collection. */
 #define EMPTY_BYTES HASH_BYTES
 
 struct section tamis__collection(uint32_t kind, uint32_t k, uint32_t cell_bits)
@@ -42,7 +42,8 @@ static void put_hash(const struct section *s, uint64_t i, tamis_hash h)
     tamis__put64(s->cells + i * HASH_BYTES + 8, h.hi);
 }
 
-/* Room for so many bytes; doubles, so that an add costs the same in the long run. */
+/* Makes room for this many bytes. The room doubles, so that an add takes constant time in the long
+ * run. */
 static tamis_status collect_make_room(struct body *b, uint64_t bytes)
 {
     struct section *s = b->sections;
@@ -69,7 +70,7 @@ static void set_count(struct body *b, uint64_t m)
     tamis__assign_offsets(b);
 }
 
-/* The section's bytes are those of the image, the file's are this machine's. */
+/* The section has the byte order of the image, the file that of this machine. */
 tamis_status tamis__spill_collection(struct body *b, tamis_error *why)
 {
     struct section *s = b->sections;
@@ -93,9 +94,10 @@ tamis_status tamis__spill_collection(struct body *b, tamis_error *why)
     return status;
 }
 
-/* Somebody may have chosen a part of the keys to stop the seal. So the runs in the file and what is
- * in memory are judged each by itself: one that is uniform clears all, and one with too few
- * different hashes to be judged counts for the rest, unless it is half of all or more. */
+/* The runs in the file and the hashes in memory are judged separately, because somebody may have
+ * chosen some of the keys to prevent the seal. One uniform part clears the whole collection.
+ * Otherwise it is suspect if suspect parts have more than half of its hashes; a part with too few
+ * distinct hashes to be judged is not suspect. */
 static bool collect_is_suspect(const struct section *s, const struct spill *spill)
 {
     const enum verdict verdict = tamis__judge_collection(s);
@@ -118,7 +120,7 @@ tamis_status tamis__in_file(tamis_error *why)
                        "its hashes are in a temporary file; seal it before it is saved or copied");
 }
 
-/* Before n more are added. */
+/* Prepares for n more hashes. */
 static tamis_status collect_prepare(struct body *b, size_t n)
 {
     const struct section *s = b->sections;
@@ -147,11 +149,11 @@ tamis_status tamis__collect(struct body *b, const struct batch *keys, uint8_t *s
     const bool is_first = b->sections->m == 0 && !tamis__spilled(b);
     tamis_status status = collect_take(b, keys->hashes, keys->n);
     *done = 0;
-#ifdef TAMIS_LEAN /* small: all of a batch, or none */
+#ifdef TAMIS_LEAN /* takes all of a batch or none, which is less code */
     if (status != TAMIS_OK || seen == NULL) return status;
     tamis__say_maybe(keys, seen);
 #else
-    /* Where there is no room for all, there may be for some. */
+    /* If there is no room for all of them, there may be for some. */
     size_t n = status == TAMIS_OK ? keys->n : 0;
     while (n < keys->n && (status = collect_take(b, keys->hashes + n, 1)) == TAMIS_OK) n++;
     const struct batch taken = {.n = n};
@@ -160,7 +162,7 @@ tamis_status tamis__collect(struct body *b, const struct batch *keys, uint8_t *s
     memset(seen, 0, (keys->n + 7) / 8);
     tamis__say_maybe(&taken, seen);
 #endif
-    if (is_first) seen[0] = (uint8_t)(seen[0] & ~1u); /* the first of all is new */
+    if (is_first) seen[0] = (uint8_t)(seen[0] & ~1u); /* the very first key is new */
     return status;
 }
 

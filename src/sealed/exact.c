@@ -1,28 +1,30 @@
-/* exact: no false negatives, and no false positives on any excluded key (tamis_exclude); on all
- * other keys a rate.
+/* exact: a sealed kind without false negatives, and without false positives on any excluded key
+ * (tamis_exclude). All other keys have a false-positive rate.
  *
- * A sealed kind. Given n members and x non-members, two structures. First a ribbon filter of the
- * members with a columns: the share 2^-a of the non-members survives it. Then a ribbon that
- * retrieves one bit of a key: 1 for a member, 0 for a survivor, half of each for all others.
+ * Given n members and x excluded keys, it consists of two structures. The first is a ribbon filter
+ * of the members with `a` columns. A share 2^-a of the excluded keys, the survivors, passes it. The
+ * second is a ribbon that retrieves one bit of a key: 1 for a member, 0 for a survivor, and either
+ * with probability 1/2 for all other keys.
  *
  *     key ── filter, a columns ── no                     members         pass, 1    maybe
- *                │ pass                                  known others    no, or 0   no, always
- *            retrieval, 1 column ── 0: no                unknown ones    2^-a · 1/2
+ *                │ pass                                  excluded keys   no, or 0   no, always
+ *            retrieval, 1 column ── 0: no                other keys      2^-a · 1/2
  *                │ 1
  *              maybe
  *
- * Space: a·n bits and 1·(n + x·2^-a), which is least when 2^a is x/n, rounded to a power of two, or
- * half that: about n·(log2(x/n) + 1.9 ... 2). The bound is the number of ways to choose the members
- * from all that are known: log2 C(n + x, n), about n·(log2(x/n) + 1.44). So it costs half a bit per
- * member, 9 % for x/n = 10 and 5 % for 500, and what ribbons cost (1.5 % of few columns, 2.8 % of
- * one): in all 12 % and 6 %, and 3 % when x = n, where nothing else is lost. Nor is it when a lower
- * rate is asked for than that balance has (n members at rate f take n·log2(1/f) bits whatever they
- * are, and the survivors are few then): the two ribbons together are one filter, the retrieval its
- * last column: 1.5 % at 1/40,000. Clubcards (J. Schanck, "Clubcards for the WebPKI", 2025) are made
- * like this from ribbons that fail; these do not.
+ * Space. The filter takes a·n bits and the retrieval n + x·2^-a. The sum is least if 2^a is x/n,
+ * rounded to a power of two, or half that: about n·(log2(x/n) + 1.9 ... 2). The lower bound follows
+ * from the number of ways to choose the members from all given keys: log2 C(n + x, n), about
+ * n·(log2(x/n) + 1.44). So exact costs half a bit per member (9 % for x/n = 10 and 5 % for 500),
+ * and what ribbons cost (1.5 % with few columns, 2.8 % with one). That makes 12 % and 6 % in all,
+ * and 3 % if x = n, where only the ribbons cost anything. The same is true if a lower rate is
+ * requested than that balance has: n members at rate f take n·log2(1/f) bits in any filter, and
+ * then there are few survivors. The two ribbons together are one filter with the retrieval as its
+ * last column: 1.5 % at 1/40,000. Clubcards (J. Schanck, "Clubcards for the WebPKI", 2025) are
+ * built the same way from ribbons that can fail; these cannot.
  *
- * Sections: the filter's layers, if a > 0, then the retrieval's. Before the seal: the members'
- * hashes, the others'. */
+ * Sections: the filter's layers, if a > 0, then those of the retrieval. Before the seal: the hashes
+ * of the members, then those of the excluded keys. */
 #include "../core/bitrows.h"
 #include "../core/error.h"
 #include "../core/memory.h"
@@ -34,32 +36,33 @@
 #include <math.h>
 
 #define ONE TAMIS__RIBBON_ONE
-/* The filter's columns and the retrieval's one. */
+/* The columns of the filter and the one of the retrieval, in 65536ths. */
 #define MAX_FIXED ((TAMIS__RIBBON_COLUMNS + 1) * ONE)
 #define MOST_SECTIONS (2 * TAMIS__RIBBON_SECTIONS)
 
-enum { MEMBERS = 0, OTHERS = 1 }; /* sections of a collection */
+enum { MEMBERS = 0, OTHERS = 1 }; /* the sections of a collection */
 
 /* --- Planning --------------------------------------------------------------------------------- */
 
-/* Columns of the filter for so many in all: none, or at least one. */
+/* The columns of the filter, given those of both ribbons: none, or at least one. */
 static double filter_columns(uint32_t fixed)
 {
     if (fixed <= ONE) return 0;
     return fixed < 2 * ONE ? 1 : (double)(fixed - ONE) / ONE;
 }
 
-/* Columns in all for a rate; more than MAX_FIXED when there are none. */
+/* The columns of both ribbons for a rate; more than MAX_FIXED if it cannot be reached. */
 static uint32_t columns_for(double rate)
 {
     return rate < 0.5 ? tamis__ribbon_columns_for(2 * rate) + ONE : ONE;
 }
 
-/* Columns in all that take the least space. */
+/* The columns of both ribbons that take the least space. */
 static uint32_t best_columns(uint64_t members, uint64_t others)
 {
     uint32_t a = 0;
-    double survivors = (double)others; /* one column more costs `members` and spares half of them */
+    /* One more column costs `members` bits and saves half of the survivors. */
+    double survivors = (double)others;
     while (a < TAMIS__RIBBON_COLUMNS && survivors / 2 > (double)members) {
         survivors /= 2;
         a++;
@@ -77,7 +80,7 @@ static uint64_t exact_image_bytes(uint64_t members, uint64_t others, uint32_t fi
     if (filter >= UINT64_C(1) << 48 || retrieval >= UINT64_C(1) << 48) return UINT64_MAX;
     for (uint64_t left = members; left > TAMIS__RIBBON_FEW && a > 0; left /= 20) sections += 2;
     for (uint64_t left = bits; left > TAMIS__RIBBON_FEW; left /= 20) sections += 2;
-    /* What is bumped varies, and so do the survivors. */
+    /* The number of bumped keys varies, and so does that of the survivors. */
     const double scatter = 4 * sqrt((double)bits) * (a + 2) / 8;
     return tamis__image_bytes(filter + retrieval + (uint64_t)scatter, 1) +
            tamis__sections_overhead(sections - 1);
@@ -89,7 +92,7 @@ static bool exact_keeps_budget(void *plan, uint64_t fixed)
     return exact_image_bytes(p->items, p->excluded, (uint32_t)fixed) <= p->bytes;
 }
 
-/* Most columns that keep the budget, not fewer than `least`; 0: not even those do. */
+/* The most columns within the budget, at least `least`. Returns 0 if `least` exceeds it. */
 static uint32_t exact_columns_for_bytes(tamis_plan *p, uint32_t least)
 {
     if (!exact_keeps_budget(p, least)) return 0;
@@ -129,7 +132,7 @@ static tamis_status exact_solve(tamis_plan *p, tamis_promise *promise, tamis_err
     return TAMIS_OK;
 }
 
-/* k of the collections is the least number of columns in all. */
+/* k of both collections is the minimum number of columns of both ribbons. */
 static uint32_t exact_layout(const tamis_plan *plan, struct section *out)
 {
     if (out == NULL) return 2;
@@ -180,7 +183,7 @@ static void clear(struct body *b)
 /* --- Sections --------------------------------------------------------------------------------- */
 
 struct exact {
-    struct ribbon filter, retrieval; /* no layers: everything passes; nothing is in */
+    struct ribbon filter, retrieval; /* without layers: everything passes; there are no members */
     uint64_t excluded;
 };
 
@@ -240,26 +243,29 @@ static const char *exact_wrong_shape(const struct body *b)
 static const char *exact_wrong_cells(const struct body *b)
 {
     const bool nothing = !tamis__collecting(b) && tamis__ribbon_is_nothing(b->sections);
-    return nothing ? tamis__ribbon_wrong_nothing_cells(b->sections) : NULL; /* any bits solve */
+    /* Any bits of a ribbon are a valid solution. */
+    return nothing ? tamis__ribbon_wrong_nothing_cells(b->sections) : NULL;
 }
 
 /* --- Asking ----------------------------------------------------------------------------------- */
 
-/* The hash of a key for the retrieval: the filter must not have used it. */
+/* The hash of a key for the retrieval, which has to be independent of its hash for the filter. */
 static tamis_hash turned(tamis_hash h)
 {
     const tamis_hash t = {h.hi, h.lo};
     return t;
 }
 
-/* The room for aims holds where the keys look in the filter; after that is answered, where those that
- * passed look in the retrieval. Behind the aims are the hashes of those that passed. */
+/* The room for aims contains the aims of the keys in the filter and, once those are answered, the
+ * aims in the retrieval of the keys that passed. After them it contains the hashes of the keys that
+ * passed. */
 #define AIMED 72u
 #define HASH_WORDS (sizeof(tamis_hash) / sizeof(uint64_t))
 _Static_assert(TAMIS__RIBBON_AIM_WORDS(AIMED) + AIMED * HASH_WORDS <= TAMIS__AIM_WORDS,
                "aims have room");
 
-/* Clears the bits of those that the retrieval says are no members. aim and passed have room for n. */
+/* Clears the bits of keys that are not members according to the retrieval. aim and passed have room
+ * for n keys. */
 static void retrieve(const struct ribbon *r, const tamis_hash *h, size_t n, struct ribbon_aim *aim,
                      tamis_hash *passed, uint8_t *bits)
 {
@@ -277,7 +283,7 @@ static void retrieve(const struct ribbon *r, const tamis_hash *h, size_t n, stru
         if (!tamis__bit(yes, i)) bits[of[i] / 8] = (uint8_t)(bits[of[i] / 8] & ~(1u << of[i] % 8));
 }
 
-/* In a frame of its own: batches that were aimed at do not need these buffers. */
+/* In a frame of its own, because batches with aims do not need these buffers. */
 static TAMIS__APART void retrieve_unaimed(const struct ribbon *r, const tamis_hash *h, size_t n,
                                           uint8_t *bits)
 {
@@ -296,7 +302,7 @@ static void exact_prefetch(const struct body *b, const struct batch *keys)
     if (e.filter.count != 0) tamis__ribbon_prefetch(&e.filter, keys->hashes, keys->n, &aim);
 }
 
-/* The two ribbons are viewed one after the other in one struct, to save stack. */
+/* To save stack, both ribbons are viewed in one struct, one after the other. */
 static void exact_query(const struct body *b, const struct batch *keys, uint8_t *bits)
 {
     const struct section *s = b->sections;
@@ -345,7 +351,7 @@ static void exact_gauge(const struct body *b, const struct body *other, double z
 
 /* --- Sealing ---------------------------------------------------------------------------------- */
 
-/* Sorted, each once. */
+/* Distinct hashes in order. */
 struct set {
     tamis_hash *hashes;
     uint64_t n;
@@ -370,7 +376,7 @@ static int compare(tamis_hash a, tamis_hash b)
     return a.lo == b.lo ? 0 : a.lo < b.lo ? -1 : 1;
 }
 
-/* A hash that both have, or NULL. */
+/* A hash that is in both sets, or NULL. */
 static const tamis_hash *common(const struct set *a, const struct set *b)
 {
     for (uint64_t i = 0, j = 0; i < a->n && j < b->n;) {
@@ -399,7 +405,7 @@ static tamis_status on_both(const struct body *b, tamis_hash h, tamis_error *why
     return TAMIS_EINVAL;
 }
 
-/* Keeps those that the filter lets pass, in front. */
+/* Moves the keys that pass the filter to the front, and drops the others. */
 static void keep_survivors(const struct ribbon *filter, struct set *others)
 {
     uint64_t kept = 0;
@@ -422,8 +428,8 @@ static void exact_put_bits(tamis_hash *to, const struct set *from, uint64_t bit)
     }
 }
 
-/* The filter for the members, then the retrieval for them and the survivors. Both sets are used
- * up. */
+/* Builds the filter from the members, then the retrieval from members and survivors. Both sets are
+ * consumed. */
 static tamis_status build(const tamis_memory *memory, struct set *members, struct set *others,
                           uint32_t fixed, struct exact *out)
 {

@@ -1,30 +1,31 @@
 /* fuse: the binary fuse filter (T. M. Graf, D. Lemire, "Binary fuse filters: fast and smaller than
- * xor filters", 2022). Static: sealed once for all its keys, then 3 or 4 memory accesses in
- * neighbouring segments and no more than 1.13 or 1.08 of the lower bound, with plain instructions
- * that every processor has.
+ * xor filters", 2022). It is a sealed kind: it is built once from all its keys. Then a query takes
+ * 3 or 4 memory accesses in neighbouring segments, and the filter takes no more than 1.13 or 1.08
+ * of the lower bound, with plain instructions that every processor has.
  *
  *     cells of f bits, in segments of L:   | 0 | 1 | 2 | 3 | ... |
- *     a key:                                     ^   ^   ^            one cell in each of d neighbouring segments
- *     it may be in when   cell ^ cell ^ cell == its fingerprint
+ *     a key:                                     ^   ^   ^       one in each of d adjacent segments
+ *     may_contain:   cell ^ cell ^ cell == the key's fingerprint
  *
  * Building. Each key is an edge between its d cells. A cell that only one key touches can be left
- * to that key: take both away, and others become so. When all keys are gone, go back: each key in
- * turn sets its cell to what makes the sum right. With 1.125 (1.075) cells per key, in segments of
- * the right length, nearly every set of keys comes apart this way; when one does not, another salt
- * makes other edges, and after some failures there are more cells. Equal keys would never come
- * apart, so after the first failure repeated keys are removed.
+ * to that key: remove both, and other cells are left with a single key. Once all keys are removed,
+ * they are processed in reverse order, and each sets its own cell so that the sum is right. With
+ * 1.125 (1.075) cells per key, in segments of the right length, nearly every set of keys can be
+ * peeled this way. If one cannot, another salt makes other edges, and after some failures there are
+ * more cells. Equal keys could never be peeled, so repeated keys are removed after the first
+ * failure.
  *
- * The rate is 2^-f, exactly: for a key that was not in, the cells' sum has nothing to do with its
+ * The rate is exactly 2^-f. For a non-member, the sum of the cells is independent of its
  * fingerprint, which comes from the other half of the hash. f is a whole number; ribbon has rates
  * in between.
  *
- * Keys are dealt by segment first, so that building works in the caches. Peak memory: 32 bytes a
- * key beside what was collected, 16 a key, so three times the hashes.
+ * Keys are first sorted by segment, so that building works within the caches. Peak memory is 32
+ * bytes a key in addition to the collected hashes, which take 16 a key, so three times the hashes.
  *
- * Time, on one core of a Zen 4, asking for integers in batches, 8 bits: 4.7 ns at 10^6 and 5.1 at
- * 10^7 (3-wise), 6.3 (4-wise) with AVX-512; 8.2, 8.6 and 10.3 without SIMD, of which hashing takes
- * 2.6. A random line of 11 MB costs 1.0 ns when many are on their way: so a key's cells are
- * computed once, prefetched, and kept for the time when its group is due. */
+ * Time, on one core of a Zen 4, for queries of integers in batches, 8 bits, with AVX-512: 4.7 ns at
+ * 10^6 and 5.1 at 10^7 (3-wise), 6.3 (4-wise). Without SIMD: 8.2, 8.6 and 10.3. Hashing takes 2.6
+ * of that. A random line of 11 MB costs 1.0 ns if many are in flight, so a key's cells are computed
+ * once, prefetched, and kept until its group is due. */
 #include "fuse.h"
 #include "../core/cpu.h"
 #include "../core/error.h"
@@ -38,7 +39,7 @@
 #define MIN_BITS 4u
 #define MAX_BITS TAMIS__FUSE_MOST_BITS
 #define MAX_SEGMENT_LOG TAMIS__FUSE_LONGEST
-#define MOST_SALTS 100u /* a random set fails with a chance of about 1 in 20 each time */
+#define MOST_SALTS 100u /* each fails for a random set with a probability of about 1 in 20 */
 
 /* --- Shape ------------------------------------------------------------------------------------ */
 
@@ -47,7 +48,8 @@ static uint64_t cell_bytes(uint64_t cells, uint32_t bits)
     return tamis__cell_bytes(cells * bits) + TAMIS__FUSE_SPARE;
 }
 
-/* The constants are those of the paper's authors; `more` is for sets that will not come apart. */
+/* The constants are those of the paper's authors. `more` is a factor for sets that cannot be
+ * peeled. */
 static struct fuse shape_for(uint64_t keys, uint32_t d, uint32_t bits, double more)
 {
     struct fuse s = {.d = d, .bits = bits};
@@ -97,8 +99,8 @@ static bool fuse_keeps_budget(void *ctx, uint64_t items)
     return fuse_image_bytes(items, b->d, b->bits) <= b->bytes;
 }
 
-/* Most items whose image keeps the budget; 0: none. Not quite monotone where segments double: the
- * last that fits. */
+/* The most items whose image is within the budget, or 0 if there are none. The size is not quite
+ * monotone where segments double; this returns the last number that fits. */
 static uint64_t fuse_items_for_bytes(uint64_t bytes, uint32_t d, uint32_t bits)
 {
     struct fuse_budget b = {bytes, d, bits};
@@ -180,7 +182,7 @@ static void fuse_prefetch(const struct body *b, const struct batch *keys)
     tamis__kernels()->fuse_aim(&f, keys->hashes, keys->n, (void *)keys->aim, true);
 }
 
-/* Alone, without what pays for many only. */
+/* Queries one key, without what pays only for many. */
 static bool fuse_query_one(const struct fuse *f, tamis_hash h)
 {
     uint64_t at[4], sum = tamis__fuse_print(h, f->bits);
@@ -190,7 +192,7 @@ static bool fuse_query_one(const struct fuse *f, tamis_hash h)
 }
 
 #ifndef TAMIS_LEAN
-/* In a frame of its own: batches that were aimed at do not need these buffers. */
+/* In a frame of its own, because batches with aims do not need these buffers. */
 static TAMIS__APART void fuse_query_unaimed(const struct fuse *f, const struct batch *keys,
                                             uint8_t *bits)
 {
@@ -207,7 +209,7 @@ static void fuse_query(const struct body *b, const struct batch *keys, uint8_t *
         return;
     }
     const struct fuse f = fuse_view(b->sections);
-#ifdef TAMIS_LEAN /* one by one: nothing is prefetched there */
+#ifdef TAMIS_LEAN /* one by one, because nothing is prefetched */
     memset(bits, 0, (keys->n + 7) / 8);
     for (size_t i = 0; i < keys->n; i++)
         bits[i / 8] |= (uint8_t)(fuse_query_one(&f, keys->hashes[i]) << i % 8);
@@ -224,21 +226,21 @@ static void fuse_query(const struct body *b, const struct batch *keys, uint8_t *
 
 /* --- Sealing ---------------------------------------------------------------------------------- */
 
-/* A key while building: 12 bytes. */
+/* A key while the filter is built, in 12 bytes. */
 struct edge {
     uint32_t low, high, print;
 };
 
 struct fuse_builder {
     struct fuse shape;  /* with its salt */
-    uint64_t n;         /* edges */
-    struct edge *edges; /* dealt by segment; later those taken away, in order */
-    uint8_t *which;     /* of the d cells was left to each of them */
-    struct edge *sums;  /* of the edges at each cell */
-    uint8_t *counts;    /* of them; 255 means too many to go on */
-    uint32_t *queue;    /* cells that only one edge touches: the lower half of their numbers, */
-    uint8_t *upper;     /* and the upper one, where there are more than 2^32; or NULL */
-    uint64_t *ends;     /* of the segments' shares among the edges */
+    uint64_t n;         /* number of edges */
+    struct edge *edges; /* in the order of segments; later the removed ones, in order */
+    uint8_t *which;     /* for each removed edge: which of its d cells was left to it */
+    struct edge *sums;  /* for each cell: the sum of its edges */
+    uint8_t *counts;    /* for each cell: the number of its edges; 255 is too many */
+    uint32_t *queue;    /* cells with a single edge: the lower 32 bits of their numbers, */
+    uint8_t *upper;     /* and the upper 16 if there are more than 2^32 cells, or NULL */
+    uint64_t *ends;     /* for each segment: where its edges end */
 };
 
 static uint64_t word(struct edge e)
@@ -246,7 +248,7 @@ static uint64_t word(struct edge e)
     return (uint64_t)e.high << 32 | e.low;
 }
 
-/* What only peeling needs. */
+/* Frees what only peeling needs. */
 static void drop_drawing(const tamis_memory *memory, struct fuse_builder *w)
 {
     tamis__free(memory, w->sums);
@@ -277,7 +279,7 @@ static bool builder_open(const tamis_memory *memory, uint64_t n, struct fuse sha
     w->which = tamis__alloc(memory, n);
     w->sums = tamis__alloc(memory, shape.cells * sizeof *w->sums);
     w->counts = tamis__alloc(memory, shape.cells);
-    const bool wide = shape.cells >> 32 != 0; /* and below 2^48: at most 2^52 bits */
+    const bool wide = shape.cells >> 32 != 0; /* always below 2^48: at most 2^52 bits */
     w->queue = tamis__alloc(memory, shape.cells * sizeof *w->queue);
     w->upper = wide ? tamis__alloc(memory, shape.cells * 2) : NULL;
     w->ends = tamis__alloc(memory, ((shape.starts >> shape.log) + 1) * sizeof *w->ends);
@@ -288,7 +290,7 @@ static bool builder_open(const tamis_memory *memory, uint64_t n, struct fuse sha
     return false;
 }
 
-/* Counting sort by the segment of the first cell. */
+/* A counting sort by the segment of the first cell. */
 static void fuse_deal(struct fuse_builder *w, const struct section *from)
 {
     const uint64_t segments = w->shape.starts >> w->shape.log;
@@ -313,7 +315,7 @@ static int compare_edges(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Equal keys fall into the same segment. */
+/* Drops repeated keys. Equal keys are in the same segment. */
 static void drop_equal(struct fuse_builder *w)
 {
     const uint64_t segments = w->shape.starts >> w->shape.log;
@@ -363,7 +365,7 @@ static uint64_t dequeue(const struct fuse_builder *w, uint64_t i)
     return w->queue[i] | (w->upper != NULL ? (uint64_t)tamis__get16(w->upper + 2 * i) << 32 : 0);
 }
 
-/* Take edges away as long as there is a cell with only one. True when none is left. */
+/* Removes edges as long as there is a cell with only one. Returns whether none is left. */
 static bool peel(struct fuse_builder *w)
 {
     uint64_t waiting = 0, taken = 0;
@@ -371,7 +373,7 @@ static bool peel(struct fuse_builder *w)
         if (w->counts[cell] == 1) enqueue(w, waiting++, cell);
     while (waiting > 0) {
         const uint64_t cell = dequeue(w, --waiting);
-        if (w->counts[cell] != 1) continue; /* its edge went by another cell */
+        if (w->counts[cell] != 1) continue; /* its edge was removed by way of another cell */
         const struct edge e = w->sums[cell];
         uint64_t at[4];
         tamis__fuse_cells(&w->shape, w->shape.d, word(e), at);
@@ -404,8 +406,8 @@ static void fuse_assign(const struct fuse_builder *w, uint8_t *cells)
     }
 }
 
-/* Try one salt: TAMIS_OK with the cells in *out (NULL if the keys did not come apart), or
- * TAMIS_ENOMEM. Repeated keys are counted once from the second salt on. */
+/* Tries one salt. Returns TAMIS_OK with the cells in *out, which is NULL if the keys could not be
+ * peeled, or TAMIS_ENOMEM. Repeated keys are counted once from the second salt on. */
 static tamis_status try_salt(const struct body *b, struct fuse shape, uint8_t **out,
                              uint64_t *distinct)
 {
@@ -431,7 +433,7 @@ static tamis_status fuse_seal(struct body *b, uint64_t *distinct, tamis_error *w
     uint32_t salt = 0;
     uint64_t n = from.m;
     for (double more = 1; s.cells == NULL; salt++) {
-        if (salt >= 8) more += 0.02; /* a set that is hard to take apart gets more room */
+        if (salt >= 8) more += 0.02; /* a set that is hard to peel gets more room */
         if (salt == MOST_SALTS)
             return tamis__cannot_seal(why, "these hashes were chosen so that no "
                                            "filter can be built");
@@ -440,7 +442,7 @@ static tamis_status fuse_seal(struct body *b, uint64_t *distinct, tamis_error *w
         if (try_salt(b, shape, &s.cells, distinct) != TAMIS_OK)
             return tamis__fail(why, TAMIS_ENOMEM, "not enough memory to seal %llu keys",
                                (unsigned long long)from.m);
-        if (*distinct < n) { /* equal ones fail at first, and then want no room */
+        if (*distinct < n) { /* repeated keys fail at first, and then need no room */
             n = *distinct;
             tamis__free(b->memory, s.cells);
             s.cells = NULL;

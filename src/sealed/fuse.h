@@ -1,5 +1,5 @@
-/* The law of a key in a binary fuse filter, for the builder (membership/fuse.c, whose essay tells
- * the rest) and the kernels. */
+/* How a key maps to cells and fingerprint in a binary fuse filter, for the builder (sealed/fuse.c,
+ * whose essay explains the filter) and the kernels. */
 #ifndef TAMIS_FUSE_H
 #define TAMIS_FUSE_H
 
@@ -8,22 +8,23 @@
 
 #include <tamis/tamis.h>
 
-#define TAMIS__FUSE_MOST_BITS 32u /* of a cell */
-#define TAMIS__FUSE_LONGEST 18u /* log of a segment's length: longer ones make no smaller filters */
-#define TAMIS__FUSE_SPARE 8u    /* bytes after the cells, so that eight can be read anywhere */
-#define TAMIS__FUSE_BATCH 128u  /* hashes of one query, at most */
+#define TAMIS__FUSE_MOST_BITS 32u /* in a cell */
+/* The log of the longest segment. Longer ones do not make filters smaller. */
+#define TAMIS__FUSE_LONGEST 18u
+#define TAMIS__FUSE_SPARE 8u /* bytes after the cells, so that eight can be read from any cell on */
+#define TAMIS__FUSE_BATCH 128u /* the most hashes of one query */
 #define TAMIS__FUSE_AIMS (TAMIS__FUSE_BATCH / 8)
 
-/* d cells of `bits` bits for a key. */
+/* A filter in which each key has d cells of `bits` bits. */
 struct fuse {
-    uint64_t cells, starts; /* starts: cells of the segments where a key's first cell may be */
+    uint64_t cells, starts; /* starts: the number of cells that can be the first of a key */
     uint32_t d, bits, salt;
-    unsigned log;         /* of the segment's length */
-    const uint8_t *table; /* NULL while there is only a shape */
+    unsigned log;         /* log of the length of a segment */
+    const uint8_t *table; /* NULL if there is only a shape */
 };
 
-/* What a key is to the cells, under a salt. One product of both halves, folded: keys that collide
- * by chance under one salt do not under the next. */
+/* The edge of a key, which determines its cells, under a salt: one product of both halves, folded.
+ * Keys that collide by chance under one salt do not under the next. */
 #define TAMIS__FUSE_FLIP_LO UINT64_C(0xa0761d6478bd642f)
 #define TAMIS__FUSE_FLIP_HI UINT64_C(0xe7037ed1a0b428db)
 
@@ -38,14 +39,14 @@ static inline uint64_t tamis__fuse_edge(tamis_hash h, uint32_t salt)
                        (h.hi + tamis__fuse_step(salt)) ^ TAMIS__FUSE_FLIP_HI);
 }
 
-/* Of a key, under any salt. */
+/* The fingerprint of a key, which does not depend on the salt. */
 static inline uint32_t tamis__fuse_print(tamis_hash h, uint32_t bits)
 {
     return (uint32_t)(h.hi >> (64 - bits));
 }
 
-/* The first cell by the upper bits, the others by 18 lower ones each. d is a constant where speed
- * matters. */
+/* The upper bits of the edge determine the first cell, and 18 lower bits each the others. d is a
+ * constant where speed matters. */
 static inline void tamis__fuse_cells(const struct fuse *f, uint32_t d, uint64_t edge,
                                      uint64_t at[4])
 {
@@ -56,7 +57,7 @@ static inline void tamis__fuse_cells(const struct fuse *f, uint32_t d, uint64_t 
     if (d == 4) at[3] = (first + 3 * length) ^ (edge >> 36 & (length - 1));
 }
 
-/* The bits from those of a cell on; there are more above. */
+/* The bits from the start of a cell on. The caller has to drop those above the cell. */
 static inline uint64_t tamis__fuse_get(const uint8_t *table, uint64_t cell, uint32_t bits)
 {
     const uint64_t at = cell * bits;
@@ -65,17 +66,17 @@ static inline uint64_t tamis__fuse_get(const uint8_t *table, uint64_t cell, uint
 
 /* --- Where a query looks ---------------------------------------------------------------------- */
 
-/* What a query keeps of eight keys from the time their cells are prefetched to the time they are
- * read: their fingerprints, and where their cells begin. Each table of kernels has its own way to
- * write that down: the bits (scalar), or the bytes and the bits there. */
+/* What a query keeps about eight keys from the prefetch of their cells to the read: their
+ * fingerprints, and where their cells begin. Each table of kernels has its own representation: bit
+ * offsets (scalar), or byte offsets and shifts. */
 struct fuse_aim {
     uint64_t at[4][8];
     uint32_t print[8];
     uint8_t shift[4][8];
 };
 
-/* How many bytes to read for a cell: 1 when cells are bytes, else the fewest of 2, 4 and 8 that
- * hold it wherever it begins. Whoever reads more touches lines that were not prefetched. */
+/* How many bytes to read for a cell: 1 if cells are bytes, otherwise the fewest of 2, 4 and 8 that
+ * contain it wherever it begins. A longer read would touch lines that were not prefetched. */
 static inline unsigned tamis__fuse_reach(uint32_t bits)
 {
     const uint32_t step = bits & (0 - bits); /* cells begin at multiples of it */

@@ -1,14 +1,14 @@
-/* Sorting hashes: by the top bits of hi into groups that fit the second-level cache, each of them
- * by the next bits into groups of a few keys, and those by insertion.
+/* Sorts hashes in three steps: by the top bits of hi into groups that fit the second-level cache,
+ * each group by the next bits into groups of a few hashes, and those by insertion.
  *
  *     h  --top bits-->  scratch: [ group 0 | group 1 | ... ]      about 4096 hashes each
- *     each group  --next bits-->  its place in h: [..|..|..|...]  about 2 to 4 hashes each, then insertion
+ *     each group  --next bits-->  its place in h: [..|..|..|...]  2 to 4 each, then insertion
  *
- * That relies on uniform hashes only for its speed: a group that got too many is sorted by heap. At
- * 10 M hashes it takes 19 ns a hash.
+ * Only the speed relies on uniform hashes: a group that is too large is sorted by heapsort. At 10 M
+ * hashes it takes 19 ns a hash.
  *
  * Threads take equal shares of h in the first step and ranges of groups in the second. Each share
- * has counts of its own, from which all know where in a group theirs go. */
+ * has its own counts, which determine where in each group its hashes go. */
 #include "hash_sort.h"
 
 #include "../core/threads.h"
@@ -16,10 +16,11 @@
 #include <string.h>
 
 #define MOST_BITS 12u
-#define GROUP_LOG 12u /* of hashes that two copies of fit the second-level cache */
-#define FEW 48u       /* to be sorted by insertion */
+/* The log of the size of a group. Two copies of a group fit the second-level cache. */
+#define GROUP_LOG 12u
+#define FEW 48u /* the most hashes to be sorted by insertion */
 
-/* Hashes that keep a thread busy for a millisecond. */
+/* The fewest hashes that keep a thread busy for a millisecond. */
 #define SHARE_FROM (UINT64_C(1) << 16)
 #define MOST_SHARES 64u
 
@@ -27,7 +28,7 @@ struct counts {
     uint64_t first[1u << MOST_BITS], second[1u << MOST_BITS];
 };
 
-/* One thread does it all, two or more have a share each. */
+/* The number of shares: one for one thread, otherwise at most one per thread. */
 static uint32_t shares_of(uint64_t n, uint32_t threads)
 {
     const uint64_t useful = n / SHARE_FROM, most = useful < MOST_SHARES ? useful : MOST_SHARES;
@@ -57,7 +58,7 @@ static void sort_few(tamis_hash *h, uint64_t n)
     }
 }
 
-/* Let x sink from the root of a heap of n whose root is free. */
+/* Lets x sink from the free root of a heap of n. */
 static void sink(tamis_hash *h, uint64_t root, uint64_t n, tamis_hash x)
 {
     for (uint64_t child = 2 * root + 1; child < n; child = 2 * root + 1) {
@@ -101,7 +102,8 @@ static void hash_sort_move(const tamis_hash *from, uint64_t n, unsigned above, u
     for (uint64_t i = 0; i < n; i++) to[at[digit(from[i].hi, above, bits)]++] = from[i];
 }
 
-/* By the `bits` bits of hi below the top `above` ones. Afterwards ends[i] is where group i ends. */
+/* Sorts into groups by the `bits` bits of hi below the top `above` ones. Afterwards ends[i] is
+ * where group i ends. */
 static void scatter(const tamis_hash *from, uint64_t n, unsigned above, unsigned bits,
                     uint64_t *ends, tamis_hash *to)
 {
@@ -122,7 +124,8 @@ static unsigned bits_for(uint64_t groups)
     return bits;
 }
 
-/* Appends what is new of n sorted hashes to the `kept` first ones. */
+/* Appends those of n sorted hashes that are new to the first `kept` ones. Returns how many there
+ * are then. */
 static uint64_t append(tamis_hash *h, uint64_t kept, const tamis_hash *from, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++)
@@ -134,14 +137,14 @@ static uint64_t append(tamis_hash *h, uint64_t kept, const tamis_hash *from, uin
 struct sort {
     tamis_hash *h, *groups;
     uint64_t n;
-    unsigned bits; /* of the first step */
+    unsigned bits; /* bits of the first step */
     uint32_t shares;
-    struct counts *counts; /* of each share */
+    struct counts *counts; /* one for each share */
     uint64_t from[MOST_SHARES],
-        kept[MOST_SHARES]; /* of each range of groups: where it begins, what is new in it */
+        kept[MOST_SHARES]; /* for each range of groups: its first hash, its distinct hashes */
 };
 
-/* The first of share i. */
+/* The first hash of share i. */
 static uint64_t share(const struct sort *s, uint64_t i)
 {
     return s->n / s->shares * i + (i < s->n % s->shares ? i : s->n % s->shares);
@@ -161,7 +164,8 @@ static void move_share(void *sort, uint64_t i)
                    s->counts[i].first, s->groups);
 }
 
-/* Where each share puts its part of each group: after what the shares before it have there. */
+/* Computes where each share puts its part of each group: after the parts of the shares before
+ * it. */
 static void place_shares(struct sort *s)
 {
     uint64_t sum = 0;
@@ -173,7 +177,7 @@ static void place_shares(struct sort *s)
         }
 }
 
-/* Group g, which begins at `from`, goes back to its place in order; returns where it ends. */
+/* Sorts group g, which begins at `from`, back into its place in h. Returns where it ends. */
 static uint64_t sort_one(const struct sort *s, uint64_t g, uint64_t from, uint64_t *ends)
 {
     const uint64_t to = s->counts[s->shares - 1].first[g], in_group = to - from;
@@ -188,7 +192,7 @@ static uint64_t sort_one(const struct sort *s, uint64_t g, uint64_t from, uint64
     return to;
 }
 
-/* A range of groups, with what is new in front. */
+/* Sorts a range of groups and moves its distinct hashes to the front of the range. */
 static void sort_range(void *sort, uint64_t i)
 {
     struct sort *s = sort;
