@@ -305,7 +305,7 @@ static void growing_query(const struct body *b, const struct batch *keys, uint8_
     }
 }
 
-/* --- What the cells say ----------------------------------------------------------------------- */
+/* --- Rate and items --------------------------------------------------------------------------- */
 
 /* Estimates how many keys became these void entries. A key whose K bits were used up at 2^K slots
  * has 2^(Q-K) copies now. K is at least that of the smallest table, and all keys with K <= Q were

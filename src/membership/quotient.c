@@ -160,7 +160,7 @@ uint64_t tamis__quotient_entries(const struct quotient *t)
     return tamis__get64(entries_at(t));
 }
 
-/* --- Where things are ------------------------------------------------------------------------- */
+/* --- Finding runs ----------------------------------------------------------------------------- */
 
 /* The slot after the n-th run end from `slot` on, or NOWHERE. */
 static uint64_t after_ends(const struct quotient *t, uint64_t slot, unsigned n)
@@ -375,7 +375,7 @@ bool tamis__quotient_double(const struct quotient *from, struct quotient *to)
     return true;
 }
 
-/* --- Looking over all of it ------------------------------------------------------------------- */
+/* --- The whole table -------------------------------------------------------------------------- */
 
 uint64_t tamis__quotient_slot(const struct quotient *t, uint64_t slot)
 {
