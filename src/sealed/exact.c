@@ -247,7 +247,7 @@ static const char *exact_wrong_cells(const struct body *b)
     return nothing ? tamis__ribbon_wrong_nothing_cells(b->sections) : NULL;
 }
 
-/* --- Asking ----------------------------------------------------------------------------------- */
+/* --- Queries ---------------------------------------------------------------------------------- */
 
 /* The hash of a key for the retrieval, which has to be independent of its hash for the filter. */
 static tamis_hash turned(tamis_hash h)

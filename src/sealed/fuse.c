@@ -171,7 +171,7 @@ static const char *fuse_wrong_cells(const struct body *b)
     return NULL;
 }
 
-/* --- Asking ----------------------------------------------------------------------------------- */
+/* --- Queries ---------------------------------------------------------------------------------- */
 
 #define AIMED (8 * (8 * TAMIS__AIM_WORDS / sizeof(struct fuse_aim)))
 

@@ -1,16 +1,17 @@
-/* Building a ribbon: sort, eliminate, substitute, and once more with the keys that were bumped.
+/* Building a ribbon: sort, eliminate, substitute, and again with the keys that were bumped.
  *
- * Pieces. A layer of more than 2^20 keys is solved in pieces of half that to that many
- * (ribbon_piece.c), from right to left. How many they are depends on the number of keys alone, so
- * the bytes do not know how they were made:
+ * Pieces. A layer of more than 2^20 keys is solved in pieces of 2^19 to 2^20 keys (piece.c), from
+ * right to left. Their number depends only on the number of keys, so the bytes are the same however
+ * they were made:
  *
- *     threads         each takes a piece, with rows of its own; what pieces have to do with their neighbours is little, and
- *                     is done in order when all of them are ready
- *     beyond memory   the sorted keys are in a file (spill.c), and only those of the pieces at hand are read
+ *     threads         Each takes a piece, with its own rows. The little that pieces have to do with
+ *                     their neighbours is done in order, once all of them are ready.
+ *     beyond memory   The sorted keys are in a file (spill.c), and only those of the current pieces
+ *                     are read.
  *
- * Each lane more costs the room of some 70 keys at its seam: 0.03 % of the filter. At 10^7 keys,
- * sealing takes 65 ns a key by one thread, 40 by two; from a file, with 64 MiB of scratch, 67 by
- * one, and collecting 23 instead of 7. */
+ * Each additional lane costs the room of some 70 keys at its seam: 0.03 % of the filter. At 10^7
+ * keys, sealing takes 65 ns a key with one thread and 40 with two. From a file, with 64 MiB of
+ * scratch, it takes 67 with one, and collecting takes 23 instead of 7. */
 #include "piece.h"
 
 #include "../../core/error.h"
@@ -19,14 +20,15 @@
 #include "../../image/spill.h"
 #include "../hash_sort.h"
 
-/* Keys. There the seams between lanes cost 0.1 % of space, with fewer more. */
+/* In keys. From here on the seams between lanes cost at most 0.1 % of space; with fewer keys they
+ * cost more. */
 #define LANES_FROM (UINT64_C(1) << 17)
 #define MOST_IN_PIECE (UINT64_C(1) << 20)
-/* A piece begins with a byte of thresholds, which no other writes then. */
+/* A piece begins with a byte of thresholds, so that no other piece writes that byte. */
 #define PIECE_STEP (4 * TAMIS__RIBBON_BUCKET)
 #define MOST_CREW 64u
 
-/* What is to be built, of what. */
+/* What is to be built, and from what. */
 struct task {
     const struct ribbon_means *by;
     double columns;
@@ -35,43 +37,43 @@ struct task {
     tamis_error *why;
 };
 
-/* Sorted, each once: in the array, or in the only run of a spill. */
+/* Distinct keys in order: in the array, or in the only run of a spill. */
 struct ribbon_build_keys {
     tamis_hash *array;
     const struct spill *spill;
     uint64_t n;
 };
 
-/* Bumped ones, hashed for the next layer, from a layer whose keys are not in memory. What the array
- * has no room for becomes a run. */
+/* Bumped keys, hashed for the next layer, from a layer whose keys are not in memory. Those for
+ * which the array has no room become a run. */
 struct ribbon_build_bumped {
     tamis_hash *array;
     uint64_t n;
     struct spill runs;
 };
 
-/* A piece in the making. */
+/* A piece that is being built. */
 struct member {
     struct ribbon_piece piece;
     const struct ribbon_build_keys *keys;
-    uint64_t at, room; /* of the first key; keys that its own array has room for */
+    uint64_t at, room; /* index of the first key; room for keys in its own array */
     tamis_status status;
     tamis_error why;
 };
 
-/* A layer in the making. */
+/* A layer that is being built. */
 struct layer_work {
     const struct task *task;
     const struct ribbon_layer *layer;
     struct ribbon_build_keys keys;
     uint64_t starts, pieces;
     bool has_lanes;
-    struct member *crew; /* as many pieces as are made at a time */
+    struct member *crew; /* as many pieces as are built at a time */
     uint32_t n_crew;
-    void *windows; /* of the crew */
+    void *windows; /* the windows of the crew */
     struct ribbon_border border;
-    uint64_t bumped_from;               /* keys in memory: the bumped ones are put to the end */
-    struct ribbon_build_bumped *bumped; /* others */
+    uint64_t bumped_from;               /* keys in memory: bumped ones are moved to the end */
+    struct ribbon_build_bumped *bumped; /* keys in a file */
 };
 
 static uint32_t threads_of(const struct task *t)
@@ -91,12 +93,12 @@ static void plan_pieces(struct layer_work *w)
 {
     const struct ribbon_layer *l = w->layer;
     w->starts = tamis__ribbon_starts(l->segments);
-    w->has_lanes = w->keys.n >= LANES_FROM && !l->last; /* whose seams could not bump */
+    w->has_lanes = w->keys.n >= LANES_FROM && !l->last; /* the last cannot bump at seams */
     w->pieces = 1;
     while (w->has_lanes && w->keys.n / w->pieces > MOST_IN_PIECE) w->pieces *= 2;
 }
 
-/* Where piece i begins; that after the last is the end of the table. */
+/* Where piece i begins. The piece after the last one begins at the end of the table. */
 static uint64_t first_slot(const struct layer_work *w, uint64_t i)
 {
     const uint64_t steps = w->starts / PIECE_STEP, more = steps % w->pieces;
@@ -104,7 +106,8 @@ static uint64_t first_slot(const struct layer_work *w, uint64_t i)
     return (steps / w->pieces * i + (i < more ? i : more)) * PIECE_STEP;
 }
 
-/* Slots of the biggest window: of the first piece, or of the last, which has all that is left. */
+/* The slots of the largest window, which is that of the first piece or of the last, which has the
+ * rest. */
 static uint64_t most_slots(const struct layer_work *w)
 {
     const uint64_t first = first_slot(w, 1);
@@ -152,7 +155,7 @@ static uint64_t least_hi(uint64_t start, uint64_t starts)
     return hi;
 }
 
-/* How many keys start before this slot. */
+/* Sets *at to the number of keys that start before this slot. */
 static tamis_status find_start(const struct layer_work *w, uint64_t slot, uint64_t *at)
 {
     const uint64_t hi = least_hi(slot, w->starts);
@@ -169,8 +172,8 @@ static tamis_status find_start(const struct layer_work *w, uint64_t slot, uint64
     return TAMIS_OK;
 }
 
-/* Room for the keys of a piece that come from a file; pieces of uniform keys are of one size within
- * a few permille. */
+/* Makes room for the keys of a piece that come from a file. Pieces of uniform keys have the same
+ * size within a few permille. */
 static tamis_status key_room(const struct layer_work *w, struct member *m)
 {
     if (m->room >= m->piece.n && m->room > 0) return TAMIS_OK;
@@ -184,7 +187,7 @@ static tamis_status key_room(const struct layer_work *w, struct member *m)
     return TAMIS_OK;
 }
 
-/* Piece i, whose last key is before `end`. */
+/* Assigns piece i, whose keys end before `end`. */
 static tamis_status ribbon_build_assign(const struct layer_work *w, struct member *m, uint64_t i,
                                         uint64_t end)
 {
@@ -213,7 +216,7 @@ static void make_piece(void *crew, uint64_t i)
 
 /* --- Bumped keys ------------------------------------------------------------------------------ */
 
-/* The bit to be retrieved stays as it is. */
+/* Keeps the bit that is to be retrieved. */
 static tamis_hash with_bit(tamis_hash h, uint64_t lo)
 {
     h.lo = (h.lo & ~UINT64_C(1)) | (lo & 1);
@@ -228,7 +231,7 @@ static tamis_hash next_of(const struct task *t, tamis_hash h)
     return t->retrieves ? with_bit(next, h.lo) : next;
 }
 
-/* Also drops repeats. */
+/* Sorts and drops repeats. */
 static tamis_status ribbon_build_sort(const struct task *t, tamis_hash *h, uint64_t *n)
 {
     const uint32_t threads = threads_of(t);
@@ -239,7 +242,7 @@ static tamis_status ribbon_build_sort(const struct task *t, tamis_hash *h, uint6
     return TAMIS_OK;
 }
 
-/* The array as a run. */
+/* Writes the array as a run. */
 static tamis_status write_bumped(const struct task *t, struct ribbon_build_bumped *b)
 {
     const tamis_status status = ribbon_build_sort(t, b->array, &b->n);
@@ -248,7 +251,7 @@ static tamis_status write_bumped(const struct task *t, struct ribbon_build_bumpe
     return status == TAMIS_OK ? tamis__spill_write(&b->runs, b->array, n, t->why) : status;
 }
 
-/* The first n keys of a piece that is done. */
+/* Takes the first n keys of a piece that is done. */
 static tamis_status take_bumped(struct layer_work *w, const struct ribbon_piece *p, uint64_t n)
 {
     struct ribbon_build_bumped *b = w->bumped;
@@ -269,7 +272,7 @@ static tamis_status take_bumped(struct layer_work *w, const struct ribbon_piece 
 
 /* --- Layers ----------------------------------------------------------------------------------- */
 
-/* The crew's next pieces, from piece end-1 on to the left; their keys are before *end_key. */
+/* Builds the crew's next pieces, from piece end-1 to the left. Their keys end before *end_key. */
 static tamis_status make_pieces(struct layer_work *w, uint64_t end, uint32_t n, uint64_t *end_key)
 {
     tamis_status status = TAMIS_OK;
@@ -310,7 +313,8 @@ static bool layer_alloc(const tamis_memory *memory, struct ribbon_layer *l)
     return l->solution != NULL && (l->thresholds != NULL || l->threshold_bytes == 0);
 }
 
-/* Keys in memory: the bumped ones are in front afterwards, and keys->n says how many. */
+/* If the keys are in memory, the bumped ones are in front afterwards, and keys->n is their
+ * number. */
 static tamis_status solve_layer(const struct task *t, const struct ribbon_layer *l,
                                 struct ribbon_build_keys *keys, struct ribbon_build_bumped *bumped)
 {
@@ -347,8 +351,8 @@ static bool is_complete(const struct ribbon *r)
     return r->count > 0 && r->layers[r->count - 1].last;
 }
 
-/* All the layers that are left, for *n keys in memory. Of a retrieval all but the last: *n keys, in
- * front, remain for that. */
+/* Builds all remaining layers, for *n keys in memory. In a retrieval it leaves out the last layer,
+ * and its *n keys remain in front. */
 static tamis_status build_layers(const struct task *t, tamis_hash *h, uint64_t *n)
 {
     while (!is_complete(t->out)) {
@@ -363,7 +367,8 @@ static tamis_status build_layers(const struct task *t, tamis_hash *h, uint64_t *
     return TAMIS_OK;
 }
 
-/* A layer of the keys in these runs, which may be b's own: the bumped keys take their place. */
+/* Builds a layer of the keys in these runs, which may be b's own. The bumped keys take their
+ * place. */
 static tamis_status layer_of_runs(const struct task *t, const struct spill *runs,
                                   struct ribbon_build_bumped *b)
 {
@@ -381,7 +386,7 @@ static tamis_status layer_of_runs(const struct task *t, const struct spill *runs
     return status;
 }
 
-/* From the file, layer by layer, until the bumped keys fit the memory. */
+/* Builds from the file, layer by layer, until the bumped keys fit in memory. */
 static tamis_status build_from_runs(const struct task *t, tamis_hash *h)
 {
     struct ribbon_build_bumped b = {.array = h, .runs = tamis__spill_behind(t->by->spill)};
@@ -417,11 +422,11 @@ tamis_status tamis__ribbon_build(const tamis_memory *memory, tamis_hash *hashes,
 
 /* --- Retrieval -------------------------------------------------------------------------------- */
 
-/* Salts to be tried. Of random keys one in three fails at first; from the ninth on there is more
- * and more room. */
+/* The number of salts to try. The first fails for one in three sets of random keys. From the ninth
+ * on there is more and more room. */
 #define SALTS 64u
 
-/* The last layer, if it can be solved with this salt: TAMIS_EABSENT when not. */
+/* Builds the last layer with this salt. Returns TAMIS_EABSENT if it cannot be solved. */
 static tamis_status try_last(const struct task *t, const tamis_hash *keys, uint64_t n,
                              uint32_t salt, struct ribbon_layer *l)
 {

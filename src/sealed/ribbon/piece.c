@@ -1,28 +1,28 @@
 /* One piece of a ribbon's layer: elimination, bumping, substitution.
  *
  * Elimination. rows[i] is 0, or the row whose lowest bit is slot i, shifted so that this bit is bit
- * 0. A new row walks: where its first slot has a row, that one is added to it, which clears the
- * slot, and it moves on to the next slot it has left; where the slot is free, it stays. A row that
- * comes to nothing was a sum of others; its side then is 0 when it was the same sum, and else the
- * key cannot be kept.
+ * 0. A new row walks. If its first slot has a row, that one is added to it, which clears the slot,
+ * and it moves on to its next remaining slot. If the slot is free, it stays there. A row that
+ * becomes zero was a sum of others. If its side is then 0 as well, the equation already holds;
+ * otherwise the key cannot be kept.
  *
- * Bumping. The keys of a bucket come in three groups, those of the last slots first: their walks go
- * to the right, and what the bucket before left over stands at the left. A group is kept as a whole
- * or not at all; the first one that is not, and all after it, are bumped. Keys are sorted by all
- * their bits, so the bytes depend on the set alone.
+ * Bumping. The keys of a bucket are taken in three groups, those of the last slots first, because
+ * walks go to the right, and rows from the bucket before are at the left. A group is kept as a
+ * whole or not at all. The first group that is not kept, and all after it, are bumped. Keys are
+ * sorted by all their bits, so the bytes depend only on the set.
  *
  * Speed. One step of a walk waits for the load of one row, and for little else. So three walks go
- * on at a time, in three parts of the piece, the lanes: 33 ns a key instead of 60. They must not
- * meet, as one could undo a row that another has used: the last bucket before a lane, the seam, is
- * left until all are done. A lane's rows end in it: a window is shorter than a bucket. The last
- * bucket of the piece is a seam, too, with the piece to the right:
+ * on at a time, in three parts of the piece, the lanes: 33 ns a key instead of 60. Lanes must not
+ * meet, because one could undo a row that another has used. So the last bucket before a lane, the
+ * seam, is left until all lanes are done. The rows of a lane end in it, because a window is shorter
+ * than a bucket. The last bucket of the piece is also a seam, with the piece to the right:
  *
- *     [ lane        |seam][ lane        |seam][ lane        |seam] | first segment of the piece to the right
- *       1st key of from[0] [1]   [2]     [3]   [4]           [5]
+ *     [ lane       |seam][ lane       |seam][ lane       |seam] | first segment of the piece
+ *     from[0]       [1]   [2]          [3]   [4]          [5]   | to the right
  *
- * A seam's rows may stand in the first 63 slots after it. So a piece is solved but for its first
- * segment, which goes over the border to the piece on its left: that one, when it has done its last
- * seam, solves it before its own. */
+ * where from[i] is the first key of part i. Rows of a seam may be in the first 63 slots after it.
+ * So a piece is solved except for its first segment, which goes over the border to the piece on its
+ * left. That piece solves it after its own last seam, and before its own segments. */
 #include "piece.h"
 
 #include "../../core/cpu.h"
@@ -32,7 +32,7 @@ struct walker {
     uint32_t side;
 };
 
-/* Slots are counted from the first of the piece, here and below. */
+/* Here and below, slots are counted from the first of the piece. */
 static uint64_t ribbon_piece_start_of(const struct ribbon_piece *p, const tamis_hash *h)
 {
     return tamis__ribbon_start(*h, p->starts) - p->first;
@@ -40,7 +40,7 @@ static uint64_t ribbon_piece_start_of(const struct ribbon_piece *p, const tamis_
 
 /* --- Groups ----------------------------------------------------------------------------------- */
 
-/* The next group that has keys, of the bucket at hand. False: there is none. */
+/* Opens the next group of the current bucket that has keys. Returns false if there is none. */
 static bool open_group(struct ribbon_lane *l)
 {
     while (l->code > 0) {
@@ -56,7 +56,7 @@ static bool open_group(struct ribbon_lane *l)
     return false;
 }
 
-/* Ends the bucket at hand: its keys before `kept` are bumped. */
+/* Closes the current bucket. Its keys before `kept` are bumped. */
 static void close_bucket(struct ribbon_lane *l, const tamis_hash *kept)
 {
     const struct ribbon_layer *layer = l->piece->layer;
@@ -82,7 +82,7 @@ static bool open_bucket(struct ribbon_lane *l)
         l->bucket_end++;
     l->group = l->bucket_end;
     l->code = 3;
-    return open_group(l); /* which a bucket with keys always has */
+    return open_group(l); /* true: the bucket has keys */
 }
 
 static void walk(const struct ribbon_lane *l, struct walker *w)
@@ -103,11 +103,11 @@ static void undo_group(struct ribbon_lane *l)
     }
 }
 
-/* The end of a walk: the row found its slot, or came to nothing. Begins the next one; false: there
- * is none. */
+/* Ends a walk, whose row found its slot or became zero, and begins the next one. Returns false if
+ * there is none. */
 __attribute__((noinline)) static bool ribbon_piece_turn(struct ribbon_lane *l, struct walker *w)
 {
-    bool is_done = false; /* the bucket */
+    bool is_done = false; /* with the bucket */
     if (w->row == 0 && w->side != 0) {
         undo_group(l);
         close_bucket(l, l->group_end);
@@ -131,7 +131,7 @@ __attribute__((noinline)) static bool ribbon_piece_turn(struct ribbon_lane *l, s
 
 /* --- Elimination ------------------------------------------------------------------------------ */
 
-/* False when the lane has come to its end. */
+/* Returns false after the lane's last step. */
 static inline bool step(const struct ribbon_piece *p, struct ribbon_lane *l, struct walker *w)
 {
     const uint64_t there = p->rows[w->slot], row = w->row ^ there;
@@ -158,7 +158,7 @@ static bool lane_open(struct ribbon_lane *l, const struct ribbon_piece *p, tamis
     return true;
 }
 
-/* The first of n sorted keys whose start is not before `start`. */
+/* The index of the first of n sorted keys that starts at `start` or after it. */
 static uint64_t first_from(const struct ribbon_piece *p, const tamis_hash *h, uint64_t n,
                            uint64_t start)
 {
@@ -207,8 +207,8 @@ static void run_lanes(struct ribbon_piece *p)
     while (c_lives) c_lives = step(p, &l[4], &c);
 }
 
-/* After a seam comes a full lane, and a row could walk through all of it to the next free slot. One
- * that leaves the seam's windows does not fit. */
+/* After a seam comes a full lane, and a row could walk through all of it to the next free slot. A
+ * row that leaves the seam's windows does not fit. */
 static void run_seam(struct ribbon_piece *p, unsigned seam)
 {
     struct ribbon_lane *l = &p->parts[seam];
@@ -225,7 +225,7 @@ static void run_seam(struct ribbon_piece *p, unsigned seam)
     }
 }
 
-/* Puts the bumped keys in front and returns how many they are. */
+/* Moves the bumped keys to the front and returns how many there are. */
 static uint64_t gather_bumped(struct ribbon_piece *p)
 {
     uint64_t bumped = 0;
@@ -250,7 +250,8 @@ void tamis__ribbon_eliminate(struct ribbon_piece *p)
 
 /* --- Substitution ----------------------------------------------------------------------------- */
 
-/* In a homogeneous system the free slots must be random: all 0 would solve it too. */
+/* In a homogeneous system the free slots must be random, because all zeros would be a solution,
+ * too. */
 static void fill_free(const struct ribbon_piece *p)
 {
     for (uint64_t i = 0; i < p->slots; i++)
@@ -278,7 +279,7 @@ uint64_t tamis__ribbon_join(struct ribbon_piece *p, struct ribbon_border *b)
         memcpy(p->rows + p->slots, b->rows, sizeof b->rows);
         memcpy(p->sides + p->slots, b->sides, sizeof b->sides);
     }
-    run_seam(p, TAMIS__RIBBON_PARTS - 1); /* which in the last piece has no keys */
+    run_seam(p, TAMIS__RIBBON_PARTS - 1); /* has no keys in the last piece */
     if (p->layer->homogeneous) fill_free(p);
     substitute(p, b->words);
     memcpy(b->rows, p->rows, sizeof b->rows);

@@ -1,55 +1,59 @@
-/* ribbon: a static filter within half a percent of the smallest possible (P. C. Dillinger, L.
+/* ribbon: a sealed filter within half a percent of the smallest possible (P. C. Dillinger, L.
  * Hübschle-Schneider, P. Sanders, S. Walzer, "Fast succinct retrieval and approximate membership
- * using ribbon", 2022, there called BuRR; homogeneous: P. C. Dillinger, S. Walzer, "Ribbon filter:
- * practically smaller than Bloom and Xor", 2021).
+ * using ribbon", 2022, where it is called BuRR; for homogeneous ribbons see P. C. Dillinger, S.
+ * Walzer, "Ribbon filter: practically smaller than Bloom and Xor", 2021).
  *
- * A key is an equation. Its hash gives a start slot, a row of 64 bits whose first is 1, and a side
- * of r bits. The table Z, of r bits a slot, is made such that for every key that is in, the sum
+ * A key is an equation. Its hash determines a start slot, a row of 64 bits whose first is 1, and a
+ * side of r bits. The table Z, with r bits a slot, is chosen such that for every member, the sum
  * (exclusive or) of the slots that its row picks from its window is its side:
  *
  *     slots         0                       start                      start+63
  *     Z             [..][..][..][..] ... [ ][a][b][c][d][e][f] ... [x][y][z][ ] ...    r bits each
  *     row                                   1  0  1  1  0  0       0  1  1
- *     a key that is in:                     a     ^c ^d          ...  ^y ^z  ==  side
+ *     a member:                             a     ^c ^d          ...  ^y ^z  ==  side
  *
- * For a key that is not in, the side is r fair coins that the table knows nothing of: it agrees
- * with chance 2^-r, exactly, whatever the table holds. There is no other source of false positives,
- * and no load to be planned.
+ * For a non-member, the side is r fair coins that are independent of the table, so it agrees with
+ * probability exactly 2^-r, whatever the table contains. There is no other source of false
+ * positives, and no load to be planned.
  *
- * Solving. Keys sorted by start make a band matrix, which Gaussian elimination solves in one pass,
- * a few hundred slots at a time in the first-level cache (ribbon_build.c). It fails where more keys
- * come together than slots. The plain remedy is slack, of a tenth and more. Bumping is the better
- * one: slots are cut into buckets of 128, and when the keys of a bucket do not fit, those that
- * start in its first 24, its first 48 or all of its slots are left to a second table, the next
- * layer, with another hash. Two bits a bucket tell which. As failures have become harmless there
- * are 1.05 keys for each slot: 4.9 % are bumped, and 0.1 % of the slots stay free. Layers shrink by
- * a factor of 20.
+ * Solving. Keys sorted by start form a band matrix, which Gaussian elimination solves in one pass,
+ * a few hundred slots at a time in the first-level cache (piece.c). It fails where more keys come
+ * together than there are slots. The simple remedy is slack, a tenth or more. Bumping is the better
+ * one. Slots are divided into buckets of 128. If the keys of a bucket do not fit, those that start
+ * in its first 24, its first 48 or all of its slots are left to a second table, the next layer,
+ * with another hash. Two bits per bucket record which. As failures have become harmless, there are
+ * 1.05 keys for each slot: 4.9 % are bumped, and 0.1 % of the slots stay free. Layers shrink by a
+ * factor of 20.
  *
  * The last layer, for 700 keys or fewer, is homogeneous: all its sides are 0. Such a system always
- * has a solution, so that building cannot fail whatever the keys are. It has many; a random one is
- * taken (the trivial one would say "maybe" to everything). Its rate is 2^-r where the slots of
- * every window span all r dimensions, which takes some slack: a twelfth of the keys, and r + 8
- * slots. Small sets have no other layer.
+ * has a solution, so building cannot fail, whatever the keys are. It has many solutions, of which a
+ * random one is taken (the trivial one would answer "maybe" to everything). Its rate is 2^-r where
+ * the slots of every window span all r dimensions, which takes some slack: a twelfth of the keys,
+ * and r + 8 slots. Small sets have no other layer.
  *
- * Layout of a layer. A segment is 64 slots; its r columns are r words, bit j of word c being column
- * c of its slot j. A window meets two segments at most. Per column: shift the two words together,
- * mask with the row, take the parity. With AVX-512 that is one instruction each for eight columns,
- * and eight columns are a cache line:
+ * Layout of a layer. A segment has 64 slots. Its r columns are r words, and bit j of word c is
+ * column c of its slot j. A window meets at most two segments. For each column a query shifts the
+ * two words together, masks them with the row, and takes the parity. With AVX-512 each of these is
+ * one instruction for eight columns, and eight columns are a cache line:
  *
  *     segment 0                      segment 1                      ...
  *     [col 0][col 1] ... [col r-1]   [col 0][col 1] ... [col r-1]        64 bits each
  *
- * Fractions. For a rate between 2^-r and 2^-(r+1) the last segments have r+1 columns, as RocksDB
- * has it. A mixture of two rates wants more than its mean would: 0.086 bits a key at worst.
+ * Fractions. For a rate between 2^-r and 2^-(r+1) the last segments have r+1 columns, as in
+ * RocksDB. A mixture of two rates takes more space than a single rate equal to their mean: 0.086
+ * bits a key at worst.
  *
- * Space, n = 10^6, against the bound n·log2(1/rate): r = 4: 1.0054, r = 8: 1.0031, r = 16: 1.0024;
- * for 1 %, with its fraction, 1.0154. Of the 0.3 % at r = 8, 0.2 % are the thresholds and 0.1 %
- * free slots.
+ * Space at n = 10^6, relative to the bound n·log2(1/rate): r = 4: 1.0054, r = 8: 1.0031, r = 16:
+ * 1.0024; for 1 %, which has a fraction, 1.0154. At r = 8 the thresholds take 0.2 % and free slots
+ * 0.1 %, which makes 0.3 %.
  *
- * Time, on one core of a Zen 4: building 62 ns a key at 10^7, of which 19 are sorting (40 by two
- * threads). Asking for hashes in batches, r = 8: 4.3 ns at 10^6 and 4.8 at 10^7 with AVX-512, 6.8
- * and 6.6 with AVX2, 23 without either; for 1 %, with its fraction, 4.8 and 5.6, 7.0 and 7.4,
- * 22. */
+ * Time, on one core of a Zen 4. Building takes 62 ns a key at 10^7, 19 of them for sorting (40 with
+ * two threads). Queries of hashes in batches, at 10^6 and 10^7:
+ *
+ *                 r = 8            1 %, with its fraction
+ *     AVX-512     4.3, 4.8 ns      4.8, 5.6 ns
+ *     AVX2        6.8, 6.6 ns      7.0, 7.4 ns
+ *     neither     23 ns            22 ns */
 #include "ribbon.h"
 
 #include "../../core/cpu.h"
@@ -57,13 +61,13 @@
 #include <assert.h>
 #include <math.h>
 
-/* Windows of a homogeneous layer that are looked at for its rate. */
+/* The most windows of a homogeneous layer that are examined for its rate. */
 #define MOST_WINDOWS 4096u
 
 /* --- Shapes ----------------------------------------------------------------------------------- */
 
-/* 2^64 · 2^-x for 0 <= x < 1, x in units of 2^-16: of integers alone, as exp2 may differ in its
- * last bit from one machine to the next, and with it a shape. Constant i is 2^64 ·
+/* 2^64 · 2^-x for 0 <= x < 1, with x in units of 2^-16. It uses only integers, because exp2 may
+ * differ in its last bit from one machine to the next, and the shape with it. Constant i is 2^64 ·
  * 2^-(2^-(i+1)). */
 static uint64_t power(uint32_t x)
 {
@@ -80,7 +84,7 @@ static uint64_t power(uint32_t x)
     return p;
 }
 
-/* Of S starts let b·64 have r columns and the others r+1: the rate 2^-r · (1/2 + 32·b/S) is to be
+/* Let 64·b of S starts have r columns and the others r+1. The rate 2^-r · (1/2 + 32·b/S) is to be
  * 2^-(r+x) or just below, so b = S·(2^-x - 1/2)/32. */
 static void split(double columns, struct ribbon_layer *l)
 {
@@ -100,7 +104,7 @@ static uint64_t solution_bytes(const struct ribbon_layer *l)
     return 8 * tamis__ribbon_word(l, l->segments);
 }
 
-/* In whole words. */
+/* Rounded up to whole words. */
 static uint64_t threshold_bytes(const struct ribbon_layer *l)
 {
     const uint64_t starts = tamis__ribbon_starts(l->segments);
@@ -113,7 +117,8 @@ bool tamis__ribbon_shape(uint64_t n, double columns, bool is_last, struct ribbon
     memset(l, 0, sizeof *l);
     if (!(columns >= 1 && columns <= TAMIS__RIBBON_COLUMNS)) return false;
     if (n > TAMIS__RIBBON_SEGMENTS * (TAMIS__RIBBON_WIDTH / 2)) return false;
-    /* Bumped: 1.05 keys a slot. Homogeneous: as much slack as keeps every window's rank full. */
+    /* Bumped layers have 1.05 keys a slot. The homogeneous one has enough slack to keep the rank of
+     * every window full. */
     const uint64_t slots = is_last ? n + n / 12 + (uint64_t)columns + 8 : n - n / 21;
     l->segments = (slots + (is_last ? 63 : 32)) / TAMIS__RIBBON_WIDTH;
     if (l->segments == 0) l->segments = 1;
@@ -133,7 +138,7 @@ uint64_t tamis__ribbon_bytes(uint64_t n, double columns)
         if (!tamis__ribbon_shape(n, columns, is_last, &l)) return UINT64_MAX;
         sum += l.solution_bytes + l.threshold_bytes;
         if (is_last) break;
-        /* What stays free, measured: one slot in a thousand, and some at the ends. */
+        /* Measured: one slot in a thousand stays free, and some at the ends. */
         const uint64_t slots = l.segments * TAMIS__RIBBON_WIDTH, kept = slots - slots / 1000 - 24;
         n = n > kept ? n - kept : 0;
     }
@@ -175,7 +180,8 @@ const char *tamis__ribbon_wrong(const struct ribbon *r)
 
 /* --- The rate --------------------------------------------------------------------------------- */
 
-/* Starts of a layer that it keeps, and the sum of their rates. */
+/* Sets *kept to the number of starts whose keys the layer keeps, and returns the sum of their
+ * rates. */
 static double bumped_rate(const struct ribbon_layer *l, double *kept)
 {
     const uint64_t starts = tamis__ribbon_starts(l->segments);
@@ -193,7 +199,7 @@ static double bumped_rate(const struct ribbon_layer *l, double *kept)
     return rates;
 }
 
-/* Column bits of one slot. */
+/* The bits of all columns in one slot. */
 static uint32_t ribbon_ask_slot_of(const struct ribbon_layer *l, uint64_t slot, uint32_t columns)
 {
     const uint8_t *words = l->solution + 8 * tamis__ribbon_word(l, slot / TAMIS__RIBBON_WIDTH);
@@ -227,7 +233,7 @@ static double window_rate(const struct ribbon_layer *l, uint64_t start)
     return reduce(basis, ribbon_ask_slot_of(l, start, columns)) == 0 ? ldexp(1, -rank) : 0;
 }
 
-/* The sum over all starts, or as many times the mean of some of them. */
+/* The sum of the rates of all starts, extrapolated if there are more than MOST_WINDOWS. */
 static double homogeneous_rate(const struct ribbon_layer *l)
 {
     const uint64_t starts = tamis__ribbon_starts(l->segments), step = 1 + starts / MOST_WINDOWS;
@@ -238,7 +244,7 @@ static double homogeneous_rate(const struct ribbon_layer *l)
 
 double tamis__ribbon_rate(const struct ribbon *r)
 {
-    double rate = 0, here = 1; /* the share of hashes that come as far as this layer */
+    double rate = 0, here = 1; /* here: the share of hashes that reach this layer */
     for (uint32_t i = 0; i < r->count; i++) {
         const struct ribbon_layer *l = &r->layers[i];
         const double starts = (double)tamis__ribbon_starts(l->segments);
@@ -256,7 +262,7 @@ double tamis__ribbon_rate(const struct ribbon *r)
 
 /* --- Queries ---------------------------------------------------------------------------------- */
 
-/* Alone, without what pays for many only. */
+/* Queries one key, without what pays only for many. */
 static bool ribbon_ask_query_one(const struct ribbon *r, tamis_hash h)
 {
     const struct ribbon_layer *l = r->layers;
@@ -272,7 +278,7 @@ static bool ribbon_ask_query_one(const struct ribbon *r, tamis_hash h)
     return bit != 0;
 }
 
-#ifdef __wasm__ /* which cannot prefetch: one by one is as fast, and half the code */
+#ifdef __wasm__ /* it cannot prefetch: one by one is as fast, and half the code */
 void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t n,
                             struct ribbon_aim *aim)
 {
@@ -298,16 +304,16 @@ void tamis__ribbon_prefetch(const struct ribbon *r, const tamis_hash *h, size_t 
     for (size_t i = 0; i < n; i++) tamis__ribbon_fetch(r->layers, aim, i);
 }
 
-/* Hashes on their way down the layers, and whose answers they are. A layer bumps 4.9 % of its keys,
- * 6 of a batch, so they nearly always fit. If more come, from a hostile image for example, they are
- * taken in several turns. */
+/* Hashes on their way down the layers, and the keys that they belong to. A layer bumps 4.9 % of its
+ * keys, 6 of a batch, so they nearly always fit. If there are more, for example in a hostile image,
+ * they are processed in several rounds. */
 #define MOST_BUMPED 32u
 struct ribbon_ask_bumped {
     tamis_hash hashes[MOST_BUMPED];
     uint8_t of[MOST_BUMPED];
     size_t n;
     struct ribbon_aim aim;
-    _Alignas(64) uint64_t words[TAMIS__RIBBON_AIM_WORDS(MOST_BUMPED)]; /* of the aim */
+    _Alignas(64) uint64_t words[TAMIS__RIBBON_AIM_WORDS(MOST_BUMPED)]; /* for the aim */
 };
 
 /* Which of the n keys of an aim are bumped. */
@@ -325,9 +331,9 @@ static struct marks marks_of(const struct ribbon_aim *aim, size_t n)
     return m;
 }
 
-/* Those marked among the hashes h, as many as there is room for, remixed for layer l and on their
- * way from memory; h may be b's own. `of` NULL: hash i is of key i. Returns whether there are more,
- * which stay marked. */
+/* Collects the marked ones of the hashes h, as many as there is room for, remixes them for layer l,
+ * and prefetches their windows. h may be b's own hashes. If `of` is NULL, hash i belongs to key i.
+ * Returns whether there are more, which stay marked. */
 static bool ribbon_ask_collect(struct ribbon_ask_bumped *b, const struct ribbon_layer *l,
                                const tamis_hash *h, const uint8_t *of, struct marks *m)
 {
@@ -349,7 +355,7 @@ static bool ribbon_ask_collect(struct ribbon_ask_bumped *b, const struct ribbon_
     return more != 0;
 }
 
-/* Puts the answers of layer l and of those below it in their places. */
+/* Writes the answers of layer l and of those below it to their places. */
 static void query_bumped(const struct kernels *k, const struct ribbon_layer *l,
                          struct ribbon_ask_bumped *b, uint8_t *bits)
 {
@@ -366,8 +372,8 @@ static void query_bumped(const struct kernels *k, const struct ribbon_layer *l,
     }
 }
 
-/* The windows that the second layer will be asked for are fetched before the first layer is asked:
- * by then they are there. */
+/* The windows for the second layer are prefetched before the first layer is queried, so that they
+ * have arrived by then. */
 static void query_many(const struct ribbon *r, const tamis_hash *h, size_t n,
                        const struct ribbon_aim *aim, const struct ribbon_aim *next, uint8_t *bits)
 {
@@ -389,7 +395,7 @@ static void query_many(const struct ribbon *r, const tamis_hash *h, size_t n,
     }
 }
 
-/* In a frame of its own: batches that were aimed at do not need these buffers. */
+/* In a frame of its own, because batches with aims do not need these buffers. */
 static TAMIS__APART void ribbon_ask_query_unaimed(const struct ribbon *r, const tamis_hash *h,
                                                   size_t n, uint8_t *bits)
 {

@@ -1,11 +1,12 @@
 /* ribbon: the bumped ribbon filter, the smallest of all: half a percent above the lower bound
  * (query.c explains how and why). This file makes a kind of it: planning, sections, sealing.
  *
- * A sealed kind. Any rate from 1/2 to 2^-32, fractions included: a filter of 6.64 columns has 6 in
- * one part of the table and 7 in the rest. Building cannot fail, keys may be repeated, and the
- * bytes depend only on the set of keys, not on their order.
+ * It is a sealed kind. It reaches any rate from 1/2 to 2^-32, fractions included: a filter of 6.64
+ * columns has 6 in one part of the table and 7 in the rest. Building cannot fail, keys may be
+ * repeated, and the bytes depend only on the set of keys, not on their order.
  *
- * Sections: those of the layers (sections.h); before the seal, the hashes that were added. */
+ * Its sections are those of the layers (sections.h). Before the seal there is one section, with the
+ * hashes that were added. */
 #include "../../core/bitrows.h"
 #include "../../core/error.h"
 #include "../../core/memory.h"
@@ -20,8 +21,8 @@
 
 /* --- Planning --------------------------------------------------------------------------------- */
 
-/* Of n uniform hashes; the layers after the first take what the one before bumps, which varies a
- * little. */
+/* The size for n uniform hashes. The layers after the first contain what the one before bumps,
+ * which varies a little. */
 static uint64_t ribbon_image_bytes(uint64_t n, uint32_t fixed)
 {
     const double columns = (double)fixed / ONE;
@@ -57,7 +58,7 @@ static uint64_t ribbon_items_for_bytes(uint64_t bytes, uint32_t fixed)
     return tamis__largest(0, TAMIS__MAX_ITEMS / TAMIS__RIBBON_COLUMNS, items_keep_budget, &b);
 }
 
-/* Most columns that keep the budget; 0: not even one does. */
+/* The most columns within the budget, or 0 if not even one is. */
 static uint32_t ribbon_columns_for_bytes(uint64_t items, uint64_t bytes)
 {
     struct ribbon_budget b = {.items = items, .bytes = bytes};
@@ -131,7 +132,8 @@ static const char *ribbon_wrong_shape(const struct body *b)
 static const char *ribbon_wrong_cells(const struct body *b)
 {
     const bool nothing = !tamis__collecting(b) && tamis__ribbon_is_nothing(b->sections);
-    return nothing ? tamis__ribbon_wrong_nothing_cells(b->sections) : NULL; /* any bits solve */
+    /* Any bits of a ribbon are a valid solution. */
+    return nothing ? tamis__ribbon_wrong_nothing_cells(b->sections) : NULL;
 }
 
 /* --- Sealing ---------------------------------------------------------------------------------- */
@@ -150,7 +152,7 @@ static uint32_t sections_of(const struct ribbon *r, const tamis_memory *memory, 
     return out->cells != NULL ? 1 : 0;
 }
 
-/* Nothing is in memory any more: the cells are room for the work. */
+/* All hashes are in the file, so the cells serve as scratch. */
 static tamis_status build_from_file(struct body *b, struct ribbon *r, tamis_error *why)
 {
     const struct section *s = b->sections;
@@ -190,7 +192,7 @@ static tamis_status ribbon_seal(struct body *b, uint64_t *distinct, tamis_error 
     return ribbon_no_memory(s, why);
 }
 
-/* --- Asking ----------------------------------------------------------------------------------- */
+/* --- Queries ---------------------------------------------------------------------------------- */
 
 #define AIMED 120u
 _Static_assert(TAMIS__RIBBON_AIM_WORDS(AIMED) <= TAMIS__AIM_WORDS, "aims have room");

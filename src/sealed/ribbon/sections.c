@@ -11,7 +11,7 @@ enum {
 #define NOTHING_BYTES 8u
 #define MOST_COLUMNS (TAMIS__RIBBON_COLUMNS * TAMIS__RIBBON_ONE)
 
-/* A hair less counts as enough, so that a solved plan stays what it is. */
+/* Slightly fewer columns count as enough, so that solving a solved plan does not change it. */
 uint32_t tamis__ribbon_columns_for(double rate)
 {
     const double wanted = ceil(-log2(rate) * TAMIS__RIBBON_ONE - 1e-3);
