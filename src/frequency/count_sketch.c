@@ -168,16 +168,7 @@ static tamis_status count_sketch_add(struct body *b, const struct batch *keys, u
 
 static tamis_status count_sketch_take_away(struct body *b, tamis_hash h)
 {
-    const int64_t one = -1;
-    const struct batch key = {.hashes = &h, .n = 1, .weights = &one};
-    size_t done;
-    return count_sketch_add(b, &key, NULL, &done);
-}
-
-static void count_sketch_query(const struct body *b, const struct batch *keys, uint8_t *bits)
-{
-    (void)b;
-    tamis__all_maybe(bits, keys->n);
+    return tamis__take_one(b, h, count_sketch_add);
 }
 
 static int64_t median(int64_t *v, uint32_t n)
@@ -264,7 +255,7 @@ const struct kind tamis__count_sketch = {
     .wrong_cells = tamis__wrong_row_ends,
     .prefetch = tamis__counter_prefetch,
     .add = count_sketch_add,
-    .query = count_sketch_query,
+    .query = tamis__query_maybe,
     .remove = count_sketch_take_away,
     .merge = count_sketch_merge,
     .gauge = count_sketch_gauge,

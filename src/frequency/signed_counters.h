@@ -3,6 +3,8 @@
 #ifndef TAMIS_SIGNED_COUNTERS_H
 #define TAMIS_SIGNED_COUNTERS_H
 
+#include "../core/kind.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -58,6 +60,24 @@ static inline void tamis__all_maybe(uint8_t *bits, size_t n)
 {
     memset(bits, 0xff, n / 8);
     if (n % 8 != 0) bits[n / 8] = (uint8_t)((1u << n % 8) - 1);
+}
+
+/* `query` of struct kind. */
+static inline void tamis__query_maybe(const struct body *b, const struct batch *keys, uint8_t *bits)
+{
+    (void)b;
+    tamis__all_maybe(bits, keys->n);
+}
+
+/* `remove` of struct kind, given the kind's `add`: it adds the key with weight -1. */
+static inline tamis_status tamis__take_one(struct body *b, tamis_hash h,
+                                           tamis_status (*add)(struct body *, const struct batch *,
+                                                               uint8_t *, size_t *))
+{
+    const int64_t one = -1;
+    const struct batch key = {.hashes = &h, .n = 1, .weights = &one};
+    size_t done;
+    return add(b, &key, NULL, &done);
 }
 
 #endif

@@ -185,16 +185,7 @@ static tamis_status signed_tally_add(struct body *b, const struct batch *keys, u
 
 static tamis_status signed_tally_take_away(struct body *b, tamis_hash h)
 {
-    const int64_t one = -1;
-    const struct batch key = {.hashes = &h, .n = 1, .weights = &one};
-    size_t done;
-    return signed_tally_add(b, &key, NULL, &done);
-}
-
-static void signed_tally_query(const struct body *b, const struct batch *keys, uint8_t *bits)
-{
-    (void)b;
-    tamis__all_maybe(bits, keys->n);
+    return tamis__take_one(b, h, signed_tally_add);
 }
 
 static void signed_tally_count(const struct body *b, const struct batch *keys, int64_t *out)
@@ -284,7 +275,7 @@ const struct kind tamis__signed_tally = {
     .wrong_cells = tamis__wrong_octets,
     .prefetch = tamis__octet_prefetch,
     .add = signed_tally_add,
-    .query = signed_tally_query,
+    .query = tamis__query_maybe,
     .remove = signed_tally_take_away,
     .merge = signed_tally_merge,
     .gauge = signed_tally_gauge,
