@@ -23,7 +23,7 @@ const char *tamis__wrong_buckets(const struct buckets *b)
     for (uint64_t i = 0; i < b->n; i++) {
         const uint8_t *last = b->bytes + i * BUCKET + BUCKET_LAST;
         for (uint64_t s = i * BUCKET_WAYS; s < (i + 1) * BUCKET_WAYS; s++) {
-            /* A print twice in one bucket is found by neither. */
+            /* If a print is twice in a bucket, only the first is found; the second is reported. */
             const char *reason = wrong_entry(b, s);
             if (reason != NULL) return reason;
         }

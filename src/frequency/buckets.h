@@ -1,15 +1,16 @@
-/* The entries of a top: buckets of four, each entry in one of the two buckets of its key.
+/* The entries of a top, in buckets of four. The entry of a key is in one of the key's two buckets.
  *
  *     0        32       64       96       112          120      128
  *     | print  | count  | error  | text   | last print | since  |
  *
- *     print   u64: 64 bits of the hash; 0: no entry
- *     count   u64: never less than the truth; bit 63: it has no text
- *     error   u64: the truth is at least count - error; bit 63: and most likely that
- *     text    u32: where its text is, in units of 8 bytes; 0: nowhere
- *     last print, since   the last key that came to this bucket, its first, and found no entry; its weight since then
+ *     print       4 x u64: 64 bits of the hash; 0: no entry
+ *     count       4 x u64: never less than the true count; bit 63: the entry has no text
+ *     error       4 x u64: the true count is at least count - error; bit 63: most likely just that
+ *     text        4 x u32: where the text is, in units of 8 bytes; 0: there is none
+ *     last print  u64: the last key that was added with this as its first bucket and got no entry
+ *     since       u64: the weight of that key since it became the last
  *
- * What a key costs that has an entry is in the first of the two cache lines. */
+ * An add of a key that has an entry touches only the first of a bucket's two cache lines. */
 #ifndef TAMIS_BUCKETS_H
 #define TAMIS_BUCKETS_H
 
@@ -24,23 +25,24 @@
 
 struct buckets {
     uint8_t *bytes;
-    uint64_t n; /* of buckets, at least 2 */
+    uint64_t n; /* the number of buckets, at least 2 */
 };
 
-/* An entry that is nowhere. */
+/* An entry outside its bucket: count without TEXTLESS, error with FRESH. */
 struct entry {
     uint64_t print, count, error;
     uint32_t text;
 };
 
-/* The hash of a key as entries and the tally behind them know it. */
+/* The hash of a key as the entries and the tally of a top use it: the print, and 64 bits that are
+ * derived from it. */
 static inline tamis_hash tamis__bucket_key(tamis_hash h)
 {
     const uint64_t print = h.lo != 0 ? h.lo : 1;
     return (tamis_hash){print, tamis__remix(print)};
 }
 
-/* Its two buckets, which differ. */
+/* The two buckets of a key, which always differ. */
 struct bucket_pair {
     uint64_t first, second;
 };
@@ -54,7 +56,7 @@ static inline struct bucket_pair tamis__bucket_pair(tamis_hash key, uint64_t n)
     return p;
 }
 
-/* A slot is 4 times the number of its bucket and a way. */
+/* The number of a slot is 4 times that of its bucket, plus its place in the bucket. */
 static inline uint8_t *slot_print(const struct buckets *b, uint64_t slot)
 {
     return b->bytes + slot / BUCKET_WAYS * BUCKET + slot % BUCKET_WAYS * 8;
@@ -102,13 +104,13 @@ static inline uint64_t tamis__bucket_find_in(const struct buckets *b, uint64_t b
     return hit != 0 ? bucket * BUCKET_WAYS + (unsigned)__builtin_ctz(hit) : NO_SLOT;
 }
 
-/* The slot of a key's entry, or NO_SLOT. */
+/* Returns the slot of a key's entry, or NO_SLOT. */
 static inline uint64_t tamis__bucket_find(const struct buckets *b, struct bucket_pair p,
                                           uint64_t print)
 {
     const uint8_t *one = b->bytes + p.first * BUCKET, *other = b->bytes + p.second * BUCKET;
     unsigned hit = 0;
-    /* Of the two buckets at once: which of them has it is as good as random. */
+    /* No branch between the buckets: which of them has the entry is as good as random. */
     for (unsigned i = 0; i < BUCKET_WAYS; i++) {
         hit |= (unsigned)(tamis__get64(one + 8 * i) == print) << i;
         hit |= (unsigned)(tamis__get64(other + 8 * i) == print) << (BUCKET_WAYS + i);
@@ -118,7 +120,7 @@ static inline uint64_t tamis__bucket_find(const struct buckets *b, struct bucket
     return (way < BUCKET_WAYS ? p.first : p.second) * BUCKET_WAYS + way % BUCKET_WAYS;
 }
 
-/* The least count of a bucket; a free slot counts 0. */
+/* Returns the least count in a bucket. A free slot counts as 0. */
 static inline uint64_t tamis__bucket_least_count(const struct buckets *b, uint64_t bucket)
 {
     const uint8_t *counts = b->bytes + bucket * BUCKET + 32;
@@ -130,7 +132,7 @@ static inline uint64_t tamis__bucket_least_count(const struct buckets *b, uint64
     return least;
 }
 
-/* The first slot of a bucket with the least count; one without an entry counts 0. */
+/* Returns the first slot of a bucket that has the least count. A free slot counts as 0. */
 static inline uint64_t tamis__bucket_least(const struct buckets *b, uint64_t bucket)
 {
     uint64_t least = bucket * BUCKET_WAYS;
@@ -139,14 +141,14 @@ static inline uint64_t tamis__bucket_least(const struct buckets *b, uint64_t buc
     return least;
 }
 
-/* The same of both, the first before the second. */
+/* The same for both buckets of a key. If they are equal, the slot is in the first. */
 static inline uint64_t tamis__bucket_least_of(const struct buckets *b, struct bucket_pair p)
 {
     const uint64_t one = tamis__bucket_least(b, p.first), other = tamis__bucket_least(b, p.second);
     return slot_count(b, other) < slot_count(b, one) ? other : one;
 }
 
-/* The reason why the bytes cannot be entries, or NULL. */
+/* Returns the reason why the bytes cannot be entries, or NULL. */
 const char *tamis__wrong_buckets(const struct buckets *b);
 
 #endif

@@ -96,7 +96,7 @@ tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, int64_t wei
 
 /* --- Counting --------------------------------------------------------------------------------- */
 
-/* a + b, from INT64_MIN to INT64_MAX. */
+/* a + b, limited to INT64_MIN and INT64_MAX. */
 static int64_t count_sum(int64_t a, int64_t b)
 {
     int64_t s;
@@ -120,7 +120,8 @@ static int64_t margin(const tamis *t, const struct noise *n)
     return count_sum(n->most_99, since < (uint64_t)growth ? (int64_t)since : growth);
 }
 
-/* Any count from `least` on: a saturated counter has missed everything that was taken away. */
+/* Any count from `least` on is possible, because a saturated counter has missed everything that was
+ * taken away. */
 static tamis_estimate unknown(int64_t v, int64_t least)
 {
     return (tamis_estimate){.estimate = v, .lower = least, .upper = INT64_MAX, .confidence = 1};
@@ -159,8 +160,8 @@ static int64_t noise_before(const tamis *t, const struct noise *n, int64_t befor
 }
 
 /* The interval of a key with an entry. Only the count that it had before can be noise. No quantile
- * of the noise bounds that, because a key may well have its entry because it had the most noise of
- * all keys. */
+ * of the noise bounds that: a key may have its entry just because it had the most noise of all
+ * keys. */
 static tamis_estimate listed_interval(const tamis *t, const struct noise *n, int64_t v,
                                       struct known k)
 {
@@ -187,7 +188,7 @@ static void count_judge(const tamis *t, struct known k, tamis_estimate *e)
     const double entries = (double)t->body.sections[1].m;
     e->suspect = (double)(e->upper - k.certain) > 2 * (double)t->weight / entries;
     if (!e->suspect) return;
-    e->lower = k.certain; /* noise was measured with keys that nobody attacked */
+    e->lower = k.certain; /* the noise was measured with keys that nobody attacks */
     e->confidence = 1;
 }
 
@@ -211,7 +212,7 @@ tamis_estimate tamis__interval(const tamis *t, const struct noise *n, int64_t v,
     return e;
 }
 
-/* Check that keys can be counted, and get the noise; *made as in noise.h. */
+/* Check that keys can be counted, and get the noise; *made is as in noise.h. */
 static tamis_status count_prepare(const tamis *t, bool keys, const struct noise **n,
                                   struct noise **made, tamis_error *why)
 {

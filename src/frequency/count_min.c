@@ -1,30 +1,34 @@
-/* count-min: rows of counters, and the least of a key's (G. Cormode, S. Muthukrishnan, "An improved
- * data stream summary: the count-min sketch and its applications", 2005).
+/* count-min: a key has one counter in each of k rows, and its count is the least of them (G.
+ * Cormode, S. Muthukrishnan, "An improved data stream summary: the count-min sketch and its
+ * applications", 2005).
  *
- *     add(key, w): one counter in each of k rows + w        count(key): the least of these k counters
+ *     add(key, w): adds w to one counter in each of k rows
+ *     count(key):  the least of these k counters
  *
- *     k = 2, m = 6      row 0   0 3 0 0 7 0     "a" x 3: 1, 4    "b" x 7: 4, 4
- *                       row 1   0 0 0 0 10 0    count("a") = min(3, 10) = 3    count("b") = min(7, 10) = 7
+ *     k = 2, m = 6    row 0   0 3 0 0  7 0    "a" x 3 in columns 1 and 4: count = min(3, 10) = 3
+ *                     row 1   0 0 0 0 10 0    "b" x 7 in columns 4 and 4: count = min(7, 10) = 7
  *
  * The guarantee. All that was added for a key is in each of its counters, so no count is ever too
- * low. What is too much came from others: with N the weight of all adds, a counter has N/m of it on
- * average, so one row is wrong by more than eN/m with a chance of at most 1/e (Markov), and all k
- * rows are with at most e^-k. That holds for every key and any stream. The tail bound is the better
- * one: outside the chance of meeting one of the m/4 heaviest keys, only the weight of all others
- * counts (tests/library/test_count_min.c).
+ * low. The excess comes from other keys. If N is the weight of all adds, a counter has N/m of it on
+ * average. So one row is wrong by more than eN/m with a probability of at most 1/e (Markov), and
+ * all k rows are with at most e^-k. That holds for every key and any stream. The tail bound is
+ * better: unless a key meets one of the m/4 heaviest keys, only the weight of all others counts
+ * (tests/library/test_count_min.c).
  *
  * In practice the error is far below eN/m, and more rows than 3 or 4 only make it worse, since they
- * make each row narrower: of 1 MiB and ten million adds (Zipf 1.0) the mean error is 17 with 2
+ * make each row narrower: with 1 MiB and ten million adds (Zipf 1.0), the mean error is 17 with 2
  * rows, 21 with 3, 27 with 4, 56 with 8.
  *
  * Conservative update (C. Estan, G. Varghese, 2002), variant 1: the count after an add of w must be
- * at least the count before + w, and nothing asks for more. So every counter of the key is raised
- * to that and no further: half the error, and nearly none for frequent keys. Stored without a
- * branch (whether a counter is too low is as good as random) it costs no more than the plain one.
- * But a counter is then no longer the sum of its keys, so nothing can be taken away.
+ * at least the count before + w, and nothing requires more. So an add raises every counter of the
+ * key to that value and no further. That halves the error, and nearly removes it for frequent keys.
+ * It costs no more than a plain add, because the counters are stored without a branch (whether one
+ * is too low is as good as random). But a counter is then no longer the sum of its keys, so nothing
+ * can be taken away.
  *
  * Weights may be negative in variant 0: what was added may be taken away again. No counter goes
- * below 0; an add that would do so is refused, as that key certainly has less.
+ * below 0. An add that would cause that fails with TAMIS_EABSENT, because the key certainly has
+ * less weight.
  *
  * A counter that reaches 2^32 - 1 (32 bits) or 2^63 - 1 (64 bits) is saturated: it stays there for
  * ever and means "or more". */
@@ -55,7 +59,7 @@ static inline uint64_t count_min_get(const uint8_t *cells, uint64_t i, bool wide
 {
     if (!wide) return tamis__get32(cells + 4 * i);
     const uint64_t v = tamis__get64(cells + 8 * i);
-    return v < TAMIS__MOST_WEIGHT ? v : TAMIS__MOST_WEIGHT; /* whatever an image holds */
+    return v < TAMIS__MOST_WEIGHT ? v : TAMIS__MOST_WEIGHT; /* an image may hold more */
 }
 
 static inline void count_min_put(uint8_t *cells, uint64_t i, bool wide, uint64_t v)
@@ -118,7 +122,7 @@ static const char *count_min_wrong_shape(const struct body *b)
 
 /* --- The verbs -------------------------------------------------------------------------------- */
 
-/* How a section is read, as constants where the compiler should know them. */
+/* The shape of a section. */
 struct way {
     uint32_t k;
     bool wide, conservative;
@@ -143,7 +147,8 @@ SPECIALIZED uint64_t count_min_add_key(uint8_t *cells, uint64_t m, struct way y,
     return least;
 }
 
-/* TAMIS_EABSENT, and nothing has changed, when a counter has less. */
+/* Fails with TAMIS_EABSENT if a counter that is not saturated has less than w. Then nothing has
+ * changed. */
 static tamis_status take_key(struct section *s, tamis_hash h, uint64_t w)
 {
     uint64_t at[TAMIS__MAX_ROWS];
@@ -166,10 +171,10 @@ SPECIALIZED uint32_t count_min_lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* All of weight 1 in four rows of 32 bits, and nobody asks what was there before: the usual case.
- * What limits it is how many keys the processor has in flight, so every instruction counts:
- * counters stay in 32 bits, and the rows are arguments that the compiler cannot take for sums of
- * others (a tenth more keys a second). */
+/* The usual case: four rows of 32 bits, all weights 1, and the caller does not ask which keys were
+ * present. The speed depends on how many keys the processor has in flight, so every instruction
+ * counts: counters stay in 32 bits, and the rows are separate arguments, so that the compiler does
+ * not compute one from another (a tenth more keys a second). */
 APART void add_plain(uint8_t *r0, uint8_t *r1, uint8_t *r2, uint8_t *r3, uint64_t m,
                      const struct batch *keys)
 {
@@ -200,7 +205,7 @@ APART void add_conservative(uint8_t *r0, uint8_t *r1, uint8_t *r2, uint8_t *r3, 
             p[j] = row[j] + 4 * tamis__mulhi(x, m);
             c[j] = tamis__get32(p[j]);
         }
-        /* 0 if all are saturated, so that they stay. */
+        /* This wraps to 0 if all four are saturated, so they stay as they are. */
         const uint32_t raised =
             count_min_lesser(count_min_lesser(c[0], c[1]), count_min_lesser(c[2], c[3])) + 1;
         for (int j = 0; j < 4; j++) tamis__put32(p[j], c[j] > raised ? c[j] : raised);
@@ -240,7 +245,7 @@ static void count_min_weigh(struct body *b, int64_t w)
         s->weight = weight > size ? (int64_t)(weight - size) : 0;
 }
 
-/* The first `done` of them were added. */
+/* Adds up the weights of the first `done` keys, which were added. */
 static void count_min_add_up(struct body *b, const struct batch *keys, size_t done)
 {
     if (keys->weights == NULL) count_min_weigh(b, (int64_t)done);

@@ -1,27 +1,27 @@
-/* count-sketch: rows of signed counters, and the median of a key's (M. Charikar, K. Chen, M.
- * Farach-Colton, "Finding frequent items in data streams", 2002).
+/* count-sketch: a key has one signed counter in each of k rows, and its count is the median of them
+ * (M. Charikar, K. Chen, M. Farach-Colton, "Finding frequent items in data streams", 2002).
  *
- *     add(key, w): one counter in each of k rows + w or - w, as the key's sign in that row says
- *     count(key):  the median of its k counters, each with its sign
+ *     add(key, w): adds w or -w to one counter in each of k rows; in each the key has a sign
+ *     count(key):  the median of its k counters, each multiplied by the key's sign
  *
- *     k = 3, m = 4    "a" x 5: +0 -2 +3      row 0   5  0  2  0     "b" alone: +2 -2 -1
- *                     "b" x 2: +2 -2 -1      row 1   0  0 -7  0     count("b") = median(2, 7, 2) = 2
- *                                            row 2   0 -2  0  5
+ *     k = 3, m = 4      row 0   5  0  2  0      "a" x 5 has the signs and columns +0 -2 +3
+ *                       row 1   0  0 -7  0      "b" x 2 has the signs and columns +2 -2 -1
+ *                       row 2   0 -2  0  5      count("b") = median(2, 7, 2) = 2
  *
- * Where count-min sees the sum of all that meets in a counter, here other keys add and subtract
- * with equal chance, so that their mean is 0: a count is as often too low as too high, and it is
- * right on average. Its variance in a row is at most F/m, F the sum of the squares of all counts,
- * so that one row is wrong by more than sqrt(3 F / m) with a chance of at most 1/3 (Chebyshev), and
+ * In count-min, a counter is the sum of all keys that meet in it. Here other keys add and subtract
+ * with equal probability, so their mean is 0: a count is too low as often as too high, and right on
+ * average. Its variance in a row is at most F/m, where F is the sum of the squares of all counts.
+ * So one row is wrong by more than sqrt(3 F / m) with a probability of at most 1/3 (Chebyshev), and
  * the median of k rows only when more than half of them are: delta is that binomial tail, computed
  * and not bounded. sqrt(F) is the length of the vector of counts, far below the weight of all adds
- * where no key has most of it. As with count-min, the heaviest keys may be left out of F at the
- * price of the chance to meet one of them (tests/library/test_count_sketch.c).
+ * unless one key has most of it. As in count-min, the heaviest keys may be left out of F, except
+ * with the probability of meeting one of them (tests/library/test_count_sketch.c).
  *
- * It is for streams that take away: differences of two streams (merge one with the negative of
- * another), counts that go below 0, sums of weights of either sign. For streams that only add,
- * count-min and tally know a bound that holds, and tally is nearer as well.
+ * It is for streams that also take away: differences of two streams (merge one with the negative of
+ * another), counts below 0, sums of weights of either sign. For streams that only add, count-min
+ * and tally have an upper bound that always holds, and tally is more accurate as well.
  *
- * "Whether" is not a question for it: a count of 0 proves nothing, so every key may be in.
+ * It cannot test membership: a count of 0 proves nothing, so the answer for every key is "maybe".
  *
  * A counter that reaches 2^31 - 1 (32 bits) or 2^63 - 1 (64 bits), or the negative of that, is
  * saturated: it stays there for ever and means "or more". */
@@ -66,8 +66,8 @@ static bool count_sketch_is_wide(const struct section *s)
     return s->cell_bits == 64;
 }
 
-/* Rows have two halves for each counter: where its weight counts as it is, and where it counts as
- * its negative. */
+/* A probe chooses one of the 2m halves of a row: 2i is counter i with the sign plus, 2i + 1 is
+ * counter i with the sign minus. */
 SPECIALIZED void count_sketch_aim(tamis_hash h, uint64_t m, uint32_t k, uint64_t *at, bool *minus)
 {
     uint64_t x = h.lo, row = 0;
@@ -124,7 +124,8 @@ SPECIALIZED void count_sketch_add_key(struct section *s, uint32_t k, bool wide, 
     }
 }
 
-/* Of weight 1, 32 bits and five rows: v + 1 or v - 1 without a branch, unless it is at an end. */
+/* Adds keys of weight 1 to five rows of 32 bits. A counter v becomes v + 1 or v - 1 without a
+ * branch, unless it is saturated. */
 static void count_sketch_add_ones(struct section *s, const struct batch *keys)
 {
     const tamis_hash *h = keys->hashes, *last = h + keys->n;
@@ -148,7 +149,7 @@ static tamis_status count_sketch_add(struct body *b, const struct batch *keys, u
     struct section *s = b->sections;
     int64_t total = s->weight;
     if (keys->ahead != NULL) tamis__prefetch_counters(s, keys->ahead, keys->n);
-    if (seen != NULL) tamis__all_maybe(seen, keys->n); /* who knows */
+    if (seen != NULL) tamis__all_maybe(seen, keys->n); /* a count of 0 proves nothing */
     *done = keys->n;
     if (keys->weights == NULL && s->k == 5 && !count_sketch_is_wide(s)) {
         count_sketch_add_ones(s, keys);
@@ -237,7 +238,7 @@ static void count_sketch_gauge(const struct body *b, const struct body *other, d
         out->saturated += v == count_sketch_end(wide) || v == -count_sketch_end(wide);
     }
     out->rate = 1;
-    out->items = (struct estimate){0, 0, INFINITY}; /* what cancels out does not tell */
+    out->items = (struct estimate){0, 0, INFINITY}; /* keys may have cancelled out */
 }
 
 static const struct sketch_ops count_sketch_sketch = {.two_sided = true,

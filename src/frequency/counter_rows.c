@@ -22,7 +22,7 @@ static bool counter_rows_keep_budget(void *plan, uint64_t m)
     return counter_rows_bytes_of(p, m) <= p->bytes;
 }
 
-/* The widest rows that keep the budget; 0: none do. */
+/* Returns the widest rows that keep the budget; 0 if none do. */
 static uint64_t counter_rows_m_for_bytes(tamis_plan *p)
 {
     return tamis__largest(0, most_m(p) + 1, counter_rows_keep_budget, p);
@@ -86,7 +86,7 @@ tamis_status tamis__solve_rows(tamis_plan *p, const struct row_bounds *r, tamis_
                            (unsigned long long)p->bytes);
     p->bytes = counter_rows_bytes_of(p, p->m);
     p->delta = delta;
-    p->error = error < 1 ? error : 0; /* no promise at all */
+    p->error = error < 1 ? error : 0; /* 1 or more promises nothing */
     return TAMIS_OK;
 }
 

@@ -1,5 +1,5 @@
-/* What sketches made of rows of counters share: count-min and count-sketch. A key has one counter
- * in each of k rows of m counters; row j takes probe j, as in the partitioned filter. */
+/* What count-min and count-sketch share, the sketches made of rows of counters. A key has one
+ * counter in each of k rows of m counters; row j uses probe j, as in the partitioned filter. */
 #ifndef TAMIS_COUNTER_ROWS_H
 #define TAMIS_COUNTER_ROWS_H
 
@@ -8,18 +8,18 @@
 
 #define TAMIS__MAX_ROWS 32u
 
-/* What the textbook promises of a shape. */
+/* The bounds that the theory gives for a shape. */
 struct row_bounds {
-    uint32_t rows, odd;            /* by default; whether k must be odd */
-    double (*m_for)(double error); /* counters of a row for that error, and the error of so many */
-    double (*error_of)(double m);
-    double (*delta_of)(uint32_t k);
+    uint32_t rows, odd;             /* the default k; 1 if k must be odd */
+    double (*m_for)(double error);  /* the counters that a row needs for this error */
+    double (*error_of)(double m);   /* the reverse */
+    double (*delta_of)(uint32_t k); /* the probability of a greater error */
 };
 
 /* Complete a plan from bytes, or from error and delta, or from m and k. */
 tamis_status tamis__solve_rows(tamis_plan *plan, const struct row_bounds *r, tamis_error *why);
 
-/* Entries of struct kind, of which k is odd where the bounds say so. */
+/* Functions for struct kind. `odd`: k must be odd. */
 uint32_t tamis__rows_section(const tamis_plan *plan, struct section *out);
 const char *tamis__wrong_rows(const struct body *b, uint32_t kind, bool odd);
 const char *tamis__wrong_row_ends(const struct body *b);

@@ -6,7 +6,7 @@
 
 #include <tamis/count.h>
 
-/* By estimate, then by bytes, and by hash if not all bytes are kept. */
+/* The order of a list: by estimate, then by bytes, and by hash if not all bytes are kept. */
 static bool list_goes_before(const tamis_heavy *a, const tamis_heavy *b)
 {
     if (a->count.estimate != b->count.estimate) return a->count.estimate > b->count.estimate;

@@ -43,8 +43,8 @@ void tamis__noise_age(tamis *t)
     if (lost || since > held(t, t->noise) >> STALE_SHIFT) tamis__noise_drop(t);
 }
 
-/* A stable sort by bytes, which skips the bytes that all values share: most of them. Returns the
- * array that is sorted. */
+/* A stable sort by bytes, which skips the bytes that all values share, usually most of them.
+ * Returns the array that is sorted. */
 static int64_t *noise_sort(int64_t *from, int64_t *to)
 {
     for (unsigned shift = 0; shift < 64; shift += 8) {
@@ -72,7 +72,7 @@ static void noise_count_group(void *sampling, const struct batch *group, size_t 
     s->t->sketch->count(&s->t->body, group, s->out + from);
 }
 
-/* Absolute counts of keys that were never added. room: for HASHED hashes. */
+/* Measures the absolute counts of keys that were never added. `room` is for HASHED hashes. */
 #define HASHED (SAMPLES / 2)
 static void sample(const tamis *t, tamis_hash *room, int64_t *out)
 {
@@ -90,7 +90,7 @@ static void sample(const tamis *t, tamis_hash *room, int64_t *out)
         if (out[i] < 0) out[i] = -out[i];
 }
 
-/* NULL: not enough memory. */
+/* Returns NULL if there is not enough memory. */
 static struct noise *measure(const tamis *t)
 {
     struct noise *n = tamis__alloc(t->memory, sizeof *n);

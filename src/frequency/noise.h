@@ -18,8 +18,8 @@
 /* Forget the measured noise. No other thread may use the handle. */
 void tamis__noise_drop(tamis *t);
 
-/* The same, unless so little was added since then that the noise has hardly changed. For adds,
- * which are often followed by a count. */
+/* The same, unless so little was added since the measurement that the noise has hardly changed. For
+ * adds, which are often followed by a count. */
 void tamis__noise_age(tamis *t);
 
 /* --- What the verbs of core leave to count.c --- */
@@ -71,8 +71,8 @@ struct noise {
     int64_t sorted[1024]; /* every 16th count */
 };
 
-/* The present noise. *made is to be freed if it is not NULL. Returns NULL if there is not enough
- * memory. Several threads may call it at the same time. */
+/* Returns the present noise, or NULL if there is not enough memory. The caller frees *made.
+ * Several threads may call it at the same time. */
 const struct noise *tamis__noise(const tamis *t, struct noise **made);
 
 /* The interval for the count v of a key. */

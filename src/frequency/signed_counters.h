@@ -1,5 +1,5 @@
-/* Signed counters that stay saturated once they are, and the median of a key's counters: for
- * count-sketch and signed-tally. */
+/* What count-sketch and signed-tally share: signed counters that stay saturated once they are, the
+ * median of a key's counters, and the query and removal of a key. */
 #ifndef TAMIS_SIGNED_COUNTERS_H
 #define TAMIS_SIGNED_COUNTERS_H
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* a + b, from -most to most. A counter at either end is saturated and stays there. */
+/* a + b, limited to -most and most. If the counter a is saturated, it stays there. */
 static inline int64_t tamis__add_signed(int64_t a, int64_t b, int64_t most)
 {
     int64_t sum;
@@ -55,7 +55,7 @@ static inline bool tamis__any_saturated(const int64_t *v, uint32_t n, int64_t mo
     return saturated;
 }
 
-/* "Maybe" to each of n keys: weights that cancel out prove nothing. */
+/* The answer for each of n keys is "maybe", because weights may have cancelled out. */
 static inline void tamis__all_maybe(uint8_t *bits, size_t n)
 {
     memset(bits, 0xff, n / 8);

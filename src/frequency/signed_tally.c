@@ -1,24 +1,24 @@
 /* signed-tally: count-sketch on one-byte counters that join their neighbour when they are full (the
  * signed form of SALSA, see tally.c and count_sketch.c).
  *
- *     add(key, w): five counters + w or - w, as the key's sign there says
- *     count(key):  the median of its five counters, each with its sign
+ *     add(key, w): adds w or -w to five counters; in each the key has a sign
+ *     count(key):  the median of its five counters, each multiplied by the key's sign
  *
- * For streams that take away as well as add: what is open now, differences of two streams, sums of
- * weights of either sign. A counter that joins its neighbour becomes the sum of both, so that
- * everything that ever went in can be taken out again: a count is right on average, and as often
- * too low as too high. In the same memory the error is 2 to 3 times below that of 32-bit
- * count-sketch counters. Where nothing is ever taken away, tally is nearer and never too low.
+ * It is for streams that take away as well as add: what is open now, differences of two streams,
+ * sums of weights of either sign. A counter that joins its neighbour becomes the sum of both, so
+ * everything that was ever added can be taken away again: a count is right on average, and too low
+ * as often as too high. In the same memory the error is 2 to 3 times below that of count-sketch
+ * with 32-bit counters. If nothing is ever taken away, tally is more accurate and never too low.
  *
- * A key has three counters in one line and two in another, in octets that differ: two cache misses
- * instead of five. Of the five, three must be spoilt before the median is: two keys whose first
- * lines are the same can meet in three octets, but that all three bytes are the same is as rare as
- * to meet in three rows.
+ * A key has three counters in one line and two in another, in distinct octets of each line: two
+ * cache misses instead of five. Three of the five must be wrong before the median is. Two keys with
+ * the same first line can share all three octets there, but sharing all three bytes is as rare as
+ * sharing the counters of three rows.
  *
- * "Whether" is not a question for it: a count of 0 proves nothing, so every key may be in.
+ * It cannot test membership: a count of 0 proves nothing, so the answer for every key is "maybe".
  *
- * A counter of eight bytes that reaches 2^63 - 1 or its negative stays there for ever, and means
- * "or more". */
+ * A counter of eight bytes that reaches 2^63 - 1 or its negative is saturated: it stays there for
+ * ever and means "or more". */
 #include "octets.h"
 #include "signed_counters.h"
 
@@ -51,7 +51,7 @@ static inline uint64_t with(uint64_t octet, struct octet_span s, int64_t v)
     return (octet & ~(mask << s.shift)) | ((uint64_t)v & mask) << s.shift;
 }
 
-/* The sum of all counters in `size` bytes from p on, which end where counters do. */
+/* The sum of all counters in `size` bytes from p on, which must contain whole counters. */
 static int64_t sum_of(uint64_t octet, unsigned j, unsigned p, unsigned size)
 {
     int64_t sum = 0;
@@ -61,7 +61,7 @@ static int64_t sum_of(uint64_t octet, unsigned j, unsigned p, unsigned size)
     return sum;
 }
 
-/* The counter of byte p becomes w more, and as long as that takes. */
+/* Adds w to the counter of byte p, which joins its neighbours until the sum fits. */
 static void signed_tally_move(uint8_t *octet, uint8_t *joins, unsigned p, int64_t w)
 {
     const uint64_t was = tamis__get64(octet);
@@ -90,7 +90,7 @@ static inline struct signed_tally_place place_in(uint8_t *line, unsigned octet, 
     return (struct signed_tally_place){line + 8 * octet, line + TAMIS__JOINS + octet, p & 7};
 }
 
-/* n octets of a line, 2 or 3, and a byte in each, from 32 uniform bits. */
+/* Chooses n octets of a line, 2 or 3, and a byte in each, from 32 uniform bits. */
 static inline void places_in(uint8_t *line, uint32_t bits, unsigned n,
                              struct signed_tally_place *out)
 {
@@ -110,7 +110,7 @@ static inline void places_in(uint8_t *line, uint32_t bits, unsigned n,
     if (n == 3) out[2] = place_in(line, first + third, (unsigned)(r >> 38));
 }
 
-/* The places, and in bits 0 to 4 of the result where the sign is minus. */
+/* Sets the places. Bits 0 to 4 of the result are set where the sign is minus. */
 static inline unsigned signed_tally_aim(uint8_t *cells, uint64_t lines, tamis_hash h,
                                         struct signed_tally_place *out)
 {
@@ -118,7 +118,7 @@ static inline unsigned signed_tally_aim(uint8_t *cells, uint64_t lines, tamis_ha
     places_in(cells + TAMIS__LINE_BYTES * first, (uint32_t)h.hi, 3, out);
     places_in(cells + TAMIS__LINE_BYTES * tamis__tally_second(h, lines, first), (uint32_t)h.lo, 2,
               out + 3);
-    /* Of all bits of the hash, and not of some that have chosen places already. */
+    /* The signs depend on all bits of the hash, not on some that have chosen places already. */
     return (unsigned)(tamis__remix(h.lo ^ h.hi) >> 59);
 }
 
@@ -146,7 +146,7 @@ static inline void signed_tally_add_key(uint8_t *cells, uint64_t lines, tamis_ha
     struct octet_span s[PLACES];
     uint64_t octet[PLACES];
     int64_t v[PLACES];
-    /* Then no sum of counters of four bytes or less is beyond 64 bits. */
+    /* With such a weight, the sum with a counter of four bytes or less fits in 64 bits. */
     bool simple = w < INT32_MAX && w > INT32_MIN;
     const unsigned minus = signed_tally_aim(cells, lines, h, at);
     for (unsigned i = 0; i < PLACES; i++) {
@@ -171,7 +171,7 @@ static tamis_status signed_tally_add(struct body *b, const struct batch *keys, u
     const uint64_t lines = tamis__octet_lines(s);
     int64_t total = s->weight;
     if (keys->ahead != NULL) tamis__octet_fetch(s, keys->ahead, keys->n);
-    if (seen != NULL) tamis__all_maybe(seen, keys->n); /* who knows */
+    if (seen != NULL) tamis__all_maybe(seen, keys->n); /* a count of 0 proves nothing */
     for (size_t i = 0; i < keys->n; i++) {
         const int64_t w = keys->weights != NULL ? keys->weights[i] : 1;
         signed_tally_add_key(s->cells, lines, keys->hashes[i], w);
@@ -207,8 +207,8 @@ static void signed_tally_count(const struct body *b, const struct batch *keys, i
     }
 }
 
-/* j of the sum of two octets, and the sum: as short as it can be with no counter shorter than in
- * either. */
+/* Returns j of the sum of two octets, and sets the sum. Counters are as short as possible, but not
+ * shorter than in either octet. */
 static unsigned signed_tally_merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb,
                                           uint64_t *sum)
 {
@@ -222,7 +222,7 @@ static unsigned signed_tally_merge_octets(uint64_t a, unsigned ja, uint64_t b, u
         if (fits(v, s)) {
             *sum = with(*sum, s, v);
             p += size;
-        } else { /* once more, with longer ones; at most seven times */
+        } else { /* start again with a longer counter, at most seven times */
             j = tamis__octet_joined(j, p);
             *sum = 0;
             p = 0;
@@ -257,7 +257,7 @@ static void signed_tally_gauge(const struct body *b, const struct body *other, d
         }
     out->cells = s->m;
     out->rate = 1;
-    out->items = (struct estimate){0, 0, INFINITY}; /* what cancels out does not tell */
+    out->items = (struct estimate){0, 0, INFINITY}; /* keys may have cancelled out */
 }
 
 static const struct sketch_ops signed_tally_sketch = {.two_sided = true,

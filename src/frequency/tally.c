@@ -1,30 +1,29 @@
 /* tally: conservative updates on one-byte counters that join their neighbour when they are full.
  *
- * Most keys of a stream are rare, and most of a sketch's counters small: of 32 bits that count to
- * 20, 27 are air. Here a counter begins as one byte. Where it would overflow it joins its
- * neighbour, 1 -> 2 -> 4 -> 8 bytes, so that memory goes where it is needed, and four times as
+ * Most keys of a stream are rare, so most counters of a sketch are small: a counter of 32 bits with
+ * the value 20 wastes 27 of them. Here a counter begins as one byte. When it would overflow, it
+ * joins its neighbour, 1 -> 2 -> 4 -> 8 bytes. So memory goes where it is needed, and four times as
  * many keys have counters of their own (R. Ben Basat, G. Einziger, M. Mitzenmacher, S. Vargaftik,
  * "SALSA: Self-Adjusting Lean Streaming Analytics", 2021). With conservative updates the mean error
  * is 7 to 60 times below that of 32-bit counters in the same memory (64 KiB to 1 MiB, ten million
  * adds).
  *
- * A key has four counters: two lines that differ, two octets that differ in each, one byte in each
- * octet. Two lines are two cache misses instead of four; with one line all keys of a line would
- * suffer from the same giant (at 64 KiB 28 to 63 of the top 100 were wrong), with two it is no
- * worse than with rows. The count is the least of the four. An add raises each to the count before
- * + w and no further; a counter that joins others takes the greatest of them. So no count is ever
- * too low: a counter is at least the count of every key that has it, and joining only makes it
- * greater.
+ * A key has four counters: one byte in each of two octets in each of two lines. Two lines cost two
+ * cache misses instead of four. With one line, all keys of a line would suffer from the same giant
+ * (at 64 KiB, 28 to 63 of the top 100 were wrong); two lines are no worse than rows. The count is
+ * the least of the four. An add raises each of them to the count before + w and no further. A
+ * counter that joins others takes the greatest of their values. So no count is ever too low: a
+ * counter is at least the count of every key that has it, and joining only makes it greater.
  *
- * Nothing branches on the values but the overflow, which is rare. How counters lie in their lines:
- * see octets.h.
+ * Only an overflow, which is rare, causes a branch on the values. octets.h describes the layout of
+ * the lines.
  *
- * Merging: a byte's counter is as long as the longer of the two, or longer, and holds the sum of
- * both: of the greatest each has in those bytes. All is computed from the two as they were; adding
- * on the way while counters join would count twice.
+ * Merging: the counter of a byte is as long as the longer of the two, or longer. It holds the sum
+ * of two values, the greatest that each sketch has in those bytes. All sums are computed from the
+ * two sketches as they were, because adding while counters join would count twice.
  *
- * Counters end at 2^63 - 1, which means "or more". Nothing can be taken away: see count-sketch for
- * that. */
+ * A counter is saturated at 2^63 - 1, which means "or more". Nothing can be taken away;
+ * signed-tally is for that. */
 #include "../core/cpu.h"
 #include "../core/error.h"
 #include "tally_cells.h"
@@ -65,15 +64,16 @@ static tamis_status tally_add_weights(struct section *s, const struct batch *key
     return TAMIS_OK;
 }
 
-/* Many of the instructions of an add wait for its lines, so few adds are under way at a time: even
- * where all lines are in the second-level cache it pays to ask for them this many keys before. */
+/* How many keys before its use a line is prefetched. Many of the instructions of an add wait for
+ * its lines, so few adds are in flight at a time, and prefetching pays even if all lines are in the
+ * second-level cache. */
 #define AHEAD 12u
 
-/* All of weight 1, and nobody asks what was there before. */
+/* All weights are 1, and the caller does not ask which keys were present. */
 static void tally_add_ones(struct section *s, const struct batch *keys)
 {
-    /* Cells are bytes, which may alias anything: fields of a struct would be read again after each
-     * store. */
+    /* Cells are bytes, which may alias anything, so fields of a struct would be read again after
+     * each store. */
     const tamis_hash *h = keys->hashes;
     const size_t n = keys->n;
     const uint64_t lines = tamis__octet_lines(s);
@@ -130,8 +130,8 @@ static void tally_count(const struct body *b, const struct batch *keys, int64_t 
         out[i] = (int64_t)tamis__tally_count(s->cells, lines, keys->hashes[i]);
 }
 
-/* j of the sum of two octets, and the sum: as short as it can be with no counter shorter than in
- * either. */
+/* Returns j of the sum of two octets, and sets the sum. Counters are as short as possible, but not
+ * shorter than in either octet. */
 static unsigned tally_merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned jb, uint64_t *sum)
 {
     unsigned j = ja | jb;
@@ -143,7 +143,7 @@ static unsigned tally_merge_octets(uint64_t a, unsigned ja, uint64_t b, unsigned
         if (v <= tamis__octet_mask(tamis__octet_span(j, p))) {
             *sum |= v << tamis__octet_span(j, p).shift;
             p += size;
-        } else { /* once more, with longer ones; at most seven times */
+        } else { /* start again with a longer counter, at most seven times */
             j = tamis__octet_joined(j, p);
             *sum = 0;
             p = 0;
@@ -160,7 +160,8 @@ static tamis_status tally_merge(struct body *into, const struct body *from)
     return TAMIS_OK;
 }
 
-/* Bytes of an octet whose counter is not 0. */
+/* Returns how many bytes of an octet have a counter that is not 0, and adds the number of saturated
+ * counters to *ends. */
 static unsigned used(uint64_t octet, unsigned j, uint64_t *ends)
 {
     unsigned bytes = 0;
@@ -172,7 +173,7 @@ static unsigned used(uint64_t octet, unsigned j, uint64_t *ends)
     return bytes;
 }
 
-/* The rate is the chance that all four counters of a key that never came are in use. */
+/* The rate is the probability that all four counters of a key that was never added are in use. */
 static void tally_gauge(const struct body *b, const struct body *other, double z, struct gauge *out)
 {
     const struct section *s = b->sections;
@@ -198,7 +199,7 @@ static void tally_gauge(const struct body *b, const struct body *other, double z
     out->rate = (sum * sum - squares) / (lines * (lines - 1));
     if (!(out->rate >= 0)) out->rate = 0; /* rounding */
     if (out->rate > 1) out->rate = 1;
-    out->items = (struct estimate){0, 0, INFINITY}; /* joined counters do not tell */
+    out->items = (struct estimate){0, 0, INFINITY}; /* unknown once counters have joined */
 }
 
 static const struct sketch_ops tally_sketch = {.count = tally_count};

@@ -10,7 +10,7 @@ uint64_t tamis__tally_greatest(uint64_t octet, unsigned j, unsigned p, unsigned 
     return most;
 }
 
-/* The counter of byte p becomes at least t, and as long as that takes. */
+/* Raises the counter of byte p to at least t. It joins its neighbours until that fits. */
 static void raise_one(uint8_t *octet, uint8_t *joins, unsigned p, uint64_t t)
 {
     const uint64_t was = tamis__get64(octet);

@@ -1,5 +1,5 @@
-/* The counters of a tally, as frequency/tally.c describes them: for tally itself, and for top,
- * whose light part is one. */
+/* The counters of a tally (tally.c), for tally itself and for top, which has a tally for the keys
+ * without an entry. */
 #ifndef TAMIS_TALLY_CELLS_H
 #define TAMIS_TALLY_CELLS_H
 
@@ -16,7 +16,7 @@ static inline uint64_t tamis__tally_value(uint64_t octet, unsigned j, unsigned p
     return v < TAMIS__MOST_WEIGHT ? v : TAMIS__MOST_WEIGHT;
 }
 
-/* The greatest counter in `size` bytes from p on, which end where counters do. */
+/* Returns the greatest counter in `size` bytes from p on, which must contain whole counters. */
 uint64_t tamis__tally_greatest(uint64_t octet, unsigned j, unsigned p, unsigned size);
 
 /* --- The counters of a key -------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ struct tally_place {
     unsigned p;
 };
 
-/* Two octets of a line and a byte in each, from 32 uniform bits. */
+/* Chooses two octets of a line, and a byte in each, from 32 uniform bits. */
 static inline void tamis__tally_places_in(uint8_t *line, uint32_t bits, struct tally_place *out)
 {
     uint64_t r = (uint64_t)bits * TAMIS__OCTETS;
@@ -50,13 +50,13 @@ static inline void tamis__tally_aim(uint8_t *cells, uint64_t lines, tamis_hash h
                            (uint32_t)h.lo, out + 2);
 }
 
-/* What they hold. */
+/* The contents of a key's counters. */
 struct tally_view {
     struct tally_place at[TALLY_PLACES];
     struct octet_span span[TALLY_PLACES];
     uint64_t octet[TALLY_PLACES], value[TALLY_PLACES];
-    uint64_t count; /* the least */
-    uint64_t room;  /* what fits all of them */
+    uint64_t count; /* the least value */
+    uint64_t room;  /* the greatest value that fits in all of them */
 };
 
 static inline void tamis__tally_look(uint8_t *cells, uint64_t lines, tamis_hash h,
@@ -75,7 +75,7 @@ static inline void tamis__tally_look(uint8_t *cells, uint64_t lines, tamis_hash 
     }
 }
 
-/* Those that are less than t become t, and as long as that takes. */
+/* Raises the counters that are less than t to t. They join their neighbours until that fits. */
 void tamis__tally_raise(const struct tally_place *at, uint64_t t);
 
 static inline void tamis__tally_raise_to(const struct tally_view *v, uint64_t t)
@@ -91,7 +91,7 @@ static inline void tamis__tally_raise_to(const struct tally_view *v, uint64_t t)
     }
 }
 
-/* The count before. */
+/* Returns the count before. */
 static inline uint64_t tamis__tally_add(uint8_t *cells, uint64_t lines, tamis_hash h, uint64_t w)
 {
     struct tally_view v;

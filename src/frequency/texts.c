@@ -2,7 +2,7 @@
 
 #include "../core/plan.h"
 
-#define RECORD 8u /* before the bytes of a text */
+#define RECORD 8u /* bytes of a record before its text */
 #define ALIGN 8u
 
 uint64_t tamis__text_limit(uint64_t length)
@@ -22,7 +22,7 @@ struct record {
     bool alive;
 };
 
-/* The record at r->at, of texts that are known to be right. */
+/* Reads the record at r->at, which must have been checked. */
 static void texts_look(const struct texts *t, const struct buckets *b, struct record *r)
 {
     r->slot = tamis__get32(t->bytes + r->at);
@@ -31,7 +31,7 @@ static void texts_look(const struct texts *t, const struct buckets *b, struct re
     r->count = slot_count(b, r->slot);
 }
 
-/* Bytes of the records that are alive and count more. */
+/* Returns the bytes of the live records whose entries have a greater count. */
 static uint64_t bytes_above(const struct texts *t, const struct buckets *b, uint64_t count)
 {
     uint64_t bytes = 0;
@@ -55,7 +55,7 @@ static bool is_too_low(void *ctx, uint64_t floor)
     return bytes_above(q->t, q->b, floor) > q->bytes;
 }
 
-/* The least floor above which there are no more than `target` bytes. */
+/* Returns the least floor above which the records take at most `target` bytes. */
 static uint64_t floor_for(const struct texts *t, const struct buckets *b, uint64_t target)
 {
     struct texts_budget q = {t, b, target};

@@ -1,40 +1,42 @@
 /* top: the most frequent items with their counts, and a count for every other key.
  *
- * A few keys, the heavy ones, have entries of their own: a count, what of it may be wrong, and the
- * text. All other keys share the counters of a tally behind them. Sketches of this shape (P. Roy,
- * A. Khan, G. Alonso, "Augmented Sketch", 2016; T. Yang et al., "Elastic Sketch", 2018) keep the
- * heavy ones out of the counters, which so are left to the rare.
+ * A few keys, the heavy ones, have entries of their own: a count, how much of it may be wrong, and
+ * the text. All other keys share the counters of a tally. Sketches of this shape (P. Roy, A. Khan,
+ * G. Alonso, "Augmented Sketch", 2016; T. Yang et al., "Elastic Sketch", 2018) keep the heavy keys
+ * out of the counters, which are left to the rare ones.
  *
- *     key --> its two buckets of four entries -- has one --> count += w
+ *     key --> its two buckets, eight entries -- one is its own --> count += w
  *                      |
- *                      none --> t = count in the tally + w -- t > the least of the eight --> gets that one's place
- *                                          |
- *                                          not --> raise the key's counters to t
+ *                 none is its own
+ *                      |
+ *             t = count in the tally + w -- t > least count of the eight --> replaces that entry
+ *                      |
+ *                  t is not --> raise the key's counters in the tally to t
  *
- * An entry that loses its place looks for another in the same way, at the cost of lesser ones; the
- * last goes back to the tally, whose counters are raised to its count. So no count is ever too low.
- * The greatest count that found no place, of a key or of an entry, is the floor of the list: a key
- * that came more often has an entry, always. Before the floor would rise, one of the eight moves to
- * its other bucket where a lesser one is: so nearly all places count (227 of 252 entries above the
- * floor for the URL log at 64 KiB; 91 without).
+ * An entry that loses its place looks for another in the same way, at the cost of lesser ones. The
+ * last one goes back to the tally, whose counters are raised to its count. So no count is ever too
+ * low. The greatest count that found no place, of a key or of an entry, is the floor of the list: a
+ * key that occurred more often always has an entry. Before the floor would rise, one of the eight
+ * entries moves to its other bucket if there is a lesser one. So nearly all places hold frequent
+ * items (for the URL log at 64 KiB, 227 of 252 entries are above the floor; without this, 91).
  *
- * What an entry counts from its beginning on is exact. What it had before, the tally's word for it,
- * is its error. A key whose adds come all together would be charged with what it gained while it
- * was still too small, so a bucket remembers the last key that found no entry, and its weight since
- * then. With that the order of arrival does no harm: of the URL log at 64 KiB the top 100 are right
- * in every order.
+ * An entry counts exactly from its beginning on. Its error is the count that the key had before,
+ * which the tally estimated. If the adds of a key come all together, that would include what the
+ * key itself gained while it was still too small. So a bucket remembers the last key that got no
+ * entry, and its weight since then. With that the order of arrival does no harm: for the URL log at
+ * 64 KiB, the top 100 are right in every order.
  *
- * A key is 64 bits of its hash here, its print: two keys with the same print are one (one in 2e7
- * streams of a billion keys, at a thousand entries, has such a pair). The tally's hash is made from
- * the print, so that an entry can go back.
+ * A key is identified by 64 bits of its hash, its print. Two keys with the same print are counted
+ * as one (with a thousand entries, one in 2e7 streams of a billion keys has such a pair). The hash
+ * for the tally is derived from the print, so that an entry can go back.
  *
- * Sections: the tally, the entries (buckets.h), the texts (texts.h). The plan's items say for how
- * many entries there are places and texts; the entries take an eighth of the tally's memory if that
- * is more.
+ * Sections: the tally, the entries (buckets.h), the texts (texts.h). There are entries and texts
+ * for as many items as the plan has. The entries take an eighth of the tally's memory if that is
+ * more.
  *
- * Merging: all entries of both, each with what both know of it, find their places anew, the
- * greatest first. The floors add up, since a key may have been just below either. Which of the two
- * was merged into which makes no difference. */
+ * Merging: all entries of both sketches, each with what both know about it, find their places anew,
+ * the greatest first. The floors add up, because a key may have been just below both. The result
+ * does not depend on which of the two was merged into which. */
 #include "../core/error.h"
 #include "../core/memory.h"
 #include "../core/plan.h"
@@ -48,7 +50,7 @@
 #define MOST_LINES (TAMIS__MAX_CELLS / TAMIS__LINE_BITS)
 #define SECTIONS 3u
 
-/* A body, with its parts by name. */
+/* The parts of a body, by name. */
 struct top {
     uint8_t *tally;
     uint64_t lines;
@@ -82,9 +84,9 @@ static uint64_t top_lesser(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Two and a half places for an item: with four to a bucket the most frequent half find one of their
- * two with a free place or a lesser item in it. 96 bytes of text: a quarter of the room is for
- * texts whose entries have gone. */
+/* Each item gets two and a half places. With four places to a bucket, the most frequent keys, up to
+ * half as many as there are places, find a free place or a lesser item in one of their two buckets.
+ * Each item gets 96 bytes of text; a quarter of that room is for texts whose entries are gone. */
 static void describe(uint64_t lines, uint64_t items, struct section *out)
 {
     const uint64_t buckets =
@@ -214,8 +216,9 @@ static void raise_tally(const struct top *t, tamis_hash key, uint64_t top_count)
     tamis__tally_raise_to(&v, top_count);
 }
 
-/* A place for an entry that counts no more than the eight in its buckets: that of one of these
- * whose other bucket has a lesser one, which then has to go. NO_SLOT: there is none. */
+/* Finds a place for an entry whose count is not above any of the eight in its buckets. Returns the
+ * slot of one of the eight that can move to its other bucket, and sets *to to the slot there, whose
+ * entry has a lower count than the new one and has to go. Returns NO_SLOT if there is none. */
 static uint64_t way_out(const struct buckets *b, struct bucket_pair p, uint64_t top_count,
                         uint64_t *to)
 {
@@ -234,7 +237,7 @@ static uint64_t way_out(const struct buckets *b, struct bucket_pair p, uint64_t 
     return found;
 }
 
-/* Puts e into a slot and returns what was there. */
+/* Puts e into a slot and returns the entry that was there. */
 static struct entry swap(struct top *t, uint64_t slot, struct entry e)
 {
     const struct entry old = slot_get(&t->buckets, slot);
@@ -243,8 +246,8 @@ static struct entry swap(struct top *t, uint64_t slot, struct entry e)
     return old;
 }
 
-/* A place for e at the cost of lesser ones, the last of which goes to the tally. Ends, since each
- * that has to go is less. */
+/* Finds a place for e at the cost of lesser entries, the last of which goes to the tally. It ends,
+ * because each entry that has to go has a lower count than the one before. */
 static void place(struct top *t, struct entry e)
 {
     while (e.print != 0) {
@@ -268,13 +271,14 @@ static void place(struct top *t, struct entry e)
     }
 }
 
-/* The error of an entry that counts so much, of which some is certain. */
+/* The error of an entry with this count, of which `certain` is exact. */
 static uint64_t top_begin(uint64_t top_count, uint64_t certain, bool fresh)
 {
     return (top_count - top_lesser(certain, top_count)) | (fresh ? FRESH : 0);
 }
 
-/* A key that found no entry, and whether it gets one: an add of w > 0. Returns its count before. */
+/* Adds w > 0 to a key that has no entry, and gives it one if its count suffices. Returns the count
+ * before. */
 static uint64_t add_light(struct top *t, tamis_hash key, struct bucket_pair p, uint64_t w,
                           const tamis_bytes *item)
 {
@@ -349,8 +353,8 @@ static void top_prefetch(const struct body *b, const struct batch *keys)
     top_prefetch_keys(&t, keys->hashes, keys->n);
 }
 
-/* Even where all lines are in the second-level cache it pays to ask for them this many keys
- * before. */
+/* How many keys before its use a line is prefetched. That pays even if all lines are in the
+ * second-level cache. */
 #define AHEAD 12u
 
 static tamis_status top_add(struct body *b, const struct batch *keys, uint8_t *seen, size_t *done)
@@ -480,7 +484,7 @@ static bool top_goes_before(const struct candidate *a, const struct candidate *b
     return a->e.print < b->e.print;
 }
 
-/* The last of c[0 ... n-1] goes to the top of each heap under `at`. */
+/* A heap with the last candidate of the order on top: c[at] moves down to its place. */
 static void top_sift(struct candidate *c, size_t at, size_t n)
 {
     for (size_t child = 2 * at + 1; child < n; at = child, child = 2 * at + 1) {
@@ -503,8 +507,8 @@ static void top_sort(struct candidate *c, size_t n)
     }
 }
 
-/* What both know of the entries of `from`; of those that the other has as well only when
- * `again`. */
+/* Writes the entries of `from`, each with what both sketches know about it, and returns how many.
+ * Entries that the other sketch has as well are skipped unless `again`. */
 static size_t top_collect(const struct top *from, const struct top *other, bool again,
                           struct candidate *out)
 {
@@ -521,7 +525,7 @@ static size_t top_collect(const struct top *from, const struct top *other, bool 
         e.error = top_begin(e.count, tamis__add_up((uint64_t)here.certain, (uint64_t)there.certain),
                             fresh);
         const struct texts *of = &from->texts;
-        if (e.text == 0 && again) { /* the other may have it */
+        if (e.text == 0 && again) { /* the other may have its text */
             const tamis_hash key = tamis__bucket_key((tamis_hash){e.print, 0});
             const uint64_t its = tamis__bucket_find(
                 &other->buckets, tamis__bucket_pair(key, other->buckets.n), key.lo);
@@ -533,8 +537,8 @@ static size_t top_collect(const struct top *from, const struct top *other, bool 
     return n;
 }
 
-/* In order, each to its place; who finds none goes to the tally. Texts follow while there is
- * room. */
+/* Places the candidates in order. Those that find no place go to the tally. Texts are kept while
+ * there is room. */
 static void settle(struct top *t, const struct candidate *c, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -5,14 +5,14 @@
  *     [ g0 ]  [ g1 ]  [ g2 ]  [ g3 ]          rotate: g3 is emptied and moves to the front
  *       ^ add          count: the sum of all
  *
- * A window takes as much memory as its generations together. A half-life would take less, but the
- * number it gives is not the count of anything.
+ * A window takes as much memory as its generations together. Counters with a half-life would take
+ * less, but their value is not the count of anything.
  *
  * The count of a key is the sum of the counts in all generations. It is never too low if theirs
- * never are. What keys that were never added count in all generations together is measured as in a
- * single sketch (noise.c), so the intervals hold. If an item is listed in some generations and not
- * in another, the other's tally has its count there. An item that is in no list may have been just
- * below the floor of each generation: the floors add up.
+ * never are. The noise is measured as in a single sketch (noise.c), from the sums of keys that were
+ * never added, so the intervals hold. If an item is listed in some generations and not in another,
+ * the other's tally has its count there. An item that is in no list may have been just below the
+ * floor of each generation: the floors add up.
  *
  * Weights must not be negative, whatever the kind, because the weight that is to be taken away may
  * be in a generation that was forgotten.
@@ -30,7 +30,7 @@
 
 /* --- Planning --------------------------------------------------------------------------------- */
 
-/* Bytes of the image with n generations of a solved plan. */
+/* Returns the bytes of the image with n generations of a solved plan. */
 static uint64_t window_of_counts_bytes_of(const tamis_plan *one, uint32_t n)
 {
     struct section s[MOST_PARTS];
@@ -43,7 +43,7 @@ struct window_budget {
     tamis_plan *one; /* the biggest generation that was found to fit */
 };
 
-/* Too few bytes for a generation fit as well: the search goes on to more. */
+/* Also true if the bytes are too few for a generation, so that the search goes on to more. */
 static bool generations_fit(void *ctx, uint64_t bytes)
 {
     const struct window_budget *b = ctx;
@@ -56,7 +56,7 @@ static bool generations_fit(void *ctx, uint64_t bytes)
     return true;
 }
 
-/* The biggest plan of one generation with which the image of all has no more than p->bytes. */
+/* Finds the biggest plan of one generation with which the image of all has at most p->bytes. */
 static tamis_status fit(const tamis_plan *p, tamis_plan *one, tamis_error *why)
 {
     struct window_budget b = {p, one};
@@ -105,7 +105,7 @@ tamis_status tamis__add_to_sketches(struct body *b, const struct batch *keys, ui
     uint8_t before[TAMIS__MOST_BATCH / 8];
     for (size_t i = 0; keys->weights != NULL && i < now.n; i++)
         if (keys->weights[i] < 0) now.n = i;
-    if (now.n != keys->n) now.ahead = NULL; /* there must be as many of them */
+    if (now.n != keys->n) now.ahead = NULL; /* it must have as many keys */
     if (seen != NULL) memset(seen, 0, (keys->n + 7) / 8);
     *done = 0;
     if (now.n == 0) return keys->n == 0 ? TAMIS_OK : TAMIS_EUNSUPPORTED;
@@ -168,8 +168,8 @@ static uint64_t window_of_counts_slot_of(const struct body *b, tamis_hash h)
     return UINT64_MAX;
 }
 
-/* An item is listed where the newest generation that has it has it, with what all generations know
- * about it and the newest text that there is. */
+/* An item is listed in the slot of the newest generation that has it, with what all generations
+ * know about it and the newest text that there is. */
 static bool window_of_counts_listed(const struct body *b, uint64_t slot, struct listed *out)
 {
     const struct sketch_ops *inner = tamis__inner(b)->sketch;
@@ -215,7 +215,7 @@ static void copy_cells(const struct body *b, uint8_t *room, bool back)
     }
 }
 
-/* Merges generation by generation. Where one may fail after others succeeded, a copy allows to undo
+/* Merges generation by generation. If one may fail after others succeeded, a copy is kept to undo
  * them. */
 tamis_status tamis__merge_sketches(struct body *into, const struct body *from)
 {
