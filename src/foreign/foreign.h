@@ -1,5 +1,6 @@
 /* Declarations that the files of foreign formats share. A format is one `struct foreign_format` and
- * one file; the operations in foreign.c name no format. */
+ * one file. The operations in foreign.c name a format only to recognise a file and for the facts
+ * that no other format has. */
 #ifndef TAMIS_FOREIGN_INSIDE_H
 #define TAMIS_FOREIGN_INSIDE_H
 
@@ -75,8 +76,9 @@ static inline bool tamis__touch(const struct link *l, uint8_t *own, uint64_t byt
     return was;
 }
 
-/* The share of set bits, and the false-positive rate: the share to the power of k for plain
- * filters, the mean over the blocks for Parquet's (sbbf.c). */
+/* The number of set bits, the false-positive rate, and an estimate of the number of items. The rate
+ * is the share of set bits to the power of k; for Parquet's filters it is the mean over the blocks
+ * (sbbf.c). */
 struct census {
     uint64_t ones;
     double rate, items;
@@ -92,8 +94,8 @@ size_t tamis__sbbf_header(const uint8_t *p, size_t n, uint64_t *bytes, bool *unn
 tamis_foreign *tamis__sbbf_new(const tamis_options *o, uint64_t bytes, bool unnamed_hash,
                                tamis_error *why);
 
-/* Checks one link of RedisBloom, which either of its forms describes. Returns a reason, or NULL if
- * it is valid. */
+/* Checks one link of a RedisBloom filter, read from either form. Returns a reason, or NULL if it is
+ * valid. */
 const char *tamis__redis_wrong_link(const struct link *l);
 /* The last step of opening either form: hands f out, or closes it if the totals do not agree with
  * the links. */

@@ -1,5 +1,5 @@
-/* The hashes of other programs, bit for bit. MurmurHash3 x64 128 (Austin Appleby) and FNV-1 (Fowler,
- * Noll, Vo) are in the public domain. MurmurHash64A is in redisbloom.h. */
+/* The hashes of other programs, bit for bit. MurmurHash3 x64 128 (Austin Appleby) and FNV-1
+ * (Fowler, Noll, Vo) are in the public domain. MurmurHash64A is in redisbloom.h. */
 #ifndef TAMIS_FOREIGN_HASHES_H
 #define TAMIS_FOREIGN_HASHES_H
 

@@ -1,7 +1,7 @@
 /* The payload that Redis' DUMP returns for a key with a RedisBloom filter, and that RESTORE takes.
  * It is a value of a module as in RDB files, the version of those files in two bytes, and a CRC-64
  * of all that. The value is a type (7), the name and version of the module's type in 64 bits
- * (MBbloom--, 4), then numbers, doubles and strings, each after its kind, and a zero:
+ * (MBbloom--, 4), then numbers, doubles and strings, each preceded by its kind, and a zero:
  *
  *     items, links, options, growth
  *     for each link: capacity, error, probes, bits per entry, bits, log2, the bits, items
@@ -18,8 +18,8 @@ enum { KIND_END = 0, KIND_NUMBER = 2, KIND_DOUBLE = 4, KIND_STRING = 5 };
 /* Old enough for Redis 5, the first with module values of this kind; newer servers accept it as
  * well. */
 enum { RDB_VERSION = 9 };
-/* The numbers before the bits of a link take at most 63 bytes, and those of the whole with its end
- * at most 45. */
+/* The numbers around the bits of a link take at most 63 bytes; the head and the end of the payload
+ * together take at most 45. */
 enum { AROUND = 64 };
 
 /* --- Checksums -------------------------------------------------------------------------------- */

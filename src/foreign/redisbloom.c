@@ -1,6 +1,6 @@
 /* RedisBloom's Bloom filters as the data of all chunks of BF.SCANDUMP, one after the other
  * (redisbloom.h has the layout): a chain of links, of which only the last is added to. A chunk has
- * at most 16 MiB and belongs to one link, so the chunks can be cut again from the lengths. */
+ * at most 16 MiB and belongs to one link, so the lengths of the links determine the chunks. */
 #include "redisbloom.h"
 
 #include "foreign.h"

@@ -44,8 +44,8 @@ enum { REDISBLOOM_CHUNK = 16 << 20 }; /* maximum bytes */
 #define REDISBLOOM_TYPE "MBbloom--"
 enum { REDISBLOOM_OLDEST_LAYOUT = 2, REDISBLOOM_GROWTH_SINCE = 4, REDISBLOOM_LAYOUT = 4 };
 
-/* With fifteen digits, as in RedisBloom. Then the fields agree to the last bit, and so does the
- * number of probes, which RedisBloom checks when it loads. */
+/* The constants have fifteen digits, as in RedisBloom. Then the fields agree to the last bit, and
+ * so does the number of probes, which RedisBloom checks when it loads. */
 static inline double redisbloom_bits_per_item(double error)
 {
     return -log(error) / 0.480453013918201; /* ln(2)^2 */

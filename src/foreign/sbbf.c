@@ -141,8 +141,8 @@ static tamis_status open_sbbf(const uint8_t *p, size_t n, const tamis_options *o
     return TAMIS_OK;
 }
 
-/* A block with j keys matches a non-member if all of its eight bits are set. The number of keys in
- * a block has a Poisson distribution. */
+/* A block with j keys matches a non-member if all eight bits of the non-member are set in it. The
+ * number of keys in a block has a Poisson distribution. */
 static double sbbf_rate(double keys_per_block)
 {
     double sum = 0;
@@ -209,7 +209,7 @@ struct census tamis__sbbf_census(const struct link *l)
         c.ones += ones;
         c.rate += all;
         /* A full block does not determine a number of keys. Half a bit less than full does, and
-         * gives more than any other block. */
+         * gives a greater number than any other block. */
         c.items += log1p(-fmin(ones, 255.5) / 256) / log1p(-1.0 / 32);
     }
     if (c.ones == l->m) c.items = (double)INFINITY;
