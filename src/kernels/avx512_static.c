@@ -7,7 +7,7 @@
 
 /* --- Ribbons, for processors that also shift pairs of words and count their bits -------------- */
 
-/* So that constant arguments are folded. */
+/* Inlined, so that constant arguments are folded. */
 #define INLINE static inline __attribute__((always_inline))
 #define AVX512_BITS __attribute__((target("avx512f,avx512dq,avx512vl,avx512vbmi2,avx512vpopcntdq")))
 
@@ -142,7 +142,7 @@ AVX512_BITS INLINE void ask_eights(const struct ribbon_layer *l, const tamis_has
                                    const struct ribbon_aim *aim, const struct ribbon_aim *ahead,
                                    size_t n, uint32_t eights, bool are_lines, uint8_t *bits)
 {
-    const struct ribbon_aim here = *aim; /* copies, for the same reason */
+    const struct ribbon_aim here = *aim; /* copies that the stores of answers cannot alias */
     const struct ribbon_aim there = ahead != NULL ? *ahead : here;
     struct ribbon_found found;
     size_t i = 0;
