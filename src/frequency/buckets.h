@@ -141,7 +141,7 @@ static inline uint64_t tamis__bucket_least(const struct buckets *b, uint64_t buc
     return least;
 }
 
-/* The same for both buckets of a key. If they are equal, the slot is in the first. */
+/* The same for both buckets of a key. If the counts are equal, it is in the first. */
 static inline uint64_t tamis__bucket_least_of(const struct buckets *b, struct bucket_pair p)
 {
     const uint64_t one = tamis__bucket_least(b, p.first), other = tamis__bucket_least(b, p.second);

@@ -11,9 +11,9 @@
  * The guarantee. All that was added for a key is in each of its counters, so no count is ever too
  * low. The excess comes from other keys. If N is the weight of all adds, a counter has N/m of it on
  * average. So one row is wrong by more than eN/m with a probability of at most 1/e (Markov), and
- * all k rows are with at most e^-k. That holds for every key and any stream. The tail bound is
- * better: unless a key meets one of the m/4 heaviest keys, only the weight of all others counts
- * (tests/library/test_count_min.c).
+ * all k rows are with a probability of at most e^-k. That holds for every key and any stream. The
+ * tail bound is better: unless a key meets one of the m/4 heaviest keys, only the weight of all
+ * others counts (tests/library/test_count_min.c).
  *
  * In practice the error is far below eN/m, and more rows than 3 or 4 only make it worse, since they
  * make each row narrower: with 1 MiB and ten million adds (Zipf 1.0), the mean error is 17 with 2
