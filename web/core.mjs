@@ -11,8 +11,8 @@ const PLAN = 'kind flags items fpr bytes m k cellBits innerKind'.split(' ');
 const PROMISE = 'fprAsymptotic bitsPerItem boundBits boundRatio overflow packedBytes'.split(' ');
 const FACTS = ('kind hash m k cellBits format generation sections bytes items plannedItems ' +
   'excluded saturated fprPlanned fprNow fprNowLow fprNowHigh missRate overflow itemsEstimate ' +
-  'itemsLow itemsHigh fill bitsPerItem boundBits boundRatio mayMiss keyed strict autoRotate sealed ' +
-  'collecting readOnly overfull itemsEstimated hashSuspect').split(' ');
+  'itemsLow itemsHigh fill bitsPerItem boundBits boundRatio mayMiss keyed strict autoRotate ' +
+  'sealed collecting readOnly overfull itemsEstimated hashSuspect').split(' ');
 const FIRST_TRUTH = FACTS.indexOf('mayMiss');
 
 export class TamisError extends Error {

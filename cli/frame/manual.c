@@ -15,8 +15,8 @@ static const char about[] =
 static const char overview_example[] =
     "tamis build -o seen.tamis list.txt && tamis check seen.tamis other.txt";
 
-/* Of a page: what a terminal has, but lines of more than 100 are hard to read; elsewhere 80,
- * whoever looks. */
+/* The width of a page: that of the terminal, but at most 100, because longer lines are hard to
+ * read; 80 where the output does not go to a terminal. */
 static size_t width_of(FILE *to)
 {
     enum { USUAL = 80, MOST = 100 };

@@ -94,8 +94,8 @@ TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
 /* Reports what is known without reading the cells, in constant time and without allocating. Sets
  * kind, hash, k, format, m, seed, generation, cell_bits, sections, the flags, bytes, items,
  * planned_items, fpr_planned and key_id, and for sketches conservative, weight, error, entries,
- * inner_kind and generations. All other fields become 0. overfull is judged by `items` alone: it may
- * differ from what tamis_info reports for pair and window, and after a merge. Fails only if
+ * inner_kind and generations. All other fields become 0. overfull is judged by `items` alone: for
+ * pair and window, and after a merge, it may differ from what tamis_info reports. Fails only if
  * struct_size is wrong (TAMIS_EINVAL). */
 TAMIS_API tamis_status tamis_stat(const tamis *t, tamis_facts *out);
 

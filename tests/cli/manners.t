@@ -97,8 +97,8 @@ exit-status: what 0, 1 and 2 mean
   0  a line was selected, or the work was done
   1  no line was selected, no line to remove was present, or a measured rate is
      not the predicted one
-     (check of a private filter: 0 means that there were lines, 1 that there
-     were none; neither shows what the filter contains)
+     (check of a private filter: 0 means that there were lines, 1 that
+     there were no lines; neither shows what the filter contains)
   2  an error, with one line on standard error that names the file and the
      reason; no filter was written or changed
      (rotate with several filters: all are tried before the first is changed;

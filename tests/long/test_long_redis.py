@@ -11,7 +11,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                                 "support"))
 from redis_client import Error, Server, main, used_memory, wait_for  # noqa: E402
-from test_redis_persist import fill, state, synced  # noqa: E402
+from redis_values import fill, state, synced  # noqa: E402
 
 SECONDS = float(os.environ.get("TAMIS_SOAK", "600"))
 

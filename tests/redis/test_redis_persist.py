@@ -2,7 +2,6 @@
 complain, failover, MIGRATE, and a cluster of three masters with replicas."""
 import os
 import pathlib
-import random
 import re
 import subprocess
 import sys
@@ -10,70 +9,9 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                                 "support"))
-from redis_client import Error, Server, main, used_memory, vectors, wait_for  # noqa: E402
+from redis_client import Error, Server, main, used_memory, wait_for  # noqa: E402
+from redis_values import fill, state, synced, touch  # noqa: E402
 from test_redis_bloom import check  # noqa: E402
-
-KINDS = ("blocked", "counting", "growing", "cuckoo", "tally", "top", "ribbon", "window")
-
-
-def fill(c, tag="", rounds=60):
-    """All families, with growth, removals, expelled items, full filters, saturated counters and
-    refused commands."""
-    random.seed(4)
-    t = tag
-    for command in (f"BF.RESERVE bf{t} 0.02 20", f"BF.RESERVE fixed{t} 0.01 50 NONSCALING",
-                    f"CF.RESERVE cf{t} 16 EXPANSION 2",
-                    f"CF.RESERVE cf0{t} 16 EXPANSION 0 MAXITERATIONS 5",
-                    f"CMS.INITBYDIM cms{t} 50 4", f"TOPK.RESERVE topk{t} 5 20 4 0.9",
-                    *[f"TAMIS.CREATE {kind}{t} {kind} "
-                      + ("BYTES 20000" if kind in ("tally", "top") else "ITEMS 500 RATE 0.01")
-                      for kind in KINDS]):
-        c.do(*command.split())
-    for i in range(rounds):
-        items = [f"i{random.randrange(400)}" for _ in range(10)]
-        weights = [x for item in items for x in (item, random.randrange(50))]
-        c.call("BF.MADD", f"bf{t}", *items)
-        c.call("BF.ADD", f"made{t}", items[0])
-        c.call("BF.INSERT", f"inserted{t}", "CAPACITY", 5, "ERROR", 0.1, "EXPANSION", 3, "ITEMS",
-               *items)
-        c.call("BF.MADD", f"fixed{t}", *items)
-        c.call("CF.ADD", f"cf{t}", items[0])
-        c.call("CF.ADDNX", f"cf{t}", items[1])
-        c.call("CF.DEL", f"cf{t}", items[2])
-        c.call("CF.INSERT", f"cf0{t}", "ITEMS", *items)
-        c.call("CF.INSERTNX", f"cfmade{t}", "CAPACITY", 200, "ITEMS", *items)
-        c.call("CMS.INCRBY", f"cms{t}", *weights)
-        c.call("CMS.INCRBY", f"cms{t}", "much", 4294967295)
-        c.call("TOPK.ADD", f"topk{t}", *items)
-        c.call("TOPK.INCRBY", f"topk{t}", *weights)
-        c.call("TOPK.INCRBY", f"topk{t}", items[0], -1)
-        for kind in KINDS:
-            c.call("TAMIS.MADD", kind + t, *items)
-        c.call("TAMIS.REMOVE", f"counting{t}", *items[:3], "never")
-        c.call("TAMIS.INCRBY", f"tally{t}", *weights)
-        if i == rounds // 2:
-            c.do("TAMIS.ROTATE", f"window{t}")
-            c.do("TAMIS.SEAL", f"ribbon{t}")
-            c.do("CF.COMPACT", f"cf{t}")
-    for iterator, data in vectors()[0].chunks:
-        c.do("BF.LOADCHUNK", f"chunk{t}", iterator, data)
-    c.do("CMS.INITBYDIM", f"sum{t}", 50, 4)
-    c.do("CMS.MERGE", f"sum{t}", 1, f"cms{t}")
-
-
-def touch(c, tag):
-    """Changes what fill() made."""
-    for kind in KINDS:
-        c.call("TAMIS.MADD", kind + tag, "more", "and", "more")
-    c.do("BF.MADD", f"bf{tag}", "more", "and", "more")
-    c.do("CF.ADD", f"cf{tag}", "more")
-    c.do("CMS.INCRBY", f"cms{tag}", "more", 3)
-    c.do("TOPK.INCRBY", f"topk{tag}", "more", 100, "and", 30)
-
-
-def state(c):
-    """Every value as the bytes of its DUMP."""
-    return {key: c.do("DUMP", key) for key in sorted(c.do("KEYS", "*"))}
 
 
 def check_state(c, wanted):
@@ -198,18 +136,6 @@ def test_limit_of_the_day():
                 assert c.do("MEMORY", "USAGE", key) < sizes[0] + 100
         c.do("CONFIG", "SET", "bf.tamis-max-bytes", "1gb")
         assert grow(c, "again", 200000) == [200000, 200000]
-
-
-def synced(primary, replica):
-    def offset(c, field):
-        return re.search(field + rb":(\d+)", c.do("INFO", "replication"))
-
-    def same():
-        done = offset(replica, b"slave_repl_offset")
-        return (b"master_link_status:up" in replica.do("INFO", "replication") and done is not None
-                and
-                done[1] == offset(primary, b"master_repl_offset")[1])
-    wait_for(same, "the replica lags behind")
 
 
 def test_replica():
