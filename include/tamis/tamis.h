@@ -1,7 +1,7 @@
 /* Tamis: approximate sets and counts, for data too big to keep.
  *
- * A filter holds a set in a few bits per key. Asked about a key, it answers "certainly not" or
- * "maybe". A "no" is always right. A "maybe" is wrong with a probability that you choose.
+ * A filter holds a set in a few bits per key. Asked about a key, it answers "no" or "maybe". A "no"
+ * is always right. A non-member gets a "maybe" with a probability that you choose.
  *
  *     // Give two of: number of items, false-positive rate, bytes.
  *     tamis_plan plan = {.struct_size = sizeof plan, .items = 1000000, .fpr = 0.01};
@@ -21,20 +21,20 @@
  *
  * These rules hold for all calls, unless a call states an exception:
  *   Threads  Any number of threads may read a handle at the same time. A call that changes a handle
- *            (its first argument is not const) requires that no other thread uses it, but see
- *            TAMIS_SHARED. Calls on distinct handles are independent.
- *   Failure  A call that fails changes nothing and sets *out to NULL; `why` may be NULL. If out, a
- *            path or a plan is NULL, the call returns TAMIS_EINVAL.
- *   Stack    A call takes at most 16 KiB (16,384 bytes), plus what the caller's own functions take
- *            (allocator, sink, reader). Unoptimized and sanitized builds take more.
- *   Process  The library never prints, exits or reads the environment. Its handles are its only
- *            state. Only tamis_seal starts threads; they have the system's default stack.
- *   Structs  Set struct_size to the sizeof of the struct, and all fields that you do not need to
- *            zero. Then a program works with newer libraries, and with older ones unless it uses
- *            what they lack. Fields that the program's struct lacks count as zero and are not
- *            written. Fields that the library's lacks must be zero (TAMIS_EINVAL), and become zero
- *            as output. struct_size must be a multiple of sizeof(size_t), at most 4096; it is
- *            checked first and never changed. Structs without it keep their size.               */
+ *            (its first argument is not const) requires that no other thread uses that handle,
+ *            except as TAMIS_SHARED allows. Calls on distinct handles are independent.
+ *   Failure  A call that fails changes nothing. If it was to make a handle, it sets *out to NULL.
+ *            `why` and `options` may be NULL. If a path, a plan, the place for a handle or for a
+ *            struct with struct_size is NULL, the call returns TAMIS_EINVAL.
+ *   Stack    A call takes at most 16 KiB (16,384 bytes) of stack, plus what the caller's functions
+ *            take (allocator, sink, reader). Unoptimized and sanitized builds take more.
+ *   Process  The library never prints, exits or reads the environment, and its only state is in its
+ *            handles. Only tamis_seal starts threads; their stacks have the system's default size.
+ *   Structs  Set struct_size to the sizeof of the struct, and fields that you do not use to zero.
+ *            A newer library takes fields that this struct lacks as zero and does not write them.
+ *            An older library fails with TAMIS_EINVAL if a field that it lacks is not zero, and
+ *            writes zero to it. struct_size must be a multiple of sizeof(size_t), at most 4096; it
+ *            is checked first and never changed. Structs without it keep their size for ever.    */
 /* clang-format off */
 #ifndef TAMIS_TAMIS_H
 #define TAMIS_TAMIS_H
@@ -57,23 +57,23 @@ extern "C" {
 
 typedef enum tamis_status {  /* numbers are never reused                                          */
     TAMIS_OK = 0,
-    TAMIS_ENOMEM = -1,       /* no memory, or more than a limit that the caller set               */
-    TAMIS_EINVAL = -2,       /* a plan or an argument that makes no sense                         */
+    TAMIS_ENOMEM = -1,       /* no memory, or a limit that the caller set would be exceeded       */
+    TAMIS_EINVAL = -2,       /* a plan or an argument is invalid                                  */
     TAMIS_EUNSUPPORTED = -3, /* this kind lacks the operation; tamis_error.better_kind has it     */
     TAMIS_EFULL = -4,        /* a strict filter holds all its planned items, or there is no room  */
     TAMIS_EABSENT = -5,      /* the key to be removed is not a member                             */
     TAMIS_EMISMATCH = -6,    /* two filters differ in kind, shape, hash or seed                   */
-    TAMIS_ECORRUPT = -7,     /* the bytes are not a whole, undamaged image                        */
-    TAMIS_EVERSION = -8,     /* a newer format than this library can read, or may write           */
-    TAMIS_EKEY = -9,         /* a keyed image without its secret key, or with another one         */
-    TAMIS_EIO = -10,         /* a system call failed; tamis_error.os is errno                     */
+    TAMIS_ECORRUPT = -7,     /* the bytes are not a complete, undamaged image                     */
+    TAMIS_EVERSION = -8,     /* the format is newer than this library can read, or may write      */
+    TAMIS_EKEY = -9,         /* the image was made with a secret key, which is missing or wrong   */
+    TAMIS_EIO = -10,         /* a system call failed; tamis_error.os is its errno                 */
     TAMIS_ESEALED = -11,     /* this handle is read-only                                          */
     TAMIS_EBUSY = -13        /* another process has locked or changed this file                   */
 } tamis_status;
 typedef struct tamis_error { /* filled on failure                                                 */
     tamis_status status;
     int os;                  /* errno after TAMIS_EIO, else 0                                     */
-    uint64_t offset;         /* after TAMIS_ECORRUPT: the byte of the image, if one is to blame   */
+    uint64_t offset;         /* after TAMIS_ECORRUPT: where in the image the fault is; 0: unknown */
     uint32_t better_kind, reserved_word; /* after TAMIS_EUNSUPPORTED: a kind that can, or 0       */
     char text[160];          /* the reason, as one line without a newline; never empty            */
     uint64_t reserved[4];
@@ -81,41 +81,43 @@ typedef struct tamis_error { /* filled on failure                               
 TAMIS_API const char *tamis_status_message(tamis_status s); /* one line; never NULL               */
 TAMIS_API const char *tamis_version(void); /* of the library that runs, like "0.1.0"              */
 
-/* --- The simple part ------------------------------------------------------------------------- */
+/* --- The simple part -------------------------------------------------------------------------- */
 typedef struct tamis tamis;                           /* a filter or a sketch                     */
 typedef struct tamis_plan tamis_plan;                 /* its shape: see "Plans"                   */
-typedef struct tamis_options tamis_options;           /* where and how it lives: see "Options"    */
+typedef struct tamis_options tamis_options;           /* memory, key, threads: see "Options"      */
 typedef struct tamis_save_options tamis_save_options; /* how a file is saved: see "Images"        */
-/* Creates an empty filter. Fails with TAMIS_EINVAL when the plan cannot be met. All its memory is
- * allocated, but the system provides pages only as the filter fills.                             */
+/* Creates an empty filter. Fails with TAMIS_EINVAL if the plan cannot be met. Allocates the memory
+ * of the whole plan, but the system provides the pages only as the filter fills.                 */
 TAMIS_API tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options,
                                     tamis **out, tamis_error *why);
-/* Adds a key: any bytes, or none. *seen (or NULL) becomes true if the key may have been a member
- * before. Pass NULL when you do not need that: the filter gets the same bytes, and an add to a
- * window takes the same time for any number of generations. Adding more than planned raises the
- * false-positive rate (tamis_facts.overfull), or fails with TAMIS_EFULL if the plan is strict. A
- * nearly full cuckoo filter may need 40 KB of memory to make room (TAMIS_ENOMEM).                */
+/* Adds a key: any bytes, or none. *seen becomes true if the key may have been a member before. Pass
+ * NULL if you do not need that: the filter gets the same bytes, and an add to a window takes the
+ * same time for any number of generations. Adding more than planned raises the false-positive rate
+ * (tamis_facts.overfull), or fails with TAMIS_EFULL if the plan is strict or there is no room. Also
+ * fails with TAMIS_ENOMEM if a growing or sealed kind cannot grow, or a nearly full cuckoo filter
+ * cannot get 40 KB to make room, and if t takes no keys at all (see tamis_add_many).             */
 TAMIS_API tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen);
 /* Returns whether the key may be a member. false is always right, except for pair and private
- * filters (tamis_facts.may_miss). true is wrong with the probability that tamis_info reports. A
- * filter that cannot decide returns true: if it lacks its secret key, if the caller hashes, or if
- * it is a sealed kind before its seal.                                                           */
+ * filters (tamis_facts.may_miss). A non-member gets true with probability tamis_facts.fpr_now. A
+ * filter that cannot decide returns true: it lacks its secret key, or the caller hashes
+ * (TAMIS_HASH_CALLER), or it is of a sealed kind and not yet sealed.                             */
 TAMIS_API bool tamis_may_contain(const tamis *t, const void *key, size_t len);
-/* Saves the image to a file, atomically and durably: see "Images". NULL options replace a file.  */
+/* Saves the image to a file, atomically and durably: see "Images". By default replaces a file.   */
 TAMIS_API tamis_status tamis_save(tamis *t, const char *path, const tamis_save_options *options,
                                   tamis_error *why);
-/* Opens a saved image. Hostile files are safe: everything is validated before it is used, and no
- * memory is allocated that the file's length does not justify. Reads the file unless TAMIS_MAP.  */
+/* Opens a saved image, and reads all of it unless TAMIS_MAP. Hostile files are safe: everything is
+ * validated before it is used, and no memory is allocated that the file's length does not justify.
+ * Fails with TAMIS_EIO, TAMIS_ECORRUPT, TAMIS_EVERSION or TAMIS_EKEY.                            */
 TAMIS_API tamis_status tamis_open(const char *path, const tamis_options *options, tamis **out,
                                   tamis_error *why);
 TAMIS_API void tamis_close(tamis *t); /* Frees the handle, which may be NULL. Does not save.      */
 
 /* --- Kinds, with bits per item at 1 % false positives; no structure needs fewer than 6.64 ----- */
 typedef enum tamis_kind {
-    TAMIS_AUTO = 0,        /* blocked, or bloom where that is much smaller                        */
+    TAMIS_AUTO = 0,        /* blocked, or bloom if blocked takes over a fifth more space          */
     TAMIS_BLOOM = 1,       /* the classic: k bits anywhere; 9.6 bits (k = 1: a bitmap)            */
-    TAMIS_PARTITIONED = 2, /* k rows, one bit in each; 9.6 bits                                   */
-    TAMIS_BLOCKED = 3,     /* 8 bits in one cache line; 10.1 bits; the fastest                    */
+    TAMIS_PARTITIONED = 2, /* k rows, and one bit of a key in each; 9.6 bits                      */
+    TAMIS_BLOCKED = 3,     /* 8 bits of a key in one cache line; 10.1 bits; the fastest           */
     TAMIS_COUNTING = 4,    /* bloom with counters: keys can be removed; 38 bits                   */
     TAMIS_PAIR = 5,        /* a filter of added and one of removed keys; 20 bits; can miss        */
     TAMIS_GROWING = 6,     /* any number of items; 13 bits when full, 26 when just doubled        */
@@ -124,47 +126,47 @@ typedef enum tamis_kind {
     TAMIS_FUSE = 9,        /* sealed: 3 or 4 cells per key, 7.9 or 7.5 bits at 0.8 %; fast        */
     TAMIS_RIBBON = 10,     /* sealed: the smallest, 6.7 bits; any rate down to 2^-32              */
     TAMIS_EXACT = 11,      /* sealed: never wrong about a key it was built with, member or excluded;
-                            * 2 bits per member for as many excluded keys, 9 for 100 times more   */
+                            * per member 2 bits if as many are excluded, 9 if 100 times as many   */
     TAMIS_PRIVATE = 12,    /* only made by tamis_release (publish.h); can miss                    */
     TAMIS_COUNT_MIN = 32, TAMIS_COUNT_SKETCH = 33, TAMIS_TALLY = 34, TAMIS_TOP = 35,
-    TAMIS_SIGNED_TALLY = 36 /* these five are sketches: see count.h                               */
+    TAMIS_SIGNED_TALLY = 36 /* these five are sketches: see count.h; sealed kinds: see tamis_seal */
 } tamis_kind; /* 13 is reserved for filters with a value per key, 48 for counts of distinct keys  */
 TAMIS_API const char *tamis_kind_name(uint32_t kind); /* like "blocked"; NULL: no such kind       */
 TAMIS_API uint32_t tamis_kind_named(const char *name); /* TAMIS_AUTO: no kind has this name       */
 
 /* --- Plans ---------------------------------------------------------------------------------------
  * Give two of items, fpr and bytes. With all three, items and fpr are met and bytes is a limit. m
- * (with or without k) can replace bytes. A field that is zero is computed or gets its default. What
- * this table does not give to a kind must be zero for it.
- *   field        meaning, by kind
- *   items        expected distinct items, at most 2^52; top: items to list, at most 2^30, default
- *                100; not for other sketches
- *   fpr          false-positive rate with these items, 1e-18 <= fpr < 1 (fuse and ribbon from 2^-32
- *                on, exact from 2^-33 on); growing: with any number of items; not for sketches
+ * (with or without k) can replace bytes. growing needs only fpr. A field that is zero is computed
+ * or gets its default. If a row names kinds, the field must be zero for all others.
+ *   items        expected distinct items, at most 2^52; growing: in the first table, default 100;
+ *                top: items to list, at most 2^30, default 100; not for other sketches
+ *   fpr          false-positive rate with these items, 1e-18 <= fpr < 1 (fuse, ribbon: at least
+ *                2^-32; exact: 2^-33); growing: with any number of items; not for sketches
  *   bytes        size of the whole image; window: with all generations
- *   seed         of the hash XXH3, not with a secret key; only filters with one seed can be merged
+ *   seed         seed of the hash, XXH3; not with a secret key or TAMIS_HASH_CALLER
  *   m            bloom: bits; partitioned: bits in each row; blocked: bits, a multiple of 512;
  *                pair, window: m of each part; counting: counters; cuckoo: slots, even; growing:
  *                slots of the first table, a power of two; count-min, count-sketch: counters in
  *                each row; tally, signed-tally, top: counters, a multiple of 56
- *   k            bloom, partitioned, counting: probes, 1 ... 64; blocked: 8; compact blocked, and
- *                counting of inner kind blocked: 1 ... 16; pair, window: k of each part; cuckoo: 2;
- *                fuse: 3 (default) or 4; growing: bits kept, 3 ... 51; count-min: rows, 1 ... 32,
- *                default 4; count-sketch: rows, odd, default 5; tally, top: 4; signed-tally: 5
+ *   k            bloom, partitioned, counting: probes, 1 ... 64; compact blocked, and counting of
+ *                inner kind blocked: 1 ... 16; pair, window: k of each part; growing: least bits of
+ *                a fingerprint, 3 ... 51; fuse: 3 (default) or 4; count-min: rows, 1 ... 32,
+ *                default 4; count-sketch: rows, odd, default 5. It is fixed for blocked (8), cuckoo
+ *                (2), tally and top (4) and signed-tally (5)
  *   cell_bits    bits of a counter. counting: 4 (default), 8 or 16; count-min, count-sketch: 32
  *                (default) or 64; tally, signed-tally, top: 8, which grow as needed
  *   generations  window: 2 ... 256, default 4
  *   inner_kind   pair: blocked (default), bloom or partitioned; window: these, or a sketch;
  *                counting: bloom (default), or blocked for all counters of a key in one cache line
- *   excluded     exact: how many keys will be excluded. With items this is a plan, of the rate that
- *                gives the smallest image. tamis_seal goes by the actual keys and the rate.
+ *   excluded     exact: keys to exclude. Without fpr or bytes, gets the rate of the smallest image.
+ *                tamis_seal uses the actual numbers of keys, and this rate or a lower one
  *   error, delta count-min, count-sketch: see count.h                                            */
 enum {                      /* tamis_plan.flags                                                   */
-    TAMIS_STRICT = 1,       /* adds beyond the planned items fail (TAMIS_EFULL); repeated keys count
-                             * too in counting, cuckoo and sealed kinds; no growing or window     */
+    TAMIS_STRICT = 1,       /* an add beyond the planned items is TAMIS_EFULL. counting, cuckoo and
+                             * sealed kinds count repeats too. Not for growing, window, sketches  */
     TAMIS_HASH_CALLER = 2,  /* the caller hashes: only calls that take hashes work; not for top   */
-    TAMIS_COMPACT = 4,      /* blocked: bits anywhere in the line, 2 % smaller at 1 %, 7 at 1e-4  */
-    TAMIS_AUTO_ROTATE = 8,  /* window of filters: rotates before an add if the newest one is full */
+    TAMIS_COMPACT = 4,      /* blocked: bits anywhere in the line; saves 2 % at 1 %, 7 % at 1e-4  */
+    TAMIS_AUTO_ROTATE = 8,  /* window of filters: an add rotates first if the newest one is full  */
     TAMIS_TRANSFER = 16,    /* bloom: small when packed: see publish.h                            */
     TAMIS_CONSERVATIVE = 32 /* count-min: half the error, but no subtraction                      */
 };
@@ -182,56 +184,57 @@ typedef struct tamis_promise {
     size_t struct_size;
     uint64_t bytes;        /* of the whole image                                                  */
     double fpr;            /* expected with the planned items (pair: of its first filter)         */
-    double fpr_asymptotic; /* the same by the textbook formula, which assumes an endless m        */
+    double fpr_asymptotic; /* the same by the textbook formula, which assumes an infinite m       */
     double bits_per_item;  /* 8 * bytes / items                                                   */
     double bound_bits;     /* no structure needs fewer bits per item: log2(1/fpr), and for exact at
                             * least log2(ways to choose the items from all known keys) / items    */
     double bound_ratio;    /* bits_per_item / bound_bits                                          */
-    double overflow;       /* probability of a saturated counter (counting), of no room (cuckoo)  */
+    double overflow;       /* probability that a counter saturates (counting), no room (cuckoo)   */
     uint64_t packed_bytes; /* TAMIS_TRANSFER: expected size when packed; else 0                   */
 } tamis_promise;
-/* Completes a plan: computes the fields that are zero, and sets items, fpr and bytes to what the
- * shape gives: never fewer items, a higher fpr or more bytes than were asked. promise may be NULL.
- * Fails with TAMIS_EINVAL if no shape does, or if a shorter struct lacks a field that the result
- * needs. Pure mathematics, without allocation; solving a solved plan changes nothing.            */
+/* Completes a plan: computes the fields that are zero, and sets items, fpr and bytes to those of
+ * the shape: as many items as given or more, and the given fpr and bytes or less. promise may be
+ * NULL. Fails with TAMIS_EINVAL if no shape meets the plan, or if the program's shorter struct
+ * lacks a field of the result. Allocates nothing. Solving a solved plan changes nothing.         */
 TAMIS_API tamis_status tamis_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
 
-/* --- Options --------------------------------------------------------------------------------- */
-enum {                    /* tamis_options.flags; a call refuses flags that do not name it        */
+/* --- Options ---------------------------------------------------------------------------------- */
+enum {                    /* tamis_options.flags, and which calls accept it (else TAMIS_EINVAL)   */
     TAMIS_MAP = 1,        /* open: read-only, sharing pages with other processes. The file may be
                            * replaced meanwhile, but must not be truncated                        */
-    TAMIS_UNVERIFIED = 2, /* open, load, view: skip the checksums of sections, not of the header  */
+    TAMIS_UNVERIFIED = 2, /* open, load, view: verify only the checksum of the header             */
     TAMIS_KEYLESS = 4,    /* open, load, view: accept a keyed image without its key, to inspect or
                            * merge it; all its answers are "maybe"                                */
-    TAMIS_UPDATE = 8,     /* open: lock the file until close, to change and save it. TAMIS_EBUSY:
-                           * it is locked; TAMIS_EIO: the file system has no locks (flock)        */
+    TAMIS_UPDATE = 8,     /* open: lock the file until close, to change and save it. Fails with
+                           * TAMIS_EBUSY if it is locked, TAMIS_EIO if there are no locks (flock) */
     TAMIS_WAIT = 16,      /* with TAMIS_UPDATE: wait for the lock                                 */
     TAMIS_SHARED = 32,    /* create, open, load: any number of threads may add and query at once,
                            * without a lock. No key is lost, and a query sees each add that happens
                            * before it. If several threads add a new key at once, at least one gets
                            * seen = false. All other changes need the handle alone. Only for bloom,
                            * partitioned and blocked that are not strict                          */
-    TAMIS_STEADY = 64     /* load, unpack: changes begin no new generation, so that replicas with
-                           * the same changes write the same bytes, even if one was reloaded      */
+    TAMIS_STEADY = 64     /* load, unpack: saved changes do not raise `generation`, so that replicas
+                           * with the same changes write the same bytes, even if one was reloaded */
 };
 typedef struct tamis_memory { /* called by every thread that calls the library                    */
     void *ctx;
     void *(*alloc)(void *ctx, size_t size);  /* size bytes or more, aligned as by malloc; or NULL */
     void (*free)(void *ctx, void *p);        /* takes what alloc or zeroed returned               */
-    void *(*zeroed)(void *ctx, size_t size); /* like calloc, which leaves pages of the system
-                                              * untouched; NULL: alloc, and every byte is zeroed  */
+    void *(*zeroed)(void *ctx, size_t size); /* like calloc, which need not touch fresh pages; if
+                                              * NULL, alloc is called and all bytes are zeroed    */
     void *reserved[4];                       /* NULL                                              */
 } tamis_memory;
 struct tamis_options {
     size_t struct_size;
     uint32_t flags;
     const uint8_t *key;         /* 16 secret bytes for SipHash-2-4, if strangers choose keys. Images
-                                 * hold only an id; pages of the key stay out of core dumps   */
-    uint64_t max_bytes;         /* a bigger image: TAMIS_ENOMEM; growth: TAMIS_EFULL; 0: no limit */
+                                 * have only an id of it; it is kept out of core dumps            */
+    uint64_t max_bytes;         /* limit for the image; 0: none. A bigger one is TAMIS_ENOMEM, and
+                                 * an add that would make it bigger is TAMIS_EFULL                */
     uint64_t scratch_bytes;     /* for bulk adds to big tables, 0: 64 MiB. Less is never an error */
     const tamis_memory *memory; /* must outlive the handle; NULL: malloc, calloc and free         */
-    uint32_t threads;           /* for tamis_seal of a ribbon, the caller's included; 0: 1        */
-    const char *temp_dir;       /* for a ribbon: see tamis_seal; fuse and exact refuse it         */
+    uint32_t threads;           /* for tamis_seal of a ribbon, including the caller's; 0: 1       */
+    const char *temp_dir;       /* ribbon: see tamis_seal. TAMIS_EUNSUPPORTED for fuse and exact  */
 };
 /* Opens an image in memory, at any alignment, and copies it; otherwise like tamis_open.          */
 TAMIS_API tamis_status tamis_load(const void *image, size_t size, const tamis_options *options,
@@ -239,7 +242,7 @@ TAMIS_API tamis_status tamis_load(const void *image, size_t size, const tamis_op
 /* The same without a copy: image must be 64-byte aligned and unchanged until close; read-only.   */
 TAMIS_API tamis_status tamis_view(const void *image, size_t size, const tamis_options *options,
                                   tamis **out, tamis_error *why);
-/* Copies the content to a handle that is not read-only, unless sealed or of a newer format.      */
+/* Makes a copy in memory, which can be changed unless t is sealed or has a newer format.         */
 TAMIS_API tamis_status tamis_copy(const tamis *t, tamis **out, tamis_error *why);
 /* Changes max_bytes. A filter that is bigger already keeps its content but does not grow.        */
 TAMIS_API void tamis_limit(tamis *t, uint64_t max_bytes);
@@ -247,31 +250,29 @@ TAMIS_API void tamis_limit(tamis *t, uint64_t max_bytes);
 TAMIS_API tamis_status tamis_clear(tamis *t);
 
 /* --- Keys in bulk: the fast path -----------------------------------------------------------------
- * Bit i % 8 of byte i / 8 answers for key i, as if the keys came one by one. The spare bits of the
- * last byte become zero. A bit array may be NULL. `done` may be NULL, too.                       */
+ * Bit i % 8 of byte i / 8 is the answer for key i, the same as from a call with this key alone. The
+ * unused bits of the last byte become zero. Bit arrays and `done` may be NULL.                   */
 typedef struct tamis_bytes { const void *p; size_t len; } tamis_bytes;
 typedef struct tamis_hash { uint64_t lo, hi; } tamis_hash;
-/* Adds keys. After a failure exactly the keys [0, *done) were added. If t takes no keys at all
+/* Adds keys. After a failure exactly the first *done keys were added. If t takes no keys at all
  * (TAMIS_ESEALED, TAMIS_EKEY, TAMIS_EUNSUPPORTED), seen_bits is unchanged.                       */
 TAMIS_API tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t n,
                                       uint8_t *seen_bits, size_t *done);
 /* Queries keys. Returns how many may be members.                                                 */
 TAMIS_API size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys, size_t n,
                                         uint8_t *bits);
-/* Hashes keys, once for all filters with the same hash and seed or secret key; even while another
- * thread changes t. TAMIS_EKEY: t lacks its key. TAMIS_EUNSUPPORTED: the caller hashes.          */
+/* Hashes keys, for any filters with the same hash and seed or secret key. Another thread may change
+ * t meanwhile. TAMIS_EKEY: t lacks its secret key. TAMIS_EUNSUPPORTED: t has TAMIS_HASH_CALLER.  */
 TAMIS_API tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n,
                                        tamis_hash *out);
-/* Adds hashes. Both halves must be uniform and independent: give a 64-bit hash h as {h, mix(h)}
- * with a mix that is not linear, never as {h, 0} or {h, h}. Calls that add, weigh or exclude hashes
- * look for bits that never change and for halves that are equal, opposite or nearly so: in the
- * first hashes of a call with 64 or more, else in those of several calls. If they find any, they
- * set tamis_facts.hash_suspect, in saved images too, until tamis_clear. The seal of a sealed kind
- * checks hashes from its whole collection, also for linear dependence, and fails. Uniform hashes
- * are suspected with a probability below 1e-9, even if keys repeat.                              */
+/* Adds hashes. Both halves must be uniform and independent: pass a 64-bit hash h as {h, mix(h)}
+ * with a mix that is not linear, never as {h, 0} or {h, h}. Hashes that are clearly not uniform are
+ * added, but set tamis_facts.hash_suspect, in saved images too, until tamis_clear; tamis_seal of a
+ * sealed kind refuses them. docs/DESIGN.md ("Library") describes the check, which suspects uniform
+ * hashes with a probability below 1e-9. TAMIS_EUNSUPPORTED: a top.                               */
 TAMIS_API tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n,
                                         uint8_t *seen_bits, size_t *done);
-/* Queries hashes, which are not checked. Returns how many may be members.                       */
+/* Queries hashes, which are not checked. Returns how many may be members.                        */
 TAMIS_API size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n,
                                           uint8_t *bits);
 
@@ -281,38 +282,38 @@ TAMIS_API size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, s
  * if it was removed from a pair too often. Removing a key that was never added but seems to be a
  * member damages other keys, which may then be missed; no filter can detect that.                */
 TAMIS_API tamis_status tamis_remove(tamis *t, const void *key, size_t len, tamis_error *why);
-/* Removes many keys. Continues past absent ones and sets their bits. After TAMIS_EFULL, keys for
- * which tamis_may_contain still returns true were not removed.                                   */
+/* Removes keys, or hashes. Continues past absent ones and sets their bits. After TAMIS_EFULL, those
+ * for which tamis_may_contain still returns true were not removed.                               */
 TAMIS_API tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size_t n,
                                          uint8_t *absent_bits, tamis_error *why);
 TAMIS_API tamis_status tamis_remove_hashes(tamis *t, const tamis_hash *h, size_t n,
                                            uint8_t *absent_bits, tamis_error *why);
-/* Makes a window forget its oldest generation and begin a new one.                               */
+/* Makes a window forget its oldest generation and begin a new one. Others: TAMIS_EUNSUPPORTED.   */
 TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
-/* Makes `into` the filter of the union, bit for bit. For bloom, partitioned, blocked, counting,
- * windows and sketches (count.h). Fails with TAMIS_EMISMATCH unless kind, shape, hash and seed or
- * secret key are equal, and with TAMIS_EINVAL if both are one handle. Afterwards the number of
- * items is an estimate, except for counting and sketches. TAMIS_EFULL: more than a strict plan.  */
+/* Makes `into` the union of both, bit for bit as if it had all the keys. For bloom, partitioned,
+ * blocked, counting, windows and sketches (count.h). Fails with TAMIS_EMISMATCH unless kind, shape,
+ * hash and seed or secret key are equal, with TAMIS_EINVAL if both are one handle, with TAMIS_EFULL
+ * if a strict plan is exceeded. Items are then an estimate, except in counting and sketches.     */
 TAMIS_API tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why);
-/* Returns the plain filter with the same answers, as strict and not sealed: a counting filter of
- * inner kind bloom as bloom, at a quarter of its size or less. Others: TAMIS_EUNSUPPORTED.       */
+/* Makes a bloom filter with the same answers from a counting filter of inner kind bloom, at a
+ * quarter of its size or less. It is strict if t is, and not sealed. Else: TAMIS_EUNSUPPORTED.   */
 TAMIS_API tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_error *why);
 
 /* --- Sealing -------------------------------------------------------------------------------------
- * Makes t read-only, in saved images too. Sealed kinds (fuse, ribbon, exact) collect hashes before,
- * up to max_bytes, and are built from all of them by this call. Fails with TAMIS_EINVAL if a key of
- * an exact filter was both added and excluded; tamis_error.offset is its number among the excluded,
- * from 0. Or, with UINT64_MAX there, if hashes are not uniform or cannot be told apart, because the
- * caller or an attacker made them so. After a failure nothing is lost, but the collection may be in
- * another order and hash_suspect may be set.
- *   With options.temp_dir, a ribbon keeps hashes beyond scratch_bytes in an unnamed file there, 16
- * bytes each, and as many again during the seal. Adding and sealing then need at most the sealed
- * filter, scratch_bytes (at least 1 MiB) and 32 MiB per thread, if a caller's hashes are uniform.
- * An add that cannot write there fails with TAMIS_EIO and errno, and may be tried again. While the
- * file has hashes, save, write and copy are TAMIS_EUNSUPPORTED; a copy collects in memory.       */
+ * Makes t read-only, in saved images too. A sealed kind (fuse, ribbon, exact) only collects hashes
+ * before, up to max_bytes, and this call builds it from all of them. Fails with TAMIS_EINVAL
+ *   - if excluded key i (from 0) of an exact filter was also added: tamis_error.offset is i;
+ *   - if the caller or an attacker made hashes that are not uniform or cannot be told apart:
+ *     tamis_error.offset is UINT64_MAX.
+ * A failure loses nothing, but may change the order of the collection and set hash_suspect.
+ *   With options.temp_dir, a ribbon keeps hashes beyond scratch_bytes in an unnamed file there: 16
+ * bytes each, and twice that during the seal. Adding and sealing then need memory for at most the
+ * sealed filter, scratch_bytes (at least 1 MiB) and 32 MiB per thread, if the hashes are uniform.
+ * An add that cannot write the file fails with TAMIS_EIO and errno, and may be repeated. While the
+ * file has hashes, save, write and copy fail with TAMIS_EUNSUPPORTED. A copy collects in memory. */
 TAMIS_API tamis_status tamis_seal(tamis *t, tamis_error *why);
-/* Excludes keys from an exact filter: once sealed it answers "no" to them. After a failure some may
- * be excluded, and excluding them again does no harm. Other kinds: TAMIS_EUNSUPPORTED.           */
+/* Excludes keys, or hashes, from an exact filter: once sealed it answers "no" to them. After a
+ * failure some may be excluded; they may be excluded again. Other kinds: TAMIS_EUNSUPPORTED.     */
 TAMIS_API tamis_status tamis_exclude(tamis *t, const void *key, size_t len, tamis_error *why);
 TAMIS_API tamis_status tamis_exclude_many(tamis *t, const tamis_bytes *keys, size_t n,
                                           tamis_error *why);
@@ -321,10 +322,9 @@ TAMIS_API tamis_status tamis_exclude_hashes(tamis *t, const tamis_hash *h, size_
 
 /* --- Images --------------------------------------------------------------------------------------
  * docs/FORMAT.md specifies the image: little-endian, versioned, with checksums. The same plan and
- * the same keys in the same order, added to one handle before it is first saved, give the same
- * bytes on every machine, whether one by one or in bulk, with any threads, scratch_bytes and
- * temp_dir; its section "Identical bytes" lists the exceptions, and the kinds for which the order
- * does not matter. Each round of opening, changing and saving raises `generation`.               */
+ * keys give the same bytes on every machine, if the keys are added in the same order to one handle
+ * before it is first saved; "Identical bytes" there has details and exceptions. Each round of
+ * opening, changing and saving raises `generation`.                                              */
 enum {                    /* tamis_save_options.flags                                             */
     TAMIS_SAVE_NEW = 1,   /* fail with TAMIS_EIO and os = EEXIST if the path exists               */
     TAMIS_SAVE_PACKED = 2 /* save a packed copy (publish.h). t still belongs to the file that it was
@@ -335,11 +335,11 @@ enum {                    /* tamis_save_options.flags                           
 struct tamis_save_options { size_t struct_size; uint32_t flags, mode; };
 /* tamis_save: whatever happens, the path holds the old file or the whole new one, which is on disk
  * when the call returns TAMIS_OK. Fails with TAMIS_EBUSY if t was opened from this path and another
- * process has changed the file since. If only the last step fails, the sync of the directory, the
- * new file is in place but may not survive a power failure (with TAMIS_SAVE_NEW it is removed):
- * TAMIS_EIO. A file that was removed is created. Neither hard links nor locks are required
- * (docs/DESIGN.md, "Format and files"). tamis_write_file (publish.h) saves other bytes.          */
-/* Writes the image by put, in consecutive pieces. A status other than TAMIS_OK ends it.    */
+ * process has changed the file since; if the file was removed, it is created. If only the last step
+ * fails, the sync of the directory, the call returns TAMIS_EIO; the new file is then in place but
+ * may not survive a power failure (with TAMIS_SAVE_NEW it is removed). Neither hard links nor locks
+ * are required (docs/DESIGN.md, "Format and files"). tamis_write_file (publish.h) saves bytes.   */
+/* Passes the image to put, in consecutive pieces. If put fails, stops and returns its status.    */
 typedef tamis_status (*tamis_sink)(void *ctx, const void *bytes, size_t n);
 TAMIS_API tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, tamis_error *why);
 TAMIS_API uint64_t tamis_image_size(const tamis *t); /* bytes that tamis_write would write        */
