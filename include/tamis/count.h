@@ -9,10 +9,10 @@
  *     tamis_estimate e;
  *     if (tamis_count(t, "example.org", 11, &e, NULL) == TAMIS_OK) ... // e.lower ... e.upper
  *
- * Keys share counters, so a count is an estimate with a confidence interval. All calls of tamis.h
- * work on sketches as well, unless they say otherwise, and its rules hold here. tamis_add adds 1.
- * tamis_may_contain returns whether the count is not 0; for count-sketch and signed-tally, which
- * cannot be certain, it returns true.
+ * Keys share counters, so a count is an estimate with a confidence interval. tamis_add adds 1.
+ * tamis_may_contain returns whether the count is not 0; for count-sketch and signed-tally, whose
+ * counts can be too low, it always returns true. All other calls of tamis.h work on sketches as
+ * well, unless they state otherwise, and the rules at the top of tamis.h hold here.
  *
  *   kind          error           negative weights   description
  *   tally         never too low   no                 counters of one byte that grow where needed;
@@ -28,23 +28,27 @@
  *                                                    median of a key's k counters
  *   window        as inner kind   no                 counts in the last generations: see below
  *
- * Counting and cuckoo filters have counts as well, up to the maximum of their small counters.
+ * tamis_count also works on counting filters, up to the maximum of their counters, and on cuckoo
+ * filters, which hold at most four copies of a key. For both, `lower` is 0.
  *
  * Plans. Give bytes or m, or error for count-min and count-sketch; the table in tamis.h has all
- * fields. For count-min, a count is too high by more than error times the weight of all adds with a
- * probability of at most delta: m = e / error, and k = ln(1 / delta). For count-sketch, the error
- * goes either way, and is relative to the square root of the sum of all squared counts. Actual
- * errors are far smaller, and tamis_estimate reports them. For tally, signed-tally and top no
- * formula exists, because their error depends on the stream. TAMIS_CONSERVATIVE makes an add to a
- * count-min raise only those counters that are too low, which halves the error.
+ * fields. For count-min, error and delta mean: with a probability of at most delta, a count is too
+ * high by more than error times the weight of all adds. This takes m = e / error counters in each
+ * of k = ln(1 / delta) rows. For count-sketch, the error goes either way, and is relative to the
+ * square root of the sum of all squared counts. Actual errors are far smaller than these bounds,
+ * and tamis_estimate reports them. For tally, signed-tally and top no such formula exists, because
+ * their error depends on the stream. With TAMIS_CONSERVATIVE, an add to a count-min raises only
+ * those counters that are too low, which halves the error.
  *
  * Windows. "How often in the last hour" is a window with inner_kind TAMIS_TALLY or TAMIS_TOP and 13
- * generations that is rotated every 5 minutes (tamis_rotate). It covers the last 60 to 65 minutes.
- * Counts and lists are those of all generations together. Such a window never rotates by itself.
+ * generations, which you rotate every 5 minutes (tamis_rotate). It covers the last 60 to 65
+ * minutes. Counts and lists are those of all generations together. A window of sketches never
+ * rotates by itself.
  *
- * Merging. Counters add up. For tally, signed-tally, top, conservative count-min and windows of
- * them the result is not bit for bit what one stream would have given. Counts that are never too
- * low stay so. */
+ * Merging. The result has the counts of both streams together. For count-min and count-sketch it is
+ * bit for bit what one sketch of both streams would be, unless counters are saturated. For tally,
+ * signed-tally, top, conservative count-min and windows of these it is not. Counts that are never
+ * too low stay so. */
 /* clang-format off */
 #ifndef TAMIS_COUNT_H
 #define TAMIS_COUNT_H
@@ -60,39 +64,44 @@ extern "C" {
 typedef struct tamis_estimate {
     int64_t estimate;      /* the best guess, within [lower, upper]                               */
     int64_t lower, upper;  /* confidence interval                                                 */
-    double confidence;     /* probability that the truth is in [lower, upper], for keys that nobody
-                            * chose against the hash                                              */
+    double confidence;     /* probability that the true count is in [lower, upper], for keys that
+                            * nobody chose against the hash: 0.99, or 1 if both bounds are certain */
     int64_t certain;       /* guaranteed minimum, even with adversarial keys: 0 unless the key has
                             * an entry in a top; INT64_MIN if counts can be too low               */
-    bool below_noise;      /* one in a thousand keys that never occurred has such a count         */
+    bool below_noise;      /* so low that one in a thousand keys that never occurred reaches it   */
     bool judged;           /* `suspect` is known: only for a top whose counters are not saturated */
     bool suspect;          /* an attacker seems to have inflated the count: see "Poisoned counts" */
     uint8_t reserved_bytes[5];
     uint64_t reserved[2];
 } tamis_estimate;
-/* Upper bound: never below the truth, except for count-sketch and signed-tally, which can err
+/* Upper bound: never below the true count, except for count-sketch and signed-tally, which can err
  * either way. INT64_MAX means "or more": the counters are saturated.
  *
- * Lower bound: computed from the counts of keys that certainly never occurred, which show how much
- * weight of other keys a key sees. If counters are saturated and weights may be negative, there is
- * no lower bound: `lower` is 0, or INT64_MIN ("or less") for count-sketch, signed-tally and windows
- * of them. An item that a top lists has certain as its lower bound, with confidence 1.
+ * Lower bound: the count in the sketch minus the noise, which is the weight of other keys in a
+ * key's counters. (count-sketch, signed-tally: the upper bound is the count plus the noise.) The
+ * noise is measured: it is what the sketch counts for keys that certainly never occurred. For an
+ * item that a top lists, the lower bound is `certain`, with confidence 1. There is no lower bound
+ * if counters are saturated and weights may be negative: then `lower` is 0, or INT64_MIN ("or
+ * less") for count-sketch, signed-tally and windows of them.
  *
  * Poisoned counts: an attacker who knows the hash, or may add and query for long, can find keys
- * that share the counters of a victim, and inflate its count. [certain, upper] still contains the
- * truth, for sketches that are never too low and unless more was subtracted than added; [lower,
- * upper] assumes keys that nobody chose. Both require a secret key (tamis_options.key), because
- * without one it is easy to make keys with the same 64-bit hash, which every kind takes for one
- * key. Shared counters cannot distinguish a victim from a frequent key, since both leave the same
- * counters, so most kinds cannot judge a count. A top can: a frequent key soon has an entry, and
- * what shared counters add to it is at most the weight of all adds divided by the number of
- * entries, or little more, unless somebody aimed at its buckets. A count is suspect if upper -
- * certain exceeds twice that; then lower is certain. A count that is judged and not suspect is
- * wrong by at most twice that. */
+ * that share the counters of a victim, and so inflate the victim's count.
+ *   - [lower, upper] assumes keys that nobody chose. [certain, upper] contains the true count even
+ *     then, if the kind is never too low and no more was subtracted from a key than was added.
+ *   - Both require a secret key (tamis_options.key). Without one it is easy to make keys with the
+ *     same 64-bit hash, which every kind takes for one key.
+ *   - Most kinds cannot judge a count, because a victim and a frequent key leave the same counters.
+ *     A top can. A frequent key soon has an entry, and what shared counters add to its count is
+ *     then at most the weight of all adds divided by the number of entries, or little more, unless
+ *     somebody aimed at its buckets. A count is suspect if upper - certain exceeds twice that
+ *     quotient; `lower` is then `certain`. A count that is judged and not suspect is wrong by at
+ *     most twice the quotient. */
 
-/* Adds a weight to a key, in the time of one add. A negative weight subtracts, where the kind can
- * (TAMIS_EUNSUPPORTED); TAMIS_EABSENT: the key certainly has less. Counters saturate at their
- * maximum and stay there (tamis_facts.saturated); they never wrap. Filters: TAMIS_EUNSUPPORTED. */
+/* Adds a weight to a key, in the time of one add. A negative weight subtracts. Counters saturate at
+ * their maximum and stay there (tamis_facts.saturated); they never wrap. Fails with
+ * TAMIS_EUNSUPPORTED if t is a filter, or if the weight is negative and the kind cannot subtract,
+ * and with TAMIS_EABSENT if the count of the key is certainly lower than what is to be subtracted.
+ * Otherwise fails like tamis_add. */
 TAMIS_API tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, int64_t weight,
                                         tamis_error *why);
 /* Adds a weight to each key; if weights is NULL, each is 1. After a failure the first *done keys
@@ -100,16 +109,17 @@ TAMIS_API tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, i
 TAMIS_API tamis_status tamis_add_weight_many(tamis *t, const tamis_bytes *keys,
                                              const int64_t *weights, size_t n, size_t *done,
                                              tamis_error *why);
-/* The same with hashes: see tamis_add_hashes. A top, which keeps the items, returns
- * TAMIS_EUNSUPPORTED. */
+/* The same with hashes: see tamis_add_hashes. Fails with TAMIS_EUNSUPPORTED for a top, because it
+ * keeps the items themselves. */
 TAMIS_API tamis_status tamis_add_weight_hashes(tamis *t, const tamis_hash *h,
                                                const int64_t *weights, size_t n, size_t *done,
                                                tamis_error *why);
 
-/* Estimates the count of a key. The first call measures the noise: it queries 16384 keys that never
- * occurred and needs 300 KB meanwhile (TAMIS_ENOMEM). It is measured again when the weight added
- * since reaches 1/128 of all weight, or of what the counters hold of it; other calls cost one
- * query. Kinds without counts: TAMIS_EUNSUPPORTED. */
+/* Estimates the count of a key, in the time of one query. The first call also measures the noise:
+ * it queries 16384 keys that never occurred, and needs 300 KB of memory meanwhile (TAMIS_ENOMEM).
+ * The noise is measured again when the weight that was added since reaches 1/128 of all weight, or
+ * of that part of it which is in shared counters. Fails with TAMIS_EUNSUPPORTED if the kind has no
+ * counts or the caller hashes, and with TAMIS_EKEY if t lacks its secret key. */
 TAMIS_API tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_estimate *out,
                                    tamis_error *why);
 /* The same for n keys, or for n hashes; out has room for n estimates. */
@@ -127,35 +137,39 @@ TAMIS_API tamis_status tamis_count_hashes(const tamis *t, const tamis_hash *h, s
  *     tamis_heavy top[20];
  *     size_t n = tamis_top(t, top, 20);                            // top[0] occurred most often
  *
- * What an item counts since it is listed is exact. This is the lower bound of its count, which is
- * therefore certain. (Where no item is frequent, the list has those that met the most noise, and no
- * margin that holds for keys in general would hold for them.) The order of the stream matters
- * little: an item may occur early or late, spread out or all at once. Items whose hashes agree in
- * 64 bits are one item; for two given items the probability is 5e-20. */
+ * From the moment that an item is listed, its occurrences are counted exactly. This exact part is
+ * the lower bound of its count, which is therefore certain. (A statistical margin would not hold
+ * here: if no item is frequent, the list has those items that met the most noise.) The order of the
+ * stream matters little: an item may occur early or late, spread out or all at once. Items whose
+ * hashes agree in 64 bits are one item; for two given items the probability is 5e-20. */
 typedef struct tamis_heavy {
-    tamis_bytes item;     /* valid until the next change. Only the beginning of a long item is kept:
-                           * 4096 bytes, or an eighth of the room for texts. p is NULL if there was
-                           * no room for the text, which happens to the lightest items first; it is
-                           * back soon after the item has occurred again and weighs enough        */
-    uint64_t length;      /* of the whole item, more than item.len if only the beginning was kept;
-                           * 0 if p is NULL                                                       */
-    uint64_t hash;        /* 64 bits of its hash (tamis_hash.lo), which identify it               */
+    tamis_bytes item;     /* valid until the next change of the handle. Of a long item only the
+                           * beginning is kept: 4096 bytes, or an eighth of the room for texts. p is
+                           * NULL if there was no room for the text, which happens to the lightest
+                           * items first. If such an item gains weight, its text is kept again soon
+                           * after its next occurrence                                            */
+    uint64_t length;      /* length of the whole item, more than item.len if only the beginning was
+                           * kept; 0 if p is NULL                                                 */
+    uint64_t hash;        /* 64 bits of the item's hash (tamis_hash.lo), which identify it        */
     tamis_estimate count;
     uint64_t reserved[4];
 } tamis_heavy;
 
-/* Lists the n most frequent items, ordered by the estimates of their counts, the greatest first
- * (equal ones by their bytes, or by hash if those were not kept). Returns how many were written,
- * fewer than n if the list is shorter. If out is NULL, returns the length of the list. Returns 0
- * for kinds other than top and windows of top. If there is no memory to measure the noise (see
- * tamis_count), each estimate is its upper bound and each lower bound is `certain`. Reads all
- * entries. */
+/* Lists the n most frequent items, ordered by the estimates of their counts, the greatest first.
+ * (Items with equal estimates are ordered by their bytes, or by hash if those were not kept.)
+ * Returns how many were written, which is fewer than n if the list is shorter. If out is NULL,
+ * returns the length of the list. Returns 0 for kinds other than top and windows of top. If there
+ * is no memory to measure the noise (see tamis_count), each estimate is its upper bound and each
+ * lower bound is `certain`. Reads all entries. */
 TAMIS_API size_t tamis_top(const tamis *t, tamis_heavy *out, size_t n);
 
 /* Lists all items whose count may be `weight` or more, in the same order. It never misses an item
- * whose weight is that high. *found becomes their number, and the first n are written. Fails with
- * TAMIS_EINVAL if weight is below tamis_facts.list_floor, the noise floor of the list: a lighter
- * item may not have been kept. TAMIS_ENOMEM as for tamis_count. */
+ * whose true count is that high. Sets *found to their number, or to 0 on failure, and writes the
+ * first n. out and found may be NULL. Fails with
+ *   - TAMIS_EINVAL if weight is below tamis_facts.list_floor, because a lighter item may not have
+ *     been kept; this includes every weight if counters are saturated;
+ *   - TAMIS_EUNSUPPORTED for kinds other than top and windows of top;
+ *   - TAMIS_ENOMEM as tamis_count does. */
 TAMIS_API tamis_status tamis_above(const tamis *t, int64_t weight, tamis_heavy *out, size_t n,
                                    size_t *found, tamis_error *why);
 
