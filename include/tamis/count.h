@@ -65,7 +65,7 @@ typedef struct tamis_estimate {
     int64_t estimate;      /* the best guess, within [lower, upper]                               */
     int64_t lower, upper;  /* confidence interval                                                 */
     double confidence;     /* probability that the true count is in [lower, upper], for keys that
-                            * nobody chose against the hash: 0.99, or 1 if both bounds are certain */
+                            * nobody chose against the hash: 0.99, or 1 if these are certain  */
     int64_t certain;       /* guaranteed minimum, even with adversarial keys: 0 unless the key has
                             * an entry in a top; INT64_MIN if counts can be too low               */
     bool below_noise;      /* so low that one in a thousand keys that never occurred reaches it   */

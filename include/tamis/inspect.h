@@ -1,5 +1,5 @@
-/* What a filter, or a file with one, reports about itself: how many items it holds, how often it is
- * wrong, how big it is; and how similar two filters are.
+/* What a filter, or a file with one, reports about itself: the number of its items, its
+ * false-positive rate, its size; and how similar two filters are.
  *
  *     tamis_facts f = {.struct_size = sizeof f};
  *     if (tamis_info(t, &f) == TAMIS_OK && f.overfull)
@@ -21,74 +21,76 @@ enum { TAMIS_XXH3 = 1, TAMIS_SIPHASH = 2, TAMIS_CALLER_HASH = 3 }; /* tamis_fact
 typedef struct tamis_facts {
     size_t struct_size;    /* sizeof(tamis_facts)                                                 */
 
-    /* As planned, or as stored: see the table of tamis_plan. */
+    /* As planned or as stored. The table in tamis.h ("Plans") explains these fields. */
     uint32_t kind, hash, k;
     uint32_t format;       /* version of the image format                                         */
     uint64_t m, seed;
     uint64_t generation;   /* rounds of opening, changing and saving                              */
     uint32_t cell_bits;
-    uint32_t sections;     /* of the image; a window of filters has one for each generation       */
+    uint32_t sections;     /* of the image: for a window of filters, one for each generation      */
 
-    bool may_miss;         /* a "no" can be wrong                                                 */
+    bool may_miss;         /* a "no" can be wrong: pair and private                               */
     bool keyed;            /* hashed with a secret key                                            */
-    bool strict;           /* refuses items beyond the plan                                       */
-    bool auto_rotate;      /* a window that rotates by itself                                     */
-    bool sealed;           /* read-only for ever                                                  */
+    bool strict;           /* TAMIS_STRICT: refuses items beyond the plan                         */
+    bool auto_rotate;      /* TAMIS_AUTO_ROTATE: a window that rotates by itself                  */
+    bool sealed;           /* read-only for ever (tamis_seal)                                     */
     bool collecting;       /* a sealed kind before its seal: answers "maybe" to every key         */
     bool read_only;        /* this handle: sealed, mapped, a view, or of a newer format           */
     bool overfull;         /* holds more items than planned, so the rate is higher than planned   */
     bool items_estimated;  /* items is an estimate, because of a merge or a conversion            */
     bool hash_suspect;     /* hashes were added that are clearly not uniform (tamis_add_hashes).
-                            * Then no rate, estimate or interval below holds: the truth is worse  */
+                            * The true rates and errors are then worse than all numbers below     */
 
     uint64_t bytes;        /* size of the whole image                                             */
-    uint64_t items;        /* adds that changed something, which is slightly below the number of
-                            * distinct keys. window: adds that changed the then newest generation,
-                            * so that a key counts once in each generation that has it. counting,
-                            * cuckoo and sealed kinds: all adds minus removals; after the seal, the
-                            * number of distinct keys                                             */
+    uint64_t items;        /* number of adds that changed something, which is slightly below the
+                            * number of distinct keys. window: adds that changed the generation
+                            * that was the newest then; a key counts once in each generation that
+                            * has it. counting, cuckoo: all adds minus all removals. Sealed kinds:
+                            * all adds; after the seal, the number of distinct keys               */
     uint64_t planned_items;
-    uint64_t excluded;     /* exact: distinct excluded keys (before the seal: all of them)        */
-    double fpr_planned;    /* with the planned items                                              */
-    double fpr_now;        /* computed from the bits: the probability that a key that was never
-                            * added gets a "maybe"                                                */
-    double fpr_now_low, fpr_now_high; /* its 99 % confidence interval; both are fpr_now for all
-                            * kinds of this version, whose bits determine it                      */
+    uint64_t excluded;     /* exact: number of distinct excluded keys (before the seal: of all)   */
+    double fpr_planned;    /* false-positive rate with the planned items                          */
+    double fpr_now;        /* false-positive rate now, computed from the bits: the probability that
+                            * a key that was never added gets a "maybe"                           */
+    double fpr_now_low, fpr_now_high; /* its 99 % confidence interval. In this version the bits of
+                            * every kind determine fpr_now, so both are equal to it               */
     double miss_rate;      /* probability that a member gets a "no"; higher if overfull; 0 unless
                             * may_miss                                                            */
-    uint64_t saturated;    /* counting and sketches: counters that have reached their maximum and
-                            * stay there                                                          */
-    double overflow;       /* counting: probability of any such counter, with this many adds of
-                            * distinct keys                                                       */
-    double items_estimate; /* distinct items, estimated from the bits alone (cuckoo and sealed
-                            * kinds: items; tally, signed-tally, top, count-sketch: 0)            */
+    uint64_t saturated;    /* counting and sketches: number of counters that have reached their
+                            * maximum and stay there                                              */
+    double overflow;       /* counting: probability that any counter is saturated after this many
+                            * adds of distinct keys; 1 if one is                                  */
+    double items_estimate; /* number of distinct items, estimated from the bits alone. cuckoo and
+                            * sealed kinds: items; tally, signed-tally, top, count-sketch: 0      */
     double items_low, items_high; /* its 99 % confidence interval; items_high is infinite if every
                             * bit is set or the bits do not determine it                          */
     double fill;           /* share of bits that are set, or of cells in use                      */
-    double bits_per_item;  /* 8 * bytes / items (while empty: planned items)                      */
-    double bound_bits;     /* log2(1/fpr_now) (while empty: fpr_planned), or as in tamis_promise  */
+    double bits_per_item;  /* 8 * bytes / items (if empty: / planned_items)                       */
+    double bound_bits;     /* as in tamis_promise, but for fpr_now (if empty: fpr_planned)        */
     double bound_ratio;    /* bits_per_item / bound_bits                                          */
 
-    /* Sketches, which have no planned items, no rate and no bits per item: see count.h.          */
+    /* Only for sketches (count.h). Planned items, rates and bits per item mean nothing for them. */
     bool conservative;     /* TAMIS_CONSERVATIVE                                                  */
-    int64_t weight;        /* sum of all added weights minus the subtracted ones; INT64_MAX: or
-                            * more. items is the same, or 0 if that is negative                   */
-    int64_t noise_median, noise_99, noise_999; /* what one half, 99 % and 99.9 % of the keys that
-                            * never occurred do not exceed (count-sketch, signed-tally: on either
-                            * side of 0). noise_999 is the noise floor                            */
-    double error;          /* as planned, or 0: none                                              */
+    int64_t weight;        /* sum of all added weights minus the subtracted ones; INT64_MAX means
+                            * "or more". items is the same number, or 0 if it is negative         */
+    int64_t noise_median, noise_99, noise_999; /* noise: 50 %, 99 % and 99.9 % of the keys that
+                            * never occurred have at most this count (count-sketch, signed-tally:
+                            * this absolute value). noise_999 is the noise floor                  */
+    double error;          /* as planned; 0 if the plan has none                                  */
     uint64_t entries;      /* top: how many items can be listed at most                           */
     uint64_t listed;       /* top: how many are listed                                            */
-    int64_t list_floor;    /* top: the least weight that tamis_above accepts; every item of this
-                            * weight is listed. INT64_MAX: none, because counters are saturated   */
+    int64_t list_floor;    /* top: the least weight that tamis_above accepts. Every item of this
+                            * weight or more is listed. INT64_MAX: there is no such weight,
+                            * because counters are saturated                                      */
 
-    double epsilon;        /* private: what the release costs, or slightly more; else 0           */
+    double epsilon;        /* private: privacy cost of the release, or slightly more; else 0      */
     uint8_t key_id[16];    /* keyed: identifies the secret key without revealing it; else 0       */
     uint32_t inner_kind, generations; /* window of sketches; else 0                               */
 } tamis_facts;
 
-/* Reports about a filter. Reads every cell, which costs as much as reading the memory once.
- * TAMIS_ENOMEM: only sketches return it. After a failure *out is unchanged. */
+/* Reports about a filter or a sketch. Reads every cell once. For a sketch it measures the noise
+ * if necessary, and fails with TAMIS_ENOMEM if there is no memory for that (see tamis_count). After
+ * a failure *out is unchanged. */
 TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
 
 /* Reports what is known without reading the cells, in constant time and without allocating. Sets
@@ -100,12 +102,12 @@ TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
 TAMIS_API tamis_status tamis_stat(const tamis *t, tamis_facts *out);
 
 #define TAMIS_IMAGE_MAGIC "\x89TAMIS\r\n" /* the 8 bytes with which every image begins           */
-/* Returns the length of the image that begins with these n bytes; 0 if none does, or if n is below
- * 128. */
+/* Returns the length of the image that begins with these n bytes. Returns 0 if no image begins with
+ * them, or if n is below 128. */
 TAMIS_API uint64_t tamis_image_length(const void *begin, size_t n);
 
-/* Sizes of the union and the intersection, and their quotient (Jaccard similarity), with confidence
- * intervals that hold together with 99 % probability. */
+/* The number of items in the union and in the intersection, and the Jaccard similarity: items in
+ * common / items in the union. With a probability of 99 %, all three confidence intervals hold. */
 typedef struct tamis_similarity {
     size_t struct_size; /* sizeof(tamis_similarity)                                               */
     double union_items, union_low, union_high;
@@ -113,21 +115,22 @@ typedef struct tamis_similarity {
     double jaccard, jaccard_low, jaccard_high;
 } tamis_similarity;
 
-/* Estimates how many members two filters have in common, from their bits. Both must be bloom,
- * partitioned, blocked or counting (TAMIS_EUNSUPPORTED), with equal shape, hash and seed or secret
- * key, as for tamis_merge (TAMIS_EMISMATCH). Reads every cell of both. */
+/* Estimates from their bits how many members two filters have in common. Reads every cell of both.
+ * Fails with TAMIS_EUNSUPPORTED unless they are bloom, partitioned, blocked or counting, with
+ * TAMIS_EMISMATCH unless kind, shape, hash and seed or secret key are equal, and with TAMIS_EINVAL
+ * if both are one handle. After a failure *out is unchanged. */
 TAMIS_API tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out,
                                      tamis_error *why);
 
 /* --- For drawings, teaching and debugging ----------------------------------------------------- */
 
-/* Writes the numbers of the cells that decide about a key, in probe order and at most max. Returns
- * how many there are, which may be more than max. Returns 0 if the key cannot be hashed and for
- * kinds other than bloom, partitioned, blocked, counting, cuckoo, count-min, private and sealed
- * fuse. */
+/* Writes the numbers of the cells that decide about a key, in probe order and at most max of them.
+ * Returns how many such cells there are, which may be more than max. Only for bloom, partitioned,
+ * blocked, counting, cuckoo, count-min, private and sealed fuse; returns 0 for other kinds, and if
+ * the key cannot be hashed (the secret key is missing, or the caller hashes). */
 TAMIS_API size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cells,
                                 size_t max);
-/* Returns the value of a cell, and 0 if there is no such cell or none of these kinds. */
+/* Returns the value of a cell; 0 if there is no such cell, or for kinds other than these. */
 TAMIS_API uint64_t tamis_cell(const tamis *t, uint64_t cell);
 
 #ifdef __cplusplus
