@@ -143,11 +143,11 @@ TAMIS_API tamis_status tamis_count_hashes(const tamis *t, const tamis_hash *h, s
  * stream matters little: an item may occur early or late, spread out or all at once. Items whose
  * hashes agree in 64 bits are one item; for two given items the probability is 5e-20. */
 typedef struct tamis_heavy {
-    tamis_bytes item;     /* valid until the next change of the handle. Of a long item only the
-                           * beginning is kept: 4096 bytes, or an eighth of the room for texts. p is
-                           * NULL if there was no room for the text, which happens to the lightest
-                           * items first. If such an item gains weight, its text is kept again soon
-                           * after its next occurrence                                            */
+    tamis_bytes item;     /* valid until the next change. Only the beginning of a long item is kept:
+                           * 4096 bytes, or an eighth of the room for texts. p is NULL if there was
+                           * no room for the text, which happens to the lightest items first. If
+                           * such an item gains enough weight, its text is kept soon after its next
+                           * occurrence                                                           */
     uint64_t length;      /* length of the whole item, more than item.len if only the beginning was
                            * kept; 0 if p is NULL                                                 */
     uint64_t hash;        /* 64 bits of the item's hash (tamis_hash.lo), which identify it        */

@@ -66,7 +66,7 @@ typedef struct tamis_facts {
                             * bit is set or the bits do not determine it                          */
     double fill;           /* share of bits that are set, or of cells in use                      */
     double bits_per_item;  /* 8 * bytes / items (if empty: / planned_items)                       */
-    double bound_bits;     /* as in tamis_promise, but for fpr_now (if empty: fpr_planned)        */
+    double bound_bits;     /* as in tamis_promise, with fpr_now (if empty: fpr_planned)           */
     double bound_ratio;    /* bits_per_item / bound_bits                                          */
 
     /* Only for sketches (count.h). Planned items, rates and bits per item mean nothing for them. */
