@@ -171,8 +171,7 @@ int run_explain_cost(const struct args *a)
                       .confirm = a->cost.confirm_time != 0 ? a->cost.confirm_time : CONFIRM};
     if (a->n_words > 1) return complain(NULL, "explain cost: name at most one filter");
     if (!parse_bad(a->cost.bad, m.visits, &m.bad) || !choose_filter(a, &m)) return EXIT_ERROR;
-    const uint64_t each = a->cost.item_bytes != 0 ? a->cost.item_bytes : ITEM_BYTES;
-    if (__builtin_mul_overflow(m.items, each, &m.list_bytes))
+    if (__builtin_mul_overflow(m.items, (uint64_t)ITEM_BYTES, &m.list_bytes))
         return complain(NULL, "explain cost: the set would have 2^64 bytes or more");
     m.in_vain = m.fpr * ((double)m.visits - m.bad);
     m.asked = (double)m.visits * m.lookup;

@@ -92,7 +92,7 @@ struct picture_args {
 
 /* explain cost */
 struct cost_args {
-    uint64_t visits, item_bytes;
+    uint64_t visits;
     const char *bad;
     double lookup, confirm_time; /* seconds */
 };

@@ -182,7 +182,6 @@ const struct option options[] = {
      "how many of them are in the set, as a number or a share (default 2000)"},
     {0, "lookup", "TIME", SECONDS, AT(cost.lookup),
      "time of one lookup in the filter (default 1ms)"},
-    {0, "item-bytes", "N", COUNT, AT(cost.item_bytes), "length of an item in bytes (default 40)"},
     {0, "man", NULL, FLAG, AT(pages.man), "print the manual page as roff source"},
     {0, "completions", "SHELL", TEXT, AT(pages.completions),
      "print the completions for bash, zsh or fish"},
@@ -556,7 +555,7 @@ const struct command commands[] = {
      "FILTER is given, its current rate and its size are used. (To add the word cost to a "
      "drawing, write: tamis explain -- cost.)",
      "tamis explain cost --visits 1M --bad 1% --confirm 20ms --fpr 0.1%",
-     "visits bad lookup confirm items item-bytes fpr json", 0, run_explain_cost},
+     "visits bad lookup confirm items fpr json", 0, run_explain_cost},
     {"key new", "FILE", "make a secret key",
      "Draws 16 bytes from the system's random generator and writes them as 32 hex digits to FILE, "
      "which only its owner can read (mode 0600). Pass the file to other commands with --key-file. "
