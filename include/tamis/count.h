@@ -33,12 +33,12 @@
  *
  * Plans. Give bytes or m, or error for count-min and count-sketch; the table in tamis.h has all
  * fields. For count-min, error and delta mean: with a probability of at most delta, a count is too
- * high by more than error times the weight of all adds. This takes m = e / error counters in each
- * of k = ln(1 / delta) rows. For count-sketch, the error goes either way, and is relative to the
- * square root of the sum of all squared counts. Actual errors are far smaller than these bounds,
- * and tamis_estimate reports them. For tally, signed-tally and top no such formula exists, because
- * their error depends on the stream. With TAMIS_CONSERVATIVE, an add to a count-min raises only
- * those counters that are too low, which halves the error.
+ * high by more than error times the weight of all adds. This takes m = 2.718 / error counters in
+ * each of k = ln(1 / delta) rows. For count-sketch, the error goes either way, and is relative to
+ * the square root of the sum of all squared counts. Actual errors are far smaller than these
+ * bounds, and tamis_estimate reports them. For tally, signed-tally and top no such formula exists,
+ * because their error depends on the stream. With TAMIS_CONSERVATIVE, an add to a count-min raises
+ * only those counters that are too low, which halves the error.
  *
  * Windows. "How often in the last hour" is a window with inner_kind TAMIS_TALLY or TAMIS_TOP and 13
  * generations, which you rotate every 5 minutes (tamis_rotate). It covers the last 60 to 65
@@ -65,7 +65,7 @@ typedef struct tamis_estimate {
     int64_t estimate;      /* the best guess, within [lower, upper]                               */
     int64_t lower, upper;  /* confidence interval                                                 */
     double confidence;     /* probability that the true count is in [lower, upper], for keys that
-                            * nobody chose against the hash: 0.99, or 1 if these are certain  */
+                            * nobody chose against the hash: 0.99, or 1 if these are certain      */
     int64_t certain;       /* guaranteed minimum, even with adversarial keys: 0 unless the key has
                             * an entry in a top; INT64_MIN if counts can be too low               */
     bool below_noise;      /* so low that one in a thousand keys that never occurred reaches it   */
@@ -86,8 +86,8 @@ typedef struct tamis_estimate {
  *
  * Poisoned counts: an attacker who knows the hash, or may add and query for long, can find keys
  * that share the counters of a victim, and so inflate the victim's count.
- *   - [lower, upper] assumes keys that nobody chose. [certain, upper] contains the true count even
- *     then, if the kind is never too low and no more was subtracted from a key than was added.
+ *   - [lower, upper] assumes keys that nobody chose. [certain, upper] contains the true count for
+ *     all keys, if the kind is never too low and no more was subtracted from a key than was added.
  *   - Both require a secret key (tamis_options.key). Without one it is easy to make keys with the
  *     same 64-bit hash, which every kind takes for one key.
  *   - Most kinds cannot judge a count, because a victim and a frequent key leave the same counters.

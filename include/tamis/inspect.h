@@ -69,7 +69,7 @@ typedef struct tamis_facts {
     double bound_bits;     /* as in tamis_promise, with fpr_now (if empty: fpr_planned)           */
     double bound_ratio;    /* bits_per_item / bound_bits                                          */
 
-    /* Only for sketches (count.h). Planned items, rates and bits per item mean nothing for them. */
+    /* Only for sketches (count.h), whose planned items, planned rate and bits per item are 0.    */
     bool conservative;     /* TAMIS_CONSERVATIVE                                                  */
     int64_t weight;        /* sum of all added weights minus the subtracted ones; INT64_MAX means
                             * "or more". items is the same number, or 0 if it is negative         */

@@ -13,8 +13,8 @@
  *     tamis_close(t);
  *
  * Link with -ltamis -lm -pthread. "The simple part" explains these calls, and you can stop reading
- * after it. These headers include this one:
- *     <tamis/inspect.h>  what a filter or a file reports: items, rates, sizes; how similar two are
+ * after it. What comes with this header, and what else there is:
+ *     <tamis/inspect.h>  what a filter reports: items, rates, sizes; included by this header
  *     <tamis/count.h>    sketches: how often each key occurred, and the most frequent keys
  *     <tamis/publish.h>  packed files, and releases that protect the privacy of their keys
  *     <tamis/foreign.h>  filters of other programs
@@ -107,7 +107,7 @@ TAMIS_API tamis_status tamis_save(tamis *t, const char *path, const tamis_save_o
                                   tamis_error *why);
 /* Opens a saved image, and reads all of it unless TAMIS_MAP. Hostile files are safe: everything is
  * validated before it is used, and no memory is allocated that the file's length does not justify.
- * Fails with TAMIS_EIO, TAMIS_ECORRUPT, TAMIS_EVERSION or TAMIS_EKEY.                            */
+ * A file that cannot be used is TAMIS_EIO, TAMIS_ECORRUPT, TAMIS_EVERSION or TAMIS_EKEY.         */
 TAMIS_API tamis_status tamis_open(const char *path, const tamis_options *options, tamis **out,
                                   tamis_error *why);
 TAMIS_API void tamis_close(tamis *t); /* Frees the handle, which may be NULL. Does not save.      */
@@ -189,7 +189,7 @@ typedef struct tamis_promise {
     double bound_bits;     /* no structure needs fewer bits per item: log2(1/fpr), and for exact at
                             * least log2(ways to choose the items from all known keys) / items    */
     double bound_ratio;    /* bits_per_item / bound_bits                                          */
-    double overflow;       /* probability that a counter saturates (counting), no room (cuckoo)   */
+    double overflow;       /* probability of a saturated counter (counting), or no room (cuckoo)  */
     uint64_t packed_bytes; /* TAMIS_TRANSFER: expected size when packed; else 0                   */
 } tamis_promise;
 /* Completes a plan: computes the fields that are zero, and sets items, fpr and bytes to those of
@@ -199,7 +199,7 @@ typedef struct tamis_promise {
 TAMIS_API tamis_status tamis_solve(tamis_plan *plan, tamis_promise *promise, tamis_error *why);
 
 /* --- Options ---------------------------------------------------------------------------------- */
-enum {                    /* tamis_options.flags, and which calls accept it (else TAMIS_EINVAL)   */
+enum {                    /* tamis_options.flags, with calls that accept them (else TAMIS_EINVAL) */
     TAMIS_MAP = 1,        /* open: read-only, sharing pages with other processes. The file may be
                            * replaced meanwhile, but must not be truncated                        */
     TAMIS_UNVERIFIED = 2, /* open, load, view: verify only the checksum of the header             */
@@ -250,7 +250,7 @@ TAMIS_API void tamis_limit(tamis *t, uint64_t max_bytes);
 TAMIS_API tamis_status tamis_clear(tamis *t);
 
 /* --- Keys in bulk: the fast path -----------------------------------------------------------------
- * Bit i % 8 of byte i / 8 is the answer for key i, the same as from a call with this key alone. The
+ * Bit i % 8 of byte i / 8 is the answer for key i, as if the keys were passed one by one. The
  * unused bits of the last byte become zero. Bit arrays and `done` may be NULL.                   */
 typedef struct tamis_bytes { const void *p; size_t len; } tamis_bytes;
 typedef struct tamis_hash { uint64_t lo, hi; } tamis_hash;
@@ -343,8 +343,8 @@ struct tamis_save_options { size_t struct_size; uint32_t flags, mode; };
 typedef tamis_status (*tamis_sink)(void *ctx, const void *bytes, size_t n);
 TAMIS_API tamis_status tamis_write(const tamis *t, tamis_sink put, void *ctx, tamis_error *why);
 TAMIS_API uint64_t tamis_image_size(const tamis *t); /* bytes that tamis_write would write        */
-
 #ifdef __cplusplus
 }
 #endif
+#include <tamis/inspect.h>
 #endif

@@ -175,6 +175,76 @@ TAMIS_API uint64_t tamis_image_size(const tamis *t);
 #ifdef __cplusplus
 }
 #endif
+#ifndef TAMIS_INSPECT_H
+#define TAMIS_INSPECT_H
+#ifdef __cplusplus
+extern "C" {
+#endif
+enum { TAMIS_XXH3 = 1, TAMIS_SIPHASH = 2, TAMIS_CALLER_HASH = 3 };
+typedef struct tamis_facts {
+    size_t struct_size;
+    uint32_t kind, hash, k;
+    uint32_t format;
+    uint64_t m, seed;
+    uint64_t generation;
+    uint32_t cell_bits;
+    uint32_t sections;
+    bool may_miss;
+    bool keyed;
+    bool strict;
+    bool auto_rotate;
+    bool sealed;
+    bool collecting;
+    bool read_only;
+    bool overfull;
+    bool items_estimated;
+    bool hash_suspect;
+    uint64_t bytes;
+    uint64_t items;
+    uint64_t planned_items;
+    uint64_t excluded;
+    double fpr_planned;
+    double fpr_now;
+    double fpr_now_low, fpr_now_high;
+    double miss_rate;
+    uint64_t saturated;
+    double overflow;
+    double items_estimate;
+    double items_low, items_high;
+    double fill;
+    double bits_per_item;
+    double bound_bits;
+    double bound_ratio;
+    bool conservative;
+    int64_t weight;
+    int64_t noise_median, noise_99, noise_999;
+    double error;
+    uint64_t entries;
+    uint64_t listed;
+    int64_t list_floor;
+    double epsilon;
+    uint8_t key_id[16];
+    uint32_t inner_kind, generations;
+} tamis_facts;
+TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
+TAMIS_API tamis_status tamis_stat(const tamis *t, tamis_facts *out);
+#define TAMIS_IMAGE_MAGIC "\x89TAMIS\r\n"
+TAMIS_API uint64_t tamis_image_length(const void *begin, size_t n);
+typedef struct tamis_similarity {
+    size_t struct_size;
+    double union_items, union_low, union_high;
+    double common_items, common_low, common_high;
+    double jaccard, jaccard_low, jaccard_high;
+} tamis_similarity;
+TAMIS_API tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out,
+                                     tamis_error *why);
+TAMIS_API size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cells,
+                                size_t max);
+TAMIS_API uint64_t tamis_cell(const tamis *t, uint64_t cell);
+#ifdef __cplusplus
+}
+#endif
+#endif
 #endif
 #ifndef TAMIS_COUNT_H
 #define TAMIS_COUNT_H
@@ -317,76 +387,6 @@ TAMIS_API tamis_status tamis_parquet_chunk_at(const tamis_parquet *p, uint64_t i
                                               tamis_parquet_chunk *out);
 TAMIS_API tamis_status tamis_parquet_filter(const tamis_parquet *p, uint64_t i, tamis_foreign **out,
                                             tamis_error *why);
-#ifdef __cplusplus
-}
-#endif
-#endif
-#ifndef TAMIS_INSPECT_H
-#define TAMIS_INSPECT_H
-#ifdef __cplusplus
-extern "C" {
-#endif
-enum { TAMIS_XXH3 = 1, TAMIS_SIPHASH = 2, TAMIS_CALLER_HASH = 3 };
-typedef struct tamis_facts {
-    size_t struct_size;
-    uint32_t kind, hash, k;
-    uint32_t format;
-    uint64_t m, seed;
-    uint64_t generation;
-    uint32_t cell_bits;
-    uint32_t sections;
-    bool may_miss;
-    bool keyed;
-    bool strict;
-    bool auto_rotate;
-    bool sealed;
-    bool collecting;
-    bool read_only;
-    bool overfull;
-    bool items_estimated;
-    bool hash_suspect;
-    uint64_t bytes;
-    uint64_t items;
-    uint64_t planned_items;
-    uint64_t excluded;
-    double fpr_planned;
-    double fpr_now;
-    double fpr_now_low, fpr_now_high;
-    double miss_rate;
-    uint64_t saturated;
-    double overflow;
-    double items_estimate;
-    double items_low, items_high;
-    double fill;
-    double bits_per_item;
-    double bound_bits;
-    double bound_ratio;
-    bool conservative;
-    int64_t weight;
-    int64_t noise_median, noise_99, noise_999;
-    double error;
-    uint64_t entries;
-    uint64_t listed;
-    int64_t list_floor;
-    double epsilon;
-    uint8_t key_id[16];
-    uint32_t inner_kind, generations;
-} tamis_facts;
-TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
-TAMIS_API tamis_status tamis_stat(const tamis *t, tamis_facts *out);
-#define TAMIS_IMAGE_MAGIC "\x89TAMIS\r\n"
-TAMIS_API uint64_t tamis_image_length(const void *begin, size_t n);
-typedef struct tamis_similarity {
-    size_t struct_size;
-    double union_items, union_low, union_high;
-    double common_items, common_low, common_high;
-    double jaccard, jaccard_low, jaccard_high;
-} tamis_similarity;
-TAMIS_API tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out,
-                                     tamis_error *why);
-TAMIS_API size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cells,
-                                size_t max);
-TAMIS_API uint64_t tamis_cell(const tamis *t, uint64_t cell);
 #ifdef __cplusplus
 }
 #endif
