@@ -333,10 +333,9 @@ static void name_conflict(const struct args *a, uint64_t which)
 }
 
 /* The sealed kinds have only collected hashes so far. False after a message. */
-static bool seal_if_static(const struct args *a, const struct made *m)
+static bool seal_if_collecting(const struct args *a, const struct made *m)
 {
-    const bool collects =
-        m->kind == TAMIS_FUSE || m->kind == TAMIS_RIBBON || m->kind == TAMIS_EXACT;
+    const bool collects = is_sealed_kind(m->kind);
     tamis_facts f = {.struct_size = sizeof f};
     tamis_error why;
     if (!collects || tamis_seal(m->t, &why) == TAMIS_OK) return true;
@@ -461,7 +460,7 @@ int run_build(const struct args *asked)
     if (a.work.memory != 0) a.work.temp = temp_dir(&a.work);
     const tamis_options o = options_from(&a);
     const struct made m = build(&a, &o, &plan);
-    const bool good = m.t != NULL && seal_if_static(&a, &m);
+    const bool good = m.t != NULL && seal_if_collecting(&a, &m);
     const int status = good ? save_built(&a, &m) : EXIT_ERROR;
     tamis_close(m.t);
     return status;

@@ -63,7 +63,7 @@ static bool choose_filter(const struct args *a, struct model *m)
         const bool known = t != NULL && tamis_info(t, &f) == TAMIS_OK;
         tamis_close(t);
         if (!known) return false;
-        if (tells_how_often(&f)) {
+        if (is_sketch(&f)) {
             complain(a->words[0], "this is a sketch, which has no false-positive rate");
             return false;
         }

@@ -72,7 +72,7 @@ static void json_states(const tamis_facts *f)
 /* A sketch does not have planned items, a rate or bits per item. */
 static void print_facts_json(const char *path, const tamis_facts *f)
 {
-    const bool counts = tells_how_often(f);
+    const bool counts = is_sketch(f);
     json_open('{');
     json_text("file", path);
     json_text("kind", tamis_kind_name(f->kind));
@@ -138,8 +138,7 @@ void print_bound(const tamis_facts *f)
 
 static void print_cells(const tamis_facts *f)
 {
-    const bool is_static = f->collecting || (f->kind >= TAMIS_FUSE && f->kind != TAMIS_PRIVATE);
-    if (is_static) /* no cell is empty: all are part of one solution */
+    if (is_sealed_kind(f->kind)) /* no cell is empty: all are part of one solution */
         printf("\n  table     %s", f->collecting ? "collected hashes, not sealed yet"
                                                  : "sealed, with every cell in use");
     else if (f->cell_bits == 1)
@@ -211,7 +210,7 @@ static void print_weights(const char *path, const tamis_facts *f)
 
 static void print_facts(const char *path, const tamis_facts *f)
 {
-    if (tells_how_often(f)) {
+    if (is_sketch(f)) {
         print_weights(path, f);
         return;
     }

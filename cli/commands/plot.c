@@ -134,7 +134,7 @@ void plot_filter(const tamis *t, const tamis_facts *f)
     const uint64_t cells = cells_to_show(f);
     /* The plan of a private filter is not that of its source. */
     if (f->planned_items != 0 && f->kind != TAMIS_GROWING && f->kind != TAMIS_PRIVATE &&
-        !tells_how_often(f))
+        !is_sketch(f))
         plot_gauge("full", (double)f->items / (double)f->planned_items, "of the plan");
     if (cells != 0) plot_table(t, cells, f->kind == TAMIS_PRIVATE ? "set bits" : "cells in use");
     if (f->kind == TAMIS_COUNTING || f->kind == TAMIS_COUNT_MIN) plot_counters(t, cells);

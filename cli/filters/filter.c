@@ -460,14 +460,19 @@ const char *why_not_added(const tamis *t, tamis_status s)
     return tamis_status_message(s);
 }
 
-bool tells_how_often(const tamis_facts *f)
+bool is_sealed_kind(uint32_t kind)
+{
+    return kind == TAMIS_FUSE || kind == TAMIS_RIBBON || kind == TAMIS_EXACT;
+}
+
+bool is_sketch(const tamis_facts *f)
 {
     return f->kind >= KIND_END || f->generations != 0;
 }
 
 void warn_if_saturated(const tamis_facts *f, const char *path)
 {
-    if (f->saturated == 0 || !tells_how_often(f)) return;
+    if (f->saturated == 0 || !is_sketch(f)) return;
     complain(path,
              "%s counter%s saturated at %s limit: freq reports the counts of such lines as \"or "
              "more\"%s",

@@ -35,8 +35,10 @@ bool may_need_warning(const tamis *t);
 bool check_hashable(const tamis *t, const char *path);
 /* The number of threads to use: --threads, or one per processor. */
 unsigned threads_from(const struct work_args *w);
+/* Whether filters of this kind collect all lines before they are built. */
+bool is_sealed_kind(uint32_t kind);
 /* Whether this is a sketch or a window of sketches. */
-bool tells_how_often(const tamis_facts *f);
+bool is_sketch(const tamis_facts *f);
 /* Warns when counters of a sketch are saturated. */
 void warn_if_saturated(const tamis_facts *f, const char *path);
 /* The reason of the library. If another kind has the operation, the command that makes one is named

@@ -79,7 +79,7 @@ static double wrong_now(const tamis_facts *f)
  * planned again when it is sealed. */
 static bool has_planned_rate(const tamis_facts *f)
 {
-    return !tells_how_often(f) && f->kind != TAMIS_PRIVATE && !f->collecting;
+    return !is_sketch(f) && f->kind != TAMIS_PRIVATE && !f->collecting;
 }
 
 /* More than was planned: by the number of adds, or by the bits if somebody has chosen what to

@@ -219,8 +219,7 @@ static unsigned shards_from(const struct args *a, const struct remote *r)
 /* Creates the set, adds the lines and seals it. If anything fails, the set is removed. */
 static int make_set(const struct args *a, struct remote *r, unsigned shards, const tamis_plan *p)
 {
-    const bool is_static =
-        p->kind == TAMIS_FUSE || p->kind == TAMIS_RIBBON || p->kind == TAMIS_EXACT;
+    const bool collects = is_sealed_kind(p->kind);
     uint64_t lines;
     r->s = cluster_set_create(r->c, r->at.name, shards, p, a->output.force);
     if (r->s == NULL) return remote_complain(r);
@@ -230,7 +229,7 @@ static int make_set(const struct args *a, struct remote *r, unsigned shards, con
     if (status == EXIT_FOUND && lines > a->plan.items && a->plan.items != 0 &&
         !remote_check_rate(a, r, "not written"))
         status = EXIT_ERROR;
-    if (status == EXIT_FOUND && !cluster_set_finish(r->s, is_static)) status = remote_complain(r);
+    if (status == EXIT_FOUND && !cluster_set_finish(r->s, collects)) status = remote_complain(r);
     if (status == EXIT_FOUND) {
         warn_of_repeats(r);
         return status;

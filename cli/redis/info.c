@@ -49,7 +49,7 @@ static const char *signed_text(int64_t x)
 
 static bool weighs(const tamis_facts *f)
 {
-    return tells_how_often(f);
+    return is_sketch(f);
 }
 
 /* Sets bits per item, as for a file, and the lower bound. */
@@ -246,9 +246,10 @@ int remote_info(const struct args *a)
 /* --- Overfull sets ---------------------------------------------------------------------------- */
 
 /* A key of TAMIS.CREATE has the kind TAMIS_AUTO here, and may have any kind. */
-static bool can_be_overfull(tamis_kind kind)
+static bool can_be_overfull(uint32_t kind)
 {
-    return kind < TAMIS_FUSE && kind != TAMIS_GROWING;
+    return kind < KIND_END && kind != TAMIS_GROWING && kind != TAMIS_PRIVATE &&
+           !is_sealed_kind(kind);
 }
 
 bool remote_check_rate(const struct args *a, const struct remote *r, const char *fate)
