@@ -206,8 +206,8 @@ static bool open_kept(struct job *j, const char *path)
     j->kept = true;
     if (f.entries != 0) return true;
     complain(path,
-             "a %s%s keeps no items that could be listed; make a sketch that does with 'tamis top "
-             "-o' or 'tamis count --kind top'",
+             "its kind (%s%s) keeps no list of lines; make a sketch that does with 'tamis top -o' "
+             "or 'tamis count --kind top'",
              f.generations != 0 ? "window of " : "",
              tamis_kind_name(f.generations != 0 ? f.inner_kind : f.kind));
     return false;

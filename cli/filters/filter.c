@@ -432,7 +432,8 @@ bool check_output(const struct args *a)
     else if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
         complain(NULL, "a filter cannot be written to a terminal; use -o FILE");
     else if (strcmp(path, "-") != 0 && !a->output.force && lstat(path, &st) == 0)
-        complain(path, "already exists; use -f to replace it");
+        complain(path,
+                 S_ISDIR(st.st_mode) ? "is a directory" : "already exists; use -f to replace it");
     else
         return true;
     return false;

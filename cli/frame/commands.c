@@ -5,24 +5,23 @@
 #define AT(field) offsetof(struct args, field)
 const struct option options[] = {
     {'n', "items", "N", COUNT, AT(plan.items),
-     "expected number of distinct items (1000000, 1M, 1m, 1e6)"},
+     "expected number of distinct items (1000000, 1M, 1e6)"},
     {'p', "fpr", "RATE", RATE, AT(plan.fpr), "false-positive rate (0.01, 1%, 1/100)"},
     {'b', "bytes", "B", COUNT, AT(plan.bytes),
      "size of the whole file in bytes (2000000, 2MB, 2MiB)"},
     {0, "kind", "KIND", TEXT, AT(plan.kind),
-     "kind of filter (default: blocked). Plain: blocked, bloom, partitioned. Keys can be "
-     "removed: counting, cuckoo, pair. For a set of unknown size: growing. Forgets old keys: "
-     "window. Sealed, which is smallest but never changes: ribbon, fuse, exact. auto chooses "
+     "kind of filter (default: blocked). Lines can be added: blocked, bloom, partitioned. Lines "
+     "can also be removed: counting, cuckoo, pair. Grows with its lines: growing. Forgets old "
+     "lines: window. Sealed, so it never changes, and smallest: ribbon, fuse, exact. auto chooses "
      "blocked or bloom. 'tamis help kinds' compares them"},
     {0, "inner", "KIND", TEXT, AT(plan.inner),
-     "what a window or a pair consists of: blocked (default), bloom or partitioned. For a "
-     "counting filter, where its counters lie: bloom (default) or blocked, in one cache line for "
-     "each key"},
+     "kind of the filters inside a window or a pair: blocked (default), bloom or partitioned. For "
+     "a counting filter, the layout of its counters: bloom (default) or blocked, with one cache "
+     "line for each key"},
     {0, "error", "E", RATE, AT(plan.error),
-     "planned error of count-min and count-sketch. count-min: no count is too high by more than "
-     "E times the total weight of all lines (for example 1e-4). count-sketch: no count is wrong "
-     "by more than E times the square root of the sum of all squared counts. --delta is the "
-     "probability of an exception"},
+     "largest error of a count, except with probability --delta (for example 1e-4). count-min: "
+     "counts are too high by at most E times the total weight of all lines. count-sketch: counts "
+     "are wrong by at most E times the square root of the sum of all squared counts"},
     {0, "delta", "D", RATE, AT(plan.delta),
      "probability that a count is off by more than --error (for example 1%)"},
     {0, "conservative", NULL, FLAG, AT(plan.conservative),
@@ -32,16 +31,17 @@ const struct option options[] = {
     {0, "generations", "N", COUNT, AT(plan.generations),
      "number of generations of a window (default 4)"},
     {0, "turning", NULL, FLAG, AT(plan.turning),
-     "let the window rotate by itself when its newest generation is full"},
+     "let the window rotate by itself when its newest generation is full (default: only 'tamis "
+     "rotate' rotates it)"},
     {0, "static", NULL, FLAG, AT(plan.is_static),
-     "choose a sealed kind, whose filters never change. The choice is the smallest filter, or "
-     "with --bytes and without --fpr the one with the lowest rate; it is printed on standard "
+     "make a sealed filter, which never changes, and choose its kind: the smallest one, or the one "
+     "with the lowest rate if --bytes is given without --fpr. The choice is printed on standard "
      "error"},
     {0, "never", "FILE", TEXTS, AT(plan.never),
-     "lines that are not members and must never get a maybe: makes an exact filter. May be "
-     "repeated"},
+     "file of lines that are not members, for which the answer must never be maybe: makes an exact "
+     "filter. May be repeated"},
     {0, "never-items", "N", COUNT, AT(plan.never_items),
-     "exact: number of lines that must never get a maybe"},
+     "exact: number of lines that will be given with --never"},
     {0, "to", "KIND", TEXT, AT(foreign.to),
      "what to convert to: bloom, from a counting filter; or the format of another program: "
      "parquet, dcso, redisbloom (the data of SCANDUMP's chunks, concatenated), redisbloom-dump "
@@ -56,13 +56,14 @@ const struct option options[] = {
     {0, "row-group", "N", TEXT, AT(foreign.row_group),
      "only this row group of a Parquet file, counted from 0 (default: all)"},
     {'f', "patterns", "FILE", TEXTS, AT(check.patterns),
-     "compare with the lines of FILE instead of a filter, as grep -Fxf does: the answer is "
-     "exact. With --fpr or --bytes only a filter of these lines is kept. May be repeated"},
+     "compare with the lines of FILE instead of a filter, as grep -Fxf does: the answer is exact. "
+     "With --fpr or --bytes, only a filter of these lines is kept in memory, and the answer is no "
+     "longer exact. May be repeated"},
     {0, "confirm", "FILE", TEXT, AT(check.confirm),
      "make the answer exact: look up every maybe in FILE, the list from which the filter was "
-     "built. FILE is a file of lines, or an LMDB whose keys are the lines. A file is read after "
-     "the input, and once more each time that the waiting lines fill --memory. All keys of an "
-     "LMDB are read before the first line, about ten million per second, and again when it has "
+     "built. FILE is a file of lines, or an LMDB whose keys are the lines. A file of lines is read "
+     "once after the input, and also each time that the maybes fill --memory. All keys of an LMDB "
+     "are read before the first line, about ten million per second, and again when it has "
      "changed"},
     {'n', "number", "N", COUNT, AT(top.most),
      "how many lines to list (default 10; with --min all)"},
@@ -75,8 +76,8 @@ const struct option options[] = {
     {'o', "output", "FILE", TEXT, AT(output.path), "file to write; - for standard output"},
     {'f', "force", NULL, FLAG, AT(output.force), "replace the output file if it exists"},
     {'v', "invert", NULL, FLAG, AT(select.invert),
-     "print the other lines, those that are certainly absent (with a pair: probably, as it can "
-     "miss members)"},
+     "print the absent lines instead. They are certainly absent, except with a pair, which can "
+     "miss members"},
     {'c', "count", NULL, FLAG, AT(select.count),
      "print only the number of selected lines, over all inputs"},
     {0, "total", NULL, FLAG, AT(select.total),
@@ -111,39 +112,46 @@ const struct option options[] = {
     {0, "seed", "S", SEED, AT(plan.seed),
      "seed of the hash (default 0). Only filters with equal seeds can be merged"},
     {0, "key-file", "FILE", TEXT, AT(key.file),
-     "secret key, made by 'tamis key new': 16 bytes or 32 hex digits, in a file that nobody else "
-     "may read. Use one if strangers can choose the keys"},
-    {0, "strict", NULL, FLAG, AT(plan.strict), "refuse items beyond the planned number"},
+     "file with a secret key, made by 'tamis key new': 16 bytes or 32 hex digits, which nobody "
+     "else may read. Use one if strangers can choose the lines"},
+    {0, "strict", NULL, FLAG, AT(plan.strict),
+     "make a filter that refuses items beyond the "
+     "planned number"},
     {0, "overfill", NULL, FLAG, AT(output.overfill),
-     "write the filter even if its rate is then above twice the planned one"},
-    {0, "compact", NULL, FLAG, AT(plan.compact), "blocked filters: slightly smaller and slower"},
+     "write the filter even if its false-positive rate is more than twice the planned one"},
+    {0, "compact", NULL, FLAG, AT(plan.compact),
+     "make a blocked filter slightly smaller and "
+     "slower"},
     {0, "for-transfer", NULL, FLAG, AT(plan.for_transfer),
-     "bloom filters that will be sent by 'tamis pack': bigger here, smaller when packed"},
+     "make a bloom filter that will be packed ('tamis pack'): bigger as it is, but smaller when "
+     "packed"},
     {0, "m", "M", COUNT, AT(plan.m),
      "number of bits (partitioned: in each row), of counters (counting), or of slots (cuckoo, "
      "growing)"},
     {0, "k", "K", COUNT, AT(plan.k),
-     "number of probes per key (fuse: 3 or 4; growing: fewest bits kept of each key)"},
+     "number of probes per key (fuse: 3 or 4; growing: the fewest bits that are kept of a key)"},
     {0, "exact-until", "B", COUNT, AT(uniq.exact_until),
-     "make no error, by keeping 128-bit hashes, until they take this many bytes"},
+     "keep a 128-bit hash of each line, which makes no error, until the hashes take B bytes; then "
+     "use a filter"},
     {0, "state", "FILE", TEXT, AT(uniq.state),
-     "continue from this file, and save to it at the end"},
+     "continue from the state in FILE if it exists, and save the state there at the end"},
     {0, "window", "W", TEXT, AT(uniq.window),
-     "remember only the last W distinct lines (1000, 1M), or the lines of the last time W (30s, "
-     "5m, 1h, 1d) and up to a third longer"},
+     "remember only the last W distinct lines (1000, 1M), or, if W is a time (30s, 5m, 1h, 1d), "
+     "each line for that time and up to a third longer"},
     {0, "keys", "N", COUNT, AT(keys),
      "number of random keys to look up (default: as many as the rate needs)"},
     {0, "threads", "N", COUNT, AT(work.threads), "number of threads (default: one per processor)"},
     {0, "memory", "SIZE", COUNT, AT(work.memory),
-     "memory for the keys of a ribbon, beside the filter itself: 64MiB or more. Further keys "
-     "wait in a temporary file, 16 to 34 bytes each"},
+     "memory for the keys of a ribbon while it is built, beside the filter itself: 64MiB or more "
+     "(default: as much as the keys need). Further keys wait in a temporary file, 16 to 34 bytes "
+     "each"},
     {0, "temp", "DIR", TEXT, AT(work.temp),
      "directory of the temporary file (default: $TMPDIR, or /tmp)"},
     {0, "ask", "WORD", TEXT, AT(ask), "a word to look up after all words were added"},
     {0, "max-bytes", "B", COUNT, AT(guard.max_bytes),
      "largest size of the filter in bytes (default 2000000)"},
     {0, "lenient", NULL, FLAG, AT(guard.lenient),
-     "also publish lists that have no entry, or more lines left out than taken"},
+     "also accept a list that has no entry, or more lines left out than taken"},
     {0, "port", "N", TEXT, AT(guard.port),
      "port to listen at (default 8080); 0 means any free port"},
     {0, "address", "IP", TEXT, AT(guard.address), "address to listen at (default 127.0.0.1)"},
@@ -157,8 +165,8 @@ const struct option options[] = {
      "redis://: how long to keep trying while servers fail, change their roles or do not confirm "
      "(default 60s)"},
     {0, "shards", "N", COUNT, AT(redis.shards),
-     "redis://: number of values over which the set is spread (default: 4 for each master, or 1 "
-     "if there is only one server)"},
+     "redis://: number of Redis keys over which the set is spread (default: 4 for each master, or "
+     "1 if there is only one server)"},
     {0, "wait", "N", COUNT, AT(redis.replicas),
      "redis://: a line counts as added when N replicas have confirmed it"},
     {0, "ack", NULL, FLAG, AT(redis.ack),
@@ -168,18 +176,19 @@ const struct option options[] = {
     {0, "cache", "TIME", SECONDS, AT(guard.cache),
      "how long a client may keep an answer (default 5m)"},
     {0, "epsilon", "E", POSITIVE, AT(release.epsilon),
-     "privacy loss of the release, 0.001 to 16. Less is more private; 1 is usual"},
+     "privacy loss of the release, 0.001 to 16. A smaller value is more private; 1 is usual"},
     {0, "again", NULL, FLAG, AT(release.again),
      "release the filter once more, with fresh noise. The epsilons of all releases add up"},
     {0, "prior", "RATE", RATE, AT(check.prior),
      "private filters: the probability that a line is a member before the filter is asked "
      "(default 50%: nothing is known)"},
-    {0, "plot", NULL, FLAG, AT(picture.plot), "also draw a picture"},
+    {0, "plot", NULL, FLAG, AT(picture.plot),
+     "also draw how full the filter is, and which parts of it are in use"},
     {0, "svg", "FILE", TEXT, AT(picture.svg),
      "write a picture of the rate against the size, for every kind"},
     {0, "visits", "N", COUNT, AT(cost.visits), "number of lookups (default 102000)"},
     {0, "bad", "N", TEXT, AT(cost.bad),
-     "how many of them are in the set, as a number or a share (default 2000)"},
+     "how many lookups are for items in the set, as a number or a share (default 2000)"},
     {0, "lookup", "TIME", SECONDS, AT(cost.lookup),
      "time of one lookup in the filter (default 1ms)"},
     {0, "man", NULL, FLAG, AT(pages.man), "print the manual page as roff source"},
@@ -196,6 +205,7 @@ const struct own_option own_options[] = {
      {0, "kind", "KIND", TEXT, AT(plan.kind),
       "only this kind: bloom, partitioned, blocked, counting, pair, growing, window, cuckoo, "
       "fuse, ribbon or exact; auto chooses blocked or bloom (default: all)"}},
+    {"plan", {0, "plot", NULL, FLAG, AT(picture.plot), "also draw the bits per item of each kind"}},
     {"plan",
      {'f', "force", NULL, FLAG, AT(output.force), "replace the file of --svg if it exists"}},
     {"uniq",
@@ -218,7 +228,9 @@ const struct own_option own_options[] = {
       "number of counters: in each row (count-min, count-sketch), or in all, a multiple of 56 "
       "(other kinds)"}},
     {"count",
-     {0, "k", "K", COUNT, AT(plan.k), "number of rows of counters (count-min, count-sketch)"}},
+     {0, "k", "K", COUNT, AT(plan.k),
+      "number of rows of counters (count-min: default 4; "
+      "count-sketch: default 5)"}},
     {"explain", {0, "m", "M", COUNT, AT(plan.m), "bits in each row (default 16)"}},
     {"explain", {0, "k", "K", COUNT, AT(plan.k), "number of rows (default 3)"}},
     {"count,top",
@@ -228,10 +240,15 @@ const struct own_option own_options[] = {
      {'b', "bytes", "B", COUNT, AT(plan.bytes),
       "size of the filter in bytes; it then does not grow (2000000, 2MB, 2MiB)"}},
     {"check", /* grep's -b is another option */
-     {0, "bytes", "B", COUNT, AT(plan.bytes), "-f: keep the lines only as a filter of this size"}},
+     {0, "bytes", "B", COUNT, AT(plan.bytes),
+      "with -f: keep the list in memory only as a filter "
+      "of this size"}},
     {"check",
      {'p', "fpr", "RATE", RATE, AT(plan.fpr),
-      "-f: keep the lines only as a filter with this false-positive rate"}},
+      "with -f: keep the list in memory only as a filter with this false-positive rate"}},
+    {"build",
+     {'p', "fpr", "RATE", RATE, AT(plan.fpr),
+      "false-positive rate (0.01, 1%, 1/100; default 1%, unless --bytes is given)"}},
     {"uniq",
      {'p', "fpr", "RATE", RATE, AT(plan.fpr),
       "rate at which new lines may be dropped (default 0.0001%)"}},
@@ -250,8 +267,8 @@ const struct own_option own_options[] = {
     {"check", {0, "help", NULL, FLAG, AT(help), "print this text"}}, /* so is grep's -h */
     {"check",
      {0, "memory", "SIZE", COUNT, AT(work.memory),
-      "--confirm LIST: memory for lines that wait for the list. The list is read once each time "
-      "that it is full (default 256MiB)"}},
+      "with --confirm and a file of lines: memory for the maybes that have not been looked up yet "
+      "(default 256MiB). The file is read each time that this memory is full"}},
     {"build",
      {0, "to", "FORMAT", TEXT, AT(foreign.to),
       "make a filter for another program: parquet, dcso, redisbloom (the data of SCANDUMP's "
@@ -277,13 +294,13 @@ const struct own_option own_options[] = {
 const size_t n_own_options = sizeof own_options / sizeof *own_options;
 
 const struct refused_option refused_options[] = {
-    {"build,add,remove,compact,check,uniq,count,freq,top", "-d",
-     "is no longer the delimiter: use -t"},
+    {"build,add,remove,compact,check,count,freq,top", "-d", "is no longer the delimiter: use -t"},
+    {"uniq", "-d", "is no longer the delimiter: use -t; -v prints the repeated lines"},
     {"top", "-k", "is no longer the number of lines: use -n"},
     {"plan,build", "-k", "is no longer the kind: use --kind; --k is the number of probes"},
     {"uniq,count", "-k", "is no longer the kind: use --kind"},
     {"check", "-b", "is no longer the size: use --bytes"},
-    {"check", "-h", "is no longer the help: use --help"},
+    {"check", "-h", "is no longer the help: use --help; file names are printed only with -H"},
     {"uniq", "-c",
      "no longer prints the number of lines: use --total; 'tamis top' counts each line"},
     {"uniq", "--count",
@@ -294,34 +311,37 @@ const struct refused_option refused_options[] = {
 const size_t n_refused_options = sizeof refused_options / sizeof *refused_options;
 
 const struct command commands[] = {
-    {"plan", "", "compute sizes and rates before anything is built",
-     "Give two of --items, --fpr and --bytes. plan computes the third for every kind of filter "
-     "and prints one line for each kind. Nothing is built. --m, alone or with --k, can stand for "
-     "--bytes.\n"
+    {"plan", "", "compute sizes and false-positive rates before building",
+     "Give two of --items, --fpr and --bytes. plan computes the third for every kind of filter and "
+     "prints one line for each kind. Nothing is built. --m, alone or with --k, can be given "
+     "instead of --bytes. If all three are given, plan lists the kinds that fit, and what the "
+     "others need.\n"
      "\n"
-     "Beside the bits per item, plan prints the lower bound, which no structure can beat at that "
-     "rate, and the ratio of the two. Sketches are not planned, because you choose their size: "
+     "Beside the bits per item (bits), plan prints the lower bound that no structure can beat at "
+     "that rate (bound), and the ratio of the two. k is the number of probes per key, and m the "
+     "number of bits, counters or slots. plan knows no sketches, because you choose their size: "
      "see 'tamis help kinds'.",
      "tamis plan --items 1000000 --bytes 2000000",
      "items fpr bytes kind never-items inner counter-bits generations turning compact "
      "for-transfer m k plot svg force json",
      0, run_plan},
-    {"build", "[FILE...]", "build a filter from lines",
+    {"build", "-o OUT [FILE...]", "build a filter from lines",
      "Reads the files, or standard input, and writes a filter of their lines to the file given "
-     "with -o. An existing file is replaced only with -f. The output appears completely or not at "
+     "with -o. An existing file is replaced only with -f. The file is written completely or not at "
      "all. Exit status 0 when it was written, 2 on an error.\n"
      "\n"
-     "Without --items, build counts the lines and plans the filter for exactly that number. Give "
-     "--items if more lines will be added later. More lines than --items make the filter "
-     "overfull: see 'tamis add --help'. Without --fpr and --bytes the false-positive rate is 1%.\n"
+     "Without --items, build counts the lines and makes the filter just big enough for that "
+     "number. Give --items if more lines will be added later. More lines than --items make the "
+     "filter overfull: see 'tamis add --help'. Without --fpr and --bytes, the false-positive rate "
+     "is 1%.\n"
      "\n"
-     "In a window, --items is the number for all generations together; without it, each "
-     "generation is planned for as many lines as were counted. The lines go to the newest "
-     "generation.\n"
+     "In a window, --items is the number for all generations together; without it, each generation "
+     "is planned for as many lines as were counted. The lines go to the newest generation.\n"
      "\n"
-     "With --to, the output is a filter for another program; a stream then needs --items. With -o "
-     "redis://HOST:PORT/NAME, it is a set that is spread over the masters of a Redis Cluster: see "
-     "'tamis help redis'.",
+     "With --to, the output is a filter for another program. Input from a pipe then requires "
+     "--items, because it can be read only once. With -o redis://HOST:PORT/NAME, the output is a "
+     "set at a Redis server, or spread over the masters of a Redis Cluster: see 'tamis help "
+     "redis'.",
      "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt",
      "items fpr bytes kind static never inner counter-bits generations turning compact "
      "for-transfer m k seed key-file strict overfill to type output force field delimiter null "
@@ -329,14 +349,14 @@ const struct command commands[] = {
      0, run_build},
     {"add", "FILTER [FILE...]", "add lines to a filter or a sketch",
      "Reads the files, or standard input, and adds their lines to FILTER. The file is replaced "
-     "when all lines have been read; after an error it stays as it was. Several adds to one "
-     "filter at the same time wait for each other, so no line is lost.\n"
+     "when all lines have been read; after an error it stays as it was. Several adds to one filter "
+     "at the same time wait for each other, so no line is lost.\n"
      "\n"
      "A filter that holds more than it was planned for is overfull: its false-positive rate is "
      "above the planned one. Up to twice the planned rate, add saves the filter and prints a "
-     "warning, even with -q. If the rate would be above that, add fails with exit status 2 and "
-     "the file is unchanged, unless --overfill is given. To avoid this, build the filter with "
-     "--items for all lines to come, or with --kind growing.",
+     "warning, even with -q. Above that, add fails with exit status 2 and leaves the file "
+     "unchanged, unless --overfill is given. To avoid this, build the filter with --items for all "
+     "lines to come, or with --kind growing.",
      "tamis build --items 1M -o known.tamis bad-urls.txt &&\n"
      "tamis add known.tamis more-urls.txt",
      "field delimiter weight-field key-file overfill null raw threads wait ack timeout quiet", 1,
@@ -369,33 +389,34 @@ const struct command commands[] = {
      "field delimiter key-file overfill null raw threads quiet", 1, run_compact},
     {"check", "{FILTER | -f PATTERNS} [FILE...]", "print the lines that may be in a filter",
      "Reads the files, or standard input, and prints every line that may be in FILTER (a "
-     "\"maybe\"), as grep prints the lines that match. Some printed lines are false positives. "
-     "Lines that are not printed are certainly absent, except with a pair, which can miss "
-     "members. -v prints the absent lines instead. Exit status 0 when a line was selected, 1 when "
-     "none was, 2 on an error. If the filter is overfull, a warning with its current rate is "
-     "printed once on standard error.\n"
+     "\"maybe\"), as grep prints the lines that match. Some of the printed lines may be false "
+     "positives. Lines that are not printed are certainly absent, except with a filter of kind "
+     "pair, which can miss members. -v prints the absent lines instead. Exit status 0 when a line "
+     "was selected, 1 when none was, 2 on an error. If the filter is overfull, a warning with its "
+     "current rate is printed once on standard error.\n"
      "\n"
      "Two options make the answer exact, and -v then prints the exact complement. -f compares the "
-     "lines with a list instead of a filter. --confirm looks up every maybe in the list from "
-     "which the filter was built.\n"
+     "lines with a list instead of a filter. --confirm looks up every maybe in the list from which "
+     "the filter was built.\n"
      "\n"
-     "--field looks up one field of each line and prints the whole line. Fields are split at "
-     "every delimiter; quotes, as in CSV, have no special meaning. --json prints the totals as "
-     "one object instead of the lines.\n"
+     "--field looks up one field of each line and prints the whole line. Fields are split at every "
+     "delimiter; quotes, as in CSV, have no special meaning. --json prints the totals as one "
+     "object instead of the lines.\n"
      "\n"
-     "check has these options of grep and no others: -c, -f, -H, -l, -m, -n, -q, -v and -z. Whole "
-     "lines are compared byte by byte, so there are no regular expressions and no -i. -c and -m "
-     "count over all inputs together. File names are printed only with -H and -l.\n"
+     "These options are those of grep: -c, -f, -H, -l, -m, -n, -q, -v and -z. Other options of "
+     "grep do not exist here: whole lines are compared byte by byte, so there are no regular "
+     "expressions and no -i. -c and -m count over all inputs together. File names are printed only "
+     "with -H and -l.\n"
      "\n"
      "FILTER may belong to another program. Filters of Parquet files, DCSO bloom and RedisBloom "
      "are recognised by their content; a Guava filter needs --from guava. With a Parquet file, a "
      "line is printed if it may be in any row group.\n"
      "\n"
-     "A private filter ('tamis release') gives no verdicts. Every line is printed, after the "
-     "probability that it is a member and a tab. The probability depends on --prior. --json "
-     "reports how many lines have which probability, with its 99 % confidence interval. Options "
-     "that need a verdict are refused: -c, -l, -m, -q, -v and --confirm. Exit status 0 means that "
-     "there were lines, 1 that there were none.",
+     "A private filter ('tamis release') gives no verdicts. check prints for every line the "
+     "probability that it is a member, a tab and the line. The probability depends on --prior. "
+     "--json reports how many lines have which probability, with its 99 % confidence interval. "
+     "Options that need a verdict are refused: -c, -l, -m, -q, -v and --confirm. Exit status 0 "
+     "means that there were lines, 1 that there were none.",
      "tamis check bad.tamis access-urls.txt",
      "patterns confirm field list-field delimiter invert count line-number with-filename "
      "files-with-matches max-count quiet null raw threads memory fpr bytes json "
@@ -403,27 +424,29 @@ const struct command commands[] = {
      0, run_check},
     {"uniq", "[FILE...]", "drop repeated lines and keep the order",
      "Reads the files, or standard input, and prints each line the first time that it occurs. The "
-     "input need not be sorted and may be endless. uniq needs a few bytes per line, however long "
-     "the lines are. -z is the only option of GNU uniq that it accepts; 'tamis top' counts each "
-     "line.\n"
+     "input need not be sorted and may be endless. uniq needs a few bytes of memory per distinct "
+     "line, however long the lines are. With --field, lines are equal if that field is equal, and "
+     "the whole line is printed. -z is the only option of GNU uniq that exists here; 'tamis top' "
+     "counts each line, as uniq -c does.\n"
      "\n"
-     "The only possible error is that a new line is dropped. This happens at the rate given with "
-     "--fpr (default 0.0001%). The filter grows with the lines, unless --bytes, --window or "
-     "another --kind is given. A filter that cannot grow may become overfull. uniq then prints a "
-     "warning, and at the end how many lines are expected to have been wrongly dropped. Exit "
-     "status 0, or 2 on an error or if the rate was more than twice the requested one.\n"
+     "uniq remembers the lines in a filter. The only possible error is that a new line is dropped. "
+     "This happens at the rate given with --fpr (default 0.0001%). The filter grows with the "
+     "lines, unless --bytes, --window or another --kind is given. A filter that cannot grow may "
+     "become overfull. uniq then prints a warning, and at the end an estimate of how many lines "
+     "were wrongly dropped. Exit status 0, or 2 on an error or if the rate was more than twice the "
+     "requested one.\n"
      "\n"
-     "--total prints only the number of lines, and --json all totals. There, \"wrongly_dropped\" "
-     "is more likely too high than too low. It is null if more than half of the new lines were "
-     "dropped at any time; the true number is then anything up to \"repeated\".\n"
+     "--total prints only the number of lines, and --json prints all totals. \"wrongly_dropped\" "
+     "in --json is more likely too high than too low. It is null if at any time more than half of "
+     "the new lines were dropped; the true number is then anything up to \"repeated\".\n"
      "\n"
-     "--window makes uniq forget old lines. A window of time requires --items, the largest number "
-     "of distinct lines in that time.\n"
+     "--window makes uniq forget old lines. A window of time requires --bytes or --items, the "
+     "largest number of distinct lines in that time.\n"
      "\n"
      "--state continues where an earlier run stopped. Other options must have the values with "
      "which the state was made, or be omitted. SIGINT, SIGTERM and SIGHUP then end the input, and "
-     "the state is saved. A window of time also forgets between runs: the file's modification "
-     "time records when the window last rotated.",
+     "the state is saved. A window of time also forgets lines while no uniq runs: the file's "
+     "modification time records when the window last rotated.",
      "tamis uniq --field 1 -t ' ' access-urls.txt",
      "items fpr bytes kind exact-until state invert window field delimiter total json seed "
      "key-file null raw threads quiet",
@@ -431,7 +454,7 @@ const struct command commands[] = {
     {"count", "-o OUT [FILE...]", "make a sketch of how often lines occur",
      "Reads the files, or standard input, and writes a sketch of their lines to the file given "
      "with -o. A sketch estimates how often any line occurred, in memory that does not grow: 1 "
-     "MiB, unless --bytes or --error and --delta are given.\n"
+     "MiB, unless --bytes, --error or --m sets another size.\n"
      "\n"
      "'tamis freq' looks up counts, 'tamis add' counts further lines, 'tamis merge' adds sketches "
      "up, and 'tamis info' reports how accurate a sketch is. A window counts recent lines only: "
@@ -442,31 +465,32 @@ const struct command commands[] = {
      "key-file output force null raw threads shards wait ack timeout quiet",
      0, run_count},
     {"freq", "SKETCH [ITEM... | -]", "estimate how often items occurred",
-     "For each item, or for each line of standard input if none or - is given, prints the "
-     "estimated count, an interval for the true count, and the item. 'tamis count' and 'tamis top "
-     "-o' make sketches; counting and cuckoo filters are accepted as well. Exit status 0 when an "
-     "item may have occurred, 1 when none did, 2 on an error.\n"
+     "Looks up the items, or the lines of standard input if none or - is given. Prints for each "
+     "the estimated count, an interval for the true count, and the item. 'tamis count' and 'tamis "
+     "top -o' make sketches; counting and cuckoo filters are accepted as well. Exit status 0 when "
+     "an item may have occurred, 1 when none did, 2 on an error.\n"
      "\n"
-     "The upper bound of the interval always holds, except with signed-tally and count-sketch. "
-     "The lower bound holds with 99 % confidence, and with certainty if a top sketch lists the "
-     "item. 9+ and 9.. mean 9 or more.\n"
+     "The upper bound of the interval always holds, except with signed-tally and count-sketch. The "
+     "lower bound holds with 99 % confidence, and with certainty if a top sketch lists the item. A "
+     "count of 9+ and an interval of 9.. mean 9 or more.\n"
      "\n"
      "~ marks a count so low that an item which never occurred could have it. ? marks a poisoned "
-     "count: somebody chose lines that share the item's counters. Only a sketch of kind top can "
-     "detect this; for other kinds, --json prints \"suspect\": null. In --json, \"certain\" is "
-     "the guaranteed minimum count, even with adversarial lines if a secret key was used.",
+     "count, which is too high because somebody chose lines that share the item's counters. Only a "
+     "sketch of kind top can detect this; for other kinds, --json prints \"suspect\": null. In "
+     "--json, \"certain\" is the guaranteed minimum count. With a secret key, it holds even if the "
+     "lines were chosen by an attacker.",
      "tamis freq counts.tamis http://a.example/",
      "field delimiter json key-file null raw timeout quiet", 1, run_freq},
     {"top", "[FILE... | SKETCH]", "list the most frequent lines with their counts",
      "Reads the files, or standard input, and does what sort | uniq -c | sort -rn | head does, in "
-     "one pass and with a sketch of 1 MiB (--bytes sets another size; a large -n or a small --min "
-     "takes more). Prints for each line its count, an interval for the true count, and the line. "
-     "If the count is exact, both ends of the interval are equal. ? marks a poisoned count: see "
-     "'tamis freq --help'. Exit status 0 when a line was listed, 1 when there was none, 2 on an "
-     "error.\n"
+     "one pass and with a sketch of 1 MiB. --bytes sets another size; without it, the sketch is "
+     "bigger for a large -n or a small --min. Prints for each line its count, an interval for the "
+     "true count, and the line. If the count is exact, both ends of the interval are equal. ? "
+     "marks a poisoned count: see 'tamis freq --help'. Exit status 0 when a line was listed, 1 "
+     "when there was none, 2 on an error.\n"
      "\n"
-     "-o also saves the sketch. A saved sketch can be listed again (tamis top SKETCH), looked up "
-     "by 'tamis freq', added to and merged.",
+     "-o also saves the sketch. 'tamis top SKETCH' lists a saved sketch again, 'tamis freq' looks "
+     "up its counts, 'tamis add' adds lines to it, and 'tamis merge' adds sketches up.",
      "tamis top -n 20 access-urls.txt",
      "number min bytes field delimiter weight-field live json output force seed key-file null "
      "raw threads timeout quiet",
@@ -492,7 +516,9 @@ const struct command commands[] = {
      "of the same kind, shape and hash. No secret key is needed. The bigger the filters are for "
      "their items, the narrower the intervals.",
      "tamis compare monday.tamis tuesday.tamis", "json", 2, run_compare},
-    {"convert", "--to KIND -o OUT FILTER", "change the form of a filter, not its answers",
+    {"convert", "--to KIND -o OUT FILTER",
+     "change the kind or format of a filter, not its "
+     "answers",
      "A counting filter becomes a bloom filter of a quarter of the size, for users who only look "
      "up keys. A filter of another program keeps its bits and changes its container: it is taken "
      "out of a Parquet file (--column, --row-group) or out of gzip, or changed between the two "
@@ -511,35 +537,36 @@ const struct command commands[] = {
      "any other. An almost empty filter may take thousands of times the space of its packed file, "
      "so unpack files from strangers under a memory limit (ulimit -v).",
      "tamis unpack -o arrived.tamis arrived.packed", "output force", 1, run_unpack},
-    {"release", "--epsilon E -o OUT FILTER", "publish a filter without revealing its members",
-     "Use it when others may ask the filter but must not learn who is in it. Writes a copy of a "
-     "bloom filter with k = 1 in which each bit is flipped at random, with the system's random "
-     "numbers. The copy is an epsilon-differentially private release: any published file is at "
-     "most e^E times as likely with a given line in the set as without it. Exchanging one line "
-     "for another counts as 2 E.\n"
+    {"release", "--epsilon E -o OUT FILTER", "make a private copy of a filter, to be published",
+     "Use it when others may query the filter but must not learn which lines are in it. FILTER "
+     "must be a bloom filter with k = 1. In the copy, called the release, each bit is flipped at "
+     "random, with the system's random numbers. The release is epsilon-differentially private: any "
+     "published file is at most e^E times as likely with a given line in the set as without it. "
+     "Exchanging one line for another counts as 2 E.\n"
      "\n"
      "The release misses a member with probability 1 / (1 + e^E). It can neither be added to nor "
      "merged. 'tamis check' prints how likely each line is a member, and gives no verdicts.\n"
      "\n"
      "Each release is recorded in FILTER.releases. Keep this file with the filter, and do not "
-     "publish it. The same filter released again with the same epsilon gives the same file, "
-     "because fresh noise would average out. --again draws fresh noise nevertheless. Symbolic "
-     "links lead to the same record. Copies and hard links each start their own record, although "
-     "the epsilons of all their releases add up.\n"
+     "publish it. If the same filter is released again with the same epsilon, the result is the "
+     "same file, because fresh noise would average out over several releases. --again draws fresh "
+     "noise nevertheless. The epsilons of all releases of a filter add up. A symbolic link to the "
+     "filter leads to the same record. Copies and hard links each start their own record, although "
+     "their epsilons add up as well.\n"
      "\n"
-     "The number of bits is published as it is. Plan the filter with a round --items; planned for "
-     "the lines counted, it would reveal their number.",
+     "The number of bits is published as it is. Build the filter with --items and a round number. "
+     "Without --items, the number of bits would reveal the number of lines.",
      "tamis build --kind bloom --k 1 --items 100k --fpr 10% \\\n"
      "  -o urls.tamis access-urls.txt &&\n"
      "tamis release --epsilon 2 -o urls.private urls.tamis",
      "epsilon again output force quiet", 1, run_release},
-    {"info", "FILTER...", "describe a filter or a sketch, with its rate now",
-     "Prints what a filter or a sketch is, how many items it holds and its false-positive rate, "
-     "both computed from the bits as they are now. No secret key is needed. Filters of other "
-     "programs are accepted as by 'tamis check'; for a Parquet file, info lists the filters of "
-     "all columns.",
+    {"info", "FILTER...", "describe a filter or a sketch, and how accurate it is now",
+     "Prints the kind and size of a filter, how many items it holds and its false-positive rate, "
+     "both computed from the bits as they are now. For a sketch, prints how accurate its counts "
+     "are. No secret key is needed. Filters of other programs are accepted as by 'tamis check'; "
+     "for a Parquet file, info lists the filters of all columns.",
      "tamis info bad.tamis", "plot json from each timeout", 1, run_info},
-    {"verify", "FILTER...", "check every checksum and measure the rate",
+    {"verify", "FILTER...", "check every checksum and measure the false-positive rate",
      "Reads the whole file and compares its checksums. Then looks up random keys and compares the "
      "share of maybes with the rate that the bits predict. Exit status 0 when all is well, 1 when "
      "the measured rate is not the predicted one, 2 when the file is damaged or on another error.",
@@ -569,18 +596,20 @@ const struct command commands[] = {
      "tamis key id secret.key", "", 1, run_key_id},
 #ifdef WITH_GUARD
     {"guard build", "DIR LIST...", "publish lists of bad URLs in a directory",
-     "Reads the lists and writes to DIR a filter and an exact store of their entries, which "
-     "'tamis guard check' and 'tamis guard serve' use. Each line of a list is a URL, a host, a "
-     "line of a hosts file, ||host^ or a comment. Any other line is reported with its number and "
-     "left out. A list may be compressed.\n"
+     "Reads the lists and writes to DIR a filter and an exact store of their entries, which 'tamis "
+     "guard check' and 'tamis guard serve' use. Each line of a list is a URL, a host, a line of a "
+     "hosts file, ||host^ or a comment. Any other line is reported with its number and left out. A "
+     "list may be compressed.\n"
      "\n"
-     "LABEL=FILE gives a list a label, which verdicts name; the default is the name of the file, "
-     "without its folder and its ending. URLs in --never lists are never reported as bad.\n"
+     "Each LIST is a file, or LABEL=FILE. Verdicts name the labels of the lists that contain the "
+     "URL. The default label is the name of the file, without its folder and its ending. URLs in "
+     "--never lists are never reported as bad.\n"
      "\n"
      "A list without any entry, or with more lines left out than taken, is an error, and the "
      "previous version stays published. --lenient accepts such a list. If DIR has a version "
-     "already, the next one is published completely or not at all, and is small to download if "
-     "little has changed. Exit status 0 when a version was published, 2 on an error.",
+     "already, the next one is published completely or not at all, and the update that clients "
+     "download is small if little has changed. Exit status 0 when a version was published, 2 on an "
+     "error.",
      "tamis guard build guard malware=bad-urls.txt --never popular.txt",
      "max-bytes never lenient quiet", 2, run_guard_build},
     {"guard check", "DIR [URL...]", "check whether URLs are listed",

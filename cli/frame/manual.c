@@ -9,14 +9,16 @@
 #include <unistd.h>
 
 static const char about[] =
-    "Tamis answers \"have I seen this?\" and \"how often?\" about data that is too big to keep, in "
-    "a few bits per item. A \"no\" is always right, except from pair and private filters. A "
-    "\"maybe\" is wrong at a rate that you choose. A count comes with a confidence interval.";
+    "Tamis answers \"have I seen this?\" and \"how often?\" about data that is too big to keep. A "
+    "filter is a file that answers the first question, \"no\" or \"maybe\", and takes a few bits "
+    "per item. A \"no\" is always right, except from filters of kind pair or private. A \"maybe\" "
+    "is wrong at a rate that you choose. A sketch is a file that answers the second question: its "
+    "counts come with a confidence interval.";
 static const char overview_example[] =
     "tamis build -o seen.tamis list.txt && tamis check seen.tamis other.txt";
 
 /* The width of a page: that of the terminal, but at most 100, because longer lines are hard to
- * read; 80 where the output does not go to a terminal. */
+ * read. Elsewhere 80, so that the text is always the same. */
 static size_t width_of(FILE *to)
 {
     enum { USUAL = 80, MOST = 100 };
@@ -53,7 +55,7 @@ static void flow(const char *text, size_t at, size_t indent, FILE *to)
     if (at > 0) fputc('\n', to);
 }
 
-/* What it is about stands beside a name, or below where there is no room. */
+/* Prints a name and its text beside it, or below it where there is no room. */
 static void print_entry(const char *name, size_t beside, const char *text, FILE *to)
 {
     enum { NARROW = 60, BELOW = 6 };
@@ -81,7 +83,7 @@ static void print_name(const char *name, const char *summary, FILE *to)
 {
     char left[40];
     snprintf(left, sizeof left, "  %s", name);
-    print_entry(left, 16, summary, to);
+    print_entry(left, 17, summary, to);
 }
 
 static void print_heading(const char *text, FILE *to)
@@ -89,8 +91,8 @@ static void print_heading(const char *text, FILE *to)
     fprintf(to, "%s%s%s", ink(to, STRONG), text, ink(to, PLAIN));
 }
 
-/* Lists show a summary as it is in the table; a page begins with it as a sentence. Until the next
- * call. */
+/* Lists show a summary as it is in the table; a page begins with it as a sentence. The result is
+ * valid until the next call. */
 static const char *sentence_of(const char *summary)
 {
     static char sentence[100];
@@ -116,6 +118,8 @@ static void print_overview(FILE *to)
     fputc('\n', to);
     print_heading("Usage:", to);
     fprintf(to, " tamis COMMAND [OPTION...] [FILE...]\n\n");
+    print_heading("Commands:", to);
+    fprintf(to, "\n");
     for (const struct command *c = commands; c->name != NULL; c++)
         print_name(c->name, c->summary, to);
     fputc('\n', to);

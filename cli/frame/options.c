@@ -95,7 +95,7 @@ static bool parse_seed(const char *s, uint64_t *out)
     return *s >= '0' && *s <= '9' && *end == '\0' && errno == 0;
 }
 
-/* A single byte, or \t for the one that is hard to type; or many of two of them. */
+/* A single byte, \t for a tab, or "blanks" for any number of spaces and tabs. */
 static bool parse_delimiter(const char *s, int *out)
 {
     const bool tab = strcmp(s, "\\t") == 0, blanks = strcmp(s, "blanks") == 0;
@@ -128,7 +128,7 @@ static bool set_value(const struct option *o, const char *text, struct args *a)
     if (good) return true;
     static const char *const wanted_of[] = {
         [COUNT] = "a whole number of at least 1, like 1000000, 1M or 1e6",
-        [SEED] = "a number below 2^64",
+        [SEED] = "a whole number below 2^64, decimal or hexadecimal after 0x",
         [RATE] = "a rate between 0 and 1, like 0.01, 1% or 1/100",
         [DELIMITER] = "a single byte, \\t for a tab, or blanks for any number of spaces and tabs",
         [SECONDS] = "a time, like 0.5, 500ms, 30s or 5m",

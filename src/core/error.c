@@ -53,7 +53,7 @@ tamis_status tamis__unsupported(tamis_error *why, uint32_t better_kind, const ch
         why->status = TAMIS_EUNSUPPORTED;
         why->better_kind = better_kind;
         const size_t used = strlen(why->text);
-        snprintf(why->text + used, sizeof why->text - used, "; %s can",
+        snprintf(why->text + used, sizeof why->text - used, "; use the kind %s",
                  tamis_kind_name(better_kind));
     }
     return TAMIS_EUNSUPPORTED;

@@ -195,13 +195,13 @@ tamis_status tamis__solve_shape(tamis_plan *p, const struct sizing *s, tamis_pro
     if (best.m == 0) {
         if (p->bytes != 0 && !(p->items != 0 && p->fpr != 0))
             return tamis__fail(why, TAMIS_EINVAL,
-                               "%llu bytes are too few: the smallest image has %llu",
+                               "%llu bytes are too few: at least %llu are needed",
                                (unsigned long long)p->bytes,
                                (unsigned long long)plan_image_bytes(s, s->step, from));
         return tamis__fail(why, TAMIS_EINVAL, "no shape of up to 2^52 bits does that");
     }
     if (p->bytes != 0 && best.bytes > p->bytes)
-        return tamis__fail(why, TAMIS_EINVAL, "that needs %llu bytes, more than the budget of %llu",
+        return tamis__fail(why, TAMIS_EINVAL, "needs %llu bytes, more than the %llu given",
                            (unsigned long long)best.bytes, (unsigned long long)p->bytes);
     if (best.fpr >= 1)
         return tamis__fail(why, TAMIS_EINVAL, "so few bits would answer maybe to every key");
@@ -321,7 +321,7 @@ tamis_status tamis__check_plan(const struct kind *kind, const tamis_plan *p, tam
         (p->items != 0) + (p->fpr != 0) + (p->bytes != 0 || p->m != 0) + (p->excluded != 0);
     if (refused != 0) return refuse_plan(kind, plan_sketch(kind, p) != NULL, refused, why);
     if (given < 2 && (accepted & TAMIS__PLANS_TWO) != 0)
-        return tamis__fail(why, TAMIS_EINVAL, "a plan needs two of: items, rate, bytes");
+        return tamis__fail(why, TAMIS_EINVAL, "a plan needs two of: items, fpr, bytes");
     return TAMIS_OK;
 }
 

@@ -71,7 +71,7 @@ tamis_status tamis__solve_rows(tamis_plan *p, const struct row_bounds *r, tamis_
         p->m = p->error != 0 ? (uint64_t)wanted : counter_rows_m_for_bytes(p);
         if (p->m == 0)
             return tamis__fail(
-                why, TAMIS_EINVAL, "%llu bytes are too few: the smallest image has %llu",
+                why, TAMIS_EINVAL, "%llu bytes are too few: at least %llu are needed",
                 (unsigned long long)p->bytes, (unsigned long long)counter_rows_bytes_of(p, 1));
     }
     if (p->m > most_m(p))
@@ -81,7 +81,7 @@ tamis_status tamis__solve_rows(tamis_plan *p, const struct row_bounds *r, tamis_
         return tamis__fail(why, TAMIS_EINVAL, "that shape gives an error of %.3g, not %.3g", error,
                            p->error);
     if (p->bytes != 0 && counter_rows_bytes_of(p, p->m) > p->bytes)
-        return tamis__fail(why, TAMIS_EINVAL, "that needs %llu bytes, more than the budget of %llu",
+        return tamis__fail(why, TAMIS_EINVAL, "needs %llu bytes, more than the %llu given",
                            (unsigned long long)counter_rows_bytes_of(p, p->m),
                            (unsigned long long)p->bytes);
     p->bytes = counter_rows_bytes_of(p, p->m);

@@ -165,7 +165,7 @@ static tamis_status solve_table(tamis_plan *p, tamis_error *why)
                            (unsigned long long)tamis__quotient_capacity(log));
     const uint64_t bytes = growing_image_bytes(p->k, log);
     if (p->bytes != 0 && bytes > p->bytes)
-        return tamis__fail(why, TAMIS_EINVAL, "that needs %llu bytes, more than the budget of %llu",
+        return tamis__fail(why, TAMIS_EINVAL, "needs %llu bytes, more than the %llu given",
                            (unsigned long long)bytes, (unsigned long long)p->bytes);
     p->m = UINT64_C(1) << log;
     p->bytes = bytes;

@@ -23,12 +23,14 @@ static tamis_status check_source(const tamis *from, double epsilon, tamis_error 
         return tamis__fail(why, TAMIS_EUNSUPPORTED,
                            "this filter is private already; copy it, because more noise protects "
                            "nobody better");
-    if (from->kind->id != TAMIS_BLOOM || s->k != 1)
-        return tamis__unsupported(
-            why, TAMIS_BLOOM,
-            "this %s filter has k = %u, and k bits per key cost k times the privacy; "
-            "build one with --k 1 to release",
-            from->kind->name, s->k);
+    if (from->kind->id != TAMIS_BLOOM || s->k != 1) {
+        tamis__fail(why, TAMIS_EUNSUPPORTED,
+                    "only a bloom filter with k = 1 can be released; this %s filter has k = %u, "
+                    "and k bits per key cost k times the privacy",
+                    from->kind->name, s->k);
+        if (why != NULL) why->better_kind = TAMIS_BLOOM;
+        return TAMIS_EUNSUPPORTED;
+    }
     if (from->newer)
         return tamis__fail(why, TAMIS_EVERSION,
                            "this filter has a newer format, which cannot be released");

@@ -127,7 +127,7 @@ static tamis_status fuse_solve(tamis_plan *p, tamis_promise *promise, tamis_erro
     if (p->items == 0) p->items = fuse_items_for_bytes(p->bytes, p->k, bits);
     const uint64_t bytes = p->items != 0 ? fuse_image_bytes(p->items, p->k, bits) : UINT64_MAX;
     if (p->bytes != 0 && bytes > p->bytes)
-        return tamis__fail(why, TAMIS_EINVAL, "%llu bytes are too few: the smallest image has %llu",
+        return tamis__fail(why, TAMIS_EINVAL, "%llu bytes are too few: at least %llu are needed",
                            (unsigned long long)p->bytes,
                            (unsigned long long)fuse_image_bytes(p->items != 0 ? p->items : 1, p->k,
                                                                 p->fpr != 0 ? bits : MIN_BITS));

@@ -35,10 +35,10 @@ $ tamis build --bytes 4096 -o by-bytes.tamis list && wc -c < by-bytes.tamis
 $ tamis build --fpr 1e-6 --kind bloom -o by-rate.tamis list && tamis info --json by-rate.tamis | grep -o '"k": [0-9]*'
 "k": 20
 $ tamis build --fpr 1% --bytes 500 -o small.tamis list
-tamis: small.tamis: that needs 1536 bytes, more than the budget of 500
+tamis: small.tamis: needs 1536 bytes, more than the 500 given
 [2]
 $ tamis build --fpr 1% --bytes 100 -o small.tamis --items 5 list
-tamis: small.tamis: that needs 320 bytes, more than the budget of 100
+tamis: small.tamis: needs 320 bytes, more than the 100 given
 [2]
 $ ls small.tamis
 ls: cannot access 'small.tamis': No such file or directory
@@ -107,7 +107,8 @@ tamis: .: cannot read: Is a directory
 $ tamis build -o no-such-dir/x.tamis list
 tamis: no-such-dir/x.tamis: cannot open the directory: No such file or directory
 [2]
-$ tamis build -f -o . list
+$ tamis build -o . list; tamis build -f -o . list
+tamis: .: is a directory
 tamis: .: is a directory
 [2]
 $ chmod 600 list; tamis build --seed 1 --key-file list -o x.tamis list

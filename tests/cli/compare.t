@@ -74,7 +74,7 @@ full.tamis and full.tamis
 
 # What cannot be compared.
 $ seq 10 | tamis build -q --kind ribbon -o ribbon.tamis; tamis compare ribbon.tamis ribbon.tamis
-tamis: ribbon.tamis: ribbon filters cannot be compared; blocked can
+tamis: ribbon.tamis: ribbon filters cannot be compared; use the kind blocked
 [2]
 $ tamis compare a.tamis ribbon.tamis
 tamis: ribbon.tamis: cannot be compared with a.tamis: one is blocked, the other ribbon
@@ -89,7 +89,7 @@ $ seq 10 | tamis build -q --items 1000 --fpr 0.1% -o plain.tamis; tamis compare 
 tamis: plain.tamis: cannot be compared with keyed1: they use different hash functions
 [2]
 $ seq 10 | tamis count -q -o sketch.tamis; tamis compare sketch.tamis a.tamis
-tamis: sketch.tamis: tally filters cannot be compared; blocked can
+tamis: sketch.tamis: tally filters cannot be compared; use the kind blocked
 [2]
 $ head -c 1000 a.tamis > cut.tamis; tamis compare a.tamis cut.tamis
 tamis: cut.tamis: truncated: 1000 bytes of 4096

@@ -66,7 +66,7 @@ $ tamis count --bytes 100 -o x.tamis list
 tamis: count: that is too small: it takes 384 bytes
 [2]
 $ tamis count --kind count-min --bytes 1000 --error 1e-6 -o x.tamis list
-tamis: count: that needs 43498016 bytes, more than the budget of 1000
+tamis: count: needs 43498016 bytes, more than the 1000 given
 [2]
 
 # Fields and weights.
@@ -76,7 +76,7 @@ tamis: skipped 1 line with fewer than 2 fields
          7  7..7              b
          0  0..0              c
 $ tamis count --field 1 --weight-field 2 -t ' ' -f -o s.tamis pairs
-tamis: pairs: line 3: this tally has conservative updates, so nothing can be subtracted; signed-tally can: tamis count --kind signed-tally
+tamis: pairs: line 3: this tally has conservative updates, so nothing can be subtracted; use the kind signed-tally: tamis count --kind signed-tally
 [2]
 $ printf 'a 9223372036854775807\na 1\nb 9223372036854775808' > big; tamis count --field 1 --weight-field 2 -t ' ' -f -o s.tamis big
 tamis: big: line 3: the weight '9223372036854775808' is not a whole number of at most 64 bits; skipped 1 such line
@@ -110,7 +110,7 @@ tamis: count-min.tamis: cannot be merged with a.tamis: one is tally, the other c
 $ echo 'a 1000' | tamis add --field 1 --weight-field 2 -t ' ' s.tamis && tamis freq s.tamis a
       1000  1000..1000        a
 $ cp s.tamis before; echo 'a -1' | tamis add --field 1 --weight-field 2 -t ' ' s.tamis; cmp s.tamis before
-tamis: standard input: line 1: this tally has conservative updates, so nothing can be subtracted; signed-tally can: tamis count --kind signed-tally
+tamis: standard input: line 1: this tally has conservative updates, so nothing can be subtracted; use the kind signed-tally: tamis count --kind signed-tally
 $ echo 1 | tamis remove count-min.tamis; tamis freq count-min.tamis 1
         99  99..99            1
 $ tamis key new -q key; tamis count --key-file key -f -o s.tamis list; tamis freq s.tamis 1; tamis freq --key-file key s.tamis 1
@@ -150,7 +150,7 @@ $ tamis count --kind window -o w.tamis list && tamis info w.tamis | sed -n 1,2p 
 w.tamis: window of 4 generations, each a tally sketch
   weight    5,050 in all
        100  100..100          1
-tamis: w.tamis: a window of tally keeps no items that could be listed; make a sketch that does with 'tamis top -o' or 'tamis count --kind top'
+tamis: w.tamis: its kind (window of tally) keeps no list of lines; make a sketch that does with 'tamis top -o' or 'tamis count --kind top'
 [2]
 $ tamis merge -f -o ww.tamis w.tamis w.tamis && tamis freq ww.tamis 1
        200  200..200          1
@@ -173,7 +173,7 @@ tamis: --inner and --generations require --kind window, in a file
 tamis: --inner and --generations require --kind window, in a file
 [2]
 $ echo 1 | tamis remove w.tamis; tamis explain cost w.tamis
-tamis: w.tamis: nothing can be subtracted from a window, which forgets by itself; signed-tally can: tamis count --kind signed-tally
+tamis: w.tamis: nothing can be subtracted from a window, which forgets by itself; use the kind signed-tally: tamis count --kind signed-tally
 tamis: w.tamis: this is a sketch, which has no false-positive rate
 [2]
 

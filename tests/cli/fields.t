@@ -28,7 +28,7 @@ $ tamis add --field 0 f.tamis list
 tamis: --field: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6
 [2]
 $ tamis add --weight-field 1 f.tamis list
-tamis: f.tamis: blocked filters do not support weights; tally can
+tamis: f.tamis: blocked filters do not support weights; use the kind tally
 [2]
 $ tamis add f.tamis missing
 tamis: missing: cannot read: No such file or directory
@@ -57,7 +57,7 @@ $ tamis add -q --weight-field 2 -t ' ' c.tamis long; tamis info --json c.tamis |
 $ printf 'a \033[2J\n' | tamis add --weight-field 2 -t ' ' c.tamis
 tamis: standard input: line 1: the weight '?[2J' is not a whole number of at most 64 bits; skipped 1 such line
 $ echo 'a -1' | tamis add --weight-field 2 -t ' ' c.tamis
-tamis: standard input: line 1: this tally has conservative updates, so nothing can be subtracted; signed-tally can: tamis count --kind signed-tally
+tamis: standard input: line 1: this tally has conservative updates, so nothing can be subtracted; use the kind signed-tally: tamis count --kind signed-tally
 [2]
 
 # A weight may be "-", which is 0. The last field of a line may be followed by a carriage return.

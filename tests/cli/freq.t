@@ -38,7 +38,7 @@ $ printf 'a\na\nb\n' > abc; for k in counting cuckoo; do tamis build --kind $k -
          1  0..1              b
          0  0..0              c
 $ tamis build -o b.tamis abc; tamis freq b.tamis a
-tamis: b.tamis: blocked filters do not count; tally can: tamis count --kind tally
+tamis: b.tamis: blocked filters do not count; use the kind tally: tamis count --kind tally
 [2]
 $ tamis freq no-such-file a
 tamis: no-such-file: cannot open: No such file or directory

@@ -265,10 +265,10 @@ tamis: build: unknown option '--connections'; see 'tamis build --help'
 $ tamis guard
 Usage: tamis guard COMMAND [OPTION...] ...
 
-  guard build   publish lists of bad URLs in a directory
-  guard check   check whether URLs are listed
-  guard explain print the canonical form of a URL and its expressions
-  guard serve   serve a guard directory over HTTP
+  guard build    publish lists of bad URLs in a directory
+  guard check    check whether URLs are listed
+  guard explain  print the canonical form of a URL and its expressions
+  guard serve    serve a guard directory over HTTP
 
 Run 'tamis guard COMMAND --help' for details.
 
@@ -283,10 +283,10 @@ tamis: there is no command 'guard chek'; did you mean 'guard check'?
 $ tamis guard --help
 Usage: tamis guard COMMAND [OPTION...] ...
 
-  guard build   publish lists of bad URLs in a directory
-  guard check   check whether URLs are listed
-  guard explain print the canonical form of a URL and its expressions
-  guard serve   serve a guard directory over HTTP
+  guard build    publish lists of bad URLs in a directory
+  guard check    check whether URLs are listed
+  guard explain  print the canonical form of a URL and its expressions
+  guard serve    serve a guard directory over HTTP
 
 Run 'tamis guard COMMAND --help' for details.
 

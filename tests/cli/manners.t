@@ -28,10 +28,10 @@ $ tamis check -x f
 tamis: check: unknown option '-x'; see 'tamis check --help'
 [2]
 $ tamis uniq -d , f; tamis uniq -qc f; tamis top -k5 f; tamis check -h f; tamis plan -k bloom
-tamis: uniq: -d is no longer the delimiter: use -t
+tamis: uniq: -d is no longer the delimiter: use -t; -v prints the repeated lines
 tamis: uniq: -c no longer prints the number of lines: use --total; 'tamis top' counts each line
 tamis: top: -k is no longer the number of lines: use -n
-tamis: check: -h is no longer the help: use --help
+tamis: check: -h is no longer the help: use --help; file names are printed only with -H
 tamis: plan: -k is no longer the kind: use --kind; --k is the number of probes
 [2]
 $ tamis plan --fprr=1%
@@ -95,16 +95,17 @@ $ tamis help exit-status
 exit-status: what 0, 1 and 2 mean
 
   0  a line was selected, or the work was done
-  1  no line was selected, no line to remove was present, or a measured rate is
-     not the predicted one
+  1  no line was selected or listed (check, freq, top, guard check), no line to
+     remove was present (remove), or the measured rate is not the predicted one
+     (verify)
      (check of a private filter: 0 means that there were lines, 1 that
      there were no lines; neither shows what the filter contains)
-  2  an error, with one line on standard error that names the file and the
+  2  an error, with a message on standard error that names the file and the
      reason; no filter was written or changed
      (rotate with several filters: all are tried before the first is changed;
-     those before one that cannot be saved are rotated)
-     (build, add, compact and merge: also if the filter would be overfull, at
-     more than twice its planned rate; --overfill allows it)
+     if one cannot be saved then, those before it stay rotated)
+     (build, add, compact and merge: also if the filter's rate would be more
+     than twice the planned one; --overfill allows it)
      (uniq: also if new lines were dropped at more than twice the requested
      rate; the lines that it kept are printed, and its state is saved)
 

@@ -60,7 +60,7 @@ $ tamis check -f three --fpr 1% -c three; cat three | tamis check --fpr 1e-9 -f 
 33334
 33334
 $ tamis check -f three --fpr 1e-9 --bytes 1kB all
-tamis: three: that needs 778496 bytes, more than the budget of 1000
+tamis: three: needs 778496 bytes, more than the 1000 given
 [2]
 
 # A secret key changes only how much time a stranger can make the command take.

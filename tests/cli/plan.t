@@ -37,7 +37,7 @@ $ tamis plan --kind auto --items 1M --fpr 1e-6 --json | grep -o '"kind": "[a-z]*
 
 # Plans that make no sense.
 $ tamis plan --items 1000
-tamis: plan: a plan needs two of: items, rate, bytes
+tamis: plan: a plan needs two of: items, fpr, bytes
 [2]
 $ tamis plan --fpr 0.1 --bytes 100
 tamis: plan: 100 bytes are too few
@@ -75,11 +75,11 @@ partitioned        1,000,000       1,199,512    9.60   6.64   1.44  1 % (1 in 10
 cuckoo             1,000,000       1,192,024    9.54   7.08   1.35  0.738 % (1 in 136)           2  1,059,228
 fuse               1,000,000         989,512    7.92   7.00   1.13  0.781 % (1 in 128)           3  -
 ribbon             1,000,000         847,917    6.78   6.64   1.02  1 % (1 in 100)               0  -
-blocked      that needs 1262848 bytes, more than the budget of 1200000
-counting     that needs 4797312 bytes, more than the budget of 1200000
-pair         that needs 2525504 bytes, more than the budget of 1200000
-growing      that needs 3212208 bytes, more than the budget of 1200000
-window       that needs 1658240 bytes, more than the budget of 1200000
+blocked      needs 1262848 bytes, more than the 1200000 given
+counting     needs 4797312 bytes, more than the 1200000 given
+pair         needs 2525504 bytes, more than the 1200000 given
+growing      needs 3212208 bytes, more than the 1200000 given
+window       needs 1658240 bytes, more than the 1200000 given
 bits: per item, of the whole file; bound: fewer are impossible at that rate
 
 # Suffixes of counts and sizes: upper and lower case mean the same.

@@ -130,7 +130,7 @@ tamis: k.private: this filter was made with a secret key, which was not given; g
 
 # What cannot be done.
 $ tamis build -o b.tamis list; tamis release --epsilon 1 -o b.private b.tamis; ls b.private b.tamis.releases
-tamis: b.tamis: this blocked filter has k = 8, and k bits per key cost k times the privacy; build one with --k 1 to release; bloom can
+tamis: b.tamis: only a bloom filter with k = 1 can be released; this blocked filter has k = 8, and k bits per key cost k times the privacy
 ls: cannot access 'b.private': No such file or directory
 ls: cannot access 'b.tamis.releases': No such file or directory
 [2]
@@ -219,34 +219,38 @@ tamis: every.5: epsilon 1, 26.9 % (1 in 4) of its members are missed; total epsi
 $ tamis help release
 Usage: tamis release [OPTION...] --epsilon E -o OUT FILTER
 
-Publish a filter without revealing its members.
+Make a private copy of a filter, to be published.
 
-Use it when others may ask the filter but must not learn who is in it. Writes a
-copy of a bloom filter with k = 1 in which each bit is flipped at random, with
-the system's random numbers. The copy is an epsilon-differentially private
-release: any published file is at most e^E times as likely with a given line in
-the set as without it. Exchanging one line for another counts as 2 E.
+Use it when others may query the filter but must not learn which lines are in
+it. FILTER must be a bloom filter with k = 1. In the copy, called the release,
+each bit is flipped at random, with the system's random numbers. The release is
+epsilon-differentially private: any published file is at most e^E times as
+likely with a given line in the set as without it. Exchanging one line for
+another counts as 2 E.
 
 The release misses a member with probability 1 / (1 + e^E). It can neither be
 added to nor merged. 'tamis check' prints how likely each line is a member, and
 gives no verdicts.
 
 Each release is recorded in FILTER.releases. Keep this file with the filter, and
-do not publish it. The same filter released again with the same epsilon gives
-the same file, because fresh noise would average out. --again draws fresh noise
-nevertheless. Symbolic links lead to the same record. Copies and hard links each
-start their own record, although the epsilons of all their releases add up.
+do not publish it. If the same filter is released again with the same epsilon,
+the result is the same file, because fresh noise would average out over several
+releases. --again draws fresh noise nevertheless. The epsilons of all releases
+of a filter add up. A symbolic link to the filter leads to the same record.
+Copies and hard links each start their own record, although their epsilons add
+up as well.
 
-The number of bits is published as it is. Plan the filter with a round --items;
-planned for the lines counted, it would reveal their number.
+The number of bits is published as it is. Build the filter with --items and a
+round number. Without --items, the number of bits would reveal the number of
+lines.
 
 Options:
   -o, --output FILE      file to write; - for standard output
   -f, --force            replace the output file if it exists
   -q, --quiet            print no results and no progress. Errors are still
                          printed, and the exit status shows the result
-      --epsilon E        privacy loss of the release, 0.001 to 16. Less is more
-                         private; 1 is usual
+      --epsilon E        privacy loss of the release, 0.001 to 16. A smaller
+                         value is more private; 1 is usual
       --again            release the filter once more, with fresh noise. The
                          epsilons of all releases add up
       --color WHEN       when to use colours: auto (default: on a terminal,

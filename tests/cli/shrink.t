@@ -47,13 +47,13 @@ $ tamis info p.tamis | grep missed
 # A filter that cannot says which can.
 $ tamis build -o b.tamis all
 $ tamis remove b.tamis odd
-tamis: b.tamis: keys cannot be removed from blocked filters; cuckoo can: tamis build --kind cuckoo
+tamis: b.tamis: keys cannot be removed from blocked filters; use the kind cuckoo: tamis build --kind cuckoo
 [2]
 $ tamis rotate b.tamis
-tamis: b.tamis: blocked filters cannot rotate; window can: tamis build --kind window
+tamis: b.tamis: blocked filters cannot rotate; use the kind window: tamis build --kind window
 [2]
 $ tamis merge -o m.tamis p.tamis p.tamis
-tamis: p.tamis: cannot be merged with p.tamis: pair filters cannot be merged; blocked can
+tamis: p.tamis: cannot be merged with p.tamis: pair filters cannot be merged; use the kind blocked
 [2]
 $ tamis remove no-such-file odd
 tamis: no-such-file: cannot open: No such file or directory
@@ -86,7 +86,7 @@ $ tamis check -c w.tamis all
 1000
 $ cp w.tamis before.tamis; tamis rotate w.tamis nothere b.tamis; cmp w.tamis before.tamis
 tamis: nothere: cannot open: No such file or directory
-tamis: b.tamis: blocked filters cannot rotate; window can: tamis build --kind window
+tamis: b.tamis: blocked filters cannot rotate; use the kind window: tamis build --kind window
 $ tamis rotate w.tamis ./w.tamis; cmp w.tamis before.tamis
 tamis: ./w.tamis: is named twice
 $ tamis rotate w.tamis && tamis rotate w.tamis && tamis check -c w.tamis all

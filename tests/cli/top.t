@@ -40,7 +40,7 @@ tamis: skipped 1 line with fewer than 2 fields
          9  9..9              a
          7  7..7              b
 $ echo 'a -1' | tamis top --field 1 --weight-field 2 -t ' '
-tamis: standard input: line 1: this top has conservative updates, so nothing can be subtracted; signed-tally can: tamis count --kind signed-tally
+tamis: standard input: line 1: this top has conservative updates, so nothing can be subtracted; use the kind signed-tally: tamis count --kind signed-tally
 [2]
 $ printf '1.2.3.4 - - [x] "GET /a" 200 512\n1.2.3.4 - - [x] "GET /b" 304 -\n5.6.7.8 - - [x] "GET /c" 200 1000\r\n' | tamis top --field 1 --weight-field 8 -t ' '
       1000  1000..1000        5.6.7.8
@@ -123,7 +123,7 @@ $ tamis top --bytes 1MiB t.tamis
 tamis: t.tamis: is a sketch, which accepts only -n, --min and --json; combine sketches with 'tamis merge', and add lines with 'tamis add'
 [2]
 $ tamis count -o c.tamis list; tamis top c.tamis
-tamis: c.tamis: a tally keeps no items that could be listed; make a sketch that does with 'tamis top -o' or 'tamis count --kind top'
+tamis: c.tamis: its kind (tally) keeps no list of lines; make a sketch that does with 'tamis top -o' or 'tamis count --kind top'
 [2]
 $ tamis top --raw -n 1 c.tamis | wc -l
 1

@@ -160,15 +160,15 @@ def test_remove_and_rotate():
     client.do("TAMIS.CREATE", "plain", "blocked", "ITEMS", 10, "RATE", 0.01)
     said = tamis("remove", CLUSTER.url("plain"), given="a\n", status=2)
     assert said.endswith(
-        "/plain: keys cannot be removed from blocked filters; cuckoo can: tamis build --kind "
-        "cuckoo\n") and said.count("\n") == 1, said
+        "/plain: keys cannot be removed from blocked filters; use the kind cuckoo: tamis "
+        "build --kind cuckoo\n") and said.count("\n") == 1, said
     url = CLUSTER.url("window")
     tamis("build", "--kind", "window", "--generations", 2, "-o", url, file("keys", KEYS[:2000]))
     tamis("rotate", url)
     assert tamis("check", "-c", url, given=lines(KEYS[:2000])) == "2000\n"
     tamis("rotate", "--wait", 1, url)
     assert tamis("check", "-c", url, given=lines(KEYS[:2000]), status=1) == "0\n"
-    assert "window can" in tamis("rotate", CLUSTER.url("set"), status=2)
+    assert "use the kind window" in tamis("rotate", CLUSTER.url("set"), status=2)
 
 
 def test_counts():

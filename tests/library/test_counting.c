@@ -188,7 +188,7 @@ static void refusals(void)
     tamis_close(t);
     t = create_kind(TAMIS_BLOCKED);
     CHECK_THAT(tamis_remove(t, "a", 1, &why), ==, TAMIS_EUNSUPPORTED);
-    CHECK(why.better_kind == TAMIS_CUCKOO && strstr(why.text, "cuckoo can") != NULL);
+    CHECK(why.better_kind == TAMIS_CUCKOO && strstr(why.text, "use the kind cuckoo") != NULL);
     tamis_estimate e;
     CHECK_THAT(tamis_count(t, "a", 1, &e, &why), ==, TAMIS_EUNSUPPORTED);
     CHECK_THAT(why.better_kind, ==, TAMIS_TALLY);

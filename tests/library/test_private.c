@@ -187,7 +187,7 @@ static void test_refused_sources(void)
         CHECK_OK(tamis_create(&plans[i], NULL, &t, NULL));
         out = t;
         CHECK_THAT(tamis_release(t, 1, &out, &why), ==, TAMIS_EUNSUPPORTED);
-        CHECK(out == NULL && why.better_kind == TAMIS_BLOOM && strstr(why.text, "--k 1") != NULL);
+        CHECK(out == NULL && why.better_kind == TAMIS_BLOOM && strstr(why.text, "k = 1") != NULL);
         tamis_close(t);
     }
     t = bitmap(5000, 100, 10);

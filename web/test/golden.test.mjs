@@ -41,7 +41,8 @@ test('kinds that are only read say so', async () => {
     assert.deepEqual(t.save(), before);
     await assert.rejects(Tamis.create({ kind: recipe.plan.kind, items: 100, fpr: 0.01 }), {
       name: 'TamisError', status: 'EUNSUPPORTED', betterKind: INSTEAD[recipe.plan.kind],
-      message: `${recipe.plan.kind} filters are read-only here; ${INSTEAD[recipe.plan.kind]} can`,
+      message: `${recipe.plan.kind} filters are read-only here; ` +
+        `use the kind ${INSTEAD[recipe.plan.kind]}`,
     });
   }
 });
