@@ -76,7 +76,7 @@ static bool choose_list(const struct job *j, tamis_heavy **out, size_t *n)
     const struct args *a = j->a;
     const size_t all = tamis_top(j->t, NULL, 0);
     size_t found = all;
-    *out = malloc((all + 1) * sizeof **out);
+    *out = calloc(all + 1, sizeof **out);
     if (*out == NULL) {
         complain(NULL, "not enough memory");
         return false;

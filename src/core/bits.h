@@ -32,8 +32,8 @@ static inline uint64_t tamis__get64(const uint8_t *p)
 
 static inline void tamis__put64(uint8_t *p, uint64_t v)
 {
-    v = TAMIS__LITTLE64(v);
-    memcpy(p, &v, 8);
+    const uint64_t little = TAMIS__LITTLE64(v);
+    memcpy(p, &little, 8);
 }
 
 static inline uint32_t tamis__get32(const uint8_t *p)
@@ -45,8 +45,8 @@ static inline uint32_t tamis__get32(const uint8_t *p)
 
 static inline void tamis__put32(uint8_t *p, uint32_t v)
 {
-    v = TAMIS__LITTLE32(v);
-    memcpy(p, &v, 4);
+    const uint32_t little = TAMIS__LITTLE32(v);
+    memcpy(p, &little, 4);
 }
 
 static inline uint16_t tamis__get16(const uint8_t *p)

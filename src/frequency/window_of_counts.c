@@ -179,7 +179,7 @@ static bool window_of_counts_listed(const struct body *b, uint64_t slot, struct 
     if (!inner->listed(&one, slot % each, out)) return false;
     const tamis_hash h = {out->hash, 0};
     if (window_of_counts_slot_of(b, h) != slot) return false;
-    struct known known;
+    struct known known = {0};
     const struct batch key = {.hashes = &h, .n = 1, .known = &known};
     window_of_counts_count(b, &key, &out->count);
     out->known = known;

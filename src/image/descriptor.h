@@ -7,6 +7,7 @@
 
 #ifndef __wasm__
 #include <sys/stat.h>
+#include <sys/types.h>
 
 /* Fails with TAMIS_EIO, errno and the text "what: reason". */
 tamis_status tamis__io_fail(tamis_error *why, const char *what);

@@ -108,7 +108,7 @@ tamis_status tamis_open(const char *path, const tamis_options *options, tamis **
         s = tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     else
         s = read_file(fd, &st, &o, f, &t, why);
-    if (s != TAMIS_OK) {
+    if (s != TAMIS_OK || t == NULL) {
         tamis_close(t);
         if (f != NULL && f->map != NULL) munmap(f->map, f->map_size);
         tamis__free(o.memory, f);

@@ -605,44 +605,38 @@ static tamis_status take_meanings(const struct kind *kind, bool sketch, const st
     return TAMIS_OK;
 }
 
-/* Everything except the cells. */
-static tamis_status make_bare_handle(const tamis_options *o, const struct metadata *m, tamis **out,
-                                     tamis_error *why)
+static tamis_status check_sections(const struct kind *kind, bool sketch, const struct metadata *m,
+                                   tamis_error *why)
 {
-    const struct kind *kind = tamis__kind(tamis__get16(m->bytes + H_KIND));
     const struct body shape = {.sections = m->sections, .count = m->count};
-    const struct sketch_ops *sketch = tamis__sketch_of(kind, tamis__inner(&shape));
     for (uint32_t i = 0; i < m->count; i++) {
         tamis_status s = check_section(kind, &m->sections[i], why);
-        if (s == TAMIS_OK) s = take_meanings(kind, sketch != NULL, m, i, why);
+        if (s == TAMIS_OK) s = take_meanings(kind, sketch, m, i, why);
         if (s != TAMIS_OK) return s;
     }
     const char *reason = kind->wrong_shape(&shape);
-    if (reason != NULL) return tamis__corrupt(why, TAMIS__HEADER_BYTES, reason);
-    tamis *t = tamis__new(kind, o, m->count);
-    if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
-    t->sketch = sketch;
-    memcpy(t->body.sections, m->sections, m->count * sizeof *m->sections);
-    const tamis_status s = set_facts(t, m->bytes, o, why);
-    if (s == TAMIS_OK)
-        *out = t;
-    else
-        tamis_close(t);
-    return s;
+    return reason == NULL ? TAMIS_OK : tamis__corrupt(why, TAMIS__HEADER_BYTES, reason);
 }
 
 static tamis_status make_handle(const struct source *src, const tamis_options *o, bool in_place,
                                 const struct metadata *m, tamis **out, tamis_error *why)
 {
-    tamis *t = NULL;
-    tamis_status s = make_bare_handle(o, m, &t, why);
+    const struct kind *kind = tamis__kind(tamis__get16(m->bytes + H_KIND));
+    const struct body shape = {.sections = m->sections, .count = m->count};
+    const struct sketch_ops *sketch = tamis__sketch_of(kind, tamis__inner(&shape));
+    tamis_status s = check_sections(kind, sketch != NULL, m, why);
     if (s != TAMIS_OK) return s;
-    if (in_place) {
+    tamis *t = tamis__new(kind, o, m->count);
+    if (t == NULL) return tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
+    t->sketch = sketch;
+    memcpy(t->body.sections, m->sections, m->count * sizeof *m->sections);
+    s = set_facts(t, m->bytes, o, why);
+    if (s == TAMIS_OK && in_place) {
         t->borrowed = t->read_only = true;
         /* The source's bytes stay const, because the handle is read-only. */
         for (uint32_t i = 0; i < m->count; i++)
             t->body.sections[i].cells = (uint8_t *)(uintptr_t)(src->memory + m->sections[i].offset);
-    } else if (!tamis__alloc_cells(t, false)) {
+    } else if (s == TAMIS_OK && !tamis__alloc_cells(t, false)) {
         s = tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
                         (unsigned long long)src->size);
     }

@@ -78,8 +78,9 @@ static const char *window_wrong_shape(const struct body *b)
         if (parts == 1 && s->role != TAMIS__ROLE_CELLS) return "a generation without cells";
     }
     const char *reason = sketches ? tamis__wrong_sketches(b) : NULL;
+    struct body one;
     for (uint32_t i = 0; i < n && reason == NULL; i++) {
-        const struct body one = tamis__generation_at(b, i);
+        one = tamis__generation_at(b, i);
         reason = inner->wrong_shape(&one);
     }
     return reason;
@@ -89,8 +90,9 @@ static const char *window_wrong_cells(const struct body *b)
 {
     const struct kind *inner = tamis__inner(b);
     const char *reason = NULL;
+    struct body one;
     for (uint32_t i = 0; i < tamis__generations(b) && reason == NULL; i++) {
-        const struct body one = tamis__generation_at(b, i);
+        one = tamis__generation_at(b, i);
         reason = inner->wrong_cells(&one);
     }
     return reason;

@@ -148,6 +148,15 @@ static tamis *build(const tamis_plan *plan, const tamis_options *o, bool reopen)
     return NULL;
 }
 
+/* Whether hashes that are not uniform are noticed depends on the calls that brought them, and on
+ * what was forgotten when the image was reopened (docs/FORMAT.md, "Identical bytes"). */
+static void forget_suspicion(struct bytes image)
+{
+    enum { IGNORE = 24, HASH_SUSPECT = 2 };
+    image.p[IGNORE] &= (uint8_t)~HASH_SUSPECT;
+    image_resum(image.p, image.n);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint32_t kinds[] = {TAMIS_FUSE, TAMIS_RIBBON, TAMIS_EXACT, TAMIS_RIBBON};
@@ -177,6 +186,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(same != NULL, "what can be sealed once can be again");
         struct bytes a = image_of(t), b = image_of(same);
         tamis *again;
+        if (style != UNIFORM) {
+            forget_suspicion(a);
+            forget_suspicion(b);
+        }
         must(bytes_equal(a, b), "the same bytes by threads, beyond memory, or reopened");
         must(tamis_load(b.p, b.n, &usual, &again, NULL) == TAMIS_OK, "reload");
         if (!spill) check(again); /* it takes long, and the bytes are the same */

@@ -21,8 +21,9 @@ static void check_facts(const tamis *t)
     CHECK(f.items_low <= f.items_estimate && f.items_estimate <= f.items_high);
     const bool is_static = f.kind >= TAMIS_FUSE; /* whose shapes say little before the seal */
     CHECK((f.m >= 1 && f.k <= 64) || is_static);
-    CHECK(f.k >= 1 && f.planned_items >= 1);
-    CHECK(f.fpr_planned > 0 && f.fpr_planned <= 1);
+    const bool sketch = f.kind >= TAMIS_COUNT_MIN || f.generations != 0;
+    CHECK(f.k >= 1 && (f.planned_items >= 1) == !sketch);
+    CHECK((f.fpr_planned > 0) == !sketch && f.fpr_planned <= 1);
     uint64_t cells[64];
     CHECK(f.miss_rate >= 0 && f.miss_rate <= 1 && (f.may_miss || f.miss_rate == 0));
     const size_t n = tamis_cells_of(t, "key", 3, cells, 64);
