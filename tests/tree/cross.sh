@@ -47,6 +47,7 @@ wanted() { # machine, test
 
 on() { # machine, prefix of its tools, emulator
     out=build/cross/$1
+    rm -rf "$out" # a file that was moved must not stay in the archive
     mkdir -p "$out"
     # shellcheck disable=SC2044 # names without blanks
     for file in $(find src -name "*.c") guard/url/*.c \
