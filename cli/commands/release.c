@@ -1,6 +1,6 @@
-/* release: makes a private copy of a filter, and keeps the book of such copies.
+/* release: makes a private copy of a filter, and keeps the record of such copies.
  *
- * The book is FILTER.releases, with a line for each release: a hash of the filter that was
+ * The record is FILTER.releases, with a line for each release: a hash of the filter that was
  * released, the epsilon, a hash of the release, and its path. It is for the owner. A hash of the
  * source inside the release itself would betray the source, because anyone who guesses the set
  * could verify the guess.
@@ -9,8 +9,8 @@
  * note that was cut off, by a full disk or a power failure, belongs to a release that was never
  * published. If it can be read its epsilon counts, but that release is not handed out again.
  *
- * The book belongs to a file, whatever symbolic links lead to it. A copy of the file begins a book
- * of its own. */
+ * The record belongs to a file, whatever symbolic links lead to it. A copy of the file begins a
+ * record of its own. */
 #include "../filters/filter.h"
 #include "../filters/rate.h"
 #include "../frame/commands.h"
@@ -29,7 +29,7 @@
 
 #define HASH_TEXT 33
 
-struct book {
+struct record {
     FILE *file;
     char path[PATH_MAX];
     off_t end;    /* the end of its notes; what follows was cut off */
@@ -87,10 +87,10 @@ static bool hash_of(const tamis *t, const tamis_facts *f, char out[HASH_TEXT])
     return s == TAMIS_OK;
 }
 
-/* --- The book --------------------------------------------------------------------------------- */
+/* --- The record ------------------------------------------------------------------------------- */
 
-/* Opens the book and locks it until it is closed; false after a message. */
-static bool open_book(struct book *b, const char *filter)
+/* Opens the record and locks it until it is closed; false after a message. */
+static bool open_record(struct record *b, const char *filter)
 {
     char real[PATH_MAX];
     memset(b, 0, sizeof *b);
@@ -100,7 +100,7 @@ static bool open_book(struct book *b, const char *filter)
                  strerror(is_real ? ENAMETOOLONG : errno));
         return false;
     }
-    /* Without a lock, two releases at once could lose a note. A book that cannot be locked is not
+    /* Without a lock, two releases at once could lose a note. A record that cannot be locked is not
      * begun. */
     bool locked = access(b->path, F_OK) == 0 || can_lock_beside(b->path);
     const int fd = locked ? open(b->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
@@ -113,8 +113,8 @@ static bool open_book(struct book *b, const char *filter)
     return false;
 }
 
-/* Adds a line, without its line end, to what is known about the book; false: it is not a note. */
-static bool read_note(struct book *b, const char *line, const char *source, double epsilon)
+/* Adds a line, without its line end, to what is known about the record; false: it is not a note. */
+static bool read_note(struct record *b, const char *line, const char *source, double epsilon)
 {
     char from[HASH_TEXT], hash[HASH_TEXT], spent[64], wanted[64];
     char *end;
@@ -137,7 +137,7 @@ static bool read_note(struct book *b, const char *line, const char *source, doub
 }
 
 /* False after a message: if it is not known what was spent, nothing more may be spent. */
-static bool read_book(struct book *b, const char *source, double epsilon)
+static bool read_record(struct record *b, const char *source, double epsilon)
 {
     char *line = NULL;
     size_t room = 0;
@@ -185,9 +185,9 @@ static bool whole_path(const char *path, char out[PATH_MAX])
     return true;
 }
 
-/* Appends a note, which is on the disk when true is returned. After a message the book is as it was
- * before, as far as possible. */
-static bool write_note(struct book *b, const char *source, double epsilon, const char *hash,
+/* Appends a note, which is on the disk when true is returned. After a message the record is as it
+ * was before, as far as possible. */
+static bool write_note(struct record *b, const char *source, double epsilon, const char *hash,
                        const char *output)
 {
     char where[PATH_MAX], line[PATH_MAX + 256];
@@ -198,7 +198,7 @@ static bool write_note(struct book *b, const char *source, double epsilon, const
     /* The path of a file never ends with a slash, so a slash marks a note that was cut off. */
     const int n = snprintf(line, sizeof line, "%s%s %.17g %s %s\n", b->unended ? "/\n" : "", source,
                            epsilon, hash, where);
-    /* The folder is synchronized each time, because the command that began the book may have been
+    /* The folder is synchronized each time, because the command that began the record may have been
      * killed before it did. */
     const bool good = ftruncate(fd, b->end) == 0 && write_all(fd, line, (size_t)n) &&
                       fsync(fd) == 0 && sync_folder_of(b->path);
@@ -225,7 +225,7 @@ static tamis *kept_at(const char *path, const char *hash)
 }
 
 /* The same release again: the existing file, or a copy of it. */
-static int repeat_release(const struct args *a, const struct book *b)
+static int repeat_release(const struct args *a, const struct record *b)
 {
     tamis *t = kept_at(a->output.path, b->hash);
     if (t != NULL) {
@@ -256,8 +256,8 @@ static bool is_round(uint64_t v)
     return v < 100;
 }
 
-static void say_what_it_costs(const struct args *a, const struct book *b, const tamis_facts *source,
-                              const tamis_facts *f)
+static void say_what_it_costs(const struct args *a, const struct record *b,
+                              const tamis_facts *source, const tamis_facts *f)
 {
     warn_of_hashes(source, a->words[0]);
     if (!is_round(source->planned_items))
@@ -274,7 +274,7 @@ static void say_what_it_costs(const struct args *a, const struct book *b, const 
 }
 
 static int publish_release(const struct args *a, const tamis_facts *source, tamis *t,
-                           const char *from, struct book *b)
+                           const char *from, struct record *b)
 {
     tamis_facts f = {.struct_size = sizeof f};
     char hash[HASH_TEXT];
@@ -293,21 +293,21 @@ static int publish_release(const struct args *a, const tamis_facts *source, tami
 
 static int release_filter(const struct args *a, const tamis *source)
 {
-    struct book b;
+    struct record b;
     tamis_facts f = {.struct_size = sizeof f};
     char from[HASH_TEXT];
     tamis_error why;
     tamis *t;
     int status = EXIT_ERROR;
-    /* The release is drawn before the book is opened, so that no book is begun for a filter that
-     * cannot be released. Nobody has seen it yet. */
+    /* The release is drawn before the record is opened, so that no record is begun for a filter
+     * that cannot be released. Nobody has seen it yet. */
     if (tamis_release(source, a->release.epsilon, &t, &why) != TAMIS_OK)
         return complain(a->words[0], "%s", why.text);
-    if (open_book(&b, a->words[0])) {
+    if (open_record(&b, a->words[0])) {
         const tamis_status s = tamis_info(source, &f);
         if (s != TAMIS_OK) complain(NULL, "%s", tamis_status_message(s));
         const bool good =
-            s == TAMIS_OK && hash_of(source, &f, from) && read_book(&b, from, a->release.epsilon);
+            s == TAMIS_OK && hash_of(source, &f, from) && read_record(&b, from, a->release.epsilon);
         if (good && b.found && !a->release.again)
             status = repeat_release(a, &b);
         else if (good)

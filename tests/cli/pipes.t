@@ -88,7 +88,7 @@ $ cat list > pipe & tamis info pipe; : > pipe & tamis top pipe
 tamis: pipe: not a Tamis file
 [1]
 
-# A filter that is changed is a file, and so is one with a book beside it.
+# A filter that is changed is a file, and so is one with a record beside it.
 $ cat f.tamis | tamis add - list
 tamis: standard input: a filter can be changed only in a file, not in a stream
 [2]

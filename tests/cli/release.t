@@ -183,7 +183,7 @@ tamis: plan: a private filter is released from a bloom filter with k = 1, not pl
 $ mkdir readonly; cp k.tamis readonly; mkdir readonly/k.tamis.releases; tamis release --epsilon 1 -o x readonly/k.tamis
 tamis: ...readonly/k.tamis.releases: every release must be recorded in this file, but it cannot be opened: Is a directory
 [2]
-# Symbolic links lead to the book of the filter, from anywhere; a copy has a book of its own.
+# Symbolic links lead to the record of the filter, from anywhere; a copy has a record of its own.
 $ mkdir far; cp k.tamis far/l.tamis; ln -s far/l.tamis l.tamis; ln -s l.tamis l2.tamis; tamis release -q --epsilon 1 -o l.1 far/l.tamis
 $ tamis release --epsilon 1 -o l.2 l2.tamis; cmp l.1 l.2; ls far l*.releases
 tamis: l.2: a copy of ...l.1; repeating the same release adds no epsilon

@@ -11,7 +11,7 @@ import time
 
 HOSTS = [f"host{i}.example" for i in range(400)]
 PATIENCE = 120  # seconds: only what hangs takes so long
-# Commands that change a file, or a book, which another process may be changing at that moment.
+# Commands that change a file, or a record, which another process may be changing at that moment.
 LOCKING = ("add", "remove", "rotate", "compact", "uniq", "merge", "release", "guard")
 
 
@@ -192,7 +192,7 @@ class Refusal(Scenario):
 
 
 class Release(Scenario):
-    """Its noise is never the same, so not its bytes but the book counts: what is out is noted
+    """Its noise is never the same, so not its bytes but the record counts: what is out is noted
     there."""
     draws = True
     weight = 3
@@ -202,21 +202,21 @@ class Release(Scenario):
 
     def learn(self, place):
         self.new = None
-        self.book = self.words[-1] + ".releases"
-        self.size = len(read(os.path.join(place, self.book)))
+        self.record = self.words[-1] + ".releases"
+        self.size = len(read(os.path.join(place, self.record)))
 
     def left(self, run):
-        return [name for name in super().left(run) if name != self.book]
+        return [name for name in super().left(run) if name != self.record]
 
     def is_untouched(self, run):
         return run.code == 0 and not list(self.wrong_target(run)) and not self.left(run)
 
     def wrong_target(self, run):
-        before = self.inputs.get(self.book) or b""
-        book = run.content(self.book) or b""
-        if not book.startswith(before):
-            yield "the book has lost a line"
-        lines = book[len(before):].split(b"\n")[:-1]
+        before = self.inputs.get(self.record) or b""
+        record = run.content(self.record) or b""
+        if not record.startswith(before):
+            yield "the record has lost a line"
+        lines = record[len(before):].split(b"\n")[:-1]
         noted = any(line.endswith(b"/" + self.target.encode()) for line in lines)
         out = run.content(self.target)
         if out is not None:
@@ -230,9 +230,9 @@ class Release(Scenario):
         yield from self.wrong_next(run, noted)
 
     def wrong_next(self, run, noted):
-        """Whatever the fault has left in the book, the next release works: what is out stays as it
-        is, and other noise must be asked for only where a whole note names a release that is not
-        there."""
+        """Whatever the fault has left in the record, the next release works: what is out stays as
+        it is, and other noise must be asked for only where a whole note names a release that is
+        not there."""
         out = run.content(self.target) or None  # an empty file does not count
         done = run.again("release", "-qfo", self.target, *self.words[-3:])
         if out is not None and run.content(self.target) != out:
@@ -244,7 +244,7 @@ class Release(Scenario):
 
     def complaints(self, run, environment):
         for text in super().complaints(run, environment):
-            if not text.startswith(f"changed {self.book}"):
+            if not text.startswith(f"changed {self.record}"):
                 yield text
 
 

@@ -4,8 +4,8 @@
  *     still be lost;
  *   - at exit, about everything that could be lost.
  * That is more than "old or new": it also covers the order of several files, such as a manifest
- * after its parts, or a book before what is noted in it. Files without a name, and those that were
- * removed again, do not matter. A file that might have been made (O_CREAT) counts as made: the
+ * after its parts, or a record before what is noted in it. Files without a name, and those that
+ * were removed again, do not matter. A file that might have been made (O_CREAT) counts as made: the
  * process that made it may have been killed before its name was safe. */
 #ifndef TAMIS_FAULT_SYNCED_H
 #define TAMIS_FAULT_SYNCED_H
