@@ -152,8 +152,9 @@ static bool sum_of_totals(const tamis *t, uint64_t *sum)
 {
     *sum = 0;
     for (uint32_t i = 0; i < t->body.count; i++) {
-        struct section *s = &t->body.sections[i];
-        if (!tamis__sum(*sum, *entry_items(t->kind, tamis__sketch(t) != NULL, s), sum)) {
+        const struct section *s = &t->body.sections[i];
+        const uint64_t total = tamis__sketch(t) != NULL ? (uint64_t)s->weight : s->items;
+        if (!tamis__sum(*sum, total, sum)) {
             *sum = UINT64_MAX;
             return false;
         }
