@@ -72,7 +72,12 @@ static tamis_status read_file(int fd, const struct stat *st, const tamis_options
     uint8_t header[TAMIS__HEADER_BYTES];
     tamis_status s = tamis__image_read(&src, o, map, out, why);
     if (s == TAMIS_OK) s = tamis__read_at(fd, 0, header, sizeof header, why);
-    if (s == TAMIS_OK) tamis__image_root(header, &f->root);
+    if (s == TAMIS_OK) {
+        tamis__image_root(header, &f->root);
+    } else {
+        tamis_close(*out);
+        *out = NULL;
+    }
     return s;
 }
 
@@ -108,8 +113,7 @@ tamis_status tamis_open(const char *path, const tamis_options *options, tamis **
         s = tamis__fail(why, TAMIS_ENOMEM, "not enough memory");
     else
         s = read_file(fd, &st, &o, f, &t, why);
-    if (s != TAMIS_OK || t == NULL) {
-        tamis_close(t);
+    if (t == NULL) {
         if (f != NULL && f->map != NULL) munmap(f->map, f->map_size);
         tamis__free(o.memory, f);
         tamis__close_quietly(fd);
