@@ -71,7 +71,8 @@ uint64_t tamis__count_bits(const uint8_t *a, const uint8_t *b, uint64_t from, ui
 static struct probes probes_of(const struct body *b)
 {
     const struct section *s = b->sections;
-    const struct probes p = {s->m, s->kind == TAMIS_PARTITIONED ? s->m : 0, s->k};
+    const bool rows = (tamis__inner(b)->traits & TAMIS__ROWS) != 0;
+    const struct probes p = {s->m, rows ? s->m : 0, s->k};
     return p;
 }
 

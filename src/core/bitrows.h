@@ -1,6 +1,6 @@
 /* What filters made of plain bits share: OR, counting, the check of spare bits, and the functions
- * of those whose k probes go to rows of bits. bloom has one row for all probes, partitioned one row
- * for each. */
+ * of those whose k probes go to rows of bits. A kind has one row for each probe with the trait
+ * TAMIS__ROWS, and otherwise one row for all probes. */
 #ifndef TAMIS_BITROWS_H
 #define TAMIS_BITROWS_H
 

@@ -172,7 +172,8 @@ enum {
     TAMIS__SECTION_TOTALS = 32, /* sections have items, or in a sketch weights, of their own */
     TAMIS__BOUNDARIES = 64,     /* sections have boundaries */
     TAMIS__EXCLUDES = 128,      /* sections have numbers of excluded keys */
-    TAMIS__NOISY = 256          /* bits are flipped; sections have a flip threshold */
+    TAMIS__NOISY = 256,         /* bits are flipped; sections have a flip threshold */
+    TAMIS__ROWS = 512           /* each of the k probes has a row of m bits (bitrows.h) */
 };
 
 /* What a plan may ask of a kind, besides bytes, m, k, the seed and TAMIS_HASH_CALLER. plan.c

@@ -82,7 +82,7 @@ static void partitioned_gauge(const struct body *b, const struct body *other, do
 const struct kind tamis__partitioned = {
     .id = TAMIS_PARTITIONED,
     .name = "partitioned",
-    .traits = TAMIS__COMPARES | TAMIS__SHARES,
+    .traits = TAMIS__COMPARES | TAMIS__SHARES | TAMIS__ROWS,
     .accepts = TAMIS__PLANS_FILTER,
     .solve = tamis__solve,
     .sizing = partitioned_sizing,
