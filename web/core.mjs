@@ -24,16 +24,59 @@ export class TamisError extends Error {
 
 // --- The module, shared by all filters -----------------------------------------------------------
 
+// More cannot be loaded: the module has 4 GiB of addresses, in which an image is copied and then
+// loaded beside the copy.
+const MOST_READ = 2 ** 31;
+
+// Fails if there are more bytes than that.
+function within(bytes, most) {
+  if (bytes > most) throw new TamisError('ENOMEM', `more than ${most} bytes`);
+}
+
+// Returns the pieces as one, and fails at the first one that exceeds the limit. They are copied at
+// once, because many small pieces take far more memory than their bytes.
+export async function gather(next, most = MOST_READ) {
+  let all = new Uint8Array(Math.min(most, 1 << 16)), n = 0;
+  for (let piece; (piece = await next()) !== undefined; n += piece.length) {
+    const size = n + piece.length;
+    within(size, most);
+    if (size > all.length) {
+      const bigger = new Uint8Array(Math.min(most, Math.max(size, 2 * all.length)));
+      bigger.set(all);
+      all = bigger;
+    }
+    all.set(piece, n);
+  }
+  return all.subarray(0, n);
+}
+
+// Cancels the rest of a stream that fails or is too long, which closes its connection.
+async function readStream(stream, most) {
+  const reader = stream.getReader();
+  try {
+    return await gather(async () => (await reader.read()).value, most);
+  } catch (e) {
+    reader.cancel().catch(() => {});
+    throw e;
+  }
+}
+
 export const host = {
   wasm: null, // where the module is, or its bytes; set by the entry
-  // Returns anything that can be loaded as bytes.
-  async read(from) {
+  // Returns anything that can be loaded as bytes. Fails with ENOMEM if there are more than `most`.
+  async read(from, most) {
     from = await from;
     if (typeof from === 'string' || from instanceof URL) from = await fetch(from);
-    if (from.ok === false) throw new TamisError('EIO', `${from.url}: HTTP ${from.status}`);
+    if (from.ok === false) {
+      from.body?.cancel?.().catch(() => {});
+      throw new TamisError('EIO', `${from.url}: HTTP ${from.status}`);
+    }
+    if (from.body?.getReader) return readStream(from.body, most);
+    within(from.size, most); // of a Blob
     if (from.arrayBuffer) from = await from.arrayBuffer();
     if (!(from.byteLength >= 0))
       throw new TypeError('a filter comes from bytes, a Response, a Blob or a URL');
+    within(from.byteLength, most);
     if (ArrayBuffer.isView(from))
       return new Uint8Array(from.buffer, from.byteOffset, from.byteLength);
     return new Uint8Array(from);
@@ -188,7 +231,7 @@ export class Tamis {
 
   static async load(from, { key, keyless, maxBytes } = {}) {
     const most = limit(maxBytes);
-    const [bytes] = await Promise.all([host.read(from), start()]);
+    const [bytes] = await Promise.all([host.read(from, most || undefined), start()]);
     const p = keep(bytes);
     try {
       const t = withKey(key, (secret) => c.load(p, bytes.length, secret, keyless ? 4 : 0, most));

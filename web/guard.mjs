@@ -7,6 +7,15 @@ import {
 
 const MOST_SECONDS = 86400;
 const ATTEMPTS = 3; // a version may be replaced while its parts are fetched
+// Bytes of an answer in JSON. A description has at most 64 labels of 63 characters and some hundred
+// bytes more, which is a tenth of its limit. A confirmation has at most 10,000 hashes of 67 bytes
+// and 4 MiB of labels (guard/server/routes.c).
+const MOST_UPDATE = 2 ** 16, MOST_CONFIRM = 5 * 2 ** 20;
+const MOST_HASHES = 10000, MOST_LABELS = 64;
+// Up to 63 characters, none of which is invisible or changes how others are shown.
+const LABEL = /^[^\p{C}\p{Zl}\p{Zp}]{1,63}$/u;
+const SHA256 = /^[0-9a-f]{64}$/;
+const PARTS = ['filter', 'delta', 'removed'];
 // After a failure the server is not asked for half a minute, and for twice as long after each
 // further failure, up to an hour. Questions do not help a server in trouble, and pages do not wait
 // for a server that is gone.
@@ -51,26 +60,161 @@ function expressions(n, bits) {
   }));
 }
 
+// --- What a server delivers ----------------------------------------------------------------------
+//
+// Nothing that a server sends is believed before it is checked here: not the length of an answer,
+// not the type of any member, not a URL, and not that a filter is one.
+
+// A part that is missing or has other contents than the description states. The version may have
+// been replaced meanwhile, so the description is fetched again.
+class Replaced extends TamisError {}
+
+function refuse(status, reason) {
+  throw new TamisError(status, reason);
+}
+
+const isString = (it, pattern) => typeof it === 'string' && pattern.test(it);
+const isPositive = (n) => Number.isSafeInteger(n) && n >= 1;
+
+// Returns the address of a server, with a slash at the end, under which all its URLs are.
+function addressOf(server) {
+  let url;
+  try {
+    url = new URL(server);
+  } catch {
+    refuse('EINVAL', 'the address of the server is not a URL');
+  }
+  if (!/^https?:$/.test(url.protocol))
+    refuse('EINVAL', `${url.protocol} is not a protocol of a list's server; use https: or http:`);
+  if (url.username || url.password)
+    refuse('EINVAL', 'the address of the server contains a user name or a password');
+  url.search = url.hash = '';
+  url.pathname = url.pathname.replace(/\/*$/, '/');
+  return url.href;
+}
+
+// Returns the URL of a path of the server. A URL elsewhere is refused: a server must not make its
+// clients send requests to others, least of all to machines that only they can reach.
+function below(address, path) {
+  let url;
+  try {
+    url = new URL(path.replace(/^\//, ''), address);
+  } catch {
+    refuse('ECORRUPT', `${path.slice(0, 200)}: not a URL`);
+  }
+  if (!url.href.startsWith(address))
+    refuse('ECORRUPT', `${url.href.slice(0, 200)}: this is not below ${address}`);
+  return url;
+}
+
+function parsed(bytes, url) {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return refuse('ECORRUPT', `${url}: the answer is not valid JSON`);
+  }
+}
+
+// Checks a description of a version, and returns its members.
+function described(m, { maxBytes, maxRate }) {
+  const must = (good, what) => good || refuse('ECORRUPT', `the description of the list: ${what}`);
+  must(typeof m === 'object' && m !== null, 'not an object');
+  const { version, id, base, unchanged, rate } = m, about = { version, id, base, unchanged, rate };
+  must(isPositive(version), 'version must be a whole number from 1 on');
+  must(isPositive(base) && base <= version, 'base must be a whole number from 1 to version');
+  must(isString(id, /^[\w-]{1,64}$/), 'id must be up to 64 letters, digits, - and _');
+  must(typeof unchanged === 'boolean', 'unchanged must be true or false');
+  if (unchanged) return about;
+  must(typeof rate === 'number' && rate >= 0 && rate <= 1, 'rate must be a number from 0 to 1');
+  if (rate > maxRate)
+    refuse('EMISMATCH', `the server would be asked about a share ${rate} of all expressions, and ` +
+      `${maxRate} is the most that is allowed; a bigger filter has a lower rate`);
+  for (const name of PARTS) {
+    const part = m[name] ?? undefined;
+    must(part || name !== 'filter', 'there is no filter');
+    if (part === undefined) continue;
+    const { url, bytes, sha256: sum } = part;
+    must(typeof url === 'string', `${name}.url must be a string`);
+    must(isPositive(bytes), `${name}.bytes must be a whole number from 1 on`);
+    must(isString(sum, SHA256), `${name}.sha256 must be 64 hex digits`);
+    if (bytes > maxBytes)
+      refuse('ENOMEM', `${name}: ${bytes} bytes are more than the ${maxBytes} that are allowed`);
+    about[name] = { url, bytes, sha256: sum };
+  }
+  return about;
+}
+
+// Checks that these are prefixes in ascending order.
+function sorted(removed) {
+  if (removed.length % 4 !== 0) refuse('ECORRUPT', 'removed: not a list of prefixes');
+  const view = new DataView(removed.buffer, removed.byteOffset, removed.length);
+  for (let at = 4; at < removed.length; at += 4)
+    if (view.getUint32(at) <= view.getUint32(at - 4))
+      refuse('ECORRUPT', 'removed: the prefixes are not in ascending order');
+  return removed;
+}
+
+// The sealed kinds; `tamis guard build` writes ribbon and exact. Their rate follows from their
+// shape, whatever their cells are, and the time of a query is bounded.
+const SEALED = ['fuse', 'ribbon', 'exact'];
+// The rate by the shape may be this many times the stated one. `tamis guard build` states it
+// exactly.
+const TOLERANCE = 2;
+const PROBES = 10000;
+
+// The most maybes of PROBES hashes. A filter with this rate exceeds it with a probability of at
+// most 1e-9: by Bernstein's inequality, the probability of t more than the mean m is at most
+// exp(-t²/(2(m + t/3))).
+function mostMaybes(rate) {
+  const mean = PROBES * rate, third = Math.log(1e9) / 3;
+  return mean + third + Math.sqrt(third * third + 6 * third * mean);
+}
+
+// Refuses filters with a rate far above the stated one, with which every page would send prefixes
+// to the server. Random hashes show whether the facts of the image are true. They are drawn anew
+// each time, because a filter could make exceptions for known ones.
+function believe(filters, rate) {
+  let now = 0;
+  for (const filter of filters) {
+    const { kind, sealed, fprNow } = filter.info();
+    if (!sealed || !SEALED.includes(kind))
+      refuse('EUNSUPPORTED', `a ${sealed ? '' : 'not sealed '}${kind} is not the filter of a list`);
+    now += fprNow;
+  }
+  if (now > TOLERANCE * rate)
+    refuse('EMISMATCH', `the filter's rate is ${now}, far above the server's statement of ${rate}`);
+  const words = new Uint32Array(8), hash = new Uint8Array(words.buffer);
+  let maybes = 0;
+  for (let i = 0; i < PROBES; i++) {
+    for (let j = 0; j < words.length; j++) words[j] = 2 ** 32 * Math.random();
+    if (filters.some((filter) => filter.has(hash))) maybes++;
+  }
+  if (maybes > mostMaybes(Math.max(rate, now)))
+    refuse('EMISMATCH', `the filter matches ${maybes} of ${PROBES} random hashes, far above the ` +
+      `server's statement of ${rate}`);
+}
+
 // Checks the server's answer about these prefixes and returns it as a map from hashes to labels, or
 // throws.
 function understood(answer, prefixes) {
-  const { hashes, labels, cache_seconds: seconds } = answer;
+  const { hashes, labels, version, cache_seconds: seconds } = answer ?? {};
   const good = Array.isArray(hashes) && Array.isArray(labels) &&
-    hashes.length === labels.length && seconds >= 0 &&
-    hashes.every((h) => /^[0-9a-f]{64}$/.test(h) && prefixes.includes(h.slice(0, 8))) &&
-    labels.every(Array.isArray);
+    hashes.length === labels.length && hashes.length <= MOST_HASHES &&
+    typeof seconds === 'number' && seconds >= 0 &&
+    (version === undefined || isPositive(version)) &&
+    hashes.every((h) => isString(h, SHA256) && prefixes.includes(h.slice(0, 8))) &&
+    labels.every((some) => Array.isArray(some) && some.length <= MOST_LABELS &&
+      some.every((label) => isString(label, LABEL)));
   if (!good) throw new TamisError('ECORRUPT', 'not an answer to the question');
-  return new Map(hashes.map((h, i) => [h, labels[i].map(String)]));
+  return new Map(hashes.map((h, i) => [h, labels[i]]));
 }
 
-async function partOf(bytes) {
-  if (bytes === undefined || bytes === null) return undefined;
-  return host.read(bytes);
-}
+// --- The guard -----------------------------------------------------------------------------------
 
 export class Guard {
   #now;
   #server;
+  #address; // of the server, as a base for URLs
   #confirm;
   #options;
   #updating;
@@ -85,18 +229,21 @@ export class Guard {
   static async load(from, options = {}) {
     const guard = new Guard();
     guard.#options = {
-      timeout: 5000, remember: 10000, maxBytes: 2 ** 26, clock: Date.now, ...options,
+      timeout: 5000, remember: 10000, maxBytes: 2 ** 26, maxRate: 0.01, clock: Date.now, ...options,
     };
+    const { maxBytes } = guard.#options;
     await start();
-    if (typeof from === 'string' || from instanceof URL) {
-      guard.#server = String(from);
+    const isServer = typeof from === 'string' || from instanceof URL;
+    const server = isServer ? from : from.server;
+    guard.#server = server && String(server);
+    guard.#address = server && addressOf(server);
+    if (isServer) {
       await guard.update();
       return guard;
     }
-    guard.#server = from.server && String(from.server);
     guard.#confirm = from.confirm;
-    const [filter, delta, removed] =
-      await Promise.all([from.filter, from.delta, from.removed].map(partOf));
+    const [filter, delta, removed] = await Promise.all(PARTS.map((name) =>
+      from[name] ?? undefined).map((part) => part && host.read(part, maxBytes)));
     await guard.#become({ version: from.version, id: from.id, base: from.base },
       { filter, delta, removed });
     for (const hash of from.refuted ?? []) guard.#now.refuted.set(hash, true);
@@ -142,7 +289,9 @@ export class Guard {
     if (prefixes.length === 0) return result;
     result.asked = prefixes.length;
     try {
-      const { listed, version } = await this.#ask(state, prefixes, insist);
+      const { listed, version, until } = await this.#ask(state, prefixes, insist);
+      // The other hashes of the answer are not kept: nothing limits how many there are in the end.
+      for (const { hash } of unknown) state.answers.set(hash, { until, labels: listed.get(hash) });
       if (version === state.version)
         for (const e of maybes) if (!listed.has(e.hash)) state.refuted.set(e.hash, true);
       judge((hash) => listed.get(hash));
@@ -155,8 +304,8 @@ export class Guard {
   // Returns the labels if the hash is listed, false if it is not, undefined if the server must be
   // asked.
   #kept(state, hash) {
-    const answer = state.answers.get(hash.slice(0, 8));
-    if (answer && this.#options.clock() < answer.until) return answer.listed.get(hash) ?? false;
+    const answer = state.answers.get(hash);
+    if (answer && this.#options.clock() < answer.until) return answer.labels ?? false;
     return state.refuted.has(hash) ? false : undefined;
   }
 
@@ -177,13 +326,13 @@ export class Guard {
       throw new TamisError('EIO', `${this.#why}; asked again in ${Math.ceil(wait / 1000)} s`);
     try {
       const answer = this.#confirm ? await this.#confirm(prefixes)
-        : await this.#json(`v1/confirm?${prefixes.map((p) => `prefix=${p}`).join('&')}`);
+        : await this.#json(`v1/confirm?${prefixes.map((p) => `prefix=${p}`).join('&')}`,
+          MOST_CONFIRM);
       const listed = understood(answer, prefixes), { version = state.version } = answer;
       const until = clock() + 1000 * Math.min(answer.cache_seconds, MOST_SECONDS);
-      for (const p of prefixes) state.answers.set(p, { until, listed });
       if (version !== state.version) this.stale = true;
       this.#failures = this.#quiet = 0;
-      return { listed, version };
+      return { listed, version, until };
     } catch (e) {
       // Questions that fail together count as one failure.
       this.#failures = failures + 1;
@@ -195,29 +344,41 @@ export class Guard {
 
   // --- Versions ----------------------------------------------------------------------------------
 
-  #fetch(path, cache) {
-    if (!this.#server) throw new TamisError('EIO', 'there is no server to ask');
-    const { timeout, fetch = globalThis.fetch } = this.#options;
-    const url = new URL(path.replace(/^\//, ''), this.#server.replace(/\/*$/, '/'));
-    // The server need not know which page asked.
-    return fetch(url, {
-      cache, credentials: 'omit', referrerPolicy: 'no-referrer',
-        signal: AbortSignal.timeout(timeout),
-    });
+  // Returns the bytes at a path of the server, and stops at the first that exceeds the limit.
+  // Redirects are not followed: they could lead anywhere.
+  async #fetch(path, most, cache) {
+    if (!this.#address) throw new TamisError('EIO', 'there is no server to ask');
+    const { timeout, fetch = globalThis.fetch } = this.#options, url = below(this.#address, path);
+    try {
+      // The server need not know which page asked.
+      const response = await fetch(url, {
+        cache, credentials: 'omit', referrerPolicy: 'no-referrer', redirect: 'manual',
+          signal: AbortSignal.timeout(timeout),
+      });
+      const { status, type, redirected } = response;
+      if (redirected || type === 'opaqueredirect' || (status >= 300 && status < 400))
+        refuse('EIO', `${url}: redirects elsewhere, which is not followed`);
+      if (status === 404) throw new Replaced('EIO', `${url}: HTTP 404`);
+      return await host.read(response, most);
+    } catch (e) {
+      if (e.status === 'ENOMEM') throw new Replaced('ECORRUPT', `${url}: more than ${most} bytes`);
+      if (e instanceof TamisError) throw e;
+      const late = e.name === 'TimeoutError' || e.name === 'AbortError';
+      throw new TamisError('EIO', late ? `${url}: the request timed out`
+        : [e.message, e.cause?.message].filter(Boolean).join(': '), { cause: e });
+    }
   }
 
-  async #json(path) {
-    return JSON.parse(new TextDecoder().decode(await host.read(this.#fetch(path, 'no-store'))));
+  async #json(path, most) {
+    return parsed(await this.#fetch(path, most, 'no-store'), path);
   }
 
   async #part(part, held) {
     if (!part) return undefined;
     if (held?.sha256 === part.sha256) return held;
-    if (!(part.bytes <= this.#options.maxBytes))
-      throw new TamisError('ENOMEM', `${part.bytes} bytes are too many`);
-    const bytes = await host.read(this.#fetch(part.url, 'default'));
+    const bytes = await this.#fetch(part.url, part.bytes, 'default');
     if (bytes.length !== part.bytes || sha256(bytes) !== part.sha256)
-      throw new TamisError('ECORRUPT', `${part.url}: damaged, or of another version`);
+      throw new Replaced('ECORRUPT', `${part.url.slice(0, 200)}: damaged, or of another version`);
     return bytes;
   }
 
@@ -226,40 +387,47 @@ export class Guard {
   }
 
   async #update(attempt = 1, from = this.#now?.version ?? '') {
-    const m = await this.#json(`v1/update${from === '' ? '' : `?from=${from}`}`);
+    const m = described(await this.#json(`v1/update${from === '' ? '' : `?from=${from}`}`,
+      MOST_UPDATE), this.#options);
     this.#failures = this.#quiet = 0;
     // An equal number is not the same version if the lists were built from scratch.
-    if (m.unchanged && from !== '')
-      return m.id === this.#now.id ? { changed: false, version: m.version, bytes: 0 }
-        : this.#update(attempt, '');
+    if (m.unchanged) {
+      if (from === '') refuse('ECORRUPT', 'the description of the list: there is no list');
+      if (m.id !== this.#now.id || m.version !== from) return this.#update(attempt, '');
+      this.stale = false;
+      return { changed: false, version: m.version, bytes: 0 };
+    }
     try {
-      const [filter, delta, removed] = await Promise.all(
-        ['filter', 'delta', 'removed'].map((name) =>
-          this.#part(m[name], name === 'filter' && this.#now?.kept)));
+      const [filter, delta, removed] = await Promise.all(PARTS.map((name) =>
+        this.#part(m[name], name === 'filter' && this.#now?.kept)));
       await this.#become(m, { filter, delta, removed });
       const bytes = [filter, delta, removed].reduce((sum, part) => sum + (part?.length ?? 0), 0);
       return { changed: true, version: m.version, bytes };
     } catch (e) {
-      if (attempt >= ATTEMPTS) throw e;
+      if (attempt >= ATTEMPTS || !(e instanceof Replaced)) throw e;
       return this.#update(attempt + 1, from);
     }
   }
 
-  // Switches to a version as a whole. A filter that stays is identified by its checksum alone.
-  async #become({ version, id, base }, { filter, delta, removed }) {
+  // Switches to a version as a whole. A filter that stays is identified by its checksum alone. The
+  // rate is the one that a server stated; parts that the caller has are believed.
+  async #become({ version, id, base, rate }, { filter, delta, removed }) {
     const old = this.#now, stays = old && filter === old.kept;
-    const all = removed ?? new Uint8Array(0);
+    const all = sorted(removed ?? new Uint8Array(0));
     if (!filter) throw new TamisError('EINVAL', 'a guard requires a filter');
-    if (all.length % 4 !== 0) throw new TamisError('ECORRUPT', 'removed: not a list of prefixes');
-    const next = {
-      version, id, base,
-      kept: stays ? old.kept : { sha256: sha256(filter) },
-      filter: stays ? old.filter : await Tamis.load(filter),
-      delta: delta && await Tamis.load(delta),
-      removed: keep(all), removals: all.length / 4,
-      refuted: new Bounded(this.#options.remember), answers: new Bounded(this.#options.remember),
-      asking: new Map(),
-    };
+    const next = { version, id, base, kept: stays ? old.kept : { sha256: sha256(filter) } };
+    try {
+      next.filter = stays ? old.filter : await Tamis.load(filter);
+      next.delta = delta && await Tamis.load(delta);
+      if (rate !== undefined) believe([next.filter, next.delta].filter(Boolean), rate);
+      Object.assign(next, {
+        removed: keep(all), removals: all.length / 4, asking: new Map(),
+        refuted: new Bounded(this.#options.remember), answers: new Bounded(this.#options.remember),
+      });
+    } catch (e) {
+      this.#drop(next, stays);
+      throw e;
+    }
     this.#now = next;
     this.version = version;
     this.stale = false;
@@ -268,9 +436,9 @@ export class Guard {
 
   #drop(state, filterStays) {
     if (!state) return;
-    if (!filterStays) state.filter.close();
+    if (!filterStays) state.filter?.close();
     state.delta?.close();
-    c.free(state.removed);
+    c.free(state.removed ?? 0);
   }
 
   save() {

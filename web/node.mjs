@@ -1,18 +1,22 @@
 // The entry for Node, which reads files instead of fetching them.
-import { readFile } from 'node:fs/promises';
-import { TamisError, host } from './core.mjs';
+import { createReadStream } from 'node:fs';
+import { TamisError, gather, host } from './core.mjs';
 
 const read = host.read;
 host.wasm ??= new URL('./tamis.wasm', import.meta.url);
-host.read = async (from) => {
+host.read = async (from, most) => {
   from = await from;
   const isFile = from instanceof URL ? from.protocol === 'file:'
     : typeof from === 'string' && !/^https?:/.test(from);
-  if (!isFile) return read(from);
+  if (!isFile) return read(from, most);
+  const file = createReadStream(from, { highWaterMark: 1 << 20 });
+  const pieces = file[Symbol.asyncIterator]();
   try {
-    return await readFile(from);
+    return await gather(async () => (await pieces.next()).value, most);
   } catch (e) {
-    throw new TamisError('EIO', e.message);
+    throw e instanceof TamisError ? e : new TamisError('EIO', e.message);
+  } finally {
+    file.destroy();
   }
 };
 

@@ -44,7 +44,9 @@ class Lists {
     const part = (name, version, bytes) => (bytes?.length
       ? { url: `/${name}?version=${version}`, bytes: bytes.length,
         sha256: sha256(bytes).toString('hex') } : null);
-    const head = { version: this.version, id: this.id, base: this.base };
+    // A fuse filter of 8 bits has a rate of 1/256.
+    const rate = (this.delta?.length ? 2 : 1) / 256;
+    const head = { version: this.version, id: this.id, base: this.base, rate };
     if (from === String(this.version)) return { ...head, unchanged: true };
     return {
       ...head, unchanged: false, filter: part('filter', this.base, this.filter),
@@ -230,9 +232,10 @@ test('damage on the way changes nothing', async (t) => {
   await bad(spoil('delta', (b) => ((b[99] ^= 1), b)), { status: 'ECORRUPT' });
   await bad(spoil('removed', (b) => Buffer.concat([b, b])), { status: 'ECORRUPT' });
   await bad((at, response) => { response.writeHead(500).end(); return true; }, { status: 'EIO' });
-  await bad((at, response) => { response.end('<html>'); return true; }, SyntaxError);
+  await bad((at, response) => { response.end('<html>'); return true; },
+    { status: 'ECORRUPT', message: /is not valid JSON$/ });
   await bad((at, response) => { response.end('{"unchanged":true,"id":"c"}'); return true; },
-    { status: 'EINVAL' });
+    { status: 'ECORRUPT' });
   // Replaced between the description and the parts: asked again.
   let first = true;
   lists.special = (at, response) => {
