@@ -235,8 +235,10 @@ export class Guard {
     await start();
     const isServer = typeof from === 'string' || from instanceof URL;
     const server = isServer ? from : from.server;
-    guard.#server = server && String(server);
-    guard.#address = server && addressOf(server);
+    if (isServer || server) {
+      guard.#server = String(server);
+      guard.#address = addressOf(server);
+    }
     if (isServer) {
       await guard.update();
       return guard;

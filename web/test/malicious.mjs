@@ -40,6 +40,10 @@ function repeat(response, piece, end) {
 // Deflated zeros that refer to nothing before them, so that they can be repeated without end.
 const ZEROS = deflateRawSync(Buffer.alloc(MIB), { level: 9,
   finishFlush: constants.Z_FULL_FLUSH });
+// The bombs that cannot be repeated; small beside an endless one, and far above any limit of JSON.
+const NOTHING = Buffer.alloc(64 * MIB);
+const BROTLI = brotliCompressSync(NOTHING, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
+const NESTED = gzipSync(gzipSync(NOTHING, { level: 1 }));
 const GZIP_HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
 
 function send(type, head, body) {
@@ -65,10 +69,8 @@ export const BODIES = {
   gzip: send('gzip', GZIP_HEAD, (response) => repeat(response, ZEROS, END / MIB * ZEROS.length)),
   deflate: send('deflate', Buffer.from([0x78, 0x9c]), (response) =>
     repeat(response, ZEROS, END / MIB * ZEROS.length)),
-  brotli: send('br', null, (response) => response.end(brotliCompressSync(Buffer.alloc(64 * MIB),
-    { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }))),
-  nested: send('gzip, gzip', null, (response) => response.end(gzipSync(gzipSync(
-    Buffer.alloc(64 * MIB))))),
+  brotli: send('br', null, (response) => response.end(BROTLI)),
+  nested: send('gzip, gzip', null, (response) => response.end(NESTED)),
   longer: (response, body) => response.end(Buffer.concat([body, Buffer.alloc(1)])),
   shorter: (response, body) => response.end(body.subarray(0, -1)),
   flipped: (response, body) => response.end(Buffer.from(body).map((b) => b ^ 1)),
