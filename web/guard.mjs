@@ -7,9 +7,9 @@ import {
 
 const MOST_SECONDS = 86400;
 const ATTEMPTS = 3; // a version may be replaced while its parts are fetched
-// Bytes of an answer in JSON. A description has at most 64 labels of 63 characters and some hundred
-// bytes more, which is a tenth of its limit. A confirmation has at most 10,000 hashes of 67 bytes
-// and 4 MiB of labels (guard/server/routes.c).
+// Bytes of an answer in JSON. A description contains at most 64 labels of 66 bytes and less than
+// 1,000 bytes of other members. A confirmation contains at most 10,000 hashes of 67 bytes and 4 MiB
+// of labels (guard/server/routes.c).
 const MOST_UPDATE = 2 ** 16, MOST_CONFIRM = 5 * 2 ** 20;
 const MOST_HASHES = 10000, MOST_LABELS = 64;
 // Up to 63 characters, none of which is invisible or changes how others are shown.
@@ -154,11 +154,10 @@ function sorted(removed) {
   return removed;
 }
 
-// The sealed kinds; `tamis guard build` writes ribbon and exact. Their rate follows from their
-// shape, whatever their cells are, and the time of a query is bounded.
+// The sealed kinds; `tamis guard build` writes ribbon and exact. The rate in their facts is computed
+// from the cells, and the time of a query is bounded.
 const SEALED = ['fuse', 'ribbon', 'exact'];
-// The rate by the shape may be this many times the stated one. `tamis guard build` states it
-// exactly.
+// The computed rate may be this many times the stated one. `tamis guard build` states it exactly.
 const TOLERANCE = 2;
 const PROBES = 10000;
 

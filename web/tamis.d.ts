@@ -56,7 +56,8 @@ export interface Plan {
 export interface Options {
   /** 16 secret bytes, for keys that strangers choose (SipHash-2-4). */
   key?: Uint8Array;
-  /** Fail with ENOMEM for anything bigger. */
+  /** Fail with ENOMEM for anything bigger. A body that is fetched is not read beyond this size,
+   * which counts after decompression. */
   maxBytes?: number;
 }
 
@@ -157,17 +158,22 @@ export class Tamis {
   close(): void;
 }
 
+/** An answer of any other form is refused, and the verdict is 'unconfirmed'. */
 export interface Confirmation {
+  /** From 1 on. */
   version?: number;
-  /** All listed SHA-256 hashes, in lower-case hex, that begin with one of the prefixes. */
+  /** All listed SHA-256 hashes, in lower-case hex, that begin with one of the prefixes; at most
+   * 10,000. */
   hashes: string[];
-  /** The lists that contain each of them. */
+  /** The lists that contain each of them; at most 64 names of up to 63 characters, without control
+   * and format characters. */
   labels: string[][];
-  /** How long the answer may be cached. */
+  /** How long the answer may be cached; it is kept for a day at most. */
   cache_seconds: number;
 }
 
-/** A version of the lists: to start from without a server, or as Guard.save returned it. */
+/** A version of the lists: to start from without a server, or as Guard.save returned it. The filter
+ * may be of any kind and rate; only what a server delivers is checked further (Guard.update). */
 export interface GuardParts {
   filter: Source;
   delta?: Source | null;
@@ -175,6 +181,7 @@ export interface GuardParts {
   removed?: Source | null;
   /** Confirms prefixes of 8 hex digits; without it, the server is asked. */
   confirm?: (prefixes: string[]) => Confirmation | Promise<Confirmation>;
+  /** An address that begins with http: or https:, without a user name and password. */
   server?: string | URL;
   version?: number;
   id?: string;
@@ -188,8 +195,11 @@ export interface GuardOptions {
   timeout?: number;
   /** How many refuted positives and how many answers are kept; default 10000 each. */
   remember?: number;
-  /** Limit for a part; default 64 MiB. */
+  /** Limit for the filter, the delta and the removed prefixes each; default 64 MiB. */
   maxBytes?: number;
+  /** Limit for the false-positive rate of the lists of a server; default 0.01. With a higher rate,
+   * more pages cause requests to the server. */
+  maxRate?: number;
   /** Used instead of the global fetch. */
   fetch?: typeof fetch;
   /** Used instead of Date.now. */
@@ -237,7 +247,15 @@ export class Guard {
   check(url: Key, options?: { insist?: boolean }): Promise<Verdict>;
   /** Does only the local half, and returns the details. */
   look(url: Key): Look;
-  /** Fetches a new version and switches to it as a whole; on failure the previous version stays. */
+  /** Fetches a new version and switches to it as a whole; on failure the previous version stays.
+   * Fails with
+   *   EIO           the server cannot be reached, times out, answers with an error or redirects;
+   *   ECORRUPT      an answer is malformed, damaged or longer than stated, or a part has a URL that
+   *                 is not below the server's address;
+   *   ENOMEM        a part is bigger than maxBytes;
+   *   EUNSUPPORTED  the filter or the delta is not of a sealed kind (fuse, ribbon, exact);
+   *   EMISMATCH     the rate is higher than maxRate, or far higher than the server states.
+   * The version may be lower than before: the server decides what it publishes. */
   update(): Promise<{ changed: boolean; version: number; bytes: number }>;
   /** Returns parts for Guard.load, to start again without fetching. */
   save(): GuardParts;

@@ -7,7 +7,9 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import test from 'node:test';
 import { Guard, Tamis, TamisError, native, room, web } from './help.mjs';
-import { BODIES, END, MaliciousServer, filterOf, sha256 } from './malicious.mjs';
+import {
+  BODIES, END, MaliciousServer, RIBBON_OF_ZEROS, filterOf, sha256,
+} from './malicious.mjs';
 
 const MIB = 1 << 20;
 // The kernel and the client's HTTP library buffer some megabytes that the client does not read.
@@ -294,6 +296,7 @@ test('filters that would make every page a question', async (t) => {
     ['collecting', await saved({ kind: 'fuse', ...small }, ['x'], false), OTHER],
     ['own hashes', await saved({ kind: 'fuse', ...small, callerHashes: true }, []), TRUE],
     ['half', half.save(), FAR],
+    ['a ribbon of zeros', RIBBON_OF_ZEROS, FAR],
   ];
   for (const [what, image, wanted] of images)
     for (const name of ['filter', 'delta']) {
@@ -312,6 +315,7 @@ test('filters that would make every page a question', async (t) => {
   // With the limit of a caller who accepts it, an honest one passes.
   await it.server.publish({ filter: half.save() });
   await assert.rejects(Guard.load(it.server.url), RATE);
+  assert.ok((await Tamis.load(RIBBON_OF_ZEROS)).has('anything'));
   assert.equal((await Guard.load(it.server.url, { maxRate: 0.6 })).version, it.server.version);
   // The stated rate may be wrong by a factor of two.
   await it.server.publish({ filter: await filterOf(some) });
@@ -383,8 +387,8 @@ test('confirmations of every wrong form', async (t) => {
     ...[{}, 'x', null, [[hash]], [{}], [7], [`${hash}\n`], [hash, hash]].map((hashes) => (a) =>
       ({ ...a, hashes })),
     ...[{}, 'malware', null, ['malware'], [{ length: 1, 0: 'x' }], [[7]], [[null]], [[['x']]],
-      [[{}]], [['']], [['x'.repeat(64)]], [['a\nb']], [['a\u202eb']], [['a\u0000b']], [['a\u2028b']],
-      [['a\u200bb']], [Array(65).fill('x')]].map((labels) => (a) => ({ ...a, labels })),
+      [[{}]], [['']], [['x'.repeat(64)]], [['a\nb']], [['a\u202eb']], [['a\u0000b']],
+      [['a\u2028b']], [['a\u200bb']], [Array(65).fill('x')]].map((labels) => (a) => ({ ...a, labels })),
     () => ({ hashes: others(10001), labels: Array(10001).fill(['x']), cache_seconds: 0 }),
   ];
   for (const answer of wrong) {

@@ -9,7 +9,7 @@
 // `requests` records what clients asked for and how many bytes they took.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
-import { constants, deflateRawSync, brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, deflateRawSync, gunzipSync, gzipSync } from 'node:zlib';
 import { Tamis } from './help.mjs';
 
 export const sha256 = (data) => createHash('sha256').update(data).digest();
@@ -23,6 +23,12 @@ export async function filterOf(names, plan = {}) {
     ...plan });
   return t.addMany(names.map((name) => sha256(`${name}/`))).seal().save();
 }
+
+// A ribbon of three keys, planned for a rate of 0.01, whose cells have been set to zero and whose
+// sums have been corrected. It matches every key.
+export const RIBBON_OF_ZEROS = gunzipSync(Buffer.from(
+  'H4sIAAAAAAACA+sMcfT1DOblYmRgZGhggABGOM3FgAswo9EMDA/u3K1qsUdXx4hGW0AZzxbyF5a7BM4H2QGymx1NHQMO' +
+  'PkzAAspVu/FljeyF+QsY6AwAfa7YIDgBAAA=', 'base64'));
 
 // --- Bodies --------------------------------------------------------------------------------------
 
