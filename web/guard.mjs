@@ -154,8 +154,8 @@ function sorted(removed) {
   return removed;
 }
 
-// The sealed kinds; `tamis guard build` writes ribbon and exact. The rate in their facts is computed
-// from the cells, and the time of a query is bounded.
+// The sealed kinds; `tamis guard build` writes ribbon and exact. The rate in their facts is
+// computed from the cells, and the time of a query is bounded.
 const SEALED = ['fuse', 'ribbon', 'exact'];
 // The computed rate may be this many times the stated one. `tamis guard build` states it exactly.
 const TOLERANCE = 2;

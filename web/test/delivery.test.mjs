@@ -388,7 +388,8 @@ test('confirmations of every wrong form', async (t) => {
       ({ ...a, hashes })),
     ...[{}, 'malware', null, ['malware'], [{ length: 1, 0: 'x' }], [[7]], [[null]], [[['x']]],
       [[{}]], [['']], [['x'.repeat(64)]], [['a\nb']], [['a\u202eb']], [['a\u0000b']],
-      [['a\u2028b']], [['a\u200bb']], [Array(65).fill('x')]].map((labels) => (a) => ({ ...a, labels })),
+      [['a\u2028b']], [['a\u200bb']], [Array(65).fill('x')]]
+      .map((labels) => (a) => ({ ...a, labels })),
     () => ({ hashes: others(10001), labels: Array(10001).fill(['x']), cache_seconds: 0 }),
   ];
   for (const answer of wrong) {
