@@ -4,17 +4,23 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createRawServer } from 'node:net';
 import { join } from 'node:path';
 import test from 'node:test';
 import { Guard, Tamis, TamisError, native, room, web } from './help.mjs';
 import {
-  BODIES, END, MaliciousServer, RIBBON_OF_ZEROS, filterOf, sha256,
+  BODIES, END, MaliciousServer, RAW, RIBBON_OF_ZEROS, filterOf, sha256,
 } from './malicious.mjs';
 
 const MIB = 1 << 20;
 // The kernel and the client's HTTP library buffer some megabytes that the client does not read.
 const BUFFERED = 64 * MIB;
 const PATIENT = { timeout: 120000 }; // for what must not depend on the time
+// Little time for bodies that misbehave, and enough for all others, however slow the machine is.
+const impatient = (server) => ({
+  timeout: 300,
+  fetch: (url, init) => fetch(url, server.bodies[url.pathname] ? init : { ...init, signal: null }),
+});
 const DELTA = { delta: await filterOf(['new.example']), removed: Buffer.alloc(4000) };
 for (let i = 0; i < 1000; i++) DELTA.removed.writeUInt32BE(i, 4 * i);
 
@@ -26,14 +32,15 @@ async function until(done, what) {
 }
 
 // A guard of version 1, whose server then publishes version 2 with a delta and a removed prefix.
-async function start(t, options) {
-  const server = await MaliciousServer.start(t), guard = await Guard.load(server.url, options);
+async function start(t, options = () => PATIENT) {
+  const server = await MaliciousServer.start(t);
+  const guard = await Guard.load(server.url, options(server));
   await server.publish(DELTA);
-  return { server, guard };
+  return { server, guard, options: options(server) };
 }
 
 // Updates and new guards fail with this status and reason, and the old list stays in use.
-async function refused({ server, guard }, wanted, what, options = PATIENT) {
+async function refused({ server, guard, options }, wanted, what) {
   const good = (e) => {
     assert.ok(e instanceof TamisError, `${what}: ${e.stack}`);
     assert.equal(e.status, wanted.status, `${what}: ${e.message}`);
@@ -64,16 +71,16 @@ test('the modes of the server are all tested', () => {
 
 for (const path of ['/v1/update', '/filter', '/delta', '/removed'])
   test(`bodies of ${path} that are endless, inflated, slow, damaged or elsewhere`, async (t) => {
-    const late = await start(t, { timeout: 300 }), patient = await start(t, PATIENT);
+    const late = await start(t, impatient), patient = await start(t);
     for (const [name, wanted] of Object.entries(ENDS)) {
       const it = wanted === LATE ? late : patient;
       // The guard that updates has the filter.
       if (path === '/filter') await it.server.publish({ ...DELTA, filter: await filterOf(['x']) });
-      // A longer or shorter description may still be JSON; one that is not is damaged.
+      // JSON may end with any number of spaces, and a description has no stated length.
       if (path === '/v1/update' && name === 'longer') continue;
       it.server.requests.length = 0;
       it.server.bodies[path] = BODIES[name];
-      await refused(it, wanted, `${name} ${path}`, wanted === LATE ? { timeout: 300 } : PATIENT);
+      await refused(it, wanted, `${name} ${path}`);
       const asked = it.server.requests.filter((r) => r.path === path);
       assert.ok(asked.length >= 2, name);
       await until(() => asked.every((r) => r.closed), `${name}: the connection is closed`);
@@ -89,7 +96,7 @@ for (const path of ['/v1/update', '/filter', '/delta', '/removed'])
 test('bodies of /v1/confirm leave a maybe unconfirmed, with a reason', async (t) => {
   const server = await MaliciousServer.start(t);
   const guards = [await Guard.load(server.url, PATIENT),
-    await Guard.load(server.url, { timeout: 300 })];
+    await Guard.load(server.url, impatient(server))];
   for (const [name, wanted] of Object.entries(ENDS)) {
     if (name === 'longer') continue;
     const guard = guards[wanted === LATE ? 1 : 0];
@@ -103,6 +110,22 @@ test('bodies of /v1/confirm leave a maybe unconfirmed, with a reason', async (t)
   }
   server.behave();
   assert.equal((await guards[0].check('bad.example', { insist: true })).verdict, 'listed');
+});
+
+test('heads, chunks and trailers without an end', async (t) => {
+  for (const [name, [head, piece]] of Object.entries(RAW)) {
+    let closed = 0;
+    const server = createRawServer((socket) => {
+      const more = () => { while (!socket.destroyed && socket.write(piece)); };
+      socket.on('error', () => {}).on('close', () => closed++).on('drain', more);
+      socket.once('data', () => { socket.write(head); more(); });
+    });
+    await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
+    t.after(() => server.close());
+    const url = `http://127.0.0.1:${server.address().port}`;
+    await assert.rejects(Guard.load(url, { timeout: 500 }), { status: 'EIO' }, name);
+    await until(() => closed > 0, `${name}: the connection is closed`);
+  }
 });
 
 // The peak of a process of its own, in bytes, without what Node itself takes.
@@ -139,7 +162,7 @@ test('a part is fetched from the server itself only', async (t) => {
   await new Promise((done) => { other.listen(0, '127.0.0.1', done); });
   t.after(() => new Promise((done) => { other.close(done); other.closeAllConnections?.(); }));
   const port = other.address().port, address = `http://127.0.0.1:${port}`;
-  const it = await start(t, PATIENT), own = new URL(it.server.url);
+  const it = await start(t), own = new URL(it.server.url);
   it.server.other = address;
   const urls = [`${address}/internal/reboot`, `//127.0.0.1:${port}/x`, `///127.0.0.1:${port}/x`,
     `/\\127.0.0.1:${port}/x`, `\\\\127.0.0.1:${port}/x`, `http:\\\\127.0.0.1:${port}/x`,
@@ -231,7 +254,7 @@ const DESCRIPTIONS = [
 ];
 
 test('descriptions with members of every wrong type', async (t) => {
-  const it = await start(t, PATIENT);
+  const it = await start(t);
   for (const describe of DESCRIPTIONS) {
     it.server.describe = describe;
     const what = JSON.stringify(describe(it.server.update())).slice(0, 300);
@@ -247,7 +270,7 @@ test('descriptions with members of every wrong type', async (t) => {
 });
 
 test('a server that only claims that nothing has changed', async (t) => {
-  const it = await start(t, PATIENT);
+  const it = await start(t);
   it.server.describe = (m) => ({ ...m, unchanged: true });
   await refused(it, { status: 'ECORRUPT', message: /there is no list$/ });
   it.server.describe = (m) => ({ ...m, unchanged: true, version: 1 });
@@ -257,7 +280,7 @@ test('a server that only claims that nothing has changed', async (t) => {
 // The server decides what is listed, so an older version protects as well as it wants. It is
 // reported.
 test('a version may be older than the last one', async (t) => {
-  const it = await start(t, PATIENT);
+  const it = await start(t);
   await it.guard.update();
   it.server.describe = (m) => ({ ...m, version: 1, id: 'other' });
   assert.equal((await it.guard.update()).version, 1);
@@ -282,7 +305,7 @@ function ribbon(t, ...options) {
 }
 
 test('filters that would make every page a question', async (t) => {
-  const it = await start(t, PATIENT);
+  const it = await start(t);
   const OTHER = { status: 'EUNSUPPORTED', message: /is not the filter of a list$/ };
   const RATE = { status: 'EMISMATCH', message: /most that is allowed; a bigger filter/ };
   const TRUE = { status: 'EMISMATCH', message: /matches \d+ of 10000 random hashes, far above/ };
@@ -358,7 +381,7 @@ test('what the builder makes is always accepted', async (t) => {
 });
 
 test('removed prefixes must be whole and in order', async (t) => {
-  const it = await start(t, PATIENT);
+  const it = await start(t);
   const list = (...prefixes) => Buffer.from(prefixes.join(''), 'hex');
   for (const removed of [Buffer.alloc(1), Buffer.alloc(7), list('00000001', '00000001'),
     list('00000002', '00000001'), list('80000000', '7fffffff')]) {

@@ -102,6 +102,16 @@ export const BODIES = {
   },
 };
 
+// What is wrong with HTTP itself: how an answer begins, and what follows again and again.
+const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+export const RAW = {
+  head: ['HTTP/1.1 200 OK\r\n', 'X-A: b\r\n'.repeat(5000)],
+  field: ['HTTP/1.1 200 OK\r\nX-A: ', 'x'.repeat(50000)],
+  early: ['', 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'.repeat(1000)],
+  extension: [`${CHUNKED}1;`, 'x'.repeat(50000)],
+  trailers: [`${CHUNKED}0\r\n`, 'X-A: b\r\n'.repeat(5000)],
+};
+
 // --- The server ----------------------------------------------------------------------------------
 
 export class MaliciousServer {
