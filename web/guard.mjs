@@ -350,9 +350,10 @@ export class Guard {
   async #fetch(path, most, cache) {
     if (!this.#address) throw new TamisError('EIO', 'there is no server to ask');
     const { timeout, fetch = globalThis.fetch } = this.#options, url = below(this.#address, path);
+    let response;
     try {
       // The server need not know which page asked.
-      const response = await fetch(url, {
+      response = await fetch(url, {
         cache, credentials: 'omit', referrerPolicy: 'no-referrer', redirect: 'manual',
           signal: AbortSignal.timeout(timeout),
       });
@@ -362,6 +363,7 @@ export class Guard {
       if (status === 404) throw new Replaced('EIO', `${url}: HTTP 404`);
       return await host.read(response, most);
     } catch (e) {
+      response?.body?.cancel?.().catch(() => {});
       if (e.status === 'ENOMEM') throw new Replaced('ECORRUPT', `${url}: more than ${most} bytes`);
       if (e instanceof TamisError) throw e;
       const late = e.name === 'TimeoutError' || e.name === 'AbortError';

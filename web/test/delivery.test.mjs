@@ -63,6 +63,7 @@ const ENDS = {
   longer: LONG, shorter: DAMAGED, flipped: DAMAGED, broken: { status: 'EIO' }, drip: LATE,
   silent: LATE, mute: LATE, elsewhere: ELSEWHERE, loop: ELSEWHERE, moved: ELSEWHERE,
   error: { status: 'EIO', message: /HTTP 500$/ },
+  missing: { status: 'EIO', message: /HTTP 404$/ },
 };
 
 test('the modes of the server are all tested', () => {

@@ -91,11 +91,17 @@ export const BODIES = {
   },
   silent: (response) => response.flushHeaders(),
   mute: () => {},
-  elsewhere: (response, body, other) =>
-    response.writeHead(302, { Location: `${other}/internal/reboot` }).end(),
+  elsewhere(response, body, other) {
+    response.writeHead(302, { Location: `${other}/internal/reboot` });
+    BODIES.endless(response);
+  },
   loop: (response) => response.writeHead(302, { Location: response.req.url }).end(),
   // The honest body, at another path of the same server.
   moved: (response) => response.writeHead(307, { Location: `/moved${response.req.url}` }).end(),
+  missing(response) {
+    response.writeHead(404);
+    BODIES.endless(response);
+  },
   error(response) {
     response.writeHead(500);
     BODIES.endless(response);

@@ -38,6 +38,7 @@ const REASONS = {
   deflate: /more than \d+ bytes/, longer: /more than \d+ bytes|not a server of lists/,
   flipped: /damaged, or of another version|not a server of lists/, elsewhere: /redirects elsewhere/,
   loop: /redirects elsewhere/, moved: /redirects elsewhere/, error: /HTTP 500/,
+  missing: /HTTP 404/,
 };
 
 test('bodies without an end, and redirects', async (t) => {
