@@ -25,17 +25,55 @@
 
 /* --- build ------------------------------------------------------------------------------------ */
 
-struct rejects {
+/* Entries that do not cover everything below them. */
+struct deep {
     uint64_t n;
+    const char *path; /* of the first */
+    uint64_t line;
+};
+
+struct notes {
     bool quiet;
+    uint64_t rejects;
+    struct deep hosts, folders;
 };
 
 static void show_reject(void *ctx, const char *path, uint64_t line, const char *reason)
 {
-    struct rejects *r = ctx;
-    if (!r->quiet && r->n < MOST_REJECTS)
+    struct notes *notes = ctx;
+    if (!notes->quiet && notes->rejects < MOST_REJECTS)
         complain(path, "line %s: left out: %s", grouped(line), reason);
-    r->n++;
+    notes->rejects++;
+}
+
+static void count_one_deep(struct deep *d, const char *path, uint64_t line)
+{
+    if (d->n++ > 0) return;
+    d->path = path;
+    d->line = line;
+}
+
+static void count_deep(void *ctx, const char *path, uint64_t line, unsigned deep)
+{
+    struct notes *notes = ctx;
+    if ((deep & GUARD_URL_DEEP_HOST) != 0) count_one_deep(&notes->hosts, path, line);
+    if ((deep & GUARD_URL_DEEP_PATH) != 0) count_one_deep(&notes->folders, path, line);
+}
+
+static void show_deep(const struct deep *d, const char *what)
+{
+    if (d->n == 0) return;
+    complain(d->path, "line %s: %s (%s such %s)", grouped(d->line), what, grouped(d->n),
+             d->n == 1 ? "entry" : "entries");
+}
+
+static void show_notes(const struct notes *notes)
+{
+    if (notes->quiet) return;
+    if (notes->rejects > MOST_REJECTS)
+        complain(NULL, "and %s more such lines", grouped(notes->rejects - MOST_REJECTS));
+    show_deep(&notes->hosts, "more than 5 labels, so hosts below it are not covered");
+    show_deep(&notes->folders, "more than 3 folders, so pages below it are not covered");
 }
 
 /* LABEL=FILE, or FILE, whose label is its name without folder and ending. */
@@ -109,7 +147,7 @@ int run_guard_build(const struct args *a)
     const size_t n_bad = (size_t)a->n_words - 1, n_good = (size_t)a->plan.never.n;
     guard_list *lists = calloc(n_bad + n_good, sizeof *lists);
     char(*labels)[GUARD_LABEL_SIZE] = calloc(n_bad, sizeof *labels);
-    struct rejects rejects = {0, a->quiet};
+    struct notes notes = {.quiet = a->quiet};
     guard_error why;
     guard_manifest *m = calloc(1, sizeof *m);
     bool good = lists != NULL && labels != NULL && m != NULL;
@@ -126,11 +164,11 @@ int run_guard_build(const struct args *a)
                              .lenient = a->guard.lenient,
                              .reader = &reader,
                              .reject = show_reject,
-                             .ctx = &rejects};
+                             .deep = count_deep,
+                             .ctx = &notes};
     if (!good) snprintf(why.text, sizeof why.text, "not enough memory");
     good = good && guard_build(&r, m, &why);
-    if (rejects.n > MOST_REJECTS && !a->quiet)
-        complain(NULL, "and %s more such lines", grouped(rejects.n - MOST_REJECTS));
+    show_notes(&notes);
     if (good && !a->quiet) print_version(a->words[0], m);
     free(lists);
     free(labels);
@@ -331,8 +369,11 @@ int run_guard_explain(const struct args *a)
         }
     }
     guard_close(g);
+    if (status == EXIT_FOUND) status = finish_output(status);
+    if (status == EXIT_FOUND && url.escaped_name)
+        status = complain(a->words[0], "%s", guard_url_message(GUARD_URL_ENAME));
     free(room);
-    return status == EXIT_FOUND ? finish_output(status) : status;
+    return status;
 }
 
 /* --- serve ------------------------------------------------------------------------------------ */

@@ -60,3 +60,21 @@ size_t guard_url_expressions(const guard_url *u, guard_span out[GUARD_URL_EXPRES
             out[n++] = (guard_span){u->text + starts[h], ends[p] - starts[h]};
     return n;
 }
+
+static size_t count_of(const guard_url *u, size_t from, size_t to, char c)
+{
+    size_t n = 0;
+    for (size_t i = from; i < to; i++) n += u->text[i] == c;
+    return n;
+}
+
+unsigned guard_url_depth(const guard_url *u)
+{
+    /* Without its query, if that is empty, a URL is listed as its path. */
+    const bool folder = u->length <= u->query + 1 && u->text[u->query - 1] == '/';
+    unsigned deep = 0;
+    if (!u->address && count_of(u, u->host, u->path, '.') > MOST_SUFFIXES)
+        deep |= GUARD_URL_DEEP_HOST;
+    if (folder && count_of(u, u->path, u->query, '/') > MOST_FOLDERS) deep |= GUARD_URL_DEEP_PATH;
+    return deep;
+}

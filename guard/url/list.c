@@ -108,7 +108,7 @@ static const char *read_url(const struct line_reader *r, struct piece p, guard_u
     const guard_url_status status =
         guard_url_canonical(p.at, length_of(p), r->idn, r->room, r->size, u);
     if (status != GUARD_URL_OK) return guard_url_message(status);
-    if (u->escaped_name) return "the host is not allowed by IDNA, or is not UTF-8";
+    if (u->escaped_name) return guard_url_message(GUARD_URL_ENAME);
     if (!u->address && !is_domain(u)) return "the host is not a domain name";
     return NULL;
 }
@@ -117,7 +117,7 @@ static guard_line entry(const guard_url *u)
 {
     guard_span all[GUARD_URL_EXPRESSIONS];
     guard_url_expressions(u, all);
-    return (guard_line){.kind = GUARD_LINE_ENTRY, .expression = all[0]};
+    return (guard_line){.kind = GUARD_LINE_ENTRY, .expression = all[0], .deep = guard_url_depth(u)};
 }
 
 /* Reads a URL, with or without its scheme, or a host. */
@@ -208,7 +208,7 @@ guard_line guard_list_line(const void *bytes, size_t len, guard_url_idn *idn, ch
         return (guard_line){.kind = GUARD_LINE_NOTHING};
     for (const uint8_t *c = p.at; c < p.end; c++) {
         if (*c < 0x20 && *c != '\t') return reject("a control character; is this a text file?");
-        if (*c == '\\') return reject("a backslash; write / or %5C");
+        if (*c == '\\') return reject("a backslash; write /");
     }
     if (rest.at < rest.end && is_address(word, &nowhere)) return hosts_line(&r, nowhere, rest);
     if (rest.at < rest.end) return reject("white space inside; write %20 in a URL");

@@ -7,9 +7,9 @@
  *     ||evil.example^                  the same in a filter list
  *     # or ! and a comment             nothing, like a blank line
  *
- * As in Safe Browsing, an entry that ends in a slash covers everything below it, so
+ * As in Safe Browsing, an entry whose path ends in a slash covers everything below it, so
  * http://evil.example/ covers the whole host. Every entry also covers the hosts below its own, with
- * any scheme and any port.
+ * any scheme and any port. Deep entries cover less; see guard_url_depth.
  *
  * A line in any other form is rejected with a reason. It is never read as something similar,
  * because a part of a pattern, of a rule with options or of an exception would cover more than the
@@ -29,6 +29,7 @@ typedef enum guard_line_kind {
 typedef struct guard_line {
     guard_line_kind kind;
     guard_span expression; /* for an entry: what to hash and list, in the caller's buffer */
+    unsigned deep;         /* for an entry: guard_url_depth */
     const char *reason;    /* for a rejected line: one line of text, a constant */
 } guard_line;
 

@@ -2,12 +2,12 @@
  *
  *     1  Bytes <= 0x20 around the URL, every TAB, CR and LF, and everything from the first '#' on
  *        are removed.
- *     2  User and password are removed.
+ *     2  User and password are removed, and the path loses /./ and /../ as in a browser.
  *     3  %XX is unescaped until none is left.
  *     4  Scheme, host, path and query are separated; a missing scheme is http.
  *     5  The host loses an escaped user, its port, its upper case and its empty labels. Addresses
  *        get one form.
- *     6  The path loses /./, /../ and double slashes. The query stays as it is.
+ *     6  The path loses /./ and /../ once more, and double slashes. The query stays as it is.
  *     7  Bytes <= 0x20 and >= 0x7f, '#' and '%' are written as %XX.
  *
  * Step 3 takes one pass. A byte that completes a %XX at the end of what was unescaped so far is
@@ -20,14 +20,14 @@
  *
  * - Step 2 comes before step 3 as in Chromium. Otherwise http://good.com%2F@evil.com/ would be a
  *   page of good.com.
- * - A backslash before the path is refused: browsers read it as a slash, the rules as a letter. In
- *   the path it is a letter; a browser that hands over a URL has already turned those that it reads
- *   as slashes into slashes.
+ * - A backslash before the path is refused: browsers read it as a slash, the rules as a letter, and
+ *   other programs visit another host than browsers. In the path it is a slash, also when it was
+ *   escaped.
  * - ".." removes the component before it even when that is empty, and double slashes are removed
  *   afterwards.
- * - Both happen after step 3, as the rules say. Browsers resolve dots before they unescape
- *   anything. So a URL with %2F or %3F before a /../ must have passed through a browser to be
- *   listed as the browser will ask for it.
+ * - Browsers resolve dots before they unescape anything: in /a%2Fb/../c and /a/%252e/../c, the
+ *   component before the dots is one component. The rules resolve dots after step 3. This code does
+ *   both, in this order. So a URL has the same form whether or not it has passed through a browser.
  * - "name:" without "//" is a host with its port when digits follow. Otherwise it is a scheme, and
  *   is refused.
  * - ':', '[' and ']' in a name are refused. (http://:80:./ would change each time it is made
@@ -65,6 +65,7 @@ const char *guard_url_message(guard_url_status s)
     case GUARD_URL_EHOST: return "the host contains a character that no host may have";
     case GUARD_URL_EPORT: return "the port is not a number from 0 to 65535";
     case GUARD_URL_EADDRESS: return "there is no IPv6 address between the brackets";
+    case GUARD_URL_ENAME: return "the host cannot be converted to the name that a browser visits";
     }
     return "unknown status";
 }
@@ -177,7 +178,60 @@ static guard_url_status take_scheme(struct text *t, struct scheme *s)
     return known.name == NULL && port_follows(p + 1, t->end) ? GUARD_URL_OK : GUARD_URL_ESCHEME;
 }
 
-/* Removes scheme and user and unescapes the rest. */
+/* Returns how many dots a component consists of, where %2e is a dot, or 0 if it has anything
+ * else. */
+static unsigned only_dots(const uint8_t *p, const uint8_t *end)
+{
+    unsigned dots = 0;
+    for (; p < end && dots < 3; dots++) {
+        if (*p == '.')
+            p++;
+        else if (end - p >= 3 && p[0] == '%' && p[1] == '2' && lower(p[2]) == 'e')
+            p += 3;
+        else
+            return 0;
+    }
+    return dots;
+}
+
+/* Resolves "." and ".." in a path that begins with a slash. Backslashes become slashes. */
+static void resolve_dots(struct text *path)
+{
+    uint8_t *w = path->at;
+    for (uint8_t *p = path->at; p < path->end; p++)
+        if (*p == '\\') *p = '/';
+    for (uint8_t *r = path->at; r < path->end;) {
+        uint8_t *next = seek(r + 1, path->end, '/');
+        const unsigned dots = only_dots(r + 1, next);
+        if (dots == 1 || dots == 2) {
+            while (dots == 2 && w > path->at && *--w != '/') {
+            }
+            if (next == path->end) *w++ = '/';
+        } else {
+            memmove(w, r, (size_t)(next - r));
+            w += next - r;
+        }
+        r = next;
+    }
+    path->end = w;
+}
+
+/* Resolves the path of a URL in which nothing has been unescaped. */
+static void resolve_as_browsers(struct text *t, bool had_scheme)
+{
+    uint8_t *from = authority_end(*t);
+    struct text path = {from, seek(from, t->end, '?')};
+    const uint8_t *query = path.end;
+    const size_t n = (size_t)(t->end - query);
+    /* The host follows in http%3A//host/, of which browsers make nothing. */
+    if (!had_scheme && path.end - from >= 2 && from[1] == '/' && seek(t->at, from, '%') < from)
+        return;
+    resolve_dots(&path);
+    memmove(path.end, query, n);
+    t->end = path.end + n;
+}
+
+/* Removes scheme and user, resolves the path and unescapes everything. */
 static guard_url_status take_apart(struct text *t, struct scheme *s)
 {
     guard_url_status status = take_scheme(t, s);
@@ -185,6 +239,7 @@ static guard_url_status take_apart(struct text *t, struct scheme *s)
     uint8_t *end = authority_end(*t);
     if (seek(t->at, end, '\\') < end) return GUARD_URL_EHOST;
     t->at = after_user(t->at, end);
+    resolve_as_browsers(t, s->name != NULL);
     unescape(t);
     return s->name == NULL ? take_scheme(t, s) : GUARD_URL_OK;
 }
@@ -293,27 +348,6 @@ static guard_url_status take_host(struct text *host, bool had_scheme, guard_url_
 }
 
 /* --- Step 6: the path ------------------------------------------------------------------------- */
-
-/* Resolves "." and ".." in a path that begins with a slash. */
-static void resolve_dots(struct text *path)
-{
-    uint8_t *w = path->at;
-    for (uint8_t *r = path->at; r < path->end;) {
-        uint8_t *next = seek(r + 1, path->end, '/');
-        const size_t n = (size_t)(next - r); /* length of a slash and a component */
-        const bool up = n == 3 && r[1] == '.' && r[2] == '.';
-        if (up || (n == 2 && r[1] == '.')) {
-            while (up && w > path->at && *--w != '/') {
-            }
-            if (next == path->end) *w++ = '/';
-        } else {
-            memmove(w, r, n);
-            w += n;
-        }
-        r = next;
-    }
-    path->end = w;
-}
 
 static void join_slashes(struct text *path)
 {

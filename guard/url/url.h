@@ -30,12 +30,15 @@
 /* Numbers are never reused. */
 typedef enum guard_url_status {
     GUARD_URL_OK = 0,
-    GUARD_URL_EROOM = -1,   /* the caller's buffer is smaller than GUARD_URL_ROOM */
-    GUARD_URL_ESCHEME = -2, /* not http, https or ftp */
-    GUARD_URL_ENOHOST = -3, /* the host is empty */
-    GUARD_URL_EHOST = -4,   /* a byte that no host may contain, like a stray ':' */
-    GUARD_URL_EPORT = -5,   /* a port that is not a number up to 65535 */
-    GUARD_URL_EADDRESS = -6 /* brackets without an IPv6 address in them */
+    GUARD_URL_EROOM = -1,    /* the caller's buffer is smaller than GUARD_URL_ROOM */
+    GUARD_URL_ESCHEME = -2,  /* not http, https or ftp */
+    GUARD_URL_ENOHOST = -3,  /* the host is empty */
+    GUARD_URL_EHOST = -4,    /* a byte that no host may contain, like a stray ':' */
+    GUARD_URL_EPORT = -5,    /* a port that is not a number up to 65535 */
+    GUARD_URL_EADDRESS = -6, /* brackets without an IPv6 address in them */
+    /* A name whose form in a browser is unknown (escaped_name). guard_url_canonical does not return
+     * this, because parents of the name may be known all the same. */
+    GUARD_URL_ENAME = -7
 } guard_url_status;
 
 /* Returns one line of text, never NULL. */
@@ -54,7 +57,8 @@ typedef struct guard_url {
     size_t path;       /* where the host ends and the path begins; the path is never empty */
     size_t query;      /* where the path ends: the position of the '?', or length */
     bool address;      /* the host is an IPv4 or IPv6 address */
-    bool escaped_name; /* the host has bytes >= 0x80 as %XX; no browser asks for it in this form */
+    bool escaped_name; /* the host has bytes >= 0x80 as %XX; browsers visit it under another name,
+                        * if at all, so "not listed" means nothing */
 } guard_url;
 
 /* Converts a host of UTF-8 to ASCII (guard/version/idn.h has an implementation). The ASCII letters
@@ -85,5 +89,16 @@ typedef struct guard_span {
  * short. For each host come the path with its query, the path without it, and the prefixes of the
  * path from "/" on. */
 size_t guard_url_expressions(const guard_url *url, guard_span out[GUARD_URL_EXPRESSIONS]);
+
+/* An entry of a list covers what is below it because its text is an expression of each page there.
+ * The expressions are limited, so deep entries cover less. */
+typedef enum guard_url_deep {
+    GUARD_URL_DEEP_HOST = 1, /* more than five labels: hosts below it are not covered */
+    GUARD_URL_DEEP_PATH = 2  /* a folder below three others: pages below it are not covered */
+} guard_url_deep;
+
+/* Returns which of these limits an entry with the first expression of this URL exceeds: 0, one of
+ * them, or both combined with '|'. */
+unsigned guard_url_depth(const guard_url *url);
 
 #endif

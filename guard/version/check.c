@@ -107,6 +107,10 @@ guard_answer guard_check(const guard *g, guard_memory *memory, const void *url, 
     } else {
         a.expressions = guard_url_expressions(&canonical, expressions);
         for (size_t i = 0; i < a.expressions; i++) check_expression(g, memory, expressions[i], &a);
+        if (canonical.escaped_name && a.verdict == GUARD_CLEAN) {
+            a.verdict = GUARD_BAD_URL;
+            a.url_status = GUARD_URL_ENAME;
+        }
     }
     free(room);
     return a;

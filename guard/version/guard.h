@@ -64,6 +64,9 @@ typedef struct guard_request {
     const guard_reader *reader; /* NULL reads files as they are */
     /* Called for each invalid line, with the reason; may be NULL. */
     void (*reject)(void *ctx, const char *path, uint64_t line, const char *reason);
+    /* Called for each entry of a bad list that does not cover everything below it, with the result
+     * of guard_url_depth; may be NULL. */
+    void (*deep)(void *ctx, const char *path, uint64_t line, unsigned deep);
     void *ctx;
 } guard_request;
 
@@ -121,7 +124,7 @@ typedef enum guard_verdict {
     GUARD_CLEAN,       /* certainly not listed */
     GUARD_LISTED,      /* certainly listed */
     GUARD_UNCONFIRMED, /* the filter cannot exclude it and the store cannot decide */
-    GUARD_BAD_URL      /* not a URL that could be listed; see url_status */
+    GUARD_BAD_URL      /* its canonical form is unknown; url_status is the reason */
 } guard_verdict;
 
 typedef struct guard_answer {

@@ -6,8 +6,9 @@
 #include "../url/url.h"
 
 /* For guard_url_canonical: converts a host of UTF-8 to Punycode, by UTS 46 without transitional
- * processing, as browsers do. IDNA 2008 is stricter than browsers, mainly about emoji. Such a name
- * cannot be converted, and guard_url.escaped_name reports it. */
+ * processing, as browsers do. Browsers are more permissive about symbols and know more characters.
+ * A name that only they can convert is refused, and guard_url.escaped_name reports it: it must not
+ * be taken for a name that is not listed. */
 size_t guard_idn(const char *host, size_t len, char *name);
 
 #endif

@@ -124,6 +124,8 @@ static bool take_line(struct reading *r, const char *text, size_t n)
     if (line.kind != GUARD_LINE_ENTRY) return true;
     r->tally->lines++;
     if (r->bad != NULL) return take_good(r, line.expression);
+    if (line.deep != 0 && r->request->deep != NULL)
+        r->request->deep(r->request->ctx, r->list->path, r->line, line.deep);
     return push(r->out, line.expression, r->labels, r->why);
 }
 

@@ -54,6 +54,46 @@ $ tamis guard check g --json BAD.example nothing.example 'http:///'
 $ printf 'a.example/\377\n' | tamis guard check g --json | grep -o '"url.*"verdict'
 "url": "a.example/\u00ff", "url_hex": "612e6578616d706c652fff", "verdict
 
+# A name that cannot be mapped as a browser maps it is a doubt, unless a parent of it is listed.
+$ printf '%s\n' evil.example phish.example/x/ > names && tamis guard build -q n names
+$ printf 'http://e\341\240\216vil.example/\nhttp://ev\342\201\241il.example/\nhttp://-a\357\275\241evil\357\275\241example/\n\360\237\231\202.evil.example\n' | tamis guard check n | cut -c 1-6
+listed
+listed
+listed
+listed
+$ printf 'http://e\360\234\263\253il.example/\n\360\237\231\202\357\274\216evil\357\274\216example\nhttp://\377.example/\n' | tamis guard check n | cut -c 1-6; printf 'fa\341\272\236.example' | tamis guard check n -q
+no URL
+no URL
+no URL
+[2]
+$ tamis guard check n --json "$(printf 'http://e\360\234\263\253il.example/')"
+{"url": "http://e𜳫il.example/", "verdict": "no URL", "reason": "the host cannot be converted to the name that a browser visits", "expressions": 1, "maybes": 0, "asked": 0}
+[2]
+$ tamis guard explain "$(printf 'http://\342\230\203.net/')"
+canonical http://%E2%98%83.net/
+expressions
+  %E2%98%83.net/
+tamis: http://☃.net/: the host cannot be converted to the name that a browser visits
+[2]
+
+# Paths as browsers resolve them.
+$ tamis guard check n 'http://phish.example/a\..\x\b' 'http://phish.example/a%2Fb/../x/' 'http://phish.example/a%3Fb/../x/' 'http://phish.example/x/y/%252e%252e/%252e%252e/../'
+listed      http://phish.example/a\..\x\b  (names: phish.example/x/)
+listed      http://phish.example/a%2Fb/../x/  (names: phish.example/x/)
+listed      http://phish.example/a%3Fb/../x/  (names: phish.example/x/)
+listed      http://phish.example/x/y/%252e%252e/%252e%252e/../  (names: phish.example/x/)
+
+# Entries too deep to cover what is below them.
+$ printf '%s\n' phish.example/1/2/3/ phish.example/1/2/3/4/ phish.example/1/2/3/4/5/ phish.example/1/2/3/4 b.c.d.e.example a.b.c.d.e.f.example '0.0.0.0 a.b.c.d.e.g.example' 1.2.3.4 > deep && tamis guard build m deep | head -n 2
+tamis: deep: line 6: more than 5 labels, so hosts below it are not covered (2 such entries)
+tamis: deep: line 2: more than 3 folders, so pages below it are not covered (2 such entries)
+m: version 1
+  listed    8 expressions from 8 lines
+$ tamis guard build -q m deep
+$ tamis guard check m a.b.c.d.e.f.example/x http://phish.example/1/2/3/4/?x
+listed      a.b.c.d.e.f.example/x  (deep: a.b.c.d.e.f.example/)
+listed      http://phish.example/1/2/3/4/?x  (deep: phish.example/1/2/3/4/)
+
 # A URL taken apart, with what filter and store say of it.
 $ tamis guard explain 'HTTP://User@A.B.C:80/x/../1/%32.html?p=1#top'
 canonical http://a.b.c/1/2.html?p=1

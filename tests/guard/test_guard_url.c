@@ -99,7 +99,28 @@ static const struct vector ours[] = {
     {"http://host/...", NULL},
     {"http://host/.a/..b/c.", NULL},
     {"http://host/?a/../b//c/./%2e%2e", "http://host/?a/../b//c/./.."},
-    {"http://host/a\\b", "http://host/a\\b"},
+    /* A backslash is a slash, as in browsers, except in the query. */
+    {"http://host/a\\b", "http://host/a/b"},
+    {"http://host/a%5Cb", "http://host/a/b"},
+    {"http://host/a\\..\\b\\.", "http://host/b/"},
+    {"http://host/a/..%5c..\\b", "http://host/b"},
+    {"http://host/?a\\..\\b", "http://host/?a\\..\\b"},
+    {"host/a\\b", "http://host/a/b"},
+    /* Dots are resolved before anything is unescaped, and again afterwards. */
+    {"http://host/x/a%2Fb/../c", "http://host/x/c"},
+    {"http://host/x/a%5Cb/../c", "http://host/x/c"},
+    {"http://host/x/a%3Fb/../c", "http://host/x/c"},
+    {"http://host/x/a%23b/../c", "http://host/x/c"},
+    {"http://host/x/%252e%252e/../c", "http://host/x/c"},
+    {"http://host/x/%252e/../c", "http://host/x/c"},
+    {"http://host/x/%2e/.%2E/%2e./c/%2E%2e", "http://host/"},
+    {"http://host/x/%252e%252e/c", "http://host/c"},
+    {"http://host/x/a%2F../c", "http://host/x/c"},
+    {"http://host/a/..?b/../c", "http://host/?b/../c"},
+    {"http://host/a/..%3fb/../c", "http://host/a/c"},
+    {"http://host/a%3fb/..", "http://host/"},
+    {"host/x/a%2Fb/../c", "http://host/x/c"},
+    {"http%3A//host/a/../b", "http://host/b"},
     {"http://host/a #x", "http://host/a%20"},
     /* IPv4 in any form; anything else is a name. */
     {"http://0x7f.1/", "http://127.0.0.1/"},
@@ -241,9 +262,9 @@ static void what_has_no_canonical_form(void)
 
 static void every_status_has_a_text_of_its_own(void)
 {
-    for (int s = GUARD_URL_EADDRESS; s <= GUARD_URL_OK; s++) {
+    for (int s = GUARD_URL_ENAME; s <= GUARD_URL_OK; s++) {
         CHECK(strlen(guard_url_message((guard_url_status)s)) > 0);
-        for (int other = GUARD_URL_EADDRESS; other < s; other++)
+        for (int other = GUARD_URL_ENAME; other < s; other++)
             CHECK(strcmp(guard_url_message((guard_url_status)s),
                          guard_url_message((guard_url_status)other)) != 0);
     }
@@ -312,6 +333,61 @@ static void the_edges_of_the_expressions(void)
     for (const char *p = all; *p != 0; p++) n += *p == ' ';
     free(all);
     CHECK_THAT(n, ==, GUARD_URL_EXPRESSIONS);
+}
+
+/* Reports whether a page has the first expression of an entry among its own. */
+static bool is_covered(const char *entry, const char *page, unsigned *deep)
+{
+    static char room[2][GUARD_URL_ROOM(256)];
+    guard_url u[2];
+    guard_span first[GUARD_URL_EXPRESSIONS], all[GUARD_URL_EXPRESSIONS];
+    if (guard_url_canonical(entry, strlen(entry), NULL, room[0], sizeof room[0], &u[0]) ||
+        guard_url_canonical(page, strlen(page), NULL, room[1], sizeof room[1], &u[1]))
+        abort();
+    *deep = guard_url_depth(&u[0]);
+    guard_url_expressions(&u[0], first);
+    const size_t n = guard_url_expressions(&u[1], all);
+    for (size_t i = 0; i < n; i++)
+        if (all[i].length == first[0].length &&
+            memcmp(all[i].bytes, first[0].bytes, all[i].length) == 0)
+            return true;
+    return false;
+}
+
+/* The depth of an entry says exactly whether what is below it is covered. */
+static void the_depth_of_entries(void)
+{
+    char host[64] = "e", folder[64] = "e/", page[80];
+    unsigned deep;
+    for (size_t labels = 1; labels <= 8; labels++) {
+        snprintf(page, sizeof page, "www.%s/", host);
+        const bool covered = is_covered(host, page, &deep);
+        CHECK_THAT(deep, ==, labels > 5 ? GUARD_URL_DEEP_HOST : 0);
+        CHECK(covered == (labels > 1 && deep == 0));
+        CHECK(is_covered(host, host, &deep));
+        memmove(host + 2, host, strlen(host) + 1);
+        memcpy(host, "a.", 2);
+    }
+    for (size_t folders = 0; folders <= 8; folders++) {
+        snprintf(page, sizeof page, "%slogin.html", folder);
+        const bool covered = is_covered(folder, page, &deep);
+        CHECK_THAT(deep, ==, folders > 3 ? GUARD_URL_DEEP_PATH : 0);
+        CHECK(covered == (deep == 0));
+        snprintf(page, sizeof page, "%s?query", folder);
+        CHECK(is_covered(folder, page, &deep));
+        memcpy(folder + strlen(folder), "1/", 3);
+    }
+    /* Neither a page nor a query ends in a slash, and addresses have no hosts below them. */
+    is_covered("e/1/2/3/4/5", "e", &deep);
+    CHECK_THAT(deep, ==, 0);
+    is_covered("e/1/2/3/4/?q/", "e", &deep);
+    CHECK_THAT(deep, ==, 0);
+    is_covered("e/1/2/3/4/?", "e", &deep);
+    CHECK_THAT(deep, ==, GUARD_URL_DEEP_PATH);
+    is_covered("1.2.3.4/1/2/3/4/", "e", &deep);
+    CHECK_THAT(deep, ==, GUARD_URL_DEEP_PATH);
+    is_covered("a.b.c.d.e.f/1/2/3/4/", "e", &deep);
+    CHECK_THAT(deep, ==, GUARD_URL_DEEP_PATH | GUARD_URL_DEEP_HOST);
 }
 
 /* --- Hostile input ---------------------------------------------------------------------------- */
@@ -509,6 +585,7 @@ static const struct test tests[] = {
     {"every status has a text of its own", every_status_has_a_text_of_its_own},
     {"the published expressions", the_published_expressions},
     {"the edges of the expressions", the_edges_of_the_expressions},
+    {"the depth of entries", the_depth_of_entries},
     {"long and hostile", long_and_hostile},
     {"every byte everywhere", every_byte_everywhere},
     {"every truncation", every_truncation},
