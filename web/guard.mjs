@@ -37,17 +37,25 @@ class Bounded extends Map {
 }
 
 // Makes the module parse a URL. Returns the number of expressions, or the reason why there are
-// none. International names are converted to Punycode first, as the browser itself does.
+// none. The module cannot convert international names to Punycode. The browser does it, from the
+// canonical form: everything that browsers and the module could read differently is gone there.
 function enter(url) {
-  const bytes = put(url), n = c.url(room, bytes);
-  if (n < 0) return text(c.why());
-  if (typeof url !== 'string' || !c.urlEscaped()) return n;
+  const parse = (any) => {
+    const bytes = put(any); // which may move the room
+    return c.url(room, bytes);
+  };
+  let n = parse(url);
   try {
-    const whole = /^\s*[a-z]+:/i.test(url) ? url : `http://${url}`;
-    return enter(new TextEncoder().encode(new URL(whole).href));
+    if (n >= 0 && c.urlEscaped()) {
+      const canonical = text(c.urlText());
+      // The capital sharp s, which older browsers and Node 20 do not map as newer browsers do.
+      if (/^\w+:\/\/[^/]*%E1%BA%9E/.test(canonical)) return 'a host that browsers read differently';
+      n = parse(new URL(canonical).href);
+    }
   } catch {
     return 'a host that no browser visits';
   }
+  return n < 0 ? text(c.why()) : n;
 }
 
 // Returns the expressions of the URL that the module has parsed.
