@@ -208,7 +208,7 @@ guard_line guard_list_line(const void *bytes, size_t len, guard_url_idn *idn, ch
         return (guard_line){.kind = GUARD_LINE_NOTHING};
     for (const uint8_t *c = p.at; c < p.end; c++) {
         if (*c < 0x20 && *c != '\t') return reject("a control character; is this a text file?");
-        if (*c == '\\') return reject("a backslash; write /");
+        if (*c == '\\') return reject("a backslash; write /, or %5C in a query");
     }
     if (rest.at < rest.end && is_address(word, &nowhere)) return hosts_line(&r, nowhere, rest);
     if (rest.at < rest.end) return reject("white space inside; write %20 in a URL");
