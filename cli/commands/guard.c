@@ -141,6 +141,26 @@ static void print_version(const char *directory, const guard_manifest *m)
     printf("  store     %s bytes\n", grouped(m->store.bytes));
 }
 
+static void print_json_version(const guard_manifest *m, const struct notes *notes)
+{
+    json_open('{');
+    json_count("version", m->version);
+    json_count("base", m->base);
+    json_count("entries", m->entries);
+    json_count("lines", m->lines);
+    json_count("left_out", m->rejects);
+    json_count("deep_hosts", notes->hosts.n);
+    json_count("deep_folders", notes->folders.n);
+    json_count("never", m->good);
+    json_count("filter_bytes", m->filter.bytes);
+    json_count("delta_bytes", m->delta.bytes);
+    json_count("removed_bytes", m->removal.bytes);
+    json_count("store_bytes", m->store.bytes);
+    json_number("rate", m->rate);
+    json_close('}');
+    putchar('\n');
+}
+
 int run_guard_build(const struct args *a)
 {
     static const guard_reader reader = {open_list, read_list_bytes, list_reason, close_list};
@@ -169,7 +189,8 @@ int run_guard_build(const struct args *a)
     if (!good) snprintf(why.text, sizeof why.text, "not enough memory");
     good = good && guard_build(&r, m, &why);
     show_notes(&notes);
-    if (good && !a->quiet) print_version(a->words[0], m);
+    if (good && !a->quiet && a->json) print_json_version(m, &notes);
+    if (good && !a->quiet && !a->json) print_version(a->words[0], m);
     free(lists);
     free(labels);
     free(m);

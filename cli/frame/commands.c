@@ -598,8 +598,9 @@ const struct command commands[] = {
     {"guard build", "DIR LIST...", "publish lists of bad URLs in a directory",
      "Reads the lists and writes to DIR a filter and an exact store of their entries, which 'tamis "
      "guard check' and 'tamis guard serve' use. Each line of a list is a URL, a host, a line of a "
-     "hosts file, ||host^ or a comment. Any other line is reported with its number and left out. A "
-     "list may be compressed.\n"
+     "hosts file, ||host^ or a comment. Any other line is reported with its number and left out. "
+     "Entries that are too deep to cover what is below them are counted and reported. A list may "
+     "be compressed.\n"
      "\n"
      "Each LIST is a file, or LABEL=FILE. Verdicts name the labels of the lists that contain the "
      "URL. The default label is the name of the file, without its folder and its ending. URLs in "
@@ -611,7 +612,7 @@ const struct command commands[] = {
      "download is small if little has changed. Exit status 0 when a version was published, 2 on an "
      "error.",
      "tamis guard build guard malware=bad-urls.txt --never popular.txt",
-     "max-bytes never lenient quiet", 2, run_guard_build},
+     "max-bytes never lenient quiet json", 2, run_guard_build},
     {"guard check", "DIR [URL...]", "check whether URLs are listed",
      "Checks the URLs, or the lines of standard input if none or - is given. Prints a verdict for "
      "each: clean, listed (with the labels) or unconfirmed, and how it was reached. Exit status 0 "

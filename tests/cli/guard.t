@@ -90,6 +90,8 @@ tamis: deep: line 2: more than 3 folders, so pages below it are not covered (2 s
 m: version 1
   listed    8 expressions from 8 lines
 $ tamis guard build -q m deep
+$ tamis guard build --json m deep 2> /dev/null | sed 's/"filter_bytes.*"rate": .*}/.../'
+{"version": 3, "base": 1, "entries": 8, "lines": 8, "left_out": 0, "deep_hosts": 2, "deep_folders": 2, "never": 0, ...
 $ tamis guard check m a.b.c.d.e.f.example/x http://phish.example/1/2/3/4/?x
 listed      a.b.c.d.e.f.example/x  (deep: a.b.c.d.e.f.example/)
 listed      http://phish.example/1/2/3/4/?x  (deep: phish.example/1/2/3/4/)
