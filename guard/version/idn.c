@@ -99,7 +99,7 @@ static size_t read_utf8(const char *text, uint32_t *code)
 {
     const uint8_t first = (uint8_t)*text;
     size_t n = 1;
-    if (first >= 0xc2 && first < 0xf5) n = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (first >= 0xc2 && first < 0xf5) n = 2 + (size_t)(first >= 0xe0) + (size_t)(first >= 0xf0);
     *code = n == 1 ? first : first & (0x7fu >> n);
     for (size_t i = 1; i < n; i++) {
         if (((uint8_t)text[i] & 0xc0) != 0x80) return 1;

@@ -46,6 +46,11 @@ const FRAGMENTS = ['#', '#x', '#/../x?y', '#ü', '#a#b', '# ', '#\\'];
 const FANCY = [0xff41, 0xff21, 0x24d0, 0x24b6, 0x1d41a, 0x1d44e, 0x1d586, 0x1d68a, 0x1ccd6,
   0x1f130];
 
+// Where blocks begin whose letters are composed, mapped, ignored or refused in labels.
+const BLOCKS = [0x80, 0x100, 0x300, 0x380, 0x580, 0x600, 0x900, 0xe00, 0x1100, 0x1e00, 0x1f00,
+  0x2000, 0x2100, 0x3000, 0x3300, 0xa640, 0xac00, 0xf900, 0xfb00, 0xfe00, 0xff00, 0x1d400, 0x1f100,
+  0x2f800];
+
 const escaped = (text) => [...new TextEncoder().encode(text)]
   .map((b) => `%${b.toString(16).padStart(2, '0')}`).join('');
 
@@ -90,7 +95,10 @@ export function speller(random) {
     return values.map((v) => [...number(v)].map((c) => letter(c, effort)).join(''))
       .join(random(6) === 0 ? one(STOPS) : '.') + maybe(8, ['.', '。', '..']);
   };
-  const host = () => [name, name, name, name, address, () => one(ADDRESSES6)][random(6)]();
+  const strange = () => `${maybe(3, ['a', 'ab-'])}${times(4, () =>
+    String.fromCodePoint(one(BLOCKS) + random(0x80)))}.evil.example`;
+  const host = () => [name, name, name, name, strange, address, address,
+    () => one(ADDRESSES6)][random(8)]();
   const path = () => times(5, () => one(BETWEEN) + one(random(3) === 0 ? DOTS : WORDS)) +
     maybe(3, BETWEEN);
 
