@@ -1,16 +1,13 @@
-/* International names with libidn2.
+/* International names with libidn2, which refuses names that browsers visit:
  *
- * libidn2 refuses names that browsers visit, so there are several attempts:
- *
+ * - It refuses characters that newer versions of UTS 46 ignore. They are removed first. Browsers
+ *   with an older version visit no such name.
  * - It applies the strict rules about hyphens to the result of the UTS 46 mapping, and so refuses
  *   names like -ü.example. Without the mapping it accepts them, and refuses every name that would
- *   have to be mapped. So the second attempt never produces another name than the first would have
- *   produced.
+ *   have to be mapped. So a second attempt without the mapping never produces another name than the
+ *   first would have produced.
  * - It applies them to labels of ASCII as well, if another label is not ASCII. So the last attempt
  *   converts each label alone and leaves those of ASCII as they are.
- *
- * - It refuses characters that Unicode has only later declared to be ignored in names. They are
- *   removed before the first attempt. Browsers older than that declaration visit no such name.
  *
  * A name that cannot be converted is refused: most symbols, which IDNA 2008 excludes, and all
  * characters that are newer than libidn2's tables. A browser may map such a character to any other,
@@ -61,7 +58,7 @@ static size_t full_stop(const char *text)
 
 static bool is_ascii(const char *text)
 {
-    while (*text > 0) text++;
+    while (*text != 0 && (uint8_t)*text < 0x80) text++;
     return *text == 0;
 }
 
@@ -108,7 +105,7 @@ static size_t read_utf8(const char *text, uint32_t *code)
     return n;
 }
 
-/* Fillers and controls that UTS 46 has ignored since Unicode 16 and that libidn2 2.3.3 refuses. */
+/* Fillers and controls that Chromium 156 ignores and libidn2 2.3.3 refuses. */
 static bool is_ignored(uint32_t code)
 {
     static const uint32_t ranges[][2] = {{0x115f, 0x1160}, {0x17b4, 0x17b5},  {0x180e, 0x180e},
