@@ -7,6 +7,7 @@ import test from 'node:test';
 import { native } from '../help.mjs';
 import { listen, serve, shot, visitor, watch } from './chromium.mjs';
 import { check, folder, guardServer, texts, verdicts, visit, visitStatic } from './pages.mjs';
+import { until } from './world.mjs';
 
 const withGuard = { skip: !native(['help']).includes('guard serve') && 'built without the guard' };
 const figures = (page) => texts(page, 'n-checked', 'n-sent', 'n-saved');
@@ -50,7 +51,8 @@ test('a server that is gone: unconfirmed, never clean, and the way back', withGu
     /the server could not be asked.*No valid answer/s);
   await shot(page, 'page-server-gone');
   // Nothing went wrong except the connection.
-  assert.ok(wrong.length > 0 && wrong.every((line) => line.includes('ERR_CONNECTION_REFUSED')),
+  await until(() => wrong.length > 0, 'a complaint');
+  assert.ok(wrong.every((line) => line.includes('ERR_CONNECTION_REFUSED')),
     wrong.join('\n'));
 });
 
@@ -75,8 +77,8 @@ test('a new version is loaded when an answer reports it', withGuard, async (t) =
   const { url, directory } = await guardServer(t, { malware: ['bad.example', 'worse.example'] });
   const { page } = await visit(t, url);
   native(['guard', 'build', '-q', directory, '-'], 'bad.example\nnew.example\n');
-  while ((await (await fetch(`${url}/v1/update`)).json()).version !== 2)
-    await new Promise((done) => setTimeout(done, 50));
+  await until(async () => (await (await fetch(`${url}/v1/update`)).json()).version === 2,
+    'version 2');
   await check(page, 'http://bad.example/');
   await page.waitForFunction(() =>
     document.getElementById('lists').textContent.startsWith('Version 2'));
@@ -158,6 +160,6 @@ test('the strict policy in the page holds: no inline scripts, no other origins',
   }, other.url);
   assert.equal(await page.title(), 'Tamis: have I seen this?');
   assert.deepEqual(other.log, []);
-  assert.ok(wrong.filter((line) => line.includes('Content Security Policy')).length >= 3,
-    wrong.join('\n'));
+  await until(() => wrong.filter((line) => line.includes('Content Security Policy')).length >= 3,
+    'three complaints');
 });

@@ -133,9 +133,10 @@ export async function world(t, { lists = LISTS, buildOptions = [], configured = 
 
 // Starts going there. `at` and `stopped` report where that leads: a navigation that is held and
 // goes on counts as aborted.
-export const go = (page, url) => page.goto(url, { waitUntil: 'commit' }).catch((e) => {
+export const held = (navigation) => navigation.catch((e) => {
   if (!/ERR_ABORTED|interrupted by another navigation/.test(e.message)) throw e;
 });
+export const go = (page, url) => held(page.goto(url, { waitUntil: 'commit' }));
 export const at = (page, url) => page.waitForURL((now) => now.href === url, { waitUntil: 'load' });
 export const stopped = (page) => page.getByRole('heading', { name: 'This page was stopped' })
   .waitFor();
@@ -161,6 +162,10 @@ async function aside(it, act) {
 
 export const badge = (it) => aside(it, (page) =>
   page.evaluate(() => chrome.action.getBadgeText({})));
+
+// The passes that the browser knows.
+export const rules = (it) => aside(it, (page) =>
+  page.evaluate(() => chrome.declarativeNetRequest.getSessionRules()));
 
 // Stops the worker, as the browser does after half a minute of rest.
 export const stopWorker = (it) => aside(it, async (page) => {
