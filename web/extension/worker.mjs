@@ -2,6 +2,7 @@
 // to date. It may be stopped at any time, so everything it must know afterwards is in store.mjs.
 import { Guard } from './tamis/tamis.mjs';
 import { end, hold, pass } from './rules.mjs';
+import { checkSandboxed } from './sandboxed.mjs';
 import { change, forget, keep, recall, session, set, settings } from './store.mjs';
 
 const MINUTES = 30; // between updates
@@ -236,5 +237,6 @@ chrome.tabs.onRemoved.addListener((tabId) => {
 chrome.alarms.onAlarm.addListener(() => { update(); });
 chrome.runtime.onInstalled.addListener(() => { update(); });
 chrome.runtime.onStartup.addListener(() => { update(); });
+checkSandboxed(check);
 chrome.action.onClicked.addListener(() => chrome.runtime.openOptionsPage());
 show();
