@@ -9,9 +9,10 @@ function explain() {
   document.body.className = window.top === window ? '' : 'framed';
   document.title = document.querySelector('h1').textContent;
   $('host').textContent = new URL(to).hostname;
-  $('back').hidden = window.top !== window;
+  $('back').hidden = window.top !== window || history.length < 2;
   $('back').addEventListener('click', () => history.back());
   document.querySelector('main').hidden = false;
+  if (!$('back').hidden) $('back').focus();
 }
 
 if (/^https?:\/\//.test(to)) {
