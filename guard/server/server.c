@@ -225,35 +225,47 @@ static struct MHD_Daemon *start(struct guard_server *s, int fd)
 
 /* --- Life cycle ------------------------------------------------------------------------------- */
 
-/* Returns the signal that arrived within this time, or -1. */
-static int next_signal(const sigset_t *set, long milliseconds)
+/* Waits for one of these signals up to this time. Returns false if none arrived. */
+static bool wait_signal(const sigset_t *set, long milliseconds)
 {
     const struct timespec t = {milliseconds / 1000, milliseconds % 1000 * 1000000};
-    return sigtimedwait(set, NULL, &t);
+    return sigtimedwait(set, NULL, &t) > 0;
 }
 
-static void serve(struct guard_server *s, const sigset_t *set)
+/* The signals that end the server. */
+static sigset_t endings(void)
 {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    return set;
+}
+
+/* When several signals are pending, the system delivers the one with the lowest number, SIGHUP. So
+ * this looks for the others before each reload; otherwise a stream of SIGHUPs would hide them.
+ * SIGHUPs that arrive during a reload cause one more. */
+static void serve(struct guard_server *s, const sigset_t *all)
+{
+    const sigset_t ending = endings();
     for (;;) {
-        const int signal_number = next_signal(set, 1000 * LOOK_SECONDS);
-        if (signal_number == SIGTERM || signal_number == SIGINT) return;
-        guard_live_look(&s->live, guard_clock(), signal_number == SIGHUP);
+        const struct timespec t = {LOOK_SECONDS, 0};
+        const int arrived = sigtimedwait(all, NULL, &t);
+        if (arrived == SIGTERM || arrived == SIGINT || wait_signal(&ending, 0)) return;
+        guard_live_look(&s->live, guard_clock(), arrived == SIGHUP);
         cut_slow(s, guard_clock());
     }
 }
 
 /* Accepts no new connections. Requests that have been received are answered first, unless their
  * clients are slower than the time limit for silence or a second signal arrives. */
-static void stop(struct guard_server *s, struct MHD_Daemon *daemon, const sigset_t *set)
+static void stop(struct guard_server *s, struct MHD_Daemon *daemon)
 {
+    const sigset_t ending = endings();
     const int64_t end = guard_clock() + 1000 * (int64_t)s->settings.timeout_seconds;
     atomic_store(&s->stopping, true);
     MHD_quiesce_daemon(daemon);
-    for (bool done = false; !done;) {
-        const int signal_number = next_signal(set, 20);
-        done = s->metrics.active == 0 || guard_clock() > end || signal_number == SIGTERM ||
-               signal_number == SIGINT;
-    }
+    while (!wait_signal(&ending, 20) && s->metrics.active != 0 && guard_clock() <= end) continue;
     MHD_stop_daemon(daemon);
 }
 
@@ -283,7 +295,7 @@ static bool run(struct guard_server *s, const sigset_t *set, guard_error *why)
     } else {
         if (s->settings.ready != NULL) s->settings.ready(s->settings.ctx, port);
         serve(s, set);
-        stop(s, daemon, set);
+        stop(s, daemon);
     }
     close(fd);
     return daemon != NULL;
@@ -300,9 +312,7 @@ bool guard_serve(const guard_service *service, guard_error *why)
     set_defaults(&s->settings);
     s->metrics.started = guard_clock();
     pthread_mutex_init(&s->lock, NULL);
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
+    set = endings();
     sigaddset(&set, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &set, &old);
     sigaction(SIGPIPE, &ignore, &pipes);
@@ -317,9 +327,7 @@ bool guard_serve(const guard_service *service, guard_error *why)
     guard_limits_free(s->limits);
     pthread_mutex_destroy(&s->lock);
     free(s);
-    /* Discard signals that arrived twice: they would end the program when unblocked. */
-    while (next_signal(&set, 0) >= 0) continue;
     sigaction(SIGPIPE, &pipes, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (!good) pthread_sigmask(SIG_SETMASK, &old, NULL);
     return good;
 }

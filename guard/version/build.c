@@ -218,13 +218,12 @@ static bool take_base_entry(void *ctx, const uint8_t hash[GUARD_HASH_SIZE], uint
 static bool read_base(struct build *b, struct guard_entries *out)
 {
     char *path = guard_part_path(b->request->directory, b->old.base, "store");
-    guard_part found;
-    out->at = malloc((b->old.base_entries + 1) * sizeof *out->at);
+    struct guard_store *s =
+        path != NULL ? guard_store_open(path, &b->old.base_store, b->old.base_entries, b->why)
+                     : NULL;
+    if (s != NULL) out->at = malloc((b->old.base_entries + 1) * sizeof *out->at);
     out->room = (size_t)b->old.base_entries;
-    bool good = path != NULL && out->at != NULL && guard_sum_file(path, &found, b->why) &&
-                strcmp(found.sha256, b->old.base_store.sha256) == 0;
-    struct guard_store *s = good ? guard_store_open(path, b->why) : NULL;
-    good = s != NULL && guard_store_each(s, NULL, 0, take_base_entry, out);
+    const bool good = out->at != NULL && guard_store_each(s, NULL, 0, take_base_entry, out);
     guard_store_close(s);
     free(path);
     return good && out->n == out->room;

@@ -4,7 +4,6 @@
 #include "manifest.h"
 #include "store.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tamis/inspect.h>
@@ -27,24 +26,30 @@ struct guard {
     struct guard_store *store;
 };
 
-/* Reads a part and verifies the size and checksum in the manifest. */
+struct part_reading {
+    struct bytes *to;
+    size_t n;
+};
+
+static bool take_bytes(void *ctx, const void *bytes, size_t n)
+{
+    struct part_reading *r = ctx;
+    if (r->to->p == NULL) r->to->p = aligned_alloc(64, (r->to->n + 63) / 64 * 64);
+    if (r->to->p == NULL) return false;
+    memcpy((char *)r->to->p + r->n, bytes, n);
+    r->n += n;
+    return true;
+}
+
+/* Reads a part into memory and verifies the size and checksum in the manifest. */
 static bool read_part(const char *directory, uint64_t version, const char *name,
                       const guard_part *part, struct bytes *out, guard_error *why)
 {
     char *path = guard_part_path(directory, version, name);
-    guard_part found;
+    struct part_reading r = {out, 0};
     if (path == NULL) return guard_fail(why, "not enough memory");
-    bool good = guard_sum_file(path, &found, why);
-    if (good && (found.bytes != part->bytes || strcmp(found.sha256, part->sha256) != 0))
-        good = guard_fail(why, "%s: damaged, or not the version that the manifest names", path);
-    FILE *f = good && out != NULL ? fopen(path, "re") : NULL;
-    if (good && out != NULL) {
-        out->n = (size_t)part->bytes;
-        out->p = aligned_alloc(64, (out->n + 63) / 64 * 64);
-        good = f != NULL && out->p != NULL && fread(out->p, 1, out->n, f) == out->n;
-        if (!good) guard_fail(why, "%s: cannot read: %s", path, strerror(errno));
-    }
-    if (f != NULL) fclose(f);
+    out->n = (size_t)part->bytes;
+    const bool good = guard_read_part(path, part, take_bytes, &r, why);
     free(path);
     return good;
 }
@@ -73,10 +78,10 @@ static bool load(guard *g, const char *directory, guard_error *why)
                view("delta", &g->delta_bytes, &g->delta, why);
     if (good && m->removal.bytes != 0)
         good = read_part(directory, m->version, "removed", &m->removal, &g->removed, why);
-    good = good && read_part(directory, m->version, "store", &m->store, NULL, why);
     if (!good) return false;
     char *path = guard_part_path(directory, m->version, "store");
-    g->store = path != NULL ? guard_store_open(path, why) : NULL;
+    if (path == NULL) return guard_fail(why, "not enough memory");
+    g->store = guard_store_open(path, &m->store, m->entries, why);
     free(path);
     return g->store != NULL;
 }

@@ -98,9 +98,9 @@ bool guard_build(const guard_request *r, guard_manifest *out, guard_error *why);
 
 typedef struct guard guard;
 
-/* Opens the published version. Every checksum is verified before any content is used. The files
- * stay open, because a newer version may replace them. Several threads may use the handle at
- * once. */
+/* Opens the published version. All its files are read into memory, and every checksum is verified
+ * there before any content is used, so nothing that happens to the files later changes an answer.
+ * Several threads may use the handle at once. */
 guard *guard_open(const char *directory, guard_error *why);
 void guard_close(guard *g);
 const guard_manifest *guard_about(const guard *g);
@@ -162,7 +162,9 @@ typedef struct guard_service {
     void *ctx;
 } guard_service;
 
-/* Serves until SIGTERM or SIGINT, and publishes new versions of the directory as they appear. */
+/* Serves until SIGTERM or SIGINT, and publishes new versions of the directory as they appear. After
+ * it has served, these signals and SIGHUP stay blocked: the program is about to end, and a late one
+ * must not change its exit status. */
 bool guard_serve(const guard_service *s, guard_error *why);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <tamis/publish.h>
 #include <tamis/tamis.h>
 #include <unistd.h>
@@ -55,28 +56,83 @@ static void sum_bytes(const void *bytes, size_t n, char *hex)
     to_hex(digest, sizeof digest, hex);
 }
 
-bool guard_sum_file(const char *path, guard_part *out, guard_error *why)
+/* Opens a file for reading without waiting for it: opening a pipe waits for a writer, and reading a
+ * device may never end. Returns -1 after a failure. */
+static int open_regular(const char *path, uint64_t *size, guard_error *why)
+{
+    struct stat st;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const bool known = fd >= 0 && fstat(fd, &st) == 0;
+    if (known && S_ISREG(st.st_mode)) {
+        *size = (uint64_t)st.st_size;
+        return fd;
+    }
+    const int os = known ? EINVAL : errno;
+    guard_fail(why, "%s: %s", path, known ? "is not a regular file" : strerror(os));
+    if (fd >= 0) close(fd);
+    errno = os;
+    return -1;
+}
+
+static bool take_nothing(void *ctx, const void *bytes, size_t n)
+{
+    (void)ctx;
+    (void)bytes;
+    (void)n;
+    return true;
+}
+
+/* Passes the bytes of an open file to `take` and sums the same bytes, at most `most`. Closes the
+ * file. */
+static bool read_and_sum(int fd, const char *path, uint64_t most, guard_take *take, void *ctx,
+                         guard_part *out, guard_error *why)
 {
     static const size_t PIECE = 1 << 18;
     struct sha256_ctx sum;
     uint8_t digest[GUARD_HASH_SIZE], *buffer = malloc(PIECE);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = -1;
+    bool taken = true;
     memset(out, 0, sizeof *out);
     sha256_init(&sum);
-    while (fd >= 0 && buffer != NULL && (got = read(fd, buffer, PIECE)) != 0) {
+    while (taken && buffer != NULL && out->bytes <= most && (got = read(fd, buffer, PIECE)) != 0) {
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) break;
         sha256_update(&sum, (size_t)got, buffer);
         out->bytes += (uint64_t)got;
+        if (out->bytes <= most) taken = take(ctx, buffer, (size_t)got);
     }
     const int os = errno;
-    if (fd >= 0) close(fd);
+    close(fd);
     free(buffer);
-    if (got < 0) return guard_fail(why, "%s: %s", path, strerror(os));
+    if (got < 0 || !taken) return guard_fail(why, "%s: cannot read: %s", path, strerror(os));
     sha256_digest(&sum, sizeof digest, digest);
     to_hex(digest, sizeof digest, out->sha256);
     return true;
+}
+
+bool guard_sum_file(const char *path, guard_part *out, guard_error *why)
+{
+    uint64_t size;
+    const int fd = open_regular(path, &size, why);
+    return fd >= 0 && read_and_sum(fd, path, UINT64_MAX, take_nothing, NULL, out, why);
+}
+
+bool guard_read_part(const char *path, const guard_part *part, guard_take *take, void *ctx,
+                     guard_error *why)
+{
+    guard_part found;
+    uint64_t size;
+    const int fd = open_regular(path, &size, why);
+    if (fd < 0) return false;
+    bool same = size == part->bytes;
+    if (!same)
+        close(fd);
+    else if (!read_and_sum(fd, path, part->bytes, take, ctx, &found, why))
+        return false;
+    else
+        same = found.bytes == part->bytes && strcmp(found.sha256, part->sha256) == 0;
+    if (same) return true;
+    return guard_fail(why, "%s: damaged, or not the version that the manifest names", path);
 }
 
 bool guard_write_file(const char *path, const void *bytes, size_t n, guard_error *why)
@@ -228,15 +284,22 @@ static bool parse(char *text, guard_manifest *m)
 bool guard_manifest_read(const char *directory, guard_manifest *out, bool *absent, guard_error *why)
 {
     char *path = guard_path(directory, "manifest"), text[MOST_BYTES + 1], sum[80];
+    uint64_t size;
     memset(out, 0, sizeof *out);
     *absent = false;
     if (path == NULL) return guard_fail(why, "not enough memory");
-    FILE *f = fopen(path, "re");
+    const int fd = open_regular(path, &size, why);
     free(path);
-    if (f == NULL) {
+    if (fd < 0) {
         *absent = errno == ENOENT;
+        if (!*absent) return false;
         return guard_fail(why, "%s: no list has been published in this directory: %s", directory,
-                          strerror(errno));
+                          strerror(ENOENT));
+    }
+    FILE *f = fdopen(fd, "re");
+    if (f == NULL) {
+        close(fd);
+        return guard_fail(why, "not enough memory");
     }
     const size_t n = fread(text, 1, MOST_BYTES, f);
     const int error = ferror(f) ? errno : 0;

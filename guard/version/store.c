@@ -1,10 +1,13 @@
 #include "store.h"
 
+#include "manifest.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <lmdb.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define LABEL_BYTES 8
@@ -75,22 +78,79 @@ bool guard_store_write(const char *path, const struct guard_entry *entries, size
     return true;
 }
 
-struct guard_store *guard_store_open(const char *path, guard_error *why)
+static bool append(void *ctx, const void *bytes, size_t n)
 {
-    struct guard_store *s = calloc(1, sizeof *s);
-    MDB_txn *txn = NULL;
-    if (s == NULL) {
-        fail_store(why, path, MDB_PANIC);
-        return NULL;
+    const int *fd = ctx;
+    for (const char *p = bytes; n > 0;) {
+        const ssize_t put = write(*fd, p, n);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return false;
+        p += put;
+        n -= (size_t)put;
     }
+    return true;
+}
+
+/* Returns a file in memory with the verified bytes of the store, or -1 after a failure. */
+static int copy_to_memory(const char *path, const guard_part *part, guard_error *why)
+{
+    int fd = memfd_create("tamis-guard-store", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) {
+        fail_store(why, path, errno);
+        return -1;
+    }
+    bool good = guard_read_part(path, part, append, &fd, why);
+    if (good && fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW) != 0)
+        good = fail_store(why, path, errno);
+    if (good) return fd;
+    close(fd);
+    return -1;
+}
+
+/* Checks the totals, so that LMDB does not read beyond the end of the file. */
+static bool has_totals(const struct guard_store *s, const char *path, uint64_t bytes,
+                       uint64_t entries, MDB_txn *txn, guard_error *why)
+{
+    MDB_envinfo env;
+    MDB_stat db;
+    int code = mdb_env_info(s->env, &env);
+    if (code == 0) code = mdb_stat(txn, s->db, &db);
+    if (code != 0) return fail_store(why, path, code);
+    if (env.me_last_pgno >= bytes / db.ms_psize || db.ms_entries != entries)
+        return guard_fail(why, "%s: does not have the %llu entries that the manifest names", path,
+                          (unsigned long long)entries);
+    return true;
+}
+
+static bool open_copy(struct guard_store *s, int copy, const char *path, uint64_t bytes,
+                      uint64_t entries, guard_error *why)
+{
+    MDB_txn *txn = NULL;
+    char name[40];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", copy);
     int code = mdb_env_create(&s->env);
     if (code == 0) code = mdb_env_set_maxreaders(s->env, 1024);
-    if (code == 0) code = mdb_env_open(s->env, path, FLAGS | MDB_RDONLY, 0644);
+    if (code == 0) code = mdb_env_open(s->env, name, FLAGS | MDB_RDONLY, 0644);
     if (code == 0) code = mdb_txn_begin(s->env, NULL, MDB_RDONLY, &txn);
     if (code == 0) code = mdb_dbi_open(txn, NULL, 0, &s->db);
+    const bool good =
+        code == 0 ? has_totals(s, path, bytes, entries, txn, why) : fail_store(why, path, code);
     if (txn != NULL) mdb_txn_abort(txn);
-    if (code == 0) return s;
-    fail_store(why, path, code);
+    return good;
+}
+
+struct guard_store *guard_store_open(const char *path, const guard_part *part, uint64_t entries,
+                                     guard_error *why)
+{
+    struct guard_store *s = calloc(1, sizeof *s);
+    if (s == NULL) {
+        guard_fail(why, "not enough memory");
+        return NULL;
+    }
+    const int copy = copy_to_memory(path, part, why);
+    const bool good = copy >= 0 && open_copy(s, copy, path, part->bytes, entries, why);
+    if (copy >= 0) close(copy);
+    if (good) return s;
     guard_store_close(s);
     return NULL;
 }

@@ -15,9 +15,12 @@ bool guard_store_write(const char *path, const struct guard_entry *entries, size
                        guard_error *why);
 
 struct guard_store;
-/* Opens a store. The file's checksum must have been verified before, because LMDB trusts what it
- * reads. Returns NULL after a failure. */
-struct guard_store *guard_store_open(const char *path, guard_error *why);
+/* Opens a store with the size, the checksum and the number of entries that the manifest names. LMDB
+ * trusts what it reads and maps its file, so it gets a copy in memory that nobody can change: a
+ * store overwritten in place would refute what is listed, and a truncated one would end the
+ * program. Returns NULL after a failure. */
+struct guard_store *guard_store_open(const char *path, const guard_part *part, uint64_t entries,
+                                     guard_error *why);
 void guard_store_close(struct guard_store *s);
 
 /* Returns 1 if found, 0 if not, -1 if LMDB fails. Safe for any number of threads. */
