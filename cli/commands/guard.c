@@ -440,6 +440,8 @@ int run_guard_serve(const struct args *a)
                        .cache_seconds = (unsigned)a->guard.cache,
                        .connections = (unsigned)a->guard.connections,
                        .per_address = (unsigned)a->guard.per_address,
+                       .host_names = (const char *const *)a->guard.host_names.text,
+                       .n_host_names = (size_t)a->guard.host_names.n,
                        .requests_per_second = (unsigned)a->guard.rate_limit,
                        .timeout_seconds = (unsigned)a->guard.timeout,
                        .ready = say_ready,

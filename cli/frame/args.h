@@ -108,6 +108,7 @@ struct guard_args {
     uint64_t max_bytes, rate_limit, connections, per_address;
     bool lenient;
     const char *address, *port;
+    struct texts host_names;
     double timeout, cache; /* seconds */
 };
 

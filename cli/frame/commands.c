@@ -155,12 +155,16 @@ const struct option options[] = {
     {0, "port", "N", TEXT, AT(guard.port),
      "port to listen at (default 8080); 0 means any free port"},
     {0, "address", "IP", TEXT, AT(guard.address), "address to listen at (default 127.0.0.1)"},
+    {0, "host-name", "NAME", TEXTS, AT(guard.host_names),
+     "name by which people and monitoring reach this server, without a port. May be repeated. /, "
+     "/metrics and /healthz are refused under other names, except localhost and IP addresses, "
+     "because a web page could make its own name resolve to this server"},
     {0, "rate-limit", "N", COUNT, AT(guard.rate_limit),
-     "requests per second from one client address (default: no limit)"},
+     "requests per second from one client address or IPv6 /64 (default: no limit)"},
     {0, "connections", "N", COUNT, AT(guard.connections),
      "simultaneous connections (default 1000)"},
     {0, "per-address", "N", COUNT, AT(guard.per_address),
-     "simultaneous connections from one client address (default 64)"},
+     "simultaneous connections from one client address or IPv6 /64 (default 64)"},
     {0, "timeout", "TIME", SECONDS, AT(redis.timeout),
      "redis://: how long to keep trying while servers fail, change their roles or do not confirm "
      "(default 60s)"},
@@ -638,7 +642,7 @@ const struct command commands[] = {
      "A new version of DIR is served as soon as it is published. The server stops on SIGTERM or "
      "SIGINT, with exit status 0.",
      "tamis guard serve guard --port 8080",
-     "port address threads rate-limit connections per-address timeout cache quiet", 1,
+     "port address host-name threads rate-limit connections per-address timeout cache quiet", 1,
      run_guard_serve},
 #endif
     {"help", "[COMMAND | TOPIC]", "print help about a command or a topic", "",

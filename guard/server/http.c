@@ -1,6 +1,7 @@
 /* How the server's answers become HTTP: header fields, entity tags, byte ranges and errors. */
 #include "server.h"
 
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,8 @@ static enum MHD_Result send_response(struct guard_ask *ask, unsigned status, str
     if (r == NULL) return MHD_NO;
     add_fields(r, everywhere);
     if (ask->is_public) add_fields(r, in_public);
-    if (atomic_load(&ask->server->stopping)) MHD_add_response_header(r, "Connection", "close");
+    if (ask->ends || atomic_load(&ask->server->stopping))
+        MHD_add_response_header(r, "Connection", "close");
     const enum MHD_Result queued = MHD_queue_response(ask->connection, status, r);
     MHD_destroy_response(r);
     if (queued == MHD_YES) {
@@ -213,6 +215,99 @@ enum MHD_Result guard_reply_content(struct guard_ask *ask, const struct guard_co
     add_fields(r, fields);
     add_fields(r, c->fields);
     return send_response(ask, status, r, n);
+}
+
+/* --- Heads ------------------------------------------------------------------------------------ */
+
+struct head_counts {
+    struct guard_head head;
+    unsigned hosts, lengths;
+};
+
+static enum MHD_Result take_field(void *ctx, enum MHD_ValueKind kind, const char *name,
+                                  const char *value)
+{
+    struct head_counts *c = ctx;
+    (void)kind;
+    if (value == NULL) value = "";
+    if (strcasecmp(name, "Host") == 0) {
+        c->hosts++;
+        c->head.host = value;
+    } else if (strcasecmp(name, "Content-Length") == 0) {
+        c->lengths++;
+        c->head.body |= strspn(value, "0") != strlen(value);
+    } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
+        c->head.body = true;
+    }
+    /* For some readers "Content-Length :" is the field "Content-Length". */
+    c->head.ambiguous |= name[strcspn(name, " \t")] != '\0';
+    return MHD_YES;
+}
+
+struct guard_head guard_head_read(struct MHD_Connection *connection)
+{
+    struct head_counts c = {{NULL, false, false}, 0, 0};
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, take_field, &c);
+    c.head.ambiguous |= c.hosts > 1 || c.lengths > 1;
+    return c.head;
+}
+
+/* --- Hosts ------------------------------------------------------------------------------------ */
+
+#define MOST_HOST 254 /* bytes of a name, with a final dot */
+
+bool guard_host_valid(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 0 && n <= MOST_HOST && name[0] != '.' && strstr(name, "..") == NULL &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == n;
+}
+
+/* Compares names without regard to case and to a dot at the end. */
+static bool same_name(const char *a, size_t n, const char *b)
+{
+    size_t m = strlen(b);
+    if (m > 0 && b[m - 1] == '.') m--;
+    return n == m && strncasecmp(a, b, n) == 0;
+}
+
+bool guard_host_known(const char *field, const char *const *names, size_t n)
+{
+    static const char local[] = "localhost";
+    struct in6_addr address;
+    char host[MOST_HOST + 1];
+    const bool v6 = field[0] == '[';
+    const char *from = v6 ? field + 1 : field, *end = from + strcspn(from, v6 ? "]" : ":");
+    size_t length = (size_t)(end - from);
+    if (v6 && *end++ != ']') return false;
+    if (*end == ':') end += 1 + strspn(end + 1, "0123456789");
+    if (*end != '\0' || length == 0 || length >= sizeof host) return false;
+    memcpy(host, from, length);
+    host[length] = '\0';
+    if (v6) return inet_pton(AF_INET6, host, &address) == 1;
+    if (inet_pton(AF_INET, host, &address) == 1) return true;
+    if (host[length - 1] == '.') length--;
+    const size_t l = sizeof local - 1;
+    if (same_name(host, length, local) ||
+        (length > l + 1 && host[length - l - 1] == '.' && same_name(host + length - l, l, local)))
+        return true;
+    for (size_t i = 0; i < n; i++)
+        if (same_name(host, length, names[i])) return true;
+    return false;
+}
+
+/* --- Queries ---------------------------------------------------------------------------------- */
+
+bool guard_query_cut(char *uri)
+{
+    char *query = strchr(uri, '?');
+    size_t parameters = 1;
+    if (query == NULL) return false;
+    for (const char *p = query; (p = strchr(p, '&')) != NULL; p++) parameters++;
+    const bool too_long = parameters > GUARD_MOST_PARAMETERS ||
+                          (size_t)(query - uri) + strlen(query) > GUARD_MOST_URI;
+    if (too_long) query[1] = '\0';
+    return too_long;
 }
 
 /* --- Escapes ---------------------------------------------------------------------------------- */

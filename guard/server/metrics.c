@@ -1,7 +1,7 @@
 #include "metrics.h"
 
-static const unsigned STATUSES[GUARD_STATUSES] = {200, 204, 206, 304, 400, 404,
-                                                  405, 413, 416, 429, 503};
+static const unsigned STATUSES[GUARD_STATUSES] = {200, 204, 206, 304, 400, 404, 405,
+                                                  413, 414, 416, 421, 429, 503};
 
 int64_t guard_clock(void)
 {

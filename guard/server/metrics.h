@@ -21,7 +21,7 @@ enum guard_endpoint {
     GUARD_ENDPOINTS
 };
 
-#define GUARD_STATUSES 11
+#define GUARD_STATUSES 13
 
 /* Initialize it with zeros. */
 struct guard_metrics {

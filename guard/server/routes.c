@@ -292,10 +292,21 @@ static bool within_limit(struct guard_ask *ask, unsigned *wait)
                              guard_clock(), wait);
 }
 
+/* Public answers are the same for everybody, and pages of any origin may read them. The others are
+ * protected by the rule that a page may read only what has its own host name. A client without a
+ * field "Host" is not a browser. */
+static bool may_answer_host(const struct guard_ask *ask, const char *host)
+{
+    const guard_service *v = &ask->server->settings;
+    return ask->is_public || host == NULL || guard_host_known(host, v->host_names, v->n_host_names);
+}
+
 enum MHD_Result guard_answer_request(struct guard_ask *ask, const char *path, const char *method)
 {
+    const struct guard_head head = guard_head_read(ask->connection);
     const struct route *route = NULL;
     unsigned wait = 0;
+    ask->ends = head.body || head.ambiguous;
     ask->head = strcmp(method, "HEAD") == 0;
     for (size_t i = 0; i < sizeof ROUTES / sizeof *ROUTES && route == NULL; i++)
         if (strcmp(path, ROUTES[i].path) == 0) route = &ROUTES[i];
@@ -310,8 +321,19 @@ enum MHD_Result guard_answer_request(struct guard_ask *ask, const char *path, co
         ask->server->metrics.limited++;
         return guard_reply_error(ask, MHD_HTTP_TOO_MANY_REQUESTS, "too many requests", later);
     }
+    if (head.ambiguous)
+        return guard_reply_error(ask, BAD, "the fields of the request contradict each other", NULL);
+    if (head.body)
+        return guard_reply_error(ask, MHD_HTTP_CONTENT_TOO_LARGE, "a request must not have a body",
+                                 NULL);
+    if (ask->long_query)
+        return guard_reply_error(ask, MHD_HTTP_URI_TOO_LONG,
+                                 "the query is too long or has too many parameters", NULL);
     if (route == NULL)
         return guard_reply_error(ask, MHD_HTTP_NOT_FOUND, "there is no such page", NULL);
+    if (!may_answer_host(ask, head.host))
+        return guard_reply_error(ask, MHD_HTTP_MISDIRECTED_REQUEST,
+                                 "this server does not know the host name; see --host-name", NULL);
     if (ask->is_public && strcmp(method, "OPTIONS") == 0) return answer_preflight(ask);
     if (!ask->head && strcmp(method, "GET") != 0) {
         const struct guard_field allow[] = {

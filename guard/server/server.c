@@ -34,8 +34,10 @@ struct guard_client {
     int fd;
     /* Since when the head of a request is awaited; 0 while a request is being answered. */
     atomic_llong waiting;
-    bool begun;    /* the head has been read */
-    uint64_t sent; /* size of the answer's body */
+    uint64_t client; /* whose place it has, see limits.h; 0 if there was none */
+    bool begun;      /* the head has been read */
+    bool long_query; /* the query was cut */
+    uint64_t sent;   /* size of the answer's body */
 };
 
 static void client_came(struct guard_server *s, struct MHD_Connection *connection, void **place)
@@ -43,12 +45,19 @@ static void client_came(struct guard_server *s, struct MHD_Connection *connectio
     struct guard_client *c = calloc(1, sizeof *c);
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const int fd = info != NULL ? info->connect_fd : -1;
+    info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const uint64_t client = guard_client_of(info != NULL ? info->client_addr : NULL);
     *place = c;
     s->metrics.connections++;
     if (c == NULL) return; /* the connection's first request is then refused */
-    c->fd = info != NULL ? info->connect_fd : -1;
+    c->fd = fd;
     atomic_init(&c->waiting, guard_clock());
     pthread_mutex_lock(&s->lock);
+    if (guard_places_enter(s->places, client))
+        c->client = client;
+    else /* libmicrohttpd closes it; a request that has arrived already is refused */
+        shutdown(fd, SHUT_RDWR);
     c->next = s->clients;
     c->link = &s->clients;
     if (c->next != NULL) c->next->link = &c->next;
@@ -65,6 +74,7 @@ static void client_left(struct guard_server *s, struct guard_client *c)
     pthread_mutex_lock(&s->lock);
     *c->link = c->next;
     if (c->next != NULL) c->next->link = c->link;
+    if (c->client != 0) guard_places_leave(s->places, c->client);
     pthread_mutex_unlock(&s->lock);
     free(c);
 }
@@ -97,11 +107,21 @@ static void cut_slow(struct guard_server *s, int64_t now)
 
 /* --- Requests --------------------------------------------------------------------------------- */
 
-static bool has_body(struct MHD_Connection *connection)
+static struct guard_client *client_of(struct MHD_Connection *connection)
 {
-    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
-    return (length != NULL && strspn(length, "0") != strlen(length)) ||
-           MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding") != NULL;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
+
+/* Called with the target of a request before it is taken apart. The text is libmicrohttpd's buffer,
+ * which it changes itself right after this call. */
+static void *on_target(void *ctx, const char *uri, struct MHD_Connection *connection)
+{
+    struct guard_client *c = client_of(connection);
+    (void)ctx;
+    if (c != NULL) c->long_query = uri != NULL && guard_query_cut((char *)uri);
+    return c;
 }
 
 /* Called with the head of a request, and again when the request is complete. */
@@ -110,32 +130,27 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
                                   size_t *upload_size, void **place)
 {
     struct guard_server *s = ctx;
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    struct guard_client *c = info != NULL ? info->socket_context : NULL;
+    struct guard_client *c = client_of(connection);
     (void)http;
     (void)upload;
-    if (c == NULL) return MHD_NO;
+    if (c == NULL || c->client == 0) return MHD_NO;
     *place = c;
-    const bool first = !c->begun;
-    if (first) {
+    if (!c->begun) {
+        const struct guard_head head = guard_head_read(connection);
         c->begun = true;
         c->sent = 0;
         atomic_store(&c->waiting, 0);
         s->metrics.active++;
-        if (!has_body(connection)) return MHD_YES;
+        if (!head.body && !head.ambiguous) return MHD_YES;
     }
     if (*upload_size != 0) return MHD_NO; /* a body that the head did not announce */
     struct guard_ask ask = {.server = s,
                             .connection = connection,
                             .version = guard_live_take(&s->live),
                             .at = GUARD_AT_OTHER,
+                            .long_query = c->long_query,
                             .sent = &c->sent};
-    static const struct guard_field end[] = {{"Connection", "close"}, {NULL, NULL}};
-    const enum MHD_Result answered = first
-                                         ? guard_reply_error(&ask, MHD_HTTP_CONTENT_TOO_LARGE,
-                                                             "a request must not have a body", end)
-                                         : guard_answer_request(&ask, url, method);
+    const enum MHD_Result answered = guard_answer_request(&ask, url, method);
     guard_live_release(ask.version);
     return answered;
 }
@@ -211,12 +226,12 @@ static struct MHD_Daemon *start(struct guard_server *s, int fd)
         {MHD_OPTION_LISTEN_SOCKET, fd, NULL},
         {MHD_OPTION_THREAD_POOL_SIZE, v->threads > 1 ? v->threads : 0, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, v->connections, NULL},
-        {MHD_OPTION_PER_IP_CONNECTION_LIMIT, v->per_address, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, v->timeout_seconds, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES, NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, s},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, s},
+        {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, NULL},
         {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)guard_unescape, NULL},
         {MHD_OPTION_END, 0, NULL}};
     return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, on_request,
@@ -282,6 +297,15 @@ static void set_defaults(guard_service *v)
     if (v->threads > v->connections) v->threads = v->connections;
 }
 
+static bool has_host_names(const guard_service *v, guard_error *why)
+{
+    for (size_t i = 0; i < v->n_host_names; i++)
+        if (!guard_host_valid(v->host_names[i]))
+            return guard_fail(why, "'%.80s' is not a host name; it has no scheme and no port",
+                              v->host_names[i]);
+    return true;
+}
+
 static bool run(struct guard_server *s, const sigset_t *set, guard_error *why)
 {
     uint16_t port;
@@ -317,7 +341,12 @@ bool guard_serve(const guard_service *service, guard_error *why)
     pthread_sigmask(SIG_BLOCK, &set, &old);
     sigaction(SIGPIPE, &ignore, &pipes);
     raise_descriptors(s->settings.connections);
-    bool good = guard_live_start(&s->live, s->settings.directory, why);
+    bool good =
+        has_host_names(&s->settings, why) && guard_live_start(&s->live, s->settings.directory, why);
+    if (good) {
+        s->places = guard_places_new(s->settings.connections, s->settings.per_address);
+        if (s->places == NULL) good = guard_fail(why, "not enough memory");
+    }
     if (good && s->settings.requests_per_second != 0) {
         s->limits = guard_limits_new(s->settings.requests_per_second);
         if (s->limits == NULL) good = guard_fail(why, "not enough memory");
@@ -325,6 +354,7 @@ bool guard_serve(const guard_service *service, guard_error *why)
     good = good && run(s, &set, why);
     guard_live_end(&s->live);
     guard_limits_free(s->limits);
+    guard_places_free(s->places);
     pthread_mutex_destroy(&s->lock);
     free(s);
     sigaction(SIGPIPE, &pipes, NULL);

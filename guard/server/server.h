@@ -9,6 +9,11 @@
 #include "metrics.h"
 #include "mhd.h"
 
+/* More than any endpoint accepts. libmicrohttpd keeps 64 bytes about each parameter. */
+#define GUARD_MOST_PARAMETERS 48
+/* With a query. 30 prefixes with every byte escaped take 1,400 bytes. */
+#define GUARD_MOST_URI 2048
+
 struct guard_client;
 
 struct guard_server {
@@ -17,8 +22,9 @@ struct guard_server {
     struct guard_metrics metrics;
     struct guard_limits *limits; /* NULL if there is no limit */
     atomic_bool stopping;
-    pthread_mutex_t lock; /* protects `clients` */
+    pthread_mutex_t lock; /* protects `clients` and `places` */
     struct guard_client *clients;
+    struct guard_places *places;
 };
 
 /* One request while it is being answered, from one version. */
@@ -30,12 +36,15 @@ struct guard_ask {
     enum guard_endpoint at;
     bool is_public; /* pages of any origin may read the answer */
     bool head;
-    uint64_t *sent; /* where to store the size of the body */
+    bool long_query; /* the query was too long to be read */
+    bool ends;       /* the connection ends with the answer, because a body may follow */
+    uint64_t *sent;  /* where to store the size of the body */
 };
 
 /* --- routes.c --------------------------------------------------------------------------------- */
 
-/* Answers a request that has no body. MHD_NO means that this failed and the connection ends. */
+/* Answers a request, of which only the head has been read. MHD_NO means that this failed and the
+ * connection ends. */
 enum MHD_Result guard_answer_request(struct guard_ask *ask, const char *path, const char *method);
 
 /* --- page.c ----------------------------------------------------------------------------------- */
@@ -65,6 +74,25 @@ struct guard_content {
     bool of_version;
 };
 enum MHD_Result guard_reply_content(struct guard_ask *ask, const struct guard_content *c);
+
+/* What the head of a request says about the request itself. */
+struct guard_head {
+    const char *host; /* NULL if there is no field "Host" */
+    bool body;        /* it announces a body */
+    bool ambiguous;   /* two readers could disagree about where it ends or for whom it is */
+};
+struct guard_head guard_head_read(struct MHD_Connection *connection);
+
+/* Reports whether a field "Host" names this server for certain: an IP address, "localhost", a name
+ * below it, or one of the given names. A page of any other name may be one whose name its owner has
+ * made to resolve to this server's address, to read the answers as its own (DNS rebinding). */
+bool guard_host_known(const char *field, const char *const *names, size_t n);
+/* Reports whether this can be a host name, without a port. */
+bool guard_host_valid(const char *name);
+
+/* The URI callback of libmicrohttpd, which fails to answer when it runs out of memory for
+ * parameters. Cuts a query that no endpoint accepts, and returns true if it did. */
+bool guard_query_cut(char *uri);
 
 /* Reads what the field "Range" selects from `size` bytes. */
 enum guard_range { GUARD_RANGE_WHOLE, GUARD_RANGE_PART, GUARD_RANGE_NONE };

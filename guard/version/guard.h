@@ -150,12 +150,14 @@ guard_answer guard_check(const guard *g, guard_memory *memory, const void *url, 
 
 typedef struct guard_service {
     const char *directory;
-    const char *address;                     /* address to listen on; NULL means loopback */
-    uint16_t port;                           /* 0 means any free port */
-    unsigned threads;                        /* 0 means one per processor */
-    unsigned cache_seconds;                  /* how long an answer may be cached; 0 means 300 */
-    unsigned connections;                    /* maximum; 0 means 1000 */
-    unsigned per_address;                    /* maximum per client address; 0 means 64 */
+    const char *address;           /* address to listen on; NULL means loopback */
+    uint16_t port;                 /* 0 means any free port */
+    unsigned threads;              /* 0 means one per processor */
+    unsigned cache_seconds;        /* how long an answer may be cached; 0 means 300 */
+    unsigned connections;          /* maximum; 0 means 1000 */
+    unsigned per_address;          /* maximum per client address; 0 means 64 */
+    const char *const *host_names; /* names of this server besides localhost */
+    size_t n_host_names;
     unsigned requests_per_second;            /* maximum per client address; 0 means no limit */
     unsigned timeout_seconds;                /* for a silent connection; 0 means 10 */
     void (*ready)(void *ctx, uint16_t port); /* called once, when the server listens */

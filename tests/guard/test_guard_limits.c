@@ -1,4 +1,5 @@
-/* Tests how often a client may send requests, with a clock of the test. */
+/* Tests how often a client may send requests, with a clock of the test, and how many connections it
+ * may have. */
 #include "../../guard/server/limits.h"
 #include "../support/check.h"
 #include "../support/keys.h"
@@ -72,6 +73,103 @@ static void test_clients(void)
     guard_limits_free(l);
 }
 
+/* Which addresses are one client. */
+static void test_client_of(void)
+{
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } cases[] = {
+        {"10.0.0.1", "10.0.0.1", true},
+        {"10.0.0.1", "10.0.0.2", false},
+        {"10.0.0.1", "::ffff:10.0.0.1", true},
+        {"10.0.0.1", "64:ff9b::10.0.0.1", true},
+        {"64:ff9b::10.0.0.1", "64:ff9b::10.0.0.2", false},
+        {"::ffff:10.0.0.1", "::ffff:10.0.0.2", false},
+        {"64:ff9b:0:0:1::1", "64:ff9b:0:0:2::2", true}, /* not translated, so one network */
+        {"64:ff9b:1::1", "64:ff9b::1", false},
+        {"10.0.0.1", "::10.0.0.1", false}, /* not an IPv4 address any more */
+        {"2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff", true},
+        {"2001:db8:1:2::", "2001:db8:1:2:8000::", true},
+        {"2001:db8:1:2::1", "2001:db8:1:3::1", false},
+        {"2001:db8:1:2::1", "2001:db8:0:2::1", false},
+        {"::1", "::2", true},
+        {"::1", "0.0.0.1", false},
+        {"::1", "127.0.0.1", false},
+        {"fe80::1", "fe80::2", true},
+        {"ffff:ffff:ffff:ffff::1", "0.0.0.0", true}, /* the two that would be 0 */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const union address a = from(cases[i].a), b = from(cases[i].b);
+        CHECK(guard_client_of(&a.any) != 0);
+        if ((guard_client_of(&a.any) == guard_client_of(&b.any)) == cases[i].same) continue;
+        printf("%s, %s\n", cases[i].a, cases[i].b);
+        CHECK(false);
+    }
+    CHECK(guard_client_of(NULL) != 0);
+}
+
+static void test_places(void)
+{
+    struct guard_places *p = guard_places_new(10, 3);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 3; i++) CHECK(guard_places_enter(p, 7));
+        CHECK(!guard_places_enter(p, 7));
+        CHECK(guard_places_enter(p, 8));
+        guard_places_leave(p, 7);
+        CHECK(guard_places_enter(p, 7));
+        CHECK(!guard_places_enter(p, 7));
+        for (int i = 0; i < 3; i++) guard_places_leave(p, 7);
+        guard_places_leave(p, 8);
+    }
+    guard_places_leave(p, 7); /* one that it does not have */
+    guard_places_leave(p, 9);
+    for (int i = 0; i < 3; i++) CHECK(guard_places_enter(p, 7));
+    CHECK(!guard_places_enter(p, 7));
+    guard_places_free(p);
+}
+
+/* Many clients that come and go at random, compared with a plain array of counts. */
+static void test_places_at_random(void)
+{
+    enum { CLIENTS = 300, MOST = 2, CONNECTIONS = 200 };
+    unsigned counts[CLIENTS] = {0}, open = 0, refused = 0;
+    struct guard_places *p = guard_places_new(CONNECTIONS, MOST);
+    uint64_t state = 3;
+    for (int i = 0; i < 200000; i++) {
+        const size_t c = splitmix(&state) % CLIENTS;
+        const uint64_t client = c + 1;
+        if (splitmix(&state) % 2 == 0 && open < CONNECTIONS) {
+            const bool good = guard_places_enter(p, client);
+            CHECK(good == (counts[c] < MOST));
+            counts[c] += good;
+            open += good;
+            refused += !good;
+        } else if (counts[c] > 0) {
+            guard_places_leave(p, client);
+            counts[c]--;
+            open--;
+        }
+    }
+    CHECK(refused > 1000);
+    for (size_t c = 0; c < CLIENTS; c++)
+        for (; counts[c] > 0; counts[c]--) guard_places_leave(p, c + 1);
+    for (uint64_t c = 0; c < CONNECTIONS; c++) CHECK(guard_places_enter(p, 1000 + c));
+    guard_places_free(p);
+}
+
+/* More clients than there can be are refused, not written anywhere. */
+static void test_no_place(void)
+{
+    struct guard_places *p = guard_places_new(1, 1);
+    unsigned n = 0;
+    for (uint64_t c = 1; c <= 1000; c++) n += guard_places_enter(p, c);
+    CHECK(n >= 1 && n < 1000);
+    for (uint64_t c = 1; c <= 1000; c++) guard_places_leave(p, c);
+    CHECK(guard_places_enter(p, 5000));
+    guard_places_free(p);
+}
+
 /* The table is bounded. One that asks all the time keeps its place while others come and go. */
 static void test_crowd(void)
 {
@@ -91,5 +189,9 @@ static void test_crowd(void)
 static const struct test tests[] = {{"burst and refill", test_burst_and_refill},
                                     {"wait", test_wait},
                                     {"clients", test_clients},
-                                    {"crowd", test_crowd}};
+                                    {"crowd", test_crowd},
+                                    {"which addresses are one client", test_client_of},
+                                    {"places", test_places},
+                                    {"places at random", test_places_at_random},
+                                    {"no place", test_no_place}};
 TEST_MAIN(tests)

@@ -99,8 +99,8 @@ def check_part(s, path, part, immutable, kind="application/octet-stream"):
     assert s.ask(path, Range="bytes=0-0", If_None_Match=tag).status == 304
     assert s.ask(path, method="HEAD", Range="bytes=0-0").status == 200
     twice = s.raw(
-        f"GET {path} HTTP/1.1\r\nHost: x\r\nRange: bytes=0-0\r\nRange: bytes=1-1\r\nConnection: "
-        f"close\r\n\r\n".encode())
+        f"GET {path} HTTP/1.1\r\nHost: localhost\r\nRange: bytes=0-0\r\nRange: bytes=1-1\r\n"
+        f"Connection: close\r\n\r\n".encode())
     assert twice.startswith(b"HTTP/1.1 200 ") and twice.endswith(whole.body)
     return whole.body
 
@@ -450,7 +450,7 @@ def test_stops(room):
             slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             slow.settimeout(60)
             slow.connect((s.host, s.port))
-            slow.sendall(b"GET /filter HTTP/1.1\r\nHost: x\r\n\r\n" * 30)
+            slow.sendall(b"GET /filter HTTP/1.1\r\nHost: localhost\r\n\r\n" * 30)
             # Far more than the buffers between us hold: it stops in the middle of an answer.
             s.wait_for(lambda: s.metric("sent_bytes_total") >= before + len(whole), "a start")
             s.process.send_signal(ending)
