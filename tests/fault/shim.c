@@ -493,6 +493,7 @@ CALL(int, getsockname, (int fd, struct sockaddr *to, socklen_t *n), (fd, to, n),
 CALL(int, getrlimit64, (__rlimit_resource_t what, struct rlimit64 *to), (what, to), -1, -1)
 CALL(int, setrlimit64, (__rlimit_resource_t what, const struct rlimit64 *to), (what, to), -1, -1)
 CALL(ssize_t, getrandom, (void *p, size_t n, unsigned flags), (p, n, flags), -1, -1)
+CALL(int, memfd_create, (const char *name, unsigned flags), (name, flags), -1, -1)
 CALL(int, fchmod, (int fd, mode_t mode), (fd, mode), fd, -1)
 CALL(int, flock, (int fd, int op), (fd, op), fd, -1)
 CALL(int, ftruncate, (int fd, off_t n), (fd, n), fd, -1)
