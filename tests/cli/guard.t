@@ -274,6 +274,12 @@ tamis: damaged/3.store: No such file or directory
 $ tamis guard serve damaged --port 0
 tamis: damaged/3.store: No such file or directory
 [2]
+$ mkfifo damaged/3.store && tamis guard serve damaged --port 0
+tamis: damaged/3.store: is not a regular file
+[2]
+$ rm damaged/manifest && mkfifo damaged/manifest && tamis guard check damaged bad.example
+tamis: damaged/manifest: is not a regular file
+[2]
 
 # Options of the server that make no sense.
 $ tamis guard serve h --port 70000
@@ -281,6 +287,9 @@ tamis: --port must be a number from 0 to 65535
 [2]
 $ tamis guard serve h --port 0 --address localhost
 tamis: 'localhost' is not an IP address
+[2]
+$ tamis guard serve h --port 0 --host-name http://guard.example:8080
+tamis: 'http://guard.example:8080' is not a host name; give it without a scheme and without a port
 [2]
 $ tamis guard serve h --port 0 --connections 0
 tamis: --connections: '0' is not a whole number of at least 1, like 1000000, 1M or 1e6

@@ -253,6 +253,30 @@ def test_list_from_a_pipe(room):
     assert tamis("guard", "check", room / "d", "piped.example").startswith("listed")
 
 
+def test_old_versions_go(room):
+    """A version that nobody uses any more takes no memory and no descriptor."""
+    two_versions(room / "d")
+
+    def held(s):
+        maps = open(f"/proc/{s.process.pid}/maps").read()
+        return maps.count("memfd:tamis-guard-store"), len(os.listdir(f"/proc/{s.process.pid}/fd"))
+    with Server(room / "d") as s:
+        s.confirm(prefix(NEW))
+        s.wait_for(lambda: s.metric("connections") == 1, "no other connection")
+        stores, descriptors = held(s)
+        assert stores == 1
+        for version in range(3, 9):
+            build(room / "d", malware=[*LISTED, f"version{version}.example"])
+            s.hup()
+            s.wait_for(lambda: s.metric("version") == version, version)
+            overwrite(room / "d" / f"{version}.store", "half")  # a reload that fails, as well
+            failed = s.metric("failed_reloads_total")
+            s.hup()
+            s.wait_for(lambda: s.metric("failed_reloads_total") > failed, "a failed reload")
+        s.wait_for(lambda: held(s) == (1, descriptors), "only the present version")
+        s.stop()
+
+
 class Flood(threading.Thread):
     """Signals without a pause until the process is gone."""
     def __init__(self, process, number):
