@@ -301,8 +301,9 @@ static bool has_host_names(const guard_service *v, guard_error *why)
 {
     for (size_t i = 0; i < v->n_host_names; i++)
         if (!guard_host_valid(v->host_names[i]))
-            return guard_fail(why, "'%.80s' is not a host name; give it without a scheme and without a port",
-                              v->host_names[i]);
+            return guard_fail(
+                why, "'%.80s' is not a host name; give it without a scheme and without a port",
+                v->host_names[i]);
     return true;
 }
 

@@ -1,6 +1,8 @@
 """The files of a guard's directory are overwritten, cut, or replaced by something that is not a
 file while a server uses them. The server keeps its answers and refuses the new version. It never
-takes a listed URL for a clean one, never ends and never waits for such a file."""
+takes a listed URL for a clean one, never ends and never waits for such a file.
+
+TAMIS_FLIPS says how many bits of each file are flipped."""
 import hashlib
 import os
 import shutil
@@ -17,6 +19,7 @@ from serving import PATIENCE, TAMIS, Server, build, main, prefix, sha, tamis  # 
 
 HOSTS = [f"evil{i}.example" for i in range(3000)]
 NEW = "new.example"
+FLIPS = int(os.environ.get("TAMIS_FLIPS", "40"))
 LISTED = [*HOSTS[20:], NEW]
 
 
@@ -111,7 +114,7 @@ def test_damage_at_rest(room):
     for name in names:
         path = room / "d" / name
         good = path.read_bytes()
-        step = max(1, len(good) // 40)
+        step = max(1, len(good) // FLIPS)
         # The store of the base serves the builder alone.
         if name == "1.store":
             continue
