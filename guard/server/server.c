@@ -330,7 +330,7 @@ static bool run(struct guard_server *s, const sigset_t *set, guard_error *why)
 bool guard_serve(const guard_service *service, guard_error *why)
 {
     struct guard_server *s = calloc(1, sizeof *s);
-    sigset_t set, old;
+    sigset_t set;
     struct sigaction ignore = {.sa_handler = SIG_IGN}, pipes;
     if (s == NULL) return guard_fail(why, "not enough memory");
     s->settings = *service;
@@ -339,7 +339,7 @@ bool guard_serve(const guard_service *service, guard_error *why)
     pthread_mutex_init(&s->lock, NULL);
     set = endings();
     sigaddset(&set, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &set, &old);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
     sigaction(SIGPIPE, &ignore, &pipes);
     raise_descriptors(s->settings.connections);
     bool good =
@@ -359,6 +359,5 @@ bool guard_serve(const guard_service *service, guard_error *why)
     pthread_mutex_destroy(&s->lock);
     free(s);
     sigaction(SIGPIPE, &pipes, NULL);
-    if (!good) pthread_sigmask(SIG_SETMASK, &old, NULL);
     return good;
 }

@@ -90,8 +90,9 @@ bool guard_host_known(const char *field, const char *const *names, size_t n);
 /* Reports whether this can be a host name, without a port. */
 bool guard_host_valid(const char *name);
 
-/* The URI callback of libmicrohttpd, which fails to answer when it runs out of memory for
- * parameters. Cuts a query that no endpoint accepts, and returns true if it did. */
+/* Removes a query that no endpoint accepts, because it is too long or has too many parameters, and
+ * returns true if it did. libmicrohttpd sends no answer when its memory for parameters runs out, so
+ * this must happen before it reads them. */
 bool guard_query_cut(char *uri);
 
 /* Reads what the field "Range" selects from `size` bytes. */

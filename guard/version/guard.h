@@ -164,8 +164,8 @@ typedef struct guard_service {
     void *ctx;
 } guard_service;
 
-/* Serves until SIGTERM or SIGINT, and publishes new versions of the directory as they appear. After
- * it has served, these signals and SIGHUP stay blocked: the program is about to end, and a late one
+/* Serves until SIGTERM or SIGINT, and publishes new versions of the directory as they appear. These
+ * signals and SIGHUP stay blocked when it returns: the program is about to end, and a late signal
  * must not change its exit status. */
 bool guard_serve(const guard_service *s, guard_error *why);
 
