@@ -34,6 +34,12 @@ export const SERVER = 'http://127.0.0.1:8080';
 export const settings = async () => ({ server: SERVER, ...await chrome.storage.local.get() });
 export const set = (values) => chrome.storage.local.set(values);
 
+// Returns the SHA-256 hash of a text in hexadecimal digits.
+export async function digest(text) {
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(hash), (b) => b.toString(16).padStart(2, '0')).join('');
+}
+
 // blocked, warned: numbers of pages; allowed: expressions that the user chose to visit, each with
 // the verdict at that time; passes: see rules.mjs.
 export const session = () =>

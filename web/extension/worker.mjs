@@ -1,9 +1,9 @@
 // The worker. It has the list, judges URLs for check.html, lets them through, and keeps the list up
 // to date. It may be stopped at any time, so everything it must know afterwards is in store.mjs.
 import { Guard } from './tamis/tamis.mjs';
-import { end, hold, pass } from './rules.mjs';
+import { end, hold, pass, reconcile } from './rules.mjs';
 import { checkSandboxed } from './sandboxed.mjs';
-import { change, forget, keep, recall, session, set, settings } from './store.mjs';
+import { change, digest, forget, keep, recall, session, set, settings } from './store.mjs';
 
 const MINUTES = 30; // between updates
 const MINUTES_WITHOUT = 1; // while there is no list
@@ -11,6 +11,9 @@ const CHECK = chrome.runtime.getURL('check.html');
 const USER = ''; // not a host
 const BY_USER = ['typed', 'auto_bookmark', 'generated', 'keyword', 'keyword_generated', 'reload',
   'start_page'];
+const MOST_ALLOWED = 1000; // expressions, of at most LONG_NAME characters each
+const LONG_NAME = 1000;
+const LONGEST_URL = 2 ** 21; // characters; the browser refuses to open more
 // Milliseconds for a list; a confirmation has the guard's own limit of a few seconds.
 const LONG = 120000;
 
@@ -111,16 +114,23 @@ const count = (what) => change(async (now) => ({ values: { [what]: now[what] + 1
 
 // --- URLs ----------------------------------------------------------------------------------------
 
-// Returns the expressions for which a URL is stopped and that the user would have to allow. If the
-// user allowed an unconfirmed expression, that does not cover it once it is known to be listed.
-function grounds(on, url, { verdict, expression }, allowed) {
+// Returns the name under which an expression is allowed: itself, or the beginning and the hash of a
+// long one, because the session may have 10 MB in all.
+const nameOf = async (expression) => (expression.length <= LONG_NAME ? expression
+  : `${expression.slice(0, LONG_NAME - 100)}… (SHA-256: ${await digest(expression)})`);
+
+// Returns the names of the expressions for which a URL is stopped and that the user would have to
+// allow. If the user allowed an unconfirmed expression, that does not cover it once it is known to
+// be listed.
+async function grounds(on, url, { verdict, expression }, allowed) {
   const all = {
     clean: () => [],
     listed: () => [expression],
     unconfirmed: () => on.look(url).expressions.filter((e) => e.maybe).map((e) => e.expression),
     'no-url': () => [url],
   }[verdict]();
-  return all.filter((e) => allowed[e] !== 'listed' && allowed[e] !== verdict);
+  const names = await Promise.all(all.map(nameOf));
+  return names.filter((e) => allowed[e] !== 'listed' && allowed[e] !== verdict);
 }
 
 async function judge(url, insist) {
@@ -133,7 +143,8 @@ async function judge(url, insist) {
   if (on.stale) update();
   // Includes the refuted hashes.
   if (result.verdict === 'clean' && result.asked > 0) await keep('list', on.save());
-  return { ...result, reason: plainly(result.reason), stops: grounds(on, url, result, allowed) };
+  return { ...result, reason: plainly(result.reason),
+    stops: await grounds(on, url, result, allowed) };
 }
 
 const near = (a, b) => a === b || a.endsWith(`.${b}`) || b.endsWith(`.${a}`);
@@ -173,8 +184,11 @@ async function check(message, sender) {
 async function through(message, sender) {
   if (sender.frameId !== 0) throw new Error('only from a separate tab');
   const { stops, verdict } = await judge(message.url),
-    more = Object.fromEntries(stops.map((e) => [e, verdict]));
-  await change(async ({ allowed }) => ({ values: { allowed: { ...allowed, ...more } } }));
+    more = stops.map((e) => [e, verdict]);
+  await change(async ({ allowed }) => {
+    const all = [...Object.entries(allowed), ...more].slice(-MOST_ALLOWED);
+    return { values: { allowed: Object.fromEntries(all) } };
+  });
   return { go: await open(message, sender, { wide: stops.length === 0 }) };
 }
 
@@ -207,15 +221,24 @@ chrome.runtime.onMessage.addListener((message, sender, reply) => {
 
 // --- Events of the browser -----------------------------------------------------------------------
 
-function ended(tab, frame) {
+function ended(tab, frame, url) {
   for (const key of opening.keys())
     if (key === `${tab} ${frame}` || (frame === 0 && key.startsWith(`${tab} `)))
       opening.delete(key);
-  return end(tab, frame);
+  return end(tab, frame, url);
 }
 
-// The second line of defence: pages that arrived without being held, as the answer to a form. Their
-// server has the request by then, but the user is warned.
+// Returns the address of the warning about a page that is already shown. A URL that would make it
+// too long is cut, down to the host if necessary.
+function warning(kind, url) {
+  const { origin, pathname } = new URL(url), start = `${CHECK}?late=${kind}#`;
+  return [url, origin + pathname, origin].map((u) => start + u)
+    .find((address) => address.length <= LONGEST_URL);
+}
+
+// The second line of defence: pages that arrived without being held, as the answer to a form or
+// from a service worker. Their script may have run by then, but the user is warned. For a frame,
+// which an extension cannot navigate, the whole tab is sent to the warning.
 chrome.webNavigation.onCommitted.addListener(async ({ tabId, frameId, url, transitionType }) => {
   if (frameId === 0) {
     asked.delete(tabId);
@@ -223,9 +246,10 @@ chrome.webNavigation.onCommitted.addListener(async ({ tabId, frameId, url, trans
       asked.set(tabId, url.slice(url.indexOf('#') + 1));
   }
   if (!/^https?:/.test(url)) return;
-  const held = await ended(tabId, frameId);
-  if (held || frameId !== 0 || (await judge(url)).stops.length === 0) return;
-  await chrome.tabs.update(tabId, { url: `${CHECK}?late#${url}` });
+  const held = await ended(tabId, frameId, url);
+  if (held || (await judge(url)).stops.length === 0) return;
+  const kind = frameId !== 0 ? 'frame' : transitionType === 'form_submit' ? 'form' : 'worker';
+  await chrome.tabs.update(tabId, { url: warning(kind, url) });
 });
 chrome.webNavigation.onErrorOccurred.addListener(({ tabId, frameId, url }) => {
   if (/^https?:/.test(url)) ended(tabId, frameId);
@@ -239,4 +263,5 @@ chrome.runtime.onInstalled.addListener(() => { update(); });
 chrome.runtime.onStartup.addListener(() => { update(); });
 checkSandboxed(check);
 chrome.action.onClicked.addListener(() => chrome.runtime.openOptionsPage());
+reconcile();
 show();

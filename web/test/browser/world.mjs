@@ -104,27 +104,32 @@ export function certificate(t) {
   return run.status === 0 ? { key: readFileSync(key), cert: readFileSync(cert) } : undefined;
 }
 
+const NAMES = ['*.test', '*.test.', '2001:db8::1'];
 const LISTS = { malware: ['bad.test', 'worse.test'] };
 
+// `pages` may have a function of a request and its response for 'HOST/PATH'.
 export async function world(t, { lists = LISTS, buildOptions = [], configured = true, secret,
-  ...options } = {}) {
-  const guard = new GuardServer(t), requests = [];
+  args: more = [], ...options } = {}) {
+  const guard = new GuardServer(t), requests = [], pages = {};
   guard.publish(lists, buildOptions);
   await guard.start();
   const take = (request, response) => {
     requests.push({ method: request.method, host: request.headers.host, path: request.url,
       headers: request.headers });
-    answer(request, response);
+    const special = pages[`${request.headers.host}${request.url.replace(/\?.*/s, '')}`];
+    if (special) special(request, response);
+    else answer(request, response);
   };
-  const hosts = await listen(t, take), rules = [`MAP *.test 127.0.0.1:${hosts.port}`];
+  const hosts = await listen(t, take),
+    rules = NAMES.map((name) => `MAP ${name} 127.0.0.1:${hosts.port}`);
   if (secret) rules.unshift(`MAP *.test:443 127.0.0.1:${(await listen(t, take, secret)).port}`);
-  const at = profile(t), args = secret ? ['--ignore-certificate-errors'] : [];
+  const at = profile(t), args = [...secret ? ['--ignore-certificate-errors'] : [], ...more];
   const open = async () => {
     const context = await browser(t, { extension, hosts: rules, args, at, ...options });
     const worker = context.serviceWorkers()[0] ?? await context.waitForEvent('serviceworker');
     return { context, id: new URL(worker.url()).host };
   };
-  const it = { guard, requests, hosts, open, ...await open() };
+  const it = { guard, requests, pages, hosts, open, ...await open() };
   it.log = (host) => requests.filter((r) => r.host === host).map((r) => `${r.method} ${r.path}`);
   it.page = (name) => `chrome-extension://${it.id}/${name}`;
   if (configured) await use(it, guard.url);
