@@ -231,7 +231,7 @@ function ended(tab, frame, url) {
 // Returns the address of the warning about a page that is already shown. A URL that would make it
 // too long is cut, down to the host if necessary.
 function warning(kind, url) {
-  const { origin, pathname } = new URL(url), start = `${CHECK}?late=${kind}#`;
+  const { origin, pathname } = new URL(url), start = `${CHECK}?late${kind && `=${kind}`}#`;
   return [url, origin + pathname, origin].map((u) => start + u)
     .find((address) => address.length <= LONGEST_URL);
 }
@@ -239,16 +239,21 @@ function warning(kind, url) {
 // The second line of defence: pages that arrived without being held, as the answer to a form or
 // from a service worker. Their script may have run by then, but the user is warned. For a frame,
 // which an extension cannot navigate, the whole tab is sent to the warning.
-chrome.webNavigation.onCommitted.addListener(async ({ tabId, frameId, url, transitionType }) => {
+chrome.webNavigation.onCommitted.addListener(async (shown) => {
+  const { tabId, frameId, transitionType, transitionQualifiers } = shown;
   if (frameId === 0) {
     asked.delete(tabId);
-    if (url.startsWith(CHECK) && BY_USER.includes(transitionType))
-      asked.set(tabId, url.slice(url.indexOf('#') + 1));
+    if (shown.url.startsWith(CHECK) && BY_USER.includes(transitionType))
+      asked.set(tabId, shown.url.slice(shown.url.indexOf('#') + 1));
   }
+  // A page can make documents of its own at blob:ORIGIN/NAME.
+  const url = shown.url.replace(/^blob:/, '');
   if (!/^https?:/.test(url)) return;
   const held = await ended(tabId, frameId, url);
   if (held || (await judge(url)).stops.length === 0) return;
-  const kind = frameId !== 0 ? 'frame' : transitionType === 'form_submit' ? 'form' : 'worker';
+  const kept = url !== shown.url || transitionQualifiers.includes('forward_back');
+  const kind = frameId !== 0 ? 'frame' : transitionType === 'form_submit' ? 'form'
+    : kept ? '' : 'worker';
   await chrome.tabs.update(tabId, { url: warning(kind, url) });
 });
 chrome.webNavigation.onErrorOccurred.addListener(({ tabId, frameId, url }) => {

@@ -119,6 +119,7 @@ async function windows(it) {
     'frame that takes the tab': '<iframe srcdoc="<script>top.location = `http://bad.test/top`' +
       '</script>"></iframe>',
     'link that wants to be a download': click('download'),
+    'the same, redirected': click('download').replace('http://bad.test/link', '/found'),
     'picture with areas': '<map name="m"><area href="http://bad.test/area" shape="default"></map>' +
       '<img usemap="#m" alt=""><script>document.querySelector("area").click()</script>',
     'history': '<script>history.pushState(0, "", "/other"); location = "http://bad.test/history"' +
@@ -347,12 +348,21 @@ async function allowedMuch(it) {
   assert.ok(!Object.hasOwn(allowed, '0.test/') && Object.hasOwn(allowed, '999.test/'));
   await go(page, 'http://bad.test/allowed');
   await at(page, 'http://bad.test/allowed');
-  await inside(it, () => chrome.storage.session.set({ allowed: {} }));
-  // A page that was allowed and is in the history is judged when it is shown again.
+  // A page that was allowed and is in the history is judged when it is shown again, and so is a
+  // document that it makes.
+  const other = await it.context.newPage();
+  await go(other, 'http://bad.test/allowed');
+  await at(other, 'http://bad.test/allowed');
   await go(page, 'http://good.test/later');
   await at(page, 'http://good.test/later');
+  await inside(it, () => chrome.storage.session.set({ allowed: {} }));
   await page.goBack({ waitUntil: 'commit' });
   await stopped(page);
+  await other.evaluate(() => {
+    location = URL.createObjectURL(new Blob(['evil'], { type: 'text/html' }));
+  });
+  await stopped(other);
+  assert.match(other.url(), /check[.]html[?]late#http:[/][/]bad[.]test[/]/);
 }
 
 test('over HTTP', { skip }, async (t) => {
