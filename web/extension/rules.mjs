@@ -14,7 +14,7 @@
 //
 // Passes are kept in the session as { rule, tab, frame, hash, times }. The hash stands for the URL,
 // because URLs may have 2 MB each, and the session may have 10 MB in all.
-import { change, digest, set, settings } from './store.mjs';
+import { change, digest, session, set, settings } from './store.mjs';
 
 const api = chrome.declarativeNetRequest;
 const HELD = { resourceTypes: ['main_frame', 'sub_frame', 'object'], requestMethods: ['get'] };
@@ -119,18 +119,20 @@ export async function pass(tab, frame, url, { wide = false } = {}) {
   }
 }
 
+// Returns whether a frame has a pass for a URL. It does not wait for its turn to change the
+// session, because a page with very many frames could make that long.
+export async function mayShow(tab, frame, url) {
+  const [{ passes }, hash] = await Promise.all([session(), hashOf(url)]);
+  return passes.some((p) => p.tab === tab && p.frame === frame && p.hash === hash);
+}
+
 // Ends the passes of a frame, because something is shown there or nothing will be. Frame 0 is the
-// tab itself; its frames disappear with its page. Returns whether there was a pass for the URL that
-// is shown.
-export function end(tab, frame, url = '') {
+// tab itself; its frames disappear with its page.
+export function end(tab, frame) {
   return change(async ({ passes }) => {
     const ends = passes.filter((p) => p.tab === tab && (frame === 0 || p.frame === frame));
-    if (ends.length === 0) return { result: false };
-    const hash = await hashOf(url);
+    if (ends.length === 0) return {};
     await api.updateSessionRules({ removeRuleIds: ends.map((p) => p.rule) });
-    return {
-      values: { passes: passes.filter((p) => !ends.includes(p)) },
-      result: ends.some((p) => p.frame === frame && p.hash === hash),
-    };
+    return { values: { passes: passes.filter((p) => !ends.includes(p)) } };
   });
 }

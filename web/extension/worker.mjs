@@ -1,7 +1,7 @@
 // The worker. It has the list, judges URLs for check.html, lets them through, and keeps the list up
 // to date. It may be stopped at any time, so everything it must know afterwards is in store.mjs.
 import { Guard } from './tamis/tamis.mjs';
-import { end, hold, pass, reconcile } from './rules.mjs';
+import { end, hold, mayShow, pass, reconcile } from './rules.mjs';
 import { checkSandboxed } from './sandboxed.mjs';
 import { change, digest, forget, keep, recall, session, set, settings } from './store.mjs';
 
@@ -221,11 +221,11 @@ chrome.runtime.onMessage.addListener((message, sender, reply) => {
 
 // --- Events of the browser -----------------------------------------------------------------------
 
-function ended(tab, frame, url) {
+function ended(tab, frame) {
   for (const key of opening.keys())
     if (key === `${tab} ${frame}` || (frame === 0 && key.startsWith(`${tab} `)))
       opening.delete(key);
-  return end(tab, frame, url);
+  end(tab, frame);
 }
 
 // Returns the address of the warning about a page that is already shown. A URL that would make it
@@ -236,12 +236,30 @@ function warning(kind, url) {
     .find((address) => address.length <= LONGEST_URL);
 }
 
+// Sends a tab to the warning. A page can have the browser ask the user whether to leave it. If the
+// user stays, the warning gets a tab of its own.
+const MOMENT = 250; // ms
+const leaving = new Map(); // addresses of warnings, by tab
+async function leave(tabId, address) {
+  leaving.set(tabId, address);
+  await chrome.tabs.update(tabId, { url: address });
+  for (let stays = 0; stays < 2;) {
+    await new Promise((done) => { setTimeout(done, MOMENT); });
+    const { pendingUrl } = await chrome.tabs.get(tabId);
+    if (leaving.get(tabId) !== address) return;
+    stays = pendingUrl === address ? 0 : stays + 1;
+  }
+  leaving.delete(tabId);
+  await chrome.tabs.create({ url: address });
+}
+
 // The second line of defence: pages that arrived without being held, as the answer to a form or
 // from a service worker. Their script may have run by then, but the user is warned. For a frame,
 // which an extension cannot navigate, the whole tab is sent to the warning.
 chrome.webNavigation.onCommitted.addListener(async (shown) => {
   const { tabId, frameId, transitionType, transitionQualifiers } = shown;
   if (frameId === 0) {
+    leaving.delete(tabId);
     asked.delete(tabId);
     if (shown.url.startsWith(CHECK) && BY_USER.includes(transitionType))
       asked.set(tabId, shown.url.slice(shown.url.indexOf('#') + 1));
@@ -249,17 +267,19 @@ chrome.webNavigation.onCommitted.addListener(async (shown) => {
   // A page can make documents of its own at blob:ORIGIN/NAME.
   const url = shown.url.replace(/^blob:/, '');
   if (!/^https?:/.test(url)) return;
-  const held = await ended(tabId, frameId, url);
-  if (held || (await judge(url)).stops.length === 0) return;
+  const held = mayShow(tabId, frameId, url);
+  ended(tabId, frameId);
+  if (await held || (await judge(url)).stops.length === 0) return;
   const kept = url !== shown.url || transitionQualifiers.includes('forward_back');
   const kind = frameId !== 0 ? 'frame' : transitionType === 'form_submit' ? 'form'
     : kept ? '' : 'worker';
-  await chrome.tabs.update(tabId, { url: warning(kind, url) });
+  await leave(tabId, warning(kind, url)).catch(() => {}); // the tab is gone
 });
 chrome.webNavigation.onErrorOccurred.addListener(({ tabId, frameId, url }) => {
   if (/^https?:/.test(url)) ended(tabId, frameId);
 });
 chrome.tabs.onRemoved.addListener((tabId) => {
+  leaving.delete(tabId);
   asked.delete(tabId);
   ended(tabId, 0);
 });
