@@ -12,7 +12,9 @@ const asked = new Set(); // documents
 // its frames this is. Frames with the same URL take turns. `open` is subject to the page's policy
 // about frames, and the page cannot change what its names mean.
 function find(url) {
-  const turns = globalThis.turns ??= new WeakMap(), turn = (it) => turns.get(it) ?? 0;
+  // Not a string, because the page's elements can have any string as their name.
+  const turns = globalThis[Symbol.for('turns')] ??= new WeakMap();
+  const turn = (it) => turns.get(it) ?? 0;
   const [frame] = Array.from(document.querySelectorAll('iframe[sandbox]'))
     .filter((it) => it.src === url && !it.sandbox.contains('allow-scripts'))
     .sort((a, b) => turn(a) - turn(b));

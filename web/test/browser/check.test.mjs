@@ -206,6 +206,13 @@ test('sandboxed frames are checked', { skip }, async (t) => {
   for (const i of [0, 1])
     await page.frameLocator(`iframe >> nth=${i}`).getByText('fine.test/twice').waitFor();
   assert.equal(it.log('fine.test').filter((line) => line === 'GET /twice').length, 2);
+  // The names of a page's elements are names in the scripts that run there as well.
+  await visit('http://good.test/names');
+  await page.evaluate(() => {
+    document.body.innerHTML = '<p id="turns"></p><form name="querySelectorAll"></form>' +
+      '<iframe sandbox src="http://fine.test/named"></iframe>';
+  });
+  await page.frameLocator('iframe').getByText('fine.test/named').waitFor();
   assert.deepEqual(it.log('bad.test'), []);
   assert.ok(!it.log('fine.test').includes('GET /unseen'));
 });
