@@ -137,7 +137,9 @@ async function through() {
 
 addEventListener('hashchange', () => location.reload());
 $('back').addEventListener('click', () => {
-  if (history.length > 1) history.back();
+  // The page before a late warning is the one that it warns about.
+  const pages = search.has('late') ? 2 : 1;
+  if (history.length > pages) history.go(-pages);
   else ask({ ask: 'leave' });
 });
 $('again').addEventListener('click', () => once(() => check(url, true)));

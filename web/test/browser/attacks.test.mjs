@@ -251,6 +251,27 @@ async function otherPass(it) {
   await until(async () => (await rulesOf(it)).length === 0, 'the end of the pass');
 }
 
+// The page before a late warning is the listed one, so "Go back" leads to the one before that, or
+// to a new tab. (In a browser without a page for new tabs, that is an error.)
+async function wayBack(it) {
+  const leave = async (page) => {
+    await late(page, 'form', 'http://bad.test/post');
+    await page.getByRole('button', { name: 'Go back' }).click();
+  };
+  const body = (more) => `<form method="post" action="http://bad.test/post" ${more}>` +
+    '<button>send</button></form>';
+  const page = await opened(it, body(''));
+  await page.getByText('send').waitFor();
+  const url = page.url();
+  await page.click('button');
+  await leave(page);
+  await until(() => page.url() === url, 'the page with the form');
+  const from = await opened(it, body('target="_blank"'));
+  const [other] = await Promise.all([it.context.waitForEvent('page'), from.click('button')]);
+  await leave(other);
+  await until(() => /^chrome(-error)?:/.test(other.url()), 'a new tab');
+}
+
 // URLs of 2 MB, which seven frames of any page can have, must not use up what the session may hold.
 // The frames here have shorter ones, because the browser itself takes seconds for each of 2 MB.
 async function longUrls(it) {
@@ -384,6 +405,7 @@ test('over HTTP', { skip }, async (t) => {
     'hosts in all spellings': spellings,
     'answers to forms are judged, in frames too': forms,
     'a pass for another URL does not count': otherPass,
+    'the way back from a late warning': wayBack,
     'seven frames with URLs of 2 MB': longUrls,
     'very many frames': manyFrames,
     'rules without passes, and passes without rules': leftovers,
