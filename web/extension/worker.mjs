@@ -183,13 +183,14 @@ async function check(message, sender) {
 // click.
 async function through(message, sender) {
   if (sender.frameId !== 0) throw new Error('only from a separate tab');
-  const { stops, verdict } = await judge(message.url),
-    more = stops.map((e) => [e, verdict]);
+  // Only if the pass for this URL did not work is there one for the whole host.
+  const { stops, verdict } = await judge(message.url), more = stops.map((e) => [e, verdict]),
+    failed = stops.length === 0 && await mayShow(sender.tab.id, sender.frameId, message.url);
   await change(async ({ allowed }) => {
     const all = [...Object.entries(allowed), ...more].slice(-MOST_ALLOWED);
     return { values: { allowed: Object.fromEntries(all) } };
   });
-  return { go: await open(message, sender, { wide: stops.length === 0 }) };
+  return { go: await open(message, sender, { wide: failed }) };
 }
 
 // --- Questions of the extension's pages ----------------------------------------------------------

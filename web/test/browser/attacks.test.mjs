@@ -6,7 +6,7 @@ import test from 'node:test';
 import { at, canServe, certificate, go, stopWorker, stopped, until, world } from './world.mjs';
 
 const skip = canServe ? false : 'this build has no guard';
-const lists = { malware: ['bad.test', 'path.test/evil/'] };
+const lists = { malware: ['bad.test', 'path.test/evil/', 'part.test/a', 'part.test/b'] };
 const STOPPED = 'This page was stopped';
 
 const doc = (body, fields = {}) => (request, response) => response.writeHead(200, {
@@ -272,6 +272,25 @@ async function wayBack(it) {
   await until(() => /^chrome(-error)?:/.test(other.url()), 'a new tab');
 }
 
+// A user who continues to one page of a host has not continued to another one, even if the first
+// page was already allowed in another tab.
+async function oneWayThrough(it) {
+  it.pages['part.test/a'] = redirect('/b');
+  const warned = [];
+  for (let i = 0; i < 2; i++) {
+    const page = await opened(it, '<script>location = "http://part.test/a"</script>');
+    await stopped(page);
+    warned.push(page);
+  }
+  for (const page of warned) {
+    await page.bringToFront();
+    await page.locator('#go[aria-disabled=false]').click();
+    await page.waitForURL(/#http:[/][/]part[.]test[/]b$/);
+    await stopped(page);
+  }
+  assert.deepEqual(it.log('part.test'), ['GET /a', 'GET /a']);
+}
+
 // URLs of 2 MB, which seven frames of any page can have, must not use up what the session may hold.
 // The frames here have shorter ones, because the browser itself takes seconds for each of 2 MB.
 async function longUrls(it) {
@@ -406,6 +425,7 @@ test('over HTTP', { skip }, async (t) => {
     'answers to forms are judged, in frames too': forms,
     'a pass for another URL does not count': otherPass,
     'the way back from a late warning': wayBack,
+    'the way through leads to one page': oneWayThrough,
     'seven frames with URLs of 2 MB': longUrls,
     'very many frames': manyFrames,
     'rules without passes, and passes without rules': leftovers,
