@@ -243,6 +243,22 @@ def test_not_a_file(room):
                 assert done.returncode == 2 and reason in done.stderr, (what, done.stderr)
 
 
+def test_no_proc(room):
+    """The copy in memory is opened through /proc. Where that is missing, the reason says so."""
+    build(room / "d", malware=HOSTS)
+    hidden = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+              'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    try:
+        subprocess.run([*hidden, "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        print("not tested without /proc: there is no unshare, or it is not allowed")
+        return
+    run = subprocess.run([*hidden, TAMIS, "guard", "check", str(room / "d"),
+                          f"http://{HOSTS[0]}/"], capture_output=True, text=True)
+    assert run.returncode == 2 and run.stdout == ""
+    assert "the copy in memory (/proc/self/fd/" in run.stderr, run.stderr
+
+
 def test_list_from_a_pipe(room):
     """A list, unlike the directory's files, may be a pipe."""
     os.mkfifo(room / "list")
