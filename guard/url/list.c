@@ -93,6 +93,20 @@ static bool has_dot(const guard_url *u)
     return i < u->path;
 }
 
+/* Reports whether the path is "/" and up to three digits, as in 10.0.0.0/8. */
+static bool is_range(const guard_url *u)
+{
+    size_t i = u->path + 1;
+    while (i < u->length && u->text[i] >= '0' && u->text[i] <= '9') i++;
+    return i == u->length && i > u->path + 1 && i <= u->path + 4;
+}
+
+static bool is_pattern(const guard_url *u)
+{
+    return u->query == u->length && u->query - u->path >= 2 &&
+           memcmp(u->text + u->query - 2, "/*", 2) == 0;
+}
+
 /* --- The forms -------------------------------------------------------------------------------- */
 
 struct line_reader {
@@ -128,6 +142,9 @@ static guard_line url_line(const struct line_reader *r, struct piece p)
     if (reason != NULL) return reject(reason);
     if (!contains(p, "://") && !u.address && !has_dot(&u))
         return reject("neither a URL nor a domain name");
+    if (!contains(p, "://") && u.address && is_range(&u))
+        return reject("a range of addresses; http:// before it makes it a URL");
+    if (is_pattern(&u)) return reject("a pattern; a / at the end covers everything below");
     return entry(&u);
 }
 

@@ -131,7 +131,7 @@ static bool open_copy(struct guard_store *s, int copy, const char *path, uint64_
     int code = mdb_env_create(&s->env);
     if (code == 0) code = mdb_env_set_maxreaders(s->env, 1024);
     if (code == 0) code = mdb_env_open(s->env, name, FLAGS | MDB_RDONLY, 0644);
-    if (code == ENOENT || code == EACCES) /* of /proc, which may be missing */
+    if (code == ENOENT || code == EACCES) /* /proc may be missing */
         return guard_fail(why, "%s: the copy in memory (%s): %s", path, name, mdb_strerror(code));
     if (code == 0) code = mdb_txn_begin(s->env, NULL, MDB_RDONLY, &txn);
     if (code == 0) code = mdb_dbi_open(txn, NULL, 0, &s->db);

@@ -73,6 +73,18 @@ static const struct line {
     {"good.example#$#body{}", REJECT("part of a page")},
     {"/advert/*", REJECT("no host")},
     {"*.evil.example", REJECT("not a domain name")},
+    {"evil.example/*", REJECT("a pattern")},
+    {"http://evil.example/folder/*", REJECT("a pattern")},
+    {"evil.example/a*", ENTRY("evil.example/a*")},
+    {"evil.example/?q=/*", ENTRY("evil.example/?q=/*")},
+    /* Ranges of addresses. */
+    {"10.0.0.0/8", REJECT("a range of addresses")},
+    {"[2001:db8::]/32", REJECT("a range of addresses")},
+    {"2001:db8::/32", REJECT("")},
+    {"http://10.0.0.1/8", ENTRY("10.0.0.1/8")},
+    {"10.0.0.1/8/", ENTRY("10.0.0.1/8/")},
+    {"10.0.0.1/2026", ENTRY("10.0.0.1/2026")},
+    {"10.0.0.1/8?x", ENTRY("10.0.0.1/8?x")},
     /* Nothing. */
     {"", NOTHING},
     {" \t\r\n", NOTHING},
