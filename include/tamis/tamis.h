@@ -15,6 +15,7 @@
  * Link with -ltamis -lm -pthread. "The simple part" explains these calls, and you can stop reading
  * after it. What comes with this header, and what else there is:
  *     <tamis/inspect.h>  what a filter reports: items, rates, sizes; included by this header
+ *     <tamis/hashes.h>   keys that are hashed once, or by the caller; included by this header
  *     <tamis/count.h>    sketches: how often each key occurred, and the most frequent keys
  *     <tamis/publish.h>  packed files, and releases that protect the privacy of their keys
  *     <tamis/foreign.h>  filters of other programs
@@ -253,7 +254,6 @@ TAMIS_API tamis_status tamis_clear(tamis *t);
  * Bit i % 8 of byte i / 8 is the answer for key i, as if the keys were passed one by one. The
  * unused bits of the last byte become zero. Bit arrays and `done` may be NULL.                   */
 typedef struct tamis_bytes { const void *p; size_t len; } tamis_bytes;
-typedef struct tamis_hash { uint64_t lo, hi; } tamis_hash;
 /* Adds keys. After a failure exactly the first *done keys were added. If t takes no keys at all
  * (TAMIS_ESEALED, TAMIS_EKEY, TAMIS_EUNSUPPORTED), seen_bits is unchanged.                       */
 TAMIS_API tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t n,
@@ -261,20 +261,6 @@ TAMIS_API tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t 
 /* Queries keys. Returns how many may be members.                                                 */
 TAMIS_API size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys, size_t n,
                                         uint8_t *bits);
-/* Hashes keys, for any filters with the same hash and seed or secret key. Another thread may change
- * t meanwhile. TAMIS_EKEY: t lacks its secret key. TAMIS_EUNSUPPORTED: t has TAMIS_HASH_CALLER.  */
-TAMIS_API tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n,
-                                       tamis_hash *out);
-/* Adds hashes. Both halves must be uniform and independent: pass a 64-bit hash h as {h, mix(h)}
- * with a mix that is not linear, never as {h, 0} or {h, h}. Hashes that are clearly not uniform are
- * added, but set tamis_facts.hash_suspect, in saved images too, until tamis_clear; tamis_seal of a
- * sealed kind refuses them. docs/DESIGN.md ("Library") describes the check, which suspects uniform
- * hashes with a probability below 1e-9. TAMIS_EUNSUPPORTED: a top.                               */
-TAMIS_API tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n,
-                                        uint8_t *seen_bits, size_t *done);
-/* Queries hashes, which are not checked. Returns how many may be members.                        */
-TAMIS_API size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n,
-                                          uint8_t *bits);
 
 /* --- Sets that shrink, forget or merge -----------------------------------------------------------
  * Removes a key that was added, from counting, cuckoo, pair and some sketches (count.h). Fails with
@@ -282,12 +268,10 @@ TAMIS_API size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, s
  * if it was removed from a pair too often. Removing a key that was never added but seems to be a
  * member damages other keys, which may then be missed; no filter can detect that.                */
 TAMIS_API tamis_status tamis_remove(tamis *t, const void *key, size_t len, tamis_error *why);
-/* Removes keys, or hashes. Continues past absent ones and sets their bits. After TAMIS_EFULL, those
+/* Removes keys. Continues past absent ones and sets their bits. After TAMIS_EFULL, those
  * for which tamis_may_contain still returns true were not removed.                               */
 TAMIS_API tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size_t n,
                                          uint8_t *absent_bits, tamis_error *why);
-TAMIS_API tamis_status tamis_remove_hashes(tamis *t, const tamis_hash *h, size_t n,
-                                           uint8_t *absent_bits, tamis_error *why);
 /* Makes a window forget its oldest generation and begin a new one. Others: TAMIS_EUNSUPPORTED.   */
 TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
 /* Makes `into` the union of both, bit for bit as if it had all the keys. For bloom, partitioned,
@@ -312,13 +296,11 @@ TAMIS_API tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out,
  * An add that cannot write the file fails with TAMIS_EIO and errno, and may be repeated. While the
  * file has hashes, save, write and copy fail with TAMIS_EUNSUPPORTED. A copy collects in memory. */
 TAMIS_API tamis_status tamis_seal(tamis *t, tamis_error *why);
-/* Excludes keys, or hashes, from an exact filter: once sealed it answers "no" to them. After a
- * failure some may be excluded; they may be excluded again. Other kinds: TAMIS_EUNSUPPORTED.     */
+/* Excludes keys from an exact filter: once sealed it answers "no" to them. After a failure some may
+ * be excluded; they may be excluded again. Other kinds: TAMIS_EUNSUPPORTED.                      */
 TAMIS_API tamis_status tamis_exclude(tamis *t, const void *key, size_t len, tamis_error *why);
 TAMIS_API tamis_status tamis_exclude_many(tamis *t, const tamis_bytes *keys, size_t n,
                                           tamis_error *why);
-TAMIS_API tamis_status tamis_exclude_hashes(tamis *t, const tamis_hash *h, size_t n,
-                                            tamis_error *why);
 
 /* --- Images --------------------------------------------------------------------------------------
  * docs/FORMAT.md specifies the image: little-endian, versioned, with checksums. The same plan and
@@ -346,5 +328,6 @@ TAMIS_API uint64_t tamis_image_size(const tamis *t); /* bytes that tamis_write w
 #ifdef __cplusplus
 }
 #endif
+#include <tamis/hashes.h>
 #include <tamis/inspect.h>
 #endif
