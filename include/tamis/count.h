@@ -114,6 +114,8 @@ TAMIS_API tamis_status tamis_add_weight_many(tamis *t, const tamis_bytes *keys,
 TAMIS_API tamis_status tamis_add_weight_hashes(tamis *t, const tamis_hash *h,
                                                const int64_t *weights, size_t n, size_t *done,
                                                tamis_error *why);
+TAMIS_API tamis_status tamis_add_weight_hash64(tamis *t, const uint64_t *h, const int64_t *weights,
+                                               size_t n, size_t *done, tamis_error *why);
 
 /* Estimates the count of a key, in the time of one query. The first call also measures the noise:
  * it queries 16384 keys that never occurred, and needs 300 KB of memory meanwhile (TAMIS_ENOMEM).
@@ -126,6 +128,8 @@ TAMIS_API tamis_status tamis_count(const tamis *t, const void *key, size_t len, 
 TAMIS_API tamis_status tamis_count_many(const tamis *t, const tamis_bytes *keys, size_t n,
                                         tamis_estimate *out, tamis_error *why);
 TAMIS_API tamis_status tamis_count_hashes(const tamis *t, const tamis_hash *h, size_t n,
+                                          tamis_estimate *out, tamis_error *why);
+TAMIS_API tamis_status tamis_count_hash64(const tamis *t, const uint64_t *h, size_t n,
                                           tamis_estimate *out, tamis_error *why);
 
 /* --- The most frequent items: top ----------------------------------------------------------------

@@ -87,6 +87,7 @@ typedef struct tamis tamis;                           /* a filter or a sketch   
 typedef struct tamis_plan tamis_plan;                 /* its shape: see "Plans"                   */
 typedef struct tamis_options tamis_options;           /* memory, key, threads: see "Options"      */
 typedef struct tamis_save_options tamis_save_options; /* how a file is saved: see "Images"        */
+typedef struct tamis_key tamis_key;                   /* a secret key: see hashes.h               */
 /* Creates an empty filter. Fails with TAMIS_EINVAL if the plan cannot be met. Allocates the memory
  * of the whole plan, but the system provides the pages only as the filter fills.                 */
 TAMIS_API tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options,
@@ -236,6 +237,7 @@ struct tamis_options {
     const tamis_memory *memory; /* must outlive the handle; NULL: malloc, calloc and free         */
     uint32_t threads;           /* for tamis_seal of a ribbon, including the caller's; 0: 1       */
     const char *temp_dir;       /* ribbon: see tamis_seal. TAMIS_EUNSUPPORTED for fuse and exact  */
+    tamis_key *shared_key;      /* instead of key, for many handles: see hashes.h                 */
 };
 /* Opens an image in memory, at any alignment, and copies it; otherwise like tamis_open.          */
 TAMIS_API tamis_status tamis_load(const void *image, size_t size, const tamis_options *options,

@@ -34,10 +34,28 @@ TAMIS__PREFETCHES fetch_keys(const struct keys *in, size_t at, size_t n)
     for (size_t i = at; i < at + n && i < in->n; i++) TAMIS__PREFETCH(in->bytes[i].p);
 }
 
+/* Rows of a column, and hashes of 64 bits. The modules of web/ have neither. */
+#ifdef TAMIS__WATCHES
+static void hash_others(const tamis *t, const struct keys *in, size_t at, size_t n,
+                        tamis_hash *room)
+{
+    if (in->column != NULL)
+        tamis__hash_column(&t->hasher, in->column, in->row + at, n, room);
+    else
+        for (size_t i = 0; i < n; i++) room[i] = tamis_hash64(in->words[at + i]);
+}
+#else
+#define hash_others(t, in, at, n, room) ((void)0)
+#endif
+
 const tamis_hash *tamis__hash_group(const tamis *t, const struct keys *in, size_t at, size_t n,
                                     tamis_hash *room)
 {
-    if (in->bytes == NULL) return in->hashes + at;
+    if (in->hashes != NULL) return in->hashes + at;
+    if (in->bytes == NULL) {
+        hash_others(t, in, at, n, room);
+        return room;
+    }
     fetch_keys(in, at + n, n);
     tamis__hash_keys(&t->hasher, in->bytes + at, n, room);
     return room;
@@ -174,7 +192,7 @@ static struct batch stream_group(struct stream *s, size_t at, bool now, unsigned
     const size_t rest = s->in->n - at;
     struct batch b = {.n = rest < s->group ? rest : s->group, .unasked = s->unasked};
     tamis_hash *slot = s->ring + half * s->group;
-    b.hashes = s->in->bytes == NULL ? s->in->hashes + at : slot;
+    b.hashes = s->in->hashes != NULL ? s->in->hashes + at : slot;
     if (s->in->weights != NULL) b.weights = s->in->weights + at;
     if (s->in->bytes != NULL) b.keys = s->in->bytes + at;
     if (now) tamis__hash_group(s->t, s->in, at, b.n, slot);
@@ -318,10 +336,11 @@ static tamis_status add_sure(tamis *t, const struct keys *in, uint8_t *seen, siz
 
 static struct keys keys_from(const struct keys *all, size_t at, size_t n)
 {
-    const struct keys k = {.bytes = all->bytes != NULL ? all->bytes + at : NULL,
-                           .hashes = all->hashes != NULL ? all->hashes + at : NULL,
-                           .weights = all->weights != NULL ? all->weights + at : NULL,
-                           .n = n};
+    struct keys k = {.column = all->column, .row = all->row + at, .n = n};
+    if (all->bytes != NULL) k.bytes = all->bytes + at;
+    if (all->hashes != NULL) k.hashes = all->hashes + at;
+    if (all->words != NULL) k.words = all->words + at;
+    if (all->weights != NULL) k.weights = all->weights + at;
     return k;
 }
 

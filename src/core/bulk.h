@@ -4,13 +4,21 @@
 
 #include "handle.h"
 
-/* The keys of a call: bytes to be hashed, or hashes (then bytes is NULL). */
+/* The keys of a call, from one source; the others are NULL. */
 struct keys {
-    const tamis_bytes *bytes;
+    const tamis_bytes *bytes;    /* to be hashed */
+    const struct column *column; /* the same, in rows from `row` on */
     const tamis_hash *hashes;
+    const uint64_t *words;  /* hashes of 64 bits */
     const int64_t *weights; /* for sketches; NULL: all 1 */
-    size_t n;
+    size_t row, n;
 };
+
+/* Whether the caller supplied hashes. */
+static inline bool tamis__are_hashes(const struct keys *in)
+{
+    return in->hashes != NULL || in->words != NULL;
+}
 
 /* TAMIS_OK, or the reason why only the first *done keys were added. seen may be NULL. */
 tamis_status tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen, size_t *done);
@@ -26,6 +34,9 @@ void tamis__bulk_count(const tamis *t, const struct keys *in, tamis__counter *us
 /* One key. seen may be NULL. */
 tamis_status tamis__add_key(tamis *t, const tamis_bytes *key, tamis_hash h, bool *seen);
 bool tamis__query_key(const tamis *t, tamis_hash h);
+
+/* The answers of a filter that cannot decide. Returns n. bits may be NULL. */
+size_t tamis__all_maybe(uint8_t *bits, size_t n);
 
 /* --- For the functions that add --- */
 

@@ -1,6 +1,4 @@
-/* Allocates and frees handles. A handle with a secret key is allocated, as a whole, in memory that
- * is left out of core dumps. So the key is stored in one place only, and a copy of the handle is
- * allocated in the same way. */
+/* Allocates and frees handles. */
 #include "handle.h"
 
 #include "../frequency/noise.h"
@@ -11,20 +9,23 @@
 
 static void free_handle(tamis *t)
 {
-    const tamis_memory *memory = t->memory;
-    if (t->secret)
-        tamis__free_secret(memory, t, sizeof *t);
-    else
-        tamis__free(memory, t);
+    tamis__key_leave(t->key);
+    tamis__free(t->memory, t);
+}
+
+/* Sets the key of the options, which may have none. False: not enough memory. */
+static bool take_secret(tamis *t, const tamis_options *o)
+{
+    if (o->shared_key != NULL) t->key = tamis__key_share(o->shared_key);
+    if (o->key != NULL) t->key = tamis__key_make(o->key, o->memory);
+    return o->key == NULL || t->key != NULL;
 }
 
 tamis *tamis__new(const struct kind *kind, const tamis_options *o, uint32_t sections)
 {
     const tamis_memory *memory = o->memory;
-    const bool secret = o->key != NULL;
-    tamis *t = secret ? tamis__alloc_secret(memory, sizeof *t) : tamis__alloc(memory, sizeof *t);
+    tamis *t = tamis__alloc(memory, sizeof *t);
     if (t == NULL) return NULL;
-    t->secret = secret;
     t->kind = kind;
     t->memory = memory;
     t->scratch_bytes = o->scratch_bytes != 0 ? o->scratch_bytes : DEFAULT_SCRATCH;
@@ -33,7 +34,8 @@ tamis *tamis__new(const struct kind *kind, const tamis_options *o, uint32_t sect
     t->body.threads = o->threads;
     t->body.count = sections;
     t->body.sections = tamis__alloc(memory, sections * sizeof *t->body.sections);
-    if (t->body.sections == NULL) {
+    if (t->body.sections == NULL || !take_secret(t, o)) {
+        tamis__free(memory, t->body.sections);
         free_handle(t);
         return NULL;
     }
@@ -45,7 +47,7 @@ tamis_options tamis__same_options(const tamis *t)
     return (tamis_options){.memory = t->memory,
                            .scratch_bytes = t->scratch_bytes,
                            .max_bytes = t->body.max_bytes,
-                           .key = t->secret ? (const uint8_t *)t->hasher.key : NULL};
+                           .shared_key = t->key};
 }
 
 bool tamis__alloc_cells(tamis *t, bool zeroed)

@@ -15,6 +15,7 @@ struct tamis {
     struct body body;
     uint64_t scratch_bytes; /* for bulk.c */
     struct hasher hasher;
+    struct tamis_key *key;  /* NULL: none was given */
     uint64_t items;         /* 0 in a sketch */
     int64_t weight;         /* sketches: the sum of all weights */
     uint64_t planned_items; /* at least 1; in a sketch without meaning */
@@ -28,7 +29,6 @@ struct tamis {
     bool read_only; /* sealed, or the cells must not be changed, or written by a newer version */
     bool newer;     /* written by a newer version, whose rules are not known: never written again */
     bool borrowed;  /* the cells belong to a mapping or to the caller */
-    bool secret;    /* contains a key, so this struct was allocated by tamis__alloc_secret */
     struct hash_watch watch; /* statistics of the hashes that callers supplied */
 
     /* For file.c: the path that this handle came from, a lock, a mapping. */

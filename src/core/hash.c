@@ -1,13 +1,15 @@
 #include "hash.h"
 
 #include "bits.h"
+#include "column.h"
 #include "cpu.h"
+#include "uniform.h"
 
 #define XXH_INLINE_ALL
 #include <tamis/inspect.h>
 #include <xxhash.h>
 
-void tamis__hasher_init(struct hasher *h, uint64_t seed, const uint8_t *key)
+void tamis__hasher_init(struct hasher *h, uint64_t seed, const struct tamis_key *key)
 {
     memset(h, 0, sizeof *h);
     h->usable = true;
@@ -17,11 +19,8 @@ void tamis__hasher_init(struct hasher *h, uint64_t seed, const uint8_t *key)
         return;
     }
     h->id = TAMIS_SIPHASH;
-    h->key[0] = tamis__get64(key);
-    h->key[1] = tamis__get64(key + 8);
-    const tamis_hash id = tamis__siphash(h->key, (const uint8_t *)"Tamis key id", 12);
-    tamis__put64(h->key_id, id.lo);
-    tamis__put64(h->key_id + 8, id.hi);
+    h->key = key->words;
+    memcpy(h->key_id, key->id, sizeof h->key_id);
 }
 
 static inline tamis_hash xxh3(const void *key, size_t len, uint64_t seed)
@@ -40,27 +39,57 @@ tamis_hash tamis__hash_key(const struct hasher *h, const void *key, size_t len)
     return h->id == TAMIS_SIPHASH ? tamis__siphash(h->key, key, len) : xxh3(key, len, h->seed);
 }
 
-/* Keys of 33 to 64 bytes (URLs, UUIDs, digests in hexadecimal) are set aside until there are eight,
- * which are hashed together. */
-static void xxh3_lanes(tamis__middle_hasher *eight, uint64_t seed, const tamis_bytes *keys,
-                       size_t n, tamis_hash *out)
+/* Keys of 17 to 32 and of 33 to 64 bytes (names, URLs, UUIDs, digests in hexadecimal) are set aside
+ * until there are eight of a class, which are hashed together. */
+struct aside {
+    tamis__lane_hasher *eight; /* NULL: none are set aside */
+    const uint8_t *p[8];
+    uint64_t length[8];
+    size_t place[8];
+    unsigned n;
+};
+
+struct lanes {
+    uint64_t seed;
+    tamis_hash *out;
+    struct aside classes[2];
+};
+
+static struct lanes lanes_open(uint64_t seed, tamis_hash *out)
 {
-    const tamis_bytes *aside[8];
-    tamis_hash hashes[8];
-    size_t waiting = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (keys[i].len < 33 || keys[i].len > 64) {
-            out[i] = xxh3(keys[i].p, keys[i].len, seed);
-            continue;
-        }
-        aside[waiting++] = keys + i;
-        if (waiting < 8) continue;
-        eight(seed, aside, hashes);
-        for (size_t j = 0; j < 8; j++) out[aside[j] - keys] = hashes[j];
-        waiting = 0;
+    const struct kernels *k = tamis__kernels();
+    return (struct lanes){
+        .seed = seed, .out = out, .classes = {{.eight = k->xxh3_short}, {.eight = k->xxh3_long}}};
+}
+
+static inline void lanes_put(struct lanes *l, size_t i, const uint8_t *p, size_t len)
+{
+    struct aside *a = &l->classes[len > 32];
+    if (len < 17 || len > 64 || a->eight == NULL) {
+        l->out[i] = xxh3(p, len, l->seed);
+        return;
     }
-    for (size_t j = 0; j < waiting; j++)
-        out[aside[j] - keys] = xxh3(aside[j]->p, aside[j]->len, seed);
+    a->p[a->n] = p;
+    a->length[a->n] = len;
+    a->place[a->n++] = i;
+    if (a->n < 8) return;
+    a->n = 0;
+    if (a->place[7] - a->place[0] == 7) {
+        a->eight(l->seed, a->p, a->length, l->out + a->place[0]);
+        return;
+    }
+    tamis_hash hashes[8];
+    a->eight(l->seed, a->p, a->length, hashes);
+    for (size_t j = 0; j < 8; j++) l->out[a->place[j]] = hashes[j];
+}
+
+static void lanes_close(struct lanes *l)
+{
+    for (int c = 0; c < 2; c++) {
+        const struct aside *a = &l->classes[c];
+        for (unsigned j = 0; j < a->n; j++)
+            l->out[a->place[j]] = xxh3(a->p[j], a->length[j], l->seed);
+    }
 }
 
 void tamis__hash_keys(const struct hasher *h, const tamis_bytes *keys, size_t n, tamis_hash *out)
@@ -73,11 +102,67 @@ void tamis__hash_keys(const struct hasher *h, const tamis_bytes *keys, size_t n,
     size_t i = 0;
     if (k->xxh3_words != NULL && n >= 8 && keys[0].len == 8)
         i = k->xxh3_words(h->seed, keys, n, out);
-    if (k->xxh3_eight != NULL && n >= 8)
-        xxh3_lanes(k->xxh3_eight, h->seed, keys + i, n - i, out + i);
-    else
-        for (; i < n; i++) out[i] = xxh3(keys[i].p, keys[i].len, h->seed);
+    if (k->xxh3_long != NULL && n >= 8) {
+        struct lanes l = lanes_open(h->seed, out);
+        for (; i < n; i++) lanes_put(&l, i, keys[i].p, keys[i].len);
+        lanes_close(&l);
+    }
+    for (; i < n; i++) out[i] = xxh3(keys[i].p, keys[i].len, h->seed);
 }
+
+/* --- Columns ---------------------------------------------------------------------------------- */
+
+#ifdef TAMIS__WATCHES
+/* SipHash works on descriptors, of which these are made at a time. */
+#define DESCRIBED 64u
+
+static void siphash_column(const struct hasher *h, const struct column *c, size_t row, size_t n,
+                           tamis_hash *out)
+{
+    tamis_bytes keys[DESCRIBED];
+    for (size_t at = 0; at < n; at += DESCRIBED) {
+        const size_t some = n - at < DESCRIBED ? n - at : DESCRIBED;
+        for (size_t i = 0; i < some; i++) keys[i] = tamis__column_key(c, row + at + i);
+        tamis__kernels()->siphash(h->key, keys, some, out + at);
+    }
+}
+
+static void hash_texts(const struct hasher *h, const struct column *c, size_t row, size_t n,
+                       tamis_hash *out)
+{
+    struct lanes l = lanes_open(h->seed, out);
+    if (c->offsets32 != NULL) {
+        const int32_t *at = c->offsets32 + row;
+        for (size_t i = 0; i < n; i++)
+            lanes_put(&l, i, c->data + at[i], (size_t)(at[i + 1] - at[i]));
+    } else {
+        const int64_t *at = c->offsets64 + row;
+        for (size_t i = 0; i < n; i++)
+            lanes_put(&l, i, c->data + at[i], (size_t)(at[i + 1] - at[i]));
+    }
+    lanes_close(&l);
+}
+
+void tamis__hash_column(const struct hasher *h, const struct column *c, size_t row, size_t n,
+                        tamis_hash *out)
+{
+    const struct kernels *k = tamis__kernels();
+    const uint8_t *p = c->data + row * c->stride;
+    size_t i = 0;
+    if (h->id == TAMIS_SIPHASH) {
+        siphash_column(h, c, row, n, out);
+    } else if (c->width == 0) {
+        hash_texts(h, c, row, n, out);
+    } else if (c->width == 8) {
+        if (k->xxh3_rows != NULL && c->stride == 8) i = k->xxh3_rows(h->seed, p, n, out);
+        for (; i < n; i++) out[i] = xxh3(p + i * c->stride, 8, h->seed);
+    } else {
+        struct lanes l = lanes_open(h->seed, out);
+        for (; i < n; i++) lanes_put(&l, i, p + i * c->stride, c->width);
+        lanes_close(&l);
+    }
+}
+#endif
 
 bool tamis__hasher_equal(const struct hasher *a, const struct hasher *b)
 {

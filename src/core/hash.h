@@ -6,22 +6,27 @@
 #ifndef TAMIS_HASH_H
 #define TAMIS_HASH_H
 
-#include <tamis/tamis.h>
+#include "key.h"
 
 struct hasher {
-    uint32_t id;        /* TAMIS_XXH3, ... */
-    bool usable;        /* false: a keyed image without its key, or the caller's own hashes */
-    uint64_t seed;      /* XXH3 */
-    uint64_t key[2];    /* SipHash */
-    uint8_t key_id[16]; /* zero unless keyed */
+    uint32_t id;         /* TAMIS_XXH3, ... */
+    bool usable;         /* false: a keyed image without its key, or the caller's own hashes */
+    uint64_t seed;       /* XXH3 */
+    const uint64_t *key; /* SipHash: two words, which belong to the handle's key */
+    uint8_t key_id[16];  /* zero unless keyed */
 };
 
-/* Selects SipHash if key is not NULL (16 bytes), or else XXH3 with this seed. */
-void tamis__hasher_init(struct hasher *h, uint64_t seed, const uint8_t *key);
+/* Selects SipHash if key is not NULL, or else XXH3 with this seed. */
+void tamis__hasher_init(struct hasher *h, uint64_t seed, const struct tamis_key *key);
 
 /* Require h->usable. */
 tamis_hash tamis__hash_key(const struct hasher *h, const void *key, size_t len);
 void tamis__hash_keys(const struct hasher *h, const tamis_bytes *keys, size_t n, tamis_hash *out);
+
+/* The same for rows [row, row + n) of a column. */
+struct column;
+void tamis__hash_column(const struct hasher *h, const struct column *c, size_t row, size_t n,
+                        tamis_hash *out);
 
 /* Whether both are the same function with the same seed or key. */
 bool tamis__hasher_equal(const struct hasher *a, const struct hasher *b);

@@ -45,6 +45,16 @@ tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *
     return s;
 }
 
+tamis_status tamis_add_hash64(tamis *t, const uint64_t *h, size_t n, uint8_t *seen_bits,
+                              size_t *done)
+{
+    if (done != NULL) *done = 0;
+    if (t->read_only) return TAMIS_ESEALED;
+    if (tamis__keeps_items(t)) return TAMIS_EUNSUPPORTED;
+    const struct keys in = {.words = h, .n = n};
+    return tamis_add_all(t, &in, seen_bits, done);
+}
+
 tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen)
 {
     if (seen != NULL) *seen = false;
@@ -56,7 +66,7 @@ tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen)
 
 /* --- Querying --------------------------------------------------------------------------------- */
 
-static size_t say_maybe(uint8_t *bits, size_t n)
+size_t tamis__all_maybe(uint8_t *bits, size_t n)
 {
     if (bits == NULL) return n;
     memset(bits, 0xff, n / 8);
@@ -67,7 +77,7 @@ static size_t say_maybe(uint8_t *bits, size_t n)
 size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys, size_t n, uint8_t *bits)
 {
     const struct keys in = {.bytes = keys, .n = n};
-    return t->hasher.usable ? tamis__bulk_query(t, &in, bits) : say_maybe(bits, n);
+    return t->hasher.usable ? tamis__bulk_query(t, &in, bits) : tamis__all_maybe(bits, n);
 }
 
 size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n, uint8_t *bits)
@@ -79,9 +89,21 @@ size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n, u
     return maybe;
 }
 
+size_t tamis_may_contain_hash64(const tamis *t, const uint64_t *h, size_t n, uint8_t *bits)
+{
+    const struct keys in = {.words = h, .n = n};
+    return tamis__bulk_query(t, &in, bits);
+}
+
 bool tamis_may_contain(const tamis *t, const void *key, size_t len)
 {
     return !t->hasher.usable || tamis__query_key(t, tamis__hash_key(&t->hasher, key, len));
+}
+
+tamis_hash tamis_hash_bytes(uint64_t seed, const void *key, size_t len)
+{
+    const struct hasher h = {.id = TAMIS_XXH3, .seed = seed};
+    return tamis__hash_key(&h, key, len);
 }
 
 tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n, tamis_hash *out)
@@ -112,7 +134,7 @@ static tamis_status exclude_all(tamis *t, const struct keys *in, tamis_error *wh
                                   t->kind->name);
     if (t->read_only)
         s = TAMIS_ESEALED;
-    else if (in->hashes == NULL)
+    else if (!tamis__are_hashes(in))
         s = tamis__may_change_keys(t);
     for (size_t at = 0; at < in->n && s == TAMIS_OK; at += TAMIS__MOST_BATCH) {
         tamis_hash room[TAMIS__MOST_BATCH];
@@ -136,6 +158,12 @@ tamis_status tamis_exclude_hashes(tamis *t, const tamis_hash *h, size_t n, tamis
     const tamis_status s = exclude_all(t, &in, why);
     if (s == TAMIS_OK) tamis__watch_hashes(t, h, n);
     return s;
+}
+
+tamis_status tamis_exclude_hash64(tamis *t, const uint64_t *h, size_t n, tamis_error *why)
+{
+    const struct keys in = {.words = h, .n = n};
+    return exclude_all(t, &in, why);
 }
 
 tamis_status tamis_exclude(tamis *t, const void *key, size_t len, tamis_error *why)
@@ -216,6 +244,14 @@ tamis_status tamis_remove_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_
                                  tamis_error *why)
 {
     const struct keys in = {.hashes = h, .n = n};
+    if (!can_remove(t)) return cannot_remove(t, why);
+    return t->read_only ? tamis__refuse(why, TAMIS_ESEALED) : remove_all(t, &in, absent_bits, why);
+}
+
+tamis_status tamis_remove_hash64(tamis *t, const uint64_t *h, size_t n, uint8_t *absent_bits,
+                                 tamis_error *why)
+{
+    const struct keys in = {.words = h, .n = n};
     if (!can_remove(t)) return cannot_remove(t, why);
     return t->read_only ? tamis__refuse(why, TAMIS_ESEALED) : remove_all(t, &in, absent_bits, why);
 }

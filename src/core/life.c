@@ -54,15 +54,17 @@ tamis_status tamis__check_options(const tamis_options *options, uint32_t allowed
     const tamis_status s = tamis__take_struct(out, sizeof *out, options, "tamis_options", why);
     if (s == TAMIS_OK && (out->flags & ~allowed) != 0)
         return tamis__fail(why, TAMIS_EINVAL, "unknown flag in the options");
+    if (s == TAMIS_OK && out->key != NULL && out->shared_key != NULL)
+        return tamis__fail(why, TAMIS_EINVAL, "give the bytes of a key or a key object, not both");
     return s;
 }
 
 static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **out,
                            tamis_error *why)
 {
-    if ((p->flags & TAMIS_HASH_CALLER) != 0 && (o->key != NULL || p->seed != 0))
+    if ((p->flags & TAMIS_HASH_CALLER) != 0 && (tamis__with_key(o) || p->seed != 0))
         return tamis__fail(why, TAMIS_EINVAL, "the caller's own hashes have no seed and no key");
-    if (o->key != NULL && p->seed != 0)
+    if (tamis__with_key(o) && p->seed != 0)
         return tamis__fail(why, TAMIS_EINVAL, "give a seed or a key, not both");
     if (o->max_bytes != 0 && p->bytes > o->max_bytes)
         return tamis__fail(why, TAMIS_ENOMEM, "%llu bytes, more than the limit of %llu",
@@ -78,7 +80,7 @@ static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
                            (unsigned long long)p->bytes);
     }
-    tamis__hasher_init(&t->hasher, p->seed, o->key);
+    tamis__hasher_init(&t->hasher, p->seed, t->key);
     if ((p->flags & TAMIS_HASH_CALLER) != 0) {
         t->hasher.id = TAMIS_CALLER_HASH;
         t->hasher.usable = false;

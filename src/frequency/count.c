@@ -1,6 +1,7 @@
 /* Counts and weights: the verbs. A sketch returns what its counters contain; this file turns it
  * into an interval. */
 #include "../core/bulk.h"
+#include "../core/column.h"
 #include "../core/error.h"
 #include "../core/generations.h"
 #include "../core/memory.h"
@@ -51,14 +52,16 @@ static tamis_status count_add_all(tamis *t, const struct keys *in, size_t *done,
     if (t->sketch == NULL)
         return tamis__unsupported(why, TAMIS_TALLY, "%s filters do not support weights",
                                   t->kind->name);
-    if (in->hashes != NULL && tamis__keeps_items(t))
+    if (tamis__are_hashes(in) && tamis__keeps_items(t))
         return tamis__unsupported(why, TAMIS_TALLY, "a %s needs the items themselves, not hashes",
                                   t->kind->name);
-    const tamis_status may = in->hashes == NULL ? tamis__may_change_keys(t)
-                             : t->read_only     ? TAMIS_ESEALED
-                                                : TAMIS_OK;
+    const tamis_status may = !tamis__are_hashes(in) ? tamis__may_change_keys(t)
+                             : t->read_only         ? TAMIS_ESEALED
+                                                    : TAMIS_OK;
     if (may != TAMIS_OK) return tamis__refuse(why, may);
-    const tamis_status s = tamis__bulk_add(t, in, NULL, &added);
+    const tamis_status s = in->column != NULL
+                               ? tamis__add_column(t, in->column, in->weights, NULL, &added)
+                               : tamis__bulk_add(t, in, NULL, &added);
     if (done != NULL) *done = added;
     if (in->hashes != NULL) tamis__watch_hashes(t, in->hashes, added);
     return explain(t, s, why);
@@ -75,6 +78,24 @@ tamis_status tamis_add_weight_hashes(tamis *t, const tamis_hash *h, const int64_
                                      size_t n, size_t *done, tamis_error *why)
 {
     const struct keys in = {.hashes = h, .weights = weights, .n = n};
+    return count_add_all(t, &in, done, why);
+}
+
+tamis_status tamis_add_weight_hash64(tamis *t, const uint64_t *h, const int64_t *weights, size_t n,
+                                     size_t *done, tamis_error *why)
+{
+    const struct keys in = {.words = h, .weights = weights, .n = n};
+    return count_add_all(t, &in, done, why);
+}
+
+tamis_status tamis_add_weight_column(tamis *t, const tamis_column *given, const int64_t *weights,
+                                     size_t *done, tamis_error *why)
+{
+    struct column c;
+    if (done != NULL) *done = 0;
+    const tamis_status s = tamis__column_open(given, &c, why);
+    if (s != TAMIS_OK) return s;
+    const struct keys in = {.column = &c, .row = c.first, .weights = weights, .n = c.rows};
     return count_add_all(t, &in, done, why);
 }
 
@@ -260,7 +281,7 @@ static tamis_status count_all(const tamis *t, const struct keys *in, tamis_estim
 {
     struct counting c = {.t = t, .out = out};
     struct noise *made;
-    const tamis_status s = count_prepare(t, in->hashes == NULL, &c.noise, &made, why);
+    const tamis_status s = count_prepare(t, !tamis__are_hashes(in), &c.noise, &made, why);
     if (s == TAMIS_OK) tamis__bulk_count(t, in, count_count_group, &c);
     tamis__free(t->memory, made);
     return s;
@@ -278,6 +299,27 @@ tamis_status tamis_count_hashes(const tamis *t, const tamis_hash *h, size_t n, t
 {
     const struct keys in = {.hashes = h, .n = n};
     return count_all(t, &in, out, why);
+}
+
+tamis_status tamis_count_hash64(const tamis *t, const uint64_t *h, size_t n, tamis_estimate *out,
+                                tamis_error *why)
+{
+    const struct keys in = {.words = h, .n = n};
+    return count_all(t, &in, out, why);
+}
+
+tamis_status tamis_count_column(const tamis *t, const tamis_column *given, tamis_estimate *out,
+                                tamis_error *why)
+{
+    struct column c;
+    tamis_status s = tamis__column_open(given, &c, why);
+    if (s != TAMIS_OK) return s;
+    const struct keys in = {.column = &c, .row = c.first, .n = c.rows};
+    s = count_all(t, &in, out, why);
+    if (s != TAMIS_OK || c.validity == NULL) return s;
+    for (size_t i = 0; i < c.rows; i++)
+        if (!tamis__column_valid(&c, c.first + i)) out[i] = (tamis_estimate){.confidence = 1};
+    return TAMIS_OK;
 }
 
 tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_estimate *out,

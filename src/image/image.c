@@ -468,8 +468,8 @@ static tamis_status read_metadata(const struct source *src, const tamis_memory *
 static tamis_status set_hasher(tamis *t, const uint8_t *h, const tamis_options *o, tamis_error *why)
 {
     const unsigned id = tamis__get16(h + H_HASH);
-    tamis__hasher_init(&t->hasher, tamis__get64(h + H_SEED), id == TAMIS_SIPHASH ? o->key : NULL);
-    if (id == TAMIS_SIPHASH && o->key == NULL) {
+    tamis__hasher_init(&t->hasher, tamis__get64(h + H_SEED), id == TAMIS_SIPHASH ? t->key : NULL);
+    if (id == TAMIS_SIPHASH && t->key == NULL) {
         if ((o->flags & TAMIS_KEYLESS) == 0)
             return tamis__fail(why, TAMIS_EKEY,
                                "this filter was made with a secret key, which was not given");
@@ -477,11 +477,11 @@ static tamis_status set_hasher(tamis *t, const uint8_t *h, const tamis_options *
     }
     if (memcmp(t->hasher.key_id, h + H_KEY_ID, 16) != 0)
         return tamis__fail(why, TAMIS_EKEY, "this filter was made with another secret key");
-    if (o->key != NULL && id != TAMIS_SIPHASH)
+    if (t->key != NULL && id != TAMIS_SIPHASH)
         return tamis__fail(why, TAMIS_EKEY,
                            "a secret key was given, but this filter was made without one");
     t->hasher.id = id;
-    t->hasher.usable = id == TAMIS_XXH3 || (id == TAMIS_SIPHASH && o->key != NULL);
+    t->hasher.usable = id == TAMIS_XXH3 || (id == TAMIS_SIPHASH && t->key != NULL);
     return TAMIS_OK;
 }
 

@@ -276,16 +276,34 @@ AVX512 static inline void store_hashes(__m512i lo, __m512i hi, tamis_hash *out)
 /* XXH3_len_4to8_128b of xxHash for a length of 8, in eight lanes. The constants are those of
  * xxHash: two words of the secret combined, PRIME64_1 + (8 << 2), and the multipliers of its
  * finalization. */
+AVX512 static inline void hash_words(__m512i words, __m512i flip, tamis_hash *out)
+{
+    const __m512i prime = _mm512_set1_epi64((long long)UINT64_C(0x9e3779b185ebcaa7));
+    const __m512i mix_lo = _mm512_set1_epi64((long long)UINT64_C(0x9fb21c651e98df25));
+    const __m512i mix_hi = _mm512_set1_epi64((long long)UINT64_C(0x165667919e3779f9));
+    const __m512i keyed = _mm512_xor_si512(words, flip);
+    __m512i lo = _mm512_mullo_epi64(keyed, prime), hi = mulhi(keyed, prime);
+    hi = _mm512_add_epi64(hi, _mm512_slli_epi64(lo, 1));
+    lo = _mm512_xor_si512(lo, _mm512_srli_epi64(hi, 3));
+    lo = _mm512_mullo_epi64(_mm512_xor_si512(lo, _mm512_srli_epi64(lo, 35)), mix_lo);
+    lo = _mm512_xor_si512(lo, _mm512_srli_epi64(lo, 28));
+    hi = _mm512_mullo_epi64(_mm512_xor_si512(hi, _mm512_srli_epi64(hi, 37)), mix_hi);
+    hi = _mm512_xor_si512(hi, _mm512_srli_epi64(hi, 32));
+    store_hashes(lo, hi, out);
+}
+
+AVX512 static inline __m512i word_flip(uint64_t seed)
+{
+    const uint64_t mixed = seed ^ (uint64_t)__builtin_bswap32((uint32_t)seed) << 32;
+    return _mm512_set1_epi64((long long)(UINT64_C(0xc4f023344dc994ac) + mixed));
+}
+
 AVX512 static size_t xxh3_words(uint64_t seed, const tamis_bytes *keys, size_t n, tamis_hash *out)
 {
     const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
     const __m512i odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
     const __m512i steps = _mm512_set_epi64(56, 48, 40, 32, 24, 16, 8, 0);
-    const uint64_t mixed = seed ^ (uint64_t)__builtin_bswap32((uint32_t)seed) << 32;
-    const __m512i flip = _mm512_set1_epi64((long long)(UINT64_C(0xc4f023344dc994ac) + mixed));
-    const __m512i prime = _mm512_set1_epi64((long long)UINT64_C(0x9e3779b185ebcaa7));
-    const __m512i mix_lo = _mm512_set1_epi64((long long)UINT64_C(0x9fb21c651e98df25));
-    const __m512i mix_hi = _mm512_set1_epi64((long long)UINT64_C(0x165667919e3779f9));
+    const __m512i flip = word_flip(seed);
     size_t i = 0;
     for (; n - i >= 8; i += 8) {
         const __m512i a = _mm512_loadu_si512(keys + i), b = _mm512_loadu_si512(keys + i + 4);
@@ -298,16 +316,16 @@ AVX512 static size_t xxh3_words(uint64_t seed, const tamis_bytes *keys, size_t n
         const __m512i words = _mm512_cmpneq_epi64_mask(from, in_a_row) == 0
                                   ? _mm512_loadu_si512(keys[i].p)
                                   : gather_at(from);
-        const __m512i keyed = _mm512_xor_si512(words, flip);
-        __m512i lo = _mm512_mullo_epi64(keyed, prime), hi = mulhi(keyed, prime);
-        hi = _mm512_add_epi64(hi, _mm512_slli_epi64(lo, 1));
-        lo = _mm512_xor_si512(lo, _mm512_srli_epi64(hi, 3));
-        lo = _mm512_mullo_epi64(_mm512_xor_si512(lo, _mm512_srli_epi64(lo, 35)), mix_lo);
-        lo = _mm512_xor_si512(lo, _mm512_srli_epi64(lo, 28));
-        hi = _mm512_mullo_epi64(_mm512_xor_si512(hi, _mm512_srli_epi64(hi, 37)), mix_hi);
-        hi = _mm512_xor_si512(hi, _mm512_srli_epi64(hi, 32));
-        store_hashes(lo, hi, out + i);
+        hash_words(words, flip, out + i);
     }
+    return i;
+}
+
+AVX512 static size_t xxh3_rows(uint64_t seed, const uint8_t *words, size_t n, tamis_hash *out)
+{
+    const __m512i flip = word_flip(seed);
+    size_t i = 0;
+    for (; n - i >= 8; i += 8) hash_words(_mm512_loadu_si512(words + 8 * i), flip, out + i);
     return i;
 }
 
@@ -345,43 +363,88 @@ AVX512 static inline __m512i avalanche(__m512i x)
     return _mm512_xor_si512(x, _mm512_srli_epi64(x, 32));
 }
 
-/* XXH3_len_17to128_128b of xxHash for lengths of 33 to 64, in eight lanes: the first and the last
- * 32 bytes of a key, with each of their words in a register. */
-AVX512 static void xxh3_eight(uint64_t seed, const tamis_bytes *const keys[8], tamis_hash *out)
+/* XXH3_len_17to128_128b of xxHash ends like this. */
+AVX512 static inline void finish_lanes(__m512i lo, __m512i hi, __m512i length, uint64_t seed,
+                                       tamis_hash *out)
 {
-    const uint64_t secret[8] = {
-        UINT64_C(0xbe4ba423396cfeb8) + seed, UINT64_C(0x1cad21f72c81017c) - seed,
-        UINT64_C(0xdb979083e96dd4de) + seed, UINT64_C(0x1f67b3b7a4a44072) - seed,
-        UINT64_C(0x78e5c0cc4ee679cb) + seed, UINT64_C(0x2172ffcc7dd05a82) - seed,
-        UINT64_C(0x8e2443f7744608b8) + seed, UINT64_C(0x4c263a81e69035e0) - seed};
     const __m512i prime1 = _mm512_set1_epi64((long long)UINT64_C(0x9e3779b185ebca87));
     const __m512i prime2 = _mm512_set1_epi64((long long)UINT64_C(0xc2b2ae3d27d4eb4f));
     const __m512i prime4 = _mm512_set1_epi64((long long)UINT64_C(0x85ebca77c2b2ae63));
-    __m512i w[8];
-    uint64_t lengths[8];
-    for (int i = 0; i < 8; i++) {
-        const uint8_t *p = keys[i]->p;
-        lengths[i] = keys[i]->len;
-        w[i] = _mm512_inserti64x4(
-            _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(const void *)p)),
-            _mm256_loadu_si256((const __m256i *)(const void *)(p + lengths[i] - 32)), 1);
-    }
-    transpose(w);
-    const __m512i length = _mm512_loadu_si512(lengths);
-    __m512i lo = _mm512_add_epi64(_mm512_mullo_epi64(length, prime1), mix(w[2], w[3], secret + 4));
-    __m512i hi = mix(w[4], w[5], secret + 6);
-    lo = _mm512_xor_si512(lo, _mm512_add_epi64(w[4], w[5]));
-    hi = _mm512_xor_si512(hi, _mm512_add_epi64(w[2], w[3]));
-    lo = _mm512_add_epi64(lo, mix(w[0], w[1], secret));
-    hi = _mm512_add_epi64(hi, mix(w[6], w[7], secret + 2));
-    lo = _mm512_xor_si512(lo, _mm512_add_epi64(w[6], w[7]));
-    hi = _mm512_xor_si512(hi, _mm512_add_epi64(w[0], w[1]));
     const __m512i seeded = _mm512_sub_epi64(length, _mm512_set1_epi64((long long)seed));
     const __m512i sum = _mm512_add_epi64(
         _mm512_add_epi64(_mm512_mullo_epi64(lo, prime1), _mm512_mullo_epi64(hi, prime4)),
         _mm512_mullo_epi64(seeded, prime2));
     store_hashes(avalanche(_mm512_add_epi64(lo, hi)),
                  _mm512_sub_epi64(_mm512_setzero_si512(), avalanche(sum)), out);
+}
+
+AVX512 static inline __m512i scaled_length(__m512i length)
+{
+    return _mm512_mullo_epi64(length, _mm512_set1_epi64((long long)UINT64_C(0x9e3779b185ebca87)));
+}
+
+AVX512 static inline __m128i load_16(const uint8_t *p)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+/* The first and the last 16 bytes of two keys. */
+AVX512 static inline __m512i two_ends(const uint8_t *a, uint64_t a_length, const uint8_t *b,
+                                      uint64_t b_length)
+{
+    const __m256i x =
+        _mm256_inserti128_si256(_mm256_castsi128_si256(load_16(a)), load_16(a + a_length - 16), 1);
+    const __m256i y =
+        _mm256_inserti128_si256(_mm256_castsi128_si256(load_16(b)), load_16(b + b_length - 16), 1);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(x), y, 1);
+}
+
+/* For lengths of 17 to 32: each word of both ends is in a register. */
+AVX512 static void xxh3_short(uint64_t seed, const uint8_t *const p[8], const uint64_t n[8],
+                              tamis_hash *out)
+{
+    const uint64_t secret[4] = {
+        UINT64_C(0xbe4ba423396cfeb8) + seed, UINT64_C(0x1cad21f72c81017c) - seed,
+        UINT64_C(0xdb979083e96dd4de) + seed, UINT64_C(0x1f67b3b7a4a44072) - seed};
+    const __m512i r0 = two_ends(p[0], n[0], p[2], n[2]), r1 = two_ends(p[1], n[1], p[3], n[3]);
+    const __m512i r2 = two_ends(p[4], n[4], p[6], n[6]), r3 = two_ends(p[5], n[5], p[7], n[7]);
+    const __m512i even0 = _mm512_unpacklo_epi64(r0, r1), odd0 = _mm512_unpackhi_epi64(r0, r1);
+    const __m512i even1 = _mm512_unpacklo_epi64(r2, r3), odd1 = _mm512_unpackhi_epi64(r2, r3);
+    const __m512i w0 = _mm512_shuffle_i64x2(even0, even1, 0x88);
+    const __m512i w1 = _mm512_shuffle_i64x2(odd0, odd1, 0x88);
+    const __m512i w2 = _mm512_shuffle_i64x2(even0, even1, 0xdd);
+    const __m512i w3 = _mm512_shuffle_i64x2(odd0, odd1, 0xdd);
+    const __m512i length = _mm512_loadu_si512(n);
+    const __m512i lo = _mm512_add_epi64(scaled_length(length), mix(w0, w1, secret));
+    const __m512i hi = mix(w2, w3, secret + 2);
+    finish_lanes(_mm512_xor_si512(lo, _mm512_add_epi64(w2, w3)),
+                 _mm512_xor_si512(hi, _mm512_add_epi64(w0, w1)), length, seed, out);
+}
+
+/* For lengths of 33 to 64: each word of the first and of the last 32 bytes is in a register. */
+AVX512 static void xxh3_long(uint64_t seed, const uint8_t *const p[8], const uint64_t n[8],
+                             tamis_hash *out)
+{
+    const uint64_t secret[8] = {
+        UINT64_C(0xbe4ba423396cfeb8) + seed, UINT64_C(0x1cad21f72c81017c) - seed,
+        UINT64_C(0xdb979083e96dd4de) + seed, UINT64_C(0x1f67b3b7a4a44072) - seed,
+        UINT64_C(0x78e5c0cc4ee679cb) + seed, UINT64_C(0x2172ffcc7dd05a82) - seed,
+        UINT64_C(0x8e2443f7744608b8) + seed, UINT64_C(0x4c263a81e69035e0) - seed};
+    __m512i w[8];
+    for (int i = 0; i < 8; i++)
+        w[i] = _mm512_inserti64x4(
+            _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(const void *)p[i])),
+            _mm256_loadu_si256((const __m256i *)(const void *)(p[i] + n[i] - 32)), 1);
+    transpose(w);
+    const __m512i length = _mm512_loadu_si512(n);
+    __m512i lo = _mm512_add_epi64(scaled_length(length), mix(w[2], w[3], secret + 4));
+    __m512i hi = mix(w[4], w[5], secret + 6);
+    lo = _mm512_xor_si512(lo, _mm512_add_epi64(w[4], w[5]));
+    hi = _mm512_xor_si512(hi, _mm512_add_epi64(w[2], w[3]));
+    lo = _mm512_add_epi64(lo, mix(w[0], w[1], secret));
+    hi = _mm512_add_epi64(hi, mix(w[6], w[7], secret + 2));
+    finish_lanes(_mm512_xor_si512(lo, _mm512_add_epi64(w[6], w[7])),
+                 _mm512_xor_si512(hi, _mm512_add_epi64(w[0], w[1])), length, seed, out);
 }
 
 /* --- SipHash, eight keys at once -------------------------------------------------------------- */
@@ -397,7 +460,7 @@ AVX512 static void xxh3_eight(uint64_t seed, const tamis_bytes *const keys[8], t
     .compact_add = tamis__compact_add, .compact_query = avx512_compact_query,                      \
     .fuse_aim = tamis__fuse_aim_avx512, .fuse_query = tamis__fuse_ask_avx512,                      \
     .tally_add = tamis__tally_add_avx512, .siphash = siphash_lanes_8, .xxh3_words = xxh3_words,    \
-    .xxh3_eight = xxh3_eight
+    .xxh3_rows = xxh3_rows, .xxh3_short = xxh3_short, .xxh3_long = xxh3_long
 
 const struct kernels tamis__avx512 = {
     COMMON,

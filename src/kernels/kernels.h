@@ -163,9 +163,12 @@ typedef void tamis__siphasher(const uint64_t key[2], const tamis_bytes *keys, si
  * possibly none. Returns how many. */
 typedef size_t tamis__word_hasher(uint64_t seed, const tamis_bytes *keys, size_t n,
                                   tamis_hash *out);
+/* The same for an array of such keys, with any alignment. */
+typedef size_t tamis__row_hasher(uint64_t seed, const uint8_t *words, size_t n, tamis_hash *out);
 
-/* XXH3-128 of eight keys of 33 to 64 bytes. */
-typedef void tamis__middle_hasher(uint64_t seed, const tamis_bytes *const keys[8], tamis_hash *out);
+/* XXH3-128 of eight keys at once. */
+typedef void tamis__lane_hasher(uint64_t seed, const uint8_t *const keys[8],
+                                const uint64_t lengths[8], tamis_hash *out);
 
 struct kernels {
     const char *name;
@@ -184,9 +187,11 @@ struct kernels {
     tamis__fuse_asker *fuse_query;
     tamis__tally_adder *tally_add; /* may be NULL if nothing is faster than the kind itself */
     tamis__siphasher *siphash;
-    /* These two may be NULL if nothing is faster than xxHash itself. */
+    /* These may be NULL if nothing is faster than xxHash itself. */
     tamis__word_hasher *xxh3_words;
-    tamis__middle_hasher *xxh3_eight;
+    tamis__row_hasher *xxh3_rows;
+    tamis__lane_hasher *xxh3_short; /* 17 to 32 bytes */
+    tamis__lane_hasher *xxh3_long;  /* 33 to 64 bytes */
 };
 
 extern const struct kernels tamis__scalar, tamis__avx2, tamis__avx512, tamis__neon;

@@ -15,13 +15,15 @@
 #define PRIME64 UINT64_C(11400714785074694797)
 
 static uint8_t sanity[4096];
-static uint8_t counting_key[16]; /* 00 01 ... 0f, the key of the SipHash vectors */
+static struct tamis_key *counting_key; /* 00 01 ... 0f, the key of the SipHash vectors */
 
 static void prepare(void)
 {
     uint64_t g = PRIME32;
     for (size_t i = 0; i < sizeof sanity; i++, g *= PRIME64) sanity[i] = (uint8_t)(g >> 56);
-    for (size_t i = 0; i < 16; i++) counting_key[i] = (uint8_t)i;
+    static const uint8_t bytes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    if (counting_key == NULL) counting_key = tamis__key_make(bytes, NULL);
+    CHECK(counting_key != NULL);
 }
 
 static tamis_hash hash_one(const struct hasher *h, const void *p, size_t n)
@@ -262,14 +264,15 @@ static void test_hasher_equal(void)
     tamis__hasher_init(&plain, 0, NULL);
     tamis__hasher_init(&seeded, 1, NULL);
     tamis__hasher_init(&keyed, 0, counting_key);
-    uint8_t key[16];
-    memcpy(key, counting_key, 16);
-    key[15] ^= 0x80;
+    static const uint8_t bytes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 0x8f};
+    struct tamis_key *key = tamis__key_make(bytes, NULL);
+    CHECK(key != NULL);
     tamis__hasher_init(&other, 0, key);
     CHECK(tamis__hasher_equal(&plain, &plain) && tamis__hasher_equal(&keyed, &keyed));
     CHECK(!tamis__hasher_equal(&plain, &seeded));
     CHECK(!tamis__hasher_equal(&plain, &keyed));
     CHECK(!tamis__hasher_equal(&keyed, &other));
+    tamis__key_leave(key);
 }
 
 static const struct test tests[] = {

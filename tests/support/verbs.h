@@ -9,7 +9,7 @@
 #include "models.h"
 #include "tracking.h"
 
-#include <tamis/count.h>
+#include <tamis/columns.h>
 #include <tamis/foreign.h>
 #include <tamis/inspect.h>
 
@@ -31,6 +31,25 @@ static uint8_t bits_of_keys[MORE / 8 + 1], bits_of_hashes[MORE / 8 + 1];
 static tamis_estimate estimates[2 * FIRST];
 static tamis_heavy heavy[20];
 static uint64_t cells[64];
+static uint32_t selected[MORE];
+
+/* Hashes of 64 bits, and the column of the keys from one on. */
+static uint64_t words[MORE];
+
+static void make_words(void)
+{
+    for (uint64_t i = 0; i < MORE; i++) words[i] = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static tamis_column column_from(size_t first)
+{
+    return (tamis_column){.struct_size = sizeof(tamis_column),
+                          .rows = MORE - first,
+                          .first = first,
+                          .data = numbers,
+                          .bytes = sizeof numbers,
+                          .width = sizeof *numbers};
+}
 
 static void answer(struct scene *s, const void *p, size_t n)
 {
@@ -118,6 +137,39 @@ static tamis_status v_add_hashes(struct scene *s)
     return s->why.status;
 }
 
+static tamis_status v_add_hash64(struct scene *s)
+{
+    size_t done = 0;
+    make_words();
+    s->why.status = tamis_add_hash64(s->t, words + s->done, MORE - s->done, NULL, &done);
+    s->done += done;
+    return s->why.status;
+}
+
+static tamis_status v_add_column(struct scene *s)
+{
+    size_t done = 0;
+    const tamis_column c = column_from(s->done);
+    const tamis_status st = tamis_add_column(s->t, &c, NULL, &done, &s->why);
+    s->done += done;
+    return st;
+}
+
+static tamis_status v_key(struct scene *s)
+{
+    const tamis_plan p = {.struct_size = sizeof p, .items = 500, .fpr = 0.01};
+    tamis_options o = {.struct_size = sizeof o, .memory = s->o.memory};
+    tamis_key *key;
+    tamis_status st = tamis_key_new(model_key, o.memory, &key, &s->why);
+    CHECK((key != NULL) == (st == TAMIS_OK));
+    o.shared_key = key;
+    if (st == TAMIS_OK) st = tamis_create(&p, &o, &s->made, &s->why);
+    tamis_close(s->made);
+    s->made = NULL;
+    tamis_key_close(key);
+    return st;
+}
+
 static tamis_status v_add_weight(struct scene *s)
 {
     return tamis_add_weight(s->t, "one more", 8, 1000, &s->why);
@@ -142,6 +194,25 @@ static tamis_status v_add_weight_hashes(struct scene *s)
     return st;
 }
 
+static tamis_status v_add_weight_hash64(struct scene *s)
+{
+    size_t done = 0;
+    make_words();
+    const tamis_status st = tamis_add_weight_hash64(s->t, words + s->done, weights + s->done,
+                                                    MORE - s->done, &done, &s->why);
+    s->done += done;
+    return st;
+}
+
+static tamis_status v_add_weight_column(struct scene *s)
+{
+    size_t done = 0;
+    const tamis_column c = column_from(s->done);
+    const tamis_status st = tamis_add_weight_column(s->t, &c, weights + s->done, &done, &s->why);
+    s->done += done;
+    return st;
+}
+
 static tamis_status v_exclude(struct scene *s)
 {
     return tamis_exclude(s->t, "never", 5, &s->why);
@@ -158,9 +229,32 @@ static tamis_status v_exclude_hashes(struct scene *s)
     return tamis_exclude_hashes(s->t, hashed, 500, &s->why);
 }
 
+static tamis_status v_exclude_hash64(struct scene *s)
+{
+    make_words();
+    return tamis_exclude_hash64(s->t, words, 500, &s->why);
+}
+
+static tamis_status v_ask_column(struct scene *s)
+{
+    const tamis_column c = column_from(0);
+    size_t maybes, found;
+    const size_t n = tamis_may_contain_many(s->t, keys, MORE, bits_of_keys);
+    CHECK_OK(tamis_may_contain_column(s->t, &c, bits_of_hashes, &maybes, NULL));
+    CHECK(maybes == n && memcmp(bits_of_keys, bits_of_hashes, (MORE + 7) / 8) == 0);
+    CHECK_OK(tamis_select_column(s->t, &c, selected, &found, NULL));
+    CHECK(found == n);
+    answer(s, selected, found * sizeof *selected);
+    return TAMIS_OK;
+}
+
 static tamis_status v_ask(struct scene *s)
 {
     uint8_t *bits = bits_of_keys;
+    make_words();
+    answer(s, &words[tamis_may_contain_hash64(s->t, words, MORE, NULL) % MORE], sizeof *words);
+    const tamis_hash one = tamis_hash_bytes(1, "x", 1);
+    answer(s, &one, sizeof one);
     memset(cells, 0, sizeof cells);
     CHECK_OK(tamis_hash_many(s->t, keys, MORE, hashed));
     const size_t n = tamis_may_contain_many(s->t, keys, MORE, bits);
@@ -188,6 +282,18 @@ static tamis_status v_count_many(struct scene *s)
     CHECK_OK(tamis_hash_many(s->t, keys, FIRST, hashed));
     tamis_status st = tamis_count_many(s->t, keys, FIRST, e, &s->why);
     if (st == TAMIS_OK) st = tamis_count_hashes(s->t, hashed, FIRST, e + FIRST, &s->why);
+    for (int i = 0; i < 2 * FIRST && st == TAMIS_OK; i++) answer(s, &e[i].upper, sizeof e[i].upper);
+    return st;
+}
+
+static tamis_status v_count_column(struct scene *s)
+{
+    tamis_estimate *e = estimates;
+    tamis_column c = column_from(0);
+    c.rows = FIRST;
+    make_words();
+    tamis_status st = tamis_count_column(s->t, &c, e, &s->why);
+    if (st == TAMIS_OK) st = tamis_count_hash64(s->t, words, FIRST, e + FIRST, &s->why);
     for (int i = 0; i < 2 * FIRST && st == TAMIS_OK; i++) answer(s, &e[i].upper, sizeof e[i].upper);
     return st;
 }
@@ -248,6 +354,15 @@ static tamis_status v_remove_hashes(struct scene *s)
     uint8_t absent[MORE / 8 + 1] = {0};
     CHECK_OK(tamis_hash_many(s->t, keys, FIRST + 50, hashed));
     const tamis_status st = tamis_remove_hashes(s->t, hashed, FIRST + 50, absent, &s->why);
+    if (st == TAMIS_OK) answer(s, absent, sizeof absent);
+    return st;
+}
+
+static tamis_status v_remove_hash64(struct scene *s)
+{
+    uint8_t absent[MORE / 8 + 1] = {0};
+    make_words();
+    const tamis_status st = tamis_remove_hash64(s->t, words, FIRST, absent, &s->why);
     if (st == TAMIS_OK) answer(s, absent, sizeof absent);
     return st;
 }
@@ -340,15 +455,23 @@ static const struct verb {
     {"add", v_add, FAILS},
     {"add many", v_add_many, FAILS | PART},
     {"add hashes", v_add_hashes, FAILS | PART},
+    {"add hash64", v_add_hash64, FAILS | PART},
+    {"add column", v_add_column, FAILS | PART},
+    {"key", v_key, FAILS},
     {"add weight", v_add_weight, 0},
     {"add weight many", v_add_weight_many, PART},
     {"add weight hashes", v_add_weight_hashes, PART},
+    {"add weight hash64", v_add_weight_hash64, PART},
+    {"add weight column", v_add_weight_column, PART},
     {"exclude", v_exclude, FAILS},
     {"exclude many", v_exclude_many, FAILS | REPEATS},
     {"exclude hashes", v_exclude_hashes, FAILS | REPEATS},
+    {"exclude hash64", v_exclude_hash64, FAILS | REPEATS},
     {"ask", v_ask, 0},
+    {"ask column", v_ask_column, 0},
     {"count", v_count, FAILS},
     {"count many", v_count_many, FAILS},
+    {"count column", v_count_column, FAILS},
     {"top", v_top, 0},
     {"above", v_above, FAILS},
     {"info", v_info, FAILS},
@@ -356,6 +479,7 @@ static const struct verb {
     {"remove", v_remove, 0},
     {"remove many", v_remove_many, 0},
     {"remove hashes", v_remove_hashes, 0},
+    {"remove hash64", v_remove_hash64, 0},
     {"rotate", v_rotate, 0},
     {"merge", v_merge, FAILS},
     {"compare", v_compare, 0},
