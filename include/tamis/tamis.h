@@ -16,6 +16,7 @@
  * after it. What comes with this header, and what else there is:
  *     <tamis/inspect.h>  what a filter reports: items, rates, sizes; included by this header
  *     <tamis/hashes.h>   keys that are hashed once, or by the caller; included by this header
+ *     <tamis/columns.h>  keys in columns, as databases keep them
  *     <tamis/count.h>    sketches: how often each key occurred, and the most frequent keys
  *     <tamis/publish.h>  packed files, and releases that protect the privacy of their keys
  *     <tamis/foreign.h>  filters of other programs
