@@ -4,6 +4,7 @@
  *     bulk         batches; scratch is refused, so that even big tables are streamed
  *     partitioned  all keys in one call with the default scratch, where a kind uses it to add
  *     hashes       batches that were hashed before
+ *     columns      batches of a column: integers in an array, or texts with offsets
  *
  * and, for two threads, batches from a common array: adds and queries of a TAMIS_SHARED handle,
  * queries of a plain one. The same with one thread shows what sharing costs. */
@@ -12,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tamis/columns.h>
 
 /* A new kind is one line here. */
 static const struct contestant {
@@ -100,6 +102,42 @@ static size_t ask_hashes(void *it, const struct batch *b)
     return tamis_may_contain_hashes(it, b->hashes, b->n, b->bits);
 }
 
+/* The keys of a batch lie one after the other, so they are a column already. */
+static int32_t offsets[BATCH + 1];
+
+static void prepare_column(void *it, struct batch *b)
+{
+    (void)it;
+    const char *first = b->keys[0].p;
+    for (size_t i = 0; i < b->n; i++) offsets[i] = (int32_t)((const char *)b->keys[i].p - first);
+    offsets[b->n] = offsets[b->n - 1] + (int32_t)b->keys[b->n - 1].len;
+}
+
+static tamis_column column_of(const struct batch *b)
+{
+    const bool integers = b->keys[0].len == 8 && offsets[b->n] == (int32_t)(8 * b->n);
+    return (tamis_column){.struct_size = sizeof(tamis_column),
+                          .rows = b->n,
+                          .data = b->keys[0].p,
+                          .bytes = (size_t)offsets[b->n],
+                          .width = integers ? 8 : 0,
+                          .offsets32 = integers ? NULL : offsets};
+}
+
+static void add_column(void *it, const struct batch *b)
+{
+    const tamis_column c = column_of(b);
+    must(tamis_add_column(it, &c, NULL, NULL, NULL));
+}
+
+static size_t ask_column(void *it, const struct batch *b)
+{
+    const tamis_column c = column_of(b);
+    size_t yes;
+    must(tamis_may_contain_column(it, &c, b->bits, &yes, NULL));
+    return yes;
+}
+
 static void take_bulk(void *it, const struct batch *b)
 {
     must(tamis_remove_many(it, b->keys, b->n, NULL, NULL));
@@ -125,7 +163,7 @@ static void close_filter(void *it)
     tamis_close(it);
 }
 
-enum { SINGLE, BULK, PARTITIONED, HASHES, MODES };
+enum { SINGLE, BULK, PARTITIONED, HASHES, COLUMNS, MODES };
 static const struct mode {
     const char *name;
     void (*prepare)(void *it, struct batch *b);
@@ -136,6 +174,7 @@ static const struct mode {
     [BULK] = {"bulk", NULL, add_bulk, ask_bulk},
     [PARTITIONED] = {"partitioned", NULL, add_bulk, ask_bulk},
     [HASHES] = {"hashes", prepare_hashes, add_hashes, ask_hashes},
+    [COLUMNS] = {"columns", prepare_column, add_column, ask_column},
 };
 
 /* --- Scratch ---------------------------------------------------------------------------------- */
@@ -294,6 +333,7 @@ static bool wanted(const struct contestant *c, const struct scene *s, double rat
     if (low && (settings.quick || big) && (v.keyed || v.threads != 0)) return false;
     if (s->brief && v.way == SINGLE && (low || v.keyed || (c->brief && !integers))) return false;
     if (v.way == PARTITIONED && !(big && c->partitions)) return false;
+    if (v.way == COLUMNS && (low || c->kind != TAMIS_BLOCKED || c->plan_flags != 0)) return false;
     if ((v.way == HASHES || v.threads != 0) && !integers) return false;
     return !v.shared || c->shares;
 }
@@ -305,6 +345,7 @@ void measure_filters(const struct scene *s, double rate)
         {.way = BULK},
         {.way = PARTITIONED},
         {.way = HASHES},
+        {.way = COLUMNS},
         {.way = SINGLE, .keyed = true},
         {.way = BULK, .keyed = true},
         {.way = BULK, .threads = 1},
