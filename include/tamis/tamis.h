@@ -31,7 +31,8 @@
  *   Stack    A call takes at most 16 KiB (16,384 bytes) of stack, plus what the caller's functions
  *            take (allocator, sink, reader). Unoptimized and sanitized builds take more.
  *   Process  The library never prints, exits or reads the environment, and its only state is in its
- *            handles. Only tamis_seal starts threads; their stacks have the system's default size.
+ *            handles. It starts threads only if tamis_options.threads asks for them, and they end
+ *            with the call; their stacks have the system's default size.
  *   Structs  Set struct_size to the sizeof of the struct, and fields that you do not use to zero.
  *            A newer library takes fields that this struct lacks as zero and does not write them.
  *            An older library fails with TAMIS_EINVAL if a field that it lacks is not zero, and
@@ -236,7 +237,9 @@ struct tamis_options {
                                  * an add that would make it bigger is TAMIS_EFULL                */
     uint64_t scratch_bytes;     /* for bulk adds to big tables, 0: 64 MiB. Less is never an error */
     const tamis_memory *memory; /* must outlive the handle; NULL: malloc, calloc and free         */
-    uint32_t threads;           /* for tamis_seal of a ribbon, including the caller's; 0: 1       */
+    uint32_t threads;           /* for tamis_seal of a ribbon, and for 65,536 keys or more in one
+                                 * call: queries, and adds to blocked without seen_bits. Includes
+                                 * the caller's thread; 0: 1. Bytes and answers stay the same     */
     const char *temp_dir;       /* ribbon: see tamis_seal. TAMIS_EUNSUPPORTED for fuse and exact  */
     tamis_key *shared_key;      /* instead of key, for many handles: see hashes.h                 */
 };

@@ -9,6 +9,7 @@
 #include "../frequency/noise.h"
 #include "../kernels/kernels.h"
 #include "bits.h"
+#include "crew.h"
 #include "partition.h"
 
 /* A multiple of 8, so that a group writes whole bytes of answers. Between its prefetch and its use
@@ -71,7 +72,7 @@ static size_t count_answers(const uint8_t *bits, size_t n)
     return count;
 }
 
-static void count_items(tamis *t, size_t n)
+void tamis__count_items(tamis *t, size_t n)
 {
     if (n == 0) return;
     if (t->body.shared) {
@@ -149,7 +150,7 @@ void tamis__count_added(tamis *t, size_t n, const uint8_t *seen)
     if ((t->kind->traits & TAMIS__SECTION_TOTALS) != 0)
         tamis__sum_added(t);
     else
-        count_items(t, is_multiset(t) ? n : n - count_answers(seen, n));
+        tamis__count_items(t, is_multiset(t) ? n : n - count_answers(seen, n));
 }
 
 /* --- Streaming -------------------------------------------------------------------------------- */
@@ -272,10 +273,16 @@ static TAMIS__APART size_t query_aimed(const tamis *t, const struct keys *in, ui
     return stream_query(t, in, &aims, bits);
 }
 
-size_t tamis__bulk_query(const tamis *t, const struct keys *in, uint8_t *bits)
+size_t tamis__stream_query(const tamis *t, const struct keys *in, uint8_t *bits)
 {
     const bool aimed = t->kind->aimed != 0 && prefetching_pays(t);
     return aimed ? query_aimed(t, in, bits) : stream_query(t, in, NULL, bits);
+}
+
+size_t tamis__bulk_query(const tamis *t, const struct keys *in, uint8_t *bits)
+{
+    return tamis__crew_pays(t, in) ? tamis__crew_query(t, in, bits)
+                                   : tamis__stream_query(t, in, bits);
 }
 
 void tamis__bulk_count(const tamis *t, const struct keys *in, tamis__counter *use, void *ctx)
@@ -328,13 +335,14 @@ static tamis_status bulk_add_few(tamis *t, const struct batch *keys, uint8_t *se
 /* Keys that the plan has room for. */
 static tamis_status add_sure(tamis *t, const struct keys *in, uint8_t *seen, size_t *done)
 {
-    /* Partitioning changes the order of the keys, and the answers depend on it. */
-    if (seen != NULL || !tamis__partitioned_add(t, in)) return stream_add(t, in, seen, done);
+    /* Threads and partitions change the order of the keys, and the answers depend on it. */
+    if (seen != NULL || (!tamis__crew_add(t, in) && !tamis__partitioned_add(t, in)))
+        return stream_add(t, in, seen, done);
     *done = in->n;
     return TAMIS_OK;
 }
 
-static struct keys keys_from(const struct keys *all, size_t at, size_t n)
+struct keys tamis__keys_from(const struct keys *all, size_t at, size_t n)
 {
     struct keys k = {.column = all->column, .row = all->row + at, .n = n};
     if (all->bytes != NULL) k.bytes = all->bytes + at;
@@ -353,7 +361,7 @@ tamis_status tamis__bulk_add(tamis *t, const struct keys *in, uint8_t *seen, siz
         uint8_t unwanted, *out = seen != NULL ? seen + at / 8 : &unwanted;
         size_t added = 0;
         if (sure >= 8 || sure == rest) {
-            const struct keys now = keys_from(in, at, sure == rest ? rest : sure / 8 * 8);
+            const struct keys now = tamis__keys_from(in, at, sure == rest ? rest : sure / 8 * 8);
             s = add_sure(t, &now, seen != NULL ? out : NULL, &added);
         } else {
             tamis_hash room[8];

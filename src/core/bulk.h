@@ -38,6 +38,12 @@ bool tamis__query_key(const tamis *t, tamis_hash h);
 /* The answers of a filter that cannot decide. Returns n. bits may be NULL. */
 size_t tamis__all_maybe(uint8_t *bits, size_t n);
 
+/* n of the keys, from one on. */
+struct keys tamis__keys_from(const struct keys *all, size_t at, size_t n);
+
+/* tamis__bulk_query with this thread alone. */
+size_t tamis__stream_query(const tamis *t, const struct keys *in, uint8_t *bits);
+
 /* --- For the functions that add --- */
 
 /* The hashes of keys [at, at + n). They are computed into `room` unless the caller supplied
@@ -51,6 +57,9 @@ void tamis__sum_totals(tamis *t);
 void tamis__sum_added(tamis *t);
 /* The weight of a sketch that was just opened. */
 void tamis__sum_weight(tamis *t);
+
+/* Count n keys that were new. */
+void tamis__count_items(tamis *t, size_t n);
 
 /* Count n keys that were added with these answers, which may be NULL unless tamis__needs_seen. */
 void tamis__count_added(tamis *t, size_t n, const uint8_t *seen);

@@ -173,7 +173,10 @@ enum {
     TAMIS__BOUNDARIES = 64,     /* sections have boundaries */
     TAMIS__EXCLUDES = 128,      /* sections have numbers of excluded keys */
     TAMIS__NOISY = 256,         /* bits are flipped; sections have a flip threshold */
-    TAMIS__ROWS = 512           /* each of the k probes has a row of m bits (bitrows.h) */
+    TAMIS__ROWS = 512,          /* each of the k probes has a row of m bits (bitrows.h) */
+    /* A key is one line of 64 bytes, number mulhi(hi, lines), and its add reads and changes nothing
+     * else. So threads may add to distinct lines. */
+    TAMIS__LINES = 1024
 };
 
 /* What a plan may ask of a kind, besides bytes, m, k, the seed and TAMIS_HASH_CALLER. plan.c

@@ -218,7 +218,7 @@ static size_t blocked_cells_of(const struct body *b, tamis_hash h, uint64_t *out
 const struct kind tamis__blocked = {
     .id = TAMIS_BLOCKED,
     .name = "blocked",
-    .traits = TAMIS__COMPARES | TAMIS__SHARES,
+    .traits = TAMIS__COMPARES | TAMIS__SHARES | TAMIS__LINES,
     .accepts = TAMIS__PLANS_FILTER | TAMIS_COMPACT,
     .variants = COMPACT,
     .solve = tamis__solve,
