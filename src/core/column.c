@@ -10,7 +10,7 @@
 /* Rows of which the answers are made at a time, in a buffer on the stack, if the caller gives no
  * room for them. A call of the stream starts and ends with memory that nobody waits for, so a piece
  * is far longer than its groups. */
-#define PIECE 8192u
+#define PIECE 4096u
 
 /* --- What a column may look like -------------------------------------------------------------- */
 

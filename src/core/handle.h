@@ -99,6 +99,14 @@ static inline uint64_t tamis__generation(const tamis *t)
 #define TAMIS__LOAD_FLAGS                                                                          \
     ((uint32_t)(TAMIS_UNVERIFIED | TAMIS_KEYLESS | TAMIS_SHARED | TAMIS_STEADY))
 
+/* The same where an image is used in place. */
+#define TAMIS__VIEW_FLAGS ((uint32_t)(TAMIS_UNVERIFIED | TAMIS_KEYLESS))
+
+/* Makes a handle of a solved plan: an empty one, or a read-only view of these cells, which requires
+ * a kind with one section. */
+tamis_status tamis__from_plan(const tamis_plan *p, const tamis_options *o, const uint8_t *cells,
+                              tamis **out, tamis_error *why);
+
 /* Copy the options to *out, or zeros if they are NULL. TAMIS_EINVAL unless they make sense with
  * these flags. */
 tamis_status tamis__check_options(const tamis_options *options, uint32_t allowed,

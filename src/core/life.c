@@ -59,8 +59,18 @@ tamis_status tamis__check_options(const tamis_options *options, uint32_t allowed
     return s;
 }
 
-static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **out,
-                           tamis_error *why)
+/* Gives it the cells, or allocates empty ones if they are NULL. */
+static bool set_cells(tamis *t, const uint8_t *cells)
+{
+    if (cells == NULL) return tamis__alloc_cells(t, true);
+    t->body.sections->cells = (uint8_t *)(uintptr_t)cells; /* they stay const: it is read-only */
+    t->borrowed = t->read_only = true;
+    t->items_estimated = true;
+    return true;
+}
+
+tamis_status tamis__from_plan(const tamis_plan *p, const tamis_options *o, const uint8_t *cells,
+                              tamis **out, tamis_error *why)
 {
     if ((p->flags & TAMIS_HASH_CALLER) != 0 && (tamis__with_key(o) || p->seed != 0))
         return tamis__fail(why, TAMIS_EINVAL, "the caller's own hashes have no seed and no key");
@@ -75,11 +85,12 @@ static tamis_status create(const tamis_plan *p, const tamis_options *o, tamis **
     t->sketch = tamis__sketch_of(kind, tamis__kind(p->inner_kind));
     kind->layout(p, t->body.sections);
     tamis__assign_offsets(&t->body);
-    if (!tamis__alloc_cells(t, true)) {
+    if (!set_cells(t, cells)) {
         tamis_close(t);
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for %llu bytes",
                            (unsigned long long)p->bytes);
     }
+    if (cells != NULL) t->items = p->items;
     tamis__hasher_init(&t->hasher, p->seed, t->key);
     if ((p->flags & TAMIS_HASH_CALLER) != 0) {
         t->hasher.id = TAMIS_CALLER_HASH;
@@ -105,10 +116,8 @@ tamis_status tamis_create(const tamis_plan *plan, const tamis_options *options, 
     tamis_status s = tamis__take_struct(&p, sizeof p, plan, "tamis_plan", why);
     if (s == TAMIS_OK) s = tamis__check_options(options, TAMIS_SHARED, &o, why);
     if (s == TAMIS_OK) s = tamis__solve_plan(&p, &unused, why);
-    return s == TAMIS_OK ? create(&p, &o, out, why) : s;
+    return s == TAMIS_OK ? tamis__from_plan(&p, &o, NULL, out, why) : s;
 }
-
-#define VIEW_FLAGS ((uint32_t)(TAMIS_UNVERIFIED | TAMIS_KEYLESS))
 
 tamis_status tamis_load(const void *image, size_t size, const tamis_options *options, tamis **out,
                         tamis_error *why)
@@ -130,7 +139,7 @@ tamis_status tamis_view(const void *image, size_t size, const tamis_options *opt
     *out = NULL;
     tamis_options o;
     const struct source src = {.size = size, .memory = image};
-    tamis_status s = tamis__check_options(options, VIEW_FLAGS, &o, why);
+    tamis_status s = tamis__check_options(options, TAMIS__VIEW_FLAGS, &o, why);
     if (image == NULL || (uintptr_t)image % 64 != 0)
         return tamis__fail(why, TAMIS_EINVAL, "an image in place must be 64-byte aligned");
     return s == TAMIS_OK ? tamis__image_read(&src, &o, true, out, why) : s;

@@ -60,6 +60,11 @@ static void *alloc_block(const tamis_memory *memory, uint64_t size, bool zeroed)
     return block;
 }
 
+uint64_t tamis__alloc_bytes(uint64_t size)
+{
+    return size + LINE + sizeof(void *);
+}
+
 void *tamis__alloc(const tamis_memory *memory, uint64_t size)
 {
     return alloc_block(memory, size, true);

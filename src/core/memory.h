@@ -10,6 +10,8 @@ void *tamis__alloc(const tamis_memory *memory, uint64_t size);
 /* The same with undefined contents, for memory that the caller overwrites at once. */
 void *tamis__alloc_unset(const tamis_memory *memory, uint64_t size);
 void tamis__free(const tamis_memory *memory, void *p);
+/* How much a caller's allocator is asked for, to allocate this size. */
+uint64_t tamis__alloc_bytes(uint64_t size);
 
 /* The same for memory that contains a secret. It consists of pages of its own, which are left out
  * of core dumps, and is wiped when it is freed. Unless it comes from a caller's allocator, it is

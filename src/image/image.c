@@ -427,6 +427,22 @@ struct metadata {
     uint32_t count;
 };
 
+/* Room for the sums of any table of this many sections that fits in the image. */
+static uint64_t metadata_room(uint64_t size, uint32_t count)
+{
+    return TAMIS__HEADER_BYTES + (uint64_t)count * ENTRY_BYTES + (size / CHUNK + count) * SUM_BYTES;
+}
+
+bool tamis__image_blocks(const uint8_t *image, size_t size, uint64_t blocks[4])
+{
+    if (size < TAMIS__HEADER_BYTES || check_start(image, size, NULL) != TAMIS_OK) return false;
+    const uint32_t count = tamis__get32(image + H_SECTIONS);
+    blocks[0] = metadata_room(size, count);
+    blocks[1] = blocks[2] = (uint64_t)count * sizeof(struct section);
+    blocks[3] = sizeof(struct tamis);
+    return true;
+}
+
 static tamis_status read_metadata(const struct source *src, const tamis_memory *memory,
                                   struct metadata *m, tamis_error *why)
 {
@@ -445,8 +461,7 @@ static tamis_status read_metadata(const struct source *src, const tamis_memory *
     if (s != TAMIS_OK) return s;
     m->count = tamis__get32(start + H_SECTIONS);
     const uint64_t table_end = TAMIS__HEADER_BYTES + (uint64_t)m->count * ENTRY_BYTES;
-    /* Room for the sums of any table that fits in the image. */
-    m->bytes = tamis__alloc(memory, table_end + (src->size / CHUNK + m->count) * SUM_BYTES);
+    m->bytes = tamis__alloc(memory, metadata_room(src->size, m->count));
     m->sections = tamis__alloc(memory, (uint64_t)m->count * sizeof *m->sections);
     if (m->bytes == NULL || m->sections == NULL)
         return tamis__fail(why, TAMIS_ENOMEM, "not enough memory for the section table");

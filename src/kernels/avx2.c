@@ -26,8 +26,8 @@ AVX2 static inline struct line avx2_line_mask(uint64_t key)
 
 AVX2 static inline struct line load(const uint8_t *at)
 {
-    const struct line l = {_mm256_load_si256((const __m256i *)at),
-                           _mm256_load_si256((const __m256i *)(at + 32))};
+    const struct line l = {_mm256_loadu_si256((const __m256i *)at),
+                           _mm256_loadu_si256((const __m256i *)(at + 32))};
     return l;
 }
 

@@ -21,8 +21,8 @@ AVX512 static inline __m512i avx512_line_mask(uint64_t lo)
 AVX512 static inline __m512i load_line(const uint8_t *line)
 {
     return _mm512_inserti64x4(
-        _mm512_castsi256_si512(_mm256_load_si256((const __m256i *)(const void *)line)),
-        _mm256_load_si256((const __m256i *)(const void *)(line + 32)), 1);
+        _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(const void *)line)),
+        _mm256_loadu_si256((const __m256i *)(const void *)(line + 32)), 1);
 }
 
 /* Returns the words of a key's line that lack its bit. */

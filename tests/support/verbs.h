@@ -10,6 +10,7 @@
 #include "tracking.h"
 
 #include <tamis/columns.h>
+#include <tamis/embed.h>
 #include <tamis/foreign.h>
 #include <tamis/inspect.h>
 
@@ -70,6 +71,40 @@ static tamis_status v_load(struct scene *s)
 static tamis_status v_view(struct scene *s)
 {
     return tamis_view(s->model->image.p, s->model->image.n, &s->o, &s->made, &s->why);
+}
+
+/* Only with a key object, and in no memory but the room. */
+static tamis_status v_view_at(struct scene *s)
+{
+    static uint8_t *room;
+    size_t needed;
+    tamis *t;
+    const struct bytes *image = &s->model->image;
+    const tamis_options o = {.struct_size = sizeof o, .flags = TAMIS_KEYLESS};
+    CHECK(tamis_view_at(NULL, 0, image->p, image->n, &o, &needed, &t, NULL) == TAMIS_ENOMEM);
+    room = malloc(needed);
+    CHECK(room != NULL);
+    CHECK_OK(tamis_view_at(room, needed, image->p, image->n, &o, NULL, &t, &s->why));
+    const bool maybe = tamis_may_contain(t, keys[0].p, keys[0].len);
+    answer(s, &maybe, sizeof maybe);
+    free(room);
+    return TAMIS_OK;
+}
+
+static tamis_status v_view_cells(struct scene *s)
+{
+    tamis_plan p = {.struct_size = sizeof p, .items = 500, .fpr = 0.01};
+    size_t n;
+    (void)tamis_raw_cells(s->t, &n);
+    CHECK_OK(tamis_solve(&p, NULL, NULL));
+    tamis_status st = tamis_create(&p, NULL, &s->made, &s->why);
+    const void *raw = st == TAMIS_OK ? tamis_raw_cells(s->made, &n) : NULL;
+    tamis *view = NULL;
+    if (st == TAMIS_OK) st = tamis_view_cells(&p, raw, n, &s->o, &view, &s->why);
+    tamis_close(view);
+    tamis_close(s->made);
+    s->made = NULL;
+    return st;
 }
 
 static tamis_status v_unpack(struct scene *s)
@@ -446,6 +481,8 @@ static const struct verb {
     {"create", v_create, FAILS},
     {"load", v_load, FAILS},
     {"view", v_view, FAILS},
+    {"view at", v_view_at, 0},
+    {"view cells", v_view_cells, FAILS},
     {"unpack", v_unpack, FAILS},
     {"copy", v_copy, FAILS},
     {"convert", v_convert, FAILS},
