@@ -38,7 +38,8 @@ typedef struct tamis_column {
 } tamis_column;
 /* All calls fail with TAMIS_EINVAL, and do nothing, if the column is invalid: if it has neither or
  * several of width, offsets32 and offsets64, if an offset is negative or smaller than the one
- * before it (also at rows that are null), or if a value ends beyond the data. All offsets are
+ * before it (also at rows that are null), if a value ends beyond the data, or if a value that is
+ * not null has a length that the encoding of t excludes (tamis_plan.encoding). All of this is
  * checked before the first row is used. Values may overlap. The bytes of null rows may be read, but
  * they do not influence the result. */
 

@@ -121,7 +121,8 @@ TAMIS_API tamis_status tamis_add_weight_hash64(tamis *t, const uint64_t *h, cons
  * it queries 16384 keys that never occurred, and needs 300 KB of memory meanwhile (TAMIS_ENOMEM).
  * The noise is measured again when the weight that was added since reaches 1/128 of all weight, or
  * of that part of it which is in shared counters. Fails with TAMIS_EUNSUPPORTED if the kind has no
- * counts or the caller hashes, and with TAMIS_EKEY if t lacks its secret key. */
+ * counts or the caller hashes, with TAMIS_EKEY if t lacks its secret key, and with TAMIS_EINVAL if
+ * the encoding of t excludes the length of the key. */
 TAMIS_API tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_estimate *out,
                                    tamis_error *why);
 /* The same for n keys, or for n hashes; out has room for n estimates. */

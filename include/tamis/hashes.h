@@ -26,7 +26,8 @@ typedef struct tamis_hash { uint64_t lo, hi; } tamis_hash;
 /* Hashes a key as every filter with this seed and without a secret key does: with XXH3-128.      */
 TAMIS_API tamis_hash tamis_hash_bytes(uint64_t seed, const void *key, size_t len);
 /* Hashes keys, for any filters with the same hash and seed or secret key. Another thread may change
- * t meanwhile. TAMIS_EKEY: t lacks its secret key. TAMIS_EUNSUPPORTED: t has TAMIS_HASH_CALLER.  */
+ * t meanwhile. TAMIS_EKEY: t lacks its secret key. TAMIS_EUNSUPPORTED: t has TAMIS_HASH_CALLER.
+ * TAMIS_EINVAL: a key has a length that the encoding of t excludes; then nothing is written.     */
 TAMIS_API tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n,
                                        tamis_hash *out);
 /* Adds hashes. Both halves must be uniform and independent: pass a 64-bit hash h as tamis_hash64(h)

@@ -18,6 +18,20 @@ extern "C" {
 
 enum { TAMIS_XXH3 = 1, TAMIS_SIPHASH = 2, TAMIS_CALLER_HASH = 3 }; /* tamis_facts.hash           */
 
+/* The encodings of keys (tamis_plan.encoding). docs/KEYS.md has the rules of the command, of Redis
+ * and of the browser package.
+ *   text     a string is its UTF-8 bytes, and an integer its decimal text
+ *   int64le  an integer is 8 bytes, little-endian, signed in two's complement
+ *   fixed    every key has key_width bytes
+ *   sha256   every key is the 32 bytes of a SHA-256 hash
+ *   caller   only the program that makes the keys knows
+ * The library takes bytes, whatever the encoding, and checks their length. If it is wrong, a call
+ * that adds, removes, excludes, counts or hashes keys fails with TAMIS_EINVAL, and a query returns
+ * true. Hashes are not checked. tamis_copy, tamis_convert, tamis_release and packed files keep the
+ * encoding. A merge of a filter that states an encoding with one that does not gives a filter that
+ * states it. Returns the name of an encoding; NULL if it is not stated or not known. */
+TAMIS_API const char *tamis_encoding_name(uint32_t encoding);
+
 typedef struct tamis_facts {
     size_t struct_size;    /* sizeof(tamis_facts)                                                 */
 
@@ -86,6 +100,9 @@ typedef struct tamis_facts {
     double epsilon;        /* private: privacy cost of the release, or slightly more; else 0      */
     uint8_t key_id[16];    /* keyed: identifies the secret key without revealing it; else 0       */
     uint32_t inner_kind, generations; /* window of sketches; else 0                               */
+    uint32_t encoding;     /* of the keys: TAMIS_KEYS_..., as planned or merged. A greater number is
+                            * from a newer library: then any bytes are keys, as if not stated     */
+    uint32_t key_width;    /* the length that every key must have, in bytes; 0: any length        */
 } tamis_facts;
 
 /* Reports about a filter or a sketch. Reads every cell once. For a sketch it measures the noise
@@ -95,10 +112,10 @@ TAMIS_API tamis_status tamis_info(const tamis *t, tamis_facts *out);
 
 /* Reports what is known without reading the cells, in constant time and without allocating. Sets
  * kind, hash, k, format, m, seed, generation, cell_bits, sections, the flags, bytes, items,
- * planned_items, fpr_planned and key_id, and for sketches conservative, weight, error, entries,
- * inner_kind and generations. All other fields become 0. overfull is judged by `items` alone: for
- * pair and window, and after a merge, it may differ from what tamis_info reports. Fails only if
- * struct_size is wrong (TAMIS_EINVAL). */
+ * planned_items, fpr_planned, key_id, encoding and key_width, and for sketches conservative,
+ * weight, error, entries, inner_kind and generations. All other fields become 0. overfull is judged
+ * by `items` alone: for pair and window, and after a merge, it may differ from what tamis_info
+ * reports. Fails only if struct_size is wrong (TAMIS_EINVAL). */
 TAMIS_API tamis_status tamis_stat(const tamis *t, tamis_facts *out);
 
 #define TAMIS_IMAGE_MAGIC "\x89TAMIS\r\n" /* the 8 bytes with which every image begins           */
@@ -117,8 +134,9 @@ typedef struct tamis_similarity {
 
 /* Estimates from their bits how many members two filters have in common. Reads every cell of both.
  * Fails with TAMIS_EUNSUPPORTED unless they are bloom, partitioned, blocked or counting, with
- * TAMIS_EMISMATCH unless kind, shape, hash and seed or secret key are equal, and with TAMIS_EINVAL
- * if both are one handle. After a failure *out is unchanged. */
+ * TAMIS_EMISMATCH unless kind, shape, hash and seed or secret key are equal or if they state two
+ * different encodings, and with TAMIS_EINVAL if both are one handle. After a failure *out is
+ * unchanged. */
 TAMIS_API tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_similarity *out,
                                      tamis_error *why);
 
@@ -127,7 +145,8 @@ TAMIS_API tamis_status tamis_compare(const tamis *a, const tamis *b, tamis_simil
 /* Writes the numbers of the cells that decide about a key, in probe order and at most max of them.
  * Returns how many such cells there are, which may be more than max. Only for bloom, partitioned,
  * blocked, counting, cuckoo, count-min, private and sealed fuse; returns 0 for other kinds, and if
- * the key cannot be hashed (the secret key is missing, or the caller hashes). */
+ * the key cannot be hashed (the secret key is missing, or the caller hashes) or has a length that
+ * the encoding excludes. */
 TAMIS_API size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cells,
                                 size_t max);
 /* Returns the value of a cell; 0 if there is no such cell, or for kinds other than these. */

@@ -66,7 +66,7 @@ typedef enum tamis_status {  /* numbers are never reused                        
     TAMIS_EUNSUPPORTED = -3, /* this kind lacks the operation; tamis_error.better_kind has it     */
     TAMIS_EFULL = -4,        /* a strict filter holds all its planned items, or there is no room  */
     TAMIS_EABSENT = -5,      /* the key to be removed is not a member                             */
-    TAMIS_EMISMATCH = -6,    /* two filters differ in kind, shape, hash or seed                   */
+    TAMIS_EMISMATCH = -6,    /* two filters differ in kind, shape, hash, seed or encoding         */
     TAMIS_ECORRUPT = -7,     /* the bytes are not a complete, undamaged image                     */
     TAMIS_EVERSION = -8,     /* the format is newer than this library can read, or may write      */
     TAMIS_EKEY = -9,         /* the image was made with a secret key, which is missing or wrong   */
@@ -105,7 +105,8 @@ TAMIS_API tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *se
 /* Returns whether the key may be a member. false is always right, except for pair and private
  * filters (tamis_facts.may_miss). A non-member gets true with probability tamis_facts.fpr_now. A
  * filter that cannot decide returns true: it lacks its secret key, or the caller hashes
- * (TAMIS_HASH_CALLER), or it is of a sealed kind and not yet sealed.                             */
+ * (TAMIS_HASH_CALLER), or it is of a sealed kind and not yet sealed, or its plan states an
+ * encoding whose keys have another length.                                                       */
 TAMIS_API bool tamis_may_contain(const tamis *t, const void *key, size_t len);
 /* Saves the image to a file, atomically and durably: see "Images". By default replaces a file.   */
 TAMIS_API tamis_status tamis_save(tamis *t, const char *path, const tamis_save_options *options,
@@ -165,7 +166,12 @@ TAMIS_API uint32_t tamis_kind_named(const char *name); /* TAMIS_AUTO: no kind ha
  *                counting: bloom (default), or blocked for all counters of a key in one cache line
  *   excluded     exact: keys to exclude. Without fpr or bytes, gets the rate of the smallest image.
  *                tamis_seal uses the actual numbers of keys, and this rate or a lower one
- *   error, delta count-min, count-sketch: see count.h                                            */
+ *   error, delta count-min, count-sketch: see count.h
+ *   encoding     how keys become bytes, which the image records: TAMIS_KEYS_..., see inspect.h. It
+ *                changes no answer, but a key of a wrong length is TAMIS_EINVAL, and "maybe"
+ *   key_width    TAMIS_KEYS_FIXED: bytes of each key, 1 ... 65535. INT64: 8; SHA256: 32          */
+enum { TAMIS_KEYS_UNSTATED = 0, TAMIS_KEYS_TEXT = 1, TAMIS_KEYS_INT64 = 2, TAMIS_KEYS_FIXED = 3,
+       TAMIS_KEYS_SHA256 = 4, TAMIS_KEYS_CALLER = 5 }; /* tamis_plan.encoding                     */
 enum {                      /* tamis_plan.flags                                                   */
     TAMIS_STRICT = 1,       /* an add beyond the planned items is TAMIS_EFULL. counting, cuckoo and
                              * sealed kinds count repeats too. Not for growing, window, sketches  */
@@ -184,6 +190,7 @@ struct tamis_plan {
     uint32_t k, cell_bits, generations, inner_kind;
     uint64_t excluded;
     double error, delta;
+    uint32_t encoding, key_width;
 };
 typedef struct tamis_promise {
     size_t struct_size;
@@ -283,8 +290,9 @@ TAMIS_API tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size
 TAMIS_API tamis_status tamis_rotate(tamis *t, tamis_error *why);
 /* Makes `into` the union of both, bit for bit as if it had all the keys. For bloom, partitioned,
  * blocked, counting, windows and sketches (count.h). Fails with TAMIS_EMISMATCH unless kind, shape,
- * hash and seed or secret key are equal, with TAMIS_EINVAL if both are one handle, with TAMIS_EFULL
- * if a strict plan is exceeded. Items are then an estimate, except in counting and sketches.     */
+ * hash and seed or secret key are equal, and the encoding if both state one, with TAMIS_EINVAL if
+ * both are one handle, with TAMIS_EFULL if a strict plan is exceeded. Items are then an estimate,
+ * except in counting and sketches.                                                               */
 TAMIS_API tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why);
 /* Makes a bloom filter with the same answers from a counting filter of inner kind bloom, at a
  * quarter of its size or less. It is strict if t is, and not sealed. Else: TAMIS_EUNSUPPORTED.   */

@@ -4,6 +4,7 @@
 #include "column.h"
 
 #include "bulk.h"
+#include "encoding.h"
 #include "error.h"
 #include "sized.h"
 
@@ -76,7 +77,20 @@ static tamis_status check_rows(const tamis_column *c, tamis_error *why)
                  : check_width(c, c->first + c->rows, why);
 }
 
-tamis_status tamis__column_open(const tamis_column *from, struct column *out, tamis_error *why)
+static tamis_status check_lengths_of(const tamis *t, const struct column *c, tamis_error *why)
+{
+    if (t->key_len == 0 || c->rows == 0) return TAMIS_OK;
+    if (c->width != 0) return tamis__check_length(t, c->width, why);
+    for (size_t row = c->first; row < c->first + c->rows; row++) {
+        const size_t len = tamis__column_key(c, row).len;
+        if (tamis__wrong_length(t, len) && tamis__column_valid(c, row))
+            return tamis__check_length(t, len, why);
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tamis__column_open(const tamis *t, const tamis_column *from, struct column *out,
+                                tamis_error *why)
 {
     tamis_column c;
     tamis_status s = tamis__take_struct(&c, sizeof c, from, "tamis_column", why);
@@ -90,7 +104,7 @@ tamis_status tamis__column_open(const tamis_column *from, struct column *out, ta
                            .validity = c.validity,
                            .first = c.first,
                            .rows = c.rows};
-    return TAMIS_OK;
+    return check_lengths_of(t, out, why);
 }
 
 /* --- Adding ----------------------------------------------------------------------------------- */
@@ -159,7 +173,7 @@ tamis_status tamis_add_column(tamis *t, const tamis_column *given, uint8_t *seen
     struct column c;
     size_t added = 0;
     if (done != NULL) *done = 0;
-    tamis_status s = tamis__column_open(given, &c, why);
+    tamis_status s = tamis__column_open(t, given, &c, why);
     if (s != TAMIS_OK) return s;
     s = tamis__may_change_keys(t);
     if (s == TAMIS_OK) s = tamis__add_column(t, &c, NULL, seen_bits, &added);
@@ -202,7 +216,7 @@ tamis_status tamis_may_contain_column(const tamis *t, const tamis_column *given,
     uint8_t room[PIECE / 8];
     size_t found = 0;
     if (maybes != NULL) *maybes = 0;
-    const tamis_status s = tamis__column_open(given, &c, why);
+    const tamis_status s = tamis__column_open(t, given, &c, why);
     if (s != TAMIS_OK) return s;
     if (bits != NULL)
         found = query_rows(t, &c, 0, c.rows, bits);
@@ -233,7 +247,7 @@ tamis_status tamis_select_column(const tamis *t, const tamis_column *given, uint
     uint32_t *end = selected;
     if (tamis__no_out(found, why)) return TAMIS_EINVAL;
     *found = 0;
-    const tamis_status s = tamis__column_open(given, &c, why);
+    const tamis_status s = tamis__column_open(t, given, &c, why);
     if (s != TAMIS_OK) return s;
     if ((uint64_t)c.rows > (uint64_t)UINT32_MAX + 1)
         return tamis__fail(why, TAMIS_EINVAL, "a list of rows has room for 2^32 rows only");

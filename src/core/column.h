@@ -16,7 +16,9 @@ struct column {
     size_t first, rows;
 };
 
-tamis_status tamis__column_open(const tamis_column *c, struct column *out, tamis_error *why);
+/* Also checks that the rows are keys of this handle, if it states an encoding. */
+tamis_status tamis__column_open(const tamis *t, const tamis_column *c, struct column *out,
+                                tamis_error *why);
 
 static inline tamis_bytes tamis__column_key(const struct column *c, size_t row)
 {

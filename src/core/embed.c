@@ -124,7 +124,8 @@ static bool same_plan(const tamis_plan *a, const tamis_plan *b)
 {
     return a->kind == b->kind && a->flags == b->flags && a->items == b->items && a->fpr == b->fpr &&
            a->bytes == b->bytes && a->m == b->m && a->k == b->k && a->cell_bits == b->cell_bits &&
-           a->inner_kind == b->inner_kind;
+           a->inner_kind == b->inner_kind && a->encoding == b->encoding &&
+           a->key_width == b->key_width;
 }
 
 tamis_status tamis_view_cells(const tamis_plan *plan, const void *cells, size_t n,

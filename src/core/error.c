@@ -13,7 +13,7 @@ const char *tamis_status_message(tamis_status s)
     case TAMIS_EUNSUPPORTED: return "this kind of filter cannot do that";
     case TAMIS_EFULL: return "the filter is full";
     case TAMIS_EABSENT: return "the key is certainly not in the filter";
-    case TAMIS_EMISMATCH: return "the filters differ in kind, shape, hash or seed";
+    case TAMIS_EMISMATCH: return "the filters differ in kind, shape, hash, seed or encoding";
     case TAMIS_ECORRUPT: return "not a complete, undamaged Tamis image";
     case TAMIS_EVERSION: return "written by a newer version of Tamis";
     case TAMIS_EKEY: return "the secret key is missing or wrong";

@@ -1,6 +1,7 @@
 /* What a handle reports about itself. */
 #include "../frequency/noise.h"
 #include "../image/image.h"
+#include "encoding.h"
 #include "handle.h"
 #include "sized.h"
 
@@ -38,6 +39,8 @@ static void known_facts(const tamis *t, tamis_facts *out)
     out->hash_suspect = __atomic_load_n(&t->watch.suspect, __ATOMIC_RELAXED);
     out->bytes = tamis_image_size(t);
     out->items = t->items;
+    out->encoding = tamis__encoding(t->stated);
+    out->key_width = (uint32_t)t->key_len;
     if (tamis__sketch(t) != NULL) {
         tamis__sketch_facts(t, out);
         return;
@@ -106,7 +109,7 @@ tamis_status tamis_info(const tamis *t, tamis_facts *out)
 
 size_t tamis_cells_of(const tamis *t, const void *key, size_t len, uint64_t *cells, size_t max)
 {
-    if (!t->hasher.usable || t->kind->cells_of == NULL) return 0;
+    if (!t->hasher.usable || t->kind->cells_of == NULL || tamis__wrong_length(t, len)) return 0;
     return t->kind->cells_of(&t->body, tamis__hash_key(&t->hasher, key, len), cells, max);
 }
 

@@ -14,6 +14,8 @@ struct tamis {
     const tamis_memory *memory;
     struct body body;
     uint64_t scratch_bytes; /* for bulk.c */
+    size_t key_len;         /* the length that every key must have; 0: any */
+    bool any_key;           /* key_len is 0 and the hasher is usable: all that the fast path asks */
     struct hasher hasher;
     struct tamis_key *key;  /* NULL: none was given */
     uint64_t items;         /* 0 in a sketch */
@@ -29,6 +31,7 @@ struct tamis {
     bool read_only; /* sealed, or the cells must not be changed, or written by a newer version */
     bool newer;     /* written by a newer version, whose rules are not known: never written again */
     bool borrowed;  /* the cells belong to a mapping or to the caller */
+    uint32_t stated; /* the encoding of the keys and their width: see encoding.h; 0: not stated */
     struct hash_watch watch; /* statistics of the hashes that callers supplied */
 
     /* For file.c: the path that this handle came from, a lock, a mapping. */

@@ -2,6 +2,7 @@
  * single key is a batch of one. */
 #include "../frequency/noise.h"
 #include "bulk.h"
+#include "encoding.h"
 #include "error.h"
 #include "handle.h"
 
@@ -26,9 +27,13 @@ tamis_status tamis_add_many(tamis *t, const tamis_bytes *keys, size_t n, uint8_t
                             size_t *done)
 {
     if (done != NULL) *done = 0;
-    const tamis_status s = tamis__may_change_keys(t);
-    const struct keys in = {.bytes = keys, .n = n};
-    return s == TAMIS_OK ? tamis_add_all(t, &in, seen_bits, done) : s;
+    tamis_status s = tamis__may_change_keys(t);
+    if (s != TAMIS_OK) return s;
+    const struct keys in = {.bytes = keys, .n = tamis__right_keys(t, keys, n)};
+    s = tamis_add_all(t, &in, seen_bits, done);
+    if (in.n == n) return s;
+    if (seen_bits != NULL) memset(seen_bits + (in.n + 7) / 8, 0, (n + 7) / 8 - (in.n + 7) / 8);
+    return s == TAMIS_OK ? TAMIS_EINVAL : s;
 }
 
 tamis_status tamis_add_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *seen_bits,
@@ -55,13 +60,25 @@ tamis_status tamis_add_hash64(tamis *t, const uint64_t *h, size_t n, uint8_t *se
     return tamis_add_all(t, &in, seen_bits, done);
 }
 
-tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen)
+static inline tamis_status add_one(tamis *t, const void *key, size_t len, bool *seen)
 {
-    if (seen != NULL) *seen = false;
-    const tamis_status s = tamis__may_change_keys(t);
-    if (s != TAMIS_OK) return s;
     const tamis_bytes one = {key, len};
     return tamis__add_key(t, &one, tamis__hash_key(&t->hasher, key, len), seen);
+}
+
+/* Apart, so that the fast path keeps its frame small. */
+static TAMIS__APART tamis_status add_checked(tamis *t, const void *key, size_t len, bool *seen)
+{
+    const tamis_status s = tamis__may_change_keys(t);
+    if (seen != NULL) *seen = false;
+    if (s != TAMIS_OK) return s;
+    return tamis__wrong_length(t, len) ? TAMIS_EINVAL : add_one(t, key, len, seen);
+}
+
+tamis_status tamis_add(tamis *t, const void *key, size_t len, bool *seen)
+{
+    return t->any_key && !t->read_only ? add_one(t, key, len, seen)
+                                       : add_checked(t, key, len, seen);
 }
 
 /* --- Querying --------------------------------------------------------------------------------- */
@@ -74,10 +91,25 @@ size_t tamis__all_maybe(uint8_t *bits, size_t n)
     return n;
 }
 
+/* Keys of which some have a wrong length. */
+static size_t query_mixed(const tamis *t, const tamis_bytes *keys, size_t n, uint8_t *bits)
+{
+    size_t count = 0;
+    if (bits != NULL) memset(bits, 0, (n + 7) / 8);
+    for (size_t i = 0; i < n; i++) {
+        const bool maybe = tamis_may_contain(t, keys[i].p, keys[i].len);
+        if (bits != NULL) bits[i / 8] = (uint8_t)(bits[i / 8] | maybe << i % 8);
+        count += maybe;
+    }
+    return count;
+}
+
 size_t tamis_may_contain_many(const tamis *t, const tamis_bytes *keys, size_t n, uint8_t *bits)
 {
     const struct keys in = {.bytes = keys, .n = n};
-    return t->hasher.usable ? tamis__bulk_query(t, &in, bits) : tamis__all_maybe(bits, n);
+    if (!t->hasher.usable) return tamis__all_maybe(bits, n);
+    if (tamis__right_keys(t, keys, n) < n) return query_mixed(t, keys, n, bits);
+    return tamis__bulk_query(t, &in, bits);
 }
 
 size_t tamis_may_contain_hashes(const tamis *t, const tamis_hash *h, size_t n, uint8_t *bits)
@@ -97,7 +129,8 @@ size_t tamis_may_contain_hash64(const tamis *t, const uint64_t *h, size_t n, uin
 
 bool tamis_may_contain(const tamis *t, const void *key, size_t len)
 {
-    return !t->hasher.usable || tamis__query_key(t, tamis__hash_key(&t->hasher, key, len));
+    if (!t->any_key && (!t->hasher.usable || tamis__wrong_length(t, len))) return true;
+    return tamis__query_key(t, tamis__hash_key(&t->hasher, key, len));
 }
 
 tamis_hash tamis_hash_bytes(uint64_t seed, const void *key, size_t len)
@@ -110,6 +143,7 @@ tamis_status tamis_hash_many(const tamis *t, const tamis_bytes *keys, size_t n, 
 {
     if (!t->hasher.usable)
         return t->hasher.id == TAMIS_CALLER_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY;
+    if (tamis__right_keys(t, keys, n) < n) return TAMIS_EINVAL;
     tamis__hash_keys(&t->hasher, keys, n, out);
     return TAMIS_OK;
 }
@@ -136,6 +170,10 @@ static tamis_status exclude_all(tamis *t, const struct keys *in, tamis_error *wh
         s = TAMIS_ESEALED;
     else if (!tamis__are_hashes(in))
         s = tamis__may_change_keys(t);
+    if (s == TAMIS_OK && in->bytes != NULL) {
+        s = tamis__check_lengths(t, in->bytes, in->n, why);
+        if (s != TAMIS_OK) return s;
+    }
     for (size_t at = 0; at < in->n && s == TAMIS_OK; at += TAMIS__MOST_BATCH) {
         tamis_hash room[TAMIS__MOST_BATCH];
         const size_t rest = in->n - at, n = rest < TAMIS__MOST_BATCH ? rest : TAMIS__MOST_BATCH;
@@ -203,6 +241,7 @@ tamis_status tamis_remove(tamis *t, const void *key, size_t len, tamis_error *wh
 {
     if (!can_remove(t)) return cannot_remove(t, why);
     tamis_status s = tamis__may_change_keys(t);
+    if (s == TAMIS_OK && tamis__wrong_length(t, len)) return tamis__check_length(t, len, why);
     if (s == TAMIS_OK) s = remove_key(t, tamis__hash_key(&t->hasher, key, len));
     return tamis__refuse(why, s);
 }
@@ -236,8 +275,10 @@ tamis_status tamis_remove_many(tamis *t, const tamis_bytes *keys, size_t n, uint
 {
     const struct keys in = {.bytes = keys, .n = n};
     if (!can_remove(t)) return cannot_remove(t, why);
-    const tamis_status s = tamis__may_change_keys(t);
-    return s == TAMIS_OK ? remove_all(t, &in, absent_bits, why) : tamis__refuse(why, s);
+    tamis_status s = tamis__may_change_keys(t);
+    if (s != TAMIS_OK) return tamis__refuse(why, s);
+    s = tamis__check_lengths(t, keys, n, why);
+    return s == TAMIS_OK ? remove_all(t, &in, absent_bits, why) : s;
 }
 
 tamis_status tamis_remove_hashes(tamis *t, const tamis_hash *h, size_t n, uint8_t *absent_bits,

@@ -3,6 +3,7 @@
 #include "../frequency/noise.h"
 #include "../image/image.h"
 #include "../sealed/collect.h"
+#include "encoding.h"
 #include "error.h"
 #include "handle.h"
 #include "sized.h"
@@ -101,6 +102,7 @@ tamis_status tamis__from_plan(const tamis_plan *p, const tamis_options *o, const
     t->planned_error = p->error > 0 && p->error < 1 ? p->error : 1;
     t->strict = (p->flags & TAMIS_STRICT) != 0;
     if ((p->flags & TAMIS_AUTO_ROTATE) != 0) tamis__set_turning(t);
+    tamis__state_keys(t, tamis__plan_statement(p));
     t->changed = true;
     return tamis__finish(t, o, out, why);
 }

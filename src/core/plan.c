@@ -6,6 +6,7 @@
 
 #include "../image/image.h"
 #include "../image/pack.h"
+#include "encoding.h"
 #include "error.h"
 #include "kind.h"
 #include "sized.h"
@@ -353,6 +354,7 @@ tamis_status tamis__solve_plan(tamis_plan *p, tamis_promise *r, tamis_error *why
 {
     memset(r, 0, sizeof *r);
     tamis_status s = check_values(p, why);
+    if (s == TAMIS_OK) s = tamis__check_encoding(p, why);
     if (s == TAMIS_OK)
         s = p->kind == TAMIS_AUTO ? tamis__solve_auto(p, r, why)
                                   : tamis__solve_as(p->kind, p, r, why);
@@ -374,7 +376,7 @@ static bool is_same_plan(const tamis_plan *a, const tamis_plan *b)
            a->bytes == b->bytes && a->seed == b->seed && a->m == b->m && a->k == b->k &&
            a->cell_bits == b->cell_bits && a->generations == b->generations &&
            a->inner_kind == b->inner_kind && a->excluded == b->excluded && a->error == b->error &&
-           a->delta == b->delta;
+           a->delta == b->delta && a->encoding == b->encoding && a->key_width == b->key_width;
 }
 
 /* A shorter plan loses its last fields when it is written back. Solving it again must restore them,

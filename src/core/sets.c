@@ -3,6 +3,7 @@
 #include "../image/image.h"
 #include "bits.h"
 #include "bulk.h"
+#include "encoding.h"
 #include "error.h"
 #include "handle.h"
 #include "sized.h"
@@ -24,6 +25,8 @@ static tamis_status check_alike(const tamis *a, const tamis *b, tamis_error *why
     if (!tamis__hasher_equal(&a->hasher, &b->hasher))
         return tamis__fail(why, TAMIS_EMISMATCH, "they differ in their %s",
                            a->hasher.id == TAMIS_SIPHASH ? "secret key" : "seed");
+    const tamis_status s = tamis__check_encodings(a, b, why);
+    if (s != TAMIS_OK) return s;
     if (a->body.count != b->body.count)
         return tamis__fail(why, TAMIS_EMISMATCH, "they differ in their number of sections");
     for (uint32_t i = 0; i < a->body.count; i++) {
@@ -88,6 +91,7 @@ tamis_status tamis_merge(tamis *into, const tamis *from, tamis_error *why)
         into->items = c.items;
     into->items_estimated = into->items_estimated || from->items_estimated || !c.exact;
     into->watch.suspect = into->watch.suspect || from->watch.suspect;
+    if (into->stated == 0) tamis__state_keys(into, from->stated);
     into->changed = true;
     return TAMIS_OK;
 }
@@ -120,6 +124,7 @@ tamis_status tamis_convert(const tamis *t, uint32_t kind, tamis **out, tamis_err
     plain->planned_items = t->planned_items;
     plain->planned_fpr = t->planned_fpr;
     plain->strict = t->strict;
+    tamis__state_keys(plain, t->stated);
     plain->watch.suspect = t->watch.suspect;
     plain->changed = true;
     struct gauge g;

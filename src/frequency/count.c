@@ -2,6 +2,7 @@
  * into an interval. */
 #include "../core/bulk.h"
 #include "../core/column.h"
+#include "../core/encoding.h"
 #include "../core/error.h"
 #include "../core/generations.h"
 #include "../core/memory.h"
@@ -59,11 +60,15 @@ static tamis_status count_add_all(tamis *t, const struct keys *in, size_t *done,
                              : t->read_only         ? TAMIS_ESEALED
                                                     : TAMIS_OK;
     if (may != TAMIS_OK) return tamis__refuse(why, may);
+    struct keys right = *in;
+    if (in->bytes != NULL) right.n = tamis__right_keys(t, in->bytes, in->n);
     const tamis_status s = in->column != NULL
                                ? tamis__add_column(t, in->column, in->weights, NULL, &added)
-                               : tamis__bulk_add(t, in, NULL, &added);
+                               : tamis__bulk_add(t, &right, NULL, &added);
     if (done != NULL) *done = added;
     if (in->hashes != NULL) tamis__watch_hashes(t, in->hashes, added);
+    if (s == TAMIS_OK && right.n < in->n)
+        return tamis__check_length(t, in->bytes[right.n].len, why);
     return explain(t, s, why);
 }
 
@@ -93,7 +98,7 @@ tamis_status tamis_add_weight_column(tamis *t, const tamis_column *given, const 
 {
     struct column c;
     if (done != NULL) *done = 0;
-    const tamis_status s = tamis__column_open(given, &c, why);
+    const tamis_status s = tamis__column_open(t, given, &c, why);
     if (s != TAMIS_OK) return s;
     const struct keys in = {.column = &c, .row = c.first, .weights = weights, .n = c.rows};
     return count_add_all(t, &in, done, why);
@@ -102,7 +107,8 @@ tamis_status tamis_add_weight_column(tamis *t, const tamis_column *given, const 
 tamis_status tamis_add_weight(tamis *t, const void *key, size_t len, int64_t weight,
                               tamis_error *why)
 {
-    if (t->sketch != NULL && tamis__may_change_keys(t) == TAMIS_OK) {
+    if (t->sketch != NULL && tamis__may_change_keys(t) == TAMIS_OK &&
+        !tamis__wrong_length(t, len)) {
         const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
         const tamis_bytes item = {key, len};
         const struct batch one = {.hashes = &h, .n = 1, .weights = &weight, .keys = &item};
@@ -281,7 +287,8 @@ static tamis_status count_all(const tamis *t, const struct keys *in, tamis_estim
 {
     struct counting c = {.t = t, .out = out};
     struct noise *made;
-    const tamis_status s = count_prepare(t, !tamis__are_hashes(in), &c.noise, &made, why);
+    tamis_status s = count_prepare(t, !tamis__are_hashes(in), &c.noise, &made, why);
+    if (s == TAMIS_OK && in->bytes != NULL) s = tamis__check_lengths(t, in->bytes, in->n, why);
     if (s == TAMIS_OK) tamis__bulk_count(t, in, count_count_group, &c);
     tamis__free(t->memory, made);
     return s;
@@ -312,7 +319,7 @@ tamis_status tamis_count_column(const tamis *t, const tamis_column *given, tamis
                                 tamis_error *why)
 {
     struct column c;
-    tamis_status s = tamis__column_open(given, &c, why);
+    tamis_status s = tamis__column_open(t, given, &c, why);
     if (s != TAMIS_OK) return s;
     const struct keys in = {.column = &c, .row = c.first, .n = c.rows};
     s = count_all(t, &in, out, why);
@@ -327,8 +334,13 @@ tamis_status tamis_count(const tamis *t, const void *key, size_t len, tamis_esti
 {
     const struct noise *noise;
     struct noise *made;
-    const tamis_status s = count_prepare(t, true, &noise, &made, why);
+    tamis_status s = count_prepare(t, true, &noise, &made, why);
     if (s != TAMIS_OK) return s;
+    s = tamis__check_length(t, len, why);
+    if (s != TAMIS_OK) {
+        tamis__free(t->memory, made);
+        return s;
+    }
     const tamis_hash h = tamis__hash_key(&t->hasher, key, len);
     int64_t v;
     struct known known = {0};

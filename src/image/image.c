@@ -13,6 +13,7 @@
 
 #include "../core/bits.h"
 #include "../core/bulk.h"
+#include "../core/encoding.h"
 #include "../core/error.h"
 #include "../core/memory.h"
 #include "../sealed/collect.h"
@@ -66,7 +67,7 @@ enum {
     E_LENGTH = 56
 };
 enum { FLAG_SEALED = 1, FLAG_STRICT = 2, FLAG_TURNING = 4 };
-enum { FLAG_ITEMS_ESTIMATED = 1, FLAG_HASH_SUSPECT = 2 };
+enum { FLAG_ITEMS_ESTIMATED = 1, FLAG_HASH_SUSPECT = 2, SHIFT_STATED = 8 };
 
 static const uint8_t image_magic[8] = TAMIS_IMAGE_MAGIC;
 static const uint8_t zeros[ALIGN];
@@ -191,7 +192,8 @@ static void image_put_header(uint8_t *h, const tamis *t)
     tamis__put32(h + H_LENGTH, TAMIS__HEADER_BYTES);
     tamis__put32(h + H_READ_ONLY, read_only);
     tamis__put32(h + H_IGNORE, (t->items_estimated ? FLAG_ITEMS_ESTIMATED : 0u) |
-                                   (t->watch.suspect ? FLAG_HASH_SUSPECT : 0u));
+                                   (t->watch.suspect ? FLAG_HASH_SUSPECT : 0u) |
+                                   t->stated << SHIFT_STATED);
     tamis__put16(h + H_HASH, (uint16_t)t->hasher.id);
     tamis__put16(h + H_KIND, (uint16_t)t->kind->id);
     tamis__put64(h + H_SEED, t->hasher.seed);
@@ -375,6 +377,8 @@ static tamis_status check_header(const uint8_t *h, tamis_error *why)
         return tamis__corrupt(why, H_PLANNED_RATE, "the planned rate is wrong");
     if (tamis__get64(h + H_PLANNED_ITEMS) < 1)
         return tamis__corrupt(why, H_PLANNED_ITEMS, "the planned items are missing");
+    if (!tamis__right_statement(tamis__get32(h + H_IGNORE) >> SHIFT_STATED))
+        return tamis__corrupt(why, H_IGNORE, "the width of the keys does not fit their encoding");
     if (tamis__get64(h + H_GENERATION) < 1 || tamis__get64(h + H_GENERATION) > MAX_GENERATION)
         return tamis__corrupt(why, H_GENERATION, "the generation is wrong");
     if (!all_zero(h + H_ZERO_16, 16) || !all_zero(h + H_ZERO_4, 4))
@@ -497,6 +501,7 @@ static tamis_status set_hasher(tamis *t, const uint8_t *h, const tamis_options *
                            "a secret key was given, but this filter was made without one");
     t->hasher.id = id;
     t->hasher.usable = id == TAMIS_XXH3 || (id == TAMIS_SIPHASH && t->key != NULL);
+    tamis__state_keys(t, tamis__get32(h + H_IGNORE) >> SHIFT_STATED);
     return TAMIS_OK;
 }
 

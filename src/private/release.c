@@ -3,6 +3,7 @@
 #include "release.h"
 
 #include "../core/bulk.h"
+#include "../core/encoding.h"
 #include "../core/error.h"
 #include "../core/handle.h"
 #include "../core/sized.h"
@@ -84,6 +85,7 @@ tamis_status tamis__release(const tamis *from, double epsilon, const struct rand
         return TAMIS_EIO;
     }
     t->hasher = from->hasher;
+    tamis__state_keys(t, from->stated);
     set_public_facts(t);
     *out = t;
     return TAMIS_OK;
@@ -159,11 +161,13 @@ static tamis_status release_answer(const tamis *t, const struct keys *in, double
                                    tamis_error *why)
 {
     tamis_evidence e;
-    const tamis_status status = check_question(t, prior, why);
+    tamis_status status = check_question(t, prior, why);
     if (status != TAMIS_OK) return status;
     if (in->bytes != NULL && !t->hasher.usable)
         return tamis__refuse(why,
                              t->hasher.id == TAMIS_CALLER_HASH ? TAMIS_EUNSUPPORTED : TAMIS_EKEY);
+    if (in->bytes != NULL) status = tamis__check_lengths(t, in->bytes, in->n, why);
+    if (status != TAMIS_OK) return status;
     release_weigh(t, prior, &e);
     for (size_t at = 0; at < in->n; at += TAMIS__MOST_BATCH) {
         tamis_hash room[TAMIS__MOST_BATCH];

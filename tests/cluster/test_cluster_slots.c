@@ -172,7 +172,9 @@ static void test_plans(void)
                             TAMIS_COUNT_SKETCH,
                             UINT64_MAX,
                             1e-300,
-                            0.3};
+                            0.3,
+                            0,
+                            0};
     const struct {
         const tamis_plan *plan;
         unsigned words;

@@ -430,6 +430,44 @@ static void test_bad_columns(void)
     refused(NULL, "tamis_column");
 }
 
+/* A filter that states an encoding takes only columns of such keys, in queries as well. */
+static void test_encodings(void)
+{
+    static const uint8_t data[64];
+    static const int32_t eight[] = {0, 8, 16, 24}, uneven[] = {0, 8, 12, 20};
+    static const uint8_t without_the_second[] = {0x05};
+    const tamis_plan p = {
+        .struct_size = sizeof p, .items = 100, .fpr = 0.01, .encoding = TAMIS_KEYS_INT64};
+    const tamis_column c = {.struct_size = sizeof c, .rows = 3, .data = data, .bytes = sizeof data};
+    tamis_column width_8 = c, width_4 = c, texts = c, odd = c, nulls = c;
+    width_8.width = 8;
+    width_4.width = 4;
+    texts.offsets32 = eight;
+    odd.offsets32 = nulls.offsets32 = uneven;
+    nulls.validity = without_the_second;
+    const struct {
+        const tamis_column *c;
+        bool good;
+    } cases[] = {
+        {&width_8, true}, {&width_4, false}, {&texts, true}, {&odd, false}, {&nulls, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis *t, *same;
+        tamis_error why;
+        size_t n;
+        uint32_t list[3];
+        CHECK_OK(tamis_create(&p, NULL, &t, NULL));
+        CHECK_OK(tamis_create(&p, NULL, &same, NULL));
+        const tamis_status want = cases[i].good ? TAMIS_OK : TAMIS_EINVAL;
+        CHECK(tamis_add_column(t, cases[i].c, NULL, &n, &why) == want);
+        CHECK(cases[i].good || (n == 0 && strstr(why.text, "int64le") != NULL));
+        CHECK(tamis_may_contain_column(t, cases[i].c, NULL, &n, &why) == want);
+        CHECK(tamis_select_column(t, cases[i].c, list, &n, &why) == want);
+        if (!cases[i].good) check_same_image(t, same);
+        tamis_close(t);
+        tamis_close(same);
+    }
+}
+
 static void test_list_of_2_to_the_32_rows(void)
 {
     const tamis_plan p = {.struct_size = sizeof p, .items = 10, .fpr = 0.01};
@@ -471,6 +509,7 @@ static const struct test tests[] = {
     {"keyless", test_keyless},
     {"no allocation", test_no_allocation},
     {"bad columns", test_bad_columns},
+    {"encodings", test_encodings},
     {"a list of 2^32 rows", test_list_of_2_to_the_32_rows},
     {"empty", test_empty},
 };

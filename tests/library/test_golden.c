@@ -63,6 +63,8 @@ static void test_facts(void)
         CHECK((f.hash == TAMIS_CALLER_HASH) == ((r->plan.flags & TAMIS_HASH_CALLER) != 0));
         CHECK_THAT(f.generation, ==, (r->also & GOLDEN_AGAIN) != 0 ? 2 : 1);
         CHECK((f.items == 0) == (r->keys == 0));
+        CHECK_THAT(f.encoding, ==, r->plan.encoding);
+        CHECK_THAT(f.key_width, ==, golden_width(r));
         tamis_close(t);
         free(golden.p);
     }

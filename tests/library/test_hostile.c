@@ -35,13 +35,21 @@ static void check_facts(const tamis *t)
     tamis_cell(t, f.m * f.k);
 }
 
+/* Whether this is the status for a key of three bytes where keys must have another length. */
+static bool refuses_three_bytes(const tamis *t, tamis_status s)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    CHECK_OK(tamis_stat(t, &f));
+    return s == TAMIS_EINVAL && f.key_width != 0 && f.key_width != 3;
+}
+
 static void check_adds(tamis *t)
 {
     uint8_t bit;
     const tamis_hash h = {UINT64_MAX, UINT64_MAX}; /* the last cells */
     const tamis_status s = tamis_add(t, "new", 3, NULL);
     CHECK(s == TAMIS_OK || s == TAMIS_ESEALED || s == TAMIS_EFULL || s == TAMIS_EKEY ||
-          s == TAMIS_EUNSUPPORTED || s == TAMIS_ENOMEM);
+          s == TAMIS_EUNSUPPORTED || s == TAMIS_ENOMEM || refuses_three_bytes(t, s));
     CHECK(s != TAMIS_OK || tamis_may_contain(t, "new", 3));
     const tamis_status with_hash = tamis_add_hashes(t, &h, 1, NULL, NULL);
     CHECK(with_hash == TAMIS_OK || with_hash == TAMIS_ESEALED || with_hash == TAMIS_EFULL ||
@@ -94,13 +102,13 @@ static void check_other_verbs(tamis *t)
         static const int64_t weights[4] = {INT64_MAX, -1, INT64_MIN, 70000};
         s = tamis_add_weight(t, "key", 3, weights[i], NULL);
         CHECK(s == TAMIS_OK || s == TAMIS_ESEALED || s == TAMIS_EKEY || s == TAMIS_EUNSUPPORTED ||
-              s == TAMIS_EABSENT);
+              s == TAMIS_EABSENT || refuses_three_bytes(t, s));
     }
     if (s == TAMIS_OK)
         CHECK_OK(tamis_count_hashes(t, &last, 1, &e, NULL)); /* slow: measures the noise */
     s = tamis_remove(t, "key", 3, NULL);
     CHECK(s == TAMIS_OK || s == TAMIS_ESEALED || s == TAMIS_EABSENT || s == TAMIS_EKEY ||
-          s == TAMIS_EUNSUPPORTED);
+          s == TAMIS_EUNSUPPORTED || refuses_three_bytes(t, s));
     tamis_remove_hashes(t, &last, 1, &absent, NULL);
     s = tamis_rotate(t, NULL);
     CHECK(s == TAMIS_OK || s == TAMIS_ESEALED || s == TAMIS_EUNSUPPORTED);

@@ -25,7 +25,7 @@ enum {
 struct recipe {
     const char *name;
     tamis_plan plan;
-    uint64_t keys; /* golden_key 0 ... keys-1 are added */
+    uint64_t keys; /* golden_key_of 0 ... keys-1 are added */
     unsigned also;
 };
 
@@ -169,6 +169,35 @@ static const struct recipe recipes[] = {
      GOLDEN_RELEASED},
     {"private-keyed.tamis", GOLDEN_PLAN(.kind = TAMIS_BLOOM, .items = 300, .m = 640, .k = 1), 300,
      GOLDEN_RELEASED | GOLDEN_KEYED},
+    /* Images that state how their keys are encoded. */
+    {"bloom-text.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_BLOOM, .items = 100, .m = 630, .k = 4, .encoding = TAMIS_KEYS_TEXT),
+     100, 0},
+    {"blocked-int64.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_BLOCKED, .items = 160, .m = 1024, .encoding = TAMIS_KEYS_INT64), 160,
+     0},
+    {"counting-int64-removed.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_COUNTING, .items = 100, .m = 601, .k = 4,
+                 .encoding = TAMIS_KEYS_INT64),
+     100, GOLDEN_REMOVED},
+    {"cuckoo-fixed-again.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_CUCKOO, .items = 150, .m = 200, .bytes = 500,
+                 .encoding = TAMIS_KEYS_FIXED, .key_width = 20),
+     120, GOLDEN_AGAIN},
+    {"ribbon-sha256-keyed.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_RIBBON, .items = 100, .fpr = 0.07, .encoding = TAMIS_KEYS_SHA256),
+     150, GOLDEN_SEALED | GOLDEN_KEYED},
+    {"window-caller-keys.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_WINDOW, .items = 300, .m = 1024, .generations = 3,
+                 .encoding = TAMIS_KEYS_CALLER),
+     150, GOLDEN_ROTATED},
+    {"tally-int64-merged.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_TALLY, .m = 56 * 8, .encoding = TAMIS_KEYS_INT64), 100,
+     GOLDEN_WEIGHED | GOLDEN_MERGED},
+    {"private-fixed.tamis",
+     GOLDEN_PLAN(.kind = TAMIS_BLOOM, .items = 100, .m = 1001, .k = 1, .encoding = TAMIS_KEYS_FIXED,
+                 .key_width = 5),
+     100, GOLDEN_RELEASED},
 };
 #define RECIPES (sizeof recipes / sizeof *recipes)
 
@@ -189,8 +218,15 @@ static const struct recipe packed_recipes[] = {
 static const uint8_t golden_secret[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 #define GOLDEN_KEY_MAX 250
-#define GOLDEN_ABSENT UINT64_C(1000000000) /* golden_key from here on is never added */
+#define GOLDEN_ABSENT UINT64_C(1000000000) /* golden_key_of from here on is never added */
 #define GOLDEN_GONE UINT64_C(500000000)    /* 40 from here on are those that are removed */
+
+static inline size_t golden_fill(uint64_t i, uint8_t *key, size_t n)
+{
+    tamis__put32(key, (uint32_t)i);
+    for (size_t b = 4; b < n; b++) key[b] = (uint8_t)(i * 7 + b * 13);
+    return n;
+}
 
 /* The i-th key: the empty one, then every length class of the hashes; returns its length. */
 static inline size_t golden_key(uint64_t i, uint8_t *key)
@@ -200,9 +236,21 @@ static inline size_t golden_key(uint64_t i, uint8_t *key)
     size_t n = lengths[i % 16];
     if (i % 64 == 61) n = 129;
     if (i % 64 == 62) n = 241;
-    tamis__put32(key, (uint32_t)i);
-    for (size_t b = 4; b < n; b++) key[b] = (uint8_t)(i * 7 + b * 13);
-    return n;
+    return golden_fill(i, key, n);
+}
+
+/* The length that the recipe states for every key; 0: any. */
+static inline size_t golden_width(const struct recipe *r)
+{
+    const uint32_t e = r->plan.encoding;
+    return e == TAMIS_KEYS_INT64 ? 8 : e == TAMIS_KEYS_SHA256 ? 32 : r->plan.key_width;
+}
+
+/* The same for a recipe, which may state the length. */
+static inline size_t golden_key_of(const struct recipe *r, uint64_t i, uint8_t *key)
+{
+    const size_t width = golden_width(r);
+    return width == 0 ? golden_key(i, key) : golden_fill(i, key, width);
 }
 
 /* What a caller's own hash function might have made of key i. */
@@ -227,9 +275,9 @@ static inline tamis_status golden_add(tamis *t, const struct recipe *r, uint64_t
         if ((r->plan.flags & TAMIS_HASH_CALLER) != 0)
             s = tamis_add_hashes(t, &h, 1, NULL, NULL);
         else if ((r->also & GOLDEN_WEIGHED) != 0)
-            s = tamis_add_weight(t, key, golden_key(i, key), golden_weight(i), NULL);
+            s = tamis_add_weight(t, key, golden_key_of(r, i, key), golden_weight(i), NULL);
         else
-            s = tamis_add(t, key, golden_key(i, key), NULL);
+            s = tamis_add(t, key, golden_key_of(r, i, key), NULL);
     }
     return s;
 }
@@ -304,11 +352,11 @@ static inline tamis_status golden_cook(const struct recipe *r, tamis **out)
     if (s == TAMIS_OK) s = golden_second_half(&t, r);
     for (uint64_t i = 0; s == TAMIS_OK && i < r->plan.excluded; i++) {
         uint8_t key[GOLDEN_KEY_MAX];
-        s = tamis_exclude(t, key, golden_key(GOLDEN_ABSENT + i, key), NULL);
+        s = tamis_exclude(t, key, golden_key_of(r, GOLDEN_ABSENT + i, key), NULL);
     }
     for (uint64_t i = GOLDEN_GONE; removed && s == TAMIS_OK && i < GOLDEN_GONE + 40; i++) {
         uint8_t key[GOLDEN_KEY_MAX];
-        s = tamis_remove(t, key, golden_key(i, key), NULL);
+        s = tamis_remove(t, key, golden_key_of(r, i, key), NULL);
     }
     if (s == TAMIS_OK && (r->also & GOLDEN_SEALED) != 0) s = tamis_seal(t, NULL);
     if (s == TAMIS_OK && (r->also & GOLDEN_RELEASED) != 0) s = golden_release(&t);

@@ -32,7 +32,7 @@ static void write_answer(FILE *f, const struct recipe *r, const tamis *t, uint64
         tamis__put64(key + 8, h.hi);
         n = 16;
     } else {
-        n = golden_key(i, key);
+        n = golden_key_of(r, i, key);
         bit = tamis_may_contain(t, key, n);
     }
     fprintf(f, "%s ", i < r->keys ? "in" : "not");
@@ -57,7 +57,7 @@ static void write_counts(FILE *f, const struct recipe *r, const tamis *t)
     fprintf(f, "image %s\n", r->name);
     for (uint64_t i = 0; i < 128; i++) {
         uint8_t key[GOLDEN_KEY_MAX];
-        const size_t n = golden_key(i < 64 ? i : GOLDEN_ABSENT + i, key);
+        const size_t n = golden_key_of(r, i < 64 ? i : GOLDEN_ABSENT + i, key);
         tamis_estimate e = {0};
         tamis_count(t, key, n, &e, NULL);
         for (size_t b = 0; b < n; b++) fprintf(f, "%02x", key[b]);

@@ -21,6 +21,7 @@ KINDS = {1: "bloom", 2: "partitioned", 3: "blocked", 4: "counting", 5: "pair", 6
          7: "window", 8: "cuckoo", 9: "fuse", 10: "ribbon", 11: "exact", 12: "private",
          32: "count-min", 33: "count-sketch", 34: "tally", 35: "top", 36: "signed-tally"}
 VARIANTS = {3: 1, 4: 1, 9: 18, 10: 2, 11: 2, 32: 1}  # the highest of a kind that has any
+ENCODINGS = {0: "not stated", 1: "text", 2: "int64le", 3: "fixed", 4: "sha256", 5: "caller"}
 HEADER = struct.Struct("<8sHHIIIIHHQ16sQQd16sQIIQQ")
 ENTRY = struct.Struct("<HHHHIIQQQQQQ")
 
@@ -480,6 +481,9 @@ class Image:
         need(self.kind != 12 or self.sealed and not self.strict, "a release is sealed")
         need(self.read_only & 4 == 0 or self.kind == 7, "turning")
         need(not self.strict or self.kind < 32, "strict")
+        self.encoding, width = self.ignore >> 8 & 255, self.ignore >> 16
+        need(self.encoding > 5 or (width > 0) == (self.encoding == 3), "width of the keys")
+        self.key_width = {2: 8, 3: width, 4: 32}.get(self.encoding, 0)
         self.changeable = self.write_version == 1 and self.read_only & ~6 == 0
 
     def check_shape(self):
@@ -539,11 +543,15 @@ class Image:
         digest = xxhash.xxh3_128_intdigest(key, self.seed)
         return digest & MASK, digest >> 64
 
+    def takes(self, key):
+        """Whether the key has the length that the encoding states; callers hash unseen."""
+        return self.hash == 3 or self.key_width in (0, len(key))
+
     def count_of(self, key):
         return self.filter.count(*self.hash_of(key))
 
     def may_contain(self, key):
-        return self.filter.has(*self.hash_of(key))
+        return not self.takes(key) or self.filter.has(*self.hash_of(key))
 
 
 def main(arguments):
@@ -552,8 +560,9 @@ def main(arguments):
         data = file.read()
         image = Image(unpack(data) if data[:8] == PACKED_MAGIC else data,
                       bytes.fromhex(arguments[1]) if len(arguments) > 1 else None)
-    print("%s, %d sections, %d items (planned %d at %.3g)" % (
-        KINDS[image.kind], image.count, image.items, image.planned_items, image.planned_rate))
+    print("%s, %d sections, %d items (planned %d at %.3g), keys %s" % (
+        KINDS[image.kind], image.count, image.items, image.planned_items, image.planned_rate,
+        ENCODINGS.get(image.encoding, "unknown")))
 
 
 if __name__ == "__main__":
