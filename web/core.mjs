@@ -6,14 +6,17 @@ const STATUS = ['OK', 'ENOMEM', 'EINVAL', 'EUNSUPPORTED', 'EFULL', 'EABSENT', 'E
 const KINDS = ['auto', 'bloom', 'partitioned', 'blocked', 'counting', 'pair', 'growing', 'window',
   'cuckoo', 'fuse', 'ribbon', 'exact'];
 const FLAGS = ['strict', 'callerHashes', 'compact', 'autoRotate', 'transfer'];
+const ENCODINGS = [undefined, 'text', 'int64le', 'fixed', 'sha256', 'caller'];
+const INT64LE = 2, FIXED = 3;
 // In the order of exports.c.
-const PLAN = 'kind flags items fpr bytes m k cellBits innerKind'.split(' ');
+const PLAN = 'kind flags items fpr bytes m k cellBits innerKind encoding keyWidth'.split(' ');
 const PROMISE = 'fprAsymptotic bitsPerItem boundBits boundRatio overflow packedBytes'.split(' ');
 const FACTS = ('kind hash m k cellBits format generation sections bytes items plannedItems ' +
   'excluded saturated fprPlanned fprNow fprNowLow fprNowHigh missRate overflow itemsEstimate ' +
   'itemsLow itemsHigh fill bitsPerItem boundBits boundRatio mayMiss keyed strict autoRotate ' +
   'sealed collecting readOnly overfull itemsEstimated hashSuspect').split(' ');
 const FIRST_TRUTH = FACTS.indexOf('mayMiss');
+const nameOf = (encoding) => (encoding > 5 ? 'unknown' : ENCODINGS[encoding]);
 
 export class TamisError extends Error {
   constructor(status, message, more) {
@@ -194,8 +197,10 @@ function kind(name = 'auto') {
 }
 
 function request(plan) {
-  const { kind: name, innerKind, seed = 0, key, maxBytes, fpr = 0, ...rest } = plan;
-  const wanted = { kind: kind(name), innerKind: kind(innerKind), flags: 0 };
+  const { kind: name, innerKind, seed = 0, key, maxBytes, fpr = 0, encoding, ...rest } = plan;
+  const wanted = { kind: kind(name), innerKind: kind(innerKind), flags: 0,
+    encoding: ENCODINGS.indexOf(encoding) };
+  if (wanted.encoding < 0) invalid(`there is no encoding '${encoding}'`);
   if (typeof fpr !== 'number' || !(fpr >= 0)) invalid('fpr must be a number');
   for (const [name, value] of Object.entries(rest)) {
     const flag = FLAGS.indexOf(name);
@@ -222,10 +227,14 @@ const lost = new FinalizationRegistry((t) => c.close(t));
 
 export class Tamis {
   #t;
+  #encoding;
+  #width;
 
   constructor(t) {
     if (!t) invalid('filters come from Tamis.create and Tamis.load');
     this.#t = t;
+    this.#encoding = c.keys(t) & 255;
+    this.#width = c.keys(t) >>> 8;
     lost.register(this, t, this);
   }
 
@@ -257,7 +266,8 @@ export class Tamis {
     const n = numbers(), out = {};
     [...PLAN, ...PROMISE].forEach((name, i) => { out[name] = n[i]; });
     const { flags, ...said } = out;
-    return { ...said, kind: KINDS[said.kind], innerKind: KINDS[said.innerKind] };
+    return { ...said, kind: KINDS[said.kind], innerKind: KINDS[said.innerKind],
+      encoding: ENCODINGS[said.encoding] };
   }
 
   /** For guard.mjs. */
@@ -266,7 +276,7 @@ export class Tamis {
   }
 
   has(key) {
-    const t = this.handle, n = put(key);
+    const t = this.handle, n = this.#put(key);
     return c.has(t, room, n) === 1;
   }
 
@@ -294,8 +304,27 @@ export class Tamis {
     this.#change('remove', key);
   }
 
+  // Encodes a key as the filter states, copies it to `room`, and returns its length.
+  #put(key) {
+    const e = this.#encoding;
+    if (e < INT64LE) return put(key);
+    if (e === INT64LE && (typeof key === 'bigint' || Number.isSafeInteger(key))) {
+      if (BigInt.asIntN(64, BigInt(key)) !== BigInt(key)) invalid(`${key} does not fit in 64 bits`);
+      const bytes = new Uint8Array(8);
+      new DataView(bytes.buffer).setBigInt64(0, BigInt(key), true);
+      key = bytes;
+    }
+    if (e !== FIXED && !(key instanceof Uint8Array))
+      invalid(`the keys of this filter are encoded as ${nameOf(e)}, so a key must be ${
+        e === INT64LE ? 'an integer, a bigint or ' : ''}a Uint8Array`);
+    const n = put(key);
+    if (this.#width && n !== this.#width)
+      invalid(`the keys of this filter have ${this.#width} bytes each; this key has ${n}`);
+    return n;
+  }
+
   #change(verb, key) {
-    const t = this.handle, n = put(key), s = c[verb](t, room, n);
+    const t = this.handle, n = this.#put(key), s = c[verb](t, room, n);
     return s < 0 ? fail(s) : s;
   }
 
@@ -310,8 +339,9 @@ export class Tamis {
     if (s < 0) fail(s);
     const n = numbers(), out = {};
     FACTS.forEach((name, i) => { out[name] = i < FIRST_TRUTH ? n[i] : n[i] === 1; });
-    out.seed = BigInt(n[FACTS.length]) | BigInt(n[FACTS.length + 1]) << 32n;
-    return { ...out, kind: KINDS[out.kind], hash: ['xxh3', 'siphash', 'own'][out.hash - 1] };
+    const [encoding, keyWidth, low, high] = n.subarray(FACTS.length, FACTS.length + 4);
+    return { ...out, kind: KINDS[out.kind], hash: ['xxh3', 'siphash', 'own'][out.hash - 1],
+      encoding: nameOf(encoding), keyWidth, seed: BigInt(low) | BigInt(high) << 32n };
   }
 
   save() {

@@ -80,7 +80,9 @@ static tamis_status solve(const double *n, tamis_plan *plan, tamis_promise *prom
                          .k = (uint32_t)n[6],
                          .cell_bits = (uint32_t)n[7],
                          .inner_kind = (uint32_t)n[8],
-                         .seed = (uint64_t)n[10] << 32 | (uint64_t)n[9]};
+                         .encoding = (uint32_t)n[9],
+                         .key_width = (uint32_t)n[10],
+                         .seed = (uint64_t)n[12] << 32 | (uint64_t)n[11]};
     promise->struct_size = sizeof *promise;
     return tamis_solve(plan, promise, &why);
 }
@@ -92,10 +94,23 @@ EXPORT(plan) int web_plan(void)
     tamis_promise r;
     const tamis_status s = solve(numbers, &p, &r);
     if (s != TAMIS_OK) return s;
-    const double out[] = {
-        p.kind,          p.flags,      (double)p.items, p.fpr,        (double)p.bytes,
-        (double)p.m,     p.k,          p.cell_bits,     p.inner_kind, r.fpr_asymptotic,
-        r.bits_per_item, r.bound_bits, r.bound_ratio,   r.overflow,   (double)r.packed_bytes};
+    const double out[] = {p.kind,
+                          p.flags,
+                          (double)p.items,
+                          p.fpr,
+                          (double)p.bytes,
+                          (double)p.m,
+                          p.k,
+                          p.cell_bits,
+                          p.inner_kind,
+                          p.encoding,
+                          p.key_width,
+                          r.fpr_asymptotic,
+                          r.bits_per_item,
+                          r.bound_bits,
+                          r.bound_ratio,
+                          r.overflow,
+                          (double)r.packed_bytes};
     memcpy(numbers, out, sizeof out);
     return s;
 }
@@ -135,6 +150,14 @@ EXPORT(seal) int web_seal(tamis *t)
 EXPORT(has) int web_has(const tamis *t, const void *key, size_t len)
 {
     return tamis_may_contain(t, key, len);
+}
+
+/* The encoding, and from bit 8 on the length that every key must have. */
+EXPORT(keys) uint32_t web_keys(const tamis *t)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis_stat(t, &f);
+    return f.encoding | f.key_width << 8;
 }
 
 /* For images of the caller's own hashes: 16 bytes, lo and hi. */
@@ -210,6 +233,8 @@ EXPORT(info) int web_info(const tamis *t)
                           f.overfull,
                           f.items_estimated,
                           f.hash_suspect,
+                          f.encoding,
+                          f.key_width,
                           (double)(uint32_t)f.seed,
                           (double)(f.seed >> 32)};
     _Static_assert(sizeof out <= sizeof numbers, "numbers has room");

@@ -1,7 +1,12 @@
 /** "Have I seen this?" about data too big to keep. A filter answers "certainly not" or "maybe". */
 
-/** What a key may be. A string stands for its UTF-8; lone surrogates count as U+FFFD. */
-export type Key = string | Uint8Array;
+/** What a key may be. A string stands for its UTF-8; lone surrogates count as U+FFFD. An integer is
+ * a key only for filters of int64le keys, which accept no strings (docs/KEYS.md). A Uint8Array is
+ * always the bytes of the key. */
+export type Key = string | Uint8Array | number | bigint;
+
+/** How the keys of a filter become bytes. The file records it. */
+export type Encoding = 'text' | 'int64le' | 'fixed' | 'sha256' | 'caller';
 
 /** Anything that has bytes. Strings are URLs; in Node, a string that does not begin with http: or
  * https: is a path. */
@@ -42,6 +47,10 @@ export interface Plan {
   cellBits?: number;
   /** For counting: 'blocked' puts the counters of a key into one line. */
   innerKind?: Kind;
+  /** State how keys become bytes; by default the file states nothing, and keys are text. */
+  encoding?: Encoding;
+  /** For 'fixed': the bytes of each key, 1 to 65535. */
+  keyWidth?: number;
   seed?: number | bigint;
   /** Refuse items beyond the plan. */
   strict?: boolean;
@@ -70,6 +79,8 @@ export interface Promised {
   k: number;
   cellBits: number;
   innerKind: 'auto' | Kind;
+  encoding: Encoding | undefined;
+  keyWidth: number;
   fprAsymptotic: number;
   bitsPerItem: number;
   /** The lower bound: no structure at all needs fewer bits per item. */
@@ -120,6 +131,10 @@ export interface Facts {
   itemsEstimated: boolean;
   /** The maker of the file added hashes that are not uniform: no rate or estimate here is valid. */
   hashSuspect: boolean;
+  /** As the file states it, or undefined; 'unknown' if it is from a newer library. */
+  encoding: Encoding | 'unknown' | undefined;
+  /** The length that every key must have; 0: any. */
+  keyWidth: number;
 }
 
 export class Tamis {
@@ -136,7 +151,8 @@ export class Tamis {
   static plan(plan: Plan): Promise<Promised>;
 
   /** False is certain (except where Facts.mayMiss is set); true is wrong with probability
-   * Facts.fprNow. */
+   * Facts.fprNow. Like add and remove, fails with EINVAL if the key does not have the encoding of
+   * the filter. */
   has(key: Key): boolean;
   hasMany(keys: Iterable<Key>): boolean[];
   /** For filters of the caller's own hashes: 16 bytes, the lower half first, little-endian. */

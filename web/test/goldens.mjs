@@ -13,11 +13,14 @@ function must(right, what) {
 
 const equal = (a, b) => a.length === b.length && a.every((byte, i) => byte === b[i]);
 
-// tests/support/golden.h: golden_key.
-export function goldenKey(i) {
+export const widthOf = ({ encoding, keyWidth = 0 }) => ({ int64le: 8, sha256: 32 }[encoding] ??
+  keyWidth);
+
+// tests/support/golden.h: golden_key_of.
+export function goldenKey(i, plan = {}) {
   const lengths = [4, 5, 6, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 4, 4, 4];
-  if (i === 0) return new Uint8Array(0);
-  const n = i % 64 === 61 ? 129 : i % 64 === 62 ? 241 : lengths[i % 16];
+  if (i === 0 && !widthOf(plan)) return new Uint8Array(0);
+  const n = widthOf(plan) || (i % 64 === 61 ? 129 : i % 64 === 62 ? 241 : lengths[i % 16]);
   const key = Uint8Array.from({ length: n }, (_, b) => (i * 7 + b * 13) & 255);
   new DataView(key.buffer).setUint32(0, i, true);
   return key;
@@ -54,7 +57,9 @@ export async function savedAgain(Tamis, recipes, read) {
   for (const recipe of recipes) {
     const image = await read(recipe.name), t = await Tamis.load(image, keyOf(recipe));
     must(equal(t.save(), image), `${recipe.name}: other bytes`);
-    const { kind, bytes, seed, sealed, readOnly } = t.info();
+    const { kind, bytes, seed, sealed, readOnly, encoding, keyWidth } = t.info();
+    must(encoding === recipe.plan.encoding, `${recipe.name}: ${encoding}`);
+    must(keyWidth === widthOf(recipe.plan), `${recipe.name}: ${keyWidth} bytes a key`);
     must(kind === recipe.plan.kind, `${recipe.name}: ${kind}`);
     must(bytes === image.length, `${recipe.name}: ${bytes} bytes`);
     must(seed === BigInt(recipe.plan.seed ?? 0), `${recipe.name}: seed ${seed}`);
@@ -74,11 +79,11 @@ export async function made(Tamis, recipes, read) {
     if (!MADE_HERE.includes(plan.kind) || also.includes('MERGED') || plan.callerHashes) continue;
     let t = await Tamis.create({ ...plan, ...keyOf(recipe) });
     const gone = Array.from({ length: also.includes('REMOVED') ? 40 : 0 },
-      (_, i) => goldenKey(500000000 + i));
+      (_, i) => goldenKey(500000000 + i, plan));
     t.addMany(gone);
-    for (let i = 0; i < Math.floor(keys / 2); i++) t.add(goldenKey(i));
+    for (let i = 0; i < Math.floor(keys / 2); i++) t.add(goldenKey(i, plan));
     if (also.includes('AGAIN')) t = await Tamis.load(t.save(), keyOf(recipe));
-    for (let i = Math.floor(keys / 2); i < keys; i++) t.add(goldenKey(i));
+    for (let i = Math.floor(keys / 2); i < keys; i++) t.add(goldenKey(i, plan));
     for (const key of gone) t.remove(key);
     if (also.includes('SEALED')) t.seal();
     must(equal(t.save(), await read(name)), `${name}: other bytes`);

@@ -56,8 +56,10 @@ export function recipes() {
           true;
       } else if (field === 'seed') {
         plan.seed = 0x0123456789abcdefn;
+      } else if (field === 'encoding') {
+        plan.encoding = word.replace('TAMIS_KEYS_', '').toLowerCase().replace('int64', 'int64le');
       } else {
-        plan[field === 'cell_bits' ? 'cellBits' : field] = word.split('*')
+        plan[{ cell_bits: 'cellBits', key_width: 'keyWidth' }[field] ?? field] = word.split('*')
           .reduce((a, b) => a * Number(b), 1);
       }
     }
