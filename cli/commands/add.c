@@ -61,7 +61,7 @@ int add_lines(const struct args *a, tamis *t, char **files, int n, const char *v
         if (w != NULL) w->added(w->ctx, b->n);
     }
     progress_end(&bar);
-    if (s != TAMIS_OK && a->lines.weight_field != 0)
+    if (s != TAMIS_OK && (a->lines.weight_field != 0 || s == TAMIS_EINVAL))
         complain_of_line(in, done, &why);
     else if (s != TAMIS_OK)
         *reason = why_not_added(t, s);

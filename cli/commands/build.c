@@ -454,6 +454,8 @@ int run_build(const struct args *asked)
     if (!check_fields(&a.lines) || !check_output(&a) || !plan_from(&a.plan, &plan) ||
         !check_memory(&a) || writes_input(&a))
         return EXIT_ERROR;
+    if (a.foreign.to != NULL && a.plan.encoding != NULL)
+        return complain(NULL, "--encoding is for filters of Tamis; with --to, give --type");
     if (a.foreign.to != NULL) return build_foreign(&a);
     if (a.foreign.type != NULL)
         return complain(NULL, "--type requires --to, because it is for filters of other programs");

@@ -20,7 +20,10 @@ int run_count(const struct args *a)
     if (!check_output(a) || !check_fields(&a->lines) || !counts_from(&a->plan, &plan))
         return EXIT_ERROR;
     if (tamis_create(&plan, &o, &t, &why) != TAMIS_OK) return complain(NULL, "count: %s", why.text);
-    int status = add_lines(a, t, a->words, a->n_words, "counting", NULL, &reason);
+    int status = EXIT_ERROR;
+    reason = NULL;
+    if (check_hashable(t, shown_output(a->output.path)))
+        status = add_lines(a, t, a->words, a->n_words, "counting", NULL, &reason);
     if (status != EXIT_FOUND && reason != NULL) complain(NULL, "count: %s", reason);
     if (status == EXIT_FOUND) status = save_filter(t, a->output.path, a->output.force);
     if (status == EXIT_FOUND && tamis_info(t, &f) == TAMIS_OK) {

@@ -7,6 +7,7 @@
 #include "../frame/json.h"
 #include "../frame/output.h"
 #include "../input/fields.h"
+#include "../input/keys.h"
 #include "../input/lines.h"
 
 #include <tamis/count.h>
@@ -39,10 +40,16 @@ void print_frequency(const struct args *a, tamis_bytes item, const tamis_estimat
 static bool ask_items(struct asking *q, const tamis_bytes *items, size_t n)
 {
     tamis_estimate e[AT_ONCE];
+    tamis_hash h[AT_ONCE];
     tamis_error why;
     for (size_t at = 0; at < n; at += AT_ONCE) {
         const size_t some = n - at < AT_ONCE ? n - at : AT_ONCE;
-        if (tamis_count_many(q->t, items + at, some, e, &why) != TAMIS_OK) {
+        const size_t good = hash_texts(q->t, items + at, some, h);
+        if (good < some) {
+            complain_of_text(q->a->words[0], 0, q->t, items[at + good]);
+            return false;
+        }
+        if (tamis_count_hashes(q->t, h, some, e, &why) != TAMIS_OK) {
             complain(q->a->words[0], "%s", reason_of(&why));
             return false;
         }

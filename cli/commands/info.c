@@ -13,6 +13,19 @@
 
 #include <math.h>
 
+static const char *keys_name(const tamis_facts *f)
+{
+    const char *name = tamis_encoding_name(f->encoding);
+    return name != NULL ? name : "of a newer version";
+}
+
+static void json_keys(const tamis_facts *f)
+{
+    if (f->encoding == TAMIS_KEYS_UNSTATED) return;
+    json_text("encoding", keys_name(f));
+    json_count("key_width", f->key_width);
+}
+
 static const char *hash_name(uint32_t hash)
 {
     if (hash == TAMIS_XXH3) return "xxh3-128";
@@ -87,6 +100,7 @@ static void print_facts_json(const char *path, const tamis_facts *f)
     json_text("hash", hash_name(f->hash));
     json_count("seed", f->seed);
     json_bool("hash_suspect", f->hash_suspect);
+    json_keys(f);
     json_bool("keyed", f->keyed);
     if (f->keyed) json_text("key_id", key_id_text(f->key_id));
     json_bool("sealed", f->sealed);
@@ -155,8 +169,18 @@ static void print_cells(const tamis_facts *f)
     putchar('\n');
 }
 
+/* Nothing for a filter that does not state how its keys are encoded. */
+static void print_keys(const tamis_facts *f)
+{
+    if (f->encoding == TAMIS_KEYS_UNSTATED) return;
+    printf("  keys      %s", keys_name(f));
+    if (f->key_width != 0) printf(", %s bytes each", grouped(f->key_width));
+    putchar('\n');
+}
+
 static void print_hash(const tamis_facts *f)
 {
+    print_keys(f);
     printf("  hash      %s, ", hash_name(f->hash));
     if (f->keyed)
         printf("with the secret key whose id is %s\n", key_id_text(f->key_id));

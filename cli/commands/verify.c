@@ -24,6 +24,23 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
+/* For keys of a stated length, of which a random one may well be an item. */
+static uint64_t ask_random_hashes(const tamis *t, uint64_t keys)
+{
+    tamis_hash batch[AT_ONCE];
+    uint64_t state = 1, maybe = 0;
+    for (uint64_t done = 0; done < keys;) {
+        const size_t n = keys - done < AT_ONCE ? (size_t)(keys - done) : AT_ONCE;
+        for (size_t i = 0; i < n; i++) {
+            batch[i].lo = next_random(&state);
+            batch[i].hi = next_random(&state);
+        }
+        maybe += tamis_may_contain_hashes(t, batch, n, NULL);
+        done += n;
+    }
+    return maybe;
+}
+
 static uint64_t ask_random_keys(const tamis *t, uint64_t keys)
 {
     uint64_t words[2 * AT_ONCE], state = 1, maybe = 0;
@@ -55,7 +72,9 @@ static int verify(const struct args *a, const char *path)
     const uint64_t keys = a->keys != 0 ? a->keys : keys_for(f.fpr_now);
     const bool own_hashes =
         f.hash == TAMIS_CALLER_HASH; /* no key can be hashed, so none is queried */
-    const uint64_t maybe = own_hashes ? 0 : ask_random_keys(t, keys);
+    const uint64_t maybe = own_hashes         ? 0
+                           : f.key_width != 0 ? ask_random_hashes(t, keys)
+                                              : ask_random_keys(t, keys);
     tamis_close(t);
     const double expected = f.fpr_now * (double)keys;
     const double deviation = sqrt(expected * (1 - f.fpr_now));

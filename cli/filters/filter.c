@@ -190,7 +190,8 @@ tamis *open_any_filter(const struct args *a, const char *path, uint32_t flags, s
 tamis *make_hasher(const struct args *a)
 {
     const tamis_options o = {.struct_size = sizeof o, .key = a->key.bytes};
-    const tamis_plan p = {.struct_size = sizeof p, .items = 1, .fpr = 0.5, .seed = a->plan.seed};
+    tamis_plan p = {.struct_size = sizeof p, .items = 1, .fpr = 0.5, .seed = a->plan.seed};
+    if (!encoding_from(&a->plan, &p)) return NULL;
     tamis_error why;
     tamis *t;
     if (tamis_create(&p, &o, &t, &why) == TAMIS_OK) return t;
@@ -205,9 +206,30 @@ unsigned threads_from(const struct work_args *w)
     return processors > 1 ? (unsigned)processors : 1;
 }
 
+/* Whether lines can be keys of this filter, as it states them; false after a message. */
+static bool check_encoding(const tamis *t, const char *path)
+{
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis_stat(t, &f);
+    const uint32_t e = f.encoding;
+    if (e <= TAMIS_KEYS_TEXT || e == TAMIS_KEYS_FIXED) return true;
+    if (e == TAMIS_KEYS_INT64 && f.entries == 0) return true;
+    if (e == TAMIS_KEYS_INT64)
+        complain(path, "this sketch lists integers of 8 bytes (int64le), which are not lines");
+    else if (e == TAMIS_KEYS_SHA256)
+        complain(path, "the keys of this filter are SHA-256 hashes, not lines; to check URLs "
+                       "against a version of the guard, use 'tamis guard check'");
+    else
+        complain(path,
+                 "the keys of this filter are encoded by another program (%s), so lines "
+                 "cannot be added or checked",
+                 e == TAMIS_KEYS_CALLER ? "caller" : "by a newer version of Tamis");
+    return false;
+}
+
 bool check_hashable(const tamis *t, const char *path)
 {
-    if (tamis_hash_many(t, NULL, 0, NULL) == TAMIS_OK) return true;
+    if (tamis_hash_many(t, NULL, 0, NULL) == TAMIS_OK) return check_encoding(t, path);
     complain(
         path,
         "this filter was made from another program's hashes, so lines cannot be added or checked");

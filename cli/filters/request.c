@@ -5,6 +5,7 @@
 #include "../frame/suggest.h"
 
 #include <tamis/count.h>
+#include <tamis/inspect.h>
 #include <tamis/publish.h>
 
 #include <string.h>
@@ -54,6 +55,28 @@ static uint32_t limited(uint64_t v)
     return (uint32_t)(v < UINT32_MAX ? v : UINT32_MAX);
 }
 
+bool encoding_from(const struct plan_args *a, tamis_plan *out)
+{
+    static const char fixed[] = "fixed:";
+    const char *name = a->encoding;
+    uint64_t width = 0;
+    if (name == NULL) return true;
+    if (strcmp(name, tamis_encoding_name(TAMIS_KEYS_TEXT)) == 0)
+        out->encoding = TAMIS_KEYS_TEXT;
+    else if (strcmp(name, tamis_encoding_name(TAMIS_KEYS_INT64)) == 0)
+        out->encoding = TAMIS_KEYS_INT64;
+    else if (strncmp(name, fixed, strlen(fixed)) == 0 &&
+             parse_number(name + strlen(fixed), &width) && width >= 1 && width <= 65535)
+        out->encoding = TAMIS_KEYS_FIXED;
+    else
+        complain(NULL,
+                 "--encoding: '%s' is not text, int64le, or fixed:N with a number of bytes from 1 "
+                 "to 65535",
+                 name);
+    out->key_width = (uint32_t)width;
+    return out->encoding != TAMIS_KEYS_UNSTATED;
+}
+
 static uint32_t usual_kind(const struct plan_args *a)
 {
     if (a->never.n > 0) return TAMIS_EXACT;
@@ -77,6 +100,7 @@ bool plan_from(const struct plan_args *a, tamis_plan *out)
         .flags = (a->strict ? TAMIS_STRICT : 0u) | (a->compact ? TAMIS_COMPACT : 0u) |
                  (a->turning ? TAMIS_AUTO_ROTATE : 0u) | (a->for_transfer ? TAMIS_TRANSFER : 0u)};
     *out = p;
+    if (!encoding_from(a, out)) return false;
     if (!kind_from("kind", a->kind, usual_kind(a), &out->kind)) return false;
     if (a->is_static && a->kind != NULL) {
         complain(NULL, "--static and --kind both choose the kind; give only one of them");
@@ -128,6 +152,7 @@ bool sketch_from(const struct plan_args *a, tamis_plan *out)
                           .cell_bits = limited(a->counter_bits),
                           .flags = a->conservative ? TAMIS_CONSERVATIVE : 0u};
     *out = p;
+    if (!encoding_from(a, out)) return false;
     if (p.bytes == 0 && p.error == 0 && p.m == 0) out->bytes = SKETCH_BYTES;
     if (a->inner != NULL || a->generations != 0) {
         complain(NULL, "--inner and --generations require --kind window, in a file");

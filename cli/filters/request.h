@@ -15,6 +15,8 @@ enum { KIND_END = TAMIS_COUNT_MIN };
 
 /* The filter that the options ask for; false after a message. */
 bool plan_from(const struct plan_args *a, tamis_plan *out);
+/* Its encoding alone. */
+bool encoding_from(const struct plan_args *a, tamis_plan *out);
 /* The same for a sketch, */
 bool sketch_from(const struct plan_args *a, tamis_plan *out);
 /* and for a sketch or a window of sketches. */

@@ -141,6 +141,7 @@ struct store *store_open(const char *path, const tamis *t, bool quiet)
     struct store *s = calloc(1, sizeof *s);
     struct stat st;
     unsigned flags = 0;
+    tamis_facts f = {.struct_size = sizeof f};
     if (s == NULL) {
         complain(NULL, "not enough memory");
         return NULL;
@@ -158,6 +159,10 @@ struct store *store_open(const char *path, const tamis *t, bool quiet)
     if (!good) complain_of_code(s, code);
     if (good && (flags & MDB_INTEGERKEY) != 0) {
         complain(path, "the keys of this store are integers (MDB_INTEGERKEY), not lines");
+        good = false;
+    }
+    if (good && tamis_stat(t, &f) == TAMIS_OK && f.encoding == TAMIS_KEYS_INT64) {
+        complain(path, "a store cannot confirm the integers of this filter (int64le); a list can");
         good = false;
     }
     good = good && is_of_filter(s);

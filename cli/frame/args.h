@@ -15,7 +15,7 @@ struct texts {
 
 /* The filter or sketch to be made (filters/request.h). */
 struct plan_args {
-    const char *kind, *inner;
+    const char *kind, *inner, *encoding;
     uint64_t items, bytes, m, k, counter_bits, generations, seed;
     bool seeded; /* --seed was given, which may be 0 */
     double fpr;

@@ -111,6 +111,11 @@ const struct option options[] = {
     {0, "json", NULL, FLAG, AT(json), "print JSON"},
     {0, "seed", "S", SEED, AT(plan.seed),
      "seed of the hash (default 0). Only filters with equal seeds can be merged"},
+    {0, "encoding", "ENC", TEXT, AT(plan.encoding),
+     "state in the file how lines become keys: text (the line as it is), int64le (a decimal "
+     "integer "
+     "becomes 8 bytes, little-endian, signed), or fixed:N (every line has N bytes). Other commands "
+     "then follow it. By default nothing is stated, and keys are text"},
     {0, "key-file", "FILE", TEXT, AT(key.file),
      "file with a secret key, made by 'tamis key new': 16 bytes or 32 hex digits, which nobody "
      "else may read. Use one if strangers can choose the lines"},
@@ -348,7 +353,8 @@ const struct command commands[] = {
      "redis'.",
      "tamis build --fpr 0.1% -o bad.tamis bad-urls.txt",
      "items fpr bytes kind static never inner counter-bits generations turning compact "
-     "for-transfer m k seed key-file strict overfill to type output force field delimiter null "
+     "for-transfer m k seed encoding key-file strict overfill to type output force field delimiter "
+     "null "
      "raw threads memory temp shards wait ack timeout quiet",
      0, run_build},
     {"add", "FILTER [FILE...]", "add lines to a filter or a sketch",
@@ -466,7 +472,7 @@ const struct command commands[] = {
      "tamis count --bytes 256KiB -o seen.tamis access-urls.txt",
      "kind inner generations bytes error delta conservative m k counter-bits field delimiter "
      "weight-field seed "
-     "key-file output force null raw threads shards wait ack timeout quiet",
+     "encoding key-file output force null raw threads shards wait ack timeout quiet",
      0, run_count},
     {"freq", "SKETCH [ITEM... | -]", "estimate how often items occurred",
      "Looks up the items, or the lines of standard input if none or - is given. Prints for each "

@@ -6,6 +6,8 @@
  * cache line. */
 #include "line_set.h"
 
+#include "keys.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +69,7 @@ static size_t next_lines(const struct line_set *s, uint64_t *at, uint64_t *place
         lines[n] = line_at(s, *at);
         *at += sizeof(uint64_t) + lines[n++].len;
     }
-    tamis_hash_many(s->hasher, lines, n, hashes);
+    hash_texts(s->hasher, lines, n, hashes);
     return n;
 }
 

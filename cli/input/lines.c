@@ -7,6 +7,7 @@
 #include "../frame/stop.h"
 #include "fields.h"
 #include "input.h"
+#include "keys.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -27,6 +28,7 @@ struct slot {
     struct block block;
     enum state state;
     bool failed;
+    bool strange; /* the line after the last one cannot be a key of the hasher */
     char *text;
     size_t size, room, room_lines;
     const char *path;       /* the file that all its lines are from */
@@ -43,7 +45,8 @@ struct lines {
     char end;         /* of a line */
     size_t block_bytes;
     bool failed, ended, finished, raw; /* ended: everything is read; finished: and returned */
-    uint64_t bytes, bytes_before;      /* read from all files; from the files before this one */
+    bool broken; /* a line cannot be a key: the block that ends before it is the last */
+    uint64_t bytes, bytes_before; /* read from all files; from the files before this one */
     const struct line_args *how;
     const tamis *hasher;
     const char *counted; /* the file of the last block that was returned */
@@ -246,8 +249,10 @@ static void process(const struct lines *l, struct slot *s)
         if (!fields || cut(l, s, n)) n++;
     }
     s->block.n = n;
-    if (l->hasher != NULL && !s->failed)
-        tamis_hash_many(l->hasher, s->block.keys, n, s->block.hashes);
+    s->strange = false;
+    if (l->hasher == NULL || s->failed) return;
+    s->block.n = hash_texts(l->hasher, s->block.keys, n, s->block.hashes);
+    s->strange = s->block.n < n;
 }
 
 static struct slot *slot_at(struct lines *l, unsigned i)
@@ -365,11 +370,16 @@ static bool hand_out(struct lines *l, struct slot *s, uint64_t before)
 {
     l->lines = l->counted == s->path ? l->lines + before : 0;
     l->counted = s->path;
-    l->skipped += s->all - s->block.n - s->bad;
+    if (!s->strange) l->skipped += s->all - s->block.n - s->bad;
     s->block.path = s->path;
     s->block.text = s->text;
     s->block.before = l->lines;
     note_bad_weights(l, s);
+    if (s->strange) {
+        const tamis_bytes text = s->block.keys[s->block.n];
+        complain_of_text(s->path, line_with(l, s, text.p), l->hasher, text);
+        l->failed = l->broken = true;
+    }
     if (!s->failed) return true;
     complain(NULL, "not enough memory");
     l->failed = true;
@@ -379,6 +389,7 @@ static bool hand_out(struct lines *l, struct slot *s, uint64_t before)
 const struct block *lines_next(struct lines *l)
 {
     const uint64_t before = l->lent ? slot_at(l, 0)->all : 0;
+    if (l->broken) return NULL;
     if (l->lent) give_back(l);
     for (;;) {
         const bool may_read = !l->ended && l->used < l->n_slots && (l->used == 0 || is_ready(l));

@@ -28,7 +28,8 @@ struct lines *lines_open(const struct line_args *how, char **paths, int n, const
                          unsigned threads);
 /* The next block, valid until the next call; NULL at the end. A file that cannot be read is
  * reported and skipped. Lines with too few fields, or with a weight that is not a number, are
- * skipped and counted. Lines are returned as soon as they have arrived, so a slow pipe does not
+ * skipped and counted. A line that cannot be a key of the hasher is reported; the lines before it
+ * are the last ones. Lines are returned as soon as they have arrived, so a slow pipe does not
  * delay them. A signal of stop.h ends the input after the last whole line that was read. */
 const struct block *lines_next(struct lines *l);
 /* Whether lines_next would return within so many milliseconds. */

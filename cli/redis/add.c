@@ -238,6 +238,13 @@ static int make_set(const struct args *a, struct remote *r, unsigned shards, con
     return complain(r->at.shown, "nothing was kept");
 }
 
+static bool states_nothing(const struct args *a)
+{
+    if (a->plan.encoding == NULL) return true;
+    complain(NULL, "--encoding is for files; keys at a redis:// address are text");
+    return false;
+}
+
 int remote_build(const struct args *a)
 {
     struct remote r = {0};
@@ -245,7 +252,8 @@ int remote_build(const struct args *a)
     struct texts never = a->plan.never;
     uint64_t items = a->plan.items, excluded = a->plan.never_items;
     int status = EXIT_ERROR;
-    if (!check_fields(&a->lines) || !plan_from(&a->plan, &p)) return EXIT_ERROR;
+    if (!check_fields(&a->lines) || !plan_from(&a->plan, &p) || !states_nothing(a))
+        return EXIT_ERROR;
     if (items == 0 && p.kind != TAMIS_GROWING &&
         !count_items(&a->lines, a->words, a->n_words, "--items", &items))
         return EXIT_ERROR;
@@ -266,7 +274,8 @@ int remote_count(const struct args *a)
     tamis_plan p;
     tamis_error why;
     int status = EXIT_ERROR;
-    if (!check_fields(&a->lines) || !sketch_from(&a->plan, &p)) return EXIT_ERROR;
+    if (!check_fields(&a->lines) || !sketch_from(&a->plan, &p) || !states_nothing(a))
+        return EXIT_ERROR;
     const unsigned shards = remote_connect(a, a->output.path, &r) ? shards_from(a, &r) : 0;
     if (shards > 0) {
         /* Each shard has an equal part of the memory and of the lines. With --error each shard has
