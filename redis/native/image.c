@@ -108,29 +108,33 @@ int redis_tamis_merge(redis_ctx *ctx, redis_string **argv, int argc)
 
 /* --- The most frequent items ------------------------------------------------------------------ */
 
-static void reply_item(redis_ctx *ctx, const tamis_heavy *h)
+static void reply_item(redis_ctx *ctx, const tamis *t, const tamis_heavy *h)
 {
+    char text[24];
+    const size_t n = h->item.p != NULL ? native_item(t, h->item, text) : 0;
     if (h->item.p == NULL) /* the text was dropped */
         redis.ReplyWithNull(ctx);
+    else if (n != 0)
+        redis.ReplyWithStringBuffer(ctx, text, n);
     else
         redis.ReplyWithStringBuffer(ctx, h->item.p, h->item.len);
 }
 
-static void reply_heavy(redis_ctx *ctx, const tamis_heavy *h)
+static void reply_heavy(redis_ctx *ctx, const tamis *t, const tamis_heavy *h)
 {
     redis.ReplyWithArray(ctx, 4);
-    reply_item(ctx, h);
+    reply_item(ctx, t, h);
     redis.ReplyWithLongLong(ctx, h->count.estimate);
     redis.ReplyWithLongLong(ctx, h->count.lower);
     redis.ReplyWithLongLong(ctx, h->count.upper);
 }
 
-static void reply_heavy_full(redis_ctx *ctx, const tamis_heavy *h)
+static void reply_heavy_full(redis_ctx *ctx, const tamis *t, const tamis_heavy *h)
 {
     char hash[17];
     const bool names = native_begin_fields(ctx, 3 + NATIVE_ESTIMATE);
     if (names) redis.ReplyWithSimpleString(ctx, "item");
-    reply_item(ctx, h);
+    reply_item(ctx, t, h);
     if (names) redis.ReplyWithSimpleString(ctx, "length");
     redis.ReplyWithLongLong(ctx, (long long)h->length);
     if (names) redis.ReplyWithSimpleString(ctx, "hash");
@@ -170,8 +174,8 @@ int redis_tamis_top(redis_ctx *ctx, redis_string **argv, int argc)
     } else {
         n = n == 0 ? 0 : tamis_top(t, list, n);
         redis.ReplyWithArray(ctx, (long)n);
-        for (size_t i = 0; i < n && full; i++) reply_heavy_full(ctx, &list[i]);
-        for (size_t i = 0; i < n && !full; i++) reply_heavy(ctx, &list[i]);
+        for (size_t i = 0; i < n && full; i++) reply_heavy_full(ctx, t, &list[i]);
+        for (size_t i = 0; i < n && !full; i++) reply_heavy(ctx, t, &list[i]);
     }
     if (list != NULL) redis_memory.free(NULL, list);
     redis_close_key(&open);
@@ -205,7 +209,10 @@ int redis_tamis_info(redis_ctx *ctx, redis_string **argv, int argc)
     } else {
         const char *name = tamis_kind_name(f.kind);
         const char *inner = f.inner_kind != 0 ? tamis_kind_name(f.inner_kind) : "";
-        redis.ReplyWithMap(ctx, 27);
+        const char *encoding = tamis_encoding_name(f.encoding);
+        const bool stated = f.encoding != TAMIS_KEYS_UNSTATED;
+        if (encoding == NULL) encoding = "unknown";
+        redis.ReplyWithMap(ctx, stated ? 29 : 27);
         redis.ReplyWithSimpleString(ctx, "kind");
         redis.ReplyWithStringBuffer(ctx, name, strlen(name));
         redis.ReplyWithSimpleString(ctx, "inner-kind");
@@ -235,6 +242,11 @@ int redis_tamis_info(redis_ctx *ctx, redis_string **argv, int argc)
         truth_field(ctx, "collecting", f.collecting);
         truth_field(ctx, "conservative", f.conservative);
         truth_field(ctx, "hash-suspect", f.hash_suspect);
+        if (stated) {
+            redis.ReplyWithSimpleString(ctx, "encoding");
+            redis.ReplyWithStringBuffer(ctx, encoding, strlen(encoding));
+            redis_field(ctx, "key-width", f.key_width);
+        }
     }
     redis_close_key(&open);
     return REDIS_OK;

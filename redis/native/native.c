@@ -190,7 +190,13 @@ int redis_tamis_add(redis_ctx *ctx, redis_string **argv, int argc)
     (void)argc;
     tamis *t = open_to_add(ctx, argv[1], &open);
     if (t == NULL) return REDIS_OK;
-    const tamis_bytes item = redis_bytes(argv[2]);
+    tamis_bytes item;
+    tamis_error why;
+    uint8_t raw[8];
+    if (!native_key(t, argv[2], raw, &item, &why)) {
+        redis_close_key(&open);
+        return native_say(ctx, why.text);
+    }
     const tamis_status s = tamis_add(t, item.p, item.len, &seen);
     if (s == TAMIS_OK) {
         redis.ReplicateVerbatim(ctx);
@@ -209,30 +215,50 @@ int redis_tamis_has(redis_ctx *ctx, redis_string **argv, int argc)
     (void)argc;
     const tamis *t = OPEN_TO_READ(ctx, argv[1], &open);
     if (t == NULL) return REDIS_OK;
-    const tamis_bytes item = redis_bytes(argv[2]);
-    redis.ReplyWithBool(ctx, tamis_may_contain(t, item.p, item.len));
+    tamis_bytes item;
+    tamis_error why;
+    uint8_t raw[8];
+    if (native_key(t, argv[2], raw, &item, &why))
+        redis.ReplyWithBool(ctx, tamis_may_contain(t, item.p, item.len));
+    else
+        native_say(ctx, why.text);
     redis_close_key(&open);
     return REDIS_OK;
 }
 
-/* The items of a command with one bit for each, in one allocation. */
+/* The items of a command, as keys of the structure, with one bit for each, in one allocation. */
 struct batch {
     tamis_bytes *items;
     uint8_t *bits;
     size_t n;
 };
 
-static bool batch_new(redis_ctx *ctx, redis_string **argv, int argc, int step, struct batch *b)
+/* False after an error reply: there is no memory, or an item cannot be a key of t. */
+static bool batch_new(redis_ctx *ctx, const tamis *t, redis_string **argv, int argc, int step,
+                      struct batch *b)
 {
+    tamis_facts f = {.struct_size = sizeof f};
+    tamis_error why;
+    tamis_stat(t, &f);
+    const size_t raw = f.encoding == TAMIS_KEYS_INT64 ? 8 : 0;
     b->n = (size_t)argc / (size_t)step;
-    b->items = redis_memory.alloc(NULL, b->n * sizeof *b->items + b->n / 8 + 1);
+    b->items = redis_memory.alloc(NULL, b->n * (sizeof *b->items + raw) + b->n / 8 + 8);
     if (b->items == NULL) {
         native_say(ctx, "no memory");
         return false;
     }
-    b->bits = (uint8_t *)(b->items + b->n);
+    uint8_t *integers = (uint8_t *)(b->items + b->n);
+    b->bits = integers + b->n * raw;
     memset(b->bits, 0, b->n / 8 + 1);
-    for (size_t i = 0; i < b->n; i++) b->items[i] = redis_bytes(argv[i * (size_t)step]);
+    for (size_t i = 0; i < b->n; i++) {
+        if (f.encoding <= TAMIS_KEYS_TEXT) {
+            b->items[i] = redis_bytes(argv[i * (size_t)step]);
+        } else if (!native_key(t, argv[i * (size_t)step], integers + i * raw, &b->items[i], &why)) {
+            native_say(ctx, why.text);
+            redis_memory.free(NULL, b->items);
+            return false;
+        }
+    }
     return true;
 }
 
@@ -248,7 +274,7 @@ int redis_tamis_madd(redis_ctx *ctx, redis_string **argv, int argc)
     size_t done = 0;
     tamis *t = open_to_add(ctx, argv[1], &open);
     if (t == NULL) return REDIS_OK;
-    if (batch_new(ctx, argv + 2, argc - 2, 1, &b)) {
+    if (batch_new(ctx, t, argv + 2, argc - 2, 1, &b)) {
         const tamis_status s = tamis_add_many(t, b.items, b.n, b.bits, &done);
         if (s == TAMIS_OK) done = b.n;
         redis.ReplyWithArray(ctx, (long)(done + (s != TAMIS_OK)));
@@ -271,7 +297,7 @@ int redis_tamis_mhas(redis_ctx *ctx, redis_string **argv, int argc)
     struct batch b;
     const tamis *t = OPEN_TO_READ(ctx, argv[1], &open);
     if (t == NULL) return REDIS_OK;
-    if (batch_new(ctx, argv + 2, argc - 2, 1, &b)) {
+    if (batch_new(ctx, t, argv + 2, argc - 2, 1, &b)) {
         tamis_may_contain_many(t, b.items, b.n, b.bits);
         redis.ReplyWithArray(ctx, argc - 2);
         for (size_t i = 0; i < b.n; i++) redis.ReplyWithBool(ctx, batch_bit(&b, i));
@@ -306,7 +332,7 @@ int redis_tamis_incrby(redis_ctx *ctx, redis_string **argv, int argc)
     if (argc % 2 != 0) return redis.WrongArity(ctx);
     tamis *t = open_to_add(ctx, argv[1], &open);
     if (t == NULL) return REDIS_OK;
-    if (batch_new(ctx, argv + 2, argc - 2, 2, &b)) {
+    if (batch_new(ctx, t, argv + 2, argc - 2, 2, &b)) {
         int64_t *weights = redis_memory.alloc(NULL, b.n * sizeof *weights);
         size_t good = 0;
         long long weight;
@@ -401,7 +427,7 @@ static int reply_counts(redis_ctx *ctx, redis_string **argv, int argc,
     tamis_error why;
     const tamis *t = OPEN_TO_READ(ctx, argv[1], &open);
     if (t == NULL) return REDIS_OK;
-    if (batch_new(ctx, argv + 2, argc - 2, 1, &b)) {
+    if (batch_new(ctx, t, argv + 2, argc - 2, 1, &b)) {
         tamis_estimate *e = redis_memory.alloc(NULL, b.n * sizeof *e);
         if (e == NULL) {
             native_say(ctx, "no memory");
@@ -436,13 +462,17 @@ int redis_tamis_remove(redis_ctx *ctx, redis_string **argv, int argc)
     tamis_error why;
     tamis *t = OPEN_TO_WRITE(ctx, argv[1], &open);
     if (t == NULL) return REDIS_OK;
+    struct batch b;
+    if (!batch_new(ctx, t, argv + 2, argc - 2, 1, &b)) {
+        redis_close_key(&open);
+        return REDIS_OK;
+    }
     struct redis_effects gone = redis_effects_new(argc - 2);
     tamis_status s = TAMIS_OK;
     int done = 0;
     redis.ReplyWithArray(ctx, REDIS_POSTPONED);
     for (; done < argc - 2 && (s == TAMIS_OK || s == TAMIS_EABSENT); done++) {
-        const tamis_bytes item = redis_bytes(argv[done + 2]);
-        s = tamis_remove(t, item.p, item.len, &why);
+        s = tamis_remove(t, b.items[done].p, b.items[done].len, &why);
         if (s == TAMIS_OK) redis_effects_add(&gone, argv[done + 2]);
         if (s == TAMIS_OK || s == TAMIS_EABSENT)
             redis.ReplyWithBool(ctx, s == TAMIS_OK);
@@ -456,6 +486,7 @@ int redis_tamis_remove(redis_ctx *ctx, redis_string **argv, int argc)
         redis.Replicate(ctx, "TAMIS.REMOVE", "sv", argv[1], gone.items, gone.n);
     if (gone.n > 0) redis_notify(ctx, "tamis.remove", argv[1]);
     redis_effects_free(&gone);
+    redis_memory.free(NULL, b.items);
     redis_close_key(&open);
     return REDIS_OK;
 }
@@ -480,7 +511,7 @@ int redis_tamis_exclude(redis_ctx *ctx, redis_string **argv, int argc)
     tamis_error why;
     tamis *t = open_to_add(ctx, argv[1], &open);
     if (t == NULL) return REDIS_OK;
-    if (!batch_new(ctx, argv + 2, argc - 2, 1, &b)) {
+    if (!batch_new(ctx, t, argv + 2, argc - 2, 1, &b)) {
         redis_close_key(&open);
         return REDIS_OK;
     }

@@ -36,6 +36,13 @@ uint8_t *native_image(struct native_body *b, const tamis_memory *memory, size_t 
 int native_say(redis_ctx *ctx, const char *text);
 tamis *native_open(redis_ctx *ctx, redis_string *key, int mode, struct redis_open *open);
 bool native_set(redis_ctx *ctx, struct redis_open *open, struct native_body *b);
+/* The key that an item stands for: its bytes, or for int64le an integer, which is written to raw.
+ * Returns false, with the reason, if the structure states that its keys are otherwise. */
+bool native_key(const tamis *t, const redis_string *item, uint8_t raw[static 8], tamis_bytes *key,
+                tamis_error *why);
+/* Writes the item that a key of int64le stands for and returns its length. Returns 0 if the key is
+ * the item itself. */
+size_t native_item(const tamis *t, tamis_bytes key, char text[static 24]);
 uint64_t native_limit(redis_ctx *ctx);
 /* Begins a reply of n fields: a map in RESP3, and in RESP2 only the values in the same order.
  * Returns whether the names are to be sent. */
