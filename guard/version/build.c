@@ -180,7 +180,8 @@ static bool write_filter(struct build *b, const struct guard_entries *members, c
                     .items = members->n > 0 ? members->n : 1,
                     .excluded = b->good.n,
                     .bytes = bytes,
-                    .fpr = *rate};
+                    .fpr = *rate,
+                    .encoding = TAMIS_KEYS_SHA256};
     tamis_facts f = {.struct_size = sizeof f};
     tamis_error why;
     tamis *t = NULL;

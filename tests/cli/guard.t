@@ -18,6 +18,11 @@ $ ls g
 1.filter
 1.store
 manifest
+$ tamis info g/1.filter | grep '^  keys'
+  keys      sha256, 32 bytes each
+$ tamis check g/1.filter malware.txt
+tamis: g/1.filter: the keys of this filter are SHA-256 hashes, not lines; to check URLs against a version of the guard, use 'tamis guard check'
+[2]
 
 # Verdicts, their labels, and the way they took.
 $ tamis guard check g 'http://evil.example/login?x=1' 'https://sub.bad.example:8443/a/b?c' hosts.example rule.example
