@@ -379,6 +379,7 @@ static bool hand_out(struct lines *l, struct slot *s, uint64_t before)
         const tamis_bytes text = s->block.keys[s->block.n];
         complain_of_text(s->path, line_with(l, s, text.p), l->hasher, text);
         l->failed = l->broken = true;
+        return s->block.n > 0;
     }
     if (!s->failed) return true;
     complain(NULL, "not enough memory");

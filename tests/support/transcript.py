@@ -116,7 +116,7 @@ def main(arguments):
     if not files:
         files = sorted((SOURCE / "tests/cli").glob("*.t"))
         files += [SOURCE / page for page in ("README.md", "docs/GUIDE.md", "docs/FOREIGN.md",
-                                             "docs/GUARD.md")]
+                                             "docs/GUARD.md", "docs/KEYS.md")]
         if run("tamis guard explain a.example", ".")[-1] == "[2]":  # built without it
             files = [path for path in files if path.stem.lower() != "guard"]
     passed = failed = 0
