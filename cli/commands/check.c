@@ -285,7 +285,7 @@ static void print_selected(const struct check *c, const struct block *b, size_t 
 /* Makes room for the bits of that many lines; false after a message. */
 static bool make_bits_room(struct check *c, size_t lines)
 {
-    if (lines > c->room) {
+    if (lines > c->room || c->bits == NULL) {
         free(c->bits);
         free(c->spare);
         c->room = lines;

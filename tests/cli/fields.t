@@ -94,3 +94,7 @@ $ tamis freq --field 1 -t , k.tamis < table; tamis freq --field 2 -t , k.tamis a
          0  0..0              1
          0  0..0              2
          0  0..0              3
+# Input of which no line has the field.
+$ printf 'a\nb\n' | tamis check --field 2 -t, f.tamis
+tamis: skipped 2 lines with fewer than 2 fields
+[1]
