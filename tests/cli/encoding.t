@@ -47,6 +47,17 @@ $ echo 9999 | tamis add -q --overfill n.tamis && printf '9999\n9998\n' | tamis c
 9999
 $ tamis verify n.tamis | grep -c good
 1
+# A store has texts as keys, and a state of uniq is followed, too.
+$ awk '{ print; print "" }' numbers | mdb_load -T -n n.mdb; tamis check --confirm n.mdb n.tamis numbers
+tamis: n.mdb: a store cannot confirm the integers of this filter (int64le); a list can
+[2]
+$ tamis build -q --kind growing --encoding int64le -o u.tamis numbers && printf '%s\n' 5 1000 1000 -1000 | tamis uniq --state u.tamis
+1000
+-1000
+$ printf '%s\n' 2000 x 3000 | tamis uniq --state u.tamis; printf '%s\n' 1000 2000 | tamis check u.tamis
+tamis: standard input: line 2: 'x' is not an integer of 64 bits in plain decimal, as the keys of this filter are
+2000
+1000
 # Counting and removing.
 $ printf '%s\n' 5 -5 5 | tamis count -q --encoding int64le -o c.tamis
 $ tamis freq c.tamis 5 -- -5
